@@ -1,0 +1,290 @@
+/* tamis.h - approximate membership filters: is this key in that set?
+ *
+ * A filter is made in three steps, and data flows one way: spec -> plan -> filter -> image.
+ *
+ *     tamis_spec spec = { .keys = 1000000, .fpr = 0.01 };        what is wanted
+ *     tamis_plan plan;                                           what it will take
+ *     tamis *f;
+ *     if (tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec) || tamis_new(&f, &plan, NULL))
+ *         return 1;
+ *     tamis_add(f, tamis_key(f, "hello", 5));
+ *     tamis_has(f, tamis_key(f, "hello", 5));                    true
+ *     tamis_save(f, "words.tamis");
+ *     tamis_free(f);
+ *
+ * Rules for every function, unless it says otherwise:
+ *  - Pointers are not NULL. A size follows its array. Sizes are in bytes, counts in items.
+ *  - The filter comes first, then outputs, then inputs; outputs that are made come before all.
+ *  - What can fail returns tamis_status; on failure, outputs and filter are as they were
+ *    before the call. What cannot fail returns its answer.
+ *  - Calls taking `const tamis *` may run at the same time on one filter; the others need it
+ *    for themselves. Two filters never share anything.
+ *  - The library does not print, exit, abort or keep global state. */
+#ifndef TAMIS_H
+#define TAMIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TAMIS_API __attribute__((visibility("default")))
+#define TAMIS_CHECKED __attribute__((warn_unused_result))
+#else
+#define TAMIS_API
+#define TAMIS_CHECKED
+#endif
+
+#define TAMIS_VERSION "0.1.0"
+
+/* The version of the library in use, which may differ from that of the header. */
+TAMIS_API const char *tamis_version(void);
+
+/* ---- Kinds ------------------------------------------------------------- */
+
+/* Constant, number, symbol, summary: the whole registration of a kind. Numbers are stored in
+ * images: append, never change, never reuse. */
+#define TAMIS_KINDS(X)                                                            \
+    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key") \
+    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")           \
+    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")      \
+    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
+    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")
+
+typedef enum tamis_kind {
+    TAMIS_NO_KIND = 0,
+#define TAMIS_X(constant, number, symbol, summary) TAMIS_##constant = number,
+    TAMIS_KINDS(TAMIS_X)
+#undef TAMIS_X
+} tamis_kind;
+
+/* What a kind can do, then what it is: constant, bit, name, meaning. */
+#define TAMIS_ABILITIES(X)                                                 \
+    X(CAN_ADD, 1u << 0, "add", "takes keys one by one")                    \
+    X(CAN_BUILD, 1u << 1, "build", "is made from all its keys at once")    \
+    X(CAN_REMOVE, 1u << 2, "remove", "forgets keys that were added")       \
+    X(CAN_COUNT, 1u << 3, "count", "tells how often a key was added")      \
+    X(CAN_MERGE, 1u << 4, "merge", "becomes the union with another")       \
+    X(CAN_INTERSECT, 1u << 5, "intersect", "keeps what another holds too") \
+    X(CAN_LIST, 1u << 6, "list", "names the keys it holds")                \
+    X(CAN_FOLD, 1u << 7, "fold", "shrinks by an integer factor")           \
+    X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")      \
+    X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")      \
+    X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
+
+enum {
+#define TAMIS_X(constant, bit, name, meaning) TAMIS_##constant = bit,
+    TAMIS_ABILITIES(TAMIS_X)
+#undef TAMIS_X
+};
+
+/* The kind with the next higher number; TAMIS_NO_KIND comes before the first and after the last. */
+TAMIS_API tamis_kind  tamis_kind_next(tamis_kind kind);
+TAMIS_API const char *tamis_kind_name(tamis_kind kind);    /* NULL if unknown */
+TAMIS_API const char *tamis_kind_summary(tamis_kind kind); /* NULL if unknown */
+TAMIS_API bool        tamis_kind_find(tamis_kind *kind, const char *name);
+TAMIS_API unsigned    tamis_kind_can(tamis_kind kind); /* TAMIS_CAN_ and TAMIS_IS_ flags, or 0 */
+
+/* ---- Status ------------------------------------------------------------ */
+
+/* Constant, number, text. */
+#define TAMIS_STATUSES(X)                                                      \
+    X(OK, 0, "ok")                                                             \
+    X(NOMEM, 1, "out of memory")                                               \
+    X(FULL, 2, "the filter is full")                                           \
+    X(RANGE, 3, "a number is outside what this kind can do")                   \
+    X(CANNOT, 4, "this kind cannot do that")                                   \
+    X(READONLY, 5, "the filter is read-only")                                  \
+    X(MISMATCH, 6, "the filters differ in kind, size or hash")                 \
+    X(ABSENT, 7, "the key is not in the filter")                               \
+    X(FOREIGN, 8, "not a tamis filter")                                        \
+    X(CORRUPT, 9, "the filter is damaged")                                     \
+    X(NEWER, 10, "written by a newer version of tamis")                        \
+    X(DIRTY, 11, "its writer stopped before it was synced; map it to recover") \
+    X(BUSY, 12, "another program is writing to it")                            \
+    X(IO, 13, "input/output error")                                            \
+    X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept")
+
+typedef enum tamis_status {
+#define TAMIS_X(constant, number, text) TAMIS_##constant = number,
+    TAMIS_STATUSES(TAMIS_X)
+#undef TAMIS_X
+} tamis_status;
+
+/* Text for people, never NULL. After TAMIS_IO and TAMIS_UNSYNCED, errno tells more. */
+TAMIS_API const char *tamis_status_text(tamis_status status);
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* A key is a 64-bit number. Bytes become one here, once; two inputs that collide add n / 2^64 to
+ * the false positive rate of a filter of n keys.
+ *  fast   XXH3-64 with a seed: for keys from trusted hands, the same on every machine.
+ *  keyed  SipHash-2-4 with a secret: outsiders who do not know it cannot choose colliding keys.
+ *  raw    the key is the 64-bit integer given, as eight little-endian bytes. */
+typedef enum tamis_hash { TAMIS_FAST = 0, TAMIS_KEYED = 1, TAMIS_RAW = 2 } tamis_hash;
+
+typedef struct tamis_hasher {
+    tamis_hash hash;
+    uint64_t   seed;       /* fast: part of the hash; all kinds: where keys are placed */
+    uint8_t    secret[16]; /* keyed only: not all zeros, from getrandom() or the like */
+} tamis_hasher;
+
+/* `size` is 8 in raw mode. */
+TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data, size_t size);
+
+/* ---- Plans ------------------------------------------------------------- */
+
+/* What is wanted. Zero means "no requirement" in every field: no fpr and no max_bytes gives 1 %,
+ * no fpr with max_bytes the best rate that fits, no keys with max_bytes as many as fit. */
+typedef struct tamis_spec {
+    uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
+    double       fpr;  /* highest false positive rate at that load, 2^-64 .. 0.5 */
+    uint64_t     max_bytes;
+    unsigned     can; /* abilities needed */
+    tamis_hasher hasher;
+} tamis_spec;
+
+/* What it will take. Made by the library; callers read it. */
+typedef struct tamis_plan {
+    tamis_kind   kind;
+    tamis_hasher hasher;
+    uint64_t     capacity;
+    double       fpr;   /* expected at capacity */
+    uint64_t     bytes; /* of payload, exactly */
+    uint64_t     slots; /* the last three are the kind's own business */
+    uint32_t     width, hashes;
+} tamis_plan;
+
+/* TAMIS_RANGE if the kind cannot meet the spec, TAMIS_CANNOT if it lacks an ability. */
+TAMIS_API tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind,
+                                       const tamis_spec *spec) TAMIS_CHECKED;
+/* Every plan meeting the spec, smallest first. Returns how many; fills at most `max`. */
+TAMIS_API size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec);
+/* The false positive rate to expect when `keys` distinct keys are in: more than the capacity, too.
+ */
+TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
+
+/* ---- Filters ----------------------------------------------------------- */
+
+typedef struct tamis tamis;
+
+/* resize(ctx, NULL, 0, n) allocates; resize(ctx, p, n, 0) frees and returns NULL; no other call
+ * is made. Blocks are aligned as malloc aligns them. */
+typedef struct tamis_allocator {
+    void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);
+    void *ctx;
+} tamis_allocator;
+
+/* An empty filter. `a` may be NULL, here and below: the C library is used, and huge pages are
+ * asked for where they help. The caller owns *out and gives it back with tamis_free(). A filter
+ * is two blocks from its allocator: the struct, whose address never changes, and the payload. */
+TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
+                                 const tamis_allocator *a) TAMIS_CHECKED;
+/* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. */
+TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                   size_t n, const tamis_allocator *a) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
+                                   const tamis_allocator *a) TAMIS_CHECKED;
+/* A filter `by` times smaller that still holds every key, at a higher rate. TAMIS_RANGE unless
+ * `by` divides plan.slots. The same as building the smaller filter from the keys. */
+TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
+                                  const tamis_allocator *a) TAMIS_CHECKED;
+/* NULL is fine. A writable map is synced first; call tamis_sync() to learn whether it worked. */
+TAMIS_API void tamis_free(tamis *f);
+
+/* Bytes to the key of this filter; see tamis_hasher_key(). */
+TAMIS_API uint64_t tamis_key(const tamis *f, const void *data, size_t size);
+
+/* False is certain; true may be wrong at the filter's rate. */
+TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
+/* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
+ * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
+TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
+TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* At most how often the key was added; 1 or 0 in kinds without TAMIS_CAN_COUNT. */
+TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
+
+/* Bit i % 64 of hits[i / 64] tells about keys[i]; (n + 63) / 64 words are written, the rest of
+ * the last one with zeros. Returns how many are set. Same answers as tamis_has(), faster on
+ * filters larger than the cache. */
+TAMIS_API size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+/* Adds in order; *added tells how many went in, also on failure. */
+TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys,
+                                      size_t n) TAMIS_CHECKED;
+/* As tamis_add_many, but may run at the same time as itself and as tamis_has() and
+ * tamis_has_many() on one filter. A key is seen by other threads once the call that added it has
+ * returned and they were told so. TAMIS_CAN_SHARE kinds only. */
+TAMIS_API tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n) TAMIS_CHECKED;
+
+/* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g.
+ * TAMIS_MISMATCH unless kind, geometry and hasher are equal. */
+TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
+
+/* Calls visit for each key the filter can name, until it returns false. */
+typedef bool           tamis_visit(void *ctx, uint64_t key, uint64_t count);
+TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx) TAMIS_CHECKED;
+
+typedef struct tamis_info {
+    tamis_plan plan;
+    uint64_t   count;       /* adds minus removes; distinct keys in exact kinds */
+    double     cardinality; /* distinct keys: exact, or estimated from the payload */
+    double     fill;        /* share of the payload in use, 0 .. 1 */
+    double     fpr;         /* false positive rate at this load */
+    bool       readonly;    /* a view, or mapped for reading */
+} tamis_info;
+/* Reads the whole payload. */
+TAMIS_API tamis_info tamis_describe(const tamis *f);
+/* The plan alone, at no cost; it lives as long as the filter and changes only with it. */
+TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);
+
+/* ---- Images and files -------------------------------------------------- */
+
+/* An image is a filter as bytes (docs/format.md). read and load check everything and copy. view
+ * and map check the header and borrow: the filter is read-only, answers stay memory-safe whatever
+ * the payload holds, and tamis_verify() checks the rest. A damaged image is an error, never an
+ * empty filter. */
+TAMIS_API size_t tamis_image_size(const tamis *f);
+/* TAMIS_RANGE unless size is tamis_image_size(). */
+TAMIS_API tamis_status tamis_image_write(const tamis *f, void *buf, size_t size) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_image_read(tamis **out, const void *buf, size_t size,
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+/* `buf` is aligned to 64 bytes (else TAMIS_RANGE) and outlives the filter. */
+TAMIS_API tamis_status tamis_image_view(tamis **out, const void *buf, size_t size,
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+
+/* Written beside, synced, then renamed: whatever happens, `path` names the old file or the new
+ * one, whole. Symbolic links are followed and the mode is kept; a new keyed filter is private. */
+TAMIS_API tamis_status tamis_save(const tamis *f, const char *path) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
+                                  const tamis_allocator *a) TAMIS_CHECKED;
+
+enum {
+    TAMIS_MAP_WRITE = 1,   /* adds go to the file; TAMIS_CAN_SHARE kinds only; one writer */
+    TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
+};
+/* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first
+ * add marks the file dirty, and tamis_sync() makes it whole again: keys added before the last sync
+ * survive whatever happens, and a crash after it is noticed by TAMIS_DIRTY. */
+TAMIS_API tamis_status tamis_map(tamis **out, const char *path, unsigned flags,
+                                 const tamis_allocator *a) TAMIS_CHECKED;
+/* Does nothing but for writable maps. */
+TAMIS_API tamis_status tamis_sync(tamis *f) TAMIS_CHECKED;
+
+/* TAMIS_OK, or TAMIS_CORRUPT after calling report (which may be NULL) for each fault, with its
+ * place in the image. Filters in memory have their structure checked, views and maps also every
+ * checksum; TAMIS_BUSY if another program is writing to a mapped file, whose checksums are stale.
+ */
+typedef void           tamis_report(void *ctx, const char *why, uint64_t offset, uint64_t size);
+TAMIS_API tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx) TAMIS_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+/* filter.h - the contract between the core and the kinds.
+ *
+ * The core (src/core) validates arguments, checks abilities and read-only state, compares plans and
+ * allocates. A kind does arithmetic on its payload and keeps f->count true. It may rely on this:
+ *
+ *  - f->plan passed bytes(): every number in it is one that the kind itself accepts.
+ *  - f->payload has plan.bytes bytes, 64-byte aligned, little-endian, with no pointer in it.
+ *  - The payload's content is NOT to be trusted in calls on a `const tamis *`: a view may hold any
+ *    bytes. Loops and indexes are bounded by the plan. Calls that change a filter run on payloads
+ *    that verify() accepted. */
+#ifndef TAMIS_FILTER_H
+#define TAMIS_FILTER_H
+
+#include "tamis.h"
+
+/* The best kernels for a CPU; an absent one is replaced by the kind's has() and the loops of
+ * core/batch.c. */
+typedef struct tamis_batch {
+    bool (*has)(const tamis *f, uint64_t key);
+    size_t (*has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+    void (*add_many)(tamis *f, const uint64_t *keys, size_t n); /* kinds whose add cannot fail */
+} tamis_batch;
+
+typedef struct tamis_ops {
+    /* Required. plan() and bytes() are pure. */
+    tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
+    uint64_t (*bytes)(const tamis_plan *p); /* of payload; 0: no geometry of this kind */
+    bool (*has)(const tamis *f, uint64_t key);
+
+    /* Optional, with a default. */
+    double (*rate)(const tamis_plan *p, double n); /* at n keys; default: exact, 0 */
+    void (*init)(tamis *f);                        /* default: zeros are the empty filter */
+    const char *(*verify)(const tamis *f);         /* why not; default: any payload is valid */
+    /* Sets cardinality, fill and fpr from the payload; default: from the count. */
+    void (*measure)(const tamis *f, tamis_info *info);
+    bool indexed; /* keys are below plan.capacity */
+
+    /* Abilities: NULL means TAMIS_CANNOT. In merge and intersect, plans are equal. */
+    tamis_status (*add)(tamis *f, uint64_t key);
+    tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
+    tamis_status (*remove)(tamis *f, uint64_t key);
+    uint64_t (*count)(const tamis *f, uint64_t key);
+    tamis_status (*merge)(tamis *f, const tamis *g);
+    tamis_status (*intersect)(tamis *f, const tamis *g);
+    tamis_status (*list)(const tamis *f, tamis_visit *visit, void *ctx);
+    void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
+    /* Atomic, on bits that are only ever set: also what makes a writable map safe. */
+    tamis_status (*add_shared)(tamis *f, const uint64_t *keys, size_t n);
+
+    /* Speed. */
+    void (*touch)(const tamis *f, uint64_t key); /* prefetch what has() will read first */
+    const tamis_batch *(*batch)(unsigned cpu);   /* kernels for a set of TAMIS_CPU_ flags */
+} tamis_ops;
+
+struct tamis {
+    const tamis_ops *ops;
+    const tamis_batch *batch; /* chosen once, when the filter is made */
+    bool (*has)(const tamis *f, uint64_t key);
+    tamis_plan plan;
+    uint64_t count; /* adds minus removes; distinct keys in exact kinds */
+    uint64_t salt;  /* mixed from the seed: see place() in base/hash.h */
+    void *payload;
+    bool readonly;
+    bool sealed;          /* a writable map whose file is whole: unseal before changing */
+    int fd;               /* of a writable map, else -1 */
+    const uint8_t *image; /* of views and maps: all of it; else NULL */
+    size_t image_size;
+    void *block; /* what the payload came from: heap block or mapping */
+    size_t block_size;
+    void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
+    tamis_allocator alloc;
+};
+
+/* The kind's table, or NULL. */
+const tamis_ops *tamis__ops(tamis_kind kind);
+
+/* For tests and benchmarks: answer as a machine with only these instruction sets would. */
+void tamis__use_cpu(tamis *f, unsigned cpu);
+
+#endif
