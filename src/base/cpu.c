@@ -1,0 +1,13 @@
+#include "base/cpu.h"
+
+unsigned tamis__cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return TAMIS_CPU_AVX2;
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return TAMIS_CPU_NEON;
+#endif
+    return TAMIS_CPU_PORTABLE;
+}
