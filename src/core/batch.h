@@ -1,0 +1,10 @@
+#ifndef TAMIS_CORE_BATCH_H
+#define TAMIS_CORE_BATCH_H
+
+#include "filter.h"
+
+/* For kinds and machines without a kernel of their own. */
+size_t tamis__batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+
+#endif

@@ -1,0 +1,404 @@
+/* file.c - save, load, map: everything that touches the operating system.
+ *
+ * A save is written beside its target, synced, then renamed over it, and the directory is synced:
+ * after a crash the name stands for the old file or for the new one, whole. An fsync that failed is
+ * never tried again, because the kernel may have dropped the pages that it could not write.
+ *
+ * A writable map changes the file itself, which is safe for payloads whose bits are only ever set:
+ * whatever part of the changes reaches the disk, no key of the last sync is lost. The header says
+ * "dirty" from before the first change until after the last. */
+#include "core/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/image.h"
+
+/* Linux moves at most 2 GiB in one call; pieces also keep a signal from costing much. */
+static const size_t PIECE = (size_t)1 << 30;
+
+static size_t piece_of(size_t size)
+{
+    return size < PIECE ? size : PIECE;
+}
+
+/* ---- Files as sources and sinks ---------------------------------------- */
+
+static bool read_file(const image_source *s, uint64_t offset, void *buf, size_t size)
+{
+    uint8_t *to = buf;
+
+    while (size > 0) {
+        ssize_t got = pread(s->fd, to, piece_of(size), (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            /* The file was shortened since its size was asked for. */
+            if (got == 0)
+                errno = EIO;
+            return false;
+        }
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool write_file(const image_sink *s, uint64_t offset, const void *buf, size_t size)
+{
+    const uint8_t *from = buf;
+
+    while (size > 0) {
+        ssize_t put = pwrite(s->fd, from, piece_of(size), (off_t)offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            if (put == 0)
+                errno = EIO;
+            return false;
+        }
+        from += put;
+        offset += (uint64_t)put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/* Closes without disturbing the errno that tells what went wrong before. */
+static void close_quietly(int fd)
+{
+    int saved = errno;
+
+    close(fd);
+    errno = saved;
+}
+
+/* Only regular files can be filters; O_NONBLOCK keeps a FIFO from hanging us before we know. */
+static tamis_status open_source(image_source *s, const char *path, int mode)
+{
+    struct stat st;
+    int fd = open(path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return errno == EISDIR ? TAMIS_FOREIGN : TAMIS_IO;
+    tamis_status status = TAMIS_OK;
+    if (fstat(fd, &st) != 0)
+        status = TAMIS_IO;
+    else if (!S_ISREG(st.st_mode))
+        status = TAMIS_FOREIGN;
+    else if ((uint64_t)st.st_size > SIZE_MAX / 2)
+        status = TAMIS_RANGE;
+    if (status) {
+        close_quietly(fd);
+        return status;
+    }
+    *s = (image_source){ .read = read_file, .fd = fd, .size = (uint64_t)st.st_size };
+    return TAMIS_OK;
+}
+
+/* Writers of maps hold the lock as long as they live. */
+static bool is_being_written(int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN);
+    return false;
+}
+
+/* ---- Load -------------------------------------------------------------- */
+
+tamis_status tamis_load(tamis **out, const char *path, const tamis_allocator *a)
+{
+    image_source s;
+    tamis_status status = open_source(&s, path, O_RDONLY);
+
+    if (status)
+        return status;
+    status = tamis__image_decode(out, &s, a);
+    if (status == TAMIS_DIRTY && is_being_written(s.fd))
+        status = TAMIS_BUSY;
+    close_quietly(s.fd);
+    return status;
+}
+
+/* ---- Save -------------------------------------------------------------- */
+
+typedef struct {
+    char target[PATH_MAX]; /* links followed */
+    char temp[PATH_MAX];
+    size_t dir; /* length of the directory part of both, slash included */
+    bool replaces;
+    mode_t mode;
+    uid_t owner;
+    gid_t group;
+} save_paths;
+
+static bool find_target(save_paths *p, const char *path)
+{
+    struct stat st;
+
+    if (!realpath(path, p->target)) {
+        if (errno != ENOENT)
+            return false;
+        if (strlen(path) >= sizeof p->target) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        strcpy(p->target, path);
+    }
+    const char *slash = strrchr(p->target, '/');
+    p->dir = slash ? (size_t)(slash - p->target) + 1 : 0;
+    p->replaces = stat(p->target, &st) == 0;
+    if (p->replaces) {
+        p->mode = st.st_mode & 07777;
+        p->owner = st.st_uid;
+        p->group = st.st_gid;
+    }
+    return true;
+}
+
+/* ".name.tmp.", then random letters so that two savers never meet. */
+static bool name_temp(save_paths *p)
+{
+    uint64_t random;
+
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    int n = snprintf(p->temp, sizeof p->temp, "%.*s.%s.tmp.%016llx", (int)p->dir, p->target,
+                     p->target + p->dir, (unsigned long long)random);
+    if (n < 0 || (size_t)n >= sizeof p->temp) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return true;
+}
+
+/* The mode of what is replaced; else the usual one, but a secret is for its owner alone. */
+static int create_temp(const save_paths *p, bool is_secret)
+{
+    int fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, is_secret ? 0600 : 0666);
+
+    if (fd < 0 || !p->replaces)
+        return fd;
+    /* Only root may give a file away; others own what they replace or cannot keep its owner. */
+    (void)!fchown(fd, p->owner, p->group);
+    if (fchmod(fd, p->mode) != 0) {
+        close_quietly(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool write_temp(const tamis *f, int fd)
+{
+    image_sink sink = { .write = write_file, .fd = fd };
+
+    if (tamis__image_encode(f, &sink) && fsync(fd) == 0)
+        return close(fd) == 0;
+    close_quietly(fd);
+    return false;
+}
+
+static bool sync_dir(save_paths *p)
+{
+    if (p->dir == 0)
+        strcpy(p->temp, ".");
+    else
+        p->temp[p->dir] = '\0';
+    int fd = open(p->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    /* Some file systems cannot sync a directory, and need not. */
+    bool synced = fsync(fd) == 0 || errno == EINVAL;
+    close_quietly(fd);
+    return synced;
+}
+
+static void unlink_quietly(const char *path)
+{
+    int saved = errno;
+
+    unlink(path);
+    errno = saved;
+}
+
+tamis_status tamis_save(const tamis *f, const char *path)
+{
+    save_paths p;
+
+    if (!find_target(&p, path) || !name_temp(&p))
+        return TAMIS_IO;
+    int fd = create_temp(&p, f->plan.hasher.hash == TAMIS_KEYED);
+    if (fd < 0) {
+        if (p.replaces && errno != EEXIST)
+            unlink_quietly(p.temp);
+        return TAMIS_IO;
+    }
+    if (!write_temp(f, fd) || rename(p.temp, p.target) != 0) {
+        unlink_quietly(p.temp);
+        return TAMIS_IO;
+    }
+    return sync_dir(&p) ? TAMIS_OK : TAMIS_UNSYNCED;
+}
+
+/* ---- Map --------------------------------------------------------------- */
+
+static void drop_map(tamis *f)
+{
+    munmap(f->block, f->block_size);
+    if (f->fd >= 0)
+        close_quietly(f->fd);
+}
+
+/* A mapped write to a hole in the file would be a signal when the disk is full. */
+static tamis_status reserve_holes(const image_source *s)
+{
+    int error = posix_fallocate(s->fd, 0, (off_t)s->size);
+
+    if (error == 0 || error == EINVAL || error == EOPNOTSUPP)
+        return TAMIS_OK;
+    errno = error;
+    return TAMIS_IO;
+}
+
+static tamis_status lock_for_writing(const image_source *s)
+{
+    if (flock(s->fd, LOCK_EX | LOCK_NB) == 0)
+        return reserve_holes(s);
+    return errno == EWOULDBLOCK ? TAMIS_BUSY : TAMIS_IO;
+}
+
+/* Whether this header may be mapped that way. */
+static tamis_status admit(const image_header *h, const image_source *s, unsigned flags)
+{
+    if (flags & TAMIS_MAP_WRITE) {
+        if (!tamis__ops(h->plan.kind)->add_shared)
+            return TAMIS_CANNOT;
+        if (!tamis__header_is_ours(h))
+            return TAMIS_NEWER;
+        return h->dirty && !(flags & TAMIS_MAP_RECOVER) ? TAMIS_DIRTY : TAMIS_OK;
+    }
+    return h->dirty && !is_being_written(s->fd) ? TAMIS_DIRTY : TAMIS_OK;
+}
+
+static tamis_status map_pages(tamis **out, const image_header *h, image_source s, unsigned flags,
+                              const tamis_allocator *a)
+{
+    int protection = flags & TAMIS_MAP_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *block = mmap(NULL, (size_t)s.size, protection, MAP_SHARED, s.fd, 0);
+    tamis *f;
+
+    if (block == MAP_FAILED)
+        return errno == ENOMEM ? TAMIS_NOMEM : TAMIS_IO;
+    s.memory = block;
+    tamis_status status = tamis__image_borrow(&f, h, &s, a);
+    if (status) {
+        munmap(block, (size_t)s.size);
+        return status;
+    }
+    f->block = block;
+    f->block_size = (size_t)s.size;
+    f->drop = drop_map;
+    *out = f;
+    return TAMIS_OK;
+}
+
+/* The payload after a crash holds every synced key; what was counted since is estimated. */
+static tamis_status recover(tamis *f)
+{
+    double estimate = rint(tamis_describe(f).cardinality);
+
+    if (estimate > (double)f->count)
+        f->count = (uint64_t)estimate;
+    if (f->ops->verify && f->ops->verify(f))
+        return TAMIS_CORRUPT;
+    return tamis_sync(f);
+}
+
+static tamis_status make_writable(tamis *f, const image_source *s, bool dirty)
+{
+    f->readonly = false;
+    f->sealed = !dirty;
+    f->fd = s->fd;
+    return dirty ? recover(f) : TAMIS_OK;
+}
+
+/* The descriptor stays open in *out if that is writable. */
+static tamis_status map_source(tamis **out, const image_source *s, unsigned flags,
+                               const tamis_allocator *a)
+{
+    image_header h;
+    tamis *f;
+    tamis_status status = flags & TAMIS_MAP_WRITE ? lock_for_writing(s) : TAMIS_OK;
+
+    if (!status)
+        status = tamis__header_read(&h, s);
+    if (!status)
+        status = admit(&h, s, flags);
+    if (!status)
+        status = map_pages(&f, &h, *s, flags, a);
+    if (!status && flags & TAMIS_MAP_WRITE) {
+        status = make_writable(f, s, h.dirty);
+        if (status) {
+            f->fd = -1;
+            tamis_free(f);
+        }
+    }
+    if (!status)
+        *out = f;
+    return status;
+}
+
+tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tamis_allocator *a)
+{
+    image_source s;
+
+    if (flags & TAMIS_MAP_RECOVER)
+        flags |= TAMIS_MAP_WRITE;
+    tamis_status status = open_source(&s, path, flags & TAMIS_MAP_WRITE ? O_RDWR : O_RDONLY);
+    if (status)
+        return status;
+    status = map_source(out, &s, flags, a);
+    if (status || !(flags & TAMIS_MAP_WRITE))
+        close_quietly(s.fd);
+    return status;
+}
+
+/* Several threads may come here at once: all write the same bytes, and none goes on before they
+ * are on disk. */
+tamis_status tamis__map_unseal(tamis *f)
+{
+    image_sink sink = { .write = write_file, .fd = f->fd };
+
+    if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
+        return TAMIS_OK;
+    if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0)
+        return TAMIS_IO;
+    __atomic_store_n(&f->sealed, false, __ATOMIC_RELEASE);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_sync(tamis *f)
+{
+    image_sink sink = { .write = write_file, .fd = f->fd };
+
+    if (f->fd < 0 || f->sealed)
+        return TAMIS_OK;
+    /* The payload reaches the disk before the header that vouches for it. */
+    if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
+        fsync(f->fd) != 0)
+        return TAMIS_IO;
+    f->sealed = true;
+    return TAMIS_OK;
+}

@@ -1,0 +1,55 @@
+/* image.h - filters as bytes, for memory and for files alike (docs/format.md). */
+#ifndef TAMIS_CORE_IMAGE_H
+#define TAMIS_CORE_IMAGE_H
+
+#include "filter.h"
+
+enum { IMAGE_HEADER = 256, IMAGE_HEADER_MAX = 4096, IMAGE_BLOCK = 1 << 20 };
+
+/* Where the bytes of an image come from and go to. A function returns false after an error of the
+ * operating system, which it leaves in errno. */
+typedef struct image_source {
+    bool (*read)(const struct image_source *s, uint64_t offset, void *buf, size_t size);
+    const uint8_t *memory; /* the image itself if it is in memory, else NULL */
+    int fd;
+    uint64_t size;
+} image_source;
+
+typedef struct image_sink {
+    bool (*write)(const struct image_sink *s, uint64_t offset, const void *buf, size_t size);
+    uint8_t *memory;
+    int fd;
+} image_sink;
+
+image_source tamis__memory_source(const void *image, size_t size);
+
+/* Everything the header says, checked against the image's real size and by the kind. */
+typedef struct {
+    tamis_plan plan;
+    uint64_t count, payload_offset;
+    uint32_t sections;
+    bool dirty;
+    uint8_t bytes[IMAGE_HEADER_MAX]; /* as read */
+} image_header;
+
+tamis_status tamis__header_read(image_header *h, const image_source *s);
+/* Whether writing this header anew would lose nothing that a later version put there. */
+bool tamis__header_is_ours(const image_header *h);
+
+/* A checked copy of the filter in memory of its own. */
+tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a);
+
+/* A filter that borrows `image`, whose header was read. The caller sets drop and the like. */
+tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
+                                 const tamis_allocator *a);
+
+uint64_t tamis__image_size(const tamis *f);
+
+/* Payload, checksums, then the header. */
+bool tamis__image_encode(const tamis *f, const image_sink *s);
+/* As above for an image whose payload is in place. */
+bool tamis__image_seal(const tamis *f, const image_sink *s);
+/* Only the header, saying that the checksums are stale. */
+bool tamis__image_unseal(const tamis *f, const image_sink *s);
+
+#endif

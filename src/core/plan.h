@@ -1,0 +1,10 @@
+#ifndef TAMIS_CORE_PLAN_H
+#define TAMIS_CORE_PLAN_H
+
+#include "filter.h"
+
+/* Whether the kind itself could have made this plan: the gate for plans that callers edited and for
+ * those read from images. */
+bool tamis__plan_is_valid(const tamis_plan *plan);
+
+#endif

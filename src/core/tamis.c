@@ -1,0 +1,286 @@
+/* tamis.c - public calls: check arguments and abilities, then call the kind. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/le.h"
+#include "core/batch.h"
+#include "core/file.h"
+#include "core/memory.h"
+#include "core/plan.h"
+
+/* ---- Texts ------------------------------------------------------------- */
+
+const char *tamis_version(void)
+{
+    return TAMIS_VERSION;
+}
+
+const char *tamis_status_text(tamis_status status)
+{
+    switch (status) {
+#define TAMIS_X(constant, number, text) \
+    case TAMIS_##constant:              \
+        return text;
+        TAMIS_STATUSES(TAMIS_X)
+#undef TAMIS_X
+    }
+    return "unknown status";
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data, size_t size)
+{
+    uint8_t bytes[8] = { 0 };
+
+    switch (hasher->hash) {
+    case TAMIS_FAST:
+        return tamis__hash_fast(data, size, hasher->seed);
+    case TAMIS_KEYED:
+        return tamis__hash_keyed(data, size, hasher->secret);
+    case TAMIS_RAW:
+        break;
+    }
+    assert(size == sizeof bytes);
+    memcpy(bytes, data, size < sizeof bytes ? size : sizeof bytes);
+    return le64(bytes);
+}
+
+uint64_t tamis_key(const tamis *f, const void *data, size_t size)
+{
+    return tamis_hasher_key(&f->plan.hasher, data, size);
+}
+
+/* ---- Making filters ---------------------------------------------------- */
+
+void tamis__use_cpu(tamis *f, unsigned cpu)
+{
+    static const tamis_batch NONE = { NULL, NULL, NULL };
+
+    f->batch = f->ops->batch ? f->ops->batch(cpu) : &NONE;
+    f->has = f->batch->has ? f->batch->has : f->ops->has;
+}
+
+tamis_status tamis_new(tamis **out, const tamis_plan *plan, const tamis_allocator *a)
+{
+    tamis *f;
+
+    if (!tamis__plan_is_valid(plan))
+        return TAMIS_RANGE;
+    tamis_status status = tamis__struct_new(&f, plan, a);
+    if (status)
+        return status;
+    status = tamis__payload_new(f);
+    if (status) {
+        tamis_free(f);
+        return status;
+    }
+    if (f->ops->init)
+        f->ops->init(f);
+    *out = f;
+    return TAMIS_OK;
+}
+
+static tamis_status fill(tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t added;
+
+    return f->ops->build ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
+}
+
+tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys, size_t n,
+                         const tamis_allocator *a)
+{
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
+        return status;
+    status = fill(f, keys, n);
+    if (status) {
+        tamis_free(f);
+        return status;
+    }
+    *out = f;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *copy;
+    tamis_status status = tamis_new(&copy, &f->plan, a);
+
+    if (status)
+        return status;
+    memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
+    copy->count = f->count;
+    *out = copy;
+    return TAMIS_OK;
+}
+
+static tamis_plan folded_plan(const tamis *f, uint64_t by)
+{
+    tamis_plan p = f->plan;
+
+    p.slots /= by;
+    p.bytes = f->ops->bytes(&p);
+    p.fpr = tamis_plan_rate(&p, p.capacity);
+    return p;
+}
+
+tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_allocator *a)
+{
+    tamis *folded;
+
+    if (!f->ops->fold)
+        return TAMIS_CANNOT;
+    if (by == 0 || f->plan.slots % by != 0)
+        return TAMIS_RANGE;
+    tamis_plan plan = folded_plan(f, by);
+    tamis_status status = tamis_new(&folded, &plan, a);
+    if (status)
+        return status;
+    f->ops->fold(folded, f, by);
+    folded->count = f->count;
+    *out = folded;
+    return TAMIS_OK;
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* Whether f may change; a writable map is marked dirty before it does. */
+static tamis_status open_for_change(tamis *f)
+{
+    if (f->readonly)
+        return TAMIS_READONLY;
+    return f->fd < 0 ? TAMIS_OK : tamis__map_unseal(f);
+}
+
+/* As above, for changes that clear bits: a crash in the middle of one could lose keys, so that
+ * writable maps refuse them. */
+static tamis_status open_for_clearing(tamis *f)
+{
+    if (f->readonly)
+        return TAMIS_READONLY;
+    return f->fd < 0 ? TAMIS_OK : TAMIS_CANNOT;
+}
+
+bool tamis_has(const tamis *f, uint64_t key)
+{
+    return f->has(f, key);
+}
+
+tamis_status tamis_add(tamis *f, uint64_t key)
+{
+    if (!f->ops->add)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_change(f);
+    return status ? status : f->ops->add(f, key);
+}
+
+tamis_status tamis_remove(tamis *f, uint64_t key)
+{
+    if (!f->ops->remove)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_clearing(f);
+    return status ? status : f->ops->remove(f, key);
+}
+
+uint64_t tamis_count(const tamis *f, uint64_t key)
+{
+    return f->ops->count ? f->ops->count(f, key) : (uint64_t)f->has(f, key);
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return (f->batch->has_many ? f->batch->has_many : tamis__batch_has)(f, hits, keys, n);
+}
+
+tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    *added = 0;
+    if (!f->ops->add)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_change(f);
+    if (status)
+        return status;
+    if (!f->batch->add_many)
+        return tamis__batch_add(f, added, keys, n);
+    f->batch->add_many(f, keys, n);
+    *added = n;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n)
+{
+    if (!f->ops->add_shared)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_change(f);
+    return status ? status : f->ops->add_shared(f, keys, n);
+}
+
+/* ---- Two filters ------------------------------------------------------- */
+
+static bool same_hasher(const tamis_hasher *a, const tamis_hasher *b)
+{
+    return a->hash == b->hash && a->seed == b->seed &&
+           memcmp(a->secret, b->secret, sizeof a->secret) == 0;
+}
+
+/* Capacity and rate may differ: they say what was planned, not where keys go. */
+static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
+{
+    return a->kind == b->kind && a->bytes == b->bytes && a->slots == b->slots &&
+           a->width == b->width && a->hashes == b->hashes && same_hasher(&a->hasher, &b->hasher);
+}
+
+tamis_status tamis_merge(tamis *f, const tamis *g)
+{
+    if (!f->ops->merge)
+        return TAMIS_CANNOT;
+    if (!same_geometry(&f->plan, &g->plan))
+        return TAMIS_MISMATCH;
+    tamis_status status = open_for_change(f);
+    return status ? status : f->ops->merge(f, g);
+}
+
+tamis_status tamis_intersect(tamis *f, const tamis *g)
+{
+    if (!f->ops->intersect)
+        return TAMIS_CANNOT;
+    if (!same_geometry(&f->plan, &g->plan))
+        return TAMIS_MISMATCH;
+    tamis_status status = open_for_clearing(f);
+    return status ? status : f->ops->intersect(f, g);
+}
+
+/* ---- The whole filter -------------------------------------------------- */
+
+tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
+{
+    return f->ops->list ? f->ops->list(f, visit, ctx) : TAMIS_CANNOT;
+}
+
+const tamis_plan *tamis_plan_of(const tamis *f)
+{
+    return &f->plan;
+}
+
+tamis_info tamis_describe(const tamis *f)
+{
+    uint64_t count = __atomic_load_n(&f->count, __ATOMIC_RELAXED);
+    uint64_t capacity = f->plan.capacity ? f->plan.capacity : 1;
+    tamis_info info = { .plan = f->plan,
+                        .count = count,
+                        .cardinality = (double)count,
+                        .fill = (double)count / (double)capacity,
+                        .fpr = tamis_plan_rate(&f->plan, count),
+                        .readonly = f->readonly };
+
+    if (f->ops->measure)
+        f->ops->measure(f, &info);
+    return info;
+}
