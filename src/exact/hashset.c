@@ -1,0 +1,298 @@
+/* hashset.c - exact set of 64-bit keys: open addressing in Robin Hood order.
+ *
+ * What an approximate filter is measured against: eight bytes a key and some air, no false
+ * positives beyond those of the key hash. Slots hold h = place(key), a permutation, so that the key
+ * can be had back and the home slot is scale64(h): high bits, hence homes ascend with h.
+ *
+ * Collisions go to the next slots, and each run is kept sorted by home, then by h. Three things
+ * follow: a search stops as soon as it meets a key that is closer to its home than the sought one
+ * would be; a table may be nine tenths full and still answer within a line or two; and the bytes
+ * depend on the set alone, not on the order in which it came to be. A removed key leaves no mark:
+ * those after it move back.
+ *
+ * Payload: 64 bytes of state, then plan.slots little-endian words, 0 for an empty slot. The key
+ * whose h is 0 has no slot: the first word of the state is 1 if it is present.
+ *
+ * Celis: Robin Hood Hashing, 1986. Amble, Knuth: Ordered Hash Tables, 1974. */
+#include "base/bits.h"
+#include "base/hash.h"
+#include "base/le.h"
+#include "filter.h"
+
+/* ---- Layout ------------------------------------------------------------ */
+
+enum { STATE_BYTES = 64 };
+
+static uint8_t *slot_at(const tamis *f, uint64_t i)
+{
+    return (uint8_t *)f->payload + STATE_BYTES + i * 8;
+}
+
+static uint64_t get(const tamis *f, uint64_t i)
+{
+    return le64(slot_at(f, i));
+}
+
+static void put(tamis *f, uint64_t i, uint64_t h)
+{
+    put_le64(slot_at(f, i), h);
+}
+
+static bool has_zero(const tamis *f)
+{
+    return le64(f->payload) != 0;
+}
+
+static uint64_t next(const tamis *f, uint64_t i)
+{
+    return i + 1 == f->plan.slots ? 0 : i + 1;
+}
+
+/* Slots from the home of h to i, going up and around. */
+static uint64_t distance(const tamis *f, uint64_t h, uint64_t i)
+{
+    uint64_t home = scale64(h, f->plan.slots);
+
+    return i >= home ? i - home : i + f->plan.slots - home;
+}
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+static uint64_t bytes(const tamis_plan *p)
+{
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->capacity <= p->slots &&
+              p->width == 64 && p->hashes == 1;
+
+    return ok ? STATE_BYTES + p->slots * 8 : 0;
+}
+
+/* One slot in nine stays empty: a search then takes five steps on average, in one line or two. */
+static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+{
+    if (spec->keys >= UINT64_C(1) << 49)
+        return TAMIS_RANGE;
+    p->slots = spec->keys + spec->keys / 8 + 1;
+    p->width = 64;
+    p->hashes = 1;
+    return TAMIS_OK;
+}
+
+/* ---- Search ------------------------------------------------------------ */
+
+/* Whether a search for h that has come to slot i may stop before `other`, which is there: homes
+ * ascend with h, so that h tells, unless one of the two has gone around the end of the table. */
+static bool is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
+{
+    bool around = i < scale64(h, f->plan.slots), other_around = i < scale64(other, f->plan.slots);
+
+    return around == other_around ? other > h : around;
+}
+
+/* Where h is or, if it is not in the table, where it belongs; plan.slots if it is not there and the
+ * table is full. The number of steps is bounded whatever the payload holds. */
+static uint64_t find(const tamis *f, uint64_t h, bool *found)
+{
+    uint64_t home = scale64(h, f->plan.slots), i = home;
+
+    *found = false;
+    for (uint64_t steps = 0; steps < f->plan.slots; steps++, i = next(f, i)) {
+        uint64_t other = get(f, i);
+        /* Nearly always true of a key that comes before: no product needed. */
+        if (other < h && other != 0 && i >= home)
+            continue;
+        *found = other == h;
+        if (*found || other == 0 || is_past(f, i, other, h))
+            return i;
+    }
+    return f->plan.slots;
+}
+
+static bool has_place(const tamis *f, uint64_t h)
+{
+    bool found;
+
+    if (h == 0)
+        return has_zero(f);
+    find(f, h, &found);
+    return found;
+}
+
+static bool has(const tamis *f, uint64_t key)
+{
+    return has_place(f, place(key, f->salt));
+}
+
+/* ---- Change ------------------------------------------------------------ */
+
+/* Everything from i to the next empty slot moves up by one. */
+static void insert_at(tamis *f, uint64_t i, uint64_t h)
+{
+    while (h != 0) {
+        uint64_t displaced = get(f, i);
+        put(f, i, h);
+        h = displaced;
+        i = next(f, i);
+    }
+}
+
+/* What follows moves back, up to an empty slot or a key that is at home. */
+static void remove_at(tamis *f, uint64_t i)
+{
+    for (;;) {
+        uint64_t after = next(f, i), h = get(f, after);
+        if (h == 0 || distance(f, h, after) == 0)
+            break;
+        put(f, i, h);
+        i = after;
+    }
+    put(f, i, 0);
+}
+
+static tamis_status add_place(tamis *f, uint64_t h)
+{
+    bool found = h == 0 && has_zero(f);
+    uint64_t i = h == 0 ? 0 : find(f, h, &found);
+
+    if (found)
+        return TAMIS_OK;
+    if (f->count >= f->plan.capacity)
+        return TAMIS_FULL;
+    if (h == 0)
+        put_le64(f->payload, 1);
+    else
+        insert_at(f, i, h);
+    f->count++;
+    return TAMIS_OK;
+}
+
+static tamis_status add(tamis *f, uint64_t key)
+{
+    return add_place(f, place(key, f->salt));
+}
+
+static tamis_status remove_place(tamis *f, uint64_t h)
+{
+    bool found = h == 0 && has_zero(f);
+    uint64_t i = h == 0 ? 0 : find(f, h, &found);
+
+    if (!found)
+        return TAMIS_ABSENT;
+    if (h == 0)
+        put_le64(f->payload, 0);
+    else
+        remove_at(f, i);
+    f->count--;
+    return TAMIS_OK;
+}
+
+static tamis_status remove_key(tamis *f, uint64_t key)
+{
+    return remove_place(f, place(key, f->salt));
+}
+
+/* ---- Two sets ---------------------------------------------------------- */
+
+static uint64_t count_new(const tamis *f, const tamis *g)
+{
+    uint64_t n = has_zero(g) && !has_zero(f);
+
+    for (uint64_t i = 0; i < g->plan.slots; i++)
+        n += get(g, i) != 0 && !has_place(f, get(g, i));
+    return n;
+}
+
+/* Counted first: a union that does not fit changes nothing. */
+static tamis_status merge(tamis *f, const tamis *g)
+{
+    if (count_new(f, g) > f->plan.capacity - f->count)
+        return TAMIS_FULL;
+    if (has_zero(g))
+        (void)add_place(f, 0);
+    for (uint64_t i = 0; i < g->plan.slots; i++)
+        if (get(g, i) != 0)
+            (void)add_place(f, get(g, i));
+    return TAMIS_OK;
+}
+
+/* After a removal, slot i holds another key, to be looked at in turn. */
+static tamis_status intersect(tamis *f, const tamis *g)
+{
+    if (has_zero(f) && !has_zero(g))
+        (void)remove_place(f, 0);
+    for (uint64_t i = 0; i < f->plan.slots;) {
+        uint64_t h = get(f, i);
+        if (h != 0 && !has_place(g, h))
+            (void)remove_place(f, h);
+        else
+            i++;
+    }
+    return TAMIS_OK;
+}
+
+/* ---- The whole set ----------------------------------------------------- */
+
+static tamis_status list(const tamis *f, tamis_visit *visit, void *ctx)
+{
+    if (has_zero(f) && !visit(ctx, unplace(0, f->salt), 1))
+        return TAMIS_OK;
+    for (uint64_t i = 0; i < f->plan.slots; i++)
+        if (get(f, i) != 0 && !visit(ctx, unplace(get(f, i), f->salt), 1))
+            break;
+    return TAMIS_OK;
+}
+
+/* Whether the key in slot i may follow what is in the slot before it. */
+static bool is_in_order(const tamis *f, uint64_t i)
+{
+    uint64_t before = i ? i - 1 : f->plan.slots - 1;
+    uint64_t h = get(f, i), previous = get(f, before);
+    uint64_t steps = distance(f, h, i);
+
+    if (steps == 0)
+        return true;
+    if (previous == 0)
+        return false;
+    uint64_t its_steps = distance(f, previous, before);
+    return steps <= its_steps || (steps == its_steps + 1 && previous < h);
+}
+
+static const char *verify(const tamis *f)
+{
+    const uint8_t *state = f->payload;
+    uint64_t keys = has_zero(f),
+             ends = 0; /* of runs; without one, removal would go round for ever */
+
+    for (int i = 0; i < STATE_BYTES; i++)
+        if (state[i] > (i == 0))
+            return "unused state is set";
+    for (uint64_t i = 0; i < f->plan.slots; i++) {
+        uint64_t h = get(f, i);
+        if (h != 0 && !is_in_order(f, i))
+            return "a key is out of order";
+        keys += h != 0;
+        ends += h == 0 || distance(f, h, i) == 0;
+    }
+    if (ends == 0)
+        return "no key is at home";
+    if (keys != f->count || keys > f->plan.capacity)
+        return "the number of keys is wrong";
+    return NULL;
+}
+
+static void touch(const tamis *f, uint64_t key)
+{
+    __builtin_prefetch(slot_at(f, scale64(place(key, f->salt), f->plan.slots)), 0, 3);
+}
+
+const tamis_ops tamis__hashset = {
+    .plan = plan,
+    .bytes = bytes,
+    .has = has,
+    .verify = verify,
+    .add = add,
+    .remove = remove_key,
+    .merge = merge,
+    .intersect = intersect,
+    .list = list,
+    .touch = touch,
+};
