@@ -1,0 +1,245 @@
+/* blocked.c - Bloom filter confined to one 32-byte block per key.
+ *
+ * An ordinary Bloom filter reads k scattered cache lines per query. Here the key picks a block,
+ * then one bit in each of its eight words: a query is a single cache miss. Blocks fill unevenly,
+ * which costs about one bit per key at 1 %, and more at lower rates; the sizing below accounts for
+ * it.
+ *
+ *   h = place(key):  high bits -> block      low 32 bits -> x
+ *   word i of the block has bit (x * SALT[i]) >> 27
+ *
+ * Payload: plan.slots blocks. Zeros are the empty filter; every payload is valid.
+ *
+ * Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2009.
+ * Lang et al.: Performance-Optimal Filtering, 2019. */
+#include "bloom/blocked.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/le.h"
+#include "bloom/family.h"
+
+/* ---- Layout ------------------------------------------------------------ */
+
+static block *block_of(const tamis *f, uint64_t h)
+{
+    block *blocks = f->payload;
+    return &blocks[scale64(h, f->plan.slots)];
+}
+
+/* As it stands in memory. */
+static inline uint32_t bit_of(uint32_t x, int word)
+{
+    return LE_SWAP32(UINT32_C(1) << (x * SALT[word] >> 27));
+}
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+static uint64_t bytes(const tamis_plan *p)
+{
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 && p->hashes == WORDS;
+
+    return ok ? p->slots * sizeof(block) : 0;
+}
+
+/* False positives in a block of i keys: each of eight words has the bit. */
+static double rate_of_block(double i)
+{
+    return pow(-expm1(i * log1p(-1.0 / 32)), WORDS);
+}
+
+/* Keys in the block that a query reads, as weights of a binomial distribution relative to that of
+ * its mean: going up or down from there, each weight gives the next. */
+typedef struct {
+    double total, positives;
+} mixture;
+
+static const double NEGLIGIBLE = 1e-22;
+
+static void sum_up(mixture *m, double i, double n, double blocks)
+{
+    for (double weight = 1; i <= n && weight > NEGLIGIBLE; i++) {
+        m->total += weight;
+        m->positives += weight * rate_of_block(i);
+        weight *= (n - i) / ((i + 1) * (blocks - 1));
+    }
+}
+
+static void sum_down(mixture *m, double i, double n, double blocks)
+{
+    for (double weight = 1; i > 0 && weight > NEGLIGIBLE; i--) {
+        weight *= i * (blocks - 1) / (n - i + 1);
+        m->total += weight;
+        m->positives += weight * rate_of_block(i - 1);
+    }
+}
+
+/* Beyond this many keys, a block is full for all that a double can tell. */
+static const double KEYS_OF_FULL_BLOCK = 4000;
+
+/* The mixture, and a floor: two keys of one block whose 32-bit x agree cannot be told apart. */
+static double rate(const tamis_plan *p, double n)
+{
+    double blocks = (double)p->slots, mean = floor(n / blocks), floor_rate = n / blocks * 0x1p-32;
+    mixture m = { 0, 0 };
+
+    if (mean > KEYS_OF_FULL_BLOCK)
+        return 1;
+    if (p->slots == 1)
+        return fmin(1, rate_of_block(n) + floor_rate);
+    sum_up(&m, mean, n, blocks);
+    sum_down(&m, mean, n, blocks);
+    return fmin(1, m.positives / m.total + floor_rate);
+}
+
+static double rate_with(tamis_plan *p, uint64_t slots, double n)
+{
+    p->slots = slots;
+    return rate(p, n);
+}
+
+/* More keys than this in a block on average: worse than any rate that may be asked for. */
+enum { KEYS_TOO_MANY = 128 };
+
+/* Blocks grow until the rate is met, then the interval is halved. */
+static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+{
+    double n = (double)spec->keys;
+    uint64_t low = spec->keys / KEYS_TOO_MANY, high = low + 1;
+
+    p->width = 32;
+    p->hashes = WORDS;
+    while (rate_with(p, high, n) > spec->fpr) {
+        low = high;
+        high *= 2;
+        if (high > UINT64_C(1) << 49)
+            return TAMIS_RANGE;
+    }
+    while (low + 1 < high && (high - low) > high / 4096) {
+        uint64_t middle = low + (high - low) / 2;
+        if (rate_with(p, middle, n) > spec->fpr)
+            low = middle;
+        else
+            high = middle;
+    }
+    p->slots = round_for_folding(high, 1);
+    return TAMIS_OK;
+}
+
+/* ---- Operations -------------------------------------------------------- */
+
+static inline bool block_has(const block *b, uint32_t x)
+{
+    uint32_t missing = 0;
+
+    for (int i = 0; i < WORDS; i++)
+        missing |= bit_of(x, i) & ~__atomic_load_n(&b->word[i], __ATOMIC_RELAXED);
+    return missing == 0;
+}
+
+static inline void block_add(block *b, uint32_t x)
+{
+    for (int i = 0; i < WORDS; i++)
+        b->word[i] |= bit_of(x, i);
+}
+
+#include "bloom/blocked_many.h"
+
+static tamis_status add(tamis *f, uint64_t key)
+{
+    uint64_t h = place(key, f->salt);
+
+    block_add(block_of(f, h), (uint32_t)h);
+    f->count++;
+    return TAMIS_OK;
+}
+
+/* Looks first: most of what a hot key sets is set. */
+static void block_add_shared(block *b, uint32_t x)
+{
+    for (int i = 0; i < WORDS; i++)
+        if (bit_of(x, i) & ~__atomic_load_n(&b->word[i], __ATOMIC_RELAXED))
+            __atomic_fetch_or(&b->word[i], bit_of(x, i), __ATOMIC_RELAXED);
+}
+
+static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
+{
+    enum { GROUP = 32 };
+    uint64_t h[GROUP];
+
+    for (size_t i = 0; i < n; i += GROUP) {
+        size_t m = n - i < GROUP ? n - i : GROUP;
+        for (size_t j = 0; j < m; j++) {
+            h[j] = place(keys[i + j], f->salt);
+            __builtin_prefetch(block_of(f, h[j]), 1, 3);
+        }
+        for (size_t j = 0; j < m; j++)
+            block_add_shared(block_of(f, h[j]), (uint32_t)h[j]);
+    }
+    __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
+    return TAMIS_OK;
+}
+
+/* Block b of the large filter falls on b / by of the small one: see scale64(). */
+static void fold(tamis *f, const tamis *g, uint64_t by)
+{
+    block *to = f->payload;
+    const block *from = g->payload;
+
+    for (uint64_t i = 0; i < f->plan.slots; i++, to++)
+        for (uint64_t j = 0; j < by; j++, from++)
+            for (int w = 0; w < WORDS; w++)
+                to->word[w] |= from->word[w];
+}
+
+static double rate_in(const block *b)
+{
+    double rate = 1;
+
+    for (int w = 0; w < WORDS; w++)
+        rate *= __builtin_popcount(b->word[w]) / 32.0;
+    return rate;
+}
+
+/* A key sets a given bit with probability 1 / (32 blocks), blocks or not. */
+static void measure(const tamis *f, tamis_info *info)
+{
+    const block *blocks = f->payload;
+    double slots = (double)f->plan.slots, fpr = 0;
+
+    for (uint64_t i = 0; i < f->plan.slots; i++)
+        fpr += rate_in(&blocks[i]);
+    info->fill = (double)count_ones(blocks, f->plan.bytes) / (256 * slots);
+    info->fpr = fpr / slots;
+    info->cardinality = keys_from_clear(1 - info->fill, 256 * slots, 1 / (32 * slots));
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch PORTABLE = { has, has_many, add_many };
+
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__blocked_avx2;
+#elif defined(__aarch64__)
+    if (cpu & TAMIS_CPU_NEON)
+        return &tamis__blocked_neon;
+#endif
+    (void)cpu;
+    return &PORTABLE;
+}
+
+const tamis_ops tamis__blocked = {
+    .plan = plan,
+    .bytes = bytes,
+    .has = has,
+    .rate = rate,
+    .measure = measure,
+    .add = add,
+    .merge = bits_merge,
+    .intersect = bits_intersect,
+    .fold = fold,
+    .add_shared = add_shared,
+    .batch = batch,
+};

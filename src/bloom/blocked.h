@@ -1,0 +1,22 @@
+/* blocked.h - layout of the blocked filter, shared by its kernels. */
+#ifndef TAMIS_BLOOM_BLOCKED_H
+#define TAMIS_BLOOM_BLOCKED_H
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "filter.h"
+
+enum { WORDS = 8 };
+
+typedef struct {
+    uint32_t word[WORDS]; /* little-endian */
+} block;
+
+/* Odd, so that each multiplication permutes x before its top five bits are kept. These eight are
+ * those of the split-block filter of Apache Parquet. */
+static const uint32_t SALT[WORDS] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
+
+extern const tamis_batch tamis__blocked_avx2, tamis__blocked_neon;
+
+#endif
