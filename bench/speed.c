@@ -21,7 +21,7 @@
 #include "base/pages.h"
 #include "tamis.h"
 
-enum { MAX_RUNS = 101, AHEAD = 32 };
+enum { MAX_RUNS = 101, AHEAD = 64 };
 
 typedef struct {
     uint64_t keys, queries;

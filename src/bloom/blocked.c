@@ -144,6 +144,11 @@ static inline void block_add(block *b, uint32_t x)
         b->word[i] |= bit_of(x, i);
 }
 
+static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
+{
+    place_each(g, 0, keys, slots, salt);
+}
+
 #include "bloom/blocked_many.h"
 
 static tamis_status add(tamis *f, uint64_t key)
@@ -165,17 +170,14 @@ static void block_add_shared(block *b, uint32_t x)
 
 static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
 {
-    enum { GROUP = 32 };
-    uint64_t h[GROUP];
+    block *blocks = f->payload;
+    group g;
 
-    for (size_t i = 0; i < n; i += GROUP) {
-        size_t m = n - i < GROUP ? n - i : GROUP;
-        for (size_t j = 0; j < m; j++) {
-            h[j] = place(keys[i + j], f->salt);
-            __builtin_prefetch(block_of(f, h[j]), 1, 3);
-        }
-        for (size_t j = 0; j < m; j++)
-            block_add_shared(block_of(f, h[j]), (uint32_t)h[j]);
+    for (size_t from = 0; from < n; from += GROUP) {
+        place_next(&g, f, keys, from, n);
+        fetch_all(f, &g);
+        for (size_t i = 0; i < g.n; i++)
+            block_add_shared(&blocks[g.block[i]], g.x[i]);
     }
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     return TAMIS_OK;

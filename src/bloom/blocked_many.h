@@ -1,29 +1,9 @@
-/* blocked_many.h - lookups and adds of many keys, a template for the kernels.
+/* blocked_many.h - lookups and adds, a template for the kernels.
  *
- * A kernel defines block_has() and block_add() for its instruction set, then includes this. The
- * line of a key is asked for AHEAD keys before it is used: the memory is never idle, neither
- * between groups nor at their ends. */
+ * A kernel defines block_has(), block_add() and place_group() for its instruction set, then
+ * includes this. Keys go through in groups of 64, a word of answers: while the blocks of one group
+ * are looked at, those of the next are on their way from memory. */
 #include "bloom/blocked.h"
-
-/* Between the number of lines a core can wait for (a few dozen) and what the first-level cache
- * keeps. */
-enum { AHEAD = 32 };
-
-static inline uint64_t fetch(const block *blocks, uint64_t slots, uint64_t key, uint64_t salt)
-{
-    uint64_t h = place(key, salt);
-
-    __builtin_prefetch(&blocks[scale64(h, slots)], 0, 3);
-    return h;
-}
-
-static inline uint64_t fetch_to_write(block *blocks, uint64_t slots, uint64_t key, uint64_t salt)
-{
-    uint64_t h = place(key, salt);
-
-    __builtin_prefetch(&blocks[scale64(h, slots)], 1, 3);
-    return h;
-}
 
 /* Readers may run beside add_shared(). Words are read whole on every machine with vectors, and a
  * bit that shows a moment later is no harm; the race detector cannot know that. */
@@ -39,24 +19,44 @@ KERNEL_READS static bool has(const tamis *f, uint64_t key)
     return block_has(&blocks[scale64(h, f->plan.slots)], (uint32_t)h);
 }
 
+/* Places the keys from .. from + 63, as far as there are any; the rest of the group stands for
+ * block 0, so that it may be fetched as well. */
+static inline void place_next(group *g, const tamis *f, const uint64_t *keys, size_t from, size_t n)
+{
+    g->n = from >= n ? 0 : n - from < GROUP ? n - from : GROUP;
+    place_group(g, keys + from, f->plan.slots, f->salt);
+    for (size_t i = g->n; i < GROUP; i++)
+        g->block[i] = 0;
+}
+
+static inline void fetch_all(const tamis *f, const group *g)
+{
+    const block *blocks = f->payload;
+
+    for (size_t i = 0; i < g->n; i++)
+        __builtin_prefetch(&blocks[g->block[i]], 0, 3);
+}
+
+/* Each step looks at one block and asks for one of the next group: requests in bursts would wait
+ * for each other. */
 KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const block *blocks = f->payload;
-    uint64_t slots = f->plan.slots, salt = f->salt, ring[AHEAD];
+    group groups[2];
     size_t found = 0;
 
-    for (size_t i = 0; i < AHEAD && i < n; i++)
-        ring[i] = fetch(blocks, slots, keys[i], salt);
-    for (size_t i = 0; i < n; i += 64) {
-        size_t end = n - i < 64 ? n : i + 64;
+    place_next(&groups[0], f, keys, 0, n);
+    fetch_all(f, &groups[0]);
+    for (size_t from = 0; from < n; from += GROUP) {
+        const group *now = &groups[from / GROUP % 2];
+        group *next = &groups[from / GROUP % 2 ^ 1];
         uint64_t word = 0;
-        for (size_t j = i; j < end; j++) {
-            uint64_t h = ring[j % AHEAD];
-            if (j + AHEAD < n)
-                ring[j % AHEAD] = fetch(blocks, slots, keys[j + AHEAD], salt);
-            word |= (uint64_t)block_has(&blocks[scale64(h, slots)], (uint32_t)h) << (j - i);
+        place_next(next, f, keys, from + GROUP, n);
+        for (size_t i = 0; i < now->n; i++) {
+            __builtin_prefetch(&blocks[next->block[i]], 0, 3);
+            word |= (uint64_t)block_has(&blocks[now->block[i]], now->x[i]) << i;
         }
-        hits[i / 64] = word;
+        hits[from / GROUP] = word;
         found += (size_t)__builtin_popcountll(word);
     }
     return found;
@@ -65,15 +65,18 @@ KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64
 static void add_many(tamis *f, const uint64_t *keys, size_t n)
 {
     block *blocks = f->payload;
-    uint64_t slots = f->plan.slots, salt = f->salt, ring[AHEAD];
+    group groups[2];
 
-    for (size_t i = 0; i < AHEAD && i < n; i++)
-        ring[i] = fetch_to_write(blocks, slots, keys[i], salt);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t h = ring[i % AHEAD];
-        if (i + AHEAD < n)
-            ring[i % AHEAD] = fetch_to_write(blocks, slots, keys[i + AHEAD], salt);
-        block_add(&blocks[scale64(h, slots)], (uint32_t)h);
+    place_next(&groups[0], f, keys, 0, n);
+    fetch_all(f, &groups[0]);
+    for (size_t from = 0; from < n; from += GROUP) {
+        const group *now = &groups[from / GROUP % 2];
+        group *next = &groups[from / GROUP % 2 ^ 1];
+        place_next(next, f, keys, from + GROUP, n);
+        for (size_t i = 0; i < now->n; i++) {
+            __builtin_prefetch(&blocks[next->block[i]], 1, 3);
+            block_add(&blocks[now->block[i]], now->x[i]);
+        }
     }
     f->count += n;
 }

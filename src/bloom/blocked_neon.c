@@ -38,6 +38,12 @@ static inline void block_add(block *b, uint32_t x)
     vst1q_u32(b->word + 4, vorrq_u32(vld1q_u32(b->word + 4), m.high));
 }
 
+/* NEON has no 64-bit multiplication; the scalar one keeps up. */
+static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
+{
+    place_each(g, 0, keys, slots, salt);
+}
+
 #include "bloom/blocked_many.h"
 
 const tamis_batch tamis__blocked_neon = { has, has_many, add_many };
