@@ -143,18 +143,6 @@ static inline void bits_add(tamis *f, geometry g, uint64_t key)
     f->count++;
 }
 
-static inline void bits_add_shared(tamis *f, geometry g, const uint64_t *keys, size_t n)
-{
-    uint64_t pos[MAX_HASHES];
-
-    for (size_t i = 0; i < n; i++) {
-        positions(pos, f, g, keys[i]);
-        for (uint32_t j = 0; j < f->plan.hashes; j++)
-            set_bit_shared(f->payload, pos[j]);
-    }
-    __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
-}
-
 /* ---- Many keys --------------------------------------------------------- */
 
 /* Keys that go through the probes side by side. A group must be large for the memory to stay busy
@@ -216,8 +204,21 @@ static inline size_t bits_has_many(const tamis *f, geometry g, uint64_t *hits, c
     return found;
 }
 
+static inline void fetch_bit_to_write(void *bits, uint64_t pos)
+{
+    __builtin_prefetch((uint8_t *)bits + pos / 8, 1, 3);
+}
+
+static inline void set_bit_as(void *bits, uint64_t pos, bool shared)
+{
+    if (shared)
+        set_bit_shared(bits, pos);
+    else
+        set_bit(bits, pos);
+}
+
 /* Sets one round of bits while the next one is being fetched. */
-static inline void add_group(tamis *f, geometry g, const uint64_t *keys, size_t n)
+static inline void add_group(tamis *f, geometry g, const uint64_t *keys, size_t n, bool shared)
 {
     uint64_t x[GROUP], pos[GROUP], base = 0;
     void *bits = f->payload;
@@ -226,7 +227,7 @@ static inline void add_group(tamis *f, geometry g, const uint64_t *keys, size_t 
     for (size_t i = 0; i < n; i++) {
         x[i] = place(keys[i], salt);
         pos[i] = scale64(x[i], g.range);
-        __builtin_prefetch((uint8_t *)bits + pos[i] / 8, 1, 3);
+        fetch_bit_to_write(bits, pos[i]);
     }
     for (uint32_t round = 1; round < f->plan.hashes; round++) {
         base += g.step;
@@ -234,21 +235,29 @@ static inline void add_group(tamis *f, geometry g, const uint64_t *keys, size_t 
             uint64_t now = pos[i];
             x[i] = next_probe(x[i]);
             pos[i] = base + scale64(x[i], g.range);
-            __builtin_prefetch((uint8_t *)bits + pos[i] / 8, 1, 3);
-            set_bit(bits, now);
+            fetch_bit_to_write(bits, pos[i]);
+            set_bit_as(bits, now, shared);
         }
     }
     for (size_t i = 0; i < n; i++)
-        set_bit(bits, pos[i]);
+        set_bit_as(bits, pos[i], shared);
 }
+
+/* No key drops out here, and what was fetched must still be there a round later: small groups. */
+enum { ADD_GROUP = 64 };
 
 static inline void bits_add_many(tamis *f, geometry g, const uint64_t *keys, size_t n)
 {
-    enum { SMALL = 64 }; /* every key stays to the end, and its line must still be there */
-
-    for (size_t i = 0; i < n; i += SMALL)
-        add_group(f, g, keys + i, n - i < SMALL ? n - i : SMALL);
+    for (size_t i = 0; i < n; i += ADD_GROUP)
+        add_group(f, g, keys + i, n - i < ADD_GROUP ? n - i : ADD_GROUP, false);
     f->count += n;
+}
+
+static inline void bits_add_shared(tamis *f, geometry g, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i += ADD_GROUP)
+        add_group(f, g, keys + i, n - i < ADD_GROUP ? n - i : ADD_GROUP, true);
+    __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
 }
 
 #endif
