@@ -309,7 +309,7 @@ static void usage(FILE *to)
 {
     fputs("Usage: bench-speed [--keys N] [--fpr P] [--runs R] [--kind KIND] [--csv]\n"
           "Times lookups and adds of every kind beside the physical limit of the memory.\n"
-          "  --keys N     keys in each filter (default 10000000)\n"
+          "  --keys N     keys in each filter (default: 10000000, then 100000000)\n"
           "  --fpr P      planned false positive rate (default 0.01)\n"
           "  --runs R     repetitions, of which the median counts (default 11)\n"
           "  --kind KIND  only this one\n"
@@ -328,7 +328,7 @@ static settings parse(int argc, char **argv)
         { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 },
     };
-    settings s = { .keys = 10000000, .fpr = 0.01, .runs = 11 };
+    settings s = { .keys = 0, .fpr = 0.01, .runs = 11 };
 
     for (int c; (c = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;)
         switch (c) {
@@ -354,10 +354,18 @@ static settings parse(int argc, char **argv)
             usage(stderr);
             exit(2);
         }
-    if (s.keys < 1000 || s.runs < 1 || s.runs > MAX_RUNS)
+    if ((s.keys && s.keys < 1000) || s.runs < 1 || s.runs > MAX_RUNS)
         die("needs at least 1000 keys and 1 to 101 runs");
-    s.queries = s.keys < 4000000 ? s.keys : 4000000;
     return s;
+}
+
+static void run_size(settings s, uint64_t keys)
+{
+    s.keys = keys;
+    s.queries = keys < 4000000 ? keys : 4000000;
+    for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;)
+        if (!s.kind || strcmp(s.kind, tamis_kind_name(k)) == 0)
+            run_kind(k, &s);
 }
 
 int main(int argc, char **argv)
@@ -365,8 +373,11 @@ int main(int argc, char **argv)
     settings s = parse(argc, argv);
 
     print_head(&s);
-    for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;)
-        if (!s.kind || strcmp(s.kind, tamis_kind_name(k)) == 0)
-            run_kind(k, &s);
+    if (s.keys) {
+        run_size(s, s.keys);
+    } else {
+        run_size(s, 10000000);
+        run_size(s, 100000000);
+    }
     return 0;
 }
