@@ -8,8 +8,9 @@
 
 enum { WORDS = 8 };
 
-typedef struct {
+typedef union {
     uint32_t word[WORDS]; /* little-endian */
+    uint64_t pair[WORDS / 2];
 } block;
 
 /* Odd, so that each multiplication permutes x before its top five bits are kept. These eight are
