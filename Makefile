@@ -1,0 +1,61 @@
+# The front door. CMake does the work; CMakePresets.json holds the ways to do it.
+
+PREFIX ?= /usr/local
+WORDS ?= /usr/share/dict/american-english
+JOBS ?= $(shell nproc)
+
+MAKEFLAGS += --no-print-directory
+
+configure = cmake --preset $(1) --log-level=NOTICE
+build = $(call configure,$(1)) && cmake --build --preset $(1) -j$(JOBS)
+check = $(call build,$(1)) && ctest --preset $(1) -j$(JOBS)
+
+.PHONY: all demo check check-long bench install clean help
+
+all:
+	@tools/bootstrap build
+	$(call build,release)
+
+demo:
+	@tools/bootstrap demo
+	$(call build,release) --target tamis-cli tamis-demo
+	@mkdir -p build/demo
+	@build/tamis-demo $(WORDS) demo/text.txt build/demo
+
+check:
+	@tools/bootstrap check
+	$(call check,check)
+	$(call check,asan)
+	$(call check,tsan)
+
+check-long:
+	@tools/bootstrap check
+	$(call check,long)
+	tools/fuzz 600
+	@tools/bootstrap cross
+	$(call build,release)
+	tests/cross/run
+
+bench:
+	@tools/bootstrap bench
+	$(call build,release) --target bench
+	build/bench-speed $(ARGS)
+
+install:
+	@tools/bootstrap build
+	$(call configure,release) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --build --preset release -j$(JOBS)
+	DESTDIR=$(DESTDIR) cmake --install build
+	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make             the library and the program: build/tamis, build/libtamis.{a,so}'
+	@echo 'make demo        a spelling checker with each kind of filter, in under a minute'
+	@echo 'make check       every test, then again under sanitizers'
+	@echo 'make check-long  the tests that take long, fuzzing, other processors'
+	@echo 'make bench       speed on this machine; ARGS=... goes to build/bench-speed'
+	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
+	@echo 'make clean       removes build/'

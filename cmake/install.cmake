@@ -1,0 +1,61 @@
+# Header, libraries, program, manual pages, completion, and what pkg-config and CMake need to find
+# them. The two packages locate the rest from where they lie, so that an installed tree can move.
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# ---- Manual pages: one per command, made by running the program ----------------------------------
+
+set(pages_dir ${PROJECT_BINARY_DIR}/man)
+file(MAKE_DIRECTORY ${pages_dir})
+add_custom_command(
+    OUTPUT ${pages_dir}/made
+    COMMAND ${CMAKE_COMMAND} -DTAMIS=$<TARGET_FILE:tamis-cli> -DINTO=${pages_dir}
+            -DMAKE_PAGE=${PROJECT_SOURCE_DIR}/man/make-page
+            -P ${PROJECT_SOURCE_DIR}/cmake/pages.cmake
+    DEPENDS tamis-cli man/make-page cmake/pages.cmake
+    COMMENT "Making manual pages")
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+    add_custom_target(tamis-pages ALL DEPENDS ${pages_dir}/made)
+endif()
+
+file(GLOB pages1 CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
+file(GLOB pages3 CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.3)
+install(FILES ${pages1} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages3} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(DIRECTORY ${pages_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        FILES_MATCHING PATTERN "*.1")
+
+# ---- pkg-config and CMake packages ---------------------------------------------------------------
+
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+           BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
+           OUTPUT_VARIABLE prefix_from_pkgconfig)
+configure_file(cmake/tamis.pc.in tamis.pc @ONLY)
+configure_package_config_file(cmake/tamis-config.cmake.in tamis-config.cmake
+                              INSTALL_DESTINATION ${package_dir}
+                              NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a new minor version may break what uses the old one.
+write_basic_package_version_file(tamis-config-version.cmake COMPATIBILITY SameMinorVersion)
+
+install(FILES ${PROJECT_BINARY_DIR}/tamis.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${PROJECT_BINARY_DIR}/tamis-config.cmake
+              ${PROJECT_BINARY_DIR}/tamis-config-version.cmake DESTINATION ${package_dir})
+install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${package_dir})
+
+# ---- The rest ------------------------------------------------------------------------------------
+
+install(TARGETS tamis-cli DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tamis-static tamis-shared EXPORT tamis-targets)
+install(FILES include/tamis.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES completions/tamis.bash RENAME tamis
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(PROJECT_IS_TOP_LEVEL)
+    set(CPACK_GENERATOR TGZ)
+    set(CPACK_PACKAGE_VENDOR "the tamis authors")
+    set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+    include(CPack)
+endif()

@@ -1,0 +1,74 @@
+# libtamis.a and libtamis.so, from the same objects. A kind is found by its file.
+
+include(CheckSymbolExists)
+find_package(Threads REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c)
+
+# <kind>_<isa>.c: the name says which machines compile the file, and with which options.
+function(tamis_kernels isa machine_macro)
+    file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*_${isa}.c)
+    check_symbol_exists(${machine_macro} stddef.h TAMIS_HAS_${isa})
+    if(TAMIS_HAS_${isa})
+        set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "${ARGN}")
+    elseif(kernels)
+        list(REMOVE_ITEM sources ${kernels})
+        set(sources ${sources} PARENT_SCOPE)
+    endif()
+endfunction()
+
+tamis_kernels(avx2 __x86_64__ -mavx2 -mbmi2)
+tamis_kernels(neon __aarch64__)
+
+function(tamis_objects target)
+    add_library(${target} OBJECT ${sources})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PRIVATE include src)
+    target_include_directories(${target} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+endfunction()
+
+function(tamis_library target type objects)
+    add_library(${target} ${type} $<TARGET_OBJECTS:${objects}>)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    target_include_directories(${target} INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PRIVATE m Threads::Threads)
+endfunction()
+
+include(GNUInstallDirs)
+tamis_objects(tamis-objects)
+tamis_library(tamis-static STATIC tamis-objects)
+tamis_library(tamis-shared SHARED tamis-objects)
+set_target_properties(tamis-static tamis-shared PROPERTIES
+    OUTPUT_NAME tamis
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+set_target_properties(tamis-static PROPERTIES EXPORT_NAME static)
+set_target_properties(tamis-shared PROPERTIES EXPORT_NAME shared
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+if(NOT TAMIS_SANITIZE)
+    target_link_options(tamis-shared PRIVATE LINKER:-z,defs)
+endif()
+
+# What a project that adds this one as a folder links to.
+if(BUILD_SHARED_LIBS)
+    add_library(tamis::tamis ALIAS tamis-shared)
+else()
+    add_library(tamis::tamis ALIAS tamis-static)
+endif()
+
+# The library as released trusts its caller; tests link to one that does not.
+set(checked_objects tamis-objects)
+if(TAMIS_ASSERT)
+    target_compile_options(tamis-objects PRIVATE -UNDEBUG)
+elseif(TAMIS_TESTS)
+    set(checked_objects tamis-checked-objects)
+    tamis_objects(${checked_objects})
+    target_compile_options(${checked_objects} PRIVATE -UNDEBUG)
+endif()
+if(TAMIS_TESTS)
+    tamis_library(tamis-checked STATIC ${checked_objects})
+    set_target_properties(tamis-checked PROPERTIES
+        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
+endif()

@@ -1,0 +1,38 @@
+# The command line, the demo and the benchmarks: all but bench/ know the public header only.
+
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
+
+# Apart from main.c, so that a fuzzer can link to the parts.
+add_library(tamis-commands STATIC ${commands})
+target_include_directories(tamis-commands PRIVATE include)
+target_link_libraries(tamis-commands PUBLIC m Threads::Threads)
+add_executable(tamis-cli cli/main.c)
+target_link_libraries(tamis-cli PRIVATE tamis-commands tamis-static)
+set_target_properties(tamis-commands PROPERTIES
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
+set_target_properties(tamis-cli PROPERTIES
+    OUTPUT_NAME tamis
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+# Built on demand, and by the tests so that they keep compiling.
+function(tamis_extra target source)
+    add_executable(${target} ${source})
+    target_link_libraries(${target} PRIVATE tamis-static m Threads::Threads)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    if(NOT TAMIS_TESTS)
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+endfunction()
+
+tamis_extra(tamis-demo demo/demo.c)
+
+# bench/<name>.c is a program of its own, bench-<name>.
+add_custom_target(bench)
+file(GLOB benches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
+foreach(source IN LISTS benches)
+    cmake_path(GET source STEM name)
+    tamis_extra(bench-${name} ${source})
+    target_include_directories(bench-${name} PRIVATE src)
+    add_dependencies(bench bench-${name})
+endforeach()

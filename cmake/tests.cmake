@@ -1,0 +1,142 @@
+# CTest: every test is found by its file and named <folder>.<name>.
+#
+#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the checked library
+#   tests/{cli,golden,fault,install}/*.{sh,py}        scripts, told where the program is
+#   tests/fuzz/*.c                                    fuzzers, replaying their corpus
+#   tools/*, include/tamis.h                          checks of the sources themselves
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+find_program(BASH bash REQUIRED)
+find_program(PYTHON3 python3 REQUIRED)
+find_program(CXX_COMPILER NAMES c++ g++ clang++ REQUIRED)
+
+set(tests ${PROJECT_SOURCE_DIR}/tests)
+set(golden_images ${tests}/golden/good ${tests}/golden/bad)
+set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1)
+if(TAMIS_SANITIZE)
+    list(APPEND environment TAMIS_SANITIZED=1)
+endif()
+if(TAMIS_LONG)
+    list(APPEND environment TAMIS_LONG=1)
+    set(timeout 7200)
+else()
+    set(timeout 600)
+endif()
+
+# ---- Registering ---------------------------------------------------------------------------------
+
+# Each test has a folder of its own to run in: two of them may write to files of one name.
+function(tamis_test name)
+    set(folder ${PROJECT_BINARY_DIR}/tests/in/${name})
+    file(MAKE_DIRECTORY ${folder})
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${folder})
+    string(REGEX MATCH "^[a-z]+" label ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout}
+                         ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
+endfunction()
+
+# A test that asks whether this is a long run has more to do in one.
+function(tamis_mark_long name source)
+    file(STRINGS ${source} asks REGEX "is_long_run|TAMIS_LONG" LIMIT_COUNT 1)
+    if(TAMIS_LONG AND asks)
+        set_property(TEST ${name} APPEND PROPERTY LABELS long)
+    endif()
+endfunction()
+
+function(tamis_program target)
+    add_executable(${target} ${ARGN})
+    target_compile_options(${target} PRIVATE -UNDEBUG $<$<CONFIG:RelWithDebInfo>:-O2>)
+    target_include_directories(${target} PRIVATE include src tests cli)
+    target_link_libraries(${target} PRIVATE PkgConfig::cmocka m Threads::Threads)
+    set_target_properties(${target} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+# All programs of tests/<folder>; ARGN are the arguments each is run with.
+function(tamis_programs folder)
+    add_custom_target(tests-${folder})
+    file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.c)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        tamis_program(${folder}.${name} ${source})
+        target_link_libraries(${folder}.${name} PRIVATE tamis-checked)
+        add_dependencies(tests-${folder} ${folder}.${name})
+        tamis_test(${folder}.${name} ${folder}.${name} ${ARGN})
+        tamis_mark_long(${folder}.${name} ${source})
+    endforeach()
+endfunction()
+
+function(tamis_scripts folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.sh ${tests}/${folder}/*.py)
+    list(FILTER sources EXCLUDE REGEX "/check\\.sh$")
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        cmake_path(GET source EXTENSION extension)
+        set(interpreter_.sh ${BASH})
+        set(interpreter_.py ${PYTHON3})
+        tamis_test(${folder}.${name} ${interpreter_${extension}} ${source}
+                   $<TARGET_FILE:tamis-cli>)
+        tamis_mark_long(${folder}.${name} ${source})
+    endforeach()
+endfunction()
+
+# ---- Programs and scripts ------------------------------------------------------------------------
+
+# The slowest first: two at a time, they are then not what is left at the end.
+foreach(folder stat model unit thread)
+    tamis_programs(${folder})
+endforeach()
+foreach(folder golden fault)
+    tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
+endforeach()
+foreach(folder cli golden fault)
+    tamis_scripts(${folder})
+endforeach()
+
+# ---- Fuzzers -------------------------------------------------------------------------------------
+
+add_custom_target(tests-fuzz)
+file(GLOB fuzzers CONFIGURE_DEPENDS ${tests}/fuzz/*.c)
+list(FILTER fuzzers EXCLUDE REGEX "/replay\\.c$")
+foreach(source IN LISTS fuzzers)
+    cmake_path(GET source STEM name)
+    set(inputs ${golden_images})
+    if(EXISTS ${tests}/fuzz/corpus/${name})
+        list(PREPEND inputs ${tests}/fuzz/corpus/${name})
+    endif()
+    tamis_program(fuzz.${name} ${source})
+    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-checked)
+    add_dependencies(tests-fuzz fuzz.${name})
+    if(TAMIS_FUZZ)
+        target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(fuzz.${name} PRIVATE ${tests}/fuzz/replay.c)
+        tamis_test(fuzz.${name} fuzz.${name} ${inputs})
+    endif()
+endforeach()
+
+# ---- The header alone ----------------------------------------------------------------------------
+
+set(strict -Wall -Wextra -pedantic -Werror -fsyntax-only)
+tamis_test(header.c11 ${CMAKE_C_COMPILER} -std=c11 ${strict} -x c
+           ${PROJECT_SOURCE_DIR}/include/tamis.h)
+foreach(standard c++11 c++20)
+    tamis_test(header.${standard} ${CXX_COMPILER} -std=${standard} ${strict} -x c++
+               ${PROJECT_SOURCE_DIR}/include/tamis.h)
+endforeach()
+
+# ---- The sources and what is made of them --------------------------------------------------------
+
+# Sanitizers change what the objects hold, and nothing about the sources.
+if(NOT TAMIS_SANITIZE)
+    foreach(tool layers length format)
+        tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
+    endforeach()
+    tamis_test(tools.symbols ${PROJECT_SOURCE_DIR}/tools/symbols ${PROJECT_BINARY_DIR})
+    tamis_test(tools.quiet ${PROJECT_SOURCE_DIR}/tools/quiet ${PROJECT_BINARY_DIR})
+    tamis_test(install.consumers ${BASH} ${tests}/install/consumers.sh
+               ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    tamis_test(demo.commands ${BASH} ${PROJECT_SOURCE_DIR}/demo/check.sh
+               ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+endif()

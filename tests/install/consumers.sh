@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# consumers.sh SOURCE BUILD: an installed tamis serves programs outside its tree, by pkg-config and
+# by CMake, shared and static; so does the source tree added to another project.
+set -euo pipefail
+
+source=$1
+build=$2
+cc=${CC:-cc}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+version=$(sed -n 's/^#define TAMIS_VERSION "\(.*\)"/\1/p' "$source/include/tamis.h")
+
+fail()
+{
+    echo "install: $*" >&2
+    exit 1
+}
+
+# Runs a consumer and expects the version from it.
+run()
+{
+    local said
+    said=$("$@") || fail "status $? from: $*"
+    [ "$said" = "$version" ] || fail "version '$said', not '$version', from: $*"
+    echo "ok: ${*#"$scratch"/}"
+}
+
+uses_shared()
+{
+    readelf -d "$1" | grep 'NEEDED.*libtamis\.so\.0' >/dev/null
+}
+
+# ---- The installed files -------------------------------------------------------------------------
+
+DESTDIR=$scratch/root cmake --install "$build" --prefix /opt/tamis >"$scratch/log"
+prefix=$scratch/root/opt/tamis
+lib=$(dirname "$(find "$prefix" -name libtamis.a)")
+
+for file in bin/tamis include/tamis.h share/man/man1/tamis.1 share/man/man3/tamis.3 \
+    share/bash-completion/completions/tamis; do
+    [ -s "$prefix/$file" ] || fail "$file is missing"
+done
+for name in $("$prefix/bin/tamis" help --names); do
+    [ -s "$prefix/share/man/man1/tamis-$name.1" ] || fail "no manual page for tamis $name"
+done
+[ "$(find "$prefix/include" -type f | wc -l)" -eq 1 ] || fail "more than tamis.h in include/"
+[ "$(readlink "$lib/libtamis.so")" = libtamis.so.0 ] || fail "libtamis.so is not libtamis.so.0"
+grep -rlF -e "$source" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" && fail "a path of this machine"
+
+# ---- pkg-config ----------------------------------------------------------------------------------
+
+export PKG_CONFIG_PATH=$lib/pkgconfig
+cp "$source/tests/install/consumer.c" "$scratch"
+cd "$scratch"
+[ "$(pkg-config --modversion tamis)" = "$version" ] || fail "version in tamis.pc"
+
+read -ra flags < <(pkg-config --cflags --libs tamis)
+"$cc" -std=c11 -Wall -Wextra -Werror consumer.c "${flags[@]}" -o shared
+uses_shared "$scratch/shared" || fail "pkg-config: not linked to libtamis.so.0"
+run env LD_LIBRARY_PATH="$lib" "$scratch/shared"
+
+read -ra flags < <(pkg-config --static --cflags --libs tamis)
+"$cc" -std=c11 -Wall -Wextra -Werror -static consumer.c "${flags[@]}" -o static
+run "$scratch/static"
+
+# ---- CMake ---------------------------------------------------------------------------------------
+
+cmake_consumer()
+{
+    local folder=$1 name=$2
+    shift 2
+    mkdir "$scratch/$name"
+    cp "$source/tests/install/$folder/CMakeLists.txt" "$source/tests/install/consumer.c" \
+        "$scratch/$name"
+    { cmake -S "$scratch/$name" -B "$scratch/$name/build" "$@" &&
+        cmake --build "$scratch/$name/build" --target consumer -j2; } >"$scratch/log" 2>&1 ||
+        { cat "$scratch/log" >&2; fail "$name does not build"; }
+    run "$scratch/$name/build/consumer"
+}
+
+cmake_consumer package cmake-shared -DCMAKE_PREFIX_PATH="$prefix" -DLINKAGE=shared
+uses_shared "$scratch/cmake-shared/build/consumer" || fail "find_package: not shared"
+cmake_consumer package cmake-static -DCMAKE_PREFIX_PATH="$prefix" -DLINKAGE=static
+! uses_shared "$scratch/cmake-static/build/consumer" || fail "find_package: not static"
+cmake_consumer package cmake-default -DCMAKE_PREFIX_PATH="$prefix" -DLINKAGE=
+cmake_consumer subproject cmake-subproject -DTAMIS_SOURCE="$source"
