@@ -1,0 +1,22 @@
+/* abilities.h - TAMIS_CAN_ and TAMIS_IS_ flags by name. */
+#ifndef TAMIS_CLI_ABILITIES_H
+#define TAMIS_CLI_ABILITIES_H
+
+#include "tamis.h"
+
+typedef struct ability {
+    unsigned bit;
+    const char *name, *meaning;
+} ability;
+
+/* A row without name ends them. */
+extern const ability abilities[];
+
+/* "add,remove" to flags; false if one is unknown. */
+bool abilities_parse(unsigned *out, const char *names);
+/* Flags to "add,remove". */
+void abilities_print(unsigned can);
+/* Ends the program, naming the kinds that can, unless `kind` has the ability `bit`. */
+void abilities_require(tamis_kind kind, unsigned bit, const char *path);
+
+#endif

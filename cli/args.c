@@ -1,0 +1,270 @@
+/* args.c - options and help, both from the same table. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abilities.h"
+#include "args.h"
+#include "message.h"
+#include "number.h"
+#include "output.h"
+
+static const option_row help_row = { 'h', "help", NULL, "show this help" };
+
+/* The i-th row of all tables, then --help, then NULL. */
+static const option_row *row_at(const command *c, size_t i)
+{
+    for (const option_row *const *table = c->options; *table; table++)
+        for (const option_row *row = *table; row->name; row++)
+            if (i-- == 0)
+                return row;
+    return i == 0 ? &help_row : NULL;
+}
+
+/* NULL if the command has no such option. */
+static const option_row *row_of(const command *c, int letter)
+{
+    const option_row *row;
+
+    for (size_t i = 0; (row = row_at(c, i)); i++)
+        if (row->letter == letter)
+            break;
+    return row;
+}
+
+/* ---- Help -------------------------------------------------------------- */
+
+static void print_option(const option_row *o)
+{
+    char left[64];
+
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "",
+             o->argument ? o->argument : "");
+    if (o->letter < LETTERLESS)
+        printf("  -%c, %-20s %s\n", o->letter, left, o->help);
+    else
+        printf("      %-20s %s\n", left, o->help);
+}
+
+static void print_codes(const command *c)
+{
+    printf("\nExit codes:\n  %d  %s\n", CODE_OK, c->when_ok);
+    if (c->when_nothing)
+        printf("  %d  %s\n", CODE_NOTHING, c->when_nothing);
+    printf("  %d  usage, or a bad argument\n", CODE_USAGE);
+    printf("  %d  input/output error\n", CODE_IO);
+    printf("  %d  not a filter, or a damaged one\n", CODE_CORRUPT);
+    printf("  %d  full, or over a limit\n", CODE_LIMIT);
+    printf("  %d  out of memory\n", CODE_MEMORY);
+}
+
+void help_print(const command *c)
+{
+    const option_row *row;
+
+    printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
+           c->about);
+    for (size_t i = 0; (row = row_at(c, i)); i++)
+        print_option(row);
+    print_codes(c);
+    printf("\nExample:\n%s\n", c->example);
+}
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum { OPTIONS_MAX = 24 };
+
+static void add_row(struct option *longs, char **letters, const option_row *o)
+{
+    int has_arg = o->argument ? required_argument : no_argument;
+
+    *longs = (struct option){ o->name, has_arg, NULL, o->letter };
+    if (o->letter >= LETTERLESS)
+        return;
+    *(*letters)++ = (char)o->letter;
+    if (o->argument)
+        *(*letters)++ = ':';
+}
+
+static int next_letter(args *a)
+{
+    struct option longs[OPTIONS_MAX + 1] = { 0 };
+    char letters[2 * OPTIONS_MAX + 2] = ":", *end = letters + 1;
+    const option_row *row;
+
+    for (size_t i = 0; i < OPTIONS_MAX && (row = row_at(a->command, i)); i++)
+        add_row(&longs[i], &end, row);
+    opterr = 0;
+    return getopt_long(a->argc, a->argv, letters, longs, NULL);
+}
+
+void args_refuse(const args *a, const char *why)
+{
+    die(CODE_USAGE, "%s: %s; see 'tamis help %s'", a->command->name, why, a->command->name);
+}
+
+/* getopt leaves the letter in optopt, or 0 if it has only seen an unknown word. */
+static _Noreturn void refuse_option(const args *a, int outcome)
+{
+    const option_row *known = optopt ? row_of(a->command, optopt) : NULL;
+    char why[80];
+
+    if (known)
+        snprintf(why, sizeof why, "option --%s %s", known->name,
+                 outcome == ':' ? "needs an argument" : "takes no argument");
+    else if (optopt)
+        snprintf(why, sizeof why, "unknown option -%c", optopt);
+    else
+        snprintf(why, sizeof why, "unknown option %s", a->argv[optind - 1]);
+    args_refuse(a, why);
+}
+
+int args_next(args *a)
+{
+    a->letter = next_letter(a);
+    a->value = optarg;
+    if (a->letter == '?' || a->letter == ':')
+        refuse_option(a, a->letter);
+    if (a->letter == help_row.letter) {
+        help_print(a->command);
+        output_end();
+        exit(CODE_OK);
+    }
+    return a->letter;
+}
+
+char **args_operands(const args *a, size_t min, size_t max, const char *what)
+{
+    size_t n = (size_t)(a->argc - optind);
+
+    if (n < min)
+        die(CODE_USAGE, "%s: give %s; see 'tamis help %s'", a->command->name, what,
+            a->command->name);
+    if (n > max)
+        die(CODE_USAGE, "%s: '%s' is one operand too many; see 'tamis help %s'", a->command->name,
+            a->argv[(size_t)optind + max], a->command->name);
+    return a->argv + optind;
+}
+
+/* ---- Values ------------------------------------------------------------ */
+
+static _Noreturn void refuse_value(const args *a, const char *expected)
+{
+    die(CODE_USAGE, "%s: --%s '%s' is not %s", a->command->name,
+        row_of(a->command, a->letter)->name, a->value, expected);
+}
+
+uint64_t args_count(const args *a, uint64_t min, uint64_t max)
+{
+    char expected[120];
+    uint64_t value;
+
+    if (number_count(&value, a->value) && value >= min && value <= max)
+        return value;
+    snprintf(expected, sizeof expected,
+             "a number from %" PRIu64 " to %" PRIu64 "; write it as 1000, 1e9 or 10M", min, max);
+    refuse_value(a, expected);
+}
+
+uint64_t args_bytes(const args *a)
+{
+    uint64_t value;
+
+    if (number_bytes(&value, a->value) && value > 0)
+        return value;
+    refuse_value(a, "a size from 1 to 18446744073709551615 bytes; write it as 4096, 64K or 1G");
+}
+
+uint64_t args_integer(const args *a)
+{
+    uint64_t value;
+
+    if (number_integer(&value, a->value, strlen(a->value)))
+        return value;
+    refuse_value(a, "an integer from 0 to 18446744073709551615; write it as 42 or 0x2a");
+}
+
+double args_fpr(const args *a)
+{
+    double value;
+
+    /* Written so that NaN fails. */
+    if (number_real(&value, a->value) && value >= 0x1p-64 && value <= 0.5)
+        return value;
+    refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to 0.5; write it as 0.01 or 1e-3");
+}
+
+unsigned args_abilities(const args *a)
+{
+    char expected[400] = "a list of abilities; choose from ";
+    size_t size = strlen(expected);
+    unsigned can;
+
+    if (abilities_parse(&can, a->value))
+        return can;
+    for (const ability *b = abilities; b->name; b++)
+        size += (size_t)snprintf(expected + size, sizeof expected - size, "%s%s", b->name,
+                                 b[1].name ? "," : "");
+    refuse_value(a, expected);
+}
+
+/* ---- Sources of keys --------------------------------------------------- */
+
+const option_row key_options[] = {
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
+    { OPTION_FIELD, "field", "N", "the key is column N of the line, counted from 1" },
+    { OPTION_DELIM, "delim", "C", "the byte C stands between columns (default: TAB)" },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
+    { 0 },
+};
+
+static unsigned default_threads(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online < 1 ? 1 : online > 8 ? 8 : (unsigned)online;
+}
+
+void source_init(source *s)
+{
+    *s = (source){ .format = { .end = '\n', .delim = '\t' }, .threads = default_threads() };
+}
+
+static unsigned char one_byte(const args *a)
+{
+    if (strcmp(a->value, "\\t") == 0)
+        return '\t';
+    if (strlen(a->value) != 1)
+        refuse_value(a, "one byte, or \\t for TAB");
+    return (unsigned char)a->value[0];
+}
+
+void source_option(source *s, const args *a)
+{
+    switch (a->letter) {
+    case 'z':
+        s->format.end = 0;
+        break;
+    case OPTION_FIELD:
+        s->format.field = args_count(a, 1, UINT32_MAX);
+        break;
+    case OPTION_DELIM:
+        s->format.delim = one_byte(a);
+        s->has_delim = true;
+        break;
+    case 'j':
+        s->threads = (unsigned)args_count(a, 1, THREADS_MAX);
+        break;
+    }
+}
+
+void source_inputs(source *s, const args *a, char **names)
+{
+    static char dash[] = "-", *standard_input[] = { dash, NULL };
+
+    if (s->has_delim && s->format.field == 0)
+        args_refuse(a, "--delim says nothing without --field");
+    s->names = names[0] ? names : standard_input;
+}

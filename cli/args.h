@@ -1,0 +1,68 @@
+/* args.h - commands: what they are called, the options they take, the help they give. */
+#ifndef TAMIS_CLI_ARGS_H
+#define TAMIS_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline.h"
+
+typedef struct option_row {
+    int letter;           /* from LETTERLESS on: there is a long name only */
+    const char *name;     /* NULL in the row that ends them */
+    const char *argument; /* NULL: takes none */
+    const char *help;
+} option_row;
+
+enum { LETTERLESS = 256 };
+
+typedef struct args args;
+
+typedef struct command {
+    const char *name;
+    const char *operands;         /* as in the usage line */
+    const char *summary;          /* one line */
+    const char *about;            /* paragraphs */
+    const option_row *options[4]; /* tables; NULL ends them */
+    const char *when_ok;          /* exit code 0 */
+    const char *when_nothing;     /* exit code 1; NULL: never */
+    const char *example;          /* lines for a shell */
+    int (*run)(args *a);
+} command;
+
+struct args {
+    const command *command;
+    int argc;
+    char **argv;
+    const char *value; /* of the option at hand */
+    int letter;
+};
+
+void help_print(const command *c);
+
+/* The letter of the next option, or -1; --help is answered here, and what is no option refused. */
+int args_next(args *a);
+/* What is left after the options, ended by NULL; at least `min` of them and at most `max`. */
+char **args_operands(const args *a, size_t min, size_t max, const char *what);
+_Noreturn void args_refuse(const args *a, const char *why);
+
+/* The value of the option at hand, within its range. */
+uint64_t args_count(const args *a, uint64_t min, uint64_t max);
+uint64_t args_bytes(const args *a);
+uint64_t args_integer(const args *a);
+double args_fpr(const args *a);
+unsigned args_abilities(const args *a);
+
+/* Options of every command that reads keys. */
+enum { OPTION_FIELD = LETTERLESS, OPTION_DELIM, OPTION_OWN };
+
+extern const option_row key_options[];
+
+void source_init(source *s);
+/* Takes one of key_options. */
+void source_option(source *s, const args *a);
+/* `names` are operands; none means standard input. */
+void source_inputs(source *s, const args *a, char **names);
+
+#endif

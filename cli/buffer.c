@@ -1,0 +1,42 @@
+/* buffer.c - bytes that grow.
+ *
+ * Large blocks of the C library are mappings of their own, which realloc() moves without copying,
+ * and whose untouched end takes no memory: one array can hold all keys of a large input. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "message.h"
+
+void buffer_reserve(buffer *b, size_t extra)
+{
+    size_t need, room = b->room + b->room / 2;
+    char *bytes;
+
+    if (__builtin_add_overflow(b->size, extra, &need))
+        die(CODE_MEMORY, "out of memory: the input does not fit in the address space");
+    if (need <= b->room)
+        return;
+    if (room < need)
+        room = need;
+    if (!(bytes = realloc(b->bytes, room)))
+        die(CODE_MEMORY, "out of memory: %zu bytes more are needed for the input", room);
+    b->bytes = bytes;
+    b->room = room;
+}
+
+void buffer_append(buffer *b, const void *bytes, size_t size)
+{
+    if (size == 0)
+        return;
+    buffer_reserve(b, size);
+    memcpy(b->bytes + b->size, bytes, size);
+    b->size += size;
+}
+
+void buffer_free(buffer *b)
+{
+    free(b->bytes);
+    *b = (buffer){ 0 };
+}

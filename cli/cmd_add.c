@@ -1,0 +1,45 @@
+/* cmd_add.c - tamis add: more keys into a filter. */
+#include "abilities.h"
+#include "commands.h"
+#include "fill.h"
+#include "message.h"
+#include "store.h"
+
+static int run(args *a)
+{
+    source s;
+    char **operands;
+    const char *path;
+    tamis *f;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        source_option(&s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
+    source_inputs(&s, a, operands + 1);
+    path = operands[0];
+
+    f = store_load_locked(path);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_ADD, path);
+    if (fill_from_source(f, path, &s) > 0) {
+        store_save(f, path);
+        store_warn_if_crowded(f, path);
+    }
+    tamis_free(f);
+    return CODE_OK;
+}
+
+const command cmd_add = {
+    .name = "add",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "add keys to a filter",
+    .about =
+        "Reads keys from the INPUTs, or from standard input, and adds them to the filter in\n"
+        "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"
+        "the keys or none. Other runs of add and remove on it wait until this one ends.",
+    .options = { key_options },
+    .when_ok = "the keys were added",
+    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
+               "  printf '%s\\n' black white | tamis add colours.tamis",
+    .run = run,
+};

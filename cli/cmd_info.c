@@ -1,0 +1,200 @@
+/* cmd_info.c - tamis info: what a filter is and how full. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "spec.h"
+#include "store.h"
+
+typedef struct subject {
+    const char *path;
+    tamis_info info;
+    size_t image_bytes;
+    bool is_exact;
+} subject;
+
+static const char *hash_name(const subject *s)
+{
+    switch (s->info.plan.hasher.hash) {
+    case TAMIS_FAST:
+        return "fast";
+    case TAMIS_KEYED:
+        return "keyed";
+    case TAMIS_RAW:
+        return "raw";
+    }
+    return "unknown";
+}
+
+static const char *hash_meaning(const subject *s)
+{
+    switch (s->info.plan.hasher.hash) {
+    case TAMIS_FAST:
+        return "for trusted keys only";
+    case TAMIS_KEYED:
+        return "the file holds the secret, keep it private";
+    case TAMIS_RAW:
+        return "keys are integers";
+    }
+    return "unknown";
+}
+
+/* Filters planned for no key are as good as filters planned for one. */
+static double share_of_plan(const tamis_info *i)
+{
+    return (double)i->count / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
+}
+
+static const char *warning(const subject *s)
+{
+    if (store_is_crowded(&s->info))
+        return "it holds more keys than planned and its false positive rate is too high; build it "
+               "with a larger -n";
+    if (s->info.count > s->info.plan.capacity)
+        return "more keys were added than planned; build it with a larger -n";
+    /* Chance moves the rate of a full filter a little both ways. */
+    if (s->info.fpr > s->info.plan.fpr * 1.1)
+        return "its false positive rate is above the planned one; build it again";
+    return NULL;
+}
+
+/* ---- Text -------------------------------------------------------------- */
+
+static void print_text(const subject *s)
+{
+    const tamis_info *i = &s->info;
+    const tamis_plan *p = &i->plan;
+
+    printf("file      %s\n", s->path);
+    printf("kind      %s: %s\n", tamis_kind_name(p->kind), tamis_kind_summary(p->kind));
+    printf("planned   %" PRIu64 " keys, false positive rate %.4g\n", p->capacity, p->fpr);
+    printf("holds     %" PRIu64 " keys, %.2f %% of the plan\n", i->count, share_of_plan(i) * 100);
+    printf("distinct  %.0f%s\n", i->cardinality, s->is_exact ? "" : ", estimated");
+    printf("fill      %.2f %%\n", i->fill * 100);
+    printf("rate now  %.4g\n", i->fpr);
+    printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
+    printf("image     %zu bytes\n", s->image_bytes);
+    printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
+    printf("shape     %" PRIu64 " slots, width %" PRIu32 ", %" PRIu32 " hashes\n", p->slots,
+           p->width, p->hashes);
+    if (warning(s))
+        printf("warning   %s\n", warning(s));
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void print_plan_json(json *j, const subject *s)
+{
+    const tamis_plan *p = &s->info.plan;
+
+    json_open(j, "plan", '{');
+    json_count(j, "keys", p->capacity);
+    json_real(j, "fpr", p->fpr);
+    json_count(j, "bytes", p->bytes);
+    json_real(j, "bits_per_key", bits_per_key(p));
+    json_count(j, "slots", p->slots);
+    json_count(j, "width", p->width);
+    json_count(j, "hashes", p->hashes);
+    json_text(j, "hash", hash_name(s));
+    json_count(j, "seed", p->hasher.seed);
+    json_close(j, '}');
+}
+
+static void print_json(json *j, const subject *s)
+{
+    json_open(j, NULL, '{');
+    json_text(j, "file", s->path);
+    json_text(j, "kind", tamis_kind_name(s->info.plan.kind));
+    json_abilities(j, "abilities", tamis_kind_can(s->info.plan.kind));
+    print_plan_json(j, s);
+    json_count(j, "keys", s->info.count);
+    json_real(j, "distinct", s->info.cardinality);
+    json_real(j, "fill", s->info.fill);
+    json_real(j, "fpr", s->info.fpr);
+    json_count(j, "image_bytes", s->image_bytes);
+    json_open(j, "warnings", '[');
+    if (warning(s))
+        json_text(j, NULL, warning(s));
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+static tamis_status study(subject *s, const char *path)
+{
+    tamis *f;
+    tamis_status status = tamis_load(&f, path, NULL);
+
+    if (status)
+        return status;
+    s->path = path;
+    s->info = tamis_describe(f);
+    s->image_bytes = tamis_image_size(f);
+    s->is_exact = (tamis_kind_can(s->info.plan.kind) & TAMIS_IS_EXACT) != 0;
+    tamis_free(f);
+    return TAMIS_OK;
+}
+
+/* A file that cannot be read does not keep the others from being shown. */
+static int print_all(char **paths, json *j)
+{
+    int code = CODE_OK;
+
+    for (char **path = paths; *path; path++) {
+        subject s;
+        tamis_status status = study(&s, *path);
+
+        if (status) {
+            code = report("read", *path, status);
+            continue;
+        }
+        if (j)
+            print_json(j, &s);
+        else {
+            printf("%s", path > paths ? "\n" : "");
+            print_text(&s);
+        }
+    }
+    return code;
+}
+
+static int run(args *a)
+{
+    bool as_json = false;
+    json j = { 0 };
+    char **paths;
+    int code;
+
+    while (args_next(a) != -1)
+        as_json = true;
+    paths = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    if (!as_json)
+        return print_all(paths, NULL);
+    json_open(&j, NULL, '[');
+    code = print_all(paths, &j);
+    json_close(&j, ']');
+    return code;
+}
+
+static const option_row options[] = {
+    { OPTION_OWN, "json", NULL, "print JSON: an array with one object per FILE" },
+    { 0 },
+};
+
+const command cmd_info = {
+    .name = "info",
+    .operands = "[--json] FILE...",
+    .summary = "tell what a filter is, and how full",
+    .about =
+        "Reads and checks each FILE, and prints its kind, what was planned, what it holds, its\n"
+        "false positive rate at this load, its size and its hash; and a warning if it holds\n"
+        "more than planned. 'distinct' is exact or, where the kind does not know, estimated\n"
+        "from the bits. The secret of a keyed filter is never shown.",
+    .options = { options },
+    .when_ok = "done",
+    .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"
+               "  tamis info numbers.tamis",
+    .run = run,
+};

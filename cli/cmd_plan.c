@@ -1,0 +1,107 @@
+/* cmd_plan.c - tamis plan: what each kind would take for a set of keys. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "abilities.h"
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "spec.h"
+
+/* How far above log2(1/P), the least that any filter needs; NaN if there is no P to speak of. */
+static double overhead(const tamis_plan *p, const tamis_spec *spec)
+{
+    double fpr = spec->fpr > 0 ? spec->fpr : p->fpr;
+
+    return fpr > 0 ? bits_per_key(p) / log2(1 / fpr) - 1 : NAN;
+}
+
+static void print_row(const tamis_plan *p, const tamis_spec *spec)
+{
+    char over[32] = "-";
+
+    if (!isnan(overhead(p, spec)))
+        snprintf(over, sizeof over, "%+.1f%%", overhead(p, spec) * 100);
+    printf("%-14s  %15" PRIu64 "  %9.3f  %9s  %10.4g  ", tamis_kind_name(p->kind), p->bytes,
+           bits_per_key(p), over, p->fpr);
+    abilities_print(tamis_kind_can(p->kind));
+    putchar('\n');
+}
+
+static void print_table(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+{
+    printf("%-14s  %15s  %9s  %9s  %10s  %s\n", "kind", "bytes", "bits/key", "overhead", "fpr",
+           "abilities");
+    for (size_t i = 0; i < n; i++)
+        print_row(&plans[i], spec);
+}
+
+static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '[');
+    for (const tamis_plan *p = plans; p < plans + n; p++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "kind", tamis_kind_name(p->kind));
+        json_count(&j, "keys", p->capacity);
+        json_count(&j, "bytes", p->bytes);
+        json_real(&j, "bits_per_key", bits_per_key(p));
+        json_real(&j, "overhead", overhead(p, spec));
+        json_real(&j, "fpr", p->fpr);
+        json_abilities(&j, "abilities", tamis_kind_can(p->kind));
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+}
+
+static int run(args *a)
+{
+    enum { OPTION_JSON = OPTION_AFTER_SPEC };
+    wish w = { 0 };
+    bool as_json = false;
+    tamis_plan *plans;
+    size_t n;
+
+    for (int letter; (letter = args_next(a)) != -1;)
+        if (letter == OPTION_JSON)
+            as_json = true;
+        else
+            wish_option(&w, a);
+    args_operands(a, 0, 0, "nothing");
+    if (w.spec.keys == 0 && w.spec.max_bytes == 0)
+        args_refuse(a, "give --keys N, or --max-bytes B");
+    n = tamis_plan_all(NULL, 0, &w.spec);
+    if (n == 0)
+        die(CODE_LIMIT,
+            "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
+            "or fewer abilities");
+    if (!(plans = calloc(n, sizeof *plans)))
+        die(CODE_MEMORY, "out of memory for %zu plans", n);
+    tamis_plan_all(plans, n, &w.spec);
+    (as_json ? print_json : print_table)(plans, n, &w.spec);
+    free(plans);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { OPTION_AFTER_SPEC, "json", NULL, "print JSON" },
+    { 0 },
+};
+
+const command cmd_plan = {
+    .name = "plan",
+    .operands = "--keys N [--fpr P] [OPTION]...",
+    .summary = "compare what each kind of filter would take",
+    .about =
+        "Prints every kind that meets the wishes, smallest first: its bytes, its bits per key,\n"
+        "how far that is above the least possible, log2(1/P) bits, its false positive rate\n"
+        "when full, and its abilities. Without --keys, as many as fit in --max-bytes are\n"
+        "planned. Kinds for small integers are shown with --hash raw: there N is the largest\n"
+        "key plus one.",
+    .options = { options, spec_options },
+    .when_ok = "done",
+    .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",
+    .run = run,
+};

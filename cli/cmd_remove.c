@@ -1,0 +1,84 @@
+/* cmd_remove.c - tamis remove: keys out of a filter. */
+#include "abilities.h"
+#include "commands.h"
+#include "message.h"
+#include "store.h"
+
+typedef struct removal {
+    tamis *filter;
+    const char *path;
+    uint64_t removed, absent;
+} removal;
+
+static void remove_key(removal *r, uint64_t key)
+{
+    tamis_status status = tamis_remove(r->filter, key);
+
+    if (status == TAMIS_OK)
+        r->removed++;
+    /* An integer too large for an indexed kind was never added. */
+    else if (status == TAMIS_ABSENT || status == TAMIS_RANGE)
+        r->absent++;
+    else
+        die_status("change", r->path, status);
+}
+
+static void remove_chunk(void *ctx, job *j)
+{
+    size_t n;
+    const uint64_t *keys = pipeline_kept_keys(j, &n);
+
+    for (size_t i = 0; i < n; i++)
+        remove_key(ctx, keys[i]);
+}
+
+static void remove_all(removal *r, source *s)
+{
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = remove_chunk, .ctx = r };
+
+    s->format.hasher = tamis_plan_of(r->filter)->hasher;
+    pipeline_run(&p, s);
+    if (r->removed > 0)
+        store_save(r->filter, r->path);
+    if (r->absent > 0)
+        say("%s: %" PRIu64 " of %" PRIu64
+            " keys were not in it; only what was added can be removed",
+            r->path, r->absent, r->absent + r->removed);
+}
+
+static int run(args *a)
+{
+    removal r = { 0 };
+    source s;
+    char **operands;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        source_option(&s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE to remove from");
+    source_inputs(&s, a, operands + 1);
+    r.path = operands[0];
+
+    r.filter = store_load_locked(r.path);
+    abilities_require(tamis_plan_of(r.filter)->kind, TAMIS_CAN_REMOVE, r.path);
+    remove_all(&r, &s);
+    tamis_free(r.filter);
+    return r.removed > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_remove = {
+    .name = "remove",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "remove keys from a filter",
+    .about =
+        "Reads keys from the INPUTs, or from standard input, and removes them from the filter\n"
+        "in FILE, if its kind can. Keys that are seen not to be in it are counted in a\n"
+        "warning. The file is replaced in one step at the end: whatever happens, it has lost\n"
+        "all of the keys or none. Other runs of add and remove on it wait until this one ends.",
+    .options = { key_options },
+    .when_ok = "at least one key was removed",
+    .when_nothing = "no key was removed",
+    .example = "  printf '%s\\n' red green blue | tamis build -k hashset -o colours.tamis\n"
+               "  echo green | tamis remove colours.tamis",
+    .run = run,
+};

@@ -1,0 +1,10 @@
+/* commands.h - every command; each has a file of its own. */
+#ifndef TAMIS_CLI_COMMANDS_H
+#define TAMIS_CLI_COMMANDS_H
+
+#include "args.h"
+
+extern const command cmd_kinds, cmd_plan, cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
+    cmd_info, cmd_merge, cmd_fold, cmd_verify;
+
+#endif

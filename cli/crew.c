@@ -1,0 +1,53 @@
+/* crew.c - threads that do the same work beside the caller.
+ *
+ * They are detached: a program that ends early, at a bad key or the first match, leaves no thread
+ * behind that somebody should have joined. */
+#include "crew.h"
+
+void crew_init(crew *c, void (*work)(void *ctx), void *ctx)
+{
+    *c = (crew){ .work = work,
+                 .ctx = ctx,
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .left = PTHREAD_COND_INITIALIZER };
+}
+
+static void count(crew *c, int change)
+{
+    pthread_mutex_lock(&c->lock);
+    c->working += (unsigned)change;
+    if (c->working == 0)
+        pthread_cond_signal(&c->left);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void *serve(void *ctx)
+{
+    crew *c = ctx;
+
+    c->work(c->ctx);
+    count(c, -1);
+    return NULL;
+}
+
+bool crew_grow(crew *c)
+{
+    pthread_t thread;
+
+    count(c, +1);
+    if (pthread_create(&thread, NULL, serve, c)) {
+        count(c, -1);
+        return false;
+    }
+    pthread_detach(thread);
+    c->started++;
+    return true;
+}
+
+void crew_wait(crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->working > 0)
+        pthread_cond_wait(&c->left, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,23 @@
+/* crew.h - threads that do the same work beside the caller. */
+#ifndef TAMIS_CLI_CREW_H
+#define TAMIS_CLI_CREW_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct crew {
+    void (*work)(void *ctx);
+    void *ctx;
+    unsigned started;
+    unsigned working; /* guarded by the lock */
+    pthread_mutex_t lock;
+    pthread_cond_t left;
+} crew;
+
+void crew_init(crew *c, void (*work)(void *ctx), void *ctx);
+/* One more; false if the system has none left. */
+bool crew_grow(crew *c);
+/* Until all have returned. */
+void crew_wait(crew *c);
+
+#endif

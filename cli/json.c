@@ -1,0 +1,113 @@
+/* json.c - JSON on standard output. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abilities.h"
+#include "json.h"
+
+static void indent(const json *j)
+{
+    printf("\n%*s", (int)(2 * j->depth), "");
+}
+
+/* How many bytes of well-formed UTF-8 start here, 0 if none. */
+static size_t sequence(const unsigned char *s)
+{
+    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+
+    if (s[0] > 0xF4 || (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return size;
+}
+
+static void put_string(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    putchar('"');
+    while (*s) {
+        size_t size = sequence(s);
+
+        if (size == 0)
+            printf("\\ufffd");
+        else if (*s < ' ' || *s == '"' || *s == '\\' || *s == 127)
+            printf("\\u%04x", (unsigned)*s);
+        else
+            fwrite(s, 1, size, stdout);
+        s += size ? size : 1;
+    }
+    putchar('"');
+}
+
+static void begin_member(json *j, const char *name)
+{
+    if (j->has_members)
+        putchar(',');
+    if (j->depth > 0)
+        indent(j);
+    if (name) {
+        put_string(name);
+        printf(": ");
+    }
+    j->has_members = true;
+}
+
+void json_open(json *j, const char *name, char bracket)
+{
+    begin_member(j, name);
+    putchar(bracket);
+    j->depth++;
+    j->has_members = false;
+}
+
+void json_close(json *j, char bracket)
+{
+    j->depth--;
+    if (j->has_members)
+        indent(j);
+    putchar(bracket);
+    if (j->depth == 0)
+        putchar('\n');
+    j->has_members = true;
+}
+
+void json_text(json *j, const char *name, const char *text)
+{
+    begin_member(j, name);
+    put_string(text);
+}
+
+void json_count(json *j, const char *name, uint64_t value)
+{
+    begin_member(j, name);
+    printf("%" PRIu64, value);
+}
+
+void json_real(json *j, const char *name, double value)
+{
+    char digits[40] = "null";
+
+    for (int n = 1; isfinite(value) && n <= 17; n++) {
+        snprintf(digits, sizeof digits, "%.*g", n, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    begin_member(j, name);
+    printf("%s", digits);
+}
+
+void json_abilities(json *j, const char *name, unsigned can)
+{
+    json_open(j, name, '[');
+    for (const ability *a = abilities; a->name; a++)
+        if (can & a->bit)
+            json_text(j, NULL, a->name);
+    json_close(j, ']');
+}

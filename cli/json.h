@@ -1,0 +1,25 @@
+/* json.h - JSON on standard output. A member of an array has no name. */
+#ifndef TAMIS_CLI_JSON_H
+#define TAMIS_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct json {
+    unsigned depth;
+    bool has_members; /* in what is open */
+} json;
+
+void json_open(json *j, const char *name, char bracket);
+/* With the bracket that closes; a line end follows the last one. */
+void json_close(json *j, char bracket);
+
+/* Bytes that are not UTF-8 are shown as U+FFFD. */
+void json_text(json *j, const char *name, const char *text);
+void json_count(json *j, const char *name, uint64_t value);
+/* The shortest digits that read back as `value`; null if it is not finite. */
+void json_real(json *j, const char *name, double value);
+/* An array of ability names. */
+void json_abilities(json *j, const char *name, unsigned can);
+
+#endif

@@ -1,0 +1,91 @@
+/* keys.c - bytes to lines, lines to keys.
+ *
+ * Bytes are bytes: a line is what stands between two line ends, empty lines and carriage returns
+ * included, and nothing is decoded. In raw mode the key is an integer in text. */
+#include <string.h>
+
+#include "keys.h"
+#include "number.h"
+
+typedef struct span {
+    const char *at;
+    size_t size;
+} span;
+
+static const char *find(const char *at, const char *end, unsigned char byte)
+{
+    const char *found = memchr(at, byte, (size_t)(end - at));
+
+    return found ? found : end;
+}
+
+static bool narrow_to_field(span *line, const key_format *format)
+{
+    const char *at = line->at, *end = at + line->size;
+    const char *stop = find(at, end, format->delim);
+
+    for (uint64_t field = 1; field < format->field; field++) {
+        if (stop == end)
+            return false;
+        at = stop + 1;
+        stop = find(at, end, format->delim);
+    }
+    *line = (span){ at, (size_t)(stop - at) };
+    return true;
+}
+
+static key_fault make_key(uint64_t *key, const key_format *format, span text)
+{
+    if (format->hasher.hash != TAMIS_RAW) {
+        *key = tamis_hasher_key(&format->hasher, text.at, text.size);
+        return KEY_GOOD;
+    }
+    if (!number_integer(key, text.at, text.size))
+        return KEY_NO_INTEGER;
+    return format->below && *key >= format->below ? KEY_TOO_LARGE : KEY_GOOD;
+}
+
+static void mark_keyless(batch *b, size_t i)
+{
+    b->keys[i] = 0;
+    b->keyless[i / 64] |= UINT64_C(1) << i % 64;
+    b->n_keyless++;
+}
+
+static void take_line(batch *b, const key_format *format, span line)
+{
+    if (format->field > 0 && !narrow_to_field(&line, format))
+        mark_keyless(b, b->n);
+    else
+        b->fault = make_key(&b->keys[b->n], format, line);
+}
+
+const char *batch_take(batch *b, const key_format *format, const char *at, const char *end)
+{
+    b->n = b->n_keyless = 0;
+    b->fault = KEY_GOOD;
+    memset(b->keyless, 0, sizeof b->keyless);
+    b->start[0] = at;
+    while (b->n < BATCH_LINES && at < end) {
+        const char *stop = find(at, end, format->end);
+
+        take_line(b, format, (span){ at, (size_t)(stop - at) });
+        if (b->fault)
+            break;
+        at = stop < end ? stop + 1 : end;
+        b->start[++b->n] = at;
+    }
+    return at;
+}
+
+void batch_drop_keyless(batch *b)
+{
+    size_t kept = 0;
+
+    if (b->n_keyless == 0)
+        return;
+    for (size_t i = 0; i < b->n; i++)
+        if (!(b->keyless[i / 64] >> i % 64 & 1))
+            b->keys[kept++] = b->keys[i];
+    b->n = kept;
+}

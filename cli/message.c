@@ -1,0 +1,113 @@
+/* message.c - messages and exit codes.
+ *
+ * A message is one line: what happened, where, and what to do about it. It is written by one
+ * write(), so that lines of parallel runs do not mix. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "progress.h"
+
+/* Room for two of the longest paths. */
+enum { LINE_MAX_SIZE = 9000 };
+
+static void keep_on_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
+static void vsay(const char *format, va_list arguments)
+{
+    char line[LINE_MAX_SIZE] = "tamis: ";
+    size_t prefix = strlen(line);
+
+    vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+    keep_on_one_line(line);
+    strcat(line, "\n");
+    progress_erase();
+    /* There is nobody left to tell when standard error is gone. */
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        return;
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsay(format, arguments);
+    va_end(arguments);
+}
+
+/* Calling exit() twice is undefined: the first thread to come keeps the others waiting. */
+void leave(int code)
+{
+    static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&door);
+    exit(code);
+}
+
+void die(int code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsay(format, arguments);
+    va_end(arguments);
+    leave(code);
+}
+
+void die_errno(const char *verb, const char *path)
+{
+    int code = errno == ENOMEM ? CODE_MEMORY : CODE_IO;
+
+    die(code, "cannot %s %s: %s", verb, path, strerror(errno));
+}
+
+static const struct answer {
+    int code;
+    const char *advice;
+} answers[] = {
+    [TAMIS_OK] = { CODE_OK, "" },
+    [TAMIS_NOMEM] = { CODE_MEMORY, "ask for a smaller filter, or use a larger machine" },
+    [TAMIS_FULL] = { CODE_LIMIT, "build a larger one with 'tamis build -n'" },
+    [TAMIS_RANGE] = { CODE_LIMIT, "'tamis plan' shows what fits" },
+    [TAMIS_CANNOT] = { CODE_USAGE, "'tamis kinds' tells what each kind can do" },
+    [TAMIS_READONLY] = { CODE_USAGE, "work on a copy" },
+    [TAMIS_MISMATCH] = { CODE_USAGE, "'tamis info' shows both" },
+    [TAMIS_ABSENT] = { CODE_NOTHING, "only what was added can be removed" },
+    [TAMIS_FOREIGN] = { CODE_CORRUPT, "'tamis build' makes filters" },
+    [TAMIS_CORRUPT] = { CODE_CORRUPT,
+                        "'tamis verify' tells where; restore a copy or build it again" },
+    [TAMIS_NEWER] = { CODE_CORRUPT, "install a newer tamis" },
+    [TAMIS_DIRTY] = { CODE_CORRUPT, "run 'tamis verify --recover' on it" },
+    [TAMIS_BUSY] = { CODE_IO, "try again when it has finished" },
+    [TAMIS_IO] = { CODE_IO, "" },
+    [TAMIS_UNSYNCED] = { CODE_IO, "save it again when the disk is well" },
+};
+
+int report(const char *verb, const char *path, tamis_status status)
+{
+    const struct answer *answer = &answers[status];
+
+    if (status == TAMIS_IO)
+        say("cannot %s %s: %s", verb, path, strerror(errno));
+    else if (status == TAMIS_UNSYNCED)
+        say("%s: %s: %s; %s", path, tamis_status_text(status), strerror(errno), answer->advice);
+    else
+        say("%s: %s; %s", path, tamis_status_text(status), answer->advice);
+    return answer->code;
+}
+
+void die_status(const char *verb, const char *path, tamis_status status)
+{
+    leave(report(verb, path, status));
+}

@@ -1,0 +1,18 @@
+/* number.h - numbers as people write them. All are exact, and false means "no such number". */
+#ifndef TAMIS_CLI_NUMBER_H
+#define TAMIS_CLI_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 1000, 1e9, 1.5e6, and k M G T for powers of 1000. */
+bool number_count(uint64_t *out, const char *text);
+/* 4096, and K M G T for powers of 1024. */
+bool number_bytes(uint64_t *out, const char *text);
+/* Decimal, or hexadecimal after 0x; the text need not end with a NUL. */
+bool number_integer(uint64_t *out, const char *text, size_t size);
+/* 0.01, 1e-3. */
+bool number_real(double *out, const char *text);
+
+#endif

@@ -1,0 +1,196 @@
+/* pipeline.c - workers that take turns.
+ *
+ *     worker 1   read | split, hash, probe    | finish |  read | ...
+ *     worker 2          read | split, hash, probe ...  | finish | ...
+ *
+ * Each worker has a job, and carries it all the way: it reads a chunk while it holds the input,
+ * works on it beside the others, waits until all earlier chunks are finished, and finishes its
+ * own. There is no queue, memory is one job per worker, and order comes from the turns alone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crew.h"
+#include "message.h"
+#include "pipeline.h"
+#include "progress.h"
+#include "reader.h"
+
+typedef struct run {
+    const pipeline *pipeline;
+    const source *source;
+
+    pthread_mutex_t input_lock; /* guards what follows */
+    reader reader;
+    uint64_t chunks;
+    crew crew;
+
+    pthread_mutex_t turn_lock; /* guards what follows */
+    pthread_cond_t turn_ended;
+    uint64_t turn;
+    uint64_t input_number; /* whose lines are being finished */
+    uint64_t input_lines;  /* of it, before the chunk at hand */
+    uint64_t lines, keyless;
+} run;
+
+/* ---- Jobs -------------------------------------------------------------- */
+
+void pipeline_keep_keys(void *ctx, job *j)
+{
+    (void)ctx;
+    batch_drop_keyless(&j->batch);
+    buffer_append(&j->out, j->batch.keys, j->batch.n * sizeof *j->batch.keys);
+}
+
+const uint64_t *pipeline_kept_keys(const job *j, size_t *n)
+{
+    *n = j->out.size / sizeof(uint64_t);
+    return (const void *)j->out.bytes;
+}
+
+/* ---- Reading and working ----------------------------------------------- */
+
+/* Late, so that small inputs start none. Fewer threads than asked for do the same work. */
+static void hire(run *r)
+{
+    unsigned crowd = r->crew.started + 1;
+
+    if (crowd < r->source->threads && r->reader.done >= (uint64_t)CHUNK_SIZE * crowd)
+        crew_grow(&r->crew);
+}
+
+static bool read_chunk(run *r, job *j)
+{
+    reader_state state;
+
+    pthread_mutex_lock(&r->input_lock);
+    state = reader_next(&r->reader, &j->text);
+    j->error = state == READER_FAILED ? errno : 0;
+    j->input = r->reader.name;
+    j->input_number = r->reader.inputs;
+    j->turn = r->chunks++;
+    if (state == READER_CHUNK)
+        hire(r);
+    progress_show(r->reader.done >> 20, r->reader.total >> 20, "MiB");
+    pthread_mutex_unlock(&r->input_lock);
+    return state != READER_END;
+}
+
+static void work_on(run *r, job *j)
+{
+    const char *at = j->text.bytes, *end;
+
+    j->lines = j->keyless = j->selected = j->out.size = 0;
+    j->fault = KEY_GOOD;
+    if (j->error)
+        return;
+    end = at + j->text.size;
+    while (at < end && !j->fault) {
+        at = batch_take(&j->batch, &r->source->format, at, end);
+        j->lines += j->batch.n;
+        j->keyless += j->batch.n_keyless;
+        j->fault = j->batch.fault;
+        r->pipeline->take_batch(r->pipeline->ctx, j);
+    }
+}
+
+/* ---- Turns ------------------------------------------------------------- */
+
+static void await_turn(run *r, uint64_t turn)
+{
+    pthread_mutex_lock(&r->turn_lock);
+    while (r->turn != turn)
+        pthread_cond_wait(&r->turn_ended, &r->turn_lock);
+    pthread_mutex_unlock(&r->turn_lock);
+}
+
+static void end_turn(run *r)
+{
+    pthread_mutex_lock(&r->turn_lock);
+    r->turn++;
+    pthread_cond_broadcast(&r->turn_ended);
+    pthread_mutex_unlock(&r->turn_lock);
+}
+
+static _Noreturn void refuse_key(const run *r, const job *j)
+{
+    uint64_t line = r->input_lines + 1;
+
+    if (j->fault == KEY_NO_INTEGER)
+        die(CODE_USAGE,
+            "%s, line %" PRIu64 ": not an integer from 0 to 18446744073709551615; this filter "
+            "takes raw keys, one per line",
+            j->input, line);
+    die(CODE_LIMIT,
+        "%s, line %" PRIu64 ": not below %" PRIu64 ", the capacity; build with a larger -n",
+        j->input, line, r->source->format.below);
+}
+
+static void account(run *r, const job *j)
+{
+    if (j->input_number != r->input_number)
+        r->input_lines = 0;
+    r->input_number = j->input_number;
+    r->input_lines += j->lines;
+    r->lines += j->lines;
+    r->keyless += j->keyless;
+}
+
+static void finish(run *r, job *j)
+{
+    if (j->error) {
+        errno = j->error;
+        die_errno("read", j->input);
+    }
+    if (r->pipeline->finish_chunk)
+        r->pipeline->finish_chunk(r->pipeline->ctx, j);
+    account(r, j);
+    if (j->fault)
+        refuse_key(r, j);
+}
+
+/* ---- Workers ----------------------------------------------------------- */
+
+static void work(void *ctx)
+{
+    run *r = ctx;
+    job *j = calloc(1, sizeof *j);
+
+    if (!j)
+        die(CODE_MEMORY, "out of memory: use fewer threads (-j)");
+    while (read_chunk(r, j)) {
+        work_on(r, j);
+        await_turn(r, j->turn);
+        finish(r, j);
+        end_turn(r);
+    }
+    buffer_free(&j->text);
+    buffer_free(&j->out);
+    free(j);
+}
+
+static void warn_of_keyless(const run *r)
+{
+    if (r->keyless > 0)
+        say("%" PRIu64 " of %" PRIu64 " lines have no field %" PRIu64
+            " and were passed over; is --delim right?",
+            r->keyless, r->lines, r->source->format.field);
+}
+
+uint64_t pipeline_run(const pipeline *p, const source *s)
+{
+    run r = { .pipeline = p,
+              .source = s,
+              .input_lock = PTHREAD_MUTEX_INITIALIZER,
+              .turn_lock = PTHREAD_MUTEX_INITIALIZER,
+              .turn_ended = PTHREAD_COND_INITIALIZER };
+
+    crew_init(&r.crew, work, &r);
+    reader_open(&r.reader, s->names, s->format.end);
+    work(&r);
+    crew_wait(&r.crew);
+    progress_erase();
+    reader_close(&r.reader);
+    warn_of_keyless(&r);
+    return r.lines;
+}

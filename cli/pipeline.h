@@ -1,0 +1,48 @@
+/* pipeline.h - inputs to batches of keys, on several threads, with results in input order. */
+#ifndef TAMIS_CLI_PIPELINE_H
+#define TAMIS_CLI_PIPELINE_H
+
+#include "buffer.h"
+#include "keys.h"
+
+enum { THREADS_MAX = 256 };
+
+/* Where keys come from. */
+typedef struct source {
+    key_format format;
+    char *const *names; /* of inputs; NULL ends them */
+    unsigned threads;
+    bool has_delim; /* it was asked for */
+} source;
+
+/* A chunk of lines on its way through. */
+typedef struct job {
+    buffer text;
+    batch batch;       /* of its lines, the one at hand */
+    buffer out;        /* from take_batch to finish_chunk */
+    uint64_t selected; /* lines of it, likewise */
+    uint64_t turn;     /* its place among the chunks */
+    const char *input; /* its name, and its place among the inputs */
+    uint64_t input_number;
+    uint64_t lines, keyless;
+    key_fault fault;
+    int error; /* errno: there is no text because its input failed */
+} job;
+
+typedef struct pipeline {
+    /* Called for each batch, by any thread, in any order. */
+    void (*take_batch)(void *ctx, job *j);
+    /* Called for each chunk after its batches, one at a time and in input order. May be NULL. */
+    void (*finish_chunk)(void *ctx, job *j);
+    void *ctx;
+} pipeline;
+
+/* A take_batch that keeps the keys for finish_chunk, and how to get at them there. */
+void pipeline_keep_keys(void *ctx, job *j);
+const uint64_t *pipeline_kept_keys(const job *j, size_t *n);
+
+/* Runs all inputs through; bad input ends the program. With one thread, none is started. Returns
+ * how many lines there were; those without the field asked for are warned about. */
+uint64_t pipeline_run(const pipeline *p, const source *s);
+
+#endif

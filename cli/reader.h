@@ -1,0 +1,33 @@
+/* reader.h - the inputs of a command, one after the other, in chunks of whole lines. */
+#ifndef TAMIS_CLI_READER_H
+#define TAMIS_CLI_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buffer.h"
+
+/* Small enough to stay in a core's own cache from read() to the last probe. */
+enum { CHUNK_SIZE = 1 << 18 };
+
+typedef struct reader {
+    char *const *names;   /* NULL ends them; "-" is standard input */
+    unsigned char end;    /* ends a line */
+    const char *name;     /* of the input being read, for messages */
+    uint64_t inputs;      /* opened so far */
+    uint64_t done, total; /* bytes; total is 0 if unknown */
+    int fd;               /* -1: none */
+    buffer carry;         /* the start of a line whose end is still to come */
+} reader;
+
+void reader_open(reader *r, char *const *names, unsigned char end);
+void reader_close(reader *r);
+
+typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_state;
+
+/* Fills `text` with one or more lines of one input, each with its end: a missing one is added.
+ * Gives what a single read() brought, so that slow inputs are answered at once. When it failed,
+ * errno tells why. */
+reader_state reader_next(reader *r, buffer *text);
+
+#endif

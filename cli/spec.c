@@ -1,0 +1,70 @@
+/* spec.c - what is wanted of a filter, and what a plan makes of it. */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "message.h"
+#include "spec.h"
+
+const option_row spec_options[] = {
+    { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M" },
+    { 'p', "fpr", "P", "false positive rate, 2^-64 to 0.5 (default: 0.01)" },
+    { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
+    { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
+    { OPTION_HASH, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw" },
+    { 0 },
+};
+
+static void draw_secret(uint8_t secret[16])
+{
+    ssize_t got;
+
+    do
+        got = getrandom(secret, 16, 0);
+    while (got < 0 && errno == EINTR);
+    if (got != 16)
+        die_errno("draw a secret from", "the kernel");
+}
+
+static void choose_hash(tamis_hasher *hasher, const args *a)
+{
+    static const char *const names[] = {
+        [TAMIS_FAST] = "fast", [TAMIS_KEYED] = "keyed", [TAMIS_RAW] = "raw"
+    };
+    int hash = TAMIS_RAW;
+
+    while (hash >= 0 && strcmp(a->value, names[hash]))
+        hash--;
+    if (hash < 0)
+        args_refuse(a, "--hash is fast, keyed or raw");
+    hasher->hash = (tamis_hash)hash;
+    if (hash == TAMIS_KEYED)
+        draw_secret(hasher->secret);
+}
+
+void wish_option(wish *w, const args *a)
+{
+    switch (a->letter) {
+    case 'n':
+        w->spec.keys = args_count(a, 1, UINT64_MAX);
+        break;
+    case 'p':
+        w->spec.fpr = args_fpr(a);
+        break;
+    case OPTION_MAX_BYTES:
+        w->spec.max_bytes = args_bytes(a);
+        break;
+    case OPTION_CAN:
+        w->spec.can = args_abilities(a);
+        break;
+    case OPTION_HASH:
+        choose_hash(&w->spec.hasher, a);
+        w->has_hash = true;
+        break;
+    }
+}
+
+double bits_per_key(const tamis_plan *p)
+{
+    return (double)p->bytes * 8 / (double)(p->capacity > 0 ? p->capacity : 1);
+}

@@ -1,0 +1,21 @@
+/* spec.h - what is wanted of a filter, and what a plan makes of it. */
+#ifndef TAMIS_CLI_SPEC_H
+#define TAMIS_CLI_SPEC_H
+
+#include "args.h"
+
+enum { OPTION_CAN = OPTION_OWN, OPTION_MAX_BYTES, OPTION_HASH, OPTION_AFTER_SPEC };
+
+extern const option_row spec_options[];
+
+typedef struct wish {
+    tamis_spec spec;
+    bool has_hash; /* it was asked for */
+} wish;
+
+/* Takes one of spec_options. */
+void wish_option(wish *w, const args *a);
+
+double bits_per_key(const tamis_plan *p);
+
+#endif

@@ -1,0 +1,127 @@
+/* store.c - filters in files. */
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lock.h"
+#include "message.h"
+#include "store.h"
+
+tamis *store_load(const char *path)
+{
+    tamis *f;
+    tamis_status status = tamis_load(&f, path, NULL);
+
+    if (status)
+        die_status("read", path, status);
+    return f;
+}
+
+tamis *store_load_locked(const char *path)
+{
+    tamis *f;
+    tamis_status status;
+
+    lock_filter(path);
+    status = tamis_load(&f, path, NULL);
+    /* The writer that the library sees is this program. */
+    if (status == TAMIS_BUSY)
+        status = TAMIS_DIRTY;
+    if (status)
+        die_status("read", path, status);
+    return f;
+}
+
+/* ---- Maps -------------------------------------------------------------- */
+
+static void on_truncation(int signal)
+{
+    static const char text[] = "tamis: the filter's file was shortened or cannot be read while it "
+                               "was mapped; restore it and do not use --map\n";
+
+    (void)signal;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(CODE_CORRUPT);
+    _exit(CODE_CORRUPT);
+}
+
+void store_catch_truncation(void)
+{
+    struct sigaction action = { .sa_handler = on_truncation };
+
+    sigaction(SIGBUS, &action, NULL);
+}
+
+tamis *store_map(const char *path)
+{
+    tamis *f;
+    tamis_status status = tamis_map(&f, path, 0, NULL);
+
+    if (status)
+        die_status("map", path, status);
+    store_catch_truncation();
+    return f;
+}
+
+/* ---- Saving ------------------------------------------------------------ */
+
+static void check_folder(const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    size_t size = slash ? (size_t)(slash - path) + 1 : 0;
+
+    if (size >= sizeof folder)
+        return;
+    if (slash) {
+        memcpy(folder, path, size);
+        folder[size] = 0;
+    }
+    if (access(folder, W_OK | X_OK))
+        die_errno("write to the folder of", path);
+}
+
+void store_check_target(const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s))
+        check_folder(path);
+    else if (!S_ISREG(s.st_mode))
+        die(CODE_IO, "%s is not a regular file; name one to save the filter to", path);
+}
+
+void store_save(const tamis *f, const char *path)
+{
+    tamis_status status;
+    sigset_t stops, before;
+
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGHUP);
+    sigprocmask(SIG_BLOCK, &stops, &before);
+    if ((status = tamis_save(f, path)))
+        die_status("write", path, status);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- Load -------------------------------------------------------------- */
+
+bool store_is_crowded(const tamis_info *info)
+{
+    /* Keys given twice are counted twice, and do no harm: so the rate decides. */
+    return info->count > info->plan.capacity && info->fpr > info->plan.fpr;
+}
+
+void store_warn_if_crowded(const tamis *f, const char *path)
+{
+    tamis_info info = tamis_describe(f);
+
+    if (store_is_crowded(&info))
+        say("%s holds %" PRIu64 " keys and was planned for %" PRIu64 ": its false positive rate is "
+            "now %.3g, not %.3g; build it with a larger -n",
+            path, info.count, info.plan.capacity, info.fpr, info.plan.fpr);
+}

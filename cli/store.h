@@ -1,0 +1,22 @@
+/* store.h - filters in files. What fails is said, and ends the program. */
+#ifndef TAMIS_CLI_STORE_H
+#define TAMIS_CLI_STORE_H
+
+#include "tamis.h"
+
+tamis *store_load(const char *path);
+/* Also waits until no other tamis changes the file, and keeps them off until the program ends. */
+tamis *store_load_locked(const char *path);
+/* Maps it; a file that someone shortens meanwhile ends the program instead of crashing it. */
+tamis *store_map(const char *path);
+void store_catch_truncation(void);
+/* Ends the program if no filter can be saved there: better known before the work than after it. */
+void store_check_target(const char *path);
+/* No signal from the keyboard or from kill stops it half-way. */
+void store_save(const tamis *f, const char *path);
+
+/* There are more keys in it than planned, and its rate shows it. */
+bool store_is_crowded(const tamis_info *info);
+void store_warn_if_crowded(const tamis *f, const char *path);
+
+#endif
