@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# demo/check.sh SOURCE BUILD: the demo has a row for every kind, and what it says to try works.
+set -euo pipefail
+
+source=$1
+build=$2
+words=${WORDS:-/usr/share/dict/american-english}
+here=$PWD
+rm -f ./*.tamis
+
+fail()
+{
+    echo "demo: $*" >&2
+    exit 1
+}
+
+cd "$source"
+"$build/tamis-demo" "$words" demo/text.txt "$here" | tee "$here/said"
+
+# shellcheck disable=SC2013
+for kind in $(sed -n 's/^ *X([A-Z_]*, [0-9]*, \([a-z_]*\), .*/\1/p' include/tamis.h); do
+    grep -q "^$kind " "$here/said" || fail "no row for $kind"
+done
+for mistake in beleives neccessary seive; do
+    grep -q "^Misspelled:.* $mistake" "$here/said" || fail "$mistake passed for a word"
+done
+
+tried=0
+while read -r command; do
+    echo "+ $command"
+    bash -euo pipefail -c "$command" >"$here/printed" || fail "status $? from: $command"
+    [ -s "$here/printed" ] || case $command in
+    *" add "* | *" verify "*) ;;
+    *) fail "nothing printed by: $command" ;;
+    esac
+    tried=$((tried + 1))
+done < <(sed -n '/Try next:/,$s/^    //p' "$here/said")
+[ "$tried" -ge 5 ] || fail "only $tried commands to try"
