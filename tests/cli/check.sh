@@ -1,0 +1,196 @@
+# check.sh - sourced by every script here: a folder to work in, and assertions.
+#
+#     bash tests/cli/<topic>.sh /path/to/tamis
+#
+# An assertion that fails says where and what, and the script goes on to the next one.
+# shellcheck shell=bash
+set -u
+shopt -s lastpipe # so that assertions at the end of a pipe count
+
+[ $# -ge 1 ] || { echo "usage: bash $0 /path/to/tamis" >&2; exit 2; }
+tamis=$(realpath "$1")
+tests=$(dirname "$(realpath "$0")")
+said=$(mktemp -d "${TMPDIR:-/tmp}/tamis-cli-XXXXXX") # what the last run printed, beside the work
+work=$said/work
+mkdir "$work"
+cd "$work" || exit 2
+checks=0 failures=0
+
+finish()
+{
+    local status=$?
+
+    cd /
+    mountpoint -q "$work/disk" && umount "$work/disk"
+    chmod -R u+rwx "$said"
+    rm -rf "$said"
+    [ "$status" -eq 0 ] || exit "$status"
+    echo "$checks checks, $failures failed"
+    [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ] || exit 1
+}
+trap finish EXIT
+
+failed()
+{
+    local depth=1
+
+    while [ "${BASH_SOURCE[depth]}" = "${BASH_SOURCE[0]}" ]; do
+        depth=$((depth + 1))
+    done
+    failures=$((failures + 1))
+    echo "FAILED at $(basename "${BASH_SOURCE[depth]}") line ${BASH_LINENO[depth - 1]}: $*" |
+        head -c 2000
+}
+
+# check WHAT COMMAND...: the command succeeds.
+check()
+{
+    local what=$1
+
+    shift
+    checks=$((checks + 1))
+    "$@" || failed "$what"
+}
+
+# check_not WHAT COMMAND...: it does not.
+check_not()
+{
+    local what=$1
+
+    shift
+    checks=$((checks + 1))
+    ! "$@" || failed "$what"
+}
+
+# exits CODE COMMAND...: with that code; errors (2 and above) are one line on standard error.
+exits()
+{
+    local wanted=$1 code=0
+
+    shift
+    checks=$((checks + 1))
+    "$@" >"$said/out" 2>"$said/err" || code=$?
+    if [ "$code" -ne "$wanted" ]; then
+        failed "exit code $code instead of $wanted: $*"
+        head -c 1000 "$said/err"
+    elif [ "$code" -ge 2 ] && [ "$code" -le 6 ] && ! is_one_message; then
+        failed "not one line that starts with 'tamis: ': $*"
+        head -c 1000 "$said/err"
+    fi
+}
+
+is_one_message()
+{
+    [ "$(wc -l <"$said/err")" -eq 1 ] && grep -q '^tamis: ' "$said/err"
+}
+
+# What the last run said. Texts are fixed strings.
+says()
+{
+    checks=$((checks + 1))
+    grep -qF -- "$1" "$said/err" || failed "standard error lacks '$1': $(head -c 500 "$said/err")"
+}
+
+prints()
+{
+    checks=$((checks + 1))
+    grep -qF -- "$1" "$said/out" || failed "standard output lacks '$1': $(head -c 500 "$said/out")"
+}
+
+prints_exactly()
+{
+    checks=$((checks + 1))
+    printf -- "$1" | cmp -s - "$said/out" ||
+        failed "standard output is not '$1': $(head -c 500 "$said/out" | od -c | head -20)"
+}
+
+is_silent()
+{
+    checks=$((checks + 1))
+    [ ! -s "$said/err" ] || failed "said: $(head -c 500 "$said/err")"
+}
+
+prints_nothing()
+{
+    checks=$((checks + 1))
+    [ ! -s "$said/out" ] || failed "printed: $(head -c 500 "$said/out")"
+}
+
+prints_json()
+{
+    checks=$((checks + 1))
+    python3 -m json.tool "$said/out" >"$said/json" || failed "not JSON: $(head -c 500 "$said/out")"
+}
+
+# json EXPRESSION: of what was printed, as `it`.
+json()
+{
+    python3 -c "import json, sys; it = json.load(open(sys.argv[1])); print($1)" "$said/out"
+}
+
+same()
+{
+    checks=$((checks + 1))
+    cmp -s "$1" "$2" || failed "$1 and $2 differ"
+}
+
+differ()
+{
+    checks=$((checks + 1))
+    ! cmp -s "$1" "$2" || failed "$1 and $2 are the same"
+}
+
+# Only for what cannot be tried on this machine.
+skip()
+{
+    echo "SKIPPED: $*"
+}
+
+# ---- Kinds -------------------------------------------------------------
+
+all_kinds()
+{
+    "$tamis" kinds | awk 'NR > 1 { print $1 }'
+}
+
+# can KIND ABILITY
+can()
+{
+    "$tamis" kinds | awk -v kind="$1" '$1 == kind { print "," $NF "," }' | grep -q ",$2,"
+}
+
+kinds_that()
+{
+    for kind in $(all_kinds); do
+        ! can "$kind" "$1" || echo "$kind"
+    done
+}
+
+# reseal FILE OFFSET HEX: changes bytes of the header and makes its checksum right again.
+reseal()
+{
+    PYTHONPATH=$tests/../../tools python3 - "$@" <<'PYTHON'
+import sys
+from read_image import xxh3
+
+path, offset, fresh = sys.argv[1], int(sys.argv[2]), bytes.fromhex(sys.argv[3])
+image = bytearray(open(path, "rb").read())
+image[offset : offset + len(fresh)] = fresh
+image[248:256] = xxh3(bytes(image[:248])).to_bytes(8, "little")
+open(path, "wb").write(image)
+PYTHON
+}
+
+# flip FILE OFFSET: one bit of that byte.
+flip()
+{
+    python3 - "$@" <<'PYTHON'
+import sys
+
+with open(sys.argv[1], "r+b") as f:
+    f.seek(int(sys.argv[2]))
+    byte = f.read(1)[0]
+    f.seek(-1, 1)
+    f.write(bytes([byte ^ 1]))
+PYTHON
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Help, manual pages and completion say what the program does, and their examples work.
+. "$(dirname "$0")/check.sh"
+
+exits 0 "$tamis" --version
+check "the version is a version" grep -qE '^tamis [0-9]+\.[0-9]+\.[0-9]+$' "$said/out"
+exits 0 "$tamis" -V
+exits 0 "$tamis" help --names
+names=$(cat "$said/out")
+check "there are eleven commands or more" test "$(wc -w <<<"$names")" -ge 11
+
+for flag in help --help -h; do
+    exits 0 "$tamis" "$flag"
+    is_silent
+    for name in $names; do
+        check "$flag lists $name" grep -q "^  $name " "$said/out"
+    done
+done
+
+PATH=$(dirname "$tamis"):$PATH
+[ "$(basename "$tamis")" = tamis ] || { ln -s "$tamis" tamis && PATH=$work:$PATH; }
+for name in $names; do
+    exits 0 "$tamis" "$name" --help
+    is_silent
+    cp "$said/out" "$said/help"
+    for part in "Usage: tamis $name " Options: 'Exit codes:' Example: '  2  ' '  6  ' '-h, --help'; do
+        prints "$part"
+    done
+    check "$name: no line is over 100 columns" awk 'length > 100 { exit 1 }' "$said/out"
+    exits 0 "$tamis" help "$name"
+    same "$said/out" "$said/help"
+    exits 0 "$tamis" "$name" -h
+    same "$said/out" "$said/help"
+
+    mkdir "$name" && cd "$name" || exit 2
+    sed -n '/^Example:/,$s/^  //p' "$said/help" >"$said/example"
+    check "$name: there is an example" test -s "$said/example"
+    exits 0 bash -euo pipefail "$said/example"
+    is_silent
+    cd "$work" || exit 2
+
+    if command -v man >/dev/null; then
+        exits 0 "$tests/../../man/make-page" "$tamis" "$name"
+        cp "$said/out" "tamis-$name.1"
+        exits 0 man --warnings -E UTF-8 -l -Tutf8 -Z "tamis-$name.1"
+        is_silent
+        exits 0 env MANWIDTH=200 man -E ascii -l "tamis-$name.1"
+        prints "tamis-$name - "
+        while read -r word _; do
+            prints "$word"
+        done < <(grep -o -- '--[a-z-]* ' "$said/help")
+    else
+        skip "man is not installed: manual pages were not checked"
+    fi
+done
+
+exits 2 "$tamis"
+says "'tamis help'"
+exits 2 "$tamis" nonsense
+says "'nonsense'"
+says "'tamis help'"
+exits 2 "$tamis" --nonsense
+exits 2 "$tamis" ''
+exits 2 "$tamis" help nonsense
+exits 2 "$tamis" help build query
+exits 2 "$tamis" build --nonsense
+says "unknown option --nonsense"
+says "'tamis help build'"
+exits 2 "$tamis" build -Q
+says "unknown option -Q"
+exits 2 "$tamis" build -n
+says "--keys needs an argument"
+exits 2 "$tamis" build --keys
+says "--keys needs an argument"
+exits 2 "$tamis" kinds --json=yes
+says "--json takes no argument"
+exits 2 "$tamis" kinds surplus
+says "'surplus'"
+exits 2 "$tamis" plan -n 10 surplus
+exits 2 "$tamis" query
+exits 2 "$tamis" count
+exits 2 "$tamis" info
+exits 2 "$tamis" verify
+exits 2 "$tamis" add
+exits 2 "$tamis" remove
+
+if command -v man >/dev/null; then
+    for page in "$tests"/../../man/tamis.[13]; do
+        exits 0 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
+        is_silent
+    done
+    exits 0 env MANWIDTH=100 man -E ascii -l "$tests/../../man/tamis.1"
+    for name in $names; do
+        prints "tamis $name"
+    done
+fi
+
+# ---- Completion --------------------------------------------------------
+
+# shellcheck source=/dev/null
+. "$tests/../../completions/tamis.bash"
+
+complete_words()
+{
+    COMP_WORDS=(tamis "$@")
+    COMP_CWORD=$#
+    COMPREPLY=()
+    _tamis "$tamis" "${*: -1}" "${COMP_WORDS[$# - 1]}"
+    printf '%s\n' "${COMPREPLY[@]}" >"$said/out"
+}
+
+complete_words qu
+prints_exactly 'query\n'
+complete_words help ver
+prints_exactly 'verify\n'
+complete_words build --k
+prints_exactly '--kind\n--keys\n'
+complete_words build -k ''
+check "every kind is offered" diff <(all_kinds | sort) <(sort "$said/out")
+complete_words plan --can add,rem
+prints_exactly 'add,remove\n'
+complete_words build --hash k
+prints_exactly 'keyed\n'
+complete_words build -n ''
+prints_exactly '\n'
+touch 'with blank.tamis'
+complete_words info with
+prints_exactly 'with blank.tamis\n'

@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# tamis merge and fold.
+. "$(dirname "$0")/check.sh"
+
+seq 1 3000 >one
+seq 2001 5000 >two
+seq 5001 6000 >three
+seq 1 6000 >all
+seq 10001 20000 >strangers
+
+for kind in $(kinds_that merge); do
+    for name in one two three all; do
+        exits 0 "$tamis" build -k "$kind" -n 10000 -o "$name.tamis" "$name"
+    done
+    exits 0 "$tamis" merge -o out.tamis one.tamis two.tamis three.tamis
+    is_silent
+    exits 0 "$tamis" query out.tamis all
+    same "$said/out" all
+    exits 0 "$tamis" verify out.tamis
+    exits 0 "$tamis" query -c all.tamis all strangers
+    cp "$said/out" wanted
+    exits 0 "$tamis" query -c out.tamis all strangers
+    same "$said/out" wanted
+    exits 0 "$tamis" merge -o one.tamis one.tamis two.tamis
+    exits 0 "$tamis" query -c one.tamis one two
+    prints_exactly '6000\n'
+    exits 0 "$tamis" merge one.tamis one.tamis -o self.tamis
+    exits 0 "$tamis" query -c self.tamis one two
+    prints_exactly '6000\n'
+done
+
+# Exact sets of any size: two full ones make a larger one.
+for kind in $(kinds_that exact); do
+    can "$kind" list && can "$kind" add || continue
+    for name in one two three; do
+        exits 0 "$tamis" build -k "$kind" -o "$name.tamis" "$name"
+    done
+    exits 0 "$tamis" merge -o out.tamis one.tamis two.tamis three.tamis
+    exits 0 "$tamis" query out.tamis all strangers
+    same "$said/out" all
+    exits 0 "$tamis" info --json out.tamis
+    check "$kind: it holds each key once" test "$(json 'it[0]["keys"]')" = 6000
+    exits 0 "$tamis" build -k "$kind" -n 20000 -o roomy.tamis one
+    exits 0 "$tamis" merge -o out.tamis two.tamis roomy.tamis
+    exits 0 "$tamis" info --json out.tamis
+    check "$kind: the larger room stays" test "$(json 'it[0]["plan"]["keys"]')" = 20000
+done
+exits 0 "$tamis" build -k hashset --hash raw --seed 1 -o one.tamis one
+exits 0 "$tamis" build -k hashset --hash raw --seed 2 -o two.tamis two
+exits 0 "$tamis" merge -o out.tamis one.tamis two.tamis
+exits 0 "$tamis" query -c out.tamis one two strangers
+prints_exactly '6000\n'
+
+# What differs is named.
+refused()
+{
+    rm -f out.tamis
+    exits 2 "$tamis" merge -o out.tamis one.tamis two.tamis
+    says "one.tamis and two.tamis differ in $1"
+    check_not "nothing was saved" test -e out.tamis
+}
+for kind in bloom hashset; do
+    "$tamis" build -k "$kind" -n 10000 -o one.tamis one
+    "$tamis" build -k "$kind" -n 10000 --seed 1 -o two.tamis two
+    refused seed
+    "$tamis" build -k "$kind" -n 10000 --hash raw -o two.tamis two
+    refused hash
+    "$tamis" build -k partitioned -n 10000 -o two.tamis two
+    refused kind
+    "$tamis" build -k "$kind" -n 10000 --hash keyed -o one.tamis one
+    "$tamis" build -k "$kind" -n 10000 --hash keyed -o two.tamis two
+    refused secret
+    cp one.tamis two.tamis
+    "$tamis" add two.tamis two
+    exits 0 "$tamis" merge -o out.tamis one.tamis two.tamis
+done
+"$tamis" build -k bloom -n 10000 -o one.tamis one
+"$tamis" build -k bloom -n 20000 -o two.tamis two
+refused size
+exits 2 "$tamis" merge -o out.tamis one.tamis
+says "two FILEs"
+exits 2 "$tamis" merge one.tamis two.tamis
+says "-o OUT"
+exits 3 "$tamis" merge -o out.tamis one.tamis missing.tamis
+exits 3 "$tamis" merge -o out.tamis missing.tamis one.tamis
+exits 4 "$tamis" merge -o out.tamis one.tamis all
+exits 4 "$tamis" merge -o out.tamis all one.tamis
+for kind in $(all_kinds); do
+    if ! can "$kind" merge && ! { can "$kind" list && can "$kind" add; }; then
+        "$tamis" build -k "$kind" -o one.tamis one
+        exits 2 "$tamis" merge -o out.tamis one.tamis one.tamis
+        says "cannot merge"
+    fi
+done
+
+# ---- fold --------------------------------------------------------------
+
+# fold_factor FILE: the smallest one, or nothing.
+fold_factor()
+{
+    "$tamis" info --json "$1" >"$said/out"
+    json "next((n for n in range(2, 100) if it[0]['plan']['slots'] % n == 0), '')"
+}
+
+for kind in $(kinds_that fold); do
+    by=
+    for n in $(seq 10000 10020); do
+        exits 0 "$tamis" build -k "$kind" -n "$n" -p 0.001 -o large.tamis all
+        by=$(fold_factor large.tamis)
+        [ -z "$by" ] || break
+    done
+    check "$kind: some size can be folded" test -n "$by"
+    exits 0 "$tamis" fold -o small.tamis --by "$by" large.tamis
+    is_silent
+    exits 0 "$tamis" query small.tamis all
+    same "$said/out" all
+    check "$kind: it is smaller" test "$(stat -c %s small.tamis)" -lt "$(stat -c %s large.tamis)"
+    exits 0 "$tamis" verify small.tamis
+    exits 2 "$tamis" fold -o none.tamis --by 1000003 large.tamis
+    says "1000003 does not divide"
+    says "up to 16 these do:"
+    check_not "nothing was saved" test -e none.tamis
+done
+for kind in $(all_kinds); do
+    if ! can "$kind" fold; then
+        exits 0 "$tamis" build -k "$kind" -o f.tamis one
+        exits 2 "$tamis" fold -o none.tamis --by 2 f.tamis
+        says "cannot fold"
+    fi
+done
+exits 2 "$tamis" fold --by 2 large.tamis
+exits 2 "$tamis" fold -o out.tamis large.tamis
+exits 2 "$tamis" fold -o out.tamis --by 2
+exits 2 "$tamis" fold -o out.tamis --by 2 large.tamis large.tamis
+exits 2 "$tamis" fold -o out.tamis --by 0 large.tamis
+exits 2 "$tamis" fold -o out.tamis --by 1 large.tamis
+exits 2 "$tamis" fold -o out.tamis --by x large.tamis
+exits 3 "$tamis" fold -o out.tamis --by 2 missing.tamis
+exits 4 "$tamis" fold -o out.tamis --by 2 all

@@ -1,0 +1,160 @@
+/* exercise.h - every call on a filter that may hold any bytes: none may crash, hang or leak.
+ *
+ * What is checked beside is what must hold even so: a batch answers as single calls do, and a
+ * read-only filter refuses to change. */
+#ifndef TAMIS_TESTS_EXERCISE_H
+#define TAMIS_TESTS_EXERCISE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tamis.h"
+
+/* A crash is what a fuzzer reports, and what a test driver cannot miss. */
+#define MUST(condition) ((condition) ? (void)0 : exercise_failed(#condition, __FILE__, __LINE__))
+
+__attribute__((noreturn)) static inline void exercise_failed(const char *what, const char *file,
+                                                             int line)
+{
+    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+    abort();
+}
+
+enum { EXERCISE_KEYS = 70 };
+
+/* Small numbers for indexed kinds, then the ends of the range, then any. */
+static inline uint64_t exercise_key(unsigned i)
+{
+    if (i < 32)
+        return i;
+    return i < 36 ? UINT64_MAX - (i - 32) : i * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline void exercise_batch(const tamis *f)
+{
+    uint64_t keys[EXERCISE_KEYS], hits[(EXERCISE_KEYS + 63) / 64];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < EXERCISE_KEYS; i++)
+        keys[i] = exercise_key(i);
+    size_t reported = tamis_has_many(f, hits, keys, EXERCISE_KEYS);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i++) {
+        bool hit = hits[i / 64] >> (i % 64) & 1;
+        MUST(hit == tamis_has(f, keys[i]));
+        n += hit;
+    }
+    MUST(reported == n);
+}
+
+static inline bool exercise_visit(void *ctx, uint64_t key, uint64_t count)
+{
+    uint64_t *visits = ctx;
+
+    (void)key;
+    (void)count;
+    return ++*visits < 100000;
+}
+
+static inline void exercise_report(void *ctx, const char *why, uint64_t offset, uint64_t size)
+{
+    unsigned *reports = ctx;
+
+    MUST(why && *why && offset <= UINT64_MAX - size);
+    ++*reports;
+}
+
+static inline void exercise_reading(const tamis *f)
+{
+    uint64_t visits = 0;
+    unsigned reports = 0;
+
+    exercise_batch(f);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 9)
+        (void)tamis_count(f, exercise_key(i));
+    tamis_info info = tamis_describe(f);
+    MUST(info.fpr >= 0 && info.fpr <= 1 && info.fill >= 0 && info.fill <= 1);
+    MUST(info.cardinality >= 0);
+    (void)!tamis_list(f, exercise_visit, &visits);
+    tamis_status whole = tamis_verify(f, exercise_report, &reports);
+    MUST(whole == TAMIS_OK || reports > 0);
+    (void)tamis_key(f, "exercise", 8);
+}
+
+static inline void exercise_refusal(tamis *f)
+{
+    uint64_t key = 1;
+    size_t added = 7;
+
+    MUST(tamis_add(f, 1) != TAMIS_OK);
+    MUST(tamis_remove(f, 1) != TAMIS_OK);
+    MUST(tamis_add_many(f, &added, &key, 1) != TAMIS_OK);
+    MUST(tamis_add_shared(f, &key, 1) != TAMIS_OK);
+    MUST(tamis_merge(f, f) != TAMIS_OK);
+    MUST(tamis_intersect(f, f) != TAMIS_OK);
+}
+
+/* A filter that was accepted may be changed in every way. */
+static inline void exercise_writing(tamis *f)
+{
+    uint64_t keys[8];
+    size_t added;
+
+    for (unsigned i = 0; i < 8; i++)
+        keys[i] = exercise_key(5 * i + 1);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
+        MUST(tamis_add(f, exercise_key(i)) != TAMIS_OK || tamis_has(f, exercise_key(i)));
+    (void)!tamis_add_many(f, &added, keys, 8);
+    (void)!tamis_add_shared(f, keys, 8);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 2)
+        (void)!tamis_remove(f, exercise_key(i));
+    exercise_reading(f);
+}
+
+/* The image of a filter, read back, is the same filter. */
+static inline void exercise_writing_image(const tamis *f)
+{
+    size_t size = tamis_image_size(f);
+    void *buf = malloc(size);
+    tamis *again;
+
+    MUST(buf && tamis_image_write(f, buf, size) == TAMIS_OK);
+    if (tamis_image_read(&again, buf, size, NULL) == TAMIS_OK) {
+        MUST(tamis_image_size(again) == size);
+        exercise_writing(again);
+        tamis_free(again);
+    }
+    free(buf);
+}
+
+/* What is made from a filter of any bytes: a copy, a smaller one, a union. */
+static inline void exercise_making(const tamis *f)
+{
+    tamis *made;
+
+    if (tamis_clone(&made, f, NULL) == TAMIS_OK) {
+        (void)!tamis_merge(made, f);
+        (void)!tamis_intersect(made, f);
+        exercise_writing(made);
+        tamis_free(made);
+    }
+    for (uint64_t by = 2; by < 4; by++)
+        if (tamis_fold(&made, f, by, NULL) == TAMIS_OK) {
+            exercise_writing(made);
+            tamis_free(made);
+        }
+    if (tamis_new(&made, tamis_plan_of(f), NULL) == TAMIS_OK) {
+        (void)!tamis_merge(made, f);
+        exercise_writing(made);
+        tamis_free(made);
+    }
+    exercise_writing_image(f);
+}
+
+static inline void exercise_view(tamis *f)
+{
+    exercise_reading(f);
+    exercise_refusal(f);
+    exercise_making(f);
+}
+
+#endif

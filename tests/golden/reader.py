@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The reader in tools/read_image.py, which was written from docs/format.md alone, and the program
+give the same answers: two writings of one specification.
+
+    reader.py TAMIS
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+sys.path.insert(0, str(ROOT / "tools"))
+sys.dont_write_bytecode = True
+from read_image import Image, ImageError, lines_of  # noqa: E402
+
+READER = ROOT / "tools" / "read_image.py"
+checks = failed = 0
+
+
+def expect(holds, what):
+    global checks, failed
+    checks += 1
+    if not holds:
+        failed += 1
+        print(f"FAILED: {what}", file=sys.stderr)
+
+
+def lines_in(path):
+    with open(path, "rb") as file:
+        return lines_of(file)
+
+
+def run(command, lines=()):
+    done = subprocess.run(command, input=b"".join(line + b"\n" for line in lines),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def compare(tamis, path, lines):
+    """Same lines printed, same exit code."""
+    theirs = run([tamis, "query", path], lines)
+    ours = run([sys.executable, READER, path, "--query"], lines)
+    expect(theirs[:2] == ours[:2], f"{path}: query prints {len(theirs[1])} bytes, exit {theirs[0]} "
+           f"{theirs[2]}; the reader {len(ours[1])}, exit {ours[0]} {ours[2]}")
+    return ours[1].split(b"\n")[:-1]
+
+
+def check_good(tamis, path):
+    keys = lines_in(path.with_suffix(".keys"))
+    absent = [line.split(b" ", 1) for line in lines_in(path.with_suffix(".absent"))]
+    wanted = keys + [key for answer, key in absent if answer == b"yes"]
+    found = compare(tamis, path, keys + [key for _, key in absent])
+    expect(found == wanted, f"{path}: {len(found)} lines found, not the {len(wanted)} wanted")
+    code, _, errors = run([sys.executable, READER, path, "--verify"])
+    expect(code == 0, f"{path}: the reader finds fault: {errors}")
+    code, text, _ = run([sys.executable, READER, path])
+    expect(code == 0 and b"kind" in text and b"section   1 " in text, f"{path}: header not printed")
+
+
+def status_of(path):
+    try:
+        Image(path.read_bytes()).verify()
+    except ImageError as error:
+        return error.status
+    return "OK"
+
+
+def check_bad(path, wanted):
+    found = status_of(path)
+    expect(found == wanted, f"{path}: the reader says {found}, not {wanted}")
+
+
+def check_large(tamis, folder, kind):
+    """A payload of more than one checksum block, fresh from the command line."""
+    path = os.path.join(folder, kind["kind"] + ".tamis")
+    indexed = "indexed" in kind["abilities"]
+    number = 20_000_000 if indexed else 250_000 if "exact" in kind["abilities"] else 2_000_000
+    lines = [b"%d" % (i * 17) for i in range(3000)]
+    options = ["--hash", "raw"] if indexed else ["--seed", "99"]
+    code, _, errors = run([tamis, "build", "-k", kind["kind"], "-n", str(number), "-p", "0.01",
+                           "-o", path, *options], lines[:1500])
+    expect(code == 0, f"{path}: build: {errors}")
+    expect(os.path.getsize(path) > 2**20 + 4096, f"{path}: too small to have two blocks")
+    found = compare(tamis, path, lines)
+    expect(found[:1500] == lines[:1500], f"{path}: keys are lost")
+
+
+def check_document(tamis, folder):
+    """The bytes in docs/format.md are those that its command makes."""
+    text = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    command, dump = text.split("## A worked example")[1].split("```")[1:4:2]
+    done = subprocess.run(command, shell=True, cwd=folder, stderr=subprocess.PIPE,
+                          env=dict(os.environ, PATH=f"{os.path.dirname(tamis)}:{os.environ['PATH']}"))
+    expect(done.returncode == 0, f"docs/format.md: its command fails: {done.stderr}")
+    image = pathlib.Path(folder, "tiny.tamis").read_bytes()
+    shown = bytearray()
+    for line in dump.strip().splitlines():
+        at, rest = line.split(None, 1)
+        field = bytes(112) if "..." in rest else bytes.fromhex(rest.split("   ")[0])
+        expect(int(at) == len(shown), f"docs/format.md: nothing shown before offset {at}")
+        shown += field
+    expect(shown == image, "docs/format.md shows other bytes than its command makes")
+
+
+def main():
+    tamis = os.path.abspath(sys.argv[1])
+    for folder in ("good", "future"):
+        for path in sorted((GOLDEN / folder).glob("*.tamis")):
+            check_good(tamis, path)
+    for line in (GOLDEN / "bad" / "expected.txt").read_text().splitlines():
+        name, status = line.split()
+        check_bad(GOLDEN / "bad" / name, status)
+    kinds = json.loads(run([tamis, "kinds", "--json"])[1])
+    with tempfile.TemporaryDirectory(prefix="tamis-reader-") as folder:
+        for kind in kinds:
+            check_large(tamis, folder, kind)
+        check_document(tamis, folder)
+    print(f"golden/reader: {checks} checks, {failed} failed")
+    return 1 if failed or not checks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

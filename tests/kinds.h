@@ -1,0 +1,225 @@
+/* kinds.h - laws: tests that hold for every kind with certain abilities, and name none.
+ *
+ * A law is checked once for each kind that has all of its `can` and none of its `cannot` abilities.
+ * When it fails, what it was doing (law_at) and how to replay it are printed. */
+#ifndef TAMIS_TESTS_KINDS_H
+#define TAMIS_TESTS_KINDS_H
+
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "check.h"
+#include "filter.h"
+
+static inline tamis_kind first_kind(void)
+{
+    return tamis_kind_next(TAMIS_NO_KIND);
+}
+
+/* ---- Running laws ------------------------------------------------------ */
+
+typedef struct law {
+    const char *says;
+    void (*check)(tamis_kind kind);
+    void (*check_with)(tamis_kind kind, const void *arg); /* instead of check */
+    const void *arg;
+    unsigned can, cannot;
+} law;
+
+typedef struct law_case {
+    const law *law;
+    tamis_kind kind;
+    bool held;
+    char name[128];
+} law_case;
+
+static char law_at[256];
+
+static inline bool law_applies(const law *l, tamis_kind kind)
+{
+    unsigned can = tamis_kind_can(kind);
+
+    return (can & l->can) == l->can && !(can & l->cannot);
+}
+
+static inline void law_run(void **state)
+{
+    law_case *c = *state;
+
+    law_at[0] = '\0';
+    if (c->law->check)
+        c->law->check(c->kind);
+    else
+        c->law->check_with(c->kind, c->law->arg);
+    c->held = true;
+}
+
+static inline int law_report(void **state)
+{
+    law_case *c = *state;
+
+    if (!c->held)
+        print_error("%s\nreplay: SEED=%#llx %s '%s'\n", law_at, (unsigned long long)test_seed(),
+                    test_program, c->name);
+    return 0;
+}
+
+static inline struct CMUnitTest law_test(law_case *c, const law *l, tamis_kind kind)
+{
+    *c = (law_case){ .law = l, .kind = kind };
+    snprintf(c->name, sizeof c->name, "%s: %s", tamis_kind_name(kind), l->says);
+    return (struct CMUnitTest){ c->name, law_run, NULL, law_report, c };
+}
+
+static inline int check_laws(const law *laws, size_t n)
+{
+    static law_case cases[1024];
+    static struct CMUnitTest tests[1024];
+    size_t used = 0;
+
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (size_t i = 0; i < n; i++)
+            if (law_applies(&laws[i], kind) && used < 1024) {
+                tests[used] = law_test(&cases[used], &laws[i], kind);
+                used++;
+            }
+    return _cmocka_run_group_tests("laws", tests, used, NULL, NULL);
+}
+
+/* ---- Filters for any kind ---------------------------------------------- */
+
+static inline tamis_spec spec_for(uint64_t keys, double fpr, uint64_t seed)
+{
+    return (tamis_spec){ .keys = keys, .fpr = fpr, .hasher = { .hash = TAMIS_RAW, .seed = seed } };
+}
+
+static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+{
+    tamis_spec spec = spec_for(keys, fpr, seed);
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
+static inline tamis *new_filter(const tamis_plan *plan)
+{
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_new(&f, plan, NULL), TAMIS_OK);
+    return f;
+}
+
+static inline void add_all(tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t added = 0;
+
+    assert_int_equal(tamis_add_many(f, &added, keys, n), TAMIS_OK);
+    assert_int_equal(added, n);
+}
+
+static inline tamis *filter_of(const tamis_plan *plan, const uint64_t *keys, size_t n)
+{
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_build(&f, plan, keys, n, NULL), TAMIS_OK);
+    return f;
+}
+
+static inline bool is_indexed(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & TAMIS_IS_INDEXED;
+}
+
+static inline bool is_exact(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & TAMIS_IS_EXACT;
+}
+
+/* Distinct keys that the plan can take, those most likely to be mistaken for "empty" first: the
+ * smallest, the largest, and the one whose place is zero. At most `n`, fewer if the kind has no
+ * more; *n tells. */
+static inline uint64_t *universe_of(const tamis_plan *plan, rng *r, size_t *n)
+{
+    const uint64_t special[] = { salt_of_seed(plan->hasher.seed), 0, UINT64_MAX };
+    uint64_t *keys;
+
+    if (is_indexed(plan->kind) && *n > plan->capacity)
+        *n = (size_t)plan->capacity;
+    keys = fresh_keys(r, *n);
+    if (is_indexed(plan->kind)) {
+        uint64_t *all = array_of(plan->capacity, sizeof *all);
+
+        for (uint64_t i = 0; i < plan->capacity; i++)
+            all[i] = i;
+        shuffle(r, all, (size_t)plan->capacity);
+        memcpy(keys, all, *n * sizeof *keys);
+        free(all);
+    } else {
+        memcpy(keys, special, (*n < 3 ? *n : 3) * sizeof *keys);
+    }
+    return keys;
+}
+
+/* ---- Filters as bytes -------------------------------------------------- */
+
+typedef struct image_bytes {
+    uint8_t *at; /* aligned as a view wants it */
+    size_t size;
+} image_bytes;
+
+static inline image_bytes image_of(const tamis *f)
+{
+    image_bytes b = { NULL, tamis_image_size(f) };
+
+    b.at = aligned_alloc(64, (b.size + 63) / 64 * 64);
+    assert_non_null(b.at);
+    assert_int_equal(tamis_image_write(f, b.at, b.size), TAMIS_OK);
+    return b;
+}
+
+static inline void free_bytes(image_bytes *b)
+{
+    free(b->at);
+    b->at = NULL;
+}
+
+static inline bool is_image_of(const image_bytes *b, const tamis *f)
+{
+    image_bytes now = image_of(f);
+    bool same = now.size == b->size && memcmp(now.at, b->at, b->size) == 0;
+
+    free_bytes(&now);
+    return same;
+}
+
+static inline bool same_image(const tamis *f, const tamis *g)
+{
+    image_bytes b = image_of(f);
+    bool same = is_image_of(&b, g);
+
+    free_bytes(&b);
+    return same;
+}
+
+static inline bool same_payload(const tamis *f, const tamis *g)
+{
+    return f->plan.bytes == g->plan.bytes && memcmp(f->payload, g->payload, f->plan.bytes) == 0;
+}
+
+static inline bool is_whole(const tamis *f)
+{
+    return tamis_verify(f, NULL, NULL) == TAMIS_OK;
+}
+
+/* A path in TMPDIR that no other process uses; whoever writes there removes it. */
+static inline const char *temp_path(void)
+{
+    static char path[4096];
+    const char *dir = getenv("TMPDIR");
+
+    snprintf(path, sizeof path, "%s/tamis-test-%ld", dir ? dir : "/tmp", (long)getpid());
+    return path;
+}
+
+#endif

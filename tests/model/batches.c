@@ -1,0 +1,138 @@
+/* batches.c - many keys at once, on every CPU level, give what one at a time gives: bit for bit in
+ * answers, byte for byte in the filter. No kind is named. */
+#include "base/cpu.h"
+#include "model/ground.h"
+
+/* ---- Batches ----------------------------------------------------------- */
+
+enum { GUARD = 0x5a };
+
+static void assert_many_is_has(const tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t words = (n + 63) / 64, found = 0;
+    uint64_t *hits = array_of(words + 1, sizeof *hits);
+
+    memset(hits, GUARD, (words + 1) * sizeof *hits);
+    size_t told = tamis_has_many(f, hits, keys, n);
+    for (size_t i = 0; i < n; i++) {
+        bool hit = hits[i / 64] >> i % 64 & 1;
+
+        assert_int_equal(hit, tamis_has(f, keys[i]));
+        found += hit;
+    }
+    if (n % 64)
+        assert_int_equal(hits[words - 1] >> n % 64, 0);
+    assert_int_equal(told, found);
+    assert_int_equal(hits[words], UINT64_C(0x5a5a5a5a5a5a5a5a));
+    free(hits);
+}
+
+/* Members, strangers that the kind could hold, and keys that it might not even take. */
+static uint64_t *probes_of(ground *g, size_t n)
+{
+    uint64_t *probes = fresh_keys(&g->r, n);
+    size_t pool = g->n + g->n_strangers;
+
+    for (size_t i = 0; i < n && pool; i++)
+        if (i % 8 < 7)
+            probes[i] = g->keys[rng_below(&g->r, pool)];
+    return probes;
+}
+
+static void has_many_is_has(ground *g)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    uint64_t *probes = probes_of(g, 20000);
+
+    for (int c = 0; c < 2; c++) {
+        tamis__use_cpu(f, cpus[c]);
+        for (size_t n = 0; n <= 200; n++)
+            assert_many_is_has(f, probes + n, n);
+        assert_many_is_has(f, probes, 20000);
+    }
+    free(probes);
+    tamis_free(f);
+}
+
+static void add_many_is_add(ground *g)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    for (int c = 0; c < 2; c++) {
+        tamis *many = new_filter(&g->plan), *one = new_filter(&g->plan);
+        size_t step = 1;
+
+        tamis__use_cpu(many, cpus[c]);
+        for (size_t i = 0; i < g->n; i += step, step = 1 + step % 200) {
+            size_t n = step < g->n - i ? step : g->n - i;
+
+            add_all(many, g->keys + i, n);
+        }
+        for (size_t i = 0; i < g->n; i++)
+            assert_int_equal(tamis_add(one, g->keys[i]), TAMIS_OK);
+        assert_true(same_image(many, one));
+        tamis_free(many);
+        tamis_free(one);
+    }
+}
+
+/* Keys that do not fit come last or, where keys have a range, in the middle. */
+static void add_many_stops_where_add_does(ground *g)
+{
+    tamis *many = new_filter(&g->plan), *one = new_filter(&g->plan);
+    size_t n = g->n + g->n_strangers, added = 0, i = 0;
+    tamis_status status = TAMIS_OK, last = TAMIS_OK;
+
+    if (is_indexed(g->plan.kind) && n)
+        g->keys[n / 2] = g->plan.capacity + n;
+    status = tamis_add_many(many, &added, g->keys, n);
+    while (i < n && !(last = tamis_add(one, g->keys[i])))
+        i++;
+    assert_int_equal(status, last);
+    assert_int_equal(added, i);
+    assert_true(same_image(many, one));
+    assert_true(is_whole(many));
+    tamis_free(many);
+    tamis_free(one);
+}
+
+static void every_cpu_gives_the_same(ground *g)
+{
+    tamis *portable = new_filter(&g->plan), *native = new_filter(&g->plan);
+
+    tamis__use_cpu(portable, TAMIS_CPU_PORTABLE);
+    tamis__use_cpu(native, tamis__cpu());
+    add_all(portable, g->keys, g->n);
+    add_all(native, g->keys, g->n);
+    assert_true(same_image(portable, native));
+    assert_same_answers(portable, native, g->keys, g->n + g->n_strangers);
+    tamis_free(portable);
+    tamis_free(native);
+}
+
+static void add_shared_is_add_many(ground *g)
+{
+    tamis *shared = new_filter(&g->plan), *many = new_filter(&g->plan);
+
+    assert_int_equal(tamis_add_shared(shared, g->keys, g->n / 3), TAMIS_OK);
+    assert_int_equal(tamis_add_shared(shared, g->keys + g->n / 3, g->n - g->n / 3), TAMIS_OK);
+    add_all(many, g->keys, g->n);
+    assert_true(same_image(shared, many));
+    tamis_free(shared);
+    tamis_free(many);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned ADD = TAMIS_CAN_ADD, BUILD = TAMIS_CAN_BUILD;
+    const ground_law laws[] = {
+        { "has_many is has", has_many_is_has, BUILD },
+        { "add_many is add", add_many_is_add, ADD },
+        { "add_many stops where add does", add_many_stops_where_add_does, ADD },
+        { "every CPU gives the same bytes", every_cpu_gives_the_same, ADD },
+        { "add_shared is add_many", add_shared_is_add_many, ADD | TAMIS_CAN_SHARE },
+    };
+
+    test_begin(argc, argv);
+    return check_ground_laws(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,103 @@
+/* folds.c - a folded filter is the filter that would have been built smaller. No kind is named. */
+#include "model/ground.h"
+
+/* ---- Folding ----------------------------------------------------------- */
+
+/* Divisible by 1 .. 12. */
+enum { FOLDABLE = 27720 };
+
+static tamis_plan foldable(tamis_plan plan)
+{
+    plan.slots = (plan.slots + FOLDABLE - 1) / FOLDABLE * FOLDABLE;
+    plan.bytes = tamis__ops(plan.kind)->bytes(&plan);
+    assert_true(plan.bytes > 0);
+    return plan;
+}
+
+static tamis *folded(const tamis *f, uint64_t by)
+{
+    tamis *small = NULL;
+
+    assert_int_equal(tamis_fold(&small, f, by, NULL), TAMIS_OK);
+    assert_int_equal(tamis_plan_of(small)->slots, tamis_plan_of(f)->slots / by);
+    assert_true(is_whole(small));
+    return small;
+}
+
+static void folding_is_building_smaller(ground *g)
+{
+    tamis_plan plan = foldable(g->plan);
+    tamis *f = filter_of(&plan, g->keys, g->n);
+    image_bytes before = image_of(f);
+
+    for (uint64_t by = 1; by <= 12; by++) {
+        tamis_plan direct = plan;
+        tamis *small = folded(f, by), *built, *same;
+
+        direct.slots /= by;
+        direct.bytes = tamis__ops(g->plan.kind)->bytes(&direct);
+        built = filter_of(&direct, g->keys, g->n);
+        same = filter_of(tamis_plan_of(small), g->keys, g->n);
+        assert_true(same_payload(small, built));
+        assert_true(same_image(small, same));
+        assert_holds(small, g->keys, g->n);
+        assert_true(tamis_plan_of(small)->fpr ==
+                    tamis_plan_rate(&direct, tamis_plan_of(small)->capacity));
+        tamis_free(small);
+        tamis_free(built);
+        tamis_free(same);
+    }
+    assert_true(is_image_of(&before, f));
+    free_bytes(&before);
+    tamis_free(f);
+}
+
+static void folding_twice_is_folding_by_the_product(ground *g)
+{
+    tamis_plan plan = foldable(g->plan);
+    tamis *f = filter_of(&plan, g->keys, g->n);
+
+    for (uint64_t a = 1; a <= 6; a++)
+        for (uint64_t b = 1; a * b <= 12; b++) {
+            tamis *first = folded(f, a), *second = folded(first, b);
+            tamis *at_once = folded(f, a * b);
+
+            assert_true(same_image(second, at_once));
+            tamis_free(first);
+            tamis_free(second);
+            tamis_free(at_once);
+        }
+    tamis_free(f);
+}
+
+static void folding_needs_a_divisor(ground *g)
+{
+    tamis *f = filter_of(&g->plan, g->keys, g->n), *out = f;
+    uint64_t slots = g->plan.slots;
+    image_bytes before = image_of(f);
+
+    assert_int_equal(tamis_fold(&out, f, 0, NULL), TAMIS_RANGE);
+    assert_int_equal(tamis_fold(&out, f, slots + 1, NULL), TAMIS_RANGE);
+    assert_int_equal(tamis_fold(&out, f, UINT64_MAX, NULL), TAMIS_RANGE);
+    for (uint64_t by = 1; by <= 40; by++)
+        if (slots % by)
+            assert_int_equal(tamis_fold(&out, f, by, NULL), TAMIS_RANGE);
+    assert_ptr_equal(out, f);
+    assert_true(is_image_of(&before, f));
+    free_bytes(&before);
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned FOLD = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD;
+    const ground_law laws[] = {
+        { "folding is building smaller", folding_is_building_smaller, FOLD },
+        { "folding twice is folding by the product", folding_twice_is_folding_by_the_product,
+          FOLD },
+        { "folding needs a divisor", folding_needs_a_divisor, FOLD },
+    };
+
+    test_begin(argc, argv);
+    return check_ground_laws(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,81 @@
+/* ground.h - laws about filters of any capacity: each is checked on a plan, keys that fit it and as
+ * many strangers, at capacities from nothing to a hundred thousand. */
+#ifndef TAMIS_TESTS_GROUND_H
+#define TAMIS_TESTS_GROUND_H
+
+#include "kinds.h"
+
+typedef struct ground {
+    tamis_plan plan;
+    double fpr;                 /* asked */
+    uint64_t *keys, *strangers; /* one array: strangers follow the keys */
+    size_t n, n_strangers;
+    rng r;
+} ground;
+
+typedef struct ground_law {
+    const char *says;
+    void (*check)(ground *g);
+    unsigned can;
+} ground_law;
+
+static const uint64_t CAPACITIES[] = { 0, 1, 2, 3, 10, 100, 1000, 100000 };
+static const double FPRS[] = { 0.01, 0.3, 0.1, 0.001, 0.0001, 0.05, 0.01, 0.01 };
+
+enum { N_CAPACITIES = sizeof CAPACITIES / sizeof *CAPACITIES };
+
+static inline ground ground_for(tamis_kind kind, int i)
+{
+    ground g = { .fpr = FPRS[i], .r = rng_for(100 + (uint64_t)kind, (uint64_t)i) };
+    size_t wanted = 2 * (size_t)CAPACITIES[i];
+
+    snprintf(law_at, sizeof law_at, "capacity %llu", (unsigned long long)CAPACITIES[i]);
+    g.plan = plan_for(kind, CAPACITIES[i], FPRS[i], rng_next(&g.r));
+    assert_true(g.plan.capacity >= CAPACITIES[i]);
+    g.keys = universe_of(&g.plan, &g.r, &wanted);
+    g.n = wanted / 2;
+    g.strangers = g.keys + g.n;
+    g.n_strangers = wanted - g.n;
+    return g;
+}
+
+static inline void check_ground_law(tamis_kind kind, const void *arg)
+{
+    const ground_law *l = arg;
+
+    for (int i = 0; i < N_CAPACITIES; i++) {
+        ground g = ground_for(kind, i);
+
+        l->check(&g);
+        free(g.keys);
+    }
+}
+
+static inline int check_ground_laws(const ground_law *laws, size_t n)
+{
+    law general[64];
+
+    assert_true(n <= 64);
+    for (size_t i = 0; i < n; i++)
+        general[i] = (law){ laws[i].says, NULL, check_ground_law, &laws[i], laws[i].can, 0 };
+    return check_laws(general, n);
+}
+
+static inline void assert_holds(const tamis *f, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_true(tamis_has(f, keys[i]));
+        assert_true(tamis_count(f, keys[i]) >= 1);
+    }
+}
+
+static inline void assert_same_answers(const tamis *f, const tamis *g, const uint64_t *keys,
+                                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(tamis_has(f, keys[i]), tamis_has(g, keys[i]));
+        assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
+    }
+}
+
+#endif

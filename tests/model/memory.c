@@ -1,0 +1,282 @@
+/* memory.c - every allocation fails once, for every call that makes a filter.
+ *
+ * The allocator counts its calls, fails the i-th (alone, or with all that follow) and keeps the
+ * size of each block, so that a block lost, freed twice or given back with another size shows. */
+#include "kinds.h"
+
+/* ---- The allocator ----------------------------------------------------- */
+
+typedef struct meter {
+    size_t calls, live, fail_at;
+    bool forever;
+} meter;
+
+/* As large as malloc aligns, so that blocks stay aligned. */
+typedef struct head {
+    _Alignas(16) size_t size;
+} head;
+
+static void *metered_new(meter *m, size_t size)
+{
+    size_t call = m->calls++;
+
+    assert_true(size > 0);
+    if (call == m->fail_at || (m->forever && call > m->fail_at))
+        return NULL;
+    head *h = malloc(sizeof *h + size);
+    assert_non_null(h);
+    h->size = size;
+    memset(h + 1, 0xa5, size);
+    m->live++;
+    return h + 1;
+}
+
+static void *metered_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    meter *m = ctx;
+
+    if (!ptr) {
+        assert_int_equal(old_size, 0);
+        return metered_new(m, new_size);
+    }
+    head *h = (head *)ptr - 1;
+    assert_int_equal(new_size, 0);
+    assert_int_equal(h->size, old_size);
+    assert_true(m->live > 0);
+    m->live--;
+    free(h);
+    return NULL;
+}
+
+/* ---- Calls that make filters ------------------------------------------- */
+
+typedef struct fixture {
+    tamis_plan plan;
+    tamis *f;
+    uint64_t *keys;
+    size_t n;
+    image_bytes image;
+} fixture;
+
+typedef tamis_status maker(tamis **out, const fixture *x, const tamis_allocator *a);
+
+static tamis_status by_new(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_new(out, &x->plan, a);
+}
+
+static tamis_status by_build(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_build(out, &x->plan, x->keys, x->n, a);
+}
+
+static tamis_status by_clone(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_clone(out, x->f, a);
+}
+
+static tamis_status by_fold(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_fold(out, x->f, 1, a);
+}
+
+static tamis_status by_read(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_image_read(out, x->image.at, x->image.size, a);
+}
+
+static tamis_status by_view(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    return tamis_image_view(out, x->image.at, x->image.size, a);
+}
+
+static tamis_status by_load(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    (void)x;
+    return tamis_load(out, temp_path(), a);
+}
+
+static tamis_status by_map(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    (void)x;
+    return tamis_map(out, temp_path(), 0, a);
+}
+
+static tamis_status by_writable_map(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    (void)x;
+    return tamis_map(out, temp_path(), TAMIS_MAP_WRITE, a);
+}
+
+/* ---- Failing each allocation ------------------------------------------- */
+
+static bool fails_cleanly(maker *make, const fixture *x, size_t i, bool forever)
+{
+    tamis *const untouched = x->f;
+    tamis *out = untouched;
+    meter m = { .fail_at = i, .forever = forever };
+    tamis_allocator a = { metered_resize, &m };
+    tamis_status status = make(&out, x, &a);
+
+    if (status == TAMIS_OK) {
+        assert_true(m.calls <= i);
+        assert_true(out != untouched && m.live > 0);
+        tamis_free(out);
+    } else {
+        assert_int_equal(status, TAMIS_NOMEM);
+        assert_ptr_equal(out, untouched);
+    }
+    assert_int_equal(m.live, 0);
+    return status != TAMIS_OK;
+}
+
+static void fail_each_allocation(maker *make, const fixture *x)
+{
+    for (int forever = 0; forever < 2; forever++) {
+        size_t i = 0;
+
+        while (fails_cleanly(make, x, i, forever))
+            assert_true(++i < 100);
+        assert_true(i > 0);
+    }
+    assert_true(is_image_of(&x->image, x->f));
+}
+
+static fixture fixture_for(tamis_kind kind, uint64_t capacity)
+{
+    rng r = rng_for(300 + (uint64_t)kind, capacity);
+    fixture x = { .n = (size_t)capacity };
+
+    snprintf(law_at, sizeof law_at, "capacity %llu", (unsigned long long)capacity);
+    x.plan = plan_for(kind, capacity, 0.01, rng_next(&r));
+    x.keys = universe_of(&x.plan, &r, &x.n);
+    x.f = filter_of(&x.plan, x.keys, x.n);
+    x.image = image_of(x.f);
+    assert_int_equal(tamis_save(x.f, temp_path()), TAMIS_OK);
+    return x;
+}
+
+static void free_fixture(fixture *x)
+{
+    unlink(temp_path());
+    free_bytes(&x->image);
+    tamis_free(x->f);
+    free(x->keys);
+}
+
+static void on_each_capacity(tamis_kind kind, maker *const *makers, size_t n)
+{
+    const uint64_t capacities[] = { 0, 1, 10, 1000, 200000 };
+
+    for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
+        fixture x = fixture_for(kind, capacities[c]);
+
+        for (size_t i = 0; i < n; i++)
+            fail_each_allocation(makers[i], &x);
+        free_fixture(&x);
+    }
+}
+
+static void failed_allocations_leave_no_trace(tamis_kind kind)
+{
+    maker *const makers[] = { by_new, by_build, by_clone, by_read, by_view, by_load, by_map };
+
+    on_each_capacity(kind, makers, sizeof makers / sizeof *makers);
+}
+
+static void folding_fails_cleanly(tamis_kind kind)
+{
+    maker *const makers[] = { by_fold };
+
+    on_each_capacity(kind, makers, 1);
+}
+
+static void writable_maps_fail_cleanly(tamis_kind kind)
+{
+    maker *const makers[] = { by_writable_map };
+
+    on_each_capacity(kind, makers, 1);
+}
+
+/* ---- Allocations inside calls that change a filter --------------------- */
+
+/* Most kinds allocate nothing here; one that grows may be refused memory at any moment. */
+static void add_refused(tamis *f, meter *m, uint64_t key)
+{
+    image_bytes before = image_of(f);
+
+    m->fail_at = m->calls;
+    tamis_status status = tamis_add(f, key);
+    m->fail_at = SIZE_MAX;
+    if (status == TAMIS_NOMEM) {
+        assert_true(is_image_of(&before, f));
+        status = tamis_add(f, key);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    free_bytes(&before);
+}
+
+static void adds_without_memory_change_nothing(tamis_kind kind)
+{
+    const tamis_plan plan = plan_for(kind, 300, 0.01, 1);
+    rng r = rng_for(300 + (uint64_t)kind, 1);
+    size_t n = 300;
+    uint64_t *keys = universe_of(&plan, &r, &n);
+    meter m = { .fail_at = SIZE_MAX, .forever = true };
+    tamis_allocator a = { metered_resize, &m };
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+    for (size_t i = 0; i < n; i++)
+        add_refused(f, &m, keys[i]);
+    for (size_t i = 0; i < n; i++)
+        assert_true(tamis_has(f, keys[i]));
+    tamis_free(f);
+    assert_int_equal(m.live, 0);
+    free(keys);
+}
+
+/* The header promises two blocks, and that queries take none. */
+static void a_filter_is_two_blocks(tamis_kind kind)
+{
+    const tamis_plan plan = plan_for(kind, 1000, 0.01, 1);
+    meter m = { .fail_at = SIZE_MAX };
+    tamis_allocator a = { metered_resize, &m };
+    tamis *f = NULL;
+    uint64_t hits[2], keys[100] = { 0 };
+
+    assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+    assert_int_equal(m.live, 2);
+    size_t calls = m.calls;
+    (void)tamis_has(f, 1);
+    (void)tamis_count(f, 1);
+    (void)tamis_has_many(f, hits, keys, 100);
+    (void)tamis_describe(f);
+    assert_int_equal(m.calls, calls);
+    tamis_free(f);
+    assert_int_equal(m.live, 0);
+}
+
+static void freeing_nothing_is_fine(tamis_kind kind)
+{
+    (void)kind;
+    tamis_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = {
+        { "failed allocations leave no trace", failed_allocations_leave_no_trace,
+          .can = TAMIS_CAN_BUILD },
+        { "folding fails cleanly", folding_fails_cleanly, .can = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD },
+        { "writable maps fail cleanly", writable_maps_fail_cleanly,
+          .can = TAMIS_CAN_BUILD | TAMIS_CAN_SHARE },
+        { "adds without memory change nothing", adds_without_memory_change_nothing,
+          .can = TAMIS_CAN_ADD },
+        { "a filter is two blocks", a_filter_is_two_blocks, .can = 0 },
+        { "freeing nothing is fine", freeing_nothing_is_fine, .can = 0 },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws);
+}

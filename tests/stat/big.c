@@ -1,0 +1,141 @@
+/* big.c - filters of more than 2^33 bits: positions beyond 32 bits are used, and evenly; the file
+ * is written, read and mapped whole. Files of one kind only, of all kinds in the long run
+ * (TAMIS_LONG=1): how the core writes a payload does not depend on what is in it. */
+#include "base/bits.h"
+#include "kinds.h"
+
+enum { CHUNK = 65536, PARTS = 64 };
+
+static const uint64_t BITS = UINT64_C(1) << 33, KEYS = 4 << 20;
+
+static tamis_plan big_plan(tamis_kind kind)
+{
+    tamis_spec spec = { .fpr = 0.01, .max_bytes = BITS / 8 + (1 << 20) };
+    tamis_plan plan;
+
+    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = 33 };
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    assert_true(plan.bytes > BITS / 8 && plan.bytes <= spec.max_bytes);
+    return plan;
+}
+
+static void fill_chunk(uint64_t *keys, rng *r)
+{
+    for (int i = 0; i < CHUNK; i++)
+        keys[i] = rng_next(r);
+}
+
+/* Single calls, batches and shared adds compute positions each in their own loop. */
+static void add_chunk(tamis *f, const uint64_t *keys, int how)
+{
+    if (how == 0)
+        for (int i = 0; i < CHUNK; i++)
+            assert_int_equal(tamis_add(f, keys[i]), TAMIS_OK);
+    else if (how == 1 && tamis_kind_can(f->plan.kind) & TAMIS_CAN_SHARE)
+        assert_int_equal(tamis_add_shared(f, keys, CHUNK), TAMIS_OK);
+    else
+        add_all(f, keys, CHUNK);
+}
+
+static void add_keys(tamis *f, rng r)
+{
+    uint64_t keys[CHUNK];
+
+    for (uint64_t done = 0; done < KEYS; done += CHUNK) {
+        fill_chunk(keys, &r);
+        add_chunk(f, keys, (int)(done / CHUNK % 3));
+    }
+}
+
+static uint64_t hits_of_chunk(const tamis *f, const uint64_t *keys, bool one_by_one)
+{
+    uint64_t hits[CHUNK / 64], found = 0;
+
+    if (!one_by_one)
+        return tamis_has_many(f, hits, keys, CHUNK);
+    for (int i = 0; i < CHUNK; i++)
+        found += tamis_has(f, keys[i]);
+    return found;
+}
+
+static uint64_t hits_of(const tamis *f, rng r)
+{
+    uint64_t keys[CHUNK], found = 0;
+
+    for (uint64_t done = 0; done < KEYS; done += CHUNK) {
+        fill_chunk(keys, &r);
+        found += hits_of_chunk(f, keys, done / CHUNK % 4 == 1);
+    }
+    return found;
+}
+
+/* The bits of one key may all lie in one part, so that parts share keys as coins fall, at worst;
+ * the bound on the number of keys in a part is then a bound on its share of the bits. */
+static void assert_even(const tamis *f)
+{
+    uint64_t part = f->plan.bytes / PARTS / 8 * 8, ones[PARTS], total = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        total += ones[i] = count_ones((const uint8_t *)f->payload + (uint64_t)i * part, part);
+    assert_true(total > KEYS);
+    for (int i = 0; i < PARTS; i++) {
+        double keys = (double)ones[i] / (double)total * (double)KEYS;
+
+        snprintf(law_at, sizeof law_at, "part %d of %d: %llu of %llu ones", i, PARTS,
+                 (unsigned long long)ones[i], (unsigned long long)total);
+        assert_true(binomial_fits_at((uint64_t)keys, KEYS, 1.0 / PARTS, ALPHA / PARTS));
+    }
+}
+
+static void assert_file_holds(const tamis *f, rng keys)
+{
+    tamis *copy = NULL, *map = NULL;
+
+    assert_int_equal(tamis_save(f, temp_path()), TAMIS_OK);
+    assert_int_equal(tamis_load(&copy, temp_path(), NULL), TAMIS_OK);
+    assert_true(same_payload(f, copy));
+    assert_int_equal(tamis_describe(copy).count, KEYS);
+    tamis_free(copy);
+    assert_int_equal(tamis_map(&map, temp_path(), 0, NULL), TAMIS_OK);
+    assert_int_equal(hits_of(map, keys), KEYS);
+    assert_true(is_whole(map));
+    tamis_free(map);
+    unlink(temp_path());
+}
+
+static bool is_saved(tamis_kind kind)
+{
+    for (tamis_kind k = first_kind(); k; k = tamis_kind_next(k))
+        if (!is_exact(k))
+            return k == kind || is_long_run();
+    return false;
+}
+
+static void more_than_2_to_the_33_bits_work(tamis_kind kind)
+{
+    tamis_plan plan = big_plan(kind);
+    tamis *f = new_filter(&plan);
+    rng keys = rng_for(1000, 0), strangers = rng_for(1001, 0);
+
+    add_keys(f, keys);
+    assert_int_equal(hits_of(f, keys), KEYS);
+    tamis_info info = tamis_describe(f);
+    assert_int_equal(info.count, KEYS);
+    assert_true(is_near(info.cardinality, (double)KEYS, 0.01));
+    assert_true(binomial_fits(hits_of(f, strangers), KEYS, info.fpr));
+    assert_even(f);
+    if (is_saved(kind))
+        assert_file_holds(f, keys);
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = {
+        { "more than 2^33 bits", more_than_2_to_the_33_bits_work, .can = TAMIS_CAN_ADD,
+          .cannot = TAMIS_IS_EXACT },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws);
+}

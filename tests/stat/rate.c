@@ -1,0 +1,333 @@
+/* rate.c - the promises about false positives, for every kind that has any.
+ *
+ * Two things vary: which probes hit one filter, and how full filters of one plan become. Given a
+ * filter, each stranger is an independent trial at the rate that tamis_describe() reads off the
+ * payload: the number of hits is binomial. The rate itself varies from seed to seed around
+ * plan.fpr; its spread is measured on many small filters, where it is largest, and falls with the
+ * square root of the number of keys. */
+#include "kinds.h"
+
+enum { CHUNK = 16384 };
+
+static const double FPRS[] = { 0.1, 0.01, 0.001 };
+
+enum { N_FPRS = sizeof FPRS / sizeof *FPRS };
+
+/* The chance to be further than this from the mean, for the mean of some thousand values, is below
+ * 1e-10 for normal values: the margin to ALPHA is for their being only nearly so. */
+static const double MEAN_SIGMAS = 6.5;
+
+static void explain(uint64_t n, double fpr, const char *what)
+{
+    snprintf(law_at, sizeof law_at, "%llu keys at %g, %s", (unsigned long long)n, fpr, what);
+}
+
+static void assert_rate(uint64_t hits, uint64_t probes, double low, double high)
+{
+    if (!binomial_fits_between(hits, probes, low, high))
+        fail_msg("%llu of %llu strangers hit, %.3g; expected between %.4g and %.4g",
+                 (unsigned long long)hits, (unsigned long long)probes,
+                 (double)hits / (double)probes, low, high);
+}
+
+/* ---- Many small filters ------------------------------------------------ */
+
+/* The rates of `filters` filters of one plan that differ in seed and keys. */
+typedef struct sample {
+    double mean, sd; /* of the rate that filters tell of themselves */
+    uint64_t hits, probes;
+} sample;
+
+enum { PROBES_EACH = 100 };
+
+static void sample_one(sample *s, tamis_plan *plan, rng *r, size_t n)
+{
+    uint64_t *keys, probes[PROBES_EACH], hits[(PROBES_EACH + 63) / 64];
+    tamis *f;
+
+    plan->hasher.seed = rng_next(r);
+    keys = fresh_keys(r, n);
+    f = filter_of(plan, keys, n);
+    for (int i = 0; i < PROBES_EACH; i++)
+        probes[i] = rng_next(r);
+    s->hits += tamis_has_many(f, hits, probes, PROBES_EACH);
+    s->probes += PROBES_EACH;
+    double rate = tamis_describe(f).fpr;
+    s->mean += rate;
+    s->sd += rate * rate;
+    tamis_free(f);
+    free(keys);
+}
+
+static sample sample_rates(tamis_plan plan, rng *r, size_t n, size_t filters)
+{
+    sample s = { 0 };
+
+    for (size_t i = 0; i < filters; i++)
+        sample_one(&s, &plan, r, n);
+    s.mean /= (double)filters;
+    s.sd = sqrt(fmax(0, s.sd / (double)filters - s.mean * s.mean));
+    return s;
+}
+
+static void assert_mean(const sample *s, double expected, size_t filters)
+{
+    double error = MEAN_SIGMAS * s->sd / sqrt((double)filters) + 1e-12 * expected;
+
+    if (fabs(s->mean - expected) > error)
+        fail_msg("mean rate %.6g, planned %.6g, tolerance %.2g", s->mean, expected, error);
+}
+
+/* A sum of trials with unequal rates spreads less than as many with their mean rate (Hoeffding
+ * 1956), so that the binomial bound holds for all filters together. */
+static void planned_rates_are_means(tamis_kind kind)
+{
+    const double loads[] = { 0.5, 1, 2 };
+    const size_t filters = is_sanitized() ? 200 : 2000;
+    const size_t n = 1000;
+
+    for (int p = 0; p < N_FPRS; p++)
+        for (int l = 0; l < 3; l++) {
+            tamis_plan plan = plan_for(kind, n, FPRS[p], 0);
+            rng r = rng_for(500 + (uint64_t)kind, (uint64_t)(10 * p + l));
+            size_t held = (size_t)((double)n * loads[l]);
+            sample s = sample_rates(plan, &r, held, filters);
+
+            explain(held, FPRS[p], "many filters");
+            assert_mean(&s, tamis_plan_rate(&plan, held), filters);
+            assert_rate(s.hits, s.probes, s.mean, s.mean);
+        }
+}
+
+/* One probe of each filter: exactly binomial at plan.fpr, whatever the spread between filters. Few
+ * keys, where formulas for many go wrong. */
+static void planned_rates_are_met_by_tiny_filters(tamis_kind kind)
+{
+    const size_t sizes[] = { 1, 2, 5, 20, 60 };
+    const size_t filters = is_sanitized() ? 20000 : 200000;
+
+    for (int p = 0; p < N_FPRS; p++)
+        for (int i = 0; i < 5; i++) {
+            tamis_plan plan = plan_for(kind, sizes[i], FPRS[p], 0);
+            rng r = rng_for(600 + (uint64_t)kind, (uint64_t)(10 * p + i));
+            uint64_t keys[60], hits = 0;
+
+            explain(sizes[i], FPRS[p], "one probe of each filter");
+            assert_true(plan.fpr <= FPRS[p]);
+            for (size_t j = 0; j < filters; j++) {
+                plan.hasher.seed = rng_next(&r);
+                for (size_t k = 0; k < sizes[i]; k++)
+                    keys[k] = rng_next(&r);
+                tamis *f = filter_of(&plan, keys, sizes[i]);
+                hits += tamis_has(f, rng_next(&r));
+                tamis_free(f);
+            }
+            assert_rate(hits, filters, plan.fpr, plan.fpr);
+        }
+}
+
+/* ---- One large filter -------------------------------------------------- */
+
+static void add_stream(tamis *f, rng r, uint64_t n)
+{
+    uint64_t keys[CHUNK];
+
+    for (uint64_t done = 0; done < n; done += CHUNK) {
+        size_t m = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+
+        for (size_t i = 0; i < m; i++)
+            keys[i] = rng_next(&r);
+        add_all(f, keys, m);
+    }
+}
+
+static uint64_t hits_of_stream(const tamis *f, rng r, uint64_t n)
+{
+    uint64_t keys[CHUNK], hits[CHUNK / 64], found = 0;
+
+    for (uint64_t done = 0; done < n; done += CHUNK) {
+        size_t m = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+
+        for (size_t i = 0; i < m; i++)
+            keys[i] = rng_next(&r);
+        found += tamis_has_many(f, hits, keys, m);
+    }
+    return found;
+}
+
+/* How far, relative to it, the rate of one filter of n keys may lie from plan.fpr. */
+static double spread_of(tamis_kind kind, double fpr, uint64_t n)
+{
+    tamis_plan small = plan_for(kind, 1000, fpr, 0);
+    rng r = rng_for(700 + (uint64_t)kind, n);
+    sample s = sample_rates(small, &r, 1000, 200);
+
+    return MEAN_SIGMAS * s.sd / s.mean * sqrt(1000.0 / (double)n);
+}
+
+static void rate_is_as_planned(tamis_kind kind, uint64_t n, double fpr, uint64_t probes)
+{
+    tamis_plan plan = plan_for(kind, n, fpr, n);
+    tamis *f = new_filter(&plan);
+    rng keys = rng_for(800 + (uint64_t)kind, n), strangers = rng_for(900, n);
+    double spread = spread_of(kind, fpr, n);
+
+    explain(n, fpr, "one filter");
+    assert_true(plan.fpr <= fpr);
+    add_stream(f, keys, n / 2);
+    assert_rate(hits_of_stream(f, strangers, probes / 10), probes / 10, tamis_describe(f).fpr,
+                tamis_describe(f).fpr);
+    for (uint64_t i = 0; i < n / 2; i++)
+        (void)rng_next(&keys);
+    add_stream(f, keys, n - n / 2);
+    keys = rng_for(800 + (uint64_t)kind, n);
+    assert_int_equal(hits_of_stream(f, keys, n), n);
+    uint64_t hits = hits_of_stream(f, strangers, probes);
+    double told = tamis_describe(f).fpr;
+    assert_rate(hits, probes, told, told);
+    assert_rate(hits, probes, plan.fpr * (1 - spread), plan.fpr * (1 + spread));
+    assert_true(is_near(told, plan.fpr, spread));
+    tamis_free(f);
+}
+
+/* Ten million keys are left to the plain run. */
+static void rates_are_as_planned(tamis_kind kind)
+{
+    for (int p = 0; p < N_FPRS; p++) {
+        rate_is_as_planned(kind, 1000, FPRS[p], 1000000);
+        rate_is_as_planned(kind, 100000, FPRS[p], is_sanitized() ? 1000000 : 4000000);
+        if (!is_sanitized())
+            rate_is_as_planned(kind, 10000000, FPRS[p], 10000000);
+    }
+}
+
+/* ---- Keys as people have them ------------------------------------------ */
+
+typedef uint64_t key_family(const tamis *f, uint64_t i);
+
+static uint64_t an_address(const tamis *f, uint64_t i)
+{
+    char text[64];
+    int size = snprintf(text, sizeof text, "user-%010llu@example.org", (unsigned long long)i);
+
+    return tamis_key(f, text, (size_t)size);
+}
+
+static uint64_t a_number(const tamis *f, uint64_t i)
+{
+    (void)f;
+    return i;
+}
+
+static uint64_t a_multiple(const tamis *f, uint64_t i)
+{
+    (void)f;
+    return i << 32;
+}
+
+static uint64_t same_high_half(const tamis *f, uint64_t i)
+{
+    (void)f;
+    return UINT64_C(0xdeadbeef) << 32 | i;
+}
+
+static uint64_t few_bits(const tamis *f, uint64_t i)
+{
+    (void)f;
+    return (i & 0x3ff) << 54 | (i >> 10 & 0x3ff) << 27 | i >> 20;
+}
+
+typedef struct family {
+    const char *name;
+    key_family *key;
+    tamis_hash hash;
+} family;
+
+static const family FAMILIES[] = {
+    { "addresses, fast", an_address, TAMIS_FAST },
+    { "addresses, keyed", an_address, TAMIS_KEYED },
+    { "numbers", a_number, TAMIS_RAW },
+    { "multiples of 2^32", a_multiple, TAMIS_RAW },
+    { "numbers with one high half", same_high_half, TAMIS_RAW },
+    { "bits far apart", few_bits, TAMIS_RAW },
+};
+
+enum { N_FAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
+
+static uint64_t hits_of_family(const tamis *f, const family *x, uint64_t from, uint64_t n)
+{
+    uint64_t keys[CHUNK], hits[CHUNK / 64], found = 0;
+
+    for (uint64_t done = 0; done < n; done += CHUNK) {
+        size_t m = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+
+        for (size_t i = 0; i < m; i++)
+            keys[i] = x->key(f, from + done + i);
+        found += tamis_has_many(f, hits, keys, m);
+    }
+    return found;
+}
+
+static void structured_keys_are_no_worse(tamis_kind kind)
+{
+    const uint64_t n = 100000, probes = is_sanitized() ? 200000 : 1000000;
+
+    for (int i = 0; i < N_FAMILIES; i++) {
+        tamis_spec spec = { .keys = n, .fpr = 0.01, .hasher = { .hash = FAMILIES[i].hash } };
+        tamis_plan plan;
+
+        explain(n, spec.fpr, FAMILIES[i].name);
+        spec.hasher.secret[3] = FAMILIES[i].hash == TAMIS_KEYED;
+        assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+        tamis *f = new_filter(&plan);
+        for (uint64_t k = 0; k < n; k++)
+            assert_int_equal(tamis_add(f, FAMILIES[i].key(f, k)), TAMIS_OK);
+        assert_int_equal(hits_of_family(f, &FAMILIES[i], 0, n), n);
+        double told = tamis_describe(f).fpr, spread = spread_of(kind, spec.fpr, n);
+        uint64_t hits = hits_of_family(f, &FAMILIES[i], n, probes);
+        assert_rate(hits, probes, told, told);
+        assert_true(is_near(told, plan.fpr, spread));
+        tamis_free(f);
+    }
+}
+
+/* ---- Seeds ------------------------------------------------------------- */
+
+/* What one seed takes for a member, another mostly does not: hits of both are as rare as chance. */
+static void seeds_are_independent(tamis_kind kind)
+{
+    const uint64_t n = 20000, probes = is_sanitized() ? 200000 : 1000000;
+    tamis_plan plan = plan_for(kind, n, 0.1, 1);
+    tamis *f = new_filter(&plan), *g;
+    uint64_t both = 0;
+
+    plan.hasher.seed = 2;
+    g = new_filter(&plan);
+    for (uint64_t k = 0; k < n; k++) {
+        assert_int_equal(tamis_add(f, k), TAMIS_OK);
+        assert_int_equal(tamis_add(g, k), TAMIS_OK);
+    }
+    for (uint64_t k = n; k < n + probes; k++)
+        both += tamis_has(f, k) && tamis_has(g, k);
+    double chance = tamis_describe(f).fpr * tamis_describe(g).fpr;
+    assert_rate(both, probes, chance, chance);
+    tamis_free(f);
+    tamis_free(g);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned ADD = TAMIS_CAN_ADD, BUILD = TAMIS_CAN_BUILD, EXACT = TAMIS_IS_EXACT;
+    const law laws[] = {
+        { "planned rates are means", planned_rates_are_means, .can = BUILD, .cannot = EXACT },
+        { "planned rates are met by tiny filters", planned_rates_are_met_by_tiny_filters,
+          .can = BUILD, .cannot = EXACT },
+        { "rates are as planned", rates_are_as_planned, .can = ADD, .cannot = EXACT },
+        { "structured keys are no worse", structured_keys_are_no_worse, .can = ADD,
+          .cannot = EXACT },
+        { "seeds are independent", seeds_are_independent, .can = ADD, .cannot = EXACT },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,348 @@
+/* thread.c - what may run at the same time: calls on a const filter, and tamis_add_shared() with
+ * itself and with queries. Made to be run under ThreadSanitizer as well. Threads count mistakes
+ * instead of asserting: cmocka's assertions belong to the main thread. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "kinds.h"
+
+enum { ADDERS = 4, READERS = 2, THREADS = 4 };
+
+static void start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    assert_int_equal(pthread_create(thread, NULL, run, arg), 0);
+}
+
+static void join(pthread_t *threads, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+static size_t scaled(size_t n)
+{
+    return is_sanitized() ? n / 4 : n;
+}
+
+/* ---- Readers ----------------------------------------------------------- */
+
+typedef struct reading {
+    const tamis *f;
+    const uint64_t *keys;
+    const uint64_t *hits; /* what one thread found alone */
+    size_t n;
+    tamis_info info;
+    image_bytes image;
+    unsigned offset;
+    size_t mistakes;
+} reading;
+
+static void read_keys(reading *r)
+{
+    for (size_t j = 0; j < r->n; j++) {
+        size_t i = (j + r->offset * r->n / THREADS) % r->n;
+        bool expected = r->hits[i / 64] >> i % 64 & 1;
+
+        r->mistakes += tamis_has(r->f, r->keys[i]) != expected;
+        r->mistakes += (tamis_count(r->f, r->keys[i]) != 0) != expected;
+    }
+}
+
+static void read_batches(reading *r)
+{
+    uint64_t *hits = calloc(r->n / 64 + 1, sizeof *hits);
+
+    tamis_has_many(r->f, hits, r->keys, r->n);
+    r->mistakes += memcmp(hits, r->hits, r->n / 64 * sizeof *hits) != 0;
+    free(hits);
+}
+
+static void read_whole(reading *r)
+{
+    tamis_info info = tamis_describe(r->f);
+    uint8_t *image = malloc(r->image.size);
+    tamis *copy = NULL;
+
+    r->mistakes += info.count != r->info.count || info.fpr != r->info.fpr ||
+                   info.cardinality != r->info.cardinality || info.fill != r->info.fill;
+    r->mistakes += tamis_image_write(r->f, image, r->image.size) != TAMIS_OK ||
+                   memcmp(image, r->image.at, r->image.size) != 0;
+    r->mistakes += tamis_verify(r->f, NULL, NULL) != TAMIS_OK;
+    r->mistakes += tamis_clone(&copy, r->f, NULL) != TAMIS_OK;
+    tamis_free(copy);
+    free(image);
+}
+
+static void *read_all(void *arg)
+{
+    reading *r = arg;
+
+    for (int round = 0; round < 4; round++) {
+        read_keys(r);
+        read_batches(r);
+        read_whole(r);
+    }
+    return NULL;
+}
+
+static void readers_do_not_disturb_each_other(tamis_kind kind)
+{
+    const size_t capacity = scaled(50000);
+    const tamis_plan plan = plan_for(kind, capacity, 0.01, 5);
+    rng r = rng_for(400 + (uint64_t)kind, 0);
+    size_t n = 2 * capacity;
+    uint64_t *keys = universe_of(&plan, &r, &n), *hits = array_of(n / 64 + 1, sizeof *hits);
+    tamis *f = filter_of(&plan, keys, n / 2);
+    pthread_t threads[THREADS];
+    reading readings[THREADS];
+
+    tamis_has_many(f, hits, keys, n);
+    reading base = {
+        .f = f, .keys = keys, .hits = hits, .n = n, .info = tamis_describe(f), .image = image_of(f)
+    };
+    for (unsigned i = 0; i < THREADS; i++) {
+        readings[i] = base;
+        readings[i].offset = i;
+        start(&threads[i], read_all, &readings[i]);
+    }
+    join(threads, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(readings[i].mistakes, 0);
+    free_bytes(&base.image);
+    tamis_free(f);
+    free(keys);
+    free(hits);
+}
+
+/* ---- Adders ------------------------------------------------------------ */
+
+/* Keys below `told` of a share are in: whoever reads that number must find them. */
+typedef struct share {
+    tamis *f;
+    pthread_barrier_t *start; /* none adds before all can */
+    const uint64_t *keys;
+    size_t n;
+    atomic_size_t told;
+    tamis_status status;
+} share;
+
+typedef struct watch {
+    const tamis *f;
+    share *shares;
+    atomic_bool *is_over;
+    size_t missing;
+} watch;
+
+static void *add_share(void *arg)
+{
+    share *s = arg;
+
+    pthread_barrier_wait(s->start);
+    for (size_t i = 0, step = 1; i < s->n && !s->status; i += step, step = 1 + step % 97) {
+        if (step > s->n - i)
+            step = s->n - i;
+        s->status = tamis_add_shared(s->f, s->keys + i, step);
+        atomic_store_explicit(&s->told, i + step, memory_order_release);
+    }
+    return NULL;
+}
+
+static size_t missing_of(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t hits[4];
+    size_t found = 0, from = n > 200 ? n - 200 : 0;
+
+    for (size_t i = from; i < n; i++)
+        found += tamis_has(f, keys[i]);
+    found += tamis_has_many(f, hits, keys + from, n - from);
+    return 2 * (n - from) - found;
+}
+
+static void *watch_shares(void *arg)
+{
+    watch *w = arg;
+
+    while (!atomic_load(w->is_over)) {
+        for (int i = 0; i < ADDERS; i++) {
+            size_t told = atomic_load_explicit(&w->shares[i].told, memory_order_acquire);
+
+            w->missing += missing_of(w->f, w->shares[i].keys, told);
+        }
+        /* Adders are more than processors already. */
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* Shares overlap by half, so that threads meet on the same bits. */
+static void cut(share *shares, tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t half = n / (ADDERS + 1);
+
+    for (size_t i = 0; i < ADDERS; i++) {
+        shares[i].f = f;
+        shares[i].keys = keys + i * half;
+        shares[i].n = 2 * half;
+        shares[i].status = TAMIS_OK;
+        atomic_init(&shares[i].told, 0);
+    }
+}
+
+static void add_at_once(share *shares, const tamis *f)
+{
+    pthread_t adders[ADDERS], readers[READERS];
+    watch watches[READERS];
+    atomic_bool is_over = false;
+    pthread_barrier_t ready;
+
+    assert_int_equal(pthread_barrier_init(&ready, NULL, ADDERS), 0);
+    for (int i = 0; i < READERS; i++) {
+        watches[i] = (watch){ f, shares, &is_over, 0 };
+        start(&readers[i], watch_shares, &watches[i]);
+    }
+    for (int i = 0; i < ADDERS; i++) {
+        shares[i].start = &ready;
+        start(&adders[i], add_share, &shares[i]);
+    }
+    join(adders, ADDERS);
+    atomic_store(&is_over, true);
+    join(readers, READERS);
+    pthread_barrier_destroy(&ready);
+    for (int i = 0; i < ADDERS; i++)
+        assert_int_equal(shares[i].status, TAMIS_OK);
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(watches[i].missing, 0);
+}
+
+/* What the shares hold together, added by one thread. */
+static tamis *added_alone(const tamis_plan *plan, const share *shares)
+{
+    tamis *alone = new_filter(plan);
+
+    for (int i = 0; i < ADDERS; i++)
+        add_all(alone, shares[i].keys, shares[i].n);
+    return alone;
+}
+
+static void add_from_threads(tamis *shared, size_t n)
+{
+    rng r = rng_for(400 + (uint64_t)shared->plan.kind, n);
+    uint64_t *keys = universe_of(&shared->plan, &r, &n);
+    share shares[ADDERS];
+
+    cut(shares, shared, keys, n);
+    add_at_once(shares, shared);
+    for (int i = 0; i < ADDERS; i++)
+        for (size_t j = 0; j < shares[i].n; j++)
+            assert_true(tamis_has(shared, shares[i].keys[j]));
+    tamis *alone = added_alone(&shared->plan, shares);
+    assert_true(same_image(shared, alone));
+    assert_true(is_whole(shared));
+    tamis_free(alone);
+    free(keys);
+}
+
+static void add_to_new_filter(tamis_kind kind, uint64_t capacity, size_t n)
+{
+    const tamis_plan plan = plan_for(kind, capacity, 0.01, 6);
+    tamis *f = new_filter(&plan);
+
+    add_from_threads(f, n);
+    tamis_free(f);
+}
+
+/* In a filter of a few cache lines, two threads often want the same one, and what is lost is lost
+ * in a few nanoseconds: hence the many rounds. */
+static void adders_lose_nothing(tamis_kind kind)
+{
+    add_to_new_filter(kind, 1, 50);
+    for (size_t i = 0; i < scaled(200); i++)
+        add_to_new_filter(kind, 2000, 2000 + i);
+    add_to_new_filter(kind, scaled(400000), scaled(400000));
+}
+
+/* Whichever thread comes first marks the file as dirty; none may start before that is done. */
+static void adders_share_a_writable_map(tamis_kind kind)
+{
+    const tamis_plan plan = plan_for(kind, scaled(20000), 0.01, 7);
+
+    for (int round = 0; round < 5; round++) {
+        tamis *empty = new_filter(&plan), *map = NULL, *loaded = NULL;
+
+        assert_int_equal(tamis_save(empty, temp_path()), TAMIS_OK);
+        assert_int_equal(tamis_map(&map, temp_path(), TAMIS_MAP_WRITE, NULL), TAMIS_OK);
+        add_from_threads(map, scaled(20000));
+        assert_int_equal(tamis_sync(map), TAMIS_OK);
+        assert_int_equal(tamis_load(&loaded, temp_path(), NULL), TAMIS_OK);
+        assert_true(same_image(loaded, map));
+        unlink(temp_path());
+        tamis_free(loaded);
+        tamis_free(map);
+        tamis_free(empty);
+    }
+}
+
+/* ---- Filters apart ----------------------------------------------------- */
+
+typedef struct life {
+    tamis_kind kind;
+    uint64_t seed;
+    size_t mistakes;
+} life;
+
+static void *live(void *arg)
+{
+    life *l = arg;
+    tamis_spec spec = spec_for(1000, 0.01, l->seed);
+    tamis_plan plan;
+    tamis *f = NULL, *copy = NULL;
+    uint64_t keys[1000];
+
+    for (uint64_t i = 0; i < 1000; i++)
+        keys[i] = i;
+    for (int round = 0; round < 20; round++) {
+        l->mistakes += tamis_plan_kind(&plan, l->kind, &spec) != TAMIS_OK ||
+                       tamis_build(&f, &plan, keys, 1000, NULL) != TAMIS_OK ||
+                       tamis_clone(&copy, f, NULL) != TAMIS_OK;
+        if (l->mistakes)
+            return NULL;
+        for (uint64_t i = 0; i < 1000; i++)
+            l->mistakes += !tamis_has(copy, i);
+        tamis_free(f);
+        tamis_free(copy);
+    }
+    return NULL;
+}
+
+/* There is no global state for them to meet in. */
+static void filters_of_threads_share_nothing(tamis_kind kind)
+{
+    pthread_t threads[THREADS];
+    life lives[THREADS];
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        lives[i] = (life){ kind, i % 2, 0 };
+        start(&threads[i], live, &lives[i]);
+    }
+    join(threads, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(lives[i].mistakes, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = {
+        { "readers do not disturb each other", readers_do_not_disturb_each_other,
+          .can = TAMIS_CAN_BUILD },
+        { "concurrent adders lose nothing", adders_lose_nothing,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
+        { "concurrent adders share a writable map", adders_share_a_writable_map,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
+        { "filters of threads share nothing", filters_of_threads_share_nothing,
+          .can = TAMIS_CAN_BUILD },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,38 @@
+/* base/cpu.h: one answer, of known flags. */
+#include "base/cpu.h"
+
+#include "check.h"
+
+static void the_answer_is_stable_and_known(void **state)
+{
+    unsigned cpu = tamis__cpu();
+
+    (void)state;
+    assert_int_equal(cpu & ~(unsigned)(TAMIS_CPU_AVX2 | TAMIS_CPU_NEON), 0);
+    assert_int_equal(tamis__cpu(), cpu);
+}
+
+static void flags_belong_to_this_architecture(void **state)
+{
+    unsigned cpu = tamis__cpu();
+
+    (void)state;
+#ifndef __x86_64__
+    assert_false(cpu & TAMIS_CPU_AVX2);
+#endif
+#ifndef __aarch64__
+    assert_false(cpu & TAMIS_CPU_NEON);
+#endif
+    (void)cpu;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_answer_is_stable_and_known),
+        cmocka_unit_test(flags_belong_to_this_architecture),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}

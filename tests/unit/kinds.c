@@ -1,0 +1,137 @@
+/* The tables of kinds, abilities and statuses, and the version. */
+#include "kinds.h"
+
+static void version_is_that_of_the_header(void **state)
+{
+    (void)state;
+    assert_string_equal(tamis_version(), TAMIS_VERSION);
+}
+
+static void kinds_follow_each_other_by_number(void **state)
+{
+    tamis_kind last = TAMIS_NO_KIND;
+    int n = 0;
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        assert_true(kind > last);
+        last = kind;
+        n++;
+    }
+#define TAMIS_X(constant, number, symbol, summary) n--;
+    TAMIS_KINDS(TAMIS_X)
+#undef TAMIS_X
+    assert_int_equal(n, 0);
+    assert_int_equal(tamis_kind_next(last), TAMIS_NO_KIND);
+}
+
+static void kinds_are_found_by_name(void **state)
+{
+    (void)state;
+#define TAMIS_X(constant, number, symbol, summary)              \
+    do {                                                        \
+        tamis_kind kind = TAMIS_NO_KIND;                        \
+        assert_true(tamis_kind_find(&kind, #symbol));           \
+        assert_int_equal(kind, TAMIS_##constant);               \
+        assert_int_equal(kind, number);                         \
+        assert_string_equal(tamis_kind_name(kind), #symbol);    \
+        assert_string_equal(tamis_kind_summary(kind), summary); \
+    } while (0);
+    TAMIS_KINDS(TAMIS_X)
+#undef TAMIS_X
+}
+
+static void unknown_kinds_have_nothing(void **state)
+{
+    const char *const names[] = { "", "Bloom", "bloom ", "bloo", "blooms", "no such kind" };
+    const unsigned numbers[] = { 0, 99, 255, 65536, 0x7fffffff };
+    tamis_kind kind = TAMIS_NO_KIND;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_false(tamis_kind_find(&kind, names[i]));
+    assert_int_equal(kind, TAMIS_NO_KIND);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        assert_null(tamis_kind_name((tamis_kind)numbers[i]));
+        assert_null(tamis_kind_summary((tamis_kind)numbers[i]));
+        assert_int_equal(tamis_kind_can((tamis_kind)numbers[i]), 0);
+    }
+}
+
+static void abilities_are_known_bits(void **state)
+{
+    unsigned all = 0;
+
+    (void)state;
+#define TAMIS_X(constant, bit, name, meaning)                      \
+    assert_int_equal(TAMIS_##constant &all, 0);                    \
+    assert_int_equal(TAMIS_##constant &(TAMIS_##constant - 1), 0); \
+    all |= TAMIS_##constant;
+    TAMIS_ABILITIES(TAMIS_X)
+#undef TAMIS_X
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        assert_int_equal(tamis_kind_can(kind) & ~all, 0);
+        assert_true(tamis_kind_can(kind) & TAMIS_CAN_BUILD);
+    }
+}
+
+static void abilities_are_what_the_tables_offer(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        const tamis_ops *ops = tamis__ops(kind);
+        unsigned can = tamis_kind_can(kind);
+
+        assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_REMOVE), ops->remove != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_COUNT), ops->count != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_INTERSECT), ops->intersect != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
+        assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
+        assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->indexed);
+    }
+}
+
+static void every_status_has_its_own_text(void **state)
+{
+    const char *texts[64];
+    int n = 0;
+
+    (void)state;
+#define TAMIS_X(constant, number, text)                             \
+    assert_int_equal(TAMIS_##constant, number);                     \
+    assert_string_equal(tamis_status_text(TAMIS_##constant), text); \
+    texts[n++] = tamis_status_text(TAMIS_##constant);
+    TAMIS_STATUSES(TAMIS_X)
+#undef TAMIS_X
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(texts[i], texts[j]);
+}
+
+static void unknown_statuses_have_a_text_too(void **state)
+{
+    (void)state;
+    assert_non_null(tamis_status_text((tamis_status)999));
+    assert_non_null(tamis_status_text((tamis_status)0x7fffffff));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_is_that_of_the_header),
+        cmocka_unit_test(kinds_follow_each_other_by_number),
+        cmocka_unit_test(kinds_are_found_by_name),
+        cmocka_unit_test(unknown_kinds_have_nothing),
+        cmocka_unit_test(abilities_are_known_bits),
+        cmocka_unit_test(abilities_are_what_the_tables_offer),
+        cmocka_unit_test(every_status_has_its_own_text),
+        cmocka_unit_test(unknown_statuses_have_a_text_too),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,522 @@
+/* Plans: whatever is asked, the answer is a refusal or a plan that keeps the promise. */
+#include "kinds.h"
+
+static const uint64_t EDGES[] = {
+    0,
+    1,
+    2,
+    63,
+    64,
+    65,
+    65535,
+    65536,
+    65537,
+    0x7fffffff,
+    0x80000000,
+    0x80000001,
+    0xffffffff,
+    0x100000000,
+    0x100000001,
+    UINT64_C(1) << 48,
+    UINT64_C(1) << 63,
+    UINT64_MAX - 1,
+    UINT64_MAX,
+};
+
+enum { N_EDGES = sizeof EDGES / sizeof *EDGES };
+
+static const double FPRS[] = {
+    0,
+    0.5,
+    0.3,
+    0.1,
+    0.01,
+    0.001,
+    1e-6,
+    1e-12,
+    0x1p-64,
+    /* refused */
+    0.6,
+    0.999999,
+    1,
+    2,
+    -1,
+    -0.01,
+    0x1p-65,
+    1e-300,
+    5e-324,
+    NAN,
+    -NAN,
+    INFINITY,
+    -INFINITY,
+};
+
+enum { N_FPRS = sizeof FPRS / sizeof *FPRS, N_GOOD_FPRS = 9 };
+
+/* Plans compare as bytes, padding included. */
+static tamis_plan untouched_plan(void)
+{
+    tamis_plan plan;
+
+    memset(&plan, 0x77, sizeof plan);
+    return plan;
+}
+
+static void assert_keeps(const tamis_plan *p, tamis_kind kind, const tamis_spec *spec)
+{
+    assert_int_equal(p->kind, kind);
+    assert_true(p->capacity >= spec->keys);
+    assert_true(p->bytes > 0 && p->bytes == tamis__ops(kind)->bytes(p));
+    assert_true(!spec->max_bytes || p->bytes <= spec->max_bytes);
+    assert_true(p->fpr >= 0 && p->fpr <= (spec->fpr != 0 ? spec->fpr : 0.5));
+    assert_true(spec->fpr != 0 || spec->max_bytes || p->fpr <= 0.01);
+    assert_true(p->fpr == tamis_plan_rate(p, p->capacity));
+    assert_int_equal(p->hasher.hash, spec->hasher.hash);
+    assert_int_equal(p->hasher.seed, spec->hasher.seed);
+    assert_memory_equal(p->hasher.secret, spec->hasher.secret, 16);
+}
+
+static void assert_usable(const tamis_plan *p)
+{
+    tamis *f = NULL;
+
+    if (p->bytes > 1 << 20)
+        return;
+    assert_int_equal(tamis_new(&f, p, NULL), TAMIS_OK);
+    assert_false(tamis_has(f, 0));
+    if (p->capacity > 0 && tamis_kind_can(p->kind) & TAMIS_CAN_ADD) {
+        assert_int_equal(tamis_add(f, 0), TAMIS_OK);
+        assert_true(tamis_has(f, 0));
+    }
+    tamis_free(f);
+}
+
+static void assert_answer(tamis_kind kind, const tamis_spec *spec, bool is_sane)
+{
+    tamis_plan before = untouched_plan(), plan = untouched_plan();
+    tamis_status status = tamis_plan_kind(&plan, kind, spec);
+
+    if (status == TAMIS_OK) {
+        assert_true(is_sane);
+        assert_keeps(&plan, kind, spec);
+        assert_usable(&plan);
+    } else {
+        assert_int_equal(status, TAMIS_RANGE);
+        assert_memory_equal(&plan, &before, sizeof plan);
+    }
+}
+
+static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tamis_hash hash)
+{
+    tamis_spec spec = { .keys = keys, .fpr = fpr, .max_bytes = max_bytes };
+
+    spec.hasher = (tamis_hasher){ .hash = hash, .seed = 3 };
+    spec.hasher.secret[7] = hash == TAMIS_KEYED;
+    return spec;
+}
+
+/* Under sanitizers with one hash: the others only change what is subtracted from the rate. */
+static void answer_edges(tamis_kind kind, double fpr, bool is_sane)
+{
+    for (int i = 0; i < N_EDGES; i++)
+        for (int j = 0; j < N_EDGES; j++)
+            for (tamis_hash hash = is_sanitized() ? TAMIS_RAW : TAMIS_FAST; hash <= TAMIS_RAW;
+                 hash++) {
+                tamis_spec spec = hashed_spec(EDGES[i], fpr, EDGES[j], hash);
+
+                assert_answer(kind, &spec, is_sane);
+            }
+}
+
+static void every_edge_is_refused_or_kept(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (int p = 0; p < N_FPRS; p++)
+            answer_edges(kind, FPRS[p], p < N_GOOD_FPRS);
+}
+
+static void ordinary_specs_are_not_refused(void **state)
+{
+    rng r = rng_for(10, 0);
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (int i = 0; i < 300; i++) {
+            uint64_t keys = rng_next(&r) >> (34 + rng_below(&r, 30));
+            double fpr = exp2(-1 - (double)rng_below(&r, 1000) / 100);
+            tamis_hash hash = is_indexed(kind) ? TAMIS_RAW : (tamis_hash)(i % 3);
+            tamis_spec spec = hashed_spec(keys, fpr, 0, hash);
+            tamis_plan plan;
+
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+            assert_keeps(&plan, kind, &spec);
+        }
+}
+
+static void every_small_number_of_keys_has_a_plan(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (uint64_t n = 0; n <= 4096; n += n < 600 ? 1 : 7)
+            for (int p = 2; p <= 4; p++) {
+                tamis_spec spec = spec_for(n, FPRS[p], 1);
+                tamis_plan plan;
+
+                assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+                assert_keeps(&plan, kind, &spec);
+            }
+}
+
+/* ---- Budgets ----------------------------------------------------------- */
+
+static void a_budget_is_used_for_the_rate(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        double last = 1;
+
+        for (uint64_t bytes = 2048; bytes <= 1 << 20; bytes += bytes / 3) {
+            tamis_spec spec = hashed_spec(1000, 0, bytes, TAMIS_RAW), better;
+            tamis_plan plan, finer;
+
+            if (tamis_plan_kind(&plan, kind, &spec) != TAMIS_OK)
+                continue;
+            assert_true(plan.bytes <= bytes && plan.fpr <= last);
+            last = plan.fpr;
+            better = spec;
+            better.fpr = plan.fpr * 0.98;
+            assert_true(is_exact(kind) || plan.fpr <= 0x1p-63 ||
+                        tamis_plan_kind(&finer, kind, &better) == TAMIS_RANGE);
+        }
+    }
+}
+
+static void a_budget_is_used_for_the_keys(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (uint64_t bytes = 256; bytes <= 1 << 30; bytes *= 3) {
+            tamis_spec spec = hashed_spec(0, 0.01, bytes, TAMIS_RAW), more;
+            tamis_plan plan, larger;
+
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+            assert_true(plan.capacity > 0 && plan.bytes <= bytes);
+            more = spec;
+            more.keys = plan.capacity + 1;
+            assert_int_equal(tamis_plan_kind(&larger, kind, &more), TAMIS_RANGE);
+        }
+}
+
+/* The fewest bits per key at p, over whole numbers of hashes: what a textbook would plan. */
+static double textbook_bloom_bits(double p)
+{
+    double best = INFINITY;
+
+    for (int k = 1; k <= 64; k++)
+        best = fmin(best, -k / log1p(-pow(p, 1.0 / k)));
+    return best;
+}
+
+/* Poisson mixture over the blocks of a split block filter. */
+static double textbook_blocked_rate(double load)
+{
+    double rate = 0, weight = exp(-load);
+
+    for (int i = 0; i < 1000; i++) {
+        rate += weight * pow(1 - pow(31.0 / 32, i), 8);
+        weight *= load / (i + 1);
+    }
+    return rate;
+}
+
+static double textbook_blocked_bits(double p)
+{
+    double low = 1, high = 500;
+
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+
+        *(textbook_blocked_rate(256 / middle) > p ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* Per key. */
+static double textbook_bits(tamis_kind kind, double p)
+{
+    switch (kind) {
+    case TAMIS_BITMAP:
+        return 1;
+    case TAMIS_BLOCKED:
+        return textbook_blocked_bits(p);
+    default:
+        return textbook_bloom_bits(p);
+    }
+}
+
+static void assert_near_textbook(tamis_kind kind, double p)
+{
+    double bits = textbook_bits(kind, p);
+
+    for (double n = 1000; n <= 1e7; n = floor(n * 1.013)) {
+        double planned = (double)plan_for(kind, (uint64_t)n, p, 1).bytes * 8;
+
+        assert_true(planned <= n * bits * 1.05 + 64);
+        assert_true(planned >= n * bits * 0.999 - 64);
+    }
+}
+
+/* No rounding to powers of two, at no size. */
+static void bytes_follow_the_textbook_within_5_percent(void **state)
+{
+    const tamis_kind kinds[] = { TAMIS_BITMAP, TAMIS_BLOOM, TAMIS_PARTITIONED, TAMIS_BLOCKED };
+
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int p = 3; p <= 5; p++)
+            assert_near_textbook(kinds[k], FPRS[p]);
+}
+
+static void bytes_of_a_hashset_grow_smoothly(void **state)
+{
+    double least = INFINITY, most = 0;
+
+    (void)state;
+    for (double n = 1000; n <= 1e7; n *= 1.003) {
+        tamis_plan plan = plan_for(TAMIS_HASHSET, (uint64_t)n, 0.01, 1);
+        double per_key = (double)plan.bytes / floor(n);
+
+        least = fmin(least, per_key);
+        most = fmax(most, per_key);
+    }
+    assert_true(least >= 8 && most <= least * 1.1);
+}
+
+/* ---- All kinds --------------------------------------------------------- */
+
+static void plan_all_sorts_what_plan_kind_gives(void **state)
+{
+    rng r = rng_for(11, 0);
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        tamis_spec spec =
+            hashed_spec(rng_next(&r) >> (34 + rng_below(&r, 30)), 0.01, 0, (tamis_hash)(i % 3));
+        tamis_plan plans[32], plan;
+        size_t n = tamis_plan_all(plans, 32, &spec), expected = 0;
+
+        for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+            expected += tamis_plan_kind(&plan, kind, &spec) == TAMIS_OK;
+        assert_int_equal(n, expected);
+        for (size_t j = 0; j < n; j++) {
+            assert_int_equal(tamis_plan_kind(&plan, plans[j].kind, &spec), TAMIS_OK);
+            assert_memory_equal(&plan, &plans[j], sizeof plan);
+            assert_true(j == 0 || plans[j - 1].bytes <= plans[j].bytes);
+        }
+    }
+}
+
+static void plan_all_fills_no_more_than_asked(void **state)
+{
+    tamis_spec spec = hashed_spec(1000, 0.01, 0, TAMIS_RAW);
+    tamis_plan all[32];
+    size_t n = tamis_plan_all(all, 32, &spec);
+
+    (void)state;
+    for (size_t max = 0; max <= n; max++) {
+        tamis_plan plans[32], untouched = untouched_plan();
+
+        for (int i = 0; i < 32; i++)
+            plans[i] = untouched;
+        assert_int_equal(tamis_plan_all(plans, max, &spec), n);
+        assert_memory_equal(plans, all, max * sizeof *plans);
+        assert_memory_equal(&plans[max], &untouched, sizeof untouched);
+    }
+}
+
+static void abilities_are_asked_for(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (unsigned bit = 0; bit < 32; bit++) {
+            tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
+            tamis_plan plan = untouched_plan(), before = untouched_plan();
+            tamis_status wanted = tamis_kind_can(kind) >> bit & 1 ? TAMIS_OK : TAMIS_CANNOT;
+
+            spec.can = 1u << bit;
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), wanted);
+            assert_int_equal(memcmp(&plan, &before, sizeof plan) == 0, wanted != TAMIS_OK);
+        }
+}
+
+static void unknown_kinds_have_no_plan(void **state)
+{
+    tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
+    tamis_plan plan = untouched_plan(), before = untouched_plan();
+
+    (void)state;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec), TAMIS_RANGE);
+    assert_int_equal(tamis_plan_kind(&plan, (tamis_kind)99, &spec), TAMIS_RANGE);
+    assert_memory_equal(&plan, &before, sizeof plan);
+}
+
+/* ---- Hashers ----------------------------------------------------------- */
+
+static void assert_hasher(tamis_hasher hasher, bool is_good)
+{
+    tamis_spec spec = { .keys = 10, .fpr = 0.01, .hasher = hasher };
+
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        bool fits = is_good && (!is_indexed(kind) || hasher.hash == TAMIS_RAW);
+        tamis_plan plan;
+
+        assert_int_equal(tamis_plan_kind(&plan, kind, &spec), fits ? TAMIS_OK : TAMIS_RANGE);
+    }
+}
+
+/* A secret goes with the keyed hash and with no other. */
+static void hashers_are_checked(void **state)
+{
+    (void)state;
+    assert_hasher((tamis_hasher){ .hash = TAMIS_FAST }, true);
+    assert_hasher((tamis_hasher){ .hash = TAMIS_RAW, .seed = UINT64_MAX }, true);
+    assert_hasher((tamis_hasher){ .hash = TAMIS_KEYED, .secret = { [15] = 1 } }, true);
+    assert_hasher((tamis_hasher){ .hash = TAMIS_KEYED }, false);
+    assert_hasher((tamis_hasher){ .hash = TAMIS_FAST, .secret = { 1 } }, false);
+    assert_hasher((tamis_hasher){ .hash = TAMIS_RAW, .secret = { [15] = 1 } }, false);
+    assert_hasher((tamis_hasher){ .hash = (tamis_hash)3 }, false);
+    assert_hasher((tamis_hasher){ .hash = (tamis_hash)0x7fffffff }, false);
+}
+
+/* ---- Plans edited by hand ---------------------------------------------- */
+
+static void assert_refused(const tamis_plan *plan)
+{
+    tamis *out = (tamis *)(uintptr_t)0x10;
+
+    assert_int_equal(tamis_new(&out, plan, NULL), TAMIS_RANGE);
+    assert_int_equal(tamis_build(&out, plan, NULL, 0, NULL), TAMIS_RANGE);
+    assert_ptr_equal(out, (tamis *)(uintptr_t)0x10);
+}
+
+#define REFUSED(plan, change)     \
+    do {                          \
+        tamis_plan edited = plan; \
+        edited.change;            \
+        assert_refused(&edited);  \
+    } while (0)
+
+static void impossible_plans_are_refused(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        const tamis_plan plan = plan_for(kind, 1000, 0.01, 1);
+
+        REFUSED(plan, kind = TAMIS_NO_KIND);
+        REFUSED(plan, kind = (tamis_kind)99);
+        REFUSED(plan, bytes = 0);
+        REFUSED(plan, bytes--);
+        REFUSED(plan, bytes += 8);
+        REFUSED(plan, bytes = UINT64_MAX);
+        REFUSED(plan, slots = 0);
+        REFUSED(plan, slots *= 2);
+        REFUSED(plan, slots = UINT64_MAX);
+        REFUSED(plan, slots = UINT64_C(1) << 63);
+        REFUSED(plan, width += 1);
+        REFUSED(plan, width = UINT32_MAX);
+        REFUSED(plan, hashes = UINT32_MAX);
+        REFUSED(plan, fpr = NAN);
+        REFUSED(plan, fpr = -1);
+        REFUSED(plan, fpr = 1.5);
+        REFUSED(plan, hasher.hash = (tamis_hash)3);
+        REFUSED(plan, hasher.hash = TAMIS_KEYED);
+        REFUSED(plan, hasher.secret[0] = 1);
+    }
+}
+
+/* A product that wraps to the right number of bytes is as wrong as any other. */
+static void wrapping_sizes_have_no_geometry(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (int i = 0; i < N_EDGES; i++)
+            for (int j = 0; j < N_EDGES; j++) {
+                tamis_plan plan = plan_for(kind, 1000, 0.01, 1);
+
+                plan.slots = EDGES[i];
+                plan.hashes = (uint32_t)EDGES[j];
+                plan.bytes = tamis__ops(kind)->bytes(&plan);
+                if (plan.bytes > UINT64_C(1) << 45)
+                    assert_refused(&plan);
+                else if (plan.bytes)
+                    assert_true(plan.bytes >= plan.slots / 8);
+            }
+}
+
+/* ---- Rates ------------------------------------------------------------- */
+
+static void rates_rise_with_the_keys(void **state)
+{
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (int p = 1; p <= 5; p++) {
+            tamis_plan plan = plan_for(kind, 500, FPRS[p], 1);
+            double last = 0;
+
+            assert_true(tamis_plan_rate(&plan, 0) == 0);
+            for (uint64_t n = 1; n <= 2000; n += 1 + n / 10) {
+                double rate = tamis_plan_rate(&plan, n);
+
+                assert_true(rate >= last && rate <= 1);
+                last = rate;
+            }
+            for (int i = 0; i < 64; i++)
+                assert_true(tamis_plan_rate(&plan, UINT64_C(1) << i) <= 1);
+            assert_true(tamis_plan_rate(&plan, UINT64_MAX) <= 1);
+            assert_true(is_exact(kind) || tamis_plan_rate(&plan, UINT64_MAX) > 0.99);
+        }
+}
+
+/* Two inputs with one 64-bit hash cannot be told apart by any kind. */
+static void hash_collisions_are_part_of_the_rate(void **state)
+{
+    tamis_spec spec = hashed_spec(UINT64_C(1) << 30, 0.01, 0, TAMIS_FAST);
+    tamis_plan plan;
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        spec.fpr = 0.01;
+        if (!is_exact(kind) || is_indexed(kind))
+            continue;
+        assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+        assert_true(plan.fpr == 0x1p-34);
+        spec.fpr = 0x1p-40;
+        assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_RANGE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_edge_is_refused_or_kept),
+        cmocka_unit_test(ordinary_specs_are_not_refused),
+        cmocka_unit_test(every_small_number_of_keys_has_a_plan),
+        cmocka_unit_test(a_budget_is_used_for_the_rate),
+        cmocka_unit_test(a_budget_is_used_for_the_keys),
+        cmocka_unit_test(bytes_follow_the_textbook_within_5_percent),
+        cmocka_unit_test(bytes_of_a_hashset_grow_smoothly),
+        cmocka_unit_test(plan_all_sorts_what_plan_kind_gives),
+        cmocka_unit_test(plan_all_fills_no_more_than_asked),
+        cmocka_unit_test(abilities_are_asked_for),
+        cmocka_unit_test(unknown_kinds_have_no_plan),
+        cmocka_unit_test(hashers_are_checked),
+        cmocka_unit_test(impossible_plans_are_refused),
+        cmocka_unit_test(wrapping_sizes_have_no_geometry),
+        cmocka_unit_test(rates_rise_with_the_keys),
+        cmocka_unit_test(hash_collisions_are_part_of_the_rate),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}

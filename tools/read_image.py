@@ -1,0 +1,532 @@
+#!/usr/bin/env python3
+"""Reads tamis images. Written from docs/format.md alone, with nothing but the standard library.
+
+    read_image.py FILE            print the header
+    read_image.py FILE --query    read keys as lines on standard input, print those present
+    read_image.py FILE --verify   check every byte of the image
+
+It is meant to be read as much as run: whoever writes a reader in another language can follow it
+from top to bottom. Exit codes: 0 fine, 1 no key was present, 2 usage, 3 the file cannot be read,
+4 not a whole image.
+"""
+import argparse
+import struct
+import sys
+
+MASK = 2**64 - 1
+
+
+class ImageError(Exception):
+    """Why an image is refused: a status of the library, and the fault."""
+
+    def __init__(self, status, fault):
+        super().__init__(f"{status}: {fault}")
+        self.status = status
+        self.fault = fault
+
+
+def require(condition, fault, status="CORRUPT"):
+    if not condition:
+        raise ImageError(status, fault)
+
+
+# ---- XXH3-64: keys of `fast` filters, and every checksum --------------------------------------
+
+XXH3_SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
+    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
+    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+P32_1, P32_2, P32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+P64_1, P64_2, P64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+STRIPE, STRIPES_PER_BLOCK = 64, 16
+
+
+def u32(data, at):
+    return int.from_bytes(data[at:at + 4], "little")
+
+
+def u64(data, at):
+    return int.from_bytes(data[at:at + 8], "little")
+
+
+def rotl64(x, n):
+    return (x << n | x >> (64 - n)) & MASK
+
+
+def swap(x, size):
+    return int.from_bytes(x.to_bytes(size, "little"), "big")
+
+
+def fold(a, b):
+    """The two halves of a 128-bit product, combined."""
+    product = a * b
+    return (product ^ product >> 64) & MASK
+
+
+def xxh64_avalanche(h):
+    h = (h ^ h >> 33) * P64_2 & MASK
+    h = (h ^ h >> 29) * P64_3 & MASK
+    return h ^ h >> 32
+
+
+def xxh3_avalanche(h):
+    h = (h ^ h >> 37) * 0x165667919E3779F9 & MASK
+    return h ^ h >> 32
+
+
+def secret_pair(at):
+    return u64(XXH3_SECRET, at) ^ u64(XXH3_SECRET, at + 8)
+
+
+def xxh3_to_16(data, seed):
+    size = len(data)
+    if size == 0:
+        return xxh64_avalanche(seed ^ secret_pair(56))
+    if size <= 3:
+        word = data[0] << 16 | data[size >> 1] << 24 | data[-1] | size << 8
+        flip = (u32(XXH3_SECRET, 0) ^ u32(XXH3_SECRET, 4)) + seed
+        return xxh64_avalanche((word ^ flip) & MASK)
+    if size <= 8:
+        seed ^= swap(seed & 0xFFFFFFFF, 4) << 32
+        word = u32(data, size - 4) + (u32(data, 0) << 32)
+        h = word ^ (secret_pair(8) - seed & MASK)
+        h ^= rotl64(h, 49) ^ rotl64(h, 24)
+        h = h * 0x9FB21C651E98DF25 & MASK
+        h = (h ^ (h >> 35) + size) * 0x9FB21C651E98DF25 & MASK
+        return h ^ h >> 28
+    low = u64(data, 0) ^ (secret_pair(24) + seed & MASK)
+    high = u64(data, size - 8) ^ (secret_pair(40) - seed & MASK)
+    return xxh3_avalanche(size + swap(low, 8) + high + fold(low, high) & MASK)
+
+
+def mix16(data, at, secret_at, seed):
+    low = u64(data, at) ^ (u64(XXH3_SECRET, secret_at) + seed & MASK)
+    high = u64(data, at + 8) ^ (u64(XXH3_SECRET, secret_at + 8) - seed & MASK)
+    return fold(low, high)
+
+
+def xxh3_to_128(data, seed):
+    size = len(data)
+    acc = size * P64_1
+    for i in range((size - 1) // 32 + 1):
+        acc += mix16(data, 16 * i, 32 * i, seed)
+        acc += mix16(data, size - 16 * (i + 1), 32 * i + 16, seed)
+    return xxh3_avalanche(acc & MASK)
+
+
+def xxh3_to_240(data, seed):
+    size = len(data)
+    acc = size * P64_1
+    for i in range(8):
+        acc += mix16(data, 16 * i, 16 * i, seed)
+    acc = xxh3_avalanche(acc & MASK)
+    for i in range(8, size // 16):
+        acc += mix16(data, 16 * i, 16 * (i - 8) + 3, seed)
+    acc += mix16(data, size - 16, 119, seed)
+    return xxh3_avalanche(acc & MASK)
+
+
+def accumulate(acc, words, keys):
+    for i in range(8):
+        word = words[i]
+        mixed = word ^ keys[i]
+        acc[i ^ 1] += word
+        acc[i] += (mixed & 0xFFFFFFFF) * (mixed >> 32)
+    for i in range(8):
+        acc[i] &= MASK
+
+
+def xxh3_long(data, seed):
+    pairs = struct.unpack("<24Q", XXH3_SECRET)
+    seeded = [w + seed & MASK if i % 2 == 0 else w - seed & MASK for i, w in enumerate(pairs)]
+    secret = struct.pack("<24Q", *seeded)
+    keys = [struct.unpack_from("<8Q", secret, 8 * i) for i in range(STRIPES_PER_BLOCK)]
+    scramble = struct.unpack_from("<8Q", secret, len(secret) - STRIPE)
+    acc = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
+    size = len(data)
+    for stripe in range((size - 1) // STRIPE):
+        step = stripe % STRIPES_PER_BLOCK
+        accumulate(acc, struct.unpack_from("<8Q", data, STRIPE * stripe), keys[step])
+        if step == STRIPES_PER_BLOCK - 1:
+            acc = [(a ^ a >> 47 ^ s) * P32_1 & MASK for a, s in zip(acc, scramble)]
+    accumulate(acc, struct.unpack_from("<8Q", data, size - STRIPE),
+               struct.unpack_from("<8Q", secret, len(secret) - STRIPE - 7))
+    merge = struct.unpack_from("<8Q", secret, 11)
+    h = size * P64_1 + sum(fold(acc[i] ^ merge[i], acc[i + 1] ^ merge[i + 1]) for i in (0, 2, 4, 6))
+    return xxh3_avalanche(h & MASK)
+
+
+def xxh3(data, seed=0):
+    if len(data) <= 16:
+        return xxh3_to_16(data, seed)
+    if len(data) <= 128:
+        return xxh3_to_128(data, seed)
+    if len(data) <= 240:
+        return xxh3_to_240(data, seed)
+    return xxh3_long(data, seed)
+
+
+# ---- SipHash-2-4: keys of `keyed` filters -----------------------------------------------------
+
+
+def sip_rounds(v, n):
+    a, b, c, d = v
+    for _ in range(n):
+        a = a + b & MASK
+        b = rotl64(b, 13) ^ a
+        a = rotl64(a, 32)
+        c = c + d & MASK
+        d = rotl64(d, 16) ^ c
+        a = a + d & MASK
+        d = rotl64(d, 21) ^ a
+        c = c + b & MASK
+        b = rotl64(b, 17) ^ c
+        c = rotl64(c, 32)
+    return a, b, c, d
+
+
+def siphash(data, secret):
+    k0, k1 = struct.unpack("<2Q", secret)
+    v = (k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D,
+         k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573)
+    tail = len(data) % 8
+    padded = data + bytes(7 - tail) + bytes([len(data) & 0xFF])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        a, b, c, d = sip_rounds((v[0], v[1], v[2], v[3] ^ word), 2)
+        v = (a ^ word, b, c, d)
+    a, b, c, d = sip_rounds((v[0], v[1], v[2] ^ 0xFF, v[3]), 4)
+    return a ^ b ^ c ^ d
+
+
+# ---- Placement --------------------------------------------------------------------------------
+
+
+def mix64(x):
+    x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD & MASK
+    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & MASK
+    return x ^ x >> 33
+
+
+def scale64(x, n):
+    return x * n >> 64
+
+
+def ones(data):
+    return bin(int.from_bytes(data, "little")).count("1")
+
+
+def words_of(bits):
+    """Bytes of a payload of that many bits: whole 64-bit words."""
+    return (bits + 63) // 64 * 8
+
+
+# ---- Kinds: how long the payload must be, and whether it holds a key --------------------------
+
+
+class Bitmap:
+    name = "bitmap"
+
+    @staticmethod
+    def bytes(h):
+        right = h.hash == RAW and h.slots >= max(1, h.capacity) and h.width == h.hashes == 0
+        return words_of(h.slots) if right else 0
+
+    @staticmethod
+    def has(image, key):
+        return key < image.header.capacity and image.bit(key)
+
+    @staticmethod
+    def verify(image):
+        require(not any(image.bit(i) for i in range(image.header.capacity, 8 * len(image.payload))),
+                "bits past the capacity are set")
+        require(ones(image.payload) == image.header.count, "the number of keys is wrong")
+
+
+class Hashset:
+    name = "hashset"
+    STATE = 64
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= max(1, h.capacity) and h.width == 64 and h.hashes == 1
+        return cls.STATE + 8 * h.slots if right else 0
+
+    @classmethod
+    def slot(cls, image, i):
+        return u64(image.payload, cls.STATE + 8 * i)
+
+    @classmethod
+    def has(cls, image, key):
+        value, slots = image.place(key), image.header.slots
+        if value == 0:
+            return u64(image.payload, 0) != 0
+        home = scale64(value, slots)
+        for step in range(slots):
+            held = cls.slot(image, (home + step) % slots)
+            if held in (0, value):
+                return held == value
+        return False
+
+    @classmethod
+    def verify(cls, image):
+        h, zero = image.header, u64(image.payload, 0)
+        require(zero <= 1 and not any(image.payload[8:cls.STATE]), "unused state is set")
+        values = [cls.slot(image, i) for i in range(h.slots)]
+        keys = zero + sum(value != 0 for value in values)
+        require(keys == h.count <= h.capacity, "the number of keys is wrong")
+        steps = [(i - scale64(v, h.slots)) % h.slots if v else 0 for i, v in enumerate(values)]
+        require(0 in steps, "no key is at home")
+        for i, value in enumerate(values):
+            before = values[i - 1]
+            require(steps[i] == 0 or before and (steps[i], before) < (steps[i - 1] + 1, value),
+                    f"the key in slot {i} is out of order")
+
+
+def require_zeros_from(image, bits):
+    require(not any(image.bit(i) for i in range(bits, 8 * len(image.payload))),
+            "bits past the end are set")
+
+
+def probes(h, k, range_of_probe):
+    """The positions of the k probes, each below range_of_probe."""
+    for _ in range(k):
+        yield scale64(h, range_of_probe)
+        h = (h ^ h >> 32) * 0xD6E8FEB86659FD93 & MASK
+
+
+class Bloom:
+    name = "bloom"
+
+    @staticmethod
+    def bytes(h):
+        right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width == 0
+        return words_of(h.slots) if right else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.header
+        return all(image.bit(at) for at in probes(image.place(key), h.hashes, h.slots))
+
+    @staticmethod
+    def verify(image):
+        require_zeros_from(image, image.header.slots)
+
+
+class Partitioned:
+    name = "partitioned"
+
+    @staticmethod
+    def bytes(h):
+        right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width == 0
+        return words_of(h.slots * h.hashes) if right else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.header
+        places = probes(image.place(key), h.hashes, h.slots)
+        return all(image.bit(row * h.slots + at) for row, at in enumerate(places))
+
+    @staticmethod
+    def verify(image):
+        require_zeros_from(image, image.header.slots * image.header.hashes)
+
+
+class Blocked:
+    name = "blocked"
+    SALT = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
+            0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
+
+    @staticmethod
+    def bytes(h):
+        return 32 * h.slots if h.slots >= 1 and h.width == 32 and h.hashes == 8 else 0
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.place(key)
+        block = 32 * scale64(h, image.header.slots)
+        for i, salt in enumerate(cls.SALT):
+            bit = (h * salt & 0xFFFFFFFF) >> 27
+            if not u32(image.payload, block + 4 * i) >> bit & 1:
+                return False
+        return True
+
+    @staticmethod
+    def verify(image):
+        """Every payload is valid."""
+
+
+KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked}
+FAST, KEYED, RAW = 0, 1, 2
+HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
+
+
+# ---- The image --------------------------------------------------------------------------------
+
+MAGIC = b"\x89TMS\r\n\x1a\n"
+MAJOR = 1
+SMALLEST_HEADER, LARGEST_HEADER = 256, 4096
+SECTIONS_AT = 104
+PAYLOAD = 1
+CRITICAL = 1
+BLOCK = 2**20
+
+
+class Header:
+    """The fixed fields, in the order of the table in docs/format.md."""
+
+    FIELDS = struct.Struct("<8sHHIQIIQ16sQdQIIQII")
+
+    def __init__(self, data):
+        (self.magic, self.major, self.minor, self.size, self.image_size, self.kind, self.hash,
+         self.seed, self.secret, self.capacity, self.fpr, self.slots, self.width, self.hashes,
+         self.count, self.state, self.sections) = self.FIELDS.unpack_from(data)
+
+
+class Section:
+    FIELDS = struct.Struct("<IIQQQ")
+    SIZE = FIELDS.size
+
+    def __init__(self, data, index):
+        (self.id, self.flags, self.offset, self.length,
+         self.digest) = self.FIELDS.unpack_from(data, SECTIONS_AT + self.SIZE * index)
+        self.sums_at = self.offset + (self.length + 7) // 8 * 8
+        self.end = self.sums_at + 8 * ((self.length + BLOCK - 1) // BLOCK)
+
+
+class Image:
+    def __init__(self, data):
+        """Checks the header and the section table, in the order that docs/format.md gives."""
+        self.data = data
+        require(data[:4] == MAGIC[:4], "the first bytes are not those of an image", "FOREIGN")
+        require(len(data) >= SMALLEST_HEADER, "shorter than a header")
+        require(data[:8] == MAGIC, "the line ends of the magic are changed: a transfer as text?")
+        h = self.header = Header(data)
+        require(h.major <= MAJOR, f"format {h.major}.{h.minor}, this reader knows {MAJOR}", "NEWER")
+        require(SMALLEST_HEADER <= h.size <= LARGEST_HEADER and h.size % 64 == 0
+                and h.size <= len(data), "impossible header size")
+        require(u64(data, h.size - 8) == xxh3(data[:h.size - 8]), "header checksum")
+        require(h.major == MAJOR, "impossible version")
+        require(h.image_size == len(data), "the image size differs from that in the header")
+        require(h.state in (0, 1), "unknown state")
+        self.check_sections()
+        self.check_numbers()
+        require(h.state == 0, "a writer stopped half-way", "DIRTY")
+
+    def check_sections(self):
+        h = self.header
+        table_end = SECTIONS_AT + Section.SIZE * h.sections
+        require(table_end <= h.size - 8, "impossible number of sections")
+        self.sections = [Section(self.data, i) for i in range(h.sections)]
+        end = h.size
+        for s in self.sections:
+            require(s.flags & ~CRITICAL == 0 and (s.id == PAYLOAD or not s.flags & CRITICAL),
+                    f"section {s.id} is needed and unknown", "NEWER")
+            require(s.offset % 64 == 0 and s.offset >= end and s.end <= h.image_size,
+                    f"section {s.id} lies outside its place")
+            end = s.end
+        payloads = [s for s in self.sections if s.id == PAYLOAD]
+        require(len(payloads) == 1, "not exactly one payload")
+        require(end == h.image_size, "bytes after the last section")
+        require(not any(self.data[table_end:h.size - 8]), "padding of the header is not zero")
+        at = payloads[0]
+        self.payload = self.data[at.offset:at.offset + at.length]
+
+    def check_numbers(self):
+        h = self.header
+        require(h.kind in KINDS, f"kind {h.kind} is unknown", "NEWER")
+        require(h.hash in HASHES, f"hash {h.hash} is unknown", "NEWER")
+        require((h.hash == KEYED) == any(h.secret), "secret and hash disagree")
+        require(0 <= h.fpr <= 1, "the rate is not one")
+        require(len(self.payload) == KINDS[h.kind].bytes(h) > 0,
+                "the payload does not fit its geometry")
+
+    def verify(self):
+        """Checks everything else: padding, sums, digests, and what the kind demands."""
+        end = self.header.size
+        for s in self.sections:
+            require(not any(self.data[end:s.offset]), f"bytes before section {s.id} are not zero")
+            self.verify_section(s)
+            end = s.end
+        KINDS[self.header.kind].verify(self)
+
+    def verify_section(self, s):
+        sums = self.data[s.sums_at:s.end]
+        require(not any(self.data[s.offset + s.length:s.sums_at]), "padding is not zero")
+        require(xxh3(sums) == s.digest, f"digest of section {s.id}")
+        for i, (expected,) in enumerate(struct.iter_unpack("<Q", sums)):
+            start = s.offset + i * BLOCK
+            block = self.data[start:min(start + BLOCK, s.offset + s.length)]
+            require(xxh3(block) == expected, f"section {s.id}, bytes {start}..{start + len(block)}")
+
+    def bit(self, i):
+        return self.payload[i >> 3] >> (i & 7) & 1 == 1
+
+    def place(self, key):
+        return mix64(key ^ mix64(self.header.seed + 0x9E3779B97F4A7C15 & MASK))
+
+    def key(self, line):
+        h = self.header
+        if h.hash == RAW:
+            return int(line)
+        return siphash(line, h.secret) if h.hash == KEYED else xxh3(line, h.seed)
+
+    def has(self, key):
+        return KINDS[self.header.kind].has(self, key)
+
+
+# ---- Command line -----------------------------------------------------------------------------
+
+
+def print_header(image):
+    h = image.header
+    print(f"format    {h.major}.{h.minor}")
+    print(f"kind      {h.kind} ({KINDS[h.kind].name})")
+    print(f"hash      {HASHES[h.hash]}")
+    for name in ("seed", "capacity", "fpr", "slots", "width", "hashes", "count"):
+        print(f"{name:<9} {getattr(h, name)}")
+    print(f"state     {'dirty' if h.state else 'whole'}")
+    for s in image.sections:
+        print(f"section   {s.id} offset {s.offset} length {s.length} digest {s.digest:016x}")
+
+
+def query(image, lines, out):
+    present = [line for line in lines if image.has(image.key(line))]
+    out.writelines(line + b"\n" for line in present)
+    return 0 if present else 1
+
+
+def lines_of(stream):
+    data = stream.read()
+    lines = data.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Reads a tamis image.")
+    parser.add_argument("file")
+    parser.add_argument("--query", action="store_true", help="print the lines that are present")
+    parser.add_argument("--verify", action="store_true", help="check every byte")
+    options = parser.parse_args()
+    try:
+        with open(options.file, "rb") as file:
+            image = Image(file.read())
+        image.verify()
+        if options.query:
+            return query(image, lines_of(sys.stdin.buffer), sys.stdout.buffer)
+        if not options.verify:
+            print_header(image)
+    except OSError as error:
+        print(f"read_image: {error}", file=sys.stderr)
+        return 3
+    except ImageError as error:
+        print(f"read_image: {options.file}: {error}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
