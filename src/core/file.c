@@ -75,6 +75,11 @@ static bool write_file(const image_sink *s, uint64_t offset, const void *buf, si
     return true;
 }
 
+static bool flush_file(const image_sink *s)
+{
+    return fsync(s->fd) == 0;
+}
+
 /* Closes without disturbing the errno that tells what went wrong before. */
 static void close_quietly(int fd)
 {
@@ -391,13 +396,13 @@ tamis_status tamis__map_unseal(tamis *f)
 
 tamis_status tamis_sync(tamis *f)
 {
-    image_sink sink = { .write = write_file, .fd = f->fd };
+    image_sink sink = { .write = write_file, .flush = flush_file, .fd = f->fd };
 
     if (f->fd < 0 || f->sealed)
         return TAMIS_OK;
     /* The payload reaches the disk before the header that vouches for it. */
     if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
-        fsync(f->fd) != 0)
+        !flush_file(&sink))
         return TAMIS_IO;
     f->sealed = true;
     return TAMIS_OK;

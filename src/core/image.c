@@ -200,7 +200,8 @@ bool tamis__image_seal(const tamis *f, const image_sink *sink)
 {
     section s = payload_section(&f->plan);
 
-    return write_section(f, sink, &s, false) && write_header(f, sink, &s, STATE_WHOLE);
+    return write_section(f, sink, &s, false) && sink->flush(sink) &&
+           write_header(f, sink, &s, STATE_WHOLE);
 }
 
 bool tamis__image_unseal(const tamis *f, const image_sink *sink)

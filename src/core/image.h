@@ -17,6 +17,7 @@ typedef struct image_source {
 
 typedef struct image_sink {
     bool (*write)(const struct image_sink *s, uint64_t offset, const void *buf, size_t size);
+    bool (*flush)(const struct image_sink *s); /* only used by seal */
     uint8_t *memory;
     int fd;
 } image_sink;
@@ -47,7 +48,8 @@ uint64_t tamis__image_size(const tamis *f);
 
 /* Payload, checksums, then the header. */
 bool tamis__image_encode(const tamis *f, const image_sink *s);
-/* As above for an image whose payload is in place. */
+/* As above for an image whose payload is in place: checksums first, flushed, then the header that
+ * vouches for them. */
 bool tamis__image_seal(const tamis *f, const image_sink *s);
 /* Only the header, saying that the checksums are stale. */
 bool tamis__image_unseal(const tamis *f, const image_sink *s);
