@@ -187,6 +187,7 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
 /* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
+/* A copy that can be changed, of views and maps too: TAMIS_CORRUPT if one is damaged. */
 TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
                                    const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter `by` times smaller that still holds every key, at a higher rate. TAMIS_RANGE unless
@@ -222,7 +223,8 @@ TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *k
 TAMIS_API tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n) TAMIS_CHECKED;
 
 /* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g.
- * TAMIS_MISMATCH unless kind, geometry and hasher are equal. */
+ * TAMIS_MISMATCH unless kind, geometry and hasher are equal, TAMIS_CORRUPT if g is a damaged view.
+ */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
 

@@ -106,11 +106,20 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
     return TAMIS_OK;
 }
 
+/* Views hold whatever bytes they were given. What comes of them and can be changed relies on their
+ * structure. */
+static bool is_sound(const tamis *f)
+{
+    return !f->image || !f->ops->verify || !f->ops->verify(f);
+}
+
 tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
 {
     tamis *copy;
-    tamis_status status = tamis_new(&copy, &f->plan, a);
 
+    if (!is_sound(f))
+        return TAMIS_CORRUPT;
+    tamis_status status = tamis_new(&copy, &f->plan, a);
     if (status)
         return status;
     memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
@@ -243,6 +252,8 @@ tamis_status tamis_merge(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
+    if (!is_sound(g))
+        return TAMIS_CORRUPT;
     tamis_status status = open_for_change(f);
     return status ? status : f->ops->merge(f, g);
 }
@@ -253,6 +264,8 @@ tamis_status tamis_intersect(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
+    if (!is_sound(g))
+        return TAMIS_CORRUPT;
     tamis_status status = open_for_clearing(f);
     return status ? status : f->ops->intersect(f, g);
 }
