@@ -46,6 +46,9 @@ static double share_of_plan(const tamis_info *i)
     return (double)i->count / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
 }
 
+/* Chance alone moves the rate of a small filter by tens of per cent. */
+static const double FAR_ABOVE = 2;
+
 static const char *warning(const subject *s)
 {
     if (store_is_crowded(&s->info))
@@ -53,9 +56,8 @@ static const char *warning(const subject *s)
                "with a larger -n";
     if (s->info.count > s->info.plan.capacity)
         return "more keys were added than planned; build it with a larger -n";
-    /* Chance moves the rate of a full filter a little both ways. */
-    if (s->info.fpr > s->info.plan.fpr * 1.1)
-        return "its false positive rate is above the planned one; build it again";
+    if (s->info.fpr > FAR_ABOVE * s->info.plan.fpr)
+        return "its false positive rate is far above the planned one; build it again";
     return NULL;
 }
 

@@ -25,7 +25,7 @@ typedef struct run {
     uint64_t chunks;
     crew crew;
 
-    pthread_mutex_t turn_lock; /* guards what follows */
+    pthread_mutex_t turn_lock; /* guards the turn; who has it owns what follows */
     pthread_cond_t turn_ended;
     uint64_t turn;
     uint64_t input_number; /* whose lines are being finished */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads tamis images. Written from docs/format.md alone, with nothing but the standard library.
+"""Reads tamis images as docs/format.md describes them, with nothing but the standard library.
 
     read_image.py FILE            print the header
     read_image.py FILE --query    read keys as lines on standard input, print those present

@@ -147,6 +147,10 @@ says "missing: No such file"
 check_not "no filter of half the keys" test -e out.tamis
 mkdir folder
 exits 3 "$tamis" build -k bloom -o folder keys
+mkfifo pipe
+exits 3 "$tamis" build -k bloom -o pipe keys
+says "not a regular file"
+check "what is no file is not replaced" test -p pipe
 exits 0 "$tamis" build keys -o last.tamis -k bloom
 is_silent
 echo old >replaced.tamis

@@ -370,7 +370,10 @@ static void check_trace(tamis_kind kind, FILE *log)
         if (s != OTHER && !(n && seen[n - 1] == LETTERS[s]))
             seen[n] = LETTERS[s];
     }
-    expect(!strcmp(seen, "hfpsfhf" "hfpsfhf") || !strcmp(seen, "hfspfhf" "hfspfhf"),
+    expect(!strcmp(seen, "hfpsfhf"
+                         "hfpsfhf") ||
+               !strcmp(seen, "hfspfhf"
+                             "hfspfhf"),
            "%s: header, sums, payload sync and file sync come in the order %s", name_of(kind),
            seen);
 }

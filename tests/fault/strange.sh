@@ -43,14 +43,14 @@ printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >png
 gzip -c words >gz
 head -c 100000 /dev/urandom >noise
 head -c 5000 /dev/zero >zeros
-head -c 100 whole.tamis >cut
+head -c 100 whole.tamis >shortened
 cat whole.tamis words >longer
 cat whole.tamis whole.tamis >twice
 ln -s nowhere dangling
 ln -s loop loop
 cp whole.tamis secret && chmod 0 secret
 
-strange="folder fifo empty text png gz noise zeros cut longer twice dangling loop missing /dev/zero
+strange="folder fifo empty text png gz noise zeros shortened longer twice dangling loop missing /dev/zero
 /dev/null /dev/full /dev/tty folder/ whole.tamis/"
 [ "$(id -u)" -eq 0 ] || strange="$strange secret"
 for file in $strange; do

@@ -47,7 +47,7 @@ __attribute__((noreturn)) static inline void die(const char *what, const char *w
 
 typedef struct {
     uint8_t *at;
-    size_t   size;
+    size_t size;
 } bytes;
 
 /* Exactly as long as asked, so that a sanitizer sees the first byte read past the end, and aligned

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The reader in tools/read_image.py, which was written from docs/format.md alone, and the program
-give the same answers: two writings of one specification.
+"""The reader in tools/read_image.py and the program share no code, and give the same answers: two
+writings of one specification.
 
     reader.py TAMIS
 """

@@ -58,15 +58,19 @@ static void unknown_kinds_have_nothing(void **state)
     }
 }
 
+static void collect_bit(unsigned *all, unsigned bit)
+{
+    assert_int_equal(bit & (bit - 1), 0);
+    assert_int_equal(bit & *all, 0);
+    *all |= bit;
+}
+
 static void abilities_are_known_bits(void **state)
 {
     unsigned all = 0;
 
     (void)state;
-#define TAMIS_X(constant, bit, name, meaning)                      \
-    assert_int_equal(TAMIS_##constant &all, 0);                    \
-    assert_int_equal(TAMIS_##constant &(TAMIS_##constant - 1), 0); \
-    all |= TAMIS_##constant;
+#define TAMIS_X(constant, bit, name, meaning) collect_bit(&all, TAMIS_##constant);
     TAMIS_ABILITIES(TAMIS_X)
 #undef TAMIS_X
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
