@@ -2,6 +2,8 @@
 #ifndef TAMIS_BLOOM_FAMILY_H
 #define TAMIS_BLOOM_FAMILY_H
 
+#include <math.h>
+
 #include "base/bits.h"
 #include "filter.h"
 
@@ -50,7 +52,7 @@ static inline double keys_from_clear(double clear, double bits, double chance)
 {
     if (clear < 1 / bits)
         clear = 1 / bits;
-    return log(clear) / log1p(-chance);
+    return fabs(log(clear) / log1p(-chance)); /* an empty filter holds 0 keys, not -0 */
 }
 
 #endif

@@ -38,7 +38,8 @@ static uint64_t bytes(const tamis_plan *p)
 
 static double rate(const tamis_plan *p, double n)
 {
-    return pow(-expm1(n * log1p(-1 / (double)p->slots)), p->hashes);
+    /* Rows of one bit have no logarithm to multiply 0 with. */
+    return n == 0 ? 0 : pow(-expm1(n * log1p(-1 / (double)p->slots)), p->hashes);
 }
 
 /* The shortest rows for k of them: each may be filled to fpr^(1/k). */

@@ -173,14 +173,15 @@ static bool find_target(save_paths *p, const char *path)
     return true;
 }
 
-/* ".name.tmp.", then random letters so that two savers never meet. */
+/* ".name.tmp.", then random letters so that two savers never meet. Of a name as long as names can
+ * be, a part has to do. */
 static bool name_temp(save_paths *p)
 {
     uint64_t random;
 
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return false;
-    int n = snprintf(p->temp, sizeof p->temp, "%.*s.%s.tmp.%016llx", (int)p->dir, p->target,
+    int n = snprintf(p->temp, sizeof p->temp, "%.*s.%.200s.tmp.%016llx", (int)p->dir, p->target,
                      p->target + p->dir, (unsigned long long)random);
     if (n < 0 || (size_t)n >= sizeof p->temp) {
         errno = ENAMETOOLONG;

@@ -70,6 +70,16 @@ double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
     return fmin(1, rate + collision_rate(&p->hasher, n));
 }
 
+/* Rounded to 32 bits: the last ones differ between processors, whose mathematical functions round
+ * in their own ways, and the same plan must give the same image everywhere. */
+double tamis__plan_fpr(const tamis_plan *p)
+{
+    int exponent;
+    double mantissa = frexp(tamis_plan_rate(p, p->capacity), &exponent);
+
+    return ldexp(rint(ldexp(mantissa, 32)), exponent - 32);
+}
+
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */
@@ -88,9 +98,9 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     p.bytes = ops->bytes(&p);
     if (!bytes_are_possible(p.bytes) || (spec->max_bytes && p.bytes > spec->max_bytes))
         return TAMIS_RANGE;
-    p.fpr = tamis_plan_rate(&p, p.capacity);
-    if (p.fpr > spec->fpr)
+    if (tamis_plan_rate(&p, p.capacity) > spec->fpr)
         return TAMIS_RANGE;
+    p.fpr = fmin(tamis__plan_fpr(&p), spec->fpr);
     *plan = p;
     return TAMIS_OK;
 }

@@ -7,4 +7,7 @@
  * those read from images. */
 bool tamis__plan_is_valid(const tamis_plan *plan);
 
+/* The rate at capacity, as plans state and images keep it. */
+double tamis__plan_fpr(const tamis_plan *plan);
+
 #endif

@@ -1,5 +1,6 @@
 /* tamis.c - public calls: check arguments and abilities, then call the kind. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -134,7 +135,7 @@ static tamis_plan folded_plan(const tamis *f, uint64_t by)
 
     p.slots /= by;
     p.bytes = f->ops->bytes(&p);
-    p.fpr = tamis_plan_rate(&p, p.capacity);
+    p.fpr = tamis__plan_fpr(&p);
     return p;
 }
 
@@ -295,5 +296,7 @@ tamis_info tamis_describe(const tamis *f)
 
     if (f->ops->measure)
         f->ops->measure(f, &info);
+    /* The count of a damaged view may say anything. */
+    info.fill = fmin(info.fill, 1);
     return info;
 }

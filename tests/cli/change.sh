@@ -114,9 +114,11 @@ mkfifo pipe
 first=$!
 exec 9>pipe
 echo apple >&9
-while flock -n slow.tamis true; do
+for _ in $(seq 200); do
+    flock -n slow.tamis true || break
     sleep 0.05
 done
+check "the first holds a lock" test "$(flock -n slow.tamis echo free)" != free
 "$tamis" add slow.tamis <<<pear 9>&- &
 second=$!
 sleep 0.3

@@ -104,6 +104,19 @@ prints_exactly '0\n'
 exits 0 "$tamis" build --field 9 -k hashset -o f.tamis table
 count_in 0
 
+# A line without the column is not the key 0 either.
+printf '0\n' >zero
+exits 0 "$tamis" build --hash raw -k hashset -o f.tamis zero
+printf 'x\nx\t0\nx\t1\n' >input
+exits 0 "$tamis" query --field 2 f.tamis input
+prints_exactly 'x\t0\n'
+exits 0 "$tamis" query -v --field 2 f.tamis input
+prints_exactly 'x\nx\t1\n'
+exits 0 "$tamis" count --field 2 f.tamis input
+prints_exactly '0\tx\n1\tx\t0\n0\tx\t1\n'
+exits 0 "$tamis" build --field 2 --hash raw -k hashset -o f.tamis input
+count_in 2
+
 # Long lines, and lines around the size of what is read at once.
 python3 - <<'PYTHON'
 import random

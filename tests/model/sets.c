@@ -231,6 +231,38 @@ static void filters_that_differ_do_not_mix(ground *g)
     tamis_free(f);
 }
 
+static void assert_no_mixing_by(tamis *f, tamis_plan plan)
+{
+    plan.bytes = tamis__ops(plan.kind)->bytes(&plan);
+    if (plan.bytes) {
+        tamis *other = new_filter(&plan);
+
+        assert_no_mixing(f, other);
+        tamis_free(other);
+    }
+}
+
+/* One more or less of anything, even where the payload keeps its size. */
+static void geometries_that_differ_do_not_mix(ground *g)
+{
+    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    tamis_plan more = g->plan, less = g->plan;
+
+    more.slots++;
+    less.slots--;
+    assert_no_mixing_by(f, more);
+    assert_no_mixing_by(f, less);
+    more = less = g->plan;
+    more.hashes++;
+    less.hashes--;
+    assert_no_mixing_by(f, more);
+    assert_no_mixing_by(f, less);
+    more = g->plan;
+    more.width++;
+    assert_no_mixing_by(f, more);
+    tamis_free(f);
+}
+
 static void secrets_that_differ_do_not_mix(ground *g)
 {
     tamis_spec spec = spec_for(g->plan.capacity, g->fpr, 5);
@@ -366,6 +398,7 @@ int main(int argc, char **argv)
         { "intersect keeps what is common", intersect_keeps_what_is_common,
           BUILD | TAMIS_CAN_INTERSECT },
         { "filters that differ do not mix", filters_that_differ_do_not_mix, BUILD },
+        { "geometries that differ do not mix", geometries_that_differ_do_not_mix, BUILD },
         { "secrets that differ do not mix", secrets_that_differ_do_not_mix, BUILD },
         { "keys out of range are refused", keys_out_of_range_are_refused,
           ADD | TAMIS_CAN_REMOVE | TAMIS_IS_INDEXED },
