@@ -38,8 +38,9 @@ check-long:
 
 bench:
 	@tools/bootstrap bench
-	$(call build,release) --target bench
+	$(call build,release) --target bench tamis-cli
 	build/bench-speed $(ARGS)
+	bench/cli build/tamis
 
 install:
 	@tools/bootstrap build

@@ -68,10 +68,13 @@ static void record(sample *s, double start, uint64_t keys)
     s->ns[s->n++] = (now() - start) / (double)keys;
 }
 
+/* NaN, printed as nan, of what a kind cannot do. */
 static double median(const sample *s)
 {
     double sorted[MAX_RUNS];
 
+    if (s->n == 0)
+        return NAN;
     memcpy(sorted, s->ns, sizeof sorted);
     qsort(sorted, (size_t)s->n, sizeof *sorted, ascending);
     return s->n % 2 ? sorted[s->n / 2] : (sorted[s->n / 2 - 1] + sorted[s->n / 2]) / 2;
@@ -209,21 +212,6 @@ static void time_adds(trial *t, const settings *s)
     record(&t->add_single, start, s->queries);
 }
 
-static void fill(trial *t, const settings *s, uint64_t universe)
-{
-    enum { PIECE = 1 << 16 };
-    static uint64_t keys[PIECE];
-    size_t added;
-
-    for (uint64_t i = 0; i < s->keys; i += PIECE) {
-        size_t n = s->keys - i < PIECE ? (size_t)(s->keys - i) : PIECE;
-        for (size_t j = 0; j < n; j++)
-            keys[j] = universe ? scale64(member(i + j), universe) : member(i + j);
-        if (tamis_add_many(t->f, &added, keys, n))
-            die("cannot fill");
-    }
-}
-
 static uint64_t *new_keys(uint64_t n)
 {
     uint64_t *keys = tamis__pages_new(n * sizeof *keys);
@@ -231,6 +219,19 @@ static uint64_t *new_keys(uint64_t n)
     if (!keys)
         die("out of memory");
     return keys;
+}
+
+static tamis *build(const tamis_plan *plan, const settings *s, uint64_t universe)
+{
+    uint64_t *keys = new_keys(s->keys);
+    tamis *f;
+
+    for (uint64_t i = 0; i < s->keys; i++)
+        keys[i] = universe ? scale64(member(i), universe) : member(i);
+    if (tamis_build(&f, plan, keys, s->keys, NULL))
+        die("cannot build the filter");
+    tamis__pages_free(keys, s->keys * sizeof *keys);
+    return f;
 }
 
 static void print_row(const trial *t, const settings *s)
@@ -277,9 +278,9 @@ static void run_kind(tamis_kind kind, const settings *s)
     trial t = { 0 };
 
     spec.hasher.hash = TAMIS_RAW;
-    if (!(tamis_kind_can(kind) & TAMIS_CAN_ADD) || tamis_plan_kind(&plan, kind, &spec) ||
-        tamis_new(&t.f, &plan, NULL))
-        die("cannot make the filter");
+    if (tamis_plan_kind(&plan, kind, &spec))
+        die("cannot plan the filter");
+    t.f = build(&plan, s, universe);
     t.line_count = plan.bytes / sizeof(line) + 1;
     t.lines = tamis__pages_new(t.line_count * sizeof(line));
     if (!t.lines)
@@ -289,11 +290,11 @@ static void run_kind(tamis_kind kind, const settings *s)
     t.strangers = new_keys(s->queries);
     t.hits = new_keys(s->queries / 64 + 1);
     draw_keys(&t, s, universe);
-    fill(&t, s, universe);
     for (int run = 0; run < s->runs; run++) {
         time_limits(&t, s);
         time_queries(&t, s);
-        time_adds(&t, s);
+        if (tamis_kind_can(kind) & TAMIS_CAN_ADD)
+            time_adds(&t, s);
     }
     print_row(&t, s);
     tamis_free(t.f);

@@ -1,6 +1,7 @@
 /* cmd_build.c - tamis build: a filter from keys. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "fill.h"
@@ -63,6 +64,18 @@ static void settle_hash(request *r)
     r->source.format.hasher = *hasher;
 }
 
+/* A slip of the hand must not cost a list of keys. */
+static void spare_inputs(const request *r)
+{
+    struct stat out, in;
+
+    if (stat(r->out, &out))
+        return;
+    for (char *const *name = r->source.names; *name; name++)
+        if (stat(*name, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            die(CODE_USAGE, "build: %s is both an INPUT and the FILE to save to", *name);
+}
+
 static void read_options(request *r, args *a)
 {
     source_init(&r->source);
@@ -72,6 +85,7 @@ static void read_options(request *r, args *a)
     if (!r->out || strcmp(r->out, "-") == 0)
         args_refuse(a, "give -o FILE; a filter is saved to a file, not to standard output");
     store_check_target(r->out);
+    spare_inputs(r);
     settle_hash(r);
 }
 

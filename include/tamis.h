@@ -7,9 +7,9 @@
  *     tamis *f;
  *     if (tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec) || tamis_new(&f, &plan, NULL))
  *         return 1;
- *     tamis_add(f, tamis_key(f, "hello", 5));
- *     tamis_has(f, tamis_key(f, "hello", 5));                    true
- *     tamis_save(f, "words.tamis");
+ *     if (tamis_add(f, tamis_key(f, "hello", 5)) || tamis_save(f, "words.tamis"))
+ *         return 1;
+ *     bool present = tamis_has(f, tamis_key(f, "hello", 5));
  *     tamis_free(f);
  *
  * Rules for every function, unless it says otherwise:

@@ -7,7 +7,7 @@
  *  - f->payload has plan.bytes bytes, 64-byte aligned, little-endian, with no pointer in it.
  *  - The payload's content is NOT to be trusted in calls on a `const tamis *`: a view may hold any
  *    bytes. Loops and indexes are bounded by the plan. Calls that change a filter run on payloads
- *    that verify() accepted. */
+ *    that verify() accepted, but for writable maps, whose kinds only set bits. */
 #ifndef TAMIS_FILTER_H
 #define TAMIS_FILTER_H
 

@@ -8,14 +8,14 @@ seq 1 2000 >both
 
 for kind in $(kinds_that add); do
     for threads in 1 4; do
-        exits 0 "$tamis" build -k "$kind" -n 3000 -p 1e-9 -o f.tamis old
+        exits 0 "$tamis" build -k "$kind" -n 3000 -p 0.001 -o f.tamis old
         exits 0 "$tamis" add -j "$threads" f.tamis new
         is_silent
         prints_nothing
         exits 0 "$tamis" query f.tamis both
         same "$said/out" both
         exits 0 "$tamis" verify f.tamis
-        exits 0 "$tamis" build -k "$kind" -n 3000 -p 1e-9 -o whole.tamis both
+        exits 0 "$tamis" build -k "$kind" -n 3000 -p 0.001 -o whole.tamis both
         same f.tamis whole.tamis
     done
     exits 0 "$tamis" add f.tamis </dev/null

@@ -63,6 +63,16 @@ read -ra flags < <(pkg-config --static --cflags --libs tamis)
 "$cc" -std=c11 -Wall -Wextra -Werror -static consumer.c "${flags[@]}" -o static
 run "$scratch/static"
 
+# ---- Examples ------------------------------------------------------------------------------------
+
+read -ra flags < <(pkg-config --cflags --libs tamis)
+for example in "$source"/examples/*.c; do
+    name=$(basename "$example" .c)
+    "$cc" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -o "$name"
+    env LD_LIBRARY_PATH="$lib" "./$name" >"$scratch/log" || fail "status $? from example $name"
+    echo "ok: example $name"
+done
+
 # ---- CMake ---------------------------------------------------------------------------------------
 
 cmake_consumer()

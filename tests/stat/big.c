@@ -77,7 +77,7 @@ static void assert_even(const tamis *f)
 
     for (int i = 0; i < PARTS; i++)
         total += ones[i] = count_ones((const uint8_t *)f->payload + (uint64_t)i * part, part);
-    assert_true(total > KEYS);
+    assert_true(total > KEYS / 2);
     for (int i = 0; i < PARTS; i++) {
         double keys = (double)ones[i] / (double)total * (double)KEYS;
 
