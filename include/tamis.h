@@ -187,7 +187,7 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
 /* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
-/* A copy that can be changed, of views and maps too: TAMIS_CORRUPT if one is damaged. */
+/* A copy that can be changed, of views and maps too. */
 TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
                                    const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter `by` times smaller that still holds every key, at a higher rate. TAMIS_RANGE unless
@@ -223,8 +223,7 @@ TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *k
 TAMIS_API tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n) TAMIS_CHECKED;
 
 /* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g.
- * TAMIS_MISMATCH unless kind, geometry and hasher are equal, TAMIS_CORRUPT if g is a damaged view.
- */
+ * TAMIS_MISMATCH unless kind, geometry and hasher are equal. */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
 
@@ -249,8 +248,9 @@ TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);
 
 /* An image is a filter as bytes (docs/format.md). read and load check everything and copy. view
  * and map check the header and borrow: the filter is read-only, answers stay memory-safe whatever
- * the payload holds, and tamis_verify() checks the rest. A damaged image is an error, never an
- * empty filter. */
+ * the payload holds, and tamis_verify() checks the rest, as does whatever copies such a filter
+ * (clone, fold, merge, intersect, write, save). A damaged image is an error, never an empty filter.
+ */
 TAMIS_API size_t tamis_image_size(const tamis *f);
 /* TAMIS_RANGE unless size is tamis_image_size(). */
 TAMIS_API tamis_status tamis_image_write(const tamis *f, void *buf, size_t size) TAMIS_CHECKED;
@@ -267,7 +267,7 @@ TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 
 enum {
-    TAMIS_MAP_WRITE = 1,   /* adds go to the file; TAMIS_CAN_SHARE kinds only; one writer */
+    TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_SHARE kinds only */
     TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
 };
 /* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first

@@ -7,7 +7,7 @@
  *  - f->payload has plan.bytes bytes, 64-byte aligned, little-endian, with no pointer in it.
  *  - The payload's content is NOT to be trusted in calls on a `const tamis *`: a view may hold any
  *    bytes. Loops and indexes are bounded by the plan. Calls that change a filter run on payloads
- *    that verify() accepted, but for writable maps, whose kinds only set bits. */
+ *    that verify() accepted. */
 #ifndef TAMIS_FILTER_H
 #define TAMIS_FILTER_H
 
@@ -62,6 +62,7 @@ struct tamis {
     void *payload;
     bool readonly;
     bool sealed;          /* a writable map whose file is whole: unseal before changing */
+    bool lost;            /* a writable map that could not be synced */
     int fd;               /* of a writable map, else -1 */
     const uint8_t *image; /* of views and maps: all of it; else NULL */
     size_t image_size;

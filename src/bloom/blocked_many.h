@@ -23,7 +23,9 @@ KERNEL_READS static bool has(const tamis *f, uint64_t key)
  * block 0, so that it may be fetched as well. */
 static inline void place_next(group *g, const tamis *f, const uint64_t *keys, size_t from, size_t n)
 {
-    g->n = from >= n ? 0 : n - from < GROUP ? n - from : GROUP;
+    if (from > n)
+        from = n;
+    g->n = n - from < GROUP ? n - from : GROUP;
     place_group(g, keys + from, f->plan.slots, f->salt);
     for (size_t i = g->n; i < GROUP; i++)
         g->block[i] = 0;

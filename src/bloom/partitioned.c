@@ -50,9 +50,9 @@ static bool size_for(tamis_plan *p, uint32_t k, double n, double fpr)
     if (!(w < 0x1p50))
         return false;
     p->hashes = k;
-    p->slots = round_for_folding((uint64_t)w + 1, 64);
+    p->slots = round_for_folding((uint64_t)w + 1, 1);
     while (rate(p, n) > fpr)
-        p->slots = round_for_folding(p->slots + 1, 64);
+        p->slots = round_for_folding(p->slots + 1, 1);
     return true;
 }
 

@@ -242,7 +242,10 @@ static void unlink_quietly(const char *path)
 tamis_status tamis_save(const tamis *f, const char *path)
 {
     save_paths p;
+    tamis_status status = tamis__view_check(f);
 
+    if (status)
+        return status;
     if (!find_target(&p, path) || !name_temp(&p))
         return TAMIS_IO;
     int fd = create_temp(&p, f->plan.hasher.hash == TAMIS_KEYED);
@@ -332,8 +335,13 @@ static tamis_status recover(tamis *f)
     return tamis_sync(f);
 }
 
+/* Syncing computes every checksum anew: damage that is there already must not get one. */
 static tamis_status make_writable(tamis *f, const image_source *s, bool dirty)
 {
+    tamis_status status = dirty ? TAMIS_OK : tamis__view_check(f);
+
+    if (status)
+        return status;
     f->readonly = false;
     f->sealed = !dirty;
     f->fd = s->fd;
@@ -401,10 +409,13 @@ tamis_status tamis_sync(tamis *f)
 
     if (f->fd < 0 || f->sealed)
         return TAMIS_OK;
-    /* The payload reaches the disk before the header that vouches for it. */
-    if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
-        !flush_file(&sink))
+    /* The payload reaches the disk before the header that vouches for it. Once a sync has failed,
+     * pages may be lost that a second one would find clean: the file stays dirty. */
+    if (f->lost || msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
+        !flush_file(&sink)) {
+        f->lost = true;
         return TAMIS_IO;
+    }
     f->sealed = true;
     return TAMIS_OK;
 }

@@ -147,7 +147,8 @@ static bool write_header(const tamis *f, const image_sink *sink, const section *
     put_le32(h + AT_HEADER_SIZE, sizeof h);
     put_le64(h + AT_IMAGE_SIZE, s->end);
     put_plan(h, &f->plan);
-    put_le64(h + AT_COUNT, f->count);
+    /* Others may be adding meanwhile, on a map that is being marked dirty. */
+    put_le64(h + AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
     put_le32(h + AT_STATE, state);
     put_le32(h + AT_SECTIONS, 1);
     put_section(h + AT_TABLE, s);
@@ -236,6 +237,9 @@ static tamis_status check_header_sum(image_header *h, const image_source *s)
         return TAMIS_CORRUPT;
     if (!s->read(s, 0, h->bytes, size))
         return TAMIS_IO;
+    /* A file may change between two reads. */
+    if (le32(h->bytes + AT_HEADER_SIZE) != size)
+        return TAMIS_CORRUPT;
     if (XXH3_64bits(h->bytes, size - 8) != le64(h->bytes + size - 8))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
@@ -499,8 +503,10 @@ tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
 
     if (size != tamis_image_size(f))
         return TAMIS_RANGE;
-    (void)tamis__image_encode(f, &sink);
-    return TAMIS_OK;
+    tamis_status status = tamis__view_check(f);
+    if (!status)
+        (void)tamis__image_encode(f, &sink);
+    return status;
 }
 
 tamis_status tamis_image_read(tamis **out, const void *buf, size_t size, const tamis_allocator *a)
@@ -552,4 +558,9 @@ tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
         fault(&w, why, s.offset, s.length);
     }
     return w.status;
+}
+
+tamis_status tamis__view_check(const tamis *f)
+{
+    return f->image && f->fd < 0 ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
 }

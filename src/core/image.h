@@ -44,6 +44,10 @@ tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis
 tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
                                  const tamis_allocator *a);
 
+/* Views and maps hold whatever bytes they were given: checked whole before anything is made of them
+ * that hides where it came from. TAMIS_OK for other filters. */
+tamis_status tamis__view_check(const tamis *f);
+
 uint64_t tamis__image_size(const tamis *f);
 
 /* Payload, checksums, then the header. */

@@ -7,6 +7,7 @@
 #include "base/le.h"
 #include "core/batch.h"
 #include "core/file.h"
+#include "core/image.h"
 #include "core/memory.h"
 #include "core/plan.h"
 
@@ -107,20 +108,13 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
     return TAMIS_OK;
 }
 
-/* Views hold whatever bytes they were given. What comes of them and can be changed relies on their
- * structure. */
-static bool is_sound(const tamis *f)
-{
-    return !f->image || !f->ops->verify || !f->ops->verify(f);
-}
-
 tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
 {
     tamis *copy;
+    tamis_status status = tamis__view_check(f);
 
-    if (!is_sound(f))
-        return TAMIS_CORRUPT;
-    tamis_status status = tamis_new(&copy, &f->plan, a);
+    if (!status)
+        status = tamis_new(&copy, &f->plan, a);
     if (status)
         return status;
     memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
@@ -148,7 +142,9 @@ tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_al
     if (by == 0 || f->plan.slots % by != 0)
         return TAMIS_RANGE;
     tamis_plan plan = folded_plan(f, by);
-    tamis_status status = tamis_new(&folded, &plan, a);
+    tamis_status status = tamis__view_check(f);
+    if (!status)
+        status = tamis_new(&folded, &plan, a);
     if (status)
         return status;
     f->ops->fold(folded, f, by);
@@ -240,9 +236,12 @@ static bool same_hasher(const tamis_hasher *a, const tamis_hasher *b)
            memcmp(a->secret, b->secret, sizeof a->secret) == 0;
 }
 
-/* Capacity and rate may differ: they say what was planned, not where keys go. */
+/* Capacity and rate may differ: they say what was planned, not where keys go. But of an indexed
+ * kind the capacity says which keys there are. */
 static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
 {
+    if (tamis__ops(a->kind)->indexed && a->capacity != b->capacity)
+        return false;
     return a->kind == b->kind && a->bytes == b->bytes && a->slots == b->slots &&
            a->width == b->width && a->hashes == b->hashes && same_hasher(&a->hasher, &b->hasher);
 }
@@ -253,9 +252,9 @@ tamis_status tamis_merge(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    if (!is_sound(g))
-        return TAMIS_CORRUPT;
-    tamis_status status = open_for_change(f);
+    tamis_status status = tamis__view_check(g);
+    if (!status)
+        status = open_for_change(f);
     return status ? status : f->ops->merge(f, g);
 }
 
@@ -265,9 +264,9 @@ tamis_status tamis_intersect(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    if (!is_sound(g))
-        return TAMIS_CORRUPT;
-    tamis_status status = open_for_clearing(f);
+    tamis_status status = tamis__view_check(g);
+    if (!status)
+        status = open_for_clearing(f);
     return status ? status : f->ops->intersect(f, g);
 }
 
@@ -291,11 +290,12 @@ tamis_info tamis_describe(const tamis *f)
                         .count = count,
                         .cardinality = (double)count,
                         .fill = (double)count / (double)capacity,
-                        .fpr = tamis_plan_rate(&f->plan, count),
                         .readonly = f->readonly };
 
     if (f->ops->measure)
         f->ops->measure(f, &info);
+    else
+        info.fpr = tamis_plan_rate(&f->plan, count);
     /* The count of a damaged view may say anything. */
     info.fill = fmin(info.fill, 1);
     return info;

@@ -317,6 +317,27 @@ static void check_same_bytes(tamis_kind kind)
     tamis_free(loaded);
 }
 
+/* A sync would give damage a right checksum. So would a save of a map that was not checked. */
+static void check_damaged(tamis_kind kind)
+{
+    tamis *f = NULL;
+
+    make_file(kind);
+    bytes image = read_whole(path);
+    image.at[image.size - 9] ^= 1; /* the end of the payload, or of its padding */
+    write_whole(path, image);
+    expect(tamis_map(&f, path, TAMIS_MAP_WRITE, NULL) == TAMIS_CORRUPT,
+           "%s: damage was mapped for writing", name_of(kind));
+    ok(tamis_map(&f, path, 0, NULL), "map for reading");
+    expect(tamis_save(f, path) == TAMIS_CORRUPT, "%s: damage was saved", name_of(kind));
+    tamis_free(f);
+    bytes after = read_whole(path);
+    expect(after.size == image.size && !memcmp(after.at, image.at, image.size),
+           "%s: a refused save changed the file", name_of(kind));
+    free(after.at);
+    free(image.at);
+}
+
 static void check_refused(tamis_kind kind)
 {
     tamis *f = NULL;
@@ -444,6 +465,7 @@ int main(int argc, char **argv)
         }
         check_closed(kind);
         check_same_bytes(kind);
+        check_damaged(kind);
         check_order(kind, argv[0], argv[1]);
         check_second_writer(kind);
         check_kills(kind);

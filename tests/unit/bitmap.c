@@ -167,6 +167,19 @@ static void verify_sees_a_wrong_count(void **state)
     tamis_free(f);
 }
 
+/* Both take one word; only one has room for the other's keys. */
+static void capacities_that_differ_do_not_mix(void **state)
+{
+    tamis *none = bitmap_of(0), *one = bitmap_of(1);
+
+    (void)state;
+    assert_int_equal(tamis_add(one, 0), TAMIS_OK);
+    assert_int_equal(tamis_merge(none, one), TAMIS_MISMATCH);
+    assert_int_equal(tamis_verify(none, NULL, NULL), TAMIS_OK);
+    tamis_free(none);
+    tamis_free(one);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +191,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(keys_beyond_32_bits_are_kept_apart),
         cmocka_unit_test(verify_sees_bits_past_the_capacity),
         cmocka_unit_test(verify_sees_a_wrong_count),
+        cmocka_unit_test(capacities_that_differ_do_not_mix),
     };
 
     test_begin(argc, argv);
