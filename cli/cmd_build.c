@@ -186,7 +186,7 @@ static tamis *build_counted(request *r)
     if (r->wish.spec.keys < needed)
         r->wish.spec.keys = needed;
     plan = make_plan(r);
-    f = fill_from_keys(&plan, r->out, &keys, r->source.threads);
+    f = fill_from_keys(&plan, r->out, &keys);
     buffer_free(&keys);
     return f;
 }

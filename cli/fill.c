@@ -1,11 +1,8 @@
 /* fill.c - keys into filters.
  *
- * The bytes of a filter must not depend on the number of threads. Kinds that take keys from several
- * threads promise it; the others get theirs from one thread at a time, in input order. */
-#include <stdatomic.h>
-#include <string.h>
-
-#include "crew.h"
+ * Reading, splitting and hashing take most of the time, and are done by all threads. Adding is left
+ * to one at a time, in input order: a plain add of one thread is several times as fast as an atomic
+ * one of each of two, and the bytes of a filter never depend on the number of threads. */
 #include "fill.h"
 #include "message.h"
 #include "progress.h"
@@ -21,20 +18,7 @@ static void check(const filling *fill, tamis_status status)
         die_status("fill", fill->path, status);
 }
 
-static bool takes_shared(const tamis_plan *plan, unsigned threads)
-{
-    return threads > 1 && (tamis_kind_can(plan->kind) & TAMIS_CAN_SHARE);
-}
-
 /* ---- From inputs, at once ---------------------------------------------- */
-
-static void add_batch_shared(void *ctx, job *j)
-{
-    filling *fill = ctx;
-
-    batch_drop_keyless(&j->batch);
-    check(fill, tamis_add_shared(fill->filter, j->batch.keys, j->batch.n));
-}
 
 static void add_chunk(void *ctx, job *j)
 {
@@ -49,16 +33,13 @@ static void add_chunk(void *ctx, job *j)
 uint64_t fill_from_source(tamis *f, const char *path, source *s)
 {
     filling fill = { f, path };
-    pipeline shared = { .take_batch = add_batch_shared, .ctx = &fill };
-    pipeline ordered = { .take_batch = pipeline_keep_keys,
-                         .finish_chunk = add_chunk,
-                         .ctx = &fill };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &fill };
     const tamis_plan *plan = tamis_plan_of(f);
 
     s->format.hasher = plan->hasher;
     if (tamis_kind_can(plan->kind) & TAMIS_IS_INDEXED)
         s->format.below = plan->capacity;
-    return pipeline_run(takes_shared(plan, s->threads) ? &shared : &ordered, s);
+    return pipeline_run(&p, s);
 }
 
 /* ---- From inputs, counted first ---------------------------------------- */
@@ -79,52 +60,32 @@ void fill_collect(buffer *keys, source *s)
 
 /* ---- From collected keys ----------------------------------------------- */
 
-enum { PIECE_KEYS = 1 << 14 };
+/* What a person who watches need not wait for. */
+enum { PIECE_KEYS = 1 << 20 };
 
-typedef struct sharing {
-    filling fill;
-    const uint64_t *keys;
-    size_t n;
-    atomic_size_t next;
-} sharing;
-
-static void add_pieces(void *ctx)
+static void add_pieces(const filling *fill, const uint64_t *keys, size_t n)
 {
-    sharing *share = ctx;
-    size_t at;
+    size_t added;
 
-    while ((at = atomic_fetch_add(&share->next, PIECE_KEYS)) < share->n) {
-        size_t n = share->n - at < PIECE_KEYS ? share->n - at : PIECE_KEYS;
+    for (size_t at = 0; at < n; at += PIECE_KEYS) {
+        size_t piece = n - at < PIECE_KEYS ? n - at : PIECE_KEYS;
 
-        check(&share->fill, tamis_add_shared(share->fill.filter, share->keys + at, n));
-        progress_show(at, share->n, "keys");
+        progress_show(at, n, "keys");
+        check(fill, tamis_add_many(fill->filter, &added, keys + at, piece));
     }
-}
-
-static void add_in_parallel(sharing *share, unsigned threads)
-{
-    crew helpers;
-
-    crew_init(&helpers, add_pieces, share);
-    while (helpers.started + 1 < threads && helpers.started < share->n / PIECE_KEYS)
-        if (!crew_grow(&helpers))
-            break;
-    add_pieces(share);
-    crew_wait(&helpers);
     progress_erase();
 }
 
-tamis *fill_from_keys(const tamis_plan *plan, const char *path, const buffer *keys,
-                      unsigned threads)
+tamis *fill_from_keys(const tamis_plan *plan, const char *path, const buffer *keys)
 {
-    sharing share = { .fill = { .path = path },
-                      .keys = (const void *)keys->bytes,
-                      .n = keys->size / sizeof *share.keys };
+    filling fill = { .path = path };
+    const uint64_t *at = (const void *)keys->bytes;
+    size_t n = keys->size / sizeof *at;
 
-    if (takes_shared(plan, threads)) {
-        check(&share.fill, tamis_new(&share.fill.filter, plan, NULL));
-        add_in_parallel(&share, threads);
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) {
+        check(&fill, tamis_new(&fill.filter, plan, NULL));
+        add_pieces(&fill, at, n);
     } else
-        check(&share.fill, tamis_build(&share.fill.filter, plan, share.keys, share.n, NULL));
-    return share.fill.filter;
+        check(&fill, tamis_build(&fill.filter, plan, at, n, NULL));
+    return fill.filter;
 }

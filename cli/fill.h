@@ -10,7 +10,6 @@ uint64_t fill_from_source(tamis *f, const char *path, source *s);
 /* Hashes the keys of all inputs and keeps them, in input order. */
 void fill_collect(buffer *keys, source *s);
 /* A filter of these keys. */
-tamis *fill_from_keys(const tamis_plan *plan, const char *path, const buffer *keys,
-                      unsigned threads);
+tamis *fill_from_keys(const tamis_plan *plan, const char *path, const buffer *keys);
 
 #endif
