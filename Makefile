@@ -31,6 +31,7 @@ check:
 check-long:
 	@tools/bootstrap check
 	$(call check,long)
+	@tools/bootstrap fuzz
 	tools/fuzz 600
 	@tools/bootstrap cross
 	$(call build,release)

@@ -113,7 +113,7 @@ static uint64_t fetch(const line *lines, uint64_t n, uint64_t key, int for_writi
     return i;
 }
 
-static uint64_t read_lines(const line *lines, uint64_t n, const uint64_t *keys, size_t count)
+static void read_lines(const line *lines, uint64_t n, const uint64_t *keys, size_t count)
 {
     uint64_t ring[AHEAD], sum = 0;
 
@@ -125,7 +125,8 @@ static uint64_t read_lines(const line *lines, uint64_t n, const uint64_t *keys, 
             ring[i % AHEAD] = fetch(lines, n, keys[i + AHEAD], 0);
         sum += lines[at].words[0];
     }
-    return sum;
+    /* Who never looks at the sum need not read the lines: here it counts as looked at. */
+    __asm__ volatile("" : : "r"(sum));
 }
 
 static void write_lines(line *lines, uint64_t n, const uint64_t *keys, size_t count)
@@ -149,7 +150,7 @@ typedef struct {
     line *lines; /* a table of the payload's size */
     uint64_t line_count;
     uint64_t *members, *strangers, *hits; /* as many as are queried in a run */
-    uint64_t found_strangers, sink;
+    uint64_t found_strangers;
     sample read, write, absent, present, absent_single, add, add_single;
 } trial;
 
@@ -169,7 +170,7 @@ static void time_limits(trial *t, const settings *s)
 {
     double start = now();
 
-    t->sink += read_lines(t->lines, t->line_count, t->strangers, s->queries);
+    read_lines(t->lines, t->line_count, t->strangers, s->queries);
     record(&t->read, start, s->queries);
     start = now();
     write_lines(t->lines, t->line_count, t->members, s->queries);

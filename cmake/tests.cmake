@@ -12,7 +12,7 @@ find_program(PYTHON3 python3 REQUIRED)
 find_program(CXX_COMPILER NAMES c++ g++ clang++ REQUIRED)
 
 set(tests ${PROJECT_SOURCE_DIR}/tests)
-set(golden_images ${tests}/golden/good ${tests}/golden/bad)
+set(golden_images ${tests}/golden/good ${tests}/golden/bad ${tests}/golden/future)
 set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1)
 if(TAMIS_SANITIZE)
     list(APPEND environment TAMIS_SANITIZED=1)

@@ -92,21 +92,21 @@ TAMIS_API unsigned    tamis_kind_can(tamis_kind kind); /* TAMIS_CAN_ and TAMIS_I
 /* ---- Status ------------------------------------------------------------ */
 
 /* Constant, number, text. */
-#define TAMIS_STATUSES(X)                                                      \
-    X(OK, 0, "ok")                                                             \
-    X(NOMEM, 1, "out of memory")                                               \
-    X(FULL, 2, "the filter is full")                                           \
-    X(RANGE, 3, "a number is outside what this kind can do")                   \
-    X(CANNOT, 4, "this kind cannot do that")                                   \
-    X(READONLY, 5, "the filter is read-only")                                  \
-    X(MISMATCH, 6, "the filters differ in kind, size or hash")                 \
-    X(ABSENT, 7, "the key is not in the filter")                               \
-    X(FOREIGN, 8, "not a tamis filter")                                        \
-    X(CORRUPT, 9, "the filter is damaged")                                     \
-    X(NEWER, 10, "written by a newer version of tamis")                        \
-    X(DIRTY, 11, "its writer stopped before it was synced; map it to recover") \
-    X(BUSY, 12, "another program is writing to it")                            \
-    X(IO, 13, "input/output error")                                            \
+#define TAMIS_STATUSES(X)                                      \
+    X(OK, 0, "ok")                                             \
+    X(NOMEM, 1, "out of memory")                               \
+    X(FULL, 2, "the filter is full")                           \
+    X(RANGE, 3, "a number is outside what this kind can do")   \
+    X(CANNOT, 4, "this kind cannot do that")                   \
+    X(READONLY, 5, "the filter is read-only")                  \
+    X(MISMATCH, 6, "the filters differ in kind, size or hash") \
+    X(ABSENT, 7, "the key is not in the filter")               \
+    X(FOREIGN, 8, "not a tamis filter")                        \
+    X(CORRUPT, 9, "the filter is damaged")                     \
+    X(NEWER, 10, "written by a newer version of tamis")        \
+    X(DIRTY, 11, "its writer stopped before it was synced")    \
+    X(BUSY, 12, "another program is writing to it")            \
+    X(IO, 13, "input/output error")                            \
     X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept")
 
 typedef enum tamis_status {
@@ -261,8 +261,11 @@ TAMIS_API tamis_status tamis_image_view(tamis **out, const void *buf, size_t siz
                                         const tamis_allocator *a) TAMIS_CHECKED;
 
 /* Written beside, synced, then renamed: whatever happens, `path` names the old file or the new
- * one, whole. Symbolic links are followed and the mode is kept; a new keyed filter is private. */
+ * one, whole. Symbolic links are followed and the mode is kept; a new keyed filter is private. Only
+ * regular files are replaced. */
 TAMIS_API tamis_status tamis_save(const tamis *f, const char *path) TAMIS_CHECKED;
+/* TAMIS_BUSY for a dirty file if any descriptor, the caller's own too, has an exclusive flock() on
+ * it; TAMIS_DIRTY if none has. */
 TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 

@@ -165,6 +165,11 @@ static bool find_target(save_paths *p, const char *path)
     const char *slash = strrchr(p->target, '/');
     p->dir = slash ? (size_t)(slash - p->target) + 1 : 0;
     p->replaces = stat(p->target, &st) == 0;
+    /* A device or a FIFO is not a file to be replaced by one. */
+    if (p->replaces && !S_ISREG(st.st_mode)) {
+        errno = EINVAL;
+        return false;
+    }
     if (p->replaces) {
         p->mode = st.st_mode & 07777;
         p->owner = st.st_uid;

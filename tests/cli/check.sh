@@ -19,6 +19,8 @@ checks=0 failures=0
 finish()
 {
     local status=$?
+    # A child that is signalled before it becomes another program inherits this trap.
+    [ "$BASHPID" = "$$" ] || return
 
     cd /
     mountpoint -q "$work/disk" && umount "$work/disk"

@@ -2,7 +2,9 @@
  *
  * A child saves two sets in turn over one name. Whatever is opened meanwhile must hold exactly one
  * of them, and must go on holding it: a map keeps the file it was made from. */
+#include <errno.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,11 +100,29 @@ static void check_kind(tamis_kind kind)
     tamis_free(first);
 }
 
+/* Who saves to /dev/null must still have it after: a FIFO stands for all that is not a file. */
+static void check_special_file(void)
+{
+    tamis_spec spec = { .keys = 10 };
+    tamis_plan plan;
+    struct stat s;
+    tamis *f;
+
+    unlink(path);
+    if (mkfifo(path, 0600) || tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec) ||
+        tamis_new(&f, &plan, NULL))
+        die("cannot make", path);
+    expect(tamis_save(f, path) == TAMIS_IO && errno == EINVAL, "a FIFO was saved to");
+    expect(stat(path, &s) == 0 && S_ISFIFO(s.st_mode), "a FIFO was replaced");
+    tamis_free(f);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "replaced-%ld.tamis", (long)getpid());
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind))
         check_kind(kind);
+    check_special_file();
     unlink(path);
     return verdict("fault/replaced");
 }
