@@ -91,19 +91,13 @@ static double rate(const tamis_plan *p, double n)
     return rate_large((double)p->slots, p->hashes, throws);
 }
 
-/* The fewest bits for k hashes. The closed form comes close from below; the rest is steps. */
-static bool size_for(tamis_plan *p, uint32_t k, double n, double fpr)
+/* From below, and close. */
+static double fewest_slots(uint32_t k, double n, double fpr)
 {
-    double m = -(double)k * n / log1p(-pow(fpr, 1.0 / k));
-
-    if (!(m < 0x1p50))
-        return false;
-    p->hashes = k;
-    p->slots = round_for_folding((uint64_t)m + 1, 64);
-    while (rate(p, n) > fpr)
-        p->slots = round_for_folding(p->slots + 1, 64);
-    return true;
+    return -(double)k * n / log1p(-pow(fpr, 1.0 / k));
 }
+
+enum { SLOT_UNIT = 64 };
 
 /* ---- Operations -------------------------------------------------------- */
 

@@ -42,19 +42,13 @@ static double rate(const tamis_plan *p, double n)
     return n == 0 ? 0 : pow(-expm1(n * log1p(-1 / (double)p->slots)), p->hashes);
 }
 
-/* The shortest rows for k of them: each may be filled to fpr^(1/k). */
-static bool size_for(tamis_plan *p, uint32_t k, double n, double fpr)
+/* Each row may be filled to fpr^(1/k). */
+static double fewest_slots(uint32_t k, double n, double fpr)
 {
-    double w = n > 0 ? -1 / expm1(log1p(-pow(fpr, 1.0 / k)) / n) : 1;
-
-    if (!(w < 0x1p50))
-        return false;
-    p->hashes = k;
-    p->slots = round_for_folding((uint64_t)w + 1, 1);
-    while (rate(p, n) > fpr)
-        p->slots = round_for_folding(p->slots + 1, 1);
-    return true;
+    return n > 0 ? -1 / expm1(log1p(-pow(fpr, 1.0 / k)) / n) : 1;
 }
+
+enum { SLOT_UNIT = 1 };
 
 /* ---- Operations -------------------------------------------------------- */
 
