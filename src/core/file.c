@@ -149,6 +149,18 @@ typedef struct {
     gid_t group;
 } save_paths;
 
+static bool is_keyed_filter(const char *path)
+{
+    image_source s;
+    image_header h;
+
+    if (open_source(&s, path, O_RDONLY))
+        return false;
+    bool keyed = tamis__header_read(&h, &s) == TAMIS_OK && h.plan.hasher.hash == TAMIS_KEYED;
+    close_quietly(s.fd);
+    return keyed;
+}
+
 static bool find_target(save_paths *p, const char *path)
 {
     struct stat st;
@@ -195,16 +207,18 @@ static bool name_temp(save_paths *p)
     return true;
 }
 
-/* The mode of what is replaced; else the usual one, but a secret is for its owner alone. */
+/* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
+ * replaces one that was shown to others on purpose. */
 static int create_temp(const save_paths *p, bool is_secret)
 {
+    mode_t others = is_secret && !is_keyed_filter(p->target) ? 077 : 0;
     int fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, is_secret ? 0600 : 0666);
 
     if (fd < 0 || !p->replaces)
         return fd;
     /* Only root may give a file away; others own what they replace or cannot keep its owner. */
     (void)!fchown(fd, p->owner, p->group);
-    if (fchmod(fd, p->mode) != 0) {
+    if (fchmod(fd, p->mode & ~others) != 0) {
         close_quietly(fd);
         return -1;
     }

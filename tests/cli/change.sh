@@ -131,3 +131,20 @@ prints_exactly '2\n'
 
 exits 3 "$tamis" add missing.tamis old
 exits 3 "$tamis" remove missing.tamis old
+
+# ---- Secrets -----------------------------------------------------------------------------------
+
+mode_of()
+{
+    stat -c %a "$1"
+}
+
+exits 0 "$tamis" build -k bloom -n 100 -o secret.tamis old
+chmod 644 secret.tamis
+exits 0 "$tamis" add secret.tamis new
+check "the mode is kept" test "$(mode_of secret.tamis)" = 644
+exits 0 "$tamis" build -k bloom -n 100 --hash keyed -o secret.tamis old
+check "a secret is not shown to those who read what it replaces" test "$(mode_of secret.tamis)" = 600
+chmod 640 secret.tamis
+exits 0 "$tamis" add secret.tamis new
+check "a secret that is shown on purpose stays so" test "$(mode_of secret.tamis)" = 640
