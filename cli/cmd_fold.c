@@ -4,6 +4,7 @@
 
 #include "abilities.h"
 #include "commands.h"
+#include "lock.h"
 #include "message.h"
 #include "store.h"
 
@@ -37,6 +38,7 @@ static int run(args *a)
     if (!out || !by)
         args_refuse(a, "give -o OUT and --by N");
     store_check_target(out);
+    lock_output(out);
 
     f = store_load(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_FOLD, path);

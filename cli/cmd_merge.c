@@ -7,6 +7,7 @@
 
 #include "abilities.h"
 #include "commands.h"
+#include "lock.h"
 #include "message.h"
 #include "store.h"
 
@@ -156,6 +157,7 @@ static int run(args *a)
     if (!out)
         args_refuse(a, "give -o OUT");
     store_check_target(out);
+    lock_output(out);
     f = is_listed_set(paths[0]) ? merge_sets(paths) : merge_shapes(paths);
     store_save(f, out);
     store_warn_if_crowded(f, out);

@@ -52,3 +52,9 @@ void lock_filter(const char *path)
         close(fd);
     }
 }
+
+void lock_output(const char *path)
+{
+    if (access(path, F_OK) == 0)
+        lock_filter(path);
+}

@@ -133,7 +133,7 @@ typedef struct tamis_hasher {
     uint8_t    secret[16]; /* keyed only: not all zeros, from getrandom() or the like */
 } tamis_hasher;
 
-/* `size` is 8 in raw mode. */
+/* `size` is 8 in raw mode; of more bytes the first eight count, and zeros make up for fewer. */
 TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data, size_t size);
 
 /* ---- Plans ------------------------------------------------------------- */
@@ -273,9 +273,11 @@ enum {
     TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_SHARE kinds only */
     TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
 };
-/* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first
- * add marks the file dirty, and tamis_sync() makes it whole again: keys added before the last sync
- * survive whatever happens, and a crash after it is noticed by TAMIS_DIRTY. */
+/* Borrows the file's pages; nobody may shorten the file meanwhile, or rename another over it that
+ * is to get the adds: tamis_sync(), not tamis_save(), saves a writable map to its own file. In a
+ * writable map, the first add marks the file dirty, and tamis_sync() makes it whole again: keys
+ * added before the last sync survive whatever happens, and a crash after it is noticed by
+ * TAMIS_DIRTY. */
 TAMIS_API tamis_status tamis_map(tamis **out, const char *path, unsigned flags,
                                  const tamis_allocator *a) TAMIS_CHECKED;
 /* Does nothing but for writable maps. */

@@ -121,18 +121,42 @@ static bool is_being_written(int fd)
     return false;
 }
 
+/* The bytes that a writer changes before all others, and after. */
+static void read_stamp(uint8_t stamp[IMAGE_HEADER], const image_source *s)
+{
+    memset(stamp, 0, IMAGE_HEADER);
+    if (s->size >= IMAGE_HEADER)
+        (void)read_file(s, 0, stamp, IMAGE_HEADER);
+}
+
 /* ---- Load -------------------------------------------------------------- */
+
+/* Whether a refusal may be due to a writer that came or went while the file was read. */
+static tamis_status load_once(tamis **out, const image_source *s, const tamis_allocator *a,
+                              bool *disturbed)
+{
+    uint8_t before[IMAGE_HEADER], after[IMAGE_HEADER];
+
+    read_stamp(before, s);
+    tamis_status status = tamis__image_decode(out, s, a);
+    if (status == TAMIS_DIRTY && is_being_written(s->fd))
+        status = TAMIS_BUSY;
+    read_stamp(after, s);
+    *disturbed = (status == TAMIS_CORRUPT || status == TAMIS_DIRTY) &&
+                 memcmp(before, after, sizeof before) != 0;
+    return *disturbed ? TAMIS_BUSY : status;
+}
 
 tamis_status tamis_load(tamis **out, const char *path, const tamis_allocator *a)
 {
     image_source s;
+    bool disturbed = true;
     tamis_status status = open_source(&s, path, O_RDONLY);
 
     if (status)
         return status;
-    status = tamis__image_decode(out, &s, a);
-    if (status == TAMIS_DIRTY && is_being_written(s.fd))
-        status = TAMIS_BUSY;
+    for (int tries = 0; tries < 3 && disturbed; tries++)
+        status = load_once(out, &s, a, &disturbed);
     close_quietly(s.fd);
     return status;
 }
@@ -166,7 +190,8 @@ static bool find_target(save_paths *p, const char *path)
     struct stat st;
 
     if (!realpath(path, p->target)) {
-        if (errno != ENOENT)
+        /* A link to nothing is not followed, and not replaced either. */
+        if (errno != ENOENT || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
             return false;
         if (strlen(path) >= sizeof p->target) {
             errno = ENAMETOOLONG;
@@ -212,7 +237,8 @@ static bool name_temp(save_paths *p)
 static int create_temp(const save_paths *p, bool is_secret)
 {
     mode_t others = is_secret && !is_keyed_filter(p->target) ? 077 : 0;
-    int fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, is_secret ? 0600 : 0666);
+    mode_t mode = is_secret || p->replaces ? 0600 : 0666;
+    int fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 
     if (fd < 0 || !p->replaces)
         return fd;
@@ -261,7 +287,8 @@ static void unlink_quietly(const char *path)
 tamis_status tamis_save(const tamis *f, const char *path)
 {
     save_paths p;
-    tamis_status status = tamis__view_check(f);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
 
     if (status)
         return status;
@@ -273,9 +300,15 @@ tamis_status tamis_save(const tamis *f, const char *path)
             unlink_quietly(p.temp);
         return TAMIS_IO;
     }
-    if (!write_temp(f, fd) || rename(p.temp, p.target) != 0) {
+    if (!write_temp(&s.now, fd))
+        status = TAMIS_IO;
+    else if (!tamis__snapshot_holds(&s))
+        status = TAMIS_BUSY;
+    else if (rename(p.temp, p.target) != 0)
+        status = TAMIS_IO;
+    if (status) {
         unlink_quietly(p.temp);
-        return TAMIS_IO;
+        return status;
     }
     return sync_dir(&p) ? TAMIS_OK : TAMIS_UNSYNCED;
 }
@@ -292,8 +325,11 @@ static void drop_map(tamis *f)
 /* A mapped write to a hole in the file would be a signal when the disk is full. */
 static tamis_status reserve_holes(const image_source *s)
 {
-    int error = posix_fallocate(s->fd, 0, (off_t)s->size);
+    int error;
 
+    do
+        error = posix_fallocate(s->fd, 0, (off_t)s->size);
+    while (error == EINTR);
     if (error == 0 || error == EINVAL || error == EOPNOTSUPP)
         return TAMIS_OK;
     errno = error;
@@ -303,8 +339,32 @@ static tamis_status reserve_holes(const image_source *s)
 static tamis_status lock_for_writing(const image_source *s)
 {
     if (flock(s->fd, LOCK_EX | LOCK_NB) == 0)
-        return reserve_holes(s);
+        return TAMIS_OK;
     return errno == EWOULDBLOCK ? TAMIS_BUSY : TAMIS_IO;
+}
+
+/* A save may have put another file under the name before this one was locked. */
+static bool has_lost_its_name(const image_source *s, const char *path)
+{
+    struct stat locked, named;
+
+    return fstat(s->fd, &locked) != 0 || stat(path, &named) != 0 || locked.st_dev != named.st_dev ||
+           locked.st_ino != named.st_ino;
+}
+
+static tamis_status open_locked(image_source *s, const char *path)
+{
+    for (;;) {
+        tamis_status status = open_source(s, path, O_RDWR);
+        if (status)
+            return status;
+        status = lock_for_writing(s);
+        if (!status && !has_lost_its_name(s, path))
+            return TAMIS_OK;
+        close_quietly(s->fd);
+        if (status)
+            return status;
+    }
 }
 
 /* Whether this header may be mapped that way. */
@@ -315,7 +375,9 @@ static tamis_status admit(const image_header *h, const image_source *s, unsigned
             return TAMIS_CANNOT;
         if (!tamis__header_is_ours(h))
             return TAMIS_NEWER;
-        return h->dirty && !(flags & TAMIS_MAP_RECOVER) ? TAMIS_DIRTY : TAMIS_OK;
+        if (h->dirty && !(flags & TAMIS_MAP_RECOVER))
+            return TAMIS_DIRTY;
+        return reserve_holes(s);
     }
     return h->dirty && !is_being_written(s->fd) ? TAMIS_DIRTY : TAMIS_OK;
 }
@@ -347,7 +409,8 @@ static tamis_status recover(tamis *f)
 {
     double estimate = rint(tamis_describe(f).cardinality);
 
-    if (estimate > (double)f->count)
+    /* Exact kinds do not estimate. */
+    if (estimate > (double)f->count || !f->ops->rate)
         f->count = (uint64_t)estimate;
     if (f->ops->verify && f->ops->verify(f))
         return TAMIS_CORRUPT;
@@ -357,7 +420,7 @@ static tamis_status recover(tamis *f)
 /* Syncing computes every checksum anew: damage that is there already must not get one. */
 static tamis_status make_writable(tamis *f, const image_source *s, bool dirty)
 {
-    tamis_status status = dirty ? TAMIS_OK : tamis__view_check(f);
+    tamis_status status = dirty ? TAMIS_OK : tamis_verify(f, NULL, NULL);
 
     if (status)
         return status;
@@ -373,11 +436,12 @@ static tamis_status map_source(tamis **out, const image_source *s, unsigned flag
 {
     image_header h;
     tamis *f;
-    tamis_status status = flags & TAMIS_MAP_WRITE ? lock_for_writing(s) : TAMIS_OK;
+    tamis_status status = tamis__header_read(&h, s);
 
     if (!status)
-        status = tamis__header_read(&h, s);
-    if (!status)
+        status = admit(&h, s, flags);
+    /* The writer may have gone, and left a whole file, since the header was read. */
+    if (status == TAMIS_DIRTY && !tamis__header_read(&h, s) && !h.dirty)
         status = admit(&h, s, flags);
     if (!status)
         status = map_pages(&f, &h, *s, flags, a);
@@ -397,9 +461,12 @@ tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tami
 {
     image_source s;
 
+    if (flags & ~(unsigned)(TAMIS_MAP_WRITE | TAMIS_MAP_RECOVER))
+        return TAMIS_RANGE;
     if (flags & TAMIS_MAP_RECOVER)
         flags |= TAMIS_MAP_WRITE;
-    tamis_status status = open_source(&s, path, flags & TAMIS_MAP_WRITE ? O_RDWR : O_RDONLY);
+    tamis_status status =
+        flags & TAMIS_MAP_WRITE ? open_locked(&s, path) : open_source(&s, path, O_RDONLY);
     if (status)
         return status;
     status = map_source(out, &s, flags, a);
@@ -414,10 +481,14 @@ tamis_status tamis__map_unseal(tamis *f)
 {
     image_sink sink = { .write = write_file, .fd = f->fd };
 
+    if (__atomic_load_n(&f->lost, __ATOMIC_ACQUIRE))
+        return TAMIS_IO;
     if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
         return TAMIS_OK;
-    if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0)
+    if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0) {
+        __atomic_store_n(&f->lost, true, __ATOMIC_RELEASE);
         return TAMIS_IO;
+    }
     __atomic_store_n(&f->sealed, false, __ATOMIC_RELEASE);
     return TAMIS_OK;
 }
@@ -426,12 +497,19 @@ tamis_status tamis_sync(tamis *f)
 {
     image_sink sink = { .write = write_file, .flush = flush_file, .fd = f->fd };
 
-    if (f->fd < 0 || f->sealed)
+    if (f->fd < 0)
+        return TAMIS_OK;
+    if (f->lost)
+        return TAMIS_IO;
+    if (f->sealed)
         return TAMIS_OK;
     /* The payload reaches the disk before the header that vouches for it. Once a sync has failed,
-     * pages may be lost that a second one would find clean: the file stays dirty. */
-    if (f->lost || msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
+     * pages may be lost that a second one would find clean: the file stays, or is made, dirty. */
+    if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
         !flush_file(&sink)) {
+        int saved = errno;
+        (void)tamis__image_unseal(f, &sink);
+        errno = saved;
         f->lost = true;
         return TAMIS_IO;
     }

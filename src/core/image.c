@@ -503,10 +503,12 @@ tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
 
     if (size != tamis_image_size(f))
         return TAMIS_RANGE;
-    tamis_status status = tamis__view_check(f);
-    if (!status)
-        (void)tamis__image_encode(f, &sink);
-    return status;
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
+    if (status)
+        return status;
+    (void)tamis__image_encode(&s.now, &sink);
+    return tamis__snapshot_holds(&s) ? TAMIS_OK : TAMIS_BUSY;
 }
 
 tamis_status tamis_image_read(tamis **out, const void *buf, size_t size, const tamis_allocator *a)
@@ -544,23 +546,45 @@ static void verify_image(walk *w, const tamis *f)
         w->status = TAMIS_BUSY;
 }
 
+static bool is_borrowed(const tamis *f)
+{
+    return f->image && f->fd < 0;
+}
+
+static void look(image_snapshot *s, const tamis *f)
+{
+    s->now = *f;
+    if (!is_borrowed(f))
+        return;
+    memcpy(s->header, f->image, sizeof s->header);
+    s->now.count = le64(s->header + AT_COUNT);
+}
+
+tamis_status tamis__snapshot(image_snapshot *s, const tamis *f)
+{
+    look(s, f);
+    return is_borrowed(f) ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
+}
+
+bool tamis__snapshot_holds(const image_snapshot *s)
+{
+    return !is_borrowed(&s->now) || memcmp(s->header, s->now.image, sizeof s->header) == 0;
+}
+
 tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
 {
     walk w = { .report = report, .ctx = ctx };
+    image_snapshot s;
 
+    look(&s, f);
     if (f->image)
         verify_image(&w, f);
     if (w.status == TAMIS_BUSY)
         return w.status;
-    const char *why = f->ops->verify ? f->ops->verify(f) : NULL;
+    const char *why = f->ops->verify ? f->ops->verify(&s.now) : NULL;
     if (why) {
-        section s = payload_section(&f->plan);
-        fault(&w, why, s.offset, s.length);
+        section payload = payload_section(&f->plan);
+        fault(&w, why, payload.offset, payload.length);
     }
-    return w.status;
-}
-
-tamis_status tamis__view_check(const tamis *f)
-{
-    return f->image && f->fd < 0 ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
+    return tamis__snapshot_holds(&s) ? w.status : TAMIS_BUSY;
 }

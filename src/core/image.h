@@ -44,9 +44,16 @@ tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis
 tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
                                  const tamis_allocator *a);
 
-/* Views and maps hold whatever bytes they were given: checked whole before anything is made of them
- * that hides where it came from. TAMIS_OK for other filters. */
-tamis_status tamis__view_check(const tamis *f);
+/* A filter that something is to be made of. Views and maps hold whatever bytes they were given, and
+ * another program may be writing to a mapped file: so they are checked whole before, and whatever
+ * was made is thrown away if the header is not the same after. A writer changes it first. */
+typedef struct {
+    tamis now; /* with the count that the image has now */
+    uint8_t header[IMAGE_HEADER];
+} image_snapshot;
+
+tamis_status tamis__snapshot(image_snapshot *s, const tamis *f);
+bool tamis__snapshot_holds(const image_snapshot *s);
 
 uint64_t tamis__image_size(const tamis *f);
 

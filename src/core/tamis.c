@@ -1,5 +1,4 @@
 /* tamis.c - public calls: check arguments and abilities, then call the kind. */
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +43,6 @@ uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data, size_t s
     case TAMIS_RAW:
         break;
     }
-    assert(size == sizeof bytes);
     memcpy(bytes, data, size < sizeof bytes ? size : sizeof bytes);
     return le64(bytes);
 }
@@ -108,19 +106,30 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
     return TAMIS_OK;
 }
 
+/* What was made of a snapshot, unless that has changed meanwhile. */
+static tamis_status hand_out(tamis **out, tamis *made, const image_snapshot *s)
+{
+    if (!tamis__snapshot_holds(s)) {
+        tamis_free(made);
+        return TAMIS_BUSY;
+    }
+    made->count = s->now.count;
+    *out = made;
+    return TAMIS_OK;
+}
+
 tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
 {
     tamis *copy;
-    tamis_status status = tamis__view_check(f);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
 
     if (!status)
         status = tamis_new(&copy, &f->plan, a);
     if (status)
         return status;
     memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
-    copy->count = f->count;
-    *out = copy;
-    return TAMIS_OK;
+    return hand_out(out, copy, &s);
 }
 
 static tamis_plan folded_plan(const tamis *f, uint64_t by)
@@ -142,15 +151,14 @@ tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_al
     if (by == 0 || f->plan.slots % by != 0)
         return TAMIS_RANGE;
     tamis_plan plan = folded_plan(f, by);
-    tamis_status status = tamis__view_check(f);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
     if (!status)
         status = tamis_new(&folded, &plan, a);
     if (status)
         return status;
     f->ops->fold(folded, f, by);
-    folded->count = f->count;
-    *out = folded;
-    return TAMIS_OK;
+    return hand_out(out, folded, &s);
 }
 
 /* ---- One key ----------------------------------------------------------- */
@@ -252,10 +260,11 @@ tamis_status tamis_merge(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    tamis_status status = tamis__view_check(g);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, g);
     if (!status)
         status = open_for_change(f);
-    return status ? status : f->ops->merge(f, g);
+    return status ? status : f->ops->merge(f, &s.now);
 }
 
 tamis_status tamis_intersect(tamis *f, const tamis *g)
@@ -264,10 +273,11 @@ tamis_status tamis_intersect(tamis *f, const tamis *g)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    tamis_status status = tamis__view_check(g);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, g);
     if (!status)
         status = open_for_clearing(f);
-    return status ? status : f->ops->intersect(f, g);
+    return status ? status : f->ops->intersect(f, &s.now);
 }
 
 /* ---- The whole filter -------------------------------------------------- */

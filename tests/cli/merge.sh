@@ -139,3 +139,21 @@ exits 2 "$tamis" fold -o out.tamis --by 1 large.tamis
 exits 2 "$tamis" fold -o out.tamis --by x large.tamis
 exits 3 "$tamis" fold -o out.tamis --by 2 missing.tamis
 exits 4 "$tamis" fold -o out.tamis --by 2 all
+
+# ---- Two writers -------------------------------------------------------------------------------
+
+# A union that replaces one of its files keeps what is added to it meanwhile.
+seq 1 10 >few
+exits 0 "$tamis" build -k bloom -n 5000 -o shared.tamis few
+exits 0 "$tamis" build -k bloom -n 5000 -o other.tamis few
+for i in $(seq 40); do
+    "$tamis" merge -o shared.tamis shared.tamis other.tamis || echo "merge $i failed" >>trouble
+done &
+for i in $(seq 40); do
+    echo "key $i" | "$tamis" add shared.tamis || echo "add $i failed" >>trouble
+done
+wait
+seq -f 'key %g' 40 >added
+exits 0 "$tamis" query shared.tamis added
+same "$said/out" added
+check "both went well" test ! -e trouble

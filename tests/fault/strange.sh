@@ -83,6 +83,12 @@ done
 [ -p fifo ] || fail "a FIFO was replaced by a filter"
 [ -z "$(find . -name '.*tmp*')" ] || fail "left behind: $(find . -name '.*tmp*')"
 
+# A link to nothing is neither followed nor replaced.
+ln -s nowhere dangling
+checks=$((checks + 1))
+"$tamis" build -k blocked -o dangling words 2>err && fail "a link to nothing was saved to"
+[ -L dangling ] && [ ! -e nowhere ] || fail "a link to nothing was replaced"
+
 # ---- Names that are long, but not too long ----------------------------------
 
 long=$(printf 'n%.0s' {1..250})

@@ -1,0 +1,131 @@
+/* sync.c - a disk that fails under a writable map: nothing is claimed that is not so.
+ *
+ * fsync() is replaced by one that fails at a chosen call. After any failure the map refuses to go
+ * on, and the file is neither taken for whole nor damaged: it is dirty, and recovered with every
+ * key of the last sync that worked. */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../golden/golden.h"
+
+static int calls_until_failure = -1; /* negative: never */
+
+int fsync(int fd)
+{
+    if (calls_until_failure >= 0 && calls_until_failure-- == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+static char path[64];
+
+static tamis *map_new_file(tamis_kind kind)
+{
+    bool indexed = tamis_kind_can(kind) & TAMIS_IS_INDEXED;
+    tamis_spec spec = { .keys = 1000, .hasher.hash = indexed ? TAMIS_RAW : TAMIS_FAST };
+    tamis_plan plan;
+    tamis *f;
+
+    calls_until_failure = -1;
+    if (tamis_plan_kind(&plan, kind, &spec) || tamis_new(&f, &plan, NULL) || tamis_save(f, path))
+        die("cannot make", path);
+    tamis_free(f);
+    if (tamis_map(&f, path, TAMIS_MAP_WRITE, NULL))
+        die("cannot map", path);
+    return f;
+}
+
+/* Keys 0 .. 99 are synced, 100 .. 199 are on their way. */
+static void check_file(tamis_kind kind, const char *when)
+{
+    const char *name = tamis_kind_name(kind);
+    tamis *f = NULL;
+    tamis_status status = tamis_load(&f, path, NULL);
+
+    expect(status == TAMIS_DIRTY, "%s: %s: load says %s", name, when, tamis_status_text(status));
+    status = tamis_map(&f, path, TAMIS_MAP_RECOVER, NULL);
+    expect(status == TAMIS_OK, "%s: %s: recovery says %s", name, when, tamis_status_text(status));
+    if (status)
+        return;
+    for (uint64_t key = 0; key < 100; key++)
+        expect(tamis_has(f, key), "%s: %s: a synced key is lost", name, when);
+    expect(tamis_verify(f, NULL, NULL) == TAMIS_OK, "%s: %s: not whole after all", name, when);
+    tamis_free(f);
+}
+
+static void add_keys(tamis *f, uint64_t from, uint64_t to)
+{
+    for (uint64_t key = from; key < to; key++)
+        if (tamis_add(f, key))
+            die("cannot add to", path);
+}
+
+static void check_failed_sync(tamis_kind kind, int which)
+{
+    tamis *f = map_new_file(kind);
+
+    add_keys(f, 0, 100);
+    expect(tamis_sync(f) == TAMIS_OK, "%s: sync fails by itself", tamis_kind_name(kind));
+    add_keys(f, 100, 200);
+    calls_until_failure = which;
+    expect(tamis_sync(f) == TAMIS_IO, "a sync that failed says nothing");
+    expect(tamis_sync(f) == TAMIS_IO, "a sync that failed is tried again");
+    expect(tamis_add(f, 300) == TAMIS_IO, "a map that failed takes keys");
+    tamis_free(f);
+    check_file(kind, "after a failed sync");
+}
+
+static void check_failed_mark(tamis_kind kind)
+{
+    tamis *f = map_new_file(kind);
+
+    add_keys(f, 0, 100);
+    expect(tamis_sync(f) == TAMIS_OK, "%s: sync fails by itself", tamis_kind_name(kind));
+    calls_until_failure = 0;
+    expect(tamis_add(f, 300) == TAMIS_IO, "a key was added to a file not marked dirty");
+    expect(tamis_sync(f) == TAMIS_IO, "a map that failed is synced");
+    tamis_free(f);
+    check_file(kind, "after a failed mark");
+}
+
+/* One map looks on while another adds, syncs and goes: what is made of it is true of the file. */
+static void check_onlooker(tamis_kind kind)
+{
+    const char *name = tamis_kind_name(kind);
+    tamis *writer = map_new_file(kind), *reader, *copy = NULL;
+
+    if (tamis_map(&reader, path, 0, NULL))
+        die("cannot map", path);
+    add_keys(writer, 0, 50);
+    expect(tamis_verify(reader, NULL, NULL) == TAMIS_BUSY, "%s: a file being written is judged",
+           name);
+    expect(tamis_clone(&copy, reader, NULL) == TAMIS_BUSY, "%s: a file being written is copied",
+           name);
+    tamis_free(writer);
+    expect(tamis_verify(reader, NULL, NULL) == TAMIS_OK, "%s: a whole file is refused", name);
+    expect(tamis_clone(&copy, reader, NULL) == TAMIS_OK, "%s: a whole file is not copied", name);
+    if (copy) {
+        expect(tamis_describe(copy).count == 50, "%s: the copy has an old count", name);
+        expect(tamis_verify(copy, NULL, NULL) == TAMIS_OK, "%s: the copy is broken", name);
+        tamis_free(copy);
+    }
+    tamis_free(reader);
+}
+
+int main(void)
+{
+    snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
+    for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_SHARE))
+            continue;
+        check_failed_sync(kind, 0);
+        check_failed_sync(kind, 1);
+        check_failed_mark(kind);
+        check_onlooker(kind);
+    }
+    unlink(path);
+    return verdict("fault/sync");
+}
