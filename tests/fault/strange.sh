@@ -84,10 +84,10 @@ done
 [ -z "$(find . -name '.*tmp*')" ] || fail "left behind: $(find . -name '.*tmp*')"
 
 # A link to nothing is neither followed nor replaced.
-ln -s nowhere dangling
+ln -s void link-to-nothing
 checks=$((checks + 1))
-"$tamis" build -k blocked -o dangling words 2>err && fail "a link to nothing was saved to"
-[ -L dangling ] && [ ! -e nowhere ] || fail "a link to nothing was replaced"
+"$tamis" build -k blocked -o link-to-nothing words 2>err && fail "a link to nothing was saved to"
+[ -L link-to-nothing ] && [ ! -e void ] || fail "a link to nothing was replaced"
 
 # ---- Names that are long, but not too long ----------------------------------
 
