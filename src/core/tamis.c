@@ -254,30 +254,30 @@ static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
            a->width == b->width && a->hashes == b->hashes && same_hasher(&a->hasher, &b->hasher);
 }
 
-tamis_status tamis_merge(tamis *f, const tamis *g)
+typedef tamis_status change(tamis *f, const tamis *g);
+
+static tamis_status combine(tamis *f, const tamis *g, change *op, tamis_status (*open)(tamis *f))
 {
-    if (!f->ops->merge)
+    image_snapshot s;
+
+    if (!op)
         return TAMIS_CANNOT;
     if (!same_geometry(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    image_snapshot s;
     tamis_status status = tamis__snapshot(&s, g);
     if (!status)
-        status = open_for_change(f);
-    return status ? status : f->ops->merge(f, &s.now);
+        status = open(f);
+    return status ? status : op(f, &s.now);
+}
+
+tamis_status tamis_merge(tamis *f, const tamis *g)
+{
+    return combine(f, g, f->ops->merge, open_for_change);
 }
 
 tamis_status tamis_intersect(tamis *f, const tamis *g)
 {
-    if (!f->ops->intersect)
-        return TAMIS_CANNOT;
-    if (!same_geometry(&f->plan, &g->plan))
-        return TAMIS_MISMATCH;
-    image_snapshot s;
-    tamis_status status = tamis__snapshot(&s, g);
-    if (!status)
-        status = open_for_clearing(f);
-    return status ? status : f->ops->intersect(f, &s.now);
+    return combine(f, g, f->ops->intersect, open_for_clearing);
 }
 
 /* ---- The whole filter -------------------------------------------------- */
