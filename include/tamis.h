@@ -273,11 +273,10 @@ enum {
     TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_SHARE kinds only */
     TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
 };
-/* Borrows the file's pages; nobody may shorten the file meanwhile, or rename another over it that
- * is to get the adds: tamis_sync(), not tamis_save(), saves a writable map to its own file. In a
- * writable map, the first add marks the file dirty, and tamis_sync() makes it whole again: keys
- * added before the last sync survive whatever happens, and a crash after it is noticed by
- * TAMIS_DIRTY. */
+/* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first add
+ * marks the file dirty, and tamis_sync() makes it whole again: keys added before the last sync
+ * survive whatever happens, and a crash after it is noticed by TAMIS_DIRTY. tamis_save() refuses
+ * the file of a writable map, which has tamis_sync(). */
 TAMIS_API tamis_status tamis_map(tamis **out, const char *path, unsigned flags,
                                  const tamis_allocator *a) TAMIS_CHECKED;
 /* Does nothing but for writable maps. */

@@ -112,6 +112,14 @@ static tamis_status open_source(image_source *s, const char *path, int mode)
     return TAMIS_OK;
 }
 
+static bool is_named(int fd, const char *path)
+{
+    struct stat open, named;
+
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
 /* Writers of maps hold the lock as long as they live. */
 static bool is_being_written(int fd)
 {
@@ -294,6 +302,11 @@ tamis_status tamis_save(const tamis *f, const char *path)
         return status;
     if (!find_target(&p, path) || !name_temp(&p))
         return TAMIS_IO;
+    /* Later adds would go to the file that lost its name. */
+    if (f->fd >= 0 && is_named(f->fd, p.target)) {
+        errno = EBUSY;
+        return TAMIS_IO;
+    }
     int fd = create_temp(&p, f->plan.hasher.hash == TAMIS_KEYED);
     if (fd < 0) {
         if (p.replaces && errno != EEXIST)
@@ -343,15 +356,6 @@ static tamis_status lock_for_writing(const image_source *s)
     return errno == EWOULDBLOCK ? TAMIS_BUSY : TAMIS_IO;
 }
 
-/* A save may have put another file under the name before this one was locked. */
-static bool has_lost_its_name(const image_source *s, const char *path)
-{
-    struct stat locked, named;
-
-    return fstat(s->fd, &locked) != 0 || stat(path, &named) != 0 || locked.st_dev != named.st_dev ||
-           locked.st_ino != named.st_ino;
-}
-
 static tamis_status open_locked(image_source *s, const char *path)
 {
     for (;;) {
@@ -359,7 +363,8 @@ static tamis_status open_locked(image_source *s, const char *path)
         if (status)
             return status;
         status = lock_for_writing(s);
-        if (!status && !has_lost_its_name(s, path))
+        /* A save may have put another file under the name before this one was locked. */
+        if (!status && is_named(s->fd, path))
             return TAMIS_OK;
         close_quietly(s->fd);
         if (status)

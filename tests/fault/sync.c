@@ -115,6 +115,23 @@ static void check_onlooker(tamis_kind kind)
     tamis_free(reader);
 }
 
+/* A save onto its own file would leave the map on one without a name. */
+static void check_own_file(tamis_kind kind)
+{
+    tamis *f = map_new_file(kind);
+
+    add_keys(f, 0, 10);
+    errno = 0;
+    expect(tamis_save(f, path) == TAMIS_IO && errno == EBUSY, "a map was saved onto itself");
+    add_keys(f, 10, 20);
+    tamis_free(f);
+    if (tamis_load(&f, path, NULL))
+        die("cannot load", path);
+    for (uint64_t key = 0; key < 20; key++)
+        expect(tamis_has(f, key), "%s: a key is lost", tamis_kind_name(kind));
+    tamis_free(f);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
@@ -125,6 +142,7 @@ int main(void)
         check_failed_sync(kind, 1);
         check_failed_mark(kind);
         check_onlooker(kind);
+        check_own_file(kind);
     }
     unlink(path);
     return verdict("fault/sync");
