@@ -1,4 +1,5 @@
 /* cmd_build.c - tamis build: a filter from keys. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,17 +95,18 @@ static void read_options(request *r, args *a)
 static _Noreturn void refuse_plan(const request *r, tamis_status status)
 {
     const tamis_spec *spec = &r->wish.spec;
+    char can_not[80] = "no kind of filter can";
 
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE, "build: %s filters lack an ability asked for by --can; see 'tamis kinds'",
             tamis_kind_name(r->kind));
     if (status != TAMIS_RANGE)
         die_status("plan", r->out, status);
+    if (r->kind)
+        snprintf(can_not, sizeof can_not, "%s filters cannot", tamis_kind_name(r->kind));
     die(CODE_LIMIT,
-        "build: %s%s cannot hold %" PRIu64
-        " keys at that rate and size; 'tamis plan' shows what can",
-        r->kind ? tamis_kind_name(r->kind) : "no kind of filter", r->kind ? " filters" : "",
-        spec->keys);
+        "build: %s hold %" PRIu64 " keys at that rate and size; 'tamis plan' shows what can",
+        can_not, spec->keys);
 }
 
 /* Indexed kinds are left out: whether keys are small integers is for the user to say. */

@@ -167,3 +167,10 @@ echo old >replaced.tamis
 exits 0 "$tamis" build -k bloom -o replaced.tamis keys
 same replaced.tamis bloom.tamis
 check "nothing else is left behind" test -z "$(find . -name '*.tmp*' -o -name '.*.tamis*')"
+
+# ---- What no filter can be ---------------------------------------------------------------------
+
+exits 5 "$tamis" build -n 1e18 -o huge.tamis /dev/null
+says "no kind of filter can hold 1000000000000000000 keys"
+exits 5 "$tamis" build -k bloom -n 1e18 -o huge.tamis /dev/null
+says "bloom filters cannot hold 1000000000000000000 keys"
