@@ -1,23 +1,51 @@
 #include "threads.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "bench.h"
 #include "clock.h"
 
 typedef struct {
-    pthread_barrier_t *ready;
+    atomic_uint *missing; /* threads that have not come to the start */
     void (*work)(void *ctx, unsigned i);
     void *ctx;
     unsigned i;
     double start, end;
 } worker;
 
+/* Left to itself, the system lets threads of a millisecond share a processor. */
+static void stay_on_processor(unsigned i)
+{
+    cpu_set_t allowed, own;
+    unsigned seen = 0;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return;
+    i %= (unsigned)CPU_COUNT(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && seen++ == i) {
+            CPU_ZERO(&own);
+            CPU_SET(cpu, &own);
+            (void)sched_setaffinity(0, sizeof own, &own);
+        }
+}
+
+/* Awake: who slept at the start would be woken late. */
+static void wait_for_others(atomic_uint *missing)
+{
+    atomic_fetch_sub(missing, 1);
+    while (atomic_load(missing))
+        sched_yield();
+}
+
 static void *run(void *arg)
 {
     worker *w = arg;
 
-    pthread_barrier_wait(w->ready);
+    stay_on_processor(w->i);
+    wait_for_others(w->missing);
     w->start = bench_clock(CLOCK_MONOTONIC);
     w->work(w->ctx, w->i);
     w->end = bench_clock(CLOCK_MONOTONIC);
@@ -39,17 +67,15 @@ static double from_first_to_last(const worker *workers, unsigned threads)
 double bench_threads(unsigned threads, void (*work)(void *ctx, unsigned i), void *ctx)
 {
     pthread_t ids[BENCH_MAX_THREADS];
-    worker workers[BENCH_MAX_THREADS];
-    pthread_barrier_t ready;
+    worker workers[BENCH_MAX_THREADS] = { 0 };
+    atomic_uint missing = threads;
 
-    pthread_barrier_init(&ready, NULL, threads);
     for (unsigned i = 0; i < threads; i++) {
-        workers[i] = (worker){ .ready = &ready, .work = work, .ctx = ctx, .i = i };
+        workers[i] = (worker){ .missing = &missing, .work = work, .ctx = ctx, .i = i };
         if (pthread_create(&ids[i], NULL, run, &workers[i]))
             bench_die("threads", "cannot be started");
     }
     for (unsigned i = 0; i < threads; i++)
         pthread_join(ids[i], NULL);
-    pthread_barrier_destroy(&ready);
     return from_first_to_last(workers, threads);
 }

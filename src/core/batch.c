@@ -46,6 +46,17 @@ size_t tamis__batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, si
     return many_lookups(f, hits, keys, n, place_key, fetch, look);
 }
 
+size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)f->has(f, keys[i]) << i;
+    if (n)
+        hits[0] = word;
+    return (size_t)__builtin_popcountll(word);
+}
+
 tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     for (*added = 0; *added < n; ++*added) {
