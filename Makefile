@@ -31,6 +31,7 @@ check:
 
 check-long:
 	@tools/bootstrap check
+	@tools/bootstrap bench
 	$(call check,long)
 	@tools/bootstrap fuzz
 	tools/fuzz 600

@@ -19,7 +19,7 @@ PLACE = {"machine": "Made Up 1", "cores": "2", "caches": "L1d 32K, L2 1M, L3 32M
 
 def limit_of(workload):
     if workload.startswith("threads"):
-        return "read_threads", 4.0
+        return "read_threads_1", 4.0
     if workload in ("build", "add-many", "remove"):
         return "write_prefetched_huge", 6.0
     if workload == "map-cold":
