@@ -38,4 +38,16 @@ static inline uint64_t part_room(uint64_t capacity)
     return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : capacity;
 }
 
+/* Within a part of that many keys, hashes come in 2^bits groups of equal leading bits (after those
+ * of the part), ascending: enough groups that the lines one group is solved in stay in the cache,
+ * and few enough that the open ends of all groups do so while hashes are dealt out to them. */
+static inline unsigned group_bits(uint64_t n)
+{
+    unsigned bits = 0;
+
+    while (bits < 11 && n >> bits > 64)
+        bits++;
+    return bits;
+}
+
 #endif

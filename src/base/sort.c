@@ -1,98 +1,103 @@
-/* sort.c - radix sort in place, the leading byte first.
+/* sort.c - radix sort in place, the leading bits first.
  *
- * Words are counted by their byte; then each is swapped to its place, and what was there goes on to
- * its own, until the circle closes (McIlroy, Bostic, McIlroy: Engineering Radix Sort, 1993). Hashes
- * are spread evenly, so that after three bytes nearly nothing is left to do even in millions. */
+ * Numbers are counted by their leading bits; then one is moved to its group, the one that was there
+ * to its own, and so on until the circle closes. Hashes are even enough that after three bytes
+ * little is left to do in millions of them; and whatever they are, no bit is looked at twice.
+ *
+ * McIlroy, Bostic, McIlroy: Engineering Radix Sort, 1993. */
 #include "base/sort.h"
 
-/* Below it, counting 256 bytes costs more than moving words one by one. */
+/* Below it, counting 256 groups costs more than moving numbers one by one. */
 enum { FEW = 48 };
 
-static unsigned byte_at(uint64_t word, unsigned shift)
+typedef struct digit {
+    unsigned shift, groups;
+} digit;
+
+static inline size_t group_of(digit d, uint64_t x)
 {
-    return (unsigned)(word >> shift) & 255;
+    return (size_t)(x >> d.shift) & (d.groups - 1);
 }
 
-static void count(size_t starts[257], const uint64_t *words, size_t n, unsigned shift)
+static void count(size_t *starts, const uint64_t *x, size_t n, digit d)
 {
-    for (unsigned i = 0; i <= 256; i++)
+    for (size_t i = 0; i <= d.groups; i++)
         starts[i] = 0;
     for (size_t i = 0; i < n; i++)
-        starts[byte_at(words[i], shift) + 1]++;
-    for (unsigned i = 1; i <= 256; i++)
+        starts[group_of(d, x[i]) + 1]++;
+    for (size_t i = 1; i <= d.groups; i++)
         starts[i] += starts[i - 1];
 }
 
-static void permute(uint64_t *words, const size_t starts[257], unsigned shift)
+static void permute(uint64_t *x, const size_t *starts, digit d)
 {
-    size_t next[256];
+    size_t next[1 << SORT_MOST_BITS], home;
 
-    for (unsigned i = 0; i < 256; i++)
+    for (size_t i = 0; i < d.groups; i++)
         next[i] = starts[i];
-    for (unsigned i = 0; i < 256; i++)
+    for (size_t i = 0; i < d.groups; i++)
         while (next[i] < starts[i + 1]) {
-            uint64_t word = words[next[i]];
-            for (unsigned home = byte_at(word, shift); home != i; home = byte_at(word, shift)) {
-                uint64_t displaced = words[next[home]];
-                words[next[home]++] = word;
-                word = displaced;
+            uint64_t moving = x[next[i]];
+            while ((home = group_of(d, moving)) != i) {
+                uint64_t displaced = x[next[home]];
+                x[next[home]++] = moving;
+                moving = displaced;
             }
-            words[next[i]++] = word;
+            x[next[i]++] = moving;
         }
 }
 
-static void sort_few(uint64_t *words, size_t n)
+static void insert_each(uint64_t *x, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        uint64_t word = words[i];
-        size_t j = i;
-        for (; j > 0 && words[j - 1] > word; j--)
-            words[j] = words[j - 1];
-        words[j] = word;
+        uint64_t moving = x[i];
+        size_t at = i;
+
+        for (; at > 0 && x[at - 1] > moving; at--)
+            x[at] = x[at - 1];
+        x[at] = moving;
     }
 }
 
-static void sort_from(uint64_t *words, size_t n, unsigned shift)
+static void sort_from(uint64_t *x, size_t n, unsigned shift)
 {
-    size_t starts[257];
+    size_t starts[256 + 1];
+    digit d = { shift, 256 };
 
     if (n <= FEW) {
-        sort_few(words, n);
+        insert_each(x, n);
         return;
     }
-    count(starts, words, n, shift);
-    permute(words, starts, shift);
-    for (unsigned i = 0; i < 256 && shift > 0; i++)
-        sort_from(words + starts[i], starts[i + 1] - starts[i], shift - 8);
+    count(starts, x, n, d);
+    permute(x, starts, d);
+    for (size_t i = 0; i < d.groups && shift > 0; i++)
+        sort_from(x + starts[i], starts[i + 1] - starts[i], shift - 8);
 }
 
-void tamis__sort_group(uint64_t *words, size_t n, size_t starts[257])
+void tamis__sort(uint64_t *x, size_t n)
 {
-    count(starts, words, n, 56);
-    permute(words, starts, 56);
+    sort_from(x, n, 56);
 }
 
-void tamis__sort(uint64_t *words, size_t n)
-{
-    sort_from(words, n, 56);
-}
-
-size_t tamis__sorted_distinct(const uint64_t *words, size_t n)
-{
-    size_t distinct = n > 0;
-
-    for (size_t i = 1; i < n; i++)
-        distinct += words[i] != words[i - 1];
-    return distinct;
-}
-
-size_t tamis__sort_distinct(uint64_t *words, size_t n)
+size_t tamis__sort_unique(uint64_t *x, size_t n)
 {
     size_t kept = 0;
 
-    tamis__sort(words, n);
+    tamis__sort(x, n);
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || words[i] != words[kept - 1])
-            words[kept++] = words[i];
+        if (kept == 0 || x[i] != x[kept - 1])
+            x[kept++] = x[i];
     return kept;
+}
+
+void tamis__sort_group(uint64_t *x, size_t n, unsigned skip, unsigned bits, size_t *starts)
+{
+    digit d = { 64 - skip - bits, 1u << bits };
+
+    starts[0] = 0;
+    starts[1] = n;
+    if (bits == 0)
+        return;
+    count(starts, x, n, d);
+    permute(x, starts, d);
 }

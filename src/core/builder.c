@@ -301,7 +301,7 @@ static tamis_status read_buckets(const pass *p, size_t first, size_t buckets, ui
     for (size_t i = first; i < first + buckets; i++)
         for (spill_cursor c = tamis__spill_start(s, i); c.left > 0;) {
             if (p->room - *n < c.piece)
-                *n = tamis__sort_distinct(to, *n);
+                *n = tamis__sort_unique(to, *n);
             if (p->room - *n < c.piece)
                 return TAMIS_NOMEM;
             size_t at = *n;
@@ -349,6 +349,17 @@ static uint64_t largest_group(const spill *s, const uint64_t *distinct, size_t b
 
 /* ---- Counting ---------------------------------------------------------- */
 
+/* Repeated hashes stay: in memory, buckets lie side by side. */
+static size_t count_unique(uint64_t *hashes, size_t n)
+{
+    size_t unique = n > 0;
+
+    tamis__sort(hashes, n);
+    for (size_t i = 1; i < n; i++)
+        unique += hashes[i] != hashes[i - 1];
+    return unique;
+}
+
 static tamis_status count_bucket(pass *p, size_t bucket, unsigned worker)
 {
     uint64_t *hashes;
@@ -357,8 +368,7 @@ static tamis_status count_bucket(pass *p, size_t bucket, unsigned worker)
 
     if (status)
         return status;
-    tamis__sort(hashes, n);
-    p->distinct[bucket] = tamis__sorted_distinct(hashes, n);
+    p->distinct[bucket] = count_unique(hashes, n);
     return TAMIS_OK;
 }
 
@@ -394,9 +404,11 @@ static bool is_in_doubt(const tamis_builder *b)
 
 static tamis_status solve_part(pass *p, size_t part, uint64_t *hashes, size_t n, unsigned worker)
 {
-    size_t size = (size_t)(p->plan->bytes >> part_bits(p->plan->capacity));
+    unsigned bits = part_bits(p->plan->capacity);
+    size_t size = (size_t)(p->plan->bytes >> bits), starts[(1 << SORT_MOST_BITS) + 1];
     uint8_t *at = part_of_worker(p, worker);
 
+    tamis__sort_group(hashes, n, bits, group_bits(n), starts);
     if (p->filter)
         at = (uint8_t *)p->filter->payload + part * size;
     else

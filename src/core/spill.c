@@ -292,7 +292,7 @@ uint64_t tamis__spill_held(const spill *s)
 
 void tamis__spill_group(spill *s)
 {
-    tamis__sort_group(s->words, (size_t)s->n, s->starts);
+    tamis__sort_group(s->words, (size_t)s->n, 0, BUCKET_BITS, s->starts);
 }
 
 uint64_t tamis__spill_count(const spill *s, size_t bucket)
