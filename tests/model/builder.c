@@ -176,7 +176,7 @@ static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
 
         check_both(kind, &s, 0, &o);
         check_both(kind, &same, 0, &o);
-        check_both(kind, &s, n, &o);
+        check_both(kind, &s, adds(kind) ? n : 40000, &o);
     }
     free(s.keys);
     free(same.keys);
