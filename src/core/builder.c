@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 
-/* Buffers of the file are a quarter of it. */
+/* With less, the buffers of the file would be more than a quarter of it. */
 static const uint64_t MEMORY_MIN = 4 << 20;
 
 /* ---- Life -------------------------------------------------------------- */
@@ -40,38 +40,46 @@ static tamis_status make_filter(const tamis_builder *b, tamis **out, uint64_t ke
     return status ? status : tamis_new(out, &plan, NULL);
 }
 
+/* What no number of keys can change is refused before they come, and so is a number of them that
+ * would not fit. */
+static tamis_status check(const tamis_builder *b)
+{
+    uint64_t memory = b->options.memory;
+    tamis_plan plan;
+
+    if (!b->ops)
+        return TAMIS_RANGE;
+    if (!b->ops->solver && !b->ops->add)
+        return TAMIS_CANNOT;
+    tamis_status status = tamis_plan_kind(&plan, b->kind, &b->spec);
+    if (status || memory == 0)
+        return status;
+    if (memory < MEMORY_MIN)
+        return TAMIS_NOMEM;
+    if (b->ops->solver && b->spec.keys && tamis__solve_needs(b->ops, &plan) > memory - memory / 8)
+        return TAMIS_NOMEM;
+    return TAMIS_OK;
+}
+
 static tamis_status prepare(tamis_builder *b)
 {
     const tamis_build_options *o = &b->options;
+    tamis_status status = check(b);
 
-    if (o->memory && o->memory < MEMORY_MIN)
-        return TAMIS_NOMEM;
+    if (status)
+        return status;
     if (!b->ops->solver && b->spec.keys)
         return make_filter(b, &b->filter, b->spec.keys, 0);
     return tamis__spill_open(&b->spill, o->memory, o->dir, !b->ops->solver);
 }
 
-/* What no number of keys can change is refused before they come. */
-static tamis_status check_spec(tamis_kind kind, const tamis_spec *spec)
-{
-    const tamis_ops *ops = tamis__ops(kind);
-    tamis_plan plan;
-
-    if (!ops)
-        return TAMIS_RANGE;
-    if (!ops->solver && !ops->add)
-        return TAMIS_CANNOT;
-    return tamis_plan_kind(&plan, kind, spec);
-}
-
 tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
                                const tamis_build_options *o)
 {
-    tamis_status status = check_spec(kind, spec);
-    tamis_builder *b = status ? NULL : malloc(sizeof *b);
+    tamis_builder *b = malloc(sizeof *b);
 
     if (!b)
-        return status ? status : TAMIS_NOMEM;
+        return TAMIS_NOMEM;
     *b = (tamis_builder){ .kind = kind,
                           .ops = tamis__ops(kind),
                           .spec = *spec,
@@ -80,7 +88,7 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
                           .spill = { .fd = -1 } };
     if (o)
         b->options = *o;
-    status = prepare(b);
+    tamis_status status = prepare(b);
     if (status)
         tamis_builder_free(b);
     else

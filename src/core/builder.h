@@ -26,6 +26,8 @@ uint64_t tamis__memory_left(const tamis_builder *b, uint64_t taken);
 /* Tells how far the work is; whether to go on with it. */
 bool tamis__is_wanted(const tamis_builder *b, uint64_t done, uint64_t total);
 
+/* Bytes that it takes to solve the largest part of that plan to be expected. */
+uint64_t tamis__solve_needs(const tamis_ops *ops, const tamis_plan *plan);
 /* The filter of a static kind, in memory or in a file. */
 tamis_status tamis__solve(tamis **out, tamis_builder *b);
 tamis_status tamis__solve_to_file(tamis_builder *b, const char *path);

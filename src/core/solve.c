@@ -371,6 +371,16 @@ static tamis_status enlarge(const tamis_builder *b, tamis_plan *plan)
     return tamis__plan_is_valid(plan) ? TAMIS_OK : TAMIS_RANGE;
 }
 
+uint64_t tamis__solve_needs(const tamis_ops *ops, const tamis_plan *plan)
+{
+    uint64_t n = part_room(plan->capacity);
+    pass p = { .room = (size_t)n,
+               .scratch = ops->solver->scratch(plan, (size_t)n),
+               .part = plan->bytes >> part_bits(plan->capacity) };
+
+    return block_size(&p);
+}
+
 /* One try at a plan: in memory if there is no `save`. */
 static tamis_status try_plan(pass *p, tamis **out, const uint64_t *distinct)
 {
