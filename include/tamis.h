@@ -310,10 +310,11 @@ typedef struct tamis_build_options {
     void           *ctx;      /* for progress */
 } tamis_build_options;
 
-/* The plan is made for spec.keys or, if they are more, for the keys that came: a kind that adds
- * counts repeated keys, and keeps the plan if spec.keys is not 0; the others count distinct keys.
- * `o` may be NULL. TAMIS_NOMEM: not in o.memory. The least is 1 MiB; for kinds that add, their
- * bytes and an eighth; for the others, that of one part, of at most 2^24 keys, on one thread. */
+/* Kinds that add are planned for spec.keys or, if that is 0, for the keys that come, repeated ones
+ * too. Others are planned for distinct keys, and for spec.keys if they are fewer. `o` may be NULL.
+ * TAMIS_NOMEM: o.memory is too little; the least is 4 MiB, or the filter and 1 MiB for kinds that
+ * add, 8/7 of what it takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
+ */
 TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
                                          const tamis_spec          *spec,
                                          const tamis_build_options *o) TAMIS_CHECKED;

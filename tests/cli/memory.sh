@@ -8,7 +8,7 @@ is_clean()
 {
     checks=$((checks + 1))
     [ -z "$(ls -A tmp)" ] || failed "left in the folder of --tmp: $(ls -A tmp)"
-    [ -z "$(ls -A out | grep -v '^[^.]*\.tamis$')" ] || failed "left beside the filter: $(ls -A out)"
+    [ -z "$(find out -name '.*.tamis*')" ] || failed "left beside the filter: $(ls -A out)"
 }
 
 static_kinds()
@@ -35,6 +35,7 @@ for kind in $(all_kinds); do
         same out/free.tamis out/limited.tamis
         is_clean
     done
+    # shellcheck disable=SC2002
     cat "$input" | exits 0 "$tamis" build -k "$kind" -j 1 --memory "$limit" --tmp tmp -o out/pipe.tamis
     same out/free.tamis out/pipe.tamis
 done
@@ -132,7 +133,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m tmpfs disk 2>"$said/err"; t
     done
     # Where the filter goes, too.
     for kind in $(static_kinds); do
-        exits 3 "$tamis" build -k "$kind" --tmp tmp -o disk/no.tamis many
+        exits 3 "$tamis" build -k "$kind" -p 1e-4 --tmp tmp -o disk/no.tamis many
         says "No space left"
         check "$kind: nothing is left there" test -z "$(ls -A disk)"
     done
@@ -143,68 +144,60 @@ fi
 
 # ---- Signals ---------------------------------------------------------------------------------
 
-# interrupted SIGNAL WHEN OPTION...: sent when WHEN holds, while more keys may come.
+# A shell without job control has its children ignore the interrupt; these must not.
+heed()
+{
+    exec python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$@" 2>"$said/err"
+}
+
+# interrupted SIGNAL WHEN INPUT OPTION...: sent as soon as WHEN holds. The old filter stays.
 interrupted()
 {
-    local signal=$1 when=$2 code=0 pid
+    local signal=$1 when=$2 input=$3 code=0 pid
 
-    shift 2
+    shift 3
     cp out/yes.tamis out/old.tamis
-    rm -f keys && mkfifo keys
-    (seq 3000000 && sleep 20) >keys &
-    local feeder=$!
-    # A shell without job control has its children ignore the interrupt; this one must not.
-    python3 -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$tamis" build "$@" --tmp tmp -o out/old.tamis keys 2>"$said/err" &
+    heed "$tamis" build "$@" --tmp tmp -o out/old.tamis "$input" &
     pid=$!
-    for _ in $(seq 200); do
-        ! $when "$pid" || break
-        sleep 0.05
+    for _ in $(seq 1000); do
+        ! "$when" "$pid" || break
+        sleep 0.01
     done
+    check "$*: is caught in time" "$when" "$pid"
     kill "-$signal" "$pid"
-    wait "$pid" || code=$?
-    kill "$feeder" 2>/dev/null
-    wait "$feeder" 2>/dev/null
+    { wait "$pid" || code=$?; } 2>/dev/null
     checks=$((checks + 1))
     [ "$code" -eq "$((128 + $(kill -l "$signal")))" ] || failed "$signal, $*: exit code $code"
     same out/old.tamis out/yes.tamis
     is_clean
 }
 
-keys_wait() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q "$work/tmp/.*deleted"; }
+# While keys wait and more may come, the file that has no name is gone with the program.
+keys_wait()
+{
+    find "/proc/$1/fd" -lname "$work/tmp/*deleted*" 2>/dev/null | grep -q .
+}
 
+mkfifo keys
 for signal in INT TERM HUP KILL; do
     for kind in blocked $(static_kinds | head -1); do
-        interrupted "$signal" keys_wait -k "$kind" -j 1 --memory 16M
+        (seq 3000000 && sleep 20) >keys &
+        feeder=$!
+        interrupted "$signal" keys_wait keys -k "$kind" -j 1 --memory 16M
+        { kill "$feeder" && wait "$feeder"; } 2>/dev/null
     done
 done
 
-# While parts are solved, the new file is there under another name: it goes.
-is_saving() { ls -A out | grep -q '\.tmp\.'; }
-save_interrupted()
+# While parts are solved, the new file is there under another name.
+is_saving()
 {
-    local code=0 pid kind=$1
-
-    cp out/yes.tamis out/old.tamis
-    python3 -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$tamis" build -k "$kind" --tmp tmp -o out/old.tamis large 2>"$said/err" &
-    pid=$!
-    for _ in $(seq 2000); do
-        ! is_saving || break
-        sleep 0.01
-    done
-    kill -INT "$pid"
-    wait "$pid" || code=$?
-    checks=$((checks + 1))
-    [ "$code" -eq 130 ] || failed "$kind: exit code $code"
-    is_clean
-    exits 0 "$tamis" verify out/old.tamis
+    find out -name '.*.tmp.*' | grep -q .
 }
 
 seq 4000000 >large
 for kind in $(static_kinds | head -1); do
-    save_interrupted "$kind"
-    same out/old.tamis out/yes.tamis
+    interrupted INT is_saving large -k "$kind"
+    interrupted TERM is_saving large -k "$kind" -n 4e6
 done
