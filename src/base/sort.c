@@ -31,8 +31,8 @@ static size_t split(uint64_t *x, size_t n, uint64_t bit)
     return low;
 }
 
-/* Radix exchange: halves by the leading bit, then each half by the next. Hashes are even enough that
- * halves are halves, and whatever they are, no bit is looked at twice. */
+/* Radix exchange: halves by the leading bit, then each half by the next. Hashes are even enough
+ * that halves are halves, and whatever they are, no bit is looked at twice. */
 static void sort_from(uint64_t *x, size_t n, uint64_t bit)
 {
     while (n > FEW && bit) {
