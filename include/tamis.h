@@ -54,7 +54,8 @@ TAMIS_API const char *tamis_version(void);
     X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")      \
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
     X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")      \
-    X(FUSE, 8, fuse, "static filter, xor of three slots in neighbouring segments")
+    X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots") \
+    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,

@@ -1,8 +1,8 @@
 /* packed.h - arrays of w-bit integers, w from 1 to 32, one behind the other in little-endian bits.
  *
  * Widths of 8, 16 and 32 bits are plain bytes, halves and words. Any other number lies within eight
- * bytes from the byte that it starts in, since 7 + 32 bits are fewer than 64: one load reads it. The
- * last of them may reach beyond the array's own bytes; packed_bytes() has room for that. */
+ * bytes from the byte that it starts in, since 7 + 32 bits are fewer than 64: one load reads it.
+ * The last of them may reach beyond the array's own bytes; packed_bytes() has room for that. */
 #ifndef TAMIS_BASE_PACKED_H
 #define TAMIS_BASE_PACKED_H
 

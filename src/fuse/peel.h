@@ -1,11 +1,11 @@
-/* peel.h - solving one part of a binary fuse filter: choose a slot of its own for every key, so that
- * the slots can be filled one after the other.
+/* peel.h - solving one part of a binary fuse filter: choose a slot of its own for every key, so
+ * that the slots can be filled one after the other.
  *
  * A slot that only one key has is that key's: whatever the others want, it is written last. Without
- * that key, other slots may have one key only, and so on. Keys start in segments from left to right,
- * and each lies in ARITY neighbours, so that the first segments have few keys. Peeling starts there
- * and moves on like a wave; a sweep from the first segment to the last, in which keys are added just
- * ahead of the wave, works on a few segments at a time and stays in the cache.
+ * that key, other slots may have one key only, and so on. Keys start in segments from left to
+ * right, and each lies in ARITY neighbours, so that the first segments have few keys. Peeling
+ * starts there and moves on like a wave; a sweep from the first segment to the last, in which keys
+ * are added just ahead of the wave, works on a few segments at a time and stays in the cache.
  *
  * State of a slot: one word, made of all keys that have it and are not peeled yet.
  *
@@ -14,8 +14,8 @@
  *   bits 58 .. 63  how many they are
  *
  * When one is left, the word names it: its start is j segments before the slot. It is left there
- * when the key is peeled, so that the order of peeling is an array of slots, four bytes a key. Slots
- * are read in that order, then written in the opposite one.
+ * when the key is peeled, so that the order of peeling is an array of slots, four bytes a key.
+ * Slots are read in that order, then written in the opposite one.
  *
  * The word of a slot depends on the set of keys, not on their order: so does all that follows.
  *
@@ -34,22 +34,26 @@
 
 #define ONE_KEY (UINT64_C(1) << 58)
 
-enum { SEEDS = 64, LARGEST_CORE = 256 };
+/* Of half as many keys as can be counted in a slot, most must be the same one. */
+#define CROWD (ONE_KEY * 32)
+
+enum { SEEDS = 64, LARGEST_CORE = 256, AHEAD = 64 };
 
 typedef struct peeling {
     shape s;
     uint64_t slots, seed;
-    uint64_t *states; /* of slots */
-    uint32_t *order;  /* first the slots peeled, then those to be looked at */
-    size_t peeled, next, end;
+    uint64_t *states;         /* of slots */
+    uint32_t *order;          /* first the slots peeled, then those to be looked at */
+    size_t peeled, next, end; /* in it */
     uint64_t *hashes;
     size_t n, added;
+    uint64_t cleared; /* slots whose state is in use */
     bool is_mixed_up; /* hashes were not in groups, or too many have a slot in common */
 } peeling;
 
 static inline bool is_single(uint64_t state)
 {
-    return state >> 58 == 1;
+    return state - ONE_KEY < ONE_KEY;
 }
 
 static inline uint64_t mark_of(uint64_t h, unsigned j)
@@ -59,70 +63,85 @@ static inline uint64_t mark_of(uint64_t h, unsigned j)
 
 /* ---- Adding keys ------------------------------------------------------- */
 
-/* Keys that start in a segment up to `last` are among those up to the first that starts after it and
- * all others of its group. */
-static void add_until(peeling *q, uint64_t first, uint64_t last)
+static void clear_until(peeling *q, uint64_t end)
 {
-    uint64_t groups = UINT64_C(1) << group_bits(q->n), slots[ARITY], start;
-    uint64_t stop = last + q->s.starts / groups + 1;
-    bool lost = false;
-    size_t i = q->added;
+    if (end > q->slots)
+        end = q->slots;
+    if (end > q->cleared) {
+        memset(q->states + q->cleared, 0, (end - q->cleared) * sizeof *q->states);
+        q->cleared = end;
+    }
+}
 
-    for (; i < q->n && (start = start_of(&q->s, q->hashes[i])) <= stop; i++) {
-        uint64_t h = q->hashes[i];
-        slots_of(slots, &q->s, start, h & FUSE_LOW_BITS, q->seed);
+/* Adds the keys that start in the segments up to `last`: they come before the first that starts so
+ * far behind it that no key of its group can start there. A long loop over copies of what it needs:
+ * the compiler cannot know that states are not part of *q. */
+static void add_until(peeling *q, uint64_t last)
+{
+    const shape s = q->s;
+    const uint64_t *hashes = q->hashes, seed = q->seed;
+    uint64_t *states = q->states, stop = last + (s.starts >> group_bits(q->n)) + 1, start;
+    size_t i = q->added, n = q->n;
+    uint64_t crowd = 0;
+    bool late = false;
+
+    clear_until(q, (stop + ARITY) << s.segment_bits);
+    for (; i < n && (start = start_of(&s, hashes[i])) <= stop; i++) {
+        uint64_t h = hashes[i], offsets = offsets_of(h & FUSE_LOW_BITS, seed);
         for (unsigned j = 0; j < ARITY; j++) {
-            uint64_t state = (q->states[slots[j]] ^ mark_of(h, j)) + ONE_KEY;
-            lost |= state < ONE_KEY;
-            q->states[slots[j]] = state;
+            uint64_t *state = &states[slot_of(&s, start, offsets, j)];
+            crowd |= *state = (*state ^ mark_of(h, j)) + ONE_KEY;
         }
-        lost |= start < first;
+        late |= start < last;
     }
     q->added = i;
-    q->is_mixed_up |= lost;
+    q->is_mixed_up |= late || crowd >= CROWD;
 }
 
 /* ---- Peeling ----------------------------------------------------------- */
 
-/* Takes out a key with mark `mark` that starts in `start`: of its slots below `limit`, those that
- * become single join the queue. Slots above it may get more keys. */
-static inline void take_out(peeling *q, uint64_t start, uint64_t mark, unsigned own,
-                            uint64_t limit)
-{
-    uint64_t slots[ARITY], low = mark & FUSE_LOW_BITS;
-
-    slots_of(slots, &q->s, start, low, q->seed);
-    for (unsigned j = 0; j < ARITY; j++) {
-        if (j == own)
-            continue;
-        uint64_t state = (q->states[slots[j]] ^ mark_of(low, j)) - ONE_KEY;
-        q->states[slots[j]] = state;
-        q->order[q->end] = (uint32_t)slots[j];
-        q->end += is_single(state) && slots[j] < limit;
-    }
-}
-
+/* Takes the key that is left in each slot of the queue out of its other slots; those below `limit`
+ * in which it leaves one key join the queue. Above it, slots may get more keys. In the queue a slot
+ * waits while its key may be peeled from another one: then nothing is left. */
 static void peel_queue(peeling *q, uint64_t limit)
 {
-    for (; q->next < q->end; q->next++) {
-        uint32_t slot = q->order[q->next];
-        uint64_t state = q->states[slot];
+    const shape s = q->s;
+    const uint64_t seed = q->seed;
+    uint64_t *states = q->states;
+    uint32_t *order = q->order;
+    size_t peeled = q->peeled, end = q->end;
+
+    for (size_t next = q->next; next < end; next++) {
+        uint32_t slot = order[next];
+        uint64_t state = states[slot];
         if (!is_single(state))
             continue;
-        unsigned j = state >> 56 & 3;
-        q->order[q->peeled++] = slot;
-        q->states[slot] = state - ONE_KEY;
-        take_out(q, (slot >> q->s.segment_bits) - j, state, j, limit);
+        uint64_t start = (slot >> s.segment_bits) - (state >> 56 & 3);
+        uint64_t offsets = offsets_of(state & FUSE_LOW_BITS, seed);
+        order[peeled++] = slot;
+        for (unsigned j = 0; j < ARITY; j++) {
+            uint64_t other = slot_of(&s, start, offsets, j);
+            uint64_t left = (states[other] ^ mark_of(state, j)) - ONE_KEY;
+            states[other] = left;
+            order[end] = (uint32_t)other;
+            end += is_single(left) & (other < limit);
+        }
+        states[slot] = state - ONE_KEY;
     }
-    q->next = q->end = q->peeled;
+    q->peeled = q->next = q->end = peeled;
 }
 
 static void queue_singles(peeling *q, uint64_t from, uint64_t to)
 {
+    const uint64_t *states = q->states;
+    uint32_t *order = q->order;
+    size_t end = q->end;
+
     for (uint64_t i = from; i < to; i++) {
-        q->order[q->end] = (uint32_t)i;
-        q->end += is_single(q->states[i]);
+        order[end] = (uint32_t)i;
+        end += is_single(states[i]);
     }
+    q->end = end;
 }
 
 /* Peels what can be peeled; false if the keys came in no order or too many meet in a slot. */
@@ -130,11 +149,11 @@ static bool sweep(peeling *q)
 {
     uint64_t length = UINT64_C(1) << q->s.segment_bits;
 
-    memset(q->states, 0, q->slots * sizeof *q->states);
     q->peeled = q->next = q->end = q->added = 0;
+    q->cleared = 0;
     q->is_mixed_up = false;
     for (uint64_t from = 0; from < q->slots && !q->is_mixed_up; from += length) {
-        add_until(q, from >> q->s.segment_bits, from >> q->s.segment_bits);
+        add_until(q, from >> q->s.segment_bits);
         queue_singles(q, from, from + length);
         peel_queue(q, from + length);
     }
@@ -146,11 +165,10 @@ static bool sweep(peeling *q)
 /* A key was peeled if and only if one of its slots has no key left. */
 static bool in_core(const peeling *q, uint64_t h)
 {
-    uint64_t slots[ARITY];
+    uint64_t start = start_of(&q->s, h), offsets = offsets_of(h & FUSE_LOW_BITS, q->seed);
 
-    slots_of(slots, &q->s, start_of(&q->s, h), h & FUSE_LOW_BITS, q->seed);
     for (unsigned j = 0; j < ARITY; j++)
-        if (q->states[slots[j]] < ONE_KEY)
+        if (q->states[slot_of(&q->s, start, offsets, j)] < ONE_KEY)
             return false;
     return true;
 }
@@ -175,8 +193,20 @@ static bool has_duplicates(const uint64_t *sorted, size_t n)
     return false;
 }
 
-/* Takes the smallest keys out of the core until it can be peeled; returns how many it took. More than
- * STASH: it cannot. */
+static void take_out(peeling *q, uint64_t h)
+{
+    uint64_t start = start_of(&q->s, h), offsets = offsets_of(h & FUSE_LOW_BITS, q->seed);
+
+    for (unsigned j = 0; j < ARITY; j++) {
+        uint64_t slot = slot_of(&q->s, start, offsets, j);
+        q->states[slot] = (q->states[slot] ^ mark_of(h, j)) - ONE_KEY;
+        q->order[q->end] = (uint32_t)slot;
+        q->end += is_single(q->states[slot]);
+    }
+}
+
+/* Takes the smallest keys out of the core until it can be peeled; returns how many it took. More
+ * than STASH: it cannot. */
 static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_t n)
 {
     unsigned stashed = 0;
@@ -187,7 +217,7 @@ static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_
         if (stashed == STASH)
             return STASH + 1;
         stash[stashed++] = core[i];
-        take_out(q, start_of(&q->s, core[i]), core[i], ARITY, q->slots);
+        take_out(q, core[i]);
         peel_queue(q, q->slots);
     }
     return stashed;
@@ -197,14 +227,19 @@ static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_
 
 static inline void fill_width(const peeling *q, uint8_t *array, unsigned width)
 {
+    const shape s = q->s;
+    const uint64_t *states = q->states, seed = q->seed;
+    const uint32_t *order = q->order;
+
     for (size_t i = q->peeled; i-- > 0;) {
-        uint64_t slot = q->order[i], state = q->states[slot], slots[ARITY];
+        __builtin_prefetch(&states[order[i < AHEAD ? 0 : i - AHEAD]]);
+        uint64_t slot = order[i], state = states[slot];
+        uint64_t start = (slot >> s.segment_bits) - (state >> 56 & 3);
+        uint64_t offsets = offsets_of(state & FUSE_LOW_BITS, seed);
         uint32_t x = (uint32_t)state;
 
-        slots_of(slots, &q->s, (slot >> q->s.segment_bits) - (state >> 56 & 3),
-                 state & FUSE_LOW_BITS, q->seed);
         for (unsigned j = 0; j < ARITY; j++)
-            x ^= packed_get(array, slots[j], width);
+            x ^= packed_get(array, slot_of(&s, start, offsets, j), width);
         packed_put(array, slot, width, x & packed_mask(width));
     }
 }
@@ -242,7 +277,8 @@ static size_t scratch(const tamis_plan *p, size_t n)
     return (size_t)(p->slots * (sizeof(uint64_t) + sizeof(uint32_t)) + 64);
 }
 
-/* Whether the keys, all different, fit with the seed that is set; else whether to sort them first. */
+/* Whether the keys, all different, fit with the seed that is set; else whether to sort them first.
+ */
 static bool try_seed(peeling *q, uint64_t *stash, unsigned *stashed, bool *doubtful)
 {
     uint64_t core[LARGEST_CORE];
