@@ -93,6 +93,8 @@ else
     for kind in $static; do
         try_limits "$kind" 256M 384M 512M 768M
         exits 0 "$tamis" verify out/large.tamis
+        seq 20000000 | exits 0 "$tamis" build -k "$kind" -o out/free.tamis
+        same out/large.tamis out/free.tamis
         seq 19990001 20010000 | exits 0 "$tamis" query -c out/large.tamis
         check "$kind: members of both parts" test "$(cat "$said/out")" -ge 10000
     done
