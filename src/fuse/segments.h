@@ -216,6 +216,19 @@ static bool has(const tamis *f, uint64_t key)
     return settle(part, h, (x & packed_mask(s.width)) == 0);
 }
 
+static const char *verify(const tamis *f)
+{
+    uint64_t size = part_bytes_of(&f->plan), keys = 0;
+
+    for (uint64_t at = 0; at < f->plan.bytes; at += size) {
+        const uint8_t *part = (const uint8_t *)f->payload + at;
+        if (part[HEAD_STASHED] > STASH)
+            return "a stash of more keys than fit";
+        keys += le32(part);
+    }
+    return keys == f->count ? NULL : "the keys of the parts are not the count";
+}
+
 /* ---- Many queries ------------------------------------------------------ */
 
 /* Slots of a group of keys are on their way from memory while those of the group before are looked
