@@ -243,7 +243,18 @@ typedef struct flight {
     uint32_t slots[GROUP][ARITY];
 } flight;
 
-FUSE_INLINE void send(flight *to, const tamis *f, const shape *s, const uint64_t *keys, size_t n)
+/* What is not plain may reach into the next line. */
+FUSE_INLINE void fetch(const uint8_t *slots, uint64_t i, unsigned width, unsigned plain)
+{
+    const uint8_t *at = slots + packed_byte(i, width);
+
+    __builtin_prefetch(at);
+    if (!plain)
+        __builtin_prefetch(at + 3);
+}
+
+FUSE_INLINE void send(flight *to, const tamis *f, const shape *s, const uint64_t *keys, size_t n,
+                      unsigned plain)
 {
     const uint8_t *part = f->payload;
     uint64_t seed = spread_seed(part[HEAD_SEED]), salt = f->salt;
@@ -259,7 +270,7 @@ FUSE_INLINE void send(flight *to, const tamis *f, const shape *s, const uint64_t
         for (unsigned j = 0; j < ARITY; j++) {
             uint64_t slot = slot_of(s, start, offsets, j);
             to->slots[i][j] = (uint32_t)slot;
-            __builtin_prefetch(part + HEAD_BYTES + packed_byte(slot, s->width));
+            fetch(part + HEAD_BYTES, slot, s->width, plain);
         }
     }
 }
@@ -295,11 +306,11 @@ FUSE_INLINE size_t has_many_of(const tamis *f, uint64_t *answers, const uint64_t
     size_t found = 0;
 
     memset(answers, 0, (n + 63) / 64 * sizeof *answers);
-    send(&flights[0], f, s, keys, at_most(n, GROUP));
+    send(&flights[0], f, s, keys, at_most(n, GROUP), plain);
     for (size_t i = 0; i < n; i += GROUP) {
         flight *now = &flights[i / GROUP % 2], *next = &flights[1 - i / GROUP % 2];
         if (n - i > GROUP)
-            send(next, f, s, keys + i + GROUP, at_most(n - i - GROUP, GROUP));
+            send(next, f, s, keys + i + GROUP, at_most(n - i - GROUP, GROUP), plain);
         uint64_t bits = land(now, f, s, at_most(n - i, GROUP), plain);
         answers[i / 64] |= bits << i % 64;
         found += (size_t)__builtin_popcountll(bits);
