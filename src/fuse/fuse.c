@@ -5,7 +5,7 @@
  * Large sets take twelve percent more slots than keys.
  *
  * Payload: parts of one size (base/parts.h), each with a head and its slots. Zeros are the empty
- * filter; every payload is valid.
+ * filter.
  *
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
@@ -32,6 +32,7 @@ const tamis_ops tamis__fuse = {
     .bytes = bytes,
     .has = has,
     .rate = rate,
+    .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
 };

@@ -225,7 +225,7 @@ static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_
 
 /* ---- Filling slots ----------------------------------------------------- */
 
-static inline void fill_width(const peeling *q, uint8_t *array, unsigned width)
+FUSE_INLINE void fill_plain(const peeling *q, uint8_t *array, unsigned plain)
 {
     const shape s = q->s;
     const uint64_t *states = q->states, seed = q->seed;
@@ -239,22 +239,30 @@ static inline void fill_width(const peeling *q, uint8_t *array, unsigned width)
         uint32_t x = (uint32_t)state;
 
         for (unsigned j = 0; j < ARITY; j++)
-            x ^= packed_get(array, slot_of(&s, start, offsets, j), width);
-        packed_put(array, slot, width, x & packed_mask(width));
+            x ^= get(array, slot_of(&s, start, offsets, j), s.width, plain);
+        if (plain)
+            packed_put(array, slot, plain, x);
+        else
+            packed_put_odd(array, slot, s.width, x);
     }
 }
 
 /* Slots are still zero, so that the key's own is no harm among those it is xored with. */
 static void fill(const peeling *q, uint8_t *array)
 {
-    if (q->s.width == 8)
-        fill_width(q, array, 8);
-    else if (q->s.width == 16)
-        fill_width(q, array, 16);
-    else if (q->s.width == 32)
-        fill_width(q, array, 32);
-    else
-        fill_width(q, array, q->s.width);
+    switch (q->s.width) {
+    case 8:
+        fill_plain(q, array, 8);
+        break;
+    case 16:
+        fill_plain(q, array, 16);
+        break;
+    case 32:
+        fill_plain(q, array, 32);
+        break;
+    default:
+        fill_plain(q, array, 0);
+    }
 }
 
 static void finish(const peeling *q, uint8_t *part, unsigned seed, const uint64_t *stash,

@@ -21,6 +21,7 @@
 #define TAMIS_FUSE_SEGMENTS_H
 
 #include <math.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "base/hash.h"
@@ -86,6 +87,12 @@ static inline uint64_t slot_of(const shape *s, uint64_t start, uint64_t offsets,
 
     return (start << s->segment_bits) + ((uint64_t)j << s->segment_bits) +
            (offsets >> 16 * j & mask);
+}
+
+/* A slot; `plain` as below. */
+static inline uint32_t get(const uint8_t *slots, uint64_t i, unsigned width, unsigned plain)
+{
+    return plain ? packed_get(slots, i, plain) : packed_get_odd(slots, i, width);
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -183,88 +190,159 @@ static inline bool in_stash(const uint8_t *part, uint64_t h)
     return false;
 }
 
-/* A key on its way: where its slots are, and what they should add up to. */
-typedef struct probe {
-    const uint8_t *part;
-    uint64_t h, slots[ARITY];
-} probe;
-
-static inline probe aim(const tamis *f, const shape *s, uint64_t key)
+/* The seed, the keys and the stash of a part are read before its slots. */
+static inline const uint8_t *part_with(const tamis *f, const shape *s, uint64_t h)
 {
-    probe p = { .h = place(key, f->salt) };
-    uint64_t start = start_of(s, p.h);
-
-    p.part = (const uint8_t *)f->payload + part_of(p.h, s->part_bits) * s->part_bytes;
-    uint64_t offsets = offsets_of(p.h & FUSE_LOW_BITS, spread_seed(p.part[HEAD_SEED]));
-    for (unsigned j = 0; j < ARITY; j++)
-        p.slots[j] = slot_of(s, start, offsets, j);
-    return p;
+    return (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
 }
 
-static inline void fetch(const probe *p, unsigned width)
+static inline bool settle(const uint8_t *part, uint64_t h, bool fits)
 {
-    for (unsigned j = 0; j < ARITY; j++)
-        __builtin_prefetch(p->part + HEAD_BYTES + packed_byte(p->slots[j], width));
-}
-
-static inline bool hits(const probe *p, unsigned width)
-{
-    uint32_t x = (uint32_t)p->h;
-
-    for (unsigned j = 0; j < ARITY; j++)
-        x ^= packed_get(p->part + HEAD_BYTES, p->slots[j], width);
-    bool found = (x & packed_mask(width)) == 0 && le32(p->part) != 0;
-    return found || (p->part[HEAD_STASHED] && in_stash(p->part, p->h));
+    if (part[HEAD_STASHED])
+        fits |= in_stash(part, h);
+    return fits && le32(part) != 0;
 }
 
 static bool has(const tamis *f, uint64_t key)
 {
-    shape s = shape_of(&f->plan);
-    probe p = aim(f, &s, key);
+    const shape s = shape_of(&f->plan);
+    uint64_t h = place(key, f->salt), start = start_of(&s, h);
+    const uint8_t *part = part_with(f, &s, h);
+    uint64_t offsets = offsets_of(h & FUSE_LOW_BITS, spread_seed(part[HEAD_SEED]));
+    uint32_t x = (uint32_t)h;
 
-    return hits(&p, s.width);
+    for (unsigned j = 0; j < ARITY; j++)
+        x ^= packed_get(part + HEAD_BYTES, slot_of(&s, start, offsets, j), s.width);
+    return settle(part, h, (x & packed_mask(s.width)) == 0);
+}
+
+static const char *verify(const tamis *f)
+{
+    uint64_t size = part_bytes_of(&f->plan), keys = 0;
+
+    for (uint64_t at = 0; at < f->plan.bytes; at += size) {
+        const uint8_t *part = (const uint8_t *)f->payload + at;
+        if (part[HEAD_STASHED] > STASH)
+            return "a stash of more keys than fit";
+        keys += le32(part);
+    }
+    return keys == f->count ? NULL : "the keys of the parts are not the count";
 }
 
 /* ---- Many queries ------------------------------------------------------ */
 
-/* Keys between the one that is fetched and the one that is answered. */
-enum { IN_FLIGHT = 32 };
+/* Slots of a group of keys are on their way from memory while those of the group before are looked
+ * at. `plain` is the width if that is 8, 16 or 32, else 0, and known when this is compiled: there
+ * is one copy of the code for each, and one more for filters of one part. */
+enum { GROUP = 32 };
 
-static inline size_t has_many_at(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n,
-                                 unsigned width)
+#define FUSE_INLINE static inline __attribute__((always_inline))
+
+typedef struct flight {
+    uint64_t h[GROUP];
+    uint32_t slots[GROUP][ARITY];
+} flight;
+
+/* What is not plain may reach into the next line. */
+FUSE_INLINE void fetch(const uint8_t *slots, uint64_t i, unsigned width, unsigned plain)
 {
-    const shape s = shape_of(&f->plan);
-    probe ring[IN_FLIGHT];
-    size_t found = 0;
-    uint64_t word = 0;
+    const uint8_t *at = slots + packed_byte(i, width);
 
-    for (size_t i = 0; i < IN_FLIGHT && i < n; i++) {
-        ring[i] = aim(f, &s, keys[i]);
-        fetch(&ring[i], width);
-    }
+    __builtin_prefetch(at);
+    if (!plain)
+        __builtin_prefetch(at + 3);
+}
+
+FUSE_INLINE void send(flight *to, const tamis *f, const shape *s, const uint64_t *keys, size_t n,
+                      unsigned plain)
+{
+    const uint8_t *part = f->payload;
+    uint64_t seed = spread_seed(part[HEAD_SEED]), salt = f->salt;
+
     for (size_t i = 0; i < n; i++) {
-        probe *p = &ring[i % IN_FLIGHT];
-        word |= (uint64_t)hits(p, width) << i % 64;
-        if (i + IN_FLIGHT < n) {
-            *p = aim(f, &s, keys[i + IN_FLIGHT]);
-            fetch(p, width);
+        uint64_t h = place(keys[i], salt), start = start_of(s, h);
+        if (s->part_bits) {
+            part = part_with(f, s, h);
+            seed = spread_seed(part[HEAD_SEED]);
         }
-        if (i % 64 == 63 || i + 1 == n) {
-            answers[i / 64] = word;
-            found += (size_t)__builtin_popcountll(word);
-            word = 0;
+        uint64_t offsets = offsets_of(h & FUSE_LOW_BITS, seed);
+        to->h[i] = h;
+        for (unsigned j = 0; j < ARITY; j++) {
+            uint64_t slot = slot_of(s, start, offsets, j);
+            to->slots[i][j] = (uint32_t)slot;
+            fetch(part + HEAD_BYTES, slot, s->width, plain);
         }
+    }
+}
+
+FUSE_INLINE uint64_t land(const flight *from, const tamis *f, const shape *s, size_t n,
+                          unsigned plain)
+{
+    const uint8_t *part = f->payload;
+    bool settled = !s->part_bits && le32(part) != 0 && !part[HEAD_STASHED];
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = (uint32_t)from->h[i];
+        if (s->part_bits)
+            part = part_with(f, s, from->h[i]);
+        for (unsigned j = 0; j < ARITY; j++)
+            x ^= get(part + HEAD_BYTES, from->slots[i][j], s->width, plain);
+        bool fits = (x & packed_mask(s->width)) == 0;
+        found |= (uint64_t)(settled ? fits : settle(part, from->h[i], fits)) << i;
     }
     return found;
 }
 
+static inline size_t at_most(size_t n, size_t most)
+{
+    return n < most ? n : most;
+}
+
+FUSE_INLINE size_t has_many_of(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n,
+                               const shape *s, unsigned plain)
+{
+    flight flights[2];
+    size_t found = 0;
+
+    memset(answers, 0, (n + 63) / 64 * sizeof *answers);
+    send(&flights[0], f, s, keys, at_most(n, GROUP), plain);
+    for (size_t i = 0; i < n; i += GROUP) {
+        flight *now = &flights[i / GROUP % 2], *next = &flights[1 - i / GROUP % 2];
+        if (n - i > GROUP)
+            send(next, f, s, keys + i + GROUP, at_most(n - i - GROUP, GROUP), plain);
+        uint64_t bits = land(now, f, s, at_most(n - i, GROUP), plain);
+        answers[i / 64] |= bits << i % 64;
+        found += (size_t)__builtin_popcountll(bits);
+    }
+    return found;
+}
+
+FUSE_INLINE size_t has_many_plain(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n,
+                                  unsigned plain)
+{
+    shape s = shape_of(&f->plan);
+
+    if (plain)
+        s.width = plain;
+    if (s.part_bits)
+        return has_many_of(f, answers, keys, n, &s, plain);
+    s.part_bits = 0;
+    return has_many_of(f, answers, keys, n, &s, plain);
+}
+
 static size_t has_many(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n)
 {
-    if (f->plan.width == 8)
-        return has_many_at(f, answers, keys, n, 8);
-    if (f->plan.width == 16)
-        return has_many_at(f, answers, keys, n, 16);
-    return has_many_at(f, answers, keys, n, f->plan.width);
+    switch (f->plan.width) {
+    case 8:
+        return has_many_plain(f, answers, keys, n, 8);
+    case 16:
+        return has_many_plain(f, answers, keys, n, 16);
+    case 32:
+        return has_many_plain(f, answers, keys, n, 32);
+    default:
+        return has_many_plain(f, answers, keys, n, 0);
+    }
 }
 
 static const tamis_batch *batch(unsigned cpu)
