@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "fill.h"
 #include "message.h"
+#include "progress.h"
 #include "spec.h"
 #include "store.h"
 
@@ -15,11 +16,14 @@ typedef struct request {
     tamis_kind kind; /* TAMIS_NO_KIND: choose one */
     source source;
     const char *out;
+    uint64_t memory; /* 0: as much as it takes */
+    const char *tmp;
+    uint64_t keys; /* read */
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTION_SEED = OPTION_AFTER_SPEC };
+enum { OPTION_SEED = OPTION_AFTER_SPEC, OPTION_MEMORY, OPTION_TMP };
 
 static tamis_kind find_kind(const args *a)
 {
@@ -41,6 +45,12 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_SEED:
         r->wish.spec.hasher.seed = args_integer(a);
+        break;
+    case OPTION_MEMORY:
+        r->memory = args_bytes(a);
+        break;
+    case OPTION_TMP:
+        r->tmp = a->value;
         break;
     default:
         wish_option(&r->wish, a);
@@ -92,141 +102,159 @@ static void read_options(request *r, args *a)
 
 /* ---- Choosing a kind --------------------------------------------------- */
 
-static _Noreturn void refuse_plan(const request *r, tamis_status status)
+/* `keys` may be unknown: 0. */
+static _Noreturn void refuse_plan(const request *r, uint64_t keys)
 {
-    const tamis_spec *spec = &r->wish.spec;
-    char can_not[80] = "no kind of filter can";
+    char who[80] = "no kind of filter can", what[40] = "these";
 
-    if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "build: %s filters lack an ability asked for by --can; see 'tamis kinds'",
+    if (is_indexed(r->kind))
+        die(CODE_LIMIT, "build: a key is too large for %s filters at that size",
             tamis_kind_name(r->kind));
-    if (status != TAMIS_RANGE)
-        die_status("plan", r->out, status);
     if (r->kind)
-        snprintf(can_not, sizeof can_not, "%s filters cannot", tamis_kind_name(r->kind));
-    die(CODE_LIMIT,
-        "build: %s hold %" PRIu64 " keys at that rate and size; 'tamis plan' shows what can",
-        can_not, spec->keys);
+        snprintf(who, sizeof who, "%s filters cannot", tamis_kind_name(r->kind));
+    if (keys)
+        snprintf(what, sizeof what, "%" PRIu64, keys);
+    die(CODE_LIMIT, "build: %s hold %s keys at that rate and size; 'tamis plan' shows what can",
+        who, what);
 }
 
 /* Indexed kinds are left out: whether keys are small integers is for the user to say. */
-static bool plan_smallest(tamis_plan *plan, const tamis_spec *spec)
+static tamis_kind find_smallest(const tamis_spec *spec)
 {
     size_t n = tamis_plan_all(NULL, 0, spec);
-    tamis_plan *plans = calloc(n + 1, sizeof *plans), *p = plans;
+    tamis_plan *plans = calloc(n + 1, sizeof *plans), *best = &plans[n];
 
     if (!plans)
         die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, spec);
-    while (p < plans + n && is_indexed(p->kind))
-        p++;
-    *plan = *p;
+    for (tamis_plan *p = plans; p < plans + n; p++)
+        if (!is_indexed(p->kind) && (!best->kind || bits_per_key(p) < bits_per_key(best)))
+            best = p;
+    tamis_kind kind = best->kind;
     free(plans);
-    return plan->kind != TAMIS_NO_KIND;
+    return kind;
 }
 
-static tamis_plan choose_plan(const request *r)
-{
-    tamis_plan plan;
+/* Kinds compare much the same whatever the number of keys. */
+enum { TYPICAL_KEYS = 1000000 };
 
-    if (tamis_plan_kind(&plan, TAMIS_BLOCKED, &r->wish.spec) &&
-        !plan_smallest(&plan, &r->wish.spec))
-        refuse_plan(r, TAMIS_RANGE);
+static tamis_kind choose_kind(const request *r)
+{
+    tamis_spec spec = r->wish.spec;
+    tamis_plan plan;
+    tamis_kind kind = TAMIS_BLOCKED;
+
+    if (spec.keys == 0 && spec.max_bytes == 0)
+        spec.keys = TYPICAL_KEYS;
+    if (tamis_plan_kind(&plan, kind, &spec))
+        kind = find_smallest(&spec);
+    if (!kind)
+        refuse_plan(r, r->wish.spec.keys);
+    return kind;
+}
+
+static void say_choice(const tamis_plan *plan)
+{
     say("%s chosen, %.2f bits per key, false positive rate %.3g; -k KIND takes another, 'tamis "
-        "plan' "
-        "compares them",
-        tamis_kind_name(plan.kind), bits_per_key(&plan), plan.fpr);
-    return plan;
-}
-
-static tamis_plan make_plan(const request *r)
-{
-    tamis_plan plan;
-    tamis_status status;
-
-    if (!r->kind)
-        return choose_plan(r);
-    if ((status = tamis_plan_kind(&plan, r->kind, &r->wish.spec)))
-        refuse_plan(r, status);
-    return plan;
+        "plan' compares them",
+        tamis_kind_name(plan->kind), bits_per_key(plan), plan->fpr);
 }
 
 /* ---- Building ---------------------------------------------------------- */
 
-static uint64_t largest(const buffer *keys)
-{
-    const uint64_t *key = (const void *)keys->bytes;
-    uint64_t max = 0;
+/* What the program takes besides the builder: itself, and what each thread reads and hashes. */
+enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, BUILDER_BYTES = 4 << 20 };
 
-    for (size_t n = keys->size / sizeof *key; n > 0; n--, key++)
-        if (*key > max)
-            max = *key;
-    return max;
+static uint64_t memory_for_builder(const request *r)
+{
+    uint64_t own = OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES;
+
+    if (r->memory == 0)
+        return 0;
+    if (r->memory < own + BUILDER_BYTES)
+        die(CODE_MEMORY, "build: --memory is too little for %u threads; give %" PRIu64 "M or more",
+            r->source.threads, (own + BUILDER_BYTES) >> 20);
+    return r->memory - own;
 }
 
-static uint64_t capacity_needed(const request *r, const buffer *keys)
+static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)
 {
-    uint64_t n = keys->size / sizeof(uint64_t), max;
-
-    if (!is_indexed(r->kind))
-        return n > 0 ? n : 1;
-    if ((max = largest(keys)) == UINT64_MAX)
-        die(CODE_LIMIT, "build: key %" PRIu64 " is too large for %s filters", max,
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "build: %s filters lack an ability asked for by --can; see 'tamis kinds'",
             tamis_kind_name(r->kind));
-    return max + 1;
+    if (status == TAMIS_RANGE)
+        refuse_plan(r, keys);
+    if (status == TAMIS_NOMEM && r->memory)
+        die(CODE_MEMORY, "%s: cannot be built in so little memory; give more with --memory",
+            r->out);
+    die_status("build", r->out, status);
 }
 
-static tamis *build_counted(request *r)
+static tamis_builder *start(request *r)
 {
-    buffer keys = { 0 };
-    uint64_t needed;
-    tamis_plan plan;
-    tamis *f;
-
-    fill_collect(&keys, &r->source);
-    needed = capacity_needed(r, &keys);
-    if (r->wish.spec.keys < needed)
-        r->wish.spec.keys = needed;
-    plan = make_plan(r);
-    f = fill_from_keys(&plan, r->out, &keys);
-    buffer_free(&keys);
-    return f;
-}
-
-static tamis *build_streamed(request *r, const tamis_plan *plan)
-{
-    tamis *f;
-    tamis_status status = tamis_new(&f, plan, NULL);
+    tamis_build_options options = { .memory = memory_for_builder(r),
+                                    .threads = r->source.threads,
+                                    .dir = r->tmp,
+                                    .progress = store_progress,
+                                    .ctx = &r->keys };
+    tamis_builder *b;
+    tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
 
     if (status)
-        die_status("make", r->out, status);
-    fill_from_source(f, r->out, &r->source);
-    return f;
+        refuse(r, status, r->wish.spec.keys);
+    return b;
 }
 
-static tamis *build(request *r)
+/* The filter is in memory in any case, and can tell how full it is. */
+static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *plan)
 {
-    tamis_plan plan;
+    tamis *f;
+    tamis_status status = tamis_builder_finish(&f, b);
 
-    if (r->wish.spec.keys == 0)
-        return build_counted(r);
-    plan = make_plan(r);
-    if (tamis_kind_can(plan.kind) & TAMIS_CAN_ADD)
-        return build_streamed(r, &plan);
-    r->kind = plan.kind;
-    return build_counted(r);
+    if (status)
+        return status;
+    progress_erase();
+    store_save(f, r->out);
+    store_warn_if_crowded(f, r->out);
+    *plan = *tamis_plan_of(f);
+    tamis_free(f);
+    return TAMIS_OK;
+}
+
+static tamis_status save_solved(const request *r, tamis_builder *b, tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status = store_build(b, r->out);
+
+    if (status)
+        return status;
+    f = store_map(r->out);
+    *plan = *tamis_plan_of(f);
+    tamis_free(f);
+    return TAMIS_OK;
 }
 
 static int run(args *a)
 {
     request r = { 0 };
-    tamis *f;
+    tamis_plan plan;
 
     read_options(&r, a);
-    f = build(&r);
-    store_save(f, r.out);
-    store_warn_if_crowded(f, r.out);
-    tamis_free(f);
+    bool is_chosen = !r.kind;
+    if (is_chosen)
+        r.kind = choose_kind(&r);
+    /* So that a line can be blamed. */
+    if (is_indexed(r.kind))
+        r.source.format.below = r.wish.spec.keys;
+    tamis_builder *b = start(&r);
+    r.keys = fill_builder(b, r.out, &r.source);
+    bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
+    tamis_status status = (adds ? save_added : save_solved)(&r, b, &plan);
+    if (status)
+        refuse(&r, status, r.keys);
+    tamis_builder_free(b);
+    if (is_chosen)
+        say_choice(&plan);
     return CODE_OK;
 }
 
@@ -234,6 +262,8 @@ static const option_row options[] = {
     { 'o', "output", "FILE", "where to save the filter" },
     { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them" },
     { OPTION_SEED, "seed", "S", "integer that changes the hash (default: 0)" },
+    { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)" },
+    { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
     { 0 },
 };
 
@@ -245,10 +275,16 @@ const command cmd_build = {
         "Reads keys from the INPUTs, or from standard input, and saves a filter of them to\n"
         "FILE. A key is a line, byte for byte, without its end.\n"
         "\n"
-        "Without --keys, the keys are hashed and counted first, which takes 8 bytes of memory\n"
-        "for each. With it, they are added as they come; more keys than announced raise the\n"
-        "false positive rate, with a warning, or end the command if the kind has a fixed\n"
-        "capacity. Without --kind, one is chosen and named on standard error.\n"
+        "Without --keys, the keys are hashed and counted first, and take 8 bytes each. With it,\n"
+        "kinds that can add take them as they come; more keys than announced raise the false\n"
+        "positive rate, with a warning, or end the command if the kind has a fixed capacity.\n"
+        "Other kinds see all keys first, and make room for as many as there are. Without\n"
+        "--kind, one is chosen and named on standard error.\n"
+        "\n"
+        "With --memory, the program never takes more than that: keys that do not fit wait in a\n"
+        "file without a name, gone when the program ends. Kinds that can add need the size of\n"
+        "the filter and a little more; others what it takes to solve a part of it, of at most\n"
+        "17 million keys, and never have the whole filter in memory.\n"
         "\n"
         "The hash is stored in the file. 'fast' is for keys from trusted hands; 'keyed' draws\n"
         "a secret, so that outsiders cannot choose keys that collide: the file is then\n"

@@ -5,7 +5,6 @@
  * one of each of two, and the bytes of a filter never depend on the number of threads. */
 #include "fill.h"
 #include "message.h"
-#include "progress.h"
 
 typedef struct filling {
     tamis *filter;
@@ -42,50 +41,31 @@ uint64_t fill_from_source(tamis *f, const char *path, source *s)
     return pipeline_run(&p, s);
 }
 
-/* ---- From inputs, counted first ---------------------------------------- */
+/* ---- For a filter that is built at the end ------------------------------ */
 
-static void collect_chunk(void *ctx, job *j)
+typedef struct feeding {
+    tamis_builder *builder;
+    const char *path;
+    uint64_t n;
+} feeding;
+
+static void feed_chunk(void *ctx, job *j)
 {
-    buffer_append(ctx, j->out.bytes, j->out.size);
+    feeding *feed = ctx;
+    size_t n;
+    const uint64_t *keys = pipeline_kept_keys(j, &n);
+    tamis_status status = n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK;
+
+    if (status)
+        die_status("keep the keys for", feed->path, status);
+    feed->n += n;
 }
 
-void fill_collect(buffer *keys, source *s)
+uint64_t fill_builder(tamis_builder *b, const char *path, const source *s)
 {
-    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = collect_chunk, .ctx = keys };
+    feeding feed = { b, path, 0 };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_chunk, .ctx = &feed };
 
-    /* An array without keys is an array still. */
-    buffer_reserve(keys, sizeof(uint64_t));
     pipeline_run(&p, s);
-}
-
-/* ---- From collected keys ----------------------------------------------- */
-
-/* What a person who watches need not wait for. */
-enum { PIECE_KEYS = 1 << 20 };
-
-static void add_pieces(const filling *fill, const uint64_t *keys, size_t n)
-{
-    size_t added;
-
-    for (size_t at = 0; at < n; at += PIECE_KEYS) {
-        size_t piece = n - at < PIECE_KEYS ? n - at : PIECE_KEYS;
-
-        progress_show(at, n, "keys");
-        check(fill, tamis_add_many(fill->filter, &added, keys + at, piece));
-    }
-    progress_erase();
-}
-
-tamis *fill_from_keys(const tamis_plan *plan, const char *path, const buffer *keys)
-{
-    filling fill = { .path = path };
-    const uint64_t *at = (const void *)keys->bytes;
-    size_t n = keys->size / sizeof *at;
-
-    if (tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) {
-        check(&fill, tamis_new(&fill.filter, plan, NULL));
-        add_pieces(&fill, at, n);
-    } else
-        check(&fill, tamis_build(&fill.filter, plan, at, n, NULL));
-    return fill.filter;
+    return feed.n;
 }

@@ -92,6 +92,7 @@ static const struct answer {
     [TAMIS_BUSY] = { CODE_IO, "try again when it has finished" },
     [TAMIS_IO] = { CODE_IO, "" },
     [TAMIS_UNSYNCED] = { CODE_IO, "save it again when the disk is well" },
+    [TAMIS_STOPPED] = { CODE_IO, "run it again" },
 };
 
 int report(const char *verb, const char *path, tamis_status status)

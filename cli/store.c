@@ -7,6 +7,7 @@
 
 #include "lock.h"
 #include "message.h"
+#include "progress.h"
 #include "store.h"
 
 tamis *store_load(const char *path)
@@ -106,6 +107,50 @@ void store_save(const tamis *f, const char *path)
     if ((status = tamis_save(f, path)))
         die_status("write", path, status);
     sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- Building ---------------------------------------------------------- */
+
+static volatile sig_atomic_t stopped_by; /* a signal; 0: none */
+
+static void on_stop(int signal)
+{
+    stopped_by = signal;
+}
+
+/* What was to be ignored, after nohup for one, stays so. */
+static void catch (int signal)
+{
+    struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART }, before;
+
+    if (sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(signal, &action, NULL);
+}
+
+bool store_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    const uint64_t *keys = ctx;
+    double share = total ? (double)done / (double)total : 1;
+
+    progress_show((uint64_t)(share * (double)*keys), *keys, "keys");
+    return stopped_by == 0;
+}
+
+tamis_status store_build(tamis_builder *b, const char *path)
+{
+    tamis_status status;
+
+    catch (SIGINT);
+    catch (SIGTERM);
+    catch (SIGHUP);
+    status = tamis_builder_save(b, path);
+    progress_erase();
+    /* Whoever waits for this program is to see that the signal ended it. */
+    if (stopped_by) {
+        signal(stopped_by, SIG_DFL);
+        raise(stopped_by);
+    }
+    return status;
 }
 
 /* ---- Load -------------------------------------------------------------- */

@@ -14,6 +14,11 @@ void store_catch_truncation(void);
 void store_check_target(const char *path);
 /* No signal from the keyboard or from kill stops it half-way. */
 void store_save(const tamis *f, const char *path);
+/* Finishes into a file. A signal from the keyboard or from kill stops it, and leaves nothing. */
+tamis_status store_build(tamis_builder *b, const char *path);
+/* For a builder that store_build() finishes; `ctx` points to how many keys there are, as uint64_t.
+ */
+tamis_progress store_progress;
 
 /* There are more keys in it than planned, and its rate shows it. */
 bool store_is_crowded(const tamis_info *info);

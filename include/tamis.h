@@ -53,7 +53,9 @@ TAMIS_API const char *tamis_version(void);
     X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")           \
     X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")      \
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
-    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")
+    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")      \
+    X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots") \
+    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -92,22 +94,23 @@ TAMIS_API unsigned    tamis_kind_can(tamis_kind kind); /* TAMIS_CAN_ and TAMIS_I
 /* ---- Status ------------------------------------------------------------ */
 
 /* Constant, number, text. */
-#define TAMIS_STATUSES(X)                                      \
-    X(OK, 0, "ok")                                             \
-    X(NOMEM, 1, "out of memory")                               \
-    X(FULL, 2, "the filter is full")                           \
-    X(RANGE, 3, "a number is outside what this kind can do")   \
-    X(CANNOT, 4, "this kind cannot do that")                   \
-    X(READONLY, 5, "the filter is read-only")                  \
-    X(MISMATCH, 6, "the filters differ in kind, size or hash") \
-    X(ABSENT, 7, "the key is not in the filter")               \
-    X(FOREIGN, 8, "not a tamis filter")                        \
-    X(CORRUPT, 9, "the filter is damaged")                     \
-    X(NEWER, 10, "written by a newer version of tamis")        \
-    X(DIRTY, 11, "its writer stopped before it was synced")    \
-    X(BUSY, 12, "another program is writing to it")            \
-    X(IO, 13, "input/output error")                            \
-    X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept")
+#define TAMIS_STATUSES(X)                                                        \
+    X(OK, 0, "ok")                                                               \
+    X(NOMEM, 1, "out of memory")                                                 \
+    X(FULL, 2, "the filter is full")                                             \
+    X(RANGE, 3, "a number is outside what this kind can do")                     \
+    X(CANNOT, 4, "this kind cannot do that")                                     \
+    X(READONLY, 5, "the filter is read-only")                                    \
+    X(MISMATCH, 6, "the filters differ in kind, size or hash")                   \
+    X(ABSENT, 7, "the key is not in the filter")                                 \
+    X(FOREIGN, 8, "not a tamis filter")                                          \
+    X(CORRUPT, 9, "the filter is damaged")                                       \
+    X(NEWER, 10, "written by a newer version of tamis")                          \
+    X(DIRTY, 11, "its writer stopped before it was synced")                      \
+    X(BUSY, 12, "another program is writing to it")                              \
+    X(IO, 13, "input/output error")                                              \
+    X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept") \
+    X(STOPPED, 15, "stopped on request")
 
 typedef enum tamis_status {
 #define TAMIS_X(constant, number, text) TAMIS_##constant = number,
@@ -288,6 +291,43 @@ TAMIS_API tamis_status tamis_sync(tamis *f) TAMIS_CHECKED;
  */
 typedef void           tamis_report(void *ctx, const char *why, uint64_t offset, uint64_t size);
 TAMIS_API tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx) TAMIS_CHECKED;
+
+/* ---- Builders ---------------------------------------------------------- */
+
+/* For sets of unknown size, or larger than memory. Keys come in pieces, from as many threads as
+ * one likes; those that do not fit in memory wait in a file without a name, of 8 bytes per key,
+ * that is gone with the program whatever ends it. */
+typedef struct tamis_builder tamis_builder;
+
+/* How much is done, of how much in all. False stops the work: TAMIS_STOPPED. */
+typedef bool tamis_progress(void *ctx, uint64_t done, uint64_t total);
+
+/* Zero means "no requirement" in every field. */
+typedef struct tamis_build_options {
+    uint64_t        memory;   /* bytes for everything, the filter that is finished too */
+    unsigned        threads;  /* to finish with; 0 is 1 */
+    const char     *dir;      /* of that file; NULL: $TMPDIR or, without it, /var/tmp */
+    tamis_progress *progress; /* called by one thread at a time */
+    void           *ctx;      /* for progress */
+} tamis_build_options;
+
+/* Kinds that add are planned for spec.keys or, if that is 0, for the keys that come, repeated ones
+ * too. Others are planned for distinct keys, and for spec.keys if they are fewer. `o` may be NULL.
+ * TAMIS_NOMEM: o.memory is too little; the least is 4 MiB, or the filter and 1 MiB for kinds that
+ * add, 8/7 of what it takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
+ */
+TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
+                                         const tamis_spec          *spec,
+                                         const tamis_build_options *o) TAMIS_CHECKED;
+/* May run at the same time as itself. After a failure there is only tamis_builder_free(). */
+TAMIS_API tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys,
+                                              size_t n) TAMIS_CHECKED;
+/* The filter that tamis_build() would make, byte for byte. After a failure more keys may come, and
+ * either call be tried again; after success there is only tamis_builder_free(). */
+TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS_CHECKED;
+/* As tamis_save() of that filter, but kinds that cannot add never have all of it in memory. */
+TAMIS_API tamis_status tamis_builder_save(tamis_builder *b, const char *path) TAMIS_CHECKED;
+TAMIS_API void         tamis_builder_free(tamis_builder *b); /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,22 @@ typedef struct tamis_batch {
     void (*add_many)(tamis *f, const uint64_t *keys, size_t n); /* kinds whose add cannot fail */
 } tamis_batch;
 
+/* How a static kind is made. Its payload is 2^part_bits(capacity) parts of one size (a multiple of
+ * 64 bytes) and one geometry; part i holds the keys whose place() starts with the bits of i, and is
+ * a small filter by itself (base/parts.h).
+ *
+ * solve() fills a zeroed part. It gets all hashes of the part, in any order within groups of equal
+ * leading bits, perhaps with duplicates, in an array that it may reorder; the bytes that it makes
+ * depend on the set alone. It sets *n to the number of distinct hashes. It cannot fail but for
+ * TAMIS_FULL: more keys than part_room(), or a geometry that stays unlucky whatever the seed; the
+ * core then takes a plan that enlarge() has made a step larger, and starts again. */
+typedef struct tamis_solver {
+    size_t (*scratch)(const tamis_plan *p, size_t n); /* bytes that solve() needs for n hashes */
+    tamis_status (*solve)(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
+                          void *scratch);
+    void (*enlarge)(tamis_plan *p);
+} tamis_solver;
+
 typedef struct tamis_ops {
     /* Required. plan() and bytes() are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
@@ -38,6 +54,7 @@ typedef struct tamis_ops {
     /* Abilities: NULL means TAMIS_CANNOT. In merge and intersect, plans are equal. */
     tamis_status (*add)(tamis *f, uint64_t key);
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
+    const tamis_solver *solver; /* of static kinds, instead of add and build */
     tamis_status (*remove)(tamis *f, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
     tamis_status (*merge)(tamis *f, const tamis *g);

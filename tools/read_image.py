@@ -359,7 +359,69 @@ class Blocked:
         """Every payload is valid."""
 
 
-KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked}
+class Fuse:
+    name = "fuse"
+    arity = 3
+    HEAD, STASH = 32, 3
+    MULTIPLIER = 0x243F6A8885A308D3
+
+    @staticmethod
+    def part_bits(h):
+        bits = 0
+        while h.capacity >> bits > 1 << 24:
+            bits += 1
+        return bits
+
+    @classmethod
+    def part_bytes(cls, h):
+        slack = 0 if h.width in (8, 16, 32) else 7
+        return (cls.HEAD + (h.slots * h.width + 7) // 8 + slack + 63) // 64 * 64
+
+    @classmethod
+    def bytes(cls, h):
+        shaped = (1 <= h.width <= 32 and 2 <= h.hashes <= 16 and h.slots < 1 << 31
+                  and h.slots % (1 << h.hashes) == 0 and h.slots >> h.hashes >= cls.arity
+                  and h.capacity < 1 << 48)
+        return cls.part_bytes(h) << cls.part_bits(h) if shaped else 0
+
+    @classmethod
+    def has(cls, image, key):
+        header, h = image.header, image.place(key)
+        bits = cls.part_bits(header)
+        part = (h >> 64 - bits) * cls.part_bytes(header)
+        head = image.payload[part:part + cls.HEAD]
+        keys, seed, stashed = u32(head, 0), head[4], min(head[5], cls.STASH)
+        if keys == 0:
+            return False
+        if any(u64(head, 8 + 8 * i) == h for i in range(stashed)):
+            return True
+        start = scale64(h << bits & MASK, (header.slots >> header.hashes) - cls.arity + 1)
+        low = h & (1 << 56) - 1
+        product = (low ^ seed * 0x9E3779B97F4A7C15 & MASK) * cls.MULTIPLIER
+        offsets = product >> 64 ^ product & MASK
+        found = h
+        for j in range(cls.arity):
+            offset = offsets >> 16 * j & (1 << header.hashes) - 1
+            at = ((start + j << header.hashes) + offset) * header.width
+            byte = part + cls.HEAD + at // 8
+            found ^= int.from_bytes(image.payload[byte:byte + 8], "little") >> at % 8
+        return found & (1 << header.width) - 1 == 0
+
+    @classmethod
+    def verify(cls, image):
+        size, total = cls.part_bytes(image.header), 0
+        for part in range(0, len(image.payload), size):
+            require(image.payload[part + 5] <= cls.STASH, "a stash of more keys than fit")
+            total += u32(image.payload, part)
+        require(total == image.header.count, "the keys of the parts are not the count")
+
+
+class Fuse4(Fuse):
+    name = "fuse4"
+    arity = 4
+
+
+KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 8: Fuse, 9: Fuse4}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

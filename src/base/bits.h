@@ -26,6 +26,18 @@ static inline uint64_t mul_high64(uint64_t a, uint64_t b)
 #endif
 }
 
+/* The two halves of the 128-bit product, xored: every bit of it depends on all bits of a and b. */
+static inline uint64_t mul_fold64(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 uint128;
+    uint128 product = (uint128)a * b;
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+#else
+    return mul_high64(a, b) ^ a * b;
+#endif
+}
+
 /* A number below n, in proportion to where x lies among all 64-bit numbers: monotone in x, it uses
  * the high bits first. Nested exactly: scale64(x, c * n) / c == scale64(x, n), which is what makes
  * folding a filter the same as building it smaller. */

@@ -42,6 +42,13 @@ void *tamis__pages_new(size_t size)
     return block;
 }
 
+void *tamis__pages_grow(void *block, size_t old_size, size_t new_size)
+{
+    void *grown = mremap(block, whole_pages(old_size), whole_pages(new_size), MREMAP_MAYMOVE);
+
+    return grown == MAP_FAILED ? NULL : grown;
+}
+
 void tamis__pages_free(void *block, size_t size)
 {
     munmap(block, whole_pages(size));

@@ -12,6 +12,8 @@ enum { PAGES_WORTHWHILE = 1 << 20 };
 
 /* NULL if there is no memory. Aligned to 2 MiB. */
 void *tamis__pages_new(size_t size);
+/* The same bytes, and zeros after them, perhaps elsewhere; NULL changes nothing. */
+void *tamis__pages_grow(void *block, size_t old_size, size_t new_size);
 void tamis__pages_free(void *block, size_t size);
 
 #endif

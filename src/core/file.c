@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +20,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/image.h"
 
 /* Linux moves at most 2 GiB in one call; pieces also keep a signal from costing much. */
 static const size_t PIECE = (size_t)1 << 30;
@@ -171,16 +168,6 @@ tamis_status tamis_load(tamis **out, const char *path, const tamis_allocator *a)
 
 /* ---- Save -------------------------------------------------------------- */
 
-typedef struct {
-    char target[PATH_MAX]; /* links followed */
-    char temp[PATH_MAX];
-    size_t dir; /* length of the directory part of both, slash included */
-    bool replaces;
-    mode_t mode;
-    uid_t owner;
-    gid_t group;
-} save_paths;
-
 static bool is_keyed_filter(const char *path)
 {
     image_source s;
@@ -193,7 +180,7 @@ static bool is_keyed_filter(const char *path)
     return keyed;
 }
 
-static bool find_target(save_paths *p, const char *path)
+static bool find_target(file_save *p, const char *path)
 {
     struct stat st;
 
@@ -225,7 +212,7 @@ static bool find_target(save_paths *p, const char *path)
 
 /* ".name.tmp.", then random letters so that two savers never meet. Of a name as long as names can
  * be, a part has to do. */
-static bool name_temp(save_paths *p)
+static bool name_temp(file_save *p)
 {
     uint64_t random;
 
@@ -242,7 +229,7 @@ static bool name_temp(save_paths *p)
 
 /* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
  * replaces one that was shown to others on purpose. */
-static int create_temp(const save_paths *p, bool is_secret)
+static int create_temp(const file_save *p, bool is_secret)
 {
     mode_t others = is_secret && !is_keyed_filter(p->target) ? 077 : 0;
     mode_t mode = is_secret || p->replaces ? 0600 : 0666;
@@ -259,17 +246,7 @@ static int create_temp(const save_paths *p, bool is_secret)
     return fd;
 }
 
-static bool write_temp(const tamis *f, int fd)
-{
-    image_sink sink = { .write = write_file, .fd = fd };
-
-    if (tamis__image_encode(f, &sink) && fsync(fd) == 0)
-        return close(fd) == 0;
-    close_quietly(fd);
-    return false;
-}
-
-static bool sync_dir(save_paths *p)
+static bool sync_dir(file_save *p)
 {
     if (p->dir == 0)
         strcpy(p->temp, ".");
@@ -292,38 +269,71 @@ static void unlink_quietly(const char *path)
     errno = saved;
 }
 
-tamis_status tamis_save(const tamis *f, const char *path)
+tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
 {
-    save_paths p;
+    if (!find_target(p, path) || !name_temp(p))
+        return TAMIS_IO;
+    p->fd = create_temp(p, is_secret);
+    if (p->fd >= 0)
+        return TAMIS_OK;
+    if (p->replaces && errno != EEXIST)
+        unlink_quietly(p->temp);
+    return TAMIS_IO;
+}
+
+image_sink tamis__save_sink(const file_save *p)
+{
+    return (image_sink){ .write = write_file, .fd = p->fd };
+}
+
+image_source tamis__save_source(const file_save *p)
+{
+    return (image_source){ .read = read_file, .fd = p->fd, .size = UINT64_MAX };
+}
+
+static bool sync_and_close(int fd)
+{
+    if (fsync(fd) == 0)
+        return close(fd) == 0;
+    close_quietly(fd);
+    return false;
+}
+
+tamis_status tamis__save_end(file_save *p, tamis_status status)
+{
+    if (status)
+        close_quietly(p->fd);
+    else if (!sync_and_close(p->fd) || rename(p->temp, p->target) != 0)
+        status = TAMIS_IO;
+    if (status) {
+        unlink_quietly(p->temp);
+        return status;
+    }
+    return sync_dir(p) ? TAMIS_OK : TAMIS_UNSYNCED;
+}
+
+static tamis_status write_to(const file_save *p, const tamis *f)
+{
+    image_sink sink = tamis__save_sink(p);
     image_snapshot s;
     tamis_status status = tamis__snapshot(&s, f);
 
-    if (status)
-        return status;
-    if (!find_target(&p, path) || !name_temp(&p))
-        return TAMIS_IO;
     /* Later adds would go to the file that lost its name. */
-    if (f->fd >= 0 && is_named(f->fd, p.target)) {
+    if (!status && f->fd >= 0 && is_named(f->fd, p->target)) {
         errno = EBUSY;
         return TAMIS_IO;
     }
-    int fd = create_temp(&p, f->plan.hasher.hash == TAMIS_KEYED);
-    if (fd < 0) {
-        if (p.replaces && errno != EEXIST)
-            unlink_quietly(p.temp);
-        return TAMIS_IO;
-    }
-    if (!write_temp(&s.now, fd))
+    if (!status && !tamis__image_encode(&s.now, &sink))
         status = TAMIS_IO;
-    else if (!tamis__snapshot_holds(&s))
-        status = TAMIS_BUSY;
-    else if (rename(p.temp, p.target) != 0)
-        status = TAMIS_IO;
-    if (status) {
-        unlink_quietly(p.temp);
-        return status;
-    }
-    return sync_dir(&p) ? TAMIS_OK : TAMIS_UNSYNCED;
+    return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
+}
+
+tamis_status tamis_save(const tamis *f, const char *path)
+{
+    file_save p;
+    tamis_status status = tamis__save_begin(&p, path, f->plan.hasher.hash == TAMIS_KEYED);
+
+    return status ? status : tamis__save_end(&p, write_to(&p, f));
 }
 
 /* ---- Map --------------------------------------------------------------- */

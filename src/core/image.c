@@ -91,6 +91,11 @@ uint64_t tamis__image_size(const tamis *f)
     return payload_section(&f->plan).end;
 }
 
+uint64_t tamis__image_offset(const tamis_plan *plan)
+{
+    return payload_section(plan).offset;
+}
+
 /* ---- Memory as a source and a sink ------------------------------------- */
 
 static bool read_memory(const image_source *s, uint64_t offset, void *buf, size_t size)
@@ -161,8 +166,26 @@ static size_t block_length(const section *s, uint64_t at)
     return s->length - at < IMAGE_BLOCK ? (size_t)(s->length - at) : IMAGE_BLOCK;
 }
 
-/* Each MiB is written while the checksum has it in cache. */
-static bool write_section(const tamis *f, const image_sink *sink, section *s, bool with_payload)
+/* Checksum of a block that is only looked at: from a file, through a small buffer. */
+static bool sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset, size_t size)
+{
+    XXH3_state_t state;
+    uint8_t buf[PAGE];
+
+    XXH3_64bits_reset(&state);
+    for (size_t at = 0; at < size; at += sizeof buf) {
+        size_t part = size - at < sizeof buf ? size - at : sizeof buf;
+        if (!s->read(s, offset + at, buf, part))
+            return false;
+        XXH3_64bits_update(&state, buf, part);
+    }
+    *sum = XXH3_64bits_digest(&state);
+    return true;
+}
+
+/* Each MiB is written while the checksum has it in cache; unless it is `written` there already. */
+static bool write_section(const tamis *f, const image_source *written, const image_sink *sink,
+                          section *s, bool with_payload)
 {
     const uint8_t *payload = f->payload;
     XXH3_state_t digest;
@@ -170,12 +193,17 @@ static bool write_section(const tamis *f, const image_sink *sink, section *s, bo
     XXH3_64bits_reset(&digest);
     for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
         size_t size = block_length(s, at);
-        uint8_t sum[8];
-        put_le64(sum, XXH3_64bits(payload + at, size));
-        XXH3_64bits_update(&digest, sum, sizeof sum);
+        uint64_t sum;
+        uint8_t bytes[8];
+        if (!written)
+            sum = XXH3_64bits(payload + at, size);
+        else if (!sum_in_passing(&sum, written, s->offset + at, size))
+            return false;
+        put_le64(bytes, sum);
+        XXH3_64bits_update(&digest, bytes, sizeof bytes);
         if (with_payload && !sink->write(sink, s->offset + at, payload + at, size))
             return false;
-        if (!sink->write(sink, s->sums + at / IMAGE_BLOCK * 8, sum, sizeof sum))
+        if (!sink->write(sink, s->sums + at / IMAGE_BLOCK * 8, bytes, sizeof bytes))
             return false;
     }
     s->digest = XXH3_64bits_digest(&digest);
@@ -189,19 +217,30 @@ static bool write_zeros(const image_sink *sink, uint64_t from, uint64_t to)
     return sink->write(sink, from, zeros, (size_t)(to - from));
 }
 
-bool tamis__image_encode(const tamis *f, const image_sink *sink)
+static bool encode(const tamis *f, const image_source *written, const image_sink *sink)
 {
     section s = payload_section(&f->plan);
 
-    return write_zeros(sink, IMAGE_HEADER, s.offset) && write_section(f, sink, &s, true) &&
+    return write_zeros(sink, IMAGE_HEADER, s.offset) &&
+           write_section(f, written, sink, &s, !written) &&
            write_zeros(sink, s.offset + s.length, s.sums) && write_header(f, sink, &s, STATE_WHOLE);
+}
+
+bool tamis__image_encode(const tamis *f, const image_sink *sink)
+{
+    return encode(f, NULL, sink);
+}
+
+bool tamis__image_complete(const tamis *f, const image_source *written, const image_sink *sink)
+{
+    return encode(f, written, sink);
 }
 
 bool tamis__image_seal(const tamis *f, const image_sink *sink)
 {
     section s = payload_section(&f->plan);
 
-    return write_section(f, sink, &s, false) && sink->flush(sink) &&
+    return write_section(f, NULL, sink, &s, false) && sink->flush(sink) &&
            write_header(f, sink, &s, STATE_WHOLE);
 }
 
@@ -378,23 +417,6 @@ static void check_zeros(walk *w, uint64_t from, uint64_t to)
         else if (!is_zero(buf, buf + size))
             fault(w, "padding is not zero", at, size);
     }
-}
-
-/* Checksum of a block that is only looked at: from a file, through a small buffer. */
-static bool sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset, size_t size)
-{
-    XXH3_state_t state;
-    uint8_t buf[PAGE];
-
-    XXH3_64bits_reset(&state);
-    for (size_t at = 0; at < size; at += sizeof buf) {
-        size_t part = size - at < sizeof buf ? size - at : sizeof buf;
-        if (!s->read(s, offset + at, buf, part))
-            return false;
-        XXH3_64bits_update(&state, buf, part);
-    }
-    *sum = XXH3_64bits_digest(&state);
-    return true;
 }
 
 /* Copies the block to `dest` unless that is NULL. */

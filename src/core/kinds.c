@@ -73,7 +73,8 @@ unsigned tamis_kind_can(tamis_kind kind)
 
     if (!ops)
         return 0;
-    return (ops->add ? TAMIS_CAN_ADD : 0u) | (ops->add || ops->build ? TAMIS_CAN_BUILD : 0u) |
+    return (ops->add ? TAMIS_CAN_ADD : 0u) |
+           (ops->add || ops->build || ops->solver ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
            (ops->merge ? TAMIS_CAN_MERGE : 0u) | (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) |
            (ops->list ? TAMIS_CAN_LIST : 0u) | (ops->fold ? TAMIS_CAN_FOLD : 0u) |

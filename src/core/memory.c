@@ -66,11 +66,29 @@ static tamis_status own_heap(tamis *f)
     return TAMIS_OK;
 }
 
+static bool deserves_pages(const tamis *f, uint64_t size)
+{
+    return f->alloc.resize == resize_with_libc && size >= PAGES_WORTHWHILE;
+}
+
 tamis_status tamis__payload_new(tamis *f)
 {
-    if (f->alloc.resize == resize_with_libc && f->plan.bytes >= PAGES_WORTHWHILE)
-        return own_pages(f);
-    return own_heap(f);
+    return deserves_pages(f, f->plan.bytes) ? own_pages(f) : own_heap(f);
+}
+
+void *tamis__scratch_new(const tamis *f, size_t size)
+{
+    if (deserves_pages(f, size))
+        return tamis__pages_new(size);
+    return f->alloc.resize(f->alloc.ctx, NULL, 0, size);
+}
+
+void tamis__scratch_free(const tamis *f, void *block, size_t size)
+{
+    if (deserves_pages(f, size))
+        tamis__pages_free(block, size);
+    else
+        f->alloc.resize(f->alloc.ctx, block, size, 0);
 }
 
 void tamis_free(tamis *f)

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/image.h"
 #include "core/memory.h"
+#include "core/parts.h"
 #include "core/plan.h"
 
 /* ---- Texts ------------------------------------------------------------- */
@@ -86,6 +87,8 @@ static tamis_status fill(tamis *f, const uint64_t *keys, size_t n)
 {
     size_t added;
 
+    if (f->ops->solver)
+        return tamis__parts_build(f, keys, n, 1);
     return f->ops->build ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
 }
 

@@ -83,11 +83,13 @@ static void assert_mean(const sample *s, double expected, size_t filters)
 static void planned_rates_are_means(tamis_kind kind)
 {
     const double loads[] = { 0.5, 1, 2 };
+    /* A kind that cannot add takes no more keys than planned. */
+    const double most = tamis_kind_can(kind) & TAMIS_CAN_ADD ? 2 : 1;
     const size_t filters = is_sanitized() ? 200 : 2000;
     const size_t n = 1000;
 
     for (int p = 0; p < N_FPRS; p++)
-        for (int l = 0; l < 3; l++) {
+        for (int l = 0; l < 3 && loads[l] <= most; l++) {
             tamis_plan plan = plan_for(kind, n, FPRS[p], 0);
             rng r = rng_for(500 + (uint64_t)kind, (uint64_t)(10 * p + l));
             size_t held = (size_t)((double)n * loads[l]);
@@ -271,7 +273,8 @@ static void family_is_no_worse(tamis_kind kind, const family *x, size_t n, size_
     double told = tamis_describe(f).fpr;
     assert_int_equal(tamis_has_many(f, hits, keys, n), n);
     assert_rate(tamis_has_many(f, hits, others, probes), probes, told, told);
-    assert_true(is_near(told, plan.fpr, spread_of(kind, spec.fpr, n)));
+    /* Planned rates are kept to 32 bits. */
+    assert_true(is_near(told, plan.fpr, spread_of(kind, spec.fpr, n) + 0x1p-31));
     tamis_free(f);
     free(keys);
     free(others);

@@ -283,6 +283,68 @@ static void adders_share_a_writable_map(tamis_kind kind)
     }
 }
 
+/* ---- Builders ---------------------------------------------------------- */
+
+typedef struct feeding {
+    tamis_builder *b;
+    const uint64_t *keys;
+    size_t n;
+    size_t mistakes;
+} feeding;
+
+static void *feed(void *arg)
+{
+    feeding *x = arg;
+
+    for (size_t at = 0, piece; at < x->n; at += piece) {
+        piece = x->n - at < 700 ? x->n - at : 700;
+        x->mistakes += tamis_builder_add_many(x->b, x->keys + at, piece) != TAMIS_OK;
+    }
+    return NULL;
+}
+
+/* Half of the keys come from two threads. */
+static void feed_from_threads(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    pthread_t threads[ADDERS];
+    feeding feedings[ADDERS];
+
+    for (size_t i = 0; i < ADDERS; i++) {
+        feedings[i] = (feeding){ b, keys + i * n / 5, n * 2 / 5, 0 };
+        start(&threads[i], feed, &feedings[i]);
+    }
+    join(threads, ADDERS);
+    for (size_t i = 0; i < ADDERS; i++)
+        assert_int_equal(feedings[i].mistakes, 0);
+}
+
+/* In memory, and with a limit that sends the keys to a file. */
+static void builders_lose_nothing(tamis_kind kind)
+{
+    const size_t n = 50000;
+    tamis_spec spec = spec_for(0, 0.01, 5);
+    const tamis_plan any = plan_for(kind, 2 * n, 0.01, 5);
+    rng r = rng_for(900 + (uint64_t)kind, 1);
+    size_t all = n;
+    uint64_t *keys = universe_of(&any, &r, &all);
+
+    for (int limited = 0; limited <= 1; limited++) {
+        const tamis_build_options o = { .memory = limited ? 4 << 20 : 0, .threads = THREADS };
+        tamis_builder *b = NULL;
+        tamis *f = NULL;
+
+        assert_int_equal(tamis_builder_new(&b, kind, &spec, &o), TAMIS_OK);
+        for (int i = 0; i < (limited ? 4 : 1); i++)
+            feed_from_threads(b, keys, n);
+        assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_true(tamis_has(f, keys[i]));
+        tamis_builder_free(b);
+        tamis_free(f);
+    }
+    free(keys);
+}
+
 /* ---- Filters apart ----------------------------------------------------- */
 
 typedef struct life {
@@ -339,6 +401,8 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
         { "concurrent adders share a writable map", adders_share_a_writable_map,
           .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
+        { "builders that threads feed lose nothing", builders_lose_nothing,
+          .can = TAMIS_CAN_BUILD },
         { "filters of threads share nothing", filters_of_threads_share_nothing,
           .can = TAMIS_CAN_BUILD },
     };

@@ -1,0 +1,251 @@
+/* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
+ *
+ * Keys of static kinds wait as hashes, in buckets by their leading bits, for solve.c. Kinds that
+ * add take keys at once if the size is known; if not, keys wait in the order given. */
+#include "core/builder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* With less, the buffers of the file would be more than a quarter of it. */
+static const uint64_t MEMORY_MIN = 4 << 20;
+
+/* ---- Life -------------------------------------------------------------- */
+
+uint64_t tamis__memory_left(const tamis_builder *b, uint64_t taken)
+{
+    uint64_t memory = b->options.memory;
+
+    if (memory == 0)
+        return UINT64_MAX;
+    return taken < memory ? memory - taken : 0;
+}
+
+bool tamis__is_wanted(const tamis_builder *b, uint64_t done, uint64_t total)
+{
+    return !b->options.progress || b->options.progress(b->options.ctx, done, total);
+}
+
+static tamis_status make_filter(const tamis_builder *b, tamis **out, uint64_t keys, uint64_t held)
+{
+    tamis_spec spec = b->spec;
+    tamis_plan plan;
+
+    spec.keys = keys;
+    tamis_status status = tamis_plan_kind(&plan, b->kind, &spec);
+    if (!status && plan.bytes > tamis__memory_left(b, held))
+        status = TAMIS_NOMEM;
+    return status ? status : tamis_new(out, &plan, NULL);
+}
+
+/* What no number of keys can change is refused before they come, and so is a number of them that
+ * would not fit. */
+static tamis_status check(const tamis_builder *b)
+{
+    uint64_t memory = b->options.memory;
+    tamis_plan plan;
+
+    if (!b->ops)
+        return TAMIS_RANGE;
+    if (!b->ops->solver && !b->ops->add)
+        return TAMIS_CANNOT;
+    tamis_status status = tamis_plan_kind(&plan, b->kind, &b->spec);
+    if (status || memory == 0)
+        return status;
+    if (memory < MEMORY_MIN)
+        return TAMIS_NOMEM;
+    if (b->ops->solver && b->spec.keys && tamis__solve_needs(b->ops, &plan) > memory - memory / 8)
+        return TAMIS_NOMEM;
+    return TAMIS_OK;
+}
+
+static tamis_status prepare(tamis_builder *b)
+{
+    const tamis_build_options *o = &b->options;
+    tamis_status status = check(b);
+
+    if (status)
+        return status;
+    if (!b->ops->solver && b->spec.keys)
+        return make_filter(b, &b->filter, b->spec.keys, 0);
+    return tamis__spill_open(&b->spill, o->memory, o->dir, !b->ops->solver);
+}
+
+tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
+                               const tamis_build_options *o)
+{
+    tamis_builder *b = malloc(sizeof *b);
+
+    if (!b)
+        return TAMIS_NOMEM;
+    *b = (tamis_builder){ .kind = kind,
+                          .ops = tamis__ops(kind),
+                          .spec = *spec,
+                          .salt = salt_of_seed(spec->hasher.seed),
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .spill = { .fd = -1 } };
+    if (o)
+        b->options = *o;
+    tamis_status status = prepare(b);
+    if (status)
+        tamis_builder_free(b);
+    else
+        *out = b;
+    return status;
+}
+
+void tamis_builder_free(tamis_builder *b)
+{
+    if (!b)
+        return;
+    tamis__spill_close(&b->spill);
+    tamis_free(b->filter);
+    free(b);
+}
+
+/* There is nothing left in it. */
+static void spend(tamis_builder *b)
+{
+    tamis__spill_close(&b->spill);
+    b->broken = TAMIS_CANNOT;
+}
+
+/* ---- Adding ------------------------------------------------------------ */
+
+static tamis_status add_hashes(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    uint64_t hashes[512];
+    tamis_status status = TAMIS_OK;
+
+    while (n > 0 && !status) {
+        size_t piece = n < 512 ? n : 512;
+        for (size_t i = 0; i < piece; i++)
+            hashes[i] = place(keys[i], b->salt);
+        status = tamis__spill_add(&b->spill, hashes, piece);
+        keys += piece;
+        n -= piece;
+    }
+    return status;
+}
+
+static tamis_status add_keys(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        b->largest = keys[i] > b->largest ? keys[i] : b->largest;
+    return tamis__spill_add(&b->spill, keys, n);
+}
+
+static tamis_status add(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    size_t added;
+
+    if (b->broken)
+        return b->broken;
+    if (b->filter)
+        return tamis_add_many(b->filter, &added, keys, n);
+    return b->ops->solver ? add_hashes(b, keys, n) : add_keys(b, keys, n);
+}
+
+tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    pthread_mutex_lock(&b->lock);
+    tamis_status status = add(b, keys, n);
+    b->broken = status;
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+/* ---- Kinds that add ---------------------------------------------------- */
+
+static tamis_status add_pieces(const tamis_builder *b, tamis *f)
+{
+    const spill *s = &b->spill;
+    uint64_t *keys = malloc(s->chunk * sizeof *keys);
+    tamis_status status = keys ? TAMIS_OK : TAMIS_NOMEM;
+    size_t added;
+
+    for (spill_cursor c = tamis__spill_start(s, 0); c.left > 0 && !status;) {
+        size_t n = c.piece;
+        if (!tamis__spill_read(s, &c, keys))
+            status = TAMIS_IO;
+        else if (!tamis__is_wanted(b, s->n - c.left, s->n))
+            status = TAMIS_STOPPED;
+        else
+            status = tamis_add_many(f, &added, keys, n);
+    }
+    int error = errno;
+    free(keys);
+    errno = error;
+    return status;
+}
+
+static tamis_status add_all(tamis_builder *b, tamis **out)
+{
+    spill *s = &b->spill;
+    uint64_t keys = b->ops->indexed && s->n ? b->largest + 1 : s->n;
+    tamis *f;
+
+    if (b->ops->indexed && b->largest == UINT64_MAX)
+        return TAMIS_RANGE;
+    keys = keys ? keys : 1;
+    tamis_status status = make_filter(b, &f, keys, tamis__spill_held(s));
+    if (status == TAMIS_NOMEM && s->words) {
+        status = tamis__spill_to_file(s);
+        if (!status)
+            status = make_filter(b, &f, keys, tamis__spill_held(s));
+    }
+    if (status)
+        return status;
+    status = add_pieces(b, f);
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
+}
+
+/* ---- Finishing --------------------------------------------------------- */
+
+static tamis_status finish(tamis_builder *b, tamis **out)
+{
+    if (b->ops->solver)
+        return tamis__solve(out, b);
+    if (!b->filter)
+        return add_all(b, out);
+    *out = b->filter;
+    b->filter = NULL;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_builder_finish(tamis **out, tamis_builder *b)
+{
+    tamis_status status = b->broken ? b->broken : finish(b, out);
+
+    if (!status)
+        spend(b);
+    return status;
+}
+
+static tamis_status save_filter(tamis_builder *b, const char *path)
+{
+    tamis *f = b->filter;
+    tamis_status status = f ? TAMIS_OK : add_all(b, &f);
+
+    if (!status)
+        status = tamis_save(f, path);
+    if (f != b->filter)
+        tamis_free(f);
+    return status;
+}
+
+tamis_status tamis_builder_save(tamis_builder *b, const char *path)
+{
+    if (b->broken)
+        return b->broken;
+    tamis_status status = b->ops->solver ? tamis__solve_to_file(b, path) : save_filter(b, path);
+    if (!status || status == TAMIS_UNSYNCED)
+        spend(b);
+    return status;
+}

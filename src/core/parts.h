@@ -1,0 +1,10 @@
+/* parts.h - static kinds: from keys in memory to a payload, part by part. */
+#ifndef TAMIS_CORE_PARTS_H
+#define TAMIS_CORE_PARTS_H
+
+#include "filter.h"
+
+/* Fills an empty filter of a kind that has a solver, on that many threads. */
+tamis_status tamis__parts_build(tamis *f, const uint64_t *keys, size_t n, unsigned threads);
+
+#endif

@@ -1,0 +1,193 @@
+/* fuse.c - what chance hardly reaches in the binary fuse filters: the stash, other seeds, a
+ * geometry that is too small, hostile heads. */
+#include "kinds.h"
+
+enum { HEAD_SEED = 4, HEAD_STASHED = 5, HEAD_STASH = 8, STASH = 3 };
+
+static const tamis_kind KINDS[] = { TAMIS_FUSE, TAMIS_FUSE4 };
+
+static const uint8_t *head(const tamis *f)
+{
+    return f->payload;
+}
+
+static bool holds(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hits = array_of(n / 64 + 1, sizeof *hits);
+    bool all = tamis_has_many(f, hits, keys, n) == n;
+
+    for (size_t i = 0; i < n; i++)
+        all = all && tamis_has(f, keys[i]);
+    free(hits);
+    return all;
+}
+
+/* A plan with that many segments instead of what it takes. */
+static tamis_plan squeezed(tamis_kind kind, uint64_t n, uint64_t segments)
+{
+    tamis_plan plan = plan_for(kind, n, 1.0 / 256, 0);
+
+    plan.slots = segments << plan.hashes;
+    plan.bytes = tamis__ops(kind)->bytes(&plan);
+    assert_true(plan.bytes > 0);
+    return plan;
+}
+
+/* ---- Luck -------------------------------------------------------------- */
+
+/* Among many sets in little room, some need the stash and some another seed. */
+static void stash_and_seeds_are_used_and_work(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        size_t stashed = 0, reseeded = 0, of_each[STASH + 1] = { 0 };
+        rng r = rng_for(1700, (uint64_t)k);
+
+        for (int round = 0; round < 600; round++) {
+            size_t n = 60 + rng_below(&r, 60);
+            tamis_plan plan = plan_for(KINDS[k], n, 1.0 / 256, 0);
+            tamis_plan small = squeezed(KINDS[k], n, (plan.slots >> plan.hashes) - 1);
+            uint64_t *keys = fresh_keys(&r, n);
+            tamis *f = filter_of(&small, keys, n);
+
+            assert_true(holds(f, keys, n));
+            assert_true(head(f)[HEAD_STASHED] <= STASH);
+            of_each[head(f)[HEAD_STASHED]]++;
+            stashed += head(f)[HEAD_STASHED] > 0;
+            reseeded += head(f)[HEAD_SEED] > 0;
+            tamis_free(f);
+            free(keys);
+        }
+        assert_true(stashed > 20 && reseeded > 20);
+        assert_true(of_each[1] > 0 && of_each[2] > 0 && of_each[3] > 0);
+    }
+}
+
+/* A stashed key is in no slot: the stash alone knows it. */
+static void stash_is_what_answers(void **state)
+{
+    const uint64_t key = 12345;
+    tamis_plan plan = plan_for(TAMIS_FUSE, 1000, 0x1p-32, 0);
+    rng r = rng_for(1710, 0);
+    uint64_t *keys = fresh_keys(&r, 1000);
+    tamis *f = filter_of(&plan, keys, 1000);
+    uint8_t *part = f->payload;
+    uint64_t hits, h = place(key, f->salt);
+
+    (void)state;
+    assert_false(tamis_has(f, key));
+    part[HEAD_STASHED] = 2;
+    memcpy(part + HEAD_STASH + 8, &h, sizeof h);
+    assert_true(tamis_has(f, key));
+    assert_int_equal(tamis_has_many(f, &hits, &key, 1), 1);
+    part[HEAD_STASHED] = 1;
+    assert_false(tamis_has(f, key));
+    assert_int_equal(tamis_has_many(f, &hits, &key, 1), 0);
+    part[HEAD_STASHED] = 255;
+    assert_true(tamis_has(f, key));
+    tamis_free(f);
+    free(keys);
+}
+
+/* As many slots as keys cannot be peeled: the filter becomes larger, and is the same each time. */
+static void too_small_a_geometry_grows(void **state)
+{
+    const size_t sizes[] = { 200, 1000, 20000 };
+
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int s = 0; s < 3; s++) {
+            rng r = rng_for(1720, sizes[s]);
+            uint64_t *keys = fresh_keys(&r, sizes[s]);
+            tamis_plan plan = plan_for(KINDS[k], sizes[s], 1.0 / 256, 0);
+            tamis_plan small = squeezed(KINDS[k], sizes[s], (sizes[s] >> plan.hashes) * 3 / 4);
+            tamis *f = filter_of(&small, keys, sizes[s]);
+
+            assert_true(f->plan.slots > small.slots && f->plan.slots < 2 * plan.slots);
+            assert_true(holds(f, keys, sizes[s]));
+            shuffle(&r, keys, sizes[s]);
+            tamis *g = filter_of(&small, keys, sizes[s]);
+            assert_true(same_image(f, g));
+            tamis_free(f);
+            tamis_free(g);
+            free(keys);
+        }
+}
+
+/* ---- Widths and sizes -------------------------------------------------- */
+
+static void every_width_works(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int width = 1; width <= 32; width++) {
+            rng r = rng_for(1730, (uint64_t)width);
+            uint64_t *keys = fresh_keys(&r, 3000), strangers = 0;
+            tamis_plan plan = plan_for(KINDS[k], 3000, ldexp(1, -width), 0);
+            tamis *f = filter_of(&plan, keys, 3000);
+
+            assert_int_equal(plan.width, width);
+            assert_true(holds(f, keys, 3000));
+            for (int i = 0; i < 20000; i++)
+                strangers += tamis_has(f, rng_next(&r));
+            assert_true(binomial_fits(strangers, 20000, ldexp(1, -width)));
+            tamis_free(f);
+            free(keys);
+        }
+}
+
+static double bits_per_key(tamis_kind kind, uint64_t n, double fpr)
+{
+    tamis_plan plan = plan_for(kind, n, fpr, 0);
+
+    return 8 * (double)plan.bytes / (double)n;
+}
+
+static void sizes_are_as_promised(void **state)
+{
+    (void)state;
+    assert_true(bits_per_key(TAMIS_FUSE, 10000000, 0x1p-8) <= 9.05);
+    assert_true(bits_per_key(TAMIS_FUSE4, 10000000, 0x1p-8) <= 8.63);
+    assert_true(bits_per_key(TAMIS_FUSE, 10000000, 0x1p-10) <= 9.05 * 10 / 8);
+    assert_true(bits_per_key(TAMIS_FUSE4, 10000000, 0x1p-10) <= 8.63 * 10 / 8);
+    assert_true(bits_per_key(TAMIS_FUSE, 1000000000, 0x1p-8) <= 9.05);
+    assert_true(bits_per_key(TAMIS_FUSE4, 1000000000, 0x1p-8) <= 8.63);
+}
+
+/* ---- Geometry ---------------------------------------------------------- */
+
+static void other_geometries_are_refused(void **state)
+{
+    const tamis_plan good = plan_for(TAMIS_FUSE, 5000, 0.01, 0);
+    uint64_t (*bytes)(const tamis_plan *p) = tamis__ops(TAMIS_FUSE)->bytes;
+    tamis_plan bad[] = { good, good, good, good, good, good, good, good, good };
+
+    (void)state;
+    bad[0].width = 0;
+    bad[1].width = 33;
+    bad[2].hashes = 1;
+    bad[3].hashes = 17;
+    bad[4].slots++;
+    bad[5].slots = UINT64_C(2) << good.hashes;
+    bad[6].slots = 0;
+    bad[7].slots = UINT64_C(1) << 31;
+    bad[8].capacity = UINT64_MAX;
+    assert_int_equal(bytes(&good), good.bytes);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(bytes(&bad[i]), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stash_and_seeds_are_used_and_work),
+        cmocka_unit_test(stash_is_what_answers),
+        cmocka_unit_test(too_small_a_geometry_grows),
+        cmocka_unit_test(every_width_works),
+        cmocka_unit_test(sizes_are_as_promised),
+        cmocka_unit_test(other_geometries_are_refused),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
