@@ -12,7 +12,7 @@
 
 static const command *const commands[] = {
     &cmd_kinds, &cmd_plan, &cmd_build, &cmd_add,  &cmd_remove, &cmd_query,
-    &cmd_count, &cmd_info, &cmd_merge, &cmd_fold, &cmd_verify,
+    &cmd_count, &cmd_info, &cmd_merge, &cmd_fold, &cmd_verify, &cmd_gen,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -55,7 +55,8 @@ TAMIS_API const char *tamis_version(void);
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
     X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")      \
     X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots") \
-    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")
+    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots") \
+    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,

@@ -421,7 +421,74 @@ class Fuse4(Fuse):
     arity = 4
 
 
-KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 8: Fuse, 9: Fuse4}
+class Gcs:
+    name = "gcs"
+    LINE, BUCKET_KEYS, PART_KEYS = 64, 128, 2**24
+
+    @classmethod
+    def shape(cls, h):
+        """Bits that choose the part, buckets in a part, bytes of a part."""
+        bits = next(c for c in range(64) if h.capacity >> c <= cls.PART_KEYS)
+        return bits, (h.capacity >> bits) // cls.BUCKET_KEYS + 1, cls.LINE * h.hashes
+
+    @classmethod
+    def bytes(cls, h):
+        bits, buckets, size = cls.shape(h)
+        distance = buckets * h.slots // max(1, h.capacity >> bits)
+        rest = max(1, distance - distance // 27).bit_length() - 1
+        right = (1 <= h.slots and h.width == rest <= 56 and 1 <= h.hashes < 2**23 and h.capacity < 2**48
+                 and buckets * h.slots << bits < 2**63 and 4 * (buckets + 1) < size)
+        return size << bits if right else 0
+
+    @classmethod
+    def bucket(cls, image, part, i):
+        """The bits of a bucket as one number, and how many they are."""
+        _, buckets, size = cls.shape(image.header)
+        index = size * part + size - 4 * (buckets + 1) + 4 * i
+        start, end = u32(image.payload, index), u32(image.payload, index + 4)
+        require(start <= end <= 8 * (size - 4 * (buckets + 1)), "offsets do not ascend")
+        first = size * part + start // 8
+        number = int.from_bytes(image.payload[first:size * part + (end + 7) // 8], "little")
+        return number >> start % 8 & (1 << end - start) - 1, end - start
+
+    @classmethod
+    def values(cls, image, part, i):
+        code, size = cls.bucket(image, part, i)
+        at, value, width = 0, -1, image.header.width
+        while at < size:
+            distance = 0
+            while not code >> at & 1:
+                at, distance = at + 1, distance + 1
+                require(at + width < size, "a bucket does not end with a key")
+            at, size = at + 1, size - width
+            require(at <= size, "a bucket does not end with a key")
+            value += 1 + (distance << width | code >> size & (1 << width) - 1)
+            require(value < image.header.slots, "a value is out of range")
+            yield value
+
+    @classmethod
+    def has(cls, image, key):
+        bits, buckets, _ = cls.shape(image.header)
+        h = image.place(key) << bits
+        cell = scale64(h & MASK, buckets * image.header.slots)
+        bucket, value = divmod(cell, image.header.slots)
+        return value in cls.values(image, h >> 64, bucket)
+
+    @classmethod
+    def verify(cls, image):
+        bits, buckets, size = cls.shape(image.header)
+        values = 0
+        for part in range(1 << bits):
+            values += sum(1 for i in range(buckets) for _ in cls.values(image, part, i))
+            index = size * (part + 1) - 4 * (buckets + 1)
+            end = 8 * size * part + u32(image.payload, index + 4 * buckets)
+            require(u32(image.payload, index) == 0, "the first offset is not zero")
+            require(not any(image.bit(i) for i in range(end, 8 * index)),
+                    "bits past the end are set")
+        require(values <= image.header.count, "the number of keys is wrong")
+
+
+KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 8: Fuse, 9: Fuse4, 11: Gcs}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 
