@@ -53,7 +53,8 @@ TAMIS_API const char *tamis_version(void);
     X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")           \
     X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")      \
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
-    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")
+    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")      \
+    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
