@@ -32,6 +32,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 /* ---- Sizing ------------------------------------------------------------ */
 
 enum { MOST_SLOTS = 1 << 30 };
@@ -89,7 +91,7 @@ static double rate(const tamis_plan *p, double n)
 /* ---- Lookup ------------------------------------------------------------ */
 
 /* The slots from `start` on in one column, of which neighbours are `stride` words apart. */
-static uint64_t window(const uint8_t *column, uint64_t start, uint64_t stride)
+static inline uint64_t window(const uint8_t *column, uint64_t start, uint64_t stride)
 {
     const uint8_t *word = column + start / 64 * stride * 8;
     unsigned by = start % 64;
@@ -97,7 +99,7 @@ static uint64_t window(const uint8_t *column, uint64_t start, uint64_t stride)
     return by ? le64(word) >> by | le64(word + stride * 8) << (64 - by) : le64(word);
 }
 
-static bool holds(const uint8_t *slots, const equation *e, unsigned width)
+static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
 {
     for (unsigned j = 0; j < width; j++)
         if (parity(window(slots + 8 * j, e->start, width) & e->row) != (e->fingerprint >> j & 1))
@@ -105,109 +107,136 @@ static bool holds(const uint8_t *slots, const equation *e, unsigned width)
     return true;
 }
 
-/* Columns of the last level have any number of bytes, one after the other. */
-static uint64_t last_window(const uint8_t *column, uint64_t start)
-{
-    const uint8_t *word = column + start / 8;
-    unsigned by = start % 8;
-
-    return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
-}
-
-static bool last_holds(const uint8_t *part, const level *l, uint64_t h, const tamis_plan *p)
-{
-    unsigned seed = part[l->end - LAST_STATE];
-
-    if (seed == 0)
-        return false;
-    equation e = equation_of(l, draw(h, l->number + seed - 1), part_bits(p->capacity), p->width);
-    for (unsigned j = 0; j < p->width; j++) {
-        const uint8_t *column = part + l->slots_at + j * l->slots / 8;
-        if (parity(last_window(column, e.start) & e.row) != (e.fingerprint >> j & 1))
-            return false;
-    }
-    return true;
-}
-
-static bool part_has(const uint8_t *part, uint64_t h, const tamis_plan *p)
-{
-    level l = first_level(p);
-
-    for (; !l.is_last; l = next_level(&l, p->width)) {
-        equation e = equation_of(&l, draw(h, l.number), part_bits(p->capacity), p->width);
-        if (!is_bumped(part + l.at, e.start))
-            return holds(part + l.slots_at, &e, p->width);
-    }
-    return last_holds(part, &l, h, p);
-}
-
-static bool has(const tamis *f, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-    unsigned bits = part_bits(f->plan.capacity);
-    const uint8_t *parts = f->payload;
-
-    return part_has(parts + part_of(h, bits) * (f->plan.bytes >> bits), h, &f->plan);
-}
+#include "fuse/ribbon_many.h"
 
 /* ---- Order of keys ----------------------------------------------------- */
 
-/* The keys of a bucket in the three classes that its cuts make, those that are never bumped alone
- * first. */
+/* The keys of a bucket in the three classes that its cuts make, those that start last first. */
 enum { CLASSES = 3 };
 
+/* Slots whose keys are put in order in the cache: sixty-four buckets. */
+enum { CHUNK_BITS = 13, CHUNK_CLASSES = (1 << CHUNK_BITS) / BUCKET * CLASSES };
+
 typedef struct {
-    uint64_t *sorted; /* keys by bucket and class */
-    uint32_t *ends;   /* of classes in `sorted` */
-    uint64_t *rows;   /* by the slot of their first one, which is bit 0; 0: none */
-    uint32_t *sums;   /* what the slots of a row add up to */
-    uint64_t *bumped;
-    size_t n_bumped, kept;
-    unsigned part_bits, width;
+    uint64_t *keys, *spare; /* two arrays for all keys: from one to the other and back */
+    uint32_t *bins;         /* ends of chunks */
+    uint32_t *ends;         /* of classes, three for each bucket */
+    uint64_t *rows;         /* by the slot of their first one, which is bit 0; 0: none */
+    uint32_t *sums;         /* what the slots of a row add up to */
+    uint8_t *part;
+    size_t kept;
+    unsigned part_bits, width, running;
 } workspace;
 
-static size_t class_of(uint64_t start)
+static inline uint64_t start_in(const workspace *w, const level *l, uint64_t key)
+{
+    return start_of(l, draw(key, l->number), w->part_bits);
+}
+
+static inline size_t class_of(uint64_t start)
 {
     uint64_t in_bucket = start % BUCKET;
 
     return start / BUCKET * CLASSES + (in_bucket < CUT[BUMP_MANY]) + (in_bucket < CUT[BUMP_FEW]);
 }
 
-static void sort_keys(workspace *w, const level *l, const uint64_t *keys, size_t n)
+static void swap_keys(workspace *w)
 {
-    size_t classes = l->slots / BUCKET * CLASSES;
+    uint64_t *keys = w->keys;
 
-    memset(w->ends, 0, (classes + 1) * sizeof *w->ends);
+    w->keys = w->spare;
+    w->spare = keys;
+}
+
+/* Counts up from where things begin to where they end. */
+static void add_up(uint32_t *counts, size_t n, uint32_t from)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t count = counts[i];
+        counts[i] = from;
+        from += count;
+    }
+}
+
+/* Whether the keys are in the order of their chunks as they are. */
+static bool count_chunks(workspace *w, const level *l, size_t n)
+{
+    uint64_t last = 0;
+    bool in_order = true;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t chunk = start_in(w, l, w->keys[i]) >> CHUNK_BITS;
+        w->bins[chunk]++;
+        in_order &= chunk >= last;
+        last = chunk;
+    }
+    return in_order;
+}
+
+static void sort_chunks(workspace *w, const level *l, size_t n)
+{
+    size_t chunks = (l->slots >> CHUNK_BITS) + 1;
+
+    memset(w->bins, 0, chunks * sizeof *w->bins);
+    if (count_chunks(w, l, n)) {
+        add_up(w->bins, chunks, 0);
+        for (size_t i = 0; i + 1 < chunks; i++)
+            w->bins[i] = w->bins[i + 1];
+        w->bins[chunks - 1] = (uint32_t)n;
+        return;
+    }
+    add_up(w->bins, chunks, 0);
     for (size_t i = 0; i < n; i++)
-        w->ends[class_of(start_of(l, draw(keys[i], l->number), w->part_bits)) + 1]++;
-    for (size_t i = 1; i <= classes; i++)
-        w->ends[i] += w->ends[i - 1];
-    for (size_t i = 0; i < n; i++)
-        w->sorted[w->ends[class_of(start_of(l, draw(keys[i], l->number), w->part_bits))]++] =
-            keys[i];
+        w->spare[w->bins[start_in(w, l, w->keys[i]) >> CHUNK_BITS]++] = w->keys[i];
+    swap_keys(w);
+}
+
+static void sort_chunk(workspace *w, const level *l, size_t from, size_t to, size_t first_class)
+{
+    uint32_t at[CHUNK_CLASSES] = { 0 };
+
+    for (size_t i = from; i < to; i++)
+        at[class_of(start_in(w, l, w->keys[i])) - first_class]++;
+    add_up(at, CHUNK_CLASSES, (uint32_t)from);
+    for (size_t i = from; i < to; i++)
+        w->spare[at[class_of(start_in(w, l, w->keys[i])) - first_class]++] = w->keys[i];
+    memcpy(w->ends + first_class, at, sizeof at);
+}
+
+/* By bucket and class; in which order within a class is of no matter. */
+static void sort_keys(workspace *w, const level *l, size_t n)
+{
+    size_t chunks = (l->slots >> CHUNK_BITS) + 1;
+
+    sort_chunks(w, l, n);
+    for (size_t i = 0; i < chunks; i++)
+        sort_chunk(w, l, i ? w->bins[i - 1] : 0, w->bins[i], i * CHUNK_CLASSES);
+    swap_keys(w);
 }
 
 /* ---- Elimination ------------------------------------------------------- */
 
-/* Whether the row was independent of those that are there; then it has found its slot. */
-static bool insert(workspace *w, equation e, uint64_t *slot)
-{
-    for (uint64_t i = e.start;;) {
-        if (w->rows[i] == 0) {
-            w->rows[i] = e.row;
-            w->sums[i] = e.fingerprint;
-            *slot = i;
-            return true;
-        }
-        e.row ^= w->rows[i];
-        e.fingerprint ^= w->sums[i];
-        if (e.row == 0)
-            return false;
-        int zeros = __builtin_ctzll(e.row);
-        e.row >>= zeros;
-        i += (uint64_t)zeros;
-    }
-}
+/* A row on its way to a slot. */
+typedef struct {
+    uint64_t slot, row;
+    uint32_t sum;
+} walker;
+
+/* Each step of a walker waits for the one before it. In a large level, four ranges of buckets take
+ * turns; so that they do not meet, the last bucket of each but the last is left to what comes over
+ * from the one before it, and bumps all its keys. Rows of a bucket take at most one slot each of
+ * those that they reach. */
+enum { STREAMS = 4, REACH = BUCKET + WINDOW - 1 };
+
+typedef struct {
+    uint64_t bucket, end;
+    size_t class_at, at, class_end;
+    uint64_t *bumped;
+    size_t n_bumped, n_taken;
+    unsigned class_number, threshold;
+    bool is_final;
+    uint32_t taken[REACH];
+} stream;
 
 static bool is_among(const uint64_t *keys, size_t n, uint64_t key)
 {
@@ -217,52 +246,174 @@ static bool is_among(const uint64_t *keys, size_t n, uint64_t key)
     return false;
 }
 
-/* Rows of one bucket: at most one for each slot that they reach. */
-enum { REACH = BUCKET + WINDOW - 1 };
-
-/* All keys of one class, or none of them. */
-static bool insert_class(workspace *w, const level *l, size_t from, size_t to)
+static void clear_rows(workspace *w, uint64_t from, uint64_t n)
 {
-    uint64_t taken[REACH];
-    size_t n = 0;
+    memset(w->rows + from, 0, n * sizeof *w->rows);
+    memset(w->sums + from, 0, n * sizeof *w->sums);
+}
 
-    for (size_t i = from; i < to; i++) {
-        uint64_t key = w->sorted[i];
-        equation e = equation_of(l, draw(key, l->number), w->part_bits, w->width);
-        if (insert(w, e, &taken[n])) {
-            n++;
+static size_t keys_end(const workspace *w, uint64_t bucket)
+{
+    return w->ends[bucket * CLASSES + CLASSES - 1];
+}
+
+static void bump_from(const workspace *w, stream *s, size_t at)
+{
+    size_t n = keys_end(w, s->bucket) - at;
+
+    memcpy(s->bumped + s->n_bumped, w->keys + at, n * sizeof *w->keys);
+    s->n_bumped += n;
+    s->at = s->class_end = at + n;
+    s->class_number = CLASSES - 1;
+}
+
+static void open_bucket(workspace *w, stream *s)
+{
+    size_t at = s->bucket ? keys_end(w, s->bucket - 1) : 0;
+
+    if (s->bucket + 1 < s->end)
+        clear_rows(w, (s->bucket + 1) * BUCKET, BUCKET);
+    s->class_number = 0;
+    s->threshold = BUMP_NONE;
+    s->at = s->class_at = at;
+    s->class_end = w->ends[s->bucket * CLASSES];
+    if (s->bucket + 1 == s->end && !s->is_final) {
+        s->threshold = BUMP_ALL;
+        bump_from(w, s, at);
+    }
+}
+
+static void close_bucket(const workspace *w, const level *l, const stream *s)
+{
+    w->part[l->at + s->bucket / 4] |= (uint8_t)(s->threshold << s->bucket % 4 * 2);
+}
+
+/* To the next class that has keys; false when the stream is at its end. */
+static bool next_class(workspace *w, const level *l, stream *s)
+{
+    while (s->at == s->class_end) {
+        w->kept += s->n_taken;
+        s->n_taken = 0;
+        s->class_at = s->at;
+        if (++s->class_number < CLASSES) {
+            s->class_end = w->ends[s->bucket * CLASSES + s->class_number];
             continue;
         }
-        if (is_among(w->sorted + from, i - from, key))
-            continue;
-        while (n > 0)
-            w->rows[taken[--n]] = 0;
-        return false;
+        close_bucket(w, l, s);
+        if (++s->bucket == s->end)
+            return false;
+        open_bucket(w, s);
     }
-    w->kept += n;
     return true;
 }
 
-static void put_threshold(uint8_t *thresholds, uint64_t bucket, unsigned threshold)
+/* From the first class that does not fit on, all keys of the bucket are bumped. A twin of a key
+ * that has its row needs none. */
+static void reject(workspace *w, stream *s)
 {
-    thresholds[bucket / 4] |= (uint8_t)(threshold << bucket % 4 * 2);
+    if (is_among(w->keys + s->class_at, s->at - 1 - s->class_at, w->keys[s->at - 1]))
+        return;
+    for (; s->n_taken > 0; s->n_taken--) {
+        w->rows[s->taken[s->n_taken - 1]] = 0;
+        w->sums[s->taken[s->n_taken - 1]] = 0;
+    }
+    s->threshold = s->class_number;
+    bump_from(w, s, s->class_at);
 }
 
-/* From the first class that does not fit on, all are bumped. */
-static unsigned insert_bucket(workspace *w, const level *l, uint64_t bucket)
-{
-    const uint32_t *ends = w->ends + bucket * CLASSES;
-    size_t at = bucket ? ends[-1] : 0;
+/* Behind the last slot lies a row that a walker adds to itself for ever, without moving. */
+static const walker IDLE = { 0, 1, 0 };
 
-    for (unsigned i = 0; i < CLASSES; at = ends[i++]) {
-        if (insert_class(w, l, at, ends[i]))
-            continue;
-        size_t n = ends[CLASSES - 1] - at;
-        memcpy(w->bumped + w->n_bumped, w->sorted + at, n * sizeof *w->sorted);
-        w->n_bumped += n;
-        return i;
+static inline walker next_walker(workspace *w, const level *l, stream *s)
+{
+    walker x = IDLE;
+
+    if (__builtin_expect(s->at == s->class_end, 0) && !next_class(w, l, s)) {
+        w->running--;
+        x.slot = l->slots;
+        return x;
     }
-    return BUMP_NONE;
+    uint64_t y = draw(w->keys[s->at++], l->number);
+    x.slot = start_of(l, y, w->part_bits);
+    x.row = row_of(y);
+    x.sum = fingerprint_of(y, w->width);
+    return x;
+}
+
+/* The row that is there takes away the first one; the walker goes on to the next. A slot without
+ * one is where it stays. */
+static inline walker step(workspace *w, const level *l, stream *s, walker x)
+{
+    uint64_t there = w->rows[x.slot];
+
+    if (there == 0) {
+        w->rows[x.slot] = x.row;
+        w->sums[x.slot] = x.sum;
+        s->taken[s->n_taken++] = (uint32_t)x.slot;
+        return next_walker(w, l, s);
+    }
+    x.row ^= there;
+    x.sum ^= w->sums[x.slot];
+    if (__builtin_expect(x.row == 0, 0)) {
+        reject(w, s);
+        return next_walker(w, l, s);
+    }
+    int zeros = __builtin_ctzll(x.row);
+    x.row >>= zeros;
+    x.slot += (uint64_t)zeros;
+    return x;
+}
+
+static void walk_one(workspace *w, const level *l, stream *s)
+{
+    w->running = 1;
+    for (walker a = next_walker(w, l, s); w->running;)
+        a = step(w, l, s, a);
+}
+
+static void walk_four(workspace *w, const level *l, stream *s)
+{
+    w->running = STREAMS;
+    walker a = next_walker(w, l, &s[0]), b = next_walker(w, l, &s[1]);
+    walker c = next_walker(w, l, &s[2]), d = next_walker(w, l, &s[3]);
+    while (w->running) {
+        a = step(w, l, &s[0], a);
+        b = step(w, l, &s[1], b);
+        c = step(w, l, &s[2], c);
+        d = step(w, l, &s[3], d);
+    }
+}
+
+static void open_stream(workspace *w, stream *s, uint64_t bucket, uint64_t end, bool is_final)
+{
+    s->bucket = bucket;
+    s->end = end;
+    s->is_final = is_final;
+    s->bumped = w->spare + (bucket ? keys_end(w, bucket - 1) : 0);
+    s->n_bumped = s->n_taken = 0;
+    clear_rows(w, bucket * BUCKET, BUCKET);
+    open_bucket(w, s);
+}
+
+/* Returns the number of keys that are bumped, which are then the keys. */
+static size_t eliminate(workspace *w, const level *l)
+{
+    stream streams[STREAMS];
+    unsigned n = streams_of(l);
+    size_t left = 0;
+
+    w->rows[l->slots] = 2;
+    w->sums[l->slots] = 0;
+    for (unsigned i = 0; i < n; i++)
+        open_stream(w, &streams[i], l->slots / BUCKET * i / n, l->slots / BUCKET * (i + 1) / n,
+                    i + 1 == n);
+    (n == 1 ? walk_one : walk_four)(w, l, streams);
+    swap_keys(w);
+    for (unsigned i = 0; i < n; i++) {
+        memmove(w->keys + left, streams[i].bumped, streams[i].n_bumped * sizeof *w->keys);
+        left += streams[i].n_bumped;
+    }
+    return left;
 }
 
 /* ---- Back substitution ------------------------------------------------- */
@@ -271,13 +422,14 @@ static unsigned insert_bucket(workspace *w, const level *l, uint64_t bucket)
 static void step_back(uint64_t *columns, uint64_t row, uint32_t sum, unsigned width)
 {
     for (unsigned j = 0; j < width; j++) {
-        uint64_t bit = row ? parity(columns[j] << 1 & row) ^ (sum >> j & 1) : 0;
+        uint64_t bit = parity(columns[j] << 1 & row) ^ (sum >> j & 1);
         columns[j] = columns[j] << 1 | bit;
     }
 }
 
-static void put_groups(const workspace *w, const level *l, uint8_t *slots)
+static void put_groups(const workspace *w, const level *l)
 {
+    uint8_t *slots = w->part + l->slots_at;
     uint64_t columns[MOST_WIDTH] = { 0 };
 
     for (uint64_t i = l->slots; i-- > 0;) {
@@ -288,28 +440,7 @@ static void put_groups(const workspace *w, const level *l, uint8_t *slots)
     }
 }
 
-/* ---- Levels ------------------------------------------------------------ */
-
-static void clear_rows(workspace *w, const level *l)
-{
-    memset(w->rows, 0, (l->slots + WINDOW) * sizeof *w->rows);
-    memset(w->sums, 0, (l->slots + WINDOW) * sizeof *w->sums);
-}
-
-/* Leaves the keys that are bumped in `keys` and returns their number. */
-static size_t solve_level(workspace *w, const level *l, uint8_t *part, uint64_t *keys, size_t n)
-{
-    sort_keys(w, l, keys, n);
-    clear_rows(w, l);
-    w->bumped = keys;
-    w->n_bumped = 0;
-    for (uint64_t b = 0; b < l->slots / BUCKET; b++)
-        put_threshold(part + l->at, b, insert_bucket(w, l, b));
-    put_groups(w, l, part + l->slots_at);
-    return w->n_bumped;
-}
-
-static void put_columns(const workspace *w, const level *l, uint8_t *part)
+static void put_columns(const workspace *w, const level *l)
 {
     uint64_t columns[MOST_WIDTH] = { 0 };
 
@@ -317,33 +448,52 @@ static void put_columns(const workspace *w, const level *l, uint8_t *part)
         step_back(columns, w->rows[i], w->sums[i], w->width);
         if (i % 8 == 0)
             for (unsigned j = 0; j < w->width; j++)
-                part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
+                w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
     }
 }
 
-/* Whether all keys find a slot; twins, once found, are dropped for good. */
-static bool try_seed(workspace *w, const level *l, uint64_t *keys, size_t *n, unsigned seed)
+/* ---- The last level ---------------------------------------------------- */
+
+/* Whether the row was independent of those that are there; then it has found its slot. */
+static bool insert(workspace *w, const equation *e)
 {
-    clear_rows(w, l);
+    uint64_t slot = e->start, row = e->row;
+    uint32_t sum = e->fingerprint;
+
+    for (; row && w->rows[slot]; slot += (uint64_t)__builtin_ctzll(row), row >>= __builtin_ctzll(row)) {
+        row ^= w->rows[slot];
+        sum ^= w->sums[slot];
+        if (row == 0)
+            return false;
+    }
+    w->rows[slot] = row;
+    w->sums[slot] = sum;
+    return true;
+}
+
+/* Whether all keys find a slot; twins, once found, are dropped for good. */
+static bool try_seed(workspace *w, const level *l, size_t *n, unsigned seed)
+{
+    clear_rows(w, 0, l->slots);
     for (size_t i = 0; i < *n;) {
-        uint64_t slot, y = draw(keys[i], l->number + seed - 1);
-        if (insert(w, equation_of(l, y, w->part_bits, w->width), &slot))
+        uint64_t y = draw(w->keys[i], l->number + seed - 1);
+        equation e = equation_of(l, y, w->part_bits, w->width);
+        if (insert(w, &e))
             i++;
-        else if (is_among(keys, i, keys[i]))
-            keys[i] = keys[--*n];
+        else if (is_among(w->keys, i, w->keys[i]))
+            w->keys[i] = w->keys[--*n];
         else
             return false;
     }
     return true;
 }
 
-static tamis_status solve_last(workspace *w, const level *l, uint8_t *part, uint64_t *keys,
-                               size_t n)
+static tamis_status solve_last(workspace *w, const level *l, size_t n)
 {
     for (unsigned seed = 1; seed <= UINT8_MAX; seed++)
-        if (try_seed(w, l, keys, &n, seed)) {
-            put_columns(w, l, part);
-            part[l->end - LAST_STATE] = (uint8_t)seed;
+        if (try_seed(w, l, &n, seed)) {
+            put_columns(w, l);
+            w->part[l->end - LAST_STATE] = (uint8_t)seed;
             w->kept += n;
             return TAMIS_OK;
         }
@@ -352,40 +502,43 @@ static tamis_status solve_last(workspace *w, const level *l, uint8_t *part, uint
 
 /* ---- Building ---------------------------------------------------------- */
 
-static uint64_t rows_of(const tamis_plan *p)
+/* Room for the rows of any level and one more. */
+static size_t most_rows(const tamis_plan *p)
 {
-    level l = first_level(p);
-
-    return (l.slots > LAST_KEYS * 2 ? l.slots : LAST_KEYS * 2) + WINDOW;
+    return (size_t)(p->slots > LAST_KEYS ? p->slots : 2 * LAST_KEYS) + 1;
 }
 
-static uint64_t classes_of(const tamis_plan *p)
+static size_t most_chunks(const tamis_plan *p)
 {
-    return p->slots / BUCKET * CLASSES + 2;
+    return (size_t)(p->slots >> CHUNK_BITS) + 1;
 }
 
 static size_t scratch(const tamis_plan *p, size_t n)
 {
-    return n * sizeof(uint64_t) + (size_t)rows_of(p) * (sizeof(uint64_t) + sizeof(uint32_t)) +
-           (size_t)classes_of(p) * sizeof(uint32_t);
+    return (n + most_rows(p)) * sizeof(uint64_t) +
+           (most_rows(p) + most_chunks(p) * (1 + CHUNK_CLASSES)) * sizeof(uint32_t);
 }
 
 static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n, void *room)
 {
-    workspace w = { .part_bits = part_bits(p->capacity), .width = p->width };
+    workspace w = { .keys = hashes, .spare = room, .part = part, .width = p->width };
     level l = first_level(p);
     size_t left = *n;
 
     /* A part of zeros says no to all; one that is solved, at the planned rate. */
     if (*n == 0)
         return TAMIS_OK;
-    w.sorted = room;
-    w.rows = w.sorted + *n;
-    w.sums = (uint32_t *)(w.rows + rows_of(p));
-    w.ends = w.sums + rows_of(p);
-    for (; !l.is_last; l = next_level(&l, p->width))
-        left = solve_level(&w, &l, part, hashes, left);
-    tamis_status status = solve_last(&w, &l, part, hashes, left);
+    w.part_bits = part_bits(p->capacity);
+    w.rows = w.spare + *n;
+    w.sums = (uint32_t *)(w.rows + most_rows(p));
+    w.bins = w.sums + most_rows(p);
+    w.ends = w.bins + most_chunks(p);
+    for (; !l.is_last; l = next_level(&l, p->width)) {
+        sort_keys(&w, &l, left);
+        left = eliminate(&w, &l);
+        put_groups(&w, &l);
+    }
+    tamis_status status = solve_last(&w, &l, left);
     *n = w.kept;
     return status;
 }
@@ -414,18 +567,16 @@ static const char *verify(const tamis *f)
     return NULL;
 }
 
-static void touch(const tamis *f, uint64_t key)
+static const tamis_batch *batch(unsigned cpu)
 {
-    uint64_t h = place(key, f->salt);
-    unsigned bits = part_bits(f->plan.capacity);
-    level l = first_level(&f->plan);
-    const uint8_t *part = (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
-    const uint8_t *group = part + l.slots_at + start_of(&l, h, bits) / 64 * 8 * f->plan.width;
+    static const tamis_batch PORTABLE = { has, has_many, NULL };
 
-    if (l.is_last)
-        return;
-    for (unsigned i = 0; i < 16 * f->plan.width; i += 64)
-        __builtin_prefetch(group + i, 0, 3);
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__ribbon_avx2;
+#endif
+    (void)cpu;
+    return &PORTABLE;
 }
 
 const tamis_ops tamis__ribbon = {
@@ -435,5 +586,5 @@ const tamis_ops tamis__ribbon = {
     .rate = rate,
     .verify = verify,
     .solver = &SOLVER,
-    .touch = touch,
+    .batch = batch,
 };

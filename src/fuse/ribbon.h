@@ -13,6 +13,7 @@
 #define TAMIS_FUSE_RIBBON_H
 
 #include <math.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "base/hash.h"
@@ -80,13 +81,20 @@ static inline level first_level(const tamis_plan *p)
     return level_for(p->slots, 0, 0, p->width);
 }
 
+/* Ranges of buckets that are solved apart: see ribbon.c. */
+static inline unsigned streams_of(const level *l)
+{
+    return l->slots < 1 << 18 ? 1 : 4;
+}
+
 /* Bumped are the keys in excess of the slots, and one more for each slot that stays empty: about
  * twenty at the ends and one in 740 between them, with a standard deviation of sqrt(slots) / 6 and
- * some. Room is made for six of those. */
+ * some, and less than a bucket between streams. Room is made for six of those. */
 static inline level next_level(const level *l, unsigned width)
 {
     uint64_t empty = l->slots / 700 + (uint64_t)sqrt((double)l->slots) + 64;
 
+    empty += (streams_of(l) - 1) * BUCKET;
     return level_for(l->keys - l->slots + empty, l->end, l->number + 1, width);
 }
 
@@ -149,5 +157,7 @@ static inline unsigned parity(uint64_t x)
 {
     return (unsigned)__builtin_parityll(x);
 }
+
+extern const tamis_batch tamis__ribbon_avx2;
 
 #endif

@@ -132,7 +132,7 @@ static void count_levels(const tamis *f, const uint64_t *keys, size_t n, size_t 
 
 static void each_level_holds_its_share(void **state)
 {
-    enum { N = 300000 };
+    enum { N = 200000 };
     rng r = rng_for(13, 0);
     uint64_t *keys = fresh_keys(&r, N);
     tamis_plan p = plan_of_width(N, 8);
