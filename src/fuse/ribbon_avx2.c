@@ -33,9 +33,9 @@ static inline __m256i pick_four(const window *w, unsigned column, unsigned n)
     return _mm256_xor_si256(_mm256_and_si256(low, w->low_row), _mm256_and_si256(high, w->high_row));
 }
 
-/* Of eight words, a bit for the parity of each. Halves are added, then bytes, then the two digits
- * of the last byte are; a table has their parity. */
-static inline unsigned parities(__m256i a, __m256i b)
+/* Of eight words, the parity of each in the top bit of 32. Halves are added, then bytes, then the
+ * two digits of the last byte are; a table has their parity. */
+static inline __m256i parity_bits(__m256i a, __m256i b)
 {
     const __m256i odd = _mm256_setr_epi8(
         0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0, 0, -128, -128, 0,
@@ -47,8 +47,12 @@ static inline unsigned parities(__m256i a, __m256i b)
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 8));
     x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 4));
-    x = _mm256_shuffle_epi8(odd, _mm256_and_si256(x, _mm256_set1_epi8(15)));
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(x));
+    return _mm256_shuffle_epi8(odd, _mm256_and_si256(x, _mm256_set1_epi8(15)));
+}
+
+static inline unsigned parities(__m256i a, __m256i b)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(parity_bits(a, b)));
 }
 
 /* Words 0 to 7 come out of the above as 0, 1, 4, 5, 2, 3, 6, 7. */
@@ -81,3 +85,88 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 #include "fuse/ribbon_many.h"
 
 const tamis_batch tamis__ribbon_avx2 = { has, has_many, NULL };
+
+/* ---- Building ---------------------------------------------------------- */
+
+static void put_back(uint8_t *slots, const line *lines, uint64_t n, unsigned streams,
+                     unsigned width);
+
+#include "fuse/ribbon_solve.h"
+
+/* Eight columns of the 64 slots from here on. */
+typedef struct {
+    __m256i a, b;
+} columns;
+
+static inline columns one_back(columns c, const line *at, unsigned column)
+{
+    const __m256i order = _mm256_setr_epi32(31, 30, 27, 26, 29, 28, 25, 24);
+    __m256i row = _mm256_set1_epi64x((long long)at->row);
+    __m256i sum = _mm256_set1_epi32((int)(at->sum >> column));
+    __m256i a = _mm256_slli_epi64(c.a, 1), b = _mm256_slli_epi64(c.b, 1);
+    __m256i x = parity_bits(_mm256_and_si256(a, row), _mm256_and_si256(b, row));
+    __m256i bits = _mm256_srli_epi32(_mm256_xor_si256(x, _mm256_sllv_epi32(sum, order)), 31);
+
+    return (columns){ _mm256_or_si256(a, _mm256_unpacklo_epi32(bits, _mm256_setzero_si256())),
+                      _mm256_or_si256(b, _mm256_unpackhi_epi32(bits, _mm256_setzero_si256())) };
+}
+
+static void store(uint8_t *words, columns c, unsigned n)
+{
+    uint8_t eight[64];
+
+    _mm256_storeu_si256((__m256i *)eight, c.a);
+    _mm256_storeu_si256((__m256i *)(eight + 32), c.b);
+    memcpy(words, eight, (n < 8 ? n : 8) * sizeof(uint64_t));
+}
+
+/* From slot `to` down to `from`. */
+static columns some_back(uint8_t *slots, const line *lines, uint64_t from, uint64_t to, columns c,
+                         unsigned column, unsigned width)
+{
+    for (uint64_t i = to; i-- > from;) {
+        c = one_back(c, &lines[i], column);
+        if (i % 64 == 0)
+            store(slots + (i / 64 * width + column) * 8, c, width - column);
+    }
+    return c;
+}
+
+/* Streams end with slots that are free: each begins with zeros, and all may take turns. */
+static void four_back(uint8_t *slots, const line *lines, uint64_t n, unsigned column,
+                      unsigned width)
+{
+    uint64_t buckets = n / BUCKET, start[STREAMS], same = buckets / STREAMS * BUCKET;
+    columns c[STREAMS];
+
+    for (unsigned q = 0; q < STREAMS; q++) {
+        uint64_t end = buckets * (q + 1) / STREAMS * BUCKET;
+        columns zero = { _mm256_setzero_si256(), _mm256_setzero_si256() };
+        start[q] = buckets * q / STREAMS * BUCKET;
+        c[q] = some_back(slots, lines, start[q] + same, end, zero, column, width);
+    }
+    for (uint64_t i = same; i-- > 0;) {
+        for (unsigned q = 0; q < STREAMS; q++)
+            c[q] = one_back(c[q], &lines[start[q] + i], column);
+        for (unsigned q = 0; q < STREAMS && i % 64 == 0; q++)
+            store(slots + ((start[q] + i) / 64 * width + column) * 8, c[q], width - column);
+    }
+}
+
+static void put_back(uint8_t *slots, const line *lines, uint64_t n, unsigned streams,
+                     unsigned width)
+{
+    const columns zero = { _mm256_setzero_si256(), _mm256_setzero_si256() };
+
+    for (unsigned j = 0; j < width; j += 8)
+        if (streams == STREAMS)
+            four_back(slots, lines, n, j, width);
+        else
+            some_back(slots, lines, 0, n, zero, j, width);
+}
+
+tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
+                                      void *room)
+{
+    return solve(p, part, hashes, n, room);
+}
