@@ -111,20 +111,19 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 
 /* ---- Building ---------------------------------------------------------- */
 
-static void put_back(uint8_t *slots, const line *lines, uint64_t n, unsigned streams,
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
                      unsigned width);
 
 #include "fuse/ribbon_solve.h"
 
 /* Free slots have neither row nor sum: they become zero. */
-static void put_back(uint8_t *slots, const line *lines, uint64_t n, unsigned streams,
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
                      unsigned width)
 {
     uint64_t columns[MOST_WIDTH] = { 0 };
 
-    (void)streams;
-    for (uint64_t i = n; i-- > 0;) {
-        step_back(columns, lines[i].row, (uint32_t)lines[i].sum, width);
+    for (uint64_t i = l->slots; i-- > 0;) {
+        step_back(columns, rows[i], (uint32_t)sums[i], width);
         for (unsigned j = 0; j < width && i % 64 == 0; j++)
             put_le64(slots + (i / 64 * width + j) * 8, columns[j]);
     }

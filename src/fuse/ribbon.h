@@ -160,12 +160,6 @@ static inline unsigned parity(uint64_t x)
 
 /* ---- Kernels ----------------------------------------------------------- */
 
-/* A row by the slot of its first one, which is bit 0, and what the slots that it picks add up to.
- * Of free slots, both are zero. */
-typedef struct {
-    uint64_t row, sum;
-} line;
-
 extern const tamis_batch tamis__ribbon_avx2;
 
 tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,

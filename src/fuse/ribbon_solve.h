@@ -16,7 +16,8 @@ typedef struct {
     uint64_t *keys, *spare; /* two arrays for all keys: from one to the other and back */
     uint32_t *bins;         /* ends of chunks */
     uint32_t *ends;         /* of classes, three for each bucket */
-    line *lines;            /* one for each slot, and one behind the last */
+    uint64_t *rows; /* by the slot of their first one, which is bit 0; 0: the slot is free */
+    size_t apart;   /* from a row to what its slots add up to; 0 if there is none */
     uint8_t *part;
     size_t kept;
     unsigned part_bits, width, running;
@@ -112,7 +113,7 @@ static void sort_keys(workspace *w, const level *l, size_t n)
 
 /* A row on its way to a slot. */
 typedef struct {
-    line *at;
+    uint64_t *at; /* or NULL: at its end */
     uint64_t row, sum;
 } walker;
 
@@ -129,7 +130,7 @@ typedef struct {
     size_t n_bumped, n_taken;
     unsigned class_number, threshold;
     bool is_final;
-    line *taken[REACH];
+    uint64_t *taken[REACH];
 } stream;
 
 static bool is_among(const uint64_t *keys, size_t n, uint64_t key)
@@ -140,9 +141,10 @@ static bool is_among(const uint64_t *keys, size_t n, uint64_t key)
     return false;
 }
 
-static void clear_lines(workspace *w, uint64_t from, uint64_t n)
+static void clear_rows(workspace *w, uint64_t from, uint64_t n)
 {
-    memset(w->lines + from, 0, n * sizeof *w->lines);
+    memset(w->rows + from, 0, n * sizeof *w->rows);
+    memset(w->rows + w->apart + from, 0, n * sizeof *w->rows);
 }
 
 static size_t keys_end(const workspace *w, uint64_t bucket)
@@ -165,7 +167,7 @@ static void open_bucket(workspace *w, stream *s)
     size_t at = s->bucket ? keys_end(w, s->bucket - 1) : 0;
 
     if (s->bucket + 1 < s->end)
-        clear_lines(w, (s->bucket + 1) * BUCKET, BUCKET);
+        clear_rows(w, (s->bucket + 1) * BUCKET, BUCKET);
     s->class_number = 0;
     s->threshold = BUMP_NONE;
     s->at = s->class_at = at;
@@ -206,71 +208,70 @@ static void reject(workspace *w, stream *s)
 {
     if (is_among(w->keys + s->class_at, s->at - 1 - s->class_at, w->keys[s->at - 1]))
         return;
-    while (s->n_taken > 0)
-        *s->taken[--s->n_taken] = (line){ 0, 0 };
+    while (s->n_taken > 0) {
+        uint64_t *at = s->taken[--s->n_taken];
+        at[0] = at[w->apart] = 0;
+    }
     s->threshold = s->class_number;
     bump_from(w, s, s->class_at);
-}
-
-/* Behind the last slot lies a row that a walker adds to itself for ever, without moving. */
-static walker idle(const workspace *w, const level *l)
-{
-    w->lines[l->slots] = (line){ 2, 0 };
-    return (walker){ w->lines + l->slots, 1, 0 };
 }
 
 static inline walker next_walker(workspace *w, const level *l, stream *s)
 {
     if (__builtin_expect(s->at == s->class_end, 0) && !next_class(w, l, s)) {
         w->running--;
-        return idle(w, l);
+        return (walker){ NULL, 0, 0 };
     }
     uint64_t y = draw(w->keys[s->at++], l->number);
-    line *start = w->lines + start_of(l, y, w->part_bits);
+    uint64_t *start = w->rows + start_of(l, y, w->part_bits);
     return (walker){ start, row_of(y), fingerprint_of(y, w->width) };
 }
 
-/* The row that is there takes away the first one; the walker goes on to the next. A slot without
- * one is where it stays. */
-static inline walker step(workspace *w, const level *l, stream *s, walker x)
+/* The row that is there takes away the first one; the walker goes on to the next. A free slot takes
+ * nothing away, and there it stays. */
+static inline walker step(workspace *w, const level *l, stream *s, walker x, size_t apart)
 {
-    uint64_t there = x.at->row;
-
-    if (there == 0) {
-        *x.at = (line){ x.row, x.sum };
+    x.row ^= *x.at;
+    x.sum ^= x.at[apart];
+    if (x.row & 1) {
+        *x.at = x.row;
+        x.at[apart] = x.sum;
         s->taken[s->n_taken++] = x.at;
         return next_walker(w, l, s);
     }
-    x.row ^= there;
-    x.sum ^= x.at->sum;
     if (__builtin_expect(x.row == 0, 0)) {
         reject(w, s);
         return next_walker(w, l, s);
     }
-    unsigned long zeros = (unsigned long)__builtin_ctzll(x.row);
+    size_t zeros = (size_t)__builtin_ctzll(x.row);
     x.row >>= zeros;
     x.at += zeros;
     return x;
 }
 
-static void walk_one(workspace *w, const level *l, stream *s)
+static void walk_on(workspace *w, const level *l, stream *s, walker x)
 {
-    w->running = 1;
-    for (walker a = next_walker(w, l, s); w->running;)
-        a = step(w, l, s, a);
+    while (x.at)
+        x = step(w, l, s, x, w->apart);
 }
 
+/* Until one of them is at its end; the others are near theirs. */
 static void walk_four(workspace *w, const level *l, stream *s)
 {
-    w->running = STREAMS;
+    const size_t apart = w->apart;
     walker a = next_walker(w, l, &s[0]), b = next_walker(w, l, &s[1]);
     walker c = next_walker(w, l, &s[2]), d = next_walker(w, l, &s[3]);
-    while (w->running) {
-        a = step(w, l, &s[0], a);
-        b = step(w, l, &s[1], b);
-        c = step(w, l, &s[2], c);
-        d = step(w, l, &s[3], d);
+
+    while (w->running == STREAMS) {
+        a = step(w, l, &s[0], a, apart);
+        b = step(w, l, &s[1], b, apart);
+        c = step(w, l, &s[2], c, apart);
+        d = step(w, l, &s[3], d, apart);
     }
+    walk_on(w, l, &s[0], a);
+    walk_on(w, l, &s[1], b);
+    walk_on(w, l, &s[2], c);
+    walk_on(w, l, &s[3], d);
 }
 
 static void open_stream(workspace *w, stream *s, uint64_t bucket, uint64_t end, bool is_final)
@@ -280,7 +281,7 @@ static void open_stream(workspace *w, stream *s, uint64_t bucket, uint64_t end, 
     s->is_final = is_final;
     s->bumped = w->spare + (bucket ? keys_end(w, bucket - 1) : 0);
     s->n_bumped = s->n_taken = 0;
-    clear_lines(w, bucket * BUCKET, BUCKET);
+    clear_rows(w, bucket * BUCKET, BUCKET);
     open_bucket(w, s);
 }
 
@@ -294,7 +295,11 @@ static size_t eliminate(workspace *w, const level *l)
     for (unsigned i = 0; i < n; i++)
         open_stream(w, &streams[i], l->slots / BUCKET * i / n, l->slots / BUCKET * (i + 1) / n,
                     i + 1 == n);
-    (n == 1 ? walk_one : walk_four)(w, l, streams);
+    w->running = n;
+    if (n == STREAMS)
+        walk_four(w, l, streams);
+    else
+        walk_on(w, l, streams, next_walker(w, l, streams));
     swap_keys(w);
     for (unsigned i = 0; i < n; i++) {
         memmove(w->keys + left, streams[i].bumped, streams[i].n_bumped * sizeof *w->keys);
@@ -319,7 +324,7 @@ static void put_columns(const workspace *w, const level *l)
     uint64_t columns[MOST_WIDTH] = { 0 };
 
     for (uint64_t i = l->slots; i-- > 0;) {
-        step_back(columns, w->lines[i].row, (uint32_t)w->lines[i].sum, w->width);
+        step_back(columns, w->rows[i], (uint32_t)w->rows[w->apart + i], w->width);
         if (i % 8 == 0)
             for (unsigned j = 0; j < w->width; j++)
                 w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
@@ -329,28 +334,29 @@ static void put_columns(const workspace *w, const level *l)
 /* ---- The last level ---------------------------------------------------- */
 
 /* Whether the row was independent of those that are there; then it has found its slot. */
-static bool insert(line *at, uint64_t row, uint64_t sum)
+static bool insert(uint64_t *at, uint64_t row, uint64_t sum, size_t apart)
 {
-    while (at->row) {
-        row ^= at->row;
-        sum ^= at->sum;
+    while (*at) {
+        row ^= at[0];
+        sum ^= at[apart];
         if (row == 0)
             return false;
         at += __builtin_ctzll(row);
         row >>= __builtin_ctzll(row);
     }
-    *at = (line){ row, sum };
+    at[0] = row;
+    at[apart] = sum;
     return true;
 }
 
 /* Whether all keys find a slot; twins, once found, are dropped for good. */
 static bool try_seed(workspace *w, const level *l, size_t *n, unsigned seed)
 {
-    clear_lines(w, 0, l->slots);
+    clear_rows(w, 0, l->slots);
     for (size_t i = 0; i < *n;) {
         uint64_t y = draw(w->keys[i], l->number + seed - 1);
         equation e = equation_of(l, y, w->part_bits, w->width);
-        if (insert(w->lines + e.start, e.row, e.fingerprint))
+        if (insert(w->rows + e.start, e.row, e.fingerprint, w->apart))
             i++;
         else if (is_among(w->keys, i, w->keys[i]))
             w->keys[i] = w->keys[--*n];
@@ -374,10 +380,10 @@ static tamis_status solve_last(workspace *w, const level *l, size_t n)
 
 /* ---- Building ---------------------------------------------------------- */
 
-/* Room for the lines of any level and one more. */
-static size_t most_lines(const tamis_plan *p)
+/* Room for the rows of any level. */
+static size_t most_rows(const tamis_plan *p)
 {
-    return (size_t)(p->slots > LAST_KEYS ? p->slots : 2 * LAST_KEYS) + 1;
+    return (size_t)(p->slots > LAST_KEYS ? p->slots : 2 * LAST_KEYS);
 }
 
 static size_t most_chunks(const tamis_plan *p)
@@ -387,7 +393,7 @@ static size_t most_chunks(const tamis_plan *p)
 
 static inline size_t scratch(const tamis_plan *p, size_t n)
 {
-    return n * sizeof(uint64_t) + most_lines(p) * sizeof(line) +
+    return n * sizeof(uint64_t) + most_rows(p) * 2 * sizeof(uint64_t) +
            most_chunks(p) * (1 + CHUNK_CLASSES) * sizeof(uint32_t);
 }
 
@@ -401,13 +407,14 @@ static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, siz
     if (*n == 0)
         return TAMIS_OK;
     w.part_bits = part_bits(p->capacity);
-    w.lines = (line *)(w.spare + *n);
-    w.bins = (uint32_t *)(w.lines + most_lines(p));
+    w.rows = w.spare + *n;
+    w.apart = most_rows(p);
+    w.bins = (uint32_t *)(w.rows + 2 * most_rows(p));
     w.ends = w.bins + most_chunks(p);
     for (; !l.is_last; l = next_level(&l, p->width)) {
         sort_keys(&w, &l, left);
         left = eliminate(&w, &l);
-        put_back(part + l.slots_at, w.lines, l.slots, streams_of(&l), w.width);
+        put_back(w.part + l.slots_at, w.rows, w.rows + w.apart, &l, w.width);
     }
     tamis_status status = solve_last(&w, &l, left);
     *n = w.kept;
