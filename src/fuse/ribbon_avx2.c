@@ -3,20 +3,9 @@
 
 #include "fuse/ribbon.h"
 
-/* The first n of four words; what lies behind them is not read. */
-static inline __m256i load_some(const uint8_t *words, unsigned n)
+static inline __m256i load_four(const uint8_t *words)
 {
-    const __m256i order = _mm256_set_epi64x(3, 2, 1, 0);
-    __m256i wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), order);
-
-    return _mm256_maskload_epi64((const long long *)words, wanted);
-}
-
-static inline __m256i load_four(const uint8_t *words, unsigned n)
-{
-    if (__builtin_expect(n >= 4, 1))
-        return _mm256_loadu_si256((const __m256i *)words);
-    return load_some(words, n);
+    return _mm256_loadu_si256((const __m256i *)words);
 }
 
 /* A window that lies across two groups, and the row shifted to match: fewer steps than to shift
@@ -26,9 +15,11 @@ typedef struct {
     __m256i low_row, high_row;
 } window;
 
-static inline __m256i pick_four(const window *w, unsigned column, unsigned n)
+/* Up to three words behind the last column are read, too: they belong to the next group or, since
+ * the last level follows, to something that has more bytes. */
+static inline __m256i pick_four(const window *w, unsigned column)
 {
-    __m256i low = load_four(w->low + 8 * column, n), high = load_four(w->high + 8 * column, n);
+    __m256i low = load_four(w->low + 8 * column), high = load_four(w->high + 8 * column);
 
     return _mm256_xor_si256(_mm256_and_si256(low, w->low_row), _mm256_and_si256(high, w->high_row));
 }
@@ -61,11 +52,15 @@ static inline unsigned in_that_order(unsigned byte)
     return (byte & 0xc3) | (byte & 0x0c) << 2 | (byte & 0x30) >> 2;
 }
 
-static inline bool eight_hold(const window *w, unsigned column, unsigned n, uint32_t fingerprint)
+/* Of the first n columns, which are eight at most. */
+static inline unsigned wrong_of_eight(const window *w, unsigned column, unsigned n,
+                                      uint32_t fingerprint)
 {
-    __m256i b = n > 4 ? pick_four(w, column + 4, n - 4) : _mm256_setzero_si256();
+    __m256i b = n > 4 ? pick_four(w, column + 4) : _mm256_setzero_si256();
+    unsigned wanted = n < 8 ? (1u << n) - 1 : 0xff;
 
-    return parities(pick_four(w, column, n), b) == in_that_order(fingerprint >> column & 0xff);
+    return (parities(pick_four(w, column), b) ^ in_that_order(fingerprint >> column & 0xff)) &
+           in_that_order(wanted);
 }
 
 static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
@@ -74,11 +69,11 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
     const uint8_t *words = slots + e->start / 64 * 8 * width;
     window w = { words, words + (by ? 8 * width : 0), _mm256_set1_epi64x((long long)(e->row << by)),
                  _mm256_set1_epi64x((long long)(e->row >> 1 >> (63 - by))) };
-    bool all = true;
+    unsigned wrong = 0;
 
     for (unsigned j = 0; j < width; j += 8)
-        all &= eight_hold(&w, j, width - j, e->fingerprint);
-    return all;
+        wrong |= wrong_of_eight(&w, j, width - j, e->fingerprint);
+    return wrong == 0;
 }
 
 #include "fuse/ribbon_many.h"

@@ -29,9 +29,15 @@ static bool last_holds(const uint8_t *part, const level *l, uint64_t h, const ta
     return true;
 }
 
-static bool has_from(const uint8_t *part, level l, uint64_t h, const tamis_plan *p)
+/* From a level that has bumped the key, or is the last, onward. */
+static bool has_after(const uint8_t *part, const level *bumping, uint64_t h, const tamis_plan *p)
 {
-    for (; !l.is_last; l = next_level(&l, p->width)) {
+    level l = *bumping;
+
+    while (!l.is_last) {
+        l = next_level(&l, p->width);
+        if (l.is_last)
+            break;
         equation e = equation_of(&l, draw(h, l.number), part_bits(p->capacity), p->width);
         if (!is_bumped(part + l.at, e.start))
             return holds(part + l.slots_at, &e, p->width);
@@ -39,18 +45,24 @@ static bool has_from(const uint8_t *part, level l, uint64_t h, const tamis_plan 
     return last_holds(part, &l, h, p);
 }
 
-static const uint8_t *part_at(const tamis *f, uint64_t h)
+static inline const uint8_t *part_at(const tamis *f, uint64_t h, unsigned bits)
 {
-    unsigned bits = part_bits(f->plan.capacity);
-
     return (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
 }
 
 static bool has(const tamis *f, uint64_t key)
 {
     uint64_t h = place(key, f->salt);
+    unsigned bits = part_bits(f->plan.capacity);
+    const uint8_t *part = part_at(f, h, bits);
+    level l = first_level(&f->plan);
 
-    return has_from(part_at(f, h), first_level(&f->plan), h, &f->plan);
+    if (!l.is_last) {
+        equation e = equation_of(&l, h, bits, f->plan.width);
+        if (!is_bumped(part, e.start))
+            return holds(part + l.slots_at, &e, f->plan.width);
+    }
+    return has_after(part, &l, h, &f->plan);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -84,7 +96,7 @@ static inline void place_next(group *g, const tamis *f, const level *l, const ui
     for (size_t i = 0; i < g->n; i++) {
         uint64_t h = place(keys[i], f->salt);
         g->h[i] = h;
-        g->part[i] = (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
+        g->part[i] = part_at(f, h, bits);
         g->start[i] = start_of(l, h, bits);
         fetch(g->part[i], l, g->start[i], f->plan.width);
     }
@@ -122,12 +134,12 @@ static void fetch_bumped(const bumped *b, const level *l, unsigned width)
         fetch(b->part[i], l, start_of(l, draw(b->h[i], l->number), 0), width);
 }
 
-static size_t ask_bumped(const bumped *b, const level *l, uint64_t *hits, const tamis_plan *p)
+static size_t ask_bumped(const bumped *b, const level *first, uint64_t *hits, const tamis_plan *p)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t hit = has_from(b->part[i], *l, b->h[i], p);
+        uint64_t hit = has_after(b->part[i], first, b->h[i], p);
         hits[b->index[i] / 64] |= hit << b->index[i] % 64;
         found += hit;
     }
@@ -152,9 +164,9 @@ static size_t has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t 
         hits[from / GROUP] = word;
         found += (size_t)__builtin_popcountll(word);
         fetch_bumped(&later[turn], &second, width);
-        found += ask_bumped(&later[turn ^ 1], &second, hits, &f->plan);
+        found += ask_bumped(&later[turn ^ 1], &first, hits, &f->plan);
     }
-    return found + ask_bumped(&later[(n - 1) / GROUP % 2], &second, hits, &f->plan);
+    return found + ask_bumped(&later[(n - 1) / GROUP % 2], &first, hits, &f->plan);
 }
 
 static size_t has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -164,7 +176,8 @@ static size_t has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *k
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = place(keys[i], f->salt), hit = last_holds(part_at(f, h), &l, h, &f->plan);
+        uint64_t h = place(keys[i], f->salt);
+        uint64_t hit = last_holds(part_at(f, h, part_bits(f->plan.capacity)), &l, h, &f->plan);
         hits[i / 64] |= hit << i % 64;
         found += hit;
     }
