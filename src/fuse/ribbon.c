@@ -1,0 +1,186 @@
+/* ribbon.c - ribbon filter with bumping: within half a percent of the least space there can be.
+ *
+ * Every key asks for one linear equation over bits: of the 64 slots from its start on, those that
+ * its row picks shall add up (exclusive or) to its fingerprint of plan.width bits. A solved system
+ * answers yes for its keys, and for strangers at a rate of 2^-width.
+ *
+ * Solving is cheap because each equation touches a narrow band. Rows are taken in the order of
+ * their buckets; a row that finds the slot of its first one taken is added to the row that is
+ * there, which clears that one, and goes on to its next one, until it finds a slot that is free.
+ * There are more keys than slots, so that hardly a slot stays free. A key that finds none is bumped
+ * to a smaller filter of the same form, together with all keys of its bucket that start below one
+ * of three cuts: two bits in a bucket tell which keys live on the next level. The last level is
+ * small, has a little more slots than keys, and tries seeds until its system has a solution.
+ *
+ *   slots   . . . . . . . . . . . . .        bucket of 128: starts below the cut are bumped
+ *   key a     1 0 1 1 0 1
+ *   key b         1 1 0 0 1 1                rows of 64, the first one at the start
+ *   key c         1 0 1 1 0 1
+ *
+ * Which slots become the first ones of rows follows from the set of equations alone, and slots that
+ * stay free are zero: the bytes depend on the set of keys, not on the order of elimination.
+ *
+ * Payload: parts (base/parts.h), each a chain of levels (fuse/ribbon.h). Slots lie in groups of 64:
+ * one word for each bit of the fingerprint, so that a lookup reads plan.width pairs of neighbouring
+ * words. Zeros are the empty filter.
+ *
+ * Dillinger, Walzer: Ribbon Filter: Practically Smaller Than Bloom and Xor, 2021.
+ * Dillinger, Huebschle-Schneider, Sanders, Walzer: Fast Succinct Retrieval and Approximate
+ * Membership Using Ribbon, 2022. */
+#include "fuse/ribbon.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+enum { MOST_SLOTS = 1 << 30 };
+
+static level last_level(const tamis_plan *p)
+{
+    level l = first_level(p);
+
+    while (!l.is_last)
+        l = next_level(&l, p->width);
+    return l;
+}
+
+static uint64_t part_bytes(const tamis_plan *p)
+{
+    return round_up(last_level(p).end, 64);
+}
+
+static uint64_t bytes(const tamis_plan *p)
+{
+    uint64_t size;
+    bool ok = p->slots <= MOST_SLOTS && p->width >= 1 && p->width <= MOST_WIDTH;
+
+    if (!ok || p->hashes != last_level(p).number + 1)
+        return 0;
+    return mul_overflows(part_bytes(p), UINT64_C(1) << part_bits(p->capacity), &size) ? 0 : size;
+}
+
+static void set_room(tamis_plan *p, uint64_t keys)
+{
+    p->slots = keys;
+    p->hashes = last_level(p).number + 1;
+}
+
+static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+{
+    p->width = 1;
+    while (ldexp(1, -(int)p->width) > spec->fpr)
+        p->width++;
+    if (p->width > MOST_WIDTH)
+        return TAMIS_RANGE;
+    set_room(p, part_room(spec->keys));
+    return TAMIS_OK;
+}
+
+/* A part without keys has no false positives. */
+static double rate(const tamis_plan *p, double n)
+{
+    double parts = ldexp(1, (int)part_bits(p->capacity));
+    double empty = parts > 1 ? exp(n * log1p(-1 / parts)) : n == 0;
+
+    return ldexp(1 - empty, -(int)p->width);
+}
+
+/* ---- Lookup ------------------------------------------------------------ */
+
+/* The slots from `start` on in one column, of which neighbours are `stride` words apart. */
+static inline uint64_t window(const uint8_t *column, uint64_t start, uint64_t stride)
+{
+    const uint8_t *word = column + start / 64 * stride * 8;
+    unsigned by = start % 64;
+
+    return by ? le64(word) >> by | le64(word + stride * 8) << (64 - by) : le64(word);
+}
+
+static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
+{
+    for (unsigned j = 0; j < width; j++)
+        if (parity(window(slots + 8 * j, e->start, width) & e->row) != (e->fingerprint >> j & 1))
+            return false;
+    return true;
+}
+
+#include "fuse/ribbon_many.h"
+
+/* ---- Building ---------------------------------------------------------- */
+
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+                     unsigned width);
+
+#include "fuse/ribbon_solve.h"
+
+/* Free slots have neither row nor sum: they become zero. */
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+                     unsigned width)
+{
+    uint64_t columns[MOST_WIDTH] = { 0 };
+
+    for (uint64_t i = l->slots; i-- > 0;) {
+        step_back(columns, rows[i], (uint32_t)sums[i], width);
+        for (unsigned j = 0; j < width && i % 64 == 0; j++)
+            put_le64(slots + (i / 64 * width + j) * 8, columns[j]);
+    }
+}
+
+static void enlarge(tamis_plan *p)
+{
+    set_room(p, p->slots + p->slots / 16 + 8);
+    p->bytes = bytes(p);
+}
+
+static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
+                               void *room)
+{
+#if defined(__x86_64__)
+    if (tamis__cpu() & TAMIS_CPU_AVX2)
+        return tamis__ribbon_solve_avx2(p, part, hashes, n, room);
+#endif
+    return solve(p, part, hashes, n, room);
+}
+
+static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
+
+/* ---- The whole filter -------------------------------------------------- */
+
+static const char *verify(const tamis *f)
+{
+    unsigned bits = part_bits(f->plan.capacity);
+    uint64_t size = f->plan.bytes >> bits, used = last_level(&f->plan).end - LAST_STATE + 1;
+
+    for (uint64_t i = 0; i < UINT64_C(1) << bits; i++) {
+        const uint8_t *part = (const uint8_t *)f->payload + i * size;
+        for (uint64_t j = used; j < size; j++)
+            if (part[j])
+                return "bytes after the last level are set";
+    }
+    return NULL;
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch PORTABLE = { has, has_many, NULL };
+
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__ribbon_avx2;
+#endif
+    (void)cpu;
+    return &PORTABLE;
+}
+
+const tamis_ops tamis__ribbon = {
+    .plan = plan,
+    .bytes = bytes,
+    .has = has,
+    .rate = rate,
+    .verify = verify,
+    .solver = &SOLVER,
+    .batch = batch,
+};
