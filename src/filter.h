@@ -26,7 +26,7 @@ typedef struct tamis_batch {
  * a small filter by itself (base/parts.h).
  *
  * solve() fills a zeroed part. It gets all hashes of the part, in any order within groups of equal
- * leading bits, perhaps with duplicates, in an array that it may reorder; the bytes that it makes
+ * leading bits, perhaps with duplicates, in an array that it may spoil; the bytes that it makes
  * depend on the set alone. It sets *n to the number of distinct hashes. It cannot fail but for
  * TAMIS_FULL: more keys than part_room(), or a geometry that stays unlucky whatever the seed; the
  * core then takes a plan that enlarge() has made a step larger, and starts again. */

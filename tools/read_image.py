@@ -9,8 +9,8 @@ It is meant to be read as much as run: whoever writes a reader in another langua
 from top to bottom. Exit codes: 0 fine, 1 no key was present, 2 usage, 3 the file cannot be read,
 4 not a whole image.
 """
-import argparse
 import math
+import argparse
 import struct
 import sys
 
@@ -366,47 +366,10 @@ class Fuse:
     HEAD, STASH = 32, 3
     MULTIPLIER = 0x243F6A8885A308D3
 
-
-class Level:
-    """One of the chain that makes up a part of a ribbon filter."""
-
-    def __init__(self, keys, at, number, width):
-        self.keys, self.at, self.number = keys, at, number
-        self.last = keys <= 4096
-        if self.last:
-            slots = max(keys, 1) + (keys // 40 if keys > 64 else 0)
-            self.slots = (slots + 7) // 8 * 8
-            self.slots_at = at
-            self.state_at = at + width * self.slots // 8
-            self.end = self.state_at + 8
-        else:
-            self.slots = keys * 247 // 256 // 128 * 128
-            unit = 8 if number else 64
-            self.slots_at = at + ((self.slots // 128 + 3) // 4 + unit - 1) // unit * unit
-            self.end = self.slots_at + width * self.slots // 8
-
-    def next(self, width):
-        m = self.slots
-        keys = self.keys - m + m // 700 + math.isqrt(m) + 64 + (0 if m < 2**18 else 384)
-        return Level(keys, self.end, self.number + 1, width)
-
-
-class Ribbon:
-    name = "ribbon"
-    CUT = (128, 44, 16, 0)
-
-    @staticmethod
-    def levels(h):
-        chain = [Level(h.slots, 0, 0, h.width)]
-        while not chain[-1].last:
-            chain.append(chain[-1].next(h.width))
-        return chain
-
     @staticmethod
     def part_bits(h):
         bits = 0
         while h.capacity >> bits > 1 << 24:
-        while h.capacity >> bits > 2**24:
             bits += 1
         return bits
 
@@ -457,6 +420,106 @@ class Ribbon:
 class Fuse4(Fuse):
     name = "fuse4"
     arity = 4
+
+
+class Level:
+    """One of the chain that makes up a part of a ribbon filter."""
+
+    def __init__(self, keys, at, number, width):
+        self.keys, self.at, self.number = keys, at, number
+        self.last = keys <= 4096
+        if self.last:
+            slots = max(keys, 1) + (keys // 40 if keys > 64 else 0)
+            self.slots = (slots + 7) // 8 * 8
+            self.slots_at = at
+            self.state_at = at + width * self.slots // 8
+            self.end = self.state_at + 8
+        else:
+            self.slots = keys * 247 // 256 // 128 * 128
+            unit = 8 if number else 64
+            self.slots_at = at + ((self.slots // 128 + 3) // 4 + unit - 1) // unit * unit
+            self.end = self.slots_at + width * self.slots // 8
+
+    def next(self, width):
+        m = self.slots
+        keys = self.keys - m + m // 700 + math.isqrt(m) + 64 + (0 if m < 2**18 else 384)
+        return Level(keys, self.end, self.number + 1, width)
+
+
+class Ribbon:
+    name = "ribbon"
+    CUT = (128, 44, 16, 0)
+
+    @staticmethod
+    def levels(h):
+        chain = [Level(h.slots, 0, 0, h.width)]
+        while not chain[-1].last:
+            chain.append(chain[-1].next(h.width))
+        return chain
+
+    @staticmethod
+    def part_bits(h):
+        bits = 0
+        while h.capacity >> bits > 2**24:
+            bits += 1
+        return bits
+
+    @classmethod
+    def part_size(cls, h):
+        return (cls.levels(h)[-1].end + 63) // 64 * 64
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots <= 2**30 and 1 <= h.width <= 32 and h.hashes == len(cls.levels(h))
+        return cls.part_size(h) << cls.part_bits(h) if right else 0
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        place, bits = image.place(key), cls.part_bits(h)
+        size = cls.part_size(h)
+        at = (place >> (64 - bits)) * size
+        part = image.payload[at:at + size]
+        for level in cls.levels(h):
+            state = part[level.state_at] if level.last else 1
+            if state == 0:
+                return False
+            draw = level.number + state - 1
+            y = mix64(place + draw * 0x9E3779B97F4A7C15 & MASK) if draw else place
+            spread = y << bits & MASK if level.number == 0 else y
+            start = scale64(spread, max(level.slots - 63, 1))
+            if level.last or not cls.is_bumped(part, level, start):
+                return cls.holds(part, level, start, y, h.width)
+        return False
+
+    @classmethod
+    def is_bumped(cls, part, level, start):
+        bucket = start // 128
+        threshold = part[level.at + bucket // 4] >> bucket % 4 * 2 & 3
+        return start % 128 < cls.CUT[threshold]
+
+    @staticmethod
+    def holds(part, level, start, y, width):
+        row = y * 0xBF58476D1CE4E5B9 & MASK | 1
+        fingerprint = (y * 0x243F6A8885A308D3 & MASK) >> (64 - width)
+        for j in range(width):
+            total = 0
+            for i in range(min(64, level.slots)):
+                slot = start + i
+                if level.last:
+                    bit = 8 * level.slots_at + j * level.slots + slot
+                else:
+                    bit = 8 * level.slots_at + (slot // 64 * width + j) * 64 + slot % 64
+                total ^= row >> i & part[bit >> 3] >> (bit & 7) & 1
+            if total != fingerprint >> j & 1:
+                return False
+        return True
+
+    @classmethod
+    def verify(cls, image):
+        size, used = cls.part_size(image.header), cls.levels(image.header)[-1].state_at + 1
+        for at in range(0, len(image.payload), size):
+            require(not any(image.payload[at + used:at + size]), "bytes after the last level")
 
 
 class Gcs:
@@ -524,61 +587,6 @@ class Gcs:
             require(not any(image.bit(i) for i in range(end, 8 * index)),
                     "bits past the end are set")
         require(values <= image.header.count, "the number of keys is wrong")
-    def part_size(cls, h):
-        return (cls.levels(h)[-1].end + 63) // 64 * 64
-
-    @classmethod
-    def bytes(cls, h):
-        right = h.slots <= 2**30 and 1 <= h.width <= 32 and h.hashes == len(cls.levels(h))
-        return cls.part_size(h) << cls.part_bits(h) if right else 0
-
-    @classmethod
-    def has(cls, image, key):
-        h = image.header
-        place, bits = image.place(key), cls.part_bits(h)
-        size = cls.part_size(h)
-        at = (place >> (64 - bits)) * size
-        part = image.payload[at:at + size]
-        for level in cls.levels(h):
-            state = part[level.state_at] if level.last else 1
-            if state == 0:
-                return False
-            draw = level.number + state - 1
-            y = mix64(place + draw * 0x9E3779B97F4A7C15 & MASK) if draw else place
-            spread = y << bits & MASK if level.number == 0 else y
-            start = scale64(spread, max(level.slots - 63, 1))
-            if level.last or not cls.is_bumped(part, level, start):
-                return cls.holds(part, level, start, y, h.width)
-        return False
-
-    @classmethod
-    def is_bumped(cls, part, level, start):
-        bucket = start // 128
-        threshold = part[level.at + bucket // 4] >> bucket % 4 * 2 & 3
-        return start % 128 < cls.CUT[threshold]
-
-    @staticmethod
-    def holds(part, level, start, y, width):
-        row = y * 0xBF58476D1CE4E5B9 & MASK | 1
-        fingerprint = (y * 0x243F6A8885A308D3 & MASK) >> (64 - width)
-        for j in range(width):
-            total = 0
-            for i in range(min(64, level.slots)):
-                slot = start + i
-                if level.last:
-                    bit = 8 * level.slots_at + j * level.slots + slot
-                else:
-                    bit = 8 * level.slots_at + (slot // 64 * width + j) * 64 + slot % 64
-                total ^= row >> i & part[bit >> 3] >> (bit & 7) & 1
-            if total != fingerprint >> j & 1:
-                return False
-        return True
-
-    @classmethod
-    def verify(cls, image):
-        size, used = cls.part_size(image.header), cls.levels(image.header)[-1].state_at + 1
-        for at in range(0, len(image.payload), size):
-            require(not any(image.payload[at + used:at + size]), "bytes after the last level")
 
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 8: Fuse, 9: Fuse4,

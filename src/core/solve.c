@@ -301,6 +301,12 @@ static tamis_status solve_bucket(pass *p, size_t bucket, uint64_t *hashes, size_
     return status;
 }
 
+/* A solver spoils what it is given, and the builder may need it again. */
+static uint64_t *own_copy(const pass *p, uint64_t *hashes, size_t n, unsigned worker)
+{
+    return p->b->spill.words ? memcpy(hashes_of(p, worker), hashes, n * sizeof *hashes) : hashes;
+}
+
 static tamis_status solve_unit(pass *p, size_t unit, unsigned worker)
 {
     size_t buckets = BUCKETS / p->units, n;
@@ -309,6 +315,7 @@ static tamis_status solve_unit(pass *p, size_t unit, unsigned worker)
 
     if (status)
         return status;
+    hashes = own_copy(p, hashes, n, worker);
     if (part_bits(p->plan->capacity) > BUCKET_BITS)
         return solve_bucket(p, unit, hashes, n, worker);
     return solve_part(p, unit, hashes, n, worker);
@@ -327,7 +334,7 @@ static void size_blocks(pass *p, const uint64_t *distinct)
         least += least / 4 + s->chunk;
         n = least < all ? least : all;
     }
-    p->room = s->words ? 0 : (size_t)n;
+    p->room = (size_t)n;
     p->scratch = p->b->ops->solver->scratch(p->plan, (size_t)n);
     p->part = p->filter ? 0 : p->plan->bytes >> part_bits(p->plan->capacity);
 }

@@ -20,15 +20,14 @@ static_kinds()
 
 # ---- The same bytes, by a file ---------------------------------------------------------------
 
-# Each key twelve times, and more of them than half of what --memory leaves.
-for _ in $(seq 12); do seq 100000; done >repeated
+# Each key twenty times, and more of them than half of what --memory leaves.
+for _ in $(seq 20); do seq 100000; done >repeated
 seq 1000000 >many
 for kind in $(all_kinds); do
     input=many
     can "$kind" add || input=repeated
     exits 0 "$tamis" build -k "$kind" -o out/free.tamis "$input"
-    limit=16M
-    ! can "$kind" exact || limit=24M
+    limit=24M
     for threads in 1 3; do
         exits 0 "$tamis" build -k "$kind" -j "$threads" --memory "$limit" --tmp tmp -o out/limited.tamis "$input"
         is_silent
