@@ -34,7 +34,8 @@ typedef struct bench_figures {
 
 void bench_machine_find(bench_machine *m, const char *commit);
 
-/* Half of the repetitions differ by more than half of the median: nothing to report. */
+/* All but the smallest and the largest differ by more than half of the median, or the machine was
+ * not there: nothing to report. */
 bool bench_is_absurd(const bench_series *s, const bench_workload *w);
 bench_figures bench_ns(const bench_series *s, const bench_workload *w);
 bench_figures bench_ratio(const bench_series *s, const bench_workload *w);
