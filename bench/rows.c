@@ -75,7 +75,7 @@ bool bench_is_absurd(const bench_series *s, const bench_workload *w)
     int n = ratios(values, s, w);
     double median = figures(values, n).median; /* and sorts */
 
-    return values[n - 2] - values[1] > median / 2 || lacks_processors(s, w);
+    return values[n - 1 - n / 4] - values[n / 4] > median / 2 || lacks_processors(s, w);
 }
 
 static double median_time(const bench_series *s, bool wall)
