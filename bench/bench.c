@@ -38,11 +38,14 @@ typedef struct {
 /* ---- Files ------------------------------------------------------------- */
 
 static const char IMAGE_PATH[] = "tamis-bench.image", PAGES_PATH[] = "tamis-bench.pages";
+static char csv_draft[4096]; /* beside the CSV, which it replaces when it is complete */
 
 static void remove_files(void)
 {
     unlink(IMAGE_PATH);
     unlink(PAGES_PATH);
+    if (csv_draft[0])
+        unlink(csv_draft);
 }
 
 static void stop(int signal)
@@ -56,8 +59,9 @@ static void leave_no_files(void)
     struct sigaction action = { .sa_handler = stop };
 
     atexit(remove_files);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int SIGNALS[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT };
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++)
+        sigaction(SIGNALS[i], &action, NULL);
 }
 
 void bench_die(const char *what, const char *why)
@@ -95,15 +99,25 @@ static bool is_wanted(const settings *set, const char *name)
     return set->name_count == 0;
 }
 
+static void check_names(const settings *set, const bench_subject *subjects, size_t n)
+{
+    for (int i = 0; i < set->name_count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < n; j++)
+            known |= strcmp(set->names[i], subjects[j].name) == 0;
+        if (!known)
+            bench_die(set->names[i], "no such kind or peer; --list names them");
+    }
+}
+
 static size_t wanted_subjects(bench_subject *subjects, const settings *set)
 {
     size_t n = all_subjects(subjects), kept = 0;
 
+    check_names(set, subjects, n);
     for (size_t i = 0; i < n; i++)
         if (is_wanted(set, subjects[i].name))
             subjects[kept++] = subjects[i];
-    if (kept == 0)
-        bench_die("--subject", "no such kind or peer; --list names them");
     return kept;
 }
 
@@ -152,6 +166,16 @@ static void *make_full(const bench_trial *t)
     return self;
 }
 
+/* Not one may be lost, whatever the workloads ask for. */
+static void check_all_members(const bench_trial *t)
+{
+    for (uint64_t from = 0; from < t->of.keys; from += t->queries) {
+        size_t left = t->of.keys - from, n = left < t->queries ? left : t->queries;
+        if (t->subject->has(t->self, t->hits, t->all + from, n) != n)
+            bench_die(t->subject->name, "a member was not found");
+    }
+}
+
 static void open_trial(bench_trial *t, const settings *set)
 {
     t->queries = set->queries;
@@ -165,7 +189,10 @@ static void open_trial(bench_trial *t, const settings *set)
     t->path = IMAGE_PATH;
     if (!t->self)
         return;
+    check_all_members(t);
     t->found_strangers = t->subject->has(t->self, t->hits, t->strangers, t->queries);
+    if (t->subject->exact && t->found_strangers)
+        bench_die(t->subject->name, "is said to be exact and is not");
     size_t size = t->subject->bytes(t->self);
     t->tables = bench_tables_new(size, t->subject->map ? size : 0, PAGES_PATH);
     if (!t->tables)
@@ -243,10 +270,9 @@ static void repeat_once(bench_trial *t, bench_series *series, const bool *due)
     }
 }
 
-/* A file of less than a page has no page to compare with. */
 static bool is_possible(const bench_trial *t, const bench_workload *w)
 {
-    return w->can(t->subject) && (w->limit != COLD_PAGE_READ || t->subject->bytes(t->self) >= 4096);
+    return w->can(t->subject) && (w->limit != COLD_PAGE_READ || bench_tables_have_file(t->tables));
 }
 
 static bool find_absurd(bool *due, const bench_series *series)
@@ -349,27 +375,38 @@ static void run_trial(const bench_subject *s, bench_case c, const settings *set,
 
 enum { MAX_CASES = 32 };
 
-static size_t cases_of(bench_case *cases, const settings *set)
+typedef struct {
+    uint64_t keys;
+    bool all_rates, quick, large; /* large: only if asked for */
+} usual_size;
+
+static size_t rates_of(double *rates, const usual_size *size, const settings *set)
 {
     static const double RATES[] = { 0.01, EIGHT_BITS, 0x1p-16 };
-    static const struct {
-        uint64_t keys;
-        bool all_rates, quick, large; /* large: only if asked for */
-    } SIZES[] = {
+    size_t n = size->all_rates && !set->quick && !set->fpr ? 3 : 1;
+
+    memcpy(rates, RATES, sizeof RATES);
+    if (n == 1)
+        rates[0] = set->fpr ? set->fpr : EIGHT_BITS;
+    return n;
+}
+
+static size_t cases_of(bench_case *cases, const settings *set)
+{
+    static const usual_size SIZES[] = {
         { 10000, false, false, false },   { 100000, true, true, false },
         { 1000000, false, true, false },  { 10000000, true, false, false },
         { 100000000, true, false, true },
     };
+    double rates[3];
     size_t n = 0;
 
     if (set->keys)
         cases[n++] = (bench_case){ set->keys, set->fpr ? set->fpr : EIGHT_BITS };
     for (size_t i = 0; !set->keys && i < sizeof SIZES / sizeof *SIZES; i++)
-        for (size_t j = 0; j < sizeof RATES / sizeof *RATES; j++)
-            if ((SIZES[i].quick || !set->quick) && (set->large || !SIZES[i].large) &&
-                (RATES[j] == EIGHT_BITS || (SIZES[i].all_rates && !set->quick)) &&
-                (!set->fpr || set->fpr == RATES[j]))
-                cases[n++] = (bench_case){ SIZES[i].keys, RATES[j] };
+        if ((SIZES[i].quick || !set->quick) && (set->large || !SIZES[i].large))
+            for (size_t j = 0, m = rates_of(rates, &SIZES[i], set); j < m; j++)
+                cases[n++] = (bench_case){ SIZES[i].keys, rates[j] };
     return n;
 }
 
@@ -522,6 +559,17 @@ static settings parse(int argc, char **argv)
     return set;
 }
 
+static FILE *open_draft(const char *path)
+{
+    int length = snprintf(csv_draft, sizeof csv_draft, "%s.new", path);
+    FILE *csv = length < (int)sizeof csv_draft ? fopen(csv_draft, "w") : NULL;
+
+    if (!csv)
+        bench_die(path, "cannot be written");
+    bench_print_head(csv);
+    return csv;
+}
+
 /* Peers that take their memory from malloc() get huge pages where tamis asks for them: structures
  * are compared, not allocators. The C library reads the wish when the program starts. */
 static void ask_for_huge_pages(char **argv)
@@ -535,14 +583,12 @@ int main(int argc, char **argv)
     settings set = parse(argc, argv);
 
     ask_for_huge_pages(argv);
-    FILE *csv = set.csv_path ? fopen(set.csv_path, "w") : NULL;
-    if (set.csv_path && !csv)
-        bench_die(set.csv_path, "cannot be written");
     leave_no_files();
-    if (csv)
-        bench_print_head(csv);
+    FILE *csv = set.csv_path ? open_draft(set.csv_path) : NULL;
     run_all(&set, csv);
-    if (csv && fclose(csv))
+    if (csv && (fclose(csv) || rename(csv_draft, set.csv_path)))
         bench_die(set.csv_path, "cannot be written");
+    if (fflush(stdout) || ferror(stdout))
+        bench_die("standard output", "cannot be written");
     return 0;
 }

@@ -4,7 +4,7 @@
  *   rows.c       medians, ratios and the CSV
  *   workloads.c  the named workloads
  *   memory.c     what the memory itself allows
- *   keys.c       members and strangers
+ *   keys.h       members and strangers
  *   tamis.c      every kind of this library as a subject
  *   peers/       other libraries as subjects, each built if it is installed */
 #ifndef BENCH_H

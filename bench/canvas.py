@@ -5,6 +5,7 @@ labels apart: every axis has a fixed frame, so that a number has a known place. 
 only through quoted(), never as part of a command.
 """
 import math
+import os
 import re
 import subprocess
 from xml.sax.saxutils import escape
@@ -19,8 +20,9 @@ GREY, INK, PALE = "#808080", "#222222", "#e4e4e4"
 
 
 def quoted(text):
-    """A string that gnuplot takes literally: nothing but the quote is special between quotes."""
-    return "'" + text.replace("'", "''") + "'"
+    """A string that gnuplot takes literally: nothing but the quote is special between quotes. A
+    doubled one stands for it, but not at the start of a string: hence pieces, joined by dots."""
+    return "'" + text.replace("'", "'.\"'\".'") + "'"
 
 
 def number(value):
@@ -235,15 +237,25 @@ def place_tags(points, texts, walls, frame):
 def render(picture, path):
     with open(path + ".gnuplot", "w", encoding="utf-8") as file:
         file.write(picture.script(path + ".svg"))
+    # What gnuplot warns of depends on its version and on the user's settings: no failure.
     done = subprocess.run(["gnuplot", "-d", path + ".gnuplot"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode or done.stdout.strip():
-        said = done.stdout.decode("utf-8", "replace").split("\n")
-        raise Unreadable(f"gnuplot failed: {' '.join(' '.join(said).split())[:300]}")
-    with open(path + ".svg", encoding="utf-8") as file:
-        svg = tidy(file.read(), picture.title)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"})
+    svg = drawn(path + ".svg")
+    if done.returncode or not svg:
+        said = done.stdout.decode("utf-8", "replace").split() or ["no picture"]
+        raise Unreadable(f"gnuplot failed: {' '.join(said)[:300]}")
     with open(path + ".svg", "w", encoding="utf-8") as file:
-        file.write(svg)
+        file.write(tidy(svg, picture.title))
+
+
+def drawn(path):
+    """A picture from its beginning to its end, or nothing."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        svg = file.read()
+    return svg if svg.rstrip().endswith("</svg>") else ""
 
 
 def tidy(svg, title):

@@ -19,6 +19,7 @@ RATIOS = ["limit_ns", "ratio", "ratio_low", "ratio_high"]
 SIZES = ["bits_per_key", "planned_fpr", "measured_fpr", "overhead", "bytes", "runs"]
 PLACE = ["machine", "cores", "caches", "compiler", "commit", "date"]
 SPEED_WORDS = ["subject", "library", "source", "workload", "status", "limit"] + PLACE
+SPEED_OPTIONAL = ["integers"]
 SPEED_NUMBERS = ["keys", "fpr"] + TIMES + RATIOS + SIZES + LIMIT_COLUMNS
 COMMAND_WORDS = ["task", "tool", "tool_version", "status",
                  "machine", "cores", "compiler", "commit", "date"]
@@ -31,11 +32,12 @@ class Unreadable(Exception):
     """Says in one line what is wrong with which file."""
 
 
-def read_table(path, words, numbers):
-    """Rows as dictionaries: words as str, numbers as float, or None where the cell is empty."""
+def read_table(path, words, numbers, optional=()):
+    """Rows as dictionaries: words as str, numbers as float, or None where the cell is empty. A
+    column of optional numbers may be missing."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return parse_table(path, csv.reader(file, strict=True), words, numbers)
+            return parse_table(path, csv.reader(file, strict=True), words, numbers, optional)
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -44,7 +46,7 @@ def read_table(path, words, numbers):
         raise Unreadable(f"{path}: not CSV: {error}") from None
 
 
-def parse_table(path, lines, words, numbers):
+def parse_table(path, lines, words, numbers, optional):
     header = next(lines, None)
     if not header:
         raise Unreadable(f"{path}: empty")
@@ -61,7 +63,8 @@ def parse_table(path, lines, words, numbers):
         row = dict(zip(header, cells))
         rows.append({"where": where,
                      **{name: word_of(where, name, row[name]) for name in words},
-                     **{name: number_of(where, name, row[name]) for name in numbers}})
+                     **{name: number_of(where, name, row.get(name, ""))
+                        for name in [*numbers, *optional]}})
     if not rows:
         raise Unreadable(f"{path}: no rows")
     return rows
@@ -95,11 +98,12 @@ def require(row, holds, what):
 def check_spread(row, middle, low, high):
     given = [row[name] is not None for name in (middle, low, high)]
     require(row, all(given) or not any(given), f"{middle} without its spread")
-    require(row, not all(given) or row[low] <= row[high], f"{low} is above {high}")
+    require(row, not all(given) or row[low] <= row[middle] <= row[high],
+            f"{middle} is not between {low} and {high}")
 
 
 def read_speed(path):
-    rows = read_table(path, SPEED_WORDS, SPEED_NUMBERS)
+    rows = read_table(path, SPEED_WORDS, SPEED_NUMBERS, SPEED_OPTIONAL)
     seen = set()
     for row in rows:
         require(row, row["subject"] and row["workload"], "no subject or no workload")
@@ -108,6 +112,7 @@ def read_speed(path):
         require(row, row["keys"] is not None and row["keys"] >= 1, "keys is not above 0")
         require(row, row["fpr"] is not None and 0 < row["fpr"] < 1, "fpr is not between 0 and 1")
         require(row, row["status"] != "ok" or row["ns"] is not None, "ok, but no ns")
+        require(row, row["integers"] in (None, 0, 1), "integers is neither 0 nor 1")
         check_spread(row, "ns", "low", "high")
         check_spread(row, "ratio", "ratio_low", "ratio_high")
         require(row, identity(row) not in seen, f"a second row of {name_of(row)}")
@@ -171,6 +176,7 @@ class Measured:
         self.by_identity = {identity(row): row for row in rows}
         self.libraries = {row["subject"]: row["library"] for row in rows}
         self.exact = {name for name in self.subjects if self.never_errs(name)}
+        self.integers = {row["subject"] for row in rows if row["integers"]}
         self.at_any_rate = {identity(row)[:3]: row for row in rows if row["subject"] in self.exact}
 
     def never_errs(self, subject):
@@ -178,6 +184,12 @@ class Measured:
         made = [row for row in self.rows
                 if row["subject"] == subject and row["bits_per_key"] is not None]
         return bool(made) and all(is_exact(row) for row in made)
+
+    def cases(self):
+        """Sizes and rates that a filter was made for; exact ones alone would say nothing new."""
+        telling = set(self.subjects) - self.exact or set(self.subjects)
+        there = {(row["keys"], row["fpr"]) for row in self.rows if row["subject"] in telling}
+        return [(keys, fpr) for keys in self.sizes for fpr in self.rates if (keys, fpr) in there]
 
     def row(self, subject, workload, keys, fpr):
         """An exact structure need not be measured at every rate: none of them changes it."""

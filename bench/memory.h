@@ -3,6 +3,7 @@
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ typedef struct bench_tables bench_tables;
  * there is no memory. */
 bench_tables *bench_tables_new(size_t size, size_t file_size, const char *path);
 void bench_tables_free(bench_tables *t);
+/* False if there is no file, or one that the system does not drop from memory. */
+bool bench_tables_have_file(const bench_tables *t);
+/* Writes what is in memory of a file, then drops it from there. */
+bool bench_forget(const char *path);
 /* ns per line of each limit, read at the places of these keys. */
 void bench_limits_measure(double *ns, const bench_tables *t, const uint64_t *keys, size_t n);
 

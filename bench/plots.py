@@ -12,6 +12,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = (7, 5, 9, 11, 13, 15)
 HOLLOW = {7: 6, 5: 4, 9: 8, 11: 10, 13: 12, 15: 14}
 DASHES = ("1", "2", "4", "5", "3")
+DIAMOND = 12
 OURS, PEERS, LIMIT = "#0072B2", "#D55E00", "#000000"
 LONGEST_NAME = 28
 
@@ -52,6 +53,8 @@ def limit_line(block):
 
 def dot_style(run, subject):
     colour, marker = (OURS, 7) if subject in run.ours else (PEERS, 5)
+    if subject in run.integers:
+        return colour, DIAMOND
     return colour, HOLLOW[marker] if subject in run.exact else marker
 
 
@@ -212,12 +215,11 @@ def limits_of(rows):
 
 def draw_legend(picture, run, rows):
     x = 20
-    for text, colour, marker, shown in (
-            ("tamis", OURS, 7, run.ours),
-            ("tamis, exact", OURS, 6, run.exact.intersection(run.ours)),
-            ("others", PEERS, 5, set(run.subjects).difference(run.ours)),
-            ("others, exact", PEERS, 4, run.exact.difference(run.ours))):
-        if any(name in rows for name in shown):
+    shown = {dot_style(run, name) for name in rows}
+    for text, colour, marker in (("tamis", OURS, 7), ("tamis, exact", OURS, HOLLOW[7]),
+                                 ("others", PEERS, 5), ("others, exact", PEERS, HOLLOW[5]),
+                                 ("integers below 8 n only", INK, DIAMOND)):
+        if (colour, marker) in shown or (marker == DIAMOND and run.integers.intersection(rows)):
             picture.marker(x, 66, f"pt {marker} ps 0.8 lc rgb '{colour}'")
             picture.text(text, x + 11, 66)
             x += LETTER * len(text) + 34

@@ -34,7 +34,8 @@ typedef struct bench_figures {
 
 void bench_machine_find(bench_machine *m, const char *commit);
 
-/* Half of the repetitions differ by more than half of the median: nothing to report. */
+/* The middle half of the repetitions differ by more than half of the median, or processors were
+ * lacking: nothing to report. */
 bool bench_is_absurd(const bench_series *s, const bench_workload *w);
 bench_figures bench_ns(const bench_series *s, const bench_workload *w);
 bench_figures bench_ratio(const bench_series *s, const bench_workload *w);

@@ -12,7 +12,7 @@ typedef struct {
     void (*work)(void *ctx, unsigned i);
     void *ctx;
     unsigned i;
-    double start, end;
+    double start, end, cpu;
 } worker;
 
 /* Left to itself, the system lets threads of a millisecond share a processor. */
@@ -49,22 +49,24 @@ static void *run(void *arg)
     w->start = bench_clock(CLOCK_MONOTONIC);
     w->work(w->ctx, w->i);
     w->end = bench_clock(CLOCK_MONOTONIC);
+    w->cpu = bench_clock(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 
 /* The threads read the clock themselves: who started them may be the last to be woken. */
-static double from_first_to_last(const worker *workers, unsigned threads)
+static bench_time total(const worker *workers, unsigned threads)
 {
-    double first = workers[0].start, last = workers[0].end;
+    double first = workers[0].start, last = workers[0].end, cpu = workers[0].cpu;
 
     for (unsigned i = 1; i < threads; i++) {
         first = workers[i].start < first ? workers[i].start : first;
         last = workers[i].end > last ? workers[i].end : last;
+        cpu += workers[i].cpu;
     }
-    return last - first;
+    return (bench_time){ cpu, last - first };
 }
 
-double bench_threads(unsigned threads, void (*work)(void *ctx, unsigned i), void *ctx)
+bench_time bench_threads(unsigned threads, void (*work)(void *ctx, unsigned i), void *ctx)
 {
     pthread_t ids[BENCH_MAX_THREADS];
     worker workers[BENCH_MAX_THREADS] = { 0 };
@@ -77,5 +79,5 @@ double bench_threads(unsigned threads, void (*work)(void *ctx, unsigned i), void
     }
     for (unsigned i = 0; i < threads; i++)
         pthread_join(ids[i], NULL);
-    return from_first_to_last(workers, threads);
+    return total(workers, threads);
 }

@@ -98,6 +98,7 @@ static const bench_subject bitmap = {
     .has = has,
     .bytes = bytes,
     .drop = drop,
+    .builds_at_once = true,
     .add_one = add_one,
     .has_one = has_one,
     .remove = remove_many,

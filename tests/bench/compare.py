@@ -35,7 +35,7 @@ def compare(folder, old, new, *options):
 
 def counts(done):
     """The summary, as {verdict: number}."""
-    summary = done.stdout.rstrip("\n").split("\n")[-1]
+    summary = done.stdout.rstrip("\n").split("\n")[-2]
     return {verdict: int(n) for n, verdict in re.findall(r"(\d+) ([a-z ]+)", summary)}
 
 
@@ -109,6 +109,27 @@ def test_joins(folder):
     expect(done.stderr == "", "same machine: no warning")
 
 
+def test_chance(folder):
+    """2 of the C(10, 5) = 252 ways to deal ten values keep both fives apart."""
+    five, seven = ([row("sieve", workload, runs=runs) for workload in ("has-0", "build", "count")]
+                   for runs in (5, 7))
+    none = [withheld("noisy", "drum"), row("gone"), {**row("drum", "build"), "limit": "x"}]
+    for what, old, new, said in (
+            ("5 and 5", five, five, "0.0238 of the 3 compared"),
+            ("5 and 7", five, seven, "0.00758 of the 3 compared"),
+            ("rows that were not compared", five + none, five + [none[0], row("drum", "build")],
+             "0.0238 of the 3 compared"),
+            ("a changed row counts too", [row("sieve", runs=5)], [row("sieve", ratio=2, runs=5)],
+             "0.00794 of the 1 compared"),
+            ("runs unknown", [row("sieve", runs="")], [row("sieve", runs="")],
+             "1 of the 1 compared"),
+            ("runs beyond measure", [row("sieve", runs=1e18)], [row("sieve", runs=1e18)],
+             "0 of the 1 compared"),
+            ("nothing in common", [row("sieve")], [row("drum")], "0 of the 0 compared")):
+        last = compare(folder, old, new).stdout.rstrip("\n").split("\n")[-1]
+        expect(last == f"ranges apart by chance alone: about {said}", f"{what}: {last}")
+
+
 def test_machines(folder):
     new = row("sieve", ns=40, low=39, high=41, limit_ns=40, machine="Another 2")
     done = compare(folder, [row("sieve")], [new])
@@ -149,8 +170,8 @@ def test_surroundings(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (test_times, test_statuses, test_space, test_joins, test_machines,
-                     test_refusals, test_surroundings):
+        for test in (test_times, test_statuses, test_space, test_joins, test_chance,
+                     test_machines, test_refusals, test_surroundings):
             test(folder)
     print(f"{checks - failed} of {checks} checks passed")
     return 1 if failed else 0

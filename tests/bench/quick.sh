@@ -34,10 +34,23 @@ names subject | while read -r subject; do
     done
 done
 ! grep -q ',tamis,build,.*,cannot,' speed.csv || fail "a kind cannot be built"
-[ ! -e tamis-bench.image ] && [ ! -e tamis-bench.pages ] || fail "files were left behind"
+
+# Who is stopped leaves nothing behind, and the last CSV as it was.
+cp speed.csv before.csv
+for signal in INT TERM HUP PIPE; do
+    "$bench" --keys 300000 --csv speed.csv >/dev/null &
+    sleep 1
+    kill -s "$signal" $! 2>/dev/null || true
+    wait $! || true
+done
+cmp speed.csv before.csv || fail "a run that was stopped has changed the CSV"
+for left in tamis-bench.* speed.csv.new; do
+    [ ! -e "$left" ] || fail "$left was left behind"
+done
 
 # What cannot be measured or written is said, in one line.
-for bad in "--keys 5" "--keys x" "--fpr 2" "--runs 1" "--subject nosuch" "--csv no/such/folder"; do
+for bad in "--keys 5" "--keys x" "--fpr 2" "--runs 1" "--subject nosuch" \
+           "--subject blocked --subject nosuch" "--csv no/such/folder"; do
     # $bad is an option and its argument.
     # shellcheck disable=SC2086
     if "$bench" --quick $bad >out 2>err; then

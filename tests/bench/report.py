@@ -12,14 +12,16 @@ import tempfile
 import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
-from synthetic import RATES, WORKLOADS, hostile_files, peer, row, withheld, write  # noqa: E402
+from synthetic import (COLUMNS, RATES, WORKLOADS, hostile_files, peer, row,  # noqa: E402
+                       withheld, write)
 
 REPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "report")
 PICTURES = {"space", "lookups", "build", "scaling", "threads", "batch"}
 SVG = "{http://www.w3.org/2000/svg}"
 LARGEST = 60_000
 HOSTILE = ("<b>&amp;\"it's\"</b>", "x'; system('touch harm') #", "`touch harm`", "$(touch harm)",
-           "a|b", "%s%n%%", "{/Bold x}_y^z@w", "\\n\\", "a,b\"\"c", "![x](y)", "*篩* é", "]]>")
+           "a|b", "%s%n%%", "{/Bold x}_y^z@w", "\\n\\", "a,b\"\"c", "![x](y)", "*篩* é", "]]>",
+           "'first", "''", "last'")
 checks = failed = 0
 
 
@@ -41,9 +43,9 @@ def run(folder, *arguments, **settings):
                           **settings)
 
 
-def report(folder, rows, *more, target="out"):
+def report(folder, rows, *more, target="out", columns=COLUMNS):
     """Runs it on these rows; gives the page and the pictures by name."""
-    path = write(os.path.join(folder, "speed.csv"), rows)
+    path = write(os.path.join(folder, "speed.csv"), rows, columns)
     done = run(folder, path, *more, "-o", target)
     expect(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
     return read_output(os.path.join(folder, target))
@@ -154,6 +156,63 @@ def test_pictures(folder):
         expect(said in words(pictures["lookups"]), f"lookups.svg says {said}")
     for cache in ("L1d 32K", "L2 1M"):
         expect(cache in words(pictures["scaling"]), f"scaling.svg marks {cache}")
+
+
+def test_cases(folder):
+    """An exact structure is shown beside filters at each of their rates, and nowhere else."""
+    exact = [row("sorted-array", "has-0", keys, RATES[1], **peer(64)) for keys in (10**4, 10**5)]
+    page, _ = report(folder, exact + [row("bloom", "has-0", 10**4, RATES[1]),
+                                      row("bloom", "has-0", 10**5, RATES[0]),
+                                      withheld("cannot", "bloom", "has-0", 10**5, RATES[2])])
+    shown = re.findall(r"^### ([0-9 ]+) keys at ([0-9.]+) %", page, re.MULTILINE)
+    expect(shown == [("10 000", "0.391"), ("100 000", "1"), ("100 000", "0.00153")],
+           f"cases of filters only: {shown}")
+    page, _ = report(folder, exact)
+    expect(page.count("### ") == 2, "without filters: the cases that there are")
+
+
+def diamonds(svg):
+    return svg.split(b"</defs>")[1].count(b"#gpPt11'")
+
+
+def test_integers(folder):
+    """What takes only small integers has its space for nothing: it must not look like a filter."""
+    told = "Those that take only small integers, tiny and other-tiny, were given integers below 8 n"
+    legend = "integers below 8 n only"
+    rows = mixture()
+    for name, cells in (("tiny", {}), ("other-tiny", {"source": "peer"})):
+        rows += [row(name, workload, integers=1, **{**peer(8), "source": "tamis", **cells})
+                 for workload in WORKLOADS]
+    page, pictures = report(folder, rows)
+    expect(told in " ".join(page.split()), "the page tells whom")
+    expect(legend in words(pictures["lookups"]), "lookups.svg has them in its legend")
+    expect(diamonds(pictures["lookups"]) == 3, "lookups.svg: two diamonds, and the legend's")
+    expect_inside("lookups", pictures["lookups"])
+    old = [name for name in COLUMNS if name != "integers"]
+    page, pictures = report(folder, rows, target="old", columns=old)
+    expect("small integers" not in page and legend not in words(pictures["lookups"]),
+           "an older table knows of none")
+    expect(diamonds(pictures["lookups"]) == 0, "and has no diamond")
+    for said in ("tamis mixes them itself, libbloom and RocksDB hash the eight bytes",
+                 "malloc's memory was given huge pages too"):
+        expect(said in " ".join(page.split()), f"the page says {said}")
+
+
+def test_small_figures(folder):
+    for ns, said in ((0.02214, "0.0221"), (0.5, "0.500"), (0.9996, "1.00"), (2, "2.00"),
+                     (12.34, "12.3"), (123.4, "123"), (0, "0.00")):
+        page, _ = report(folder, [row("sieve", ns=ns, low=ns, high=ns)], target="small")
+        cell = cells_of(page, "10 000 000 keys at 0.391 % (8 bits)", "sieve")[4]
+        expect(cell.split()[0] == said, f"{ns} ns is shown as {said}, not {cell}")
+
+
+def test_locale(folder):
+    path = write(os.path.join(folder, "speed.csv"), mixture())
+    for name in ("C", "C.UTF-8", "nowhere"):
+        done = run(folder, path, "-o", name, env=dict(os.environ, LC_ALL=name))
+        expect(done.returncode == 0, f"LC_ALL={name}: {done.stderr}")
+    expect(read_output(os.path.join(folder, "C")) == read_output(os.path.join(folder, "C.UTF-8")),
+           "the same in each locale")
 
 
 def test_same(folder):
@@ -272,11 +331,19 @@ def test_gnuplot(folder):
     expect("gnuplot is missing" in done.stderr, f"says what is missing: {done.stderr}")
     fake = os.path.join(tools, "gnuplot")
     draw = f"{shutil.which('gnuplot')} \"$@\""
-    for what, script in (("fails", f"{draw}; exit 1"), ("complains", f"{draw}; echo warning")):
+    warn = f"[ $LC_ALL = C.UTF-8 ] && {draw}; echo warning; echo warning >&2"
+    half = 'echo "<svg>" >"${2%.gnuplot}.svg"'
+    for what, script, good in (("fails", f"{draw}; exit 1", False), ("draws nothing", ":", False),
+                               ("draws half", half, False), ("warns", warn, True)):
         with open(fake, "w", encoding="ascii") as file:
-            file.write(f"#!/bin/sh\n{script}\n")
+            file.write(f"#!/bin/sh\nPATH={os.environ['PATH']}\n{script}\n")
         os.chmod(fake, 0o755)
-        expect_refusal(run(folder, "good.csv", "-o", "bad", env=bare), folder, f"gnuplot {what}")
+        done = run(folder, "good.csv", "-o", "warned" if good else "bad", env=bare)
+        if good:
+            expect(done.returncode == 0, f"gnuplot {what}: {done.stderr}")
+        else:
+            expect_refusal(done, folder, f"gnuplot {what}")
+            expect("gnuplot failed" in done.stderr, f"gnuplot {what}: says so: {done.stderr}")
 
 
 def main():
@@ -284,8 +351,9 @@ def main():
         print("no gnuplot")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        for test in (test_page, test_pictures, test_same, test_few, test_many, test_names,
-                     test_commands, test_refusals, test_gnuplot):
+        for test in (test_page, test_pictures, test_cases, test_integers, test_small_figures,
+                     test_locale, test_same, test_few, test_many, test_names, test_commands,
+                     test_refusals, test_gnuplot):
             test(folder)
     print(f"{checks - failed} of {checks} checks passed")
     return 1 if failed else 0

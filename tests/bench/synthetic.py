@@ -2,12 +2,12 @@
 import csv
 import math
 
-COLUMNS = ("subject library source workload keys fpr status ns low high cpu_ns wall_ns limit "
-           "limit_ns ratio ratio_low ratio_high bits_per_key planned_fpr measured_fpr overhead "
-           "bytes runs read_dependent_4k read_dependent_huge read_independent_4k "
+COLUMNS = ("subject library source integers workload keys fpr status ns low high cpu_ns wall_ns "
+           "limit limit_ns ratio ratio_low ratio_high bits_per_key planned_fpr measured_fpr "
+           "overhead bytes runs read_dependent_4k read_dependent_huge read_independent_4k "
            "read_independent_huge read_prefetched_4k read_prefetched_huge write_independent_4k "
-           "write_independent_huge write_prefetched_4k write_prefetched_huge machine cores "
-           "caches compiler commit date").split()
+           "write_independent_huge write_prefetched_4k write_prefetched_huge machine cores caches "
+           "compiler commit date").split()
 MEMORY = {"read_dependent": 40.0, "read_independent": 8.0, "read_prefetched": 4.0,
           "write_independent": 12.0, "write_prefetched": 6.0}
 RATES = (0.01, 0.00390625, 0.0000152587890625)
@@ -31,9 +31,9 @@ def row(subject, workload="has-0", keys=10**7, fpr=RATES[1], ratio=1.0, spread=0
     """A good row; `changes` are cells."""
     limit, limit_ns = limit_of(workload)
     bits = 1.3 * -math.log2(fpr)
-    cells = {"subject": subject, "library": "tamis 0.0.0", "source": "tamis", "workload": workload,
-             "keys": keys, "fpr": repr(fpr), "status": "ok", "limit": limit, "limit_ns": limit_ns,
-             "bits_per_key": bits, "planned_fpr": fpr, "measured_fpr": fpr,
+    cells = {"subject": subject, "library": "tamis 0.0.0", "source": "tamis", "integers": 0,
+             "workload": workload, "keys": keys, "fpr": repr(fpr), "status": "ok", "limit": limit,
+             "limit_ns": limit_ns, "bits_per_key": bits, "planned_fpr": fpr, "measured_fpr": fpr,
              "overhead": bits / -math.log2(fpr) - 1, "bytes": int(float(keys) * bits / 8),
              "runs": 7, **PLACE}
     for name, low, high, middle in (("ns", "low", "high", ratio * limit_ns),
@@ -95,6 +95,9 @@ def hostile_files(good):
         "huge": changed(ns="1e200"),
         "negative": changed(low="-1"),
         "spread turned round": changed(low="9", high="1"),
+        "time below its spread": changed(ns="1"),
+        "time above its spread": changed(ns="9"),
+        "ratio outside its spread": changed(ratio="9"),
         "ratio without spread": changed(ratio_low=""),
         "ok without figure": changed(ns="", low="", high=""),
         "no subject": changed(subject=""),
@@ -103,6 +106,7 @@ def hostile_files(good):
         "escape in a name": changed(subject="blo\x1b[31mom"),
         "unknown status": changed(status="fine"),
         "unknown source": changed(source="magic"),
+        "half of integers": changed(integers="0.5"),
         "rate 0": changed(fpr="0"),
         "rate 2": changed(fpr="2"),
         "no keys": changed(keys=""),
