@@ -54,6 +54,8 @@ TAMIS_API const char *tamis_version(void);
     X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")             \
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")         \
     X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")             \
+    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")          \
+    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros")      \
     X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots")        \
     X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")        \
     X(RIBBON, 10, ribbon, "bumped ribbon: static, half a percent above the least space") \

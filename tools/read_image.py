@@ -422,6 +422,136 @@ class Fuse4(Fuse):
     arity = 4
 
 
+class Xor(Fuse):
+    name = "xor"
+    third = 1
+
+    @classmethod
+    def length(cls, h):
+        return h.slots // (2 + cls.third)
+
+    @classmethod
+    def head_at(cls, h):
+        return 0
+
+    @classmethod
+    def stored(cls, h):
+        """Slots that are in the array."""
+        return h.slots
+
+    @classmethod
+    def part_bytes(cls, h):
+        slack = 0 if h.width in (8, 16, 32) else 7
+        array = (cls.stored(h) * h.width + 7) // 8 + slack
+        return (cls.head_at(h) + cls.HEAD + array + 63) // 64 * 64
+
+    @classmethod
+    def bytes(cls, h):
+        shaped = (1 <= h.width <= 32 and h.hashes == 3 and 2 + cls.third <= h.slots < 1 << 31
+                  and h.slots % (2 + cls.third) == 0 and h.capacity < 1 << 48)
+        return cls.part_bytes(h) << cls.part_bits(h) if shaped else 0
+
+    @classmethod
+    def slot(cls, image, part, i):
+        width = image.header.width
+        at = i * width
+        byte = part + cls.head_at(image.header) + cls.HEAD + at // 8
+        return int.from_bytes(image.payload[byte:byte + 8], "little") >> at % 8 & (1 << width) - 1
+
+    @classmethod
+    def third_slot(cls, image, part, i):
+        return cls.slot(image, part, 2 * cls.length(image.header) + i)
+
+    @classmethod
+    def has(cls, image, key):
+        header, h = image.header, image.place(key)
+        bits, length = cls.part_bits(header), cls.length(header)
+        part = (h >> 64 - bits) * cls.part_bytes(header)
+        head = image.payload[part + cls.head_at(header):][:cls.HEAD]
+        keys, seed, stashed = u32(head, 0), head[4], min(head[5], cls.STASH)
+        if keys == 0:
+            return False
+        shift = max(bits, 6)
+        mark = (h << bits & MASK) >> shift
+        if any(u64(head, 8 + 8 * i) == mark for i in range(stashed)):
+            return True
+        scattered = seed >= 8
+        spread = (seed * GOLDEN & MASK) >> 1 | scattered << 63
+        g = fold(mark ^ spread, cls.MULTIPLIER)
+        first = g * GOLDEN & MASK if scattered else mark << shift
+        found = (mark ^ cls.slot(image, part, scale64(first, length))
+                 ^ cls.slot(image, part, length + ((g >> 32) * length >> 32))
+                 ^ cls.third_slot(image, part, (g & 0xFFFFFFFF) * (cls.third * length) >> 32))
+        return found & (1 << header.width) - 1 == 0
+
+    @classmethod
+    def verify(cls, image):
+        h, total = image.header, 0
+        for part in range(0, len(image.payload), cls.part_bytes(h)):
+            head = part + cls.head_at(h)
+            require(image.payload[head + 5] <= cls.STASH, "a stash of more keys than fit")
+            cls.verify_third(image, part)
+            total += u32(image.payload, head)
+        require(total == h.count, "the keys of the parts are not the count")
+
+    @classmethod
+    def verify_third(cls, image, part):
+        """All slots are there."""
+
+
+class Xorplus(Xor):
+    name = "xorplus"
+    third = 2
+    LINE, LINE_BITS = 64, 448
+
+    @classmethod
+    def head_at(cls, h):
+        whole, rest = divmod(cls.third * cls.length(h), cls.LINE_BITS)
+        return whole * cls.LINE + (8 + words_of(rest) if rest else 0)
+
+    @classmethod
+    def kept(cls, h):
+        owned = h.slots * 318 // 1024
+        return owned - (owned >> h.width) + 2 * math.isqrt(owned) + 2
+
+    @classmethod
+    def stored(cls, h):
+        return 2 * cls.length(h) + cls.kept(h)
+
+    @classmethod
+    def line(cls, image, part, number):
+        """The counts of a line and its bits, as a number each."""
+        at = part + cls.LINE * number
+        size = min(cls.LINE, part + cls.head_at(image.header) - at)
+        return u64(image.payload, at), int.from_bytes(image.payload[at + 8:at + size], "little")
+
+    @classmethod
+    def third_slot(cls, image, part, i):
+        header = image.header
+        number, bit = divmod(i, cls.LINE_BITS)
+        counts, bits = cls.line(image, part, number)
+        if not bits >> bit & 1:
+            return 0
+        pair = bit // 128
+        before = (counts & 0xFFFFFFFF) + (counts >> 32 << 9 >> 9 * pair & 511)
+        before += bin(bits >> 128 * pair & (1 << bit % 128) - 1).count("1")
+        return cls.slot(image, part,
+                        min(2 * cls.length(header) + before, cls.stored(header) - 1))
+
+    @classmethod
+    def verify_third(cls, image, part):
+        length, before = cls.third * cls.length(image.header), 0
+        for number in range((length + cls.LINE_BITS - 1) // cls.LINE_BITS):
+            counts, bits = cls.line(image, part, number)
+            here = min(length - number * cls.LINE_BITS, cls.LINE_BITS)
+            right = before + sum(bin(bits & (1 << 128 * i) - 1).count("1") << 23 + 9 * i
+                                 for i in (1, 2, 3) if here > 128 * i)
+            require(counts == right and bits >> here == 0,
+                    "slots that are not zero are counted wrong")
+            before += bin(bits).count("1")
+        require(before <= cls.kept(image.header), "slots that are not zero are counted wrong")
+
+
 class Level:
     """One of the chain that makes up a part of a ribbon filter."""
 
@@ -589,8 +719,8 @@ class Gcs:
         require(values <= image.header.count, "the number of keys is wrong")
 
 
-KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 8: Fuse, 9: Fuse4,
-         10: Ribbon, 11: Gcs}
+KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor,
+         7: Xorplus, 8: Fuse, 9: Fuse4, 10: Ribbon, 11: Gcs}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 
