@@ -112,7 +112,8 @@ TAMIS_API unsigned    tamis_kind_can(tamis_kind kind); /* TAMIS_CAN_ and TAMIS_I
     X(BUSY, 12, "another program is writing to it")                              \
     X(IO, 13, "input/output error")                                              \
     X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept") \
-    X(STOPPED, 15, "stopped on request")
+    X(STOPPED, 15, "stopped on request")                                         \
+    X(CONFLICT, 16, "a key has two values")
 
 typedef enum tamis_status {
 #define TAMIS_X(constant, number, text) TAMIS_##constant = number,
