@@ -119,12 +119,14 @@ const command cmd_plan = {
     .about =
         "Prints every kind that meets the wishes, smallest first: its bytes, its bits per key,\n"
         "how far that is above the least possible, log2(1/P) bits, its false positive rate\n"
-        "when full, and its abilities. With --value-bits, kinds that hold values are shown: the\n"
-        "least is then so many bits more; with --universe, kinds that err on none of so many\n"
-        "keys: the least is the logarithm of the ways to choose N of them. Without --keys, as many "
-        "as fit in --max-bytes are\n"
+        "when full, and its abilities. Without --keys, as many as fit in --max-bytes are\n"
         "planned. Kinds for small integers are shown with --hash raw: there N is the largest\n"
-        "key plus one.",
+        "key plus one.\n"
+        "\n"
+        "With --value-bits, kinds that hold values are shown, and the least is so many bits\n"
+        "more. With --universe, kinds that err on none of so many keys are: the least is then\n"
+        "the logarithm of the number of ways to choose the N keys, and the rate that of keys\n"
+        "from outside.",
     .options = { options, spec_options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",
