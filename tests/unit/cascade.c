@@ -293,6 +293,70 @@ static void any_payload_is_safe(void **state)
         }
 }
 
+/* ---- Memory ------------------------------------------------------------ */
+
+/* Gives `left` blocks, then none. */
+typedef struct budget {
+    int left, held;
+} budget;
+
+static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    budget *b = ctx;
+
+    (void)old_size;
+    if (new_size == 0) {
+        b->held--;
+        free(ptr);
+        return NULL;
+    }
+    if (b->left-- <= 0)
+        return NULL;
+    b->held++;
+    return malloc(new_size);
+}
+
+/* With a key in both lists, so that it is done twice. */
+static void building_without_memory_leaves_nothing(void **state)
+{
+    enum { N = 1000, M = 8000 };
+    rng r = rng_for(37, 0);
+    uint64_t *keys = fresh_keys(&r, N + M);
+    tamis_plan p = cascade_plan(N, M, 0);
+    tamis_status status = TAMIS_NOMEM;
+
+    (void)state;
+    for (int blocks = 0; status == TAMIS_NOMEM; blocks++) {
+        budget b = { .left = blocks };
+        tamis *f = (tamis *)(uintptr_t)0x10;
+
+        status = tamis_build_cascade(&f, &p, keys, N, keys + N - 1, M + 1,
+                                     &(tamis_allocator){ resize, &b });
+        assert_int_equal(b.held, status ? 0 : 2);
+        assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 6);
+        if (!status)
+            tamis_free(f);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    free(keys);
+}
+
+/* More others than planned let more of them pass. */
+static void more_others_than_planned_make_it_larger(void **state)
+{
+    enum { N = 2000, M = 60000 };
+    rng r = rng_for(38, 0);
+    uint64_t *keys = fresh_keys(&r, N + M);
+    tamis_plan p = cascade_plan(N, M / 3, 0);
+    tamis *f = cascade_of(&p, keys, N, keys + N, M);
+
+    (void)state;
+    assert_true(f->plan.bytes > p.bytes && is_whole(f));
+    assert_splits(f, keys, N, keys + N, M);
+    tamis_free(f);
+    free(keys);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +372,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(impossible_plans_are_refused),
         cmocka_unit_test(images_keep_the_answers),
         cmocka_unit_test(any_payload_is_safe),
+        cmocka_unit_test(building_without_memory_leaves_nothing),
+        cmocka_unit_test(more_others_than_planned_make_it_larger),
     };
 
     test_begin(argc, argv);

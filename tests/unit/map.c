@@ -316,6 +316,74 @@ static void any_payload_is_safe(void **state)
     }
 }
 
+/* ---- Memory ------------------------------------------------------------ */
+
+/* Gives `left` blocks, then none. */
+typedef struct budget {
+    int left, held;
+} budget;
+
+static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    budget *b = ctx;
+
+    (void)old_size;
+    if (new_size == 0) {
+        b->held--;
+        free(ptr);
+        return NULL;
+    }
+    if (b->left-- <= 0)
+        return NULL;
+    b->held++;
+    return malloc(new_size);
+}
+
+static void building_without_memory_leaves_nothing(void **state)
+{
+    enum { N = 5000 };
+    rng r = rng_for(66, 0);
+    uint64_t *keys = fresh_keys(&r, N), *values = random_values(&r, N, 4);
+    tamis_plan p = map_plan(N, 4, 4);
+    tamis_status status = TAMIS_NOMEM;
+
+    (void)state;
+    for (int blocks = 0; status == TAMIS_NOMEM; blocks++) {
+        budget b = { .left = blocks };
+        tamis *f = (tamis *)(uintptr_t)0x10;
+
+        status = tamis_build_map(&f, &p, keys, values, N, &(tamis_allocator){ resize, &b });
+        assert_int_equal(b.held, status ? 0 : 2);
+        assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 2);
+        if (!status)
+            tamis_free(f);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    free(keys);
+    free(values);
+}
+
+/* A geometry that is too small is taken for an unlucky one. */
+static void too_few_slots_become_more(void **state)
+{
+    enum { N = 9000 };
+    rng r = rng_for(67, 0);
+    uint64_t *keys = fresh_keys(&r, N), *values = random_values(&r, N, 6);
+    tamis_plan p = map_plan(N, 6, 2);
+
+    (void)state;
+    p.slots = N * 3 / 4;
+    p.bytes = tamis__ops(TAMIS_MAP)->bytes(&p);
+    tamis *f = map_of(&p, keys, values, N);
+    assert_true(f->plan.slots > p.slots && f->plan.bytes > p.bytes && is_whole(f));
+    assert_values(f, keys, values, N);
+    tamis_free(f);
+    free(keys);
+    free(values);
+}
+
+/* ---- Size -------------------------------------------------------------- */
+
 /* A key costs its bits and little more. */
 static void size_is_near_the_least(void **state)
 {
@@ -340,6 +408,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(strangers_are_turned_away),
         cmocka_unit_test(images_keep_the_values),
         cmocka_unit_test(any_payload_is_safe),
+        cmocka_unit_test(building_without_memory_leaves_nothing),
+        cmocka_unit_test(too_few_slots_become_more),
         cmocka_unit_test(size_is_near_the_least),
     };
 
