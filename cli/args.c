@@ -74,7 +74,7 @@ void help_print(const command *c)
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTIONS_MAX = 24 };
+enum { OPTIONS_MAX = 32 };
 
 static void add_row(struct option *longs, char **letters, const option_row *o)
 {
@@ -264,6 +264,9 @@ void source_inputs(source *s, const args *a, char **names)
 {
     static char dash[] = "-", *standard_input[] = { dash, NULL };
 
+    /* Where there are values, the key is a column. */
+    if (s->format.value_field > 0 && s->format.field == 0)
+        s->format.field = 1;
     if (s->has_delim && s->format.field == 0)
         args_refuse(a, "--delim says nothing without --field");
     s->names = names[0] ? names : standard_input;

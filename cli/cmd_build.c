@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "beside.h"
 #include "commands.h"
 #include "fill.h"
 #include "message.h"
@@ -18,12 +19,13 @@ typedef struct request {
     const char *out;
     uint64_t memory; /* 0: as much as it takes */
     const char *tmp;
+    char *universe;
     uint64_t keys; /* read */
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTION_SEED = OPTION_AFTER_SPEC, OPTION_MEMORY, OPTION_TMP };
+enum { OPTION_SEED = OPTION_AFTER_SPEC, OPTION_MEMORY, OPTION_TMP, OPTION_VALUES, OPTION_UNIVERSE };
 
 static tamis_kind find_kind(const args *a)
 {
@@ -51,6 +53,12 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_TMP:
         r->tmp = a->value;
+        break;
+    case OPTION_VALUES:
+        r->source.format.value_field = args_count(a, 1, UINT32_MAX);
+        break;
+    case OPTION_UNIVERSE:
+        r->universe = (char *)(uintptr_t)a->value;
         break;
     default:
         wish_option(&r->wish, a);
@@ -87,6 +95,39 @@ static void spare_inputs(const request *r)
             die(CODE_USAGE, "build: %s is both an INPUT and the FILE to save to", *name);
 }
 
+static tamis_kind kind_that(unsigned can)
+{
+    tamis_kind kind = TAMIS_NO_KIND;
+
+    while ((kind = tamis_kind_next(kind)) && !(tamis_kind_can(kind) & can))
+        ;
+    return kind;
+}
+
+/* An option and the ability that it is for come together, or neither does. */
+static void settle_pair(request *r, bool is_given, unsigned bit, const char *option)
+{
+    if (is_given && !r->kind)
+        r->kind = kind_that(bit);
+    bool can = (tamis_kind_can(r->kind) & bit) != 0;
+    if (is_given && !can)
+        die(CODE_USAGE, "build: %s filters have no use for %s; 'tamis kinds' tells what each can",
+            tamis_kind_name(r->kind), option);
+    if (can && !is_given)
+        die(CODE_USAGE, "build: %s filters need more than keys: give %s", tamis_kind_name(r->kind),
+            option);
+}
+
+static void settle_beside(request *r)
+{
+    settle_pair(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
+    settle_pair(r, r->universe != NULL, TAMIS_CAN_SPLIT, "--universe FILE");
+    if (r->wish.spec.value_bits && !r->source.format.value_field)
+        die(CODE_USAGE, "build: --value-bits says nothing without --values-field");
+    if (!(tamis_kind_can(r->kind) & TAMIS_CAN_BUILD) && r->kind && r->memory)
+        die(CODE_USAGE, "build: --memory cannot be kept by %s filters", tamis_kind_name(r->kind));
+}
+
 static void read_options(request *r, args *a)
 {
     source_init(&r->source);
@@ -97,6 +138,7 @@ static void read_options(request *r, args *a)
         args_refuse(a, "give -o FILE; a filter is saved to a file, not to standard output");
     store_check_target(r->out);
     spare_inputs(r);
+    settle_beside(r);
     settle_hash(r);
 }
 
@@ -234,12 +276,26 @@ static tamis_status save_solved(const request *r, tamis_builder *b, tamis_plan *
     return TAMIS_OK;
 }
 
+/* From more than keys. */
+static int run_beside(request *r)
+{
+    tamis *f = r->universe
+                   ? beside_universe(r->kind, &r->wish.spec, &r->source, r->universe, r->out)
+                   : beside_values(r->kind, &r->wish.spec, &r->source, r->out);
+
+    store_save(f, r->out);
+    tamis_free(f);
+    return CODE_OK;
+}
+
 static int run(args *a)
 {
     request r = { 0 };
     tamis_plan plan;
 
     read_options(&r, a);
+    if (r.universe || r.source.format.value_field)
+        return run_beside(&r);
     bool is_chosen = !r.kind;
     if (is_chosen)
         r.kind = choose_kind(&r);
@@ -264,6 +320,8 @@ static const option_row options[] = {
     { OPTION_SEED, "seed", "S", "integer that changes the hash (default: 0)" },
     { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)" },
     { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
+    { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
+    { OPTION_UNIVERSE, "universe", "FILE", "the other keys there are, one per line" },
     { 0 },
 };
 
@@ -285,6 +343,13 @@ const command cmd_build = {
         "file without a name, gone when the program ends. Kinds that can add need the size of\n"
         "the filter and a little more; others what it takes to solve a part of it, of at most\n"
         "17 million keys, and never have the whole filter in memory.\n"
+        "\n"
+        "Kinds that can get hold a value for each key: with --values-field 2, a line is a key,\n"
+        "a TAB and an integer below 2^32, or what --field and --delim say. Columns are counted\n"
+        "from 1; the key is the first one unless --field names another. Without --value-bits,\n"
+        "values have as many bits as the largest needs. Kinds that can split answer without\n"
+        "error for all keys in the --universe: the INPUTs list the members, and what stands\n"
+        "in both is a member.\n"
         "\n"
         "The hash is stored in the file. 'fast' is for keys from trusted hands; 'keyed' draws\n"
         "a secret, so that outsiders cannot choose keys that collide: the file is then\n"

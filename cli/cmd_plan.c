@@ -9,12 +9,30 @@
 #include "message.h"
 #include "spec.h"
 
-/* How far above log2(1/P), the least that any filter needs; NaN if there is no P to speak of. */
-static double overhead(const tamis_plan *p, const tamis_spec *spec)
+/* Per key, to tell apart all ways to choose that many of the universe. */
+static double bits_to_choose(double keys, double universe)
+{
+    double choices = lgamma(universe + 1) - lgamma(keys + 1) - lgamma(universe - keys + 1);
+
+    return choices / log(2) / keys;
+}
+
+/* The least that any filter needs for a key; 0 if nobody can tell. */
+static double least_bits(const tamis_plan *p, const tamis_spec *spec)
 {
     double fpr = spec->fpr > 0 ? spec->fpr : p->fpr;
 
-    return fpr > 0 ? bits_per_key(p) / log2(1 / fpr) - 1 : NAN;
+    if (spec->universe)
+        return bits_to_choose((double)p->capacity, (double)spec->universe);
+    return fpr > 0 ? spec->value_bits + log2(1 / fpr) : 0;
+}
+
+/* How far above that; NaN if there is none to speak of. */
+static double overhead(const tamis_plan *p, const tamis_spec *spec)
+{
+    double least = least_bits(p, spec);
+
+    return least > 0 ? bits_per_key(p) / least - 1 : NAN;
 }
 
 static void print_row(const tamis_plan *p, const tamis_spec *spec)
@@ -56,9 +74,10 @@ static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec
     json_close(&j, ']');
 }
 
+enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE };
+
 static int run(args *a)
 {
-    enum { OPTION_JSON = OPTION_AFTER_SPEC };
     wish w = { 0 };
     bool as_json = false;
     tamis_plan *plans;
@@ -67,6 +86,8 @@ static int run(args *a)
     for (int letter; (letter = args_next(a)) != -1;)
         if (letter == OPTION_JSON)
             as_json = true;
+        else if (letter == OPTION_UNIVERSE)
+            w.spec.universe = args_count(a, 1, UINT64_MAX);
         else
             wish_option(&w, a);
     args_operands(a, 0, 0, "nothing");
@@ -86,7 +107,8 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_AFTER_SPEC, "json", NULL, "print JSON" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { OPTION_UNIVERSE, "universe", "N", "keys and others there are, for kinds that can split" },
     { 0 },
 };
 
@@ -99,7 +121,12 @@ const command cmd_plan = {
         "how far that is above the least possible, log2(1/P) bits, its false positive rate\n"
         "when full, and its abilities. Without --keys, as many as fit in --max-bytes are\n"
         "planned. Kinds for small integers are shown with --hash raw: there N is the largest\n"
-        "key plus one.",
+        "key plus one.\n"
+        "\n"
+        "With --value-bits, kinds that hold values are shown, and the least is so many bits\n"
+        "more. With --universe, kinds that err on none of so many keys are: the least is then\n"
+        "the logarithm of the number of ways to choose the N keys, and the rate that of keys\n"
+        "from outside.",
     .options = { options, spec_options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",

@@ -4,7 +4,7 @@
 
 #include "args.h"
 
-extern const command cmd_kinds, cmd_plan, cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
-    cmd_info, cmd_merge, cmd_fold, cmd_verify, cmd_gen;
+extern const command cmd_kinds, cmd_plan, cmd_build, cmd_add, cmd_remove, cmd_query, cmd_get,
+    cmd_count, cmd_info, cmd_merge, cmd_fold, cmd_verify, cmd_gen;
 
 #endif

@@ -19,12 +19,12 @@ static const char *find(const char *at, const char *end, unsigned char byte)
     return found ? found : end;
 }
 
-static bool narrow_to_field(span *line, const key_format *format)
+static bool narrow_to_field(span *line, const key_format *format, uint64_t number)
 {
     const char *at = line->at, *end = at + line->size;
     const char *stop = find(at, end, format->delim);
 
-    for (uint64_t field = 1; field < format->field; field++) {
+    for (uint64_t field = 1; field < number; field++) {
         if (stop == end)
             return false;
         at = stop + 1;
@@ -52,12 +52,22 @@ static void mark_keyless(batch *b, size_t i)
     b->n_keyless++;
 }
 
+static key_fault take_value(uint64_t *value, const key_format *format, span text)
+{
+    if (format->value_field == 0)
+        return KEY_GOOD;
+    return number_integer(value, text.at, text.size) ? KEY_GOOD : KEY_NO_VALUE;
+}
+
 static void take_line(batch *b, const key_format *format, span line)
 {
-    if (format->field > 0 && !narrow_to_field(&line, format))
+    span value = line;
+
+    if ((format->field > 0 && !narrow_to_field(&line, format, format->field)) ||
+        (format->value_field > 0 && !narrow_to_field(&value, format, format->value_field)))
         mark_keyless(b, b->n);
-    else
-        b->fault = make_key(&b->keys[b->n], format, line);
+    else if (!(b->fault = make_key(&b->keys[b->n], format, line)))
+        b->fault = take_value(&b->values[b->n], format, value);
 }
 
 const char *batch_take(batch *b, const key_format *format, const char *at, const char *end)
@@ -85,7 +95,9 @@ void batch_drop_keyless(batch *b)
     if (b->n_keyless == 0)
         return;
     for (size_t i = 0; i < b->n; i++)
-        if (!(b->keyless[i / 64] >> i % 64 & 1))
+        if (!(b->keyless[i / 64] >> i % 64 & 1)) {
+            b->values[kept] = b->values[i];
             b->keys[kept++] = b->keys[i];
+        }
     b->n = kept;
 }

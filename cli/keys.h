@@ -5,14 +5,15 @@
 #include "tamis.h"
 
 typedef struct key_format {
-    unsigned char end;   /* ends a line */
-    unsigned char delim; /* stands between fields */
-    uint64_t field;      /* the key is this column, from 1; 0: the whole line */
-    uint64_t below;      /* raw keys from here on are faults; 0: none are */
+    unsigned char end;    /* ends a line */
+    unsigned char delim;  /* stands between fields */
+    uint64_t field;       /* the key is this column, from 1; 0: the whole line */
+    uint64_t value_field; /* and its value this one; 0: it has none */
+    uint64_t below;       /* raw keys from here on are faults; 0: none are */
     tamis_hasher hasher;
 } key_format;
 
-typedef enum key_fault { KEY_GOOD, KEY_NO_INTEGER, KEY_TOO_LARGE } key_fault;
+typedef enum key_fault { KEY_GOOD, KEY_NO_INTEGER, KEY_TOO_LARGE, KEY_NO_VALUE } key_fault;
 
 enum { BATCH_LINES = 512 };
 
@@ -20,6 +21,7 @@ enum { BATCH_LINES = 512 };
 typedef struct batch {
     size_t n;
     uint64_t keys[BATCH_LINES];
+    uint64_t values[BATCH_LINES];       /* if there are any */
     const char *start[BATCH_LINES + 1]; /* of each line; then the end of the last */
     uint64_t keyless[BATCH_LINES / 64]; /* lines without such a field: their key means nothing */
     size_t n_keyless;
@@ -30,7 +32,7 @@ typedef struct batch {
  * starts. What follows the last line end is a line too. */
 const char *batch_take(batch *b, const key_format *format, const char *at, const char *end);
 
-/* Forgets the lines without a key: keys[] and n are left, start[] is not. */
+/* Forgets the lines without a key: keys[], values[] and n are left, start[] is not. */
 void batch_drop_keyless(batch *b);
 
 #endif

@@ -11,7 +11,7 @@
 #include "output.h"
 
 static const command *const commands[] = {
-    &cmd_kinds, &cmd_plan, &cmd_build, &cmd_add,  &cmd_remove, &cmd_query,
+    &cmd_kinds, &cmd_plan, &cmd_build, &cmd_add,  &cmd_remove, &cmd_query, &cmd_get,
     &cmd_count, &cmd_info, &cmd_merge, &cmd_fold, &cmd_verify, &cmd_gen,
 };
 

@@ -93,6 +93,7 @@ static const struct answer {
     [TAMIS_IO] = { CODE_IO, "" },
     [TAMIS_UNSYNCED] = { CODE_IO, "save it again when the disk is well" },
     [TAMIS_STOPPED] = { CODE_IO, "run it again" },
+    [TAMIS_CONFLICT] = { CODE_USAGE, "keep one line for each key" },
 };
 
 int report(const char *verb, const char *path, tamis_status status)

@@ -116,6 +116,10 @@ static _Noreturn void refuse_key(const run *r, const job *j)
 {
     uint64_t line = r->input_lines + 1;
 
+    if (j->fault == KEY_NO_VALUE)
+        die(CODE_USAGE,
+            "%s, line %" PRIu64 ": field %" PRIu64 " is not an integer from 0 to 4294967295",
+            j->input, line, r->source->format.value_field);
     if (j->fault == KEY_NO_INTEGER)
         die(CODE_USAGE,
             "%s, line %" PRIu64 ": not an integer from 0 to 18446744073709551615; this filter "
@@ -169,12 +173,17 @@ static void work(void *ctx)
     free(j);
 }
 
+static uint64_t last_field(const key_format *f)
+{
+    return f->value_field > f->field ? f->value_field : f->field;
+}
+
 static void warn_of_keyless(const run *r)
 {
     if (r->keyless > 0)
         say("%" PRIu64 " of %" PRIu64 " lines have no field %" PRIu64
             " and were passed over; is --delim right?",
-            r->keyless, r->lines, r->source->format.field);
+            r->keyless, r->lines, last_field(&r->source->format));
 }
 
 uint64_t pipeline_run(const pipeline *p, const source *s)

@@ -11,6 +11,7 @@ const option_row spec_options[] = {
     { 'p', "fpr", "P", "false positive rate, 2^-64 to 0.5 (default: 0.01)" },
     { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
     { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
+    { OPTION_VALUE_BITS, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get" },
     { OPTION_HASH, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw" },
     { 0 },
 };
@@ -56,6 +57,9 @@ void wish_option(wish *w, const args *a)
         break;
     case OPTION_CAN:
         w->spec.can = args_abilities(a);
+        break;
+    case OPTION_VALUE_BITS:
+        w->spec.value_bits = (uint32_t)args_count(a, 1, 32);
         break;
     case OPTION_HASH:
         choose_hash(&w->spec.hasher, a);

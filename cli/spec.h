@@ -4,7 +4,13 @@
 
 #include "args.h"
 
-enum { OPTION_CAN = OPTION_OWN, OPTION_MAX_BYTES, OPTION_HASH, OPTION_AFTER_SPEC };
+enum {
+    OPTION_CAN = OPTION_OWN,
+    OPTION_MAX_BYTES,
+    OPTION_HASH,
+    OPTION_VALUE_BITS,
+    OPTION_AFTER_SPEC
+};
 
 extern const option_row spec_options[];
 

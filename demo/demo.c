@@ -362,6 +362,9 @@ static tamis_plan try_all(const char *folder, const words *dictionary, const wor
 
     while ((kind = tamis_kind_next(kind)) != TAMIS_NO_KIND) {
         result r = { 0 };
+        /* A list of words is all there is. */
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_BUILD))
+            continue;
         tamis_status status = plan_kind(&r.plan, kind, dictionary->n);
         if (status) {
             printf("%-14s  no filter: %s\n", tamis_kind_name(kind), tamis_status_text(status));

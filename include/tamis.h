@@ -59,7 +59,9 @@ TAMIS_API const char *tamis_version(void);
     X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots")        \
     X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")        \
     X(RIBBON, 10, ribbon, "bumped ribbon: static, half a percent above the least space") \
-    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")
+    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                          \
+    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")         \
+    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -79,6 +81,8 @@ typedef enum tamis_kind {
     X(CAN_LIST, 1u << 6, "list", "names the keys it holds")                \
     X(CAN_FOLD, 1u << 7, "fold", "shrinks by an integer factor")           \
     X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")      \
+    X(CAN_GET, 1u << 9, "get", "gives the value that came with a key")     \
+    X(CAN_SPLIT, 1u << 10, "split", "tells its keys from listed others")   \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")      \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -114,7 +118,8 @@ TAMIS_API unsigned    tamis_kind_can(tamis_kind kind); /* TAMIS_CAN_ and TAMIS_I
     X(BUSY, 12, "another program is writing to it")                              \
     X(IO, 13, "input/output error")                                              \
     X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept") \
-    X(STOPPED, 15, "stopped on request")
+    X(STOPPED, 15, "stopped on request")                                         \
+    X(CONFLICT, 16, "a key has two values")
 
 typedef enum tamis_status {
 #define TAMIS_X(constant, number, text) TAMIS_##constant = number,
@@ -151,7 +156,9 @@ typedef struct tamis_spec {
     uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
     double       fpr;  /* highest false positive rate at that load, 2^-64 .. 0.5 */
     uint64_t     max_bytes;
-    unsigned     can; /* abilities needed */
+    unsigned     can;        /* abilities needed */
+    uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
+    uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
     tamis_hasher hasher;
 } tamis_spec;
 
@@ -194,6 +201,19 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
 /* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
+/* A filter of exactly these keys, each with its value: TAMIS_CAN_GET kinds only, which have no
+ * other way to take keys. TAMIS_CONFLICT if a key comes with two values, TAMIS_RANGE if a value has
+ * more than the bits planned. */
+TAMIS_API tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                       const uint64_t *values, size_t n,
+                                       const tamis_allocator *a) TAMIS_CHECKED;
+/* A filter of exactly these keys that answers no for each of the others, for certain: its rate is
+ * that of strangers, which are in neither list. TAMIS_CAN_SPLIT kinds only, which have no other way
+ * to take keys; spec.universe counts both lists, and without spec.fpr strangers may get any answer.
+ * Duplicates are allowed. A key that is in both lists is one of the keys. */
+TAMIS_API tamis_status tamis_build_cascade(tamis **out, const tamis_plan *plan,
+                                           const uint64_t *keys, size_t n, const uint64_t *others,
+                                           size_t m, const tamis_allocator *a) TAMIS_CHECKED;
 /* A copy that can be changed, of views and maps too. */
 TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
                                    const tamis_allocator *a) TAMIS_CHECKED;
@@ -216,11 +236,17 @@ TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* At most how often the key was added; 1 or 0 in kinds without TAMIS_CAN_COUNT. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
+/* The value that came with the key. False is certain: a stranger; true may be wrong, as in
+ * tamis_has(), and the value is then any. 0 for each key in kinds without TAMIS_CAN_GET. */
+TAMIS_API bool tamis_get(const tamis *f, uint64_t *value, uint64_t key);
 
 /* Bit i % 64 of hits[i / 64] tells about keys[i]; (n + 63) / 64 words are written, the rest of
  * the last one with zeros. Returns how many are set. Same answers as tamis_has(), faster on
  * filters larger than the cache. */
 TAMIS_API size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+/* As tamis_get(), with hits as above; values[i] is 0 if keys[i] is a stranger. */
+TAMIS_API size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits,
+                                const uint64_t *keys, size_t n);
 /* Adds in order; *added tells how many went in, also on failure. */
 TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys,
                                       size_t n) TAMIS_CHECKED;

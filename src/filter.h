@@ -37,6 +37,38 @@ typedef struct tamis_solver {
     void (*enlarge)(tamis_plan *p);
 } tamis_solver;
 
+/* A hash and what came with its key. */
+typedef struct tamis_pair {
+    uint64_t hash, value;
+} tamis_pair;
+
+/* As tamis_solver, for parts made from pairs. TAMIS_CONFLICT: two of them have one hash and not one
+ * value. */
+typedef struct tamis_pair_solver {
+    size_t (*scratch)(const tamis_plan *p, size_t n);
+    tamis_status (*solve)(const tamis_plan *p, void *part, tamis_pair *pairs, size_t *n,
+                          void *scratch);
+} tamis_pair_solver;
+
+/* How a kind is made whose keys come with values, and gives them back. */
+typedef struct tamis_mapper {
+    const tamis_pair_solver *solver;
+    bool (*get)(const tamis *f, uint64_t *value, uint64_t key);
+    unsigned (*value_bits)(const tamis_plan *p); /* that values have at most */
+    void (*enlarge)(tamis_plan *p);
+} tamis_mapper;
+
+/* How a kind is made that tells its keys from certain others. A sieve is solved from either the
+ * keys or, in a plan that is inverted, the others; the rest, from those and from all the other ones
+ * that pass the sieve, with 1 as the value of keys and 0 as that of others. */
+typedef struct tamis_splitter {
+    const tamis_pair_solver *sieve; /* values mean nothing */
+    bool (*passes)(const tamis *f, uint64_t key);
+    const tamis_pair_solver *rest;
+    bool (*is_inverted)(const tamis_plan *p);
+    void (*enlarge)(tamis_plan *p);
+} tamis_splitter;
+
 typedef struct tamis_ops {
     /* Required. plan() and bytes() are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
@@ -55,6 +87,8 @@ typedef struct tamis_ops {
     tamis_status (*add)(tamis *f, uint64_t key);
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
     const tamis_solver *solver; /* of static kinds, instead of add and build */
+    const tamis_mapper *mapper; /* of kinds that need more than keys, instead of all these */
+    const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
     tamis_status (*merge)(tamis *f, const tamis *g);

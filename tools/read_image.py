@@ -9,8 +9,8 @@ It is meant to be read as much as run: whoever writes a reader in another langua
 from top to bottom. Exit codes: 0 fine, 1 no key was present, 2 usage, 3 the file cannot be read,
 4 not a whole image.
 """
-import math
 import argparse
+import math
 import struct
 import sys
 
@@ -576,80 +576,174 @@ class Level:
         return Level(keys, self.end, self.number + 1, width)
 
 
-class Ribbon:
-    name = "ribbon"
+def part_bits(h):
+    bits = 0
+    while h.capacity >> bits > 2**24:
+        bits += 1
+    return bits
+
+
+def parts_of(image):
+    size = len(image.payload) >> part_bits(image.header)
+    return [image.payload[at:at + size] for at in range(0, len(image.payload), size)]
+
+
+def part_of(image, place):
+    bits = part_bits(image.header)
+    size = len(image.payload) >> bits
+    at = (place >> 64 - bits) * size
+    return image.payload[at:at + size]
+
+
+def up_to_64(n):
+    return (n + 63) // 64 * 64
+
+
+def fingerprint(y, width):
+    return (y * 0x243F6A8885A308D3 & MASK) >> 64 - width
+
+
+class Equations:
+    """A chain of levels with room for some keys, and what the slots of a key add up to."""
     CUT = (128, 44, 16, 0)
 
-    @staticmethod
-    def levels(h):
-        chain = [Level(h.slots, 0, 0, h.width)]
-        while not chain[-1].last:
-            chain.append(chain[-1].next(h.width))
-        return chain
+    def __init__(self, room, width, bits, at=0):
+        self.width, self.bits = width, bits
+        self.levels = [Level(room, at, 0, width)]
+        while not self.levels[-1].last:
+            self.levels.append(self.levels[-1].next(width))
+        self.at, self.end = at, self.levels[-1].end
+        self.used = self.levels[-1].state_at + 1
 
-    @staticmethod
-    def part_bits(h):
-        bits = 0
-        while h.capacity >> bits > 2**24:
-            bits += 1
-        return bits
-
-    @classmethod
-    def part_size(cls, h):
-        return (cls.levels(h)[-1].end + 63) // 64 * 64
-
-    @classmethod
-    def bytes(cls, h):
-        right = h.slots <= 2**30 and 1 <= h.width <= 32 and h.hashes == len(cls.levels(h))
-        return cls.part_size(h) << cls.part_bits(h) if right else 0
-
-    @classmethod
-    def has(cls, image, key):
-        h = image.header
-        place, bits = image.place(key), cls.part_bits(h)
-        size = cls.part_size(h)
-        at = (place >> (64 - bits)) * size
-        part = image.payload[at:at + size]
-        for level in cls.levels(h):
+    def word(self, part, place):
+        """And the hash it was found with; None if there are no keys."""
+        for level in self.levels:
             state = part[level.state_at] if level.last else 1
             if state == 0:
-                return False
+                return None
             draw = level.number + state - 1
             y = mix64(place + draw * 0x9E3779B97F4A7C15 & MASK) if draw else place
-            spread = y << bits & MASK if level.number == 0 else y
+            spread = y << self.bits & MASK if level.number == 0 else y
             start = scale64(spread, max(level.slots - 63, 1))
-            if level.last or not cls.is_bumped(part, level, start):
-                return cls.holds(part, level, start, y, h.width)
-        return False
+            if level.last or not self.is_bumped(part, level, start):
+                return self.sum(part, level, start, y), y
+        return None
 
-    @classmethod
-    def is_bumped(cls, part, level, start):
+    def is_bumped(self, part, level, start):
         bucket = start // 128
         threshold = part[level.at + bucket // 4] >> bucket % 4 * 2 & 3
-        return start % 128 < cls.CUT[threshold]
+        return start % 128 < self.CUT[threshold]
 
-    @staticmethod
-    def holds(part, level, start, y, width):
-        row = y * 0xBF58476D1CE4E5B9 & MASK | 1
-        fingerprint = (y * 0x243F6A8885A308D3 & MASK) >> (64 - width)
-        for j in range(width):
-            total = 0
+    def sum(self, part, level, start, y):
+        row, word = y * 0xBF58476D1CE4E5B9 & MASK | 1, 0
+        for j in range(self.width):
             for i in range(min(64, level.slots)):
                 slot = start + i
                 if level.last:
                     bit = 8 * level.slots_at + j * level.slots + slot
                 else:
-                    bit = 8 * level.slots_at + (slot // 64 * width + j) * 64 + slot % 64
-                total ^= row >> i & part[bit >> 3] >> (bit & 7) & 1
-            if total != fingerprint >> j & 1:
-                return False
-        return True
+                    bit = 8 * level.slots_at + (slot // 64 * self.width + j) * 64 + slot % 64
+                word ^= (row >> i & part[bit >> 3] >> (bit & 7) & 1) << j
+        return word
+
+
+class Ribbon:
+    name = "ribbon"
+
+    @staticmethod
+    def equations(h):
+        return Equations(h.slots, h.width, part_bits(h))
+
+    @classmethod
+    def bytes(cls, h):
+        if not (h.slots <= 2**30 and 1 <= h.width <= 32):
+            return 0
+        e = cls.equations(h)
+        return up_to_64(e.end) << part_bits(h) if h.hashes == len(e.levels) else 0
+
+    @classmethod
+    def has(cls, image, key):
+        place = image.place(key)
+        found = cls.equations(image.header).word(part_of(image, place), place)
+        return found is not None and found[0] == fingerprint(found[1], image.header.width)
 
     @classmethod
     def verify(cls, image):
-        size, used = cls.part_size(image.header), cls.levels(image.header)[-1].state_at + 1
-        for at in range(0, len(image.payload), size):
-            require(not any(image.payload[at + used:at + size]), "bytes after the last level")
+        used = cls.equations(image.header).used
+        require(not any(any(part[used:]) for part in parts_of(image)), "bytes after the last level")
+
+
+class Map:
+    """Values of `width` bits, then fingerprints of `hashes` bits."""
+    name = "map"
+
+    @staticmethod
+    def equations(h):
+        return Equations(h.slots, h.width + h.hashes, part_bits(h))
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots <= 2**30 and 1 <= h.width <= 32 and 1 <= h.hashes <= 32
+        return up_to_64(cls.equations(h).end) << part_bits(h) if right else 0
+
+    @classmethod
+    def get(cls, image, key):
+        """None for a stranger."""
+        h, place = image.header, image.place(key)
+        found = cls.equations(h).word(part_of(image, place), place)
+        if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes):
+            return None
+        return found[0] & (1 << h.width) - 1
+
+    @classmethod
+    def has(cls, image, key):
+        return cls.get(image, key) is not None
+
+    @classmethod
+    def verify(cls, image):
+        used = cls.equations(image.header).used
+        require(not any(any(part[used:]) for part in parts_of(image)), "bytes after the last level")
+
+
+class Cascade:
+    """A sieve, then a bit for each key that passes it."""
+    name = "cascade"
+
+    @staticmethod
+    def sieve(h):
+        return Equations(h.slots, h.width % 64, part_bits(h)) if h.width % 64 else None
+
+    @classmethod
+    def rest(cls, h):
+        sieve = cls.sieve(h)
+        passing = (h.slots * h.hashes >> 16) + (h.slots > 0)
+        return Equations(h.slots + passing, 1, part_bits(h), up_to_64(sieve.end) if sieve else 0)
+
+    @classmethod
+    def bytes(cls, h):
+        right = (h.slots <= 2**28 and h.width < 128 and h.width % 64 <= 32
+                 and h.slots + (h.slots * h.hashes >> 16) + (h.slots > 0) <= 2**30)
+        return up_to_64(cls.rest(h).end) << part_bits(h) if right else 0
+
+    @classmethod
+    def has(cls, image, key):
+        h, place = image.header, image.place(key)
+        part, sieve = part_of(image, place), cls.sieve(h)
+        if h.count == 0:
+            return False
+        if sieve:
+            found = sieve.word(part, place)
+            if found is None or found[0] != fingerprint(found[1], h.width % 64):
+                return h.width >= 64
+        found = cls.rest(h).word(part, place)
+        return found is not None and found[0] == 1
+
+    @classmethod
+    def verify(cls, image):
+        sieve, rest = cls.sieve(image.header), cls.rest(image.header)
+        for part in parts_of(image):
+            require(not (sieve and any(part[sieve.used:rest.at])), "bytes after the sieve")
+            require(not any(part[rest.used:]), "bytes after the last level")
 
 
 class Gcs:
@@ -719,8 +813,8 @@ class Gcs:
         require(values <= image.header.count, "the number of keys is wrong")
 
 
-KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor,
-         7: Xorplus, 8: Fuse, 9: Fuse4, 10: Ribbon, 11: Gcs}
+KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 
@@ -837,6 +931,10 @@ class Image:
 
     def has(self, key):
         return KINDS[self.header.kind].has(self, key)
+
+    def get(self, line):
+        """The value that came with a key; None for a stranger."""
+        return KINDS[self.header.kind].get(self, self.key(line))
 
 
 # ---- Command line -----------------------------------------------------------------------------

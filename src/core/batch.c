@@ -4,6 +4,8 @@
  * of them first. */
 #include "core/batch.h"
 
+#include <string.h>
+
 #include "base/many.h"
 
 enum { GROUP = 16 };
@@ -55,6 +57,23 @@ size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys
     if (n)
         hits[0] = word;
     return (size_t)__builtin_popcountll(word);
+}
+
+size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
+                        size_t n)
+{
+    size_t found = 0;
+
+    memset(values, 0, n * sizeof *values);
+    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
+    for (size_t i = 0; i < n; i++) {
+        if (i % GROUP == 0)
+            touch(f, keys + i, smaller(GROUP, n - i));
+        uint64_t hit = f->ops->mapper->get(f, &values[i], keys[i]);
+        hits[i / 64] |= hit << i % 64;
+        found += hit;
+    }
+    return found;
 }
 
 tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)

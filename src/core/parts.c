@@ -171,12 +171,11 @@ static bool is_too_much(const building *b, uint8_t *room)
     return distinct > b->f->plan.capacity;
 }
 
-/* The same filter, larger: plan and payload are replaced together. */
-static tamis_status grow(tamis *f)
+tamis_status tamis__parts_grow(tamis *f, void (*enlarge)(tamis_plan *p))
 {
     tamis_plan larger = f->plan;
 
-    f->ops->solver->enlarge(&larger);
+    enlarge(&larger);
     if (larger.bytes == 0)
         return TAMIS_FULL;
     f->drop(f);
@@ -201,7 +200,7 @@ static tamis_status solve_until_it_fits(building *b)
         if (is_over)
             return TAMIS_FULL;
         if (status == TAMIS_FULL) {
-            tamis_status grown = grow(b->f);
+            tamis_status grown = tamis__parts_grow(b->f, b->f->ops->solver->enlarge);
             if (grown)
                 return grown;
         }

@@ -7,4 +7,7 @@
 /* Fills an empty filter of a kind that has a solver, on that many threads. */
 tamis_status tamis__parts_build(tamis *f, const uint64_t *keys, size_t n, unsigned threads);
 
+/* The same filter, empty and larger: plan and payload are replaced together. */
+tamis_status tamis__parts_grow(tamis *f, void (*enlarge)(tamis_plan *p));
+
 #endif

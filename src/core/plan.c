@@ -149,7 +149,8 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
 
     if (!ops || !hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
-    if (s.can & ~tamis_kind_can(kind))
+    if (s.can & ~tamis_kind_can(kind) || (s.value_bits && !ops->mapper) ||
+        (s.universe && !ops->splitter))
         return TAMIS_CANNOT;
     if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr <= HIGHEST_FPR))
         return TAMIS_RANGE;
@@ -158,7 +159,7 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (s.fpr == 0 && s.keys && s.max_bytes)
         return best_rate(plan, kind, &s);
     if (s.fpr == 0)
-        s.fpr = DEFAULT_FPR;
+        s.fpr = ops->splitter ? 1 : DEFAULT_FPR;
     if (s.keys == 0 && s.max_bytes)
         return most_keys(plan, kind, &s);
     return plan_exactly(plan, kind, &s);

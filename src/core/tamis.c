@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/image.h"
 #include "core/memory.h"
+#include "core/pairs.h"
 #include "core/parts.h"
 #include "core/plan.h"
 
@@ -92,6 +93,15 @@ static tamis_status fill(tamis *f, const uint64_t *keys, size_t n)
     return f->ops->build ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
 }
 
+static tamis_status hand_out_filled(tamis **out, tamis *f, tamis_status status)
+{
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
+}
+
 tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys, size_t n,
                          const tamis_allocator *a)
 {
@@ -100,13 +110,47 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
 
     if (status)
         return status;
-    status = fill(f, keys, n);
-    if (status) {
-        tamis_free(f);
+    return hand_out_filled(out, f, fill(f, keys, n));
+}
+
+static bool values_fit(const tamis *f, const uint64_t *values, size_t n)
+{
+    unsigned bits = f->ops->mapper->value_bits(&f->plan);
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all |= values[i];
+    return all >> bits == 0;
+}
+
+tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                             const uint64_t *values, size_t n, const tamis_allocator *a)
+{
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
         return status;
-    }
-    *out = f;
-    return TAMIS_OK;
+    if (!f->ops->mapper)
+        status = TAMIS_CANNOT;
+    else if (!values_fit(f, values, n))
+        status = TAMIS_RANGE;
+    else
+        status = tamis__pairs_map(f, keys, values, n);
+    return hand_out_filled(out, f, status);
+}
+
+tamis_status tamis_build_cascade(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                 size_t n, const uint64_t *others, size_t m,
+                                 const tamis_allocator *a)
+{
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
+        return status;
+    status = f->ops->splitter ? tamis__pairs_split(f, keys, n, others, m) : TAMIS_CANNOT;
+    return hand_out_filled(out, f, status);
 }
 
 /* What was made of a snapshot, unless that has changed meanwhile. */
@@ -209,6 +253,12 @@ uint64_t tamis_count(const tamis *f, uint64_t key)
     return f->ops->count ? f->ops->count(f, key) : (uint64_t)f->has(f, key);
 }
 
+bool tamis_get(const tamis *f, uint64_t *value, uint64_t key)
+{
+    *value = 0;
+    return f->ops->mapper ? f->ops->mapper->get(f, value, key) : f->has(f, key);
+}
+
 /* ---- Many keys --------------------------------------------------------- */
 
 size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -216,6 +266,15 @@ size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size
     if (n <= TAMIS_FEW)
         return tamis__batch_has_few(f, hits, keys, n);
     return (f->batch->has_many ? f->batch->has_many : tamis__batch_has)(f, hits, keys, n);
+}
+
+size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
+                      size_t n)
+{
+    if (f->ops->mapper)
+        return tamis__batch_get(f, values, hits, keys, n);
+    memset(values, 0, n * sizeof *values);
+    return tamis_has_many(f, hits, keys, n);
 }
 
 tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)

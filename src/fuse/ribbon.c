@@ -33,39 +33,32 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "fuse/ribbon_window.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MOST_SLOTS = 1 << 30 };
-
-static level last_level(const tamis_plan *p)
+static level last_level_of(const tamis_plan *p)
 {
-    level l = first_level(p);
+    shape s = shape_of(p);
 
-    while (!l.is_last)
-        l = next_level(&l, p->width);
-    return l;
-}
-
-static uint64_t part_bytes(const tamis_plan *p)
-{
-    return round_up(last_level(p).end, 64);
+    return last_level(&s);
 }
 
 static uint64_t bytes(const tamis_plan *p)
 {
     uint64_t size;
-    bool ok = p->slots <= MOST_SLOTS && p->width >= 1 && p->width <= MOST_WIDTH;
+    bool ok = p->slots <= MOST_ROOM && p->width >= 1 && p->width <= MOST_WIDTH;
 
-    if (!ok || p->hashes != last_level(p).number + 1)
+    if (!ok || p->hashes != last_level_of(p).number + 1)
         return 0;
-    return mul_overflows(part_bytes(p), UINT64_C(1) << part_bits(p->capacity), &size) ? 0 : size;
+    uint64_t part = round_up(last_level_of(p).end, 64);
+    return mul_overflows(part, UINT64_C(1) << part_bits(p->capacity), &size) ? 0 : size;
 }
 
 static void set_room(tamis_plan *p, uint64_t keys)
 {
     p->slots = keys;
-    p->hashes = last_level(p).number + 1;
+    p->hashes = last_level_of(p).number + 1;
 }
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
@@ -79,25 +72,12 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return TAMIS_OK;
 }
 
-/* A part without keys has no false positives. */
 static double rate(const tamis_plan *p, double n)
 {
-    double parts = ldexp(1, (int)part_bits(p->capacity));
-    double empty = parts > 1 ? exp(n * log1p(-1 / parts)) : n == 0;
-
-    return ldexp(1 - empty, -(int)p->width);
+    return rate_of_bits(p, n, p->width);
 }
 
 /* ---- Lookup ------------------------------------------------------------ */
-
-/* The slots from `start` on in one column, of which neighbours are `stride` words apart. */
-static inline uint64_t window(const uint8_t *column, uint64_t start, uint64_t stride)
-{
-    const uint8_t *word = column + start / 64 * stride * 8;
-    unsigned by = start % 64;
-
-    return by ? le64(word) >> by | le64(word + stride * 8) << (64 - by) : le64(word);
-}
 
 static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
 {
@@ -111,23 +91,7 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 
 /* ---- Building ---------------------------------------------------------- */
 
-static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
-                     unsigned width);
-
-#include "fuse/ribbon_solve.h"
-
-/* Free slots have neither row nor sum: they become zero. */
-static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
-                     unsigned width)
-{
-    uint64_t columns[MOST_WIDTH] = { 0 };
-
-    for (uint64_t i = l->slots; i-- > 0;) {
-        step_back(columns, rows[i], (uint32_t)sums[i], width);
-        for (unsigned j = 0; j < width && i % 64 == 0; j++)
-            put_le64(slots + (i / 64 * width + j) * 8, columns[j]);
-    }
-}
+#include "fuse/ribbon_back.h"
 
 static void enlarge(tamis_plan *p)
 {
@@ -142,7 +106,15 @@ static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes
     if (tamis__cpu() & TAMIS_CPU_AVX2)
         return tamis__ribbon_solve_avx2(p, part, hashes, n, room);
 #endif
-    return solve(p, part, hashes, n, room);
+    shape s = shape_of(p);
+    return solve(&s, part, hashes, n, room);
+}
+
+static size_t scratch(const tamis_plan *p, size_t n)
+{
+    shape s = shape_of(p);
+
+    return scratch_for(&s, n);
 }
 
 static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
@@ -151,16 +123,9 @@ static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
 
 static const char *verify(const tamis *f)
 {
-    unsigned bits = part_bits(f->plan.capacity);
-    uint64_t size = f->plan.bytes >> bits, used = last_level(&f->plan).end - LAST_STATE + 1;
+    uint64_t used = last_level_of(&f->plan).end - LAST_STATE + 1;
 
-    for (uint64_t i = 0; i < UINT64_C(1) << bits; i++) {
-        const uint8_t *part = (const uint8_t *)f->payload + i * size;
-        for (uint64_t j = used; j < size; j++)
-            if (part[j])
-                return "bytes after the last level are set";
-    }
-    return NULL;
+    return parts_have_zeros(f, used, part_size(f)) ? NULL : "bytes after the last level are set";
 }
 
 static const tamis_batch *batch(unsigned cpu)

@@ -26,8 +26,16 @@ enum {
     BUCKET = 128,     /* slots that share a threshold */
     LAST_KEYS = 4096, /* up to here, a plain ribbon takes fewer slots than two levels */
     LAST_STATE = 8,   /* bytes: one is the seed, and windows are read in whole words */
-    MOST_WIDTH = 32,
+    MOST_WIDTH = 32,  /* of fingerprints and of values */
+    MOST_COLUMNS = 64,
+    STREAMS = 4, /* ranges of buckets that are solved side by side: see ribbon_solve.h */
 };
+
+/* What a part is made for. Columns beyond the bits of values are a fingerprint's. */
+typedef struct {
+    uint64_t room; /* keys */
+    unsigned part_bits, width, value_bits;
+} shape;
 
 /* Of a bucket, the keys that start below CUT[threshold] are bumped. A bucket of zeros bumps all:
  * zeros are the empty filter. */
@@ -76,15 +84,17 @@ static inline level level_for(uint64_t keys, uint64_t at, unsigned number, unsig
     return l;
 }
 
-static inline level first_level(const tamis_plan *p)
+/* Keys of a part: no number of slots or bytes overflows. */
+enum { MOST_ROOM = 1 << 30 };
+
+static inline level first_level(const shape *s)
 {
-    return level_for(p->slots, 0, 0, p->width);
+    return level_for(s->room, 0, 0, s->width);
 }
 
-/* Ranges of buckets that are solved apart: see ribbon.c. */
 static inline unsigned streams_of(const level *l)
 {
-    return l->slots < 1 << 18 ? 1 : 4;
+    return l->slots < 1 << 18 ? 1 : STREAMS;
 }
 
 /* Bumped are the keys in excess of the slots, and one more for each slot that stays empty: about
@@ -96,6 +106,15 @@ static inline level next_level(const level *l, unsigned width)
 
     empty += (streams_of(l) - 1) * BUCKET;
     return level_for(l->keys - l->slots + empty, l->end, l->number + 1, width);
+}
+
+static inline level last_level(const shape *s)
+{
+    level l = first_level(s);
+
+    while (!l.is_last)
+        l = next_level(&l, s->width);
+    return l;
 }
 
 static inline uint64_t starts_of(const level *l)
@@ -130,19 +149,29 @@ static inline uint32_t fingerprint_of(uint64_t y, unsigned width)
     return (uint32_t)(y * UINT64_C(0x243F6A8885A308D3) >> (64 - width));
 }
 
+/* The value comes first. */
+static inline uint64_t with_fingerprint(uint64_t value, uint64_t y, const shape *s)
+{
+    unsigned bits = s->width - s->value_bits;
+
+    return bits ? value | (uint64_t)fingerprint_of(y, bits) << s->value_bits : value;
+}
+
 /* In level 0 the leading bits, which tell the part, are the same for all. */
 static inline uint64_t start_of(const level *l, uint64_t y, unsigned part_bits)
 {
     return scale64(l->number ? y : y << part_bits, starts_of(l));
 }
 
+/* A level with fewer slots than a window has them all in it. */
+static inline uint64_t row_in(const level *l, uint64_t y)
+{
+    return l->slots < WINDOW ? row_of(y) & ((UINT64_C(1) << l->slots) - 1) : row_of(y);
+}
+
 static inline equation equation_of(const level *l, uint64_t y, unsigned part_bits, unsigned width)
 {
-    equation e = { start_of(l, y, part_bits), row_of(y), fingerprint_of(y, width) };
-
-    if (l->slots < WINDOW)
-        e.row &= (UINT64_C(1) << l->slots) - 1;
-    return e;
+    return (equation){ start_of(l, y, part_bits), row_in(l, y), fingerprint_of(y, width) };
 }
 
 static inline bool is_bumped(const uint8_t *thresholds, uint64_t start)
@@ -158,7 +187,58 @@ static inline unsigned parity(uint64_t x)
     return (unsigned)__builtin_parityll(x);
 }
 
-/* ---- Kernels ----------------------------------------------------------- */
+/* Columns of the last level have any number of bytes, one after the other. */
+static inline uint64_t last_window(const uint8_t *column, uint64_t start)
+{
+    const uint8_t *word = column + start / 8;
+    unsigned by = start % 8;
+
+    return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
+}
+
+/* ---- Parts ------------------------------------------------------------- */
+
+/* The share of strangers that pass that many bits of n keys. A part without keys lets none pass. */
+static inline double rate_of_bits(const tamis_plan *p, double n, unsigned bits)
+{
+    double parts = ldexp(1, (int)part_bits(p->capacity));
+    double empty = parts > 1 ? exp(n * log1p(-1 / parts)) : n == 0;
+
+    return ldexp(1 - empty, -(int)bits);
+}
+
+static inline uint64_t part_size(const tamis *f)
+{
+    return f->plan.bytes >> part_bits(f->plan.capacity);
+}
+
+static inline const uint8_t *part_at(const tamis *f, uint64_t h, unsigned bits)
+{
+    return (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
+}
+
+static inline bool parts_have_zeros(const tamis *f, uint64_t from, uint64_t to)
+{
+    const uint8_t *payload = f->payload;
+
+    for (uint64_t part = 0; part < f->plan.bytes; part += part_size(f))
+        for (uint64_t i = from; i < to; i++)
+            if (payload[part + i])
+                return false;
+    return true;
+}
+
+/* ---- The filter -------------------------------------------------------- */
+
+static inline shape shape_of(const tamis_plan *p)
+{
+    return (shape){ p->slots, part_bits(p->capacity), p->width, 0 };
+}
+
+static inline level first_level_of(const tamis_plan *p)
+{
+    return level_for(p->slots, 0, 0, p->width);
+}
 
 extern const tamis_batch tamis__ribbon_avx2;
 

@@ -5,15 +5,6 @@
  * keys that level 0 has bumped wait for one group more, as what they read is fetched only then. */
 #include "fuse/ribbon.h"
 
-/* Columns of the last level have any number of bytes, one after the other. */
-static inline uint64_t last_window(const uint8_t *column, uint64_t start)
-{
-    const uint8_t *word = column + start / 8;
-    unsigned by = start % 8;
-
-    return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
-}
-
 static bool last_holds(const uint8_t *part, const level *l, uint64_t h, const tamis_plan *p)
 {
     unsigned seed = part[l->end - LAST_STATE];
@@ -45,17 +36,12 @@ static bool has_after(const uint8_t *part, const level *bumping, uint64_t h, con
     return last_holds(part, &l, h, p);
 }
 
-static inline const uint8_t *part_at(const tamis *f, uint64_t h, unsigned bits)
-{
-    return (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
-}
-
 static bool has(const tamis *f, uint64_t key)
 {
     uint64_t h = place(key, f->salt);
     unsigned bits = part_bits(f->plan.capacity);
     const uint8_t *part = part_at(f, h, bits);
-    level l = first_level(&f->plan);
+    level l = first_level_of(&f->plan);
 
     if (!l.is_last) {
         equation e = equation_of(&l, h, bits, f->plan.width);
@@ -149,7 +135,7 @@ static size_t ask_bumped(const bumped *b, const level *first, uint64_t *hits, co
 static size_t has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
                                  unsigned width)
 {
-    level first = first_level(&f->plan), second = next_level(&first, width);
+    level first = first_level_of(&f->plan), second = next_level(&first, width);
     bumped later[2];
     group groups[2];
     size_t found = 0;
@@ -171,7 +157,7 @@ static size_t has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t 
 
 static size_t has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    level l = first_level(&f->plan);
+    level l = first_level_of(&f->plan);
     size_t found = 0;
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
@@ -189,7 +175,7 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
 {
     if (n == 0)
         return 0;
-    if (first_level(&f->plan).is_last)
+    if (first_level_of(&f->plan).is_last)
         return has_many_in_last(f, hits, keys, n);
     if (f->plan.width == 8)
         return has_many_in_levels(f, hits, keys, n, 8);

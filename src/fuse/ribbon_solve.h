@@ -1,8 +1,53 @@
 /* ribbon_solve.h - from hashes to a part, a template for the kernels.
  *
- * A kernel defines put_back(), back substitution, for its instruction set, then includes this: keys
- * are put in order, eliminated and solved, level after level. */
+ * Keys are put in order, eliminated and solved, level after level. A kernel has put_back(), back
+ * substitution, for its instruction set. A key is its hash; with PAIRS defined, it has a value
+ * beside it, and what its slots add up to is the value and then the fingerprint. */
+#ifndef TAMIS_FUSE_RIBBON_SOLVE_H
+#define TAMIS_FUSE_RIBBON_SOLVE_H
+
 #include "fuse/ribbon.h"
+
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+                     unsigned width);
+
+#ifdef PAIRS
+typedef tamis_pair entry;
+
+static inline uint64_t hash_of(entry e)
+{
+    return e.hash;
+}
+
+static inline uint64_t sum_of(entry e, uint64_t y, const shape *s)
+{
+    return with_fingerprint(s->value_bits ? e.value : 0, y, s);
+}
+
+static inline bool is_other_value(entry a, entry b, const shape *s)
+{
+    return s->value_bits && a.value != b.value;
+}
+#else
+typedef uint64_t entry;
+
+static inline uint64_t hash_of(entry e)
+{
+    return e;
+}
+
+static inline uint64_t sum_of(entry e, uint64_t y, const shape *s)
+{
+    (void)e;
+    return fingerprint_of(y, s->width);
+}
+
+static inline bool is_other_value(entry a, entry b, const shape *s)
+{
+    (void)a, (void)b, (void)s;
+    return false;
+}
+#endif
 
 /* ---- Order of keys ----------------------------------------------------- */
 
@@ -13,19 +58,21 @@ enum { CLASSES = 3 };
 enum { CHUNK_BITS = 13, CHUNK_CLASSES = (1 << CHUNK_BITS) / BUCKET * CLASSES };
 
 typedef struct {
-    uint64_t *keys, *spare; /* two arrays for all keys: from one to the other and back */
-    uint32_t *bins;         /* ends of chunks */
-    uint32_t *ends;         /* of classes, three for each bucket */
-    uint64_t *rows; /* by the slot of their first one, which is bit 0; 0: the slot is free */
-    size_t apart;   /* from a row to what its slots add up to; 0 if there is none */
+    entry *keys, *spare; /* two arrays for all keys: from one to the other and back */
+    uint32_t *bins;      /* ends of chunks */
+    uint32_t *ends;      /* of classes, three for each bucket */
+    uint64_t *rows;      /* by the slot of their first one, which is bit 0; 0: the slot is free */
+    size_t apart;        /* from a row to what its slots add up to; 0 if there is none */
     uint8_t *part;
     size_t kept;
-    unsigned part_bits, width, running;
+    shape shape;
+    unsigned running;
+    bool has_conflict; /* a key has two values */
 } workspace;
 
-static inline uint64_t start_in(const workspace *w, const level *l, uint64_t key)
+static inline uint64_t start_in(const workspace *w, const level *l, entry key)
 {
-    return start_of(l, draw(key, l->number), w->part_bits);
+    return start_of(l, draw(hash_of(key), l->number), w->shape.part_bits);
 }
 
 static inline size_t class_of(uint64_t start)
@@ -37,7 +84,7 @@ static inline size_t class_of(uint64_t start)
 
 static void swap_keys(workspace *w)
 {
-    uint64_t *keys = w->keys;
+    entry *keys = w->keys;
 
     w->keys = w->spare;
     w->spare = keys;
@@ -121,23 +168,26 @@ typedef struct {
  * turns; so that they do not meet, the last bucket of each but the last is left to what comes over
  * from the one before it, and bumps all its keys. Rows of a bucket take at most one slot each of
  * those that they reach. */
-enum { STREAMS = 4, REACH = BUCKET + WINDOW - 1 };
+enum { REACH = BUCKET + WINDOW - 1 };
 
 typedef struct {
     uint64_t bucket, end;
     size_t class_at, at, class_end;
-    uint64_t *bumped;
+    entry *bumped;
     size_t n_bumped, n_taken;
     unsigned class_number, threshold;
     bool is_final;
     uint64_t *taken[REACH];
 } stream;
 
-static bool is_among(const uint64_t *keys, size_t n, uint64_t key)
+/* A twin needs no row, if it has the same value. */
+static bool has_twin(workspace *w, const entry *keys, size_t n, entry key)
 {
     for (size_t i = 0; i < n; i++)
-        if (keys[i] == key)
+        if (hash_of(keys[i]) == hash_of(key)) {
+            w->has_conflict |= is_other_value(keys[i], key, &w->shape);
             return true;
+        }
     return false;
 }
 
@@ -206,7 +256,7 @@ static bool next_class(workspace *w, const level *l, stream *s)
  * that has its row needs none. */
 static void reject(workspace *w, stream *s)
 {
-    if (is_among(w->keys + s->class_at, s->at - 1 - s->class_at, w->keys[s->at - 1]))
+    if (has_twin(w, w->keys + s->class_at, s->at - 1 - s->class_at, w->keys[s->at - 1]))
         return;
     while (s->n_taken > 0) {
         uint64_t *at = s->taken[--s->n_taken];
@@ -222,9 +272,10 @@ static inline walker next_walker(workspace *w, const level *l, stream *s)
         w->running--;
         return (walker){ NULL, 0, 0 };
     }
-    uint64_t y = draw(w->keys[s->at++], l->number);
-    uint64_t *start = w->rows + start_of(l, y, w->part_bits);
-    return (walker){ start, row_of(y), fingerprint_of(y, w->width) };
+    entry key = w->keys[s->at++];
+    uint64_t y = draw(hash_of(key), l->number);
+    uint64_t *start = w->rows + start_of(l, y, w->shape.part_bits);
+    return (walker){ start, row_of(y), sum_of(key, y, &w->shape) };
 }
 
 /* The row that is there takes away the first one; the walker goes on to the next. A free slot takes
@@ -311,7 +362,7 @@ static size_t eliminate(workspace *w, const level *l)
 /* ---- Back substitution ------------------------------------------------- */
 
 /* From the last slot to the first; column j of the 64 slots from here on is in columns[j]. */
-static void step_back(uint64_t *columns, uint64_t row, uint32_t sum, unsigned width)
+static void step_back(uint64_t *columns, uint64_t row, uint64_t sum, unsigned width)
 {
     for (unsigned j = 0; j < width; j++) {
         uint64_t bit = parity(columns[j] << 1 & row) ^ (sum >> j & 1);
@@ -321,12 +372,13 @@ static void step_back(uint64_t *columns, uint64_t row, uint32_t sum, unsigned wi
 
 static void put_columns(const workspace *w, const level *l)
 {
-    uint64_t columns[MOST_WIDTH] = { 0 };
+    uint64_t columns[MOST_COLUMNS] = { 0 };
+    const unsigned width = w->shape.width;
 
     for (uint64_t i = l->slots; i-- > 0;) {
-        step_back(columns, w->rows[i], (uint32_t)w->rows[w->apart + i], w->width);
+        step_back(columns, w->rows[i], w->rows[w->apart + i], width);
         if (i % 8 == 0)
-            for (unsigned j = 0; j < w->width; j++)
+            for (unsigned j = 0; j < width; j++)
                 w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
     }
 }
@@ -354,11 +406,11 @@ static bool try_seed(workspace *w, const level *l, size_t *n, unsigned seed)
 {
     clear_rows(w, 0, l->slots);
     for (size_t i = 0; i < *n;) {
-        uint64_t y = draw(w->keys[i], l->number + seed - 1);
-        equation e = equation_of(l, y, w->part_bits, w->width);
-        if (insert(w->rows + e.start, e.row, e.fingerprint, w->apart))
+        uint64_t y = draw(hash_of(w->keys[i]), l->number + seed - 1);
+        uint64_t *start = w->rows + start_of(l, y, w->shape.part_bits);
+        if (insert(start, row_in(l, y), sum_of(w->keys[i], y, &w->shape), w->apart))
             i++;
-        else if (is_among(w->keys, i, w->keys[i]))
+        else if (has_twin(w, w->keys, i, w->keys[i]))
             w->keys[i] = w->keys[--*n];
         else
             return false;
@@ -381,42 +433,43 @@ static tamis_status solve_last(workspace *w, const level *l, size_t n)
 /* ---- Building ---------------------------------------------------------- */
 
 /* Room for the rows of any level. */
-static size_t most_rows(const tamis_plan *p)
+static size_t most_rows(const shape *s)
 {
-    return (size_t)(p->slots > LAST_KEYS ? p->slots : 2 * LAST_KEYS);
+    return (size_t)(s->room > LAST_KEYS ? s->room : 2 * LAST_KEYS);
 }
 
-static size_t most_chunks(const tamis_plan *p)
+static size_t most_chunks(const shape *s)
 {
-    return (size_t)(p->slots >> CHUNK_BITS) + 1;
+    return (size_t)(s->room >> CHUNK_BITS) + 1;
 }
 
-static inline size_t scratch(const tamis_plan *p, size_t n)
+static inline size_t scratch_for(const shape *s, size_t n)
 {
-    return n * sizeof(uint64_t) + most_rows(p) * 2 * sizeof(uint64_t) +
-           most_chunks(p) * (1 + CHUNK_CLASSES) * sizeof(uint32_t);
+    return n * sizeof(entry) + most_rows(s) * 2 * sizeof(uint64_t) +
+           most_chunks(s) * (1 + CHUNK_CLASSES) * sizeof(uint32_t);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n, void *room)
+static tamis_status solve(const shape *s, void *part, entry *keys, size_t *n, void *room)
 {
-    workspace w = { .keys = hashes, .spare = room, .part = part, .width = p->width };
-    level l = first_level(p);
+    workspace w = { .keys = keys, .spare = room, .part = part, .shape = *s };
+    level l = first_level(s);
     size_t left = *n;
 
     /* A part of zeros says no to all; one that is solved, at the planned rate. */
     if (*n == 0)
         return TAMIS_OK;
-    w.part_bits = part_bits(p->capacity);
-    w.rows = w.spare + *n;
-    w.apart = most_rows(p);
-    w.bins = (uint32_t *)(w.rows + 2 * most_rows(p));
-    w.ends = w.bins + most_chunks(p);
-    for (; !l.is_last; l = next_level(&l, p->width)) {
+    w.rows = (uint64_t *)(w.spare + *n);
+    w.apart = most_rows(s);
+    w.bins = (uint32_t *)(w.rows + 2 * most_rows(s));
+    w.ends = w.bins + most_chunks(s);
+    for (; !l.is_last; l = next_level(&l, s->width)) {
         sort_keys(&w, &l, left);
         left = eliminate(&w, &l);
-        put_back(w.part + l.slots_at, w.rows, w.rows + w.apart, &l, w.width);
+        put_back(w.part + l.slots_at, w.rows, w.rows + w.apart, &l, s->width);
     }
     tamis_status status = solve_last(&w, &l, left);
     *n = w.kept;
-    return status;
+    return w.has_conflict ? TAMIS_CONFLICT : status;
 }
+
+#endif

@@ -25,7 +25,7 @@ names()
     "$bench" --list | awk -v what="$1" '$1 == what { print $2 }'
 }
 
-"$tamis" kinds | awk 'NR > 1 { print $1 }' | while read -r kind; do
+"$tamis" kinds | awk '$NF ~ /build/ { print $1 }' | while read -r kind; do
     names subject | grep -qx "$kind" || fail "$kind is not a subject"
 done
 names subject | while read -r subject; do

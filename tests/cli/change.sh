@@ -44,7 +44,7 @@ for kind in $(kinds_that remove); do
     done
 done
 
-for kind in $(all_kinds); do
+for kind in $(kinds_that build); do
     exits 0 "$tamis" build -k "$kind" -o f.tamis old
     cp f.tamis before.tamis
     if ! can "$kind" remove; then

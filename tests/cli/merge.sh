@@ -87,7 +87,7 @@ exits 3 "$tamis" merge -o out.tamis one.tamis missing.tamis
 exits 3 "$tamis" merge -o out.tamis missing.tamis one.tamis
 exits 4 "$tamis" merge -o out.tamis one.tamis all
 exits 4 "$tamis" merge -o out.tamis all one.tamis
-for kind in $(all_kinds); do
+for kind in $(kinds_that build); do
     if ! can "$kind" merge && ! { can "$kind" list && can "$kind" add; }; then
         "$tamis" build -k "$kind" -o one.tamis one
         exits 2 "$tamis" merge -o out.tamis one.tamis one.tamis
@@ -123,7 +123,7 @@ for kind in $(kinds_that fold); do
     says "up to 16 these do: $([ "$by" -gt 16 ] && echo none || echo "$by")"
     check_not "nothing was saved" test -e none.tamis
 done
-for kind in $(all_kinds); do
+for kind in $(kinds_that build); do
     if ! can "$kind" fold; then
         exits 0 "$tamis" build -k "$kind" -o f.tamis one
         exits 2 "$tamis" fold -o none.tamis --by 2 f.tamis

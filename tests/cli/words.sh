@@ -15,7 +15,7 @@ printf '%s\n' teh slowe turtel >mistakes
 grep -vxF -f list text >wanted
 same wanted mistakes
 
-for kind in $(all_kinds); do
+for kind in $(kinds_that build); do
     ! can "$kind" indexed || continue
     exits 0 "$tamis" build -k "$kind" -p 1e-6 -o words.tamis list
     exits 0 "$tamis" query -c words.tamis list

@@ -459,6 +459,8 @@ int main(int argc, char **argv)
     expect(each_file(future, ".tamis", check_future) > 0, "%s is empty", future);
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
         random_state = SEED;
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_BUILD))
+            continue;
         if (!(tamis_kind_can(kind) & TAMIS_CAN_SHARE)) {
             check_refused(kind);
             continue;

@@ -33,17 +33,20 @@ static inline uint64_t exercise_key(unsigned i)
 static inline void exercise_batch(const tamis *f)
 {
     uint64_t keys[EXERCISE_KEYS], hits[(EXERCISE_KEYS + 63) / 64];
+    uint64_t values[EXERCISE_KEYS], value;
     size_t n = 0;
 
     for (unsigned i = 0; i < EXERCISE_KEYS; i++)
         keys[i] = exercise_key(i);
+    size_t got = tamis_get_many(f, values, hits, keys, EXERCISE_KEYS);
     size_t reported = tamis_has_many(f, hits, keys, EXERCISE_KEYS);
     for (unsigned i = 0; i < EXERCISE_KEYS; i++) {
         bool hit = hits[i / 64] >> (i % 64) & 1;
         MUST(hit == tamis_has(f, keys[i]));
+        MUST(hit == tamis_get(f, &value, keys[i]) && value == values[i]);
         n += hit;
     }
-    MUST(reported == n);
+    MUST(reported == n && got == n);
 }
 
 static inline bool exercise_visit(void *ctx, uint64_t key, uint64_t count)

@@ -36,9 +36,22 @@ static const variant VARIANTS[] = {
 };
 enum { N_VARIANTS = sizeof VARIANTS / sizeof VARIANTS[0], MAX_KEYS = 256, MAX_LINE = 2048 };
 
+static bool can(tamis_kind kind, unsigned bit)
+{
+    return tamis_kind_can(kind) & bit;
+}
+
 static bool is_indexed(tamis_kind kind)
 {
-    return tamis_kind_can(kind) & TAMIS_IS_INDEXED;
+    return can(kind, TAMIS_IS_INDEXED);
+}
+
+/* Of the key in line i, in kinds that can get. */
+enum { VALUE_BITS = 7 };
+
+static uint64_t value_of(unsigned i)
+{
+    return (i * 37 + 5) % (1 << VALUE_BITS);
 }
 
 /* Indexed kinds hash nothing: of what differs by hash alone, one file is enough. */
@@ -53,7 +66,9 @@ static tamis_spec spec_of(tamis_kind kind, const variant *v)
 {
     tamis_spec spec = { .keys = v->capacity };
 
-    spec.fpr = tamis_kind_can(kind) & TAMIS_IS_EXACT ? 0 : FPR;
+    spec.fpr = can(kind, TAMIS_IS_EXACT) || can(kind, TAMIS_CAN_SPLIT) ? 0 : FPR;
+    spec.value_bits = can(kind, TAMIS_CAN_GET) ? VALUE_BITS : 0;
+    spec.universe = can(kind, TAMIS_CAN_SPLIT) ? v->capacity + v->absent / 2 : 0;
     spec.hasher.hash = is_indexed(kind) ? TAMIS_RAW : v->hash;
     spec.hasher.seed = v->seed;
     for (unsigned i = 0; v->hash == TAMIS_KEYED && i < sizeof spec.hasher.secret; i++)
@@ -131,6 +146,49 @@ static void check_ok(tamis_status status, const char *where)
         die(tamis_status_text(status), where);
 }
 
+static bool is_key(tamis_kind kind, const variant *v, bytes wanted)
+{
+    uint8_t room[MAX_LINE];
+
+    for (unsigned i = 0; i < v->keys; i++) {
+        bytes line = key_line(room, kind, v, i);
+        if (line.size == wanted.size && !memcmp(line.at, wanted.at, wanted.size))
+            return true;
+    }
+    return false;
+}
+
+/* Kinds that can split are told half of the absent keys; to the rest they give any answer. */
+static size_t list_others(uint64_t *others, const tamis *empty, const variant *v)
+{
+    uint8_t room[MAX_LINE];
+    tamis_kind kind = tamis_plan_of(empty)->kind;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < v->absent / 2; i++) {
+        bytes line = absent_line(room, kind, v, i);
+        if (!is_key(kind, v, line))
+            others[n++] = key_of_line(empty, line);
+    }
+    return n;
+}
+
+static tamis_status build(tamis **f, const tamis *empty, const uint64_t *keys, const variant *v)
+{
+    const tamis_plan *plan = tamis_plan_of(empty);
+    uint64_t beside[MAX_KEYS];
+
+    if (can(plan->kind, TAMIS_CAN_SPLIT)) {
+        size_t n = list_others(beside, empty, v);
+        return tamis_build_cascade(f, plan, keys, v->keys, beside, n, NULL);
+    }
+    if (!can(plan->kind, TAMIS_CAN_GET))
+        return tamis_build(f, plan, keys, v->keys, NULL);
+    for (unsigned i = 0; i < v->keys; i++)
+        beside[i] = value_of(i);
+    return tamis_build_map(f, plan, keys, beside, v->keys, NULL);
+}
+
 static tamis *make(const char *name, tamis_kind kind, const variant *v)
 {
     uint8_t room[MAX_LINE];
@@ -143,7 +201,7 @@ static tamis *make(const char *name, tamis_kind kind, const variant *v)
     check_ok(tamis_new(&empty, &plan, NULL), name);
     for (unsigned i = 0; i < v->keys; i++)
         keys[i] = key_of_line(empty, key_line(room, kind, v, i));
-    check_ok(tamis_build(&f, &plan, keys, v->keys, NULL), name);
+    check_ok(build(&f, empty, keys, v), name);
     tamis_free(empty);
     return f;
 }
@@ -177,18 +235,6 @@ static void write_keys(const char *image_path, tamis_kind kind, const variant *v
         fputc('\n', file);
     }
     fclose(file);
-}
-
-static bool is_key(tamis_kind kind, const variant *v, bytes wanted)
-{
-    uint8_t room[MAX_LINE];
-
-    for (unsigned i = 0; i < v->keys; i++) {
-        bytes line = key_line(room, kind, v, i);
-        if (line.size == wanted.size && !memcmp(line.at, wanted.at, wanted.size))
-            return true;
-    }
-    return false;
 }
 
 static void write_absent(const char *image_path, const tamis *f, tamis_kind kind, const variant *v)
@@ -266,12 +312,17 @@ static void check_keys(const char *path, const tamis *f)
     char keys_path[4096];
     bytes line;
     unsigned n = 0;
+    bool gets = can(tamis_plan_of(f)->kind, TAMIS_CAN_GET);
 
     beside(keys_path, sizeof keys_path, path, ".keys");
     bytes all = read_whole(keys_path), rest = all;
     while (next_line(&rest, &line)) {
+        uint64_t value, wanted = gets ? value_of(n) : 0;
+
         n++;
         expect(tamis_has(f, key_of_line(f, line)), "%s: key %u is lost", path, n);
+        expect(tamis_get(f, &value, key_of_line(f, line)) && value == wanted,
+               "%s: key %u has another value", path, n);
     }
     expect(tamis_describe(f).count == n, "%s: counts %llu keys, not %u", path,
            (unsigned long long)tamis_describe(f).count, n);

@@ -4,6 +4,7 @@
 #
 #     machines.sh TAMIS
 set -u
+shopt -s lastpipe
 
 tamis=$(realpath "$1")
 work=$(mktemp -d "${TMPDIR:-/tmp}/tamis-machines-XXXXXX")
@@ -13,14 +14,21 @@ checks=0 failed=0
 # What glibc calls the features that its mathematics and this library look for.
 OLD=glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable,-FMA_Usable
 
-seq 0 3 >"$work/keys"
-for kind in $("$tamis" kinds --json | grep -o '"kind": *"[^"]*"' | cut -d'"' -f4); do
+seq 0 3 >"$work/plain"
+seq 0 3 | awk '{ print $1 "\t" $1 * 5 }' >"$work/valued"
+seq 4 900 >"$work/others"
+"$tamis" kinds | awk 'NR > 1 { print $1, $NF }' | while read -r kind abilities; do
+    keys_of=("$work/plain")
+    case ,$abilities, in
+    *,get,*) keys_of=(--values-field 2 "$work/valued") ;;
+    *,split,*) keys_of=(--universe "$work/others" "$work/plain") ;;
+    esac
     for keys in 4 7 60 1000 12345 300000; do
         for fpr in 0.3 0.01 0.0007 1e-6; do
             checks=$((checks + 1))
-            "$tamis" build -k "$kind" -n "$keys" -p "$fpr" -o "$work/here" "$work/keys" &&
+            "$tamis" build -k "$kind" -n "$keys" -p "$fpr" -o "$work/here" "${keys_of[@]}" &&
                 GLIBC_TUNABLES=$OLD "$tamis" build -k "$kind" -n "$keys" -p "$fpr" -o "$work/there" \
-                    "$work/keys" && cmp -s "$work/here" "$work/there" && continue
+                    "${keys_of[@]}" && cmp -s "$work/here" "$work/there" && continue
             failed=$((failed + 1))
             echo "FAILED: $kind of $keys keys at $fpr: other bytes on an old processor" >&2
         done

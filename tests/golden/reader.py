@@ -82,12 +82,34 @@ def check_large(tamis, folder, kind):
     number = 20_000_000 if indexed else 250_000 if "exact" in kind["abilities"] else 2_000_000
     lines = [b"%d" % (i * 17) for i in range(3000)]
     options = ["--hash", "raw"] if indexed else ["--seed", "99"]
+    taken = lines[:1500]
+    if "get" in kind["abilities"]:
+        taken = [line + b"\t%d" % (i * 7 % 1000) for i, line in enumerate(taken)]
+        options += ["--values-field", "2"]
+    if "split" in kind["abilities"]:
+        others = pathlib.Path(folder, "others")
+        others.write_bytes(b"".join(line + b"\n" for line in lines[2000:]))
+        options += ["--universe", others]
     code, _, errors = run([tamis, "build", "-k", kind["kind"], "-n", str(number), "-p", "0.01",
-                           "-o", path, *options], lines[:1500])
+                           "-o", path, *options], taken)
     expect(code == 0, f"{path}: build: {errors}")
     expect(os.path.getsize(path) > 2**20 + 4096, f"{path}: too small to have two blocks")
     found = compare(tamis, path, lines)
     expect(found[:1500] == lines[:1500], f"{path}: keys are lost")
+    if "get" in kind["abilities"]:
+        check_values(tamis, path, lines)
+
+
+def check_values(tamis, path, lines):
+    """The reader finds the values that the program prints."""
+    image = Image(pathlib.Path(path).read_bytes())
+    _, text, _ = run([tamis, "get", path], lines)
+    values = dict(line.split(b"\t") for line in text.splitlines())
+    for line in lines:
+        expected = values.get(line)
+        found = image.get(line)
+        expect(found == (None if expected is None else int(expected)),
+               f"{path}: {line} has the value {expected}, the reader says {found}")
 
 
 def check_document(tamis, folder):

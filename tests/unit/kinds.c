@@ -75,7 +75,7 @@ static void abilities_are_known_bits(void **state)
 #undef TAMIS_X
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
         assert_int_equal(tamis_kind_can(kind) & ~all, 0);
-        assert_true(tamis_kind_can(kind) & TAMIS_CAN_BUILD);
+        assert_true(tamis_kind_can(kind) & (TAMIS_CAN_BUILD | TAMIS_CAN_GET | TAMIS_CAN_SPLIT));
     }
 }
 
@@ -94,6 +94,8 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_GET), ops->mapper != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_SPLIT), ops->splitter != NULL);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
         assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->indexed);
     }

@@ -143,7 +143,7 @@ static void ordinary_specs_are_not_refused(void **state)
     rng r = rng_for(10, 0);
 
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (int i = 0; i < 300; i++) {
             uint64_t keys = rng_next(&r) >> (34 + rng_below(&r, 30));
             double fpr = exp2(-1 - (double)rng_below(&r, 1000) / 100);
@@ -159,7 +159,7 @@ static void ordinary_specs_are_not_refused(void **state)
 static void every_small_number_of_keys_has_a_plan(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (uint64_t n = 0; n <= 4096; n += n < 600 ? 1 : 7)
             for (int p = 2; p <= 4; p++) {
                 tamis_spec spec = spec_for(n, FPRS[p], 1);
@@ -175,7 +175,7 @@ static void every_small_number_of_keys_has_a_plan(void **state)
 static void a_budget_is_used_for_the_rate(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         double last = 1;
 
         for (uint64_t bytes = 2048; bytes <= 1 << 20; bytes += bytes / 3) {
@@ -197,7 +197,7 @@ static void a_budget_is_used_for_the_rate(void **state)
 static void a_budget_is_used_for_the_keys(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (uint64_t bytes = 256; bytes <= 1 << 30; bytes *= 3) {
             tamis_spec spec = hashed_spec(0, 0.01, bytes, TAMIS_RAW), more;
             tamis_plan plan, larger;
@@ -340,7 +340,7 @@ static void plan_all_fills_no_more_than_asked(void **state)
 static void abilities_are_asked_for(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (unsigned bit = 0; bit < 32; bit++) {
             tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
             tamis_plan plan = untouched_plan(), before = untouched_plan();
@@ -369,7 +369,7 @@ static void assert_hasher(tamis_hasher hasher, bool is_good)
 {
     tamis_spec spec = { .keys = 10, .fpr = 0.01, .hasher = hasher };
 
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         bool fits = is_good && (!is_indexed(kind) || hasher.hash == TAMIS_RAW);
         tamis_plan plan;
 
@@ -412,7 +412,7 @@ static void assert_refused(const tamis_plan *plan)
 static void impossible_plans_are_refused(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         const tamis_plan plan = plan_for(kind, 1000, 0.01, 1);
 
         REFUSED(plan, kind = TAMIS_NO_KIND);
@@ -441,7 +441,7 @@ static void impossible_plans_are_refused(void **state)
 static void wrapping_sizes_have_no_geometry(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (int i = 0; i < N_EDGES; i++)
             for (int j = 0; j < N_EDGES; j++) {
                 tamis_plan plan = plan_for(kind, 1000, 0.01, 1);
@@ -461,7 +461,7 @@ static void wrapping_sizes_have_no_geometry(void **state)
 static void rates_rise_with_the_keys(void **state)
 {
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (int p = 1; p <= 5; p++) {
             tamis_plan plan = plan_for(kind, 500, FPRS[p], 1);
             double last = 0;
@@ -489,7 +489,7 @@ static void hash_collisions_are_part_of_the_rate(void **state)
     tamis_plan plan;
 
     (void)state;
-    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         spec.fpr = 0.01;
         if (!is_exact(kind) || is_indexed(kind))
             continue;

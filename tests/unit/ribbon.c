@@ -121,7 +121,7 @@ static void count_levels(const tamis *f, const uint64_t *keys, size_t n, size_t 
     memset(counts, 0, 8 * sizeof *counts);
     for (size_t i = 0; i < n; i++) {
         uint64_t h = place(keys[i], f->salt);
-        level l = first_level(&f->plan);
+        level l = first_level_of(&f->plan);
 
         while (!l.is_last &&
                is_bumped((const uint8_t *)f->payload + l.at, start_of(&l, draw(h, l.number), 0)))
@@ -142,7 +142,7 @@ static void each_level_holds_its_share(void **state)
     (void)state;
     assert_int_equal(p.hashes, 3);
     count_levels(f, keys, N, counts);
-    for (level l = first_level(&p); !l.is_last; l = next_level(&l, p.width)) {
+    for (level l = first_level_of(&p); !l.is_last; l = next_level(&l, p.width)) {
         assert_true(counts[l.number] <= l.slots);
         /* Level 0 is full but for one slot in 700; level 1 has room to spare. */
         assert_true(counts[l.number] >= l.slots - l.slots / (l.number ? 10 : 400));
@@ -161,7 +161,7 @@ static void all_thresholds_occur(void **state)
     uint64_t *keys = fresh_keys(&r, N);
     tamis_plan p = plan_of_width(N, 8);
     tamis *f = filter_of(&p, keys, N);
-    level l = first_level(&p);
+    level l = first_level_of(&p);
     const uint8_t *thresholds = f->payload;
     uint64_t seen[THRESHOLDS] = { 0 };
 

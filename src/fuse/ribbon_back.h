@@ -1,0 +1,20 @@
+/* ribbon_back.h - back substitution, portable: put_back() for ribbon_solve.h. */
+#ifndef TAMIS_FUSE_RIBBON_BACK_H
+#define TAMIS_FUSE_RIBBON_BACK_H
+
+#include "fuse/ribbon_solve.h"
+
+/* Free slots have neither row nor sum: they become zero. */
+static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+                     unsigned width)
+{
+    uint64_t columns[MOST_COLUMNS] = { 0 };
+
+    for (uint64_t i = l->slots; i-- > 0;) {
+        step_back(columns, rows[i], sums[i], width);
+        for (unsigned j = 0; j < width && i % 64 == 0; j++)
+            put_le64(slots + (i / 64 * width + j) * 8, columns[j]);
+    }
+}
+
+#endif
