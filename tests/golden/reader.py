@@ -132,7 +132,8 @@ def check_document(tamis, folder):
 def specified_kinds():
     """Kinds with a section in docs/format.md. One that is being written has none yet."""
     text = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^### \d+ (\S+)$", text, re.MULTILINE))
+    headings = re.findall(r"^### (\d+ \w+(?:, \d+ \w+)*)$", text, re.MULTILINE)
+    return {kind.split()[1] for heading in headings for kind in heading.split(", ")}
 
 
 def kind_in(tamis, path):
