@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 configure = cmake --preset $(1) --log-level=NOTICE
 build = $(call configure,$(1)) && cmake --build --preset $(1) -j$(JOBS)
+commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 check = $(call build,$(1)) && ctest --preset $(1) -j$(JOBS)
 
 .PHONY: all demo check check-long bench install clean help
@@ -30,6 +31,7 @@ check:
 
 check-long:
 	@tools/bootstrap check
+	@tools/bootstrap bench
 	$(call check,long)
 	@tools/bootstrap fuzz
 	tools/fuzz 600
@@ -39,9 +41,13 @@ check-long:
 
 bench:
 	@tools/bootstrap bench
-	$(call build,release) --target bench tamis-cli
-	build/bench-speed $(ARGS)
-	bench/cli build/tamis
+	$(call build,release) --target tamis-bench tamis-cli
+	@mkdir -p build/bench
+	cd build/bench && ../tamis-bench --commit "$(commit)" --csv speed.csv $(ARGS)
+	bench/commands build/tamis --csv build/bench/commands.csv --like build/bench/speed.csv \
+	    $(filter --quick,$(ARGS))
+	bench/report build/bench/speed.csv build/bench/commands.csv -o build/bench
+	@echo 'build/bench/performance.md is the page of this run'
 
 install:
 	@tools/bootstrap build
@@ -58,6 +64,7 @@ help:
 	@echo 'make demo        a spelling checker with each kind of filter, in under a minute'
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors'
-	@echo 'make bench       speed on this machine; ARGS=... goes to build/bench-speed'
+	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
+	@echo '                 ARGS=--quick in one, ARGS=--large with 100 million keys'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
 	@echo 'make clean       removes build/'

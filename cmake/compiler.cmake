@@ -11,8 +11,9 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 
 add_compile_definitions(_GNU_SOURCE)
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
-                    -Wmissing-prototypes -Wundef)
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef
+                    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+                    $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 if(TAMIS_WERROR)
     add_compile_options(-Werror)
 endif()

@@ -1,4 +1,4 @@
-# The command line, the demo and the benchmarks: all but bench/ know the public header only.
+# The command line and the demo, which know the public header only.
 
 file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
 list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
@@ -26,13 +26,3 @@ function(tamis_extra target source)
 endfunction()
 
 tamis_extra(tamis-demo demo/demo.c)
-
-# bench/<name>.c is a program of its own, bench-<name>.
-add_custom_target(bench)
-file(GLOB benches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
-foreach(source IN LISTS benches)
-    cmake_path(GET source STEM name)
-    tamis_extra(bench-${name} ${source})
-    target_include_directories(bench-${name} PRIVATE src)
-    add_dependencies(bench bench-${name})
-endforeach()

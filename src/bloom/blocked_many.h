@@ -39,6 +39,19 @@ static inline void fetch_all(const tamis *f, const group *g)
         __builtin_prefetch(&blocks[g->block[i]], 0, 3);
 }
 
+/* A group is placed as a whole: for a few keys that takes longer than to look them up. */
+enum { FEW = 8 };
+
+KERNEL_READS static size_t has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)has(f, keys[i]) << i;
+    hits[0] = word;
+    return (size_t)__builtin_popcountll(word);
+}
+
 /* Each step looks at one block and asks for one of the next group: requests in bursts would wait
  * for each other. */
 KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -47,6 +60,8 @@ KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64
     group groups[2];
     size_t found = 0;
 
+    if (n > 0 && n <= FEW)
+        return has_few(f, hits, keys, n);
     place_next(&groups[0], f, keys, 0, n);
     fetch_all(f, &groups[0]);
     for (size_t from = 0; from < n; from += GROUP) {

@@ -4,6 +4,8 @@
  * of them first. */
 #include "core/batch.h"
 
+#include "base/many.h"
+
 enum { GROUP = 16 };
 
 static void touch(const tamis *f, const uint64_t *keys, size_t n)
@@ -18,29 +20,41 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Up to 64 answers. */
-static uint64_t has_word(const tamis *f, const uint64_t *keys, size_t n)
+static uint64_t place_key(const void *f, uint64_t key)
 {
-    uint64_t hits = 0;
+    (void)f;
+    return key;
+}
 
-    for (size_t from = 0; from < n; from += GROUP) {
-        size_t to = smaller(from + GROUP, n);
-        touch(f, keys + from, to - from);
-        for (size_t i = from; i < to; i++)
-            hits |= (uint64_t)f->has(f, keys[i]) << i;
-    }
-    return hits;
+static void fetch(const void *self, uint64_t key)
+{
+    const tamis *f = self;
+
+    if (f->ops->touch)
+        f->ops->touch(f, key);
+}
+
+static bool look(const void *self, uint64_t key)
+{
+    const tamis *f = self;
+
+    return f->has(f, key);
 }
 
 size_t tamis__batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    size_t found = 0;
+    return many_lookups(f, hits, keys, n, place_key, fetch, look);
+}
 
-    for (size_t i = 0; i < n; i += 64) {
-        hits[i / 64] = has_word(f, keys + i, smaller(64, n - i));
-        found += (size_t)__builtin_popcountll(hits[i / 64]);
-    }
-    return found;
+size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < n; i++)
+        word |= (uint64_t)f->has(f, keys[i]) << i;
+    if (n)
+        hits[0] = word;
+    return (size_t)__builtin_popcountll(word);
 }
 
 tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)

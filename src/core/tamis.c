@@ -213,6 +213,8 @@ uint64_t tamis_count(const tamis *f, uint64_t key)
 
 size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
+    if (n <= TAMIS_FEW)
+        return tamis__batch_has_few(f, hits, keys, n);
     return (f->batch->has_many ? f->batch->has_many : tamis__batch_has)(f, hits, keys, n);
 }
 

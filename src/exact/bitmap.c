@@ -6,6 +6,7 @@
  * Payload: plan.slots = capacity bits in whole 64-bit words; bit i is bit i % 8 of byte i / 8, and
  * what sticks out is zero. */
 #include "base/bits.h"
+#include "base/many.h"
 #include "filter.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -129,9 +130,40 @@ static void measure(const tamis *f, tamis_info *info)
     info->fill = info->cardinality / (double)f->plan.slots;
 }
 
+/* ---- Many keys --------------------------------------------------------- */
+
+static uint64_t place_key(const void *f, uint64_t key)
+{
+    (void)f;
+    return key;
+}
+
+static void fetch(const void *f, uint64_t key)
+{
+    __builtin_prefetch(byte_of(f, key < ((const tamis *)f)->plan.capacity ? key : 0), 0, 3);
+}
+
+static bool look(const void *f, uint64_t key)
+{
+    return has(f, key);
+}
+
+static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return many_lookups(f, hits, keys, n, place_key, fetch, look);
+}
+
 static void touch(const tamis *f, uint64_t key)
 {
-    __builtin_prefetch(byte_of(f, key < f->plan.capacity ? key : 0), 0, 3);
+    fetch(f, key);
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch PORTABLE = { .has_many = has_many };
+
+    (void)cpu;
+    return &PORTABLE;
 }
 
 const tamis_ops tamis__bitmap = {
@@ -148,4 +180,5 @@ const tamis_ops tamis__bitmap = {
     .list = list,
     .add_shared = add_shared,
     .touch = touch,
+    .batch = batch,
 };

@@ -17,11 +17,12 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "base/many.h"
 #include "filter.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { STATE_BYTES = 64 };
+enum { STATE_BYTES = 64, WINDOW = 8 };
 
 static uint8_t *slot_at(const tamis *f, uint64_t i)
 {
@@ -88,9 +89,10 @@ static bool is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
     return around == other_around ? other > h : around;
 }
 
-/* Where h is or, if it is not in the table, where it belongs; plan.slots if it is not there and the
- * table is full. The number of steps is bounded whatever the payload holds. */
-static uint64_t find(const tamis *f, uint64_t h, bool *found)
+/* Slot by slot, around the end of the table if need be: where h is or, if it is not in the table,
+ * where it belongs; plan.slots if it is not there and the table is full. The number of steps is
+ * bounded whatever the payload holds. */
+static uint64_t find_around(const tamis *f, uint64_t h, bool *found)
 {
     uint64_t home = scale64(h, f->plan.slots), i = home;
 
@@ -105,6 +107,43 @@ static uint64_t find(const tamis *f, uint64_t h, bool *found)
             return i;
     }
     return f->plan.slots;
+}
+
+/* How many of the slots from i on come before h in a window of a cache line: keys ascend up to the
+ * first empty slot, whose 0 counts here as the greatest. No branch: where the search ends is a
+ * matter of chance, and guessing it wrong costs more than the whole window. */
+static unsigned count_before(const tamis *f, uint64_t i, uint64_t h)
+{
+    const uint8_t *slots = slot_at(f, i);
+    unsigned n = 0;
+
+    for (int j = 0; j < WINDOW; j++)
+        n += le64(slots + 8 * j) - 1 < h - 1;
+    return n;
+}
+
+/* Whether the key in slot i, where h is at home, went around the end: such keys, the greatest of
+ * all, are the only ones in slots before their homes, and come before h there. */
+static bool is_from_around(const tamis *f, uint64_t i)
+{
+    return scale64(get(f, i), f->plan.slots) > i;
+}
+
+/* As find_around(), a window at a time: that one decides at both ends of the table. */
+static uint64_t find(const tamis *f, uint64_t h, bool *found)
+{
+    uint64_t i = scale64(h, f->plan.slots);
+
+    if (i + WINDOW > f->plan.slots || is_from_around(f, i))
+        return find_around(f, h, found);
+    for (; i + WINDOW <= f->plan.slots; i += WINDOW) {
+        unsigned before = count_before(f, i, h);
+        if (before < WINDOW) {
+            *found = get(f, i + before) == h;
+            return i + before;
+        }
+    }
+    return find_around(f, h, found);
 }
 
 static bool has_place(const tamis *f, uint64_t h)
@@ -279,9 +318,43 @@ static const char *verify(const tamis *f)
     return NULL;
 }
 
+/* ---- Many keys --------------------------------------------------------- */
+
+static uint64_t place_key(const void *f, uint64_t key)
+{
+    return place(key, ((const tamis *)f)->salt);
+}
+
+/* A window has two lines but for one home in eight. */
+static void fetch(const void *f, uint64_t h)
+{
+    const uint8_t *home = slot_at(f, scale64(h, ((const tamis *)f)->plan.slots));
+
+    __builtin_prefetch(home, 0, 3);
+    __builtin_prefetch(home + (WINDOW - 1) * 8, 0, 3);
+}
+
+static bool look(const void *f, uint64_t h)
+{
+    return has_place(f, h);
+}
+
+static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return many_lookups(f, hits, keys, n, place_key, fetch, look);
+}
+
 static void touch(const tamis *f, uint64_t key)
 {
-    __builtin_prefetch(slot_at(f, scale64(place(key, f->salt), f->plan.slots)), 0, 3);
+    fetch(f, place_key(f, key));
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch PORTABLE = { .has_many = has_many };
+
+    (void)cpu;
+    return &PORTABLE;
 }
 
 const tamis_ops tamis__hashset = {
@@ -295,4 +368,5 @@ const tamis_ops tamis__hashset = {
     .intersect = intersect,
     .list = list,
     .touch = touch,
+    .batch = batch,
 };

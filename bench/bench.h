@@ -1,0 +1,70 @@
+/* bench.h - what is measured, and what the parts of the benchmark know of each other.
+ *
+ *   bench.c      the program: options, cases, repetitions
+ *   rows.c       medians, ratios and the CSV
+ *   workloads.c  the named workloads
+ *   memory.c     what the memory itself allows
+ *   keys.c       members and strangers
+ *   tamis.c      every kind of this library as a subject
+ *   peers/       other libraries as subjects, each built if it is installed */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One size at one rate. */
+typedef struct bench_case {
+    uint64_t keys;
+    double fpr;
+} bench_case;
+
+/* A structure to measure. A function that is NULL is something it cannot do, and its rows say so.
+ * Keys are 64-bit numbers that look random; who takes only small integers is `indexed`, and its
+ * keys, members and strangers alike, are below BENCH_UNIVERSE times those of the case. */
+typedef struct bench_subject bench_subject;
+struct bench_subject {
+    const char *name;    /* unique; of a peer: library-structure */
+    const char *library; /* with its version */
+    bool indexed;
+    bool exact; /* the rate asked for plays no part */
+
+    /* The five of the contract. make() builds from all keys at once or, for n = 0, makes an empty
+     * one with room for c->keys; NULL if it cannot be had. has() sets bit i of `hits` as
+     * tamis_has_many() does and returns how many it set; it runs in several threads at a time. */
+    void *(*make)(const bench_subject *s, const bench_case *c, const uint64_t *keys, size_t n);
+    bool (*add)(void *self, const uint64_t *keys, size_t n);
+    size_t (*has)(const void *self, uint64_t *hits, const uint64_t *keys, size_t n);
+    size_t (*bytes)(const void *self);
+    void (*drop)(void *self);
+
+    /* What only some have. */
+    bool builds_at_once; /* make() takes keys */
+    bool (*add_one)(void *self, uint64_t key);
+    bool (*has_one)(const void *self, uint64_t key);
+    bool (*remove)(void *self, const uint64_t *keys, size_t n);
+    uint64_t (*count)(const void *self, const uint64_t *keys, size_t n); /* the sum of counts */
+    bool (*save)(const void *self, const char *path);
+    void *(*map)(const char *path);
+    double (*planned_fpr)(const void *self);
+    int kind; /* of tamis */
+};
+
+enum { BENCH_UNIVERSE = 8 };
+
+/* Says why on stderr and ends the program. */
+__attribute__((noreturn)) void bench_die(const char *what, const char *why);
+
+/* The kinds of this library. */
+size_t bench_tamis(bench_subject *subjects, size_t max);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

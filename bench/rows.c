@@ -1,0 +1,244 @@
+#include "rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Statistics -------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static bench_figures figures(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, ascending);
+    return (bench_figures){ (values[(n - 1) / 2] + values[n / 2]) / 2, values[0], values[n - 1] };
+}
+
+static double chosen(const bench_workload *w, bench_time t)
+{
+    return w->by_wall ? t.wall : t.cpu;
+}
+
+bench_figures bench_ns(const bench_series *s, const bench_workload *w)
+{
+    double values[BENCH_MAX_RUNS];
+
+    for (int i = 0; i < s->n; i++)
+        values[i] = chosen(w, s->times[i]);
+    return figures(values, s->n);
+}
+
+/* Each repetition is divided by the limit that was measured in it. */
+static int ratios(double *values, const bench_series *s, const bench_workload *w)
+{
+    for (int i = 0; i < s->n; i++)
+        values[i] = chosen(w, s->times[i]) / s->limits[i][w->limit];
+    return s->n;
+}
+
+bench_figures bench_ratio(const bench_series *s, const bench_workload *w)
+{
+    double values[BENCH_MAX_RUNS];
+    int n = ratios(values, s, w);
+
+    return figures(values, n);
+}
+
+bool bench_is_absurd(const bench_series *s, const bench_workload *w)
+{
+    double values[BENCH_MAX_RUNS];
+    int n = ratios(values, s, w);
+    double median = figures(values, n).median; /* and sorts */
+
+    return values[n * 3 / 4] - values[n / 4] > median / 2;
+}
+
+static double median_limit(const bench_series *s, bench_limit limit)
+{
+    double values[BENCH_MAX_RUNS];
+
+    for (int i = 0; i < s->n; i++)
+        values[i] = s->limits[i][limit];
+    return figures(values, s->n).median;
+}
+
+static double median_time(const bench_series *s, bool wall)
+{
+    double values[BENCH_MAX_RUNS];
+
+    for (int i = 0; i < s->n; i++)
+        values[i] = wall ? s->times[i].wall : s->times[i].cpu;
+    return figures(values, s->n).median;
+}
+
+/* ---- Machine ----------------------------------------------------------- */
+
+static void find_processor(char *name, size_t size)
+{
+    char text[256];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+
+    snprintf(name, size, "unknown processor");
+    while (info && fgets(text, sizeof text, info)) {
+        char *value = strstr(text, ": ");
+        if (strncmp(text, "model name", 10) != 0 || !value)
+            continue;
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(name, size, "%s", value + 2);
+        break;
+    }
+    if (info)
+        fclose(info);
+}
+
+/* As the system tells of its first processor: "32K", "1024K". */
+static void append_cache(char *text, size_t size, int index, const char *label)
+{
+    char path[96], value[32] = "";
+
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return;
+    if (fgets(value, sizeof value, in)) {
+        value[strcspn(value, "\n")] = '\0';
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s %s", used ? ", " : "", label, value);
+    }
+    fclose(in);
+}
+
+void bench_machine_find(bench_machine *m, const char *commit)
+{
+    time_t now = time(NULL);
+
+    *m = (bench_machine){ .cores = sysconf(_SC_NPROCESSORS_ONLN), .commit = commit };
+    find_processor(m->name, sizeof m->name);
+    append_cache(m->caches, sizeof m->caches, 0, "L1d");
+    append_cache(m->caches, sizeof m->caches, 2, "L2");
+    append_cache(m->caches, sizeof m->caches, 3, "L3");
+    strftime(m->date, sizeof m->date, "%Y-%m-%d", gmtime(&now));
+}
+
+/* ---- Rows -------------------------------------------------------------- */
+
+/* What another program may take apart again. */
+static void put_text(FILE *csv, const char *text)
+{
+    fputs(",\"", csv);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', csv);
+        fputc(*text, csv);
+    }
+    fputc('"', csv);
+}
+
+static void put_number(FILE *csv, double x)
+{
+    if (isfinite(x))
+        fprintf(csv, ",%.6g", x);
+    else
+        fputc(',', csv);
+}
+
+static void put_nothing(FILE *csv, int columns)
+{
+    while (columns-- > 0)
+        fputc(',', csv);
+}
+
+void bench_print_head(FILE *csv)
+{
+    fputs("subject,library,source,workload,keys,fpr,status,ns,low,high,cpu_ns,wall_ns,limit,"
+          "limit_ns,ratio,ratio_low,ratio_high,bits_per_key,planned_fpr,measured_fpr,overhead,"
+          "bytes,runs",
+          csv);
+    for (int i = 0; i < BENCH_LIMIT_COUNT; i++)
+        fprintf(csv, ",%s", bench_limit_name((bench_limit)i));
+    fputs(",machine,cores,caches,compiler,commit,date\n", csv);
+}
+
+static void put_figures(FILE *csv, bench_figures f)
+{
+    put_number(csv, f.median);
+    put_number(csv, f.low);
+    put_number(csv, f.high);
+}
+
+static void put_measured(FILE *csv, const bench_workload *w, const bench_series *s)
+{
+    put_figures(csv, bench_ns(s, w));
+    put_number(csv, median_time(s, false));
+    put_number(csv, median_time(s, true));
+    fprintf(csv, ",%s", bench_limit_name(w->limit));
+    put_number(csv, median_limit(s, w->limit));
+    put_figures(csv, bench_ratio(s, w));
+}
+
+/* Bits beyond the least that any filter of this rate can do with. */
+static double overhead(const bench_space *space)
+{
+    return space->measured_fpr > 0 ? space->bits_per_key / -log2(space->measured_fpr) - 1 : NAN;
+}
+
+static void put_space(FILE *csv, const bench_space *space)
+{
+    put_number(csv, space->bits_per_key);
+    put_number(csv, space->planned_fpr);
+    put_number(csv, space->measured_fpr);
+    put_number(csv, overhead(space));
+    if (space->bytes)
+        fprintf(csv, ",%zu", space->bytes);
+    else
+        put_nothing(csv, 1);
+}
+
+static void put_limits(FILE *csv, const bench_series *s)
+{
+    for (int i = 0; i < BENCH_LIMIT_COUNT; i++) {
+        double ns = s->n ? median_limit(s, (bench_limit)i) : NAN;
+        put_number(csv, ns > 0 ? ns : NAN);
+    }
+}
+
+static void put_machine(FILE *csv, const bench_machine *m)
+{
+    put_text(csv, m->name);
+    fprintf(csv, ",%ld", m->cores);
+    put_text(csv, m->caches);
+    put_text(csv, BENCH_COMPILER);
+    put_text(csv, m->commit);
+    put_text(csv, m->date);
+}
+
+void bench_print_row(FILE *csv, const bench_machine *m, const bench_trial *t,
+                     const bench_space *space, const bench_workload *w, const bench_series *s)
+{
+    bool absurd = s->n && bench_is_absurd(s, w);
+
+    fprintf(csv, "%s", t->subject->name);
+    put_text(csv, t->subject->library);
+    fprintf(csv, ",%s,%s,%" PRIu64 ",%.17g,%s", t->subject->kind ? "tamis" : "peer", w->name,
+            t->of.keys, t->of.fpr,
+            !s->n    ? "cannot"
+            : absurd ? "noisy"
+                     : "ok");
+    if (s->n && !absurd)
+        put_measured(csv, w, s);
+    else
+        put_nothing(csv, 10);
+    put_space(csv, space);
+    fprintf(csv, ",%d", s->n);
+    put_limits(csv, s);
+    put_machine(csv, m);
+    fputc('\n', csv);
+}

@@ -1,0 +1,47 @@
+/* rows.h - what the repetitions of a workload gave, and its row in the CSV. */
+#ifndef BENCH_ROWS_H
+#define BENCH_ROWS_H
+
+#include <stdio.h>
+
+#include "workloads.h"
+
+enum { BENCH_MAX_RUNS = 99 };
+
+/* One workload: the time of each repetition, and each limit beside it. */
+typedef struct bench_series {
+    bench_time times[BENCH_MAX_RUNS];
+    double limits[BENCH_MAX_RUNS][BENCH_LIMIT_COUNT];
+    int n;
+} bench_series;
+
+/* What is the same in every row. */
+typedef struct bench_machine {
+    char name[128], caches[128], date[16];
+    long cores;
+    const char *commit;
+} bench_machine;
+
+/* What is the same in every row of a trial. */
+typedef struct bench_space {
+    double bits_per_key, planned_fpr, measured_fpr; /* rates are NaN where there are none */
+    size_t bytes;
+} bench_space;
+
+typedef struct bench_figures {
+    double median, low, high;
+} bench_figures;
+
+void bench_machine_find(bench_machine *m, const char *commit);
+
+/* Half of the repetitions differ by more than half of the median: nothing to report. */
+bool bench_is_absurd(const bench_series *s, const bench_workload *w);
+bench_figures bench_ns(const bench_series *s, const bench_workload *w);
+bench_figures bench_ratio(const bench_series *s, const bench_workload *w);
+
+void bench_print_head(FILE *csv);
+/* A series without repetitions is one of a subject that cannot. */
+void bench_print_row(FILE *csv, const bench_machine *m, const bench_trial *t,
+                     const bench_space *space, const bench_workload *w, const bench_series *s);
+
+#endif

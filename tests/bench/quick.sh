@@ -1,0 +1,51 @@
+#!/bin/bash
+# The benchmark runs, names every kind and every workload, and its page can be made. Times are not
+# judged.
+set -eu
+
+tamis=$1
+bench=$(dirname "$tamis")/tamis-bench
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+fail()
+{
+    echo "$0: $*" >&2
+    exit 1
+}
+
+# Under a sanitizer a smaller set is as telling.
+if [ -n "${TAMIS_SANITIZED:-}" ]; then
+    "$bench" --quick --keys 20000 --csv speed.csv
+else
+    "$bench" --quick --csv speed.csv
+fi
+
+names()
+{
+    "$bench" --list | awk -v what="$1" '$1 == what { print $2 }'
+}
+
+"$tamis" kinds | awk 'NR > 1 { print $1 }' | while read -r kind; do
+    names subject | grep -qx "$kind" || fail "$kind is not a subject"
+done
+names subject | while read -r subject; do
+    names workload | while read -r workload; do
+        grep -q "^$subject,.*,$workload," speed.csv || fail "no row for $subject, $workload"
+    done
+done
+! grep -q ',tamis,build,.*,cannot,' speed.csv || fail "a kind cannot be built"
+[ ! -e tamis-bench.image ] && [ ! -e tamis-bench.pages ] || fail "files were left behind"
+
+# What cannot be measured or written is said, in one line.
+for bad in "--keys 5" "--keys x" "--fpr 2" "--runs 1" "--subject nosuch" "--csv no/such/folder"; do
+    # $bad is an option and its argument.
+    # shellcheck disable=SC2086
+    if "$bench" --quick $bad >out 2>err; then
+        fail "$bad was accepted"
+    fi
+    [ "$(wc -l <err)" -eq 1 ] || fail "$bad: $(cat err)"
+done
+
+"$root/bench/report" speed.csv -o page
+[ -s page/performance.md ] || fail "no page"
+"$root/bench/compare" speed.csv speed.csv >out || fail "a run differs from itself"
