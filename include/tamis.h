@@ -54,8 +54,8 @@ TAMIS_API const char *tamis_version(void);
     X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")      \
     X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")  \
     X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")      \
-    X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots") \
-    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")
+    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")   \
+    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,

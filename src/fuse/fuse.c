@@ -2,7 +2,7 @@
  *
  * The fingerprint of a key is the xor of its slots, two in one block and one in a
  * block before it. They are found by peeling: see window.h for the layout and peel.h for how they
- * are filled. Large sets take twelve percent more slots than keys.
+ * are filled. Large sets take thirteen percent more slots than keys.
  *
  * Payload: parts of one size (base/parts.h), each with its slots and a tail. Zeros are the empty
  * filter.
