@@ -56,8 +56,8 @@ TAMIS_API const char *tamis_version(void);
     X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")             \
     X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")          \
     X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros")      \
-    X(FUSE, 8, fuse, "static filter, 12 % above the smallest, reads three slots")        \
-    X(FUSE4, 9, fuse4, "static filter, 7 % above the smallest, reads four slots")        \
+    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")          \
+    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")         \
     X(RIBBON, 10, ribbon, "bumped ribbon: static, half a percent above the least space") \
     X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                          \
     X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")         \

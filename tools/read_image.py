@@ -363,8 +363,6 @@ class Blocked:
 class Fuse:
     name = "fuse"
     arity = 3
-    HEAD, STASH = 32, 3
-    MULTIPLIER = 0x243F6A8885A308D3
 
     @staticmethod
     def part_bits(h):
@@ -373,47 +371,77 @@ class Fuse:
             bits += 1
         return bits
 
+    @staticmethod
+    def stash(h):
+        """Bytes of the bitmap, and hashes that there is room for."""
+        return 128 if h.slots >> 16 else 8, 3 + (h.slots >> 16)
+
     @classmethod
     def part_bytes(cls, h):
+        bitmap, stash = cls.stash(h)
         slack = 0 if h.width in (8, 16, 32) else 7
-        return (cls.HEAD + (h.slots * h.width + 7) // 8 + slack + 63) // 64 * 64
+        return ((h.slots * h.width + 7) // 8 + slack + 8 + bitmap + 8 * stash + 63) // 64 * 64
+
+    @classmethod
+    def tail(cls, h):
+        """Where in a part it begins."""
+        bitmap, stash = cls.stash(h)
+        return cls.part_bytes(h) - (8 + bitmap + 8 * stash)
 
     @classmethod
     def bytes(cls, h):
-        shaped = (1 <= h.width <= 32 and 2 <= h.hashes <= 16 and h.slots < 1 << 31
-                  and h.slots % (1 << h.hashes) == 0 and h.slots >> h.hashes >= cls.arity
-                  and h.capacity < 1 << 48)
+        block, window = h.hashes & 15, h.hashes >> 4
+        shaped = (1 <= h.width <= 32 and 2 <= block <= 6 and window <= 12 and h.slots < 1 << 31
+                  and h.slots % (1 << block) == 0 and h.slots >> block > 1 << window
+                  and h.capacity < 1 << 40)
         return cls.part_bytes(h) << cls.part_bits(h) if shaped else 0
+
+    @classmethod
+    def slots(cls, h, g, lead):
+        """The slots of a key, in its near block and in one of the window before it."""
+        length, window = 1 << (h.hashes & 15), 1 << (h.hashes >> 4)
+        starts = h.slots // length - window
+        near = window + ((lead >> 32) * starts >> 32)
+        far = near - 1 - (g >> 22) % window
+        yield near * length + g % length
+        yield near * length + (g + 1 + (g >> 6) % (length // 2)) % length
+        yield far * length + (g >> 11) % length
+        if cls.arity == 4:
+            yield far * length + ((g >> 11) + 1 + (g >> 17) % (length // 2)) % length
 
     @classmethod
     def has(cls, image, key):
         header, h = image.header, image.place(key)
         bits = cls.part_bits(header)
         part = (h >> 64 - bits) * cls.part_bytes(header)
-        head = image.payload[part:part + cls.HEAD]
-        keys, seed, stashed = u32(head, 0), head[4], min(head[5], cls.STASH)
-        if keys == 0:
+        tail = image.payload[part + cls.tail(header):part + cls.part_bytes(header)]
+        tries, stashed = tail[4], int.from_bytes(tail[6:8], "little")
+        if tries == 0:
             return False
-        if any(u64(head, 8 + 8 * i) == h for i in range(stashed)):
-            return True
-        start = scale64(h << bits & MASK, (header.slots >> header.hashes) - cls.arity + 1)
-        low = h & (1 << 56) - 1
-        product = (low ^ seed * 0x9E3779B97F4A7C15 & MASK) * cls.MULTIPLIER
-        offsets = product >> 64 ^ product & MASK
-        found = h
-        for j in range(cls.arity):
-            offset = offsets >> 16 * j & (1 << header.hashes) - 1
-            at = ((start + j << header.hashes) + offset) * header.width
-            byte = part + cls.HEAD + at // 8
+        g, lead = h, h << bits & MASK
+        if tries > 1:
+            g = lead = mix64(h ^ (tries - 1) * 0x9E3779B97F4A7C15 & MASK)
+        found = g >> 25
+        for slot in cls.slots(header, g, lead):
+            at = slot * header.width
+            byte = part + at // 8
             found ^= int.from_bytes(image.payload[byte:byte + 8], "little") >> at % 8
-        return found & (1 << header.width) - 1 == 0
+        if found & (1 << header.width) - 1 == 0:
+            return True
+        bitmap, stash = cls.stash(header)
+        in_bitmap = tail[8 + g // 8 % bitmap] >> g % 8 & 1
+        return bool(in_bitmap) and any(u64(tail, 8 + bitmap + 8 * i) == g
+                                       for i in range(min(stashed, stash)))
 
     @classmethod
     def verify(cls, image):
         size, total = cls.part_bytes(image.header), 0
-        for part in range(0, len(image.payload), size):
-            require(image.payload[part + 5] <= cls.STASH, "a stash of more keys than fit")
-            total += u32(image.payload, part)
+        for at in range(cls.tail(image.header), len(image.payload), size):
+            tail = image.payload[at:at + 8]
+            stashed, keys = int.from_bytes(tail[6:8], "little"), u32(tail, 0)
+            require(stashed <= cls.stash(image.header)[1], "a stash of more keys than fit")
+            require((keys == 0) == (tail[4] == 0), "keys and no seed, or a seed and no keys")
+            total += keys
         require(total == image.header.count, "the keys of the parts are not the count")
 
 

@@ -1,25 +1,30 @@
 /* fuse4.c - binary fuse filter with four slots a key.
  *
- * The fingerprint of a key is the xor of its slots, one in each of four neighbouring segments. The
- * slots are found by peeling: see segments.h for the layout and peel.h for how they are filled.
- * Half the slots to spare of three-wise filters, for one more line to be read.
+ * The fingerprint of a key is the xor of its slots, two in one block and two in a
+ * block before it. They are found by peeling: see window.h for the layout and peel.h for how they
+ * are filled. Half the slots to spare of three-wise filters, and as many lines to be read.
  *
- * Payload: parts of one size (base/parts.h), each with a head and its slots. Zeros are the empty
+ * Payload: parts of one size (base/parts.h), each with its slots and a tail. Zeros are the empty
  * filter.
  *
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
 #define ARITY 4
 
+/* Blocks of fewer than 64 slots would cost more room than four-wise filters save. */
+enum { WIDE_HALVINGS = 0, STARTS_A_HALVING = 0 };
+
 #include "fuse/peel.h"
 
 static const sizing SIZES[] = {
-    { 10, 2, 512 },        { 18, 2, 720 },        { 32, 3, 800 },        { 56, 3, 1190 },
-    { 100, 4, 1000 },      { 178, 4, 1210 },      { 316, 4, 1310 },      { 562, 5, 1236 },
-    { 1000, 5, 1290 },     { 1778, 6, 1230 },     { 3162, 6, 1256 },     { 5623, 7, 1200 },
-    { 10000, 7, 1204 },    { 17783, 8, 1160 },    { 31623, 8, 1172 },    { 56234, 9, 1136 },
-    { 100000, 9, 1146 },   { 177828, 10, 1116 },  { 316228, 10, 1126 },  { 562341, 11, 1104 },
-    { 1000000, 11, 1102 }, { 1778279, 12, 1090 }, { 3162278, 12, 1092 }, { UINT64_MAX, 13, 1090 },
+    { 10, 3, 0, 1024 },      { 18, 4, 0, 600 },       { 32, 5, 0, 512 },
+    { 56, 5, 0, 1000 },      { 100, 5, 0, 1200 },     { 178, 5, 0, 1330 },
+    { 316, 6, 0, 1240 },     { 562, 6, 0, 1300 },     { 1000, 6, 1, 1240 },
+    { 1778, 6, 1, 1280 },    { 3162, 6, 2, 1236 },    { 5623, 6, 2, 1256 },
+    { 10000, 6, 3, 1212 },   { 17783, 6, 3, 1220 },   { 31623, 6, 4, 1180 },
+    { 56234, 6, 5, 1150 },   { 100000, 6, 5, 1170 },  { 177828, 6, 6, 1144 },
+    { 316228, 6, 7, 1124 },  { 562341, 6, 7, 1128 },  { 1000000, 6, 8, 1114 },
+    { 1778279, 6, 8, 1114 }, { 3162278, 6, 9, 1104 }, { UINT64_MAX, 6, 10, 1097 },
 };
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)

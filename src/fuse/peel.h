@@ -2,20 +2,21 @@
  * that the slots can be filled one after the other.
  *
  * A slot that only one key has is that key's: whatever the others want, it is written last. Without
- * that key, other slots may have one key only, and so on. Keys start in segments from left to
- * right, and each lies in ARITY neighbours, so that the first segments have few keys. Peeling
- * starts there and moves on like a wave; a sweep from the first segment to the last, in which keys
- * are added just ahead of the wave, works on a few segments at a time and stays in the cache.
+ * that key, other slots may have one key only, and so on. The first window of blocks is near to no
+ * key, and far from few: it has few keys. Peeling starts there and moves on like a wave (it would
+ * not start at the other end, whose blocks have two slots of a key each); a sweep from the first
+ * block to the last, in which keys are added just ahead of the wave, works on some three windows of
+ * blocks at a time and stays in the cache.
  *
  * State of a slot: one word, made of all keys that have it and are not peeled yet.
  *
- *   bits 0 .. 55   xor of their low bits
- *   bits 56, 57    xor of j, if it is the j-th slot of the key
+ *   bits 0 .. 56   xor of their low bits
+ *   bit 57         xor of 1 for keys of which this is the far block
  *   bits 58 .. 63  how many they are
  *
- * When one is left, the word names it: its start is j segments before the slot. It is left there
- * when the key is peeled, so that the order of peeling is an array of slots, four bytes a key.
- * Slots are read in that order, then written in the opposite one.
+ * When one is left, the word names it, since its low bits tell how far the far block is from the
+ * near one. It is left there when the key is peeled, so that the order of peeling is an array of
+ * slots, four bytes a key. Slots are read in that order, then written in the opposite one.
  *
  * The word of a slot depends on the set of keys, not on their order: so does all that follows.
  *
@@ -28,27 +29,32 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "fuse/segments.h"
+#include "fuse/window.h"
 
 /* ---- State of slots ---------------------------------------------------- */
 
 #define ONE_KEY (UINT64_C(1) << 58)
+#define IS_FAR (UINT64_C(1) << 57)
 
 /* Of half as many keys as can be counted in a slot, most must be the same one. */
 #define CROWD (ONE_KEY * 32)
 
-enum { SEEDS = 64, LARGEST_CORE = 256, AHEAD = 64 };
+enum { SEEDS = 64, LARGEST_CORE = 1024, AHEAD = 64 };
+
+/* Blocks by which the sweep moves on. */
+enum { STRIDE = 32 };
 
 typedef struct peeling {
     shape s;
-    uint64_t slots, seed;
+    uint32_t slots;
+    unsigned seed, skip;      /* see near_of() */
     uint64_t *states;         /* of slots */
     uint32_t *order;          /* first the slots peeled, then those to be looked at */
     size_t peeled, next, end; /* in it */
-    uint64_t *hashes;
+    uint64_t *keys;           /* g of each */
     size_t n, added;
-    uint64_t cleared; /* slots whose state is in use */
-    bool is_mixed_up; /* hashes were not in groups, or too many have a slot in common */
+    uint32_t cleared; /* slots whose state is in use */
+    bool is_crowded;  /* too many have a slot in common */
 } peeling;
 
 static inline bool is_single(uint64_t state)
@@ -56,46 +62,62 @@ static inline bool is_single(uint64_t state)
     return state - ONE_KEY < ONE_KEY;
 }
 
-static inline uint64_t mark_of(uint64_t h, unsigned j)
+/* What the j-th slot of a key has of it. */
+static inline uint64_t mark_of(uint64_t g, unsigned j)
 {
-    return (h & FUSE_LOW_BITS) | (uint64_t)j << 56;
+    return (g & (IS_FAR - 1)) | (j < 2 ? 0 : IS_FAR);
+}
+
+/* The slots of the key that is left in a slot. */
+static inline spots spots_left(const shape *s, uint32_t slot, uint64_t state)
+{
+    uint32_t block = slot >> s->block_bits, far = 0 - (uint32_t)(state >> 57 & 1);
+
+    return spots_of(s, state, block + (reach_of(s, state) & far));
+}
+
+static inline spots spots_in(const peeling *q, uint64_t g)
+{
+    return spots_of(&q->s, g, near_of(&q->s, g, q->skip));
 }
 
 /* ---- Adding keys ------------------------------------------------------- */
 
-static void clear_until(peeling *q, uint64_t end)
+static void clear_until(peeling *q, uint64_t block)
 {
+    uint64_t end = block << q->s.block_bits;
+
     if (end > q->slots)
         end = q->slots;
     if (end > q->cleared) {
         memset(q->states + q->cleared, 0, (end - q->cleared) * sizeof *q->states);
-        q->cleared = end;
+        q->cleared = (uint32_t)end;
     }
 }
 
-/* Adds the keys that start in the segments up to `last`: they come before the first that starts so
- * far behind it that no key of its group can start there. A long loop over copies of what it needs:
- * the compiler cannot know that states are not part of *q. */
+/* Adds the keys that have a slot in the blocks up to `last`: they come before the first whose near
+ * block is so far behind the window of that one that no key of its group can reach it. A long loop
+ * over copies of what it needs: the compiler cannot know that states are not part of *q. */
 static void add_until(peeling *q, uint64_t last)
 {
     const shape s = q->s;
-    const uint64_t *hashes = q->hashes, seed = q->seed;
-    uint64_t *states = q->states, stop = last + (s.starts >> group_bits(q->n)) + 1, start;
+    const uint64_t *keys = q->keys;
+    const unsigned skip = q->skip;
+    uint64_t *states = q->states, stop = last, crowd = 0;
     size_t i = q->added, n = q->n;
-    uint64_t crowd = 0;
-    bool late = false;
+    uint32_t near;
 
-    clear_until(q, (stop + ARITY) << s.segment_bits);
-    for (; i < n && (start = start_of(&s, hashes[i])) <= stop; i++) {
-        uint64_t h = hashes[i], offsets = offsets_of(h & FUSE_LOW_BITS, seed);
+    stop += s.in_window + 1 + (s.starts >> group_bits(q->n)) + 1;
+    clear_until(q, stop + 1);
+    for (; i < n && (near = near_of(&s, keys[i], skip)) <= stop; i++) {
+        spots to = spots_of(&s, keys[i], near);
         for (unsigned j = 0; j < ARITY; j++) {
-            uint64_t *state = &states[slot_of(&s, start, offsets, j)];
-            crowd |= *state = (*state ^ mark_of(h, j)) + ONE_KEY;
+            uint64_t *state = &states[to.at[j]];
+            crowd |= *state = (*state ^ mark_of(keys[i], j)) + ONE_KEY;
         }
-        late |= start < last;
     }
     q->added = i;
-    q->is_mixed_up |= late || crowd >= CROWD;
+    q->is_crowded |= crowd >= CROWD;
 }
 
 /* ---- Peeling ----------------------------------------------------------- */
@@ -103,10 +125,9 @@ static void add_until(peeling *q, uint64_t last)
 /* Takes the key that is left in each slot of the queue out of its other slots; those below `limit`
  * in which it leaves one key join the queue. Above it, slots may get more keys. In the queue a slot
  * waits while its key may be peeled from another one: then nothing is left. */
-static void peel_queue(peeling *q, uint64_t limit)
+static void peel_queue(peeling *q, uint32_t limit)
 {
     const shape s = q->s;
-    const uint64_t seed = q->seed;
     uint64_t *states = q->states;
     uint32_t *order = q->order;
     size_t peeled = q->peeled, end = q->end;
@@ -116,71 +137,118 @@ static void peel_queue(peeling *q, uint64_t limit)
         uint64_t state = states[slot];
         if (!is_single(state))
             continue;
-        uint64_t start = (slot >> s.segment_bits) - (state >> 56 & 3);
-        uint64_t offsets = offsets_of(state & FUSE_LOW_BITS, seed);
+        spots to = spots_left(&s, slot, state);
         order[peeled++] = slot;
         for (unsigned j = 0; j < ARITY; j++) {
-            uint64_t other = slot_of(&s, start, offsets, j);
-            uint64_t left = (states[other] ^ mark_of(state, j)) - ONE_KEY;
-            states[other] = left;
-            order[end] = (uint32_t)other;
-            end += is_single(left) & (other < limit);
+            uint64_t left = (states[to.at[j]] ^ mark_of(state, j)) - ONE_KEY;
+            states[to.at[j]] = left;
+            order[end] = to.at[j];
+            end += is_single(left) & (to.at[j] < limit);
         }
         states[slot] = state - ONE_KEY;
     }
     q->peeled = q->next = q->end = peeled;
 }
 
-static void queue_singles(peeling *q, uint64_t from, uint64_t to)
+static void queue_singles(peeling *q, uint32_t from, uint32_t to)
 {
     const uint64_t *states = q->states;
     uint32_t *order = q->order;
     size_t end = q->end;
 
-    for (uint64_t i = from; i < to; i++) {
-        order[end] = (uint32_t)i;
+    for (uint32_t i = from; i < to; i++) {
+        order[end] = i;
         end += is_single(states[i]);
     }
     q->end = end;
 }
 
-/* Peels what can be peeled; false if the keys came in no order or too many meet in a slot. */
+/* Peels what can be peeled; false if too many keys meet in a slot. */
 static bool sweep(peeling *q)
 {
-    uint64_t length = UINT64_C(1) << q->s.segment_bits;
+    uint32_t stride = STRIDE << q->s.block_bits;
 
     q->peeled = q->next = q->end = q->added = 0;
     q->cleared = 0;
-    q->is_mixed_up = false;
-    for (uint64_t from = 0; from < q->slots && !q->is_mixed_up; from += length) {
-        add_until(q, from >> q->s.segment_bits);
-        queue_singles(q, from, from + length);
-        peel_queue(q, from + length);
+    q->is_crowded = false;
+    for (uint32_t from = 0; from < q->slots && !q->is_crowded; from += stride) {
+        uint32_t to = q->slots - from < stride ? q->slots : from + stride;
+        add_until(q, (to >> q->s.block_bits) - 1);
+        queue_singles(q, from, to);
+        peel_queue(q, to);
     }
-    return !q->is_mixed_up;
+    return !q->is_crowded;
 }
 
 /* ---- The core ---------------------------------------------------------- */
 
 /* A key was peeled if and only if one of its slots has no key left. */
-static bool in_core(const peeling *q, uint64_t h)
+static bool in_core(const peeling *q, uint64_t g)
 {
-    uint64_t start = start_of(&q->s, h), offsets = offsets_of(h & FUSE_LOW_BITS, q->seed);
+    spots to = spots_in(q, g);
 
     for (unsigned j = 0; j < ARITY; j++)
-        if (q->states[slot_of(&q->s, start, offsets, j)] < ONE_KEY)
+        if (q->states[to.at[j]] < ONE_KEY)
             return false;
     return true;
 }
 
-/* The hashes of a small core, ascending. */
+static bool has_core(const peeling *q, uint32_t block)
+{
+    const uint64_t *states = q->states + ((size_t)block << q->s.block_bits);
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i <= q->s.in_block; i++)
+        any |= states[i];
+    return any >= ONE_KEY;
+}
+
+/* Keys come in groups of equal leading bits, ascending; within a group they may be in any order. */
+static uint64_t group_of(const peeling *q, uint64_t g)
+{
+    return g << q->skip >> 32 >> (32 - group_bits(q->n));
+}
+
+static size_t first_of_group(const peeling *q, uint64_t group)
+{
+    size_t low = 0, high = q->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (group_of(q, q->keys[middle]) < group)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds the keys of the core with that near block to the n that there are. */
+static size_t collect(const peeling *q, uint64_t *core, size_t n, uint64_t block)
+{
+    uint64_t start = block - q->s.in_window - 1;
+    uint64_t lead = ((start << 32) + q->s.starts - 1) / q->s.starts;
+    size_t i = first_of_group(q, lead >> (32 - group_bits(q->n)));
+
+    for (; i < q->n && n < LARGEST_CORE; i++) {
+        uint64_t first_of_its_group = group_of(q, q->keys[i]) << (32 - group_bits(q->n));
+        if (first_of_its_group * q->s.starts >> 32 > start)
+            break;
+        if (near_of(&q->s, q->keys[i], q->skip) == block && in_core(q, q->keys[i]))
+            core[n++] = q->keys[i];
+    }
+    return n;
+}
+
+/* The keys of a small core, ascending. */
 static size_t find_core(const peeling *q, uint64_t *core)
 {
+    uint32_t blocks = q->slots >> q->s.block_bits;
     size_t n = 0;
 
-    for (size_t i = 0; i < q->n && n < LARGEST_CORE; i++)
-        if (in_core(q, q->hashes[i]))
-            core[n++] = q->hashes[i];
+    for (uint32_t block = q->s.in_window + 1; block < blocks && n < LARGEST_CORE; block++)
+        if (has_core(q, block))
+            n = collect(q, core, n, block);
     tamis__sort(core, n);
     return n;
 }
@@ -193,34 +261,32 @@ static bool has_duplicates(const uint64_t *sorted, size_t n)
     return false;
 }
 
-static void take_out(peeling *q, uint64_t h)
+static void take_out(peeling *q, uint64_t g)
 {
-    uint64_t start = start_of(&q->s, h), offsets = offsets_of(h & FUSE_LOW_BITS, q->seed);
+    spots to = spots_in(q, g);
 
     for (unsigned j = 0; j < ARITY; j++) {
-        uint64_t slot = slot_of(&q->s, start, offsets, j);
-        q->states[slot] = (q->states[slot] ^ mark_of(h, j)) - ONE_KEY;
-        q->order[q->end] = (uint32_t)slot;
-        q->end += is_single(q->states[slot]);
+        uint64_t *state = &q->states[to.at[j]];
+        *state = (*state ^ mark_of(g, j)) - ONE_KEY;
+        q->order[q->end] = to.at[j];
+        q->end += is_single(*state);
     }
 }
 
-/* Takes the smallest keys out of the core until it can be peeled; returns how many it took. More
- * than STASH: it cannot. */
-static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_t n)
+/* Takes the smallest keys out of the core until it can be peeled, and puts them in front; returns
+ * how many it took. If that is more than the stash holds, it gave up. */
+static size_t abandon(peeling *q, uint64_t *core, size_t n)
 {
-    unsigned stashed = 0;
+    size_t taken = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && taken <= q->s.stash; i++) {
         if (!in_core(q, core[i]))
             continue;
-        if (stashed == STASH)
-            return STASH + 1;
-        stash[stashed++] = core[i];
         take_out(q, core[i]);
         peel_queue(q, q->slots);
+        core[taken++] = core[i];
     }
-    return stashed;
+    return taken;
 }
 
 /* ---- Filling slots ----------------------------------------------------- */
@@ -228,18 +294,18 @@ static unsigned abandon(peeling *q, uint64_t *stash, const uint64_t *core, size_
 FUSE_INLINE void fill_plain(const peeling *q, uint8_t *array, unsigned plain)
 {
     const shape s = q->s;
-    const uint64_t *states = q->states, seed = q->seed;
+    const uint64_t *states = q->states;
     const uint32_t *order = q->order;
 
     for (size_t i = q->peeled; i-- > 0;) {
         __builtin_prefetch(&states[order[i < AHEAD ? 0 : i - AHEAD]]);
-        uint64_t slot = order[i], state = states[slot];
-        uint64_t start = (slot >> s.segment_bits) - (state >> 56 & 3);
-        uint64_t offsets = offsets_of(state & FUSE_LOW_BITS, seed);
-        uint32_t x = (uint32_t)state;
+        uint32_t slot = order[i];
+        uint64_t state = states[slot];
+        spots to = spots_left(&s, slot, state);
+        uint32_t x = print_of(state);
 
         for (unsigned j = 0; j < ARITY; j++)
-            x ^= get(array, slot_of(&s, start, offsets, j), s.width, plain);
+            x ^= get(array, to.at[j], s.width, plain);
         if (plain)
             packed_put(array, slot, plain, x);
         else
@@ -265,15 +331,17 @@ static void fill(const peeling *q, uint8_t *array)
     }
 }
 
-static void finish(const peeling *q, uint8_t *part, unsigned seed, const uint64_t *stash,
-                   unsigned stashed)
+static void fill_tail(const peeling *q, uint8_t *tail, const uint64_t *stash, size_t stashed)
 {
-    put_le32(part, (uint32_t)q->n);
-    part[HEAD_SEED] = (uint8_t)seed;
-    part[HEAD_STASHED] = (uint8_t)stashed;
-    for (unsigned i = 0; i < stashed; i++)
-        put_le64(part + HEAD_STASH + 8 * i, stash[i]);
-    fill(q, part + HEAD_BYTES);
+    put_le32(tail, (uint32_t)q->n);
+    if (q->n > 0)
+        tail[TAIL_TRIES] = (uint8_t)(q->seed + 1);
+    put_le16(tail + TAIL_STASHED, (uint16_t)stashed);
+    for (size_t i = 0; i < stashed; i++) {
+        uint8_t *word = tail + stash_word(&q->s, stash[i]);
+        put_le64(word, le64(word) | UINT64_C(1) << stash[i] % 64);
+        put_le64(tail + TAIL_BITMAP + q->s.bitmap + 8 * i, stash[i]);
+    }
 }
 
 /* ---- One part ---------------------------------------------------------- */
@@ -285,48 +353,57 @@ static size_t scratch(const tamis_plan *p, size_t n)
     return (size_t)(p->slots * (sizeof(uint64_t) + sizeof(uint32_t)) + 64);
 }
 
-/* Whether the keys, all different, fit with the seed that is set; else whether to sort them first.
+/* Whether the keys fit, but for those that the stash takes; else, whether some may be duplicates.
  */
-static bool try_seed(peeling *q, uint64_t *stash, unsigned *stashed, bool *doubtful)
+static bool peel(peeling *q, uint64_t *core, size_t *stashed, bool *is_doubtful)
 {
-    uint64_t core[LARGEST_CORE];
-
     *stashed = 0;
-    *doubtful = !sweep(q);
-    if (*doubtful || q->peeled == q->n)
-        return !*doubtful;
+    *is_doubtful = !sweep(q);
+    if (*is_doubtful || q->peeled == q->n)
+        return !*is_doubtful;
     size_t n = find_core(q, core);
-    *doubtful = n == LARGEST_CORE || has_duplicates(core, n);
-    if (*doubtful)
+    *is_doubtful = n == LARGEST_CORE || has_duplicates(core, n);
+    if (*is_doubtful)
         return false;
-    *stashed = abandon(q, stash, core, n);
-    return *stashed <= STASH;
+    *stashed = abandon(q, core, n);
+    return *stashed <= q->s.stash;
+}
+
+/* Places the keys by another seed. They are in no order then, until they are sorted. */
+static void reseed(peeling *q, unsigned seed)
+{
+    for (size_t i = 0; i < q->n; i++)
+        q->keys[i] = seeded(unseeded(q->keys[i], q->seed), seed);
+    tamis__sort(q->keys, q->n);
+    q->seed = seed;
+    q->skip = 0;
 }
 
 static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
                           void *memory)
 {
-    peeling q = { .s = shape_of(p), .slots = p->slots, .hashes = hashes, .n = *n };
-    uint64_t stash[STASH];
-    bool doubtful, sorted = false;
+    peeling q = { .s = shape_of(p), .slots = (uint32_t)p->slots, .keys = hashes, .n = *n };
+    uint64_t core[LARGEST_CORE];
+    bool done, is_doubtful;
+    size_t stashed;
 
+    q.skip = q.s.part_bits;
     q.states = memory;
     q.order = (uint32_t *)(q.states + p->slots);
-    for (unsigned seed = 0; seed < SEEDS; seed++) {
-        unsigned stashed;
-        q.seed = spread_seed(seed);
-        bool done = try_seed(&q, stash, &stashed, &doubtful);
-        if (!done && doubtful && !sorted) {
-            q.n = *n = tamis__sort_unique(hashes, *n);
-            sorted = true;
-            done = try_seed(&q, stash, &stashed, &doubtful);
-        }
-        if (done) {
-            finish(&q, part, seed, stash, stashed);
-            return TAMIS_OK;
-        }
+    done = peel(&q, core, &stashed, &is_doubtful);
+    if (is_doubtful) {
+        q.n = *n = tamis__sort_unique(hashes, *n);
+        done = peel(&q, core, &stashed, &is_doubtful);
     }
-    return TAMIS_FULL;
+    while (!done && q.seed < SEEDS - 1) {
+        reseed(&q, q.seed + 1);
+        done = peel(&q, core, &stashed, &is_doubtful);
+    }
+    if (!done)
+        return TAMIS_FULL;
+    fill(&q, part);
+    fill_tail(&q, (uint8_t *)part + q.s.tail, core, stashed);
+    return TAMIS_OK;
 }
 
 static const tamis_solver SOLVER = { .scratch = scratch, .solve = solve, .enlarge = enlarge };

@@ -2,13 +2,24 @@
  * geometry that is too small, hostile heads. */
 #include "kinds.h"
 
-enum { HEAD_SEED = 4, HEAD_STASHED = 5, HEAD_STASH = 8, STASH = 3 };
+/* Of a small filter. */
+enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8, TAIL_STASH = 16, STASH = 3, TAIL = 40 };
 
 static const tamis_kind KINDS[] = { TAMIS_FUSE, TAMIS_FUSE4 };
 
-static const uint8_t *head(const tamis *f)
+static uint8_t *tail(const tamis *f)
 {
-    return f->payload;
+    return (uint8_t *)f->payload + f->plan.bytes - TAIL;
+}
+
+static unsigned block_bits(const tamis_plan *plan)
+{
+    return plan->hashes & 15;
+}
+
+static uint64_t window(const tamis_plan *plan)
+{
+    return UINT64_C(1) << (plan->hashes >> 4);
 }
 
 static bool holds(const tamis *f, const uint64_t *keys, size_t n)
@@ -22,12 +33,12 @@ static bool holds(const tamis *f, const uint64_t *keys, size_t n)
     return all;
 }
 
-/* A plan with that many segments instead of what it takes. */
-static tamis_plan squeezed(tamis_kind kind, uint64_t n, uint64_t segments)
+/* A plan with that many blocks instead of what it takes. */
+static tamis_plan squeezed(tamis_kind kind, uint64_t n, uint64_t blocks)
 {
     tamis_plan plan = plan_for(kind, n, 1.0 / 256, 0);
 
-    plan.slots = segments << plan.hashes;
+    plan.slots = blocks << block_bits(&plan);
     plan.bytes = tamis__ops(kind)->bytes(&plan);
     assert_true(plan.bytes > 0);
     return plan;
@@ -46,15 +57,15 @@ static void stash_and_seeds_are_used_and_work(void **state)
         for (int round = 0; round < 600; round++) {
             size_t n = 60 + rng_below(&r, 60);
             tamis_plan plan = plan_for(KINDS[k], n, 1.0 / 256, 0);
-            tamis_plan small = squeezed(KINDS[k], n, (plan.slots >> plan.hashes) - 1);
+            tamis_plan small = squeezed(KINDS[k], n, (plan.slots >> block_bits(&plan)) - 1);
             uint64_t *keys = fresh_keys(&r, n);
             tamis *f = filter_of(&small, keys, n);
 
             assert_true(holds(f, keys, n));
-            assert_true(head(f)[HEAD_STASHED] <= STASH);
-            of_each[head(f)[HEAD_STASHED]]++;
-            stashed += head(f)[HEAD_STASHED] > 0;
-            reseeded += head(f)[HEAD_SEED] > 0;
+            assert_true(tail(f)[TAIL_STASHED] <= STASH);
+            of_each[tail(f)[TAIL_STASHED]]++;
+            stashed += tail(f)[TAIL_STASHED] > 0;
+            reseeded += tail(f)[TAIL_TRIES] > 1;
             tamis_free(f);
             free(keys);
         }
@@ -71,19 +82,21 @@ static void stash_is_what_answers(void **state)
     rng r = rng_for(1710, 0);
     uint64_t *keys = fresh_keys(&r, 1000);
     tamis *f = filter_of(&plan, keys, 1000);
-    uint8_t *part = f->payload;
+    uint8_t *end = tail(f);
     uint64_t hits, h = place(key, f->salt);
 
     (void)state;
     assert_false(tamis_has(f, key));
-    part[HEAD_STASHED] = 2;
-    memcpy(part + HEAD_STASH + 8, &h, sizeof h);
+    end[TAIL_STASHED] = 2;
+    memcpy(end + TAIL_STASH + 8, &h, sizeof h);
+    assert_false(tamis_has(f, key));
+    end[TAIL_BITMAP + h % 64 / 8] |= (uint8_t)(1 << h % 8);
     assert_true(tamis_has(f, key));
     assert_int_equal(tamis_has_many(f, &hits, &key, 1), 1);
-    part[HEAD_STASHED] = 1;
+    end[TAIL_STASHED] = 1;
     assert_false(tamis_has(f, key));
     assert_int_equal(tamis_has_many(f, &hits, &key, 1), 0);
-    part[HEAD_STASHED] = 255;
+    end[TAIL_STASHED] = 255;
     assert_true(tamis_has(f, key));
     tamis_free(f);
     free(keys);
@@ -100,7 +113,8 @@ static void too_small_a_geometry_grows(void **state)
             rng r = rng_for(1720, sizes[s]);
             uint64_t *keys = fresh_keys(&r, sizes[s]);
             tamis_plan plan = plan_for(KINDS[k], sizes[s], 1.0 / 256, 0);
-            tamis_plan small = squeezed(KINDS[k], sizes[s], (sizes[s] >> plan.hashes) * 3 / 4);
+            tamis_plan small = squeezed(KINDS[k], sizes[s],
+                                        (sizes[s] >> block_bits(&plan)) * 3 / 4 + window(&plan));
             tamis *f = filter_of(&small, keys, sizes[s]);
 
             assert_true(f->plan.slots > small.slots && f->plan.slots < 2 * plan.slots);
@@ -160,18 +174,19 @@ static void other_geometries_are_refused(void **state)
 {
     const tamis_plan good = plan_for(TAMIS_FUSE, 5000, 0.01, 0);
     uint64_t (*bytes)(const tamis_plan *p) = tamis__ops(TAMIS_FUSE)->bytes;
-    tamis_plan bad[] = { good, good, good, good, good, good, good, good, good };
+    tamis_plan bad[] = { good, good, good, good, good, good, good, good, good, good };
 
     (void)state;
     bad[0].width = 0;
     bad[1].width = 33;
     bad[2].hashes = 1;
-    bad[3].hashes = 17;
+    bad[3].hashes = 7;
     bad[4].slots++;
-    bad[5].slots = UINT64_C(2) << good.hashes;
+    bad[5].slots = window(&good) << block_bits(&good);
     bad[6].slots = 0;
     bad[7].slots = UINT64_C(1) << 31;
     bad[8].capacity = UINT64_MAX;
+    bad[9].hashes = 13 << 4 | 6;
     assert_int_equal(bytes(&good), good.bytes);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(bytes(&bad[i]), 0);
