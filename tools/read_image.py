@@ -15,6 +15,7 @@ import struct
 import sys
 
 MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 class ImageError(Exception):
@@ -453,6 +454,8 @@ class Fuse4(Fuse):
 class Xor(Fuse):
     name = "xor"
     third = 1
+    HEAD, STASH = 32, 3
+    MULTIPLIER = 0x243F6A8885A308D3
 
     @classmethod
     def length(cls, h):
