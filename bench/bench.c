@@ -555,7 +555,7 @@ static settings parse(int argc, char **argv)
     }
     if (!set.runs)
         set.runs = 5;
-    set.queries = set.quick ? 1 << 17 : 1 << 19;
+    set.queries = set.quick ? 1 << 17 : 1 << 18;
     return set;
 }
 

@@ -220,10 +220,10 @@ static inline uint32_t width_for(double fpr)
 }
 
 /* Parts of up to `keys` keys get blocks of 2^block slots and a window of 2^window blocks, and near
- * blocks of `starts` / 1024 slots a key. Up to 562,342 keys, rows come from trials at their lower
- * end: the fewest slots with which nine in ten of 300 random sets (40 above 100,000 keys) were
- * peeled at the first attempt; further rows from a few trials each, with room to spare. The last
- * row has no upper end. */
+ * blocks of `starts` / 1024 slots a key. Rows began as the fewest slots with which nine in ten of
+ * 300 simulated sets (40 above 100,000 keys, a few above a million) were peeled at the first
+ * attempt, and were then evened out by hand. A row that is too tight costs time, for another seed,
+ * and no key. The last row has no upper end. */
 typedef struct sizing {
     uint64_t keys;
     uint32_t block, window, starts;
