@@ -227,19 +227,24 @@ def draw_legend(picture, run, rows):
     picture.text("limits", x + 32, 66)
 
 
+def within(axis):
+    """Both ends, a hair inside: a line between two points that rounding put outside is not drawn."""
+    return axis.low * 1.001, axis.high * 0.999
+
+
 def draw_points(picture, run, rows, x, y, least):
     """The limit is a line in each panel: bigger tables have a higher one."""
     plots, walls = [], []
     limits = limits_of(rows)
     if limits:
         at = y.pixel(median(limits))
-        plots.append(limit_line(picture.block([(v, median(limits)) for v in (x.low, x.high)])))
+        plots.append(limit_line(picture.block([(v, median(limits)) for v in within(x)])))
         walls.append((x.start, at - 2, x.end, at + 2))
         picture.text("memory limit", x.end - 2, at + 11, size=FONT - 2, align="right")
         walls.append((x.end - 90, at + 3, x.end, at + 19))
     if least:
         at = x.pixel(least)
-        plots.append(limit_line(picture.block([(least, v) for v in (y.low, y.high)])))
+        plots.append(limit_line(picture.block([(least, v) for v in within(y)])))
         walls.append((at - 2, y.end, at + 2, y.start))
         picture.text(f"information limit, {least:.3g} bits", at + 6, y.end + 6, size=FONT - 2)
         walls.append((at, y.end - 6, at + 185, y.end + 14))

@@ -346,6 +346,20 @@ def test_gnuplot(folder):
             expect("gnuplot failed" in done.stderr, f"gnuplot {what}: says so: {done.stderr}")
 
 
+def test_committed(folder):
+    """docs/performance.md is what the results in the repository give, and its limits are drawn."""
+    root = os.path.join(os.path.dirname(os.path.abspath(REPORT)), "..")
+    results = [os.path.join(root, "bench", "results", name)
+               for name in ("amd-epyc.csv", "amd-epyc-commands.csv")]
+    done = run(folder, *results, "-o", "committed")
+    expect(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
+    page, pictures = read_output(os.path.join(folder, "committed"))
+    with open(os.path.join(root, "docs", "performance.md"), encoding="utf-8") as file:
+        expect(page == file.read(), "docs/performance.md is not what bench/report makes")
+    # The two limits of the first panel, that of the second, and the one of the legend.
+    expect(pictures["lookups"].count(b"stroke-dasharray") == 4, "a limit is not drawn")
+
+
 def main():
     if not shutil.which("gnuplot"):
         print("no gnuplot")
@@ -353,7 +367,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in (test_page, test_pictures, test_cases, test_integers, test_small_figures,
                      test_locale, test_same, test_few, test_many, test_names, test_commands,
-                     test_refusals, test_gnuplot):
+                     test_refusals, test_gnuplot, test_committed):
             test(folder)
     print(f"{checks - failed} of {checks} checks passed")
     return 1 if failed else 0
