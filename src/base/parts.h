@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/bits.h"
+
 /* Sixteen million keys: the standard deviation of a part is then 0.02 % of its size. */
 #define PART_KEYS (UINT64_C(1) << 24)
 
@@ -48,6 +50,14 @@ static inline unsigned group_bits(uint64_t n)
     while (bits < 11 && n >> bits > 64)
         bits++;
     return bits;
+}
+
+/* Bytes of all parts, or 0 if there are too many. */
+static inline uint64_t bytes_of_parts(uint64_t capacity, uint64_t part_bytes)
+{
+    uint64_t total;
+
+    return mul_overflows(part_bytes, UINT64_C(1) << part_bits(capacity), &total) ? 0 : total;
 }
 
 #endif

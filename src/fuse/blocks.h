@@ -29,6 +29,7 @@
 #include "base/packed.h"
 #include "base/parts.h"
 #include "filter.h"
+#include "fuse/fingerprint.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
@@ -120,30 +121,10 @@ static inline bool is_shape(const tamis_plan *p)
            p->capacity < MOST_KEYS;
 }
 
-/* Of all parts, or 0. */
-static inline uint64_t bytes_of_parts(const tamis_plan *p, uint64_t part_bytes)
-{
-    uint64_t total;
-
-    if (mul_overflows(part_bytes, UINT64_C(1) << part_bits(p->capacity), &total))
-        return 0;
-    return total;
-}
-
 /* The xor of a stranger's slots is as good as random, and so is its fingerprint. */
 static double rate(const tamis_plan *p, double n)
 {
-    return n > 0 ? ldexp(1, -(int)p->width) : 0;
-}
-
-/* Bits of a fingerprint that is met by chance at most at that rate; more than 32 if none is. */
-static inline uint32_t width_for(double fpr)
-{
-    uint32_t width = 1;
-
-    while (width <= PACKED_WIDEST && ldexp(1, -(int)width) > fpr)
-        width++;
-    return width;
+    return fingerprint_rate(p, n, p->width);
 }
 
 /* With fewer slots a key than the threshold, a large set cannot be peeled; with more, it can. The
@@ -158,7 +139,7 @@ static inline tamis_status plan_by(tamis_plan *p, const tamis_spec *spec, const 
 {
     uint64_t n = part_room(spec->keys), slots;
 
-    p->width = width_for(spec->fpr);
+    p->width = fingerprint_bits(spec->fpr);
     p->hashes = ARITY;
     if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
         return TAMIS_RANGE;

@@ -75,13 +75,10 @@ static uint64_t rest_end(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    uint64_t size;
-
     if (p->slots > MOST_ROOM / 4 || p->width >= 2 * INVERTED || sieve_bits(p) > MOST_WIDTH ||
         rest_of(p).room > MOST_ROOM)
         return 0;
-    uint64_t part = round_up(rest_end(p), 64);
-    return mul_overflows(part, UINT64_C(1) << part_bits(p->capacity), &size) ? 0 : size;
+    return bytes_of_parts(p->capacity, round_up(rest_end(p), 64));
 }
 
 /* Mean and six standard deviations. */

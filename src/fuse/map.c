@@ -41,28 +41,24 @@ static bool is_bits(uint32_t bits)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    uint64_t size;
     shape s = shape_of_map(p);
 
     if (p->slots > MOST_ROOM || !is_bits(p->width) || !is_bits(p->hashes))
         return 0;
-    uint64_t part = round_up(last_level(&s).end, 64);
-    return mul_overflows(part, UINT64_C(1) << s.part_bits, &size) ? 0 : size;
+    return bytes_of_parts(p->capacity, round_up(last_level(&s).end, 64));
 }
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->slots = part_room(spec->keys);
     p->width = spec->value_bits;
-    p->hashes = 1;
-    while (ldexp(1, -(int)p->hashes) > spec->fpr)
-        p->hashes++;
+    p->hashes = fingerprint_bits(spec->fpr);
     return is_bits(p->width) && is_bits(p->hashes) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 static double rate(const tamis_plan *p, double n)
 {
-    return rate_of_bits(p, n, p->hashes);
+    return fingerprint_rate(p, n, p->hashes);
 }
 
 /* ---- Operations -------------------------------------------------------- */

@@ -46,13 +46,11 @@ static level last_level_of(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    uint64_t size;
     bool ok = p->slots <= MOST_ROOM && p->width >= 1 && p->width <= MOST_WIDTH;
 
     if (!ok || p->hashes != last_level_of(p).number + 1)
         return 0;
-    uint64_t part = round_up(last_level_of(p).end, 64);
-    return mul_overflows(part, UINT64_C(1) << part_bits(p->capacity), &size) ? 0 : size;
+    return bytes_of_parts(p->capacity, round_up(last_level_of(p).end, 64));
 }
 
 static void set_room(tamis_plan *p, uint64_t keys)
@@ -63,9 +61,7 @@ static void set_room(tamis_plan *p, uint64_t keys)
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    p->width = 1;
-    while (ldexp(1, -(int)p->width) > spec->fpr)
-        p->width++;
+    p->width = fingerprint_bits(spec->fpr);
     if (p->width > MOST_WIDTH)
         return TAMIS_RANGE;
     set_room(p, part_room(spec->keys));
@@ -74,7 +70,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 
 static double rate(const tamis_plan *p, double n)
 {
-    return rate_of_bits(p, n, p->width);
+    return fingerprint_rate(p, n, p->width);
 }
 
 /* ---- Lookup ------------------------------------------------------------ */

@@ -20,6 +20,7 @@
 #include "base/le.h"
 #include "base/parts.h"
 #include "filter.h"
+#include "fuse/fingerprint.h"
 
 enum {
     WINDOW = 64,      /* slots that a key looks at */
@@ -197,15 +198,6 @@ static inline uint64_t last_window(const uint8_t *column, uint64_t start)
 }
 
 /* ---- Parts ------------------------------------------------------------- */
-
-/* The share of strangers that pass that many bits of n keys. A part without keys lets none pass. */
-static inline double rate_of_bits(const tamis_plan *p, double n, unsigned bits)
-{
-    double parts = ldexp(1, (int)part_bits(p->capacity));
-    double empty = parts > 1 ? exp(n * log1p(-1 / parts)) : n == 0;
-
-    return ldexp(1 - empty, -(int)bits);
-}
 
 static inline uint64_t part_size(const tamis *f)
 {

@@ -37,6 +37,7 @@
 #include "base/packed.h"
 #include "base/parts.h"
 #include "filter.h"
+#include "fuse/fingerprint.h"
 
 #define FUSE_INLINE static inline __attribute__((always_inline))
 
@@ -194,29 +195,13 @@ static inline bool is_shape(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    uint64_t total;
-
-    if (!is_shape(p))
-        return 0;
-    if (mul_overflows(part_bytes_of(p), UINT64_C(1) << part_bits(p->capacity), &total))
-        return 0;
-    return total;
+    return is_shape(p) ? bytes_of_parts(p->capacity, part_bytes_of(p)) : 0;
 }
 
 /* The xor of a stranger's slots is as good as random. */
 static double rate(const tamis_plan *p, double n)
 {
-    return n > 0 ? ldexp(1, -(int)p->width) : 0;
-}
-
-/* Bits of a fingerprint that is met by chance at most at that rate; more than 32 if none is. */
-static inline uint32_t width_for(double fpr)
-{
-    uint32_t width = 1;
-
-    while (width <= PACKED_WIDEST && ldexp(1, -(int)width) > fpr)
-        width++;
-    return width;
+    return fingerprint_rate(p, n, p->width);
 }
 
 /* Parts of up to `keys` keys get blocks of 2^block slots and a window of 2^window blocks, and near
@@ -262,7 +247,7 @@ static inline tamis_status plan_by(tamis_plan *p, const tamis_spec *spec, const 
 {
     uint64_t n = part_room(spec->keys), least = 0;
 
-    p->width = width_for(spec->fpr);
+    p->width = fingerprint_bits(spec->fpr);
     if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
         return TAMIS_RANGE;
     sizing fit = row_for(rows, n, p->width);

@@ -22,7 +22,7 @@ static inline uint64_t part_bytes_of(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    return is_shape(p) ? bytes_of_parts(p, part_bytes_of(p)) : 0;
+    return is_shape(p) ? bytes_of_parts(p->capacity, part_bytes_of(p)) : 0;
 }
 
 /* 1.2218 slots a key are the threshold; the rest was found by trial. */
