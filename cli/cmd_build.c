@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "beside.h"
 #include "commands.h"
 #include "fill.h"
 #include "message.h"
@@ -124,8 +123,6 @@ static void settle_beside(request *r)
     settle_pair(r, r->universe != NULL, TAMIS_CAN_SPLIT, "--universe FILE");
     if (r->wish.spec.value_bits && !r->source.format.value_field)
         die(CODE_USAGE, "build: --value-bits says nothing without --values-field");
-    if (!(tamis_kind_can(r->kind) & TAMIS_CAN_BUILD) && r->kind && r->memory)
-        die(CODE_USAGE, "build: --memory cannot be kept by %s filters", tamis_kind_name(r->kind));
 }
 
 static void read_options(request *r, args *a)
@@ -276,16 +273,16 @@ static tamis_status save_solved(const request *r, tamis_builder *b, tamis_plan *
     return TAMIS_OK;
 }
 
-/* From more than keys. */
-static int run_beside(request *r)
+static void fill(request *r, tamis_builder *b)
 {
-    tamis *f = r->universe
-                   ? beside_universe(r->kind, &r->wish.spec, &r->source, r->universe, r->out)
-                   : beside_values(r->kind, &r->wish.spec, &r->source, r->out);
+    char *universe[] = { r->universe, NULL };
+    source others = r->source;
 
-    store_save(f, r->out);
-    tamis_free(f);
-    return CODE_OK;
+    r->keys = fill_builder(b, r->out, &r->source, r->wish.spec.value_bits);
+    if (!r->universe)
+        return;
+    others.names = universe;
+    r->keys += fill_others(b, r->out, &others);
 }
 
 static int run(args *a)
@@ -294,8 +291,6 @@ static int run(args *a)
     tamis_plan plan;
 
     read_options(&r, a);
-    if (r.universe || r.source.format.value_field)
-        return run_beside(&r);
     bool is_chosen = !r.kind;
     if (is_chosen)
         r.kind = choose_kind(&r);
@@ -303,7 +298,7 @@ static int run(args *a)
     if (is_indexed(r.kind))
         r.source.format.below = r.wish.spec.keys;
     tamis_builder *b = start(&r);
-    r.keys = fill_builder(b, r.out, &r.source);
+    fill(&r, b);
     bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
     tamis_status status = (adds ? save_added : save_solved)(&r, b, &plan);
     if (status)
@@ -342,7 +337,8 @@ const command cmd_build = {
         "With --memory, the program never takes more than that: keys that do not fit wait in a\n"
         "file without a name, gone when the program ends. Kinds that can add need the size of\n"
         "the filter and a little more; others what it takes to solve a part of it, of at most\n"
-        "17 million keys, and never have the whole filter in memory.\n"
+        "17 million keys, and never have the whole filter in memory, but for kinds that can\n"
+        "split.\n"
         "\n"
         "Kinds that can get hold a value for each key: with --values-field 2, a line is a key,\n"
         "a TAB and an integer below 2^32, or what --field and --delim say. Columns are counted\n"

@@ -46,25 +46,91 @@ uint64_t fill_from_source(tamis *f, const char *path, source *s)
 typedef struct feeding {
     tamis_builder *builder;
     const char *path;
+    uint32_t value_bits;
     uint64_t n;
 } feeding;
 
-static void feed_chunk(void *ctx, job *j)
+static void end_feed(feeding *feed, tamis_status status, size_t n)
 {
-    feeding *feed = ctx;
-    size_t n;
-    const uint64_t *keys = pipeline_kept_keys(j, &n);
-    tamis_status status = n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK;
-
     if (status)
         die_status("keep the keys for", feed->path, status);
     feed->n += n;
 }
 
-uint64_t fill_builder(tamis_builder *b, const char *path, const source *s)
+static void feed_keys(void *ctx, job *j)
 {
-    feeding feed = { b, path, 0 };
-    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_chunk, .ctx = &feed };
+    feeding *feed = ctx;
+    size_t n;
+    const uint64_t *keys = pipeline_kept_keys(j, &n);
+
+    end_feed(feed, n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK, n);
+}
+
+static void feed_others(void *ctx, job *j)
+{
+    feeding *feed = ctx;
+    size_t n;
+    const uint64_t *others = pipeline_kept_keys(j, &n);
+
+    end_feed(feed, n > 0 ? tamis_builder_add_others(feed->builder, others, n) : TAMIS_OK, n);
+}
+
+/* Batch by batch: as many keys, then as many values, after their number. */
+static void keep_pairs(void *ctx, job *j)
+{
+    uint64_t n;
+
+    (void)ctx;
+    batch_drop_keyless(&j->batch);
+    n = j->batch.n;
+    buffer_append(&j->out, &n, sizeof n);
+    buffer_append(&j->out, j->batch.keys, (size_t)n * sizeof *j->batch.keys);
+    buffer_append(&j->out, j->batch.values, (size_t)n * sizeof *j->batch.values);
+}
+
+static void check_values(const feeding *feed, const uint64_t *values, size_t n)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all |= values[i];
+    if (all >> 32)
+        die(CODE_LIMIT, "build: a value has more than 32 bits: values are 0 to 4294967295");
+    if (feed->value_bits && all >> feed->value_bits)
+        die(CODE_LIMIT, "build: a value has more than %" PRIu32 " bits; give more --value-bits",
+            feed->value_bits);
+}
+
+static void feed_pairs(void *ctx, job *j)
+{
+    feeding *feed = ctx;
+    const uint64_t *at = (const void *)j->out.bytes, *end = at + j->out.size / sizeof *at;
+
+    while (at < end) {
+        size_t n = (size_t)*at++;
+        check_values(feed, at + n, n);
+        end_feed(feed, tamis_builder_add_map(feed->builder, at, at + n, n), n);
+        at += 2 * n;
+    }
+}
+
+uint64_t fill_builder(tamis_builder *b, const char *path, const source *s, uint32_t value_bits)
+{
+    feeding feed = { .builder = b, .path = path, .value_bits = value_bits };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_keys, .ctx = &feed };
+
+    if (s->format.value_field) {
+        p.take_batch = keep_pairs;
+        p.finish_chunk = feed_pairs;
+    }
+    pipeline_run(&p, s);
+    return feed.n;
+}
+
+uint64_t fill_others(tamis_builder *b, const char *path, const source *s)
+{
+    feeding feed = { .builder = b, .path = path };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_others, .ctx = &feed };
 
     pipeline_run(&p, s);
     return feed.n;

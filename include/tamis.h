@@ -352,10 +352,21 @@ TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
 /* May run at the same time as itself. After a failure there is only tamis_builder_free(). */
 TAMIS_API tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys,
                                               size_t n) TAMIS_CHECKED;
+/* The same for kinds that need more than keys, and only for them. TAMIS_CAN_GET kinds take keys
+ * with their values, 16 bytes a key in the file. Without spec.value_bits, values have as many bits
+ * as the largest needs, and at most 32; TAMIS_RANGE: one has more, and none was taken. That a key
+ * has two values is found out when the filter is finished. */
+TAMIS_API tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys,
+                                             const uint64_t *values, size_t n) TAMIS_CHECKED;
+/* TAMIS_CAN_SPLIT kinds take keys as others do, and those to be told from them here. They are
+ * planned for the others that come, unless spec.universe has room for more. */
+TAMIS_API tamis_status tamis_builder_add_others(tamis_builder *b, const uint64_t *others,
+                                                size_t n) TAMIS_CHECKED;
 /* The filter that tamis_build() would make, byte for byte. After a failure more keys may come, and
  * either call be tried again; after success there is only tamis_builder_free(). */
 TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS_CHECKED;
-/* As tamis_save() of that filter, but kinds that cannot add never have all of it in memory. */
+/* As tamis_save() of that filter; but kinds that cannot add, nor split, never have all of it in
+ * memory. */
 TAMIS_API tamis_status tamis_builder_save(tamis_builder *b, const char *path) TAMIS_CHECKED;
 TAMIS_API void         tamis_builder_free(tamis_builder *b); /* NULL is fine */
 

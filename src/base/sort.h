@@ -17,4 +17,8 @@ enum { SORT_MOST_BITS = 11 };
  * starts[i] to starts[i + 1]. */
 void tamis__sort_group(uint64_t *x, size_t n, unsigned skip, unsigned bits, size_t *starts);
 
+/* The same for pairs of words, in the order of the first ones. */
+void tamis__sort_pairs(void *pairs, size_t n);
+void tamis__sort_group_pairs(void *pairs, size_t n, unsigned skip, unsigned bits, size_t *starts);
+
 #endif

@@ -1,7 +1,8 @@
 /* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
  *
- * Keys of static kinds wait as hashes, in buckets by their leading bits, for solve.c. Kinds that
- * add take keys at once if the size is known; if not, keys wait in the order given. */
+ * Keys of static kinds wait as hashes, in buckets by their leading bits, for solve.c or split.c:
+ * with their values, or in two lists, if the kind needs more than keys. Kinds that add take keys at
+ * once if the size is known; if not, keys wait in the order given. */
 #include "core/builder.h"
 
 #include <errno.h>
@@ -28,6 +29,35 @@ bool tamis__is_wanted(const tamis_builder *b, uint64_t done, uint64_t total)
     return !b->options.progress || b->options.progress(b->options.ctx, done, total);
 }
 
+uint64_t tamis__items_in(const tamis_builder *b, size_t bucket)
+{
+    uint64_t n = tamis__spill_count(&b->spill, bucket);
+
+    return b->ops->splitter ? n + tamis__spill_count(&b->others, bucket) : n;
+}
+
+static uint32_t bits_of(uint64_t x)
+{
+    return x ? 64 - (uint32_t)__builtin_clzll(x) : 0;
+}
+
+/* A value has a bit in any case, and there is a universe around the keys. */
+tamis_spec tamis__builder_spec(const tamis_builder *b)
+{
+    tamis_spec spec = b->spec;
+
+    if (b->ops->mapper && spec.value_bits == 0)
+        spec.value_bits = bits_of(b->values | 1);
+    if (b->ops->splitter && spec.universe == 0)
+        spec.universe = spec.keys + 1;
+    return spec;
+}
+
+static bool is_static(const tamis_builder *b)
+{
+    return b->ops->solver || b->ops->mapper || b->ops->splitter;
+}
+
 static tamis_status make_filter(const tamis_builder *b, tamis **out, uint64_t keys, uint64_t held)
 {
     tamis_spec spec = b->spec;
@@ -49,28 +79,40 @@ static tamis_status check(const tamis_builder *b)
 
     if (!b->ops)
         return TAMIS_RANGE;
-    if (!b->ops->solver && !b->ops->add)
+    if (!is_static(b) && !b->ops->add)
         return TAMIS_CANNOT;
-    tamis_status status = tamis_plan_kind(&plan, b->kind, &b->spec);
+    tamis_spec spec = tamis__builder_spec(b);
+    tamis_status status = tamis_plan_kind(&plan, b->kind, &spec);
     if (status || memory == 0)
         return status;
     if (memory < MEMORY_MIN)
         return TAMIS_NOMEM;
-    if (b->ops->solver && b->spec.keys && tamis__solve_needs(b->ops, &plan) > memory - memory / 8)
-        return TAMIS_NOMEM;
-    return TAMIS_OK;
+    if (!is_static(b) || b->ops->splitter || spec.keys == 0)
+        return TAMIS_OK;
+    return tamis__solve_needs(b, &plan) > memory - memory / 8 ? TAMIS_NOMEM : TAMIS_OK;
+}
+
+static tamis_status open_spills(tamis_builder *b)
+{
+    const tamis_build_options *o = &b->options;
+    uint64_t memory = b->ops->splitter ? o->memory / 2 : o->memory;
+    tamis_status status =
+        tamis__spill_open(&b->spill, memory, o->dir, b->ops->mapper ? 2 : 1, !is_static(b));
+
+    if (!status && b->ops->splitter)
+        status = tamis__spill_open(&b->others, memory, o->dir, 1, false);
+    return status;
 }
 
 static tamis_status prepare(tamis_builder *b)
 {
-    const tamis_build_options *o = &b->options;
     tamis_status status = check(b);
 
     if (status)
         return status;
-    if (!b->ops->solver && b->spec.keys)
+    if (!is_static(b) && b->spec.keys)
         return make_filter(b, &b->filter, b->spec.keys, 0);
-    return tamis__spill_open(&b->spill, o->memory, o->dir, !b->ops->solver);
+    return open_spills(b);
 }
 
 tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
@@ -85,7 +127,8 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
                           .spec = *spec,
                           .salt = salt_of_seed(spec->hasher.seed),
                           .lock = PTHREAD_MUTEX_INITIALIZER,
-                          .spill = { .fd = -1 } };
+                          .spill = { .fd = -1 },
+                          .others = { .fd = -1 } };
     if (o)
         b->options = *o;
     tamis_status status = prepare(b);
@@ -101,6 +144,7 @@ void tamis_builder_free(tamis_builder *b)
     if (!b)
         return;
     tamis__spill_close(&b->spill);
+    tamis__spill_close(&b->others);
     tamis_free(b->filter);
     free(b);
 }
@@ -109,12 +153,13 @@ void tamis_builder_free(tamis_builder *b)
 static void spend(tamis_builder *b)
 {
     tamis__spill_close(&b->spill);
+    tamis__spill_close(&b->others);
     b->broken = TAMIS_CANNOT;
 }
 
 /* ---- Adding ------------------------------------------------------------ */
 
-static tamis_status add_hashes(tamis_builder *b, const uint64_t *keys, size_t n)
+static tamis_status add_hashes(const tamis_builder *b, spill *to, const uint64_t *keys, size_t n)
 {
     uint64_t hashes[512];
     tamis_status status = TAMIS_OK;
@@ -123,9 +168,27 @@ static tamis_status add_hashes(tamis_builder *b, const uint64_t *keys, size_t n)
         size_t piece = n < 512 ? n : 512;
         for (size_t i = 0; i < piece; i++)
             hashes[i] = place(keys[i], b->salt);
-        status = tamis__spill_add(&b->spill, hashes, piece);
+        status = tamis__spill_add(to, hashes, piece);
         keys += piece;
         n -= piece;
+    }
+    return status;
+}
+
+static tamis_status add_pairs(tamis_builder *b, const uint64_t *keys, const uint64_t *values,
+                              size_t n)
+{
+    uint64_t pairs[512];
+    tamis_status status = TAMIS_OK;
+
+    for (size_t at = 0, piece; at < n && !status; at += piece) {
+        piece = n - at < 256 ? n - at : 256;
+        for (size_t i = 0; i < piece; i++) {
+            pairs[2 * i] = place(keys[at + i], b->salt);
+            pairs[2 * i + 1] = values[at + i];
+            b->values |= values[at + i];
+        }
+        status = tamis__spill_add(&b->spill, pairs, piece);
     }
     return status;
 }
@@ -145,13 +208,51 @@ static tamis_status add(tamis_builder *b, const uint64_t *keys, size_t n)
         return b->broken;
     if (b->filter)
         return tamis_add_many(b->filter, &added, keys, n);
-    return b->ops->solver ? add_hashes(b, keys, n) : add_keys(b, keys, n);
+    return is_static(b) ? add_hashes(b, &b->spill, keys, n) : add_keys(b, keys, n);
 }
 
 tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size_t n)
 {
+    if (b->ops->mapper)
+        return TAMIS_CANNOT;
     pthread_mutex_lock(&b->lock);
     tamis_status status = add(b, keys, n);
+    b->broken = status;
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+/* Values are checked before any is taken: what was refused can be left out. */
+static bool values_fit(const tamis_builder *b, const uint64_t *values, size_t n)
+{
+    uint32_t bits = b->spec.value_bits ? b->spec.value_bits : 32;
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all |= values[i];
+    return bits_of(all) <= bits;
+}
+
+tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const uint64_t *values,
+                                   size_t n)
+{
+    if (!b->ops->mapper)
+        return TAMIS_CANNOT;
+    if (!values_fit(b, values, n))
+        return TAMIS_RANGE;
+    pthread_mutex_lock(&b->lock);
+    tamis_status status = b->broken ? b->broken : add_pairs(b, keys, values, n);
+    b->broken = status;
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+tamis_status tamis_builder_add_others(tamis_builder *b, const uint64_t *others, size_t n)
+{
+    if (!b->ops->splitter)
+        return TAMIS_CANNOT;
+    pthread_mutex_lock(&b->lock);
+    tamis_status status = b->broken ? b->broken : add_hashes(b, &b->others, others, n);
     b->broken = status;
     pthread_mutex_unlock(&b->lock);
     return status;
@@ -208,12 +309,18 @@ static tamis_status add_all(tamis_builder *b, tamis **out)
 
 /* ---- Finishing --------------------------------------------------------- */
 
+/* In memory, as there was none yet. */
+static tamis_status make_whole(tamis_builder *b, tamis **out)
+{
+    return b->ops->splitter ? tamis__split(out, b) : add_all(b, out);
+}
+
 static tamis_status finish(tamis_builder *b, tamis **out)
 {
-    if (b->ops->solver)
+    if (is_static(b) && !b->ops->splitter)
         return tamis__solve(out, b);
     if (!b->filter)
-        return add_all(b, out);
+        return make_whole(b, out);
     *out = b->filter;
     b->filter = NULL;
     return TAMIS_OK;
@@ -231,7 +338,7 @@ tamis_status tamis_builder_finish(tamis **out, tamis_builder *b)
 static tamis_status save_filter(tamis_builder *b, const char *path)
 {
     tamis *f = b->filter;
-    tamis_status status = f ? TAMIS_OK : add_all(b, &f);
+    tamis_status status = f ? TAMIS_OK : make_whole(b, &f);
 
     if (!status)
         status = tamis_save(f, path);
@@ -244,7 +351,8 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path)
 {
     if (b->broken)
         return b->broken;
-    tamis_status status = b->ops->solver ? tamis__solve_to_file(b, path) : save_filter(b, path);
+    bool by_parts = is_static(b) && !b->ops->splitter;
+    tamis_status status = by_parts ? tamis__solve_to_file(b, path) : save_filter(b, path);
     if (!status || status == TAMIS_UNSYNCED)
         spend(b);
     return status;

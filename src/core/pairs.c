@@ -7,7 +7,6 @@
  * the solver needs. */
 #include "core/pairs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -187,32 +186,6 @@ static tamis_status make_sieve(tamis *f, const sides *s)
     return status;
 }
 
-/* In the order of hashes; of one key, the pair that says member first. */
-static int compare_pairs(const void *a, const void *b)
-{
-    const tamis_pair *x = a, *y = b;
-
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->value == y->value ? 0 : x->value > y->value ? -1 : 1;
-}
-
-/* A key that is a member and among the others is a member. Hashes of a part have leading bits in
- * common: in their order, pairs are in that of parts, too. */
-static void settle_conflicts(deal *d)
-{
-    size_t kept = 0;
-
-    qsort(d->pairs, d->n, sizeof *d->pairs, compare_pairs);
-    memset(d->starts, 0, (d->parts + 1) * sizeof *d->starts);
-    for (size_t i = 0; i < d->n; i++)
-        if (kept == 0 || d->pairs[i].hash != d->pairs[kept - 1].hash) {
-            d->starts[part_of(d->pairs[i].hash, d->part_bits) + 1]++;
-            d->pairs[kept++] = d->pairs[i];
-        }
-    deal_counted(d);
-}
-
 static void deal_rest(deal *d, const sides *s, bool (*passes)(const tamis *f, uint64_t key))
 {
     for (size_t i = 0; i < s->n_tried; i++)
@@ -236,7 +209,7 @@ static size_t count_passing(const tamis *f, const sides *s)
     return n;
 }
 
-static tamis_status make_rest(tamis *f, const sides *s, bool settles)
+static tamis_status make_rest(tamis *f, const sides *s)
 {
     const tamis_splitter *splitter = f->ops->splitter;
     size_t distinct;
@@ -246,41 +219,92 @@ static tamis_status make_rest(tamis *f, const sides *s, bool settles)
     if (status)
         return status;
     deal_rest(&d, s, splitter->passes);
-    if (settles)
-        settle_conflicts(&d);
     status = solve_parts(&distinct, &d, splitter->rest);
     deal_close(&d);
     return status;
 }
 
-/* That a key is in both lists is found out while solving, and sorting left for when one is. */
-static tamis_status split_once(tamis *f, const sides *s)
+static tamis_status split_once(tamis *f, const uint64_t *keys, size_t n, const uint64_t *others,
+                               size_t m)
 {
-    tamis_status status = make_sieve(f, s);
+    sides s = sides_of(f, keys, n, others, m);
+    tamis_status status = make_sieve(f, &s);
 
-    if (!status)
-        status = make_rest(f, s, false);
-    if (status != TAMIS_CONFLICT)
-        return status;
-    memset(f->payload, 0, (size_t)f->plan.bytes);
-    status = make_sieve(f, s);
-    return status ? status : make_rest(f, s, true);
+    return status ? status : make_rest(f, &s);
 }
 
+static tamis_status split_until_it_fits(tamis *f, const uint64_t *keys, size_t n,
+                                        const uint64_t *others, size_t m)
+{
+    tamis_status status;
+
+    while ((status = split_once(f, keys, n, others, m)) == TAMIS_FULL)
+        if ((status = tamis__parts_grow(f, f->ops->splitter->enlarge)))
+            return status;
+    return status;
+}
+
+static bool is_among(const uint64_t *sorted, size_t n, uint64_t hash)
+{
+    size_t low = 0;
+
+    for (size_t high = n; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && sorted[low] == hash;
+}
+
+/* The others that are not among the keys, into `clean`; returns how many. `hashes` has room for
+ * those of the keys. */
+static size_t drop_keys(uint64_t *clean, uint64_t *hashes, const tamis *f, const uint64_t *keys,
+                        size_t n, const uint64_t *others, size_t m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = place(keys[i], f->salt);
+    n = tamis__sort_unique(hashes, n);
+    for (size_t i = 0; i < m; i++)
+        if (!is_among(hashes, n, place(others[i], f->salt)))
+            clean[kept++] = others[i];
+    return kept;
+}
+
+/* As if no key were among the others. */
+static tamis_status split_cleanly(tamis *f, const uint64_t *keys, size_t n, const uint64_t *others,
+                                  size_t m)
+{
+    size_t size = (n + m) * sizeof *keys + 1;
+    uint64_t *clean = tamis__scratch_new(f, size);
+
+    if (!clean)
+        return TAMIS_NOMEM;
+    m = drop_keys(clean, clean + m, f, keys, n, others, m);
+    memset(f->payload, 0, (size_t)f->plan.bytes);
+    tamis_status status = split_until_it_fits(f, keys, n, clean, m);
+    tamis__scratch_free(f, clean, size);
+    return status;
+}
+
+/* That a key is in both lists is found out while solving, if only because there is no room for it:
+ * the lists are cleaned when one is, not before. */
 tamis_status tamis__pairs_split(tamis *f, const uint64_t *keys, size_t n, const uint64_t *others,
                                 size_t m)
 {
-    sides s = sides_of(f, keys, n, others, m);
     size_t distinct;
     tamis_status status = count_distinct(&distinct, f, keys, n);
 
     if (!status && distinct > f->plan.capacity)
-        status = TAMIS_FULL;
-    if (status)
-        return status;
-    while ((status = split_once(f, &s)) == TAMIS_FULL)
-        if ((status = tamis__parts_grow(f, f->ops->splitter->enlarge)))
-            return status;
-    f->count = distinct;
+        return TAMIS_FULL;
+    if (!status)
+        status = split_once(f, keys, n, others, m);
+    if (status == TAMIS_CONFLICT || status == TAMIS_FULL)
+        status = split_cleanly(f, keys, n, others, m);
+    if (!status)
+        f->count = distinct;
     return status;
 }

@@ -1,6 +1,6 @@
-/* spill.c - words on their way to a filter: in memory as long as they fit, then in a file.
+/* spill.c - items on their way to a filter: in memory as long as they fit, then in a file.
  *
- * The file is a row of chunks, each of words that go to the same bucket. It is written from start
+ * The file is a row of chunks, each of items that go to the same bucket. It is written from start
  * to end, a chunk at a time; a table in memory, of four bytes per chunk, links those of a bucket:
  *
  *   file     | 3 | 0 | 3 | 1 | ...      next[0] = 2
@@ -41,6 +41,11 @@ static const char *default_dir(void)
     return dir && *dir ? dir : "/var/tmp";
 }
 
+static size_t item_size(const spill *s)
+{
+    return s->stride * sizeof(uint64_t);
+}
+
 static size_t chunk_size(const spill *s)
 {
     uint64_t share = s->memory / 8 / BUCKETS / CHUNK_MIN * CHUNK_MIN;
@@ -50,12 +55,13 @@ static size_t chunk_size(const spill *s)
     return share < CHUNK_MIN ? CHUNK_MIN : (size_t)share;
 }
 
-tamis_status tamis__spill_open(spill *s, uint64_t memory, const char *dir, bool ordered)
+tamis_status tamis__spill_open(spill *s, uint64_t memory, const char *dir, unsigned stride,
+                               bool ordered)
 {
-    *s = (spill){ .ordered = ordered, .memory = memory, .fd = -1 };
-    s->chunk = chunk_size(s) / sizeof(uint64_t);
+    *s = (spill){ .stride = stride, .ordered = ordered, .memory = memory, .fd = -1 };
+    s->chunk = chunk_size(s) / item_size(s);
     s->dir = strdup(dir ? dir : default_dir());
-    s->words = tamis__pages_new(ROOM_MIN * sizeof *s->words);
+    s->words = tamis__pages_new(ROOM_MIN * item_size(s));
     s->room = ROOM_MIN;
     if (s->dir && s->words)
         return TAMIS_OK;
@@ -66,13 +72,13 @@ tamis_status tamis__spill_open(spill *s, uint64_t memory, const char *dir, bool 
 static void free_words(spill *s)
 {
     if (s->words)
-        tamis__pages_free(s->words, s->room * sizeof *s->words);
+        tamis__pages_free(s->words, s->room * item_size(s));
     s->words = NULL;
 }
 
 static size_t buffers_size(const spill *s)
 {
-    return buckets_of(s) * s->chunk * sizeof(uint64_t);
+    return buckets_of(s) * s->chunk * item_size(s);
 }
 
 static void close_file(spill *s)
@@ -129,19 +135,19 @@ static tamis_status open_file(spill *s)
     if (!s->buckets || !s->buffers)
         return TAMIS_NOMEM;
     for (size_t i = 0; i < n; i++)
-        s->buckets[i].buffer = s->buffers + i * s->chunk;
+        s->buckets[i].buffer = s->buffers + i * s->chunk * s->stride;
     s->fd = unnamed_file(s->dir);
     return s->fd < 0 ? TAMIS_IO : TAMIS_OK;
 }
 
 static off_t offset_of(const spill *s, uint32_t chunk)
 {
-    return (off_t)((uint64_t)chunk * s->chunk * sizeof(uint64_t));
+    return (off_t)((uint64_t)chunk * s->chunk * item_size(s));
 }
 
 static bool write_all(const spill *s, const uint64_t *words)
 {
-    const uint8_t *at = (const uint8_t *)words, *end = at + s->chunk * sizeof *words;
+    const uint8_t *at = (const uint8_t *)words, *end = at + s->chunk * item_size(s);
     off_t offset = offset_of(s, s->chunks);
 
     while (at < end) {
@@ -160,7 +166,7 @@ static bool write_all(const spill *s, const uint64_t *words)
 
 static bool read_all(const spill *s, uint32_t chunk, uint64_t *words, size_t n)
 {
-    uint8_t *at = (uint8_t *)words, *end = at + n * sizeof *words;
+    uint8_t *at = (uint8_t *)words, *end = at + n * item_size(s);
     off_t offset = offset_of(s, chunk);
 
     while (at < end) {
@@ -207,9 +213,13 @@ static tamis_status write_chunk(spill *s, spill_bucket *b)
     return link_chunk(s, b) ? TAMIS_OK : TAMIS_NOMEM;
 }
 
-static tamis_status put(spill *s, spill_bucket *b, uint64_t word)
+static tamis_status put(spill *s, spill_bucket *b, const uint64_t *item)
 {
-    b->buffer[b->n++ % s->chunk] = word;
+    uint64_t *at = b->buffer + b->n++ % s->chunk * s->stride;
+
+    at[0] = item[0];
+    if (s->stride > 1)
+        at[1] = item[1];
     return b->n % s->chunk ? TAMIS_OK : write_chunk(s, b);
 }
 
@@ -218,8 +228,8 @@ static tamis_status add_to_file(spill *s, const uint64_t *words, size_t n)
     unsigned bits = s->ordered ? 0 : BUCKET_BITS;
     tamis_status status = TAMIS_OK;
 
-    for (size_t i = 0; i < n && !status; i++)
-        status = put(s, &s->buckets[part_of(words[i], bits)], words[i]);
+    for (const uint64_t *end = words + n * s->stride; words < end && !status; words += s->stride)
+        status = put(s, &s->buckets[part_of(*words, bits)], words);
     return status;
 }
 
@@ -241,20 +251,20 @@ tamis_status tamis__spill_to_file(spill *s)
 /* Half of the memory: the buffers of the file, or whatever comes after, need some too. */
 static bool fits(const spill *s, size_t n)
 {
-    return s->memory == 0 || s->n + n <= s->memory / 2 / sizeof(uint64_t);
+    return s->memory == 0 || s->n + n <= s->memory / 2 / item_size(s);
 }
 
 static bool make_room(spill *s, size_t n)
 {
     size_t room = s->room;
 
-    if (n > SIZE_MAX / 32 - s->n)
+    if (n > SIZE_MAX / 64 - s->n)
         return false;
     while (room < s->n + n)
         room *= 2;
     if (room == s->room)
         return true;
-    uint64_t *words = tamis__pages_grow(s->words, s->room * sizeof *words, room * sizeof *words);
+    uint64_t *words = tamis__pages_grow(s->words, s->room * item_size(s), room * item_size(s));
     if (!words)
         return false;
     s->words = words;
@@ -273,7 +283,7 @@ tamis_status tamis__spill_add(spill *s, const uint64_t *words, size_t n)
     if (status)
         return status;
     if (s->words)
-        memcpy(s->words + s->n, words, n * sizeof *words);
+        memcpy(s->words + s->n * s->stride, words, n * item_size(s));
     else
         status = add_to_file(s, words, n);
     if (!status)
@@ -286,13 +296,18 @@ tamis_status tamis__spill_add(spill *s, const uint64_t *words, size_t n)
 uint64_t tamis__spill_held(const spill *s)
 {
     if (s->words)
-        return s->n * sizeof *s->words;
+        return s->n * item_size(s);
     return buffers_size(s) + s->chunks * sizeof *s->next;
 }
 
 void tamis__spill_group(spill *s)
 {
-    tamis__sort_group(s->words, (size_t)s->n, 0, BUCKET_BITS, s->starts);
+    if (!s->words)
+        return;
+    if (s->stride > 1)
+        tamis__sort_group_pairs(s->words, (size_t)s->n, 0, BUCKET_BITS, s->starts);
+    else
+        tamis__sort_group(s->words, (size_t)s->n, 0, BUCKET_BITS, s->starts);
 }
 
 uint64_t tamis__spill_count(const spill *s, size_t bucket)
@@ -307,10 +322,11 @@ static size_t piece_of(const spill *s, uint64_t left)
 
 spill_cursor tamis__spill_start(const spill *s, size_t bucket)
 {
-    uint64_t left = s->words ? s->n : s->buckets[bucket].n;
+    uint64_t left = s->ordered ? s->n : tamis__spill_count(s, bucket);
 
     return (spill_cursor){ .left = left,
                            .bucket = bucket,
+                           .end = (size_t)(s->ordered ? s->n : s->starts[bucket + 1]),
                            .chunk = s->words ? 0 : s->buckets[bucket].first,
                            .piece = piece_of(s, left) };
 }
@@ -318,9 +334,9 @@ spill_cursor tamis__spill_start(const spill *s, size_t bucket)
 bool tamis__spill_read(const spill *s, spill_cursor *c, uint64_t *to)
 {
     if (s->words)
-        memcpy(to, s->words + (s->n - c->left), c->piece * sizeof *to);
+        memcpy(to, s->words + (c->end - c->left) * s->stride, c->piece * item_size(s));
     else if (c->piece < s->chunk)
-        memcpy(to, s->buckets[c->bucket].buffer, c->piece * sizeof *to);
+        memcpy(to, s->buckets[c->bucket].buffer, c->piece * item_size(s));
     else if (!read_all(s, c->chunk, to, c->piece))
         return false;
     /* The last chunk has no next one. */

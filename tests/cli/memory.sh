@@ -49,32 +49,62 @@ for kind in $(static_kinds); do
     same out/distinct.tamis out/announced.tamis
 done
 
+# Kinds that need more than keys: values, or a universe in which some of the keys stand again.
+awk '{ print $1 "\t" $1 % 100 }' repeated >pairs
+seq 99001 1200000 >universe
+head -200000 repeated >members
+
+# beside KIND: what it needs, as $beside, and the $input it stands beside.
+beside()
+{
+    beside=(--values-field 2) input=pairs
+    can "$1" get || beside=(--universe universe) input=members
+}
+
+for kind in $(kinds_that get) $(kinds_that split); do
+    beside "$kind"
+    exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j 1 -o out/free.tamis "$input"
+    for threads in 1 3; do
+        exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j "$threads" --memory 40M --tmp tmp \
+            -o out/limited.tamis "$input"
+        is_silent
+        same out/free.tamis out/limited.tamis
+        is_clean
+    done
+    sort -u "$input" | exits 0 "$tamis" build -k "$kind" "${beside[@]}" -o out/distinct.tamis
+    same out/free.tamis out/distinct.tamis
+done
+
 # ---- The limit is kept: twenty million keys ---------------------------------------------------
 
-# within LIMIT COMMAND...: exit code, then whether the most memory it ever had was in the limit.
+# within LIMIT COMMAND...: exit code, then whether the most memory it ever had was in the limit. Its
+# input is what $keys says.
+keys='seq 20000000'
 within()
 {
-    python3 - "$@" <<'PYTHON'
+    python3 - "$keys" "$@" <<'PYTHON'
 import resource, subprocess, sys
 
-limit = int(sys.argv[1][:-1]) << 10
-keys = subprocess.Popen(["seq", "20000000"], stdout=subprocess.PIPE)
+limit = int(sys.argv[2][:-1]) << 10
+keys = subprocess.Popen(sys.argv[1], shell=True, stdout=subprocess.PIPE)
 before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-code = subprocess.run(sys.argv[2:], stdin=keys.stdout, stderr=subprocess.DEVNULL).returncode
+code = subprocess.run(sys.argv[3:], stdin=keys.stdout, stderr=subprocess.DEVNULL).returncode
 keys.stdout.close()
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(code, "kept" if before < peak <= limit else f"{peak} KiB")
 PYTHON
 }
 
-# As little as it takes: the least limit that is not refused.
+# As little as it takes: the least limit that is not refused. $beside is added to the options.
+beside=()
 try_limits()
 {
     local kind=$1 limit outcome
 
     shift
     for limit in "$@"; do
-        outcome=$(within "$limit" "$tamis" build -k "$kind" -j 2 --memory "$limit" --tmp tmp -o out/large.tamis)
+        outcome=$(within "$limit" "$tamis" build -k "$kind" "${beside[@]}" -j 2 --memory "$limit" --tmp tmp \
+            -o out/large.tamis)
         [ "$outcome" = '6 kept' ] || break
     done
     checks=$((checks + 1))
@@ -97,7 +127,25 @@ else
         seq 19990001 20010000 | exits 0 "$tamis" query -c out/large.tamis
         check "$kind: members of both parts" test "$(cat "$said/out")" -ge 10000
     done
+
+    # Three million keys with values; a universe of twelve million, with its members.
+    keys="seq 3000000 | awk '{ print \$1 \"\\t\" \$1 % 500 }'"
+    for kind in $(kinds_that get); do
+        beside=(--values-field 2)
+        try_limits "$kind" 96M 128M 192M 256M
+        seq 2990001 3010000 | exits 0 "$tamis" query -c out/large.tamis
+        check "$kind: all members" test "$(cat "$said/out")" -ge 10000
+    done
+    keys='seq 1 40 12000000'
+    seq 12000000 >universe
+    for kind in $(kinds_that split); do
+        beside=(--universe universe)
+        try_limits "$kind" 40M 56M 72M
+        exits 0 "$tamis" query -c out/large.tamis universe
+        prints_exactly '300000\n'
+    done
 fi
+beside=()
 
 # ---- What is too little, or wrong -------------------------------------------------------------
 
@@ -109,6 +157,13 @@ for kind in $(static_kinds); do
     exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M --tmp tmp -o out/no.tamis many
     says "--memory"
     exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M -n 1e6 -o out/no.tamis /dev/null
+done
+seq 1200000 >universe
+for kind in $(kinds_that get) $(kinds_that split); do
+    beside "$kind"
+    exits 6 "$tamis" build -k "$kind" "${beside[@]}" -j 1 --memory 12M --tmp tmp -o out/no.tamis "$input"
+    says "--memory"
+    is_clean
 done
 for wrong in 0 -1 x 1e 12Q; do
     exits 2 "$tamis" build -k bloom --memory "$wrong" -o out/no.tamis many
@@ -127,6 +182,14 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m tmpfs disk 2>"$said/err"; t
     for kind in $(kinds_that build); do
         cp out/yes.tamis out/old.tamis
         exits 3 "$tamis" build -k "$kind" -j 1 --memory 12M --tmp disk -o out/old.tamis many
+        says "No space left"
+        same out/old.tamis out/yes.tamis
+        is_clean
+        check "$kind: the disk is empty again" test "$(stat -f -c %f disk)" = "$(stat -f -c %b disk)"
+    done
+    for kind in $(kinds_that get) $(kinds_that split); do
+        beside "$kind"
+        exits 3 "$tamis" build -k "$kind" "${beside[@]}" -j 1 --memory 12M --tmp disk -o out/old.tamis "$input"
         says "No space left"
         same out/old.tamis out/yes.tamis
         is_clean
@@ -187,6 +250,16 @@ for signal in INT TERM HUP KILL; do
         (seq 3000000 && sleep 20) >keys &
         feeder=$!
         interrupted "$signal" keys_wait keys -k "$kind" -j 1 --memory 16M
+        { kill "$feeder" && wait "$feeder"; } 2>/dev/null
+    done
+done
+
+for kind in $(kinds_that get) $(kinds_that split); do
+    for signal in INT KILL; do
+        beside "$kind"
+        (awk '{ print $1 "\t" $1 % 100 }' repeated && sleep 20) >keys &
+        feeder=$!
+        interrupted "$signal" keys_wait keys -k "$kind" "${beside[@]}" -j 1 --memory 16M
         { kill "$feeder" && wait "$feeder"; } 2>/dev/null
     done
 done

@@ -208,9 +208,13 @@ static void kinds_say_what_they_cannot(void **state)
     tamis_spec spec = spec_for(10, 0, 1);
     uint64_t keys[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
     tamis *f = (tamis *)(uintptr_t)0x10;
+    tamis_builder *b;
 
     (void)state;
     assert_int_equal(tamis_build(&f, &p, keys, 1, NULL), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_new(&b, TAMIS_CASCADE, &spec, NULL), TAMIS_OK);
+    assert_int_equal(tamis_builder_add_map(b, keys, keys, 1), TAMIS_CANNOT);
+    tamis_builder_free(b);
     assert_int_equal(tamis_build_cascade(&f, &bloom, keys, 1, keys, 0, NULL), TAMIS_CANNOT);
     assert_int_equal(tamis_build_cascade(&f, &p, keys, 12, keys, 0, NULL), TAMIS_FULL);
     assert_ptr_equal(f, (tamis *)(uintptr_t)0x10);

@@ -202,7 +202,10 @@ static void kinds_say_what_they_cannot(void **state)
     (void)state;
     assert_refused(&bloom, &key, &value, 1, TAMIS_CANNOT);
     assert_int_equal(tamis_build(&f, &p, &key, 1, NULL), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_new(&b, TAMIS_MAP, &spec, NULL), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_new(&b, TAMIS_MAP, &spec, NULL), TAMIS_OK);
+    assert_int_equal(tamis_builder_add_many(b, &key, 1), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_add_others(b, &key, 1), TAMIS_CANNOT);
+    tamis_builder_free(b);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_MAP, &spec), TAMIS_RANGE);
     spec.value_bits = 33;
     assert_int_equal(tamis_plan_kind(&p, TAMIS_MAP, &spec), TAMIS_RANGE);
