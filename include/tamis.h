@@ -133,7 +133,8 @@ TAMIS_API const char *tamis_status_text(tamis_status status);
 /* ---- Keys -------------------------------------------------------------- */
 
 /* A key is a 64-bit number. Bytes become one here, once; two inputs that collide add n / 2^64 to
- * the false positive rate of a filter of n keys.
+ * the false positive rate of a filter of n keys. Plans take notice of that if it is more than a
+ * thousandth of the rate asked for, tamis_plan_rate() in any case.
  *  fast   XXH3-64 with a seed: for keys from trusted hands, the same on every machine.
  *  keyed  SipHash-2-4 with a secret: outsiders who do not know it cannot choose colliding keys.
  *  raw    the key is the 64-bit integer given, as eight little-endian bytes. */

@@ -61,13 +61,28 @@ static double collision_rate(const tamis_hasher *hasher, double n)
     return hasher->hash == TAMIS_RAW ? 0 : n * 0x1p-64;
 }
 
-double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
+/* As above, as far as a plan takes notice of it. Who asks for 2^-8 wants eight bits, not a ninth
+ * because one stranger in 10^12 has the key of another; and is told of less than a thousandth of
+ * the rate by tamis_plan_rate() alone. */
+static double collisions_that_count(const tamis_spec *spec)
+{
+    double rate = collision_rate(&spec->hasher, (double)spec->keys);
+
+    return rate > spec->fpr * 0x1p-10 ? rate : 0;
+}
+
+static double rate_of_kind(const tamis_plan *p, double n)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
-    double n = (double)keys;
-    double rate = ops->rate ? ops->rate(p, n) : 0;
 
-    return fmin(1, rate + collision_rate(&p->hasher, n));
+    return ops->rate ? ops->rate(p, n) : 0;
+}
+
+double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
+{
+    double n = (double)keys;
+
+    return fmin(1, rate_of_kind(p, n) + collision_rate(&p->hasher, n));
 }
 
 /* Rounded to 32 bits: the last ones differ between processors, whose mathematical functions round
@@ -88,8 +103,9 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     const tamis_ops *ops = tamis__ops(kind);
     tamis_spec inner = *spec;
     tamis_plan p = { .kind = kind, .hasher = spec->hasher, .capacity = spec->keys };
+    double collisions = collisions_that_count(spec);
 
-    inner.fpr -= collision_rate(&spec->hasher, (double)spec->keys);
+    inner.fpr -= collisions;
     if (!(inner.fpr > 0))
         return TAMIS_RANGE;
     tamis_status status = ops->plan(&p, &inner);
@@ -98,7 +114,7 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     p.bytes = ops->bytes(&p);
     if (!bytes_are_possible(p.bytes) || (spec->max_bytes && p.bytes > spec->max_bytes))
         return TAMIS_RANGE;
-    if (tamis_plan_rate(&p, p.capacity) > spec->fpr)
+    if (rate_of_kind(&p, (double)p.capacity) + collisions > spec->fpr)
         return TAMIS_RANGE;
     p.fpr = fmin(tamis__plan_fpr(&p), spec->fpr);
     *plan = p;
