@@ -11,7 +11,7 @@ typedef struct subject {
     const char *path;
     tamis_info info;
     size_t image_bytes;
-    bool is_exact;
+    bool is_counted; /* distinct keys are, not estimated */
 } subject;
 
 static const char *hash_name(const subject *s)
@@ -72,7 +72,7 @@ static void print_text(const subject *s)
     printf("kind      %s: %s\n", tamis_kind_name(p->kind), tamis_kind_summary(p->kind));
     printf("planned   %" PRIu64 " keys, false positive rate %.4g\n", p->capacity, p->fpr);
     printf("holds     %" PRIu64 " keys, %.2f %% of the plan\n", i->count, share_of_plan(i) * 100);
-    printf("distinct  %.0f%s\n", i->cardinality, s->is_exact ? "" : ", estimated");
+    printf("distinct  %.0f%s\n", i->cardinality, s->is_counted ? "" : ", estimated");
     printf("fill      %.2f %%\n", i->fill * 100);
     printf("rate now  %.4g\n", i->fpr);
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
@@ -124,6 +124,14 @@ static void print_json(json *j, const subject *s)
 
 /* ---- Command ----------------------------------------------------------- */
 
+/* Kinds that do not add were given all keys at once, and have counted them. */
+static bool counts_distinct(tamis_kind kind)
+{
+    unsigned can = tamis_kind_can(kind);
+
+    return can & TAMIS_IS_EXACT || !(can & TAMIS_CAN_ADD);
+}
+
 static tamis_status study(subject *s, const char *path)
 {
     tamis *f;
@@ -134,7 +142,7 @@ static tamis_status study(subject *s, const char *path)
     s->path = path;
     s->info = tamis_describe(f);
     s->image_bytes = tamis_image_size(f);
-    s->is_exact = (tamis_kind_can(s->info.plan.kind) & TAMIS_IS_EXACT) != 0;
+    s->is_counted = counts_distinct(s->info.plan.kind);
     tamis_free(f);
     return TAMIS_OK;
 }

@@ -268,10 +268,11 @@ TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
 typedef struct tamis_info {
     tamis_plan plan;
     uint64_t   count;       /* adds minus removes; distinct keys in exact kinds */
-    double     cardinality; /* distinct keys: exact, or estimated from the payload */
-    double     fill;        /* share of the payload in use, 0 .. 1 */
-    double     fpr;         /* false positive rate at this load */
-    bool       readonly;    /* a view, or mapped for reading */
+    double     cardinality; /* distinct keys: exact, or estimated from the payload in kinds that add
+                             * but are not exact */
+    double fill;            /* share of the payload in use, 0 .. 1 */
+    double fpr;             /* false positive rate at this load */
+    bool   readonly;        /* a view, or mapped for reading */
 } tamis_info;
 /* Reads the whole payload. */
 TAMIS_API tamis_info tamis_describe(const tamis *f);

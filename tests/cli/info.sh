@@ -66,6 +66,11 @@ for kind in $(kinds_that build); do
     prints "$kind: "
     prints "seed 42"
     check_not "$kind: no warning" grep -q warning "$said/out"
+    if can "$kind" add && ! can "$kind" exact; then
+        check "$kind: estimates" grep -q '^distinct .*, estimated$' "$said/out"
+    else
+        check "$kind: has counted" grep -q '^distinct  10000$' "$said/out"
+    fi
     exits 0 "$tamis" info --json "$kind.tamis"
     prints_json
     check "$kind: keys" test "$(json 'it[0]["keys"]')" = 10000
