@@ -301,6 +301,17 @@ def test_commands(folder):
     expect_refusal(run(folder, "speed.csv", path, "-o", "bad"), folder, "a bad table of commands")
 
 
+def test_by_hand(folder):
+    """Long runs that stand beside the table are the end of the page, without links."""
+    with open(os.path.join(folder, "billion.md"), "w", encoding="utf-8") as file:
+        file.write("# A billion keys\n\nOn the machine of [one.csv](one.csv).\n")
+    page, _ = report(folder, mixture())
+    expect(page.endswith("\n\n## A billion keys\n\nOn the machine of `one.csv`.\n"), "long runs end it")
+    os.remove(os.path.join(folder, "billion.md"))
+    page, _ = report(folder, mixture())
+    expect("billion" not in page, "and without them there is no such section")
+
+
 def expect_refusal(done, folder, what):
     expect(done.returncode != 0, f"{what}: refused")
     expect(done.stderr.startswith("report: ") and done.stderr.count("\n") == 1,
@@ -367,7 +378,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in (test_page, test_pictures, test_cases, test_integers, test_small_figures,
                      test_locale, test_same, test_few, test_many, test_names, test_commands,
-                     test_refusals, test_gnuplot, test_committed):
+                     test_by_hand, test_refusals, test_gnuplot, test_committed):
             test(folder)
     print(f"{checks - failed} of {checks} checks passed")
     return 1 if failed else 0
