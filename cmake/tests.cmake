@@ -1,7 +1,7 @@
 # CTest: every test is found by its file and named <folder>.<name>.
 #
 #   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the checked library
-#   tests/{cli,golden,fault,install,bench}/*.{sh,py}  scripts, told where the program is
+#   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/tamis.h                          checks of the sources themselves
 
@@ -90,7 +90,7 @@ endforeach()
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()
-foreach(folder cli golden fault bench)
+foreach(folder cli golden fault bench docs)
     tamis_scripts(${folder})
 endforeach()
 
