@@ -83,6 +83,9 @@ typedef enum tamis_kind {
     X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")      \
     X(CAN_GET, 1u << 9, "get", "gives the value that came with a key")     \
     X(CAN_SPLIT, 1u << 10, "split", "tells its keys from listed others")   \
+    X(CAN_PATCH, 1u << 11, "patch", "takes keys while others read")        \
+    X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")  \
+    X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")     \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")      \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -156,6 +159,7 @@ typedef struct tamis_spec {
     uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
     double       fpr;  /* highest false positive rate at that load, 2^-64 .. 0.5 */
     uint64_t     max_bytes;
+    double       load;       /* share of slots that the keys take; kinds without it ignore it */
     unsigned     can;        /* abilities needed */
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
@@ -232,8 +236,13 @@ TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
  * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. */
+TAMIS_API tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* As many removes of one key; TAMIS_ABSENT, and no change, if it is there fewer times.
+ * TAMIS_CAN_COUNT kinds only. */
+TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* At most how often the key was added; 1 or 0 in kinds without TAMIS_CAN_COUNT. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
@@ -250,17 +259,40 @@ TAMIS_API size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits
 /* Adds in order; *added tells how many went in, also on failure. */
 TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys,
                                       size_t n) TAMIS_CHECKED;
-/* As tamis_add_many, but may run at the same time as itself and as tamis_has() and
- * tamis_has_many() on one filter. A key is seen by other threads once the call that added it has
- * returned and they were told so. TAMIS_CAN_SHARE kinds only. */
-TAMIS_API tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n) TAMIS_CHECKED;
+/* As tamis_add_many, but may run at the same time as itself and, in TAMIS_CAN_PATCH kinds, as
+ * tamis_has() and tamis_has_many() on one filter. A key is seen by other threads once the call that
+ * added it has returned and they were told so. No filter grows meanwhile: TAMIS_FULL.
+ * TAMIS_CAN_SHARE kinds only. */
+TAMIS_API tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys,
+                                        size_t n) TAMIS_CHECKED;
+/* Removes in order, all that are there: *removed tells how many. TAMIS_ABSENT if some were seen not
+ * to be; the others are removed all the same. */
+TAMIS_API tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys,
+                                         size_t n) TAMIS_CHECKED;
+/* counts[i] is tamis_count() of keys[i]. */
+TAMIS_API void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
 
-/* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g.
- * TAMIS_MISMATCH unless kind, geometry and hasher are equal. */
+/* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g; in
+ * kinds that count, counts add up. TAMIS_MISMATCH unless kind, geometry and hasher are equal.
+ * Filters that were resized differ in no more than their size: those merge as well. */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
+/* The union of n filters, at least one, in a filter with room for all of it, in one pass:
+ * TAMIS_CAN_RESIZE kinds only. */
+TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+/* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
+ * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_RESIZE kinds only. */
+TAMIS_API tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g) TAMIS_CHECKED;
+/* Room for that many keys, by doubling or halving the slots: fingerprints stay what they are, so
+ * that the rate at a given number of keys does too. TAMIS_FULL if f holds more than that,
+ * TAMIS_RANGE if a fingerprint has no more bits to give. TAMIS_CAN_RESIZE kinds only; of those,
+ * filters planned with TAMIS_CAN_GROW among spec.can double whenever they would be full. */
+TAMIS_API tamis_status tamis_resize(tamis *f, uint64_t keys) TAMIS_CHECKED;
 
-/* Calls visit for each key the filter can name, until it returns false. */
+/* Calls visit for each key the filter can name, until it returns false. Kinds that are not exact
+ * name fingerprints instead, ascending: numbers that are the same for keys they cannot tell apart.
+ */
 typedef bool           tamis_visit(void *ctx, uint64_t key, uint64_t count);
 TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx) TAMIS_CHECKED;
 
@@ -303,7 +335,7 @@ TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 
 enum {
-    TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_SHARE kinds only */
+    TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_PATCH kinds only */
     TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
 };
 /* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first add

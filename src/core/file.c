@@ -386,7 +386,7 @@ static tamis_status open_locked(image_source *s, const char *path)
 static tamis_status admit(const image_header *h, const image_source *s, unsigned flags)
 {
     if (flags & TAMIS_MAP_WRITE) {
-        if (!tamis__ops(h->plan.kind)->add_shared)
+        if (!tamis__ops(h->plan.kind)->only_sets_bits)
             return TAMIS_CANNOT;
         if (!tamis__header_is_ours(h))
             return TAMIS_NEWER;
