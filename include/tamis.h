@@ -391,6 +391,45 @@ TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS
 TAMIS_API tamis_status tamis_builder_save(tamis_builder *b, const char *path) TAMIS_CHECKED;
 TAMIS_API void         tamis_builder_free(tamis_builder *b); /* NULL is fine */
 
+/* ---- Filters larger than memory ---------------------------------------- */
+
+/* A filter in a file, with what was added and removed since it was last written waiting in memory;
+ * TAMIS_CAN_RESIZE kinds only. When there is much of that, or when it is flushed, it is merged into
+ * a new file in one pass, and this takes the name of the old one: whatever happens, the file is
+ * whole, and has all that came before the last flush that succeeded. A query reads one page of the
+ * file, in a few cases the next one too. Nobody may shorten the file meanwhile, and one program at
+ * a time may have it open so: TAMIS_BUSY. A disk filter is for one thread. */
+typedef struct tamis_disk tamis_disk;
+
+/* Zero means "no requirement" in every field. */
+typedef struct tamis_disk_options {
+    uint64_t        memory;   /* bytes for what waits: 64 MiB if 0, and at least 64 KiB */
+    tamis_progress *progress; /* of merging; false: TAMIS_STOPPED, and the file is as it was */
+    void           *ctx;      /* for progress */
+} tamis_disk_options;
+
+/* The filter that tamis_save() or a builder wrote there. `o` may be NULL. */
+TAMIS_API tamis_status tamis_disk_open(tamis_disk **out, const char *path,
+                                       const tamis_disk_options *o) TAMIS_CHECKED;
+/* TAMIS_FULL: the filter has no more room, and does not grow; *added tells how many went in. */
+TAMIS_API tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys,
+                                           size_t n) TAMIS_CHECKED;
+/* Only remove what was added. Whether a key is in the file is not looked up: those that are not
+ * there are passed over when it is merged. */
+TAMIS_API tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys,
+                                              size_t n) TAMIS_CHECKED;
+/* As tamis_has_many() and tamis_count_many(), with all that waits. */
+TAMIS_API size_t tamis_disk_has_many(const tamis_disk *d, uint64_t *hits, const uint64_t *keys,
+                                     size_t n);
+TAMIS_API void   tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, const uint64_t *keys,
+                                       size_t n);
+/* The filter as it is in the file, without what waits. It lives until the next change. */
+TAMIS_API const tamis *tamis_disk_file(const tamis_disk *d);
+/* After a failure everything waits as before, and it may be tried again. */
+TAMIS_API tamis_status tamis_disk_flush(tamis_disk *d) TAMIS_CHECKED;
+/* Does not flush. NULL is fine. */
+TAMIS_API void tamis_disk_free(tamis_disk *d);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,8 @@
 /* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
  *
- * Keys of static kinds wait as hashes, in buckets by their leading bits, for solve.c. Kinds that
- * add take keys at once if the size is known; if not, keys wait in the order given. */
+ * Keys of static and of ordered kinds wait as hashes, in buckets by their leading bits, for solve.c
+ * and for pour.c. Other kinds take keys at once if the size is known; if not, keys wait in the
+ * order given. */
 #include "core/builder.h"
 
 #include <errno.h>
@@ -61,6 +62,11 @@ static tamis_status check(const tamis_builder *b)
     return TAMIS_OK;
 }
 
+static bool takes_hashes(const tamis_builder *b)
+{
+    return b->ops->solver || b->ops->ordered;
+}
+
 static tamis_status prepare(tamis_builder *b)
 {
     const tamis_build_options *o = &b->options;
@@ -68,9 +74,9 @@ static tamis_status prepare(tamis_builder *b)
 
     if (status)
         return status;
-    if (!b->ops->solver && b->spec.keys)
+    if (!takes_hashes(b) && b->spec.keys)
         return make_filter(b, &b->filter, b->spec.keys, 0);
-    return tamis__spill_open(&b->spill, o->memory, o->dir, !b->ops->solver);
+    return tamis__spill_open(&b->spill, o->memory, o->dir, !takes_hashes(b));
 }
 
 tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
@@ -145,7 +151,7 @@ static tamis_status add(tamis_builder *b, const uint64_t *keys, size_t n)
         return b->broken;
     if (b->filter)
         return tamis_add_many(b->filter, &added, keys, n);
-    return b->ops->solver ? add_hashes(b, keys, n) : add_keys(b, keys, n);
+    return takes_hashes(b) ? add_hashes(b, keys, n) : add_keys(b, keys, n);
 }
 
 tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size_t n)
@@ -212,6 +218,8 @@ static tamis_status finish(tamis_builder *b, tamis **out)
 {
     if (b->ops->solver)
         return tamis__solve(out, b);
+    if (b->ops->ordered)
+        return tamis__pour(out, b, NULL);
     if (!b->filter)
         return add_all(b, out);
     *out = b->filter;
@@ -244,7 +252,9 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path)
 {
     if (b->broken)
         return b->broken;
-    tamis_status status = b->ops->solver ? tamis__solve_to_file(b, path) : save_filter(b, path);
+    tamis_status status = b->ops->solver    ? tamis__solve_to_file(b, path)
+                          : b->ops->ordered ? tamis__pour(NULL, b, path)
+                                            : save_filter(b, path);
     if (!status || status == TAMIS_UNSYNCED)
         spend(b);
     return status;

@@ -132,7 +132,7 @@ static tamis_status union_of(tamis **out, const tamis_plan *plan, const tamis *c
     return TAMIS_OK;
 }
 
-static tamis_status plan_resized(tamis_plan *p, uint64_t keys)
+tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
     tamis_status status = ops->ordered->resize(p, keys);
@@ -144,6 +144,11 @@ static tamis_status plan_resized(tamis_plan *p, uint64_t keys)
     return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
+tamis_status tamis__plan_doubled(tamis_plan *p)
+{
+    return tamis__plan_resized(p, sum_or_most(p->capacity, p->capacity + 1));
+}
+
 /* As union_of(), with twice the room until it is enough. */
 static tamis_status roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters, size_t n,
                                 const tamis_allocator *a)
@@ -153,7 +158,7 @@ static tamis_status roomy_union(tamis **out, tamis_plan plan, const tamis *const
 
         if (status != TAMIS_FULL)
             return status;
-        status = plan_resized(&plan, sum_or_most(plan.capacity, plan.capacity + 1));
+        status = tamis__plan_doubled(&plan);
         if (status)
             return status;
     }
@@ -185,7 +190,7 @@ tamis_status tamis__ordered_merge_many(tamis **out, const tamis *const *filters,
             plan = filters[i]->plan;
     }
     if (keys > plan.capacity) {
-        tamis_status status = plan_resized(&plan, keys);
+        tamis_status status = tamis__plan_resized(&plan, keys);
         if (status)
             return status;
     }
@@ -215,7 +220,7 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
     const tamis *one[] = { f };
     tamis_plan plan = f->plan;
     tamis *made;
-    tamis_status status = plan_resized(&plan, keys);
+    tamis_status status = tamis__plan_resized(&plan, keys);
 
     if (!status)
         status = union_of(&made, &plan, one, 1, &f->alloc);
@@ -228,7 +233,9 @@ tamis_status tamis__ordered_grow(tamis *f)
 {
     if (!f->ops->ordered || !f->ops->ordered->grows(&f->plan))
         return TAMIS_FULL;
-    tamis_status status =
-        tamis__ordered_resize(f, sum_or_most(f->plan.capacity, f->plan.capacity + 1));
+    tamis_plan plan = f->plan;
+    tamis_status status = tamis__plan_doubled(&plan);
+    if (!status)
+        status = tamis__ordered_resize(f, plan.capacity);
     return status == TAMIS_RANGE ? TAMIS_FULL : status;
 }

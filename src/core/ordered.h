@@ -13,6 +13,9 @@ tamis_status tamis__ordered_merge_many(tamis **out, const tamis *const *filters,
                                        const tamis_allocator *a);
 uint64_t tamis__ordered_dot(const tamis *f, const tamis *g);
 tamis_status tamis__ordered_resize(tamis *f, uint64_t keys);
+/* The plan of the same fingerprints with room for that many keys, or for more than now. */
+tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys);
+tamis_status tamis__plan_doubled(tamis_plan *p);
 /* Twice the room, for filters that grow; TAMIS_FULL for others. */
 tamis_status tamis__ordered_grow(tamis *f);
 
