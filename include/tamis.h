@@ -378,7 +378,7 @@ typedef struct tamis_build_options {
  * too. Others are planned for distinct keys, and for spec.keys if they are fewer. `o` may be NULL.
  * TAMIS_NOMEM: o.memory is too little; the least is 4 MiB, or the filter and 1 MiB for kinds that
  * add, 8/7 of what it takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
- */
+ * Of TAMIS_CAN_RESIZE kinds no more than a 256th of the keys is in memory while they are saved. */
 TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
                                          const tamis_spec          *spec,
                                          const tamis_build_options *o) TAMIS_CHECKED;
@@ -388,7 +388,8 @@ TAMIS_API tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *
 /* The filter that tamis_build() would make, byte for byte. After a failure more keys may come, and
  * either call be tried again; after success there is only tamis_builder_free(). */
 TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS_CHECKED;
-/* As tamis_save() of that filter, but kinds that cannot add never have all of it in memory. */
+/* As tamis_save() of that filter, but TAMIS_CAN_RESIZE kinds and those that cannot add never have
+ * all of it in memory. */
 TAMIS_API tamis_status tamis_builder_save(tamis_builder *b, const char *path) TAMIS_CHECKED;
 TAMIS_API void         tamis_builder_free(tamis_builder *b); /* NULL is fine */
 

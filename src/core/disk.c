@@ -38,11 +38,13 @@ static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
 /* The most slots that take no more than that; as few as remainders can be long for. */
 static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes)
 {
-    tamis_plan plan = *file, half = plan;
+    tamis_plan plan = *file, smaller = *file;
 
-    while (plan.bytes > bytes && tamis__plan_resized(&half, plan.capacity / 2) == TAMIS_OK &&
-           half.bytes < plan.bytes)
-        plan = half;
+    for (uint64_t keys = plan.capacity / 2; plan.bytes > bytes && keys > 0; keys /= 2) {
+        if (tamis__plan_resized(&smaller, keys))
+            break;
+        plan = smaller;
+    }
     return tamis_new(out, &plan, NULL);
 }
 
