@@ -1,6 +1,7 @@
 /* cmd_add.c - tamis add: more keys into a filter. */
 #include "abilities.h"
 #include "commands.h"
+#include "disk.h"
 #include "fill.h"
 #include "message.h"
 #include "store.h"
@@ -10,15 +11,23 @@ static int run(args *a)
     source s;
     char **operands;
     const char *path;
+    uint64_t memory = 0;
     tamis *f;
 
     source_init(&s);
     while (args_next(a) != -1)
-        source_option(&s, a);
+        if (a->letter == OPTION_DISK_MEMORY)
+            memory = args_bytes(a);
+        else
+            source_option(&s, a);
     operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
     source_inputs(&s, a, operands + 1);
     path = operands[0];
 
+    if (memory) {
+        disk_add(path, memory, &s);
+        return CODE_OK;
+    }
     f = store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_ADD, path);
     if (fill_from_source(f, path, &s) > 0) {
@@ -36,8 +45,12 @@ const command cmd_add = {
     .about =
         "Reads keys from the INPUTs, or from standard input, and adds them to the filter in\n"
         "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"
-        "the keys or none. Other runs of add and remove on it wait until this one ends.",
-    .options = { key_options },
+        "the keys or none. Other runs of add and remove on it wait until this one ends.\n"
+        "\n"
+        "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
+        "memory and are merged into a new file whenever they fill it, and at the end. Whatever\n"
+        "happens, the file is whole, and holds the keys that were merged before.",
+    .options = { disk_options, key_options },
     .when_ok = "the keys were added",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
                "  printf '%s\\n' black white | tamis add colours.tamis",

@@ -1,6 +1,7 @@
 /* cmd_remove.c - tamis remove: keys out of a filter. */
 #include "abilities.h"
 #include "commands.h"
+#include "disk.h"
 #include "message.h"
 #include "store.h"
 
@@ -51,14 +52,20 @@ static int run(args *a)
     removal r = { 0 };
     source s;
     char **operands;
+    uint64_t memory = 0;
 
     source_init(&s);
     while (args_next(a) != -1)
-        source_option(&s, a);
+        if (a->letter == OPTION_DISK_MEMORY)
+            memory = args_bytes(a);
+        else
+            source_option(&s, a);
     operands = args_operands(a, 1, SIZE_MAX, "the FILE to remove from");
     source_inputs(&s, a, operands + 1);
     r.path = operands[0];
 
+    if (memory)
+        return disk_remove(r.path, memory, &s) > 0 ? CODE_OK : CODE_NOTHING;
     r.filter = store_load_locked(r.path);
     abilities_require(tamis_plan_of(r.filter)->kind, TAMIS_CAN_REMOVE, r.path);
     remove_all(&r, &s);
@@ -74,8 +81,12 @@ const command cmd_remove = {
         "Reads keys from the INPUTs, or from standard input, and removes them from the filter\n"
         "in FILE, if its kind can. Keys that are seen not to be in it are counted in a\n"
         "warning. The file is replaced in one step at the end: whatever happens, it has lost\n"
-        "all of the keys or none. Other runs of add and remove on it wait until this one ends.",
-    .options = { key_options },
+        "all of the keys or none. Other runs of add and remove on it wait until this one ends.\n"
+        "\n"
+        "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
+        "memory and are taken out of a new file whenever they fill it, and at the end. Keys that\n"
+        "are not in the filter are then passed over without a word.",
+    .options = { disk_options, key_options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",
     .example = "  printf '%s\\n' red green blue | tamis build -k hashset -o colours.tamis\n"

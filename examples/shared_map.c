@@ -50,9 +50,11 @@ static void *add_share(void *arg)
     const share *s = arg;
     static _Thread_local uint64_t keys[KEYS_EACH];
 
+    size_t added;
+
     for (uint64_t i = 0; i < KEYS_EACH; i++)
         keys[i] = s->first + i;
-    check(tamis_add_shared(s->f, keys, KEYS_EACH), "add");
+    check(tamis_add_shared(s->f, &added, keys, KEYS_EACH), "add");
     return NULL;
 }
 

@@ -61,7 +61,8 @@ TAMIS_API const char *tamis_version(void);
     X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")  \
     X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                     \
     X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")    \
-    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")
+    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")               \
+    X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -83,6 +84,9 @@ typedef enum tamis_kind {
     X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")      \
     X(CAN_GET, 1u << 9, "get", "gives the value that came with a key")     \
     X(CAN_SPLIT, 1u << 10, "split", "tells its keys from listed others")   \
+    X(CAN_PATCH, 1u << 11, "patch", "takes keys while others read")        \
+    X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")  \
+    X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")     \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")      \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -157,6 +161,7 @@ typedef struct tamis_spec {
     uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
     double       fpr;  /* highest false positive rate at that load, 2^-64 .. 0.5 */
     uint64_t     max_bytes;
+    double       load;       /* share of slots that the keys take; kinds without it ignore it */
     unsigned     can;        /* abilities needed */
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
@@ -233,8 +238,13 @@ TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
  * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. */
+TAMIS_API tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
+/* As many removes of one key; TAMIS_ABSENT, and no change, if it is there fewer times.
+ * TAMIS_CAN_COUNT kinds only. */
+TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* At most how often the key was added; 1 or 0 in kinds without TAMIS_CAN_COUNT. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
@@ -251,17 +261,40 @@ TAMIS_API size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits
 /* Adds in order; *added tells how many went in, also on failure. */
 TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys,
                                       size_t n) TAMIS_CHECKED;
-/* As tamis_add_many, but may run at the same time as itself and as tamis_has() and
- * tamis_has_many() on one filter. A key is seen by other threads once the call that added it has
- * returned and they were told so. TAMIS_CAN_SHARE kinds only. */
-TAMIS_API tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n) TAMIS_CHECKED;
+/* As tamis_add_many, but may run at the same time as itself and, in TAMIS_CAN_PATCH kinds, as
+ * tamis_has() and tamis_has_many() on one filter. A key is seen by other threads once the call that
+ * added it has returned and they were told so. No filter grows meanwhile: TAMIS_FULL.
+ * TAMIS_CAN_SHARE kinds only. */
+TAMIS_API tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys,
+                                        size_t n) TAMIS_CHECKED;
+/* Removes in order, all that are there: *removed tells how many. TAMIS_ABSENT if some were seen not
+ * to be; the others are removed all the same. */
+TAMIS_API tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys,
+                                         size_t n) TAMIS_CHECKED;
+/* counts[i] is tamis_count() of keys[i]. */
+TAMIS_API void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
 
-/* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g.
- * TAMIS_MISMATCH unless kind, geometry and hasher are equal. */
+/* f becomes the union, or (with extra keys, at most at f's rate) the intersection, of f and g; in
+ * kinds that count, counts add up. TAMIS_MISMATCH unless kind, geometry and hasher are equal.
+ * Filters that were resized differ in no more than their size: those merge as well. */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
+/* The union of n filters, at least one, in a filter with room for all of it, in one pass:
+ * TAMIS_CAN_RESIZE kinds only. */
+TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+/* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
+ * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_RESIZE kinds only. */
+TAMIS_API tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g) TAMIS_CHECKED;
+/* Room for that many keys, by doubling or halving the slots: fingerprints stay what they are, so
+ * that the rate at a given number of keys does too. TAMIS_FULL if f holds more than that,
+ * TAMIS_RANGE if a fingerprint has no more bits to give. TAMIS_CAN_RESIZE kinds only; of those,
+ * filters planned with TAMIS_CAN_GROW among spec.can double whenever they would be full. */
+TAMIS_API tamis_status tamis_resize(tamis *f, uint64_t keys) TAMIS_CHECKED;
 
-/* Calls visit for each key the filter can name, until it returns false. */
+/* Calls visit for each key the filter can name, until it returns false. Kinds that are not exact
+ * name fingerprints instead, ascending: numbers that are the same for keys they cannot tell apart.
+ */
 typedef bool           tamis_visit(void *ctx, uint64_t key, uint64_t count);
 TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx) TAMIS_CHECKED;
 
@@ -305,7 +338,7 @@ TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 
 enum {
-    TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_SHARE kinds only */
+    TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; TAMIS_CAN_PATCH kinds only */
     TAMIS_MAP_RECOVER = 2, /* accept and re-seal a file whose writer stopped half-way */
 };
 /* Borrows the file's pages; nobody may shorten the file meanwhile. In a writable map, the first add
@@ -347,7 +380,7 @@ typedef struct tamis_build_options {
  * too. Others are planned for distinct keys, and for spec.keys if they are fewer. `o` may be NULL.
  * TAMIS_NOMEM: o.memory is too little; the least is 4 MiB, or the filter and 1 MiB for kinds that
  * add, 8/7 of what it takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
- */
+ * Of TAMIS_CAN_RESIZE kinds no more than a 256th of the keys is in memory while they are saved. */
 TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
                                          const tamis_spec          *spec,
                                          const tamis_build_options *o) TAMIS_CHECKED;
@@ -367,10 +400,49 @@ TAMIS_API tamis_status tamis_builder_add_others(tamis_builder *b, const uint64_t
 /* The filter that tamis_build() would make, byte for byte. After a failure more keys may come, and
  * either call be tried again; after success there is only tamis_builder_free(). */
 TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS_CHECKED;
-/* As tamis_save() of that filter; but kinds that cannot add, nor split, never have all of it in
- * memory. */
+/* As tamis_save() of that filter; but TAMIS_CAN_RESIZE kinds and those that cannot add, nor split,
+ * never have all of it in memory. */
 TAMIS_API tamis_status tamis_builder_save(tamis_builder *b, const char *path) TAMIS_CHECKED;
 TAMIS_API void         tamis_builder_free(tamis_builder *b); /* NULL is fine */
+
+/* ---- Filters larger than memory ---------------------------------------- */
+
+/* A filter in a file, with what was added and removed since it was last written waiting in memory;
+ * TAMIS_CAN_RESIZE kinds only. When there is much of that, or when it is flushed, it is merged into
+ * a new file in one pass, and this takes the name of the old one: whatever happens, the file is
+ * whole, and has all that came before the last flush that succeeded. A query reads one page of the
+ * file, in a few cases the next one too. Nobody may shorten the file meanwhile, and one program at
+ * a time may have it open so: TAMIS_BUSY. A disk filter is for one thread. */
+typedef struct tamis_disk tamis_disk;
+
+/* Zero means "no requirement" in every field. */
+typedef struct tamis_disk_options {
+    uint64_t        memory;   /* bytes for what waits: 64 MiB if 0, and at least 64 KiB */
+    tamis_progress *progress; /* of merging; false: TAMIS_STOPPED, and the file is as it was */
+    void           *ctx;      /* for progress */
+} tamis_disk_options;
+
+/* The filter that tamis_save() or a builder wrote there. `o` may be NULL. */
+TAMIS_API tamis_status tamis_disk_open(tamis_disk **out, const char *path,
+                                       const tamis_disk_options *o) TAMIS_CHECKED;
+/* TAMIS_FULL: the filter has no more room, and does not grow; *added tells how many went in. */
+TAMIS_API tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys,
+                                           size_t n) TAMIS_CHECKED;
+/* Only remove what was added. Whether a key is in the file is not looked up: those that are not
+ * there are passed over when it is merged. */
+TAMIS_API tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys,
+                                              size_t n) TAMIS_CHECKED;
+/* As tamis_has_many() and tamis_count_many(), with all that waits. */
+TAMIS_API size_t tamis_disk_has_many(const tamis_disk *d, uint64_t *hits, const uint64_t *keys,
+                                     size_t n);
+TAMIS_API void   tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, const uint64_t *keys,
+                                       size_t n);
+/* The filter as it is in the file, without what waits. It lives until the next change. */
+TAMIS_API const tamis *tamis_disk_file(const tamis_disk *d);
+/* After a failure everything waits as before, and it may be tried again. */
+TAMIS_API tamis_status tamis_disk_flush(tamis_disk *d) TAMIS_CHECKED;
+/* Does not flush. NULL is fine. */
+TAMIS_API void tamis_disk_free(tamis_disk *d);
 
 #ifdef __cplusplus
 }

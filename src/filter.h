@@ -19,6 +19,10 @@ typedef struct tamis_batch {
     bool (*has)(const tamis *f, uint64_t key);
     size_t (*has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
     void (*add_many)(tamis *f, const uint64_t *keys, size_t n); /* kinds whose add cannot fail */
+    /* Other kinds: in order, as by add(). */
+    tamis_status (*try_add_many)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+    size_t (*remove_many)(tamis *f, const uint64_t *keys, size_t n); /* returns how many */
+    void (*count_many)(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
 } tamis_batch;
 
 /* How a static kind is made. Its payload is 2^part_bits(capacity) parts of one size (a multiple of
@@ -69,6 +73,34 @@ typedef struct tamis_splitter {
     void (*enlarge)(tamis_plan *p);
 } tamis_splitter;
 
+/* Ordered kinds hold the fingerprint of each key, scale64(place(key), slots << width), with a
+ * count, and can be read and written from the lowest to the highest in one pass. The core merges,
+ * multiplies, resizes and lists them by that. Kinds use at[] as they like; it starts as zeros. */
+typedef struct tamis_cursor {
+    const tamis *f;
+    uint64_t print, count; /* where it is */
+    uint64_t at[4];
+} tamis_cursor;
+
+typedef struct tamis_writer {
+    tamis *f; /* empty when the writing starts */
+    uint64_t at[4];
+} tamis_writer;
+
+typedef struct tamis_ordered {
+    /* Goes to the next fingerprint; false: there is none. Ends whatever the payload holds. */
+    bool (*next)(tamis_cursor *c);
+    /* Adds count copies of a fingerprint higher than all before, and keeps f->count true.
+     * TAMIS_FULL: no room. Between calls, and before finish(), f answers nothing. */
+    tamis_status (*append)(tamis_writer *w, uint64_t print, uint64_t count);
+    void (*finish)(tamis_writer *w);
+    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was. Pure. */
+    tamis_status (*resize)(tamis_plan *p, uint64_t keys);
+    bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW */
+    /* Slots in use: no union needs more than the sum of them. */
+    uint64_t (*used)(const tamis *f);
+} tamis_ordered;
+
 typedef struct tamis_ops {
     /* Required. plan() and bytes() are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
@@ -91,12 +123,16 @@ typedef struct tamis_ops {
     const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
+    /* Needed beside count, where there is add or remove. */
+    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
+    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     tamis_status (*list)(const tamis *f, tamis_visit *visit, void *ctx);
     void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
-    /* Atomic, on bits that are only ever set: also what makes a writable map safe. */
-    tamis_status (*add_shared)(tamis *f, const uint64_t *keys, size_t n);
+    const tamis_ordered *ordered;                        /* instead of merge and list */
+    tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+    bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 
     /* Speed. */
     void (*touch)(const tamis *f, uint64_t key); /* prefetch what has() will read first */

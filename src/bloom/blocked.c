@@ -171,7 +171,7 @@ static void block_add_shared(block *b, uint32_t x)
     }
 }
 
-static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     block *blocks = f->payload;
     group g;
@@ -183,6 +183,7 @@ static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
             block_add_shared(&blocks[g.block[i]], g.x[i]);
     }
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
+    *added = n;
     return TAMIS_OK;
 }
 
@@ -222,7 +223,7 @@ static void measure(const tamis *f, tamis_info *info)
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { has, has_many, add_many };
+    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
 
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
@@ -246,5 +247,6 @@ const tamis_ops tamis__blocked = {
     .intersect = bits_intersect,
     .fold = fold,
     .add_shared = add_shared,
+    .only_sets_bits = true,
     .batch = batch,
 };

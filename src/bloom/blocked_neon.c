@@ -46,4 +46,4 @@ static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, u
 
 #include "bloom/blocked_many.h"
 
-const tamis_batch tamis__blocked_neon = { has, has_many, add_many };
+const tamis_batch tamis__blocked_neon = { .has = has, .has_many = has_many, .add_many = add_many };

@@ -97,5 +97,6 @@ const tamis_ops tamis__partitioned = {
     .intersect = bits_intersect,
     .fold = fold,
     .add_shared = add_shared,
+    .only_sets_bits = true,
     .batch = batch,
 };

@@ -44,9 +44,10 @@ static tamis_status add(tamis *f, uint64_t key)
     return TAMIS_OK;
 }
 
-static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     bits_add_shared(f, shape(f), keys, n);
+    *added = n;
     return TAMIS_OK;
 }
 
@@ -62,7 +63,7 @@ static void add_many(tamis *f, const uint64_t *keys, size_t n)
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { has, has_many, add_many };
+    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
 
     (void)cpu;
     return &PORTABLE;

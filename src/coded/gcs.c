@@ -334,7 +334,7 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { has, has_many, NULL };
+    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
 
     (void)cpu;
     return &PORTABLE;

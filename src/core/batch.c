@@ -76,8 +76,32 @@ size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const 
     return found;
 }
 
+size_t tamis__batch_remove(tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t removed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i % GROUP == 0)
+            touch(f, keys + i, smaller(GROUP, n - i));
+        removed += f->ops->remove(f, keys[i]) == TAMIS_OK;
+    }
+    return removed;
+}
+
+void tamis__batch_count(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i % GROUP == 0)
+            touch(f, keys + i, smaller(GROUP, n - i));
+        counts[i] = tamis_count(f, keys[i]);
+    }
+}
+
+/* Kernels that are there take the whole batch. */
 tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
+    if (f->batch->try_add_many)
+        return f->batch->try_add_many(f, added, keys, n);
     for (*added = 0; *added < n; ++*added) {
         if (*added % GROUP == 0)
             touch(f, keys + *added, smaller(GROUP, n - *added));

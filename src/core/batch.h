@@ -12,6 +12,8 @@ size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys
 size_t tamis__batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
                         size_t n);
+size_t tamis__batch_remove(tamis *f, const uint64_t *keys, size_t n);
+void tamis__batch_count(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
 tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 
 #endif

@@ -1,8 +1,9 @@
 /* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
  *
- * Keys of static kinds wait as hashes, in buckets by their leading bits, for solve.c or split.c:
- * with their values, or in two lists, if the kind needs more than keys. Kinds that add take keys at
- * once if the size is known; if not, keys wait in the order given. */
+ * Keys of static and of ordered kinds wait as hashes, in buckets by their leading bits, for
+ * solve.c, split.c and pour.c: with their values, or in two lists, if the kind needs more than
+ * keys. Other kinds take keys at once if the size is known; if not, keys wait in the order given.
+ */
 #include "core/builder.h"
 
 #include <errno.h>
@@ -92,12 +93,17 @@ static tamis_status check(const tamis_builder *b)
     return tamis__solve_needs(b, &plan) > memory - memory / 8 ? TAMIS_NOMEM : TAMIS_OK;
 }
 
+static bool takes_hashes(const tamis_builder *b)
+{
+    return is_static(b) || b->ops->ordered;
+}
+
 static tamis_status open_spills(tamis_builder *b)
 {
     const tamis_build_options *o = &b->options;
     uint64_t memory = b->ops->splitter ? o->memory / 2 : o->memory;
     tamis_status status =
-        tamis__spill_open(&b->spill, memory, o->dir, b->ops->mapper ? 2 : 1, !is_static(b));
+        tamis__spill_open(&b->spill, memory, o->dir, b->ops->mapper ? 2 : 1, !takes_hashes(b));
 
     if (!status && b->ops->splitter)
         status = tamis__spill_open(&b->others, memory, o->dir, 1, false);
@@ -110,7 +116,7 @@ static tamis_status prepare(tamis_builder *b)
 
     if (status)
         return status;
-    if (!is_static(b) && b->spec.keys)
+    if (!takes_hashes(b) && b->spec.keys)
         return make_filter(b, &b->filter, b->spec.keys, 0);
     return open_spills(b);
 }
@@ -208,7 +214,7 @@ static tamis_status add(tamis_builder *b, const uint64_t *keys, size_t n)
         return b->broken;
     if (b->filter)
         return tamis_add_many(b->filter, &added, keys, n);
-    return is_static(b) ? add_hashes(b, &b->spill, keys, n) : add_keys(b, keys, n);
+    return takes_hashes(b) ? add_hashes(b, &b->spill, keys, n) : add_keys(b, keys, n);
 }
 
 tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size_t n)
@@ -319,6 +325,8 @@ static tamis_status finish(tamis_builder *b, tamis **out)
 {
     if (is_static(b) && !b->ops->splitter)
         return tamis__solve(out, b);
+    if (b->ops->ordered)
+        return tamis__pour(out, b, NULL);
     if (!b->filter)
         return make_whole(b, out);
     *out = b->filter;
@@ -352,7 +360,9 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path)
     if (b->broken)
         return b->broken;
     bool by_parts = is_static(b) && !b->ops->splitter;
-    tamis_status status = by_parts ? tamis__solve_to_file(b, path) : save_filter(b, path);
+    tamis_status status = by_parts          ? tamis__solve_to_file(b, path)
+                          : b->ops->ordered ? tamis__pour(NULL, b, path)
+                                            : save_filter(b, path);
     if (!status || status == TAMIS_UNSYNCED)
         spend(b);
     return status;

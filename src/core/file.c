@@ -86,30 +86,35 @@ static void close_quietly(int fd)
     errno = saved;
 }
 
-/* Only regular files can be filters; O_NONBLOCK keeps a FIFO from hanging us before we know. */
-static tamis_status open_source(image_source *s, const char *path, int mode)
+/* Only regular files can be filters. */
+tamis_status tamis__file_source(image_source *s, int fd)
 {
     struct stat st;
-    int fd = open(path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0)
-        return errno == EISDIR ? TAMIS_FOREIGN : TAMIS_IO;
-    tamis_status status = TAMIS_OK;
     if (fstat(fd, &st) != 0)
-        status = TAMIS_IO;
-    else if (!S_ISREG(st.st_mode))
-        status = TAMIS_FOREIGN;
-    else if ((uint64_t)st.st_size > SIZE_MAX / 2)
-        status = TAMIS_RANGE;
-    if (status) {
-        close_quietly(fd);
-        return status;
-    }
+        return TAMIS_IO;
+    if (!S_ISREG(st.st_mode))
+        return TAMIS_FOREIGN;
+    if ((uint64_t)st.st_size > SIZE_MAX / 2)
+        return TAMIS_RANGE;
     *s = (image_source){ .read = read_file, .fd = fd, .size = (uint64_t)st.st_size };
     return TAMIS_OK;
 }
 
-static bool is_named(int fd, const char *path)
+/* O_NONBLOCK keeps a FIFO from hanging us before we know what it is. */
+static tamis_status open_source(image_source *s, const char *path, int mode)
+{
+    int fd = open(path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return errno == EISDIR ? TAMIS_FOREIGN : TAMIS_IO;
+    tamis_status status = tamis__file_source(s, fd);
+    if (status)
+        close_quietly(fd);
+    return status;
+}
+
+bool tamis__is_named(int fd, const char *path)
 {
     struct stat open, named;
 
@@ -227,14 +232,51 @@ static bool name_temp(file_save *p)
     return true;
 }
 
+/* By which name a descriptor can be given another. */
+static void name_of_fd(char *name, size_t size, int fd)
+{
+    snprintf(name, size, "/proc/self/fd/%d", fd);
+}
+
+/* A file that is gone with the program, whatever ends it; or -1 where the file system or the
+ * machine has no such thing. */
+static int open_unnamed(const file_save *p, mode_t mode)
+{
+    char dir[PATH_MAX] = ".", name[32];
+
+    if (p->dir) {
+        memcpy(dir, p->temp, p->dir);
+        dir[p->dir] = '\0';
+    }
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (fd < 0)
+        return -1;
+    name_of_fd(name, sizeof name, fd);
+    if (access(name, F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool give_name(const file_save *p)
+{
+    char name[32];
+
+    name_of_fd(name, sizeof name, p->fd);
+    return linkat(AT_FDCWD, name, AT_FDCWD, p->temp, AT_SYMLINK_FOLLOW) == 0;
+}
+
 /* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
  * replaces one that was shown to others on purpose. */
-static int create_temp(const file_save *p, bool is_secret)
+static int create_temp(file_save *p, bool is_secret)
 {
     mode_t others = is_secret && !is_keyed_filter(p->target) ? 077 : 0;
     mode_t mode = is_secret || p->replaces ? 0600 : 0666;
-    int fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    int fd = open_unnamed(p, mode);
 
+    p->unnamed = fd >= 0;
+    if (fd < 0)
+        fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 || !p->replaces)
         return fd;
     /* Only root may give a file away; others own what they replace or cannot keep its owner. */
@@ -276,7 +318,7 @@ tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
     p->fd = create_temp(p, is_secret);
     if (p->fd >= 0)
         return TAMIS_OK;
-    if (p->replaces && errno != EEXIST)
+    if (!p->unnamed && p->replaces && errno != EEXIST)
         unlink_quietly(p->temp);
     return TAMIS_IO;
 }
@@ -291,11 +333,14 @@ image_source tamis__save_source(const file_save *p)
     return (image_source){ .read = read_file, .fd = p->fd, .size = UINT64_MAX };
 }
 
-static bool sync_and_close(int fd)
+/* Synced before it has any name. */
+static bool finish_file(file_save *p)
 {
-    if (fsync(fd) == 0)
-        return close(fd) == 0;
-    close_quietly(fd);
+    if (fsync(p->fd) == 0 && (!p->unnamed || give_name(p))) {
+        p->unnamed = false;
+        return close(p->fd) == 0;
+    }
+    close_quietly(p->fd);
     return false;
 }
 
@@ -303,10 +348,11 @@ tamis_status tamis__save_end(file_save *p, tamis_status status)
 {
     if (status)
         close_quietly(p->fd);
-    else if (!sync_and_close(p->fd) || rename(p->temp, p->target) != 0)
+    else if (!finish_file(p) || rename(p->temp, p->target) != 0)
         status = TAMIS_IO;
     if (status) {
-        unlink_quietly(p->temp);
+        if (!p->unnamed)
+            unlink_quietly(p->temp);
         return status;
     }
     return sync_dir(p) ? TAMIS_OK : TAMIS_UNSYNCED;
@@ -319,7 +365,7 @@ static tamis_status write_to(const file_save *p, const tamis *f)
     tamis_status status = tamis__snapshot(&s, f);
 
     /* Later adds would go to the file that lost its name. */
-    if (!status && f->fd >= 0 && is_named(f->fd, p->target)) {
+    if (!status && f->fd >= 0 && tamis__is_named(f->fd, p->target)) {
         errno = EBUSY;
         return TAMIS_IO;
     }
@@ -366,7 +412,7 @@ static tamis_status lock_for_writing(const image_source *s)
     return errno == EWOULDBLOCK ? TAMIS_BUSY : TAMIS_IO;
 }
 
-static tamis_status open_locked(image_source *s, const char *path)
+tamis_status tamis__open_locked(image_source *s, const char *path)
 {
     for (;;) {
         tamis_status status = open_source(s, path, O_RDWR);
@@ -374,7 +420,7 @@ static tamis_status open_locked(image_source *s, const char *path)
             return status;
         status = lock_for_writing(s);
         /* A save may have put another file under the name before this one was locked. */
-        if (!status && is_named(s->fd, path))
+        if (!status && tamis__is_named(s->fd, path))
             return TAMIS_OK;
         close_quietly(s->fd);
         if (status)
@@ -386,7 +432,7 @@ static tamis_status open_locked(image_source *s, const char *path)
 static tamis_status admit(const image_header *h, const image_source *s, unsigned flags)
 {
     if (flags & TAMIS_MAP_WRITE) {
-        if (!tamis__ops(h->plan.kind)->add_shared)
+        if (!tamis__ops(h->plan.kind)->only_sets_bits)
             return TAMIS_CANNOT;
         if (!tamis__header_is_ours(h))
             return TAMIS_NEWER;
@@ -446,7 +492,7 @@ static tamis_status make_writable(tamis *f, const image_source *s, bool dirty)
 }
 
 /* The descriptor stays open in *out if that is writable. */
-static tamis_status map_source(tamis **out, const image_source *s, unsigned flags,
+tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
                                const tamis_allocator *a)
 {
     image_header h;
@@ -481,10 +527,10 @@ tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tami
     if (flags & TAMIS_MAP_RECOVER)
         flags |= TAMIS_MAP_WRITE;
     tamis_status status =
-        flags & TAMIS_MAP_WRITE ? open_locked(&s, path) : open_source(&s, path, O_RDONLY);
+        flags & TAMIS_MAP_WRITE ? tamis__open_locked(&s, path) : open_source(&s, path, O_RDONLY);
     if (status)
         return status;
-    status = map_source(out, &s, flags, a);
+    status = tamis__map_source(out, &s, flags, a);
     if (status || !(flags & TAMIS_MAP_WRITE))
         close_quietly(s.fd);
     return status;

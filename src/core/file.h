@@ -13,6 +13,7 @@ typedef struct {
     char temp[PATH_MAX];
     size_t dir; /* length of the directory part of both, slash included */
     bool replaces;
+    bool unnamed; /* it gets its temporary name at the end: until then a crash leaves nothing */
     mode_t mode;
     uid_t owner;
     gid_t group;
@@ -26,6 +27,15 @@ image_source tamis__save_source(const file_save *s);
 /* Gives the file its name unless `status` tells of a failure, which is then the answer; whatever
  * fails, nothing is left. */
 tamis_status tamis__save_end(file_save *s, tamis_status status);
+
+/* Opens a file and locks it for writing: TAMIS_BUSY if another has. */
+tamis_status tamis__open_locked(image_source *s, const char *path);
+bool tamis__is_named(int fd, const char *path);
+/* As tamis_map() of a source; the descriptor stays the caller's unless it is mapped to write. */
+tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
+                               const tamis_allocator *a);
+/* What is open there. */
+tamis_status tamis__file_source(image_source *s, int fd);
 
 /* Marks the file under a writable map as dirty, on disk, before its first change. Safe to call from
  * several threads. */

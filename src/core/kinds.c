@@ -76,9 +76,11 @@ unsigned tamis_kind_can(tamis_kind kind)
     return (ops->add ? TAMIS_CAN_ADD : 0u) |
            (ops->add || ops->build || ops->solver ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
-           (ops->merge ? TAMIS_CAN_MERGE : 0u) | (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) |
-           (ops->list ? TAMIS_CAN_LIST : 0u) | (ops->fold ? TAMIS_CAN_FOLD : 0u) |
+           (ops->merge || ops->ordered ? TAMIS_CAN_MERGE : 0u) |
+           (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) |
+           (ops->list || ops->ordered ? TAMIS_CAN_LIST : 0u) | (ops->fold ? TAMIS_CAN_FOLD : 0u) |
            (ops->add_shared ? TAMIS_CAN_SHARE : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
-           (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->rate ? 0u : TAMIS_IS_EXACT) |
-           (ops->indexed ? TAMIS_IS_INDEXED : 0u);
+           (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->only_sets_bits ? TAMIS_CAN_PATCH : 0u) |
+           (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
+           (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
 }

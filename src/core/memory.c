@@ -76,6 +76,23 @@ tamis_status tamis__payload_new(tamis *f)
     return deserves_pages(f, f->plan.bytes) ? own_pages(f) : own_heap(f);
 }
 
+void tamis__take_over(tamis *f, tamis *made)
+{
+    tamis old = *f;
+
+    f->plan = made->plan;
+    f->count = made->count;
+    f->payload = made->payload;
+    f->block = made->block;
+    f->block_size = made->block_size;
+    f->drop = made->drop;
+    made->payload = old.payload;
+    made->block = old.block;
+    made->block_size = old.block_size;
+    made->drop = old.drop;
+    tamis_free(made);
+}
+
 void *tamis__scratch_new(const tamis *f, size_t size)
 {
     if (deserves_pages(f, size))

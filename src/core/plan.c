@@ -34,6 +34,12 @@ static bool hasher_is_valid(const tamis_hasher *hasher)
     return no_secret && (hasher->hash == TAMIS_FAST || hasher->hash == TAMIS_RAW);
 }
 
+bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b)
+{
+    return a->hash == b->hash && a->seed == b->seed &&
+           memcmp(a->secret, b->secret, sizeof a->secret) == 0;
+}
+
 static bool bytes_are_possible(uint64_t bytes)
 {
     return bytes > 0 && bytes <= MAX_BYTES && bytes <= SIZE_MAX / 2;
@@ -168,6 +174,8 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (s.can & ~tamis_kind_can(kind) || (s.value_bits && !ops->mapper) ||
         (s.universe && !ops->splitter))
         return TAMIS_CANNOT;
+    if (!(s.load >= 0 && s.load <= 1))
+        return TAMIS_RANGE;
     if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr <= HIGHEST_FPR))
         return TAMIS_RANGE;
     if (ops->indexed && s.hasher.hash != TAMIS_RAW)

@@ -7,6 +7,8 @@
  * those read from images. */
 bool tamis__plan_is_valid(const tamis_plan *plan);
 
+bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b);
+
 /* The rate at capacity, as plans state and images keep it. */
 double tamis__plan_fpr(const tamis_plan *plan);
 

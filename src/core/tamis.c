@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/image.h"
 #include "core/memory.h"
+#include "core/ordered.h"
 #include "core/pairs.h"
 #include "core/parts.h"
 #include "core/plan.h"
@@ -58,7 +59,7 @@ uint64_t tamis_key(const tamis *f, const void *data, size_t size)
 
 void tamis__use_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch NONE = { NULL, NULL, NULL };
+    static const tamis_batch NONE = { NULL };
 
     f->batch = f->ops->batch ? f->ops->batch(cpu) : &NONE;
     f->has = f->batch->has ? f->batch->has : f->ops->has;
@@ -237,7 +238,23 @@ tamis_status tamis_add(tamis *f, uint64_t key)
     if (!f->ops->add)
         return TAMIS_CANNOT;
     tamis_status status = open_for_change(f);
-    return status ? status : f->ops->add(f, key);
+    if (!status)
+        status = f->ops->add(f, key);
+    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK)
+        status = f->ops->add(f, key);
+    return status;
+}
+
+tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
+{
+    if (!f->ops->add_times)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_change(f);
+    if (!status)
+        status = f->ops->add_times(f, key, times);
+    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK)
+        status = f->ops->add_times(f, key, times);
+    return status;
 }
 
 tamis_status tamis_remove(tamis *f, uint64_t key)
@@ -246,6 +263,14 @@ tamis_status tamis_remove(tamis *f, uint64_t key)
         return TAMIS_CANNOT;
     tamis_status status = open_for_clearing(f);
     return status ? status : f->ops->remove(f, key);
+}
+
+tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times)
+{
+    if (!f->ops->remove_times)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_clearing(f);
+    return status ? status : f->ops->remove_times(f, key, times);
 }
 
 uint64_t tamis_count(const tamis *f, uint64_t key)
@@ -285,28 +310,47 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
     tamis_status status = open_for_change(f);
     if (status)
         return status;
-    if (!f->batch->add_many)
-        return tamis__batch_add(f, added, keys, n);
-    f->batch->add_many(f, keys, n);
-    *added = n;
-    return TAMIS_OK;
+    if (f->batch->add_many) {
+        f->batch->add_many(f, keys, n);
+        *added = n;
+        return TAMIS_OK;
+    }
+    status = tamis__batch_add(f, added, keys, n);
+    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK) {
+        size_t more;
+        status = tamis__batch_add(f, &more, keys + *added, n - *added);
+        *added += more;
+    }
+    return status;
 }
 
-tamis_status tamis_add_shared(tamis *f, const uint64_t *keys, size_t n)
+tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
+    *added = 0;
     if (!f->ops->add_shared)
         return TAMIS_CANNOT;
     tamis_status status = open_for_change(f);
-    return status ? status : f->ops->add_shared(f, keys, n);
+    return status ? status : f->ops->add_shared(f, added, keys, n);
+}
+
+tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys, size_t n)
+{
+    *removed = 0;
+    if (!f->ops->remove)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_clearing(f);
+    if (status)
+        return status;
+    *removed = (f->batch->remove_many ? f->batch->remove_many : tamis__batch_remove)(f, keys, n);
+    return *removed == n ? TAMIS_OK : TAMIS_ABSENT;
+}
+
+void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    (f->batch->count_many ? f->batch->count_many : tamis__batch_count)(f, counts, keys, n);
 }
 
 /* ---- Two filters ------------------------------------------------------- */
-
-static bool same_hasher(const tamis_hasher *a, const tamis_hasher *b)
-{
-    return a->hash == b->hash && a->seed == b->seed &&
-           memcmp(a->secret, b->secret, sizeof a->secret) == 0;
-}
 
 /* Capacity and rate may differ: they say what was planned, not where keys go. But of an indexed
  * kind the capacity says which keys there are. */
@@ -314,8 +358,11 @@ static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
 {
     if (tamis__ops(a->kind)->indexed && a->capacity != b->capacity)
         return false;
+    if (tamis__ops(a->kind)->ordered)
+        return tamis__ordered_fit(a, b);
     return a->kind == b->kind && a->bytes == b->bytes && a->slots == b->slots &&
-           a->width == b->width && a->hashes == b->hashes && same_hasher(&a->hasher, &b->hasher);
+           a->width == b->width && a->hashes == b->hashes &&
+           tamis__same_hasher(&a->hasher, &b->hasher);
 }
 
 typedef tamis_status change(tamis *f, const tamis *g);
@@ -336,7 +383,8 @@ static tamis_status combine(tamis *f, const tamis *g, change *op, tamis_status (
 
 tamis_status tamis_merge(tamis *f, const tamis *g)
 {
-    return combine(f, g, f->ops->merge, open_for_change);
+    return f->ops->ordered ? combine(f, g, tamis__ordered_merge, open_for_clearing)
+                           : combine(f, g, f->ops->merge, open_for_change);
 }
 
 tamis_status tamis_intersect(tamis *f, const tamis *g)
@@ -344,10 +392,56 @@ tamis_status tamis_intersect(tamis *f, const tamis *g)
     return combine(f, g, f->ops->intersect, open_for_clearing);
 }
 
+/* Views and maps among them are checked whole before. */
+static tamis_status check_alike(const tamis *const *filters, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        image_snapshot s;
+
+        if (!same_geometry(&filters[0]->plan, &filters[i]->plan))
+            return TAMIS_MISMATCH;
+        tamis_status status = tamis__snapshot(&s, filters[i]);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                              const tamis_allocator *a)
+{
+    if (!filters[0]->ops->ordered)
+        return TAMIS_CANNOT;
+    tamis_status status = check_alike(filters, n);
+    return status ? status : tamis__ordered_merge_many(out, filters, n, a);
+}
+
+tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
+{
+    const tamis *both[] = { f, g };
+
+    if (!f->ops->ordered)
+        return TAMIS_CANNOT;
+    tamis_status status = check_alike(both, 2);
+    if (!status)
+        *product = tamis__ordered_dot(f, g);
+    return status;
+}
+
 /* ---- The whole filter -------------------------------------------------- */
+
+tamis_status tamis_resize(tamis *f, uint64_t keys)
+{
+    if (!f->ops->ordered)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_clearing(f);
+    return status ? status : tamis__ordered_resize(f, keys);
+}
 
 tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
 {
+    if (f->ops->ordered)
+        return tamis__ordered_list(f, visit, ctx);
     return f->ops->list ? f->ops->list(f, visit, ctx) : TAMIS_CANNOT;
 }
 

@@ -65,7 +65,7 @@ static tamis_status remove_key(tamis *f, uint64_t key)
 }
 
 /* All keys or none: one that is out of range is found before the first is added. */
-static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t new_keys = 0;
 
@@ -78,6 +78,7 @@ static tamis_status add_shared(tamis *f, const uint64_t *keys, size_t n)
             new_keys += !(__atomic_fetch_or(byte_of(f, keys[i]), mask, __ATOMIC_RELAXED) & mask);
         }
     __atomic_fetch_add(&f->count, new_keys, __ATOMIC_RELAXED);
+    *added = n;
     return TAMIS_OK;
 }
 
@@ -179,6 +180,7 @@ const tamis_ops tamis__bitmap = {
     .intersect = intersect,
     .list = list,
     .add_shared = add_shared,
+    .only_sets_bits = true,
     .touch = touch,
     .batch = batch,
 };

@@ -126,7 +126,7 @@ static const char *verify(const tamis *f)
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { has, has_many, NULL };
+    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
 
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)

@@ -59,7 +59,7 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 
 #include "fuse/ribbon_many.h"
 
-const tamis_batch tamis__ribbon_avx2 = { has, has_many, NULL };
+const tamis_batch tamis__ribbon_avx2 = { .has = has, .has_many = has_many };
 
 /* ---- Building ---------------------------------------------------------- */
 

@@ -461,7 +461,7 @@ int main(int argc, char **argv)
         random_state = SEED;
         if (!(tamis_kind_can(kind) & TAMIS_CAN_BUILD))
             continue;
-        if (!(tamis_kind_can(kind) & TAMIS_CAN_SHARE)) {
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_PATCH)) {
             check_refused(kind);
             continue;
         }

@@ -136,7 +136,7 @@ int main(void)
 {
     snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
-        if (!(tamis_kind_can(kind) & TAMIS_CAN_SHARE))
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_PATCH))
             continue;
         check_failed_sync(kind, 0);
         check_failed_sync(kind, 1);

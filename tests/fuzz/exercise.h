@@ -91,7 +91,7 @@ static inline void exercise_refusal(tamis *f)
     MUST(tamis_add(f, 1) != TAMIS_OK);
     MUST(tamis_remove(f, 1) != TAMIS_OK);
     MUST(tamis_add_many(f, &added, &key, 1) != TAMIS_OK);
-    MUST(tamis_add_shared(f, &key, 1) != TAMIS_OK);
+    MUST(tamis_add_shared(f, &added, &key, 1) != TAMIS_OK);
     MUST(tamis_merge(f, f) != TAMIS_OK);
     MUST(tamis_intersect(f, f) != TAMIS_OK);
 }
@@ -107,7 +107,7 @@ static inline void exercise_writing(tamis *f)
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
         MUST(tamis_add(f, exercise_key(i)) != TAMIS_OK || tamis_has(f, exercise_key(i)));
     (void)!tamis_add_many(f, &added, keys, 8);
-    (void)!tamis_add_shared(f, keys, 8);
+    (void)!tamis_add_shared(f, &added, keys, 8);
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 2)
         (void)!tamis_remove(f, exercise_key(i));
     exercise_reading(f);

@@ -113,9 +113,12 @@ static void every_cpu_gives_the_same(ground *g)
 static void add_shared_is_add_many(ground *g)
 {
     tamis *shared = new_filter(&g->plan), *many = new_filter(&g->plan);
+    size_t third = g->n / 3, rest = g->n - third, added = 99;
 
-    assert_int_equal(tamis_add_shared(shared, g->keys, g->n / 3), TAMIS_OK);
-    assert_int_equal(tamis_add_shared(shared, g->keys + g->n / 3, g->n - g->n / 3), TAMIS_OK);
+    assert_int_equal(tamis_add_shared(shared, &added, g->keys, third), TAMIS_OK);
+    assert_int_equal(added, third);
+    assert_int_equal(tamis_add_shared(shared, &added, g->keys + third, rest), TAMIS_OK);
+    assert_int_equal(added, rest);
     add_all(many, g->keys, g->n);
     assert_true(same_image(shared, many));
     tamis_free(shared);

@@ -163,6 +163,27 @@ static void more_keys_than_announced(tamis_kind kind)
     free(s.keys);
 }
 
+static void more_keys_than_announced_do_not_fit(tamis_kind kind)
+{
+    set s = set_of(kind, 31, 5000, 5000);
+
+    for (int grows = 0; grows <= 1; grows++) {
+        tamis_spec spec = spec_for(100, 1e-6, 5);
+        tamis_builder *b = NULL;
+        tamis *f = NULL;
+
+        spec.can = grows ? TAMIS_CAN_GROW : 0;
+        assert_int_equal(tamis_builder_new(&b, kind, &spec, NULL), TAMIS_OK);
+        assert_int_equal(feed(b, &s), TAMIS_OK);
+        assert_int_equal(tamis_builder_finish(&f, b), grows ? TAMIS_OK : TAMIS_FULL);
+        for (size_t i = 0; i < s.n && f; i++)
+            assert_true(tamis_has(f, s.keys[i]));
+        tamis_builder_free(b);
+        tamis_free(f);
+    }
+    free(s.keys);
+}
+
 /* Less than twice the memory that the keys take: they do not wait there. Kinds that add have room
  * for the filter all the same; others have it because most keys are repeated. */
 static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
@@ -394,7 +415,8 @@ static void memory_that_is_refused_is_told(tamis_kind kind)
     free(s.keys);
 }
 
-/* What does not fit in the memory allowed is refused, and fits in more. */
+/* What does not fit in the memory allowed is refused, and fits in more. Ordered kinds need none of
+ * the filter in memory if it is saved. */
 static void too_little_memory_is_told(tamis_kind kind)
 {
     set s = set_of(kind, 110, 1300000, 1300000);
@@ -408,9 +430,15 @@ static void too_little_memory_is_told(tamis_kind kind)
         o.memory = 4 << 20;
         assert_int_equal(tamis_builder_new(&b, kind, &spec, &o), TAMIS_OK);
         assert_int_equal(feed(b, &s), TAMIS_OK);
-        assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_NOMEM);
-        assert_int_equal(access(temp_path(), F_OK), -1);
-        tamis_builder_free(b);
+        if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE) {
+            tamis *f = NULL;
+            assert_int_equal(tamis_builder_finish(&f, b), TAMIS_NOMEM);
+            tamis_free(saved(b));
+        } else {
+            assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_NOMEM);
+            assert_int_equal(access(temp_path(), F_OK), -1);
+            tamis_builder_free(b);
+        }
     }
     free(s.keys);
 }
@@ -465,7 +493,9 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_BUILD },
         { "repeated keys count once", repeated_keys_count_once, .can = TAMIS_CAN_BUILD },
         { "more keys than announced", more_keys_than_announced,
-          .cannot = TAMIS_IS_EXACT | TAMIS_IS_INDEXED },
+          .cannot = TAMIS_IS_EXACT | TAMIS_IS_INDEXED | TAMIS_CAN_RESIZE },
+        { "more keys than announced do not fit", more_keys_than_announced_do_not_fit,
+          .can = TAMIS_CAN_RESIZE },
         { "keys that do not fit go to a file", keys_that_do_not_fit_go_to_a_file,
           .can = TAMIS_CAN_BUILD },
         { "a builder that was stopped goes on", a_builder_that_was_stopped_goes_on,

@@ -270,7 +270,7 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_BUILD },
         { "folding fails cleanly", folding_fails_cleanly, .can = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD },
         { "writable maps fail cleanly", writable_maps_fail_cleanly,
-          .can = TAMIS_CAN_BUILD | TAMIS_CAN_SHARE },
+          .can = TAMIS_CAN_BUILD | TAMIS_CAN_PATCH },
         { "adds without memory change nothing", adds_without_memory_change_nothing,
           .can = TAMIS_CAN_ADD },
         { "a filter is two blocks", a_filter_is_two_blocks, .can = 0 },

@@ -207,12 +207,14 @@ static void op_has_many(world *w)
     assert_int_equal(told, found);
 }
 
-static void op_add_many(world *w)
+typedef tamis_status add_batch(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+
+static void change_by_batch(world *w, add_batch *add)
 {
     size_t index[BATCH], added = 0;
     uint64_t keys[BATCH];
     size_t n = pick_batch(w, index, keys);
-    tamis_status status = tamis_add_many(w->f, &added, keys, n);
+    tamis_status status = add(w->f, &added, keys, n);
 
     assert_true(added <= n);
     for (size_t i = 0; i < added; i++)
@@ -225,15 +227,14 @@ static void op_add_many(world *w)
     }
 }
 
+static void op_add_many(world *w)
+{
+    change_by_batch(w, tamis_add_many);
+}
+
 static void op_add_shared(world *w)
 {
-    size_t index[BATCH];
-    uint64_t keys[BATCH];
-    size_t n = pick_batch(w, index, keys);
-
-    assert_int_equal(tamis_add_shared(w->f, keys, n), TAMIS_OK);
-    for (size_t i = 0; i < n; i++)
-        learn(w, index[i]);
+    change_by_batch(w, tamis_add_shared);
 }
 
 /* ---- Operations on two filters ----------------------------------------- */
@@ -405,7 +406,7 @@ static void op_again(world *w)
             keys[n++] = w->keys[i];
     shuffle(&w->r, keys, n);
     tamis *again = filter_of(&w->plan, keys, n);
-    if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_SHARE) && !w->is_diluted)
+    if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE) && !w->is_diluted)
         assert_true(same_image(w->f, again));
     tamis_free(again);
     free(keys);

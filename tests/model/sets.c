@@ -131,7 +131,7 @@ static void merge_is_adding_both(ground *g)
     assert_holds(a, g->keys, g->n);
     assert_same_answers(a, both, g->keys, g->n + g->n_strangers);
     assert_int_equal(tamis_describe(a).count, tamis_describe(both).count);
-    if (tamis_kind_can(g->plan.kind) & (TAMIS_IS_EXACT | TAMIS_CAN_SHARE))
+    if (tamis_kind_can(g->plan.kind) & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE))
         assert_true(same_image(a, both));
     free_bytes(&b_before);
     tamis_free(a);
@@ -385,9 +385,10 @@ int main(int argc, char **argv)
         { "a full filter holds all its keys", full_holds_all, BUILD },
         { "exact is exact", exact_is_exact, BUILD | EXACT },
         { "order does not matter to exact kinds", order_does_not_matter, ADD | EXACT },
-        { "order does not matter to shared kinds", order_does_not_matter, ADD | TAMIS_CAN_SHARE },
+        { "order does not matter to bits", order_does_not_matter, ADD | TAMIS_CAN_PATCH },
+        { "order does not matter to order", order_does_not_matter, ADD | TAMIS_CAN_RESIZE },
         { "adding twice, exactly", adding_twice_changes_no_payload, ADD | EXACT },
-        { "adding twice, shared", adding_twice_changes_no_payload, ADD | TAMIS_CAN_SHARE },
+        { "adding twice, bits", adding_twice_changes_no_payload, ADD | TAMIS_CAN_PATCH },
         { "build is add", build_is_add, ADD },
         { "remove undoes add", remove_undoes_add, ADD | TAMIS_CAN_REMOVE },
         { "removing strangers changes nothing", removing_strangers_changes_nothing,

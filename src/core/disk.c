@@ -1,0 +1,434 @@
+/* disk.c - filters larger than memory: a file, and what is to be merged into it.
+ *
+ * Two small filters of the same fingerprints wait in memory: of keys added, and of keys to be
+ * removed from the file. (A key that is removed while it waits just leaves the first of them.)
+ * What is held of a fingerprint is therefore
+ *
+ *   added + max(0, file - removed)
+ *
+ * and a removal of what was never there takes nothing away from later adds. Fewer slots make for
+ * longer remainders, of the same fingerprints: so all three are read in order, side by side, and
+ * the result is a new file, written from its beginning to its end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "core/draft.h"
+#include "core/ordered.h"
+
+struct tamis_disk {
+    tamis *file;   /* mapped */
+    int fd;        /* of it, locked */
+    bool trusted;  /* checked, or written by us */
+    uint64_t used; /* slots of it, at most */
+    tamis *added, *removed;
+    tamis_disk_options options;
+    char path[PATH_MAX];
+};
+
+static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
+
+/* ---- Life -------------------------------------------------------------- */
+
+/* The most slots that take no more than that; as few as remainders can be long for. */
+static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes)
+{
+    tamis_plan plan = *file, smaller = *file;
+
+    for (uint64_t keys = plan.capacity / 2; plan.bytes > bytes && keys > 0; keys /= 2) {
+        if (tamis__plan_resized(&smaller, keys))
+            break;
+        plan = smaller;
+    }
+    return tamis_new(out, &plan, NULL);
+}
+
+/* Most programs remove less than they add. */
+static tamis_status make_both(tamis_disk *d)
+{
+    const tamis_plan *plan = tamis_plan_of(d->file);
+    uint64_t memory = d->options.memory;
+    tamis_status status = make_waiting(&d->added, plan, memory / 4 * 3);
+
+    return status ? status : make_waiting(&d->removed, plan, memory / 4);
+}
+
+/* A query wants one page and none of its neighbours. */
+static tamis_status map_file(tamis **out, const image_source *s)
+{
+    tamis_status status = tamis__map_source(out, s, 0, NULL);
+
+    if (!status)
+        (void)madvise((*out)->block, (*out)->block_size, MADV_RANDOM);
+    return status;
+}
+
+/* Counting slots may read many pages; copies are never fewer. */
+static uint64_t used_at_most(const tamis *f)
+{
+    return f->count <= f->plan.capacity ? f->count : f->ops->ordered->used(f);
+}
+
+static tamis_status open_disk(tamis_disk *d, const char *path)
+{
+    image_source s;
+    tamis_status status = tamis__open_locked(&s, path);
+
+    if (status)
+        return status;
+    d->fd = s.fd;
+    if (!realpath(path, d->path))
+        return TAMIS_IO;
+    status = map_file(&d->file, &s);
+    if (status)
+        return status;
+    if (!d->file->ops->ordered)
+        return TAMIS_CANNOT;
+    d->used = used_at_most(d->file);
+    return make_both(d);
+}
+
+tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_disk_options *o)
+{
+    tamis_disk *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return TAMIS_NOMEM;
+    d->fd = -1;
+    if (o)
+        d->options = *o;
+    if (d->options.memory == 0)
+        d->options.memory = DEFAULT_MEMORY;
+    tamis_status status = d->options.memory < LEAST_MEMORY ? TAMIS_NOMEM : open_disk(d, path);
+    if (status)
+        tamis_disk_free(d);
+    else
+        *out = d;
+    return status;
+}
+
+void tamis_disk_free(tamis_disk *d)
+{
+    int error = errno;
+
+    if (!d)
+        return;
+    tamis_free(d->file);
+    tamis_free(d->added);
+    tamis_free(d->removed);
+    if (d->fd >= 0)
+        close(d->fd);
+    free(d);
+    errno = error;
+}
+
+const tamis *tamis_disk_file(const tamis_disk *d)
+{
+    return d->file;
+}
+
+/* ---- Merging ----------------------------------------------------------- */
+
+/* A cursor that may have come to its end. */
+typedef struct stream {
+    tamis_cursor c;
+    bool more;
+} stream;
+
+static void go_on(stream *s)
+{
+    s->more = s->c.f->ops->ordered->next(&s->c);
+}
+
+static stream stream_of(const tamis *f)
+{
+    stream s = { .c = { .f = f } };
+
+    go_on(&s);
+    return s;
+}
+
+static uint64_t lowest(const stream *s, uint64_t print)
+{
+    return s->more && s->c.print < print ? s->c.print : print;
+}
+
+/* How often the fingerprint is there; the stream is then past it. */
+static uint64_t take(stream *s, uint64_t print)
+{
+    if (!s->more || s->c.print != print)
+        return 0;
+    uint64_t count = s->c.count;
+    go_on(s);
+    return count;
+}
+
+typedef struct merging {
+    tamis_disk *d;
+    draft *draft;
+    stream file, added, removed;
+    uint64_t passed; /* bytes of the old file */
+} merging;
+
+/* Now and then: how far it is, and pages of the old file that are done with. */
+static tamis_status report(merging *m, uint64_t print)
+{
+    const tamis *f = m->d->file;
+    const tamis_disk_options *o = &m->d->options;
+    uint64_t at = print >> f->plan.width, total = f->plan.slots;
+    uint64_t offset = (uint64_t)((double)at / (double)total * (double)f->plan.bytes);
+
+    if (offset > m->passed + (8 << 20)) {
+        tamis__forget_pages(f->block, m->passed, offset);
+        m->passed = offset;
+    }
+    return o->progress && !o->progress(o->ctx, at, total) ? TAMIS_STOPPED : TAMIS_OK;
+}
+
+enum { REPORT_EVERY = 1 << 16 };
+
+static tamis_status merge_all(merging *m)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (uint64_t i = 0; !status; i++) {
+        uint64_t print = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
+        if (print == UINT64_MAX)
+            break;
+        uint64_t count = take(&m->file, print), gone = take(&m->removed, print);
+        uint64_t held = (count > gone ? count - gone : 0) + take(&m->added, print);
+        if (held)
+            status = tamis__draft_append(m->draft, print, held);
+        if (!status && i % REPORT_EVERY == 0)
+            status = report(m, print);
+    }
+    return status;
+}
+
+/* ---- Changing over ----------------------------------------------------- */
+
+/* A file that is whole and has no name yet, mapped and locked: when it has one, nothing can fail
+ * any more. */
+typedef struct successor {
+    tamis *file;
+    int fd;
+} successor;
+
+static tamis_status map_successor(successor *n, const file_save *save)
+{
+    image_source s;
+
+    n->fd = fcntl(save->fd, F_DUPFD_CLOEXEC, 0);
+    if (n->fd < 0 || flock(n->fd, LOCK_EX | LOCK_NB) != 0)
+        return TAMIS_IO;
+    tamis_status status = tamis__file_source(&s, n->fd);
+    return status ? status : map_file(&n->file, &s);
+}
+
+static void drop_successor(successor *n)
+{
+    int error = errno;
+
+    tamis_free(n->file);
+    if (n->fd >= 0)
+        close(n->fd);
+    errno = error;
+}
+
+static void clear(tamis *f)
+{
+    memset(f->payload, 0, (size_t)f->plan.bytes);
+    f->count = 0;
+    if (f->ops->init)
+        f->ops->init(f);
+}
+
+static void change_over(tamis_disk *d, successor *n)
+{
+    successor old = { d->file, d->fd };
+
+    d->file = n->file;
+    d->fd = n->fd;
+    d->used = used_at_most(n->file);
+    drop_successor(&old);
+    clear(d->added);
+    clear(d->removed);
+}
+
+static tamis_status write_anew(tamis_disk *d, const tamis_plan *plan)
+{
+    successor n = { NULL, -1 };
+    draft next;
+    tamis_status status = tamis__draft_begin(&next, d->path, plan);
+
+    if (status)
+        return status;
+    (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
+    merging m = { .d = d,
+                  .draft = &next,
+                  .file = stream_of(d->file),
+                  .added = stream_of(d->added),
+                  .removed = stream_of(d->removed) };
+    status = tamis__draft_complete(&next, merge_all(&m));
+    (void)madvise(d->file->block, d->file->block_size, MADV_RANDOM);
+    if (!status)
+        status = map_successor(&n, &next.save);
+    status = tamis__save_end(&next.save, status);
+    if (status && status != TAMIS_UNSYNCED)
+        drop_successor(&n);
+    else
+        change_over(d, &n);
+    return status;
+}
+
+/* ---- Flushing ---------------------------------------------------------- */
+
+/* What is copied from a file that others made is checked whole, once. */
+static tamis_status check_file(tamis_disk *d)
+{
+    if (!tamis__is_named(d->fd, d->path))
+        return TAMIS_BUSY;
+    tamis_status status = d->trusted ? TAMIS_OK : tamis_verify(d->file, NULL, NULL);
+    d->trusted = !status;
+    return status;
+}
+
+static bool is_waiting(const tamis_disk *d)
+{
+    return d->added->count || d->removed->count;
+}
+
+/* Doubles if that was planned. */
+tamis_status tamis_disk_flush(tamis_disk *d)
+{
+    tamis_plan plan = d->file->plan;
+    tamis_status status = is_waiting(d) ? check_file(d) : TAMIS_OK;
+
+    while (!status && is_waiting(d)) {
+        status = write_anew(d, &plan);
+        if (status == TAMIS_FULL && d->file->ops->ordered->grows(&plan))
+            status = tamis__plan_doubled(&plan) ? TAMIS_FULL : TAMIS_OK;
+    }
+    return status;
+}
+
+/* ---- Changes ----------------------------------------------------------- */
+
+/* Keys that may still come before a file that does not grow is full for certain. */
+static uint64_t room_left(const tamis_disk *d)
+{
+    uint64_t capacity = d->file->plan.capacity;
+    uint64_t used = d->used + d->file->ops->ordered->used(d->added);
+
+    if (d->file->ops->ordered->grows(&d->file->plan))
+        return UINT64_MAX;
+    return used < capacity ? capacity - used : 0;
+}
+
+static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
+{
+    uint64_t left = room_left(d);
+    size_t some = left < n ? (size_t)left : n;
+    tamis_status status = tamis_add_many(d->added, added, keys, some);
+
+    return status || some == n ? status : TAMIS_FULL;
+}
+
+/* Merging makes room here and, since repeated keys share it and removed ones give theirs back,
+ * perhaps in the file. */
+tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
+{
+    for (*added = 0; *added < n;) {
+        size_t more = 0;
+        bool waited = is_waiting(d);
+        tamis_status status = add_some(d, &more, keys + *added, n - *added);
+        *added += more;
+        if (status == TAMIS_FULL && (more || waited))
+            status = tamis_disk_flush(d);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status remove_one(tamis_disk *d, uint64_t key)
+{
+    if (tamis_remove(d->added, key) == TAMIS_OK)
+        return TAMIS_OK;
+    tamis_status status = tamis_add(d->removed, key);
+    if (status == TAMIS_FULL)
+        status = tamis_disk_flush(d);
+    else
+        return status;
+    return status ? status : tamis_add(d->removed, key);
+}
+
+tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t n)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = 0; i < n && !status; i++)
+        status = remove_one(d, keys[i]);
+    return status;
+}
+
+/* ---- Queries ----------------------------------------------------------- */
+
+enum { PIECE = 1024 };
+
+static uint64_t left_in_file(const tamis_disk *d, uint64_t key)
+{
+    uint64_t count = tamis_count(d->file, key), gone = tamis_count(d->removed, key);
+
+    return count > gone ? count - gone : 0;
+}
+
+/* The keys that do not wait in memory, and where they are among all. */
+static size_t gather_others(uint64_t *others, uint16_t *index, const uint64_t *hits,
+                            const uint64_t *keys, size_t n)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(hits[i / 64] >> i % 64 & 1)) {
+            others[m] = keys[i];
+            index[m++] = (uint16_t)i;
+        }
+    return m;
+}
+
+static size_t has_piece(const tamis_disk *d, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    uint64_t others[PIECE], found[PIECE / 64];
+    uint16_t index[PIECE];
+    size_t total = tamis_has_many(d->added, hits, keys, n);
+    size_t m = gather_others(others, index, hits, keys, n);
+
+    tamis_has_many(d->file, found, others, m);
+    for (size_t i = 0; i < m; i++)
+        if (found[i / 64] >> i % 64 & 1 && (!d->removed->count || left_in_file(d, others[i]))) {
+            hits[index[i] / 64] |= UINT64_C(1) << index[i] % 64;
+            total++;
+        }
+    return total;
+}
+
+size_t tamis_disk_has_many(const tamis_disk *d, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i += PIECE)
+        found += has_piece(d, hits + i / 64, keys + i, n - i < PIECE ? n - i : PIECE);
+    return found;
+}
+
+void tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        counts[i] = tamis_count(d->added, keys[i]) + left_in_file(d, keys[i]);
+}

@@ -1,0 +1,241 @@
+/* ordered.c - what can be done to kinds that are read and written in order of fingerprints.
+ *
+ * Everything here is one pass: cursors walk through the filters, the one with the lowest
+ * fingerprint is taken, and what goes into a filter is appended to a new one that then takes the
+ * place of the old. So a failure changes nothing. */
+#include "core/ordered.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "core/memory.h"
+#include "core/plan.h"
+
+bool tamis__ordered_fit(const tamis_plan *a, const tamis_plan *b)
+{
+    return a->kind == b->kind && a->slots << a->width == b->slots << b->width &&
+           tamis__same_hasher(&a->hasher, &b->hasher);
+}
+
+tamis_status tamis__ordered_list(const tamis *f, tamis_visit *visit, void *ctx)
+{
+    tamis_cursor c = { .f = f };
+
+    while (f->ops->ordered->next(&c))
+        if (!visit(ctx, c.print, c.count))
+            break;
+    return TAMIS_OK;
+}
+
+/* ---- Many cursors ------------------------------------------------------ */
+
+/* A heap: none is lower than the one at half its index, counted from 1. */
+typedef struct cursors {
+    tamis_cursor **at;
+    size_t n;
+} cursors;
+
+static bool advance(tamis_cursor *c)
+{
+    return c->f->ops->ordered->next(c);
+}
+
+static void sink(cursors *h, size_t i)
+{
+    tamis_cursor *c = h->at[i];
+
+    for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+        child += child + 1 < h->n && h->at[child + 1]->print < h->at[child]->print;
+        if (c->print <= h->at[child]->print)
+            break;
+        h->at[i] = h->at[child];
+    }
+    h->at[i] = c;
+}
+
+static void step(cursors *h)
+{
+    if (!advance(h->at[0]))
+        h->at[0] = h->at[--h->n];
+    if (h->n)
+        sink(h, 0);
+}
+
+static uint64_t sum_or_most(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return add_overflows(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t product_or_most(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return mul_overflows(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* The lowest fingerprint, and how often it is in all of them. */
+static uint64_t take_lowest(cursors *h, uint64_t *count)
+{
+    uint64_t print = h->at[0]->print;
+
+    for (*count = 0; h->n && h->at[0]->print == print; step(h))
+        *count = sum_or_most(*count, h->at[0]->count);
+    return print;
+}
+
+static tamis_status append_all(tamis *to, cursors *h)
+{
+    const tamis_ordered *o = to->ops->ordered;
+    tamis_writer w = { .f = to };
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = h->n; i-- > 0;)
+        sink(h, i);
+    while (h->n && !status) {
+        uint64_t count, print = take_lowest(h, &count);
+        status = o->append(&w, print, count);
+    }
+    o->finish(&w);
+    return status;
+}
+
+/* ---- Unions ------------------------------------------------------------ */
+
+static tamis_status union_of(tamis **out, const tamis_plan *plan, const tamis *const *filters,
+                             size_t n, const tamis_allocator *a)
+{
+    tamis *to;
+    tamis_status status = tamis_new(&to, plan, a);
+
+    if (status)
+        return status;
+    size_t size = n * (sizeof(tamis_cursor) + sizeof(tamis_cursor *));
+    tamis_cursor *all = tamis__scratch_new(to, size);
+    if (all) {
+        cursors h = { (tamis_cursor **)(all + n), 0 };
+        memset(all, 0, size);
+        for (size_t i = 0; i < n; i++) {
+            all[i].f = filters[i];
+            if (advance(&all[i]))
+                h.at[h.n++] = &all[i];
+        }
+        status = append_all(to, &h);
+        tamis__scratch_free(to, all, size);
+    }
+    if (!all || status) {
+        tamis_free(to);
+        return status ? status : TAMIS_NOMEM;
+    }
+    *out = to;
+    return TAMIS_OK;
+}
+
+tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+    tamis_status status = ops->ordered->resize(p, keys);
+
+    if (status)
+        return status;
+    p->bytes = ops->bytes(p);
+    p->fpr = tamis__plan_fpr(p);
+    return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
+}
+
+tamis_status tamis__plan_doubled(tamis_plan *p)
+{
+    return tamis__plan_resized(p, sum_or_most(p->capacity, p->capacity + 1));
+}
+
+/* As union_of(), with twice the room until it is enough. */
+static tamis_status roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters, size_t n,
+                                const tamis_allocator *a)
+{
+    for (;;) {
+        tamis_status status = union_of(out, &plan, filters, n, a);
+
+        if (status != TAMIS_FULL)
+            return status;
+        status = tamis__plan_doubled(&plan);
+        if (status)
+            return status;
+    }
+}
+
+tamis_status tamis__ordered_merge(tamis *f, const tamis *g)
+{
+    const tamis *both[] = { f, g };
+    tamis *made;
+    tamis_status status = f->ops->ordered->grows(&f->plan)
+                              ? roomy_union(&made, f->plan, both, 2, &f->alloc)
+                              : union_of(&made, &f->plan, both, 2, &f->alloc);
+
+    if (!status)
+        tamis__take_over(f, made);
+    return status;
+}
+
+tamis_status tamis__ordered_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                                       const tamis_allocator *a)
+{
+    tamis_plan plan = filters[0]->plan;
+    uint64_t keys = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t held = filters[i]->ops->ordered->used(filters[i]);
+        keys = sum_or_most(keys, held);
+        if (filters[i]->plan.capacity > plan.capacity)
+            plan = filters[i]->plan;
+    }
+    if (keys > plan.capacity) {
+        tamis_status status = tamis__plan_resized(&plan, keys);
+        if (status)
+            return status;
+    }
+    return roomy_union(out, plan, filters, n, a);
+}
+
+/* ---- Products ---------------------------------------------------------- */
+
+uint64_t tamis__ordered_dot(const tamis *f, const tamis *g)
+{
+    tamis_cursor a = { .f = f }, b = { .f = g };
+    bool more = advance(&a) && advance(&b);
+    uint64_t product = 0;
+
+    while (more) {
+        if (a.print == b.print)
+            product = sum_or_most(product, product_or_most(a.count, b.count));
+        more = a.print <= b.print ? advance(&a) : advance(&b);
+    }
+    return product;
+}
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
+{
+    const tamis *one[] = { f };
+    tamis_plan plan = f->plan;
+    tamis *made;
+    tamis_status status = tamis__plan_resized(&plan, keys);
+
+    if (!status)
+        status = union_of(&made, &plan, one, 1, &f->alloc);
+    if (!status)
+        tamis__take_over(f, made);
+    return status;
+}
+
+tamis_status tamis__ordered_grow(tamis *f)
+{
+    if (!f->ops->ordered || !f->ops->ordered->grows(&f->plan))
+        return TAMIS_FULL;
+    tamis_plan plan = f->plan;
+    tamis_status status = tamis__plan_doubled(&plan);
+    if (!status)
+        status = tamis__ordered_resize(f, plan.capacity);
+    return status == TAMIS_RANGE ? TAMIS_FULL : status;
+}
