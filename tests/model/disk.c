@@ -170,7 +170,7 @@ static void run(world *w, int steps)
 
 static int steps(void)
 {
-    return is_sanitized() ? 150 : is_long_run() ? 20000 : 1500;
+    return is_sanitized() ? 60 : is_long_run() ? 5000 : 300;
 }
 
 static void it_holds_what_a_multiset_holds(tamis_kind kind)
