@@ -236,7 +236,8 @@ TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
  * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
-/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. */
+/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only; these take no more than
+ * 2^64 - 1 adds in all, and answer TAMIS_RANGE to whatever would be more. */
 TAMIS_API tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
@@ -277,8 +278,9 @@ TAMIS_API void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t
  * Filters that were resized differ in no more than their size: those merge as well. */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
-/* The union of n filters, at least one, in a filter with room for all of it, in one pass:
- * TAMIS_CAN_RESIZE kinds only. */
+/* The union of n filters, at least one, in a filter with room for all of it: the size of the
+ * largest, doubled until it is enough. Takes no memory beside that filter, and reads each of the
+ * others in one go. TAMIS_CAN_RESIZE kinds only. */
 TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
@@ -314,8 +316,8 @@ TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);
 /* An image is a filter as bytes (docs/format.md). read and load check everything and copy. view
  * and map check the header and borrow: the filter is read-only, answers stay memory-safe whatever
  * the payload holds, and tamis_verify() checks the rest, as does whatever copies such a filter
- * (clone, fold, merge, intersect, write, save). A damaged image is an error, never an empty filter.
- */
+ * (clone, fold, merge, intersect, dot, write, save). A damaged image is an error, never an empty
+ * filter. */
 TAMIS_API size_t tamis_image_size(const tamis *f);
 /* TAMIS_RANGE unless size is tamis_image_size(). */
 TAMIS_API tamis_status tamis_image_write(const tamis *f, void *buf, size_t size) TAMIS_CHECKED;

@@ -123,7 +123,8 @@ typedef struct tamis_ops {
     const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
-    /* Needed beside count, where there is add or remove. */
+    /* Needed beside count, where there is add or remove. `times` is not 0, and f->count has room
+     * for it. */
     tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*merge)(tamis *f, const tamis *g);

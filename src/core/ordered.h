@@ -13,7 +13,9 @@ tamis_status tamis__ordered_merge_many(tamis **out, const tamis *const *filters,
                                        const tamis_allocator *a);
 uint64_t tamis__ordered_dot(const tamis *f, const tamis *g);
 tamis_status tamis__ordered_resize(tamis *f, uint64_t keys);
-/* Twice the room, for filters that grow; TAMIS_FULL for others. */
-tamis_status tamis__ordered_grow(tamis *f);
+/* Whether f makes room by itself. */
+bool tamis__ordered_grows(const tamis *f);
+/* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
+tamis_status tamis__ordered_grow(tamis *f, uint64_t key, uint64_t times);
 
 #endif

@@ -212,7 +212,7 @@ typedef tamis_status add_batch(tamis *f, size_t *added, const uint64_t *keys, si
 static void change_by_batch(world *w, add_batch *add)
 {
     size_t index[BATCH], added = 0;
-    uint64_t keys[BATCH];
+    uint64_t keys[BATCH] = { 0 };
     size_t n = pick_batch(w, index, keys);
     tamis_status status = add(w->f, &added, keys, n);
 

@@ -28,11 +28,13 @@ static void fill_chunk(uint64_t *keys, rng *r)
 /* Single calls, batches and shared adds compute positions each in their own loop. */
 static void add_chunk(tamis *f, const uint64_t *keys, int how)
 {
+    size_t added;
+
     if (how == 0)
         for (int i = 0; i < CHUNK; i++)
             assert_int_equal(tamis_add(f, keys[i]), TAMIS_OK);
     else if (how == 1 && tamis_kind_can(f->plan.kind) & TAMIS_CAN_SHARE)
-        assert_int_equal(tamis_add_shared(f, keys, CHUNK), TAMIS_OK);
+        assert_int_equal(tamis_add_shared(f, &added, keys, CHUNK), TAMIS_OK);
     else
         add_all(f, keys, CHUNK);
 }
