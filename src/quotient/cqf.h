@@ -1,0 +1,137 @@
+/* cqf.h - the geometry of counting quotient filters, and what is done to one fingerprint. */
+#ifndef TAMIS_QUOTIENT_CQF_H
+#define TAMIS_QUOTIENT_CQF_H
+
+#include <math.h>
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "filter.h"
+#include "quotient/runs.h"
+
+/* ---- Geometry ---------------------------------------------------------- */
+
+/* Shards have fewer than 2^17 slots: a change shifts no more than that, one of them fits in the
+ * second level of the cache, and six standard deviations are 2.4 % of the smallest. */
+enum { SHARD_BITS = 17, MIN_WIDTH = 2, MAX_WIDTH = 32, SHARD_HEADER = 64, LOCK = 8 };
+
+static inline unsigned shard_bits(uint64_t slots)
+{
+    uint64_t more = slots >> SHARD_BITS;
+
+    return more ? 64 - (unsigned)__builtin_clzll(more) : 0;
+}
+
+static inline uint64_t shard_bytes(uint64_t slots, unsigned width)
+{
+    uint64_t blocks = (slots >> shard_bits(slots)) / BLOCK;
+
+    return round_up(SHARD_HEADER + blocks * (SLOTS + 8 * width) + 8, 64);
+}
+
+/* Slots of a shard that may be in use: with one shard, as many as keys; else the mean and six
+ * standard deviations, which one shard in a billion exceeds. The root is exact below 2^52. */
+static inline uint64_t shard_room(uint64_t capacity, unsigned bits)
+{
+    uint64_t mean = (capacity >> bits) + 1;
+
+    return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : capacity;
+}
+
+/* A filter, taken apart. */
+typedef struct shards {
+    uint8_t *at;
+    uint64_t salt, prints; /* fingerprints are below that */
+    uint64_t slots, bytes; /* of each */
+    uint64_t room;
+    unsigned bits, width;
+} shards;
+
+static inline shards shards_of(const tamis *f)
+{
+    const tamis_plan *p = &f->plan;
+    unsigned bits = shard_bits(p->slots);
+
+    return (shards){ .at = f->payload,
+                     .salt = f->salt,
+                     .prints = p->slots << p->width,
+                     .slots = p->slots >> bits,
+                     .bytes = shard_bytes(p->slots, p->width),
+                     .room = shard_room(p->capacity, bits),
+                     .bits = bits,
+                     .width = p->width };
+}
+
+static inline uint8_t *shard_at(const shards *s, uint64_t i)
+{
+    return s->at + i * s->bytes;
+}
+
+static inline table table_of(const shards *s, uint64_t i)
+{
+    return table_at(shard_at(s, i) + SHARD_HEADER, s->slots, s->width);
+}
+
+static inline uint64_t used_of(const uint8_t *shard)
+{
+    return le64(shard);
+}
+
+/* Where a key goes. */
+typedef struct spot {
+    uint64_t shard, quotient;
+    uint32_t remainder;
+} spot;
+
+static inline spot spot_of(const shards *s, uint64_t h)
+{
+    uint64_t print = scale64(h, s->prints), shard = s->bits ? h >> (64 - s->bits) : 0;
+    uint32_t mask = packed_mask(s->width);
+
+    return (spot){ shard, (print >> s->width) - shard * s->slots, (uint32_t)print & mask };
+}
+
+/* ---- One fingerprint --------------------------------------------------- */
+
+static inline uint64_t count_in(const table *t, uint64_t q, uint32_t x)
+{
+    run r = find_run(t, q);
+
+    return find_entry(t, &r, x).count;
+}
+
+/* Copies of remainder x of quotient q, in a shard that may use `room` slots. */
+static inline tamis_status add_in(uint8_t *shard, const table *t, uint64_t room, uint64_t q,
+                                  uint32_t x, uint64_t times)
+{
+    uint32_t code[COUNTER_MOST];
+    run r = find_run(t, q);
+    entry e = find_entry(t, &r, x);
+    uint64_t used = used_of(shard), count;
+
+    if (add_overflows(e.count, times, &count))
+        return TAMIS_FULL;
+    unsigned n = counter_put(code, x, count, t->width);
+    if (used + n > room + e.slots)
+        return TAMIS_FULL;
+    replace_entry(t, q, &r, &e, code, n);
+    put_le64(shard, used + n - e.slots);
+    return TAMIS_OK;
+}
+
+static inline tamis_status remove_in(uint8_t *shard, const table *t, uint64_t q, uint32_t x,
+                                     uint64_t times)
+{
+    uint32_t code[COUNTER_MOST];
+    run r = find_run(t, q);
+    entry e = find_entry(t, &r, x);
+
+    if (e.count < times)
+        return TAMIS_ABSENT;
+    unsigned n = counter_put(code, x, e.count - times, t->width);
+    replace_entry(t, q, &r, &e, code, n);
+    put_le64(shard, used_of(shard) + n - e.slots);
+    return TAMIS_OK;
+}
+
+#endif
