@@ -94,7 +94,8 @@ typedef struct tamis_ordered {
      * TAMIS_FULL: no room. Between calls, and before finish(), f answers nothing. */
     tamis_status (*append)(tamis_writer *w, uint64_t print, uint64_t count);
     void (*finish)(tamis_writer *w);
-    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was. Pure. */
+    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was: twice the
+     * capacity and one more fits in twice the slots. Pure. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);
     bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW */
     /* Slots in use: no union needs more than the sum of them. */

@@ -147,25 +147,9 @@ static tamis_status plan_resized(tamis_plan *p, uint64_t keys)
     return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
-/* The next larger size. A kind may have room for more keys than it was planned for: then one key
- * more is not what makes it larger. */
 static tamis_status plan_doubled(tamis_plan *p)
 {
-    uint64_t keys = sum_or_most(p->capacity, 1);
-
-    for (;; keys = sum_or_most(keys, keys)) {
-        tamis_plan larger = *p;
-        tamis_status status = plan_resized(&larger, keys);
-
-        if (status)
-            return status;
-        if (larger.slots > p->slots) {
-            *p = larger;
-            return TAMIS_OK;
-        }
-        if (keys == UINT64_MAX)
-            return TAMIS_RANGE;
-    }
+    return plan_resized(p, sum_or_most(p->capacity, sum_or_most(p->capacity, 1)));
 }
 
 /* As union_of(), with twice the room until it is enough. Fingerprints are spread evenly, so that a

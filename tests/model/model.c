@@ -301,7 +301,7 @@ static size_t pick_batch(world *w, size_t *index, uint64_t *keys)
 static void op_has_many(world *w)
 {
     size_t index[BATCH], found = 0;
-    uint64_t keys[BATCH], hits[(BATCH + 63) / 64];
+    uint64_t keys[BATCH] = { 0 }, hits[(BATCH + 63) / 64];
     size_t n = pick_batch(w, index, keys);
     size_t told = tamis_has_many(w->f, hits, keys, n);
 
@@ -608,6 +608,7 @@ static void op_resize(world *w)
     uint64_t c = w->plan.capacity;
     const uint64_t wanted[] = { 2 * c + 1, 2 * c, c / 2, c / 4, used(w->f), c };
     uint64_t keys = wanted[rng_below(&w->r, 6)];
+    uint64_t slots = w->plan.slots;
     image_bytes before = image_of(w->f);
     tamis_status status = tamis_resize(w->f, keys);
 
@@ -619,6 +620,7 @@ static void op_resize(world *w)
     free_bytes(&before);
     follow_plan(w);
     assert_true(status || w->plan.capacity >= keys);
+    assert_true(w->plan.slots <= 2 * slots);
 }
 
 /* What is held, in another order: exact kinds, and those that only set bits, forget how they got
