@@ -48,20 +48,21 @@ TAMIS_API const char *tamis_version(void);
 
 /* Constant, number, symbol, summary: the whole registration of a kind. Numbers are stored in
  * images: append, never change, never reuse. */
-#define TAMIS_KINDS(X)                                                              \
-    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key")   \
-    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")             \
-    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")        \
-    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")    \
-    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")        \
-    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")     \
-    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros") \
-    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")     \
-    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")    \
-    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")  \
-    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                     \
-    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")    \
-    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")               \
+#define TAMIS_KINDS(X)                                                                    \
+    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key")         \
+    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")                   \
+    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")              \
+    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")          \
+    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")              \
+    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")           \
+    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros")       \
+    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")           \
+    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")          \
+    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")        \
+    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                           \
+    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")          \
+    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")                     \
+    X(QUOTIENT, 14, quotient, "quotient filter: forgets, resizes and lists fingerprints") \
     X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")
 
 typedef enum tamis_kind {
