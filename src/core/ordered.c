@@ -226,10 +226,10 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
     const tamis *one[] = { f };
     tamis_plan plan = f->plan;
     tamis *made;
-    tamis_status status = plan_resized(&plan, keys);
 
-    if (!status && f->ops->ordered->used(f) > plan.capacity)
-        status = TAMIS_FULL;
+    if (f->ops->ordered->used(f) > keys)
+        return TAMIS_FULL;
+    tamis_status status = plan_resized(&plan, keys);
     if (!status)
         status = union_of(&made, &plan, one, 1, &f->alloc);
     if (!status)
