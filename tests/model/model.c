@@ -190,10 +190,11 @@ static void op_add(world *w)
     add_times(w, 1);
 }
 
-/* Counts of all lengths, but not so many that 32 bits could not tell. */
+/* Few copies, and now and then a count of more digits, but not so many that 32 bits could not tell.
+ * Some kinds have a slot for each copy. */
 static void op_add_times(world *w)
 {
-    unsigned bits = w->grows ? 3 : 14;
+    unsigned bits = w->grows || rng_below(&w->r, 64) ? 3 : 14;
 
     add_times(w, rng_below(&w->r, UINT64_C(2) << rng_below(&w->r, bits)));
 }
