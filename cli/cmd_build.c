@@ -222,7 +222,9 @@ static uint64_t memory_for_builder(const request *r)
 static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)
 {
     if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "build: %s filters lack an ability asked for by --can; see 'tamis kinds'",
+        die(CODE_USAGE,
+            "build: %s filters lack an ability asked for by --can, --load or --grow; see 'tamis "
+            "kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);
@@ -335,7 +337,8 @@ const command cmd_build = {
         "\n"
         "Without --keys, the keys are hashed and counted first, and take 8 bytes each. With it,\n"
         "kinds that can add take them as they come; more keys than announced raise the false\n"
-        "positive rate, with a warning, or end the command if the kind has a fixed capacity.\n"
+        "positive rate, with a warning, or end the command if the kind has a fixed capacity and\n"
+        "was not told to --grow. In kinds that count, a key that comes again is counted.\n"
         "Other kinds see all keys first, and make room for as many as there are. Without\n"
         "--kind, one is chosen and named on standard error.\n"
         "\n"
