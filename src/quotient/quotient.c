@@ -87,7 +87,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     p->slots = round_slots((uint64_t)slots);
     p->hashes = (spec->can & TAMIS_CAN_GROW) != 0;
     for (p->width = 1; p->width <= WIDEST; p->width++)
-        if (rate(p, (double)spec->keys) <= spec->fpr)
+        if (rate(p, fmax(1, (double)spec->keys)) <= spec->fpr)
             return bytes(p) ? TAMIS_OK : TAMIS_RANGE;
     return TAMIS_RANGE;
 }
