@@ -872,6 +872,15 @@ class Quotient:
         return u64(image.payload, first) >> shift & (1 << width) - 1
 
     @classmethod
+    def end(cls, image, start):
+        """Of the run that starts there."""
+        slots = image.header.slots
+        for i in range(start + 1, start + slots):
+            if not cls.bit(image, cls.CONTINUED, i % slots):
+                return i
+        raise ImageError("CORRUPT", "a run does not end")
+
+    @classmethod
     def run(cls, image, quotient):
         """The remainders of a quotient: from the start of its cluster, as many runs further as
         there are occupied quotients between."""
@@ -883,10 +892,9 @@ class Quotient:
             skip += cls.bit(image, cls.OCCUPIED, start % slots)
             start -= 1
             require(quotient - start < slots, "no slot is at home")
-        heads = [i for i in range(start, start + slots)
-                 if not cls.bit(image, cls.CONTINUED, i % slots)] + [start + slots]
-        require(skip + 1 < len(heads), "a run has no head")
-        return [cls.remainder(image, i % slots) for i in range(*heads[skip:skip + 2])]
+        for _ in range(skip):
+            start = cls.end(image, start)
+        return [cls.remainder(image, i % slots) for i in range(start, cls.end(image, start))]
 
     @classmethod
     def has(cls, image, key):
