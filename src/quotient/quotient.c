@@ -160,7 +160,10 @@ static uint64_t run_of(const table *t, uint64_t quotient)
 {
     uint64_t start;
 
-    return run_is_near(t, quotient, &start, select_in) ? start : run_far_away(t, quotient);
+    if (run_is_near(t, quotient, &start, select_in) ||
+        run_is_next_door(t, quotient, &start, select_in))
+        return start;
+    return run_far_away(t, quotient);
 }
 
 /* Slots of a run. */
