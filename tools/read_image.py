@@ -844,8 +844,102 @@ class Gcs:
         require(values <= image.header.count, "the number of keys is wrong")
 
 
+class Quotient:
+    name = "quotient"
+    OCCUPIED, CONTINUED, SHIFTED, REMAINDERS = 0, 8, 16, 24
+
+    @classmethod
+    def bytes(cls, h):
+        right = (1 <= h.width <= 32 and h.hashes <= 1 and h.capacity < h.slots
+                 and h.slots << h.width < 2**63)
+        return -(-h.slots // 64) * (cls.REMAINDERS + 8 * h.width) + 8 if right else 0
+
+    @classmethod
+    def block(cls, h, slot):
+        """Where the block of a slot starts, and the number of the slot in there."""
+        return slot // 64 * (cls.REMAINDERS + 8 * h.width), slot % 64
+
+    @classmethod
+    def bit(cls, image, which, slot):
+        block, i = cls.block(image.header, slot)
+        return image.bit(8 * (block + which) + i)
+
+    @classmethod
+    def remainder(cls, image, slot):
+        width = image.header.width
+        block, i = cls.block(image.header, slot)
+        first, shift = divmod(8 * (block + cls.REMAINDERS) + i * width, 8)
+        return u64(image.payload, first) >> shift & (1 << width) - 1
+
+    @classmethod
+    def end(cls, image, start):
+        """Of the run that starts there."""
+        slots = image.header.slots
+        for i in range(start + 1, start + slots):
+            if not cls.bit(image, cls.CONTINUED, i % slots):
+                return i
+        raise ImageError("CORRUPT", "a run does not end")
+
+    @classmethod
+    def run(cls, image, quotient):
+        """The remainders of a quotient: from the start of its cluster, as many runs further as
+        there are occupied quotients between."""
+        slots = image.header.slots
+        if not cls.bit(image, cls.OCCUPIED, quotient):
+            return []
+        skip, start = 0, quotient
+        while cls.bit(image, cls.SHIFTED, start % slots):
+            skip += cls.bit(image, cls.OCCUPIED, start % slots)
+            start -= 1
+            require(quotient - start < slots, "no slot is at home")
+        for _ in range(skip):
+            start = cls.end(image, start)
+        return [cls.remainder(image, i % slots) for i in range(start, cls.end(image, start))]
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        quotient, remainder = divmod(scale64(image.place(key), h.slots << h.width), 1 << h.width)
+        return remainder in cls.run(image, quotient)
+
+    @classmethod
+    def laid_out(cls, h, prints, free):
+        """The payload that holds them, where the first `free` slots are taken by those that wrap
+        around the end; and how many slots do that."""
+        payload = bytearray(cls.bytes(h))
+
+        def set_bits(byte, bit, value):
+            first, shift = byte + bit // 8, bit % 8
+            held = u64(payload, first) | value << shift
+            payload[first:first + 8] = held.to_bytes(8, "little")
+
+        for n, value in enumerate(prints):
+            quotient, remainder = divmod(value, 1 << h.width)
+            free = max(free, quotient)
+            home, i = cls.block(h, quotient)
+            set_bits(home + cls.OCCUPIED, i, 1)
+            block, i = cls.block(h, free % h.slots)
+            set_bits(block + cls.CONTINUED, i, int(n > 0 and prints[n - 1] >> h.width == quotient))
+            set_bits(block + cls.SHIFTED, i, int(free != quotient))
+            set_bits(block + cls.REMAINDERS, i * h.width, remainder)
+            free += 1
+        return bytes(payload), max(0, free - h.slots)
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        prints = [quotient << h.width | remainder for quotient in range(h.slots)
+                  for remainder in cls.run(image, quotient)]
+        require(len(prints) == h.count <= h.capacity, "the number of keys is wrong")
+        require(prints == sorted(prints), "a run is not sorted")
+        free, (payload, wrapped) = 0, cls.laid_out(h, prints, 0)
+        while wrapped != free:
+            free, (payload, wrapped) = wrapped, cls.laid_out(h, prints, wrapped)
+        require(payload == bytes(image.payload), "a slot is not where it belongs")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
-         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map}
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

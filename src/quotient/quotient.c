@@ -87,7 +87,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     p->slots = round_slots((uint64_t)slots);
     p->hashes = (spec->can & TAMIS_CAN_GROW) != 0;
     for (p->width = 1; p->width <= WIDEST; p->width++)
-        if (rate(p, (double)spec->keys) <= spec->fpr)
+        if (rate(p, fmax(1, (double)spec->keys)) <= spec->fpr)
             return bytes(p) ? TAMIS_OK : TAMIS_RANGE;
     return TAMIS_RANGE;
 }
@@ -160,7 +160,10 @@ static uint64_t run_of(const table *t, uint64_t quotient)
 {
     uint64_t start;
 
-    return run_is_near(t, quotient, &start, select_in) ? start : run_far_away(t, quotient);
+    if (run_is_near(t, quotient, &start, select_in) ||
+        run_is_next_door(t, quotient, &start, select_in))
+        return start;
+    return run_far_away(t, quotient);
 }
 
 /* Slots of a run. */
@@ -290,6 +293,93 @@ static uint64_t next_occupied(const table *t, uint64_t from)
     return t->slots;
 }
 
+/* ---- Moving by one slot ------------------------------------------------ */
+
+/* Bits from .. to - 1 of those that word i of an array has. */
+static uint64_t bits_between(unsigned i, unsigned from, unsigned to)
+{
+    uint64_t low = from > 64 * i ? bits_from(from - 64 * i) : UINT64_MAX;
+
+    return to < 64 * i + 64 ? low & bits_to(to - 64 * i - 1) : low;
+}
+
+/* Slots from .. to - 1 of a block move up by one, over the one at `to`. */
+static void move_up_in_block(uint8_t *block, unsigned from, unsigned to, unsigned width)
+{
+    if (from == to)
+        return;
+    uint64_t mask = bits_from(from + 1) & bits_to(to), continued = plane(block, CONTINUED);
+    put_le64(block + CONTINUED, (continued & ~mask) | (continued << 1 & mask));
+    put_le64(block + SHIFTED, plane(block, SHIFTED) | mask);
+    unsigned low = (from + 1) * width, high = (to + 1) * width;
+    for (unsigned i = (high - 1) / 64 + 1; i-- > low / 64;) {
+        uint8_t *at = block + REMAINDERS + 8 * i;
+        uint64_t moved = le64(at) << width | (i ? le64(at - 8) >> (64 - width) : 0);
+        mask = bits_between(i, low, high);
+        put_le64(at, (le64(at) & ~mask) | (moved & mask));
+    }
+}
+
+/* Slots from + 1 .. to of a block move down by one; who is shifted is not touched. The word after
+ * the last one is read, and nothing of it is kept. */
+static void move_down_in_block(uint8_t *block, unsigned from, unsigned to, unsigned width)
+{
+    if (from == to)
+        return;
+    uint64_t mask = bits_from(from) & bits_to(to - 1), continued = plane(block, CONTINUED);
+    put_le64(block + CONTINUED, (continued & ~mask) | (continued >> 1 & mask));
+    unsigned low = from * width, high = to * width;
+    for (unsigned i = low / 64; i <= (high - 1) / 64; i++) {
+        uint8_t *at = block + REMAINDERS + 8 * i;
+        uint64_t moved = le64(at) >> width | le64(at + 8) << (64 - width);
+        mask = bits_between(i, low, high);
+        put_le64(at, (le64(at) & ~mask) | (moved & mask));
+    }
+}
+
+/* Everything from `at` up to the slot before an empty one, around the end. */
+static void move_up(const table *t, uint64_t at, uint64_t empty)
+{
+    for (;;) {
+        uint64_t first = empty - empty % BLOCK_SLOTS, before = (first ? first : t->slots) - 1;
+        bool is_here = at >= first && at <= empty;
+        move_up_in_block(block_of(t, empty), is_here ? (unsigned)(at % BLOCK_SLOTS) : 0,
+                         (unsigned)(empty % BLOCK_SLOTS), t->width);
+        if (is_here)
+            return;
+        move_slot(t, first, before, true);
+        empty = before;
+    }
+}
+
+/* Everything from the slot after `at` to `to`, around the end. */
+static void move_down(const table *t, uint64_t at, uint64_t to)
+{
+    for (;;) {
+        uint64_t end = at | (BLOCK_SLOTS - 1), last = end < t->slots ? end : t->slots - 1;
+        bool is_here = to >= at && to <= last;
+        move_down_in_block(block_of(t, at), (unsigned)(at % BLOCK_SLOTS),
+                           (unsigned)((is_here ? to : last) % BLOCK_SLOTS), t->width);
+        if (is_here)
+            return;
+        uint64_t next = wrap(t, last + 1);
+        move_slot(t, last, next, bit_of(t, SHIFTED, last));
+        at = next;
+    }
+}
+
+/* There is one. */
+static uint64_t next_empty(const table *t, uint64_t from)
+{
+    uint64_t block = from / BLOCK_SLOTS, mask = bits_from((unsigned)(from % BLOCK_SLOTS)), empty;
+
+    while (!(empty = ~used_slots(block_at(t, block)) & bits_of_slots(t, block) & mask)) {
+        block = next_block(t, block);
+        mask = UINT64_MAX;
+    }
+    return block * BLOCK_SLOTS + lowest(empty);
+}
+
 /* ---- Adding ------------------------------------------------------------ */
 
 /* Everything from `at` on moves up until n slots are free; those that were empty swallow it. */
@@ -297,6 +387,10 @@ static void make_room(const table *t, uint64_t at, uint64_t n)
 {
     uint64_t end = at;
 
+    if (n == 1) {
+        move_up(t, at, next_empty(t, at));
+        return;
+    }
     for (uint64_t left = n; left -= is_empty(t, wrap(t, end)); end++)
         ;
     for (uint64_t from = end; from-- > at;)
@@ -373,6 +467,23 @@ static void close_up(const table *t, uint64_t quotient, uint64_t at, uint64_t n,
     clear_slots(t, at, from);
 }
 
+/* As above, for one slot: all that follows is shifted, so that it all moves down by one, and only
+ * who comes home must be found out. */
+static void close_slot(const table *t, uint64_t quotient, uint64_t at, bool head)
+{
+    uint64_t end = at + 1;
+
+    for (; bit_of(t, SHIFTED, wrap(t, end)); end++, head = false) {
+        bool continued = bit_of(t, CONTINUED, wrap(t, end));
+        if (!continued && !head)
+            quotient = quotient_after(t, quotient);
+        if (end == at + 1 || (!continued && end - 1 == quotient))
+            put_bit(t, SHIFTED, wrap(t, end - 1), continued || end - 1 != quotient);
+    }
+    move_down(t, wrap(t, at), wrap(t, end - 1));
+    put_slot(t, wrap(t, end - 1), 0, false, false);
+}
+
 static void take_out(tamis *f, const table *t, const found *r, uint64_t times)
 {
     uint64_t at = r->start + r->before;
@@ -384,7 +495,10 @@ static void take_out(tamis *f, const table *t, const found *r, uint64_t times)
         put_bit(t, CONTINUED, wrap(t, at + times), false);
     if (r->start < r->quotient)
         at += t->slots;
-    close_up(t, r->quotient, at, times, heads);
+    if (times == 1)
+        close_slot(t, r->quotient, at, heads);
+    else
+        close_up(t, r->quotient, at, times, heads);
     f->count -= times;
 }
 
@@ -616,13 +730,14 @@ static void measure(const tamis *f, tamis_info *info)
 
 static const char *verify_empty(const table *t, uint64_t *used)
 {
-    for (uint64_t i = 0; i < (t->last + 1) * BLOCK_SLOTS; i++) {
-        bool empty = is_empty(t, i);
-        if (i >= t->slots && !empty)
+    for (uint64_t block = 0; block <= t->last; block++) {
+        uint64_t in_use = used_slots(block_at(t, block));
+        *used += ones(in_use);
+        if (in_use & ~bits_of_slots(t, block))
             return "a slot past the end is in use";
-        if (empty && remainder_at(t, i) != 0)
-            return "an empty slot has a remainder";
-        *used += !empty;
+        for (uint64_t empty = ~in_use; empty; empty &= empty - 1)
+            if (remainder_at(t, block * BLOCK_SLOTS + lowest(empty)) != 0)
+                return "an empty slot has a remainder";
     }
     return le64(block_at(t, t->last + 1)) ? "bytes past the end are set" : NULL;
 }

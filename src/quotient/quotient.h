@@ -125,6 +125,28 @@ __attribute__((always_inline)) static inline bool run_is_near(const table *t, ui
     return head < BLOCK_SLOTS && *start < t->slots;
 }
 
+/* The same, given that the cluster starts in the block before. */
+__attribute__((always_inline)) static inline bool
+run_is_next_door(const table *t, uint64_t quotient, uint64_t *start, select_one *select)
+{
+    unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
+
+    if (quotient < BLOCK_SLOTS)
+        return false;
+    const uint8_t *block = block_of(t, quotient), *before = block - t->block_bytes;
+    uint64_t at_home = ~plane(before, SHIFTED);
+    if (!at_home || ~plane(block, SHIFTED) & bits_to(i))
+        return false;
+    uint64_t cluster = bits_from(highest(at_home));
+    unsigned runs = ones(plane(before, OCCUPIED) & cluster) +
+                    ones((plane(block, OCCUPIED) | UINT64_C(1) << i) & bits_to(i));
+    unsigned passed = ones(~plane(before, CONTINUED) & cluster);
+    unsigned head =
+        runs > passed ? select(~plane(block, CONTINUED), runs - passed - 1) : BLOCK_SLOTS;
+    *start = quotient - i + head;
+    return head < BLOCK_SLOTS && *start < t->slots;
+}
+
 /* has(), for a run that does not lie in one block with the start of its cluster. */
 bool tamis__quotient_has_far(const table *t, uint64_t print);
 

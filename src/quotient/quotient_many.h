@@ -2,8 +2,8 @@
  *
  * Of strangers, half are gone with one bit: nobody has their quotient. It is a matter of chance
  * which half, so that no branch depends on it: a group of 64 keys is thinned out to those that are
- * left, then their runs are found, and their remainders asked for; then these are compared. What
- * the next group needs is on its way meanwhile. */
+ * left, then their runs are found, and their remainders asked for; when the same was done for the
+ * next group, these are compared. Whatever is looked at was asked for a group before. */
 #include "base/many.h"
 #include "quotient/quotient.h"
 
@@ -84,6 +84,17 @@ static inline bool run_has(const table *t, uint64_t print, uint64_t start)
     return slots_have(block, from, n, t->width, print & packed_mask(t->width));
 }
 
+/* Where no cluster starts in the block up to the quotient, one does in the block before, but for
+ * one in a thousand. */
+static inline bool far_has(const table *t, uint64_t print)
+{
+    uint64_t start;
+
+    if (!run_is_next_door(t, print >> t->width, &start, select_in))
+        return tamis__quotient_has_far(t, print);
+    return run_has(t, print, start);
+}
+
 static inline bool has_print(const table *t, uint64_t print)
 {
     uint64_t quotient = print >> t->width, start;
@@ -91,7 +102,7 @@ static inline bool has_print(const table *t, uint64_t print)
     if (!bit_of(t, OCCUPIED, quotient))
         return false;
     if (!run_is_near(t, quotient, &start, select_in))
-        return tamis__quotient_has_far(t, print);
+        return far_has(t, print);
     return run_has(t, print, start);
 }
 
@@ -120,9 +131,11 @@ __attribute__((always_inline)) static inline void fetch_remainders(const table *
                        0, 3);
 }
 
+/* Of the keys whose quotient is occupied, those whose run was found come first. */
 typedef struct group {
-    uint64_t prints[MANY];
-    size_t n;
+    uint64_t prints[MANY], starts[MANY];
+    uint8_t left[MANY], far[MANY];
+    size_t n, n_left, n_near;
 } group;
 
 static inline void place_group(group *g, const tamis *f, const uint64_t *keys, size_t n)
@@ -132,66 +145,68 @@ static inline void place_group(group *g, const tamis *f, const uint64_t *keys, s
         g->prints[i] = print_of(f, keys[i]);
 }
 
-/* Those whose quotient is occupied, while the planes that the next group needs are asked for. */
-static inline size_t thin_out(uint8_t *left, const table *t, const group *now, const group *next)
+/* While the planes that the next group needs are asked for. */
+static inline void thin_out(group *now, const table *t, const group *next)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < now->n; i++) {
         if (i < next->n)
             fetch_planes(t, next->prints[i] >> t->width);
-        left[n] = (uint8_t)i;
+        now->left[n] = (uint8_t)i;
         n += bit_of(t, OCCUPIED, now->prints[i] >> t->width);
     }
-    return n;
+    now->n_left = n;
 }
 
-/* Runs that are near go to the front of left[], the others to its end. */
-static inline size_t find_runs(uint64_t *starts, uint8_t *left, const table *t, const group *g,
-                               size_t n, uint8_t *far)
+static inline void find_runs(group *g, const table *t)
 {
-    size_t near = 0, others = 0;
+    size_t near = 0, far = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t quotient = g->prints[left[i]] >> t->width;
-        if (run_is_near(t, quotient, &starts[near], select_in)) {
-            fetch_remainders(t, starts[near]);
-            left[near++] = left[i];
+    for (size_t i = 0; i < g->n_left; i++) {
+        uint64_t quotient = g->prints[g->left[i]] >> t->width;
+        if (run_is_near(t, quotient, &g->starts[near], select_in)) {
+            fetch_remainders(t, g->starts[near]);
+            g->left[near++] = g->left[i];
         } else {
             fetch_planes(t, quotient < BLOCK_SLOTS ? t->slots - 1 : quotient - BLOCK_SLOTS);
-            far[others++] = left[i];
+            fetch_remainders(t, quotient);
+            g->far[far++] = g->left[i];
         }
     }
-    return near;
+    g->n_near = near;
 }
 
-static inline uint64_t look_at_group(const table *t, const group *now, const group *next)
+static inline uint64_t compare(const group *g, const table *t)
 {
-    uint8_t left[MANY], far[MANY];
-    uint64_t starts[MANY], hits = 0;
-    size_t n = thin_out(left, t, now, next), near = find_runs(starts, left, t, now, n, far);
+    uint64_t hits = 0;
 
-    for (size_t i = 0; i < near; i++)
-        hits |= (uint64_t)run_has(t, now->prints[left[i]], starts[i]) << left[i];
-    for (size_t i = 0; i < n - near; i++)
-        hits |= (uint64_t)tamis__quotient_has_far(t, now->prints[far[i]]) << far[i];
+    for (size_t i = 0; i < g->n_near; i++)
+        hits |= (uint64_t)run_has(t, g->prints[g->left[i]], g->starts[i]) << g->left[i];
+    for (size_t i = 0; i < g->n_left - g->n_near; i++)
+        hits |= (uint64_t)far_has(t, g->prints[g->far[i]]) << g->far[i];
     return hits;
 }
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     table t = table_of(f);
-    group groups[2];
+    group groups[3] = { { .n = 0 } };
     size_t found = 0;
 
     place_group(&groups[0], f, keys, many_group(0, n));
     for (size_t i = 0; i < groups[0].n; i++)
         fetch_planes(&t, groups[0].prints[i] >> t.width);
-    for (size_t from = 0; from < n; from += MANY) {
-        group *now = &groups[from / MANY % 2], *next = &groups[from / MANY % 2 ^ 1];
-        place_group(next, f, keys + from + now->n, many_group(from + MANY, n));
-        hits[from / MANY] = look_at_group(&t, now, next);
-        found += (size_t)__builtin_popcountll(hits[from / MANY]);
+    for (size_t i = 0; i <= (n + MANY - 1) / MANY; i++) {
+        group *now = &groups[i % 3], *next = &groups[(i + 1) % 3];
+        size_t coming = many_group((i + 1) * MANY, n);
+        place_group(next, f, keys + (coming ? (i + 1) * MANY : 0), coming);
+        thin_out(now, &t, next);
+        find_runs(now, &t);
+        if (i == 0)
+            continue;
+        hits[i - 1] = compare(&groups[(i + 2) % 3], &t);
+        found += (size_t)__builtin_popcountll(hits[i - 1]);
     }
     return found;
 }
