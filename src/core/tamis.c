@@ -91,7 +91,8 @@ static tamis_status fill(tamis *f, const uint64_t *keys, size_t n)
 
     if (f->ops->solver)
         return tamis__parts_build(f, keys, n, 1);
-    return f->ops->build ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
+    bool grows = f->ops->ordered && f->ops->ordered->grows(&f->plan);
+    return f->ops->build && !grows ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
 }
 
 static tamis_status hand_out_filled(tamis **out, tamis *f, tamis_status status)
