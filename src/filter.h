@@ -161,6 +161,10 @@ struct tamis {
     tamis_allocator alloc;
 };
 
+/* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
+void *tamis__scratch_new(const tamis *f, size_t size);
+void tamis__scratch_free(const tamis *f, void *block, size_t size);
+
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 
