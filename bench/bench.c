@@ -28,6 +28,7 @@ typedef struct {
     bool quick, large;
     uint64_t keys; /* 0: the usual sizes */
     double fpr;    /* 0: the usual rates */
+    double load;   /* 0: what each kind prefers */
     int runs;
     size_t queries;
     const char *names[MAX_NAMES]; /* subjects; none: all */
@@ -326,7 +327,8 @@ static void print_cell(const bench_series *series, const char *workload)
 
 static void print_line(const bench_trial *t, const bench_space *space, const bench_series *series)
 {
-    static const char *const SHOWN[] = { "has-0", "has-100", "has-one", "build", "add-many" };
+    static const char *const SHOWN[] = { "has-0", "has-100",  "has-one",
+                                         "build", "add-many", "remove" };
 
     printf("%-16s %9" PRIu64 " %8.2g", t->subject->name, t->of.keys, t->of.fpr);
     if (t->self)
@@ -341,10 +343,12 @@ static void print_line(const bench_trial *t, const bench_space *space, const ben
 
 static void print_titles(void)
 {
-    printf("%-16s %9s %8s %7s %9s %15s %15s %15s %15s %15s\n", "ns per key, and", "", "", "bits",
-           "measured", "has_many", "has_many", "lone has", "build", "add_many");
-    printf("%-16s %9s %8s %7s %9s %15s %15s %15s %15s %15s\n", "times the limit", "keys", "rate",
-           "/key", "rate", "absent", "present", "absent", "at once", "until full");
+    printf("%-16s %9s %8s %7s %9s %15s %15s %15s %15s %15s %15s\n", "ns per key, and", "", "",
+           "bits", "measured", "has_many", "has_many", "lone has", "build", "add_many",
+           "remove_many");
+    printf("%-16s %9s %8s %7s %9s %15s %15s %15s %15s %15s %15s\n", "times the limit", "keys",
+           "rate", "/key", "rate", "absent", "present", "absent", "at once", "until full",
+           "when full");
 }
 
 static void show_progress(const bench_trial *t, size_t done, size_t of)
@@ -402,11 +406,11 @@ static size_t cases_of(bench_case *cases, const settings *set)
     size_t n = 0;
 
     if (set->keys)
-        cases[n++] = (bench_case){ set->keys, set->fpr ? set->fpr : EIGHT_BITS };
+        cases[n++] = (bench_case){ set->keys, set->fpr ? set->fpr : EIGHT_BITS, set->load };
     for (size_t i = 0; !set->keys && i < sizeof SIZES / sizeof *SIZES; i++)
         if ((SIZES[i].quick || !set->quick) && (set->large || !SIZES[i].large))
             for (size_t j = 0, m = rates_of(rates, &SIZES[i], set); j < m; j++)
-                cases[n++] = (bench_case){ SIZES[i].keys, rates[j] };
+                cases[n++] = (bench_case){ SIZES[i].keys, rates[j], set->load };
     return n;
 }
 
@@ -461,6 +465,7 @@ static void usage(FILE *to)
         "  --list          names the subjects and the workloads\n"
         "  --keys N        only this size\n"
         "  --fpr P         only this rate\n"
+        "  --load L        share of slots taken, in kinds that have them\n"
         "  --runs R        repetitions, at least 5 (default 5)\n"
         "  --commit TEXT   what was measured, for the CSV\n"
         "Files for the workload map-cold are written to the folder it is run in.\n",
@@ -499,17 +504,12 @@ static void add_name(settings *set, const char *name)
 static settings parse(int argc, char **argv)
 {
     static const struct option OPTIONS[] = {
-        { "quick", no_argument, NULL, 'q' },
-        { "large", no_argument, NULL, 'l' },
-        { "csv", required_argument, NULL, 'o' },
-        { "subject", required_argument, NULL, 's' },
-        { "list", no_argument, NULL, 'L' },
-        { "keys", required_argument, NULL, 'n' },
-        { "fpr", required_argument, NULL, 'p' },
-        { "runs", required_argument, NULL, 'r' },
-        { "commit", required_argument, NULL, 'c' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "quick", no_argument, NULL, 'q' },      { "large", no_argument, NULL, 'l' },
+        { "csv", required_argument, NULL, 'o' },  { "subject", required_argument, NULL, 's' },
+        { "list", no_argument, NULL, 'L' },       { "keys", required_argument, NULL, 'n' },
+        { "fpr", required_argument, NULL, 'p' },  { "load", required_argument, NULL, 'a' },
+        { "runs", required_argument, NULL, 'r' }, { "commit", required_argument, NULL, 'c' },
+        { "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 },
     };
     settings set = { .commit = "unknown" };
 
@@ -532,6 +532,9 @@ static settings parse(int argc, char **argv)
             break;
         case 'p':
             set.fpr = number("--fpr", optarg, 0x1p-32, 0.5);
+            break;
+        case 'a':
+            set.load = number("--load", optarg, 0.01, 1);
             break;
         case 'r':
             set.runs = (int)number("--runs", optarg, 5, BENCH_MAX_RUNS / 3);

@@ -22,6 +22,7 @@ extern "C" {
 typedef struct bench_case {
     uint64_t keys;
     double fpr;
+    double load; /* of subjects with slots; 0: their own choice */
 } bench_case;
 
 /* A structure to measure. A function that is NULL is something it cannot do, and its rows say so.

@@ -9,6 +9,7 @@ static bool plan(tamis_plan *p, const bench_subject *s, const bench_case *c)
 {
     tamis_spec spec = { .keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
                         .fpr = c->fpr,
+                        .load = c->load,
                         .hasher.hash = TAMIS_RAW };
 
     return tamis_plan_kind(p, (tamis_kind)s->kind, &spec) == TAMIS_OK;
@@ -49,18 +50,21 @@ static bool has_one(const void *self, uint64_t key)
 
 static bool remove_all(void *self, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (tamis_remove(self, keys[i]))
-            return false;
-    return true;
+    size_t removed;
+
+    return tamis_remove_many(self, &removed, keys, n) == TAMIS_OK;
 }
 
 static uint64_t count(const void *self, const uint64_t *keys, size_t n)
 {
-    uint64_t sum = 0;
+    uint64_t counts[4096], sum = 0;
 
-    for (size_t i = 0; i < n; i++)
-        sum += tamis_count(self, keys[i]);
+    for (size_t at = 0, part; at < n; at += part) {
+        part = n - at < 4096 ? n - at : 4096;
+        tamis_count_many(self, counts, keys + at, part);
+        for (size_t i = 0; i < part; i++)
+            sum += counts[i];
+    }
     return sum;
 }
 

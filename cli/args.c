@@ -196,6 +196,15 @@ double args_fpr(const args *a)
     refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to 0.5; write it as 0.01 or 1e-3");
 }
 
+double args_load(const args *a)
+{
+    double value;
+
+    if (number_real(&value, a->value) && value >= 0.01 && value <= 1)
+        return value;
+    refuse_value(a, "a share from 0.01 to 1; write it as 0.9");
+}
+
 unsigned args_abilities(const args *a)
 {
     char expected[400] = "a list of abilities; choose from ";

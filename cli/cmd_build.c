@@ -219,7 +219,9 @@ static uint64_t memory_for_builder(const request *r)
 static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)
 {
     if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "build: %s filters lack an ability asked for by --can; see 'tamis kinds'",
+        die(CODE_USAGE,
+            "build: %s filters lack an ability asked for by --can, --load or --grow; see 'tamis "
+            "kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);
@@ -331,8 +333,9 @@ const command cmd_build = {
         "Without --keys, the keys are hashed and counted first, and take 8 bytes each, 16 with\n"
         "a value. With it, kinds that can add take them as they come; more keys than announced\n"
         "raise the false positive rate, with a warning, or end the command if the kind has a\n"
-        "fixed capacity. Other kinds see all keys first, and make room for as many as there\n"
-        "are. Without --kind, one is chosen and named on standard error.\n"
+        "fixed capacity and was not told to --grow. In kinds that count, a key that comes again\n"
+        "is counted. Other kinds see all keys first, and make room for as many as there are.\n"
+        "Without --kind, one is chosen and named on standard error.\n"
         "\n"
         "With --memory, the program never takes more than that: keys that do not fit wait in a\n"
         "file without a name, gone when the program ends. Kinds that can add need the size of\n"

@@ -15,10 +15,12 @@ static void take_batch(void *ctx, job *j)
 {
     const counting *c = ctx;
     const batch *b = &j->batch;
+    uint64_t counts[BATCH_LINES];
 
+    tamis_count_many(c->filter, counts, b->keys, b->n);
     for (size_t i = 0; i < b->n; i++) {
         bool is_keyless = b->keyless[i / 64] >> i % 64 & 1;
-        uint64_t count = is_keyless ? 0 : tamis_count(c->filter, b->keys[i]);
+        uint64_t count = is_keyless ? 0 : counts[i];
         char text[24];
         int size = snprintf(text, sizeof text, "%" PRIu64 "\t", count);
 
@@ -68,7 +70,7 @@ const command cmd_count = {
     .options = { key_options },
     .when_ok = "a line had a count above 0",
     .when_nothing = "all counts were 0",
-    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -o colours.tamis\n"
-               "  printf '%s\\n' green grey | tamis count colours.tamis",
+    .example = "  printf '%s\\n' red green red | tamis build -k cqf -o colours.tamis\n"
+               "  printf '%s\\n' red grey | tamis count colours.tamis",
     .run = run,
 };

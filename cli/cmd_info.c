@@ -1,4 +1,5 @@
 /* cmd_info.c - tamis info: what a filter is and how full. */
+#include <math.h>
 #include <stdio.h>
 
 #include "commands.h"
@@ -12,6 +13,7 @@ typedef struct subject {
     tamis_info info;
     size_t image_bytes;
     bool is_counted; /* distinct keys are, not estimated */
+    bool has_slots;
 } subject;
 
 static const char *hash_name(const subject *s)
@@ -40,10 +42,18 @@ static const char *hash_meaning(const subject *s)
     return "unknown";
 }
 
+/* What the plan is about: kinds that count have room for distinct keys, more or less often. */
+static double planned_keys(const tamis_info *i)
+{
+    bool counts = (tamis_kind_can(i->plan.kind) & TAMIS_CAN_COUNT) != 0;
+
+    return counts ? fmin(i->cardinality, (double)i->count) : (double)i->count;
+}
+
 /* Filters planned for no key are as good as filters planned for one. */
 static double share_of_plan(const tamis_info *i)
 {
-    return (double)i->count / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
+    return planned_keys(i) / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
 }
 
 /* Chance alone moves the rate of a small filter by tens of per cent. */
@@ -54,7 +64,7 @@ static const char *warning(const subject *s)
     if (store_is_crowded(&s->info))
         return "it holds more keys than planned and its false positive rate is too high; build it "
                "with a larger -n";
-    if (s->info.count > s->info.plan.capacity)
+    if (planned_keys(&s->info) > (double)s->info.plan.capacity)
         return "more keys were added than planned; build it with a larger -n";
     if (s->info.fpr > FAR_ABOVE * s->info.plan.fpr)
         return "its false positive rate is far above the planned one; build it again";
@@ -73,7 +83,7 @@ static void print_text(const subject *s)
     printf("planned   %" PRIu64 " keys, false positive rate %.4g\n", p->capacity, p->fpr);
     printf("holds     %" PRIu64 " keys, %.2f %% of the plan\n", i->count, share_of_plan(i) * 100);
     printf("distinct  %.0f%s\n", i->cardinality, s->is_counted ? "" : ", estimated");
-    printf("fill      %.2f %%\n", i->fill * 100);
+    printf("fill      %.2f %%%s\n", i->fill * 100, s->has_slots ? " of the slots" : "");
     printf("rate now  %.4g\n", i->fpr);
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
@@ -143,6 +153,7 @@ static tamis_status study(subject *s, const char *path)
     s->info = tamis_describe(f);
     s->image_bytes = tamis_image_size(f);
     s->is_counted = counts_distinct(s->info.plan.kind);
+    s->has_slots = (tamis_kind_can(s->info.plan.kind) & TAMIS_CAN_RESIZE) != 0;
     tamis_free(f);
     return TAMIS_OK;
 }

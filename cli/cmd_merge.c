@@ -1,49 +1,17 @@
 /* cmd_merge.c - tamis merge: the union of filters.
  *
- * Filters of equal shape are merged bit by bit. Exact sets can name their keys, so they need not be
- * of equal size: a set with room for all is made, and everything listed is added to it. */
-#include <stdio.h>
-#include <string.h>
+ * Filters of equal shape are merged bit by bit. Filters of fingerprints are read side by side, from
+ * the lowest to the highest, as they lie in their files. Exact sets can name their keys, so they
+ * need not be of equal size: a set with room for all is made, and everything listed is added to it.
+ */
+#include <stdlib.h>
 
 #include "abilities.h"
+#include "alike.h"
 #include "commands.h"
 #include "lock.h"
 #include "message.h"
 #include "store.h"
-
-/* ---- Differences ------------------------------------------------------- */
-
-static bool has_same_secret(const tamis_hasher *a, const tamis_hasher *b)
-{
-    return memcmp(a->secret, b->secret, sizeof a->secret) == 0;
-}
-
-static bool makes_same_keys(const tamis_hasher *a, const tamis_hasher *b)
-{
-    if (a->hash != b->hash)
-        return false;
-    return a->hash == TAMIS_RAW || (a->hash == TAMIS_FAST && a->seed == b->seed) ||
-           (a->hash == TAMIS_KEYED && has_same_secret(a, b));
-}
-
-static const char *difference(const tamis_plan *a, const tamis_plan *b)
-{
-    if (a->kind != b->kind)
-        return "kind; build both with the same --kind";
-    if (a->hasher.hash != b->hasher.hash)
-        return "hash; build both with the same --hash";
-    if (!has_same_secret(&a->hasher, &b->hasher))
-        return "secret; make both from copies of one keyed filter, with 'tamis add'";
-    if (a->hasher.seed != b->hasher.seed)
-        return "seed; build both with the same --seed";
-    return "size; build both with the same --keys and --fpr";
-}
-
-static _Noreturn void refuse_pair(const char *first, const tamis_plan *a, const char *other,
-                                  const tamis_plan *b)
-{
-    die(CODE_USAGE, "merge: %s and %s differ in %s", first, other, difference(a, b));
-}
 
 /* ---- Filters of equal shape -------------------------------------------- */
 
@@ -57,11 +25,50 @@ static tamis *merge_shapes(char **paths)
         tamis_status status = tamis_merge(f, g);
 
         if (status == TAMIS_MISMATCH)
-            refuse_pair(paths[0], tamis_plan_of(f), *path, tamis_plan_of(g));
+            refuse_pair("merge", paths[0], tamis_plan_of(f), *path, tamis_plan_of(g));
         if (status)
             die_status("merge", *path, status);
         tamis_free(g);
     }
+    return f;
+}
+
+/* ---- Filters of fingerprints ------------------------------------------- */
+
+/* The first one that is damaged, or differs from the first of all. */
+static _Noreturn void refuse_files(char **paths, tamis *const *files, size_t n, tamis_status status)
+{
+    uint64_t product;
+
+    for (size_t i = 0; i < n; i++) {
+        tamis_status one = tamis_dot(files[0], &product, files[i]);
+
+        if (one == TAMIS_MISMATCH)
+            refuse_pair("merge", paths[0], tamis_plan_of(files[0]), paths[i],
+                        tamis_plan_of(files[i]));
+        if (one)
+            die_status("merge", paths[i], one);
+    }
+    die_status("merge", paths[0], status);
+}
+
+static tamis *merge_prints(char **paths)
+{
+    size_t n = 0;
+    tamis **files, *f;
+
+    while (paths[n])
+        n++;
+    if (!(files = calloc(n, sizeof *files)))
+        die(CODE_MEMORY, "out of memory for %zu files", n);
+    for (size_t i = 0; i < n; i++)
+        files[i] = store_map(paths[i]);
+    tamis_status status = tamis_merge_many(&f, (const tamis *const *)files, n, NULL);
+    if (status)
+        refuse_files(paths, files, n, status);
+    for (size_t i = 0; i < n; i++)
+        tamis_free(files[i]);
+    free(files);
     return f;
 }
 
@@ -107,7 +114,7 @@ static tamis *make_room(char **paths)
 
         if (tamis_plan_of(g)->kind != plan.kind ||
             !makes_same_keys(&plan.hasher, &tamis_plan_of(g)->hasher))
-            refuse_pair(paths[0], &plan, *path, tamis_plan_of(g));
+            refuse_pair("merge", paths[0], &plan, *path, tamis_plan_of(g));
         widen(&spec, &held, g);
         tamis_free(g);
     }
@@ -135,14 +142,23 @@ static tamis *merge_sets(char **paths)
 
 /* ---- Command ----------------------------------------------------------- */
 
-static bool is_listed_set(const char *path)
+static unsigned abilities_of(const char *path)
 {
-    unsigned needed = TAMIS_IS_EXACT | TAMIS_CAN_LIST | TAMIS_CAN_ADD;
     tamis *f = store_map(path);
     unsigned can = tamis_kind_can(tamis_plan_of(f)->kind);
 
     tamis_free(f);
-    return (can & needed) == needed;
+    return can;
+}
+
+static tamis *merge(char **paths)
+{
+    const unsigned listed = TAMIS_IS_EXACT | TAMIS_CAN_LIST | TAMIS_CAN_ADD;
+    unsigned can = abilities_of(paths[0]);
+
+    if (can & TAMIS_CAN_RESIZE)
+        return merge_prints(paths);
+    return (can & listed) == listed ? merge_sets(paths) : merge_shapes(paths);
 }
 
 static int run(args *a)
@@ -158,7 +174,7 @@ static int run(args *a)
         args_refuse(a, "give -o OUT");
     store_check_target(out);
     lock_output(out);
-    f = is_listed_set(paths[0]) ? merge_sets(paths) : merge_shapes(paths);
+    f = merge(paths);
     store_save(f, out);
     store_warn_if_crowded(f, out);
     tamis_free(f);
@@ -177,7 +193,10 @@ const command cmd_merge = {
     .about =
         "Saves to OUT a filter that holds the keys of every FILE. The files must be of the same\n"
         "kind, size, hash and seed: build them with the same --kind, --keys, --fpr, --hash and\n"
-        "--seed. Exact sets may differ in size. OUT may be one of the files.",
+        "--seed. Exact sets may differ in size. So may filters of fingerprints after 'tamis\n"
+        "resize': their files are read side by side in one pass, the union is as large as it\n"
+        "must be, and nothing else takes memory. In kinds that count, counts add up. OUT may be\n"
+        "one of the files.",
     .options = { options },
     .when_ok = "the union was saved",
     .example = "  seq 1 500 | tamis build -k bloom -n 1000 -o low.tamis\n"

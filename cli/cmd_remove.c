@@ -11,26 +11,17 @@ typedef struct removal {
     uint64_t removed, absent;
 } removal;
 
-static void remove_key(removal *r, uint64_t key)
-{
-    tamis_status status = tamis_remove(r->filter, key);
-
-    if (status == TAMIS_OK)
-        r->removed++;
-    /* An integer too large for an indexed kind was never added. */
-    else if (status == TAMIS_ABSENT || status == TAMIS_RANGE)
-        r->absent++;
-    else
-        die_status("change", r->path, status);
-}
-
 static void remove_chunk(void *ctx, job *j)
 {
-    size_t n;
+    removal *r = ctx;
+    size_t n, removed = 0;
     const uint64_t *keys = pipeline_kept_keys(j, &n);
+    tamis_status status = n > 0 ? tamis_remove_many(r->filter, &removed, keys, n) : TAMIS_OK;
 
-    for (size_t i = 0; i < n; i++)
-        remove_key(ctx, keys[i]);
+    if (status && status != TAMIS_ABSENT)
+        die_status("change", r->path, status);
+    r->removed += removed;
+    r->absent += n - removed;
 }
 
 static void remove_all(removal *r, source *s)

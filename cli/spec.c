@@ -12,6 +12,8 @@ const option_row spec_options[] = {
     { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
     { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
     { OPTION_VALUE_BITS, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get" },
+    { OPTION_LOAD, "load", "L", "share of slots that the keys take, in kinds that can resize" },
+    { OPTION_GROW, "grow", NULL, "make room by itself when it is full, in kinds that can grow" },
     { OPTION_HASH, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw" },
     { 0 },
 };
@@ -56,7 +58,14 @@ void wish_option(wish *w, const args *a)
         w->spec.max_bytes = args_bytes(a);
         break;
     case OPTION_CAN:
-        w->spec.can = args_abilities(a);
+        w->spec.can |= args_abilities(a);
+        break;
+    case OPTION_LOAD:
+        w->spec.load = args_load(a);
+        w->spec.can |= TAMIS_CAN_RESIZE;
+        break;
+    case OPTION_GROW:
+        w->spec.can |= TAMIS_CAN_GROW;
         break;
     case OPTION_VALUE_BITS:
         w->spec.value_bits = (uint32_t)args_count(a, 1, 32);

@@ -66,6 +66,16 @@ tamis *store_map(const char *path)
     return f;
 }
 
+tamis *store_map_whole(const char *path)
+{
+    tamis *f = store_map(path);
+    tamis_status status = tamis_verify(f, NULL, NULL);
+
+    if (status)
+        die_status("read", path, status);
+    return f;
+}
+
 /* ---- Saving ------------------------------------------------------------ */
 
 static void check_folder(const char *path)

@@ -9,6 +9,8 @@ tamis *store_load(const char *path);
 tamis *store_load_locked(const char *path);
 /* Maps it; a file that someone shortens meanwhile ends the program instead of crashing it. */
 tamis *store_map(const char *path);
+/* Likewise, and checks all of it first. */
+tamis *store_map_whole(const char *path);
 void store_catch_truncation(void);
 /* Ends the program if no filter can be saved there: better known before the work than after it. */
 void store_check_target(const char *path);

@@ -46,7 +46,7 @@ _tamis()
         words=$(_tamis_abilities "$program")
         files=no
         ;;
-    *:-n | *:--keys | *:-p | *:--fpr | *:--max-bytes | *:--memory | *:--seed | *:--field | *:--delim | *:-j | *:--threads | *:--by | *:--emails | *:--urls | *:--u64 | *:--first | *:--values-field | *:--value-bits)
+    *:-n | *:--keys | *:-p | *:--fpr | *:--max-bytes | *:--memory | *:--seed | *:--field | *:--delim | *:-j | *:--threads | *:--by | *:--emails | *:--urls | *:--u64 | *:--first | *:--values-field | *:--value-bits | *:--load)
         files=no
         ;;
     *)

@@ -48,20 +48,21 @@ TAMIS_API const char *tamis_version(void);
 
 /* Constant, number, symbol, summary: the whole registration of a kind. Numbers are stored in
  * images: append, never change, never reuse. */
-#define TAMIS_KINDS(X)                                                              \
-    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key")   \
-    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")             \
-    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")        \
-    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")    \
-    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")        \
-    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")     \
-    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros") \
-    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")     \
-    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")    \
-    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")  \
-    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                     \
-    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")    \
-    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")               \
+#define TAMIS_KINDS(X)                                                                    \
+    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key")         \
+    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")                   \
+    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")              \
+    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")          \
+    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")              \
+    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")           \
+    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros")       \
+    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")           \
+    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")          \
+    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")        \
+    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                           \
+    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")          \
+    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")                     \
+    X(QUOTIENT, 14, quotient, "quotient filter: forgets, resizes and lists fingerprints") \
     X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")
 
 typedef enum tamis_kind {
@@ -238,7 +239,8 @@ TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
  * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
-/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. */
+/* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only; these take no more than
+ * 2^64 - 1 adds in all, and answer TAMIS_RANGE to whatever would be more. */
 TAMIS_API tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
@@ -279,8 +281,9 @@ TAMIS_API void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t
  * Filters that were resized differ in no more than their size: those merge as well. */
 TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
-/* The union of n filters, at least one, in a filter with room for all of it, in one pass:
- * TAMIS_CAN_RESIZE kinds only. */
+/* The union of n filters, at least one, in a filter with room for all of it: the size of the
+ * largest, doubled until it is enough. Takes no memory beside that filter, and reads each of the
+ * others in one go. TAMIS_CAN_RESIZE kinds only. */
 TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
@@ -317,8 +320,8 @@ TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);
 /* An image is a filter as bytes (docs/format.md). read and load check everything and copy. view
  * and map check the header and borrow: the filter is read-only, answers stay memory-safe whatever
  * the payload holds, and tamis_verify() checks the rest, as does whatever copies such a filter
- * (clone, fold, merge, intersect, write, save). A damaged image is an error, never an empty filter.
- */
+ * (clone, fold, merge, intersect, dot, write, save). A damaged image is an error, never an empty
+ * filter. */
 TAMIS_API size_t tamis_image_size(const tamis *f);
 /* TAMIS_RANGE unless size is tamis_image_size(). */
 TAMIS_API tamis_status tamis_image_write(const tamis *f, void *buf, size_t size) TAMIS_CHECKED;

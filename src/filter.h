@@ -94,7 +94,8 @@ typedef struct tamis_ordered {
      * TAMIS_FULL: no room. Between calls, and before finish(), f answers nothing. */
     tamis_status (*append)(tamis_writer *w, uint64_t print, uint64_t count);
     void (*finish)(tamis_writer *w);
-    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was. Pure. */
+    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was: twice the
+     * capacity and one more fits in twice the slots. Pure. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);
     bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW */
     /* Slots in use: no union needs more than the sum of them. */
@@ -123,7 +124,8 @@ typedef struct tamis_ops {
     const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
-    /* Needed beside count, where there is add or remove. */
+    /* Needed beside count, where there is add or remove. `times` is not 0, and f->count has room
+     * for it. */
     tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*merge)(tamis *f, const tamis *g);
@@ -158,6 +160,10 @@ struct tamis {
     void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
     tamis_allocator alloc;
 };
+
+/* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
+void *tamis__scratch_new(const tamis *f, size_t size);
+void tamis__scratch_free(const tamis *f, void *block, size_t size);
 
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);

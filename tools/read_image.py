@@ -844,8 +844,255 @@ class Gcs:
         require(values <= image.header.count, "the number of keys is wrong")
 
 
+class Quotient:
+    name = "quotient"
+    OCCUPIED, CONTINUED, SHIFTED, REMAINDERS = 0, 8, 16, 24
+
+    @classmethod
+    def bytes(cls, h):
+        right = (1 <= h.width <= 32 and h.hashes <= 1 and h.capacity < h.slots
+                 and h.slots << h.width < 2**63)
+        return -(-h.slots // 64) * (cls.REMAINDERS + 8 * h.width) + 8 if right else 0
+
+    @classmethod
+    def block(cls, h, slot):
+        """Where the block of a slot starts, and the number of the slot in there."""
+        return slot // 64 * (cls.REMAINDERS + 8 * h.width), slot % 64
+
+    @classmethod
+    def bit(cls, image, which, slot):
+        block, i = cls.block(image.header, slot)
+        return image.bit(8 * (block + which) + i)
+
+    @classmethod
+    def remainder(cls, image, slot):
+        width = image.header.width
+        block, i = cls.block(image.header, slot)
+        first, shift = divmod(8 * (block + cls.REMAINDERS) + i * width, 8)
+        return u64(image.payload, first) >> shift & (1 << width) - 1
+
+    @classmethod
+    def end(cls, image, start):
+        """Of the run that starts there."""
+        slots = image.header.slots
+        for i in range(start + 1, start + slots):
+            if not cls.bit(image, cls.CONTINUED, i % slots):
+                return i
+        raise ImageError("CORRUPT", "a run does not end")
+
+    @classmethod
+    def run(cls, image, quotient):
+        """The remainders of a quotient: from the start of its cluster, as many runs further as
+        there are occupied quotients between."""
+        slots = image.header.slots
+        if not cls.bit(image, cls.OCCUPIED, quotient):
+            return []
+        skip, start = 0, quotient
+        while cls.bit(image, cls.SHIFTED, start % slots):
+            skip += cls.bit(image, cls.OCCUPIED, start % slots)
+            start -= 1
+            require(quotient - start < slots, "no slot is at home")
+        for _ in range(skip):
+            start = cls.end(image, start)
+        return [cls.remainder(image, i % slots) for i in range(start, cls.end(image, start))]
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        quotient, remainder = divmod(scale64(image.place(key), h.slots << h.width), 1 << h.width)
+        return remainder in cls.run(image, quotient)
+
+    @classmethod
+    def laid_out(cls, h, prints, free):
+        """The payload that holds them, where the first `free` slots are taken by those that wrap
+        around the end; and how many slots do that."""
+        payload = bytearray(cls.bytes(h))
+
+        def set_bits(byte, bit, value):
+            first, shift = byte + bit // 8, bit % 8
+            held = u64(payload, first) | value << shift
+            payload[first:first + 8] = held.to_bytes(8, "little")
+
+        for n, value in enumerate(prints):
+            quotient, remainder = divmod(value, 1 << h.width)
+            free = max(free, quotient)
+            home, i = cls.block(h, quotient)
+            set_bits(home + cls.OCCUPIED, i, 1)
+            block, i = cls.block(h, free % h.slots)
+            set_bits(block + cls.CONTINUED, i, int(n > 0 and prints[n - 1] >> h.width == quotient))
+            set_bits(block + cls.SHIFTED, i, int(free != quotient))
+            set_bits(block + cls.REMAINDERS, i * h.width, remainder)
+            free += 1
+        return bytes(payload), max(0, free - h.slots)
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        prints = [quotient << h.width | remainder for quotient in range(h.slots)
+                  for remainder in cls.run(image, quotient)]
+        require(len(prints) == h.count <= h.capacity, "the number of keys is wrong")
+        require(prints == sorted(prints), "a run is not sorted")
+        free, (payload, wrapped) = 0, cls.laid_out(h, prints, 0)
+        while wrapped != free:
+            free, (payload, wrapped) = wrapped, cls.laid_out(h, prints, wrapped)
+        require(payload == bytes(image.payload), "a slot is not where it belongs")
+
+
+class Cqf:
+    """Runs of remainders in shards of blocks of 64 slots."""
+    name = "cqf"
+    BLOCK, HEADER, BITS, FAR = 64, 64, 17, 255
+
+    @classmethod
+    def shape(cls, h):
+        """Bits that choose the shard, its slots, and how many of those may be in use."""
+        bits = max(0, h.slots.bit_length() - cls.BITS)
+        mean = (h.capacity >> bits) + 1
+        room = mean + 6 * (math.isqrt(mean) + 1) if bits else h.capacity
+        return bits, h.slots >> bits, room
+
+    @classmethod
+    def size(cls, h):
+        return up_to_64(cls.HEADER + cls.shape(h)[1] // cls.BLOCK * (17 + 8 * h.width) + 8)
+
+    @classmethod
+    def bytes(cls, h):
+        bits, slots, room = cls.shape(h)
+        right = (0 < h.slots <= 2**48 and h.slots % (cls.BLOCK << bits) == 0
+                 and 2 <= h.width <= 32 and h.slots << h.width < 2**63
+                 and 0 < h.hashes >> 16 <= 1000 and h.hashes & 0xFEFF == 1
+                 and h.capacity < h.slots and room < slots)
+        return cls.size(h) << bits if right else 0
+
+    @classmethod
+    def lists(cls, image, shard):
+        """Occupied quotients, last slots of runs, offset of the first block, all slots."""
+        h, at = image.header, shard * cls.size(image.header) + cls.HEADER
+        occupied, ends, slots = [], [], []
+        for block in range(cls.shape(h)[1] // cls.BLOCK):
+            words = [int.from_bytes(image.payload[a:b], "little") for a, b in
+                     ((at, at + 8), (at + 8, at + 16), (at + 17, at + 17 + 8 * h.width))]
+            occupied += [64 * block + j for j in range(64) if words[0] >> j & 1]
+            ends += [64 * block + j for j in range(64) if words[1] >> j & 1]
+            slots += [words[2] >> j * h.width & (1 << h.width) - 1 for j in range(64)]
+            at += 17 + 8 * h.width
+        return occupied, ends, slots
+
+    @classmethod
+    def digits(cls, run, x, width):
+        """The count of x whose slots `run` starts with, and how many slots."""
+        if run[:3] == ([x, 0, x] if x else [0, 0, 0]):
+            return 3, 3
+        if x and run[1:2] == [x] or run[1:2] == [0] == [x]:
+            return 2, 2
+        if len(run) < 3 or x and run[1] > x:
+            return 1, 1
+        end = next((i for i in range(1, len(run)) if run[i] == x), None)
+        if end is None or x == 0 and run[end:end + 2] != [0, 0]:
+            return 1, 1
+        base, value = 2**width - (2 if x else 1), 0
+        for digit in run[1:end]:
+            if digit:
+                value = value * base + digit - 1 - (x and digit > x)
+        return (value + 3, end + 1) if x else (value + 4, end + 2)
+
+    @classmethod
+    def code(cls, x, count, width):
+        if count < 4:
+            return [x] * count if count < 3 or x == 0 else [x, 0, x]
+        base, value, digits = 2**width - (2 if x else 1), count - (3 if x else 4), []
+        while value or not digits:
+            value, digit = divmod(value, base)
+            digits.insert(0, digit + 1 + (x != 0 and digit + 1 >= x))
+        if x == 0:
+            return [0, *digits, 0, 0]
+        return [x, *([0] if digits[0] > x else []), *digits, x]
+
+    @classmethod
+    def runs(cls, image, shard):
+        """(quotient, slots) of each run. Runs from before the end may take the first slots: some
+        number of the first ends are theirs."""
+        occupied, ends, slots = cls.lists(image, shard)
+        require(len(occupied) == len(ends), "runs and their ends differ in number")
+        for around in range(len(ends) + 1):
+            turned = ends[around:] + [len(slots) + e for e in ends[:around]]
+            after, found = (ends[around - 1] + 1 if around else 0), []
+            for quotient, end in zip(occupied, turned):
+                start = max(after, quotient)
+                found.append((quotient, [slots[i % len(slots)] for i in range(start, end + 1)]))
+                after = end + 1
+            if all(run for _, run in found):
+                return found
+        raise ImageError("CORRUPT", "runs do not end after their quotients")
+
+    @classmethod
+    def counts(cls, image, shard):
+        """Count by fingerprint, ascending."""
+        width, held = image.header.width, {}
+        for quotient, run in cls.runs(image, shard):
+            while run:
+                count, used = cls.digits(run, run[0], width)
+                held[quotient << width | run[0]] = count
+                run = run[used:]
+        return held
+
+    @classmethod
+    def has(cls, image, key):
+        h, place = image.header, image.place(key)
+        bits, slots, _ = cls.shape(h)
+        if not hasattr(image, "held"):
+            image.held = {}
+        shard = place >> 64 - bits
+        if shard not in image.held:
+            image.held[shard] = cls.counts(image, shard)
+        return scale64(place << bits & MASK, slots << h.width) in image.held[shard]
+
+    @classmethod
+    def rebuilt(cls, h, held):
+        """The shard that these counts make."""
+        slots, runs, around, before = cls.shape(h)[1], {}, 0, None
+        for fingerprint_, count in sorted(held.items()):
+            x = fingerprint_ & (1 << h.width) - 1
+            runs.setdefault(fingerprint_ >> h.width, []).extend(cls.code(x, count, h.width))
+        while around != before:
+            before, after = around, around
+            for quotient, run in runs.items():
+                after = max(after, quotient) + len(run)
+            around = max(0, after - slots)
+        values, ends, after, offsets = [0] * slots, [0] * slots, around, []
+        for quotient in range(slots):
+            if quotient % cls.BLOCK == 0:
+                offsets.append(min(cls.FAR, max(0, after - quotient)))
+            for x in runs.get(quotient, []):
+                after = max(after, quotient)
+                values[after % slots] = x
+                after += 1
+            ends[(after - 1) % slots] |= quotient in runs
+        out = sum(map(len, runs.values())).to_bytes(8, "little") + bytes(cls.HEADER - 8)
+        for block, offset in enumerate(offsets):
+            mine = range(cls.BLOCK * block, cls.BLOCK * (block + 1))
+            occupied = sum((i in runs) << i % 64 for i in mine)
+            ending = sum(ends[i] << i % 64 for i in mine)
+            packed = sum(values[i] << i % 64 * h.width for i in mine)
+            out += (occupied.to_bytes(8, "little") + ending.to_bytes(8, "little")
+                    + bytes([offset]) + packed.to_bytes(8 * h.width, "little"))
+        return out.ljust(cls.size(h), b"\0")
+
+    @classmethod
+    def verify(cls, image):
+        h, total = image.header, 0
+        bits, _, room = cls.shape(h)
+        for shard in range(1 << bits):
+            held = cls.counts(image, shard)
+            part = image.payload[shard * cls.size(h):(shard + 1) * cls.size(h)]
+            require(part == cls.rebuilt(h, held), "what it holds would be written otherwise")
+            require(u64(part, 0) <= room, "too many slots are in use")
+            total += sum(held.values())
+        require(total == h.count, "the number of keys is wrong")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
-         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map}
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

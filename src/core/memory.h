@@ -13,8 +13,4 @@ tamis_status tamis__payload_new(tamis *f);
 /* f gets plan, payload and count of `made`, which was made by f's allocator and is freed. */
 void tamis__take_over(tamis *f, tamis *made);
 
-/* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
-void *tamis__scratch_new(const tamis *f, size_t size);
-void tamis__scratch_free(const tamis *f, void *block, size_t size);
-
 #endif

@@ -85,9 +85,11 @@ static uint64_t take_lowest(cursors *h, uint64_t *count)
     return print;
 }
 
+/* Files may change after they were verified: writers rely on the order, so it is looked at. */
 static tamis_status append_all(tamis *to, cursors *h)
 {
     const tamis_ordered *o = to->ops->ordered;
+    uint64_t low = 0, end = to->plan.slots << to->plan.width;
     tamis_writer w = { .f = to };
     tamis_status status = TAMIS_OK;
 
@@ -95,7 +97,8 @@ static tamis_status append_all(tamis *to, cursors *h)
         sink(h, i);
     while (h->n && !status) {
         uint64_t count, print = take_lowest(h, &count);
-        status = o->append(&w, print, count);
+        status = print < low || print >= end ? TAMIS_CORRUPT : o->append(&w, print, count);
+        low = print + 1;
     }
     o->finish(&w);
     return status;
@@ -146,55 +149,58 @@ tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys)
 
 tamis_status tamis__plan_doubled(tamis_plan *p)
 {
-    return tamis__plan_resized(p, sum_or_most(p->capacity, p->capacity + 1));
+    return tamis__plan_resized(p, sum_or_most(p->capacity, sum_or_most(p->capacity, 1)));
 }
 
-/* As union_of(), with twice the room until it is enough. */
+/* As union_of(), with twice the room until it is enough. Fingerprints are spread evenly, so that a
+ * filter half as large is full half-way: all attempts that fail take less than two passes. */
 static tamis_status roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters, size_t n,
                                 const tamis_allocator *a)
 {
-    for (;;) {
-        tamis_status status = union_of(out, &plan, filters, n, a);
+    tamis_status status;
 
-        if (status != TAMIS_FULL)
-            return status;
-        status = tamis__plan_doubled(&plan);
-        if (status)
-            return status;
-    }
+    while ((status = union_of(out, &plan, filters, n, a)) == TAMIS_FULL)
+        if (tamis__plan_doubled(&plan))
+            return TAMIS_FULL;
+    return status;
 }
 
 tamis_status tamis__ordered_merge(tamis *f, const tamis *g)
 {
     const tamis *both[] = { f, g };
+    uint64_t total;
     tamis *made;
-    tamis_status status = f->ops->ordered->grows(&f->plan)
-                              ? roomy_union(&made, f->plan, both, 2, &f->alloc)
-                              : union_of(&made, &f->plan, both, 2, &f->alloc);
 
+    if (add_overflows(f->count, g->count, &total))
+        return TAMIS_RANGE;
+    tamis_status status = tamis__ordered_grows(f) ? roomy_union(&made, f->plan, both, 2, &f->alloc)
+                                                  : union_of(&made, &f->plan, both, 2, &f->alloc);
     if (!status)
         tamis__take_over(f, made);
     return status;
 }
 
+/* It starts with the size of the largest: the same keys may be in all of them. */
 tamis_status tamis__ordered_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                        const tamis_allocator *a)
 {
     tamis_plan plan = filters[0]->plan;
-    uint64_t keys = 0;
+    uint64_t total = 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t held = filters[i]->ops->ordered->used(filters[i]);
-        keys = sum_or_most(keys, held);
-        if (filters[i]->plan.capacity > plan.capacity)
+        if (add_overflows(total, filters[i]->count, &total))
+            return TAMIS_RANGE;
+        if (filters[i]->plan.slots > plan.slots)
             plan = filters[i]->plan;
     }
-    if (keys > plan.capacity) {
-        tamis_status status = tamis__plan_resized(&plan, keys);
-        if (status)
-            return status;
-    }
-    return roomy_union(out, plan, filters, n, a);
+    tamis_status status = roomy_union(out, plan, filters, n, a);
+    if (status)
+        return status;
+    /* Past its capacity it is whole as well, but at a higher rate: this may fail. */
+    uint64_t used = (*out)->ops->ordered->used(*out);
+    if (used > (*out)->plan.capacity)
+        (void)!tamis__ordered_resize(*out, used);
+    return TAMIS_OK;
 }
 
 /* ---- Products ---------------------------------------------------------- */
@@ -220,8 +226,10 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
     const tamis *one[] = { f };
     tamis_plan plan = f->plan;
     tamis *made;
-    tamis_status status = tamis__plan_resized(&plan, keys);
 
+    if (f->ops->ordered->used(f) > keys)
+        return TAMIS_FULL;
+    tamis_status status = tamis__plan_resized(&plan, keys);
     if (!status)
         status = union_of(&made, &plan, one, 1, &f->alloc);
     if (!status)
@@ -229,13 +237,32 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
     return status;
 }
 
-tamis_status tamis__ordered_grow(tamis *f)
+bool tamis__ordered_grows(const tamis *f)
 {
-    if (!f->ops->ordered || !f->ops->ordered->grows(&f->plan))
-        return TAMIS_FULL;
+    return f->ops->ordered && f->ops->ordered->grows(&f->plan);
+}
+
+/* The keys go into the larger copy: until they are in, f is as it was. */
+tamis_status tamis__ordered_grow(tamis *f, uint64_t key, uint64_t times)
+{
+    const tamis *one[] = { f };
     tamis_plan plan = f->plan;
-    tamis_status status = tamis__plan_doubled(&plan);
-    if (!status)
-        status = tamis__ordered_resize(f, plan.capacity);
-    return status == TAMIS_RANGE ? TAMIS_FULL : status;
+    tamis *made;
+    tamis_status status = TAMIS_FULL;
+
+    if (!tamis__ordered_grows(f))
+        return TAMIS_FULL;
+    while (status == TAMIS_FULL) {
+        if (tamis__plan_doubled(&plan))
+            return TAMIS_FULL;
+        status = union_of(&made, &plan, one, 1, &f->alloc);
+        if (status)
+            continue;
+        status = made->ops->add_times(made, key, times);
+        if (status)
+            tamis_free(made);
+        else
+            tamis__take_over(f, made);
+    }
+    return status;
 }

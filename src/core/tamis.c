@@ -103,6 +103,19 @@ static tamis_status hand_out_filled(tamis **out, tamis *f, tamis_status status)
     return status;
 }
 
+/* More keys than planned, at once: the room they take is not known before they are in. */
+static tamis_status build_growing(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                  size_t n, const tamis_allocator *a)
+{
+    tamis *f;
+    size_t added;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
+        return status;
+    return hand_out_filled(out, f, tamis_add_many(f, &added, keys, n));
+}
+
 tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys, size_t n,
                          const tamis_allocator *a)
 {
@@ -111,7 +124,12 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
 
     if (status)
         return status;
-    return hand_out_filled(out, f, fill(f, keys, n));
+    status = fill(f, keys, n);
+    if (status == TAMIS_FULL && tamis__ordered_grows(f)) {
+        tamis_free(f);
+        return build_growing(out, plan, keys, n, a);
+    }
+    return hand_out_filled(out, f, status);
 }
 
 static bool values_fit(const tamis *f, const uint64_t *values, size_t n)
@@ -228,6 +246,14 @@ static tamis_status open_for_clearing(tamis *f)
     return f->fd < 0 ? TAMIS_OK : TAMIS_CANNOT;
 }
 
+/* As open_for_change(), for that many keys: no count, which is at most that of all, passes 2^64. */
+static tamis_status open_for_adding(tamis *f, uint64_t n)
+{
+    if (f->ops->count && n > UINT64_MAX - __atomic_load_n(&f->count, __ATOMIC_RELAXED))
+        return TAMIS_RANGE;
+    return open_for_change(f);
+}
+
 bool tamis_has(const tamis *f, uint64_t key)
 {
     return f->has(f, key);
@@ -237,24 +263,20 @@ tamis_status tamis_add(tamis *f, uint64_t key)
 {
     if (!f->ops->add)
         return TAMIS_CANNOT;
-    tamis_status status = open_for_change(f);
+    tamis_status status = open_for_adding(f, 1);
     if (!status)
         status = f->ops->add(f, key);
-    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK)
-        status = f->ops->add(f, key);
-    return status;
+    return status == TAMIS_FULL ? tamis__ordered_grow(f, key, 1) : status;
 }
 
 tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
 {
     if (!f->ops->add_times)
         return TAMIS_CANNOT;
-    tamis_status status = open_for_change(f);
-    if (!status)
+    tamis_status status = open_for_adding(f, times);
+    if (!status && times)
         status = f->ops->add_times(f, key, times);
-    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK)
-        status = f->ops->add_times(f, key, times);
-    return status;
+    return status == TAMIS_FULL ? tamis__ordered_grow(f, key, times) : status;
 }
 
 tamis_status tamis_remove(tamis *f, uint64_t key)
@@ -270,7 +292,7 @@ tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times)
     if (!f->ops->remove_times)
         return TAMIS_CANNOT;
     tamis_status status = open_for_clearing(f);
-    return status ? status : f->ops->remove_times(f, key, times);
+    return status || !times ? status : f->ops->remove_times(f, key, times);
 }
 
 uint64_t tamis_count(const tamis *f, uint64_t key)
@@ -307,7 +329,7 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
     *added = 0;
     if (!f->ops->add)
         return TAMIS_CANNOT;
-    tamis_status status = open_for_change(f);
+    tamis_status status = open_for_adding(f, n);
     if (status)
         return status;
     if (f->batch->add_many) {
@@ -316,8 +338,9 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
         return TAMIS_OK;
     }
     status = tamis__batch_add(f, added, keys, n);
-    while (status == TAMIS_FULL && (status = tamis__ordered_grow(f)) == TAMIS_OK) {
+    while (status == TAMIS_FULL && !(status = tamis__ordered_grow(f, keys[*added], 1))) {
         size_t more;
+        ++*added;
         status = tamis__batch_add(f, &more, keys + *added, n - *added);
         *added += more;
     }
@@ -329,7 +352,7 @@ tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys, siz
     *added = 0;
     if (!f->ops->add_shared)
         return TAMIS_CANNOT;
-    tamis_status status = open_for_change(f);
+    tamis_status status = open_for_adding(f, n);
     return status ? status : f->ops->add_shared(f, added, keys, n);
 }
 

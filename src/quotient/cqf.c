@@ -215,7 +215,7 @@ static tamis_status add_locked(const shards *s, uint64_t h)
     uint8_t *shard = shard_at(s, at.shard);
 
     lock((uint32_t *)(void *)(shard + LOCK));
-    tamis_status status = add_in(shard, &t, s->room, at.quotient, at.remainder, 1);
+    tamis_status status = add_one_in(shard, &t, s->room, at.quotient, at.remainder);
     unlock((uint32_t *)(void *)(shard + LOCK));
     return status;
 }
@@ -455,15 +455,28 @@ static void touch(const tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
 
-    fetch(&s, place(key, s.salt));
+    fetch_spot(&s, place(key, s.salt));
 }
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has_many = has_many };
+    static const tamis_batch PORTABLE = CQF_BATCH;
 
+#ifdef __x86_64__
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__cqf_avx2;
+#endif
     (void)cpu;
     return &PORTABLE;
+}
+
+static tamis_status build_by_batch(tamis *f, const uint64_t *keys, size_t n)
+{
+#ifdef __x86_64__
+    if (f->batch == &tamis__cqf_avx2)
+        return tamis__cqf_build_avx2(f, keys, n);
+#endif
+    return build(f, keys, n);
 }
 
 static const tamis_ordered ORDERED = {
@@ -483,6 +496,7 @@ const tamis_ops tamis__cqf = {
     .verify = verify,
     .measure = measure,
     .add = add,
+    .build = build_by_batch,
     .remove = remove_key,
     .count = count,
     .add_times = add_times,

@@ -100,6 +100,64 @@ static inline uint64_t count_in(const table *t, uint64_t q, uint32_t x)
     return find_entry(t, &r, x).count;
 }
 
+/* Remainders that one load is sure to hold: how many, and the lowest and highest bit of each. */
+typedef struct lanes {
+    unsigned n;
+    uint64_t lows, highs;
+} lanes;
+
+static inline lanes lanes_of(unsigned width)
+{
+    lanes l = { (64 - 7) / width, 0, 0 };
+
+    for (unsigned i = 0; i < l.n; i++)
+        l.lows |= UINT64_C(1) << i * width;
+    l.highs = l.lows << (width - 1);
+    return l;
+}
+
+/* Most of what is asked for is not there, and most runs lie within the block of their quotient and
+ * are short. Such a run is compared as a whole, and no branch depends on where it lies. Whatever is
+ * out of the ordinary, and whatever is equal, which may be a digit, is looked at by count_in(). */
+static inline bool has_in(const lanes *l, const table *t, uint64_t q, uint32_t x)
+{
+    const uint8_t *b = t->at + q / BLOCK * t->stride;
+    uint64_t occupied = occupieds(b), ends = runends(b);
+    unsigned j = q % BLOCK, offset = b[OFFSET], first = offset % BLOCK;
+    /* A one where each run starts or could: after the offset, and after each end. */
+    uint64_t starts = (ends & ~below(first)) << 1 | UINT64_C(1) << first;
+    unsigned before = select_or_64(starts, ones(occupied & below(j)));
+    unsigned start = before > j ? before : j;
+    uint64_t rest = ends >> before % BLOCK;
+    unsigned end = before + (unsigned)__builtin_ctzll(rest | UINT64_C(1) << 63) + 1;
+    unsigned n = end - start, bit = start % BLOCK * t->width;
+    uint64_t v = le64(b + SLOTS + bit / 8) >> bit % 8 ^ l->lows * x;
+
+    /* Lanes beyond the run are made to differ. */
+    v |= ~UINT64_C(0) << n * t->width % 64;
+    bool is_odd = offset >= BLOCK || before >= BLOCK || rest == 0 || n - 1 >= l->n;
+    bool is_equal = (v - l->lows) & ~v & l->highs;
+    if (!((occupied >> j & 1) & (is_odd | is_equal)))
+        return false;
+    return count_in(t, q, x) != 0;
+}
+
+/* A slot that is empty and at home takes a remainder without more ado. */
+static inline bool add_at_home(const table *t, uint64_t q, uint32_t x)
+{
+    uint8_t *b = t->at + q / BLOCK * t->stride;
+    uint64_t occupied = occupieds(b), ends = runends(b);
+    unsigned j = q % BLOCK, offset = b[OFFSET];
+
+    if (offset > j || occupied >> j & 1 ||
+        ones(occupied & below(j)) != ones(ends & ~below(offset) & below(j)))
+        return false;
+    packed_put(b + SLOTS, j, t->width, x);
+    put_le64(b, occupied | UINT64_C(1) << j);
+    put_le64(b + RUNENDS, ends | UINT64_C(1) << j);
+    return true;
+}
+
 /* Copies of remainder x of quotient q, in a shard that may use `room` slots. */
 static inline tamis_status add_in(uint8_t *shard, const table *t, uint64_t room, uint64_t q,
                                   uint32_t x, uint64_t times)
@@ -119,6 +177,17 @@ static inline tamis_status add_in(uint8_t *shard, const table *t, uint64_t room,
     return TAMIS_OK;
 }
 
+static inline tamis_status add_one_in(uint8_t *shard, const table *t, uint64_t room, uint64_t q,
+                                      uint32_t x)
+{
+    uint64_t used = used_of(shard);
+
+    if (used >= room || !add_at_home(t, q, x))
+        return add_in(shard, t, room, q, x, 1);
+    put_le64(shard, used + 1);
+    return TAMIS_OK;
+}
+
 static inline tamis_status remove_in(uint8_t *shard, const table *t, uint64_t q, uint32_t x,
                                      uint64_t times)
 {
@@ -133,5 +202,8 @@ static inline tamis_status remove_in(uint8_t *shard, const table *t, uint64_t q,
     put_le64(shard, used_of(shard) + n - e.slots);
     return TAMIS_OK;
 }
+
+extern const tamis_batch tamis__cqf_avx2;
+tamis_status tamis__cqf_build_avx2(tamis *f, const uint64_t *keys, size_t n);
 
 #endif

@@ -1,56 +1,458 @@
 /* cqf_many.h - lookups and changes of many keys, a template for the kernels: what instructions they
- * are made of is up to the options of the file that includes it. */
+ * are made of is up to the options of the file that includes it.
+ *
+ * A batch that is large beside the table is sorted, and merged with what the table holds in one
+ * pass over both that moves nothing. Smaller ones go key by key, a group of blocks ahead of the
+ * next. */
 #include "base/many.h"
+#include "base/radix.h"
+#include "base/sort.h"
 #include "quotient/cqf.h"
 
 /* ---- Lookups ----------------------------------------------------------- */
 
-static inline bool has_spot(const shards *s, spot at)
-{
-    table t = table_of(s, at.shard);
-
-    return count_in(&t, at.quotient, at.remainder) != 0;
-}
+typedef struct lookup {
+    shards s;
+    lanes l;
+} lookup;
 
 static bool has(const tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
+    spot at = spot_of(&s, place(key, s.salt));
+    table t = table_of(&s, at.shard);
 
-    return has_spot(&s, spot_of(&s, place(key, s.salt)));
+    return count_in(&t, at.quotient, at.remainder) != 0;
 }
 
-static uint64_t place_key(const void *self, uint64_t key)
+static inline uint64_t place_key(const void *self, uint64_t key)
 {
-    return place(key, ((const shards *)self)->salt);
+    return place(key, ((const lookup *)self)->s.salt);
 }
 
-__attribute__((always_inline)) static inline const uint8_t *block_of(const shards *s, uint64_t h)
+/* The second line is where most runs are. */
+__attribute__((always_inline)) static inline void fetch_spot(const shards *s, uint64_t h)
 {
-    spot at = spot_of(s, h);
-    table t = table_of(s, at.shard);
-
-    return t.at + at.quotient / BLOCK * t.stride;
-}
-
-__attribute__((always_inline)) static inline void fetch(const void *self, uint64_t h)
-{
-    const shards *s = self;
     spot at = spot_of(s, h);
     table t = table_of(s, at.shard);
     const uint8_t *b = t.at + at.quotient / BLOCK * t.stride;
 
     __builtin_prefetch(b, 0, 3);
-    __builtin_prefetch(b + SLOTS + at.quotient % BLOCK * s->width / 8, 0, 3);
+    __builtin_prefetch(b + SLOTS + (at.quotient % BLOCK * s->width + 32) / 8, 0, 3);
+}
+
+__attribute__((always_inline)) static inline void fetch(const void *self, uint64_t h)
+{
+    fetch_spot(&((const lookup *)self)->s, h);
 }
 
 static inline bool look(const void *self, uint64_t h)
 {
-    return has_spot(self, spot_of(self, h));
+    const lookup *u = self;
+    spot at = spot_of(&u->s, h);
+    table t = table_of(&u->s, at.shard);
+
+    return has_in(&u->l, &t, at.quotient, at.remainder);
 }
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    shards s = shards_of(f);
+    lookup u = { shards_of(f), lanes_of(f->plan.width) };
 
-    return many_lookups(&s, hits, keys, n, place_key, fetch, look);
+    return many_lookups(&u, hits, keys, n, place_key, fetch, look);
 }
+
+/* ---- One after the other ----------------------------------------------- */
+
+/* The hashes of the keys from `from` on, MANY at most, whose blocks are on their way. */
+static inline void fetch_group(uint64_t *hashes, const shards *s, const uint64_t *keys, size_t from,
+                               size_t n)
+{
+    for (size_t i = 0; i < many_group(from, n); i++) {
+        hashes[i] = place(keys[from + i], s->salt);
+        fetch_spot(s, hashes[i]);
+    }
+}
+
+static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    shards s = shards_of(f);
+    uint64_t hashes[MANY];
+
+    for (size_t i = 0; i < n; i++) {
+        if (i % MANY == 0)
+            fetch_group(hashes, &s, keys, i, n);
+        spot at = spot_of(&s, hashes[i % MANY]);
+        table t = table_of(&s, at.shard);
+        counts[i] = count_in(&t, at.quotient, at.remainder);
+    }
+}
+
+static tamis_status add_each(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    shards s = shards_of(f);
+    uint64_t hashes[MANY];
+    tamis_status status = TAMIS_OK;
+
+    for (*added = 0; *added < n; ++*added) {
+        if (*added % MANY == 0)
+            fetch_group(hashes, &s, keys, *added, n);
+        spot at = spot_of(&s, hashes[*added % MANY]);
+        table t = table_of(&s, at.shard);
+        status = add_one_in(shard_at(&s, at.shard), &t, s.room, at.quotient, at.remainder);
+        if (status)
+            break;
+    }
+    f->count += *added;
+    return status;
+}
+
+static size_t remove_each(tamis *f, const uint64_t *keys, size_t n)
+{
+    shards s = shards_of(f);
+    uint64_t hashes[MANY];
+    size_t removed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i % MANY == 0)
+            fetch_group(hashes, &s, keys, i, n);
+        spot at = spot_of(&s, hashes[i % MANY]);
+        table t = table_of(&s, at.shard);
+        removed += !remove_in(shard_at(&s, at.shard), &t, at.quotient, at.remainder, 1);
+    }
+    f->count -= removed;
+    return removed;
+}
+
+/* ---- Sorted fingerprints ----------------------------------------------- */
+
+/* Dealt out to groups by leading bits, hashes are few enough to be sorted in the first level of the
+ * cache; groups one after the other are sorted as a whole. */
+enum { GROUP_KEYS = 1 << 12, GROUP_MOST_BITS = 11, DIGIT = 11 };
+
+typedef struct deck {
+    shards s;
+    unsigned bits;    /* there are 2^bits groups */
+    uint64_t *hashes; /* of the keys, group by group */
+    size_t *starts;   /* of groups, and the end */
+    size_t *counts;   /* of shards */
+    uint8_t *old;     /* for a copy of a shard */
+    void *scratch, *block;
+    size_t bytes;
+} deck;
+
+static inline unsigned deck_bits(size_t n)
+{
+    unsigned bits = 0;
+
+    while (bits < GROUP_MOST_BITS && n >> bits > GROUP_KEYS)
+        bits++;
+    return bits;
+}
+
+/* Counts are taken in as many classes as there are shards or groups, whichever are more. */
+static void count_keys(deck *d, const uint64_t *keys, size_t n)
+{
+    unsigned fine = d->s.bits > d->bits ? d->s.bits : d->bits;
+    size_t classes = (size_t)1 << fine, *by_class = d->scratch;
+    radix r = { 0, fine, false, d->s.salt };
+
+    memset(by_class, 0, classes * sizeof *by_class);
+    memset(d->counts, 0, sizeof *d->counts << d->s.bits);
+    memset(d->starts, 0, sizeof *d->starts << d->bits);
+    tamis__radix_count(by_class, &r, keys, n);
+    for (size_t i = 0; i < classes; i++) {
+        d->counts[i >> (fine - d->s.bits)] += by_class[i];
+        d->starts[i >> (fine - d->bits)] += by_class[i];
+    }
+}
+
+static void deal_keys(deck *d, const uint64_t *keys, size_t n)
+{
+    size_t groups = (size_t)1 << d->bits, at = 0;
+    radix r = { 0, d->bits, false, d->s.salt };
+
+    for (size_t i = 0; i < groups; i++) {
+        size_t here = d->starts[i];
+        d->starts[i] = at;
+        at += here;
+    }
+    tamis__radix_deal(d->hashes, d->starts, &r, keys, n, d->scratch);
+    memmove(d->starts + 1, d->starts, groups * sizeof *d->starts);
+    d->starts[0] = 0;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool deck_new(deck *d, const tamis *f, size_t n)
+{
+    shards s = shards_of(f);
+    unsigned bits = deck_bits(n);
+    size_t scratch = larger(tamis__radix_scratch(bits), sizeof(size_t) << s.bits);
+    size_t tables = ((size_t)1 << s.bits) + ((size_t)1 << bits) + 1;
+    /* In pieces of whole lines, the shard after those that need be. */
+    size_t lines = round_up(n * 8, 64) + round_up(scratch, 64) + round_up(tables * 8, 64);
+
+    *d = (deck){ .s = s, .bits = bits, .bytes = lines + s.bytes + 64 };
+    d->block = tamis__scratch_new(f, d->bytes);
+    if (!d->block)
+        return false;
+    uint8_t *at = (uint8_t *)d->block + (-(uintptr_t)d->block & 63);
+    d->hashes = (uint64_t *)(void *)at;
+    d->scratch = at + round_up(n * 8, 64);
+    d->counts = (size_t *)(void *)((uint8_t *)d->scratch + round_up(scratch, 64));
+    d->starts = d->counts + ((size_t)1 << s.bits);
+    d->old = at + lines;
+    return true;
+}
+
+/* The fingerprints of a group, ascending: as 32-bit numbers above the lowest, or as hashes. */
+typedef struct hand {
+    const uint8_t *at;
+    size_t n;
+    uint64_t prints, least;
+    bool is_narrow;
+} hand;
+
+static inline uint64_t print_of(const hand *h, size_t i)
+{
+    return h->is_narrow ? h->least + le32(h->at + 4 * i) : scale64(le64(h->at + 8 * i), h->prints);
+}
+
+/* One pass of a radix sort, from one half of the place of the hashes to the other. */
+static inline void sort_digit(uint8_t *to, const uint8_t *from, size_t n, unsigned shift)
+{
+    uint32_t ends[1 << DIGIT] = { 0 }, at = 0;
+
+    for (size_t i = 0; i < n; i++)
+        ends[le32(from + 4 * i) >> shift & ((1 << DIGIT) - 1)]++;
+    for (unsigned d = 0; d < 1 << DIGIT; d++) {
+        uint32_t here = ends[d];
+        ends[d] = at;
+        at += here;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = le32(from + 4 * i);
+        put_le32(to + 4 * (size_t)ends[x >> shift & ((1 << DIGIT) - 1)]++, x);
+    }
+}
+
+/* What is written is never ahead of what is read. */
+static inline void narrow(uint8_t *x, size_t n, uint64_t prints, uint64_t least)
+{
+    for (size_t i = 0; i < n; i++)
+        put_le32(x + 4 * i, (uint32_t)(scale64(le64(x + 8 * i), prints) - least));
+}
+
+static hand sort_group(const deck *d, size_t group)
+{
+    uint64_t *first = d->hashes + d->starts[group];
+    size_t n = d->starts[group + 1] - d->starts[group];
+    uint64_t step = d->bits ? UINT64_C(1) << (64 - d->bits) : 0;
+    uint64_t least = scale64(step * group, d->s.prints), range = d->s.prints >> d->bits;
+    uint8_t *x = (uint8_t *)first, *y = x + 4 * n;
+
+    if (range >> 31 || n >> 31) {
+        tamis__sort(first, n);
+        return (hand){ x, n, d->s.prints, least, false };
+    }
+    narrow(x, n, d->s.prints, least);
+    for (unsigned shift = 0; (range + 1) >> shift; shift += DIGIT) {
+        sort_digit(y, x, n, shift);
+        uint8_t *swap = x;
+        x = y;
+        y = swap;
+    }
+    return (hand){ x, n, d->s.prints, least, true };
+}
+
+/* ---- All at once ------------------------------------------------------- */
+
+/* Sorted fingerprints are merged into the shards, one after the other, or taken out of them. */
+typedef struct merger {
+    const deck *d;
+    bool takes_out;
+    uint64_t least, beyond; /* fingerprints of the shard that is open */
+    uint8_t *shard;
+    walk old; /* what it held */
+    bool is_old_over;
+    track to;
+    uint64_t used, removed;
+} merger;
+
+static inline void emit(merger *m, uint64_t print, uint64_t count)
+{
+    uint32_t code[COUNTER_MOST], x = (uint32_t)print & packed_mask(m->to.t.width);
+    uint64_t q = print >> m->to.t.width;
+
+    if (count == 1 && track_fits(&m->to, q, 1)) {
+        track_slot(&m->to, q, x);
+        m->used++;
+        return;
+    }
+    unsigned n = counter_put(code, x, count, m->to.t.width);
+    if (n)
+        track_put(&m->to, q, code, n);
+    m->used += n;
+}
+
+static inline uint64_t old_print(const merger *m)
+{
+    return (m->old.after - 1) << m->to.t.width | m->old.remainder;
+}
+
+static inline void pass_on_old(merger *m)
+{
+    emit(m, old_print(m), m->old.count);
+    m->is_old_over = !walk_on(&m->old);
+}
+
+static void close_shard(merger *m)
+{
+    if (!m->shard)
+        return;
+    while (!m->is_old_over)
+        pass_on_old(m);
+    track_end(&m->to);
+    put_le64(m->shard, m->used);
+}
+
+/* What it holds is set aside, and it starts empty. */
+static void open_shard(merger *m, uint64_t print)
+{
+    const shards *s = &m->d->s;
+    uint64_t prints = s->slots << s->width, i = print / prints;
+
+    close_shard(m);
+    m->shard = shard_at(s, i);
+    m->least = i * prints;
+    m->beyond = m->least + prints;
+    m->is_old_over = used_of(m->shard) == 0;
+    m->used = 0;
+    m->to = (track){ .t = table_of(s, i) };
+    if (m->is_old_over)
+        return;
+    memcpy(m->d->old, m->shard, s->bytes);
+    memset(m->shard, 0, s->bytes);
+    m->old = (walk){ .t = table_at(m->d->old + SHARD_HEADER, s->slots, s->width) };
+    m->is_old_over = !walk_on(&m->old);
+}
+
+static inline void merge_print(merger *m, uint64_t print, uint64_t times)
+{
+    if (print >= m->beyond)
+        open_shard(m, print);
+    print -= m->least;
+    while (!m->is_old_over && old_print(m) < print)
+        pass_on_old(m);
+    uint64_t held = !m->is_old_over && old_print(m) == print ? m->old.count : 0;
+    uint64_t taken = times < held ? times : held;
+    if (m->takes_out) {
+        emit(m, print, held - taken);
+        m->removed += taken;
+    } else {
+        emit(m, print, held + times);
+    }
+    if (held)
+        m->is_old_over = !walk_on(&m->old);
+}
+
+static uint64_t merge_all(const deck *d, bool takes_out)
+{
+    merger m = { .d = d, .takes_out = takes_out };
+
+    for (size_t group = 0; group < (size_t)1 << d->bits; group++) {
+        hand h = sort_group(d, group);
+        for (size_t i = 0, times; i < h.n; i += times) {
+            uint64_t print = print_of(&h, i);
+            for (times = 1; i + times < h.n && print_of(&h, i + times) == print;)
+                times++;
+            merge_print(&m, print, times);
+        }
+    }
+    close_shard(&m);
+    return m.removed;
+}
+
+/* One pass over the table costs as much as this share of its slots in keys, one by one. */
+enum { WORTHWHILE = 16, LEAST_WORTHWHILE = 64, MOST_SHARD_BITS = 20 };
+
+static bool is_worthwhile(const tamis *f, size_t n)
+{
+    return n >= LEAST_WORTHWHILE && n >= f->plan.slots / WORTHWHILE &&
+           shard_bits(f->plan.slots) <= MOST_SHARD_BITS;
+}
+
+/* Each key takes one slot at most. */
+static bool all_fit(const deck *d)
+{
+    for (uint64_t i = 0; i < UINT64_C(1) << d->s.bits; i++)
+        if (used_of(shard_at(&d->s, i)) + d->counts[i] > d->s.room)
+            return false;
+    return true;
+}
+
+/* False: nothing was done. Keys that may not all fit go in one by one, in order. */
+static tamis_status add_at_once(tamis *f, const uint64_t *keys, size_t n, bool *is_done)
+{
+    deck d;
+
+    *is_done = false;
+    if (!deck_new(&d, f, n))
+        return TAMIS_NOMEM;
+    count_keys(&d, keys, n);
+    *is_done = all_fit(&d);
+    if (*is_done) {
+        deal_keys(&d, keys, n);
+        merge_all(&d, false);
+        f->count += n;
+    }
+    tamis__scratch_free(f, d.block, d.bytes);
+    return TAMIS_OK;
+}
+
+static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    bool is_done = false;
+
+    if (is_worthwhile(f, n))
+        (void)!add_at_once(f, keys, n, &is_done);
+    *added = n;
+    return is_done ? TAMIS_OK : add_each(f, added, keys, n);
+}
+
+static tamis_status build(tamis *f, const uint64_t *keys, size_t n)
+{
+    bool is_done = false;
+    size_t added;
+
+    if (is_worthwhile(f, n)) {
+        tamis_status status = add_at_once(f, keys, n, &is_done);
+        if (status)
+            return status;
+    }
+    return is_done ? TAMIS_OK : add_each(f, &added, keys, n);
+}
+
+static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    deck d;
+
+    if (!is_worthwhile(f, n) || !deck_new(&d, f, n))
+        return remove_each(f, keys, n);
+    count_keys(&d, keys, n);
+    deal_keys(&d, keys, n);
+    uint64_t removed = merge_all(&d, true);
+    f->count -= removed;
+    tamis__scratch_free(f, d.block, d.bytes);
+    return (size_t)removed;
+}
+
+#define CQF_BATCH                                                       \
+    {                                                                   \
+        .has = has, .has_many = has_many, .try_add_many = try_add_many, \
+        .remove_many = remove_many, .count_many = count_many            \
+    }

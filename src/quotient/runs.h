@@ -504,39 +504,54 @@ static inline void settle_offsets(const table *t)
 /* The table is whole again. */
 static inline void track_end(track *w)
 {
-    if (w->after == 0 || w->is_around)
-        return;
-    set_bit(block_at(&w->t, (w->i - 1) / BLOCK) + RUNENDS, (w->i - 1) % BLOCK);
-    settle_offsets(&w->t);
+    if (!w->is_around)
+        settle_offsets(&w->t);
 }
 
-static inline void track_to_run(track *w, uint64_t q)
+/* One slot more for the run of q, without a branch on whether it is the first. */
+static inline void track_slot(track *w, uint64_t q, uint32_t x)
 {
-    if (w->after == q + 1)
-        return;
-    if (w->after)
-        set_bit(block_at(&w->t, (w->i - 1) / BLOCK) + RUNENDS, (w->i - 1) % BLOCK);
-    set_bit(block_at(&w->t, q / BLOCK), q % BLOCK);
+    uint64_t i = w->i > q ? w->i : q, is_next = w->after == q + 1;
+    uint8_t *home = w->t.at + q / BLOCK * w->t.stride, *b = w->t.at + i / BLOCK * w->t.stride;
+    unsigned j = i % BLOCK;
+    uint64_t ends = runends(b);
+
+    put_le64(home, occupieds(home) | UINT64_C(1) << q % BLOCK);
+    if (j == 0 && is_next)
+        clear_bit(b - w->t.stride + RUNENDS, BLOCK - 1);
+    else
+        ends &= ~(is_next << j >> 1);
+    put_le64(b + RUNENDS, ends | UINT64_C(1) << j);
+    packed_put(b + SLOTS, j, w->t.width, x);
     w->after = q + 1;
-    w->i = w->i > q ? w->i : q;
+    w->i = i + 1;
 }
 
-/* Appends the n slots of an entry. Runs that go around the end push those at the start aside. */
+/* Runs that go around the end push those at the start aside. */
+static inline void track_around(track *w, uint64_t q, const uint32_t *code, unsigned n)
+{
+    if (!w->is_around)
+        settle_offsets(&w->t);
+    w->is_around = true;
+    run r = find_run(&w->t, q);
+    entry e = { .at = r.end };
+    replace_entry(&w->t, q, &r, &e, code, n);
+}
+
+static inline bool track_fits(const track *w, uint64_t q, unsigned n)
+{
+    return !w->is_around && (w->i > q ? w->i : q) + n <= w->t.slots;
+}
+
+/* Appends the n slots of an entry. */
 static inline void track_put(track *w, uint64_t q, const uint32_t *code, unsigned n)
 {
-    if (!w->is_around && (w->i > q ? w->i : q) + n > w->t.slots) {
-        track_end(w);
-        w->is_around = true;
-    }
-    if (w->is_around) {
-        run r = find_run(&w->t, q);
-        entry e = { .at = r.end };
-        replace_entry(&w->t, q, &r, &e, code, n);
+    if (!track_fits(w, q, n)) {
+        track_around(w, q, code, n);
         return;
     }
-    track_to_run(w, q);
     for (unsigned k = 0; k < n; k++)
-        put_slot(&w->t, w->i++, code[k]);
+        track_slot(w, q, code[k]);
 }
 
 #endif

@@ -48,4 +48,16 @@ static inline unsigned select_one(uint64_t x, unsigned k)
 #endif
 }
 
+/* 64 if there is none. */
+static inline unsigned select_or_64(uint64_t x, unsigned k)
+{
+#ifdef __BMI2__
+    uint64_t one = _pdep_u64(UINT64_C(1) << k, x);
+
+    return one ? (unsigned)__builtin_ctzll(one) : 64;
+#else
+    return k < ones(x) ? select_one(x, k) : 64;
+#endif
+}
+
 #endif

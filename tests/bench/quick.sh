@@ -49,7 +49,7 @@ for left in tamis-bench.* speed.csv.new; do
 done
 
 # What cannot be measured or written is said, in one line.
-for bad in "--keys 5" "--keys x" "--fpr 2" "--runs 1" "--subject nosuch" \
+for bad in "--keys 5" "--keys x" "--fpr 2" "--load 2" "--runs 1" "--subject nosuch" \
            "--subject blocked --subject nosuch" "--csv no/such/folder"; do
     # $bad is an option and its argument.
     # shellcheck disable=SC2086

@@ -17,7 +17,7 @@ for kind in $(kinds_that merge); do
     exits 0 "$tamis" query out.tamis all
     same "$said/out" all
     exits 0 "$tamis" verify out.tamis
-    if can "$kind" share || can "$kind" exact; then # no bit or key more than if built at once
+    if can "$kind" patch || can "$kind" exact; then # no bit or key more than if built at once
         exits 0 "$tamis" query -c all.tamis all strangers
         cp "$said/out" wanted
         exits 0 "$tamis" query -c out.tamis all strangers

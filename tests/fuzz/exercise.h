@@ -49,6 +49,20 @@ static inline void exercise_batch(const tamis *f)
     MUST(reported == n && got == n);
 }
 
+static inline void exercise_counts(const tamis *f)
+{
+    uint64_t keys[EXERCISE_KEYS], counts[EXERCISE_KEYS], product;
+
+    for (unsigned i = 0; i < EXERCISE_KEYS; i++)
+        keys[i] = exercise_key(i);
+    tamis_count_many(f, counts, keys, EXERCISE_KEYS);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i++) {
+        MUST(counts[i] == tamis_count(f, keys[i]));
+        MUST((counts[i] > 0) == tamis_has(f, keys[i]));
+    }
+    (void)!tamis_dot(f, &product, f);
+}
+
 static inline bool exercise_visit(void *ctx, uint64_t key, uint64_t count)
 {
     uint64_t *visits = ctx;
@@ -72,8 +86,7 @@ static inline void exercise_reading(const tamis *f)
     unsigned reports = 0;
 
     exercise_batch(f);
-    for (unsigned i = 0; i < EXERCISE_KEYS; i += 9)
-        (void)tamis_count(f, exercise_key(i));
+    exercise_counts(f);
     tamis_info info = tamis_describe(f);
     MUST(info.fpr >= 0 && info.fpr <= 1 && info.fill >= 0 && info.fill <= 1);
     MUST(info.cardinality >= 0);
@@ -92,6 +105,10 @@ static inline void exercise_refusal(tamis *f)
     MUST(tamis_remove(f, 1) != TAMIS_OK);
     MUST(tamis_add_many(f, &added, &key, 1) != TAMIS_OK);
     MUST(tamis_add_shared(f, &added, &key, 1) != TAMIS_OK);
+    MUST(tamis_add_times(f, 1, 2) != TAMIS_OK);
+    MUST(tamis_remove_times(f, 1, 2) != TAMIS_OK);
+    MUST(tamis_remove_many(f, &added, &key, 1) != TAMIS_OK);
+    MUST(tamis_resize(f, tamis_plan_of(f)->capacity) != TAMIS_OK);
     MUST(tamis_merge(f, f) != TAMIS_OK);
     MUST(tamis_intersect(f, f) != TAMIS_OK);
 }
@@ -110,6 +127,26 @@ static inline void exercise_writing(tamis *f)
     (void)!tamis_add_shared(f, &added, keys, 8);
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 2)
         (void)!tamis_remove(f, exercise_key(i));
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 5)
+        (void)!tamis_add_times(f, exercise_key(i), UINT64_C(1) << i % 64);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
+        (void)!tamis_remove_times(f, exercise_key(i), tamis_count(f, exercise_key(i)));
+    (void)!tamis_remove_many(f, &added, keys, 8);
+    exercise_reading(f);
+}
+
+enum { EXERCISE_MOST_KEYS = 1 << 16 };
+
+/* A size of a hostile image may be any; the work done on it here is not. */
+static inline void exercise_sizes(tamis *f)
+{
+    uint64_t keys = tamis_plan_of(f)->capacity;
+
+    if (keys > EXERCISE_MOST_KEYS)
+        return;
+    (void)!tamis_resize(f, 2 * keys + 1);
+    exercise_writing(f);
+    (void)!tamis_resize(f, keys / 3);
     exercise_reading(f);
 }
 
@@ -140,6 +177,13 @@ static inline void exercise_making(const tamis *f)
     if (tamis_clone(&made, f, NULL) == TAMIS_OK) {
         (void)!tamis_merge(made, f);
         (void)!tamis_intersect(made, f);
+        exercise_writing(made);
+        exercise_sizes(made);
+        tamis_free(made);
+    }
+    const tamis *const both[] = { f, f };
+    if (tamis_plan_of(f)->capacity <= EXERCISE_MOST_KEYS &&
+        tamis_merge_many(&made, both, 2, NULL) == TAMIS_OK) {
         exercise_writing(made);
         tamis_free(made);
     }

@@ -125,6 +125,54 @@ static void add_shared_is_add_many(ground *g)
     tamis_free(many);
 }
 
+/* Members once or twice, strangers that may be taken for them, keys of no kind. */
+static void remove_many_is_remove(ground *g)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    uint64_t *victims = probes_of(g, 3000);
+
+    for (int c = 0; c < 2; c++) {
+        tamis *many = filter_of(&g->plan, g->keys, g->n), *one = NULL;
+
+        tamis__use_cpu(many, cpus[c]);
+        assert_int_equal(tamis_clone(&one, many, NULL), TAMIS_OK);
+        for (size_t at = 0, n = 0; at + n <= 3000; at += n, n = n * 2 + 1) {
+            size_t removed = 99, expected = 0;
+            tamis_status status = tamis_remove_many(many, &removed, victims + at, n);
+
+            for (size_t i = 0; i < n; i++)
+                expected += tamis_remove(one, victims[at + i]) == TAMIS_OK;
+            assert_int_equal(removed, expected);
+            assert_int_equal(status, removed == n ? TAMIS_OK : TAMIS_ABSENT);
+            assert_true(same_image(many, one));
+        }
+        assert_true(is_whole(many));
+        tamis_free(many);
+        tamis_free(one);
+    }
+    free(victims);
+}
+
+static void count_many_is_count(ground *g)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    uint64_t *probes = probes_of(g, 1000), counts[1001];
+
+    for (int c = 0; c < 2; c++) {
+        tamis__use_cpu(f, cpus[c]);
+        for (size_t n = 0; n <= 1000; n += 1 + n / 3) {
+            counts[n] = GUARD;
+            tamis_count_many(f, counts, probes, n);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(counts[i], tamis_count(f, probes[i]));
+            assert_int_equal(counts[n], GUARD);
+        }
+    }
+    free(probes);
+    tamis_free(f);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned ADD = TAMIS_CAN_ADD, BUILD = TAMIS_CAN_BUILD;
@@ -134,6 +182,8 @@ int main(int argc, char **argv)
         { "add_many stops where add does", add_many_stops_where_add_does, ADD },
         { "every CPU gives the same bytes", every_cpu_gives_the_same, ADD },
         { "add_shared is add_many", add_shared_is_add_many, ADD | TAMIS_CAN_SHARE },
+        { "remove_many is remove", remove_many_is_remove, BUILD | TAMIS_CAN_REMOVE },
+        { "count_many is count", count_many_is_count, BUILD },
     };
 
     test_begin(argc, argv);

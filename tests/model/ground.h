@@ -61,6 +61,18 @@ static inline int check_ground_laws(const ground_law *laws, size_t n)
     return check_laws(general, n);
 }
 
+/* How many of the keys may be added twice: in kinds that count, each time takes room. */
+static inline size_t half_of_keys(const ground *g)
+{
+    return tamis_kind_can(g->plan.kind) & TAMIS_CAN_COUNT ? g->n / 2 : g->n;
+}
+
+/* Kinds whose payload tells what was added, and not in which order. */
+static inline bool forgets_order(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE);
+}
+
 static inline void assert_holds(const tamis *f, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

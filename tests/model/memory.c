@@ -108,6 +108,13 @@ static tamis_status by_writable_map(tamis **out, const fixture *x, const tamis_a
     return tamis_map(out, temp_path(), TAMIS_MAP_WRITE, a);
 }
 
+static tamis_status by_merge_many(tamis **out, const fixture *x, const tamis_allocator *a)
+{
+    const tamis *const filters[] = { x->f, x->f, x->f };
+
+    return tamis_merge_many(out, filters, 3, a);
+}
+
 /* ---- Failing each allocation ------------------------------------------- */
 
 static bool fails_cleanly(maker *make, const fixture *x, size_t i, bool forever)
@@ -198,6 +205,98 @@ static void writable_maps_fail_cleanly(tamis_kind kind)
     on_each_capacity(kind, makers, 1);
 }
 
+static void unions_of_many_fail_cleanly(tamis_kind kind)
+{
+    maker *const makers[] = { by_merge_many };
+
+    on_each_capacity(kind, makers, 1);
+}
+
+/* ---- Calls that replace a filter by another ---------------------------- */
+
+typedef tamis_status changer(tamis *f, const fixture *x);
+
+static tamis_status to_another_size(tamis *f, const fixture *x)
+{
+    return tamis_resize(f, 2 * x->plan.capacity + 1);
+}
+
+static tamis_status to_a_union(tamis *f, const fixture *x)
+{
+    return tamis_merge(f, x->f);
+}
+
+/* It is full: more room than there is to grow into is asked for. */
+static tamis_status to_more_copies(tamis *f, const fixture *x)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = 0; i < x->n && !status; i++)
+        status = tamis_add(f, x->keys[i]);
+    return status;
+}
+
+/* What was changed before the failure is part of the filter: it is looked at again and again. */
+static bool change_fails_cleanly(changer *change, const fixture *x, size_t i, bool forever)
+{
+    meter m = { .fail_at = SIZE_MAX };
+    tamis_allocator a = { metered_resize, &m };
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_clone(&f, x->f, &a), TAMIS_OK);
+    m = (meter){ .live = m.live, .fail_at = i, .forever = forever };
+    tamis_status status = change(f, x);
+    if (status == TAMIS_OK) {
+        assert_true(m.calls <= i);
+    } else {
+        assert_int_equal(status, TAMIS_NOMEM);
+        assert_true(change == to_more_copies || is_image_of(&x->image, f));
+    }
+    m.fail_at = SIZE_MAX;
+    m.forever = false;
+    assert_true(is_whole(f) && m.live == 2);
+    for (size_t k = 0; k < x->n; k++)
+        assert_true(tamis_has(f, x->keys[k]));
+    tamis_free(f);
+    assert_int_equal(m.live, 0);
+    return status != TAMIS_OK;
+}
+
+static fixture growing_fixture(tamis_kind kind, uint64_t capacity)
+{
+    rng r = rng_for(350 + (uint64_t)kind, capacity);
+    tamis_spec spec = spec_for(capacity, 0.0001, rng_next(&r));
+    fixture x = { .n = (size_t)capacity };
+
+    snprintf(law_at, sizeof law_at, "capacity %llu", (unsigned long long)capacity);
+    spec.can = TAMIS_CAN_GROW;
+    assert_int_equal(tamis_plan_kind(&x.plan, kind, &spec), TAMIS_OK);
+    x.keys = universe_of(&x.plan, &r, &x.n);
+    x.f = filter_of(&x.plan, x.keys, x.n);
+    x.image = image_of(x.f);
+    return x;
+}
+
+static void changes_of_size_fail_cleanly(tamis_kind kind)
+{
+    changer *const changes[] = { to_another_size, to_a_union, to_more_copies };
+    const uint64_t capacities[] = { 1, 10, 1000, 20000 };
+
+    for (int c = 0; c < 4; c++) {
+        fixture x = growing_fixture(kind, capacities[c]);
+
+        for (int k = 0; k < 3; k++)
+            for (int forever = 0; forever < 2; forever++) {
+                size_t i = 0;
+
+                while (change_fails_cleanly(changes[k], &x, i, forever))
+                    assert_true(++i < 100);
+                assert_true(i > 0 || (changes[k] == to_more_copies && x.n < 1000));
+            }
+        free_fixture(&x);
+    }
+}
+
 /* ---- Allocations inside calls that change a filter --------------------- */
 
 /* Most kinds allocate nothing here; one that grows may be refused memory at any moment. */
@@ -243,7 +342,7 @@ static void a_filter_is_two_blocks(tamis_kind kind)
     meter m = { .fail_at = SIZE_MAX };
     tamis_allocator a = { metered_resize, &m };
     tamis *f = NULL;
-    uint64_t hits[2], keys[100] = { 0 };
+    uint64_t hits[2], keys[100] = { 0 }, counts[100];
 
     assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
     assert_int_equal(m.live, 2);
@@ -251,6 +350,7 @@ static void a_filter_is_two_blocks(tamis_kind kind)
     (void)tamis_has(f, 1);
     (void)tamis_count(f, 1);
     (void)tamis_has_many(f, hits, keys, 100);
+    tamis_count_many(f, counts, keys, 100);
     (void)tamis_describe(f);
     assert_int_equal(m.calls, calls);
     tamis_free(f);
@@ -271,6 +371,10 @@ int main(int argc, char **argv)
         { "folding fails cleanly", folding_fails_cleanly, .can = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD },
         { "writable maps fail cleanly", writable_maps_fail_cleanly,
           .can = TAMIS_CAN_BUILD | TAMIS_CAN_PATCH },
+        { "unions of many fail cleanly", unions_of_many_fail_cleanly,
+          .can = TAMIS_CAN_BUILD | TAMIS_CAN_RESIZE },
+        { "changes of size fail cleanly", changes_of_size_fail_cleanly,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
         { "adds without memory change nothing", adds_without_memory_change_nothing,
           .can = TAMIS_CAN_ADD },
         { "a filter is two blocks", a_filter_is_two_blocks, .can = 0 },

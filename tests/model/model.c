@@ -1,9 +1,11 @@
 /* model.c - random operations on a filter and on an exact multiset beside it.
  *
  * What must hold after each step: no key of the multiset is missing; counts are not below the
- * truth; exact kinds tell the exact truth; whatever was refused changed no byte; the filter
- * verifies. In the middle of it the filter is cloned, written, read, saved, mapped, merged,
- * intersected, folded and rebuilt. No kind is named: abilities choose the operations. */
+ * truth; exact kinds tell the exact truth, and kinds that can be resized the exact number of keys
+ * with one fingerprint; whatever was refused changed no byte; the filter verifies. In the middle of
+ * it the filter is cloned, written, read, saved, mapped, merged, intersected, folded, resized and
+ * rebuilt. No kind is named: abilities choose the operations. */
+#include "base/bits.h"
 #include "kinds.h"
 
 typedef struct world {
@@ -16,25 +18,51 @@ typedef struct world {
     uint64_t distinct, total;
     bool is_set;     /* a key is held or not, however often it was added */
     bool is_diluted; /* an intersection left more in the filter than the keys account for */
+    bool grows;
+    /* Of kinds with fingerprints: of each key the number of its own, and of each fingerprint how
+     * often it is held. */
+    uint32_t *prints;
+    uint64_t *held;
+    uint64_t rarity; /* of looks at the whole filter: every so many steps */
     rng r;
 } world;
 
 /* ---- The multiset ------------------------------------------------------ */
 
-static void learn(world *w, size_t i)
+static void learn_times(world *w, size_t i, uint64_t times)
 {
     w->distinct += w->copies[i] == 0;
-    if (w->copies[i] == 0 || !w->is_set) {
-        w->copies[i]++;
-        w->total++;
-    }
+    w->copies[i] += (uint32_t)times;
+    w->total += times;
+    if (w->prints)
+        w->held[w->prints[i]] += times;
+}
+
+static void learn(world *w, size_t i)
+{
+    if (w->copies[i] == 0 || !w->is_set)
+        learn_times(w, i, 1);
+}
+
+static void forget_times(world *w, size_t i, uint64_t times)
+{
+    w->copies[i] -= (uint32_t)times;
+    w->total -= times;
+    w->distinct -= w->copies[i] == 0;
+    if (w->prints)
+        w->held[w->prints[i]] -= times;
 }
 
 static void forget(world *w, size_t i)
 {
-    w->copies[i]--;
-    w->total--;
-    w->distinct -= w->copies[i] == 0;
+    forget_times(w, i, 1);
+}
+
+static void forget_all(world *w)
+{
+    for (size_t i = 0; i < w->universe; i++)
+        if (w->copies[i])
+            forget_times(w, i, w->copies[i]);
 }
 
 static bool is_full(const world *w)
@@ -42,10 +70,23 @@ static bool is_full(const world *w)
     return (w->is_set ? w->distinct : w->total) >= w->plan.capacity;
 }
 
-/* Only a key that needs room may be refused for want of it. */
+static uint64_t used(const tamis *f)
+{
+    return f->ops->ordered->used(f);
+}
+
+/* Only keys that need room may be refused for want of it. A fingerprint that is there once more
+ * takes two slots at most: one for itself, one for a longer counter. */
+static bool may_refuse_times(const world *w, size_t i, uint64_t times)
+{
+    if (w->prints)
+        return !w->grows && used(w->f) + times + 1 > w->plan.capacity;
+    return is_full(w) && !(w->is_set && w->copies[i]);
+}
+
 static bool may_refuse(const world *w, size_t i)
 {
-    return is_full(w) && !(w->is_set && w->copies[i]);
+    return may_refuse_times(w, i, 1);
 }
 
 static size_t pick(world *w)
@@ -56,7 +97,18 @@ static size_t pick(world *w)
 /* Large filters are looked at as a whole from time to time, small ones always. */
 static bool is_worth_a_look(world *w)
 {
-    return w->plan.bytes <= 8192 || rng_below(&w->r, w->plan.bytes / 256) == 0;
+    return w->rarity <= 1 || rng_below(&w->r, w->rarity) == 0;
+}
+
+static image_bytes image_if(bool looked, const tamis *f)
+{
+    return looked ? image_of(f) : (image_bytes){ NULL, 0 };
+}
+
+static void assert_unchanged(image_bytes *before, const world *w)
+{
+    assert_true(!before->at || is_image_of(before, w->f));
+    free_bytes(before);
 }
 
 /* ---- What must hold ---------------------------------------------------- */
@@ -74,6 +126,8 @@ static void check_key(const world *w, size_t i)
         assert_int_equal(count, has);
     else
         assert_true(count >= w->copies[i]);
+    if (w->prints)
+        assert_true(count == w->held[w->prints[i]] && has == (count > 0));
 }
 
 static void check_all(const world *w)
@@ -90,6 +144,16 @@ static void check_all(const world *w)
     assert_memory_equal(&info.plan, &w->plan, sizeof info.plan);
 }
 
+/* Filters that can be resized change their plan, but not what their fingerprints are. */
+static void follow_plan(world *w)
+{
+    const tamis_plan *now = tamis_plan_of(w->f);
+
+    if (w->prints)
+        assert_true(now->slots << now->width == w->plan.slots << w->plan.width);
+    w->plan = *now;
+}
+
 static void replace(world *w, tamis *by)
 {
     assert_true(same_image(w->f, by));
@@ -99,22 +163,61 @@ static void replace(world *w, tamis *by)
 
 /* ---- Operations on keys ------------------------------------------------ */
 
-static void op_add(world *w)
+static void add_times(world *w, uint64_t times)
 {
     size_t i = pick(w);
-    bool refusable = may_refuse(w, i), looked = refusable && is_worth_a_look(w);
-    image_bytes before = looked ? image_of(w->f) : (image_bytes){ NULL, 0 };
-    tamis_status status = tamis_add(w->f, w->keys[i]);
+    bool refusable = may_refuse_times(w, i, times);
+    image_bytes before = image_if(refusable && is_worth_a_look(w), w->f);
+    tamis_status status =
+        times == 1 ? tamis_add(w->f, w->keys[i]) : tamis_add_times(w->f, w->keys[i], times);
 
     if (status == TAMIS_OK) {
-        learn(w, i);
+        times == 1 ? learn(w, i) : learn_times(w, i, times);
         assert_true(!(w->can & TAMIS_IS_EXACT) || w->distinct <= w->plan.capacity);
+        free_bytes(&before);
     } else {
         assert_true(refusable);
         assert_int_equal(status, TAMIS_FULL);
-        assert_true(!looked || is_image_of(&before, w->f));
+        assert_unchanged(&before, w);
     }
-    free_bytes(&before);
+    if (w->grows)
+        follow_plan(w);
+    check_key(w, i);
+}
+
+static void op_add(world *w)
+{
+    add_times(w, 1);
+}
+
+/* Few copies, and now and then a count of more digits, but not so many that 32 bits could not tell.
+ * Some kinds have a slot for each copy. */
+static void op_add_times(world *w)
+{
+    unsigned bits = w->grows || rng_below(&w->r, 64) ? 3 : 14;
+
+    add_times(w, rng_below(&w->r, UINT64_C(2) << rng_below(&w->r, bits)));
+}
+
+static uint64_t held_of(const world *w, size_t i)
+{
+    return w->prints ? w->held[w->prints[i]] : w->copies[i];
+}
+
+/* Removing more than was added is the caller's fault in kinds that cannot tell. */
+static void remove_times(world *w, size_t i, uint64_t times)
+{
+    image_bytes before = image_if(times > w->copies[i] && is_worth_a_look(w), w->f);
+    tamis_status status =
+        times == 1 ? tamis_remove(w->f, w->keys[i]) : tamis_remove_times(w->f, w->keys[i], times);
+
+    if (times <= w->copies[i]) {
+        assert_int_equal(status, TAMIS_OK);
+        forget_times(w, i, times);
+    } else {
+        assert_int_equal(status, TAMIS_ABSENT);
+        assert_unchanged(&before, w);
+    }
     check_key(w, i);
 }
 
@@ -122,18 +225,26 @@ static void op_remove(world *w)
 {
     size_t i = pick(w);
 
-    if (w->copies[i]) {
-        assert_int_equal(tamis_remove(w->f, w->keys[i]), TAMIS_OK);
-        forget(w, i);
-    } else if (w->can & TAMIS_IS_EXACT) {
-        bool looked = is_worth_a_look(w);
-        image_bytes before = looked ? image_of(w->f) : (image_bytes){ NULL, 0 };
+    if (w->copies[i] || (w->can & TAMIS_IS_EXACT) || (w->prints && !held_of(w, i)))
+        remove_times(w, i, 1);
+}
 
-        assert_int_equal(tamis_remove(w->f, w->keys[i]), TAMIS_ABSENT);
-        assert_true(!looked || is_image_of(&before, w->f));
-        free_bytes(&before);
+/* Some, all, or more than there are. */
+static void op_remove_times(world *w)
+{
+    size_t i = pick(w);
+    uint64_t most = held_of(w, i);
+
+    switch (rng_below(&w->r, 4)) {
+    case 0:
+        remove_times(w, i, w->copies[i]);
+        break;
+    case 1:
+        remove_times(w, i, most + 1 + rng_below(&w->r, 3));
+        break;
+    default:
+        remove_times(w, i, rng_below(&w->r, w->copies[i] + UINT64_C(1)));
     }
-    check_key(w, i);
 }
 
 static void op_query(world *w)
@@ -166,13 +277,11 @@ static void op_stranger(world *w)
 static void op_out_of_range(world *w)
 {
     uint64_t key = w->plan.capacity + rng_below(&w->r, 100);
-    bool looked = is_worth_a_look(w);
-    image_bytes before = looked ? image_of(w->f) : (image_bytes){ NULL, 0 };
+    image_bytes before = image_if(is_worth_a_look(w), w->f);
 
     assert_int_equal(tamis_add(w->f, key), TAMIS_RANGE);
     assert_false(tamis_has(w->f, key));
-    assert_true(!looked || is_image_of(&before, w->f));
-    free_bytes(&before);
+    assert_unchanged(&before, w);
 }
 
 /* ---- Operations on batches --------------------------------------------- */
@@ -193,7 +302,7 @@ static size_t pick_batch(world *w, size_t *index, uint64_t *keys)
 static void op_has_many(world *w)
 {
     size_t index[BATCH], found = 0;
-    uint64_t keys[BATCH], hits[(BATCH + 63) / 64];
+    uint64_t keys[BATCH] = { 0 }, hits[(BATCH + 63) / 64];
     size_t n = pick_batch(w, index, keys);
     size_t told = tamis_has_many(w->f, hits, keys, n);
 
@@ -212,19 +321,50 @@ typedef tamis_status add_batch(tamis *f, size_t *added, const uint64_t *keys, si
 static void change_by_batch(world *w, add_batch *add)
 {
     size_t index[BATCH], added = 0;
-    uint64_t keys[BATCH];
+    uint64_t keys[BATCH] = { 0 };
     size_t n = pick_batch(w, index, keys);
     tamis_status status = add(w->f, &added, keys, n);
 
     assert_true(added <= n);
     for (size_t i = 0; i < added; i++)
         learn(w, index[i]);
+    if (w->grows)
+        follow_plan(w);
     if (status) {
         assert_int_equal(status, TAMIS_FULL);
         assert_true(added < n && may_refuse(w, index[added]));
     } else {
         assert_int_equal(added, n);
     }
+}
+
+static void op_count_many(world *w)
+{
+    size_t index[BATCH];
+    uint64_t keys[BATCH] = { 0 }, counts[BATCH];
+    size_t n = pick_batch(w, index, keys);
+
+    tamis_count_many(w->f, counts, keys, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(counts[i], tamis_count(w->f, keys[i]));
+}
+
+/* What is there; then, in kinds that can tell, what is not. */
+static void op_remove_many(world *w)
+{
+    size_t index[BATCH], removed = 0, there = 0;
+    uint64_t keys[BATCH] = { 0 };
+    size_t n = pick_batch(w, index, keys);
+
+    for (size_t i = 0; i < n; i++)
+        if (w->copies[index[i]]) {
+            forget(w, index[i]);
+            keys[there++] = keys[i];
+        }
+    assert_int_equal(tamis_remove_many(w->f, &removed, keys, there), TAMIS_OK);
+    assert_int_equal(removed, there);
+    for (size_t i = 0; i < n; i++)
+        check_key(w, index[i]);
 }
 
 static void op_add_many(world *w)
@@ -234,7 +374,12 @@ static void op_add_many(world *w)
 
 static void op_add_shared(world *w)
 {
+    bool grew = w->grows;
+
+    /* None grows while it is shared. */
+    w->grows = false;
     change_by_batch(w, tamis_add_shared);
+    w->grows = grew;
 }
 
 /* ---- Operations on two filters ----------------------------------------- */
@@ -263,10 +408,12 @@ static size_t smaller(uint64_t a, uint64_t b)
     return (size_t)(a < b ? a : b);
 }
 
-static bool union_fits(const world *w, const uint32_t *chosen)
+static bool union_fits(const world *w, const tamis *g, const uint32_t *chosen)
 {
     uint64_t more = 0;
 
+    if (w->prints)
+        return w->grows || used(w->f) + 2 * used(g) <= w->plan.capacity;
     for (size_t i = 0; i < w->universe; i++)
         more += chosen[i] && !(w->is_set && w->copies[i]);
     return (w->is_set ? w->distinct : w->total) + more <= w->plan.capacity;
@@ -277,7 +424,7 @@ static void op_merge(world *w)
     uint32_t *chosen = array_of(w->universe, sizeof *chosen);
     tamis *g = some_filter(w, chosen, (smaller(w->plan.capacity, w->universe) + 3) / 4);
     image_bytes before = image_of(w->f);
-    bool fits = union_fits(w, chosen);
+    bool fits = union_fits(w, g, chosen);
     tamis_status status = tamis_merge(w->f, g);
 
     if (status == TAMIS_OK) {
@@ -290,7 +437,50 @@ static void op_merge(world *w)
         assert_false(fits);
         assert_true(is_image_of(&before, w->f));
     }
+    if (w->grows)
+        follow_plan(w);
     free_bytes(&before);
+    tamis_free(g);
+    free(chosen);
+}
+
+/* The same filter twice and another one between, with as much room as that takes. */
+static void op_merge_many(world *w)
+{
+    uint32_t *chosen = array_of(w->universe, sizeof *chosen);
+    tamis *g = some_filter(w, chosen, (smaller(w->plan.capacity, w->universe) + 7) / 8);
+    const tamis *const all[] = { w->f, g, w->f };
+    tamis *out = NULL;
+    tamis_status status = tamis_merge_many(&out, all, 3, NULL);
+
+    /* Without a bit to give, there may be no room. */
+    if (status)
+        assert_int_equal(status, TAMIS_FULL);
+    for (size_t i = 0; i < w->universe && !status; i++)
+        assert_true(tamis_count(out, w->keys[i]) == 2 * held_of(w, i) + tamis_count(g, w->keys[i]));
+    assert_true(status || is_whole(out));
+    tamis_free(out);
+    tamis_free(g);
+    free(chosen);
+}
+
+/* Each fingerprint's counts, multiplied. */
+static void op_dot(world *w)
+{
+    uint32_t *chosen = array_of(w->universe, sizeof *chosen);
+    tamis *g = some_filter(w, chosen, smaller(w->plan.capacity, w->universe));
+    uint64_t expected = 0, product = 0, self = 0;
+
+    for (size_t i = 0; i < w->universe; i++) {
+        expected += chosen[i] * held_of(w, i);
+        self += w->copies[i] * held_of(w, i);
+    }
+    assert_int_equal(tamis_dot(w->f, &product, g), TAMIS_OK);
+    assert_int_equal(product, expected);
+    assert_int_equal(tamis_dot(g, &product, w->f), TAMIS_OK);
+    assert_int_equal(product, expected);
+    assert_int_equal(tamis_dot(w->f, &product, w->f), TAMIS_OK);
+    assert_int_equal(product, self);
     tamis_free(g);
     free(chosen);
 }
@@ -303,8 +493,8 @@ static void op_intersect(world *w)
 
     assert_int_equal(tamis_intersect(w->f, g), TAMIS_OK);
     for (size_t i = 0; i < w->universe; i++)
-        while (w->copies[i] > chosen[i])
-            forget(w, i);
+        if (w->copies[i] > chosen[i])
+            forget_times(w, i, w->copies[i] - chosen[i]);
     w->is_diluted = !(w->can & TAMIS_IS_EXACT);
     tamis_free(g);
     free(chosen);
@@ -370,7 +560,7 @@ static void op_fold(world *w)
 
 typedef struct roll {
     const world *w;
-    uint64_t n;
+    uint64_t n, sum, last;
 } roll;
 
 static bool call(void *ctx, uint64_t key, uint64_t count)
@@ -384,19 +574,59 @@ static bool call(void *ctx, uint64_t key, uint64_t count)
     return true;
 }
 
+/* Fingerprints have no names but their order. */
+static bool call_print(void *ctx, uint64_t print, uint64_t count)
+{
+    roll *r = ctx;
+
+    assert_true(r->n == 0 || print > r->last);
+    assert_true(count > 0);
+    r->last = print;
+    r->sum += count;
+    r->n++;
+    return true;
+}
+
 static void op_list(world *w)
 {
-    roll r = { w, 0 };
+    roll r = { .w = w };
+    uint64_t distinct = 0;
 
-    assert_int_equal(tamis_list(w->f, call, &r), TAMIS_OK);
-    assert_true(r.n >= w->distinct);
+    assert_int_equal(tamis_list(w->f, w->prints ? call_print : call, &r), TAMIS_OK);
     if (w->can & TAMIS_IS_EXACT)
         assert_int_equal(r.n, w->distinct);
+    if (!w->prints)
+        return;
+    for (size_t i = 0; i < w->universe; i++)
+        distinct += w->held[i] > 0;
+    assert_int_equal(r.n, distinct);
+    assert_int_equal(r.sum, w->total);
+}
+
+/* Back and forth, as far as there are bits and room. */
+static void op_resize(world *w)
+{
+    uint64_t c = w->plan.capacity;
+    const uint64_t wanted[] = { 2 * c + 1, 2 * c, c / 2, c / 4, used(w->f), c };
+    uint64_t keys = wanted[rng_below(&w->r, 6)];
+    uint64_t slots = w->plan.slots;
+    image_bytes before = image_of(w->f);
+    tamis_status status = tamis_resize(w->f, keys);
+
+    if (status) {
+        assert_true(status == TAMIS_RANGE || status == TAMIS_FULL);
+        assert_true(status != TAMIS_FULL || keys < used(w->f));
+        assert_unchanged(&before, w);
+    }
+    free_bytes(&before);
+    follow_plan(w);
+    assert_true(status || w->plan.capacity >= keys);
+    assert_true(w->plan.slots <= 2 * slots);
 }
 
 /* What is held, in another order: exact kinds, and those that only set bits, forget how they got
  * where they are. */
-static void op_again(world *w)
+static tamis *built_again(world *w)
 {
     uint64_t *keys = array_of((size_t)w->total, sizeof *keys);
     size_t n = 0;
@@ -406,23 +636,48 @@ static void op_again(world *w)
             keys[n++] = w->keys[i];
     shuffle(&w->r, keys, n);
     tamis *again = filter_of(&w->plan, keys, n);
+    free(keys);
+    return again;
+}
+
+/* Some of the copies of each key, then the others. */
+static tamis *counted_again(world *w)
+{
+    tamis *again = new_filter(&w->plan);
+    size_t from = pick(w);
+
+    for (size_t j = 0; j < 2 * w->universe; j++) {
+        size_t i = (from + j) % w->universe;
+        uint64_t first = w->copies[i] / 3, times = j < w->universe ? first : w->copies[i] - first;
+
+        assert_int_equal(tamis_add_times(again, w->keys[i], times), TAMIS_OK);
+    }
+    return again;
+}
+
+static void op_again(world *w)
+{
+    bool by_count = w->can & TAMIS_CAN_COUNT && (w->total > 100000 || rng_below(&w->r, 2));
+    tamis *again = by_count ? counted_again(w) : built_again(w);
+
     if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE) && !w->is_diluted)
         assert_true(same_image(w->f, again));
     tamis_free(again);
-    free(keys);
 }
 
 /* Also how kinds that cannot add change at all. */
 static void op_build(world *w)
 {
-    memset(w->copies, 0, w->universe * sizeof *w->copies);
+    uint32_t *chosen = array_of(w->universe, sizeof *chosen);
+
+    forget_all(w);
     tamis_free(w->f);
-    w->f = some_filter(w, w->copies, smaller(w->plan.capacity, w->universe));
-    w->distinct = w->total = 0;
+    w->f = some_filter(w, chosen, smaller(w->plan.capacity, w->universe));
     for (size_t i = 0; i < w->universe; i++)
-        w->distinct += w->copies[i];
-    w->total = w->distinct;
+        if (chosen[i])
+            learn(w, i);
     w->is_diluted = false;
+    free(chosen);
 }
 
 /* ---- Sequences --------------------------------------------------------- */
@@ -440,11 +695,18 @@ static const operation OPERATIONS[] = {
     { "query", op_query, 2000, 0, false },
     { "query a stranger", op_stranger, 1000, 0, false },
     { "remove", op_remove, 1500, TAMIS_CAN_REMOVE, false },
+    { "add_times", op_add_times, 300, TAMIS_CAN_ADD | TAMIS_CAN_COUNT, false },
+    { "remove_times", op_remove_times, 900, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, false },
     { "out of range", op_out_of_range, 100, TAMIS_IS_INDEXED | TAMIS_CAN_ADD, false },
     { "has_many", op_has_many, 200, 0, false },
     { "add_many", op_add_many, 50, TAMIS_CAN_ADD, false },
     { "add_shared", op_add_shared, 50, TAMIS_CAN_SHARE, false },
+    { "remove_many", op_remove_many, 50, TAMIS_CAN_REMOVE, false },
+    { "count_many", op_count_many, 50, TAMIS_CAN_COUNT, false },
     { "merge", op_merge, 60, TAMIS_CAN_MERGE, true },
+    { "merge_many", op_merge_many, 30, TAMIS_CAN_RESIZE, true },
+    { "dot", op_dot, 30, TAMIS_CAN_RESIZE, true },
+    { "resize", op_resize, 60, TAMIS_CAN_RESIZE, true },
     { "intersect", op_intersect, 20, TAMIS_CAN_INTERSECT, true },
     { "clone", op_clone, 60, 0, true },
     { "image", op_image, 60, 0, true },
@@ -457,29 +719,58 @@ static const operation OPERATIONS[] = {
 
 enum { N_OPERATIONS = sizeof OPERATIONS / sizeof *OPERATIONS };
 
+/* Whole filters are worked on the less often the larger they are, and the rarer looks are. */
 static const operation *pick_operation(world *w)
 {
+    uint64_t rarely = w->universe >= 2000 ? 64 : w->rarity <= 1 ? 1 : 16;
+
     for (;;) {
         const operation *o = &OPERATIONS[rng_below(&w->r, N_OPERATIONS)];
 
         if ((w->can & o->can) != o->can || rng_below(&w->r, 4500) >= o->weight)
             continue;
-        if (!o->is_large || w->universe < 2000 || rng_below(&w->r, 64) == 0)
+        if (!o->is_large || rarely == 1 || rng_below(&w->r, rarely) == 0)
             return o;
     }
 }
 
-static world world_for(tamis_kind kind, uint64_t capacity, double fpr)
+/* Fingerprints by their contract (src/filter.h); numbered by their order. */
+static void number_prints(world *w)
 {
-    world w = { .can = tamis_kind_can(kind), .r = rng_for(200 + (uint64_t)kind, capacity) };
+    uint64_t *sorted = array_of(w->universe, sizeof *sorted), salt = w->f->salt;
+    uint64_t range = w->plan.slots << w->plan.width;
 
-    w.plan = plan_for(kind, capacity, fpr, rng_next(&w.r));
+    for (size_t i = 0; i < w->universe; i++)
+        sorted[i] = scale64(place(w->keys[i], salt), range);
+    qsort(sorted, w->universe, sizeof *sorted, by_value);
+    w->prints = array_of(w->universe, sizeof *w->prints);
+    w->held = array_of(w->universe, sizeof *w->held);
+    for (size_t i = 0; i < w->universe; i++) {
+        uint64_t print = scale64(place(w->keys[i], salt), range);
+        const uint64_t *at = bsearch(&print, sorted, w->universe, sizeof print, by_value);
+
+        while (at > sorted && at[-1] == print)
+            at--;
+        w->prints[i] = (uint32_t)(at - sorted);
+    }
+    free(sorted);
+}
+
+static world world_of(const tamis_plan *plan, size_t universe)
+{
+    world w = { .plan = *plan,
+                .can = tamis_kind_can(plan->kind),
+                .universe = universe,
+                .rarity = plan->bytes <= 8192 ? 1 : plan->bytes / 256,
+                .r = rng_for(200 + (uint64_t)plan->kind, plan->hasher.seed) };
+
     w.is_set = (w.can & TAMIS_IS_EXACT) && !(w.can & TAMIS_CAN_COUNT);
-    w.universe = (size_t)(capacity + capacity / 4 + 8);
     w.keys = universe_of(&w.plan, &w.r, &w.universe);
     qsort(w.keys, w.universe, sizeof *w.keys, by_value);
     w.copies = array_of(w.universe, sizeof *w.copies);
     w.f = new_filter(&w.plan);
+    if (w.can & TAMIS_CAN_RESIZE)
+        number_prints(&w);
     return w;
 }
 
@@ -490,23 +781,31 @@ static void end(world *w)
     tamis_free(w->f);
     free(w->keys);
     free(w->copies);
+    free(w->prints);
+    free(w->held);
+}
+
+static void take_step(world *w, uint64_t step)
+{
+    const operation *o = pick_operation(w);
+
+    snprintf(law_at, sizeof law_at, "capacity %llu, fpr %g, width %u, step %llu: %s",
+             (unsigned long long)w->plan.capacity, w->plan.fpr, w->plan.width,
+             (unsigned long long)step, o->name);
+    o->run(w);
+    if (is_worth_a_look(w))
+        assert_true(is_whole(w->f));
+    if (step % 64 == 0 && is_worth_a_look(w))
+        check_all(w);
 }
 
 static void run(tamis_kind kind, uint64_t capacity, double fpr, uint64_t steps)
 {
-    world w = world_for(kind, capacity, fpr);
+    const tamis_plan plan = plan_for(kind, capacity, fpr, rng_for(200, capacity).state);
+    world w = world_of(&plan, (size_t)(capacity + capacity / 4 + 8));
 
-    for (uint64_t step = 0; step < steps && w.universe; step++) {
-        const operation *o = pick_operation(&w);
-
-        snprintf(law_at, sizeof law_at, "capacity %llu, fpr %g, step %llu: %s",
-                 (unsigned long long)capacity, fpr, (unsigned long long)step, o->name);
-        o->run(&w);
-        if (is_worth_a_look(&w))
-            assert_true(is_whole(w.f));
-        if (step % 64 == 0 && is_worth_a_look(&w))
-            check_all(&w);
-    }
+    for (uint64_t step = 0; step < steps && w.universe; step++)
+        take_step(&w, step);
     end(&w);
 }
 
@@ -525,12 +824,72 @@ static void behaves_as_a_set_at_large_capacities(tamis_kind kind)
     run(kind, 100000, 0.01, is_sanitized() ? 60000 : 400000);
 }
 
+/* ---- Multisets of fingerprints ----------------------------------------- */
+
+static const double LOADS[] = { 0.5, 0.75, 0.9, 0.95 };
+
+enum { N_LOADS = sizeof LOADS / sizeof *LOADS, LEAST_WIDTH = 2, MOST_WIDTH = 32 };
+
+/* A plan with fingerprints of that many bits beyond the slot, at that load. */
+static bool plan_multiset(tamis_plan *plan, tamis_kind kind, unsigned width, double load,
+                          unsigned can)
+{
+    tamis_spec spec = spec_for(100 + 61 * width, fmin(0.5, load * ldexp(1.001, -(int)width)),
+                               width + (uint64_t)(load * 1e6));
+
+    spec.load = load;
+    spec.can = can;
+    return tamis_plan_kind(plan, kind, &spec) == TAMIS_OK;
+}
+
+/* Smaller universes have more copies of a key. */
+static void run_multiset(const tamis_plan *plan, uint64_t steps, bool grows)
+{
+    uint64_t room = plan->capacity * (grows ? 16 : 1);
+    world w = world_of(plan, (size_t)(room * (1 + plan->width % 3) / 2 + 8));
+
+    w.rarity = 400;
+    w.grows = grows;
+    for (uint64_t step = 0; step < steps; step++)
+        take_step(&w, step);
+    end(&w);
+}
+
+/* Ten million operations in all; a tenth of them under sanitizers. */
+static void behaves_as_a_multiset(tamis_kind kind)
+{
+    const uint64_t worlds = (MOST_WIDTH - LEAST_WIDTH + 1) * N_LOADS;
+    const uint64_t steps = (is_sanitized() ? 1000000 : 10000000) / worlds + 1;
+
+    for (unsigned width = LEAST_WIDTH; width <= MOST_WIDTH; width++)
+        for (int l = 0; l < N_LOADS; l++) {
+            tamis_plan plan;
+
+            assert_true(plan_multiset(&plan, kind, width, LOADS[l], 0));
+            assert_int_equal(plan.width, width);
+            run_multiset(&plan, steps, false);
+        }
+}
+
+static void behaves_as_a_multiset_that_grows(tamis_kind kind)
+{
+    for (unsigned width = 10; width <= MOST_WIDTH; width++) {
+        tamis_plan plan;
+
+        assert_true(plan_multiset(&plan, kind, width, LOADS[width % N_LOADS], TAMIS_CAN_GROW));
+        run_multiset(&plan, is_sanitized() ? 5000 : 40000, true);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const law laws[] = {
         { "behaves as a set, small", behaves_as_a_set_at_every_small_capacity,
           .can = TAMIS_CAN_BUILD },
         { "behaves as a set, large", behaves_as_a_set_at_large_capacities, .can = TAMIS_CAN_BUILD },
+        { "behaves as a multiset", behaves_as_a_multiset, .can = TAMIS_CAN_RESIZE },
+        { "behaves as a multiset that grows", behaves_as_a_multiset_that_grows,
+          .can = TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
     };
 
     test_begin(argc, argv);

@@ -89,13 +89,20 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_REMOVE), ops->remove != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_COUNT), ops->count != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_INTERSECT), ops->intersect != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_PATCH), ops->only_sets_bits);
+        assert_int_equal(!!(can & TAMIS_CAN_RESIZE), ops->ordered != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_GROW), ops->ordered != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_GET), ops->mapper != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_SPLIT), ops->splitter != NULL);
+        /* What counts and adds does so by the number; what is ordered grows that way. */
+        assert_int_equal(ops->add_times != NULL, ops->add && ops->count);
+        assert_int_equal(ops->remove_times != NULL, ops->remove && ops->count);
+        assert_true(!ops->ordered || ops->add_times);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
         assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->indexed);
     }

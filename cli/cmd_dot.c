@@ -1,0 +1,49 @@
+/* cmd_dot.c - tamis dot: how much two multisets have in common. */
+#include <stdio.h>
+
+#include "abilities.h"
+#include "alike.h"
+#include "commands.h"
+#include "message.h"
+#include "store.h"
+
+static int run(args *a)
+{
+    char **paths;
+    tamis *f, *g;
+    uint64_t product = 0;
+
+    while (args_next(a) != -1)
+        ;
+    paths = args_operands(a, 2, 2, "two FILEs");
+    f = store_map(paths[0]);
+    g = store_map(paths[1]);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, paths[0]);
+    tamis_status status = tamis_dot(f, &product, g);
+    if (status == TAMIS_MISMATCH)
+        refuse_pair("dot", paths[0], tamis_plan_of(f), paths[1], tamis_plan_of(g));
+    if (status)
+        die_status("multiply", paths[tamis_verify(f, NULL, NULL) == TAMIS_OK], status);
+    printf("%" PRIu64 "\n", product);
+    tamis_free(f);
+    tamis_free(g);
+    return product > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_dot = {
+    .name = "dot",
+    .operands = "FILE FILE",
+    .summary = "multiply two multisets",
+    .about =
+        "Prints the sum, over all keys, of how often each was added to the one filter times how\n"
+        "often to the other: of sets, the number of keys in both. It is never too small, and\n"
+        "2^64 - 1 stands for whatever is more. The files must be of the same kind, hash and\n"
+        "seed, and built with the same --keys and --fpr; 'tamis resize' does not matter.",
+    .options = { NULL },
+    .when_ok = "they have a key in common",
+    .when_nothing = "they have none",
+    .example = "  seq 1 600 | tamis build -k cqf -n 1000 -o low.tamis\n"
+               "  seq 401 1000 | tamis build -k cqf -n 1000 -o high.tamis\n"
+               "  tamis dot low.tamis high.tamis",
+    .run = run,
+};

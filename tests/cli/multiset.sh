@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# Kinds of fingerprints: list, count, dot, resize, merge of many, --load and --grow.
+. "$(dirname "$0")/check.sh"
+
+# Key i comes i % 4 times.
+awk 'BEGIN { for (i = 1; i <= 3000; i++) for (j = 0; j < i % 4; j++) print i }' | shuf --random-source=/dev/zero >stream
+awk 'BEGIN { for (i = 1; i <= 3000; i++) print i % 4 "\t" i }' >truth
+seq 3000 >keys
+seq 100001 101000 >strangers
+
+sum_of()
+{
+    awk -F '\t' '{ sum += $2 } END { print sum }' "$1"
+}
+
+for kind in $(kinds_that resize); do
+    # ---- count and list
+
+    exits 0 "$tamis" build -k "$kind" -p 1e-9 -o f.tamis stream
+    is_silent
+    exits 0 "$tamis" count f.tamis keys
+    same "$said/out" truth
+    exits 1 "$tamis" count f.tamis strangers
+    check "$kind: strangers count 0" test "$(cut -f 1 "$said/out" | sort -u)" = 0
+    exits 0 "$tamis" list f.tamis
+    is_silent
+    cp "$said/out" listed
+    check "$kind: the list is in order" sort -n -c -u -k 1,1 listed
+    check "$kind: it has each key once" test "$(wc -l <listed)" = 2250
+    check "$kind: it sums to what was added" test "$(sum_of listed)" = 4500
+    exits 0 "$tamis" info f.tamis
+    prints "holds     4500 keys"
+    prints "% of the slots"
+    exits 0 "$tamis" info --json f.tamis
+    check "$kind: no warning" test "$(json 'it[0]["warnings"]')" = '[]'
+    exits 0 "$tamis" remove f.tamis stream
+    is_silent
+    exits 1 "$tamis" list f.tamis
+    prints_nothing
+    exits 1 "$tamis" remove f.tamis keys
+    says "3000 of 3000 keys were not in it"
+
+    # ---- resize
+
+    exits 0 "$tamis" build -k "$kind" -n 5000 -p 1e-9 -o f.tamis stream
+    cp f.tamis before.tamis
+    exits 0 "$tamis" list f.tamis
+    cp "$said/out" listed
+    exits 0 "$tamis" resize --keys 20000 f.tamis
+    is_silent
+    prints_nothing
+    exits 0 "$tamis" verify f.tamis
+    exits 0 "$tamis" list f.tamis
+    same "$said/out" listed
+    check "$kind: it is larger" test "$(stat -c %s f.tamis)" -gt "$(stat -c %s before.tamis)"
+    cp f.tamis larger.tamis
+    exits 0 "$tamis" resize -n 5000 f.tamis
+    same f.tamis before.tamis
+    exits 5 "$tamis" resize -n 100 f.tamis
+    says "f.tamis: it holds more than 100 keys"
+    exits 5 "$tamis" resize -n 1e15 f.tamis
+    says "no bits left"
+    same f.tamis before.tamis
+
+    # ---- dot
+
+    exits 0 "$tamis" dot f.tamis f.tamis
+    prints_exactly '10500\n'
+    exits 0 "$tamis" dot f.tamis larger.tamis
+    prints_exactly '10500\n'
+    exits 0 "$tamis" build -k "$kind" -n 5000 -p 1e-9 -o g.tamis strangers
+    exits 1 "$tamis" dot f.tamis g.tamis
+    prints_exactly '0\n'
+    exits 0 "$tamis" build -k "$kind" -n 5000 -p 1e-9 --seed 1 -o g.tamis strangers
+    exits 2 "$tamis" dot f.tamis g.tamis
+    says "f.tamis and g.tamis differ in seed"
+    exits 2 "$tamis" merge -o out.tamis larger.tamis f.tamis g.tamis
+    says "larger.tamis and g.tamis differ in seed"
+
+    # ---- merge of many, of several sizes
+
+    rm -f part*.tamis
+    split -n l/20 stream part.
+    for part in part.??; do
+        "$tamis" build -k "$kind" -n 400 -p 1e-6 -o "$part.tamis" "$part"
+    done
+    exits 0 "$tamis" resize -n 1000 part.ac.tamis
+    exits 0 "$tamis" merge -o out.tamis part.??.tamis
+    is_silent
+    exits 0 "$tamis" verify out.tamis
+    exits 0 "$tamis" count out.tamis keys
+    same "$said/out" truth
+    exits 0 "$tamis" merge -o part.aa.tamis part.aa.tamis out.tamis
+    exits 0 "$tamis" info --json part.aa.tamis
+    check "$kind: counts add up" test "$(json 'it[0]["keys"]')" = $((4500 + $(wc -l <part.aa)))
+    cp part.ad.tamis bad.tamis
+    printf x | dd of=bad.tamis bs=1 seek=300 conv=notrunc 2>/dev/null
+    exits 4 "$tamis" merge -o none.tamis part.ab.tamis bad.tamis part.ac.tamis
+    says bad.tamis
+    exits 4 "$tamis" list bad.tamis
+    exits 4 "$tamis" dot part.ab.tamis bad.tamis
+    says bad.tamis
+    check_not "nothing was saved" test -e none.tamis
+    rm -f part.*
+
+    # ---- --load and --grow
+
+    for load in 0.5 0.75 0.9; do
+        exits 0 "$tamis" build -k "$kind" -n 3000 --load "$load" -o f.tamis keys
+        exits 0 "$tamis" info --json f.tamis
+        check "$kind: load $load" \
+            test "$(json "0.9 * $load < it[0]['fill'] <= $load")" = True
+    done
+    exits 5 "$tamis" build -k "$kind" -n 100 -p 1e-9 -o f.tamis stream
+    exits 0 "$tamis" build -k "$kind" -n 100 -p 1e-9 --grow -o f.tamis stream
+    is_silent
+    exits 0 "$tamis" count f.tamis keys
+    same "$said/out" truth
+    exits 0 "$tamis" add f.tamis strangers
+    exits 0 "$tamis" query -c f.tamis strangers
+    prints_exactly '1000\n'
+    exits 0 "$tamis" plan -n 1000 --load 0.9
+    prints "$kind"
+    exits 0 "$tamis" plan -n 1000 --grow
+    prints "$kind"
+done
+
+# Exact sets list their keys.
+for kind in $(kinds_that exact); do
+    can "$kind" list || continue
+    exits 0 "$tamis" build -k "$kind" --hash raw -o f.tamis keys
+    exits 0 "$tamis" list f.tamis
+    sort -n "$said/out" >listed
+    same listed keys
+done
+
+exits 0 "$tamis" build -k bloom -n 3000 -o bloom.tamis keys
+exits 2 "$tamis" list bloom.tamis
+says "bloom filters cannot list; these kinds can:"
+exits 2 "$tamis" resize -n 100 bloom.tamis
+says "cannot resize"
+exits 2 "$tamis" dot bloom.tamis bloom.tamis
+says "cannot resize"
+exits 2 "$tamis" build -k bloom --load 0.9 -o out.tamis keys
+says "--load"
+exits 2 "$tamis" build -k bloom --grow -o out.tamis keys
+exits 2 "$tamis" build --load 1.5 -o out.tamis keys
+says "--load '1.5' is not a share"
+exits 2 "$tamis" build --load nan -o out.tamis keys
+exits 2 "$tamis" resize bloom.tamis
+says "give --keys N"
+exits 2 "$tamis" list
+exits 2 "$tamis" list bloom.tamis bloom.tamis
+exits 2 "$tamis" dot bloom.tamis
+exits 3 "$tamis" list missing.tamis
+exits 3 "$tamis" dot bloom.tamis missing.tamis
+exits 3 "$tamis" resize -n 10 missing.tamis
+exits 4 "$tamis" list keys
+exits 4 "$tamis" resize -n 10 keys
