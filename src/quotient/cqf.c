@@ -25,10 +25,10 @@
  *
  * Pandey, Bender, Johnson, Patro: A General-Purpose Counting Filter: Making Every Bit Count, 2017.
  * Bender et al.: Don't Thrash: How to Cache Your Hash on Flash, 2012. */
-#include <sched.h>
+#define CQF_KERNELS tamis__cqf_portable
+#include "quotient/cqf_many.h"
 
 #include "base/cpu.h"
-#include "quotient/cqf_many.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -146,89 +146,44 @@ static tamis_status resize(tamis_plan *p, uint64_t keys)
 
 /* ---- One key ----------------------------------------------------------- */
 
-static uint64_t count(const tamis *f, uint64_t key)
+static const cqf_kernels *kernels_of(const tamis *f)
 {
-    shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
-    table t = table_of(&s, at.shard);
-
-    return count_in(&t, at.quotient, at.remainder);
+    return (const cqf_kernels *)(const void *)f->batch;
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+static uint64_t count_key(const tamis *f, uint64_t key)
 {
-    shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
-    table t = table_of(&s, at.shard);
-    uint64_t total;
-
-    if (add_overflows(f->count, times, &total))
-        return TAMIS_FULL;
-    tamis_status status =
-        add_in(shard_at(&s, at.shard), &t, s.room, at.quotient, at.remainder, times);
-    if (!status)
-        f->count = total;
-    return status;
+    return kernels_of(f)->count(f, key);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add_key(tamis *f, uint64_t key)
 {
-    return add_times(f, key, 1);
+    return kernels_of(f)->add_times(f, key, 1);
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
 {
-    shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
-    table t = table_of(&s, at.shard);
-    tamis_status status = remove_in(shard_at(&s, at.shard), &t, at.quotient, at.remainder, times);
-
-    if (!status)
-        f->count -= times;
-    return status;
+    return kernels_of(f)->add_times(f, key, times);
 }
 
 static tamis_status remove_key(tamis *f, uint64_t key)
 {
-    return remove_times(f, key, 1);
+    return kernels_of(f)->remove_times(f, key, 1);
 }
 
-/* ---- Several threads --------------------------------------------------- */
-
-/* Whoever holds a lock may have lost the processor: let it go on. */
-static void lock(uint32_t *word)
+static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
 {
-    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE))
-        while (__atomic_load_n(word, __ATOMIC_RELAXED))
-            sched_yield();
+    return kernels_of(f)->remove_times(f, key, times);
 }
 
-static void unlock(uint32_t *word)
+static tamis_status build_from(tamis *f, const uint64_t *keys, size_t n)
 {
-    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+    return kernels_of(f)->build(f, keys, n);
 }
 
-static tamis_status add_locked(const shards *s, uint64_t h)
+static tamis_status add_from_threads(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    spot at = spot_of(s, h);
-    table t = table_of(s, at.shard);
-    uint8_t *shard = shard_at(s, at.shard);
-
-    lock((uint32_t *)(void *)(shard + LOCK));
-    tamis_status status = add_one_in(shard, &t, s->room, at.quotient, at.remainder);
-    unlock((uint32_t *)(void *)(shard + LOCK));
-    return status;
-}
-
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    shards s = shards_of(f);
-    tamis_status status = TAMIS_OK;
-
-    for (*added = 0; *added < n && !status; *added += !status)
-        status = add_locked(&s, place(keys[*added], s.salt));
-    __atomic_fetch_add(&f->count, *added, __ATOMIC_RELAXED);
-    return status;
+    return kernels_of(f)->add_shared(f, added, keys, n);
 }
 
 /* ---- In order ---------------------------------------------------------- */
@@ -460,23 +415,12 @@ static void touch(const tamis *f, uint64_t key)
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = CQF_BATCH;
-
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cqf_avx2;
+        return &tamis__cqf_avx2.batch;
 #endif
     (void)cpu;
-    return &PORTABLE;
-}
-
-static tamis_status build_by_batch(tamis *f, const uint64_t *keys, size_t n)
-{
-#ifdef __x86_64__
-    if (f->batch == &tamis__cqf_avx2)
-        return tamis__cqf_build_avx2(f, keys, n);
-#endif
-    return build(f, keys, n);
+    return &tamis__cqf_portable.batch;
 }
 
 static const tamis_ordered ORDERED = {
@@ -495,14 +439,14 @@ const tamis_ops tamis__cqf = {
     .rate = rate,
     .verify = verify,
     .measure = measure,
-    .add = add,
-    .build = build_by_batch,
+    .add = add_key,
+    .build = build_from,
     .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
+    .count = count_key,
+    .add_times = add_key_times,
+    .remove_times = remove_key_times,
     .ordered = &ORDERED,
-    .add_shared = add_shared,
+    .add_shared = add_from_threads,
     .touch = touch,
     .batch = batch,
 };

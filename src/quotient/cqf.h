@@ -116,30 +116,31 @@ static inline lanes lanes_of(unsigned width)
     return l;
 }
 
-/* Most of what is asked for is not there, and most runs lie within the block of their quotient and
- * are short. Such a run is compared as a whole, and no branch depends on where it lies. Whatever is
- * out of the ordinary, and whatever is equal, which may be a digit, is looked at by count_in(). */
-static inline bool has_in(const lanes *l, const table *t, uint64_t q, uint32_t x)
+/* Whether remainder x of the quotient of slot j is there: 1 or 0, or -1 if count_in() has to tell.
+ *
+ * Most of what is asked for is not there, and most runs lie within the block of their quotient and
+ * are short. Such a run is compared as a whole, and no branch depends on where it lies. The first
+ * slot of a run is a remainder; what is equal later on may be a digit. */
+static inline int look_in(const lanes *l, const uint8_t *b, unsigned j, uint32_t x, unsigned width)
 {
-    const uint8_t *b = t->at + q / BLOCK * t->stride;
     uint64_t occupied = occupieds(b), ends = runends(b);
-    unsigned j = q % BLOCK, offset = b[OFFSET], first = offset % BLOCK;
+    unsigned offset = b[OFFSET], first = offset % BLOCK;
     /* A one where each run starts or could: after the offset, and after each end. */
     uint64_t starts = (ends & ~below(first)) << 1 | UINT64_C(1) << first;
     unsigned before = select_or_64(starts, ones(occupied & below(j)));
     unsigned start = before > j ? before : j;
     uint64_t rest = ends >> before % BLOCK;
     unsigned end = before + (unsigned)__builtin_ctzll(rest | UINT64_C(1) << 63) + 1;
-    unsigned n = end - start, bit = start % BLOCK * t->width;
+    unsigned n = end - start, bit = start % BLOCK * width;
     uint64_t v = le64(b + SLOTS + bit / 8) >> bit % 8 ^ l->lows * x;
 
     /* Lanes beyond the run are made to differ. */
-    v |= ~UINT64_C(0) << n * t->width % 64;
-    bool is_odd = offset >= BLOCK || before >= BLOCK || rest == 0 || n - 1 >= l->n;
-    bool is_equal = (v - l->lows) & ~v & l->highs;
-    if (!((occupied >> j & 1) & (is_odd | is_equal)))
-        return false;
-    return count_in(t, q, x) != 0;
+    v |= ~UINT64_C(0) << n * width % 64;
+    bool is_odd = (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n);
+    uint64_t equal = (v - l->lows) & ~v & l->highs;
+    if (!((occupied >> j & 1) & (is_odd | (equal != 0))))
+        return 0;
+    return !is_odd && (v & packed_mask(width)) == 0 ? 1 : -1;
 }
 
 /* A slot that is empty and at home takes a remainder without more ado. */
@@ -203,7 +204,17 @@ static inline tamis_status remove_in(uint8_t *shard, const table *t, uint64_t q,
     return TAMIS_OK;
 }
 
-extern const tamis_batch tamis__cqf_avx2;
-tamis_status tamis__cqf_build_avx2(tamis *f, const uint64_t *keys, size_t n);
+/* Everything that ranks and selects, with the instructions of one kind of machine: what is done to
+ * one key is as in tamis_ops. A filter points to its batch. */
+typedef struct cqf_kernels {
+    tamis_batch batch;
+    uint64_t (*count)(const tamis *f, uint64_t key);
+    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
+    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
+    tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n);
+    tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+} cqf_kernels;
+
+extern const cqf_kernels tamis__cqf_portable, tamis__cqf_avx2;
 
 #endif

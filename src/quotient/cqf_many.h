@@ -1,20 +1,18 @@
 /* cqf_many.h - lookups and changes of many keys, a template for the kernels: what instructions they
- * are made of is up to the options of the file that includes it.
+ * are made of is up to the options of the file that includes it, and names the table of them
+ * CQF_KERNELS.
  *
  * A batch that is large beside the table is sorted, and merged with what the table holds in one
  * pass over both that moves nothing. Smaller ones go key by key, a group of blocks ahead of the
  * next. */
+#include <sched.h>
+
 #include "base/many.h"
 #include "base/radix.h"
 #include "base/sort.h"
 #include "quotient/cqf.h"
 
 /* ---- Lookups ----------------------------------------------------------- */
-
-typedef struct lookup {
-    shards s;
-    lanes l;
-} lookup;
 
 static bool has(const tamis *f, uint64_t key)
 {
@@ -25,41 +23,84 @@ static bool has(const tamis *f, uint64_t key)
     return count_in(&t, at.quotient, at.remainder) != 0;
 }
 
-static inline uint64_t place_key(const void *self, uint64_t key)
+__attribute__((always_inline)) static inline void fetch_block(const uint8_t *b, unsigned j,
+                                                              unsigned width)
 {
-    return place(key, ((const lookup *)self)->s.salt);
+    __builtin_prefetch(b, 0, 3);
+    __builtin_prefetch(b + OFFSET, 0, 3);
+    __builtin_prefetch(b + SLOTS + (j * width + 32) / 8, 0, 3);
 }
 
-/* The second line is where most runs are. */
 __attribute__((always_inline)) static inline void fetch_spot(const shards *s, uint64_t h)
 {
     spot at = spot_of(s, h);
     table t = table_of(s, at.shard);
-    const uint8_t *b = t.at + at.quotient / BLOCK * t.stride;
 
-    __builtin_prefetch(b, 0, 3);
-    __builtin_prefetch(b + SLOTS + (at.quotient % BLOCK * s->width + 32) / 8, 0, 3);
+    fetch_block(t.at + at.quotient / BLOCK * t.stride, at.quotient % BLOCK, s->width);
 }
 
-__attribute__((always_inline)) static inline void fetch(const void *self, uint64_t h)
+/* Keys on their way: the block of each, and which slot and remainder in it. */
+typedef struct places {
+    const uint8_t *block[MANY];
+    uint32_t remainder[MANY];
+    uint8_t slot[MANY];
+    size_t n;
+} places;
+
+/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
+ * next. */
+static inline void place_group(places *g, const shards *s, const uint64_t *keys, size_t from,
+                               size_t n)
 {
-    fetch_spot(&((const lookup *)self)->s, h);
+    uint64_t stride = SLOTS + 8 * s->width, between = s->bytes - s->slots / BLOCK * stride;
+    uint32_t mask = packed_mask(s->width);
+
+    g->n = many_group(from, n);
+    for (size_t i = 0; i < g->n; i++) {
+        uint64_t h = place(keys[from + i], s->salt), print = scale64(h, s->prints);
+        uint64_t q = print >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
+        g->block[i] = s->at + SHARD_HEADER + q / BLOCK * stride + shard * between;
+        g->slot[i] = q % BLOCK;
+        g->remainder[i] = (uint32_t)print & mask;
+    }
 }
 
-static inline bool look(const void *self, uint64_t h)
+static inline bool look(const places *g, const shards *s, const lanes *l, size_t i,
+                        const uint64_t *keys)
 {
-    const lookup *u = self;
-    spot at = spot_of(&u->s, h);
-    table t = table_of(&u->s, at.shard);
+    int seen = look_in(l, g->block[i], g->slot[i], g->remainder[i], s->width);
 
-    return has_in(&u->l, &t, at.quotient, at.remainder);
+    if (seen >= 0)
+        return seen;
+    spot at = spot_of(s, place(keys[i], s->salt));
+    table t = table_of(s, at.shard);
+    return count_in(&t, at.quotient, at.remainder) != 0;
 }
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    lookup u = { shards_of(f), lanes_of(f->plan.width) };
+    const shards s = shards_of(f);
+    const lanes l = lanes_of(s.width);
+    places groups[2];
+    size_t found = 0;
 
-    return many_lookups(&u, hits, keys, n, place_key, fetch, look);
+    place_group(&groups[0], &s, keys, 0, n);
+    for (size_t i = 0; i < groups[0].n; i++)
+        fetch_block(groups[0].block[i], groups[0].slot[i], s.width);
+    for (size_t from = 0; from < n; from += MANY) {
+        const places *now = &groups[from / MANY % 2];
+        places *next = &groups[from / MANY % 2 ^ 1];
+        uint64_t word = 0;
+        place_group(next, &s, keys, from + MANY, n);
+        for (size_t i = 0; i < now->n; i++) {
+            if (i < next->n)
+                fetch_block(next->block[i], next->slot[i], s.width);
+            word |= (uint64_t)look(now, &s, &l, i, keys + from) << i;
+        }
+        hits[from / MANY] = word;
+        found += (size_t)__builtin_popcountll(word);
+    }
+    return found;
 }
 
 /* ---- One after the other ----------------------------------------------- */
@@ -283,20 +324,30 @@ typedef struct merger {
     uint64_t used, removed;
 } merger;
 
+static void emit_code(merger *m, uint64_t print, uint64_t count)
+{
+    uint32_t code[COUNTER_MOST];
+    unsigned width = m->to.t.width;
+    unsigned n = counter_put(code, (uint32_t)print & packed_mask(width), count, width);
+
+    track_put(&m->to, print >> width, code, n);
+    m->used += n;
+}
+
 static inline void emit(merger *m, uint64_t print, uint64_t count)
 {
-    uint32_t code[COUNTER_MOST], x = (uint32_t)print & packed_mask(m->to.t.width);
     uint64_t q = print >> m->to.t.width;
 
     if (count == 1 && track_fits(&m->to, q, 1)) {
-        track_slot(&m->to, q, x);
+        track_slot(&m->to, q, (uint32_t)print & packed_mask(m->to.t.width));
         m->used++;
         return;
     }
-    unsigned n = counter_put(code, x, count, m->to.t.width);
-    if (n)
-        track_put(&m->to, q, code, n);
-    m->used += n;
+    if (count == 0)
+        return;
+    merger copy = *m;
+    emit_code(&copy, print, count);
+    *m = copy;
 }
 
 static inline uint64_t old_print(const merger *m)
@@ -310,14 +361,17 @@ static inline void pass_on_old(merger *m)
     m->is_old_over = !walk_on(&m->old);
 }
 
-static void close_shard(merger *m)
+static void close_shard(merger *state)
 {
-    if (!m->shard)
+    merger m = *state;
+
+    if (!m.shard)
         return;
-    while (!m->is_old_over)
-        pass_on_old(m);
-    track_end(&m->to);
-    put_le64(m->shard, m->used);
+    while (!m.is_old_over)
+        pass_on_old(&m);
+    *state = m;
+    track_end(&state->to);
+    put_le64(state->shard, state->used);
 }
 
 /* What it holds is set aside, and it starts empty. */
@@ -343,9 +397,6 @@ static void open_shard(merger *m, uint64_t print)
 
 static inline void merge_print(merger *m, uint64_t print, uint64_t times)
 {
-    if (print >= m->beyond)
-        open_shard(m, print);
-    print -= m->least;
     while (!m->is_old_over && old_print(m) < print)
         pass_on_old(m);
     uint64_t held = !m->is_old_over && old_print(m) == print ? m->old.count : 0;
@@ -360,18 +411,35 @@ static inline void merge_print(merger *m, uint64_t print, uint64_t times)
         m->is_old_over = !walk_on(&m->old);
 }
 
+/* Those of the group from i on that belong to the open shard; returns where they end. The state is
+ * kept where no store through a pointer to bytes can be thought to change it. */
+static size_t merge_into_shard(merger *state, const hand *group, size_t i)
+{
+    merger m = *state;
+    hand h = *group;
+    size_t times;
+
+    for (; i < h.n; i += times) {
+        uint64_t print = print_of(&h, i);
+        if (print >= m.beyond)
+            break;
+        for (times = 1; i + times < h.n && print_of(&h, i + times) == print;)
+            times++;
+        merge_print(&m, print - m.least, times);
+    }
+    *state = m;
+    return i;
+}
+
 static uint64_t merge_all(const deck *d, bool takes_out)
 {
     merger m = { .d = d, .takes_out = takes_out };
 
     for (size_t group = 0; group < (size_t)1 << d->bits; group++) {
         hand h = sort_group(d, group);
-        for (size_t i = 0, times; i < h.n; i += times) {
-            uint64_t print = print_of(&h, i);
-            for (times = 1; i + times < h.n && print_of(&h, i + times) == print;)
-                times++;
-            merge_print(&m, print, times);
-        }
+        for (size_t i = 0; i < h.n; i = merge_into_shard(&m, &h, i))
+            if (print_of(&h, i) >= m.beyond)
+                open_shard(&m, print_of(&h, i));
     }
     close_shard(&m);
     return m.removed;
@@ -451,8 +519,99 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
     return (size_t)removed;
 }
 
-#define CQF_BATCH                                                       \
-    {                                                                   \
-        .has = has, .has_many = has_many, .try_add_many = try_add_many, \
-        .remove_many = remove_many, .count_many = count_many            \
+/* ---- One key ----------------------------------------------------------- */
+
+static uint64_t count(const tamis *f, uint64_t key)
+{
+    shards s = shards_of(f);
+    spot at = spot_of(&s, place(key, s.salt));
+    table t = table_of(&s, at.shard);
+
+    return count_in(&t, at.quotient, at.remainder);
+}
+
+static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+{
+    shards s = shards_of(f);
+    spot at = spot_of(&s, place(key, s.salt));
+    table t = table_of(&s, at.shard);
+    uint8_t *shard = shard_at(&s, at.shard);
+    uint64_t total;
+
+    if (add_overflows(f->count, times, &total))
+        return TAMIS_FULL;
+    tamis_status status = times == 1 ? add_one_in(shard, &t, s.room, at.quotient, at.remainder)
+                                     : add_in(shard, &t, s.room, at.quotient, at.remainder, times);
+    if (!status)
+        f->count = total;
+    return status;
+}
+
+static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+{
+    shards s = shards_of(f);
+    spot at = spot_of(&s, place(key, s.salt));
+    table t = table_of(&s, at.shard);
+    tamis_status status = remove_in(shard_at(&s, at.shard), &t, at.quotient, at.remainder, times);
+
+    if (!status)
+        f->count -= times;
+    return status;
+}
+
+/* ---- Several threads --------------------------------------------------- */
+
+/* Whoever holds a lock may have lost the processor: let it go on. */
+static void lock(uint32_t *word)
+{
+    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(word, __ATOMIC_RELAXED))
+            sched_yield();
+}
+
+static void unlock(uint32_t *word)
+{
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+static tamis_status add_locked(const shards *s, uint64_t h)
+{
+    spot at = spot_of(s, h);
+    table t = table_of(s, at.shard);
+    uint8_t *shard = shard_at(s, at.shard);
+
+    lock((uint32_t *)(void *)(shard + LOCK));
+    tamis_status status = add_one_in(shard, &t, s->room, at.quotient, at.remainder);
+    unlock((uint32_t *)(void *)(shard + LOCK));
+    return status;
+}
+
+static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    shards s = shards_of(f);
+    uint64_t hashes[MANY];
+    tamis_status status = TAMIS_OK;
+
+    for (*added = 0; *added < n; ++*added) {
+        if (*added % MANY == 0)
+            fetch_group(hashes, &s, keys, *added, n);
+        status = add_locked(&s, hashes[*added % MANY]);
+        if (status)
+            break;
     }
+    __atomic_fetch_add(&f->count, *added, __ATOMIC_RELAXED);
+    return status;
+}
+
+const cqf_kernels CQF_KERNELS = {
+    .batch = { .has = has,
+               .has_many = has_many,
+               .try_add_many = try_add_many,
+               .remove_many = remove_many,
+               .count_many = count_many },
+    .count = count,
+    .add_times = add_times,
+    .remove_times = remove_times,
+    .build = build,
+    .add_shared = add_shared,
+};

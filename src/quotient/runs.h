@@ -450,7 +450,12 @@ static inline uint64_t next_occupied(const table *t, uint64_t q)
 
 static inline uint64_t next_runend(const table *t, uint64_t i)
 {
-    return i / BLOCK * BLOCK + nth_runend(t, i / BLOCK, i % BLOCK, 1);
+    uint64_t ends = runends(block_at(t, i / BLOCK)) & ~below(i % BLOCK);
+    table copy = *t;
+
+    if (ends)
+        return i / BLOCK * BLOCK + (unsigned)__builtin_ctzll(ends);
+    return i / BLOCK * BLOCK + nth_runend(&copy, i / BLOCK, i % BLOCK, 1);
 }
 
 static inline bool walk_to_next_run(walk *w)
@@ -465,15 +470,29 @@ static inline bool walk_to_next_run(walk *w)
     return w->end <= 2 * w->t.slots;
 }
 
+/* Most entries are one slot. What is longer is read from a copy of the table, so that the walk can
+ * stay in registers. */
+static inline entry walk_entry(const walk *w, uint32_t *x)
+{
+    *x = slot(&w->t, w->i);
+    if (w->i + 1 == w->end || (*x && slot(&w->t, w->i + 1) > *x))
+        return (entry){ w->i, 1, 1 };
+    table t = w->t;
+    uint32_t same;
+    return read_entry(&t, w->i, w->end, &same);
+}
+
 /* False: there is no more. Ends whatever the bytes are: slots only ascend, and not beyond the
  * second round. */
 static inline bool walk_on(walk *w)
 {
-    if (w->after == 0)
-        w->i = w->end = offset_of(&w->t, 0);
+    if (w->after == 0) {
+        table t = w->t;
+        w->i = w->end = offset_of(&t, 0);
+    }
     if (w->i >= w->end && !walk_to_next_run(w))
         return false;
-    entry e = read_entry(&w->t, w->i, w->end, &w->remainder);
+    entry e = walk_entry(w, &w->remainder);
     w->count = e.count;
     w->i += e.slots;
     return true;

@@ -2,6 +2,7 @@
  * that are chosen, not hashed: so that runs are long, go around the end and fill all but a slot. */
 #include "quotient/cqf.h"
 
+#include "base/cpu.h"
 #include "kinds.h"
 
 /* ---- Counter codes ----------------------------------------------------- */
@@ -559,6 +560,48 @@ static void every_width_is_usable_to_the_load(void **state)
     free(keys);
 }
 
+/* Batches that are sorted and merged, with repeated and with absent keys, in one shard and in four,
+ * with the instructions of every machine. */
+static void check_batches(size_t capacity, unsigned cpu)
+{
+    rng r = rng_for(1506, capacity);
+    const size_t n = capacity / 2;
+    tamis_plan plan = plan_with(capacity, 0.003, 0, 0);
+    uint64_t *keys = fresh_keys(&r, 2 * n);
+    tamis *many = new_filter(&plan), *one = new_filter(&plan);
+    size_t removed = 0, told;
+
+    for (size_t i = 0; i < n; i += 1 + i % 3)
+        keys[i] = keys[rng_below(&r, 64)];
+    tamis__use_cpu(many, cpu);
+    tamis__use_cpu(one, TAMIS_CPU_PORTABLE);
+    for (size_t half = 0; half < 2; half++) {
+        add_all(many, keys + half * n / 2, n / 2);
+        for (size_t i = 0; i < n / 2; i++)
+            assert_int_equal(tamis_add(one, keys[half * n / 2 + i]), TAMIS_OK);
+        assert_true(same_image(many, one));
+    }
+    assert_int_equal(tamis_remove_many(many, &told, keys + n / 4, n), TAMIS_ABSENT);
+    for (size_t i = 0; i < n; i++)
+        removed += tamis_remove(one, keys[n / 4 + i]) == TAMIS_OK;
+    assert_int_equal(told, removed);
+    assert_true(same_image(many, one) && is_whole(many));
+    tamis_free(many);
+    tamis_free(one);
+    free(keys);
+}
+
+static void large_batches_are_as_one_by_one(void **state)
+{
+    const size_t capacities[] = { 200, 5000, 400000 };
+
+    (void)state;
+    for (int i = 0; i < (is_sanitized() ? 2 : 3); i++) {
+        check_batches(capacities[i], TAMIS_CPU_PORTABLE);
+        check_batches(capacities[i], tamis__cpu());
+    }
+}
+
 /* Shards, and the way back to one. */
 static void resizing_is_building_anew(void **state)
 {
@@ -677,6 +720,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_short_sequences_are_right),
         cmocka_unit_test(any_bytes_are_read_safely),
         cmocka_unit_test(every_width_is_usable_to_the_load),
+        cmocka_unit_test(large_batches_are_as_one_by_one),
         cmocka_unit_test(resizing_is_building_anew),
         cmocka_unit_test(nothing_resizes_to_nothing),
         cmocka_unit_test(filters_grow_when_asked_to),
