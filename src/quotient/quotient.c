@@ -114,12 +114,11 @@ static uint64_t block_before(const table *t, uint64_t block)
 }
 
 /* Goes down, from the first block on to the last, to the start of the cluster, and counts the runs
- * from there to that of the quotient. Its block may come twice: what lies above the quotient counts
- * the second time. */
+ * from there to that of the quotient. If its block comes twice, the start lies above the quotient,
+ * and the second time only what is above the start counts. */
 static uint64_t cluster_of(const table *t, uint64_t quotient, uint64_t *runs)
 {
-    unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
-    uint64_t block = quotient / BLOCK_SLOTS, mask = bits_to(i);
+    uint64_t block = quotient / BLOCK_SLOTS, mask = bits_to((unsigned)(quotient % BLOCK_SLOTS));
 
     *runs = !bit_of(t, OCCUPIED, quotient);
     for (uint64_t steps = 0; steps <= t->last + 1; steps++) {
@@ -131,7 +130,7 @@ static uint64_t cluster_of(const table *t, uint64_t quotient, uint64_t *runs)
         }
         *runs += ones(occupied);
         block = block_before(t, block);
-        mask = bits_of_slots(t, block) & (steps < t->last ? UINT64_MAX : ~bits_to(i));
+        mask = bits_of_slots(t, block);
     }
     return t->slots;
 }
