@@ -35,16 +35,22 @@ static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
 
 /* ---- Life -------------------------------------------------------------- */
 
-/* The most slots that take no more than that; as few as remainders can be long for. */
+/* The most slots that take no more than that, and no more than the file can come to have; as few as
+ * remainders can be long for. */
 static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes)
 {
-    tamis_plan plan = *file, smaller = *file;
+    bool grows = tamis__ops(file->kind)->ordered->grows(file);
+    tamis_plan plan = *file, next = *file;
 
     for (uint64_t keys = plan.capacity / 2; plan.bytes > bytes && keys > 0; keys /= 2) {
-        if (tamis__plan_resized(&smaller, keys))
+        if (tamis__plan_resized(&next, keys))
             break;
-        plan = smaller;
+        if (next.bytes < plan.bytes)
+            plan = next;
     }
+    next = plan;
+    while (grows && tamis__plan_doubled(&next) == TAMIS_OK && next.bytes <= bytes)
+        plan = next;
     return tamis_new(out, &plan, NULL);
 }
 

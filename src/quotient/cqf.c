@@ -90,12 +90,23 @@ static bool is_roomy(const tamis_plan *p)
     return (p->capacity + 1) * LOAD_UNIT <= load_of(p) * p->slots && has_room(p);
 }
 
+/* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
+ * halved until they have a thousand blocks or fewer. */
+static uint64_t step_at(uint64_t slots)
+{
+    uint64_t step = grain(slots);
+
+    while (slots / step >= 1024)
+        step *= 2;
+    return step;
+}
+
 static void plan_slots(tamis_plan *p)
 {
     p->slots = (p->capacity + 1) * LOAD_UNIT / load_of(p);
     p->slots += BLOCK - p->slots % BLOCK;
     do
-        p->slots += grain(p->slots) - 1 - (p->slots - 1) % grain(p->slots);
+        p->slots += step_at(p->slots) - 1 - (p->slots - 1) % step_at(p->slots);
     while (!is_roomy(p) && ++p->slots);
 }
 
