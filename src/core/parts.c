@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/cpu.h"
 #include "base/parts.h"
 #include "base/radix.h"
 #include "base/sort.h"
@@ -181,6 +182,7 @@ tamis_status tamis__parts_grow(tamis *f, void (*enlarge)(tamis_plan *p))
     f->drop(f);
     f->block = NULL;
     f->plan = larger;
+    tamis__use_cpu(f, tamis__cpu());
     return tamis__payload_new(f);
 }
 
