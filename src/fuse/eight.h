@@ -66,6 +66,16 @@ static inline unsigned fits_eight(const places *p, size_t i, const uint32_t *x, 
     return fits;
 }
 
+/* Bit k tells whether the bitmap of a stash, of `size` bytes, has the bit of g[k]. */
+static inline unsigned marked_eight(const uint8_t *bitmap, uint32_t size, const uint64_t *g)
+{
+    unsigned marked = 0;
+
+    for (unsigned k = 0; k < EIGHT; k++)
+        marked |= (unsigned)(bitmap[g[k] >> 3 & (size - 1)] >> g[k] % 8 & 1) << k;
+    return marked;
+}
+
 /* What the slots of each key are together, at a width that is not plain. */
 static inline void odd_eight(uint32_t *x, const places *p, size_t i, const uint8_t *slots,
                              unsigned width)

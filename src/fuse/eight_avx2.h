@@ -108,11 +108,8 @@ static inline void put_avx2(places *to, size_t i, const shape *s, __m256i low, _
     store_avx2(to->print + i, print);
 }
 
-/* Those that are not wide are in the low halves. */
-static inline __m256i prints_avx2(const shape *s, __m256i a, __m256i b, __m256i low)
+static inline __m256i prints_avx2(__m256i a, __m256i b)
 {
-    if (s->width <= 32 - PRINT_AT)
-        return _mm256_srli_epi32(low, PRINT_AT);
     return lows_avx2(_mm256_srli_epi64(a, PRINT_AT), _mm256_srli_epi64(b, PRINT_AT));
 }
 
@@ -130,7 +127,7 @@ static inline void place_eight(places *to, size_t i, const shape *s, const uint6
     __m256i start = highs_avx2(starts_avx2(s, a, skip), starts_avx2(s, b, skip));
     __m256i near = _mm256_sll_epi32(start, _mm_cvtsi32_si128((int)s->block_bits));
 
-    put_avx2(to, i, s, low, _mm256_add_epi32(near, all_avx2(s->window)), prints_avx2(s, a, b, low));
+    put_avx2(to, i, s, low, _mm256_add_epi32(near, all_avx2(s->window)), prints_avx2(a, b));
 }
 
 /* See near_left(). */
@@ -144,7 +141,7 @@ static inline void trace_eight(places *to, size_t i, const shape *s, const uint3
     __m256i near = _mm256_andnot_si256(in_block, load_avx2(slots));
 
     put_avx2(to, i, s, low, _mm256_add_epi32(near, _mm256_and_si256(blocks, is_far)),
-             prints_avx2(s, a, b, low));
+             prints_avx2(a, b));
 }
 
 /* Slots are numbered in 31 bits. */
@@ -164,6 +161,16 @@ static inline unsigned fits_eight(const places *p, size_t i, const uint32_t *x, 
     __m256i fits = _mm256_cmpeq_epi32(wrong, _mm256_setzero_si256());
 
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(fits));
+}
+
+static inline unsigned marked_eight(const uint8_t *bitmap, uint32_t size, const uint64_t *g)
+{
+    __m256i low = lows_avx2(load_avx2(g), load_avx2(g + 4));
+    __m256i at = _mm256_and_si256(_mm256_srli_epi32(low, 5), all_avx2(size / 4 - 1));
+    __m256i word = _mm256_i32gather_epi32((const int *)(const void *)bitmap, at, 4);
+    __m256i bit = _mm256_srlv_epi32(word, _mm256_and_si256(low, all_avx2(31)));
+
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(bit, 31)));
 }
 
 static inline __m256i odd_avx2(const uint8_t *slots, __m256i at, unsigned width)

@@ -14,12 +14,13 @@
  *   bits 6 .. 10       from there to the second: at least 1, at most half a block, cyclic
  *   bits 11 .. 28      from the near block back to the slot in the far one
  *   bits 27 .. 31      from there to the second, if there is one
- *   bits 11 .. 42      fingerprint
+ *   bits 25 .. 56      fingerprint
  *
  * Of each field, as many low bits count as the geometry needs: of the window, 16 in large filters,
- * so that 32 bits have all places within blocks. Fingerprints share bits with places, and are no
- * less rare for that: for strangers, it is the slots that are random. They even do better, since of
- * two keys that have the same slots, most have the same fingerprint, and need no stash.
+ * so that 32 bits have all places within blocks. Fingerprints that share bits with places are no
+ * less rare for that, since for strangers it is the slots that are random; but no bit of theirs may
+ * depend on one slot alone, as a slot that is filled while its key has only zeros in the others
+ * would suit many strangers.
  *
  * Where seed 0, h itself, has bad luck, g = mix64(h ^ seed) is used instead of it, in this part.
  *
@@ -43,7 +44,7 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { NEAR_STEP_AT = 6, REACH_AT = 11, FAR_STEP_AT = 27, PRINT_AT = 11 };
+enum { NEAR_STEP_AT = 6, REACH_AT = 11, FAR_STEP_AT = 27, PRINT_AT = 25 };
 enum { LEAST_BLOCK_BITS = 2, MOST_BLOCK_BITS = 6, MOST_WINDOW_BITS = 12 };
 enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8 };
 

@@ -80,17 +80,29 @@ FUSE_INLINE void fetch_eight(const flight *to, size_t i, const query *q, unsigne
 
 /* ---- Answers ----------------------------------------------------------- */
 
-/* Keys that may be stashed are few. */
-static inline unsigned stashed_eight(const flight *from, size_t i, const query *q)
+FUSE_INLINE unsigned maybe_stashed_eight(const flight *from, size_t i, const query *q,
+                                         bool is_single)
 {
     const shape *s = &q->s;
-    unsigned maybe = 0, found = 0;
+    const uint8_t *bitmap = (const uint8_t *)q->f->payload + s->tail + TAIL_BITMAP;
+    unsigned maybe = 0;
 
+    if (is_single)
+        return marked_eight(bitmap, s->bitmap, from->g + i);
     for (unsigned k = 0; k < EIGHT; k++)
         maybe |= (unsigned)may_be_stashed(s, from->part[i + k] + s->tail, from->g[i + k]) << k;
-    for (; maybe; maybe &= maybe - 1) {
+    return maybe;
+}
+
+/* Keys that may be stashed are few. */
+FUSE_INLINE unsigned stashed_eight(const flight *from, size_t i, const query *q, bool is_single)
+{
+    unsigned maybe = maybe_stashed_eight(from, i, q, is_single), found = 0;
+
+    for (; __builtin_expect(maybe != 0, 0); maybe &= maybe - 1) {
         unsigned k = (unsigned)__builtin_ctz(maybe);
-        found |= (unsigned)is_stashed(s, from->part[i + k] + s->tail, from->g[i + k]) << k;
+        const uint8_t *part = is_single ? q->f->payload : from->part[i + k];
+        found |= (unsigned)is_stashed(&q->s, part + q->s.tail, from->g[i + k]) << k;
     }
     return found;
 }
@@ -121,7 +133,7 @@ FUSE_INLINE uint64_t look_at_eight(const flight *from, size_t i, const query *q,
     look_at_slots(x, from, i, q, plain, is_single);
     unsigned found = fits_eight(&from->p, i, x, packed_mask(plain ? plain : q->s.width));
     if (has_stash)
-        found |= stashed_eight(from, i, q);
+        found |= stashed_eight(from, i, q, is_single);
     return (uint64_t)found << i;
 }
 
@@ -194,10 +206,10 @@ FUSE_INLINE size_t has_many_plain(const query *q, uint64_t *hits, unsigned plain
 
     if (kind.is_mixed)
         return has_many_of(q, hits, plain, false, true, true);
-    if (kind.has_stash)
-        return has_many_of(q, hits, plain, false, false, true);
     if (q->s.part_bits)
-        return has_many_of(q, hits, plain, false, false, false);
+        return has_many_of(q, hits, plain, false, false, kind.has_stash);
+    if (kind.has_stash)
+        return has_many_of(q, hits, plain, true, false, true);
     return has_many_of(q, hits, plain, true, false, false);
 }
 
