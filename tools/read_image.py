@@ -402,13 +402,13 @@ class Fuse:
         """The slots of a key, in its near block and in one of the window before it."""
         length, window = 1 << (h.hashes & 15), 1 << (h.hashes >> 4)
         starts = h.slots // length - window
-        near = window + ((lead >> 32) * starts >> 32)
-        far = near - 1 - (g >> 22) % window
-        yield near * length + g % length
-        yield near * length + (g + 1 + (g >> 6) % (length // 2)) % length
-        yield far * length + (g >> 11) % length
+        near = (window + ((lead >> 32) * starts >> 32)) * length
+        far = near - 1 - (g >> 11) % (window * length)
+        yield near + g % length
+        yield near + (g + 1 + (g >> 6) % (length // 2)) % length
+        yield far
         if cls.arity == 4:
-            yield far * length + ((g >> 11) + 1 + (g >> 17) % (length // 2)) % length
+            yield far // length * length + (far + 1 + (g >> 27) % (length // 2)) % length
 
     @classmethod
     def has(cls, image, key):
