@@ -139,12 +139,15 @@ typedef struct tamis_ops {
     /* Speed. */
     void (*touch)(const tamis *f, uint64_t key); /* prefetch what has() will read first */
     const tamis_batch *(*batch)(unsigned cpu);   /* kernels for a set of TAMIS_CPU_ flags */
+    /* Fills f->numbers, and may replace f->has by code for just this plan. */
+    void (*prepare)(tamis *f, unsigned cpu);
 } tamis_ops;
 
 struct tamis {
     const tamis_ops *ops;
     const tamis_batch *batch; /* chosen once, when the filter is made */
     bool (*has)(const tamis *f, uint64_t key);
+    uint64_t numbers[6]; /* what the kind works out of the plan once, for all lookups */
     tamis_plan plan;
     uint64_t count; /* adds minus removes; distinct keys in exact kinds */
     uint64_t salt;  /* mixed from the seed: see place() in base/hash.h */

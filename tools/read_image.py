@@ -402,13 +402,13 @@ class Fuse:
         """The slots of a key, in its near block and in one of the window before it."""
         length, window = 1 << (h.hashes & 15), 1 << (h.hashes >> 4)
         starts = h.slots // length - window
-        near = window + ((lead >> 32) * starts >> 32)
-        far = near - 1 - (g >> 22) % window
-        yield near * length + g % length
-        yield near * length + (g + 1 + (g >> 6) % (length // 2)) % length
-        yield far * length + (g >> 11) % length
+        near = (window + ((lead >> 32) * starts >> 32)) * length
+        far = near - 1 - (g >> 11) % (window * length)
+        yield near + g % length
+        yield near + (g + 1 + (g >> 6) % (length // 2)) % length
+        yield far
         if cls.arity == 4:
-            yield far * length + ((g >> 11) + 1 + (g >> 17) % (length // 2)) % length
+            yield far // length * length + (far + 1 + (g >> 27) % (length // 2)) % length
 
     @classmethod
     def has(cls, image, key):
@@ -589,21 +589,30 @@ class Level:
     def __init__(self, keys, at, number, width):
         self.keys, self.at, self.number = keys, at, number
         self.last = keys <= 4096
+        self.segment_bits = 0
         if self.last:
             slots = max(keys, 1) + (keys // 40 if keys > 64 else 0)
-            self.slots = (slots + 7) // 8 * 8
+            self.segment = self.slots = (slots + 7) // 8 * 8
             self.slots_at = at
             self.state_at = at + width * self.slots // 8
             self.end = self.state_at + 8
         else:
-            self.slots = keys * 247 // 256 // 128 * 128
+            while keys * 247 // 256 >> self.segment_bits >= 2**18:
+                self.segment_bits += 1
+            self.segment = (keys * 247 // 256 >> self.segment_bits) // 128 * 128
+            self.slots = self.segment << self.segment_bits
             unit = 8 if number else 64
             self.slots_at = at + ((self.slots // 128 + 3) // 4 + unit - 1) // unit * unit
             self.end = self.slots_at + width * self.slots // 8
 
+    def start(self, y):
+        rest = y << self.segment_bits & MASK
+        return ((y >> 64 - self.segment_bits) * self.segment +
+                scale64(rest, max(self.segment - 63, 1)))
+
     def next(self, width):
         m = self.slots
-        keys = self.keys - m + m // 700 + math.isqrt(m) + 64 + (0 if m < 2**18 else 384)
+        keys = self.keys - m + m // 740 + (27 << self.segment_bits) + math.isqrt(m) + 37
         return Level(keys, self.end, self.number + 1, width)
 
 
@@ -655,7 +664,7 @@ class Equations:
             draw = level.number + state - 1
             y = mix64(place + draw * 0x9E3779B97F4A7C15 & MASK) if draw else place
             spread = y << self.bits & MASK if level.number == 0 else y
-            start = scale64(spread, max(level.slots - 63, 1))
+            start = level.start(spread)
             if level.last or not self.is_bumped(part, level, start):
                 return self.sum(part, level, start, y), y
         return None

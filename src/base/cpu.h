@@ -4,7 +4,7 @@
 
 enum {
     TAMIS_CPU_PORTABLE = 0,
-    TAMIS_CPU_AVX2 = 1, /* with BMI2, which every AVX2 machine of interest has */
+    TAMIS_CPU_AVX2 = 1, /* with BMI1 and BMI2, which every AVX2 machine of interest has */
     TAMIS_CPU_NEON = 2,
 };
 

@@ -43,11 +43,13 @@ static inline uint64_t part_room(uint64_t capacity)
 /* Within a part of that many keys, hashes come in 2^bits groups of equal leading bits (after those
  * of the part), ascending: enough groups that the lines one group is solved in stay in the cache,
  * and few enough that the open ends of all groups do so while hashes are dealt out to them. */
+enum { MOST_GROUP_BITS = 10 };
+
 static inline unsigned group_bits(uint64_t n)
 {
     unsigned bits = 0;
 
-    while (bits < 11 && n >> bits > 64)
+    while (bits < MOST_GROUP_BITS && n >> bits > 64)
         bits++;
     return bits;
 }

@@ -26,86 +26,19 @@
  * Golomb: Run-Length Encodings, 1966. Rice: Some Practical Universal Noiseless Coding Techniques,
  * 1979. Kiely: Selecting the Golomb Parameter in Rice Coding, 2004. Putze, Sanders, Singler:
  * Cache-, Hash- and Space-Efficient Bloom Filters, 2009. */
+#include "coded/gcs.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/hash.h"
-#include "base/le.h"
-#include "base/parts.h"
-#include "filter.h"
+#include "base/cpu.h"
 
-/* ---- Layout ------------------------------------------------------------ */
-
-enum {
-    LINE = 64,
-    BUCKET_KEYS = 128, /* an offset of 32 bits is then a quarter of a bit per key */
-    WINDOW = 57,       /* bits that a load of eight bytes has from any bit on */
-    MAX_REST = WINDOW - 1,
-};
+/* ---- Sizing ------------------------------------------------------------ */
 
 /* Offsets are 32 bits: a part has fewer bits than that. */
 static const uint64_t MAX_LINES = UINT64_C(1) << 23, MAX_CAPACITY = UINT64_C(1) << 48;
 
 static const double MAX_CELLS = 0x1p63;
-
-/* What the plan says, worked out once per call. */
-typedef struct geometry {
-    unsigned part_bits, rest_bits;
-    uint64_t buckets, values; /* of a part; of a bucket */
-    uint64_t part_size;
-    uint64_t codes_size; /* of a part, before the offsets */
-} geometry;
-
-static inline geometry geometry_of(const tamis_plan *p)
-{
-    unsigned bits = part_bits(p->capacity);
-    uint64_t buckets = (p->capacity >> bits) / BUCKET_KEYS + 1;
-    uint64_t size = (uint64_t)p->hashes * LINE;
-
-    return (geometry){ bits, p->width, buckets, p->slots, size, size - 4 * (buckets + 1) };
-}
-
-static inline uint8_t *part_at(const tamis *f, const geometry *g, uint64_t i)
-{
-    return (uint8_t *)f->payload + i * g->part_size;
-}
-
-static inline uint64_t bucket_of(const geometry *g, uint64_t h)
-{
-    return scale64(h << g->part_bits, g->buckets);
-}
-
-static inline uint64_t value_of(const geometry *g, uint64_t h)
-{
-    return scale64((h << g->part_bits) * g->buckets, g->values);
-}
-
-/* Offset i is where bucket i starts and bucket i - 1 ends, in bits. */
-static inline uint8_t *offset_at(const uint8_t *part, const geometry *g, uint64_t i)
-{
-    return (uint8_t *)(uintptr_t)part + g->codes_size + 4 * i;
-}
-
-static inline uint64_t get_offset(const uint8_t *part, const geometry *g, uint64_t i)
-{
-    uint64_t bit = le32(offset_at(part, g, i)), room = g->codes_size * 8;
-
-    return bit < room ? bit : room;
-}
-
-/* At least WINDOW bits. Eight bytes of offsets follow the codes: no load leaves the part. */
-static inline uint64_t bits_at(const uint8_t *codes, uint64_t bit)
-{
-    return le64(codes + bit / 8) >> bit % 8;
-}
-
-static inline uint64_t low_bits(uint64_t x, unsigned n)
-{
-    return x & ((UINT64_C(1) << n) - 1);
-}
-
-/* ---- Sizing ------------------------------------------------------------ */
 
 static double cells_of(const tamis_plan *p)
 {
@@ -202,140 +135,16 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return TAMIS_OK;
 }
 
-/* ---- Reading a bucket -------------------------------------------------- */
-
-typedef struct reader {
-    const uint8_t *codes;
-    unsigned rest_bits;
-    uint64_t start, rests; /* in bits: of the bucket; of the rests that were read */
-    uint64_t at, window;   /* bits of the quotients from `at` on, those of keys read cleared */
-    uint64_t end;          /* of the quotients that were read */
-    uint64_t keys, sum;    /* read: how many, and the sum of their rests */
-} reader;
-
-static inline uint64_t window_at(const uint8_t *codes, uint64_t bit)
-{
-    return low_bits(bits_at(codes, bit), WINDOW);
-}
-
-/* Of a damaged index, nothing is read beyond the part and nothing backwards. */
-static inline reader read_bucket(const uint8_t *part, const geometry *g, uint64_t i)
-{
-    uint64_t start = get_offset(part, g, i), end = get_offset(part, g, i + 1);
-
-    return (reader){ .codes = part,
-                     .rest_bits = g->rest_bits,
-                     .start = start,
-                     .rests = end,
-                     .at = start,
-                     .window = start < end ? window_at(part, start) : 0,
-                     .end = start };
-}
-
-/* The next value, above those before; false when quotients and rests have met. */
-static inline bool read_value(reader *r, uint64_t *value)
-{
-    while (r->window == 0) {
-        r->at += WINDOW;
-        if (r->at >= r->rests)
-            return false;
-        r->window = window_at(r->codes, r->at);
-    }
-    uint64_t one = r->at + (uint64_t)__builtin_ctzll(r->window);
-    if (one + r->rest_bits >= r->rests)
-        return false;
-    r->window &= r->window - 1;
-    r->rests -= r->rest_bits;
-    r->end = one + 1;
-    r->sum += low_bits(bits_at(r->codes, r->rests), r->rest_bits);
-    *value = ((one - r->start - r->keys) << r->rest_bits) + r->sum + r->keys;
-    r->keys++;
-    return true;
-}
-
-/* Where to look for a key. */
-typedef struct search {
-    const uint8_t *part;
-    uint64_t bucket, value;
-} search;
-
-static inline search search_for(const tamis *f, const geometry *g, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-
-    return (search){ part_at(f, g, part_of(h, g->part_bits)), bucket_of(g, h), value_of(g, h) };
-}
-
-static inline bool find(const search *s, const geometry *g)
-{
-    reader r = read_bucket(s->part, g, s->bucket);
-    uint64_t value;
-
-    while (read_value(&r, &value))
-        if (value >= s->value)
-            return value == s->value;
-    return false;
-}
-
-static bool has(const tamis *f, uint64_t key)
-{
-    geometry g = geometry_of(&f->plan);
-    search s = search_for(f, &g, key);
-
-    return find(&s, &g);
-}
-
-/* ---- Many keys --------------------------------------------------------- */
-
-enum { GROUP = 32, LINES_AHEAD = 4 };
-
-/* A bucket has two or three lines at usual rates. This and what calls it must be inlined: gcc takes
- * a function that does nothing but prefetch for one without effect, and drops the call. */
-static inline void fetch_bucket(const search *s, const geometry *g)
-{
-    const uint8_t *codes = s->part + get_offset(s->part, g, s->bucket) / 8;
-
-    for (int i = 0; i < LINES_AHEAD; i++)
-        __builtin_prefetch(codes + i * LINE, 0, 3);
-}
-
-/* Offsets are fetched for all, then codes for all, then all are looked at. */
-static uint64_t has_group(const tamis *f, const geometry *g, const uint64_t *keys, size_t n)
-{
-    search s[GROUP];
-    uint64_t hits = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        s[i] = search_for(f, g, keys[i]);
-        __builtin_prefetch(offset_at(s[i].part, g, s[i].bucket), 0, 3);
-    }
-    for (size_t i = 0; i < n; i++)
-        fetch_bucket(&s[i], g);
-    for (size_t i = 0; i < n; i++)
-        hits |= (uint64_t)find(&s[i], g) << i;
-    return hits;
-}
-
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    geometry g = geometry_of(&f->plan);
-    size_t found = 0;
-
-    for (size_t i = 0; i < n; i += GROUP) {
-        uint64_t word = has_group(f, &g, keys + i, n - i < GROUP ? n - i : GROUP);
-        if (i % 64 == 0)
-            hits[i / 64] = word;
-        else
-            hits[i / 64] |= word << i % 64;
-        found += (size_t)__builtin_popcountll(word);
-    }
-    return found;
-}
+/* ---- Kernels ----------------------------------------------------------- */
 
 static const tamis_batch *batch(unsigned cpu)
 {
     static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
 
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__gcs_avx2;
+#endif
     (void)cpu;
     return &PORTABLE;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/cpu.h"
 #include "base/parts.h"
 #include "base/radix.h"
 #include "base/sort.h"
@@ -45,7 +46,7 @@ static void counts_to_starts(size_t *counts, size_t n)
 }
 
 /* starts[i + 1] counts part i, then is where it is dealt to, and in the end where it ends. */
-static void deal_parts(building *b, void *scratch)
+static void deal_parts(building *b)
 {
     radix r = { .skip = 0, .bits = b->part_bits, .salt = b->f->salt };
 
@@ -60,22 +61,22 @@ static void deal_parts(building *b, void *scratch)
         if (b->starts[i + 1] > b->largest)
             b->largest = b->starts[i + 1];
     counts_to_starts(b->starts + 1, b->parts);
-    tamis__radix_deal(b->hashes, b->starts + 1, &r, b->keys, b->n, scratch);
+    tamis__radix_deal(b->hashes, b->starts + 1, &r, b->keys, b->n);
 }
 
 /* The hashes of a part, in groups. */
-static void deal_groups(const building *b, uint64_t *out, size_t part, void *scratch)
+static void deal_groups(const building *b, uint64_t *out, size_t part)
 {
     size_t n = b->starts[part + 1] - b->starts[part];
     radix r = { .skip = b->part_bits, .bits = group_bits(n), .salt = b->f->salt };
     const uint64_t *from = b->hashes ? b->hashes + b->starts[part] : b->keys;
-    size_t *ends = scratch;
+    size_t ends[1 << MOST_GROUP_BITS];
 
     r.is_hashed = b->hashes != NULL;
     memset(ends, 0, sizeof *ends << r.bits);
     tamis__radix_count(ends, &r, from, n);
     counts_to_starts(ends, (size_t)1 << r.bits);
-    tamis__radix_deal(out, ends, &r, from, n, (uint8_t *)scratch + (sizeof *ends << r.bits));
+    tamis__radix_deal(out, ends, &r, from, n);
 }
 
 /* ---- Solving ----------------------------------------------------------- */
@@ -86,18 +87,9 @@ static size_t hashes_size(const building *b)
     return round_up(b->largest * sizeof(uint64_t), 64);
 }
 
-static size_t max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static size_t room_size(const building *b)
 {
-    unsigned bits = group_bits(b->largest);
-    size_t deal = tamis__radix_scratch(bits) + (sizeof(size_t) << bits);
-
-    return hashes_size(b) +
-           round_up(max_size(deal, b->f->ops->solver->scratch(&b->f->plan, b->largest)), 64);
+    return hashes_size(b) + round_up(b->f->ops->solver->scratch(&b->f->plan, b->largest), 64);
 }
 
 static tamis_status solve_part(building *b, size_t part, uint8_t *room)
@@ -107,7 +99,7 @@ static tamis_status solve_part(building *b, size_t part, uint8_t *room)
     size_t n = b->starts[part + 1] - b->starts[part];
     size_t size = (size_t)b->f->plan.bytes / b->parts;
 
-    deal_groups(b, hashes, part, room + hashes_size(b));
+    deal_groups(b, hashes, part);
     tamis_status status = b->f->ops->solver->solve(&b->f->plan, payload + part * size, hashes, &n,
                                                    room + hashes_size(b));
     __atomic_fetch_add(&b->distinct, n, __ATOMIC_RELAXED);
@@ -165,7 +157,7 @@ static bool is_too_much(const building *b, uint8_t *room)
     if (b->n <= b->f->plan.capacity)
         return false;
     for (size_t i = 0; i < b->parts; i++) {
-        deal_groups(b, hashes, i, room + hashes_size(b));
+        deal_groups(b, hashes, i);
         distinct += tamis__sort_unique(hashes, b->starts[i + 1] - b->starts[i]);
     }
     return distinct > b->f->plan.capacity;
@@ -181,6 +173,7 @@ tamis_status tamis__parts_grow(tamis *f, void (*enlarge)(tamis_plan *p))
     f->drop(f);
     f->block = NULL;
     f->plan = larger;
+    tamis__use_cpu(f, tamis__cpu());
     return tamis__payload_new(f);
 }
 
@@ -211,22 +204,21 @@ static tamis_status solve_until_it_fits(building *b)
 tamis_status tamis__parts_build(tamis *f, const uint64_t *keys, size_t n, unsigned threads)
 {
     building b = { .f = f, .keys = keys, .n = n, .part_bits = part_bits(f->plan.capacity) };
-    size_t hashes, deal, size;
+    size_t hashes, size;
 
     b.parts = (size_t)1 << b.part_bits;
     b.threads = (unsigned)(threads < b.parts ? threads : b.parts);
     if (b.threads > MOST_THREADS)
         b.threads = MOST_THREADS;
     hashes = b.parts > 1 ? round_up(n * sizeof *b.hashes, 64) : 0;
-    deal = tamis__radix_scratch(b.part_bits);
-    size = hashes + deal + (b.parts + 1) * sizeof *b.starts + 63;
+    size = hashes + (b.parts + 1) * sizeof *b.starts + 63;
     uint8_t *memory = tamis__scratch_new(f, size);
     if (!memory)
         return TAMIS_NOMEM;
     uint8_t *at = memory + (-(uintptr_t)memory & 63);
     b.hashes = b.parts > 1 ? (uint64_t *)at : NULL;
-    b.starts = (size_t *)(at + hashes + deal);
-    deal_parts(&b, at + hashes);
+    b.starts = (size_t *)(at + hashes);
+    deal_parts(&b);
     tamis_status status = solve_until_it_fits(&b);
     tamis__scratch_free(f, memory, size);
     if (!status)

@@ -63,6 +63,8 @@ void tamis__use_cpu(tamis *f, unsigned cpu)
 
     f->batch = f->ops->batch ? f->ops->batch(cpu) : &NONE;
     f->has = f->batch->has ? f->batch->has : f->ops->has;
+    if (f->ops->prepare)
+        f->ops->prepare(f, cpu);
 }
 
 tamis_status tamis_new(tamis **out, const tamis_plan *plan, const tamis_allocator *a)

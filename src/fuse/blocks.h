@@ -35,6 +35,9 @@
 
 enum { ARITY = 3, LENGTHS = 2 + THIRD };
 
+/* Whether slots of the third block are put off when keys are peeled, and left out when zero. */
+enum { PUTS_OFF = THIRD > 1 };
+
 enum { HEAD_BYTES = 32, HEAD_SEED = 4, HEAD_STASHED = 5, HEAD_STASH = 8, STASH = 3 };
 
 /* A mark leaves room in a word for how many keys have a slot: see peel_blocks.h. */
@@ -122,7 +125,7 @@ static inline bool is_shape(const tamis_plan *p)
 }
 
 /* The xor of a stranger's slots is as good as random, and so is its fingerprint. */
-static double rate(const tamis_plan *p, double n)
+static inline double rate(const tamis_plan *p, double n)
 {
     return fingerprint_rate(p, n, p->width);
 }

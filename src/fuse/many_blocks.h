@@ -7,11 +7,6 @@
 
 #include "fuse/blocks.h"
 
-static inline size_t at_most(size_t n, size_t most)
-{
-    return n < most ? n : most;
-}
-
 BLOCK_INLINE uint32_t xor_of_slots(const uint8_t *array, const uint32_t *slots, third t,
                                    unsigned width, unsigned plain)
 {
@@ -19,9 +14,36 @@ BLOCK_INLINE uint32_t xor_of_slots(const uint8_t *array, const uint32_t *slots, 
            (get(array, t.slot, width, plain) & t.mask);
 }
 
+/* A copy, not the bytes of a shape: the compiler can leave out what is not used of it. */
+static inline void keep_shape(tamis *f, const shape *s)
+{
+    uint64_t *to = f->numbers;
+
+    *to++ = s->length;
+    *to++ = s->part_bytes;
+    *to++ = s->head;
+    *to++ = s->last;
+    *to++ = (uint64_t)s->mark_shift << 32 | s->part_bits;
+    *to++ = s->width;
+}
+
+static inline shape kept_shape(const tamis *f)
+{
+    const uint64_t *from = f->numbers;
+
+    return (shape){ .length = from[0],
+                    .part_bytes = from[1],
+                    .head = from[2],
+                    .last = from[3],
+                    .part_bits = (uint32_t)from[4],
+                    .mark_shift = (uint32_t)(from[4] >> 32),
+                    .width = (uint32_t)from[5] };
+}
+
+/* Any filter. */
 static bool has(const tamis *f, uint64_t key)
 {
-    const shape s = shape_of(&f->plan);
+    const shape s = kept_shape(f);
     uint64_t h = place(key, f->salt), mark = mark_of(&s, h);
     const uint8_t *part = part_with(f, &s, h), *head = part + s.head, *array = head + HEAD_BYTES;
     uint32_t slots[ARITY], x = (uint32_t)mark;
@@ -33,149 +55,236 @@ static bool has(const tamis *f, uint64_t key)
     return settle(head, mark, (x & packed_mask(s.width)) == 0);
 }
 
-static const char *verify(const tamis *f)
+/* A filter is usual if it has one part, with keys, of the first seed and with an empty stash, as
+ * nearly all have that are not huge: then there is nothing to look at but slots. */
+BLOCK_INLINE bool is_usual(const tamis *f, const shape *s)
+{
+    return !s->part_bits && le64((const uint8_t *)f->payload + s->head) - 1 < UINT32_MAX;
+}
+
+BLOCK_INLINE shape usual_shape(shape s, unsigned plain)
+{
+    s.part_bits = 0;
+    s.mark_shift = mark_shift_of(0);
+    s.width = plain ? plain : s.width;
+    return s;
+}
+
+BLOCK_INLINE bool has_usual(const uint8_t *part, const shape *s, uint64_t h, unsigned plain)
+{
+    uint64_t mark = mark_of(s, h);
+    uint32_t slots[ARITY];
+
+    find_slots(slots, s, mark, 0);
+    third t = find_third(part, s, slots[2]);
+    uint32_t x = xor_of_slots(part + s->head + HEAD_BYTES, slots, t, s->width, plain);
+    return (((uint32_t)mark ^ x) & packed_mask(s->width)) == 0;
+}
+
+/* Of one part. */
+BLOCK_INLINE bool has_plain(const tamis *f, uint64_t key, unsigned plain)
+{
+    const shape s = usual_shape(kept_shape(f), plain);
+
+    if (!is_usual(f, &s))
+        return has(f, key);
+    return has_usual(f->payload, &s, place(key, f->salt), plain);
+}
+
+static bool has_8(const tamis *f, uint64_t key)
+{
+    return has_plain(f, key, 8);
+}
+
+static bool has_16(const tamis *f, uint64_t key)
+{
+    return has_plain(f, key, 16);
+}
+
+static bool has_32(const tamis *f, uint64_t key)
+{
+    return has_plain(f, key, 32);
+}
+
+static bool has_odd(const tamis *f, uint64_t key)
+{
+    return has_plain(f, key, 0);
+}
+
+static inline void prepare(tamis *f)
 {
     const shape s = shape_of(&f->plan);
-    uint64_t keys = 0;
 
-    for (uint64_t at = 0; at < f->plan.bytes; at += s.part_bytes) {
-        const uint8_t *part = (const uint8_t *)f->payload + at, *head = part + s.head;
-        if (head[HEAD_STASHED] > STASH)
-            return "a stash of more keys than fit";
-        if (!is_third(part, &f->plan))
-            return "slots that are not zero are counted wrong";
-        keys += le32(head);
-    }
-    return keys == f->count ? NULL : "the keys of the parts are not the count";
+    keep_shape(f, &s);
+    if (s.part_bits)
+        return;
+    f->has = s.width == 8 ? has_8 : s.width == 16 ? has_16 : s.width == 32 ? has_32 : has_odd;
 }
 
 /* ---- Many queries ------------------------------------------------------ */
 
-/* Groups of keys go through three steps: their slots are asked for from memory; those of the third
- * block, which may take a look at memory to find, are asked for; all are looked at. While a group
- * waits for memory, another one takes its step. */
-enum { GROUP = 32, STEPS = 3 };
+/* Groups of keys, a word of answers each, go through three steps: their slots are asked for from
+ * memory; those of the third block, which may take a look at memory to find, are asked for; all are
+ * looked at. Of each group that is on its way, one key takes its step at a time, since requests in
+ * bursts would wait for each other. */
+enum { GROUP = 64, FLIGHTS = PUTS_OFF ? 3 : 2 };
 
 typedef struct flight {
     uint64_t h[GROUP];
     uint32_t slots[GROUP][ARITY];
     third thirds[GROUP];
+    size_t n;
 } flight;
 
-BLOCK_INLINE void send(flight *to, const tamis *f, const shape *s, const uint64_t *keys, size_t n,
-                       unsigned plain)
-{
-    const uint8_t *part = f->payload;
-    uint64_t seed = spread_seed(part[s->head + HEAD_SEED]), salt = f->salt;
+/* What is looked up in; whether it is usual is known when this is compiled. */
+typedef struct field {
+    shape s;
+    const tamis *f;
+    unsigned plain;
+    bool is_usual;
+} field;
 
+BLOCK_INLINE const uint8_t *part_in(const field *in, uint64_t h)
+{
+    return in->is_usual ? in->f->payload : part_with(in->f, &in->s, h);
+}
+
+BLOCK_INLINE void place_group(flight *to, const field *in, const uint64_t *keys, size_t n)
+{
+    const uint64_t salt = in->f->salt;
+
+    to->n = n;
     for (size_t i = 0; i < n; i++) {
         uint64_t h = place(keys[i], salt);
-        if (s->part_bits) {
-            part = part_with(f, s, h);
-            seed = spread_seed(part[s->head + HEAD_SEED]);
-        }
+        uint64_t seed = in->is_usual ? 0 : spread_seed(part_in(in, h)[in->s.head + HEAD_SEED]);
         to->h[i] = h;
-        find_slots(to->slots[i], s, mark_of(s, h), seed);
-        const uint8_t *array = part + s->head + HEAD_BYTES;
-        fetch(array, to->slots[i][0], s->width, plain);
-        fetch(array, to->slots[i][1], s->width, plain);
-        fetch_third(part, s, to->slots[i][2], plain);
+        find_slots(to->slots[i], &in->s, mark_of(&in->s, h), seed);
     }
 }
 
-BLOCK_INLINE void turn(flight *at, const tamis *f, const shape *s, size_t n, unsigned plain)
+BLOCK_INLINE void fetch_key(const flight *of, const field *in, size_t i)
 {
-    const uint8_t *part = f->payload;
+    const uint8_t *part = part_in(in, of->h[i]), *array = part + in->s.head + HEAD_BYTES;
 
-    for (size_t i = 0; i < n; i++) {
-        if (s->part_bits)
-            part = part_with(f, s, at->h[i]);
-        at->thirds[i] = find_third(part, s, at->slots[i][2]);
-        if (PUTS_OFF)
-            fetch(part + s->head + HEAD_BYTES, at->thirds[i].slot, s->width, plain);
-    }
+    fetch(array, of->slots[i][0], in->s.width, in->plain);
+    fetch(array, of->slots[i][1], in->s.width, in->plain);
+    fetch_third(part, &in->s, of->slots[i][2], in->plain);
 }
 
-BLOCK_INLINE uint64_t land(const flight *from, const tamis *f, const shape *s, size_t n,
-                           unsigned plain)
+BLOCK_INLINE void turn_key(flight *of, const field *in, size_t i)
 {
-    const uint8_t *head = (const uint8_t *)f->payload + s->head;
-    bool settled = !s->part_bits && le32(head) != 0 && !head[HEAD_STASHED];
-    uint64_t found = 0;
+    const uint8_t *part = part_in(in, of->h[i]);
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t mark = mark_of(s, from->h[i]);
-        if (s->part_bits)
-            head = part_with(f, s, from->h[i]) + s->head;
-        uint32_t x =
-            xor_of_slots(head + HEAD_BYTES, from->slots[i], from->thirds[i], s->width, plain);
-        bool fits = ((x ^ (uint32_t)mark) & packed_mask(s->width)) == 0;
-        found |= (uint64_t)(settled ? fits : settle(head, mark, fits)) << i;
+    of->thirds[i] = find_third(part, &in->s, of->slots[i][2]);
+    fetch(part + in->s.head + HEAD_BYTES, of->thirds[i].slot, in->s.width, in->plain);
+}
+
+BLOCK_INLINE bool look_at_key(const flight *of, const field *in, size_t i)
+{
+    const uint8_t *part = part_in(in, of->h[i]), *head = part + in->s.head;
+    const third t = PUTS_OFF ? of->thirds[i] : find_third(part, &in->s, of->slots[i][2]);
+    uint64_t mark = mark_of(&in->s, of->h[i]);
+    uint32_t x = xor_of_slots(head + HEAD_BYTES, of->slots[i], t, in->s.width, in->plain);
+    bool fits = ((x ^ (uint32_t)mark) & packed_mask(in->s.width)) == 0;
+
+    return in->is_usual ? fits : settle(head, mark, fits);
+}
+
+/* The keys of `next` take their first step, those of `turning` their second, those of `now` the
+ * last. No group has more keys than the one before it. */
+BLOCK_INLINE uint64_t step(const flight *now, flight *turning, const flight *next, const field *in)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        if (i < next->n)
+            fetch_key(next, in, i);
+        if (PUTS_OFF && i < turning->n)
+            turn_key(turning, in, i);
+        word |= (uint64_t)look_at_key(now, in, i) << i;
     }
-    return found;
+    return word;
 }
 
 /* Keys of a group, the last of which may be short and those behind it empty. */
 static inline size_t in_group(size_t n, size_t group)
 {
-    return group * GROUP < n ? at_most(n - group * GROUP, GROUP) : 0;
+    size_t from = group * GROUP;
+
+    return from >= n ? 0 : n - from < GROUP ? n - from : GROUP;
 }
 
-BLOCK_INLINE size_t has_many_of(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n,
-                                const shape *s, unsigned plain)
+BLOCK_INLINE size_t has_many_in(const field *in, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    flight flights[STEPS];
+    flight flights[FLIGHTS];
     size_t found = 0;
 
-    memset(answers, 0, (n + 63) / 64 * sizeof *answers);
-    for (size_t i = 0; i < STEPS - 1; i++)
-        send(&flights[i], f, s, keys + i * GROUP, in_group(n, i), plain);
-    turn(&flights[0], f, s, in_group(n, 0), plain);
+    for (size_t i = 0; i < FLIGHTS - 1; i++) {
+        place_group(&flights[i], in, keys + i * GROUP, in_group(n, i));
+        for (size_t j = 0; j < flights[i].n; j++)
+            fetch_key(&flights[i], in, j);
+    }
+    for (size_t j = 0; PUTS_OFF && j < flights[0].n; j++)
+        turn_key(&flights[0], in, j);
     for (size_t i = 0; i * GROUP < n; i++) {
-        send(&flights[(i + 2) % STEPS], f, s, keys + (i + 2) * GROUP, in_group(n, i + 2), plain);
-        turn(&flights[(i + 1) % STEPS], f, s, in_group(n, i + 1), plain);
-        uint64_t bits = land(&flights[i % STEPS], f, s, in_group(n, i), plain);
-        answers[i * GROUP / 64] |= bits << i * GROUP % 64;
-        found += (size_t)__builtin_popcountll(bits);
+        size_t last = i + FLIGHTS - 1;
+        flight *next = &flights[last % FLIGHTS];
+        place_group(next, in, keys + last * GROUP, in_group(n, last));
+        hits[i] = step(&flights[i % FLIGHTS], &flights[(i + 1) % FLIGHTS], next, in);
+        found += (size_t)__builtin_popcountll(hits[i]);
     }
     return found;
 }
 
-/* A copy of the code for filters of one part, whose head is read once. */
-BLOCK_INLINE size_t has_many_plain(const tamis *f, uint64_t *answers, const uint64_t *keys,
-                                   size_t n, unsigned plain)
-{
-    shape s = shape_of(&f->plan);
+/* Up to that many bytes are in the cache, where there is nothing to wait for. */
+enum { IN_CACHE = PUTS_OFF ? 1 << 19 : 1 << 20 };
 
-    if (plain)
-        s.width = plain;
-    if (s.part_bits)
-        return has_many_of(f, answers, keys, n, &s, plain);
-    s.part_bits = 0;
-    return has_many_of(f, answers, keys, n, &s, plain);
+BLOCK_INLINE size_t has_each(const field *in, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const uint8_t *part = in->f->payload;
+    const uint64_t salt = in->f->salt;
+    size_t found = 0;
+
+    for (size_t i = 0; i * GROUP < n; i++) {
+        uint64_t word = 0;
+        for (size_t j = 0; j < in_group(n, i); j++)
+            word |= (uint64_t)has_usual(part, &in->s, place(keys[i * GROUP + j], salt), in->plain)
+                    << j;
+        hits[i] = word;
+        found += (size_t)__builtin_popcountll(word);
+    }
+    return found;
 }
 
-/* And one for each plain width. */
-static size_t has_many(const tamis *f, uint64_t *answers, const uint64_t *keys, size_t n)
+BLOCK_INLINE size_t has_many_plain(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
+                                   unsigned plain)
+{
+    field in = { .s = kept_shape(f), .f = f, .plain = plain };
+
+    if (plain)
+        in.s.width = plain;
+    if (!is_usual(f, &in.s))
+        return has_many_in(&in, hits, keys, n);
+    in.is_usual = true;
+    in.s = usual_shape(in.s, plain);
+    if (f->plan.bytes <= IN_CACHE)
+        return has_each(&in, hits, keys, n);
+    return has_many_in(&in, hits, keys, n);
+}
+
+/* There is a copy of the code for each plain width. */
+static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     switch (f->plan.width) {
     case 8:
-        return has_many_plain(f, answers, keys, n, 8);
+        return has_many_plain(f, hits, keys, n, 8);
     case 16:
-        return has_many_plain(f, answers, keys, n, 16);
+        return has_many_plain(f, hits, keys, n, 16);
     case 32:
-        return has_many_plain(f, answers, keys, n, 32);
+        return has_many_plain(f, hits, keys, n, 32);
     default:
-        return has_many_plain(f, answers, keys, n, 0);
+        return has_many_plain(f, hits, keys, n, 0);
     }
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch BATCH = { .has_many = has_many };
-
-    (void)cpu;
-    return &BATCH;
 }
 
 #endif

@@ -22,19 +22,23 @@
  *
  * What cannot be peeled is a core in which every slot has two keys: duplicates, of which one is
  * kept; else bad luck, such as two keys with the same slots. A few keys of a small core are put in
- * the stash; a large one gets another seed. */
+ * the stash, unless their slots suit them by chance; a large one gets another seed. */
 #ifndef TAMIS_FUSE_PEEL_H
 #define TAMIS_FUSE_PEEL_H
 
 #include <string.h>
 
 #include "base/sort.h"
-#include "fuse/window.h"
+#include "fuse/eight.h"
 
 /* ---- State of slots ---------------------------------------------------- */
 
 #define ONE_KEY (UINT64_C(1) << 58)
-#define IS_FAR (UINT64_C(1) << 57)
+#define IS_FAR (UINT64_C(1) << FAR_AT)
+
+/* Slots that the wave has not reached count two keys that there are not: none looks as if it had
+ * one. */
+#define AWAITED (ONE_KEY * 2)
 
 /* Of half as many keys as can be counted in a slot, most must be the same one. */
 #define CROWD (ONE_KEY * 32)
@@ -71,63 +75,108 @@ static inline uint64_t mark_of(uint64_t g, unsigned j)
 /* The slots of the key that is left in a slot. */
 static inline spots spots_left(const shape *s, uint32_t slot, uint64_t state)
 {
-    uint32_t block = slot >> s->block_bits, far = 0 - (uint32_t)(state >> 57 & 1);
-
-    return spots_of(s, state, block + (reach_of(s, state) & far));
+    return spots_of(s, (uint32_t)state, near_left(s, slot, state));
 }
 
 static inline spots spots_in(const peeling *q, uint64_t g)
 {
-    return spots_of(&q->s, g, near_of(&q->s, g, q->skip));
+    return spots_of(&q->s, (uint32_t)g, near_of(&q->s, g, q->skip));
+}
+
+/* The same shape, of which the compiler knows a little more. */
+FUSE_INLINE shape in_blocks_of(const shape *s, unsigned block_bits)
+{
+    shape known = *s;
+
+    known.block_bits = block_bits;
+    known.in_block = (UINT32_C(1) << block_bits) - 1;
+    known.in_half = known.in_block >> 1;
+    return known;
 }
 
 /* ---- Adding keys ------------------------------------------------------- */
 
-static void clear_until(peeling *q, uint64_t block)
+static void clear_until(peeling *q, uint64_t end)
 {
-    uint64_t end = block << q->s.block_bits;
-
     if (end > q->slots)
         end = q->slots;
-    if (end > q->cleared) {
-        memset(q->states + q->cleared, 0, (end - q->cleared) * sizeof *q->states);
-        q->cleared = (uint32_t)end;
-    }
+    for (; q->cleared < end; q->cleared++)
+        q->states[q->cleared] = AWAITED;
 }
 
-/* Adds the keys that have a slot in the blocks up to `last`: they come before the first whose near
- * block is so far behind the window of that one that no key of its group can reach it. A long loop
- * over copies of what it needs: the compiler cannot know that states are not part of *q. */
-static void add_until(peeling *q, uint64_t last)
+FUSE_INLINE uint64_t add_to(uint64_t *state, uint64_t mark)
 {
-    const shape s = q->s;
-    const uint64_t *keys = q->keys;
-    const unsigned skip = q->skip;
-    uint64_t *states = q->states, stop = last, crowd = 0;
-    size_t i = q->added, n = q->n;
+    return *state = (*state ^ mark) + ONE_KEY;
+}
+
+/* Adds keys number i to i + n - 1. */
+FUSE_INLINE uint64_t add_places(peeling *q, const places *p, size_t i, size_t n)
+{
+    const uint64_t *keys = q->keys + i;
+    uint64_t *states = q->states, crowd = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        uint64_t near = mark_of(keys[k], 0), far = mark_of(keys[k], 2);
+        crowd |= add_to(&states[p->at[0][k]], near);
+        crowd |= add_to(&states[p->at[1][k]], near);
+        crowd |= add_to(&states[p->at[2][k]], far);
+#if ARITY == 4
+        crowd |= add_to(&states[p->at[3][k]], far);
+#endif
+    }
+    return crowd;
+}
+
+/* Adds keys, many at a time, up to eight of which some are not before `stop`. */
+FUSE_INLINE void add_many(peeling *q, const shape *s, uint32_t stop)
+{
+    size_t added = 0, n;
+    uint64_t crowd = 0;
+    places p;
+
+    do {
+        q->added += added;
+        n = q->n - q->added < PLACES ? (q->n - q->added) / EIGHT * EIGHT : PLACES;
+        for (added = 0; added < n; added += EIGHT) {
+            place_eight(&p, added, s, q->keys + q->added + added, q->skip);
+            if (!are_before(&p, added, stop))
+                break;
+        }
+        crowd |= add_places(q, &p, q->added, added);
+    } while (added == PLACES);
+    q->added += added;
+    q->is_crowded |= crowd >= CROWD;
+}
+
+/* Adds the keys that have a slot before `last`: they come before the first whose near block is so
+ * far behind the window of that one that no key of its group can reach it. */
+FUSE_INLINE void add_until(peeling *q, const shape *s, uint32_t last)
+{
+    uint64_t stop = (s->starts >> group_bits(q->n)) + 2, crowd = 0;
     uint32_t near;
 
-    stop += s.in_window + 1 + (s.starts >> group_bits(q->n)) + 1;
-    clear_until(q, stop + 1);
-    for (; i < n && (near = near_of(&s, keys[i], skip)) <= stop; i++) {
-        spots to = spots_of(&s, keys[i], near);
-        for (unsigned j = 0; j < ARITY; j++) {
-            uint64_t *state = &states[to.at[j]];
-            crowd |= *state = (*state ^ mark_of(keys[i], j)) + ONE_KEY;
-        }
+    stop = (stop << s->block_bits) + s->window + last;
+    clear_until(q, stop);
+    add_many(q, s, stop < q->slots ? (uint32_t)stop : q->slots);
+    for (; q->added < q->n; q->added++) {
+        uint64_t g = q->keys[q->added];
+        if ((near = near_of(s, g, q->skip)) >= stop)
+            break;
+        spots to = spots_of(s, (uint32_t)g, near);
+        for (unsigned j = 0; j < ARITY; j++)
+            crowd |= add_to(&q->states[to.at[j]], mark_of(g, j));
     }
-    q->added = i;
     q->is_crowded |= crowd >= CROWD;
 }
 
 /* ---- Peeling ----------------------------------------------------------- */
 
-/* Takes the key that is left in each slot of the queue out of its other slots; those below `limit`
- * in which it leaves one key join the queue. Above it, slots may get more keys. In the queue a slot
- * waits while its key may be peeled from another one: then nothing is left. */
-static void peel_queue(peeling *q, uint32_t limit)
+/* Takes the key that is left in each slot of the queue out of its other slots; those in which it
+ * leaves one key join the queue. In the queue a slot waits while its key may be peeled from another
+ * one: then nothing is left. A long loop over copies of what it needs: the compiler cannot know
+ * that states are not part of *q. */
+FUSE_INLINE void peel_queue(peeling *q, const shape *s)
 {
-    const shape s = q->s;
     uint64_t *states = q->states;
     uint32_t *order = q->order;
     size_t peeled = q->peeled, end = q->end;
@@ -137,46 +186,57 @@ static void peel_queue(peeling *q, uint32_t limit)
         uint64_t state = states[slot];
         if (!is_single(state))
             continue;
-        spots to = spots_left(&s, slot, state);
+        spots to = spots_left(s, slot, state);
         order[peeled++] = slot;
         for (unsigned j = 0; j < ARITY; j++) {
             uint64_t left = (states[to.at[j]] ^ mark_of(state, j)) - ONE_KEY;
             states[to.at[j]] = left;
             order[end] = to.at[j];
-            end += is_single(left) & (to.at[j] < limit);
+            end += is_single(left);
         }
         states[slot] = state - ONE_KEY;
     }
     q->peeled = q->next = q->end = peeled;
 }
 
+/* What the wave reaches has all its keys. */
 static void queue_singles(peeling *q, uint32_t from, uint32_t to)
 {
-    const uint64_t *states = q->states;
+    uint64_t *states = q->states;
     uint32_t *order = q->order;
     size_t end = q->end;
 
     for (uint32_t i = from; i < to; i++) {
         order[end] = i;
-        end += is_single(states[i]);
+        end += is_single(states[i] -= AWAITED);
     }
     q->end = end;
+}
+
+FUSE_INLINE void sweep_blocks(peeling *q, const shape *s)
+{
+    uint32_t stride = STRIDE << s->block_bits;
+
+    for (uint32_t from = 0; from < q->slots && !q->is_crowded; from += stride) {
+        uint32_t to = q->slots - from < stride ? q->slots : from + stride;
+        add_until(q, s, to);
+        queue_singles(q, from, to);
+        peel_queue(q, s);
+    }
 }
 
 /* Peels what can be peeled; false if too many keys meet in a slot. */
 static bool sweep(peeling *q)
 {
-    uint32_t stride = STRIDE << q->s.block_bits;
+    shape large = in_blocks_of(&q->s, MOST_BLOCK_BITS);
 
     q->peeled = q->next = q->end = q->added = 0;
     q->cleared = 0;
     q->is_crowded = false;
-    for (uint32_t from = 0; from < q->slots && !q->is_crowded; from += stride) {
-        uint32_t to = q->slots - from < stride ? q->slots : from + stride;
-        add_until(q, (to >> q->s.block_bits) - 1);
-        queue_singles(q, from, to);
-        peel_queue(q, to);
-    }
+    if (q->s.block_bits == MOST_BLOCK_BITS)
+        sweep_blocks(q, &large);
+    else
+        sweep_blocks(q, &q->s);
     return !q->is_crowded;
 }
 
@@ -226,7 +286,7 @@ static size_t first_of_group(const peeling *q, uint64_t group)
 /* Adds the keys of the core with that near block to the n that there are. */
 static size_t collect(const peeling *q, uint64_t *core, size_t n, uint64_t block)
 {
-    uint64_t start = block - q->s.in_window - 1;
+    uint64_t start = block - (q->s.window >> q->s.block_bits);
     uint64_t lead = ((start << 32) + q->s.starts - 1) / q->s.starts;
     size_t i = first_of_group(q, lead >> (32 - group_bits(q->n)));
 
@@ -234,7 +294,8 @@ static size_t collect(const peeling *q, uint64_t *core, size_t n, uint64_t block
         uint64_t first_of_its_group = group_of(q, q->keys[i]) << (32 - group_bits(q->n));
         if (first_of_its_group * q->s.starts >> 32 > start)
             break;
-        if (near_of(&q->s, q->keys[i], q->skip) == block && in_core(q, q->keys[i]))
+        if (near_of(&q->s, q->keys[i], q->skip) >> q->s.block_bits == block &&
+            in_core(q, q->keys[i]))
             core[n++] = q->keys[i];
     }
     return n;
@@ -246,7 +307,8 @@ static size_t find_core(const peeling *q, uint64_t *core)
     uint32_t blocks = q->slots >> q->s.block_bits;
     size_t n = 0;
 
-    for (uint32_t block = q->s.in_window + 1; block < blocks && n < LARGEST_CORE; block++)
+    for (uint32_t block = q->s.window >> q->s.block_bits; block < blocks && n < LARGEST_CORE;
+         block++)
         if (has_core(q, block))
             n = collect(q, core, n, block);
     tamis__sort(core, n);
@@ -283,7 +345,7 @@ static size_t abandon(peeling *q, uint64_t *core, size_t n)
         if (!in_core(q, core[i]))
             continue;
         take_out(q, core[i]);
-        peel_queue(q, q->slots);
+        peel_queue(q, &q->s);
         core[taken++] = core[i];
     }
     return taken;
@@ -291,25 +353,45 @@ static size_t abandon(peeling *q, uint64_t *core, size_t n)
 
 /* ---- Filling slots ----------------------------------------------------- */
 
+FUSE_INLINE void put(uint8_t *array, uint32_t slot, unsigned width, unsigned plain, uint32_t x)
+{
+    if (plain)
+        packed_put(array, slot, plain, x);
+    else
+        packed_put_odd(array, slot, width, x);
+}
+
+/* Fills n slots, from the last of the order to the first. */
+FUSE_INLINE void fill_places(uint8_t *array, const places *p, const uint32_t *order, size_t n,
+                             unsigned width, unsigned plain)
+{
+    while (n-- > 0) {
+        uint32_t x = p->print[n];
+        for (unsigned j = 0; j < ARITY; j++)
+            x ^= get(array, p->at[j][n], width, plain);
+        put(array, order[n], width, plain, x);
+    }
+}
+
+/* Behind the last of the order are more slots, of which nothing is needed but that they are some:
+ * so that places can be found for eight at a time. */
 FUSE_INLINE void fill_plain(const peeling *q, uint8_t *array, unsigned plain)
 {
-    const shape s = q->s;
-    const uint64_t *states = q->states;
-    const uint32_t *order = q->order;
+    const shape *s = &q->s;
+    uint64_t states[PLACES];
+    places p;
 
-    for (size_t i = q->peeled; i-- > 0;) {
-        __builtin_prefetch(&states[order[i < AHEAD ? 0 : i - AHEAD]]);
-        uint32_t slot = order[i];
-        uint64_t state = states[slot];
-        spots to = spots_left(&s, slot, state);
-        uint32_t x = print_of(state);
-
-        for (unsigned j = 0; j < ARITY; j++)
-            x ^= get(array, to.at[j], s.width, plain);
-        if (plain)
-            packed_put(array, slot, plain, x);
-        else
-            packed_put_odd(array, slot, s.width, x);
+    for (size_t end = q->peeled, n; end > 0; end -= n) {
+        n = end < PLACES ? end : PLACES;
+        const uint32_t *order = q->order + end - n;
+        const uint32_t *coming = order < q->order + PLACES ? q->order : order - PLACES;
+        for (size_t i = 0; i < n; i++) {
+            __builtin_prefetch(&q->states[coming[i]]);
+            states[i] = q->states[order[i]];
+        }
+        for (size_t i = 0; i < n; i += EIGHT)
+            trace_eight(&p, i, s, order + i, states + i);
+        fill_places(array, &p, order, n, s->width, plain);
     }
 }
 
@@ -331,6 +413,23 @@ static void fill(const peeling *q, uint8_t *array)
     }
 }
 
+/* A key that was abandoned may have its fingerprint in its slots for all that: it has if it shares
+ * both with another key. Returns how many have not, and puts them in front. */
+static size_t without_a_slot(const peeling *q, const uint8_t *array, uint64_t *keys, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        spots to = spots_in(q, keys[i]);
+        uint32_t x = print_of(keys[i]);
+        for (unsigned j = 0; j < ARITY; j++)
+            x ^= packed_get(array, to.at[j], q->s.width);
+        if (x & packed_mask(q->s.width))
+            keys[kept++] = keys[i];
+    }
+    return kept;
+}
+
 static void fill_tail(const peeling *q, uint8_t *tail, const uint64_t *stash, size_t stashed)
 {
     put_le32(tail, (uint32_t)q->n);
@@ -346,7 +445,7 @@ static void fill_tail(const peeling *q, uint8_t *tail, const uint64_t *stash, si
 
 /* ---- One part ---------------------------------------------------------- */
 
-static size_t scratch(const tamis_plan *p, size_t n)
+static inline size_t scratch(const tamis_plan *p, size_t n)
 {
     (void)n;
     /* The queue is written to before it is known whether the slot joins it. */
@@ -402,10 +501,9 @@ static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, siz
     if (!done)
         return TAMIS_FULL;
     fill(&q, part);
+    stashed = without_a_slot(&q, part, core, stashed);
     fill_tail(&q, (uint8_t *)part + q.s.tail, core, stashed);
     return TAMIS_OK;
 }
-
-static const tamis_solver SOLVER = { .scratch = scratch, .solve = solve, .enlarge = enlarge };
 
 #endif

@@ -42,8 +42,6 @@
 
 enum { SEEDS = 64, LARGEST_CORE = 256, AHEAD = 16, PICKS = 64 };
 
-enum { PUTS_OFF = THIRD > 1 };
-
 typedef struct peeling {
     shape s;
     uint64_t slots, seed;
@@ -183,14 +181,14 @@ static void peel_all(peeling *q)
 /* Adds all keys and peels what can be peeled; false if too many meet in a slot. */
 static bool sweep(peeling *q)
 {
-    uint64_t third = 2 * q->s.length, first_end = PUTS_OFF ? third : q->slots;
+    uint64_t start = 2 * q->s.length, first_end = PUTS_OFF ? start : q->slots;
 
     if (!add_all(q))
         return false;
     q->peeled = q->next = q->next_put_off = q->n_put_off = 0;
     q->end = list_singles(q, q->order, 0, first_end);
     if (PUTS_OFF)
-        q->n_put_off = list_singles(q, (uint32_t *)q->spare, third, q->slots);
+        q->n_put_off = list_singles(q, (uint32_t *)q->spare, start, q->slots);
     peel_all(q);
     return true;
 }
@@ -389,6 +387,29 @@ static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, siz
     }
     return TAMIS_FULL;
 }
+
+/* ---- Checking ---------------------------------------------------------- */
+
+/* The includer's: whether slots of the third block are found where they are. */
+static bool is_third(const uint8_t *part, const tamis_plan *p);
+
+static const char *verify(const tamis *f)
+{
+    const shape s = shape_of(&f->plan);
+    uint64_t keys = 0;
+
+    for (uint64_t at = 0; at < f->plan.bytes; at += s.part_bytes) {
+        const uint8_t *part = (const uint8_t *)f->payload + at, *head = part + s.head;
+        if (head[HEAD_STASHED] > STASH)
+            return "a stash of more keys than fit";
+        if (!is_third(part, &f->plan))
+            return "slots that are not zero are counted wrong";
+        keys += le32(head);
+    }
+    return keys == f->count ? NULL : "the keys of the parts are not the count";
+}
+
+/* ---- Growing ----------------------------------------------------------- */
 
 /* One slot in sixteen more. */
 static void enlarge_by_a_bit(tamis_plan *p)

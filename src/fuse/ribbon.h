@@ -29,7 +29,9 @@ enum {
     LAST_STATE = 8,   /* bytes: one is the seed, and windows are read in whole words */
     MOST_WIDTH = 32,  /* of fingerprints and of values */
     MOST_COLUMNS = 64,
-    STREAMS = 4, /* ranges of buckets that are solved side by side: see ribbon_solve.h */
+    MOST_LAST = LAST_KEYS + LAST_KEYS / 40 + 8, /* slots of the last level */
+    MOST_SEGMENT = 1 << 18,                     /* slots of a segment */
+    STREAMS = 4, /* segments that are solved side by side: see ribbon_solve.h */
 };
 
 /* What a part is made for. Columns beyond the bits of values are a fingerprint's. */
@@ -51,7 +53,9 @@ typedef struct {
     uint64_t slots; /* a multiple of BUCKET; of 8 in the last level */
     uint64_t at;    /* in the part: its thresholds */
     uint64_t slots_at, end;
-    unsigned number;
+    uint64_t segment; /* slots: a key keeps to the segment that its leading bits tell */
+    uint64_t starts;  /* of windows in a segment */
+    unsigned segment_bits, number;
     bool is_last;
 } level;
 
@@ -59,7 +63,14 @@ typedef struct {
  * more, and send more keys to the next level. */
 static inline uint64_t slots_for(uint64_t keys)
 {
-    return keys * 247 / 256 / BUCKET * BUCKET;
+    return keys * 247 / 256;
+}
+
+/* The fewest that leave segments of less than 2^18 slots: while one is solved, its rows stay in the
+ * cache. */
+static inline unsigned segment_bits_for(uint64_t slots)
+{
+    return slots < MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
 }
 
 /* Up to a word, a square system will do: with one seed in three it has a solution. Beyond, one in
@@ -74,14 +85,17 @@ static inline level level_for(uint64_t keys, uint64_t at, unsigned number, unsig
     level l = { .keys = keys, .at = at, .number = number, .is_last = keys <= LAST_KEYS };
 
     if (l.is_last) {
-        l.slots = last_slots_for(keys);
+        l.segment = l.slots = last_slots_for(keys);
         l.slots_at = at;
         l.end = at + width * l.slots / 8 + LAST_STATE;
     } else {
-        l.slots = slots_for(keys);
+        l.segment_bits = segment_bits_for(slots_for(keys));
+        l.segment = (slots_for(keys) >> l.segment_bits) / BUCKET * BUCKET;
+        l.slots = l.segment << l.segment_bits;
         l.slots_at = at + round_up((l.slots / BUCKET + 3) / 4, number ? 8 : 64);
         l.end = l.slots_at + width * l.slots / 8;
     }
+    l.starts = l.segment > WINDOW ? l.segment - WINDOW + 1 : 1;
     return l;
 }
 
@@ -93,19 +107,14 @@ static inline level first_level(const shape *s)
     return level_for(s->room, 0, 0, s->width);
 }
 
-static inline unsigned streams_of(const level *l)
-{
-    return l->slots < 1 << 18 ? 1 : STREAMS;
-}
-
 /* Bumped are the keys in excess of the slots, and one more for each slot that stays empty: about
- * twenty at the ends and one in 740 between them, with a standard deviation of sqrt(slots) / 6 and
- * some, and less than a bucket between streams. Room is made for six of those. */
+ * 27 at the ends of a segment and one in 740 between them, with a standard deviation of
+ * sqrt(slots) / 6 and some. Room is made for six of those. */
 static inline level next_level(const level *l, unsigned width)
 {
-    uint64_t empty = l->slots / 700 + (uint64_t)sqrt((double)l->slots) + 64;
+    uint64_t empty = l->slots / 740 + (UINT64_C(27) << l->segment_bits);
 
-    empty += (streams_of(l) - 1) * BUCKET;
+    empty += (uint64_t)sqrt((double)l->slots) + 37;
     return level_for(l->keys - l->slots + empty, l->end, l->number + 1, width);
 }
 
@@ -116,11 +125,6 @@ static inline level last_level(const shape *s)
     while (!l.is_last)
         l = next_level(&l, s->width);
     return l;
-}
-
-static inline uint64_t starts_of(const level *l)
-{
-    return l->slots > WINDOW ? l->slots - WINDOW + 1 : 1;
 }
 
 /* ---- Keys -------------------------------------------------------------- */
@@ -159,9 +163,21 @@ static inline uint64_t with_fingerprint(uint64_t value, uint64_t y, const shape 
 }
 
 /* In level 0 the leading bits, which tell the part, are the same for all. */
+static inline uint64_t lead_of(const level *l, uint64_t y, unsigned part_bits)
+{
+    return l->number ? y : y << part_bits;
+}
+
+static inline uint64_t segment_of(const level *l, uint64_t y, unsigned part_bits)
+{
+    return lead_of(l, y, part_bits) >> 1 >> (63 - l->segment_bits);
+}
+
 static inline uint64_t start_of(const level *l, uint64_t y, unsigned part_bits)
 {
-    return scale64(l->number ? y : y << part_bits, starts_of(l));
+    uint64_t rest = lead_of(l, y, part_bits) << l->segment_bits;
+
+    return segment_of(l, y, part_bits) * l->segment + scale64(rest, l->starts);
 }
 
 /* A level with fewer slots than a window has them all in it. */

@@ -30,11 +30,11 @@ typedef struct {
     __m256i a, b;
 } columns;
 
-static inline columns one_back(columns c, uint64_t its_row, uint64_t its_sum, unsigned column)
+static inline columns one_back(columns c, const pivot *p, unsigned column)
 {
     const __m256i order = _mm256_setr_epi32(31, 30, 27, 26, 29, 28, 25, 24);
-    __m256i row = _mm256_set1_epi64x((long long)its_row);
-    __m256i sum = _mm256_set1_epi32((int)(its_sum >> column));
+    __m256i row = _mm256_set1_epi64x((long long)p->row);
+    __m256i sum = _mm256_set1_epi32((int)(p->sum >> column));
     __m256i a = _mm256_slli_epi64(c.a, 1), b = _mm256_slli_epi64(c.b, 1);
     __m256i x = parity_bits(_mm256_and_si256(a, row), _mm256_and_si256(b, row));
     __m256i bits = _mm256_srli_epi32(_mm256_xor_si256(x, _mm256_sllv_epi32(sum, order)), 31);
@@ -46,7 +46,8 @@ static inline columns one_back(columns c, uint64_t its_row, uint64_t its_sum, un
 /* What is solved, and the first of up to eight columns to be solved now. */
 typedef struct {
     uint8_t *slots;
-    const uint64_t *rows, *sums;
+    const pivot *pivots;
+    uint64_t segment;
     unsigned column, width;
 } target;
 
@@ -60,46 +61,33 @@ static inline void store(const target *t, uint64_t slot, columns c)
     memcpy(t->slots + (slot / 64 * t->width + t->column) * 8, eight, (n < 8 ? n : 8) * 8);
 }
 
-/* From slot `to` down to `from`. */
-static columns some_back(const target *t, uint64_t from, uint64_t to, columns c)
+/* Segments are independent: each begins with zeros, and several may take turns. */
+static inline void segments_back(const target *t, unsigned n)
 {
-    for (uint64_t i = to; i-- > from;) {
-        c = one_back(c, t->rows[i], t->sums[i], t->column);
-        if (i % 64 == 0)
-            store(t, i, c);
-    }
-    return c;
-}
-
-/* Streams end with slots that are free: each begins with zeros, and all may take turns. */
-static void four_back(const target *t, uint64_t buckets, columns zero)
-{
-    uint64_t start[STREAMS], same = buckets / STREAMS * BUCKET;
     columns c[STREAMS];
 
-    for (unsigned q = 0; q < STREAMS; q++) {
-        start[q] = buckets * q / STREAMS * BUCKET;
-        c[q] = some_back(t, start[q] + same, buckets * (q + 1) / STREAMS * BUCKET, zero);
-    }
-    for (uint64_t i = same; i-- > 0;) {
-        for (unsigned q = 0; q < STREAMS; q++)
-            c[q] = one_back(c[q], t->rows[start[q] + i], t->sums[start[q] + i], t->column);
-        for (unsigned q = 0; q < STREAMS && i % 64 == 0; q++)
-            store(t, start[q] + i, c[q]);
+    for (unsigned q = 0; q < n; q++)
+        c[q] = (columns){ _mm256_setzero_si256(), _mm256_setzero_si256() };
+    for (uint64_t i = t->segment; i-- > 0;) {
+        for (unsigned q = 0; q < n; q++)
+            c[q] = one_back(c[q], &t->pivots[q * t->segment + i], t->column);
+        for (unsigned q = 0; q < n && i % 64 == 0; q++)
+            store(t, q * t->segment + i, c[q]);
     }
 }
 
-static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+static void put_back(uint8_t *slots, const pivot *pivots, uint64_t segment, unsigned segments,
                      unsigned width)
 {
-    const columns zero = { _mm256_setzero_si256(), _mm256_setzero_si256() };
-
     for (unsigned j = 0; j < width; j += 8) {
-        target t = { slots, rows, sums, j, width };
-        if (streams_of(l) == STREAMS)
-            four_back(&t, l->slots / BUCKET, zero);
-        else
-            some_back(&t, 0, l->slots, zero);
+        target t = { slots, pivots, segment, j, width };
+        if (segments == STREAMS)
+            segments_back(&t, STREAMS);
+        for (unsigned i = 0; i < segments % STREAMS; i++) {
+            segments_back(&t, 1);
+            t.slots += segment / 8 * width;
+            t.pivots += segment;
+        }
     }
 }
 

@@ -73,19 +73,26 @@ static inline void fetch(const uint8_t *part, const level *l, uint64_t start, un
         __builtin_prefetch(words + 16 * width - 1, 0, 3);
 }
 
-static inline void place_next(group *g, const tamis *f, const level *l, const uint64_t *keys,
-                              size_t n)
+/* What is read for every key is copied first: writing to the group could have changed it, for all
+ * that the compiler knows. */
+static inline void place_next(group *g, const tamis *f, const level *first, const uint64_t *keys,
+                              size_t n, unsigned width)
 {
-    unsigned bits = part_bits(f->plan.capacity);
+    const unsigned bits = part_bits(f->plan.capacity);
+    const uint64_t salt = f->salt, size = f->plan.bytes >> bits;
+    const uint8_t *payload = f->payload;
+    const level l = *first;
 
-    g->n = n < GROUP ? n : GROUP;
-    for (size_t i = 0; i < g->n; i++) {
-        uint64_t h = place(keys[i], f->salt);
+    n = n < GROUP ? n : GROUP;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = place(keys[i], salt), start = start_of(&l, h, bits);
+        const uint8_t *part = payload + part_of(h, bits) * size;
         g->h[i] = h;
-        g->part[i] = part_at(f, h, bits);
-        g->start[i] = start_of(l, h, bits);
-        fetch(g->part[i], l, g->start[i], f->plan.width);
+        g->part[i] = part;
+        g->start[i] = start;
+        fetch(part, &l, start, width);
     }
+    g->n = n;
 }
 
 /* Keys that wait for the next level, with the place of their answers. */
@@ -132,8 +139,8 @@ static size_t ask_bumped(const bumped *b, const level *first, uint64_t *hits, co
     return found;
 }
 
-static size_t has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
-                                 unsigned width)
+static inline __attribute__((always_inline)) size_t
+has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n, unsigned width)
 {
     level first = first_level_of(&f->plan), second = next_level(&first, width);
     bumped later[2];
@@ -141,11 +148,11 @@ static size_t has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t 
     size_t found = 0;
 
     later[1].n = 0;
-    place_next(&groups[0], f, &first, keys, n);
+    place_next(&groups[0], f, &first, keys, n, width);
     for (size_t from = 0; from < n; from += GROUP) {
         size_t turn = from / GROUP % 2;
         if (n - from > GROUP)
-            place_next(&groups[turn ^ 1], f, &first, keys + from + GROUP, n - from - GROUP);
+            place_next(&groups[turn ^ 1], f, &first, keys + from + GROUP, n - from - GROUP, width);
         uint64_t word = ask_group(&groups[turn], &first, &later[turn], from, width);
         hits[from / GROUP] = word;
         found += (size_t)__builtin_popcountll(word);
@@ -170,7 +177,7 @@ static size_t has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *k
     return found;
 }
 
-/* One byte is the most common width, and worth a copy in which it is a constant. */
+/* Of the most common widths each is worth a copy in which it is a constant. */
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     if (n == 0)
@@ -179,5 +186,9 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
         return has_many_in_last(f, hits, keys, n);
     if (f->plan.width == 8)
         return has_many_in_levels(f, hits, keys, n, 8);
+    if (f->plan.width == 10)
+        return has_many_in_levels(f, hits, keys, n, 10);
+    if (f->plan.width == 16)
+        return has_many_in_levels(f, hits, keys, n, 16);
     return has_many_in_levels(f, hits, keys, n, f->plan.width);
 }

@@ -8,7 +8,13 @@
 
 #include "fuse/ribbon.h"
 
-static void put_back(uint8_t *slots, const uint64_t *rows, const uint64_t *sums, const level *l,
+/* A row that has found the slot where its first one is, which is bit 0, and what its slots add up
+ * to. Of a slot that is free, both are zero. */
+typedef struct {
+    uint64_t row, sum;
+} pivot;
+
+static void put_back(uint8_t *slots, const pivot *pivots, uint64_t segment, unsigned segments,
                      unsigned width);
 
 #ifdef PAIRS
@@ -54,25 +60,20 @@ static inline bool is_other_value(entry a, entry b, const shape *s)
 /* The keys of a bucket in the three classes that its cuts make, those that start last first. */
 enum { CLASSES = 3 };
 
-/* Slots whose keys are put in order in the cache: sixty-four buckets. */
-enum { CHUNK_BITS = 13, CHUNK_CLASSES = (1 << CHUNK_BITS) / BUCKET * CLASSES };
-
 typedef struct {
     entry *keys, *spare; /* two arrays for all keys: from one to the other and back */
-    uint32_t *bins;      /* ends of chunks */
-    uint32_t *ends;      /* of classes, three for each bucket */
-    uint64_t *rows;      /* by the slot of their first one, which is bit 0; 0: the slot is free */
-    size_t apart;        /* from a row to what its slots add up to; 0 if there is none */
+    uint32_t *bins;      /* of segments */
+    uint32_t *ends;      /* of classes, for each of the segments that are solved side by side */
+    pivot *pivots;       /* of these segments, by slot */
     uint8_t *part;
     size_t kept;
     shape shape;
-    unsigned running;
     bool has_conflict; /* a key has two values */
 } workspace;
 
-static inline uint64_t start_in(const workspace *w, const level *l, entry key)
+static inline uint64_t segment_in(const workspace *w, const level *l, entry key)
 {
-    return start_of(l, draw(hash_of(key), l->number), w->shape.part_bits);
+    return segment_of(l, draw(hash_of(key), l->number), w->shape.part_bits);
 }
 
 static inline size_t class_of(uint64_t start)
@@ -82,17 +83,11 @@ static inline size_t class_of(uint64_t start)
     return start / BUCKET * CLASSES + (in_bucket < CUT[BUMP_MANY]) + (in_bucket < CUT[BUMP_FEW]);
 }
 
-static void swap_keys(workspace *w)
-{
-    entry *keys = w->keys;
-
-    w->keys = w->spare;
-    w->spare = keys;
-}
-
 /* Counts up from where things begin to where they end. */
-static void add_up(uint32_t *counts, size_t n, uint32_t from)
+static void add_up(uint32_t *counts, size_t n)
 {
+    uint32_t from = 0;
+
     for (size_t i = 0; i < n; i++) {
         uint32_t count = counts[i];
         counts[i] = from;
@@ -100,84 +95,106 @@ static void add_up(uint32_t *counts, size_t n, uint32_t from)
     }
 }
 
-/* Whether the keys are in the order of their chunks as they are. */
-static bool count_chunks(workspace *w, const level *l, size_t n)
+/* Hashes come in groups of equal leading bits, ascending; pairs in no order. */
+static bool is_in_order(const level *l, size_t n)
 {
-    uint64_t last = 0;
-    bool in_order = true;
-
-    for (size_t i = 0; i < n; i++) {
-        uint64_t chunk = start_in(w, l, w->keys[i]) >> CHUNK_BITS;
-        w->bins[chunk]++;
-        in_order &= chunk >= last;
-        last = chunk;
-    }
-    return in_order;
+#ifdef PAIRS
+    (void)n;
+    return l->segment_bits == 0;
+#else
+    return l->segment_bits == 0 || (l->number == 0 && group_bits(n) >= l->segment_bits);
+#endif
 }
 
-static void sort_chunks(workspace *w, const level *l, size_t n)
+static void sort_segments(workspace *w, const level *l, size_t n)
 {
-    size_t chunks = (l->slots >> CHUNK_BITS) + 1;
+    entry *keys = w->keys;
 
-    memset(w->bins, 0, chunks * sizeof *w->bins);
-    if (count_chunks(w, l, n)) {
-        add_up(w->bins, chunks, 0);
-        for (size_t i = 0; i + 1 < chunks; i++)
-            w->bins[i] = w->bins[i + 1];
-        w->bins[chunks - 1] = (uint32_t)n;
+    if (is_in_order(l, n))
         return;
-    }
-    add_up(w->bins, chunks, 0);
+    memset(w->bins, 0, sizeof *w->bins << l->segment_bits);
     for (size_t i = 0; i < n; i++)
-        w->spare[w->bins[start_in(w, l, w->keys[i]) >> CHUNK_BITS]++] = w->keys[i];
-    swap_keys(w);
+        w->bins[segment_in(w, l, keys[i])]++;
+    add_up(w->bins, (size_t)1 << l->segment_bits);
+    for (size_t i = 0; i < n; i++)
+        w->spare[w->bins[segment_in(w, l, keys[i])]++] = keys[i];
+    w->keys = w->spare;
+    w->spare = keys;
 }
 
-static void sort_chunk(workspace *w, const level *l, size_t from, size_t to, size_t first_class)
+/* The first key of a segment, or of one after it. */
+static size_t first_in(const workspace *w, const level *l, size_t n, uint64_t segment)
 {
-    uint32_t at[CHUNK_CLASSES] = { 0 };
+    size_t from = 0, to = n;
 
-    for (size_t i = from; i < to; i++)
-        at[class_of(start_in(w, l, w->keys[i])) - first_class]++;
-    add_up(at, CHUNK_CLASSES, (uint32_t)from);
-    for (size_t i = from; i < to; i++)
-        w->spare[at[class_of(start_in(w, l, w->keys[i])) - first_class]++] = w->keys[i];
-    memcpy(w->ends + first_class, at, sizeof at);
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (segment_in(w, l, w->keys[middle]) < segment)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* What it takes to find a start in a segment, in variables of its own: a loop that writes to memory
+ * would have to read a level again and again. */
+typedef struct {
+    uint64_t starts;
+    unsigned skip, number;
+} finder;
+
+static inline finder finder_of(const workspace *w, const level *l)
+{
+    return (finder){ l->starts, l->segment_bits + (l->number ? 0 : w->shape.part_bits), l->number };
+}
+
+static inline size_t class_in(finder f, entry key)
+{
+    return class_of(scale64(draw(hash_of(key), f.number) << f.skip, f.starts));
 }
 
 /* By bucket and class; in which order within a class is of no matter. */
-static void sort_keys(workspace *w, const level *l, size_t n)
+static void sort_keys(const workspace *w, const level *l, const entry *keys, size_t n, entry *to,
+                      uint32_t *ends)
 {
-    size_t chunks = (l->slots >> CHUNK_BITS) + 1;
+    const size_t classes = l->segment / BUCKET * CLASSES;
+    const finder f = finder_of(w, l);
 
-    sort_chunks(w, l, n);
-    for (size_t i = 0; i < chunks; i++)
-        sort_chunk(w, l, i ? w->bins[i - 1] : 0, w->bins[i], i * CHUNK_CLASSES);
-    swap_keys(w);
+    memset(ends, 0, classes * sizeof *ends);
+    for (size_t i = 0; i < n; i++)
+        ends[class_in(f, keys[i])]++;
+    add_up(ends, classes);
+    for (size_t i = 0; i < n; i++)
+        to[ends[class_in(f, keys[i])]++] = keys[i];
 }
 
 /* ---- Elimination ------------------------------------------------------- */
 
 /* A row on its way to a slot. */
 typedef struct {
-    uint64_t *at; /* or NULL: at its end */
+    pivot *at; /* or NULL: at its end */
     uint64_t row, sum;
 } walker;
 
-/* Each step of a walker waits for the one before it. In a large level, four ranges of buckets take
- * turns; so that they do not meet, the last bucket of each but the last is left to what comes over
- * from the one before it, and bumps all its keys. Rows of a bucket take at most one slot each of
- * those that they reach. */
-enum { REACH = BUCKET + WINDOW - 1 };
+/* Keys of a class that are tried at a time. Rows of a bucket take at most one slot each of those
+ * that they reach. */
+enum { PIECE = 96, REACH = BUCKET + WINDOW - 1 };
 
+/* A segment that is being solved. Each step of a walker waits for the one before it, so that four
+ * of these take turns. */
 typedef struct {
-    uint64_t bucket, end;
+    const entry *keys;
+    const uint32_t *ends;
+    pivot *pivots;
+    uint64_t first, bucket, buckets;
     size_t class_at, at, class_end;
     entry *bumped;
-    size_t n_bumped, n_taken;
+    size_t n_bumped, n_taken, n_waiting, next;
     unsigned class_number, threshold;
-    bool is_final;
-    uint64_t *taken[REACH];
+    walker waiting[PIECE + 1];
+    uint32_t index[PIECE + 1]; /* of their keys */
+    pivot *taken[REACH + 1];
 } stream;
 
 /* A twin needs no row, if it has the same value. */
@@ -191,46 +208,38 @@ static bool has_twin(workspace *w, const entry *keys, size_t n, entry key)
     return false;
 }
 
-static void clear_rows(workspace *w, uint64_t from, uint64_t n)
+static void bump_from(stream *s, size_t at)
 {
-    memset(w->rows + from, 0, n * sizeof *w->rows);
-    memset(w->rows + w->apart + from, 0, n * sizeof *w->rows);
-}
+    size_t n = s->ends[s->bucket * CLASSES + CLASSES - 1] - at;
 
-static size_t keys_end(const workspace *w, uint64_t bucket)
-{
-    return w->ends[bucket * CLASSES + CLASSES - 1];
-}
-
-static void bump_from(const workspace *w, stream *s, size_t at)
-{
-    size_t n = keys_end(w, s->bucket) - at;
-
-    memcpy(s->bumped + s->n_bumped, w->keys + at, n * sizeof *w->keys);
+    memcpy(s->bumped + s->n_bumped, s->keys + at, n * sizeof *s->keys);
     s->n_bumped += n;
     s->at = s->class_end = at + n;
     s->class_number = CLASSES - 1;
 }
 
-static void open_bucket(workspace *w, stream *s)
+/* Not inline: for a number that it knows, the compiler takes instructions that are slow to start.
+ */
+static __attribute__((noinline)) void clear(pivot *pivots, size_t n)
 {
-    size_t at = s->bucket ? keys_end(w, s->bucket - 1) : 0;
+    memset(pivots, 0, n * sizeof *pivots);
+}
 
-    if (s->bucket + 1 < s->end)
-        clear_rows(w, (s->bucket + 1) * BUCKET, BUCKET);
+static void open_bucket(stream *s)
+{
+    if (s->bucket + 1 < s->buckets)
+        clear(s->pivots + (s->bucket + 1) * BUCKET, BUCKET);
     s->class_number = 0;
     s->threshold = BUMP_NONE;
-    s->at = s->class_at = at;
-    s->class_end = w->ends[s->bucket * CLASSES];
-    if (s->bucket + 1 == s->end && !s->is_final) {
-        s->threshold = BUMP_ALL;
-        bump_from(w, s, at);
-    }
+    s->class_at = s->at;
+    s->class_end = s->ends[s->bucket * CLASSES];
 }
 
 static void close_bucket(const workspace *w, const level *l, const stream *s)
 {
-    w->part[l->at + s->bucket / 4] |= (uint8_t)(s->threshold << s->bucket % 4 * 2);
+    uint64_t bucket = s->first + s->bucket;
+
+    w->part[l->at + bucket / 4] |= (uint8_t)(s->threshold << bucket % 4 * 2);
 }
 
 /* To the next class that has keys; false when the stream is at its end. */
@@ -241,117 +250,204 @@ static bool next_class(workspace *w, const level *l, stream *s)
         s->n_taken = 0;
         s->class_at = s->at;
         if (++s->class_number < CLASSES) {
-            s->class_end = w->ends[s->bucket * CLASSES + s->class_number];
+            s->class_end = s->ends[s->bucket * CLASSES + s->class_number];
             continue;
         }
         close_bucket(w, l, s);
-        if (++s->bucket == s->end)
+        if (++s->bucket == s->buckets)
             return false;
-        open_bucket(w, s);
+        open_bucket(s);
+    }
+    return true;
+}
+
+/* A row whose first slot is free takes it at once, without a branch that nobody could predict: half
+ * of them do. The others wait, and walk one after the other. */
+static void try_piece(const workspace *w, const level *l, stream *s)
+{
+    const size_t from = s->at, end = s->class_end - from < PIECE ? s->class_end : from + PIECE;
+    const finder f = finder_of(w, l);
+    const shape of = w->shape;
+    const entry *keys = s->keys;
+    pivot *pivots = s->pivots;
+    size_t taken = s->n_taken, both = taken - from;
+
+    for (size_t i = from; i < end; i++) {
+        uint64_t y = draw(hash_of(keys[i]), f.number);
+        uint64_t row = row_of(y), sum = sum_of(keys[i], y, &of);
+        pivot *at = pivots + scale64(y << f.skip, f.starts);
+        uint64_t is_free = at->row == 0;
+        size_t waiting = i + both - taken;
+
+        s->waiting[waiting] = (walker){ at, row, sum };
+        s->index[waiting] = (uint32_t)i;
+        s->taken[taken] = at;
+        at->row |= row & -is_free;
+        at->sum |= sum & -is_free;
+        taken += is_free;
+    }
+    s->n_waiting = end + both - taken;
+    s->n_taken = taken;
+    s->at = end;
+    s->next = 0;
+}
+
+/* Somebody to walk; false when the stream is at its end. */
+static __attribute__((noinline)) bool refill(workspace *w, const level *l, stream *s)
+{
+    while (s->next == s->n_waiting) {
+        if (s->at == s->class_end && !next_class(w, l, s))
+            return false;
+        try_piece(w, l, s);
     }
     return true;
 }
 
 /* From the first class that does not fit on, all keys of the bucket are bumped. A twin of a key
  * that has its row needs none. */
-static void reject(workspace *w, stream *s)
+static __attribute__((noinline)) void reject(workspace *w, stream *s)
 {
-    if (has_twin(w, w->keys + s->class_at, s->at - 1 - s->class_at, w->keys[s->at - 1]))
+    size_t i = s->index[s->next - 1];
+
+    if (has_twin(w, s->keys + s->class_at, i - s->class_at, s->keys[i]))
         return;
-    while (s->n_taken > 0) {
-        uint64_t *at = s->taken[--s->n_taken];
-        at[0] = at[w->apart] = 0;
-    }
+    while (s->n_taken > 0)
+        *s->taken[--s->n_taken] = (pivot){ 0, 0 };
     s->threshold = s->class_number;
-    bump_from(w, s, s->class_at);
+    s->next = s->n_waiting = 0;
+    bump_from(s, s->class_at);
 }
 
-static inline walker next_walker(workspace *w, const level *l, stream *s)
+static inline bool next_walker(workspace *w, const level *l, stream *s, walker *x)
 {
-    if (__builtin_expect(s->at == s->class_end, 0) && !next_class(w, l, s)) {
-        w->running--;
-        return (walker){ NULL, 0, 0 };
+    if (__builtin_expect(s->next == s->n_waiting, 0) && !refill(w, l, s)) {
+        x->at = NULL;
+        return false;
     }
-    entry key = w->keys[s->at++];
-    uint64_t y = draw(hash_of(key), l->number);
-    uint64_t *start = w->rows + start_of(l, y, w->shape.part_bits);
-    return (walker){ start, row_of(y), sum_of(key, y, &w->shape) };
+    const walker *next = &s->waiting[s->next++];
+    x->at = next->at;
+    x->row = next->row;
+    x->sum = next->sum;
+    return true;
+}
+
+/* At a free slot, or with nothing left of its row. Then the next one is on its way. */
+static inline bool arrive(workspace *w, const level *l, stream *s, walker *x)
+{
+    if (__builtin_expect(x->row == 0, 0)) {
+        reject(w, s);
+    } else {
+        *x->at = (pivot){ x->row, x->sum };
+        s->taken[s->n_taken++] = x->at;
+    }
+    return next_walker(w, l, s, x);
 }
 
 /* The row that is there takes away the first one; the walker goes on to the next. A free slot takes
- * nothing away, and there it stays. */
-static inline walker step(workspace *w, const level *l, stream *s, walker x, size_t apart)
+ * nothing away, and there it stays: what is zero or odd goes nowhere. */
+static inline __attribute__((always_inline)) bool step(workspace *w, const level *l, stream *s,
+                                                       walker *x)
 {
-    x.row ^= *x.at;
-    x.sum ^= x.at[apart];
-    if (x.row & 1) {
-        *x.at = x.row;
-        x.at[apart] = x.sum;
-        s->taken[s->n_taken++] = x.at;
-        return next_walker(w, l, s);
+    x->row ^= x->at->row;
+    x->sum ^= x->at->sum;
+    if ((x->row & -x->row) <= 1)
+        return arrive(w, l, s, x);
+    x->at += __builtin_ctzll(x->row);
+    x->row >>= __builtin_ctzll(x->row);
+    return true;
+}
+
+static void walk_one(workspace *w, const level *l, stream **s, walker *x)
+{
+    walker a = x[0];
+
+    while (step(w, l, s[0], &a))
+        ;
+    x[0] = a;
+}
+
+/* Two and four walk until one of them is at its end. */
+static void walk_two(workspace *w, const level *l, stream **s, walker *x)
+{
+    walker a = x[0], b = x[1];
+
+    while (step(w, l, s[0], &a) && step(w, l, s[1], &b))
+        ;
+    x[0] = a, x[1] = b;
+}
+
+static void walk_four(workspace *w, const level *l, stream **s, walker *x)
+{
+    walker a = x[0], b = x[1], c = x[2], d = x[3];
+
+    while (step(w, l, s[0], &a) && step(w, l, s[1], &b) && step(w, l, s[2], &c) &&
+           step(w, l, s[3], &d))
+        ;
+    x[0] = a, x[1] = b, x[2] = c, x[3] = d;
+}
+
+/* Those that are not at their end move up. */
+static unsigned close_up(stream **s, walker *x, unsigned n)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        s[left] = s[i];
+        x[left] = x[i];
+        left += x[i].at != NULL;
     }
-    if (__builtin_expect(x.row == 0, 0)) {
-        reject(w, s);
-        return next_walker(w, l, s);
+    return left;
+}
+
+static void walk(workspace *w, const level *l, stream *streams, unsigned n)
+{
+    stream *s[STREAMS];
+    walker x[STREAMS];
+
+    for (unsigned i = 0; i < n; i++) {
+        s[i] = &streams[i];
+        next_walker(w, l, s[i], &x[i]);
     }
-    size_t zeros = (size_t)__builtin_ctzll(x.row);
-    x.row >>= zeros;
-    x.at += zeros;
-    return x;
+    while ((n = close_up(s, x, n)) == STREAMS)
+        walk_four(w, l, s, x);
+    while ((n = close_up(s, x, n)) >= 2)
+        walk_two(w, l, s, x);
+    if (n)
+        walk_one(w, l, s, x);
 }
 
-static void walk_on(workspace *w, const level *l, stream *s, walker x)
+/* Its keys are put in order at the same place in `to`; where they were, the bumped ones go. */
+static void open_stream(const workspace *w, const level *l, stream *s, uint64_t segment,
+                        size_t from, size_t n, entry *to)
 {
-    while (x.at)
-        x = step(w, l, s, x, w->apart);
+    uint64_t i = segment % STREAMS;
+    uint32_t *ends = w->ends + i * MOST_SEGMENT / BUCKET * CLASSES;
+
+    sort_keys(w, l, w->keys + from, n, to, ends);
+    s->keys = to;
+    s->ends = ends;
+    s->pivots = w->pivots + i * l->segment;
+    s->buckets = l->segment / BUCKET;
+    s->first = segment * s->buckets;
+    s->bucket = 0;
+    s->at = 0;
+    s->bumped = w->keys + from;
+    s->n_bumped = s->n_taken = s->n_waiting = s->next = 0;
+    clear(s->pivots, BUCKET);
+    open_bucket(s);
 }
 
-/* Until one of them is at its end; the others are near theirs. */
-static void walk_four(workspace *w, const level *l, stream *s)
-{
-    const size_t apart = w->apart;
-    walker a = next_walker(w, l, &s[0]), b = next_walker(w, l, &s[1]);
-    walker c = next_walker(w, l, &s[2]), d = next_walker(w, l, &s[3]);
-
-    while (w->running == STREAMS) {
-        a = step(w, l, &s[0], a, apart);
-        b = step(w, l, &s[1], b, apart);
-        c = step(w, l, &s[2], c, apart);
-        d = step(w, l, &s[3], d, apart);
-    }
-    walk_on(w, l, &s[0], a);
-    walk_on(w, l, &s[1], b);
-    walk_on(w, l, &s[2], c);
-    walk_on(w, l, &s[3], d);
-}
-
-static void open_stream(workspace *w, stream *s, uint64_t bucket, uint64_t end, bool is_final)
-{
-    s->bucket = bucket;
-    s->end = end;
-    s->is_final = is_final;
-    s->bumped = w->spare + (bucket ? keys_end(w, bucket - 1) : 0);
-    s->n_bumped = s->n_taken = 0;
-    clear_rows(w, bucket * BUCKET, BUCKET);
-    open_bucket(w, s);
-}
-
-/* Returns the number of keys that are bumped, which are then the keys. */
-static size_t eliminate(workspace *w, const level *l)
+/* Of n segments, of which segment + i has the keys from froms[i] on. The bumped ones move up to
+ * those that were bumped before; returns how many there are then. */
+static size_t eliminate(workspace *w, const level *l, uint64_t segment, unsigned n,
+                        const size_t *froms, size_t left)
 {
     stream streams[STREAMS];
-    unsigned n = streams_of(l);
-    size_t left = 0;
 
     for (unsigned i = 0; i < n; i++)
-        open_stream(w, &streams[i], l->slots / BUCKET * i / n, l->slots / BUCKET * (i + 1) / n,
-                    i + 1 == n);
-    w->running = n;
-    if (n == STREAMS)
-        walk_four(w, l, streams);
-    else
-        walk_on(w, l, streams, next_walker(w, l, streams));
-    swap_keys(w);
+        open_stream(w, l, &streams[i], segment + i, froms[i], froms[i + 1] - froms[i],
+                    w->spare + (froms[i] - froms[0]));
+    walk(w, l, streams, n);
     for (unsigned i = 0; i < n; i++) {
         memmove(w->keys + left, streams[i].bumped, streams[i].n_bumped * sizeof *w->keys);
         left += streams[i].n_bumped;
@@ -362,10 +458,10 @@ static size_t eliminate(workspace *w, const level *l)
 /* ---- Back substitution ------------------------------------------------- */
 
 /* From the last slot to the first; column j of the 64 slots from here on is in columns[j]. */
-static void step_back(uint64_t *columns, uint64_t row, uint64_t sum, unsigned width)
+static void step_back(uint64_t *columns, const pivot *p, unsigned width)
 {
     for (unsigned j = 0; j < width; j++) {
-        uint64_t bit = parity(columns[j] << 1 & row) ^ (sum >> j & 1);
+        uint64_t bit = parity(columns[j] << 1 & p->row) ^ (p->sum >> j & 1);
         columns[j] = columns[j] << 1 | bit;
     }
 }
@@ -376,39 +472,57 @@ static void put_columns(const workspace *w, const level *l)
     const unsigned width = w->shape.width;
 
     for (uint64_t i = l->slots; i-- > 0;) {
-        step_back(columns, w->rows[i], w->rows[w->apart + i], width);
+        step_back(columns, &w->pivots[i], width);
         if (i % 8 == 0)
             for (unsigned j = 0; j < width; j++)
                 w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
     }
 }
 
+/* Returns the number of keys that are bumped, which are then the keys. */
+static size_t solve_level(workspace *w, const level *l, size_t n)
+{
+    const uint64_t segments = UINT64_C(1) << l->segment_bits;
+    size_t left = 0, froms[STREAMS + 1] = { 0 };
+
+    sort_segments(w, l, n);
+    for (uint64_t i = 0; i < segments; i += STREAMS) {
+        const unsigned at_once = segments - i < STREAMS ? (unsigned)(segments - i) : STREAMS;
+        uint8_t *slots = w->part + l->slots_at + i * l->segment / 8 * w->shape.width;
+        for (unsigned j = 0; j < at_once; j++)
+            froms[j + 1] = first_in(w, l, n, i + j + 1);
+        left = eliminate(w, l, i, at_once, froms, left);
+        put_back(slots, w->pivots, l->segment, at_once, w->shape.width);
+        froms[0] = froms[at_once];
+    }
+    return left;
+}
+
 /* ---- The last level ---------------------------------------------------- */
 
 /* Whether the row was independent of those that are there; then it has found its slot. */
-static bool insert(uint64_t *at, uint64_t row, uint64_t sum, size_t apart)
+static bool insert(pivot *at, uint64_t row, uint64_t sum)
 {
-    while (*at) {
-        row ^= at[0];
-        sum ^= at[apart];
+    while (at->row) {
+        row ^= at->row;
+        sum ^= at->sum;
         if (row == 0)
             return false;
         at += __builtin_ctzll(row);
         row >>= __builtin_ctzll(row);
     }
-    at[0] = row;
-    at[apart] = sum;
+    *at = (pivot){ row, sum };
     return true;
 }
 
 /* Whether all keys find a slot; twins, once found, are dropped for good. */
 static bool try_seed(workspace *w, const level *l, size_t *n, unsigned seed)
 {
-    clear_rows(w, 0, l->slots);
+    clear(w->pivots, l->slots);
     for (size_t i = 0; i < *n;) {
         uint64_t y = draw(hash_of(w->keys[i]), l->number + seed - 1);
-        uint64_t *start = w->rows + start_of(l, y, w->shape.part_bits);
-        if (insert(start, row_in(l, y), sum_of(w->keys[i], y, &w->shape), w->apart))
+        pivot *start = w->pivots + start_of(l, y, w->shape.part_bits);
+        if (insert(start, row_in(l, y), sum_of(w->keys[i], y, &w->shape)))
             i++;
         else if (has_twin(w, w->keys, i, w->keys[i]))
             w->keys[i] = w->keys[--*n];
@@ -432,21 +546,21 @@ static tamis_status solve_last(workspace *w, const level *l, size_t n)
 
 /* ---- Building ---------------------------------------------------------- */
 
-/* Room for the rows of any level. */
-static size_t most_rows(const shape *s)
+/* Slots that are solved at a time, in any level. */
+static size_t most_slots(const level *first)
 {
-    return (size_t)(s->room > LAST_KEYS ? s->room : 2 * LAST_KEYS);
-}
-
-static size_t most_chunks(const shape *s)
-{
-    return (size_t)(s->room >> CHUNK_BITS) + 1;
+    if (first->segment_bits)
+        return (size_t)MOST_SEGMENT * (first->segment_bits == 1 ? 2 : STREAMS);
+    return (size_t)(first->is_last ? first->slots : MOST_LAST + first->slots);
 }
 
 static inline size_t scratch_for(const shape *s, size_t n)
 {
-    return n * sizeof(entry) + most_rows(s) * 2 * sizeof(uint64_t) +
-           most_chunks(s) * (1 + CHUNK_CLASSES) * sizeof(uint32_t);
+    level first = first_level(s);
+    size_t slots = most_slots(&first);
+
+    return n * sizeof(entry) + slots * sizeof(pivot) + slots / BUCKET * CLASSES * sizeof(uint32_t) +
+           (sizeof(uint32_t) << first.segment_bits);
 }
 
 static tamis_status solve(const shape *s, void *part, entry *keys, size_t *n, void *room)
@@ -458,15 +572,11 @@ static tamis_status solve(const shape *s, void *part, entry *keys, size_t *n, vo
     /* A part of zeros says no to all; one that is solved, at the planned rate. */
     if (*n == 0)
         return TAMIS_OK;
-    w.rows = (uint64_t *)(w.spare + *n);
-    w.apart = most_rows(s);
-    w.bins = (uint32_t *)(w.rows + 2 * most_rows(s));
-    w.ends = w.bins + most_chunks(s);
-    for (; !l.is_last; l = next_level(&l, s->width)) {
-        sort_keys(&w, &l, left);
-        left = eliminate(&w, &l);
-        put_back(w.part + l.slots_at, w.rows, w.rows + w.apart, &l, s->width);
-    }
+    w.pivots = (pivot *)(w.spare + *n);
+    w.ends = (uint32_t *)(w.pivots + most_slots(&l));
+    w.bins = w.ends + most_slots(&l) / BUCKET * CLASSES;
+    for (; !l.is_last; l = next_level(&l, s->width))
+        left = solve_level(&w, &l, left);
     tamis_status status = solve_last(&w, &l, left);
     *n = w.kept;
     return w.has_conflict ? TAMIS_CONFLICT : status;

@@ -12,14 +12,15 @@
  *   leading 32 bits    near block, in proportion: any but those of the first window
  *   bits 0 .. 5        first slot in the near block
  *   bits 6 .. 10       from there to the second: at least 1, at most half a block, cyclic
- *   bits 11 .. 16      first slot in the far block
- *   bits 17 .. 21      from there to the second, if there is one
- *   bits 22 .. 33      far block: how far before the one next to the near block
+ *   bits 11 .. 28      from the near block back to the slot in the far one
+ *   bits 27 .. 31      from there to the second, if there is one
  *   bits 25 .. 56      fingerprint
  *
- * Of each field, as many low bits count as the geometry needs. Fingerprints that are so wide that
- * they share bits with places are no less rare: for strangers, it is the slots that are random. All
- * 64 bits are in use, so that no two keys have both the same slots and the same 32 bits.
+ * Of each field, as many low bits count as the geometry needs: of the window, 16 in large filters,
+ * so that 32 bits have all places within blocks. Fingerprints that share bits with places are no
+ * less rare for that, since for strangers it is the slots that are random; but no bit of theirs may
+ * depend on one slot alone, as a slot that is filled while its key has only zeros in the others
+ * would suit many strangers.
  *
  * Where seed 0, h itself, has bad luck, g = mix64(h ^ seed) is used instead of it, in this part.
  *
@@ -43,14 +44,7 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum {
-    NEAR_AT = 0,
-    NEAR_STEP_AT = 6,
-    FAR_AT = 11,
-    FAR_STEP_AT = 17,
-    WINDOW_AT = 22,
-    PRINT_AT = 25
-};
+enum { NEAR_STEP_AT = 6, REACH_AT = 11, FAR_STEP_AT = 27, PRINT_AT = 25 };
 enum { LEAST_BLOCK_BITS = 2, MOST_BLOCK_BITS = 6, MOST_WINDOW_BITS = 12 };
 enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8 };
 
@@ -62,7 +56,8 @@ typedef struct shape {
     uint64_t starts;                                   /* blocks that may be near ones */
     uint64_t part_bytes;                               /* from one part to the next */
     uint64_t tail;                                     /* in a part */
-    uint32_t block_bits, in_block, in_half, in_window; /* the latter three are masks */
+    uint32_t window;                                   /* slots in it */
+    uint32_t block_bits, in_block, in_half, in_window; /* the latter three are masks of slots */
     uint32_t stash, bitmap;                            /* keys that fit in; bytes */
     unsigned part_bits, width;
 } shape;
@@ -103,15 +98,17 @@ static inline uint64_t part_bytes_of(const tamis_plan *p)
 static inline shape shape_of(const tamis_plan *p)
 {
     uint32_t in_block = (UINT32_C(1) << block_bits_of(p)) - 1;
+    uint32_t window = UINT32_C(1) << (block_bits_of(p) + window_bits_of(p));
     uint64_t size = part_bytes_of(p);
 
     return (shape){ .starts = (p->slots >> block_bits_of(p)) - (UINT64_C(1) << window_bits_of(p)),
                     .part_bytes = size,
                     .tail = size - tail_bytes_of(p->slots),
+                    .window = window,
                     .block_bits = block_bits_of(p),
                     .in_block = in_block,
                     .in_half = in_block >> 1,
-                    .in_window = (UINT32_C(1) << window_bits_of(p)) - 1,
+                    .in_window = window - 1,
                     .stash = (uint32_t)stash_of(p->slots),
                     .bitmap = (uint32_t)bitmap_bytes_of(p->slots),
                     .part_bits = part_bits(p->capacity),
@@ -132,16 +129,23 @@ static inline uint64_t unseeded(uint64_t g, unsigned seed)
     return seed ? unmix64(g) ^ seed * HASH_GOLDEN : g;
 }
 
-/* The first `skip` bits of g are the same for all keys of the part. */
+/* The first slot of the near block. The first `skip` bits of g are the same for all keys of the
+ * part. */
 static inline uint32_t near_of(const shape *s, uint64_t g, unsigned skip)
 {
-    return s->in_window + 1 + (uint32_t)((g << skip >> 32) * s->starts >> 32);
+    return s->window + ((uint32_t)((g << skip >> 32) * s->starts >> 32) << s->block_bits);
 }
 
-/* From the near block to the far one. */
-static inline uint32_t reach_of(const shape *s, uint64_t g)
+/* From there back to the slot in the far block, less 1. */
+static inline uint32_t reach_of(const shape *s, uint32_t low)
 {
-    return 1 + ((uint32_t)(g >> WINDOW_AT) & s->in_window);
+    return low >> REACH_AT & s->in_window;
+}
+
+/* The slot of the same block that is so many steps on. */
+static inline uint32_t step_from(const shape *s, uint32_t slot, uint32_t steps)
+{
+    return (slot & ~s->in_block) + ((slot + 1 + (steps & s->in_half)) & s->in_block);
 }
 
 /* The slots of a key. */
@@ -149,21 +153,31 @@ typedef struct spots {
     uint32_t at[ARITY];
 } spots;
 
-static inline spots spots_of(const shape *s, uint64_t g, uint32_t near)
+/* Low bits of g are all that is needed of it. */
+static inline spots spots_of(const shape *s, uint32_t low, uint32_t near)
 {
-    uint32_t first = near << s->block_bits, far = (near - reach_of(s, g)) << s->block_bits;
-    uint32_t low = (uint32_t)g, step = low >> NEAR_STEP_AT & s->in_half;
     spots to;
 
-    to.at[0] = first + (low & s->in_block);
-    to.at[1] = first + ((low + step + 1) & s->in_block);
-    low >>= FAR_AT;
-    to.at[2] = far + (low & s->in_block);
+    to.at[0] = near + (low & s->in_block);
+    to.at[1] = near + ((low + 1 + (low >> NEAR_STEP_AT & s->in_half)) & s->in_block);
+    to.at[2] = near - 1 - reach_of(s, low);
 #if ARITY == 4
-    step = low >> (FAR_STEP_AT - FAR_AT) & s->in_half;
-    to.at[3] = far + ((low + step + 1) & s->in_block);
+    to.at[3] = step_from(s, to.at[2], low >> FAR_STEP_AT);
 #endif
     return to;
+}
+
+/* While a filter is built, bit 57 tells of a key in a slot that it is in its far block: so the slot
+ * and the bits below tell where the near one is. */
+enum { FAR_AT = 57 };
+
+static inline uint32_t near_left(const shape *s, uint32_t slot, uint64_t state)
+{
+    uint32_t is_far = 0 - (uint32_t)(state >> FAR_AT & 1);
+
+    uint32_t blocks = (reach_of(s, (uint32_t)state) | s->in_block) + 1;
+
+    return (slot & ~s->in_block) + (blocks & is_far);
 }
 
 static inline uint32_t print_of(uint64_t g)
@@ -193,77 +207,19 @@ static inline bool is_shape(const tamis_plan *p)
            p->capacity < MOST_KEYS;
 }
 
-static uint64_t bytes(const tamis_plan *p)
+static inline uint64_t bytes(const tamis_plan *p)
 {
     return is_shape(p) ? bytes_of_parts(p->capacity, part_bytes_of(p)) : 0;
 }
 
 /* The xor of a stranger's slots is as good as random. */
-static double rate(const tamis_plan *p, double n)
+static inline double rate(const tamis_plan *p, double n)
 {
     return fingerprint_rate(p, n, p->width);
 }
 
-/* Parts of up to `keys` keys get blocks of 2^block slots and a window of 2^window blocks, and near
- * blocks of `starts` / 1024 slots a key. Rows began as the fewest slots with which nine in ten of
- * 300 simulated sets (40 above 100,000 keys, a few above a million) were peeled at the first
- * attempt, and were then evened out by hand. A row that is too tight costs time, for another seed,
- * and no key. The last row has no upper end. */
-typedef struct sizing {
-    uint64_t keys;
-    uint32_t block, window, starts;
-} sizing;
-
-/* From this many keys on, the filter is larger than the cache next to the processor, and lines
- * count more than a little room. */
-enum { MANY_KEYS = 100001 };
-
-static inline sizing row_for(const sizing *row, uint64_t n, unsigned width)
-{
-    sizing fit;
-    unsigned halvings = width <= 8 ? 0 : WIDE_HALVINGS;
-
-    while (row->keys < n)
-        row++;
-    fit = *row;
-    if (n >= MANY_KEYS) {
-        fit.block -= halvings;
-        fit.window += halvings;
-        fit.starts += halvings * STARTS_A_HALVING;
-    }
-    return fit;
-}
-
-static inline uint64_t slots_in_row(const sizing *row, uint64_t n)
-{
-    uint64_t length = UINT64_C(1) << row->block;
-    uint64_t starts = (n * row->starts / 1024 + length - 1) / length;
-
-    return ((starts ? starts : 1) + (UINT64_C(1) << row->window)) * length;
-}
-
-/* More keys never get fewer slots: a row begins where the one before it ends. */
-static inline tamis_status plan_by(tamis_plan *p, const tamis_spec *spec, const sizing *rows)
-{
-    uint64_t n = part_room(spec->keys), least = 0;
-
-    p->width = fingerprint_bits(spec->fpr);
-    if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
-        return TAMIS_RANGE;
-    sizing fit = row_for(rows, n, p->width);
-    for (; rows->keys < n; rows++) {
-        sizing before = row_for(rows, rows->keys, p->width);
-        least = slots_in_row(&before, rows->keys);
-    }
-    p->hashes = fit.block | fit.window << WINDOW_BITS_AT;
-    p->slots = slots_in_row(&fit, n);
-    if (p->slots < least)
-        p->slots = round_up(least, UINT64_C(1) << fit.block);
-    return TAMIS_OK;
-}
-
 /* One block in sixteen more. */
-static void enlarge(tamis_plan *p)
+static inline void enlarge(tamis_plan *p)
 {
     uint64_t blocks = p->slots >> block_bits_of(p);
 
@@ -302,7 +258,7 @@ static inline const uint8_t *part_with(const tamis *f, const shape *s, uint64_t 
     return (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
 }
 
-static bool has(const tamis *f, uint64_t key)
+static inline bool has(const tamis *f, uint64_t key)
 {
     const shape s = shape_of(&f->plan);
     uint64_t h = place(key, f->salt);
@@ -312,7 +268,7 @@ static bool has(const tamis *f, uint64_t key)
     if (tries == 0)
         return false;
     uint64_t g = seeded(h, tries - 1);
-    spots to = spots_of(&s, g, near_of(&s, g, tries == 1 ? s.part_bits : 0));
+    spots to = spots_of(&s, (uint32_t)g, near_of(&s, g, tries == 1 ? s.part_bits : 0));
     uint32_t x = print_of(g);
     for (unsigned j = 0; j < ARITY; j++)
         x ^= packed_get(part, to.at[j], s.width);
@@ -320,7 +276,7 @@ static bool has(const tamis *f, uint64_t key)
            (may_be_stashed(&s, tail, g) && is_stashed(&s, tail, g));
 }
 
-static const char *verify_part(const shape *s, const uint8_t *tail)
+static inline const char *verify_part(const shape *s, const uint8_t *tail)
 {
     if (le16(tail + TAIL_STASHED) > s->stash)
         return "a stash of more keys than fit";
@@ -329,7 +285,7 @@ static const char *verify_part(const shape *s, const uint8_t *tail)
     return NULL;
 }
 
-static const char *verify(const tamis *f)
+static inline const char *verify(const tamis *f)
 {
     const shape s = shape_of(&f->plan);
     uint64_t keys = 0;
@@ -342,151 +298,6 @@ static const char *verify(const tamis *f)
         keys += le32(tail);
     }
     return keys == f->count ? NULL : "the keys of the parts are not the count";
-}
-
-/* ---- Many queries ------------------------------------------------------ */
-
-/* Slots of a group of keys are on their way from memory while those of the group before are looked
- * at. What is `plain` or `single` is known when this is compiled: there is one copy of the code for
- * each width that is plain, and of each one more for filters of a single part with seed 0. */
-enum { GROUP = 64 };
-
-typedef struct flight {
-    size_t n;
-    uint64_t absent; /* keys of parts without keys */
-    uint64_t g[GROUP];
-    uint32_t at[ARITY][GROUP];
-    const uint8_t *part[GROUP];
-} flight;
-
-/* The part of a key, and what it is placed by there. Few parts have another seed than 0. */
-FUSE_INLINE uint64_t place_in_part(flight *to, size_t i, const tamis *f, const shape *s,
-                                   unsigned *skip)
-{
-    uint64_t h = to->g[i];
-    unsigned tries;
-
-    to->part[i] = part_with(f, s, h);
-    tries = to->part[i][s->tail + TAIL_TRIES];
-    if (__builtin_expect(tries == 1, 1))
-        return h;
-    to->absent |= (uint64_t)(tries == 0) << i;
-    *skip = 0;
-    return to->g[i] = seeded(h, tries - 1);
-}
-
-FUSE_INLINE void place_group(flight *to, const tamis *f, const shape *s, const uint64_t *keys,
-                             size_t n, bool single)
-{
-    uint64_t salt = f->salt;
-
-    to->n = n;
-    to->absent = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t g = to->g[i] = place(keys[i], salt);
-        unsigned skip = s->part_bits;
-        if (!single)
-            g = place_in_part(to, i, f, s, &skip);
-        spots spot = spots_of(s, g, near_of(s, g, single ? 0 : skip));
-        for (unsigned j = 0; j < ARITY; j++)
-            to->at[j][i] = spot.at[j];
-    }
-}
-
-/* A plain block is one line. What is not plain may reach into the next. */
-FUSE_INLINE void fetch(const uint8_t *slots, const flight *to, size_t i, unsigned width,
-                       unsigned plain)
-{
-    for (unsigned j = 0; j < ARITY; j += plain == 8 ? 2 : 1) {
-        const uint8_t *at = slots + packed_byte(to->at[j][i], width);
-        __builtin_prefetch(at);
-        if (!plain)
-            __builtin_prefetch(at + 3);
-    }
-}
-
-FUSE_INLINE bool look(const uint8_t *slots, const flight *from, size_t i, const shape *s,
-                      unsigned plain, bool stash)
-{
-    uint64_t g = from->g[i];
-    const uint8_t *tail = slots + s->tail;
-    uint32_t x = print_of(g);
-
-    for (unsigned j = 0; j < ARITY; j++)
-        x ^= get(slots, from->at[j][i], s->width, plain);
-    bool fits = (x & packed_mask(s->width)) == 0;
-    if (stash && __builtin_expect(may_be_stashed(s, tail, g), 0))
-        fits |= is_stashed(s, tail, g);
-    return fits;
-}
-
-FUSE_INLINE uint64_t look_at_group(const flight *now, const flight *next, const uint8_t *slots,
-                                   const shape *s, unsigned plain, bool single, bool stash)
-{
-    uint64_t found = 0;
-
-    for (size_t i = 0; i < now->n; i++) {
-        if (i < next->n)
-            fetch(single ? slots : next->part[i], next, i, s->width, plain);
-        found |= (uint64_t)look(single ? slots : now->part[i], now, i, s, plain, stash) << i;
-    }
-    return found & ~now->absent;
-}
-
-FUSE_INLINE size_t has_many_of(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
-                               const shape *s, unsigned plain, bool single, bool stash)
-{
-    flight flights[2];
-    size_t found = 0;
-
-    place_group(&flights[0], f, s, keys, n < GROUP ? n : GROUP, single);
-    for (size_t i = 0; i < flights[0].n; i++)
-        fetch(single ? f->payload : flights[0].part[i], &flights[0], i, s->width, plain);
-    for (size_t i = 0; i < n; i += GROUP) {
-        flight *now = &flights[i / GROUP % 2], *next = &flights[1 - i / GROUP % 2];
-        size_t rest = n - i < GROUP ? 0 : n - i - GROUP;
-        place_group(next, f, s, keys + (n - rest), rest < GROUP ? rest : GROUP, single);
-        hits[i / GROUP] = look_at_group(now, next, f->payload, s, plain, single, stash);
-        found += (size_t)__builtin_popcountll(hits[i / GROUP]);
-    }
-    return found;
-}
-
-FUSE_INLINE size_t has_many_plain(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
-                                  unsigned plain)
-{
-    shape s = shape_of(&f->plan);
-    const uint8_t *tail = (const uint8_t *)f->payload + s.tail;
-
-    if (plain)
-        s.width = plain;
-    if (s.part_bits || tail[TAIL_TRIES] != 1)
-        return has_many_of(f, hits, keys, n, &s, plain, false, true);
-    if (le16(tail + TAIL_STASHED))
-        return has_many_of(f, hits, keys, n, &s, plain, true, true);
-    return has_many_of(f, hits, keys, n, &s, plain, true, false);
-}
-
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    switch (f->plan.width) {
-    case 8:
-        return has_many_plain(f, hits, keys, n, 8);
-    case 16:
-        return has_many_plain(f, hits, keys, n, 16);
-    case 32:
-        return has_many_plain(f, hits, keys, n, 32);
-    default:
-        return has_many_plain(f, hits, keys, n, 0);
-    }
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch BATCH = { .has_many = has_many };
-
-    (void)cpu;
-    return &BATCH;
 }
 
 #endif

@@ -67,16 +67,30 @@ BLOCK_INLINE third find_third(const uint8_t *part, const shape *s, uint32_t slot
     return (third){ slot, UINT32_MAX };
 }
 
-static inline bool is_third(const uint8_t *part, const tamis_plan *p)
+#include "fuse/many_blocks.h"
+
+static void prepare_for(tamis *f, unsigned cpu)
+{
+    (void)cpu;
+    prepare(f);
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch BATCH = { .has_many = has_many };
+
+    (void)cpu;
+    return &BATCH;
+}
+
+/* ---- Building ---------------------------------------------------------- */
+
+static bool is_third(const uint8_t *part, const tamis_plan *p)
 {
     (void)part;
     (void)p;
     return true;
 }
-
-#include "fuse/many_blocks.h"
-
-/* ---- Building ---------------------------------------------------------- */
 
 static uint64_t store_bytes(const tamis_plan *p)
 {
@@ -100,4 +114,5 @@ const tamis_ops tamis__xor = {
     .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
+    .prepare = prepare_for,
 };

@@ -2,6 +2,7 @@
 #include "fuse/ribbon.h"
 #include "base/cpu.h"
 #include "base/parts.h"
+#include "fuse/ribbon_back.h"
 #include "kinds.h"
 
 static tamis_plan plan_of_width(uint64_t keys, unsigned width)
@@ -49,10 +50,10 @@ static void every_small_number_of_keys_builds(void **state)
 
 static void numbers_around_new_levels_build(void **state)
 {
-    const size_t edges[] = { LAST_KEYS, 70000, 110000 };
+    const size_t edges[] = { LAST_KEYS, 70000, 110000, 271700, 543400 };
 
     (void)state;
-    for (size_t e = 0; e < 3; e++)
+    for (size_t e = 0; e < 5; e++)
         for (size_t n = edges[e] - 20; n <= edges[e] + 20; n += is_sanitized() ? 10 : 1) {
             rng r = rng_for(11, n);
             uint64_t *keys = fresh_keys(&r, n);
@@ -307,6 +308,102 @@ static void any_payload_gets_one_answer(void **state)
         }
 }
 
+/* ---- Kernels ----------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+typedef tamis_status solver(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
+                            void *room);
+
+static tamis_status solve_portable(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
+                                   void *room)
+{
+    shape s = shape_of(p);
+
+    return solve(&s, part, hashes, n, room);
+}
+
+static uint8_t *part_by(solver *kernel, const tamis_plan *p, const uint64_t *hashes, size_t n)
+{
+    shape s = shape_of(p);
+    uint64_t *copy = array_of(n, sizeof *copy);
+    void *room = array_of(scratch_for(&s, n), 1);
+    uint8_t *part = calloc(p->bytes, 1);
+    size_t kept = n;
+
+    assert_non_null(part);
+    memcpy(copy, hashes, n * sizeof *copy);
+    assert_int_equal(kernel(p, part, copy, &kept, room), TAMIS_OK);
+    assert_int_equal(kept, n);
+    free(copy);
+    free(room);
+    return part;
+}
+
+static void assert_solved_alike(size_t n, unsigned width)
+{
+#if defined(__x86_64__)
+    rng r = rng_for(19, n * 64 + width);
+    tamis_plan p = plan_of_width(n, width);
+    uint64_t *hashes = fresh_keys(&r, n);
+
+    qsort(hashes, n, sizeof *hashes, ascending);
+    uint8_t *portable = part_by(solve_portable, &p, hashes, n);
+    uint8_t *avx2 = part_by(tamis__ribbon_solve_avx2, &p, hashes, n);
+    assert_memory_equal(portable, avx2, p.bytes);
+    free(portable);
+    free(avx2);
+    free(hashes);
+#else
+    (void)solve_portable, (void)part_by, (void)ascending, (void)n, (void)width;
+#endif
+}
+
+/* One level, several levels; one segment, two, and four side by side. */
+static void kernels_solve_alike(void **state)
+{
+    const size_t small[] = { 1, 8, 63, 64, 65, 1000, 4096, 4097, 6000, 30000 };
+    const size_t large[] = { 280000, 560000, 1200000 };
+
+    (void)state;
+    if (!(tamis__cpu() & TAMIS_CPU_AVX2))
+        skip();
+    for (unsigned width = 1; width <= MOST_WIDTH; width++)
+        for (size_t i = 0; i < 10; i++)
+            assert_solved_alike(small[i], width);
+    for (unsigned width = 7; width <= 9 && !is_sanitized(); width++)
+        for (size_t i = 0; i < 3; i++)
+            assert_solved_alike(large[i], width);
+}
+
+static void kernels_find_alike(void **state)
+{
+    enum { N = 30000 };
+    rng r = rng_for(20, 0);
+    uint64_t *keys = fresh_keys(&r, 2 * N);
+
+    (void)state;
+    for (unsigned width = 1; width <= MOST_WIDTH; width++) {
+        tamis_plan p = plan_of_width(N, width);
+        tamis *f = filter_of(&p, keys, N);
+        uint64_t *portable = answers(f, TAMIS_CPU_PORTABLE, keys, 2 * N);
+        uint64_t *best = answers(f, tamis__cpu(), keys, 2 * N);
+
+        assert_memory_equal(portable, best, 2 * N / 64 * 8 + 8);
+        for (size_t i = 0; i < N; i++)
+            assert_true(best[i / 64] >> i % 64 & 1);
+        free(portable);
+        free(best);
+        tamis_free(f);
+    }
+    free(keys);
+}
+
 static void other_geometries_are_refused(void **state)
 {
     const tamis_ops *ops = tamis__ops(TAMIS_RIBBON);
@@ -341,6 +438,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_key_a_million_times),
         cmocka_unit_test(empty_filters_hold_nothing),
         cmocka_unit_test(any_payload_gets_one_answer),
+        cmocka_unit_test(kernels_solve_alike),
+        cmocka_unit_test(kernels_find_alike),
         cmocka_unit_test(other_geometries_are_refused),
     };
 

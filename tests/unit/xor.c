@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/bits.h"
+#include "base/cpu.h"
 #include "base/le.h"
 #include "kinds.h"
 
@@ -345,6 +346,56 @@ static void other_geometries_are_refused(void **state)
     }
 }
 
+/* ---- Many at once ------------------------------------------------------ */
+
+static void assert_batches_agree(const tamis *f, const uint64_t *asked, size_t n)
+{
+    uint64_t hits[32];
+
+    assert_true(n <= 64 * sizeof hits / sizeof *hits);
+    memset(hits, 0xff, sizeof hits);
+    size_t found = tamis_has_many(f, hits, asked, n), counted = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hit = hits[i / 64] >> i % 64 & 1;
+        assert_int_equal(hit, tamis_has(f, asked[i]));
+        counted += hit;
+    }
+    assert_int_equal(found, counted);
+}
+
+/* What fits in a cache is not fetched ahead of its use: both ways, with groups that are full, short
+ * and empty, of filters with and without a stash, on every kind of machine. */
+static void batches_answer_as_single_calls(void **state)
+{
+    const size_t sizes[] = { 100, 100000, 1300000 }, most = 1000;
+    const double rates[] = { 0x1p-3, 0x1p-8, 0x1p-16, 0x1p-32 };
+    const unsigned machines[] = { 0, tamis__cpu() };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * 3 * 4 * 2; i++) {
+        tamis_kind kind = KINDS[i % 2];
+        size_t n = sizes[i / 2 % 3];
+        if (is_sanitized() && n > 100000)
+            continue;
+        rng r = rng_for(1890, i);
+        uint64_t *keys = fresh_keys(&r, n + most);
+        tamis_plan plan = plan_for(kind, n, rates[i / 6 % 4], 0);
+        tamis *f = filter_of(&plan, keys + most, n);
+
+        memcpy(keys + most / 2, keys + most, most / 2 * sizeof *keys);
+        shuffle(&r, keys, most);
+        tamis__use_cpu(f, machines[i / 24]);
+        for (size_t m = 0; m <= most; m += m < 260 ? 1 : 185)
+            assert_batches_agree(f, keys, m);
+        head(f)[HEAD_STASHED] = 1;
+        assert_batches_agree(f, keys, most);
+        head(f)[HEAD_SEED] = SCATTERED;
+        assert_batches_agree(f, keys, most);
+        tamis_free(f);
+        free(keys);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +410,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_width_works),
         cmocka_unit_test(sizes_are_as_promised),
         cmocka_unit_test(other_geometries_are_refused),
+        cmocka_unit_test(batches_answer_as_single_calls),
     };
 
     test_begin(argc, argv);

@@ -1,0 +1,107 @@
+/* fuse_kernels.c - the portable solver of the binary fuse filters makes the bytes that the fastest
+ * one of this machine makes, and answers as it does. */
+#define ARITY 3
+
+#include "base/cpu.h"
+#include "fuse/peel.h"
+#include "kinds.h"
+
+typedef struct work {
+    uint64_t *hashes;
+    void *part, *memory;
+} work;
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static work work_for(const tamis_plan *plan, const tamis *f, const uint64_t *keys, size_t n)
+{
+    work w = { array_of(n + 1, sizeof *w.hashes), array_of(plan->bytes, 1),
+               array_of(scratch(plan, n), 1) };
+
+    for (size_t i = 0; i < n; i++)
+        w.hashes[i] = place(keys[i], f->salt);
+    qsort(w.hashes, n, sizeof *w.hashes, ascending);
+    return w;
+}
+
+static void make_one_filter(size_t n, unsigned width, uint64_t round)
+{
+    rng r = rng_for(1740 + n, round * 100 + width);
+    uint64_t *keys = fresh_keys(&r, n);
+    tamis_plan plan = plan_for(TAMIS_FUSE, n, ldexp(1, -(int)width), 0);
+    tamis *f = filter_of(&plan, keys, n);
+    work w = work_for(&f->plan, f, keys, n);
+    size_t distinct = n;
+
+    assert_int_equal(solve(&f->plan, w.part, w.hashes, &distinct, w.memory), TAMIS_OK);
+    assert_int_equal(distinct, n);
+    assert_memory_equal(w.part, f->payload, plan.bytes);
+    tamis_free(f);
+    free(w.hashes);
+    free(w.part);
+    free(w.memory);
+    free(keys);
+}
+
+static void solvers_make_one_filter(void **state)
+{
+    const size_t sizes[] = { 0, 1, 7, 8, 9, 63, 64, 65, 300, 5000, 150000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned width = 3; width <= 32; width += i < 9 ? 1 : 13)
+            for (uint64_t round = 0; round < (i < 9 ? 5 : 1); round++)
+                make_one_filter(sizes[i], width, round);
+}
+
+/* ---- Lookups ----------------------------------------------------------- */
+
+/* Any number of keys from an odd address on: what is left over from eights and words, too. */
+static void kernels_give_one_answer(tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t fast[4] = { 0 }, portable[4] = { 0 };
+    size_t found = tamis_has_many(f, fast, keys, n);
+
+    tamis__use_cpu(f, 0);
+    assert_int_equal(tamis_has_many(f, portable, keys, n), found);
+    tamis__use_cpu(f, tamis__cpu());
+    assert_memory_equal(fast, portable, sizeof fast);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(fast[i / 64] >> i % 64 & 1, tamis_has(f, keys[i]));
+    for (size_t i = n; i < 256; i++)
+        assert_int_equal(fast[i / 64] >> i % 64 & 1, 0);
+}
+
+static void lookups_agree(void **state)
+{
+    const tamis_kind kinds[] = { TAMIS_FUSE, TAMIS_FUSE4 };
+
+    (void)state;
+    for (unsigned i = 0; i < 64; i++) {
+        rng r = rng_for(1750, i);
+        uint64_t *keys = fresh_keys(&r, 2000);
+        tamis_plan plan = plan_for(kinds[i % 2], 1000, ldexp(1, -1 - (int)(i / 2)), 0);
+        tamis *f = filter_of(&plan, keys, 1000);
+        shuffle(&r, keys, 2000);
+        for (size_t n = 0; n <= 255; n++)
+            kernels_give_one_answer(f, keys + n, n);
+        tamis_free(f);
+        free(keys);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solvers_make_one_filter),
+        cmocka_unit_test(lookups_agree),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
