@@ -218,7 +218,7 @@ static void deal_keys(deck *d, const uint64_t *keys, size_t n)
         d->starts[i] = at;
         at += here;
     }
-    tamis__radix_deal(d->hashes, d->starts, &r, keys, n, d->scratch);
+    tamis__radix_deal(d->hashes, d->starts, &r, keys, n);
     memmove(d->starts + 1, d->starts, groups * sizeof *d->starts);
     d->starts[0] = 0;
 }
@@ -232,7 +232,7 @@ static bool deck_new(deck *d, const tamis *f, size_t n)
 {
     shards s = shards_of(f);
     unsigned bits = deck_bits(n);
-    size_t scratch = larger(tamis__radix_scratch(bits), sizeof(size_t) << s.bits);
+    size_t scratch = sizeof(size_t) << larger(bits, s.bits);
     size_t tables = ((size_t)1 << s.bits) + ((size_t)1 << bits) + 1;
     /* In pieces of whole lines, the shard after those that need be. */
     size_t lines = round_up(n * 8, 64) + round_up(scratch, 64) + round_up(tables * 8, 64);

@@ -664,11 +664,10 @@ static tamis_status append_hashes(tamis_writer *w, const uint64_t *hashes, size_
     return status;
 }
 
-/* One block: where groups end, what dealing needs, the hashes. */
+/* One block: where groups end, the hashes. */
 static size_t scratch_bytes(size_t n, unsigned bits)
 {
-    return round_up(sizeof(size_t) << bits, LINE) + round_up(tamis__radix_scratch(bits), LINE) +
-           n * sizeof(uint64_t) + LINE - 1;
+    return round_up(sizeof(size_t) << bits, LINE) + n * sizeof(uint64_t) + LINE - 1;
 }
 
 static tamis_status append_keys(tamis *f, const uint64_t *keys, size_t n, unsigned bits,
@@ -676,8 +675,7 @@ static tamis_status append_keys(tamis *f, const uint64_t *keys, size_t n, unsign
 {
     radix r = { .bits = bits, .salt = f->salt };
     size_t *ends = (size_t *)scratch, groups = (size_t)1 << bits, from = 0;
-    uint8_t *lines = scratch + round_up(groups * sizeof *ends, LINE);
-    uint64_t *hashes = (uint64_t *)(lines + round_up(tamis__radix_scratch(bits), LINE));
+    uint64_t *hashes = (uint64_t *)(scratch + round_up(groups * sizeof *ends, LINE));
     tamis_writer w = { .f = f };
     tamis_status status = TAMIS_OK;
 
@@ -688,7 +686,7 @@ static tamis_status append_keys(tamis *f, const uint64_t *keys, size_t n, unsign
         ends[i] = start;
         start += held;
     }
-    tamis__radix_deal(hashes, ends, &r, keys, n, lines);
+    tamis__radix_deal(hashes, ends, &r, keys, n);
     for (size_t i = 0; i < groups && !status; from = ends[i++]) {
         tamis__sort(hashes + from, ends[i] - from);
         status = append_hashes(&w, hashes + from, ends[i] - from);
