@@ -10,7 +10,7 @@ static const uint64_t BITS = UINT64_C(1) << 33, KEYS = 4 << 20;
 
 static tamis_plan big_plan(tamis_kind kind)
 {
-    tamis_spec spec = { .fpr = 0.01, .max_bytes = BITS / 8 + (1 << 20) };
+    tamis_spec spec = { .fpr = 0.01, .max_bytes = BITS / 8 + BITS / 8 / 256 };
     tamis_plan plan;
 
     spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = 33 };
