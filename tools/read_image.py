@@ -422,7 +422,7 @@ class Fuse:
         g, lead = h, h << bits & MASK
         if tries > 1:
             g = lead = mix64(h ^ (tries - 1) * 0x9E3779B97F4A7C15 & MASK)
-        found = g >> 25
+        found = (g >> 32) % (1 << 25) ^ (g % (1 << 32) * 0x9E3779B1 >> 32)
         for slot in cls.slots(header, g, lead):
             at = slot * header.width
             byte = part + at // 8
