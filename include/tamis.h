@@ -61,7 +61,8 @@ TAMIS_API const char *tamis_version(void);
     X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")  \
     X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                     \
     X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")    \
-    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")
+    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")               \
+    X(FUSE5, 21, fuse5, "static filter, 5 % above the smallest, reads two lines")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
