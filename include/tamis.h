@@ -63,7 +63,8 @@ TAMIS_API const char *tamis_version(void);
     X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")          \
     X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")                     \
     X(QUOTIENT, 14, quotient, "quotient filter: forgets, resizes and lists fingerprints") \
-    X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")
+    X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")            \
+    X(FUSE5, 21, fuse5, "static filter, 5 % above the smallest, reads two lines")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,

@@ -364,6 +364,7 @@ class Blocked:
 class Fuse:
     name = "fuse"
     arity = 3
+    widest_window = 12
 
     @staticmethod
     def part_bits(h):
@@ -392,9 +393,9 @@ class Fuse:
     @classmethod
     def bytes(cls, h):
         block, window = h.hashes & 15, h.hashes >> 4
-        shaped = (1 <= h.width <= 32 and 2 <= block <= 6 and window <= 12 and h.slots < 1 << 31
-                  and h.slots % (1 << block) == 0 and h.slots >> block > 1 << window
-                  and h.capacity < 1 << 40)
+        shaped = (1 <= h.width <= 32 and 2 <= block <= 6 and window <= cls.widest_window
+                  and h.slots < 1 << 31 and h.slots % (1 << block) == 0
+                  and h.slots >> block > 1 << window and h.capacity < 1 << 40)
         return cls.part_bytes(h) << cls.part_bits(h) if shaped else 0
 
     @classmethod
@@ -422,7 +423,7 @@ class Fuse:
         g, lead = h, h << bits & MASK
         if tries > 1:
             g = lead = mix64(h ^ (tries - 1) * 0x9E3779B97F4A7C15 & MASK)
-        found = g >> 25
+        found = (g >> 32) % (1 << 25) ^ (g % (1 << 32) * 0x9E3779B1 >> 32)
         for slot in cls.slots(header, g, lead):
             at = slot * header.width
             byte = part + at // 8
@@ -449,6 +450,21 @@ class Fuse:
 class Fuse4(Fuse):
     name = "fuse4"
     arity = 4
+
+
+class Fuse5(Fuse):
+    name = "fuse5"
+    widest_window = 10
+
+    @classmethod
+    def slots(cls, h, g, lead):
+        """One slot in each quarter of the near block, and one in a block of the window before it."""
+        length, window = 1 << (h.hashes & 15), 1 << (h.hashes >> 4)
+        starts, quarter = h.slots // length - window, length // 4
+        near = (window + ((lead >> 32) * starts >> 32)) * length
+        for i in range(4):
+            yield near + i * quarter + (g >> 4 * i) % quarter
+        yield near - 1 - (g >> 16) % (window * length)
 
 
 class Xor(Fuse):
@@ -1101,7 +1117,8 @@ class Cqf:
 
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
-         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf}
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
+         21: Fuse5}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

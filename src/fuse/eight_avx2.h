@@ -89,28 +89,51 @@ static inline __m256i reach_avx2(const shape *s, __m256i low)
     return _mm256_and_si256(_mm256_srli_epi32(low, REACH_AT), all_avx2(s->in_window));
 }
 
+/* See put_near(). */
+static inline void put_near_avx2(places *to, size_t i, const shape *s, __m256i low, __m256i near)
+{
+#if ARITY == 5
+    for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < IN_NEAR; j++) {
+        __m256i at = _mm256_and_si256(_mm256_srli_epi32(low, (int)j * IN_QUARTER_BITS),
+                                      all_avx2(quarter - 1));
+        store_avx2(to->at[j] + i,
+                   _mm256_add_epi32(_mm256_add_epi32(near, all_avx2(j * quarter)), at));
+    }
+#else
+    __m256i steps = _mm256_srli_epi32(low, NEAR_STEP_AT);
+
+    store_avx2(to->at[0] + i, _mm256_add_epi32(near, _mm256_and_si256(low, all_avx2(s->in_block))));
+    store_avx2(to->at[1] + i, _mm256_add_epi32(near, step_avx2(s, low, steps)));
+#endif
+}
+
 /* See spots_of(). */
 static inline void put_avx2(places *to, size_t i, const shape *s, __m256i low, __m256i near,
                             __m256i print)
 {
-    __m256i in_block = all_avx2(s->in_block);
     __m256i far = _mm256_sub_epi32(_mm256_sub_epi32(near, all_avx2(1)), reach_avx2(s, low));
 
-    store_avx2(to->at[0] + i, _mm256_add_epi32(near, _mm256_and_si256(low, in_block)));
-    store_avx2(to->at[1] + i,
-               _mm256_add_epi32(near, step_avx2(s, low, _mm256_srli_epi32(low, NEAR_STEP_AT))));
-    store_avx2(to->at[2] + i, far);
+    put_near_avx2(to, i, s, low, near);
+    store_avx2(to->at[IN_NEAR] + i, far);
 #if ARITY == 4
     store_avx2(to->at[3] + i,
-               _mm256_add_epi32(_mm256_andnot_si256(in_block, far),
+               _mm256_add_epi32(_mm256_andnot_si256(all_avx2(s->in_block), far),
                                 step_avx2(s, far, _mm256_srli_epi32(low, FAR_STEP_AT))));
 #endif
     store_avx2(to->print + i, print);
 }
 
+/* See print_of(): the upper half of the result. */
+static inline __m256i print_avx2(__m256i g)
+{
+    __m256i mixed = _mm256_mul_epu32(g, _mm256_set1_epi64x((long long)PRINT_FACTOR));
+
+    return _mm256_xor_si256(_mm256_and_si256(g, _mm256_set1_epi64x((long long)PRINT_MASK)), mixed);
+}
+
 static inline __m256i prints_avx2(__m256i a, __m256i b)
 {
-    return lows_avx2(_mm256_srli_epi64(a, PRINT_AT), _mm256_srli_epi64(b, PRINT_AT));
+    return highs_avx2(print_avx2(a), print_avx2(b));
 }
 
 static inline __m256i starts_avx2(const shape *s, __m256i g, unsigned skip)

@@ -10,16 +10,15 @@
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
 #define ARITY 3
+#define SOLVE_AVX2 tamis__fuse_solve_avx2
+#define BATCH_AVX2 tamis__fuse_avx2
 
 /* Of slots above 8 bits, blocks are half as long, to be nearer to a line. They need a little more
  * room, in 1024ths. */
 enum { WIDE_HALVINGS = 1, STARTS_A_HALVING = 4 };
 
-#include "base/cpu.h"
-#include "fuse/kernels.h"
-#include "fuse/peel.h"
+#include "fuse/fastest.h"
 #include "fuse/sizing.h"
-#include "fuse/window_many.h"
 
 static const sizing SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 4, 0, 512 },       { 32, 5, 0, 512 },
@@ -35,30 +34,6 @@ static const sizing SIZES[] = {
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
     return plan_by(p, spec, SIZES);
-}
-
-static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                               void *memory)
-{
-#if defined(__x86_64__)
-    if (tamis__cpu() & TAMIS_CPU_AVX2)
-        return tamis__fuse_solve_avx2(p, part, hashes, n, memory);
-#endif
-    return solve(p, part, hashes, n, memory);
-}
-
-static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
-#if defined(__x86_64__)
-    if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__fuse_avx2;
-#endif
-    (void)cpu;
-    return &PORTABLE;
 }
 
 const tamis_ops tamis__fuse = {

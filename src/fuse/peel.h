@@ -4,7 +4,7 @@
  * A slot that only one key has is that key's: whatever the others want, it is written last. Without
  * that key, other slots may have one key only, and so on. The first window of blocks is near to no
  * key, and far from few: it has few keys. Peeling starts there and moves on like a wave (it would
- * not start at the other end, whose blocks have two slots of a key each); a sweep from the first
+ * not start at the other end, whose blocks have two slots of a key or more); a sweep from the first
  * block to the last, in which keys are added just ahead of the wave, works on some three windows of
  * blocks at a time and stays in the cache.
  *
@@ -69,7 +69,7 @@ static inline bool is_single(uint64_t state)
 /* What the j-th slot of a key has of it. */
 static inline uint64_t mark_of(uint64_t g, unsigned j)
 {
-    return (g & (IS_FAR - 1)) | (j < 2 ? 0 : IS_FAR);
+    return (g & PRINT_MASK) | (j < IN_NEAR ? 0 : IS_FAR);
 }
 
 /* The slots of the key that is left in a slot. */
@@ -116,13 +116,8 @@ FUSE_INLINE uint64_t add_places(peeling *q, const places *p, size_t i, size_t n)
     uint64_t *states = q->states, crowd = 0;
 
     for (size_t k = 0; k < n; k++) {
-        uint64_t near = mark_of(keys[k], 0), far = mark_of(keys[k], 2);
-        crowd |= add_to(&states[p->at[0][k]], near);
-        crowd |= add_to(&states[p->at[1][k]], near);
-        crowd |= add_to(&states[p->at[2][k]], far);
-#if ARITY == 4
-        crowd |= add_to(&states[p->at[3][k]], far);
-#endif
+        for (unsigned j = 0; j < ARITY; j++)
+            crowd |= add_to(&states[p->at[j][k]], mark_of(keys[k], j));
     }
     return crowd;
 }
@@ -414,7 +409,7 @@ static void fill(const peeling *q, uint8_t *array)
 }
 
 /* A key that was abandoned may have its fingerprint in its slots for all that: it has if it shares
- * both with another key. Returns how many have not, and puts them in front. */
+ * all of them with another key. Returns how many have not, and puts them in front. */
 static size_t without_a_slot(const peeling *q, const uint8_t *array, uint64_t *keys, size_t n)
 {
     size_t kept = 0;

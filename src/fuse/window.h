@@ -1,11 +1,11 @@
-/* window.h - where a binary fuse filter keeps the fingerprints of its keys; for any ARITY, 3 or 4,
+/* window.h - where a binary fuse filter keeps the fingerprints of its keys; for any ARITY, 3 to 5,
  * which the includer defines.
  *
  * A part (base/parts.h) is an array of plan.slots fingerprints of plan.width bits, then a tail. The
  * array is cut into blocks, in most filters of 64 slots: with 8 bits, a line of the cache. A
- * key has two slots in one block, the near one, and one (ARITY 4: two) in the far one: any of
- * the 2^window_bits before it. The xor of its slots is its fingerprint. So a lookup reads two
- * lines, whatever the ARITY, where slots in as many segments would take ARITY of them.
+ * key has two slots (ARITY 5: four) in one block, the near one, and one (ARITY 4: two) in the far
+ * one: any of the 2^window_bits before it. The xor of its slots is its fingerprint. So a lookup
+ * reads two lines, whatever the ARITY, where slots in as many segments would take ARITY of them.
  *
  *   h = place(key), after the bits that choose the part:
  *
@@ -14,13 +14,18 @@
  *   bits 6 .. 10       from there to the second: at least 1, at most half a block, cyclic
  *   bits 11 .. 28      from the near block back to the slot in the far one
  *   bits 27 .. 31      from there to the second, if there is one
- *   bits 25 .. 56      fingerprint
+ *   bits 32 .. 56      fingerprint, xored with what bits 0 .. 31 are mixed to
+ *
+ * With ARITY 5, there is a slot in each quarter of the near block:
+ *
+ *   bits 0 .. 15       where in the quarters, four bits each
+ *   bits 16 .. 31      from the near block back to the slot in the far one
  *
  * Of each field, as many low bits count as the geometry needs: of the window, 16 in large filters,
- * so that 32 bits have all places within blocks. Fingerprints that share bits with places are no
- * less rare for that, since for strangers it is the slots that are random; but no bit of theirs may
- * depend on one slot alone, as a slot that is filled while its key has only zeros in the others
- * would suit many strangers.
+ * so that 32 bits have all places within blocks. A stranger that shares with a key the only slots
+ * of the two that are not zero passes if it shares the fingerprint: in a filter of five keys that
+ * is not rare. So fingerprints are made of bits that choose no slot. They are mixed with those that
+ * do, because in large filters the near block takes some of the former.
  *
  * Where seed 0, h itself, has bad luck, g = mix64(h ^ seed) is used instead of it, in this part.
  *
@@ -44,9 +49,12 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { NEAR_STEP_AT = 6, REACH_AT = 11, FAR_STEP_AT = 27, PRINT_AT = 25 };
-enum { LEAST_BLOCK_BITS = 2, MOST_BLOCK_BITS = 6, MOST_WINDOW_BITS = 12 };
+enum { NEAR_STEP_AT = 6, REACH_AT = ARITY == 5 ? 16 : 11, FAR_STEP_AT = 27 };
+enum { LEAST_BLOCK_BITS = 2, MOST_BLOCK_BITS = 6, MOST_WINDOW_BITS = ARITY == 5 ? 10 : 12 };
 enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8 };
+
+/* Slots of a key in its near block: they come first. */
+enum { IN_NEAR = ARITY == 5 ? 4 : 2, IN_QUARTER_BITS = 4 };
 
 /* plan.hashes is made of two numbers. */
 enum { WINDOW_BITS_AT = 4 };
@@ -153,14 +161,24 @@ typedef struct spots {
     uint32_t at[ARITY];
 } spots;
 
+static inline void put_near(spots *to, const shape *s, uint32_t low, uint32_t near)
+{
+#if ARITY == 5
+    for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < IN_NEAR; j++)
+        to->at[j] = near + j * quarter + (low >> j * IN_QUARTER_BITS & (quarter - 1));
+#else
+    to->at[0] = near + (low & s->in_block);
+    to->at[1] = near + ((low + 1 + (low >> NEAR_STEP_AT & s->in_half)) & s->in_block);
+#endif
+}
+
 /* Low bits of g are all that is needed of it. */
 static inline spots spots_of(const shape *s, uint32_t low, uint32_t near)
 {
     spots to;
 
-    to.at[0] = near + (low & s->in_block);
-    to.at[1] = near + ((low + 1 + (low >> NEAR_STEP_AT & s->in_half)) & s->in_block);
-    to.at[2] = near - 1 - reach_of(s, low);
+    put_near(&to, s, low, near);
+    to.at[IN_NEAR] = near - 1 - reach_of(s, low);
 #if ARITY == 4
     to.at[3] = step_from(s, to.at[2], low >> FAR_STEP_AT);
 #endif
@@ -180,9 +198,14 @@ static inline uint32_t near_left(const shape *s, uint32_t slot, uint64_t state)
     return (slot & ~s->in_block) + (blocks & is_far);
 }
 
+/* The factor is a prime next to 2^32 over the golden ratio. */
+#define PRINT_FACTOR UINT64_C(0x9E3779B1)
+#define PRINT_MASK ((UINT64_C(1) << FAR_AT) - 1)
+
+/* Of a hash as of a state: bits that only one of the two has do not count. */
 static inline uint32_t print_of(uint64_t g)
 {
-    return (uint32_t)(g >> PRINT_AT);
+    return (uint32_t)(((g & PRINT_MASK) ^ (uint32_t)g * PRINT_FACTOR) >> 32);
 }
 
 /* A slot; `plain` is the width if that is 8, 16 or 32, else 0, and known when this is compiled. */

@@ -73,7 +73,7 @@ FUSE_INLINE void fetch_eight(const flight *to, size_t i, const query *q, unsigne
 
     for (size_t end = i + EIGHT; i < end; i++) {
         const uint8_t *slots = is_single ? q->f->payload : to->part[i];
-        for (unsigned j = 0; j < ARITY; j += width == 8 ? 2 : 1)
+        for (unsigned j = 0; j < ARITY; j += width == 8 ? IN_NEAR : 1)
             __builtin_prefetch(slots + packed_byte(to->p.at[j][i], width));
     }
 }

@@ -5,7 +5,9 @@
 /* Of a small filter. */
 enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8, TAIL_STASH = 16, STASH = 3, TAIL = 40 };
 
-static const tamis_kind KINDS[] = { TAMIS_FUSE, TAMIS_FUSE4 };
+enum { N_KINDS = 3 };
+
+static const tamis_kind KINDS[N_KINDS] = { TAMIS_FUSE, TAMIS_FUSE4, TAMIS_FUSE5 };
 
 static uint8_t *tail(const tamis *f)
 {
@@ -50,7 +52,7 @@ static tamis_plan squeezed(tamis_kind kind, uint64_t n, uint64_t blocks)
 static void stash_and_seeds_are_used_and_work(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < N_KINDS; k++) {
         size_t stashed = 0, reseeded = 0, of_each[STASH + 1] = { 0 };
         rng r = rng_for(1700, (uint64_t)k);
 
@@ -108,7 +110,7 @@ static void too_small_a_geometry_grows(void **state)
     const size_t sizes[] = { 200, 1000, 20000 };
 
     (void)state;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < N_KINDS; k++)
         for (int s = 0; s < 3; s++) {
             rng r = rng_for(1720, sizes[s]);
             uint64_t *keys = fresh_keys(&r, sizes[s]);
@@ -133,7 +135,7 @@ static void too_small_a_geometry_grows(void **state)
 static void every_width_works(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < N_KINDS; k++)
         for (int width = 1; width <= 32; width++) {
             rng r = rng_for(1730, (uint64_t)width);
             uint64_t *keys = fresh_keys(&r, 3000), strangers = 0;
@@ -166,6 +168,9 @@ static void sizes_are_as_promised(void **state)
     assert_true(bits_per_key(TAMIS_FUSE4, 10000000, 0x1p-10) <= 8.63 * 10 / 8);
     assert_true(bits_per_key(TAMIS_FUSE, 1000000000, 0x1p-8) <= 9.05);
     assert_true(bits_per_key(TAMIS_FUSE4, 1000000000, 0x1p-8) <= 8.63);
+    assert_true(bits_per_key(TAMIS_FUSE5, 10000000, 0x1p-8) <= 8.40);
+    assert_true(bits_per_key(TAMIS_FUSE5, 10000000, 0x1p-10) <= 8.40 * 10 / 8);
+    assert_true(bits_per_key(TAMIS_FUSE5, 1000000000, 0x1p-8) <= 8.40);
 }
 
 /* ---- Geometry ---------------------------------------------------------- */
@@ -192,6 +197,22 @@ static void other_geometries_are_refused(void **state)
         assert_int_equal(bytes(&bad[i]), 0);
 }
 
+/* The fields of a key have room for shorter windows if it has five slots. */
+static void windows_are_no_longer_than_their_field(void **state)
+{
+    const uint32_t most[N_KINDS] = { 12, 12, 10 };
+
+    (void)state;
+    for (int k = 0; k < N_KINDS; k++) {
+        tamis_plan plan = plan_for(KINDS[k], 5000000, 0.01, 0);
+
+        plan.hashes = most[k] << 4 | 6;
+        assert_true(tamis__ops(KINDS[k])->bytes(&plan) > 0);
+        plan.hashes = (most[k] + 1) << 4 | 6;
+        assert_int_equal(tamis__ops(KINDS[k])->bytes(&plan), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +222,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_width_works),
         cmocka_unit_test(sizes_are_as_promised),
         cmocka_unit_test(other_geometries_are_refused),
+        cmocka_unit_test(windows_are_no_longer_than_their_field),
     };
 
     test_begin(argc, argv);
