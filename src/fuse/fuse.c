@@ -20,6 +20,7 @@ enum { WIDE_HALVINGS = 1, STARTS_A_HALVING = 4 };
 #include "fuse/peel.h"
 #include "fuse/sizing.h"
 #include "fuse/window_many.h"
+#include "fuse/window_one.h"
 
 static const sizing SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 4, 0, 512 },       { 32, 5, 0, 512 },
@@ -69,4 +70,5 @@ const tamis_ops tamis__fuse = {
     .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
+    .prepare = prepare,
 };

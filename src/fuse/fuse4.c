@@ -19,6 +19,7 @@ enum { WIDE_HALVINGS = 0, STARTS_A_HALVING = 0 };
 #include "fuse/peel.h"
 #include "fuse/sizing.h"
 #include "fuse/window_many.h"
+#include "fuse/window_one.h"
 
 static const sizing SIZES[] = {
     { 10, 3, 0, 1024 },      { 18, 4, 0, 600 },       { 32, 5, 0, 512 },
@@ -68,4 +69,5 @@ const tamis_ops tamis__fuse4 = {
     .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
+    .prepare = prepare,
 };
