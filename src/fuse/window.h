@@ -117,6 +117,40 @@ static inline shape shape_of(const tamis_plan *p)
                     .width = p->width };
 }
 
+/* What is kept of it for lookups. A copy, not the bytes of a shape: the compiler can leave out what
+ * is not used of it. */
+static inline void keep_shape(tamis *f, const shape *s)
+{
+    uint64_t *to = f->numbers;
+
+    *to++ = s->room;
+    *to++ = s->part_bytes;
+    *to++ = s->tail;
+    *to++ = (uint64_t)s->window << 32 | s->in_block;
+    *to++ = (uint64_t)s->stash << 32 | s->bitmap;
+    *to++ = (uint64_t)s->in_window << 32 | s->width << 16 | s->part_bits << 8 | s->block_bits;
+}
+
+static inline shape kept_shape(const tamis *f)
+{
+    const uint64_t *from = f->numbers;
+    uint32_t in_block = (uint32_t)from[3];
+
+    return (shape){ .starts = from[0] >> (uint8_t)from[5],
+                    .room = from[0],
+                    .part_bytes = from[1],
+                    .tail = from[2],
+                    .window = (uint32_t)(from[3] >> 32),
+                    .block_bits = (uint8_t)from[5],
+                    .in_block = in_block,
+                    .in_half = in_block >> 1,
+                    .in_window = (uint32_t)(from[5] >> 32),
+                    .stash = (uint32_t)(from[4] >> 32),
+                    .bitmap = (uint32_t)from[4],
+                    .part_bits = (uint8_t)(from[5] >> 8),
+                    .width = (uint8_t)(from[5] >> 16) };
+}
+
 /* ---- Places ------------------------------------------------------------ */
 
 /* What a key is placed by: seed 0 is the hash itself. */
