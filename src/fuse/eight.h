@@ -38,6 +38,13 @@ static inline void place_eight(places *to, size_t i, const shape *s, const uint6
         put_key(to, i + k, s, g[k], near_of(s, g[k], skip));
 }
 
+/* Where the parts of eight keys begin. */
+static inline void part_eight(uint64_t *to, const shape *s, const uint64_t *g)
+{
+    for (unsigned k = 0; k < EIGHT; k++)
+        to[k] = part_of(g[k], s->part_bits) * s->part_bytes;
+}
+
 /* Places from what is left in slots that have one key each. */
 static inline void trace_eight(places *to, size_t i, const shape *s, const uint32_t *slots,
                                const uint64_t *states)
@@ -76,6 +83,17 @@ static inline unsigned marked_eight(const uint8_t *bitmap, uint32_t size, const 
     return marked;
 }
 
+/* The same, of the bitmap in the part of each key. */
+static inline unsigned marked_in_parts(const uint8_t *bitmap, uint32_t size, const uint64_t *g,
+                                       const uint64_t *parts)
+{
+    unsigned marked = 0;
+
+    for (unsigned k = 0; k < EIGHT; k++)
+        marked |= (unsigned)(bitmap[parts[k] + (g[k] >> 3 & (size - 1))] >> g[k] % 8 & 1) << k;
+    return marked;
+}
+
 /* What the slots of each key are together, at a width that is not plain. */
 static inline void odd_eight(uint32_t *x, const places *p, size_t i, const uint8_t *slots,
                              unsigned width)
@@ -84,6 +102,16 @@ static inline void odd_eight(uint32_t *x, const places *p, size_t i, const uint8
         x[k] = 0;
         for (unsigned j = 0; j < ARITY; j++)
             x[k] ^= packed_get_odd(slots, p->at[j][i + k], width);
+    }
+}
+
+static inline void odd_in_parts(uint32_t *x, const places *p, size_t i, const uint8_t *slots,
+                                const uint64_t *parts, unsigned width)
+{
+    for (unsigned k = 0; k < EIGHT; k++) {
+        x[k] = 0;
+        for (unsigned j = 0; j < ARITY; j++)
+            x[k] ^= packed_get_odd(slots + parts[k], p->at[j][i + k], width);
     }
 }
 

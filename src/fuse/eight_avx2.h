@@ -153,6 +153,18 @@ static inline void place_eight(places *to, size_t i, const shape *s, const uint6
     put_avx2(to, i, s, low, _mm256_add_epi32(near, all_avx2(s->window)), prints_avx2(a, b));
 }
 
+/* Parts begin at multiples of 64 bytes: of these, numbers fit in 32 bits. */
+static inline void part_eight(uint64_t *to, const shape *s, const uint64_t *g)
+{
+    __m256i size = _mm256_set1_epi64x((long long)(s->part_bytes / 64));
+    __m128i shift = _mm_cvtsi32_si128((int)(64 - s->part_bits));
+
+    for (unsigned i = 0; i < EIGHT; i += 4) {
+        __m256i part = _mm256_srl_epi64(load_avx2(g + i), shift);
+        store_avx2(to + i, _mm256_slli_epi64(_mm256_mul_epu32(part, size), 6));
+    }
+}
+
 /* See near_left(). */
 static inline void trace_eight(places *to, size_t i, const shape *s, const uint32_t *slots,
                                const uint64_t *states)
@@ -196,6 +208,24 @@ static inline unsigned marked_eight(const uint8_t *bitmap, uint32_t size, const 
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(bit, 31)));
 }
 
+static inline unsigned marked_in_parts(const uint8_t *bitmap, uint32_t size, const uint64_t *g,
+                                       const uint64_t *parts)
+{
+    __m256i in_bitmap = _mm256_set1_epi64x((long long)(size - 8));
+    __m256i last_bit = _mm256_set1_epi64x(63);
+    unsigned marked = 0;
+
+    for (unsigned i = 0; i < EIGHT; i += 4) {
+        __m256i low = load_avx2(g + i);
+        __m256i at = _mm256_and_si256(_mm256_srli_epi64(low, 3), in_bitmap);
+        __m256i word = _mm256_i64gather_epi64((const long long *)(const void *)bitmap,
+                                              _mm256_add_epi64(at, load_avx2(parts + i)), 1);
+        __m256i bit = _mm256_sllv_epi64(word, _mm256_andnot_si256(low, last_bit));
+        marked |= (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(bit)) << i;
+    }
+    return marked;
+}
+
 static inline __m256i odd_avx2(const uint8_t *slots, __m256i at, unsigned width)
 {
     __m256i bit = _mm256_mullo_epi32(at, all_avx2(width));
@@ -212,6 +242,35 @@ static inline void odd_eight(uint32_t *x, const places *p, size_t i, const uint8
 
     for (unsigned j = 1; j < ARITY; j++)
         sum = _mm256_xor_si256(sum, odd_avx2(slots, load_avx2(p->at[j] + i), width));
+    store_avx2(x, sum);
+}
+
+/* Four slots, each in its own part, from 32-bit numbers of bytes. */
+static inline __m128i four_in_parts_avx2(const uint8_t *slots, __m128i bytes, const uint64_t *parts)
+{
+    __m256i at = _mm256_add_epi64(_mm256_cvtepu32_epi64(bytes), load_avx2(parts));
+
+    return _mm256_i64gather_epi32((const int *)(const void *)slots, at, 1);
+}
+
+static inline __m256i odd_in_parts_avx2(const uint8_t *slots, __m256i at, const uint64_t *parts,
+                                        unsigned width)
+{
+    __m256i bit = _mm256_mullo_epi32(at, all_avx2(width)), bytes = _mm256_srli_epi32(bit, 3);
+    __m128i a = four_in_parts_avx2(slots, _mm256_castsi256_si128(bytes), parts);
+    __m128i b = four_in_parts_avx2(slots, _mm256_extracti128_si256(bytes, 1), parts + 4);
+
+    return _mm256_srlv_epi32(_mm256_set_m128i(b, a), _mm256_and_si256(bit, all_avx2(7)));
+}
+
+static inline void odd_in_parts(uint32_t *x, const places *p, size_t i, const uint8_t *slots,
+                                const uint64_t *parts, unsigned width)
+{
+    __m256i sum = odd_in_parts_avx2(slots, load_avx2(p->at[0] + i), parts, width);
+
+    for (unsigned j = 1; j < ARITY; j++)
+        sum =
+            _mm256_xor_si256(sum, odd_in_parts_avx2(slots, load_avx2(p->at[j] + i), parts, width));
     store_avx2(x, sum);
 }
 

@@ -7,6 +7,7 @@
 #include "fuse/kernels.h"
 #include "fuse/peel.h"
 #include "fuse/window_many.h"
+#include "fuse/window_one.h"
 
 static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
                                void *memory)

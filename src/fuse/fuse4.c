@@ -43,4 +43,5 @@ const tamis_ops tamis__fuse4 = {
     .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
+    .prepare = prepare,
 };

@@ -44,4 +44,5 @@ const tamis_ops tamis__fuse5 = {
     .verify = verify,
     .solver = &SOLVER,
     .batch = batch,
+    .prepare = prepare,
 };

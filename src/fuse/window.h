@@ -62,6 +62,7 @@ enum { WINDOW_BITS_AT = 4 };
 /* The plan's numbers as the code below wants them. */
 typedef struct shape {
     uint64_t starts;                                   /* blocks that may be near ones */
+    uint64_t room;                                     /* slots of them */
     uint64_t part_bytes;                               /* from one part to the next */
     uint64_t tail;                                     /* in a part */
     uint32_t window;                                   /* slots in it */
@@ -107,9 +108,10 @@ static inline shape shape_of(const tamis_plan *p)
 {
     uint32_t in_block = (UINT32_C(1) << block_bits_of(p)) - 1;
     uint32_t window = UINT32_C(1) << (block_bits_of(p) + window_bits_of(p));
-    uint64_t size = part_bytes_of(p);
+    uint64_t size = part_bytes_of(p), room = p->slots - window;
 
-    return (shape){ .starts = (p->slots >> block_bits_of(p)) - (UINT64_C(1) << window_bits_of(p)),
+    return (shape){ .starts = room >> block_bits_of(p),
+                    .room = room,
                     .part_bytes = size,
                     .tail = size - tail_bytes_of(p->slots),
                     .window = window,
@@ -121,6 +123,40 @@ static inline shape shape_of(const tamis_plan *p)
                     .bitmap = (uint32_t)bitmap_bytes_of(p->slots),
                     .part_bits = part_bits(p->capacity),
                     .width = p->width };
+}
+
+/* What is kept of it for lookups. A copy, not the bytes of a shape: the compiler can leave out what
+ * is not used of it. */
+static inline void keep_shape(tamis *f, const shape *s)
+{
+    uint64_t *to = f->numbers;
+
+    *to++ = s->room;
+    *to++ = s->part_bytes;
+    *to++ = s->tail;
+    *to++ = (uint64_t)s->window << 32 | s->in_block;
+    *to++ = (uint64_t)s->stash << 32 | s->bitmap;
+    *to++ = (uint64_t)s->in_window << 32 | s->width << 16 | s->part_bits << 8 | s->block_bits;
+}
+
+static inline shape kept_shape(const tamis *f)
+{
+    const uint64_t *from = f->numbers;
+    uint32_t in_block = (uint32_t)from[3];
+
+    return (shape){ .starts = from[0] >> (uint8_t)from[5],
+                    .room = from[0],
+                    .part_bytes = from[1],
+                    .tail = from[2],
+                    .window = (uint32_t)(from[3] >> 32),
+                    .block_bits = (uint8_t)from[5],
+                    .in_block = in_block,
+                    .in_half = in_block >> 1,
+                    .in_window = (uint32_t)(from[5] >> 32),
+                    .stash = (uint32_t)(from[4] >> 32),
+                    .bitmap = (uint32_t)from[4],
+                    .part_bits = (uint8_t)(from[5] >> 8),
+                    .width = (uint8_t)(from[5] >> 16) };
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -141,7 +177,7 @@ static inline uint64_t unseeded(uint64_t g, unsigned seed)
  * part. */
 static inline uint32_t near_of(const shape *s, uint64_t g, unsigned skip)
 {
-    return s->window + ((uint32_t)((g << skip >> 32) * s->starts >> 32) << s->block_bits);
+    return s->window + ((uint32_t)((g << skip >> 32) * s->room >> 32) & ~s->in_block);
 }
 
 /* From there back to the slot in the far block, less 1. */
@@ -279,24 +315,6 @@ static inline bool is_stashed(const shape *s, const uint8_t *tail, uint64_t g)
 static inline const uint8_t *part_with(const tamis *f, const shape *s, uint64_t h)
 {
     return (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
-}
-
-static inline bool has(const tamis *f, uint64_t key)
-{
-    const shape s = shape_of(&f->plan);
-    uint64_t h = place(key, f->salt);
-    const uint8_t *part = part_with(f, &s, h), *tail = part + s.tail;
-    unsigned tries = tail[TAIL_TRIES];
-
-    if (tries == 0)
-        return false;
-    uint64_t g = seeded(h, tries - 1);
-    spots to = spots_of(&s, (uint32_t)g, near_of(&s, g, tries == 1 ? s.part_bits : 0));
-    uint32_t x = print_of(g);
-    for (unsigned j = 0; j < ARITY; j++)
-        x ^= packed_get(part, to.at[j], s.width);
-    return (x & packed_mask(s.width)) == 0 ||
-           (may_be_stashed(&s, tail, g) && is_stashed(&s, tail, g));
 }
 
 static inline const char *verify_part(const shape *s, const uint8_t *tail)

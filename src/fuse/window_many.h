@@ -15,8 +15,8 @@
 typedef struct flight {
     places p;
     uint64_t g[PLACES];
-    const uint8_t *part[PLACES];
-    uint64_t absent; /* keys of parts without keys */
+    uint64_t part[PLACES]; /* where in the payload the part of each begins */
+    uint64_t absent;       /* keys of parts without keys */
 } flight;
 
 /* What all keys of a call have in common. */
@@ -27,6 +27,13 @@ typedef struct query {
     size_t n;
 } query;
 
+FUSE_INLINE const uint8_t *part_at(const flight *at, size_t i, const query *q, bool is_single)
+{
+    const uint8_t *first = q->f->payload;
+
+    return is_single ? first : first + at->part[i];
+}
+
 /* ---- Places ------------------------------------------------------------ */
 
 /* Few parts have another seed than 0, but of those that do, each may have its own. */
@@ -36,7 +43,7 @@ static inline void place_mixed(flight *to, size_t i, const query *q)
 
     for (size_t end = i + EIGHT; i < end; i++) {
         uint64_t h = to->g[i];
-        unsigned tries = to->part[i][s->tail + TAIL_TRIES];
+        unsigned tries = part_at(to, i, q, false)[s->tail + TAIL_TRIES];
         unsigned skip = tries == 1 ? s->part_bits : 0;
 
         to->absent &= ~(UINT64_C(1) << i);
@@ -57,8 +64,7 @@ FUSE_INLINE void place_keys(flight *to, const query *q, size_t from, bool is_sin
         keys = memcpy(last, keys, (q->n - from) * sizeof *keys);
     hash_eight(to->g + i, keys, q->f->salt);
     if (!is_single)
-        for (size_t k = i; k < i + EIGHT; k++)
-            to->part[k] = part_with(q->f, &q->s, to->g[k]);
+        part_eight(to->part + i, &q->s, to->g + i);
     if (is_mixed)
         place_mixed(to, i, q);
     else
@@ -66,16 +72,21 @@ FUSE_INLINE void place_keys(flight *to, const query *q, size_t from, bool is_sin
 }
 
 /* A plain block of 8 bits is one line; of others, slots may be in two. */
+FUSE_INLINE void fetch_key(const flight *to, size_t i, const query *q, unsigned plain,
+                           bool is_single)
+{
+    unsigned width = plain ? plain : q->s.width;
+    const uint8_t *slots = part_at(to, i, q, is_single);
+
+    for (unsigned j = 0; j < ARITY; j += width == 8 ? IN_NEAR : 1)
+        __builtin_prefetch(slots + packed_byte(to->p.at[j][i], width));
+}
+
 FUSE_INLINE void fetch_eight(const flight *to, size_t i, const query *q, unsigned plain,
                              bool is_single)
 {
-    unsigned width = plain ? plain : q->s.width;
-
-    for (size_t end = i + EIGHT; i < end; i++) {
-        const uint8_t *slots = is_single ? q->f->payload : to->part[i];
-        for (unsigned j = 0; j < ARITY; j += width == 8 ? IN_NEAR : 1)
-            __builtin_prefetch(slots + packed_byte(to->p.at[j][i], width));
-    }
+    for (size_t end = i + EIGHT; i < end; i++)
+        fetch_key(to, i, q, plain, is_single);
 }
 
 /* ---- Answers ----------------------------------------------------------- */
@@ -85,13 +96,10 @@ FUSE_INLINE unsigned maybe_stashed_eight(const flight *from, size_t i, const que
 {
     const shape *s = &q->s;
     const uint8_t *bitmap = (const uint8_t *)q->f->payload + s->tail + TAIL_BITMAP;
-    unsigned maybe = 0;
 
     if (is_single)
         return marked_eight(bitmap, s->bitmap, from->g + i);
-    for (unsigned k = 0; k < EIGHT; k++)
-        maybe |= (unsigned)may_be_stashed(s, from->part[i + k] + s->tail, from->g[i + k]) << k;
-    return maybe;
+    return marked_in_parts(bitmap, s->bitmap, from->g + i, from->part + i);
 }
 
 /* Keys that may be stashed are few. */
@@ -101,24 +109,32 @@ FUSE_INLINE unsigned stashed_eight(const flight *from, size_t i, const query *q,
 
     for (; __builtin_expect(maybe != 0, 0); maybe &= maybe - 1) {
         unsigned k = (unsigned)__builtin_ctz(maybe);
-        const uint8_t *part = is_single ? q->f->payload : from->part[i + k];
+        const uint8_t *part = part_at(from, i + k, q, is_single);
         found |= (unsigned)is_stashed(&q->s, part + q->s.tail, from->g[i + k]) << k;
     }
     return found;
 }
 
-/* Slots of the keys, xored. For eight at once, bits of a part must be numbered in 32 bits. */
+/* Slots of the keys, xored. For eight at once, bits of a part must be numbered in 32 bits.
+ *
+ * Where slots are looked at one by one, the lines of the eight that was placed last are asked for
+ * between them, if it `fetches`: in one go, they would hold up all that comes after. */
 FUSE_INLINE void look_at_slots(uint32_t *x, const flight *from, size_t i, const query *q,
-                               unsigned plain, bool is_single)
+                               unsigned plain, bool is_single, bool fetches)
 {
     unsigned width = q->s.width;
 
-    if (!plain && is_single && width <= PACKED_NARROW && q->s.part_bytes < UINT32_MAX / 8) {
-        odd_eight(x, &from->p, i, q->f->payload, width);
+    if (!plain && width <= PACKED_NARROW && q->s.part_bytes < UINT32_MAX / 8) {
+        if (is_single)
+            odd_eight(x, &from->p, i, q->f->payload, width);
+        else
+            odd_in_parts(x, &from->p, i, q->f->payload, from->part + i, width);
         return;
     }
     for (unsigned k = 0; k < EIGHT; k++) {
-        const uint8_t *slots = is_single ? q->f->payload : from->part[i + k];
+        const uint8_t *slots = part_at(from, i + k, q, is_single);
+        if (plain && fetches)
+            fetch_key(from, (i + PLACES - EIGHT) % PLACES + k, q, plain, is_single);
         x[k] = get(slots, from->p.at[0][i + k], width, plain);
         for (unsigned j = 1; j < ARITY; j++)
             x[k] ^= get(slots, from->p.at[j][i + k], width, plain);
@@ -126,11 +142,11 @@ FUSE_INLINE void look_at_slots(uint32_t *x, const flight *from, size_t i, const 
 }
 
 FUSE_INLINE uint64_t look_at_eight(const flight *from, size_t i, const query *q, unsigned plain,
-                                   bool is_single, bool has_stash)
+                                   bool is_single, bool has_stash, bool fetches)
 {
     _Alignas(32) uint32_t x[EIGHT];
 
-    look_at_slots(x, from, i, q, plain, is_single);
+    look_at_slots(x, from, i, q, plain, is_single, fetches);
     unsigned found = fits_eight(&from->p, i, x, packed_mask(plain ? plain : q->s.width));
     if (has_stash)
         found |= stashed_eight(from, i, q, is_single);
@@ -147,38 +163,49 @@ FUSE_INLINE uint64_t look_and_place(flight *at, const query *q, size_t from, uns
     uint64_t found = 0, absent = at->absent;
 
     for (size_t i = 0; i < PLACES; i += EIGHT) {
-        found |= look_at_eight(at, i, q, plain, is_single, has_stash);
+        found |= look_at_eight(at, i, q, plain, is_single, has_stash, true);
         if (from + i < q->n) {
             place_keys(at, q, from + i, is_single, is_mixed);
-            fetch_eight(at, i, q, plain, is_single);
+            if (!plain)
+                fetch_eight(at, i, q, plain, is_single);
         }
     }
     return found & ~absent;
+}
+
+/* The last keys, at least one of them; none comes after. */
+FUSE_INLINE uint64_t look_at_last(const flight *at, const query *q, size_t n, unsigned plain,
+                                  bool is_single, bool has_stash)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < n; i += EIGHT)
+        found |= look_at_eight(at, i, q, plain, is_single, has_stash, false);
+    return found & ~at->absent & UINT64_MAX >> (PLACES - n);
 }
 
 FUSE_INLINE size_t has_many_of(const query *q, uint64_t *hits, unsigned plain, bool is_single,
                                bool is_mixed, bool has_stash)
 {
     flight at;
-    size_t found = 0, n = q->n;
+    size_t i = 0, found = 0, n = q->n;
 
     at.absent = 0;
-    for (size_t i = 0; i < n && i < PLACES; i += EIGHT) {
-        place_keys(&at, q, i, is_single, is_mixed);
-        fetch_eight(&at, i, q, plain, is_single);
+    for (size_t k = 0; k < n && k < PLACES; k += EIGHT) {
+        place_keys(&at, q, k, is_single, is_mixed);
+        fetch_eight(&at, k, q, plain, is_single);
     }
-    for (size_t i = 0; i + PLACES <= n; i += PLACES) {
+    for (; i + PLACES < n; i += PLACES) {
         uint64_t word = look_and_place(&at, q, i + PLACES, plain, is_single, is_mixed, has_stash);
         hits[i / PLACES] = word;
         found += (size_t)__builtin_popcountll(word);
     }
-    if (n % PLACES == 0)
+    if (i > 0)
+        fetch_eight(&at, PLACES - EIGHT, q, plain, is_single);
+    if (i == n)
         return found;
-    uint64_t word = 0;
-    for (size_t i = 0; i < n % PLACES; i += EIGHT)
-        word |= look_at_eight(&at, i, q, plain, is_single, has_stash);
-    hits[n / PLACES] = word &= ~at.absent & ((UINT64_C(1) << n % PLACES) - 1);
-    return found + (size_t)__builtin_popcountll(word);
+    hits[i / PLACES] = look_at_last(&at, q, n - i, plain, is_single, has_stash);
+    return found + (size_t)__builtin_popcountll(hits[i / PLACES]);
 }
 
 /* What all parts are like. */
@@ -215,7 +242,7 @@ FUSE_INLINE size_t has_many_plain(const query *q, uint64_t *hits, unsigned plain
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const query q = { f, shape_of(&f->plan), keys, n };
+    const query q = { f, kept_shape(f), keys, n };
 
     switch (q.s.width) {
     case 8:

@@ -97,11 +97,60 @@ static void lookups_agree(void **state)
     }
 }
 
+/* The stash of its part knows a key that is in no slot. */
+static void stash(tamis *f, uint64_t key)
+{
+    const shape s = shape_of(&f->plan);
+    uint64_t h = place(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
+    uint8_t *tail = (uint8_t *)f->payload + at;
+    unsigned n = le16(tail + TAIL_STASHED);
+
+    put_le16(tail + TAIL_STASHED, (uint16_t)(n + 1));
+    put_le64(tail + TAIL_BITMAP + s.bitmap + 8 * n, h);
+    tail[TAIL_BITMAP + (h >> 3 & (s.bitmap - 1))] |= (uint8_t)(1 << h % 8);
+    assert_true(tamis_has(f, key));
+}
+
+/* Parts that are all alike, that have stashes, of which one has another seed, or no keys. */
+static void parts_agree(tamis_kind kind, unsigned width)
+{
+    rng r = rng_for(1760, width);
+    uint64_t *keys = fresh_keys(&r, 2000);
+    tamis_plan plan = plan_for(kind, (UINT64_C(1) << 24) + 1, ldexp(1, -(int)width), 0);
+    tamis *f = filter_of(&plan, keys, 1000);
+    const shape s = shape_of(&f->plan);
+    uint8_t *last = (uint8_t *)f->payload + s.part_bytes + s.tail;
+
+    assert_int_equal(s.part_bits, 1);
+    for (unsigned round = 0; round < 4; round++) {
+        for (size_t n = 0; n <= 255; n++)
+            kernels_give_one_answer(f, keys + 900 + n, n);
+        for (size_t i = 0; round == 0 && i < 50; i++)
+            stash(f, keys[1000 + 10 * i]);
+        if (round > 0)
+            last[TAIL_TRIES] = round == 1 ? 2 : 0;
+    }
+    tamis_free(f);
+    free(keys);
+}
+
+static void lookups_agree_in_parts(void **state)
+{
+    const unsigned widths[] = { 8, 10, 16, 27, 32 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        parts_agree(TAMIS_FUSE, widths[i]);
+        parts_agree(TAMIS_FUSE4, widths[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_make_one_filter),
         cmocka_unit_test(lookups_agree),
+        cmocka_unit_test(lookups_agree_in_parts),
     };
 
     test_begin(argc, argv);
