@@ -22,11 +22,12 @@ static int run(args *a)
     tamis_status status = tamis_dot(f, &product, g);
     if (status == TAMIS_MISMATCH)
         refuse_pair("dot", paths[0], tamis_plan_of(f), paths[1], tamis_plan_of(g));
-    if (status)
-        die_status("multiply", paths[tamis_verify(f, NULL, NULL) == TAMIS_OK], status);
-    printf("%" PRIu64 "\n", product);
+    const char *faulty = paths[status && tamis_verify(f, NULL, NULL) == TAMIS_OK];
     tamis_free(f);
     tamis_free(g);
+    if (status)
+        die_status("multiply", faulty, status);
+    printf("%" PRIu64 "\n", product);
     return product > 0 ? CODE_OK : CODE_NOTHING;
 }
 

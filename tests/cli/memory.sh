@@ -264,10 +264,11 @@ for kind in $(kinds_that get) $(kinds_that split); do
     done
 done
 
-# While parts are solved, the new file is there under another name.
+# While parts are solved, the new file is there without a name or under another one.
 is_saving()
 {
-    find out -name '.*.tmp.*' | grep -q .
+    find "/proc/$1/fd" \( -lname "$work/out/*deleted*" -o -lname "$work/out/.*.tmp.*" \) 2>/dev/null |
+        grep -q .
 }
 
 seq 4000000 >large

@@ -71,10 +71,10 @@ class Job:
         self.target = os.path.join(self.folder, TARGET)
         build = [tamis, "build", "-k", kind, "-j", "1", "-o", TARGET, *hash_options(kind)]
         self.command = {
-            "build": [*build, "-n", "600", os.path.join(self.inputs, "new")],
+            "build": [*build, "-n", "2000", os.path.join(self.inputs, "new")],
             "add": [tamis, "add", "-j", "1", TARGET, os.path.join(self.inputs, "new")],
         }[verb]
-        self.must([*build, "-n", "600", os.path.join(self.inputs, "old")])
+        self.must([*build, "-n", "2000", os.path.join(self.inputs, "old")])
         self.old = read(self.target)
         self.must(self.command)
         self.new = read(self.target)

@@ -382,7 +382,7 @@ static void batches_answer_as_single_calls(void **state)
         tamis_plan plan = plan_for(kind, n, rates[i / 6 % 4], 0);
         tamis *f = filter_of(&plan, keys + most, n);
 
-        memcpy(keys + most / 2, keys + most, most / 2 * sizeof *keys);
+        memcpy(keys + most / 2, keys + most, (n < most / 2 ? n : most / 2) * sizeof *keys);
         shuffle(&r, keys, most);
         tamis__use_cpu(f, machines[i / 24]);
         for (size_t m = 0; m <= most; m += m < 260 ? 1 : 185)
