@@ -76,7 +76,8 @@ const command cmd_remove = {
         "\n"
         "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
         "memory and are taken out of a new file whenever they fill it, and at the end. Keys that\n"
-        "are not in the filter are then passed over without a word.",
+        "are not in the filter are then passed over without a word, and the exit code is 0 if\n"
+        "any key was given.",
     .options = { disk_options, key_options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",

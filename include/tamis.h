@@ -443,7 +443,8 @@ TAMIS_API void   tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, co
                                        size_t n);
 /* The filter as it is in the file, without what waits. It lives until the next change. */
 TAMIS_API const tamis *tamis_disk_file(const tamis_disk *d);
-/* After a failure everything waits as before, and it may be tried again. */
+/* After a failure everything waits as before, and it may be tried again; not after TAMIS_UNSYNCED,
+ * which tells of a new file, as in tamis_save(). */
 TAMIS_API tamis_status tamis_disk_flush(tamis_disk *d) TAMIS_CHECKED;
 /* Does not flush. NULL is fine. */
 TAMIS_API void tamis_disk_free(tamis_disk *d);

@@ -18,14 +18,16 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "core/batch.h"
 #include "core/draft.h"
 #include "core/ordered.h"
 
 struct tamis_disk {
-    tamis *file;   /* mapped */
-    int fd;        /* of it, locked */
-    bool trusted;  /* checked, or written by us */
-    uint64_t used; /* slots of it, at most */
+    tamis *file;     /* mapped */
+    int fd;          /* of it, locked */
+    bool trusted;    /* checked, or written by us */
+    uint64_t used;   /* slots of it, at most */
+    tamis_plan last; /* what it can grow to */
     tamis *added, *removed;
     tamis_disk_options options;
     char path[PATH_MAX];
@@ -54,6 +56,16 @@ static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t b
     return tamis_new(out, &plan, NULL);
 }
 
+static tamis_plan last_plan(const tamis_plan *file)
+{
+    bool grows = tamis__ops(file->kind)->ordered->grows(file);
+    tamis_plan plan = *file, next = *file;
+
+    while (grows && tamis__plan_doubled(&next) == TAMIS_OK)
+        plan = next;
+    return plan;
+}
+
 /* Most programs remove less than they add. */
 static tamis_status make_both(tamis_disk *d)
 {
@@ -77,7 +89,7 @@ static tamis_status map_file(tamis **out, const image_source *s)
 /* Counting slots may read many pages; copies are never fewer. */
 static uint64_t used_at_most(const tamis *f)
 {
-    return f->count <= f->plan.capacity ? f->count : f->ops->ordered->used(f);
+    return f->count < f->plan.capacity ? f->count : f->ops->ordered->used(f);
 }
 
 static tamis_status open_disk(tamis_disk *d, const char *path)
@@ -96,6 +108,7 @@ static tamis_status open_disk(tamis_disk *d, const char *path)
     if (!d->file->ops->ordered)
         return TAMIS_CANNOT;
     d->used = used_at_most(d->file);
+    d->last = last_plan(&d->file->plan);
     return make_both(d);
 }
 
@@ -325,31 +338,51 @@ tamis_status tamis_disk_flush(tamis_disk *d)
 
 /* ---- Changes ----------------------------------------------------------- */
 
-/* Keys that may still come before a file that does not grow is full for certain. */
+/* Slots that what waits will take in the file, at most: one for each copy, and of counts as many
+ * more as digits are shorter there. */
+static uint64_t slots_waiting(const tamis_disk *d)
+{
+    unsigned least = d->last.width > 2 ? d->last.width - 1 : 1;
+    uint64_t digits = d->added->plan.width / least + 1;
+    uint64_t slots = d->file->ops->ordered->used(d->added) * digits;
+
+    return slots < d->added->count ? slots : d->added->count;
+}
+
+/* Keys that may still come before the file, as large as it can be, may be full. */
 static uint64_t room_left(const tamis_disk *d)
 {
-    uint64_t capacity = d->file->plan.capacity;
-    uint64_t used = d->used + d->file->ops->ordered->used(d->added);
+    uint64_t used = d->used + slots_waiting(d);
 
-    if (d->file->ops->ordered->grows(&d->file->plan))
-        return UINT64_MAX;
-    return used < capacity ? capacity - used : 0;
+    return used < d->last.capacity ? d->last.capacity - used : 0;
 }
 
 static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t left = room_left(d);
     size_t some = left < n ? (size_t)left : n;
-    tamis_status status = tamis_add_many(d->added, added, keys, some);
+    tamis_status status = tamis__batch_add(d->added, added, keys, some);
 
     return status || some == n ? status : TAMIS_FULL;
+}
+
+/* No count, which is at most that of all, passes 2^64. */
+static bool counts_fit(const tamis_disk *d, size_t n)
+{
+    uint64_t total;
+
+    return !add_overflows(d->file->count, d->added->count, &total) &&
+           !add_overflows(total, n, &total);
 }
 
 /* Merging makes room here and, since repeated keys share it and removed ones give theirs back,
  * perhaps in the file. */
 tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
-    for (*added = 0; *added < n;) {
+    *added = 0;
+    if (!counts_fit(d, n))
+        return TAMIS_RANGE;
+    while (*added < n) {
         size_t more = 0;
         bool waited = is_waiting(d);
         tamis_status status = add_some(d, &more, keys + *added, n - *added);
@@ -366,12 +399,11 @@ static tamis_status remove_one(tamis_disk *d, uint64_t key)
 {
     if (tamis_remove(d->added, key) == TAMIS_OK)
         return TAMIS_OK;
-    tamis_status status = tamis_add(d->removed, key);
-    if (status == TAMIS_FULL)
-        status = tamis_disk_flush(d);
-    else
+    tamis_status status = d->removed->ops->add(d->removed, key);
+    if (status != TAMIS_FULL)
         return status;
-    return status ? status : tamis_add(d->removed, key);
+    status = tamis_disk_flush(d);
+    return status ? status : d->removed->ops->add(d->removed, key);
 }
 
 tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t n)

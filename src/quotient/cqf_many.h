@@ -182,11 +182,12 @@ typedef struct deck {
     size_t bytes;
 } deck;
 
-static inline unsigned deck_bits(size_t n)
+/* No fingerprint is in two groups. */
+static inline unsigned deck_bits(size_t n, uint64_t prints)
 {
     unsigned bits = 0;
 
-    while (bits < GROUP_MOST_BITS && n >> bits > GROUP_KEYS)
+    while (bits < GROUP_MOST_BITS && n >> bits > GROUP_KEYS && !(prints >> bits & 1))
         bits++;
     return bits;
 }
@@ -231,7 +232,7 @@ static size_t larger(size_t a, size_t b)
 static bool deck_new(deck *d, const tamis *f, size_t n)
 {
     shards s = shards_of(f);
-    unsigned bits = deck_bits(n);
+    unsigned bits = deck_bits(n, s.prints);
     size_t scratch = sizeof(size_t) << larger(bits, s.bits);
     size_t tables = ((size_t)1 << s.bits) + ((size_t)1 << bits) + 1;
     /* In pieces of whole lines, the shard after those that need be. */
