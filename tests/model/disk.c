@@ -243,6 +243,67 @@ static void a_full_filter_takes_no_more(tamis_kind kind)
     free(keys);
 }
 
+/* Of a key that is there as often as can be counted, not one more is taken. */
+static void counts_do_not_wrap(tamis_kind kind)
+{
+    tamis_plan plan = disk_plan(kind, 1000, 0);
+    tamis *f = new_filter(&plan);
+    const uint64_t key = 42;
+    uint64_t hit = 0;
+    size_t added = 9;
+
+    if (tamis_add_times(f, key, UINT64_MAX) == TAMIS_OK) {
+        assert_int_equal(tamis_save(f, temp_path()), TAMIS_OK);
+        tamis_disk *d = open_disk(64 << 10);
+        assert_int_equal(tamis_disk_add_many(d, &added, &key, 1), TAMIS_RANGE);
+        assert_int_equal(added, 0);
+        assert_int_equal(tamis_disk_has_many(d, &hit, &key, 1), 1);
+        tamis_disk_free(d);
+        unlink(temp_path());
+    }
+    tamis_free(f);
+}
+
+/* However much the file may grow, what waits does not. */
+static void what_waits_keeps_to_its_memory(tamis_kind kind)
+{
+    enum { KEYS = 300000 };
+    tamis_plan plan = disk_plan(kind, 500, TAMIS_CAN_GROW);
+    rng r = rng_for(960, (uint64_t)kind);
+    uint64_t *keys = fresh_keys(&r, KEYS);
+    size_t added;
+
+    make_file(&plan);
+    tamis_disk *d = open_disk(64 << 10);
+    assert_int_equal(tamis_disk_add_many(d, &added, keys, KEYS), TAMIS_OK);
+    assert_true(tamis_disk_file(d)->count >= KEYS - 40000);
+    tamis_disk_free(d);
+    unlink(temp_path());
+    free(keys);
+}
+
+/* What was taken fits, even where a file that grows comes to its end. */
+static void all_that_was_taken_can_be_flushed(tamis_kind kind)
+{
+    tamis_spec spec = spec_for(1000, 0.1, 7);
+    rng r = rng_for(970, (uint64_t)kind);
+    uint64_t *keys = fresh_keys(&r, 100000);
+    size_t added = 0;
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_GROW;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    make_file(&plan);
+    tamis_disk *d = open_disk(1 << 20);
+    assert_int_equal(tamis_disk_add_many(d, &added, keys, 100000), TAMIS_FULL);
+    assert_true(added >= 1000);
+    assert_int_equal(tamis_disk_flush(d), TAMIS_OK);
+    assert_int_equal(tamis_disk_file(d)->count, added);
+    tamis_disk_free(d);
+    unlink(temp_path());
+    free(keys);
+}
+
 /* ---- Refusals ---------------------------------------------------------- */
 
 static bool refuse(void *ctx, uint64_t done, uint64_t total)
@@ -351,6 +412,9 @@ int main(int argc, char **argv)
         { "it is a filter like any other", it_is_a_filter_like_any_other, .can = DISK },
         { "needless removals take nothing away", needless_removals_take_nothing_away, .can = DISK },
         { "a full filter takes no more", a_full_filter_takes_no_more, .can = DISK },
+        { "counts do not wrap", counts_do_not_wrap, .can = DISK },
+        { "what waits keeps to its memory", what_waits_keeps_to_its_memory, .can = DISK },
+        { "all that was taken can be flushed", all_that_was_taken_can_be_flushed, .can = DISK },
         { "a flush that is stopped changes nothing", a_flush_that_is_stopped_changes_nothing,
           .can = DISK },
         { "one program at a time", one_program_at_a_time, .can = DISK },

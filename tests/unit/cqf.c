@@ -706,6 +706,30 @@ static void damage_is_told(void **state)
     free(keys);
 }
 
+/* A table so small, and a batch so large, that hashes of one fingerprint differ in the bits by
+ * which a batch is cut. */
+static void no_fingerprint_falls_between_groups(void **state)
+{
+    enum { KEYS = 40 };
+    const size_t n = (size_t)3 << 20;
+    tamis_plan plan = plan_for(TAMIS_CQF, 50, 0.25, 0);
+    rng r = rng_for(1500, 0);
+    uint64_t *keys = fresh_keys(&r, n), absent = 0;
+    size_t removed = 0;
+
+    (void)state;
+    tamis *f = filter_of(&plan, keys, KEYS);
+    while (tamis_has(f, absent))
+        absent++;
+    for (size_t i = KEYS; i < n; i++)
+        keys[i] = absent;
+    assert_int_equal(tamis_remove_many(f, &removed, keys, n), TAMIS_ABSENT);
+    assert_int_equal(removed, KEYS);
+    assert_int_equal(f->count, 0);
+    tamis_free(f);
+    free(keys);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -725,6 +749,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_resizes_to_nothing),
         cmocka_unit_test(filters_grow_when_asked_to),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(no_fingerprint_falls_between_groups),
     };
 
     test_begin(argc, argv);
