@@ -228,9 +228,9 @@ static inline entry find_entry(const table *t, const run *r, uint32_t x)
 
 /* ---- Room -------------------------------------------------------------- */
 
-/* The first empty slot from i on: none of the runs that start up to there is still to end. Each of
- * those takes a slot, so that as many can be left out. */
-static inline uint64_t find_gap(const table *t, uint64_t i)
+/* The first slot from i on at which no run is still to end, of those that start before it and, if
+ * `own`, in it. Each of them takes a slot, so that as many can be left out. */
+static inline uint64_t find_rest(const table *t, uint64_t i, bool own)
 {
     for (uint64_t k = i / BLOCK;; i = ++k * BLOCK) {
         const uint8_t *b = block_at(t, k);
@@ -239,7 +239,8 @@ static inline uint64_t find_gap(const table *t, uint64_t i)
             continue;
         uint64_t occupied = occupieds(b), ends = runends(b) & ~below(offset);
         for (j = j > offset ? j : offset; j < BLOCK;) {
-            unsigned pending = ones(occupied & up_to(j)) - ones(ends & below(j));
+            uint64_t started = occupied & (own ? up_to(j) : below(j));
+            unsigned pending = ones(started) - ones(ends & below(j));
             if (!pending)
                 return k * BLOCK + j;
             j += pending;
@@ -247,23 +248,16 @@ static inline uint64_t find_gap(const table *t, uint64_t i)
     }
 }
 
-/* The first slot from i on that is empty or the start of a run at home: as above, of the runs that
- * start before. */
+/* The first empty slot from i on. */
+static inline uint64_t find_gap(const table *t, uint64_t i)
+{
+    return find_rest(t, i, true);
+}
+
+/* The first slot from i on that is empty or the start of a run at home. */
 static inline uint64_t find_edge(const table *t, uint64_t i)
 {
-    for (uint64_t k = i / BLOCK;; i = ++k * BLOCK) {
-        const uint8_t *b = block_at(t, k);
-        unsigned offset = b[OFFSET], j = i % BLOCK;
-        if (offset >= BLOCK)
-            continue;
-        uint64_t occupied = occupieds(b), ends = runends(b) & ~below(offset);
-        for (j = j > offset ? j : offset; j < BLOCK;) {
-            unsigned pending = ones(occupied & below(j)) - ones(ends & below(j));
-            if (!pending)
-                return k * BLOCK + j;
-            j += pending;
-        }
-    }
+    return find_rest(t, i, false);
 }
 
 /* Bits first .. last - 1 of word i of an array. */
