@@ -46,50 +46,52 @@ TAMIS_API const char *tamis_version(void);
 
 /* ---- Kinds ------------------------------------------------------------- */
 
-/* Constant, number, symbol, summary: the whole registration of a kind. Numbers are stored in
+/* Constant, number, symbol, name, summary: the whole registration of a kind. Numbers are stored in
  * images: append, never change, never reuse. */
-#define TAMIS_KINDS(X)                                                                    \
-    X(BITMAP, 1, bitmap, "exact set of small integers, one bit per possible key")         \
-    X(HASHSET, 2, hashset, "exact set of 64-bit keys, open addressing")                   \
-    X(BLOOM, 3, bloom, "classic Bloom filter, k bits anywhere in one array")              \
-    X(PARTITIONED, 4, partitioned, "Bloom filter with one row of bits per hash")          \
-    X(BLOCKED, 5, blocked, "Bloom filter that reads one cache line per key")              \
-    X(XOR, 6, xor, "static filter, 22 % above the smallest, reads three slots")           \
-    X(XORPLUS, 7, xorplus, "static filter, a xor filter without most of its zeros")       \
-    X(FUSE, 8, fuse, "static filter, 13 % above the smallest, reads two lines")           \
-    X(FUSE4, 9, fuse4, "static filter, 8 % above the smallest, reads two lines")          \
-    X(RIBBON, 10, ribbon, "static, by linear equations, close to the least space")        \
-    X(GCS, 11, gcs, "Golomb-coded set: static, small and slow")                           \
-    X(CASCADE, 12, cascade, "exact over a known universe, arbitrary outside it")          \
-    X(MAP, 13, map, "static map from keys to values of 1 to 32 bits")                     \
-    X(QUOTIENT, 14, quotient, "quotient filter: forgets, resizes and lists fingerprints") \
-    X(CQF, 15, cqf, "counting quotient filter: counts, forgets, grows, lists")            \
-    X(FUSE5, 21, fuse5, "static filter, 5 % above the smallest, reads two lines")
+#define TAMIS_KINDS(X)                                                                          \
+    X(BITMAP, 1, bitmap, "bitmap", "exact set of small integers, one bit per possible key")     \
+    X(HASHSET, 2, hashset, "hashset", "exact set of 64-bit keys, open addressing")              \
+    X(BLOOM, 3, bloom, "bloom", "classic Bloom filter, k bits anywhere in one array")           \
+    X(PARTITIONED, 4, partitioned, "partitioned", "Bloom filter with one row of bits per hash") \
+    X(BLOCKED, 5, blocked, "blocked", "Bloom filter that reads one cache line per key")         \
+    X(XOR, 6, xor, "xor", "static filter, 22 % above the smallest, reads three slots")          \
+    X(XORPLUS, 7, xorplus, "xorplus", "static filter, a xor filter without most of its zeros")  \
+    X(FUSE, 8, fuse, "fuse", "static filter, 13 % above the smallest, reads two lines")         \
+    X(FUSE4, 9, fuse4, "fuse4", "static filter, 8 % above the smallest, reads two lines")       \
+    X(RIBBON, 10, ribbon, "ribbon", "static, by linear equations, close to the least space")    \
+    X(GCS, 11, gcs, "gcs", "Golomb-coded set: static, small and slow")                          \
+    X(CASCADE, 12, cascade, "cascade", "exact over a known universe, arbitrary outside it")     \
+    X(MAP, 13, map, "map", "static map from keys to values of 1 to 32 bits")                    \
+    X(QUOTIENT, 14, quotient, "quotient",                                                       \
+      "quotient filter: forgets, resizes and lists fingerprints")                               \
+    X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
-#define TAMIS_X(constant, number, symbol, summary) TAMIS_##constant = number,
+#define TAMIS_X(constant, number, symbol, name, summary) TAMIS_##constant = number,
     TAMIS_KINDS(TAMIS_X)
 #undef TAMIS_X
 } tamis_kind;
 
 /* What a kind can do, then what it is: constant, bit, name, meaning. */
-#define TAMIS_ABILITIES(X)                                                 \
-    X(CAN_ADD, 1u << 0, "add", "takes keys one by one")                    \
-    X(CAN_BUILD, 1u << 1, "build", "is made from all its keys at once")    \
-    X(CAN_REMOVE, 1u << 2, "remove", "forgets keys that were added")       \
-    X(CAN_COUNT, 1u << 3, "count", "tells how often a key was added")      \
-    X(CAN_MERGE, 1u << 4, "merge", "becomes the union with another")       \
-    X(CAN_INTERSECT, 1u << 5, "intersect", "keeps what another holds too") \
-    X(CAN_LIST, 1u << 6, "list", "names the keys it holds")                \
-    X(CAN_FOLD, 1u << 7, "fold", "shrinks by an integer factor")           \
-    X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")      \
-    X(CAN_GET, 1u << 9, "get", "gives the value that came with a key")     \
-    X(CAN_SPLIT, 1u << 10, "split", "tells its keys from listed others")   \
-    X(CAN_PATCH, 1u << 11, "patch", "takes keys while others read")        \
-    X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")  \
-    X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")     \
-    X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")      \
+#define TAMIS_ABILITIES(X)                                                            \
+    X(CAN_ADD, 1u << 0, "add", "takes keys one by one")                               \
+    X(CAN_BUILD, 1u << 1, "build", "is made from all its keys at once")               \
+    X(CAN_REMOVE, 1u << 2, "remove", "forgets keys that were added")                  \
+    X(CAN_COUNT, 1u << 3, "count", "tells how often a key was added")                 \
+    X(CAN_MERGE, 1u << 4, "merge", "becomes the union with another")                  \
+    X(CAN_INTERSECT, 1u << 5, "intersect", "keeps what another holds too")            \
+    X(CAN_LIST, 1u << 6, "list", "names the keys it holds")                           \
+    X(CAN_FOLD, 1u << 7, "fold", "shrinks by an integer factor")                      \
+    X(CAN_SHARE, 1u << 8, "share", "takes keys from several threads")                 \
+    X(CAN_GET, 1u << 9, "get", "gives the value that came with a key")                \
+    X(CAN_SPLIT, 1u << 10, "split", "tells its keys from listed others")              \
+    X(CAN_PATCH, 1u << 11, "patch", "takes keys while others read")                   \
+    X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
+    X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
+    X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
+    X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
 enum {
@@ -190,6 +192,10 @@ TAMIS_API size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec 
  */
 TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
 
+/* Where tamis_count() stops. A key that has come that far stays: later adds and removes of it
+ * succeed and change nothing. 2^64 - 1 if there is no such limit. */
+TAMIS_API uint64_t tamis_plan_ceiling(const tamis_plan *plan);
+
 /* ---- Filters ----------------------------------------------------------- */
 
 typedef struct tamis tamis;
@@ -243,12 +249,18 @@ TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* As many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only; these take no more than
  * 2^64 - 1 adds in all, and answer TAMIS_RANGE to whatever would be more. */
 TAMIS_API tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
-/* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not. */
+/* Adds the key unless tamis_has() finds it; *added tells. Filters filled so are not to be removed
+ * from: a key that was taken for another would go with that one. */
+TAMIS_API tamis_status tamis_add_absent(tamis *f, bool *added, uint64_t key) TAMIS_CHECKED;
+/* Only remove what was added. TAMIS_ABSENT if the kind can tell that it was not: filters planned
+ * with TAMIS_CAN_EXACT_DELETE among spec.can always can. Of others, a removed stranger takes along
+ * a key that it is taken for, as often as it would have been a false positive. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* As many removes of one key; TAMIS_ABSENT, and no change, if it is there fewer times.
  * TAMIS_CAN_COUNT kinds only. */
 TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
-/* At most how often the key was added; 1 or 0 in kinds without TAMIS_CAN_COUNT. */
+/* The key was added at most that often, unless it is tamis_plan_ceiling(); 1 or 0 in kinds without
+ * TAMIS_CAN_COUNT. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
  * tamis_has(), and the value is then any. 0 for each key in kinds without TAMIS_CAN_GET. */
@@ -304,12 +316,13 @@ TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
 
 typedef struct tamis_info {
     tamis_plan plan;
-    uint64_t   count;       /* adds minus removes; distinct keys in exact kinds */
-    double     cardinality; /* distinct keys: exact, or estimated from the payload in kinds that add
-                             * but are not exact */
-    double fill;            /* share of the payload in use, 0 .. 1 */
-    double fpr;             /* false positive rate at this load */
-    bool   readonly;        /* a view, or mapped for reading */
+    uint64_t   count;   /* adds minus removes, as far as the ceiling; distinct keys in exact
+                         * kinds */
+    double cardinality; /* distinct keys: exact, or estimated from the payload in kinds that add
+                         * but are not exact */
+    double fill;        /* share of the payload in use, 0 .. 1 */
+    double fpr;         /* false positive rate at this load */
+    bool   readonly;    /* a view, or mapped for reading */
 } tamis_info;
 /* Reads the whole payload. */
 TAMIS_API tamis_info tamis_describe(const tamis *f);

@@ -102,6 +102,16 @@ typedef struct tamis_ordered {
     uint64_t (*used)(const tamis *f);
 } tamis_ordered;
 
+/* How kinds become larger that are not ordered. */
+typedef struct tamis_grower {
+    bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW, or the kind always does */
+    /* Slots, width, hashes and capacity of the next size; TAMIS_RANGE: there is none. Pure. */
+    tamis_status (*larger)(tamis_plan *p);
+    /* Puts all that g holds into f, which is empty and of a later size than g, and its count.
+     * TAMIS_FULL: no room; f is then thrown away and a larger one tried. */
+    tamis_status (*move)(tamis *f, const tamis *g);
+} tamis_grower;
+
 typedef struct tamis_ops {
     /* Required. plan() and bytes() are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
@@ -128,11 +138,16 @@ typedef struct tamis_ops {
      * for it. */
     tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
+    /* Where counts stop for good, so that removes of such a key must not change it; default: never.
+     * f->count leaves out what is not counted. */
+    uint64_t (*ceiling)(const tamis_plan *p);
+    bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     tamis_status (*list)(const tamis *f, tamis_visit *visit, void *ctx);
     void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
-    const tamis_ordered *ordered;                        /* instead of merge and list */
+    const tamis_ordered *ordered;                        /* instead of merge, list and grower */
+    const tamis_grower *grower;
     tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 

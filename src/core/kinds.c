@@ -3,7 +3,7 @@
 
 #include "filter.h"
 
-#define TAMIS_X(constant, number, symbol, summary) extern const tamis_ops tamis__##symbol;
+#define TAMIS_X(constant, number, symbol, name, summary) extern const tamis_ops tamis__##symbol;
 TAMIS_KINDS(TAMIS_X)
 #undef TAMIS_X
 
@@ -15,8 +15,8 @@ typedef struct {
 
 /* Ascending numbers, as in the header: tamis_kind_next() relies on it. */
 static const kind_row KINDS[] = {
-#define TAMIS_X(constant, number, symbol, summary) \
-    { TAMIS_##constant, #symbol, summary, &tamis__##symbol },
+#define TAMIS_X(constant, number, symbol, name, summary) \
+    { TAMIS_##constant, name, summary, &tamis__##symbol },
     TAMIS_KINDS(TAMIS_X)
 #undef TAMIS_X
 };
@@ -67,6 +67,11 @@ bool tamis_kind_find(tamis_kind *kind, const char *name)
     return false;
 }
 
+static bool deletes_exactly(const tamis_ops *ops)
+{
+    return ops->exact_delete || (ops->remove && !ops->rate);
+}
+
 unsigned tamis_kind_can(tamis_kind kind)
 {
     const tamis_ops *ops = tamis__ops(kind);
@@ -82,5 +87,7 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->add_shared ? TAMIS_CAN_SHARE : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
            (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->only_sets_bits ? TAMIS_CAN_PATCH : 0u) |
            (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
+           (ops->grower ? TAMIS_CAN_GROW : 0u) |
+           (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
            (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
 }

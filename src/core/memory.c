@@ -80,6 +80,8 @@ void tamis__take_over(tamis *f, tamis *made)
 {
     tamis old = *f;
 
+    f->has = made->has;
+    memcpy(f->numbers, made->numbers, sizeof f->numbers);
     f->plan = made->plan;
     f->count = made->count;
     f->payload = made->payload;

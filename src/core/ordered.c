@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "core/memory.h"
 #include "core/plan.h"
 
@@ -137,14 +138,9 @@ static tamis_status union_of(tamis **out, const tamis_plan *plan, const tamis *c
 
 tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys)
 {
-    const tamis_ops *ops = tamis__ops(p->kind);
-    tamis_status status = ops->ordered->resize(p, keys);
+    tamis_status status = tamis__ops(p->kind)->ordered->resize(p, keys);
 
-    if (status)
-        return status;
-    p->bytes = ops->bytes(p);
-    p->fpr = tamis__plan_fpr(p);
-    return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
+    return status ? status : tamis__plan_settle(p);
 }
 
 tamis_status tamis__plan_doubled(tamis_plan *p)
@@ -173,8 +169,8 @@ tamis_status tamis__ordered_merge(tamis *f, const tamis *g)
 
     if (add_overflows(f->count, g->count, &total))
         return TAMIS_RANGE;
-    tamis_status status = tamis__ordered_grows(f) ? roomy_union(&made, f->plan, both, 2, &f->alloc)
-                                                  : union_of(&made, &f->plan, both, 2, &f->alloc);
+    tamis_status status = tamis__grows(f) ? roomy_union(&made, f->plan, both, 2, &f->alloc)
+                                          : union_of(&made, &f->plan, both, 2, &f->alloc);
     if (!status)
         tamis__take_over(f, made);
     return status;
@@ -221,9 +217,13 @@ uint64_t tamis__ordered_dot(const tamis *f, const tamis *g)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
+tamis_status tamis__ordered_copy(tamis **out, const tamis_plan *plan, const tamis *f)
+{
+    return union_of(out, plan, &f, 1, &f->alloc);
+}
+
 tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
 {
-    const tamis *one[] = { f };
     tamis_plan plan = f->plan;
     tamis *made;
 
@@ -231,38 +231,8 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys)
         return TAMIS_FULL;
     tamis_status status = tamis__plan_resized(&plan, keys);
     if (!status)
-        status = union_of(&made, &plan, one, 1, &f->alloc);
+        status = tamis__ordered_copy(&made, &plan, f);
     if (!status)
         tamis__take_over(f, made);
-    return status;
-}
-
-bool tamis__ordered_grows(const tamis *f)
-{
-    return f->ops->ordered && f->ops->ordered->grows(&f->plan);
-}
-
-/* The keys go into the larger copy: until they are in, f is as it was. */
-tamis_status tamis__ordered_grow(tamis *f, uint64_t key, uint64_t times)
-{
-    const tamis *one[] = { f };
-    tamis_plan plan = f->plan;
-    tamis *made;
-    tamis_status status = TAMIS_FULL;
-
-    if (!tamis__ordered_grows(f))
-        return TAMIS_FULL;
-    while (status == TAMIS_FULL) {
-        if (tamis__plan_doubled(&plan))
-            return TAMIS_FULL;
-        status = union_of(&made, &plan, one, 1, &f->alloc);
-        if (status)
-            continue;
-        status = made->ops->add_times(made, key, times);
-        if (status)
-            tamis_free(made);
-        else
-            tamis__take_over(f, made);
-    }
     return status;
 }

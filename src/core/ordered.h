@@ -16,9 +16,7 @@ tamis_status tamis__ordered_resize(tamis *f, uint64_t keys);
 /* The plan of the same fingerprints with room for that many keys, or for more than now. */
 tamis_status tamis__plan_resized(tamis_plan *p, uint64_t keys);
 tamis_status tamis__plan_doubled(tamis_plan *p);
-/* Whether f makes room by itself. */
-bool tamis__ordered_grows(const tamis *f);
-/* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
-tamis_status tamis__ordered_grow(tamis *f, uint64_t key, uint64_t times);
+/* The same fingerprints in another size. */
+tamis_status tamis__ordered_copy(tamis **out, const tamis_plan *plan, const tamis *f);
 
 #endif

@@ -101,6 +101,20 @@ double tamis__plan_fpr(const tamis_plan *p)
     return ldexp(rint(ldexp(mantissa, 32)), exponent - 32);
 }
 
+tamis_status tamis__plan_settle(tamis_plan *p)
+{
+    p->bytes = tamis__ops(p->kind)->bytes(p);
+    p->fpr = tamis__plan_fpr(p);
+    return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
+}
+
+uint64_t tamis_plan_ceiling(const tamis_plan *p)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+
+    return ops->ceiling ? ops->ceiling(p) : UINT64_MAX;
+}
+
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */

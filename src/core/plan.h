@@ -12,4 +12,7 @@ bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b);
 /* The rate at capacity, as plans state and images keep it. */
 double tamis__plan_fpr(const tamis_plan *plan);
 
+/* Works out bytes and rate of a geometry that a kind has changed. */
+tamis_status tamis__plan_settle(tamis_plan *plan);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/le.h"
 #include "core/batch.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/image.h"
 #include "core/memory.h"
 #include "core/ordered.h"
@@ -127,7 +128,7 @@ tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *ke
     if (status)
         return status;
     status = fill(f, keys, n);
-    if (status == TAMIS_FULL && tamis__ordered_grows(f)) {
+    if (status == TAMIS_FULL && tamis__grows(f)) {
         tamis_free(f);
         return build_growing(out, plan, keys, n, a);
     }
@@ -268,7 +269,7 @@ tamis_status tamis_add(tamis *f, uint64_t key)
     tamis_status status = open_for_adding(f, 1);
     if (!status)
         status = f->ops->add(f, key);
-    return status == TAMIS_FULL ? tamis__ordered_grow(f, key, 1) : status;
+    return status == TAMIS_FULL ? tamis__grow(f, key, 1) : status;
 }
 
 tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
@@ -278,7 +279,21 @@ tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
     tamis_status status = open_for_adding(f, times);
     if (!status && times)
         status = f->ops->add_times(f, key, times);
-    return status == TAMIS_FULL ? tamis__ordered_grow(f, key, times) : status;
+    return status == TAMIS_FULL ? tamis__grow(f, key, times) : status;
+}
+
+tamis_status tamis_add_absent(tamis *f, bool *added, uint64_t key)
+{
+    *added = false;
+    if (!f->ops->add)
+        return TAMIS_CANNOT;
+    if (f->readonly)
+        return TAMIS_READONLY;
+    if (f->has(f, key))
+        return TAMIS_OK;
+    tamis_status status = tamis_add(f, key);
+    *added = !status;
+    return status;
 }
 
 tamis_status tamis_remove(tamis *f, uint64_t key)
@@ -340,7 +355,7 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
         return TAMIS_OK;
     }
     status = tamis__batch_add(f, added, keys, n);
-    while (status == TAMIS_FULL && !(status = tamis__ordered_grow(f, keys[*added], 1))) {
+    while (status == TAMIS_FULL && !(status = tamis__grow(f, keys[*added], 1))) {
         size_t more;
         ++*added;
         status = tamis__batch_add(f, &more, keys + *added, n - *added);

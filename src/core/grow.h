@@ -1,0 +1,11 @@
+/* grow.h - filters that make room by themselves. */
+#ifndef TAMIS_CORE_GROW_H
+#define TAMIS_CORE_GROW_H
+
+#include "filter.h"
+
+bool tamis__grows(const tamis *f);
+/* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
+tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
+
+#endif
