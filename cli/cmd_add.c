@@ -6,31 +6,43 @@
 #include "message.h"
 #include "store.h"
 
+enum { OPTION_ABSENT = OPTION_DISK_MEMORY + 1 };
+
+static const option_row own_options[] = {
+    { OPTION_ABSENT, "absent", NULL, "add only keys that a query would not find" },
+    { 0 },
+};
+
 static int run(args *a)
 {
     source s;
     char **operands;
     const char *path;
     uint64_t memory = 0;
+    bool absent_only = false;
     tamis *f;
 
     source_init(&s);
     while (args_next(a) != -1)
         if (a->letter == OPTION_DISK_MEMORY)
             memory = args_bytes(a);
+        else if (a->letter == OPTION_ABSENT)
+            absent_only = true;
         else
             source_option(&s, a);
     operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
     source_inputs(&s, a, operands + 1);
     path = operands[0];
 
+    if (memory && absent_only)
+        args_refuse(a, "--absent and --memory exclude each other");
     if (memory) {
         disk_add(path, memory, &s);
         return CODE_OK;
     }
     f = store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_ADD, path);
-    if (fill_from_source(f, path, &s) > 0) {
+    if (fill_from_source(f, path, &s, absent_only) > 0) {
         store_save(f, path);
         store_warn_if_crowded(f, path);
     }
@@ -49,8 +61,11 @@ const command cmd_add = {
         "\n"
         "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
         "memory and are merged into a new file whenever they fill it, and at the end. Whatever\n"
-        "happens, the file is whole, and holds the keys that were merged before.",
-    .options = { disk_options, key_options },
+        "happens, the file is whole, and holds the keys that were merged before.\n"
+        "\n"
+        "With --absent, repeated keys take no room in filters that count or remove, but do not\n"
+        "remove from those: a key that was taken for another would go with that one.",
+    .options = { own_options, disk_options, key_options },
     .when_ok = "the keys were added",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
                "  printf '%s\\n' black white | tamis add colours.tamis",

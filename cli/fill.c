@@ -9,6 +9,7 @@
 typedef struct filling {
     tamis *filter;
     const char *path;
+    bool absent_only;
 } filling;
 
 static void check(const filling *fill, tamis_status status)
@@ -19,19 +20,29 @@ static void check(const filling *fill, tamis_status status)
 
 /* ---- From inputs, at once ---------------------------------------------- */
 
+static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
+{
+    bool added;
+
+    for (size_t i = 0; i < n; i++)
+        check(fill, tamis_add_absent(fill->filter, &added, keys[i]));
+}
+
 static void add_chunk(void *ctx, job *j)
 {
     filling *fill = ctx;
     size_t n, added;
     const uint64_t *keys = pipeline_kept_keys(j, &n);
 
-    if (n > 0)
+    if (fill->absent_only)
+        add_absent(fill, keys, n);
+    else if (n > 0)
         check(fill, tamis_add_many(fill->filter, &added, keys, n));
 }
 
-uint64_t fill_from_source(tamis *f, const char *path, source *s)
+uint64_t fill_from_source(tamis *f, const char *path, source *s, bool absent_only)
 {
-    filling fill = { f, path };
+    filling fill = { f, path, absent_only };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &fill };
     const tamis_plan *plan = tamis_plan_of(f);
 

@@ -20,6 +20,10 @@ for kind in $(kinds_that add); do
     done
     exits 0 "$tamis" add f.tamis </dev/null
     same f.tamis whole.tamis
+    exits 0 "$tamis" add --absent f.tamis both both
+    is_silent
+    same f.tamis whole.tamis
+    exits 2 "$tamis" add --absent --memory 1M f.tamis both
 done
 
 for kind in $(kinds_that remove); do
