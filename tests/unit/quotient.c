@@ -507,6 +507,30 @@ static void kernels_agree(void **state)
 
 /* ---- Capacity and size ------------------------------------------------- */
 
+/* Copies of one key push the runs behind it away, to any slot of the next block and beyond. */
+static void runs_behind_many_copies_are_found(void **state)
+{
+    enum { NEIGHBOURS = 200, MOST_COPIES = 260 };
+    tamis *f = new_table(704, 6);
+    uint64_t keys[NEIGHBOURS], hits[NEIGHBOURS / 64 + 1];
+
+    (void)state;
+    for (uint64_t q = 0; q < NEIGHBOURS; q++) {
+        keys[q] = key_at(f, q + 3, (uint32_t)q % 61);
+        assert_int_equal(tamis_add(f, keys[q]), TAMIS_OK);
+    }
+    for (int copies = 0; copies < MOST_COPIES; copies++) {
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            tamis__use_cpu(f, cpu ? tamis__cpu() : 0);
+            assert_int_equal(tamis_has_many(f, hits, keys, NEIGHBOURS), NEIGHBOURS);
+            for (int i = 0; i < NEIGHBOURS; i++)
+                assert_true(tamis_has(f, keys[i]));
+        }
+        assert_int_equal(tamis_add(f, key_at(f, 3, 0)), TAMIS_OK);
+    }
+    tamis_free(f);
+}
+
 static void the_capacity_counts_copies(void **state)
 {
     tamis_plan plan = plan_for(TAMIS_QUOTIENT, 100, 0.01, 1);
@@ -746,6 +770,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_short_history_of_a_tiny_table),
         cmocka_unit_test(long_histories),
         cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(runs_behind_many_copies_are_found),
         cmocka_unit_test(the_capacity_counts_copies),
         cmocka_unit_test(slots_follow_the_load),
         cmocka_unit_test(sizes_are_doubled_and_halved),
