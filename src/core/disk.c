@@ -23,11 +23,10 @@
 #include "core/ordered.h"
 
 struct tamis_disk {
-    tamis *file;     /* mapped */
-    int fd;          /* of it, locked */
-    bool trusted;    /* checked, or written by us */
-    uint64_t used;   /* slots of it, at most */
-    tamis_plan last; /* what it can grow to */
+    tamis *file;   /* mapped */
+    int fd;        /* of it, locked */
+    bool trusted;  /* checked, or written by us */
+    uint64_t used; /* slots of it, at most */
     tamis *added, *removed;
     tamis_disk_options options;
     char path[PATH_MAX];
@@ -54,16 +53,6 @@ static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t b
     while (grows && tamis__plan_doubled(&next) == TAMIS_OK && next.bytes <= bytes)
         plan = next;
     return tamis_new(out, &plan, NULL);
-}
-
-static tamis_plan last_plan(const tamis_plan *file)
-{
-    bool grows = tamis__ops(file->kind)->ordered->grows(file);
-    tamis_plan plan = *file, next = *file;
-
-    while (grows && tamis__plan_doubled(&next) == TAMIS_OK)
-        plan = next;
-    return plan;
 }
 
 /* Most programs remove less than they add. */
@@ -108,7 +97,6 @@ static tamis_status open_disk(tamis_disk *d, const char *path)
     if (!d->file->ops->ordered)
         return TAMIS_CANNOT;
     d->used = used_at_most(d->file);
-    d->last = last_plan(&d->file->plan);
     return make_both(d);
 }
 
@@ -209,20 +197,32 @@ static tamis_status report(merging *m, uint64_t print)
     return o->progress && !o->progress(o->ctx, at, total) ? TAMIS_STOPPED : TAMIS_OK;
 }
 
+/* What is left of a fingerprint; all three are then past it. */
+static tamis_status merge_print(merging *m, uint64_t print)
+{
+    uint64_t count = take(&m->file, print), gone = take(&m->removed, print), held;
+
+    if (add_overflows(count > gone ? count - gone : 0, take(&m->added, print), &held))
+        return TAMIS_CORRUPT;
+    return held ? tamis__draft_append(m->draft, print, held) : TAMIS_OK;
+}
+
 enum { REPORT_EVERY = 1 << 16 };
 
+/* The file may have been changed by others after it was verified: writers rely on the order, so it
+ * is looked at. */
 static tamis_status merge_all(merging *m)
 {
+    const tamis_plan *plan = &m->d->file->plan;
+    uint64_t low = 0, end = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 
     for (uint64_t i = 0; !status; i++) {
         uint64_t print = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
         if (print == UINT64_MAX)
             break;
-        uint64_t count = take(&m->file, print), gone = take(&m->removed, print);
-        uint64_t held = (count > gone ? count - gone : 0) + take(&m->added, print);
-        if (held)
-            status = tamis__draft_append(m->draft, print, held);
+        status = print < low || print >= end ? TAMIS_CORRUPT : merge_print(m, print);
+        low = print + 1;
         if (!status && i % REPORT_EVERY == 0)
             status = report(m, print);
     }
@@ -322,7 +322,12 @@ static bool is_waiting(const tamis_disk *d)
     return d->added->count || d->removed->count;
 }
 
-/* Doubles if that was planned. */
+static bool grows(const tamis_disk *d)
+{
+    return d->file->ops->ordered->grows(&d->file->plan);
+}
+
+/* What waits fits, but for keys that crowd together: a file that grows then has twice the room. */
 tamis_status tamis_disk_flush(tamis_disk *d)
 {
     tamis_plan plan = d->file->plan;
@@ -330,10 +335,22 @@ tamis_status tamis_disk_flush(tamis_disk *d)
 
     while (!status && is_waiting(d)) {
         status = write_anew(d, &plan);
-        if (status == TAMIS_FULL && d->file->ops->ordered->grows(&plan))
+        if (status == TAMIS_FULL && grows(d))
             status = tamis__plan_doubled(&plan) ? TAMIS_FULL : TAMIS_OK;
     }
     return status;
+}
+
+/* Twice the room in the file. In there counts may take more slots: TAMIS_FULL, if they do not fit
+ * in twice as many. */
+static tamis_status grow(tamis_disk *d)
+{
+    tamis_plan plan = d->file->plan;
+
+    if (!grows(d) || tamis__plan_doubled(&plan))
+        return TAMIS_FULL;
+    tamis_status status = check_file(d);
+    return status ? status : write_anew(d, &plan);
 }
 
 /* ---- Changes ----------------------------------------------------------- */
@@ -342,19 +359,19 @@ tamis_status tamis_disk_flush(tamis_disk *d)
  * more as digits are shorter there. */
 static uint64_t slots_waiting(const tamis_disk *d)
 {
-    unsigned least = d->last.width > 2 ? d->last.width - 1 : 1;
+    unsigned least = d->file->plan.width > 2 ? d->file->plan.width - 1 : 1;
     uint64_t digits = d->added->plan.width / least + 1;
     uint64_t slots = d->file->ops->ordered->used(d->added) * digits;
 
     return slots < d->added->count ? slots : d->added->count;
 }
 
-/* Keys that may still come before the file, as large as it can be, may be full. */
+/* Keys that may still come before the file, as large as it is, may be full. */
 static uint64_t room_left(const tamis_disk *d)
 {
-    uint64_t used = d->used + slots_waiting(d);
+    uint64_t used = d->used + slots_waiting(d), capacity = d->file->plan.capacity;
 
-    return used < d->last.capacity ? d->last.capacity - used : 0;
+    return used < capacity ? capacity - used : 0;
 }
 
 static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
@@ -376,7 +393,16 @@ static bool counts_fit(const tamis_disk *d, size_t n)
 }
 
 /* Merging makes room here and, since repeated keys share it and removed ones give theirs back,
- * perhaps in the file. */
+ * perhaps in the file. What waits fits in the file as it is: so a file that cannot grow is full
+ * when keys are added, and never when they are merged. */
+static tamis_status make_room(tamis_disk *d)
+{
+    bool is_waiting_at_all = is_waiting(d);
+    tamis_status status = room_left(d) ? TAMIS_FULL : grow(d);
+
+    return status == TAMIS_FULL && is_waiting_at_all ? tamis_disk_flush(d) : status;
+}
+
 tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
     *added = 0;
@@ -384,11 +410,10 @@ tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *k
         return TAMIS_RANGE;
     while (*added < n) {
         size_t more = 0;
-        bool waited = is_waiting(d);
         tamis_status status = add_some(d, &more, keys + *added, n - *added);
         *added += more;
-        if (status == TAMIS_FULL && (more || waited))
-            status = tamis_disk_flush(d);
+        if (status == TAMIS_FULL)
+            status = make_room(d);
         if (status)
             return status;
     }

@@ -376,6 +376,42 @@ static void damage_is_not_copied(tamis_kind kind)
     end(&w);
 }
 
+static void scribble(int fd, uint8_t *kept, size_t size, off_t at)
+{
+    rng r = rng_for(990, size);
+    uint8_t byte[1];
+
+    assert_int_equal(pread(fd, kept, size, at), (ssize_t)size);
+    for (size_t i = 0; i < size; i++) {
+        byte[0] = (uint8_t)rng_next(&r);
+        assert_int_equal(pwrite(fd, byte, 1, at + (off_t)i), 1);
+    }
+}
+
+/* What it has written itself is not checked again, yet may have been changed by others since: then
+ * it is told by the order of what is read. */
+static void later_damage_is_not_copied(tamis_kind kind)
+{
+    enum { BYTES = 2000 };
+    world w = world_of(kind, 3000, 0);
+    uint8_t kept[BYTES];
+    size_t added;
+
+    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n / 2), TAMIS_OK);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
+    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys + w.n / 2, w.n / 2), TAMIS_OK);
+    int fd = open(temp_path(), O_RDWR);
+    off_t middle = (off_t)tamis_image_size(tamis_disk_file(w.d)) / 2;
+    scribble(fd, kept, BYTES, middle);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_CORRUPT);
+    assert_int_equal(pwrite(fd, kept, BYTES, middle), BYTES);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
+    assert_int_equal(tamis_disk_file(w.d)->count, w.n);
+    assert_true(is_whole(tamis_disk_file(w.d)));
+    close(fd);
+    end(&w);
+}
+
 static void other_kinds_are_refused(tamis_kind kind)
 {
     tamis_plan plan = plan_for(kind, 100, 0.01, 1);
@@ -420,6 +456,7 @@ int main(int argc, char **argv)
         { "one program at a time", one_program_at_a_time, .can = DISK },
         { "a file that was replaced stays", a_file_that_was_replaced_stays, .can = DISK },
         { "damage is not copied", damage_is_not_copied, .can = DISK },
+        { "later damage is not copied", later_damage_is_not_copied, .can = DISK },
         { "other kinds are refused", other_kinds_are_refused, .cannot = TAMIS_CAN_RESIZE },
         { "bad wishes are refused", bad_wishes_are_refused, .can = DISK },
     };
