@@ -150,4 +150,8 @@ run_is_next_door(const table *t, uint64_t quotient, uint64_t *start, select_one 
 /* has(), for a run that does not lie in one block with the start of its cluster. */
 bool tamis__quotient_has_far(const table *t, uint64_t print);
 
+/* Changes are the same on every machine. */
+tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
+
 #endif

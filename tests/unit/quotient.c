@@ -673,6 +673,35 @@ static void keys_that_are_built_are_keys_that_are_added(void **state)
     }
 }
 
+/* Batches that are large beside the table, small ones, and what is too much for it. */
+static void batches_leave_what_single_keys_leave(void **state)
+{
+    enum { KEYS = 60000, FIRST = 30000, MORE = 29000 };
+    tamis_plan plan = plan_for(TAMIS_QUOTIENT, KEYS, 0.01, 3);
+    rng r = rng_for(60, 0);
+    uint64_t *keys = fresh_keys(&r, KEYS + 1000);
+    tamis *f = filter_of(&plan, keys, FIRST), *first = filter_of(&plan, keys, FIRST);
+    tamis *all = new_filter(&plan);
+    size_t done = 0;
+
+    (void)state;
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(tamis_add(all, keys[i]), TAMIS_OK);
+    assert_int_equal(tamis_add_many(f, &done, keys + FIRST, MORE), TAMIS_OK);
+    assert_int_equal(done, MORE);
+    assert_int_equal(tamis_add_many(f, &done, keys + FIRST + MORE, 2000), TAMIS_FULL);
+    assert_int_equal(done, KEYS - FIRST - MORE);
+    assert_true(same_image(f, all));
+    assert_int_equal(tamis_remove_many(f, &done, keys + FIRST, MORE), TAMIS_OK);
+    assert_int_equal(done, MORE);
+    assert_int_equal(tamis_remove_many(f, &done, keys + FIRST + MORE, 1000), TAMIS_OK);
+    assert_true(same_image(f, first));
+    tamis_free(f);
+    tamis_free(first);
+    tamis_free(all);
+    free(keys);
+}
+
 static void filters_grow_if_asked_to(void **state)
 {
     tamis_spec spec = { .keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW };
@@ -776,6 +805,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sizes_are_doubled_and_halved),
         cmocka_unit_test(merged_prints_are_those_of_both),
         cmocka_unit_test(keys_that_are_built_are_keys_that_are_added),
+        cmocka_unit_test(batches_leave_what_single_keys_leave),
         cmocka_unit_test(filters_grow_if_asked_to),
         cmocka_unit_test(verify_sees_every_bit),
         cmocka_unit_test(queries_end_on_any_payload),
