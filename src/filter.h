@@ -100,6 +100,12 @@ typedef struct tamis_ordered {
     bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW */
     /* Slots in use: no union needs more than the sum of them. */
     uint64_t (*used)(const tamis *f);
+    /* Optional. Ranges, 2^bits of them, into which fingerprints are cut evenly and which are full
+     * each by itself; slots of one that are free. Default: one range, and copies up to capacity. */
+    unsigned (*range_bits)(const tamis_plan *p);
+    uint64_t (*room)(const tamis *f, uint64_t range);
+    /* That many copies of a fingerprint take no more slots, nor do they beside others of it. */
+    uint64_t (*slots)(const tamis_plan *p, uint64_t count);
 } tamis_ordered;
 
 /* How kinds become larger that are not ordered. */

@@ -18,17 +18,25 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "core/batch.h"
 #include "core/draft.h"
 #include "core/ordered.h"
 
+/* For each range of fingerprints, slots that are free in the file, and how many copies may still
+ * come that are known to fit: each takes one slot at most. Found out when the first key comes. */
+typedef struct rooms {
+    uint64_t *free, *left;
+    unsigned bits;
+    uint64_t counted; /* copies that waited when what they take was last looked at */
+} rooms;
+
 struct tamis_disk {
-    tamis *file;     /* mapped */
-    int fd;          /* of it, locked */
-    bool trusted;    /* checked, or written by us */
-    uint64_t used;   /* slots of it, at most */
-    tamis_plan last; /* what it can grow to */
+    tamis *file;  /* mapped */
+    int fd;       /* of it, locked */
+    bool trusted; /* checked, or written by us */
     tamis *added, *removed;
+    rooms rooms;
     tamis_disk_options options;
     char path[PATH_MAX];
 };
@@ -56,16 +64,6 @@ static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t b
     return tamis_new(out, &plan, NULL);
 }
 
-static tamis_plan last_plan(const tamis_plan *file)
-{
-    bool grows = tamis__ops(file->kind)->ordered->grows(file);
-    tamis_plan plan = *file, next = *file;
-
-    while (grows && tamis__plan_doubled(&next) == TAMIS_OK)
-        plan = next;
-    return plan;
-}
-
 /* Most programs remove less than they add. */
 static tamis_status make_both(tamis_disk *d)
 {
@@ -86,12 +84,6 @@ static tamis_status map_file(tamis **out, const image_source *s)
     return status;
 }
 
-/* Counting slots may read many pages; copies are never fewer. */
-static uint64_t used_at_most(const tamis *f)
-{
-    return f->count < f->plan.capacity ? f->count : f->ops->ordered->used(f);
-}
-
 static tamis_status open_disk(tamis_disk *d, const char *path)
 {
     image_source s;
@@ -107,8 +99,6 @@ static tamis_status open_disk(tamis_disk *d, const char *path)
         return status;
     if (!d->file->ops->ordered)
         return TAMIS_CANNOT;
-    d->used = used_at_most(d->file);
-    d->last = last_plan(&d->file->plan);
     return make_both(d);
 }
 
@@ -140,6 +130,7 @@ void tamis_disk_free(tamis_disk *d)
     tamis_free(d->file);
     tamis_free(d->added);
     tamis_free(d->removed);
+    free(d->rooms.free);
     if (d->fd >= 0)
         close(d->fd);
     free(d);
@@ -209,20 +200,32 @@ static tamis_status report(merging *m, uint64_t print)
     return o->progress && !o->progress(o->ctx, at, total) ? TAMIS_STOPPED : TAMIS_OK;
 }
 
+/* What is left of a fingerprint; all three are then past it. */
+static tamis_status merge_print(merging *m, uint64_t print)
+{
+    uint64_t count = take(&m->file, print), gone = take(&m->removed, print), held;
+
+    if (add_overflows(count > gone ? count - gone : 0, take(&m->added, print), &held))
+        return TAMIS_CORRUPT;
+    return held ? tamis__draft_append(m->draft, print, held) : TAMIS_OK;
+}
+
 enum { REPORT_EVERY = 1 << 16 };
 
+/* The file may have been changed by others after it was verified: writers rely on the order, so it
+ * is looked at. */
 static tamis_status merge_all(merging *m)
 {
+    const tamis_plan *plan = &m->d->file->plan;
+    uint64_t low = 0, end = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 
     for (uint64_t i = 0; !status; i++) {
         uint64_t print = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
         if (print == UINT64_MAX)
             break;
-        uint64_t count = take(&m->file, print), gone = take(&m->removed, print);
-        uint64_t held = (count > gone ? count - gone : 0) + take(&m->added, print);
-        if (held)
-            status = tamis__draft_append(m->draft, print, held);
+        status = print < low || print >= end ? TAMIS_CORRUPT : merge_print(m, print);
+        low = print + 1;
         if (!status && i % REPORT_EVERY == 0)
             status = report(m, print);
     }
@@ -273,8 +276,9 @@ static void change_over(tamis_disk *d, successor *n)
 
     d->file = n->file;
     d->fd = n->fd;
-    d->used = used_at_most(n->file);
     drop_successor(&old);
+    free(d->rooms.free);
+    d->rooms = (rooms){ .free = NULL };
     clear(d->added);
     clear(d->removed);
 }
@@ -322,47 +326,118 @@ static bool is_waiting(const tamis_disk *d)
     return d->added->count || d->removed->count;
 }
 
-/* Doubles if that was planned. */
+static bool grows(const tamis_disk *d)
+{
+    return d->file->ops->ordered->grows(&d->file->plan);
+}
+
+/* What waits fits: a file that has no room for it is not what it was. */
 tamis_status tamis_disk_flush(tamis_disk *d)
 {
-    tamis_plan plan = d->file->plan;
-    tamis_status status = is_waiting(d) ? check_file(d) : TAMIS_OK;
+    if (!is_waiting(d))
+        return TAMIS_OK;
+    tamis_status status = check_file(d);
+    if (!status)
+        status = write_anew(d, &d->file->plan);
+    return status == TAMIS_FULL ? TAMIS_CORRUPT : status;
+}
 
-    while (!status && is_waiting(d)) {
-        status = write_anew(d, &plan);
-        if (status == TAMIS_FULL && d->file->ops->ordered->grows(&plan))
-            status = tamis__plan_doubled(&plan) ? TAMIS_FULL : TAMIS_OK;
-    }
-    return status;
+/* Twice the room in the file. In there counts may take more slots: TAMIS_FULL, if they do not fit
+ * in twice as many. */
+static tamis_status grow(tamis_disk *d)
+{
+    tamis_plan plan = d->file->plan;
+
+    if (!grows(d) || tamis__plan_doubled(&plan))
+        return TAMIS_FULL;
+    tamis_status status = check_file(d);
+    return status ? status : write_anew(d, &plan);
+}
+
+/* ---- Room -------------------------------------------------------------- */
+
+/* Keys wait only if they are known to fit in the file as it is, with all that waits: so it is when
+ * keys are added that a file is full, and never when they are merged. */
+
+static uint64_t room_in(const tamis *f, uint64_t range)
+{
+    const tamis_ordered *o = f->ops->ordered;
+
+    if (o->room)
+        return o->room(f, range);
+    return f->count < f->plan.capacity ? f->plan.capacity - f->count : 0;
+}
+
+static tamis_status open_rooms(tamis_disk *d)
+{
+    const tamis_ordered *o = d->file->ops->ordered;
+    rooms r = { .bits = o->range_bits ? o->range_bits(&d->file->plan) : 0 };
+    size_t n = (size_t)1 << r.bits;
+
+    r.free = calloc(n, 2 * sizeof *r.free);
+    if (!r.free)
+        return TAMIS_NOMEM;
+    r.left = r.free + n;
+    for (size_t i = 0; i < n; i++)
+        r.left[i] = r.free[i] = room_in(d->file, i);
+    d->rooms = r;
+    return TAMIS_OK;
+}
+
+static uint64_t *left_for(const tamis_disk *d, uint64_t key)
+{
+    unsigned bits = d->rooms.bits;
+
+    return d->rooms.left + (bits ? place(key, d->file->salt) >> (64 - bits) : 0);
+}
+
+/* What waits is looked at no more often than an eighth of it is new. */
+static bool is_recount_due(const tamis_disk *d)
+{
+    const tamis_ordered *o = d->file->ops->ordered;
+
+    return o->slots && d->added->count > d->rooms.counted + o->used(d->added) / 8;
+}
+
+/* Copies that wait side by side may take less than a slot each. */
+static void recount(tamis_disk *d)
+{
+    rooms *r = &d->rooms;
+    const tamis_plan *plan = &d->file->plan;
+    uint64_t range = plan->slots << plan->width >> r->bits;
+    tamis_cursor c = { .f = d->added };
+
+    memcpy(r->left, r->free, sizeof *r->left << r->bits);
+    while (c.f->ops->ordered->next(&c))
+        r->left[c.print / range] -= c.f->ops->ordered->slots(plan, c.count);
+    r->counted = d->added->count;
 }
 
 /* ---- Changes ----------------------------------------------------------- */
 
-/* Slots that what waits will take in the file, at most: one for each copy, and of counts as many
- * more as digits are shorter there. */
-static uint64_t slots_waiting(const tamis_disk *d)
+/* How many of the keys fit, up to the first that may not. */
+static size_t take_room(tamis_disk *d, const uint64_t *keys, size_t n)
 {
-    unsigned least = d->last.width > 2 ? d->last.width - 1 : 1;
-    uint64_t digits = d->added->plan.width / least + 1;
-    uint64_t slots = d->file->ops->ordered->used(d->added) * digits;
-
-    return slots < d->added->count ? slots : d->added->count;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *left = left_for(d, keys[i]);
+        if (!*left)
+            return i;
+        --*left;
+    }
+    return n;
 }
 
-/* Keys that may still come before the file, as large as it can be, may be full. */
-static uint64_t room_left(const tamis_disk *d)
-{
-    uint64_t used = d->used + slots_waiting(d);
-
-    return used < d->last.capacity ? d->last.capacity - used : 0;
-}
-
+/* TAMIS_FULL: there is no more room in what waits, or else none for the next key. */
 static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
-    uint64_t left = room_left(d);
-    size_t some = left < n ? (size_t)left : n;
-    tamis_status status = tamis__batch_add(d->added, added, keys, some);
+    tamis_status status = d->rooms.free ? TAMIS_OK : open_rooms(d);
 
+    if (status)
+        return status;
+    size_t some = take_room(d, keys, n);
+    status = tamis__batch_add(d->added, added, keys, some);
+    for (size_t i = *added; i < some; i++)
+        ++*left_for(d, keys[i]);
     return status || some == n ? status : TAMIS_FULL;
 }
 
@@ -375,20 +450,34 @@ static bool counts_fit(const tamis_disk *d, size_t n)
            !add_overflows(total, n, &total);
 }
 
-/* Merging makes room here and, since repeated keys share it and removed ones give theirs back,
- * perhaps in the file. */
+/* Merging makes room in memory, and in the file if copies share it or keys were removed. */
+static tamis_status make_room(tamis_disk *d, uint64_t key)
+{
+    tamis_status status = TAMIS_FULL;
+    bool waits = is_waiting(d), is_crowded = !*left_for(d, key), is_exact = !waits;
+
+    if (is_crowded && waits && is_recount_due(d)) {
+        recount(d);
+        is_exact = true;
+        if (*left_for(d, key))
+            return TAMIS_OK;
+    }
+    if (is_crowded && is_exact)
+        status = grow(d);
+    return status == TAMIS_FULL && waits ? tamis_disk_flush(d) : status;
+}
+
 tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
     *added = 0;
     if (!counts_fit(d, n))
         return TAMIS_RANGE;
     while (*added < n) {
-        size_t more = 0;
-        bool waited = is_waiting(d);
-        tamis_status status = add_some(d, &more, keys + *added, n - *added);
+        size_t more = 0, left = n - *added, most = (size_t)d->added->plan.capacity + 1;
+        tamis_status status = add_some(d, &more, keys + *added, left < most ? left : most);
         *added += more;
-        if (status == TAMIS_FULL && (more || waited))
-            status = tamis_disk_flush(d);
+        if (status == TAMIS_FULL)
+            status = make_room(d, keys[*added]);
         if (status)
             return status;
     }

@@ -270,6 +270,29 @@ static uint64_t used(const tamis *f)
     return total;
 }
 
+static unsigned range_bits(const tamis_plan *p)
+{
+    return shard_bits(p->slots);
+}
+
+static uint64_t room(const tamis *f, uint64_t range)
+{
+    shards s = shards_of(f);
+    uint64_t taken = used_of(shard_at(&s, range));
+
+    return taken < s.room ? s.room - taken : 0;
+}
+
+/* The remainder twice, a zero, and digits of the lower base. */
+static uint64_t slots_of(const tamis_plan *p, uint64_t count)
+{
+    uint64_t base = counter_base(1, p->width), slots = 3;
+
+    for (uint64_t v = count; v; v /= base)
+        slots++;
+    return slots < count ? slots : count;
+}
+
 /* ---- The whole filter -------------------------------------------------- */
 
 /* n distinct keys have on average N (1 - (1 - 1/N)^n) fingerprints out of N: solved for n. All of
@@ -441,6 +464,9 @@ static const tamis_ordered ORDERED = {
     .resize = resize,
     .grows = grows,
     .used = used,
+    .range_bits = range_bits,
+    .room = room,
+    .slots = slots_of,
 };
 
 const tamis_ops tamis__cqf = {

@@ -638,76 +638,250 @@ static uint64_t used(const tamis *f)
 /* ---- Building ---------------------------------------------------------- */
 
 /* Hashes are dealt out to groups by their leading bits, so that each is sorted in the cache. */
-enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, LINE = 64 };
+enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, DIGIT = 11, LINE = 64 };
 
-static unsigned group_bits(size_t n)
+typedef struct deck {
+    uint64_t *hashes; /* group by group */
+    size_t *ends;     /* of groups */
+    unsigned bits;    /* there are 2^bits groups */
+    void *block;
+    size_t bytes;
+} deck;
+
+/* No fingerprint is in two groups. */
+static unsigned group_bits(const tamis_plan *p, size_t n)
 {
     unsigned bits = 0;
 
-    while (bits < MOST_GROUP_BITS && n >> bits > GROUP_KEYS)
+    while (bits < MOST_GROUP_BITS && n >> bits > GROUP_KEYS && !(p->slots << p->width >> bits & 1))
         bits++;
     return bits;
 }
 
-static tamis_status append_hashes(tamis_writer *w, const uint64_t *hashes, size_t n)
+/* Where groups end, then the hashes. */
+static bool deck_new(deck *d, const tamis *f, size_t n)
 {
-    uint64_t all = w->f->plan.slots << w->f->plan.width;
-    tamis_status status = TAMIS_OK;
+    unsigned bits = group_bits(&f->plan, n);
+    size_t ends = round_up(sizeof(size_t) << bits, LINE);
 
-    for (size_t i = 0; i < n && !status;) {
-        uint64_t print = scale64(hashes[i], all);
-        size_t from = i;
-        while (++i < n && scale64(hashes[i], all) == print)
-            ;
-        status = append(w, print, i - from);
-    }
-    return status;
+    *d = (deck){ .bits = bits, .bytes = ends + n * sizeof(uint64_t) + LINE };
+    d->block = tamis__scratch_new(f, d->bytes);
+    if (!d->block)
+        return false;
+    uint8_t *at = (uint8_t *)d->block + (-(uintptr_t)d->block & (LINE - 1));
+    d->ends = (size_t *)(void *)at;
+    d->hashes = (uint64_t *)(void *)(at + ends);
+    return true;
 }
 
-/* One block: where groups end, the hashes. */
-static size_t scratch_bytes(size_t n, unsigned bits)
+static void deal_keys(deck *d, const tamis *f, const uint64_t *keys, size_t n)
 {
-    return round_up(sizeof(size_t) << bits, LINE) + n * sizeof(uint64_t) + LINE - 1;
-}
+    radix r = { .bits = d->bits, .salt = f->salt };
+    size_t groups = (size_t)1 << d->bits;
 
-static tamis_status append_keys(tamis *f, const uint64_t *keys, size_t n, unsigned bits,
-                                uint8_t *scratch)
-{
-    radix r = { .bits = bits, .salt = f->salt };
-    size_t *ends = (size_t *)scratch, groups = (size_t)1 << bits, from = 0;
-    uint64_t *hashes = (uint64_t *)(scratch + round_up(groups * sizeof *ends, LINE));
-    tamis_writer w = { .f = f };
-    tamis_status status = TAMIS_OK;
-
-    memset(ends, 0, groups * sizeof *ends);
-    tamis__radix_count(ends, &r, keys, n);
+    memset(d->ends, 0, groups * sizeof *d->ends);
+    tamis__radix_count(d->ends, &r, keys, n);
     for (size_t i = 0, start = 0; i < groups; i++) {
-        size_t held = ends[i];
-        ends[i] = start;
+        size_t held = d->ends[i];
+        d->ends[i] = start;
         start += held;
     }
-    tamis__radix_deal(hashes, ends, &r, keys, n);
-    for (size_t i = 0; i < groups && !status; from = ends[i++]) {
-        tamis__sort(hashes + from, ends[i] - from);
-        status = append_hashes(&w, hashes + from, ends[i] - from);
+    tamis__radix_deal(d->hashes, d->ends, &r, keys, n);
+}
+
+/* One pass of a radix sort, from one half of the place of the hashes to the other. */
+static void sort_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
+{
+    uint32_t ends[1 << DIGIT] = { 0 }, at = 0;
+
+    for (size_t i = 0; i < n; i++)
+        ends[from[i] >> shift & ((1 << DIGIT) - 1)]++;
+    for (unsigned d = 0; d < 1 << DIGIT; d++) {
+        uint32_t here = ends[d];
+        ends[d] = at;
+        at += here;
     }
-    return status;
+    for (size_t i = 0; i < n; i++)
+        to[ends[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+}
+
+/* Writes to an empty table from the lowest fingerprint on, without moving anything. */
+typedef struct track {
+    table t;
+    uint64_t after;    /* the quotient written last, and one */
+    uint64_t position; /* after it */
+} track;
+
+static inline void or_le64(uint8_t *at, uint64_t bits)
+{
+    put_le64(at, le64(at) | bits);
+}
+
+/* Without a branch on whether it is at home, or the first of its run. False: the end was reached.
+ */
+static inline bool track_put(track *w, uint64_t print)
+{
+    uint64_t quotient = print >> w->t.width, is_next = w->after == quotient + 1;
+    uint64_t position = w->position > quotient ? w->position : quotient;
+
+    if (position >= w->t.slots)
+        return false;
+    uint8_t *home = block_of(&w->t, quotient), *block = block_of(&w->t, position);
+    unsigned i = (unsigned)(position % BLOCK_SLOTS), bit = i * w->t.width;
+    or_le64(home + OCCUPIED, UINT64_C(1) << quotient % BLOCK_SLOTS);
+    or_le64(block + CONTINUED, is_next << i);
+    or_le64(block + SHIFTED, (uint64_t)(position != quotient) << i);
+    or_le64(block + REMAINDERS + bit / 8, (print & packed_mask(w->t.width)) << bit % 8);
+    w->after = quotient + 1;
+    w->position = position + 1;
+    return true;
+}
+
+/* Those that come after the end go in between what stands at the beginning. */
+static void put_prints(tamis *f, track *state, const uint32_t *prints, size_t n, uint64_t least)
+{
+    track w = *state;
+    size_t i = 0;
+
+    while (i < n && track_put(&w, least + prints[i]))
+        i++;
+    f->count += i;
+    *state = w;
+    for (; i < n; i++)
+        insert(f, least + prints[i], 1);
+}
+
+static void put_hashes(tamis *f, track *w, const uint64_t *hashes, size_t n)
+{
+    uint64_t all = f->plan.slots << f->plan.width;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t print = scale64(hashes[i], all);
+        if (track_put(w, print))
+            f->count++;
+        else
+            insert(f, print, 1);
+    }
+}
+
+/* Sorted as 32-bit numbers above the lowest, if there are so few. */
+static void put_group(tamis *f, track *w, uint64_t *hashes, size_t n, uint64_t least,
+                      uint64_t range)
+{
+    uint64_t all = f->plan.slots << f->plan.width;
+    uint32_t *x = (uint32_t *)(void *)hashes, *y = x + n;
+
+    if (range >> 32 || n >> 31) {
+        tamis__sort(hashes, n);
+        put_hashes(f, w, hashes, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash;
+        memcpy(&hash, (uint8_t *)x + 8 * i, sizeof hash);
+        uint32_t print = (uint32_t)(scale64(hash, all) - least);
+        memcpy((uint8_t *)x + 4 * i, &print, sizeof print);
+    }
+    for (unsigned shift = 0; shift < 32 && (range - 1) >> shift; shift += DIGIT) {
+        sort_digit(y, x, n, shift);
+        uint32_t *swap = x;
+        x = y;
+        y = swap;
+    }
+    put_prints(f, w, x, n, least);
 }
 
 static tamis_status build(tamis *f, const uint64_t *keys, size_t n)
 {
-    unsigned bits = group_bits(n);
-    size_t size = scratch_bytes(n, bits);
+    track w = { .t = table_of(f) };
+    deck d;
 
     if (n > f->plan.capacity)
         return TAMIS_FULL;
-    uint8_t *scratch = f->alloc.resize(f->alloc.ctx, NULL, 0, size);
-    if (!scratch)
+    if (!deck_new(&d, f, n))
         return TAMIS_NOMEM;
-    tamis_status status =
-        append_keys(f, keys, n, bits, scratch + (-(uintptr_t)scratch & (LINE - 1)));
-    f->alloc.resize(f->alloc.ctx, scratch, size, 0);
-    return status;
+    deal_keys(&d, f, keys, n);
+    uint64_t range = f->plan.slots << f->plan.width >> d.bits;
+    for (size_t i = 0, from = 0; i < (size_t)1 << d.bits; from = d.ends[i++])
+        put_group(f, &w, d.hashes + from, d.ends[i] - from, i * range, range);
+    tamis__scratch_free(f, d.block, d.bytes);
+    return TAMIS_OK;
+}
+
+/* ---- Many changes ------------------------------------------------------ */
+
+static size_t change_one(tamis *f, uint64_t hash, bool takes_out)
+{
+    table t = table_of(f);
+    uint64_t print = scale64(hash, f->plan.slots << f->plan.width);
+
+    if (!takes_out) {
+        insert(f, print, 1);
+        return 1;
+    }
+    found r = find(&t, print);
+    if (!r.copies)
+        return 0;
+    take_out(f, &t, &r, 1);
+    return 1;
+}
+
+static void touch_hashes(const tamis *f, uint64_t *hashes, const uint64_t *keys, size_t n)
+{
+    table t = table_of(f);
+
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = place(keys[i], f->salt);
+        uint64_t quotient = scale64(hashes[i], t.slots << t.width) >> t.width;
+        fetch_planes(&t, quotient);
+        fetch_remainders(&t, quotient);
+    }
+}
+
+static size_t change_each(tamis *f, const uint64_t *keys, size_t n, bool takes_out)
+{
+    uint64_t hashes[MANY];
+    size_t changed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i % MANY == 0)
+            touch_hashes(f, hashes, keys + i, many_group(i, n));
+        changed += change_one(f, hashes[i % MANY], takes_out);
+    }
+    return changed;
+}
+
+/* What is stored does not depend on the order: so many keys that a group of them shares a stretch
+ * of the table that fits in the cache go from one end to the other. */
+enum { WORTHWHILE = 16 };
+
+static size_t change_all(tamis *f, const uint64_t *keys, size_t n, bool takes_out)
+{
+    size_t changed = 0;
+    deck d;
+
+    if (n < GROUP_KEYS || n < f->plan.slots / WORTHWHILE || !deck_new(&d, f, n))
+        return change_each(f, keys, n, takes_out);
+    deal_keys(&d, f, keys, n);
+    for (size_t i = 0; i < n; i++)
+        changed += change_one(f, d.hashes[i], takes_out);
+    tamis__scratch_free(f, d.block, d.bytes);
+    return changed;
+}
+
+tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    uint64_t room = f->plan.capacity - f->count;
+
+    *added = n < room ? n : (size_t)room;
+    if (f->count || build(f, keys, *added))
+        change_all(f, keys, *added, false);
+    return *added == n ? TAMIS_OK : TAMIS_FULL;
+}
+
+size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    return change_all(f, keys, n, true);
 }
 
 /* ---- The whole table --------------------------------------------------- */
@@ -800,7 +974,7 @@ static const char *verify(const tamis *f)
     return used == f->count && used <= f->plan.capacity ? NULL : "the number of keys is wrong";
 }
 
-/* ---- Many keys --------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------- */
 
 static void touch(const tamis *f, uint64_t key)
 {
@@ -813,7 +987,12 @@ static void touch(const tamis *f, uint64_t key)
 
 static const tamis_batch *batch(unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
+    static const tamis_batch PORTABLE = {
+        .has = has,
+        .has_many = has_many,
+        .try_add_many = tamis__quotient_add_many,
+        .remove_many = tamis__quotient_remove_many,
+    };
 
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
@@ -823,7 +1002,14 @@ static const tamis_batch *batch(unsigned cpu)
     return &PORTABLE;
 }
 
-static const tamis_ordered ordered = { next, append, finish, resize, grows, used };
+static const tamis_ordered ORDERED = {
+    .next = next,
+    .append = append,
+    .finish = finish,
+    .resize = resize,
+    .grows = grows,
+    .used = used,
+};
 
 const tamis_ops tamis__quotient = {
     .plan = plan,
@@ -838,7 +1024,7 @@ const tamis_ops tamis__quotient = {
     .count = count,
     .add_times = add_times,
     .remove_times = remove_times,
-    .ordered = &ordered,
+    .ordered = &ORDERED,
     .touch = touch,
     .batch = batch,
 };

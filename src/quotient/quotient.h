@@ -105,8 +105,8 @@ static inline unsigned highest(uint64_t word)
  * start of its cluster as there are occupied quotients from there to q. */
 
 /* The run of a quotient, given that one of its block starts the cluster; false if none does, or if
- * the run is not found in the block. A kernel says how to select() the i-th one of a word: 64 if
- * there is none. */
+ * the run is not found in the block. A kernel says how to select() the i-th one of a word, i below
+ * 64: 64 if there is none. */
 typedef unsigned select_one(uint64_t word, unsigned i);
 
 __attribute__((always_inline)) static inline bool run_is_near(const table *t, uint64_t quotient,
@@ -140,14 +140,18 @@ run_is_next_door(const table *t, uint64_t quotient, uint64_t *start, select_one 
     uint64_t cluster = bits_from(highest(at_home));
     unsigned runs = ones(plane(before, OCCUPIED) & cluster) +
                     ones((plane(block, OCCUPIED) | UINT64_C(1) << i) & bits_to(i));
-    unsigned passed = ones(~plane(before, CONTINUED) & cluster);
-    unsigned head =
-        runs > passed ? select(~plane(block, CONTINUED), runs - passed - 1) : BLOCK_SLOTS;
+    /* Beyond 64, and so out of reach, if the run lies in the block before. */
+    unsigned ahead = runs - ones(~plane(before, CONTINUED) & cluster) - 1;
+    unsigned head = ahead < BLOCK_SLOTS ? select(~plane(block, CONTINUED), ahead) : BLOCK_SLOTS;
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }
 
 /* has(), for a run that does not lie in one block with the start of its cluster. */
 bool tamis__quotient_has_far(const table *t, uint64_t print);
+
+/* Changes are the same on every machine. */
+tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
 
 #endif

@@ -304,6 +304,87 @@ static void all_that_was_taken_can_be_flushed(tamis_kind kind)
     free(keys);
 }
 
+/* ---- Crowds ------------------------------------------------------------ */
+
+enum { CROWD = 400000 };
+
+/* Keys whose hashes start with these bits, as strangers who know the seed would choose them: one
+ * part of the filter fills up long before the rest. */
+static uint64_t *crowd_of(const tamis_plan *plan, uint64_t stream, unsigned bits)
+{
+    rng r = rng_for(980 + (uint64_t)plan->kind, stream);
+    uint64_t *keys = fresh_keys(&r, CROWD), salt = salt_of_seed(plan->hasher.seed);
+
+    for (size_t i = 0; i < CROWD; i++)
+        keys[i] = unplace(place(keys[i], salt) >> bits, salt);
+    return keys;
+}
+
+/* Whatever was taken is there after the flush, which does not refuse it. */
+static void check_promise(const tamis_plan *plan, const uint64_t *keys, size_t n)
+{
+    uint64_t *hits = array_of(n / 64 + 1, sizeof *hits);
+    size_t piece = 997, total = 0, added = 0;
+    tamis_status status = TAMIS_OK;
+
+    make_file(plan);
+    tamis_disk *d = open_disk(1 << 20);
+    for (; !status && total < n; total += added)
+        status =
+            tamis_disk_add_many(d, &added, keys + total, n - total < piece ? n - total : piece);
+    assert_true(status == TAMIS_OK || status == TAMIS_FULL);
+    assert_int_equal(tamis_disk_has_many(d, hits, keys, total), total);
+    assert_int_equal(tamis_disk_flush(d), TAMIS_OK);
+    assert_int_equal(tamis_disk_file(d)->count, total);
+    assert_true(is_whole(tamis_disk_file(d)));
+    assert_int_equal(tamis_disk_has_many(d, hits, keys, total), total);
+    tamis_disk_free(d);
+    unlink(temp_path());
+    free(hits);
+}
+
+static void crowds_are_refused_before_the_flush(tamis_kind kind)
+{
+    tamis_plan plan = disk_plan(kind, 250000, 0);
+
+    for (unsigned bits = 0; bits < 4; bits++) {
+        uint64_t *keys = crowd_of(&plan, bits, bits);
+        check_promise(&plan, keys, CROWD);
+        free(keys);
+    }
+}
+
+/* Long counts take several slots each, so that chance spreads them less evenly than keys. */
+static void counts_are_refused_before_the_flush(tamis_kind kind)
+{
+    enum { COPIES = 40 };
+    tamis_spec spec = spec_for(140000, 0.2, 7);
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    uint64_t *keys = crowd_of(&plan, 9, 1), *copies = array_of(CROWD * COPIES, sizeof *copies);
+    for (size_t i = 0; i < CROWD * COPIES; i++)
+        copies[i] = keys[i / COPIES];
+    check_promise(&plan, copies, CROWD * COPIES);
+    free(keys);
+    free(copies);
+}
+
+/* A file that grows does so wherever keys crowd, and as far as fingerprints go. */
+static void crowds_make_it_grow(tamis_kind kind)
+{
+    tamis_spec spec = spec_for(60000, 0.01, 7);
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_GROW;
+    for (unsigned bits = 0; bits < 5; bits++) {
+        assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+        uint64_t *keys = crowd_of(&plan, 20 + bits, bits);
+        check_promise(&plan, keys, CROWD);
+        free(keys);
+    }
+}
+
 /* ---- Refusals ---------------------------------------------------------- */
 
 static bool refuse(void *ctx, uint64_t done, uint64_t total)
@@ -376,6 +457,42 @@ static void damage_is_not_copied(tamis_kind kind)
     end(&w);
 }
 
+static void scribble(int fd, uint8_t *kept, size_t size, off_t at)
+{
+    rng r = rng_for(990, size);
+    uint8_t byte[1];
+
+    assert_int_equal(pread(fd, kept, size, at), (ssize_t)size);
+    for (size_t i = 0; i < size; i++) {
+        byte[0] = (uint8_t)rng_next(&r);
+        assert_int_equal(pwrite(fd, byte, 1, at + (off_t)i), 1);
+    }
+}
+
+/* What it has written itself is not checked again, yet may have been changed by others since: then
+ * it is told by the order of what is read. */
+static void later_damage_is_not_copied(tamis_kind kind)
+{
+    enum { BYTES = 2000 };
+    world w = world_of(kind, 3000, 0);
+    uint8_t kept[BYTES];
+    size_t added;
+
+    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n / 2), TAMIS_OK);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
+    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys + w.n / 2, w.n / 2), TAMIS_OK);
+    int fd = open(temp_path(), O_RDWR);
+    off_t middle = (off_t)tamis_image_size(tamis_disk_file(w.d)) / 2;
+    scribble(fd, kept, BYTES, middle);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_CORRUPT);
+    assert_int_equal(pwrite(fd, kept, BYTES, middle), BYTES);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
+    assert_int_equal(tamis_disk_file(w.d)->count, w.n);
+    assert_true(is_whole(tamis_disk_file(w.d)));
+    close(fd);
+    end(&w);
+}
+
 static void other_kinds_are_refused(tamis_kind kind)
 {
     tamis_plan plan = plan_for(kind, 100, 0.01, 1);
@@ -415,11 +532,15 @@ int main(int argc, char **argv)
         { "counts do not wrap", counts_do_not_wrap, .can = DISK },
         { "what waits keeps to its memory", what_waits_keeps_to_its_memory, .can = DISK },
         { "all that was taken can be flushed", all_that_was_taken_can_be_flushed, .can = DISK },
+        { "crowds are refused before the flush", crowds_are_refused_before_the_flush, .can = DISK },
+        { "counts are refused before the flush", counts_are_refused_before_the_flush, .can = DISK },
+        { "crowds make it grow", crowds_make_it_grow, .can = DISK },
         { "a flush that is stopped changes nothing", a_flush_that_is_stopped_changes_nothing,
           .can = DISK },
         { "one program at a time", one_program_at_a_time, .can = DISK },
         { "a file that was replaced stays", a_file_that_was_replaced_stays, .can = DISK },
         { "damage is not copied", damage_is_not_copied, .can = DISK },
+        { "later damage is not copied", later_damage_is_not_copied, .can = DISK },
         { "other kinds are refused", other_kinds_are_refused, .cannot = TAMIS_CAN_RESIZE },
         { "bad wishes are refused", bad_wishes_are_refused, .can = DISK },
     };

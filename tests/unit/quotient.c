@@ -507,6 +507,30 @@ static void kernels_agree(void **state)
 
 /* ---- Capacity and size ------------------------------------------------- */
 
+/* Copies of one key push the runs behind it away, to any slot of the next block and beyond. */
+static void runs_behind_many_copies_are_found(void **state)
+{
+    enum { NEIGHBOURS = 200, MOST_COPIES = 260 };
+    tamis *f = new_table(704, 6);
+    uint64_t keys[NEIGHBOURS], hits[NEIGHBOURS / 64 + 1];
+
+    (void)state;
+    for (uint64_t q = 0; q < NEIGHBOURS; q++) {
+        keys[q] = key_at(f, q + 3, (uint32_t)q % 61);
+        assert_int_equal(tamis_add(f, keys[q]), TAMIS_OK);
+    }
+    for (int copies = 0; copies < MOST_COPIES; copies++) {
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            tamis__use_cpu(f, cpu ? tamis__cpu() : 0);
+            assert_int_equal(tamis_has_many(f, hits, keys, NEIGHBOURS), NEIGHBOURS);
+            for (int i = 0; i < NEIGHBOURS; i++)
+                assert_true(tamis_has(f, keys[i]));
+        }
+        assert_int_equal(tamis_add(f, key_at(f, 3, 0)), TAMIS_OK);
+    }
+    tamis_free(f);
+}
+
 static void the_capacity_counts_copies(void **state)
 {
     tamis_plan plan = plan_for(TAMIS_QUOTIENT, 100, 0.01, 1);
@@ -649,6 +673,35 @@ static void keys_that_are_built_are_keys_that_are_added(void **state)
     }
 }
 
+/* Batches that are large beside the table, small ones, and what is too much for it. */
+static void batches_leave_what_single_keys_leave(void **state)
+{
+    enum { KEYS = 60000, FIRST = 30000, MORE = 29000 };
+    tamis_plan plan = plan_for(TAMIS_QUOTIENT, KEYS, 0.01, 3);
+    rng r = rng_for(60, 0);
+    uint64_t *keys = fresh_keys(&r, KEYS + 1000);
+    tamis *f = filter_of(&plan, keys, FIRST), *first = filter_of(&plan, keys, FIRST);
+    tamis *all = new_filter(&plan);
+    size_t done = 0;
+
+    (void)state;
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(tamis_add(all, keys[i]), TAMIS_OK);
+    assert_int_equal(tamis_add_many(f, &done, keys + FIRST, MORE), TAMIS_OK);
+    assert_int_equal(done, MORE);
+    assert_int_equal(tamis_add_many(f, &done, keys + FIRST + MORE, 2000), TAMIS_FULL);
+    assert_int_equal(done, KEYS - FIRST - MORE);
+    assert_true(same_image(f, all));
+    assert_int_equal(tamis_remove_many(f, &done, keys + FIRST, MORE), TAMIS_OK);
+    assert_int_equal(done, MORE);
+    assert_int_equal(tamis_remove_many(f, &done, keys + FIRST + MORE, 1000), TAMIS_OK);
+    assert_true(same_image(f, first));
+    tamis_free(f);
+    tamis_free(first);
+    tamis_free(all);
+    free(keys);
+}
+
 static void filters_grow_if_asked_to(void **state)
 {
     tamis_spec spec = { .keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW };
@@ -746,11 +799,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_short_history_of_a_tiny_table),
         cmocka_unit_test(long_histories),
         cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(runs_behind_many_copies_are_found),
         cmocka_unit_test(the_capacity_counts_copies),
         cmocka_unit_test(slots_follow_the_load),
         cmocka_unit_test(sizes_are_doubled_and_halved),
         cmocka_unit_test(merged_prints_are_those_of_both),
         cmocka_unit_test(keys_that_are_built_are_keys_that_are_added),
+        cmocka_unit_test(batches_leave_what_single_keys_leave),
         cmocka_unit_test(filters_grow_if_asked_to),
         cmocka_unit_test(verify_sees_every_bit),
         cmocka_unit_test(queries_end_on_any_payload),
