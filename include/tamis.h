@@ -65,7 +65,8 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
-    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
