@@ -37,9 +37,7 @@ static uint64_t bytes(const tamis_plan *p)
 
 static double rate_of_stage(const tamis_plan *p, unsigned j, double n)
 {
-    unsigned probes = stage_probes(p, j);
-
-    return pow(split_rate((double)(p->slots << j), n * probes), probes);
+    return split_rate_of_probes((double)(p->slots << j), n, stage_probes(p, j));
 }
 
 static double rate_allowed(const tamis_plan *p, unsigned j)

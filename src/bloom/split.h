@@ -57,6 +57,40 @@ static inline double split_rate(double blocks, double n)
     return fmin(1, m.positives / m.total + floor_rate);
 }
 
+/* The mean of the square of a word's share of set bits, after i keys. */
+static inline double split_square_of_word(double i)
+{
+    double one_clear = pow(31 / 32.0, i), two_clear = pow(30 / 32.0, i);
+
+    return 1 - 2 * one_clear + one_clear / 32 + two_clear * 31 / 32;
+}
+
+/* The variance of the mean rate of all blocks: that of one, which has a Poisson number of keys,
+ * less what comes from there being n in all. */
+static inline double split_variance(double blocks, double n)
+{
+    double keys = n / blocks, rate = split_rate(blocks, n), square = 0, weight = exp(-keys);
+    double slope = (split_rate(blocks, n + 1) - rate) * blocks;
+
+    for (double i = 0; i < keys + 12 * sqrt(keys) + 12; i++) {
+        square += weight * pow(split_square_of_word(i), WORDS);
+        weight *= keys / (i + 1);
+    }
+    return fmax(0, square - rate * rate - keys * slope * slope) / blocks;
+}
+
+/* The rate when each key has that many blocks, drawn independently: the mean of a power is more
+ * than the power of the mean. */
+static inline double split_rate_of_probes(double blocks, double n, unsigned probes)
+{
+    double rate = split_rate(blocks, n * probes), pairs = probes * (probes - 1) / 2.0;
+
+    if (probes == 1 || rate == 0)
+        return rate;
+    return fmin(1, pow(rate, probes) +
+                       pairs * pow(rate, probes - 2.0) * split_variance(blocks, n * probes));
+}
+
 /* More keys than this in a block on average: worse than any rate that may be asked for. */
 enum { KEYS_TOO_MANY = 128 };
 
