@@ -120,10 +120,13 @@ static bool grows(const tamis_plan *p)
 
 static tamis_status larger(tamis_plan *p)
 {
-    p->hashes++;
-    if (!bytes(p))
+    tamis_plan next = *p;
+
+    next.hashes++;
+    if (!bytes(&next))
         return TAMIS_RANGE;
-    p->capacity += room_of_stage(p, p->hashes - 1);
+    next.capacity += room_of_stage(&next, p->hashes);
+    *p = next;
     return TAMIS_OK;
 }
 
