@@ -65,7 +65,9 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
-    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
+    X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -91,6 +93,7 @@ typedef enum tamis_kind {
     X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
     X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
+    X(CAN_ROTATE, 1u << 18, "rotate", "forgets its oldest keys by itself")            \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -282,6 +285,11 @@ TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *k
  * TAMIS_CAN_SHARE kinds only. */
 TAMIS_API tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys,
                                         size_t n) TAMIS_CHECKED;
+/* Starts a new generation of keys, and forgets the oldest: keys are forgotten by the eighth
+ * rotation after they were last added. Filters of the latest n keys rotate by themselves whenever a
+ * seventh of n new keys has come; whoever rotates them by the clock plans for more keys than will
+ * come, and has the latest ones of seven intervals. TAMIS_CAN_ROTATE kinds only. */
+TAMIS_API tamis_status tamis_rotate(tamis *f) TAMIS_CHECKED;
 /* Removes in order, all that are there: *removed tells how many. TAMIS_ABSENT if some were seen not
  * to be; the others are removed all the same. */
 TAMIS_API tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys,

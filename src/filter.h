@@ -154,6 +154,7 @@ typedef struct tamis_ops {
     void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
     const tamis_ordered *ordered;                        /* instead of merge, list and grower */
     const tamis_grower *grower;
+    void (*rotate)(tamis *f); /* of kinds that forget: also by add(), not before plan.capacity */
     tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 

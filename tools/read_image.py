@@ -361,6 +361,66 @@ class Blocked:
         """Every payload is valid."""
 
 
+def probe(h, i):
+    return mix64((h + i) & MASK) if i else h
+
+
+class Scalable:
+    name = "scalable"
+    TIGHTER = [math.ceil(256 * math.log2(math.pi ** 2 / 6 * (j + 1) ** 2)) for j in range(40)]
+
+    @staticmethod
+    def bytes(h):
+        ok = 1 <= h.hashes <= 40 and 1 <= h.width <= 16384 and 1 <= h.slots < 1 << (50 - h.hashes)
+        return 64 + 32 * h.slots * ((1 << h.hashes) - 1) if ok else 0
+
+    @classmethod
+    def stage_has(cls, image, j, h):
+        first, blocks = image.header.slots * ((1 << j) - 1), image.header.slots << j
+        for i in range(min(8, 1 + (image.header.width + cls.TIGHTER[j] - 1) // 2560)):
+            x = probe(h, i)
+            block = 64 + 32 * (first + scale64(x, blocks))
+            for word, salt in enumerate(Blocked.SALT):
+                if not u32(image.payload, block + 4 * word) >> ((x * salt & 0xFFFFFFFF) >> 27) & 1:
+                    return False
+        return True
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.place(key)
+        return any(cls.stage_has(image, j, h) for j in range(image.header.hashes))
+
+    @staticmethod
+    def verify(image):
+        require(not any(image.payload[8:64]), "bytes before the first stage are not zero")
+        require(u64(image.payload, 0) <= image.header.count, "it holds more keys than were added")
+
+
+class Window:
+    name = "window"
+
+    @staticmethod
+    def bytes(h):
+        ok = 1 <= h.slots < 1 << 47 and h.width == 8 and 1 <= h.hashes <= 8 and h.capacity < 1 << 60
+        return 64 + 256 * h.slots if ok else 0
+
+    @staticmethod
+    def has(image, key):
+        h, common = image.place(key), 0xFF
+        for i in range(image.header.hashes):
+            x = probe(h, i)
+            block = 64 + 256 * scale64(x, image.header.slots)
+            for word, salt in enumerate(Blocked.SALT):
+                common &= image.payload[block + 32 * word + ((x * salt & 0xFFFFFFFF) >> 27)]
+        return common != 0
+
+    @staticmethod
+    def verify(image):
+        held, share = u64(image.payload, 8), max(1, (image.header.capacity + 6) // 7)
+        require(not any(image.payload[16:64]), "bytes before the first block are not zero")
+        require(held <= min(share, image.header.count), "the newest generation holds too many keys")
+
+
 class Fuse:
     name = "fuse"
     arity = 3
@@ -1118,7 +1178,7 @@ class Cqf:
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         21: Fuse5}
+         21: Fuse5, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

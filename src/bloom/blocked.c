@@ -14,11 +14,10 @@
  * Lang et al.: Performance-Optimal Filtering, 2019. */
 #include "bloom/blocked.h"
 
-#include <math.h>
-
 #include "base/cpu.h"
 #include "base/le.h"
 #include "bloom/family.h"
+#include "bloom/split.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
@@ -26,12 +25,6 @@ static block *block_of(const tamis *f, uint64_t h)
 {
     block *blocks = f->payload;
     return &blocks[scale64(h, f->plan.slots)];
-}
-
-/* As it stands in memory. */
-static inline uint32_t bit_of(uint32_t x, int word)
-{
-    return LE_SWAP32(UINT32_C(1) << (x * SALT[word] >> 27));
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -43,106 +36,24 @@ static uint64_t bytes(const tamis_plan *p)
     return ok ? p->slots * sizeof(block) : 0;
 }
 
-/* False positives in a block of i keys: each of eight words has the bit. */
-static double rate_of_block(double i)
-{
-    return pow(-expm1(i * log1p(-1.0 / 32)), WORDS);
-}
-
-/* Keys in the block that a query reads, as weights of a binomial distribution relative to that of
- * its mean: going up or down from there, each weight gives the next. */
-typedef struct {
-    double total, positives;
-} mixture;
-
-static const double NEGLIGIBLE = 1e-22;
-
-static void sum_up(mixture *m, double i, double n, double blocks)
-{
-    for (double weight = 1; i <= n && weight > NEGLIGIBLE; i++) {
-        m->total += weight;
-        m->positives += weight * rate_of_block(i);
-        weight *= (n - i) / ((i + 1) * (blocks - 1));
-    }
-}
-
-static void sum_down(mixture *m, double i, double n, double blocks)
-{
-    for (double weight = 1; i > 0 && weight > NEGLIGIBLE; i--) {
-        weight *= i * (blocks - 1) / (n - i + 1);
-        m->total += weight;
-        m->positives += weight * rate_of_block(i - 1);
-    }
-}
-
-/* Beyond this many keys, a block is full for all that a double can tell. */
-static const double KEYS_OF_FULL_BLOCK = 4000;
-
-/* The mixture, and a floor: two keys of one block whose 32-bit x agree cannot be told apart. */
 static double rate(const tamis_plan *p, double n)
 {
-    double blocks = (double)p->slots, mean = floor(n / blocks), floor_rate = n / blocks * 0x1p-32;
-    mixture m = { 0, 0 };
-
-    if (mean > KEYS_OF_FULL_BLOCK)
-        return 1;
-    if (p->slots == 1)
-        return fmin(1, rate_of_block(n) + floor_rate);
-    sum_up(&m, mean, n, blocks);
-    sum_down(&m, mean, n, blocks);
-    return fmin(1, m.positives / m.total + floor_rate);
+    return split_rate((double)p->slots, n);
 }
 
-static double rate_with(tamis_plan *p, uint64_t slots, double n)
-{
-    p->slots = slots;
-    return rate(p, n);
-}
-
-/* More keys than this in a block on average: worse than any rate that may be asked for. */
-enum { KEYS_TOO_MANY = 128 };
-
-/* Blocks grow until the rate is met, then the interval is halved. */
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double n = (double)spec->keys;
-    uint64_t low = spec->keys / KEYS_TOO_MANY, high = low + 1;
+    uint64_t blocks = split_blocks((double)spec->keys, spec->fpr);
 
     p->width = 32;
     p->hashes = WORDS;
-    while (rate_with(p, high, n) > spec->fpr) {
-        low = high;
-        high *= 2;
-        if (high > UINT64_C(1) << 49)
-            return TAMIS_RANGE;
-    }
-    while (low + 1 < high && (high - low) > high / 4096) {
-        uint64_t middle = low + (high - low) / 2;
-        if (rate_with(p, middle, n) > spec->fpr)
-            low = middle;
-        else
-            high = middle;
-    }
-    p->slots = round_for_folding(high, 1);
-    return TAMIS_OK;
+    p->slots = round_for_folding(blocks, 1);
+    return blocks ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Operations -------------------------------------------------------- */
 
-static inline bool block_has(const block *b, uint32_t x)
-{
-    uint32_t missing = 0;
-
-    for (int i = 0; i < WORDS; i++)
-        missing |= bit_of(x, i) & ~__atomic_load_n(&b->word[i], __ATOMIC_RELAXED);
-    return missing == 0;
-}
-
-static inline void block_add(block *b, uint32_t x)
-{
-    for (int i = 0; i < WORDS; i++)
-        b->word[i] |= bit_of(x, i);
-}
+#include "bloom/split_portable.h"
 
 static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
 {
@@ -199,26 +110,13 @@ static void fold(tamis *f, const tamis *g, uint64_t by)
                 to->word[w] |= from->word[w];
 }
 
-static double rate_in(const block *b)
-{
-    double rate = 1;
-
-    for (int w = 0; w < WORDS; w++)
-        rate *= __builtin_popcount(b->word[w]) / 32.0;
-    return rate;
-}
-
-/* A key sets a given bit with probability 1 / (32 blocks), blocks or not. */
 static void measure(const tamis *f, tamis_info *info)
 {
-    const block *blocks = f->payload;
-    double slots = (double)f->plan.slots, fpr = 0;
+    split_measure m = split_read(f->payload, f->plan.slots);
 
-    for (uint64_t i = 0; i < f->plan.slots; i++)
-        fpr += rate_in(&blocks[i]);
-    info->fill = (double)count_ones(blocks, f->plan.bytes) / (256 * slots);
-    info->fpr = fpr / slots;
-    info->cardinality = keys_from_clear(1 - info->fill, 256 * slots, 1 / (32 * slots));
+    info->fill = m.fill;
+    info->fpr = m.fpr;
+    info->cardinality = m.keys;
 }
 
 static const tamis_batch *batch(unsigned cpu)

@@ -390,6 +390,16 @@ void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, si
     (f->batch->count_many ? f->batch->count_many : tamis__batch_count)(f, counts, keys, n);
 }
 
+tamis_status tamis_rotate(tamis *f)
+{
+    if (!f->ops->rotate)
+        return TAMIS_CANNOT;
+    tamis_status status = open_for_clearing(f);
+    if (!status)
+        f->ops->rotate(f);
+    return status;
+}
+
 /* ---- Two filters ------------------------------------------------------- */
 
 /* Capacity and rate may differ: they say what was planned, not where keys go. But of an indexed

@@ -22,6 +22,7 @@ typedef struct world {
     bool grows;
     uint64_t ceiling;  /* of counts */
     uint64_t repeated; /* keys that are held more than once */
+    uint64_t left;     /* adds until kinds that rotate forget */
     /* Of kinds with fingerprints: of each key the number of its own, and of each fingerprint how
      * often it is held. */
     uint32_t *prints;
@@ -179,8 +180,19 @@ static void replace(world *w, tamis *by)
 
 /* ---- Operations on keys ------------------------------------------------ */
 
+static bool takes(world *w, uint64_t times)
+{
+    if (!(w->can & TAMIS_CAN_ROTATE))
+        return true;
+    bool enough = times <= w->left;
+    w->left -= enough ? times : 0;
+    return enough;
+}
+
 static void add_times(world *w, uint64_t times)
 {
+    if (!takes(w, times))
+        return;
     size_t i = pick(w);
     bool refusable = may_refuse_times(w, i, times);
     image_bytes before = image_if(refusable && is_worth_a_look(w), w->f);
@@ -339,6 +351,8 @@ static void change_by_batch(world *w, add_batch *add)
     size_t index[BATCH], added = 0;
     uint64_t keys[BATCH] = { 0 };
     size_t n = pick_batch(w, index, keys);
+    if (!takes(w, n))
+        return;
     tamis_status status = add(w->f, &added, keys, n);
 
     assert_true(added <= n);
@@ -694,6 +708,7 @@ static void op_build(world *w)
     for (size_t i = 0; i < w->universe; i++)
         if (chosen[i])
             learn(w, i);
+    w->left = w->plan.capacity - (w->total < w->plan.capacity ? w->total : w->plan.capacity);
     w->is_diluted = false;
     free(chosen);
 }
@@ -788,6 +803,7 @@ static world world_of(const tamis_plan *plan, size_t universe)
     w.copies = array_of(w.universe, sizeof *w.copies);
     w.f = new_filter(&w.plan);
     w.ceiling = tamis_plan_ceiling(&w.plan);
+    w.left = w.plan.capacity;
     w.grows = tamis__grows(w.f);
     if (w.can & TAMIS_CAN_RESIZE)
         number_prints(&w);
