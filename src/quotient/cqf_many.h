@@ -506,15 +506,136 @@ static tamis_status build(tamis *f, const uint64_t *keys, size_t n)
     return is_done ? TAMIS_OK : add_each(f, &added, keys, n);
 }
 
+/* ---- Removals in order ------------------------------------------------- */
+
+/* Where a fingerprint is. What is taken out moves only what comes later, or lies before the first
+ * edge where runs go around: found together and taken out from the last on, sites stay right. */
+typedef struct site {
+    uint64_t q, at;
+    uint32_t remainder;
+    unsigned ahead, n; /* slots of its run before it, and all; 0: remove_in() has to tell */
+} site;
+
+/* A shard that fingerprints are taken out of. */
+typedef struct picker {
+    shards s;
+    lanes l;
+    uint8_t *shard;
+    table t;
+    uint64_t least; /* fingerprint of the shard */
+    uint64_t edge;  /* no run that goes around has part in what lies from there on */
+} picker;
+
+static inline site site_of(const picker *p, uint64_t print, uint64_t next)
+{
+    unsigned width = p->s.width;
+    uint64_t q = print >> width;
+    uint32_t x = (uint32_t)print & packed_mask(width);
+    brief r = brief_of(&p->l, p->t.at + q / BLOCK * p->t.stride, q % BLOCK, width);
+    uint64_t equal = equal_lanes(&p->l, &r, x, width);
+    unsigned ahead = ones(p->l.highs & (equal - 1) & ~equal);
+    uint64_t at = q / BLOCK * BLOCK + r.start + ahead;
+    /* The next one, if it is of the same run, moves its end. */
+    bool is_plain = r.is_there & !r.is_another & (equal != 0) & (q != next >> width) &
+                    (at >= p->edge) & ascends(&p->l, &r, width);
+
+    return (site){ q, at, x, ahead, is_plain ? r.n : 0 };
+}
+
+/* As close_slot(), where the run lies within its block. */
+static inline void close_site(const table *t, const site *at)
+{
+    uint8_t *b = t->at + at->q / BLOCK * t->stride;
+    unsigned j = at->at % BLOCK;
+    uint64_t is_alone = at->n == 1, is_last = at->ahead + 1 == at->n;
+    bool is_far = false;
+    uint64_t last = shift_down(t, at->at, &is_far);
+
+    put_le64(b, occupieds(b) & ~(is_alone << at->q % BLOCK));
+    put_le64(b + RUNENDS, runends(b) | (is_last & ~is_alone) << j >> 1);
+    if (is_far)
+        settle_far_offsets(t, at->q, last * BLOCK);
+}
+
+static inline bool take_out(const picker *p, const site *at)
+{
+    if (at->n == 0)
+        return !remove_in(p->shard, &p->t, at->q, at->remainder, 1);
+    table t = p->t;
+    close_site(&t, at);
+    put_le64(p->shard, used_of(p->shard) - 1);
+    return true;
+}
+
+static void pick_shard(picker *p, uint64_t print)
+{
+    uint64_t prints = p->s.slots << p->s.width, i = print / prints;
+
+    p->shard = shard_at(&p->s, i);
+    p->t = table_of(&p->s, i);
+    p->least = i * prints;
+    p->edge = p->t.at[OFFSET] ? find_edge(&p->t, offset_of(&p->t, 0)) : 0;
+}
+
+/* The one that comes a group later. */
+__attribute__((always_inline)) static inline void fetch_later(const picker *p, const hand *h,
+                                                              size_t i)
+{
+    uint64_t print = i > MANY ? print_of(h, i - 1 - MANY) : 0;
+    uint64_t q = (print > p->least ? print - p->least : 0) >> p->s.width;
+
+    fetch_block(p->t.at + q / BLOCK * p->t.stride, q % BLOCK, p->s.width);
+}
+
+/* Those before `end` that are in the open shard, a group at most; returns where they start. */
+static size_t pick_group(picker *p, const hand *h, size_t end, uint64_t *removed)
+{
+    site sites[MANY];
+    size_t n = 0, i = end;
+    uint64_t next = UINT64_MAX;
+
+    for (; i && n < MANY && print_of(h, i - 1) >= p->least; i--) {
+        uint64_t print = print_of(h, i - 1) - p->least;
+        fetch_later(p, h, i);
+        sites[n++] = site_of(p, print, next);
+        next = print;
+    }
+    for (size_t k = 0; k < n; k++)
+        *removed += take_out(p, &sites[k]);
+    return i;
+}
+
+static uint64_t pick_all(const deck *d)
+{
+    picker p = { .s = d->s, .l = lanes_of(d->s.width), .least = UINT64_MAX };
+    uint64_t removed = 0;
+
+    for (size_t group = (size_t)1 << d->bits; group-- > 0;) {
+        hand h = sort_group(d, group);
+        for (size_t end = h.n; end; end = pick_group(&p, &h, end, &removed))
+            if (print_of(&h, end - 1) < p.least)
+                pick_shard(&p, print_of(&h, end - 1));
+    }
+    return removed;
+}
+
+/* In order, one removal finds in the cache what the one before has left there. */
+static bool is_sortable(const tamis *f, size_t n)
+{
+    unsigned bits = shard_bits(f->plan.slots);
+
+    return n >= LEAST_WORTHWHILE && bits <= MOST_SHARD_BITS && n >> bits;
+}
+
 static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
     deck d;
 
-    if (!is_worthwhile(f, n) || !deck_new(&d, f, n))
+    if (!is_sortable(f, n) || !deck_new(&d, f, n))
         return remove_each(f, keys, n);
     count_keys(&d, keys, n);
     deal_keys(&d, keys, n);
-    uint64_t removed = merge_all(&d, true);
+    uint64_t removed = pick_all(&d);
     f->count -= removed;
     tamis__scratch_free(f, d.block, d.bytes);
     return (size_t)removed;
