@@ -141,8 +141,8 @@ static inline brief brief_of(const lanes *l, const uint8_t *b, unsigned j, unsig
                     .n = n,
                     .slots = le64(b + SLOTS + bit / 8) >> bit % 8,
                     .is_there = occupied >> j & 1,
-                    .is_another = (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) |
-                                  (n - 1 >= l->n) };
+                    .is_another =
+                        (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n) };
 }
 
 /* A one at the top of each lane that is x, for all lanes of the run; above the first, maybe also of

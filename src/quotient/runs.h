@@ -241,7 +241,8 @@ static inline uint64_t find_gap(const table *t, uint64_t i)
 {
     uint64_t k = i / BLOCK, gaps = edges(block_at(t, k)) & ~occupieds(block_at(t, k));
 
-    for (gaps &= ~below(i % BLOCK); !gaps; gaps = edges(block_at(t, k)) & ~occupieds(block_at(t, k)))
+    for (gaps &= ~below(i % BLOCK); !gaps;
+         gaps = edges(block_at(t, k)) & ~occupieds(block_at(t, k)))
         k++;
     return k * BLOCK + (unsigned)__builtin_ctzll(gaps);
 }
@@ -288,16 +289,16 @@ static inline void slide_up(uint8_t *slots, unsigned lo, unsigned hi, unsigned w
 /* As below, for those of half a block that are bytes: stored at once, and by no branch. */
 static inline void slide_bytes_down(uint8_t *slots, unsigned lo, unsigned top, uint32_t x, int half)
 {
-    const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-                                            17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-                                            31);
+    const __m256i places =
+        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     __m256i *at = (__m256i *)(void *)(slots + 32 * half);
     __m256i last = _mm256_set1_epi8((char)(top - 32 * (unsigned)half));
     __m256i before = _mm256_set1_epi8((char)(lo - 32 * (unsigned)half - 1));
     __m256i stay = _mm256_loadu_si256(at);
     __m256i come = _mm256_loadu_si256((const __m256i *)(const void *)(slots + 32 * half + 1));
-    __m256i is_moving = _mm256_andnot_si256(_mm256_cmpgt_epi8(places, last),
-                                            _mm256_cmpgt_epi8(places, before));
+    __m256i is_moving =
+        _mm256_andnot_si256(_mm256_cmpgt_epi8(places, last), _mm256_cmpgt_epi8(places, before));
 
     come = _mm256_blendv_epi8(come, _mm256_set1_epi8((char)x), _mm256_cmpeq_epi8(places, last));
     _mm256_storeu_si256(at, _mm256_blendv_epi8(stay, come, is_moving));
@@ -407,8 +408,8 @@ static inline void close_block(uint8_t *b, unsigned width, unsigned lo, unsigned
     put_le64(b + RUNENDS, ends);
 }
 
-/* Slot i goes: what is after it moves down, block by block, as far as it is not at home. Returns the
- * block where that ends; `is_far`: on the way there are offsets to be counted anew. */
+/* Slot i goes: what is after it moves down, block by block, as far as it is not at home. Returns
+ * the block where that ends; `is_far`: on the way there are offsets to be counted anew. */
 static inline uint64_t shift_down(const table *t, uint64_t i, bool *is_far)
 {
     uint64_t k = i / BLOCK, rest;
@@ -532,14 +533,30 @@ static inline bool walk_on(walk *w)
     return true;
 }
 
-/* Writes to an empty table from the lowest quotient and remainder on, without moving anything.
- * Starts with zeros but for the table. */
+/* Writes to an empty table from the lowest quotient and remainder on, without moving anything. The
+ * words that are written to stay in hand until others are. */
 typedef struct track {
     table t;
     uint64_t after; /* the quotient written last, and one */
     uint64_t i;     /* the slot after it */
     bool is_around; /* the end of the table was reached: from now on, things have to be moved */
+    uint8_t *home, *block;
+    uint64_t occupied, ends; /* of home, and of block */
 } track;
+
+static inline track track_of(table t, uint64_t after, uint64_t i, bool is_around)
+{
+    uint8_t *block = t.at + (i ? i - 1 : 0) / BLOCK * t.stride;
+
+    return (track){ t, after, i, is_around, block, block, occupieds(block), runends(block) };
+}
+
+/* What is in hand is put where it belongs. */
+static inline void track_rest(const track *w)
+{
+    put_le64(w->home, w->occupied);
+    put_le64(w->block + RUNENDS, w->ends);
+}
 
 static inline void settle_offsets(const table *t)
 {
@@ -557,25 +574,42 @@ static inline void settle_offsets(const table *t)
 /* The table is whole again. */
 static inline void track_end(track *w)
 {
-    if (!w->is_around)
-        settle_offsets(&w->t);
+    if (w->is_around)
+        return;
+    track_rest(w);
+    settle_offsets(&w->t);
+}
+
+static inline void track_to_home(track *w, uint8_t *home)
+{
+    put_le64(w->home, w->occupied);
+    w->home = home;
+    w->occupied = occupieds(home);
+}
+
+static inline void track_to_block(track *w, uint8_t *block)
+{
+    put_le64(w->block + RUNENDS, w->ends);
+    w->block = block;
+    w->ends = runends(block);
 }
 
 /* One slot more for the run of q, without a branch on whether it is the first. */
 static inline void track_slot(track *w, uint64_t q, uint32_t x)
 {
     uint64_t i = w->i > q ? w->i : q, is_next = w->after == q + 1;
-    uint8_t *home = w->t.at + q / BLOCK * w->t.stride, *b = w->t.at + i / BLOCK * w->t.stride;
+    uint8_t *home = w->t.at + q / BLOCK * w->t.stride, *block = w->t.at + i / BLOCK * w->t.stride;
     unsigned j = i % BLOCK;
-    uint64_t ends = runends(b);
 
-    put_le64(home, occupieds(home) | UINT64_C(1) << q % BLOCK);
-    if (j == 0 && is_next)
-        clear_bit(b - w->t.stride + RUNENDS, BLOCK - 1);
-    else
-        ends &= ~(is_next << j >> 1);
-    put_le64(b + RUNENDS, ends | UINT64_C(1) << j);
-    packed_put(b + SLOTS, j, w->t.width, x);
+    if (home != w->home)
+        track_to_home(w, home);
+    w->occupied |= UINT64_C(1) << q % BLOCK;
+    /* The slot before is no end any more. */
+    w->ends &= ~(is_next << (i - 1) % BLOCK);
+    if (block != w->block)
+        track_to_block(w, block);
+    w->ends |= UINT64_C(1) << j;
+    packed_put(block + SLOTS, j, w->t.width, x);
     w->after = q + 1;
     w->i = i + 1;
 }
@@ -583,8 +617,7 @@ static inline void track_slot(track *w, uint64_t q, uint32_t x)
 /* Runs that go around the end push those at the start aside. */
 static inline void track_around(track *w, uint64_t q, const uint32_t *code, unsigned n)
 {
-    if (!w->is_around)
-        settle_offsets(&w->t);
+    track_end(w);
     w->is_around = true;
     run r = find_run(&w->t, q);
     entry e = { .at = r.end };

@@ -91,8 +91,7 @@ static inline uint32_t level_half(uint64_t a, uint64_t b, uint64_t start, __m256
     sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 8));
     sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 16));
     sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 32));
-    sums = _mm256_add_epi8(sums,
-                           _mm256_shuffle_epi8(_mm256_set1_epi64x((long long)start), spread));
+    sums = _mm256_add_epi8(sums, _mm256_shuffle_epi8(_mm256_set1_epi64x((long long)start), spread));
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(sums, _mm256_set1_epi8((char)0x80)));
 }
 

@@ -214,7 +214,7 @@ static void slots_are_as_specified(void **state)
 static void slots_are_as_specified_in_order(void **state)
 {
     box b = box_of(192, 4);
-    track w = { .t = b.t };
+    track w = track_of(b.t, 0, 0, false);
 
     (void)state;
     for (int i = 0; i < N_FACTS; i++) {
@@ -267,7 +267,7 @@ static world world_of(uint64_t slots, unsigned width, uint64_t quotients, uint64
 static void assert_is_canonical(const world *w)
 {
     box again = box_of(w->b.t.slots, w->b.t.width);
-    track to = { .t = again.t };
+    track to = track_of(again.t, 0, 0, false);
     uint64_t n = w->quotients * w->remainders, used = 0, slots = w->b.t.slots, at = 0;
 
     /* From the first quotient of the window that is at the start of the table, then the others. */
