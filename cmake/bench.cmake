@@ -79,7 +79,7 @@ set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_
 # Filters larger than memory, and filters that grow: bench/disk/run and bench/growth/run start them.
 foreach(name disk growth)
     add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
-    target_include_directories(tamis-bench-${name} PRIVATE src bench)
+    target_include_directories(tamis-bench-${name} PRIVATE src)
     target_link_libraries(tamis-bench-${name} PRIVATE tamis-static)
     set_target_properties(tamis-bench-${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

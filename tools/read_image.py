@@ -1129,7 +1129,8 @@ class Aleph(Cqf):
 
     @classmethod
     def shape(cls, h):
-        return 0, h.slots, h.capacity
+        now, load = h.hashes % 256, h.hashes >> 16
+        return 0, h.slots, ((h.slots >> now) * load // 1000 << now) - 1
 
     @classmethod
     def more(cls, narrow, size):
@@ -1141,18 +1142,18 @@ class Aleph(Cqf):
     def lengths(cls, h):
         """Bits that fingerprints may have: those of each size when they were new, less one for
         each doubling since."""
-        now, narrow = h.hashes % 256, h.hashes // 256
+        now, narrow = h.hashes % 256, h.hashes // 256 % 256
         least = h.width - 1 - cls.more(narrow, now)
         return {max(0, least + cls.more(narrow, size) - (now - size)) for size in range(now + 1)}
 
     @classmethod
     def bytes(cls, h):
-        now, narrow = h.hashes % 256, h.hashes // 256
-        right = (now <= 40 and 1 <= narrow <= cls.EVEN and h.width <= 32
+        now, narrow, load = h.hashes % 256, h.hashes // 256 % 256, h.hashes >> 16
+        right = (now <= 40 and 1 <= narrow <= cls.EVEN and 1 <= load <= 1000 and h.width <= 32
                  and h.width - 1 - cls.more(narrow, now) >= 1
                  and 0 < h.slots <= 2**48 and h.slots % (64 << now) == 0
-                 and h.slots << h.width - 1 < 2**63 and h.capacity < h.slots
-                 and (h.capacity + 1) % (1 << now) == 0)
+                 and h.slots << h.width - 1 < 2**63
+                 and (h.slots >> now) * load >= 1000 and h.capacity <= cls.shape(h)[2])
         return cls.size(h) if right else 0
 
     @classmethod
@@ -1182,7 +1183,7 @@ class Aleph(Cqf):
             require({len(bits) for bits in prints} <= lengths, "a length is impossible")
             used += len(run)
         require(image.payload == cls.laid_out(h, held), "what it holds would be written otherwise")
-        require(h.count <= used <= h.capacity, "too many slots are in use, or too few")
+        require(h.count <= used <= cls.shape(h)[2], "too many slots are in use, or too few")
         require(0 in lengths or h.count == used, "the number of keys is wrong")
 
 

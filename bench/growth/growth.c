@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../clock.h"
 #include "base/hash.h"
-#include "clock.h"
 #include "tamis.h"
 
 enum { BATCH = 1 << 16, FEW = 32, STRANGERS = 1 << 22, RUNS = 5 };

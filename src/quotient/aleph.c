@@ -24,7 +24,7 @@
  * Bits are spread evenly over the first 21 sizes, up to a million times the keys, and then rise so
  * that the sum has a limit, with which the filter is planned: bits(j) is `least` in the first
  * `narrow` sizes, one more up to size 20, and least + 4 + 2 floor(log2(j - 20)) after that. Fewer
- * bits at the start (the logarithm of j twice, all along) would cost more of them from size 4 on.
+ * bits at the start (the logarithm of j twice, all along) would cost more of them from size 2 on.
  *
  * A key is removed by removing the longest fingerprint that covers it: what remains covers the keys
  * that had it, as far as they are in the slot. Copies of a void in other slots stay.
@@ -32,8 +32,9 @@
  *   payload:  slots in use, 8 bytes | zeros, 56 bytes
  *             blocks of 64 slots | zeros, at least 8 bytes
  *
- * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`. Zeros
- * are the empty filter. What it holds decides every byte.
+ * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`, plus
+ * 65536 times the load, in thousandths, from which on it doubles: small filters take more keys than
+ * planned before they do. Zeros are the empty filter. What it holds decides every byte.
  *
  * Dayan, Bercea, Pagh: Aleph Filter: To Infinity in Constant Time, 2024.
  * Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond, 2023.
@@ -47,21 +48,15 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40, LOAD_UNIT = 1000 };
+enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 /* Lookups among 1e7 keys take 5.1 times a read of memory there, and 6.2 times at 0.95. */
 static const double DEFAULT_LOAD = 0.9;
 
-/* Doublings since the filter was new. */
-static unsigned size_of(const tamis_plan *p)
-{
-    return p->hashes & 255;
-}
-
 static unsigned narrow_of(const tamis_plan *p)
 {
-    return p->hashes >> 8;
+    return p->hashes >> 8 & 255;
 }
 
 /* Bits of new fingerprints beyond the least. */
@@ -82,15 +77,10 @@ static unsigned bits_at(const tamis_plan *p, unsigned size)
     return p->width - 1 - more_bits(narrow, size_of(p)) + more_bits(narrow, size);
 }
 
-/* Twice the slots have room for twice the keys and one. */
-static uint64_t capacity_at(const tamis_plan *p, unsigned size)
-{
-    return ((p->capacity + 1) >> (size_of(p) - size)) - 1;
-}
-
 static bool hashes_are_valid(const tamis_plan *p)
 {
-    return size_of(p) <= MAX_SIZE && narrow_of(p) >= 1 && narrow_of(p) <= EVEN;
+    return size_of(p) <= MAX_SIZE && narrow_of(p) >= 1 && narrow_of(p) <= EVEN && load_of(p) > 0 &&
+           load_of(p) <= LOAD_UNIT;
 }
 
 static bool width_is_valid(const tamis_plan *p)
@@ -101,16 +91,20 @@ static bool width_is_valid(const tamis_plan *p)
 /* One slot stays empty, so that every search ends. */
 static bool slots_are_valid(const tamis_plan *p)
 {
-    uint64_t times = UINT64_C(1) << size_of(p);
+    return p->slots > 0 && p->slots <= MAX_SLOTS &&
+           p->slots % ((uint64_t)BLOCK << size_of(p)) == 0 &&
+           p->slots < UINT64_C(1) << (64 - p->width);
+}
 
-    return p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % (BLOCK * times) == 0 &&
-           p->slots < UINT64_C(1) << (64 - p->width) && p->capacity < p->slots &&
-           (p->capacity + 1) % times == 0;
+/* The first size has room for one key or more: 64 slots at a low load might have not. */
+static bool has_room(const tamis_plan *p)
+{
+    return room_at(p, 0) < p->slots && p->capacity <= room_at(p, size_of(p));
 }
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    if (!hashes_are_valid(p) || !width_is_valid(p) || !slots_are_valid(p))
+    if (!hashes_are_valid(p) || !width_is_valid(p) || !slots_are_valid(p) || !has_room(p))
         return 0;
     return round_up(ALEPH_HEADER + p->slots / BLOCK * (SLOTS + 8 * p->width) + 8, 64);
 }
@@ -121,7 +115,7 @@ static double rate(const tamis_plan *p, double n)
     double passed = 0, before = 0;
 
     for (unsigned j = 0, last = size_of(p); j <= last; j++) {
-        double held = j < last ? fmin(n, (double)capacity_at(p, j)) : n;
+        double held = j < last ? fmin(n, (double)room_at(p, j)) : n;
         double prints = ldexp((double)(p->slots >> (last - j)), (int)bits_at(p, j));
         passed += (held - before) * log1p(-1 / prints);
         before = held;
@@ -140,7 +134,7 @@ static double limit(unsigned least, unsigned narrow)
 
 static tamis_status plan_bits(tamis_plan *p, double fpr)
 {
-    double load = (double)(p->capacity + 1) / (double)p->slots;
+    double load = (double)(room_at(p, 0) + 1) / (double)p->slots;
     unsigned least = MIN_BITS, narrow = 1;
 
     while (least < MAX_BITS && load * limit(least, 1) > fpr)
@@ -150,19 +144,19 @@ static tamis_status plan_bits(tamis_plan *p, double fpr)
     while (narrow < EVEN && load * limit(least, narrow + 1) <= fpr)
         narrow++;
     p->width = least + 1;
-    p->hashes = narrow << 8;
+    p->hashes |= narrow << 8;
     return TAMIS_OK;
 }
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
     double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
-    uint64_t thousandths = (uint64_t)(load * LOAD_UNIT + 0.5);
+    uint32_t thousandths = (uint32_t)(load * LOAD_UNIT + 0.5);
 
     if (spec->keys >= MAX_SLOTS / LOAD_UNIT || thousandths == 0)
         return TAMIS_RANGE;
-    p->slots = (p->capacity + 1) * LOAD_UNIT / thousandths + 1;
-    p->slots = round_up(p->slots, BLOCK);
+    p->slots = round_up((p->capacity + 1) * LOAD_UNIT / thousandths + 1, BLOCK);
+    p->hashes = thousandths << 16;
     return plan_bits(p, spec->fpr);
 }
 
@@ -178,9 +172,9 @@ static tamis_status larger(tamis_plan *p)
     unsigned narrow = narrow_of(p), size = size_of(p);
 
     next.slots *= 2;
-    next.capacity += next.capacity + 1;
     next.width += more_bits(narrow, size + 1) - more_bits(narrow, size);
     next.hashes++;
+    next.capacity = room_at(&next, size + 1);
     if (!bytes(&next))
         return TAMIS_RANGE;
     *p = next;

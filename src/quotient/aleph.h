@@ -50,7 +50,27 @@ static inline uint32_t shortened(uint32_t x, unsigned width, unsigned to_width)
 
 /* ---- Geometry ---------------------------------------------------------- */
 
-enum { ALEPH_HEADER = 64 };
+enum { ALEPH_HEADER = 64, LOAD_UNIT = 1000 };
+
+/* Doublings since the filter was new. */
+static inline unsigned size_of(const tamis_plan *p)
+{
+    return p->hashes & 255;
+}
+
+static inline unsigned load_of(const tamis_plan *p)
+{
+    return p->hashes >> 16;
+}
+
+/* Slots that may be in use at a size up to the present one. Twice the slots have room for twice as
+ * many and one: for whatever comes out of doubling, and the key that did not fit before. */
+static inline uint64_t room_at(const tamis_plan *p, unsigned size)
+{
+    uint64_t first = (p->slots >> size_of(p)) * load_of(p) / LOAD_UNIT;
+
+    return (first << size) - 1;
+}
 
 /* A filter, taken apart. */
 typedef struct aleph {
@@ -68,7 +88,7 @@ static inline aleph aleph_of(const tamis *f)
                     .used = payload,
                     .salt = f->salt,
                     .prints = p->slots << (p->width - 1),
-                    .room = p->capacity };
+                    .room = room_at(p, size_of(p)) };
 }
 
 /* Where a key goes. */

@@ -35,7 +35,7 @@ static const variant VARIANTS[] = {
     { "raw-seed", TAMIS_RAW, 77, 60, 60, 150, TAMIS_NO_KIND },
     { "page", TAMIS_FAST, 0, 75000, 200, 40, TAMIS_BLOCKED },
     { "levels", TAMIS_FAST, 0, 4200, 4200, 200, TAMIS_RIBBON },
-    { "grown", TAMIS_FAST, 0, 2, 300, 200, TAMIS_ALEPH },
+    { "grown", TAMIS_FAST, 0, 2, 4200, 200, TAMIS_ALEPH },
 };
 enum { N_VARIANTS = sizeof VARIANTS / sizeof VARIANTS[0], MAX_KEYS = 4200, MAX_LINE = 2048 };
 
