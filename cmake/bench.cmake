@@ -76,14 +76,18 @@ target_include_directories(tamis-bench PRIVATE src)
 target_include_directories(tamis-bench SYSTEM PRIVATE ${bench_peer_folders})
 target_link_libraries(tamis-bench PRIVATE tamis-static ${bench_peer_libraries} m Threads::Threads)
 set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-# Filters larger than memory: bench/disk/run starts it.
-add_executable(tamis-bench-disk ${PROJECT_SOURCE_DIR}/bench/disk/disk.c)
-target_include_directories(tamis-bench-disk PRIVATE src)
-target_link_libraries(tamis-bench-disk PRIVATE tamis-static)
-set_target_properties(tamis-bench-disk PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+# Filters larger than memory, and filters that grow: bench/disk/run and bench/growth/run start them.
+foreach(name disk growth)
+    add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
+    target_include_directories(tamis-bench-${name} PRIVATE src)
+    target_link_libraries(tamis-bench-${name} PRIVATE tamis-static)
+    set_target_properties(tamis-bench-${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endforeach()
 
 if(NOT TAMIS_TESTS)
-    set_target_properties(tamis-bench tamis-bench-disk PROPERTIES EXCLUDE_FROM_ALL ON)
+    set_target_properties(tamis-bench tamis-bench-disk tamis-bench-growth PROPERTIES
+        EXCLUDE_FROM_ALL ON)
 endif()
 list(JOIN bench_peers ", " bench_list)
 message(STATUS "Peers of the benchmark: ${bench_list}")

@@ -65,6 +65,7 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
+    X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")   \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")

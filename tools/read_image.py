@@ -1135,10 +1135,16 @@ class Cqf:
     @classmethod
     def rebuilt(cls, h, held):
         """The shard that these counts make."""
-        slots, runs, around, before = cls.shape(h)[1], {}, 0, None
+        runs = {}
         for fingerprint_, count in sorted(held.items()):
             x = fingerprint_ & (1 << h.width) - 1
             runs.setdefault(fingerprint_ >> h.width, []).extend(cls.code(x, count, h.width))
+        return cls.laid_out(h, runs)
+
+    @classmethod
+    def laid_out(cls, h, runs):
+        """The shard with these slots by quotient, ascending."""
+        slots, around, before = cls.shape(h)[1], 0, None
         while around != before:
             before, after = around, around
             for quotient, run in runs.items():
@@ -1176,8 +1182,73 @@ class Cqf:
         require(total == h.count, "the number of keys is wrong")
 
 
+class Aleph(Cqf):
+    """Runs of fingerprints of many lengths, in one table that is laid out as a shard."""
+    name = "aleph"
+    EVEN = 21
+
+    @classmethod
+    def shape(cls, h):
+        now, load = h.hashes % 256, h.hashes >> 16
+        return 0, h.slots, ((h.slots >> now) * load // 1000 << now) - 1
+
+    @classmethod
+    def more(cls, narrow, size):
+        if size < narrow:
+            return 0
+        return 1 if size < cls.EVEN else 4 + 2 * ((size - 20).bit_length() - 1)
+
+    @classmethod
+    def lengths(cls, h):
+        """Bits that fingerprints may have: those of each size when they were new, less one for
+        each doubling since."""
+        now, narrow = h.hashes % 256, h.hashes // 256 % 256
+        least = h.width - 1 - cls.more(narrow, now)
+        return {max(0, least + cls.more(narrow, size) - (now - size)) for size in range(now + 1)}
+
+    @classmethod
+    def bytes(cls, h):
+        now, narrow, load = h.hashes % 256, h.hashes // 256 % 256, h.hashes >> 16
+        right = (now <= 40 and 1 <= narrow <= cls.EVEN and 1 <= load <= 1000 and h.width <= 32
+                 and h.width - 1 - cls.more(narrow, now) >= 1
+                 and 0 < h.slots <= 2**48 and h.slots % (64 << now) == 0
+                 and h.slots << h.width - 1 < 2**63
+                 and (h.slots >> now) * load >= 1000 and h.capacity <= cls.shape(h)[2])
+        return cls.size(h) if right else 0
+
+    @classmethod
+    def print(cls, x, width):
+        """The bits in a slot, as text."""
+        return f"{x:0{width}b}".rstrip("0")[:-1]
+
+    @classmethod
+    def has(cls, image, key):
+        width = image.header.width
+        if not hasattr(image, "held"):
+            image.held = dict(cls.runs(image, 0))
+        whole = scale64(image.place(key), image.header.slots << width - 1)
+        own = f"{whole % (1 << width - 1):0{width - 1}b}"
+        return any(own.startswith(cls.print(x, width))
+                   for x in image.held.get(whole >> width - 1, []))
+
+    @classmethod
+    def verify(cls, image):
+        h, lengths, used = image.header, cls.lengths(image.header), 0
+        held = dict(cls.runs(image, 0))
+        for run in held.values():
+            require(all(run), "a slot of a run is empty")
+            prints = [cls.print(x, h.width) for x in run]
+            require(prints == sorted(prints, key=lambda bits: (bits.ljust(32, "0"), len(bits))),
+                    "a run is out of order")
+            require({len(bits) for bits in prints} <= lengths, "a length is impossible")
+            used += len(run)
+        require(image.payload == cls.laid_out(h, held), "what it holds would be written otherwise")
+        require(h.count <= used <= cls.shape(h)[2], "too many slots are in use, or too few")
+        require(0 in lengths or h.count == used, "the number of keys is wrong")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
-         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf, 20: Aleph,
          21: Fuse5, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}

@@ -24,7 +24,7 @@ static const double FPR = 0.05;
 
 /* The files are kept for ever and every bit of the small ones is flipped in turn: small they stay.
  * One passes 64 KiB, from where payloads begin on a page; one has as many keys as it takes for a
- * second level. */
+ * second level; one was doubled until old fingerprints had no bits left. */
 static const variant VARIANTS[] = {
     { "empty", TAMIS_FAST, 0, 20, 0, 60, TAMIS_NO_KIND },
     { "small", TAMIS_FAST, 0, 26, 26, 100, TAMIS_NO_KIND },
@@ -35,6 +35,7 @@ static const variant VARIANTS[] = {
     { "raw-seed", TAMIS_RAW, 77, 60, 60, 150, TAMIS_NO_KIND },
     { "page", TAMIS_FAST, 0, 75000, 200, 40, TAMIS_BLOCKED },
     { "levels", TAMIS_FAST, 0, 4200, 4200, 200, TAMIS_RIBBON },
+    { "grown", TAMIS_FAST, 0, 2, 4200, 200, TAMIS_ALEPH },
 };
 enum { N_VARIANTS = sizeof VARIANTS / sizeof VARIANTS[0], MAX_KEYS = 4200, MAX_LINE = 2048 };
 

@@ -335,6 +335,38 @@ static void adds_without_memory_change_nothing(tamis_kind kind)
     free(keys);
 }
 
+/* Whichever of its allocations fails, the larger filter does not come, and the key neither. */
+static void growing_without_memory_changes_nothing(tamis_kind kind)
+{
+    enum { KEYS = 600 };
+    fixture x = growing_fixture(kind, 16);
+    rng r = rng_for(370 + (uint64_t)kind, 0);
+    uint64_t *keys = fresh_keys(&r, KEYS);
+    meter m = { .fail_at = SIZE_MAX, .forever = true };
+    tamis_allocator a = { metered_resize, &m };
+    tamis *f = NULL;
+    size_t refused = 0;
+
+    assert_int_equal(tamis_new(&f, &x.plan, &a), TAMIS_OK);
+    for (size_t i = 0; i < KEYS; i++) {
+        image_bytes before = image_of(f);
+        m.fail_at = m.calls + rng_below(&r, 3);
+        tamis_status status = tamis_add(f, keys[i]);
+        m.fail_at = SIZE_MAX;
+        assert_true(status == TAMIS_OK || (status == TAMIS_NOMEM && is_image_of(&before, f)));
+        assert_true(status == TAMIS_OK || tamis_add(f, keys[i]) == TAMIS_OK);
+        refused += status != TAMIS_OK;
+        assert_int_equal(m.live, 2);
+        free_bytes(&before);
+    }
+    assert_true(refused > 0 && is_whole(f) && tamis_plan_of(f)->capacity >= KEYS);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_true(tamis_has(f, keys[i]));
+    tamis_free(f);
+    free(keys);
+    free_fixture(&x);
+}
+
 /* The header promises two blocks, and that queries take none. */
 static void a_filter_is_two_blocks(tamis_kind kind)
 {
@@ -377,6 +409,8 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
         { "adds without memory change nothing", adds_without_memory_change_nothing,
           .can = TAMIS_CAN_ADD },
+        { "growing without memory changes nothing", growing_without_memory_changes_nothing,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_GROW },
         { "a filter is two blocks", a_filter_is_two_blocks, .can = 0 },
         { "freeing nothing is fine", freeing_nothing_is_fine, .can = 0 },
     };

@@ -1,0 +1,194 @@
+/* growth.c - filters that make room by themselves and cannot be resized: from a few keys to a
+ * million, all that must hold is looked at after each growth. No kind is named. */
+#include "model/ground.h"
+
+enum { FEW = 16 };
+
+static size_t many(void)
+{
+    return is_long_run() ? 10000000 : is_sanitized() ? 100000 : 1000000;
+}
+
+static tamis *growing_filter(tamis_kind kind, double fpr)
+{
+    tamis_spec spec = spec_for(FEW, fpr, 8);
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_GROW;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return new_filter(&plan);
+}
+
+static void assert_finds(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hits = array_of(n / 64 + 1, sizeof *hits);
+
+    assert_int_equal(tamis_has_many(f, hits, keys, n), n);
+    free(hits);
+}
+
+/* What the filter says of itself is what strangers find, and no more than what is planned for that
+ * many keys. */
+static void assert_rate(const tamis *f, rng *r)
+{
+    const size_t n = is_sanitized() ? 20000 : 200000;
+    uint64_t *strangers = fresh_keys(r, n), *seen = array_of(n / 64 + 1, sizeof *seen);
+    tamis_info info = tamis_describe(f);
+    double planned = tamis_plan_rate(&info.plan, info.count);
+    uint64_t hits = tamis_has_many(f, seen, strangers, n);
+
+    if (!binomial_fits(hits, n, info.fpr) || !binomial_fits_between(hits, n, 0, planned))
+        fail_msg("%llu of %zu strangers hit; told %.4g, planned %.4g", (unsigned long long)hits, n,
+                 info.fpr, planned);
+    free(strangers);
+    free(seen);
+}
+
+static tamis *read_back(tamis *f)
+{
+    image_bytes image = image_of(f);
+    tamis *copy = NULL;
+
+    assert_int_equal(tamis_image_read(&copy, image.at, image.size, NULL), TAMIS_OK);
+    assert_true(is_image_of(&image, copy));
+    free_bytes(&image);
+    tamis_free(f);
+    return copy;
+}
+
+/* Adds keys[from .. to - 1] up to the next growth. Returns where that ends: `to` at most, and less
+ * than was asked for if there is no larger size. */
+static size_t add_until_grown(tamis *f, const uint64_t *keys, size_t from, size_t to)
+{
+    uint64_t capacity = tamis_plan_of(f)->capacity;
+    tamis_status status = TAMIS_OK;
+
+    while (from < to && tamis_plan_of(f)->capacity == capacity && !status) {
+        size_t added, room = capacity > f->count ? (size_t)(capacity - f->count) : 1;
+        status = tamis_add_many(f, &added, keys + from, room < to - from ? room : to - from);
+        from += added;
+    }
+    assert_true(status == TAMIS_OK || status == TAMIS_FULL);
+    snprintf(law_at, sizeof law_at, "%zu keys", from);
+    return from;
+}
+
+static void assert_grown(const tamis *f)
+{
+    assert_true(tamis_plan_of(f)->capacity > FEW);
+    assert_true(is_whole(f));
+}
+
+/* ---- Laws -------------------------------------------------------------- */
+
+/* Without a list of keys, and through images. */
+static void grown_filters_lose_nothing(tamis_kind kind)
+{
+    const double fprs[] = { 0.2, 0.01, 0.0001 };
+    rng r = rng_for(1500 + (uint64_t)kind, 0);
+    uint64_t *keys = fresh_keys(&r, many());
+
+    for (int i = 0; i < 3; i++) {
+        tamis *f = growing_filter(kind, fprs[i]);
+
+        for (size_t n = 0, to; n < many(); n = to) {
+            to = add_until_grown(f, keys, n, many());
+            assert_int_equal(tamis_describe(f).count, to);
+            assert_true(is_whole(f));
+            assert_finds(f, keys, to);
+            assert_rate(f, &r);
+            if (to == n)
+                break;
+            f = read_back(f);
+        }
+        assert_grown(f);
+        tamis_free(f);
+    }
+    free(keys);
+}
+
+static void one_by_one_is_by_batches(tamis_kind kind)
+{
+    const size_t n = 20000;
+    rng r = rng_for(1500 + (uint64_t)kind, 1);
+    uint64_t *keys = fresh_keys(&r, n);
+    tamis *one = growing_filter(kind, 0.01), *batches = growing_filter(kind, 0.01);
+    size_t added, in_batches = 0;
+    tamis_status status = TAMIS_OK;
+
+    for (added = 0; added < n && !(status = tamis_add(one, keys[added]));)
+        added++;
+    assert_int_equal(tamis_add_many(batches, &in_batches, keys, n), status);
+    assert_int_equal(in_batches, added);
+    assert_true(same_image(one, batches));
+    assert_grown(one);
+    tamis_free(one);
+    tamis_free(batches);
+    free(keys);
+}
+
+static void remove_all(tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t removed;
+
+    assert_int_equal(tamis_remove_many(f, &removed, keys, n), TAMIS_OK);
+    assert_int_equal(removed, n);
+}
+
+/* What strangers find is what the filter says; after removes the plan knows nothing of it. */
+static void assert_told(const tamis *f, rng *r)
+{
+    enum { STRANGERS = 100000 };
+    double told = tamis_describe(f).fpr;
+    uint64_t hits = 0;
+
+    for (int i = 0; i < STRANGERS; i++)
+        hits += tamis_has(f, rng_next(r));
+    assert_true(binomial_fits(hits, STRANGERS, told));
+}
+
+/* Old keys and new ones go, half of all at a time, while the filter goes on growing. */
+static void removing_loses_nobody_else(tamis_kind kind)
+{
+    rng r = rng_for(1500 + (uint64_t)kind, 2);
+    size_t n = many(), held_n = 0;
+    uint64_t *keys = fresh_keys(&r, n), *held = array_of(n, sizeof *held);
+    /* At a high rate fingerprints are short, and old ones lose all their bits. */
+    tamis *f = growing_filter(kind, 0.2);
+
+    for (size_t from = 0, to; from < n; from = to) {
+        to = add_until_grown(f, keys, from, n);
+        if (to == from)
+            break;
+        memcpy(held + held_n, keys + from, (to - from) * sizeof *keys);
+        held_n += to - from;
+        shuffle(&r, held, held_n);
+        remove_all(f, held + held_n / 2, held_n - held_n / 2);
+        held_n /= 2;
+        assert_true(is_whole(f));
+        assert_finds(f, held, held_n);
+        assert_told(f, &r);
+    }
+    assert_grown(f);
+    remove_all(f, held, held_n);
+    assert_int_equal(tamis_describe(f).count, 0);
+    assert_true(is_whole(f));
+    tamis_free(f);
+    free(keys);
+    free(held);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned GROWS = TAMIS_CAN_ADD | TAMIS_CAN_GROW, RESIZES = TAMIS_CAN_RESIZE;
+    const law laws[] = {
+        { "grown filters lose nothing", grown_filters_lose_nothing, .can = GROWS,
+          .cannot = RESIZES },
+        { "one by one is by batches", one_by_one_is_by_batches, .can = GROWS, .cannot = RESIZES },
+        { "removing loses nobody else", removing_loses_nobody_else, .can = GROWS | TAMIS_CAN_REMOVE,
+          .cannot = RESIZES },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,441 @@
+/* aleph: fingerprints of any length, the sizes to come, and tables beside a plain list of
+ * fingerprints, with hashes that are chosen: so that runs are long, go around the end, and keys
+ * become void. */
+#include "quotient/aleph.h"
+
+#include "core/grow.h"
+#include "kinds.h"
+
+/* ---- Fingerprints ------------------------------------------------------ */
+
+typedef struct step {
+    uint64_t quotient;
+    uint32_t slot;
+} step;
+
+/* Of four bits, 1011, in slot 5 of 8; each doubling takes the first of them. */
+static void fingerprints_shorten_as_specified(void **state)
+{
+    const step steps[] = { { 5, 0x17 }, { 11, 0x0e }, { 22, 0x1c }, { 45, 0x18 }, { 91, 0x10 } };
+    step at = steps[0];
+
+    (void)state;
+    for (unsigned i = 1; i < 5; i++) {
+        assert_int_equal(bits_of(at.slot, 5), 5 - i);
+        at.quotient = 2 * at.quotient + (at.slot >> 4);
+        at.slot = shortened(at.slot, 5, 5);
+        assert_int_equal(at.quotient, steps[i].quotient);
+        assert_int_equal(at.slot, steps[i].slot);
+    }
+    assert_int_equal(at.slot, void_of(5));
+}
+
+static uint32_t written(uint32_t print, unsigned bits, unsigned width)
+{
+    return (2 * print + 1) << (width - 1 - bits);
+}
+
+static void check_fingerprint(uint32_t print, unsigned bits, unsigned width)
+{
+    uint32_t x = written(print, bits, width);
+
+    assert_true(x > 0 && x <= packed_mask(width));
+    assert_int_equal(bits_of(x, width), bits);
+    for (uint32_t y = 0; y < UINT32_C(1) << (width - 1); y++)
+        assert_int_equal(covers(x, 2 * y + 1), y >> (width - 1 - bits) == print);
+    if (bits == 0)
+        return;
+    for (unsigned to = width; to <= width + 3; to++) {
+        uint32_t rest = print & ((UINT32_C(1) << (bits - 1)) - 1);
+
+        assert_int_equal(shortened(x, width, to), written(rest, bits - 1, to));
+    }
+}
+
+static void all_short_fingerprints_are_right(void **state)
+{
+    (void)state;
+    for (unsigned width = 2; width <= 9; width++)
+        for (unsigned bits = 0; bits < width; bits++)
+            for (uint32_t print = 0; print < UINT32_C(1) << bits; print++)
+                check_fingerprint(print, bits, width);
+}
+
+/* From lower to higher, and what covers others before them: as the nodes of a tree are visited. */
+static void visit(uint32_t print, unsigned bits, unsigned width, uint64_t *last)
+{
+    uint64_t order = order_of(written(print, bits, width), width) + 1;
+
+    assert_true(order > *last);
+    *last = order;
+    if (bits + 1 == width)
+        return;
+    visit(2 * print, bits + 1, width, last);
+    visit(2 * print + 1, bits + 1, width, last);
+}
+
+static void what_covers_comes_first(void **state)
+{
+    (void)state;
+    for (unsigned width = 2; width <= 12; width++) {
+        uint64_t last = 0;
+
+        visit(0, 0, width, &last);
+    }
+}
+
+/* ---- Sizes to come ----------------------------------------------------- */
+
+/* At each size, at its capacity: a million times the keys, or as many as 64 bits of hash allow. */
+static void check_sizes(tamis_plan plan, double fpr)
+{
+    const tamis_ops *ops = tamis__ops(TAMIS_ALEPH);
+    unsigned doublings = 0;
+    tamis_plan before = plan;
+
+    while (ops->grower->larger(&plan) == TAMIS_OK) {
+        double load = (double)plan.capacity / (double)plan.slots;
+
+        assert_true(plan.slots == 2 * before.slots && plan.capacity > before.capacity);
+        assert_true(doublings == 0 || plan.capacity == 2 * before.capacity + 1);
+        assert_true(plan.width >= before.width);
+        assert_true(ops->bytes(&plan) > 0);
+        assert_true(tamis_plan_rate(&plan, plan.capacity) <= fpr * (1 + 1e-9));
+        assert_true((double)ops->bytes(&plan) * 8 / (double)plan.capacity <=
+                    (plan.width + 3) / load + 1088 / (double)plan.capacity);
+        before = plan;
+        doublings++;
+    }
+    assert_memory_equal(&plan, &before, sizeof plan);
+    assert_true(doublings >= 20 || ldexp((double)plan.slots, (int)plan.width + 1) >= 0x1p63);
+}
+
+static void rates_have_a_limit(void **state)
+{
+    const double fprs[] = { 0.5, 0.3, 0.1, 0.05, 0.01, 0x1p-8, 0.001, 1e-4, 1e-5, 1e-6 };
+    const uint64_t sizes[] = { 0, 1, 16, 1000, 10000, 12345678 };
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        for (int j = 0; j < 6; j++)
+            check_sizes(plan_for(TAMIS_ALEPH, sizes[j], fprs[i], 0), fprs[i]);
+}
+
+/* A sixth of the rate asked for, a quarter of a bit, is not used at most, at a million times the
+ * keys. */
+static void no_bits_are_wasted(void **state)
+{
+    const tamis_ops *ops = tamis__ops(TAMIS_ALEPH);
+
+    (void)state;
+    for (double fpr = 0.4; fpr > 1e-6; fpr *= 0.83) {
+        tamis_plan plan = plan_for(TAMIS_ALEPH, 10000, fpr, 0);
+
+        for (int size = 0; size < 20; size++)
+            assert_int_equal(ops->grower->larger(&plan), TAMIS_OK);
+        assert_true(-log1p(-tamis_plan_rate(&plan, plan.capacity)) > fpr * 5 / 6);
+    }
+}
+
+static void rates_that_need_too_many_bits_are_refused(void **state)
+{
+    tamis_spec spec = spec_for(1000, 1e-9, 0);
+    tamis_plan plan;
+
+    (void)state;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_ALEPH, &spec), TAMIS_RANGE);
+}
+
+/* ---- Beside a plain list ----------------------------------------------- */
+
+typedef struct item {
+    uint64_t quotient, print; /* `bits` bits of a fingerprint */
+    unsigned bits;
+} item;
+
+typedef struct list {
+    item *items;
+    size_t n, keys;
+    tamis_plan plan;
+} list;
+
+enum { MOST_ITEMS = 1 << 16 };
+
+static item fresh_item(const tamis_plan *p, uint64_t h)
+{
+    unsigned bits = p->width - 1;
+    uint64_t print = scale64(h, p->slots << bits);
+
+    return (item){ print >> bits, print & ((UINT64_C(1) << bits) - 1), bits };
+}
+
+static void list_add(list *l, item x)
+{
+    assert_true(l->n < MOST_ITEMS);
+    l->items[l->n++] = x;
+}
+
+/* Every item, and in its place two if it has no bits. */
+static void list_double(list *l, const tamis_plan *plan)
+{
+    size_t n = l->n;
+
+    l->plan = *plan;
+    for (size_t i = 0; i < n; i++) {
+        item *x = &l->items[i];
+        if (x->bits == 0)
+            list_add(l, (item){ 2 * x->quotient + 1, 0, 0 });
+        uint64_t first = x->bits ? x->print >> (x->bits - 1) & 1 : 0;
+        x->quotient = 2 * x->quotient + first;
+        x->bits -= x->bits > 0;
+        x->print &= (UINT64_C(1) << x->bits) - 1;
+    }
+}
+
+/* The item with the most bits that covers it; NULL: none does. */
+static item *list_find(const list *l, uint64_t h)
+{
+    item key = fresh_item(&l->plan, h), *best = NULL;
+
+    for (size_t i = 0; i < l->n; i++) {
+        item *x = &l->items[i];
+        bool fits = x->quotient == key.quotient && key.print >> (key.bits - x->bits) == x->print;
+        if (fits && (!best || x->bits > best->bits))
+            best = x;
+    }
+    return best;
+}
+
+static void list_remove(list *l, uint64_t h)
+{
+    item *x = list_find(l, h);
+
+    assert_non_null(x);
+    *x = l->items[--l->n];
+}
+
+/* A hash near the end of the table or anywhere, with few different ones in all. */
+static uint64_t draw_hash(rng *r, uint64_t spread)
+{
+    uint64_t high =
+        rng_below(r, 4) ? UINT64_MAX - rng_below(r, spread) * (UINT64_MAX / 2048) : rng_next(r);
+
+    return high ^ rng_below(r, 4) << 20;
+}
+
+static void compare(const tamis *f, const list *l, rng *r, const uint64_t *held, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_true(tamis_has(f, unplace(held[i], f->salt)));
+    for (int i = 0; i < 50; i++) {
+        uint64_t h = draw_hash(r, 128), hits;
+        bool told = tamis_has(f, unplace(h, f->salt));
+        uint64_t key = unplace(h, f->salt);
+
+        assert_int_equal(told, list_find(l, h) != NULL);
+        assert_int_equal(tamis_has_many(f, &hits, &key, 1), told);
+    }
+    assert_int_equal(le64(f->payload), l->n);
+    assert_int_equal(tamis_describe(f).count, n);
+    assert_true(is_whole(f));
+}
+
+static void add_to_both(tamis *f, list *l, uint64_t h)
+{
+    uint64_t slots = tamis_plan_of(f)->slots;
+
+    assert_int_equal(tamis_add(f, unplace(h, f->salt)), TAMIS_OK);
+    if (tamis_plan_of(f)->slots != slots)
+        list_double(l, tamis_plan_of(f));
+    list_add(l, fresh_item(&l->plan, h));
+}
+
+static void compare_a_life(double fpr, double share, uint64_t round, unsigned cpu)
+{
+    rng r = rng_for(20, round);
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 40, fpr, round);
+    list l = { array_of(MOST_ITEMS, sizeof(item)), 0, 0, plan };
+    uint64_t *held = array_of(MOST_ITEMS, sizeof *held);
+    tamis *f = new_filter(&plan);
+    size_t n = 0;
+
+    tamis__use_cpu(f, cpu);
+    for (int i = 0; i < 4000; i++) {
+        if (n && (double)rng_below(&r, 1000) < 1000 * share) {
+            size_t j = rng_below(&r, n);
+            list_remove(&l, held[j]);
+            assert_int_equal(tamis_remove(f, unplace(held[j], f->salt)), TAMIS_OK);
+            held[j] = held[--n];
+        } else {
+            held[n] = draw_hash(&r, 128);
+            add_to_both(f, &l, held[n++]);
+        }
+        if (i % 64 == 0)
+            compare(f, &l, &r, held, n);
+    }
+    compare(f, &l, &r, held, n);
+    tamis_free(f);
+    free(held);
+    free(l.items);
+}
+
+static void filters_are_as_plain_lists(void **state)
+{
+    const double fprs[] = { 0.5, 0.2, 0.01 };
+    const double shares[] = { 0, 0.3, 0.45 };
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (unsigned cpu = 0; cpu < 2; cpu++)
+                compare_a_life(fprs[i], shares[j], (uint64_t)(3 * i + j), cpu ? ~0u : 0);
+}
+
+/* ---- Old keys ---------------------------------------------------------- */
+
+static tamis *grown(const tamis_plan *plan, uint64_t first, unsigned doublings)
+{
+    tamis *f = new_filter(plan);
+
+    assert_int_equal(tamis_add(f, unplace(first, f->salt)), TAMIS_OK);
+    for (unsigned i = 0; i < doublings; i++) {
+        tamis_plan larger = *tamis_plan_of(f);
+        tamis *next = NULL;
+
+        assert_int_equal(f->ops->grower->larger(&larger), TAMIS_OK);
+        larger.bytes = f->ops->bytes(&larger);
+        assert_int_equal(tamis_new(&next, &larger, NULL), TAMIS_OK);
+        assert_int_equal(f->ops->grower->move(next, f), TAMIS_OK);
+        tamis_free(f);
+        f = next;
+    }
+    assert_true(is_whole(f));
+    return f;
+}
+
+/* Of an old key, with one bit left, and a new one that begins with it, either may go first. */
+static void the_longest_goes_first(void **state)
+{
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.1, 3);
+    const unsigned doublings = plan.width - 2;
+    const uint64_t old = UINT64_C(0x5555555555555555);
+
+    (void)state;
+    assert_int_equal(plan.slots, 64);
+    for (int i = 0; i < 2; i++) {
+        tamis *f = grown(&plan, old, doublings);
+        /* They differ in the last bit of the new one's fingerprint. */
+        uint64_t young = old ^ UINT64_C(1) << (64 - 6 - doublings - (f->plan.width - 1));
+        uint64_t keys[] = { unplace(old, f->salt), unplace(young, f->salt) };
+
+        assert_true(tamis_has(f, keys[1]));
+        assert_int_equal(tamis_add(f, keys[1]), TAMIS_OK);
+        assert_int_equal(tamis_remove(f, keys[i]), TAMIS_OK);
+        assert_true(tamis_has(f, keys[!i]));
+        assert_int_equal(tamis_remove(f, keys[!i]), TAMIS_OK);
+        assert_int_equal(le64(f->payload), 0);
+        tamis_free(f);
+    }
+}
+
+/* A void is in every slot that its key could be in. Removed, it is gone from one of them. */
+static void voids_are_copied_and_removed_once(void **state)
+{
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.1, 4);
+    const unsigned bits = plan.width - 1;
+    const uint64_t h = UINT64_C(0x123456789abcdef0);
+
+    (void)state;
+    for (unsigned more = 0; more < 4; more++) {
+        tamis *f = grown(&plan, h, bits + more);
+        uint64_t key = unplace(h, f->salt);
+
+        assert_int_equal(le64(f->payload), 1 << more);
+        assert_true(is_near(tamis_describe(f).fpr, 1 / ldexp(64, (int)bits), 1e-12));
+        assert_true(tamis_describe(f).cardinality == 1);
+        assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+        assert_false(tamis_has(f, key));
+        assert_int_equal(le64(f->payload), (1 << more) - 1);
+        assert_int_equal(tamis_remove(f, key), TAMIS_ABSENT);
+        assert_true(is_whole(f) && tamis_describe(f).count == 0);
+        tamis_free(f);
+    }
+}
+
+/* ---- Damage ------------------------------------------------------------ */
+
+/* What verify() says of a filter with one byte of the payload, or the count, changed. */
+static void assert_noticed(const tamis *f, uint64_t byte, uint8_t change, int64_t count)
+{
+    tamis *copy = NULL;
+
+    assert_int_equal(tamis_clone(&copy, f, NULL), TAMIS_OK);
+    ((uint8_t *)copy->payload)[byte] ^= change;
+    copy->count += (uint64_t)count;
+    assert_int_equal(tamis_verify(copy, NULL, NULL), TAMIS_CORRUPT);
+    tamis_free(copy);
+}
+
+/* In a table of one run of three, nothing can be changed but to another set of fingerprints. */
+static void damage_is_told(void **state)
+{
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
+    const uint64_t slot = UINT64_MAX / 64 + 1, print = slot >> (plan.width - 1);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    for (uint64_t i = 1; i <= 3; i++)
+        assert_int_equal(tamis_add(f, unplace(10 * slot + i * print, f->salt)), TAMIS_OK);
+    assert_true(is_whole(f));
+    assert_noticed(f, 0, 1, 0);
+    assert_noticed(f, 0, 0, 1);
+    assert_noticed(f, 0, 0, -1);
+    for (uint64_t byte = 8; byte < 64 + SLOTS; byte++)
+        assert_noticed(f, byte, 1 << byte % 8, 0);
+    uint64_t slots = 8 * (64 + SLOTS) + 10 * plan.width;
+    for (uint64_t bit = 8 * (64 + SLOTS); bit < 8 * plan.bytes; bit++)
+        if (bit < slots || bit >= slots + 3 * plan.width)
+            assert_noticed(f, bit / 8, (uint8_t)(1 << bit % 8), 0);
+    /* The last bit of a new fingerprint tells that it has all of them. */
+    for (int i = 0; i < 3; i++, slots += plan.width)
+        assert_noticed(f, slots / 8, (uint8_t)(1 << slots % 8), 0);
+    tamis_free(f);
+}
+
+static void runs_out_of_order_are_told(void **state)
+{
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
+    const uint64_t slot_size = UINT64_MAX / 64 + 1;
+    tamis *f = new_filter(&plan);
+    table t = table_at((uint8_t *)f->payload + ALEPH_HEADER, plan.slots, plan.width);
+
+    (void)state;
+    for (uint64_t i = 1; i <= 3; i++)
+        assert_int_equal(tamis_add(f, unplace(20 * slot_size + (i << 50), f->salt)), TAMIS_OK);
+    uint32_t first = slot(&t, 20), second = slot(&t, 21);
+    assert_true(first < second && is_whole(f));
+    put_slot(&t, 20, second);
+    put_slot(&t, 21, first);
+    assert_false(is_whole(f));
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fingerprints_shorten_as_specified),
+        cmocka_unit_test(all_short_fingerprints_are_right),
+        cmocka_unit_test(what_covers_comes_first),
+        cmocka_unit_test(rates_have_a_limit),
+        cmocka_unit_test(no_bits_are_wasted),
+        cmocka_unit_test(rates_that_need_too_many_bits_are_refused),
+        cmocka_unit_test(filters_are_as_plain_lists),
+        cmocka_unit_test(the_longest_goes_first),
+        cmocka_unit_test(voids_are_copied_and_removed_once),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(runs_out_of_order_are_told),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
