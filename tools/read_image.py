@@ -1116,9 +1116,125 @@ class Cqf:
         require(total == h.count, "the number of keys is wrong")
 
 
+class CuckooBuckets:
+    """Tags in either of two buckets of four; what finds no room is in a stash."""
+    name = "cuckoo-buckets"
+    SAVED, CEILING, STASH = 0, 7, 8
+
+    @classmethod
+    def bits(cls, h):
+        return 4 * (h.width - cls.SAVED)
+
+    @classmethod
+    def planes(cls, h):
+        return ((h.slots // 8 << h.width) - 1).bit_length()
+
+    @classmethod
+    def stash_at(cls, h):
+        return -(-h.slots // 4 * cls.bits(h) // 8)
+
+    @classmethod
+    def bytes(cls, h):
+        right = (0 < h.slots <= 2**48 and h.slots % 8 == 0 and 4 <= h.width <= 32
+                 and h.hashes == 2 and h.capacity <= h.slots
+                 and h.slots // 8 <= 1 << 62 - h.width)
+        return cls.stash_at(h) + max(8, 1 + cls.planes(h)) if right else 0
+
+    @staticmethod
+    def other(h, bucket, tag):
+        buckets = h.slots // 4
+        x = tag * 0x9E3779B1 & 0xFFFFFFFF
+        x = (x ^ x >> 15) * 0x85EBCA6B & 0xFFFFFFFF
+        distance = x * min(buckets, 2**32) >> 32 | 1
+        return (bucket - distance if bucket & 1 else bucket + distance) % buckets
+
+    @classmethod
+    def class_of(cls, h, bucket, tag):
+        even = cls.other(h, bucket, tag) if bucket & 1 else bucket
+        return even // 2 << h.width | tag
+
+    @classmethod
+    def raw(cls, image, bucket):
+        bits = cls.bits(image.header)
+        first, shift = divmod(bucket * bits, 8)
+        return int.from_bytes(image.payload[first:first + 17], "little") >> shift & (1 << bits) - 1
+
+    @staticmethod
+    def unpacked(h, raw):
+        return [raw >> h.width * s & (1 << h.width) - 1 for s in range(4)]
+
+    @staticmethod
+    def in_order(tags):
+        return all(tags[:sum(1 for tag in tags if tag)])
+
+    @classmethod
+    def tags(cls, image, bucket):
+        return cls.unpacked(image.header, cls.raw(image, bucket))
+
+    @classmethod
+    def stash(cls, image):
+        """Entries, and whether they are in use."""
+        h = image.header
+        used, *planes = image.payload[cls.stash_at(h):cls.stash_at(h) + 1 + cls.planes(h)]
+        return [(sum((plane >> e & 1) << j for j, plane in enumerate(planes)), used >> e & 1)
+                for e in range(cls.STASH)]
+
+    @classmethod
+    def has(cls, image, key):
+        h, place = image.header, image.place(key)
+        buckets = h.slots // 4
+        first = scale64(place, buckets)
+        tag = 1 + scale64(place * buckets & MASK, (1 << h.width) - 1)
+        return (tag in cls.tags(image, first) or tag in cls.tags(image, cls.other(h, first, tag))
+                or (cls.class_of(h, first, tag), 1) in cls.stash(image))
+
+    @classmethod
+    def verify(cls, image):
+        h, held = image.header, {}
+        for bucket in range(h.slots // 4):
+            tags = cls.tags(image, bucket)
+            require(cls.in_order(tags), "a bucket is out of order")
+            for tag in filter(None, tags):
+                name = cls.class_of(h, bucket, tag)
+                held[name] = held.get(name, 0) + 1
+        for name, used in cls.stash(image):
+            require(used or name == 0, "an unused entry of the stash is set")
+            if used:
+                require(name & (1 << h.width) - 1 and name >> h.width < h.slots // 8,
+                        "an entry of the stash is no key")
+                held[name] = held.get(name, 0) + 1
+        require(all(copies <= cls.CEILING for copies in held.values()), "a key is held too often")
+        require(sum(held.values()) == h.count, "the number of keys is wrong")
+        stash = cls.stash_at(h)
+        require(not any(image.bit(i) for i in range(h.slots // 4 * cls.bits(h), 8 * stash)),
+                "unused bits are set")
+        require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
+
+
+class CuckooSorted(CuckooBuckets):
+    """The same, with tags sorted by their low four bits: twelve bits tell which these are."""
+    name = "cuckoo-sorted"
+    SAVED = 1
+    NIBBLES = [(a, b, c, d) for d in range(16) for c in range(d + 1) for b in range(c + 1)
+               for a in range(b + 1)]
+
+    @classmethod
+    def unpacked(cls, h, raw):
+        code, rest = raw & 4095, raw >> 12
+        require(code < len(cls.NIBBLES), "a bucket has a code that means nothing")
+        width = h.width - 4
+        return [(rest >> width * s & (1 << width) - 1) << 4 | nibble
+                for s, nibble in enumerate(cls.NIBBLES[code])]
+
+    @staticmethod
+    def in_order(tags):
+        keys = [(tag & 15, tag >> 4) for tag in tags]
+        return keys == sorted(keys)
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         21: Fuse5}
+         17: CuckooBuckets, 18: CuckooSorted, 21: Fuse5}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

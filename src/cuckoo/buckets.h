@@ -39,9 +39,10 @@ enum { CEILING = 7 };
 typedef struct table {
     uint8_t *at, *stash;
     uint64_t buckets, salt, reach;
-    uint64_t tags; /* there are, without 0 */
-    uint64_t ones; /* one in each lane: of four if the bucket is narrow, else of two */
-    uint64_t tops; /* the highest bit of each lane */
+    uint64_t tags;   /* there are, without 0 */
+    uint64_t ones;   /* one in each lane: of four if the bucket is narrow, else of two */
+    uint64_t tops;   /* the highest bit of each lane */
+    uint64_t halves; /* bytes of a bucket */
     unsigned width, bits, lane, class_bits;
 } table;
 
@@ -104,6 +105,7 @@ static inline table table_with(const tamis *f, unsigned bits, unsigned lane)
         .tags = packed_mask(f->plan.width),
         .ones = ones,
         .tops = lane ? ones << (lane - 1) : 0,
+        .halves = bits / 4,
         .width = f->plan.width,
         .bits = bits,
         .lane = lane,
@@ -150,7 +152,7 @@ static inline uint64_t class_of(const table *t, const spot *s)
 
 static inline spot spot_of_class(const table *t, uint64_t class)
 {
-    spot s = { .first = class >> t->width << 1, .tag = (uint32_t)class & packed_mask(t->width) };
+    spot s = { .first = class >> t->width << 1, .tag = (uint32_t) class & packed_mask(t->width) };
 
     s.second = other_bucket(t, s.first, s.tag);
     return s;
@@ -173,35 +175,35 @@ static inline uint64_t low_mask(unsigned bits)
     return UINT64_MAX >> (64 - bits);
 }
 
-static inline uint64_t byte_of(const table *t, uint64_t i)
+/* Buckets start at half bytes, of which this is the number. */
+static inline uint64_t half_of(const table *t, uint64_t i)
 {
-    return i * (t->bits / 4) / 2;
+    return i * t->halves;
 }
 
-/* Buckets start at half bytes: 0 or 4. */
-static inline unsigned shift_of(const table *t, uint64_t i)
+static inline unsigned shift_of(uint64_t half)
 {
-    return (unsigned)(i * (t->bits / 4) % 2 * 4);
+    return (unsigned)(half % 2 * 4);
 }
 
-static inline raw load_narrow(const table *t, uint64_t i)
+/* What is behind the bucket stays in the bits that it does not have. */
+static inline raw load_narrow(const table *t, uint64_t half)
 {
-    return (raw){ le64(t->at + byte_of(t, i)) >> shift_of(t, i) & low_mask(t->bits), 0 };
+    return (raw){ le64(t->at + half / 2) >> shift_of(half), 0 };
 }
 
-static inline raw load_wide(const table *t, uint64_t i)
+static inline raw load_wide(const table *t, uint64_t half)
 {
-    const uint8_t *at = t->at + byte_of(t, i);
-    unsigned shift = shift_of(t, i);
+    const uint8_t *at = t->at + half / 2;
+    unsigned shift = shift_of(half);
     uint64_t low = le64(at), high = le64(at + 8);
 
-    return (raw){ low >> shift | high << 1 << (63 - shift),
-                  high >> shift & low_mask(t->bits - 64) };
+    return (raw){ low >> shift | high << 1 << (63 - shift), high >> shift };
 }
 
 static inline raw load_bucket(const table *t, uint64_t i)
 {
-    return is_wide(t) ? load_wide(t, i) : load_narrow(t, i);
+    return is_wide(t) ? load_wide(t, half_of(t, i)) : load_narrow(t, half_of(t, i));
 }
 
 static inline void merge_le64(uint8_t *at, uint64_t x, uint64_t mask)
@@ -211,8 +213,9 @@ static inline void merge_le64(uint8_t *at, uint64_t x, uint64_t mask)
 
 static inline void store_bucket(const table *t, uint64_t i, raw r)
 {
-    uint8_t *at = t->at + byte_of(t, i);
-    unsigned shift = shift_of(t, i);
+    uint64_t half = half_of(t, i);
+    uint8_t *at = t->at + half / 2;
+    unsigned shift = shift_of(half);
 
     if (!is_wide(t)) {
         merge_le64(at, r.low << shift, low_mask(t->bits) << shift);
@@ -231,7 +234,15 @@ static inline uint64_t bits_from(raw r, unsigned from)
     return r.low >> from | r.high << 1 << (63 - from);
 }
 
-static inline void put_bits(raw *r, unsigned from, uint64_t x)
+/* Lane s of those from that bit on. */
+static inline uint32_t get_lane(const table *t, raw r, unsigned from, unsigned s)
+{
+    uint64_t bits = is_wide(t) ? bits_from(r, from + s * t->lane) : r.low >> (from + s * t->lane);
+
+    return (uint32_t)(bits & ((UINT64_C(1) << t->lane) - 1));
+}
+
+static inline void put_wide(raw *r, unsigned from, uint64_t x)
 {
     if (from >= 64) {
         r->high |= x << (from - 64);
@@ -239,6 +250,15 @@ static inline void put_bits(raw *r, unsigned from, uint64_t x)
     }
     r->low |= x << from;
     r->high |= x >> 1 >> (63 - from);
+}
+
+/* Where zeros are. */
+static inline void put_lane(const table *t, raw *r, unsigned from, unsigned s, uint64_t x)
+{
+    if (is_wide(t))
+        put_wide(r, from + s * t->lane, x);
+    else
+        r->low |= x << (from + s * t->lane);
 }
 
 /* The highest bit of each lane that equals x. */

@@ -82,12 +82,9 @@ static inline void put_in(const table *t, uint64_t i, const bucket *b, uint32_t 
 
 /* ---- Making room ------------------------------------------------------- */
 
-__attribute__((always_inline)) static inline void fetch_bucket(const table *t, uint64_t i)
+__attribute__((always_inline)) static inline void fetch_half(const table *t, uint64_t half)
 {
-    const uint8_t *at = t->at + byte_of(t, i);
-
-    __builtin_prefetch(at, 1, 3);
-    __builtin_prefetch(at + (t->bits - 1) / 8, 1, 3);
+    __builtin_prefetch(t->at + half / 2, 0, 3);
 }
 
 /* A row of buckets: the two of a key, then for each, in order, the others of its four tags. So
@@ -129,7 +126,7 @@ __attribute__((noinline)) static bool put_by_moving(const table *t, const spot *
         }
         for (unsigned slot = 0; slot < SLOTS && n < SEARCH; slot++, n++) {
             row[n] = other_bucket(t, row[k], b.tag[slot]);
-            fetch_bucket(t, row[n]);
+            fetch_half(t, half_of(t, row[n]));
         }
     }
     return false;
@@ -155,7 +152,7 @@ static inline bool put_copy(const table *t, const spot *s, const pair *p, journa
 
 /* ---- Adding ------------------------------------------------------------ */
 
-static inline tamis_status add_spot(tamis *f, const table *t, const spot *s)
+__attribute__((noinline)) static tamis_status add_slowly(tamis *f, const table *t, const spot *s)
 {
     pair p = read_pair(t, s);
 
@@ -163,6 +160,14 @@ static inline tamis_status add_spot(tamis *f, const table *t, const spot *s)
         return TAMIS_OK;
     if (!put_copy(t, s, &p, NULL))
         return TAMIS_FULL;
+    f->count++;
+    return TAMIS_OK;
+}
+
+static inline tamis_status add_spot(tamis *f, const table *t, const spot *s)
+{
+    if (!put_shortly(t, s))
+        return add_slowly(f, t, s);
     f->count++;
     return TAMIS_OK;
 }
@@ -193,19 +198,16 @@ static inline void drop_from(const table *t, uint64_t i, bucket b, uint32_t tag)
 }
 
 /* There is one. */
-static inline void drop_copy(const table *t, const spot *s)
+static inline void drop_copy(const table *t, const spot *s, const pair *p)
 {
     unsigned stashed = is_stashed(t) ? stash_find(t, class_of(t, s)) : 0;
 
-    if (stashed) {
+    if (stashed)
         stash_drop(t, (unsigned)__builtin_ctz(stashed));
-        return;
-    }
-    pair p = read_pair(t, s);
-    if (copies_in(&p.first, s->tag))
-        drop_from(t, s->first, p.first, s->tag);
+    else if (copies_in(&p->first, s->tag))
+        drop_from(t, s->first, p->first, s->tag);
     else
-        drop_from(t, s->second, p.second, s->tag);
+        drop_from(t, s->second, p->second, s->tag);
 }
 
 /* Whoever waits in the stash may find room now. */
@@ -220,18 +222,28 @@ static inline void unstash(const table *t)
         stash_drop(t, entry);
 }
 
-static inline tamis_status remove_spot(tamis *f, const table *t, const spot *s, uint64_t times)
+__attribute__((noinline)) static tamis_status remove_slowly(tamis *f, const table *t, const spot *s,
+                                                            uint64_t times)
 {
-    unsigned copies = copies_of(t, s);
+    pair p = read_pair(t, s);
+    unsigned copies = copies_in_pair(t, s, &p);
 
-    if (copies == CEILING)
+    if (copies >= CEILING)
         return TAMIS_OK;
     if (times > copies)
         return TAMIS_ABSENT;
-    for (uint64_t i = 0; i < times; i++)
-        drop_copy(t, s);
+    for (uint64_t i = 0; i < times; i++, p = read_pair(t, s))
+        drop_copy(t, s, &p);
     f->count -= times;
     unstash(t);
+    return TAMIS_OK;
+}
+
+static inline tamis_status remove_spot(tamis *f, const table *t, const spot *s, uint64_t times)
+{
+    if (times > 1 || !drop_shortly(t, s))
+        return remove_slowly(f, t, s, times);
+    f->count--;
     return TAMIS_OK;
 }
 

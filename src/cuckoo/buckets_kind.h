@@ -114,7 +114,8 @@ static void touch(const tamis *f, uint64_t key)
     table t = table_of(f);
     spot s = spot_of_key(&t, key);
 
-    fetch_spot(&t, &s);
+    fetch_half(&t, half_of(&t, s.first));
+    fetch_half(&t, half_of(&t, s.second));
 }
 
 /* ---- The whole filter -------------------------------------------------- */
@@ -200,7 +201,7 @@ static const char *check_entry(const table *t, unsigned entry, uint64_t *used)
     *used += is_used;
     if (!is_used)
         return class ? "an unused entry of the stash is set" : NULL;
-    spot s = { .first = class >> t->width << 1, .tag = (uint32_t)class & packed_mask(t->width) };
+    spot s = { .first = class >> t->width << 1, .tag = (uint32_t) class & packed_mask(t->width) };
     return s.tag && s.first < t->buckets ? NULL : "an entry of the stash is no key";
 }
 
@@ -241,8 +242,7 @@ static const char *verify(const tamis *f)
     return why;
 }
 
-#define BUCKETS_OPS                                                                       \
-    .plan = plan, .bytes = bytes, .has = has, .rate = rate, .verify = verify,             \
-    .measure = measure, .add = add_key, .remove = remove_key, .count = count_key,         \
-    .add_times = add_key_times, .remove_times = remove_key_times, .ceiling = ceiling,     \
-    .touch = touch
+#define BUCKETS_OPS                                                                               \
+    .plan = plan, .bytes = bytes, .has = has, .rate = rate, .verify = verify, .measure = measure, \
+    .add = add_key, .remove = remove_key, .count = count_key, .add_times = add_key_times,         \
+    .remove_times = remove_key_times, .ceiling = ceiling, .touch = touch

@@ -6,22 +6,53 @@
 /* ---- Keys on their way ------------------------------------------------- */
 
 typedef struct places {
-    spot at[MANY];
+    uint64_t first[MANY], second[MANY], tag[MANY];
+    uint64_t first_half[MANY], second_half[MANY]; /* where these buckets start: half_of() */
     size_t n;
 } places;
+
+static inline spot spot_at(const places *g, size_t i)
+{
+    return (spot){ g->first[i], g->second[i], (uint32_t)g->tag[i] };
+}
+
+static inline void place_one(places *g, size_t i, const table *t, uint64_t key)
+{
+    spot s = spot_of(t, place(key, t->salt));
+
+    g->first[i] = s.first;
+    g->second[i] = s.second;
+    g->tag[i] = s.tag;
+    g->first_half[i] = half_of(t, s.first);
+    g->second_half[i] = half_of(t, s.second);
+}
+
+#ifdef __AVX2__
+#include "cuckoo/buckets_avx2.h"
+#else
+static inline size_t place_fours(places *g, const table *t, const uint64_t *keys, size_t n)
+{
+    (void)g;
+    (void)t;
+    (void)keys;
+    (void)n;
+    return 0;
+}
+#endif
 
 static inline void place_group(places *g, const table *t, const uint64_t *keys, size_t from,
                                size_t n)
 {
     g->n = many_group(from, n);
-    for (size_t i = 0; i < g->n; i++)
-        g->at[i] = spot_of(t, place(keys[from + i], t->salt));
+    for (size_t i = place_fours(g, t, keys + from, g->n); i < g->n; i++)
+        place_one(g, i, t, keys[from + i]);
 }
 
-__attribute__((always_inline)) static inline void fetch_spot(const table *t, const spot *s)
+__attribute__((always_inline)) static inline void fetch_place(const table *t, const places *g,
+                                                              size_t i)
 {
-    fetch_bucket(t, s->first);
-    fetch_bucket(t, s->second);
+    fetch_half(t, g->first_half[i]);
+    fetch_half(t, g->second_half[i]);
 }
 
 /* What is done with each key; false ends it. */
@@ -35,15 +66,16 @@ __attribute__((always_inline)) static inline void visit_keys(const table *t, con
 
     place_group(&groups[0], t, keys, 0, n);
     for (size_t i = 0; i < groups[0].n; i++)
-        fetch_spot(t, &groups[0].at[i]);
+        fetch_place(t, &groups[0], i);
     for (size_t from = 0; from < n; from += MANY) {
         const places *now = &groups[from / MANY % 2];
         places *next = &groups[from / MANY % 2 ^ 1];
         place_group(next, t, keys, from + MANY, n);
         for (size_t i = 0; i < now->n; i++) {
             if (i < next->n)
-                fetch_spot(t, &next->at[i]);
-            if (!visit_key(ctx, t, &now->at[i], from + i))
+                fetch_place(t, next, i);
+            spot s = spot_at(now, i);
+            if (!visit_key(ctx, t, &s, from + i))
                 return;
         }
     }
@@ -51,59 +83,71 @@ __attribute__((always_inline)) static inline void visit_keys(const table *t, con
 
 /* ---- Lookups ----------------------------------------------------------- */
 
-__attribute__((always_inline)) static inline bool in_buckets(const table *t, const spot *s,
-                                                             bool wide)
-{
-    return holds(t, s->first, s->tag, wide) | holds(t, s->second, s->tag, wide);
-}
-
 static bool has(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
     spot s = spot_of(&t, place(key, t.salt));
 
-    if (is_wide(&t) ? in_buckets(&t, &s, true) : in_buckets(&t, &s, false))
+    uint64_t first = half_of(&t, s.first), second = half_of(&t, s.second);
+
+    if (is_wide(&t) ? in_buckets(&t, first, second, s.tag, true)
+                    : in_buckets(&t, first, second, s.tag, false))
         return true;
     return stash_copies(&t, &s) != 0;
 }
 
-typedef struct answers {
-    uint64_t *hits;
-    size_t found;
-} answers;
-
-__attribute__((always_inline)) static inline bool answer(answers *a, const table *t, const spot *s,
-                                                         size_t i, bool wide)
+/* Those of a group that are in the stash. */
+__attribute__((noinline)) static uint64_t look_in_stash(const table *t, const places *g)
 {
-    uint64_t hit = in_buckets(t, s, wide);
+    uint64_t word = 0;
 
-    if (__builtin_expect(is_stashed(t), 0))
-        hit |= stash_copies(t, s) != 0;
-    a->hits[i / 64] = (i % 64 ? a->hits[i / 64] : 0) | hit << i % 64;
-    a->found += hit;
-    return true;
+    for (size_t i = 0; i < g->n; i++) {
+        spot s = spot_at(g, i);
+        word |= (uint64_t)(stash_copies(t, &s) != 0) << i;
+    }
+    return word;
 }
 
-static inline bool answer_narrow(void *ctx, const table *t, const spot *s, size_t i)
+__attribute__((always_inline)) static inline uint64_t
+look_at_group(const table *t, const places *now, const places *next, bool wide)
 {
-    return answer(ctx, t, s, i, false);
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        if (i < next->n)
+            fetch_place(t, next, i);
+        word |= (uint64_t)in_buckets(t, now->first_half[i], now->second_half[i],
+                                     (uint32_t)now->tag[i], wide)
+                << i;
+    }
+    return is_stashed(t) ? word | look_in_stash(t, now) : word;
 }
 
-static inline bool answer_wide(void *ctx, const table *t, const spot *s, size_t i)
+__attribute__((always_inline)) static inline size_t
+look_at_keys(const table *t, uint64_t *hits, const uint64_t *keys, size_t n, bool wide)
 {
-    return answer(ctx, t, s, i, true);
+    places groups[2];
+    size_t found = 0;
+
+    place_group(&groups[0], t, keys, 0, n);
+    for (size_t i = 0; i < groups[0].n; i++)
+        fetch_place(t, &groups[0], i);
+    for (size_t from = 0; from < n; from += MANY) {
+        const places *now = &groups[from / MANY % 2];
+        places *next = &groups[from / MANY % 2 ^ 1];
+        place_group(next, t, keys, from + MANY, n);
+        hits[from / MANY] = look_at_group(t, now, next, wide);
+        found += (size_t)__builtin_popcountll(hits[from / MANY]);
+    }
+    return found;
 }
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const table t = table_of(f);
-    answers a = { hits, 0 };
 
-    if (is_wide(&t))
-        visit_keys(&t, keys, n, answer_wide, &a);
-    else
-        visit_keys(&t, keys, n, answer_narrow, &a);
-    return a.found;
+    return is_wide(&t) ? look_at_keys(&t, hits, keys, n, true)
+                       : look_at_keys(&t, hits, keys, n, false);
 }
 
 static inline bool count_next(void *counts, const table *t, const spot *s, size_t i)
