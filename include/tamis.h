@@ -65,6 +65,10 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
+    X(CUCKOO_BUCKETS, 17, cuckoo_buckets, "cuckoo-buckets",                                     \
+      "cuckoo filter with buckets of four: counts to seven, forgets")                           \
+    X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                        \
+      "cuckoo filter with sorted buckets, one bit less for each key")                           \
     X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")   \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
