@@ -69,6 +69,7 @@ TAMIS_API const char *tamis_version(void);
       "cuckoo filter with buckets of four: counts to seven, forgets")                           \
     X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                        \
       "cuckoo filter with sorted buckets, one bit less for each key")                           \
+    X(MORTON, 19, morton, "morton", "cuckoo filter of packed cache lines: forgets and grows")   \
     X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")   \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
