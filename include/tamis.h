@@ -65,6 +65,7 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
+    X(CUCKOO, 16, cuckoo, "cuckoo", "cuckoo filter of windows: forgets, small and quick")       \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
 
 typedef enum tamis_kind {
