@@ -65,6 +65,7 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
+    X(CUCKOO, 16, cuckoo, "cuckoo", "cuckoo filter of windows: forgets, small and quick")       \
     X(CUCKOO_BUCKETS, 17, cuckoo_buckets, "cuckoo-buckets",                                     \
       "cuckoo filter with buckets of four: counts to seven, forgets")                           \
     X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                        \
