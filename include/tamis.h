@@ -65,7 +65,10 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
-    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")       \
+    X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                               \
+      "counting Bloom filter that reads one cache line per key")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -91,6 +94,7 @@ typedef enum tamis_kind {
     X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
     X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
+    X(CAN_REDUCE, 1u << 15, "reduce", "gives a plain filter without its counts")      \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -169,6 +173,7 @@ typedef struct tamis_spec {
     unsigned     can;        /* abilities needed */
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
+    uint32_t     counter_bits; /* of counters: 2, 4, 8 or 16, and 4 if 0; kinds without have none */
     tamis_hasher hasher;
 } tamis_spec;
 
@@ -235,6 +240,11 @@ TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
  * `by` divides plan.slots. The same as building the smaller filter from the keys. */
 TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
                                   const tamis_allocator *a) TAMIS_CHECKED;
+/* The plain filter that the keys of f would have made, byte for byte, a quarter of the size or
+ * less: it neither counts nor forgets. That of a filter with counters that have stopped may hold
+ * keys that were removed. TAMIS_CAN_REDUCE kinds only. */
+TAMIS_API tamis_status tamis_reduce(tamis **out, const tamis *f,
+                                    const tamis_allocator *a) TAMIS_CHECKED;
 /* NULL is fine. A writable map is synced first; call tamis_sync() to learn whether it worked. */
 TAMIS_API void tamis_free(tamis *f);
 
@@ -320,9 +330,10 @@ typedef struct tamis_info {
                          * kinds */
     double cardinality; /* distinct keys: exact, or estimated from the payload in kinds that add
                          * but are not exact */
-    double fill;        /* share of the payload in use, 0 .. 1 */
-    double fpr;         /* false positive rate at this load */
-    bool   readonly;    /* a view, or mapped for reading */
+    double   fill;      /* share of the payload in use, 0 .. 1 */
+    double   fpr;       /* false positive rate at this load */
+    bool     readonly;  /* a view, or mapped for reading */
+    uint64_t saturated; /* counters that have stopped for good, in kinds that have a ceiling */
 } tamis_info;
 /* Reads the whole payload. */
 TAMIS_API tamis_info tamis_describe(const tamis *f);

@@ -32,12 +32,16 @@ static inline void place_next(group *g, const tamis *f, const uint64_t *keys, si
         g->block[i] = 0;
 }
 
+/* To the second cache: there the processors that were measured keep more requests open than on the
+ * way to the first, and filters larger than all caches gain a factor of two. */
+enum { FAR = 2 };
+
 static inline void fetch_all(const tamis *f, const group *g)
 {
     const block *blocks = f->payload;
 
     for (size_t i = 0; i < g->n; i++)
-        __builtin_prefetch(&blocks[g->block[i]], 0, 3);
+        __builtin_prefetch(&blocks[g->block[i]], 0, FAR);
 }
 
 /* A group is placed as a whole: for a few keys that takes longer than to look them up. */
@@ -71,7 +75,7 @@ KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64
         uint64_t word = 0;
         place_next(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 0, 3);
+            __builtin_prefetch(&blocks[next->block[i]], 0, FAR);
             word |= (uint64_t)block_has(&blocks[now->block[i]], now->x[i]) << i;
         }
         hits[from / GROUP] = word;
@@ -100,7 +104,7 @@ __attribute__((always_inline)) static inline tally change_many(tamis *f, const u
         group *next = &groups[from / GROUP % 2 ^ 1];
         place_next(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 1, 3);
+            __builtin_prefetch(&blocks[next->block[i]], 1, FAR);
             change(&blocks[now->block[i]], now->x[i], &t);
         }
     }
