@@ -13,7 +13,7 @@
  * all the number of its copies.
  *
  * Counters of w bits stop at 2^w - 1 (counters.h). When half of them are in use, a counter of four
- * bits has stopped with probability 10^-16: only keys with many copies come there.
+ * bits has stopped with probability 2 * 10^-15: only keys with many copies come there.
  *
  * Payload: plan.slots = m counters of plan.width = w bits in whole 64-bit words; what sticks out is
  * zero. plan.hashes = k.
