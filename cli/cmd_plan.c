@@ -41,7 +41,7 @@ static void print_row(const tamis_plan *p, const tamis_spec *spec)
 
     if (!isnan(overhead(p, spec)))
         snprintf(over, sizeof over, "%+.1f%%", overhead(p, spec) * 100);
-    printf("%-14s  %15" PRIu64 "  %9.3f  %9s  %10.4g  ", tamis_kind_name(p->kind), p->bytes,
+    printf("%-16s  %13" PRIu64 "  %9.3f  %9s  %10.4g  ", tamis_kind_name(p->kind), p->bytes,
            bits_per_key(p), over, p->fpr);
     abilities_print(tamis_kind_can(p->kind));
     putchar('\n');
@@ -49,7 +49,7 @@ static void print_row(const tamis_plan *p, const tamis_spec *spec)
 
 static void print_table(const tamis_plan *plans, size_t n, const tamis_spec *spec)
 {
-    printf("%-14s  %15s  %9s  %9s  %10s  %s\n", "kind", "bytes", "bits/key", "overhead", "fpr",
+    printf("%-16s  %13s  %9s  %9s  %10s  %s\n", "kind", "bytes", "bits/key", "overhead", "fpr",
            "abilities");
     for (size_t i = 0; i < n; i++)
         print_row(&plans[i], spec);

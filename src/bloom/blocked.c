@@ -17,6 +17,7 @@
 #include "base/cpu.h"
 #include "base/le.h"
 #include "bloom/family.h"
+#include "bloom/group.h"
 #include "bloom/split.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -38,12 +39,12 @@ static uint64_t bytes(const tamis_plan *p)
 
 static double rate(const tamis_plan *p, double n)
 {
-    return split_rate((double)p->slots, n);
+    return rate_of_blocks((double)p->slots, n);
 }
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    uint64_t blocks = split_blocks((double)spec->keys, spec->fpr);
+    uint64_t blocks = blocks_for((double)spec->keys, spec->fpr);
 
     p->width = 32;
     p->hashes = WORDS;

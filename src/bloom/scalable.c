@@ -101,7 +101,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     unsigned probes = stage_probes(p, 0);
     double allowed = pow(rate_allowed(p, 0), 1.0 / probes);
-    p->slots = split_blocks(n * probes, allowed);
+    p->slots = blocks_for(n * probes, allowed);
     if (!p->slots || !bytes(p))
         return TAMIS_RANGE;
     while (room_of_stage(p, 0) < spec->keys)

@@ -4,6 +4,7 @@
 
 #include "base/le.h"
 #include "bloom/blocked.h"
+#include "bloom/group.h"
 
 /* 2^40 times the first stage is more than any memory holds. */
 enum { MAX_STAGES = 40, MAX_PROBES = 8 };

@@ -8,54 +8,15 @@
 #include "bloom/family.h"
 
 /* False positives in a block of i keys: each of eight words has the bit. */
-static inline double split_rate_of_block(double i)
+static double rate_of_block(double i)
 {
     return pow(-expm1(i * log1p(-1.0 / 32)), WORDS);
 }
 
-/* Keys in the block that a query reads, as weights of a binomial distribution relative to that of
- * its mean: going up or down from there, each weight gives the next. */
-typedef struct {
-    double total, positives;
-} split_mixture;
+/* Two keys of one block whose 32-bit x agree cannot be told apart. */
+static const double FLOOR = 0x1p-32;
 
-static const double NEGLIGIBLE = 1e-22;
-
-static inline void split_sum_up(split_mixture *m, double i, double n, double blocks)
-{
-    for (double weight = 1; i <= n && weight > NEGLIGIBLE; i++) {
-        m->total += weight;
-        m->positives += weight * split_rate_of_block(i);
-        weight *= (n - i) / ((i + 1) * (blocks - 1));
-    }
-}
-
-static inline void split_sum_down(split_mixture *m, double i, double n, double blocks)
-{
-    for (double weight = 1; i > 0 && weight > NEGLIGIBLE; i--) {
-        weight *= i * (blocks - 1) / (n - i + 1);
-        m->total += weight;
-        m->positives += weight * split_rate_of_block(i - 1);
-    }
-}
-
-/* Beyond this many keys, a block is full for all that a double can tell. */
-static const double KEYS_OF_FULL_BLOCK = 4000;
-
-/* The mixture, and a floor: two keys of one block whose 32-bit x agree cannot be told apart. */
-static inline double split_rate(double blocks, double n)
-{
-    double mean = floor(n / blocks), floor_rate = n / blocks * 0x1p-32;
-    split_mixture m = { 0, 0 };
-
-    if (mean > KEYS_OF_FULL_BLOCK)
-        return 1;
-    if (blocks == 1)
-        return fmin(1, split_rate_of_block(n) + floor_rate);
-    split_sum_up(&m, mean, n, blocks);
-    split_sum_down(&m, mean, n, blocks);
-    return fmin(1, m.positives / m.total + floor_rate);
-}
+#include "bloom/blocks.h"
 
 /* The mean of the square of a word's share of set bits, after i keys. */
 static inline double split_square_of_word(double i)
@@ -69,8 +30,8 @@ static inline double split_square_of_word(double i)
  * less what comes from there being n in all. */
 static inline double split_variance(double blocks, double n)
 {
-    double keys = n / blocks, rate = split_rate(blocks, n), square = 0, weight = exp(-keys);
-    double slope = (split_rate(blocks, n + 1) - rate) * blocks;
+    double keys = n / blocks, rate = rate_of_blocks(blocks, n), square = 0, weight = exp(-keys);
+    double slope = (rate_of_blocks(blocks, n + 1) - rate) * blocks;
 
     for (double i = 0; i < keys + 12 * sqrt(keys) + 12; i++) {
         square += weight * pow(split_square_of_word(i), WORDS);
@@ -83,37 +44,12 @@ static inline double split_variance(double blocks, double n)
  * than the power of the mean. */
 static inline double split_rate_of_probes(double blocks, double n, unsigned probes)
 {
-    double rate = split_rate(blocks, n * probes), pairs = probes * (probes - 1) / 2.0;
+    double rate = rate_of_blocks(blocks, n * probes), pairs = probes * (probes - 1) / 2.0;
 
     if (probes == 1 || rate == 0)
         return rate;
     return fmin(1, pow(rate, probes) +
                        pairs * pow(rate, probes - 2.0) * split_variance(blocks, n * probes));
-}
-
-/* More keys than this in a block on average: worse than any rate that may be asked for. */
-enum { KEYS_TOO_MANY = 128 };
-
-/* The fewest blocks for that rate, or nearly: they grow until it is met, then the interval is
- * halved. 0: there would be too many. */
-static inline uint64_t split_blocks(double n, double fpr)
-{
-    uint64_t low = (uint64_t)(n / KEYS_TOO_MANY), high = low + 1;
-
-    while (split_rate((double)high, n) > fpr) {
-        low = high;
-        high *= 2;
-        if (high > UINT64_C(1) << 49)
-            return 0;
-    }
-    while (low + 1 < high && (high - low) > high / 4096) {
-        uint64_t middle = low + (high - low) / 2;
-        if (split_rate((double)middle, n) > fpr)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
 }
 
 /* ---- As they are ------------------------------------------------------- */

@@ -87,7 +87,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     if (!bytes(p))
         return TAMIS_RANGE;
     double keys = (double)share(p) * (1 + each);
-    p->slots = split_blocks(keys * p->hashes, pow(each, 1.0 / p->hashes));
+    p->slots = blocks_for(keys * p->hashes, pow(each, 1.0 / p->hashes));
     if (!p->slots)
         return TAMIS_RANGE;
     while (rate_of_generation(p, keys) > each)

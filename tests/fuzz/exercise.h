@@ -192,6 +192,10 @@ static inline void exercise_making(const tamis *f)
             exercise_writing(made);
             tamis_free(made);
         }
+    if (tamis_reduce(&made, f, NULL) == TAMIS_OK) {
+        exercise_writing(made);
+        tamis_free(made);
+    }
     if (tamis_new(&made, tamis_plan_of(f), NULL) == TAMIS_OK) {
         (void)!tamis_merge(made, f);
         exercise_writing(made);
