@@ -65,7 +65,8 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                       \
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
-    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(COUNTMIN, 27, countmin, "countmin", "Count-Min sketch: how often, in memory set beforehand")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -91,6 +92,7 @@ typedef enum tamis_kind {
     X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
     X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
+    X(CAN_DOT, 1u << 15, "dot", "multiplies with another, if asked to")               \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -169,6 +171,7 @@ typedef struct tamis_spec {
     unsigned     can;        /* abilities needed */
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
+    double       error;      /* sketches only: see tamis_plan_error() */
     tamis_hasher hasher;
 } tamis_spec;
 
@@ -195,6 +198,18 @@ TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
 /* Where tamis_count() stops. A key that has come that far stays: later adds and removes of it
  * succeed and change nothing. 2^64 - 1 if there is no such limit. */
 TAMIS_API uint64_t tamis_plan_ceiling(const tamis_plan *plan);
+
+/* Sketches count any number of keys in memory that does not grow. After N adds, repeated ones too,
+ * the count of a key is never below the truth, and with probability spec.fpr at most it is above
+ * the truth by more than this times N. 0 in kinds that are no sketches.
+ *
+ * spec.error is the highest that will do; kinds that are no sketches refuse it: TAMIS_CANNOT. The
+ * false positive rate of tamis_has() then is what it comes to: plan.fpr at plan.capacity distinct
+ * keys, which is spec.keys or, if that is 0, as many as spec.fpr allows. Without spec.error,
+ * spec.keys and spec.fpr mean what they do in other kinds, the error is what it comes to, and as
+ * long as there are no more distinct keys than planned, all but a share of spec.fpr of the counts
+ * are exact. */
+TAMIS_API double tamis_plan_error(const tamis_plan *plan);
 
 /* ---- Filters ----------------------------------------------------------- */
 
@@ -300,7 +315,8 @@ TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
- * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_RESIZE kinds only. */
+ * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_DOT kinds only; sketches have to be
+ * planned with it among spec.can, else it is TAMIS_CANNOT, and then count a little less exactly. */
 TAMIS_API tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g) TAMIS_CHECKED;
 /* Room for that many keys, by doubling or halving the slots: fingerprints stay what they are, so
  * that the rate at a given number of keys does too. TAMIS_FULL if f holds more than that,
