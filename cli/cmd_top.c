@@ -226,7 +226,8 @@ const command cmd_top = {
     .about =
         "Reads lines from the INPUTs, or from standard input, once, in memory that does not grow\n"
         "with them, and prints the N that came most often: how often at most, a TAB, how often\n"
-        "at least, a TAB, and the line, the most frequent first. Both bounds are certain. They\n"
+        "at least, a TAB, and the line, or the --field of it that was asked for, the most\n"
+        "frequent first. Both bounds are certain. They\n"
         "are equal if there are few different lines, and mostly in any case; if a line that is\n"
         "not shown may have come more often than one that is, a message says so. With --json,\n"
         "'others_at_most' tells how often any line that was not kept came.\n"

@@ -1116,9 +1116,35 @@ class Cqf:
         require(total == h.count, "the number of keys is wrong")
 
 
+class Countmin:
+    name = "countmin"
+    SUMS, CEILING = 32, 2**32 - 1
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
+        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.header
+        places = probes(image.place(key), h.hashes, h.slots)
+        return min(u32(image.payload, 4 * (row * h.slots + at)) for row, at in enumerate(places)) > 0
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        for row in range(h.hashes):
+            counters = [u32(image.payload, 4 * (row * h.slots + i)) for i in range(h.slots)]
+            total = sum(counters)
+            require(total <= h.count, "a row holds more than was added")
+            exact = h.width == cls.SUMS and cls.CEILING not in counters
+            require(total == h.count or total > 0 and not exact, "a row holds less than was added")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         21: Fuse5}
+         21: Fuse5, 27: Countmin}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 
