@@ -219,75 +219,136 @@ static inline void add_one_shared(uint32_t *counter)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-/* How many keys ahead their counters are asked for: enough for the memory to be busy, whatever the
- * number of rows, and few enough for the first-level cache. */
-enum { AHEAD = 8 };
+/* Keys go through in groups, row by row: while the counters of one row are looked at, those of the
+ * next are on their way. A step looks at one and asks for one, since requests in bursts would wait
+ * for each other. Few enough for all of a group to stay in the first-level cache. */
+enum { GROUP = 64 };
 
-/* For writing or not, as the builtin wants to know at compile time. */
-__attribute__((always_inline)) static inline void fetch(const tamis *f, uint64_t key, int writes)
+typedef struct group {
+    size_t n;
+    uint64_t at[MAX_ROWS][GROUP]; /* in the payload */
+    uint32_t least[GROUP];        /* of its counters */
+} group;
+
+/* Relaxed: add_shared() looks while others add. */
+static inline void look(group *g, const uint32_t *counters, uint32_t row, size_t i)
 {
-    uint64_t x = place(key, f->salt);
+    uint32_t counter = __atomic_load_n(&counters[g->at[row][i]], __ATOMIC_RELAXED);
 
-    for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        if (writes)
-            __builtin_prefetch(counter_in(f, row, x), 1, 3);
-        else
-            __builtin_prefetch(counter_in(f, row, x), 0, 3);
-        x = next_row(x);
-    }
+    counter = LE_SWAP32(counter);
+    g->least[i] = counter < g->least[i] ? counter : g->least[i];
 }
 
-__attribute__((always_inline)) static inline void fetch_ahead(const tamis *f, const uint64_t *keys,
-                                                              size_t i, size_t n, int writes)
+/* Told at compile time whether it will be written: the processor then asks for a line only once. */
+__attribute__((always_inline)) static inline void
+look_at_group(const tamis *f, group *g, const uint64_t *keys, size_t left, int writes)
 {
-    if (i == 0)
-        for (size_t j = 0; j < AHEAD && j < n; j++)
-            fetch(f, keys[j], writes);
-    if (n - i > AHEAD)
-        fetch(f, keys[i + AHEAD], writes);
-}
+    const uint32_t *counters = f->payload;
+    uint64_t x[GROUP], w = f->plan.slots, salt = f->salt;
+    uint32_t rows = f->plan.hashes;
+    size_t n = g->n = left < GROUP ? left : GROUP;
 
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    size_t found = 0;
-
-    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
     for (size_t i = 0; i < n; i++) {
-        fetch_ahead(f, keys, i, n, 0);
-        uint64_t hit = has(f, keys[i]);
-        hits[i / 64] |= hit << i % 64;
-        found += hit;
+        x[i] = place(keys[i], salt);
+        g->at[0][i] = scale64(x[i], w);
+        g->least[i] = CEILING;
+        __builtin_prefetch(&counters[g->at[0][i]], writes, 3);
     }
-    return found;
+    for (uint32_t row = 1; row < rows; row++)
+        for (size_t i = 0; i < n; i++) {
+            x[i] = next_row(x[i]);
+            g->at[row][i] = row * w + scale64(x[i], w);
+            __builtin_prefetch(&counters[g->at[row][i]], writes, 3);
+            look(g, counters, row - 1, i);
+        }
+    for (size_t i = 0; i < n; i++)
+        look(g, counters, rows - 1, i);
 }
 
 static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        fetch_ahead(f, keys, i, n, 0);
-        counts[i] = count(f, keys[i]);
+    group g;
+
+    for (size_t from = 0; from < n; from += GROUP) {
+        look_at_group(f, &g, keys + from, n - from, 0);
+        for (size_t i = 0; i < g.n; i++)
+            counts[from + i] = g.least[i];
     }
+}
+
+static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    group g;
+    size_t found = 0;
+
+    for (size_t from = 0; from < n; from += GROUP) {
+        uint64_t word = 0;
+        look_at_group(f, &g, keys + from, n - from, 0);
+        for (size_t i = 0; i < g.n; i++)
+            word |= (uint64_t)(g.least[i] > 0) << i;
+        hits[from / GROUP] = word;
+        found += (size_t)__builtin_popcountll(word);
+    }
+    return found;
+}
+
+/* One key after the other, as by add(): what one has raised, the next may meet. */
+static void raise_group(tamis *f, const group *g)
+{
+    uint32_t *counters = f->payload;
+
+    for (size_t i = 0; i < g->n; i++) {
+        uint32_t least = CEILING;
+        for (uint32_t row = 0; row < f->plan.hashes; row++) {
+            uint32_t counter = le32(&counters[g->at[row][i]]);
+            least = counter < least ? counter : least;
+        }
+        for (uint32_t row = 0; row < f->plan.hashes; row++) {
+            uint32_t *counter = &counters[g->at[row][i]];
+            if (le32(counter) == least)
+                put_le32(counter, raised(least, 1));
+        }
+    }
+}
+
+static void sum_group(tamis *f, const group *g)
+{
+    uint32_t *counters = f->payload;
+
+    for (uint32_t row = 0; row < f->plan.hashes; row++)
+        for (size_t i = 0; i < g->n; i++) {
+            uint32_t *counter = &counters[g->at[row][i]];
+            put_le32(counter, raised(le32(counter), 1));
+        }
 }
 
 static void add_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        fetch_ahead(f, keys, i, n, 1);
-        (keeps_sums(f) ? add_sums : add_least)(f, place(keys[i], f->salt), 1);
+    group g;
+
+    for (size_t from = 0; from < n; from += GROUP) {
+        look_at_group(f, &g, keys + from, n - from, 1);
+        (keeps_sums(f) ? sum_group : raise_group)(f, &g);
     }
     f->count += n;
 }
 
+static void share_group(tamis *f, const group *g)
+{
+    uint32_t *counters = f->payload;
+
+    for (uint32_t row = 0; row < f->plan.hashes; row++)
+        for (size_t i = 0; i < g->n; i++)
+            add_one_shared(&counters[g->at[row][i]]);
+}
+
 static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = place(keys[i], f->salt);
+    group g;
 
-        fetch_ahead(f, keys, i, n, 1);
-        for (uint32_t row = 0; row < f->plan.hashes; row++) {
-            add_one_shared(counter_in(f, row, x));
-            x = next_row(x);
-        }
+    for (size_t from = 0; from < n; from += GROUP) {
+        look_at_group(f, &g, keys + from, n - from, 1);
+        share_group(f, &g);
     }
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
