@@ -117,6 +117,16 @@ exits 0 "$tamis" top --error 0.01 flat
 says "may be missing"
 check "bounds of a flat stream" awk -F '\t' '$2 > 1 || $1 < 1 { exit 1 }' "$said/out"
 
+# A candidate that goes and comes back is not counted from the start: with -k 1 there are 1004.
+awk 'BEGIN {
+    for (j = 0; j < 5; j++) print "back"
+    for (i = 0; i < 1003; i++) for (j = 0; j < 10; j++) print i
+    for (j = 0; j < 1000; j++) print "new"
+    for (j = 0; j < 1001; j++) print "back"
+}' >back
+exits 0 "$tamis" top -k 1 back
+check "its first copies count" awk -F '\t' '$3 != "back" || $1 < 1006 || $2 > 1006 { exit 1 }' "$said/out"
+
 # Threads do not matter.
 for threads in 1 2 7; do
     exits 0 "$tamis" top -k 100 --error 0.01 -j $threads many many many flat
