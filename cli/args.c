@@ -205,6 +205,15 @@ double args_load(const args *a)
     refuse_value(a, "a share from 0.01 to 1; write it as 0.9");
 }
 
+double args_error(const args *a)
+{
+    double value;
+
+    if (number_real(&value, a->value) && value >= 1e-12 && value <= 0.5)
+        return value;
+    refuse_value(a, "a share from 1e-12 to 0.5; write it as 0.001 or 1e-4");
+}
+
 unsigned args_abilities(const args *a)
 {
     char expected[400] = "a list of abilities; choose from ";

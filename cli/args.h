@@ -53,6 +53,7 @@ uint64_t args_bytes(const args *a);
 uint64_t args_integer(const args *a);
 double args_fpr(const args *a);
 double args_load(const args *a);
+double args_error(const args *a);
 unsigned args_abilities(const args *a);
 
 /* Options of every command that reads keys. */

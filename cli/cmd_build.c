@@ -220,7 +220,7 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 {
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE,
-            "build: %s filters lack an ability asked for by --can, --load, --grow or "
+            "build: %s filters lack an ability asked for by --can, --load, --grow, --error or "
             "--counter-bits; see 'tamis kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
@@ -343,6 +343,11 @@ const command cmd_build = {
         "17 million keys, and never have the whole filter in memory. Kinds that can get take 48\n"
         "bytes for each key of a part; kinds that can split, the filter and 48 bytes for each\n"
         "member and each other key that passes as one at first.\n"
+        "\n"
+        "Sketches count in memory that does not depend on the number of keys: with --error E, a\n"
+        "count is never too low, and too high by more than E times the number of all keys, with\n"
+        "repeats, with the probability --fpr at most. Without it they are made for --keys\n"
+        "different keys, as other kinds are.\n"
         "\n"
         "Kinds that can get hold a value for each key: with --values-field 2, a line is a key,\n"
         "a TAB and an integer below 2^32, or what --field and --delim say. Columns are counted\n"

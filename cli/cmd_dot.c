@@ -18,10 +18,12 @@ static int run(args *a)
     paths = args_operands(a, 2, 2, "two FILEs");
     f = store_map(paths[0]);
     g = store_map(paths[1]);
-    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, paths[0]);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_DOT, paths[0]);
     tamis_status status = tamis_dot(f, &product, g);
     if (status == TAMIS_MISMATCH)
         refuse_pair("dot", paths[0], tamis_plan_of(f), paths[1], tamis_plan_of(g));
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "%s: it keeps no sums to multiply; build it with --can dot", paths[0]);
     const char *faulty = paths[status && tamis_verify(f, NULL, NULL) == TAMIS_OK];
     tamis_free(f);
     tamis_free(g);
@@ -39,7 +41,8 @@ const command cmd_dot = {
         "Prints the sum, over all keys, of how often each was added to the one filter times how\n"
         "often to the other: of sets, the number of keys in both. It is never too small, and\n"
         "2^64 - 1 stands for whatever is more. The files must be of the same kind, hash and\n"
-        "seed, and built with the same --keys and --fpr; 'tamis resize' does not matter.",
+        "seed, and built with the same --keys and --fpr; 'tamis resize' does not matter.\n"
+        "Sketches have to be built with --can dot.",
     .options = { NULL },
     .when_ok = "they have a key in common",
     .when_nothing = "they have none",

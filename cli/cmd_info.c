@@ -61,6 +61,9 @@ static const double FAR_ABOVE = 2;
 
 static const char *warning(const subject *s)
 {
+    /* Sketches are for counts, whose error is a share of them. */
+    if (tamis_plan_error(&s->info.plan) > 0)
+        return NULL;
     if (store_is_crowded(&s->info))
         return "it holds more keys than planned and its false positive rate is too high; build it "
                "with a larger -n";
@@ -93,6 +96,9 @@ static void print_text(const subject *s)
     if (has_ceiling(i))
         printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated,
                tamis_plan_ceiling(p));
+    if (tamis_plan_error(p) > 0)
+        printf("error     %.4g of all adds: counts are up to %.0f too high\n", tamis_plan_error(p),
+               floor(tamis_plan_error(p) * (double)i->count));
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
@@ -111,6 +117,8 @@ static void print_plan_json(json *j, const subject *s)
     json_open(j, "plan", '{');
     json_count(j, "keys", p->capacity);
     json_real(j, "fpr", p->fpr);
+    if (tamis_plan_error(p) > 0)
+        json_real(j, "error", tamis_plan_error(p));
     json_count(j, "bytes", p->bytes);
     json_real(j, "bits_per_key", bits_per_key(p));
     json_count(j, "slots", p->slots);
@@ -223,7 +231,9 @@ const command cmd_info = {
         "false positive rate at this load, its size and its hash; and a warning if it holds\n"
         "more than planned. 'distinct' is exact or, where the kind does not know, estimated\n"
         "from the bits; 'saturated' are the counters that have stopped for good, in kinds whose\n"
-        "counts have a ceiling. The secret of a keyed filter is never shown.",
+        "counts have a ceiling. Of sketches, 'error' is how far counts may be off, but for a\n"
+        "share of the keys, the --fpr that was asked for. The secret of a keyed filter is never\n"
+        "shown.",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

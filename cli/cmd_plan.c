@@ -91,7 +91,7 @@ static int run(args *a)
         else
             wish_option(&w, a);
     args_operands(a, 0, 0, "nothing");
-    if (w.spec.keys == 0 && w.spec.max_bytes == 0)
+    if (w.spec.keys == 0 && w.spec.max_bytes == 0 && w.spec.error == 0)
         args_refuse(a, "give --keys N, or --max-bytes B");
     n = tamis_plan_all(NULL, 0, &w.spec);
     if (n == 0)
@@ -126,7 +126,8 @@ const command cmd_plan = {
         "With --value-bits, kinds that hold values are shown, and the least is so many bits\n"
         "more. With --universe, kinds that err on none of so many keys are: the least is then\n"
         "the logarithm of the number of ways to choose the N keys, and the rate that of keys\n"
-        "from outside.",
+        "from outside. With --error, sketches are shown: --fpr is then the probability that a\n"
+        "count is too high by more than E times the number of all adds.",
     .options = { options, spec_options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",

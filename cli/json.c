@@ -27,12 +27,12 @@ static size_t sequence(const unsigned char *s)
     return size;
 }
 
-static void put_string(const char *text)
+static void put_bytes(const char *bytes, size_t n)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    const unsigned char *s = (const unsigned char *)bytes, *end = s + n;
 
     putchar('"');
-    while (*s) {
+    while (s < end) {
         size_t size = sequence(s);
 
         if (size == 0)
@@ -44,6 +44,11 @@ static void put_string(const char *text)
         s += size ? size : 1;
     }
     putchar('"');
+}
+
+static void put_string(const char *text)
+{
+    put_bytes(text, strlen(text));
 }
 
 static void begin_member(json *j, const char *name)
@@ -82,6 +87,12 @@ void json_text(json *j, const char *name, const char *text)
 {
     begin_member(j, name);
     put_string(text);
+}
+
+void json_bytes(json *j, const char *name, const char *bytes, size_t size)
+{
+    begin_member(j, name);
+    put_bytes(bytes, size);
 }
 
 void json_count(json *j, const char *name, uint64_t value)

@@ -3,6 +3,7 @@
 #define TAMIS_CLI_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct json {
@@ -16,6 +17,8 @@ void json_close(json *j, char bracket);
 
 /* Bytes that are not UTF-8 are shown as U+FFFD. */
 void json_text(json *j, const char *name, const char *text);
+/* The same, with NULs among them; one more follows. */
+void json_bytes(json *j, const char *name, const char *bytes, size_t size);
 void json_count(json *j, const char *name, uint64_t value);
 /* The shortest digits that read back as `value`; null if it is not finite. */
 void json_real(json *j, const char *name, double value);

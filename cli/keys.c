@@ -7,11 +7,6 @@
 #include "keys.h"
 #include "number.h"
 
-typedef struct span {
-    const char *at;
-    size_t size;
-} span;
-
 static const char *find(const char *at, const char *end, unsigned char byte)
 {
     const char *found = memchr(at, byte, (size_t)(end - at));
@@ -32,6 +27,15 @@ static bool narrow_to_field(span *line, const key_format *format, uint64_t numbe
     }
     *line = (span){ at, (size_t)(stop - at) };
     return true;
+}
+
+span key_text(const key_format *format, const char *line, const char *end)
+{
+    span text = { line, (size_t)(find(line, end, format->end) - line) };
+
+    if (format->field > 0)
+        narrow_to_field(&text, format, format->field);
+    return text;
 }
 
 static key_fault make_key(uint64_t *key, const key_format *format, span text)

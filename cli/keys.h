@@ -13,6 +13,11 @@ typedef struct key_format {
     tamis_hasher hasher;
 } key_format;
 
+typedef struct span {
+    const char *at;
+    size_t size;
+} span;
+
 typedef enum key_fault { KEY_GOOD, KEY_NO_INTEGER, KEY_TOO_LARGE, KEY_NO_VALUE } key_fault;
 
 enum { BATCH_LINES = 512 };
@@ -31,6 +36,9 @@ typedef struct batch {
 /* Takes lines from at .. end until the batch is full or a key is bad; returns where the next batch
  * starts. What follows the last line end is a line too. */
 const char *batch_take(batch *b, const key_format *format, const char *at, const char *end);
+
+/* What the key is made of, in a line that has one. */
+span key_text(const key_format *format, const char *line, const char *end);
 
 /* Forgets the lines without a key: keys[], values[] and n are left, start[] is not. */
 void batch_drop_keyless(batch *b);

@@ -16,6 +16,7 @@ const option_row spec_options[] = {
       "bits of a counter, 2, 4, 8 or 16, in kinds of them" },
     { OPTION_LOAD, "load", "L", "share of slots that the keys take, in kinds that can resize" },
     { OPTION_GROW, "grow", NULL, "make room by itself when it is full, in kinds that can grow" },
+    { OPTION_ERROR, "error", "E", "how far counts may be off, of all adds, in sketches: 1e-4" },
     { OPTION_HASH, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw" },
     { 0 },
 };
@@ -77,6 +78,9 @@ void wish_option(wish *w, const args *a)
         break;
     case OPTION_GROW:
         w->spec.can |= TAMIS_CAN_GROW;
+        break;
+    case OPTION_ERROR:
+        w->spec.error = args_error(a);
         break;
     case OPTION_VALUE_BITS:
         w->spec.value_bits = (uint32_t)args_count(a, 1, 32);

@@ -167,6 +167,9 @@ tamis_status store_build(tamis_builder *b, const char *path)
 
 bool store_is_crowded(const tamis_info *info)
 {
+    /* Sketches are for counts. */
+    if (tamis_plan_error(&info->plan) > 0)
+        return false;
     /* Keys given twice are counted twice, and do no harm: so the rate decides. */
     return info->count > info->plan.capacity && info->fpr > info->plan.fpr;
 }

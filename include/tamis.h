@@ -48,35 +48,36 @@ TAMIS_API const char *tamis_version(void);
 
 /* Constant, number, symbol, name, summary: the whole registration of a kind. Numbers are stored in
  * images: append, never change, never reuse. */
-#define TAMIS_KINDS(X)                                                                          \
-    X(BITMAP, 1, bitmap, "bitmap", "exact set of small integers, one bit per possible key")     \
-    X(HASHSET, 2, hashset, "hashset", "exact set of 64-bit keys, open addressing")              \
-    X(BLOOM, 3, bloom, "bloom", "classic Bloom filter, k bits anywhere in one array")           \
-    X(PARTITIONED, 4, partitioned, "partitioned", "Bloom filter with one row of bits per hash") \
-    X(BLOCKED, 5, blocked, "blocked", "Bloom filter that reads one cache line per key")         \
-    X(XOR, 6, xor, "xor", "static filter, 22 % above the smallest, reads three slots")          \
-    X(XORPLUS, 7, xorplus, "xorplus", "static filter, a xor filter without most of its zeros")  \
-    X(FUSE, 8, fuse, "fuse", "static filter, 13 % above the smallest, reads two lines")         \
-    X(FUSE4, 9, fuse4, "fuse4", "static filter, 8 % above the smallest, reads two lines")       \
-    X(RIBBON, 10, ribbon, "ribbon", "static, by linear equations, close to the least space")    \
-    X(GCS, 11, gcs, "gcs", "Golomb-coded set: static, small and slow")                          \
-    X(CASCADE, 12, cascade, "cascade", "exact over a known universe, arbitrary outside it")     \
-    X(MAP, 13, map, "map", "static map from keys to values of 1 to 32 bits")                    \
-    X(QUOTIENT, 14, quotient, "quotient",                                                       \
-      "quotient filter: forgets, resizes and lists fingerprints")                               \
-    X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
-    X(CUCKOO, 16, cuckoo, "cuckoo", "cuckoo filter of windows: forgets, small and quick")       \
-    X(CUCKOO_BUCKETS, 17, cuckoo_buckets, "cuckoo-buckets",                                     \
-      "cuckoo filter with buckets of four: counts to seven, forgets")                           \
-    X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                        \
-      "cuckoo filter with sorted buckets, one bit less for each key")                           \
-    X(MORTON, 19, morton, "morton", "cuckoo filter of packed cache lines: forgets and grows")   \
-    X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")   \
-    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
-    X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")       \
-    X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                               \
-      "counting Bloom filter that reads one cache line per key")                                \
-    X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
+#define TAMIS_KINDS(X)                                                                             \
+    X(BITMAP, 1, bitmap, "bitmap", "exact set of small integers, one bit per possible key")        \
+    X(HASHSET, 2, hashset, "hashset", "exact set of 64-bit keys, open addressing")                 \
+    X(BLOOM, 3, bloom, "bloom", "classic Bloom filter, k bits anywhere in one array")              \
+    X(PARTITIONED, 4, partitioned, "partitioned", "Bloom filter with one row of bits per hash")    \
+    X(BLOCKED, 5, blocked, "blocked", "Bloom filter that reads one cache line per key")            \
+    X(XOR, 6, xor, "xor", "static filter, 22 % above the smallest, reads three slots")             \
+    X(XORPLUS, 7, xorplus, "xorplus", "static filter, a xor filter without most of its zeros")     \
+    X(FUSE, 8, fuse, "fuse", "static filter, 13 % above the smallest, reads two lines")            \
+    X(FUSE4, 9, fuse4, "fuse4", "static filter, 8 % above the smallest, reads two lines")          \
+    X(RIBBON, 10, ribbon, "ribbon", "static, by linear equations, close to the least space")       \
+    X(GCS, 11, gcs, "gcs", "Golomb-coded set: static, small and slow")                             \
+    X(CASCADE, 12, cascade, "cascade", "exact over a known universe, arbitrary outside it")        \
+    X(MAP, 13, map, "map", "static map from keys to values of 1 to 32 bits")                       \
+    X(QUOTIENT, 14, quotient, "quotient",                                                          \
+      "quotient filter: forgets, resizes and lists fingerprints")                                  \
+    X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")              \
+    X(CUCKOO, 16, cuckoo, "cuckoo", "cuckoo filter of windows: forgets, small and quick")          \
+    X(CUCKOO_BUCKETS, 17, cuckoo_buckets, "cuckoo-buckets",                                        \
+      "cuckoo filter with buckets of four: counts to seven, forgets")                              \
+    X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                           \
+      "cuckoo filter with sorted buckets, one bit less for each key")                              \
+    X(MORTON, 19, morton, "morton", "cuckoo filter of packed cache lines: forgets and grows")      \
+    X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")      \
+    X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")         \
+    X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")          \
+    X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                                  \
+      "counting Bloom filter that reads one cache line per key")                                   \
+    X(COUNTMIN, 27, countmin, "countmin", "Count-Min sketch: how often, in memory set beforehand") \
+    X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
 
 typedef enum tamis_kind {
@@ -105,6 +106,7 @@ typedef enum tamis_kind {
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
     X(CAN_REDUCE, 1u << 15, "reduce", "gives a plain filter without its counts")      \
     X(CAN_ROTATE, 1u << 18, "rotate", "forgets its oldest keys by itself")            \
+    X(CAN_DOT, 1u << 19, "dot", "multiplies with another, if asked to")               \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -184,6 +186,7 @@ typedef struct tamis_spec {
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
     uint32_t     counter_bits; /* of counters: 2, 4, 8 or 16, and 4 if 0; kinds without have none */
+    double       error;        /* sketches only: see tamis_plan_error() */
     tamis_hasher hasher;
 } tamis_spec;
 
@@ -210,6 +213,18 @@ TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
 /* Where tamis_count() stops. A key that has come that far stays: later adds and removes of it
  * succeed and change nothing. 2^64 - 1 if there is no such limit. */
 TAMIS_API uint64_t tamis_plan_ceiling(const tamis_plan *plan);
+
+/* Sketches count any number of keys in memory that does not grow. After N adds, repeated ones too,
+ * the count of a key is never below the truth, and with probability spec.fpr at most it is above
+ * the truth by more than this times N. 0 in kinds that are no sketches.
+ *
+ * spec.error is the highest that will do; kinds that are no sketches refuse it: TAMIS_CANNOT. The
+ * false positive rate of tamis_has() then is what it comes to: plan.fpr at plan.capacity distinct
+ * keys, which is spec.keys or, if that is 0, as many as spec.fpr allows. Without spec.error,
+ * spec.keys and spec.fpr mean what they do in other kinds, the error is what it comes to, and as
+ * long as there are no more distinct keys than planned, all but a share of spec.fpr of the counts
+ * are exact. */
+TAMIS_API double tamis_plan_error(const tamis_plan *plan);
 
 /* ---- Filters ----------------------------------------------------------- */
 
@@ -325,7 +340,8 @@ TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* The sum, over all keys, of their count in f times that in g, up to 2^64 - 1: at least the truth,
- * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_RESIZE kinds only. */
+ * as counts are. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_DOT kinds only; sketches have to be
+ * planned with it among spec.can, else it is TAMIS_CANNOT, and then count a little less exactly. */
 TAMIS_API tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g) TAMIS_CHECKED;
 /* Room for that many keys, by doubling or halving the slots: fingerprints stay what they are, so
  * that the rate at a given number of keys does too. TAMIS_FULL if f holds more than that,

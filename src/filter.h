@@ -126,8 +126,10 @@ typedef struct tamis_ops {
 
     /* Optional, with a default. */
     double (*rate)(const tamis_plan *p, double n); /* at n keys; default: exact, 0 */
-    void (*init)(tamis *f);                        /* default: zeros are the empty filter */
-    const char *(*verify)(const tamis *f);         /* why not; default: any payload is valid */
+    /* Of counts, as a share of all adds (tamis_plan_error()): sketches, which are never full. */
+    double (*error)(const tamis_plan *p);
+    void (*init)(tamis *f);                /* default: zeros are the empty filter */
+    const char *(*verify)(const tamis *f); /* why not; default: any payload is valid */
     /* Sets cardinality, fill, fpr and saturated from the payload; default: from the count. */
     void (*measure)(const tamis *f, tamis_info *info);
     bool indexed; /* keys are below plan.capacity */
@@ -151,9 +153,11 @@ typedef struct tamis_ops {
     bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
+    /* TAMIS_CANNOT, if plan() was not asked for it. */
+    tamis_status (*dot)(const tamis *f, uint64_t *product, const tamis *g);
     tamis_status (*list)(const tamis *f, tamis_visit *visit, void *ctx);
     void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
-    const tamis_ordered *ordered;                        /* instead of merge, list and grower */
+    const tamis_ordered *ordered;                        /* instead of merge, dot, list, grower */
     const tamis_grower *grower;
     void (*rotate)(tamis *f); /* of kinds that forget: also by add(), not before plan.capacity */
     /* To the kind without counts that has the same slots and hashes, and width 0: kinds.c knows

@@ -117,6 +117,17 @@ static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, ui
     return plan;
 }
 
+/* Of sketches, those that keep sums: equations hold of them, and only bounds of others. */
+static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+{
+    tamis_spec spec = spec_for(keys, fpr, seed);
+    tamis_plan plan;
+
+    spec.can = tamis_kind_can(kind) & TAMIS_CAN_DOT;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
 static inline tamis *new_filter(const tamis_plan *plan)
 {
     tamis *f = NULL;
@@ -149,6 +160,17 @@ static inline bool is_indexed(tamis_kind kind)
 static inline bool is_exact(tamis_kind kind)
 {
     return tamis_kind_can(kind) & TAMIS_IS_EXACT;
+}
+
+static inline bool is_sketch(tamis_kind kind)
+{
+    return tamis__ops(kind)->error != NULL;
+}
+
+/* Kinds that take any number of keys, at a price. */
+static inline bool is_never_full(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & TAMIS_CAN_PATCH || is_sketch(kind);
 }
 
 /* Distinct keys that the plan can take, those most likely to be mistaken for "empty" first: the

@@ -1338,6 +1338,14 @@ class Counting:
     def bytes(h):
         right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width in (2, 4, 8, 16)
         return words_of(h.slots * h.width) if right else 0
+class Countmin:
+    name = "countmin"
+    SUMS, CEILING = 32, 2**32 - 1
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
+        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
 
     @staticmethod
     def has(image, key):
@@ -1367,12 +1375,23 @@ class CountingBlocked:
     @staticmethod
     def verify(image):
         """Every payload is valid."""
+        return min(u32(image.payload, 4 * (row * h.slots + at)) for row, at in enumerate(places)) > 0
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        for row in range(h.hashes):
+            counters = [u32(image.payload, 4 * (row * h.slots + i)) for i in range(h.slots)]
+            total = sum(counters)
+            require(total <= h.count, "a row holds more than was added")
+            exact = h.width == cls.SUMS and cls.CEILING not in counters
+            require(total == h.count or total > 0 and not exact, "a row holds less than was added")
 
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
          17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5, 22: Counting,
-         23: CountingBlocked, 29: Scalable, 30: Window}
+         23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

@@ -16,7 +16,7 @@
  * Payload: a line with the number of rotations and the keys of the newest generation, as two 64-bit
  * numbers; then plan.slots blocks. plan.hashes is the number of probes, plan.width that of
  * generations. */
-#include "base/cpu.h"
+#include "base/hash.h"
 #include "base/le.h"
 #include "base/many.h"
 #include "bloom/blocked.h"

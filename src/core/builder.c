@@ -116,7 +116,7 @@ static tamis_status prepare(tamis_builder *b)
 
     if (status)
         return status;
-    if (!takes_hashes(b) && b->spec.keys)
+    if (!takes_hashes(b) && (b->spec.keys || b->spec.error > 0))
         return make_filter(b, &b->filter, b->spec.keys, 0);
     return open_spills(b);
 }

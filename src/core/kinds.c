@@ -94,6 +94,6 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
            (ops->grower ? TAMIS_CAN_GROW : 0u) | (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
            (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->rate ? 0u : TAMIS_IS_EXACT) |
-           (ops->indexed ? TAMIS_IS_INDEXED : 0u);
+           (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->dot || ops->ordered ? TAMIS_CAN_DOT : 0u) |
+           (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
 }

@@ -115,6 +115,13 @@ uint64_t tamis_plan_ceiling(const tamis_plan *p)
     return ops->ceiling ? ops->ceiling(p) : UINT64_MAX;
 }
 
+double tamis_plan_error(const tamis_plan *p)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+
+    return ops->error ? ops->error(p) : 0;
+}
+
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */
@@ -134,9 +141,13 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     p.bytes = ops->bytes(&p);
     if (!bytes_are_possible(p.bytes) || (spec->max_bytes && p.bytes > spec->max_bytes))
         return TAMIS_RANGE;
-    if (rate_of_kind(&p, (double)p.capacity) + collisions > spec->fpr)
-        return TAMIS_RANGE;
-    p.fpr = fmin(tamis__plan_fpr(&p), spec->fpr);
+    p.fpr = tamis__plan_fpr(&p);
+    /* Who asks for an error says how far counts may be off, and not which keys may be mistaken. */
+    if (spec->error == 0) {
+        if (rate_of_kind(&p, (double)p.capacity) + collisions > spec->fpr)
+            return TAMIS_RANGE;
+        p.fpr = fmin(p.fpr, spec->fpr);
+    }
     *plan = p;
     return TAMIS_OK;
 }
@@ -186,9 +197,10 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (!ops || !hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
     if (s.can & ~tamis_kind_can(kind) || (s.value_bits && !ops->mapper) ||
-        (s.universe && !ops->splitter) || (s.counter_bits && !ops->counter_bits))
+        (s.universe && !ops->splitter) || (s.counter_bits && !ops->counter_bits) ||
+        (s.error != 0 && !ops->error))
         return TAMIS_CANNOT;
-    if (!(s.load >= 0 && s.load <= 1))
+    if (!(s.load >= 0 && s.load <= 1) || !(s.error >= 0 && s.error < 1))
         return TAMIS_RANGE;
     if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr <= HIGHEST_FPR))
         return TAMIS_RANGE;
@@ -198,7 +210,7 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
         return best_rate(plan, kind, &s);
     if (s.fpr == 0)
         s.fpr = ops->splitter ? 1 : DEFAULT_FPR;
-    if (s.keys == 0 && s.max_bytes)
+    if (s.keys == 0 && s.max_bytes && s.error == 0)
         return most_keys(plan, kind, &s);
     return plan_exactly(plan, kind, &s);
 }

@@ -497,9 +497,11 @@ tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
 {
     const tamis *both[] = { f, g };
 
-    if (!f->ops->ordered)
+    if (!f->ops->ordered && !f->ops->dot)
         return TAMIS_CANNOT;
     tamis_status status = check_alike(both, 2);
+    if (!status && f->ops->dot)
+        return f->ops->dot(f, product, g);
     if (!status)
         *product = tamis__ordered_dot(f, g);
     return status;

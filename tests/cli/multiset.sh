@@ -140,7 +140,7 @@ says "bloom filters cannot list; these kinds can:"
 exits 2 "$tamis" resize -n 100 bloom.tamis
 says "cannot resize"
 exits 2 "$tamis" dot bloom.tamis bloom.tamis
-says "cannot resize"
+says "cannot dot"
 exits 2 "$tamis" build -k bloom --load 0.9 -o out.tamis keys
 says "--load"
 exits 2 "$tamis" build -k bloom --grow -o out.tamis keys

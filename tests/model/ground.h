@@ -30,7 +30,7 @@ static inline ground ground_for(tamis_kind kind, int i)
     size_t wanted = 2 * (size_t)CAPACITIES[i];
 
     snprintf(law_at, sizeof law_at, "capacity %llu", (unsigned long long)CAPACITIES[i]);
-    g.plan = plan_for(kind, CAPACITIES[i], FPRS[i], rng_next(&g.r));
+    g.plan = plan_of_sums(kind, CAPACITIES[i], FPRS[i], rng_next(&g.r));
     assert_true(g.plan.capacity >= CAPACITIES[i]);
     g.keys = universe_of(&g.plan, &g.r, &wanted);
     g.n = wanted / 2;

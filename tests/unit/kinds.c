@@ -91,6 +91,7 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_COUNT), ops->count != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_INTERSECT), ops->intersect != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_DOT), ops->dot || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);

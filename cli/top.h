@@ -1,0 +1,46 @@
+/* top.h - the most frequent lines of a stream, in memory set beforehand. */
+#ifndef TAMIS_CLI_TOP_H
+#define TAMIS_CLI_TOP_H
+
+#include "keys.h"
+
+/* What is kept of a line to be shown. */
+enum { TOP_TEXT_MAX = 4096 };
+
+typedef struct candidate {
+    uint64_t key;
+    uint64_t count; /* it came at most that often */
+    uint64_t extra; /* and at most that much less often */
+    char *text;     /* with a NUL after it */
+    size_t size;
+    bool is_cut; /* the line is longer */
+} candidate;
+
+typedef struct top top;
+
+/* A line whose text starts `at` bytes into its chunk. */
+typedef struct top_line {
+    uint64_t key, at;
+} top_line;
+
+typedef struct top_chunk {
+    const key_format *format;
+    const char *text, *end;
+    const top_line *lines;
+    size_t n;
+} top_chunk;
+
+/* `sketch` counts lines that are no candidates; it stays the caller's, and is for this alone.
+ * `room` is the number of candidates: up to so many different lines, all counts are exact. */
+top *top_new(tamis *sketch, size_t room);
+void top_free(top *t);
+
+void top_take(top *t, const top_chunk *chunk);
+
+/* All candidates, the most frequent first; *n tells how many. They live as long as `t`, and no line
+ * may come after this. */
+const candidate *top_rank(top *t, size_t *n);
+/* No line that is not among them came more often than that. */
+uint64_t top_floor(const top *t);
+
+#endif
