@@ -244,7 +244,7 @@ static uint64_t move_half(track *to, const tour *w, unsigned half)
 static tamis_status move(tamis *f, const tamis *g)
 {
     aleph a = aleph_of(f), b = aleph_of(g);
-    track to = { .t = a.t };
+    track to = track_of(a.t, 0, 0, false);
     tour w = { .t = b.t };
     uint64_t used = 0;
 
