@@ -27,7 +27,7 @@ typedef struct dedup {
     uint64_t interval; /* nanoseconds between rotations; 0: none */
     uint64_t rotated;  /* when */
     bool refreshes;    /* what is found is added again, so that it stays */
-    bool counting;
+    bool fixed, counting;
     pane *panes; /* the newest first */
     uint64_t lines, dropped;
     buffer out;
@@ -247,6 +247,7 @@ static void take_option(dedup *d, source *s, const args *a)
         choose_window(d, a);
         break;
     case OPTION_FIXED:
+        d->fixed = true;
         d->kind = TAMIS_BLOOM;
         break;
     default:
@@ -284,7 +285,7 @@ static int run(args *a)
     source_init(&s);
     while (args_next(a) != -1)
         take_option(&d, &s, a);
-    if (d.kind == TAMIS_BLOOM && d.refreshes)
+    if (d.fixed && d.refreshes)
         args_refuse(a, "--fixed and --window exclude each other: a window of lines is fixed");
     source_inputs(&s, a, args_operands(a, 0, SIZE_MAX, NULL));
     s.format.hasher = d.spec.hasher;

@@ -167,8 +167,8 @@ tamis_status store_build(tamis_builder *b, const char *path)
 
 bool store_is_crowded(const tamis_info *info)
 {
-    /* Sketches are for counts. */
-    if (tamis_plan_error(&info->plan) > 0)
+    /* Sketches are for counts, and windows forget what is too much. */
+    if (tamis_plan_error(&info->plan) > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
         return false;
     /* Keys given twice are counted twice, and do no harm: so the rate decides. */
     return info->count > info->plan.capacity && info->fpr > info->plan.fpr;

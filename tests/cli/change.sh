@@ -75,6 +75,12 @@ same f.tamis before.tamis
 exits 0 "$tamis" build -k bloom -n 1000 -o f.tamis old
 exits 0 "$tamis" add f.tamis new
 says "f.tamis holds 2000 keys and was planned for 1000"
+# More keys than a window remembers are what it is for.
+for kind in $(kinds_that rotate); do
+    exits 0 "$tamis" build -k "$kind" -n 1000 -o f.tamis old
+    exits 0 "$tamis" add f.tamis new
+    is_silent
+done
 for kind in $(kinds_that indexed); do
     exits 0 "$tamis" build -k "$kind" -o i.tamis old
     cp i.tamis before.tamis

@@ -59,4 +59,5 @@ exits 2 "$tamis" dedup --window 0s all
 exits 2 "$tamis" dedup --window m all
 exits 2 "$tamis" dedup --window 99999999999999999d all
 exits 2 "$tamis" dedup --window 10 --fixed all
+exits 2 "$tamis" dedup --fixed --window 10 all
 exits 3 "$tamis" dedup no-such-file
