@@ -312,9 +312,9 @@ const command cmd_dedup = {
         "The filter grows with the number of different lines. With --fixed it does not: of more\n"
         "than -n, more are dropped by mistake, which is said at the end. With --window it\n"
         "forgets: a line is dropped if its key came among the latest N lines, or in that time,\n"
-        "and is printed again after 8/7 of it: so many lines with a key that is new by then, or\n"
-        "so much time. M is a million, m are minutes. In a window of time, -n lines are expected,\n"
-        "and more may come.",
+        "and is printed again after 8/7 of it: so many lines with a key that is new by then,\n"
+        "rounded up to a multiple of eight, or so much time. M is a million, m are minutes. In\n"
+        "a window of time, -n lines are expected, and more may come.",
     .options = { options, key_options },
     .when_ok = "all lines were read",
     .example = "  printf '%s\\n' red green red | tamis dedup",
