@@ -222,7 +222,7 @@ static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
 {
     const size_t n = 700000, distinct = adds(kind) ? n : n / 4;
     /* A table that has a slot for each copy is no place for so many of one key. */
-    const size_t few = tamis_kind_can(kind) & TAMIS_CAN_COUNT ? n / 50 : 1;
+    const size_t few = tamis_kind_can(kind) & TAMIS_CAN_COUNT || copies_crowd(kind) ? n / 50 : 1;
     set s = set_of(kind, 40, distinct, n), same = set_of(kind, 41, few, n);
     /* Sketches take more room than their keys. */
     const uint64_t room = is_sketch(kind) ? plan_for(kind, n + 10000, 0.01, 5).bytes : 0;
@@ -434,14 +434,14 @@ static void memory_that_is_refused_is_told(tamis_kind kind)
     /* A sanitizer needs terabytes of addresses for itself. */
     if (is_sanitized())
         skip();
-    set s = set_of(kind, 100, 20000, 700000);
+    set s = set_of(kind, 100, 20000, is_sketch(kind) ? 40000 : 700000);
     tamis *expected = promised(kind, &s, 0), *f = NULL;
-    uint64_t more = 0;
+    uint64_t more = 0, step = expected->plan.bytes / 16 + (64 << 10);
     tamis_status status;
 
     while ((status = build_within(kind, &s, more, &f)) == TAMIS_NOMEM) {
         assert_null(f);
-        more += is_sketch(kind) ? 8 << 20 : 64 << 10;
+        more += step;
     }
     assert_int_equal(status, TAMIS_OK);
     assert_true(more > 0);
