@@ -239,6 +239,15 @@ static inline void look(group *g, const uint32_t *counters, uint32_t row, size_t
     g->least[i] = counter < g->least[i] ? counter : g->least[i];
 }
 
+/* The compiler wants to know which before it starts. */
+__attribute__((always_inline)) static inline void fetch(const void *line, bool writes)
+{
+    if (writes)
+        __builtin_prefetch(line, 1, 3);
+    else
+        __builtin_prefetch(line, 0, 3);
+}
+
 /* Told at compile time whether it will be written: the processor then asks for a line only once. */
 __attribute__((always_inline)) static inline void
 look_at_group(const tamis *f, group *g, const uint64_t *keys, size_t left, int writes)
@@ -252,13 +261,13 @@ look_at_group(const tamis *f, group *g, const uint64_t *keys, size_t left, int w
         x[i] = place(keys[i], salt);
         g->at[0][i] = scale64(x[i], w);
         g->least[i] = CEILING;
-        __builtin_prefetch(&counters[g->at[0][i]], writes, 3);
+        fetch(&counters[g->at[0][i]], writes);
     }
     for (uint32_t row = 1; row < rows; row++)
         for (size_t i = 0; i < n; i++) {
             x[i] = next_row(x[i]);
             g->at[row][i] = row * w + scale64(x[i], w);
-            __builtin_prefetch(&counters[g->at[row][i]], writes, 3);
+            fetch(&counters[g->at[row][i]], writes);
             look(g, counters, row - 1, i);
         }
     for (size_t i = 0; i < n; i++)
