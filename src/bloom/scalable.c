@@ -104,10 +104,9 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     p->slots = blocks_for(n * probes, allowed);
     if (!p->slots || !bytes(p))
         return TAMIS_RANGE;
-    while (room_of_stage(p, 0) < spec->keys)
+    while (rate_of_stage(p, 0, n) > rate_allowed(p, 0))
         p->slots += 1 + p->slots / 1000;
-    p->capacity = room_of_stage(p, 0);
-    return TAMIS_OK;
+    return bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Growing ----------------------------------------------------------- */
