@@ -60,7 +60,7 @@ uint64_t tamis_key(const tamis *f, const void *data, size_t size)
 
 void tamis__use_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch NONE = { NULL };
+    static const tamis_batch NONE = { .has = NULL };
 
     f->batch = f->ops->batch ? f->ops->batch(cpu) : &NONE;
     f->has = f->batch->has ? f->batch->has : f->ops->has;

@@ -210,7 +210,7 @@ static void queue_singles(peeling *q, uint32_t from, uint32_t to)
 
 FUSE_INLINE void sweep_blocks(peeling *q, const shape *s)
 {
-    uint32_t stride = STRIDE << s->block_bits;
+    uint32_t stride = (uint32_t)STRIDE << s->block_bits;
 
     for (uint32_t from = 0; from < q->slots && !q->is_crowded; from += stride) {
         uint32_t to = q->slots - from < stride ? q->slots : from + stride;
