@@ -217,15 +217,15 @@ static bool next(tamis_cursor *c)
     return false;
 }
 
-static track track_of(const tamis_writer *w, const shards *s)
+static track resume(const tamis_writer *w, const shards *s)
 {
-    return (track){ table_of(s, w->at[0]), w->at[1], w->at[2], w->at[3] };
+    return track_of(table_of(s, w->at[0]), w->at[1], w->at[2], w->at[3]);
 }
 
 static void finish(tamis_writer *w)
 {
     shards s = shards_of(w->f);
-    track t = track_of(w, &s);
+    track t = resume(w, &s);
 
     track_end(&t);
 }
@@ -250,8 +250,10 @@ static tamis_status append(tamis_writer *w, uint64_t print, uint64_t times)
     uint8_t *shard = shard_at(&s, w->at[0]);
     if (used_of(shard) + n > s.room || add_overflows(w->f->count, times, &total))
         return TAMIS_FULL;
-    track t = track_of(w, &s);
+    track t = resume(w, &s);
     track_put(&t, quotient % s.slots, code, n);
+    if (!t.is_around)
+        track_rest(&t);
     put_le64(shard, used_of(shard) + n);
     w->f->count = total;
     w->at[1] = t.after;

@@ -116,12 +116,16 @@ static inline lanes lanes_of(unsigned width)
     return l;
 }
 
-/* Whether remainder x of the quotient of slot j is there: 1 or 0, or -1 if count_in() has to tell.
- *
- * Most of what is asked for is not there, and most runs lie within the block of their quotient and
- * are short. Such a run is compared as a whole, and no branch depends on where it lies. The first
- * slot of a run is a remainder; what is equal later on may be a digit. */
-static inline int look_in(const lanes *l, const uint8_t *b, unsigned j, uint32_t x, unsigned width)
+/* A run that lies within the block of its quotient and in one load, as most do. */
+typedef struct brief {
+    unsigned start, n;
+    uint64_t slots;  /* what is after the run is of no matter */
+    bool is_there;   /* the quotient has a run */
+    bool is_another; /* which is of another sort: find_run() has to tell */
+} brief;
+
+/* No branch depends on where the run lies. */
+static inline brief brief_of(const lanes *l, const uint8_t *b, unsigned j, unsigned width)
 {
     uint64_t occupied = occupieds(b), ends = runends(b);
     unsigned offset = b[OFFSET], first = offset % BLOCK;
@@ -132,15 +136,47 @@ static inline int look_in(const lanes *l, const uint8_t *b, unsigned j, uint32_t
     uint64_t rest = ends >> before % BLOCK;
     unsigned end = before + (unsigned)__builtin_ctzll(rest | UINT64_C(1) << 63) + 1;
     unsigned n = end - start, bit = start % BLOCK * width;
-    uint64_t v = le64(b + SLOTS + bit / 8) >> bit % 8 ^ l->lows * x;
+
+    return (brief){ .start = start,
+                    .n = n,
+                    .slots = le64(b + SLOTS + bit / 8) >> bit % 8,
+                    .is_there = occupied >> j & 1,
+                    .is_another =
+                        (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n) };
+}
+
+/* A one at the top of each lane that is x, for all lanes of the run; above the first, maybe also of
+ * others. */
+static inline uint64_t equal_lanes(const lanes *l, const brief *r, uint32_t x, unsigned width)
+{
+    uint64_t v = r->slots ^ l->lows * x;
 
     /* Lanes beyond the run are made to differ. */
-    v |= ~UINT64_C(0) << n * width % 64;
-    bool is_odd = (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n);
-    uint64_t equal = (v - l->lows) & ~v & l->highs;
-    if (!((occupied >> j & 1) & (is_odd | (equal != 0))))
+    v |= ~UINT64_C(0) << r->n * width % 64;
+    return (v - l->lows) & ~v & l->highs;
+}
+
+/* Whether remainder x of the quotient of slot j is there: 1 or 0, or -1 if count_in() has to tell.
+ * Most of what is asked for is not there. The first slot of a run is a remainder; what is equal
+ * later on may be a digit. */
+static inline int look_in(const lanes *l, const uint8_t *b, unsigned j, uint32_t x, unsigned width)
+{
+    brief r = brief_of(l, b, j, width);
+    uint64_t equal = equal_lanes(l, &r, x, width);
+
+    if (!(r.is_there & (r.is_another | (equal != 0))))
         return 0;
-    return !is_odd && (v & packed_mask(width)) == 0 ? 1 : -1;
+    return !r.is_another && (((uint32_t)r.slots ^ x) & packed_mask(width)) == 0 ? 1 : -1;
+}
+
+/* Each slot of the run is higher than the one before: no count is written there. */
+static inline bool ascends(const lanes *l, const brief *r, unsigned width)
+{
+    uint64_t a = r->slots, b = r->slots >> width, highs = l->highs;
+    uint64_t is_low_not_less = (a | highs) - (b & ~highs);
+    uint64_t is_not_less = ((a & ~b) | (~(a ^ b) & is_low_not_less)) & highs;
+
+    return (is_not_less & below((r->n - 1) * width % 64)) == 0;
 }
 
 /* A slot that is empty and at home takes a remainder without more ado. */

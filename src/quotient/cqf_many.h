@@ -174,7 +174,9 @@ enum { GROUP_KEYS = 1 << 12, GROUP_MOST_BITS = 11, DIGIT = 11 };
 typedef struct deck {
     shards s;
     unsigned bits;    /* there are 2^bits groups */
-    uint64_t *hashes; /* of the keys, group by group */
+    uint64_t range;   /* how many fingerprints may be in each */
+    bool is_narrow;   /* such a number fits in 32 bits, as does that of the keys */
+    uint64_t *hashes; /* of the keys, group by group; or what they are above the least of those */
     size_t *starts;   /* of groups, and the end */
     size_t *counts;   /* of shards */
     uint8_t *old;     /* for a copy of a shard */
@@ -209,6 +211,26 @@ static void count_keys(deck *d, const uint64_t *keys, size_t n)
     }
 }
 
+/* Half of the memory is for them, the other one to sort with, as much as the largest group needs.
+ */
+static inline uint32_t *narrow_prints(const deck *d)
+{
+    return (uint32_t *)(void *)d->hashes;
+}
+
+static void deal_narrow(const deck *d, size_t *ends, const uint64_t *keys, size_t n)
+{
+    uint64_t salt = d->s.salt, prints = d->s.prints, range = d->range;
+    uint32_t *out = narrow_prints(d);
+    unsigned shift = (64 - d->bits) % 64;
+    uint64_t mask = d->bits ? UINT64_MAX : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = place(keys[i], salt), group = (h & mask) >> shift;
+        out[ends[group]++] = (uint32_t)(scale64(h, prints) - group * range);
+    }
+}
+
 static void deal_keys(deck *d, const uint64_t *keys, size_t n)
 {
     size_t groups = (size_t)1 << d->bits, at = 0;
@@ -219,7 +241,10 @@ static void deal_keys(deck *d, const uint64_t *keys, size_t n)
         d->starts[i] = at;
         at += here;
     }
-    tamis__radix_deal(d->hashes, d->starts, &r, keys, n);
+    if (d->is_narrow)
+        deal_narrow(d, d->starts, keys, n);
+    else
+        tamis__radix_deal(d->hashes, d->starts, &r, keys, n);
     memmove(d->starts + 1, d->starts, groups * sizeof *d->starts);
     d->starts[0] = 0;
 }
@@ -238,7 +263,11 @@ static bool deck_new(deck *d, const tamis *f, size_t n)
     /* In pieces of whole lines, the shard after those that need be. */
     size_t lines = round_up(n * 8, 64) + round_up(scratch, 64) + round_up(tables * 8, 64);
 
-    *d = (deck){ .s = s, .bits = bits, .bytes = lines + s.bytes + 64 };
+    *d = (deck){ .s = s,
+                 .bits = bits,
+                 .range = s.prints >> bits,
+                 .is_narrow = !(s.prints >> bits >> 32 || (uint64_t)n >> 32),
+                 .bytes = lines + s.bytes + 64 };
     d->block = tamis__scratch_new(f, d->bytes);
     if (!d->block)
         return false;
@@ -251,78 +280,78 @@ static bool deck_new(deck *d, const tamis *f, size_t n)
     return true;
 }
 
-/* The fingerprints of a group, ascending: as 32-bit numbers above the lowest, or as hashes. */
+/* The fingerprints of a group, ascending: as numbers above the lowest, or as hashes. */
 typedef struct hand {
-    const uint8_t *at;
+    const uint32_t *narrow; /* NULL: there are hashes */
+    const uint64_t *hashes;
     size_t n;
     uint64_t prints, least;
-    bool is_narrow;
 } hand;
 
 static inline uint64_t print_of(const hand *h, size_t i)
 {
-    return h->is_narrow ? h->least + le32(h->at + 4 * i) : scale64(le64(h->at + 8 * i), h->prints);
+    return h->narrow ? h->least + h->narrow[i] : scale64(h->hashes[i], h->prints);
 }
 
-/* One pass of a radix sort, from one half of the place of the hashes to the other. */
-static inline void sort_digit(uint8_t *to, const uint8_t *from, size_t n, unsigned shift)
+static inline unsigned digit_of(uint32_t x, unsigned shift)
+{
+    return x >> shift & ((1 << DIGIT) - 1);
+}
+
+/* One pass of a radix sort. */
+static inline void sort_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
 {
     uint32_t ends[1 << DIGIT] = { 0 }, at = 0;
 
     for (size_t i = 0; i < n; i++)
-        ends[le32(from + 4 * i) >> shift & ((1 << DIGIT) - 1)]++;
+        ends[digit_of(from[i], shift)]++;
     for (unsigned d = 0; d < 1 << DIGIT; d++) {
         uint32_t here = ends[d];
         ends[d] = at;
         at += here;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t x = le32(from + 4 * i);
-        put_le32(to + 4 * (size_t)ends[x >> shift & ((1 << DIGIT) - 1)]++, x);
-    }
+    for (size_t i = 0; i < n; i++)
+        to[ends[digit_of(from[i], shift)]++] = from[i];
 }
 
-/* What is written is never ahead of what is read. */
-static inline void narrow(uint8_t *x, size_t n, uint64_t prints, uint64_t least)
+/* Returns where they are: at x or at y. */
+static uint32_t *sort_narrow(uint32_t *x, uint32_t *y, size_t n, uint64_t range)
 {
-    for (size_t i = 0; i < n; i++)
-        put_le32(x + 4 * i, (uint32_t)(scale64(le64(x + 8 * i), prints) - least));
+    for (unsigned shift = 0; (range - 1) >> shift; shift += DIGIT) {
+        sort_digit(y, x, n, shift);
+        uint32_t *swap = x;
+        x = y;
+        y = swap;
+    }
+    return x;
 }
 
 static hand sort_group(const deck *d, size_t group)
 {
-    uint64_t *first = d->hashes + d->starts[group];
-    size_t n = d->starts[group + 1] - d->starts[group];
-    uint64_t step = d->bits ? UINT64_C(1) << (64 - d->bits) : 0;
-    uint64_t least = scale64(step * group, d->s.prints), range = d->s.prints >> d->bits;
-    uint8_t *x = (uint8_t *)first, *y = x + 4 * n;
+    size_t first = d->starts[group], n = d->starts[group + 1] - first;
+    hand h = { .n = n, .prints = d->s.prints, .least = d->range * group };
 
-    if (range >> 31 || n >> 31) {
-        tamis__sort(first, n);
-        return (hand){ x, n, d->s.prints, least, false };
+    if (d->is_narrow) {
+        uint32_t *x = narrow_prints(d), *y = x + d->starts[(size_t)1 << d->bits];
+        h.narrow = sort_narrow(x + first, y, n, d->range);
+    } else {
+        tamis__sort(d->hashes + first, n);
+        h.hashes = d->hashes + first;
     }
-    narrow(x, n, d->s.prints, least);
-    for (unsigned shift = 0; (range + 1) >> shift; shift += DIGIT) {
-        sort_digit(y, x, n, shift);
-        uint8_t *swap = x;
-        x = y;
-        y = swap;
-    }
-    return (hand){ x, n, d->s.prints, least, true };
+    return h;
 }
 
 /* ---- All at once ------------------------------------------------------- */
 
-/* Sorted fingerprints are merged into the shards, one after the other, or taken out of them. */
+/* Sorted fingerprints are merged into the shards, one after the other. */
 typedef struct merger {
     const deck *d;
-    bool takes_out;
     uint64_t least, beyond; /* fingerprints of the shard that is open */
     uint8_t *shard;
     walk old; /* what it held */
     bool is_old_over;
     track to;
-    uint64_t used, removed;
+    uint64_t used;
 } merger;
 
 static void emit_code(merger *m, uint64_t print, uint64_t count)
@@ -344,8 +373,6 @@ static inline void emit(merger *m, uint64_t print, uint64_t count)
         m->used++;
         return;
     }
-    if (count == 0)
-        return;
     merger copy = *m;
     emit_code(&copy, print, count);
     *m = copy;
@@ -387,13 +414,13 @@ static void open_shard(merger *m, uint64_t print)
     m->beyond = m->least + prints;
     m->is_old_over = used_of(m->shard) == 0;
     m->used = 0;
-    m->to = (track){ .t = table_of(s, i) };
-    if (m->is_old_over)
-        return;
-    memcpy(m->d->old, m->shard, s->bytes);
-    memset(m->shard, 0, s->bytes);
-    m->old = (walk){ .t = table_at(m->d->old + SHARD_HEADER, s->slots, s->width) };
-    m->is_old_over = !walk_on(&m->old);
+    if (!m->is_old_over) {
+        memcpy(m->d->old, m->shard, s->bytes);
+        memset(m->shard, 0, s->bytes);
+        m->old = (walk){ .t = table_at(m->d->old + SHARD_HEADER, s->slots, s->width) };
+        m->is_old_over = !walk_on(&m->old);
+    }
+    m->to = track_of(table_of(s, i), 0, 0, false);
 }
 
 static inline void merge_print(merger *m, uint64_t print, uint64_t times)
@@ -401,13 +428,8 @@ static inline void merge_print(merger *m, uint64_t print, uint64_t times)
     while (!m->is_old_over && old_print(m) < print)
         pass_on_old(m);
     uint64_t held = !m->is_old_over && old_print(m) == print ? m->old.count : 0;
-    uint64_t taken = times < held ? times : held;
-    if (m->takes_out) {
-        emit(m, print, held - taken);
-        m->removed += taken;
-    } else {
-        emit(m, print, held + times);
-    }
+
+    emit(m, print, held + times);
     if (held)
         m->is_old_over = !walk_on(&m->old);
 }
@@ -432,9 +454,9 @@ static size_t merge_into_shard(merger *state, const hand *group, size_t i)
     return i;
 }
 
-static uint64_t merge_all(const deck *d, bool takes_out)
+static void merge_all(const deck *d)
 {
-    merger m = { .d = d, .takes_out = takes_out };
+    merger m = { .d = d };
 
     for (size_t group = 0; group < (size_t)1 << d->bits; group++) {
         hand h = sort_group(d, group);
@@ -443,7 +465,6 @@ static uint64_t merge_all(const deck *d, bool takes_out)
                 open_shard(&m, print_of(&h, i));
     }
     close_shard(&m);
-    return m.removed;
 }
 
 /* One pass over the table costs as much as this share of its slots in keys, one by one. */
@@ -476,7 +497,7 @@ static tamis_status add_at_once(tamis *f, const uint64_t *keys, size_t n, bool *
     *is_done = all_fit(&d);
     if (*is_done) {
         deal_keys(&d, keys, n);
-        merge_all(&d, false);
+        merge_all(&d);
         f->count += n;
     }
     tamis__scratch_free(f, d.block, d.bytes);
@@ -506,15 +527,136 @@ static tamis_status build(tamis *f, const uint64_t *keys, size_t n)
     return is_done ? TAMIS_OK : add_each(f, &added, keys, n);
 }
 
+/* ---- Removals in order ------------------------------------------------- */
+
+/* Where a fingerprint is. What is taken out moves only what comes later, or lies before the first
+ * edge where runs go around: found together and taken out from the last on, sites stay right. */
+typedef struct site {
+    uint64_t q, at;
+    uint32_t remainder;
+    unsigned ahead, n; /* slots of its run before it, and all; 0: remove_in() has to tell */
+} site;
+
+/* A shard that fingerprints are taken out of. */
+typedef struct picker {
+    shards s;
+    lanes l;
+    uint8_t *shard;
+    table t;
+    uint64_t least; /* fingerprint of the shard */
+    uint64_t edge;  /* no run that goes around has part in what lies from there on */
+} picker;
+
+static inline site site_of(const picker *p, uint64_t print, uint64_t next)
+{
+    unsigned width = p->s.width;
+    uint64_t q = print >> width;
+    uint32_t x = (uint32_t)print & packed_mask(width);
+    brief r = brief_of(&p->l, p->t.at + q / BLOCK * p->t.stride, q % BLOCK, width);
+    uint64_t equal = equal_lanes(&p->l, &r, x, width);
+    unsigned ahead = ones(p->l.highs & (equal - 1) & ~equal);
+    uint64_t at = q / BLOCK * BLOCK + r.start + ahead;
+    /* The next one, if it is of the same run, moves its end. */
+    bool is_plain = r.is_there & !r.is_another & (equal != 0) & (q != next >> width) &
+                    (at >= p->edge) & ascends(&p->l, &r, width);
+
+    return (site){ q, at, x, ahead, is_plain ? r.n : 0 };
+}
+
+/* As close_slot(), where the run lies within its block. */
+static inline void close_site(const table *t, const site *at)
+{
+    uint8_t *b = t->at + at->q / BLOCK * t->stride;
+    unsigned j = at->at % BLOCK;
+    uint64_t is_alone = at->n == 1, is_last = at->ahead + 1 == at->n;
+    bool is_far = false;
+    uint64_t last = shift_down(t, at->at, &is_far);
+
+    put_le64(b, occupieds(b) & ~(is_alone << at->q % BLOCK));
+    put_le64(b + RUNENDS, runends(b) | (is_last & ~is_alone) << j >> 1);
+    if (is_far)
+        settle_far_offsets(t, at->q, last * BLOCK);
+}
+
+static inline bool take_out(const picker *p, const site *at)
+{
+    if (at->n == 0)
+        return !remove_in(p->shard, &p->t, at->q, at->remainder, 1);
+    table t = p->t;
+    close_site(&t, at);
+    put_le64(p->shard, used_of(p->shard) - 1);
+    return true;
+}
+
+static void pick_shard(picker *p, uint64_t print)
+{
+    uint64_t prints = p->s.slots << p->s.width, i = print / prints;
+
+    p->shard = shard_at(&p->s, i);
+    p->t = table_of(&p->s, i);
+    p->least = i * prints;
+    p->edge = p->t.at[OFFSET] ? find_edge(&p->t, offset_of(&p->t, 0)) : 0;
+}
+
+/* The one that comes a group later. */
+__attribute__((always_inline)) static inline void fetch_later(const picker *p, const hand *h,
+                                                              size_t i)
+{
+    uint64_t print = i > MANY ? print_of(h, i - 1 - MANY) : 0;
+    uint64_t q = (print > p->least ? print - p->least : 0) >> p->s.width;
+
+    fetch_block(p->t.at + q / BLOCK * p->t.stride, q % BLOCK, p->s.width);
+}
+
+/* Those before `end` that are in the open shard, a group at most; returns where they start. */
+static size_t pick_group(picker *p, const hand *h, size_t end, uint64_t *removed)
+{
+    site sites[MANY];
+    size_t n = 0, i = end;
+    uint64_t next = UINT64_MAX;
+
+    for (; i && n < MANY && print_of(h, i - 1) >= p->least; i--) {
+        uint64_t print = print_of(h, i - 1) - p->least;
+        fetch_later(p, h, i);
+        sites[n++] = site_of(p, print, next);
+        next = print;
+    }
+    for (size_t k = 0; k < n; k++)
+        *removed += take_out(p, &sites[k]);
+    return i;
+}
+
+static uint64_t pick_all(const deck *d)
+{
+    picker p = { .s = d->s, .l = lanes_of(d->s.width), .least = UINT64_MAX };
+    uint64_t removed = 0;
+
+    for (size_t group = (size_t)1 << d->bits; group-- > 0;) {
+        hand h = sort_group(d, group);
+        for (size_t end = h.n; end; end = pick_group(&p, &h, end, &removed))
+            if (print_of(&h, end - 1) < p.least)
+                pick_shard(&p, print_of(&h, end - 1));
+    }
+    return removed;
+}
+
+/* In order, one removal finds in the cache what the one before has left there. */
+static bool is_sortable(const tamis *f, size_t n)
+{
+    unsigned bits = shard_bits(f->plan.slots);
+
+    return n >= LEAST_WORTHWHILE && bits <= MOST_SHARD_BITS && n >> bits;
+}
+
 static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
     deck d;
 
-    if (!is_worthwhile(f, n) || !deck_new(&d, f, n))
+    if (!is_sortable(f, n) || !deck_new(&d, f, n))
         return remove_each(f, keys, n);
     count_keys(&d, keys, n);
     deal_keys(&d, keys, n);
-    uint64_t removed = merge_all(&d, true);
+    uint64_t removed = pick_all(&d);
     f->count -= removed;
     tamis__scratch_free(f, d.block, d.bytes);
     return (size_t)removed;

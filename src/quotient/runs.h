@@ -228,36 +228,33 @@ static inline entry find_entry(const table *t, const run *r, uint32_t x)
 
 /* ---- Room -------------------------------------------------------------- */
 
-/* The first slot from i on at which no run is still to end, of those that start before it and, if
- * `own`, in it. Each of them takes a slot, so that as many can be left out. */
-static inline uint64_t find_rest(const table *t, uint64_t i, bool own)
+/* The slots of a block at which no run is still to end of those that start before. */
+static inline uint64_t edges(const uint8_t *b)
 {
-    for (uint64_t k = i / BLOCK;; i = ++k * BLOCK) {
-        const uint8_t *b = block_at(t, k);
-        unsigned offset = b[OFFSET], j = i % BLOCK;
-        if (offset >= BLOCK)
-            continue;
-        uint64_t occupied = occupieds(b), ends = runends(b) & ~below(offset);
-        for (j = j > offset ? j : offset; j < BLOCK;) {
-            uint64_t started = occupied & (own ? up_to(j) : below(j));
-            unsigned pending = ones(started) - ones(ends & below(j));
-            if (!pending)
-                return k * BLOCK + j;
-            j += pending;
-        }
-    }
+    unsigned offset = b[OFFSET];
+
+    return offset < BLOCK ? level(occupieds(b), runends(b) & ~below(offset)) & ~below(offset) : 0;
 }
 
-/* The first empty slot from i on. */
+/* The first slot from i on that is empty. */
 static inline uint64_t find_gap(const table *t, uint64_t i)
 {
-    return find_rest(t, i, true);
+    uint64_t k = i / BLOCK, gaps = edges(block_at(t, k)) & ~occupieds(block_at(t, k));
+
+    for (gaps &= ~below(i % BLOCK); !gaps;
+         gaps = edges(block_at(t, k)) & ~occupieds(block_at(t, k)))
+        k++;
+    return k * BLOCK + (unsigned)__builtin_ctzll(gaps);
 }
 
 /* The first slot from i on that is empty or the start of a run at home. */
 static inline uint64_t find_edge(const table *t, uint64_t i)
 {
-    return find_rest(t, i, false);
+    uint64_t k = i / BLOCK, rest = edges(block_at(t, k)) & ~below(i % BLOCK);
+
+    while (!rest)
+        rest = edges(block_at(t, ++k));
+    return k * BLOCK + (unsigned)__builtin_ctzll(rest);
 }
 
 /* Bits first .. last - 1 of word i of an array. */
@@ -288,19 +285,45 @@ static inline void slide_up(uint8_t *slots, unsigned lo, unsigned hi, unsigned w
     }
 }
 
-/* Slots lo + 1 .. hi - 1 move down by one; what slot hi - 1 holds then is of no matter. */
-static inline void slide_down(uint8_t *slots, unsigned lo, unsigned hi, unsigned width)
+#ifdef __AVX2__
+/* As below, for those of half a block that are bytes: stored at once, and by no branch. */
+static inline void slide_bytes_down(uint8_t *slots, unsigned lo, unsigned top, uint32_t x, int half)
 {
-    unsigned first = lo * width, last = hi * width;
+    const __m256i places =
+        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    __m256i *at = (__m256i *)(void *)(slots + 32 * half);
+    __m256i last = _mm256_set1_epi8((char)(top - 32 * (unsigned)half));
+    __m256i before = _mm256_set1_epi8((char)(lo - 32 * (unsigned)half - 1));
+    __m256i stay = _mm256_loadu_si256(at);
+    __m256i come = _mm256_loadu_si256((const __m256i *)(const void *)(slots + 32 * half + 1));
+    __m256i is_moving =
+        _mm256_andnot_si256(_mm256_cmpgt_epi8(places, last), _mm256_cmpgt_epi8(places, before));
 
-    if (packed_is_plain(width)) {
-        memmove(slots + first / 8, slots + first / 8 + width / 8, (hi - lo - 1) * width / 8);
+    come = _mm256_blendv_epi8(come, _mm256_set1_epi8((char)x), _mm256_cmpeq_epi8(places, last));
+    _mm256_storeu_si256(at, _mm256_blendv_epi8(stay, come, is_moving));
+}
+#endif
+
+/* Slots lo + 1 .. top move down by one, and slot top becomes x. */
+static inline void slide_down(uint8_t *slots, unsigned lo, unsigned top, unsigned width, uint32_t x)
+{
+    unsigned first = lo * width, last = (top + 1) * width;
+
+#ifdef __AVX2__
+    if (width == 8) {
+        slide_bytes_down(slots, lo, top, x, 0);
+        slide_bytes_down(slots, lo, top, x, 1);
         return;
     }
-    for (unsigned i = first / 64; i <= (last - 1) / 64; i++) {
+#endif
+    if (packed_is_plain(width))
+        memmove(slots + first / 8, slots + first / 8 + width / 8, (top - lo) * width / 8);
+    for (unsigned i = first / 64; !packed_is_plain(width) && i <= (last - 1) / 64; i++) {
         uint64_t from = i + 1 < width ? le64(slots + 8 * (i + 1)) << (64 - width) : 0;
         put_bits(slots + 8 * i, le64(slots + 8 * i) >> width | from, bits_of_word(i, first, last));
     }
+    packed_put(slots, top, width, x);
 }
 
 /* Slots i .. gap - 1 move up by one, with the ends of runs; the gap is empty. */
@@ -325,29 +348,6 @@ static inline void shift_up(const table *t, uint64_t i, uint64_t gap)
     }
 }
 
-/* Slots i + 1 .. edge - 1 move down by one, with the ends of runs; slot edge - 1 becomes empty. */
-static inline void shift_down(const table *t, uint64_t i, uint64_t edge)
-{
-    for (uint64_t k = i / BLOCK; k <= (edge - 1) / BLOCK; k++) {
-        uint8_t *b = block_at(t, k);
-        bool is_last = k == (edge - 1) / BLOCK;
-        unsigned lo = k == i / BLOCK ? i % BLOCK : 0;
-        unsigned top = is_last ? (edge - 1) % BLOCK : BLOCK - 1;
-        uint64_t ends = runends(b), moving = up_to(top) & ~below(lo);
-        uint32_t coming = 0;
-
-        slide_down(b + SLOTS, lo, top + 1, t->width);
-        ends = (ends & ~moving) | (ends >> 1 & moving & ~(UINT64_C(1) << top));
-        if (!is_last) {
-            const uint8_t *after = block_at(t, k + 1);
-            coming = packed_get(after + SLOTS, 0, t->width);
-            ends |= runends(after) << (BLOCK - 1);
-        }
-        packed_put(b + SLOTS, top, t->width, coming);
-        put_le64(b + RUNENDS, ends);
-    }
-}
-
 /* Blocks after that of q which start up to slot `last` have one slot more from before. */
 static inline void raise_offsets(const table *t, uint64_t q, uint64_t last)
 {
@@ -357,23 +357,26 @@ static inline void raise_offsets(const table *t, uint64_t q, uint64_t last)
     }
 }
 
-/* One slot less. Those too large to be written are counted anew, from the first on. */
-static inline void lower_offsets(const table *t, uint64_t q, uint64_t last)
+/* Offsets that were too large to be written, of the blocks after that of q which start up to slot
+ * `last`, are counted anew, from the first on. */
+static inline void settle_far_offsets(const table *t, uint64_t q, uint64_t last)
 {
-    bool is_any_far = false;
-
     for (uint64_t k = q / BLOCK + 1; k <= last / BLOCK; k++) {
-        uint8_t *offset = block_at(t, k) + OFFSET;
-        is_any_far |= *offset == FAR;
-        *offset = (uint8_t)(*offset - (*offset != FAR));
-    }
-    for (uint64_t k = q / BLOCK + 1; is_any_far && k <= last / BLOCK; k++) {
         uint8_t *offset = block_at(t, k) + OFFSET;
         if (*offset == FAR) {
             uint64_t truth = far_offset(t, k);
             *offset = truth < FAR ? (uint8_t)truth : FAR;
         }
     }
+}
+
+/* One slot less. True: it is too large to be written, or was. */
+static inline bool lower_offset(uint8_t *block)
+{
+    bool is_far = block[OFFSET] == FAR;
+
+    block[OFFSET] = (uint8_t)(block[OFFSET] - !is_far);
+    return is_far;
 }
 
 /* Slot i, in the run of q or at its end, becomes free for that run: what is there moves up. */
@@ -393,19 +396,57 @@ static inline void open_slot(const table *t, uint64_t q, run *r, uint64_t i)
     r->end++;
 }
 
-/* Slot i leaves the run of q: what is after it moves down, as far as it is not at home. */
+/* Slots lo + 1 .. top of a block move down by one, with the ends of runs; slot top becomes x, and
+ * what ends there. */
+static inline void close_block(uint8_t *b, unsigned width, unsigned lo, unsigned top, uint32_t x,
+                               uint64_t end)
+{
+    uint64_t ends = runends(b), moving = up_to(top) & ~below(lo);
+
+    slide_down(b + SLOTS, lo, top, width, x);
+    ends = (ends & ~moving) | (ends >> 1 & (moving >> 1 & ~below(lo))) | end << top;
+    put_le64(b + RUNENDS, ends);
+}
+
+/* Slot i goes: what is after it moves down, block by block, as far as it is not at home. Returns
+ * the block where that ends; `is_far`: on the way there are offsets to be counted anew. */
+static inline uint64_t shift_down(const table *t, uint64_t i, bool *is_far)
+{
+    uint64_t k = i / BLOCK, rest;
+    uint8_t *b = block_at(t, k), *next;
+    unsigned lo = i % BLOCK;
+
+    for (rest = edges(b) & ~up_to(lo); !rest; lo = 0, b = next, k++) {
+        next = block_at(t, k + 1);
+        rest = edges(next);
+        if (rest & 1) {
+            close_block(b, t->width, lo, BLOCK - 1, 0, 0);
+            return k;
+        }
+        close_block(b, t->width, lo, BLOCK - 1, packed_get(next + SLOTS, 0, t->width),
+                    runends(next) & 1);
+        *is_far |= lower_offset(next);
+    }
+    close_block(b, t->width, lo, (unsigned)__builtin_ctzll(rest) - 1, 0, 0);
+    return k;
+}
+
+/* Slot i leaves the run of q. */
 static inline void close_slot(const table *t, uint64_t q, run *r, uint64_t i)
 {
-    uint64_t edge = find_edge(t, i + 1);
+    bool is_far = false;
 
-    shift_down(t, i, edge);
+    uint64_t last = shift_down(t, i, &is_far);
+    for (uint64_t k = q / BLOCK + 1; k <= i / BLOCK; k++)
+        is_far |= lower_offset(block_at(t, k));
     r->end--;
     r->is_there = r->end > r->start;
     if (!r->is_there)
         clear_bit(block_at(t, q / BLOCK), q % BLOCK);
     else if (i == r->end)
         set_bit(block_at(t, (i - 1) / BLOCK) + RUNENDS, (i - 1) % BLOCK);
-    lower_offsets(t, q, edge - 1);
+    if (is_far)
+        settle_far_offsets(t, q, last * BLOCK);
 }
 
 /* An entry gets these slots instead of those that it has. */
@@ -492,14 +533,30 @@ static inline bool walk_on(walk *w)
     return true;
 }
 
-/* Writes to an empty table from the lowest quotient and remainder on, without moving anything.
- * Starts with zeros but for the table. */
+/* Writes to an empty table from the lowest quotient and remainder on, without moving anything. The
+ * words that are written to stay in hand until others are. */
 typedef struct track {
     table t;
     uint64_t after; /* the quotient written last, and one */
     uint64_t i;     /* the slot after it */
     bool is_around; /* the end of the table was reached: from now on, things have to be moved */
+    uint8_t *home, *block;
+    uint64_t occupied, ends; /* of home, and of block */
 } track;
+
+static inline track track_of(table t, uint64_t after, uint64_t i, bool is_around)
+{
+    uint8_t *block = t.at + (i ? i - 1 : 0) / BLOCK * t.stride;
+
+    return (track){ t, after, i, is_around, block, block, occupieds(block), runends(block) };
+}
+
+/* What is in hand is put where it belongs. */
+static inline void track_rest(const track *w)
+{
+    put_le64(w->home, w->occupied);
+    put_le64(w->block + RUNENDS, w->ends);
+}
 
 static inline void settle_offsets(const table *t)
 {
@@ -517,25 +574,42 @@ static inline void settle_offsets(const table *t)
 /* The table is whole again. */
 static inline void track_end(track *w)
 {
-    if (!w->is_around)
-        settle_offsets(&w->t);
+    if (w->is_around)
+        return;
+    track_rest(w);
+    settle_offsets(&w->t);
+}
+
+static inline void track_to_home(track *w, uint8_t *home)
+{
+    put_le64(w->home, w->occupied);
+    w->home = home;
+    w->occupied = occupieds(home);
+}
+
+static inline void track_to_block(track *w, uint8_t *block)
+{
+    put_le64(w->block + RUNENDS, w->ends);
+    w->block = block;
+    w->ends = runends(block);
 }
 
 /* One slot more for the run of q, without a branch on whether it is the first. */
 static inline void track_slot(track *w, uint64_t q, uint32_t x)
 {
     uint64_t i = w->i > q ? w->i : q, is_next = w->after == q + 1;
-    uint8_t *home = w->t.at + q / BLOCK * w->t.stride, *b = w->t.at + i / BLOCK * w->t.stride;
+    uint8_t *home = w->t.at + q / BLOCK * w->t.stride, *block = w->t.at + i / BLOCK * w->t.stride;
     unsigned j = i % BLOCK;
-    uint64_t ends = runends(b);
 
-    put_le64(home, occupieds(home) | UINT64_C(1) << q % BLOCK);
-    if (j == 0 && is_next)
-        clear_bit(b - w->t.stride + RUNENDS, BLOCK - 1);
-    else
-        ends &= ~(is_next << j >> 1);
-    put_le64(b + RUNENDS, ends | UINT64_C(1) << j);
-    packed_put(b + SLOTS, j, w->t.width, x);
+    if (home != w->home)
+        track_to_home(w, home);
+    w->occupied |= UINT64_C(1) << q % BLOCK;
+    /* The slot before is no end any more. */
+    w->ends &= ~(is_next << (i - 1) % BLOCK);
+    if (block != w->block)
+        track_to_block(w, block);
+    w->ends |= UINT64_C(1) << j;
+    packed_put(block + SLOTS, j, w->t.width, x);
     w->after = q + 1;
     w->i = i + 1;
 }
@@ -543,8 +617,7 @@ static inline void track_slot(track *w, uint64_t q, uint32_t x)
 /* Runs that go around the end push those at the start aside. */
 static inline void track_around(track *w, uint64_t q, const uint32_t *code, unsigned n)
 {
-    if (!w->is_around)
-        settle_offsets(&w->t);
+    track_end(w);
     w->is_around = true;
     run r = find_run(&w->t, q);
     entry e = { .at = r.end };

@@ -214,7 +214,7 @@ static void slots_are_as_specified(void **state)
 static void slots_are_as_specified_in_order(void **state)
 {
     box b = box_of(192, 4);
-    track w = { .t = b.t };
+    track w = track_of(b.t, 0, 0, false);
 
     (void)state;
     for (int i = 0; i < N_FACTS; i++) {
@@ -267,7 +267,7 @@ static world world_of(uint64_t slots, unsigned width, uint64_t quotients, uint64
 static void assert_is_canonical(const world *w)
 {
     box again = box_of(w->b.t.slots, w->b.t.width);
-    track to = { .t = again.t };
+    track to = track_of(again.t, 0, 0, false);
     uint64_t n = w->quotients * w->remainders, used = 0, slots = w->b.t.slots, at = 0;
 
     /* From the first quotient of the window that is at the start of the table, then the others. */
@@ -602,6 +602,40 @@ static void large_batches_are_as_one_by_one(void **state)
     }
 }
 
+/* Full tables, whose runs reach over blocks and around the end, of bytes and of other widths. */
+static void check_removals(size_t capacity, double fpr, unsigned cpu)
+{
+    rng r = rng_for(1507, capacity);
+    tamis_plan plan = plan_with(capacity, fpr, 0, 0);
+    uint64_t *keys = fresh_keys(&r, capacity);
+    tamis *many = filter_of(&plan, keys, capacity), *one = filter_of(&plan, keys, capacity);
+    size_t told;
+
+    tamis__use_cpu(many, cpu);
+    tamis__use_cpu(one, TAMIS_CPU_PORTABLE);
+    for (size_t from = 0, n = 70; from + n <= capacity; from += n, n += n / 4) {
+        assert_int_equal(tamis_remove_many(many, &told, keys + from, n), TAMIS_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(tamis_remove(one, keys[from + i]), TAMIS_OK);
+        assert_true(same_image(many, one) && is_whole(many));
+    }
+    tamis_free(many);
+    tamis_free(one);
+    free(keys);
+}
+
+static void batches_leave_full_tables_as_one_by_one(void **state)
+{
+    const double rates[] = { 0.2, 0.004, 0.001, 0.00002, 1e-9 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        for (size_t capacity = 100; capacity < 20000; capacity = capacity * 3 + 1) {
+            check_removals(capacity, rates[i], TAMIS_CPU_PORTABLE);
+            check_removals(capacity, rates[i], tamis__cpu());
+        }
+}
+
 /* Shards, and the way back to one. */
 static void resizing_is_building_anew(void **state)
 {
@@ -745,6 +779,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(any_bytes_are_read_safely),
         cmocka_unit_test(every_width_is_usable_to_the_load),
         cmocka_unit_test(large_batches_are_as_one_by_one),
+        cmocka_unit_test(batches_leave_full_tables_as_one_by_one),
         cmocka_unit_test(resizing_is_building_anew),
         cmocka_unit_test(nothing_resizes_to_nothing),
         cmocka_unit_test(filters_grow_when_asked_to),
