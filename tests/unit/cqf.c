@@ -764,6 +764,30 @@ static void no_fingerprint_falls_between_groups(void **state)
     free(keys);
 }
 
+/* Runs that cross blocks, and those that go around at the end of each shard. */
+static void members_of_all_shards_are_found(void **state)
+{
+    const double loads[] = { 0.5, 0.9, 0.95 };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        tamis_spec spec = spec_for(500000, 0.0039, (uint64_t)i);
+        tamis_plan plan;
+        rng r = rng_for(1508, (uint64_t)i);
+        uint64_t *keys = fresh_keys(&r, 500000), *hits = array_of(500000 / 64 + 1, 8);
+
+        spec.load = loads[i];
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_CQF, &spec), TAMIS_OK);
+        tamis *f = filter_of(&plan, keys, 500000);
+        assert_int_equal(tamis_has_many(f, hits, keys, 500000), 500000);
+        tamis__use_cpu(f, 0);
+        assert_int_equal(tamis_has_many(f, hits, keys, 500000), 500000);
+        tamis_free(f);
+        free(keys);
+        free(hits);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -784,6 +808,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_resizes_to_nothing),
         cmocka_unit_test(filters_grow_when_asked_to),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(members_of_all_shards_are_found),
         cmocka_unit_test(no_fingerprint_falls_between_groups),
     };
 
