@@ -2,15 +2,17 @@
  * are made of is up to the options of the file that includes it, and names the table of them
  * CQF_KERNELS.
  *
- * A batch that is large beside the table is sorted, and merged with what the table holds in one
- * pass over both that moves nothing. Smaller ones go key by key, a group of blocks ahead of the
- * next. */
+ * Adds that are many beside the table are sorted, and merged with what it holds in one pass over
+ * both that moves nothing. Removes are sorted too, and taken out from the highest on, so that each
+ * finds in the cache what the one before has left there. Few of either go key by key, a group of
+ * blocks ahead of the next. */
 #include <sched.h>
 
 #include "base/many.h"
 #include "base/radix.h"
 #include "base/sort.h"
 #include "quotient/cqf.h"
+#include "quotient/narrow.h"
 
 /* ---- Lookups ----------------------------------------------------------- */
 
@@ -169,7 +171,7 @@ static size_t remove_each(tamis *f, const uint64_t *keys, size_t n)
 
 /* Dealt out to groups by leading bits, hashes are few enough to be sorted in the first level of the
  * cache; groups one after the other are sorted as a whole. */
-enum { GROUP_KEYS = 1 << 12, GROUP_MOST_BITS = 11, DIGIT = 11 };
+enum { GROUP_KEYS = 1 << 12, GROUP_MOST_BITS = 11 };
 
 typedef struct deck {
     shards s;
@@ -291,39 +293,6 @@ typedef struct hand {
 static inline uint64_t print_of(const hand *h, size_t i)
 {
     return h->narrow ? h->least + h->narrow[i] : scale64(h->hashes[i], h->prints);
-}
-
-static inline unsigned digit_of(uint32_t x, unsigned shift)
-{
-    return x >> shift & ((1 << DIGIT) - 1);
-}
-
-/* One pass of a radix sort. */
-static inline void sort_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
-{
-    uint32_t ends[1 << DIGIT] = { 0 }, at = 0;
-
-    for (size_t i = 0; i < n; i++)
-        ends[digit_of(from[i], shift)]++;
-    for (unsigned d = 0; d < 1 << DIGIT; d++) {
-        uint32_t here = ends[d];
-        ends[d] = at;
-        at += here;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[ends[digit_of(from[i], shift)]++] = from[i];
-}
-
-/* Returns where they are: at x or at y. */
-static uint32_t *sort_narrow(uint32_t *x, uint32_t *y, size_t n, uint64_t range)
-{
-    for (unsigned shift = 0; (range - 1) >> shift; shift += DIGIT) {
-        sort_digit(y, x, n, shift);
-        uint32_t *swap = x;
-        x = y;
-        y = swap;
-    }
-    return x;
 }
 
 static hand sort_group(const deck *d, size_t group)
@@ -640,7 +609,6 @@ static uint64_t pick_all(const deck *d)
     return removed;
 }
 
-/* In order, one removal finds in the cache what the one before has left there. */
 static bool is_sortable(const tamis *f, size_t n)
 {
     unsigned bits = shard_bits(f->plan.slots);

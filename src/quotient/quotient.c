@@ -39,6 +39,7 @@
 #include "base/cpu.h"
 #include "base/radix.h"
 #include "base/sort.h"
+#include "quotient/narrow.h"
 #include "quotient/quotient.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -638,7 +639,7 @@ static uint64_t used(const tamis *f)
 /* ---- Building ---------------------------------------------------------- */
 
 /* Hashes are dealt out to groups by their leading bits, so that each is sorted in the cache. */
-enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, DIGIT = 11, LINE = 64 };
+enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, LINE = 64 };
 
 typedef struct deck {
     uint64_t *hashes; /* group by group */
@@ -687,22 +688,6 @@ static void deal_keys(deck *d, const tamis *f, const uint64_t *keys, size_t n)
         start += held;
     }
     tamis__radix_deal(d->hashes, d->ends, &r, keys, n);
-}
-
-/* One pass of a radix sort, from one half of the place of the hashes to the other. */
-static void sort_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift)
-{
-    uint32_t ends[1 << DIGIT] = { 0 }, at = 0;
-
-    for (size_t i = 0; i < n; i++)
-        ends[from[i] >> shift & ((1 << DIGIT) - 1)]++;
-    for (unsigned d = 0; d < 1 << DIGIT; d++) {
-        uint32_t here = ends[d];
-        ends[d] = at;
-        at += here;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[ends[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
 }
 
 /* Writes to an empty table from the lowest fingerprint on, without moving anything. */
@@ -764,12 +749,13 @@ static void put_hashes(tamis *f, track *w, const uint64_t *hashes, size_t n)
     }
 }
 
-/* Sorted as 32-bit numbers above the lowest, if there are so few. */
+/* Sorted as 32-bit numbers above the lowest, if there are so few: from one half of the place of the
+ * hashes to the other. */
 static void put_group(tamis *f, track *w, uint64_t *hashes, size_t n, uint64_t least,
                       uint64_t range)
 {
     uint64_t all = f->plan.slots << f->plan.width;
-    uint32_t *x = (uint32_t *)(void *)hashes, *y = x + n;
+    uint32_t *x = (uint32_t *)(void *)hashes;
 
     if (range >> 32 || n >> 31) {
         tamis__sort(hashes, n);
@@ -782,13 +768,7 @@ static void put_group(tamis *f, track *w, uint64_t *hashes, size_t n, uint64_t l
         uint32_t print = (uint32_t)(scale64(hash, all) - least);
         memcpy((uint8_t *)x + 4 * i, &print, sizeof print);
     }
-    for (unsigned shift = 0; shift < 32 && (range - 1) >> shift; shift += DIGIT) {
-        sort_digit(y, x, n, shift);
-        uint32_t *swap = x;
-        x = y;
-        y = swap;
-    }
-    put_prints(f, w, x, n, least);
+    put_prints(f, w, sort_narrow(x, x + n, n, range), n, least);
 }
 
 static tamis_status build(tamis *f, const uint64_t *keys, size_t n)

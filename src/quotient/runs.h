@@ -305,6 +305,15 @@ static inline void slide_bytes_down(uint8_t *slots, unsigned lo, unsigned top, u
 }
 #endif
 
+/* Bits first + width .. last - 1 move down by as many as a slot has. */
+static inline void slide_bits_down(uint8_t *slots, unsigned first, unsigned last, unsigned width)
+{
+    for (unsigned i = first / 64; i <= (last - 1) / 64; i++) {
+        uint64_t from = i + 1 < width ? le64(slots + 8 * (i + 1)) << (64 - width) : 0;
+        put_bits(slots + 8 * i, le64(slots + 8 * i) >> width | from, bits_of_word(i, first, last));
+    }
+}
+
 /* Slots lo + 1 .. top move down by one, and slot top becomes x. */
 static inline void slide_down(uint8_t *slots, unsigned lo, unsigned top, unsigned width, uint32_t x)
 {
@@ -319,10 +328,8 @@ static inline void slide_down(uint8_t *slots, unsigned lo, unsigned top, unsigne
 #endif
     if (packed_is_plain(width))
         memmove(slots + first / 8, slots + first / 8 + width / 8, (top - lo) * width / 8);
-    for (unsigned i = first / 64; !packed_is_plain(width) && i <= (last - 1) / 64; i++) {
-        uint64_t from = i + 1 < width ? le64(slots + 8 * (i + 1)) << (64 - width) : 0;
-        put_bits(slots + 8 * i, le64(slots + 8 * i) >> width | from, bits_of_word(i, first, last));
-    }
+    else
+        slide_bits_down(slots, first, last, width);
     packed_put(slots, top, width, x);
 }
 
