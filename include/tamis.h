@@ -65,6 +65,12 @@ TAMIS_API const char *tamis_version(void);
     X(QUOTIENT, 14, quotient, "quotient",                                                          \
       "quotient filter: forgets, resizes and lists fingerprints")                                  \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")              \
+    X(CUCKOO, 16, cuckoo, "cuckoo", "cuckoo filter of windows: forgets, small and quick")          \
+    X(CUCKOO_BUCKETS, 17, cuckoo_buckets, "cuckoo-buckets",                                        \
+      "cuckoo filter with buckets of four: counts to seven, forgets")                              \
+    X(CUCKOO_SORTED, 18, cuckoo_sorted, "cuckoo-sorted",                                           \
+      "cuckoo filter with sorted buckets, one bit less for each key")                              \
+    X(MORTON, 19, morton, "morton", "cuckoo filter of packed cache lines: forgets and grows")      \
     X(ALEPH, 20, aleph, "aleph", "grows from any size to any other at one rate, and forgets")      \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")         \
     X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")          \

@@ -1245,8 +1245,92 @@ class Aleph(Cqf):
         require(image.payload == cls.laid_out(h, held), "what it holds would be written otherwise")
         require(h.count <= used <= cls.shape(h)[2], "too many slots are in use, or too few")
         require(0 in lengths or h.count == used, "the number of keys is wrong")
+class Morton:
+    """Buckets of three, packed into blocks of one line."""
+    name = "morton"
 
+    @staticmethod
+    def shape(h):
+        """Buckets, marks and slots of a block; doublings."""
+        buckets = h.hashes & 255
+        slots = min((512 - 2 * buckets - 16) // h.width, 9 * buckets // 4)
+        marks = min(512 - 2 * buckets - slots * h.width, buckets)
+        return buckets, marks, slots, h.hashes >> 8 & 255
 
+    @classmethod
+    def bytes(cls, h):
+        buckets, doublings = h.hashes & 255, h.hashes >> 8 & 255
+        right = (4 <= h.width and h.width + doublings <= 32 and h.hashes < 1 << 17
+                 and 16 <= buckets <= 64 and buckets % 2 == 0
+                 and (doublings == 0 or h.hashes >> 16) and 0 < h.slots <= 2**39
+                 and h.slots % 2**doublings == 0
+                 and h.slots * buckets << h.width <= 2**63)
+        return 64 * h.slots if right and h.capacity <= h.slots * cls.shape(h)[2] else 0
+
+    @staticmethod
+    def block(image, i):
+        return int.from_bytes(image.payload[64 * i:64 * i + 64], "little")
+
+    @classmethod
+    def bucket(cls, image, block, i):
+        """The fingerprints of bucket i."""
+        h, slots = image.header, cls.shape(image.header)[2]
+        counters = [block >> 2 * k & 3 for k in range(i + 1)]
+        first, end = min(sum(counters[:i]), slots), min(sum(counters), slots)
+        return [block >> 512 - (slots - k) * h.width & (1 << h.width) - 1
+                for k in range(first, end)]
+
+    @classmethod
+    def other(cls, h, at, value):
+        """The number of the other bucket, over all homes."""
+        buckets, _, _, doublings = cls.shape(h)
+        homes = h.slots >> doublings
+        y = mix64(value + 0x9E3779B97F4A7C15 & 2**64 - 1)
+        reach = min(homes - 2, 128) if homes >= 3 else 0
+        far = (1 + ((y >> 32) * reach >> 32)) * buckets if reach else 0
+        far += 1 + 2 * ((y & 2**32 - 1) * (buckets // 2) >> 32)
+        return (at + far if at % buckets & 1 else at - far) % (homes * buckets)
+
+    @classmethod
+    def copies(cls, image, at, value):
+        """How often the bucket with that number has the fingerprint; and its mark."""
+        h = image.header
+        buckets, marks, _, doublings = cls.shape(h)
+        home, i = divmod(at, buckets)
+        block = cls.block(image, home << doublings | value >> h.width)
+        mark = block >> 2 * buckets + i * marks // buckets & 1
+        return cls.bucket(image, block, i).count(value & (1 << h.width) - 1), mark
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        buckets, _, _, doublings = cls.shape(h)
+        bits = h.width + doublings
+        at, value = divmod(scale64(image.place(key), (h.slots >> doublings) * buckets << bits),
+                           1 << bits)
+        copies, mark = cls.copies(image, at, value)
+        return bool(copies or mark and cls.copies(image, cls.other(h, at, value), value)[0])
+
+    @classmethod
+    def verify(cls, image):
+        h, held = image.header, 0
+        buckets, marks, slots, doublings = cls.shape(h)
+        for i in range(h.slots):
+            block = cls.block(image, i)
+            used = sum(block >> 2 * k & 3 for k in range(buckets))
+            require(used <= slots, "counters exceed slots")
+            require(block >> 512 - (slots - used) * h.width == 0, "unused slots are not zero")
+            gap = block & (1 << 512 - slots * h.width) - 1
+            require(gap >> 2 * buckets + marks == 0, "bits before the slots are set")
+            held += used
+            for k in range(buckets):
+                for value in cls.bucket(image, block, k):
+                    value |= (i & (1 << doublings) - 1) << h.width
+                    at = (i >> doublings) * buckets + k
+                    both = (at, cls.other(h, at, value))
+                    require(sum(cls.copies(image, a, value)[0] for a in both) <= 4,
+                            "too many copies")
+        require(held == h.count, "the number of keys is wrong")
 class Counting:
     name = "counting"
 
@@ -1254,6 +1338,14 @@ class Counting:
     def bytes(h):
         right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width in (2, 4, 8, 16)
         return words_of(h.slots * h.width) if right else 0
+class Countmin:
+    name = "countmin"
+    SUMS, CEILING = 32, 2**32 - 1
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
+        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
 
     @staticmethod
     def has(image, key):
@@ -1283,21 +1375,6 @@ class CountingBlocked:
     @staticmethod
     def verify(image):
         """Every payload is valid."""
-
-
-class Countmin:
-    name = "countmin"
-    SUMS, CEILING = 32, 2**32 - 1
-
-    @classmethod
-    def bytes(cls, h):
-        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
-        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
-
-    @staticmethod
-    def has(image, key):
-        h = image.header
-        places = probes(image.place(key), h.hashes, h.slots)
         return min(u32(image.payload, 4 * (row * h.slots + at)) for row, at in enumerate(places)) > 0
 
     @classmethod
@@ -1312,8 +1389,9 @@ class Countmin:
 
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
-         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf, 20: Aleph,
-         21: Fuse5, 22: Counting, 23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
+         9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
+         17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5, 22: Counting,
+         23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 
