@@ -61,9 +61,12 @@ static inline int check_ground_laws(const ground_law *laws, size_t n)
     return check_laws(general, n);
 }
 
-/* How many of the keys may be added twice: in kinds that count, each time takes room. */
+/* How many of the keys may be added twice: in kinds that count, each time takes room, and where
+ * counts stop, there are only so many places for both times. */
 static inline size_t half_of_keys(const ground *g)
 {
+    if (tamis_plan_ceiling(&g->plan) != UINT64_MAX)
+        return g->n / 4;
     return tamis_kind_can(g->plan.kind) & TAMIS_CAN_COUNT ? g->n / 2 : g->n;
 }
 

@@ -63,6 +63,25 @@ static void add_times_is_add(ground *g)
     tamis_free(h);
 }
 
+/* Whether as many adds bring the count to the ceiling, where it stays. */
+static bool comes_to_stay(const tamis *f, uint64_t key, uint64_t times)
+{
+    return tamis_count(f, key) + times >= tamis_plan_ceiling(tamis_plan_of(f));
+}
+
+/* But for keys that came to stay. */
+static void assert_nothing_left(const ground *g, const tamis *f)
+{
+    for (size_t i = 0; i < g->n + g->n_strangers; i++)
+        assert_true(tamis_count(f, g->keys[i]) == 0 || comes_to_stay(f, g->keys[i], 0));
+    if (tamis_plan_ceiling(&g->plan) == UINT64_MAX) {
+        tamis *empty = new_filter(&g->plan);
+
+        assert_same(g, f, empty);
+        tamis_free(empty);
+    }
+}
+
 static void remove_times_undoes_add_times(ground *g)
 {
     bag b = bag_of(g);
@@ -72,15 +91,15 @@ static void remove_times_undoes_add_times(ground *g)
     for (size_t i = 0; i < g->n; i += 3) {
         uint64_t more = 1 + i % 2;
 
+        if (comes_to_stay(h, g->keys[i], more))
+            continue;
         if (tamis_add_times(h, g->keys[i], more) == TAMIS_OK)
             assert_int_equal(tamis_remove_times(h, g->keys[i], more), TAMIS_OK);
     }
     assert_same(g, f, h);
     for (size_t i = g->n; i-- > 0;)
         assert_int_equal(tamis_remove_times(h, g->keys[i], b.times[i]), TAMIS_OK);
-    tamis *empty = new_filter(&g->plan);
-    assert_same(g, h, empty);
-    tamis_free(empty);
+    assert_nothing_left(g, h);
     free(b.times);
     tamis_free(f);
     tamis_free(h);

@@ -1,0 +1,38 @@
+/* cuckoo_buckets.c - cuckoo filter: buckets of four tags, two buckets for each key.
+ *
+ * A key's tag is in one of two buckets, and from a bucket and a tag the other bucket is known
+ * (cuckoo/buckets.h). So tags can make room for each other without their keys, and tables may be
+ * 95 % full (cuckoo/buckets_change.h). A lookup reads two lines, compares eight tags, and takes a
+ * stranger for a key with probability
+ *
+ *   1 - (1 - 8 / (slots (2^w - 1)))^n,   about 8 load 2^-w
+ *
+ * Copies of a key take slots in the same two buckets. There are eight; counts stop at seven, and
+ * such a key stays for good, so that no remove ever loses one that was not counted.
+ *
+ * Payload: plan.slots / 4 buckets of four tags of plan.width = w bits, one behind the other; then
+ * the stash. plan.hashes is 2. Zeros are the empty filter.
+ *
+ * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
+ * Breslow, Jayasena: Morton Filters, 2018. Wang, Zhou, Shi, Qian: Vacuum Filters, 2019. */
+#include "cuckoo/buckets_plain.h"
+
+#define BUCKETS_KERNELS tamis__cuckoo_buckets_portable
+#include "cuckoo/buckets_many.h"
+
+#include "base/cpu.h"
+#include "cuckoo/buckets_kind.h"
+
+extern const tamis_batch tamis__cuckoo_buckets_avx2;
+
+static const tamis_batch *batch(unsigned cpu)
+{
+#ifdef __x86_64__
+    if (cpu & TAMIS_CPU_AVX2)
+        return &tamis__cuckoo_buckets_avx2;
+#endif
+    (void)cpu;
+    return &tamis__cuckoo_buckets_portable;
+}
+
+const tamis_ops tamis__cuckoo_buckets = { BUCKETS_OPS, .batch = batch };

@@ -1,0 +1,553 @@
+/* cuckoo-buckets and, where it is included by cuckoo_sorted.c, that kind: buckets bit by bit, the
+ * two buckets of a tag, the stash, sizes, refusals, and what verify() must not accept. */
+#ifndef BUCKETS_KIND
+#include "cuckoo/buckets_plain.h"
+#define BUCKETS_KIND TAMIS_CUCKOO_BUCKETS
+#endif
+
+#include "cuckoo/buckets_change.h"
+
+#include "kinds.h"
+
+static const tamis_kind KIND = BUCKETS_KIND;
+
+/* A filter of just that shape. */
+static tamis *shaped(uint64_t buckets, unsigned width, uint64_t seed)
+{
+    tamis_plan plan = plan_for(KIND, 0, 0.5, seed);
+
+    plan.slots = buckets * SLOTS;
+    plan.width = width;
+    plan.bytes = tamis__ops(KIND)->bytes(&plan);
+    assert_true(plan.bytes > 0);
+    plan.fpr = 0;
+    return new_filter(&plan);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool same_tags(bucket a, bucket b)
+{
+    qsort(a.tag, SLOTS, sizeof *a.tag, by_value);
+    qsort(b.tag, SLOTS, sizeof *b.tag, by_value);
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* ---- Buckets ----------------------------------------------------------- */
+
+static bucket random_bucket(rng *r, unsigned width)
+{
+    bucket b = { { 0 } };
+    uint64_t used = rng_below(r, SLOTS + 1);
+
+    for (unsigned s = 0; s < used; s++)
+        b.tag[s] = 1 + (uint32_t)rng_below(r, packed_mask(width));
+    if (rng_below(r, 4) == 0 && used > 1)
+        b.tag[1] = b.tag[0];
+    return b;
+}
+
+/* Seven buckets beside an array of them: what is written into one is read from it, and from none
+ * of the others. */
+static void buckets_keep_to_themselves(void **state)
+{
+    enum { N = 8 };
+
+    (void)state;
+    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++) {
+        tamis *f = shaped(N, width, 0);
+        table t = table_of(f);
+        bucket model[N] = { { { 0 } } };
+        rng r = rng_for(2000 + (uint64_t)KIND, width);
+
+        memset(t.stash, 0xA5, bytes_of_stash(N, width));
+        for (int step = 0; step < (is_sanitized() ? 2000 : 40000); step++) {
+            uint64_t i = rng_below(&r, N);
+            model[i] = random_bucket(&r, width);
+            write_bucket(&t, i, &model[i]);
+            for (uint64_t j = 0; j < N; j++) {
+                bucket is = read_bucket(&t, j);
+                assert_true(same_tags(is, model[j]));
+                assert_null(check_bucket(&t, j, &is));
+            }
+        }
+        for (uint64_t i = 0; i < bytes_of_stash(N, width); i++)
+            assert_int_equal(t.stash[i], 0xA5);
+        tamis_free(f);
+    }
+}
+
+static void lookups_see_what_is_there(void **state)
+{
+    (void)state;
+    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++) {
+        tamis *f = shaped(2, width, 0);
+        table t = table_of(f);
+        rng r = rng_for(2100 + (uint64_t)KIND, width);
+
+        for (uint64_t step = 0; step < 5000; step++) {
+            bucket b = random_bucket(&r, width), other = random_bucket(&r, width);
+            uint32_t near = b.tag[0] ^ 1u << rng_below(&r, width);
+            const uint32_t tags[] = { b.tag[0], other.tag[3], near,
+                                      1 + (uint32_t)rng_below(&r, packed_mask(width)) };
+            write_bucket(&t, 0, &b);
+            write_bucket(&t, 1, &other);
+            for (int i = 0; i < 4; i++) {
+                spot s = { step % 2, 1 - step % 2, tags[i] };
+                if (tags[i] == 0)
+                    continue;
+                assert_int_equal(in_buckets(&t, half_of(&t, s.first), half_of(&t, s.second),
+                                            tags[i], is_wide(&t)),
+                                 copies_in(&b, tags[i]) + copies_in(&other, tags[i]) > 0);
+            }
+        }
+        tamis_free(f);
+    }
+}
+
+/* ---- Where keys go ----------------------------------------------------- */
+
+static void assert_pair(const table *t, uint64_t i, uint32_t tag)
+{
+    uint64_t j = other_bucket(t, i, tag);
+
+    assert_true(j < t->buckets && (i ^ j) % 2 == 1);
+    assert_int_equal(other_bucket(t, j, tag), i);
+    spot s = { i, j, tag }, back = spot_of_class(t, class_of(t, &s));
+    assert_true(back.first == (i % 2 ? j : i) && back.second == (i % 2 ? i : j));
+    assert_true(back.tag == tag && class_of(t, &s) >> t->class_bits == 0);
+}
+
+static void the_other_of_the_other_is_the_first(void **state)
+{
+    const uint64_t sizes[] = { 2, 4, 6, 10, 62, 1000, 65536, 1234568 };
+
+    (void)state;
+    for (unsigned width = MIN_TAG; width <= 12; width++)
+        for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+            tamis *f = shaped(sizes[n], width, 0);
+            table t = table_of(f);
+            rng r = rng_for(2200, width);
+
+            for (uint32_t tag = 1; tag <= packed_mask(width); tag++)
+                for (uint64_t i = 0; i < 8; i++)
+                    assert_pair(&t, i < 2 ? i : rng_below(&r, sizes[n]), tag);
+            tamis_free(f);
+        }
+}
+
+/* Beyond 2^32 buckets too, where there is no payload. */
+static void large_tables_have_both_buckets(void **state)
+{
+    tamis f = { .plan = { .slots = (UINT64_C(1) << 35) + 24, .width = 27 } };
+    table t = table_of(&f);
+    rng r = rng_for(2300, 0);
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        spot s = spot_of(&t, rng_next(&r));
+        assert_true(s.first < t.buckets && s.tag >= 1 && s.tag <= packed_mask(27));
+        assert_pair(&t, s.first, s.tag);
+    }
+}
+
+static void tags_and_buckets_are_even(void **state)
+{
+    enum { N = 200000 };
+    tamis *f = shaped(22, 5, 7);
+    table t = table_of(f);
+    rng r = rng_for(2400, 0);
+    uint64_t *counts = array_of(22 * 31, sizeof *counts);
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        spot s = spot_of(&t, rng_next(&r));
+        counts[s.first * 31 + s.tag - 1]++;
+    }
+    assert_true(evenly_spread(counts, (size_t)22 * 31, ALPHA));
+    free(counts);
+    tamis_free(f);
+}
+
+/* ---- Stash ------------------------------------------------------------- */
+
+static void the_stash_holds_eight(void **state)
+{
+    tamis *f = shaped(100, 13, 0);
+    table t = table_of(f);
+    rng r = rng_for(2500, 0);
+    uint64_t in[STASH];
+
+    (void)state;
+    for (unsigned e = 0; e < STASH; e++) {
+        in[e] = e == 5 ? in[2] : rng_below(&r, 50) << 13 | (1 + rng_below(&r, 8191));
+        assert_true(stash_put(&t, in[e]));
+    }
+    assert_false(stash_put(&t, 1));
+    for (unsigned e = 0; e < STASH; e++) {
+        assert_int_equal(stash_get(&t, e), in[e]);
+        assert_int_equal(stash_find(&t, in[e]), e == 2 || e == 5 ? 0x24 : 1u << e);
+        assert_int_equal(stash_find(&t, in[e] ^ 1), 0);
+    }
+    stash_drop(&t, 3);
+    assert_int_equal(stash_find(&t, in[3]), 0);
+    assert_true(stash_put(&t, in[7]));
+    assert_int_equal(stash_find(&t, in[7]), 0x88);
+    for (unsigned e = 0; e < STASH; e++)
+        stash_drop(&t, e);
+    for (uint64_t i = 0; i < f->plan.bytes; i++)
+        assert_int_equal(((uint8_t *)f->payload)[i], 0);
+    tamis_free(f);
+}
+
+/* Two buckets and the stash: sixteen keys, whatever they are, are found, counted and removed, and
+ * the seventeenth changes nothing. The stash empties as soon as there is room. */
+static void a_table_of_two_buckets_takes_sixteen(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        tamis *f = shaped(2, 24, seed);
+        table t = table_of(f);
+
+        for (uint64_t key = 0; key < 16; key++) {
+            assert_int_equal(tamis_add(f, key), TAMIS_OK);
+            assert_int_equal(is_stashed(&t), key >= 8);
+        }
+        image_bytes before = image_of(f);
+        assert_int_equal(tamis_add(f, 16), TAMIS_FULL);
+        assert_true(is_image_of(&before, f) && is_whole(f));
+        free_bytes(&before);
+        for (uint64_t key = 0; key < 16; key++) {
+            uint64_t hits[1], keys[6] = { key, key, key, key, key, key };
+            assert_int_equal(tamis_count(f, key), 1);
+            assert_int_equal(tamis_has_many(f, hits, keys, 6), 6);
+            assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+            assert_int_equal(is_stashed(&t), key < 7);
+            assert_true(is_whole(f));
+        }
+        assert_int_equal(tamis_describe(f).count, 0);
+        tamis_free(f);
+    }
+}
+
+/* ---- Copies ------------------------------------------------------------ */
+
+static void counts_stop_at_seven(void **state)
+{
+    tamis *f = shaped(100, 20, 0);
+
+    (void)state;
+    assert_int_equal(tamis_plan_ceiling(tamis_plan_of(f)), 7);
+    for (uint64_t n = 1; n <= 20; n++) {
+        assert_int_equal(tamis_add(f, 42), TAMIS_OK);
+        assert_int_equal(tamis_count(f, 42), n < 7 ? n : 7);
+        assert_int_equal(tamis_describe(f).count, n < 7 ? n : 7);
+    }
+    assert_int_equal(tamis_remove(f, 42), TAMIS_OK);
+    assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_OK);
+    assert_int_equal(tamis_count(f, 42), 7);
+    assert_int_equal(tamis_add_times(f, 43, 6), TAMIS_OK);
+    assert_int_equal(tamis_remove_times(f, 43, 7), TAMIS_ABSENT);
+    assert_int_equal(tamis_remove_times(f, 43, 6), TAMIS_OK);
+    assert_int_equal(tamis_remove(f, 43), TAMIS_ABSENT);
+    assert_int_equal(tamis_add_times(f, 44, UINT64_MAX - 7), TAMIS_OK);
+    assert_int_equal(tamis_count(f, 44), 7);
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+/* Tables of all loads, full ones too: all the copies or none of them. */
+static void add_times_is_all_or_nothing(void **state)
+{
+    uint64_t refused = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        tamis *f = shaped(6 + 2 * (seed % 8), 14, seed);
+        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (STASH + 1), key = 0;
+
+        while (tamis_describe(f).count < fill && tamis_add(f, key) == TAMIS_OK)
+            key++;
+        image_bytes before = image_of(f);
+        tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 6);
+        if (status) {
+            assert_int_equal(status, TAMIS_FULL);
+            assert_true(is_image_of(&before, f));
+            refused++;
+        } else {
+            assert_true(tamis_count(f, UINT64_MAX) >= 2 + seed % 6);
+        }
+        free_bytes(&before);
+        for (uint64_t i = 0; i < key; i++)
+            assert_true(tamis_has(f, i));
+        assert_true(is_whole(f));
+        tamis_free(f);
+    }
+    assert_true(refused > 50 && refused < 1950);
+}
+
+static void one_key_a_million_times(void **state)
+{
+    const uint64_t n = 100000;
+    tamis_plan plan = plan_for(KIND, n, 0.001, 3);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    for (int i = 0; i < 1000000; i++)
+        assert_int_equal(tamis_add(f, 99), TAMIS_OK);
+    for (uint64_t i = 0; i < n * 9 / 10; i++)
+        assert_int_equal(tamis_add(f, 1000 + i), TAMIS_OK);
+    for (uint64_t i = 0; i < n * 9 / 10; i++)
+        assert_true(tamis_has(f, 1000 + i));
+    assert_int_equal(tamis_count(f, 99), 7);
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+/* ---- Sizes and loads --------------------------------------------------- */
+
+static double bits_per_key(unsigned width)
+{
+    return bits_of_bucket(width) / (double)SLOTS;
+}
+
+/* The least rate that still has the width. */
+static tamis_plan plan_of_width(uint64_t n, unsigned width)
+{
+    double classes = ((double)n / 0.95 / 8) * packed_mask(width);
+    double fpr = fmin(0.5, 1.004 * -expm1((double)n * log1p(-1 / fmax(classes, 2))));
+
+    return plan_for(KIND, n, n < 200 ? fmin(0.5, 8.0 / packed_mask(width)) : fpr, 0);
+}
+
+static void sizes_follow_the_formula(void **state)
+{
+    (void)state;
+    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++)
+        for (uint64_t n = 0; n < 11000000; n += 1 + n / 50) {
+            tamis_plan plan = plan_of_width(n, width);
+            double formula = (double)n * bits_per_key(plan.width) / 0.95 / 8;
+
+            assert_true((double)plan.bytes <= formula * 1.05 + (n < 1000 ? 64 : 0));
+            assert_true(plan.slots >= n && plan.capacity == n);
+        }
+}
+
+/* At the load that is promised for it: no search in vain. */
+static double load_at_first_refusal(uint64_t buckets, unsigned width, uint64_t seed)
+{
+    tamis *f = shaped(buckets, width, seed);
+    table t = table_of(f);
+    uint64_t key = 0;
+
+    while (!is_stashed(&t))
+        assert_int_equal(tamis_add(f, key++), TAMIS_OK);
+    double load = (double)tamis_describe(f).count / (double)f->plan.slots;
+    tamis_free(f);
+    return load;
+}
+
+static void tables_fill_to_95_percent(void **state)
+{
+    const unsigned widths[] = { 6, 8, 12, 16, 20 };
+    const uint64_t tables = is_long_run() ? 200 : is_sanitized() ? 1 : 8;
+
+    (void)state;
+    for (int w = 0; w < 5; w++)
+        for (uint64_t seed = 0; seed < tables; seed++)
+            assert_true(load_at_first_refusal(26316, widths[w], seed) >= 0.95);
+}
+
+/* Plans of few keys and short tags are the ones that could fail. */
+static void plans_take_their_keys(void **state)
+{
+    const uint64_t tables = is_sanitized() ? 20 : 200;
+
+    (void)state;
+    for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
+        for (unsigned width = MIN_TAG; width <= 20; width += 4)
+            for (uint64_t seed = 0; seed < tables; seed++) {
+                tamis_plan plan = plan_of_width(n, width);
+                plan.hasher.seed = seed + 1000 * n;
+                tamis *f = new_filter(&plan);
+                for (uint64_t key = 0; key < n; key++)
+                    assert_int_equal(tamis_add(f, key), TAMIS_OK);
+                tamis_free(f);
+            }
+}
+
+/* ---- Verifying --------------------------------------------------------- */
+
+static void assert_broken(const tamis *f)
+{
+    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
+}
+
+/* Every flipped bit of the payload changes the number of keys or breaks an order, or is a tag that
+ * became another: those are all that verify() lets pass, and checksums see them. */
+static void verify_sees_counts_and_order(void **state)
+{
+    tamis *f = shaped(6, 9, 1);
+    table t = table_of(f);
+    const bucket four = { { 9, 9, 9, 9 } };
+
+    (void)state;
+    assert_int_equal(tamis_add(f, 5), TAMIS_OK);
+    assert_true(is_whole(f));
+    f->count++;
+    assert_broken(f);
+    f->count--;
+    t.stash[0] ^= 0x80;
+    assert_broken(f);
+    t.stash[0] ^= 0x80;
+    t.stash[3] ^= 0x80;
+    assert_broken(f);
+    t.stash[3] ^= 0x80;
+    assert_true(stash_put(&t, UINT64_C(3) << 9 | 1));
+    f->count++;
+    assert_broken(f);
+    stash_drop(&t, 0);
+    assert_true(stash_put(&t, UINT64_C(2) << 9));
+    assert_broken(f);
+    stash_drop(&t, 0);
+    f->count--;
+    assert_true(is_whole(f));
+    memset(f->payload, 0, f->plan.bytes);
+    write_bucket(&t, 0, &four);
+    f->count = 4;
+    assert_true(is_whole(f));
+    write_bucket(&t, other_bucket(&t, 0, 9), &four);
+    f->count = 8;
+    assert_broken(f);
+    tamis_free(f);
+}
+
+static void verify_sees_unused_bits(void **state)
+{
+    tamis *f = shaped(2, 4, 0);
+    uint8_t *payload = f->payload;
+
+    (void)state;
+    payload[f->plan.bytes - 1] = 1;
+    assert_broken(f);
+    payload[f->plan.bytes - 1] = 0;
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+#ifndef BUCKETS_SORTED
+static void verify_sees_gaps(void **state)
+{
+    tamis *f = shaped(2, 8, 0);
+    uint8_t *payload = f->payload;
+
+    (void)state;
+    payload[1] = 7;
+    f->count = 1;
+    assert_broken(f);
+    payload[0] = 7;
+    payload[1] = 0;
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+#endif
+
+static void geometries_are_checked(void **state)
+{
+    const tamis_ops *ops = tamis__ops(KIND);
+    const tamis_plan good = plan_for(KIND, 100, 0.01, 0);
+    tamis_plan p = good;
+
+    (void)state;
+    assert_int_equal(ops->bytes(&p), good.bytes);
+    p.slots += 4;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.slots = 0;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.slots = UINT64_MAX - 7;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.width = MIN_TAG - 1;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.width = MAX_TAG + 1;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.width = MAX_TAG;
+    p.slots = UINT64_C(1) << 33;
+    assert_true(ops->bytes(&p) > 0);
+    p.slots += 8;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.hashes = 1;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.capacity = p.slots + 1;
+    assert_int_equal(ops->bytes(&p), 0);
+}
+
+/* ---- Churn ------------------------------------------------------------- */
+
+/* Keys come and go at nine tenths of the load; each class has as many copies as keys that are in.
+ * Long tags, so that no class comes to seven. */
+static void churn_loses_nothing(void **state)
+{
+    enum { N = 3600, UNIVERSE = 7200 };
+    const uint64_t steps = is_sanitized() ? 100000 : is_long_run() ? 10000000 : 1000000;
+    tamis *f = shaped(1000, 16, 11);
+    bool *in = array_of(UNIVERSE, sizeof *in);
+    rng r = rng_for(2600 + (uint64_t)KIND, 0);
+    uint64_t held = 0;
+
+    (void)state;
+    for (uint64_t step = 0; step < steps; step++) {
+        uint64_t key = rng_below(&r, UNIVERSE);
+        if (in[key])
+            assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+        else if (held < N)
+            assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        else
+            continue;
+        held += in[key] ? UINT64_MAX : 1;
+        in[key] = !in[key];
+        if (step % 10000 == 0)
+            for (uint64_t i = 0; i < UNIVERSE; i++)
+                assert_true(!in[i] || tamis_has(f, i));
+    }
+    assert_int_equal(tamis_describe(f).count, held);
+    assert_true(is_whole(f));
+    free(in);
+    tamis_free(f);
+}
+
+#ifndef BUCKETS_SORTED
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buckets_keep_to_themselves),
+        cmocka_unit_test(lookups_see_what_is_there),
+        cmocka_unit_test(the_other_of_the_other_is_the_first),
+        cmocka_unit_test(large_tables_have_both_buckets),
+        cmocka_unit_test(tags_and_buckets_are_even),
+        cmocka_unit_test(the_stash_holds_eight),
+        cmocka_unit_test(a_table_of_two_buckets_takes_sixteen),
+        cmocka_unit_test(counts_stop_at_seven),
+        cmocka_unit_test(add_times_is_all_or_nothing),
+        cmocka_unit_test(one_key_a_million_times),
+        cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(tables_fill_to_95_percent),
+        cmocka_unit_test(plans_take_their_keys),
+        cmocka_unit_test(verify_sees_counts_and_order),
+        cmocka_unit_test(verify_sees_unused_bits),
+        cmocka_unit_test(verify_sees_gaps),
+        cmocka_unit_test(geometries_are_checked),
+        cmocka_unit_test(churn_loses_nothing),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
+#endif
