@@ -1,0 +1,343 @@
+/* morton.h - blocks of Morton filters, and what is done to one fingerprint. */
+#ifndef TAMIS_CUCKOO_MORTON_H
+#define TAMIS_CUCKOO_MORTON_H
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "base/le.h"
+#include "filter.h"
+
+/* ---- Geometry ---------------------------------------------------------- */
+
+enum {
+    LINE = 64, /* bytes of a block */
+    LINE_BITS = 512,
+    BUCKET = 3,    /* what a counter of two bits can tell */
+    CEILING = 4,   /* two buckets that only one fingerprint fills would be closed to others */
+    MIN_WIDTH = 4, /* of fingerprints as they are stored */
+    MAX_WIDTH = 32,
+    MIN_BUCKETS = 16, /* in a block, an even number */
+    MAX_BUCKETS = 64,
+    MIN_MARKS = 16,
+    REACH = 128, /* blocks between the two buckets of a key: 8 KiB are a page or three */
+};
+
+/* How a block is divided. */
+typedef struct shape {
+    unsigned buckets, marks, slots, width;
+} shape;
+
+/* As many slots as fit beside the counters and the least number of marks, but no more than three
+ * quarters of what buckets can take. What is left makes more marks, up to one per bucket. */
+static inline shape shape_of(unsigned buckets, unsigned width)
+{
+    unsigned most = buckets * BUCKET * 3 / 4, slots = (LINE_BITS - 2 * buckets - MIN_MARKS) / width;
+    shape s = { buckets, 0, slots < most ? slots : most, width };
+
+    s.marks = LINE_BITS - 2 * buckets - s.slots * width;
+    if (s.marks > buckets)
+        s.marks = buckets;
+    return s;
+}
+
+/* A filter, taken apart. */
+typedef struct table {
+    uint8_t *at;
+    uint64_t salt, homes; /* blocks before any doubling */
+    uint32_t reach, step; /* 2^16 marks per bucket, rounded up */
+    unsigned doublings;
+    shape s;
+} table;
+
+/* plan.hashes: buckets of a block, doublings, and whether there may be more. */
+enum { DOUBLINGS_SHIFT = 8, GROWS = 1 << 16 };
+
+static inline unsigned buckets_of(const tamis_plan *p)
+{
+    return p->hashes & 255;
+}
+
+static inline unsigned doublings_of(const tamis_plan *p)
+{
+    return p->hashes >> DOUBLINGS_SHIFT & 255;
+}
+
+static inline bool may_grow(const tamis_plan *p)
+{
+    return p->hashes & GROWS;
+}
+
+static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
+{
+    shape s = shape_of(buckets_of(p), p->width);
+    uint64_t homes = p->slots >> doublings_of(p);
+    uint64_t reach = homes < 3 ? 0 : homes - 2 < REACH ? homes - 2 : REACH;
+    uint64_t step = (((uint64_t)s.marks << 16) + s.buckets - 1) / s.buckets;
+
+    numbers[0] = homes;
+    numbers[1] = reach << 32 | step;
+    numbers[2] =
+        (uint64_t)doublings_of(p) << 32 | s.buckets << 24 | s.marks << 16 | s.slots << 8 | s.width;
+}
+
+static inline table table_of(const tamis *f)
+{
+    uint64_t x = f->numbers[1], y = f->numbers[2];
+
+    return (table){ .at = f->payload,
+                    .salt = f->salt,
+                    .homes = f->numbers[0],
+                    .reach = (uint32_t)(x >> 32),
+                    .step = (uint32_t)x,
+                    .doublings = (unsigned)(y >> 32),
+                    .s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255 } };
+}
+
+/* ---- Places ------------------------------------------------------------ */
+
+/* A bucket, and a fingerprint that belongs there. Of the fingerprint, the first bits are the last
+ * of the number of the block, one for each doubling; the rest is stored. */
+typedef struct spot {
+    uint64_t home;
+    uint32_t bucket, print;
+} spot;
+
+static inline unsigned print_bits(const table *t)
+{
+    return t->s.width + t->doublings;
+}
+
+static inline uint64_t block_of(const table *t, const spot *at)
+{
+    return at->home << t->doublings | (uint64_t)at->print >> t->s.width;
+}
+
+static inline uint8_t *line_of(const table *t, const spot *at)
+{
+    return t->at + LINE * block_of(t, at);
+}
+
+static inline uint32_t stored_of(const table *t, const spot *at)
+{
+    return at->print & UINT32_MAX >> (32 - t->s.width);
+}
+
+/* The digits of scale64(h, homes * buckets << bits), one multiplication each. */
+static inline spot spot_of(const table *t, uint64_t h)
+{
+    uint64_t rest = h * t->homes, last = rest * t->s.buckets;
+
+    return (spot){ scale64(h, t->homes), (uint32_t)scale64(rest, t->s.buckets),
+                   (uint32_t)(last >> (64 - print_bits(t))) };
+}
+
+/* The other bucket of a fingerprint: up from odd buckets, down from even ones, by an odd number
+ * that the fingerprint decides, so that twice leads back. That number is at least the buckets of a
+ * block where there are three homes, and leads around the end of the table. */
+static inline spot other_of(const table *t, const spot *at)
+{
+    uint64_t x = mix64(at->print + HASH_GOLDEN);
+    uint64_t homes = t->reach ? 1 + ((x >> 32) * t->reach >> 32) : 0;
+    uint32_t odd = 1 + 2 * (uint32_t)((uint64_t)(uint32_t)x * (t->s.buckets / 2) >> 32);
+    uint32_t up = at->bucket + odd, down = at->bucket - odd;
+
+    if (at->bucket & 1) {
+        uint64_t home = at->home + homes + (up >= t->s.buckets);
+        return (spot){ home < t->homes ? home : home - t->homes,
+                       up < t->s.buckets ? up : up - t->s.buckets, at->print };
+    }
+    uint64_t back = homes + (odd > at->bucket);
+    return (spot){ at->home >= back ? at->home - back : at->home + t->homes - back,
+                   odd > at->bucket ? down + t->s.buckets : down, at->print };
+}
+
+/* ---- Reading a block --------------------------------------------------- */
+
+/* The sum of 32 numbers of two bits. */
+static inline unsigned sum_of_pairs(uint64_t x)
+{
+#ifdef __POPCNT__
+    uint64_t highs = x & UINT64_C(0xaaaaaaaaaaaaaaaa);
+    return (unsigned)(__builtin_popcountll(x) + __builtin_popcountll(highs));
+#else
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
+static inline uint64_t below(unsigned bits)
+{
+    return bits < 64 ? (UINT64_C(1) << bits) - 1 : ~UINT64_C(0);
+}
+
+/* Fingerprints in the buckets before this one. */
+static inline unsigned count_before(const uint8_t *b, unsigned bucket)
+{
+    unsigned bits = 2 * bucket, high = bits < 64 ? 0 : bits - 64;
+
+    return sum_of_pairs(le64(b) & below(bits)) + sum_of_pairs(le64(b + 8) & below(high));
+}
+
+static inline unsigned counter(const uint8_t *b, unsigned bucket)
+{
+    return b[bucket / 4] >> bucket % 4 * 2 & 3;
+}
+
+/* Slots of a bucket. Whatever the counters say, they are in the block. */
+typedef struct run {
+    unsigned start, end;
+} run;
+
+static inline run run_of(const table *t, const uint8_t *b, unsigned bucket)
+{
+    unsigned start = count_before(b, bucket), end = start + counter(b, bucket);
+
+    return (run){ start < t->s.slots ? start : t->s.slots, end < t->s.slots ? end : t->s.slots };
+}
+
+static inline unsigned slot_bit(const shape *s, unsigned i)
+{
+    return LINE_BITS - (s->slots - i) * s->width;
+}
+
+/* Eight bytes of the block hold it, from where it starts or from the last ones of the block. */
+static inline uint32_t slot(const shape *s, const uint8_t *b, unsigned i)
+{
+    unsigned bit = slot_bit(s, i), byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
+
+    return (uint32_t)(le64(b + byte) >> (bit - 8 * byte)) & UINT32_MAX >> (32 - s->width);
+}
+
+/* Copies of a fingerprint in a bucket. No branch depends on how many there are. */
+static inline unsigned copies_in(const table *t, const uint8_t *b, unsigned bucket, uint32_t x)
+{
+    run r = run_of(t, b, bucket);
+    unsigned n = 0, last = t->s.slots - 1;
+
+    for (unsigned i = 0; i < BUCKET; i++) {
+        unsigned at = r.start + i;
+        n += (slot(&t->s, b, at < last ? at : last) == x) & (at < r.end);
+    }
+    return n;
+}
+
+static inline unsigned copies_at(const table *t, const spot *at)
+{
+    return copies_in(t, line_of(t, at), at->bucket, stored_of(t, at));
+}
+
+static inline unsigned mark_bit(const table *t, unsigned bucket)
+{
+    return 2 * t->s.buckets + (bucket * t->step >> 16);
+}
+
+static inline bool is_marked(const table *t, const uint8_t *b, unsigned bucket)
+{
+    unsigned bit = mark_bit(t, bucket);
+
+    return b[bit / 8] >> bit % 8 & 1;
+}
+
+static inline void mark(const table *t, const spot *at)
+{
+    unsigned bit = mark_bit(t, at->bucket);
+
+    line_of(t, at)[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
+/* ---- Changing a block -------------------------------------------------- */
+
+static inline bool has_room(const table *t, const uint8_t *b, unsigned bucket)
+{
+    return counter(b, bucket) < BUCKET && count_before(b, t->s.buckets) < t->s.slots;
+}
+
+static inline void count_up(uint8_t *b, unsigned bucket)
+{
+    b[bucket / 4] = (uint8_t)(b[bucket / 4] + (1u << bucket % 4 * 2));
+}
+
+static inline void count_down(uint8_t *b, unsigned bucket)
+{
+    b[bucket / 4] = (uint8_t)(b[bucket / 4] - (1u << bucket % 4 * 2));
+}
+
+/* All from `bit` on moves up by `width` bits, into which x goes. */
+static inline void push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
+{
+    unsigned k = bit / 64, low = bit % 64;
+    uint64_t word = le64(b + 8 * k), high = word & ~below(low);
+    uint64_t over = high >> (64 - width) | (low + width > 64 ? (uint64_t)x >> (64 - low) : 0);
+
+    put_le64(b + 8 * k, (word & below(low)) | high << width | (uint64_t)x << low);
+    while (++k < LINE / 8) {
+        word = le64(b + 8 * k);
+        put_le64(b + 8 * k, word << width | over);
+        over = word >> (64 - width);
+    }
+}
+
+/* The `width` bits from `bit` on go, and all that follows moves down; zeros come in. */
+static inline void pull_bits(uint8_t *b, unsigned bit, unsigned width)
+{
+    unsigned k = bit / 64, low = bit % 64;
+    uint64_t word = le64(b + 8 * k), keep = below(low);
+
+    for (; k < LINE / 8; k++) {
+        uint64_t next = k + 1 < LINE / 8 ? le64(b + 8 * (k + 1)) : 0;
+        put_le64(b + 8 * k, (word & keep) | ((word >> width | next << (64 - width)) & ~keep));
+        word = next;
+        keep = 0;
+    }
+}
+
+static inline void put_in(const table *t, uint8_t *b, unsigned bucket, uint32_t x)
+{
+    push_bits(b, slot_bit(&t->s, count_before(b, bucket)), t->s.width, x);
+    count_up(b, bucket);
+}
+
+static inline bool try_put(const table *t, const spot *at)
+{
+    uint8_t *b = line_of(t, at);
+
+    if (!has_room(t, b, at->bucket))
+        return false;
+    put_in(t, b, at->bucket, stored_of(t, at));
+    return true;
+}
+
+/* One copy of a fingerprint that is there. */
+static inline bool take_from(const table *t, uint8_t *b, unsigned bucket, uint32_t x)
+{
+    run r = run_of(t, b, bucket);
+
+    for (unsigned i = r.start; i < r.end; i++)
+        if (slot(&t->s, b, i) == x) {
+            pull_bits(b, slot_bit(&t->s, i), t->s.width);
+            count_down(b, bucket);
+            return true;
+        }
+    return false;
+}
+
+static inline bool take(const table *t, const spot *at)
+{
+    return take_from(t, line_of(t, at), at->bucket, stored_of(t, at));
+}
+
+/* ---- Kernels ----------------------------------------------------------- */
+
+/* Everything that sums and shifts, with the instructions of one kind of machine: what is done to
+ * one key is as in tamis_ops. A filter points to its batch. */
+typedef struct morton_kernels {
+    tamis_batch batch;
+    uint64_t (*count)(const tamis *f, uint64_t key);
+    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
+    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
+} morton_kernels;
+
+extern const morton_kernels tamis__morton_portable, tamis__morton_avx2;
+
+#endif

@@ -1,0 +1,409 @@
+/* morton: where fingerprints go, blocks against lists, what is refused, and growth without keys. */
+#include "cuckoo/morton.h"
+
+#include "base/cpu.h"
+#include "core/plan.h"
+#include "kinds.h"
+
+static tamis_plan planned(uint64_t keys, double fpr, unsigned can)
+{
+    tamis_spec spec = { .keys = keys, .fpr = fpr, .can = can, .hasher = { .hash = TAMIS_RAW } };
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_MORTON, &spec), TAMIS_OK);
+    return plan;
+}
+
+/* A plan of that shape, whatever it is good for. */
+static tamis_plan plan_of_shape(uint64_t homes, unsigned buckets, unsigned width,
+                                unsigned doublings)
+{
+    tamis_plan plan = planned(1, 0.1, 0);
+
+    plan.capacity = 0;
+    plan.slots = homes << doublings;
+    plan.width = width;
+    plan.hashes = buckets | doublings << DOUBLINGS_SHIFT | (doublings ? GROWS : 0);
+    assert_int_equal(tamis__plan_settle(&plan), TAMIS_OK);
+    return plan;
+}
+
+/* ---- Places ------------------------------------------------------------ */
+
+static void check_places(const table *t, rng *r)
+{
+    for (int i = 0; i < 200; i++) {
+        uint64_t h = rng_next(r);
+        spot at = spot_of(t, h), other = other_of(t, &at), back = other_of(t, &other);
+        uint64_t all = (t->homes * t->s.buckets) << print_bits(t);
+
+        assert_true(scale64(h, all) ==
+                    ((at.home * t->s.buckets + at.bucket) << print_bits(t) | at.print));
+        assert_true(at.home < t->homes && at.bucket < t->s.buckets);
+        assert_true(other.home < t->homes && other.bucket < t->s.buckets);
+        assert_true((at.bucket ^ other.bucket) & 1);
+        assert_true(back.home == at.home && back.bucket == at.bucket && back.print == at.print);
+        if (t->homes >= 3)
+            assert_true(block_of(t, &other) != block_of(t, &at));
+    }
+}
+
+static void the_other_of_the_other_is_the_first(void **state)
+{
+    const uint64_t homes[] = { 1, 2, 3, 4, 5, 7, 64, 129, 130, 131, 1000, 1000003 };
+    rng r = rng_for(1900, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof homes / sizeof *homes; i++)
+        for (unsigned buckets = MIN_BUCKETS; buckets <= MAX_BUCKETS; buckets += 2)
+            for (unsigned doublings = 0; doublings < 4; doublings++) {
+                tamis_plan plan = plan_of_shape(homes[i], buckets, 4 + buckets % 13, doublings);
+                uint64_t line[8] = { 0 };
+                tamis f = { .plan = plan, .payload = line };
+
+                number_plan(f.numbers, &f.plan);
+                table t = table_of(&f);
+                check_places(&t, &r);
+            }
+}
+
+/* ---- One block --------------------------------------------------------- */
+
+typedef struct list {
+    uint32_t prints[BUCKET];
+    unsigned n;
+} list;
+
+static void check_against_lists(const table *t, const list *lists, unsigned used)
+{
+    unsigned i = 0;
+
+    assert_int_equal(count_before(t->at, t->s.buckets), used);
+    for (unsigned bucket = 0; bucket < t->s.buckets; bucket++) {
+        run r = run_of(t, t->at, bucket);
+
+        assert_int_equal(counter(t->at, bucket), lists[bucket].n);
+        assert_true(r.start == i && r.end == i + lists[bucket].n);
+        i = r.end;
+        for (unsigned k = 0; k < lists[bucket].n; k++) {
+            unsigned same = 0;
+            for (unsigned l = 0; l < lists[bucket].n; l++)
+                same += lists[bucket].prints[l] == lists[bucket].prints[k];
+            assert_int_equal(copies_in(t, t->at, bucket, lists[bucket].prints[k]), same);
+        }
+    }
+    for (; i < t->s.slots; i++)
+        assert_int_equal(slot(&t->s, t->at, i), 0);
+}
+
+static void change_list(const table *t, list *l, unsigned bucket, rng *r, unsigned *used)
+{
+    uint32_t x = (uint32_t)rng_next(r) & UINT32_MAX >> (32 - t->s.width);
+
+    assert_int_equal(has_room(t, t->at, bucket), l->n < BUCKET && *used < t->s.slots);
+    if (rng_below(r, 100) < 60 && has_room(t, t->at, bucket)) {
+        put_in(t, t->at, bucket, x);
+        l->prints[l->n++] = x;
+        ++*used;
+    } else if (l->n) {
+        unsigned which = (unsigned)rng_below(r, l->n);
+        assert_true(take_from(t, t->at, bucket, l->prints[which]));
+        l->prints[which] = l->prints[--l->n];
+        --*used;
+    }
+}
+
+static void check_shape(unsigned buckets, unsigned width, rng *r)
+{
+    tamis_plan plan = plan_of_shape(1, buckets, width, 0);
+    tamis *f = new_filter(&plan);
+    table t = table_of(f);
+    list lists[MAX_BUCKETS] = { { .n = 0 } };
+    unsigned used = 0;
+
+    assert_true(t.s.marks >= MIN_MARKS && t.s.marks <= buckets);
+    assert_true(2 * buckets + t.s.marks + t.s.slots * width <= LINE_BITS);
+    for (unsigned bucket = 0; bucket < buckets; bucket++)
+        assert_int_equal(mark_bit(&t, bucket), 2 * buckets + bucket * t.s.marks / buckets);
+    for (int i = 0; i < 400; i++) {
+        unsigned bucket = (unsigned)rng_below(r, buckets);
+        change_list(&t, &lists[bucket], bucket, r, &used);
+        if (i % 16 == 0)
+            check_against_lists(&t, lists, used);
+    }
+    tamis_free(f);
+}
+
+static void blocks_are_lists(void **state)
+{
+    rng r = rng_for(1901, 0);
+
+    (void)state;
+    for (unsigned width = MIN_WIDTH; width <= MAX_WIDTH; width++)
+        for (unsigned buckets = MIN_BUCKETS; buckets <= MAX_BUCKETS; buckets += 2)
+            check_shape(buckets, width, &r);
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+/* A key that is in its second bucket has a first that is marked. */
+static void assert_marked_where_left(const tamis *f, const uint64_t *keys, size_t n)
+{
+    table t = table_of(f);
+
+    for (size_t i = 0; i < n; i++) {
+        spot at = spot_of(&t, place(keys[i], t.salt)), other = other_of(&t, &at);
+        if (copies_at(&t, &at))
+            continue;
+        assert_true(is_marked(&t, line_of(&t, &at), at.bucket));
+        assert_true(copies_at(&t, &other) > 0);
+    }
+}
+
+static void no_key_is_lost_by_moves(void **state)
+{
+    const double fprs[] = { 0.2, 0.05, 0.0032, 1e-4, 1e-9 };
+    const size_t n = 20000;
+
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        rng r = rng_for(1902, (uint64_t)k);
+        uint64_t *keys = fresh_keys(&r, 3 * n);
+        tamis_plan plan = planned(n, fprs[k], 0);
+        tamis *f = new_filter(&plan);
+        size_t removed;
+
+        add_all(f, keys, n);
+        assert_marked_where_left(f, keys, n);
+        for (size_t i = 0; i < 2 * n; i += n / 4) {
+            assert_int_equal(tamis_remove_many(f, &removed, keys + i, n / 4), TAMIS_OK);
+            add_all(f, keys + i + n, n / 4);
+            assert_marked_where_left(f, keys + i + n / 4, n);
+            assert_true(is_whole(f));
+        }
+        tamis_free(f);
+        free(keys);
+    }
+}
+
+static void kernels_agree(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 1000; n += 1 + n / 7) {
+        rng r = rng_for(1903, n);
+        uint64_t *keys = fresh_keys(&r, 2 * n + 1), hits[2][40], counts[40 * 64];
+        tamis_plan plan = planned(n, n % 2 ? 0.0032 : 0.02, 0);
+        tamis *f = new_filter(&plan), *g = new_filter(&plan);
+
+        tamis__use_cpu(g, TAMIS_CPU_PORTABLE);
+        add_all(f, keys, n);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(tamis_add(g, keys[i]), TAMIS_OK);
+        assert_true(same_image(f, g));
+        assert_int_equal(tamis_has_many(f, hits[0], keys, 2 * n),
+                         tamis_has_many(g, hits[1], keys, 2 * n));
+        assert_memory_equal(hits[0], hits[1], (2 * n + 63) / 64 * 8);
+        tamis_count_many(f, counts, keys, 2 * n);
+        for (size_t i = 0; i < 2 * n; i++) {
+            assert_int_equal(tamis_has(f, keys[i]), hits[0][i / 64] >> i % 64 & 1);
+            assert_true(counts[i] == tamis_count(g, keys[i]));
+        }
+        tamis_free(f);
+        tamis_free(g);
+        free(keys);
+    }
+}
+
+/* ---- Copies ------------------------------------------------------------ */
+
+static void a_key_that_comes_a_million_times_leaves_room(void **state)
+{
+    const size_t n = 10000;
+    rng r = rng_for(1904, 0);
+    uint64_t *keys = fresh_keys(&r, n);
+    tamis_plan plan = planned(n, 0.01, 0);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    for (int i = 0; i < 1000000; i++)
+        assert_int_equal(tamis_add(f, keys[0]), TAMIS_OK);
+    assert_int_equal(tamis_count(f, keys[0]), tamis_plan_ceiling(&plan));
+    assert_int_equal(tamis_describe(f).count, CEILING);
+    add_all(f, keys + 1, n * 9 / 10);
+    image_bytes before = image_of(f);
+    assert_int_equal(tamis_add_times(f, keys[0], UINT64_C(1) << 40), TAMIS_OK);
+    assert_int_equal(tamis_remove_times(f, keys[0], 3), TAMIS_OK);
+    assert_int_equal(tamis_remove(f, keys[0]), TAMIS_OK);
+    assert_true(is_image_of(&before, f) && tamis_has(f, keys[0]) && is_whole(f));
+    free_bytes(&before);
+    free(keys);
+    tamis_free(f);
+}
+
+/* As many as there is room for, one by one or several copies at once. */
+static void what_is_refused_changes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t blocks = 1; blocks < 40; blocks += 3) {
+        tamis_plan plan = plan_of_shape(blocks, 48, 8, 0);
+        tamis *f = new_filter(&plan);
+        rng r = rng_for(1905, blocks);
+        unsigned refused = 0;
+
+        while (refused < 40) {
+            uint64_t key = rng_next(&r), times = 1 + rng_below(&r, 3);
+            image_bytes before = image_of(f);
+
+            if (tamis_add_times(f, key, times) == TAMIS_OK) {
+                assert_true(tamis_count(f, key) >= times);
+            } else {
+                assert_true(is_image_of(&before, f));
+                refused++;
+            }
+            free_bytes(&before);
+        }
+        assert_true(is_whole(f));
+        assert_true(tamis_describe(f).fill > 0.9);
+        tamis_free(f);
+    }
+}
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+/* In whole blocks of 64 bytes, each full to 95 %: less than one block more than the formula. */
+static void no_room_is_wasted(void **state)
+{
+    const double fprs[] = { 0.2, 0.03, 0.0039, 0.0032, 1e-3, 1e-5, 1e-9 };
+
+    (void)state;
+    for (int k = 0; k < 7; k++)
+        for (uint64_t n = 1; n < 20000000; n = n * 3 / 2 + 1) {
+            tamis_plan plan = planned(n, fprs[k], 0);
+            shape s = shape_of(buckets_of(&plan), plan.width);
+            double formula = (double)n * 64 / (0.95 * s.slots);
+
+            assert_true((double)plan.bytes < formula + 64);
+            assert_true(plan.fpr <= fprs[k]);
+        }
+    assert_true(planned(10000000, 0.0032, 0).bytes * 8 <= 118000000);
+}
+
+/* ---- Growing ----------------------------------------------------------- */
+
+static void assert_rate_at(const tamis *f, uint64_t n, rng *r)
+{
+    const int probes = 400000;
+    double rate = tamis_plan_rate(tamis_plan_of(f), n);
+    uint64_t hits = 0;
+
+    for (int i = 0; i < probes; i++)
+        hits += tamis_has(f, rng_next(r));
+    if (!binomial_fits(hits, (uint64_t)probes, rate))
+        fail_msg("%llu of %d strangers at %llu keys, expected %g", (unsigned long long)hits, probes,
+                 (unsigned long long)n, rate);
+}
+
+static void filters_grow_without_keys(void **state)
+{
+    const size_t last = is_sanitized() ? 100000 : 1000000;
+    rng r = rng_for(1906, 0), strangers = rng_for(1907, 0);
+    uint64_t *keys = fresh_keys(&r, last);
+    tamis_plan plan = planned(1000, 1e-5, TAMIS_CAN_GROW);
+    tamis *f = new_filter(&plan);
+    size_t had = 0;
+
+    (void)state;
+    for (size_t n = 1000; n <= last; n *= 10) {
+        add_all(f, keys + had, n - had);
+        had = n;
+        assert_true(is_whole(f));
+        for (size_t i = 0; i < n; i++)
+            assert_true(tamis_has(f, keys[i]));
+        assert_rate_at(f, n, &strangers);
+        assert_true(tamis_describe(f).fill > 0.35);
+    }
+    assert_true(tamis_plan_of(f)->width < plan.width);
+    tamis_free(f);
+    free(keys);
+}
+
+static void growing_ends_when_there_are_no_more_bits(void **state)
+{
+    tamis_plan plan = planned(100, 0.1, TAMIS_CAN_GROW), next = plan;
+    tamis *f = new_filter(&plan);
+    rng r = rng_for(1908, 0);
+    tamis_status status = TAMIS_OK;
+    uint64_t n = 0;
+
+    (void)state;
+    while (next.width > MIN_WIDTH)
+        assert_int_equal(tamis__ops(TAMIS_MORTON)->grower->larger(&next), TAMIS_OK);
+    assert_int_equal(tamis__ops(TAMIS_MORTON)->grower->larger(&next), TAMIS_RANGE);
+    for (; !status; n++)
+        status = tamis_add(f, rng_next(&r));
+    assert_int_equal(status, TAMIS_FULL);
+    assert_int_equal(tamis_plan_of(f)->width, MIN_WIDTH);
+    assert_true(n > plan.capacity && is_whole(f));
+    tamis_free(f);
+}
+
+/* ---- Damage ------------------------------------------------------------ */
+
+static const char *fault_of(const tamis *f)
+{
+    return f->ops->verify(f);
+}
+
+static void verify_sees_what_is_wrong(void **state)
+{
+    tamis_plan plan = plan_of_shape(4, 48, 9, 0);
+    tamis *f = new_filter(&plan);
+    table t = table_of(f);
+    uint8_t *b = f->payload, was[LINE];
+    unsigned last = slot_bit(&t.s, t.s.slots - 1), gap = slot_bit(&t.s, 0) - 1;
+    rng r = rng_for(1909, 0);
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
+    assert_null(fault_of(f));
+    memcpy(was, b, LINE);
+    memset(b, 0xff, 12);
+    assert_string_equal(fault_of(f), "counters of a block exceed its slots");
+    memcpy(b, was, LINE);
+    b[last / 8] ^= (uint8_t)(1u << last % 8);
+    assert_string_equal(fault_of(f), "unused slots are not zero");
+    memcpy(b, was, LINE);
+    f->count++;
+    assert_string_equal(fault_of(f), "count is not the number of fingerprints");
+    f->count--;
+    if (2 * t.s.buckets + t.s.marks <= gap) {
+        b[gap / 8] ^= (uint8_t)(1u << gap % 8);
+        assert_string_equal(fault_of(f), "bits between marks and slots are set");
+        memcpy(b, was, LINE);
+    }
+    spot at = spot_of(&t, rng_next(&r)), other = other_of(&t, &at);
+    for (int i = 0; i < BUCKET; i++)
+        f->count += (uint64_t)try_put(&t, &at) + try_put(&t, &other);
+    assert_string_equal(fault_of(f), "more copies of a fingerprint than the ceiling");
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_other_of_the_other_is_the_first),
+        cmocka_unit_test(blocks_are_lists),
+        cmocka_unit_test(no_key_is_lost_by_moves),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(a_key_that_comes_a_million_times_leaves_room),
+        cmocka_unit_test(what_is_refused_changes_nothing),
+        cmocka_unit_test(no_room_is_wasted),
+        cmocka_unit_test(filters_grow_without_keys),
+        cmocka_unit_test(growing_ends_when_there_are_no_more_bits),
+        cmocka_unit_test(verify_sees_what_is_wrong),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
