@@ -73,6 +73,8 @@ const command cmd_remove = {
         "in FILE, if its kind can. Keys that are seen not to be in it are counted in a\n"
         "warning. The file is replaced in one step at the end: whatever happens, it has lost\n"
         "all of the keys or none. Other runs of add and remove on it wait until this one ends.\n"
+        "Only remove what was added: a stranger takes along a key that it is taken for, unless\n"
+        "the filter was planned with --can exact-delete.\n"
         "\n"
         "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
         "memory and are taken out of a new file whenever they fill it, and at the end. Keys that\n"
