@@ -442,17 +442,19 @@ static void take_out(const table *t, const entry *e)
         put_slot(t, slot_of(e, 31 - (unsigned)__builtin_clz(held)), 0);
 }
 
-/* What found no room before may find some now. */
+/* What found no room before may find some now. Who is not helped by one free slot is not helped by
+ * the moves of another either: each is tried once. */
 static void empty_stash(const table *t)
 {
-    unsigned last = stash_size(t) - 1;
-    entry e = entry_of(t, le64(stash_at(t, last)));
-    path p;
+    for (unsigned i = stash_size(t); i-- > 0;) {
+        entry e = entry_of(t, le64(stash_at(t, i)));
+        path p;
 
-    if (!find_room(&p, t, &e))
-        return;
-    trade(t, &p);
-    take_from_stash(t, last);
+        if (!find_room(&p, t, &e))
+            continue;
+        trade(t, &p);
+        take_from_stash(t, i);
+    }
 }
 
 tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times)
