@@ -1245,6 +1245,202 @@ class Aleph(Cqf):
         require(image.payload == cls.laid_out(h, held), "what it holds would be written otherwise")
         require(h.count <= used <= cls.shape(h)[2], "too many slots are in use, or too few")
         require(0 in lengths or h.count == used, "the number of keys is wrong")
+
+
+class Cuckoo:
+    """Two windows of two slots each, anywhere; a slot tells which of the four places it is."""
+    name = "cuckoo"
+    STASH, CEILING = 4, 3
+
+    @classmethod
+    def bytes(cls, h):
+        right = 6 <= h.width <= 64 and h.hashes == 0 and 5 <= h.slots <= 2**45
+        return (h.slots * h.width + 7) // 8 + 8 + 8 * cls.STASH if right else 0
+
+    @staticmethod
+    def step(starts, print_):
+        x = (print_ ^ print_ >> 32) * 0x9E3779B1 & 2**32 - 1
+        x = (x ^ x >> 15) * 0x85EBCA77 & 2**32 - 1
+        return 2 + scale64(x << 32, starts - 3)
+
+    @staticmethod
+    def key_class(h, place):
+        """The first window and the fingerprint."""
+        starts = h.slots - 1
+        return scale64(place, starts), (place * starts & MASK) >> 66 - h.width
+
+    @classmethod
+    def places(cls, h, first, print_):
+        """What each place of the class would hold: (slot, value)."""
+        second = (first + cls.step(h.slots - 1, print_)) % (h.slots - 1)
+        slots = (first, first + 1, second, second + 1)
+        return [(slot, print_ << 2 | i) for i, slot in enumerate(slots) if print_ << 2 | i]
+
+    @staticmethod
+    def slot(image, i):
+        """The number in slot i."""
+        width = image.header.width
+        at, shift = divmod(i * width, 8)
+        part = int.from_bytes(image.payload[at:at + 9], "little")
+        return part >> shift & (1 << width) - 1
+
+    @classmethod
+    def stash(cls, image):
+        words = [u64(image.payload, len(image.payload) - 8 * (cls.STASH + 1 - i))
+                 for i in range(cls.STASH + 1)]
+        return words[0], words[1:]
+
+    @classmethod
+    def copies(cls, image, key_class):
+        h, (n, hashes) = image.header, cls.stash(image)
+        return (sum(cls.slot(image, at) == value for at, value in cls.places(h, *key_class))
+                + sum(cls.key_class(h, place) == key_class for place in hashes[:n]))
+
+    @classmethod
+    def has(cls, image, key):
+        return cls.copies(image, cls.key_class(image.header, image.place(key))) > 0
+
+    @classmethod
+    def class_at(cls, h, slot, value):
+        """Whose a slot is: the way back from its place."""
+        start, starts = slot - (value & 1), h.slots - 1
+        require(0 <= start < starts, "a slot is in no window")
+        back = cls.step(starts, value >> 2) if value & 2 else 0
+        return (start - back) % starts, value >> 2
+
+    @classmethod
+    def verify(cls, image):
+        h, (n, hashes) = image.header, cls.stash(image)
+        require(n <= cls.STASH, "the stash is longer than it can be")
+        require(not any(hashes[n:]), "an empty place of the stash is in use")
+        classes = [cls.key_class(h, place) for place in hashes[:n]]
+        for i in range(h.slots):
+            value = cls.slot(image, i)
+            if value:
+                classes.append(cls.class_at(h, i, value))
+        require(max(map(classes.count, set(classes)), default=0) <= cls.CEILING,
+                "a key is there too often")
+        end = h.slots * h.width
+        require(end % 8 == 0 or image.payload[end // 8] >> end % 8 == 0, "bits past the end are set")
+        require(len(classes) == h.count, "the number of keys is wrong")
+
+
+class CuckooBuckets:
+    """Tags in either of two buckets of four; what finds no room is in a stash."""
+    name = "cuckoo-buckets"
+    SAVED, CEILING, STASH = 0, 7, 8
+
+    @classmethod
+    def bits(cls, h):
+        return 4 * (h.width - cls.SAVED)
+
+    @classmethod
+    def planes(cls, h):
+        return ((h.slots // 8 << h.width) - 1).bit_length()
+
+    @classmethod
+    def stash_at(cls, h):
+        return -(-h.slots // 4 * cls.bits(h) // 8)
+
+    @classmethod
+    def bytes(cls, h):
+        right = (0 < h.slots <= 2**48 and h.slots % 8 == 0 and 4 <= h.width <= 32
+                 and h.hashes == 2 and h.capacity <= h.slots
+                 and h.slots // 8 <= 1 << 62 - h.width)
+        return cls.stash_at(h) + max(8, 1 + cls.planes(h)) if right else 0
+
+    @staticmethod
+    def other(h, bucket, tag):
+        buckets = h.slots // 4
+        x = tag * 0x9E3779B1 & 0xFFFFFFFF
+        x = (x ^ x >> 15) * 0x85EBCA6B & 0xFFFFFFFF
+        distance = x * min(buckets, 2**32) >> 32 | 1
+        return (bucket - distance if bucket & 1 else bucket + distance) % buckets
+
+    @classmethod
+    def class_of(cls, h, bucket, tag):
+        even = cls.other(h, bucket, tag) if bucket & 1 else bucket
+        return even // 2 << h.width | tag
+
+    @classmethod
+    def raw(cls, image, bucket):
+        bits = cls.bits(image.header)
+        first, shift = divmod(bucket * bits, 8)
+        return int.from_bytes(image.payload[first:first + 17], "little") >> shift & (1 << bits) - 1
+
+    @staticmethod
+    def unpacked(h, raw):
+        return [raw >> h.width * s & (1 << h.width) - 1 for s in range(4)]
+
+    @staticmethod
+    def in_order(tags):
+        return all(tags[:sum(1 for tag in tags if tag)])
+
+    @classmethod
+    def tags(cls, image, bucket):
+        return cls.unpacked(image.header, cls.raw(image, bucket))
+
+    @classmethod
+    def stash(cls, image):
+        """Entries, and whether they are in use."""
+        h = image.header
+        used, *planes = image.payload[cls.stash_at(h):cls.stash_at(h) + 1 + cls.planes(h)]
+        return [(sum((plane >> e & 1) << j for j, plane in enumerate(planes)), used >> e & 1)
+                for e in range(cls.STASH)]
+
+    @classmethod
+    def has(cls, image, key):
+        h, place = image.header, image.place(key)
+        buckets = h.slots // 4
+        first = scale64(place, buckets)
+        tag = 1 + scale64(place * buckets & MASK, (1 << h.width) - 1)
+        return (tag in cls.tags(image, first) or tag in cls.tags(image, cls.other(h, first, tag))
+                or (cls.class_of(h, first, tag), 1) in cls.stash(image))
+
+    @classmethod
+    def verify(cls, image):
+        h, held = image.header, {}
+        for bucket in range(h.slots // 4):
+            tags = cls.tags(image, bucket)
+            require(cls.in_order(tags), "a bucket is out of order")
+            for tag in filter(None, tags):
+                name = cls.class_of(h, bucket, tag)
+                held[name] = held.get(name, 0) + 1
+        for name, used in cls.stash(image):
+            require(used or name == 0, "an unused entry of the stash is set")
+            if used:
+                require(name & (1 << h.width) - 1 and name >> h.width < h.slots // 8,
+                        "an entry of the stash is no key")
+                held[name] = held.get(name, 0) + 1
+        require(all(copies <= cls.CEILING for copies in held.values()), "a key is held too often")
+        require(sum(held.values()) == h.count, "the number of keys is wrong")
+        stash = cls.stash_at(h)
+        require(not any(image.bit(i) for i in range(h.slots // 4 * cls.bits(h), 8 * stash)),
+                "unused bits are set")
+        require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
+
+
+class CuckooSorted(CuckooBuckets):
+    """The same, with tags sorted by their low four bits: twelve bits tell which these are."""
+    name = "cuckoo-sorted"
+    SAVED = 1
+    NIBBLES = [(a, b, c, d) for d in range(16) for c in range(d + 1) for b in range(c + 1)
+               for a in range(b + 1)]
+
+    @classmethod
+    def unpacked(cls, h, raw):
+        code, rest = raw & 4095, raw >> 12
+        require(code < len(cls.NIBBLES), "a bucket has a code that means nothing")
+        width = h.width - 4
+        return [(rest >> width * s & (1 << width) - 1) << 4 | nibble
+                for s, nibble in enumerate(cls.NIBBLES[code])]
+
+    @staticmethod
+    def in_order(tags):
+        keys = [(tag & 15, tag >> 4) for tag in tags]
+        return keys == sorted(keys)
+
+
 class Morton:
     """Buckets of three, packed into blocks of one line."""
     name = "morton"
@@ -1331,6 +1527,8 @@ class Morton:
                     require(sum(cls.copies(image, a, value)[0] for a in both) <= 4,
                             "too many copies")
         require(held == h.count, "the number of keys is wrong")
+
+
 class Counting:
     name = "counting"
 
@@ -1338,14 +1536,6 @@ class Counting:
     def bytes(h):
         right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width in (2, 4, 8, 16)
         return words_of(h.slots * h.width) if right else 0
-class Countmin:
-    name = "countmin"
-    SUMS, CEILING = 32, 2**32 - 1
-
-    @classmethod
-    def bytes(cls, h):
-        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
-        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
 
     @staticmethod
     def has(image, key):
@@ -1375,6 +1565,21 @@ class CountingBlocked:
     @staticmethod
     def verify(image):
         """Every payload is valid."""
+
+
+class Countmin:
+    name = "countmin"
+    SUMS, CEILING = 32, 2**32 - 1
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
+        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.header
+        places = probes(image.place(key), h.hashes, h.slots)
         return min(u32(image.payload, 4 * (row * h.slots + at)) for row, at in enumerate(places)) > 0
 
     @classmethod
@@ -1390,8 +1595,8 @@ class CountingBlocked:
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5, 22: Counting,
-         23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
+         16: Cuckoo, 17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5,
+         22: Counting, 23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

@@ -241,10 +241,14 @@ static bool is_sound(const table *t, uint64_t slot, uint64_t value)
  * which some share; those are passed over. */
 enum { SEARCH_FEW = 32, SEARCH_MOST = 4096, NODE_BITS = 12, SEEN_PER_NODE = 8, LONGEST_PATH = 64 };
 
+/* Nodes whose windows are on their way from memory. Of all that are found, two thirds are never
+ * looked at: to ask for them at once would be more work than to look. */
+enum { FETCH_AHEAD = 12 };
+
 typedef struct search {
     const table *t;
     uint64_t *nodes, *seen;
-    size_t n, most, roots;
+    size_t n, most, roots, fetched;
 } search;
 
 static uint64_t node_of(uint64_t slot, size_t parent, unsigned place)
@@ -271,15 +275,21 @@ static bool is_seen(search *s, uint64_t slot)
     return word & mask;
 }
 
-/* Adds places of an entry, all of them taken, and asks for the windows where those who are there
- * could go. */
+/* Adds places of an entry, all of them taken. */
 static void add_nodes(search *s, const entry *e, size_t parent)
 {
     for (unsigned i = e->print == 0; i < PLACES && s->n < s->most; i++) {
         uint64_t slot = slot_of(e, i);
-        if (is_seen(s, slot))
-            continue;
-        s->nodes[s->n++] = node_of(slot, parent, i);
+        if (!is_seen(s, slot))
+            s->nodes[s->n++] = node_of(slot, parent, i);
+    }
+}
+
+/* Asks for the windows where those could go who are in the nodes up to `end`. */
+__attribute__((always_inline)) static inline void fetch_nodes(search *s, size_t end)
+{
+    for (; s->fetched < s->n && s->fetched < end; s->fetched++) {
+        uint64_t slot = node_slot(s->nodes[s->fetched]);
         fetch_window(s->t, other_start(s->t, slot, slot_at(s->t, slot)), true);
     }
 }
@@ -322,6 +332,7 @@ static bool find_path(path *p, search *s, const entry *e)
     s->roots = s->n;
     for (size_t i = 0; i < s->n; i++) {
         uint64_t slot = node_slot(s->nodes[i]);
+        fetch_nodes(s, i + FETCH_AHEAD);
         entry other = entry_at(s->t, slot, slot_at(s->t, slot));
         unsigned free = vacant(s->t, &other);
         if (free) {
@@ -442,17 +453,19 @@ static void take_out(const table *t, const entry *e)
         put_slot(t, slot_of(e, 31 - (unsigned)__builtin_clz(held)), 0);
 }
 
-/* What found no room before may find some now. */
+/* What found no room before may find some now. Who is not helped by one free slot is not helped by
+ * the moves of another either: each is tried once. */
 static void empty_stash(const table *t)
 {
-    unsigned last = stash_size(t) - 1;
-    entry e = entry_of(t, le64(stash_at(t, last)));
-    path p;
+    for (unsigned i = stash_size(t); i-- > 0;) {
+        entry e = entry_of(t, le64(stash_at(t, i)));
+        path p;
 
-    if (!find_room(&p, t, &e))
-        return;
-    trade(t, &p);
-    take_from_stash(t, last);
+        if (!find_room(&p, t, &e))
+            continue;
+        trade(t, &p);
+        take_from_stash(t, i);
+    }
 }
 
 tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times)

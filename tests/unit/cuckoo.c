@@ -1,0 +1,633 @@
+/* cuckoo: the windows of a key, slots of every width, tables of a few slots beside a plain
+ * multiset, the stash, loads and sizes, and what verify() must not accept. */
+#include "cuckoo/cuckoo.h"
+
+#include "kinds.h"
+
+static const tamis_kind KIND = TAMIS_CUCKOO;
+
+/* A filter of just that shape. */
+static tamis *shaped(uint64_t slots, unsigned width, uint64_t seed)
+{
+    tamis_plan plan = plan_for(KIND, 0, 0.5, seed);
+
+    plan.slots = slots;
+    plan.width = width;
+    plan.bytes = tamis__ops(KIND)->bytes(&plan);
+    assert_true(plan.bytes > 0);
+    plan.fpr = 0;
+    return new_filter(&plan);
+}
+
+static entry entry_of_key(const tamis *f, uint64_t key)
+{
+    table t = table_of(f);
+
+    return entry_of(&t, place(key, f->salt));
+}
+
+static void put(const table *t, uint64_t slot, uint64_t value)
+{
+    put_at(t, slot * t->width, value);
+}
+
+/* ---- Windows ----------------------------------------------------------- */
+
+static void assert_windows(const table *t, const entry *e)
+{
+    uint64_t apart = e->first < e->second ? e->second - e->first : e->first - e->second;
+
+    assert_true(e->first < t->starts && e->second < t->starts && apart >= 2);
+    assert_true(e->print <= mask_of(t->width) >> TAG_BITS);
+    for (unsigned i = 0; i < PLACES; i++) {
+        uint64_t other = other_start(t, slot_of(e, i), value_at(e, i));
+        assert_int_equal(other, i < 2 ? e->second : e->first);
+    }
+}
+
+/* From either window, the slot alone tells the other one. */
+static void the_other_of_the_other_is_the_first(void **state)
+{
+    const uint64_t sizes[] = { 5, 6, 7, 8, 100, 65537, 1234567, (UINT64_C(1) << 32) + 5 };
+    rng r = rng_for(3000, 0);
+
+    (void)state;
+    for (unsigned width = NARROWEST; width <= WIDEST; width++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            table t = { NULL, NULL, sizes[i] - 1, width };
+            for (int n = 0; n < 2000; n++) {
+                entry e = entry_of(&t, rng_next(&r));
+                assert_windows(&t, &e);
+            }
+        }
+}
+
+static void every_print_of_every_start(void **state)
+{
+    (void)state;
+    for (uint64_t starts = 4; starts < 40; starts++) {
+        table t = { NULL, NULL, starts, 10 };
+        for (uint64_t first = 0; first < starts; first++)
+            for (uint64_t print = 0; print < 256; print++) {
+                entry e = { first, step_up(&t, first, step_of(&t, print)), print };
+                assert_windows(&t, &e);
+                assert_int_equal(step_down(&t, e.second, step_of(&t, print)), first);
+            }
+    }
+}
+
+static void starts_and_prints_are_even(void **state)
+{
+    enum { N = 200000 };
+    table t = { NULL, NULL, 43, 6 };
+    rng r = rng_for(3100, 0);
+    uint64_t *counts = array_of(43 * 16, sizeof *counts);
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        entry e = entry_of(&t, rng_next(&r));
+        counts[e.first * 16 + e.print]++;
+    }
+    assert_true(evenly_spread(counts, (size_t)43 * 16, ALPHA));
+    free(counts);
+}
+
+/* ---- Slots ------------------------------------------------------------- */
+
+/* Beside an array of numbers: what is written into a slot is read from it, from none of the others,
+ * and the stash behind them is left alone. */
+static void slots_keep_to_themselves(void **state)
+{
+    enum { N = 19 };
+
+    (void)state;
+    for (unsigned width = NARROWEST; width <= WIDEST; width++) {
+        tamis *f = shaped(N, width, 0);
+        table t = table_of(f);
+        uint64_t model[N] = { 0 };
+        rng r = rng_for(3200, width);
+
+        memset(t.stash, 0xA5, STASH_BYTES);
+        for (int step = 0; step < (is_sanitized() ? 200 : 2000); step++) {
+            uint64_t i = rng_below(&r, N);
+            model[i] = rng_next(&r) & mask_of(width);
+            put(&t, i, model[i]);
+            for (uint64_t j = 0; j < N; j++)
+                assert_int_equal(slot_at(&t, j), model[j]);
+        }
+        for (int i = 0; i < STASH_BYTES; i++)
+            assert_int_equal(t.stash[i], 0xA5);
+        tamis_free(f);
+    }
+}
+
+/* ---- Tables of a few slots --------------------------------------------- */
+
+enum { TOY_WIDTH = 6, TOY_PRINTS = 16, TOY_SLOTS = 12, TOY_CLASSES = TOY_SLOTS * TOY_PRINTS };
+
+/* What is in a table, without the table: of each class, how many. */
+typedef struct toy {
+    tamis *f;
+    size_t classes;
+    uint64_t keys[TOY_CLASSES]; /* one of each class */
+    unsigned times[TOY_CLASSES];
+} toy;
+
+static toy toy_of(uint64_t slots)
+{
+    toy y = { .f = shaped(slots, TOY_WIDTH, 0), .classes = (slots - 1) * TOY_PRINTS };
+    bool found[TOY_CLASSES] = { false };
+    size_t left = y.classes;
+
+    for (uint64_t key = 0; left; key++) {
+        entry e = entry_of_key(y.f, key);
+        size_t at = e.first * TOY_PRINTS + e.print;
+        y.keys[at] = key;
+        left -= !found[at];
+        found[at] = true;
+    }
+    return y;
+}
+
+static void assert_like_model(const toy *y)
+{
+    uint64_t total = 0;
+
+    for (size_t c = 0; c < y->classes; c++) {
+        assert_int_equal(tamis_count(y->f, y->keys[c]), y->times[c]);
+        assert_int_equal(tamis_has(y->f, y->keys[c]), y->times[c] > 0);
+        total += y->times[c];
+    }
+    assert_int_equal(tamis_describe(y->f).count, total);
+}
+
+static void toy_add(toy *y, size_t c)
+{
+    assert_int_equal(tamis_add(y->f, y->keys[c]), TAMIS_OK);
+    y->times[c] += y->times[c] < CEILING;
+}
+
+static void toy_remove(toy *y, size_t c)
+{
+    bool present = y->times[c] > 0;
+
+    assert_int_equal(tamis_remove(y->f, y->keys[c]), present ? TAMIS_OK : TAMIS_ABSENT);
+    y->times[c] -= present && y->times[c] < CEILING;
+}
+
+static void toy_clear(toy *y)
+{
+    memset(y->times, 0, sizeof y->times);
+    memset(y->f->payload, 0, y->f->plan.bytes);
+    y->f->count = 0;
+}
+
+/* Every three classes of the smallest table, in every order, and each of them removed again. */
+static void every_three_keys_of_five_slots(void **state)
+{
+    toy y = toy_of(5);
+    size_t step = is_sanitized() ? 7 : 1;
+
+    (void)state;
+    for (size_t a = 0; a < y.classes; a++)
+        for (size_t b = 0; b < y.classes; b++)
+            for (size_t c = (a + b) % step; c < y.classes; c += step) {
+                toy_clear(&y);
+                toy_add(&y, a);
+                toy_add(&y, b);
+                toy_add(&y, c);
+                assert_like_model(&y);
+                toy_remove(&y, b);
+                toy_remove(&y, b);
+                assert_like_model(&y);
+            }
+    tamis_free(y.f);
+}
+
+/* An owner for each slot, class + 1, or 0. */
+typedef struct matching {
+    size_t owner[TOY_SLOTS];
+    bool tried[TOY_SLOTS];
+} matching;
+
+static bool match(matching *m, const toy *y, size_t c)
+{
+    entry e = entry_of_key(y->f, y->keys[c]);
+
+    for (unsigned i = e.print == 0; i < PLACES; i++) {
+        uint64_t slot = slot_of(&e, i);
+        if (m->tried[slot])
+            continue;
+        m->tried[slot] = true;
+        if (!m->owner[slot] || match(m, y, m->owner[slot] - 1)) {
+            m->owner[slot] = c + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many find no slot, however all are moved about. */
+static unsigned least_stash(const toy *y)
+{
+    matching m = { { 0 }, { false } };
+    unsigned left = 0;
+
+    for (size_t c = 0; c < y->classes; c++)
+        for (unsigned i = 0; i < y->times[c]; i++) {
+            memset(m.tried, 0, sizeof m.tried);
+            left += !match(&m, y, c);
+        }
+    return left;
+}
+
+/* Moves are found whenever there are any: the stash holds what no arrangement has room for, and a
+ * key is refused if the stash would need a fifth place. */
+static void tables_of_a_few_slots_fill_up(void **state)
+{
+    const int steps = is_sanitized() ? 1000 : 10000;
+    uint64_t refused = 0, stashed = 0, left = 0;
+
+    (void)state;
+    for (uint64_t slots = 5; slots <= TOY_SLOTS; slots++) {
+        toy y = toy_of(slots);
+        table t = table_of(y.f);
+        rng r = rng_for(3300, slots);
+
+        for (int step = 0; step < steps; step++) {
+            size_t c = rng_below(&r, y.classes);
+            if (step % 200 == 0)
+                toy_clear(&y);
+            if (rng_below(&r, 3) == 0) {
+                toy_remove(&y, c);
+            } else {
+                image_bytes before = image_of(y.f);
+                tamis_status status = tamis_add(y.f, y.keys[c]);
+                y.times[c] += y.times[c] < CEILING;
+                assert_int_equal(status, least_stash(&y) > STASH_MOST ? TAMIS_FULL : TAMIS_OK);
+                if (status) {
+                    assert_true(is_image_of(&before, y.f));
+                    y.times[c]--;
+                    refused++;
+                }
+                free_bytes(&before);
+            }
+            assert_int_equal(stash_size(&t), least_stash(&y));
+            left += stashed && !stash_size(&t);
+            stashed = stash_size(&t);
+            assert_like_model(&y);
+            assert_true(is_whole(y.f));
+        }
+        tamis_free(y.f);
+    }
+    assert_true(refused > 100 && left > 50);
+}
+
+/* ---- Copies ------------------------------------------------------------ */
+
+static void counts_stop_at_three(void **state)
+{
+    tamis *f = shaped(100, 20, 0);
+
+    (void)state;
+    assert_int_equal(tamis_plan_ceiling(tamis_plan_of(f)), 3);
+    for (uint64_t n = 1; n <= 20; n++) {
+        assert_int_equal(tamis_add(f, 42), TAMIS_OK);
+        assert_int_equal(tamis_count(f, 42), n < 3 ? n : 3);
+        assert_int_equal(tamis_describe(f).count, n < 3 ? n : 3);
+    }
+    assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_OK);
+    assert_int_equal(tamis_count(f, 42), 3);
+    assert_int_equal(tamis_add_times(f, 43, 2), TAMIS_OK);
+    assert_int_equal(tamis_remove_times(f, 43, 3), TAMIS_ABSENT);
+    assert_int_equal(tamis_remove_times(f, 43, 2), TAMIS_OK);
+    assert_int_equal(tamis_remove(f, 43), TAMIS_ABSENT);
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+/* Tables of all loads, full ones too: all the copies or none of them. */
+static void add_times_is_all_or_nothing(void **state)
+{
+    uint64_t refused = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        tamis *f = shaped(20 + seed % 50, 14, seed);
+        uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (STASH_MOST + 1), key = 0;
+
+        while (tamis_describe(f).count < fill && tamis_add(f, key) == TAMIS_OK)
+            key++;
+        image_bytes before = image_of(f);
+        tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 2);
+        if (status) {
+            assert_int_equal(status, TAMIS_FULL);
+            assert_true(is_image_of(&before, f));
+            refused++;
+        } else {
+            assert_true(tamis_count(f, UINT64_MAX) >= 2 + seed % 2);
+        }
+        free_bytes(&before);
+        for (uint64_t i = 0; i < key; i++)
+            assert_true(tamis_has(f, i));
+        assert_true(is_whole(f));
+        tamis_free(f);
+    }
+    assert_true(refused > 50 && refused < 1950);
+}
+
+/* ---- Exact deletes ----------------------------------------------------- */
+
+static tamis_plan exact_plan(uint64_t n, uint64_t seed)
+{
+    tamis_spec spec = spec_for(n, 0.01, seed);
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_EXACT_DELETE;
+    assert_int_equal(tamis_plan_kind(&plan, KIND, &spec), TAMIS_OK);
+    return plan;
+}
+
+/* Hashes next to each other differ in what the filter knows of them. */
+static void neighbours_are_told_apart(const tamis_plan *p, rng *r)
+{
+    table t = { NULL, NULL, p->slots - 1, p->width };
+
+    for (int i = 0; i < 1000; i++) {
+        uint64_t h = rng_next(r);
+        entry a = entry_of(&t, h), b = entry_of(&t, h + 1);
+        assert_false(a.first == b.first && a.print == b.print);
+    }
+}
+
+static void few_keys_are_told_by_their_hash(void **state)
+{
+    bool seen[WIDEST + 1] = { false };
+
+    (void)state;
+    for (uint64_t n = 0; n < 420; n += 1 + n / 10) {
+        tamis_plan plan = exact_plan(n, n);
+        tamis *f = new_filter(&plan);
+        rng r = rng_for(3400, n);
+
+        seen[plan.width] = true;
+        neighbours_are_told_apart(&plan, &r);
+        for (uint64_t key = 0; key < n; key++)
+            assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        for (uint64_t key = n; key < n + 2000; key++) {
+            assert_false(tamis_has(f, key));
+            assert_int_equal(tamis_remove(f, key), TAMIS_ABSENT);
+        }
+        assert_true(is_whole(f));
+        for (uint64_t key = 0; key < n; key++)
+            assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+        for (uint64_t i = 0; i < plan.bytes; i++)
+            assert_int_equal(((uint8_t *)f->payload)[i], 0);
+        tamis_free(f);
+    }
+    for (unsigned width = 58; width < WIDEST; width++)
+        assert_true(seen[width]);
+}
+
+/* Slots of 64 bits begin at bytes: only a table of at most eight slots has them. */
+static void slots_of_64_bits(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        tamis *f = shaped(5 + seed % 4, WIDEST, seed);
+        for (uint64_t key = 0; key < 5; key++)
+            assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        for (uint64_t key = 0; key < 500; key++)
+            assert_int_equal(tamis_has(f, key), key < 5);
+        for (uint64_t key = 0; key < 500; key++)
+            assert_int_equal(tamis_remove(f, key), key < 5 ? TAMIS_OK : TAMIS_ABSENT);
+        assert_true(is_whole(f));
+        tamis_free(f);
+    }
+}
+
+/* ---- Sizes and loads --------------------------------------------------- */
+
+/* The least rate that still has the width. */
+static tamis_plan plan_of_width(uint64_t n, unsigned width)
+{
+    return plan_for(KIND, n, fmin(0.4, 0.9401 * exp2(TAG_BITS - (double)width)), 0);
+}
+
+/* Few keys pay for the stash and for being spread less evenly: in no more than 63 bytes, and 4 % of
+ * the rest. From 3000 on, 5 % is enough for everything. */
+static void sizes_follow_the_formula(void **state)
+{
+    enum { SIZES = 10000 };
+
+    (void)state;
+    for (unsigned i = 0; i < SIZES; i++) {
+        uint64_t n = (uint64_t)(1000 * pow(10000, i / (double)(SIZES - 1)));
+        unsigned width = NARROWEST + i % 27;
+        tamis_plan plan = plan_of_width(n, width);
+        double formula = (double)n * width / 0.94 / 8;
+
+        assert_true((double)plan.bytes <= (n < 3000 ? formula * 1.04 + 63 : formula * 1.05));
+        assert_true(plan.slots >= n && plan.capacity == n);
+    }
+}
+
+static double load_at_first_refusal(uint64_t slots, unsigned width, uint64_t seed)
+{
+    tamis *f = shaped(slots, width, seed);
+    uint64_t key = 0;
+
+    while (tamis_add(f, key) == TAMIS_OK)
+        key++;
+    double load = (double)tamis_describe(f).count / (double)slots;
+    assert_true(is_whole(f));
+    tamis_free(f);
+    return load;
+}
+
+static void tables_fill_to_94_percent(void **state)
+{
+    const unsigned widths[] = { 6, 8, 10, 12, 16, 20 };
+    const uint64_t tables = is_long_run() ? 200 : is_sanitized() ? 1 : 6;
+
+    (void)state;
+    for (int w = 0; w < 6; w++)
+        for (uint64_t seed = 0; seed < tables; seed++)
+            assert_true(load_at_first_refusal(106500, widths[w], seed) >= 0.945);
+}
+
+/* Plans of few keys and narrow slots are the ones that could fail. */
+static void plans_take_their_keys(void **state)
+{
+    const uint64_t tables = is_sanitized() ? 20 : 200;
+
+    (void)state;
+    for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
+        for (unsigned width = NARROWEST; width <= 18; width += 4)
+            for (uint64_t seed = 0; seed < tables; seed++) {
+                tamis_plan plan = plan_of_width(n, width);
+                plan.hasher.seed = seed + 1000 * n;
+                tamis *f = new_filter(&plan);
+                for (uint64_t key = 0; key < n; key++)
+                    assert_int_equal(tamis_add(f, key), TAMIS_OK);
+                tamis_free(f);
+            }
+}
+
+/* ---- Verifying --------------------------------------------------------- */
+
+static void assert_broken(const tamis *f)
+{
+    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
+}
+
+static void verify_sees_wrong_counts(void **state)
+{
+    tamis *f = shaped(20, 9, 1);
+
+    (void)state;
+    assert_int_equal(tamis_add(f, 5), TAMIS_OK);
+    assert_true(is_whole(f));
+    f->count = 0;
+    assert_broken(f);
+    f->count = 2;
+    assert_broken(f);
+    tamis_free(f);
+}
+
+/* The first slot is the second of no window, and the last one not the first. */
+static void verify_sees_slots_of_no_window(void **state)
+{
+    (void)state;
+    for (uint64_t value = 1; value < 64; value++) {
+        tamis *f = shaped(20, 6, 1);
+        table t = table_of(f);
+
+        f->count = 1;
+        put(&t, 0, value);
+        assert_int_equal(is_whole(f), value % 2 == 0);
+        put(&t, 0, 0);
+        put(&t, 19, value);
+        assert_int_equal(is_whole(f), value % 2 == 1);
+        tamis_free(f);
+    }
+}
+
+/* Four slots, or three and the stash, or any number of both. */
+static void verify_sees_crowds(void **state)
+{
+    (void)state;
+    for (uint64_t key = 0; key < 50; key++) {
+        tamis *f = shaped(20, 12, 1);
+        table t = table_of(f);
+        entry e = entry_of_key(f, key);
+
+        assert_int_equal(tamis_add_times(f, key, 3), TAMIS_OK);
+        assert_true(is_whole(f));
+        put_le64(t.stash, 1);
+        put_le64(t.stash + 8, place(key, f->salt));
+        f->count = 4;
+        assert_broken(f);
+        memset(t.stash, 0, STASH_BYTES);
+        for (unsigned i = 0; i < PLACES; i++)
+            put(&t, slot_of(&e, i), value_at(&e, i));
+        assert_int_equal(is_whole(f), e.print == 0);
+        tamis_free(f);
+    }
+}
+
+static void verify_sees_the_stash(void **state)
+{
+    tamis *f = shaped(20, 12, 1);
+    table t = table_of(f);
+
+    (void)state;
+    for (uint64_t n = 0; n <= STASH_MOST; n++) {
+        for (uint64_t i = 0; i < STASH_MOST; i++)
+            put_le64(t.stash + 8 + 8 * i, i < n ? place(i, f->salt) : 0);
+        put_le64(t.stash, n);
+        f->count = n;
+        assert_true(is_whole(f));
+        if (n < STASH_MOST)
+            t.stash[STASH_BYTES - 1] = 1;
+        else
+            put_le64(t.stash, ++f->count);
+        assert_broken(f);
+    }
+    put_le64(t.stash, UINT64_MAX);
+    assert_broken(f);
+    for (unsigned i = 0; i < STASH_MOST; i++)
+        put_le64(t.stash + 8 + 8 * i, place(7, f->salt));
+    put_le64(t.stash, STASH_MOST);
+    f->count = STASH_MOST;
+    assert_broken(f);
+    tamis_free(f);
+}
+
+static void verify_sees_bits_past_the_end(void **state)
+{
+    (void)state;
+    for (unsigned width = NARROWEST; width <= WIDEST; width++) {
+        tamis *f = shaped(21, width, 0);
+        table t = table_of(f);
+
+        for (unsigned bit = 21 * width % 8; bit && bit < 8; bit++) {
+            t.stash[-1] = (uint8_t)(1u << bit);
+            assert_broken(f);
+        }
+        t.stash[-1] = 0;
+        assert_true(is_whole(f));
+        tamis_free(f);
+    }
+}
+
+static void geometries_are_checked(void **state)
+{
+    const tamis_ops *ops = tamis__ops(KIND);
+    const tamis_plan good = plan_for(KIND, 100, 0.01, 0);
+    const uint64_t wrong_slots[] = { 0, 4, (UINT64_C(1) << 45) + 1, UINT64_MAX };
+    tamis_plan p = good;
+
+    (void)state;
+    assert_int_equal(ops->bytes(&p), good.bytes);
+    for (int i = 0; i < 4; i++) {
+        p.slots = wrong_slots[i];
+        assert_int_equal(ops->bytes(&p), 0);
+    }
+    p = good;
+    p.width = NARROWEST - 1;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.width = WIDEST + 1;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.hashes = 1;
+    assert_int_equal(ops->bytes(&p), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_other_of_the_other_is_the_first),
+        cmocka_unit_test(every_print_of_every_start),
+        cmocka_unit_test(starts_and_prints_are_even),
+        cmocka_unit_test(slots_keep_to_themselves),
+        cmocka_unit_test(every_three_keys_of_five_slots),
+        cmocka_unit_test(tables_of_a_few_slots_fill_up),
+        cmocka_unit_test(counts_stop_at_three),
+        cmocka_unit_test(add_times_is_all_or_nothing),
+        cmocka_unit_test(few_keys_are_told_by_their_hash),
+        cmocka_unit_test(slots_of_64_bits),
+        cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(tables_fill_to_94_percent),
+        cmocka_unit_test(plans_take_their_keys),
+        cmocka_unit_test(verify_sees_wrong_counts),
+        cmocka_unit_test(verify_sees_slots_of_no_window),
+        cmocka_unit_test(verify_sees_crowds),
+        cmocka_unit_test(verify_sees_the_stash),
+        cmocka_unit_test(verify_sees_bits_past_the_end),
+        cmocka_unit_test(geometries_are_checked),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
