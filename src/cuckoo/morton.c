@@ -115,6 +115,21 @@ static double rate(const tamis_plan *p, double n)
     return stranger_rate(&s, &x, n, clear_before(p, n));
 }
 
+/* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
+ * them, for copies stop before; else it is as good as certain if pairs of buckets are many. Larger
+ * sets of buckets that cannot take their keys are far less likely. */
+static bool has_pairs_enough(const tamis_plan *p)
+{
+    uint64_t numbers[4];
+
+    number_plan(numbers, p);
+    double distances = (double)(numbers[1] >> 32) * buckets_of(p) / 2;
+    double pairs = distances * (double)p->slots * buckets_of(p) / 2;
+    double keys = (double)p->capacity / pairs;
+
+    return distances >= exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
+}
+
 static bool plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets, unsigned width)
 {
     shape s = shape_of(buckets, width);
@@ -140,6 +155,11 @@ static unsigned least_buckets(unsigned width)
     return buckets;
 }
 
+static bool is_enough(const tamis_plan *p, double fpr)
+{
+    return rate(p, (double)p->capacity) <= fpr && has_pairs_enough(p);
+}
+
 /* More buckets take more room and lower the rate: the fewest that do, with this width. */
 static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 {
@@ -147,12 +167,12 @@ static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (plan_blocks(p, spec, 2 * middle, width) && rate(p, (double)p->capacity) <= spec->fpr)
+        if (plan_blocks(p, spec, 2 * middle, width) && is_enough(p, spec->fpr))
             high = middle;
         else
             low = middle + 1;
     }
-    return plan_blocks(p, spec, 2 * low, width) && rate(p, (double)p->capacity) <= spec->fpr;
+    return plan_blocks(p, spec, 2 * low, width) && is_enough(p, spec->fpr);
 }
 
 /* Wider fingerprints are tried until even the fewest buckets take more room. */

@@ -43,7 +43,7 @@ static void check_places(const table *t, rng *r)
         assert_true(other.home < t->homes && other.bucket < t->s.buckets);
         assert_true((at.bucket ^ other.bucket) & 1);
         assert_true(back.home == at.home && back.bucket == at.bucket && back.print == at.print);
-        if (t->homes >= 3)
+        if (t->homes >= FEW_HOMES)
             assert_true(block_of(t, &other) != block_of(t, &at));
     }
 }
