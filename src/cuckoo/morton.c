@@ -116,8 +116,10 @@ static double rate(const tamis_plan *p, double n)
 }
 
 /* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
- * them, for copies stop before; else it is as good as certain if pairs of buckets are many. Larger
- * sets of buckets that cannot take their keys are far less likely. */
+ * them, for copies stop before: if distances in equal steps are enough for all, or if there are
+ * more than sqrt(5) times as many, where they are multiples of the golden ratio. Else it is as good
+ * as certain if pairs of buckets are many. Larger sets of buckets that cannot take their keys are
+ * far less likely. */
 static bool has_pairs_enough(const tamis_plan *p)
 {
     uint64_t numbers[4];
@@ -126,8 +128,9 @@ static bool has_pairs_enough(const tamis_plan *p)
     double distances = (double)(numbers[1] >> 32) * buckets_of(p) / 2;
     double pairs = distances * (double)p->slots * buckets_of(p) / 2;
     double keys = (double)p->capacity / pairs;
+    double apart = p->slots < FEW_HOMES ? 1 : 2.5;
 
-    return distances >= exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
+    return distances >= apart * exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
 }
 
 static bool plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets, unsigned width)

@@ -75,7 +75,6 @@ static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
     uint64_t homes = p->slots >> doublings_of(p);
     uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
     uint64_t step = (((uint64_t)s.marks << 16) + s.buckets - 1) / s.buckets;
-
     unsigned bits = p->width + doublings_of(p);
 
     numbers[0] = homes;
