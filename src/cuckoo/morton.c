@@ -178,15 +178,17 @@ static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
     return plan_blocks(p, spec, 2 * low, width) && is_enough(p, spec->fpr);
 }
 
-/* Wider fingerprints are tried until even the fewest buckets take more room. */
+/* Wider fingerprints are tried until even the fewest buckets take more room. Those of a filter that
+ * grows have a bit to give. */
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
     tamis_plan best = *p;
+    unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
 
     if (spec->load > HIGHEST_LOAD)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
-    for (unsigned width = MIN_WIDTH; width <= MAX_WIDTH; width++) {
+    for (unsigned width = least; width <= MAX_WIDTH; width++) {
         if (plan_blocks(p, spec, least_buckets(width), width) && p->slots >= best.slots)
             break;
         if (plan_buckets(p, spec, width) && p->slots < best.slots)
