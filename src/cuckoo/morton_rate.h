@@ -173,9 +173,10 @@ static inline double uneven(const flow *x)
     return 1 + 0.19 * x->full * x->full * x->blocks / (x->blocks + REACH);
 }
 
-/* Fingerprints that moved away and later back have left a mark in their second bucket. They are
- * many where both buckets and blocks are often full, which only rates above 5 % make worth while: a
- * fit, to filters of 4 to 8 bits with 6000 blocks that no test uses, to a fifth of the term. */
+/* Where both buckets and blocks are often full, which only rates above 5 % make worth while, more
+ * fingerprints than on average have a second bucket that is marked; perhaps those that moved away
+ * and later back. A fit, form and factor, to one filter each of seven shapes of 4 to 8 bits with
+ * 6000 blocks: it meets the term to a third. */
 static inline double back_again(const flow *x, double n)
 {
     double both = n > 0 ? x->tight / n * x->full : 0;
