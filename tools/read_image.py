@@ -1481,10 +1481,10 @@ class Morton:
         """The number of the other bucket, over all homes."""
         buckets, _, _, doublings = cls.shape(h)
         homes = h.slots >> doublings
-        y = mix64(value + 0x9E3779B97F4A7C15 & 2**64 - 1)
-        reach = min(homes - 2, 128) if homes >= 3 else 0
-        far = (1 + ((y >> 32) * reach >> 32)) * buckets if reach else 0
-        far += 1 + 2 * ((y & 2**32 - 1) * (buckets // 2) >> 32)
+        bits = h.width + doublings
+        nearest, reach = (0, homes) if homes < 4 else (1, min(homes - 2, 128))
+        z = value << 32 - bits if homes < 4 else value * 0x9E3779B1 & 2**32 - 1
+        far = buckets * nearest + 1 + 2 * (z * reach * (buckets // 2) >> 32)
         return (at + far if at % buckets & 1 else at - far) % (homes * buckets)
 
     @classmethod

@@ -115,6 +115,24 @@ static double rate(const tamis_plan *p, double n)
     return stranger_rate(&s, &x, n, clear_before(p, n));
 }
 
+/* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
+ * them, for copies stop before: if distances in equal steps are enough for all, or if there are
+ * more than sqrt(5) times as many, where they are multiples of the golden ratio. Else it is as good
+ * as certain if pairs of buckets are many. Larger sets of buckets that cannot take their keys are
+ * far less likely. */
+static bool has_pairs_enough(const tamis_plan *p)
+{
+    uint64_t numbers[4];
+
+    number_plan(numbers, p);
+    double distances = (double)(numbers[1] >> 32) * buckets_of(p) / 2;
+    double pairs = distances * (double)p->slots * buckets_of(p) / 2;
+    double keys = (double)p->capacity / pairs;
+    double apart = p->slots < FEW_HOMES ? 1 : 2.5;
+
+    return distances >= apart * exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
+}
+
 static bool plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets, unsigned width)
 {
     shape s = shape_of(buckets, width);
@@ -140,6 +158,11 @@ static unsigned least_buckets(unsigned width)
     return buckets;
 }
 
+static bool is_enough(const tamis_plan *p, double fpr)
+{
+    return rate(p, (double)p->capacity) <= fpr && has_pairs_enough(p);
+}
+
 /* More buckets take more room and lower the rate: the fewest that do, with this width. */
 static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 {
@@ -147,23 +170,25 @@ static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (plan_blocks(p, spec, 2 * middle, width) && rate(p, (double)p->capacity) <= spec->fpr)
+        if (plan_blocks(p, spec, 2 * middle, width) && is_enough(p, spec->fpr))
             high = middle;
         else
             low = middle + 1;
     }
-    return plan_blocks(p, spec, 2 * low, width) && rate(p, (double)p->capacity) <= spec->fpr;
+    return plan_blocks(p, spec, 2 * low, width) && is_enough(p, spec->fpr);
 }
 
-/* Wider fingerprints are tried until even the fewest buckets take more room. */
+/* Wider fingerprints are tried until even the fewest buckets take more room. Those of a filter that
+ * grows have a bit to give. */
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
     tamis_plan best = *p;
+    unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
 
     if (spec->load > HIGHEST_LOAD)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
-    for (unsigned width = MIN_WIDTH; width <= MAX_WIDTH; width++) {
+    for (unsigned width = least; width <= MAX_WIDTH; width++) {
         if (plan_blocks(p, spec, least_buckets(width), width) && p->slots >= best.slots)
             break;
         if (plan_buckets(p, spec, width) && p->slots < best.slots)

@@ -19,7 +19,8 @@ enum {
     MIN_BUCKETS = 16, /* in a block, an even number */
     MAX_BUCKETS = 64,
     MIN_MARKS = 16,
-    REACH = 128, /* blocks between the two buckets of a key: 8 KiB are a page or three */
+    FEW_HOMES = 4, /* fewer have more pairs of buckets if both may be in one block */
+    REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
 };
 
 /* How a block is divided. */
@@ -43,8 +44,9 @@ static inline shape shape_of(unsigned buckets, unsigned width)
 /* A filter, taken apart. */
 typedef struct table {
     uint8_t *at;
-    uint64_t salt, homes; /* blocks before any doubling */
-    uint32_t reach, step; /* 2^16 marks per bucket, rounded up */
+    uint64_t salt, homes;   /* blocks before any doubling */
+    uint32_t reach, step;   /* homes to choose from; 2^16 marks per bucket, rounded up */
+    uint32_t nearest, turn; /* homes; what fingerprints are multiplied by to be spread */
     unsigned doublings;
     shape s;
 } table;
@@ -71,13 +73,15 @@ static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
 {
     shape s = shape_of(buckets_of(p), p->width);
     uint64_t homes = p->slots >> doublings_of(p);
-    uint64_t reach = homes < 3 ? 0 : homes - 2 < REACH ? homes - 2 : REACH;
+    uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
     uint64_t step = (((uint64_t)s.marks << 16) + s.buckets - 1) / s.buckets;
+    unsigned bits = p->width + doublings_of(p);
 
     numbers[0] = homes;
     numbers[1] = reach << 32 | step;
     numbers[2] =
         (uint64_t)doublings_of(p) << 32 | s.buckets << 24 | s.marks << 16 | s.slots << 8 | s.width;
+    numbers[3] = homes < FEW_HOMES ? UINT64_C(1) << (32 - bits) : UINT64_C(0x9E3779B1);
 }
 
 static inline table table_of(const tamis *f)
@@ -89,6 +93,8 @@ static inline table table_of(const tamis *f)
                     .homes = f->numbers[0],
                     .reach = (uint32_t)(x >> 32),
                     .step = (uint32_t)x,
+                    .nearest = f->numbers[0] >= FEW_HOMES,
+                    .turn = (uint32_t)f->numbers[3],
                     .doublings = (unsigned)(y >> 32),
                     .s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255 } };
 }
@@ -133,12 +139,17 @@ static inline spot spot_of(const table *t, uint64_t h)
 
 /* The other bucket of a fingerprint: up from odd buckets, down from even ones, by an odd number
  * that the fingerprint decides, so that twice leads back. That number is at least the buckets of a
- * block where there are three homes, and leads around the end of the table. */
+ * block unless homes are few, and leads around the end of the table.
+ *
+ * Two fingerprints with one distance share both buckets, and would fill them before copies stop.
+ * So distances are spread evenly and not at random: by multiples of the golden ratio, which are
+ * far apart for any fingerprints that follow each other, as those of a block do that was split; or
+ * in equal steps where homes are few. */
 static inline spot other_of(const table *t, const spot *at)
 {
-    uint64_t x = mix64(at->print + HASH_GOLDEN);
-    uint64_t homes = t->reach ? 1 + ((x >> 32) * t->reach >> 32) : 0;
-    uint32_t odd = 1 + 2 * (uint32_t)((uint64_t)(uint32_t)x * (t->s.buckets / 2) >> 32);
+    uint64_t turns = (uint64_t)(uint32_t)(at->print * t->turn) * t->reach;
+    uint64_t homes = t->nearest + (turns >> 32);
+    uint32_t odd = 1 + 2 * (uint32_t)((uint64_t)(uint32_t)turns * (t->s.buckets / 2) >> 32);
     uint32_t up = at->bucket + odd, down = at->bucket - odd;
 
     if (at->bucket & 1) {

@@ -93,4 +93,20 @@ static inline void assert_same_answers(const tamis *f, const tamis *g, const uin
     }
 }
 
+/* Kinds that mark where keys were turned away, for good: once keys have come and gone, lookups go
+ * further, and find what they would have found and perhaps more. */
+static inline bool keeps_marks(tamis_kind kind)
+{
+    return kind == TAMIS_MORTON;
+}
+
+static inline void assert_no_fewer_answers(const tamis *f, const tamis *g, const uint64_t *keys,
+                                           size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_true(tamis_has(f, keys[i]) <= tamis_has(g, keys[i]));
+        assert_true(tamis_count(f, keys[i]) <= tamis_count(g, keys[i]));
+    }
+}
+
 #endif

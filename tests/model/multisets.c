@@ -9,9 +9,11 @@ static bool has_prints(const ground *g)
     return tamis_kind_can(g->plan.kind) & TAMIS_CAN_RESIZE;
 }
 
+/* Marks depend on the order of adds, and what strangers find depends on them. */
 static void assert_same(const ground *g, const tamis *a, const tamis *b)
 {
-    assert_same_answers(a, b, g->keys, g->n + g->n_strangers);
+    if (!keeps_marks(g->plan.kind))
+        assert_same_answers(a, b, g->keys, g->n + g->n_strangers);
     assert_int_equal(tamis_describe(a).count, tamis_describe(b).count);
     if (has_prints(g))
         assert_true(same_image(a, b));
@@ -44,6 +46,12 @@ static tamis *counted(const ground *g, const bag *b)
     return f;
 }
 
+static void assert_counts(const ground *g, const tamis *f, const bag *b)
+{
+    for (size_t i = 0; i < g->n; i++)
+        assert_true(tamis_count(f, g->keys[i]) >= b->times[i]);
+}
+
 /* ---- Times ------------------------------------------------------------- */
 
 static void add_times_is_add(ground *g)
@@ -56,7 +64,12 @@ static void add_times_is_add(ground *g)
             if (b.times[i] > round)
                 assert_int_equal(tamis_add(h, g->keys[i]), TAMIS_OK);
     assert_same(g, f, h);
-    assert_int_equal(tamis_describe(f).count, b.total);
+    assert_counts(g, f, &b);
+    assert_counts(g, h, &b);
+    if (keeps_marks(g->plan.kind)) /* keys may come to the ceiling together */
+        assert_true(tamis_describe(f).count <= b.total);
+    else
+        assert_int_equal(tamis_describe(f).count, b.total);
     assert_true(is_whole(f));
     free(b.times);
     tamis_free(f);
@@ -86,6 +99,7 @@ static void remove_times_undoes_add_times(ground *g)
 {
     bag b = bag_of(g);
     tamis *f = counted(g, &b), *h = NULL;
+    bool stays = false;
 
     assert_int_equal(tamis_clone(&h, f, NULL), TAMIS_OK);
     for (size_t i = 0; i < g->n; i += 3) {
@@ -93,10 +107,16 @@ static void remove_times_undoes_add_times(ground *g)
 
         if (comes_to_stay(h, g->keys[i], more))
             continue;
-        if (tamis_add_times(h, g->keys[i], more) == TAMIS_OK)
-            assert_int_equal(tamis_remove_times(h, g->keys[i], more), TAMIS_OK);
+        if (tamis_add_times(h, g->keys[i], more) != TAMIS_OK)
+            continue;
+        /* Together with one that a lookup did not meet before. */
+        stays |= comes_to_stay(h, g->keys[i], 0);
+        assert_int_equal(tamis_remove_times(h, g->keys[i], more), TAMIS_OK);
     }
-    assert_same(g, f, h);
+    assert_true(is_whole(h));
+    if (!stays)
+        assert_same(g, f, h);
+    assert_counts(g, h, &b);
     for (size_t i = g->n; i-- > 0;)
         assert_int_equal(tamis_remove_times(h, g->keys[i], b.times[i]), TAMIS_OK);
     assert_nothing_left(g, h);
@@ -113,9 +133,10 @@ static void too_many_removes_change_nothing(ground *g)
 
     for (size_t i = 0; i < g->n + g->n_strangers; i++) {
         uint64_t more = tamis_count(f, g->keys[i]) + 1;
+        tamis_status refused = comes_to_stay(f, g->keys[i], 0) ? TAMIS_OK : TAMIS_ABSENT;
 
-        assert_int_equal(tamis_remove_times(f, g->keys[i], more), TAMIS_ABSENT);
-        assert_int_equal(tamis_remove_times(f, g->keys[i], UINT64_MAX), TAMIS_ABSENT);
+        assert_int_equal(tamis_remove_times(f, g->keys[i], more), refused);
+        assert_int_equal(tamis_remove_times(f, g->keys[i], UINT64_MAX), refused);
         if (more == 1)
             assert_int_equal(tamis_remove(f, g->keys[i]), TAMIS_ABSENT);
         assert_int_equal(tamis_remove_times(f, g->keys[i], 0), TAMIS_OK);

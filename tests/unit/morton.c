@@ -43,7 +43,7 @@ static void check_places(const table *t, rng *r)
         assert_true(other.home < t->homes && other.bucket < t->s.buckets);
         assert_true((at.bucket ^ other.bucket) & 1);
         assert_true(back.home == at.home && back.bucket == at.bucket && back.print == at.print);
-        if (t->homes >= 3)
+        if (t->homes >= FEW_HOMES)
             assert_true(block_of(t, &other) != block_of(t, &at));
     }
 }
@@ -65,6 +65,41 @@ static void the_other_of_the_other_is_the_first(void **state)
                 table t = table_of(&f);
                 check_places(&t, &r);
             }
+}
+
+/* Of all fingerprints there are, at one bucket: short ones all lead elsewhere. */
+static bool others_differ(const table *t)
+{
+    uint64_t seen[32];
+    unsigned n = 1u << t->s.width;
+
+    for (unsigned p = 0; p < n; p++) {
+        spot at = { 0, 1, p }, other = other_of(t, &at);
+        seen[p] = other.home * t->s.buckets + other.bucket;
+        for (unsigned i = 0; i < p; i++)
+            if (seen[i] == seen[p])
+                return false;
+    }
+    return true;
+}
+
+/* Longer ones may, for few keys have each: at most 10^-9 of filters of a plan refuse a key. */
+static void short_fingerprints_share_no_buckets(void **state)
+{
+    const double fprs[] = { 0.2, 0.15, 0.1, 0.07, 0.05 };
+
+    (void)state;
+    for (int k = 0; k < 5; k++)
+        for (uint64_t n = 1; n < 100000; n += 1 + n / 10) {
+            tamis_plan plan = planned(n, fprs[k], 0);
+            tamis f = { .plan = plan };
+
+            number_plan(f.numbers, &f.plan);
+            table t = table_of(&f);
+            double pairs = (double)t.reach * (double)t.homes * t.s.buckets * t.s.buckets / 4;
+            if (t.s.width <= 5 && pairs * pow((double)n / pairs, 7) / 5040 > 1e-9)
+                assert_true(others_differ(&t));
+        }
 }
 
 /* ---- One block --------------------------------------------------------- */
@@ -288,6 +323,22 @@ static void no_room_is_wasted(void **state)
     assert_true(planned(10000000, 0.0032, 0).bytes * 8 <= 118000000);
 }
 
+/* Where whole blocks are many, they are no more than 5 % above it, whatever the number of keys. */
+static void sizes_follow_the_formula(void **state)
+{
+    rng r = rng_for(1910, 0);
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        double fpr = pow(10, -0.7 - (double)rng_below(&r, 5000) / 1000);
+        double n = floor(pow(10, 3 + (double)rng_below(&r, 4000) / 1000));
+        tamis_plan plan = planned((uint64_t)n, fpr, 0);
+        double formula = n * 64 / (0.95 * shape_of(buckets_of(&plan), plan.width).slots);
+
+        assert_true((double)plan.bytes <= fmax(1.05 * formula, formula + 64));
+    }
+}
+
 /* ---- Growing ----------------------------------------------------------- */
 
 static void assert_rate_at(const tamis *f, uint64_t n, rng *r)
@@ -393,12 +444,14 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_other_of_the_other_is_the_first),
+        cmocka_unit_test(short_fingerprints_share_no_buckets),
         cmocka_unit_test(blocks_are_lists),
         cmocka_unit_test(no_key_is_lost_by_moves),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(a_key_that_comes_a_million_times_leaves_room),
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(no_room_is_wasted),
+        cmocka_unit_test(sizes_follow_the_formula),
         cmocka_unit_test(filters_grow_without_keys),
         cmocka_unit_test(growing_ends_when_there_are_no_more_bits),
         cmocka_unit_test(verify_sees_what_is_wrong),
