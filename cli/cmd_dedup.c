@@ -9,61 +9,37 @@
 #include "number.h"
 #include "output.h"
 
-/* A filter of seven intervals of time, and of the one at hand (tamis_rotate). When more lines come
- * in an interval than it has room for, a larger one goes on, and this fades. */
-typedef struct pane {
-    tamis *filter;
-    uint64_t added, room; /* in the interval at hand */
-    unsigned age;         /* intervals since a larger one took over */
-    struct pane *older;
-} pane;
-
+/* A window of time is that of the interval at hand and of seven before it, a filter each. */
 enum { INTERVALS = 7 };
 
 typedef struct dedup {
     tamis_spec spec;
     tamis_kind kind;
     uint64_t window;   /* latest lines to look at; 0: all */
-    uint64_t interval; /* nanoseconds between rotations; 0: none */
-    uint64_t rotated;  /* when */
+    uint64_t interval; /* in nanoseconds; 0: no window of time */
+    uint64_t begun;    /* when the one at hand began */
+    uint64_t held;     /* different lines that came in it */
     bool refreshes;    /* what is found is added again, so that it stays */
     bool fixed, counting;
-    pane *panes; /* the newest first */
+    tamis *seen[INTERVALS + 1]; /* the newest first */
+    unsigned n_seen;
     uint64_t lines, dropped;
     buffer out;
 } dedup;
 
-/* ---- Panes ------------------------------------------------------------- */
+/* ---- What was seen ----------------------------------------------------- */
 
-static pane *pane_new(const dedup *d, uint64_t keys, pane *older)
+static tamis *filter_for(const dedup *d, uint64_t keys)
 {
-    pane *p = malloc(sizeof *p);
     tamis_spec spec = d->spec;
     tamis_plan plan;
+    tamis *f = NULL;
     tamis_status status;
 
-    if (!p)
-        die(CODE_MEMORY, "out of memory");
-    *p = (pane){ .room = (keys + INTERVALS - 1) / INTERVALS, .older = older };
     spec.keys = keys;
-    if ((status = tamis_plan_kind(&plan, d->kind, &spec)) ||
-        (status = tamis_new(&p->filter, &plan, NULL)))
+    if ((status = tamis_plan_kind(&plan, d->kind, &spec)) || (status = tamis_new(&f, &plan, NULL)))
         die_status("plan", "what was seen", status);
-    return p;
-}
-
-static void drop_faded(pane *p)
-{
-    while (p->older) {
-        pane *older = p->older;
-        if (older->age <= INTERVALS) {
-            p = older;
-            continue;
-        }
-        p->older = older->older;
-        tamis_free(older->filter);
-        free(older);
-    }
+    return f;
 }
 
 static uint64_t now(void)
@@ -74,57 +50,54 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void rotate_all(dedup *d)
+/* The next interval is likely to be as the last one. */
+static void begin_interval(dedup *d)
 {
-    for (pane *p = d->panes; p; p = p->older) {
-        tamis_status status = tamis_rotate(p->filter);
-        if (status)
-            die_status("rotate", "what was seen", status);
-        p->added = 0;
-        p->age += p != d->panes;
-    }
-    drop_faded(d->panes);
+    if (d->n_seen > INTERVALS)
+        tamis_free(d->seen[--d->n_seen]);
+    memmove(d->seen + 1, d->seen, d->n_seen * sizeof *d->seen);
+    d->seen[0] = filter_for(d, d->held);
+    d->n_seen++;
+    d->held = 0;
 }
 
-/* After a long pause, no more rotations than make everything fade. */
+/* After a long pause, no more intervals than make everything forgotten. */
 static void follow_the_clock(dedup *d)
 {
-    uint64_t passed = d->interval ? (now() - d->rotated) / d->interval : 0;
+    uint64_t passed = d->interval ? (now() - d->begun) / d->interval : 0;
 
-    d->rotated += passed * d->interval;
+    d->begun += passed * d->interval;
     for (uint64_t i = 0; i < passed && i <= INTERVALS; i++)
-        rotate_all(d);
+        begin_interval(d);
+}
+
+static void begin(dedup *d)
+{
+    uint64_t keys = d->window ? d->window : d->spec.keys;
+
+    d->begun = now();
+    if (d->interval) {
+        d->spec.fpr /= INTERVALS + 1;
+        keys = (keys + INTERVALS - 1) / INTERVALS;
+    }
+    d->seen[d->n_seen++] = filter_for(d, keys);
 }
 
 /* ---- Lines ------------------------------------------------------------- */
 
-static bool was_seen(const dedup *d, uint64_t key)
-{
-    for (const pane *p = d->panes; p; p = p->older)
-        if (tamis_has(p->filter, key))
-            return true;
-    return false;
-}
-
-static void see(dedup *d, uint64_t key)
-{
-    pane *p = d->panes;
-
-    if (d->interval && p->added >= p->room)
-        d->panes = p = pane_new(d, p->room * INTERVALS * 2, p);
-    tamis_status status = tamis_add(p->filter, key);
-    if (status)
-        die_status("remember", "a line", status);
-    p->added++;
-}
-
 /* Whether the line goes out. */
 static bool is_new(dedup *d, uint64_t key)
 {
-    bool seen = was_seen(d, key);
+    bool in_newest = tamis_has(d->seen[0], key), seen = in_newest;
 
-    if (!seen || d->refreshes)
-        see(d, key);
+    for (unsigned i = 1; i < d->n_seen && !seen; i++)
+        seen = tamis_has(d->seen[i], key);
+    if (!seen || d->refreshes) {
+        tamis_status status = tamis_add(d->seen[0], key);
+        if (status)
+            die_status("remember", "a line", status);
+    }
+    d->held += !in_newest;
     return !seen;
 }
 
@@ -155,8 +128,8 @@ static void warm(const dedup *d, const uint64_t *keys, size_t n)
 {
     uint64_t hits[BATCH_LINES / 64];
 
-    for (const pane *p = d->panes; p; p = p->older)
-        tamis_has_many(p->filter, hits, keys, n);
+    for (unsigned i = 0; i < d->n_seen; i++)
+        tamis_has_many(d->seen[i], hits, keys, n);
 }
 
 /* Lines without the key stay. Neighbours go out together: they stand together in the text. */
@@ -226,8 +199,8 @@ static uint64_t interval_of(const args *a, const char *text)
 static void choose_window(dedup *d, const args *a)
 {
     d->refreshes = true;
-    d->kind = TAMIS_WINDOW;
     d->interval = interval_of(a, a->value);
+    d->kind = d->interval ? TAMIS_SCALABLE : TAMIS_WINDOW;
     d->window = d->interval ? 0 : args_count(a, 1, UINT64_C(1) << 50);
 }
 
@@ -257,18 +230,14 @@ static void take_option(dedup *d, source *s, const args *a)
 
 static void end(dedup *d)
 {
-    while (d->panes) {
-        pane *p = d->panes;
-        d->panes = p->older;
-        tamis_free(p->filter);
-        free(p);
-    }
+    while (d->n_seen)
+        tamis_free(d->seen[--d->n_seen]);
     buffer_free(&d->out);
 }
 
 static void warn_if_crowded(const dedup *d)
 {
-    const tamis_plan *plan = tamis_plan_of(d->panes->filter);
+    const tamis_plan *plan = tamis_plan_of(d->seen[0]);
     uint64_t kept_lines = d->lines - d->dropped;
 
     if (d->kind == TAMIS_BLOOM && kept_lines > plan->capacity)
@@ -289,8 +258,7 @@ static int run(args *a)
         args_refuse(a, "--fixed and --window exclude each other: a window of lines is fixed");
     source_inputs(&s, a, args_operands(a, 0, SIZE_MAX, NULL));
     s.format.hasher = d.spec.hasher;
-    d.panes = pane_new(&d, d.window ? d.window : d.spec.keys, NULL);
-    d.rotated = now();
+    begin(&d);
     pipeline_run(&p, &s);
     if (d.counting)
         fprintf(stderr, "%" PRIu64 " lines, %" PRIu64 " dropped\n", d.lines, d.dropped);

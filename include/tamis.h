@@ -292,7 +292,7 @@ TAMIS_API tamis_status tamis_add_absent(tamis *f, bool *added, uint64_t key) TAM
  * a key that it is taken for, as often as it would have been a false positive. */
 TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* As many removes of one key; TAMIS_ABSENT, and no change, if it is there fewer times.
- * TAMIS_CAN_COUNT kinds only. */
+ * Kinds with TAMIS_CAN_COUNT and TAMIS_CAN_REMOVE only. */
 TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* The key was added at most that often, unless it is tamis_plan_ceiling(); 1 or 0 in kinds without
  * TAMIS_CAN_COUNT. */

@@ -88,13 +88,15 @@ static inline struct CMUnitTest law_test(law_case *c, const law *l, tamis_kind k
 
 static inline int check_laws(const law *laws, size_t n)
 {
-    static law_case cases[1024];
-    static struct CMUnitTest tests[1024];
+    enum { MOST = 4096 };
+    static law_case cases[MOST];
+    static struct CMUnitTest tests[MOST];
     size_t used = 0;
 
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
         for (size_t i = 0; i < n; i++)
-            if (law_applies(&laws[i], kind) && used < 1024) {
+            if (law_applies(&laws[i], kind)) {
+                assert_true(used < MOST);
                 tests[used] = law_test(&cases[used], &laws[i], kind);
                 used++;
             }

@@ -46,7 +46,7 @@ static inline double split_rate_of_probes(double blocks, double n, unsigned prob
 {
     double rate = rate_of_blocks(blocks, n * probes), pairs = probes * (probes - 1) / 2.0;
 
-    if (probes == 1 || rate == 0)
+    if (probes == 1 || rate == 0 || rate == 1)
         return rate;
     return fmin(1, pow(rate, probes) +
                        pairs * pow(rate, probes - 2.0) * split_variance(blocks, n * probes));

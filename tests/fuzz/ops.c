@@ -12,10 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { UNIVERSE = 64, MAX_STEPS = 200 };
 
-/* How often each key was added and not removed. */
+/* How often each key was added and not removed; and how many adds ago, as some kinds forget. */
 typedef struct {
     tamis *f;
-    unsigned times[UNIVERSE];
+    unsigned times[UNIVERSE], age[UNIVERSE];
 } pair;
 
 static unsigned can;
@@ -112,9 +112,19 @@ static void check(const pair *p)
 
 /* ---- Instructions ------------------------------------------------------ */
 
+static void note_age(pair *p, uint64_t key)
+{
+    for (unsigned k = 0; k < UNIVERSE; k++)
+        if (++p->age[k] >= tamis_plan_of(p->f)->capacity)
+            p->times[k] = 0;
+    p->age[key] = 0;
+}
+
 /* An exact kind keeps each key once. */
 static void note_added(pair *p, uint64_t key)
 {
+    if (can & TAMIS_CAN_ROTATE)
+        note_age(p, key);
     p->times[key] = can & TAMIS_CAN_COUNT ? p->times[key] + 1 : 1;
 }
 
@@ -129,6 +139,17 @@ static void run_add(pair *p, uint64_t key)
 
     MUST((status == TAMIS_RANGE) == is_beyond(p, key));
     if (status == TAMIS_OK)
+        note_added(p, key);
+}
+
+static void run_add_absent(pair *p, uint64_t key)
+{
+    bool found = tamis_has(p->f, key), added = false;
+    tamis_status status = tamis_add_absent(p->f, &added, key);
+
+    MUST((status == TAMIS_RANGE) == is_beyond(p, key));
+    MUST(added == (status == TAMIS_OK && !found));
+    if (added)
         note_added(p, key);
 }
 
@@ -187,7 +208,7 @@ static void run_remove_times(pair *p, uint64_t key, unsigned times)
     if (times > p->times[key])
         times = p->times[key];
     tamis_status status = tamis_remove_times(p->f, key, times);
-    if (!(can & TAMIS_CAN_COUNT)) {
+    if (!(can & TAMIS_CAN_COUNT) || !(can & TAMIS_CAN_REMOVE)) {
         MUST(status == TAMIS_CANNOT);
         return;
     }
@@ -223,6 +244,15 @@ static void run_resize(pair *p, uint64_t keys)
 
     if (!(can & TAMIS_CAN_RESIZE))
         MUST(status == TAMIS_CANNOT);
+}
+
+static void run_rotate(pair *p)
+{
+    tamis_status status = tamis_rotate(p->f);
+
+    MUST(status == (can & TAMIS_CAN_ROTATE ? TAMIS_OK : TAMIS_CANNOT));
+    if (status == TAMIS_OK)
+        memset(p->times, 0, sizeof p->times);
 }
 
 static void run_merge_many(pair *p, const pair *q)
@@ -316,7 +346,7 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
 {
     uint64_t key = number % UNIVERSE;
 
-    switch (what % 17) {
+    switch (what % 19) {
     case 0:
     case 1:
     case 2:
@@ -358,6 +388,12 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
         break;
     case 15:
         run_merge_many(p, q);
+        break;
+    case 16:
+        run_add_absent(p, key);
+        break;
+    case 17:
+        run_rotate(p);
         break;
     default:
         run_fold(p, number % 7);

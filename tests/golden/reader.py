@@ -4,6 +4,7 @@ writings of one specification.
 
     reader.py TAMIS
 """
+import io
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
-from read_image import Image, ImageError, lines_of  # noqa: E402
+from read_image import Image, ImageError, lines_of, query  # noqa: E402
 
 READER = ROOT / "tools" / "read_image.py"
 checks = failed = 0
@@ -42,12 +43,13 @@ def run(command, lines=()):
 
 
 def compare(tamis, path, lines):
-    """Same lines printed, same exit code."""
+    """Same lines found, same exit code."""
     theirs = run([tamis, "query", path], lines)
-    ours = run([sys.executable, READER, path, "--query"], lines)
-    expect(theirs[:2] == ours[:2], f"{path}: query prints {len(theirs[1])} bytes, exit {theirs[0]} "
-           f"{theirs[2]}; the reader {len(ours[1])}, exit {ours[0]} {ours[2]}")
-    return ours[1].split(b"\n")[:-1]
+    found = io.BytesIO()
+    code = query(Image(pathlib.Path(path).read_bytes()), lines, found)
+    expect(theirs[:2] == (code, found.getvalue()), f"{path}: query prints {len(theirs[1])} bytes, "
+           f"exit {theirs[0]} {theirs[2]}; the reader {len(found.getvalue())}, exit {code}")
+    return found.getvalue().split(b"\n")[:-1]
 
 
 def check_good(tamis, path):
@@ -56,6 +58,15 @@ def check_good(tamis, path):
     wanted = keys + [key for answer, key in absent if answer == b"yes"]
     found = compare(tamis, path, keys + [key for _, key in absent])
     expect(found == wanted, f"{path}: {len(found)} lines found, not the {len(wanted)} wanted")
+    expect(status_of(path) == "OK", f"{path}: the reader finds fault: {status_of(path)}")
+
+
+def check_command(path):
+    """The reader as a program."""
+    keys = lines_in(path.with_suffix(".keys"))
+    code, text, errors = run([sys.executable, READER, path, "--query"], keys)
+    expect((code, text) == (0, b"".join(key + b"\n" for key in keys)),
+           f"{path}: the reader prints {len(text)} bytes, exit {code}: {errors}")
     code, _, errors = run([sys.executable, READER, path, "--verify"])
     expect(code == 0, f"{path}: the reader finds fault: {errors}")
     code, text, _ = run([sys.executable, READER, path])
@@ -147,6 +158,7 @@ def main():
         for path in sorted((GOLDEN / folder).glob("*.tamis")):
             if kind_in(tamis, path) in specified:
                 check_good(tamis, path)
+    check_command(GOLDEN / "good" / "bloom-loaded.tamis")
     for line in (GOLDEN / "bad" / "expected.txt").read_text().splitlines():
         name, status = line.split()
         check_bad(GOLDEN / "bad" / name, status)
