@@ -456,8 +456,9 @@ TAMIS_API tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *k
  * planned for the others that come, unless spec.universe has room for more. */
 TAMIS_API tamis_status tamis_builder_add_others(tamis_builder *b, const uint64_t *others,
                                                 size_t n) TAMIS_CHECKED;
-/* The filter that tamis_build() would make, byte for byte. After a failure more keys may come, and
- * either call be tried again; after success there is only tamis_builder_free(). */
+/* The filter that tamis_build() would make, byte for byte, or of TAMIS_CUCKOO one that answers the
+ * same. After a failure more keys may come, and either call be tried again; after success there is
+ * only tamis_builder_free(). */
 TAMIS_API tamis_status tamis_builder_finish(tamis **out, tamis_builder *b) TAMIS_CHECKED;
 /* As tamis_save() of that filter; but TAMIS_CAN_RESIZE kinds and those that cannot add, nor split,
  * never have all of it in memory. */

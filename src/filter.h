@@ -19,7 +19,7 @@ typedef struct tamis_batch {
     bool (*has)(const tamis *f, uint64_t key);
     size_t (*has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
     void (*add_many)(tamis *f, const uint64_t *keys, size_t n); /* kinds whose add cannot fail */
-    /* Other kinds: in order, as by add(). */
+    /* Other kinds: in order, as by add(); but see ops.rearranges. */
     tamis_status (*try_add_many)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     size_t (*remove_many)(tamis *f, const uint64_t *keys, size_t n); /* returns how many */
     void (*count_many)(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
@@ -150,6 +150,7 @@ typedef struct tamis_ops {
      * f->count leaves out what is not counted. */
     uint64_t (*ceiling)(const tamis_plan *p);
     bool counter_bits; /* plan() obeys spec.counter_bits */
+    bool rearranges; /* try_add_many() makes a filter that answers as add() does, of other bytes */
     bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);

@@ -111,6 +111,15 @@ static inline entry entry_of(const table *t, uint64_t h)
     return e;
 }
 
+/* What is in a slot: whose it is follows from the value. */
+static inline entry entry_at(const table *t, uint64_t slot, uint64_t value)
+{
+    uint64_t start = slot - (value & 1), other = other_start(t, slot, value);
+
+    return value & 2 ? (entry){ other, start, value >> TAG_BITS }
+                     : (entry){ start, other, value >> TAG_BITS };
+}
+
 /* Keys on their way, with the bits that their windows start at. */
 enum { GROUP = 64 };
 

@@ -224,66 +224,21 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
     return take_all(f, keys, n, LOOK_WIDE);
 }
 
-/* The usual case in a few steps: no copy yet, a free place, no stash. */
-__attribute__((always_inline)) static inline bool
-add_new(tamis *f, const table *t, const lanes *l, const group *g, size_t i, const bool is_short)
-{
-    uint64_t four = four_of(t, l, g, i, is_short), print = g->print[i];
-    uint64_t free = zero_lanes(l, four);
+#include "cuckoo/cuckoo_walks.h"
 
-    if (!free || zero_lanes(l, four ^ target_of(l, print)))
-        return false;
-    unsigned place = lowest_lane(l, free);
-    put_at(t, bit_of(t, g, i, place), print << TAG_BITS | place);
-    f->count++;
-    return true;
-}
-
-/* A key without a free place will move others: where these could go is asked for a group ahead. */
-__attribute__((always_inline)) static inline void
-fetch_moves(const table *t, const lanes *l, const group *g, size_t i, const bool is_short)
-{
-    uint64_t four = four_of(t, l, g, i, is_short);
-
-    if (zero_lanes(l, four))
-        return;
-    for (unsigned place = 0; place < PLACES; place++) {
-        uint64_t slot = g->start[place >> 1][i] + (place & 1);
-        fetch_window(t, other_start(t, slot, four >> place * l->width & mask_of(l->width)), true);
-    }
-}
-
-/* Three groups are on their way: one is added, of the next the moves are asked for, of the one
- * after that the windows. */
-__attribute__((always_inline)) static inline tamis_status
-put_all(tamis *f, size_t *added, const uint64_t *keys, size_t n, const look how)
+/* A group at most, one after the other. */
+static tamis_status add_in_turn(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     table t = table_of(f);
-    lanes l = how == LOOK_WIDE ? (lanes){ 0 } : lanes_of(&t);
-    group groups[3];
+    group g;
 
-    for (size_t i = 0; i < 2; i++) {
-        place_group(&groups[i], f, &t, keys, i * MANY, n);
-        fetch_group(&t, &groups[i], true);
-    }
-    for (*added = 0; *added < n;) {
-        size_t round = *added / MANY;
-        const group *now = &groups[round % 3], *soon = &groups[(round + 1) % 3];
-        group *next = &groups[(round + 2) % 3];
-        place_group(next, f, &t, keys, *added + 2 * MANY, n);
-        for (size_t i = 0; i < now->n; i++, ++*added) {
-            entry e = entry_in(now, i);
-            if (i < next->n)
-                fetch(&t, next, i, true);
-            if (i < soon->n && how != LOOK_WIDE)
-                fetch_moves(&t, &l, soon, i, how == LOOK_SHORT);
-            if (how != LOOK_WIDE && !stash_size(&t) &&
-                add_new(f, &t, &l, now, i, how == LOOK_SHORT))
-                continue;
-            tamis_status status = tamis__cuckoo_add(f, place(keys[*added], f->salt), &e);
-            if (status)
-                return status;
-        }
+    place_group(&g, f, &t, keys, *added, n);
+    fetch_group(&t, &g, true);
+    for (size_t i = 0; i < g.n; i++, ++*added) {
+        entry e = entry_in(&g, i);
+        tamis_status status = tamis__cuckoo_add(f, place(keys[*added], f->salt), &e);
+        if (status)
+            return status;
     }
     return TAMIS_OK;
 }
@@ -291,16 +246,15 @@ put_all(tamis *f, size_t *added, const uint64_t *keys, size_t n, const look how)
 static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     table t = table_of(f);
+    tamis_status status = TAMIS_OK;
 
-    switch (look_of(&t)) {
-    case LOOK_SHORT:
-        return put_all(f, added, keys, n, LOOK_SHORT);
-    case LOOK_LANES:
-        return put_all(f, added, keys, n, LOOK_LANES);
-    case LOOK_WIDE:
-        break;
+    for (*added = 0; *added < n && !status;) {
+        size_t some = can_walk(&t) ? add_some(f, keys + *added, n - *added) : 0;
+        *added += some;
+        if (!some)
+            status = add_in_turn(f, added, keys, n);
     }
-    return put_all(f, added, keys, n, LOOK_WIDE);
+    return status;
 }
 
 #define CUCKOO_KERNELS                                                  \

@@ -1,5 +1,5 @@
 /* batches.c - many keys at once, on every CPU level, give what one at a time gives: bit for bit in
- * answers, byte for byte in the filter. No kind is named. */
+ * answers, byte for byte in the filter unless the kind rearranges it. No kind is named. */
 #include "base/cpu.h"
 #include "model/ground.h"
 
@@ -55,6 +55,17 @@ static void has_many_is_has(ground *g)
     tamis_free(f);
 }
 
+static void assert_made_alike(const ground *g, const tamis *many, const tamis *one)
+{
+    if (!tamis__ops(g->plan.kind)->rearranges) {
+        assert_true(same_image(many, one));
+        return;
+    }
+    assert_same_answers(many, one, g->keys, g->n + g->n_strangers);
+    assert_int_equal(tamis_describe(many).count, tamis_describe(one).count);
+    assert_true(is_whole(many));
+}
+
 static void add_many_is_add(ground *g)
 {
     const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
@@ -70,7 +81,7 @@ static void add_many_is_add(ground *g)
         }
         for (size_t i = 0; i < g->n; i++)
             assert_int_equal(tamis_add(one, g->keys[i]), TAMIS_OK);
-        assert_true(same_image(many, one));
+        assert_made_alike(g, many, one);
         tamis_free(many);
         tamis_free(one);
     }
@@ -89,8 +100,14 @@ static void add_many_stops_where_add_does(ground *g)
     while (i < n && !(last = tamis_add(one, g->keys[i])))
         i++;
     assert_int_equal(status, last);
-    assert_int_equal(added, i);
-    assert_true(same_image(many, one));
+    if (tamis__ops(g->plan.kind)->rearranges) { /* one of the two may find a little more room */
+        assert_true(added >= g->n);
+        for (i = 0; i < added; i++)
+            assert_true(tamis_has(many, g->keys[i]));
+    } else {
+        assert_int_equal(added, i);
+        assert_true(same_image(many, one));
+    }
     assert_true(is_whole(many));
     tamis_free(many);
     tamis_free(one);

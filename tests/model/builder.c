@@ -1,4 +1,5 @@
-/* builder.c - a builder makes, byte for byte, what tamis_build() makes of the same keys and plan:
+/* builder.c - a builder makes, byte for byte, what tamis_build() makes of the same keys and plan
+ * (but for kinds that rearrange their slots, which only answer alike):
  * in memory or by a file, on any number of threads, in any order, with any number of repeats; and
  * whatever stops it, nothing is lost and nothing is left behind. */
 #include <dirent.h>
@@ -126,6 +127,17 @@ static tamis *saved(tamis_builder *b)
     return f;
 }
 
+/* The bytes, or, where they depend on which keys were added together, what is answered. */
+static bool is_as_promised(const tamis *f, const tamis *expected, const set *s)
+{
+    if (!f->ops->rearranges)
+        return same_image(f, expected);
+    for (size_t i = 0; i < s->n; i++)
+        if (tamis_count(f, s->keys[i]) != tamis_count(expected, s->keys[i]))
+            return false;
+    return is_whole(f) && tamis_describe(f).count == tamis_describe(expected).count;
+}
+
 static void check_both(tamis_kind kind, const set *s, uint64_t announced,
                        const tamis_build_options *o)
 {
@@ -140,7 +152,7 @@ static void check_both(tamis_kind kind, const set *s, uint64_t announced,
                  o->threads, save);
         assert_int_equal(feed(b, s), TAMIS_OK);
         tamis *f = save ? saved(b) : finished(b);
-        assert_true(same_image(f, expected));
+        assert_true(is_as_promised(f, expected, s));
         assert_true(is_whole(f));
         tamis_free(f);
     }
@@ -283,7 +295,7 @@ static void a_builder_that_was_stopped_goes_on(tamis_kind kind)
         assert_int_equal(tamis_load(&f, temp_path(), NULL), TAMIS_OK);
         unlink(temp_path());
     }
-    assert_true(same_image(f, expected));
+    assert_true(is_as_promised(f, expected, &s));
     tamis_builder_free(b);
     tamis_free(f);
     tamis_free(expected);
@@ -302,7 +314,7 @@ static void keys_may_come_after_a_failure(tamis_kind kind)
     assert_int_equal(errno, ENOENT);
     assert_int_equal(tamis_builder_add_many(b, s.keys + 1000, 2000), TAMIS_OK);
     tamis *f = finished(b);
-    assert_true(same_image(f, expected));
+    assert_true(is_as_promised(f, expected, &s));
     tamis_free(f);
     tamis_free(expected);
     free(s.keys);
@@ -445,7 +457,7 @@ static void memory_that_is_refused_is_told(tamis_kind kind)
     }
     assert_int_equal(status, TAMIS_OK);
     assert_true(more > 0);
-    assert_true(same_image(f, expected));
+    assert_true(is_as_promised(f, expected, &s));
     tamis_free(f);
     tamis_free(expected);
     free(s.keys);

@@ -19,8 +19,9 @@ static void assert_same(const ground *g, const tamis *a, const tamis *b)
         assert_true(same_image(a, b));
 }
 
-/* Keys with 0 to 4 copies, as many in all as fit; keys[i] has times[i]. Some room is left: a third
- * copy may need a slot more than the two before. */
+/* Keys with 0 to 3 copies, as many in all as fit; keys[i] has times[i]. Some room is left: a third
+ * copy may need a slot more than the two before. Where it takes one of the last places that a key
+ * has, few keys have three: many would crowd out their neighbours. */
 typedef struct bag {
     uint32_t *times;
     uint64_t total;
@@ -29,9 +30,10 @@ typedef struct bag {
 static bag bag_of(ground *g)
 {
     bag b = { array_of(g->n, sizeof *b.times), 0 };
+    bool few = tamis_plan_ceiling(&g->plan) == 3;
 
     for (size_t i = 0; i < g->n / 4; i++) {
-        b.times[i] = (uint32_t)(i % 97 == 0 ? 0 : rng_below(&g->r, 4));
+        b.times[i] = (uint32_t)(i % 97 == 0 ? 3 * few : rng_below(&g->r, 4 - few));
         b.total += b.times[i];
     }
     return b;

@@ -414,23 +414,135 @@ static tamis_plan plan_of_width(uint64_t n, unsigned width)
     return plan_for(KIND, n, fmin(0.4, 0.9401 * exp2(TAG_BITS - (double)width)), 0);
 }
 
-/* Few keys pay for the stash and for being spread less evenly: in no more than 63 bytes, and 4 % of
- * the rest. From 3000 on, 5 % is enough for everything. */
+/* Narrower slots are too few for so many keys: docs/filters/cuckoo.md. */
+static double least_width(double n)
+{
+    return NARROWEST + fmax(0, ceil((log2(n / 0.94 + 66) - 19) / 4.5));
+}
+
+/* Never more than 5 % above the formula, whatever the keys and the rate. */
 static void sizes_follow_the_formula(void **state)
 {
     enum { SIZES = 10000 };
+    rng r = rng_for(3500, 0);
 
     (void)state;
     for (unsigned i = 0; i < SIZES; i++) {
         uint64_t n = (uint64_t)(1000 * pow(10000, i / (double)(SIZES - 1)));
-        unsigned width = NARROWEST + i % 27;
-        tamis_plan plan = plan_of_width(n, width);
-        double formula = (double)n * width / 0.94 / 8;
+        double fpr = exp2(-1 - (double)rng_below(&r, 20000) / 1000);
+        tamis_plan plan = plan_for(KIND, n, fpr, 0);
+        double width = fmax(least_width((double)n), TAG_BITS + ceil(log2(0.9401 / fpr)));
+        double formula = (double)n * width / 0.94 / 8 + STASH_BYTES;
 
-        assert_true((double)plan.bytes <= (n < 3000 ? formula * 1.04 + 63 : formula * 1.05));
+        if ((double)plan.bytes > 1.05 * formula)
+            fail_msg("%llu keys at %g: %llu bytes, not %.0f", (unsigned long long)n, fpr,
+                     (unsigned long long)plan.bytes, formula);
         assert_true(plan.slots >= n && plan.capacity == n);
     }
 }
+
+static void many_keys_have_wider_slots(void **state)
+{
+    const struct {
+        uint64_t keys;
+        unsigned width;
+    } cases[] = { { 1000, 6 },     { 490000, 6 },    { 500000, 7 },   { 10000000, 7 },
+                  { 11200000, 8 }, { 250000000, 8 }, { 260000000, 9 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(plan_for(KIND, cases[i].keys, 0.3, 0).width, cases[i].width);
+}
+
+/* Narrow slots and many of them: classes crowd. */
+static void ten_million_keys_in_narrow_slots(void **state)
+{
+    enum { CHUNK = 100000 };
+    const uint64_t n = is_sanitized() ? 1000000 : 10000000;
+    tamis_plan plan = plan_for(KIND, n, 0.1, 1);
+    tamis *f = new_filter(&plan);
+    uint64_t *keys = array_of(CHUNK, sizeof *keys);
+
+    (void)state;
+    for (uint64_t from = 0; from < n; from += CHUNK) {
+        for (uint64_t i = 0; i < CHUNK; i++)
+            keys[i] = from + i;
+        add_all(f, keys, CHUNK);
+    }
+    for (uint64_t key = 0; key < n; key += 7)
+        assert_true(tamis_has(f, key));
+    assert_true(is_whole(f));
+    free(keys);
+    tamis_free(f);
+}
+
+/* ---- Batches ----------------------------------------------------------- */
+
+/* More keys on their way than the table has slots, and copies of one among them. */
+static void batches_are_as_one_by_one(void **state)
+{
+    enum { BATCH = 100 };
+    const uint64_t rounds = is_sanitized() ? 100 : 1000;
+    uint64_t refused = 0;
+
+    (void)state;
+    for (uint64_t slots = 5; slots <= TOY_SLOTS; slots++) {
+        toy y = toy_of(slots);
+        rng r = rng_for(3600, slots);
+
+        for (uint64_t round = 0; round < rounds; round++) {
+            size_t n = 1 + rng_below(&r, BATCH), some = 1 + rng_below(&r, 8), added = 0;
+            size_t classes[BATCH];
+            uint64_t keys[BATCH];
+            size_t base = rng_below(&r, y.classes);
+
+            toy_clear(&y);
+            for (size_t i = 0; i < n; i++) {
+                classes[i] = (base + rng_below(&r, some)) % y.classes;
+                keys[i] = y.keys[classes[i]];
+            }
+            tamis_status status = tamis_add_many(y.f, &added, keys, n);
+            assert_int_equal(status, added < n ? TAMIS_FULL : TAMIS_OK);
+            for (size_t i = 0; i < added; i++)
+                y.times[classes[i]] += y.times[classes[i]] < CEILING;
+            assert_like_model(&y);
+            assert_true(is_whole(y.f));
+            refused += status != TAMIS_OK;
+        }
+        tamis_free(y.f);
+    }
+    assert_true(refused > 100);
+}
+
+/* Batches that come to where there is no room: all before that are in, and no others. */
+static void full_batches_are_undone(void **state)
+{
+    const unsigned widths[] = { 8, 12, 15, 19, 40 };
+    uint64_t *keys = array_of(3000, sizeof *keys);
+
+    (void)state;
+    for (uint64_t i = 0; i < 3000; i++)
+        keys[i] = i;
+    for (uint64_t seed = 0; seed < (is_sanitized() ? 10 : 100); seed++) {
+        tamis *f = shaped(1500 + seed, widths[seed % 5], seed);
+        size_t added = 0, more = 99;
+
+        assert_int_equal(tamis_add_many(f, &added, keys, 3000), TAMIS_FULL);
+        assert_true((double)added > 0.93 * (double)f->plan.slots);
+        image_bytes before = image_of(f);
+        assert_int_equal(tamis_add_many(f, &more, keys + added, 64), TAMIS_FULL);
+        assert_int_equal(more, 0);
+        assert_true(is_image_of(&before, f));
+        free_bytes(&before);
+        for (size_t i = 0; i < added; i++)
+            assert_true(tamis_has(f, keys[i]));
+        assert_true(is_whole(f));
+        tamis_free(f);
+    }
+    free(keys);
+}
+
+/* ---- Loads ------------------------------------------------------------- */
 
 static double load_at_first_refusal(uint64_t slots, unsigned width, uint64_t seed)
 {
@@ -618,6 +730,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(few_keys_are_told_by_their_hash),
         cmocka_unit_test(slots_of_64_bits),
         cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(many_keys_have_wider_slots),
+        cmocka_unit_test(ten_million_keys_in_narrow_slots),
+        cmocka_unit_test(batches_are_as_one_by_one),
+        cmocka_unit_test(full_batches_are_undone),
         cmocka_unit_test(tables_fill_to_94_percent),
         cmocka_unit_test(plans_take_their_keys),
         cmocka_unit_test(verify_sees_wrong_counts),
