@@ -609,6 +609,7 @@ const tamis_ops tamis__cuckoo = {
     .add_times = add_times,
     .remove_times = remove_times,
     .ceiling = ceiling,
+    .builds_sets = true,
     .exact_delete = true,
     .touch = touch,
     .batch = batch,
