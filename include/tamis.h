@@ -242,7 +242,9 @@ typedef struct tamis_allocator {
  * is two blocks from its allocator: the struct, whose address never changes, and the payload. */
 TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
                                  const tamis_allocator *a) TAMIS_CHECKED;
-/* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. */
+/* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. Kinds
+ * that count have counted them, but not those of the cuckoo family, in which a few copies of a key
+ * are all there is room for: it is there once then, to be removed once. */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys, each with its value: TAMIS_CAN_GET kinds only, which have no
@@ -438,7 +440,8 @@ typedef struct tamis_build_options {
 /* Kinds that add are planned for spec.keys or, if that is 0, for the keys that come, repeated ones
  * too. Others are planned for distinct keys, and for spec.keys if they are fewer. `o` may be NULL.
  * TAMIS_NOMEM: o.memory is too little; the least is 4 MiB, or the filter and 1 MiB for kinds that
- * add, 8/7 of what it takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
+ * add, of the cuckoo family also 8 bytes for each key of the largest of 256 groups, 8/7 of what it
+ * takes to solve a part of at most 2^24 keys for others (docs/architecture.md).
  * Of TAMIS_CAN_RESIZE kinds no more than a 256th of the keys is in memory while they are saved. */
 TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
                                          const tamis_spec          *spec,

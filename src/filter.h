@@ -137,6 +137,7 @@ typedef struct tamis_ops {
     /* Abilities: NULL means TAMIS_CANNOT. In merge and intersect, plans are equal. */
     tamis_status (*add)(tamis *f, uint64_t key);
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
+    bool builds_sets; /* instead: by add, each key once; copies would crowd (core/set.h) */
     const tamis_solver *solver; /* of static kinds, instead of add and build */
     const tamis_mapper *mapper; /* of kinds that need more than keys, instead of all these */
     const tamis_splitter *splitter;

@@ -1,8 +1,9 @@
 /* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
  *
- * Keys of static and of ordered kinds wait as hashes, in buckets by their leading bits, for
- * solve.c, split.c and pour.c: with their values, or in two lists, if the kind needs more than
- * keys. Other kinds take keys at once if the size is known; if not, keys wait in the order given.
+ * Keys of static and of ordered kinds, and of those that build sets, wait as hashes, in buckets by
+ * their leading bits, for solve.c, split.c and pour.c: with their values, or in two lists, if the
+ * kind needs more than keys. Other kinds take keys at once if the size is known; if not, keys wait
+ * in the order given.
  */
 #include "core/builder.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "core/set.h"
 
 /* With less, the buffers of the file would be more than a quarter of it. */
 static const uint64_t MEMORY_MIN = 4 << 20;
@@ -93,9 +95,14 @@ static tamis_status check(const tamis_builder *b)
     return tamis__solve_needs(b, &plan) > memory - memory / 8 ? TAMIS_NOMEM : TAMIS_OK;
 }
 
+static bool is_poured(const tamis_builder *b)
+{
+    return b->ops->ordered || b->ops->builds_sets;
+}
+
 static bool takes_hashes(const tamis_builder *b)
 {
-    return is_static(b) || b->ops->ordered;
+    return is_static(b) || is_poured(b);
 }
 
 static tamis_status open_spills(tamis_builder *b)
@@ -116,6 +123,8 @@ static tamis_status prepare(tamis_builder *b)
 
     if (status)
         return status;
+    if (b->ops->builds_sets)
+        b->salt = tamis__set_salt(b->salt);
     if (!takes_hashes(b) && (b->spec.keys || b->spec.error > 0))
         return make_filter(b, &b->filter, b->spec.keys, 0);
     return open_spills(b);
@@ -318,6 +327,8 @@ static tamis_status add_all(tamis_builder *b, tamis **out)
 /* In memory, as there was none yet. */
 static tamis_status make_whole(tamis_builder *b, tamis **out)
 {
+    if (is_poured(b))
+        return tamis__pour(out, b, NULL);
     return b->ops->splitter ? tamis__split(out, b) : add_all(b, out);
 }
 
@@ -325,8 +336,6 @@ static tamis_status finish(tamis_builder *b, tamis **out)
 {
     if (is_static(b) && !b->ops->splitter)
         return tamis__solve(out, b);
-    if (b->ops->ordered)
-        return tamis__pour(out, b, NULL);
     if (!b->filter)
         return make_whole(b, out);
     *out = b->filter;

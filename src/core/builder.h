@@ -39,7 +39,8 @@ uint64_t tamis__solve_needs(const tamis_builder *b, const tamis_plan *plan);
 /* The filter of a static kind, in memory or in a file. */
 tamis_status tamis__solve(tamis **out, tamis_builder *b);
 tamis_status tamis__solve_to_file(tamis_builder *b, const char *path);
-/* The filter of an ordered kind: in memory if there is no `path`. */
+/* The filter of an ordered kind: in memory if there is no `path`. In memory, that of a kind that
+ * builds sets. */
 tamis_status tamis__pour(tamis **out, tamis_builder *b, const char *path);
 
 /* The filter of a kind that splits. */

@@ -1,7 +1,8 @@
 /* pour.c - ordered kinds: from hashes that wait in buckets to a filter, from the lowest up.
  *
  * Buckets are cut by leading bits, and fingerprints ascend with hashes: bucket by bucket, sorted,
- * everything is appended to a filter in memory or to a draft of it in its file. */
+ * everything is appended to a filter in memory or to a draft of it in its file. Kinds that build
+ * sets are added to instead, bucket by bucket. */
 #include <errno.h>
 
 #include "base/bits.h"
@@ -10,6 +11,7 @@
 #include "core/builder.h"
 #include "core/draft.h"
 #include "core/ordered.h"
+#include "core/set.h"
 
 typedef struct pouring {
     tamis_builder *b;
@@ -87,7 +89,8 @@ static tamis_status pour_all(pouring *p)
         size_t n = (size_t)tamis__spill_count(s, i);
         status = read_bucket(p, i);
         if (!status)
-            status = pour_bucket(p, n, &print, &held);
+            status = p->b->ops->ordered ? pour_bucket(p, n, &print, &held)
+                                        : tamis__set_add(p->writer.f, p->hashes, n);
         p->done += n;
         if (!status && n && !tamis__is_wanted(p->b, p->done, s->n))
             status = TAMIS_STOPPED;
@@ -104,7 +107,8 @@ static tamis_status pour_into_memory(pouring *p, tamis **out)
         return status;
     p->writer = (tamis_writer){ .f = f };
     status = pour_all(p);
-    f->ops->ordered->finish(&p->writer);
+    if (f->ops->ordered)
+        f->ops->ordered->finish(&p->writer);
     if (status)
         tamis_free(f);
     else
@@ -168,7 +172,7 @@ tamis_status tamis__pour(tamis **out, tamis_builder *b, const char *path)
         tamis__spill_group(&b->spill);
     while (!status) {
         status = pour_once(&p, out, path);
-        if (status != TAMIS_FULL || !b->ops->ordered->grows(&p.plan))
+        if (status != TAMIS_FULL || !b->ops->ordered || !b->ops->ordered->grows(&p.plan))
             break;
         status = tamis__plan_doubled(&p.plan);
     }

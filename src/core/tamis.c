@@ -13,6 +13,7 @@
 #include "core/pairs.h"
 #include "core/parts.h"
 #include "core/plan.h"
+#include "core/set.h"
 
 /* ---- Texts ------------------------------------------------------------- */
 
@@ -94,6 +95,8 @@ static tamis_status fill(tamis *f, const uint64_t *keys, size_t n)
 
     if (f->ops->solver)
         return tamis__parts_build(f, keys, n, 1);
+    if (f->ops->builds_sets)
+        return tamis__set_build(f, keys, n);
     return f->ops->build ? f->ops->build(f, keys, n) : tamis_add_many(f, &added, keys, n);
 }
 

@@ -110,24 +110,37 @@ static inline void move_along(const table *t, const uint64_t *row, unsigned k, u
     put_in(t, row[way[0]], &last, tag, j);
 }
 
-/* No bucket is twice on a way: the first time already led to whatever the second time does. */
+/* The others of the four tags at k, as far as there is room for them. */
+static inline void lengthen(const table *t, uint64_t *row, unsigned k)
+{
+    bucket b = read_bucket(t, row[k]);
+
+    for (unsigned slot = 0, n = SLOTS * k + 2; slot < SLOTS && n < SEARCH; slot++, n++) {
+        row[n] = other_bucket(t, row[k], b.tag[slot]);
+        fetch_half(t, half_of(t, row[n]));
+    }
+}
+
+/* Both buckets are full. Most ways end among the first eight others, so that the row is lengthened
+ * only when few are left to look at: lines that nobody needs cost as much as others. No bucket is
+ * twice on a way: the first time already led to whatever the second time does. */
 __attribute__((noinline)) static bool put_by_moving(const table *t, const spot *s, journal *j)
 {
     search row;
-    unsigned n = 2;
+    unsigned from = 2;
 
     row[0] = s->first;
     row[1] = s->second;
-    for (unsigned k = 0; k < n; k++) {
+    lengthen(t, row, 0);
+    lengthen(t, row, 1);
+    for (unsigned k = 2; k < SEARCH; k++) {
         bucket b = read_bucket(t, row[k]);
         if (used_in(&b) < SLOTS) {
             move_along(t, row, k, s->tag, j);
             return true;
         }
-        for (unsigned slot = 0; slot < SLOTS && n < SEARCH; slot++, n++) {
-            row[n] = other_bucket(t, row[k], b.tag[slot]);
-            fetch_half(t, half_of(t, row[n]));
-        }
+        if (SLOTS * from + 2 < k + 1 + SLOTS)
+            lengthen(t, row, from++);
     }
     return false;
 }

@@ -245,4 +245,4 @@ static const char *verify(const tamis *f)
 #define BUCKETS_OPS                                                                               \
     .plan = plan, .bytes = bytes, .has = has, .rate = rate, .verify = verify, .measure = measure, \
     .add = add_key, .remove = remove_key, .count = count_key, .add_times = add_key_times,         \
-    .remove_times = remove_key_times, .ceiling = ceiling, .touch = touch
+    .remove_times = remove_key_times, .ceiling = ceiling, .builds_sets = true, .touch = touch

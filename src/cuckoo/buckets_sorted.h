@@ -7,6 +7,10 @@
 #ifndef TAMIS_CUCKOO_BUCKETS_SORTED_H
 #define TAMIS_CUCKOO_BUCKETS_SORTED_H
 
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
+
 #include "cuckoo/buckets.h"
 #include "cuckoo/nibbles.h"
 
@@ -76,12 +80,16 @@ static inline uint64_t lanes_like(const table *t, raw r, uint32_t tag)
 static inline bool nibble_agrees(const table *t, raw r, uint64_t like, uint32_t tag)
 {
     unsigned differs = tamis__nibbles[r.low % NIBBLES_ROOM] ^ (tag & 15) * 0x1111;
-    unsigned same = ~(((differs & 0x7777) + 0x7777) | differs) >> 3;
-    uint64_t both = 0;
+    unsigned same = ~(((differs & 0x7777) + 0x7777) | differs) & 0x8888;
 
+#ifdef __BMI2__
+    return (_pext_u64(like, t->tops) & _pext_u32(same, 0x8888)) != 0;
+#else
+    uint64_t both = 0;
     for (unsigned s = 0; s < SLOTS; s++)
-        both |= like >> ((s + 1) * t->lane - 1) & same >> 4 * s;
+        both |= like >> ((s + 1) * t->lane - 1) & same >> (4 * s + 3);
     return both & 1;
+#endif
 }
 
 static inline bool in_decoded(const table *t, raw r, uint32_t tag)

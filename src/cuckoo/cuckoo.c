@@ -615,6 +615,7 @@ const tamis_ops tamis__cuckoo = {
     .remove_times = remove_times,
     .ceiling = ceiling,
     .rearranges = true,
+    .builds_sets = true,
     .exact_delete = true,
     .touch = touch,
     .batch = batch,

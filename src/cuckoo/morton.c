@@ -417,6 +417,7 @@ const tamis_ops tamis__morton = {
     .add_times = add_key_times,
     .remove_times = remove_key_times,
     .ceiling = ceiling,
+    .builds_sets = true,
     .grower = &GROWER,
     .batch = batch,
     .prepare = prepare,

@@ -338,6 +338,22 @@ static void sizes_follow_the_formula(void **state)
         }
 }
 
+/* From a thousand keys to ten million, each 0.0921 % more than the last. */
+static void ten_thousand_sizes_follow_the_formula(void **state)
+{
+    const double fprs[] = { 0.05, 0.01, 0.0039, 0.001, 0.00001 };
+
+    (void)state;
+    for (int i = 0; i <= 10000; i++) {
+        uint64_t n = (uint64_t)(1e3 * exp(log(1e4) * i / 10000));
+        tamis_plan plan = plan_for(KIND, n, fprs[i % 5], 0);
+        double bits = bits_per_key((unsigned)ceil(log2(8 * 0.95 / fprs[i % 5] + 1)));
+
+        assert_true((double)plan.bytes <= 1.05 * (double)n * bits / 0.95 / 8);
+        assert_true(tamis_plan_rate(&plan, n) <= fprs[i % 5]);
+    }
+}
+
 /* At the load that is promised for it: no search in vain. */
 static double load_at_first_refusal(uint64_t buckets, unsigned width, uint64_t seed)
 {
@@ -538,6 +554,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(add_times_is_all_or_nothing),
         cmocka_unit_test(one_key_a_million_times),
         cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(ten_thousand_sizes_follow_the_formula),
         cmocka_unit_test(tables_fill_to_95_percent),
         cmocka_unit_test(plans_take_their_keys),
         cmocka_unit_test(verify_sees_counts_and_order),

@@ -84,6 +84,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(add_times_is_all_or_nothing),
         cmocka_unit_test(one_key_a_million_times),
         cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(ten_thousand_sizes_follow_the_formula),
         cmocka_unit_test(tables_fill_to_95_percent),
         cmocka_unit_test(plans_take_their_keys),
         cmocka_unit_test(verify_sees_counts_and_order),
