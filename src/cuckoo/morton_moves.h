@@ -89,7 +89,7 @@ static inline bool try_bucket(search *s, const table *t, int before, unsigned bu
 static inline bool look_from(search *s, const table *t, int i)
 {
     const spot at = s->steps[i].to;
-    bool is_full = counter(line_of(t, &at), at.bucket) == BUCKET;
+    bool is_full = counter(t, line_of(t, &at), at.bucket) == BUCKET;
 
     for (unsigned k = 0; k < (is_full ? 1 : t->s.buckets); k++)
         if (try_bucket(s, t, i, (at.bucket + k) % t->s.buckets))
@@ -120,10 +120,11 @@ static inline bool carry_out(const search *s, const table *t, journal *j, int *f
 /* Makes room in either bucket, and puts the fingerprint there. */
 static bool put_by_moves(const table *t, const spot *at, const spot *other, journal *j)
 {
-    search s = { .n = 2 };
+    search s;
     unsigned start = j->n;
     int first;
 
+    s.n = 2;
     s.steps[0] = (step){ *at, 0, -1, 0 };
     s.steps[1] = (step){ *other, 0, -1, 0 };
     for (int i = 0; i < s.n; i++) {
@@ -161,19 +162,19 @@ static inline bool put_elsewhere(const table *t, const spot *at, const spot *oth
     }
     if (j)
         return put_by_moves(t, at, other, j);
-    journal own = { .n = 0 };
+    journal own;
+    own.n = 0;
     return put_by_moves(t, at, other, &own);
 }
 
 /* Copies of one fingerprint in its two buckets stop at the ceiling. From then on each key that has
  * it sees all of them, so that none is ever removed: both buckets are marked. */
-static inline tamis_status add_copy(const table *t, const spot *at, journal *j, uint64_t *stored)
+static tamis_status add_copy(const table *t, const spot *at, journal *j, uint64_t *stored)
 {
-    const uint8_t *b = line_of(t, at);
-    unsigned near = copies_in(t, b, at->bucket, stored_of(t, at)), all = 0;
+    unsigned near = copies_at(t, at), all = 0;
     spot other = *at;
 
-    if (near || is_marked(t, b, at->bucket)) {
+    if (near || is_marked(t, line_of(t, at), at->bucket)) {
         other = other_of(t, at);
         all = near + copies_at(t, &other);
     }
@@ -189,6 +190,19 @@ static inline tamis_status add_copy(const table *t, const spot *at, journal *j, 
     if (all + 1 >= CEILING)
         mark_both(t, at, &other, j);
     return TAMIS_OK;
+}
+
+/* Most fingerprints are new to a bucket that has room and has never been left. */
+__attribute__((always_inline)) static inline bool try_simply(const table *t, uint8_t *b,
+                                                             unsigned bucket, uint32_t x)
+{
+    counters c = counters_of(t, b);
+    bool is_new = !find(t, b, c, bucket, x).bits, was_left = is_marked(t, b, bucket);
+
+    if (!(is_new & !was_left & has_room_in(t, c, bucket)))
+        return false;
+    put_in(t, b, c, bucket, x);
+    return true;
 }
 
 #endif
