@@ -84,13 +84,17 @@ typedef struct group {
     size_t n;
 } group;
 
-__attribute__((always_inline)) static inline void
-place_group(group *g, const table *t, const uint64_t *keys, size_t from, size_t n)
+/* A function of its own, like others here that do one thing to a group: so the compiler has
+ * registers for all that it needs. */
+__attribute__((noinline)) static void place_group(group *g, const table *t, const uint64_t *keys,
+                                                  size_t from, size_t n)
 {
+    const table own = *t;
+
     g->n = many_group(from, n);
     for (size_t i = 0; i < g->n; i++) {
-        spot at = spot_of(t, place(keys[from + i], t->salt));
-        g->seats[i] = seat_at(t, &at);
+        spot at = spot_of(&own, place(keys[from + i], own.salt));
+        g->seats[i] = seat_at(&own, &at);
     }
 }
 
@@ -103,17 +107,18 @@ typedef struct waiting {
     size_t n;
 } waiting;
 
-__attribute__((always_inline)) static inline uint64_t
-look_at_group(waiting *w, const table *t, const group *g, const group *next)
+__attribute__((noinline)) static uint64_t look_at_group(waiting *w, const table *t, const group *g,
+                                                        const group *next)
 {
+    const table own = *t;
     uint64_t word = 0, later = 0;
 
     for (size_t i = 0; i < g->n; i++) {
         const seat *at = &g->seats[i];
         if (i < next->n)
             __builtin_prefetch(next->seats[i].b, 0, 3);
-        word |= (uint64_t)is_at(t, at) << i;
-        later |= (uint64_t)is_marked(t, at->b, at->bucket) << i;
+        word |= (uint64_t)is_at(&own, at) << i;
+        later |= (uint64_t)is_marked(&own, at->b, at->bucket) << i;
     }
     w->n = 0;
     for (later &= ~word; later; later &= later - 1) {
@@ -126,17 +131,17 @@ look_at_group(waiting *w, const table *t, const group *g, const group *next)
     return word;
 }
 
-__attribute__((always_inline)) static inline uint64_t look_later(const waiting *w, const table *t)
+__attribute__((noinline)) static uint64_t look_later(const waiting *w, const table *t)
 {
+    const table own = *t;
     uint64_t word = 0;
 
     for (size_t i = 0; i < w->n; i++)
-        word |= (uint64_t)is_at(t, &w->others[i]) << w->at[i];
+        word |= (uint64_t)is_at(&own, &w->others[i]) << w->at[i];
     return word;
 }
 
-__attribute__((always_inline)) static inline size_t look_at_all(const table *t, uint64_t *hits,
-                                                                const uint64_t *keys, size_t n)
+static size_t look_at_all(const table *t, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     group groups[2];
     waiting waits[2];
@@ -174,36 +179,59 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
 /* What is done to each key, in order; false: no more. */
 typedef bool act(void *self, const table *t, const seat *at, size_t i);
 
-/* Whether the other bucket is likely to be read or changed. A block whose last byte is not zero is
- * full. */
-__attribute__((always_inline)) static inline bool is_crowded(const table *t, const seat *at)
+/* Whether the other bucket will be read, or, by adds, changed. A block whose last byte is not zero
+ * is full. */
+__attribute__((always_inline)) static inline bool is_crowded(const table *t, const seat *at,
+                                                             bool adds)
 {
-    return is_marked(t, at->b, at->bucket) | (at->b[LINE - 1] != 0);
+    counters c = counters_of(t, at->b);
+    bool is_full = (c.low & c.high) >> at->bucket & 1;
+
+    return is_marked(t, at->b, at->bucket) | (adds & (is_full | (at->b[LINE - 1] != 0)));
+}
+
+__attribute__((always_inline)) static inline void fetch_others(const table *t, const group *g,
+                                                               bool adds)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (is_crowded(t, &g->seats[i], adds))
+            __builtin_prefetch(other_seat(t, &g->seats[i]).b, 1, 3);
+}
+
+__attribute__((always_inline)) static inline size_t
+do_to_group(const table *t, const group *g, const group *next, size_t from, act *what, void *self)
+{
+    const table own = *t;
+    size_t most = g->n > next->n ? g->n : next->n;
+
+    for (size_t i = 0; i < most; i++) {
+        if (i < next->n)
+            __builtin_prefetch(next->seats[i].b, 1, 3);
+        if (i < g->n && !what(self, &own, &g->seats[i], from + i))
+            return i;
+    }
+    return g->n;
 }
 
 /* One group is asked for, of the one before other blocks may be asked for as well, and the one
  * before that is done. Returns how many keys were. */
-__attribute__((always_inline)) static inline size_t do_to_all(const tamis *f, const uint64_t *keys,
-                                                              size_t n, act *what, void *self)
+__attribute__((always_inline)) static inline size_t
+do_to_all(const table *t, const uint64_t *keys, size_t n, bool adds, act *what, void *self)
 {
-    const table t = table_of(f);
     group groups[3];
+    size_t done = 0;
 
     groups[1].n = groups[2].n = 0;
     for (size_t from = 0, k = 0; from < n + 2 * MANY; from += MANY, k++) {
         group *next = &groups[k % 3], *now = &groups[(k + 2) % 3], *last = &groups[(k + 1) % 3];
-        place_group(next, &t, keys, from, n);
-        for (size_t i = 0; i < now->n; i++)
-            if (is_crowded(&t, &now->seats[i]))
-                __builtin_prefetch(other_seat(&t, &now->seats[i]).b, 1, 3);
-        for (size_t i = 0; i < MANY; i++) {
-            if (i < next->n)
-                __builtin_prefetch(next->seats[i].b, 1, 3);
-            if (i < last->n && !what(self, &t, &last->seats[i], from - 2 * MANY + i))
-                return from - 2 * MANY + i;
-        }
+        place_group(next, t, keys, from, n);
+        fetch_others(t, now, adds);
+        size_t here = do_to_group(t, last, next, done, what, self);
+        done += here;
+        if (here < last->n)
+            break;
     }
-    return n;
+    return done;
 }
 
 static unsigned count_at_seat(const table *t, const seat *at)
@@ -213,16 +241,30 @@ static unsigned count_at_seat(const table *t, const seat *at)
     return count_seen(t, &here);
 }
 
+/* A filter that is changed, or what is asked of it. What does not go the short way is done with a
+ * table that the rest does not look at: what has an address is read again after each change. */
+typedef struct batch_of {
+    const table *t;
+    uint64_t *counts;
+    uint64_t held, most, removed;
+} batch_of;
+
 __attribute__((always_inline)) static inline bool count_it(void *self, const table *t,
                                                            const seat *at, size_t i)
 {
-    ((uint64_t *)self)[i] = count_at_seat(t, at);
+    batch_of *x = self;
+
+    (void)t;
+    x->counts[i] = count_at_seat(x->t, at);
     return true;
 }
 
 static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
-    do_to_all(f, keys, n, count_it, counts);
+    const table t = table_of(f);
+    batch_of x = { .t = &t, .counts = counts };
+
+    do_to_all(&t, keys, n, false, count_it, &x);
 }
 
 /* ---- Adding ------------------------------------------------------------ */
@@ -244,20 +286,24 @@ __attribute__((noinline)) static tamis_status add_seat(const table *t, const sea
 __attribute__((always_inline)) static inline bool add_it(void *self, const table *t, const seat *at,
                                                          size_t i)
 {
-    tamis *f = self;
+    batch_of *x = self;
 
     (void)i;
-    if (f->count >= most_of(f))
+    if (x->held >= x->most)
         return false;
     if (!try_simply(t, at->b, at->bucket, stored_at(t, at)))
-        return add_seat(t, at, &f->count) == TAMIS_OK;
-    f->count++;
+        return add_seat(x->t, at, &x->held) == TAMIS_OK;
+    x->held++;
     return true;
 }
 
 static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    *added = do_to_all(f, keys, n, add_it, f);
+    const table t = table_of(f);
+    batch_of x = { .t = &t, .held = f->count, .most = most_of(f) };
+
+    *added = do_to_all(&t, keys, n, true, add_it, &x);
+    f->count = x.held;
     return *added < n ? TAMIS_FULL : TAMIS_OK;
 }
 
@@ -322,17 +368,6 @@ __attribute__((noinline)) static bool remove_seat(const table *t, const seat *at
     return remove_copies(t, &here, 1, held) == TAMIS_OK;
 }
 
-/* What is at the ceiling is in marked buckets. */
-__attribute__((always_inline)) static inline bool remove_one(const table *t, const seat *at,
-                                                             uint64_t *held)
-{
-    if (is_marked(t, at->b, at->bucket))
-        return remove_seat(t, at, held);
-    bool is_there = take_from(t, at->b, at->bucket, stored_at(t, at));
-    *held -= is_there;
-    return is_there;
-}
-
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     const table t = table_of(f);
@@ -341,27 +376,32 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     return remove_copies(&t, &at, times, &f->count);
 }
 
-typedef struct removal {
-    tamis *f;
-    size_t removed;
-} removal;
-
+/* What is at the ceiling is in marked buckets. */
 __attribute__((always_inline)) static inline bool remove_it(void *self, const table *t,
                                                             const seat *at, size_t i)
 {
-    removal *r = self;
+    batch_of *x = self;
+    bool ok;
 
     (void)i;
-    r->removed += remove_one(t, at, &r->f->count);
+    if (is_marked(t, at->b, at->bucket)) {
+        ok = remove_seat(x->t, at, &x->held);
+    } else {
+        ok = take_from(t, at->b, at->bucket, stored_at(t, at));
+        x->held -= ok;
+    }
+    x->removed += ok;
     return true;
 }
 
 static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    removal r = { f, 0 };
+    const table t = table_of(f);
+    batch_of x = { .t = &t, .held = f->count };
 
-    do_to_all(f, keys, n, remove_it, &r);
-    return r.removed;
+    do_to_all(&t, keys, n, false, remove_it, &x);
+    f->count = x.held;
+    return x.removed;
 }
 
 const morton_kernels MORTON_KERNELS = {
