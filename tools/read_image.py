@@ -1457,7 +1457,7 @@ class Morton:
     def bytes(cls, h):
         buckets, doublings = h.hashes & 255, h.hashes >> 8 & 255
         right = (4 <= h.width and h.width + doublings <= 32 and h.hashes < 1 << 17
-                 and 16 <= buckets <= 64 and buckets % 2 == 0
+                 and 16 <= buckets <= 64 and buckets % 2 == 0 and buckets != 62
                  and (doublings == 0 or h.hashes >> 16) and 0 < h.slots <= 2**39
                  and h.slots % 2**doublings == 0
                  and h.slots * buckets << h.width <= 2**63)
@@ -1468,10 +1468,16 @@ class Morton:
         return int.from_bytes(image.payload[64 * i:64 * i + 64], "little")
 
     @classmethod
+    def counters(cls, h, block):
+        """How many fingerprints each bucket has."""
+        buckets = cls.shape(h)[0]
+        return [(block >> i & 1) + 2 * (block >> buckets + i & 1) for i in range(buckets)]
+
+    @classmethod
     def bucket(cls, image, block, i):
         """The fingerprints of bucket i."""
         h, slots = image.header, cls.shape(image.header)[2]
-        counters = [block >> 2 * k & 3 for k in range(i + 1)]
+        counters = cls.counters(h, block)[:i + 1]
         first, end = min(sum(counters[:i]), slots), min(sum(counters), slots)
         return [block >> 512 - (slots - k) * h.width & (1 << h.width) - 1
                 for k in range(first, end)]
@@ -1513,7 +1519,7 @@ class Morton:
         buckets, marks, slots, doublings = cls.shape(h)
         for i in range(h.slots):
             block = cls.block(image, i)
-            used = sum(block >> 2 * k & 3 for k in range(buckets))
+            used = sum(cls.counters(h, block))
             require(used <= slots, "counters exceed slots")
             require(block >> 512 - (slots - used) * h.width == 0, "unused slots are not zero")
             gap = block & (1 << 512 - slots * h.width) - 1

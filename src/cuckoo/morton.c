@@ -4,7 +4,7 @@
  * buckets of a block are many and mostly empty: what they hold is stored without gaps, and counters
  * tell where each begins.
  *
- *   block of 64 bytes:  B counters of 2 bits | O marks | zeros | P slots of w bits
+ *   block of 64 bytes:  B low bits of counters | B high bits | O marks | zeros | P slots of w bits
  *
  * Bucket 0 has the first slots, bucket 1 the next, and so on; slots that are not in use are zero. A
  * bucket holds three fingerprints, a block P of them, and P is less than 3 B: a bucket is full one
@@ -60,8 +60,8 @@ static bool hashes_are_valid(const tamis_plan *p)
 {
     unsigned buckets = buckets_of(p), doublings = doublings_of(p);
 
-    return p->hashes < 2 * GROWS && buckets >= MIN_BUCKETS && buckets <= MAX_BUCKETS &&
-           buckets % 2 == 0 && (doublings == 0 || may_grow(p)) && p->width + doublings <= MAX_WIDTH;
+    return p->hashes < 2 * GROWS && buckets_are_valid(buckets) && (doublings == 0 || may_grow(p)) &&
+           p->width + doublings <= MAX_WIDTH;
 }
 
 /* All places and fingerprints together are fewer than hashes. */
@@ -107,12 +107,20 @@ static double clear_before(const tamis_plan *p, double n)
     return clear;
 }
 
-static double rate(const tamis_plan *p, double n)
+static double rate_within(const tamis_plan *p, double n)
 {
     shape s = shape_of_plan(p);
     flow x = flow_of(&s, (double)p->slots, n);
 
     return stranger_rate(&s, &x, n, clear_before(p, n));
+}
+
+/* More keys than fit are as many that do, several times. */
+static double rate(const tamis_plan *p, double n)
+{
+    double most = HIGHEST_LOAD * (double)p->slots * shape_of_plan(p).slots;
+
+    return n <= most ? rate_within(p, n) : -expm1(n / most * log1p(-rate_within(p, most)));
 }
 
 /* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
@@ -158,15 +166,23 @@ static unsigned least_buckets(unsigned width)
     return buckets;
 }
 
+/* No rate is lower: what is in the first bucket alone, if full ones have it all. */
+static double least_rate(const tamis_plan *p)
+{
+    double held = (double)p->capacity / ((double)p->slots * buckets_of(p));
+
+    return -expm1(BUCKET * log1p(-exp2(-(double)p->width))) * held / BUCKET;
+}
+
 static bool is_enough(const tamis_plan *p, double fpr)
 {
-    return rate(p, (double)p->capacity) <= fpr && has_pairs_enough(p);
+    return least_rate(p) <= fpr && has_pairs_enough(p) && rate(p, (double)p->capacity) <= fpr;
 }
 
 /* More buckets take more room and lower the rate: the fewest that do, with this width. */
 static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 {
-    unsigned low = least_buckets(width) / 2, high = MAX_BUCKETS / 2;
+    unsigned low = least_buckets(width) / 2, high = 31;
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
@@ -175,7 +191,7 @@ static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
         else
             low = middle + 1;
     }
-    return plan_blocks(p, spec, 2 * low, width) && is_enough(p, spec->fpr);
+    return plan_blocks(p, spec, low < 31 ? 2 * low : MAX_BUCKETS, width) && is_enough(p, spec->fpr);
 }
 
 /* Wider fingerprints are tried until even the fewest buckets take more room. Those of a filter that
@@ -361,7 +377,7 @@ static const char *check_copies(const table *t, uint64_t block)
 static const char *check_block(const table *t, uint64_t block, uint64_t *held)
 {
     const uint8_t *b = t->at + LINE * block;
-    unsigned used = count_before(b, t->s.buckets), marks_end = 2 * t->s.buckets + t->s.marks;
+    unsigned used = count_before(t, b, t->s.buckets), marks_end = 2 * t->s.buckets + t->s.marks;
 
     if (used > t->s.slots)
         return "counters of a block exceed its slots";

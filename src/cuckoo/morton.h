@@ -2,9 +2,16 @@
 #ifndef TAMIS_CUCKOO_MORTON_H
 #define TAMIS_CUCKOO_MORTON_H
 
+#if defined __BMI2__ || defined __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#ifdef __AVX2__
+#include "cuckoo/morton_avx2.h"
+#endif
 #include "filter.h"
 
 /* ---- Geometry ---------------------------------------------------------- */
@@ -16,7 +23,7 @@ enum {
     CEILING = 4,   /* two buckets that only one fingerprint fills would be closed to others */
     MIN_WIDTH = 4, /* of fingerprints as they are stored */
     MAX_WIDTH = 32,
-    MIN_BUCKETS = 16, /* in a block, an even number */
+    MIN_BUCKETS = 16, /* in a block */
     MAX_BUCKETS = 64,
     MIN_MARKS = 16,
     FEW_HOMES = 4, /* fewer have more pairs of buckets if both may be in one block */
@@ -26,6 +33,7 @@ enum {
 /* How a block is divided. */
 typedef struct shape {
     unsigned buckets, marks, slots, width;
+    unsigned first; /* bit of the slots */
 } shape;
 
 /* As many slots as fit beside the counters and the least number of marks, but no more than three
@@ -33,9 +41,10 @@ typedef struct shape {
 static inline shape shape_of(unsigned buckets, unsigned width)
 {
     unsigned most = buckets * BUCKET * 3 / 4, slots = (LINE_BITS - 2 * buckets - MIN_MARKS) / width;
-    shape s = { buckets, 0, slots < most ? slots : most, width };
+    shape s = { buckets, 0, slots < most ? slots : most, width, 0 };
 
-    s.marks = LINE_BITS - 2 * buckets - s.slots * width;
+    s.first = LINE_BITS - s.slots * width;
+    s.marks = s.first - 2 * buckets;
     if (s.marks > buckets)
         s.marks = buckets;
     return s;
@@ -53,6 +62,14 @@ typedef struct table {
 
 /* plan.hashes: buckets of a block, doublings, and whether there may be more. */
 enum { DOUBLINGS_SHIFT = 8, GROWS = 1 << 16 };
+
+/* So that eight bytes have all the high bits of counters, and eight all the marks: of 62, they
+ * would not. */
+static inline bool buckets_are_valid(unsigned buckets)
+{
+    return buckets >= MIN_BUCKETS && buckets <= MAX_BUCKETS && buckets % 2 == 0 &&
+           buckets + buckets % 8 <= 64;
+}
 
 static inline unsigned buckets_of(const tamis_plan *p)
 {
@@ -87,7 +104,9 @@ static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
 static inline table table_of(const tamis *f)
 {
     uint64_t x = f->numbers[1], y = f->numbers[2];
+    shape s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255, 0 };
 
+    s.first = LINE_BITS - s.slots * s.width;
     return (table){ .at = f->payload,
                     .salt = f->salt,
                     .homes = f->numbers[0],
@@ -96,7 +115,7 @@ static inline table table_of(const tamis *f)
                     .nearest = f->numbers[0] >= FEW_HOMES,
                     .turn = (uint32_t)f->numbers[3],
                     .doublings = (unsigned)(y >> 32),
-                    .s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255 } };
+                    .s = s };
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -164,35 +183,61 @@ static inline spot other_of(const table *t, const spot *at)
 
 /* ---- Reading a block --------------------------------------------------- */
 
-/* The sum of 32 numbers of two bits. */
-static inline unsigned sum_of_pairs(uint64_t x)
+/* The lowest n bits of x, which has 64 of them. */
+static inline uint64_t lowest(uint64_t x, unsigned n)
 {
-#ifdef __POPCNT__
-    uint64_t highs = x & UINT64_C(0xaaaaaaaaaaaaaaaa);
-    return (unsigned)(__builtin_popcountll(x) + __builtin_popcountll(highs));
+#ifdef __BMI2__
+    return _bzhi_u64(x, n);
 #else
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+    return n < 64 ? x & ((UINT64_C(1) << n) - 1) : x;
 #endif
 }
 
 static inline uint64_t below(unsigned bits)
 {
-    return bits < 64 ? (UINT64_C(1) << bits) - 1 : ~UINT64_C(0);
+    return lowest(~UINT64_C(0), bits);
+}
+
+/* The low bits of all counters, and the high ones, with whatever is above them in the block. */
+typedef struct counters {
+    uint64_t low, high;
+} counters;
+
+/* Eight bytes have all the high bits: see buckets_are_valid(). */
+static inline counters counters_of(const table *t, const uint8_t *b)
+{
+    return (counters){ le64(b), le64(b + t->s.buckets / 8) >> t->s.buckets % 8 };
 }
 
 /* Fingerprints in the buckets before this one. */
-static inline unsigned count_before(const uint8_t *b, unsigned bucket)
+static inline unsigned sum_before(counters c, unsigned bucket)
 {
-    unsigned bits = 2 * bucket, high = bits < 64 ? 0 : bits - 64;
+    uint64_t x = lowest(c.low, bucket), y = lowest(c.high, bucket);
+#ifdef __POPCNT__
+    return (unsigned)(__builtin_popcountll(x) + 2 * __builtin_popcountll(y));
+#else
+    const uint64_t twos = UINT64_C(0x3333333333333333), fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
 
-    return sum_of_pairs(le64(b) & below(bits)) + sum_of_pairs(le64(b + 8) & below(high));
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    y -= y >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & twos) + (x >> 2 & twos) + 2 * ((y & twos) + (y >> 2 & twos));
+    return (unsigned)(((x & fours) + (x >> 4 & fours)) * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 
-static inline unsigned counter(const uint8_t *b, unsigned bucket)
+static inline unsigned count_before(const table *t, const uint8_t *b, unsigned bucket)
 {
-    return b[bucket / 4] >> bucket % 4 * 2 & 3;
+    return sum_before(counters_of(t, b), bucket);
+}
+
+static inline unsigned counter_in(counters c, unsigned bucket)
+{
+    return (unsigned)((c.low >> bucket & 1) + 2 * (c.high >> bucket & 1));
+}
+
+static inline unsigned counter(const table *t, const uint8_t *b, unsigned bucket)
+{
+    return counter_in(counters_of(t, b), bucket);
 }
 
 /* Slots of a bucket. Whatever the counters say, they are in the block. */
@@ -200,16 +245,21 @@ typedef struct run {
     unsigned start, end;
 } run;
 
-static inline run run_of(const table *t, const uint8_t *b, unsigned bucket)
+static inline run run_in(const table *t, counters c, unsigned bucket)
 {
-    unsigned start = count_before(b, bucket), end = start + counter(b, bucket);
+    unsigned start = sum_before(c, bucket), end = start + counter_in(c, bucket);
 
     return (run){ start < t->s.slots ? start : t->s.slots, end < t->s.slots ? end : t->s.slots };
 }
 
+static inline run run_of(const table *t, const uint8_t *b, unsigned bucket)
+{
+    return run_in(t, counters_of(t, b), bucket);
+}
+
 static inline unsigned slot_bit(const shape *s, unsigned i)
 {
-    return LINE_BITS - (s->slots - i) * s->width;
+    return s->first + i * s->width;
 }
 
 /* Eight bytes of the block hold it, from where it starts or from the last ones of the block. */
@@ -220,22 +270,60 @@ static inline uint32_t slot(const shape *s, const uint8_t *b, unsigned i)
     return (uint32_t)(le64(b + byte) >> (bit - 8 * byte)) & UINT32_MAX >> (32 - s->width);
 }
 
-/* Copies of a fingerprint in a bucket. No branch depends on how many there are. */
-static inline unsigned copies_in(const table *t, const uint8_t *b, unsigned bucket, uint32_t x)
+/* Where a bucket has a fingerprint: for each slot that does, bit i if from + i step is the first of
+ * the slot. */
+typedef struct found {
+    uint64_t bits;
+    unsigned from, step;
+} found;
+
+enum { WIDE = 20 }; /* three slots may not be in eight bytes */
+
+static inline found find_wide(const table *t, const uint8_t *b, run r, uint32_t x)
 {
-    run r = run_of(t, b, bucket);
-    unsigned n = 0, last = t->s.slots - 1;
+    unsigned equal = 0, last = t->s.slots - 1;
 
     for (unsigned i = 0; i < BUCKET; i++) {
         unsigned at = r.start + i;
-        n += (slot(&t->s, b, at < last ? at : last) == x) & (at < r.end);
+        equal |= (unsigned)((slot(&t->s, b, at < last ? at : last) == x) & (at < r.end)) << i;
     }
-    return n;
+    return (found){ equal, slot_bit(&t->s, r.start), t->s.width };
+}
+
+/* Three slots in one number, with the fingerprint taken from each: those that become zero have no
+ * last bit, and get none if ones are added to all their others. Of a damaged block, other bits of
+ * it may be seen. */
+static inline found find_narrow(const table *t, const uint8_t *b, unsigned start, unsigned n,
+                                uint32_t x)
+{
+    unsigned width = t->s.width, bit = t->s.first + start * width;
+    unsigned byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
+    uint64_t firsts = UINT64_C(1) | UINT64_C(1) << width | UINT64_C(1) << 2 * width;
+    uint64_t lasts = firsts << (width - 1), others = lasts - firsts;
+    uint64_t y = le64(b + byte) >> (bit - 8 * byte) % 64 ^ x * firsts;
+    uint64_t equal = ~(((y & others) + others) | y) & lasts;
+
+    return (found){ lowest(equal, n * width), bit + 1 - width, 1 };
+}
+
+__attribute__((always_inline)) static inline found find(const table *t, const uint8_t *b,
+                                                        counters c, unsigned bucket, uint32_t x)
+{
+    if (t->s.width < WIDE)
+        return find_narrow(t, b, sum_before(c, bucket), counter_in(c, bucket), x);
+    return find_wide(t, b, run_in(t, c, bucket), x);
+}
+
+static inline found find_at(const table *t, const spot *at)
+{
+    const uint8_t *b = line_of(t, at);
+
+    return find(t, b, counters_of(t, b), at->bucket, stored_of(t, at));
 }
 
 static inline unsigned copies_at(const table *t, const spot *at)
 {
-    return copies_in(t, line_of(t, at), at->bucket, stored_of(t, at));
+    return (unsigned)__builtin_popcountll(find_at(t, at).bits);
 }
 
 static inline unsigned mark_bit(const table *t, unsigned bucket)
@@ -243,11 +331,12 @@ static inline unsigned mark_bit(const table *t, unsigned bucket)
     return 2 * t->s.buckets + (bucket * t->step >> 16);
 }
 
+/* Marks, too, are in eight bytes. */
 static inline bool is_marked(const table *t, const uint8_t *b, unsigned bucket)
 {
-    unsigned bit = mark_bit(t, bucket);
+    uint64_t marks = le64(b + t->s.buckets / 4) >> 2 * t->s.buckets % 8;
 
-    return b[bit / 8] >> bit % 8 & 1;
+    return marks >> (bucket * t->step >> 16) & 1;
 }
 
 static inline void mark(const table *t, const spot *at)
@@ -259,21 +348,34 @@ static inline void mark(const table *t, const spot *at)
 
 /* ---- Changing a block -------------------------------------------------- */
 
+static inline bool has_room_in(const table *t, counters c, unsigned bucket)
+{
+    return ((c.low & c.high) >> bucket & 1) == 0 && sum_before(c, t->s.buckets) < t->s.slots;
+}
+
 static inline bool has_room(const table *t, const uint8_t *b, unsigned bucket)
 {
-    return counter(b, bucket) < BUCKET && count_before(b, t->s.buckets) < t->s.slots;
+    return has_room_in(t, counters_of(t, b), bucket);
 }
 
-static inline void count_up(uint8_t *b, unsigned bucket)
+static inline void flip(uint8_t *b, unsigned bit, bool by)
 {
-    b[bucket / 4] = (uint8_t)(b[bucket / 4] + (1u << bucket % 4 * 2));
+    b[bit / 8] ^= (uint8_t)((unsigned)by << bit % 8);
 }
 
-static inline void count_down(uint8_t *b, unsigned bucket)
+static inline void count_up(const table *t, uint8_t *b, counters c, unsigned bucket)
 {
-    b[bucket / 4] = (uint8_t)(b[bucket / 4] - (1u << bucket % 4 * 2));
+    flip(b, bucket, true);
+    flip(b, t->s.buckets + bucket, c.low >> bucket & 1);
 }
 
+static inline void count_down(const table *t, uint8_t *b, counters c, unsigned bucket)
+{
+    flip(b, bucket, true);
+    flip(b, t->s.buckets + bucket, ~c.low >> bucket & 1);
+}
+
+#ifndef __AVX2__
 /* All from `bit` on moves up by `width` bits, into which x goes. */
 static inline void push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
 {
@@ -302,35 +404,37 @@ static inline void pull_bits(uint8_t *b, unsigned bit, unsigned width)
         keep = 0;
     }
 }
+#endif
 
-static inline void put_in(const table *t, uint8_t *b, unsigned bucket, uint32_t x)
+static inline void put_in(const table *t, uint8_t *b, counters c, unsigned bucket, uint32_t x)
 {
-    push_bits(b, slot_bit(&t->s, count_before(b, bucket)), t->s.width, x);
-    count_up(b, bucket);
+    push_bits(b, slot_bit(&t->s, sum_before(c, bucket)), t->s.width, x);
+    count_up(t, b, c, bucket);
 }
 
 static inline bool try_put(const table *t, const spot *at)
 {
     uint8_t *b = line_of(t, at);
+    counters c = counters_of(t, b);
 
-    if (!has_room(t, b, at->bucket))
+    if (!has_room_in(t, c, at->bucket))
         return false;
-    put_in(t, b, at->bucket, stored_of(t, at));
+    put_in(t, b, c, at->bucket, stored_of(t, at));
     return true;
 }
 
-/* One copy of a fingerprint that is there. */
-static inline bool take_from(const table *t, uint8_t *b, unsigned bucket, uint32_t x)
+/* One copy of a fingerprint, if there is any. */
+__attribute__((always_inline)) static inline bool take_from(const table *t, uint8_t *b,
+                                                            unsigned bucket, uint32_t x)
 {
-    run r = run_of(t, b, bucket);
+    counters c = counters_of(t, b);
+    found f = find(t, b, c, bucket, x);
 
-    for (unsigned i = r.start; i < r.end; i++)
-        if (slot(&t->s, b, i) == x) {
-            pull_bits(b, slot_bit(&t->s, i), t->s.width);
-            count_down(b, bucket);
-            return true;
-        }
-    return false;
+    if (!f.bits)
+        return false;
+    pull_bits(b, f.from + f.step * (unsigned)__builtin_ctzll(f.bits), t->s.width);
+    count_down(t, b, c, bucket);
+    return true;
 }
 
 static inline bool take(const table *t, const spot *at)

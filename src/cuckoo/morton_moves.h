@@ -85,11 +85,31 @@ static inline bool try_bucket(search *s, const table *t, int before, unsigned bu
     return false;
 }
 
+enum { FETCHED = 4 }; /* buckets: some six fingerprints, one of which finds room most of the time */
+
+/* Asks for the blocks that look_from() will read first. */
+__attribute__((always_inline)) static inline void fetch_from(const table *t, const spot *at)
+{
+    const uint8_t *b = line_of(t, at);
+    counters c = counters_of(t, b);
+    uint32_t lead = (uint32_t)((uint64_t)at->print >> t->s.width << t->s.width);
+    unsigned buckets = counter_in(c, at->bucket) == BUCKET ? 1 : FETCHED;
+
+    for (unsigned k = 0; k < buckets; k++) {
+        unsigned bucket = (at->bucket + k) % t->s.buckets;
+        run r = run_in(t, c, bucket);
+        for (unsigned i = r.start; i < r.end; i++) {
+            spot from = { at->home, bucket, lead | slot(&t->s, b, i) }, to = other_of(t, &from);
+            __builtin_prefetch(line_of(t, &to), 1, 3);
+        }
+    }
+}
+
 /* A full bucket has to give away one of its own; a full block, any, the nearest first. */
 static inline bool look_from(search *s, const table *t, int i)
 {
     const spot at = s->steps[i].to;
-    bool is_full = counter(line_of(t, &at), at.bucket) == BUCKET;
+    bool is_full = counter(t, line_of(t, &at), at.bucket) == BUCKET;
 
     for (unsigned k = 0; k < (is_full ? 1 : t->s.buckets); k++)
         if (try_bucket(s, t, i, (at.bucket + k) % t->s.buckets))
@@ -120,10 +140,13 @@ static inline bool carry_out(const search *s, const table *t, journal *j, int *f
 /* Makes room in either bucket, and puts the fingerprint there. */
 static bool put_by_moves(const table *t, const spot *at, const spot *other, journal *j)
 {
-    search s = { .n = 2 };
+    search s;
     unsigned start = j->n;
     int first;
 
+    fetch_from(t, at);
+    fetch_from(t, other);
+    s.n = 2;
     s.steps[0] = (step){ *at, 0, -1, 0 };
     s.steps[1] = (step){ *other, 0, -1, 0 };
     for (int i = 0; i < s.n; i++) {
@@ -161,19 +184,19 @@ static inline bool put_elsewhere(const table *t, const spot *at, const spot *oth
     }
     if (j)
         return put_by_moves(t, at, other, j);
-    journal own = { .n = 0 };
+    journal own;
+    own.n = 0;
     return put_by_moves(t, at, other, &own);
 }
 
 /* Copies of one fingerprint in its two buckets stop at the ceiling. From then on each key that has
  * it sees all of them, so that none is ever removed: both buckets are marked. */
-static inline tamis_status add_copy(const table *t, const spot *at, journal *j, uint64_t *stored)
+static tamis_status add_copy(const table *t, const spot *at, journal *j, uint64_t *stored)
 {
-    const uint8_t *b = line_of(t, at);
-    unsigned near = copies_in(t, b, at->bucket, stored_of(t, at)), all = 0;
+    unsigned near = copies_at(t, at), all = 0;
     spot other = *at;
 
-    if (near || is_marked(t, b, at->bucket)) {
+    if (near || is_marked(t, line_of(t, at), at->bucket)) {
         other = other_of(t, at);
         all = near + copies_at(t, &other);
     }
@@ -189,6 +212,19 @@ static inline tamis_status add_copy(const table *t, const spot *at, journal *j, 
     if (all + 1 >= CEILING)
         mark_both(t, at, &other, j);
     return TAMIS_OK;
+}
+
+/* Most fingerprints are new to a bucket that has room and has never been left. */
+__attribute__((always_inline)) static inline bool try_simply(const table *t, uint8_t *b,
+                                                             unsigned bucket, uint32_t x)
+{
+    counters c = counters_of(t, b);
+    bool is_new = !find(t, b, c, bucket, x).bits, was_left = is_marked(t, b, bucket);
+
+    if (!(is_new & !was_left & has_room_in(t, c, bucket)))
+        return false;
+    put_in(t, b, c, bucket, x);
+    return true;
 }
 
 #endif
