@@ -66,6 +66,9 @@ TAMIS_API const char *tamis_version(void);
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(SPECTRAL, 24, spectral, "spectral", "spectral Bloom filter: how often was a key added?")  \
+    X(SPECTRAL_MI, 25, spectral_mi, "spectral-mi", "spectral, closer counts, forgets nothing")  \
+    X(SPECTRAL_RM, 26, spectral_rm, "spectral-rm", "spectral, closer counts, forgets keys")     \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
 
@@ -263,7 +266,8 @@ TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
  * TAMIS_CAN_COUNT kinds only. */
 TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* The key was added at most that often, unless it is tamis_plan_ceiling(); 1 or 0 in kinds without
- * TAMIS_CAN_COUNT. */
+ * TAMIS_CAN_COUNT. A kind whose page says so tells too little in rare cases, but never 0 for what
+ * is there. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
  * tamis_has(), and the value is then any. 0 for each key in kinds without TAMIS_CAN_GET. */
