@@ -370,10 +370,10 @@ static void damage_is_noticed(void **state)
     (void)state;
     for (int k = 0; k < N_KINDS; k++) {
         tamis *f = spectral_of(KINDS[k], 100, 0.01, 1);
-        uint8_t *payload = f->payload;
 
         for (uint64_t key = 0; key < 3; key++)
             assert_int_equal(tamis_add_times(f, key, 100000 + key), TAMIS_OK);
+        uint8_t *payload = f->payload;
         uint8_t *used = entries(f) + 8 * some_entry(f, true);
         uint8_t *empty = entries(f) + 8 * some_entry(f, false);
         uint64_t entry = le64(used);
