@@ -70,6 +70,9 @@ TAMIS_API const char *tamis_version(void);
     X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")          \
     X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                                  \
       "counting Bloom filter that reads one cache line per key")                                   \
+    X(SPECTRAL, 24, spectral, "spectral", "spectral Bloom filter: how often was a key added?")     \
+    X(SPECTRAL_MI, 25, spectral_mi, "spectral-mi", "spectral, closer counts, forgets nothing")     \
+    X(SPECTRAL_RM, 26, spectral_rm, "spectral-rm", "spectral, closer counts, forgets keys")        \
     X(COUNTMIN, 27, countmin, "countmin", "Count-Min sketch: how often, in memory set beforehand") \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
@@ -289,7 +292,8 @@ TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
  * TAMIS_CAN_COUNT kinds only. */
 TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* The key was added at most that often, unless it is tamis_plan_ceiling(); 1 or 0 in kinds without
- * TAMIS_CAN_COUNT. */
+ * TAMIS_CAN_COUNT. A kind whose page says so tells too little in rare cases, but never 0 for what
+ * is there. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
  * tamis_has(), and the value is then any. 0 for each key in kinds without TAMIS_CAN_GET. */

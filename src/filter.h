@@ -116,6 +116,9 @@ typedef struct tamis_grower {
     /* Puts all that g holds into f, which is empty and of a later size than g, and its count.
      * TAMIS_FULL: no room; f is then thrown away and a larger one tried. */
     tamis_status (*move)(tamis *f, const tamis *g);
+    bool for_counts; /* higher ones alone: not what TAMIS_CAN_GROW promises */
+    /* Whether two plans differ in no more than that: merge() then takes both; default: never. */
+    bool (*are_alike)(const tamis_plan *a, const tamis_plan *b);
 } tamis_grower;
 
 typedef struct tamis_ops {
@@ -149,8 +152,10 @@ typedef struct tamis_ops {
     /* Where counts stop for good, so that removes of such a key must not change it; default: never.
      * f->count leaves out what is not counted. */
     uint64_t (*ceiling)(const tamis_plan *p);
-    bool counter_bits; /* plan() obeys spec.counter_bits */
-    bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
+    bool counter_bits;   /* plan() obeys spec.counter_bits */
+    bool counts_vary;    /* with the order of adds, within their bounds */
+    bool may_undercount; /* in rare cases, but never to 0 */
+    bool exact_delete;   /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */

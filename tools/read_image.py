@@ -365,6 +365,117 @@ def probe(h, i):
     return mix64((h + i) & MASK) if i else h
 
 
+def counters_of(x, k, w):
+    """One in each of k rows of w."""
+    for i in range(k):
+        yield i * w + scale64(x, w)
+        x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
+
+
+class Spectral:
+    name = "spectral"
+    SUMS_ARE_EXACT = True
+
+    @staticmethod
+    def counters(h):
+        return h.slots * h.hashes
+
+    @classmethod
+    def halves_end(cls, h):
+        return 64 + 64 * h.width + 8 * -(-cls.counters(h) // 16)
+
+    @classmethod
+    def bytes(cls, h):
+        ok = 1 <= h.hashes <= 64 and h.slots >= 2 and h.slots * h.hashes < 1 << 44 and h.width >= 1
+        return cls.halves_end(h) if ok else 0
+
+    @staticmethod
+    def half(image, counter):
+        byte = image.payload[64 + 64 * image.header.width + counter // 2]
+        return byte >> counter % 2 * 4 & 15
+
+    @staticmethod
+    def find(image, tag):
+        """The number of its entry, or of the empty one where it would be."""
+        n = 8 * image.header.width
+        at = scale64(mix64(tag), n)
+        for step in range(n):
+            entry = u64(image.payload, 64 + 8 * ((at + step) % n))
+            if entry == 0 or entry >> 17 == tag:
+                return (at + step) % n, entry
+        return at, 0
+
+    @classmethod
+    def value(cls, image, counter):
+        half, rest, more, digit = cls.half(image, counter), 0, True, 0
+        while half == 15 and more and digit < 4:
+            entry = cls.find(image, counter << 2 | digit)[1]
+            rest += (entry & 0xFFFF) << 16 * digit
+            more, digit = entry >> 16 & 1, digit + 1
+        return half + rest
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        return all(cls.half(image, c) for c in counters_of(image.place(key), h.hashes, h.slots))
+
+    @classmethod
+    def verify_entry(cls, image, at):
+        entry = u64(image.payload, 64 + 8 * at)
+        tag, digit = entry >> 17, entry >> 17 & 3
+        require(tag >> 2 < cls.counters(image.header) and cls.half(image, tag >> 2) == 15,
+                "a digit belongs to no counter")
+        require(cls.find(image, tag)[0] == at, "a digit is where it is not found")
+        require(entry & 0x1FFFF, "a leading digit is 0")
+        if digit:
+            require(cls.find(image, tag - 1)[1] >> 16 & 1, "a digit has none before it")
+        if entry >> 16 & 1:
+            require(digit < 3 and cls.find(image, tag + 1)[1], "a digit has none after it")
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        require(not any(image.payload[8:64]), "unused state is set")
+        used = [i for i in range(8 * h.width) if u64(image.payload, 64 + 8 * i)]
+        require(u64(image.payload, 0) == len(used) <= 6 * h.width, "the number of digits is wrong")
+        for at in used:
+            cls.verify_entry(image, at)
+        for i in range(cls.counters(h), 16 * -(-cls.counters(h) // 16)):
+            require(not cls.half(image, i), "bits past the end are set")
+        for row in range(h.hashes):
+            total = sum(cls.value(image, row * h.slots + i) for i in range(h.slots))
+            require(total == h.count or total < h.count and not cls.SUMS_ARE_EXACT,
+                    "a row does not add up")
+
+
+class SpectralMi(Spectral):
+    name = "spectral-mi"
+    SUMS_ARE_EXACT = False
+
+
+class SpectralRm(Spectral):
+    name = "spectral-rm"
+
+    @staticmethod
+    def counters(h):
+        return h.hashes * (h.slots + h.slots // 2 + 1)
+
+    @classmethod
+    def bytes(cls, h):
+        return super().bytes(h) and cls.halves_end(h) + 8 * -(-h.slots * h.hashes // 64)
+
+    @classmethod
+    def mark(cls, image, bit):
+        return image.payload[cls.halves_end(image.header) + bit // 8] >> bit % 8 & 1
+
+    @classmethod
+    def verify(cls, image):
+        super().verify(image)
+        bits = image.header.slots * image.header.hashes
+        for bit in range(bits, 64 * -(-bits // 64)):
+            require(not cls.mark(image, bit), "bits past the end are set")
+
+
 class Scalable:
     name = "scalable"
     TIGHTER = [math.ceil(256 * math.log2(math.pi ** 2 / 6 * (j + 1) ** 2)) for j in range(40)]
@@ -1313,7 +1424,8 @@ class Countmin:
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf, 20: Aleph,
-         21: Fuse5, 22: Counting, 23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
+         21: Fuse5, 22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
+         27: Countmin, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

@@ -437,9 +437,13 @@ static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
         return false;
     if (tamis__ops(a->kind)->ordered)
         return tamis__ordered_fit(a, b);
-    return a->kind == b->kind && a->bytes == b->bytes && a->slots == b->slots &&
-           a->width == b->width && a->hashes == b->hashes &&
-           tamis__same_hasher(&a->hasher, &b->hasher);
+    if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
+        return false;
+    const tamis_grower *grower = tamis__ops(a->kind)->grower;
+    if (grower && grower->are_alike)
+        return grower->are_alike(a, b);
+    return a->bytes == b->bytes && a->slots == b->slots && a->width == b->width &&
+           a->hashes == b->hashes;
 }
 
 typedef tamis_status change(tamis *f, const tamis *g);
@@ -460,8 +464,9 @@ static tamis_status combine(tamis *f, const tamis *g, change *op, tamis_status (
 
 tamis_status tamis_merge(tamis *f, const tamis *g)
 {
-    return f->ops->ordered ? combine(f, g, tamis__ordered_merge, open_for_clearing)
-                           : combine(f, g, f->ops->merge, open_for_change);
+    return f->ops->ordered
+               ? combine(f, g, tamis__ordered_merge, open_for_clearing)
+               : combine(f, g, f->ops->merge ? tamis__grow_merge : NULL, open_for_change);
 }
 
 tamis_status tamis_intersect(tamis *f, const tamis *g)

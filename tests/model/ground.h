@@ -81,12 +81,14 @@ static inline void assert_holds(const tamis *f, const uint64_t *keys, size_t n)
     }
 }
 
+/* Counts of some kinds are bounds, and which ones depends on the order of adds. */
 static inline void assert_same_answers(const tamis *f, const tamis *g, const uint64_t *keys,
                                        size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(tamis_has(f, keys[i]), tamis_has(g, keys[i]));
-        assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
+        if (!f->ops->counts_vary)
+            assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
     }
 }
 
