@@ -220,8 +220,8 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 {
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE,
-            "build: %s filters lack an ability asked for by --can, --load or --grow; see 'tamis "
-            "kinds'",
+            "build: %s filters lack an ability asked for by --can, --load, --grow or "
+            "--counter-bits; see 'tamis kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);

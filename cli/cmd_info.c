@@ -71,6 +71,11 @@ static const char *warning(const subject *s)
     return NULL;
 }
 
+static bool has_ceiling(const tamis_info *i)
+{
+    return tamis_plan_ceiling(&i->plan) != UINT64_MAX;
+}
+
 /* ---- Text -------------------------------------------------------------- */
 
 static void print_text(const subject *s)
@@ -85,6 +90,9 @@ static void print_text(const subject *s)
     printf("distinct  %.0f%s\n", i->cardinality, s->is_counted ? "" : ", estimated");
     printf("fill      %.2f %%%s\n", i->fill * 100, s->has_slots ? " of the slots" : "");
     printf("rate now  %.4g\n", i->fpr);
+    if (has_ceiling(i))
+        printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated,
+               tamis_plan_ceiling(p));
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
@@ -124,6 +132,8 @@ static void print_json(json *j, const subject *s)
     json_real(j, "distinct", s->info.cardinality);
     json_real(j, "fill", s->info.fill);
     json_real(j, "fpr", s->info.fpr);
+    if (has_ceiling(&s->info))
+        json_count(j, "saturated", s->info.saturated);
     json_count(j, "image_bytes", s->image_bytes);
     json_open(j, "warnings", '[');
     if (warning(s))
@@ -212,7 +222,8 @@ const command cmd_info = {
         "Reads and checks each FILE, and prints its kind, what was planned, what it holds, its\n"
         "false positive rate at this load, its size and its hash; and a warning if it holds\n"
         "more than planned. 'distinct' is exact or, where the kind does not know, estimated\n"
-        "from the bits. The secret of a keyed filter is never shown.",
+        "from the bits; 'saturated' are the counters that have stopped for good, in kinds whose\n"
+        "counts have a ceiling. The secret of a keyed filter is never shown.",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

@@ -12,6 +12,8 @@ const option_row spec_options[] = {
     { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
     { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
     { OPTION_VALUE_BITS, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get" },
+    { OPTION_COUNTER_BITS, "counter-bits", "B",
+      "bits of a counter, 2, 4, 8 or 16, in kinds of them" },
     { OPTION_LOAD, "load", "L", "share of slots that the keys take, in kinds that can resize" },
     { OPTION_GROW, "grow", NULL, "make room by itself when it is full, in kinds that can grow" },
     { OPTION_HASH, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw" },
@@ -45,6 +47,15 @@ static void choose_hash(tamis_hasher *hasher, const args *a)
         draw_secret(hasher->secret);
 }
 
+static uint32_t choose_counter_bits(const args *a)
+{
+    uint64_t bits = args_count(a, 2, 16);
+
+    if (bits & (bits - 1))
+        args_refuse(a, "--counter-bits is 2, 4, 8 or 16");
+    return (uint32_t)bits;
+}
+
 void wish_option(wish *w, const args *a)
 {
     switch (a->letter) {
@@ -69,6 +80,9 @@ void wish_option(wish *w, const args *a)
         break;
     case OPTION_VALUE_BITS:
         w->spec.value_bits = (uint32_t)args_count(a, 1, 32);
+        break;
+    case OPTION_COUNTER_BITS:
+        w->spec.counter_bits = choose_counter_bits(a);
         break;
     case OPTION_HASH:
         choose_hash(&w->spec.hasher, a);

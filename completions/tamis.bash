@@ -33,7 +33,7 @@ _tamis()
         words=$("$program" help --names 2>/dev/null)
         files=no
         ;;
-    *:-k | *:--kind)
+    *:-k | *:--kind | *:--to)
         words=$(_tamis_kinds "$program")
         files=no
         ;;
@@ -46,7 +46,7 @@ _tamis()
         words=$(_tamis_abilities "$program")
         files=no
         ;;
-    *:-n | *:--keys | *:-p | *:--fpr | *:--max-bytes | *:--memory | *:--seed | *:--field | *:--delim | *:-j | *:--threads | *:--by | *:--emails | *:--urls | *:--u64 | *:--first | *:--values-field | *:--value-bits | *:--load)
+    *:-n | *:--keys | *:-p | *:--fpr | *:--max-bytes | *:--memory | *:--seed | *:--field | *:--delim | *:-j | *:--threads | *:--by | *:--emails | *:--urls | *:--u64 | *:--first | *:--values-field | *:--value-bits | *:--counter-bits | *:--load)
         files=no
         ;;
     *)

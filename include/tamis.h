@@ -66,6 +66,9 @@ TAMIS_API const char *tamis_version(void);
       "quotient filter: forgets, resizes and lists fingerprints")                               \
     X(CQF, 15, cqf, "cqf", "counting quotient filter: counts, forgets, grows, lists")           \
     X(FUSE5, 21, fuse5, "fuse5", "static filter, 5 % above the smallest, reads two lines")      \
+    X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")       \
+    X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                               \
+      "counting Bloom filter that reads one cache line per key")                                \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")     \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
 
@@ -93,6 +96,7 @@ typedef enum tamis_kind {
     X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
     X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
+    X(CAN_REDUCE, 1u << 15, "reduce", "gives a plain filter without its counts")      \
     X(CAN_ROTATE, 1u << 18, "rotate", "forgets its oldest keys by itself")            \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
@@ -172,6 +176,7 @@ typedef struct tamis_spec {
     unsigned     can;        /* abilities needed */
     uint32_t     value_bits; /* of values, 1 .. 32; TAMIS_CAN_GET kinds need it, others have none */
     uint64_t     universe;   /* keys and others; TAMIS_CAN_SPLIT kinds need it, others have none */
+    uint32_t     counter_bits; /* of counters: 2, 4, 8 or 16, and 4 if 0; kinds without have none */
     tamis_hasher hasher;
 } tamis_spec;
 
@@ -238,6 +243,11 @@ TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
  * `by` divides plan.slots. The same as building the smaller filter from the keys. */
 TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
                                   const tamis_allocator *a) TAMIS_CHECKED;
+/* The plain filter that the keys of f would have made, byte for byte, a quarter of the size or
+ * less: it neither counts nor forgets. That of a filter with counters that have stopped may hold
+ * keys that were removed. TAMIS_CAN_REDUCE kinds only. */
+TAMIS_API tamis_status tamis_reduce(tamis **out, const tamis *f,
+                                    const tamis_allocator *a) TAMIS_CHECKED;
 /* NULL is fine. A writable map is synced first; call tamis_sync() to learn whether it worked. */
 TAMIS_API void tamis_free(tamis *f);
 
@@ -328,9 +338,10 @@ typedef struct tamis_info {
                          * kinds */
     double cardinality; /* distinct keys: exact, or estimated from the payload in kinds that add
                          * but are not exact */
-    double fill;        /* share of the payload in use, 0 .. 1 */
-    double fpr;         /* false positive rate at this load */
-    bool   readonly;    /* a view, or mapped for reading */
+    double   fill;      /* share of the payload in use, 0 .. 1 */
+    double   fpr;       /* false positive rate at this load */
+    bool     readonly;  /* a view, or mapped for reading */
+    uint64_t saturated; /* counters that have stopped for good, in kinds that have a ceiling */
 } tamis_info;
 /* Reads the whole payload. */
 TAMIS_API tamis_info tamis_describe(const tamis *f);
@@ -469,6 +480,37 @@ TAMIS_API const tamis *tamis_disk_file(const tamis_disk *d);
 TAMIS_API tamis_status tamis_disk_flush(tamis_disk *d) TAMIS_CHECKED;
 /* Does not flush. NULL is fine. */
 TAMIS_API void tamis_disk_free(tamis_disk *d);
+
+/* ---- Pairs ------------------------------------------------------------- */
+
+/* A filter that counts, in slow memory, and in fast memory the plain filter that tamis_reduce()
+ * makes of it, kept in step: for sets that change now and then and are asked all the time. Keys
+ * come and go by one thread at a time. Meanwhile others may ask the plain filter, by tamis_has()
+ * and tamis_has_many(): a key that is in for as long as a lookup takes is found, and one that was
+ * removed before is found no more often than a stranger. TAMIS_CAN_REDUCE kinds only. */
+typedef struct tamis_pair tamis_pair;
+
+/* The two have an allocator each: that of the counters may give memory that is a file, or far.
+ * Either may be NULL. TAMIS_CANNOT if there is no plain filter of that kind. */
+TAMIS_API tamis_status tamis_pair_new(tamis_pair **out, const tamis_plan *plan,
+                                      const tamis_allocator *slow,
+                                      const tamis_allocator *fast) TAMIS_CHECKED;
+/* With the filter that tamis_pair_save() or tamis_save() wrote there. */
+TAMIS_API tamis_status tamis_pair_open(tamis_pair **out, const char *path,
+                                       const tamis_allocator *slow,
+                                       const tamis_allocator *fast) TAMIS_CHECKED;
+/* As tamis_add_many() and tamis_remove_many(). */
+TAMIS_API tamis_status tamis_pair_add_many(tamis_pair *p, size_t *added, const uint64_t *keys,
+                                           size_t n) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_pair_remove_many(tamis_pair *p, size_t *removed, const uint64_t *keys,
+                                              size_t n) TAMIS_CHECKED;
+/* For readers; it lives as long as the pair, at one address. */
+TAMIS_API const tamis *tamis_pair_plain(const tamis_pair *p);
+/* For counts, while no key comes or goes. */
+TAMIS_API const tamis *tamis_pair_counting(const tamis_pair *p);
+/* Saves the one that counts, while no key comes or goes; tamis_save() saves the plain one. */
+TAMIS_API tamis_status tamis_pair_save(const tamis_pair *p, const char *path) TAMIS_CHECKED;
+TAMIS_API void         tamis_pair_free(tamis_pair *p); /* NULL is fine */
 
 #ifdef __cplusplus
 }

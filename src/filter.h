@@ -42,15 +42,15 @@ typedef struct tamis_solver {
 } tamis_solver;
 
 /* A hash and what came with its key. */
-typedef struct tamis_pair {
+typedef struct tamis_entry {
     uint64_t hash, value;
-} tamis_pair;
+} tamis_entry;
 
 /* As tamis_solver, for parts made from pairs. TAMIS_CONFLICT: two of them have one hash and not one
  * value. */
 typedef struct tamis_pair_solver {
     size_t (*scratch)(const tamis_plan *p, size_t n);
-    tamis_status (*solve)(const tamis_plan *p, void *part, tamis_pair *pairs, size_t *n,
+    tamis_status (*solve)(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
                           void *scratch);
 } tamis_pair_solver;
 
@@ -122,7 +122,7 @@ typedef struct tamis_ops {
     double (*rate)(const tamis_plan *p, double n); /* at n keys; default: exact, 0 */
     void (*init)(tamis *f);                        /* default: zeros are the empty filter */
     const char *(*verify)(const tamis *f);         /* why not; default: any payload is valid */
-    /* Sets cardinality, fill and fpr from the payload; default: from the count. */
+    /* Sets cardinality, fill, fpr and saturated from the payload; default: from the count. */
     void (*measure)(const tamis *f, tamis_info *info);
     bool indexed; /* keys are below plan.capacity */
 
@@ -141,6 +141,7 @@ typedef struct tamis_ops {
     /* Where counts stop for good, so that removes of such a key must not change it; default: never.
      * f->count leaves out what is not counted. */
     uint64_t (*ceiling)(const tamis_plan *p);
+    bool counter_bits; /* plan() obeys spec.counter_bits */
     bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
@@ -149,6 +150,11 @@ typedef struct tamis_ops {
     const tamis_ordered *ordered;                        /* instead of merge, list and grower */
     const tamis_grower *grower;
     void (*rotate)(tamis *f); /* of kinds that forget: also by add(), not before plan.capacity */
+    /* To the kind without counts that has the same slots and hashes, and width 0: kinds.c knows
+     * which. reduce() sets all bits of f, which is empty. follow() sets and clears those of a key
+     * of which g has just got one more or less, so that others may read f meanwhile. */
+    void (*reduce)(tamis *f, const tamis *g);
+    void (*follow)(tamis *f, const tamis *g, uint64_t key);
     tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 
@@ -186,6 +192,9 @@ void tamis__scratch_free(const tamis *f, void *block, size_t size);
 
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
+
+/* What ops.reduce makes of a kind. */
+tamis_kind tamis__reduced_kind(tamis_kind kind);
 
 /* For tests and benchmarks: answer as a machine with only these instruction sets would. */
 void tamis__use_cpu(tamis *f, unsigned cpu);

@@ -1176,9 +1176,47 @@ class Cqf:
         require(total == h.count, "the number of keys is wrong")
 
 
+class Counting:
+    name = "counting"
+
+    @staticmethod
+    def bytes(h):
+        right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width in (2, 4, 8, 16)
+        return words_of(h.slots * h.width) if right else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.header
+        places = probes(image.place(key), h.hashes, h.slots)
+        return all(any(image.bit(at * h.width + i) for i in range(h.width)) for at in places)
+
+    @staticmethod
+    def verify(image):
+        require_zeros_from(image, image.header.slots * image.header.width)
+
+
+class CountingBlocked:
+    name = "counting-blocked"
+
+    @staticmethod
+    def bytes(h):
+        return 64 * h.slots if h.slots >= 1 and h.width == 4 and h.hashes == 8 else 0
+
+    @staticmethod
+    def has(image, key):
+        h = image.place(key)
+        line = 64 * scale64(h, image.header.slots)
+        words = (u64(image.payload, line + 8 * i) for i in range(8))
+        return all(word >> 4 * (h >> 4 * i & 15) & 15 for i, word in enumerate(words))
+
+    @staticmethod
+    def verify(image):
+        """Every payload is valid."""
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         21: Fuse5, 29: Scalable, 30: Window}
+         21: Fuse5, 22: Counting, 23: CountingBlocked, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

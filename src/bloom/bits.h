@@ -1,4 +1,5 @@
-/* bits.h - what the Bloom kinds with scattered bits share: positions in a bit array.
+/* bits.h - what the Bloom kinds with scattered slots share: positions in an array of bits or, in
+ * kinds that count, of counters.
  *
  * A key draws k positions. In the classic filter each lies anywhere in one array of m bits; in the
  * partitioned one, position i lies in row i of w bits. Both are one walk:
@@ -15,6 +16,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "bloom/counters.h"
 #include "filter.h"
 
 enum { MAX_HASHES = 64 };
@@ -32,6 +34,15 @@ static inline void set_bit(void *bits, uint64_t pos)
 {
     uint8_t *bytes = bits;
     bytes[pos / 8] = (uint8_t)(bytes[pos / 8] | 1u << (pos % 8));
+}
+
+/* For the only writer, beside readers. */
+static inline void put_bit_seen(void *bits, uint64_t pos, bool is_set)
+{
+    uint8_t *at = (uint8_t *)bits + pos / 8, mask = (uint8_t)(1u << (pos % 8));
+
+    if (bit_is_set(bits, pos) != is_set)
+        __atomic_store_n(at, (uint8_t)(*at ^ mask), __ATOMIC_RELAXED);
 }
 
 /* Looks first: a bit that is set already costs no ownership of its line. Returns whether this call
@@ -108,7 +119,13 @@ static inline uint64_t next_probe(uint64_t x)
 
 typedef struct {
     uint64_t range, step;
+    unsigned bits; /* of a slot: known to the compiler in kinds without counters */
 } geometry;
+
+static inline bool slot_is_set(const void *slots, geometry g, uint64_t pos)
+{
+    return g.bits == 1 ? bit_is_set(slots, pos) : counter_get(slots, g.bits, pos) != 0;
+}
 
 static inline void positions(uint64_t *pos, const tamis *f, geometry g, uint64_t key)
 {
@@ -126,7 +143,7 @@ static inline bool bits_has(const tamis *f, geometry g, uint64_t key)
     uint64_t x = place(key, f->salt), base = 0;
 
     for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        if (!bit_is_set(f->payload, base + scale64(x, g.range)))
+        if (!slot_is_set(f->payload, g, base + scale64(x, g.range)))
             return false;
         base += g.step;
         x = next_probe(x);
@@ -149,50 +166,52 @@ static inline void bits_add(tamis *f, geometry g, uint64_t key)
  * when most of its keys have dropped out, and small enough for the first-level cache. */
 enum { GROUP = 256 };
 
-static inline void fetch_bit(const void *bits, uint64_t pos)
+__attribute__((always_inline)) static inline void fetch_slot(const void *slots, geometry g,
+                                                             uint64_t pos)
 {
-    __builtin_prefetch((const uint8_t *)bits + pos / 8, 0, 3);
+    /* To the second cache: more requests fit on the way there than to the first. */
+    __builtin_prefetch((const uint8_t *)slots + pos * g.bits / 8, 0, 2);
 }
 
 /* Probes the keys of one group round by round: a key that finds a clear bit drops out, the others
  * fetch their next line while the rest of the round is looked at. An absent key thus reads two
  * lines on average, not k. Bits of `hits` are only set. */
-static inline void has_group(const tamis *f, geometry g, uint64_t *hits, const uint64_t *keys,
-                             size_t n)
+__attribute__((always_inline)) static inline void
+has_group(const tamis *f, geometry g, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     uint64_t x[GROUP], pos[GROUP], base = 0;
     uint16_t alive[GROUP];
-    const void *bits = f->payload;
+    const void *slots = f->payload;
     uint64_t salt = f->salt;
 
     for (size_t i = 0; i < n; i++) {
         alive[i] = (uint16_t)i;
         x[i] = place(keys[i], salt);
         pos[i] = scale64(x[i], g.range);
-        fetch_bit(bits, pos[i]);
+        fetch_slot(slots, g, pos[i]);
     }
     for (uint32_t round = 1; round < f->plan.hashes; round++) {
         size_t left = 0;
         base += g.step;
         for (size_t i = 0; i < n; i++) {
             uint64_t next = next_probe(x[i]), next_pos = base + scale64(next, g.range);
-            uint64_t now = pos[i], stays = bit_is_set(bits, now);
+            uint64_t now = pos[i], stays = slot_is_set(slots, g, now);
             alive[left] = alive[i];
             x[left] = next;
             pos[left] = next_pos;
             /* Half of the keys would mispredict a branch: by arithmetic instead, those that drop
              * out fetch the line they have. */
-            fetch_bit(bits, now ^ ((now ^ next_pos) & -stays));
+            fetch_slot(slots, g, now ^ ((now ^ next_pos) & -stays));
             left += stays;
         }
         n = left;
     }
     for (size_t i = 0; i < n; i++)
-        hits[alive[i] / 64] |= (uint64_t)bit_is_set(bits, pos[i]) << (alive[i] % 64);
+        hits[alive[i] / 64] |= (uint64_t)slot_is_set(slots, g, pos[i]) << (alive[i] % 64);
 }
 
-static inline size_t bits_has_many(const tamis *f, geometry g, uint64_t *hits, const uint64_t *keys,
-                                   size_t n)
+__attribute__((always_inline)) static inline size_t
+bits_has_many(const tamis *f, geometry g, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     size_t found = 0;
 

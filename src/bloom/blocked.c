@@ -17,6 +17,7 @@
 #include "base/cpu.h"
 #include "base/le.h"
 #include "bloom/family.h"
+#include "bloom/group.h"
 #include "bloom/split.h"
 
 /* ---- Layout ------------------------------------------------------------ */

@@ -18,30 +18,6 @@ typedef union {
 static const uint32_t SALT[WORDS] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
 
-/* Keys on their way: which block, and which bits of it. */
-enum { GROUP = 64 };
-
-typedef struct {
-    uint64_t block[GROUP];
-    uint32_t x[GROUP];
-    size_t n;
-} group;
-
-static inline void place_one(group *g, size_t i, uint64_t key, uint64_t slots, uint64_t salt)
-{
-    uint64_t h = place(key, salt);
-
-    g->block[i] = scale64(h, slots);
-    g->x[i] = (uint32_t)h;
-}
-
-static inline void place_each(group *g, size_t from, const uint64_t *keys, uint64_t slots,
-                              uint64_t salt)
-{
-    for (size_t i = from; i < g->n; i++)
-        place_one(g, i, keys[i], slots, salt);
-}
-
 extern const tamis_batch tamis__blocked_avx2, tamis__blocked_neon;
 
 #endif

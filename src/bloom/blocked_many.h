@@ -1,9 +1,10 @@
 /* blocked_many.h - lookups and adds, a template for the kernels.
  *
- * A kernel defines block_has(), block_add() and place_group() for its instruction set, then
- * includes this. Keys go through in groups of 64, a word of answers: while the blocks of one group
- * are looked at, those of the next are on their way from memory. */
-#include "bloom/blocked.h"
+ * A kernel has the type block of its kind, defines block_has(), block_add(), which tells whether
+ * the add counts, and place_group() for its instruction set, then includes this. Keys go through in
+ * groups of 64, a word of answers: while the blocks of one group are looked at, those of the next
+ * are on their way from memory. */
+#include "bloom/group.h"
 
 /* Readers may run beside add_shared(). Words are read whole on every machine with vectors, and a
  * bit that shows a moment later is no harm; the race detector cannot know that. */
@@ -31,12 +32,16 @@ static inline void place_next(group *g, const tamis *f, const uint64_t *keys, si
         g->block[i] = 0;
 }
 
+/* To the second cache: there the processors that were measured keep more requests open than on the
+ * way to the first, and filters larger than all caches gain a factor of two. */
+enum { FAR = 2 };
+
 static inline void fetch_all(const tamis *f, const group *g)
 {
     const block *blocks = f->payload;
 
     for (size_t i = 0; i < g->n; i++)
-        __builtin_prefetch(&blocks[g->block[i]], 0, 3);
+        __builtin_prefetch(&blocks[g->block[i]], 0, FAR);
 }
 
 /* A group is placed as a whole: for a few keys that takes longer than to look them up. */
@@ -70,7 +75,7 @@ KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64
         uint64_t word = 0;
         place_next(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 0, 3);
+            __builtin_prefetch(&blocks[next->block[i]], 0, FAR);
             word |= (uint64_t)block_has(&blocks[now->block[i]], now->x[i]) << i;
         }
         hits[from / GROUP] = word;
@@ -79,10 +84,18 @@ KERNEL_READS static size_t has_many(const tamis *f, uint64_t *hits, const uint64
     return found;
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+typedef struct {
+    size_t done, counted; /* keys, and those of them that f->count is to learn of */
+} tally;
+
+typedef void block_change(block *b, uint32_t x, tally *t);
+
+__attribute__((always_inline)) static inline tally change_many(tamis *f, const uint64_t *keys,
+                                                               size_t n, block_change *change)
 {
     block *blocks = f->payload;
     group groups[2];
+    tally t = { 0, 0 };
 
     place_next(&groups[0], f, keys, 0, n);
     fetch_all(f, &groups[0]);
@@ -91,9 +104,19 @@ static void add_many(tamis *f, const uint64_t *keys, size_t n)
         group *next = &groups[from / GROUP % 2 ^ 1];
         place_next(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 1, 3);
-            block_add(&blocks[now->block[i]], now->x[i]);
+            __builtin_prefetch(&blocks[next->block[i]], 1, FAR);
+            change(&blocks[now->block[i]], now->x[i], &t);
         }
     }
-    f->count += n;
+    return t;
+}
+
+static inline void add_one(block *b, uint32_t x, tally *t)
+{
+    t->counted += block_add(b, x);
+}
+
+static void add_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    f->count += change_many(f, keys, n, add_one).counted;
 }

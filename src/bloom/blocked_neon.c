@@ -2,6 +2,7 @@
 #include <arm_neon.h>
 
 #include "bloom/blocked.h"
+#include "bloom/group.h"
 
 typedef struct {
     uint32x4_t low, high;
@@ -30,12 +31,13 @@ KERNEL_READS static inline bool block_has(const block *b, uint32_t x)
     return vmaxvq_u32(vorrq_u32(missing_low, missing_high)) == 0;
 }
 
-static inline void block_add(block *b, uint32_t x)
+static inline bool block_add(block *b, uint32_t x)
 {
     mask m = mask_of(x);
 
     vst1q_u32(b->word, vorrq_u32(vld1q_u32(b->word), m.low));
     vst1q_u32(b->word + 4, vorrq_u32(vld1q_u32(b->word + 4), m.high));
+    return true;
 }
 
 /* NEON has no 64-bit multiplication; the scalar one keeps up. */

@@ -20,7 +20,7 @@
 
 static geometry shape(const tamis *f)
 {
-    return (geometry){ .range = f->plan.slots, .step = f->plan.slots };
+    return (geometry){ .range = f->plan.slots, .step = f->plan.slots, .bits = 1 };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */

@@ -4,6 +4,7 @@
  * groups of 64: all are looked for in the newest stage, which has about half of the keys, those
  * that are not there in the one before it, and so on; while one stage is looked at, the lines of
  * the next are on their way. */
+#include "bloom/group.h"
 #include "bloom/scalable.h"
 
 static inline bool stage_has(const stage *s, uint64_t h)

@@ -21,10 +21,11 @@ KERNEL_READS static inline bool block_has(const block *b, uint32_t x)
     return _mm256_testc_si256(_mm256_load_si256((const __m256i *)b), mask_of(x));
 }
 
-static inline void block_add(block *b, uint32_t x)
+static inline bool block_add(block *b, uint32_t x)
 {
     __m256i *p = (__m256i *)b;
     _mm256_store_si256(p, _mm256_or_si256(_mm256_load_si256(p), mask_of(x)));
+    return true;
 }
 
 #endif

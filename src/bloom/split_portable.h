@@ -20,10 +20,11 @@ static inline bool block_has(const block *b, uint32_t x)
     return missing == 0;
 }
 
-static inline void block_add(block *b, uint32_t x)
+static inline bool block_add(block *b, uint32_t x)
 {
     for (int i = 0; i < WORDS; i++)
         b->word[i] |= bit_of(x, i);
+    return true;
 }
 
 #endif

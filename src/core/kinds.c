@@ -37,6 +37,11 @@ const tamis_ops *tamis__ops(tamis_kind kind)
     return row ? row->ops : NULL;
 }
 
+tamis_kind tamis__reduced_kind(tamis_kind kind)
+{
+    return kind == TAMIS_COUNTING ? TAMIS_BLOOM : TAMIS_NO_KIND;
+}
+
 tamis_kind tamis_kind_next(tamis_kind kind)
 {
     for (int i = 0; i < KINDS_COUNT; i++)
@@ -89,5 +94,6 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
            (ops->grower ? TAMIS_CAN_GROW : 0u) | (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
            (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
+           (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->rate ? 0u : TAMIS_IS_EXACT) |
+           (ops->indexed ? TAMIS_IS_INDEXED : 0u);
 }

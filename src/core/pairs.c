@@ -45,7 +45,7 @@ static tamis_status check_capacity(const tamis *f, const uint64_t *keys, size_t 
 /* Pairs by part: first each part is counted, then it is dealt to, the last one first. */
 typedef struct deal {
     const tamis *f;
-    tamis_pair *pairs;
+    tamis_entry *pairs;
     size_t *starts, parts, n, size;
     unsigned part_bits;
 } deal;
@@ -84,7 +84,7 @@ static void deal_out(const deal *d, uint64_t key, uint64_t value)
 {
     uint64_t h = place(key, d->f->salt);
 
-    d->pairs[--d->starts[part_of(h, d->part_bits)]] = (tamis_pair){ h, value };
+    d->pairs[--d->starts[part_of(h, d->part_bits)]] = (tamis_entry){ h, value };
 }
 
 /* ---- Solving ----------------------------------------------------------- */

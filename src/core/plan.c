@@ -186,7 +186,7 @@ tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (!ops || !hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
     if (s.can & ~tamis_kind_can(kind) || (s.value_bits && !ops->mapper) ||
-        (s.universe && !ops->splitter))
+        (s.universe && !ops->splitter) || (s.counter_bits && !ops->counter_bits))
         return TAMIS_CANNOT;
     if (!(s.load >= 0 && s.load <= 1))
         return TAMIS_RANGE;

@@ -36,7 +36,7 @@ static tamis_status solve_with(const tamis_ops *ops, const tamis_plan *plan, voi
                                uint64_t *items, size_t *n, void *scratch)
 {
     if (ops->mapper)
-        return ops->mapper->solver->solve(plan, part, (tamis_pair *)items, n, scratch);
+        return ops->mapper->solver->solve(plan, part, (tamis_entry *)items, n, scratch);
     return ops->solver->solve(plan, part, items, n, scratch);
 }
 
@@ -51,7 +51,7 @@ static void sort_items(const spill *s, uint64_t *items, size_t n)
 }
 
 /* Of sorted pairs, one of each is kept. */
-static tamis_status drop_twins(tamis_pair *pairs, size_t *n)
+static tamis_status drop_twins(tamis_entry *pairs, size_t *n)
 {
     size_t kept = *n > 0;
 
@@ -71,7 +71,7 @@ static tamis_status drop_repeated(const spill *s, uint64_t *items, size_t *n)
         return TAMIS_OK;
     }
     tamis__sort_pairs(items, *n);
-    return drop_twins((tamis_pair *)items, n);
+    return drop_twins((tamis_entry *)items, n);
 }
 
 /* Reads buckets of the file to `to`. Repeated items are dropped when room runs out, and only then.

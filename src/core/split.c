@@ -39,14 +39,14 @@ typedef struct gathering {
     const tamis *sieve; /* of which only what passes is taken; NULL: all is */
     uint64_t part;
     unsigned part_bits;
-    tamis_pair *pairs;
+    tamis_entry *pairs;
     size_t n;
 } gathering;
 
 /* Sorts them and keeps one of each hash. */
 static void settle(gathering *g)
 {
-    tamis_pair *pairs = g->pairs;
+    tamis_entry *pairs = g->pairs;
     size_t kept = g->n > 0;
 
     tamis__sort_pairs(pairs, g->n);
@@ -83,7 +83,7 @@ static tamis_status take_piece(gathering *g, const spill *s, spill_cursor *c, ui
         return TAMIS_IO;
     for (size_t i = 0; i < piece; i++)
         if (is_wanted(g, hashes[i]))
-            g->pairs[g->n++] = (tamis_pair){ hashes[i], value };
+            g->pairs[g->n++] = (tamis_entry){ hashes[i], value };
     return TAMIS_OK;
 }
 

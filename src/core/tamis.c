@@ -230,6 +230,33 @@ tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_al
     return hand_out(out, folded, &s);
 }
 
+static tamis_plan reduced_plan(const tamis *f)
+{
+    tamis_plan p = f->plan;
+
+    p.kind = tamis__reduced_kind(p.kind);
+    p.width = 0;
+    p.bytes = tamis__ops(p.kind)->bytes(&p);
+    return p;
+}
+
+tamis_status tamis_reduce(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *reduced;
+
+    if (!f->ops->reduce)
+        return TAMIS_CANNOT;
+    tamis_plan plan = reduced_plan(f);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
+    if (!status)
+        status = tamis_new(&reduced, &plan, a);
+    if (status)
+        return status;
+    f->ops->reduce(reduced, f);
+    return hand_out(out, reduced, &s);
+}
+
 /* ---- One key ----------------------------------------------------------- */
 
 /* Whether f may change; a writable map is marked dirty before it does. */

@@ -192,7 +192,7 @@ static size_t sieve_scratch(const tamis_plan *p, size_t n)
     return tamis__pairs_scratch(&s, n);
 }
 
-static tamis_status solve_sieve(const tamis_plan *p, void *part, tamis_pair *pairs, size_t *n,
+static tamis_status solve_sieve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
                                 void *room)
 {
     shape s = sieve_of(p);
@@ -207,7 +207,7 @@ static size_t rest_scratch(const tamis_plan *p, size_t n)
     return tamis__pairs_scratch(&s, n);
 }
 
-static tamis_status solve_rest(const tamis_plan *p, void *part, tamis_pair *pairs, size_t *n,
+static tamis_status solve_rest(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
                                void *room)
 {
     shape s = rest_of(p);

@@ -100,7 +100,8 @@ static size_t scratch(const tamis_plan *p, size_t n)
     return tamis__pairs_scratch(&s, n);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, tamis_pair *pairs, size_t *n, void *room)
+static tamis_status solve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
+                          void *room)
 {
     shape s = shape_of_map(p);
 

@@ -14,7 +14,7 @@ size_t tamis__pairs_scratch(const shape *s, size_t n)
     return scratch_for(s, n);
 }
 
-tamis_status tamis__pairs_solve(const shape *s, void *part, tamis_pair *pairs, size_t *n,
+tamis_status tamis__pairs_solve(const shape *s, void *part, tamis_entry *pairs, size_t *n,
                                 void *room)
 {
 #if defined(__x86_64__)

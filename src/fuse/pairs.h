@@ -10,9 +10,9 @@
 
 /* As in tamis_pair_solver. */
 size_t tamis__pairs_scratch(const shape *s, size_t n);
-tamis_status tamis__pairs_solve(const shape *s, void *part, tamis_pair *pairs, size_t *n,
+tamis_status tamis__pairs_solve(const shape *s, void *part, tamis_entry *pairs, size_t *n,
                                 void *room);
-tamis_status tamis__pairs_solve_avx2(const shape *s, void *part, tamis_pair *pairs, size_t *n,
+tamis_status tamis__pairs_solve_avx2(const shape *s, void *part, tamis_entry *pairs, size_t *n,
                                      void *room);
 
 /* False: there is no key in the part, or the fingerprint is another's. */

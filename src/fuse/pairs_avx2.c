@@ -5,7 +5,7 @@
 
 #include "fuse/ribbon_avx2.h"
 
-tamis_status tamis__pairs_solve_avx2(const shape *s, void *part, tamis_pair *pairs, size_t *n,
+tamis_status tamis__pairs_solve_avx2(const shape *s, void *part, tamis_entry *pairs, size_t *n,
                                      void *room)
 {
     return solve(s, part, pairs, n, room);

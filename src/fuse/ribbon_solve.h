@@ -18,7 +18,7 @@ static void put_back(uint8_t *slots, const pivot *pivots, uint64_t segment, unsi
                      unsigned width);
 
 #ifdef PAIRS
-typedef tamis_pair entry;
+typedef tamis_entry entry;
 
 static inline uint64_t hash_of(entry e)
 {

@@ -132,7 +132,7 @@ def check_document(tamis, folder):
 def specified_kinds():
     """Kinds with a section in docs/format.md. One that is being written has none yet."""
     text = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^### (\d+ \w+(?:, \d+ \w+)*)$", text, re.MULTILINE)
+    headings = re.findall(r"^### (\d+ [\w-]+(?:, \d+ [\w-]+)*)$", text, re.MULTILINE)
     return {kind.split()[1] for heading in headings for kind in heading.split(", ")}
 
 

@@ -1,0 +1,161 @@
+/* counters.h - what the Bloom kinds that count share: arrays of counters of 2, 4, 8 or 16 bits.
+ *
+ * A counter that has come to its maximum stays there: how often it would have gone beyond is not
+ * known, so that to lower it could lose a key. All others are the exact number of keys that were
+ * added there and not removed.
+ *
+ * Counter i has the bits from i * w on of an array of little-endian 64-bit words; none lies in two
+ * words. Whole words are handled as lanes of w bits, side by side. */
+#ifndef TAMIS_BLOOM_COUNTERS_H
+#define TAMIS_BLOOM_COUNTERS_H
+
+#include "base/bits.h"
+#include "base/le.h"
+#include "filter.h"
+
+/* ---- One counter ------------------------------------------------------- */
+
+static inline uint64_t counter_max(unsigned bits)
+{
+    return (UINT64_C(1) << bits) - 1;
+}
+
+static inline uint64_t counter_get(const void *counters, unsigned bits, uint64_t i)
+{
+    const uint64_t *words = counters;
+    uint64_t at = i * bits;
+
+    return LE_SWAP64(words[at / 64]) >> (at % 64) & counter_max(bits);
+}
+
+/* The sum, or the difference if `by` is negative, fits. */
+static inline void counter_change(void *counters, unsigned bits, uint64_t i, int64_t by)
+{
+    uint64_t *word = (uint64_t *)counters + i * bits / 64;
+
+    *word = LE_SWAP64(LE_SWAP64(*word) + ((uint64_t)by << i * bits % 64));
+}
+
+/* One more, while others do the same. Returns whether there was room. */
+static inline bool counter_raise_shared(void *counters, unsigned bits, uint64_t i)
+{
+    uint64_t *word = (uint64_t *)counters + i * bits / 64, more, shift = i * bits % 64;
+    uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    do {
+        if ((LE_SWAP64(now) >> shift & counter_max(bits)) == counter_max(bits))
+            return false;
+        more = LE_SWAP64(LE_SWAP64(now) + (UINT64_C(1) << shift));
+    } while (
+        !__atomic_compare_exchange_n(word, &now, more, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return true;
+}
+
+/* ---- Words of counters ------------------------------------------------- */
+
+/* The lowest bit of each lane. */
+static inline uint64_t lane_lows(unsigned bits)
+{
+    return UINT64_MAX / counter_max(bits);
+}
+
+/* The lowest bit of each lane that is not 0, and of each that is at its maximum. Shifts bring in
+ * bits of the next lane, but none to the lowest bit. */
+static inline uint64_t lanes_in_use(uint64_t x, unsigned bits)
+{
+    for (unsigned by = 1; by < bits; by *= 2)
+        x |= x >> by;
+    return x & lane_lows(bits);
+}
+
+static inline uint64_t lanes_at_max(uint64_t x, unsigned bits)
+{
+    for (unsigned by = 1; by < bits; by *= 2)
+        x &= x >> by;
+    return x & lane_lows(bits);
+}
+
+/* All bits of the lanes whose highest bit is set in x. */
+static inline uint64_t spread_highs(uint64_t x, unsigned bits)
+{
+    return (x >> (bits - 1) & lane_lows(bits)) * counter_max(bits);
+}
+
+/* Lane by lane: the sum, or the maximum if that is less. The highest bits are added by hand, so
+ * that no lane carries into the next. */
+static inline uint64_t lanes_sum(uint64_t a, uint64_t b, unsigned bits)
+{
+    uint64_t highs = lane_lows(bits) << (bits - 1);
+    uint64_t sum = ((a & ~highs) + (b & ~highs)) ^ ((a ^ b) & highs);
+
+    return sum | spread_highs((a & b) | ((a | b) & ~sum), bits);
+}
+
+/* Lane by lane, the smaller of two. A lane of the difference that borrows has a below b. */
+static inline uint64_t lanes_min(uint64_t a, uint64_t b, unsigned bits)
+{
+    uint64_t highs = lane_lows(bits) << (bits - 1);
+    uint64_t difference = ((a | highs) - (b & ~highs)) ^ (~(a ^ b) & highs);
+    uint64_t below = spread_highs((~a & b) | (~(a ^ b) & difference), bits);
+
+    return (a & below) | (b & ~below);
+}
+
+/* ---- Whole payloads ---------------------------------------------------- */
+
+/* A counter of the union is what all keys of both would have made of it. */
+static inline tamis_status counters_merge(tamis *f, const tamis *g)
+{
+    uint64_t *to = f->payload, count;
+    const uint64_t *from = g->payload;
+
+    if (add_overflows(f->count, g->count, &count))
+        return TAMIS_RANGE;
+    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
+        to[i] = LE_SWAP64(lanes_sum(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+    f->count = count;
+    return TAMIS_OK;
+}
+
+/* What two filters have in common was counted in both: no counter of it is above either's. */
+static inline tamis_status counters_intersect(tamis *f, const tamis *g)
+{
+    uint64_t *to = f->payload;
+    const uint64_t *from = g->payload;
+
+    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
+        to[i] = LE_SWAP64(lanes_min(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+    if (g->count < f->count)
+        f->count = g->count;
+    return TAMIS_OK;
+}
+
+typedef struct {
+    uint64_t used, at_max;
+} counters_tally;
+
+static inline counters_tally counters_tell(const tamis *f)
+{
+    const uint64_t *words = f->payload;
+    counters_tally t = { 0, 0 };
+
+    for (uint64_t i = 0; i < f->plan.bytes / 8; i++) {
+        uint64_t word = LE_SWAP64(words[i]);
+        t.used += (uint64_t)__builtin_popcountll(lanes_in_use(word, f->plan.width));
+        t.at_max += (uint64_t)__builtin_popcountll(lanes_at_max(word, f->plan.width));
+    }
+    return t;
+}
+
+static inline uint64_t counters_ceiling(const tamis_plan *p)
+{
+    return counter_max(p->width);
+}
+
+/* Whoever removes strangers that are taken for keys may remove more than was added. */
+static inline void counters_forget(tamis *f, uint64_t times)
+{
+    f->count -= times < f->count ? times : f->count;
+}
+
+#endif

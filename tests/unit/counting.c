@@ -1,0 +1,392 @@
+/* counting: the textbook's counters by their positions, counters that stop, keys that were never
+ * there, and every width against plain arithmetic. */
+#include "bloom/bits.h"
+#include "kinds.h"
+
+static tamis_plan plan_of(uint64_t slots, unsigned bits, unsigned hashes)
+{
+    tamis_spec spec = spec_for(10, 0.01, 0);
+    tamis_plan plan;
+
+    spec.counter_bits = bits;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_COUNTING, &spec), TAMIS_OK);
+    assert_int_equal(plan.width, bits);
+    plan.slots = slots;
+    plan.hashes = hashes;
+    plan.bytes = tamis__ops(TAMIS_COUNTING)->bytes(&plan);
+    assert_int_equal(plan.bytes, (slots * bits + 63) / 64 * 8);
+    return plan;
+}
+
+static uint64_t at(const tamis *f, uint64_t slot)
+{
+    return counter_get(f->payload, f->plan.width, slot);
+}
+
+static void put(tamis *f, const unsigned *counters)
+{
+    for (uint64_t i = 0; i < f->plan.slots; i++)
+        counter_change(f->payload, f->plan.width, i, (int64_t)(counters[i] - at(f, i)));
+}
+
+static void assert_counters(const tamis *f, const unsigned *counters)
+{
+    for (uint64_t i = 0; i < f->plan.slots; i++)
+        assert_int_equal(at(f, i), counters[i]);
+}
+
+static void positions_of(uint64_t *pos, const tamis *f, uint64_t key)
+{
+    positions(pos, f, (geometry){ .range = f->plan.slots }, key);
+}
+
+/* ---- The worked example ------------------------------------------------ */
+
+/* A key whose positions are these three, in some order. */
+static uint64_t key_at(const tamis *f, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t pos[3], wanted = UINT64_C(1) << a | UINT64_C(1) << b | UINT64_C(1) << c;
+
+    for (uint64_t key = 0;; key++) {
+        positions_of(pos, f, key);
+        if ((UINT64_C(1) << pos[0] | UINT64_C(1) << pos[1] | UINT64_C(1) << pos[2]) == wanted)
+            return key;
+    }
+}
+
+static void v10_removing_and_reducing(void **state)
+{
+    static const unsigned before[16] = { 0, 3, 0, 0, 1, 0, 2, 0, 0, 3, 2, 1, 0, 2, 1, 0 };
+    static const unsigned after[16] = { 0, 2, 0, 0, 0, 0, 2, 0, 0, 3, 2, 1, 0, 1, 1, 0 };
+    static const unsigned widths[] = { 2, 4, 8, 16 };
+
+    (void)state;
+    for (int w = 0; w < 4; w++) {
+        tamis_plan plan = plan_of(16, widths[w], 3);
+        tamis *f = new_filter(&plan), *plain = NULL;
+        uint64_t key = key_at(f, 1, 4, 13);
+
+        put(f, before);
+        /* With two bits, a 3 has stopped. */
+        if (widths[w] > 2) {
+            assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+            assert_counters(f, after);
+        }
+        assert_int_equal(tamis_reduce(&plain, f, NULL), TAMIS_OK);
+        for (uint64_t i = 0; i < 16; i++)
+            assert_int_equal(bit_is_set(plain->payload, i),
+                             (widths[w] > 2 ? after : before)[i] != 0);
+        tamis_free(plain);
+        tamis_free(f);
+    }
+}
+
+/* ---- Counters that stop ------------------------------------------------ */
+
+/* Sixteen adds of one key and sixteen removes: those that share a counter with it stay. */
+static void sixteen_adds_and_removes_lose_no_neighbour(void **state)
+{
+    tamis_plan plan = plan_of(64, 4, 3);
+    tamis *f = new_filter(&plan);
+    uint64_t pos[3], mine[3], shared = 0;
+
+    (void)state;
+    positions_of(mine, f, 0);
+    for (uint64_t key = 1; key <= 40; key++) {
+        positions_of(pos, f, key);
+        for (int i = 0; i < 9; i++)
+            shared += pos[i / 3] == mine[i % 3];
+        assert_int_equal(tamis_add(f, key), TAMIS_OK);
+    }
+    assert_true(shared > 0);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(tamis_add(f, 0), TAMIS_OK);
+    assert_int_equal(tamis_count(f, 0), 15);
+    assert_true(tamis_describe(f).saturated >= 3);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(tamis_remove(f, 0), TAMIS_OK);
+    for (uint64_t key = 0; key <= 40; key++)
+        assert_true(tamis_has(f, key));
+    assert_int_equal(tamis_count(f, 0), 15);
+    for (uint64_t key = 1; key <= 40; key++)
+        assert_int_equal(tamis_remove(f, key), TAMIS_OK);
+    assert_true(tamis_has(f, 0));
+    tamis_free(f);
+}
+
+/* A counter that stopped because of two keys does not go down with either. */
+static void a_stopped_counter_is_neither_raised_nor_lowered(void **state)
+{
+    tamis_plan plan = plan_of(1024, 2, 2);
+    tamis *f = new_filter(&plan);
+    uint64_t pos[2];
+
+    (void)state;
+    positions_of(pos, f, 7);
+    assert_true(pos[0] != pos[1]);
+    counter_change(f->payload, 2, pos[0], 3);
+    assert_int_equal(tamis_remove(f, 7), TAMIS_ABSENT);
+    assert_int_equal(tamis_add(f, 7), TAMIS_OK);
+    assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 1);
+    assert_int_equal(tamis_describe(f).saturated, 1);
+    assert_int_equal(tamis_remove(f, 7), TAMIS_OK);
+    assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 0);
+    assert_int_equal(tamis_describe(f).count, 0);
+    tamis_free(f);
+}
+
+static void counts_stop_at_the_ceiling(void **state)
+{
+    static const unsigned widths[] = { 2, 4, 8, 16 };
+
+    (void)state;
+    for (int w = 0; w < 4; w++) {
+        tamis_plan plan = plan_of(4096, widths[w], 5);
+        uint64_t ceiling = tamis_plan_ceiling(&plan);
+        tamis *f = new_filter(&plan);
+
+        assert_int_equal(ceiling, (UINT64_C(1) << widths[w]) - 1);
+        assert_int_equal(tamis_add_times(f, 3, ceiling - 1), TAMIS_OK);
+        assert_int_equal(tamis_remove_times(f, 3, ceiling), TAMIS_ABSENT);
+        assert_int_equal(tamis_remove_times(f, 3, ceiling - 2), TAMIS_OK);
+        assert_int_equal(tamis_count(f, 3), 1);
+        assert_int_equal(tamis_add_times(f, 3, UINT64_MAX / 2), TAMIS_OK);
+        assert_int_equal(tamis_count(f, 3), ceiling);
+        assert_int_equal(tamis_describe(f).count, ceiling);
+        assert_int_equal(tamis_remove_times(f, 3, UINT64_MAX), TAMIS_OK);
+        assert_int_equal(tamis_count(f, 3), ceiling);
+        tamis_free(f);
+    }
+}
+
+/* ---- Keys that were never there ---------------------------------------- */
+
+static uint64_t false_positive(const tamis *f)
+{
+    uint64_t key = 1000;
+
+    while (!tamis_has(f, key))
+        key++;
+    return key;
+}
+
+/* A counter at 0 proves it: nothing changes. Otherwise the stranger is taken for the keys that
+ * raised its counters, and takes some of them along. */
+static void strangers_are_refused_only_where_it_shows(void **state)
+{
+    tamis_plan plan = plan_of(64, 4, 3);
+    tamis *f = new_filter(&plan);
+    size_t lost = 0;
+
+    (void)state;
+    for (uint64_t key = 0; key < 12; key++)
+        assert_int_equal(tamis_add(f, key), TAMIS_OK);
+    image_bytes before = image_of(f);
+    for (uint64_t key = 1000; key < 2000; key++)
+        if (!tamis_has(f, key))
+            assert_int_equal(tamis_remove(f, key), TAMIS_ABSENT);
+    assert_true(is_image_of(&before, f));
+    uint64_t stranger = false_positive(f);
+    assert_int_equal(tamis_remove(f, stranger), TAMIS_OK);
+    assert_int_equal(tamis_describe(f).count, 11);
+    for (uint64_t key = 0; key < 12; key++)
+        lost += !tamis_has(f, key);
+    assert_true(lost > 0);
+    free_bytes(&before);
+    tamis_free(f);
+}
+
+/* Each stranger lowers the count, which does not pass below 0. */
+static void a_count_of_strangers_stays_a_count(void **state)
+{
+    tamis_plan plan = plan_of(64, 4, 1);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    assert_int_equal(tamis_add(f, 1), TAMIS_OK);
+    f->count = 0;
+    assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
+    assert_int_equal(tamis_describe(f).count, 0);
+    tamis_free(f);
+}
+
+/* ---- Every width ------------------------------------------------------- */
+
+enum { SLOTS = 61, KEYS = 24 };
+
+static unsigned lesser(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The different ones among the positions of a key. */
+static unsigned places_of(uint64_t *pos, const tamis *f, uint64_t key)
+{
+    unsigned n = 0;
+
+    positions_of(pos, f, key);
+    for (unsigned i = 0; i < f->plan.hashes; i++) {
+        bool is_new = true;
+        for (unsigned j = 0; j < n; j++)
+            is_new = is_new && pos[j] != pos[i];
+        if (is_new)
+            pos[n++] = pos[i];
+    }
+    return n;
+}
+
+static void step_by_hand(unsigned *counters, const tamis *f, uint64_t key, bool adds, unsigned max)
+{
+    uint64_t pos[MAX_HASHES];
+    unsigned n = places_of(pos, f, key);
+
+    for (unsigned i = 0; i < n; i++)
+        if (counters[pos[i]] < max)
+            counters[pos[i]] += adds ? 1 : -1u;
+}
+
+static void follow_by_hand(unsigned bits, uint64_t round)
+{
+    tamis_plan plan = plan_of(SLOTS, bits, 4);
+    tamis *f = new_filter(&plan);
+    unsigned counters[SLOTS] = { 0 }, copies[KEYS] = { 0 }, max = (unsigned)counter_max(bits);
+    rng r = rng_for(2200 + bits, round);
+
+    for (int step = 0; step < 3000; step++) {
+        uint64_t key = rng_below(&r, KEYS);
+        bool adds = rng_below(&r, 2) == 0;
+        if (adds || copies[key]) {
+            assert_int_equal(adds ? tamis_add(f, key) : tamis_remove(f, key), TAMIS_OK);
+            step_by_hand(counters, f, key, adds, max);
+            copies[key] += adds ? 1 : -1u;
+            assert_counters(f, counters);
+        }
+        assert_true(tamis_count(f, key) >= lesser(copies[key], max));
+        assert_true(is_whole(f));
+    }
+    tamis_free(f);
+}
+
+static void every_width_counts_by_hand(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < 4; round++)
+        for (unsigned bits = 2; bits <= 16; bits *= 2)
+            follow_by_hand(bits, round);
+}
+
+static void merging_adds_and_intersecting_takes_the_least(void **state)
+{
+    (void)state;
+    for (unsigned bits = 2; bits <= 16; bits *= 2) {
+        tamis_plan plan = plan_of(SLOTS, bits, 4);
+        tamis *f = new_filter(&plan), *g = new_filter(&plan), *both = NULL;
+        unsigned a[SLOTS], b[SLOTS], max = (unsigned)counter_max(bits);
+        rng r = rng_for(2300, bits);
+
+        for (int i = 0; i < SLOTS; i++) {
+            a[i] = (unsigned)rng_below(&r, max + UINT64_C(1));
+            b[i] = (unsigned)rng_below(&r, max + UINT64_C(1));
+        }
+        put(f, a);
+        put(g, b);
+        assert_int_equal(tamis_clone(&both, f, NULL), TAMIS_OK);
+        assert_int_equal(tamis_merge(f, g), TAMIS_OK);
+        assert_int_equal(tamis_intersect(both, g), TAMIS_OK);
+        for (uint64_t i = 0; i < SLOTS; i++) {
+            assert_int_equal(at(f, i), lesser(a[i] + b[i], max));
+            assert_int_equal(at(both, i), lesser(a[i], b[i]));
+        }
+        assert_true(is_whole(f) && is_whole(both));
+        tamis_free(f);
+        tamis_free(g);
+        tamis_free(both);
+    }
+}
+
+/* ---- Plans ------------------------------------------------------------- */
+
+static void widths_are_two_four_eight_or_sixteen(void **state)
+{
+    tamis_spec spec = spec_for(1000, 0.01, 0);
+    tamis_plan plan, bloom = plan_for(TAMIS_BLOOM, 1000, 0.01, 0);
+
+    (void)state;
+    for (spec.counter_bits = 0; spec.counter_bits < 40; spec.counter_bits++) {
+        unsigned bits = spec.counter_bits ? spec.counter_bits : 4;
+        bool is_width = bits == 2 || bits == 4 || bits == 8 || bits == 16;
+        tamis_status status = tamis_plan_kind(&plan, TAMIS_COUNTING, &spec);
+
+        assert_int_equal(status, is_width ? TAMIS_OK : TAMIS_RANGE);
+        if (is_width) {
+            assert_int_equal(plan.width, bits);
+            assert_int_equal(plan.bytes, bloom.bytes * bits);
+            assert_true(plan.slots == bloom.slots && plan.hashes == bloom.hashes);
+            assert_true(plan.fpr == bloom.fpr);
+        }
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &spec),
+                         spec.counter_bits ? TAMIS_CANNOT : TAMIS_OK);
+    }
+}
+
+static void geometries_of_other_kinds_are_refused(void **state)
+{
+    const tamis_ops *ops = tamis__ops(TAMIS_COUNTING);
+    tamis_plan plan = plan_of(64, 4, 3);
+
+    (void)state;
+    for (plan.width = 0; plan.width < 70; plan.width++)
+        assert_int_equal(ops->bytes(&plan),
+                         plan.width == 2 || plan.width == 4 || plan.width == 8 || plan.width == 16
+                             ? 8 * plan.width
+                             : 0);
+    plan = plan_of(64, 16, 3);
+    plan.slots = UINT64_C(1) << 60;
+    assert_int_equal(ops->bytes(&plan), 0);
+    plan.slots = 0;
+    assert_int_equal(ops->bytes(&plan), 0);
+    plan = plan_of(64, 16, 3);
+    plan.hashes = 65;
+    assert_int_equal(ops->bytes(&plan), 0);
+    plan.hashes = 0;
+    assert_int_equal(ops->bytes(&plan), 0);
+}
+
+/* 61 counters of four bits leave three of a word. */
+static void bits_past_the_end_are_damage(void **state)
+{
+    tamis_plan plan = plan_of(SLOTS, 4, 3);
+    tamis *f = new_filter(&plan);
+    uint8_t *last = (uint8_t *)f->payload + plan.bytes - 1;
+
+    (void)state;
+    assert_true(is_whole(f));
+    *last = 0x10;
+    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
+    *last = 0;
+    last[-1] = 0x10;
+    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
+    last[-1] = 0x0f;
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(v10_removing_and_reducing),
+        cmocka_unit_test(sixteen_adds_and_removes_lose_no_neighbour),
+        cmocka_unit_test(a_stopped_counter_is_neither_raised_nor_lowered),
+        cmocka_unit_test(counts_stop_at_the_ceiling),
+        cmocka_unit_test(strangers_are_refused_only_where_it_shows),
+        cmocka_unit_test(a_count_of_strangers_stays_a_count),
+        cmocka_unit_test(every_width_counts_by_hand),
+        cmocka_unit_test(merging_adds_and_intersecting_takes_the_least),
+        cmocka_unit_test(widths_are_two_four_eight_or_sixteen),
+        cmocka_unit_test(geometries_of_other_kinds_are_refused),
+        cmocka_unit_test(bits_past_the_end_are_damage),
+    };
+
+    test_begin(argc, argv);
+    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+}
