@@ -13,7 +13,7 @@
  *
  *   | set bits, 8 | base of each 32 blocks, 4 each | start of each block, 2 each | codes | zeros |
  *
- * Payload: plan.width lines of 64 bytes, which say how many blocks there are; plan.slots = m and
+ * Payload: plan.width words of 8 bytes, which say how many blocks there are; plan.slots = m and
  * plan.hashes = k, as in bloom. Codes of block i start at base[i / 32] + start[i], where there is
  * one more start than blocks.
  *
@@ -31,7 +31,7 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 enum {
-    LINE = 64,
+    WORD = 8,
     HEAD = 8,
     BLOCK_BYTES = 256, /* of codes, on average: two bytes of index are then 0.8 % */
     BASE_BLOCKS = 32,
@@ -39,7 +39,7 @@ enum {
 };
 
 /* Bases have 32 bits, in bytes. */
-static const uint64_t MAX_LINES = UINT64_C(1) << 26, MAX_SLOTS = UINT64_C(1) << 48;
+static const uint64_t MAX_WORDS = UINT64_C(1) << 29, MAX_SLOTS = UINT64_C(1) << 48;
 
 typedef struct layout {
     uint64_t slots, blocks, block_bits;
@@ -48,7 +48,7 @@ typedef struct layout {
 
 static layout layout_of(const tamis_plan *p)
 {
-    layout l = { .slots = p->slots, .blocks = (uint64_t)p->width * LINE / BLOCK_BYTES + 1 };
+    layout l = { .slots = p->slots, .blocks = (uint64_t)p->width * WORD / BLOCK_BYTES + 1 };
     uint64_t least = (p->slots >> MOST_LEVEL) + 1;
 
     if (l.blocks < least)
@@ -56,18 +56,18 @@ static layout layout_of(const tamis_plan *p)
     l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
     l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 4;
     l.codes = l.starts + (l.blocks + 1) * 2;
-    l.room = (uint64_t)p->width * LINE - l.codes;
+    l.room = (uint64_t)p->width * WORD - l.codes;
     return l;
 }
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->width < MAX_LINES &&
+    bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->width < MAX_WORDS &&
               p->hashes > 0 && p->hashes <= MAX_HASHES;
 
-    if (!ok || layout_of(p).codes > (uint64_t)p->width * LINE)
+    if (!ok || layout_of(p).codes > (uint64_t)p->width * WORD)
         return 0;
-    return (uint64_t)p->width * LINE;
+    return (uint64_t)p->width * WORD;
 }
 
 static model model_in(const uint8_t *payload, const layout *l)
@@ -101,11 +101,11 @@ static tamis_status size_for_bits(tamis_plan *p, double bits)
 {
     double codes = (bits / 8 + EXTRA + BLOCK_EXTRA) / (1 - BLOCK_EXTRA / BLOCK_BYTES);
     double sparse = bits / 8 + EXTRA + BLOCK_EXTRA * (double)((p->slots >> MOST_LEVEL) + 1);
-    double lines = ceil(fmax(codes, sparse) / LINE);
+    double words = ceil(fmax(codes, sparse) / WORD);
 
-    if (!(lines < (double)MAX_LINES))
+    if (!(words < (double)MAX_WORDS))
         return TAMIS_RANGE;
-    p->width = (uint32_t)lines;
+    p->width = (uint32_t)words;
     return TAMIS_OK;
 }
 
@@ -295,7 +295,7 @@ static bool has(const tamis *f, uint64_t key)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-enum { TOGETHER_BITS = 9, TOGETHER = 1 << TOGETHER_BITS };
+enum { TOGETHER_BITS = 11, TOGETHER = 1 << TOGETHER_BITS };
 
 /* Round by round, in the order of their bits: a block is decoded once for all keys that have a bit
  * there. Positions have 48 bits: the number of the key fits below. */
