@@ -10,7 +10,7 @@ enum { OPTION_TO = OPTION_OWN };
 /* What a kind is made by, and of which kinds. */
 typedef struct conversion {
     tamis_kind to;
-    unsigned needs; /* ability of the kind that it is made of */
+    unsigned needs; /* ability of the kind that it is made of; 0: make() knows */
     tamis_status (*make)(tamis **out, const tamis *f, const tamis_allocator *a);
 } conversion;
 
@@ -42,7 +42,8 @@ static tamis *converted(const tamis *f, const conversion *c, const char *path)
 {
     tamis *made;
 
-    abilities_require(tamis_plan_of(f)->kind, c->needs, path);
+    if (c->needs)
+        abilities_require(tamis_plan_of(f)->kind, c->needs, path);
     tamis_status status = c->make(&made, f, NULL);
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE, "%s: %s filters do not become %s", path,
