@@ -1226,18 +1226,18 @@ class Compressed:
     def shape(cls, h):
         """Blocks, bits of a block, where starts and codes are."""
         blocks = max(8 * h.width // 256, h.slots >> cls.MOST_LEVEL) + 1
-        starts = 8 + 4 * (blocks // 32 + 1)
+        starts = 8 + 8 * (blocks // 32 + 1)
         return blocks, -(-h.slots // blocks), starts, starts + 2 * (blocks + 1)
 
     @classmethod
     def bytes(cls, h):
-        right = 1 <= h.slots < 2**48 and 1 <= h.width < 2**29 and 1 <= h.hashes <= 64
+        right = 1 <= h.slots < 2**48 and 1 <= h.width and 1 <= h.hashes <= 64
         return 8 * h.width if right and cls.shape(h)[3] <= 8 * h.width else 0
 
     @classmethod
     def start(cls, image, i):
         starts = cls.shape(image.header)[2]
-        return u32(image.payload, 8 + i // 32 * 4) + u16(image.payload, starts + 2 * i)
+        return u64(image.payload, 8 + i // 32 * 8) + u16(image.payload, starts + 2 * i)
 
     @classmethod
     def rare(cls, image):

@@ -11,7 +11,7 @@
  * Bloom filter of the same bits (tamis_reduce), and any Bloom filter becomes one of these
  * (tamis_compress).
  *
- *   | set bits, 8 | base of each 32 blocks, 4 each | start of each block, 2 each | codes | zeros |
+ *   | set bits, 8 | base of each 32 blocks, 8 each | start of each block, 2 each | codes | zeros |
  *
  * Payload: plan.width words of 8 bytes, which say how many blocks there are; plan.slots = m and
  * plan.hashes = k, as in bloom. Codes of block i start at base[i / 32] + start[i], where there is
@@ -38,8 +38,7 @@ enum {
     MOST_LARGER = 16,
 };
 
-/* Bases have 32 bits, in bytes. */
-static const uint64_t MAX_WORDS = UINT64_C(1) << 29, MAX_SLOTS = UINT64_C(1) << 48;
+static const uint64_t MAX_WORDS = UINT64_C(1) << 32, MAX_SLOTS = UINT64_C(1) << 48;
 
 typedef struct layout {
     uint64_t slots, blocks, block_bits;
@@ -54,7 +53,7 @@ static layout layout_of(const tamis_plan *p)
     if (l.blocks < least)
         l.blocks = least;
     l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
-    l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 4;
+    l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 8;
     l.codes = l.starts + (l.blocks + 1) * 2;
     l.room = (uint64_t)p->width * WORD - l.codes;
     return l;
@@ -62,8 +61,8 @@ static layout layout_of(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->width < MAX_WORDS &&
-              p->hashes > 0 && p->hashes <= MAX_HASHES;
+    bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
+              p->hashes <= MAX_HASHES;
 
     if (!ok || layout_of(p).codes > (uint64_t)p->width * WORD)
         return 0;
@@ -79,9 +78,9 @@ static model model_in(const uint8_t *payload, const layout *l)
 
 static uint64_t start_of(const uint8_t *payload, const layout *l, uint64_t block)
 {
-    uint64_t base = le32(payload + HEAD + block / BASE_BLOCKS * 4);
+    uint64_t base = le64(payload + HEAD + block / BASE_BLOCKS * 8);
 
-    return base + le16(payload + l->starts + 2 * block);
+    return (base < l->room ? base : l->room) + le16(payload + l->starts + 2 * block);
 }
 
 static uint64_t first_of(const layout *l, uint64_t block)
@@ -95,7 +94,7 @@ static uint64_t first_of(const layout *l, uint64_t block)
 
 /* What the coder needs beside the entropy: the index, and what is lost when the number that stands
  * for a block is rounded to bytes. */
-static const double BLOCK_EXTRA = 2 + 4.0 / BASE_BLOCKS + 0.7, EXTRA = HEAD + 4 + 2 + 2;
+static const double BLOCK_EXTRA = 2 + 8.0 / BASE_BLOCKS + 0.7, EXTRA = HEAD + 8 + 2 + 2;
 
 static tamis_status size_for_bits(tamis_plan *p, double bits)
 {
@@ -183,7 +182,7 @@ static bool write_all(uint8_t *payload, const layout *l, const uint8_t *bits)
     for (uint64_t i = 0; i <= l->blocks; i++) {
         if (i % BASE_BLOCKS == 0 && at != UINT64_MAX) {
             base = at;
-            put_le32(payload + HEAD + i / BASE_BLOCKS * 4, (uint32_t)base);
+            put_le64(payload + HEAD + i / BASE_BLOCKS * 8, base);
         }
         if (at == UINT64_MAX || at - base > UINT16_MAX)
             return false;
@@ -422,7 +421,8 @@ static const char *verify_index(const probing *p)
     if (end > p->l.room)
         return "codes are past the end";
     for (uint64_t i = 0; i <= p->l.blocks; i += BASE_BLOCKS)
-        if (le16(p->payload + p->l.starts + 2 * i))
+        if (le16(p->payload + p->l.starts + 2 * i) ||
+            le64(p->payload + HEAD + i / BASE_BLOCKS * 8) > p->l.room)
             return "a base is not where its first block starts";
     if (start_of(p->payload, &p->l, 0))
         return "the first block does not come first";
