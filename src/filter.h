@@ -141,6 +141,7 @@ typedef struct tamis_ops {
     tamis_status (*add)(tamis *f, uint64_t key);
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
     const tamis_solver *solver; /* of static kinds, instead of add and build */
+    bool whole;                 /* there is one part, however many keys */
     const tamis_mapper *mapper; /* of kinds that need more than keys, instead of all these */
     const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
@@ -170,6 +171,11 @@ typedef struct tamis_ops {
      * of which g has just got one more or less, so that others may read f meanwhile. */
     void (*reduce)(tamis *f, const tamis *g);
     void (*follow)(tamis *f, const tamis *g, uint64_t key);
+    /* The way back, of a static kind: fit() sets what a plan of this kind, with the slots and
+     * hashes of g, needs for the payload of g, and pack() fills f, which is empty. TAMIS_FULL: the
+     * plan must be enlarged. */
+    tamis_status (*fit)(tamis_plan *p, const tamis *g);
+    tamis_status (*pack)(tamis *f, const tamis *g);
     tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 
@@ -208,8 +214,9 @@ void tamis__scratch_free(const tamis *f, void *block, size_t size);
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 
-/* What ops.reduce makes of a kind. */
+/* What ops.reduce makes of a kind, and which kind has the ops.pack that takes it. */
 tamis_kind tamis__reduced_kind(tamis_kind kind);
+tamis_kind tamis__packed_kind(tamis_kind kind);
 
 /* For tests and benchmarks: answer as a machine with only these instruction sets would. */
 void tamis__use_cpu(tamis *f, unsigned cpu);

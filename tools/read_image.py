@@ -47,6 +47,10 @@ P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 STRIPE, STRIPES_PER_BLOCK = 64, 16
 
 
+def u16(data, at):
+    return int.from_bytes(data[at:at + 2], "little")
+
+
 def u32(data, at):
     return int.from_bytes(data[at:at + 4], "little")
 
@@ -1422,10 +1426,114 @@ class Countmin:
             require(total == h.count or total > 0 and not exact, "a row holds less than was added")
 
 
+class Compressed:
+    name = "compressed"
+    MOST_LEVEL = 24
+
+    @classmethod
+    def shape(cls, h):
+        """Blocks, bits of a block, where starts and codes are."""
+        blocks = max(8 * h.width // 256, h.slots >> cls.MOST_LEVEL) + 1
+        starts = 8 + 8 * (blocks // 32 + 1)
+        return blocks, -(-h.slots // blocks), starts, starts + 2 * (blocks + 1)
+
+    @classmethod
+    def bytes(cls, h):
+        right = 1 <= h.slots < 2**48 and 1 <= h.width and 1 <= h.hashes <= 64
+        return 8 * h.width if right and cls.shape(h)[3] <= 8 * h.width else 0
+
+    @classmethod
+    def start(cls, image, i):
+        starts = cls.shape(image.header)[2]
+        return u64(image.payload, 8 + i // 32 * 8) + u16(image.payload, starts + 2 * i)
+
+    @classmethod
+    def rare(cls, image):
+        """How many bits are coded, and whether those are the clear ones."""
+        ones = u64(image.payload, 0)
+        require(ones <= image.header.slots, "more bits are set than there are")
+        return min(ones, image.header.slots - ones), ones > image.header.slots - ones
+
+    @classmethod
+    def weights(cls, image):
+        some, zero, left = (cls.rare(image)[0] << 64) // image.header.slots, [], []
+        while len(zero) <= cls.MOST_LEVEL and some <= 2**63:
+            clear = 2**32 - (some >> 32)
+            zero.append(min(clear >> 16, 65535))
+            left.append((clear << 16) // (2**32 + clear))
+            if some > 3 << 61:
+                break
+            some = 2 * some - (some * some >> 64)
+        return zero, left
+
+    @classmethod
+    def block(cls, image, i):
+        """The bits that are coded, from the first bit of the block on."""
+        _, size, _, codes = cls.shape(image.header)
+        bits = max(0, min(size, image.header.slots - i * size))
+        start, end = cls.start(image, i), cls.start(image, i + 1)
+        require(start <= end <= len(image.payload) - codes, "starts of blocks do not ascend")
+        data = image.payload[codes + start:codes + end]
+        if cls.rare(image)[0] == 0:
+            require(not data, "there are codes for bits that are all the same")
+            return
+        zero, left = cls.weights(image)
+        low, span, digits = 0, 2**64 - 1, 8
+
+        def number():
+            return int.from_bytes(bytes(data[:digits]).ljust(digits, b"\0"), "big")
+
+        def is_clear(weight):
+            nonlocal low, span, digits
+            bound = (span >> 16) * weight
+            clear = number() - low < bound
+            low, span = (low, bound) if clear else (low + bound, span - bound)
+            if span < 2**32:
+                low, span, digits = low << 32, span << 32, digits + 4
+            return clear
+
+        def node(at, j):
+            if j == 0:
+                require(at < bits, "a bit is past the end of its block")
+                yield at
+            elif is_clear(left[j - 1]):
+                yield from node(at + 2**(j - 1), j - 1)
+            else:
+                yield from node(at, j - 1)
+                if not is_clear(zero[j - 1]):
+                    yield from node(at + 2**(j - 1), j - 1)
+
+        top = len(zero) - 1
+        for group in range(0, bits, 2**top):
+            if not is_clear(zero[top]):
+                yield from node(group, top)
+        ups = (-(-low >> 8 * z) << 8 * z for z in range(8, -1, -1))
+        shortest = next(up for up in ups if up - low < span)
+        require(number() == shortest and len(data) <= digits and (not data or data[-1]),
+                "a block does not decode to its end")
+
+    @classmethod
+    def has(cls, image, key):
+        h, inverted = image.header, cls.rare(image)[1]
+        blocks = (divmod(at, cls.shape(h)[1]) for at in probes(image.place(key), h.hashes, h.slots))
+        return all((at in list(cls.block(image, i))) != inverted for i, at in blocks)
+
+    @classmethod
+    def verify(cls, image):
+        blocks, _, starts, codes = cls.shape(image.header)
+        coded = sum(1 for i in range(blocks) for _ in cls.block(image, i))
+        require(coded == cls.rare(image)[0], "the number of set bits is wrong")
+        require(cls.start(image, 0) == 0, "the first block does not come first")
+        require(not any(u16(image.payload, starts + 2 * i) for i in range(0, blocks + 1, 32)),
+                "a base is not where its first block starts")
+        require(not any(image.payload[codes + cls.start(image, blocks):]),
+                "bytes behind the codes are set")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf, 20: Aleph,
          21: Fuse5, 22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
-         27: Countmin, 29: Scalable, 30: Window}
+         27: Countmin, 28: Compressed, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

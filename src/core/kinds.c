@@ -39,7 +39,12 @@ const tamis_ops *tamis__ops(tamis_kind kind)
 
 tamis_kind tamis__reduced_kind(tamis_kind kind)
 {
-    return kind == TAMIS_COUNTING ? TAMIS_BLOOM : TAMIS_NO_KIND;
+    return kind == TAMIS_COUNTING || kind == TAMIS_COMPRESSED ? TAMIS_BLOOM : TAMIS_NO_KIND;
+}
+
+tamis_kind tamis__packed_kind(tamis_kind kind)
+{
+    return kind == TAMIS_BLOOM ? TAMIS_COMPRESSED : TAMIS_NO_KIND;
 }
 
 tamis_kind tamis_kind_next(tamis_kind kind)

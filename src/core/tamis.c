@@ -257,6 +257,49 @@ tamis_status tamis_reduce(tamis **out, const tamis *f, const tamis_allocator *a)
     return hand_out(out, reduced, &s);
 }
 
+static tamis_status packed_plan(tamis_plan *p, const tamis *f)
+{
+    tamis_kind kind = tamis__packed_kind(f->plan.kind);
+
+    if (kind == TAMIS_NO_KIND)
+        return TAMIS_CANNOT;
+    *p = f->plan;
+    p->kind = kind;
+    return tamis__ops(kind)->fit(p, f);
+}
+
+static tamis_status pack(tamis **out, tamis_plan *plan, const tamis *f, const tamis_allocator *a)
+{
+    const tamis_ops *ops = tamis__ops(plan->kind);
+
+    for (;; ops->solver->enlarge(plan)) {
+        plan->bytes = ops->bytes(plan);
+        tamis_status status = tamis_new(out, plan, a);
+        if (status)
+            return status;
+        status = ops->pack(*out, f);
+        if (!status)
+            return TAMIS_OK;
+        tamis_free(*out);
+        if (status != TAMIS_FULL)
+            return status;
+    }
+}
+
+tamis_status tamis_compress(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *packed;
+    tamis_plan plan;
+    image_snapshot s;
+    tamis_status status = tamis__packed_kind(f->plan.kind) ? tamis__snapshot(&s, f) : TAMIS_CANNOT;
+
+    if (!status)
+        status = packed_plan(&plan, f);
+    if (!status)
+        status = pack(&packed, &plan, f, a);
+    return status ? status : hand_out(out, packed, &s);
+}
+
 /* ---- One key ----------------------------------------------------------- */
 
 /* Whether f may change; a writable map is marked dirty before it does. */
