@@ -41,10 +41,11 @@ static uint64_t count(const tamis *f, uint64_t key)
 
 static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
 {
-    change c = { .n = 0 };
     tamis_status status = TAMIS_OK;
+    change c;
 
     if (!raise_halves(f, p->at, times)) {
+        c.n = 0;
         raise_all(&c, f, p->at, times);
         status = apply(f, &c);
     }
@@ -69,11 +70,12 @@ static tamis_status add(tamis *f, uint64_t key)
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     places p;
-    change c = { .n = 0 };
+    change c;
 
     find_places(&p, f, key);
     if (count_at(f, &p) < times)
         return TAMIS_ABSENT;
+    c.n = 0;
     lower_all(&c, f, p.at, times);
     f->count -= times;
     return apply(f, &c);

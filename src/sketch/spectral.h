@@ -311,7 +311,8 @@ static inline uint64_t least_of(const tamis *f, const uint64_t *at)
     return least;
 }
 
-/* What is to become of counters: all of it at once, or nothing. */
+/* What is to become of counters: all of it at once, or nothing. Large, so that who makes one sets
+ * `n` alone. */
 typedef struct change {
     unsigned n;
     uint64_t at[2 * MAX_HASHES], value[2 * MAX_HASHES];
@@ -371,7 +372,7 @@ static inline bool raise_halves(tamis *f, const uint64_t *at, uint64_t times)
     if (times > ESCAPE - most)
         return false;
     for (uint32_t i = 0; i < f->plan.hashes; i++)
-        half_put(f, at[i], half_get(f, at[i]) + (unsigned)times);
+        halves_of(f)[at[i] / 2] += (uint8_t)(times << at[i] % 2 * 4);
     return true;
 }
 
@@ -428,8 +429,9 @@ __attribute__((always_inline)) static inline void search_row(const tamis *f, sea
 __attribute__((always_inline)) static inline void has_group(const tamis *f, uint64_t *hits,
                                                             const uint64_t *keys, size_t n)
 {
-    searched g = { .n = n };
+    searched g;
 
+    g.n = n;
     for (size_t i = 0; i < n; i++) {
         g.who[i] = (uint16_t)i;
         g.x[i] = place(keys[i], f->salt);

@@ -49,8 +49,9 @@ static inline void lift_halves(tamis *f, const uint64_t *at, unsigned to)
 
 static inline tamis_status lift(tamis *f, const uint64_t *at, uint64_t to)
 {
-    change c = { .n = 0 };
+    change c;
 
+    c.n = 0;
     for (uint32_t i = 0; i < f->plan.hashes; i++)
         if (counter_get(f, at[i]) < to)
             change_to(&c, at[i], to);

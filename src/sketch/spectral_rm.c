@@ -127,11 +127,20 @@ typedef struct second {
     uint64_t value; /* the least, and 0 if the key has not moved */
 } second;
 
-static inline void find_second(second *s, const tamis *f, uint64_t h)
+static inline void find_second_places(second *s, const tamis *f, uint64_t h)
 {
     walk_rows(s->at, mix64(h + HASH_GOLDEN), row_counters(&f->plan), second_slots(&f->plan),
               f->plan.hashes);
-    s->value = is_marked(f, h) ? least_of(f, s->at) : 0;
+}
+
+/* Most keys have no marks, and no use for the places. */
+static inline void find_second(second *s, const tamis *f, uint64_t h)
+{
+    s->value = 0;
+    if (is_marked(f, h)) {
+        find_second_places(s, f, h);
+        s->value = least_of(f, s->at);
+    }
 }
 
 /* ---- Operations -------------------------------------------------------- */
@@ -155,27 +164,33 @@ static uint64_t count(const tamis *f, uint64_t key)
     return count_at(f, &p);
 }
 
-static inline least least_of_change(const change *c)
+static tamis_status add_to_both(tamis *f, const places *p, const second *s, uint64_t times,
+                                uint64_t second_times)
 {
-    least l = { .value = UINT64_MAX };
+    change c;
 
-    for (unsigned i = 0; i < c->n; i++)
-        least_add(&l, c->value[i]);
-    return l;
+    c.n = 0;
+    raise_all(&c, f, p->at, times);
+    if (second_times)
+        raise_all(&c, f, s->at, second_times);
+    return apply(f, &c);
 }
 
+/* An add raises all counters of the first filter alike: where the least one is stays. */
 static tamis_status add_at(tamis *f, const places *p, uint64_t times)
 {
-    change c = { .n = 0 };
+    least l = first_least(f, p);
+    tamis_status status = TAMIS_OK;
     second s;
 
     find_second(&s, f, p->h);
-    raise_all(&c, f, p->at, times);
-    least l = least_of_change(&c);
     bool moves = !s.value && l.rows == 1;
+    if (moves)
+        find_second_places(&s, f, p->h);
     if (s.value || moves)
-        raise_all(&c, f, s.at, moves ? l.value : times);
-    tamis_status status = apply(f, &c);
+        status = add_to_both(f, p, &s, times, moves ? sum_or_most(l.value, times) : times);
+    else if (!raise_halves(f, p->at, times))
+        status = add_to_both(f, p, &s, times, 0);
     if (status)
         return status;
     if (moves)
@@ -209,11 +224,12 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     places p;
     second s;
-    change c = { .n = 0 };
+    change c;
 
     find_places(&p, f, key);
     if (count_at(f, &p) < times)
         return TAMIS_ABSENT;
+    c.n = 0;
     find_second(&s, f, p.h);
     lower_all(&c, f, p.at, times);
     if (s.value)
