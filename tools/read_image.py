@@ -1515,8 +1515,15 @@ class Compressed:
     @classmethod
     def has(cls, image, key):
         h, inverted = image.header, cls.rare(image)[1]
-        blocks = (divmod(at, cls.shape(h)[1]) for at in probes(image.place(key), h.hashes, h.slots))
-        return all((at in list(cls.block(image, i))) != inverted for i, at in blocks)
+        if not hasattr(image, "blocks"):
+            image.blocks = {}
+        for place in probes(image.place(key), h.hashes, h.slots):
+            i, at = divmod(place, cls.shape(h)[1])
+            if i not in image.blocks:
+                image.blocks[i] = set(cls.block(image, i))
+            if (at in image.blocks[i]) == inverted:
+                return False
+        return True
 
     @classmethod
     def verify(cls, image):

@@ -25,10 +25,10 @@ static bool has_all(const tamis *f, const uint64_t *keys, size_t n)
 /* Kinds that have a plain filter of the same bits are slow: of many keys, most are asked there. */
 static bool holds(const tamis *f, const uint64_t *keys, size_t n)
 {
-    const size_t few = 5000;
+    const size_t few = 500;
     tamis *plain = NULL;
 
-    if (!(tamis_kind_can(f->plan.kind) & TAMIS_CAN_REDUCE) || n <= few)
+    if (!is_slow(f->plan.kind) || n <= few)
         return has_all(f, keys, n);
     assert_int_equal(tamis_reduce(&plain, f, NULL), TAMIS_OK);
     bool held = has_all(plain, keys, n) && has_all(f, keys, few);
@@ -71,7 +71,7 @@ static void every_small_size_builds(tamis_kind kind)
 
 static void sizes_far_apart_build(tamis_kind kind)
 {
-    int sizes = is_long_run() ? 2000 : is_sanitized() ? 10 : 60;
+    int sizes = is_long_run() ? 2000 : is_sanitized() || is_slow(kind) ? 10 : 60;
 
     for (int i = 0; i <= sizes; i++)
         build_random(kind, (size_t)(20000 * pow(100, (double)i / sizes)), 1);
