@@ -10,12 +10,13 @@ enum { OPTION_TO = OPTION_OWN };
 /* What a kind is made by, and of which kinds. */
 typedef struct conversion {
     tamis_kind to;
-    unsigned needs; /* ability of the kind that it is made of */
+    unsigned needs; /* ability of the kind that it is made of; 0: make() knows */
     tamis_status (*make)(tamis **out, const tamis *f, const tamis_allocator *a);
 } conversion;
 
 static const conversion conversions[] = {
     { TAMIS_BLOOM, TAMIS_CAN_REDUCE, tamis_reduce },
+    { TAMIS_COMPRESSED, 0, tamis_compress },
 };
 
 enum { N_CONVERSIONS = sizeof conversions / sizeof *conversions };
@@ -41,8 +42,12 @@ static tamis *converted(const tamis *f, const conversion *c, const char *path)
 {
     tamis *made;
 
-    abilities_require(tamis_plan_of(f)->kind, c->needs, path);
+    if (c->needs)
+        abilities_require(tamis_plan_of(f)->kind, c->needs, path);
     tamis_status status = c->make(&made, f, NULL);
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "%s: %s filters do not become %s", path,
+            tamis_kind_name(tamis_plan_of(f)->kind), tamis_kind_name(c->to));
     if (status)
         die_status("convert", path, status);
     tamis_kind kind = tamis_plan_of(made)->kind;
@@ -87,7 +92,11 @@ const command cmd_convert = {
     .summary = "make a filter of another kind, without its keys",
     .about = "Saves to OUT a filter of another KIND with the keys of the one in FILE. A filter of\n"
              "counters becomes the plain one of the same slots, as if it had been built from the\n"
-             "keys: --to bloom makes that of a counting filter, a quarter of its size or less.",
+             "keys: --to bloom makes that of a counting filter, a quarter of its size or less.\n"
+             "\n"
+             "To send a Bloom filter, --to compressed codes its bits, in less room the farther it\n"
+             "is from half full; --to bloom gives it back where it is asked. Filters that are\n"
+             "built as compressed ones are shorter still: see 'tamis plan --wire'.",
     .options = { options },
     .when_ok = "the new filter was saved",
     .example = "  seq 1000 | tamis build -k counting -o counts.tamis\n"

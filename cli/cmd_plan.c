@@ -55,6 +55,29 @@ static void print_table(const tamis_plan *plans, size_t n, const tamis_spec *spe
         print_row(&plans[i], spec);
 }
 
+/* Of an array of bits anywhere in which each key has k, when it is not coded. */
+static void print_array(const tamis_plan *p)
+{
+    bool is_array = p->kind == TAMIS_BLOOM || p->kind == TAMIS_COMPRESSED;
+
+    if (is_array && p->capacity)
+        printf("%9.2f  %3" PRIu32, (double)p->slots / (double)p->capacity, p->hashes);
+    else
+        printf("%9s  %3s", "-", "-");
+}
+
+static void print_wire(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+{
+    (void)spec;
+    printf("%-16s  %13s  %9s  %9s  %3s  %10s\n", "kind", "bytes sent", "z", "m/n", "k", "fpr");
+    for (const tamis_plan *p = plans; p < plans + n; p++) {
+        printf("%-16s  %13" PRIu64 "  %9.3f  ", tamis_kind_name(p->kind), p->bytes,
+               bits_per_key(p));
+        print_array(p);
+        printf("  %10.4g\n", p->fpr);
+    }
+}
+
 static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec)
 {
     json j = { 0 };
@@ -74,18 +97,20 @@ static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec
     json_close(&j, ']');
 }
 
-enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE };
+enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE, OPTION_WIRE };
 
 static int run(args *a)
 {
     wish w = { 0 };
-    bool as_json = false;
+    void (*print)(const tamis_plan *plans, size_t n, const tamis_spec *spec) = print_table;
     tamis_plan *plans;
     size_t n;
 
     for (int letter; (letter = args_next(a)) != -1;)
         if (letter == OPTION_JSON)
-            as_json = true;
+            print = print_json;
+        else if (letter == OPTION_WIRE)
+            print = print_wire;
         else if (letter == OPTION_UNIVERSE)
             w.spec.universe = args_count(a, 1, UINT64_MAX);
         else
@@ -101,7 +126,7 @@ static int run(args *a)
     if (!(plans = calloc(n, sizeof *plans)))
         die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, &w.spec);
-    (as_json ? print_json : print_table)(plans, n, &w.spec);
+    print(plans, n, &w.spec);
     free(plans);
     return CODE_OK;
 }
@@ -109,6 +134,7 @@ static int run(args *a)
 static const option_row options[] = {
     { OPTION_JSON, "json", NULL, "print JSON" },
     { OPTION_UNIVERSE, "universe", "N", "keys and others there are, for kinds that can split" },
+    { OPTION_WIRE, "wire", NULL, "tell what is sent: bytes, and z bits per key" },
     { 0 },
 };
 
@@ -127,7 +153,11 @@ const command cmd_plan = {
         "more. With --universe, kinds that err on none of so many keys are: the least is then\n"
         "the logarithm of the number of ways to choose the N keys, and the rate that of keys\n"
         "from outside. With --error, sketches are shown: --fpr is then the probability that a\n"
-        "count is too high by more than E times the number of all adds.",
+        "count is too high by more than E times the number of all adds.\n"
+        "\n"
+        "With --wire, it is told what has to be sent: z bits per key. Kinds are sent as they\n"
+        "are in memory, but for compressed, which becomes a Bloom filter of m/n bits per key\n"
+        "and k probes for whoever receives it, by 'tamis convert --to bloom'.",
     .options = { options, spec_options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",

@@ -76,7 +76,12 @@ TAMIS_API const char *tamis_version(void);
     X(COUNTING, 22, counting, "counting", "Bloom filter of counters: counts and forgets")          \
     X(COUNTING_BLOCKED, 23, counting_blocked, "counting-blocked",                                  \
       "counting Bloom filter that reads one cache line per key")                                   \
+    X(SPECTRAL, 24, spectral, "spectral", "spectral Bloom filter: how often was a key added?")     \
+    X(SPECTRAL_MI, 25, spectral_mi, "spectral-mi", "spectral, closer counts, forgets nothing")     \
+    X(SPECTRAL_RM, 26, spectral_rm, "spectral-rm", "spectral, closer counts, forgets keys")        \
     X(COUNTMIN, 27, countmin, "countmin", "Count-Min sketch: how often, in memory set beforehand") \
+    X(COMPRESSED, 28, compressed, "compressed",                                                    \
+      "static Bloom filter, sized and coded to be sent: small and slow")                           \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
 
@@ -104,7 +109,7 @@ typedef enum tamis_kind {
     X(CAN_RESIZE, 1u << 12, "resize", "takes another size, without keys")             \
     X(CAN_GROW, 1u << 13, "grow", "makes room by itself, if asked to")                \
     X(CAN_EXACT_DELETE, 1u << 14, "exact-delete", "forgets no stranger, if asked to") \
-    X(CAN_REDUCE, 1u << 15, "reduce", "gives a plain filter without its counts")      \
+    X(CAN_REDUCE, 1u << 15, "reduce", "gives the plain filter of its keys")           \
     X(CAN_ROTATE, 1u << 18, "rotate", "forgets its oldest keys by itself")            \
     X(CAN_DOT, 1u << 19, "dot", "multiplies with another, if asked to")               \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                 \
@@ -267,11 +272,16 @@ TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
  * `by` divides plan.slots. The same as building the smaller filter from the keys. */
 TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
                                   const tamis_allocator *a) TAMIS_CHECKED;
-/* The plain filter that the keys of f would have made, byte for byte, a quarter of the size or
- * less: it neither counts nor forgets. That of a filter with counters that have stopped may hold
- * keys that were removed. TAMIS_CAN_REDUCE kinds only. */
+/* The plain filter that the keys of f would have made, byte for byte: it neither counts nor
+ * forgets. That of a filter with counters has a quarter of its size or less, and may hold keys that
+ * were removed if some counters have stopped; that of a compressed one is larger, and fast.
+ * TAMIS_CAN_REDUCE kinds only. */
 TAMIS_API tamis_status tamis_reduce(tamis **out, const tamis *f,
                                     const tamis_allocator *a) TAMIS_CHECKED;
+/* A Bloom filter as TAMIS_COMPRESSED, with the same bits and in no more room than they take; the
+ * emptier it is, the less. tamis_reduce() is the way back. TAMIS_CANNOT if f is of another kind. */
+TAMIS_API tamis_status tamis_compress(tamis **out, const tamis *f,
+                                      const tamis_allocator *a) TAMIS_CHECKED;
 /* NULL is fine. A writable map is synced first; call tamis_sync() to learn whether it worked. */
 TAMIS_API void tamis_free(tamis *f);
 
@@ -297,7 +307,8 @@ TAMIS_API tamis_status tamis_remove(tamis *f, uint64_t key) TAMIS_CHECKED;
  * Kinds with TAMIS_CAN_COUNT and TAMIS_CAN_REMOVE only. */
 TAMIS_API tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times) TAMIS_CHECKED;
 /* The key was added at most that often, unless it is tamis_plan_ceiling(); 1 or 0 in kinds without
- * TAMIS_CAN_COUNT. */
+ * TAMIS_CAN_COUNT. A kind whose page says so tells too little in rare cases, but never 0 for what
+ * is there. */
 TAMIS_API uint64_t tamis_count(const tamis *f, uint64_t key);
 /* The value that came with the key. False is certain: a stranger; true may be wrong, as in
  * tamis_has(), and the value is then any. 0 for each key in kinds without TAMIS_CAN_GET. */

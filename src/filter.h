@@ -116,6 +116,9 @@ typedef struct tamis_grower {
     /* Puts all that g holds into f, which is empty and of a later size than g, and its count.
      * TAMIS_FULL: no room; f is then thrown away and a larger one tried. */
     tamis_status (*move)(tamis *f, const tamis *g);
+    bool for_counts; /* higher ones alone: not what TAMIS_CAN_GROW promises */
+    /* Whether two plans differ in no more than that: merge() then takes both; default: never. */
+    bool (*are_alike)(const tamis_plan *a, const tamis_plan *b);
 } tamis_grower;
 
 typedef struct tamis_ops {
@@ -139,6 +142,7 @@ typedef struct tamis_ops {
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
     bool builds_sets; /* instead: by add, each key once; copies would crowd (core/set.h) */
     const tamis_solver *solver; /* of static kinds, instead of add and build */
+    bool whole;                 /* there is one part, however many keys */
     const tamis_mapper *mapper; /* of kinds that need more than keys, instead of all these */
     const tamis_splitter *splitter;
     tamis_status (*remove)(tamis *f, uint64_t key);
@@ -150,9 +154,11 @@ typedef struct tamis_ops {
     /* Where counts stop for good, so that removes of such a key must not change it; default: never.
      * f->count leaves out what is not counted. */
     uint64_t (*ceiling)(const tamis_plan *p);
-    bool counter_bits; /* plan() obeys spec.counter_bits */
-    bool rearranges; /* try_add_many() makes a filter that answers as add() does, of other bytes */
-    bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
+    bool counter_bits;   /* plan() obeys spec.counter_bits */
+    bool counts_vary;    /* with the order of adds, within their bounds */
+    bool may_undercount; /* in rare cases, but never to 0 */
+    bool rearranges;     /* try_add_many() makes a filter that answers as by add(), of other bytes */
+    bool exact_delete;   /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */
@@ -167,6 +173,11 @@ typedef struct tamis_ops {
      * of which g has just got one more or less, so that others may read f meanwhile. */
     void (*reduce)(tamis *f, const tamis *g);
     void (*follow)(tamis *f, const tamis *g, uint64_t key);
+    /* The way back, of a static kind: fit() sets what a plan of this kind, with the slots and
+     * hashes of g, needs for the payload of g, and pack() fills f, which is empty. TAMIS_FULL: the
+     * plan must be enlarged. */
+    tamis_status (*fit)(tamis_plan *p, const tamis *g);
+    tamis_status (*pack)(tamis *f, const tamis *g);
     tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
     bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
 
@@ -205,8 +216,9 @@ void tamis__scratch_free(const tamis *f, void *block, size_t size);
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 
-/* What ops.reduce makes of a kind. */
+/* What ops.reduce makes of a kind, and which kind has the ops.pack that takes it. */
 tamis_kind tamis__reduced_kind(tamis_kind kind);
+tamis_kind tamis__packed_kind(tamis_kind kind);
 
 /* For tests and benchmarks: answer as a machine with only these instruction sets would. */
 void tamis__use_cpu(tamis *f, unsigned cpu);

@@ -47,6 +47,10 @@ P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 STRIPE, STRIPES_PER_BLOCK = 64, 16
 
 
+def u16(data, at):
+    return int.from_bytes(data[at:at + 2], "little")
+
+
 def u32(data, at):
     return int.from_bytes(data[at:at + 4], "little")
 
@@ -363,6 +367,117 @@ class Blocked:
 
 def probe(h, i):
     return mix64((h + i) & MASK) if i else h
+
+
+def counters_of(x, k, w):
+    """One in each of k rows of w."""
+    for i in range(k):
+        yield i * w + scale64(x, w)
+        x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
+
+
+class Spectral:
+    name = "spectral"
+    SUMS_ARE_EXACT = True
+
+    @staticmethod
+    def counters(h):
+        return h.slots * h.hashes
+
+    @classmethod
+    def halves_end(cls, h):
+        return 64 + 64 * h.width + 8 * -(-cls.counters(h) // 16)
+
+    @classmethod
+    def bytes(cls, h):
+        ok = 1 <= h.hashes <= 64 and h.slots >= 2 and h.slots * h.hashes < 1 << 44 and h.width >= 1
+        return cls.halves_end(h) if ok else 0
+
+    @staticmethod
+    def half(image, counter):
+        byte = image.payload[64 + 64 * image.header.width + counter // 2]
+        return byte >> counter % 2 * 4 & 15
+
+    @staticmethod
+    def find(image, tag):
+        """The number of its entry, or of the empty one where it would be."""
+        n = 8 * image.header.width
+        at = scale64(mix64(tag), n)
+        for step in range(n):
+            entry = u64(image.payload, 64 + 8 * ((at + step) % n))
+            if entry == 0 or entry >> 17 == tag:
+                return (at + step) % n, entry
+        return at, 0
+
+    @classmethod
+    def value(cls, image, counter):
+        half, rest, more, digit = cls.half(image, counter), 0, True, 0
+        while half == 15 and more and digit < 4:
+            entry = cls.find(image, counter << 2 | digit)[1]
+            rest += (entry & 0xFFFF) << 16 * digit
+            more, digit = entry >> 16 & 1, digit + 1
+        return half + rest
+
+    @classmethod
+    def has(cls, image, key):
+        h = image.header
+        return all(cls.half(image, c) for c in counters_of(image.place(key), h.hashes, h.slots))
+
+    @classmethod
+    def verify_entry(cls, image, at):
+        entry = u64(image.payload, 64 + 8 * at)
+        tag, digit = entry >> 17, entry >> 17 & 3
+        require(tag >> 2 < cls.counters(image.header) and cls.half(image, tag >> 2) == 15,
+                "a digit belongs to no counter")
+        require(cls.find(image, tag)[0] == at, "a digit is where it is not found")
+        require(entry & 0x1FFFF, "a leading digit is 0")
+        if digit:
+            require(cls.find(image, tag - 1)[1] >> 16 & 1, "a digit has none before it")
+        if entry >> 16 & 1:
+            require(digit < 3 and cls.find(image, tag + 1)[1], "a digit has none after it")
+
+    @classmethod
+    def verify(cls, image):
+        h = image.header
+        require(not any(image.payload[8:64]), "unused state is set")
+        used = [i for i in range(8 * h.width) if u64(image.payload, 64 + 8 * i)]
+        require(u64(image.payload, 0) == len(used) <= 6 * h.width, "the number of digits is wrong")
+        for at in used:
+            cls.verify_entry(image, at)
+        for i in range(cls.counters(h), 16 * -(-cls.counters(h) // 16)):
+            require(not cls.half(image, i), "bits past the end are set")
+        for row in range(h.hashes):
+            total = sum(cls.value(image, row * h.slots + i) for i in range(h.slots))
+            require(total == h.count or total < h.count and not cls.SUMS_ARE_EXACT,
+                    "a row does not add up")
+
+
+class SpectralMi(Spectral):
+    name = "spectral-mi"
+    SUMS_ARE_EXACT = False
+
+
+class SpectralRm(Spectral):
+    name = "spectral-rm"
+
+    @staticmethod
+    def counters(h):
+        return h.hashes * (h.slots + h.slots // 2 + 1)
+
+    @classmethod
+    def bytes(cls, h):
+        return super().bytes(h) and cls.halves_end(h) + 8 * -(-h.slots * h.hashes // 64)
+
+    @classmethod
+    def mark(cls, image, bit):
+        return image.payload[cls.halves_end(image.header) + bit // 8] >> bit % 8 & 1
+
+    @classmethod
+    def verify(cls, image):
+        super().verify(image)
+        bits = image.header.slots * image.header.hashes
+        for bit in range(bits, 64 * -(-bits // 64)):
+            require(not cls.mark(image, bit), "bits past the end are set")
 
 
 class Scalable:
@@ -1599,10 +1714,122 @@ class Countmin:
             require(total == h.count or total > 0 and not exact, "a row holds less than was added")
 
 
+class Compressed:
+    name = "compressed"
+    MOST_LEVEL = 24
+
+    @classmethod
+    def shape(cls, h):
+        """Blocks, bits of a block, where starts and codes are."""
+        blocks = max(8 * h.width // 256, h.slots >> cls.MOST_LEVEL) + 1
+        starts = 8 + 8 * (blocks // 32 + 1)
+        return blocks, -(-h.slots // blocks), starts, starts + 2 * (blocks + 1)
+
+    @classmethod
+    def bytes(cls, h):
+        right = 1 <= h.slots < 2**48 and 1 <= h.width and 1 <= h.hashes <= 64
+        return 8 * h.width if right and cls.shape(h)[3] <= 8 * h.width else 0
+
+    @classmethod
+    def start(cls, image, i):
+        starts = cls.shape(image.header)[2]
+        return u64(image.payload, 8 + i // 32 * 8) + u16(image.payload, starts + 2 * i)
+
+    @classmethod
+    def rare(cls, image):
+        """How many bits are coded, and whether those are the clear ones."""
+        ones = u64(image.payload, 0)
+        require(ones <= image.header.slots, "more bits are set than there are")
+        return min(ones, image.header.slots - ones), ones > image.header.slots - ones
+
+    @classmethod
+    def weights(cls, image):
+        some, zero, left = (cls.rare(image)[0] << 64) // image.header.slots, [], []
+        while len(zero) <= cls.MOST_LEVEL and some <= 2**63:
+            clear = 2**32 - (some >> 32)
+            zero.append(min(clear >> 16, 65535))
+            left.append((clear << 16) // (2**32 + clear))
+            if some > 3 << 61:
+                break
+            some = 2 * some - (some * some >> 64)
+        return zero, left
+
+    @classmethod
+    def block(cls, image, i):
+        """The bits that are coded, from the first bit of the block on."""
+        _, size, _, codes = cls.shape(image.header)
+        bits = max(0, min(size, image.header.slots - i * size))
+        start, end = cls.start(image, i), cls.start(image, i + 1)
+        require(start <= end <= len(image.payload) - codes, "starts of blocks do not ascend")
+        data = image.payload[codes + start:codes + end]
+        if cls.rare(image)[0] == 0:
+            require(not data, "there are codes for bits that are all the same")
+            return
+        zero, left = cls.weights(image)
+        low, span, digits = 0, 2**64 - 1, 8
+
+        def number():
+            return int.from_bytes(bytes(data[:digits]).ljust(digits, b"\0"), "big")
+
+        def is_clear(weight):
+            nonlocal low, span, digits
+            bound = (span >> 16) * weight
+            clear = number() - low < bound
+            low, span = (low, bound) if clear else (low + bound, span - bound)
+            if span < 2**32:
+                low, span, digits = low << 32, span << 32, digits + 4
+            return clear
+
+        def node(at, j):
+            if j == 0:
+                require(at < bits, "a bit is past the end of its block")
+                yield at
+            elif is_clear(left[j - 1]):
+                yield from node(at + 2**(j - 1), j - 1)
+            else:
+                yield from node(at, j - 1)
+                if not is_clear(zero[j - 1]):
+                    yield from node(at + 2**(j - 1), j - 1)
+
+        top = len(zero) - 1
+        for group in range(0, bits, 2**top):
+            if not is_clear(zero[top]):
+                yield from node(group, top)
+        ups = (-(-low >> 8 * z) << 8 * z for z in range(8, -1, -1))
+        shortest = next(up for up in ups if up - low < span)
+        require(number() == shortest and len(data) <= digits and (not data or data[-1]),
+                "a block does not decode to its end")
+
+    @classmethod
+    def has(cls, image, key):
+        h, inverted = image.header, cls.rare(image)[1]
+        if not hasattr(image, "blocks"):
+            image.blocks = {}
+        for place in probes(image.place(key), h.hashes, h.slots):
+            i, at = divmod(place, cls.shape(h)[1])
+            if i not in image.blocks:
+                image.blocks[i] = set(cls.block(image, i))
+            if (at in image.blocks[i]) == inverted:
+                return False
+        return True
+
+    @classmethod
+    def verify(cls, image):
+        blocks, _, starts, codes = cls.shape(image.header)
+        coded = sum(1 for i in range(blocks) for _ in cls.block(image, i))
+        require(coded == cls.rare(image)[0], "the number of set bits is wrong")
+        require(cls.start(image, 0) == 0, "the first block does not come first")
+        require(not any(u16(image.payload, starts + 2 * i) for i in range(0, blocks + 1, 32)),
+                "a base is not where its first block starts")
+        require(not any(image.payload[codes + cls.start(image, blocks):]),
+                "bytes behind the codes are set")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
          16: Cuckoo, 17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5,
-         22: Counting, 23: CountingBlocked, 27: Countmin, 29: Scalable, 30: Window}
+         22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
+         27: Countmin, 28: Compressed, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

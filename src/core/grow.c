@@ -1,7 +1,7 @@
 /* grow.c - filters that make room by themselves.
  *
- * What they hold goes into a larger one, and then the key that found no room: until that is in, the
- * filter is as it was. */
+ * What they hold goes into a larger one, and then what found no room: until that is in, the filter
+ * is as it was. */
 #include "core/grow.h"
 
 #include "core/memory.h"
@@ -39,12 +39,20 @@ static tamis_status copy(tamis **out, const tamis_plan *plan, const tamis *f)
     return status;
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+/* What found no room: copies of a key, or all that another filter holds. */
+typedef struct {
+    uint64_t key, times;
+    const tamis *other;
+} load;
+
+static tamis_status put(tamis *f, const load *l)
 {
-    return times == 1 ? f->ops->add(f, key) : f->ops->add_times(f, key, times);
+    if (l->other)
+        return f->ops->merge(f, l->other);
+    return l->times == 1 ? f->ops->add(f, l->key) : f->ops->add_times(f, l->key, l->times);
 }
 
-tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
+static tamis_status grow(tamis *f, const load *l)
 {
     tamis_plan plan = f->plan;
     tamis *made;
@@ -58,11 +66,26 @@ tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
         status = copy(&made, &plan, f);
         if (status)
             continue;
-        status = add_times(made, key, times);
+        status = put(made, l);
         if (status)
             tamis_free(made);
         else
             tamis__take_over(f, made);
     }
     return status;
+}
+
+tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
+{
+    const load l = { .key = key, .times = times };
+
+    return grow(f, &l);
+}
+
+tamis_status tamis__grow_merge(tamis *f, const tamis *g)
+{
+    const load l = { .other = g };
+    tamis_status status = f->ops->merge(f, g);
+
+    return status == TAMIS_FULL ? grow(f, &l) : status;
 }

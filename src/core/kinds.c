@@ -39,7 +39,12 @@ const tamis_ops *tamis__ops(tamis_kind kind)
 
 tamis_kind tamis__reduced_kind(tamis_kind kind)
 {
-    return kind == TAMIS_COUNTING ? TAMIS_BLOOM : TAMIS_NO_KIND;
+    return kind == TAMIS_COUNTING || kind == TAMIS_COMPRESSED ? TAMIS_BLOOM : TAMIS_NO_KIND;
+}
+
+tamis_kind tamis__packed_kind(tamis_kind kind)
+{
+    return kind == TAMIS_BLOOM ? TAMIS_COMPRESSED : TAMIS_NO_KIND;
 }
 
 tamis_kind tamis_kind_next(tamis_kind kind)
@@ -92,7 +97,8 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->add_shared ? TAMIS_CAN_SHARE : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
            (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->only_sets_bits ? TAMIS_CAN_PATCH : 0u) |
            (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
-           (ops->grower ? TAMIS_CAN_GROW : 0u) | (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
+           (ops->grower && !ops->grower->for_counts ? TAMIS_CAN_GROW : 0u) |
+           (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
            (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
            (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->dot || ops->ordered ? TAMIS_CAN_DOT : 0u) |
            (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);

@@ -21,7 +21,8 @@ static size_t step_from(size_t done, size_t n)
 static tamis_status pair_with(tamis_pair **out, tamis *counting, const tamis_allocator *fast)
 {
     tamis *plain;
-    tamis_status status = tamis_reduce(&plain, counting, fast);
+    tamis_status status =
+        counting->ops->follow ? tamis_reduce(&plain, counting, fast) : TAMIS_CANNOT;
 
     if (status) {
         tamis_free(counting);

@@ -163,11 +163,22 @@ static bool is_too_much(const building *b, uint8_t *room)
     return distinct > b->f->plan.capacity;
 }
 
+unsigned tamis__part_bits(const tamis_plan *p)
+{
+    return tamis__ops(p->kind)->whole ? 0 : part_bits(p->capacity);
+}
+
+uint64_t tamis__part_room(const tamis_plan *p)
+{
+    return tamis__ops(p->kind)->whole ? p->capacity : part_room(p->capacity);
+}
+
 tamis_status tamis__parts_grow(tamis *f, void (*enlarge)(tamis_plan *p))
 {
     tamis_plan larger = f->plan;
 
     enlarge(&larger);
+    larger.bytes = f->ops->bytes(&larger);
     if (larger.bytes == 0)
         return TAMIS_FULL;
     f->drop(f);
@@ -203,7 +214,7 @@ static tamis_status solve_until_it_fits(building *b)
 
 tamis_status tamis__parts_build(tamis *f, const uint64_t *keys, size_t n, unsigned threads)
 {
-    building b = { .f = f, .keys = keys, .n = n, .part_bits = part_bits(f->plan.capacity) };
+    building b = { .f = f, .keys = keys, .n = n, .part_bits = tamis__part_bits(&f->plan) };
     size_t hashes, size;
 
     b.parts = (size_t)1 << b.part_bits;

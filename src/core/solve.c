@@ -15,6 +15,7 @@
 #include "base/parts.h"
 #include "base/sort.h"
 #include "core/file.h"
+#include "core/parts.h"
 #include "core/pass.h"
 #include "core/plan.h"
 
@@ -168,12 +169,12 @@ static tamis_status count_distinct(tamis_builder *b, solution *sol)
  * large to be read as it is. */
 static bool is_in_doubt(const tamis_builder *b)
 {
-    uint64_t capacity = b->spec.keys;
-    unsigned bits = part_bits(capacity);
+    const tamis_plan planned = { .kind = b->kind, .capacity = b->spec.keys };
+    unsigned bits = tamis__part_bits(&planned);
     uint64_t most = largest_group(b, tamis__buckets_per_unit(bits));
 
-    return b->spill.n > capacity || most > part_room(capacity)
-                                               << (bits > BUCKET_BITS ? bits - BUCKET_BITS : 0);
+    return b->spill.n > planned.capacity ||
+           most > tamis__part_room(&planned) << (bits > BUCKET_BITS ? bits - BUCKET_BITS : 0);
 }
 
 /* ---- Solving ----------------------------------------------------------- */
@@ -182,7 +183,7 @@ static bool is_in_doubt(const tamis_builder *b)
 static tamis_status solve_part(pass *p, size_t part, uint64_t *items, size_t n, unsigned worker)
 {
     solution *sol = p->ctx;
-    unsigned bits = part_bits(sol->plan->capacity);
+    unsigned bits = tamis__part_bits(sol->plan);
     size_t size = (size_t)(sol->plan->bytes >> bits), starts[(1 << SORT_MOST_BITS) + 1];
     uint8_t *at = tamis__pass_part(p, worker);
 
@@ -225,7 +226,7 @@ static size_t before_part(const uint64_t *items, size_t stride, size_t n, uint64
 static tamis_status solve_bucket(pass *p, size_t bucket, uint64_t *items, size_t n, unsigned worker)
 {
     const solution *sol = p->ctx;
-    unsigned bits = part_bits(sol->plan->capacity);
+    unsigned bits = tamis__part_bits(sol->plan);
     size_t parts = (size_t)1 << (bits - BUCKET_BITS), end = 0;
     tamis_status status = TAMIS_OK;
 
@@ -256,7 +257,7 @@ static tamis_status solve_unit(pass *p, size_t unit, unsigned worker)
     if (status)
         return status;
     items = own_copy(p, items, n, worker);
-    if (part_bits(sol->plan->capacity) > BUCKET_BITS)
+    if (tamis__part_bits(sol->plan) > BUCKET_BITS)
         return solve_bucket(p, unit, items, n, worker);
     return solve_part(p, unit, items, n, worker);
 }
@@ -272,14 +273,14 @@ static void size_blocks(pass *p)
     if (sol->distinct && !s->words)
         p->room = tamis__room_for(s, all, tamis__largest_group(sol->distinct, buckets));
     p->scratch = scratch_for(p->b->ops, sol->plan, p->room);
-    p->part = sol->filter ? 0 : sol->plan->bytes >> part_bits(sol->plan->capacity);
+    p->part = sol->filter ? 0 : sol->plan->bytes >> tamis__part_bits(sol->plan);
 }
 
 /* Items in memory go to the file if there is no room left to solve beside them. */
 static tamis_status solve(pass *p)
 {
     const solution *sol = p->ctx;
-    unsigned bits = part_bits(sol->plan->capacity);
+    unsigned bits = tamis__part_bits(sol->plan);
     spill *s = &p->b->spill;
     uint64_t payload = sol->filter ? sol->plan->bytes : 0;
 
@@ -318,11 +319,11 @@ static tamis_status enlarge(const tamis_builder *b, tamis_plan *plan)
 
 uint64_t tamis__solve_needs(const tamis_builder *b, const tamis_plan *plan)
 {
-    uint64_t n = part_room(plan->capacity);
+    uint64_t n = tamis__part_room(plan);
     pass p = { .room = (size_t)n,
                .stride = b->ops->mapper ? 2 : 1,
                .scratch = scratch_for(b->ops, plan, (size_t)n),
-               .part = plan->bytes >> part_bits(plan->capacity) };
+               .part = plan->bytes >> tamis__part_bits(plan) };
 
     return tamis__pass_needs(&p);
 }

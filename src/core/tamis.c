@@ -260,6 +260,49 @@ tamis_status tamis_reduce(tamis **out, const tamis *f, const tamis_allocator *a)
     return hand_out(out, reduced, &s);
 }
 
+static tamis_status packed_plan(tamis_plan *p, const tamis *f)
+{
+    tamis_kind kind = tamis__packed_kind(f->plan.kind);
+
+    if (kind == TAMIS_NO_KIND)
+        return TAMIS_CANNOT;
+    *p = f->plan;
+    p->kind = kind;
+    return tamis__ops(kind)->fit(p, f);
+}
+
+static tamis_status pack(tamis **out, tamis_plan *plan, const tamis *f, const tamis_allocator *a)
+{
+    const tamis_ops *ops = tamis__ops(plan->kind);
+
+    for (;; ops->solver->enlarge(plan)) {
+        plan->bytes = ops->bytes(plan);
+        tamis_status status = tamis_new(out, plan, a);
+        if (status)
+            return status;
+        status = ops->pack(*out, f);
+        if (!status)
+            return TAMIS_OK;
+        tamis_free(*out);
+        if (status != TAMIS_FULL)
+            return status;
+    }
+}
+
+tamis_status tamis_compress(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *packed;
+    tamis_plan plan;
+    image_snapshot s;
+    tamis_status status = tamis__packed_kind(f->plan.kind) ? tamis__snapshot(&s, f) : TAMIS_CANNOT;
+
+    if (!status)
+        status = packed_plan(&plan, f);
+    if (!status)
+        status = pack(&packed, &plan, f, a);
+    return status ? status : hand_out(out, packed, &s);
+}
+
 /* ---- One key ----------------------------------------------------------- */
 
 /* Whether f may change; a writable map is marked dirty before it does. */
@@ -440,9 +483,13 @@ static bool same_geometry(const tamis_plan *a, const tamis_plan *b)
         return false;
     if (tamis__ops(a->kind)->ordered)
         return tamis__ordered_fit(a, b);
-    return a->kind == b->kind && a->bytes == b->bytes && a->slots == b->slots &&
-           a->width == b->width && a->hashes == b->hashes &&
-           tamis__same_hasher(&a->hasher, &b->hasher);
+    if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
+        return false;
+    const tamis_grower *grower = tamis__ops(a->kind)->grower;
+    if (grower && grower->are_alike)
+        return grower->are_alike(a, b);
+    return a->bytes == b->bytes && a->slots == b->slots && a->width == b->width &&
+           a->hashes == b->hashes;
 }
 
 typedef tamis_status change(tamis *f, const tamis *g);
@@ -463,8 +510,9 @@ static tamis_status combine(tamis *f, const tamis *g, change *op, tamis_status (
 
 tamis_status tamis_merge(tamis *f, const tamis *g)
 {
-    return f->ops->ordered ? combine(f, g, tamis__ordered_merge, open_for_clearing)
-                           : combine(f, g, f->ops->merge, open_for_change);
+    return f->ops->ordered
+               ? combine(f, g, tamis__ordered_merge, open_for_clearing)
+               : combine(f, g, f->ops->merge ? tamis__grow_merge : NULL, open_for_change);
 }
 
 tamis_status tamis_intersect(tamis *f, const tamis *g)

@@ -34,6 +34,25 @@ exits 0 "$tamis" build -k bloom -n 10 -o plain.tamis often
 exits 0 "$tamis" info plain.tamis
 check_not "nothing stops in a plain filter" grep -q saturated "$said/out"
 
+# To be sent: shorter as it is built, and when it is nearly empty; the same again when received.
+exits 0 "$tamis" build -k compressed -o sent.tamis all
+exits 0 "$tamis" convert --to bloom sent.tamis -o received.tamis
+is_silent
+exits 0 "$tamis" query received.tamis all
+same "$said/out" all
+exits 0 "$tamis" convert --to compressed received.tamis -o again.tamis
+exits 0 "$tamis" verify again.tamis
+exits 0 "$tamis" convert --to bloom again.tamis -o twice.tamis
+check "the same bits" cmp received.tamis twice.tamis
+exits 0 "$tamis" build -k bloom -n 100000 -o empty.tamis left
+exits 0 "$tamis" convert --to compressed empty.tamis -o sent.tamis
+check "shorter" test "$(stat -c %s sent.tamis)" -lt "$(($(stat -c %s empty.tamis) / 10))"
+exits 2 "$tamis" convert --to compressed counts.tamis -o none.tamis
+says "do not become compressed"
+exits 0 "$tamis" plan --wire -n 1M
+prints "bytes sent"
+prints compressed
+
 for kind in $(kinds_that build); do
     if ! can "$kind" reduce; then
         exits 0 "$tamis" build -k "$kind" -o f.tamis left

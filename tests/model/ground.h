@@ -84,12 +84,31 @@ static inline void assert_holds(const tamis *f, const uint64_t *keys, size_t n)
     }
 }
 
+static inline uint64_t *hits_of_keys(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hits = array_of(n / 64 + 1, sizeof *hits);
+
+    tamis_has_many(f, hits, keys, n);
+    return hits;
+}
+
+/* Counts of some kinds are bounds, and which ones depends on the order of adds. Of slow kinds, not
+ * all keys of the largest filters are asked for, and few one by one. */
 static inline void assert_same_answers(const tamis *f, const tamis *g, const uint64_t *keys,
                                        size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    bool is_long = is_slow(f->plan.kind) && n > 20000;
+    size_t one_by_one = is_long ? 500 : n;
+
+    n = is_long ? 20000 : n;
+    uint64_t *hits = hits_of_keys(f, keys, n), *same = hits_of_keys(g, keys, n);
+    assert_memory_equal(hits, same, (n / 64 + 1) * sizeof *hits);
+    free(hits);
+    free(same);
+    for (size_t i = 0; i < one_by_one; i++) {
         assert_int_equal(tamis_has(f, keys[i]), tamis_has(g, keys[i]));
-        assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
+        if (!f->ops->counts_vary)
+            assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
     }
 }
 

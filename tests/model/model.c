@@ -135,6 +135,8 @@ static void check_key(const world *w, size_t i)
     bool has = tamis_has(w->f, w->keys[i]);
     uint64_t count = tamis_count(w->f, w->keys[i]);
 
+    uint64_t least = w->f->ops->may_undercount ? w->copies[i] != 0 : w->copies[i];
+
     if (w->copies[i])
         assert_true(has);
     if (w->can & TAMIS_IS_EXACT)
@@ -142,7 +144,7 @@ static void check_key(const world *w, size_t i)
     if (!(w->can & TAMIS_CAN_COUNT))
         assert_int_equal(count, has);
     else
-        assert_true(count <= w->ceiling && (count >= w->copies[i] || count == w->ceiling));
+        assert_true(count <= w->ceiling && (count >= least || count == w->ceiling));
     if (w->prints)
         assert_true(count == w->held[w->prints[i]] && has == (count > 0));
 }
@@ -235,11 +237,14 @@ static uint64_t held_of(const world *w, size_t i)
 /* Removing more than was added is the caller's fault in kinds that cannot tell. */
 static void remove_times(world *w, size_t i, uint64_t times)
 {
-    image_bytes before = image_if(times > w->copies[i] && is_worth_a_look(w), w->f);
+    uint64_t there = w->copies[i];
+    if (w->f->ops->may_undercount && tamis_count(w->f, w->keys[i]) < there)
+        there = tamis_count(w->f, w->keys[i]);
+    image_bytes before = image_if(times > there && is_worth_a_look(w), w->f);
     tamis_status status =
         times == 1 ? tamis_remove(w->f, w->keys[i]) : tamis_remove_times(w->f, w->keys[i], times);
 
-    if (times <= w->copies[i]) {
+    if (times <= there) {
         assert_int_equal(status, TAMIS_OK);
         forget_times(w, i, times);
     } else {
@@ -849,15 +854,17 @@ static void behaves_as_a_set_at_every_small_capacity(tamis_kind kind)
 {
     const double fprs[] = { 0.01, 0.5, 0.1, 0.001, 0.0001 };
 
-    for (uint64_t n = 0; n <= 300; n++)
+    for (uint64_t n = 0; n <= 300; n += is_slow(kind) ? 3 : 1)
         run(kind, n, fprs[n % 5], 100 + 4 * n);
 }
 
 /* Most of the steps on the largest are left to the plain run. */
 static void behaves_as_a_set_at_large_capacities(tamis_kind kind)
 {
-    run(kind, 1000, 0.01, 100000);
-    run(kind, 100000, 0.01, is_sanitized() ? 60000 : 400000);
+    const uint64_t keys = is_slow(kind) ? 5000 : 100000, rarity = is_slow(kind) ? 50 : 1;
+
+    run(kind, 1000, 0.01, 100000 / rarity);
+    run(kind, keys, 0.01, (is_sanitized() ? 60000 : 400000) / rarity);
 }
 
 /* ---- Multisets of fingerprints ----------------------------------------- */

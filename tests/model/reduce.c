@@ -173,9 +173,10 @@ int main(int argc, char **argv)
     const ground_law laws[] = {
         { "reducing is building plain", reducing_is_building_plain, TAMIS_CAN_REDUCE },
         { "of what came and went only what is left is reduced", only_what_is_left_counts,
-          TAMIS_CAN_REDUCE },
-        { "pairs keep in step", pairs_keep_in_step, TAMIS_CAN_REDUCE },
-        { "pairs that fail leave nothing", failed_pairs_leave_nothing, TAMIS_CAN_REDUCE },
+          TAMIS_CAN_REDUCE | TAMIS_CAN_REMOVE },
+        { "pairs keep in step", pairs_keep_in_step, TAMIS_CAN_REDUCE | TAMIS_CAN_REMOVE },
+        { "pairs that fail leave nothing", failed_pairs_leave_nothing,
+          TAMIS_CAN_REDUCE | TAMIS_CAN_REMOVE },
     };
     const law others[] = {
         { "cannot reduce", others_cannot_reduce, .can = TAMIS_CAN_BUILD,

@@ -85,7 +85,7 @@ static void planned_rates_are_means(tamis_kind kind)
     const double loads[] = { 0.5, 1, 2 };
     /* All others take no more keys than planned. */
     const double most = is_never_full(kind) ? 2 : 1;
-    const size_t filters = is_sanitized() ? 200 : 2000;
+    const size_t filters = is_sanitized() ? 200 : is_slow(kind) ? 1000 : 2000;
     const size_t n = 1000;
 
     for (int p = 0; p < N_FPRS; p++)
@@ -106,7 +106,7 @@ static void planned_rates_are_means(tamis_kind kind)
 static void planned_rates_are_met_by_tiny_filters(tamis_kind kind)
 {
     const size_t sizes[] = { 1, 2, 5, 20, 60 };
-    const size_t filters = is_sanitized() ? 20000 : 200000;
+    const size_t filters = is_sanitized() ? 20000 : is_slow(kind) ? 50000 : 200000;
 
     for (int p = 0; p < N_FPRS; p++)
         for (int i = 0; i < 5; i++) {
@@ -185,14 +185,26 @@ static void rate_is_as_planned(tamis_kind kind, uint64_t n, double fpr, uint64_t
     free(keys);
 }
 
-/* Ten million keys are left to the plain run. */
+/* Ten million, or fewer in filters far larger than the cache. */
+static uint64_t many_keys(tamis_kind kind, double fpr)
+{
+    const uint64_t n = 10000000;
+
+    return plan_for(kind, n, fpr, 0).bytes > UINT64_C(1) << 25 ? n / 4 : n;
+}
+
+/* Millions of keys are left to the plain run. */
 static void rates_are_as_planned(tamis_kind kind)
 {
     for (int p = 0; p < N_FPRS; p++) {
         rate_is_as_planned(kind, 1000, FPRS[p], 1000000);
+        if (is_slow(kind)) {
+            rate_is_as_planned(kind, 100000, FPRS[p], 100000);
+            continue;
+        }
         rate_is_as_planned(kind, 100000, FPRS[p], is_sanitized() ? 1000000 : 4000000);
         if (!is_sanitized())
-            rate_is_as_planned(kind, 10000000, FPRS[p], 10000000);
+            rate_is_as_planned(kind, many_keys(kind, FPRS[p]), FPRS[p], 10000000);
     }
 }
 
@@ -285,7 +297,8 @@ static void family_is_no_worse(tamis_kind kind, const family *x, size_t n, size_
 static void structured_keys_are_no_worse(tamis_kind kind)
 {
     for (int i = 0; i < N_FAMILIES; i++)
-        family_is_no_worse(kind, &FAMILIES[i], 100000, is_sanitized() ? 200000 : 1000000);
+        family_is_no_worse(kind, &FAMILIES[i], is_slow(kind) ? 10000 : 100000,
+                           is_sanitized() || is_slow(kind) ? 200000 : 1000000);
 }
 
 /* ---- Seeds ------------------------------------------------------------- */
@@ -293,7 +306,7 @@ static void structured_keys_are_no_worse(tamis_kind kind)
 /* What one seed takes for a member, another mostly does not: hits of both are as rare as chance. */
 static void seeds_are_independent(tamis_kind kind)
 {
-    const uint64_t n = 20000, probes = is_sanitized() ? 200000 : 1000000;
+    const uint64_t n = 20000, probes = is_slow(kind) ? 50000 : is_sanitized() ? 200000 : 1000000;
     rng r = rng_for(910, (uint64_t)kind);
     uint64_t *keys = fresh_keys(&r, n), both = 0;
     tamis_plan plan = plan_for(kind, n, 0.1, 1), other = plan_for(kind, n, 0.1, 2);

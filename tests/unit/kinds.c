@@ -97,11 +97,14 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_PATCH), ops->only_sets_bits);
         assert_int_equal(!!(can & TAMIS_CAN_RESIZE), ops->ordered != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_GROW), ops->ordered || ops->grower);
+        assert_int_equal(!!(can & TAMIS_CAN_GROW),
+                         ops->ordered || (ops->grower && !ops->grower->for_counts));
         assert_int_equal(!!(can & TAMIS_CAN_GET), ops->mapper != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_SPLIT), ops->splitter != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_REDUCE), ops->reduce != NULL);
-        assert_int_equal(ops->reduce != NULL, ops->follow != NULL);
+        assert_int_equal(ops->reduce && ops->remove, ops->follow != NULL);
+        assert_int_equal(ops->fit != NULL, ops->pack != NULL);
+        assert_true(!ops->pack || tamis__packed_kind(tamis__reduced_kind(kind)) == kind);
         assert_int_equal(ops->reduce != NULL, tamis__reduced_kind(kind) != TAMIS_NO_KIND);
         /* What counts and adds does so by the number; what is ordered grows that way. */
         assert_int_equal(ops->add_times != NULL, ops->add && ops->count);

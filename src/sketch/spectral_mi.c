@@ -1,0 +1,129 @@
+/* spectral_mi.c - spectral Bloom filter by minimal increase.
+ *
+ * As the spectral filter, but adding a key raises its counters no further than to the count that
+ * it has then: those that others have made higher stay. The least is still never too low, and no
+ * counter is higher than minimum selection would have made it, so that counts are closer to the
+ * truth. The price: a counter is no longer the sum of what its keys have added, and nothing can be
+ * removed. The sum of two such counters is still not below what their keys have added to both, so
+ * that filters can be merged; but it may be more than adding all keys to one filter would give.
+ *
+ * Payload: as in spectral.h. No row adds up to more than the number of adds.
+ *
+ * Cohen, Matias: Spectral Bloom Filters, 2003. */
+#include "sketch/spectral.h"
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+static uint64_t bytes(const tamis_plan *p)
+{
+    return shape_is_possible(p) ? halves_offset(p) + bytes_of_halves(row_counters(p)) : 0;
+}
+
+static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+{
+    return size_spectral(p, (double)spec->keys, spec->fpr);
+}
+
+/* ---- Operations -------------------------------------------------------- */
+
+static uint64_t count_at(const tamis *f, const places *p)
+{
+    return least_of(f, p->at);
+}
+
+static uint64_t count(const tamis *f, uint64_t key)
+{
+    places p;
+
+    find_places(&p, f, key);
+    return count_at(f, &p);
+}
+
+/* No counter needs the table for that. */
+static inline void lift_halves(tamis *f, const uint64_t *at, unsigned to)
+{
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        if (half_get(f, at[i]) < to)
+            half_put(f, at[i], to);
+}
+
+static inline tamis_status lift(tamis *f, const uint64_t *at, uint64_t to)
+{
+    change c;
+
+    c.n = 0;
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        if (counter_get(f, at[i]) < to)
+            change_to(&c, at[i], to);
+    return apply(f, &c);
+}
+
+static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
+{
+    uint64_t to = count_at(f, p) + times;
+    tamis_status status = TAMIS_OK;
+
+    if (to <= ESCAPE)
+        lift_halves(f, p->at, (unsigned)to);
+    else
+        status = lift(f, p->at, to);
+    f->count += status ? 0 : times;
+    return status;
+}
+
+static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+{
+    places p;
+
+    find_places(&p, f, key);
+    return add_at(f, &p, times);
+}
+
+static tamis_status add(tamis *f, uint64_t key)
+{
+    return add_times(f, key, 1);
+}
+
+static const char *verify(const tamis *f)
+{
+    return check_spectral(f, row_counters(&f->plan), false);
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    read_many(f, counts, keys, n, count_at, fetch_places);
+}
+
+static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    return change_many(f, added, keys, n, add_at, fetch_places);
+}
+
+static const tamis_batch *batch(unsigned cpu)
+{
+    static const tamis_batch PORTABLE = { .has_many = spectral_has_many,
+                                          .try_add_many = try_add_many,
+                                          .count_many = count_many };
+
+    (void)cpu;
+    return &PORTABLE;
+}
+
+const tamis_ops tamis__spectral_mi = {
+    .plan = plan,
+    .bytes = bytes,
+    .has = spectral_has,
+    .rate = spectral_rate,
+    .verify = verify,
+    .measure = spectral_measure,
+    .add = add,
+    .count = count,
+    .add_times = add_times,
+    .counts_vary = true,
+    .merge = spectral_merge,
+    .grower = &TABLE_GROWER,
+    .touch = spectral_touch,
+    .batch = batch,
+};
