@@ -211,12 +211,14 @@ static bool can_add_one(const bench_subject *s)
     return s->add_one != NULL;
 }
 
-/* What was removed is added again: the next workload finds the subject as it was. */
+/* Looked at first: what other workloads left in the cache is not what the limit finds there. What
+ * was removed is added again: the next workload finds the subject as it was. */
 static bench_time take_out(bench_trial *t, unsigned how)
 {
     size_t n = t->queries < t->of.keys / 2 ? t->queries : t->of.keys / 2;
 
     (void)how;
+    must(t, t->subject->has(t->self, t->hits, t->all + n, n) == n, "has lost a member");
     bench_time start = bench_start();
     must(t, t->subject->remove(t->self, t->all, n), "does not let go of a member");
     bench_time time = bench_stop(start, n);

@@ -157,8 +157,8 @@ typedef struct tamis_ops {
     bool counter_bits;   /* plan() obeys spec.counter_bits */
     bool counts_vary;    /* with the order of adds, within their bounds */
     bool may_undercount; /* in rare cases, but never to 0 */
-    bool rearranges;     /* try_add_many() makes a filter that answers as by add(), of other bytes */
-    bool exact_delete;   /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
+    bool rearranges;   /* try_add_many() makes a filter that answers as by add(), of other bytes */
+    bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */

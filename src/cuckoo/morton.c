@@ -107,12 +107,22 @@ static double clear_before(const tamis_plan *p, double n)
     return clear;
 }
 
+/* Many steps, each fed by the one before, make much of the bits in which processors differ: only as
+ * many are told as all of them agree on, and as the model is good for. */
+static double rounded_up(double rate)
+{
+    int exponent;
+    double mantissa = frexp(rate, &exponent);
+
+    return fmin(1, ldexp(ceil(ldexp(mantissa, 16)), exponent - 16));
+}
+
 static double rate_within(const tamis_plan *p, double n)
 {
     shape s = shape_of_plan(p);
     flow x = flow_of(&s, (double)p->slots, n);
 
-    return stranger_rate(&s, &x, n, clear_before(p, n));
+    return rounded_up(stranger_rate(&s, &x, n, clear_before(p, n)));
 }
 
 /* More keys than fit are as many that do, several times. */
