@@ -118,16 +118,16 @@ static inline bool size_rows(tamis_plan *p, uint32_t k, double n, double fpr)
     return true;
 }
 
-/* The best number of hashes is log2(1 / rate), rounded up or down. */
-static inline tamis_status size_spectral(tamis_plan *p, double n, double fpr)
+/* The best number of hashes is log2(1 / rate), rounded up or down: whichever takes less. */
+static inline tamis_status size_spectral(tamis_plan *p, double n, double fpr,
+                                         uint64_t (*bytes)(const tamis_plan *p))
 {
     uint32_t below = (uint32_t)fmax(1, fmin(floor(-log2(fpr)), MAX_HASHES));
     tamis_plan other = *p;
 
     if (!size_rows(p, below, n, fpr))
         return TAMIS_RANGE;
-    if (below < MAX_HASHES && size_rows(&other, below + 1, n, fpr) &&
-        row_counters(&other) < row_counters(p))
+    if (below < MAX_HASHES && size_rows(&other, below + 1, n, fpr) && bytes(&other) < bytes(p))
         *p = other;
     return TAMIS_OK;
 }

@@ -21,7 +21,7 @@ static uint64_t bytes(const tamis_plan *p)
 
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return size_spectral(p, (double)spec->keys, spec->fpr);
+    return size_spectral(p, (double)spec->keys, spec->fpr, bytes);
 }
 
 /* ---- Operations -------------------------------------------------------- */

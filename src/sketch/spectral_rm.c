@@ -64,7 +64,7 @@ static uint64_t bytes(const tamis_plan *p)
 /* With fewer than five rows, or fuller ones, most keys would move. */
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return size_spectral(p, (double)spec->keys, fmin(spec->fpr, 0x1p-5));
+    return size_spectral(p, (double)spec->keys, fmin(spec->fpr, 0x1p-5), bytes);
 }
 
 /* ---- Marks ------------------------------------------------------------- */

@@ -14,9 +14,16 @@ static tamis *reduced(const tamis *f)
 /* What the same spec gives in the plain kind, with those keys in it. */
 static tamis *built_plain(const ground *g, const uint64_t *keys, size_t n)
 {
-    tamis_plan plan =
-        plan_for(tamis__reduced_kind(g->plan.kind), g->plan.capacity, g->fpr, g->plan.hasher.seed);
+    tamis_kind kind = tamis__reduced_kind(g->plan.kind);
+    tamis_plan plan = plan_for(kind, g->plan.capacity, g->fpr, g->plan.hasher.seed);
 
+    /* Sized for something else than what it takes in memory. */
+    if (is_slow(g->plan.kind)) {
+        plan = g->plan;
+        plan.kind = kind;
+        plan.width = 0;
+        plan.bytes = tamis__ops(kind)->bytes(&plan);
+    }
     return filter_of(&plan, keys, n);
 }
 
