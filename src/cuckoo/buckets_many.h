@@ -29,6 +29,9 @@ static inline void place_one(places *g, size_t i, const table *t, uint64_t key)
 
 #ifdef __AVX2__
 #include "cuckoo/buckets_avx2.h"
+#ifdef TAMIS_CUCKOO_BUCKETS_PLAIN_H
+#define BUCKETS_LOOK_AT_FOUR
+#endif
 #else
 static inline size_t place_fours(places *g, const table *t, const uint64_t *keys, size_t n)
 {
@@ -108,17 +111,34 @@ __attribute__((noinline)) static uint64_t look_in_stash(const table *t, const pl
     return word;
 }
 
+/* Those of keys i to end - 1 that are in their buckets, as bits from bit i on. */
+__attribute__((always_inline)) static inline uint64_t
+look_at_places(const table *t, const places *g, size_t i, size_t end, bool wide)
+{
+    uint64_t word = 0;
+
+    for (; i < end; i++)
+        word |=
+            (uint64_t)in_buckets(t, g->first_half[i], g->second_half[i], (uint32_t)g->tag[i], wide)
+            << i;
+    return word;
+}
+
 __attribute__((always_inline)) static inline uint64_t
 look_at_group(const table *t, const places *now, const places *next, bool wide)
 {
     uint64_t word = 0;
 
-    for (size_t i = 0; i < now->n; i++) {
-        if (i < next->n)
-            fetch_place(t, next, i);
-        word |= (uint64_t)in_buckets(t, now->first_half[i], now->second_half[i],
-                                     (uint32_t)now->tag[i], wide)
-                << i;
+    for (size_t i = 0; i < now->n; i += 4) {
+        for (size_t k = i; k < i + 4 && k < next->n; k++)
+            fetch_place(t, next, k);
+#ifdef BUCKETS_LOOK_AT_FOUR
+        if (!wide && i + 4 <= now->n) {
+            word |= (uint64_t)look_at_four(t, now, i) << i;
+            continue;
+        }
+#endif
+        word |= look_at_places(t, now, i, i + 4 < now->n ? i + 4 : now->n, wide);
     }
     return is_stashed(t) ? word | look_in_stash(t, now) : word;
 }
