@@ -87,7 +87,8 @@ static inline bool drop_shortly(const table *t, const spot *s)
         return false;
     uint64_t first = load_bucket(t, s->first).low, second = load_bucket(t, s->second).low;
     uint64_t here = equal_lanes(t, first, s->tag), there = equal_lanes(t, second, s->tag);
-    if (!(here | there) | ((here != 0) & (there != 0)))
+    bool is_in_one = (here != 0) != (there != 0);
+    if (!is_in_one)
         return false;
     uint64_t half = half_of(t, choose(here != 0, s->first, s->second));
     uint64_t lanes = choose(here != 0, first, second);

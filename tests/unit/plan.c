@@ -485,7 +485,7 @@ static void impossible_plans_are_refused(void **state)
         REFUSED(plan, bytes += 8);
         REFUSED(plan, bytes = UINT64_MAX);
         REFUSED(plan, slots = 0);
-        REFUSED(plan, slots *= 2);
+        REFUSED(plan, slots *= is_slow(kind) ? UINT64_C(1) << 40 : 2);
         REFUSED(plan, slots = UINT64_MAX);
         REFUSED(plan, slots = UINT64_C(1) << 63);
         REFUSED(plan, width += has_size_in_width(kind) ? 1 : UINT32_MAX / 2);
@@ -514,7 +514,7 @@ static void wrapping_sizes_have_no_geometry(void **state)
                 plan.bytes = tamis__ops(kind)->bytes(&plan);
                 if (plan.bytes > UINT64_C(1) << 45)
                     assert_refused(&plan);
-                else if (plan.bytes)
+                else if (plan.bytes && !is_slow(kind)) /* whose slots are coded */
                     assert_true(plan.bytes >= plan.slots / 8);
             }
 }
