@@ -53,10 +53,11 @@ static void fill_one(tamis_kind kind, uint64_t n, double fpr, uint64_t round)
     tamis_free(f);
 }
 
+/* A thousand of them. */
 static void filters_take_their_keys(tamis_kind kind)
 {
     const double fprs[] = { 0.05, 0.01, 0.0039, 0.001, 0.00001 };
-    const uint64_t few = is_sanitized() ? 90 : is_long_run() ? 9000 : 900, many = few / 45;
+    const uint64_t few = is_sanitized() ? 90 : is_long_run() ? 9900 : 990, many = few / 45;
 
     if (!keeps_copies(kind))
         return;
