@@ -212,7 +212,8 @@ static bool can_add_one(const bench_subject *s)
 }
 
 /* Looked at first: what other workloads left in the cache is not what the limit finds there. What
- * was removed is added again: the next workload finds the subject as it was. */
+ * was removed is added again: the next workload finds the subject as it was, but for marks by which
+ * some kinds find more strangers. */
 static bench_time take_out(bench_trial *t, unsigned how)
 {
     size_t n = t->queries < t->of.keys / 2 ? t->queries : t->of.keys / 2;
@@ -224,6 +225,7 @@ static bench_time take_out(bench_trial *t, unsigned how)
     bench_time time = bench_stop(start, n);
     must(t, t->subject->has(t->self, t->hits, t->all + n, n) == n, "lost a member");
     must(t, t->subject->add(t->self, t->all, n), "does not take back a member");
+    t->found_strangers = t->subject->has(t->self, t->hits, t->strangers, t->queries);
     return time;
 }
 

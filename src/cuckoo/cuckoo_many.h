@@ -6,21 +6,28 @@
 #include "base/many.h"
 #include "cuckoo/cuckoo.h"
 
-/* A window is one line, or reaches into the next. Inlined by force: gcc takes a function that does
- * nothing but prefetch for one without effect. */
+/* Inlined by force: gcc takes a function that does nothing but prefetch for one without effect. */
+__attribute__((always_inline)) static inline void fetch_bit(const table *t, uint64_t bit,
+                                                            const bool writes)
+{
+    if (writes)
+        __builtin_prefetch(t->slots + bit / 8, 1, 3);
+    else
+        __builtin_prefetch(t->slots + bit / 8, 0, 3);
+}
+
+/* A window is one line, or reaches into the next. */
 __attribute__((always_inline)) static inline void fetch_window(const table *t, uint64_t start,
                                                                const bool writes)
 {
-    const uint8_t *at = t->slots + start * t->width / 8;
-
-    __builtin_prefetch(at, writes, 3);
+    fetch_bit(t, start * t->width, writes);
 }
 
 __attribute__((always_inline)) static inline void fetch(const table *t, const group *g, size_t i,
                                                         const bool writes)
 {
-    __builtin_prefetch(t->slots + g->bit[0][i] / 8, writes, 3);
-    __builtin_prefetch(t->slots + g->bit[1][i] / 8, writes, 3);
+    fetch_bit(t, g->bit[0][i], writes);
+    fetch_bit(t, g->bit[1][i], writes);
 }
 
 static inline entry entry_in(const group *g, size_t i)

@@ -6,6 +6,19 @@ seq 1000 >old
 seq 1001 2000 >new
 seq 1 2000 >both
 
+# The cuckoo family puts keys where there is room when they come: built at once, they lie elsewhere.
+same_filters()
+{
+    case $kind in
+    cuckoo* | morton)
+        "$tamis" count f.tamis both >counts
+        "$tamis" count whole.tamis both >expected
+        same counts expected
+        ;;
+    *) same f.tamis whole.tamis ;;
+    esac
+}
+
 for kind in $(kinds_that add); do
     for threads in 1 4; do
         exits 0 "$tamis" build -k "$kind" -n 3000 -p 0.001 -o f.tamis old
@@ -16,13 +29,13 @@ for kind in $(kinds_that add); do
         same "$said/out" both
         exits 0 "$tamis" verify f.tamis
         exits 0 "$tamis" build -k "$kind" -n 3000 -p 0.001 -o whole.tamis both
-        same f.tamis whole.tamis
+        same_filters
     done
     exits 0 "$tamis" add f.tamis </dev/null
-    same f.tamis whole.tamis
+    same_filters
     exits 0 "$tamis" add --absent f.tamis both both
     is_silent
-    same f.tamis whole.tamis
+    same_filters
     exits 2 "$tamis" add --absent --memory 1M f.tamis both
 done
 
