@@ -34,6 +34,7 @@ struct bench_subject {
     const char *library; /* with its version */
     bool indexed;
     bool exact; /* the rate asked for plays no part */
+    bool slow;  /* lookups take microseconds: fewer of them will do */
 
     /* The five of the contract. make() builds from all keys at once or, for n = 0, makes an empty
      * one with room for c->keys; NULL if it cannot be had. has() sets bit i of `hits` as
