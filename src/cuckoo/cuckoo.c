@@ -90,8 +90,8 @@ static double slots_for(double n, double load, unsigned width)
 }
 
 /* Keys that share all their places, or nearly so, crowd them, and what is too much goes to the
- * stash: of 6 bits and a million slots, 0.4 entries; of 7 bits, 22 times fewer. With this rule no
- * plan expects more than 0.2, and more than the four that there are in one of 500,000 filters. */
+ * stash: of 6 bits and a million slots, 0.4 entries; of 7 bits, 22 times fewer, as far as was
+ * counted. If that holds for every bit, no plan expects more than 0.2 of the four there may be. */
 static unsigned narrowest(double slots)
 {
     double more = ceil((log2(slots) - NARROWEST_SLOTS_BITS) / SLOTS_BITS_PER_BIT);
