@@ -65,6 +65,6 @@ help:
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
-	@echo '                 ARGS=--quick in one, ARGS=--large with 100 million keys'
+	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
 	@echo 'make clean       removes build/'
