@@ -12,32 +12,7 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-/* ---- Sizing ------------------------------------------------------------ */
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    return shape_is_possible(p) ? halves_offset(p) + bytes_of_halves(row_counters(p)) : 0;
-}
-
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    return size_spectral(p, (double)spec->keys, spec->fpr, bytes);
-}
-
 /* ---- Operations -------------------------------------------------------- */
-
-static uint64_t count_at(const tamis *f, const places *p)
-{
-    return least_of(f, p->at);
-}
-
-static uint64_t count(const tamis *f, uint64_t key)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return count_at(f, &p);
-}
 
 static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
 {
@@ -53,18 +28,9 @@ static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
     return status;
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return add_at(f, &p, times);
-}
-
-static tamis_status add(tamis *f, uint64_t key)
-{
-    return add_times(f, key, 1);
-}
+#define COUNT_AT least_at
+#define ADD_FETCHES fetch_places
+#include "sketch/spectral_kind.h"
 
 /* Counters only become smaller: there is room. */
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
@@ -73,7 +39,7 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     change c;
 
     find_places(&p, f, key);
-    if (count_at(f, &p) < times)
+    if (least_at(f, &p) < times)
         return TAMIS_ABSENT;
     c.n = 0;
     lower_all(&c, f, p.at, times);
@@ -91,31 +57,9 @@ static const char *verify(const tamis *f)
     return check_spectral(f, row_counters(&f->plan), true);
 }
 
-/* ---- Many keys --------------------------------------------------------- */
-
-static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
-{
-    read_many(f, counts, keys, n, count_at, fetch_places);
-}
-
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    return change_many(f, added, keys, n, add_at, fetch_places);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = spectral_has_many,
-                                          .try_add_many = try_add_many,
-                                          .count_many = count_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 const tamis_ops tamis__spectral = {
-    .plan = plan,
-    .bytes = bytes,
+    .plan = plan_rows,
+    .bytes = bytes_of_rows,
     .has = spectral_has,
     .rate = spectral_rate,
     .verify = verify,

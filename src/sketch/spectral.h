@@ -132,6 +132,17 @@ static inline tamis_status size_spectral(tamis_plan *p, double n, double fpr,
     return TAMIS_OK;
 }
 
+/* Of kinds that have nothing but rows. */
+static inline uint64_t bytes_of_rows(const tamis_plan *p)
+{
+    return shape_is_possible(p) ? halves_offset(p) + bytes_of_halves(row_counters(p)) : 0;
+}
+
+static inline tamis_status plan_rows(tamis_plan *p, const tamis_spec *spec)
+{
+    return size_spectral(p, (double)spec->keys, spec->fpr, bytes_of_rows);
+}
+
 /* ---- The table --------------------------------------------------------- */
 
 static inline uint64_t tag_of(uint64_t counter, unsigned digit)
@@ -309,6 +320,11 @@ static inline uint64_t least_of(const tamis *f, const uint64_t *at)
         least = here < least ? here : least;
     }
     return least;
+}
+
+static inline uint64_t least_at(const tamis *f, const places *p)
+{
+    return least_of(f, p->at);
 }
 
 /* What is to become of counters: all of it at once, or nothing. Large, so that who makes one sets

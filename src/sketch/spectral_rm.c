@@ -156,14 +156,6 @@ static uint64_t count_at(const tamis *f, const places *p)
     return s.value && s.value < l.value ? s.value : l.value;
 }
 
-static uint64_t count(const tamis *f, uint64_t key)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return count_at(f, &p);
-}
-
 static tamis_status add_to_both(tamis *f, const places *p, const second *s, uint64_t times,
                                 uint64_t second_times)
 {
@@ -197,19 +189,6 @@ static tamis_status add_at(tamis *f, const places *p, uint64_t times)
         mark(f, p->h);
     f->count += times;
     return TAMIS_OK;
-}
-
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return add_at(f, &p, times);
-}
-
-static tamis_status add(tamis *f, uint64_t key)
-{
-    return add_times(f, key, 1);
 }
 
 /* The last key takes along all that was not removed with its own. */
@@ -304,25 +283,9 @@ __attribute__((always_inline)) static inline void fetch_all(const tamis *f, cons
     __builtin_prefetch(marks_of(f) + scale64(first_mark(p->h), row_counters(&f->plan)) / 8, 0, 3);
 }
 
-static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
-{
-    read_many(f, counts, keys, n, count_at, fetch_places);
-}
-
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    return change_many(f, added, keys, n, add_at, fetch_all);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = spectral_has_many,
-                                          .try_add_many = try_add_many,
-                                          .count_many = count_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
+#define COUNT_AT count_at
+#define ADD_FETCHES fetch_all
+#include "sketch/spectral_kind.h"
 
 const tamis_ops tamis__spectral_rm = {
     .plan = plan,
