@@ -458,7 +458,7 @@ static void usage(FILE *to)
         "Usage: tamis-bench [--quick | --large] [--csv FILE] [OPTION]...\n"
         "Times every kind of filter and every other library that was found, beside the limits of\n"
         "the memory, on workloads that have names. bench/report makes a page of the CSV.\n"
-        "  --quick         100,000 and 1,000,000 keys at one rate: under a minute\n"
+        "  --quick         100,000 and 1,000,000 keys at one rate: a minute or two\n"
         "  --large         100,000,000 keys too\n"
         "  --csv FILE      writes every figure there\n"
         "  --subject NAME  only this kind or peer; may be repeated\n"
