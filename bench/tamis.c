@@ -105,7 +105,7 @@ static bench_subject subject(tamis_kind kind)
         .kind = (int)kind,
         .indexed = can & TAMIS_IS_INDEXED,
         .exact = can & TAMIS_IS_EXACT,
-        .slow = can & TAMIS_CAN_REDUCE && !(can & TAMIS_CAN_ADD), /* it decodes */
+        .slow = can & TAMIS_CAN_CONVERT && !(can & TAMIS_CAN_ADD), /* it decodes */
         .builds_at_once = can & TAMIS_CAN_BUILD,
         .make = make,
         .add = can & TAMIS_CAN_ADD ? add : NULL,

@@ -120,7 +120,7 @@ static void settle_pair(request *r, bool is_given, unsigned bit, const char *opt
 static void settle_beside(request *r)
 {
     settle_pair(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
-    settle_pair(r, r->universe != NULL, TAMIS_CAN_SPLIT, "--universe FILE");
+    settle_pair(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
     if (r->wish.spec.value_bits && !r->source.format.value_field)
         die(CODE_USAGE, "build: --value-bits says nothing without --values-field");
 }

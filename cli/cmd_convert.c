@@ -15,7 +15,7 @@ typedef struct conversion {
 } conversion;
 
 static const conversion conversions[] = {
-    { TAMIS_BLOOM, TAMIS_CAN_REDUCE, tamis_reduce },
+    { TAMIS_BLOOM, TAMIS_CAN_CONVERT, tamis_reduce },
     { TAMIS_COMPRESSED, 0, tamis_compress },
 };
 

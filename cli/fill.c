@@ -83,7 +83,7 @@ static void feed_others(void *ctx, job *j)
     size_t n;
     const uint64_t *others = pipeline_kept_keys(j, &n);
 
-    end_feed(feed, n > 0 ? tamis_builder_add_others(feed->builder, others, n) : TAMIS_OK, n);
+    end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->builder, others, n) : TAMIS_OK, n);
 }
 
 /* Batch by batch: as many keys, then as many values, after their number. */

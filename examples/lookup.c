@@ -38,7 +38,7 @@ static tamis_status make_cascade(tamis **closed)
 
     if (status)
         return status;
-    return tamis_build_cascade(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED, NULL);
+    return tamis_build_excluding(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED, NULL);
 }
 
 static unsigned count_errors(const tamis *map, const tamis *closed)

@@ -54,7 +54,7 @@ static void *add_share(void *arg)
 
     for (uint64_t i = 0; i < KEYS_EACH; i++)
         keys[i] = s->first + i;
-    check(tamis_add_shared(s->f, &added, keys, KEYS_EACH), "add");
+    check(tamis_add_concurrent(s->f, &added, keys, KEYS_EACH), "add");
     return NULL;
 }
 

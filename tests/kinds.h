@@ -172,14 +172,14 @@ static inline bool is_sketch(tamis_kind kind)
 /* Kinds that take any number of keys, at a price. */
 static inline bool is_never_full(tamis_kind kind)
 {
-    return tamis_kind_can(kind) & TAMIS_CAN_PATCH || is_sketch(kind);
+    return tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD || is_sketch(kind);
 }
 
 /* Kinds that decode what they are asked for: a thousand answers take as long as a hundred thousand
  * elsewhere. They have a plain filter of the same bits. */
 static inline bool is_slow(tamis_kind kind)
 {
-    return tamis_kind_can(kind) & TAMIS_CAN_REDUCE && !(tamis_kind_can(kind) & TAMIS_CAN_ADD);
+    return tamis_kind_can(kind) & TAMIS_CAN_CONVERT && !(tamis_kind_can(kind) & TAMIS_CAN_ADD);
 }
 
 /* Distinct keys that the plan can take, those most likely to be mistaken for "empty" first: the

@@ -68,6 +68,14 @@ static inline uint64_t bytes_of_bits(uint64_t bits)
     return (bits / 64 + (bits % 64 != 0)) * 8;
 }
 
+static inline bool bytes_are_zero(const void *from, const void *end)
+{
+    for (const unsigned char *p = (const unsigned char *)from; p < (const unsigned char *)end; p++)
+        if (*p)
+            return false;
+    return true;
+}
+
 /* Ones in the first `size` bytes, a multiple of eight; the same on every byte order. */
 static inline uint64_t count_ones(const void *bytes, uint64_t size)
 {

@@ -4,7 +4,7 @@
 
 static inline uint64_t hash_of(const radix *r, uint64_t x, bool is_hashed)
 {
-    return is_hashed ? x : place(x, r->salt);
+    return is_hashed ? x : hash_key(x, r->salt);
 }
 
 static inline size_t group_of(uint64_t h, unsigned skip, unsigned bits)

@@ -4,7 +4,7 @@
  * A key draws k positions. In the classic filter each lies anywhere in one array of m bits; in the
  * partitioned one, position i lies in row i of w bits. Both are one walk:
  *
- *   x = place(key)           position i = i * step + scale64(x, range);  x = next_probe(x)
+ *   x = hash_key(key)           position i = i * step + scale64(x, range);  x = next_probe(x)
  *   classic:      range = m, step = 0
  *   partitioned:  range = w, step = w
  *
@@ -23,7 +23,7 @@ enum { MAX_HASHES = 64 };
 
 /* ---- Single bits ------------------------------------------------------- */
 
-/* Relaxed: a reader may run beside add_shared(). */
+/* Relaxed: a reader may run beside add_concurrent(). */
 static inline bool bit_is_set(const void *bits, uint64_t pos)
 {
     const uint8_t *bytes = bits;
@@ -129,7 +129,7 @@ static inline bool slot_is_set(const void *slots, geometry g, uint64_t pos)
 
 static inline void positions(uint64_t *pos, const tamis *f, geometry g, uint64_t key)
 {
-    uint64_t x = place(key, f->salt), base = 0;
+    uint64_t x = hash_key(key, f->salt), base = 0;
 
     for (uint32_t i = 0; i < f->plan.hashes; i++) {
         pos[i] = base + scale64(x, g.range);
@@ -140,7 +140,7 @@ static inline void positions(uint64_t *pos, const tamis *f, geometry g, uint64_t
 
 static inline bool bits_has(const tamis *f, geometry g, uint64_t key)
 {
-    uint64_t x = place(key, f->salt), base = 0;
+    uint64_t x = hash_key(key, f->salt), base = 0;
 
     for (uint32_t i = 0; i < f->plan.hashes; i++) {
         if (!slot_is_set(f->payload, g, base + scale64(x, g.range)))
@@ -186,7 +186,7 @@ has_group(const tamis *f, geometry g, uint64_t *hits, const uint64_t *keys, size
 
     for (size_t i = 0; i < n; i++) {
         alive[i] = (uint16_t)i;
-        x[i] = place(keys[i], salt);
+        x[i] = hash_key(keys[i], salt);
         pos[i] = scale64(x[i], g.range);
         fetch_slot(slots, g, pos[i]);
     }
@@ -244,7 +244,7 @@ static inline void add_group(tamis *f, geometry g, const uint64_t *keys, size_t 
     uint64_t salt = f->salt;
 
     for (size_t i = 0; i < n; i++) {
-        x[i] = place(keys[i], salt);
+        x[i] = hash_key(keys[i], salt);
         pos[i] = scale64(x[i], g.range);
         fetch_bit_to_write(bits, pos[i]);
     }
@@ -272,7 +272,7 @@ static inline void bits_add_many(tamis *f, geometry g, const uint64_t *keys, siz
     f->count += n;
 }
 
-static inline void bits_add_shared(tamis *f, geometry g, const uint64_t *keys, size_t n)
+static inline void bits_add_concurrent(tamis *f, geometry g, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i += ADD_GROUP)
         add_group(f, g, keys + i, n - i < ADD_GROUP ? n - i : ADD_GROUP, true);

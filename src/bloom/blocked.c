@@ -5,7 +5,7 @@
  * which costs about one bit per key at 1 %, and more at lower rates; the sizing below accounts for
  * it.
  *
- *   h = place(key):  high bits -> block      low 32 bits -> x
+ *   h = hash_key(key):  high bits -> block      low 32 bits -> x
  *   word i of the block has bit (x * SALT[i]) >> 27
  *
  * Payload: plan.slots blocks. Zeros are the empty filter; every payload is valid.
@@ -65,7 +65,7 @@ static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, u
 
 static tamis_status add(tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     block_add(block_of(f, h), (uint32_t)h);
     f->count++;
@@ -74,7 +74,7 @@ static tamis_status add(tamis *f, uint64_t key)
 
 /* An atomic change costs more than all the rest: two words at a time, and none for bits that are
  * set, as most are that a hot key asks for. */
-static void block_add_shared(block *b, uint32_t x)
+static void block_add_concurrent(block *b, uint32_t x)
 {
     for (int i = 0; i < WORDS / 2; i++) {
         block mask = { .word = { bit_of(x, 2 * i), bit_of(x, 2 * i + 1) } };
@@ -83,7 +83,7 @@ static void block_add_shared(block *b, uint32_t x)
     }
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     block *blocks = f->payload;
     group g;
@@ -92,7 +92,7 @@ static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, si
         place_next(&g, f, keys, from, n);
         fetch_all(f, &g);
         for (size_t i = 0; i < g.n; i++)
-            block_add_shared(&blocks[g.block[i]], g.x[i]);
+            block_add_concurrent(&blocks[g.block[i]], g.x[i]);
     }
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
@@ -145,7 +145,7 @@ const tamis_ops tamis__blocked = {
     .merge = bits_merge,
     .intersect = bits_intersect,
     .fold = fold,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .only_sets_bits = true,
     .batch = batch,
 };

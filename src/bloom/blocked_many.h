@@ -6,7 +6,7 @@
  * are on their way from memory. */
 #include "bloom/group.h"
 
-/* Readers may run beside add_shared(). Words are read whole on every machine with vectors, and a
+/* Readers may run beside add_concurrent(). Words are read whole on every machine with vectors, and a
  * bit that shows a moment later is no harm; the race detector cannot know that. */
 #ifndef KERNEL_READS
 #define KERNEL_READS
@@ -15,7 +15,7 @@
 KERNEL_READS static bool has(const tamis *f, uint64_t key)
 {
     const block *blocks = f->payload;
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return block_has(&blocks[scale64(h, f->plan.slots)], (uint32_t)h);
 }

@@ -71,7 +71,7 @@ const tamis_ops tamis__bloom = {
     .merge = bits_merge,
     .intersect = bits_intersect,
     .fold = fold,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .only_sets_bits = true,
     .batch = batch,
 };

@@ -282,7 +282,7 @@ static bool is_set(probing *p, uint64_t pos)
 static bool has(const tamis *f, uint64_t key)
 {
     probing p = probing_of(f);
-    uint64_t x = place(key, f->salt);
+    uint64_t x = hash_key(key, f->salt);
 
     for (uint32_t i = 0; i < f->plan.hashes; i++, x = next_probe(x)) {
         p.block = UINT64_MAX;
@@ -303,7 +303,7 @@ static void has_together(probing *p, const tamis *f, uint64_t *hits, const uint6
     uint64_t x[TOGETHER], at[TOGETHER];
 
     for (size_t i = 0; i < n; i++) {
-        x[i] = place(keys[i], f->salt);
+        x[i] = hash_key(keys[i], f->salt);
         at[i] = scale64(x[i], p->l.slots) << TOGETHER_BITS | i;
     }
     for (uint32_t round = 0; round < f->plan.hashes; round++) {

@@ -268,7 +268,7 @@ static inline bool raise_shared(tamis *f, const places *p)
     return raised;
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     size_t counted = change_many(f, keys, n, raise_shared);
 
@@ -349,7 +349,7 @@ const tamis_ops tamis__counting = {
     .intersect = counters_intersect,
     .reduce = reduce,
     .follow = follow,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .touch = touch,
     .batch = batch,
 };

@@ -4,7 +4,7 @@
  * one counter in each of its words. Whatever is done to a key, one line is read, and at most one is
  * written.
  *
- *   h = place(key):  high bits -> line      low 32 bits -> x
+ *   h = hash_key(key):  high bits -> line      low 32 bits -> x
  *   word i of the line has counter (x >> 4 i) % 16
  *
  * The sixteen values of each digit of x are equally likely and the digits independent, so that in
@@ -169,14 +169,14 @@ static block *block_of(const tamis *f, uint64_t h)
 
 static uint64_t count(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return lowest(block_of(f, h), (uint32_t)h);
 }
 
 static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     f->count += block_raise(block_of(f, h), (uint32_t)h, times);
     return TAMIS_OK;
@@ -184,7 +184,7 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 
 static tamis_status add(tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     f->count += block_add(block_of(f, h), (uint32_t)h);
     return TAMIS_OK;
@@ -199,14 +199,14 @@ static tamis_status removed(tamis *f, removal r, uint64_t times)
 
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return removed(f, block_lower(block_of(f, h), (uint32_t)h, times), times);
 }
 
 static tamis_status remove_key(tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return removed(f, block_remove(block_of(f, h), (uint32_t)h), 1);
 }
@@ -220,7 +220,7 @@ static inline void add_one_shared(block *b, uint32_t x, tally *t)
     t->counted += raised;
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     tally t = change_many(f, keys, n, add_one_shared);
 
@@ -269,7 +269,7 @@ static void measure(const tamis *f, tamis_info *info)
 
 static void touch(const tamis *f, uint64_t key)
 {
-    __builtin_prefetch(block_of(f, place(key, f->salt)), 0, 3);
+    __builtin_prefetch(block_of(f, hash_key(key, f->salt)), 0, 3);
 }
 
 static const tamis_batch *batch(unsigned cpu)
@@ -302,7 +302,7 @@ const tamis_ops tamis__counting_blocked = {
     .merge = counters_merge,
     .intersect = counters_intersect,
     .fold = fold,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .touch = touch,
     .batch = batch,
 };

@@ -17,7 +17,7 @@ typedef struct {
 
 static inline void place_one(group *g, size_t i, uint64_t key, uint64_t slots, uint64_t salt)
 {
-    uint64_t h = place(key, salt);
+    uint64_t h = hash_key(key, salt);
 
     g->block[i] = scale64(h, slots);
     g->x[i] = (uint32_t)h;

@@ -96,7 +96,7 @@ const tamis_ops tamis__partitioned = {
     .merge = bits_merge,
     .intersect = bits_intersect,
     .fold = fold,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .only_sets_bits = true,
     .batch = batch,
 };

@@ -7,7 +7,7 @@
  *
  * A stage reads one block per probe, and has as many probes as make each of them cheap.
  *
- *   h = place(key):  probe 0 is h, probe i is mix64(h + i)
+ *   h = hash_key(key):  probe 0 is h, probe i is mix64(h + i)
  *   of each probe:   high bits -> block of the stage      low 32 bits -> x, as in blocked.c
  *
  * A key that is found already is not added: it would set no bit of its own stage, and only crowd

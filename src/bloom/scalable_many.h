@@ -18,7 +18,7 @@ static inline bool stage_has(const stage *s, uint64_t h)
 
 static bool has(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     for (unsigned j = f->plan.hashes; j-- > 0;) {
         stage s = stage_of(f, j);
@@ -67,7 +67,7 @@ static inline uint64_t search_group(const tamis *f, const uint64_t *keys, unsign
     uint64_t found = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        g.h[i] = place(keys[i], f->salt);
+        g.h[i] = hash_key(keys[i], f->salt);
         g.at[i] = (uint8_t)i;
         fetch(&s, g.h[i]);
     }
@@ -110,7 +110,7 @@ static tamis_status add(tamis *f, uint64_t key)
         stage newest = stage_of(f, f->plan.hashes - 1);
         if (held >= f->plan.capacity)
             return TAMIS_FULL;
-        stage_add(&newest, place(key, f->salt));
+        stage_add(&newest, hash_key(key, f->salt));
         put_le64(&top->held, held + 1);
     }
     f->count++;

@@ -21,9 +21,9 @@ static tamis_status add(tamis *f, uint64_t key)
     return TAMIS_OK;
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    bits_add_shared(f, shape(f), keys, n);
+    bits_add_concurrent(f, shape(f), keys, n);
     *added = n;
     return TAMIS_OK;
 }

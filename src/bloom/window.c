@@ -9,7 +9,7 @@
  * key are eight bytes, and what they have in common says which generations hold it, in one look. A
  * block is 256 bytes, four lines that follow each other. A rotation clears one bit of each byte.
  *
- *   h = place(key):  probe 0 is h, probe i is mix64(h + i)
+ *   h = hash_key(key):  probe 0 is h, probe i is mix64(h + i)
  *   of each probe:   high bits -> block      low 32 bits -> x
  *   byte 32 i + ((x * SALT[i]) >> 27) of the block, for i < 8
  *
@@ -130,12 +130,12 @@ static inline unsigned generations_of(const tamis *f, uint64_t h)
 
 static bool has(const tamis *f, uint64_t key)
 {
-    return generations_of(f, place(key, f->salt)) != 0;
+    return generations_of(f, hash_key(key, f->salt)) != 0;
 }
 
 static inline uint64_t place_of(const void *self, uint64_t key)
 {
-    return place(key, ((const tamis *)self)->salt);
+    return hash_key(key, ((const tamis *)self)->salt);
 }
 
 __attribute__((always_inline)) static inline void fetch_row(const void *self, uint64_t h)
@@ -199,7 +199,7 @@ static inline void add_place(tamis *f, uint64_t h)
 
 static tamis_status add(tamis *f, uint64_t key)
 {
-    add_place(f, place(key, f->salt));
+    add_place(f, hash_key(key, f->salt));
     return TAMIS_OK;
 }
 

@@ -206,7 +206,7 @@ typedef struct search {
 
 static inline search search_for(const tamis *f, const geometry *g, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return (search){ part_at(f, g, part_of(h, g->part_bits)), bucket_of(g, h), value_of(g, h) };
 }

@@ -182,7 +182,7 @@ static tamis_status add_hashes(const tamis_builder *b, spill *to, const uint64_t
     while (n > 0 && !status) {
         size_t piece = n < 512 ? n : 512;
         for (size_t i = 0; i < piece; i++)
-            hashes[i] = place(keys[i], b->salt);
+            hashes[i] = hash_key(keys[i], b->salt);
         status = tamis__spill_add(to, hashes, piece);
         keys += piece;
         n -= piece;
@@ -199,7 +199,7 @@ static tamis_status add_pairs(tamis_builder *b, const uint64_t *keys, const uint
     for (size_t at = 0, piece; at < n && !status; at += piece) {
         piece = n - at < 256 ? n - at : 256;
         for (size_t i = 0; i < piece; i++) {
-            pairs[2 * i] = place(keys[at + i], b->salt);
+            pairs[2 * i] = hash_key(keys[at + i], b->salt);
             pairs[2 * i + 1] = values[at + i];
             b->values |= values[at + i];
         }
@@ -262,7 +262,7 @@ tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const
     return status;
 }
 
-tamis_status tamis_builder_add_others(tamis_builder *b, const uint64_t *others, size_t n)
+tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *others, size_t n)
 {
     if (!b->ops->splitter)
         return TAMIS_CANNOT;

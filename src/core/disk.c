@@ -388,7 +388,7 @@ static uint64_t *left_for(const tamis_disk *d, uint64_t key)
 {
     unsigned bits = d->rooms.bits;
 
-    return d->rooms.left + (bits ? place(key, d->file->salt) >> (64 - bits) : 0);
+    return d->rooms.left + (bits ? hash_key(key, d->file->salt) >> (64 - bits) : 0);
 }
 
 /* What waits is looked at no more often than an eighth of it is new. */

@@ -94,12 +94,12 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->merge || ops->ordered ? TAMIS_CAN_MERGE : 0u) |
            (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) |
            (ops->list || ops->ordered ? TAMIS_CAN_LIST : 0u) | (ops->fold ? TAMIS_CAN_FOLD : 0u) |
-           (ops->add_shared ? TAMIS_CAN_SHARE : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
-           (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->only_sets_bits ? TAMIS_CAN_PATCH : 0u) |
+           (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
+           (ops->splitter ? TAMIS_CAN_EXCLUDE : 0u) | (ops->only_sets_bits ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
            (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
            (ops->grower && !ops->grower->for_counts ? TAMIS_CAN_GROW : 0u) |
            (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
            (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->dot || ops->ordered ? TAMIS_CAN_DOT : 0u) |
+           (ops->reduce ? TAMIS_CAN_CONVERT : 0u) | (ops->dot || ops->ordered ? TAMIS_CAN_DOT : 0u) |
            (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
 }

@@ -25,7 +25,7 @@ static tamis_status count_distinct(size_t *distinct, const tamis *f, const uint6
     if (!copy)
         return TAMIS_NOMEM;
     for (size_t i = 0; i < n; i++)
-        copy[i] = place(keys[i], f->salt);
+        copy[i] = hash_key(keys[i], f->salt);
     *distinct = tamis__sort_unique(copy, n);
     tamis__scratch_free(f, copy, size);
     return TAMIS_OK;
@@ -71,7 +71,7 @@ static void deal_close(const deal *d)
 static void deal_count(const deal *d, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        d->starts[part_of(place(keys[i], d->f->salt), d->part_bits)]++;
+        d->starts[part_of(hash_key(keys[i], d->f->salt), d->part_bits)]++;
 }
 
 static void deal_counted(const deal *d)
@@ -82,7 +82,7 @@ static void deal_counted(const deal *d)
 
 static void deal_out(const deal *d, uint64_t key, uint64_t value)
 {
-    uint64_t h = place(key, d->f->salt);
+    uint64_t h = hash_key(key, d->f->salt);
 
     d->pairs[--d->starts[part_of(h, d->part_bits)]] = (tamis_entry){ h, value };
 }
@@ -266,10 +266,10 @@ static size_t drop_keys(uint64_t *clean, uint64_t *hashes, const tamis *f, const
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        hashes[i] = place(keys[i], f->salt);
+        hashes[i] = hash_key(keys[i], f->salt);
     n = tamis__sort_unique(hashes, n);
     for (size_t i = 0; i < m; i++)
-        if (!is_among(hashes, n, place(others[i], f->salt)))
+        if (!is_among(hashes, n, hash_key(others[i], f->salt)))
             clean[kept++] = others[i];
     return kept;
 }

@@ -14,7 +14,7 @@ tamis_status tamis__set_add(tamis *f, uint64_t *hashes, size_t n)
     size_t distinct = tamis__sort_unique(hashes, n), added;
 
     for (size_t i = 0; i < distinct; i++)
-        hashes[i] = unplace(hashes[i], salt);
+        hashes[i] = unhash_key(hashes[i], salt);
     return tamis_add_many(f, &added, hashes, distinct);
 }
 
@@ -26,7 +26,7 @@ tamis_status tamis__set_build(tamis *f, const uint64_t *keys, size_t n)
     if (!hashes)
         return TAMIS_NOMEM;
     for (size_t i = 0; i < n; i++)
-        hashes[i] = place(keys[i], salt);
+        hashes[i] = hash_key(keys[i], salt);
     tamis_status status = tamis__set_add(f, hashes, n);
     tamis__scratch_free(f, hashes, n * sizeof *hashes + 1);
     return status;

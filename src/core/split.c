@@ -60,7 +60,7 @@ static void settle(gathering *g)
 
 static bool passes(const tamis *f, uint64_t hash)
 {
-    return f->ops->splitter->passes(f, unplace(hash, f->salt));
+    return f->ops->splitter->passes(f, unhash_key(hash, f->salt));
 }
 
 static bool is_wanted(const gathering *g, uint64_t hash)

@@ -165,7 +165,7 @@ tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t
     return hand_out_filled(out, f, status);
 }
 
-tamis_status tamis_build_cascade(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                  size_t n, const uint64_t *others, size_t m,
                                  const tamis_allocator *a)
 {
@@ -437,13 +437,13 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
     return status;
 }
 
-tamis_status tamis_add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+tamis_status tamis_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     *added = 0;
-    if (!f->ops->add_shared)
+    if (!f->ops->add_concurrent)
         return TAMIS_CANNOT;
     tamis_status status = open_for_adding(f, n);
-    return status ? status : f->ops->add_shared(f, added, keys, n);
+    return status ? status : f->ops->add_concurrent(f, added, keys, n);
 }
 
 tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys, size_t n)

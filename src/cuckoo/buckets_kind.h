@@ -69,7 +69,7 @@ static uint64_t ceiling(const tamis_plan *p)
 
 static spot spot_of_key(const table *t, uint64_t key)
 {
-    return spot_of(t, place(key, t->salt));
+    return spot_of(t, hash_key(key, t->salt));
 }
 
 static tamis_status add_key(tamis *f, uint64_t key)

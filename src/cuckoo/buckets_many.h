@@ -18,7 +18,7 @@ static inline spot spot_at(const places *g, size_t i)
 
 static inline void place_one(places *g, size_t i, const table *t, uint64_t key)
 {
-    spot s = spot_of(t, place(key, t->salt));
+    spot s = spot_of(t, hash_key(key, t->salt));
 
     g->first[i] = s.first;
     g->second[i] = s.second;
@@ -89,7 +89,7 @@ __attribute__((always_inline)) static inline void visit_keys(const table *t, con
 static bool has(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
-    spot s = spot_of(&t, place(key, t.salt));
+    spot s = spot_of(&t, hash_key(key, t.salt));
 
     uint64_t first = half_of(&t, s.first), second = half_of(&t, s.second);
 

@@ -210,7 +210,7 @@ static inline void place_keys(group *g, const table *t, uint64_t salt, const uin
 static uint64_t count(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
+    entry e = entry_of(&t, hash_key(key, f->salt));
 
     return copies_of(&t, &e);
 }
@@ -218,7 +218,7 @@ static uint64_t count(const tamis *f, uint64_t key)
 static void touch(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
+    entry e = entry_of(&t, hash_key(key, f->salt));
 
     fetch_window(&t, e.first, false);
     fetch_window(&t, e.second, false);
@@ -422,7 +422,7 @@ tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const entry *e)
 static tamis_status add(tamis *f, uint64_t key)
 {
     table t = table_of(f);
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     entry e = entry_of(&t, h);
 
     return tamis__cuckoo_add(f, h, &e);
@@ -431,7 +431,7 @@ static tamis_status add(tamis *f, uint64_t key)
 static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     entry e = entry_of(&t, h);
     unsigned room = CEILING - copies_of(&t, &e), wanted = times < room ? (unsigned)times : room;
     path paths[CEILING];
@@ -493,7 +493,7 @@ tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times)
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
+    entry e = entry_of(&t, hash_key(key, f->salt));
 
     return tamis__cuckoo_remove(f, &e, times);
 }

@@ -132,7 +132,7 @@ static inline void place_each(group *g, size_t from, const table *t, uint64_t sa
                               const uint64_t *keys)
 {
     for (size_t i = from; i < g->n; i++) {
-        entry e = entry_of(t, place(keys[i], salt));
+        entry e = entry_of(t, hash_key(keys[i], salt));
         g->start[0][i] = e.first;
         g->start[1][i] = e.second;
         g->bit[0][i] = e.first * t->width;

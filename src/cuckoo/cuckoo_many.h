@@ -62,7 +62,7 @@ __attribute__((always_inline)) static inline void fetch_group(const table *t, co
 static bool has(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
+    entry e = entry_of(&t, hash_key(key, f->salt));
 
     return holding(&t, &e) || stashed(&t, &e);
 }
@@ -243,7 +243,7 @@ static tamis_status add_in_turn(tamis *f, size_t *added, const uint64_t *keys, s
     fetch_group(&t, &g, true);
     for (size_t i = 0; i < g.n; i++, ++*added) {
         entry e = entry_in(&g, i);
-        tamis_status status = tamis__cuckoo_add(f, place(keys[*added], f->salt), &e);
+        tamis_status status = tamis__cuckoo_add(f, hash_key(keys[*added], f->salt), &e);
         if (status)
             return status;
     }

@@ -26,7 +26,7 @@ static inline unsigned count_seen(const table *t, const spot *at)
 static bool has(const tamis *f, uint64_t key)
 {
     const table t = table_of(f);
-    spot at = spot_of(&t, place(key, t.salt));
+    spot at = spot_of(&t, hash_key(key, t.salt));
 
     if (find_at(&t, &at).bits)
         return true;
@@ -39,7 +39,7 @@ static bool has(const tamis *f, uint64_t key)
 static uint64_t count(const tamis *f, uint64_t key)
 {
     const table t = table_of(f);
-    spot at = spot_of(&t, place(key, t.salt));
+    spot at = spot_of(&t, hash_key(key, t.salt));
 
     return count_seen(&t, &at);
 }
@@ -93,7 +93,7 @@ __attribute__((noinline)) static void place_group(group *g, const table *t, cons
 
     g->n = many_group(from, n);
     for (size_t i = 0; i < g->n; i++) {
-        spot at = spot_of(&own, place(keys[from + i], own.salt));
+        spot at = spot_of(&own, hash_key(keys[from + i], own.salt));
         g->seats[i] = seat_at(&own, &at);
     }
 }
@@ -326,7 +326,7 @@ static tamis_status add_copies(tamis *f, const table *t, const spot *at, uint64_
 static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 {
     const table t = table_of(f);
-    spot at = spot_of(&t, place(key, t.salt));
+    spot at = spot_of(&t, hash_key(key, t.salt));
 
     if (times > 1)
         return add_copies(f, &t, &at, times);
@@ -371,7 +371,7 @@ __attribute__((noinline)) static bool remove_seat(const table *t, const seat *at
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     const table t = table_of(f);
-    spot at = spot_of(&t, place(key, t.salt));
+    spot at = spot_of(&t, hash_key(key, t.salt));
 
     return remove_copies(&t, &at, times, &f->count);
 }

@@ -65,7 +65,7 @@ static tamis_status remove_key(tamis *f, uint64_t key)
 }
 
 /* All keys or none: one that is out of range is found before the first is added. */
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t new_keys = 0;
 
@@ -179,7 +179,7 @@ const tamis_ops tamis__bitmap = {
     .merge = merge,
     .intersect = intersect,
     .list = list,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .only_sets_bits = true,
     .touch = touch,
     .batch = batch,

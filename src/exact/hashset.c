@@ -1,7 +1,7 @@
 /* hashset.c - exact set of 64-bit keys: open addressing in Robin Hood order.
  *
  * What an approximate filter is measured against: eight bytes a key and some air, no false
- * positives beyond those of the key hash. Slots hold h = place(key), a permutation, so that the key
+ * positives beyond those of the key hash. Slots hold h = hash_key(key), a permutation, so that the key
  * can be had back and the home slot is scale64(h): high bits, hence homes ascend with h.
  *
  * Collisions go to the next slots, and each run is kept sorted by home, then by h. Three things
@@ -158,7 +158,7 @@ static bool has_place(const tamis *f, uint64_t h)
 
 static bool has(const tamis *f, uint64_t key)
 {
-    return has_place(f, place(key, f->salt));
+    return has_place(f, hash_key(key, f->salt));
 }
 
 /* ---- Change ------------------------------------------------------------ */
@@ -206,7 +206,7 @@ static tamis_status add_place(tamis *f, uint64_t h)
 
 static tamis_status add(tamis *f, uint64_t key)
 {
-    return add_place(f, place(key, f->salt));
+    return add_place(f, hash_key(key, f->salt));
 }
 
 static tamis_status remove_place(tamis *f, uint64_t h)
@@ -226,7 +226,7 @@ static tamis_status remove_place(tamis *f, uint64_t h)
 
 static tamis_status remove_key(tamis *f, uint64_t key)
 {
-    return remove_place(f, place(key, f->salt));
+    return remove_place(f, hash_key(key, f->salt));
 }
 
 /* ---- Two sets ---------------------------------------------------------- */
@@ -272,10 +272,10 @@ static tamis_status intersect(tamis *f, const tamis *g)
 
 static tamis_status list(const tamis *f, tamis_visit *visit, void *ctx)
 {
-    if (has_zero(f) && !visit(ctx, unplace(0, f->salt), 1))
+    if (has_zero(f) && !visit(ctx, unhash_key(0, f->salt), 1))
         return TAMIS_OK;
     for (uint64_t i = 0; i < f->plan.slots; i++)
-        if (get(f, i) != 0 && !visit(ctx, unplace(get(f, i), f->salt), 1))
+        if (get(f, i) != 0 && !visit(ctx, unhash_key(get(f, i), f->salt), 1))
             break;
     return TAMIS_OK;
 }
@@ -322,7 +322,7 @@ static const char *verify(const tamis *f)
 
 static uint64_t place_key(const void *f, uint64_t key)
 {
-    return place(key, ((const tamis *)f)->salt);
+    return hash_key(key, ((const tamis *)f)->salt);
 }
 
 /* A window has two lines but for one home in eight. */

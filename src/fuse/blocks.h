@@ -2,7 +2,7 @@
  * defines, is how many times longer its third block is than the other two.
  *
  * A part (base/parts.h) has plan.slots slots of plan.width bits, cut into three blocks of `length`,
- * `length` and THIRD * `length` slots. A key h = place(key) has one slot in each of them. The xor
+ * `length` and THIRD * `length` slots. A key h = hash_key(key) has one slot in each of them. The xor
  * of its slots is its fingerprint.
  *
  *   h, without the bits that name the part, and at most 58 of those that are left: the mark u

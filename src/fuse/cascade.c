@@ -152,7 +152,7 @@ static bool passes_at(const tamis *f, const uint8_t *part, uint64_t h)
 
 static bool passes(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     return passes_at(f, part_at(f, h, part_bits(f->plan.capacity)), h);
 }
@@ -160,7 +160,7 @@ static bool passes(const tamis *f, uint64_t key)
 /* Where nobody is a member, the sieve of an inverted plan is empty, too. */
 static bool has(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt), is_member = 0;
+    uint64_t h = hash_key(key, f->salt), is_member = 0;
     const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
     shape rest = rest_of(&f->plan);
 
@@ -173,7 +173,7 @@ static bool has(const tamis *f, uint64_t key)
 
 static void touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
     shape sieve = sieve_of(&f->plan), rest = rest_of(&f->plan);
 

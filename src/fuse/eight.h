@@ -27,7 +27,7 @@ static inline void put_key(places *to, size_t i, const shape *s, uint64_t g, uin
 static inline void hash_eight(uint64_t *g, const uint64_t *keys, uint64_t salt)
 {
     for (unsigned i = 0; i < EIGHT; i++)
-        g[i] = place(keys[i], salt);
+        g[i] = hash_key(keys[i], salt);
 }
 
 /* Of keys number i to i + 7. */

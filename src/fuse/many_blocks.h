@@ -44,7 +44,7 @@ static inline shape kept_shape(const tamis *f)
 static bool has(const tamis *f, uint64_t key)
 {
     const shape s = kept_shape(f);
-    uint64_t h = place(key, f->salt), mark = mark_of(&s, h);
+    uint64_t h = hash_key(key, f->salt), mark = mark_of(&s, h);
     const uint8_t *part = part_with(f, &s, h), *head = part + s.head, *array = head + HEAD_BYTES;
     uint32_t slots[ARITY], x = (uint32_t)mark;
 
@@ -88,7 +88,7 @@ BLOCK_INLINE bool has_plain(const tamis *f, uint64_t key, unsigned plain)
 
     if (!is_usual(f, &s))
         return has(f, key);
-    return has_usual(f->payload, &s, place(key, f->salt), plain);
+    return has_usual(f->payload, &s, hash_key(key, f->salt), plain);
 }
 
 static bool has_8(const tamis *f, uint64_t key)
@@ -155,7 +155,7 @@ BLOCK_INLINE void place_group(flight *to, const field *in, const uint64_t *keys,
 
     to->n = n;
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = place(keys[i], salt);
+        uint64_t h = hash_key(keys[i], salt);
         uint64_t seed = in->is_usual ? 0 : spread_seed(part_in(in, h)[in->s.head + HEAD_SEED]);
         to->h[i] = h;
         find_slots(to->slots[i], &in->s, mark_of(&in->s, h), seed);
@@ -248,7 +248,7 @@ BLOCK_INLINE size_t has_each(const field *in, uint64_t *hits, const uint64_t *ke
     for (size_t i = 0; i * GROUP < n; i++) {
         uint64_t word = 0;
         for (size_t j = 0; j < in_group(n, i); j++)
-            word |= (uint64_t)has_usual(part, &in->s, place(keys[i * GROUP + j], salt), in->plain)
+            word |= (uint64_t)has_usual(part, &in->s, hash_key(keys[i * GROUP + j], salt), in->plain)
                     << j;
         hits[i] = word;
         found += (size_t)__builtin_popcountll(word);

@@ -65,7 +65,7 @@ static double rate(const tamis_plan *p, double n)
 
 static bool get(const tamis *f, uint64_t *value, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     shape s = shape_of_map(&f->plan);
 
     return tamis__pairs_get(value, &s, part_at(f, h, s.part_bits), h);
@@ -80,7 +80,7 @@ static bool has(const tamis *f, uint64_t key)
 
 static void touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     shape s = shape_of_map(&f->plan);
 
     tamis__pairs_touch(&s, part_at(f, h, s.part_bits), h);

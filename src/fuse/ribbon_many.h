@@ -38,7 +38,7 @@ static bool has_after(const uint8_t *part, const level *bumping, uint64_t h, con
 
 static bool has(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     unsigned bits = part_bits(f->plan.capacity);
     const uint8_t *part = part_at(f, h, bits);
     level l = first_level_of(&f->plan);
@@ -85,7 +85,7 @@ static inline void place_next(group *g, const tamis *f, const level *first, cons
 
     n = n < GROUP ? n : GROUP;
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = place(keys[i], salt), start = start_of(&l, h, bits);
+        uint64_t h = hash_key(keys[i], salt), start = start_of(&l, h, bits);
         const uint8_t *part = payload + part_of(h, bits) * size;
         g->h[i] = h;
         g->part[i] = part;
@@ -169,7 +169,7 @@ static size_t has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *k
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = place(keys[i], f->salt);
+        uint64_t h = hash_key(keys[i], f->salt);
         uint64_t hit = last_holds(part_at(f, h, part_bits(f->plan.capacity)), &l, h, &f->plan);
         hits[i / 64] |= hit << i % 64;
         found += hit;

@@ -7,7 +7,7 @@
  * one: any of the 2^window_bits before it. The xor of its slots is its fingerprint. So a lookup
  * reads two lines, whatever the ARITY, where slots in as many segments would take ARITY of them.
  *
- *   h = place(key), after the bits that choose the part:
+ *   h = hash_key(key), after the bits that choose the part:
  *
  *   leading 32 bits    near block, in proportion: any but those of the first window
  *   bits 0 .. 5        first slot in the near block

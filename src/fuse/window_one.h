@@ -31,7 +31,7 @@ FUSE_INLINE bool fits(const uint8_t *part, const shape *s, uint64_t g, unsigned 
 static __attribute__((noinline)) bool has(const tamis *f, uint64_t key)
 {
     const shape s = kept_shape(f);
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
     const uint8_t *part = part_with(f, &s, h), *tail = part + s.tail;
     unsigned tries = tail[TAIL_TRIES], skip = tries == 1 ? s.part_bits : 0;
 
@@ -54,7 +54,7 @@ FUSE_INLINE uint32_t plain_in_block(unsigned plain)
 FUSE_INLINE bool has_plain(const tamis *f, uint64_t key, unsigned plain, bool is_single)
 {
     shape s = kept_shape(f);
-    uint64_t h = place(key, f->salt);
+    uint64_t h = hash_key(key, f->salt);
 
     if (is_single)
         s.part_bits = 0;

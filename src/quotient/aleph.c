@@ -1,6 +1,6 @@
 /* aleph.c - aleph filter: a quotient filter that doubles without the keys, at a rate that stays.
  *
- * A table of S slots takes, of each key, the number scale64(place(key), S << bits): its high part,
+ * A table of S slots takes, of each key, the number scale64(hash_key(key), S << bits): its high part,
  * the quotient, says where it belongs among the slots, its low `bits` bits, the fingerprint, are
  * what is written there (quotient/runs.h). When the table is full, what it holds goes to one of
  * twice the slots, in one pass: the first bit of each fingerprint becomes the last of its quotient.
@@ -438,7 +438,7 @@ static void touch(const tamis *f, uint64_t key)
 {
     aleph a = aleph_of(f);
 
-    fetch_spot(&a, place(key, a.salt));
+    fetch_spot(&a, hash_key(key, a.salt));
 }
 
 static const tamis_batch *batch(unsigned cpu)

@@ -9,7 +9,7 @@
 static bool has(const tamis *f, uint64_t key)
 {
     aleph a = aleph_of(f);
-    spot at = spot_of(&a, place(key, a.salt));
+    spot at = spot_of(&a, hash_key(key, a.salt));
 
     return has_in(&a.t, &at);
 }
@@ -17,7 +17,7 @@ static bool has(const tamis *f, uint64_t key)
 static tamis_status add(tamis *f, uint64_t key)
 {
     aleph a = aleph_of(f);
-    spot at = spot_of(&a, place(key, a.salt));
+    spot at = spot_of(&a, hash_key(key, a.salt));
     tamis_status status = add_in(&a, &at);
 
     f->count += !status;
@@ -28,7 +28,7 @@ static tamis_status add(tamis *f, uint64_t key)
 static tamis_status remove_key(tamis *f, uint64_t key)
 {
     aleph a = aleph_of(f);
-    spot at = spot_of(&a, place(key, a.salt));
+    spot at = spot_of(&a, hash_key(key, a.salt));
 
     if (f->count == 0 || !remove_in(&a, &at))
         return TAMIS_ABSENT;
@@ -66,7 +66,7 @@ static inline void place_group(places *g, const aleph *a, const uint64_t *keys, 
 {
     g->n = many_group(from, n);
     for (size_t i = 0; i < g->n; i++) {
-        spot at = spot_of(a, place(keys[from + i], a->salt));
+        spot at = spot_of(a, hash_key(keys[from + i], a->salt));
         g->block[i] = a->t.at + at.quotient / BLOCK * a->t.stride;
         g->slot[i] = at.quotient % BLOCK;
         g->fresh[i] = at.fresh;
@@ -80,7 +80,7 @@ static inline bool look(const places *g, const aleph *a, const lanes *l, size_t 
 
     if (seen >= 0)
         return seen;
-    spot at = spot_of(a, place(keys[i], a->salt));
+    spot at = spot_of(a, hash_key(keys[i], a->salt));
     return has_in(&a->t, &at);
 }
 
@@ -117,7 +117,7 @@ static inline void fetch_group(uint64_t *hashes, const aleph *a, const uint64_t 
                                size_t n)
 {
     for (size_t i = 0; i < many_group(from, n); i++) {
-        hashes[i] = place(keys[from + i], a->salt);
+        hashes[i] = hash_key(keys[from + i], a->salt);
         fetch_spot(a, hashes[i]);
     }
 }

@@ -1,6 +1,6 @@
 /* cqf.c - counting quotient filter: a sorted table of fingerprints, each with its count.
  *
- * The fingerprint of a key is scale64(place(key), slots << width): its high part, the quotient,
+ * The fingerprint of a key is scale64(hash_key(key), slots << width): its high part, the quotient,
  * says where it belongs among the slots, its low `width` bits, the remainder, are what is written
  * there. n distinct keys make a stranger pass with probability
  *
@@ -194,7 +194,7 @@ static tamis_status build_from(tamis *f, const uint64_t *keys, size_t n)
 
 static tamis_status add_from_threads(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    return kernels_of(f)->add_shared(f, added, keys, n);
+    return kernels_of(f)->add_concurrent(f, added, keys, n);
 }
 
 /* ---- In order ---------------------------------------------------------- */
@@ -446,7 +446,7 @@ static void touch(const tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
 
-    fetch_spot(&s, place(key, s.salt));
+    fetch_spot(&s, hash_key(key, s.salt));
 }
 
 static const tamis_batch *batch(unsigned cpu)
@@ -485,7 +485,7 @@ const tamis_ops tamis__cqf = {
     .add_times = add_key_times,
     .remove_times = remove_key_times,
     .ordered = &ORDERED,
-    .add_shared = add_from_threads,
+    .add_concurrent = add_from_threads,
     .touch = touch,
     .batch = batch,
 };

@@ -248,7 +248,7 @@ typedef struct cqf_kernels {
     tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
     tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n);
-    tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+    tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 } cqf_kernels;
 
 extern const cqf_kernels tamis__cqf_portable, tamis__cqf_avx2;

@@ -19,7 +19,7 @@
 static bool has(const tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
+    spot at = spot_of(&s, hash_key(key, s.salt));
     table t = table_of(&s, at.shard);
 
     return count_in(&t, at.quotient, at.remainder) != 0;
@@ -59,7 +59,7 @@ static inline void place_group(places *g, const shards *s, const uint64_t *keys,
 
     g->n = many_group(from, n);
     for (size_t i = 0; i < g->n; i++) {
-        uint64_t h = place(keys[from + i], s->salt), print = scale64(h, s->prints);
+        uint64_t h = hash_key(keys[from + i], s->salt), print = scale64(h, s->prints);
         uint64_t q = print >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
         g->block[i] = s->at + SHARD_HEADER + q / BLOCK * stride + shard * between;
         g->slot[i] = q % BLOCK;
@@ -74,7 +74,7 @@ static inline bool look(const places *g, const shards *s, const lanes *l, size_t
 
     if (seen >= 0)
         return seen;
-    spot at = spot_of(s, place(keys[i], s->salt));
+    spot at = spot_of(s, hash_key(keys[i], s->salt));
     table t = table_of(s, at.shard);
     return count_in(&t, at.quotient, at.remainder) != 0;
 }
@@ -112,7 +112,7 @@ static inline void fetch_group(uint64_t *hashes, const shards *s, const uint64_t
                                size_t n)
 {
     for (size_t i = 0; i < many_group(from, n); i++) {
-        hashes[i] = place(keys[from + i], s->salt);
+        hashes[i] = hash_key(keys[from + i], s->salt);
         fetch_spot(s, hashes[i]);
     }
 }
@@ -228,7 +228,7 @@ static void deal_narrow(const deck *d, size_t *ends, const uint64_t *keys, size_
     uint64_t mask = d->bits ? UINT64_MAX : 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = place(keys[i], salt), group = (h & mask) >> shift;
+        uint64_t h = hash_key(keys[i], salt), group = (h & mask) >> shift;
         out[ends[group]++] = (uint32_t)(scale64(h, prints) - group * range);
     }
 }
@@ -635,7 +635,7 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
 static uint64_t count(const tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
+    spot at = spot_of(&s, hash_key(key, s.salt));
     table t = table_of(&s, at.shard);
 
     return count_in(&t, at.quotient, at.remainder);
@@ -644,7 +644,7 @@ static uint64_t count(const tamis *f, uint64_t key)
 static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 {
     shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
+    spot at = spot_of(&s, hash_key(key, s.salt));
     table t = table_of(&s, at.shard);
     uint8_t *shard = shard_at(&s, at.shard);
     uint64_t total;
@@ -661,7 +661,7 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
 {
     shards s = shards_of(f);
-    spot at = spot_of(&s, place(key, s.salt));
+    spot at = spot_of(&s, hash_key(key, s.salt));
     table t = table_of(&s, at.shard);
     tamis_status status = remove_in(shard_at(&s, at.shard), &t, at.quotient, at.remainder, times);
 
@@ -697,7 +697,7 @@ static tamis_status add_locked(const shards *s, uint64_t h)
     return status;
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     shards s = shards_of(f);
     uint64_t hashes[MANY];
@@ -724,5 +724,5 @@ const cqf_kernels CQF_KERNELS = {
     .add_times = add_times,
     .remove_times = remove_times,
     .build = build,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
 };

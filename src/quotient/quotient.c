@@ -811,7 +811,7 @@ static void touch_hashes(const tamis *f, uint64_t *hashes, const uint64_t *keys,
     table t = table_of(f);
 
     for (size_t i = 0; i < n; i++) {
-        hashes[i] = place(keys[i], f->salt);
+        hashes[i] = hash_key(keys[i], f->salt);
         uint64_t quotient = scale64(hashes[i], t.slots << t.width) >> t.width;
         fetch_planes(&t, quotient);
         fetch_remainders(&t, quotient);

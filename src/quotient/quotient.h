@@ -33,7 +33,7 @@ static inline table table_of(const tamis *f)
 
 static inline uint64_t print_of(const tamis *f, uint64_t key)
 {
-    return scale64(place(key, f->salt), f->plan.slots << f->plan.width);
+    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
 }
 
 static inline uint8_t *block_at(const table *t, uint64_t block)

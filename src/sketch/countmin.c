@@ -22,7 +22,7 @@
  *
  * Payload: plan.hashes rows of plan.slots counters of 32 bits, little-endian; plan.width is 32 in
  * sketches that keep sums, else 0. Row i of a key has counter scale64(x_i, w), where x_0 is
- * place(key) and x_{i+1} = (x_i ^ x_i >> 32) * MULTIPLIER. Counters stop at 2^32 - 1. No row adds
+ * hash_key(key) and x_{i+1} = (x_i ^ x_i >> 32) * MULTIPLIER. Counters stop at 2^32 - 1. No row adds
  * up to more than the number of adds; to that number, where sums are kept and no counter stopped.
  *
  * Cormode, Muthukrishnan: An Improved Data Stream Summary, 2005. Estan, Varghese: New Directions in
@@ -159,12 +159,12 @@ static inline uint32_t count_at(const tamis *f, uint64_t x)
 
 static bool has(const tamis *f, uint64_t key)
 {
-    return has_at(f, place(key, f->salt));
+    return has_at(f, hash_key(key, f->salt));
 }
 
 static uint64_t count(const tamis *f, uint64_t key)
 {
-    return count_at(f, place(key, f->salt));
+    return count_at(f, hash_key(key, f->salt));
 }
 
 /* ---- Adding ------------------------------------------------------------ */
@@ -194,7 +194,7 @@ static inline void add_least(tamis *f, uint64_t x, uint64_t times)
  * of it. */
 static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
 {
-    (keeps_sums(f) ? add_sums : add_least)(f, place(key, f->salt), times);
+    (keeps_sums(f) ? add_sums : add_least)(f, hash_key(key, f->salt), times);
     f->count += times;
     return TAMIS_OK;
 }
@@ -230,7 +230,7 @@ typedef struct group {
     uint32_t least[GROUP];        /* of its counters */
 } group;
 
-/* Relaxed: add_shared() looks while others add. */
+/* Relaxed: add_concurrent() looks while others add. */
 static inline void look(group *g, const uint32_t *counters, uint32_t row, size_t i)
 {
     uint32_t counter = __atomic_load_n(&counters[g->at[row][i]], __ATOMIC_RELAXED);
@@ -258,7 +258,7 @@ look_at_group(const tamis *f, group *g, const uint64_t *keys, size_t left, int w
     size_t n = g->n = left < GROUP ? left : GROUP;
 
     for (size_t i = 0; i < n; i++) {
-        x[i] = place(keys[i], salt);
+        x[i] = hash_key(keys[i], salt);
         g->at[0][i] = scale64(x[i], w);
         g->least[i] = CEILING;
         fetch(&counters[g->at[0][i]], writes);
@@ -351,7 +351,7 @@ static void share_group(tamis *f, const group *g)
             add_one_shared(&counters[g->at[row][i]]);
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     group g;
 
@@ -496,6 +496,6 @@ const tamis_ops tamis__countmin = {
     .ceiling = ceiling,
     .merge = merge,
     .dot = dot,
-    .add_shared = add_shared,
+    .add_concurrent = add_concurrent,
     .batch = batch,
 };

@@ -299,7 +299,7 @@ static inline void walk_rows(uint64_t *at, uint64_t x, uint64_t start, uint64_t 
 
 static inline void find_places(places *p, const tamis *f, uint64_t key)
 {
-    p->h = place(key, f->salt);
+    p->h = hash_key(key, f->salt);
     walk_rows(p->at, p->h, 0, f->plan.slots, f->plan.hashes);
 }
 
@@ -396,7 +396,7 @@ static inline bool raise_halves(tamis *f, const uint64_t *at, uint64_t times)
 
 static inline bool spectral_has(const tamis *f, uint64_t key)
 {
-    uint64_t x = place(key, f->salt), start = 0;
+    uint64_t x = hash_key(key, f->salt), start = 0;
 
     for (uint32_t i = 0; i < f->plan.hashes; i++) {
         if (half_get(f, start + scale64(x, f->plan.slots)) == 0)
@@ -450,7 +450,7 @@ __attribute__((always_inline)) static inline void has_group(const tamis *f, uint
     g.n = n;
     for (size_t i = 0; i < n; i++) {
         g.who[i] = (uint16_t)i;
-        g.x[i] = place(keys[i], f->salt);
+        g.x[i] = hash_key(keys[i], f->salt);
         g.at[i] = scale64(g.x[i], f->plan.slots);
         fetch_half(f, g.at[i]);
     }

@@ -48,7 +48,7 @@ static void run_flush(world *w)
     if (w->damaged)
         return;
     MUST(status == TAMIS_OK);
-    MUST(tamis_describe(tamis_disk_file(w->d)).count == w->total);
+    MUST(info_of(tamis_disk_file(w->d)).count == w->total);
     MUST(tamis_verify(tamis_disk_file(w->d), NULL, NULL) == TAMIS_OK);
 }
 

@@ -73,7 +73,7 @@ static void check_prints(const pair *p)
     MUST(tamis_list(p->f, call, &r) == TAMIS_OK);
     for (unsigned key = 0; key < UNIVERSE; key++)
         sum += p->times[key];
-    MUST(r.sum == sum && tamis_describe(p->f).count == sum);
+    MUST(r.sum == sum && info_of(p->f).count == sum);
 }
 
 static void check_list(const pair *p)
@@ -105,7 +105,7 @@ static void check(const pair *p)
     exercise_batch(p->f);
     MUST(tamis_verify(p->f, NULL, NULL) == TAMIS_OK);
     if (can & TAMIS_IS_EXACT)
-        MUST(tamis_describe(p->f).count == distinct(p));
+        MUST(info_of(p->f).count == distinct(p));
     if (can & TAMIS_CAN_LIST)
         check_list(p);
 }
@@ -166,13 +166,13 @@ static void run_add_many(pair *p, uint64_t first)
         note_added(p, keys[i]);
 }
 
-static void run_add_shared(pair *p, uint64_t first)
+static void run_add_concurrent(pair *p, uint64_t first)
 {
     uint64_t keys[3] = { first, (first + 1) % UNIVERSE, first };
     size_t added = 0;
 
-    tamis_status status = tamis_add_shared(p->f, &added, keys, 3);
-    if (!(can & TAMIS_CAN_SHARE))
+    tamis_status status = tamis_add_concurrent(p->f, &added, keys, 3);
+    if (!(can & TAMIS_CAN_ADD_CONCURRENT))
         MUST(status == TAMIS_CANNOT);
     for (size_t i = 0; i < added; i++)
         note_added(p, keys[i]);
@@ -360,7 +360,7 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
         run_add_many(p, key);
         break;
     case 6:
-        run_add_shared(p, key);
+        run_add_concurrent(p, key);
         break;
     case 7:
         run_merge(p, q);

@@ -49,7 +49,7 @@ static tamis *empty_filter(input *in)
 
     if (tamis_kind_can(kind) & TAMIS_CAN_GET)
         spec.value_bits = (uint32_t)(take(in, 1) % 32 + 1);
-    if (tamis_kind_can(kind) & TAMIS_CAN_SPLIT)
+    if (tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE)
         spec.universe = spec.keys + take(in, 1);
     spec.fpr = tamis_kind_can(kind) & TAMIS_IS_EXACT ? 0 : 0.4 / (double)(take(in, 1) + 1);
     if (tamis_plan_kind(&plan, kind, &spec) || tamis_new(&f, &plan, NULL))

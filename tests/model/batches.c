@@ -62,7 +62,7 @@ static void assert_made_alike(const ground *g, const tamis *many, const tamis *o
         return;
     }
     assert_same_answers(many, one, g->keys, g->n + g->n_strangers);
-    assert_int_equal(tamis_describe(many).count, tamis_describe(one).count);
+    assert_int_equal(info_of(many).count, info_of(one).count);
     assert_true(is_whole(many));
 }
 
@@ -127,14 +127,14 @@ static void every_cpu_gives_the_same(ground *g)
     tamis_free(native);
 }
 
-static void add_shared_is_add_many(ground *g)
+static void add_concurrent_is_add_many(ground *g)
 {
     tamis *shared = new_filter(&g->plan), *many = new_filter(&g->plan);
     size_t third = g->n / 3, rest = g->n - third, added = 99;
 
-    assert_int_equal(tamis_add_shared(shared, &added, g->keys, third), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(shared, &added, g->keys, third), TAMIS_OK);
     assert_int_equal(added, third);
-    assert_int_equal(tamis_add_shared(shared, &added, g->keys + third, rest), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(shared, &added, g->keys + third, rest), TAMIS_OK);
     assert_int_equal(added, rest);
     add_all(many, g->keys, g->n);
     assert_true(same_image(shared, many));
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
         { "add_many is add", add_many_is_add, ADD },
         { "add_many stops where add does", add_many_stops_where_add_does, ADD },
         { "every CPU gives the same bytes", every_cpu_gives_the_same, ADD },
-        { "add_shared is add_many", add_shared_is_add_many, ADD | TAMIS_CAN_SHARE },
+        { "add_concurrent is add_many", add_concurrent_is_add_many, ADD | TAMIS_CAN_ADD_CONCURRENT },
         { "remove_many is remove", remove_many_is_remove, BUILD | TAMIS_CAN_REMOVE },
         { "count_many is count", count_many_is_count, BUILD },
     };

@@ -50,7 +50,7 @@ static void make_plan(given *g, uint64_t keys, uint32_t value_bits, uint64_t uni
     spec.keys = spec.keys ? spec.keys : 1;
     spec.value_bits = value_bits;
     spec.universe = universe ? spec.keys + universe : 0;
-    if (tamis_kind_can(g->kind) & TAMIS_CAN_SPLIT && !universe)
+    if (tamis_kind_can(g->kind) & TAMIS_CAN_EXCLUDE && !universe)
         spec.universe = spec.keys;
     assert_int_equal(tamis_plan_kind(&g->plan, g->kind, &spec), TAMIS_OK);
 }
@@ -77,7 +77,7 @@ static given given_others(uint64_t round, size_t distinct, size_t n, size_t m, b
 {
     rng r = rng_for(5001, round);
     size_t both = overlap ? n / 2 : 0;
-    given g = { .kind = kind_that(TAMIS_CAN_SPLIT), .n = n, .distinct = distinct, .m = m + both };
+    given g = { .kind = kind_that(TAMIS_CAN_EXCLUDE), .n = n, .distinct = distinct, .m = m + both };
 
     g.spec = spec_for(announced, 0, 5);
     g.keys = repeated_keys(&r, distinct, n);
@@ -102,7 +102,7 @@ static tamis *at_once(const given *g)
     tamis *f = NULL;
     tamis_status status =
         g->values ? tamis_build_map(&f, &g->plan, g->keys, g->values, g->n, NULL)
-                  : tamis_build_cascade(&f, &g->plan, g->keys, g->n, g->others, g->m, NULL);
+                  : tamis_build_excluding(&f, &g->plan, g->keys, g->n, g->others, g->m, NULL);
 
     assert_int_equal(status, TAMIS_OK);
     return f;
@@ -121,7 +121,7 @@ static tamis_status feed(tamis_builder *b, const given *g)
     }
     for (size_t at = 0, piece = 0; at < g->m && !status; at += piece + 1) {
         piece = at % 3001 < g->m - at ? at % 3001 : g->m - at - 1;
-        status = tamis_builder_add_others(b, g->others + at, piece + 1);
+        status = tamis_builder_add_excluded(b, g->others + at, piece + 1);
     }
     return status;
 }
@@ -162,7 +162,7 @@ static void check(const given *g, const tamis_build_options *o)
         tamis_builder_free(b);
         assert_true(same_image(f, expected));
         assert_true(is_whole(f));
-        assert_int_equal(tamis_describe(f).count, g->distinct);
+        assert_int_equal(info_of(f).count, g->distinct);
         tamis_free(f);
     }
     tamis_free(expected);
@@ -355,7 +355,7 @@ static void values_that_are_too_large_are_refused(void **state)
             assert_int_equal(tamis_builder_add_map(b, keys, large, 3), TAMIS_RANGE);
         assert_int_equal(tamis_builder_add_map(b, keys, fits, 3), TAMIS_OK);
         assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
-        assert_int_equal(tamis_describe(f).count, 3);
+        assert_int_equal(info_of(f).count, 3);
         for (size_t i = 0; i < 3; i++) {
             assert_true(tamis_get(f, &value, keys[i]));
             assert_int_equal(value, fits[i]);
@@ -396,7 +396,7 @@ static void keys_without_what_belongs_to_them_are_refused(void **state)
     (void)state;
     assert_int_equal(tamis_builder_new(&b, g.kind, &g.spec, &o), TAMIS_OK);
     assert_int_equal(tamis_builder_add_many(b, g.keys, 1), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_add_others(b, g.keys, 1), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_add_excluded(b, g.keys, 1), TAMIS_CANNOT);
     assert_int_equal(feed(b, &g), TAMIS_IO);
     assert_int_equal(errno, ENOENT);
     tamis_builder_free(b);

@@ -109,7 +109,7 @@ static bool is_as_promised(const tamis *f, const tamis *expected, const set *s)
     for (size_t i = 0; i < s->n; i++)
         if (tamis_count(f, s->keys[i]) != tamis_count(expected, s->keys[i]))
             return false;
-    return is_whole(f) && tamis_describe(f).count == tamis_describe(expected).count;
+    return is_whole(f) && info_of(f).count == info_of(expected).count;
 }
 
 static void check_both(tamis_kind kind, const set *s, uint64_t announced,
@@ -161,7 +161,7 @@ static void repeated_keys_count_once(tamis_kind kind)
 
         if (tamis__ops(kind)->builds_sets) {
             tamis *f = promised(kind, &s, 0);
-            assert_int_equal(tamis_describe(f).count, distinct[i]);
+            assert_int_equal(info_of(f).count, distinct[i]);
             tamis_free(f);
         }
         check_both(kind, &s, 0, &o);

@@ -316,7 +316,7 @@ static uint64_t *crowd_of(const tamis_plan *plan, uint64_t stream, unsigned bits
     uint64_t *keys = fresh_keys(&r, CROWD), salt = salt_of_seed(plan->hasher.seed);
 
     for (size_t i = 0; i < CROWD; i++)
-        keys[i] = unplace(place(keys[i], salt) >> bits, salt);
+        keys[i] = unhash_key(hash_key(keys[i], salt) >> bits, salt);
     return keys;
 }
 

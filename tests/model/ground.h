@@ -73,7 +73,7 @@ static inline size_t half_of_keys(const ground *g)
 /* Kinds whose payload tells what was added, and not in which order. */
 static inline bool forgets_order(tamis_kind kind)
 {
-    return tamis_kind_can(kind) & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE);
+    return tamis_kind_can(kind) & (TAMIS_IS_EXACT | TAMIS_CAN_READ_WHILE_ADD | TAMIS_CAN_RESIZE);
 }
 
 static inline void assert_holds(const tamis *f, const uint64_t *keys, size_t n)

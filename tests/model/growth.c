@@ -33,7 +33,7 @@ static void assert_rate(const tamis *f, rng *r)
 {
     const size_t n = is_sanitized() ? 20000 : 200000;
     uint64_t *strangers = fresh_keys(r, n), *seen = array_of(n / 64 + 1, sizeof *seen);
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     double planned = tamis_plan_rate(&info.plan, info.count);
     uint64_t hits = tamis_has_many(f, seen, strangers, n);
 
@@ -58,7 +58,7 @@ static size_t keys_that_stay(const tamis *f, const uint64_t *keys, size_t n)
 /* Of those that came to a ceiling together, only what is above it is not counted. */
 static void assert_counts(const tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t count = tamis_describe(f).count;
+    uint64_t count = info_of(f).count;
 
     assert_true(count <= n);
     if (count < n)
@@ -164,14 +164,14 @@ static void assert_only_those_that_stay(const tamis *f, const uint64_t *keys, si
     for (size_t i = 0; stay && i < n; i++)
         left += tamis_count(f, keys[i]) != 0;
     assert_int_equal(left, stay);
-    assert_true(tamis_describe(f).count <= stay);
+    assert_true(info_of(f).count <= stay);
 }
 
 /* What strangers find is what the filter says; after removes the plan knows nothing of it. */
 static void assert_told(const tamis *f, rng *r)
 {
     enum { STRANGERS = 100000 };
-    double told = tamis_describe(f).fpr;
+    double told = info_of(f).fpr;
     uint64_t hits = 0;
 
     for (int i = 0; i < STRANGERS; i++)

@@ -151,7 +151,7 @@ static void check_key(const world *w, size_t i)
 
 static void check_all(const world *w)
 {
-    tamis_info info = tamis_describe(w->f);
+    tamis_info info = info_of(w->f);
 
     for (size_t i = 0; i < w->universe; i++)
         check_key(w, i);
@@ -407,13 +407,13 @@ static void op_add_many(world *w)
     change_by_batch(w, tamis_add_many);
 }
 
-static void op_add_shared(world *w)
+static void op_add_concurrent(world *w)
 {
     bool grew = w->grows;
 
     /* None grows while it is shared. */
     w->grows = false;
-    change_by_batch(w, tamis_add_shared);
+    change_by_batch(w, tamis_add_concurrent);
     w->grows = grew;
 }
 
@@ -697,7 +697,7 @@ static void op_again(world *w)
     bool by_count = w->can & TAMIS_CAN_COUNT && (w->total > 100000 || rng_below(&w->r, 2));
     tamis *again = by_count ? counted_again(w) : built_again(w);
 
-    if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_PATCH | TAMIS_CAN_RESIZE) && !w->is_diluted)
+    if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_READ_WHILE_ADD | TAMIS_CAN_RESIZE) && !w->is_diluted)
         assert_true(same_image(w->f, again));
     tamis_free(again);
 }
@@ -738,7 +738,7 @@ static const operation OPERATIONS[] = {
     { "out of range", op_out_of_range, 100, TAMIS_IS_INDEXED | TAMIS_CAN_ADD, false },
     { "has_many", op_has_many, 200, 0, false },
     { "add_many", op_add_many, 50, TAMIS_CAN_ADD, false },
-    { "add_shared", op_add_shared, 50, TAMIS_CAN_SHARE, false },
+    { "add_concurrent", op_add_concurrent, 50, TAMIS_CAN_ADD_CONCURRENT, false },
     { "remove_many", op_remove_many, 50, TAMIS_CAN_REMOVE, false },
     { "count_many", op_count_many, 50, TAMIS_CAN_COUNT, false },
     { "merge", op_merge, 60, TAMIS_CAN_MERGE, true },
@@ -779,12 +779,12 @@ static void number_prints(world *w)
     uint64_t range = w->plan.slots << w->plan.width;
 
     for (size_t i = 0; i < w->universe; i++)
-        sorted[i] = scale64(place(w->keys[i], salt), range);
+        sorted[i] = scale64(hash_key(w->keys[i], salt), range);
     qsort(sorted, w->universe, sizeof *sorted, by_value);
     w->prints = array_of(w->universe, sizeof *w->prints);
     w->held = array_of(w->universe, sizeof *w->held);
     for (size_t i = 0; i < w->universe; i++) {
-        uint64_t print = scale64(place(w->keys[i], salt), range);
+        uint64_t print = scale64(hash_key(w->keys[i], salt), range);
         const uint64_t *at = bsearch(&print, sorted, w->universe, sizeof print, by_value);
 
         while (at > sorted && at[-1] == print)

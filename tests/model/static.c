@@ -1,7 +1,7 @@
 /* static.c - kinds that see all their keys at once: they can build, and cannot add.
  *
  * No number of keys, no order and no pattern of them makes a build fail, and the bytes depend on
- * the set of keys alone. Two keys with one place cannot be tried: place() is a permutation. */
+ * the set of keys alone. Two keys with one place cannot be tried: hash_key() is a permutation. */
 #include "core/parts.h"
 #include "kinds.h"
 
@@ -43,7 +43,7 @@ static void build_and_ask(tamis_kind kind, const uint64_t *keys, size_t n, uint6
     tamis *f = filter_of(&plan, keys, n);
 
     assert_true(holds(f, keys, n));
-    assert_int_equal(tamis_describe(f).count, distinct);
+    assert_int_equal(info_of(f).count, distinct);
     assert_int_equal(f->plan.bytes, plan.bytes);
     tamis_free(f);
 }

@@ -33,8 +33,8 @@ static void add_chunk(tamis *f, const uint64_t *keys, int how)
     if (how == 0)
         for (int i = 0; i < CHUNK; i++)
             assert_int_equal(tamis_add(f, keys[i]), TAMIS_OK);
-    else if (how == 1 && tamis_kind_can(f->plan.kind) & TAMIS_CAN_SHARE)
-        assert_int_equal(tamis_add_shared(f, &added, keys, CHUNK), TAMIS_OK);
+    else if (how == 1 && tamis_kind_can(f->plan.kind) & TAMIS_CAN_ADD_CONCURRENT)
+        assert_int_equal(tamis_add_concurrent(f, &added, keys, CHUNK), TAMIS_OK);
     else
         add_all(f, keys, CHUNK);
 }
@@ -110,7 +110,7 @@ static void assert_file_holds(const tamis *f, rng keys)
     assert_int_equal(tamis_save(f, temp_path()), TAMIS_OK);
     assert_int_equal(tamis_load(&copy, temp_path(), NULL), TAMIS_OK);
     assert_true(same_payload(f, copy));
-    assert_int_equal(tamis_describe(copy).count, KEYS);
+    assert_int_equal(info_of(copy).count, KEYS);
     tamis_free(copy);
     assert_int_equal(tamis_map(&map, temp_path(), 0, NULL), TAMIS_OK);
     assert_int_equal(hits_of(map, keys), KEYS);
@@ -135,7 +135,7 @@ static void more_than_2_to_the_33_bits_work(tamis_kind kind)
 
     add_keys(f, keys);
     assert_int_equal(hits_of(f, keys), KEYS);
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     assert_int_equal(info.count, KEYS);
     assert_true(is_near(info.cardinality, (double)KEYS, 0.01));
     assert_true(binomial_fits(hits_of(f, strangers), KEYS, info.fpr));

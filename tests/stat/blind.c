@@ -113,7 +113,7 @@ static void strangers_are_refused(tamis_kind kind)
     add_all(f, keys, n);
     assert_int_equal(remove_each(f, keys + n, n), 0);
     assert_int_equal(missing_from(f, keys, n), 0);
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     free(keys);
     tamis_free(f);
 }

@@ -80,7 +80,7 @@ static bool one_stream_is_off(tamis_plan plan, rng *r, double s, bool merged)
         assert_int_equal(tamis_merge(parts[0], parts[1]), TAMIS_OK);
         tamis_free(parts[1]);
     }
-    assert_int_equal(tamis_describe(parts[0]).count, all);
+    assert_int_equal(info_of(parts[0]).count, all);
     bool off = is_off(parts[0], truth, r, all);
     tamis_free(parts[0]);
     return off;

@@ -1,7 +1,7 @@
 /* rate.c - the promises about false positives, for every kind that has any.
  *
  * Two things vary: which probes hit one filter, and how full filters of one plan become. Given a
- * filter, each stranger is an independent trial at the rate that tamis_describe() reads off the
+ * filter, each stranger is an independent trial at the rate that info_of() reads off the
  * payload: the number of hits is binomial. The rate itself varies from seed to seed around
  * plan.fpr; its spread is measured on many small filters, where it is largest, and falls with the
  * square root of the number of keys. */
@@ -52,7 +52,7 @@ static void sample_one(sample *s, tamis_plan *plan, rng *r, size_t n)
         probes[i] = rng_next(r);
     s->hits += tamis_has_many(f, hits, probes, PROBES_EACH);
     s->probes += PROBES_EACH;
-    double rate = tamis_describe(f).fpr;
+    double rate = info_of(f).fpr;
     s->mean += rate;
     s->sd += rate * rate;
     tamis_free(f);
@@ -158,7 +158,7 @@ static double spread_of(tamis_kind kind, double fpr, uint64_t n)
 /* What the filter says of itself is what strangers find. */
 static uint64_t assert_told(const tamis *f, rng strangers, uint64_t probes)
 {
-    double told = tamis_describe(f).fpr;
+    double told = info_of(f).fpr;
     uint64_t hits = hits_of_stream(f, strangers, probes);
 
     assert_rate(hits, probes, told, told);
@@ -178,7 +178,7 @@ static void rate_is_as_planned(tamis_kind kind, uint64_t n, double fpr, uint64_t
     assert_told(half, strangers, probes / 10);
     uint64_t hits = assert_told(f, strangers, probes);
     assert_rate(hits, probes, plan.fpr * (1 - spread), plan.fpr * (1 + spread));
-    assert_true(is_near(tamis_describe(f).fpr, plan.fpr, spread));
+    assert_true(is_near(info_of(f).fpr, plan.fpr, spread));
     assert_int_equal(hits_of_stream(f, rng_for(800 + (uint64_t)kind, n), n), n);
     tamis_free(half);
     tamis_free(f);
@@ -283,7 +283,7 @@ static void family_is_no_worse(tamis_kind kind, const family *x, size_t n, size_
     uint64_t *keys = keys_of_family(&plan, x, 0, n), *others = keys_of_family(&plan, x, n, probes);
     uint64_t *hits = array_of((n + probes) / 64 + 1, sizeof *hits);
     tamis *f = filter_of(&plan, keys, n);
-    double told = tamis_describe(f).fpr;
+    double told = info_of(f).fpr;
     assert_int_equal(tamis_has_many(f, hits, keys, n), n);
     assert_rate(tamis_has_many(f, hits, others, probes), probes, told, told);
     /* Planned rates are kept to 32 bits. */
@@ -317,7 +317,7 @@ static void seeds_are_independent(tamis_kind kind)
 
         both += tamis_has(f, stranger) && tamis_has(g, stranger);
     }
-    double chance = tamis_describe(f).fpr * tamis_describe(g).fpr;
+    double chance = info_of(f).fpr * info_of(g).fpr;
     assert_rate(both, probes, chance, chance);
     tamis_free(f);
     tamis_free(g);

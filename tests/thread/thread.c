@@ -1,4 +1,4 @@
-/* thread.c - what may run at the same time: calls on a const filter, and tamis_add_shared() with
+/* thread.c - what may run at the same time: calls on a const filter, and tamis_add_concurrent() with
  * itself and with queries. Made to be run under ThreadSanitizer as well. Threads count mistakes
  * instead of asserting: cmocka's assertions belong to the main thread. */
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void read_batches(reading *r)
 
 static void read_whole(reading *r)
 {
-    tamis_info info = tamis_describe(r->f);
+    tamis_info info = info_of(r->f);
     uint8_t *image = malloc(r->image.size);
     tamis *copy = NULL;
 
@@ -99,7 +99,7 @@ static void readers_do_not_disturb_each_other(tamis_kind kind)
 
     tamis_has_many(f, hits, keys, n);
     reading base = {
-        .f = f, .keys = keys, .hits = hits, .n = n, .info = tamis_describe(f), .image = image_of(f)
+        .f = f, .keys = keys, .hits = hits, .n = n, .info = info_of(f), .image = image_of(f)
     };
     for (unsigned i = 0; i < THREADS; i++) {
         readings[i] = base;
@@ -143,7 +143,7 @@ static void *add_share(void *arg)
         if (step > s->n - i)
             step = s->n - i;
         size_t added;
-        s->status = tamis_add_shared(s->f, &added, s->keys + i, step);
+        s->status = tamis_add_concurrent(s->f, &added, s->keys + i, step);
         atomic_store_explicit(&s->told, i + added, memory_order_release);
     }
     return NULL;
@@ -197,7 +197,7 @@ static void add_at_once(share *shares, const tamis *f)
     watch watches[READERS];
     atomic_bool is_over = false;
     pthread_barrier_t ready;
-    int n_readers = tamis_kind_can(f->plan.kind) & TAMIS_CAN_PATCH ? READERS : 0;
+    int n_readers = tamis_kind_can(f->plan.kind) & TAMIS_CAN_READ_WHILE_ADD ? READERS : 0;
 
     assert_int_equal(pthread_barrier_init(&ready, NULL, ADDERS), 0);
     for (int i = 0; i < n_readers; i++) {
@@ -295,7 +295,7 @@ static void adders_are_told_when_it_is_full(tamis_kind kind)
             assert_true(tamis_has(f, shares[i].keys[j]));
     }
     assert_true(is_never_full || told < 2 * n);
-    assert_int_equal(tamis_describe(f).count, told);
+    assert_int_equal(info_of(f).count, told);
     assert_true(is_whole(f));
     tamis_free(f);
     free(keys);
@@ -514,13 +514,13 @@ int main(int argc, char **argv)
         { "readers do not disturb each other", readers_do_not_disturb_each_other,
           .can = TAMIS_CAN_BUILD },
         { "concurrent adders lose nothing", adders_lose_nothing,
-          .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_ADD_CONCURRENT },
         { "concurrent adders are told when it is full", adders_are_told_when_it_is_full,
-          .can = TAMIS_CAN_ADD | TAMIS_CAN_SHARE },
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_ADD_CONCURRENT },
         { "concurrent adders share a writable map", adders_share_a_writable_map,
-          .can = TAMIS_CAN_ADD | TAMIS_CAN_PATCH },
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_READ_WHILE_ADD },
         { "readers of a pair miss nothing", readers_of_a_pair_miss_nothing,
-          .can = TAMIS_CAN_REDUCE | TAMIS_CAN_REMOVE },
+          .can = TAMIS_CAN_CONVERT | TAMIS_CAN_REMOVE },
         { "builders that threads feed lose nothing", builders_lose_nothing,
           .can = TAMIS_CAN_BUILD },
         { "filters of threads share nothing", filters_of_threads_share_nothing,

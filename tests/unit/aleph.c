@@ -226,17 +226,17 @@ static uint64_t draw_hash(rng *r, uint64_t spread)
 static void compare(const tamis *f, const list *l, rng *r, const uint64_t *held, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        assert_true(tamis_has(f, unplace(held[i], f->salt)));
+        assert_true(tamis_has(f, unhash_key(held[i], f->salt)));
     for (int i = 0; i < 50; i++) {
         uint64_t h = draw_hash(r, 128), hits;
-        bool told = tamis_has(f, unplace(h, f->salt));
-        uint64_t key = unplace(h, f->salt);
+        bool told = tamis_has(f, unhash_key(h, f->salt));
+        uint64_t key = unhash_key(h, f->salt);
 
         assert_int_equal(told, list_find(l, h) != NULL);
         assert_int_equal(tamis_has_many(f, &hits, &key, 1), told);
     }
     assert_int_equal(le64(f->payload), l->n);
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
 }
 
@@ -244,7 +244,7 @@ static void add_to_both(tamis *f, list *l, uint64_t h)
 {
     uint64_t slots = tamis_plan_of(f)->slots;
 
-    assert_int_equal(tamis_add(f, unplace(h, f->salt)), TAMIS_OK);
+    assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);
     if (tamis_plan_of(f)->slots != slots)
         list_double(l, tamis_plan_of(f));
     list_add(l, fresh_item(&l->plan, h));
@@ -264,7 +264,7 @@ static void compare_a_life(double fpr, double share, uint64_t round, unsigned cp
         if (n && (double)rng_below(&r, 1000) < 1000 * share) {
             size_t j = rng_below(&r, n);
             list_remove(&l, held[j]);
-            assert_int_equal(tamis_remove(f, unplace(held[j], f->salt)), TAMIS_OK);
+            assert_int_equal(tamis_remove(f, unhash_key(held[j], f->salt)), TAMIS_OK);
             held[j] = held[--n];
         } else {
             held[n] = draw_hash(&r, 128);
@@ -297,7 +297,7 @@ static tamis *grown(const tamis_plan *plan, uint64_t first, unsigned doublings)
 {
     tamis *f = new_filter(plan);
 
-    assert_int_equal(tamis_add(f, unplace(first, f->salt)), TAMIS_OK);
+    assert_int_equal(tamis_add(f, unhash_key(first, f->salt)), TAMIS_OK);
     for (unsigned i = 0; i < doublings; i++) {
         tamis_plan larger = *tamis_plan_of(f);
         tamis *next = NULL;
@@ -326,7 +326,7 @@ static void the_longest_goes_first(void **state)
         tamis *f = grown(&plan, old, doublings);
         /* They differ in the last bit of the new one's fingerprint. */
         uint64_t young = old ^ UINT64_C(1) << (64 - 6 - doublings - (f->plan.width - 1));
-        uint64_t keys[] = { unplace(old, f->salt), unplace(young, f->salt) };
+        uint64_t keys[] = { unhash_key(old, f->salt), unhash_key(young, f->salt) };
 
         assert_true(tamis_has(f, keys[1]));
         assert_int_equal(tamis_add(f, keys[1]), TAMIS_OK);
@@ -348,16 +348,16 @@ static void voids_are_copied_and_removed_once(void **state)
     (void)state;
     for (unsigned more = 0; more < 4; more++) {
         tamis *f = grown(&plan, h, bits + more);
-        uint64_t key = unplace(h, f->salt);
+        uint64_t key = unhash_key(h, f->salt);
 
         assert_int_equal(le64(f->payload), 1 << more);
-        assert_true(is_near(tamis_describe(f).fpr, 1 / ldexp(64, (int)bits), 1e-12));
-        assert_true(tamis_describe(f).cardinality == 1);
+        assert_true(is_near(info_of(f).fpr, 1 / ldexp(64, (int)bits), 1e-12));
+        assert_true(info_of(f).cardinality == 1);
         assert_int_equal(tamis_remove(f, key), TAMIS_OK);
         assert_false(tamis_has(f, key));
         assert_int_equal(le64(f->payload), (1 << more) - 1);
         assert_int_equal(tamis_remove(f, key), TAMIS_ABSENT);
-        assert_true(is_whole(f) && tamis_describe(f).count == 0);
+        assert_true(is_whole(f) && info_of(f).count == 0);
         tamis_free(f);
     }
 }
@@ -385,7 +385,7 @@ static void damage_is_told(void **state)
 
     (void)state;
     for (uint64_t i = 1; i <= 3; i++)
-        assert_int_equal(tamis_add(f, unplace(10 * slot + i * print, f->salt)), TAMIS_OK);
+        assert_int_equal(tamis_add(f, unhash_key(10 * slot + i * print, f->salt)), TAMIS_OK);
     assert_true(is_whole(f));
     assert_noticed(f, 0, 1, 0);
     assert_noticed(f, 0, 0, 1);
@@ -411,7 +411,7 @@ static void runs_out_of_order_are_told(void **state)
 
     (void)state;
     for (uint64_t i = 1; i <= 3; i++)
-        assert_int_equal(tamis_add(f, unplace(20 * slot_size + (i << 50), f->salt)), TAMIS_OK);
+        assert_int_equal(tamis_add(f, unhash_key(20 * slot_size + (i << 50), f->salt)), TAMIS_OK);
     uint32_t first = slot(&t, 20), second = slot(&t, 21);
     assert_true(first < second && is_whole(f));
     put_slot(&t, 20, second);

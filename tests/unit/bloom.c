@@ -259,7 +259,7 @@ static void bits_lie_where_the_format_says(void **state)
                 uint64_t key = rng_next(&r);
 
                 assert_int_equal(tamis_add(f, key), TAMIS_OK);
-                set_as_specified(expected, place(key, salt_of_seed(plan.hasher.seed)), sizes[i], k);
+                set_as_specified(expected, hash_key(key, salt_of_seed(plan.hasher.seed)), sizes[i], k);
             }
             assert_memory_equal(f->payload, expected, plan.bytes);
             free(expected);
@@ -275,12 +275,12 @@ static void what_is_told_comes_from_the_bits(void **state)
     (void)state;
     for (uint64_t at = 0; at < 500; at++)
         bits_set_all(f->payload, &at, 1);
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     assert_true(info.fill == 0.5);
     assert_true(is_near(info.fpr, 0.125, 1e-12));
     assert_true(is_near(info.cardinality, 1000.0 / 3 * log(2), 0.002));
     memset(f->payload, 0xff, 125);
-    info = tamis_describe(f);
+    info = info_of(f);
     assert_true(info.fill == 1 && info.fpr == 1);
     assert_true(isfinite(info.cardinality) && info.cardinality > 1000);
     tamis_free(f);

@@ -16,7 +16,7 @@ static tamis *cascade_of(const tamis_plan *p, const uint64_t *keys, size_t n,
 {
     tamis *f = NULL;
 
-    assert_int_equal(tamis_build_cascade(&f, p, keys, n, others, m, NULL), TAMIS_OK);
+    assert_int_equal(tamis_build_excluding(&f, p, keys, n, others, m, NULL), TAMIS_OK);
     return f;
 }
 
@@ -42,7 +42,7 @@ static void check_split(size_t n, size_t m, double fpr)
     tamis *f = cascade_of(&p, keys, n, keys + n, m);
 
     snprintf(law_at, sizeof law_at, "%zu members, %zu others", n, m);
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
     assert_int_equal(f->plan.bytes, p.bytes);
     assert_splits(f, keys, n, keys + n, m);
@@ -105,7 +105,7 @@ static void a_key_in_both_lists_is_a_member(void **state)
         tamis *f = cascade_of(&p, keys, N, keys + N - BOTH, m + BOTH);
 
         assert_splits(f, keys, N, keys + N, m);
-        assert_int_equal(tamis_describe(f).count, N);
+        assert_int_equal(info_of(f).count, N);
         tamis_free(f);
         free(keys);
     }
@@ -215,8 +215,8 @@ static void kinds_say_what_they_cannot(void **state)
     assert_int_equal(tamis_builder_new(&b, TAMIS_CASCADE, &spec, NULL), TAMIS_OK);
     assert_int_equal(tamis_builder_add_map(b, keys, keys, 1), TAMIS_CANNOT);
     tamis_builder_free(b);
-    assert_int_equal(tamis_build_cascade(&f, &bloom, keys, 1, keys, 0, NULL), TAMIS_CANNOT);
-    assert_int_equal(tamis_build_cascade(&f, &p, keys, 12, keys, 0, NULL), TAMIS_FULL);
+    assert_int_equal(tamis_build_excluding(&f, &bloom, keys, 1, keys, 0, NULL), TAMIS_CANNOT);
+    assert_int_equal(tamis_build_excluding(&f, &p, keys, 12, keys, 0, NULL), TAMIS_FULL);
     assert_ptr_equal(f, (tamis *)(uintptr_t)0x10);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_CASCADE, &spec), TAMIS_RANGE);
     spec.universe = 9;
@@ -334,7 +334,7 @@ static void building_without_memory_leaves_nothing(void **state)
         budget b = { .left = blocks };
         tamis *f = (tamis *)(uintptr_t)0x10;
 
-        status = tamis_build_cascade(&f, &p, keys, N, keys + N - 1, M + 1,
+        status = tamis_build_excluding(&f, &p, keys, N, keys + N - 1, M + 1,
                                      &(tamis_allocator){ resize, &b });
         assert_int_equal(b.held, status ? 0 : 2);
         assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 6);

@@ -251,7 +251,7 @@ static void keys_without_collisions_fit(void **state)
     (void)state;
     assert_int_equal(plan.hashes, 1);
     for (size_t i = 0; i < n; i++)
-        keys[i] = unplace(UINT64_MAX / n * i, salt_of_seed(0));
+        keys[i] = unhash_key(UINT64_MAX / n * i, salt_of_seed(0));
     tamis *f = filter_of(&plan, keys, n);
     assert_true(f->plan.bytes >= plan.bytes && f->plan.bytes <= 2 * plan.bytes);
     for (size_t i = 0; i < n; i++)

@@ -102,7 +102,7 @@ static void sixteen_adds_and_removes_lose_no_neighbour(void **state)
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_add(f, 0), TAMIS_OK);
     assert_int_equal(tamis_count(f, 0), 15);
-    assert_true(tamis_describe(f).saturated >= 3);
+    assert_true(info_of(f).saturated >= 3);
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_remove(f, 0), TAMIS_OK);
     for (uint64_t key = 0; key <= 40; key++)
@@ -128,10 +128,10 @@ static void a_stopped_counter_is_neither_raised_nor_lowered(void **state)
     assert_int_equal(tamis_remove(f, 7), TAMIS_ABSENT);
     assert_int_equal(tamis_add(f, 7), TAMIS_OK);
     assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 1);
-    assert_int_equal(tamis_describe(f).saturated, 1);
+    assert_int_equal(info_of(f).saturated, 1);
     assert_int_equal(tamis_remove(f, 7), TAMIS_OK);
     assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 0);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
 }
 
@@ -152,7 +152,7 @@ static void counts_stop_at_the_ceiling(void **state)
         assert_int_equal(tamis_count(f, 3), 1);
         assert_int_equal(tamis_add_times(f, 3, UINT64_MAX / 2), TAMIS_OK);
         assert_int_equal(tamis_count(f, 3), ceiling);
-        assert_int_equal(tamis_describe(f).count, ceiling);
+        assert_int_equal(info_of(f).count, ceiling);
         assert_int_equal(tamis_remove_times(f, 3, UINT64_MAX), TAMIS_OK);
         assert_int_equal(tamis_count(f, 3), ceiling);
         tamis_free(f);
@@ -188,7 +188,7 @@ static void strangers_are_refused_only_where_it_shows(void **state)
     assert_true(is_image_of(&before, f));
     uint64_t stranger = false_positive(f);
     assert_int_equal(tamis_remove(f, stranger), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).count, 11);
+    assert_int_equal(info_of(f).count, 11);
     for (uint64_t key = 0; key < 12; key++)
         lost += !tamis_has(f, key);
     assert_true(lost > 0);
@@ -206,7 +206,7 @@ static void a_count_of_strangers_stays_a_count(void **state)
     assert_int_equal(tamis_add(f, 1), TAMIS_OK);
     f->count = 0;
     assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
 }
 

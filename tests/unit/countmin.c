@@ -40,7 +40,7 @@ static void set_counter(tamis *f, uint64_t i, uint32_t to)
 
 static uint64_t position(const tamis *f, uint64_t key, uint32_t row)
 {
-    uint64_t x = place(key, salt_of_seed(f->plan.hasher.seed));
+    uint64_t x = hash_key(key, salt_of_seed(f->plan.hasher.seed));
 
     for (uint32_t i = 0; i < row; i++)
         x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
@@ -147,7 +147,7 @@ static void add_from_here(tamis *f, const uint64_t *keys, size_t n)
 {
     size_t added = 0;
 
-    assert_int_equal(tamis_add_shared(f, &added, keys, n), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(f, &added, keys, n), TAMIS_OK);
     assert_int_equal(added, n);
 }
 
@@ -206,11 +206,11 @@ static void counters_stop(void **state)
         add_all(f, two, 2);
         assert_int_equal(tamis_add_times(f, 7, UINT64_C(1) << 40), TAMIS_OK);
         assert_int_equal(tamis_count(f, 7), CEILING);
-        assert_int_equal(tamis_describe(f).count, CEILING + 4 + (UINT64_C(1) << 40));
+        assert_int_equal(info_of(f).count, CEILING + 4 + (UINT64_C(1) << 40));
         assert_true(is_whole(f));
         assert_int_equal(tamis_merge(g, g), TAMIS_OK);
         assert_int_equal(tamis_count(g, 7), CEILING);
-        assert_int_equal(tamis_describe(g).count, 2 * (CEILING - 2));
+        assert_int_equal(info_of(g).count, 2 * (CEILING - 2));
         assert_true(is_whole(g));
         tamis_free(f);
         tamis_free(g);

@@ -687,7 +687,7 @@ static void nothing_resizes_to_nothing(void **state)
     assert_false(seen);
     assert_true(is_whole(f) && is_whole(both));
     assert_int_equal(tamis_remove(f, 5), TAMIS_ABSENT);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
     tamis_free(g);
     tamis_free(both);

@@ -23,7 +23,7 @@ static entry entry_of_key(const tamis *f, uint64_t key)
 {
     table t = table_of(f);
 
-    return entry_of(&t, place(key, f->salt));
+    return entry_of(&t, hash_key(key, f->salt));
 }
 
 static void put(const table *t, uint64_t slot, uint64_t value)
@@ -158,7 +158,7 @@ static void assert_like_model(const toy *y)
         assert_int_equal(tamis_has(y->f, y->keys[c]), y->times[c] > 0);
         total += y->times[c];
     }
-    assert_int_equal(tamis_describe(y->f).count, total);
+    assert_int_equal(info_of(y->f).count, total);
 }
 
 static void toy_add(toy *y, size_t c)
@@ -294,7 +294,7 @@ static void counts_stop_at_three(void **state)
     for (uint64_t n = 1; n <= 20; n++) {
         assert_int_equal(tamis_add(f, 42), TAMIS_OK);
         assert_int_equal(tamis_count(f, 42), n < 3 ? n : 3);
-        assert_int_equal(tamis_describe(f).count, n < 3 ? n : 3);
+        assert_int_equal(info_of(f).count, n < 3 ? n : 3);
     }
     assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_OK);
     assert_int_equal(tamis_count(f, 42), 3);
@@ -316,7 +316,7 @@ static void add_times_is_all_or_nothing(void **state)
         tamis *f = shaped(20 + seed % 50, 14, seed);
         uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (STASH_MOST + 1), key = 0;
 
-        while (tamis_describe(f).count < fill && tamis_add(f, key) == TAMIS_OK)
+        while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
             key++;
         image_bytes before = image_of(f);
         tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 2);
@@ -551,7 +551,7 @@ static double load_at_first_refusal(uint64_t slots, unsigned width, uint64_t see
 
     while (tamis_add(f, key) == TAMIS_OK)
         key++;
-    double load = (double)tamis_describe(f).count / (double)slots;
+    double load = (double)info_of(f).count / (double)slots;
     assert_true(is_whole(f));
     tamis_free(f);
     return load;
@@ -637,7 +637,7 @@ static void verify_sees_crowds(void **state)
         assert_int_equal(tamis_add_times(f, key, 3), TAMIS_OK);
         assert_true(is_whole(f));
         put_le64(t.stash, 1);
-        put_le64(t.stash + 8, place(key, f->salt));
+        put_le64(t.stash + 8, hash_key(key, f->salt));
         f->count = 4;
         assert_broken(f);
         memset(t.stash, 0, STASH_BYTES);
@@ -656,7 +656,7 @@ static void verify_sees_the_stash(void **state)
     (void)state;
     for (uint64_t n = 0; n <= STASH_MOST; n++) {
         for (uint64_t i = 0; i < STASH_MOST; i++)
-            put_le64(t.stash + 8 + 8 * i, i < n ? place(i, f->salt) : 0);
+            put_le64(t.stash + 8 + 8 * i, i < n ? hash_key(i, f->salt) : 0);
         put_le64(t.stash, n);
         f->count = n;
         assert_true(is_whole(f));
@@ -669,7 +669,7 @@ static void verify_sees_the_stash(void **state)
     put_le64(t.stash, UINT64_MAX);
     assert_broken(f);
     for (unsigned i = 0; i < STASH_MOST; i++)
-        put_le64(t.stash + 8 + 8 * i, place(7, f->salt));
+        put_le64(t.stash + 8 + 8 * i, hash_key(7, f->salt));
     put_le64(t.stash, STASH_MOST);
     f->count = STASH_MOST;
     assert_broken(f);

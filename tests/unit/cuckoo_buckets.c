@@ -230,7 +230,7 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
             assert_int_equal(is_stashed(&t), key < 7);
             assert_true(is_whole(f));
         }
-        assert_int_equal(tamis_describe(f).count, 0);
+        assert_int_equal(info_of(f).count, 0);
         tamis_free(f);
     }
 }
@@ -246,7 +246,7 @@ static void counts_stop_at_seven(void **state)
     for (uint64_t n = 1; n <= 20; n++) {
         assert_int_equal(tamis_add(f, 42), TAMIS_OK);
         assert_int_equal(tamis_count(f, 42), n < 7 ? n : 7);
-        assert_int_equal(tamis_describe(f).count, n < 7 ? n : 7);
+        assert_int_equal(info_of(f).count, n < 7 ? n : 7);
     }
     assert_int_equal(tamis_remove(f, 42), TAMIS_OK);
     assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_OK);
@@ -271,7 +271,7 @@ static void add_times_is_all_or_nothing(void **state)
         tamis *f = shaped(6 + 2 * (seed % 8), 14, seed);
         uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (STASH + 1), key = 0;
 
-        while (tamis_describe(f).count < fill && tamis_add(f, key) == TAMIS_OK)
+        while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
             key++;
         image_bytes before = image_of(f);
         tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 6);
@@ -363,7 +363,7 @@ static double load_at_first_refusal(uint64_t buckets, unsigned width, uint64_t s
 
     while (!is_stashed(&t))
         assert_int_equal(tamis_add(f, key++), TAMIS_OK);
-    double load = (double)tamis_describe(f).count / (double)f->plan.slots;
+    double load = (double)info_of(f).count / (double)f->plan.slots;
     tamis_free(f);
     return load;
 }
@@ -533,7 +533,7 @@ static void churn_loses_nothing(void **state)
             for (uint64_t i = 0; i < UNIVERSE; i++)
                 assert_true(!in[i] || tamis_has(f, i));
     }
-    assert_int_equal(tamis_describe(f).count, held);
+    assert_int_equal(info_of(f).count, held);
     assert_true(is_whole(f));
     free(in);
     tamis_free(f);

@@ -28,7 +28,7 @@ static work work_for(const tamis_plan *plan, const tamis *f, const uint64_t *key
                array_of(scratch(plan, n), 1) };
 
     for (size_t i = 0; i < n; i++)
-        w.hashes[i] = place(keys[i], f->salt);
+        w.hashes[i] = hash_key(keys[i], f->salt);
     qsort(w.hashes, n, sizeof *w.hashes, ascending);
     return w;
 }
@@ -101,7 +101,7 @@ static void lookups_agree(void **state)
 static void stash(tamis *f, uint64_t key)
 {
     const shape s = shape_of(&f->plan);
-    uint64_t h = place(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
+    uint64_t h = hash_key(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
     uint8_t *tail = (uint8_t *)f->payload + at;
     unsigned n = le16(tail + TAIL_STASHED);
 

@@ -68,7 +68,7 @@ static uint64_t hash_of_cell(uint64_t cell, uint64_t cells)
 
 static bool has_hash(const tamis *f, uint64_t h)
 {
-    return tamis_has(f, unplace(h, f->salt));
+    return tamis_has(f, unhash_key(h, f->salt));
 }
 
 /* ---- A second writer --------------------------------------------------- */
@@ -148,7 +148,7 @@ static void assert_answers(const tamis_plan *p, const uint64_t *cells, size_t n,
         assert_int_equal(has_hash(f, hash_of_cell(cell, of)), member);
         i += member;
     }
-    assert_true(is_near(tamis_describe(f).fpr, (double)n / (double)of, 1e-12));
+    assert_true(is_near(info_of(f).fpr, (double)n / (double)of, 1e-12));
     tamis_free(f);
     free(hashes);
 }
@@ -415,7 +415,7 @@ static void hashes_that_agree(void **state)
     (void)state;
     for (int shift = 0; shift <= 48; shift += 4) {
         for (uint64_t i = 0; i < N; i++)
-            keys[i] = unplace(i * 7919 % N << shift, salt_of_seed(0));
+            keys[i] = unhash_key(i * 7919 % N << shift, salt_of_seed(0));
         tamis *f = filter_of(&plan, keys, N);
         assert_int_equal(f->count, N);
         assert_true(is_whole(f));
@@ -438,12 +438,12 @@ static void parts_are_filters_of_their_own(void **state)
     (void)state;
     assert_int_equal(part_bits(plan.capacity), 1);
     for (int i = 0; i < 2000; i++)
-        upper += place(keys[i], f->salt) >> 63;
+        upper += hash_key(keys[i], f->salt) >> 63;
     assert_int_equal(tamis_has_many(f, hits, keys, 2000), 2000);
     assert_true(le32(end - 4) >= upper * (plan.width + 1));
     assert_true(le32(end - plan.bytes / 2 - 4) >= (2000 - upper) * (plan.width + 1));
     assert_true(is_whole(f));
-    assert_true(is_near(tamis_describe(f).fpr, tamis_plan_rate(&plan, 2000), 1e-3));
+    assert_true(is_near(info_of(f).fpr, tamis_plan_rate(&plan, 2000), 1e-3));
     tamis_free(f);
     free(keys);
 }
@@ -488,7 +488,7 @@ static void queries_end_on_any_payload(void **state)
         for (int i = 0; i < 200; i++)
             found -= tamis_has(f, keys[i]);
         assert_int_equal(found, 0);
-        assert_true(tamis_describe(f).fpr <= 1);
+        assert_true(info_of(f).fpr <= 1);
         (void)!tamis_verify(f, NULL, NULL);
         tamis_free(f);
     }

@@ -75,7 +75,7 @@ static void abilities_are_known_bits(void **state)
 #undef TAMIS_X
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
         assert_int_equal(tamis_kind_can(kind) & ~all, 0);
-        assert_true(tamis_kind_can(kind) & (TAMIS_CAN_BUILD | TAMIS_CAN_GET | TAMIS_CAN_SPLIT));
+        assert_true(tamis_kind_can(kind) & (TAMIS_CAN_BUILD | TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE));
     }
 }
 
@@ -94,14 +94,14 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_DOT), ops->dot || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list || ops->ordered);
         assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_PATCH), ops->only_sets_bits);
+        assert_int_equal(!!(can & TAMIS_CAN_ADD_CONCURRENT), ops->add_concurrent != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_READ_WHILE_ADD), ops->only_sets_bits);
         assert_int_equal(!!(can & TAMIS_CAN_RESIZE), ops->ordered != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_GROW),
                          ops->ordered || (ops->grower && !ops->grower->for_counts));
         assert_int_equal(!!(can & TAMIS_CAN_GET), ops->mapper != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_SPLIT), ops->splitter != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_REDUCE), ops->reduce != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), ops->splitter != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_CONVERT), ops->reduce != NULL);
         assert_int_equal(ops->reduce && ops->remove, ops->follow != NULL);
         assert_int_equal(ops->fit != NULL, ops->pack != NULL);
         assert_true(!ops->pack || tamis__packed_kind(tamis__reduced_kind(kind)) == kind);

@@ -53,7 +53,7 @@ static void check_map(size_t n, unsigned value_bits, unsigned fingerprint_bits, 
     tamis_plan p = map_plan(n, value_bits, fingerprint_bits);
     tamis *f = map_of(&p, keys, values, n);
 
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
     assert_values(f, keys, values, n);
     tamis_free(f);
@@ -204,7 +204,7 @@ static void kinds_say_what_they_cannot(void **state)
     assert_int_equal(tamis_build(&f, &p, &key, 1, NULL), TAMIS_CANNOT);
     assert_int_equal(tamis_builder_new(&b, TAMIS_MAP, &spec, NULL), TAMIS_OK);
     assert_int_equal(tamis_builder_add_many(b, &key, 1), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_add_others(b, &key, 1), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_add_excluded(b, &key, 1), TAMIS_CANNOT);
     tamis_builder_free(b);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_MAP, &spec), TAMIS_RANGE);
     spec.value_bits = 33;

@@ -195,7 +195,7 @@ static void assert_marked_where_left(const tamis *f, const uint64_t *keys, size_
     table t = table_of(f);
 
     for (size_t i = 0; i < n; i++) {
-        spot at = spot_of(&t, place(keys[i], t.salt)), other = other_of(&t, &at);
+        spot at = spot_of(&t, hash_key(keys[i], t.salt)), other = other_of(&t, &at);
         if (copies_at(&t, &at))
             continue;
         assert_true(is_marked(&t, line_of(&t, &at), at.bucket));
@@ -309,7 +309,7 @@ static void a_key_that_comes_a_million_times_leaves_room(void **state)
     for (int i = 0; i < 1000000; i++)
         assert_int_equal(tamis_add(f, keys[0]), TAMIS_OK);
     assert_int_equal(tamis_count(f, keys[0]), tamis_plan_ceiling(&plan));
-    assert_int_equal(tamis_describe(f).count, CEILING);
+    assert_int_equal(info_of(f).count, CEILING);
     add_all(f, keys + 1, n * 9 / 10);
     image_bytes before = image_of(f);
     assert_int_equal(tamis_add_times(f, keys[0], UINT64_C(1) << 40), TAMIS_OK);
@@ -344,7 +344,7 @@ static void what_is_refused_changes_nothing(void **state)
             free_bytes(&before);
         }
         assert_true(is_whole(f));
-        assert_true(tamis_describe(f).fill > 0.9);
+        assert_true(info_of(f).fill > 0.9);
         tamis_free(f);
     }
 }
@@ -453,7 +453,7 @@ static void filters_grow_without_keys(void **state)
         for (size_t i = 0; i < n; i++)
             assert_true(tamis_has(f, keys[i]));
         assert_rate_at(f, n, &strangers);
-        assert_true(tamis_describe(f).fill > 0.35);
+        assert_true(info_of(f).fill > 0.35);
     }
     assert_true(tamis_plan_of(f)->width < plan.width);
     tamis_free(f);

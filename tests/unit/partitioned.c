@@ -128,7 +128,7 @@ static void bits_lie_where_the_format_says(void **state)
                 uint64_t key = rng_next(&r);
 
                 assert_int_equal(tamis_add(f, key), TAMIS_OK);
-                set_as_specified(expected, place(key, salt_of_seed(plan.hasher.seed)), sizes[i], k);
+                set_as_specified(expected, hash_key(key, salt_of_seed(plan.hasher.seed)), sizes[i], k);
             }
             assert_memory_equal(f->payload, expected, plan.bytes);
             free(expected);
@@ -150,7 +150,7 @@ static void what_is_told_comes_from_the_rows(void **state)
 
             bits_set_all(f->payload, &at, 1);
         }
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     assert_true(is_near(info.fpr, 0.1 * 0.5 * 0.8, 1e-12));
     assert_true(is_near(info.fill, 140.0 / 300, 1e-12));
     tamis_free(f);

@@ -165,7 +165,7 @@ static tamis_status plan_hashed(tamis_plan *p, tamis_kind kind, uint64_t keys, i
     tamis_spec spec = hashed_spec(keys, ldexp(1, -bits), 0, hash);
 
     spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 8 : 0;
-    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_SPLIT ? 20 * keys : 0;
+    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 20 * keys : 0;
     return tamis_plan_kind(p, kind, &spec);
 }
 

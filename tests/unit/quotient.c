@@ -39,7 +39,7 @@ static uint64_t key_of_print(const tamis *f, uint64_t print)
     uint64_t place = (uint64_t)((((uint128)print << 64) + all - 1) / all);
 
     assert_int_equal(scale64(place, all), print);
-    return unplace(place, f->salt);
+    return unhash_key(place, f->salt);
 }
 
 static uint64_t key_at(const tamis *f, uint64_t quotient, uint32_t remainder)
@@ -436,7 +436,7 @@ static void check_answers(walk *w)
     (void)tamis_has_many(w->f, hits, keys, 200);
     for (int i = 0; i < 200; i++) {
         uint64_t all = w->f->plan.slots << w->f->plan.width;
-        size_t held = copies(&w->m, scale64(place(keys[i], w->f->salt), all));
+        size_t held = copies(&w->m, scale64(hash_key(keys[i], w->f->salt), all));
         assert_int_equal(tamis_has(w->f, keys[i]), held > 0);
         assert_int_equal(hits[i / 64] >> i % 64 & 1, held > 0);
         assert_int_equal(tamis_count(w->f, keys[i]), held);
@@ -784,7 +784,7 @@ static void queries_end_on_any_payload(void **state)
         }
         assert_int_equal(tamis_list(f, is_counted, &listed), TAMIS_OK);
         assert_true(listed <= 2 * f->plan.slots);
-        (void)tamis_describe(f);
+        (void)info_of(f);
         (void)is_whole(f);
         tamis_free(f);
     }
