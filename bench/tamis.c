@@ -1,5 +1,5 @@
 /* tamis.c - every kind of this library as a subject, by what it says that it can do. */
-#include "tamis.h"
+#include "tamis_file.h"
 
 #include <stdio.h>
 
@@ -7,10 +7,8 @@
 
 static bool plan(tamis_plan *p, const bench_subject *s, const bench_case *c)
 {
-    tamis_spec spec = { .keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
-                        .fpr = c->fpr,
-                        .load = c->load,
-                        .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
+                                 .fpr = c->fpr, .load = c->load, .hasher.hash = TAMIS_RAW);
 
     return tamis_plan_kind(p, (tamis_kind)s->kind, &spec) == TAMIS_OK;
 }

@@ -233,11 +233,9 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 
 static tamis_builder *start(request *r)
 {
-    tamis_build_options options = { .memory = memory_for_builder(r),
-                                    .threads = r->source.threads,
-                                    .dir = r->tmp,
-                                    .progress = store_progress,
-                                    .ctx = &r->keys };
+    const tamis_build_options options =
+        TAMIS_BUILD_OPTIONS(.memory = memory_for_builder(r), .threads = r->source.threads,
+                            .dir = r->tmp, .progress = store_progress, .ctx = &r->keys);
     tamis_builder *b;
     tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
 
@@ -262,19 +260,6 @@ static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *p
     return TAMIS_OK;
 }
 
-static tamis_status save_solved(const request *r, tamis_builder *b, tamis_plan *plan)
-{
-    tamis *f;
-    tamis_status status = store_build(b, r->out);
-
-    if (status)
-        return status;
-    f = store_map(r->out);
-    *plan = *tamis_plan_of(f);
-    tamis_free(f);
-    return TAMIS_OK;
-}
-
 static void fill(request *r, tamis_builder *b)
 {
     char *universe[] = { r->universe, NULL };
@@ -289,7 +274,7 @@ static void fill(request *r, tamis_builder *b)
 
 static int run(args *a)
 {
-    request r = { 0 };
+    request r = { .wish.spec = TAMIS_SPEC() };
     tamis_plan plan;
 
     read_options(&r, a);
@@ -302,7 +287,7 @@ static int run(args *a)
     tamis_builder *b = start(&r);
     fill(&r, b);
     bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
-    tamis_status status = (adds ? save_added : save_solved)(&r, b, &plan);
+    tamis_status status = adds ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
     if (status)
         refuse(&r, status, r.keys);
     tamis_builder_free(b);

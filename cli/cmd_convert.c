@@ -7,20 +7,6 @@
 
 enum { OPTION_TO = OPTION_OWN };
 
-/* What a kind is made by, and of which kinds. */
-typedef struct conversion {
-    tamis_kind to;
-    unsigned needs; /* ability of the kind that it is made of; 0: make() knows */
-    tamis_status (*make)(tamis **out, const tamis *f, const tamis_allocator *a);
-} conversion;
-
-static const conversion conversions[] = {
-    { TAMIS_BLOOM, TAMIS_CAN_CONVERT, tamis_reduce },
-    { TAMIS_COMPRESSED, 0, tamis_compress },
-};
-
-enum { N_CONVERSIONS = sizeof conversions / sizeof *conversions };
-
 static tamis_kind kind_named(const args *a)
 {
     tamis_kind kind;
@@ -30,50 +16,38 @@ static tamis_kind kind_named(const args *a)
     return kind;
 }
 
-static const conversion *conversion_to(tamis_kind kind)
+static tamis *converted(const tamis *f, tamis_kind to, const char *path)
 {
-    for (size_t i = 0; i < N_CONVERSIONS; i++)
-        if (conversions[i].to == kind)
-            return &conversions[i];
-    die(CODE_USAGE, "convert: no filter becomes %s without its keys", tamis_kind_name(kind));
-}
-
-static tamis *converted(const tamis *f, const conversion *c, const char *path)
-{
+    tamis_kind from = tamis_plan_of(f)->kind;
     tamis *made;
 
-    if (c->needs)
-        abilities_require(tamis_plan_of(f)->kind, c->needs, path);
-    tamis_status status = c->make(&made, f, NULL);
+    abilities_require(from, TAMIS_CAN_CONVERT, path);
+    tamis_status status = tamis_convert(&made, to, f, NULL);
     if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "%s: %s filters do not become %s", path,
-            tamis_kind_name(tamis_plan_of(f)->kind), tamis_kind_name(c->to));
+        die(CODE_USAGE, "%s: %s filters do not become %s", path, tamis_kind_name(from),
+            tamis_kind_name(to));
     if (status)
         die_status("convert", path, status);
-    tamis_kind kind = tamis_plan_of(made)->kind;
-    if (kind != c->to)
-        die(CODE_USAGE, "%s: %s filters become %s, not %s", path,
-            tamis_kind_name(tamis_plan_of(f)->kind), tamis_kind_name(kind), tamis_kind_name(c->to));
     return made;
 }
 
 static int run(args *a)
 {
     const char *out = NULL, *path;
-    const conversion *c = NULL;
+    tamis_kind to = TAMIS_NO_KIND;
 
     for (int letter; (letter = args_next(a)) != -1;)
         if (letter == 'o')
             out = a->value;
         else
-            c = conversion_to(kind_named(a));
+            to = kind_named(a);
     path = args_operands(a, 1, 1, "the FILE to convert")[0];
-    if (!out || !c)
+    if (!out || !to)
         args_refuse(a, "give -o OUT and --to KIND");
     store_check_target(out);
     lock_output(out);
 
-    tamis *f = store_load(path), *made = converted(f, c, path);
+    tamis *f = store_load(path), *made = converted(f, to, path);
     tamis_free(f);
     store_save(made, out);
     tamis_free(made);

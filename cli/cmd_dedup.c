@@ -247,7 +247,7 @@ static void warn_if_crowded(const dedup *d)
 
 static int run(args *a)
 {
-    dedup d = { .kind = TAMIS_SCALABLE, .spec = { .keys = 1000000, .fpr = 1e-6 } };
+    dedup d = { .kind = TAMIS_SCALABLE, .spec = TAMIS_SPEC(.keys = 1000000, .fpr = 1e-6) };
     pipeline p = { .take_batch = keep_batch, .finish_chunk = finish_chunk, .ctx = &d };
     source s;
 

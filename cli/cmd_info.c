@@ -62,7 +62,7 @@ static const double FAR_ABOVE = 2;
 static const char *warning(const subject *s)
 {
     /* Sketches are for counts, whose error is a share of them. */
-    if (tamis_plan_error(&s->info.plan) > 0)
+    if (s->info.plan.error > 0)
         return NULL;
     if (store_is_crowded(&s->info))
         return "it holds more keys than planned and its false positive rate is too high; build it "
@@ -76,7 +76,7 @@ static const char *warning(const subject *s)
 
 static bool has_ceiling(const tamis_info *i)
 {
-    return tamis_plan_ceiling(&i->plan) != UINT64_MAX;
+    return i->plan.ceiling != UINT64_MAX;
 }
 
 /* ---- Text -------------------------------------------------------------- */
@@ -94,11 +94,10 @@ static void print_text(const subject *s)
     printf("fill      %.2f %%%s\n", i->fill * 100, s->has_slots ? " of the slots" : "");
     printf("rate now  %.4g\n", i->fpr);
     if (has_ceiling(i))
-        printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated,
-               tamis_plan_ceiling(p));
-    if (tamis_plan_error(p) > 0)
-        printf("error     %.4g of all adds: counts are up to %.0f too high\n", tamis_plan_error(p),
-               floor(tamis_plan_error(p) * (double)i->count));
+        printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated, p->ceiling);
+    if (p->error > 0)
+        printf("error     %.4g of all adds: counts are up to %.0f too high\n", p->error,
+               floor(p->error * (double)i->count));
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
@@ -117,8 +116,8 @@ static void print_plan_json(json *j, const subject *s)
     json_open(j, "plan", '{');
     json_count(j, "keys", p->capacity);
     json_real(j, "fpr", p->fpr);
-    if (tamis_plan_error(p) > 0)
-        json_real(j, "error", tamis_plan_error(p));
+    if (p->error > 0)
+        json_real(j, "error", p->error);
     json_count(j, "bytes", p->bytes);
     json_real(j, "bits_per_key", bits_per_key(p));
     json_count(j, "slots", p->slots);
@@ -134,7 +133,7 @@ static void print_json(json *j, const subject *s)
     json_open(j, NULL, '{');
     json_text(j, "file", s->path);
     json_text(j, "kind", tamis_kind_name(s->info.plan.kind));
-    json_abilities(j, "abilities", tamis_kind_can(s->info.plan.kind));
+    json_abilities(j, "abilities", tamis_plan_can(&s->info.plan));
     print_plan_json(j, s);
     json_count(j, "keys", s->info.count);
     json_real(j, "distinct", s->info.cardinality);
@@ -168,7 +167,8 @@ static tamis_status study(subject *s, const char *path)
     if (status)
         return status;
     s->path = path;
-    s->info = tamis_describe(f);
+    s->info.size = sizeof s->info;
+    tamis_get_info(f, &s->info);
     s->image_bytes = tamis_image_size(f);
     s->is_counted = counts_distinct(s->info.plan.kind);
     s->has_slots = (tamis_kind_can(s->info.plan.kind) & TAMIS_CAN_RESIZE) != 0;

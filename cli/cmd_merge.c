@@ -91,9 +91,10 @@ static bool add_listed(void *ctx, uint64_t key, uint64_t count)
 /* Adding up what each holds keeps room for all, and the largest capacity room to grow. */
 static void widen(tamis_spec *spec, uint64_t *held, const tamis *f)
 {
-    tamis_info info = tamis_describe(f);
-    bool is_indexed = (tamis_kind_can(info.plan.kind) & TAMIS_IS_INDEXED) != 0;
+    tamis_info info = { .size = sizeof info };
 
+    tamis_get_info(f, &info);
+    bool is_indexed = (tamis_kind_can(info.plan.kind) & TAMIS_IS_INDEXED) != 0;
     *held += info.count;
     if (spec->keys < info.plan.capacity)
         spec->keys = info.plan.capacity;
@@ -105,7 +106,7 @@ static tamis *make_room(char **paths)
 {
     tamis *first = store_load(paths[0]), *f;
     tamis_plan plan = *tamis_plan_of(first);
-    tamis_spec spec = { .hasher = plan.hasher };
+    tamis_spec spec = TAMIS_SPEC(.hasher = plan.hasher);
     tamis_status status;
     uint64_t held = 0;
 

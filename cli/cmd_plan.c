@@ -101,7 +101,7 @@ enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE, OPTION_WIRE };
 
 static int run(args *a)
 {
-    wish w = { 0 };
+    wish w = { .spec = TAMIS_SPEC() };
     void (*print)(const tamis_plan *plans, size_t n, const tamis_spec *spec) = print_table;
     tamis_plan *plans;
     size_t n;

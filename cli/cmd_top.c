@@ -188,7 +188,7 @@ static void say_doubts(const candidate *best, size_t shown, const candidate *nex
 
 static int run(args *a)
 {
-    request r = { .k = DEFAULT_K };
+    request r = { .wish.spec = TAMIS_SPEC(), .k = DEFAULT_K };
     counting c = { 0 };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
     size_t n;

@@ -4,6 +4,7 @@
 #include "disk.h"
 #include "message.h"
 #include "progress.h"
+#include "tamis_disk.h"
 
 /* What the program takes besides: itself, and what each thread reads and hashes. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
@@ -41,7 +42,7 @@ static uint64_t memory_for_keys(uint64_t memory, const source *s)
 /* Others that change it are waited for. */
 static tamis_disk *open_when_free(const char *path, uint64_t memory)
 {
-    const tamis_disk_options o = { .memory = memory, .progress = show_merge };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = memory, .progress = show_merge);
     const struct timespec pause = { 0, 20 * 1000 * 1000 };
     tamis_disk *d;
     tamis_status status;

@@ -22,10 +22,9 @@ static void check(const filling *fill, tamis_status status)
 
 static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
 {
-    bool added;
-
     for (size_t i = 0; i < n; i++)
-        check(fill, tamis_add_absent(fill->filter, &added, keys[i]));
+        if (!tamis_has(fill->filter, keys[i]))
+            check(fill, tamis_add(fill->filter, keys[i]));
 }
 
 static void add_chunk(void *ctx, job *j)

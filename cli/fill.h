@@ -3,6 +3,7 @@
 #define TAMIS_CLI_FILL_H
 
 #include "pipeline.h"
+#include "tamis_builder.h"
 
 /* Adds the keys of all inputs, or only those not found; `path` is for messages. Returns how many
  * lines were read. */

@@ -146,14 +146,14 @@ bool store_progress(void *ctx, uint64_t done, uint64_t total)
     return stopped_by == 0;
 }
 
-tamis_status store_build(tamis_builder *b, const char *path)
+tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
 {
     tamis_status status;
 
     catch (SIGINT);
     catch (SIGTERM);
     catch (SIGHUP);
-    status = tamis_builder_save(b, path);
+    status = tamis_builder_save(b, path, plan);
     progress_erase();
     /* Whoever waits for this program is to see that the signal ended it. */
     if (stopped_by) {
@@ -168,7 +168,7 @@ tamis_status store_build(tamis_builder *b, const char *path)
 bool store_is_crowded(const tamis_info *info)
 {
     /* Sketches are for counts, and windows forget what is too much. */
-    if (tamis_plan_error(&info->plan) > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
+    if (info->plan.error > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
         return false;
     /* Keys given twice are counted twice, and do no harm: so the rate decides. */
     return info->count > info->plan.capacity && info->fpr > info->plan.fpr;
@@ -176,8 +176,9 @@ bool store_is_crowded(const tamis_info *info)
 
 void store_warn_if_crowded(const tamis *f, const char *path)
 {
-    tamis_info info = tamis_describe(f);
+    tamis_info info = { .size = sizeof info };
 
+    tamis_get_info(f, &info);
     if (store_is_crowded(&info))
         say("%s holds %" PRIu64 " keys and was planned for %" PRIu64 ": its false positive rate is "
             "now %.3g, not %.3g; build it with a larger -n",

@@ -2,7 +2,7 @@
 #ifndef TAMIS_CLI_STORE_H
 #define TAMIS_CLI_STORE_H
 
-#include "tamis.h"
+#include "tamis_builder.h"
 
 tamis *store_load(const char *path);
 /* Also waits until no other tamis changes the file, and keeps them off until the program ends. */
@@ -16,8 +16,9 @@ void store_catch_truncation(void);
 void store_check_target(const char *path);
 /* No signal from the keyboard or from kill stops it half-way. */
 void store_save(const tamis *f, const char *path);
-/* Finishes into a file. A signal from the keyboard or from kill stops it, and leaves nothing. */
-tamis_status store_build(tamis_builder *b, const char *path);
+/* Finishes into a file and tells its plan. A signal from the keyboard or from kill stops it, and
+ * leaves nothing. */
+tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan);
 /* For a builder that store_build() finishes; `ctx` points to how many keys there are, as uint64_t.
  */
 tamis_progress store_progress;

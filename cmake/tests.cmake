@@ -3,7 +3,7 @@
 #   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the checked library
 #   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
-#   tools/*, include/tamis.h                          checks of the sources themselves
+#   tools/*, include/*.h                              checks of the sources themselves
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
@@ -116,14 +116,13 @@ foreach(source IN LISTS fuzzers)
     endif()
 endforeach()
 
-# ---- The header alone ----------------------------------------------------------------------------
+# ---- Each header alone ---------------------------------------------------------------------------
 
 set(strict -Wall -Wextra -pedantic -Werror -fsyntax-only)
-tamis_test(header.c11 ${CMAKE_C_COMPILER} -std=c11 ${strict} -x c
-           ${PROJECT_SOURCE_DIR}/include/tamis.h)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+tamis_test(header.c11 ${CMAKE_C_COMPILER} -std=c11 ${strict} -x c ${headers})
 foreach(standard c++11 c++20)
-    tamis_test(header.${standard} ${CXX_COMPILER} -std=${standard} ${strict} -x c++
-               ${PROJECT_SOURCE_DIR}/include/tamis.h)
+    tamis_test(header.${standard} ${CXX_COMPILER} -std=${standard} ${strict} -x c++ ${headers})
 endforeach()
 
 # ---- The sources and what is made of them --------------------------------------------------------

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tamis.h"
+#include "tamis_file.h"
 
 static const double FPR = 0.01;
 
@@ -196,7 +196,7 @@ static bool is_indexed(tamis_kind kind)
 
 static tamis_status plan_kind(tamis_plan *plan, tamis_kind kind, size_t n)
 {
-    tamis_spec spec = { .keys = n, .fpr = FPR };
+    tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = FPR);
 
     if (is_indexed(kind)) {
         spec.keys = (uint64_t)((double)n / FPR);

@@ -22,7 +22,7 @@ static const char *const MEANING[OUTCOMES] = {
     "no, store read in vain",
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "guard: %s\n", what);
     exit(1);
@@ -81,7 +81,7 @@ static bool add_line(void *ctx, const char *line)
 
 static tamis *guard_for(const char *path)
 {
-    tamis_spec spec = { .fpr = 0.01 };
+    tamis_spec spec = TAMIS_SPEC(.fpr = 0.01);
     tamis_plan plan;
     tamis *f;
 

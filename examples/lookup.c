@@ -22,7 +22,7 @@ static uint64_t key_of(const tamis_hasher *hasher, unsigned i)
 
 static tamis_status make_map(tamis **map)
 {
-    tamis_spec spec = { .keys = ACCOUNTS, .fpr = 0.01, .value_bits = 4 };
+    tamis_spec spec = TAMIS_SPEC(.keys = ACCOUNTS, .fpr = 0.01, .value_bits = 4);
     tamis_plan plan;
     tamis_status status = tamis_plan_kind(&plan, TAMIS_MAP, &spec);
 
@@ -32,13 +32,14 @@ static tamis_status make_map(tamis **map)
 /* The first accounts are the closed ones. */
 static tamis_status make_cascade(tamis **closed)
 {
-    tamis_spec spec = { .keys = CLOSED, .universe = ACCOUNTS };
+    tamis_spec spec = TAMIS_SPEC(.keys = CLOSED, .universe = ACCOUNTS);
     tamis_plan plan;
     tamis_status status = tamis_plan_kind(&plan, TAMIS_CASCADE, &spec);
 
     if (status)
         return status;
-    return tamis_build_excluding(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED, NULL);
+    return tamis_build_excluding(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED,
+                                 NULL);
 }
 
 static unsigned count_errors(const tamis *map, const tamis *closed)

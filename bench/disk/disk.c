@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "tamis.h"
+#include "tamis_disk.h"
 
 enum { BATCH = 4096, LOOKUPS = 2000 };
 
@@ -52,7 +52,7 @@ static void fill(uint64_t *keys, uint64_t first, size_t n, int odd)
 
 static void make(tamis_kind kind, const char *path, uint64_t bytes)
 {
-    const tamis_spec spec = { .fpr = 0x1p-8, .max_bytes = bytes, .hasher = { .hash = TAMIS_RAW } };
+    const tamis_spec spec = TAMIS_SPEC(.fpr = 0x1p-8, .max_bytes = bytes, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
     tamis_status status = tamis_plan_kind(&plan, kind, &spec);
@@ -75,7 +75,7 @@ typedef struct store {
 
 static store open_store(tamis_kind kind, const char *path, uint64_t memory)
 {
-    const tamis_disk_options o = { .memory = memory };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = memory);
     store s = { NULL, NULL };
     tamis_status status = tamis_kind_can(kind) & TAMIS_CAN_RESIZE
                               ? tamis_disk_open(&s.disk, path, &o)

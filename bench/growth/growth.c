@@ -133,7 +133,7 @@ static void grow(const char *name, tamis *f, uint64_t to)
 
 int main(int argc, char **argv)
 {
-    tamis_spec spec = { .can = TAMIS_CAN_GROW, .hasher = { .hash = TAMIS_RAW } };
+    tamis_spec spec = TAMIS_SPEC(.can = TAMIS_CAN_GROW, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis_kind kind;
     tamis *f;
