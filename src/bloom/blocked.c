@@ -32,7 +32,8 @@ static block *block_of(const tamis *f, uint64_t h)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 && p->hashes == WORDS;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 &&
+              p->hashes == WORDS && has_no_options(p);
 
     return ok ? p->slots * sizeof(block) : 0;
 }
@@ -63,10 +64,11 @@ static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, u
 
 #include "bloom/blocked_many.h"
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t h = hash_key(key, f->salt);
 
+    (void)times;
     block_add(block_of(f, h), (uint32_t)h);
     f->count++;
     return TAMIS_OK;
@@ -100,8 +102,9 @@ static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys
 }
 
 /* Block b of the large filter falls on b / by of the small one: see scale64(). */
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status move(tamis *f, const tamis *g)
 {
+    uint64_t by = g->plan.slots / f->plan.slots;
     block *to = f->payload;
     const block *from = g->payload;
 
@@ -109,6 +112,8 @@ static void fold(tamis *f, const tamis *g, uint64_t by)
         for (uint64_t j = 0; j < by; j++, from++)
             for (int w = 0; w < WORDS; w++)
                 to->word[w] |= from->word[w];
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
 static void measure(const tamis *f, tamis_info *info)
@@ -120,22 +125,22 @@ static void measure(const tamis *f, tamis_info *info)
     info->cardinality = m.keys;
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__blocked_avx2;
+        tamis__blocked_use_avx2(&f->ops);
 #elif defined(__aarch64__)
     if (cpu & TAMIS_CPU_NEON)
-        return &tamis__blocked_neon;
-#endif
+        tamis__blocked_use_neon(&f->ops);
+#else
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
+#endif
 }
 
 const tamis_ops tamis__blocked = {
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -144,8 +149,9 @@ const tamis_ops tamis__blocked = {
     .add = add,
     .merge = bits_merge,
     .intersect = bits_intersect,
-    .fold = fold,
+    .for_cpu = for_cpu,
+    .move = move,
+    .has_many = has_many,
+    .add_many = add_many,
     .add_concurrent = add_concurrent,
-    .only_sets_bits = true,
-    .batch = batch,
 };

@@ -16,6 +16,7 @@ typedef union {
 static const uint32_t SALT[WORDS] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
 
-extern const tamis_batch tamis__blocked_avx2, tamis__blocked_neon;
+void tamis__blocked_use_avx2(tamis_ops *ops);
+void tamis__blocked_use_neon(tamis_ops *ops);
 
 #endif

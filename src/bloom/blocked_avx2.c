@@ -5,4 +5,9 @@
 
 #include "bloom/blocked_many.h"
 
-const tamis_batch tamis__blocked_avx2 = { .has = has, .has_many = has_many, .add_many = add_many };
+void tamis__blocked_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->add_many = add_many;
+}

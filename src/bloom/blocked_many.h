@@ -6,8 +6,8 @@
  * are on their way from memory. */
 #include "bloom/group.h"
 
-/* Readers may run beside add_concurrent(). Words are read whole on every machine with vectors, and a
- * bit that shows a moment later is no harm; the race detector cannot know that. */
+/* Readers may run beside add_concurrent(). Words are read whole on every machine with vectors, and
+ * a bit that shows a moment later is no harm; the race detector cannot know that. */
 #ifndef KERNEL_READS
 #define KERNEL_READS
 #endif
@@ -116,7 +116,9 @@ static inline void add_one(block *b, uint32_t x, tally *t)
     t->counted += block_add(b, x);
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     f->count += change_many(f, keys, n, add_one).counted;
+    *added = n;
+    return TAMIS_OK;
 }

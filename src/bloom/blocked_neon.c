@@ -48,4 +48,9 @@ static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, u
 
 #include "bloom/blocked_many.h"
 
-const tamis_batch tamis__blocked_neon = { .has = has, .has_many = has_many, .add_many = add_many };
+void tamis__blocked_use_neon(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->add_many = add_many;
+}

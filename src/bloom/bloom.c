@@ -30,7 +30,7 @@ static geometry shape(const tamis *f)
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 60 && p->width == 0 && p->hashes > 0 &&
-              p->hashes <= MAX_HASHES;
+              p->hashes <= MAX_HASHES && has_no_options(p);
 
     return ok ? bytes_of_bits(p->slots) : 0;
 }
@@ -40,9 +40,11 @@ static uint64_t bytes(const tamis_plan *p)
 #include "bloom/scattered.h"
 
 /* Position p of the large array falls on p / by of the small one: see scale64(). */
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status move(tamis *f, const tamis *g)
 {
-    fold_row(f->payload, 0, g->payload, 0, g->plan.slots, by);
+    fold_row(f->payload, 0, g->payload, 0, g->plan.slots, g->plan.slots / f->plan.slots);
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
 static const char *verify(const tamis *f)
@@ -61,6 +63,7 @@ static void measure(const tamis *f, tamis_info *info)
 }
 
 const tamis_ops tamis__bloom = {
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -70,8 +73,8 @@ const tamis_ops tamis__bloom = {
     .add = add,
     .merge = bits_merge,
     .intersect = bits_intersect,
-    .fold = fold,
+    .move = move,
+    .has_many = has_many,
+    .add_many = add_many,
     .add_concurrent = add_concurrent,
-    .only_sets_bits = true,
-    .batch = batch,
 };

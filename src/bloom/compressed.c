@@ -25,6 +25,8 @@
 #include "bloom/bits.h"
 #include "bloom/classic.h"
 #include "bloom/coder.h"
+#include "bloom/conversions.h"
+#include "bloom/family.h"
 #include "bloom/wire.h"
 #include "filter.h"
 
@@ -62,7 +64,7 @@ static layout layout_of(const tamis_plan *p)
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
-              p->hashes <= MAX_HASHES;
+              p->hashes <= MAX_HASHES && has_no_options(p);
 
     if (!ok || layout_of(p).codes > (uint64_t)p->width * WORD)
         return 0;
@@ -142,9 +144,15 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return size_for_bits(p, most_bits(p, n));
 }
 
-static void enlarge(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
-    p->width += p->width / 16 + 1;
+    uint32_t more = p->width / 16 + 1;
+
+    (void)keys;
+    if (p->width > UINT32_MAX - more)
+        return TAMIS_RANGE;
+    p->width += more;
+    return TAMIS_OK;
 }
 
 /* ---- Writing ----------------------------------------------------------- */
@@ -193,25 +201,29 @@ static bool write_all(uint8_t *payload, const layout *l, const uint8_t *bits)
     return true;
 }
 
-static size_t scratch_size(const tamis_plan *p, size_t n)
+static size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
+    (void)stage;
     (void)n;
     return bytes_of_bits(p->slots);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *scratch)
+static tamis_status solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                          size_t *n, void *bits)
 {
+    const tamis_plan *p = &f->plan;
     layout l = layout_of(p);
+    uint64_t *hashes = items;
 
+    (void)stage;
     *n = tamis__sort_unique(hashes, *n);
-    memset(scratch, 0, bytes_of_bits(p->slots));
+    memset(bits, 0, bytes_of_bits(p->slots));
     for (size_t i = 0; i < *n; i++)
         for (uint32_t k = 0; k < p->hashes; k++) {
-            set_bit(scratch, scale64(hashes[i], p->slots));
+            set_bit(bits, scale64(hashes[i], p->slots));
             hashes[i] = next_probe(hashes[i]);
         }
-    return write_all(part, &l, scratch) ? TAMIS_OK : TAMIS_FULL;
+    return write_all(part, &l, bits) ? TAMIS_OK : TAMIS_FULL;
 }
 
 /* ---- Reading ----------------------------------------------------------- */
@@ -294,7 +306,7 @@ static bool has(const tamis *f, uint64_t key)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-enum { TOGETHER_BITS = 11, TOGETHER = 1 << TOGETHER_BITS };
+enum { TOGETHER_BITS = 7, TOGETHER = 1 << TOGETHER_BITS };
 
 /* Round by round, in the order of their bits: a block is decoded once for all keys that have a bit
  * there. Positions have 48 bits: the number of the key fits below. */
@@ -336,14 +348,6 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
     return found;
 }
 
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 /* ---- The whole filter -------------------------------------------------- */
 
 static void set_all(uint8_t *bits, uint64_t n)
@@ -358,34 +362,57 @@ static void flip_bit(uint8_t *bits, uint64_t pos)
     bits[pos / 8] ^= (uint8_t)(1u << pos % 8);
 }
 
-/* Into the Bloom filter of the same slots and hashes. */
-static void reduce(tamis *f, const tamis *g)
+tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a)
 {
-    probing p = probing_of(g);
+    probing p = probing_of(f);
+    tamis_status status = tamis__new_bloom(out, to, f, a);
 
+    if (status)
+        return status;
     if (p.m.inverted)
-        set_all(f->payload, p.l.slots);
+        set_all((*out)->payload, p.l.slots);
     for (uint64_t i = 0; i < p.l.blocks && !p.m.certain; i++) {
         reader r = read_block(p.payload, &p.l, i);
         for (read_on(&r, &p.m); !r.done; read_on(&r, &p.m))
-            flip_bit(f->payload, first_of(&p.l, i) + r.walk.at);
+            flip_bit((*out)->payload, first_of(&p.l, i) + r.walk.at);
     }
+    return TAMIS_OK;
 }
 
-static tamis_status fit(tamis_plan *p, const tamis *g)
+/* TAMIS_FULL: the plan is too small. */
+static tamis_status write_new(tamis **out, const tamis_plan *p, const tamis *bloom,
+                              const tamis_allocator *a)
 {
-    double m = (double)p->slots;
+    layout l = layout_of(p);
+    tamis_status status = tamis_new(out, p, a);
 
-    if (p->slots >= MAX_SLOTS)
+    if (status)
+        return status;
+    (*out)->count = bloom->count;
+    if (write_all((*out)->payload, &l, bloom->payload))
+        return TAMIS_OK;
+    tamis_free(*out);
+    return TAMIS_FULL;
+}
+
+tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a)
+{
+    tamis_plan p = f->plan;
+    double m = (double)p.slots;
+
+    if (p.slots >= MAX_SLOTS)
         return TAMIS_RANGE;
-    return size_for_bits(p, m * entropy((double)count_ones(g->payload, g->plan.bytes) / m));
-}
-
-static tamis_status pack(tamis *f, const tamis *g)
-{
-    layout l = layout_of(&f->plan);
-
-    return write_all(f->payload, &l, g->payload) ? TAMIS_OK : TAMIS_FULL;
+    tamis_status status =
+        size_for_bits(&p, m * entropy((double)count_ones(f->payload, p.bytes) / m));
+    for (p.kind = to; !status; status = resize(&p, 0)) {
+        p.bytes = bytes(&p);
+        status = write_new(out, &p, f, a);
+        if (status != TAMIS_FULL)
+            return status;
+    }
+    return status;
 }
 
 static const char *verify_block(const probing *p, uint64_t block, uint64_t *coded)
@@ -403,14 +430,6 @@ static const char *verify_block(const probing *p, uint64_t block, uint64_t *code
     return is_read_to_end(&r.coder, r.start) ? NULL : "a block does not decode to its end";
 }
 
-static bool is_zero(const uint8_t *from, const uint8_t *end)
-{
-    while (from < end)
-        if (*from++)
-            return false;
-    return true;
-}
-
 static const char *verify_index(const probing *p)
 {
     uint64_t end = start_of(p->payload, &p->l, p->l.blocks);
@@ -426,7 +445,7 @@ static const char *verify_index(const probing *p)
             return "a base is not where its first block starts";
     if (start_of(p->payload, &p->l, 0))
         return "the first block does not come first";
-    return is_zero(codes + end, codes + p->l.room) ? NULL : "bytes behind the codes are set";
+    return bytes_are_zero(codes + end, codes + p->l.room) ? NULL : "bytes behind the codes are set";
 }
 
 static const char *verify(const tamis *f)
@@ -450,19 +469,16 @@ static void measure(const tamis *f, tamis_info *info)
     info->fpr = pow(fmin(1, (double)le64(f->payload) / m), f->plan.hashes);
 }
 
-static const tamis_solver solver = { scratch_size, solve, enlarge };
-
 const tamis_ops tamis__compressed = {
+    .traits = TAMIS_TRAIT_ONE_PART,
     .plan = plan,
     .bytes = bytes,
     .has = has,
     .rate = rate,
     .verify = verify,
     .measure = measure,
-    .solver = &solver,
-    .whole = true,
-    .reduce = reduce,
-    .fit = fit,
-    .pack = pack,
-    .batch = batch,
+    .resize = resize,
+    .solve = solve,
+    .scratch = scratch,
+    .has_many = has_many,
 };

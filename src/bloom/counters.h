@@ -147,9 +147,9 @@ static inline counters_tally counters_tell(const tamis *f)
     return t;
 }
 
-static inline uint64_t counters_ceiling(const tamis_plan *p)
+static inline tamis_limits counters_limits(const tamis_plan *p)
 {
-    return counter_max(p->width);
+    return (tamis_limits){ .ceiling = counter_max(p->width) };
 }
 
 /* Whoever removes strangers that are taken for keys may remove more than was added. */

@@ -23,7 +23,9 @@
 
 #include "bloom/bits.h"
 #include "bloom/classic.h"
+#include "bloom/conversions.h"
 #include "bloom/counters.h"
+#include "bloom/family.h"
 #include "filter.h"
 
 static geometry shape(const tamis *f)
@@ -41,7 +43,7 @@ static bool width_is_possible(uint32_t width)
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && width_is_possible(p->width) &&
-              p->hashes > 0 && p->hashes <= MAX_HASHES;
+              p->hashes > 0 && p->hashes <= MAX_HASHES && has_no_options(p);
 
     return ok ? bytes_of_bits(p->slots * p->width) : 0;
 }
@@ -174,10 +176,12 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     places p;
 
+    if (times > 1)
+        return add_times(f, key, times);
     find_places(&p, f, key);
     add_once(f, &p);
     return TAMIS_OK;
@@ -198,10 +202,12 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     return TAMIS_OK;
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     places p;
 
+    if (times > 1)
+        return remove_times(f, key, times);
     find_places(&p, f, key);
     return remove_once(f, &p) ? TAMIS_OK : TAMIS_ABSENT;
 }
@@ -249,9 +255,10 @@ static inline bool add_each(tamis *f, const places *p)
     return true;
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    change_many(f, keys, n, add_each);
+    *added = change_many(f, keys, n, add_each);
+    return TAMIS_OK;
 }
 
 static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
@@ -286,32 +293,29 @@ static void touch(const tamis *f, uint64_t key)
         fetch_slot(f->payload, shape(f), pos[i]);
 }
 
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = {
-        .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-    };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 /* ---- The whole filter -------------------------------------------------- */
 
-static void reduce(tamis *f, const tamis *g)
+tamis_status tamis__counting_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                      const tamis_allocator *a)
 {
-    for (uint64_t i = 0; i < g->plan.slots; i++)
-        if (counter_get(g->payload, g->plan.width, i))
-            set_bit(f->payload, i);
+    tamis_status status = tamis__new_bloom(out, to, f, a);
+
+    if (status)
+        return status;
+    for (uint64_t i = 0; i < f->plan.slots; i++)
+        if (counter_get(f->payload, f->plan.width, i))
+            set_bit((*out)->payload, i);
+    return TAMIS_OK;
 }
 
-static void follow(tamis *f, const tamis *g, uint64_t key)
+void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key)
 {
     uint64_t pos[MAX_HASHES];
 
-    positions(pos, g, shape(g), key);
-    for (uint32_t i = 0; i < g->plan.hashes; i++)
-        put_bit_seen(f->payload, pos[i], counter_get(g->payload, g->plan.width, pos[i]) != 0);
+    positions(pos, from, shape(from), key);
+    for (uint32_t i = 0; i < from->plan.hashes; i++)
+        put_bit_seen(to->payload, pos[i],
+                     counter_get(from->payload, from->plan.width, pos[i]) != 0);
 }
 
 static const char *verify(const tamis *f)
@@ -332,6 +336,7 @@ static void measure(const tamis *f, tamis_info *info)
 }
 
 const tamis_ops tamis__counting = {
+    .traits = TAMIS_TRAIT_COUNTER_BITS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -341,15 +346,12 @@ const tamis_ops tamis__counting = {
     .add = add,
     .remove = remove_key,
     .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = counters_ceiling,
-    .counter_bits = true,
+    .limits = counters_limits,
     .merge = counters_merge,
     .intersect = counters_intersect,
-    .reduce = reduce,
-    .follow = follow,
     .add_concurrent = add_concurrent,
     .touch = touch,
-    .batch = batch,
+    .has_many = has_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
 };

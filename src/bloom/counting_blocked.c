@@ -22,6 +22,7 @@
 
 #include "base/cpu.h"
 #include "bloom/counters.h"
+#include "bloom/family.h"
 #include "bloom/group.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -29,7 +30,7 @@
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTER_BITS &&
-              p->hashes == WORDS;
+              p->hashes == WORDS && has_no_options(p);
 
     return ok ? p->slots * sizeof(block) : 0;
 }
@@ -182,10 +183,12 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t h = hash_key(key, f->salt);
 
+    if (times > 1)
+        return add_times(f, key, times);
     f->count += block_add(block_of(f, h), (uint32_t)h);
     return TAMIS_OK;
 }
@@ -204,10 +207,12 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     return removed(f, block_lower(block_of(f, h), (uint32_t)h, times), times);
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t h = hash_key(key, f->salt);
 
+    if (times > 1)
+        return remove_times(f, key, times);
     return removed(f, block_remove(block_of(f, h), (uint32_t)h), 1);
 }
 
@@ -231,8 +236,9 @@ static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys
 
 /* Line l of the large filter falls on l / by of the small one (see scale64()), and each of its
  * counters on the same of that: what is summed up are keys of both. */
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status move(tamis *f, const tamis *g)
 {
+    uint64_t by = g->plan.slots / f->plan.slots;
     block *to = f->payload;
     const block *from = g->payload;
 
@@ -241,6 +247,8 @@ static void fold(tamis *f, const tamis *g, uint64_t by)
             for (int w = 0; w < WORDS; w++)
                 to->word[w] = LE_SWAP64(
                     lanes_sum(LE_SWAP64(to->word[w]), LE_SWAP64(from->word[w]), COUNTER_BITS));
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
 static double rate_in(const block *b)
@@ -272,21 +280,19 @@ static void touch(const tamis *f, uint64_t key)
     __builtin_prefetch(block_of(f, hash_key(key, f->salt)), 0, 3);
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = {
-        .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-    };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__counting_blocked_avx2;
-#endif
+        tamis__counting_blocked_use_avx2(&f->ops);
+#else
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
+#endif
 }
 
 const tamis_ops tamis__counting_blocked = {
+    .traits = TAMIS_TRAIT_COUNTER_BITS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -295,14 +301,14 @@ const tamis_ops tamis__counting_blocked = {
     .add = add,
     .remove = remove_key,
     .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = counters_ceiling,
-    .counter_bits = true,
+    .limits = counters_limits,
     .merge = counters_merge,
     .intersect = counters_intersect,
-    .fold = fold,
+    .move = move,
+    .has_many = has_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
     .add_concurrent = add_concurrent,
     .touch = touch,
-    .batch = batch,
+    .for_cpu = for_cpu,
 };

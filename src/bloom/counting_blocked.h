@@ -14,6 +14,6 @@ typedef struct {
 /* What became of a key that was to be removed. */
 typedef enum { ABSENT, FORGOTTEN, STUCK } removal;
 
-extern const tamis_batch tamis__counting_blocked_avx2;
+void tamis__counting_blocked_use_avx2(tamis_ops *ops);
 
 #endif

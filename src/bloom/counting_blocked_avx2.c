@@ -120,6 +120,10 @@ static inline removal block_remove(block *b, uint32_t x)
 
 #include "bloom/counting_blocked_many.h"
 
-const tamis_batch tamis__counting_blocked_avx2 = {
-    .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-};
+void tamis__counting_blocked_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->add_many = add_many;
+    ops->remove_many = remove_many;
+}

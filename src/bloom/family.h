@@ -7,6 +7,12 @@
 #include "base/bits.h"
 #include "filter.h"
 
+/* Bloom kinds have no options beside what spec and payload say. */
+static inline bool has_no_options(const tamis_plan *p)
+{
+    return p->flags == 0 && p->load == 0;
+}
+
 /* n rounded up so that it has many divisors, at a cost under half a percent: a filter can be folded
  * by any divisor of its slots. The result is a multiple of `unit`. */
 static inline uint64_t round_for_folding(uint64_t n, uint64_t unit)

@@ -29,7 +29,8 @@ static uint64_t bytes(const tamis_plan *p)
 {
     uint64_t bits;
 
-    if (p->slots == 0 || p->width != 0 || p->hashes == 0 || p->hashes > MAX_HASHES)
+    if (p->slots == 0 || p->width != 0 || p->hashes == 0 || p->hashes > MAX_HASHES ||
+        !has_no_options(p))
         return 0;
     if (mul_overflows(p->slots, p->hashes, &bits) || bits >= UINT64_C(1) << 60)
         return 0;
@@ -54,11 +55,15 @@ enum { SLOT_UNIT = 1 };
 
 #include "bloom/scattered.h"
 
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status move(tamis *f, const tamis *g)
 {
+    uint64_t by = g->plan.slots / f->plan.slots;
+
     for (uint32_t row = 0; row < f->plan.hashes; row++)
         fold_row(f->payload, row * f->plan.slots, g->payload, row * g->plan.slots, g->plan.slots,
                  by);
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
 static const char *verify(const tamis *f)
@@ -86,6 +91,7 @@ static void measure(const tamis *f, tamis_info *info)
 }
 
 const tamis_ops tamis__partitioned = {
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -95,8 +101,8 @@ const tamis_ops tamis__partitioned = {
     .add = add,
     .merge = bits_merge,
     .intersect = bits_intersect,
-    .fold = fold,
+    .move = move,
+    .has_many = has_many,
+    .add_many = add_many,
     .add_concurrent = add_concurrent,
-    .only_sets_bits = true,
-    .batch = batch,
 };

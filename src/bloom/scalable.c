@@ -30,7 +30,8 @@
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
-              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes);
+              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes) &&
+              has_no_options(p);
 
     return ok ? sizeof(header) + ((p->slots << p->hashes) - p->slots) * sizeof(block) : 0;
 }
@@ -111,16 +112,11 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- Growing ----------------------------------------------------------- */
 
-static bool grows(const tamis_plan *p)
-{
-    (void)p;
-    return true;
-}
-
-static tamis_status larger(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
     tamis_plan next = *p;
 
+    (void)keys;
     next.hashes++;
     if (!bytes(&next))
         return TAMIS_RANGE;
@@ -136,8 +132,6 @@ static tamis_status move(tamis *f, const tamis *g)
     f->count = g->count;
     return TAMIS_OK;
 }
-
-static const tamis_grower GROWER = { .grows = grows, .larger = larger, .move = move };
 
 /* ---- Operations -------------------------------------------------------- */
 
@@ -173,23 +167,19 @@ static void measure(const tamis *f, tamis_info *info)
     info->fpr = 1 - passes;
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = {
-        .has = has,
-        .has_many = has_many,
-        .try_add_many = try_add_many,
-    };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__scalable_avx2;
-#endif
+        tamis__scalable_use_avx2(&f->ops);
+#else
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
+#endif
 }
 
 const tamis_ops tamis__scalable = {
+    .traits = TAMIS_TRAIT_GROWS,
     .plan = plan,
     .bytes = bytes,
     .has = has,
@@ -197,6 +187,9 @@ const tamis_ops tamis__scalable = {
     .verify = verify,
     .measure = measure,
     .add = add,
-    .grower = &GROWER,
-    .batch = batch,
+    .resize = resize,
+    .move = move,
+    .for_cpu = for_cpu,
+    .has_many = has_many,
+    .add_many = add_many,
 };

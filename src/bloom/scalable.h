@@ -64,6 +64,6 @@ static inline block *block_for(const stage *s, uint64_t probed)
     return &s->blocks[scale64(probed, s->n)];
 }
 
-extern const tamis_batch tamis__scalable_avx2;
+void tamis__scalable_use_avx2(tamis_ops *ops);
 
 #endif

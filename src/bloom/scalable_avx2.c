@@ -3,8 +3,10 @@
 
 #include "bloom/scalable_many.h"
 
-const tamis_batch tamis__scalable_avx2 = {
-    .has = has,
-    .has_many = has_many,
-    .try_add_many = try_add_many,
-};
+void tamis__scalable_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->add_many = add_many;
+    ops->add = add;
+}

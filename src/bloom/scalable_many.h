@@ -101,11 +101,12 @@ static void stage_add(const stage *s, uint64_t h)
 }
 
 /* What is found would set no bit of the stage that has it, and is not to be in another. */
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     header *top = f->payload;
     uint64_t held = le64(&top->held);
 
+    (void)times;
     if (!has(f, key)) {
         stage newest = stage_of(f, f->plan.hashes - 1);
         if (held >= f->plan.capacity)
@@ -119,7 +120,7 @@ static tamis_status add(tamis *f, uint64_t key)
 
 /* What is found counts as it is; the others are looked for again, since some may be twice among
  * them, but their lines are near by now. */
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     tamis_status status = TAMIS_OK;
 
@@ -130,7 +131,7 @@ static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, 
             if (found >> (*added - from) & 1)
                 f->count++;
             else
-                status = add(f, keys[*added]);
+                status = add(f, keys[*added], 1);
     }
     return status;
 }

@@ -15,8 +15,9 @@ static bool has(const tamis *f, uint64_t key)
     return bits_has(f, shape(f), key);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
+    (void)times;
     bits_add(f, shape(f), key);
     return TAMIS_OK;
 }
@@ -33,15 +34,9 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
     return bits_has_many(f, shape(f), hits, keys, n);
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     bits_add_many(f, shape(f), keys, n);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
-
-    (void)cpu;
-    return &PORTABLE;
+    *added = n;
+    return TAMIS_OK;
 }

@@ -38,7 +38,8 @@ typedef struct {
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 47 && p->width == GENERATIONS &&
-              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60;
+              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60 &&
+              has_no_options(p);
 
     return ok ? sizeof(header) + p->slots * sizeof(row) : 0;
 }
@@ -197,13 +198,14 @@ static inline void add_place(tamis *f, uint64_t h)
     put_le64(&top->held, le64(&top->held) + 1);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
+    (void)times;
     add_place(f, hash_key(key, f->salt));
     return TAMIS_OK;
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t h[MANY];
 
@@ -215,6 +217,8 @@ static void add_many(tamis *f, const uint64_t *keys, size_t n)
         for (size_t i = 0; i < here; i++)
             add_place(f, h[i]);
     }
+    *added = n;
+    return TAMIS_OK;
 }
 
 /* ---- As it is ---------------------------------------------------------- */
@@ -268,14 +272,6 @@ static void measure(const tamis *f, tamis_info *info)
     info->fpr = 1 - strangers;
 }
 
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 const tamis_ops tamis__window = {
     .plan = plan,
     .bytes = bytes,
@@ -285,5 +281,6 @@ const tamis_ops tamis__window = {
     .measure = measure,
     .add = add,
     .rotate = rotate,
-    .batch = batch,
+    .has_many = has_many,
+    .add_many = add_many,
 };
