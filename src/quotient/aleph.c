@@ -1,8 +1,8 @@
 /* aleph.c - aleph filter: a quotient filter that doubles without the keys, at a rate that stays.
  *
- * A table of S slots takes, of each key, the number scale64(hash_key(key), S << bits): its high part,
- * the quotient, says where it belongs among the slots, its low `bits` bits, the fingerprint, are
- * what is written there (quotient/runs.h). When the table is full, what it holds goes to one of
+ * A table of S slots takes, of each key, the number scale64(hash_key(key), S << bits): its high
+ * part, the quotient, says where it belongs among the slots, its low `bits` bits, the fingerprint,
+ * are what is written there (quotient/runs.h). When the table is full, what it holds goes to one of
  * twice the slots, in one pass: the first bit of each fingerprint becomes the last of its quotient.
  * So fingerprints lose a bit with every doubling, and new ones are as long as the plan says: slots
  * hold fingerprints of many lengths, which tell their length themselves (quotient/aleph.h).
@@ -32,14 +32,13 @@
  *   payload:  slots in use, 8 bytes | zeros, 56 bytes
  *             blocks of 64 slots | zeros, at least 8 bytes
  *
- * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`, plus
- * 65536 times the load, in thousandths, from which on it doubles: small filters take more keys than
- * planned before they do. Zeros are the empty filter. What it holds decides every byte.
+ * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`. From
+ * plan.load on it doubles: small filters take more keys than planned before they do. Zeros are the
+ * empty filter. What it holds decides every byte.
  *
  * Dayan, Bercea, Pagh: Aleph Filter: To Infinity in Constant Time, 2024.
  * Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond, 2023.
  * Pagh, Segev, Wieder: How to Approximate a Set Without Knowing Its Size in Advance, 2013. */
-#define ALEPH_KERNELS tamis__aleph_portable
 #include "quotient/aleph_many.h"
 
 #include <math.h>
@@ -56,7 +55,7 @@ static const double DEFAULT_LOAD = 0.9;
 
 static unsigned narrow_of(const tamis_plan *p)
 {
-    return p->hashes >> 8 & 255;
+    return p->hashes >> 8;
 }
 
 /* Bits of new fingerprints beyond the least. */
@@ -79,8 +78,8 @@ static unsigned bits_at(const tamis_plan *p, unsigned size)
 
 static bool hashes_are_valid(const tamis_plan *p)
 {
-    return size_of(p) <= MAX_SIZE && narrow_of(p) >= 1 && narrow_of(p) <= EVEN && load_of(p) > 0 &&
-           load_of(p) <= LOAD_UNIT;
+    return size_of(p) <= MAX_SIZE && narrow_of(p) >= 1 && narrow_of(p) <= EVEN && p->load > 0 &&
+           p->load <= LOAD_UNIT && p->flags == 0;
 }
 
 static bool width_is_valid(const tamis_plan *p)
@@ -156,18 +155,14 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     if (spec->keys >= MAX_SLOTS / LOAD_UNIT || thousandths == 0)
         return TAMIS_RANGE;
     p->slots = round_up((p->capacity + 1) * LOAD_UNIT / thousandths + 1, BLOCK);
-    p->hashes = thousandths << 16;
+    p->hashes = 0;
+    p->load = (uint16_t)thousandths;
     return plan_bits(p, spec->fpr);
 }
 
-static bool grows(const tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
-    (void)p;
-    return true;
-}
-
-static tamis_status larger(tamis_plan *p)
-{
+    (void)keys;
     tamis_plan next = *p;
     unsigned narrow = narrow_of(p), size = size_of(p);
 
@@ -179,23 +174,6 @@ static tamis_status larger(tamis_plan *p)
         return TAMIS_RANGE;
     *p = next;
     return TAMIS_OK;
-}
-
-/* ---- One key ----------------------------------------------------------- */
-
-static const aleph_kernels *kernels_of(const tamis *f)
-{
-    return (const aleph_kernels *)(const void *)f->batch;
-}
-
-static tamis_status add_one(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add(f, key);
-}
-
-static tamis_status remove_one(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove(f, key);
 }
 
 /* ---- All of them ------------------------------------------------------- */
@@ -333,14 +311,6 @@ static uint32_t lengths_of(const tamis_plan *p)
     return lengths;
 }
 
-static bool is_zero(const uint8_t *from, const uint8_t *to)
-{
-    while (from < to)
-        if (*from++)
-            return false;
-    return true;
-}
-
 static bool is_empty(const table *t, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
@@ -426,7 +396,8 @@ static const char *verify(const tamis *f)
     census c = { .t = a.t, .lengths = lengths_of(&f->plan) };
     const uint8_t *payload = f->payload, *end = a.t.at + a.t.blocks * a.t.stride;
 
-    if (!is_zero(payload + 8, payload + ALEPH_HEADER) || !is_zero(end, payload + f->plan.bytes))
+    if (!bytes_are_zero(payload + 8, payload + ALEPH_HEADER) ||
+        !bytes_are_zero(end, payload + f->plan.bytes))
         return "unused bytes are set";
     const char *why = check_table(&c);
     return why ? why : check_numbers(f, &c, &a);
@@ -441,28 +412,31 @@ static void touch(const tamis *f, uint64_t key)
     fetch_spot(&a, hash_key(key, a.salt));
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__aleph_avx2.batch;
+        tamis__aleph_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &tamis__aleph_portable.batch;
 }
 
-static const tamis_grower GROWER = { .grows = grows, .larger = larger, .move = move };
-
 const tamis_ops tamis__aleph = {
+    .traits = TAMIS_TRAIT_GROWS,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
-    .add = add_one,
-    .remove = remove_one,
-    .grower = &GROWER,
+    .has = has,
+    .add = add,
+    .remove = remove_key,
     .touch = touch,
-    .batch = batch,
+    .has_many = has_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
+    .move = move,
 };

@@ -58,16 +58,11 @@ static inline unsigned size_of(const tamis_plan *p)
     return p->hashes & 255;
 }
 
-static inline unsigned load_of(const tamis_plan *p)
-{
-    return p->hashes >> 16;
-}
-
 /* Slots that may be in use at a size up to the present one. Twice the slots have room for twice as
  * many and one: for whatever comes out of doubling, and the key that did not fit before. */
 static inline uint64_t room_at(const tamis_plan *p, unsigned size)
 {
-    uint64_t first = (p->slots >> size_of(p)) * load_of(p) / LOAD_UNIT;
+    uint64_t first = (p->slots >> size_of(p)) * p->load / LOAD_UNIT;
 
     return (first << size) - 1;
 }
@@ -220,14 +215,7 @@ static inline bool remove_in(const aleph *a, const spot *at)
     return true;
 }
 
-/* Everything that ranks and selects, with the instructions of one kind of machine. A filter points
- * to its batch. */
-typedef struct aleph_kernels {
-    tamis_batch batch;
-    tamis_status (*add)(tamis *f, uint64_t key);
-    tamis_status (*remove)(tamis *f, uint64_t key);
-} aleph_kernels;
-
-extern const aleph_kernels tamis__aleph_portable, tamis__aleph_avx2;
+/* Everything that ranks and selects, with the instructions of one kind of machine. */
+void tamis__aleph_use_avx2(tamis_ops *ops);
 
 #endif

@@ -1,6 +1,5 @@
 /* aleph_many.h - lookups and changes, of one key and of many, a template for the kernels: what
- * instructions they are made of is up to the options of the file that includes it, and names the
- * table of them ALEPH_KERNELS. */
+ * instructions they are made of is up to the options of the file that includes it. */
 #include "base/many.h"
 #include "quotient/aleph.h"
 
@@ -14,22 +13,24 @@ static bool has(const tamis *f, uint64_t key)
     return has_in(&a.t, &at);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     aleph a = aleph_of(f);
     spot at = spot_of(&a, hash_key(key, a.salt));
     tamis_status status = add_in(&a, &at);
 
+    (void)times;
     f->count += !status;
     return status;
 }
 
 /* Copies of voids stay when the keys that they stood for are gone: they are nobody's to remove. */
-static tamis_status remove_key(tamis *f, uint64_t key)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     aleph a = aleph_of(f);
     spot at = spot_of(&a, hash_key(key, a.salt));
 
+    (void)times;
     if (f->count == 0 || !remove_in(&a, &at))
         return TAMIS_ABSENT;
     f->count--;
@@ -122,7 +123,7 @@ static inline void fetch_group(uint64_t *hashes, const aleph *a, const uint64_t 
     }
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     aleph a = aleph_of(f);
     uint64_t hashes[MANY];
@@ -155,12 +156,3 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
     f->count -= removed;
     return removed;
 }
-
-const aleph_kernels ALEPH_KERNELS = {
-    .batch = { .has = has,
-               .has_many = has_many,
-               .try_add_many = try_add_many,
-               .remove_many = remove_many },
-    .add = add,
-    .remove = remove_key,
-};

@@ -20,39 +20,20 @@
  *   shard:    slots in use, 8 bytes | lock, 4 bytes, 0 in images | zeros, 52 bytes
  *             blocks of 64 slots | zeros, at least 8 bytes
  *
- * plan.hashes is 1, plus 256 if the filter grows by itself, plus 65536 times the load, in
- * thousandths, that it is sized for. Zeros are the empty filter. What it holds decides every byte.
+ * plan.hashes is 1. Zeros are the empty filter. What it holds decides every byte.
  *
  * Pandey, Bender, Johnson, Patro: A General-Purpose Counting Filter: Making Every Bit Count, 2017.
  * Bender et al.: Don't Thrash: How to Cache Your Hash on Flash, 2012. */
-#define CQF_KERNELS tamis__cqf_portable
 #include "quotient/cqf_many.h"
 
 #include "base/cpu.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { ONE_HASH = 1, GROWS = 256, LOAD_SHIFT = 16, LOAD_UNIT = 1000 };
+enum { ONE_HASH = 1, LOAD_UNIT = 1000 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 static const double DEFAULT_LOAD = 0.95;
-
-static bool grows(const tamis_plan *p)
-{
-    return p->hashes & GROWS;
-}
-
-static uint32_t load_of(const tamis_plan *p)
-{
-    return p->hashes >> LOAD_SHIFT;
-}
-
-static bool hashes_are_valid(uint32_t hashes)
-{
-    uint32_t load = hashes >> LOAD_SHIFT, low = hashes & ((1u << LOAD_SHIFT) - 1);
-
-    return load > 0 && load <= LOAD_UNIT && (low & ~(uint32_t)GROWS) == ONE_HASH;
-}
 
 /* All shards have the same number of whole blocks. */
 static uint64_t grain(uint64_t slots)
@@ -72,7 +53,8 @@ static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % grain(p->slots) == 0 &&
               p->width >= MIN_WIDTH && p->width <= MAX_WIDTH &&
-              p->slots < UINT64_C(1) << (63 - p->width) && hashes_are_valid(p->hashes) &&
+              p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == ONE_HASH &&
+              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->load > 0 && p->load <= LOAD_UNIT &&
               has_room(p);
 
     return ok ? shard_bytes(p->slots, p->width) << shard_bits(p->slots) : 0;
@@ -87,7 +69,7 @@ static double rate(const tamis_plan *p, double n)
  * hold twice the keys and one. */
 static bool is_roomy(const tamis_plan *p)
 {
-    return (p->capacity + 1) * LOAD_UNIT <= load_of(p) * p->slots && has_room(p);
+    return (p->capacity + 1) * LOAD_UNIT <= p->load * p->slots && has_room(p);
 }
 
 /* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
@@ -103,7 +85,7 @@ static uint64_t step_at(uint64_t slots)
 
 static void plan_slots(tamis_plan *p)
 {
-    p->slots = (p->capacity + 1) * LOAD_UNIT / load_of(p);
+    p->slots = (p->capacity + 1) * LOAD_UNIT / p->load;
     p->slots += BLOCK - p->slots % BLOCK;
     do
         p->slots += step_at(p->slots) - 1 - (p->slots - 1) % step_at(p->slots);
@@ -117,7 +99,9 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 
     if (spec->keys >= MAX_SLOTS / LOAD_UNIT || thousandths == 0)
         return TAMIS_RANGE;
-    p->hashes = thousandths << LOAD_SHIFT | (spec->can & TAMIS_CAN_GROW ? GROWS : 0) | ONE_HASH;
+    p->hashes = ONE_HASH;
+    p->load = (uint16_t)thousandths;
+    p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
     plan_slots(p);
     for (p->width = MIN_WIDTH; p->width < MAX_WIDTH; p->width++)
         if (rate(p, (double)p->capacity) <= spec->fpr)
@@ -155,48 +139,6 @@ static tamis_status resize(tamis_plan *p, uint64_t keys)
     return TAMIS_OK;
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static const cqf_kernels *kernels_of(const tamis *f)
-{
-    return (const cqf_kernels *)(const void *)f->batch;
-}
-
-static uint64_t count_key(const tamis *f, uint64_t key)
-{
-    return kernels_of(f)->count(f, key);
-}
-
-static tamis_status add_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add_times(f, key, 1);
-}
-
-static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->add_times(f, key, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove_times(f, key, 1);
-}
-
-static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->remove_times(f, key, times);
-}
-
-static tamis_status build_from(tamis *f, const uint64_t *keys, size_t n)
-{
-    return kernels_of(f)->build(f, keys, n);
-}
-
-static tamis_status add_from_threads(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    return kernels_of(f)->add_concurrent(f, added, keys, n);
-}
-
 /* ---- In order ---------------------------------------------------------- */
 
 static bool next(tamis_cursor *c)
@@ -210,7 +152,7 @@ static bool next(tamis_cursor *c)
         c->at[1] = w.after;
         c->at[2] = w.i;
         c->at[3] = w.end;
-        c->print = (c->at[0] * s.slots + w.after - 1) << s.width | w.remainder;
+        c->fingerprint = (c->at[0] * s.slots + w.after - 1) << s.width | w.remainder;
         c->count = w.count;
         return true;
     }
@@ -241,6 +183,10 @@ static void go_to_shard(tamis_writer *w, uint64_t shard)
 
 static tamis_status append(tamis_writer *w, uint64_t print, uint64_t times)
 {
+    if (times == 0) {
+        finish(w);
+        return TAMIS_OK;
+    }
     shards s = shards_of(w->f);
     uint64_t quotient = print >> s.width, total;
     uint32_t code[COUNTER_MOST], remainder = (uint32_t)print & packed_mask(s.width);
@@ -272,27 +218,18 @@ static uint64_t used(const tamis *f)
     return total;
 }
 
-static unsigned range_bits(const tamis_plan *p)
-{
-    return shard_bits(p->slots);
-}
-
-static uint64_t room(const tamis *f, uint64_t range)
+/* Of copies, what is needed is the remainder twice, a zero, and digits of the lower base. */
+static tamis_room room(const tamis *f, uint64_t range, uint64_t copies)
 {
     shards s = shards_of(f);
-    uint64_t taken = used_of(shard_at(&s, range));
+    uint64_t taken = used_of(shard_at(&s, range)), base = counter_base(1, s.width), slots = 3;
 
-    return taken < s.room ? s.room - taken : 0;
-}
-
-/* The remainder twice, a zero, and digits of the lower base. */
-static uint64_t slots_of(const tamis_plan *p, uint64_t count)
-{
-    uint64_t base = counter_base(1, p->width), slots = 3;
-
-    for (uint64_t v = count; v; v /= base)
+    for (uint64_t v = copies; v; v /= base)
         slots++;
-    return slots < count ? slots : count;
+    return (tamis_room){ .range_bits = s.bits,
+                         .used = taken,
+                         .free = taken < s.room ? s.room - taken : 0,
+                         .needed = slots < copies ? slots : copies };
 }
 
 /* ---- The whole filter -------------------------------------------------- */
@@ -323,14 +260,6 @@ static bool is_empty(const table *t, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
         if (slot(t, i))
-            return false;
-    return true;
-}
-
-static bool is_zero(const uint8_t *bytes_from, const uint8_t *bytes_to)
-{
-    for (; bytes_from < bytes_to; bytes_from++)
-        if (*bytes_from)
             return false;
     return true;
 }
@@ -418,7 +347,8 @@ static const char *check_shard(const shards *s, uint64_t i, uint64_t *copies)
     census c = { .t = table_of(s, i), .copies = *copies };
     const uint8_t *end = c.t.at + c.t.blocks * c.t.stride;
 
-    if (!is_zero(shard + LOCK, shard + SHARD_HEADER) || !is_zero(end, shard + s->bytes))
+    if (!bytes_are_zero(shard + LOCK, shard + SHARD_HEADER) ||
+        !bytes_are_zero(end, shard + s->bytes))
         return "unused bytes are set";
     const char *why = check_table(&c);
     if (!why && (c.used != used_of(shard) || c.used > s->room))
@@ -449,43 +379,36 @@ static void touch(const tamis *f, uint64_t key)
     fetch_spot(&s, hash_key(key, s.salt));
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cqf_avx2.batch;
+        tamis__cqf_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &tamis__cqf_portable.batch;
 }
 
-static const tamis_ordered ORDERED = {
-    .next = next,
-    .append = append,
-    .finish = finish,
-    .resize = resize,
-    .grows = grows,
-    .used = used,
-    .range_bits = range_bits,
-    .room = room,
-    .slots = slots_of,
-};
-
 const tamis_ops tamis__cqf = {
+    .traits = TAMIS_TRAIT_CAN_GROW,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
-    .add = add_key,
-    .build = build_from,
+    .has = has,
+    .count = count,
+    .add = add,
     .remove = remove_key,
-    .count = count_key,
-    .add_times = add_key_times,
-    .remove_times = remove_key_times,
-    .ordered = &ORDERED,
-    .add_concurrent = add_from_threads,
     .touch = touch,
-    .batch = batch,
+    .has_many = has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
+    .add_concurrent = add_concurrent,
+    .next = next,
+    .append = append,
+    .room = room,
 };

@@ -240,17 +240,7 @@ static inline tamis_status remove_in(uint8_t *shard, const table *t, uint64_t q,
     return TAMIS_OK;
 }
 
-/* Everything that ranks and selects, with the instructions of one kind of machine: what is done to
- * one key is as in tamis_ops. A filter points to its batch. */
-typedef struct cqf_kernels {
-    tamis_batch batch;
-    uint64_t (*count)(const tamis *f, uint64_t key);
-    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
-    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
-    tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n);
-    tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
-} cqf_kernels;
-
-extern const cqf_kernels tamis__cqf_portable, tamis__cqf_avx2;
+/* Everything that ranks and selects, with the instructions of one kind of machine. */
+void tamis__cqf_use_avx2(tamis_ops *ops);
 
 #endif

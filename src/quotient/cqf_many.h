@@ -1,6 +1,5 @@
 /* cqf_many.h - lookups and changes of many keys, a template for the kernels: what instructions they
- * are made of is up to the options of the file that includes it, and names the table of them
- * CQF_KERNELS.
+ * are made of is up to the options of the file that includes it.
  *
  * Adds that are many beside the table are sorted, and merged with what it holds in one pass over
  * both that moves nothing. Removes are sorted too, and taken out from the highest on, so that each
@@ -454,46 +453,31 @@ static bool all_fit(const deck *d)
     return true;
 }
 
-/* False: nothing was done. Keys that may not all fit go in one by one, in order. */
-static tamis_status add_at_once(tamis *f, const uint64_t *keys, size_t n, bool *is_done)
+/* False: nothing was done. */
+static bool add_at_once(tamis *f, const uint64_t *keys, size_t n)
 {
     deck d;
 
-    *is_done = false;
-    if (!deck_new(&d, f, n))
-        return TAMIS_NOMEM;
+    if (!is_worthwhile(f, n) || !deck_new(&d, f, n))
+        return false;
     count_keys(&d, keys, n);
-    *is_done = all_fit(&d);
-    if (*is_done) {
+    bool fits = all_fit(&d);
+    if (fits) {
         deal_keys(&d, keys, n);
         merge_all(&d);
         f->count += n;
     }
     tamis__scratch_free(f, d.block, d.bytes);
-    return TAMIS_OK;
+    return fits;
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+/* Keys that may not all fit go in one by one, in order. */
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    bool is_done = false;
-
-    if (is_worthwhile(f, n))
-        (void)!add_at_once(f, keys, n, &is_done);
+    if (!add_at_once(f, keys, n))
+        return add_each(f, added, keys, n);
     *added = n;
-    return is_done ? TAMIS_OK : add_each(f, added, keys, n);
-}
-
-static tamis_status build(tamis *f, const uint64_t *keys, size_t n)
-{
-    bool is_done = false;
-    size_t added;
-
-    if (is_worthwhile(f, n)) {
-        tamis_status status = add_at_once(f, keys, n, &is_done);
-        if (status)
-            return status;
-    }
-    return is_done ? TAMIS_OK : add_each(f, &added, keys, n);
+    return TAMIS_OK;
 }
 
 /* ---- Removals in order ------------------------------------------------- */
@@ -641,7 +625,7 @@ static uint64_t count(const tamis *f, uint64_t key)
     return count_in(&t, at.quotient, at.remainder);
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     shards s = shards_of(f);
     spot at = spot_of(&s, hash_key(key, s.salt));
@@ -658,7 +642,7 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
     return status;
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     shards s = shards_of(f);
     spot at = spot_of(&s, hash_key(key, s.salt));
@@ -713,16 +697,3 @@ static tamis_status add_concurrent(tamis *f, size_t *added, const uint64_t *keys
     __atomic_fetch_add(&f->count, *added, __ATOMIC_RELAXED);
     return status;
 }
-
-const cqf_kernels CQF_KERNELS = {
-    .batch = { .has = has,
-               .has_many = has_many,
-               .try_add_many = try_add_many,
-               .remove_many = remove_many,
-               .count_many = count_many },
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .build = build,
-    .add_concurrent = add_concurrent,
-};

@@ -30,7 +30,7 @@
  *
  * Payload: blocks of 64 slots, then 8 zero bytes. A block is three words, one for each kind of
  * bit, and 64 remainders of plan.width = r bits: cluster and run are found by arithmetic on words.
- * Zeros are the empty filter. plan.hashes is 1 in filters that grow by themselves, else 0.
+ * Zeros are the empty filter.
  *
  * Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok:
  * Don't Thrash: How to Cache Your Hash on Flash, 2012. */
@@ -52,7 +52,8 @@ static const double DEFAULT_LOAD = 0.75, HIGHEST_LOAD = 0.95;
 /* One slot stays empty: it ends every walk. */
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->width >= 1 && p->width <= WIDEST && p->hashes <= 1 && p->capacity < p->slots &&
+    bool ok = p->width >= 1 && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
+              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->capacity < p->slots &&
               p->slots < UINT64_C(1) << (63 - p->width);
 
     return ok ? ((p->slots - 1) / BLOCK_SLOTS + 1) * (REMAINDERS + 8 * p->width) + SLACK : 0;
@@ -86,7 +87,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     if (load > HIGHEST_LOAD || slots >= 0x1p48)
         return TAMIS_RANGE;
     p->slots = round_slots((uint64_t)slots);
-    p->hashes = (spec->can & TAMIS_CAN_GROW) != 0;
+    p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
     for (p->width = 1; p->width <= WIDEST; p->width++)
         if (rate(p, fmax(1, (double)spec->keys)) <= spec->fpr)
             return bytes(p) ? TAMIS_OK : TAMIS_RANGE;
@@ -416,18 +417,12 @@ static void insert(tamis *f, uint64_t print, uint64_t times)
     f->count += times;
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     if (times > f->plan.capacity - f->count)
         return TAMIS_FULL;
-    if (times)
-        insert(f, print_of(f, key), times);
+    insert(f, print_of(f, key), times);
     return TAMIS_OK;
-}
-
-static tamis_status add(tamis *f, uint64_t key)
-{
-    return add_times(f, key, 1);
 }
 
 /* ---- Removing ---------------------------------------------------------- */
@@ -502,21 +497,15 @@ static void take_out(tamis *f, const table *t, const found *r, uint64_t times)
     f->count -= times;
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
     found r = find(&t, print_of(f, key));
 
     if (r.copies < times)
         return TAMIS_ABSENT;
-    if (times)
-        take_out(f, &t, &r, times);
+    take_out(f, &t, &r, times);
     return TAMIS_OK;
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
 }
 
 /* ---- In order ---------------------------------------------------------- */
@@ -558,7 +547,7 @@ static bool next(tamis_cursor *c)
     if (at[POSITION] >= 2 * t.slots)
         return false;
     uint32_t remainder = remainder_at(&t, wrap(&t, at[POSITION]));
-    c->print = at[QUOTIENT] << t.width | remainder;
+    c->fingerprint = at[QUOTIENT] << t.width | remainder;
     c->count = 0;
     do {
         c->count++;
@@ -568,13 +557,16 @@ static bool next(tamis_cursor *c)
 }
 
 /* at[]: the position after what was written, and the last quotient plus 1. Once a run has reached
- * the end of the table, the rest goes in between what stands at its beginning. */
+ * the end of the table, the rest goes in between what stands at its beginning. There is nothing to
+ * do at the end. */
 static tamis_status append(tamis_writer *w, uint64_t print, uint64_t times)
 {
     tamis *f = w->f;
     table t = table_of(f);
     uint64_t quotient = print >> t.width, *at = w->at;
 
+    if (times == 0)
+        return TAMIS_OK;
     if (times > f->plan.capacity - f->count)
         return TAMIS_FULL;
     if (at[POSITION] < quotient)
@@ -593,11 +585,6 @@ static tamis_status append(tamis_writer *w, uint64_t print, uint64_t times)
     put_bit(&t, OCCUPIED, quotient, true);
     f->count += times;
     return TAMIS_OK;
-}
-
-static void finish(tamis_writer *w)
-{
-    (void)w;
 }
 
 static void double_slots(tamis_plan *p)
@@ -626,14 +613,14 @@ static tamis_status resize(tamis_plan *p, uint64_t keys)
     return TAMIS_OK;
 }
 
-static bool grows(const tamis_plan *p)
+static tamis_room room(const tamis *f, uint64_t range, uint64_t copies)
 {
-    return p->hashes != 0;
-}
+    uint64_t capacity = f->plan.capacity;
 
-static uint64_t used(const tamis *f)
-{
-    return f->count;
+    (void)range;
+    return (tamis_room){ .used = f->count,
+                         .free = f->count < capacity ? capacity - f->count : 0,
+                         .needed = copies };
 }
 
 /* ---- Building ---------------------------------------------------------- */
@@ -849,7 +836,7 @@ static size_t change_all(tamis *f, const uint64_t *keys, size_t n, bool takes_ou
     return changed;
 }
 
-tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t room = f->plan.capacity - f->count;
 
@@ -859,7 +846,7 @@ tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *k
     return *added == n ? TAMIS_OK : TAMIS_FULL;
 }
 
-size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n)
+static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
     return change_all(f, keys, n, true);
 }
@@ -965,46 +952,34 @@ static void touch(const tamis *f, uint64_t key)
     fetch_remainders(&t, quotient);
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = {
-        .has = has,
-        .has_many = has_many,
-        .try_add_many = tamis__quotient_add_many,
-        .remove_many = tamis__quotient_remove_many,
-    };
-
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__quotient_avx2;
+        tamis__quotient_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
 }
 
-static const tamis_ordered ORDERED = {
-    .next = next,
-    .append = append,
-    .finish = finish,
-    .resize = resize,
-    .grows = grows,
-    .used = used,
-};
-
 const tamis_ops tamis__quotient = {
+    .traits = TAMIS_TRAIT_CAN_GROW,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
-    .add = add,
-    .build = build,
-    .remove = remove_key,
+    .has = has,
     .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ordered = &ORDERED,
+    .add = add,
+    .remove = remove_key,
     .touch = touch,
-    .batch = batch,
+    .has_many = has_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
+    .next = next,
+    .append = append,
+    .room = room,
 };

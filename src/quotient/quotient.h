@@ -8,7 +8,7 @@
 #include "base/packed.h"
 #include "filter.h"
 
-extern const tamis_batch tamis__quotient_avx2;
+void tamis__quotient_use_avx2(tamis_ops *ops);
 
 /* ---- Layout ------------------------------------------------------------ */
 
@@ -149,9 +149,5 @@ run_is_next_door(const table *t, uint64_t quotient, uint64_t *start, select_one 
 
 /* has(), for a run that does not lie in one block with the start of its cluster. */
 bool tamis__quotient_has_far(const table *t, uint64_t print);
-
-/* Changes are the same on every machine. */
-tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
-size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
 
 #endif

@@ -12,9 +12,8 @@ static inline unsigned select_in(uint64_t word, unsigned i)
 
 #include "quotient/quotient_many.h"
 
-const tamis_batch tamis__quotient_avx2 = {
-    .has = has,
-    .has_many = has_many,
-    .try_add_many = tamis__quotient_add_many,
-    .remove_many = tamis__quotient_remove_many,
-};
+void tamis__quotient_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+}
