@@ -51,7 +51,7 @@ TAMIS_API const char *tamis_version(void);
 /* ---- Kinds ------------------------------------------------------------- */
 
 /* Constant, number, symbol, name, summary: the whole registration of a kind. Numbers are stored in
- * images: append, never change, never reuse. */
+ * images: append, never change, never reuse. 18 was a kind that is gone. */
 #define TAMIS_KINDS(X)                                                                             \
     X(BITMAP, 1, bitmap, "bitmap", "exact set of small integers, one bit per possible key")        \
     X(HASHSET, 2, hashset, "hashset", "exact set of 64-bit keys, open addressing")                 \

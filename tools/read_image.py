@@ -1443,11 +1443,11 @@ class Cuckoo:
 class CuckooBuckets:
     """Tags in either of two buckets of four; what finds no room is in a stash."""
     name = "cuckoo-buckets"
-    SAVED, CEILING, STASH = 0, 7, 8
+    CEILING, STASH = 7, 8
 
     @classmethod
     def bits(cls, h):
-        return 4 * (h.width - cls.SAVED)
+        return 4 * h.width
 
     @classmethod
     def planes(cls, h):
@@ -1533,27 +1533,6 @@ class CuckooBuckets:
         require(not any(image.bit(i) for i in range(h.slots // 4 * cls.bits(h), 8 * stash)),
                 "unused bits are set")
         require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
-
-
-class CuckooSorted(CuckooBuckets):
-    """The same, with tags sorted by their low four bits: twelve bits tell which these are."""
-    name = "cuckoo-sorted"
-    SAVED = 1
-    NIBBLES = [(a, b, c, d) for d in range(16) for c in range(d + 1) for b in range(c + 1)
-               for a in range(b + 1)]
-
-    @classmethod
-    def unpacked(cls, h, raw):
-        code, rest = raw & 4095, raw >> 12
-        require(code < len(cls.NIBBLES), "a bucket has a code that means nothing")
-        width = h.width - 4
-        return [(rest >> width * s & (1 << width) - 1) << 4 | nibble
-                for s, nibble in enumerate(cls.NIBBLES[code])]
-
-    @staticmethod
-    def in_order(tags):
-        keys = [(tag & 15, tag >> 4) for tag in tags]
-        return keys == sorted(keys)
 
 
 class Morton:
@@ -1827,7 +1806,7 @@ class Compressed:
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         16: Cuckoo, 17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5,
+         16: Cuckoo, 17: CuckooBuckets, 19: Morton, 20: Aleph, 21: Fuse5,
          22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
          27: Countmin, 28: Compressed, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2

@@ -2,7 +2,7 @@
 #ifndef TAMIS_CUCKOO_BUCKETS_AVX2_H
 #define TAMIS_CUCKOO_BUCKETS_AVX2_H
 
-#include <immintrin.h>
+#include "base/hash_avx2.h"
 
 static inline __m256i all64(uint64_t x)
 {
@@ -12,28 +12,6 @@ static inline __m256i all64(uint64_t x)
 static inline void store_four(uint64_t *to, __m256i x)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, x);
-}
-
-/* a * b modulo 2^64, from three products of halves; the fourth would be shifted out. */
-static inline __m256i mul64(__m256i a, uint64_t b)
-{
-    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), all64(b)),
-                                     _mm256_mul_epu32(a, all64(b >> 32)));
-
-    return _mm256_add_epi64(_mm256_mul_epu32(a, all64(b)), _mm256_slli_epi64(cross, 32));
-}
-
-static inline __m256i xor_shifted(__m256i x)
-{
-    return _mm256_xor_si256(x, _mm256_srli_epi64(x, 33));
-}
-
-/* See mix64(). */
-static inline __m256i mix_four(__m256i x)
-{
-    x = mul64(xor_shifted(x), UINT64_C(0xff51afd7ed558ccd));
-    x = mul64(xor_shifted(x), UINT64_C(0xc4ceb9fe1a85ec53));
-    return xor_shifted(x);
 }
 
 /* See distance_of(). Tags are the low halves, and the high ones are 0. */
@@ -88,40 +66,9 @@ static inline size_t place_fours(places *g, const table *t, const uint64_t *keys
         return 0;
     for (; i + 4 <= n; i += 4) {
         __m256i key = _mm256_loadu_si256((const __m256i *)(const void *)(keys + i));
-        place_four(g, i, t, mix_four(_mm256_xor_si256(key, salt)));
+        place_four(g, i, t, mix64_avx2(_mm256_xor_si256(key, salt)));
     }
     return i;
-}
-
-/* ---- Lookups ----------------------------------------------------------- */
-
-/* Where a lane of the buckets that start there is zero once the tags are taken off; see
- * equal_lanes(). */
-static inline __m256i lanes_equal(const table *t, const uint64_t *halves, __m256i tags)
-{
-    __m256i half = _mm256_loadu_si256((const __m256i *)(const void *)halves);
-    __m256i shift = _mm256_slli_epi64(_mm256_and_si256(half, all64(1)), 2);
-    __m256i lanes = _mm256_i64gather_epi64((const long long *)(const void *)t->at,
-                                           _mm256_srli_epi64(half, 1), 1);
-    __m256i differs = _mm256_xor_si256(_mm256_srlv_epi64(lanes, shift), tags);
-    __m256i rest = all64(t->tops - t->ones);
-    __m256i sums = _mm256_add_epi64(_mm256_and_si256(differs, rest), rest);
-
-    return _mm256_andnot_si256(_mm256_or_si256(sums, differs), all64(t->tops));
-}
-
-/* Which of four keys are in one of their buckets of at most 64 bits. */
-static inline unsigned look_at_four(const table *t, const places *g, size_t i)
-{
-    __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)(g->tag + i));
-    __m128i lane = _mm_cvtsi32_si128((int)t->lane), two = _mm_cvtsi32_si128((int)t->lane * 2);
-    __m256i both = _mm256_or_si256(tag, _mm256_sll_epi64(tag, lane));
-    __m256i tags = _mm256_or_si256(both, _mm256_sll_epi64(both, two));
-    __m256i equal = _mm256_or_si256(lanes_equal(t, g->first_half + i, tags),
-                                    lanes_equal(t, g->second_half + i, tags));
-    __m256i none = _mm256_cmpeq_epi64(equal, _mm256_setzero_si256());
-
-    return ~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(none)) & 15;
 }
 
 #endif

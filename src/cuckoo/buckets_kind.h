@@ -15,9 +15,9 @@ static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots % (SLOTS * BUCKETS) == 0 && p->slots <= MAX_SLOTS &&
-              p->width >= MIN_TAG && p->width <= MAX_TAG && p->hashes == BUCKETS &&
-              p->capacity <= p->slots &&
+    bool ok = p->flags == 0 && p->load == 0 && p->slots > 0 && p->slots % (SLOTS * BUCKETS) == 0 &&
+              p->slots <= MAX_SLOTS && p->width >= MIN_TAG && p->width <= MAX_TAG &&
+              p->hashes == BUCKETS && p->capacity <= p->slots &&
               buckets_of(p) / 2 <= UINT64_C(1) << (CLASS_BITS - p->width);
 
     if (!ok)
@@ -59,10 +59,10 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return TAMIS_RANGE;
 }
 
-static uint64_t ceiling(const tamis_plan *p)
+static tamis_limits limits(const tamis_plan *p)
 {
     (void)p;
-    return CEILING;
+    return (tamis_limits){ .ceiling = CEILING };
 }
 
 /* ---- One key ----------------------------------------------------------- */
@@ -72,33 +72,20 @@ static spot spot_of_key(const table *t, uint64_t key)
     return spot_of(t, hash_key(key, t->salt));
 }
 
-static tamis_status add_key(tamis *f, uint64_t key)
+static tamis_status add_key(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
     spot s = spot_of_key(&t, key);
 
-    return add_spot(f, &t, &s);
+    return times > 1 ? add_spot_times(f, &t, &s, times) : add_spot(f, &t, &s);
 }
 
-static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    table t = table_of(f);
-    spot s = spot_of_key(&t, key);
-
-    return add_spot_times(f, &t, &s, times);
-}
-
-static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
     spot s = spot_of_key(&t, key);
 
     return remove_spot(f, &t, &s, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_key_times(f, key, 1);
 }
 
 static uint64_t count_key(const tamis *f, uint64_t key)
@@ -241,8 +228,3 @@ static const char *verify(const tamis *f)
         why = "the number of keys is wrong";
     return why;
 }
-
-#define BUCKETS_OPS                                                                               \
-    .plan = plan, .bytes = bytes, .has = has, .rate = rate, .verify = verify, .measure = measure, \
-    .add = add_key, .remove = remove_key, .count = count_key, .add_times = add_key_times,         \
-    .remove_times = remove_key_times, .ceiling = ceiling, .builds_sets = true, .touch = touch

@@ -29,9 +29,6 @@ static inline void place_one(places *g, size_t i, const table *t, uint64_t key)
 
 #ifdef __AVX2__
 #include "cuckoo/buckets_avx2.h"
-#ifdef TAMIS_CUCKOO_BUCKETS_PLAIN_H
-#define BUCKETS_LOOK_AT_FOUR
-#endif
 #else
 static inline size_t place_fours(places *g, const table *t, const uint64_t *keys, size_t n)
 {
@@ -132,12 +129,6 @@ look_at_group(const table *t, const places *now, const places *next, bool wide)
     for (size_t i = 0; i < now->n; i += 4) {
         for (size_t k = i; k < i + 4 && k < next->n; k++)
             fetch_place(t, next, k);
-#ifdef BUCKETS_LOOK_AT_FOUR
-        if (!wide && i + 4 <= now->n) {
-            word |= (uint64_t)look_at_four(t, now, i) << i;
-            continue;
-        }
-#endif
         word |= look_at_places(t, now, i, i + 4 < now->n ? i + 4 : now->n, wide);
     }
     return is_stashed(t) ? word | look_in_stash(t, now) : word;
@@ -201,7 +192,7 @@ static inline bool add_next(void *ctx, const table *t, const spot *s, size_t i)
     return !c->status;
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     const table t = table_of(f);
     changes c = { f, 0, TAMIS_OK };
@@ -229,11 +220,11 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
     return c.done;
 }
 
-extern const tamis_batch BUCKETS_KERNELS;
-const tamis_batch BUCKETS_KERNELS = {
-    .has = has,
-    .has_many = has_many,
-    .try_add_many = try_add_many,
-    .remove_many = remove_many,
-    .count_many = count_many,
-};
+static void use_kernels(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->count_many = count_many;
+    ops->add_many = add_many;
+    ops->remove_many = remove_many;
+}

@@ -57,19 +57,23 @@ enum { FEWEST_SLOTS = 5 };
 
 static const uint64_t MOST_SLOTS = UINT64_C(1) << 45;
 
-static uint64_t bytes(const tamis_plan *p)
-{
-    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 &&
-              p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
-
-    return ok ? slots_bytes(p) + STASH_BYTES : 0;
-}
-
 /* The width with which h is told: keys of one start differ by 1 in h, and by `starts` in the lower
  * half of the product. */
 static unsigned exact_width(uint64_t slots)
 {
     return TAG_BITS + 1 + (unsigned)__builtin_clzll(slots - 1);
+}
+
+static uint64_t bytes(const tamis_plan *p)
+{
+    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
+              p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
+
+    if (!ok || p->flags & ~TAMIS_PLAN_EXACT_DELETE)
+        return 0;
+    if (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < exact_width(p->slots))
+        return 0;
+    return slots_bytes(p) + STASH_BYTES;
 }
 
 static double classes(const tamis_plan *p)
@@ -134,13 +138,14 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
         return plan_smallest(p, spec, load);
     p->slots = (uint64_t)slots_for(n, load, WIDEST);
     p->width = exact_width(p->slots);
+    p->flags |= TAMIS_PLAN_EXACT_DELETE;
     return TAMIS_OK;
 }
 
-static uint64_t ceiling(const tamis_plan *p)
+static tamis_limits limits(const tamis_plan *p)
 {
     (void)p;
-    return CEILING;
+    return (tamis_limits){ .ceiling = CEILING };
 }
 
 /* ---- The stash --------------------------------------------------------- */
@@ -419,31 +424,29 @@ tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const entry *e)
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status add_times(tamis *f, uint64_t h, const entry *e, uint64_t times)
 {
     table t = table_of(f);
-    uint64_t h = hash_key(key, f->salt);
-    entry e = entry_of(&t, h);
-
-    return tamis__cuckoo_add(f, h, &e);
-}
-
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    table t = table_of(f);
-    uint64_t h = hash_key(key, f->salt);
-    entry e = entry_of(&t, h);
-    unsigned room = CEILING - copies_of(&t, &e), wanted = times < room ? (unsigned)times : room;
+    unsigned room = CEILING - copies_of(&t, e), wanted = times < room ? (unsigned)times : room;
     path paths[CEILING];
 
     for (unsigned i = 0; i < wanted; i++)
-        if (!insert(&paths[i], &t, h, &e)) {
+        if (!insert(&paths[i], &t, h, e)) {
             while (i-- > 0)
                 take_back(&t, &paths[i]);
             return TAMIS_FULL;
         }
     f->count += wanted;
     return TAMIS_OK;
+}
+
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
+{
+    table t = table_of(f);
+    uint64_t h = hash_key(key, f->salt);
+    entry e = entry_of(&t, h);
+
+    return times > 1 ? add_times(f, h, &e, times) : tamis__cuckoo_add(f, h, &e);
 }
 
 /* ---- Removing ---------------------------------------------------------- */
@@ -490,17 +493,12 @@ tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times)
     return TAMIS_OK;
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     table t = table_of(f);
     entry e = entry_of(&t, hash_key(key, f->salt));
 
     return tamis__cuckoo_remove(f, &e, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
 }
 
 /* ---- The whole table --------------------------------------------------- */
@@ -589,34 +587,32 @@ static const char *verify(const tamis *f)
     return used + stash_size(&t) == f->count ? NULL : "the count is wrong";
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = CUCKOO_KERNELS;
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cuckoo_avx2;
+        tamis__cuckoo_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
 }
 
 const tamis_ops tamis__cuckoo = {
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_DELETE_EXACTLY,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .limits = limits,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
+    .has = has,
+    .count = count,
     .add = add,
     .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = ceiling,
-    .rearranges = true,
-    .builds_sets = true,
-    .exact_delete = true,
     .touch = touch,
-    .batch = batch,
+    .has_many = has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
 };

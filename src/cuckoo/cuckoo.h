@@ -8,7 +8,7 @@
 #include "base/le.h"
 #include "filter.h"
 
-extern const tamis_batch tamis__cuckoo_avx2;
+void tamis__cuckoo_use_avx2(tamis_ops *ops);
 
 /* ---- Layout ------------------------------------------------------------ */
 

@@ -17,22 +17,39 @@
  * Breslow, Jayasena: Morton Filters, 2018. Wang, Zhou, Shi, Qian: Vacuum Filters, 2019. */
 #include "cuckoo/buckets_plain.h"
 
-#define BUCKETS_KERNELS tamis__cuckoo_buckets_portable
 #include "cuckoo/buckets_many.h"
 
 #include "base/cpu.h"
 #include "cuckoo/buckets_kind.h"
 
-extern const tamis_batch tamis__cuckoo_buckets_avx2;
+void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops);
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
+    use_kernels(&f->ops);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cuckoo_buckets_avx2;
+        tamis__cuckoo_buckets_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &tamis__cuckoo_buckets_portable;
 }
 
-const tamis_ops tamis__cuckoo_buckets = { BUCKETS_OPS, .batch = batch };
+const tamis_ops tamis__cuckoo_buckets = {
+    .traits = TAMIS_TRAIT_BUILDS_SETS,
+    .plan = plan,
+    .bytes = bytes,
+    .rate = rate,
+    .limits = limits,
+    .for_cpu = for_cpu,
+    .verify = verify,
+    .measure = measure,
+    .has = has,
+    .count = count_key,
+    .add = add_key,
+    .remove = remove_key,
+    .touch = touch,
+    .has_many = has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
+};

@@ -1,5 +1,10 @@
 /* cuckoo_buckets_avx2.c - the kernels with instructions that multiply and shift without flags. */
 #include "cuckoo/buckets_plain.h"
 
-#define BUCKETS_KERNELS tamis__cuckoo_buckets_avx2
 #include "cuckoo/buckets_many.h"
+
+void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops);
+void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops)
+{
+    use_kernels(ops);
+}

@@ -250,7 +250,7 @@ static tamis_status add_in_turn(tamis *f, size_t *added, const uint64_t *keys, s
     return TAMIS_OK;
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     table t = table_of(f);
     tamis_status status = TAMIS_OK;
@@ -263,9 +263,3 @@ static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, 
     }
     return status;
 }
-
-#define CUCKOO_KERNELS                                                  \
-    {                                                                   \
-        .has = has, .has_many = has_many, .try_add_many = try_add_many, \
-        .remove_many = remove_many, .count_many = count_many            \
-    }

@@ -32,11 +32,10 @@
  * there had been no doubling, with the whole fingerprint.
  *
  * plan.slots is the number of blocks, plan.width what is stored of fingerprints, plan.hashes is B,
- * plus 256 times the doublings, plus 65536 if the filter grows. Zeros are the empty filter.
+ * plus 256 times the doublings. Zeros are the empty filter.
  *
  * Breslow, Jayasena: Morton Filters: Faster, Space-Efficient Cuckoo Filters via Biasing,
  * Compression, and Decoupled Logical Sparsity, 2018. */
-#define MORTON_KERNELS tamis__morton_portable
 #include "cuckoo/morton_many.h"
 
 #include "base/cpu.h"
@@ -60,7 +59,7 @@ static bool hashes_are_valid(const tamis_plan *p)
 {
     unsigned buckets = buckets_of(p), doublings = doublings_of(p);
 
-    return p->hashes < 2 * GROWS && buckets_are_valid(buckets) && (doublings == 0 || may_grow(p)) &&
+    return p->hashes < 1u << 16 && buckets_are_valid(buckets) && (doublings == 0 || may_grow(p)) &&
            p->width + doublings <= MAX_WIDTH;
 }
 
@@ -76,6 +75,8 @@ static bool slots_are_valid(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
+    if (p->load || p->flags & ~TAMIS_PLAN_GROWS)
+        return 0;
     if (p->width < MIN_WIDTH || p->width > MAX_WIDTH || !hashes_are_valid(p) || !slots_are_valid(p))
         return 0;
     return p->capacity <= p->slots * shape_of_plan(p).slots ? LINE * p->slots : 0;
@@ -140,10 +141,7 @@ static double rate(const tamis_plan *p, double n)
  * far less likely. */
 static bool has_pairs_enough(const tamis_plan *p)
 {
-    uint64_t numbers[4];
-
-    number_plan(numbers, p);
-    double distances = (double)(numbers[1] >> 32) * buckets_of(p) / 2;
+    double distances = (double)table_of_plan(p).reach * buckets_of(p) / 2;
     double pairs = distances * (double)p->slots * buckets_of(p) / 2;
     double keys = (double)p->capacity / pairs;
     double apart = p->slots < FEW_HOMES ? 1 : 2.5;
@@ -161,7 +159,7 @@ static bool plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets,
     if (!(blocks < (double)MAX_BLOCKS))
         return false;
     p->width = width;
-    p->hashes = buckets | (spec->can & TAMIS_CAN_GROW ? GROWS : 0);
+    p->hashes = buckets;
     p->slots = (uint64_t)fmax(blocks, least);
     return bytes(p) != 0;
 }
@@ -208,9 +206,11 @@ static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
  * grows have a bit to give. */
 static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 {
-    tamis_plan best = *p;
     unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
 
+    if (spec->can & TAMIS_CAN_GROW)
+        p->flags |= TAMIS_PLAN_GROWS;
+    tamis_plan best = *p;
     if (spec->load > HIGHEST_LOAD)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
@@ -224,48 +224,17 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return best.slots < UINT64_MAX ? TAMIS_OK : TAMIS_RANGE;
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static const morton_kernels *kernels_of(const tamis *f)
-{
-    return (const morton_kernels *)(const void *)f->batch;
-}
-
-static uint64_t count_key(const tamis *f, uint64_t key)
-{
-    return kernels_of(f)->count(f, key);
-}
-
-static tamis_status add_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add_times(f, key, 1);
-}
-
-static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->add_times(f, key, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove_times(f, key, 1);
-}
-
-static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->remove_times(f, key, times);
-}
-
-static uint64_t ceiling(const tamis_plan *p)
+static tamis_limits limits(const tamis_plan *p)
 {
     (void)p;
-    return CEILING;
+    return (tamis_limits){ .ceiling = CEILING };
 }
 
 /* ---- Growing ----------------------------------------------------------- */
 
-static tamis_status larger(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
+    (void)keys;
     if (p->width == MIN_WIDTH || p->slots > MAX_BLOCKS / 2)
         return TAMIS_RANGE;
     p->slots *= 2;
@@ -315,8 +284,6 @@ static tamis_status move(tamis *f, const tamis *g)
     f->count = g->count;
     return TAMIS_OK;
 }
-
-static const tamis_grower GROWER = { .grows = may_grow, .larger = larger, .move = move };
 
 /* ---- The whole filter -------------------------------------------------- */
 
@@ -414,37 +381,36 @@ static const char *verify(const tamis *f)
 
 /* ---- Speed ------------------------------------------------------------- */
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
+    const table t = table_of_plan(&f->plan);
+
+    memcpy(f->derived, &t, sizeof t);
+    use_kernels(&f->ops);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__morton_avx2.batch;
+        tamis__morton_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &tamis__morton_portable.batch;
-}
-
-static void prepare(tamis *f, unsigned cpu)
-{
-    (void)cpu;
-    number_plan(f->numbers, &f->plan);
 }
 
 const tamis_ops tamis__morton = {
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_GROW,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .limits = limits,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
-    .add = add_key,
+    .has = has,
+    .count = count,
+    .add = add,
     .remove = remove_key,
-    .count = count_key,
-    .add_times = add_key_times,
-    .remove_times = remove_key_times,
-    .ceiling = ceiling,
-    .builds_sets = true,
-    .grower = &GROWER,
-    .batch = batch,
-    .prepare = prepare,
+    .has_many = has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .remove_many = remove_many,
+    .move = move,
 };

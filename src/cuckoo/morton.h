@@ -60,8 +60,10 @@ typedef struct table {
     shape s;
 } table;
 
-/* plan.hashes: buckets of a block, doublings, and whether there may be more. */
-enum { DOUBLINGS_SHIFT = 8, GROWS = 1 << 16 };
+_Static_assert(sizeof(table) <= TAMIS_DERIVED_SIZE, "");
+
+/* plan.hashes: buckets of a block, and doublings. */
+enum { DOUBLINGS_SHIFT = 8 };
 
 /* So that eight bytes have all the high bits of counters, and eight all the marks: of 62, they
  * would not. */
@@ -83,39 +85,32 @@ static inline unsigned doublings_of(const tamis_plan *p)
 
 static inline bool may_grow(const tamis_plan *p)
 {
-    return p->hashes & GROWS;
+    return p->flags & TAMIS_PLAN_GROWS;
 }
 
-static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
+static inline table table_of_plan(const tamis_plan *p)
 {
     shape s = shape_of(buckets_of(p), p->width);
+    unsigned bits = p->width + doublings_of(p);
     uint64_t homes = p->slots >> doublings_of(p);
     uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
-    uint64_t step = (((uint64_t)s.marks << 16) + s.buckets - 1) / s.buckets;
-    unsigned bits = p->width + doublings_of(p);
 
-    numbers[0] = homes;
-    numbers[1] = reach << 32 | step;
-    numbers[2] =
-        (uint64_t)doublings_of(p) << 32 | s.buckets << 24 | s.marks << 16 | s.slots << 8 | s.width;
-    numbers[3] = homes < FEW_HOMES ? UINT64_C(1) << (32 - bits) : UINT64_C(0x9E3779B1);
+    return (table){ .homes = homes,
+                    .reach = (uint32_t)reach,
+                    .step = ((s.marks << 16) + s.buckets - 1) / s.buckets,
+                    .nearest = homes >= FEW_HOMES,
+                    .turn = homes < FEW_HOMES ? UINT32_C(1) << (32 - bits) : UINT32_C(0x9E3779B1),
+                    .doublings = doublings_of(p),
+                    .s = s };
 }
 
 static inline table table_of(const tamis *f)
 {
-    uint64_t x = f->numbers[1], y = f->numbers[2];
-    shape s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255, 0 };
+    table t = *(const table *)(const void *)f->derived;
 
-    s.first = LINE_BITS - s.slots * s.width;
-    return (table){ .at = f->payload,
-                    .salt = f->salt,
-                    .homes = f->numbers[0],
-                    .reach = (uint32_t)(x >> 32),
-                    .step = (uint32_t)x,
-                    .nearest = f->numbers[0] >= FEW_HOMES,
-                    .turn = (uint32_t)f->numbers[3],
-                    .doublings = (unsigned)(y >> 32),
-                    .s = s };
+    t.at = f->payload;
+    t.salt = f->salt;
+    return t;
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -444,15 +439,6 @@ static inline bool take(const table *t, const spot *at)
 
 /* ---- Kernels ----------------------------------------------------------- */
 
-/* Everything that sums and shifts, with the instructions of one kind of machine: what is done to
- * one key is as in tamis_ops. A filter points to its batch. */
-typedef struct morton_kernels {
-    tamis_batch batch;
-    uint64_t (*count)(const tamis *f, uint64_t key);
-    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
-    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
-} morton_kernels;
-
-extern const morton_kernels tamis__morton_portable, tamis__morton_avx2;
+void tamis__morton_use_avx2(tamis_ops *ops);
 
 #endif

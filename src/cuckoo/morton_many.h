@@ -297,7 +297,7 @@ __attribute__((always_inline)) static inline bool add_it(void *self, const table
     return true;
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     const table t = table_of(f);
     batch_of x = { .t = &t, .held = f->count, .most = most_of(f) };
@@ -323,7 +323,7 @@ static tamis_status add_copies(tamis *f, const table *t, const spot *at, uint64_
     return TAMIS_OK;
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     const table t = table_of(f);
     spot at = spot_of(&t, hash_key(key, t.salt));
@@ -368,7 +368,7 @@ __attribute__((noinline)) static bool remove_seat(const table *t, const seat *at
     return remove_copies(t, &here, 1, held) == TAMIS_OK;
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status remove_key(tamis *f, uint64_t key, uint64_t times)
 {
     const table t = table_of(f);
     spot at = spot_of(&t, hash_key(key, t.salt));
@@ -404,13 +404,14 @@ static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
     return x.removed;
 }
 
-const morton_kernels MORTON_KERNELS = {
-    .batch = { .has = has,
-               .has_many = has_many,
-               .try_add_many = try_add_many,
-               .remove_many = remove_many,
-               .count_many = count_many },
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-};
+static void use_kernels(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->count = count;
+    ops->add = add;
+    ops->remove = remove_key;
+    ops->has_many = has_many;
+    ops->count_many = count_many;
+    ops->add_many = add_many;
+    ops->remove_many = remove_many;
+}
