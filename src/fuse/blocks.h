@@ -2,8 +2,8 @@
  * defines, is how many times longer its third block is than the other two.
  *
  * A part (base/parts.h) has plan.slots slots of plan.width bits, cut into three blocks of `length`,
- * `length` and THIRD * `length` slots. A key h = hash_key(key) has one slot in each of them. The xor
- * of its slots is its fingerprint.
+ * `length` and THIRD * `length` slots. A key h = hash_key(key) has one slot in each of them. The
+ * xor of its slots is its fingerprint.
  *
  *   h, without the bits that name the part, and at most 58 of those that are left: the mark u
  *   u, leading bits:  slot of the first block, by scale64()
@@ -121,7 +121,7 @@ static inline bool is_shape(const tamis_plan *p)
 {
     return p->width >= 1 && p->width <= PACKED_WIDEST && p->hashes == ARITY &&
            p->slots < UINT64_C(1) << 31 && p->slots >= LENGTHS && p->slots % LENGTHS == 0 &&
-           p->capacity < MOST_KEYS;
+           p->capacity < MOST_KEYS && p->flags == 0 && p->load == 0;
 }
 
 /* The xor of a stranger's slots is as good as random, and so is its fingerprint. */

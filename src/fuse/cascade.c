@@ -20,29 +20,25 @@
  *
  * Payload: parts (base/parts.h). Each has a sieve of plan.width bits for plan.slots keys, unless
  * that is no bits at all, and from the next multiple of 64 bytes on the rest, for that many keys
- * and plan.hashes / 2^16 times as many others. INVERTED is added to the width of inverted plans.
+ * and plan.hashes / 2^16 times as many others.
  *
  * Larisch, Choffnes, Levin, Maggs, Mislove, Wilson: CRLite, 2017 (a cascade of Bloom filters).
  * Schanck: Clubcards for the WebPKI, 2025 (two ribbons). */
 #include <math.h>
 
-#include "fuse/pairs.h"
+#include "base/cpu.h"
+#include "fuse/retrieval.h"
 
-enum { INVERTED = 64, RATIO_BITS = 16 };
+enum { RATIO_BITS = 16 };
 
 static bool is_inverted(const tamis_plan *p)
 {
-    return p->width >= INVERTED;
-}
-
-static unsigned sieve_bits(const tamis_plan *p)
-{
-    return p->width % INVERTED;
+    return p->flags & TAMIS_PLAN_INVERTED;
 }
 
 static shape sieve_of(const tamis_plan *p)
 {
-    return (shape){ p->slots, part_bits(p->capacity), sieve_bits(p), 0 };
+    return (shape){ p->slots, part_bits(p->capacity), p->width, 0 };
 }
 
 static shape rest_of(const tamis_plan *p)
@@ -75,8 +71,8 @@ static uint64_t rest_end(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    if (p->slots > MOST_ROOM / 4 || p->width >= 2 * INVERTED || sieve_bits(p) > MOST_WIDTH ||
-        rest_of(p).room > MOST_ROOM)
+    if (p->slots > MOST_ROOM / 4 || p->flags & ~TAMIS_PLAN_INVERTED || p->load ||
+        p->width > MOST_WIDTH || rest_of(p).room > MOST_ROOM)
         return 0;
     return bytes_of_parts(p->capacity, round_up(rest_end(p), 64));
 }
@@ -90,10 +86,10 @@ static uint64_t room_for(double mean)
 /* Others that pass, for each key of the sieve and in units of 2^-RATIO_BITS. */
 static bool set_ratio(tamis_plan *p, uint64_t others)
 {
-    double share = ldexp((double)others, -(int)(sieve_bits(p) + part_bits(p->capacity)));
+    double share = ldexp((double)others, -(int)(p->width + part_bits(p->capacity)));
     uint64_t passing = others ? room_for(share) : 0;
 
-    if (sieve_bits(p) + part_bits(p->capacity) == 0)
+    if (p->width + part_bits(p->capacity) == 0)
         passing = others;
     double ratio = p->slots ? ldexp((double)passing / (double)p->slots, RATIO_BITS) : 0;
     p->hashes = ratio < 0x1p31 ? (uint32_t)ratio + 1 : 0;
@@ -125,7 +121,8 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
         bits = bits ? bits : 1;
     if (bits > MOST_WIDTH)
         return TAMIS_RANGE;
-    p->width = bits + (inverts ? INVERTED : 0);
+    p->width = bits;
+    p->flags = inverts ? TAMIS_PLAN_INVERTED : 0;
     p->slots = sieve_room(p->capacity, kept);
     return set_ratio(p, tested) ? TAMIS_OK : TAMIS_RANGE;
 }
@@ -133,97 +130,70 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 /* Of strangers: members are never missed, and others never taken for them. */
 static double rate(const tamis_plan *p, double n)
 {
-    double passes_both = ldexp(0.5, -(int)sieve_bits(p));
+    double passes_both = ldexp(0.5, -(int)p->width);
 
     if (n == 0)
         return 0;
     return is_inverted(p) ? 1 - passes_both : passes_both;
 }
 
-/* ---- Operations -------------------------------------------------------- */
-
-static bool passes_at(const tamis *f, const uint8_t *part, uint64_t h)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
-    shape s = sieve_of(&f->plan);
-    uint64_t value;
-
-    return s.width == 0 || tamis__pairs_get(&value, &s, part, h);
+    (void)keys;
+    p->slots += p->slots / 16 + 8;
+    return TAMIS_OK;
 }
 
-static bool passes(const tamis *f, uint64_t key)
+static size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+{
+    shape s = stage == TAMIS_STAGE_SIEVE ? sieve_of(p) : rest_of(p);
+
+    return tamis__retrieval_scratch(&s, n);
+}
+
+static void for_cpu(tamis *f, unsigned cpu)
+{
+    const tamis_plan *p = &f->plan;
+    const retrieval derived = { .stage = { { sieve_of(p), 0 }, { rest_of(p), rest_at(p) } } };
+
+    memcpy(f->derived, &derived, sizeof derived);
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        tamis__retrieval_use_avx2(&f->ops);
+#endif
+    (void)cpu;
+}
+
+/* ---- Operations -------------------------------------------------------- */
+
+/* Whether the key passes the sieve; if so, *value is what the rest says. */
+static bool get(const tamis *f, uint64_t *value, uint64_t key)
 {
     uint64_t h = hash_key(key, f->salt);
 
-    return passes_at(f, part_at(f, h, part_bits(f->plan.capacity)), h);
+    if (f->plan.width && !tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, h))
+        return false;
+    if (!tamis__retrieval_get(f, TAMIS_STAGE_REST, value, h))
+        *value = 0;
+    return true;
 }
 
 /* Where nobody is a member, the sieve of an inverted plan is empty, too. */
 static bool has(const tamis *f, uint64_t key)
 {
-    uint64_t h = hash_key(key, f->salt), is_member = 0;
-    const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
-    shape rest = rest_of(&f->plan);
+    uint64_t is_member;
 
     if (f->count == 0)
         return false;
-    if (!passes_at(f, part, h))
-        return is_inverted(&f->plan);
-    return tamis__pairs_get(&is_member, &rest, part + rest_at(&f->plan), h) && is_member;
+    return get(f, &is_member, key) ? is_member : is_inverted(&f->plan);
 }
 
 static void touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = hash_key(key, f->salt);
-    const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
-    shape sieve = sieve_of(&f->plan), rest = rest_of(&f->plan);
+    enum tamis_stage first = f->plan.width ? TAMIS_STAGE_SIEVE : TAMIS_STAGE_REST;
 
-    if (sieve.width)
-        tamis__pairs_touch(&sieve, part, h);
-    else
-        tamis__pairs_touch(&rest, part + rest_at(&f->plan), h);
+    tamis__retrieval_touch(f, first, hash_key(key, f->salt));
 }
-
-/* ---- Building ---------------------------------------------------------- */
-
-static size_t sieve_scratch(const tamis_plan *p, size_t n)
-{
-    shape s = sieve_of(p);
-
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve_sieve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                                void *room)
-{
-    shape s = sieve_of(p);
-
-    return s.width ? tamis__pairs_solve(&s, part, pairs, n, room) : TAMIS_OK;
-}
-
-static size_t rest_scratch(const tamis_plan *p, size_t n)
-{
-    shape s = rest_of(p);
-
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve_rest(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                               void *room)
-{
-    shape s = rest_of(p);
-
-    return tamis__pairs_solve(&s, (uint8_t *)part + rest_at(p), pairs, n, room);
-}
-
-static void enlarge(tamis_plan *p)
-{
-    p->slots += p->slots / 16 + 8;
-    p->bytes = bytes(p);
-}
-
-static const tamis_pair_solver SIEVE = { sieve_scratch, solve_sieve };
-static const tamis_pair_solver REST = { rest_scratch, solve_rest };
-static const tamis_splitter SPLITTER = { &SIEVE, passes, &REST, is_inverted, enlarge };
 
 static const char *verify(const tamis *f)
 {
@@ -237,11 +207,16 @@ static const char *verify(const tamis *f)
 }
 
 const tamis_ops tamis__cascade = {
+    .traits = TAMIS_TRAIT_TAKES_OTHERS,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .splitter = &SPLITTER,
+    .has = has,
+    .get = get,
     .touch = touch,
+    .solve = tamis__retrieval_solve,
+    .scratch = scratch,
 };

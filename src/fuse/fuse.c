@@ -10,15 +10,17 @@
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
 #define ARITY 3
-#define SOLVE_AVX2 tamis__fuse_solve_avx2
-#define BATCH_AVX2 tamis__fuse_avx2
 
 /* Of slots above 8 bits, blocks are half as long, to be nearer to a line. They need a little more
  * room, in 1024ths. */
 enum { WIDE_HALVINGS = 1, STARTS_A_HALVING = 4 };
 
-#include "fuse/fastest.h"
+#include "base/cpu.h"
+#include "fuse/kernels.h"
+#include "fuse/peel.h"
 #include "fuse/sizing.h"
+#include "fuse/window_many.h"
+#include "fuse/window_one.h"
 
 static const sizing SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 4, 0, 512 },       { 32, 5, 0, 512 },
@@ -36,13 +38,24 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return plan_by(p, spec, SIZES);
 }
 
+static void use_avx2(tamis_ops *ops)
+{
+#if defined(__x86_64__)
+    tamis__fuse_use_avx2(ops);
+#else
+    (void)ops;
+#endif
+}
+
 const tamis_ops tamis__fuse = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve,
+    .scratch = scratch,
 };

@@ -10,14 +10,16 @@
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
 #define ARITY 4
-#define SOLVE_AVX2 tamis__fuse4_solve_avx2
-#define BATCH_AVX2 tamis__fuse4_avx2
 
 /* Blocks of fewer than 64 slots would cost more room than four-wise filters save. */
 enum { WIDE_HALVINGS = 0, STARTS_A_HALVING = 0 };
 
-#include "fuse/fastest.h"
+#include "base/cpu.h"
+#include "fuse/kernels.h"
+#include "fuse/peel.h"
 #include "fuse/sizing.h"
+#include "fuse/window_many.h"
+#include "fuse/window_one.h"
 
 static const sizing SIZES[] = {
     { 10, 3, 0, 1024 },      { 18, 4, 0, 600 },       { 32, 5, 0, 512 },
@@ -35,13 +37,24 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return plan_by(p, spec, SIZES);
 }
 
+static void use_avx2(tamis_ops *ops)
+{
+#if defined(__x86_64__)
+    tamis__fuse4_use_avx2(ops);
+#else
+    (void)ops;
+#endif
+}
+
 const tamis_ops tamis__fuse4 = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve,
+    .scratch = scratch,
 };

@@ -6,10 +6,8 @@
 #include "fuse/peel.h"
 #include "fuse/window_many.h"
 
-tamis_status tamis__fuse4_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                     void *memory)
+void tamis__fuse4_use_avx2(tamis_ops *ops)
 {
-    return solve(p, part, hashes, n, memory);
+    ops->solve = solve;
+    ops->has_many = has_many;
 }
-
-const tamis_batch tamis__fuse4_avx2 = { .has_many = has_many };

@@ -4,14 +4,8 @@
 
 #include "filter.h"
 
-extern const tamis_batch tamis__fuse_avx2, tamis__fuse4_avx2, tamis__fuse5_avx2;
-
-/* As in tamis_solver. */
-tamis_status tamis__fuse_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                    void *memory);
-tamis_status tamis__fuse4_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                     void *memory);
-tamis_status tamis__fuse5_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                     void *memory);
+void tamis__fuse_use_avx2(tamis_ops *ops);
+void tamis__fuse4_use_avx2(tamis_ops *ops);
+void tamis__fuse5_use_avx2(tamis_ops *ops);
 
 #endif

@@ -14,30 +14,20 @@ BLOCK_INLINE uint32_t xor_of_slots(const uint8_t *array, const uint32_t *slots, 
            (get(array, t.slot, width, plain) & t.mask);
 }
 
-/* A copy, not the bytes of a shape: the compiler can leave out what is not used of it. */
-static inline void keep_shape(tamis *f, const shape *s)
-{
-    uint64_t *to = f->numbers;
+_Static_assert(sizeof(shape) <= TAMIS_DERIVED_SIZE, "");
 
-    *to++ = s->length;
-    *to++ = s->part_bytes;
-    *to++ = s->head;
-    *to++ = s->last;
-    *to++ = (uint64_t)s->mark_shift << 32 | s->part_bits;
-    *to++ = s->width;
-}
-
+/* Not a copy as a whole: the compiler can leave out what is not used. */
 static inline shape kept_shape(const tamis *f)
 {
-    const uint64_t *from = f->numbers;
+    const shape *s = (const void *)f->derived;
 
-    return (shape){ .length = from[0],
-                    .part_bytes = from[1],
-                    .head = from[2],
-                    .last = from[3],
-                    .part_bits = (uint32_t)from[4],
-                    .mark_shift = (uint32_t)(from[4] >> 32),
-                    .width = (uint32_t)from[5] };
+    return (shape){ .length = s->length,
+                    .part_bytes = s->part_bytes,
+                    .head = s->head,
+                    .last = s->last,
+                    .part_bits = s->part_bits,
+                    .mark_shift = s->mark_shift,
+                    .width = s->width };
 }
 
 /* Any filter. */
@@ -111,14 +101,19 @@ static bool has_odd(const tamis *f, uint64_t key)
     return has_plain(f, key, 0);
 }
 
+static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+
 static inline void prepare(tamis *f)
 {
     const shape s = shape_of(&f->plan);
 
-    keep_shape(f, &s);
-    if (s.part_bits)
-        return;
-    f->has = s.width == 8 ? has_8 : s.width == 16 ? has_16 : s.width == 32 ? has_32 : has_odd;
+    memcpy(f->derived, &s, sizeof s);
+    f->ops.has = s.part_bits     ? has
+                 : s.width == 8  ? has_8
+                 : s.width == 16 ? has_16
+                 : s.width == 32 ? has_32
+                                 : has_odd;
+    f->ops.has_many = has_many;
 }
 
 /* ---- Many queries ------------------------------------------------------ */
@@ -248,8 +243,9 @@ BLOCK_INLINE size_t has_each(const field *in, uint64_t *hits, const uint64_t *ke
     for (size_t i = 0; i * GROUP < n; i++) {
         uint64_t word = 0;
         for (size_t j = 0; j < in_group(n, i); j++)
-            word |= (uint64_t)has_usual(part, &in->s, hash_key(keys[i * GROUP + j], salt), in->plain)
-                    << j;
+            word |=
+                (uint64_t)has_usual(part, &in->s, hash_key(keys[i * GROUP + j], salt), in->plain)
+                << j;
         hits[i] = word;
         found += (size_t)__builtin_popcountll(word);
     }

@@ -25,7 +25,8 @@
  * Membership Using Ribbon, 2022. */
 #include <math.h>
 
-#include "fuse/pairs.h"
+#include "base/cpu.h"
+#include "fuse/retrieval.h"
 
 static inline shape shape_of_map(const tamis_plan *p)
 {
@@ -43,7 +44,7 @@ static uint64_t bytes(const tamis_plan *p)
 {
     shape s = shape_of_map(p);
 
-    if (p->slots > MOST_ROOM || !is_bits(p->width) || !is_bits(p->hashes))
+    if (p->slots > MOST_ROOM || !is_bits(p->width) || !is_bits(p->hashes) || p->flags || p->load)
         return 0;
     return bytes_of_parts(p->capacity, round_up(last_level(&s).end, 64));
 }
@@ -61,14 +62,38 @@ static double rate(const tamis_plan *p, double n)
     return fingerprint_rate(p, n, p->hashes);
 }
 
+static tamis_status resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    p->slots += p->slots / 16 + 8;
+    return TAMIS_OK;
+}
+
+static size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+{
+    shape s = shape_of_map(p);
+
+    (void)stage;
+    return tamis__retrieval_scratch(&s, n);
+}
+
+static void for_cpu(tamis *f, unsigned cpu)
+{
+    const retrieval derived = { .stage = { { shape_of_map(&f->plan), 0 } } };
+
+    memcpy(f->derived, &derived, sizeof derived);
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        tamis__retrieval_use_avx2(&f->ops);
+#endif
+    (void)cpu;
+}
+
 /* ---- Operations -------------------------------------------------------- */
 
 static bool get(const tamis *f, uint64_t *value, uint64_t key)
 {
-    uint64_t h = hash_key(key, f->salt);
-    shape s = shape_of_map(&f->plan);
-
-    return tamis__pairs_get(value, &s, part_at(f, h, s.part_bits), h);
+    return tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, hash_key(key, f->salt));
 }
 
 static bool has(const tamis *f, uint64_t key)
@@ -80,43 +105,8 @@ static bool has(const tamis *f, uint64_t key)
 
 static void touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = hash_key(key, f->salt);
-    shape s = shape_of_map(&f->plan);
-
-    tamis__pairs_touch(&s, part_at(f, h, s.part_bits), h);
+    tamis__retrieval_touch(f, TAMIS_STAGE_SIEVE, hash_key(key, f->salt));
 }
-
-static unsigned value_bits(const tamis_plan *p)
-{
-    return p->width;
-}
-
-/* ---- Building ---------------------------------------------------------- */
-
-static size_t scratch(const tamis_plan *p, size_t n)
-{
-    shape s = shape_of_map(p);
-
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                          void *room)
-{
-    shape s = shape_of_map(p);
-
-    return tamis__pairs_solve(&s, part, pairs, n, room);
-}
-
-static void enlarge(tamis_plan *p)
-{
-    p->slots += p->slots / 16 + 8;
-    p->bytes = bytes(p);
-}
-
-static const tamis_pair_solver SOLVER = { scratch, solve };
-
-static const tamis_mapper MAPPER = { &SOLVER, get, value_bits, enlarge };
 
 static const char *verify(const tamis *f)
 {
@@ -127,11 +117,16 @@ static const char *verify(const tamis *f)
 }
 
 const tamis_ops tamis__map = {
+    .traits = TAMIS_TRAIT_TAKES_VALUES,
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .mapper = &MAPPER,
+    .has = has,
+    .get = get,
     .touch = touch,
+    .solve = tamis__retrieval_solve,
+    .scratch = scratch,
 };

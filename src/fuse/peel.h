@@ -440,9 +440,9 @@ static void fill_tail(const peeling *q, uint8_t *tail, const uint64_t *stash, si
 
 /* ---- One part ---------------------------------------------------------- */
 
-static inline size_t scratch(const tamis_plan *p, size_t n)
+static inline size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
-    (void)n;
+    (void)n, (void)stage;
     /* The queue is written to before it is known whether the slot joins it. */
     return (size_t)(p->slots * (sizeof(uint64_t) + sizeof(uint32_t)) + 64);
 }
@@ -473,14 +473,17 @@ static void reseed(peeling *q, unsigned seed)
     q->skip = 0;
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *memory)
+static tamis_status solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                          size_t *n, void *memory)
 {
+    const tamis_plan *p = &f->plan;
+    uint64_t *hashes = (uint64_t *)items;
     peeling q = { .s = shape_of(p), .slots = (uint32_t)p->slots, .keys = hashes, .n = *n };
     uint64_t core[LARGEST_CORE];
     bool done, is_doubtful;
     size_t stashed;
 
+    (void)stage;
     q.skip = q.s.part_bits;
     q.states = memory;
     q.order = (uint32_t *)(q.states + p->slots);

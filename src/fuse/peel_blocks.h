@@ -325,9 +325,9 @@ static uint64_t spare_bytes(const tamis_plan *p)
     return put_off > stored ? put_off : stored;
 }
 
-static size_t scratch(const tamis_plan *p, size_t n)
+static size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
-    (void)n;
+    (void)n, (void)stage;
     /* Queues are written to before it is known whether the slot joins them. */
     return (size_t)(p->slots * (sizeof(uint64_t) + sizeof(uint32_t)) + 64 + spare_bytes(p) + 64);
 }
@@ -360,14 +360,17 @@ static void put_head(uint8_t *head, size_t n, unsigned seed, const uint64_t *sta
         put_le64(head + HEAD_STASH + 8 * i, stash[i]);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *memory)
+static tamis_status solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                          size_t *n, void *memory)
 {
+    const tamis_plan *p = &f->plan;
+    uint64_t *hashes = (uint64_t *)items;
     peeling q = { .s = shape_of(p), .slots = p->slots, .hashes = hashes, .n = *n };
     uint64_t stash[STASH];
     unsigned stashed;
     bool doubtful, sorted = false;
 
+    (void)stage;
     q.states = memory;
     q.order = (uint32_t *)(q.states + p->slots);
     q.spare = (uint8_t *)(q.order + p->slots) + 64;
@@ -412,11 +415,13 @@ static const char *verify(const tamis *f)
 /* ---- Growing ----------------------------------------------------------- */
 
 /* One slot in sixteen more. */
-static void enlarge_by_a_bit(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
     uint64_t length = p->slots / LENGTHS;
 
+    (void)keys;
     p->slots = (length + length / 16 + 1) * LENGTHS;
+    return TAMIS_OK;
 }
 
 #endif

@@ -46,7 +46,8 @@ static level last_level_of(const tamis_plan *p)
 
 static uint64_t bytes(const tamis_plan *p)
 {
-    bool ok = p->slots <= MOST_ROOM && p->width >= 1 && p->width <= MOST_WIDTH;
+    bool ok = p->slots <= MOST_ROOM && p->width >= 1 && p->width <= MOST_WIDTH && p->flags == 0 &&
+              p->load == 0;
 
     if (!ok || p->hashes != last_level_of(p).number + 1)
         return 0;
@@ -89,31 +90,29 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 
 #include "fuse/ribbon_back.h"
 
-static void enlarge(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
+    (void)keys;
     set_room(p, p->slots + p->slots / 16 + 8);
-    p->bytes = bytes(p);
+    return TAMIS_OK;
 }
 
-static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                               void *room)
+static tamis_status solve_part(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                               size_t *n, void *room)
 {
-#if defined(__x86_64__)
-    if (tamis__cpu() & TAMIS_CPU_AVX2)
-        return tamis__ribbon_solve_avx2(p, part, hashes, n, room);
-#endif
-    shape s = shape_of(p);
-    return solve(&s, part, hashes, n, room);
+    shape s = shape_of(&f->plan);
+
+    (void)stage;
+    return solve(&s, part, items, n, room);
 }
 
-static size_t scratch(const tamis_plan *p, size_t n)
+static size_t scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
     shape s = shape_of(p);
 
+    (void)stage;
     return scratch_for(&s, n);
 }
-
-static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
 
 /* ---- The whole filter -------------------------------------------------- */
 
@@ -124,24 +123,24 @@ static const char *verify(const tamis *f)
     return parts_have_zeros(f, used, part_size(f)) ? NULL : "bytes after the last level are set";
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__ribbon_avx2;
+        tamis__ribbon_use_avx2(&f->ops);
 #endif
-    (void)cpu;
-    return &PORTABLE;
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__ribbon = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve_part,
+    .scratch = scratch,
 };

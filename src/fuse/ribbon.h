@@ -248,9 +248,6 @@ static inline level first_level_of(const tamis_plan *p)
     return level_for(p->slots, 0, 0, p->width);
 }
 
-extern const tamis_batch tamis__ribbon_avx2;
-
-tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                      void *room);
+void tamis__ribbon_use_avx2(tamis_ops *ops);
 
 #endif

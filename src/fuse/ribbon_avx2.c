@@ -59,14 +59,20 @@ static inline bool holds(const uint8_t *slots, const equation *e, unsigned width
 
 #include "fuse/ribbon_many.h"
 
-const tamis_batch tamis__ribbon_avx2 = { .has = has, .has_many = has_many };
-
 /* ---- Building ---------------------------------------------------------- */
 
-tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                      void *room)
+static tamis_status solve_part(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                               size_t *n, void *room)
 {
-    shape s = shape_of(p);
+    shape s = shape_of(&f->plan);
 
-    return solve(&s, part, hashes, n, room);
+    (void)stage;
+    return solve(&s, part, items, n, room);
+}
+
+void tamis__ribbon_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+    ops->solve = solve_part;
 }

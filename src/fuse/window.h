@@ -125,38 +125,11 @@ static inline shape shape_of(const tamis_plan *p)
                     .width = p->width };
 }
 
-/* What is kept of it for lookups. A copy, not the bytes of a shape: the compiler can leave out what
- * is not used of it. */
-static inline void keep_shape(tamis *f, const shape *s)
+_Static_assert(sizeof(shape) <= TAMIS_DERIVED_SIZE, "");
+
+static inline const shape *kept_shape(const tamis *f)
 {
-    uint64_t *to = f->numbers;
-
-    *to++ = s->room;
-    *to++ = s->part_bytes;
-    *to++ = s->tail;
-    *to++ = (uint64_t)s->window << 32 | s->in_block;
-    *to++ = (uint64_t)s->stash << 32 | s->bitmap;
-    *to++ = (uint64_t)s->in_window << 32 | s->width << 16 | s->part_bits << 8 | s->block_bits;
-}
-
-static inline shape kept_shape(const tamis *f)
-{
-    const uint64_t *from = f->numbers;
-    uint32_t in_block = (uint32_t)from[3];
-
-    return (shape){ .starts = from[0] >> (uint8_t)from[5],
-                    .room = from[0],
-                    .part_bytes = from[1],
-                    .tail = from[2],
-                    .window = (uint32_t)(from[3] >> 32),
-                    .block_bits = (uint8_t)from[5],
-                    .in_block = in_block,
-                    .in_half = in_block >> 1,
-                    .in_window = (uint32_t)(from[5] >> 32),
-                    .stash = (uint32_t)(from[4] >> 32),
-                    .bitmap = (uint32_t)from[4],
-                    .part_bits = (uint8_t)(from[5] >> 8),
-                    .width = (uint8_t)(from[5] >> 16) };
+    return (const shape *)(const void *)f->derived;
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -263,7 +236,7 @@ static inline bool is_shape(const tamis_plan *p)
     return p->width >= 1 && p->width <= PACKED_WIDEST && block >= LEAST_BLOCK_BITS &&
            block <= MOST_BLOCK_BITS && window <= MOST_WINDOW_BITS && p->slots < UINT64_C(1) << 31 &&
            p->slots % (UINT64_C(1) << block) == 0 && p->slots >> block > UINT64_C(1) << window &&
-           p->capacity < MOST_KEYS;
+           p->capacity < MOST_KEYS && p->flags == 0 && p->load == 0;
 }
 
 static inline uint64_t bytes(const tamis_plan *p)
@@ -278,12 +251,13 @@ static inline double rate(const tamis_plan *p, double n)
 }
 
 /* One block in sixteen more. */
-static inline void enlarge(tamis_plan *p)
+static inline tamis_status resize(tamis_plan *p, uint64_t keys)
 {
     uint64_t blocks = p->slots >> block_bits_of(p);
 
+    (void)keys;
     p->slots = (blocks + blocks / 16 + 1) << block_bits_of(p);
-    p->bytes = bytes(p);
+    return TAMIS_OK;
 }
 
 /* ---- The stash --------------------------------------------------------- */

@@ -242,7 +242,7 @@ FUSE_INLINE size_t has_many_plain(const query *q, uint64_t *hits, unsigned plain
 
 static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const query q = { f, kept_shape(f), keys, n };
+    const query q = { f, *kept_shape(f), keys, n };
 
     switch (q.s.width) {
     case 8:

@@ -30,7 +30,7 @@ FUSE_INLINE bool fits(const uint8_t *part, const shape *s, uint64_t g, unsigned 
 /* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
 static __attribute__((noinline)) bool has(const tamis *f, uint64_t key)
 {
-    const shape s = kept_shape(f);
+    const shape s = *kept_shape(f);
     uint64_t h = hash_key(key, f->salt);
     const uint8_t *part = part_with(f, &s, h), *tail = part + s.tail;
     unsigned tries = tail[TAIL_TRIES], skip = tries == 1 ? s.part_bits : 0;
@@ -49,19 +49,33 @@ FUSE_INLINE uint32_t plain_in_block(unsigned plain)
     return (UINT32_C(1) << (MOST_BLOCK_BITS - (plain > 8 ? WIDE_HALVINGS : 0))) - 1;
 }
 
+/* The same shape, of which the compiler knows some. Not a copy as a whole: it can leave out what is
+ * not used. */
+FUSE_INLINE shape shape_for(const shape *s, unsigned plain, bool is_single)
+{
+    uint32_t in_block = plain ? plain_in_block(plain) : s->in_block;
+
+    return (shape){ .starts = s->starts,
+                    .room = s->room,
+                    .part_bytes = s->part_bytes,
+                    .tail = s->tail,
+                    .window = s->window,
+                    .block_bits = s->block_bits,
+                    .in_block = in_block,
+                    .in_half = in_block >> 1,
+                    .in_window = s->in_window,
+                    .stash = s->stash,
+                    .bitmap = s->bitmap,
+                    .part_bits = is_single ? 0 : s->part_bits,
+                    .width = s->width };
+}
+
 /* Nearly all parts have seed 0, and most have an empty stash: then there is nothing to look at but
  * slots. */
 FUSE_INLINE bool has_plain(const tamis *f, uint64_t key, unsigned plain, bool is_single)
 {
-    shape s = kept_shape(f);
+    const shape s = shape_for(kept_shape(f), plain, is_single);
     uint64_t h = hash_key(key, f->salt);
-
-    if (is_single)
-        s.part_bits = 0;
-    if (plain) {
-        s.in_block = plain_in_block(plain);
-        s.in_half = s.in_block >> 1;
-    }
     const uint8_t *part = is_single ? f->payload : part_with(f, &s, h), *tail = part + s.tail;
     uint32_t luck = le32(tail + TAIL_TRIES);
     if (luck != 1 && ((uint8_t)luck != 1 || may_be_stashed(&s, tail, h)))
@@ -124,13 +138,17 @@ static has_one *has_for(const shape *s)
     return s->part_bits ? has_32_in_parts : has_32;
 }
 
-static void prepare(tamis *f, unsigned cpu)
+/* The includer's: puts in the functions for AVX2. */
+static void use_avx2(tamis_ops *ops);
+
+static void for_cpu(tamis *f, unsigned cpu)
 {
     const shape s = shape_of(&f->plan);
 
-    (void)cpu;
-    keep_shape(f, &s);
-    f->has = has_for(&s);
+    memcpy(f->derived, &s, sizeof s);
+    f->ops.has = has_for(&s);
+    if (cpu & TAMIS_CPU_AVX2)
+        use_avx2(&f->ops);
 }
 
 #endif

@@ -31,12 +31,6 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return plan_by(p, spec, &(sizing){ .threshold = 80072, .luck = 24, .least = 2 });
 }
 
-static void enlarge(tamis_plan *p)
-{
-    enlarge_by_a_bit(p);
-    p->bytes = bytes(p);
-}
-
 /* ---- Layout ------------------------------------------------------------ */
 
 BLOCK_INLINE shape shape_of(const tamis_plan *p)
@@ -69,18 +63,10 @@ BLOCK_INLINE third find_third(const uint8_t *part, const shape *s, uint32_t slot
 
 #include "fuse/many_blocks.h"
 
-static void prepare_for(tamis *f, unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
     (void)cpu;
     prepare(f);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch BATCH = { .has_many = has_many };
-
-    (void)cpu;
-    return &BATCH;
 }
 
 /* ---- Building ---------------------------------------------------------- */
@@ -104,15 +90,15 @@ static bool store(const peeling *q, uint8_t *part)
     return true;
 }
 
-static const tamis_solver SOLVER = { .scratch = scratch, .solve = solve, .enlarge = enlarge };
-
 const tamis_ops tamis__xor = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare_for,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve,
+    .scratch = scratch,
 };

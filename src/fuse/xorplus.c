@@ -40,36 +40,16 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
     return plan_by(p, spec, &(sizing){ .threshold = 83328, .luck = 28, .least = 2 });
 }
 
-static void enlarge(tamis_plan *p)
-{
-    enlarge_by_a_bit(p);
-    p->bytes = bytes(p);
-}
-
 /* ---- Kernels ----------------------------------------------------------- */
 
-static void prepare_for(tamis *f, unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-#if defined(__x86_64__)
-    if (cpu & TAMIS_CPU_AVX2) {
-        tamis__xorplus_prepare_avx2(f);
-        return;
-    }
-#endif
     (void)cpu;
     prepare(f);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__xorplus_avx2;
+        tamis__xorplus_use_avx2(f);
 #endif
-    (void)cpu;
-    return &PORTABLE;
 }
 
 /* ---- Checking ---------------------------------------------------------- */
@@ -169,15 +149,15 @@ static bool store(const peeling *q, uint8_t *part)
     return true;
 }
 
-static const tamis_solver SOLVER = { .scratch = scratch, .solve = solve, .enlarge = enlarge };
-
 const tamis_ops tamis__xorplus = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare_for,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve,
+    .scratch = scratch,
 };

@@ -125,8 +125,6 @@ BLOCK_INLINE third find_third(const uint8_t *part, const shape *s, uint32_t slot
 
 /* ---- Kernels ----------------------------------------------------------- */
 
-extern const tamis_batch tamis__xorplus_avx2;
-
-void tamis__xorplus_prepare_avx2(tamis *f);
+void tamis__xorplus_use_avx2(tamis *f);
 
 #endif

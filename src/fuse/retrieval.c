@@ -1,27 +1,22 @@
-#include "fuse/pairs.h"
-
-#include "base/cpu.h"
-#include "fuse/ribbon_window.h"
-
+/* retrieval.c - keys with values: see retrieval.h. */
 #define PAIRS
 
 #include "fuse/ribbon_back.h"
+#include "fuse/ribbon_window.h"
+
+#include "fuse/retrieval_solve_template.h"
 
 /* ---- Building ---------------------------------------------------------- */
 
-size_t tamis__pairs_scratch(const shape *s, size_t n)
+size_t tamis__retrieval_scratch(const shape *s, size_t n)
 {
     return scratch_for(s, n);
 }
 
-tamis_status tamis__pairs_solve(const shape *s, void *part, tamis_entry *pairs, size_t *n,
-                                void *room)
+tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                                    size_t *n, void *scratch)
 {
-#if defined(__x86_64__)
-    if (tamis__cpu() & TAMIS_CPU_AVX2)
-        return tamis__pairs_solve_avx2(s, part, pairs, n, room);
-#endif
-    return solve(s, part, pairs, n, room);
+    return retrieval_solve(f, stage, part, items, n, scratch);
 }
 
 /* ---- Lookup ------------------------------------------------------------ */
@@ -81,25 +76,38 @@ static bool get_word(uint64_t *word, const shape *s, const uint8_t *part, uint64
     }
 }
 
-bool tamis__pairs_get(uint64_t *value, const shape *s, const uint8_t *part, uint64_t h)
+static const struct retrieval_stage *stage_of(const tamis *f, enum tamis_stage stage)
 {
+    return &((const retrieval *)(const void *)f->derived)->stage[stage];
+}
+
+static const uint8_t *begin_of(const tamis *f, const struct retrieval_stage *s, uint64_t h)
+{
+    return part_at(f, h, s->shape.part_bits) + s->at;
+}
+
+bool tamis__retrieval_get(const tamis *f, enum tamis_stage stage, uint64_t *value, uint64_t h)
+{
+    const struct retrieval_stage *s = stage_of(f, stage);
     uint64_t word = 0;
 
-    if (!get_word(&word, s, part, h))
+    if (!get_word(&word, &s->shape, begin_of(f, s, h), h))
         return false;
-    *value = word & ((UINT64_C(1) << s->value_bits) - 1);
+    *value = word & ((UINT64_C(1) << s->shape.value_bits) - 1);
     return true;
 }
 
-void tamis__pairs_touch(const shape *s, const uint8_t *part, uint64_t h)
+void tamis__retrieval_touch(const tamis *f, enum tamis_stage stage, uint64_t h)
 {
-    level l = first_level(s);
-    uint64_t start = start_of(&l, h, s->part_bits);
+    const struct retrieval_stage *s = stage_of(f, stage);
+    const uint8_t *from = begin_of(f, s, h);
+    level l = first_level(&s->shape);
+    uint64_t start = start_of(&l, h, s->shape.part_bits);
 
     if (l.is_last)
         return;
-    const uint8_t *words = part + l.slots_at + start / 64 * 8 * s->width;
-    __builtin_prefetch(part + l.at + start / BUCKET / 4, 0, 3);
-    for (unsigned i = 0; i < 16 * s->width; i += 64)
+    const uint8_t *words = from + l.slots_at + start / 64 * 8 * s->shape.width;
+    __builtin_prefetch(from + l.at + start / BUCKET / 4, 0, 3);
+    for (unsigned i = 0; i < 16 * s->shape.width; i += 64)
         __builtin_prefetch(words + i, 0, 3);
 }
