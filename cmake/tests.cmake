@@ -129,7 +129,7 @@ endforeach()
 
 # Sanitizers change what the objects hold, and nothing about the sources.
 if(NOT TAMIS_SANITIZE)
-    foreach(tool layers length format pages)
+    foreach(tool layers contract length format pages)
         tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
     endforeach()
     tamis_test(tools.symbols ${PROJECT_SOURCE_DIR}/tools/symbols ${PROJECT_BINARY_DIR})
