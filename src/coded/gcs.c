@@ -63,7 +63,8 @@ static unsigned best_rest_bits(const tamis_plan *p)
 static uint64_t bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->width <= MAX_REST && p->hashes > 0 && p->hashes < MAX_LINES &&
-              p->capacity < MAX_CAPACITY && cells_of(p) < MAX_CELLS;
+              p->capacity < MAX_CAPACITY && cells_of(p) < MAX_CELLS && p->flags == 0 &&
+              p->load == 0;
 
     if (!ok || p->width != best_rest_bits(p))
         return 0;
@@ -137,16 +138,14 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- Kernels ----------------------------------------------------------- */
 
-static const tamis_batch *batch(unsigned cpu)
+static void for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__gcs_avx2;
+        tamis__gcs_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
 }
 
 /* ---- Sorting ----------------------------------------------------------- */
@@ -261,19 +260,21 @@ static size_t take_bucket(uint64_t *values, const geometry *g, uint64_t i, const
     return kept;
 }
 
-static size_t scratch_size(const tamis_plan *p, size_t n)
+static size_t scratch_size(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
     (void)p;
+    (void)stage;
     return n * sizeof(uint64_t);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *scratch)
+static tamis_status solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                          size_t *n, void *scratch)
 {
-    geometry g = geometry_of(p);
-    uint64_t at = 0, *values = scratch;
+    geometry g = geometry_of(&f->plan);
+    uint64_t at = 0, *values = scratch, *hashes = items;
     size_t from = 0, taken;
 
+    (void)stage;
     sort(hashes, *n, scratch, 64 - g.part_bits);
     *n = drop_repeated(hashes, *n);
     for (uint64_t i = 0; i < g.buckets; i++, from += taken) {
@@ -289,9 +290,11 @@ static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, siz
 }
 
 /* No set of that many keys needs more than an eighth above what is planned, and few do at all. */
-static void enlarge(tamis_plan *p)
+static tamis_status resize(tamis_plan *p, uint64_t keys)
 {
+    (void)keys;
     p->hashes += p->hashes / 16 + 1;
+    return p->hashes < MAX_LINES ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- The whole set ----------------------------------------------------- */
@@ -381,15 +384,16 @@ static const char *verify(const tamis *f)
     return count_all(f) <= f->count ? NULL : "the number of keys is wrong";
 }
 
-static const tamis_solver solver = { scratch_size, solve, enlarge };
-
 const tamis_ops tamis__gcs = {
     .plan = plan,
     .bytes = bytes,
-    .has = has,
     .rate = rate,
+    .resize = resize,
+    .for_cpu = for_cpu,
     .verify = verify,
     .measure = measure,
-    .solver = &solver,
-    .batch = batch,
+    .has = has,
+    .has_many = has_many,
+    .solve = solve,
+    .scratch = scratch_size,
 };

@@ -280,6 +280,6 @@ static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, siz
     return found;
 }
 
-extern const tamis_batch tamis__gcs_avx2;
+void tamis__gcs_use_avx2(tamis_ops *ops);
 
 #endif

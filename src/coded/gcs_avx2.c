@@ -1,4 +1,8 @@
 /* gcs_avx2.c - the same code on machines that find and clear the lowest one by themselves. */
 #include "coded/gcs.h"
 
-const tamis_batch tamis__gcs_avx2 = { .has = has, .has_many = has_many };
+void tamis__gcs_use_avx2(tamis_ops *ops)
+{
+    ops->has = has;
+    ops->has_many = has_many;
+}

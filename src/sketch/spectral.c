@@ -47,30 +47,27 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     return apply(f, &c);
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
-}
-
 static const char *verify(const tamis *f)
 {
     return check_spectral(f, row_counters(&f->plan), true);
 }
 
 const tamis_ops tamis__spectral = {
+    .traits = TAMIS_TRAIT_GROWS_COUNTS,
     .plan = plan_rows,
     .bytes = bytes_of_rows,
-    .has = spectral_has,
     .rate = spectral_rate,
+    .resize = spectral_resize,
     .verify = verify,
     .measure = spectral_measure,
-    .add = add,
-    .remove = remove_key,
+    .has = spectral_has,
     .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .merge = spectral_merge,
-    .grower = &TABLE_GROWER,
+    .add = add,
+    .remove = remove_times,
     .touch = spectral_touch,
-    .batch = batch,
+    .has_many = spectral_has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .merge = spectral_merge,
+    .move = move_table,
 };

@@ -89,7 +89,8 @@ static inline bool shape_is_possible(const tamis_plan *p)
     uint64_t counters;
 
     return p->slots > 1 && p->hashes > 0 && p->hashes <= MAX_HASHES && p->width > 0 &&
-           !mul_overflows(p->slots, p->hashes, &counters) && counters < MAX_COUNTERS;
+           p->flags == 0 && p->load == 0 && !mul_overflows(p->slots, p->hashes, &counters) &&
+           counters < MAX_COUNTERS;
 }
 
 static inline uint64_t bytes_of_halves(uint64_t counters)
@@ -287,14 +288,16 @@ static inline uint64_t next_row(uint64_t x)
     return (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-/* One counter in each row of `slots`, of rows that start with that counter. */
+/* One counter in each of k rows of `slots`, k > 0, of rows that start with that counter. */
 static inline void walk_rows(uint64_t *at, uint64_t x, uint64_t start, uint64_t slots, uint32_t k)
 {
-    for (uint32_t i = 0; i < k; i++) {
+    uint32_t i = 0;
+
+    do {
         at[i] = start + scale64(x, slots);
         start += slots;
         x = next_row(x);
-    }
+    } while (++i < k);
 }
 
 static inline void find_places(places *p, const tamis *f, uint64_t key)
@@ -538,14 +541,9 @@ static inline void spectral_touch(const tamis *f, uint64_t key)
 
 /* ---- Larger tables ----------------------------------------------------- */
 
-static inline bool always_grows(const tamis_plan *p)
+static inline tamis_status spectral_resize(tamis_plan *p, uint64_t keys)
 {
-    (void)p;
-    return true;
-}
-
-static inline tamis_status larger_table(tamis_plan *p)
-{
+    (void)keys;
     if (p->width > UINT32_MAX / 2)
         return TAMIS_RANGE;
     p->width *= 2;
@@ -564,17 +562,6 @@ static inline tamis_status move_table(tamis *f, const tamis *g)
     f->count = g->count;
     return TAMIS_OK;
 }
-
-static inline bool differ_in_table(const tamis_plan *a, const tamis_plan *b)
-{
-    return a->slots == b->slots && a->hashes == b->hashes;
-}
-
-static const tamis_grower TABLE_GROWER = { .grows = always_grows,
-                                           .larger = larger_table,
-                                           .move = move_table,
-                                           .for_counts = true,
-                                           .are_alike = differ_in_table };
 
 /* ---- Two filters ------------------------------------------------------- */
 

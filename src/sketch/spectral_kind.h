@@ -12,7 +12,7 @@ static uint64_t count(const tamis *f, uint64_t key)
     return COUNT_AT(f, &p);
 }
 
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status add(tamis *f, uint64_t key, uint64_t times)
 {
     places p;
 
@@ -20,27 +20,12 @@ static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
     return add_at(f, &p, times);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
-{
-    return add_times(f, key, 1);
-}
-
 static void count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
     read_many(f, counts, keys, n, COUNT_AT, fetch_places);
 }
 
-static tamis_status try_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     return change_many(f, added, keys, n, add_at, ADD_FETCHES);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = spectral_has_many,
-                                          .try_add_many = try_add_many,
-                                          .count_many = count_many };
-
-    (void)cpu;
-    return &PORTABLE;
 }

@@ -56,18 +56,20 @@ static const char *verify(const tamis *f)
 }
 
 const tamis_ops tamis__spectral_mi = {
+    .traits = TAMIS_TRAIT_GROWS_COUNTS,
     .plan = plan_rows,
     .bytes = bytes_of_rows,
-    .has = spectral_has,
     .rate = spectral_rate,
+    .resize = spectral_resize,
     .verify = verify,
     .measure = spectral_measure,
-    .add = add,
+    .has = spectral_has,
     .count = count,
-    .add_times = add_times,
-    .counts_vary = true,
-    .merge = spectral_merge,
-    .grower = &TABLE_GROWER,
+    .add = add,
     .touch = spectral_touch,
-    .batch = batch,
+    .has_many = spectral_has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .merge = spectral_merge,
+    .move = move_table,
 };

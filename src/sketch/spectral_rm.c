@@ -218,11 +218,6 @@ static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
     return status;
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
-}
-
 /* ---- The whole filter -------------------------------------------------- */
 
 static void forget_moves(tamis *f)
@@ -288,21 +283,21 @@ __attribute__((always_inline)) static inline void fetch_all(const tamis *f, cons
 #include "sketch/spectral_kind.h"
 
 const tamis_ops tamis__spectral_rm = {
+    .traits = TAMIS_TRAIT_GROWS_COUNTS,
     .plan = plan,
     .bytes = bytes,
-    .has = spectral_has,
     .rate = spectral_rate,
+    .resize = spectral_resize,
     .verify = verify,
     .measure = spectral_measure,
-    .add = add,
-    .remove = remove_key,
+    .has = spectral_has,
     .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .counts_vary = true,
-    .may_undercount = true,
-    .merge = merge,
-    .grower = &TABLE_GROWER,
+    .add = add,
+    .remove = remove_times,
     .touch = spectral_touch,
-    .batch = batch,
+    .has_many = spectral_has_many,
+    .count_many = count_many,
+    .add_many = add_many,
+    .merge = merge,
+    .move = move_table,
 };
