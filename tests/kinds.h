@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "check.h"
 #include "filter.h"
+#include "info.h"
+#include "tamis_file.h"
 
 static inline tamis_kind first_kind(void)
 {
@@ -107,7 +109,8 @@ static inline int check_laws(const law *laws, size_t n)
 
 static inline tamis_spec spec_for(uint64_t keys, double fpr, uint64_t seed)
 {
-    return (tamis_spec){ .keys = keys, .fpr = fpr, .hasher = { .hash = TAMIS_RAW, .seed = seed } };
+    return (tamis_spec)TAMIS_SPEC(.keys = keys, .fpr = fpr,
+                                  .hasher = { .hash = TAMIS_RAW, .seed = seed });
 }
 
 static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
@@ -164,15 +167,81 @@ static inline bool is_exact(tamis_kind kind)
     return tamis_kind_can(kind) & TAMIS_IS_EXACT;
 }
 
+static inline bool has_trait(tamis_kind kind, enum tamis_trait trait)
+{
+    return tamis__ops(kind)->traits & (unsigned)trait;
+}
+
 static inline bool is_sketch(tamis_kind kind)
 {
-    return tamis__ops(kind)->error != NULL;
+    return has_trait(kind, TAMIS_TRAIT_ERROR);
 }
 
 /* Kinds that take any number of keys, at a price. */
 static inline bool is_never_full(tamis_kind kind)
 {
-    return tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD || is_sketch(kind);
+    return tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD || is_sketch(kind) ||
+           has_trait(kind, TAMIS_TRAIT_COUNTER_BITS);
+}
+
+/* Filters of that plan make room by themselves, if only for higher counts. */
+static inline bool grows(const tamis_plan *p)
+{
+    return p->flags & TAMIS_PLAN_GROWS || has_trait(p->kind, TAMIS_TRAIT_GROWS) ||
+           has_trait(p->kind, TAMIS_TRAIT_GROWS_COUNTS);
+}
+
+/* Slots in use, of kinds that tell their room. */
+static inline uint64_t used_slots(const tamis *f)
+{
+    uint64_t ranges = UINT64_C(1) << f->ops.room(f, 0, 1).range_bits, used = 0;
+
+    for (uint64_t i = 0; i < ranges; i++)
+        used += f->ops.room(f, i, 1).used;
+    return used;
+}
+
+/* A list of kinds that ends with TAMIS_NO_KIND. */
+static inline bool is_listed(const tamis_kind *list, tamis_kind kind)
+{
+    while (*list && *list != kind)
+        list++;
+    return *list;
+}
+
+/* What single kinds do, and no ability tells: laws that cannot hold of these allow for it. */
+
+/* Adds in batches answer as single ones do, but make other bytes. */
+static inline bool rearranges(tamis_kind kind)
+{
+    static const tamis_kind LIST[] = { TAMIS_CUCKOO, TAMIS_NO_KIND };
+
+    return is_listed(LIST, kind);
+}
+
+/* Counts are bounds, and which ones depends on the order of adds. */
+static inline bool counts_vary(tamis_kind kind)
+{
+    static const tamis_kind LIST[] = { TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM, TAMIS_NO_KIND };
+
+    return is_listed(LIST, kind);
+}
+
+/* Counts are too low in rare cases, but never 0 for a key that is there. */
+static inline bool may_undercount(tamis_kind kind)
+{
+    static const tamis_kind LIST[] = { TAMIS_SPECTRAL_RM, TAMIS_NO_KIND };
+
+    return is_listed(LIST, kind);
+}
+
+/* Marks stay where keys were turned away: once keys have come and gone, lookups go further, and
+ * find what they would have found and perhaps more. */
+static inline bool keeps_marks(tamis_kind kind)
+{
+    static const tamis_kind LIST[] = { TAMIS_MORTON, TAMIS_NO_KIND };
+
+    return is_listed(LIST, kind);
 }
 
 /* Kinds that decode what they are asked for: a thousand answers take as long as a hundred thousand

@@ -25,7 +25,7 @@ static char path[64];
 static tamis *map_new_file(tamis_kind kind)
 {
     bool indexed = tamis_kind_can(kind) & TAMIS_IS_INDEXED;
-    tamis_spec spec = { .keys = 1000, .hasher.hash = indexed ? TAMIS_RAW : TAMIS_FAST };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .hasher.hash = indexed ? TAMIS_RAW : TAMIS_FAST);
     tamis_plan plan;
     tamis *f;
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tamis.h"
+#include "info.h"
 
 /* A crash is what a fuzzer reports, and what a test driver cannot miss. */
 #define MUST(condition) ((condition) ? (void)0 : exercise_failed(#condition, __FILE__, __LINE__))
@@ -192,10 +192,11 @@ static inline void exercise_making(const tamis *f)
             exercise_writing(made);
             tamis_free(made);
         }
-    if (tamis_reduce(&made, f, NULL) == TAMIS_OK) {
-        exercise_writing(made);
-        tamis_free(made);
-    }
+    for (tamis_kind to = tamis_kind_next(TAMIS_NO_KIND); to; to = tamis_kind_next(to))
+        if (tamis_convert(&made, to, f, NULL) == TAMIS_OK) {
+            exercise_writing(made);
+            tamis_free(made);
+        }
     if (tamis_new(&made, tamis_plan_of(f), NULL) == TAMIS_OK) {
         (void)!tamis_merge(made, f);
         exercise_writing(made);

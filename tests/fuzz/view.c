@@ -43,7 +43,7 @@ static tamis_kind take_kind(input *in)
 static tamis *empty_filter(input *in)
 {
     tamis_kind kind = take_kind(in);
-    tamis_spec spec = { .keys = take(in, 1) % 48, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = take(in, 1) % 48, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
 

@@ -6,7 +6,6 @@
  * it the filter is cloned, written, read, saved, mapped, merged, intersected, folded, resized and
  * rebuilt. No kind is named: abilities choose the operations. */
 #include "base/bits.h"
-#include "core/grow.h"
 #include "kinds.h"
 
 typedef struct world {
@@ -78,11 +77,6 @@ static bool is_full(const world *w)
     return (w->is_set ? w->distinct : w->total) >= w->plan.capacity;
 }
 
-static uint64_t used(const tamis *f)
-{
-    return f->ops->ordered->used(f);
-}
-
 /* Kinds with a ceiling have only so many slots for the copies of a key: they are full earlier if
  * there are such. */
 static bool is_crowded(const world *w, size_t i, uint64_t times)
@@ -95,7 +89,7 @@ static bool is_crowded(const world *w, size_t i, uint64_t times)
 static bool may_refuse_times(const world *w, size_t i, uint64_t times)
 {
     if (w->prints)
-        return !w->grows && used(w->f) + times + 1 > w->plan.capacity;
+        return !w->grows && used_slots(w->f) + times + 1 > w->plan.capacity;
     if (w->grows)
         return false;
     return is_crowded(w, i, times) || (is_full(w) && !(w->is_set && w->copies[i]));
@@ -135,7 +129,7 @@ static void check_key(const world *w, size_t i)
     bool has = tamis_has(w->f, w->keys[i]);
     uint64_t count = tamis_count(w->f, w->keys[i]);
 
-    uint64_t least = w->f->ops->may_undercount ? w->copies[i] != 0 : w->copies[i];
+    uint64_t least = may_undercount(w->plan.kind) ? w->copies[i] != 0 : w->copies[i];
 
     if (w->copies[i])
         assert_true(has);
@@ -238,7 +232,7 @@ static uint64_t held_of(const world *w, size_t i)
 static void remove_times(world *w, size_t i, uint64_t times)
 {
     uint64_t there = w->copies[i];
-    if (w->f->ops->may_undercount && tamis_count(w->f, w->keys[i]) < there)
+    if (may_undercount(w->plan.kind) && tamis_count(w->f, w->keys[i]) < there)
         there = tamis_count(w->f, w->keys[i]);
     image_bytes before = image_if(times > there && is_worth_a_look(w), w->f);
     tamis_status status =
@@ -448,7 +442,7 @@ static bool union_fits(const world *w, const tamis *g, const uint32_t *chosen)
     uint64_t more = 0;
 
     if (w->prints)
-        return w->grows || used(w->f) + 2 * used(g) <= w->plan.capacity;
+        return w->grows || used_slots(w->f) + 2 * used_slots(g) <= w->plan.capacity;
     for (size_t i = 0; i < w->universe; i++)
         more += chosen[i] && !(w->is_set && w->copies[i]);
     return (w->is_set ? w->distinct : w->total) + more <= w->plan.capacity;
@@ -642,7 +636,7 @@ static void op_list(world *w)
 static void op_resize(world *w)
 {
     uint64_t c = w->plan.capacity;
-    const uint64_t wanted[] = { 2 * c + 1, 2 * c, c / 2, c / 4, used(w->f), c };
+    const uint64_t wanted[] = { 2 * c + 1, 2 * c, c / 2, c / 4, used_slots(w->f), c };
     uint64_t keys = wanted[rng_below(&w->r, 6)];
     uint64_t slots = w->plan.slots;
     image_bytes before = image_of(w->f);
@@ -650,7 +644,7 @@ static void op_resize(world *w)
 
     if (status) {
         assert_true(status == TAMIS_RANGE || status == TAMIS_FULL);
-        assert_true(status != TAMIS_FULL || keys < used(w->f));
+        assert_true(status != TAMIS_FULL || keys < used_slots(w->f));
         assert_unchanged(&before, w);
     }
     free_bytes(&before);
@@ -807,9 +801,9 @@ static world world_of(const tamis_plan *plan, size_t universe)
     qsort(w.keys, w.universe, sizeof *w.keys, by_value);
     w.copies = array_of(w.universe, sizeof *w.copies);
     w.f = new_filter(&w.plan);
-    w.ceiling = tamis_plan_ceiling(&w.plan);
+    w.ceiling = w.plan.ceiling;
     w.left = w.plan.capacity;
-    w.grows = tamis__grows(w.f);
+    w.grows = grows(&w.plan);
     if (w.can & TAMIS_CAN_RESIZE)
         number_prints(&w);
     return w;

@@ -30,7 +30,7 @@ typedef struct bag {
 static bag bag_of(ground *g)
 {
     bag b = { array_of(g->n, sizeof *b.times), 0 };
-    bool few = tamis_plan_ceiling(&g->plan) == 3;
+    bool few = g->plan.ceiling == 3;
 
     for (size_t i = 0; i < g->n / 4; i++) {
         b.times[i] = (uint32_t)(i % 97 == 0 ? 3 * few : rng_below(&g->r, 4 - few));
@@ -81,7 +81,7 @@ static void add_times_is_add(ground *g)
 /* Whether as many adds bring the count to the ceiling, where it stays. */
 static bool comes_to_stay(const tamis *f, uint64_t key, uint64_t times)
 {
-    return tamis_count(f, key) + times >= tamis_plan_ceiling(tamis_plan_of(f));
+    return tamis_count(f, key) + times >= tamis_plan_of(f)->ceiling;
 }
 
 /* But for keys that came to stay. */
@@ -89,7 +89,7 @@ static void assert_nothing_left(const ground *g, const tamis *f)
 {
     for (size_t i = 0; i < g->n + g->n_strangers; i++)
         assert_true(tamis_count(f, g->keys[i]) == 0 || comes_to_stay(f, g->keys[i], 0));
-    if (tamis_plan_ceiling(&g->plan) == UINT64_MAX) {
+    if (g->plan.ceiling == UINT64_MAX) {
         tamis *empty = new_filter(&g->plan);
 
         assert_same(g, f, empty);
@@ -186,7 +186,7 @@ static void counts_of_any_length(ground *g)
 /* Nothing passes 2^64 - 1 in all. Where counts have a ceiling, no single key goes there. */
 static void counts_do_not_overflow(ground *g)
 {
-    bool stops = tamis_plan_ceiling(&g->plan) != UINT64_MAX;
+    bool stops = g->plan.ceiling != UINT64_MAX;
     tamis *f = new_filter(&g->plan), *h = NULL;
     size_t added = 99;
 

@@ -49,26 +49,6 @@ static void exact_is_exact(ground *g)
 
 /* ---- Sets -------------------------------------------------------------- */
 
-static void absent_is_added_once(ground *g)
-{
-    tamis *f = new_filter(&g->plan);
-    uint64_t n = 0;
-    bool added;
-
-    for (size_t i = 0; i < g->n; i++) {
-        bool had = tamis_has(f, g->keys[i]);
-
-        assert_int_equal(tamis_add_absent(f, &added, g->keys[i]), TAMIS_OK);
-        assert_int_equal(added, !had);
-        n += added;
-        assert_int_equal(tamis_add_absent(f, &added, g->keys[i]), TAMIS_OK);
-        assert_false(added);
-    }
-    assert_int_equal(info_of(f).count, n);
-    assert_holds(f, g->keys, g->n);
-    tamis_free(f);
-}
-
 static void order_does_not_matter(ground *g)
 {
     tamis *f = filter_of(&g->plan, g->keys, g->n), *h;
@@ -108,7 +88,7 @@ static void build_is_add(ground *g)
 
     memcpy(doubled, g->keys, n * sizeof *doubled);
     memcpy(doubled + n, g->keys, n * sizeof *doubled);
-    add_all(f, doubled, f->ops->builds_sets ? n : 2 * n);
+    add_all(f, doubled, has_trait(g->plan.kind, TAMIS_TRAIT_BUILDS_SETS) ? n : 2 * n);
     built = filter_of(&g->plan, doubled, 2 * n);
     assert_same_answers(f, built, g->keys, g->n + g->n_strangers);
     assert_holds(built, g->keys, n);
@@ -300,7 +280,7 @@ static void geometries_that_differ_do_not_mix(ground *g)
     }
     more = g->plan;
     more.width++;
-    if (!f->ops->grower || !f->ops->grower->are_alike)
+    if (!f->ops.resize)
         assert_no_mixing_by(f, more);
     tamis_free(f);
 }
@@ -444,7 +424,6 @@ int main(int argc, char **argv)
         { "remove undoes add", remove_undoes_add, ADD | TAMIS_CAN_REMOVE },
         { "removing strangers changes nothing", removing_strangers_changes_nothing,
           BUILD | TAMIS_CAN_EXACT_DELETE },
-        { "what is absent is added once", absent_is_added_once, ADD },
         { "merge is adding both", merge_is_adding_both, ADD | TAMIS_CAN_MERGE },
         { "merge past the capacity", merge_past_the_capacity_is_refused,
           BUILD | TAMIS_CAN_MERGE | EXACT },

@@ -68,7 +68,7 @@ static void halving_undoes_doubling(ground *g)
 static void sizes_that_do_not_fit_are_refused(ground *g)
 {
     tamis *f = filter_of(&g->plan, g->keys, g->n);
-    uint64_t used = f->ops->ordered->used(f);
+    uint64_t used = used_slots(f);
     image_bytes before = image_of(f);
 
     if (used > 0)
@@ -186,7 +186,7 @@ static void merge_many_makes_room(ground *g)
         assert_true(is_whole(out));
         assert_holds(out, g->keys, g->n + m);
         assert_int_equal(info_of(out).count, g->n + m);
-        assert_true(out->ops->ordered->used(out) <= tamis_plan_of(out)->capacity);
+        assert_true(used_slots(out) <= tamis_plan_of(out)->capacity);
         tamis_free(out);
     } else {
         assert_int_equal(status, TAMIS_FULL);

@@ -10,7 +10,7 @@ static const uint64_t BITS = UINT64_C(1) << 33, KEYS = 4 << 20;
 
 static tamis_plan big_plan(tamis_kind kind)
 {
-    tamis_spec spec = { .fpr = 0.01, .max_bytes = BITS / 8 + BITS / 8 / 256 };
+    tamis_spec spec = TAMIS_SPEC(.fpr = 0.01, .max_bytes = BITS / 8 + BITS / 8 / 256);
     tamis_plan plan;
 
     spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = 33 };
@@ -75,7 +75,7 @@ static uint64_t hits_of(const tamis *f, rng r)
  * of counters is nearly so. */
 static uint64_t even_bytes(const tamis *f, const uint8_t **start)
 {
-    bool has_table = f->ops->grower && f->ops->grower->for_counts;
+    bool has_table = has_trait(f->plan.kind, TAMIS_TRAIT_GROWS_COUNTS);
 
     *start = f->payload;
     if (!has_table)

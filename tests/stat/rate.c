@@ -274,7 +274,7 @@ static uint64_t *keys_of_family(const tamis_plan *plan, const family *x, uint64_
 
 static void family_is_no_worse(tamis_kind kind, const family *x, size_t n, size_t probes)
 {
-    tamis_spec spec = { .keys = n, .fpr = 0.01, .hasher = { .hash = x->hash } };
+    tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = 0.01, .hasher = { .hash = x->hash });
     tamis_plan plan;
 
     explain(n, spec.fpr, x->name);

@@ -113,7 +113,7 @@ static void assert_answer(tamis_kind kind, const tamis_spec *spec, bool is_sane)
 
 static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tamis_hash hash)
 {
-    tamis_spec spec = { .keys = keys, .fpr = fpr, .max_bytes = max_bytes };
+    tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr, .max_bytes = max_bytes);
 
     spec.hasher = (tamis_hasher){ .hash = hash, .seed = 3 };
     spec.hasher.secret[7] = hash == TAMIS_KEYED;
@@ -424,7 +424,7 @@ static void unknown_kinds_have_no_plan(void **state)
 
 static void assert_hasher(tamis_hasher hasher, bool is_good)
 {
-    tamis_spec spec = { .keys = 10, .fpr = 0.01, .hasher = hasher };
+    tamis_spec spec = TAMIS_SPEC(.keys = 10, .fpr = 0.01, .hasher = hasher);
 
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         bool fits = is_good && (!is_indexed(kind) || hasher.hash == TAMIS_RAW);
