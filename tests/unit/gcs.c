@@ -34,19 +34,25 @@ static tamis_plan tiny_plan(uint64_t capacity, uint64_t values, uint32_t lines)
     return sized(plan);
 }
 
+static tamis_status solve(tamis *f, const uint64_t *hashes, size_t *n)
+{
+    uint64_t *copy = array_of(*n, sizeof *copy);
+    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, *n) + 1, 1);
+
+    memcpy(copy, hashes, *n * sizeof *copy);
+    tamis_status status = f->ops.solve(f, TAMIS_STAGE_SIEVE, f->payload, copy, n, scratch);
+    free(scratch);
+    free(copy);
+    return status;
+}
+
 /* The cells as a filter, however many the plan is for. */
 static tamis *filter_of_hashes(const tamis_plan *p, const uint64_t *hashes, size_t n)
 {
-    const tamis_solver *solver = tamis__ops(TAMIS_GCS)->solver;
-    uint64_t *copy = array_of(n, sizeof *copy);
-    void *scratch = array_of(solver->scratch(p, n) + 1, 1);
     tamis *f = new_filter(p);
 
-    memcpy(copy, hashes, n * sizeof *copy);
-    assert_int_equal(solver->solve(p, f->payload, copy, &n, scratch), TAMIS_OK);
+    assert_int_equal(solve(f, hashes, &n), TAMIS_OK);
     f->count = n;
-    free(scratch);
-    free(copy);
     return f;
 }
 
@@ -302,16 +308,10 @@ static void codes_fill_their_room(void **state)
 
 static tamis_status try_to_solve(const tamis_plan *p, const uint64_t *hashes, size_t n)
 {
-    const tamis_solver *solver = tamis__ops(TAMIS_GCS)->solver;
-    uint64_t *copy = array_of(n, sizeof *copy);
-    uint8_t *part = array_of(p->bytes, 1);
-    void *scratch = array_of(solver->scratch(p, n) + 1, 1);
+    tamis *f = new_filter(p);
+    tamis_status status = solve(f, hashes, &n);
 
-    memcpy(copy, hashes, n * sizeof *copy);
-    tamis_status status = solver->solve(p, part, copy, &n, scratch);
-    free(scratch);
-    free(part);
-    free(copy);
+    tamis_free(f);
     return status;
 }
 
@@ -322,7 +322,7 @@ static int steps_to_fit(tamis_plan plan, const uint64_t *hashes, size_t n)
     while (try_to_solve(&plan, hashes, n)) {
         assert_int_equal(try_to_solve(&plan, hashes, n), TAMIS_FULL);
         uint64_t before = plan.bytes;
-        tamis__ops(TAMIS_GCS)->solver->enlarge(&plan);
+        assert_int_equal(tamis__ops(TAMIS_GCS)->resize(&plan, 0), TAMIS_OK);
         plan = sized(plan);
         assert_true(plan.bytes > before && plan.bytes <= before + before / 8 + LINE);
         assert_true(++steps < 1000);
@@ -529,6 +529,12 @@ static void geometries_are_checked(void **state)
     p.capacity = UINT64_MAX;
     assert_no_geometry(p);
     p.capacity = UINT64_C(1) << 48;
+    assert_no_geometry(p);
+    p = good;
+    p.flags = 1;
+    assert_no_geometry(p);
+    p = good;
+    p.load = 1;
     assert_no_geometry(p);
 }
 
