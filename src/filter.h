@@ -136,7 +136,8 @@ typedef struct tamis_ops {
      * kinds without resize(), smaller by a whole factor of slots. TAMIS_FULL: no room. */
     tamis_status (*move)(tamis *f, const tamis *g);
 
-    /* In order of fingerprints: scale64(hash_key(key), slots << width), or of keys in exact kinds. */
+    /* In order of fingerprints: scale64(hash_key(key), slots << width), or of keys in exact kinds.
+     */
     bool (*next)(tamis_cursor *c); /* false: the end, which comes whatever the payload holds */
     /* Adds copies of a fingerprint that is higher than all before, and keeps f->count true;
      * TAMIS_FULL: no room. A count of 0 ends the writing. Until then f answers nothing. */
@@ -174,15 +175,18 @@ struct tamis {
     _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
     unsigned cpu; /* TAMIS_CPU_ flags that ops was chosen for */
     bool readonly;
-    bool sealed;          /* a writable map whose file is whole: unseal before changing */
-    bool lost;            /* a writable map that could not be synced */
-    int fd;               /* of a writable map, else -1 */
     const uint8_t *image; /* of views and maps: all of it; else NULL */
     size_t image_size;
     void *block; /* what the payload came from: heap block or mapping */
     size_t block_size;
     void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
     tamis_allocator alloc;
+
+    /* Writable maps (os/file.c). */
+    tamis_status (*unseal)(tamis *f); /* before each change; NULL: f is no writable map */
+    bool sealed;                      /* the file is whole */
+    bool lost;                        /* it could not be synced */
+    int fd;
 };
 
 /* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
@@ -207,5 +211,9 @@ typedef struct tamis_conversion {
      * while others read `to`. */
     void (*follow)(tamis *to, const tamis *from, uint64_t key);
 } tamis_conversion;
+
+/* The row, or NULL; and the row of a kind that has a follow(). */
+const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to);
+const tamis_conversion *tamis__plain_conversion(tamis_kind from);
 
 #endif

@@ -1,11 +1,12 @@
 /* file.h - files that are written beside their target, and maps. */
-#ifndef TAMIS_CORE_FILE_H
-#define TAMIS_CORE_FILE_H
+#ifndef TAMIS_OS_FILE_H
+#define TAMIS_OS_FILE_H
 
 #include <limits.h>
 #include <sys/types.h>
 
 #include "core/image.h"
+#include "tamis_file.h"
 
 /* A file on its way to replace another: begin, write to the sink, end. */
 typedef struct {
@@ -37,8 +38,15 @@ tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flag
 /* What is open there. */
 tamis_status tamis__file_source(image_source *s, int fd);
 
-/* Marks the file under a writable map as dirty, on disk, before its first change. Safe to call from
- * several threads. */
-tamis_status tamis__map_unseal(tamis *f);
+/* Whole buffers, at an offset. False: errno tells why. */
+bool tamis__file_read(int fd, uint64_t offset, void *buf, size_t size);
+bool tamis__file_write(int fd, uint64_t offset, const void *buf, size_t size);
+
+/* Room on disk for a file of that size: a mapped write to a hole in the file would be a signal when
+ * the disk is full. */
+bool tamis__file_reserve(int fd, uint64_t size);
+
+/* Closes without disturbing the errno that tells what went wrong before. */
+void tamis__file_close(int fd);
 
 #endif

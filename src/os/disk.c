@@ -19,9 +19,11 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "core/batch.h"
-#include "core/draft.h"
-#include "core/ordered.h"
+#include "core/memory.h"
+#include "core/order.h"
+#include "core/plan.h"
+#include "os/draft.h"
+#include "tamis_disk.h"
 
 /* For each range of fingerprints, slots that are free in the file, and how many copies may still
  * come that are known to fit: each takes one slot at most. Found out when the first key comes. */
@@ -38,8 +40,14 @@ struct tamis_disk {
     tamis *added, *removed;
     rooms rooms;
     tamis_disk_options options;
+    tamis_allocator alloc;
     char path[PATH_MAX];
 };
+
+static size_t rooms_size(unsigned bits)
+{
+    return 2 * sizeof(uint64_t) << bits;
+}
 
 static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
 
@@ -47,21 +55,21 @@ static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
 
 /* The most slots that take no more than that, and no more than the file can come to have; as few as
  * remainders can be long for. */
-static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes)
+static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes,
+                                 const tamis_allocator *a)
 {
-    bool grows = tamis__ops(file->kind)->ordered->grows(file);
     tamis_plan plan = *file, next = *file;
 
     for (uint64_t keys = plan.capacity / 2; plan.bytes > bytes && keys > 0; keys /= 2) {
-        if (tamis__plan_resized(&next, keys))
+        if (tamis__plan_resize(&next, keys))
             break;
         if (next.bytes < plan.bytes)
             plan = next;
     }
     next = plan;
-    while (grows && tamis__plan_doubled(&next) == TAMIS_OK && next.bytes <= bytes)
+    while (tamis__plan_grows(file) && tamis__plan_enlarge(&next) == TAMIS_OK && next.bytes <= bytes)
         plan = next;
-    return tamis_new(out, &plan, NULL);
+    return tamis_new(out, &plan, a);
 }
 
 /* Most programs remove less than they add. */
@@ -69,9 +77,9 @@ static tamis_status make_both(tamis_disk *d)
 {
     const tamis_plan *plan = tamis_plan_of(d->file);
     uint64_t memory = d->options.memory;
-    tamis_status status = make_waiting(&d->added, plan, memory / 4 * 3);
+    tamis_status status = make_waiting(&d->added, plan, memory / 4 * 3, &d->alloc);
 
-    return status ? status : make_waiting(&d->removed, plan, memory / 4);
+    return status ? status : make_waiting(&d->removed, plan, memory / 4, &d->alloc);
 }
 
 /* A query wants one page and none of its neighbours. */
@@ -97,28 +105,39 @@ static tamis_status open_disk(tamis_disk *d, const char *path)
     status = map_file(&d->file, &s);
     if (status)
         return status;
-    if (!d->file->ops->ordered)
+    if (!d->file->ops.append)
         return TAMIS_CANNOT;
     return make_both(d);
 }
 
 tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_disk_options *o)
 {
-    tamis_disk *d = calloc(1, sizeof *d);
+    tamis_disk_options options = TAMIS_DISK_OPTIONS();
 
+    if (o && !tamis__struct_take(&options, sizeof options, o))
+        return TAMIS_RANGE;
+    if (options.memory == 0)
+        options.memory = DEFAULT_MEMORY;
+    if (options.memory < LEAST_MEMORY)
+        return TAMIS_NOMEM;
+    tamis_allocator alloc = options.alloc ? *options.alloc : tamis__default_allocator;
+    tamis_disk *d = alloc.alloc(alloc.ctx, sizeof *d);
     if (!d)
         return TAMIS_NOMEM;
-    d->fd = -1;
-    if (o)
-        d->options = *o;
-    if (d->options.memory == 0)
-        d->options.memory = DEFAULT_MEMORY;
-    tamis_status status = d->options.memory < LEAST_MEMORY ? TAMIS_NOMEM : open_disk(d, path);
+    *d = (tamis_disk){ .fd = -1, .options = options, .alloc = alloc };
+    tamis_status status = open_disk(d, path);
     if (status)
         tamis_disk_free(d);
     else
         *out = d;
     return status;
+}
+
+static void close_rooms(tamis_disk *d)
+{
+    if (d->rooms.free)
+        d->alloc.free(d->alloc.ctx, d->rooms.free, rooms_size(d->rooms.bits));
+    d->rooms = (rooms){ .free = NULL };
 }
 
 void tamis_disk_free(tamis_disk *d)
@@ -130,10 +149,10 @@ void tamis_disk_free(tamis_disk *d)
     tamis_free(d->file);
     tamis_free(d->added);
     tamis_free(d->removed);
-    free(d->rooms.free);
+    close_rooms(d);
     if (d->fd >= 0)
         close(d->fd);
-    free(d);
+    d->alloc.free(d->alloc.ctx, d, sizeof *d);
     errno = error;
 }
 
@@ -152,7 +171,7 @@ typedef struct stream {
 
 static void go_on(stream *s)
 {
-    s->more = s->c.f->ops->ordered->next(&s->c);
+    s->more = s->c.f->ops.next(&s->c);
 }
 
 static stream stream_of(const tamis *f)
@@ -163,15 +182,15 @@ static stream stream_of(const tamis *f)
     return s;
 }
 
-static uint64_t lowest(const stream *s, uint64_t print)
+static uint64_t lowest(const stream *s, uint64_t fingerprint)
 {
-    return s->more && s->c.print < print ? s->c.print : print;
+    return s->more && s->c.fingerprint < fingerprint ? s->c.fingerprint : fingerprint;
 }
 
 /* How often the fingerprint is there; the stream is then past it. */
-static uint64_t take(stream *s, uint64_t print)
+static uint64_t take(stream *s, uint64_t fingerprint)
 {
-    if (!s->more || s->c.print != print)
+    if (!s->more || s->c.fingerprint != fingerprint)
         return 0;
     uint64_t count = s->c.count;
     go_on(s);
@@ -186,11 +205,11 @@ typedef struct merging {
 } merging;
 
 /* Now and then: how far it is, and pages of the old file that are done with. */
-static tamis_status report(merging *m, uint64_t print)
+static tamis_status report(merging *m, uint64_t fingerprint)
 {
     const tamis *f = m->d->file;
     const tamis_disk_options *o = &m->d->options;
-    uint64_t at = print >> f->plan.width, total = f->plan.slots;
+    uint64_t at = fingerprint >> f->plan.width, total = f->plan.slots;
     uint64_t offset = (uint64_t)((double)at / (double)total * (double)f->plan.bytes);
 
     if (offset > m->passed + (8 << 20)) {
@@ -201,13 +220,13 @@ static tamis_status report(merging *m, uint64_t print)
 }
 
 /* What is left of a fingerprint; all three are then past it. */
-static tamis_status merge_print(merging *m, uint64_t print)
+static tamis_status merge_print(merging *m, uint64_t fingerprint)
 {
-    uint64_t count = take(&m->file, print), gone = take(&m->removed, print), held;
+    uint64_t count = take(&m->file, fingerprint), gone = take(&m->removed, fingerprint), held;
 
-    if (add_overflows(count > gone ? count - gone : 0, take(&m->added, print), &held))
+    if (add_overflows(count > gone ? count - gone : 0, take(&m->added, fingerprint), &held))
         return TAMIS_CORRUPT;
-    return held ? tamis__draft_append(m->draft, print, held) : TAMIS_OK;
+    return held ? tamis__draft_append(m->draft, fingerprint, held) : TAMIS_OK;
 }
 
 enum { REPORT_EVERY = 1 << 16 };
@@ -221,13 +240,14 @@ static tamis_status merge_all(merging *m)
     tamis_status status = TAMIS_OK;
 
     for (uint64_t i = 0; !status; i++) {
-        uint64_t print = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
-        if (print == UINT64_MAX)
+        uint64_t fingerprint = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
+        if (fingerprint == UINT64_MAX)
             break;
-        status = print < low || print >= end ? TAMIS_CORRUPT : merge_print(m, print);
-        low = print + 1;
+        status =
+            fingerprint < low || fingerprint >= end ? TAMIS_CORRUPT : merge_print(m, fingerprint);
+        low = fingerprint + 1;
         if (!status && i % REPORT_EVERY == 0)
-            status = report(m, print);
+            status = report(m, fingerprint);
     }
     return status;
 }
@@ -262,14 +282,6 @@ static void drop_successor(successor *n)
     errno = error;
 }
 
-static void clear(tamis *f)
-{
-    memset(f->payload, 0, (size_t)f->plan.bytes);
-    f->count = 0;
-    if (f->ops->init)
-        f->ops->init(f);
-}
-
 static void change_over(tamis_disk *d, successor *n)
 {
     successor old = { d->file, d->fd };
@@ -277,10 +289,9 @@ static void change_over(tamis_disk *d, successor *n)
     d->file = n->file;
     d->fd = n->fd;
     drop_successor(&old);
-    free(d->rooms.free);
-    d->rooms = (rooms){ .free = NULL };
-    clear(d->added);
-    clear(d->removed);
+    close_rooms(d);
+    tamis__payload_clear(d->added);
+    tamis__payload_clear(d->removed);
 }
 
 static tamis_status write_anew(tamis_disk *d, const tamis_plan *plan)
@@ -326,11 +337,6 @@ static bool is_waiting(const tamis_disk *d)
     return d->added->count || d->removed->count;
 }
 
-static bool grows(const tamis_disk *d)
-{
-    return d->file->ops->ordered->grows(&d->file->plan);
-}
-
 /* What waits fits: a file that has no room for it is not what it was. */
 tamis_status tamis_disk_flush(tamis_disk *d)
 {
@@ -348,7 +354,7 @@ static tamis_status grow(tamis_disk *d)
 {
     tamis_plan plan = d->file->plan;
 
-    if (!grows(d) || tamis__plan_doubled(&plan))
+    if (!tamis__plan_grows(&plan) || tamis__plan_enlarge(&plan))
         return TAMIS_FULL;
     tamis_status status = check_file(d);
     return status ? status : write_anew(d, &plan);
@@ -359,27 +365,17 @@ static tamis_status grow(tamis_disk *d)
 /* Keys wait only if they are known to fit in the file as it is, with all that waits: so it is when
  * keys are added that a file is full, and never when they are merged. */
 
-static uint64_t room_in(const tamis *f, uint64_t range)
-{
-    const tamis_ordered *o = f->ops->ordered;
-
-    if (o->room)
-        return o->room(f, range);
-    return f->count < f->plan.capacity ? f->plan.capacity - f->count : 0;
-}
-
 static tamis_status open_rooms(tamis_disk *d)
 {
-    const tamis_ordered *o = d->file->ops->ordered;
-    rooms r = { .bits = o->range_bits ? o->range_bits(&d->file->plan) : 0 };
+    rooms r = { .bits = d->file->ops.room(d->file, 0, 0).range_bits };
     size_t n = (size_t)1 << r.bits;
 
-    r.free = calloc(n, 2 * sizeof *r.free);
+    r.free = d->alloc.alloc(d->alloc.ctx, rooms_size(r.bits));
     if (!r.free)
         return TAMIS_NOMEM;
     r.left = r.free + n;
     for (size_t i = 0; i < n; i++)
-        r.left[i] = r.free[i] = room_in(d->file, i);
+        r.left[i] = r.free[i] = d->file->ops.room(d->file, i, 0).free;
     d->rooms = r;
     return TAMIS_OK;
 }
@@ -394,9 +390,7 @@ static uint64_t *left_for(const tamis_disk *d, uint64_t key)
 /* What waits is looked at no more often than an eighth of it is new. */
 static bool is_recount_due(const tamis_disk *d)
 {
-    const tamis_ordered *o = d->file->ops->ordered;
-
-    return o->slots && d->added->count > d->rooms.counted + o->used(d->added) / 8;
+    return d->added->count > d->rooms.counted + tamis__order_used(d->added) / 8;
 }
 
 /* Copies that wait side by side may take less than a slot each. */
@@ -408,8 +402,10 @@ static void recount(tamis_disk *d)
     tamis_cursor c = { .f = d->added };
 
     memcpy(r->left, r->free, sizeof *r->left << r->bits);
-    while (c.f->ops->ordered->next(&c))
-        r->left[c.print / range] -= c.f->ops->ordered->slots(plan, c.count);
+    while (c.f->ops.next(&c)) {
+        uint64_t at = c.fingerprint / range;
+        r->left[at] -= d->file->ops.room(d->file, at, c.count).needed;
+    }
     r->counted = d->added->count;
 }
 
@@ -435,7 +431,7 @@ static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys,
     if (status)
         return status;
     size_t some = take_room(d, keys, n);
-    status = tamis__batch_add(d->added, added, keys, some);
+    status = d->added->ops.add_many(d->added, added, keys, some);
     for (size_t i = *added; i < some; i++)
         ++*left_for(d, keys[i]);
     return status || some == n ? status : TAMIS_FULL;
@@ -488,11 +484,11 @@ static tamis_status remove_one(tamis_disk *d, uint64_t key)
 {
     if (tamis_remove(d->added, key) == TAMIS_OK)
         return TAMIS_OK;
-    tamis_status status = d->removed->ops->add(d->removed, key);
+    tamis_status status = d->removed->ops.add(d->removed, key, 1);
     if (status != TAMIS_FULL)
         return status;
     status = tamis_disk_flush(d);
-    return status ? status : d->removed->ops->add(d->removed, key);
+    return status ? status : d->removed->ops.add(d->removed, key, 1);
 }
 
 tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t n)

@@ -2,13 +2,10 @@
  *
  * A random read in a gigabyte of 4 KiB pages misses the TLB as well as the cache; on 2 MiB pages it
  * costs half. */
-#ifndef TAMIS_BASE_PAGES_H
-#define TAMIS_BASE_PAGES_H
+#ifndef TAMIS_OS_PAGES_H
+#define TAMIS_OS_PAGES_H
 
 #include <stddef.h>
-
-/* From this size on, whole pages of its own suit a block better than the heap. */
-enum { PAGES_WORTHWHILE = 1 << 20 };
 
 /* NULL if there is no memory. Aligned to 2 MiB. */
 void *tamis__pages_new(size_t size);

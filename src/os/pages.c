@@ -1,4 +1,4 @@
-#include "base/pages.h"
+#include "os/pages.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 static const size_t HUGE = (size_t)2 << 20;
 
 /* More than enough is mapped, then what sticks out of the aligned part is given back. */
-static void *trim(uint8_t *raw, size_t raw_size, size_t size)
+static void *pages_trim(uint8_t *raw, size_t raw_size, size_t size)
 {
     size_t before = (HUGE - (uintptr_t)raw % HUGE) % HUGE;
     size_t after = raw_size - before - size;
@@ -19,14 +19,14 @@ static void *trim(uint8_t *raw, size_t raw_size, size_t size)
 }
 
 /* The system rounds to its pages; munmap() must be told the same. */
-static size_t whole_pages(size_t size)
+static size_t pages_round_up(size_t size)
 {
     return (size + 0xffff) & ~(size_t)0xffff;
 }
 
 void *tamis__pages_new(size_t size)
 {
-    size_t rounded = whole_pages(size);
+    size_t rounded = pages_round_up(size);
     size_t raw_size = rounded + HUGE;
 
     if (raw_size < size)
@@ -34,7 +34,7 @@ void *tamis__pages_new(size_t size)
     void *raw = mmap(NULL, raw_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
-    void *block = trim(raw, raw_size, rounded);
+    void *block = pages_trim(raw, raw_size, rounded);
 #ifdef MADV_HUGEPAGE
     /* A wish: without huge pages everything works, slower. */
     (void)madvise(block, rounded, MADV_HUGEPAGE);
@@ -44,12 +44,12 @@ void *tamis__pages_new(size_t size)
 
 void *tamis__pages_grow(void *block, size_t old_size, size_t new_size)
 {
-    void *grown = mremap(block, whole_pages(old_size), whole_pages(new_size), MREMAP_MAYMOVE);
+    void *grown = mremap(block, pages_round_up(old_size), pages_round_up(new_size), MREMAP_MAYMOVE);
 
     return grown == MAP_FAILED ? NULL : grown;
 }
 
 void tamis__pages_free(void *block, size_t size)
 {
-    munmap(block, whole_pages(size));
+    munmap(block, pages_round_up(size));
 }

@@ -4,25 +4,29 @@
  * the cache when their bits are looked after. Of the plain filter, bits are set after counters have
  * been raised, and cleared once theirs are 0: the bits of a key that stays are never clear, whoever
  * comes and goes beside it. There is one writer; each of its stores is atomic. */
+#include "tamis_pair.h"
+
 #include "filter.h"
 
 struct tamis_pair {
+    const tamis_conversion *conversion; /* from one to the other */
     tamis *counting, *plain;
 };
 
 enum { STEP = 64 };
 
-static size_t step_from(size_t done, size_t n)
+static size_t pair_step_from(size_t done, size_t n)
 {
     return n - done < STEP ? n - done : STEP;
 }
 
 /* Takes `counting`, also on failure. */
-static tamis_status pair_with(tamis_pair **out, tamis *counting, const tamis_allocator *fast)
+static tamis_status pair_with_plain(tamis_pair **out, tamis *counting, const tamis_allocator *fast)
 {
+    const tamis_conversion *conversion = tamis__plain_conversion(counting->plan.kind);
     tamis *plain;
     tamis_status status =
-        counting->ops->follow ? tamis_reduce(&plain, counting, fast) : TAMIS_CANNOT;
+        conversion ? tamis_convert(&plain, conversion->to, counting, fast) : TAMIS_CANNOT;
 
     if (status) {
         tamis_free(counting);
@@ -34,7 +38,7 @@ static tamis_status pair_with(tamis_pair **out, tamis *counting, const tamis_all
         tamis_free(counting);
         return TAMIS_NOMEM;
     }
-    *p = (tamis_pair){ counting, plain };
+    *p = (tamis_pair){ conversion, counting, plain };
     *out = p;
     return TAMIS_OK;
 }
@@ -45,7 +49,7 @@ tamis_status tamis_pair_new(tamis_pair **out, const tamis_plan *plan, const tami
     tamis *counting;
     tamis_status status = tamis_new(&counting, plan, slow);
 
-    return status ? status : pair_with(out, counting, fast);
+    return status ? status : pair_with_plain(out, counting, fast);
 }
 
 tamis_status tamis_pair_open(tamis_pair **out, const char *path, const tamis_allocator *slow,
@@ -54,13 +58,13 @@ tamis_status tamis_pair_open(tamis_pair **out, const char *path, const tamis_all
     tamis *counting;
     tamis_status status = tamis_load(&counting, path, slow);
 
-    return status ? status : pair_with(out, counting, fast);
+    return status ? status : pair_with_plain(out, counting, fast);
 }
 
-static void follow(tamis_pair *p, const uint64_t *keys, size_t n)
+static void pair_follow(tamis_pair *p, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        p->counting->ops->follow(p->plain, p->counting, keys[i]);
+        p->conversion->follow(p->plain, p->counting, keys[i]);
     __atomic_store_n(&p->plain->count, p->counting->count, __ATOMIC_RELAXED);
 }
 
@@ -70,8 +74,8 @@ tamis_status tamis_pair_add_many(tamis_pair *p, size_t *added, const uint64_t *k
 
     for (*added = 0; *added < n && !status;) {
         size_t done;
-        status = tamis_add_many(p->counting, &done, keys + *added, step_from(*added, n));
-        follow(p, keys + *added, done);
+        status = tamis_add_many(p->counting, &done, keys + *added, pair_step_from(*added, n));
+        pair_follow(p, keys + *added, done);
         *added += done;
     }
     return status;
@@ -81,11 +85,11 @@ tamis_status tamis_pair_remove_many(tamis_pair *p, size_t *removed, const uint64
 {
     *removed = 0;
     for (size_t at = 0; at < n; at += STEP) {
-        size_t done, here = step_from(at, n);
+        size_t done, here = pair_step_from(at, n);
         tamis_status status = tamis_remove_many(p->counting, &done, keys + at, here);
         if (status && status != TAMIS_ABSENT)
             return status;
-        follow(p, keys + at, here);
+        pair_follow(p, keys + at, here);
         *removed += done;
     }
     return *removed == n ? TAMIS_OK : TAMIS_ABSENT;
