@@ -3,7 +3,6 @@
  * become void. */
 #include "quotient/aleph.h"
 
-#include "core/grow.h"
 #include "kinds.h"
 
 /* ---- Fingerprints ------------------------------------------------------ */
@@ -93,7 +92,7 @@ static void check_sizes(tamis_plan plan, double fpr)
     unsigned doublings = 0;
     tamis_plan before = plan;
 
-    while (ops->grower->larger(&plan) == TAMIS_OK) {
+    while (ops->resize(&plan, 0) == TAMIS_OK) {
         double load = (double)plan.capacity / (double)plan.slots;
 
         assert_true(plan.slots == 2 * before.slots && plan.capacity > before.capacity);
@@ -132,7 +131,7 @@ static void no_bits_are_wasted(void **state)
         tamis_plan plan = plan_for(TAMIS_ALEPH, 10000, fpr, 0);
 
         for (int size = 0; size < 20; size++)
-            assert_int_equal(ops->grower->larger(&plan), TAMIS_OK);
+            assert_int_equal(ops->resize(&plan, 0), TAMIS_OK);
         assert_true(-log1p(-tamis_plan_rate(&plan, plan.capacity)) > fpr * 5 / 6);
     }
 }
@@ -302,10 +301,10 @@ static tamis *grown(const tamis_plan *plan, uint64_t first, unsigned doublings)
         tamis_plan larger = *tamis_plan_of(f);
         tamis *next = NULL;
 
-        assert_int_equal(f->ops->grower->larger(&larger), TAMIS_OK);
-        larger.bytes = f->ops->bytes(&larger);
+        assert_int_equal(f->ops.resize(&larger, 0), TAMIS_OK);
+        larger.bytes = f->ops.bytes(&larger);
         assert_int_equal(tamis_new(&next, &larger, NULL), TAMIS_OK);
-        assert_int_equal(f->ops->grower->move(next, f), TAMIS_OK);
+        assert_int_equal(f->ops.move(next, f), TAMIS_OK);
         tamis_free(f);
         f = next;
     }

@@ -565,14 +565,14 @@ static void slots_follow_the_load(void **state)
     (void)state;
     for (int i = 0; i < 6; i++)
         for (uint64_t keys = 0; keys < 3000000; keys += keys / 7 + 1) {
-            tamis_spec spec = { .keys = keys, .fpr = 0.001, .load = loads[i] };
+            tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = 0.001, .load = loads[i]);
             double wanted = ((double)keys + 1) / (loads[i] > 0 ? loads[i] : 0.75);
 
             assert_int_equal(tamis_plan_kind(&p, TAMIS_QUOTIENT, &spec), TAMIS_OK);
             assert_true((double)p.slots >= wanted && (double)p.slots <= wanted * 1.002 + 1);
             assert_true(p.bytes * 8 <= (p.slots + 63) * (p.width + 3) + 64);
         }
-    tamis_spec spec = { .keys = 1000, .load = 0.96 };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .load = 0.96);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_QUOTIENT, &spec), TAMIS_RANGE);
 }
 
@@ -704,7 +704,7 @@ static void batches_leave_what_single_keys_leave(void **state)
 
 static void filters_grow_if_asked_to(void **state)
 {
-    tamis_spec spec = { .keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW };
+    tamis_spec spec = TAMIS_SPEC(.keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW);
     tamis_plan plan;
     rng r = rng_for(43, 0);
 
