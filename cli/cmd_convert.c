@@ -64,13 +64,17 @@ const command cmd_convert = {
     .name = "convert",
     .operands = "--to KIND FILE -o OUT",
     .summary = "make a filter of another kind, without its keys",
-    .about = "Saves to OUT a filter of another KIND with the keys of the one in FILE. A filter of\n"
-             "counters becomes the plain one of the same slots, as if it had been built from the\n"
-             "keys: --to bloom makes that of a counting filter, a quarter of its size or less.\n"
-             "\n"
-             "To send a Bloom filter, --to compressed codes its bits, in less room the farther it\n"
-             "is from half full; --to bloom gives it back where it is asked. Filters that are\n"
-             "built as compressed ones are shorter still: see 'tamis plan --wire'.",
+    .about =
+        "Saves to OUT a filter of another KIND that gives the same answers as the one in FILE. It\n"
+        "is made without the keys. These conversions exist:\n"
+        "\n"
+        "  counting to bloom: the bits without the counters, a quarter of the size or less\n"
+        "  bloom to compressed: the same bits in less room, to be sent\n"
+        "  compressed to bloom: the way back, at the receiver\n"
+        "\n"
+        "The Bloom filter of a counting filter is the one that its keys would have made. The\n"
+        "farther a Bloom filter is from half full, the smaller it gets by compression. A filter\n"
+        "that is built as a compressed one is smaller still: see 'tamis plan --wire'.",
     .options = { options },
     .when_ok = "the new filter was saved",
     .example = "  seq 1000 | tamis build -k counting -o counts.tamis\n"

@@ -12,7 +12,7 @@ typedef struct subject {
     const char *path;
     tamis_info info;
     size_t image_bytes;
-    bool is_counted; /* distinct keys are, not estimated */
+    bool is_counted; /* distinct keys are counted, not estimated */
     bool has_slots;
 } subject;
 
@@ -42,7 +42,7 @@ static const char *hash_meaning(const subject *s)
     return "unknown";
 }
 
-/* What the plan is about: kinds that count have room for distinct keys, more or less often. */
+/* The number to compare with the plan, which is for distinct keys in kinds that count. */
 static double planned_keys(const tamis_info *i)
 {
     bool counts = (tamis_kind_can(i->plan.kind) & TAMIS_CAN_COUNT) != 0;
@@ -50,18 +50,18 @@ static double planned_keys(const tamis_info *i)
     return counts ? fmin(i->cardinality, (double)i->count) : (double)i->count;
 }
 
-/* Filters planned for no key are as good as filters planned for one. */
+/* A filter planned for no key counts as one planned for one key. */
 static double share_of_plan(const tamis_info *i)
 {
     return planned_keys(i) / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
 }
 
-/* Chance alone moves the rate of a small filter by tens of per cent. */
+/* By chance alone, the rate of a small filter is off by tens of per cent. */
 static const double FAR_ABOVE = 2;
 
 static const char *warning(const subject *s)
 {
-    /* Sketches are for counts, whose error is a share of them. */
+    /* The counts of a sketch are never too many: their error is a share of all adds. */
     if (s->info.plan.error > 0)
         return NULL;
     if (store_is_crowded(&s->info))
@@ -151,7 +151,7 @@ static void print_json(json *j, const subject *s)
 
 /* ---- Command ----------------------------------------------------------- */
 
-/* Kinds that do not add were given all keys at once, and have counted them. */
+/* Kinds that do not add were built from all keys at once, which were counted then. */
 static bool counts_distinct(tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
@@ -176,7 +176,7 @@ static tamis_status study(subject *s, const char *path)
     return TAMIS_OK;
 }
 
-/* A file that cannot be read does not keep the others from being shown. */
+/* If a file cannot be read, the others are shown all the same. */
 static int print_all(char **paths, json *j)
 {
     int code = CODE_OK;
@@ -227,13 +227,13 @@ const command cmd_info = {
     .operands = "[--json] FILE...",
     .summary = "tell what a filter is, and how full",
     .about =
-        "Reads and checks each FILE, and prints its kind, what was planned, what it holds, its\n"
-        "false positive rate at this load, its size and its hash; and a warning if it holds\n"
-        "more than planned. 'distinct' is exact or, where the kind does not know, estimated\n"
-        "from the bits; 'saturated' are the counters that have stopped for good, in kinds whose\n"
-        "counts have a ceiling. Of sketches, 'error' is how far counts may be off, but for a\n"
-        "share of the keys, the --fpr that was asked for. The secret of a keyed filter is never\n"
-        "shown.",
+        "Reads and checks each FILE. Prints its kind, what was planned, what it holds, its false\n"
+        "positive rate now, its size and its hash, and a warning if it holds more than planned.\n"
+        "The secret of a keyed filter is never shown.\n"
+        "\n"
+        "  distinct: different keys, exact or estimated from the payload\n"
+        "  saturated: counters that have stopped for good, in kinds whose counts have a ceiling\n"
+        "  error: how far counts of a sketch may be too high, except for a share --fpr of them",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

@@ -27,7 +27,7 @@ tamis *store_load_locked(const char *path)
 
     lock_filter(path);
     status = tamis_load(&f, path, NULL);
-    /* The writer that the library sees is this program. */
+    /* The lock that the library sees is the one taken here. */
     if (status == TAMIS_BUSY)
         status = TAMIS_DIRTY;
     if (status)
@@ -128,7 +128,7 @@ static void on_stop(int signal)
     stopped_by = signal;
 }
 
-/* What was to be ignored, after nohup for one, stays so. */
+/* A signal that is ignored, after nohup for example, stays ignored. */
 static void catch (int signal)
 {
     struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART }, before;
@@ -155,7 +155,7 @@ tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
     catch (SIGHUP);
     status = tamis_builder_save(b, path, plan);
     progress_erase();
-    /* Whoever waits for this program is to see that the signal ended it. */
+    /* The parent process must see that the signal ended this program. */
     if (stopped_by) {
         signal(stopped_by, SIG_DFL);
         raise(stopped_by);
@@ -167,10 +167,10 @@ tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
 
 bool store_is_crowded(const tamis_info *info)
 {
-    /* Sketches are for counts, and windows forget what is too much. */
+    /* Sketches take any number of keys, and windows forget. */
     if (info->plan.error > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
         return false;
-    /* Keys given twice are counted twice, and do no harm: so the rate decides. */
+    /* A repeated key is counted again but does no harm, so the rate decides. */
     return info->count > info->plan.capacity && info->fpr > info->plan.fpr;
 }
 
