@@ -1,8 +1,8 @@
 /* kinds.h - laws: tests that hold for every kind with certain abilities, and name none.
  *
  * A law is checked once for each kind that has all of its `can` and none of its `cannot` abilities,
- * and is made from keys alone.
- * When it fails, what it was doing (law_at) and how to replay it are printed. */
+ * and is made from keys alone, unless it is for all. When it fails, what it was doing (law_at) and
+ * how to replay it are printed. */
 #ifndef TAMIS_TESTS_KINDS_H
 #define TAMIS_TESTS_KINDS_H
 
@@ -88,14 +88,15 @@ static inline struct CMUnitTest law_test(law_case *c, const law *l, tamis_kind k
     return (struct CMUnitTest){ c->name, law_run, NULL, law_report, c };
 }
 
-static inline int check_laws(const law *laws, size_t n)
+static inline int check_laws_from(tamis_kind first, tamis_kind next(tamis_kind kind),
+                                  const law *laws, size_t n)
 {
     enum { MOST = 4096 };
     static law_case cases[MOST];
     static struct CMUnitTest tests[MOST];
     size_t used = 0;
 
-    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
+    for (tamis_kind kind = first; kind; kind = next(kind))
         for (size_t i = 0; i < n; i++)
             if (law_applies(&laws[i], kind)) {
                 assert_true(used < MOST);
@@ -103,6 +104,17 @@ static inline int check_laws(const law *laws, size_t n)
                 used++;
             }
     return _cmocka_run_group_tests("laws", tests, used, NULL, NULL);
+}
+
+static inline int check_laws(const law *laws, size_t n)
+{
+    return check_laws_from(first_plain(), next_plain, laws, n);
+}
+
+/* Also of kinds that need more than keys. */
+static inline int check_laws_of_all(const law *laws, size_t n)
+{
+    return check_laws_from(first_kind(), tamis_kind_next, laws, n);
 }
 
 /* ---- Filters for any kind ---------------------------------------------- */

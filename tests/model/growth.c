@@ -1,5 +1,6 @@
 /* growth.c - filters that make room by themselves and cannot be resized: from a few keys to a
  * million, all that must hold is looked at after each growth. No kind is named. */
+#include "base/cpu.h"
 #include "model/ground.h"
 
 enum { FEW = 16 };
@@ -211,6 +212,52 @@ static void removing_loses_nobody_else(tamis_kind kind)
     free(held);
 }
 
+/* The code of a filter that was planned so from the start. */
+static void assert_portable(const tamis *f)
+{
+    tamis *fresh = new_filter(tamis_plan_of(f));
+
+    tamis__use_cpu(fresh, TAMIS_CPU_PORTABLE);
+    assert_int_equal(f->cpu, TAMIS_CPU_PORTABLE);
+    assert_memory_equal(&f->ops, &fresh->ops, sizeof f->ops);
+    assert_memory_equal(f->derived, fresh->derived, sizeof f->derived);
+    tamis_free(fresh);
+}
+
+/* By single keys, by batches and by merging. */
+static void the_cpu_stays_when_a_filter_grows(tamis_kind kind)
+{
+    enum { KEYS = 2000 };
+    rng r = rng_for(1500 + (uint64_t)kind, 3);
+    uint64_t *keys = fresh_keys(&r, KEYS);
+    tamis *one = growing_filter(kind, 0.01), *many = growing_filter(kind, 0.01);
+    tamis *into = growing_filter(kind, 0.01);
+
+    tamis__use_cpu(one, TAMIS_CPU_PORTABLE);
+    tamis__use_cpu(many, TAMIS_CPU_PORTABLE);
+    tamis__use_cpu(into, TAMIS_CPU_PORTABLE);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(tamis_add(one, keys[i]), TAMIS_OK);
+    add_all(many, keys, KEYS);
+    assert_grown(one);
+    assert_grown(many);
+    assert_portable(one);
+    assert_portable(many);
+    if (tamis_kind_can(kind) & TAMIS_CAN_MERGE && tamis_merge(into, one) == TAMIS_OK) {
+        assert_grown(into);
+        assert_portable(into);
+        assert_finds(into, keys, KEYS);
+    }
+    if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE && tamis_resize(many, 3 * KEYS) == TAMIS_OK)
+        assert_portable(many);
+    assert_finds(one, keys, KEYS);
+    assert_finds(many, keys, KEYS);
+    tamis_free(one);
+    tamis_free(many);
+    tamis_free(into);
+    free(keys);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned GROWS = TAMIS_CAN_ADD | TAMIS_CAN_GROW, RESIZES = TAMIS_CAN_RESIZE;
@@ -220,6 +267,7 @@ int main(int argc, char **argv)
         { "one by one is by batches", one_by_one_is_by_batches, .can = GROWS, .cannot = RESIZES },
         { "removing loses nobody else", removing_loses_nobody_else, .can = GROWS | TAMIS_CAN_REMOVE,
           .cannot = RESIZES },
+        { "the CPU stays when a filter grows", the_cpu_stays_when_a_filter_grows, .can = GROWS },
     };
 
     test_begin(argc, argv);
