@@ -409,6 +409,53 @@ static void abilities_are_asked_for(void **state)
         }
 }
 
+/* Of what a kind does if asked to, a plan has what it was asked for. */
+static unsigned if_asked_to(tamis_kind kind)
+{
+    return (has_trait(kind, TAMIS_TRAIT_CAN_GROW) ? TAMIS_CAN_GROW : 0u) |
+           (has_trait(kind, TAMIS_TRAIT_CAN_DELETE_EXACTLY) ? TAMIS_CAN_EXACT_DELETE : 0u) |
+           (has_trait(kind, TAMIS_TRAIT_CAN_KEEP_SUMS) ? TAMIS_CAN_DOT : 0u);
+}
+
+static void plans_can_what_was_asked_for(void **state)
+{
+    const unsigned options[] = { TAMIS_CAN_GROW, TAMIS_CAN_EXACT_DELETE, TAMIS_CAN_DOT };
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (unsigned subset = 0; subset < 8; subset++) {
+            unsigned optional = if_asked_to(kind), all = tamis_kind_can(kind);
+            tamis_spec spec = hashed_spec(10, is_exact(kind) ? 0 : 0.01, 0, TAMIS_RAW);
+            tamis_plan plan;
+
+            assert_int_equal(optional & ~all, 0);
+            for (int i = 0; i < 3; i++)
+                spec.can |= subset >> i & 1 ? options[i] & all : 0;
+            spec.value_bits = all & TAMIS_CAN_GET ? 8 : 0;
+            spec.universe = all & TAMIS_CAN_EXCLUDE ? 20 : 0;
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+            assert_int_equal(tamis_plan_can(&plan), (all & ~optional) | spec.can);
+        }
+}
+
+/* A program that was compiled with another version of the struct. */
+static void other_sizes_of_the_spec_are_refused(void **state)
+{
+    const size_t sizes[] = { 0, 1, sizeof(tamis_spec) - 8, sizeof(tamis_spec) + 8, SIZE_MAX };
+    tamis_plan plan = untouched_plan(), before = untouched_plan();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
+
+        spec.size = sizes[i];
+        for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_RANGE);
+        assert_int_equal(tamis_plan_all(&plan, 1, &spec), 0);
+        assert_memory_equal(&plan, &before, sizeof plan);
+    }
+}
+
 static void unknown_kinds_have_no_plan(void **state)
 {
     tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
@@ -595,6 +642,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(plan_all_sorts_what_plan_kind_gives),
         cmocka_unit_test(plan_all_fills_no_more_than_asked),
         cmocka_unit_test(abilities_are_asked_for),
+        cmocka_unit_test(plans_can_what_was_asked_for),
+        cmocka_unit_test(other_sizes_of_the_spec_are_refused),
         cmocka_unit_test(unknown_kinds_have_no_plan),
         cmocka_unit_test(hashers_are_checked),
         cmocka_unit_test(impossible_plans_are_refused),
