@@ -4,6 +4,7 @@ include(CheckSymbolExists)
 find_package(Threads REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c)
+list(FILTER sources EXCLUDE REGEX "/src/bare/") # for the core alone
 
 # <kind>_<isa>.c: the name says which machines compile the file, and with which options.
 function(tamis_kernels isa machine_macro)

@@ -3,7 +3,7 @@
  * The file is mapped and written through. Since fingerprints ascend, so do the pages that are
  * written: those behind are sent to disk and dropped from memory, of which a draft takes no more
  * than a few stretches however large the filter is. */
-#include "core/draft.h"
+#include "os/draft.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,31 +11,14 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "base/cpu.h"
-#include "base/hash.h"
+#include "core/memory.h"
 
 /* Long enough that a disk writes it at full speed. */
 static const uint64_t STRETCH = 8 << 20;
 
-/* A mapped write to a hole in the file would be a signal when the disk is full. */
-static bool reserve(int fd, size_t size)
-{
-    int error;
-
-    if (ftruncate(fd, (off_t)size) != 0)
-        return false;
-    do
-        error = posix_fallocate(fd, 0, (off_t)size);
-    while (error == EINTR);
-    if (error == 0 || error == EINVAL || error == EOPNOTSUPP)
-        return true;
-    errno = error;
-    return false;
-}
-
 static tamis_status map_draft(draft *d)
 {
-    if (!reserve(d->save.fd, d->size))
+    if (ftruncate(d->save.fd, (off_t)d->size) != 0 || !tamis__file_reserve(d->save.fd, d->size))
         return TAMIS_IO;
     d->map = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, d->save.fd, 0);
     if (d->map != MAP_FAILED)
@@ -46,13 +29,9 @@ static tamis_status map_draft(draft *d)
 
 tamis_status tamis__draft_begin(draft *d, const char *path, const tamis_plan *plan)
 {
-    *d = (draft){ .filter = { .ops = tamis__ops(plan->kind),
-                              .plan = *plan,
-                              .salt = salt_of_seed(plan->hasher.seed),
-                              .fd = -1 } };
+    *d = (draft){ .size = (size_t)tamis__image_size(plan) };
+    tamis__filter_init(&d->filter, plan, NULL);
     d->writer.f = &d->filter;
-    d->size = (size_t)tamis__image_size(&d->filter);
-    tamis__use_cpu(&d->filter, tamis__cpu());
     tamis_status status = tamis__save_begin(&d->save, path, plan->hasher.hash == TAMIS_KEYED);
     if (status)
         return status;
@@ -60,8 +39,6 @@ tamis_status tamis__draft_begin(draft *d, const char *path, const tamis_plan *pl
     if (status)
         return tamis__save_end(&d->save, status);
     d->filter.payload = d->map + tamis__image_offset(plan);
-    if (d->filter.ops->init)
-        d->filter.ops->init(&d->filter);
     return TAMIS_OK;
 }
 
@@ -90,15 +67,15 @@ static void let_go(draft *d, uint64_t offset)
     d->written = offset;
 }
 
-tamis_status tamis__draft_append(draft *d, uint64_t print, uint64_t count)
+tamis_status tamis__draft_append(draft *d, uint64_t fingerprint, uint64_t count)
 {
     const tamis_plan *p = &d->filter.plan;
-    uint64_t quotient = print >> p->width;
+    uint64_t quotient = fingerprint >> p->width;
     uint64_t offset = (uint64_t)((double)quotient / (double)p->slots * (double)p->bytes);
 
     if (offset > d->written + STRETCH)
         let_go(d, offset);
-    return d->filter.ops->ordered->append(&d->writer, print, count);
+    return d->filter.ops.append(&d->writer, fingerprint, count);
 }
 
 static tamis_status write_rest(draft *d)
@@ -106,12 +83,12 @@ static tamis_status write_rest(draft *d)
     image_sink sink = tamis__save_sink(&d->save);
     image_source written = tamis__save_source(&d->save);
 
-    return tamis__image_complete(&d->filter, &written, &sink) ? TAMIS_OK : TAMIS_IO;
+    return tamis__image_encode(&d->filter, &written, &sink) ? TAMIS_OK : TAMIS_IO;
 }
 
 tamis_status tamis__draft_complete(draft *d, tamis_status status)
 {
-    d->filter.ops->ordered->finish(&d->writer);
+    (void)d->filter.ops.append(&d->writer, 0, 0);
     munmap(d->map, d->size);
     return status ? status : write_rest(d);
 }

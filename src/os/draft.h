@@ -1,8 +1,8 @@
 /* draft.h - a filter that is made in its file, from the lowest fingerprint to the highest. */
-#ifndef TAMIS_CORE_DRAFT_H
-#define TAMIS_CORE_DRAFT_H
+#ifndef TAMIS_OS_DRAFT_H
+#define TAMIS_OS_DRAFT_H
 
-#include "core/file.h"
+#include "os/file.h"
 
 typedef struct draft {
     tamis filter; /* its payload is in the file */
@@ -15,7 +15,7 @@ typedef struct draft {
 
 /* An empty filter of an ordered kind, beside `path`. */
 tamis_status tamis__draft_begin(draft *d, const char *path, const tamis_plan *plan);
-tamis_status tamis__draft_append(draft *d, uint64_t print, uint64_t count);
+tamis_status tamis__draft_append(draft *d, uint64_t fingerprint, uint64_t count);
 /* Checksums and header, unless `status` tells of a failure, which is then the answer. After that
  * there is only d->save, to be ended. */
 tamis_status tamis__draft_complete(draft *d, tamis_status status);
