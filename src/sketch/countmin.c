@@ -80,13 +80,8 @@ static tamis_limits countmin_limits(const tamis_plan *p)
     return (tamis_limits){ .ceiling = CEILING, .error = EULER / (double)p->slots };
 }
 
-/* How many distinct keys a sketch planned for an error takes before they are mistaken for each
- * other at that rate: the inverse of rows_slots(). */
-static uint64_t countmin_capacity(const tamis_plan *p, double fpr)
-{
-    return (uint64_t)(log1p(-pow(fpr, 1.0 / p->hashes)) / log1p(-1 / (double)p->slots));
-}
-
+/* For an error without keys, the capacity is how many distinct keys it takes until they are
+ * mistaken for each other at that rate: the inverse of rows_slots(). */
 static tamis_status countmin_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double n = (double)spec->keys, rows = fmin(ceil(-log(spec->fpr)), MAX_ROWS);
@@ -101,7 +96,8 @@ static tamis_status countmin_plan(tamis_plan *p, const tamis_spec *spec)
     while (spec->error == 0 && rows_rate(p, n) > spec->fpr)
         p->slots += 2;
     if (spec->error > 0 && spec->keys == 0)
-        p->capacity = countmin_capacity(p, spec->fpr);
+        p->capacity =
+            (uint64_t)(log1p(-pow(spec->fpr, 1.0 / p->hashes)) / log1p(-1 / (double)p->slots));
     return TAMIS_OK;
 }
 
@@ -272,25 +268,17 @@ static void countmin_sum_group(tamis *f, const countmin_group *g)
 }
 
 /* A plain atomic addition would go past the ceiling, to 0. */
-static inline void countmin_add_one_shared(uint32_t *counter)
-{
-    uint32_t old = __atomic_load_n(counter, __ATOMIC_RELAXED), more;
-
-    do {
-        if (LE_SWAP32(old) == CEILING)
-            return;
-        more = LE_SWAP32(LE_SWAP32(old) + 1);
-    } while (!__atomic_compare_exchange_n(counter, &old, more, true, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-}
-
 static void countmin_share_group(tamis *f, const countmin_group *g)
 {
-    uint32_t *counters = f->payload;
-
     for (uint32_t row = 0; row < f->plan.hashes; row++)
-        for (size_t i = 0; i < g->n; i++)
-            countmin_add_one_shared(&counters[g->at[row * g->size + i]]);
+        for (size_t i = 0; i < g->n; i++) {
+            uint32_t *counter = (uint32_t *)f->payload + g->at[row * g->size + i];
+            uint32_t old = __atomic_load_n(counter, __ATOMIC_RELAXED);
+            while (LE_SWAP32(old) != CEILING &&
+                   !__atomic_compare_exchange_n(counter, &old, LE_SWAP32(LE_SWAP32(old) + 1), true,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+        }
 }
 
 static void countmin_add_groups(tamis *f, const uint64_t *keys, size_t n,
@@ -339,19 +327,16 @@ static tamis_status countmin_merge(tamis *f, const tamis *g)
 }
 
 /* What a counter that stopped would have come to is not known. */
-static uint64_t countmin_product(uint32_t a, uint32_t b)
-{
-    return (a == CEILING && b) || (b == CEILING && a) ? UINT64_MAX : (uint64_t)a * b;
-}
-
 static uint64_t countmin_dot_row(const tamis *f, const tamis *g, uint32_t row)
 {
-    const uint32_t *a = countmin_row(f, row), *b = countmin_row(g, row);
     uint64_t sum = 0;
 
-    for (uint64_t i = 0; i < f->plan.slots; i++)
-        if (add_overflows(sum, countmin_product(le32(&a[i]), le32(&b[i])), &sum))
+    for (uint64_t i = 0; i < f->plan.slots; i++) {
+        uint32_t a = le32(countmin_row(f, row) + i), b = le32(countmin_row(g, row) + i);
+        bool unknown = (a == CEILING && b) || (b == CEILING && a);
+        if (unknown || add_overflows(sum, (uint64_t)a * b, &sum))
             return UINT64_MAX;
+    }
     return sum;
 }
 
@@ -371,30 +356,22 @@ static tamis_status countmin_dot(const tamis *f, uint64_t *product, const tamis 
 
 /* ---- The whole sketch -------------------------------------------------- */
 
-static const char *countmin_verify_row(const tamis *f, uint32_t row)
-{
-    const uint32_t *counters = countmin_row(f, row);
-    bool stopped = false, overflows = false;
-    uint64_t sum = 0;
-
-    for (uint64_t i = 0; i < f->plan.slots; i++) {
-        stopped |= le32(&counters[i]) == CEILING;
-        overflows |= add_overflows(sum, le32(&counters[i]), &sum);
-    }
-    if (overflows || sum > f->count)
-        return "a row holds more than was added";
-    if ((sum == 0 && f->count) || (countmin_keeps_sums(f) && !stopped && sum < f->count))
-        return "a row holds less than was added";
-    return NULL;
-}
-
 static const char *countmin_verify(const tamis *f)
 {
-    const char *why = NULL;
-
-    for (uint32_t row = 0; row < f->plan.hashes && !why; row++)
-        why = countmin_verify_row(f, row);
-    return why;
+    for (uint32_t row = 0; row < f->plan.hashes; row++) {
+        const uint32_t *counters = countmin_row(f, row);
+        bool stopped = false, overflows = false;
+        uint64_t sum = 0;
+        for (uint64_t i = 0; i < f->plan.slots; i++) {
+            stopped |= le32(&counters[i]) == CEILING;
+            overflows |= add_overflows(sum, le32(&counters[i]), &sum);
+        }
+        if (overflows || sum > f->count)
+            return "a row holds more than was added";
+        if ((sum == 0 && f->count) || (countmin_keeps_sums(f) && !stopped && sum < f->count))
+            return "a row holds less than was added";
+    }
+    return NULL;
 }
 
 static uint64_t countmin_count_used(const tamis *f, uint32_t row)

@@ -12,62 +12,44 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-/* ---- Operations -------------------------------------------------------- */
-
-static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
+static inline tamis_status spectral_add_at(tamis *f, const uint64_t *at, uint64_t times)
 {
-    tamis_status status = TAMIS_OK;
-    change c;
-
-    if (!raise_halves(f, p->at, times)) {
-        c.n = 0;
-        raise_all(&c, f, p->at, times);
-        status = apply(f, &c);
+    if (!spectral_raise_nibbles(f, at, times)) {
+        if (tamis__spectral_entries_to_raise(f, at, times) > tamis__spectral_entries_free(f))
+            return TAMIS_FULL;
+        tamis__spectral_raise(f, at, times);
     }
-    f->count += status ? 0 : times;
-    return status;
+    f->count += times;
+    return TAMIS_OK;
 }
 
-#define COUNT_AT least_at
-#define ADD_FETCHES fetch_places
-#include "sketch/spectral_kind.h"
+#define SPECTRAL_COUNT(f, h, at) spectral_least(f, at)
+#define SPECTRAL_ADD(f, h, at, times) spectral_add_at(f, at, times)
+#define SPECTRAL_FETCH(f, h, at) spectral_fetch(f, at)
+#include "sketch/spectral_template.h"
 
-/* Counters only become smaller: there is room. */
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status spectral_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    places p;
-    change c;
+    uint64_t at[MAX_HASHES];
 
-    find_places(&p, f, key);
-    if (least_at(f, &p) < times)
+    spectral_find(at, f, hash_key(key, f->salt));
+    if (spectral_least(f, at) < times)
         return TAMIS_ABSENT;
-    c.n = 0;
-    lower_all(&c, f, p.at, times);
+    tamis__spectral_lower(f, at, times);
     f->count -= times;
-    return apply(f, &c);
+    return TAMIS_OK;
 }
 
-static const char *verify(const tamis *f)
+static const char *spectral_verify(const tamis *f)
 {
-    return check_spectral(f, row_counters(&f->plan), true);
+    return tamis__spectral_verify(f, spectral_counters(&f->plan), true);
 }
 
 const tamis_ops tamis__spectral = {
-    .traits = TAMIS_TRAIT_GROWS_COUNTS,
-    .plan = plan_rows,
-    .bytes = bytes_of_rows,
-    .rate = spectral_rate,
-    .resize = spectral_resize,
-    .verify = verify,
-    .measure = spectral_measure,
-    .has = spectral_has,
-    .count = count,
-    .add = add,
-    .remove = remove_times,
-    .touch = spectral_touch,
-    .has_many = spectral_has_many,
-    .count_many = count_many,
-    .add_many = add_many,
-    .merge = spectral_merge,
-    .move = move_table,
+    SPECTRAL_OPS,
+    .plan = tamis__spectral_plan,
+    .bytes = tamis__spectral_bytes,
+    .verify = spectral_verify,
+    .remove = spectral_remove,
+    .merge = tamis__spectral_merge,
 };
