@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "base/pages.h"
 #include "bench.h"
 #include "keys.h"
 #include "memory.h"
+#include "os/pages.h"
 #include "rows.h"
 #include "workloads.h"
 

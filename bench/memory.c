@@ -8,9 +8,9 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "base/pages.h"
 #include "bench.h"
 #include "clock.h"
+#include "os/pages.h"
 #include "threads.h"
 
 enum { MOST_AHEAD = 128, PAGE = 4096, COLD_PAGES = 200 };
