@@ -41,6 +41,7 @@ enum tamis_trait {
     TAMIS_TRAIT_CAN_KEEP_SUMS = 1 << 10,
     TAMIS_TRAIT_COUNTER_BITS = 1 << 11,
     TAMIS_TRAIT_ERROR = 1 << 12,
+    TAMIS_TRAIT_KEEPS_LOAD = 1 << 13, /* in plan.load */
 };
 
 /* How far counts can be trusted. */

@@ -11,7 +11,6 @@
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/plan.h"
-#include "core/set.h"
 
 /* ---- Texts ------------------------------------------------------------- */
 

@@ -66,7 +66,8 @@ bool tamis__plan_is_valid(const tamis_plan *p)
         return false;
     if (ops->traits & TAMIS_TRAIT_INDEXED && p->hasher.hash != TAMIS_RAW)
         return false;
-    if (p->flags & ~plan_options(ops) || p->load > 1000)
+    if (p->flags & ~plan_options(ops) || p->load > 1000 ||
+        (p->load == 0) == !!(ops->traits & TAMIS_TRAIT_KEEPS_LOAD))
         return false;
     /* Written so that a NaN fails. */
     if (!(p->fpr >= 0 && p->fpr <= 1))

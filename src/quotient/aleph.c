@@ -423,7 +423,7 @@ static void for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__aleph = {
-    .traits = TAMIS_TRAIT_GROWS,
+    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_LOAD,
     .plan = plan,
     .bytes = bytes,
     .rate = rate,

@@ -390,7 +390,7 @@ static void for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__cqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD,
     .plan = plan,
     .bytes = bytes,
     .rate = rate,
