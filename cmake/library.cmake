@@ -28,6 +28,15 @@ function(tamis_objects target)
     target_include_directories(${target} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
 endfunction()
 
+# The core alone, for machines without an operating system: memory comes from the caller.
+function(tamis_core target objects)
+    add_library(${target} STATIC EXCLUDE_FROM_ALL
+        $<FILTER:$<TARGET_OBJECTS:${objects}>,EXCLUDE,/src/os/> src/bare/no_host.c)
+    target_include_directories(${target} PUBLIC include PRIVATE src)
+    target_link_libraries(${target} PUBLIC m)
+    set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endfunction()
+
 function(tamis_library target type objects)
     add_library(${target} ${type} $<TARGET_OBJECTS:${objects}>)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
@@ -41,6 +50,7 @@ include(GNUInstallDirs)
 tamis_objects(tamis-objects)
 tamis_library(tamis-static STATIC tamis-objects)
 tamis_library(tamis-shared SHARED tamis-objects)
+tamis_core(tamis-core tamis-objects)
 set_target_properties(tamis-static tamis-shared PROPERTIES
     OUTPUT_NAME tamis
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}

@@ -194,6 +194,9 @@ struct tamis {
 void *tamis__scratch_new(const tamis *f, size_t size);
 void tamis__scratch_free(const tamis *f, void *block, size_t size);
 
+/* Lets other threads go on, one of which holds what is waited for. */
+void tamis__yield(void);
+
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 

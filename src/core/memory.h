@@ -4,7 +4,7 @@
 
 #include "filter.h"
 
-/* What a NULL allocator stands for: os/heap.c, or bare/no_heap.c where the core is all there is. */
+/* What a NULL allocator stands for: os/host.c, or bare/no_host.c where the core is all there is. */
 extern const tamis_allocator tamis__default_allocator;
 
 /* Blocks of the default allocator that have at least this size are zero. */
