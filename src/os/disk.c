@@ -25,26 +25,25 @@
 #include "os/draft.h"
 #include "tamis_disk.h"
 
-/* For each range of fingerprints, slots that are free in the file, and how many copies may still
- * come that are known to fit: each takes one slot at most. Found out when the first key comes. */
-typedef struct rooms {
+/* See "Room" below. Found out when the first key comes. */
+typedef struct disk_rooms {
     uint64_t *free, *left;
     unsigned bits;
     uint64_t counted; /* copies that waited when what they take was last looked at */
-} rooms;
+} disk_rooms;
 
 struct tamis_disk {
     tamis *file;  /* mapped */
     int fd;       /* of it, locked */
     bool trusted; /* checked, or written by us */
     tamis *added, *removed;
-    rooms rooms;
+    disk_rooms rooms;
     tamis_disk_options options;
     tamis_allocator alloc;
     char path[PATH_MAX];
 };
 
-static size_t rooms_size(unsigned bits)
+static size_t disk_rooms_size(unsigned bits)
 {
     return 2 * sizeof(uint64_t) << bits;
 }
@@ -53,10 +52,10 @@ static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
 
 /* ---- Life -------------------------------------------------------------- */
 
-/* The most slots that take no more than that, and no more than the file can come to have; as few as
- * remainders can be long for. */
-static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes,
-                                 const tamis_allocator *a)
+/* An empty filter of the file's fingerprints: the largest plan within `bytes`, and no larger than
+ * the file can grow. */
+static tamis_status disk_make_waiting(tamis **out, const tamis_plan *file, uint64_t bytes,
+                                      const tamis_allocator *a)
 {
     tamis_plan plan = *file, next = *file;
 
@@ -72,18 +71,8 @@ static tamis_status make_waiting(tamis **out, const tamis_plan *file, uint64_t b
     return tamis_new(out, &plan, a);
 }
 
-/* Most programs remove less than they add. */
-static tamis_status make_both(tamis_disk *d)
-{
-    const tamis_plan *plan = tamis_plan_of(d->file);
-    uint64_t memory = d->options.memory;
-    tamis_status status = make_waiting(&d->added, plan, memory / 4 * 3, &d->alloc);
-
-    return status ? status : make_waiting(&d->removed, plan, memory / 4, &d->alloc);
-}
-
 /* A query wants one page and none of its neighbours. */
-static tamis_status map_file(tamis **out, const image_source *s)
+static tamis_status disk_map_file(tamis **out, const image_source *s)
 {
     tamis_status status = tamis__map_source(out, s, 0, NULL);
 
@@ -92,7 +81,7 @@ static tamis_status map_file(tamis **out, const image_source *s)
     return status;
 }
 
-static tamis_status open_disk(tamis_disk *d, const char *path)
+static tamis_status disk_open_file(tamis_disk *d, const char *path)
 {
     image_source s;
     tamis_status status = tamis__open_locked(&s, path);
@@ -102,12 +91,15 @@ static tamis_status open_disk(tamis_disk *d, const char *path)
     d->fd = s.fd;
     if (!realpath(path, d->path))
         return TAMIS_IO;
-    status = map_file(&d->file, &s);
+    status = disk_map_file(&d->file, &s);
     if (status)
         return status;
     if (!d->file->ops.append)
         return TAMIS_CANNOT;
-    return make_both(d);
+    /* Most programs remove less than they add. */
+    const tamis_plan *plan = &d->file->plan;
+    status = disk_make_waiting(&d->added, plan, d->options.memory / 4 * 3, &d->alloc);
+    return status ? status : disk_make_waiting(&d->removed, plan, d->options.memory / 4, &d->alloc);
 }
 
 tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_disk_options *o)
@@ -125,7 +117,7 @@ tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_dis
     if (!d)
         return TAMIS_NOMEM;
     *d = (tamis_disk){ .fd = -1, .options = options, .alloc = alloc };
-    tamis_status status = open_disk(d, path);
+    tamis_status status = disk_open_file(d, path);
     if (status)
         tamis_disk_free(d);
     else
@@ -133,11 +125,11 @@ tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_dis
     return status;
 }
 
-static void close_rooms(tamis_disk *d)
+static void disk_close_rooms(tamis_disk *d)
 {
     if (d->rooms.free)
-        d->alloc.free(d->alloc.ctx, d->rooms.free, rooms_size(d->rooms.bits));
-    d->rooms = (rooms){ .free = NULL };
+        d->alloc.free(d->alloc.ctx, d->rooms.free, disk_rooms_size(d->rooms.bits));
+    d->rooms = (disk_rooms){ .free = NULL };
 }
 
 void tamis_disk_free(tamis_disk *d)
@@ -149,7 +141,7 @@ void tamis_disk_free(tamis_disk *d)
     tamis_free(d->file);
     tamis_free(d->added);
     tamis_free(d->removed);
-    close_rooms(d);
+    disk_close_rooms(d);
     if (d->fd >= 0)
         close(d->fd);
     d->alloc.free(d->alloc.ctx, d, sizeof *d);
@@ -164,48 +156,48 @@ const tamis *tamis_disk_file(const tamis_disk *d)
 /* ---- Merging ----------------------------------------------------------- */
 
 /* A cursor that may have come to its end. */
-typedef struct stream {
+typedef struct disk_stream {
     tamis_cursor c;
     bool more;
-} stream;
+} disk_stream;
 
-static void go_on(stream *s)
+static void disk_advance(disk_stream *s)
 {
     s->more = s->c.f->ops.next(&s->c);
 }
 
-static stream stream_of(const tamis *f)
+static disk_stream disk_stream_of(const tamis *f)
 {
-    stream s = { .c = { .f = f } };
+    disk_stream s = { .c = { .f = f } };
 
-    go_on(&s);
+    disk_advance(&s);
     return s;
 }
 
-static uint64_t lowest(const stream *s, uint64_t fingerprint)
+static uint64_t disk_lowest(const disk_stream *s, uint64_t fingerprint)
 {
     return s->more && s->c.fingerprint < fingerprint ? s->c.fingerprint : fingerprint;
 }
 
 /* How often the fingerprint is there; the stream is then past it. */
-static uint64_t take(stream *s, uint64_t fingerprint)
+static uint64_t disk_take(disk_stream *s, uint64_t fingerprint)
 {
     if (!s->more || s->c.fingerprint != fingerprint)
         return 0;
     uint64_t count = s->c.count;
-    go_on(s);
+    disk_advance(s);
     return count;
 }
 
-typedef struct merging {
+typedef struct disk_merge {
     tamis_disk *d;
     draft *draft;
-    stream file, added, removed;
+    disk_stream file, added, removed;
     uint64_t passed; /* bytes of the old file */
-} merging;
+} disk_merge;
 
 /* Now and then: how far it is, and pages of the old file that are done with. */
-static tamis_status report(merging *m, uint64_t fingerprint)
+static tamis_status disk_report(disk_merge *m, uint64_t fingerprint)
 {
     const tamis *f = m->d->file;
     const tamis_disk_options *o = &m->d->options;
@@ -220,11 +212,12 @@ static tamis_status report(merging *m, uint64_t fingerprint)
 }
 
 /* What is left of a fingerprint; all three are then past it. */
-static tamis_status merge_print(merging *m, uint64_t fingerprint)
+static tamis_status disk_merge_one(disk_merge *m, uint64_t fingerprint)
 {
-    uint64_t count = take(&m->file, fingerprint), gone = take(&m->removed, fingerprint), held;
+    uint64_t count = disk_take(&m->file, fingerprint), gone = disk_take(&m->removed, fingerprint),
+             held;
 
-    if (add_overflows(count > gone ? count - gone : 0, take(&m->added, fingerprint), &held))
+    if (add_overflows(count > gone ? count - gone : 0, disk_take(&m->added, fingerprint), &held))
         return TAMIS_CORRUPT;
     return held ? tamis__draft_append(m->draft, fingerprint, held) : TAMIS_OK;
 }
@@ -233,21 +226,22 @@ enum { REPORT_EVERY = 1 << 16 };
 
 /* The file may have been changed by others after it was verified: writers rely on the order, so it
  * is looked at. */
-static tamis_status merge_all(merging *m)
+static tamis_status disk_merge_all(disk_merge *m)
 {
     const tamis_plan *plan = &m->d->file->plan;
     uint64_t low = 0, end = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 
     for (uint64_t i = 0; !status; i++) {
-        uint64_t fingerprint = lowest(&m->file, lowest(&m->added, lowest(&m->removed, UINT64_MAX)));
+        uint64_t fingerprint =
+            disk_lowest(&m->file, disk_lowest(&m->added, disk_lowest(&m->removed, UINT64_MAX)));
         if (fingerprint == UINT64_MAX)
             break;
-        status =
-            fingerprint < low || fingerprint >= end ? TAMIS_CORRUPT : merge_print(m, fingerprint);
+        status = fingerprint < low || fingerprint >= end ? TAMIS_CORRUPT
+                                                         : disk_merge_one(m, fingerprint);
         low = fingerprint + 1;
         if (!status && i % REPORT_EVERY == 0)
-            status = report(m, fingerprint);
+            status = disk_report(m, fingerprint);
     }
     return status;
 }
@@ -256,12 +250,12 @@ static tamis_status merge_all(merging *m)
 
 /* A file that is whole and has no name yet, mapped and locked: when it has one, nothing can fail
  * any more. */
-typedef struct successor {
+typedef struct disk_successor {
     tamis *file;
     int fd;
-} successor;
+} disk_successor;
 
-static tamis_status map_successor(successor *n, const file_save *save)
+static tamis_status disk_map_successor(disk_successor *n, const file_save *save)
 {
     image_source s;
 
@@ -269,10 +263,10 @@ static tamis_status map_successor(successor *n, const file_save *save)
     if (n->fd < 0 || flock(n->fd, LOCK_EX | LOCK_NB) != 0)
         return TAMIS_IO;
     tamis_status status = tamis__file_source(&s, n->fd);
-    return status ? status : map_file(&n->file, &s);
+    return status ? status : disk_map_file(&n->file, &s);
 }
 
-static void drop_successor(successor *n)
+static void disk_drop_successor(disk_successor *n)
 {
     int error = errno;
 
@@ -282,48 +276,42 @@ static void drop_successor(successor *n)
     errno = error;
 }
 
-static void change_over(tamis_disk *d, successor *n)
+static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 {
-    successor old = { d->file, d->fd };
-
-    d->file = n->file;
-    d->fd = n->fd;
-    drop_successor(&old);
-    close_rooms(d);
-    tamis__payload_clear(d->added);
-    tamis__payload_clear(d->removed);
-}
-
-static tamis_status write_anew(tamis_disk *d, const tamis_plan *plan)
-{
-    successor n = { NULL, -1 };
+    disk_successor n = { NULL, -1 };
     draft next;
     tamis_status status = tamis__draft_begin(&next, d->path, plan);
 
     if (status)
         return status;
     (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
-    merging m = { .d = d,
-                  .draft = &next,
-                  .file = stream_of(d->file),
-                  .added = stream_of(d->added),
-                  .removed = stream_of(d->removed) };
-    status = tamis__draft_complete(&next, merge_all(&m));
+    disk_merge m = { .d = d,
+                     .draft = &next,
+                     .file = disk_stream_of(d->file),
+                     .added = disk_stream_of(d->added),
+                     .removed = disk_stream_of(d->removed) };
+    status = tamis__draft_complete(&next, disk_merge_all(&m));
     (void)madvise(d->file->block, d->file->block_size, MADV_RANDOM);
     if (!status)
-        status = map_successor(&n, &next.save);
+        status = disk_map_successor(&n, &next.save);
     status = tamis__save_end(&next.save, status);
-    if (status && status != TAMIS_UNSYNCED)
-        drop_successor(&n);
-    else
-        change_over(d, &n);
+    bool has_changed = !status || status == TAMIS_UNSYNCED;
+    disk_successor old = has_changed ? (disk_successor){ d->file, d->fd } : n;
+    if (has_changed) {
+        d->file = n.file;
+        d->fd = n.fd;
+        disk_close_rooms(d);
+        tamis__payload_clear(d->added);
+        tamis__payload_clear(d->removed);
+    }
+    disk_drop_successor(&old);
     return status;
 }
 
 /* ---- Flushing ---------------------------------------------------------- */
 
 /* What is copied from a file that others made is checked whole, once. */
-static tamis_status check_file(tamis_disk *d)
+static tamis_status disk_check_file(tamis_disk *d)
 {
     if (!tamis__is_named(d->fd, d->path))
         return TAMIS_BUSY;
@@ -332,7 +320,7 @@ static tamis_status check_file(tamis_disk *d)
     return status;
 }
 
-static bool is_waiting(const tamis_disk *d)
+static bool disk_is_waiting(const tamis_disk *d)
 {
     return d->added->count || d->removed->count;
 }
@@ -340,37 +328,50 @@ static bool is_waiting(const tamis_disk *d)
 /* What waits fits: a file that has no room for it is not what it was. */
 tamis_status tamis_disk_flush(tamis_disk *d)
 {
-    if (!is_waiting(d))
+    if (!disk_is_waiting(d))
         return TAMIS_OK;
-    tamis_status status = check_file(d);
+    tamis_status status = disk_check_file(d);
     if (!status)
-        status = write_anew(d, &d->file->plan);
+        status = disk_write_anew(d, &d->file->plan);
     return status == TAMIS_FULL ? TAMIS_CORRUPT : status;
 }
 
 /* Twice the room in the file. In there counts may take more slots: TAMIS_FULL, if they do not fit
  * in twice as many. */
-static tamis_status grow(tamis_disk *d)
+static tamis_status disk_grow(tamis_disk *d)
 {
     tamis_plan plan = d->file->plan;
 
     if (!tamis__plan_grows(&plan) || tamis__plan_enlarge(&plan))
         return TAMIS_FULL;
-    tamis_status status = check_file(d);
-    return status ? status : write_anew(d, &plan);
+    tamis_status status = disk_check_file(d);
+    return status ? status : disk_write_anew(d, &plan);
 }
 
 /* ---- Room -------------------------------------------------------------- */
 
 /* Keys wait only if they are known to fit in the file as it is, with all that waits: so it is when
- * keys are added that a file is full, and never when they are merged. */
+ * keys are added that a file is full, and never when they are merged.
+ *
+ * For each range of fingerprints, `free` is the number of free slots in the file, and `left` how
+ * many more keys may wait. Each key takes one from `left`; copies of one fingerprint may take fewer
+ * slots than that, which a recount finds out. What is done with a key:
+ *
+ *   left of its range       what waits       done
+ *   1 or more               has room         the key waits
+ *   1 or more               is full          flush: merge what waits into the file
+ *   0                       nothing          grow the file; TAMIS_FULL if it cannot
+ *   0, recount not due      something        flush: keys that were removed may leave room
+ *   0, recount due          something        recount; if it is still 0, grow, or else flush
+ *
+ * A recount reads all that waits: it is due when an eighth of that is new. */
 
-static tamis_status open_rooms(tamis_disk *d)
+static tamis_status disk_open_rooms(tamis_disk *d)
 {
-    rooms r = { .bits = d->file->ops.room(d->file, 0, 0).range_bits };
+    disk_rooms r = { .bits = d->file->ops.room(d->file, 0, 0).range_bits };
     size_t n = (size_t)1 << r.bits;
 
-    r.free = d->alloc.alloc(d->alloc.ctx, rooms_size(r.bits));
+    r.free = d->alloc.alloc(d->alloc.ctx, disk_rooms_size(r.bits));
     if (!r.free)
         return TAMIS_NOMEM;
     r.left = r.free + n;
@@ -380,23 +381,17 @@ static tamis_status open_rooms(tamis_disk *d)
     return TAMIS_OK;
 }
 
-static uint64_t *left_for(const tamis_disk *d, uint64_t key)
+static uint64_t *disk_left_for(const tamis_disk *d, uint64_t key)
 {
     unsigned bits = d->rooms.bits;
 
     return d->rooms.left + (bits ? hash_key(key, d->file->salt) >> (64 - bits) : 0);
 }
 
-/* What waits is looked at no more often than an eighth of it is new. */
-static bool is_recount_due(const tamis_disk *d)
-{
-    return d->added->count > d->rooms.counted + tamis__order_used(d->added) / 8;
-}
-
 /* Copies that wait side by side may take less than a slot each. */
-static void recount(tamis_disk *d)
+static void disk_recount(tamis_disk *d)
 {
-    rooms *r = &d->rooms;
+    disk_rooms *r = &d->rooms;
     const tamis_plan *plan = &d->file->plan;
     uint64_t range = plan->slots << plan->width >> r->bits;
     tamis_cursor c = { .f = d->added };
@@ -412,10 +407,10 @@ static void recount(tamis_disk *d)
 /* ---- Changes ----------------------------------------------------------- */
 
 /* How many of the keys fit, up to the first that may not. */
-static size_t take_room(tamis_disk *d, const uint64_t *keys, size_t n)
+static size_t disk_take_room(tamis_disk *d, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t *left = left_for(d, keys[i]);
+        uint64_t *left = disk_left_for(d, keys[i]);
         if (!*left)
             return i;
         --*left;
@@ -424,63 +419,57 @@ static size_t take_room(tamis_disk *d, const uint64_t *keys, size_t n)
 }
 
 /* TAMIS_FULL: there is no more room in what waits, or else none for the next key. */
-static tamis_status add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status disk_add_some(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
-    tamis_status status = d->rooms.free ? TAMIS_OK : open_rooms(d);
+    tamis_status status = d->rooms.free ? TAMIS_OK : disk_open_rooms(d);
 
     if (status)
         return status;
-    size_t some = take_room(d, keys, n);
+    size_t some = disk_take_room(d, keys, n);
     status = d->added->ops.add_many(d->added, added, keys, some);
     for (size_t i = *added; i < some; i++)
-        ++*left_for(d, keys[i]);
+        ++*disk_left_for(d, keys[i]);
     return status || some == n ? status : TAMIS_FULL;
 }
 
-/* No count, which is at most that of all, passes 2^64. */
-static bool counts_fit(const tamis_disk *d, size_t n)
+static tamis_status disk_make_room(tamis_disk *d, uint64_t key)
 {
-    uint64_t total;
-
-    return !add_overflows(d->file->count, d->added->count, &total) &&
-           !add_overflows(total, n, &total);
-}
-
-/* Merging makes room in memory, and in the file if copies share it or keys were removed. */
-static tamis_status make_room(tamis_disk *d, uint64_t key)
-{
+    bool waits = disk_is_waiting(d), is_crowded = !*disk_left_for(d, key), is_exact = !waits;
     tamis_status status = TAMIS_FULL;
-    bool waits = is_waiting(d), is_crowded = !*left_for(d, key), is_exact = !waits;
 
-    if (is_crowded && waits && is_recount_due(d)) {
-        recount(d);
+    if (is_crowded && waits &&
+        d->added->count > d->rooms.counted + tamis__order_used(d->added) / 8) {
+        disk_recount(d);
         is_exact = true;
-        if (*left_for(d, key))
+        if (*disk_left_for(d, key))
             return TAMIS_OK;
     }
     if (is_crowded && is_exact)
-        status = grow(d);
+        status = disk_grow(d);
     return status == TAMIS_FULL && waits ? tamis_disk_flush(d) : status;
 }
 
 tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
 {
+    uint64_t total;
+
     *added = 0;
-    if (!counts_fit(d, n))
+    /* No count, which is at most that of all, passes 2^64. */
+    if (add_overflows(d->file->count, d->added->count, &total) || add_overflows(total, n, &total))
         return TAMIS_RANGE;
     while (*added < n) {
         size_t more = 0, left = n - *added, most = (size_t)d->added->plan.capacity + 1;
-        tamis_status status = add_some(d, &more, keys + *added, left < most ? left : most);
+        tamis_status status = disk_add_some(d, &more, keys + *added, left < most ? left : most);
         *added += more;
         if (status == TAMIS_FULL)
-            status = make_room(d, keys[*added]);
+            status = disk_make_room(d, keys[*added]);
         if (status)
             return status;
     }
     return TAMIS_OK;
 }
 
-static tamis_status remove_one(tamis_disk *d, uint64_t key)
+static tamis_status disk_remove_one(tamis_disk *d, uint64_t key)
 {
     if (tamis_remove(d->added, key) == TAMIS_OK)
         return TAMIS_OK;
@@ -496,25 +485,27 @@ tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t 
     tamis_status status = TAMIS_OK;
 
     for (size_t i = 0; i < n && !status; i++)
-        status = remove_one(d, keys[i]);
+        status = disk_remove_one(d, keys[i]);
     return status;
 }
 
 /* ---- Queries ----------------------------------------------------------- */
 
-enum { PIECE = 1024 };
+enum { PIECE = 512 };
 
-static uint64_t left_in_file(const tamis_disk *d, uint64_t key)
+static uint64_t disk_left_in_file(const tamis_disk *d, uint64_t key)
 {
     uint64_t count = tamis_count(d->file, key), gone = tamis_count(d->removed, key);
 
     return count > gone ? count - gone : 0;
 }
 
-/* The keys that do not wait in memory, and where they are among all. */
-static size_t gather_others(uint64_t *others, uint16_t *index, const uint64_t *hits,
-                            const uint64_t *keys, size_t n)
+/* Keys that do not wait in memory are looked up in the file. */
+static size_t disk_has_piece(const tamis_disk *d, uint64_t *hits, const uint64_t *keys, size_t n)
 {
+    uint64_t others[PIECE], found[PIECE / 64];
+    uint16_t index[PIECE];
+    size_t total = tamis_has_many(d->added, hits, keys, n);
     size_t m = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -522,19 +513,10 @@ static size_t gather_others(uint64_t *others, uint16_t *index, const uint64_t *h
             others[m] = keys[i];
             index[m++] = (uint16_t)i;
         }
-    return m;
-}
-
-static size_t has_piece(const tamis_disk *d, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    uint64_t others[PIECE], found[PIECE / 64];
-    uint16_t index[PIECE];
-    size_t total = tamis_has_many(d->added, hits, keys, n);
-    size_t m = gather_others(others, index, hits, keys, n);
-
     tamis_has_many(d->file, found, others, m);
     for (size_t i = 0; i < m; i++)
-        if (found[i / 64] >> i % 64 & 1 && (!d->removed->count || left_in_file(d, others[i]))) {
+        if (found[i / 64] >> i % 64 & 1 &&
+            (!d->removed->count || disk_left_in_file(d, others[i]))) {
             hits[index[i] / 64] |= UINT64_C(1) << index[i] % 64;
             total++;
         }
@@ -546,12 +528,12 @@ size_t tamis_disk_has_many(const tamis_disk *d, uint64_t *hits, const uint64_t *
     size_t found = 0;
 
     for (size_t i = 0; i < n; i += PIECE)
-        found += has_piece(d, hits + i / 64, keys + i, n - i < PIECE ? n - i : PIECE);
+        found += disk_has_piece(d, hits + i / 64, keys + i, n - i < PIECE ? n - i : PIECE);
     return found;
 }
 
 void tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        counts[i] = tamis_count(d->added, keys[i]) + left_in_file(d, keys[i]);
+        counts[i] = tamis_count(d->added, keys[i]) + disk_left_in_file(d, keys[i]);
 }
