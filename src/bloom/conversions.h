@@ -13,20 +13,4 @@ tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis 
 tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
                                         const tamis_allocator *a);
 
-/* An empty filter of bits with the slots, hashes and count of f. */
-static inline tamis_status tamis__new_bloom(tamis **out, tamis_kind to, const tamis *f,
-                                            const tamis_allocator *a)
-{
-    tamis_plan plan = f->plan;
-
-    plan.kind = to;
-    plan.width = 0;
-    plan.ceiling = UINT64_MAX;
-    plan.bytes = tamis__ops(to)->bytes(&plan);
-    tamis_status status = tamis_new(out, &plan, a);
-    if (!status)
-        (*out)->count = f->count;
-    return status;
-}
-
 #endif

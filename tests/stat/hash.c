@@ -5,7 +5,7 @@
  * are shared out over the number of things looked at. */
 #include "base/hash.h"
 #include "base/bits.h"
-#include "bloom/bits.h"
+#include "bloom/probes.h"
 #include "check.h"
 
 /* ---- Families of keys -------------------------------------------------- */
@@ -237,10 +237,10 @@ static void assert_independent(family *key, unsigned first, unsigned apart, uint
         uint64_t x = place_of(key, i), y;
 
         for (unsigned p = 0; p < first; p++)
-            x = next_probe(x);
+            x = probes_next(x);
         y = x;
         for (unsigned p = 0; p < apart; p++)
-            y = next_probe(y);
+            y = probes_next(y);
         counts[scale64(x, GRID) * GRID + scale64(y, GRID)]++;
     }
     assert_true(evenly_spread(counts, GRID * GRID, ALPHA / 1000));

@@ -22,7 +22,7 @@ static tamis_plan block_plan(uint64_t blocks)
 
 /* ---- Layout ------------------------------------------------------------ */
 
-/* A key whose place is h: published vectors give the hash of the key, and hash_key() comes after. */
+/* A key whose hash is h: published vectors give the hash of the key, and hash_key() comes after. */
 static void add_hash(tamis *f, uint64_t h)
 {
     assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);

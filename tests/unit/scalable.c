@@ -1,7 +1,6 @@
 /* scalable: where bits go, stages that open in time, and a rate that holds whatever comes. */
 #include "base/bits.h"
 #include "base/le.h"
-#include "core/grow.h"
 #include "kinds.h"
 
 static uint64_t held(const tamis *f)
@@ -128,7 +127,7 @@ static void rates_of_all_stages_add_up(void **state)
     double sum = 0;
 
     (void)state;
-    while (tamis__ops(plan.kind)->grower->larger(&plan) == TAMIS_OK)
+    while (tamis__ops(plan.kind)->resize(&plan, 0) == TAMIS_OK)
         ;
     assert_int_equal(plan.hashes, 40);
     for (int j = 0; j < 40; j++)
