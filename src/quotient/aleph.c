@@ -310,7 +310,7 @@ static const char *aleph_verify(const tamis *f)
 static void aleph_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    aleph_filter a = { .t = runs_table_at(f->derived, p->slots, p->width),
+    aleph_filter a = { .t = { NULL, p->slots, p->slots / BLOCK, p->width, runs_stride(p->width) },
                        .fingerprints = p->slots << (p->width - 1),
                        .room = aleph_room_at(p, aleph_size(p)),
                        .lanes = lanes_of(p->width) };

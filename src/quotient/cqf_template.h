@@ -56,7 +56,7 @@ static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
 static inline void cqf_locate(runs_group *g, size_t i, const void *self, uint64_t key)
 {
     const cqf_shards *s = self;
-    uint64_t stride = SLOTS + 8 * s->width, between = s->bytes - s->slots / BLOCK * stride;
+    uint64_t stride = runs_stride(s->width), between = s->bytes - s->slots / BLOCK * stride;
     uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
     uint64_t q = fingerprint >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
 

@@ -238,7 +238,7 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
     const tamis_plan *p = &f->plan;
     quotient_table t = { .slots = p->slots,
                          .last = (p->slots - 1) / BLOCK_SLOTS,
-                         .block_bytes = REMAINDERS + 8 * (size_t)p->width,
+                         .block_bytes = REMAINDERS + 8 * p->width,
                          .width = p->width,
                          .lanes = lanes_of(p->width) };
 

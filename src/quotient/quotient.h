@@ -22,8 +22,7 @@ enum { BLOCK_SLOTS = 64, SLACK = 8 };
 typedef struct quotient_table {
     uint8_t *blocks;
     uint64_t slots, last; /* the number of the last block */
-    size_t block_bytes;
-    unsigned width;
+    unsigned block_bytes, width;
     lanes lanes;
 } quotient_table;
 

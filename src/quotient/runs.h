@@ -43,15 +43,21 @@ typedef struct runs_table {
     unsigned width, stride;
 } runs_table;
 
+/* Bytes of a block. */
+static inline unsigned runs_stride(unsigned width)
+{
+    return SLOTS + 8 * width;
+}
+
 static inline runs_table runs_table_at(uint8_t *header, uint64_t slots, unsigned width)
 {
-    return (runs_table){ header + RUNS_HEADER, slots, slots / BLOCK, width, SLOTS + 8 * width };
+    return (runs_table){ header + RUNS_HEADER, slots, slots / BLOCK, width, runs_stride(width) };
 }
 
 /* Of a table with its header, in whole lines of memory. */
 static inline uint64_t runs_bytes(uint64_t slots, unsigned width)
 {
-    return round_up(RUNS_HEADER + slots / BLOCK * (SLOTS + 8 * width) + RUNS_SLACK, 64);
+    return round_up(RUNS_HEADER + slots / BLOCK * runs_stride(width) + RUNS_SLACK, 64);
 }
 
 static inline uint64_t runs_used(runs_table t)

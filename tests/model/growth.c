@@ -230,8 +230,8 @@ static void the_cpu_stays_when_a_filter_grows(tamis_kind kind)
     enum { KEYS = 2000 };
     rng r = rng_for(1500 + (uint64_t)kind, 3);
     uint64_t *keys = fresh_keys(&r, KEYS);
-    tamis *one = growing_filter(kind, 0.01), *many = growing_filter(kind, 0.01);
-    tamis *into = growing_filter(kind, 0.01);
+    tamis *one = growing_filter(kind, 1e-6), *many = growing_filter(kind, 1e-6);
+    tamis *into = growing_filter(kind, 1e-6);
 
     tamis__use_cpu(one, TAMIS_CPU_PORTABLE);
     tamis__use_cpu(many, TAMIS_CPU_PORTABLE);
