@@ -1,6 +1,6 @@
-/* radix.h - dealing hashes out to groups of equal leading bits, in one pass over memory.
+/* radix.h - dealing items out to groups of equal leading bits, in one pass over memory.
  *
- * Each hash is written straight to the end of its group. Up to a thousand groups, the lines that
+ * Each item is written straight to the end of its group. Up to a thousand groups, the lines that
  * are open stay in the cache next to the processor; lines that a program fills before it writes
  * them take longer, since nobody can foresee when one is full. */
 #ifndef TAMIS_BASE_RADIX_H
@@ -12,8 +12,9 @@
 
 typedef struct radix {
     unsigned skip, bits; /* a group is `bits` bits after the first `skip` */
-    bool is_hashed;      /* else what comes in are keys, to be placed with this salt */
+    bool is_hashed;      /* else what comes in are keys, to be hashed with this salt */
     uint64_t salt;
+    bool are_pairs; /* two words each, the first one a hash */
 } radix;
 
 /* Adds to the numbers of the 2^bits groups. */
