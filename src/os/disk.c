@@ -22,7 +22,7 @@
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/plan.h"
-#include "os/draft.h"
+#include "os/ordered_file.h"
 #include "tamis_disk.h"
 
 /* See "Room" below. Found out when the first key comes. */
@@ -191,7 +191,7 @@ static uint64_t disk_take(disk_stream *s, uint64_t fingerprint)
 
 typedef struct disk_merge {
     tamis_disk *d;
-    draft *draft;
+    ordered_file *out;
     disk_stream file, added, removed;
     uint64_t passed; /* bytes of the old file */
 } disk_merge;
@@ -219,7 +219,7 @@ static tamis_status disk_merge_one(disk_merge *m, uint64_t fingerprint)
 
     if (add_overflows(count > gone ? count - gone : 0, disk_take(&m->added, fingerprint), &held))
         return TAMIS_CORRUPT;
-    return held ? tamis__draft_append(m->draft, fingerprint, held) : TAMIS_OK;
+    return held ? tamis__ordered_file_append(m->out, fingerprint, held) : TAMIS_OK;
 }
 
 enum { REPORT_EVERY = 1 << 16 };
@@ -279,18 +279,18 @@ static void disk_drop_successor(disk_successor *n)
 static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 {
     disk_successor n = { NULL, -1 };
-    draft next;
-    tamis_status status = tamis__draft_begin(&next, d->path, plan);
+    ordered_file next;
+    tamis_status status = tamis__ordered_file_begin(&next, d->path, plan);
 
     if (status)
         return status;
     (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
     disk_merge m = { .d = d,
-                     .draft = &next,
+                     .out = &next,
                      .file = disk_stream_of(d->file),
                      .added = disk_stream_of(d->added),
                      .removed = disk_stream_of(d->removed) };
-    status = tamis__draft_complete(&next, disk_merge_all(&m));
+    status = tamis__ordered_file_complete(&next, disk_merge_all(&m));
     (void)madvise(d->file->block, d->file->block_size, MADV_RANDOM);
     if (!status)
         status = disk_map_successor(&n, &next.save);
