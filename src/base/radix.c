@@ -23,12 +23,15 @@ static inline void radix_count_as(size_t *counts, const radix *r, const uint64_t
 
 void tamis__radix_count(size_t *counts, const radix *r, const uint64_t *x, size_t n)
 {
-    if (r->are_pairs)
-        radix_count_as(counts, r, x, n, true, 2);
-    else if (r->is_hashed)
+    if (r->is_hashed)
         radix_count_as(counts, r, x, n, true, 1);
     else
         radix_count_as(counts, r, x, n, false, 1);
+}
+
+void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x, size_t n)
+{
+    radix_count_as(counts, r, x, n, true, 2);
 }
 
 static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
@@ -47,10 +50,14 @@ static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, co
 
 void tamis__radix_deal(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n)
 {
-    if (r->are_pairs)
-        radix_deal_as(out, ends, r, x, n, true, 2);
-    else if (r->is_hashed)
+    if (r->is_hashed)
         radix_deal_as(out, ends, r, x, n, true, 1);
     else
         radix_deal_as(out, ends, r, x, n, false, 1);
+}
+
+void tamis__radix_deal_pairs(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
+                             size_t n)
+{
+    radix_deal_as(out, ends, r, x, n, true, 2);
 }

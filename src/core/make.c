@@ -84,14 +84,14 @@ static void make_deal(uint64_t *to, size_t *ends, const make_list *l, make_curso
 
     memset(ends, 0, sizeof *ends << r->bits);
     for (make_cursor c = from; (items = tamis__make_read(l, &c, buffer, &n));)
-        tamis__radix_count(ends, r, items, n);
+        (l->words == 2 ? tamis__radix_count_pairs : tamis__radix_count)(ends, r, items, n);
     for (size_t i = 0; i < (size_t)1 << r->bits; i++) {
         size_t count = ends[i];
         ends[i] = start;
         start += count;
     }
     for (make_cursor c = from; (items = tamis__make_read(l, &c, buffer, &n));)
-        tamis__radix_deal(to, ends, r, items, n);
+        (l->words == 2 ? tamis__radix_deal_pairs : tamis__radix_deal)(to, ends, r, items, n);
 }
 
 /* ---- Work -------------------------------------------------------------- */
@@ -201,7 +201,7 @@ uint64_t tamis__make_weight(const make_work *w, size_t unit)
 
 size_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct)
 {
-    uint64_t ample = distinct + distinct / 4 + l->chunk;
+    uint64_t ample = distinct + distinct / 4 + l->chunk + 64;
 
     return (size_t)(ample < all ? ample : all);
 }
@@ -242,47 +242,46 @@ bool tamis__make_passes(const make *m, uint64_t hash)
     return m->f->ops.get(m->f, &value, tamis__make_key(m->f, hash));
 }
 
-/* There is room for them. */
-static void make_copy(make_part *p, const make_list *l, const uint64_t *items, size_t n)
+/* Takes those that belong to the part, as long as there is room; returns how many it looked at. */
+static size_t make_copy(make_part *p, const make_list *l, const uint64_t *items, size_t n)
 {
     const unsigned words = p->w->words;
     const bool is_cut = p->bits > l->bits;
     uint64_t *to = p->items + p->n * words;
 
     if (!is_cut && !p->is_sieved && words == l->words) {
+        n = n < p->room - p->n ? n : p->room - p->n;
         memcpy(to, items, n * words * sizeof *items);
         p->n += n;
-        return;
+        return n;
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t hash = items[i * l->words];
         if ((is_cut && part_of(hash, p->bits) != p->number) ||
             (p->is_sieved && !tamis__make_passes(p->w->m, hash)))
             continue;
+        if (p->n == p->room)
+            return i;
         to[0] = hash;
         if (words == 2)
             to[1] = l->words == 2 ? items[2 * i + 1] : p->value;
         to += words;
         p->n++;
     }
+    return n;
 }
 
 /* Repeated items are dropped when room runs out, and only then. A room that stays almost full would
  * be sorted again and again: it is taken for full. */
 static tamis_status make_take(make_part *p, const make_list *l, const uint64_t *items, size_t n)
 {
-    while (n > 0) {
-        if (p->n == p->room) {
-            tamis_status status = p->w->keeps_repeats ? TAMIS_NOMEM : tamis__make_unique(p);
-            if (status)
-                return status;
-            if (p->room - p->n < n && p->room - p->n <= p->room / 32)
-                return TAMIS_NOMEM;
-        }
-        size_t some = n < p->room - p->n ? n : p->room - p->n;
-        make_copy(p, l, items, some);
-        items += some * l->words;
-        n -= some;
+    for (size_t done; (done = make_copy(p, l, items, n)) < n; n -= done) {
+        tamis_status status = p->w->keeps_repeats ? TAMIS_NOMEM : tamis__make_unique(p);
+        if (status)
+            return status;
+        if (p->room - p->n <= p->room / 32)
+            return TAMIS_NOMEM;
+        items += done * l->words;
     }
     return TAMIS_OK;
 }
@@ -395,7 +394,7 @@ tamis_status tamis__make_count(make *m, bool with_others, uint64_t *keys, uint64
     *keys = *others = 0;
     for (size_t i = 0; i < w.units; i++) {
         *keys += m->distinct[i];
-        *others += m->both[i] - m->distinct[i];
+        *others += with_others ? m->both[i] - m->distinct[i] : 0;
     }
     return status;
 }
@@ -431,7 +430,7 @@ tamis_status tamis__make_solve_part(make_part *p)
 /* Items in memory are dealt straight to their groups. */
 static tamis_status make_load(make_part *p, const make_list *l)
 {
-    radix r = { .skip = p->bits, .is_hashed = true, .are_pairs = l->words == 2 };
+    radix r = { .skip = p->bits, .is_hashed = true };
     make_cursor c = make_start(p, l);
 
     if (l->read || p->bits > l->bits) {
@@ -563,7 +562,7 @@ static size_t make_dealt_words(const make_list *l, unsigned bits)
 /* By part. */
 static void make_deal_list(make_list *l, unsigned bits, uint64_t *to, size_t *ends)
 {
-    const radix r = { .bits = bits, .is_hashed = true, .are_pairs = l->words == 2 };
+    const radix r = { .bits = bits, .is_hashed = true };
     uint64_t buffer[MAKE_BUFFER], *starts = to + l->n * l->words;
 
     make_deal(to, ends, l, (make_cursor){ .end = 1 }, &r, buffer);

@@ -111,6 +111,13 @@ static tamis_status builder_new_filter(const tamis_builder *b, tamis **out, cons
     return tamis_new(out, plan, &b->stub.alloc);
 }
 
+static void builder_set_plan(tamis_builder *b, const tamis_plan *plan)
+{
+    const tamis_allocator a = b->stub.alloc;
+
+    tamis__filter_init(&b->stub, plan, &a);
+}
+
 static tamis_status builder_run(make_work *w, unsigned workers)
 {
     tamis_builder *b = w->m->host->ctx;
@@ -420,7 +427,7 @@ static tamis_status builder_solve_to(tamis_builder *b, file_save *save)
 
     if (status)
         return status;
-    tamis__filter_init(&b->stub, &plan, &b->stub.alloc);
+    builder_set_plan(b, &plan);
     b->save = save;
     b->host.put = builder_put;
     status = tamis__make_solve(&m);
@@ -488,7 +495,7 @@ static tamis_status builder_write_file(make *m, const char *path, const tamis_pl
 
     if (!o)
         return TAMIS_NOMEM;
-    tamis__filter_init(&b->stub, plan, &b->stub.alloc);
+    builder_set_plan(b, plan);
     m->f = &b->stub;
     tamis_status status = tamis__ordered_file_begin(o, path, plan);
     if (!status) {
