@@ -103,7 +103,7 @@ static void do_plan_all(bench *b)
     tamis_plan_all(plans, 8, &spec);
 }
 
-static void new (bench *b)
+static void do_new(bench *b)
 {
     tamis *f;
 
