@@ -68,18 +68,3 @@ if(BUILD_SHARED_LIBS)
 else()
     add_library(tamis::tamis ALIAS tamis-static)
 endif()
-
-# The library as released trusts its caller; tests link to one that does not.
-set(checked_objects tamis-objects)
-if(TAMIS_ASSERT)
-    target_compile_options(tamis-objects PRIVATE -UNDEBUG)
-elseif(TAMIS_TESTS)
-    set(checked_objects tamis-checked-objects)
-    tamis_objects(${checked_objects})
-    target_compile_options(${checked_objects} PRIVATE -UNDEBUG)
-endif()
-if(TAMIS_TESTS)
-    tamis_library(tamis-checked STATIC ${checked_objects})
-    set_target_properties(tamis-checked PROPERTIES
-        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
-endif()

@@ -1,6 +1,6 @@
 # CTest: every test is found by its file and named <folder>.<name>.
 #
-#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the checked library
+#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the static library
 #   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
@@ -60,7 +60,7 @@ function(tamis_programs folder)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
         tamis_program(${folder}.${name} ${source})
-        target_link_libraries(${folder}.${name} PRIVATE tamis-checked)
+        target_link_libraries(${folder}.${name} PRIVATE tamis-static)
         add_dependencies(tests-${folder} ${folder}.${name})
         tamis_test(${folder}.${name} ${folder}.${name} ${ARGN})
         tamis_mark_long(${folder}.${name} ${source})
@@ -106,7 +106,7 @@ foreach(source IN LISTS fuzzers)
         list(PREPEND inputs ${tests}/fuzz/corpus/${name})
     endif()
     tamis_program(fuzz.${name} ${source})
-    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-checked)
+    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-static)
     add_dependencies(tests-fuzz fuzz.${name})
     if(TAMIS_FUZZ)
         target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
