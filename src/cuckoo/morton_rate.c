@@ -1,4 +1,4 @@
-/* morton_rate.h - how many buckets of a Morton filter are marked, and what strangers find there.
+/* morton_rate.c - how many buckets of a Morton filter are marked, and what strangers find there.
  *
  * Keys come to N blocks of B buckets one after the other, at random. Let m be the number of keys
  * that, thrown at random, would have filled blocks as they are: those that came, and more, since
@@ -15,22 +15,19 @@
  * that finds it full. A mark is clear as long as none of its B / O buckets had such a key and the
  * block has not been full, or since then no key has marked it. This is followed key by key, in
  * steps; tests compare it with filters of 10 to 10^7 keys. */
-#ifndef TAMIS_CUCKOO_MORTON_RATE_H
-#define TAMIS_CUCKOO_MORTON_RATE_H
-
 #include <math.h>
 
 #include "cuckoo/morton.h"
 
 /* P[Bin(m, p) < k] for any m >= 0, with p below 1, and the mean of those below k. */
-typedef struct tail {
+typedef struct morton_tail {
     double below, mean;
-} tail;
+} morton_tail;
 
-static inline tail binomial_tail(double m, double p, unsigned k)
+static morton_tail morton_binomial_tail(double m, double p, unsigned k)
 {
     double term = exp(m * log1p(-p)), odds = p / (1 - p);
-    tail t = { 0, 0 };
+    morton_tail t = { 0, 0 };
 
     for (unsigned i = 0; i < k && term > 0; i++) {
         t.below += term;
@@ -45,7 +42,7 @@ static inline tail binomial_tail(double m, double p, unsigned k)
 /* Marks are for as many buckets as fit, rounded down or up. */
 enum { FEW, MORE, SIZES };
 
-typedef struct flow {
+typedef struct morton_flow {
     double blocks, came;
     double m, tries; /* see above */
     double full, left;
@@ -53,13 +50,13 @@ typedef struct flow {
     double filled;       /* full, times the share that is in its second bucket there */
     double clear[SIZES]; /* P[a mark of a block that is full is not set] */
     double away, tight;  /* fingerprints in their second bucket, and those whose first was full */
-} flow;
+} morton_flow;
 
 enum { FLOW_STEPS = 256 };
 
 /* Variance of what buckets hold, as a share of its mean: less than 1, as they hold three at most.
  */
-static inline double evenness(double tries, double p)
+static double morton_evenness(double tries, double p)
 {
     double mean = 0, square = 0, rest = 1, term = exp(tries * log1p(-p));
 
@@ -74,26 +71,27 @@ static inline double evenness(double tries, double p)
     return mean > 1e-9 ? (square - mean * mean) / mean : 1;
 }
 
-static inline tail blocks_with_room(const shape *s, const flow *x, double m)
+static morton_tail morton_blocks_with_room(const morton_shape *s, const morton_flow *x, double m)
 {
     double mean = m / x->blocks;
-    double spread = (1 - 1 / x->blocks) * evenness(x->tries, 1 / (x->blocks * s->buckets));
+    double spread = (1 - 1 / x->blocks) * morton_evenness(x->tries, 1 / (x->blocks * s->buckets));
 
     if (mean < 0.4 * s->slots || x->blocks < 2)
-        return (tail){ mean < s->slots, mean };
-    return binomial_tail(mean / (1 - spread), 1 - spread, s->slots);
+        return (morton_tail){ mean < s->slots, mean };
+    return morton_binomial_tail(mean / (1 - spread), 1 - spread, s->slots);
 }
 
-static inline double size_of_mark(const shape *s, int size)
+static double morton_size_of_mark(const morton_shape *s, int size)
 {
     return s->buckets / s->marks + (unsigned)size;
 }
 
 /* Keys come to full blocks, and more blocks become full. */
-static inline void flow_over(flow *x, const shape *s, double keys, double full)
+static void morton_flow_over(morton_flow *x, const morton_shape *s, double keys, double full)
 {
     for (int i = 0; i < SIZES; i++) {
-        double size = size_of_mark(s, i), fade = exp(-keys * size / (x->blocks * s->buckets));
+        double size = morton_size_of_mark(s, i),
+               fade = exp(-keys * size / (x->blocks * s->buckets));
         x->clear[i] *= fade;
         x->clear[i] += fmax(0, full - x->full) * pow(1 - x->left, size) * sqrt(fade);
     }
@@ -102,17 +100,17 @@ static inline void flow_over(flow *x, const shape *s, double keys, double full)
 }
 
 /* So many keys more. */
-static inline void flow_on(flow *x, const shape *s, double keys)
+static void morton_flow_on(morton_flow *x, const morton_shape *s, double keys)
 {
     double m = x->m + keys / 2 / (1 - x->full), buckets = x->blocks * s->buckets;
-    tail room = blocks_with_room(s, x, m);
+    morton_tail room = morton_blocks_with_room(s, x, m);
     double full = fmin(1 - room.below, 0.99), share = room.mean * x->blocks / m;
-    double q = 1 - binomial_tail((x->tries + keys / 2) * share, 1 / buckets, BUCKET).below;
+    double q = 1 - morton_binomial_tail((x->tries + keys / 2) * share, 1 / buckets, BUCKET).below;
     double out = full + (1 - full) * q;
 
     double held = room.below * room.mean + (1 - room.below) * s->slots;
 
-    flow_over(x, s, keys, full);
+    morton_flow_over(x, s, keys, full);
     /* What approximation loses comes back. */
     x->m += (x->came + 1.5 * keys - held * x->blocks) / (1 - full);
     x->tries += keys * (1 + (full / (1 - full) + q) / (1 - q));
@@ -126,23 +124,23 @@ static inline void flow_on(flow *x, const shape *s, double keys)
 }
 
 /* n keys come to empty blocks. */
-static inline flow flow_of(const shape *s, double blocks, double n)
+static morton_flow morton_flow_of(const morton_shape *s, double blocks, double n)
 {
-    flow x = { .blocks = blocks };
+    morton_flow x = { .blocks = blocks };
 
     for (int i = 0; i < FLOW_STEPS && n > 0; i++)
-        flow_on(&x, s, n / FLOW_STEPS);
+        morton_flow_on(&x, s, n / FLOW_STEPS);
     return x;
 }
 
 /* P[a bucket is not marked]. */
-static inline double clear_buckets(const shape *s, const flow *x)
+static double morton_clear_buckets(const morton_shape *s, const morton_flow *x)
 {
     double clear = 0;
 
     for (int i = 0; i < SIZES; i++) {
         unsigned more = s->buckets % s->marks, marks = i == MORE ? more : s->marks - more;
-        double size = size_of_mark(s, i),
+        double size = morton_size_of_mark(s, i),
                here = x->clear[i] + (1 - x->full) * pow(1 - x->left, size);
         clear += here * exp(-x->chained * size) * size * marks / s->buckets;
     }
@@ -150,12 +148,12 @@ static inline double clear_buckets(const shape *s, const flow *x)
 }
 
 /* P[a stranger has a fingerprint of a bucket], which holds mean ones on average. */
-static inline double bucket_rate(const shape *s, const flow *x, double mean)
+static double morton_bucket_rate(const morton_shape *s, const morton_flow *x, double mean)
 {
     double p = 1 / (x->blocks * s->buckets), held = 0, hit = 0, before = 0;
 
     for (unsigned k = 0; k <= BUCKET; k++) {
-        double up_to = k < BUCKET ? binomial_tail(x->tries, p, k + 1).below : 1,
+        double up_to = k < BUCKET ? morton_binomial_tail(x->tries, p, k + 1).below : 1,
                here = up_to - before;
         held += here * k;
         hit -= here * expm1(k * log1p(-exp2(-(double)s->width)));
@@ -168,7 +166,7 @@ static inline double bucket_rate(const shape *s, const flow *x, double mean)
  * average: measured, as a share of marks, in filters of 10^6 keys. Small filters are one such
  * place.
  */
-static inline double uneven(const flow *x)
+static double morton_uneven(const morton_flow *x)
 {
     return 1 + 0.19 * x->full * x->full * x->blocks / (x->blocks + REACH);
 }
@@ -177,7 +175,7 @@ static inline double uneven(const flow *x)
  * fingerprints than on average have a second bucket that is marked; perhaps those that moved away
  * and later back. A fit, form and factor, to one filter each of seven shapes of 4 to 8 bits with
  * 6000 blocks: it meets the term to a third. */
-static inline double back_again(const flow *x, double n)
+static double morton_back_again(const morton_flow *x, double n)
 {
     double both = n > 0 ? x->tight / n * x->full : 0;
 
@@ -189,18 +187,67 @@ static inline double back_again(const flow *x, double n)
  * Each fingerprint is found by strangers whose first bucket it is in, and by those whose second one
  * it is in if their first is marked: as it is if the fingerprint came from there. Where the first
  * has the same one, it does not count twice; a bucket that was left for want of room has three. */
-static inline double stranger_rate(const shape *s, const flow *x, double n, double before)
+static double morton_stranger_rate(const morton_shape *s, const morton_flow *x, double n,
+                                   double before)
 {
-    double near = bucket_rate(s, x, n / (x->blocks * s->buckets));
+    double near = morton_bucket_rate(s, x, n / (x->blocks * s->buckets));
     double more = -expm1(BUCKET * log1p(-exp2(-(double)s->width))) - near;
     double away = n > 0 ? x->away / n : 0, tight = x->away > 0 ? x->tight / x->away : 0;
-    double marked = fmin(1, uneven(x) * (1 - before * clear_buckets(s, x)));
+    double marked = fmin(1, morton_uneven(x) * (1 - before * morton_clear_buckets(s, x)));
 
-    marked += back_again(x, n) * (1 - marked);
+    marked += morton_back_again(x, n) * (1 - marked);
     double twice = away * (1 - near - fmin(1, tight) * more);
     if (marked > 0)
         twice += (1 - away) * marked * (1 - near - fmin(1, x->left / marked) * more);
     return fmin(1, near + near * twice);
 }
 
-#endif
+/* ---- Plans ------------------------------------------------------------- */
+
+/* Each 2^doublings-th of them is a filter of as many blocks as there were homes, with a binomial
+ * number of keys: six standard deviations above the mean, it is still full to 97 %. */
+uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings)
+{
+    double slots = (double)homes * s->slots, root = sqrt(9 + MORTON_HIGHEST_LOAD * slots) - 3;
+    double load = doublings ? fmin(MORTON_LOAD, root * root / slots) : MORTON_LOAD;
+
+    return (uint64_t)(load * ldexp(slots, (int)doublings));
+}
+
+/* P[a bucket is not marked by keys that came before the last doubling]: marks are copied. */
+static double morton_clear_before(const tamis_plan *p, double n)
+{
+    uint64_t homes = p->slots >> morton_doublings(p);
+    double clear = 1;
+
+    for (unsigned d = 0; d < morton_doublings(p); d++) {
+        morton_shape s = morton_shape_of(morton_buckets(p), p->width + morton_doublings(p) - d);
+        double came = fmin(n, (double)tamis__morton_room(&s, homes, d));
+        morton_flow x = morton_flow_of(&s, ldexp((double)homes, (int)d), came);
+        clear *= morton_clear_buckets(&s, &x);
+    }
+    return clear;
+}
+
+/* Of no more keys than fit. Many steps, each fed by the one before, make much of the bits in which
+ * processors differ: only as many are told as all of them agree on, and as the model is good for.
+ */
+static double morton_rate_within(const tamis_plan *p, const morton_shape *s, double n)
+{
+    morton_flow x = morton_flow_of(s, (double)p->slots, n);
+    int exponent;
+    double rate = frexp(morton_stranger_rate(s, &x, n, morton_clear_before(p, n)), &exponent);
+
+    return fmin(1, ldexp(ceil(ldexp(rate, 16)), exponent - 16));
+}
+
+/* More keys than fit are as many that do, several times. */
+double tamis__morton_rate(const tamis_plan *p, double n)
+{
+    morton_shape s = morton_shape_of(morton_buckets(p), p->width);
+    double most = MORTON_HIGHEST_LOAD * (double)p->slots * s.slots;
+
+    if (n <= most)
+        return morton_rate_within(p, &s, n);
+    return -expm1(n / most * log1p(-morton_rate_within(p, &s, most)));
+}
