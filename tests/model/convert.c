@@ -44,8 +44,7 @@ static void assert_converted(const ground *g, const tamis *f, const tamis *made)
     assert_memory_equal(&p->hasher, &g->plan.hasher, sizeof p->hasher);
     assert_int_equal(p->capacity, g->plan.capacity);
     assert_int_equal(info_of(made).count, info_of(f).count);
-    for (size_t i = 0; i < g->n + g->n_strangers; i++)
-        assert_int_equal(tamis_has(made, g->keys[i]), tamis_has(f, g->keys[i]));
+    assert_same_hits(made, f, g->keys, g->n + g->n_strangers);
     if (tamis_convert(&back, g->plan.kind, made, NULL) == TAMIS_OK) {
         assert_true(is_whole(back));
         assert_same_answers(back, f, g->keys, g->n + g->n_strangers);

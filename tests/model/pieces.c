@@ -15,7 +15,7 @@ static tamis_spec spec_of(tamis_kind kind, uint64_t keys, uint64_t max_bytes)
 
     spec.max_bytes = max_bytes;
     spec.value_bits = can(kind, TAMIS_CAN_GET) ? 7 : 0;
-    spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? 2 * keys : 0;
+    spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? 2 * keys + 1 : 0;
     return spec;
 }
 
