@@ -114,22 +114,16 @@ static tamis_status bitmap_add_concurrent(tamis *f, size_t *added, const uint64_
 
 static tamis_status bitmap_merge(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
-
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] |= from[i];
+        ((uint64_t *)f->payload)[i] |= ((const uint64_t *)g->payload)[i];
     f->count = count_ones(f->payload, f->plan.bytes);
     return TAMIS_OK;
 }
 
 static tamis_status bitmap_intersect(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
-
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] &= from[i];
+        ((uint64_t *)f->payload)[i] &= ((const uint64_t *)g->payload)[i];
     f->count = count_ones(f->payload, f->plan.bytes);
     return TAMIS_OK;
 }

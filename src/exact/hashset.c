@@ -34,11 +34,6 @@ static uint64_t hashset_get(const tamis *f, uint64_t i)
     return le64(hashset_slot(f, i));
 }
 
-static void hashset_put(tamis *f, uint64_t i, uint64_t h)
-{
-    put_le64(hashset_slot(f, i), h);
-}
-
 static bool hashset_has_zero(const tamis *f)
 {
     return le64(f->payload) != 0;
@@ -122,21 +117,16 @@ static unsigned hashset_count_before(const tamis *f, uint64_t i, uint64_t h)
     return n;
 }
 
-/* Whether the key in slot i, where h is at home, went around the end: such keys, the greatest of
- * all, are the only ones in slots before their homes, and come before h there. */
-static bool hashset_is_from_around(const tamis *f, uint64_t i)
-{
-    return scale64(hashset_get(f, i), f->plan.slots) > i;
-}
-
-/* As hashset_find_around(), a window at a time: that one decides at both ends of the table. */
+/* As hashset_find_around(), a window at a time: that one decides at both ends of the table. It also
+ * does where the home of h holds a key that went around the end: such keys, the greatest of all,
+ * are the only ones in slots before their homes, and come before h there. */
 static uint64_t hashset_find(const tamis *f, uint64_t h, bool *found)
 {
-    uint64_t i = scale64(h, f->plan.slots);
+    uint64_t slots = f->plan.slots, i = scale64(h, slots);
 
-    if (i + WINDOW > f->plan.slots || hashset_is_from_around(f, i))
+    if (i + WINDOW > slots || scale64(hashset_get(f, i), slots) > i)
         return hashset_find_around(f, h, found);
-    for (; i + WINDOW <= f->plan.slots; i += WINDOW) {
+    for (; i + WINDOW <= slots; i += WINDOW) {
         unsigned before = hashset_count_before(f, i, h);
         if (before < WINDOW) {
             *found = hashset_get(f, i + before) == h;
@@ -146,13 +136,13 @@ static uint64_t hashset_find(const tamis *f, uint64_t h, bool *found)
     return hashset_find_around(f, h, found);
 }
 
-static bool hashset_has_hash(const tamis *f, uint64_t h)
+static bool hashset_has_hash(const void *self, uint64_t h)
 {
-    bool found;
+    const tamis *f = self;
+    bool found = h == 0 && hashset_has_zero(f);
 
-    if (h == 0)
-        return hashset_has_zero(f);
-    hashset_find(f, h, &found);
+    if (h != 0)
+        hashset_find(f, h, &found);
     return found;
 }
 
@@ -168,7 +158,7 @@ static void hashset_insert_at(tamis *f, uint64_t i, uint64_t h)
 {
     while (h != 0) {
         uint64_t displaced = hashset_get(f, i);
-        hashset_put(f, i, h);
+        put_le64(hashset_slot(f, i), h);
         h = displaced;
         i = hashset_slot_after(f, i);
     }
@@ -181,10 +171,10 @@ static void hashset_remove_at(tamis *f, uint64_t i)
         uint64_t after = hashset_slot_after(f, i), h = hashset_get(f, after);
         if (h == 0 || hashset_distance(f, h, after) == 0)
             break;
-        hashset_put(f, i, h);
+        put_le64(hashset_slot(f, i), h);
         i = after;
     }
-    hashset_put(f, i, 0);
+    put_le64(hashset_slot(f, i), 0);
 }
 
 static tamis_status hashset_add_hash(tamis *f, uint64_t h)
@@ -334,14 +324,9 @@ static void hashset_fetch(const void *f, uint64_t h)
     __builtin_prefetch(home + (WINDOW - 1) * 8, 0, 3);
 }
 
-static bool hashset_look(const void *f, uint64_t h)
-{
-    return hashset_has_hash(f, h);
-}
-
 static size_t hashset_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, hashset_hash, hashset_fetch, hashset_look);
+    return many_lookups(f, hits, keys, n, hashset_hash, hashset_fetch, hashset_has_hash);
 }
 
 static void hashset_touch(const tamis *f, uint64_t key)
