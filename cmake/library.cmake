@@ -18,7 +18,8 @@ function(tamis_kernels isa machine_macro)
     endif()
 endfunction()
 
-tamis_kernels(avx2 __x86_64__ -mavx2 -mbmi -mbmi2)
+set(TAMIS_avx2 -mavx2 -mbmi -mbmi2)
+tamis_kernels(avx2 __x86_64__ ${TAMIS_avx2})
 tamis_kernels(neon __aarch64__)
 
 function(tamis_objects target)

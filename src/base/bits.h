@@ -1,4 +1,4 @@
-/* bits.h - arithmetic on words that has a name: rotation, range reduction, checked products. */
+/* bits.h - arithmetic on words that has a name: range reduction, checked products, sizes. */
 #ifndef TAMIS_BASE_BITS_H
 #define TAMIS_BASE_BITS_H
 
@@ -6,11 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-static inline uint64_t rotl64(uint64_t x, int by)
-{
-    return x << by | x >> (64 - by);
-}
 
 /* High half of the 128-bit product. */
 static inline uint64_t mul_high64(uint64_t a, uint64_t b)
