@@ -385,107 +385,124 @@ bool tamis__header_is_ours(const image_header *h)
 
 /* ---- Reading: the rest ------------------------------------------------- */
 
-typedef struct {
-    const image_source *source;
-    tamis_report *report;
+/* An image that is read from its first byte to its last: at offsets of a source, or as it comes. */
+typedef struct image_inflow {
+    const image_source *source; /* or NULL: */
+    tamis_source *take;
     void *ctx;
-    tamis_status status; /* CORRUPT after any fault, IO ends the walk */
-} image_check;
+    uint64_t at;
+} image_inflow;
 
-static void image_fault(image_check *w, const char *why, uint64_t offset, uint64_t size)
+static bool image_take(image_inflow *in, void *piece, uint64_t size)
 {
-    w->status = TAMIS_CORRUPT;
-    if (w->report)
-        w->report(w->ctx, why, offset, size);
+    uint64_t at = in->at;
+
+    in->at += size;
+    if (in->source)
+        return in->source->read(in->source, at, piece, (size_t)size);
+    return !size || in->take(in->ctx, piece, (size_t)size);
 }
 
 /* Bytes that belong to nothing are zero, so that no change anywhere goes unnoticed. */
-static void image_check_zeros(image_check *w, uint64_t from, uint64_t to)
+static tamis_status image_take_zeros(image_inflow *in, uint64_t to)
 {
-    uint8_t buf[PAGE];
+    uint8_t buf[512];
 
-    for (uint64_t at = from; at < to && w->status != TAMIS_IO; at += sizeof buf) {
-        size_t size = to - at < sizeof buf ? (size_t)(to - at) : sizeof buf;
-        if (!w->source->read(w->source, at, buf, size))
-            w->status = TAMIS_IO;
-        else if (!bytes_are_zero(buf, buf + size))
-            image_fault(w, "padding is not zero", at, size);
+    while (in->at < to) {
+        size_t size = to - in->at < sizeof buf ? (size_t)(to - in->at) : sizeof buf;
+        if (!image_take(in, buf, size))
+            return TAMIS_IO;
+        if (!bytes_are_zero(buf, buf + size))
+            return TAMIS_CORRUPT;
     }
+    return TAMIS_OK;
 }
 
-/* Copies the block to `dest` unless that is NULL. */
-static bool image_sum_block(uint64_t *sum, const image_source *s, uint64_t offset, size_t size,
-                            uint8_t *dest)
+/* A block, to `dest` or through a small buffer to nowhere. */
+static bool image_take_block(image_inflow *in, uint64_t *sum, uint8_t *dest, size_t size)
 {
-    if (!dest && !s->memory)
-        return image_sum_in_passing(sum, s, offset, size);
-    if (dest && !s->read(s, offset, dest, size))
-        return false;
-    *sum = XXH3_64bits(dest ? dest : s->memory + offset, size);
+    XXH3_state_t state;
+    uint8_t buf[512];
+
+    if (dest) {
+        bool ok = image_take(in, dest, size);
+        *sum = ok ? XXH3_64bits(dest, size) : 0;
+        return ok;
+    }
+    XXH3_64bits_reset(&state);
+    for (size_t at = 0; at < size; at += sizeof buf) {
+        size_t piece = size - at < sizeof buf ? size - at : sizeof buf;
+        if (!image_take(in, buf, piece))
+            return false;
+        XXH3_64bits_update(&state, buf, piece);
+    }
+    *sum = XXH3_64bits_digest(&state);
     return true;
 }
 
-static void image_check_blocks(image_check *w, const image_section *s, uint8_t *dest)
+/* A section. Its checksums come after it: the digest over those of the blocks that came, and the
+ * digest over those that are in the image, both have to be the one in the header. */
+static tamis_status image_take_section(image_inflow *in, const image_section *s, uint8_t *dest)
 {
-    XXH3_state_t digest;
+    XXH3_state_t came, kept;
+    uint8_t bytes[8];
+    uint64_t sum;
 
-    XXH3_64bits_reset(&digest);
+    XXH3_64bits_reset(&came);
+    XXH3_64bits_reset(&kept);
     for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
-        size_t size = image_block_length(s, at);
-        uint64_t sum;
-        uint8_t expected[8];
-        if (!w->source->read(w->source, s->sums + at / IMAGE_BLOCK * 8, expected, 8) ||
-            !image_sum_block(&sum, w->source, s->offset + at, size, dest ? dest + at : NULL)) {
-            w->status = TAMIS_IO;
-            return;
-        }
-        XXH3_64bits_update(&digest, expected, sizeof expected);
-        if (sum != le64(expected))
-            image_fault(w, "checksum of a block differs", s->offset + at, size);
+        if (!image_take_block(in, &sum, dest ? dest + at : NULL, image_block_length(s, at)))
+            return TAMIS_IO;
+        put_le64(bytes, sum);
+        XXH3_64bits_update(&came, bytes, sizeof bytes);
     }
-    if (XXH3_64bits_digest(&digest) != s->digest)
-        image_fault(w, "checksum of the checksums differs", s->sums, s->end - s->sums);
+    tamis_status status = image_take_zeros(in, s->sums);
+    for (uint64_t at = 0; at < s->length && !status; at += IMAGE_BLOCK) {
+        if (!image_take(in, bytes, sizeof bytes))
+            return TAMIS_IO;
+        XXH3_64bits_update(&kept, bytes, sizeof bytes);
+    }
+    if (!status &&
+        (XXH3_64bits_digest(&came) != s->digest || XXH3_64bits_digest(&kept) != s->digest))
+        return TAMIS_CORRUPT;
+    return status;
 }
 
-/* Everything but the header; the payload is copied to `dest` on the way unless that is NULL. */
-static void image_check_body(image_check *w, const image_header *h, uint8_t *dest)
+/* The filter of a header that was read; the rest of the image comes. */
+static tamis_status image_take_filter(tamis **out, image_inflow *in, const image_header *h,
+                                      uint64_t image_size, const tamis_allocator *a)
 {
-    uint64_t end = le32(h->bytes + AT_HEADER_SIZE);
+    tamis *f;
+    tamis_status status = h->dirty ? TAMIS_DIRTY : tamis_new(&f, &h->plan, a);
 
-    for (uint32_t i = 0; i < h->sections && w->status != TAMIS_IO; i++) {
+    if (status)
+        return status;
+    for (uint32_t i = 0; i < h->sections && !status; i++) {
         image_section s = image_section_at(h, i);
         /* Of a header that was accepted, this cannot fail. */
-        image_locate_sums(&s, w->source->size);
-        image_check_zeros(w, end, s.offset);
-        if (w->status != TAMIS_IO)
-            image_check_blocks(w, &s, s.id == SECTION_PAYLOAD ? dest : NULL);
-        image_check_zeros(w, s.offset + s.length, s.sums);
-        end = s.end;
+        image_locate_sums(&s, image_size);
+        status = image_take_zeros(in, s.offset);
+        if (!status)
+            status = image_take_section(in, &s, s.id == SECTION_PAYLOAD ? f->payload : NULL);
     }
+    f->count = h->count;
+    if (!status && f->ops.verify && f->ops.verify(f))
+        status = TAMIS_CORRUPT;
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
 }
 
 tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a)
 {
+    image_inflow in = { .source = s };
     image_header h;
-    tamis *f;
-    image_check w = { .source = s };
-
     tamis_status status = tamis__header_read(&h, s);
-    if (!status && h.dirty)
-        status = TAMIS_DIRTY;
-    if (!status)
-        status = tamis_new(&f, &h.plan, a);
-    if (status)
-        return status;
-    image_check_body(&w, &h, f->payload);
-    f->count = h.count;
-    if (!w.status && f->ops.verify && f->ops.verify(f))
-        w.status = TAMIS_CORRUPT;
-    if (w.status)
-        tamis_free(f);
-    else
-        *out = f;
-    return w.status;
+
+    in.at = le32(h.bytes + AT_HEADER_SIZE);
+    return status ? status : image_take_filter(out, &in, &h, s->size, a);
 }
 
 tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
@@ -596,135 +613,29 @@ tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
     return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
 }
 
-/* An image that comes in order. Its header is kept, since it is looked at more than once. */
-typedef struct image_inflow {
-    image_source source; /* first: image_inflow_read() finds the rest by it */
-    tamis_source *take;
-    void *ctx;
-    uint64_t at; /* bytes taken */
-    uint8_t header[IMAGE_HEADER_MAX];
-} image_inflow;
-
-static bool image_inflow_take(image_inflow *in, void *piece, uint64_t size)
-{
-    in->at += size;
-    return !size || in->take(in->ctx, piece, (size_t)size);
-}
-
-/* The header again and again, from the copy that was taken. */
-static bool image_inflow_read(const image_source *s, uint64_t offset, void *buf, size_t size)
-{
-    const image_inflow *in = (const image_inflow *)(const void *)s;
-
-    memcpy(buf, in->header + offset, size);
-    return true;
-}
-
-/* Takes the header, whose size and whose image's size are in its first bytes. */
-static tamis_status image_inflow_header(image_inflow *in, image_header *h, uint64_t max_bytes)
-{
-    if (!image_inflow_take(in, in->header, IMAGE_HEADER))
-        return TAMIS_IO;
-    in->source.size = le64(in->header + AT_IMAGE_SIZE);
-    uint32_t size = le32(in->header + AT_HEADER_SIZE);
-    tamis_status status = image_check_preamble(h, &in->source);
-    if (status)
-        return status;
-    if (size < IMAGE_HEADER || size > IMAGE_HEADER_MAX || in->source.size < size)
-        return TAMIS_CORRUPT;
-    if (!image_inflow_take(in, in->header + IMAGE_HEADER, size - IMAGE_HEADER))
-        return TAMIS_IO;
-    status = tamis__header_read(h, &in->source);
-    if (!status && h->dirty)
-        status = TAMIS_DIRTY;
-    return !status && in->source.size > max_bytes ? TAMIS_RANGE : status;
-}
-
-/* Zeros up to there. */
-static tamis_status image_inflow_zeros(image_inflow *in, uint64_t to)
-{
-    uint8_t buf[512];
-
-    while (in->at < to) {
-        size_t size = to - in->at < sizeof buf ? (size_t)(to - in->at) : sizeof buf;
-        if (!image_inflow_take(in, buf, size))
-            return TAMIS_IO;
-        if (!bytes_are_zero(buf, buf + size))
-            return TAMIS_CORRUPT;
-    }
-    return TAMIS_OK;
-}
-
-/* A section, to `dest` or nowhere. Its checksums come after it: the digest over those of the blocks
- * that came, and the digest over those that are sent, both have to be the one in the header. */
-static tamis_status image_inflow_section(image_inflow *in, const image_section *s, uint8_t *dest)
-{
-    XXH3_state_t came, sent;
-    uint8_t buf[512], sum[8];
-
-    XXH3_64bits_reset(&came);
-    XXH3_64bits_reset(&sent);
-    for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
-        size_t size = image_block_length(s, at);
-        XXH3_state_t block;
-        XXH3_64bits_reset(&block);
-        for (size_t i = 0; i < size;) {
-            size_t piece = dest ? size : size - i < sizeof buf ? size - i : sizeof buf;
-            uint8_t *to = dest ? dest + at : buf;
-            if (!image_inflow_take(in, to, piece))
-                return TAMIS_IO;
-            XXH3_64bits_update(&block, to, piece);
-            i += piece;
-        }
-        put_le64(sum, XXH3_64bits_digest(&block));
-        XXH3_64bits_update(&came, sum, sizeof sum);
-    }
-    tamis_status status = image_inflow_zeros(in, s->sums);
-    for (uint64_t at = 0; at < s->length && !status; at += IMAGE_BLOCK) {
-        if (!image_inflow_take(in, sum, sizeof sum))
-            return TAMIS_IO;
-        XXH3_64bits_update(&sent, sum, sizeof sum);
-    }
-    bool is_right =
-        XXH3_64bits_digest(&came) == s->digest && XXH3_64bits_digest(&sent) == s->digest;
-    return status ? status : is_right ? TAMIS_OK : TAMIS_CORRUPT;
-}
-
-static tamis_status image_inflow_body(image_inflow *in, const image_header *h, tamis *f)
-{
-    tamis_status status = TAMIS_OK;
-
-    for (uint32_t i = 0; i < h->sections && !status; i++) {
-        image_section s = image_section_at(h, i);
-        image_locate_sums(&s, in->source.size);
-        status = image_inflow_zeros(in, s.offset);
-        if (!status)
-            status = image_inflow_section(in, &s, s.id == SECTION_PAYLOAD ? f->payload : NULL);
-    }
-    f->count = h->count;
-    return !status && f->ops.verify && f->ops.verify(f) ? TAMIS_CORRUPT : status;
-}
-
+/* The sizes of header and image are in the first bytes: they are checked before more is taken. */
 tamis_status tamis_image_receive(tamis **out, tamis_source *source, void *ctx, uint64_t max_bytes,
                                  const tamis_allocator *a)
 {
-    image_inflow in = { .source = { .read = image_inflow_read, .fd = -1 },
-                        .take = source,
-                        .ctx = ctx };
+    uint8_t header[IMAGE_HEADER_MAX];
+    image_inflow in = { .take = source, .ctx = ctx };
     image_header h;
-    tamis *f;
-    tamis_status status = image_inflow_header(&in, &h, max_bytes);
 
-    if (!status)
-        status = tamis_new(&f, &h.plan, a);
+    if (!image_take(&in, header, IMAGE_HEADER))
+        return TAMIS_IO;
+    image_source first = tamis__memory_source(header, le64(header + AT_IMAGE_SIZE));
+    uint32_t size = le32(header + AT_HEADER_SIZE);
+    tamis_status status = image_check_preamble(&h, &first);
     if (status)
         return status;
-    status = image_inflow_body(&in, &h, f);
-    if (status)
-        tamis_free(f);
-    else
-        *out = f;
-    return status;
+    if (size < IMAGE_HEADER || size > IMAGE_HEADER_MAX || first.size < size)
+        return TAMIS_CORRUPT;
+    if (!image_take(&in, header + IMAGE_HEADER, size - IMAGE_HEADER))
+        return TAMIS_IO;
+    status = tamis__header_read(&h, &first);
+    if (!status && first.size > max_bytes)
+        status = TAMIS_RANGE;
+    return status ? status : image_take_filter(out, &in, &h, first.size, a);
 }
 
 /* ---- Views and checks -------------------------------------------------- */
@@ -742,19 +653,62 @@ tamis_status tamis_image_view(tamis **out, const void *buf, size_t size, const t
     return status ? status : tamis__image_borrow(out, &h, &source, a);
 }
 
-/* The checksums of a view or map. Those of a file that is being written are stale. */
-static void image_verify(image_check *w, const tamis *f)
+/* What a check of a view or map has found. */
+typedef struct image_check {
+    const uint8_t *image;
+    tamis_report *report;
+    void *ctx;
+    tamis_status status;
+} image_check;
+
+static void image_fault(image_check *c, const char *why, uint64_t offset, uint64_t size)
+{
+    c->status = TAMIS_CORRUPT;
+    if (c->report)
+        c->report(c->ctx, why, offset, size);
+}
+
+static void image_check_zeros(image_check *c, uint64_t from, uint64_t to)
+{
+    if (!bytes_are_zero(c->image + from, c->image + to))
+        image_fault(c, "padding is not zero", from, to - from);
+}
+
+static void image_check_blocks(image_check *c, const image_section *s)
+{
+    for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
+        size_t size = image_block_length(s, at);
+        uint64_t sum = XXH3_64bits(c->image + s->offset + at, size);
+        if (sum != le64(c->image + s->sums + at / IMAGE_BLOCK * 8))
+            image_fault(c, "checksum of a block differs", s->offset + at, size);
+    }
+    if (XXH3_64bits(c->image + s->sums, (size_t)(s->end - s->sums)) != s->digest)
+        image_fault(c, "checksum of the checksums differs", s->sums, s->end - s->sums);
+}
+
+/* Those of a file that is being written are stale. */
+static void image_check_all(image_check *c, const tamis *f)
 {
     image_source source = tamis__memory_source(f->image, f->image_size);
     image_header h;
 
-    w->source = &source;
-    if (tamis__header_read(&h, &source))
-        image_fault(w, "the header is damaged", 0, IMAGE_HEADER);
-    else if (!h.dirty)
-        image_check_body(w, &h, NULL);
-    else if (!f->unseal)
-        w->status = TAMIS_BUSY;
+    if (tamis__header_read(&h, &source)) {
+        image_fault(c, "the header is damaged", 0, IMAGE_HEADER);
+        return;
+    }
+    if (h.dirty) {
+        c->status = f->unseal ? TAMIS_OK : TAMIS_BUSY;
+        return;
+    }
+    uint64_t end = le32(h.bytes + AT_HEADER_SIZE);
+    for (uint32_t i = 0; i < h.sections; i++) {
+        image_section s = image_section_at(&h, i);
+        image_locate_sums(&s, source.size);
+        image_check_zeros(c, end, s.offset);
+        image_check_blocks(c, &s);
+        image_check_zeros(c, s.offset + s.length, s.sums);
+        end = s.end;
+    }
 }
 
 static bool image_is_borrowed(const tamis *f)
@@ -784,18 +738,18 @@ bool tamis__snapshot_holds(const image_snapshot *s)
 
 tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
 {
-    image_check w = { .report = report, .ctx = ctx };
+    image_check c = { .image = f->image, .report = report, .ctx = ctx };
     image_snapshot s;
 
     image_look(&s, f);
     if (f->image)
-        image_verify(&w, f);
-    if (w.status == TAMIS_BUSY)
-        return w.status;
+        image_check_all(&c, f);
+    if (c.status == TAMIS_BUSY)
+        return c.status;
     const char *why = f->ops.verify ? f->ops.verify(&s.now) : NULL;
     if (why) {
         image_section payload = image_payload_section(&f->plan);
-        image_fault(&w, why, payload.offset, payload.length);
+        image_fault(&c, why, payload.offset, payload.length);
     }
-    return tamis__snapshot_holds(&s) ? w.status : TAMIS_BUSY;
+    return tamis__snapshot_holds(&s) ? c.status : TAMIS_BUSY;
 }
