@@ -66,7 +66,7 @@ static tamis_status bitmap_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static uint64_t bitmap_position(const void *f, uint64_t key)
+static uint64_t bitmap_hash(const void *f, uint64_t key)
 {
     (void)f;
     return key;
@@ -84,7 +84,7 @@ static bool bitmap_look(const void *f, uint64_t key)
 
 static size_t bitmap_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, bitmap_position, bitmap_fetch, bitmap_look);
+    return many_lookups(f, hits, keys, n, bitmap_hash, bitmap_fetch, bitmap_look);
 }
 
 static void bitmap_touch(const tamis *f, uint64_t key)
