@@ -10,6 +10,9 @@
  * depend on the set alone, not on the order in which it came to be. A removed key leaves no mark:
  * those after it move back.
  *
+ *   slot   0   1   2   3   4   5   6   7       five keys: three have their home in slot 6, one in
+ *   home   6   0   1   .   .   .   6   6       slot 0, one in slot 1; the run goes around the end
+ *
  * Payload: 64 bytes of state, then plan.slots little-endian words, 0 for an empty slot. The key
  * whose h is 0 has no slot: the first word of the state is 1 if it is present.
  *

@@ -12,16 +12,16 @@
  * second filter, where all counters of such a key are above 0. It must be known at every add, not
  * only while one counter is the least: a second filter that missed some adds would tell too little.
  *
- * Both of them may take a stranger for a key that has moved. Of that key, once only one counter is
- * the least, the second filter tells too little: counts of this kind are too low in rare cases.
- * They are never 0 for a key that is there, as the first filter and nothing else tells what is
- * there, and the second cannot tell less than 1 when it is asked.
+ * Marks and second filter may take a stranger for a key that has moved. Once only one of its
+ * counters is the least, the second filter tells too little of it: counts of this kind are too low
+ * in rare cases. They are never 0 for a key that is there: the first filter alone tells what is
+ * there, and the second is asked only if all counters of the key are above 0 in it.
  *
- * Removes take from the second filter as much as there is, at most, and nothing from the marks.
- * What was moved too high, and marks of keys that are gone, stay until the last key is.
+ * Removes take from the second filter what is there, and nothing from the marks. What was moved too
+ * high, and marks of keys that are gone, stay until the last key is removed.
  *
- * In a union, a key may have moved in one filter and not in the other. So all keys of a union have
- * not moved: they do when they are added again.
+ * In a union, a key may have moved in one filter and not in the other. So no key of a union counts
+ * as moved; it moves when it is added again.
  *
  * Payload: as in spectral.h, with k more rows of w / 2 + 1 counters, then the marks, k w bits in
  * whole 64-bit words; what sticks out is zero. Each of the first k rows adds up to the number of
