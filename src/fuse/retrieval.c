@@ -1,16 +1,17 @@
 /* retrieval.c - keys with values: see retrieval.h. */
-#define PAIRS
-
-#include "fuse/ribbon_back.h"
-#include "fuse/ribbon_window.h"
-
+#include "base/cpu.h"
 #include "fuse/retrieval_solve_template.h"
 
 /* ---- Building ---------------------------------------------------------- */
 
-size_t tamis__retrieval_scratch(const shape *s, size_t n)
+void tamis__retrieval_for_cpu(tamis *f, const retrieval_derived *derived, unsigned cpu)
 {
-    return scratch_for(s, n);
+    memcpy(f->derived, derived, sizeof *derived);
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX2)
+        tamis__retrieval_use_avx2(&f->ops);
+#endif
+    (void)cpu;
 }
 
 tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
@@ -19,95 +20,60 @@ tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void
     return retrieval_solve(f, stage, part, items, n, scratch);
 }
 
+tamis_status tamis__retrieval_resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    p->slots += p->slots / 16 + 8;
+    return TAMIS_OK;
+}
+
+size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n)
+{
+    return ribbon_scratch_for(s, n);
+}
+
 /* ---- Lookup ------------------------------------------------------------ */
 
-/* Column by column, from the fingerprint, at which strangers fail, down to the value. */
-typedef struct {
-    uint64_t start, row, expected;
-    const shape *shape;
-} query;
-
-static query query_of(const shape *s, const level *l, uint64_t y)
+static const uint8_t *retrieval_begin(const tamis *f, const retrieval *r, uint64_t h)
 {
-    return (query){ start_of(l, y, s->part_bits), row_in(l, y), with_fingerprint(0, y, s), s };
+    return ribbon_part_at(f, h, r->shape.part_bits) + r->at;
 }
 
-/* Takes one bit more; false if it is another's. */
-static inline bool take_bit(uint64_t *word, const query *q, unsigned column, uint64_t window)
+/* What the slots of a key add up to, on the level that it lives on. */
+static bool retrieval_get_sum(uint64_t *sum, const ribbon_shape *s, const uint8_t *part, uint64_t h)
 {
-    uint64_t bit = parity(window & q->row);
+    ribbon_level l = ribbon_first_level(s);
 
-    *word = *word << 1 | bit;
-    return column < q->shape->value_bits || bit == (q->expected >> column & 1);
-}
-
-static bool get_from_groups(uint64_t *word, const query *q, const uint8_t *slots)
-{
-    unsigned width = q->shape->width;
-
-    for (unsigned j = width; j-- > 0;)
-        if (!take_bit(word, q, j, window(slots + 8 * j, q->start, width)))
-            return false;
-    return true;
-}
-
-static bool get_from_last(uint64_t *word, const shape *s, const level *l, const uint8_t *part,
-                          uint64_t h)
-{
-    unsigned seed = part[l->end - LAST_STATE];
-
-    if (seed == 0)
-        return false;
-    query q = query_of(s, l, draw(h, l->number + seed - 1));
-    for (unsigned j = s->width; j-- > 0;)
-        if (!take_bit(word, &q, j, last_window(part + l->slots_at + j * l->slots / 8, q.start)))
-            return false;
-    return true;
-}
-
-static bool get_word(uint64_t *word, const shape *s, const uint8_t *part, uint64_t h)
-{
-    for (level l = first_level(s);; l = next_level(&l, s->width)) {
-        if (l.is_last)
-            return get_from_last(word, s, &l, part, h);
-        query q = query_of(s, &l, draw(h, l.number));
-        if (!is_bumped(part + l.at, q.start))
-            return get_from_groups(word, &q, part + l.slots_at);
+    for (; !l.is_last; l = ribbon_next_level(&l, s->width)) {
+        ribbon_equation e = ribbon_equation_of(s, &l, ribbon_rehash(h, l.number));
+        const uint8_t *slots = part + l.slots_at;
+        if (ribbon_is_bumped(part + l.at, e.start))
+            continue;
+        for (unsigned j = s->width; j-- > 0;)
+            if (!ribbon_take_bit(sum, &e, s, j, ribbon_window(slots + 8 * j, e.start, s->width)))
+                return false;
+        return true;
     }
-}
-
-static const struct retrieval_stage *stage_of(const tamis *f, enum tamis_stage stage)
-{
-    return &((const retrieval *)(const void *)f->derived)->stage[stage];
-}
-
-static const uint8_t *begin_of(const tamis *f, const struct retrieval_stage *s, uint64_t h)
-{
-    return part_at(f, h, s->shape.part_bits) + s->at;
+    return ribbon_get_last(sum, s, &l, part, h);
 }
 
 bool tamis__retrieval_get(const tamis *f, enum tamis_stage stage, uint64_t *value, uint64_t h)
 {
-    const struct retrieval_stage *s = stage_of(f, stage);
-    uint64_t word = 0;
+    const retrieval *r = retrieval_in(f, stage);
+    uint64_t sum = 0;
 
-    if (!get_word(&word, &s->shape, begin_of(f, s, h), h))
+    if (!retrieval_get_sum(&sum, &r->shape, retrieval_begin(f, r, h), h))
         return false;
-    *value = word & ((UINT64_C(1) << s->shape.value_bits) - 1);
+    *value = sum & ((UINT64_C(1) << r->shape.value_bits) - 1);
     return true;
 }
 
 void tamis__retrieval_touch(const tamis *f, enum tamis_stage stage, uint64_t h)
 {
-    const struct retrieval_stage *s = stage_of(f, stage);
-    const uint8_t *from = begin_of(f, s, h);
-    level l = first_level(&s->shape);
-    uint64_t start = start_of(&l, h, s->shape.part_bits);
+    const retrieval *r = retrieval_in(f, stage);
+    ribbon_level l = ribbon_first_level(&r->shape);
 
-    if (l.is_last)
-        return;
-    const uint8_t *words = from + l.slots_at + start / 64 * 8 * s->shape.width;
-    __builtin_prefetch(from + l.at + start / BUCKET / 4, 0, 3);
-    for (unsigned i = 0; i < 16 * s->shape.width; i += 64)
-        __builtin_prefetch(words + i, 0, 3);
+    if (!l.is_last)
+        ribbon_fetch(retrieval_begin(f, r, h), &l, ribbon_start(&l, h, r->shape.part_bits),
+                     r->shape.width);
 }

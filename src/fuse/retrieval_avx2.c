@@ -1,7 +1,5 @@
 /* retrieval_avx2.c - values solved back eight columns at a time. */
-#define PAIRS
-
-#include "fuse/ribbon_avx2.h"
+#define RIBBON_AVX2
 
 #include "fuse/retrieval_solve_template.h"
 
