@@ -23,7 +23,7 @@ FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g,
 }
 
 /* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
-static __attribute__((noinline)) bool fuse_has(const tamis *f, uint64_t key)
+__attribute__((noinline)) static bool fuse_has(const tamis *f, uint64_t key)
 {
     const fuse_shape *s = fuse_shape_in(f);
     uint64_t h = hash_key(key, f->salt);

@@ -242,7 +242,7 @@ static bool ribbon_is_duplicate(ribbon_solver *w, const ribbon_entry *keys, size
 
 /* Not inline: for a number that it knows, the compiler takes instructions that are slow to start.
  */
-static __attribute__((noinline)) void ribbon_clear(ribbon_pivot *pivots, size_t n)
+__attribute__((noinline)) static void ribbon_clear(ribbon_pivot *pivots, size_t n)
 {
     memset(pivots, 0, n * sizeof *pivots);
 }
@@ -310,7 +310,7 @@ static void ribbon_try_keys(const ribbon_solver *w, const ribbon_level *l, ribbo
 }
 
 /* Tries keys until some have collided; false when the segment is at its end. */
-static __attribute__((noinline)) bool ribbon_try_more(ribbon_solver *w, const ribbon_level *l,
+__attribute__((noinline)) static bool ribbon_try_more(ribbon_solver *w, const ribbon_level *l,
                                                       ribbon_segment *s)
 {
     while (s->next == s->n_collided) {
@@ -323,7 +323,7 @@ static __attribute__((noinline)) bool ribbon_try_more(ribbon_solver *w, const ri
 
 /* The row that moved last has no slot: unless its key is a duplicate, its class and all that follow
  * in the bucket are bumped. */
-static __attribute__((noinline)) void ribbon_reject(ribbon_solver *w, ribbon_segment *s)
+__attribute__((noinline)) static void ribbon_reject(ribbon_solver *w, ribbon_segment *s)
 {
     size_t i = s->index[s->next - 1], at = s->class_at;
     size_t end = s->ends[s->bucket * CLASSES + CLASSES - 1];

@@ -330,7 +330,7 @@ static void other_geometries_are_refused(void **state)
     for (int k = 0; k < 2; k++) {
         const tamis_plan good = plan_for(KINDS[k], 5000, 0.01, 0);
         uint64_t (*bytes)(const tamis_plan *p) = tamis__ops(KINDS[k])->bytes;
-        tamis_plan bad[] = { good, good, good, good, good, good, good, good };
+        tamis_plan bad[] = { good, good, good, good, good, good, good, good, good, good };
 
         bad[0].width = 0;
         bad[1].width = 33;
@@ -340,6 +340,8 @@ static void other_geometries_are_refused(void **state)
         bad[5].slots = 0;
         bad[6].slots = (UINT64_C(1) << 31) / 12 * 12 + 12;
         bad[7].capacity = UINT64_MAX;
+        bad[8].flags = TAMIS_PLAN_EXACT_DELETE;
+        bad[9].load = 900;
         assert_int_equal(bytes(&good), good.bytes);
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
             assert_int_equal(bytes(&bad[i]), 0);
