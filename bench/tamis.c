@@ -1,4 +1,4 @@
-/* tamis.c - every kind of this library as a subject, by what it says that it can do. */
+/* tamis.c - every kind of this library as a subject, by its abilities. */
 #include "tamis_file.h"
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ size_t bench_tamis(bench_subject *subjects, size_t max)
 {
     size_t n = 0;
 
-    /* Kinds that need more than keys have no rival here. */
+    /* Kinds that need more than keys cannot be compared with others. */
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND && n < max;)
         if (tamis_kind_can(k) & TAMIS_CAN_BUILD)
             subjects[n++] = subject(k);
