@@ -96,7 +96,7 @@ endforeach()
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()
-foreach(folder cli golden fault bench docs)
+foreach(folder cli golden fault bench docs bare)
     tamis_scripts(${folder})
 endforeach()
 
@@ -135,7 +135,7 @@ endforeach()
 
 # Sanitizers change what the objects hold, and nothing about the sources.
 if(NOT TAMIS_SANITIZE)
-    foreach(tool layers contract length format pages)
+    foreach(tool layers contract names length format pages)
         tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
     endforeach()
     tamis_test(tools.symbols ${PROJECT_SOURCE_DIR}/tools/symbols ${PROJECT_BINARY_DIR})
