@@ -49,7 +49,7 @@ static tamis_disk *open_when_free(const char *path, uint64_t memory)
     while ((status = tamis_disk_open(&d, path, &o)) == TAMIS_BUSY)
         nanosleep(&pause, NULL);
     if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "%s: its kind cannot be changed in limited memory; leave out --memory",
+        die(CODE_USAGE, "%s: its kind cannot be changed in limited memory; run it without --memory",
             path);
     if (status)
         die_status("open", path, status);
