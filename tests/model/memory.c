@@ -181,13 +181,16 @@ static bool fails_cleanly(maker *make, const fixture *x, size_t i, bool forever)
     return m.calls > i;
 }
 
-static void fail_each_allocation(maker *make, const fixture *x)
+/* The first sixteen, then ever fewer. */
+static void fail_allocations(maker *make, const fixture *x)
 {
     for (int forever = 0; forever < 2; forever++) {
         size_t i = 0;
 
-        while (fails_cleanly(make, x, i, forever))
-            assert_true(++i < 100);
+        while (fails_cleanly(make, x, i, forever)) {
+            i += 1 + i / 16;
+            assert_true(i < 10000);
+        }
         assert_true(i > 0);
     }
     assert_true(is_image_of(&x->image, x->f));
@@ -223,7 +226,7 @@ static void on_each_capacity(tamis_kind kind, maker *const *makers, size_t n)
         fixture x = fixture_for(kind, capacities[c]);
 
         for (size_t i = 0; i < n; i++)
-            fail_each_allocation(makers[i], &x);
+            fail_allocations(makers[i], &x);
         free_fixture(&x);
     }
 }
