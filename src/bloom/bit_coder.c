@@ -30,19 +30,6 @@
 
 /* ---- The model --------------------------------------------------------- */
 
-/* part / whole, of 2^64; part is less than whole, and that less than 2^48. */
-static uint64_t bit_coder_share(uint64_t part, uint64_t whole)
-{
-    uint64_t share = 0;
-
-    for (int i = 0; i < 4; i++) {
-        part <<= 16;
-        share = share << 16 | part / whole;
-        part %= whole;
-    }
-    return share;
-}
-
 static void bit_coder_add_level(bit_coder_model *m, unsigned j, uint64_t some)
 {
     uint64_t clear = (UINT64_C(1) << 32) - (some >> 32), zero = clear >> 16;
@@ -51,12 +38,17 @@ static void bit_coder_add_level(bit_coder_model *m, unsigned j, uint64_t some)
     m->left[j] = (uint16_t)((clear << 16) / ((UINT64_C(1) << 32) + clear));
 }
 
-/* Levels are added for as long as a node is rather clear than not. */
+/* Levels are added for as long as a node is rather clear than not. `bits` is below 2^48. */
 bit_coder_model tamis__bit_coder_model(uint64_t ones, uint64_t bits)
 {
     bit_coder_model m = { .inverted = ones > bits - ones };
-    uint64_t some = bit_coder_share(m.inverted ? bits - ones : ones, bits);
+    uint64_t part = m.inverted ? bits - ones : ones, some = 0; /* part / bits, of 2^64 */
 
+    for (int i = 0; i < 4; i++) {
+        part <<= 16;
+        some = some << 16 | part / bits;
+        part %= bits;
+    }
     m.certain = some == 0;
     bit_coder_add_level(&m, 0, some);
     while (m.top < BIT_CODER_LEVELS && some <= UINT64_C(3) << 61) {
@@ -196,17 +188,14 @@ typedef struct bit_coder_writer {
 /* The first set bit from there on. */
 static void bit_coder_find_next(bit_coder_writer *w, uint64_t from)
 {
-    uint64_t at = w->first + from;
-
     w->next = UINT64_MAX;
-    while (at < w->last) {
+    for (uint64_t at = w->first + from; at < w->last; at = (at / 64 + 1) * 64) {
         uint64_t word = (le64(w->bits + at / 64 * 8) ^ w->flip) >> at % 64;
         if (word) {
             at += (uint64_t)__builtin_ctzll(word);
             w->next = at < w->last ? at - w->first : UINT64_MAX;
             return;
         }
-        at = (at / 64 + 1) * 64;
     }
 }
 
@@ -216,18 +205,6 @@ static inline void bit_coder_carry(bit_coder_writer *w)
 {
     for (uint8_t *at = w->to; at > w->start && ++*--at == 0;)
         ;
-}
-
-static inline void bit_coder_write_word(bit_coder_writer *w)
-{
-    if (w->end - w->to < 4) {
-        w->full = true;
-    } else {
-        put_le32(w->to, __builtin_bswap32((uint32_t)(w->low >> 32)));
-        w->to += 4;
-    }
-    w->low <<= 32;
-    w->range <<= 32;
 }
 
 static inline bool bit_coder_write_answer(void *coder, uint64_t end, uint64_t zero)
@@ -244,25 +221,16 @@ static inline bool bit_coder_write_answer(void *coder, uint64_t end, uint64_t ze
         if (w->low < bound)
             bit_coder_carry(w);
     }
-    if (w->range >> 32 == 0)
-        bit_coder_write_word(w);
+    if (w->range >> 32 == 0) {
+        w->full = w->full || w->end - w->to < 4;
+        if (!w->full) {
+            put_le32(w->to, __builtin_bswap32((uint32_t)(w->low >> 32)));
+            w->to += 4;
+        }
+        w->low <<= 32;
+        w->range <<= 32;
+    }
     return is_clear;
-}
-
-/* The last number, as far as it is not zeros. */
-static void bit_coder_write_end(bit_coder_writer *w)
-{
-    uint64_t x = bit_coder_shortest(w->low, w->range);
-
-    if (x < w->low)
-        bit_coder_carry(w);
-    for (; x && !w->full; x <<= 8)
-        if (w->to < w->end)
-            *w->to++ = (uint8_t)(x >> 56);
-        else
-            w->full = true;
-    while (w->to > w->start && w->to[-1] == 0)
-        w->to--;
 }
 
 uint8_t *tamis__bit_coder_write(uint8_t *to, uint8_t *end, const bit_coder_model *m,
@@ -281,6 +249,15 @@ uint8_t *tamis__bit_coder_write(uint8_t *to, uint8_t *end, const bit_coder_model
     bit_coder_find_next(&w, 0);
     while (bit_coder_step(&walk, m, bit_coder_write_answer, &w))
         bit_coder_find_next(&w, walk.at + 1);
-    bit_coder_write_end(&w);
+    uint64_t x = bit_coder_shortest(w.low, w.range);
+    if (x < w.low)
+        bit_coder_carry(&w);
+    for (; x && !w.full; x <<= 8)
+        if (w.to < w.end)
+            *w.to++ = (uint8_t)(x >> 56);
+        else
+            w.full = true;
+    while (w.to > w.start && w.to[-1] == 0)
+        w.to--;
     return w.full ? NULL : w.to;
 }

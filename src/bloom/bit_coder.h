@@ -4,8 +4,7 @@
 
 #include "base/bits.h"
 
-/* A block has at most 2^BIT_CODER_LEVELS bits: an answer that is as good as certain costs 2^-16
- * bits. */
+/* A block has at most 2^24 bits: an answer that is as good as certain costs 2^-16 of a bit. */
 enum { BIT_CODER_LEVELS = 24 };
 
 typedef struct bit_coder_model {

@@ -22,8 +22,7 @@ static inline void bitset_set(void *bits, uint64_t pos)
     bytes[pos / 8] = (uint8_t)(bytes[pos / 8] | 1u << (pos % 8));
 }
 
-/* Beside other writers. It looks first: a bit that is set already costs no ownership of its
- * line. */
+/* Beside other writers. Looks first: a bit that is set already costs no ownership of its line. */
 static inline void bitset_set_atomic(void *bits, uint64_t pos)
 {
     uint8_t *bytes = bits;
@@ -49,12 +48,13 @@ static inline uint64_t bitset_ones(const void *bits, uint64_t from, uint64_t to)
     const uint8_t *bytes = bits;
     uint64_t ones = 0;
 
-    for (; from < to && from % 64; from++)
-        ones += bitset_get(bits, from);
-    uint64_t words = (to - from) / 64;
-    ones += count_ones(bytes + from / 8, words * 8);
-    for (from += words * 64; from < to; from++)
-        ones += bitset_get(bits, from);
+    while (from < to)
+        if (from % 64 == 0 && to - from >= 64) {
+            ones += count_ones(bytes + from / 8, 8);
+            from += 64;
+        } else {
+            ones += bitset_get(bits, from++);
+        }
     return ones;
 }
 
@@ -108,6 +108,8 @@ static inline tamis_status bitset_intersect(tamis *f, const tamis *g)
     return TAMIS_OK;
 }
 
+/* ---- From one kind to another: see tamis_conversion -------------------- */
+
 /* An empty filter of kind `to`, which has bits for slots, with the slots, hashes and count of f. */
 static inline tamis_status bitset_new_like(tamis **out, tamis_kind to, const tamis *f,
                                            const tamis_allocator *a)
@@ -123,5 +125,13 @@ static inline tamis_status bitset_new_like(tamis **out, tamis_kind to, const tam
         (*out)->count = f->count;
     return status;
 }
+
+tamis_status tamis__counting_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                      const tamis_allocator *a);
+void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key);
+tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a);
+tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a);
 
 #endif

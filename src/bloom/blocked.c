@@ -11,8 +11,6 @@
  *
  * Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2009.
  * Lang et al.: Performance-Optimal Filtering, 2019. */
-#include "bloom/blocked.h"
-
 #include "base/cpu.h"
 #include "bloom/bitset.h"
 #include "bloom/split_block.h"
@@ -54,8 +52,7 @@ static tamis_status blocked_add(tamis *f, uint64_t key, uint64_t times)
     uint64_t h = hash_key(key, f->salt);
 
     (void)times;
-    split_block_add(one_block_of(f, h), (uint32_t)h);
-    f->count++;
+    split_block_add(one_block_of(f, h), (uint32_t)h, &f->count);
     return TAMIS_OK;
 }
 
@@ -103,11 +100,9 @@ static tamis_status blocked_move(tamis *f, const tamis *g)
 
 static void blocked_measure(const tamis *f, tamis_info *info)
 {
-    const split_block *blocks = f->payload;
     split_block_sums s = { 0 };
 
-    for (uint64_t i = 0; i < f->plan.slots; i++)
-        split_block_sum(&s, &blocks[i]);
+    split_block_sum(&s, f->payload, f->plan.slots);
     info->fill = split_block_fill(&s);
     info->fpr = s.rates / s.blocks;
     info->cardinality = split_block_adds(&s);
@@ -121,9 +116,8 @@ static void blocked_for_cpu(tamis *f, unsigned cpu)
 #elif defined(__aarch64__)
     if (cpu & TAMIS_CPU_NEON)
         tamis__blocked_use_neon(&f->ops);
-#else
-    (void)f, (void)cpu;
 #endif
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__blocked = {

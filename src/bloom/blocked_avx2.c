@@ -1,7 +1,6 @@
 /* blocked_avx2.c - the blocked filter with a block in one register. Chosen wherever it runs: a
  * query is then bound by the one line that it reads. */
-#include "bloom/blocked.h"
-#include "bloom/split_block_avx2.h"
+#include "bloom/split_block.h"
 
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS split_block_has_avx2

@@ -1,7 +1,6 @@
 /* blocked_neon.c - the blocked filter with a block in two registers. Chosen on every 64-bit ARM. */
 #include <arm_neon.h>
 
-#include "bloom/blocked.h"
 #include "bloom/split_block.h"
 
 #define ONE_BLOCK_READS __attribute__((no_sanitize_thread))
@@ -22,12 +21,13 @@ ONE_BLOCK_READS static inline bool blocked_neon_has(const split_block *b, uint32
     return vmaxvq_u32(vorrq_u32(low, high)) == 0;
 }
 
-static inline bool blocked_neon_add(split_block *b, uint32_t x)
+static inline bool blocked_neon_add(split_block *b, uint32_t x, uint64_t *counted)
 {
     for (int i = 0; i < SPLIT_WORDS; i += 4) {
         uint32x4_t mask = blocked_neon_mask(x, SPLIT_SALT + i);
         vst1q_u32(b->word + i, vorrq_u32(vld1q_u32(b->word + i), mask));
     }
+    ++*counted;
     return true;
 }
 

@@ -21,7 +21,6 @@
 
 #include "base/sort.h"
 #include "bloom/bit_coder.h"
-#include "bloom/conversions.h"
 #include "bloom/probes.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -44,10 +43,9 @@ typedef struct compressed_layout {
 static compressed_layout compressed_layout_of(const tamis_plan *p)
 {
     uint64_t bytes = (uint64_t)p->width * WORD, least = (p->slots >> BIT_CODER_LEVELS) + 1;
-    compressed_layout l = { .slots = p->slots, .blocks = bytes / BLOCK_BYTES + 1 };
+    uint64_t blocks = bytes / BLOCK_BYTES + 1;
+    compressed_layout l = { .slots = p->slots, .blocks = blocks < least ? least : blocks };
 
-    if (l.blocks < least)
-        l.blocks = least;
     l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
     l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 8;
     l.codes = l.starts + (l.blocks + 1) * 2;
@@ -62,14 +60,6 @@ static uint64_t compressed_bytes(const tamis_plan *p)
     uint64_t bytes = (uint64_t)p->width * WORD;
 
     return ok && compressed_layout_of(p).codes <= bytes ? bytes : 0;
-}
-
-static uint64_t compressed_start_of(const uint8_t *payload, const compressed_layout *l,
-                                    uint64_t block)
-{
-    uint64_t base = le64(payload + HEAD + block / BASE_BLOCKS * 8);
-
-    return (base < l->room ? base : l->room) + le16(payload + l->starts + 2 * block);
 }
 
 static uint64_t compressed_first_of(const compressed_layout *l, uint64_t block)
@@ -228,18 +218,23 @@ static compressed_reader compressed_reader_of(const tamis *f)
     return c;
 }
 
+static uint64_t compressed_start_of(const compressed_reader *c, uint64_t block)
+{
+    uint64_t base = le64(c->payload + HEAD + block / BASE_BLOCKS * 8);
+
+    return (base < c->l.room ? base : c->l.room) + le16(c->payload + c->l.starts + 2 * block);
+}
+
 /* Of a damaged index, nothing is read beyond the codes and nothing backwards. */
 static bit_coder_reader compressed_read_block(const compressed_reader *c, uint64_t block)
 {
     const uint8_t *codes = c->payload + c->l.codes;
-    uint64_t start = compressed_start_of(c->payload, &c->l, block);
-    uint64_t end = compressed_start_of(c->payload, &c->l, block + 1);
+    uint64_t start = compressed_start_of(c, block), end = compressed_start_of(c, block + 1);
+    uint64_t bits = compressed_first_of(&c->l, block + 1) - compressed_first_of(&c->l, block);
 
     end = end < c->l.room ? end : c->l.room;
     start = start < end ? start : end;
-    return tamis__bit_coder_read(codes + start, codes + end,
-                                 compressed_first_of(&c->l, block + 1) -
-                                     compressed_first_of(&c->l, block));
+    return tamis__bit_coder_read(codes + start, codes + end, bits);
 }
 
 static bool compressed_get(compressed_reader *c, uint64_t pos)
@@ -248,13 +243,12 @@ static bool compressed_get(compressed_reader *c, uint64_t pos)
 
     if (c->m.certain)
         return c->m.inverted;
-    if (block != c->block) {
-        c->block = block;
+    bool is_new = block != c->block;
+    if (is_new)
         c->r = compressed_read_block(c, block);
+    c->block = block;
+    if (is_new || (!c->r.done && c->r.walk.at < bit))
         tamis__bit_coder_seek(&c->r, &c->m, bit);
-    } else if (!c->r.done && c->r.walk.at < bit) {
-        tamis__bit_coder_seek(&c->r, &c->m, bit);
-    }
     return (!c->r.done && c->r.walk.at == bit) != c->m.inverted;
 }
 
@@ -369,8 +363,7 @@ static const char *compressed_verify_block(const compressed_reader *c, uint64_t 
 {
     bit_coder_reader r = compressed_read_block(c, block);
 
-    if (compressed_start_of(c->payload, &c->l, block) >
-        compressed_start_of(c->payload, &c->l, block + 1))
+    if (compressed_start_of(c, block) > compressed_start_of(c, block + 1))
         return "starts of blocks do not ascend";
     if (c->m.certain)
         return r.end == r.start ? NULL : "there are codes for bits that are all the same";
@@ -384,7 +377,7 @@ static const char *compressed_verify_block(const compressed_reader *c, uint64_t 
 static const char *compressed_verify_index(const compressed_reader *c)
 {
     const compressed_layout *l = &c->l;
-    uint64_t end = compressed_start_of(c->payload, l, l->blocks);
+    uint64_t end = compressed_start_of(c, l->blocks);
     const uint8_t *codes = c->payload + l->codes;
 
     if (le64(c->payload) > l->slots)
@@ -395,7 +388,7 @@ static const char *compressed_verify_index(const compressed_reader *c)
         if (le16(c->payload + l->starts + 2 * i) ||
             le64(c->payload + HEAD + i / BASE_BLOCKS * 8) > l->room)
             return "a base is not where its first block starts";
-    if (compressed_start_of(c->payload, l, 0))
+    if (compressed_start_of(c, 0))
         return "the first block does not come first";
     return bytes_are_zero(codes + end, codes + l->room) ? NULL : "bytes behind the codes are set";
 }

@@ -21,7 +21,6 @@
  * Fan, Cao, Almeida, Broder: Summary Cache, 2000. */
 #include <math.h>
 
-#include "bloom/conversions.h"
 #include "bloom/probes.h"
 
 static probes_shape counting_shape(const tamis *f)
@@ -31,15 +30,11 @@ static probes_shape counting_shape(const tamis *f)
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static bool counting_is_width(uint32_t width)
-{
-    return width == 2 || width == 4 || width == 8 || width == 16;
-}
-
 static uint64_t counting_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && counting_is_width(p->width) &&
-              p->hashes > 0 && p->hashes <= PROBES_MAX && !p->flags && !p->load;
+    bool is_width = p->width == 2 || p->width == 4 || p->width == 8 || p->width == 16;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && is_width && p->hashes > 0 &&
+              p->hashes <= PROBES_MAX && !p->flags && !p->load;
 
     return ok ? bytes_of_bits(p->slots * p->width) : 0;
 }
@@ -47,15 +42,13 @@ static uint64_t counting_bytes(const tamis_plan *p)
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = spec->counter_bits ? spec->counter_bits : 4;
-    if (!counting_is_width(p->width))
-        return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, tamis__rates_classic_slots, RATES_CLASSIC_UNIT);
 }
 
-/* ---- Counters of a key ------------------------------------------------- */
+/* ---- One key ----------------------------------------------------------- */
 
-/* Returns how many of its k slots are different; these come first. */
-static inline unsigned counting_find(uint64_t *slots, const tamis *f, uint64_t key)
+/* Its counters, by the different ones of its k slots, which are written to slots[]. */
+static inline counters_key counting_find(uint64_t *slots, const tamis *f, uint64_t key)
 {
     unsigned n = 0;
 
@@ -67,95 +60,8 @@ static inline unsigned counting_find(uint64_t *slots, const tamis *f, uint64_t k
         slots[n] = slots[i];
         n += j == n;
     }
-    return n;
+    return (counters_key){ f->payload, slots, n, f->plan.width };
 }
-
-static inline uint64_t counting_lowest(const tamis *f, const uint64_t *slots, unsigned n)
-{
-    uint64_t least = counters_max(f->plan.width);
-
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t here = counters_get(f->payload, f->plan.width, slots[i]);
-        least = here < least ? here : least;
-    }
-    return least;
-}
-
-/* No counter goes beyond the maximum. */
-static void counting_add_times(tamis *f, const uint64_t *slots, unsigned n, uint64_t times)
-{
-    uint64_t max = counters_max(f->plan.width), room = max - counting_lowest(f, slots, n);
-
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t here = max - counters_get(f->payload, f->plan.width, slots[i]);
-        counters_change(f->payload, f->plan.width, slots[i],
-                        (int64_t)(times < here ? times : here));
-    }
-    f->count += times < room ? times : room;
-}
-
-/* No counter goes below 0, and those that have stopped stay. */
-static bool counting_remove_times(tamis *f, const uint64_t *slots, unsigned n, uint64_t times)
-{
-    uint64_t max = counters_max(f->plan.width), held = counting_lowest(f, slots, n);
-
-    if (held == max)
-        return true;
-    if (held < times)
-        return false;
-    for (unsigned i = 0; i < n; i++)
-        if (counters_get(f->payload, f->plan.width, slots[i]) < max)
-            counters_change(f->payload, f->plan.width, slots[i], -(int64_t)times);
-    counters_forget(f, times);
-    return true;
-}
-
-/* The same for one time, without a branch on what a counter holds: keys wait for their lines, and a
- * wrong guess would keep the processor from asking for the next. */
-static inline bool counting_add_once(tamis *f, const uint64_t *slots, unsigned n)
-{
-    unsigned bits = f->plan.width;
-    void *counters = f->payload;
-    uint64_t raised = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t step = counters_get(counters, bits, slots[i]) != counters_max(bits);
-        counters_change(counters, bits, slots[i], (int64_t)step);
-        raised |= step;
-    }
-    f->count += raised;
-    return true;
-}
-
-static inline bool counting_remove_once(tamis *f, const uint64_t *slots, unsigned n)
-{
-    unsigned bits = f->plan.width;
-    void *counters = f->payload;
-    uint64_t missing = 0, lowered = 0;
-
-    for (unsigned i = 0; i < n; i++)
-        missing |= counters_get(counters, bits, slots[i]) == 0;
-    if (missing)
-        return false;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t step = counters_get(counters, bits, slots[i]) != counters_max(bits);
-        counters_change(counters, bits, slots[i], -(int64_t)step);
-        lowered |= step;
-    }
-    counters_forget(f, lowered);
-    return true;
-}
-
-static inline bool counting_raise_atomic(tamis *f, const uint64_t *slots, unsigned n)
-{
-    bool raised = false;
-
-    for (unsigned i = 0; i < n; i++)
-        raised |= counters_raise_atomic(f->payload, f->plan.width, slots[i]);
-    return raised;
-}
-
-/* ---- One key ----------------------------------------------------------- */
 
 static bool counting_has(const tamis *f, uint64_t key)
 {
@@ -165,31 +71,23 @@ static bool counting_has(const tamis *f, uint64_t key)
 static uint64_t counting_count(const tamis *f, uint64_t key)
 {
     uint64_t slots[PROBES_MAX];
-    unsigned n = counting_find(slots, f, key);
 
-    return counting_lowest(f, slots, n);
+    return counters_lowest(counting_find(slots, f, key));
 }
 
 static tamis_status counting_add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t slots[PROBES_MAX];
-    unsigned n = counting_find(slots, f, key);
 
-    if (times == 1)
-        counting_add_once(f, slots, n);
-    else
-        counting_add_times(f, slots, n, times);
+    counters_raise(counting_find(slots, f, key), times, &f->count);
     return TAMIS_OK;
 }
 
 static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t slots[PROBES_MAX];
-    unsigned n = counting_find(slots, f, key);
-    bool was_there =
-        times == 1 ? counting_remove_once(f, slots, n) : counting_remove_times(f, slots, n, times);
 
-    return was_there ? TAMIS_OK : TAMIS_ABSENT;
+    return counters_remove(f, counting_find(slots, f, key), times);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -199,63 +97,61 @@ static size_t counting_has_many(const tamis *f, uint64_t *hits, const uint64_t *
     return probes_has_many(f, counting_shape(f), hits, keys, n);
 }
 
-__attribute__((always_inline)) static inline void counting_fetch(const tamis *f,
-                                                                 const uint64_t *slots, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        probes_fetch(f->payload, counting_shape(f), slots[i]);
-}
-
 static void counting_touch(const tamis *f, uint64_t key)
 {
     uint64_t slots[PROBES_MAX];
 
     probes_find(slots, f, counting_shape(f), key);
-    counting_fetch(f, slots, f->plan.hashes);
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        probes_fetch(f->payload, counting_shape(f), slots[i]);
 }
 
 /* Keys whose lines are on their way, as long as their slots fit. */
 enum { AHEAD = 16, SLOTS_AHEAD = 256 };
 
-typedef bool counting_change(tamis *f, const uint64_t *slots, unsigned n);
-
-/* Returns for how many keys the change said so. */
+/* Returns how many keys were there. */
 __attribute__((always_inline)) static inline size_t
-counting_change_many(tamis *f, const uint64_t *keys, size_t n, counting_change *change)
+counting_change_many(tamis *f, const uint64_t *keys, size_t n, counters_change_key *change,
+                     uint64_t *counted)
 {
-    uint64_t coming[SLOTS_AHEAD];
-    unsigned used[AHEAD], k = f->plan.hashes, at = 0;
-    size_t ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k, changed = 0;
+    uint64_t slots[SLOTS_AHEAD];
+    counters_key coming[AHEAD];
+    size_t k = f->plan.hashes, ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k;
+    size_t done = 0, at = 0;
 
     for (size_t i = 0; i < n + ahead; i++, at = at + 1 < ahead ? at + 1 : 0) {
-        uint64_t *slots = coming + at * k;
         if (i >= ahead)
-            changed += change(f, slots, used[at]);
-        if (i < n) {
-            used[at] = counting_find(slots, f, keys[i]);
-            counting_fetch(f, slots, used[at]);
-        }
+            done += change(coming[at], 1, counted);
+        if (i >= n)
+            continue;
+        coming[at] = counting_find(slots + at * k, f, keys[i]);
+        for (unsigned j = 0; j < coming[at].n; j++)
+            probes_fetch(f->payload, counting_shape(f), coming[at].slots[j]);
     }
-    return changed;
+    return done;
 }
 
 static tamis_status counting_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    *added = counting_change_many(f, keys, n, counting_add_once);
+    *added = counting_change_many(f, keys, n, counters_raise, &f->count);
     return TAMIS_OK;
 }
 
 static size_t counting_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    return counting_change_many(f, keys, n, counting_remove_once);
+    uint64_t counted = 0;
+    size_t removed = counting_change_many(f, keys, n, counters_lower, &counted);
+
+    counters_forget(f, counted);
+    return removed;
 }
 
 static tamis_status counting_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    size_t counted = counting_change_many(f, keys, n, counting_raise_atomic);
+    uint64_t counted = 0;
 
+    *added = counting_change_many(f, keys, n, counters_raise_atomic, &counted);
     __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
-    *added = n;
     return TAMIS_OK;
 }
 

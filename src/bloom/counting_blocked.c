@@ -52,94 +52,46 @@ static tamis_status counting_blocked_plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- One line ---------------------------------------------------------- */
 
-static const uint64_t MAX = (1 << COUNTING_BITS) - 1;
-
-/* The counter of x in word i. */
-static inline uint64_t counting_blocked_get(const counting_blocked_line *l, uint32_t x, int i)
+/* The counters of x, by their numbers in the line, which are written to slots[]. */
+static inline counters_key counting_blocked_find(uint64_t *slots, counting_blocked_line *l,
+                                                 uint32_t x)
 {
-    return counters_get(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16);
-}
-
-static inline void counting_blocked_change(counting_blocked_line *l, uint32_t x, int i, int64_t by)
-{
-    counters_change(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16, by);
-}
-
-static inline uint64_t counting_blocked_lowest(const counting_blocked_line *l, uint32_t x)
-{
-    uint64_t least = MAX;
-
-    for (int i = 0; i < COUNTING_WORDS; i++) {
-        uint64_t here = counting_blocked_get(l, x, i);
-        least = here < least ? here : least;
-    }
-    return least;
-}
-
-/* No counter goes beyond the maximum. Returns how many of the times are counted. */
-static uint64_t counting_blocked_add_times(counting_blocked_line *l, uint32_t x, uint64_t times)
-{
-    uint64_t room = MAX - counting_blocked_lowest(l, x);
-
-    for (int i = 0; i < COUNTING_WORDS; i++) {
-        uint64_t here = MAX - counting_blocked_get(l, x, i);
-        counting_blocked_change(l, x, i, (int64_t)(times < here ? times : here));
-    }
-    return times < room ? times : room;
-}
-
-/* No counter goes below 0, and those that have stopped stay. Returns whether the key was there so
- * often; *counted learns how many of the times were. */
-static bool counting_blocked_remove_times(counting_blocked_line *l, uint32_t x, uint64_t times,
-                                          size_t *counted)
-{
-    uint64_t held = counting_blocked_lowest(l, x);
-
-    if (held == MAX || held < times)
-        return held == MAX;
-    for (int i = 0; i < COUNTING_WORDS; i++)
-        if (counting_blocked_get(l, x, i) < MAX)
-            counting_blocked_change(l, x, i, -(int64_t)times);
-    *counted += (size_t)times;
-    return true;
+    for (unsigned i = 0; i < COUNTING_WORDS; i++)
+        slots[i] = 16 * i | (x >> 4 * i) % 16;
+    return (counters_key){ l->word, slots, COUNTING_WORDS, COUNTING_BITS };
 }
 
 static inline bool counting_blocked_line_has(const counting_blocked_line *l, uint32_t x)
 {
     uint64_t missing = 0;
 
-    for (int i = 0; i < COUNTING_WORDS; i++)
-        missing |= counting_blocked_get(l, x, i) == 0;
+    for (unsigned i = 0; i < COUNTING_WORDS; i++)
+        missing |= counters_get(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16) == 0;
     return !missing;
 }
 
-/* One at a time, keys wait for their lines: a branch on what a counter holds would keep the
- * processor from asking for the next. So there is none. */
-static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t x)
+static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t x,
+                                             uint64_t *counted)
 {
-    uint64_t raised = 0;
+    uint64_t slots[COUNTING_WORDS];
 
-    for (int i = 0; i < COUNTING_WORDS; i++) {
-        uint64_t step = counting_blocked_get(l, x, i) != MAX;
-        counting_blocked_change(l, x, i, (int64_t)step);
-        raised |= step;
-    }
-    return raised;
+    return counters_raise(counting_blocked_find(slots, l, x), 1, counted);
+}
+
+static inline bool counting_blocked_add_atomic(counting_blocked_line *l, uint32_t x,
+                                               uint64_t *counted)
+{
+    uint64_t slots[COUNTING_WORDS];
+
+    return counters_raise_atomic(counting_blocked_find(slots, l, x), 1, counted);
 }
 
 static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32_t x,
-                                                size_t *counted)
+                                                uint64_t *counted)
 {
-    uint64_t lowered = 0, step[COUNTING_WORDS];
+    uint64_t slots[COUNTING_WORDS];
 
-    if (!counting_blocked_line_has(l, x))
-        return false;
-    for (int i = 0; i < COUNTING_WORDS; i++)
-        lowered |= step[i] = counting_blocked_get(l, x, i) != MAX;
-    for (int i = 0; i < COUNTING_WORDS; i++)
-        counting_blocked_change(l, x, i, -(int64_t)step[i]);
-    *counted += lowered;
-    return true;
+    return counters_lower(counting_blocked_find(slots, l, x), 1, counted);
 }
 
 /* ---- Operations -------------------------------------------------------- */
@@ -150,52 +102,42 @@ static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32
 #define ONE_BLOCK_REMOVE counting_blocked_remove_once
 #include "bloom/one_block_template.h"
 
-static uint64_t counting_blocked_count(const tamis *f, uint64_t key)
+static inline counters_key counting_blocked_key(uint64_t *slots, const tamis *f, uint64_t key)
 {
     uint64_t h = hash_key(key, f->salt);
 
-    return counting_blocked_lowest(one_block_of(f, h), (uint32_t)h);
+    return counting_blocked_find(slots, one_block_of(f, h), (uint32_t)h);
+}
+
+static uint64_t counting_blocked_count(const tamis *f, uint64_t key)
+{
+    uint64_t slots[COUNTING_WORDS];
+
+    return counters_lowest(counting_blocked_key(slots, f, key));
 }
 
 static tamis_status counting_blocked_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = hash_key(key, f->salt);
-    counting_blocked_line *l = one_block_of(f, h);
+    uint64_t slots[COUNTING_WORDS];
 
-    f->count += times == 1 ? counting_blocked_add_once(l, (uint32_t)h)
-                           : counting_blocked_add_times(l, (uint32_t)h, times);
+    counters_raise(counting_blocked_key(slots, f, key), times, &f->count);
     return TAMIS_OK;
 }
 
 static tamis_status counting_blocked_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = hash_key(key, f->salt);
-    counting_blocked_line *l = one_block_of(f, h);
-    size_t counted = 0;
-    bool was_there = times == 1 ? counting_blocked_remove_once(l, (uint32_t)h, &counted)
-                                : counting_blocked_remove_times(l, (uint32_t)h, times, &counted);
+    uint64_t slots[COUNTING_WORDS];
 
-    counters_forget(f, counted);
-    return was_there ? TAMIS_OK : TAMIS_ABSENT;
-}
-
-static inline void counting_blocked_raise_atomic(counting_blocked_line *l, uint32_t x,
-                                                 one_block_tally *t)
-{
-    bool raised = false;
-
-    for (unsigned i = 0; i < COUNTING_WORDS; i++)
-        raised |= counters_raise_atomic(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16);
-    t->counted += raised;
+    return counters_remove(f, counting_blocked_key(slots, f, key), times);
 }
 
 static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                                     size_t n)
 {
-    one_block_tally t = one_block_change_many(f, keys, n, counting_blocked_raise_atomic);
+    uint64_t counted = 0;
 
-    __atomic_fetch_add(&f->count, t.counted, __ATOMIC_RELAXED);
-    *added = n;
+    *added = one_block_change_many(f, keys, n, counting_blocked_add_atomic, &counted);
+    __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
     return TAMIS_OK;
 }
 
@@ -211,13 +153,14 @@ static void counting_blocked_touch(const tamis *f, uint64_t key)
 static tamis_status counting_blocked_move(tamis *f, const tamis *g)
 {
     uint64_t by = g->plan.slots / f->plan.slots;
-    uint64_t *to = f->payload;
+    counting_blocked_line *to = f->payload;
     const uint64_t *from = g->payload;
 
-    for (uint64_t i = 0; i < g->plan.slots * COUNTING_WORDS; i++) {
-        uint64_t *word = &to[i / (by * COUNTING_WORDS) * COUNTING_WORDS + i % COUNTING_WORDS];
-        *word = LE_SWAP64(counters_sum(LE_SWAP64(*word), LE_SWAP64(from[i]), COUNTING_BITS));
-    }
+    for (uint64_t i = 0; i < f->plan.slots; i++, to++)
+        for (uint64_t j = 0; j < by * COUNTING_WORDS; j++) {
+            uint64_t *word = &to->word[j % COUNTING_WORDS];
+            *word = LE_SWAP64(counters_sum(LE_SWAP64(*word), LE_SWAP64(*from++), COUNTING_BITS));
+        }
     f->count = g->count;
     return TAMIS_OK;
 }
@@ -244,9 +187,8 @@ static void counting_blocked_for_cpu(tamis *f, unsigned cpu)
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         tamis__counting_blocked_use_avx2(&f->ops);
-#else
-    (void)f, (void)cpu;
 #endif
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__counting_blocked = {

@@ -4,103 +4,73 @@
 
 #include "bloom/counting_blocked.h"
 
-typedef struct counting_blocked_words {
-    __m256i low, high;
-} counting_blocked_words;
+/* Half of a line: four words, and what they say of the counters of x. */
+typedef struct counting_blocked_half {
+    __m256i words;
+    __m256i zero, stopped; /* all bits of a word whose counter is 0, or has stopped */
+    __m256i step;          /* one, in its place, for each counter that has not stopped */
+} counting_blocked_half;
 
-/* The number in each word, shifted. */
-static inline counting_blocked_words counting_blocked_shifted(long long number,
-                                                              counting_blocked_words by)
+/* Word i has its counter at four times digit i of x. */
+static inline counting_blocked_half counting_blocked_look(const counting_blocked_line *l,
+                                                          uint32_t x, int half)
 {
-    const __m256i all = _mm256_set1_epi64x(number);
-
-    return (counting_blocked_words){ _mm256_sllv_epi64(all, by.low),
-                                     _mm256_sllv_epi64(all, by.high) };
-}
-
-/* All bits of the words that are equal. */
-static inline counting_blocked_words counting_blocked_equal(counting_blocked_words a,
-                                                            counting_blocked_words b)
-{
-    return (counting_blocked_words){ _mm256_cmpeq_epi64(a.low, b.low),
-                                     _mm256_cmpeq_epi64(a.high, b.high) };
-}
-
-/* What x means for a line: in each word the bit where its counter starts, the counter in its place,
- * and what that would be at the maximum. */
-typedef struct counting_blocked_view {
-    counting_blocked_words words, shifts, counters, maxima;
-} counting_blocked_view;
-
-static inline counting_blocked_view counting_blocked_look(const counting_blocked_line *l,
-                                                          uint32_t x)
-{
-    const __m256i low = _mm256_set_epi64x(12, 8, 4, 0), high = _mm256_set_epi64x(28, 24, 20, 16);
+    const __m256i digits =
+        half ? _mm256_set_epi64x(28, 24, 20, 16) : _mm256_set_epi64x(12, 8, 4, 0);
     const __m256i most = _mm256_set1_epi64x(15 * COUNTING_BITS);
     __m256i four_x = _mm256_set1_epi64x((long long)((uint64_t)x * COUNTING_BITS));
-    counting_blocked_view v;
+    __m256i shifts = _mm256_and_si256(_mm256_srlv_epi64(four_x, digits), most);
+    __m256i maxima = _mm256_sllv_epi64(_mm256_set1_epi64x((1 << COUNTING_BITS) - 1), shifts);
+    counting_blocked_half h = { .words = _mm256_load_si256((const __m256i *)l->word + half) };
+    __m256i counters = _mm256_and_si256(h.words, maxima);
 
-    v.words.low = _mm256_load_si256((const __m256i *)l->word);
-    v.words.high = _mm256_load_si256((const __m256i *)(l->word + 4));
-    v.shifts.low = _mm256_and_si256(_mm256_srlv_epi64(four_x, low), most);
-    v.shifts.high = _mm256_and_si256(_mm256_srlv_epi64(four_x, high), most);
-    v.maxima = counting_blocked_shifted((1 << COUNTING_BITS) - 1, v.shifts);
-    v.counters.low = _mm256_and_si256(v.words.low, v.maxima.low);
-    v.counters.high = _mm256_and_si256(v.words.high, v.maxima.high);
-    return v;
+    h.zero = _mm256_cmpeq_epi64(counters, _mm256_setzero_si256());
+    h.stopped = _mm256_cmpeq_epi64(counters, maxima);
+    h.step = _mm256_andnot_si256(h.stopped, _mm256_sllv_epi64(_mm256_set1_epi64x(1), shifts));
+    return h;
 }
 
-static inline bool counting_blocked_has_no_zero(const counting_blocked_view *v)
+static inline bool counting_blocked_no_zero(counting_blocked_half a, counting_blocked_half b)
 {
-    const counting_blocked_words zero = { _mm256_setzero_si256(), _mm256_setzero_si256() };
-    counting_blocked_words zeros = counting_blocked_equal(v->counters, zero);
-    __m256i any = _mm256_or_si256(zeros.low, zeros.high);
+    __m256i any = _mm256_or_si256(a.zero, b.zero);
 
     return _mm256_testz_si256(any, any);
 }
 
-/* One in each counter that has not stopped. Returns whether there is any. */
-static inline bool counting_blocked_steps(counting_blocked_words *steps,
-                                          const counting_blocked_view *v)
+/* Whether some counter has not stopped. */
+static inline bool counting_blocked_counts(counting_blocked_half a, counting_blocked_half b)
 {
-    counting_blocked_words ones = counting_blocked_shifted(1, v->shifts);
-    counting_blocked_words stopped = counting_blocked_equal(v->counters, v->maxima);
-
-    steps->low = _mm256_andnot_si256(stopped.low, ones.low);
-    steps->high = _mm256_andnot_si256(stopped.high, ones.high);
-    return !_mm256_testc_si256(_mm256_and_si256(stopped.low, stopped.high), _mm256_set1_epi64x(-1));
+    return !_mm256_testc_si256(_mm256_and_si256(a.stopped, b.stopped), _mm256_set1_epi64x(-1));
 }
 
 static inline bool counting_blocked_has_avx2(const counting_blocked_line *l, uint32_t x)
 {
-    counting_blocked_view v = counting_blocked_look(l, x);
-
-    return counting_blocked_has_no_zero(&v);
+    return counting_blocked_no_zero(counting_blocked_look(l, x, 0), counting_blocked_look(l, x, 1));
 }
 
-static inline bool counting_blocked_add_avx2(counting_blocked_line *l, uint32_t x)
+static inline bool counting_blocked_add_avx2(counting_blocked_line *l, uint32_t x,
+                                             uint64_t *counted)
 {
-    counting_blocked_view v = counting_blocked_look(l, x);
-    counting_blocked_words more;
-    bool counts = counting_blocked_steps(&more, &v);
+    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    __m256i *to = (__m256i *)l->word;
 
-    _mm256_store_si256((__m256i *)l->word, _mm256_add_epi64(v.words.low, more.low));
-    _mm256_store_si256((__m256i *)(l->word + 4), _mm256_add_epi64(v.words.high, more.high));
-    return counts;
+    _mm256_store_si256(to, _mm256_add_epi64(a.words, a.step));
+    _mm256_store_si256(to + 1, _mm256_add_epi64(b.words, b.step));
+    *counted += counting_blocked_counts(a, b);
+    return true;
 }
 
 static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32_t x,
-                                                size_t *counted)
+                                                uint64_t *counted)
 {
-    counting_blocked_view v = counting_blocked_look(l, x);
-    counting_blocked_words less;
-    bool counts = counting_blocked_steps(&less, &v);
+    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    __m256i *to = (__m256i *)l->word;
 
-    if (!counting_blocked_has_no_zero(&v))
+    if (!counting_blocked_no_zero(a, b))
         return false;
-    _mm256_store_si256((__m256i *)l->word, _mm256_sub_epi64(v.words.low, less.low));
-    _mm256_store_si256((__m256i *)(l->word + 4), _mm256_sub_epi64(v.words.high, less.high));
-    *counted += counts;
+    _mm256_store_si256(to, _mm256_sub_epi64(a.words, a.step));
+    _mm256_store_si256(to + 1, _mm256_sub_epi64(b.words, b.step));
+    *counted += counting_blocked_counts(a, b);
     return true;
 }
 

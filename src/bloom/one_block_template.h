@@ -1,18 +1,16 @@
-/* one_block_template.h - TEMPLATE, compiled once for each CPU and kind whose keys keep to one
- * block.
+/* one_block_template.h - TEMPLATE, compiled once for each CPU and kind of one block per key.
  *
  * Keys go through in groups of 64, a word of answers: while the blocks of one group are looked at,
  * those of the next are on their way from memory. The includer defines
  *
- *   ONE_BLOCK          the type of a block
- *   ONE_BLOCK_HAS      bool (const ONE_BLOCK *b, uint32_t x)
- *   ONE_BLOCK_ADD      bool (ONE_BLOCK *b, uint32_t x), whether the add counts
- *   ONE_BLOCK_REMOVE   optional: bool (ONE_BLOCK *b, uint32_t x, size_t *counted), whether the key
- *                      was there; adds 1 to *counted unless all its counters have stopped
- *   ONE_BLOCK_READS    optional: an attribute of functions that read blocks. Readers may run beside
- *                      add_concurrent(). Words are read whole on every machine with vectors, and a
- *                      bit that shows a moment later is no harm; the race detector cannot know that
- */
+ *   ONE_BLOCK         the type of a block
+ *   ONE_BLOCK_HAS     bool (const ONE_BLOCK *b, uint32_t x)
+ *   ONE_BLOCK_ADD     bool (ONE_BLOCK *b, uint32_t x, uint64_t *counted): true, and 1 is added to
+ *                     *counted if f->count is to learn of it
+ *   ONE_BLOCK_REMOVE  optional, the same; false: the key is not there
+ *   ONE_BLOCK_READS   optional, an attribute of functions that read blocks beside add_concurrent().
+ *                     Words are read whole on every machine with vectors, and a bit that shows a
+ *                     moment later is no harm; the race detector cannot know that. */
 #include "base/bits.h"
 #include "base/hash.h"
 #include "filter.h"
@@ -49,47 +47,36 @@ typedef struct one_block_group {
     size_t n;
 } one_block_group;
 
-#ifdef __AVX2__
-/* Four keys at a time, for fewer than 2^32 blocks. Returns how many it did. */
-static inline size_t one_block_fill_fours(one_block_group *g, const tamis *f, const uint64_t *keys)
+/* Takes the keys from .. from + 63, as far as there are any; the rest of the group stands for block
+ * 0, so that it may be fetched as well. */
+static inline void one_block_fill(one_block_group *g, const tamis *f, const uint64_t *keys,
+                                  size_t from, size_t n)
 {
+    size_t i = 0;
+
+    if (from > n)
+        from = n;
+    keys += from;
+    g->n = n - from < GROUP ? n - from : GROUP;
+#ifdef __AVX2__
     const __m256i evens = _mm256_set_epi32(0, 0, 0, 0, 6, 4, 2, 0);
     __m256i slots = _mm256_set1_epi64x((long long)f->plan.slots);
     __m256i salt = _mm256_set1_epi64x((long long)f->salt);
-    size_t whole = f->plan.slots >> 32 ? 0 : g->n - g->n % 4;
-
-    for (size_t i = 0; i < whole; i += 4) {
+    size_t fours = f->plan.slots >> 32 ? 0 : g->n - g->n % 4; /* scale64_avx2() has a limit */
+    for (; i < fours; i += 4) {
         __m256i key = _mm256_loadu_si256((const __m256i *)(keys + i));
         __m256i h = mix64_avx2(_mm256_xor_si256(key, salt));
         _mm256_storeu_si256((__m256i *)(g->block + i), scale64_avx2(h, slots));
         _mm_storeu_si128((__m128i *)(g->x + i),
                          _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(h, evens)));
     }
-    return whole;
-}
-#else
-static inline size_t one_block_fill_fours(one_block_group *g, const tamis *f, const uint64_t *keys)
-{
-    (void)g, (void)f, (void)keys;
-    return 0;
-}
 #endif
-
-/* Takes the keys from .. from + 63, as far as there are any; the rest of the group stands for block
- * 0, so that it may be fetched as well. */
-static inline void one_block_fill(one_block_group *g, const tamis *f, const uint64_t *keys,
-                                  size_t from, size_t n)
-{
-    if (from > n)
-        from = n;
-    keys += from;
-    g->n = n - from < GROUP ? n - from : GROUP;
-    for (size_t i = one_block_fill_fours(g, f, keys); i < g->n; i++) {
+    for (; i < g->n; i++) {
         uint64_t h = hash_key(keys[i], f->salt);
         g->block[i] = scale64(h, f->plan.slots);
         g->x[i] = (uint32_t)h;
     }
-    for (size_t i = g->n; i < GROUP; i++)
+    for (; i < GROUP; i++)
         g->block[i] = 0;
 }
 
@@ -107,19 +94,8 @@ static inline void one_block_fetch(const tamis *f, const one_block_group *g)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-/* A group is filled as a whole: for a few keys that takes longer than to look them up. */
+/* A group is filled as a whole: for so few keys that takes longer than to look them up. */
 enum { FEW = 8 };
-
-ONE_BLOCK_READS static size_t one_block_has_few(const tamis *f, uint64_t *hits,
-                                                const uint64_t *keys, size_t n)
-{
-    uint64_t word = 0;
-
-    for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)one_block_has(f, keys[i]) << i;
-    hits[0] = word;
-    return (size_t)__builtin_popcountll(word);
-}
 
 /* Each step looks at one block and asks for one of the next group: requests in bursts would wait
  * for each other. */
@@ -130,8 +106,14 @@ ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
     one_block_group groups[2];
     size_t found = 0;
 
-    if (n > 0 && n <= FEW)
-        return one_block_has_few(f, hits, keys, n);
+    if (n <= FEW) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < n; i++)
+            word |= (uint64_t)one_block_has(f, keys[i]) << i;
+        if (n)
+            hits[0] = word;
+        return (size_t)__builtin_popcountll(word);
+    }
     one_block_fill(&groups[0], f, keys, 0, n);
     one_block_fetch(f, &groups[0]);
     for (size_t from = 0; from < n; from += GROUP) {
@@ -149,18 +131,16 @@ ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
     return found;
 }
 
-typedef struct one_block_tally {
-    size_t done, counted; /* keys, and those of them that f->count is to learn of */
-} one_block_tally;
+typedef bool one_block_change(ONE_BLOCK *b, uint32_t x, uint64_t *counted);
 
-typedef void one_block_change(ONE_BLOCK *b, uint32_t x, one_block_tally *t);
-
-__attribute__((always_inline)) static inline one_block_tally
-one_block_change_many(tamis *f, const uint64_t *keys, size_t n, one_block_change *change)
+/* Returns for how many keys the change did. */
+__attribute__((always_inline)) static inline size_t
+one_block_change_many(tamis *f, const uint64_t *keys, size_t n, one_block_change *change,
+                      uint64_t *counted)
 {
     ONE_BLOCK *blocks = f->payload;
     one_block_group groups[2];
-    one_block_tally t = { 0, 0 };
+    size_t done = 0;
 
     one_block_fill(&groups[0], f, keys, 0, n);
     one_block_fetch(f, &groups[0]);
@@ -170,35 +150,28 @@ one_block_change_many(tamis *f, const uint64_t *keys, size_t n, one_block_change
         one_block_fill(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
             __builtin_prefetch(&blocks[next->block[i]], 1, FAR);
-            change(&blocks[now->block[i]], now->x[i], &t);
+            done += change(&blocks[now->block[i]], now->x[i], counted);
         }
     }
-    return t;
-}
-
-static inline void one_block_add_one(ONE_BLOCK *b, uint32_t x, one_block_tally *t)
-{
-    t->counted += ONE_BLOCK_ADD(b, x);
+    return done;
 }
 
 static tamis_status one_block_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    f->count += one_block_change_many(f, keys, n, one_block_add_one).counted;
-    *added = n;
+    uint64_t counted = 0;
+
+    *added = one_block_change_many(f, keys, n, ONE_BLOCK_ADD, &counted);
+    f->count += counted;
     return TAMIS_OK;
 }
 
 #ifdef ONE_BLOCK_REMOVE
-static inline void one_block_remove_one(ONE_BLOCK *b, uint32_t x, one_block_tally *t)
-{
-    t->done += ONE_BLOCK_REMOVE(b, x, &t->counted);
-}
-
 static size_t one_block_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    one_block_tally t = one_block_change_many(f, keys, n, one_block_remove_one);
+    uint64_t counted = 0;
+    size_t removed = one_block_change_many(f, keys, n, ONE_BLOCK_REMOVE, &counted);
 
-    counters_forget(f, t.counted);
-    return t.done;
+    counters_forget(f, counted);
+    return removed;
 }
 #endif

@@ -143,9 +143,9 @@ tamis_status tamis__rates_plan(tamis_plan *p, const tamis_spec *spec, rates_slot
 /* ---- One block for each key -------------------------------------------- */
 
 /* In a block of i keys: each of its words has the slot. */
-static double rates_in_block(const rates_block *b, double i)
+static double rates_in_block(double log_clear, double i)
 {
-    return pow(-expm1(i * log1p(-1 / b->word)), RATES_WORDS);
+    return pow(-expm1(i * log_clear), RATES_WORDS);
 }
 
 /* Beyond this many keys, a block is full for all that a double can tell. */
@@ -158,20 +158,21 @@ static const double NEGLIGIBLE_SHARE = 1e-22;
 double tamis__rates_blocks(const rates_block *b, double blocks, double n)
 {
     double mean = floor(n / blocks), floor_rate = n / blocks * b->floor, total = 0, positives = 0;
+    double log_clear = log1p(-1 / b->word);
 
     if (mean > KEYS_OF_FULL_BLOCK)
         return 1;
     if (blocks == 1)
-        return fmin(1, rates_in_block(b, n) + floor_rate);
+        return fmin(1, rates_in_block(log_clear, n) + floor_rate);
     for (double i = mean, weight = 1; i <= n && weight > NEGLIGIBLE_SHARE; i++) {
         total += weight;
-        positives += weight * rates_in_block(b, i);
+        positives += weight * rates_in_block(log_clear, i);
         weight *= (n - i) / ((i + 1) * (blocks - 1));
     }
     for (double i = mean, weight = 1; i > 0 && weight > NEGLIGIBLE_SHARE; i--) {
         weight *= i * (blocks - 1) / (n - i + 1);
         total += weight;
-        positives += weight * rates_in_block(b, i - 1);
+        positives += weight * rates_in_block(log_clear, i - 1);
     }
     return fmin(1, positives / total + floor_rate);
 }
@@ -199,14 +200,6 @@ uint64_t tamis__rates_blocks_for(const rates_block *b, double n, double fpr)
 
 /* ---- Several split blocks for each key --------------------------------- */
 
-/* The mean of the square of a word's share of set bits, after i keys. */
-static double rates_square_of_word(double i)
-{
-    double one_clear = pow(31 / 32.0, i), two_clear = pow(30 / 32.0, i);
-
-    return 1 - 2 * one_clear + one_clear / 32 + two_clear * 31 / 32;
-}
-
 /* The variance of the mean rate of all blocks: that of one, which has a Poisson number of keys,
  * less what comes from there being n in all. */
 static double rates_variance(double blocks, double n, double rate)
@@ -215,7 +208,10 @@ static double rates_variance(double blocks, double n, double rate)
     double slope = (tamis__rates_blocks(&SPLIT_RATES, blocks, n + 1) - rate) * blocks;
 
     for (double i = 0; i < keys + 12 * sqrt(keys) + 12; i++) {
-        square += weight * pow(rates_square_of_word(i), SPLIT_WORDS);
+        double one_clear = pow(31 / 32.0, i), two_clear = pow(30 / 32.0, i);
+        /* The mean of the square of a word's share of set bits, after i keys. */
+        double of_word = 1 - 2 * one_clear + one_clear / 32 + two_clear * 31 / 32;
+        square += weight * pow(of_word, SPLIT_WORDS);
         weight *= keys / (i + 1);
     }
     return fmax(0, square - rate * rate - keys * slope * slope) / blocks;
@@ -242,13 +238,13 @@ uint64_t tamis__rates_blocks_for_probes(double n, double fpr, unsigned probes)
     return blocks;
 }
 
-double tamis__rates_mean_of_probes(double blocks, double n, unsigned probes, int steps)
+double tamis__rates_integral(double blocks, double n, unsigned probes, int sign, int steps)
 {
     double sum = 0;
 
     for (int i = 0; i <= steps; i++) {
         double weight = i == 0 || i == steps ? 1 : i % 2 ? 4 : 2;
-        sum += weight * tamis__rates_probes(blocks, n * i / steps, probes);
+        sum += weight * (1 + sign * tamis__rates_probes(blocks, n * i / steps, probes));
     }
-    return sum / (3 * steps);
+    return n * sum / (3 * steps);
 }

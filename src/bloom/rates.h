@@ -47,7 +47,8 @@ uint64_t tamis__rates_blocks_for(const rates_block *b, double n, double fpr);
 /* The same for keys that have several split blocks (split_block.h), drawn independently. */
 double tamis__rates_probes(double blocks, double n, unsigned probes);
 uint64_t tamis__rates_blocks_for_probes(double n, double fpr, unsigned probes);
-/* The mean of that rate while n keys come, by Simpson's rule; `steps` is even. */
-double tamis__rates_mean_of_probes(double blocks, double n, unsigned probes, int steps);
+/* The integral of 1 + that rate, or of 1 - rate if sign is -1, while n keys come: by Simpson's rule
+ * with so many steps, an even number. */
+double tamis__rates_integral(double blocks, double n, unsigned probes, int sign, int steps);
 
 #endif

@@ -107,9 +107,8 @@ static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
     if (!scalable_bytes(&next))
         return TAMIS_RANGE;
     double seen = scalable_keys_of_stage(&next, j);
-    double found =
-        tamis__rates_mean_of_probes((double)(next.slots << j), seen, scalable_probes(&next, j), 16);
-    next.capacity += (uint64_t)(seen * (1 - found));
+    next.capacity += (uint64_t)tamis__rates_integral((double)(next.slots << j), seen,
+                                                     scalable_probes(&next, j), -1, 16);
     *p = next;
     return TAMIS_OK;
 }
@@ -136,20 +135,20 @@ static const char *scalable_verify(const tamis *f)
 /* Each stage tells how many keys it has seen; those that were found before had to come, too. */
 static void scalable_measure(const tamis *f, tamis_info *info)
 {
-    double passes = 1, ones = 0, blocks = 0;
+    split_block_sums all = { 0 };
+    double passes = 1;
 
     info->cardinality = 0;
     for (unsigned j = 0; j < f->plan.hashes; j++) {
         scalable_stage stage = scalable_stage_of(f, j);
         split_block_sums s = { 0 };
-        for (uint64_t i = 0; i < stage.n; i++)
-            split_block_sum(&s, &stage.blocks[i]);
-        ones += s.ones;
-        blocks += s.blocks;
+        split_block_sum(&s, stage.blocks, stage.n);
+        all.ones += s.ones;
+        all.blocks += s.blocks;
         info->cardinality += split_block_adds(&s) / stage.probes / passes;
         passes *= 1 - pow(s.rates / s.blocks, stage.probes);
     }
-    info->fill = ones / (8 * sizeof(split_block) * blocks);
+    info->fill = split_block_fill(&all);
     info->fpr = 1 - passes;
 }
 
@@ -158,9 +157,8 @@ static void scalable_for_cpu(tamis *f, unsigned cpu)
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         tamis__scalable_use_avx2(&f->ops);
-#else
-    (void)f, (void)cpu;
 #endif
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__scalable = {

@@ -1,6 +1,4 @@
 /* scalable_avx2.c - the scalable filter with a block in one register. */
-#include "bloom/split_block_avx2.h"
-
 #define SCALABLE_HAS split_block_has_avx2
 #define SCALABLE_ADD split_block_add_avx2
 #include "bloom/scalable_template.h"

@@ -7,8 +7,6 @@
  * stage is looked at, the lines of the next are on their way. */
 #include "bloom/split_block.h"
 
-void tamis__scalable_use_avx2(tamis_ops *ops);
-
 /* ---- Layout ------------------------------------------------------------ */
 
 /* 2^40 times the first stage is more than any memory holds. */
@@ -88,56 +86,33 @@ static bool scalable_has(const tamis *f, uint64_t key)
     return false;
 }
 
-__attribute__((always_inline)) static inline void scalable_fetch(const scalable_stage *s,
-                                                                 uint64_t h)
-{
-    __builtin_prefetch(scalable_block(s, h), 0, 3);
-}
-
 enum { GROUP = 64 };
 
-/* The keys of a group that were not found yet, as hashes, and where they stand in it. */
-typedef struct scalable_group {
-    uint64_t h[GROUP];
-    uint8_t at[GROUP];
-    unsigned n;
-} scalable_group;
-
-/* Drops those that the stage has, and returns them as bits. */
-static inline uint64_t scalable_search_stage(scalable_group *g, const scalable_stage *s,
-                                             const scalable_stage *next)
-{
-    uint64_t found = 0;
-    unsigned left = 0;
-
-    for (unsigned i = 0; i < g->n; i++) {
-        uint64_t h = g->h[i];
-        bool hit = scalable_stage_has(s, h);
-        if (next)
-            scalable_fetch(next, h);
-        found |= (uint64_t)hit << g->at[i];
-        g->h[left] = h;
-        g->at[left] = g->at[i];
-        left += !hit;
-    }
-    g->n = left;
-    return found;
-}
-
+/* Returns which keys are found, as bits. Each stage looks for what the newer ones do not have. */
 static inline uint64_t scalable_search(const tamis *f, const uint64_t *keys, unsigned n)
 {
-    scalable_group g = { .n = n };
     scalable_stage s = scalable_stage_of(f, f->plan.hashes - 1);
-    uint64_t found = 0;
+    uint64_t h[GROUP], found = 0;
+    uint8_t at[GROUP]; /* where in the group h[i] stands */
 
     for (unsigned i = 0; i < n; i++) {
-        g.h[i] = hash_key(keys[i], f->salt);
-        g.at[i] = (uint8_t)i;
-        scalable_fetch(&s, g.h[i]);
+        h[i] = hash_key(keys[i], f->salt);
+        at[i] = (uint8_t)i;
+        __builtin_prefetch(scalable_block(&s, h[i]), 0, 3);
     }
     for (unsigned j = f->plan.hashes; j-- > 0;) {
         scalable_stage before = scalable_stage_of(f, j ? j - 1 : 0);
-        found |= scalable_search_stage(&g, &s, j ? &before : NULL);
+        unsigned left = 0;
+        for (unsigned i = 0; i < n; i++) {
+            bool hit = scalable_stage_has(&s, h[i]);
+            if (j)
+                __builtin_prefetch(scalable_block(&before, h[i]), 0, 3);
+            found |= (uint64_t)hit << at[i];
+            h[left] = h[i];
+            at[left] = at[i];
+            left += !hit;
+        }
+        n = left;
         s = before;
     }
     return found;
@@ -170,8 +145,8 @@ static tamis_status scalable_add(tamis *f, uint64_t key, uint64_t times)
         if (held >= f->plan.capacity)
             return TAMIS_FULL;
         for (unsigned i = 0; i < newest.probes; i++) {
-            uint64_t probe = split_block_probe(hash_key(key, f->salt), i);
-            SCALABLE_ADD(scalable_block(&newest, probe), (uint32_t)probe);
+            uint64_t probe = split_block_probe(hash_key(key, f->salt), i), blocks = 0;
+            SCALABLE_ADD(scalable_block(&newest, probe), (uint32_t)probe, &blocks);
         }
         put_le64(&top->held, held + 1);
     }

@@ -45,34 +45,23 @@ static tamis_status scattered_add(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static inline void scattered_fetch(void *bits, uint64_t pos)
-{
-    __builtin_prefetch((uint8_t *)bits + pos / 8, 1, 3);
-}
-
-static inline void scattered_set(void *bits, uint64_t pos, bool concurrent)
-{
-    if (concurrent)
-        bitset_set_atomic(bits, pos);
-    else
-        bitset_set(bits, pos);
-}
-
 /* No key drops out here, and what was fetched must still be there a round later: small groups. */
-enum { ADD_GROUP = 64 };
+enum { GROUP = 64 };
+
+typedef void scattered_set(void *bits, uint64_t pos);
 
 /* Sets one round of bits while the next one is being fetched. */
-static inline void scattered_add_group(tamis *f, const uint64_t *keys, size_t n, bool concurrent)
+__attribute__((always_inline)) static inline void
+scattered_add_group(tamis *f, const uint64_t *keys, size_t n, scattered_set *set)
 {
     probes_shape s = scattered_shape(f);
-    uint64_t x[ADD_GROUP], pos[ADD_GROUP], base = 0;
-    void *bits = f->payload;
-    uint64_t salt = f->salt;
+    uint64_t x[GROUP], pos[GROUP], base = 0, salt = f->salt;
+    uint8_t *bits = f->payload;
 
     for (size_t i = 0; i < n; i++) {
         x[i] = hash_key(keys[i], salt);
         pos[i] = scale64(x[i], s.range);
-        scattered_fetch(bits, pos[i]);
+        __builtin_prefetch(bits + pos[i] / 8, 1, 3);
     }
     for (uint32_t round = 1; round < f->plan.hashes; round++) {
         base += s.step;
@@ -80,18 +69,18 @@ static inline void scattered_add_group(tamis *f, const uint64_t *keys, size_t n,
             uint64_t now = pos[i];
             x[i] = probes_next(x[i]);
             pos[i] = base + scale64(x[i], s.range);
-            scattered_fetch(bits, pos[i]);
-            scattered_set(bits, now, concurrent);
+            __builtin_prefetch(bits + pos[i] / 8, 1, 3);
+            set(bits, now);
         }
     }
     for (size_t i = 0; i < n; i++)
-        scattered_set(bits, pos[i], concurrent);
+        set(bits, pos[i]);
 }
 
 static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i += ADD_GROUP)
-        scattered_add_group(f, keys + i, n - i < ADD_GROUP ? n - i : ADD_GROUP, false);
+    for (size_t i = 0; i < n; i += GROUP)
+        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set);
     f->count += n;
     *added = n;
     return TAMIS_OK;
@@ -100,8 +89,8 @@ static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *
 static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                              size_t n)
 {
-    for (size_t i = 0; i < n; i += ADD_GROUP)
-        scattered_add_group(f, keys + i, n - i < ADD_GROUP ? n - i : ADD_GROUP, true);
+    for (size_t i = 0; i < n; i += GROUP)
+        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set_atomic);
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;

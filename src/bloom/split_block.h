@@ -10,6 +10,10 @@
 #include "base/le.h"
 #include "bloom/rates.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 enum { SPLIT_WORDS = RATES_WORDS };
 
 typedef union split_block {
@@ -40,13 +44,41 @@ static inline bool split_block_has(const split_block *b, uint32_t x)
     return missing == 0;
 }
 
-/* Returns true: the add counts. */
-static inline bool split_block_add(split_block *b, uint32_t x)
+/* An add always counts. */
+static inline bool split_block_add(split_block *b, uint32_t x, uint64_t *counted)
 {
     for (int i = 0; i < SPLIT_WORDS; i++)
         b->word[i] |= split_block_bit(x, i);
+    ++*counted;
     return true;
 }
+
+#ifdef __AVX2__
+/* The eight words in one register. */
+static inline __m256i split_block_mask_avx2(uint32_t x)
+{
+    const __m256i salts = _mm256_loadu_si256((const __m256i *)SPLIT_SALT);
+    __m256i bit = _mm256_srli_epi32(_mm256_mullo_epi32(_mm256_set1_epi32((int)x), salts), 27);
+
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
+}
+
+/* Beside writers: see ONE_BLOCK_READS in one_block_template.h. */
+__attribute__((no_sanitize_thread)) static inline bool split_block_has_avx2(const split_block *b,
+                                                                            uint32_t x)
+{
+    return _mm256_testc_si256(_mm256_load_si256((const __m256i *)b), split_block_mask_avx2(x));
+}
+
+static inline bool split_block_add_avx2(split_block *b, uint32_t x, uint64_t *counted)
+{
+    __m256i *p = (__m256i *)b;
+
+    _mm256_store_si256(p, _mm256_or_si256(_mm256_load_si256(p), split_block_mask_avx2(x)));
+    ++*counted;
+    return true;
+}
+#endif
 
 /* Kinds that give a key several blocks: the hash for the block of probe i. */
 static inline uint64_t split_block_probe(uint64_t h, unsigned i)
@@ -54,21 +86,27 @@ static inline uint64_t split_block_probe(uint64_t h, unsigned i)
     return i ? mix64(h + i) : h;
 }
 
+/* Kernels of these kinds. */
+void tamis__blocked_use_avx2(tamis_ops *ops);
+void tamis__blocked_use_neon(tamis_ops *ops);
+void tamis__scalable_use_avx2(tamis_ops *ops);
+
 /* ---- What blocks tell of their keys ------------------------------------ */
 
 typedef struct split_block_sums {
     double blocks, ones, rates;
 } split_block_sums;
 
-static inline void split_block_sum(split_block_sums *s, const split_block *b)
+static inline void split_block_sum(split_block_sums *s, const split_block *blocks, uint64_t n)
 {
-    double rate = 1;
-
-    for (int i = 0; i < SPLIT_WORDS; i++)
-        rate *= __builtin_popcount(b->word[i]) / SPLIT_RATES.word;
-    s->rates += rate;
-    s->ones += (double)count_ones(b, sizeof *b);
-    s->blocks++;
+    for (const split_block *b = blocks; b < blocks + n; b++) {
+        double rate = 1;
+        for (int i = 0; i < SPLIT_WORDS; i++)
+            rate *= __builtin_popcount(b->word[i]) / SPLIT_RATES.word;
+        s->rates += rate;
+    }
+    s->ones += (double)count_ones(blocks, n * sizeof *blocks);
+    s->blocks += (double)n;
 }
 
 static inline double split_block_fill(const split_block_sums *s)

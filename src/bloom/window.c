@@ -54,21 +54,16 @@ static uint64_t window_share(const tamis_plan *p)
     return p->capacity / (GENERATIONS - 1) + (p->capacity % (GENERATIONS - 1) != 0 || !p->capacity);
 }
 
-static double window_rate_of_generation(const tamis_plan *p, double n)
-{
-    return tamis__rates_probes((double)p->slots, n, p->hashes);
-}
-
 /* All that came are in full generations and the newest one; of more than eight, seven are left. Of
  * the keys that come to a generation, some are found there already, and take no room. */
 static double window_rate(const tamis_plan *p, double n)
 {
-    double share = (double)window_share(p);
-    double each = share * (1 + tamis__rates_mean_of_probes((double)p->slots, share, p->hashes, 8));
-    double full = floor(n / each);
-    double stranger = pow(1 - window_rate_of_generation(p, each), fmin(full, GENERATIONS - 1));
+    double share = (double)window_share(p), blocks = (double)p->slots;
+    double each = tamis__rates_integral(blocks, share, p->hashes, 1, 8), full = floor(n / each);
+    double of_full = tamis__rates_probes(blocks, each, p->hashes);
+    double of_newest = tamis__rates_probes(blocks, n - full * each, p->hashes);
 
-    return 1 - stranger * (1 - window_rate_of_generation(p, n - full * each));
+    return 1 - pow(1 - of_full, fmin(full, GENERATIONS - 1)) * (1 - of_newest);
 }
 
 static tamis_status window_plan(tamis_plan *p, const tamis_spec *spec)
@@ -89,23 +84,16 @@ static inline window_block *window_block_of(const tamis *f, uint64_t probe)
     return (window_block *)((window_header *)f->payload + 1) + scale64(probe, f->plan.slots);
 }
 
-/* Which generations have all eight bits of x. */
-static inline unsigned window_generations_in(const window_block *b, uint32_t x)
+/* Which generations have all eight bits of each probe. */
+static inline unsigned window_generations(const tamis *f, uint64_t h)
 {
     unsigned common = 0xff;
 
-    for (int i = 0; i < SPLIT_WORDS; i++)
-        common &= b->cell[i][x * SPLIT_SALT[i] >> 27];
-    return common;
-}
-
-static inline unsigned window_generations(const tamis *f, uint64_t h)
-{
-    unsigned common = window_generations_in(window_block_of(f, h), (uint32_t)h);
-
-    for (unsigned i = 1; common && i < f->plan.hashes; i++) {
+    for (unsigned i = 0; common && i < f->plan.hashes; i++) {
         uint64_t probe = split_block_probe(h, i);
-        common &= window_generations_in(window_block_of(f, probe), (uint32_t)probe);
+        const window_block *b = window_block_of(f, probe);
+        for (int w = 0; w < SPLIT_WORDS; w++)
+            common &= b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27];
     }
     return common;
 }
@@ -153,16 +141,6 @@ static void window_rotate(tamis *f)
     put_le64(&top->held, 0);
 }
 
-static void window_set(tamis *f, uint64_t h, unsigned generation)
-{
-    for (unsigned i = 0; i < f->plan.hashes; i++) {
-        uint64_t probe = split_block_probe(h, i);
-        window_block *b = window_block_of(f, probe);
-        for (int w = 0; w < SPLIT_WORDS; w++)
-            b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27] |= (uint8_t)generation;
-    }
-}
-
 static inline void window_add_hash(tamis *f, uint64_t h)
 {
     window_header *top = f->payload;
@@ -175,7 +153,12 @@ static inline void window_add_hash(tamis *f, uint64_t h)
         window_rotate(f);
         newest = 1u << le64(&top->rotations) % GENERATIONS;
     }
-    window_set(f, h, newest);
+    for (unsigned i = 0; i < f->plan.hashes; i++) {
+        uint64_t probe = split_block_probe(h, i);
+        window_block *b = window_block_of(f, probe);
+        for (int w = 0; w < SPLIT_WORDS; w++)
+            b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27] |= (uint8_t)newest;
+    }
     put_le64(&top->held, le64(&top->held) + 1);
 }
 
@@ -238,7 +221,7 @@ static void window_measure(const tamis *f, tamis_info *info)
         split_block_sums s = { 0 };
         for (uint64_t i = 0; i < f->plan.slots; i++) {
             split_block b = window_block_in(&blocks[i], generation);
-            split_block_sum(&s, &b);
+            split_block_sum(&s, &b, 1);
         }
         info->fill += split_block_fill(&s) / GENERATIONS;
         info->cardinality += split_block_adds(&s) / f->plan.hashes;
