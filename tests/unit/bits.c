@@ -133,6 +133,21 @@ static void count_ones_counts_each_bit_once(void **state)
     }
 }
 
+static void bytes_are_zero_looks_at_each_and_no_more(void **state)
+{
+    uint8_t bytes[32] = { 0 };
+
+    (void)state;
+    for (int from = 0; from <= 20; from++)
+        for (int end = from; end <= 20; end++)
+            for (int set = 0; set < 32; set++) {
+                bytes[set] = 1;
+                assert_int_equal(bytes_are_zero(bytes + from, bytes + end),
+                                 set < from || set >= end);
+                bytes[set] = 0;
+            }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +157,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(overflow_is_told_for_all_edges),
         cmocka_unit_test(round_up_reaches_the_next_multiple),
         cmocka_unit_test(bytes_of_bits_is_whole_words),
+        cmocka_unit_test(bytes_are_zero_looks_at_each_and_no_more),
         cmocka_unit_test(count_ones_counts_each_bit_once),
     };
 

@@ -319,6 +319,30 @@ static void verify_sees_bits_past_the_end(void **state)
     tamis_free(f);
 }
 
+/* Bloom kinds have no options: a plan with flags or a load is not one of theirs. */
+static void plans_with_options_are_refused(void **state)
+{
+    static const tamis_kind kinds[] = { TAMIS_BLOOM,    TAMIS_PARTITIONED,      TAMIS_BLOCKED,
+                                        TAMIS_COUNTING, TAMIS_COUNTING_BLOCKED, TAMIS_SCALABLE,
+                                        TAMIS_WINDOW,   TAMIS_COMPRESSED };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const tamis_ops *ops = tamis__ops(kinds[i]);
+        tamis_plan plan = plan_for(kinds[i], 1000, 0.01, 0);
+
+        assert_int_equal(ops->bytes(&plan), plan.bytes);
+        for (int bit = 0; bit < 16; bit++) {
+            plan.flags = (uint16_t)(1u << bit);
+            assert_int_equal(ops->bytes(&plan), 0);
+            plan.flags = 0;
+            plan.load = (uint16_t)(1u << bit);
+            assert_int_equal(ops->bytes(&plan), 0);
+            plan.load = 0;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +357,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bits_lie_where_the_format_says),
         cmocka_unit_test(what_is_told_comes_from_the_bits),
         cmocka_unit_test(verify_sees_bits_past_the_end),
+        cmocka_unit_test(plans_with_options_are_refused),
     };
 
     test_begin(argc, argv);
