@@ -1898,6 +1898,7 @@ class Image:
         h = self.header
         require(h.kind in KINDS, f"kind {h.kind} is unknown", "NEWER")
         require(h.hash in HASHES, f"hash {h.hash} is unknown", "NEWER")
+        require(h.flags < 16, f"flags {h.flags} are unknown", "NEWER")
         require((h.hash == KEYED) == any(h.secret), "secret and hash disagree")
         require(0 <= h.fpr <= 1, "the rate is not one")
         kind = KINDS[h.kind]
