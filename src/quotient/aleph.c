@@ -91,28 +91,19 @@ static unsigned aleph_bits_at(const tamis_plan *p, unsigned size)
     return p->width - 1 - now + aleph_more_bits(narrow, size);
 }
 
-static bool aleph_width_is_valid(const tamis_plan *p)
-{
-    return aleph_size(p) <= MAX_SIZE && aleph_narrow(p) >= 1 && aleph_narrow(p) <= EVEN &&
-           p->width > MIN_BITS + aleph_more_bits(aleph_narrow(p), aleph_size(p)) &&
-           p->width <= MAX_BITS + 1;
-}
-
-/* One slot stays empty, so that every search ends. */
-static bool aleph_slots_are_valid(const tamis_plan *p)
-{
-    return p->slots > 0 && p->slots <= MAX_SLOTS &&
-           p->slots % ((uint64_t)BLOCK << aleph_size(p)) == 0 &&
-           p->slots < UINT64_C(1) << (64 - p->width);
-}
-
-/* The first size has room for one key or more: 64 slots at a low load might have not. */
+/* One slot stays empty, so that every search ends. The first size has room for one key or more: 64
+ * slots at a low load might have not. */
 static uint64_t aleph_bytes(const tamis_plan *p)
 {
-    bool ok = p->load > 0 && p->load <= LOAD_UNIT && p->flags == 0 && aleph_width_is_valid(p) &&
-              aleph_slots_are_valid(p) && aleph_room_at(p, 0) < p->slots &&
-              p->capacity <= aleph_room_at(p, aleph_size(p));
+    unsigned size = aleph_size(p), narrow = aleph_narrow(p);
 
+    if (p->flags || p->load < 1 || p->load > LOAD_UNIT || size > MAX_SIZE || narrow < 1 ||
+        narrow > EVEN || p->width > MAX_BITS + 1 ||
+        p->width <= MIN_BITS + aleph_more_bits(narrow, size))
+        return 0;
+    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % ((uint64_t)BLOCK << size) == 0 &&
+              p->slots < UINT64_C(1) << (64 - p->width) && aleph_room_at(p, 0) < p->slots &&
+              p->capacity <= aleph_room_at(p, size);
     return ok ? runs_bytes(p->slots, p->width) : 0;
 }
 

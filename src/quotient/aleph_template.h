@@ -15,13 +15,6 @@ static inline uint64_t aleph_find_longest(runs_table t, const runs_run *r, uint3
     return 0;
 }
 
-static inline bool aleph_has_at(const aleph_filter *a, aleph_position at)
-{
-    runs_run r = runs_find(a->t, at.quotient);
-
-    return r.is_there && aleph_find_longest(a->t, &r, at.fresh);
-}
-
 static inline void aleph_add_in_order(runs_table t, aleph_position at)
 {
     runs_run r = runs_find(t, at.quotient);
@@ -61,11 +54,20 @@ static inline bool aleph_remove_at(const aleph_filter *a, aleph_position at)
 
 /* ---- One key ----------------------------------------------------------- */
 
+static inline bool aleph_has_key(const void *self, uint64_t key)
+{
+    const aleph_filter *a = self;
+    aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
+    runs_run r = runs_find(a->t, at.quotient);
+
+    return r.is_there && aleph_find_longest(a->t, &r, at.fresh);
+}
+
 static bool aleph_has(const tamis *f, uint64_t key)
 {
     aleph_filter a = aleph_of(f);
 
-    return aleph_has_at(&a, aleph_position_of(&a, hash_key(key, a.salt)));
+    return aleph_has_key(&a, key);
 }
 
 static tamis_status aleph_add(tamis *f, uint64_t key, uint64_t times)
@@ -102,7 +104,7 @@ static inline void aleph_locate(runs_group *g, size_t i, const void *self, uint6
     g->wanted[i] = at.fresh;
 }
 
-/* aleph_has_at() for quotient j of a block: 1 or 0, or -1 if the run is not near. All of a run is
+/* aleph_has_key() for quotient j of a block: 1 or 0, or -1 if the run is not near. All of a run is
  * compared at once, as aleph_covers() does it. */
 static inline int aleph_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t fresh)
 {
@@ -114,18 +116,11 @@ static inline int aleph_look(const lanes *l, const uint8_t *b, unsigned j, uint3
     return r.is_far ? -1 : 1;
 }
 
-static inline bool aleph_has_far(const void *self, uint64_t key)
-{
-    const aleph_filter *a = self;
-
-    return aleph_has_at(a, aleph_position_of(a, hash_key(key, a->salt)));
-}
-
 static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const aleph_filter a = aleph_of(f);
 
-    return runs_has_many(&a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_far);
+    return runs_has_many(&a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_key);
 }
 
 /* ---- Many changes ------------------------------------------------------ */

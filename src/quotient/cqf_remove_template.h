@@ -81,13 +81,13 @@ static inline bool cqf_remove_site(runs_table t, const cqf_site *at)
     return true;
 }
 
-static void cqf_remover_open(cqf_remover *m, uint64_t fingerprint)
+static cqf_remover cqf_remover_of(const cqf_shards *s, uint64_t fingerprint)
 {
-    uint64_t range = m->s.slots << m->s.width, shard = fingerprint / range;
+    uint64_t range = s->slots << s->width, shard = fingerprint / range;
+    runs_table t = cqf_shard(s, shard);
 
-    m->t = cqf_shard(&m->s, shard);
-    m->least = shard * range;
-    m->edge = m->t.at[OFFSET] ? runs_find_edge(m->t, runs_offset(m->t, 0)) : 0;
+    return (cqf_remover){ *s, t, shard * range,
+                          t.at[OFFSET] ? runs_find_edge(t, runs_offset(t, 0)) : 0 };
 }
 
 /* Asks for the block of the one that comes a group later. */
@@ -135,7 +135,7 @@ static bool cqf_remove_sorted(tamis *f, const uint64_t *keys, size_t n, size_t *
         sorted_group g = tamis__sorted_group(&sorted, group, true);
         for (size_t end = g.n; end; end = cqf_remove_some(&m, &g, end, &removed))
             if (sorted_at(&g, end - 1) < m.least)
-                cqf_remover_open(&m, sorted_at(&g, end - 1));
+                m = cqf_remover_of(&m.s, sorted_at(&g, end - 1));
     }
     tamis__sorted_free(f, &sorted);
     f->count -= removed;

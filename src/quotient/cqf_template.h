@@ -11,18 +11,16 @@
 
 /* ---- One key ----------------------------------------------------------- */
 
-static bool cqf_has(const tamis *f, uint64_t key)
-{
-    cqf_shards s = cqf_shards_of(f);
-
-    return cqf_count_at(cqf_position_of(&s, hash_key(key, s.salt))) != 0;
-}
-
 static uint64_t cqf_count(const tamis *f, uint64_t key)
 {
     cqf_shards s = cqf_shards_of(f);
 
     return cqf_count_at(cqf_position_of(&s, hash_key(key, s.salt)));
+}
+
+static bool cqf_has(const tamis *f, uint64_t key)
+{
+    return cqf_count(f, key) != 0;
 }
 
 static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)

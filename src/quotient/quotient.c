@@ -61,23 +61,17 @@ static double quotient_rate(const tamis_plan *p, double n)
 }
 
 /* A filter can be halved as often as its slots can: rounding to ten bits costs 0.2 % at most. */
-static uint64_t quotient_round_slots(uint64_t slots)
-{
-    uint64_t step = 1;
-
-    while (slots / step >= 1024)
-        step *= 2;
-    return round_up(slots, step);
-}
-
 static tamis_status quotient_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
     double slots = ((double)spec->keys + 1) / load + 1;
+    uint64_t step = 1;
 
     if (load > HIGHEST_LOAD || slots >= 0x1p48)
         return TAMIS_RANGE;
-    p->slots = quotient_round_slots((uint64_t)slots);
+    while ((uint64_t)slots / step >= 1024)
+        step *= 2;
+    p->slots = round_up((uint64_t)slots, step);
     p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
     for (p->width = 1; p->width <= WIDEST; p->width++)
         if (quotient_rate(p, fmax(1, (double)spec->keys)) <= spec->fpr)
@@ -123,10 +117,8 @@ static tamis_status quotient_remove(tamis *f, uint64_t key, uint64_t times)
 static void quotient_touch(const tamis *f, uint64_t key)
 {
     quotient_table t = quotient_table_of(f);
-    uint64_t quotient = quotient_fingerprint(f, key) >> t.width;
 
-    quotient_fetch_planes(&t, quotient);
-    quotient_fetch_remainders(&t, quotient);
+    quotient_fetch(&t, quotient_fingerprint(f, key) >> t.width);
 }
 
 /* ---- The whole table --------------------------------------------------- */

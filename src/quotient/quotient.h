@@ -73,7 +73,7 @@ static inline uint64_t quotient_wrap(const quotient_table *t, uint64_t position)
     return position < t->slots ? position : position - t->slots;
 }
 
-/* What lies there, if anything, is of the same run as in the position before. */
+/* What lies there is of the same run as in the position before. */
 static inline bool quotient_continues(const quotient_table *t, uint64_t position)
 {
     return position < 2 * t->slots && quotient_bit(t, CONTINUED, quotient_wrap(t, position));
@@ -111,6 +111,14 @@ __attribute__((always_inline)) static inline void quotient_fetch_remainders(cons
     __builtin_prefetch(remainders + packed_byte(slot % BLOCK_SLOTS, t->width), 0, 3);
 }
 
+/* Where a run is if it is at home. */
+__attribute__((always_inline)) static inline void quotient_fetch(const quotient_table *t,
+                                                                 uint64_t quotient)
+{
+    quotient_fetch_planes(t, quotient);
+    quotient_fetch_remainders(t, quotient);
+}
+
 /* ---- Runs -------------------------------------------------------------- */
 
 /* The i-th one of a word, from 0 on; 64 if there is none. Few are skipped: without the instruction,
@@ -131,7 +139,8 @@ static inline unsigned quotient_select(uint64_t word, unsigned i)
 
 /* Given that a run of its block starts the cluster; false if none does, or if the run is not found
  * in the block. */
-static inline bool quotient_run_is_near(const quotient_table *t, uint64_t quotient, uint64_t *start)
+__attribute__((always_inline)) static inline bool
+quotient_run_is_near(const quotient_table *t, uint64_t quotient, uint64_t *start)
 {
     const uint8_t *block = quotient_block_of(t, quotient);
     unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
@@ -148,8 +157,8 @@ static inline bool quotient_run_is_near(const quotient_table *t, uint64_t quotie
 }
 
 /* Given that the cluster starts in the block before. */
-static inline bool quotient_run_is_next_door(const quotient_table *t, uint64_t quotient,
-                                             uint64_t *start)
+__attribute__((always_inline)) static inline bool
+quotient_run_is_next_door(const quotient_table *t, uint64_t quotient, uint64_t *start)
 {
     unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
 
@@ -164,14 +173,14 @@ static inline bool quotient_run_is_next_door(const quotient_table *t, uint64_t q
     unsigned runs =
         word_ones(quotient_plane(before, OCCUPIED) & cluster) + word_ones(occupied & word_up_to(i));
     /* Beyond 64, and so out of reach, if the run lies in the block before. */
-    unsigned ahead = runs - word_ones(~quotient_plane(before, CONTINUED) & cluster) - 1, head = 64;
-    if (ahead < BLOCK_SLOTS)
-        head = quotient_select(~quotient_plane(block, CONTINUED), ahead);
+    unsigned ahead = runs - word_ones(~quotient_plane(before, CONTINUED) & cluster) - 1;
+    unsigned head =
+        ahead < BLOCK_SLOTS ? quotient_select(~quotient_plane(block, CONTINUED), ahead) : 64;
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }
 
-/* ---- quotient_change.c ------------------------------------------------- */
+/* ---- Changes ----------------------------------------------------------- */
 
 /* The run of a fingerprint's quotient, and the copies of the fingerprint in there. */
 typedef struct quotient_found {
@@ -194,15 +203,11 @@ void tamis__quotient_insert(tamis *f, uint64_t fingerprint, uint64_t times);
 /* TAMIS_ABSENT: there are not so many. */
 tamis_status tamis__quotient_take_out(tamis *f, uint64_t fingerprint, uint64_t times);
 
-/* ---- quotient_order.c -------------------------------------------------- */
-
+/* Functions of the table, which quotient_order.c and quotient_avx2.c have. */
 bool tamis__quotient_next(tamis_cursor *c);
 tamis_status tamis__quotient_append(tamis_writer *w, uint64_t fingerprint, uint64_t count);
 tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
-
-/* ---- quotient_avx2.c --------------------------------------------------- */
-
 void tamis__quotient_use_avx2(tamis_ops *ops);
 
 #endif

@@ -73,15 +73,6 @@ static uint64_t quotient_run_length(const quotient_table *t, uint64_t start)
     return t->slots;
 }
 
-static void quotient_count_each(quotient_found *r, const quotient_table *t)
-{
-    for (uint64_t i = 0; i < r->length; i++) {
-        uint32_t remainder = quotient_remainder(t, quotient_wrap(t, r->start + i));
-        r->before += remainder < r->remainder;
-        r->copies += remainder == r->remainder;
-    }
-}
-
 /* How many slots of a run hold less than x. */
 static uint64_t quotient_count_below(const quotient_found *r, const quotient_table *t, uint64_t x)
 {
@@ -107,11 +98,15 @@ quotient_found tamis__quotient_find(const quotient_table *t, uint64_t fingerprin
     if (r.start == t->slots || !quotient_bit(t, OCCUPIED, r.quotient))
         return r;
     r.length = quotient_run_length(t, r.start);
-    if (r.length <= BLOCK_SLOTS) {
-        quotient_count_each(&r, t);
-    } else {
+    if (r.length > BLOCK_SLOTS) {
         r.before = quotient_count_below(&r, t, r.remainder);
         r.copies = quotient_count_below(&r, t, (uint64_t)r.remainder + 1) - r.before;
+        return r;
+    }
+    for (uint64_t i = 0; i < r.length; i++) {
+        uint32_t remainder = quotient_remainder(t, quotient_wrap(t, r.start + i));
+        r.before += remainder < r.remainder;
+        r.copies += remainder == r.remainder;
     }
     return r;
 }
@@ -176,39 +171,21 @@ static uint64_t quotient_next_empty(const quotient_table *t, uint64_t from)
 
 /* ---- Moving by one slot ------------------------------------------------ */
 
-/* Slots from .. to - 1 of a block, over the one at `to`; what is in `from` then is of no matter. */
-static void quotient_move_up_in_block(uint8_t *block, unsigned from, unsigned to, unsigned width)
-{
-    if (from == to)
-        return;
-    uint64_t mask = word_up_to(to) & ~word_up_to(from),
-             continued = quotient_plane(block, CONTINUED);
-    put_le64(block + CONTINUED, (continued & ~mask) | (continued << 1 & mask));
-    put_le64(block + SHIFTED, quotient_plane(block, SHIFTED) | mask);
-    slide_up(block + REMAINDERS, from, to, width);
-}
-
-/* Slots from + 1 .. to of a block, over the one at `from`; who is shifted is not touched, and what
- * is in `to` then is of no matter. */
-static void quotient_move_down_in_block(uint8_t *block, unsigned from, unsigned to, unsigned width)
-{
-    if (from == to)
-        return;
-    uint64_t mask = word_below(to) & ~word_below(from),
-             continued = quotient_plane(block, CONTINUED);
-    put_le64(block + CONTINUED, (continued & ~mask) | (continued >> 1 & mask));
-    slide_down(block + REMAINDERS, from, to, width, 0);
-}
-
-/* Everything from `at` up to the slot before an empty one, around the end. */
+/* Everything from `at` up to the slot before an empty one, around the end, block by block. */
 static void quotient_move_up(const quotient_table *t, uint64_t at, uint64_t empty)
 {
     for (;;) {
+        uint8_t *block = quotient_block_of(t, empty);
         uint64_t first = empty - empty % BLOCK_SLOTS, before = (first ? first : t->slots) - 1;
         bool is_here = at >= first && at <= empty;
-        quotient_move_up_in_block(quotient_block_of(t, empty),
-                                  is_here ? (unsigned)(at % BLOCK_SLOTS) : 0,
-                                  (unsigned)(empty % BLOCK_SLOTS), t->width);
+        unsigned from = is_here ? (unsigned)(at - first) : 0, to = (unsigned)(empty - first);
+        if (from < to) {
+            uint64_t mask = word_up_to(to) & ~word_up_to(from);
+            uint64_t continued = quotient_plane(block, CONTINUED);
+            put_le64(block + CONTINUED, (continued & ~mask) | (continued << 1 & mask));
+            put_le64(block + SHIFTED, quotient_plane(block, SHIFTED) | mask);
+            slide_up(block + REMAINDERS, from, to, t->width);
+        }
         if (is_here)
             return;
         quotient_move_slot(t, first, before, true);
@@ -216,14 +193,21 @@ static void quotient_move_up(const quotient_table *t, uint64_t at, uint64_t empt
     }
 }
 
-/* Everything from the slot after `at` to `to`, around the end. */
+/* Everything from the slot after `at` to `to`, around the end, block by block. Who is shifted is
+ * not touched, and what slot `to` holds then is of no matter. */
 static void quotient_move_down(const quotient_table *t, uint64_t at, uint64_t to)
 {
     for (;;) {
+        uint8_t *block = quotient_block_of(t, at);
         uint64_t end = at | (BLOCK_SLOTS - 1), last = end < t->slots ? end : t->slots - 1;
         bool is_here = to >= at && to <= last;
-        quotient_move_down_in_block(quotient_block_of(t, at), (unsigned)(at % BLOCK_SLOTS),
-                                    (unsigned)((is_here ? to : last) % BLOCK_SLOTS), t->width);
+        unsigned from = at % BLOCK_SLOTS, top = (is_here ? to : last) % BLOCK_SLOTS;
+        if (from < top) {
+            uint64_t mask = word_below(top) & ~word_below(from);
+            uint64_t continued = quotient_plane(block, CONTINUED);
+            put_le64(block + CONTINUED, (continued & ~mask) | (continued >> 1 & mask));
+            slide_down(block + REMAINDERS, from, top, t->width, 0);
+        }
         if (is_here)
             return;
         uint64_t next = quotient_wrap(t, last + 1);

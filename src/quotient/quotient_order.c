@@ -12,18 +12,14 @@ enum { POSITION, QUOTIENT, STARTED };
 
 static bool quotient_next_run(const quotient_table *t, uint64_t *at)
 {
-    uint64_t from = at[STARTED] ? at[QUOTIENT] + 1 : 0;
-    uint64_t quotient = tamis__quotient_next_occupied(t, from);
+    uint64_t quotient = tamis__quotient_next_occupied(t, at[STARTED] ? at[QUOTIENT] + 1 : 0);
 
     if (quotient == t->slots)
         return false;
-    if (!at[STARTED]) {
+    if (!at[STARTED])
         at[POSITION] = tamis__quotient_run(t, quotient);
-        if (at[POSITION] < quotient)
-            at[POSITION] += t->slots;
-    } else if (at[POSITION] < quotient) {
-        at[POSITION] = quotient;
-    }
+    if (at[POSITION] < quotient)
+        at[POSITION] = at[STARTED] ? quotient : at[POSITION] + t->slots;
     at[STARTED] = true;
     at[QUOTIENT] = quotient;
     return true;
@@ -124,18 +120,15 @@ static quotient_writer quotient_write_group(tamis *f, quotient_writer w, sorted_
  * written in order. */
 enum { LEAST_SORTED = 64, LEAST_GROUPED = 1 << 12, SLOTS_A_KEY = 16 };
 
-enum quotient_change { QUOTIENT_ADD, QUOTIENT_REMOVE };
-
-static size_t quotient_change_one(tamis *f, uint64_t fingerprint, enum quotient_change change)
+static size_t quotient_change_one(tamis *f, uint64_t fingerprint, bool removes)
 {
-    if (change == QUOTIENT_REMOVE)
+    if (removes)
         return tamis__quotient_take_out(f, fingerprint, 1) == TAMIS_OK;
     tamis__quotient_insert(f, fingerprint, 1);
     return 1;
 }
 
-static size_t quotient_change_each(tamis *f, const uint64_t *keys, size_t n,
-                                   enum quotient_change change)
+static size_t quotient_change_each(tamis *f, const uint64_t *keys, size_t n, bool removes)
 {
     quotient_table t = quotient_table_of(f);
     uint64_t fingerprints[MANY];
@@ -144,43 +137,32 @@ static size_t quotient_change_each(tamis *f, const uint64_t *keys, size_t n,
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; i % MANY == 0 && k < many_group(i, n); k++) {
             fingerprints[k] = quotient_fingerprint(f, keys[i + k]);
-            quotient_fetch_planes(&t, fingerprints[k] >> t.width);
-            quotient_fetch_remainders(&t, fingerprints[k] >> t.width);
+            quotient_fetch(&t, fingerprints[k] >> t.width);
         }
-        changed += quotient_change_one(f, fingerprints[i % MANY], change);
+        changed += quotient_change_one(f, fingerprints[i % MANY], removes);
     }
     return changed;
 }
 
-static size_t quotient_change_sorted(tamis *f, const sorted_keys *s, enum quotient_change change)
+static size_t quotient_change_many(tamis *f, const uint64_t *keys, size_t n, bool removes)
 {
+    bool is_new = f->count == 0 && !removes;
+    bool pays = is_new ? n >= LEAST_SORTED : n >= LEAST_GROUPED && n >= f->plan.slots / SLOTS_A_KEY;
     quotient_writer w = { .t = quotient_table_of(f) };
-    bool is_new = f->count == 0 && change == QUOTIENT_ADD;
-    size_t changed = 0;
+    size_t all, changed = 0;
+    sorted_keys s;
 
-    for (size_t i = 0; i < (size_t)1 << s->bits; i++) {
-        sorted_group g = tamis__sorted_group(s, i, is_new);
+    if (!pays || !tamis__sorted_new(&s, f, n))
+        return quotient_change_each(f, keys, n, removes);
+    tamis__sorted_count(&s, &all, 0, keys, n);
+    tamis__sorted_deal(&s, keys, n);
+    for (size_t i = 0; i < (size_t)1 << s.bits; i++) {
+        sorted_group g = tamis__sorted_group(&s, i, is_new);
         if (is_new)
             w = quotient_write_group(f, w, g);
         for (size_t k = 0; !is_new && k < g.n; k++)
-            changed += quotient_change_one(f, sorted_at(&g, k), change);
+            changed += quotient_change_one(f, sorted_at(&g, k), removes);
     }
-    return changed;
-}
-
-static size_t quotient_change_many(tamis *f, const uint64_t *keys, size_t n,
-                                   enum quotient_change change)
-{
-    bool is_new = f->count == 0 && change == QUOTIENT_ADD;
-    bool pays = is_new ? n >= LEAST_SORTED : n >= LEAST_GROUPED && n >= f->plan.slots / SLOTS_A_KEY;
-    sorted_keys s;
-    size_t all;
-
-    if (!pays || !tamis__sorted_new(&s, f, n))
-        return quotient_change_each(f, keys, n, change);
-    tamis__sorted_count(&s, &all, 0, keys, n);
-    tamis__sorted_deal(&s, keys, n);
-    size_t changed = quotient_change_sorted(f, &s, change);
     tamis__sorted_free(f, &s);
     return changed;
 }
@@ -190,11 +172,11 @@ tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *k
     uint64_t room = f->plan.capacity - f->count;
 
     *added = n < room ? n : (size_t)room;
-    quotient_change_many(f, keys, *added, QUOTIENT_ADD);
+    quotient_change_many(f, keys, *added, false);
     return *added == n ? TAMIS_OK : TAMIS_FULL;
 }
 
 size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    return quotient_change_many(f, keys, n, QUOTIENT_REMOVE);
+    return quotient_change_many(f, keys, n, true);
 }
