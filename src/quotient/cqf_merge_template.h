@@ -108,7 +108,8 @@ static cqf_merge cqf_merge_open(const cqf_shards *s, uint64_t shard, uint8_t *co
     return m;
 }
 
-static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys, uint8_t *copy)
+/* keys->extra starts with memory for a copy of a shard. */
+static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys)
 {
     cqf_merge m = { .is_old_over = true };
 
@@ -116,10 +117,10 @@ static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys, uint8_t 
         sorted_group g = tamis__sorted_group(keys, group, true);
         for (m.taken = 0; m.taken < g.n; m = cqf_merge_group(m, g)) {
             uint64_t next = sorted_at(&g, m.taken);
-            if (next < m.beyond)
-                continue;
-            cqf_merge_close(m);
-            m = cqf_merge_open(s, next / (s->slots << s->width), copy, m.taken);
+            if (next >= m.beyond) {
+                cqf_merge_close(m);
+                m = cqf_merge_open(s, next / (s->slots << s->width), keys->extra, m.taken);
+            }
         }
     }
     cqf_merge_close(m);
@@ -138,23 +139,18 @@ static bool cqf_merge_fits(const cqf_shards *s, const size_t *counts)
 static bool cqf_merge_many(tamis *f, const uint64_t *keys, size_t n)
 {
     cqf_shards s = cqf_shards_of(f);
-    size_t size = s.bytes + (sizeof(size_t) << s.bits);
-    uint8_t *copy = tamis__scratch_new(f, size);
     sorted_keys sorted;
-    bool fits = false;
 
-    if (copy && tamis__sorted_new(&sorted, f, n)) {
-        size_t *counts = (size_t *)(void *)(copy + s.bytes);
-        tamis__sorted_count(&sorted, counts, s.bits, keys, n);
-        fits = cqf_merge_fits(&s, counts);
-        if (fits) {
-            tamis__sorted_deal(&sorted, keys, n);
-            cqf_merge_all(&s, &sorted, copy);
-            f->count += n;
-        }
-        tamis__sorted_free(f, &sorted);
+    if (!tamis__sorted_new(&sorted, f, n, s.bytes + (sizeof(size_t) << s.bits)))
+        return false;
+    size_t *counts = (size_t *)(void *)(sorted.extra + s.bytes);
+    tamis__sorted_count(&sorted, counts, s.bits, keys, n);
+    bool fits = cqf_merge_fits(&s, counts);
+    if (fits) {
+        tamis__sorted_deal(&sorted, keys, n);
+        cqf_merge_all(&s, &sorted);
+        f->count += n;
     }
-    if (copy)
-        tamis__scratch_free(f, copy, size);
+    tamis__sorted_free(f, &sorted);
     return fits;
 }

@@ -127,7 +127,7 @@ static bool cqf_remove_sorted(tamis *f, const uint64_t *keys, size_t n, size_t *
     sorted_keys sorted;
     size_t all;
 
-    if (!tamis__sorted_new(&sorted, f, n))
+    if (!tamis__sorted_new(&sorted, f, n, 0))
         return false;
     tamis__sorted_count(&sorted, &all, 0, keys, n);
     tamis__sorted_deal(&sorted, keys, n);

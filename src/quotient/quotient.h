@@ -12,7 +12,7 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-/* Where the planes and the remainders lie in a block. */
+/* Where the planes, a word of one kind of bit, and the remainders lie in a block. */
 enum { OCCUPIED = 0, CONTINUED = 8, SHIFTED = 16, REMAINDERS = 24 };
 
 /* Whatever slot a load of eight bytes starts in, it ends in the payload. */
@@ -51,15 +51,9 @@ static inline uint8_t *quotient_block_of(const quotient_table *t, uint64_t slot)
     return quotient_block(t, slot / BLOCK_SLOTS);
 }
 
-/* Bits of one plane for the slots of a block. */
-static inline uint64_t quotient_plane(const uint8_t *block, int which)
-{
-    return le64(block + which);
-}
-
 static inline bool quotient_bit(const quotient_table *t, int which, uint64_t slot)
 {
-    return quotient_plane(quotient_block_of(t, slot), which) >> slot % BLOCK_SLOTS & 1;
+    return le64(quotient_block_of(t, slot) + which) >> slot % BLOCK_SLOTS & 1;
 }
 
 static inline uint32_t quotient_remainder(const quotient_table *t, uint64_t slot)
@@ -88,8 +82,7 @@ static inline uint64_t quotient_slots_of(const quotient_table *t, uint64_t block
 /* What is occupied and nothing else holds the first of its run. */
 static inline uint64_t quotient_used_slots(const uint8_t *block)
 {
-    return quotient_plane(block, OCCUPIED) | quotient_plane(block, CONTINUED) |
-           quotient_plane(block, SHIFTED);
+    return le64(block + OCCUPIED) | le64(block + CONTINUED) | le64(block + SHIFTED);
 }
 
 /* Inlined by force: gcc takes a function that does nothing but prefetch for one without effect. The
@@ -144,14 +137,14 @@ quotient_run_is_near(const quotient_table *t, uint64_t quotient, uint64_t *start
 {
     const uint8_t *block = quotient_block_of(t, quotient);
     unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
-    uint64_t at_home = ~quotient_plane(block, SHIFTED) & word_up_to(i);
+    uint64_t at_home = ~le64(block + SHIFTED) & word_up_to(i);
 
     if (!at_home)
         return false;
     uint64_t cluster = ~word_below(word_highest(at_home));
-    uint64_t occupied = quotient_plane(block, OCCUPIED) | UINT64_C(1) << i;
+    uint64_t occupied = le64(block + OCCUPIED) | UINT64_C(1) << i;
     unsigned runs = word_ones(occupied & cluster & word_up_to(i));
-    unsigned head = quotient_select(~quotient_plane(block, CONTINUED) & cluster, runs - 1);
+    unsigned head = quotient_select(~le64(block + CONTINUED) & cluster, runs - 1);
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }
@@ -165,17 +158,16 @@ quotient_run_is_next_door(const quotient_table *t, uint64_t quotient, uint64_t *
     if (quotient < BLOCK_SLOTS)
         return false;
     const uint8_t *block = quotient_block_of(t, quotient), *before = block - t->block_bytes;
-    uint64_t at_home = ~quotient_plane(before, SHIFTED);
-    if (!at_home || ~quotient_plane(block, SHIFTED) & word_up_to(i))
+    uint64_t at_home = ~le64(before + SHIFTED);
+    if (!at_home || ~le64(block + SHIFTED) & word_up_to(i))
         return false;
     uint64_t cluster = ~word_below(word_highest(at_home));
-    uint64_t occupied = quotient_plane(block, OCCUPIED) | UINT64_C(1) << i;
+    uint64_t occupied = le64(block + OCCUPIED) | UINT64_C(1) << i;
     unsigned runs =
-        word_ones(quotient_plane(before, OCCUPIED) & cluster) + word_ones(occupied & word_up_to(i));
+        word_ones(le64(before + OCCUPIED) & cluster) + word_ones(occupied & word_up_to(i));
     /* Beyond 64, and so out of reach, if the run lies in the block before. */
-    unsigned ahead = runs - word_ones(~quotient_plane(before, CONTINUED) & cluster) - 1;
-    unsigned head =
-        ahead < BLOCK_SLOTS ? quotient_select(~quotient_plane(block, CONTINUED), ahead) : 64;
+    unsigned ahead = runs - word_ones(~le64(before + CONTINUED) & cluster) - 1;
+    unsigned head = ahead < BLOCK_SLOTS ? quotient_select(~le64(block + CONTINUED), ahead) : 64;
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }

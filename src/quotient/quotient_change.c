@@ -22,8 +22,8 @@ static uint64_t quotient_cluster(const quotient_table *t, uint64_t quotient, uin
     *runs = !quotient_bit(t, OCCUPIED, quotient);
     for (uint64_t steps = 0; steps <= t->last + 1; steps++) {
         const uint8_t *at = quotient_block(t, block);
-        uint64_t at_home = ~quotient_plane(at, SHIFTED) & mask;
-        uint64_t occupied = quotient_plane(at, OCCUPIED) & mask;
+        uint64_t at_home = ~le64(at + SHIFTED) & mask;
+        uint64_t occupied = le64(at + OCCUPIED) & mask;
         if (at_home) {
             *runs += word_ones(occupied & ~word_below(word_highest(at_home)));
             return block * BLOCK_SLOTS + word_highest(at_home);
@@ -46,7 +46,7 @@ uint64_t tamis__quotient_run(const quotient_table *t, uint64_t quotient)
         return t->slots;
     uint64_t block = cluster / BLOCK_SLOTS, mask = ~word_below((unsigned)(cluster % BLOCK_SLOTS));
     for (uint64_t steps = 0; steps <= t->last + 1; steps++) {
-        uint64_t continued = quotient_plane(quotient_block(t, block), CONTINUED);
+        uint64_t continued = le64(quotient_block(t, block) + CONTINUED);
         uint64_t heads = ~continued & quotient_slots_of(t, block) & mask;
         if (runs <= word_ones(heads))
             return block * BLOCK_SLOTS + quotient_select(heads, (unsigned)runs - 1);
@@ -65,7 +65,7 @@ static uint64_t quotient_run_length(const quotient_table *t, uint64_t start)
         uint64_t slot = quotient_wrap(t, start + length), block = slot / BLOCK_SLOTS;
         unsigned i = (unsigned)(slot % BLOCK_SLOTS);
         uint64_t mask = quotient_slots_of(t, block) & ~word_below(i);
-        uint64_t ends = ~quotient_plane(quotient_block(t, block), CONTINUED) & mask;
+        uint64_t ends = ~le64(quotient_block(t, block) + CONTINUED) & mask;
         if (ends)
             return length + word_lowest(ends) - i;
         length += word_ones(mask);
@@ -116,7 +116,7 @@ uint64_t tamis__quotient_next_occupied(const quotient_table *t, uint64_t from)
     uint64_t mask = ~word_below((unsigned)(from % BLOCK_SLOTS));
 
     for (uint64_t block = from / BLOCK_SLOTS; block <= t->last; block++, mask = UINT64_MAX) {
-        uint64_t word = quotient_plane(quotient_block(t, block), OCCUPIED) & mask;
+        uint64_t word = le64(quotient_block(t, block) + OCCUPIED) & mask;
         word &= quotient_slots_of(t, block);
         if (word)
             return block * BLOCK_SLOTS + word_lowest(word);
@@ -129,7 +129,7 @@ uint64_t tamis__quotient_next_occupied(const quotient_table *t, uint64_t from)
 static void quotient_put_bit(const quotient_table *t, int which, uint64_t slot, bool bit)
 {
     uint8_t *block = quotient_block_of(t, slot);
-    uint64_t mask = UINT64_C(1) << slot % BLOCK_SLOTS, word = quotient_plane(block, which) & ~mask;
+    uint64_t mask = UINT64_C(1) << slot % BLOCK_SLOTS, word = le64(block + which) & ~mask;
 
     put_le64(block + which, bit ? word | mask : word);
 }
@@ -181,9 +181,9 @@ static void quotient_move_up(const quotient_table *t, uint64_t at, uint64_t empt
         unsigned from = is_here ? (unsigned)(at - first) : 0, to = (unsigned)(empty - first);
         if (from < to) {
             uint64_t mask = word_up_to(to) & ~word_up_to(from);
-            uint64_t continued = quotient_plane(block, CONTINUED);
+            uint64_t continued = le64(block + CONTINUED);
             put_le64(block + CONTINUED, (continued & ~mask) | (continued << 1 & mask));
-            put_le64(block + SHIFTED, quotient_plane(block, SHIFTED) | mask);
+            put_le64(block + SHIFTED, le64(block + SHIFTED) | mask);
             slide_up(block + REMAINDERS, from, to, t->width);
         }
         if (is_here)
@@ -204,7 +204,7 @@ static void quotient_move_down(const quotient_table *t, uint64_t at, uint64_t to
         unsigned from = at % BLOCK_SLOTS, top = (is_here ? to : last) % BLOCK_SLOTS;
         if (from < top) {
             uint64_t mask = word_below(top) & ~word_below(from);
-            uint64_t continued = quotient_plane(block, CONTINUED);
+            uint64_t continued = le64(block + CONTINUED);
             put_le64(block + CONTINUED, (continued & ~mask) | (continued >> 1 & mask));
             slide_down(block + REMAINDERS, from, top, t->width, 0);
         }

@@ -152,7 +152,7 @@ static size_t quotient_change_many(tamis *f, const uint64_t *keys, size_t n, boo
     size_t all, changed = 0;
     sorted_keys s;
 
-    if (!pays || !tamis__sorted_new(&s, f, n))
+    if (!pays || !tamis__sorted_new(&s, f, n, 0))
         return quotient_change_each(f, keys, n, removes);
     tamis__sorted_count(&s, &all, 0, keys, n);
     tamis__sorted_deal(&s, keys, n);

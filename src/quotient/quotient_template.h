@@ -33,7 +33,7 @@ static inline bool quotient_run_has(const quotient_table *t, uint64_t fingerprin
 {
     const uint8_t *block = quotient_block_of(t, start);
     unsigned from = (unsigned)(start % BLOCK_SLOTS);
-    unsigned n = word_lowest(~(quotient_plane(block, CONTINUED) >> from >> 1)) + 1;
+    unsigned n = word_lowest(~(le64(block + CONTINUED) >> from >> 1)) + 1;
 
     if (from + n >= BLOCK_SLOTS || start + n >= t->slots)
         return tamis__quotient_find(t, fingerprint).copies != 0;

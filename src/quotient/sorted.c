@@ -18,20 +18,21 @@ static unsigned sorted_bits(size_t n, uint64_t fingerprints)
     return bits;
 }
 
-/* In pieces of whole lines: hashes, starts, digits. */
-bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n)
+/* In pieces of whole lines. */
+bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, size_t extra)
 {
     uint64_t fingerprints = f->plan.slots << f->plan.width;
     unsigned bits = sorted_bits(n, fingerprints);
     size_t hashes = round_up(n * sizeof *s->hashes, LINE);
     size_t starts = round_up((((size_t)1 << bits) + 1) * sizeof *s->starts, LINE);
+    size_t digits = sizeof *s->digits << DIGIT;
 
     *s = (sorted_keys){ .salt = f->salt,
                         .fingerprints = fingerprints,
                         .bits = bits,
                         .range = fingerprints >> bits,
                         .is_narrow = !(fingerprints >> bits >> 32 || (uint64_t)n >> 32),
-                        .bytes = hashes + starts + (sizeof *s->digits << DIGIT) + LINE };
+                        .bytes = hashes + starts + digits + extra + LINE };
     s->block = tamis__scratch_new(f, s->bytes);
     if (!s->block)
         return false;
@@ -39,6 +40,7 @@ bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n)
     s->hashes = (uint64_t *)(void *)at;
     s->starts = (size_t *)(void *)(at + hashes);
     s->digits = (uint32_t *)(void *)(at + hashes + starts);
+    s->extra = at + hashes + starts + digits;
     return true;
 }
 
