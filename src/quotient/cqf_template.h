@@ -4,7 +4,6 @@
  * Adds that are many beside the table are sorted, and merged with what it holds. Removes are sorted
  * too, so that each finds in the cache what the one before has left there. Few of either go key by
  * key, a group of blocks ahead of the next. */
-#include <sched.h>
 
 #include "quotient/cqf_merge_template.h"
 #include "quotient/cqf_remove_template.h"
@@ -123,7 +122,7 @@ static tamis_status cqf_add_locked(cqf_position at, uint64_t room)
 
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
         while (__atomic_load_n(lock, __ATOMIC_RELAXED))
-            sched_yield();
+            tamis__yield();
     tamis_status status = cqf_add_one_at(at, room);
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
     return status;
