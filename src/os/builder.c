@@ -68,11 +68,6 @@ static uint64_t builder_held(const tamis_builder *b)
     return tamis__spill_held(&b->keys) + tamis__spill_held(&b->others);
 }
 
-static bool builder_goes_on(const tamis_builder *b, uint64_t done, uint64_t total)
-{
-    return !b->options.progress || b->options.progress(b->options.ctx, done, total);
-}
-
 static uint32_t builder_bits(uint64_t x)
 {
     return x ? 64 - (uint32_t)__builtin_clzll(x) : 0;
@@ -123,7 +118,7 @@ static tamis_status builder_run(make_work *w, unsigned workers)
     tamis_builder *b = w->m->host->ctx;
     tamis_status status = tamis__workers_run(w, workers, b->options.progress, b->options.ctx);
 
-    b->error = errno;
+    b->error = status == TAMIS_IO ? errno : 0;
     return status;
 }
 
@@ -141,7 +136,7 @@ static tamis_status builder_unload(make *m)
 
     if (!status && m->others.items)
         status = tamis__spill_to_file(&b->others);
-    b->error = errno;
+    b->error = status == TAMIS_IO ? errno : 0;
     m->keys = tamis__spill_list(&b->keys);
     if (m->others.starts)
         m->others = tamis__spill_list(&b->others);
@@ -194,7 +189,11 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
     tamis_builder *b = tamis__scratch_new(&stub, size);
     if (!b)
         return TAMIS_NOMEM;
-    *b = (tamis_builder){ .stub = stub, .spec = wanted, .options = options, .size = size };
+    memset(b, 0, sizeof *b);
+    b->stub = stub;
+    b->spec = wanted;
+    b->options = options;
+    b->size = size;
     builder_init(b);
     if (!builder_takes_items(b) && (wanted.keys || wanted.error > 0))
         status = builder_new_filter(b, &b->filter, &plan, 0);
@@ -213,8 +212,8 @@ void tamis_builder_free(tamis_builder *b)
     tamis__spill_close(&b->others);
     tamis_free(b->filter);
     pthread_mutex_destroy(&b->lock);
-    tamis stub = b->stub;
-    tamis__scratch_free(&stub, b, b->size);
+    const tamis_allocator a = b->stub.alloc;
+    a.free(a.ctx, b, b->size);
 }
 
 /* ---- Adding ------------------------------------------------------------ */
@@ -296,6 +295,7 @@ tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *exclud
 static tamis_status builder_add_list(const tamis_builder *b, tamis *f, const make_list *l,
                                      uint64_t *buffer)
 {
+    const tamis_build_options *o = &b->options;
     make_cursor c = { .end = 1 };
     tamis_status status = TAMIS_OK;
     const uint64_t *keys;
@@ -306,8 +306,9 @@ static tamis_status builder_add_list(const tamis_builder *b, tamis *f, const mak
         for (size_t at = 0, piece; at < n && !status; at += piece) {
             piece = n - at < b->keys.chunk ? n - at : b->keys.chunk;
             done += piece;
-            status = builder_goes_on(b, done, l->n) ? tamis_add_many(f, &added, keys + at, piece)
-                                                    : TAMIS_STOPPED;
+            status = o->progress && !o->progress(o->ctx, done, l->n)
+                         ? TAMIS_STOPPED
+                         : tamis_add_many(f, &added, keys + at, piece);
         }
     return c.has_failed ? TAMIS_IO : status;
 }
@@ -334,7 +335,7 @@ static tamis_status builder_add_all(tamis_builder *b, tamis **out)
     uint64_t *buffer = tamis__scratch_new(&b->stub, size);
     const make_list l = tamis__spill_list(&b->keys);
     status = buffer ? builder_add_list(b, f, &l, buffer) : TAMIS_NOMEM;
-    b->error = errno;
+    b->error = status == TAMIS_IO ? errno : 0;
     if (buffer)
         tamis__scratch_free(&b->stub, buffer, size);
     if (status)

@@ -118,7 +118,8 @@ static void run(wish *x, const make_list *l)
                     .has_groups = true,
                     .ctx = x };
 
-    assert_int_equal(tamis__make_run(&w), x->status);
+    tamis_status status = tamis__make_run(&w);
+    assert_int_equal(status, x->status);
 }
 
 static void parts_have_their_items(void **state)
