@@ -162,24 +162,28 @@ static double morton_bucket_rate(const morton_shape *s, const morton_flow *x, do
     return held > 0 ? hit * mean / held : 0;
 }
 
-/* What does not fit stays within reach, and where many keys come, more blocks are full than on
- * average: measured, as a share of marks, in filters of 10^6 keys. Small filters are one such
- * place.
- */
+/* What the model leaves out, as two terms whose form was chosen and whose factors were fitted to
+ * filters that were filled: tools/fit_morton fits them anew.
+ *
+ * UNEVEN: what does not fit stays within reach, and where many keys come, more blocks are full than
+ * on average. So more second buckets are marked than buckets are. Small filters are one such place.
+ *
+ * BACK_AGAIN: where both buckets and blocks are often full, which only rates above 5 % make worth
+ * while, more second buckets still are marked; perhaps of those that moved away and later back. The
+ * fit meets this term to a third. */
+static const double UNEVEN = 0.19, BACK_AGAIN = 4000;
+
+/* What these are factors of. */
 static double morton_uneven(const morton_flow *x)
 {
-    return 1 + 0.19 * x->full * x->full * x->blocks / (x->blocks + REACH);
+    return x->full * x->full * x->blocks / (x->blocks + REACH);
 }
 
-/* Where both buckets and blocks are often full, which only rates above 5 % make worth while, more
- * fingerprints than on average have a second bucket that is marked; perhaps those that moved away
- * and later back. A fit, form and factor, to one filter each of seven shapes of 4 to 8 bits with
- * 6000 blocks: it meets the term to a third. */
 static double morton_back_again(const morton_flow *x, double n)
 {
     double both = n > 0 ? x->tight / n * x->full : 0;
 
-    return fmin(1, 4000 * pow(both, 4) * x->blocks / (x->blocks + REACH));
+    return pow(both, 4) * x->blocks / (x->blocks + REACH);
 }
 
 /* P[a stranger is taken for one of n keys], where marks were clear before with this probability.
@@ -193,9 +197,10 @@ static double morton_stranger_rate(const morton_shape *s, const morton_flow *x, 
     double near = morton_bucket_rate(s, x, n / (x->blocks * s->buckets));
     double more = -expm1(BUCKET * log1p(-exp2(-(double)s->width))) - near;
     double away = n > 0 ? x->away / n : 0, tight = x->away > 0 ? x->tight / x->away : 0;
-    double marked = fmin(1, morton_uneven(x) * (1 - before * morton_clear_buckets(s, x)));
+    double uneven = 1 + UNEVEN * morton_uneven(x);
+    double marked = fmin(1, uneven * (1 - before * morton_clear_buckets(s, x)));
 
-    marked += morton_back_again(x, n) * (1 - marked);
+    marked += fmin(1, BACK_AGAIN * morton_back_again(x, n)) * (1 - marked);
     double twice = away * (1 - near - fmin(1, tight) * more);
     if (marked > 0)
         twice += (1 - away) * marked * (1 - near - fmin(1, x->left / marked) * more);
