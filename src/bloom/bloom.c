@@ -17,8 +17,6 @@
  * Payload: plan.slots = m bits in whole 64-bit words; what sticks out is zero. plan.hashes = k.
  *
  * Bloom: Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970. */
-#include <math.h>
-
 #define SCATTERED_ROWS(p) ((void)(p), UINT64_C(1))
 #include "bloom/scattered_template.h"
 

@@ -37,8 +37,8 @@ double tamis__rates_keys(double clear, double slots, double chance)
  * only shows in arrays this small. There the distribution of X is followed throw by throw. */
 enum { SMALL_SLOTS = 2048 };
 
-/* Weights below it are dropped. The others lie within 12 standard deviations of the mean; the
- * variance is at most 0.102 m, which is 15 slots squared. */
+/* Weights below it are dropped. The others lie within 12 standard deviations of the mean, and the
+ * deviation is at most sqrt(0.102 m), which is below 15 slots. */
 static const double NEGLIGIBLE_WEIGHT = 1e-30;
 
 enum { MOST_WEIGHTS = 384 };
@@ -64,7 +64,8 @@ static void rates_throw(rates_weights *w, int m)
         dropped++;
     w->first += dropped;
     w->n -= dropped;
-    memmove(w->p, w->p + dropped, (size_t)w->n * sizeof *w->p);
+    if (dropped)
+        memmove(w->p, w->p + dropped, (size_t)w->n * sizeof *w->p);
 }
 
 static double rates_small(int m, unsigned k, double throws)

@@ -2,6 +2,8 @@
  *
  * The includer defines SCATTERED_ROWS(p), how many rows of plan.slots bits a plan has: 1, or one
  * for each probe. */
+#include <math.h>
+
 #include "bloom/probes.h"
 
 static inline probes_shape scattered_shape(const tamis *f)
