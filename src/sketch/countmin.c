@@ -132,16 +132,13 @@ static uint64_t countmin_count(const tamis *f, uint64_t key)
 static tamis_status countmin_add(tamis *f, uint64_t key, uint64_t times)
 {
     bool sums = countmin_keeps_sums(f);
-    uint32_t to = sums ? 0 : countmin_sum((uint32_t)countmin_count(f, key), times);
+    uint32_t to = sums ? CEILING : countmin_sum((uint32_t)countmin_count(f, key), times);
     uint64_t x = hash_key(key, f->salt);
 
     for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        uint32_t *counter = &countmin_row(f, row)[scale64(x, f->plan.slots)];
-        uint32_t old = le32(counter);
-        if (sums)
-            put_le32(counter, countmin_sum(old, times));
-        else if (old < to)
-            put_le32(counter, to);
+        uint32_t *counter = &countmin_row(f, row)[scale64(x, f->plan.slots)], old = le32(counter);
+        if (old < to)
+            put_le32(counter, sums ? countmin_sum(old, times) : to);
         x = rows_next(x);
     }
     f->count += times;
@@ -163,12 +160,9 @@ typedef struct countmin_group {
 } countmin_group;
 
 /* Relaxed: countmin_add_concurrent() looks while others add. */
-static inline void countmin_look(countmin_group *g, const uint32_t *counters, uint32_t row,
-                                 size_t i)
+static inline void countmin_look(uint32_t *least, const uint32_t *counter)
 {
-    uint32_t counter = __atomic_load_n(&counters[g->at[row * g->size + i]], __ATOMIC_RELAXED);
-
-    g->least[i] = countmin_least(g->least[i], LE_SWAP32(counter));
+    *least = countmin_least(*least, LE_SWAP32(__atomic_load_n(counter, __ATOMIC_RELAXED)));
 }
 
 /* The compiler wants to know which before it starts. */
@@ -190,25 +184,27 @@ __attribute__((always_inline)) static inline void countmin_look_at_group(const t
     uint64_t x[GROUP_KEYS], w = f->plan.slots, salt = f->salt;
     uint32_t rows = f->plan.hashes;
 
-    for (g->size = GROUP_KEYS; g->size * rows > GROUP_COUNTERS;)
-        g->size /= 2;
+    g->size = rows <= 8 ? GROUP_KEYS : rows <= 16 ? 32 : rows <= 32 ? 16 : 8;
     size_t n = g->n = left < g->size ? left : g->size;
+    uint64_t *at = g->at;
     for (size_t i = 0; i < n; i++) {
         x[i] = hash_key(keys[i], salt);
-        g->at[i] = scale64(x[i], w);
+        at[i] = scale64(x[i], w);
         g->least[i] = CEILING;
-        countmin_fetch(&counters[g->at[i]], writes);
+        countmin_fetch(&counters[at[i]], writes);
     }
-    for (uint32_t row = 1; row < rows; row++)
+    for (uint32_t row = 1; row < rows; row++) {
+        const uint64_t *before = at;
+        at += g->size;
         for (size_t i = 0; i < n; i++) {
-            uint64_t *at = &g->at[row * g->size + i];
             x[i] = rows_next(x[i]);
-            *at = row * w + scale64(x[i], w);
-            countmin_fetch(&counters[*at], writes);
-            countmin_look(g, counters, row - 1, i);
+            at[i] = row * w + scale64(x[i], w);
+            countmin_fetch(&counters[at[i]], writes);
+            countmin_look(&g->least[i], &counters[before[i]]);
         }
+    }
     for (size_t i = 0; i < n; i++)
-        countmin_look(g, counters, rows - 1, i);
+        countmin_look(&g->least[i], &counters[at[i]]);
 }
 
 static void countmin_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
@@ -239,7 +235,7 @@ static size_t countmin_has_many(const tamis *f, uint64_t *hits, const uint64_t *
     return found;
 }
 
-/* One key after the other, as by add(): what one has raised, the next may meet. */
+/* One key after the other: what one has raised, the next may meet. */
 static void countmin_raise_group(tamis *f, const countmin_group *g)
 {
     uint32_t *counters = f->payload, rows = f->plan.hashes;

@@ -14,11 +14,8 @@
 
 static inline tamis_status spectral_add_at(tamis *f, const uint64_t *at, uint64_t times)
 {
-    if (!spectral_raise_nibbles(f, at, times)) {
-        if (tamis__spectral_entries_to_raise(f, at, times) > tamis__spectral_entries_free(f))
-            return TAMIS_FULL;
-        tamis__spectral_raise(f, at, times);
-    }
+    if (!spectral_raise_nibbles(f, at, times) && tamis__spectral_raise(f, at, times, NULL, 0))
+        return TAMIS_FULL;
     f->count += times;
     return TAMIS_OK;
 }

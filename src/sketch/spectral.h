@@ -159,10 +159,11 @@ static inline bool spectral_raise_nibbles(tamis *f, const uint64_t *at, uint64_t
     return true;
 }
 
-/* Entries that adding `times` to each counter will take. */
-uint64_t tamis__spectral_entries_to_raise(const tamis *f, const uint64_t *at, uint64_t times);
-/* Adds to each counter, where there is room; takes from each, where none is less. */
-void tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times);
+/* Adds to each counter of two lists, all of it or nothing: TAMIS_FULL. A list whose `times` is 0 is
+ * not read. */
+tamis_status tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times,
+                                   const uint64_t *also_at, uint64_t also_times);
+/* Takes from each counter; none is less. */
 void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times);
 
 /* Forced inline: gcc 12 takes a function that only prefetches for one that does nothing. */

@@ -162,16 +162,9 @@ static tamis_status spectral_rm_add_at(tamis *f, uint64_t h, const uint64_t *at,
         spectral_rm_find_second(second_at, f, h);
         second_times = spectral_sum(l.value, times);
     }
-    if (second_times || !spectral_raise_nibbles(f, at, times)) {
-        uint64_t more = tamis__spectral_entries_to_raise(f, at, times);
-        if (second_times)
-            more += tamis__spectral_entries_to_raise(f, second_at, second_times);
-        if (more > tamis__spectral_entries_free(f))
-            return TAMIS_FULL;
-        tamis__spectral_raise(f, at, times);
-        if (second_times)
-            tamis__spectral_raise(f, second_at, second_times);
-    }
+    if ((second_times || !spectral_raise_nibbles(f, at, times)) &&
+        tamis__spectral_raise(f, at, times, second_at, second_times))
+        return TAMIS_FULL;
     if (moves)
         spectral_rm_mark(f, h);
     f->count += times;

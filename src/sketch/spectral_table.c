@@ -45,41 +45,42 @@ static uint64_t spectral_home(const tamis *f, uint64_t tag)
     return scale64(mix64(tag), spectral_entries(f));
 }
 
-/* Where the entry of that tag is or would be. A table without an empty place, which only a damaged
- * view has, ends the search where it began. */
-static uint64_t spectral_find_entry(const tamis *f, uint64_t tag)
+/* Where the entry of that tag is or would be; *entry is 0 if there is none. A table without an
+ * empty place, which only a damaged view has, ends the search where it began. */
+static inline uint64_t spectral_find_entry(const tamis *f, uint64_t tag, uint64_t *entry)
 {
     uint64_t i = spectral_home(f, tag), n = spectral_entries(f);
 
     for (uint64_t steps = 0; steps < n; steps++, i = i + 1 == n ? 0 : i + 1) {
-        uint64_t entry = le64(spectral_entry_at(f, i));
-        if (entry == 0 || entry >> TAG_SHIFT == tag)
-            break;
+        *entry = le64(spectral_entry_at(f, i));
+        if (*entry == 0 || *entry >> TAG_SHIFT == tag)
+            return i;
     }
+    *entry = 0;
     return i;
 }
 
-/* 0 if there is none. */
 static uint64_t spectral_read_entry(const tamis *f, uint64_t tag)
 {
-    uint64_t entry = le64(spectral_entry_at(f, spectral_find_entry(f, tag)));
+    uint64_t entry;
 
-    return entry >> TAG_SHIFT == tag ? entry : 0;
+    spectral_find_entry(f, tag, &entry);
+    return entry;
 }
 
 static void spectral_put_entry(tamis *f, uint64_t tag, uint64_t digit_and_more)
 {
-    uint8_t *at = spectral_entry_at(f, spectral_find_entry(f, tag));
+    uint64_t old, i = spectral_find_entry(f, tag, &old);
 
-    if (le64(at) == 0)
+    if (old == 0)
         put_le64(f->payload, spectral_entries_used(f) + 1);
-    put_le64(at, tag << TAG_SHIFT | digit_and_more);
+    put_le64(spectral_entry_at(f, i), tag << TAG_SHIFT | digit_and_more);
 }
 
 /* Those behind it move back as far as they may: to the hole, unless their home is after it. */
 static void spectral_drop_entry(tamis *f, uint64_t tag)
 {
-    uint64_t hole = spectral_find_entry(f, tag), n = spectral_entries(f), entry;
+    uint64_t entry, hole = spectral_find_entry(f, tag, &entry), n = spectral_entries(f);
 
     for (uint64_t i = (hole + 1) % n; (entry = le64(spectral_entry_at(f, i))) != 0;
          i = (i + 1) % n) {
@@ -129,23 +130,31 @@ void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value)
         spectral_drop_entry(f, spectral_tag(i, d));
 }
 
-uint64_t tamis__spectral_entries_to_raise(const tamis *f, const uint64_t *at, uint64_t times)
+/* Adds to each counter if `change` is set. Returns how many entries that takes. */
+static uint64_t spectral_raise_each(tamis *f, const uint64_t *at, uint64_t times, bool change)
 {
     uint64_t more = 0;
 
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+    for (uint32_t i = 0; times && i < f->plan.hashes; i++) {
         uint64_t old = spectral_counter(f, at[i]), value = spectral_sum(old, times);
         more += tamis__spectral_entries_of(value) - tamis__spectral_entries_of(old);
+        if (change)
+            tamis__spectral_put(f, at[i], old, value);
     }
     return more;
 }
 
-void tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times)
+tamis_status tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times,
+                                   const uint64_t *also_at, uint64_t also_times)
 {
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        uint64_t old = spectral_counter(f, at[i]);
-        tamis__spectral_put(f, at[i], old, spectral_sum(old, times));
-    }
+    uint64_t more = spectral_raise_each(f, at, times, false) +
+                    spectral_raise_each(f, also_at, also_times, false);
+
+    if (more > tamis__spectral_entries_free(f))
+        return TAMIS_FULL;
+    spectral_raise_each(f, at, times, true);
+    spectral_raise_each(f, also_at, also_times, true);
+    return TAMIS_OK;
 }
 
 void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times)
@@ -189,10 +198,11 @@ static const char *spectral_verify_entry(const tamis *f, uint64_t i, uint64_t co
 {
     uint64_t entry = le64(spectral_entry_at(f, i)), tag = entry >> TAG_SHIFT, counter = tag >> 2;
     unsigned digit = tag & 3;
+    uint64_t found;
 
     if (counter >= counters || spectral_nibble(f, counter) != ESCAPE)
         return "a digit belongs to no counter";
-    if (spectral_find_entry(f, tag) != i)
+    if (spectral_find_entry(f, tag, &found) != i)
         return "a digit is where it is not found";
     if (!(entry & MORE) && !(entry & (MORE - 1)))
         return "a leading digit is 0";
