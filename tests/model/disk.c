@@ -171,7 +171,7 @@ static void run(world *w, int steps)
 
 static int steps(void)
 {
-    return is_sanitized() ? 200 : is_long_run() ? 20000 : 1500;
+    return (int)run_size(300, 60, 20000);
 }
 
 static void it_holds_what_a_multiset_holds(tamis_kind kind)

@@ -844,21 +844,23 @@ static void run(tamis_kind kind, uint64_t capacity, double fpr, uint64_t steps)
     end(&w);
 }
 
-static void behaves_as_a_set_at_every_small_capacity(tamis_kind kind)
+static void behaves_as_a_set_at_small_capacities(tamis_kind kind)
 {
     const double fprs[] = { 0.01, 0.5, 0.1, 0.001, 0.0001 };
 
-    for (uint64_t n = 0; n <= 300; n += is_slow(kind) ? 3 : 1)
-        run(kind, n, fprs[n % 5], 100 + 4 * n);
+    const uint64_t step = run_size(7, 17, 1), steps = run_size(2, 1, 8);
+
+    /* All around the first word, and then at some distance. */
+    for (uint64_t n = 0; n <= 300; n += n < 70 && !is_slow(kind) ? 1 : step)
+        run(kind, n, fprs[n % 5], 50 * steps + steps * n);
 }
 
-/* Most of the steps on the largest are left to the plain run. */
 static void behaves_as_a_set_at_large_capacities(tamis_kind kind)
 {
     const uint64_t keys = is_slow(kind) ? 5000 : 100000, rarity = is_slow(kind) ? 50 : 1;
 
-    run(kind, 1000, 0.01, 100000 / rarity);
-    run(kind, keys, 0.01, (is_sanitized() ? 60000 : 400000) / rarity);
+    run(kind, 1000, 0.01, run_size(20000, 5000, 400000) / rarity);
+    run(kind, keys, 0.01, run_size(60000, 10000, 1000000) / rarity);
 }
 
 /* ---- Multisets of fingerprints ----------------------------------------- */
@@ -892,11 +894,11 @@ static void run_multiset(const tamis_plan *plan, uint64_t steps, bool grows)
     end(&w);
 }
 
-/* Ten million operations in all; a tenth of them under sanitizers. */
+/* A million operations in all; twenty in the long run. */
 static void behaves_as_a_multiset(tamis_kind kind)
 {
     const uint64_t worlds = (MOST_WIDTH - LEAST_WIDTH + 1) * N_LOADS;
-    const uint64_t steps = (is_sanitized() ? 1000000 : 10000000) / worlds + 1;
+    const uint64_t steps = run_size(1000000, 250000, 20000000) / worlds + 1;
 
     for (unsigned width = LEAST_WIDTH; width <= MOST_WIDTH; width++)
         for (int l = 0; l < N_LOADS; l++) {
@@ -914,15 +916,14 @@ static void behaves_as_a_multiset_that_grows(tamis_kind kind)
         tamis_plan plan;
 
         assert_true(plan_multiset(&plan, kind, width, LOADS[width % N_LOADS], TAMIS_CAN_GROW));
-        run_multiset(&plan, is_sanitized() ? 5000 : 40000, true);
+        run_multiset(&plan, run_size(8000, 2000, 100000), true);
     }
 }
 
 int main(int argc, char **argv)
 {
     const law laws[] = {
-        { "behaves as a set, small", behaves_as_a_set_at_every_small_capacity,
-          .can = TAMIS_CAN_BUILD },
+        { "behaves as a set, small", behaves_as_a_set_at_small_capacities, .can = TAMIS_CAN_BUILD },
         { "behaves as a set, large", behaves_as_a_set_at_large_capacities, .can = TAMIS_CAN_BUILD },
         { "behaves as a multiset", behaves_as_a_multiset, .can = TAMIS_CAN_RESIZE },
         { "behaves as a multiset that grows", behaves_as_a_multiset_that_grows,

@@ -52,7 +52,7 @@ static tamis *filter_of_kind(tamis_kind kind, size_t n)
 static tamis *large_filter(tamis_kind kind)
 {
     bool by_keys = can(kind, TAMIS_CAN_EXCLUDE);
-    const tamis_spec spec = spec_of(kind, by_keys ? 3000000 : 0, by_keys ? 0 : 2600000);
+    const tamis_spec spec = spec_of(kind, by_keys ? 9000000 : 0, by_keys ? 0 : 2600000);
     tamis_plan plan;
 
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
