@@ -270,15 +270,16 @@ static uint32_t aleph_lengths(const tamis_plan *p)
 static const char *aleph_check_run(const runs_check *c, uint64_t end)
 {
     const uint32_t *lengths = c->ctx;
+    runs_table t = c->t;
     uint64_t least = 0;
 
     for (uint64_t i = c->i; i < end; i++) {
-        uint32_t x = runs_slot(c->t, i);
-        if (x == 0 || !(*lengths >> aleph_bits_of(x, c->t.width) & 1))
+        uint32_t x = runs_slot(t, i);
+        if (x == 0 || !(*lengths >> aleph_bits_of(x, t.width) & 1))
             return "a fingerprint has no length that it could have";
-        if (aleph_order_of(x, c->t.width) < least)
+        if (aleph_order_of(x, t.width) < least)
             return "a run is out of order";
-        least = aleph_order_of(x, c->t.width);
+        least = aleph_order_of(x, t.width);
     }
     return NULL;
 }

@@ -244,14 +244,15 @@ static bool cqf_is_code(runs_table t, const cqf_entry *e, uint32_t x)
 /* c->ctx: the keys counted so far. */
 static const char *cqf_check_run(const runs_check *c, uint64_t end)
 {
+    runs_table t = c->t;
     uint64_t least = 0, *copies = c->ctx;
 
     for (uint64_t i = c->i; i < end;) {
-        uint32_t x = runs_slot(c->t, i);
-        cqf_entry e = cqf_read_entry(c->t, i, end, x);
+        uint32_t x = runs_slot(t, i);
+        cqf_entry e = cqf_read_entry(t, i, end, x);
         if (x < least)
             return "a run is out of order";
-        if (!cqf_is_code(c->t, &e, x) || add_overflows(*copies, e.count, copies))
+        if ((e.count > 1 && !cqf_is_code(t, &e, x)) || add_overflows(*copies, e.count, copies))
             return "a count is written wrongly";
         least = (uint64_t)x + 1;
         i += e.slots;

@@ -112,46 +112,37 @@ static inline bool cqf_read_digits(runs_table t, uint64_t i, uint64_t n, uint32_
     return false;
 }
 
-/* The counter of x > 0, whose second slot, d, is lower: one copy if it has no end. */
-static inline cqf_entry cqf_read_counter(runs_table t, uint64_t i, uint64_t n, uint32_t x,
-                                         uint32_t d)
+/* The entry of x in slot i, if d in the next one is no higher remainder: one copy if a counter has
+ * no end among the n slots that are left of the run. */
+static cqf_entry cqf_read_count(runs_table t, uint64_t i, uint64_t n, uint32_t x, uint32_t d)
 {
-    unsigned skip = 1 + (d == 0), length;
+    unsigned skip = 1u + (x && d == 0), length;
     uint64_t v;
 
-    if (!cqf_read_digits(t, i + skip, n - skip, x, &v, &length))
+    if (d == x) {
+        unsigned copies = 2u + (x == 0 && n > 2 && runs_slot(t, i + 2) == 0);
+        return (cqf_entry){ i, copies, copies };
+    }
+    if (!cqf_read_digits(t, i + skip, n - skip, x, &v, &length) ||
+        (x == 0 && (length + 2 >= n || runs_slot(t, i + 2 + length) != 0)))
         return (cqf_entry){ i, 1, 1 };
-    return (cqf_entry){ i, v + cqf_counter_least(x), skip + length + 1 };
+    return (cqf_entry){ i, v + cqf_counter_least(x), skip + length + 1u + (x == 0) };
 }
 
-static inline cqf_entry cqf_read_zero(runs_table t, uint64_t i, uint64_t n, uint32_t d)
+/* The entry of x, which is in slot i of a run that ends before slot `end`. Most are one slot. */
+__attribute__((always_inline)) static inline cqf_entry cqf_read_entry(runs_table t, uint64_t i,
+                                                                      uint64_t end, uint32_t x)
 {
-    unsigned length;
-    uint64_t v;
+    uint32_t d = i + 1 < end ? runs_slot(t, i + 1) : 0;
 
-    if (d == 0)
-        return n > 2 && runs_slot(t, i + 2) == 0 ? (cqf_entry){ i, 3, 3 } : (cqf_entry){ i, 2, 2 };
-    if (!cqf_read_digits(t, i + 1, n - 1, 0, &v, &length) || length + 2 >= n ||
-        runs_slot(t, i + 2 + length) != 0)
+    if (i + 1 == end || (x && d > x))
         return (cqf_entry){ i, 1, 1 };
-    return (cqf_entry){ i, v + cqf_counter_least(0), length + 3 };
-}
-
-/* The entry of x, which is in slot i of a run that ends before slot `end`. */
-static inline cqf_entry cqf_read_entry(runs_table t, uint64_t i, uint64_t end, uint32_t x)
-{
-    if (i + 1 == end)
-        return (cqf_entry){ i, 1, 1 };
-    uint32_t d = runs_slot(t, i + 1);
-    if (x == 0)
-        return cqf_read_zero(t, i, end - i, d);
-    if (d > x)
-        return (cqf_entry){ i, 1, 1 };
-    return d == x ? (cqf_entry){ i, 2, 2 } : cqf_read_counter(t, i, end - i, x, d);
+    return cqf_read_count(t, i, end - i, x, d);
 }
 
 /* Where x is in the run, or belongs. */
-static inline cqf_entry cqf_find_entry(runs_table t, const runs_run *r, uint32_t x)
+__attribute__((always_inline)) static inline cqf_entry cqf_find_entry(runs_table t,
+                                                                      const runs_run *r, uint32_t x)
 {
     for (uint64_t i = r->start; i < r->end;) {
         uint32_t other = runs_slot(t, i);
@@ -185,7 +176,7 @@ typedef struct cqf_walk {
     uint64_t count;
 } cqf_walk;
 
-/* False: there is no more; it comes, whatever the bytes are. Most entries are one slot. */
+/* False: there is no more; it comes, whatever the bytes are. */
 static inline bool cqf_walk_on(cqf_walk *w)
 {
     if (w->i >= w->run.end) {

@@ -7,11 +7,6 @@
 
 /* ---- Search ------------------------------------------------------------ */
 
-static uint64_t quotient_next_block(const quotient_table *t, uint64_t block)
-{
-    return block < t->last ? block + 1 : 0;
-}
-
 /* Goes down, from the first block on to the last, to the start of the cluster, and counts the runs
  * from there to that of the quotient. If its block comes twice, the start lies above the quotient,
  * and the second time only what is above the start counts. */
@@ -51,7 +46,7 @@ uint64_t tamis__quotient_run(const quotient_table *t, uint64_t quotient)
         if (runs <= word_ones(heads))
             return block * BLOCK_SLOTS + quotient_select(heads, (unsigned)runs - 1);
         runs -= word_ones(heads);
-        block = quotient_next_block(t, block);
+        block = block < t->last ? block + 1 : 0;
         mask = UINT64_MAX;
     }
     return t->slots;
@@ -126,7 +121,7 @@ uint64_t tamis__quotient_next_occupied(const quotient_table *t, uint64_t from)
 
 /* ---- Slots ------------------------------------------------------------- */
 
-static void quotient_put_bit(const quotient_table *t, int which, uint64_t slot, bool bit)
+static inline void quotient_put_bit(const quotient_table *t, int which, uint64_t slot, bool bit)
 {
     uint8_t *block = quotient_block_of(t, slot);
     uint64_t mask = UINT64_C(1) << slot % BLOCK_SLOTS, word = le64(block + which) & ~mask;
@@ -135,8 +130,8 @@ static void quotient_put_bit(const quotient_table *t, int which, uint64_t slot, 
 }
 
 /* All of a slot but whether it is occupied, which is not about what lies there. */
-static void quotient_put_slot(const quotient_table *t, uint64_t slot, uint32_t remainder,
-                              bool continued, bool shifted)
+static inline void quotient_put_slot(const quotient_table *t, uint64_t slot, uint32_t remainder,
+                                     bool continued, bool shifted)
 {
     uint8_t *remainders = quotient_block_of(t, slot) + REMAINDERS;
 
@@ -163,7 +158,7 @@ static uint64_t quotient_next_empty(const quotient_table *t, uint64_t from)
 
     while (!(empty = ~quotient_used_slots(quotient_block(t, block)) & quotient_slots_of(t, block) &
                      mask)) {
-        block = quotient_next_block(t, block);
+        block = block < t->last ? block + 1 : 0;
         mask = UINT64_MAX;
     }
     return block * BLOCK_SLOTS + word_lowest(empty);

@@ -8,25 +8,17 @@
 /* Groups are small enough to be sorted in the first level of the cache. */
 enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, DIGIT = 11, LINE = 64 };
 
-/* No fingerprint is in two groups. */
-static unsigned sorted_bits(size_t n, uint64_t fingerprints)
+/* In pieces of whole lines. No fingerprint is in two groups. */
+bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, size_t extra)
 {
+    uint64_t fingerprints = f->plan.slots << f->plan.width;
     unsigned bits = 0;
 
     while (bits < MOST_GROUP_BITS && n >> bits > GROUP_KEYS && !(fingerprints >> bits & 1))
         bits++;
-    return bits;
-}
-
-/* In pieces of whole lines. */
-bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, size_t extra)
-{
-    uint64_t fingerprints = f->plan.slots << f->plan.width;
-    unsigned bits = sorted_bits(n, fingerprints);
     size_t hashes = round_up(n * sizeof *s->hashes, LINE);
     size_t starts = round_up((((size_t)1 << bits) + 1) * sizeof *s->starts, LINE);
     size_t digits = sizeof *s->digits << DIGIT;
-
     *s = (sorted_keys){ .salt = f->salt,
                         .fingerprints = fingerprints,
                         .bits = bits,
@@ -100,42 +92,41 @@ void tamis__sorted_deal(sorted_keys *s, const uint64_t *keys, size_t n)
 
 /* ---- One group --------------------------------------------------------- */
 
-static unsigned sorted_digit(uint32_t x, unsigned shift)
+/* One pass of a radix sort, by the DIGIT bits from `shift` on, which the compiler knows. */
+__attribute__((always_inline)) static inline void
+sorted_by_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift, uint32_t *ends)
 {
-    return x >> shift & ((1 << DIGIT) - 1);
-}
-
-/* One pass of a radix sort. */
-static void sorted_by_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift,
-                            uint32_t *ends)
-{
-    uint32_t at = 0;
+    uint32_t mask = (1 << DIGIT) - 1, at = 0;
 
     memset(ends, 0, sizeof *ends << DIGIT);
     for (size_t i = 0; i < n; i++)
-        ends[sorted_digit(from[i], shift)]++;
+        ends[from[i] >> shift & mask]++;
     for (unsigned d = 0; d < 1 << DIGIT; d++) {
         uint32_t here = ends[d];
         ends[d] = at;
         at += here;
     }
     for (size_t i = 0; i < n; i++)
-        to[ends[sorted_digit(from[i], shift)]++] = from[i];
+        to[ends[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Numbers go to and fro between their place in x, the first half of the memory for hashes, and the
+/* Numbers go to and fro between their place x, in the first half of the memory for hashes, and the
  * start of its second half. Returns where they end up. */
 static const uint32_t *sorted_narrow(const sorted_keys *s, uint32_t *x, size_t n)
 {
     uint32_t *y = (uint32_t *)(void *)s->hashes + s->starts[(size_t)1 << s->bits];
+    uint64_t highest = s->range - 1;
 
-    for (unsigned shift = 0; (s->range - 1) >> shift; shift += DIGIT) {
-        sorted_by_digit(y, x, n, shift, s->digits);
-        uint32_t *swap = x;
-        x = y;
-        y = swap;
-    }
-    return x;
+    if (!highest)
+        return x;
+    sorted_by_digit(y, x, n, 0, s->digits);
+    if (!(highest >> DIGIT))
+        return y;
+    sorted_by_digit(x, y, n, DIGIT, s->digits);
+    if (!(highest >> 2 * DIGIT))
+        return x;
+    sorted_by_digit(y, x, n, 2 * DIGIT, s->digits);
+    return y;
 }
 
 sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, bool ascending)
