@@ -14,15 +14,18 @@ static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
 
 static const double DEFAULT_FPR = 0.01, LOWEST_FPR = 0x1p-64, HIGHEST_FPR = 0.5;
 
+/* No public struct will ever be larger: a size above it is rubbish. */
+enum { MAX_STRUCT = 4096 };
+
 /* ---- Validity ---------------------------------------------------------- */
 
 bool tamis__struct_take(void *ours, size_t size, const void *theirs)
 {
+    const uint8_t *bytes = theirs;
     size_t given;
 
     memcpy(&given, theirs, sizeof given);
-    if (given < size ||
-        !bytes_are_zero((const uint8_t *)theirs + size, (const uint8_t *)theirs + given))
+    if (given < size || given > MAX_STRUCT || !bytes_are_zero(bytes + size, bytes + given))
         return false;
     memcpy(ours, theirs, size);
     return true;

@@ -437,7 +437,7 @@ static void plans_can_what_was_asked_for(void **state)
 /* A program that was compiled with another version of the struct. */
 static void other_sizes_of_the_spec_are_refused(void **state)
 {
-    const size_t sizes[] = { 0, 1, sizeof(tamis_spec) - 8, sizeof(tamis_spec) + 8, SIZE_MAX };
+    const size_t sizes[] = { 0, 1, sizeof(tamis_spec) - 8, 1 << 20, SIZE_MAX };
     tamis_plan plan = untouched_plan(), before = untouched_plan();
 
     (void)state;
@@ -450,6 +450,22 @@ static void other_sizes_of_the_spec_are_refused(void **state)
         assert_int_equal(tamis_plan_all(&plan, 1, &spec), 0);
         assert_memory_equal(&plan, &before, sizeof plan);
     }
+}
+
+/* A later version has more fields: they are fine as long as they ask for nothing. */
+static void later_specs_are_taken_if_they_ask_for_nothing_new(void **state)
+{
+    struct {
+        tamis_spec spec;
+        uint64_t later;
+    } s = { hashed_spec(10, 0.01, 0, TAMIS_RAW), 0 };
+    tamis_plan plan;
+
+    (void)state;
+    s.spec.size = sizeof s;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &s.spec), TAMIS_OK);
+    s.later = 1;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &s.spec), TAMIS_RANGE);
 }
 
 static void unknown_kinds_have_no_plan(void **state)
@@ -640,6 +656,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(abilities_are_asked_for),
         cmocka_unit_test(plans_can_what_was_asked_for),
         cmocka_unit_test(other_sizes_of_the_spec_are_refused),
+        cmocka_unit_test(later_specs_are_taken_if_they_ask_for_nothing_new),
         cmocka_unit_test(unknown_kinds_have_no_plan),
         cmocka_unit_test(hashers_are_checked),
         cmocka_unit_test(impossible_plans_are_refused),
