@@ -1,5 +1,5 @@
-/* kinds.c - the core alone: every kind is planned, made, asked, written and read, with memory of the
- * caller's and a small stack. Compiled by wasm.py for a machine without an operating system. */
+/* kinds.c - the core alone: every kind is planned, made, asked, written and read, with memory of
+ * the caller's and a small stack. Compiled by wasm.py for a machine without an operating system. */
 #include <stdlib.h>
 #include <string.h>
 
