@@ -1,8 +1,8 @@
 /* bench.c - every kind, every peer and the physical limit in one run.
  *
- * A trial is one subject at one size and rate. Its repetitions take turns through all workloads,
- * each beginning with the limits of the memory in a table of the subject's size: what disturbs the
- * machine for a while disturbs both, and the figure that counts is their ratio. */
+ * A trial is one subject at one size and rate. Each of its repetitions measures the limits of the
+ * memory, in a table of the subject's size, and then all workloads in turn. What disturbs the
+ * machine for a while disturbs both, so that their ratio is what counts. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "base/pages.h"
 #include "bench.h"
 #include "keys.h"
 #include "memory.h"
+#include "os/pages.h"
 #include "rows.h"
 #include "workloads.h"
 
@@ -39,7 +39,7 @@ typedef struct {
 /* ---- Files ------------------------------------------------------------- */
 
 static const char IMAGE_PATH[] = "tamis-bench.image", PAGES_PATH[] = "tamis-bench.pages";
-static char csv_draft[4096]; /* beside the CSV, which it replaces when it is complete */
+static char csv_draft[4096]; /* beside the CSV; replaces it when complete */
 
 static void remove_files(void)
 {
@@ -147,7 +147,7 @@ static const uint64_t *all_members(const bench_trial *t)
     return keys;
 }
 
-/* Members in use come from all over the set, in an order of their own. */
+/* Members to ask for are taken from the whole set, in another order. */
 static void draw_keys(bench_trial *t)
 {
     for (size_t i = 0; i < t->queries; i++) {
@@ -167,7 +167,7 @@ static void *make_full(const bench_trial *t)
     return self;
 }
 
-/* Not one may be lost, whatever the workloads ask for. */
+/* Every member must be found, also those that no workload asks for. */
 static void check_all_members(const bench_trial *t)
 {
     for (uint64_t from = 0; from < t->of.keys; from += t->queries) {
@@ -215,7 +215,7 @@ static void close_trial(bench_trial *t)
 
 /* ---- Space and rate ---------------------------------------------------- */
 
-/* As many strangers as give about 400 false positives: one in twenty off, at most. */
+/* Enough absent keys for about 400 false positives: the rate is then known to one in twenty. */
 static uint64_t strangers_needed(const bench_trial *t, const settings *set)
 {
     uint64_t enough = (uint64_t)(400 / t->of.fpr), most = set->quick ? 1 << 21 : 1 << 25;
@@ -287,7 +287,7 @@ static bool find_absurd(bool *due, const bench_series *series)
     return any;
 }
 
-/* What is too far apart to be reported gets as many repetitions again, twice. */
+/* If figures differ too much, the repetitions are done again, up to twice. */
 static void repeat(bench_trial *t, bench_series *series, const settings *set)
 {
     bool due[MAX_WORKLOADS];
@@ -414,7 +414,7 @@ static size_t cases_of(bench_case *cases, const settings *set)
     return n;
 }
 
-/* The exact have no rate: one is enough. */
+/* Exact structures have no rate: one case is enough. */
 static bool is_due(const bench_subject *s, const bench_case *c, const settings *set)
 {
     return !s->exact || c->fpr == EIGHT_BITS || set->fpr;
@@ -573,8 +573,8 @@ static FILE *open_draft(const char *path)
     return csv;
 }
 
-/* Peers that take their memory from malloc() get huge pages where tamis asks for them: structures
- * are compared, not allocators. The C library reads the wish when the program starts. */
+/* Peers that use malloc() get huge pages too, as tamis does: structures are compared, not
+ * allocators. The C library reads this setting when the program starts. */
 static void ask_for_huge_pages(char **argv)
 {
     if (!getenv("GLIBC_TUNABLES") && setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0) == 0)

@@ -4,7 +4,7 @@
  *   rows.c       medians, ratios and the CSV
  *   workloads.c  the named workloads
  *   memory.c     what the memory itself allows
- *   keys.h       members and strangers
+ *   keys.h       keys that are in the set, and absent ones
  *   tamis.c      every kind of this library as a subject
  *   peers/       other libraries as subjects, each built if it is installed */
 #ifndef BENCH_H
@@ -25,19 +25,19 @@ typedef struct bench_case {
     double load; /* of subjects with slots; 0: their own choice */
 } bench_case;
 
-/* A structure to measure. A function that is NULL is something it cannot do, and its rows say so.
- * Keys are 64-bit numbers that look random; who takes only small integers is `indexed`, and its
- * keys, members and strangers alike, are below BENCH_UNIVERSE times those of the case. */
+/* A structure to measure. What it cannot do is NULL, and its rows say so. Keys are 64-bit numbers
+ * that look random. If it takes only small integers it is `indexed`, and all keys, absent ones too,
+ * are below BENCH_UNIVERSE times the number of keys. */
 typedef struct bench_subject bench_subject;
 struct bench_subject {
     const char *name;    /* unique; of a peer: library-structure */
     const char *library; /* with its version */
     bool indexed;
-    bool exact; /* the rate asked for plays no part */
+    bool exact; /* the rate does not matter */
     bool slow;  /* lookups take microseconds: fewer of them will do */
 
-    /* The five of the contract. make() builds from all keys at once or, for n = 0, makes an empty
-     * one with room for c->keys; NULL if it cannot be had. has() sets bit i of `hits` as
+    /* Every subject has these five. make() builds from all keys at once or, for n = 0, makes an
+     * empty one with room for c->keys; NULL if it cannot. has() sets bit i of `hits` as
      * tamis_has_many() does and returns how many it set; it runs in several threads at a time. */
     void *(*make)(const bench_subject *s, const bench_case *c, const uint64_t *keys, size_t n);
     bool (*add)(void *self, const uint64_t *keys, size_t n);
@@ -45,7 +45,7 @@ struct bench_subject {
     size_t (*bytes)(const void *self);
     void (*drop)(void *self);
 
-    /* What only some have. */
+    /* Optional. */
     bool builds_at_once; /* make() takes keys */
     bool (*add_one)(void *self, uint64_t key);
     bool (*has_one)(const void *self, uint64_t key);

@@ -1,11 +1,11 @@
-/* clock.h - one stretch of work by two clocks. */
+/* clock.h - a piece of work, timed by two clocks. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
 #include <time.h>
 
-/* Nanoseconds: of this thread's work, which what else runs on the machine does not lengthen; and of
- * the wall, for work that waits or has several threads. */
+/* Nanoseconds. CPU time of this thread does not include other programs; wall time is for work that
+ * waits or has several threads. */
 typedef struct bench_time {
     double cpu, wall;
 } bench_time;

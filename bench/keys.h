@@ -1,4 +1,4 @@
-/* keys.h - members and strangers that never meet, made on the spot. */
+/* keys.h - members and absent keys, computed and all different. */
 #ifndef BENCH_KEYS_H
 #define BENCH_KEYS_H
 
@@ -17,8 +17,8 @@ static inline uint64_t bench_shuffle(uint64_t x, unsigned bits)
     return x ^ x >> (bits + 1) / 2;
 }
 
-/* The i-th of the numbers below n, shuffled: steps through a permutation of more numbers until one
- * is small enough, which keeps distinct ones apart. */
+/* The i-th of the numbers below n, shuffled: follows a permutation of more numbers until one is
+ * below n. Different i give different numbers. */
 static inline uint64_t bench_shuffle_below(uint64_t i, uint64_t n)
 {
     unsigned bits = n < 2 ? 1 : 64 - (unsigned)__builtin_clzll(n - 1);
@@ -30,7 +30,7 @@ static inline uint64_t bench_shuffle_below(uint64_t i, uint64_t n)
     return x;
 }
 
-/* Of even numbers members are made and strangers of odd ones: distinct numbers stay apart. */
+/* Members are made of even numbers, absent keys of odd ones, by a permutation. */
 static inline uint64_t bench_key(const bench_subject *s, const bench_case *c, uint64_t i, int odd)
 {
     if (s->indexed)

@@ -8,9 +8,9 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "base/pages.h"
 #include "bench.h"
 #include "clock.h"
+#include "os/pages.h"
 #include "threads.h"
 
 enum { MOST_AHEAD = 128, PAGE = 4096, COLD_PAGES = 200 };
@@ -82,7 +82,7 @@ bool bench_forget(const char *path)
     return done;
 }
 
-/* A file system that lives in memory keeps what it is told to forget. */
+/* A file system in memory does not drop pages. */
 static bool can_forget(const char *path)
 {
     uint8_t page[PAGE];
@@ -95,7 +95,7 @@ static bool can_forget(const char *path)
     return forgotten;
 }
 
-/* Bytes that differ, so that no file system stores them as a hole. */
+/* Different bytes, so that no file system stores them as a hole. */
 static void fill(line *lines, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -139,7 +139,7 @@ void bench_tables_free(bench_tables *t)
 
 /* ---- Walks ------------------------------------------------------------- */
 
-/* Who never looks at a sum need not read the lines: here it counts as looked at. */
+/* If the sum were not used, the compiler could leave out the reads. */
 static void use(uint64_t sum)
 {
     __asm__ volatile("" : : "r"(sum));
@@ -154,7 +154,7 @@ static void read_dependent(const table *t, const uint64_t *keys, size_t n)
 {
     uint64_t last = 0;
 
-    /* A bit of this line decides on the next. */
+    /* The address of the next line depends on a bit of this one. */
     for (size_t i = 0; i < n; i++)
         last = t->lines[line_of(t, keys[i] ^ (last & 1))].words[0];
     use(last);
@@ -186,7 +186,7 @@ static uint64_t fetch(const table *t, uint64_t key, int for_writing)
     return i;
 }
 
-/* How far ahead is best depends on the cache that the table is in: two distances are tried. */
+/* The best prefetch distance depends on the cache that the table is in: two are tried. */
 __attribute__((always_inline)) static inline void read_ahead(const table *t, const uint64_t *keys,
                                                              size_t n, size_t ahead)
 {
@@ -242,7 +242,7 @@ static void write_far(const table *t, const uint64_t *keys, size_t n)
 
 typedef void walk(const table *t, const uint64_t *keys, size_t n);
 
-/* As in the workloads, what fits in the cache is in it: the same walk goes before. */
+/* As in the workloads, what fits in the cache is in it: the same reads are done once before. */
 static double time_walk(walk *go, const table *t, const uint64_t *keys, size_t n)
 {
     go(t, keys, n);
@@ -293,7 +293,7 @@ bool bench_tables_have_file(const bench_tables *t)
     return t->path != NULL;
 }
 
-/* Pages of a file that the system has been told to forget, one at a time. */
+/* Reads pages of a file that are not in memory, one at a time. */
 static double time_cold_pages(const bench_tables *t, const uint64_t *keys, size_t n)
 {
     uint8_t page[PAGE];

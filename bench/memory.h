@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Constant, column of the CSV. Dependent: the next place is known once the line has come.
- * Independent: the processor overlaps what it can see. Prefetched: every line is asked for well
- * before it is used. On pages of 4 KiB, and on huge ones where the system grants them. */
+/* Constant, column of the CSV. Dependent: the next address is known only when the line has come.
+ * Independent: the processor overlaps reads. Prefetched: every line is asked for well before it is
+ * used. On pages of 4 KiB, and on huge ones if the system grants them. */
 #define BENCH_LIMITS(X)                               \
     X(READ_DEPENDENT_4K, read_dependent_4k)           \
     X(READ_DEPENDENT_HUGE, read_dependent_huge)       \
@@ -40,11 +40,11 @@ typedef struct bench_tables bench_tables;
  * there is no memory. */
 bench_tables *bench_tables_new(size_t size, size_t file_size, const char *path);
 void bench_tables_free(bench_tables *t);
-/* False if there is no file, or one that the system does not drop from memory. */
+/* False if there is no file, or if the system does not drop its pages from memory. */
 bool bench_tables_have_file(const bench_tables *t);
-/* Writes what is in memory of a file, then drops it from there. */
+/* Writes the pages of a file to disk and drops them from memory. */
 bool bench_forget(const char *path);
-/* ns per line of each limit, read at the places of these keys. */
+/* ns per line of each limit; the keys say which lines are read. */
 void bench_limits_measure(double *ns, const bench_tables *t, const uint64_t *keys, size_t n);
 
 #endif

@@ -61,7 +61,7 @@ static double median_limit(const bench_series *s, bench_limit limit)
     return figures(values, s->n).median;
 }
 
-/* Two threads on one free processor say nothing about the subject: then the limit does not scale
+/* Two threads on one free processor say nothing about the subject. Then the limit does not scale
  * either. */
 static bool lacks_processors(const bench_series *s, const bench_workload *w)
 {
@@ -138,7 +138,7 @@ void bench_machine_find(bench_machine *m, const char *commit)
 
 /* ---- Rows -------------------------------------------------------------- */
 
-/* What another program may take apart again. */
+/* Quoted if need be, so that other programs can read it. */
 static void put_text(FILE *csv, const char *text)
 {
     fputs(",\"", csv);
@@ -193,7 +193,7 @@ static void put_measured(FILE *csv, const bench_workload *w, const bench_series 
     put_figures(csv, bench_ratio(s, w));
 }
 
-/* Bits beyond the least that any filter of this rate can do with. */
+/* Bits beyond the least for a filter of this rate. */
 static double overhead(const bench_space *space)
 {
     return space->measured_fpr > 0 ? space->bits_per_key / -log2(space->measured_fpr) - 1 : NAN;

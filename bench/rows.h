@@ -34,14 +34,14 @@ typedef struct bench_figures {
 
 void bench_machine_find(bench_machine *m, const char *commit);
 
-/* The middle half of the repetitions differ by more than half of the median, or processors were
- * lacking: nothing to report. */
+/* The middle half of the repetitions differs by more than half of the median, or there were not
+ * enough free processors: no figure is reported. */
 bool bench_is_absurd(const bench_series *s, const bench_workload *w);
 bench_figures bench_ns(const bench_series *s, const bench_workload *w);
 bench_figures bench_ratio(const bench_series *s, const bench_workload *w);
 
 void bench_print_head(FILE *csv);
-/* A series without repetitions is one of a subject that cannot. */
+/* A series without repetitions means that the subject cannot do it. */
 void bench_print_row(FILE *csv, const bench_machine *m, const bench_trial *t,
                      const bench_space *space, const bench_workload *w, const bench_series *s);
 

@@ -1,5 +1,5 @@
-/* tamis.c - every kind of this library as a subject, by what it says that it can do. */
-#include "tamis.h"
+/* tamis.c - every kind of this library as a subject, by its abilities. */
+#include "tamis_file.h"
 
 #include <stdio.h>
 
@@ -7,10 +7,8 @@
 
 static bool plan(tamis_plan *p, const bench_subject *s, const bench_case *c)
 {
-    tamis_spec spec = { .keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
-                        .fpr = c->fpr,
-                        .load = c->load,
-                        .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
+                                 .fpr = c->fpr, .load = c->load, .hasher.hash = TAMIS_RAW);
 
     return tamis_plan_kind(p, (tamis_kind)s->kind, &spec) == TAMIS_OK;
 }
@@ -105,7 +103,7 @@ static bench_subject subject(tamis_kind kind)
         .kind = (int)kind,
         .indexed = can & TAMIS_IS_INDEXED,
         .exact = can & TAMIS_IS_EXACT,
-        .slow = can & TAMIS_CAN_REDUCE && !(can & TAMIS_CAN_ADD), /* it decodes */
+        .slow = can & TAMIS_CAN_CONVERT && !(can & TAMIS_CAN_ADD), /* it decodes */
         .builds_at_once = can & TAMIS_CAN_BUILD,
         .make = make,
         .add = can & TAMIS_CAN_ADD ? add : NULL,
@@ -126,7 +124,7 @@ size_t bench_tamis(bench_subject *subjects, size_t max)
 {
     size_t n = 0;
 
-    /* Kinds that need more than keys have no rival here. */
+    /* Kinds that need more than keys cannot be compared with others. */
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND && n < max;)
         if (tamis_kind_can(k) & TAMIS_CAN_BUILD)
             subjects[n++] = subject(k);

@@ -8,14 +8,14 @@
 #include "clock.h"
 
 typedef struct {
-    atomic_uint *missing; /* threads that have not come to the start */
+    atomic_uint *missing; /* threads that are not ready yet */
     void (*work)(void *ctx, unsigned i);
     void *ctx;
     unsigned i;
     double start, end, cpu;
 } worker;
 
-/* Left to itself, the system lets threads of a millisecond share a processor. */
+/* Otherwise the system would let short threads share a processor. */
 static void stay_on_processor(unsigned i)
 {
     cpu_set_t allowed, own;
@@ -32,7 +32,7 @@ static void stay_on_processor(unsigned i)
         }
 }
 
-/* Awake: who slept at the start would be woken late. */
+/* Does not sleep: a sleeping thread would start late. */
 static void wait_for_others(atomic_uint *missing)
 {
     atomic_fetch_sub(missing, 1);
@@ -53,7 +53,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* The threads read the clock themselves: who started them may be the last to be woken. */
+/* The threads read the clock themselves: the main thread may be the last to run again. */
 static bench_time total(const worker *workers, unsigned threads)
 {
     double first = workers[0].start, last = workers[0].end, cpu = workers[0].cpu;

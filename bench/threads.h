@@ -4,7 +4,8 @@
 
 #include "clock.h"
 
-/* Rounds: a thread that ends within a millisecond tells more of the scheduler than of its work. */
+/* Rounds: in a thread that ends within a millisecond, the scheduler would count more than the work.
+ */
 enum { BENCH_MAX_THREADS = 8, BENCH_ROUNDS = 8 };
 
 /* work(ctx, i) in thread i of `threads`: nanoseconds of all together by their own clocks, and from

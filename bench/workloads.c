@@ -13,14 +13,14 @@ static void must(const bench_trial *t, bool holds, const char *why)
 
 /* ---- Lookups ----------------------------------------------------------- */
 
-/* Each is timed the second time: what fits in the cache is in it. */
+/* Each is timed the second time, so that what fits in the cache is in it. */
 
 static size_t ask(const bench_trial *t, const uint64_t *keys, size_t n)
 {
     return t->subject->has(t->self, t->hits, keys, n);
 }
 
-/* The bits say what the number says. */
+/* The number of set bits must be the number returned. */
 static void check_hits(const bench_trial *t, size_t found, uint64_t wanted)
 {
     size_t set = 0;
@@ -47,14 +47,14 @@ static bench_time has(bench_trial *t, unsigned percent_present)
 {
     const uint64_t *keys = keys_with(t, percent_present);
 
-    /* A cache that holds what others have left takes a second pass to let it go. */
+    /* A second pass removes what other workloads left in the cache. */
     ask(t, keys, t->queries);
     ask(t, keys, t->queries);
     bench_time start = bench_start();
     size_t found = ask(t, keys, t->queries);
     bench_time time = bench_stop(start, t->queries);
     check_found(t, percent_present, found);
-    /* Of the mixed keys those at even places are members. */
+    /* Of the mixed keys, those with an even index are members. */
     check_hits(t, found,
                percent_present == 0     ? 0
                : percent_present == 100 ? ~UINT64_C(0)
@@ -211,9 +211,9 @@ static bool can_add_one(const bench_subject *s)
     return s->add_one != NULL;
 }
 
-/* Looked at first: what other workloads left in the cache is not what the limit finds there. What
- * was removed is added again: the next workload finds the subject as it was, but for marks by which
- * some kinds find more strangers. */
+/* Keys are looked up first, so that the cache holds the same as when the limit is measured. Removed
+ * keys are added again, so that the next workload finds the subject as it was. (Some kinds keep
+ * marks, and then find more absent keys.) */
 static bench_time take_out(bench_trial *t, unsigned how)
 {
     size_t n = t->queries < t->of.keys / 2 ? t->queries : t->of.keys / 2;
@@ -238,7 +238,7 @@ static bool can_remove(const bench_subject *s)
 
 enum { COLD_LOOKUPS = 200 };
 
-/* What the system has written it can forget, and read again when asked. */
+/* Pages that are written to disk can be dropped and read again. */
 static void forget(const bench_trial *t)
 {
     must(t, bench_forget(t->path), "its file cannot be dropped from memory");

@@ -10,12 +10,13 @@
 typedef struct bench_trial {
     const bench_subject *subject;
     bench_case of;
-    const uint64_t *all;                   /* of.keys members */
-    void *self;                            /* holds them */
-    uint64_t *members, *mixed, *strangers; /* `queries` of each; of `mixed` every other is in */
-    uint64_t *hits;                        /* room for the answers */
+    const uint64_t *all; /* of.keys members */
+    void *self;          /* holds them */
+    uint64_t *members, *mixed,
+        *strangers; /* `queries` of each; every other one of `mixed` is a member */
+    uint64_t *hits; /* room for the answers */
     size_t queries;
-    size_t found_strangers; /* what any way of asking must find */
+    size_t found_strangers; /* must be found, however they are asked for */
     const char *path;       /* of a file that may be written */
     bench_tables *tables;
 } bench_trial;

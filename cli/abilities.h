@@ -9,7 +9,7 @@ typedef struct ability {
     const char *name, *meaning;
 } ability;
 
-/* A row without name ends them. */
+/* Ends with a row without a name. */
 extern const ability abilities[];
 
 /* "add,remove" to flags; false if one is unknown. */

@@ -1,4 +1,4 @@
-/* alike.c - filters that should be of one make and are not. */
+/* alike.c - filters that should be alike and are not. */
 #include <string.h>
 
 #include "alike.h"

@@ -1,10 +1,10 @@
-/* alike.h - filters that should be of one make and are not. */
+/* alike.h - filters that should be alike and are not. */
 #ifndef TAMIS_CLI_ALIKE_H
 #define TAMIS_CLI_ALIKE_H
 
 #include "tamis.h"
 
-/* Whether bytes become the same keys in both; where those are placed does not matter. */
+/* Whether the same bytes become the same keys in both. */
 bool makes_same_keys(const tamis_hasher *a, const tamis_hasher *b);
 /* Says in what they differ, and ends the program. */
 _Noreturn void refuse_pair(const char *command, const char *first, const tamis_plan *a,

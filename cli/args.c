@@ -105,7 +105,7 @@ void args_refuse(const args *a, const char *why)
     die(CODE_USAGE, "%s: %s; see 'tamis help %s'", a->command->name, why, a->command->name);
 }
 
-/* getopt leaves the letter in optopt, or 0 if it has only seen an unknown word. */
+/* getopt leaves the letter in optopt; 0 means an unknown long option. */
 static _Noreturn void refuse_option(const args *a, int outcome)
 {
     const option_row *known = optopt ? row_of(a->command, optopt) : NULL;
@@ -286,6 +286,6 @@ void source_inputs(source *s, const args *a, char **names)
     if (s->format.value_field > 0 && s->format.field == 0)
         s->format.field = 1;
     if (s->has_delim && s->format.field == 0)
-        args_refuse(a, "--delim says nothing without --field");
+        args_refuse(a, "--delim means nothing without --field");
     s->names = names[0] ? names : standard_input;
 }

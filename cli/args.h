@@ -9,8 +9,8 @@
 #include "pipeline.h"
 
 typedef struct option_row {
-    int letter;           /* from LETTERLESS on: there is a long name only */
-    const char *name;     /* NULL in the row that ends them */
+    int letter;           /* from LETTERLESS on: the option has only its long name */
+    const char *name;     /* NULL in the last row */
     const char *argument; /* NULL: takes none */
     const char *help;
 } option_row;
@@ -24,7 +24,7 @@ typedef struct command {
     const char *operands;         /* as in the usage line */
     const char *summary;          /* one line */
     const char *about;            /* paragraphs */
-    const option_row *options[4]; /* tables; NULL ends them */
+    const option_row *options[4]; /* tables; NULL follows the last */
     const char *when_ok;          /* exit code 0 */
     const char *when_nothing;     /* exit code 1; NULL: never */
     const char *example;          /* lines for a shell */
@@ -41,9 +41,9 @@ struct args {
 
 void help_print(const command *c);
 
-/* The letter of the next option, or -1; --help is answered here, and what is no option refused. */
+/* The letter of the next option, or -1. Answers --help, and refuses unknown options. */
 int args_next(args *a);
-/* What is left after the options, ended by NULL; at least `min` of them and at most `max`. */
+/* The operands, `min` to `max` of them; NULL follows the last. */
 char **args_operands(const args *a, size_t min, size_t max, const char *what);
 _Noreturn void args_refuse(const args *a, const char *why);
 

@@ -1,7 +1,8 @@
 /* buffer.c - bytes that grow.
  *
- * Large blocks of the C library are mappings of their own, which realloc() moves without copying,
- * and whose untouched end takes no memory: one array can hold all keys of a large input. */
+ * One array can hold all keys of a large input: the C library gives large blocks mappings of their
+ * own. realloc() moves these without copying, and the part that was never touched takes no memory.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

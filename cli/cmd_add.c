@@ -35,7 +35,7 @@ static int run(args *a)
     path = operands[0];
 
     if (memory && absent_only)
-        args_refuse(a, "--absent and --memory exclude each other");
+        args_refuse(a, "--absent and --memory cannot be used together");
     if (memory) {
         disk_add(path, memory, &s);
         return CODE_OK;
@@ -59,12 +59,14 @@ const command cmd_add = {
         "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"
         "the keys or none. Other runs of add and remove on it wait until this one ends.\n"
         "\n"
-        "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
-        "memory and are merged into a new file whenever they fill it, and at the end. Whatever\n"
-        "happens, the file is whole, and holds the keys that were merged before.\n"
+        "With --memory, the filter may be larger than memory, if its kind can resize. Keys wait\n"
+        "in memory. Whenever they fill it, and at the end, they are merged into a new file.\n"
+        "Whatever happens, the file is whole and holds all keys that were merged before.\n"
         "\n"
-        "With --absent, repeated keys take no room in filters that count or remove, but do not\n"
-        "remove from those: a key that was taken for another would go with that one.",
+        "With --absent, a key that the filter already finds is not added again, so that repeated\n"
+        "keys take no room in filters that count or remove. Do not remove keys from such a\n"
+        "filter: a key may have been found only by mistake, in place of another, and removing\n"
+        "that other key would remove both.",
     .options = { own_options, disk_options, key_options },
     .when_ok = "the keys were added",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"

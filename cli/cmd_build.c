@@ -70,7 +70,7 @@ static bool is_indexed(tamis_kind kind)
     return (tamis_kind_can(kind) & TAMIS_IS_INDEXED) != 0;
 }
 
-static void settle_hash(request *r)
+static void choose_hash(request *r)
 {
     tamis_hasher *hasher = &r->wish.spec.hasher;
 
@@ -82,7 +82,7 @@ static void settle_hash(request *r)
     r->source.format.hasher = *hasher;
 }
 
-/* A slip of the hand must not cost a list of keys. */
+/* A typing error must not cost a list of keys. */
 static void spare_inputs(const request *r)
 {
     struct stat out, in;
@@ -103,26 +103,27 @@ static tamis_kind kind_that(unsigned can)
     return kind;
 }
 
-/* An option and the ability that it is for come together, or neither does. */
-static void settle_pair(request *r, bool is_given, unsigned bit, const char *option)
+/* An option and the ability that it is for: both or neither. */
+static void need_both(request *r, bool is_given, unsigned bit, const char *option)
 {
     if (is_given && !r->kind)
         r->kind = kind_that(bit);
     bool can = (tamis_kind_can(r->kind) & bit) != 0;
     if (is_given && !can)
-        die(CODE_USAGE, "build: %s filters have no use for %s; 'tamis kinds' tells what each can",
+        die(CODE_USAGE,
+            "build: %s filters have no use for %s; 'tamis kinds' tells what each can do",
             tamis_kind_name(r->kind), option);
     if (can && !is_given)
         die(CODE_USAGE, "build: %s filters need more than keys: give %s", tamis_kind_name(r->kind),
             option);
 }
 
-static void settle_beside(request *r)
+static void check_extras(request *r)
 {
-    settle_pair(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
-    settle_pair(r, r->universe != NULL, TAMIS_CAN_SPLIT, "--universe FILE");
+    need_both(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
+    need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
     if (r->wish.spec.value_bits && !r->source.format.value_field)
-        die(CODE_USAGE, "build: --value-bits says nothing without --values-field");
+        die(CODE_USAGE, "build: --value-bits means nothing without --values-field");
 }
 
 static void read_options(request *r, args *a)
@@ -135,8 +136,8 @@ static void read_options(request *r, args *a)
         args_refuse(a, "give -o FILE; a filter is saved to a file, not to standard output");
     store_check_target(r->out);
     spare_inputs(r);
-    settle_beside(r);
-    settle_hash(r);
+    check_extras(r);
+    choose_hash(r);
 }
 
 /* ---- Choosing a kind --------------------------------------------------- */
@@ -157,7 +158,7 @@ static _Noreturn void refuse_plan(const request *r, uint64_t keys)
         who, what);
 }
 
-/* Indexed kinds are left out: whether keys are small integers is for the user to say. */
+/* Indexed kinds are left out: only the user knows whether keys are small integers. */
 static tamis_kind find_smallest(const tamis_spec *spec)
 {
     size_t n = tamis_plan_all(NULL, 0, spec);
@@ -174,7 +175,7 @@ static tamis_kind find_smallest(const tamis_spec *spec)
     return kind;
 }
 
-/* Kinds compare much the same whatever the number of keys. */
+/* Which kind is best hardly depends on the number of keys. */
 enum { TYPICAL_KEYS = 1000000 };
 
 static tamis_kind choose_kind(const request *r)
@@ -201,7 +202,7 @@ static void say_choice(const tamis_plan *plan)
 
 /* ---- Building ---------------------------------------------------------- */
 
-/* What the program takes besides the builder: itself, and what each thread reads and hashes. */
+/* Memory besides the builder: the program, and what each thread reads and hashes. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, BUILDER_BYTES = 4 << 20 };
 
 static uint64_t memory_for_builder(const request *r)
@@ -233,11 +234,9 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 
 static tamis_builder *start(request *r)
 {
-    tamis_build_options options = { .memory = memory_for_builder(r),
-                                    .threads = r->source.threads,
-                                    .dir = r->tmp,
-                                    .progress = store_progress,
-                                    .ctx = &r->keys };
+    const tamis_build_options options =
+        TAMIS_BUILD_OPTIONS(.memory = memory_for_builder(r), .threads = r->source.threads,
+                            .dir = r->tmp, .progress = store_progress, .ctx = &r->keys);
     tamis_builder *b;
     tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
 
@@ -246,7 +245,7 @@ static tamis_builder *start(request *r)
     return b;
 }
 
-/* The filter is in memory in any case, and can tell how full it is. */
+/* The filter is in memory anyway, and can tell how full it is. */
 static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *plan)
 {
     tamis *f;
@@ -262,19 +261,6 @@ static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *p
     return TAMIS_OK;
 }
 
-static tamis_status save_solved(const request *r, tamis_builder *b, tamis_plan *plan)
-{
-    tamis *f;
-    tamis_status status = store_build(b, r->out);
-
-    if (status)
-        return status;
-    f = store_map(r->out);
-    *plan = *tamis_plan_of(f);
-    tamis_free(f);
-    return TAMIS_OK;
-}
-
 static void fill(request *r, tamis_builder *b)
 {
     char *universe[] = { r->universe, NULL };
@@ -284,25 +270,25 @@ static void fill(request *r, tamis_builder *b)
     if (!r->universe)
         return;
     others.names = universe;
-    r->keys += fill_others(b, r->out, &others);
+    r->keys += fill_excluded(b, r->out, &others);
 }
 
 static int run(args *a)
 {
-    request r = { 0 };
+    request r = { .wish.spec = TAMIS_SPEC() };
     tamis_plan plan;
 
     read_options(&r, a);
     bool is_chosen = !r.kind;
     if (is_chosen)
         r.kind = choose_kind(&r);
-    /* So that a line can be blamed. */
+    /* A message can then name the line. */
     if (is_indexed(r.kind))
         r.source.format.below = r.wish.spec.keys;
     tamis_builder *b = start(&r);
     fill(&r, b);
     bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
-    tamis_status status = (adds ? save_added : save_solved)(&r, b, &plan);
+    tamis_status status = adds ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
     if (status)
         refuse(&r, status, r.keys);
     tamis_builder_free(b);
@@ -318,7 +304,7 @@ static const option_row options[] = {
     { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)" },
     { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
     { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
-    { OPTION_UNIVERSE, "universe", "FILE", "the other keys there are, one per line" },
+    { OPTION_UNIVERSE, "universe", "FILE", "keys that must not be found, one per line" },
     { 0 },
 };
 
@@ -330,38 +316,39 @@ const command cmd_build = {
         "Reads keys from the INPUTs, or from standard input, and saves a filter of them to\n"
         "FILE. A key is a line, byte for byte, without its end.\n"
         "\n"
-        "Without --keys, the keys are hashed and counted first, and take 8 bytes each, 16 with\n"
-        "a value. With it, kinds that can add take them as they come; more keys than announced\n"
-        "raise the false positive rate, with a warning, or end the command if the kind has a\n"
-        "fixed capacity and was not told to --grow. In kinds that count, a key that comes again\n"
-        "is counted, but cuckoo and Morton filters take it once. Other kinds see all keys\n"
-        "first, and make room for as many as there are.\n"
-        "Without --kind, one is chosen and named on standard error.\n"
+        "Without --keys, the keys are hashed and counted first. They take 8 bytes each, or 16\n"
+        "with a value. With --keys, kinds that can add take each key as it comes. If more keys\n"
+        "come than announced, the false positive rate rises and a warning says so. A kind with a\n"
+        "fixed capacity ends the command instead, unless --grow was given. Kinds that cannot add\n"
+        "see all keys first, and make room for as many as there are.\n"
+        "In kinds that count, a repeated key is counted again; cuckoo and Morton filters take it\n"
+        "once. Without --kind, one is chosen and named on standard error.\n"
         "\n"
-        "With --memory, the program never takes more than that: keys that do not fit wait in a\n"
-        "file without a name, gone when the program ends. Kinds that can add need the size of\n"
-        "the filter and a little more; others what it takes to solve a part of it, of at most\n"
-        "17 million keys, and never have the whole filter in memory. Kinds that can get take 48\n"
-        "bytes for each key of a part; kinds that can split, the filter and 48 bytes for each\n"
-        "member and each other key that passes as one at first.\n"
+        "With --memory, the program takes no more than that. Keys that do not fit wait in a file\n"
+        "without a name, which is gone when the program ends. Kinds that can add need the size of\n"
+        "the filter and a little more. Other kinds never have the whole filter in memory: they\n"
+        "need what it takes to solve a part of at most 17 million keys. That is 48 bytes for each\n"
+        "key of a part in kinds that can get. Kinds that can exclude need the filter, and 48\n"
+        "bytes for each key and for each other key that passes the first test.\n"
         "\n"
-        "Sketches count in memory that does not depend on the number of keys: with --error E, a\n"
-        "count is never too low, and too high by more than E times the number of all keys, with\n"
-        "repeats, with the probability --fpr at most. Without it they are made for --keys\n"
-        "different keys, as other kinds are.\n"
+        "Sketches count in memory that does not depend on the number of keys. With --error E, a\n"
+        "count is never too low. It is too high by more than E times the number of all keys,\n"
+        "repeated ones included, with the probability --fpr at most. Without --error, a sketch is\n"
+        "made for --keys different keys, as other kinds are.\n"
         "\n"
-        "Kinds that can get hold a value for each key: with --values-field 2, a line is a key,\n"
-        "a TAB and an integer below 2^32, or what --field and --delim say. Columns are counted\n"
-        "from 1; the key is the first one unless --field names another. Without --value-bits,\n"
-        "values have as many bits as the largest needs. Kinds that can split answer without\n"
-        "error for all keys in the --universe: the INPUTs list the members, and what stands\n"
-        "in both is a member.\n"
+        "Kinds that can get hold a value for each key. With --values-field 2, a line is a key, a\n"
+        "TAB and an integer below 2^32. Columns are counted from 1. The key is the first column\n"
+        "unless --field names another, and --delim changes the TAB. Without --value-bits, values\n"
+        "have as many bits as the largest one needs.\n"
         "\n"
-        "The hash is stored in the file. 'fast' is for keys from trusted hands; 'keyed' draws\n"
-        "a secret, so that outsiders cannot choose keys that collide: the file is then\n"
-        "private. 'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x.\n"
-        "The same keys and options give the same file on every machine and with any number\n"
-        "of threads, unless the hash is keyed.",
+        "Kinds that can exclude never take a key of the --universe for one of their own. The\n"
+        "INPUTs list their own keys. A key in both lists is one of their own.\n"
+        "\n"
+        "The hash is stored in the file. 'fast' is for keys from people you trust. 'keyed' draws\n"
+        "a secret, so that outsiders cannot choose keys that collide; the file is then private.\n"
+        "'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x. The same keys\n"
+        "and options give the same file on every machine and with any number of threads, unless\n"
+        "the hash is keyed.",
     .options = { options, spec_options, key_options },
     .when_ok = "the filter was saved",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -p 0.001 -o colours.tamis",

@@ -64,9 +64,9 @@ const command cmd_count = {
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "print how often each line was added to a filter",
     .about =
-        "Reads lines from the INPUTs, or from standard input, and prints each after the number\n"
-        "of times its key was added to the filter in FILE, and a TAB. The number is never too\n"
-        "small. Kinds that do not count answer 1 or 0.",
+        "Reads lines from the INPUTs, or from standard input. Before each line it prints how\n"
+        "often its key was added to the filter in FILE, and a TAB. The number is never too small.\n"
+        "Kinds that do not count answer 1 or 0.",
     .options = { key_options },
     .when_ok = "a line had a count above 0",
     .when_nothing = "all counts were 0",

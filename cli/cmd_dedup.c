@@ -9,15 +9,15 @@
 #include "number.h"
 #include "output.h"
 
-/* A window of time is that of the interval at hand and of seven before it, a filter each. */
+/* A window of time has a filter for the current interval and one for each of the seven before. */
 enum { INTERVALS = 7 };
 
 typedef struct dedup {
     tamis_spec spec;
     tamis_kind kind;
-    uint64_t window;   /* latest lines to look at; 0: all */
+    uint64_t window;   /* how many of the latest lines count; 0: all */
     uint64_t interval; /* in nanoseconds; 0: no window of time */
-    uint64_t begun;    /* when the one at hand began */
+    uint64_t begun;    /* when the current interval began */
     uint64_t held;     /* different lines that came in it */
     bool refreshes;    /* what is found is added again, so that it stays */
     bool fixed, counting;
@@ -50,7 +50,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The next interval is likely to be as the last one. */
+/* The next interval is planned for as many lines as the last one had. */
 static void begin_interval(dedup *d)
 {
     if (d->n_seen > INTERVALS)
@@ -61,7 +61,7 @@ static void begin_interval(dedup *d)
     d->held = 0;
 }
 
-/* After a long pause, no more intervals than make everything forgotten. */
+/* After a long pause, INTERVALS + 1 new intervals are enough to forget everything. */
 static void follow_the_clock(dedup *d)
 {
     uint64_t passed = d->interval ? (now() - d->begun) / d->interval : 0;
@@ -101,8 +101,8 @@ static bool is_new(dedup *d, uint64_t key)
     return !seen;
 }
 
-/* What a batch leaves in job.out: this, then the keys, then where the lines start in job.text, and
- * where the last one ends. */
+/* What a batch leaves in job.out: this struct, then the keys, then the offsets of its lines in
+ * job.text and the offset where the last one ends. */
 typedef struct kept {
     size_t n;
     uint64_t keyless[BATCH_LINES / 64];
@@ -123,7 +123,7 @@ static void keep_batch(void *ctx, job *j)
     buffer_append(&j->out, start, (b->n + 1) * sizeof *start);
 }
 
-/* Asks for the lines of memory that is_new() will read: all at once, not one after the other. */
+/* Brings the memory that is_new() will read into the cache, for all keys at once. */
 static void warm(const dedup *d, const uint64_t *keys, size_t n)
 {
     uint64_t hits[BATCH_LINES / 64];
@@ -132,7 +132,7 @@ static void warm(const dedup *d, const uint64_t *keys, size_t n)
         tamis_has_many(d->seen[i], hits, keys, n);
 }
 
-/* Lines without the key stay. Neighbours go out together: they stand together in the text. */
+/* Lines without a key stay. Consecutive lines are written together. */
 static void sift(dedup *d, const job *j, const kept *k, const uint64_t *keys, const size_t *start)
 {
     size_t first = 0;
@@ -247,7 +247,7 @@ static void warn_if_crowded(const dedup *d)
 
 static int run(args *a)
 {
-    dedup d = { .kind = TAMIS_SCALABLE, .spec = { .keys = 1000000, .fpr = 1e-6 } };
+    dedup d = { .kind = TAMIS_SCALABLE, .spec = TAMIS_SPEC(.keys = 1000000, .fpr = 1e-6) };
     pipeline p = { .take_batch = keep_batch, .finish_chunk = finish_chunk, .ctx = &d };
     source s;
 
@@ -255,7 +255,7 @@ static int run(args *a)
     while (args_next(a) != -1)
         take_option(&d, &s, a);
     if (d.fixed && d.refreshes)
-        args_refuse(a, "--fixed and --window exclude each other: a window of lines is fixed");
+        args_refuse(a, "--fixed and --window cannot be used together: a window of lines is fixed");
     source_inputs(&s, a, args_operands(a, 0, SIZE_MAX, NULL));
     s.format.hasher = d.spec.hasher;
     begin(&d);
@@ -273,16 +273,18 @@ const command cmd_dedup = {
     .summary = "drop lines that came before",
     .about =
         "Reads lines from the INPUTs, or from standard input, and prints those whose key did not\n"
-        "come before, in order. What came is kept as a filter, a few bytes for each different\n"
-        "line however long it is; so a new line is taken for an old one, and dropped, at the\n"
-        "rate of -p. A repeated line is never printed.\n"
+        "come before, in order. A filter remembers what came, in a few bytes for each different\n"
+        "line however long it is. A repeated line is never printed. A new line is taken for an\n"
+        "old one, and dropped, at the rate -p.\n"
         "\n"
-        "The filter grows with the number of different lines. With --fixed it does not: of more\n"
-        "than -n, more are dropped by mistake, which is said at the end. With --window it\n"
-        "forgets: a line is dropped if its key came among the latest N lines, or in that time,\n"
-        "and is printed again after 8/7 of it: so many lines with a key that is new by then,\n"
-        "rounded up to a multiple of eight, or so much time. M is a million, m are minutes. In\n"
-        "a window of time, -n lines are expected, and more may come.",
+        "The filter grows with the number of different lines. With --fixed it does not: if more\n"
+        "than -n lines come, more are dropped by mistake, and a message at the end says so.\n"
+        "\n"
+        "With --window, the filter forgets. A line is dropped if its key came among the latest N\n"
+        "lines, or within that time. It is printed again after 8/7 of the window at the latest:\n"
+        "after that much time, or after that many lines with new keys, rounded up to a multiple\n"
+        "of eight. M is a million, m stands for minutes. With a window of time, -n is the number\n"
+        "of lines expected, and more may come.",
     .options = { options, key_options },
     .when_ok = "all lines were read",
     .example = "  printf '%s\\n' red green red | tamis dedup",

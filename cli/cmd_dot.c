@@ -38,14 +38,14 @@ const command cmd_dot = {
     .operands = "FILE FILE",
     .summary = "multiply two multisets",
     .about =
-        "Prints the sum, over all keys, of how often each was added to the one filter times how\n"
-        "often to the other: of sets, the number of keys in both. It is never too small, and\n"
-        "2^64 - 1 stands for whatever is more. The files must be of the same kind, hash and\n"
-        "seed, and built with the same --keys and --fpr; 'tamis resize' does not matter.\n"
-        "Sketches have to be built with --can dot.",
+        "Prints the sum, over all keys, of the count in the first filter times the count in the\n"
+        "second. For sets, that is the number of keys in both. The sum is never too small, and\n"
+        "2^64 - 1 means that it is at least that. The files must have the same kind, hash and\n"
+        "seed, and be built with the same --keys and --fpr; 'tamis resize' does not matter.\n"
+        "Sketches must be built with --can dot.",
     .options = { NULL },
-    .when_ok = "they have a key in common",
-    .when_nothing = "they have none",
+    .when_ok = "the filters have a key in common",
+    .when_nothing = "they have no key in common",
     .example = "  seq 1 600 | tamis build -k cqf -n 1000 -o low.tamis\n"
                "  seq 401 1000 | tamis build -k cqf -n 1000 -o high.tamis\n"
                "  tamis dot low.tamis high.tamis",

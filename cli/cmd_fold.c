@@ -65,8 +65,8 @@ const command cmd_fold = {
     .summary = "shrink a filter by an integer factor",
     .about =
         "Saves to OUT a filter N times smaller than the one in FILE. It still holds every key,\n"
-        "at a higher false positive rate, as if it had been built at that size. N divides the\n"
-        "number of slots that 'tamis info' shows.",
+        "at a higher false positive rate, as if it had been built at that size. N must divide\n"
+        "the number of slots that 'tamis info' shows.",
     .options = { options },
     .when_ok = "the smaller filter was saved",
     .example = "  seq 1000 | tamis build -k blocked -n 1024 --max-bytes 4K -o numbers.tamis\n"

@@ -11,11 +11,11 @@
 
 enum { OPTION_EMAILS = OPTION_OWN, OPTION_URLS, OPTION_U64, OPTION_FIRST, OPTION_SEED };
 
-/* Stays in the second-level cache, and is not much for a pipe to take. */
+/* Small enough for the second-level cache. */
 enum { BLOCK = 1 << 18 };
 
-/* As much as anyone may ask for: the reader and this program then wait for each other less often.
- * Elsewhere, or where that is forbidden, the pipe stays as it is. */
+/* The largest pipe that anyone may ask for: reader and writer then wait for each other less often.
+ * If it cannot be had, the pipe stays as it is. */
 static void widen_pipe(void)
 {
 #ifdef F_SETPIPE_SZ
@@ -90,11 +90,12 @@ const command cmd_gen = {
     .name = "gen",
     .operands = "--emails N|--urls N|--u64 N [OPTION]...",
     .summary = "print made-up keys, to try filters with",
-    .about = "Prints keys I, I + 1, ..., I + N - 1 of an endless list, one per line: the same on\n"
-             "every machine, no two alike. With one seed, ranges of numbers that do not overlap\n"
-             "have no key in common: '--first N' goes on where the first N keys end, and gives\n"
-             "strangers to them. Addresses and links end after 2^40; other seeds give the same\n"
-             "ones in another order. All lie in domains that are reserved for examples.",
+    .about =
+        "Prints keys I, I + 1, ..., I + N - 1 of a long list, one per line. The list is the same\n"
+        "on every machine, and no key comes twice. Ranges of one seed that do not overlap have no\n"
+        "key in common, so '--first N' gives keys that are not among the first N. There are 2^40\n"
+        "addresses and as many links; other seeds give the same ones in another order. All of\n"
+        "them are in domains that are reserved for examples.",
     .options = { options },
     .when_ok = "done",
     .example = "  tamis gen --emails 10k | tamis build -k bloom -o users.tamis\n"

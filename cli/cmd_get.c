@@ -84,9 +84,9 @@ const command cmd_get = {
     .summary = "print lines with the values of their keys",
     .about =
         "Reads lines from the INPUTs, or from standard input, and prints each whose key is in\n"
-        "the filter in FILE, then a TAB and the value that came with the key when the filter\n"
-        "was built. A line that is not printed is certainly not in it; a printed one may be\n"
-        "there by mistake, at the filter's false positive rate, and its value is then any.",
+        "the filter in FILE, then a TAB and the value that came with the key when the filter was\n"
+        "built. A line that is not printed is certainly not in it. A printed line may be there by\n"
+        "mistake, at the filter's false positive rate; its value is then arbitrary.",
     .options = { options, key_options },
     .when_ok = "a line was printed",
     .when_nothing = "no line was printed",

@@ -12,7 +12,7 @@ typedef struct subject {
     const char *path;
     tamis_info info;
     size_t image_bytes;
-    bool is_counted; /* distinct keys are, not estimated */
+    bool is_counted; /* distinct keys are counted, not estimated */
     bool has_slots;
 } subject;
 
@@ -42,7 +42,7 @@ static const char *hash_meaning(const subject *s)
     return "unknown";
 }
 
-/* What the plan is about: kinds that count have room for distinct keys, more or less often. */
+/* The number to compare with the plan, which is for distinct keys in kinds that count. */
 static double planned_keys(const tamis_info *i)
 {
     bool counts = (tamis_kind_can(i->plan.kind) & TAMIS_CAN_COUNT) != 0;
@@ -50,19 +50,19 @@ static double planned_keys(const tamis_info *i)
     return counts ? fmin(i->cardinality, (double)i->count) : (double)i->count;
 }
 
-/* Filters planned for no key are as good as filters planned for one. */
+/* A filter planned for no key counts as one planned for one key. */
 static double share_of_plan(const tamis_info *i)
 {
     return planned_keys(i) / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
 }
 
-/* Chance alone moves the rate of a small filter by tens of per cent. */
+/* By chance alone, the rate of a small filter is off by tens of per cent. */
 static const double FAR_ABOVE = 2;
 
 static const char *warning(const subject *s)
 {
-    /* Sketches are for counts, whose error is a share of them. */
-    if (tamis_plan_error(&s->info.plan) > 0)
+    /* The counts of a sketch are never too many: their error is a share of all adds. */
+    if (s->info.plan.error > 0)
         return NULL;
     if (store_is_crowded(&s->info))
         return "it holds more keys than planned and its false positive rate is too high; build it "
@@ -76,7 +76,7 @@ static const char *warning(const subject *s)
 
 static bool has_ceiling(const tamis_info *i)
 {
-    return tamis_plan_ceiling(&i->plan) != UINT64_MAX;
+    return i->plan.ceiling != UINT64_MAX;
 }
 
 /* ---- Text -------------------------------------------------------------- */
@@ -94,11 +94,10 @@ static void print_text(const subject *s)
     printf("fill      %.2f %%%s\n", i->fill * 100, s->has_slots ? " of the slots" : "");
     printf("rate now  %.4g\n", i->fpr);
     if (has_ceiling(i))
-        printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated,
-               tamis_plan_ceiling(p));
-    if (tamis_plan_error(p) > 0)
-        printf("error     %.4g of all adds: counts are up to %.0f too high\n", tamis_plan_error(p),
-               floor(tamis_plan_error(p) * (double)i->count));
+        printf("saturated %" PRIu64 " counters, at %" PRIu64 "\n", i->saturated, p->ceiling);
+    if (p->error > 0)
+        printf("error     %.4g of all adds: counts are up to %.0f too high\n", p->error,
+               floor(p->error * (double)i->count));
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
@@ -117,8 +116,8 @@ static void print_plan_json(json *j, const subject *s)
     json_open(j, "plan", '{');
     json_count(j, "keys", p->capacity);
     json_real(j, "fpr", p->fpr);
-    if (tamis_plan_error(p) > 0)
-        json_real(j, "error", tamis_plan_error(p));
+    if (p->error > 0)
+        json_real(j, "error", p->error);
     json_count(j, "bytes", p->bytes);
     json_real(j, "bits_per_key", bits_per_key(p));
     json_count(j, "slots", p->slots);
@@ -134,7 +133,7 @@ static void print_json(json *j, const subject *s)
     json_open(j, NULL, '{');
     json_text(j, "file", s->path);
     json_text(j, "kind", tamis_kind_name(s->info.plan.kind));
-    json_abilities(j, "abilities", tamis_kind_can(s->info.plan.kind));
+    json_abilities(j, "abilities", tamis_plan_can(&s->info.plan));
     print_plan_json(j, s);
     json_count(j, "keys", s->info.count);
     json_real(j, "distinct", s->info.cardinality);
@@ -152,7 +151,7 @@ static void print_json(json *j, const subject *s)
 
 /* ---- Command ----------------------------------------------------------- */
 
-/* Kinds that do not add were given all keys at once, and have counted them. */
+/* Kinds that do not add were built from all keys at once, which were counted then. */
 static bool counts_distinct(tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
@@ -168,7 +167,8 @@ static tamis_status study(subject *s, const char *path)
     if (status)
         return status;
     s->path = path;
-    s->info = tamis_describe(f);
+    s->info.size = sizeof s->info;
+    tamis_get_info(f, &s->info);
     s->image_bytes = tamis_image_size(f);
     s->is_counted = counts_distinct(s->info.plan.kind);
     s->has_slots = (tamis_kind_can(s->info.plan.kind) & TAMIS_CAN_RESIZE) != 0;
@@ -176,7 +176,7 @@ static tamis_status study(subject *s, const char *path)
     return TAMIS_OK;
 }
 
-/* A file that cannot be read does not keep the others from being shown. */
+/* If a file cannot be read, the others are shown all the same. */
 static int print_all(char **paths, json *j)
 {
     int code = CODE_OK;
@@ -227,13 +227,13 @@ const command cmd_info = {
     .operands = "[--json] FILE...",
     .summary = "tell what a filter is, and how full",
     .about =
-        "Reads and checks each FILE, and prints its kind, what was planned, what it holds, its\n"
-        "false positive rate at this load, its size and its hash; and a warning if it holds\n"
-        "more than planned. 'distinct' is exact or, where the kind does not know, estimated\n"
-        "from the bits; 'saturated' are the counters that have stopped for good, in kinds whose\n"
-        "counts have a ceiling. Of sketches, 'error' is how far counts may be off, but for a\n"
-        "share of the keys, the --fpr that was asked for. The secret of a keyed filter is never\n"
-        "shown.",
+        "Reads and checks each FILE. Prints its kind, what was planned, what it holds, its false\n"
+        "positive rate now, its size and its hash, and a warning if it holds more than planned.\n"
+        "The secret of a keyed filter is never shown.\n"
+        "\n"
+        "  distinct: different keys, exact or estimated from the payload\n"
+        "  saturated: counters that have stopped for good, in kinds whose counts have a ceiling\n"
+        "  error: how far counts of a sketch may be too high, except for a share --fpr of them",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

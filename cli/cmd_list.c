@@ -8,7 +8,7 @@
 #include "output.h"
 #include "store.h"
 
-/* What is written at a time. */
+/* Bytes written at a time. */
 enum { PIECE = 1 << 16 };
 
 typedef struct listing {
@@ -62,12 +62,13 @@ const command cmd_list = {
     .operands = "FILE",
     .summary = "print what a filter can name",
     .about =
-        "Prints one number per line: of exact sets the keys, which are the integers given if\n"
-        "the hash is raw, else hashes of the lines; of other kinds the fingerprints, from the\n"
-        "lowest to the highest. Kinds that count have a TAB and the count after it. Lines that\n"
-        "a filter cannot tell apart have one fingerprint, in every filter of the same hash,\n"
-        "seed, --keys and --fpr, whatever 'tamis resize' made of it since. The file is mapped\n"
-        "and checked: lists of any length take no memory.",
+        "Prints one number per line. For exact sets these are the keys: the integers given if the\n"
+        "hash is raw, else hashes of the lines. For other kinds they are fingerprints, from the\n"
+        "lowest to the highest. In kinds that count, a TAB and the count follow.\n"
+        "\n"
+        "Lines that a filter cannot tell apart have the same fingerprint. It is the same in every\n"
+        "filter with the same hash, seed, --keys and --fpr, also after 'tamis resize'. The file\n"
+        "is mapped and checked, so that long lists take no memory.",
     .options = { NULL },
     .when_ok = "something was printed",
     .when_nothing = "the filter is empty",

@@ -1,9 +1,8 @@
 /* cmd_merge.c - tamis merge: the union of filters.
  *
- * Filters of equal shape are merged bit by bit. Filters of fingerprints are read side by side, from
- * the lowest to the highest, as they lie in their files. Exact sets can name their keys, so they
- * need not be of equal size: a set with room for all is made, and everything listed is added to it.
- */
+ * There are three ways. Filters of equal shape are merged bit by bit. Filters of fingerprints are
+ * read side by side from their files, from the lowest fingerprint to the highest. Exact sets can
+ * list their keys: a set with room for all of them is made, and the keys are added to it. */
 #include <stdlib.h>
 
 #include "abilities.h"
@@ -52,7 +51,7 @@ static _Noreturn void refuse_files(char **paths, tamis *const *files, size_t n, 
     die_status("merge", paths[0], status);
 }
 
-static tamis *merge_prints(char **paths)
+static tamis *merge_fingerprints(char **paths)
 {
     size_t n = 0;
     tamis **files, *f;
@@ -88,12 +87,13 @@ static bool add_listed(void *ctx, uint64_t key, uint64_t count)
     return l->status == TAMIS_OK;
 }
 
-/* Adding up what each holds keeps room for all, and the largest capacity room to grow. */
+/* Room for the keys of all sets, and at least the largest capacity. */
 static void widen(tamis_spec *spec, uint64_t *held, const tamis *f)
 {
-    tamis_info info = tamis_describe(f);
-    bool is_indexed = (tamis_kind_can(info.plan.kind) & TAMIS_IS_INDEXED) != 0;
+    tamis_info info = { .size = sizeof info };
 
+    tamis_get_info(f, &info);
+    bool is_indexed = (tamis_kind_can(info.plan.kind) & TAMIS_IS_INDEXED) != 0;
     *held += info.count;
     if (spec->keys < info.plan.capacity)
         spec->keys = info.plan.capacity;
@@ -105,7 +105,7 @@ static tamis *make_room(char **paths)
 {
     tamis *first = store_load(paths[0]), *f;
     tamis_plan plan = *tamis_plan_of(first);
-    tamis_spec spec = { .hasher = plan.hasher };
+    tamis_spec spec = TAMIS_SPEC(.hasher = plan.hasher);
     tamis_status status;
     uint64_t held = 0;
 
@@ -157,7 +157,7 @@ static tamis *merge(char **paths)
     unsigned can = abilities_of(paths[0]);
 
     if (can & TAMIS_CAN_RESIZE)
-        return merge_prints(paths);
+        return merge_fingerprints(paths);
     return (can & listed) == listed ? merge_sets(paths) : merge_shapes(paths);
 }
 
@@ -191,12 +191,13 @@ const command cmd_merge = {
     .operands = "-o OUT FILE FILE...",
     .summary = "make the union of filters",
     .about =
-        "Saves to OUT a filter that holds the keys of every FILE. The files must be of the same\n"
-        "kind, size, hash and seed: build them with the same --kind, --keys, --fpr, --hash and\n"
-        "--seed. Exact sets may differ in size. So may filters of fingerprints after 'tamis\n"
-        "resize': their files are read side by side in one pass, the union is as large as it\n"
-        "must be, and nothing else takes memory. In kinds that count, counts add up. OUT may be\n"
-        "one of the files.",
+        "Saves to OUT a filter that holds the keys of every FILE. OUT may be one of them. In\n"
+        "kinds that count, counts add up.\n"
+        "\n"
+        "The files must have the same kind, size, hash and seed: build them with the same --kind,\n"
+        "--keys, --fpr, --hash and --seed. Exact sets may differ in size. So may filters of\n"
+        "fingerprints, after 'tamis resize': their files are read side by side in one pass, and\n"
+        "only the union takes memory.",
     .options = { options },
     .when_ok = "the union was saved",
     .example = "  seq 1 500 | tamis build -k bloom -n 1000 -o low.tamis\n"

@@ -9,7 +9,7 @@
 #include "message.h"
 #include "spec.h"
 
-/* Per key, to tell apart all ways to choose that many of the universe. */
+/* Bits per key to tell which of all subsets of that size it is. */
 static double bits_to_choose(double keys, double universe)
 {
     double choices = lgamma(universe + 1) - lgamma(keys + 1) - lgamma(universe - keys + 1);
@@ -17,7 +17,7 @@ static double bits_to_choose(double keys, double universe)
     return choices / log(2) / keys;
 }
 
-/* The least that any filter needs for a key; 0 if nobody can tell. */
+/* The least that any filter needs for a key; 0 if it is not known. */
 static double least_bits(const tamis_plan *p, const tamis_spec *spec)
 {
     double fpr = spec->fpr > 0 ? spec->fpr : p->fpr;
@@ -27,7 +27,7 @@ static double least_bits(const tamis_plan *p, const tamis_spec *spec)
     return fpr > 0 ? spec->value_bits + log2(1 / fpr) : 0;
 }
 
-/* How far above that; NaN if there is none to speak of. */
+/* How far above that; NaN if the least is not known. */
 static double overhead(const tamis_plan *p, const tamis_spec *spec)
 {
     double least = least_bits(p, spec);
@@ -55,7 +55,7 @@ static void print_table(const tamis_plan *plans, size_t n, const tamis_spec *spe
         print_row(&plans[i], spec);
 }
 
-/* Of an array of bits anywhere in which each key has k, when it is not coded. */
+/* The Bloom filter that works with the answers: bits per key, and k. */
 static void print_array(const tamis_plan *p)
 {
     bool is_array = p->kind == TAMIS_BLOOM || p->kind == TAMIS_COMPRESSED;
@@ -101,7 +101,7 @@ enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE, OPTION_WIRE };
 
 static int run(args *a)
 {
-    wish w = { 0 };
+    wish w = { .spec = TAMIS_SPEC() };
     void (*print)(const tamis_plan *plans, size_t n, const tamis_spec *spec) = print_table;
     tamis_plan *plans;
     size_t n;
@@ -133,8 +133,8 @@ static int run(args *a)
 
 static const option_row options[] = {
     { OPTION_JSON, "json", NULL, "print JSON" },
-    { OPTION_UNIVERSE, "universe", "N", "keys and others there are, for kinds that can split" },
-    { OPTION_WIRE, "wire", NULL, "tell what is sent: bytes, and z bits per key" },
+    { OPTION_UNIVERSE, "universe", "N", "keys and excluded keys, for kinds that can exclude" },
+    { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
     { 0 },
 };
 
@@ -143,21 +143,21 @@ const command cmd_plan = {
     .operands = "--keys N [--fpr P] [OPTION]...",
     .summary = "compare what each kind of filter would take",
     .about =
-        "Prints every kind that meets the wishes, smallest first: its bytes, its bits per key,\n"
-        "how far that is above the least possible, log2(1/P) bits, its false positive rate\n"
-        "when full, and its abilities. Without --keys, as many as fit in --max-bytes are\n"
-        "planned. Kinds for small integers are shown with --hash raw: there N is the largest\n"
+        "Prints every kind that can do what is asked, smallest first: its bytes, its bits per\n"
+        "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
+        "full, and its abilities. Without --keys, the plan is for as many keys as fit in\n"
+        "--max-bytes. Kinds for small integers are shown with --hash raw: there N is the largest\n"
         "key plus one.\n"
         "\n"
-        "With --value-bits, kinds that hold values are shown, and the least is so many bits\n"
-        "more. With --universe, kinds that err on none of so many keys are: the least is then\n"
-        "the logarithm of the number of ways to choose the N keys, and the rate that of keys\n"
-        "from outside. With --error, sketches are shown: --fpr is then the probability that a\n"
-        "count is too high by more than E times the number of all adds.\n"
+        "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
+        "more. With --universe, kinds that can exclude are shown: N keys out of so many. The\n"
+        "least is then the logarithm of the number of ways to choose them, and the rate is that\n"
+        "of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
+        "probability that a count is too high by more than E times the number of all adds.\n"
         "\n"
-        "With --wire, it is told what has to be sent: z bits per key. Kinds are sent as they\n"
-        "are in memory, but for compressed, which becomes a Bloom filter of m/n bits per key\n"
-        "and k probes for whoever receives it, by 'tamis convert --to bloom'.",
+        "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"
+        "filter is sent coded, and 'tamis convert --to bloom' makes it a Bloom filter with m/n\n"
+        "bits per key and k probes. Other kinds are sent as they are in memory.",
     .options = { options, spec_options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",

@@ -19,7 +19,7 @@ static bool is_set(const uint64_t *bits, size_t i)
     return bits[i / 64] >> i % 64 & 1;
 }
 
-/* Neighbours go out together: they stand together in the text. */
+/* Consecutive lines are copied together. */
 static void append_selected(buffer *out, const batch *b, const uint64_t *selected)
 {
     for (size_t i = 0, first; i < b->n; i++) {
@@ -129,12 +129,12 @@ const command cmd_query = {
     .summary = "print the lines that are in a filter",
     .about =
         "Reads lines from the INPUTs, or from standard input, and prints those whose key is in\n"
-        "the filter in FILE, in order. A line that is not printed is certainly not in it; a\n"
-        "printed one may be there by mistake, at the filter's false positive rate.\n"
+        "the filter in FILE, in order. A line that is not printed is certainly not in it. A\n"
+        "printed line may be there by mistake, at the filter's false positive rate.\n"
         "\n"
-        "The filter is read and checked whole before the first line is. With --map, it is\n"
-        "mapped and only its header checked: the start is immediate, a damaged filter may\n"
-        "give wrong answers.",
+        "The whole filter is read and checked before the first line. With --map, it is mapped,\n"
+        "and only its header is checked. It then starts at once, but a damaged filter may give\n"
+        "wrong answers.",
     .options = { options, key_options },
     .when_ok = "a line was selected",
     .when_nothing = "no line was selected",

@@ -70,16 +70,18 @@ const command cmd_remove = {
     .summary = "remove keys from a filter",
     .about =
         "Reads keys from the INPUTs, or from standard input, and removes them from the filter\n"
-        "in FILE, if its kind can. Keys that are seen not to be in it are counted in a\n"
-        "warning. The file is replaced in one step at the end: whatever happens, it has lost\n"
-        "all of the keys or none. Other runs of add and remove on it wait until this one ends.\n"
-        "Only remove what was added: a stranger takes along a key that it is taken for, unless\n"
-        "the filter was planned with --can exact-delete.\n"
+        "in FILE, if its kind can. A warning tells how many keys were seen not to be in it. The\n"
+        "file is replaced in one step at the end: whatever happens, it has lost all of the keys\n"
+        "or none. Other runs of add and remove on it wait until this one ends.\n"
         "\n"
-        "With --memory, a filter whose kind can resize may be larger than that: keys wait in\n"
-        "memory and are taken out of a new file whenever they fill it, and at the end. Keys that\n"
-        "are not in the filter are then passed over without a word, and the exit code is 0 if\n"
-        "any key was given.",
+        "Only remove keys that were added. Removing another key may delete one that was added,\n"
+        "with the probability of a false positive, unless the filter was built with\n"
+        "--can exact-delete.\n"
+        "\n"
+        "With --memory, the filter may be larger than memory, if its kind can resize. Keys wait\n"
+        "in memory. Whenever they fill it, and at the end, they are left out of a new file. Keys\n"
+        "that are not in the filter are then ignored without a warning, and the exit code is 0\n"
+        "if any key was given.",
     .options = { disk_options, key_options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",

@@ -48,10 +48,10 @@ const command cmd_resize = {
     .operands = "--keys N FILE",
     .summary = "give a filter another size, without its keys",
     .about =
-        "Replaces the filter in FILE by one with room for N keys: with twice, four times, half\n"
-        "as many slots, and so on. Fingerprints stay what they are, so that a filter of twice\n"
-        "the size answers the same, and has twice the false positive rate once it is full.\n"
-        "The file is replaced in one step; other runs that change it wait until this one ends.",
+        "Replaces the filter in FILE by one with room for N keys: with twice, four times or half\n"
+        "as many slots, and so on. Fingerprints stay the same. So a filter of twice the size\n"
+        "gives the same answers, and has twice the false positive rate when it is full. The file\n"
+        "is replaced in one step. Other runs that change it wait until this one ends.",
     .options = { options },
     .when_ok = "the filter was saved",
     .example = "  seq 1000 | tamis build -k quotient -n 1000 -o numbers.tamis\n"

@@ -20,8 +20,8 @@ typedef struct request {
 
 enum { OPTION_MEMORY = OPTION_AFTER_SPEC, OPTION_JSON };
 
-/* A sketch of 4 rows and 4 MiB, and more lines with their text than will be shown: who is the last
- * of them is then of no matter to the first. */
+/* A sketch of 4 rows and 4 MiB. More lines are kept with their text than will be shown, so that a
+ * mistake about the last of them does not matter. */
 static const double DEFAULT_ERROR = 1e-5, CHANCE = 0.02;
 
 enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
@@ -49,11 +49,11 @@ static size_t candidates_of(const request *r)
     return (size_t)r->k * TIMES_K + SPARE;
 }
 
-/* What the program takes besides the sketch: itself, what each thread reads and hashes, and the
- * text of candidates, at its longest. */
+/* Memory besides the sketch: the program, what each thread reads and hashes, and the longest text
+ * of all candidates. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 8 << 20, CANDIDATE_BYTES = TOP_TEXT_MAX + 256 };
 
-static void settle_memory(request *r)
+static void give_memory(request *r)
 {
     uint64_t own = OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES +
                    (uint64_t)candidates_of(r) * CANDIDATE_BYTES;
@@ -78,7 +78,7 @@ static void read_options(request *r, args *a)
     r->wish.spec.fpr = CHANCE;
     if (r->wish.spec.error == 0 && r->memory == 0)
         r->wish.spec.error = DEFAULT_ERROR;
-    settle_memory(r);
+    give_memory(r);
 }
 
 static tamis *new_sketch(const tamis_spec *spec)
@@ -188,7 +188,7 @@ static void say_doubts(const candidate *best, size_t shown, const candidate *nex
 
 static int run(args *a)
 {
-    request r = { .k = DEFAULT_K };
+    request r = { .wish.spec = TAMIS_SPEC(), .k = DEFAULT_K };
     counting c = { 0 };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
     size_t n;
@@ -212,7 +212,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'k', "count", "N", "how many lines to print (default: 20)" },
-    { OPTION_ERROR, "error", "E", "how far the sketch may be off, of all lines (default: 1e-5)" },
+    { OPTION_ERROR, "error", "E", "how far the sketch may be off, as a share of all lines (1e-5)" },
     { OPTION_MEMORY, "memory", "B", "memory it may take: 64M, 1G (default: what --error needs)" },
     { OPTION_HASH, "hash", "HASH", "how lines become keys: fast (default), keyed or raw" },
     { OPTION_JSON, "json", NULL, "print JSON" },
@@ -224,22 +224,22 @@ const command cmd_top = {
     .operands = "[-k N] [OPTION]... [INPUT]...",
     .summary = "print the most frequent lines of a stream",
     .about =
-        "Reads lines from the INPUTs, or from standard input, once, in memory that does not grow\n"
-        "with them, and prints the N that came most often: how often at most, a TAB, how often\n"
-        "at least, a TAB, and the line, or the --field of it that was asked for, the most\n"
-        "frequent first. Both bounds are certain. They\n"
-        "are equal if there are few different lines, and mostly in any case; if a line that is\n"
-        "not shown may have come more often than one that is, a message says so. With --json,\n"
-        "'others_at_most' tells how often any line that was not kept came.\n"
+        "Reads lines from the INPUTs, or from standard input, once, and prints the N that came\n"
+        "most often, the most frequent first. Memory does not grow with the input. A row has: how\n"
+        "often the line came at most, a TAB, how often at least, a TAB, and the line or its\n"
+        "--field. Both bounds are certain. They are equal if there are few different lines, and\n"
+        "for most lines in any case. If a line that is not shown may have come more often than\n"
+        "one that is, a message says so. With --json, 'others_at_most' is the most that any other\n"
+        "line can have come.\n"
         "\n"
-        "Lines with few copies are counted by a Count-Min sketch, whose counts are too high by\n"
-        "more than E times the number of lines in one case of fifty. --memory is for everything\n"
-        "but a line that is longer than a few hundred kilobytes; without --error, the sketch has\n"
-        "what remains of it. Of lines of more than 4096 bytes only so many are printed.\n"
+        "Rare lines are counted by a Count-Min sketch. In one case of fifty, such a count is too\n"
+        "high by more than E times the number of lines. --memory is for everything except single\n"
+        "lines longer than a few hundred kilobytes. Without --error, the sketch gets what is left\n"
+        "of it. Lines are printed up to 4096 bytes.\n"
         "\n"
-        "Lines are told apart by 64-bit hashes. Outsiders who write lines could choose some that\n"
-        "collide, and make them look like one: --hash keyed prevents that. Results do not depend\n"
-        "on the number of threads.",
+        "Lines are told apart by 64-bit hashes. Outsiders who write the lines could choose some\n"
+        "that collide and look like one: --hash keyed prevents that. Results do not depend on the\n"
+        "number of threads.",
     .options = { options, key_options },
     .when_ok = "a line was printed",
     .when_nothing = "there was no line",

@@ -47,7 +47,8 @@ static int verify(char *path, bool may_recover)
     tamis_status status = tamis_map(&f, path, 0, NULL);
     int code;
 
-    /* Only a file that says so itself: sealing a damaged one would hide the damage. */
+    /* Only a file that says it is dirty: giving a damaged one new checksums would hide the damage.
+     */
     if (status == TAMIS_DIRTY && may_recover && !(status = recover(path)))
         status = tamis_map(&f, path, 0, NULL);
     if (status)
@@ -83,12 +84,12 @@ const command cmd_verify = {
     .operands = "[--recover] FILE...",
     .summary = "check every byte of a filter",
     .about =
-        "Checks the header, every checksum and the structure of each FILE, and prints 'FILE: ok'\n"
-        "or a line for each fault: what is wrong, in which MiB of the file, and which bytes.\n"
+        "Checks the header, every checksum and the structure of each FILE. Prints 'FILE: ok', or\n"
+        "a line for each fault: what is wrong, in which MiB of the file, and which bytes.\n"
         "\n"
-        "A program that adds keys to a mapped filter and stops before it has synced them leaves\n"
-        "a file that says so, and that other commands refuse. All keys up to the last sync are\n"
-        "in it. With --recover, it is sealed as it is and can be used again.",
+        "If a program adds keys to a mapped filter and stops before it has synced them, the file\n"
+        "says so, and other commands refuse it. It has all keys up to the last sync. With\n"
+        "--recover, it is accepted as it is and can be used again.",
     .options = { options },
     .when_ok = "every FILE is whole",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

@@ -1,7 +1,7 @@
 /* crew.c - threads that do the same work beside the caller.
  *
- * They are detached: a program that ends early, at a bad key or the first match, leaves no thread
- * behind that somebody should have joined. */
+ * They are detached: if the program ends early, at a bad key or the first match, nobody has to join
+ * them. */
 #include "crew.h"
 
 void crew_init(crew *c, void (*work)(void *ctx), void *ctx)

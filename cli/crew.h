@@ -15,9 +15,9 @@ typedef struct crew {
 } crew;
 
 void crew_init(crew *c, void (*work)(void *ctx), void *ctx);
-/* One more; false if the system has none left. */
+/* Starts one more; false if the system has none left. */
 bool crew_grow(crew *c);
-/* Until all have returned. */
+/* Waits until all have returned. */
 void crew_wait(crew *c);
 
 #endif

@@ -4,13 +4,13 @@
 #include "disk.h"
 #include "message.h"
 #include "progress.h"
+#include "tamis_disk.h"
 
-/* What the program takes besides: itself, and what each thread reads and hashes. */
+/* Memory besides the keys that wait: the program, and what each thread reads and hashes. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
 
 const option_row disk_options[] = {
-    { OPTION_DISK_MEMORY, "memory", "SIZE",
-      "change the file with this much memory, piece by piece" },
+    { OPTION_DISK_MEMORY, "memory", "SIZE", "memory to use, for filters larger than that" },
     { 0 },
 };
 
@@ -38,10 +38,10 @@ static uint64_t memory_for_keys(uint64_t memory, const source *s)
     return memory - own;
 }
 
-/* Others that change it are waited for. */
+/* Waits while another program changes it. */
 static tamis_disk *open_when_free(const char *path, uint64_t memory)
 {
-    const tamis_disk_options o = { .memory = memory, .progress = show_merge };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = memory, .progress = show_merge);
     const struct timespec pause = { 0, 20 * 1000 * 1000 };
     tamis_disk *d;
     tamis_status status;
@@ -49,7 +49,8 @@ static tamis_disk *open_when_free(const char *path, uint64_t memory)
     while ((status = tamis_disk_open(&d, path, &o)) == TAMIS_BUSY)
         nanosleep(&pause, NULL);
     if (status == TAMIS_CANNOT)
-        die(CODE_USAGE, "%s: its kind cannot be changed piece by piece; do without --memory", path);
+        die(CODE_USAGE, "%s: its kind cannot be changed in limited memory; run it without --memory",
+            path);
     if (status)
         die_status("open", path, status);
     return d;

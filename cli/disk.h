@@ -8,8 +8,8 @@ enum { OPTION_DISK_MEMORY = OPTION_OWN };
 
 extern const option_row disk_options[];
 
-/* Adds, or removes, the keys of all inputs with that much memory for those that wait to be merged.
- * Returns how many there were. */
+/* Adds or removes the keys of all inputs, in at most `memory` bytes. Returns how many keys there
+ * were. */
 uint64_t disk_add(const char *path, uint64_t memory, source *s);
 uint64_t disk_remove(const char *path, uint64_t memory, source *s);
 

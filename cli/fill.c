@@ -1,8 +1,8 @@
 /* fill.c - keys into filters.
  *
- * Reading, splitting and hashing take most of the time, and are done by all threads. Adding is left
- * to one at a time, in input order: a plain add of one thread is several times as fast as an atomic
- * one of each of two, and the bytes of a filter never depend on the number of threads. */
+ * All threads read, split and hash, which takes most of the time. One thread at a time adds, in
+ * input order: plain adds of one thread are several times as fast as atomic adds of two, and the
+ * bytes of a filter then do not depend on the number of threads. */
 #include "fill.h"
 #include "message.h"
 
@@ -22,10 +22,9 @@ static void check(const filling *fill, tamis_status status)
 
 static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
 {
-    bool added;
-
     for (size_t i = 0; i < n; i++)
-        check(fill, tamis_add_absent(fill->filter, &added, keys[i]));
+        if (!tamis_has(fill->filter, keys[i]))
+            check(fill, tamis_add(fill->filter, keys[i]));
 }
 
 static void add_chunk(void *ctx, job *j)
@@ -77,16 +76,16 @@ static void feed_keys(void *ctx, job *j)
     end_feed(feed, n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK, n);
 }
 
-static void feed_others(void *ctx, job *j)
+static void feed_excluded(void *ctx, job *j)
 {
     feeding *feed = ctx;
     size_t n;
-    const uint64_t *others = pipeline_kept_keys(j, &n);
+    const uint64_t *excluded = pipeline_kept_keys(j, &n);
 
-    end_feed(feed, n > 0 ? tamis_builder_add_others(feed->builder, others, n) : TAMIS_OK, n);
+    end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->builder, excluded, n) : TAMIS_OK, n);
 }
 
-/* Batch by batch: as many keys, then as many values, after their number. */
+/* For each batch: the number of keys, the keys, the values. */
 static void keep_pairs(void *ctx, job *j)
 {
     uint64_t n;
@@ -138,10 +137,10 @@ uint64_t fill_builder(tamis_builder *b, const char *path, const source *s, uint3
     return feed.n;
 }
 
-uint64_t fill_others(tamis_builder *b, const char *path, const source *s)
+uint64_t fill_excluded(tamis_builder *b, const char *path, const source *s)
 {
     feeding feed = { .builder = b, .path = path };
-    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_others, .ctx = &feed };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_excluded, .ctx = &feed };
 
     pipeline_run(&p, s);
     return feed.n;

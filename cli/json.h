@@ -1,4 +1,4 @@
-/* json.h - JSON on standard output. A member of an array has no name. */
+/* json.h - JSON on standard output. Members of arrays have no name: NULL. */
 #ifndef TAMIS_CLI_JSON_H
 #define TAMIS_CLI_JSON_H
 
@@ -12,12 +12,12 @@ typedef struct json {
 } json;
 
 void json_open(json *j, const char *name, char bracket);
-/* With the bracket that closes; a line end follows the last one. */
+/* `bracket` is the closing one. A line end follows the last. */
 void json_close(json *j, char bracket);
 
 /* Bytes that are not UTF-8 are shown as U+FFFD. */
 void json_text(json *j, const char *name, const char *text);
-/* The same, with NULs among them; one more follows. */
+/* The same for bytes with NULs among them. A NUL must follow the last one. */
 void json_bytes(json *j, const char *name, const char *bytes, size_t size);
 void json_count(json *j, const char *name, uint64_t value);
 /* The shortest digits that read back as `value`; null if it is not finite. */

@@ -1,7 +1,7 @@
 /* keys.c - bytes to lines, lines to keys.
  *
- * Bytes are bytes: a line is what stands between two line ends, empty lines and carriage returns
- * included, and nothing is decoded. In raw mode the key is an integer in text. */
+ * Nothing is decoded or trimmed: a line is all bytes between two line ends, carriage returns
+ * included, and may be empty. In raw mode the key is an integer written as text. */
 #include <string.h>
 
 #include "keys.h"

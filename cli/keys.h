@@ -9,7 +9,7 @@ typedef struct key_format {
     unsigned char delim;  /* stands between fields */
     uint64_t field;       /* the key is this column, from 1; 0: the whole line */
     uint64_t value_field; /* and its value this one; 0: it has none */
-    uint64_t below;       /* raw keys from here on are faults; 0: none are */
+    uint64_t below;       /* raw keys must be below this; 0: no limit */
     tamis_hasher hasher;
 } key_format;
 
@@ -28,19 +28,19 @@ typedef struct batch {
     uint64_t keys[BATCH_LINES];
     uint64_t values[BATCH_LINES];       /* if there are any */
     const char *start[BATCH_LINES + 1]; /* of each line; then the end of the last */
-    uint64_t keyless[BATCH_LINES / 64]; /* lines without such a field: their key means nothing */
+    uint64_t keyless[BATCH_LINES / 64]; /* bit set: the line has no such field, and no key */
     size_t n_keyless;
     key_fault fault; /* of the line after the last one taken */
 } batch;
 
-/* Takes lines from at .. end until the batch is full or a key is bad; returns where the next batch
- * starts. What follows the last line end is a line too. */
+/* Takes lines from at .. end until the batch is full or a key is bad. Returns where the next batch
+ * starts. Bytes after the last line end are a line too. */
 const char *batch_take(batch *b, const key_format *format, const char *at, const char *end);
 
-/* What the key is made of, in a line that has one. */
+/* The part of a line that the key is made of. */
 span key_text(const key_format *format, const char *line, const char *end);
 
-/* Forgets the lines without a key: keys[], values[] and n are left, start[] is not. */
+/* Drops lines without a key from keys[], values[] and n. start[] is no longer valid. */
 void batch_drop_keyless(batch *b);
 
 #endif

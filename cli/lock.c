@@ -1,7 +1,7 @@
 /* lock.c - one writer at a time.
  *
- * Writers replace the file by a new one under the same name. So a lock that was waited for may be
- * on a file that has lost its name meanwhile: then the new one is locked, and so on. */
+ * Writers replace the file by a new one of the same name. So when the lock is got at last, its file
+ * may have lost the name. Then the new file is locked, and so on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,8 +11,9 @@
 #include "lock.h"
 #include "message.h"
 
-/* Without waiting for the other side of a FIFO. Where locks travel over a network, an exclusive
- * one needs a file open for writing; where the file is read-only, its folder decides. */
+/* Does not wait for the other side of a FIFO. On network file systems, an exclusive lock needs a
+ * file that is open for writing. A read-only file is opened for reading: its folder decides whether
+ * it can be replaced. */
 static int open_file(const char *path)
 {
     int flags = O_NONBLOCK | O_CLOEXEC | O_NOCTTY;

@@ -69,7 +69,7 @@ static int help(char **words)
 /* ---- Start ------------------------------------------------------------- */
 
 /* A file opened by the program must not become one of the standard three. Those that are closed are
- * opened the wrong way round, so that using them fails. */
+ * opened in the wrong direction, so that using them fails. */
 static void occupy_standard_files(void)
 {
     static const int modes[] = { O_WRONLY, O_RDONLY, O_WRONLY };
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     int code;
 
     occupy_standard_files();
-    /* A limit on file sizes is an error to report, not a way to die. */
+    /* Reaching a limit on file sizes is an error to report, not a signal to die of. */
     signal(SIGXFSZ, SIG_IGN);
     code = run(argc, argv);
     output_end();

@@ -32,7 +32,7 @@ static void vsay(const char *format, va_list arguments)
     keep_on_one_line(line);
     strcat(line, "\n");
     progress_erase();
-    /* There is nobody left to tell when standard error is gone. */
+    /* If standard error is closed, there is nobody to tell. */
     if (write(STDERR_FILENO, line, strlen(line)) < 0)
         return;
 }
@@ -46,7 +46,7 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
-/* Calling exit() twice is undefined: the first thread to come keeps the others waiting. */
+/* Calling exit() twice is undefined, so other threads wait here for ever. */
 void leave(int code)
 {
     static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;

@@ -22,8 +22,8 @@ enum {
 void say(const char *format, ...) LIKE_PRINTF(1, 2);
 /* Exits, from any thread. */
 _Noreturn void leave(int code);
-/* Says it and exits, from any thread: nothing in the program needs undoing, since filters are
- * written beside their file and renamed. */
+/* Says it and exits, from any thread. Nothing has to be undone, because a filter is written beside
+ * its file and then renamed. */
 _Noreturn void die(int code, const char *format, ...) LIKE_PRINTF(2, 3);
 /* As die, because errno says so: "cannot read words.txt: No such file or directory". */
 _Noreturn void die_errno(const char *verb, const char *path);

@@ -1,7 +1,7 @@
 /* number.c - numbers as people write them.
  *
- * strtoull() takes " 7", "-1" and, with base 0, "010" for 8; a size read by mistake is a filter of
- * the wrong size. So digits are read here, strictly, and every step is checked for overflow. */
+ * strtoull() accepts " 7" and "-1" and, with base 0, reads "010" as 8. A filter would get the wrong
+ * size. So digits are read here, strictly, and every step is checked for overflow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +118,7 @@ bool number_real(double *out, const char *text)
 {
     char *end;
 
-    /* Keeps out what strtod() takes besides: blanks, signs, "nan", "inf" and "0x1p-3". */
+    /* strtod() would also accept blanks, signs, "nan", "inf" and "0x1p-3". */
     if (strspn(text, "0123456789.eE+-") != strlen(text) || (!is_digit(*text) && *text != '.'))
         return false;
     *out = strtod(text, &end);

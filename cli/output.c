@@ -1,4 +1,4 @@
-/* output.c - standard output, where nothing may get lost unnoticed. */
+/* output.c - standard output. Every failed write is reported. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ void output_write(const void *bytes, size_t size)
 
 void output_end(void)
 {
-    /* Some file systems tell of a failed write only when the file is closed. */
+    /* Some file systems report a failed write only when the file is closed. */
     if (ferror(stdout) || fflush(stdout) || close(STDOUT_FILENO))
         die_errno("write", "standard output");
 }

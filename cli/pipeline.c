@@ -3,9 +3,9 @@
  *     worker 1   read | split, hash, probe    | finish |  read | ...
  *     worker 2          read | split, hash, probe ...  | finish | ...
  *
- * Each worker has a job, and carries it all the way: it reads a chunk while it holds the input,
- * works on it beside the others, waits until all earlier chunks are finished, and finishes its
- * own. There is no queue, memory is one job per worker, and order comes from the turns alone. */
+ * A worker carries a chunk all the way. It locks the input and reads the chunk, works on it while
+ * others work on theirs, waits until all earlier chunks are finished, and finishes its own. There
+ * is no queue: memory is one job per worker, and the turns alone keep the order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +25,11 @@ typedef struct run {
     uint64_t chunks;
     crew crew;
 
-    pthread_mutex_t turn_lock; /* guards the turn; who has it owns what follows */
+    pthread_mutex_t turn_lock; /* guards the turn; the worker whose turn it is owns the rest */
     pthread_cond_t turn_ended;
     uint64_t turn;
     uint64_t input_number; /* whose lines are being finished */
-    uint64_t input_lines;  /* of it, before the chunk at hand */
+    uint64_t input_lines;  /* of this input, before the current chunk */
     uint64_t lines, keyless;
 } run;
 
@@ -50,7 +50,8 @@ const uint64_t *pipeline_kept_keys(const job *j, size_t *n)
 
 /* ---- Reading and working ----------------------------------------------- */
 
-/* Late, so that small inputs start none. Fewer threads than asked for do the same work. */
+/* Starts threads one by one as chunks are read, so that small inputs need none. If the system has
+ * no more threads, fewer do the same work. */
 static void hire(run *r)
 {
     unsigned crowd = r->crew.started + 1;

@@ -12,21 +12,21 @@ typedef struct source {
     key_format format;
     char *const *names; /* of inputs; NULL ends them */
     unsigned threads;
-    bool has_delim; /* it was asked for */
+    bool has_delim; /* --delim was given */
 } source;
 
 /* A chunk of lines on its way through. */
 typedef struct job {
     buffer text;
-    batch batch;       /* of its lines, the one at hand */
-    buffer out;        /* from take_batch to finish_chunk */
-    uint64_t selected; /* lines of it, likewise */
+    batch batch;       /* the current one of its lines */
+    buffer out;        /* what take_batch leaves for finish_chunk */
+    uint64_t selected; /* lines, likewise */
     uint64_t turn;     /* its place among the chunks */
     const char *input; /* its name, and its place among the inputs */
     uint64_t input_number;
     uint64_t lines, keyless;
     key_fault fault;
-    int error; /* errno: there is no text because its input failed */
+    int error; /* errno if its input could not be read; there is no text then */
 } job;
 
 typedef struct pipeline {
@@ -41,8 +41,8 @@ typedef struct pipeline {
 void pipeline_keep_keys(void *ctx, job *j);
 const uint64_t *pipeline_kept_keys(const job *j, size_t *n);
 
-/* Runs all inputs through; bad input ends the program. With one thread, none is started. Returns
- * how many lines there were; those without the field asked for are warned about. */
+/* Sends all inputs through. Bad input ends the program. With one thread, the caller does all work.
+ * Returns how many lines there were, and warns of those without the field. */
 uint64_t pipeline_run(const pipeline *p, const source *s);
 
 #endif

@@ -35,7 +35,7 @@ static bool is_due(void)
 
 static void put(const char *text)
 {
-    /* A bar that cannot be drawn is no reason to stop. */
+    /* If the bar cannot be drawn, the work goes on without it. */
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         due_ms = -1;
 }

@@ -20,7 +20,7 @@ static uint64_t size_of(const char *name)
     return !failed && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : 0;
 }
 
-/* 0 as soon as one input does not tell: a bar that passes its end is worse than none. */
+/* 0 if the size of one input is not known: a bar that passes its end is worse than none. */
 static uint64_t size_of_all(char *const *names)
 {
     uint64_t total = 0;

@@ -11,7 +11,7 @@
 enum { CHUNK_SIZE = 1 << 18 };
 
 typedef struct reader {
-    char *const *names;   /* NULL ends them; "-" is standard input */
+    char *const *names;   /* NULL follows the last; "-" is standard input */
     unsigned char end;    /* ends a line */
     const char *name;     /* of the input being read, for messages */
     uint64_t inputs;      /* opened so far */
@@ -25,9 +25,9 @@ void reader_close(reader *r);
 
 typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_state;
 
-/* Fills `text` with one or more lines of one input, each with its end: a missing one is added.
- * Gives what a single read() brought, so that slow inputs are answered at once. When it failed,
- * errno tells why. */
+/* Fills `text` with one or more lines of one input. Each has its line end: one is added if the last
+ * has none. Returns after a single read() if that brought a whole line, so that slow inputs are
+ * answered at once. After READER_FAILED, errno tells why. */
 reader_state reader_next(reader *r, buffer *text);
 
 #endif

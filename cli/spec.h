@@ -20,7 +20,7 @@ extern const option_row spec_options[];
 
 typedef struct wish {
     tamis_spec spec;
-    bool has_hash; /* it was asked for */
+    bool has_hash; /* --hash was given */
 } wish;
 
 /* Takes one of spec_options. */

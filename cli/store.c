@@ -27,7 +27,7 @@ tamis *store_load_locked(const char *path)
 
     lock_filter(path);
     status = tamis_load(&f, path, NULL);
-    /* The writer that the library sees is this program. */
+    /* The lock that the library sees is the one taken here. */
     if (status == TAMIS_BUSY)
         status = TAMIS_DIRTY;
     if (status)
@@ -128,7 +128,7 @@ static void on_stop(int signal)
     stopped_by = signal;
 }
 
-/* What was to be ignored, after nohup for one, stays so. */
+/* A signal that is ignored, after nohup for example, stays ignored. */
 static void catch (int signal)
 {
     struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART }, before;
@@ -146,16 +146,16 @@ bool store_progress(void *ctx, uint64_t done, uint64_t total)
     return stopped_by == 0;
 }
 
-tamis_status store_build(tamis_builder *b, const char *path)
+tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
 {
     tamis_status status;
 
     catch (SIGINT);
     catch (SIGTERM);
     catch (SIGHUP);
-    status = tamis_builder_save(b, path);
+    status = tamis_builder_save(b, path, plan);
     progress_erase();
-    /* Whoever waits for this program is to see that the signal ended it. */
+    /* The parent process must see that the signal ended this program. */
     if (stopped_by) {
         signal(stopped_by, SIG_DFL);
         raise(stopped_by);
@@ -167,17 +167,18 @@ tamis_status store_build(tamis_builder *b, const char *path)
 
 bool store_is_crowded(const tamis_info *info)
 {
-    /* Sketches are for counts, and windows forget what is too much. */
-    if (tamis_plan_error(&info->plan) > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
+    /* Sketches take any number of keys, and windows forget. */
+    if (info->plan.error > 0 || tamis_kind_can(info->plan.kind) & TAMIS_CAN_ROTATE)
         return false;
-    /* Keys given twice are counted twice, and do no harm: so the rate decides. */
+    /* A repeated key is counted again but does no harm, so the rate decides. */
     return info->count > info->plan.capacity && info->fpr > info->plan.fpr;
 }
 
 void store_warn_if_crowded(const tamis *f, const char *path)
 {
-    tamis_info info = tamis_describe(f);
+    tamis_info info = { .size = sizeof info };
 
+    tamis_get_info(f, &info);
     if (store_is_crowded(&info))
         say("%s holds %" PRIu64 " keys and was planned for %" PRIu64 ": its false positive rate is "
             "now %.3g, not %.3g; build it with a larger -n",

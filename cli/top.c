@@ -1,14 +1,15 @@
 /* top.c - the most frequent lines of a stream, in memory set beforehand.
  *
- * Some lines are candidates: they have their text kept and are counted one by one. All others go
- * through a sketch, which never counts too little. A line that the sketch says came more often than
- * the least frequent candidate takes the place of that one, with the sketch's count, of which all
- * but one may be the doing of others; and the one that goes takes its count along into the sketch.
+ * Some lines are candidates: their text is kept and each is counted exactly. All other lines are
+ * counted by a sketch, which never counts too little. If the sketch's count of a line is above the
+ * count of the least frequent candidate, the line becomes a candidate in its place and starts with
+ * the sketch's count. All but one of these may be counts of other lines. The candidate that is
+ * replaced adds its count to the sketch.
  *
  * So a candidate came at most as often as its count says, and at least as often as it came since it
- * is one. The count of the least frequent candidate never falls, and no other line ever came more
- * often than that. These bounds hold for certain, whatever the lines are; a larger sketch makes
- * them closer. (Its counters stop at 2^32 - 1: not before every candidate came that often.)
+ * became a candidate. The count of the least frequent candidate never falls, and no other line came
+ * more often than that. These bounds are certain; a larger sketch makes them closer. (Its counters
+ * stop at 2^32 - 1, but only after every candidate came that often.)
  *
  * Homem, Carvalho: Finding top-k elements in data streams, 2010, with a conservative Count-Min
  * sketch as the filter. */
@@ -24,8 +25,8 @@ typedef struct slot {
     size_t at;
 } slot;
 
-/* The candidates again, the least frequent first, by what their counts were when this was last
- * looked at: counts only grow, so that the first is the least as soon as its count is true. */
+/* A heap of the candidates, the least frequent first. Its counts may be out of date. As counts only
+ * grow, the first is the least frequent once its own count is up to date. */
 typedef struct rank {
     uint64_t count;
     size_t index;
@@ -36,7 +37,7 @@ struct top {
     candidate *candidates;
     rank *heap;
     size_t n, room;
-    uint64_t floor; /* of a moment ago; 0: there were no others */
+    uint64_t floor; /* count of the least frequent when it was last asked; 0: never */
     slot *slots;    /* twice as many as candidates, at least */
     unsigned shift; /* 64 minus the logarithm of their number */
 };
@@ -98,7 +99,7 @@ static slot *find_slot(const top *t, uint64_t key)
     return &t->slots[i];
 }
 
-/* Those after it move up, unless they would then stand before their home. */
+/* Later slots move up to fill the hole, but never before their home. */
 static void empty_slot(top *t, slot *s)
 {
     size_t mask = mask_of(t), hole = (size_t)(s - t->slots);
@@ -127,7 +128,7 @@ static void sink(top *t, size_t i)
     t->heap[i] = moved;
 }
 
-static void settle_floor(top *t)
+static void update_floor(top *t)
 {
     rank *first = &t->heap[0];
 
@@ -157,7 +158,7 @@ static void write_candidate(top *t, size_t index, const candidate *c)
     t->candidates[index] = *c;
 }
 
-/* While there is room. Counts of 1 need no order. */
+/* A new candidate, while there is room. Equal counts of 1 need no sorting. */
 static void admit(top *t, const top_chunk *chunk, const top_line *line)
 {
     candidate c = { .key = line->key, .count = 1 };
@@ -168,7 +169,7 @@ static void admit(top *t, const top_chunk *chunk, const top_line *line)
     t->n++;
 }
 
-/* The sketch counts no less from now on than the candidate did. */
+/* From now on the sketch counts at least what the candidate counted. */
 static void dismiss(top *t, const candidate *c)
 {
     uint64_t known = tamis_count(t->sketch, c->key);
@@ -196,18 +197,17 @@ static void replace_least(top *t, const top_chunk *chunk, const top_line *line, 
     sink(t, 0);
 }
 
-/* It may have become one meanwhile, and the count then has all of its copies. */
+/* The line may have become a candidate meanwhile, whose count then includes this copy. */
 static void consider(top *t, const top_chunk *chunk, const top_line *line, uint64_t count)
 {
-    settle_floor(t);
+    update_floor(t);
     if (count > t->floor && !find_slot(t, line->key)->at)
         replace_least(t, chunk, line, count);
 }
 
 /* ---- Lines ------------------------------------------------------------- */
 
-/* What goes through the sketch at a time: its counters stay in the first caches until they are
- * read. */
+/* Lines that go through the sketch at a time: few enough to stay in the first-level cache. */
 enum { BLOCK = 256 };
 
 typedef struct others {
@@ -260,7 +260,7 @@ void top_take(top *t, const top_chunk *chunk)
 
 /* ---- Results ----------------------------------------------------------- */
 
-/* The surer first, then as bytes stand: the same order whatever the threads. */
+/* By count, then by certainty, then by bytes: the same order with any number of threads. */
 static int by_rank(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -278,7 +278,7 @@ static int by_rank(const void *a, const void *b)
 const candidate *top_rank(top *t, size_t *n)
 {
     if (t->floor > 0)
-        settle_floor(t);
+        update_floor(t);
     qsort(t->candidates, t->n, sizeof *t->candidates, by_rank);
     *n = t->n;
     return t->candidates;

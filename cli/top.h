@@ -4,13 +4,13 @@
 
 #include "keys.h"
 
-/* What is kept of a line to be shown. */
+/* Bytes of a line that are kept to be shown. */
 enum { TOP_TEXT_MAX = 4096 };
 
 typedef struct candidate {
     uint64_t key;
     uint64_t count; /* it came at most that often */
-    uint64_t extra; /* and at most that much less often */
+    uint64_t extra; /* and at least count - extra times */
     char *text;     /* with a NUL after it */
     size_t size;
     bool is_cut; /* the line is longer */
@@ -30,17 +30,17 @@ typedef struct top_chunk {
     size_t n;
 } top_chunk;
 
-/* `sketch` counts lines that are no candidates; it stays the caller's, and is for this alone.
- * `room` is the number of candidates: up to so many different lines, all counts are exact. */
+/* `sketch` counts lines that are no candidates. The caller frees it, and uses it for nothing else.
+ * `room` is the number of candidates: up to that many different lines, all counts are exact. */
 top *top_new(tamis *sketch, size_t room);
 void top_free(top *t);
 
 void top_take(top *t, const top_chunk *chunk);
 
-/* All candidates, the most frequent first; *n tells how many. They live as long as `t`, and no line
- * may come after this. */
+/* All candidates, the most frequent first; *n tells how many. They live as long as `t`. No line may
+ * be taken after this. */
 const candidate *top_rank(top *t, size_t *n);
-/* No line that is not among them came more often than that. */
+/* No other line came more often than that. */
 uint64_t top_floor(const top *t);
 
 #endif

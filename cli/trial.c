@@ -2,11 +2,10 @@
  *
  * Addresses and links are built from 40 bits: the index, shuffled by a bijection that the seed
  * chooses. Some bits pick words from tables, the rest is a number. Each piece can be read back from
- * the text, so that different indexes give different keys. Domains are those that are reserved for
- * examples (RFC 2606, RFC 6761).
+ * the text, so different indexes give different keys. Domains are those reserved for examples (RFC
+ * 2606, RFC 6761).
  *
- * Words are copied sixteen bytes at a time, whatever their length: a billion lines should take
- * less time to make than to use. */
+ * For speed, words are copied sixteen bytes at a time, whatever their length. */
 #include <stddef.h>
 #include <string.h>
 
@@ -161,7 +160,7 @@ static const char PAIRS[] = "00010203040506070809101112131415161718192021222324"
 
 enum { DIGITS = 20 };
 
-/* Digits are made from the last to the first, then copied with what follows them. Nothing of 0. */
+/* Digits are made from the last to the first and copied as a block. Writes nothing for 0. */
 static inline char *put_number(char *at, uint64_t x)
 {
     char digits[2 * DIGITS] = { 0 }, *first = digits + DIGITS;

@@ -13,7 +13,7 @@ typedef struct trial {
     char end; /* of each line */
 } trial;
 
-enum { TRIAL_ROOM = 128 }; /* what writing a line may touch, more than it has */
+enum { TRIAL_ROOM = 128 }; /* bytes that writing a line may touch, beyond its end too */
 
 /* How many keys a form has; UINT64_MAX stands for 2^64 - 1. */
 uint64_t trial_indexes(trial_form form);

@@ -21,11 +21,12 @@ endif()
 if(TAMIS_FUZZ)
     set(TAMIS_SANITIZE fuzzer-no-link,address,undefined)
 endif()
+# CMake's own RelWithDebInfo is -O2 -g. Names and lines are enough to read a backtrace, and a
+# quarter faster to compile; under sanitizers, optimising more takes longer than it saves.
 if(TAMIS_SANITIZE)
     add_compile_options(-fsanitize=${TAMIS_SANITIZE} -fno-sanitize-recover=all
-                        -fno-omit-frame-pointer)
+                        -fno-omit-frame-pointer $<$<CONFIG:RelWithDebInfo>:-O1$<SEMICOLON>-g1>)
     add_link_options(-fsanitize=${TAMIS_SANITIZE})
 else()
-    # CMake's own RelWithDebInfo stops at -O2.
-    add_compile_options($<$<CONFIG:RelWithDebInfo>:-O3>)
+    add_compile_options($<$<CONFIG:RelWithDebInfo>:-O3$<SEMICOLON>-g1>)
 endif()

@@ -1,4 +1,4 @@
-# Header, libraries, program, manual pages, completion, and what pkg-config and CMake need to find
+# Headers, libraries, program, manual pages, completion, and what pkg-config and CMake need to find
 # them. The two packages locate the rest from where they lie, so that an installed tree can move.
 
 include(CMakePackageConfigHelpers)
@@ -48,7 +48,8 @@ install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${package_dir})
 
 install(TARGETS tamis-cli DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tamis-static tamis-shared EXPORT tamis-targets)
-install(FILES include/tamis.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES completions/tamis.bash RENAME tamis
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

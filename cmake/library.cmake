@@ -4,6 +4,7 @@ include(CheckSymbolExists)
 find_package(Threads REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c)
+list(FILTER sources EXCLUDE REGEX "/src/bare/") # for the core alone
 
 # <kind>_<isa>.c: the name says which machines compile the file, and with which options.
 function(tamis_kernels isa machine_macro)
@@ -17,7 +18,8 @@ function(tamis_kernels isa machine_macro)
     endif()
 endfunction()
 
-tamis_kernels(avx2 __x86_64__ -mavx2 -mbmi -mbmi2)
+set(TAMIS_avx2 -mavx2 -mbmi -mbmi2)
+tamis_kernels(avx2 __x86_64__ ${TAMIS_avx2})
 tamis_kernels(neon __aarch64__)
 
 function(tamis_objects target)
@@ -25,6 +27,15 @@ function(tamis_objects target)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE include src)
     target_include_directories(${target} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+endfunction()
+
+# The core alone, for machines without an operating system: memory comes from the caller.
+function(tamis_core target objects)
+    add_library(${target} STATIC EXCLUDE_FROM_ALL
+        $<FILTER:$<TARGET_OBJECTS:${objects}>,EXCLUDE,/src/os/> src/bare/no_host.c)
+    target_include_directories(${target} PUBLIC include PRIVATE src)
+    target_link_libraries(${target} PUBLIC m)
+    set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
 
 function(tamis_library target type objects)
@@ -40,6 +51,7 @@ include(GNUInstallDirs)
 tamis_objects(tamis-objects)
 tamis_library(tamis-static STATIC tamis-objects)
 tamis_library(tamis-shared SHARED tamis-objects)
+tamis_core(tamis-core tamis-objects)
 set_target_properties(tamis-static tamis-shared PROPERTIES
     OUTPUT_NAME tamis
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
@@ -56,19 +68,4 @@ if(BUILD_SHARED_LIBS)
     add_library(tamis::tamis ALIAS tamis-shared)
 else()
     add_library(tamis::tamis ALIAS tamis-static)
-endif()
-
-# The library as released trusts its caller; tests link to one that does not.
-set(checked_objects tamis-objects)
-if(TAMIS_ASSERT)
-    target_compile_options(tamis-objects PRIVATE -UNDEBUG)
-elseif(TAMIS_TESTS)
-    set(checked_objects tamis-checked-objects)
-    tamis_objects(${checked_objects})
-    target_compile_options(${checked_objects} PRIVATE -UNDEBUG)
-endif()
-if(TAMIS_TESTS)
-    tamis_library(tamis-checked STATIC ${checked_objects})
-    set_target_properties(tamis-checked PROPERTIES
-        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
 endif()

@@ -1,4 +1,4 @@
-# The command line and the demo, which know the public header only.
+# The command line and the demo, which know the public headers only.
 
 file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
 list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)

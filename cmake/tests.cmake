@@ -1,9 +1,9 @@
 # CTest: every test is found by its file and named <folder>.<name>.
 #
-#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the checked library
+#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the static library
 #   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
-#   tools/*, include/tamis.h                          checks of the sources themselves
+#   tools/*, include/*.h                              checks of the sources themselves
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
@@ -59,8 +59,14 @@ function(tamis_programs folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.c)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
+        if(name MATCHES "_avx2$")
+            if(NOT TAMIS_HAS_avx2)
+                continue()
+            endif()
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${TAMIS_avx2}")
+        endif()
         tamis_program(${folder}.${name} ${source})
-        target_link_libraries(${folder}.${name} PRIVATE tamis-checked)
+        target_link_libraries(${folder}.${name} PRIVATE tamis-static)
         add_dependencies(tests-${folder} ${folder}.${name})
         tamis_test(${folder}.${name} ${folder}.${name} ${ARGN})
         tamis_mark_long(${folder}.${name} ${source})
@@ -90,7 +96,7 @@ endforeach()
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()
-foreach(folder cli golden fault bench docs)
+foreach(folder cli golden fault bench docs bare)
     tamis_scripts(${folder})
 endforeach()
 
@@ -106,7 +112,7 @@ foreach(source IN LISTS fuzzers)
         list(PREPEND inputs ${tests}/fuzz/corpus/${name})
     endif()
     tamis_program(fuzz.${name} ${source})
-    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-checked)
+    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-static)
     add_dependencies(tests-fuzz fuzz.${name})
     if(TAMIS_FUZZ)
         target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
@@ -116,21 +122,20 @@ foreach(source IN LISTS fuzzers)
     endif()
 endforeach()
 
-# ---- The header alone ----------------------------------------------------------------------------
+# ---- Each header alone ---------------------------------------------------------------------------
 
 set(strict -Wall -Wextra -pedantic -Werror -fsyntax-only)
-tamis_test(header.c11 ${CMAKE_C_COMPILER} -std=c11 ${strict} -x c
-           ${PROJECT_SOURCE_DIR}/include/tamis.h)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+tamis_test(header.c11 ${CMAKE_C_COMPILER} -std=c11 ${strict} -x c ${headers})
 foreach(standard c++11 c++20)
-    tamis_test(header.${standard} ${CXX_COMPILER} -std=${standard} ${strict} -x c++
-               ${PROJECT_SOURCE_DIR}/include/tamis.h)
+    tamis_test(header.${standard} ${CXX_COMPILER} -std=${standard} ${strict} -x c++ ${headers})
 endforeach()
 
 # ---- The sources and what is made of them --------------------------------------------------------
 
 # Sanitizers change what the objects hold, and nothing about the sources.
 if(NOT TAMIS_SANITIZE)
-    foreach(tool layers length format pages)
+    foreach(tool layers contract names length format pages)
         tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
     endforeach()
     tamis_test(tools.symbols ${PROJECT_SOURCE_DIR}/tools/symbols ${PROJECT_BINARY_DIR})

@@ -3,8 +3,8 @@
  *     tamis-demo WORDS TEXT FOLDER
  *
  * Each kind holds the words of a dictionary at a false positive rate of 1 %. A word of the text
- * that a filter does not have is surely misspelled; one in a hundred of the misspelled ones slips
- * through. The rate is measured on random strings that are not words, and the filters are left in
+ * that a filter does not have is not in the dictionary; one misspelled word in a hundred is not
+ * noticed. The rate is measured on random strings that are not words, and the filters are left in
  * FOLDER.
  *
  * Kinds that are indexed take small integers only: for them a word stands for its hash modulo a
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tamis.h"
+#include "tamis_file.h"
 
 static const double FPR = 0.01;
 
@@ -126,7 +126,7 @@ static bool is_in(const words *sorted, word w)
     return bsearch(&w, sorted->at, sorted->n, sizeof w, compare) != NULL;
 }
 
-/* A word that begins a sentence is as good as in lower case. */
+/* The first word of a sentence may be in the dictionary in lower case. */
 static word in_lower_case(char room[LONGEST], word w)
 {
     for (size_t i = 0; i < w.size; i++)
@@ -161,7 +161,7 @@ static uint64_t next_random(uint64_t *state)
     return x ^ x >> 31;
 }
 
-/* Eight to eleven letters: so many strings that none comes twice to speak of. */
+/* Eight to eleven letters: so many possible strings that hardly any comes twice. */
 static word random_string(char room[12], uint64_t *state)
 {
     uint64_t x = next_random(state);
@@ -196,7 +196,7 @@ static bool is_indexed(tamis_kind kind)
 
 static tamis_status plan_kind(tamis_plan *plan, tamis_kind kind, size_t n)
 {
-    tamis_spec spec = { .keys = n, .fpr = FPR };
+    tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = FPR);
 
     if (is_indexed(kind)) {
         spec.keys = (uint64_t)((double)n / FPR);
@@ -205,7 +205,8 @@ static tamis_status plan_kind(tamis_plan *plan, tamis_kind kind, size_t n)
     return tamis_plan_kind(plan, kind, &spec);
 }
 
-/* Of an indexed kind: that some word has taken the place of a stranger. */
+/* For an indexed kind: the probability that the integer of an absent string is that of some word.
+ */
 static double planned_rate(const tamis_plan *plan, size_t n)
 {
     if (!is_indexed(plan->kind))
@@ -280,8 +281,8 @@ static uint64_t *mixed_keys(const uint64_t *in, size_t n, const uint64_t *out)
     return keys;
 }
 
-/* The best of some rounds: what the others took longer for was not the lookup. None is begun after
- * a second. */
+/* The best of several rounds: whatever made the others slower was not the lookup. No round begins
+ * after a second. */
 static double time_lookups(const tamis *f, const uint64_t *keys)
 {
     double best = INFINITY, begin = now_ns();

@@ -4,7 +4,7 @@
  *
  * Lines of the standard input would do as well: here, keys are made up. */
 #include <stdio.h>
-#include <tamis.h>
+#include <tamis_builder.h>
 
 enum { KEYS = 1000000, PIECE = 1000 };
 
@@ -41,9 +41,10 @@ static bool show(void *ctx, uint64_t done, uint64_t total)
     return true;
 }
 
-static tamis_status build(const tamis_spec *spec)
+static tamis_status build(tamis_plan *plan, const tamis_spec *spec)
 {
-    const tamis_build_options options = { .memory = 64 << 20, .threads = 2, .progress = show };
+    const tamis_build_options options =
+        TAMIS_BUILD_OPTIONS(.memory = 64 << 20, .threads = 2, .progress = show);
     tamis_builder *b;
     tamis_status status = tamis_builder_new(&b, TAMIS_FUSE, spec, &options);
 
@@ -51,7 +52,7 @@ static tamis_status build(const tamis_spec *spec)
         return status;
     status = feed(b, &spec->hasher);
     if (!status)
-        status = tamis_builder_save(b, PATH);
+        status = tamis_builder_save(b, PATH, plan);
     tamis_builder_free(b);
     printf("\n");
     return status;
@@ -59,9 +60,10 @@ static tamis_status build(const tamis_spec *spec)
 
 int main(void)
 {
-    const tamis_spec spec = { .fpr = 0.004 };
+    const tamis_spec spec = TAMIS_SPEC(.fpr = 0.004);
+    tamis_plan plan;
     tamis *f;
-    tamis_status status = build(&spec);
+    tamis_status status = build(&plan, &spec);
 
     if (!status)
         status = tamis_map(&f, PATH, 0, NULL);
@@ -69,9 +71,8 @@ int main(void)
         fprintf(stderr, "%s: %s\n", PATH, tamis_status_text(status));
         return 1;
     }
-    const tamis_plan *plan = tamis_plan_of(f);
-    printf("%llu keys, %.2f bits each\n", (unsigned long long)plan->capacity,
-           8.0 * (double)plan->bytes / (double)plan->capacity);
+    printf("%llu keys, %.2f bits each\n", (unsigned long long)plan.capacity,
+           8.0 * (double)plan.bytes / (double)plan.capacity);
     printf("user7: %s\n", tamis_has(f, key_of(&spec.hasher, 7)) ? "probably there" : "not there");
     tamis_free(f);
     return 0;

@@ -22,7 +22,7 @@ static const char *const MEANING[OUTCOMES] = {
     "no, store read in vain",
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "guard: %s\n", what);
     exit(1);
@@ -81,7 +81,7 @@ static bool add_line(void *ctx, const char *line)
 
 static tamis *guard_for(const char *path)
 {
-    tamis_spec spec = { .fpr = 0.01 };
+    tamis_spec spec = TAMIS_SPEC(.fpr = 0.01);
     tamis_plan plan;
     tamis *f;
 
@@ -101,7 +101,7 @@ static outcome look_up(const tamis *guard, const char *path, char *word)
 
 /* ---- A thousand words that are none ------------------------------------ */
 
-static void tally_strangers(const tamis *guard, const char *path)
+static void tally_absent(const tamis *guard, const char *path)
 {
     unsigned tally[OUTCOMES] = { 0 };
 
@@ -110,7 +110,7 @@ static void tally_strangers(const tamis *guard, const char *path)
         snprintf(word, sizeof word, "no-such-word-%d", i);
         tally[look_up(guard, path, word)]++;
     }
-    puts("1000 strangers:");
+    puts("1000 words that are not there:");
     for (int i = 0; i < OUTCOMES; i++)
         printf("  %4u  %s\n", tally[i], MEANING[i]);
 }
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     tamis *guard = guard_for(argv[1]);
     for (int i = 2; i < argc; i++)
         printf("%s: %s\n", argv[i], MEANING[look_up(guard, argv[1], argv[i])]);
-    tally_strangers(guard, argv[1]);
+    tally_absent(guard, argv[1]);
     tamis_free(guard);
     return 0;
 }

@@ -3,8 +3,8 @@
  *     cc lookup.c -o lookup $(pkg-config --cflags --libs tamis) && ./lookup
  *
  * A hundred thousand accounts live on sixteen servers. A map tells which, in four bits for the
- * server and seven to turn strangers away; no name is kept. Some accounts are closed: a cascade
- * knows which, and errs on none of them, as it was told of all others, too. */
+ * server and seven to refuse unknown names. No name is stored. Some accounts are closed: a cascade
+ * tells which, without any error, because it was given all other accounts, too. */
 #include <stdio.h>
 #include <tamis.h>
 
@@ -22,7 +22,7 @@ static uint64_t key_of(const tamis_hasher *hasher, unsigned i)
 
 static tamis_status make_map(tamis **map)
 {
-    tamis_spec spec = { .keys = ACCOUNTS, .fpr = 0.01, .value_bits = 4 };
+    tamis_spec spec = TAMIS_SPEC(.keys = ACCOUNTS, .fpr = 0.01, .value_bits = 4);
     tamis_plan plan;
     tamis_status status = tamis_plan_kind(&plan, TAMIS_MAP, &spec);
 
@@ -32,13 +32,14 @@ static tamis_status make_map(tamis **map)
 /* The first accounts are the closed ones. */
 static tamis_status make_cascade(tamis **closed)
 {
-    tamis_spec spec = { .keys = CLOSED, .universe = ACCOUNTS };
+    tamis_spec spec = TAMIS_SPEC(.keys = CLOSED, .universe = ACCOUNTS);
     tamis_plan plan;
     tamis_status status = tamis_plan_kind(&plan, TAMIS_CASCADE, &spec);
 
     if (status)
         return status;
-    return tamis_build_cascade(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED, NULL);
+    return tamis_build_excluding(closed, &plan, keys, CLOSED, keys + CLOSED, ACCOUNTS - CLOSED,
+                                 NULL);
 }
 
 static unsigned count_errors(const tamis *map, const tamis *closed)
@@ -54,7 +55,7 @@ static unsigned count_errors(const tamis *map, const tamis *closed)
     return errors;
 }
 
-static unsigned count_strangers(const tamis *map)
+static unsigned count_unknown(const tamis *map)
 {
     unsigned passed = 0;
 
@@ -92,7 +93,7 @@ int main(void)
     unsigned errors = count_errors(map, closed);
     printf("%.2f bits for a server, %.2f for a closed account, %u errors\n", bits_per_key(map),
            bits_per_key(closed), errors);
-    printf("%u of %d strangers were sent to a server\n", count_strangers(map), ACCOUNTS);
+    printf("%u of %d unknown names were sent to a server\n", count_unknown(map), ACCOUNTS);
     tamis_free(map);
     tamis_free(closed);
     return errors > 0;

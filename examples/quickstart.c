@@ -3,7 +3,7 @@
  *     cc quickstart.c -o quickstart $(pkg-config --cflags --libs tamis) && ./quickstart */
 #include <stdio.h>
 #include <string.h>
-#include <tamis.h>
+#include <tamis_file.h>
 
 static uint64_t key_of(const tamis *f, const char *text)
 {
@@ -13,7 +13,7 @@ static uint64_t key_of(const tamis *f, const char *text)
 /* What is wanted, what it will take, then the filter. */
 static tamis_status make(tamis **f)
 {
-    tamis_spec spec = { .keys = 1000000, .fpr = 0.01 };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000000, .fpr = 0.01);
     tamis_plan plan;
     tamis_status status = tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec);
 

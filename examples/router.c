@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis.h>
+#include <tamis_pair.h>
 #include <time.h>
 
 enum { ADDRESSES = 1000000, CHANGING = 1000, PACKETS = 4096, THREADS = 2 };
@@ -35,7 +35,8 @@ static double now(void)
 
 static tamis_pair *make_table(void)
 {
-    tamis_spec spec = { .keys = ADDRESSES + CHANGING, .fpr = 0.01, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec =
+        TAMIS_SPEC(.keys = ADDRESSES + CHANGING, .fpr = 0.01, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis_pair *table;
 

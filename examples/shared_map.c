@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <tamis.h>
+#include <tamis_file.h>
 #include <unistd.h>
 
 enum { THREADS = 4, KEYS_EACH = 25000, SYNCED = THREADS * KEYS_EACH };
@@ -28,7 +28,7 @@ static void check(tamis_status status, const char *what)
 /* The keys are integers, taken as they are. */
 static void make_file(void)
 {
-    tamis_spec spec = { .keys = 2 * SYNCED, .fpr = 0.01, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = 2 * SYNCED, .fpr = 0.01, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
 
@@ -54,7 +54,7 @@ static void *add_share(void *arg)
 
     for (uint64_t i = 0; i < KEYS_EACH; i++)
         keys[i] = s->first + i;
-    check(tamis_add_shared(s->f, &added, keys, KEYS_EACH), "add");
+    check(tamis_add_concurrent(s->f, &added, keys, KEYS_EACH), "add");
     return NULL;
 }
 

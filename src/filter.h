@@ -1,226 +1,223 @@
 /* filter.h - the contract between the core and the kinds.
  *
- * The core (src/core) validates arguments, checks abilities and read-only state, compares plans and
- * allocates. A kind does arithmetic on its payload and keeps f->count true. It may rely on this:
+ * A kind is one table of functions, a tamis_ops. A function that is missing is an ability that the
+ * kind does not have.
+ *
+ * The core checks arguments, abilities and read-only state, compares plans and allocates. A kind
+ * does arithmetic on its payload and keeps f->count true. It may rely on this:
  *
  *  - f->plan passed bytes(): every number in it is one that the kind itself accepts.
- *  - f->payload has plan.bytes bytes, 64-byte aligned, little-endian, with no pointer in it.
- *  - The payload's content is NOT to be trusted in calls on a `const tamis *`: a view may hold any
- *    bytes. Loops and indexes are bounded by the plan. Calls that change a filter run on payloads
- *    that verify() accepted. */
+ *  - f->payload has plan.bytes bytes, 64-byte aligned, little-endian, with no pointer in it. Zeros
+ *    are the empty filter.
+ *  - Calls on a `const tamis *` must not trust the payload: a view may hold any bytes. Loops and
+ *    indexes are bounded by the plan. Calls that change a filter see only payloads that verify()
+ *    accepted.
+ *
+ * In return, only the functions of the table give the bytes of a payload a meaning. The core
+ * clears, copies and checksums them as a whole, and does so in core/memory.c and core/image.c
+ * alone. */
 #ifndef TAMIS_FILTER_H
 #define TAMIS_FILTER_H
 
 #include "tamis.h"
 
-/* The best kernels for a CPU; an absent one is replaced by the kind's has() and the loops of
- * core/batch.c. */
-typedef struct tamis_batch {
-    bool (*has)(const tamis *f, uint64_t key);
-    size_t (*has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
-    void (*add_many)(tamis *f, const uint64_t *keys, size_t n); /* kinds whose add cannot fail */
-    /* Other kinds: in order, as by add(); but see ops.rearranges. */
-    tamis_status (*try_add_many)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
-    size_t (*remove_many)(tamis *f, const uint64_t *keys, size_t n); /* returns how many */
-    void (*count_many)(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
-} tamis_batch;
+/* ---- What a kind is ---------------------------------------------------- */
 
-/* How a static kind is made. Its payload is 2^part_bits(capacity) parts of one size (a multiple of
- * 64 bytes) and one geometry; part i holds the keys whose place() starts with the bits of i, and is
- * a small filter by itself (base/parts.h).
- *
- * solve() fills a zeroed part. It gets all hashes of the part, in any order within groups of equal
- * leading bits, perhaps with duplicates, in an array that it may spoil; the bytes that it makes
- * depend on the set alone. It sets *n to the number of distinct hashes. It cannot fail but for
- * TAMIS_FULL: more keys than part_room(), or a geometry that stays unlucky whatever the seed; the
- * core then takes a plan that enlarge() has made a step larger, and starts again. */
-typedef struct tamis_solver {
-    size_t (*scratch)(const tamis_plan *p, size_t n); /* bytes that solve() needs for n hashes */
-    tamis_status (*solve)(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *scratch);
-    void (*enlarge)(tamis_plan *p);
-} tamis_solver;
+/* Facts about a kind that no function shows. */
+enum tamis_trait {
+    /* Keys. The core hashes keys on their way to solve() unless their order matters. */
+    TAMIS_TRAIT_INDEXED = 1 << 0,        /* keys are integers below plan.capacity */
+    TAMIS_TRAIT_ONLY_SETS_BITS = 1 << 1, /* adding never clears a bit; add_concurrent() is atomic */
+    TAMIS_TRAIT_BUILDS_SETS = 1 << 2,    /* build by add() after removing duplicates */
+    TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* solve() gets a value with each key, get() returns it */
+    TAMIS_TRAIT_TAKES_OTHERS = 1 << 4,   /* solve() gets keys, and others to tell them from */
+    TAMIS_TRAIT_ONE_PART = 1 << 5,       /* solve() fills the whole payload, however large */
+    /* Growth. */
+    TAMIS_TRAIT_GROWS = 1 << 6,        /* always; others grow if plan.flags has TAMIS_PLAN_GROWS */
+    TAMIS_TRAIT_GROWS_COUNTS = 1 << 7, /* always, but only to hold higher counts */
+    /* Options of a tamis_spec that plan() obeys, and notes in plan.flags. */
+    TAMIS_TRAIT_CAN_GROW = 1 << 8,
+    TAMIS_TRAIT_CAN_DELETE_EXACTLY = 1 << 9,
+    TAMIS_TRAIT_CAN_KEEP_SUMS = 1 << 10,
+    TAMIS_TRAIT_COUNTER_BITS = 1 << 11,
+    TAMIS_TRAIT_ERROR = 1 << 12,
+    TAMIS_TRAIT_KEEPS_LOAD = 1 << 13, /* in plan.load */
+};
 
-/* A hash and what came with its key. */
-typedef struct tamis_entry {
-    uint64_t hash, value;
-} tamis_entry;
+/* How far counts can be trusted. */
+typedef struct tamis_limits {
+    uint64_t ceiling; /* where counts stop for good; 0: nowhere */
+    double error;     /* of a sketch, as a share of all adds: see tamis_plan */
+} tamis_limits;
 
-/* As tamis_solver, for parts made from pairs. TAMIS_CONFLICT: two of them have one hash and not one
- * value. */
-typedef struct tamis_pair_solver {
-    size_t (*scratch)(const tamis_plan *p, size_t n);
-    tamis_status (*solve)(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                          void *scratch);
-} tamis_pair_solver;
+/* ---- Kinds that are read and written in order -------------------------- */
 
-/* How a kind is made whose keys come with values, and gives them back. */
-typedef struct tamis_mapper {
-    const tamis_pair_solver *solver;
-    bool (*get)(const tamis *f, uint64_t *value, uint64_t key);
-    unsigned (*value_bits)(const tamis_plan *p); /* that values have at most */
-    void (*enlarge)(tamis_plan *p);
-} tamis_mapper;
-
-/* How a kind is made that tells its keys from certain others. A sieve is solved from either the
- * keys or, in a plan that is inverted, the others; the rest, from those and from all the other ones
- * that pass the sieve, with 1 as the value of keys and 0 as that of others. */
-typedef struct tamis_splitter {
-    const tamis_pair_solver *sieve; /* values mean nothing */
-    bool (*passes)(const tamis *f, uint64_t key);
-    const tamis_pair_solver *rest;
-    bool (*is_inverted)(const tamis_plan *p);
-    void (*enlarge)(tamis_plan *p);
-} tamis_splitter;
-
-/* Ordered kinds hold the fingerprint of each key, scale64(place(key), slots << width), with a
- * count, and can be read and written from the lowest to the highest in one pass. The core merges,
- * multiplies, resizes and lists them by that. Kinds use at[] as they like; it starts as zeros. */
+/* Where a walk through a filter is. The kind uses at[] as it likes; it starts as zeros. */
 typedef struct tamis_cursor {
     const tamis *f;
-    uint64_t print, count; /* where it is */
+    uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
     uint64_t at[4];
 } tamis_cursor;
 
+/* Where the writing of a filter is. */
 typedef struct tamis_writer {
     tamis *f; /* empty when the writing starts */
     uint64_t at[4];
 } tamis_writer;
 
-typedef struct tamis_ordered {
-    /* Goes to the next fingerprint; false: there is none. Ends whatever the payload holds. */
-    bool (*next)(tamis_cursor *c);
-    /* Adds count copies of a fingerprint higher than all before, and keeps f->count true.
-     * TAMIS_FULL: no room. Between calls, and before finish(), f answers nothing. */
-    tamis_status (*append)(tamis_writer *w, uint64_t print, uint64_t count);
-    void (*finish)(tamis_writer *w);
-    /* Slots, width and capacity that hold `keys` keys, with slots << width as it was: twice the
-     * capacity and one more fits in twice the slots. Pure. */
-    tamis_status (*resize)(tamis_plan *p, uint64_t keys);
-    bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW */
-    /* Slots in use: no union needs more than the sum of them. */
-    uint64_t (*used)(const tamis *f);
-    /* Optional. Ranges, 2^bits of them, into which fingerprints are cut evenly and which are full
-     * each by itself; slots of one that are free. Default: one range, and copies up to capacity. */
-    unsigned (*range_bits)(const tamis_plan *p);
-    uint64_t (*room)(const tamis *f, uint64_t range);
-    /* That many copies of a fingerprint take no more slots, nor do they beside others of it. */
-    uint64_t (*slots)(const tamis_plan *p, uint64_t count);
-} tamis_ordered;
+/* The room in one range of fingerprints. There are 2^range_bits ranges of equal length, and each is
+ * full by itself. */
+typedef struct tamis_room {
+    unsigned range_bits;
+    uint64_t used, free; /* slots */
+    uint64_t needed;     /* upper bound on slots used by that many copies of one fingerprint */
+} tamis_room;
 
-/* How kinds become larger that are not ordered. */
-typedef struct tamis_grower {
-    bool (*grows)(const tamis_plan *p); /* spec.can had TAMIS_CAN_GROW, or the kind always does */
-    /* Slots, width, hashes and capacity of the next size; TAMIS_RANGE: there is none. Pure. */
-    tamis_status (*larger)(tamis_plan *p);
-    /* Puts all that g holds into f, which is empty and of a later size than g, and its count.
-     * TAMIS_FULL: no room; f is then thrown away and a larger one tried. */
-    tamis_status (*move)(tamis *f, const tamis *g);
-    bool for_counts; /* higher ones alone: not what TAMIS_CAN_GROW promises */
-    /* Whether two plans differ in no more than that: merge() then takes both; default: never. */
-    bool (*are_alike)(const tamis_plan *a, const tamis_plan *b);
-} tamis_grower;
+/* ---- Kinds that are solved from all keys ------------------------------- */
+
+/* A hash and the value that came with its key. */
+typedef struct tamis_entry {
+    uint64_t hash, value;
+} tamis_entry;
+
+/* Kinds with TAMIS_TRAIT_TAKES_OTHERS are solved twice: a sieve of the keys, then the rest, which
+ * tells keys (value 1) from others that pass the sieve (value 0). If plan.flags has
+ * TAMIS_PLAN_INVERTED, the sieve is of the others. get() tells whether a key passes the sieve. */
+enum tamis_stage { TAMIS_STAGE_SIEVE = 0, TAMIS_STAGE_REST = 1 };
+
+/* ---- The table --------------------------------------------------------- */
 
 typedef struct tamis_ops {
-    /* Required. plan() and bytes() are pure. */
+    unsigned traits; /* TAMIS_TRAIT_ bits */
+
+    /* Plans. All of these are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
-    uint64_t (*bytes)(const tamis_plan *p); /* of payload; 0: no geometry of this kind */
-    bool (*has)(const tamis *f, uint64_t key);
+    uint64_t (*bytes)(const tamis_plan *p);        /* of payload; 0: no geometry of this kind */
+    double (*rate)(const tamis_plan *p, double n); /* at n keys; NULL: exact, 0 */
+    tamis_limits (*limits)(const tamis_plan *p);   /* NULL: none */
+    /* Another size: sets slots, width, hashes and capacity, never bytes and fpr, which the core
+     * works out after it. TAMIS_RANGE: there is none.
+     *  in order (next and append): slots << width stays. Room for `keys` keys; `keys` twice the
+     *                              capacity and one more fit in twice the slots.
+     *  others:                     one step larger. `keys` means nothing. */
+    tamis_status (*resize)(tamis_plan *p, uint64_t keys);
 
-    /* Optional, with a default. */
-    double (*rate)(const tamis_plan *p, double n); /* at n keys; default: exact, 0 */
-    /* Of counts, as a share of all adds (tamis_plan_error()): sketches, which are never full. */
-    double (*error)(const tamis_plan *p);
-    void (*init)(tamis *f);                /* default: zeros are the empty filter */
-    const char *(*verify)(const tamis *f); /* why not; default: any payload is valid */
-    /* Sets cardinality, fill, fpr and saturated from the payload; default: from the count. */
+    /* The choice of code. Called whenever a filter gets a plan: replaces functions of f->ops by
+     * those for this plan and for a CPU with these TAMIS_CPU_ flags, and fills f->derived. */
+    void (*for_cpu)(tamis *f, unsigned cpu);
+
+    /* The payload as a whole. */
+    const char *(*verify)(const tamis *f); /* why it is damaged, or NULL; absent: never */
+    /* Sets cardinality, fill, fpr and saturated from the payload; absent: from the count. */
     void (*measure)(const tamis *f, tamis_info *info);
-    bool indexed; /* keys are below plan.capacity */
 
-    /* Abilities: NULL means TAMIS_CANNOT. In merge and intersect, plans are equal. */
-    tamis_status (*add)(tamis *f, uint64_t key);
-    tamis_status (*build)(tamis *f, const uint64_t *keys, size_t n); /* default: add one by one */
-    bool builds_sets; /* instead: by add, each key once; copies would crowd (core/set.h) */
-    const tamis_solver *solver; /* of static kinds, instead of add and build */
-    bool whole;                 /* there is one part, however many keys */
-    const tamis_mapper *mapper; /* of kinds that need more than keys, instead of all these */
-    const tamis_splitter *splitter;
-    tamis_status (*remove)(tamis *f, uint64_t key);
+    /* One key. Kinds without count() see 1 as `times`, others never 0 and no sum above 2^64 - 1. */
+    bool (*has)(const tamis *f, uint64_t key); /* required */
+    bool (*get)(const tamis *f, uint64_t *value, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
-    /* Needed beside count, where there is add or remove. `times` is not 0, and f->count has room
-     * for it. */
-    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
-    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
-    /* Where counts stop for good, so that removes of such a key must not change it; default: never.
-     * f->count leaves out what is not counted. */
-    uint64_t (*ceiling)(const tamis_plan *p);
-    bool counter_bits;   /* plan() obeys spec.counter_bits */
-    bool counts_vary;    /* with the order of adds, within their bounds */
-    bool may_undercount; /* in rare cases, but never to 0 */
-    bool rearranges;   /* try_add_many() makes a filter that answers as by add(), of other bytes */
-    bool exact_delete; /* plan() obeys TAMIS_CAN_EXACT_DELETE: remove() then knows strangers */
+    tamis_status (*add)(tamis *f, uint64_t key, uint64_t times);
+    tamis_status (*remove)(tamis *f, uint64_t key, uint64_t times);
+
+    /* Many keys. Absent: core/batch.c calls the function for one key, with touch() ahead. */
+    void (*touch)(const tamis *f, uint64_t key); /* prefetch what has() will read first */
+    size_t (*has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
+    void (*count_many)(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
+    /* In order. On failure, *added keys are in and the rest is not. */
+    tamis_status (*add_many)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+    size_t (*remove_many)(tamis *f, const uint64_t *keys, size_t n); /* returns how many */
+    tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+
+    /* Two filters. Plans of merge() and intersect() are equal, but merge() of kinds with resize()
+     * takes any plan.width. */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */
     tamis_status (*dot)(const tamis *f, uint64_t *product, const tamis *g);
-    tamis_status (*list)(const tamis *f, tamis_visit *visit, void *ctx);
-    void (*fold)(tamis *f, const tamis *g, uint64_t by); /* f is empty, its slots are g's / by */
-    const tamis_ordered *ordered;                        /* instead of merge, dot, list, grower */
-    const tamis_grower *grower;
-    void (*rotate)(tamis *f); /* of kinds that forget: also by add(), not before plan.capacity */
-    /* To the kind without counts that has the same slots and hashes, and width 0: kinds.c knows
-     * which. reduce() sets all bits of f, which is empty. follow() sets and clears those of a key
-     * of which g has just got one more or less, so that others may read f meanwhile. */
-    void (*reduce)(tamis *f, const tamis *g);
-    void (*follow)(tamis *f, const tamis *g, uint64_t key);
-    /* The way back, of a static kind: fit() sets what a plan of this kind, with the slots and
-     * hashes of g, needs for the payload of g, and pack() fills f, which is empty. TAMIS_FULL: the
-     * plan must be enlarged. */
-    tamis_status (*fit)(tamis_plan *p, const tamis *g);
-    tamis_status (*pack)(tamis *f, const tamis *g);
-    tamis_status (*add_shared)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
-    bool only_sets_bits; /* atomically, in add_shared: what makes readers and writable maps safe */
+    /* Puts all that g holds into f, which is empty and of another size: larger, by resize(); or, in
+     * kinds without resize(), smaller by a whole factor of slots. TAMIS_FULL: no room. */
+    tamis_status (*move)(tamis *f, const tamis *g);
 
-    /* Speed. */
-    void (*touch)(const tamis *f, uint64_t key); /* prefetch what has() will read first */
-    const tamis_batch *(*batch)(unsigned cpu);   /* kernels for a set of TAMIS_CPU_ flags */
-    /* Fills f->numbers, and may replace f->has by code for just this plan. */
-    void (*prepare)(tamis *f, unsigned cpu);
+    /* In order of fingerprints: scale64(hash_key(key), slots << width), or of keys in exact kinds.
+     */
+    bool (*next)(tamis_cursor *c); /* false: the end, which comes whatever the payload holds */
+    /* Adds copies of a fingerprint that is higher than all before, and keeps f->count true;
+     * TAMIS_FULL: no room. A count of 0 ends the writing. Until then f answers nothing. */
+    tamis_status (*append)(tamis_writer *w, uint64_t fingerprint, uint64_t count);
+    tamis_room (*room)(const tamis *f, uint64_t range, uint64_t copies);
+
+    /* From all keys at once, instead of add(). The payload is 2^part_bits(capacity) parts of one
+     * size (a multiple of 64 bytes) and one geometry. Part i holds the keys whose hash starts with
+     * the bits of i, and is a small filter by itself (base/parts.h).
+     *
+     * solve() fills a zeroed part; f has a plan, but perhaps no payload. It gets all items of the
+     * part, hashes or tamis_entry, in groups of equal leading bits, perhaps with duplicates, in an
+     * array that it may overwrite. The bytes that it makes depend on the set of items alone. It
+     * sets *n to the number of distinct hashes. It fails with TAMIS_FULL if the geometry is too
+     * small: the core then takes a plan that resize() has made a step larger, and starts again.
+     * TAMIS_CONFLICT: one hash has two values. TAMIS_RANGE: a value has more bits than planned. */
+    tamis_status (*solve)(const tamis *f, enum tamis_stage stage, void *part, void *items,
+                          size_t *n, void *scratch);
+    size_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, size_t n); /* bytes for solve */
+
+    void (*rotate)(tamis *f); /* forget the oldest keys; add() does it too, not before capacity */
 } tamis_ops;
 
+/* ---- A filter ---------------------------------------------------------- */
+
+enum { TAMIS_DERIVED_SIZE = 96 };
+
 struct tamis {
-    const tamis_ops *ops;
-    const tamis_batch *batch; /* chosen once, when the filter is made */
-    bool (*has)(const tamis *f, uint64_t key);
-    uint64_t numbers[6]; /* what the kind works out of the plan once, for all lookups */
+    tamis_ops ops; /* for this plan and this CPU */
     tamis_plan plan;
     uint64_t count; /* adds minus removes; distinct keys in exact kinds */
-    uint64_t salt;  /* mixed from the seed: see place() in base/hash.h */
+    uint64_t salt;  /* mixed from the seed: see hash_key() in base/hash.h */
     void *payload;
+    /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. */
+    _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
+    unsigned cpu; /* TAMIS_CPU_ flags that ops was chosen for */
     bool readonly;
-    bool sealed;          /* a writable map whose file is whole: unseal before changing */
-    bool lost;            /* a writable map that could not be synced */
-    int fd;               /* of a writable map, else -1 */
     const uint8_t *image; /* of views and maps: all of it; else NULL */
     size_t image_size;
     void *block; /* what the payload came from: heap block or mapping */
     size_t block_size;
     void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
     tamis_allocator alloc;
+
+    /* Writable maps (os/file.c). */
+    tamis_status (*unseal)(tamis *f); /* before each change; NULL: f is no writable map */
+    bool sealed;                      /* the file is whole */
+    bool lost;                        /* it could not be synced */
+    int fd;
 };
 
 /* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
 void *tamis__scratch_new(const tamis *f, size_t size);
 void tamis__scratch_free(const tamis *f, void *block, size_t size);
 
+/* Lets other threads go on, one of which holds what is waited for. */
+void tamis__yield(void);
+
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 
-/* What ops.reduce makes of a kind, and which kind has the ops.pack that takes it. */
-tamis_kind tamis__reduced_kind(tamis_kind kind);
-tamis_kind tamis__packed_kind(tamis_kind kind);
-
-/* For tests and benchmarks: answer as a machine with only these instruction sets would. */
+/* The functions for a machine with only these instruction sets. The core calls it with those of
+ * the real one; tests and benchmarks with fewer. */
 void tamis__use_cpu(tamis *f, unsigned cpu);
+
+/* ---- Conversions ------------------------------------------------------- */
+
+/* A row of core/kinds.c, which lists them all. */
+typedef struct tamis_conversion {
+    tamis_kind from, to;
+    /* A filter of kind `to` with the answers of f, which was verified. */
+    tamis_status (*convert)(tamis **out, tamis_kind to, const tamis *f, const tamis_allocator *a);
+    /* Optional, for pairs: brings `to` in step with `from` after one key was added or removed,
+     * while others read `to`. */
+    void (*follow)(tamis *to, const tamis *from, uint64_t key);
+} tamis_conversion;
+
+/* The row, or NULL; and the row of a kind that has a follow(). */
+const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to);
+const tamis_conversion *tamis__plain_conversion(tamis_kind from);
 
 #endif

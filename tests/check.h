@@ -51,6 +51,12 @@ static inline bool is_long_run(void)
     return getenv("TAMIS_LONG") != NULL;
 }
 
+/* A number for each sort of run. */
+static inline size_t run_size(size_t ordinary, size_t sanitized, size_t in_long_run)
+{
+    return is_sanitized() ? sanitized : is_long_run() ? in_long_run : ordinary;
+}
+
 static inline uint64_t test_seed(void)
 {
     const char *given = getenv("SEED");

@@ -231,6 +231,10 @@ def words_of(bits):
 
 
 # ---- Kinds: how long the payload must be, and whether it holds a key --------------------------
+#
+# A kind may have a FLAG, the bit of the header's flags that it knows, and HAS_LOAD.
+
+GROWS, EXACT_DELETE, SUMS, INVERTED = 1, 2, 4, 8
 
 
 class Bitmap:
@@ -267,7 +271,7 @@ class Hashset:
 
     @classmethod
     def has(cls, image, key):
-        value, slots = image.place(key), image.header.slots
+        value, slots = image.hash_key(key), image.header.slots
         if value == 0:
             return u64(image.payload, 0) != 0
         home = scale64(value, slots)
@@ -315,7 +319,7 @@ class Bloom:
     @staticmethod
     def has(image, key):
         h = image.header
-        return all(image.bit(at) for at in probes(image.place(key), h.hashes, h.slots))
+        return all(image.bit(at) for at in probes(image.hash_key(key), h.hashes, h.slots))
 
     @staticmethod
     def verify(image):
@@ -333,7 +337,7 @@ class Partitioned:
     @staticmethod
     def has(image, key):
         h = image.header
-        places = probes(image.place(key), h.hashes, h.slots)
+        places = probes(image.hash_key(key), h.hashes, h.slots)
         return all(image.bit(row * h.slots + at) for row, at in enumerate(places))
 
     @staticmethod
@@ -352,7 +356,7 @@ class Blocked:
 
     @classmethod
     def has(cls, image, key):
-        h = image.place(key)
+        h = image.hash_key(key)
         block = 32 * scale64(h, image.header.slots)
         for i, salt in enumerate(cls.SALT):
             bit = (h * salt & 0xFFFFFFFF) >> 27
@@ -421,7 +425,7 @@ class Spectral:
     @classmethod
     def has(cls, image, key):
         h = image.header
-        return all(cls.half(image, c) for c in counters_of(image.place(key), h.hashes, h.slots))
+        return all(cls.half(image, c) for c in counters_of(image.hash_key(key), h.hashes, h.slots))
 
     @classmethod
     def verify_entry(cls, image, at):
@@ -502,7 +506,7 @@ class Scalable:
 
     @classmethod
     def has(cls, image, key):
-        h = image.place(key)
+        h = image.hash_key(key)
         return any(cls.stage_has(image, j, h) for j in range(image.header.hashes))
 
     @staticmethod
@@ -521,7 +525,7 @@ class Window:
 
     @staticmethod
     def has(image, key):
-        h, common = image.place(key), 0xFF
+        h, common = image.hash_key(key), 0xFF
         for i in range(image.header.hashes):
             x = probe(h, i)
             block = 64 + 256 * scale64(x, image.header.slots)
@@ -588,7 +592,7 @@ class Fuse:
 
     @classmethod
     def has(cls, image, key):
-        header, h = image.header, image.place(key)
+        header, h = image.header, image.hash_key(key)
         bits = cls.part_bits(header)
         part = (h >> 64 - bits) * cls.part_bytes(header)
         tail = image.payload[part + cls.tail(header):part + cls.part_bytes(header)]
@@ -686,7 +690,7 @@ class Xor(Fuse):
 
     @classmethod
     def has(cls, image, key):
-        header, h = image.header, image.place(key)
+        header, h = image.header, image.hash_key(key)
         bits, length = cls.part_bits(header), cls.length(header)
         part = (h >> 64 - bits) * cls.part_bytes(header)
         head = image.payload[part + cls.head_at(header):][:cls.HEAD]
@@ -819,10 +823,10 @@ def parts_of(image):
     return [image.payload[at:at + size] for at in range(0, len(image.payload), size)]
 
 
-def part_of(image, place):
+def part_of(image, hashed):
     bits = part_bits(image.header)
     size = len(image.payload) >> bits
-    at = (place >> 64 - bits) * size
+    at = (hashed >> 64 - bits) * size
     return image.payload[at:at + size]
 
 
@@ -846,14 +850,14 @@ class Equations:
         self.at, self.end = at, self.levels[-1].end
         self.used = self.levels[-1].state_at + 1
 
-    def word(self, part, place):
+    def word(self, part, hashed):
         """And the hash it was found with; None if there are no keys."""
         for level in self.levels:
             state = part[level.state_at] if level.last else 1
             if state == 0:
                 return None
             draw = level.number + state - 1
-            y = mix64(place + draw * 0x9E3779B97F4A7C15 & MASK) if draw else place
+            y = mix64(hashed + draw * 0x9E3779B97F4A7C15 & MASK) if draw else hashed
             spread = y << self.bits & MASK if level.number == 0 else y
             start = level.start(spread)
             if level.last or not self.is_bumped(part, level, start):
@@ -894,8 +898,8 @@ class Ribbon:
 
     @classmethod
     def has(cls, image, key):
-        place = image.place(key)
-        found = cls.equations(image.header).word(part_of(image, place), place)
+        hashed = image.hash_key(key)
+        found = cls.equations(image.header).word(part_of(image, hashed), hashed)
         return found is not None and found[0] == fingerprint(found[1], image.header.width)
 
     @classmethod
@@ -920,8 +924,8 @@ class Map:
     @classmethod
     def get(cls, image, key):
         """None for a stranger."""
-        h, place = image.header, image.place(key)
-        found = cls.equations(h).word(part_of(image, place), place)
+        h, hashed = image.header, image.hash_key(key)
+        found = cls.equations(h).word(part_of(image, hashed), hashed)
         if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes):
             return None
         return found[0] & (1 << h.width) - 1
@@ -939,10 +943,11 @@ class Map:
 class Cascade:
     """A sieve, then a bit for each key that passes it."""
     name = "cascade"
+    FLAG = INVERTED
 
     @staticmethod
     def sieve(h):
-        return Equations(h.slots, h.width % 64, part_bits(h)) if h.width % 64 else None
+        return Equations(h.slots, h.width, part_bits(h)) if h.width else None
 
     @classmethod
     def rest(cls, h):
@@ -952,21 +957,21 @@ class Cascade:
 
     @classmethod
     def bytes(cls, h):
-        right = (h.slots <= 2**28 and h.width < 128 and h.width % 64 <= 32
+        right = (h.slots <= 2**28 and h.width <= 32
                  and h.slots + (h.slots * h.hashes >> 16) + (h.slots > 0) <= 2**30)
         return up_to_64(cls.rest(h).end) << part_bits(h) if right else 0
 
     @classmethod
     def has(cls, image, key):
-        h, place = image.header, image.place(key)
-        part, sieve = part_of(image, place), cls.sieve(h)
+        h, hashed = image.header, image.hash_key(key)
+        part, sieve = part_of(image, hashed), cls.sieve(h)
         if h.count == 0:
             return False
         if sieve:
-            found = sieve.word(part, place)
-            if found is None or found[0] != fingerprint(found[1], h.width % 64):
-                return h.width >= 64
-        found = cls.rest(h).word(part, place)
+            found = sieve.word(part, hashed)
+            if found is None or found[0] != fingerprint(found[1], h.width):
+                return h.flags == INVERTED
+        found = cls.rest(h).word(part, hashed)
         return found is not None and found[0] == 1
 
     @classmethod
@@ -1025,7 +1030,7 @@ class Gcs:
     @classmethod
     def has(cls, image, key):
         bits, buckets, _ = cls.shape(image.header)
-        h = image.place(key) << bits
+        h = image.hash_key(key) << bits
         cell = scale64(h & MASK, buckets * image.header.slots)
         bucket, value = divmod(cell, image.header.slots)
         return value in cls.values(image, h >> 64, bucket)
@@ -1046,11 +1051,12 @@ class Gcs:
 
 class Quotient:
     name = "quotient"
+    FLAG = GROWS
     OCCUPIED, CONTINUED, SHIFTED, REMAINDERS = 0, 8, 16, 24
 
     @classmethod
     def bytes(cls, h):
-        right = (1 <= h.width <= 32 and h.hashes <= 1 and h.capacity < h.slots
+        right = (1 <= h.width <= 32 and h.hashes == 0 and h.capacity < h.slots
                  and h.slots << h.width < 2**63)
         return -(-h.slots // 64) * (cls.REMAINDERS + 8 * h.width) + 8 if right else 0
 
@@ -1099,7 +1105,7 @@ class Quotient:
     @classmethod
     def has(cls, image, key):
         h = image.header
-        quotient, remainder = divmod(scale64(image.place(key), h.slots << h.width), 1 << h.width)
+        quotient, remainder = divmod(scale64(image.hash_key(key), h.slots << h.width), 1 << h.width)
         return remainder in cls.run(image, quotient)
 
     @classmethod
@@ -1141,6 +1147,7 @@ class Quotient:
 class Cqf:
     """Runs of remainders in shards of blocks of 64 slots."""
     name = "cqf"
+    FLAG, HAS_LOAD = GROWS, True
     BLOCK, HEADER, BITS, FAR = 64, 64, 17, 255
 
     @classmethod
@@ -1160,8 +1167,7 @@ class Cqf:
         bits, slots, room = cls.shape(h)
         right = (0 < h.slots <= 2**48 and h.slots % (cls.BLOCK << bits) == 0
                  and 2 <= h.width <= 32 and h.slots << h.width < 2**63
-                 and 0 < h.hashes >> 16 <= 1000 and h.hashes & 0xFEFF == 1
-                 and h.capacity < h.slots and room < slots)
+                 and h.hashes == 1 and h.capacity < h.slots and room < slots)
         return cls.size(h) << bits if right else 0
 
     @classmethod
@@ -1238,14 +1244,14 @@ class Cqf:
 
     @classmethod
     def has(cls, image, key):
-        h, place = image.header, image.place(key)
+        h, hashed = image.header, image.hash_key(key)
         bits, slots, _ = cls.shape(h)
         if not hasattr(image, "held"):
             image.held = {}
-        shard = place >> 64 - bits
+        shard = hashed >> 64 - bits
         if shard not in image.held:
             image.held[shard] = cls.counts(image, shard)
-        return scale64(place << bits & MASK, slots << h.width) in image.held[shard]
+        return scale64(hashed << bits & MASK, slots << h.width) in image.held[shard]
 
     @classmethod
     def rebuilt(cls, h, held):
@@ -1300,12 +1306,12 @@ class Cqf:
 class Aleph(Cqf):
     """Runs of fingerprints of many lengths, in one table that is laid out as a shard."""
     name = "aleph"
-    EVEN = 21
+    FLAG, EVEN = 0, 21
 
     @classmethod
     def shape(cls, h):
-        now, load = h.hashes % 256, h.hashes >> 16
-        return 0, h.slots, ((h.slots >> now) * load // 1000 << now) - 1
+        now = h.hashes % 256
+        return 0, h.slots, ((h.slots >> now) * h.load // 1000 << now) - 1
 
     @classmethod
     def more(cls, narrow, size):
@@ -1317,18 +1323,18 @@ class Aleph(Cqf):
     def lengths(cls, h):
         """Bits that fingerprints may have: those of each size when they were new, less one for
         each doubling since."""
-        now, narrow = h.hashes % 256, h.hashes // 256 % 256
+        now, narrow = h.hashes % 256, h.hashes // 256
         least = h.width - 1 - cls.more(narrow, now)
         return {max(0, least + cls.more(narrow, size) - (now - size)) for size in range(now + 1)}
 
     @classmethod
     def bytes(cls, h):
-        now, narrow, load = h.hashes % 256, h.hashes // 256 % 256, h.hashes >> 16
-        right = (now <= 40 and 1 <= narrow <= cls.EVEN and 1 <= load <= 1000 and h.width <= 32
+        now, narrow = h.hashes % 256, h.hashes // 256
+        right = (now <= 40 and 1 <= narrow <= cls.EVEN and h.width <= 32
                  and h.width - 1 - cls.more(narrow, now) >= 1
                  and 0 < h.slots <= 2**48 and h.slots % (64 << now) == 0
                  and h.slots << h.width - 1 < 2**63
-                 and (h.slots >> now) * load >= 1000 and h.capacity <= cls.shape(h)[2])
+                 and (h.slots >> now) * h.load >= 1000 and h.capacity <= cls.shape(h)[2])
         return cls.size(h) if right else 0
 
     @classmethod
@@ -1341,7 +1347,7 @@ class Aleph(Cqf):
         width = image.header.width
         if not hasattr(image, "held"):
             image.held = dict(cls.runs(image, 0))
-        whole = scale64(image.place(key), image.header.slots << width - 1)
+        whole = scale64(image.hash_key(key), image.header.slots << width - 1)
         own = f"{whole % (1 << width - 1):0{width - 1}b}"
         return any(own.startswith(cls.print(x, width))
                    for x in image.held.get(whole >> width - 1, []))
@@ -1365,31 +1371,33 @@ class Aleph(Cqf):
 class Cuckoo:
     """Two windows of two slots each, anywhere; a slot tells which of the four places it is."""
     name = "cuckoo"
-    STASH, CEILING = 4, 3
+    FLAG, STASH, CEILING = EXACT_DELETE, 4, 3
 
     @classmethod
     def bytes(cls, h):
-        right = 6 <= h.width <= 64 and h.hashes == 0 and 5 <= h.slots <= 2**45
+        whole = 3 + 64 - (h.slots - 1).bit_length() if h.slots else 0
+        right = (6 <= h.width <= 64 and h.hashes == 0 and 5 <= h.slots <= 2**45
+                 and (h.flags == 0 or h.width >= whole))
         return (h.slots * h.width + 7) // 8 + 8 + 8 * cls.STASH if right else 0
 
     @staticmethod
-    def step(starts, print_):
-        x = (print_ ^ print_ >> 32) * 0x9E3779B1 & 2**32 - 1
+    def step(starts, bits):
+        x = (bits ^ bits >> 32) * 0x9E3779B1 & 2**32 - 1
         x = (x ^ x >> 15) * 0x85EBCA77 & 2**32 - 1
         return 2 + scale64(x << 32, starts - 3)
 
     @staticmethod
-    def key_class(h, place):
+    def key_class(h, hashed):
         """The first window and the fingerprint."""
         starts = h.slots - 1
-        return scale64(place, starts), (place * starts & MASK) >> 66 - h.width
+        return scale64(hashed, starts), (hashed * starts & MASK) >> 66 - h.width
 
     @classmethod
-    def places(cls, h, first, print_):
+    def places(cls, h, first, bits):
         """What each place of the class would hold: (slot, value)."""
-        second = (first + cls.step(h.slots - 1, print_)) % (h.slots - 1)
+        second = (first + cls.step(h.slots - 1, bits)) % (h.slots - 1)
         slots = (first, first + 1, second, second + 1)
-        return [(slot, print_ << 2 | i) for i, slot in enumerate(slots) if print_ << 2 | i]
+        return [(slot, bits << 2 | i) for i, slot in enumerate(slots) if bits << 2 | i]
 
     @staticmethod
     def slot(image, i):
@@ -1409,11 +1417,11 @@ class Cuckoo:
     def copies(cls, image, key_class):
         h, (n, hashes) = image.header, cls.stash(image)
         return (sum(cls.slot(image, at) == value for at, value in cls.places(h, *key_class))
-                + sum(cls.key_class(h, place) == key_class for place in hashes[:n]))
+                + sum(cls.key_class(h, hashed) == key_class for hashed in hashes[:n]))
 
     @classmethod
     def has(cls, image, key):
-        return cls.copies(image, cls.key_class(image.header, image.place(key))) > 0
+        return cls.copies(image, cls.key_class(image.header, image.hash_key(key))) > 0
 
     @classmethod
     def class_at(cls, h, slot, value):
@@ -1428,7 +1436,7 @@ class Cuckoo:
         h, (n, hashes) = image.header, cls.stash(image)
         require(n <= cls.STASH, "the stash is longer than it can be")
         require(not any(hashes[n:]), "an empty place of the stash is in use")
-        classes = [cls.key_class(h, place) for place in hashes[:n]]
+        classes = [cls.key_class(h, hashed) for hashed in hashes[:n]]
         for i in range(h.slots):
             value = cls.slot(image, i)
             if value:
@@ -1443,11 +1451,11 @@ class Cuckoo:
 class CuckooBuckets:
     """Tags in either of two buckets of four; what finds no room is in a stash."""
     name = "cuckoo-buckets"
-    SAVED, CEILING, STASH = 0, 7, 8
+    CEILING, STASH = 7, 8
 
     @classmethod
     def bits(cls, h):
-        return 4 * (h.width - cls.SAVED)
+        return 4 * h.width
 
     @classmethod
     def planes(cls, h):
@@ -1505,10 +1513,10 @@ class CuckooBuckets:
 
     @classmethod
     def has(cls, image, key):
-        h, place = image.header, image.place(key)
+        h, hashed = image.header, image.hash_key(key)
         buckets = h.slots // 4
-        first = scale64(place, buckets)
-        tag = 1 + scale64(place * buckets & MASK, (1 << h.width) - 1)
+        first = scale64(hashed, buckets)
+        tag = 1 + scale64(hashed * buckets & MASK, (1 << h.width) - 1)
         return (tag in cls.tags(image, first) or tag in cls.tags(image, cls.other(h, first, tag))
                 or (cls.class_of(h, first, tag), 1) in cls.stash(image))
 
@@ -1535,30 +1543,10 @@ class CuckooBuckets:
         require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
 
 
-class CuckooSorted(CuckooBuckets):
-    """The same, with tags sorted by their low four bits: twelve bits tell which these are."""
-    name = "cuckoo-sorted"
-    SAVED = 1
-    NIBBLES = [(a, b, c, d) for d in range(16) for c in range(d + 1) for b in range(c + 1)
-               for a in range(b + 1)]
-
-    @classmethod
-    def unpacked(cls, h, raw):
-        code, rest = raw & 4095, raw >> 12
-        require(code < len(cls.NIBBLES), "a bucket has a code that means nothing")
-        width = h.width - 4
-        return [(rest >> width * s & (1 << width) - 1) << 4 | nibble
-                for s, nibble in enumerate(cls.NIBBLES[code])]
-
-    @staticmethod
-    def in_order(tags):
-        keys = [(tag & 15, tag >> 4) for tag in tags]
-        return keys == sorted(keys)
-
-
 class Morton:
     """Buckets of three, packed into blocks of one line."""
     name = "morton"
+    FLAG = GROWS
 
     @staticmethod
     def shape(h):
@@ -1566,14 +1554,14 @@ class Morton:
         buckets = h.hashes & 255
         slots = min((512 - 2 * buckets - 16) // h.width, 9 * buckets // 4)
         marks = min(512 - 2 * buckets - slots * h.width, buckets)
-        return buckets, marks, slots, h.hashes >> 8 & 255
+        return buckets, marks, slots, h.hashes >> 8
 
     @classmethod
     def bytes(cls, h):
-        buckets, doublings = h.hashes & 255, h.hashes >> 8 & 255
-        right = (4 <= h.width and h.width + doublings <= 32 and h.hashes < 1 << 17
+        buckets, doublings = h.hashes & 255, h.hashes >> 8
+        right = (4 <= h.width and h.width + doublings <= 32
                  and 16 <= buckets <= 64 and buckets % 2 == 0 and buckets != 62
-                 and (doublings == 0 or h.hashes >> 16) and 0 < h.slots <= 2**39
+                 and (doublings == 0 or h.flags) and 0 < h.slots <= 2**39
                  and h.slots % 2**doublings == 0
                  and h.slots * buckets << h.width <= 2**63)
         return 64 * h.slots if right and h.capacity <= h.slots * cls.shape(h)[2] else 0
@@ -1623,7 +1611,7 @@ class Morton:
         h = image.header
         buckets, _, _, doublings = cls.shape(h)
         bits = h.width + doublings
-        at, value = divmod(scale64(image.place(key), (h.slots >> doublings) * buckets << bits),
+        at, value = divmod(scale64(image.hash_key(key), (h.slots >> doublings) * buckets << bits),
                            1 << bits)
         copies, mark = cls.copies(image, at, value)
         return bool(copies or mark and cls.copies(image, cls.other(h, at, value), value)[0])
@@ -1661,7 +1649,7 @@ class Counting:
     @staticmethod
     def has(image, key):
         h = image.header
-        places = probes(image.place(key), h.hashes, h.slots)
+        places = probes(image.hash_key(key), h.hashes, h.slots)
         return all(any(image.bit(at * h.width + i) for i in range(h.width)) for at in places)
 
     @staticmethod
@@ -1678,7 +1666,7 @@ class CountingBlocked:
 
     @staticmethod
     def has(image, key):
-        h = image.place(key)
+        h = image.hash_key(key)
         line = 64 * scale64(h, image.header.slots)
         words = (u64(image.payload, line + 8 * i) for i in range(8))
         return all(word >> 4 * (h >> 4 * i & 15) & 15 for i, word in enumerate(words))
@@ -1690,17 +1678,17 @@ class CountingBlocked:
 
 class Countmin:
     name = "countmin"
-    SUMS, CEILING = 32, 2**32 - 1
+    FLAG, CEILING = SUMS, 2**32 - 1
 
     @classmethod
     def bytes(cls, h):
         right = h.slots >= 2 and h.slots % 2 == 0 and 1 <= h.hashes <= 45
-        return 4 * h.slots * h.hashes if right and h.width in (0, cls.SUMS) else 0
+        return 4 * h.slots * h.hashes if right and h.width == 32 else 0
 
     @staticmethod
     def has(image, key):
         h = image.header
-        places = probes(image.place(key), h.hashes, h.slots)
+        places = probes(image.hash_key(key), h.hashes, h.slots)
         return min(u32(image.payload, 4 * (row * h.slots + at)) for row, at in enumerate(places)) > 0
 
     @classmethod
@@ -1710,7 +1698,7 @@ class Countmin:
             counters = [u32(image.payload, 4 * (row * h.slots + i)) for i in range(h.slots)]
             total = sum(counters)
             require(total <= h.count, "a row holds more than was added")
-            exact = h.width == cls.SUMS and cls.CEILING not in counters
+            exact = h.flags == SUMS and cls.CEILING not in counters
             require(total == h.count or total > 0 and not exact, "a row holds less than was added")
 
 
@@ -1805,8 +1793,8 @@ class Compressed:
         h, inverted = image.header, cls.rare(image)[1]
         if not hasattr(image, "blocks"):
             image.blocks = {}
-        for place in probes(image.place(key), h.hashes, h.slots):
-            i, at = divmod(place, cls.shape(h)[1])
+        for at in probes(image.hash_key(key), h.hashes, h.slots):
+            i, at = divmod(at, cls.shape(h)[1])
             if i not in image.blocks:
                 image.blocks[i] = set(cls.block(image, i))
             if (at in image.blocks[i]) == inverted:
@@ -1827,7 +1815,7 @@ class Compressed:
 
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
-         16: Cuckoo, 17: CuckooBuckets, 18: CuckooSorted, 19: Morton, 20: Aleph, 21: Fuse5,
+         16: Cuckoo, 17: CuckooBuckets, 19: Morton, 20: Aleph, 21: Fuse5,
          22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
          27: Countmin, 28: Compressed, 29: Scalable, 30: Window}
 FAST, KEYED, RAW = 0, 1, 2
@@ -1848,12 +1836,13 @@ BLOCK = 2**20
 class Header:
     """The fixed fields, in the order of the table in docs/format.md."""
 
-    FIELDS = struct.Struct("<8sHHIQIIQ16sQdQIIQII")
+    FIELDS = struct.Struct("<8sHHIQIHHQ16sQdQIIQHHI")
 
     def __init__(self, data):
         (self.magic, self.major, self.minor, self.size, self.image_size, self.kind, self.hash,
-         self.seed, self.secret, self.capacity, self.fpr, self.slots, self.width, self.hashes,
-         self.count, self.state, self.sections) = self.FIELDS.unpack_from(data)
+         self.flags, self.seed, self.secret, self.capacity, self.fpr, self.slots, self.width,
+         self.hashes, self.count, self.state, self.load,
+         self.sections) = self.FIELDS.unpack_from(data)
 
 
 class Section:
@@ -1909,9 +1898,14 @@ class Image:
         h = self.header
         require(h.kind in KINDS, f"kind {h.kind} is unknown", "NEWER")
         require(h.hash in HASHES, f"hash {h.hash} is unknown", "NEWER")
+        require(h.flags < 16, f"flags {h.flags} are unknown", "NEWER")
         require((h.hash == KEYED) == any(h.secret), "secret and hash disagree")
         require(0 <= h.fpr <= 1, "the rate is not one")
-        require(len(self.payload) == KINDS[h.kind].bytes(h) > 0,
+        kind = KINDS[h.kind]
+        flag, has_load = getattr(kind, "FLAG", 0), getattr(kind, "HAS_LOAD", False)
+        require(h.flags in (0, flag), "the kind has no such option")
+        require(1 <= h.load <= 1000 if has_load else h.load == 0, "impossible load")
+        require(len(self.payload) == kind.bytes(h) > 0,
                 "the payload does not fit its geometry")
 
     def verify(self):
@@ -1935,7 +1929,7 @@ class Image:
     def bit(self, i):
         return self.payload[i >> 3] >> (i & 7) & 1 == 1
 
-    def place(self, key):
+    def hash_key(self, key):
         return mix64(key ^ mix64(self.header.seed + 0x9E3779B97F4A7C15 & MASK))
 
     def key(self, line):
@@ -1955,12 +1949,12 @@ class Image:
 # ---- Command line -----------------------------------------------------------------------------
 
 
-def print_header(image):
+def bitsheader(image):
     h = image.header
     print(f"format    {h.major}.{h.minor}")
     print(f"kind      {h.kind} ({KINDS[h.kind].name})")
     print(f"hash      {HASHES[h.hash]}")
-    for name in ("seed", "capacity", "fpr", "slots", "width", "hashes", "count"):
+    for name in ("flags", "seed", "capacity", "fpr", "slots", "width", "hashes", "load", "count"):
         print(f"{name:<9} {getattr(h, name)}")
     print(f"state     {'dirty' if h.state else 'whole'}")
     for s in image.sections:
@@ -1992,7 +1986,7 @@ def main():
         if options.query:
             return query(image, lines_of(sys.stdin.buffer), sys.stdout.buffer)
         if not options.verify:
-            print_header(image)
+            bitsheader(image)
     except OSError as error:
         print(f"read_image: {error}", file=sys.stderr)
         return 3

@@ -3,12 +3,10 @@
  *   tamis-bench-disk make KIND FILE BYTES          an empty filter of about that size
  *   tamis-bench-disk run KIND FILE MEMORY SECONDS  adds, then lookups; one line about them
  *
- * Kinds that are kept in order take keys by tamis_disk; Bloom filters, as everybody would do it, in
- * a writable map. `run` is to be started where memory is limited: bench/disk/run does. Adds stop
- * after that many seconds or at nine tenths of the capacity, whichever comes first, and are then
- * made safe: a flush or a sync is part of the time. Before lookups the file's pages are dropped,
- * and lookups are few beside its pages: what is read is what a lookup needs, not what another left.
- */
+ * Kinds in order take keys by tamis_disk, Bloom filters in a writable map. bench/disk/run starts
+ * `run` where memory is limited. Adds stop after that many seconds or at nine tenths of the
+ * capacity. The time includes a flush or a sync. Before lookups the file's pages are dropped, and
+ * there are few lookups compared with its pages, so that each reads its own pages from disk. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "tamis.h"
+#include "tamis_disk.h"
 
 enum { BATCH = 4096, LOOKUPS = 2000 };
 
@@ -36,7 +34,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Members are even, strangers odd. */
+/* Members are even, absent keys odd. */
 static uint64_t key_of(uint64_t i, int odd)
 {
     return mix64(2 * i + (uint64_t)odd);
@@ -52,7 +50,7 @@ static void fill(uint64_t *keys, uint64_t first, size_t n, int odd)
 
 static void make(tamis_kind kind, const char *path, uint64_t bytes)
 {
-    const tamis_spec spec = { .fpr = 0x1p-8, .max_bytes = bytes, .hasher = { .hash = TAMIS_RAW } };
+    const tamis_spec spec = TAMIS_SPEC(.fpr = 0x1p-8, .max_bytes = bytes, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
     tamis_status status = tamis_plan_kind(&plan, kind, &spec);
@@ -75,7 +73,7 @@ typedef struct store {
 
 static store open_store(tamis_kind kind, const char *path, uint64_t memory)
 {
-    const tamis_disk_options o = { .memory = memory };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = memory);
     store s = { NULL, NULL };
     tamis_status status = tamis_kind_can(kind) & TAMIS_CAN_RESIZE
                               ? tamis_disk_open(&s.disk, path, &o)
@@ -161,7 +159,7 @@ typedef struct lookups {
     double seconds;
 } lookups;
 
-/* The first lookup of all reads what the filter needs to know of itself. */
+/* The first lookup also reads the header, and is not counted. */
 static lookups look_up(const store *s, uint64_t first, uint64_t step, int odd)
 {
     lookups l = { 0 };
@@ -186,13 +184,13 @@ static lookups look_up_cold(tamis_kind kind, const char *path, uint64_t memory, 
     return l;
 }
 
-/* Kind, bytes, keys, seconds, adds a second; pages and microseconds of an absent lookup, share of
- * strangers found; the same of present lookups. */
+/* Prints kind, bytes, keys, seconds and adds per second; pages and microseconds of an absent lookup
+ * and the share of absent keys found; the same of present keys. */
 static int run(tamis_kind kind, const char *path, uint64_t memory, double seconds)
 {
     double took;
 
-    /* Pages that whoever made the file left in memory would not count here. */
+    /* Making the file left some of its pages in memory. */
     drop_pages(path);
     store s = open_store(kind, path, memory);
     uint64_t bytes = tamis_plan_of(filter_in(&s))->bytes, n = add_for(&s, seconds, &took);

@@ -3,9 +3,9 @@
  *   tamis-bench-growth KIND FPR FROM TO     from room for FROM keys to TO of them
  *
  * Writes one row when the filter is full and one when it has just grown: kind and rate asked for,
- * keys, bits per key, the rate planned for that many keys and the one that strangers find, ns per
- * lookup of strangers in batches and, of full ones, ns per add since they were full before, growth
- * included. Keys are made on the spot and kept nowhere; all of them are looked for each time. */
+ * keys, bits per key, the rate planned for that many keys, the rate measured, ns per lookup of
+ * absent keys in batches and, when it is full, ns per add since it was full before, growth
+ * included. Keys are computed, not stored; all of them are looked up each time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static _Noreturn void fail(const char *what, const char *why)
     exit(1);
 }
 
-/* Members are even, strangers odd. */
+/* Members are even, absent keys odd. */
 static void fill(uint64_t *keys, uint64_t first, size_t n, int odd)
 {
     for (size_t i = 0; i < n; i++)
@@ -62,7 +62,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The rate that was asked for is part of the name. */
+/* The name includes the rate asked for. */
 static void print_row(const char *name, const tamis *f, uint64_t n)
 {
     const tamis_plan *p = tamis_plan_of(f);
@@ -78,8 +78,8 @@ static void print_row(const char *name, const tamis *f, uint64_t n)
 
 /* ---- Growing ----------------------------------------------------------- */
 
-/* Keys from n on, until there are `to` or the filter has grown, at most `step` at a time. False: it
- * can take no more. */
+/* Adds keys from n on, `step` at a time, until there are `to` or the filter has grown. False: it is
+ * full for good. */
 static bool add_up_to(tamis *f, uint64_t *n, uint64_t to, uint64_t step, double *ns)
 {
     static uint64_t keys[BATCH];
@@ -122,7 +122,7 @@ static void grow(const char *name, tamis *f, uint64_t to)
         printf("%.2f\n", ns / (double)(n - before));
         before = n;
         ns = 0;
-        /* Some have room for a few keys more than planned. */
+        /* Some filters have room for a few keys more than planned. */
         if (goes_on && n < to && (goes_on = add_up_to(f, &n, to, FEW, &ns))) {
             print_row(name, f, n);
             putchar('\n');
@@ -133,7 +133,7 @@ static void grow(const char *name, tamis *f, uint64_t to)
 
 int main(int argc, char **argv)
 {
-    tamis_spec spec = { .can = TAMIS_CAN_GROW, .hasher = { .hash = TAMIS_RAW } };
+    tamis_spec spec = TAMIS_SPEC(.can = TAMIS_CAN_GROW, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis_kind kind;
     tamis *f;

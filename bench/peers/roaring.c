@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of the benchmark are wider than those of the library: they are cut in pieces of this many.
- */
+/* The library has narrower keys: those of the benchmark are converted, this many at a time. */
 enum { PIECE = 1024 };
 
 static size_t narrow(uint32_t *to, const uint64_t *keys, size_t n)
@@ -51,7 +50,8 @@ static void *make(const bench_subject *subject, const bench_case *c, const uint6
     if (!r)
         return NULL;
     add(r, keys, n);
-    /* Does nothing for scattered keys, which have no runs; who builds at once would call it. */
+    /* Does nothing for scattered keys, which have no runs, but users who build at once would call
+     * it. */
     if (n)
         roaring_bitmap_run_optimize(r);
     return r;

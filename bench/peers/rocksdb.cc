@@ -1,10 +1,9 @@
 /* rocksdb.cc - the filters of RocksDB's tables, without a database: Bloom in one cache line, and
  * Ribbon.
  *
- * Public headers hand out builders and readers of filters, but do not say what can be done with
- * them. What is called here is declared below, as it is in the versions named there: with another
- * one there are no subjects, and make() tries every answer on the first keys before it trusts it.
- */
+ * The public headers give builders and readers of filters, but do not declare their functions.
+ * These are declared below, as in the versions named there. With another version there are no
+ * subjects, and make() checks the answers for the first keys before it trusts them. */
 #include "../bench.h"
 
 #include <rocksdb/filter_policy.h>
@@ -146,7 +145,7 @@ builder_ptr builder_of(const FilterPolicy &policy)
     BlockBasedTableOptions options;
 
     options.format_version = 5;
-    options.optimize_filters_for_memory = false; /* which would round sizes as malloc likes it */
+    options.optimize_filters_for_memory = false; /* it would round sizes up to those of malloc */
     return builder_ptr(policy.GetBuilderWithContext(FilterBuildingContext(options)));
 }
 
@@ -185,8 +184,8 @@ double planned(mark m, double bits_per_key, size_t n)
                                        probes_of(*policy));
 }
 
-/* The knob is bits per key, also for a Ribbon, which is given the rate of a Bloom filter of that
- * size: the fewest thousandths of a bit for which the rate is to be expected. */
+/* The library is told bits per key, also for a Ribbon, which gets the rate of a Bloom filter of
+ * that size. This is the smallest number, in thousandths of a bit, that gives the rate. */
 double bits_for(mark m, double fpr, size_t n)
 {
     int low = 1000, high = 100000;
@@ -201,8 +200,8 @@ double bits_for(mark m, double fpr, size_t n)
     return low / 1000.0;
 }
 
-/* Whoever uses the library knows the number: looking for it is no part of building, and is done
- * once for a case. */
+/* A user would know this number, so that finding it is not part of building. It is done once for a
+ * case. */
 double known_bits_for(mark m, double fpr, size_t n)
 {
     static struct {

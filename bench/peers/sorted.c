@@ -1,8 +1,8 @@
 /* sorted.c - the exact set without a library: a sorted array, searched without branches.
  *
- * Written as well as can be done in a page, since it stands for all exact sets: a radix sort, huge
- * pages, and in has() a group of searches side by side. Every search in an array takes the same
- * number of steps, so that the misses of a group overlap. */
+ * It stands for all exact sets, so it is fast: a radix sort, huge pages, and groups of searches
+ * side by side in has(). Every search takes the same number of steps, so that the cache misses of a
+ * group overlap. */
 #include "../bench.h"
 
 #include <fcntl.h>

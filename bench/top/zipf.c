@@ -1,5 +1,5 @@
-/* zipf.c - lines as they come in logs: line number r of a list with a chance in proportion to
- * 1 / r^s, one after the other.
+/* zipf.c - lines as in logs: line number r of a list comes with a probability in proportion to
+ * 1 / r^s.
  *
  * Drawn by rejection from the area under x^-s, which is inverted exactly (Hörmann and Derflinger,
  * 1996): no table, any number of different lines. Truth comes with them: with --counts, only how

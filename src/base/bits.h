@@ -1,4 +1,4 @@
-/* bits.h - arithmetic on words that has a name: rotation, range reduction, checked products. */
+/* bits.h - arithmetic on words that has a name: range reduction, checked products, sizes. */
 #ifndef TAMIS_BASE_BITS_H
 #define TAMIS_BASE_BITS_H
 
@@ -6,11 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-static inline uint64_t rotl64(uint64_t x, int by)
-{
-    return x << by | x >> (64 - by);
-}
 
 /* High half of the 128-bit product. */
 static inline uint64_t mul_high64(uint64_t a, uint64_t b)
@@ -66,6 +61,14 @@ static inline uint64_t round_up(uint64_t n, uint64_t to)
 static inline uint64_t bytes_of_bits(uint64_t bits)
 {
     return (bits / 64 + (bits % 64 != 0)) * 8;
+}
+
+static inline bool bytes_are_zero(const void *from, const void *end)
+{
+    for (const unsigned char *p = (const unsigned char *)from; p < (const unsigned char *)end; p++)
+        if (*p)
+            return false;
+    return true;
 }
 
 /* Ones in the first `size` bytes, a multiple of eight; the same on every byte order. */

@@ -1,3 +1,4 @@
+/* cpu.c - asks the processor, through the compiler. */
 #include "base/cpu.h"
 
 unsigned tamis__cpu(void)

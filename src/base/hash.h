@@ -1,4 +1,4 @@
-/* hash.h - bytes to keys, keys to places, images to checksums. */
+/* hash.h - bytes to keys, keys to hashes. */
 #ifndef TAMIS_BASE_HASH_H
 #define TAMIS_BASE_HASH_H
 
@@ -38,14 +38,15 @@ static inline uint64_t salt_of_seed(uint64_t seed)
     return mix64(seed + HASH_GOLDEN);
 }
 
-/* Where a key goes: raw keys may be 0, 1, 2, ... and no kind may assume otherwise. */
-static inline uint64_t place(uint64_t key, uint64_t salt)
+/* The hash by which kinds place a key: raw keys may be 0, 1, 2, ... and no kind may assume
+ * otherwise. */
+static inline uint64_t hash_key(uint64_t key, uint64_t salt)
 {
     return mix64(key ^ salt);
 }
 
-/* The key that place() took there. */
-static inline uint64_t unplace(uint64_t h, uint64_t salt)
+/* The key with that hash. */
+static inline uint64_t unhash_key(uint64_t h, uint64_t salt)
 {
     return unmix64(h) ^ salt;
 }

@@ -14,41 +14,34 @@
 enum { MANY = 64 };
 
 /* The three steps of a lookup. Given as names of inline functions, they cost no call. */
-typedef uint64_t many_place(const void *self, uint64_t key); /* all that has to be known of it */
-typedef void many_fetch(const void *self, uint64_t place);   /* asks for what look() reads */
-typedef bool many_look(const void *self, uint64_t place);
+typedef uint64_t many_hash(const void *self, uint64_t key); /* or all that is to be known of it */
+typedef void many_fetch(const void *self, uint64_t hash);   /* asks for what look() reads */
+typedef bool many_look(const void *self, uint64_t hash);
 
 static inline size_t many_group(size_t from, size_t n)
 {
     return from >= n ? 0 : n - from < MANY ? n - from : MANY;
 }
 
-__attribute__((always_inline)) static inline void many_place_group(uint64_t *places,
-                                                                   const void *self,
-                                                                   const uint64_t *keys, size_t n,
-                                                                   many_place *place_of)
-{
-    for (size_t i = 0; i < n; i++)
-        places[i] = place_of(self, keys[i]);
-}
-
 /* Bit i % 64 of hits[i / 64] tells about keys[i]; returns how many are set. */
 __attribute__((always_inline)) static inline size_t many_lookups(const void *self, uint64_t *hits,
                                                                  const uint64_t *keys, size_t n,
-                                                                 many_place *place_of,
+                                                                 many_hash *hash_of,
                                                                  many_fetch *fetch, many_look *look)
 {
-    uint64_t places[2][MANY];
+    uint64_t hashes[2][MANY];
     size_t found = 0;
 
-    many_place_group(places[0], self, keys, many_group(0, n), place_of);
-    for (size_t i = 0; i < many_group(0, n); i++)
-        fetch(self, places[0][i]);
+    for (size_t i = 0; i < many_group(0, n); i++) {
+        hashes[0][i] = hash_of(self, keys[i]);
+        fetch(self, hashes[0][i]);
+    }
     for (size_t from = 0; from < n; from += MANY) {
-        const uint64_t *now = places[from / MANY % 2];
-        uint64_t *next = places[from / MANY % 2 ^ 1], word = 0;
+        const uint64_t *now = hashes[from / MANY % 2];
+        uint64_t *next = hashes[from / MANY % 2 ^ 1], word = 0;
         size_t here = many_group(from, n), coming = many_group(from + MANY, n);
-        many_place_group(next, self, keys + from + here, coming, place_of);
+        for (size_t i = 0; i < coming; i++)
+            next[i] = hash_of(self, keys[from + here + i]);
         for (size_t i = 0; i < here; i++) {
             if (i < coming)
                 fetch(self, next[i]);

@@ -2,50 +2,62 @@
 
 #include "base/hash.h"
 
-static inline uint64_t hash_of(const radix *r, uint64_t x, bool is_hashed)
+static inline uint64_t radix_hash(const radix *r, uint64_t x, bool is_hashed)
 {
-    return is_hashed ? x : place(x, r->salt);
+    return is_hashed ? x : hash_key(x, r->salt);
 }
 
-static inline size_t group_of(uint64_t h, unsigned skip, unsigned bits)
+static inline size_t radix_group(uint64_t h, unsigned skip, unsigned bits)
 {
     return bits ? (size_t)(h << skip >> (64 - bits)) : 0;
 }
 
-static inline void count_as(size_t *counts, const radix *r, const uint64_t *x, size_t n,
-                            bool is_hashed)
+static inline void radix_count_as(size_t *counts, const radix *r, const uint64_t *x, size_t n,
+                                  bool is_hashed, size_t words)
 {
     unsigned skip = r->skip, bits = r->bits;
 
     for (size_t i = 0; i < n; i++)
-        counts[group_of(hash_of(r, x[i], is_hashed), skip, bits)]++;
+        counts[radix_group(radix_hash(r, x[i * words], is_hashed), skip, bits)]++;
 }
 
 void tamis__radix_count(size_t *counts, const radix *r, const uint64_t *x, size_t n)
 {
     if (r->is_hashed)
-        count_as(counts, r, x, n, true);
+        radix_count_as(counts, r, x, n, true, 1);
     else
-        count_as(counts, r, x, n, false);
+        radix_count_as(counts, r, x, n, false, 1);
 }
 
-/* ---- Dealing ----------------------------------------------------------- */
+void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x, size_t n)
+{
+    radix_count_as(counts, r, x, n, true, 2);
+}
 
-static inline void deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n,
-                           bool is_hashed)
+static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
+                                 size_t n, bool is_hashed, size_t words)
 {
     unsigned skip = r->skip, bits = r->bits;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = hash_of(r, x[i], is_hashed);
-        out[ends[group_of(h, skip, bits)]++] = h;
+        uint64_t h = radix_hash(r, x[i * words], is_hashed);
+        size_t at = words * ends[radix_group(h, skip, bits)]++;
+        out[at] = h;
+        if (words == 2)
+            out[at + 1] = x[i * words + 1];
     }
 }
 
 void tamis__radix_deal(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n)
 {
     if (r->is_hashed)
-        deal_as(out, ends, r, x, n, true);
+        radix_deal_as(out, ends, r, x, n, true, 1);
     else
-        deal_as(out, ends, r, x, n, false);
+        radix_deal_as(out, ends, r, x, n, false, 1);
+}
+
+void tamis__radix_deal_pairs(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
+                             size_t n)
+{
+    radix_deal_as(out, ends, r, x, n, true, 2);
 }

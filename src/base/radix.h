@@ -1,6 +1,7 @@
-/* radix.h - dealing hashes out to groups of equal leading bits, in one pass over memory.
+/* radix.h - dealing items out to groups of equal leading bits, in one pass over memory. An item
+ * is a key or a hash; of pairs of words, the first one is a hash.
  *
- * Each hash is written straight to the end of its group. Up to a thousand groups, the lines that
+ * Each item is written straight to the end of its group. Up to a thousand groups, the lines that
  * are open stay in the cache next to the processor; lines that a program fills before it writes
  * them take longer, since nobody can foresee when one is full. */
 #ifndef TAMIS_BASE_RADIX_H
@@ -12,14 +13,17 @@
 
 typedef struct radix {
     unsigned skip, bits; /* a group is `bits` bits after the first `skip` */
-    bool is_hashed;      /* else what comes in are keys, to be placed with this salt */
+    bool is_hashed;      /* else what comes in are keys, to be hashed with this salt */
     uint64_t salt;
 } radix;
 
 /* Adds to the numbers of the 2^bits groups. */
 void tamis__radix_count(size_t *counts, const radix *r, const uint64_t *x, size_t n);
+void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x, size_t n);
 
 /* ends[i] is where group i goes; afterwards, where it ends. */
 void tamis__radix_deal(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n);
+void tamis__radix_deal_pairs(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
+                             size_t n);
 
 #endif

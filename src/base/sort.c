@@ -1,14 +1,14 @@
 /* sort.c - hashes by themselves. */
 #include "base/sort.h"
 
-typedef uint64_t item;
+typedef uint64_t sort_item;
 
-static inline uint64_t hash_of(item x)
+static inline uint64_t sort_hash(sort_item x)
 {
     return x;
 }
 
-#include "base/sort_items.h"
+#include "base/sort_template.h"
 
 void tamis__sort(uint64_t *x, size_t n)
 {
@@ -28,5 +28,5 @@ size_t tamis__sort_unique(uint64_t *x, size_t n)
 
 void tamis__sort_group(uint64_t *x, size_t n, unsigned skip, unsigned bits, size_t *starts)
 {
-    group_by(x, n, skip, bits, starts);
+    sort_into_groups(x, n, skip, bits, starts);
 }

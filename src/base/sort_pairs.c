@@ -1,16 +1,16 @@
 /* sort_pairs.c - hashes with something beside them. */
 #include "base/sort.h"
 
-typedef struct item {
+typedef struct sort_item {
     uint64_t hash, value;
-} item;
+} sort_item;
 
-static inline uint64_t hash_of(item x)
+static inline uint64_t sort_hash(sort_item x)
 {
     return x.hash;
 }
 
-#include "base/sort_items.h"
+#include "base/sort_template.h"
 
 void tamis__sort_pairs(void *pairs, size_t n)
 {
@@ -19,5 +19,5 @@ void tamis__sort_pairs(void *pairs, size_t n)
 
 void tamis__sort_group_pairs(void *pairs, size_t n, unsigned skip, unsigned bits, size_t *starts)
 {
-    group_by(pairs, n, skip, bits, starts);
+    sort_into_groups(pairs, n, skip, bits, starts);
 }

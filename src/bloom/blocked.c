@@ -1,98 +1,82 @@
 /* blocked.c - Bloom filter confined to one 32-byte block per key.
  *
  * An ordinary Bloom filter reads k scattered cache lines per query. Here the key picks a block,
- * then one bit in each of its eight words: a query is a single cache miss. Blocks fill unevenly,
- * which costs about one bit per key at 1 %, and more at lower rates; the sizing below accounts for
- * it.
+ * then one bit in each of its eight words (split_block.h): a query is a single cache miss. Blocks
+ * fill unevenly, which costs about one bit per key at 1 %, and more at lower rates; the sizing
+ * accounts for it.
  *
- *   h = place(key):  high bits -> block      low 32 bits -> x
- *   word i of the block has bit (x * SALT[i]) >> 27
+ *   h = hash_key(key):  high bits -> block      low 32 bits -> x, which gives the eight bits
  *
  * Payload: plan.slots blocks. Zeros are the empty filter; every payload is valid.
  *
  * Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2009.
  * Lang et al.: Performance-Optimal Filtering, 2019. */
-#include "bloom/blocked.h"
-
 #include "base/cpu.h"
-#include "base/le.h"
-#include "bloom/family.h"
-#include "bloom/group.h"
-#include "bloom/split.h"
+#include "bloom/bitset.h"
+#include "bloom/split_block.h"
 
-/* ---- Layout ------------------------------------------------------------ */
-
-static block *block_of(const tamis *f, uint64_t h)
-{
-    block *blocks = f->payload;
-    return &blocks[scale64(h, f->plan.slots)];
-}
+#define ONE_BLOCK split_block
+#define ONE_BLOCK_HAS split_block_has
+#define ONE_BLOCK_ADD split_block_add
+#include "bloom/one_block_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t blocked_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 && p->hashes == WORDS;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 &&
+              p->hashes == SPLIT_WORDS && !p->flags && !p->load;
 
-    return ok ? p->slots * sizeof(block) : 0;
+    return ok ? p->slots * sizeof(split_block) : 0;
 }
 
-static double rate(const tamis_plan *p, double n)
+static double blocked_rate(const tamis_plan *p, double n)
 {
-    return rate_of_blocks((double)p->slots, n);
+    return tamis__rates_blocks(&SPLIT_RATES, (double)p->slots, n);
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status blocked_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    uint64_t blocks = blocks_for((double)spec->keys, spec->fpr);
+    uint64_t blocks = tamis__rates_blocks_for(&SPLIT_RATES, (double)spec->keys, spec->fpr);
 
     p->width = 32;
-    p->hashes = WORDS;
-    p->slots = round_for_folding(blocks, 1);
+    p->hashes = SPLIT_WORDS;
+    p->slots = tamis__rates_round(blocks, 1);
     return blocks ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Operations -------------------------------------------------------- */
 
-#include "bloom/split_portable.h"
-
-static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
+static tamis_status blocked_add(tamis *f, uint64_t key, uint64_t times)
 {
-    place_each(g, 0, keys, slots, salt);
-}
+    uint64_t h = hash_key(key, f->salt);
 
-#include "bloom/blocked_many.h"
-
-static tamis_status add(tamis *f, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-
-    block_add(block_of(f, h), (uint32_t)h);
-    f->count++;
+    (void)times;
+    split_block_add(one_block_of(f, h), (uint32_t)h, &f->count);
     return TAMIS_OK;
 }
 
 /* An atomic change costs more than all the rest: two words at a time, and none for bits that are
  * set, as most are that a hot key asks for. */
-static void block_add_shared(block *b, uint32_t x)
+static void blocked_add_atomic(split_block *b, uint32_t x)
 {
-    for (int i = 0; i < WORDS / 2; i++) {
-        block mask = { .word = { bit_of(x, 2 * i), bit_of(x, 2 * i + 1) } };
+    for (int i = 0; i < SPLIT_WORDS / 2; i++) {
+        split_block mask = { .word = { split_block_bit(x, 2 * i), split_block_bit(x, 2 * i + 1) } };
         if (mask.pair[0] & ~__atomic_load_n(&b->pair[i], __ATOMIC_RELAXED))
             __atomic_fetch_or(&b->pair[i], mask.pair[0], __ATOMIC_RELAXED);
     }
 }
 
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    block *blocks = f->payload;
-    group g;
+    split_block *blocks = f->payload;
+    one_block_group g;
 
     for (size_t from = 0; from < n; from += GROUP) {
-        place_next(&g, f, keys, from, n);
-        fetch_all(f, &g);
+        one_block_fill(&g, f, keys, from, n);
+        one_block_fetch(f, &g);
         for (size_t i = 0; i < g.n; i++)
-            block_add_shared(&blocks[g.block[i]], g.x[i]);
+            blocked_add_atomic(&blocks[g.block[i]], g.x[i]);
     }
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
@@ -100,52 +84,55 @@ static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, si
 }
 
 /* Block b of the large filter falls on b / by of the small one: see scale64(). */
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status blocked_move(tamis *f, const tamis *g)
 {
-    block *to = f->payload;
-    const block *from = g->payload;
+    uint64_t by = g->plan.slots / f->plan.slots;
+    split_block *to = f->payload;
+    const split_block *from = g->payload;
 
     for (uint64_t i = 0; i < f->plan.slots; i++, to++)
         for (uint64_t j = 0; j < by; j++, from++)
-            for (int w = 0; w < WORDS; w++)
-                to->word[w] |= from->word[w];
+            for (int w = 0; w < SPLIT_WORDS / 2; w++)
+                to->pair[w] |= from->pair[w];
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
-static void measure(const tamis *f, tamis_info *info)
+static void blocked_measure(const tamis *f, tamis_info *info)
 {
-    split_measure m = split_read(f->payload, f->plan.slots);
+    split_block_sums s = { 0 };
 
-    info->fill = m.fill;
-    info->fpr = m.fpr;
-    info->cardinality = m.keys;
+    split_block_sum(&s, f->payload, f->plan.slots);
+    info->fill = split_block_fill(&s);
+    info->fpr = s.rates / s.blocks;
+    info->cardinality = split_block_adds(&s);
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void blocked_for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__blocked_avx2;
+        tamis__blocked_use_avx2(&f->ops);
 #elif defined(__aarch64__)
     if (cpu & TAMIS_CPU_NEON)
-        return &tamis__blocked_neon;
+        tamis__blocked_use_neon(&f->ops);
 #endif
-    (void)cpu;
-    return &PORTABLE;
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__blocked = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .measure = measure,
-    .add = add,
-    .merge = bits_merge,
-    .intersect = bits_intersect,
-    .fold = fold,
-    .add_shared = add_shared,
-    .only_sets_bits = true,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
+    .plan = blocked_plan,
+    .bytes = blocked_bytes,
+    .rate = blocked_rate,
+    .for_cpu = blocked_for_cpu,
+    .measure = blocked_measure,
+    .has = one_block_has,
+    .add = blocked_add,
+    .has_many = one_block_has_many,
+    .add_many = one_block_add_many,
+    .add_concurrent = blocked_add_concurrent,
+    .merge = bitset_merge,
+    .intersect = bitset_intersect,
+    .move = blocked_move,
 };

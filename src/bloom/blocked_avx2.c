@@ -1,8 +1,16 @@
-/* blocked_avx2.c - the eight words of a block in one register. Chosen wherever it runs: a query is
- * then bound by the one line that it reads. */
-#include "bloom/group_avx2.h"
-#include "bloom/split_avx2.h"
+/* blocked_avx2.c - the blocked filter with a block in one register. Chosen wherever it runs: a
+ * query is then bound by the one line that it reads. */
+#include "bloom/split_block.h"
 
-#include "bloom/blocked_many.h"
+#define ONE_BLOCK split_block
+#define ONE_BLOCK_HAS split_block_has_avx2
+#define ONE_BLOCK_ADD split_block_add_avx2
+#define ONE_BLOCK_READS __attribute__((no_sanitize_thread))
+#include "bloom/one_block_template.h"
 
-const tamis_batch tamis__blocked_avx2 = { .has = has, .has_many = has_many, .add_many = add_many };
+void tamis__blocked_use_avx2(tamis_ops *ops)
+{
+    ops->has = one_block_has;
+    ops->has_many = one_block_has_many;
+    ops->add_many = one_block_add_many;
+}

@@ -1,51 +1,44 @@
-/* blocked_neon.c - the eight words of a block in two registers. Chosen on every 64-bit ARM. */
+/* blocked_neon.c - the blocked filter with a block in two registers. Chosen on every 64-bit ARM. */
 #include <arm_neon.h>
 
-#include "bloom/blocked.h"
-#include "bloom/group.h"
+#include "bloom/split_block.h"
 
-typedef struct {
-    uint32x4_t low, high;
-} mask;
+#define ONE_BLOCK_READS __attribute__((no_sanitize_thread))
 
-static inline uint32x4_t bits_of(uint32_t x, const uint32_t *salts)
+/* The bits of x in four words. */
+static inline uint32x4_t blocked_neon_mask(uint32_t x, const uint32_t *salts)
 {
     uint32x4_t bit = vshrq_n_u32(vmulq_u32(vdupq_n_u32(x), vld1q_u32(salts)), 27);
 
     return vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(bit));
 }
 
-static inline mask mask_of(uint32_t x)
+ONE_BLOCK_READS static inline bool blocked_neon_has(const split_block *b, uint32_t x)
 {
-    return (mask){ bits_of(x, SALT), bits_of(x, SALT + 4) };
+    uint32x4_t low = vbicq_u32(blocked_neon_mask(x, SPLIT_SALT), vld1q_u32(b->word));
+    uint32x4_t high = vbicq_u32(blocked_neon_mask(x, SPLIT_SALT + 4), vld1q_u32(b->word + 4));
+
+    return vmaxvq_u32(vorrq_u32(low, high)) == 0;
 }
 
-#define KERNEL_READS __attribute__((no_sanitize_thread))
-
-KERNEL_READS static inline bool block_has(const block *b, uint32_t x)
+static inline bool blocked_neon_add(split_block *b, uint32_t x, uint64_t *counted)
 {
-    mask m = mask_of(x);
-    uint32x4_t missing_low = vbicq_u32(m.low, vld1q_u32(b->word));
-    uint32x4_t missing_high = vbicq_u32(m.high, vld1q_u32(b->word + 4));
-
-    return vmaxvq_u32(vorrq_u32(missing_low, missing_high)) == 0;
-}
-
-static inline bool block_add(block *b, uint32_t x)
-{
-    mask m = mask_of(x);
-
-    vst1q_u32(b->word, vorrq_u32(vld1q_u32(b->word), m.low));
-    vst1q_u32(b->word + 4, vorrq_u32(vld1q_u32(b->word + 4), m.high));
+    for (int i = 0; i < SPLIT_WORDS; i += 4) {
+        uint32x4_t mask = blocked_neon_mask(x, SPLIT_SALT + i);
+        vst1q_u32(b->word + i, vorrq_u32(vld1q_u32(b->word + i), mask));
+    }
+    ++*counted;
     return true;
 }
 
-/* NEON has no 64-bit multiplication; the scalar one keeps up. */
-static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
+#define ONE_BLOCK split_block
+#define ONE_BLOCK_HAS blocked_neon_has
+#define ONE_BLOCK_ADD blocked_neon_add
+#include "bloom/one_block_template.h"
+
+void tamis__blocked_use_neon(tamis_ops *ops)
 {
-    place_each(g, 0, keys, slots, salt);
+    ops->has = one_block_has;
+    ops->has_many = one_block_has_many;
+    ops->add_many = one_block_add_many;
 }
-
-#include "bloom/blocked_many.h"
-
-const tamis_batch tamis__blocked_neon = { .has = has, .has_many = has_many, .add_many = add_many };

@@ -3,13 +3,12 @@
  * Half of the bits of a Bloom filter are set, and no coder makes that shorter. But an array that is
  * larger than it need be, with fewer probes, is mostly clear, and coded it is shorter than the best
  * Bloom filter of the same rate: 8.0 bits a key at 1 % instead of 9.6, with one probe for seven.
- * wire.h has the formulas. The array grows without end as the length goes to its least, so that it
- * is held to MOST_LARGER times the payload.
+ * The array grows without end as the length goes to its least, so that it is held to MOST_LARGER
+ * times the payload.
  *
- * The payload is that array, coded (coder.h) in blocks: a lookup decodes, for each probe until one
- * is clear, half a block on average. That takes microseconds. Whoever asks often expands it to a
- * Bloom filter of the same bits (tamis_reduce), and any Bloom filter becomes one of these
- * (tamis_compress).
+ * The payload is that array, coded (bit_coder.h) in blocks: a lookup decodes, for each probe until
+ * one is clear, half a block on average. That takes microseconds. Whoever asks often converts it to
+ * a Bloom filter of the same bits, and any Bloom filter becomes one of these (tamis_convert).
  *
  *   | set bits, 8 | base of each 32 blocks, 8 each | start of each block, 2 each | codes | zeros |
  *
@@ -19,14 +18,10 @@
  *
  * Mitzenmacher: Compressed Bloom Filters, 2001. */
 #include <math.h>
-#include <string.h>
 
 #include "base/sort.h"
-#include "bloom/bits.h"
-#include "bloom/classic.h"
-#include "bloom/coder.h"
-#include "bloom/wire.h"
-#include "filter.h"
+#include "bloom/bit_coder.h"
+#include "bloom/probes.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
@@ -40,50 +35,34 @@ enum {
 
 static const uint64_t MAX_WORDS = UINT64_C(1) << 32, MAX_SLOTS = UINT64_C(1) << 48;
 
-typedef struct layout {
+typedef struct compressed_layout {
     uint64_t slots, blocks, block_bits;
     uint64_t starts, codes, room; /* where they are; bytes of codes */
-} layout;
+} compressed_layout;
 
-static layout layout_of(const tamis_plan *p)
+static compressed_layout compressed_layout_of(const tamis_plan *p)
 {
-    layout l = { .slots = p->slots, .blocks = (uint64_t)p->width * WORD / BLOCK_BYTES + 1 };
-    uint64_t least = (p->slots >> MOST_LEVEL) + 1;
+    uint64_t bytes = (uint64_t)p->width * WORD, least = (p->slots >> BIT_CODER_LEVELS) + 1;
+    uint64_t blocks = bytes / BLOCK_BYTES + 1;
+    compressed_layout l = { .slots = p->slots, .blocks = blocks < least ? least : blocks };
 
-    if (l.blocks < least)
-        l.blocks = least;
     l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
     l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 8;
     l.codes = l.starts + (l.blocks + 1) * 2;
-    l.room = (uint64_t)p->width * WORD - l.codes;
+    l.room = bytes - l.codes;
     return l;
 }
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t compressed_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
-              p->hashes <= MAX_HASHES;
+              p->hashes <= PROBES_MAX && !p->flags && !p->load;
+    uint64_t bytes = (uint64_t)p->width * WORD;
 
-    if (!ok || layout_of(p).codes > (uint64_t)p->width * WORD)
-        return 0;
-    return (uint64_t)p->width * WORD;
+    return ok && compressed_layout_of(p).codes <= bytes ? bytes : 0;
 }
 
-static model model_in(const uint8_t *payload, const layout *l)
-{
-    uint64_t ones = le64(payload);
-
-    return model_of(ones < l->slots ? ones : l->slots, l->slots);
-}
-
-static uint64_t start_of(const uint8_t *payload, const layout *l, uint64_t block)
-{
-    uint64_t base = le64(payload + HEAD + block / BASE_BLOCKS * 8);
-
-    return (base < l->room ? base : l->room) + le16(payload + l->starts + 2 * block);
-}
-
-static uint64_t first_of(const layout *l, uint64_t block)
+static uint64_t compressed_first_of(const compressed_layout *l, uint64_t block)
 {
     uint64_t first = block * l->block_bits;
 
@@ -92,14 +71,22 @@ static uint64_t first_of(const layout *l, uint64_t block)
 
 /* ---- Sizing ------------------------------------------------------------ */
 
+/* Bits that it takes to tell of each bit whether it is set, when a share p of them is. */
+static double compressed_entropy(double p)
+{
+    return p > 0 && p < 1 ? (-p * log(p) - (1 - p) * log1p(-p)) / log(2) : 0;
+}
+
 /* What the coder needs beside the entropy: the index, and what is lost when the number that stands
  * for a block is rounded to bytes. */
 static const double BLOCK_EXTRA = 2 + 8.0 / BASE_BLOCKS + 0.7, EXTRA = HEAD + 8 + 2 + 2;
 
-static tamis_status size_for_bits(tamis_plan *p, double bits)
+/* Sets the width for that many set bits. */
+static tamis_status compressed_fit(tamis_plan *p, double ones)
 {
-    double codes = (bits / 8 + EXTRA + BLOCK_EXTRA) / (1 - BLOCK_EXTRA / BLOCK_BYTES);
-    double sparse = bits / 8 + EXTRA + BLOCK_EXTRA * (double)((p->slots >> MOST_LEVEL) + 1);
+    double m = (double)p->slots, bytes = m * compressed_entropy(ones / m) / 8 + EXTRA;
+    double codes = (bytes + BLOCK_EXTRA) / (1 - BLOCK_EXTRA / BLOCK_BYTES);
+    double sparse = bytes + BLOCK_EXTRA * (double)((p->slots >> BIT_CODER_LEVELS) + 1);
     double words = ceil(fmax(codes, sparse) / WORD);
 
     if (!(words < (double)MAX_WORDS))
@@ -109,8 +96,8 @@ static tamis_status size_for_bits(tamis_plan *p, double bits)
 }
 
 /* More set bits than that are seen once in a billion filters: six standard deviations, as in
- * rate_large(). */
-static double most_ones(const tamis_plan *p, double n)
+ * rates.c. */
+static double compressed_most_ones(const tamis_plan *p, double n)
 {
     double m = (double)p->slots, throws = n * p->hashes, one = log1p(-1 / m);
     double clear = exp(throws * one), two = exp(throws * log1p(-2 / m));
@@ -119,350 +106,323 @@ static double most_ones(const tamis_plan *p, double n)
     return fmin(fmin(m, throws), -m * expm1(throws * one) + 6 * deviation + 1);
 }
 
-static double most_bits(const tamis_plan *p, double n)
+/* At a given length the rate is worst where half of the bits are set, which serves best in memory,
+ * and falls with the number of probes: with one, to e 2^-z for z bits a key. The fewer probes, the
+ * larger the array: as few as leave it MOST_LARGER times as large as what is sent. */
+static uint32_t compressed_probes(double fpr)
 {
-    double m = (double)p->slots;
-
-    return m * entropy(fmin(0.5, most_ones(p, n) / m));
+    for (uint32_t k = 1;; k++) {
+        double bits = tamis__rates_classic_slots(k, 1, fpr), set = -expm1(-(double)k / bits);
+        if (!(bits > MOST_LARGER * bits * compressed_entropy(set)))
+            return k;
+    }
 }
 
 /* The closed form comes close; the rest is steps. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status compressed_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double n = (double)spec->keys, slots;
 
-    p->hashes = wire_probes(spec->fpr, MOST_LARGER);
-    if (p->hashes > MAX_HASHES)
+    p->hashes = compressed_probes(spec->fpr);
+    if (p->hashes > PROBES_MAX)
         return TAMIS_RANGE;
-    slots = fewest_slots(p->hashes, n, spec->fpr);
+    slots = tamis__rates_classic_slots(p->hashes, n, spec->fpr);
     if (!(slots < (double)(MAX_SLOTS - MAX_SLOTS / 16)))
         return TAMIS_RANGE;
-    for (p->slots = round_up((uint64_t)slots + 1, 64); rate(p, n) > spec->fpr;)
+    for (p->slots = round_up((uint64_t)slots + 1, 64); tamis__rates_classic(p, n) > spec->fpr;)
         p->slots = round_up(p->slots + (p->slots >> 14) + 1, 64);
-    return size_for_bits(p, most_bits(p, n));
+    return compressed_fit(p, fmin((double)p->slots / 2, compressed_most_ones(p, n)));
 }
 
-static void enlarge(tamis_plan *p)
+static tamis_status compressed_resize(tamis_plan *p, uint64_t keys)
 {
-    p->width += p->width / 16 + 1;
+    uint32_t more = p->width / 16 + 1;
+
+    (void)keys;
+    if (p->width > UINT32_MAX - more)
+        return TAMIS_RANGE;
+    p->width += more;
+    return TAMIS_OK;
 }
 
 /* ---- Writing ----------------------------------------------------------- */
 
-/* Where the codes of the block end, or UINT64_MAX. */
-static uint64_t write_block(uint8_t *payload, const layout *l, const model *m, const uint8_t *bits,
-                            uint64_t block, uint64_t at)
+/* Into zeros. TAMIS_FULL: there is not enough room, or a block is so much longer than others that
+ * its start has not enough bits. */
+static tamis_status compressed_write(uint8_t *payload, const tamis_plan *p, const uint8_t *bits)
 {
-    uint8_t *codes = payload + l->codes;
-    encoder e = { .start = codes + at,
-                  .to = codes + at,
-                  .end = codes + l->room,
-                  .range = UINT64_MAX,
-                  .bits = bits,
-                  .first = first_of(l, block),
-                  .last = first_of(l, block + 1),
-                  .flip = m->inverted ? UINT64_MAX : 0 };
-    walk w = { .end = e.last - e.first };
-
-    find_next(&e, 0);
-    while (walk_on(&w, m, write_answer, &e))
-        find_next(&e, w.at + 1);
-    write_end(&e);
-    return e.full ? UINT64_MAX : (uint64_t)(e.to - codes);
-}
-
-/* Into zeros. False: there is not enough room, or a block is so much longer than others that its
- * start has not enough bits. */
-static bool write_all(uint8_t *payload, const layout *l, const uint8_t *bits)
-{
-    uint64_t ones = count_ones(bits, bytes_of_bits(l->slots)), base = 0, at = 0;
-    model m = model_of(ones, l->slots);
+    compressed_layout l = compressed_layout_of(p);
+    uint64_t ones = count_ones(bits, bytes_of_bits(l.slots)), base = 0;
+    bit_coder_model m = tamis__bit_coder_model(ones, l.slots);
+    uint8_t *codes = payload + l.codes, *at = codes, *end = codes + l.room;
 
     put_le64(payload, ones);
-    for (uint64_t i = 0; i <= l->blocks; i++) {
-        if (i % BASE_BLOCKS == 0 && at != UINT64_MAX) {
-            base = at;
+    for (uint64_t i = 0; i <= l.blocks; i++) {
+        if (i % BASE_BLOCKS == 0) {
+            base = (uint64_t)(at - codes);
             put_le64(payload + HEAD + i / BASE_BLOCKS * 8, base);
         }
-        if (at == UINT64_MAX || at - base > UINT16_MAX)
-            return false;
-        put_le16(payload + l->starts + 2 * i, (uint16_t)(at - base));
-        if (i < l->blocks && !m.certain)
-            at = write_block(payload, l, &m, bits, i, at);
+        uint64_t start = (uint64_t)(at - codes) - base;
+        if (start > UINT16_MAX)
+            return TAMIS_FULL;
+        put_le16(payload + l.starts + 2 * i, (uint16_t)start);
+        if (i < l.blocks && !m.certain)
+            at = tamis__bit_coder_write(at, end, &m, bits, compressed_first_of(&l, i),
+                                        compressed_first_of(&l, i + 1));
+        if (!at)
+            return TAMIS_FULL;
     }
-    return true;
+    return TAMIS_OK;
 }
 
-static size_t scratch_size(const tamis_plan *p, size_t n)
+static size_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
-    (void)n;
+    (void)stage, (void)n;
     return bytes_of_bits(p->slots);
 }
 
-static tamis_status solve(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                          void *scratch)
+static tamis_status compressed_solve(const tamis *f, enum tamis_stage stage, void *part,
+                                     void *items, size_t *n, void *bits)
 {
-    layout l = layout_of(p);
+    uint64_t *hashes = items, slots = f->plan.slots;
 
+    (void)stage;
     *n = tamis__sort_unique(hashes, *n);
-    memset(scratch, 0, bytes_of_bits(p->slots));
+    memset(bits, 0, bytes_of_bits(slots));
     for (size_t i = 0; i < *n; i++)
-        for (uint32_t k = 0; k < p->hashes; k++) {
-            set_bit(scratch, scale64(hashes[i], p->slots));
-            hashes[i] = next_probe(hashes[i]);
+        for (uint32_t k = 0; k < f->plan.hashes; k++) {
+            bitset_set(bits, scale64(hashes[i], slots));
+            hashes[i] = probes_next(hashes[i]);
         }
-    return write_all(part, &l, scratch) ? TAMIS_OK : TAMIS_FULL;
+    return compressed_write(part, &f->plan, bits);
 }
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* A block that is being decoded. */
-typedef struct reader {
-    const uint8_t *start;
-    decoder coder;
-    walk walk;
-    bool done, strayed; /* a bit was found behind the last one */
-} reader;
+/* Asks for bits in ascending order, block by block. */
+typedef struct compressed_reader {
+    const uint8_t *payload;
+    compressed_layout l;
+    bit_coder_model m;
+    bit_coder_reader r;
+    uint64_t block; /* that r reads; UINT64_MAX: none */
+} compressed_reader;
+
+static compressed_reader compressed_reader_of(const tamis *f)
+{
+    compressed_reader c = { .payload = f->payload, .l = compressed_layout_of(&f->plan) };
+    uint64_t ones = le64(c.payload);
+
+    c.m = tamis__bit_coder_model(ones < c.l.slots ? ones : c.l.slots, c.l.slots);
+    c.block = UINT64_MAX;
+    return c;
+}
+
+static uint64_t compressed_start_of(const compressed_reader *c, uint64_t block)
+{
+    uint64_t base = le64(c->payload + HEAD + block / BASE_BLOCKS * 8);
+
+    return (base < c->l.room ? base : c->l.room) + le16(c->payload + c->l.starts + 2 * block);
+}
 
 /* Of a damaged index, nothing is read beyond the codes and nothing backwards. */
-static reader read_block(const uint8_t *payload, const layout *l, uint64_t block)
+static bit_coder_reader compressed_read_block(const compressed_reader *c, uint64_t block)
 {
-    uint64_t start = start_of(payload, l, block), end = start_of(payload, l, block + 1);
+    const uint8_t *codes = c->payload + c->l.codes;
+    uint64_t start = compressed_start_of(c, block), end = compressed_start_of(c, block + 1);
+    uint64_t bits = compressed_first_of(&c->l, block + 1) - compressed_first_of(&c->l, block);
 
-    end = end < l->room ? end : l->room;
+    end = end < c->l.room ? end : c->l.room;
     start = start < end ? start : end;
-    payload += l->codes;
-    return (reader){ .start = payload + start,
-                     .coder = decoder_of(payload + start, payload + end),
-                     .walk = { .end = first_of(l, block + 1) - first_of(l, block) } };
+    return tamis__bit_coder_read(codes + start, codes + end, bits);
 }
 
-static inline void read_on(reader *r, const model *m)
+static bool compressed_get(compressed_reader *c, uint64_t pos)
 {
-    bool found = walk_on(&r->walk, m, read_answer, &r->coder);
+    uint64_t block = pos / c->l.block_bits, bit = pos - block * c->l.block_bits;
 
-    r->strayed = found && r->walk.at >= r->walk.end;
-    r->done = !found || r->strayed;
+    if (c->m.certain)
+        return c->m.inverted;
+    bool is_new = block != c->block;
+    if (is_new)
+        c->r = compressed_read_block(c, block);
+    c->block = block;
+    if (is_new || (!c->r.done && c->r.walk.at < bit))
+        tamis__bit_coder_seek(&c->r, &c->m, bit);
+    return (!c->r.done && c->r.walk.at == bit) != c->m.inverted;
 }
 
-/* Bits that are asked for in ascending order, block by block. */
-typedef struct probing {
-    const uint8_t *payload;
-    layout l;
-    model m;
-    reader r;
-    uint64_t block;
-} probing;
-
-static probing probing_of(const tamis *f)
+static bool compressed_has(const tamis *f, uint64_t key)
 {
-    probing p = { .payload = f->payload, .l = layout_of(&f->plan), .block = UINT64_MAX };
+    compressed_reader c = compressed_reader_of(f);
+    uint64_t x = hash_key(key, f->salt);
 
-    p.m = model_in(p.payload, &p.l);
-    return p;
-}
-
-static bool is_set(probing *p, uint64_t pos)
-{
-    uint64_t block = pos / p->l.block_bits;
-
-    if (p->m.certain)
-        return p->m.inverted;
-    if (block != p->block) {
-        p->block = block;
-        p->r = read_block(p->payload, &p->l, block);
-        read_on(&p->r, &p->m);
-    }
-    pos -= block * p->l.block_bits;
-    while (!p->r.done && p->r.walk.at < pos)
-        read_on(&p->r, &p->m);
-    return (!p->r.done && p->r.walk.at == pos) != p->m.inverted;
-}
-
-static bool has(const tamis *f, uint64_t key)
-{
-    probing p = probing_of(f);
-    uint64_t x = place(key, f->salt);
-
-    for (uint32_t i = 0; i < f->plan.hashes; i++, x = next_probe(x)) {
-        p.block = UINT64_MAX;
-        if (!is_set(&p, scale64(x, f->plan.slots)))
+    for (uint32_t i = 0; i < f->plan.hashes; i++, x = probes_next(x)) {
+        c.block = UINT64_MAX;
+        if (!compressed_get(&c, scale64(x, f->plan.slots)))
             return false;
     }
     return true;
 }
 
-/* ---- Many keys --------------------------------------------------------- */
-
-enum { TOGETHER_BITS = 11, TOGETHER = 1 << TOGETHER_BITS };
+/* Positions have at most 48 bits: sorted as the leading bits of a word, they leave room for the
+ * number of the key below. */
+enum { GROUP_BITS = 9, GROUP = 448 };
 
 /* Round by round, in the order of their bits: a block is decoded once for all keys that have a bit
- * there. Positions have 48 bits: the number of the key fits below. */
-static void has_together(probing *p, const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+ * there. Sets bits of `hits`, and returns how many. */
+static size_t compressed_has_group(compressed_reader *c, const tamis *f, uint64_t *hits,
+                                   const uint64_t *keys, size_t n)
 {
-    uint64_t x[TOGETHER], at[TOGETHER];
+    const int shift = __builtin_clzll(c->l.slots);
+    const uint64_t number = (1 << GROUP_BITS) - 1;
+    uint64_t at[GROUP];
 
-    for (size_t i = 0; i < n; i++) {
-        x[i] = place(keys[i], f->salt);
-        at[i] = scale64(x[i], p->l.slots) << TOGETHER_BITS | i;
-    }
+    for (size_t i = 0; i < n; i++)
+        at[i] = scale64(hash_key(keys[i], f->salt), c->l.slots) << shift | i;
     for (uint32_t round = 0; round < f->plan.hashes; round++) {
         size_t left = 0;
         tamis__sort(at, n);
-        p->block = UINT64_MAX;
+        c->block = UINT64_MAX;
         for (size_t i = 0; i < n; i++) {
-            uint64_t key = at[i] % TOGETHER;
-            if (!is_set(p, at[i] >> TOGETHER_BITS))
+            if (!compressed_get(c, at[i] >> shift))
                 continue;
-            x[key] = next_probe(x[key]);
-            at[left++] = scale64(x[key], p->l.slots) << TOGETHER_BITS | key;
+            uint64_t x = hash_key(keys[at[i] & number], f->salt);
+            for (uint32_t k = 0; k <= round; k++)
+                x = probes_next(x);
+            at[left++] = scale64(x, c->l.slots) << shift | (at[i] & number);
         }
         n = left;
     }
     for (size_t i = 0; i < n; i++)
-        hits[at[i] % TOGETHER / 64] |= UINT64_C(1) << at[i] % 64;
+        hits[(at[i] & number) / 64] |= UINT64_C(1) << at[i] % 64;
+    return n;
 }
 
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static size_t compressed_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    probing p = probing_of(f);
+    compressed_reader c = compressed_reader_of(f);
     size_t found = 0;
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0; i < n; i += TOGETHER)
-        has_together(&p, f, hits + i / 64, keys + i, n - i < TOGETHER ? n - i : TOGETHER);
-    for (size_t i = 0; i < (n + 63) / 64; i++)
-        found += (size_t)__builtin_popcountll(hits[i]);
+    for (size_t i = 0; i < n; i += GROUP)
+        found +=
+            compressed_has_group(&c, f, hits + i / 64, keys + i, n - i < GROUP ? n - i : GROUP);
     return found;
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
-    (void)cpu;
-    return &PORTABLE;
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
-static void set_all(uint8_t *bits, uint64_t n)
+tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a)
 {
-    memset(bits, 0xff, n / 8);
-    for (uint64_t i = n / 8 * 8; i < n; i++)
-        set_bit(bits, i);
-}
+    compressed_reader c = compressed_reader_of(f);
+    tamis_status status = bitset_new_like(out, to, f, a);
 
-static void flip_bit(uint8_t *bits, uint64_t pos)
-{
-    bits[pos / 8] ^= (uint8_t)(1u << pos % 8);
-}
-
-/* Into the Bloom filter of the same slots and hashes. */
-static void reduce(tamis *f, const tamis *g)
-{
-    probing p = probing_of(g);
-
-    if (p.m.inverted)
-        set_all(f->payload, p.l.slots);
-    for (uint64_t i = 0; i < p.l.blocks && !p.m.certain; i++) {
-        reader r = read_block(p.payload, &p.l, i);
-        for (read_on(&r, &p.m); !r.done; read_on(&r, &p.m))
-            flip_bit(f->payload, first_of(&p.l, i) + r.walk.at);
+    if (status)
+        return status;
+    uint8_t *bits = (*out)->payload;
+    if (c.m.inverted) {
+        memset(bits, 0xff, c.l.slots / 8);
+        for (uint64_t i = c.l.slots / 8 * 8; i < c.l.slots; i++)
+            bitset_set(bits, i);
     }
+    for (uint64_t i = 0; i < c.l.blocks && !c.m.certain; i++) {
+        bit_coder_reader r = compressed_read_block(&c, i);
+        while (tamis__bit_coder_seek(&r, &c.m, 0)) {
+            uint64_t bit = compressed_first_of(&c.l, i) + r.walk.at;
+            bits[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+    return TAMIS_OK;
 }
 
-static tamis_status fit(tamis_plan *p, const tamis *g)
+tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a)
 {
-    double m = (double)p->slots;
+    tamis_plan p = f->plan;
 
-    if (p->slots >= MAX_SLOTS)
+    if (p.slots >= MAX_SLOTS)
         return TAMIS_RANGE;
-    return size_for_bits(p, m * entropy((double)count_ones(g->payload, g->plan.bytes) / m));
+    tamis_status status = compressed_fit(&p, (double)count_ones(f->payload, p.bytes));
+    for (p.kind = to; !status; status = compressed_resize(&p, 0)) {
+        p.bytes = compressed_bytes(&p);
+        status = tamis_new(out, &p, a);
+        if (status)
+            break;
+        (*out)->count = f->count;
+        if (!compressed_write((*out)->payload, &p, f->payload))
+            break;
+        tamis_free(*out);
+    }
+    return status;
 }
 
-static tamis_status pack(tamis *f, const tamis *g)
+static const char *compressed_verify_block(const compressed_reader *c, uint64_t block,
+                                           uint64_t *coded)
 {
-    layout l = layout_of(&f->plan);
+    bit_coder_reader r = compressed_read_block(c, block);
 
-    return write_all(f->payload, &l, g->payload) ? TAMIS_OK : TAMIS_FULL;
-}
-
-static const char *verify_block(const probing *p, uint64_t block, uint64_t *coded)
-{
-    reader r = read_block(p->payload, &p->l, block);
-
-    if (start_of(p->payload, &p->l, block) > start_of(p->payload, &p->l, block + 1))
+    if (compressed_start_of(c, block) > compressed_start_of(c, block + 1))
         return "starts of blocks do not ascend";
-    if (p->m.certain)
-        return r.coder.from == r.start ? NULL : "there are codes for bits that are all the same";
-    for (read_on(&r, &p->m); !r.done; read_on(&r, &p->m))
+    if (c->m.certain)
+        return r.end == r.start ? NULL : "there are codes for bits that are all the same";
+    while (tamis__bit_coder_seek(&r, &c->m, 0))
         ++*coded;
     if (r.strayed)
         return "a bit is past the end of its block";
-    return is_read_to_end(&r.coder, r.start) ? NULL : "a block does not decode to its end";
+    return tamis__bit_coder_is_whole(&r) ? NULL : "a block does not decode to its end";
 }
 
-static bool is_zero(const uint8_t *from, const uint8_t *end)
+static const char *compressed_verify_index(const compressed_reader *c)
 {
-    while (from < end)
-        if (*from++)
-            return false;
-    return true;
-}
+    const compressed_layout *l = &c->l;
+    uint64_t end = compressed_start_of(c, l->blocks);
+    const uint8_t *codes = c->payload + l->codes;
 
-static const char *verify_index(const probing *p)
-{
-    uint64_t end = start_of(p->payload, &p->l, p->l.blocks);
-    const uint8_t *codes = p->payload + p->l.codes;
-
-    if (le64(p->payload) > p->l.slots)
+    if (le64(c->payload) > l->slots)
         return "more bits are set than there are";
-    if (end > p->l.room)
+    if (end > l->room)
         return "codes are past the end";
-    for (uint64_t i = 0; i <= p->l.blocks; i += BASE_BLOCKS)
-        if (le16(p->payload + p->l.starts + 2 * i) ||
-            le64(p->payload + HEAD + i / BASE_BLOCKS * 8) > p->l.room)
+    for (uint64_t i = 0; i <= l->blocks; i += BASE_BLOCKS)
+        if (le16(c->payload + l->starts + 2 * i) ||
+            le64(c->payload + HEAD + i / BASE_BLOCKS * 8) > l->room)
             return "a base is not where its first block starts";
-    if (start_of(p->payload, &p->l, 0))
+    if (compressed_start_of(c, 0))
         return "the first block does not come first";
-    return is_zero(codes + end, codes + p->l.room) ? NULL : "bytes behind the codes are set";
+    return bytes_are_zero(codes + end, codes + l->room) ? NULL : "bytes behind the codes are set";
 }
 
-static const char *verify(const tamis *f)
+static const char *compressed_verify(const tamis *f)
 {
-    probing p = probing_of(f);
-    uint64_t coded = 0, ones = le64(p.payload);
-    const char *why = verify_index(&p);
+    compressed_reader c = compressed_reader_of(f);
+    uint64_t coded = 0, ones = le64(c.payload);
+    const char *why = compressed_verify_index(&c);
 
-    for (uint64_t i = 0; i < p.l.blocks && !why; i++)
-        why = verify_block(&p, i, &coded);
-    if (why)
-        return why;
-    return coded == (p.m.inverted ? p.l.slots - ones : ones) ? NULL
-                                                             : "the number of set bits is wrong";
+    for (uint64_t i = 0; i < c.l.blocks && !why; i++)
+        why = compressed_verify_block(&c, i, &coded);
+    if (!why && coded != (c.m.inverted ? c.l.slots - ones : ones))
+        why = "the number of set bits is wrong";
+    return why;
 }
 
-static void measure(const tamis *f, tamis_info *info)
+static void compressed_measure(const tamis *f, tamis_info *info)
 {
     double m = (double)f->plan.slots;
 
     info->fpr = pow(fmin(1, (double)le64(f->payload) / m), f->plan.hashes);
 }
 
-static const tamis_solver solver = { scratch_size, solve, enlarge };
-
 const tamis_ops tamis__compressed = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .solver = &solver,
-    .whole = true,
-    .reduce = reduce,
-    .fit = fit,
-    .pack = pack,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_ONE_PART,
+    .plan = compressed_plan,
+    .bytes = compressed_bytes,
+    .rate = tamis__rates_classic,
+    .resize = compressed_resize,
+    .verify = compressed_verify,
+    .measure = compressed_measure,
+    .has = compressed_has,
+    .has_many = compressed_has_many,
+    .solve = compressed_solve,
+    .scratch = compressed_scratch,
 };

@@ -1,10 +1,10 @@
 /* counting.c - Bloom filter of counters.
  *
  * As the classic filter, with a small counter in place of each bit. Adding a key raises its k
- * counters, removing it lowers them; it is present if none of them is 0, and the lowest tells how
+ * counters, removing it lowers them. It is present if none of them is 0, and the lowest tells how
  * often it was added, at most: others may have raised all of them. Where the classic filter has a
- * bit that is set, this one has a counter above 0, at the same position: reducing counters to bits
- * gives that filter, byte for byte.
+ * bit that is set, this one has a counter above 0, at the same position: the bits of all counters
+ * that are not 0 are that filter, byte for byte.
  *
  *   counters   0 3 0 0 1 0 2 0 0 3 2 1 0 2 1 0
  *   bits       0 1 0 0 1 0 1 0 0 1 1 1 0 1 1 0
@@ -21,335 +21,194 @@
  * Fan, Cao, Almeida, Broder: Summary Cache, 2000. */
 #include <math.h>
 
-#include "bloom/bits.h"
-#include "bloom/classic.h"
-#include "bloom/counters.h"
-#include "filter.h"
+#include "bloom/probes.h"
 
-static geometry shape(const tamis *f)
+static probes_shape counting_shape(const tamis *f)
 {
-    return (geometry){ .range = f->plan.slots, .step = 0, .bits = f->plan.width };
+    return (probes_shape){ .range = f->plan.slots, .step = 0, .bits = f->plan.width };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static bool width_is_possible(uint32_t width)
+static uint64_t counting_bytes(const tamis_plan *p)
 {
-    return width == 2 || width == 4 || width == 8 || width == 16;
-}
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && width_is_possible(p->width) &&
-              p->hashes > 0 && p->hashes <= MAX_HASHES;
+    bool is_width = p->width == 2 || p->width == 4 || p->width == 8 || p->width == 16;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && is_width && p->hashes > 0 &&
+              p->hashes <= PROBES_MAX && !p->flags && !p->load;
 
     return ok ? bytes_of_bits(p->slots * p->width) : 0;
 }
 
-#include "bloom/sizing.h"
-
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = spec->counter_bits ? spec->counter_bits : 4;
-    return width_is_possible(p->width) ? size(p, spec) : TAMIS_RANGE;
+    return tamis__rates_plan(p, spec, tamis__rates_classic_slots, RATES_CLASSIC_UNIT);
 }
 
-/* ---- Counters of a key ------------------------------------------------- */
+/* ---- One key ----------------------------------------------------------- */
 
-typedef struct {
-    uint64_t slot[MAX_HASHES];
-    unsigned n; /* different ones */
-} places;
-
-static unsigned drop_repeats(uint64_t *pos, unsigned k)
+/* Its counters, by the different ones of its k slots, which are written to slots[]. */
+static inline counters_key counting_find(uint64_t *slots, const tamis *f, uint64_t key)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < k; i++) {
+    probes_find(slots, f, counting_shape(f), key);
+    for (unsigned i = 0; i < f->plan.hashes; i++) {
         unsigned j = 0;
-        while (j < n && pos[j] != pos[i])
+        while (j < n && slots[j] != slots[i])
             j++;
-        pos[n] = pos[i];
+        slots[n] = slots[i];
         n += j == n;
     }
-    return n;
+    return (counters_key){ f->payload, slots, n, f->plan.width };
 }
 
-static inline void find_places(places *p, const tamis *f, uint64_t key)
+static bool counting_has(const tamis *f, uint64_t key)
 {
-    positions(p->slot, f, shape(f), key);
-    p->n = drop_repeats(p->slot, f->plan.hashes);
+    return probes_has(f, counting_shape(f), key);
 }
 
-static inline uint64_t lowest(const tamis *f, const places *p)
+static uint64_t counting_count(const tamis *f, uint64_t key)
 {
-    uint64_t least = counter_max(f->plan.width);
+    uint64_t slots[PROBES_MAX];
 
-    for (unsigned i = 0; i < p->n; i++) {
-        uint64_t here = counter_get(f->payload, f->plan.width, p->slot[i]);
-        least = here < least ? here : least;
-    }
-    return least;
+    return counters_lowest(counting_find(slots, f, key));
 }
 
-/* Those that have stopped stay; of the others, none goes beyond the maximum or below 0. */
-static inline void raise_each(tamis *f, const places *p, uint64_t times)
+static tamis_status counting_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t max = counter_max(f->plan.width);
+    uint64_t slots[PROBES_MAX];
 
-    for (unsigned i = 0; i < p->n; i++) {
-        uint64_t room = max - counter_get(f->payload, f->plan.width, p->slot[i]);
-        counter_change(f->payload, f->plan.width, p->slot[i],
-                       (int64_t)(times < room ? times : room));
-    }
-}
-
-static inline void lower_each(tamis *f, const places *p, uint64_t times)
-{
-    uint64_t max = counter_max(f->plan.width);
-
-    for (unsigned i = 0; i < p->n; i++)
-        if (counter_get(f->payload, f->plan.width, p->slot[i]) < max)
-            counter_change(f->payload, f->plan.width, p->slot[i], -(int64_t)times);
-}
-
-/* The same for one time, without a branch on what a counter holds: keys wait for their lines, and a
- * wrong guess would keep the processor from asking for the next. */
-static inline void add_once(tamis *f, const places *p)
-{
-    unsigned bits = f->plan.width;
-    void *counters = f->payload;
-    uint64_t raised = 0;
-
-    for (unsigned i = 0; i < p->n; i++) {
-        uint64_t step = counter_get(counters, bits, p->slot[i]) != counter_max(bits);
-        counter_change(counters, bits, p->slot[i], (int64_t)step);
-        raised |= step;
-    }
-    f->count += raised;
-}
-
-static inline bool remove_once(tamis *f, const places *p)
-{
-    unsigned bits = f->plan.width;
-    void *counters = f->payload;
-    uint64_t missing = 0, lowered = 0;
-
-    for (unsigned i = 0; i < p->n; i++)
-        missing |= counter_get(counters, bits, p->slot[i]) == 0;
-    if (missing)
-        return false;
-    for (unsigned i = 0; i < p->n; i++) {
-        uint64_t step = counter_get(counters, bits, p->slot[i]) != counter_max(bits);
-        counter_change(counters, bits, p->slot[i], -(int64_t)step);
-        lowered |= step;
-    }
-    counters_forget(f, lowered);
-    return true;
-}
-
-/* ---- Operations -------------------------------------------------------- */
-
-static bool has(const tamis *f, uint64_t key)
-{
-    return bits_has(f, shape(f), key);
-}
-
-static uint64_t count(const tamis *f, uint64_t key)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return lowest(f, &p);
-}
-
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    places p;
-
-    find_places(&p, f, key);
-    uint64_t room = counter_max(f->plan.width) - lowest(f, &p);
-    raise_each(f, &p, times);
-    f->count += times < room ? times : room;
+    counters_raise(counting_find(slots, f, key), times, &f->count);
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    places p;
+    uint64_t slots[PROBES_MAX];
 
-    find_places(&p, f, key);
-    add_once(f, &p);
-    return TAMIS_OK;
-}
-
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
-{
-    places p;
-
-    find_places(&p, f, key);
-    uint64_t held = lowest(f, &p);
-    if (held == counter_max(f->plan.width))
-        return TAMIS_OK;
-    if (held < times)
-        return TAMIS_ABSENT;
-    lower_each(f, &p, times);
-    counters_forget(f, times);
-    return TAMIS_OK;
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    places p;
-
-    find_places(&p, f, key);
-    return remove_once(f, &p) ? TAMIS_OK : TAMIS_ABSENT;
+    return counters_remove(f, counting_find(slots, f, key), times);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static size_t counting_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return bits_has_many(f, shape(f), hits, keys, n);
+    return probes_has_many(f, counting_shape(f), hits, keys, n);
 }
 
-/* Keys whose lines are on their way. */
-enum { AHEAD = 16 };
-
-__attribute__((always_inline)) static inline void fetch_places(const tamis *f, const places *p)
+static void counting_touch(const tamis *f, uint64_t key)
 {
-    for (unsigned i = 0; i < p->n; i++)
-        fetch_slot(f->payload, shape(f), p->slot[i]);
+    uint64_t slots[PROBES_MAX];
+
+    probes_find(slots, f, counting_shape(f), key);
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        probes_fetch(f->payload, counting_shape(f), slots[i]);
 }
 
-typedef bool change(tamis *f, const places *p);
+/* Keys whose lines are on their way, as long as their slots fit. */
+enum { AHEAD = 16, SLOTS_AHEAD = 256 };
 
-/* Returns for how many keys the change said so. */
-__attribute__((always_inline)) static inline size_t change_many(tamis *f, const uint64_t *keys,
-                                                                size_t n, change *apply)
+/* Returns how many keys were there. */
+__attribute__((always_inline)) static inline size_t
+counting_change_many(tamis *f, const uint64_t *keys, size_t n, counters_change_key *change,
+                     uint64_t *counted)
 {
-    places coming[AHEAD];
-    size_t changed = 0;
+    uint64_t slots[SLOTS_AHEAD];
+    counters_key coming[AHEAD];
+    size_t k = f->plan.hashes, ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k;
+    size_t done = 0, at = 0;
 
-    for (size_t i = 0; i < n + AHEAD; i++) {
-        places *p = &coming[i % AHEAD];
-        if (i >= AHEAD)
-            changed += apply(f, p);
-        if (i < n) {
-            find_places(p, f, keys[i]);
-            fetch_places(f, p);
-        }
+    for (size_t i = 0; i < n + ahead; i++, at = at + 1 < ahead ? at + 1 : 0) {
+        if (i >= ahead)
+            done += change(coming[at], 1, counted);
+        if (i >= n)
+            continue;
+        coming[at] = counting_find(slots + at * k, f, keys[i]);
+        for (unsigned j = 0; j < coming[at].n; j++)
+            probes_fetch(f->payload, counting_shape(f), coming[at].slots[j]);
     }
-    return changed;
+    return done;
 }
 
-static inline bool add_each(tamis *f, const places *p)
+static tamis_status counting_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    add_once(f, p);
-    return true;
-}
-
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
-{
-    change_many(f, keys, n, add_each);
-}
-
-static size_t remove_many(tamis *f, const uint64_t *keys, size_t n)
-{
-    return change_many(f, keys, n, remove_once);
-}
-
-static inline bool raise_shared(tamis *f, const places *p)
-{
-    bool raised = false;
-
-    for (unsigned i = 0; i < p->n; i++)
-        raised |= counter_raise_shared(f->payload, f->plan.width, p->slot[i]);
-    return raised;
-}
-
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    size_t counted = change_many(f, keys, n, raise_shared);
-
-    __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
-    *added = n;
+    *added = counting_change_many(f, keys, n, counters_raise, &f->count);
     return TAMIS_OK;
 }
 
-static void touch(const tamis *f, uint64_t key)
+static size_t counting_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t pos[MAX_HASHES];
+    uint64_t counted = 0;
+    size_t removed = counting_change_many(f, keys, n, counters_lower, &counted);
 
-    positions(pos, f, shape(f), key);
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        fetch_slot(f->payload, shape(f), pos[i]);
+    counters_forget(f, counted);
+    return removed;
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static tamis_status counting_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    static const tamis_batch PORTABLE = {
-        .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-    };
+    uint64_t counted = 0;
 
-    (void)cpu;
-    return &PORTABLE;
+    *added = counting_change_many(f, keys, n, counters_raise_atomic, &counted);
+    __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
+    return TAMIS_OK;
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
-static void reduce(tamis *f, const tamis *g)
+tamis_status tamis__counting_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                      const tamis_allocator *a)
 {
-    for (uint64_t i = 0; i < g->plan.slots; i++)
-        if (counter_get(g->payload, g->plan.width, i))
-            set_bit(f->payload, i);
+    tamis_status status = bitset_new_like(out, to, f, a);
+
+    for (uint64_t i = 0; i < f->plan.slots && !status; i++)
+        if (counters_get(f->payload, f->plan.width, i))
+            bitset_set((*out)->payload, i);
+    return status;
 }
 
-static void follow(tamis *f, const tamis *g, uint64_t key)
+void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key)
 {
-    uint64_t pos[MAX_HASHES];
+    uint64_t slots[PROBES_MAX];
 
-    positions(pos, g, shape(g), key);
-    for (uint32_t i = 0; i < g->plan.hashes; i++)
-        put_bit_seen(f->payload, pos[i], counter_get(g->payload, g->plan.width, pos[i]) != 0);
+    probes_find(slots, from, counting_shape(from), key);
+    for (uint32_t i = 0; i < from->plan.hashes; i++)
+        bitset_put_atomic(to->payload, slots[i],
+                          counters_get(from->payload, from->plan.width, slots[i]) != 0);
 }
 
-static const char *verify(const tamis *f)
+static const char *counting_verify(const tamis *f)
 {
-    return has_stray_bits(f->payload, f->plan.slots * f->plan.width) ? "bits past the end are set"
-                                                                     : NULL;
+    return bitset_verify_end(f->payload, f->plan.slots * f->plan.width);
 }
 
-static void measure(const tamis *f, tamis_info *info)
+static void counting_measure(const tamis *f, tamis_info *info)
 {
     double m = (double)f->plan.slots;
-    counters_tally t = counters_tell(f);
 
-    info->fill = fmin(1, (double)t.used / m);
+    info->fill = fmin(1, (double)counters_measure(f, info) / m);
     info->fpr = pow(info->fill, f->plan.hashes);
-    info->cardinality = keys_from_clear(1 - info->fill, m, 1 / m) / f->plan.hashes;
-    info->saturated = t.at_max;
+    info->cardinality = tamis__rates_keys(1 - info->fill, m, 1 / m) / f->plan.hashes;
 }
 
 const tamis_ops tamis__counting = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add,
-    .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = counters_ceiling,
-    .counter_bits = true,
+    .traits = TAMIS_TRAIT_COUNTER_BITS,
+    .plan = counting_plan,
+    .bytes = counting_bytes,
+    .rate = tamis__rates_classic,
+    .limits = counters_limits,
+    .verify = counting_verify,
+    .measure = counting_measure,
+    .has = counting_has,
+    .count = counting_count,
+    .add = counting_add,
+    .remove = counting_remove,
+    .touch = counting_touch,
+    .has_many = counting_has_many,
+    .add_many = counting_add_many,
+    .remove_many = counting_remove_many,
+    .add_concurrent = counting_add_concurrent,
     .merge = counters_merge,
     .intersect = counters_intersect,
-    .reduce = reduce,
-    .follow = follow,
-    .add_shared = add_shared,
-    .touch = touch,
-    .batch = batch,
 };

@@ -4,7 +4,7 @@
  * one counter in each of its words. Whatever is done to a key, one line is read, and at most one is
  * written.
  *
- *   h = place(key):  high bits -> line      low 32 bits -> x
+ *   h = hash_key(key):  high bits -> line      low 32 bits -> x
  *   word i of the line has counter (x >> 4 i) % 16
  *
  * The sixteen values of each digit of x are equally likely and the digits independent, so that in
@@ -13,296 +13,202 @@
  * within a twentieth of the smallest from 1 % down to 0.01 %, and needs no multiplication.
  *
  * A plain filter of the same positions would have blocks of 16 bytes, and there is no kind of that
- * shape: these counters are not reduced.
+ * shape: this one does not become a plain filter.
  *
  * Payload: plan.slots lines. Zeros are the empty filter; every payload is valid. */
 #include "bloom/counting_blocked.h"
 
-#include <math.h>
-
 #include "base/cpu.h"
-#include "bloom/counters.h"
-#include "bloom/group.h"
+#include "bloom/rates.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t counting_blocked_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTER_BITS &&
-              p->hashes == WORDS;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTING_BITS &&
+              p->hashes == COUNTING_WORDS && !p->flags && !p->load;
 
-    return ok ? p->slots * sizeof(block) : 0;
+    return ok ? p->slots * sizeof(counting_blocked_line) : 0;
 }
 
-static double rate_of_block(double i)
+/* x is nothing but the eight digits: keys that agree in it are strangers by chance. */
+static const rates_block RATES = { .word = 16, .floor = 0 };
+
+static double counting_blocked_rate(const tamis_plan *p, double n)
 {
-    return pow(-expm1(i * log1p(-1.0 / 16)), WORDS);
+    return tamis__rates_blocks(&RATES, (double)p->slots, n);
 }
 
-/* x is nothing but the eight digits: keys that agree in it are in the above. */
-static const double FLOOR = 0;
-
-#include "bloom/blocks.h"
-
-static double rate(const tamis_plan *p, double n)
+static tamis_status counting_blocked_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return rate_of_blocks((double)p->slots, n);
-}
-
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    if (spec->counter_bits != 0 && spec->counter_bits != COUNTER_BITS)
+    if (spec->counter_bits != 0 && spec->counter_bits != COUNTING_BITS)
         return TAMIS_RANGE;
-    p->width = COUNTER_BITS;
-    p->hashes = WORDS;
-    uint64_t blocks = blocks_for((double)spec->keys, spec->fpr);
-    p->slots = round_for_folding(blocks, 1);
-    return blocks ? TAMIS_OK : TAMIS_RANGE;
+    p->width = COUNTING_BITS;
+    p->hashes = COUNTING_WORDS;
+    uint64_t lines = tamis__rates_blocks_for(&RATES, (double)spec->keys, spec->fpr);
+    p->slots = tamis__rates_round(lines, 1);
+    return lines ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- One line ---------------------------------------------------------- */
 
-/* Where in word i the counter of x starts. */
-static inline unsigned shift_of(uint32_t x, int i)
+/* The counters of x, by their numbers in the line, which are written to slots[]. */
+static inline counters_key counting_blocked_find(uint64_t *slots, counting_blocked_line *l,
+                                                 uint32_t x)
 {
-    return (x >> 4 * i) % 16 * COUNTER_BITS;
+    for (unsigned i = 0; i < COUNTING_WORDS; i++)
+        slots[i] = 16 * i | (x >> 4 * i) % 16;
+    return (counters_key){ l->word, slots, COUNTING_WORDS, COUNTING_BITS };
 }
 
-static const uint64_t MAX = (1 << COUNTER_BITS) - 1;
-
-static inline uint64_t counter_of(const block *b, uint32_t x, int i)
+static inline bool counting_blocked_line_has(const counting_blocked_line *l, uint32_t x)
 {
-    return LE_SWAP64(b->word[i]) >> shift_of(x, i) & MAX;
+    uint64_t missing = 0;
+
+    for (unsigned i = 0; i < COUNTING_WORDS; i++)
+        missing |= counters_get(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16) == 0;
+    return !missing;
 }
 
-static inline void change_counter(block *b, uint32_t x, int i, int64_t by)
+static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t x,
+                                             uint64_t *counted)
 {
-    b->word[i] = LE_SWAP64(LE_SWAP64(b->word[i]) + ((uint64_t)by << shift_of(x, i)));
+    uint64_t slots[COUNTING_WORDS];
+
+    return counters_raise(counting_blocked_find(slots, l, x), 1, counted);
 }
 
-static inline uint64_t lowest(const block *b, uint32_t x)
+static inline bool counting_blocked_add_atomic(counting_blocked_line *l, uint32_t x,
+                                               uint64_t *counted)
 {
-    uint64_t least = MAX;
+    uint64_t slots[COUNTING_WORDS];
 
-    for (int i = 0; i < WORDS; i++)
-        least = counter_of(b, x, i) < least ? counter_of(b, x, i) : least;
-    return least;
+    return counters_raise_atomic(counting_blocked_find(slots, l, x), 1, counted);
 }
 
-/* Those that have stopped stay; of the others, none goes beyond the maximum or below 0. Returns how
- * many of the times are counted. */
-static inline uint64_t block_raise(block *b, uint32_t x, uint64_t times)
+static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32_t x,
+                                                uint64_t *counted)
 {
-    uint64_t room = MAX - lowest(b, x);
+    uint64_t slots[COUNTING_WORDS];
 
-    for (int i = 0; i < WORDS; i++) {
-        uint64_t here = MAX - counter_of(b, x, i);
-        change_counter(b, x, i, (int64_t)(times < here ? times : here));
-    }
-    return times < room ? times : room;
-}
-
-static inline removal block_lower(block *b, uint32_t x, uint64_t times)
-{
-    uint64_t held = lowest(b, x);
-
-    if (held == MAX)
-        return STUCK;
-    if (held < times)
-        return ABSENT;
-    for (int i = 0; i < WORDS; i++)
-        if (counter_of(b, x, i) < MAX)
-            change_counter(b, x, i, -(int64_t)times);
-    return FORGOTTEN;
+    return counters_lower(counting_blocked_find(slots, l, x), 1, counted);
 }
 
 /* ---- Operations -------------------------------------------------------- */
 
-static inline bool block_has(const block *b, uint32_t x)
-{
-    uint64_t missing = 0;
+#define ONE_BLOCK counting_blocked_line
+#define ONE_BLOCK_HAS counting_blocked_line_has
+#define ONE_BLOCK_ADD counting_blocked_add_once
+#define ONE_BLOCK_REMOVE counting_blocked_remove_once
+#include "bloom/one_block_template.h"
 
-    for (int i = 0; i < WORDS; i++)
-        missing |= counter_of(b, x, i) == 0;
-    return !missing;
+static inline counters_key counting_blocked_key(uint64_t *slots, const tamis *f, uint64_t key)
+{
+    uint64_t h = hash_key(key, f->salt);
+
+    return counting_blocked_find(slots, one_block_of(f, h), (uint32_t)h);
 }
 
-/* One by one and one at a time, keys wait for their lines: a branch on what a counter holds would
- * keep the processor from asking for the next. So there is none. */
-static inline bool block_add(block *b, uint32_t x)
+static uint64_t counting_blocked_count(const tamis *f, uint64_t key)
 {
-    uint64_t raised = 0;
+    uint64_t slots[COUNTING_WORDS];
 
-    for (int i = 0; i < WORDS; i++) {
-        uint64_t step = counter_of(b, x, i) != MAX;
-        change_counter(b, x, i, (int64_t)step);
-        raised |= step;
-    }
-    return raised;
+    return counters_lowest(counting_blocked_key(slots, f, key));
 }
 
-static inline removal block_remove(block *b, uint32_t x)
+static tamis_status counting_blocked_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t lowered = 0, step[WORDS];
+    uint64_t slots[COUNTING_WORDS];
 
-    if (!block_has(b, x))
-        return ABSENT;
-    for (int i = 0; i < WORDS; i++)
-        lowered |= step[i] = counter_of(b, x, i) != MAX;
-    for (int i = 0; i < WORDS; i++)
-        change_counter(b, x, i, -(int64_t)step[i]);
-    return lowered ? FORGOTTEN : STUCK;
-}
-
-static inline void place_group(group *g, const uint64_t *keys, uint64_t slots, uint64_t salt)
-{
-    place_each(g, 0, keys, slots, salt);
-}
-
-#include "bloom/counting_blocked_many.h"
-
-static block *block_of(const tamis *f, uint64_t h)
-{
-    block *blocks = f->payload;
-    return &blocks[scale64(h, f->plan.slots)];
-}
-
-static uint64_t count(const tamis *f, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-
-    return lowest(block_of(f, h), (uint32_t)h);
-}
-
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    uint64_t h = place(key, f->salt);
-
-    f->count += block_raise(block_of(f, h), (uint32_t)h, times);
+    counters_raise(counting_blocked_key(slots, f, key), times, &f->count);
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status counting_blocked_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = place(key, f->salt);
+    uint64_t slots[COUNTING_WORDS];
 
-    f->count += block_add(block_of(f, h), (uint32_t)h);
+    return counters_remove(f, counting_blocked_key(slots, f, key), times);
+}
+
+static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
+                                                    size_t n)
+{
+    uint64_t counted = 0;
+
+    *added = one_block_change_many(f, keys, n, counting_blocked_add_atomic, &counted);
+    __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
     return TAMIS_OK;
 }
 
-static tamis_status removed(tamis *f, removal r, uint64_t times)
+static void counting_blocked_touch(const tamis *f, uint64_t key)
 {
-    if (r == FORGOTTEN)
-        counters_forget(f, times);
-    return r == ABSENT ? TAMIS_ABSENT : TAMIS_OK;
+    __builtin_prefetch(one_block_of(f, hash_key(key, f->salt)), 0, 3);
 }
 
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
-{
-    uint64_t h = place(key, f->salt);
-
-    return removed(f, block_lower(block_of(f, h), (uint32_t)h, times), times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-
-    return removed(f, block_remove(block_of(f, h), (uint32_t)h), 1);
-}
-
-static inline void add_one_shared(block *b, uint32_t x, tally *t)
-{
-    bool raised = false;
-
-    for (unsigned i = 0; i < WORDS; i++)
-        raised |= counter_raise_shared(&b->word[i], COUNTER_BITS, (x >> 4 * i) % 16);
-    t->counted += raised;
-}
-
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    tally t = change_many(f, keys, n, add_one_shared);
-
-    __atomic_fetch_add(&f->count, t.counted, __ATOMIC_RELAXED);
-    *added = n;
-    return TAMIS_OK;
-}
+/* ---- The whole filter -------------------------------------------------- */
 
 /* Line l of the large filter falls on l / by of the small one (see scale64()), and each of its
  * counters on the same of that: what is summed up are keys of both. */
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status counting_blocked_move(tamis *f, const tamis *g)
 {
-    block *to = f->payload;
-    const block *from = g->payload;
+    uint64_t by = g->plan.slots / f->plan.slots;
+    counting_blocked_line *to = f->payload;
+    const uint64_t *from = g->payload;
 
     for (uint64_t i = 0; i < f->plan.slots; i++, to++)
-        for (uint64_t j = 0; j < by; j++, from++)
-            for (int w = 0; w < WORDS; w++)
-                to->word[w] = LE_SWAP64(
-                    lanes_sum(LE_SWAP64(to->word[w]), LE_SWAP64(from->word[w]), COUNTER_BITS));
-}
-
-static double rate_in(const block *b)
-{
-    double rate = 1;
-
-    for (int w = 0; w < WORDS; w++)
-        rate *= __builtin_popcountll(lanes_in_use(b->word[w], COUNTER_BITS)) / 16.0;
-    return rate;
+        for (uint64_t j = 0; j < by * COUNTING_WORDS; j++) {
+            uint64_t *word = &to->word[j % COUNTING_WORDS];
+            *word = LE_SWAP64(counters_sum(LE_SWAP64(*word), LE_SWAP64(*from++), COUNTING_BITS));
+        }
+    f->count = g->count;
+    return TAMIS_OK;
 }
 
 /* A key raises a given counter with probability 1 / (16 lines), lines or not. */
-static void measure(const tamis *f, tamis_info *info)
+static void counting_blocked_measure(const tamis *f, tamis_info *info)
 {
-    const block *blocks = f->payload;
-    double slots = (double)f->plan.slots, fpr = 0;
-    counters_tally t = counters_tell(f);
+    const counting_blocked_line *lines = f->payload;
+    double slots = (double)f->plan.slots, used = (double)counters_measure(f, info), fpr = 0;
 
-    for (uint64_t i = 0; i < f->plan.slots; i++)
-        fpr += rate_in(&blocks[i]);
-    info->fill = (double)t.used / (128 * slots);
+    for (uint64_t i = 0; i < f->plan.slots; i++) {
+        double rate = 1;
+        for (int w = 0; w < COUNTING_WORDS; w++)
+            rate *= __builtin_popcountll(counters_in_use(lines[i].word[w], COUNTING_BITS)) / 16.0;
+        fpr += rate;
+    }
+    info->fill = used / (128 * slots);
     info->fpr = fpr / slots;
-    info->cardinality = keys_from_clear(1 - info->fill, 128 * slots, 1 / (16 * slots));
-    info->saturated = t.at_max;
+    info->cardinality = tamis__rates_keys(1 - info->fill, 128 * slots, 1 / (16 * slots));
 }
 
-static void touch(const tamis *f, uint64_t key)
+static void counting_blocked_for_cpu(tamis *f, unsigned cpu)
 {
-    __builtin_prefetch(block_of(f, place(key, f->salt)), 0, 3);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = {
-        .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-    };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__counting_blocked_avx2;
+        tamis__counting_blocked_use_avx2(&f->ops);
 #endif
-    (void)cpu;
-    return &PORTABLE;
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__counting_blocked = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .measure = measure,
-    .add = add,
-    .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = counters_ceiling,
-    .counter_bits = true,
+    .traits = TAMIS_TRAIT_COUNTER_BITS,
+    .plan = counting_blocked_plan,
+    .bytes = counting_blocked_bytes,
+    .rate = counting_blocked_rate,
+    .limits = counters_limits,
+    .for_cpu = counting_blocked_for_cpu,
+    .measure = counting_blocked_measure,
+    .has = one_block_has,
+    .count = counting_blocked_count,
+    .add = counting_blocked_add,
+    .remove = counting_blocked_remove,
+    .touch = counting_blocked_touch,
+    .has_many = one_block_has_many,
+    .add_many = one_block_add_many,
+    .remove_many = one_block_remove_many,
+    .add_concurrent = counting_blocked_add_concurrent,
     .merge = counters_merge,
     .intersect = counters_intersect,
-    .fold = fold,
-    .add_shared = add_shared,
-    .touch = touch,
-    .batch = batch,
+    .move = counting_blocked_move,
 };

@@ -2,18 +2,15 @@
 #ifndef TAMIS_BLOOM_COUNTING_BLOCKED_H
 #define TAMIS_BLOOM_COUNTING_BLOCKED_H
 
-#include "filter.h"
+#include "bloom/counters.h"
 
-enum { WORDS = 8, COUNTER_BITS = 4 };
+enum { COUNTING_WORDS = 8, COUNTING_BITS = 4 };
 
 /* A cache line: payloads are aligned to 64 bytes. */
-typedef struct {
-    uint64_t word[WORDS]; /* little-endian, of 16 counters each */
-} block;
+typedef struct counting_blocked_line {
+    uint64_t word[COUNTING_WORDS]; /* little-endian, of 16 counters each */
+} counting_blocked_line;
 
-/* What became of a key that was to be removed. */
-typedef enum { ABSENT, FORGOTTEN, STUCK } removal;
-
-extern const tamis_batch tamis__counting_blocked_avx2;
+void tamis__counting_blocked_use_avx2(tamis_ops *ops);
 
 #endif

@@ -1,125 +1,89 @@
-/* counting_blocked_avx2.c - a line in two registers, its eight words in their lanes. */
+/* counting_blocked_avx2.c - the counting filter of blocks with a line in two registers, its eight
+ * words in their lanes. */
 #include <immintrin.h>
 
 #include "bloom/counting_blocked.h"
-#include "bloom/group_avx2.h"
 
-typedef struct {
-    __m256i low, high;
-} line;
+/* Half of a line: four words, and what they say of the counters of x. */
+typedef struct counting_blocked_half {
+    __m256i words;
+    __m256i zero, stopped; /* all bits of a word whose counter is 0, or has stopped */
+    __m256i step;          /* one, in its place, for each counter that has not stopped */
+} counting_blocked_half;
 
-static inline line load(const block *b)
+/* Word i has its counter at four times digit i of x. */
+static inline counting_blocked_half counting_blocked_look(const counting_blocked_line *l,
+                                                          uint32_t x, int half)
 {
-    return (line){ _mm256_load_si256((const __m256i *)b->word),
-                   _mm256_load_si256((const __m256i *)(b->word + 4)) };
+    const __m256i digits =
+        half ? _mm256_set_epi64x(28, 24, 20, 16) : _mm256_set_epi64x(12, 8, 4, 0);
+    const __m256i most = _mm256_set1_epi64x(15 * COUNTING_BITS);
+    __m256i four_x = _mm256_set1_epi64x((long long)((uint64_t)x * COUNTING_BITS));
+    __m256i shifts = _mm256_and_si256(_mm256_srlv_epi64(four_x, digits), most);
+    __m256i maxima = _mm256_sllv_epi64(_mm256_set1_epi64x((1 << COUNTING_BITS) - 1), shifts);
+    counting_blocked_half h = { .words = _mm256_load_si256((const __m256i *)l->word + half) };
+    __m256i counters = _mm256_and_si256(h.words, maxima);
+
+    h.zero = _mm256_cmpeq_epi64(counters, _mm256_setzero_si256());
+    h.stopped = _mm256_cmpeq_epi64(counters, maxima);
+    h.step = _mm256_andnot_si256(h.stopped, _mm256_sllv_epi64(_mm256_set1_epi64x(1), shifts));
+    return h;
 }
 
-/* Of each word where the counter of x starts: four times a digit of x. */
-static inline line shifts_of(uint32_t x)
+static inline bool counting_blocked_no_zero(counting_blocked_half a, counting_blocked_half b)
 {
-    const __m256i low = _mm256_set_epi64x(12, 8, 4, 0), high = _mm256_set_epi64x(28, 24, 20, 16);
-    const __m256i most = _mm256_set1_epi64x(15 * COUNTER_BITS);
-    __m256i four_x = _mm256_set1_epi64x((long long)((uint64_t)x * COUNTER_BITS));
-
-    return (line){ _mm256_and_si256(_mm256_srlv_epi64(four_x, low), most),
-                   _mm256_and_si256(_mm256_srlv_epi64(four_x, high), most) };
-}
-
-static inline line shifted(long long number, line by)
-{
-    const __m256i all = _mm256_set1_epi64x(number);
-
-    return (line){ _mm256_sllv_epi64(all, by.low), _mm256_sllv_epi64(all, by.high) };
-}
-
-static inline line both(line a, line b)
-{
-    return (line){ _mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high) };
-}
-
-/* All bits of the words that are equal. */
-static inline line equal(line a, line b)
-{
-    return (line){ _mm256_cmpeq_epi64(a.low, b.low), _mm256_cmpeq_epi64(a.high, b.high) };
-}
-
-static inline bool is_all_zeros(line a)
-{
-    __m256i any = _mm256_or_si256(a.low, a.high);
+    __m256i any = _mm256_or_si256(a.zero, b.zero);
 
     return _mm256_testz_si256(any, any);
 }
 
-static inline bool is_all_ones(line a)
+/* Whether some counter has not stopped. */
+static inline bool counting_blocked_counts(counting_blocked_half a, counting_blocked_half b)
 {
-    return _mm256_testc_si256(_mm256_and_si256(a.low, a.high), _mm256_set1_epi64x(-1));
+    return !_mm256_testc_si256(_mm256_and_si256(a.stopped, b.stopped), _mm256_set1_epi64x(-1));
 }
 
-/* In each word the counter of x, in its place, and what it would be at the maximum. */
-typedef struct {
-    line shifts, counters, maxima;
-} view;
-
-static inline view view_of(line words, uint32_t x)
+static inline bool counting_blocked_has_avx2(const counting_blocked_line *l, uint32_t x)
 {
-    line shifts = shifts_of(x), maxima = shifted((1 << COUNTER_BITS) - 1, shifts);
-
-    return (view){ shifts, both(words, maxima), maxima };
+    return counting_blocked_no_zero(counting_blocked_look(l, x, 0), counting_blocked_look(l, x, 1));
 }
 
-static inline bool is_without_zero(const view *v)
+static inline bool counting_blocked_add_avx2(counting_blocked_line *l, uint32_t x,
+                                             uint64_t *counted)
 {
-    const line zero = { _mm256_setzero_si256(), _mm256_setzero_si256() };
+    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    __m256i *to = (__m256i *)l->word;
 
-    return is_all_zeros(equal(v->counters, zero));
+    _mm256_store_si256(to, _mm256_add_epi64(a.words, a.step));
+    _mm256_store_si256(to + 1, _mm256_add_epi64(b.words, b.step));
+    *counted += counting_blocked_counts(a, b);
+    return true;
 }
 
-static inline bool block_has(const block *b, uint32_t x)
+static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32_t x,
+                                                uint64_t *counted)
 {
-    view v = view_of(load(b), x);
+    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    __m256i *to = (__m256i *)l->word;
 
-    return is_without_zero(&v);
+    if (!counting_blocked_no_zero(a, b))
+        return false;
+    _mm256_store_si256(to, _mm256_sub_epi64(a.words, a.step));
+    _mm256_store_si256(to + 1, _mm256_sub_epi64(b.words, b.step));
+    *counted += counting_blocked_counts(a, b);
+    return true;
 }
 
-/* One in each counter that has not stopped. */
-static inline line steps(const view *v, line stopped)
+#define ONE_BLOCK counting_blocked_line
+#define ONE_BLOCK_HAS counting_blocked_has_avx2
+#define ONE_BLOCK_ADD counting_blocked_add_avx2
+#define ONE_BLOCK_REMOVE counting_blocked_remove_avx2
+#include "bloom/one_block_template.h"
+
+void tamis__counting_blocked_use_avx2(tamis_ops *ops)
 {
-    line ones = shifted(1, v->shifts);
-
-    return (line){ _mm256_andnot_si256(stopped.low, ones.low),
-                   _mm256_andnot_si256(stopped.high, ones.high) };
+    ops->has = one_block_has;
+    ops->has_many = one_block_has_many;
+    ops->add_many = one_block_add_many;
+    ops->remove_many = one_block_remove_many;
 }
-
-static inline void store(block *b, __m256i low, __m256i high)
-{
-    _mm256_store_si256((__m256i *)b->word, low);
-    _mm256_store_si256((__m256i *)(b->word + 4), high);
-}
-
-static inline bool block_add(block *b, uint32_t x)
-{
-    line words = load(b);
-    view v = view_of(words, x);
-    line stopped = equal(v.counters, v.maxima), more = steps(&v, stopped);
-
-    store(b, _mm256_add_epi64(words.low, more.low), _mm256_add_epi64(words.high, more.high));
-    return !is_all_ones(stopped);
-}
-
-static inline removal block_remove(block *b, uint32_t x)
-{
-    line words = load(b);
-    view v = view_of(words, x);
-    line stopped = equal(v.counters, v.maxima), less = steps(&v, stopped);
-
-    if (!is_without_zero(&v))
-        return ABSENT;
-    store(b, _mm256_sub_epi64(words.low, less.low), _mm256_sub_epi64(words.high, less.high));
-    return is_all_ones(stopped) ? STUCK : FORGOTTEN;
-}
-
-#include "bloom/counting_blocked_many.h"
-
-const tamis_batch tamis__counting_blocked_avx2 = {
-    .has = has, .has_many = has_many, .add_many = add_many, .remove_many = remove_many
-};

@@ -12,91 +12,40 @@
  *
  * Mullin: A Second Look at Bloom Filters, 1983. */
 #include <math.h>
-#include <string.h>
 
-#include "bloom/bits.h"
-#include "bloom/family.h"
-#include "filter.h"
+#define SCATTERED_ROWS(p) ((uint64_t)(p)->hashes)
+#include "bloom/scattered_template.h"
 
-static geometry shape(const tamis *f)
-{
-    return (geometry){ .range = f->plan.slots, .step = f->plan.slots, .bits = 1 };
-}
-
-/* ---- Sizing ------------------------------------------------------------ */
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    uint64_t bits;
-
-    if (p->slots == 0 || p->width != 0 || p->hashes == 0 || p->hashes > MAX_HASHES)
-        return 0;
-    if (mul_overflows(p->slots, p->hashes, &bits) || bits >= UINT64_C(1) << 60)
-        return 0;
-    return bytes_of_bits(bits);
-}
-
-static double rate(const tamis_plan *p, double n)
+static double partitioned_rate(const tamis_plan *p, double n)
 {
     /* Rows of one bit have no logarithm to multiply 0 with. */
     return n == 0 ? 0 : pow(-expm1(n * log1p(-1 / (double)p->slots)), p->hashes);
 }
 
 /* Each row may be filled to fpr^(1/k). */
-static double fewest_slots(uint32_t k, double n, double fpr)
+static double partitioned_slots(uint32_t k, double n, double fpr)
 {
     return n > 0 ? -1 / expm1(log1p(-pow(fpr, 1.0 / k)) / n) : 1;
 }
 
-enum { SLOT_UNIT = 1 };
-
-/* ---- Operations -------------------------------------------------------- */
-
-#include "bloom/scattered.h"
-
-static void fold(tamis *f, const tamis *g, uint64_t by)
+static tamis_status partitioned_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    for (uint32_t row = 0; row < f->plan.hashes; row++)
-        fold_row(f->payload, row * f->plan.slots, g->payload, row * g->plan.slots, g->plan.slots,
-                 by);
-}
-
-static const char *verify(const tamis *f)
-{
-    uint64_t bits = f->plan.slots * f->plan.hashes;
-
-    return has_stray_bits(f->payload, bits) ? "bits past the end are set" : NULL;
-}
-
-/* Each row is a witness of its own: rates multiply, estimates are averaged. */
-static void measure(const tamis *f, tamis_info *info)
-{
-    double w = (double)f->plan.slots, keys = 0, fill = 0, fpr = 1;
-
-    for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        uint64_t from = row * f->plan.slots;
-        double ones = (double)ones_between(f->payload, from, from + f->plan.slots);
-        fill += ones / w;
-        fpr *= ones / w;
-        keys += keys_from_clear(1 - ones / w, w, 1 / w);
-    }
-    info->fill = fill / f->plan.hashes;
-    info->fpr = fpr;
-    info->cardinality = keys / f->plan.hashes;
+    return tamis__rates_plan(p, spec, partitioned_slots, 1);
 }
 
 const tamis_ops tamis__partitioned = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add,
-    .merge = bits_merge,
-    .intersect = bits_intersect,
-    .fold = fold,
-    .add_shared = add_shared,
-    .only_sets_bits = true,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
+    .plan = partitioned_plan,
+    .bytes = scattered_bytes,
+    .rate = partitioned_rate,
+    .verify = scattered_verify,
+    .measure = scattered_measure,
+    .has = scattered_has,
+    .add = scattered_add,
+    .has_many = scattered_has_many,
+    .add_many = scattered_add_many,
+    .add_concurrent = scattered_add_concurrent,
+    .merge = bitset_merge,
+    .intersect = bitset_intersect,
+    .move = scattered_move,
 };

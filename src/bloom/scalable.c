@@ -5,10 +5,13 @@
  * hashed again. Stage j has a rate of 6 / (pi (j + 1))^2 of the whole, so that all together stay
  * below what was asked for, however many there will be. A query looks for the key in every stage.
  *
+ *   | header | stage 0 | stage 1         | stage 2                         |
+ *              n blocks  2 n               4 n: keys are added here
+ *
  * A stage reads one block per probe, and has as many probes as make each of them cheap.
  *
- *   h = place(key):  probe 0 is h, probe i is mix64(h + i)
- *   of each probe:   high bits -> block of the stage      low 32 bits -> x, as in blocked.c
+ *   h = hash_key(key):  probe 0 is h, probe i is mix64(h + i)
+ *   of each probe:   high bits -> block of the stage      low 32 bits -> x, as in split_block.h
  *
  * A key that is found already is not added: it would set no bit of its own stage, and only crowd
  * another. So repeated keys take no room.
@@ -19,40 +22,47 @@
  *
  * Almeida et al.: Scalable Bloom Filters, 2007.
  * Apple: Stretching your data with taffy filters, 2022. */
-#include "bloom/scalable.h"
+#include <math.h>
 
 #include "base/cpu.h"
-#include "bloom/family.h"
-#include "bloom/split.h"
+#include "bloom/split_block.h"
+
+#define SCALABLE_HAS split_block_has
+#define SCALABLE_ADD split_block_add
+#include "bloom/scalable_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t scalable_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
-              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes);
+              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes) && !p->flags &&
+              !p->load;
 
-    return ok ? sizeof(header) + ((p->slots << p->hashes) - p->slots) * sizeof(block) : 0;
+    if (!ok)
+        return 0;
+    return sizeof(scalable_header) + ((p->slots << p->hashes) - p->slots) * sizeof(split_block);
 }
 
-static double rate_of_stage(const tamis_plan *p, unsigned j, double n)
+static double scalable_rate_of_stage(const tamis_plan *p, unsigned j, double n)
 {
-    return split_rate_of_probes((double)(p->slots << j), n, stage_probes(p, j));
+    return tamis__rates_probes((double)(p->slots << j), n, scalable_probes(p, j));
 }
 
-static double rate_allowed(const tamis_plan *p, unsigned j)
+static double scalable_rate_allowed(const tamis_plan *p, unsigned j)
 {
-    return exp2(stage_bits(p, j) / -256.0);
+    return exp2(scalable_rate_bits(p, j) / -256.0);
 }
 
 /* How many keys a stage may see. */
-static double keys_of_stage(const tamis_plan *p, unsigned j)
+static double scalable_keys_of_stage(const tamis_plan *p, unsigned j)
 {
-    double low = 0, high = (double)(p->slots << j) * KEYS_TOO_MANY, allowed = rate_allowed(p, j);
+    double low = 0, high = (double)(p->slots << j) * RATES_TOO_MANY_KEYS;
+    double allowed = scalable_rate_allowed(p, j);
 
     while (high - low > fmax(0.5, low * 1e-6)) {
         double middle = (low + high) / 2;
-        if (rate_of_stage(p, j, middle) > allowed)
+        if (scalable_rate_of_stage(p, j, middle) > allowed)
             high = middle;
         else
             low = middle;
@@ -60,143 +70,109 @@ static double keys_of_stage(const tamis_plan *p, unsigned j)
     return floor(low);
 }
 
-/* How many of them it does not find before: the integral of 1 - rate, by Simpson's rule. */
-static double keys_held(const tamis_plan *p, unsigned j, double keys)
-{
-    enum { STEPS = 16 };
-    double sum = 0;
-
-    for (int i = 0; i <= STEPS; i++) {
-        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
-        sum += weight * (1 - rate_of_stage(p, j, keys * i / STEPS));
-    }
-    return floor(keys * sum / (3 * STEPS));
-}
-
-static uint64_t room_of_stage(const tamis_plan *p, unsigned j)
-{
-    return (uint64_t)keys_held(p, j, keys_of_stage(p, j));
-}
-
 /* Keys come to a stage once those before it are full, and do not find them. */
-static double rate(const tamis_plan *p, double n)
+static double scalable_rate(const tamis_plan *p, double n)
 {
     double passes = 1;
 
     for (unsigned j = 0; j < p->hashes; j++) {
-        double most = j + 1 < p->hashes ? keys_of_stage(p, j) : INFINITY;
+        double most = j + 1 < p->hashes ? scalable_keys_of_stage(p, j) : INFINITY;
         double keys = fmin(n * passes, most);
         n -= keys / passes;
-        passes *= 1 - rate_of_stage(p, j, keys);
+        passes *= 1 - scalable_rate_of_stage(p, j, keys);
     }
     return 1 - passes;
 }
 
-/* As many blocks as keep the stage below its rate: those for one key more if there are none. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double bits = ceil(-256 * log2(spec->fpr)), n = fmax(1, (double)spec->keys);
 
     p->width = (uint32_t)fmax(1, fmin(bits, 64 * 256));
     p->hashes = 1;
-    unsigned probes = stage_probes(p, 0);
-    double allowed = pow(rate_allowed(p, 0), 1.0 / probes);
-    p->slots = blocks_for(n * probes, allowed);
-    if (!p->slots || !bytes(p))
-        return TAMIS_RANGE;
-    while (rate_of_stage(p, 0, n) > rate_allowed(p, 0))
-        p->slots += 1 + p->slots / 1000;
-    return bytes(p) ? TAMIS_OK : TAMIS_RANGE;
+    p->slots =
+        tamis__rates_blocks_for_probes(n, scalable_rate_allowed(p, 0), scalable_probes(p, 0));
+    return scalable_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Growing ----------------------------------------------------------- */
 
-static bool grows(const tamis_plan *p)
-{
-    (void)p;
-    return true;
-}
-
-static tamis_status larger(tamis_plan *p)
+/* One more stage. Of the keys that it sees, it holds those that it does not find already. */
+static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
 {
     tamis_plan next = *p;
+    unsigned j = next.hashes++;
 
-    next.hashes++;
-    if (!bytes(&next))
+    (void)keys;
+    if (!scalable_bytes(&next))
         return TAMIS_RANGE;
-    next.capacity += room_of_stage(&next, p->hashes);
+    double seen = scalable_keys_of_stage(&next, j);
+    next.capacity += (uint64_t)tamis__rates_integral((double)(next.slots << j), seen,
+                                                     scalable_probes(&next, j), -1, 16);
     *p = next;
     return TAMIS_OK;
 }
 
-/* Its stages are the first ones of f. */
-static tamis_status move(tamis *f, const tamis *g)
+/* The stages of g are the first ones of f. */
+static tamis_status scalable_move(tamis *f, const tamis *g)
 {
     memcpy(f->payload, g->payload, g->plan.bytes);
     f->count = g->count;
     return TAMIS_OK;
 }
 
-static const tamis_grower GROWER = { .grows = grows, .larger = larger, .move = move };
+/* ---- The whole filter -------------------------------------------------- */
 
-/* ---- Operations -------------------------------------------------------- */
-
-#include "bloom/split_portable.h"
-
-#include "bloom/scalable_many.h"
-
-static const char *verify(const tamis *f)
+static const char *scalable_verify(const tamis *f)
 {
-    const header *top = f->payload;
+    const scalable_header *top = f->payload;
 
-    for (size_t i = 0; i < sizeof top->zeros; i++)
-        if (top->zeros[i])
-            return "bytes before the first stage are not zero";
+    if (!bytes_are_zero(top->zeros, top + 1))
+        return "bytes before the first stage are not zero";
     return le64(&top->held) > f->count ? "it holds more keys than were added" : NULL;
 }
 
 /* Each stage tells how many keys it has seen; those that were found before had to come, too. */
-static void measure(const tamis *f, tamis_info *info)
+static void scalable_measure(const tamis *f, tamis_info *info)
 {
-    double passes = 1, fill = 0, blocks = 0;
+    split_block_sums all = { 0 };
+    double passes = 1;
 
     info->cardinality = 0;
     for (unsigned j = 0; j < f->plan.hashes; j++) {
-        stage s = stage_of(f, j);
-        split_measure m = split_read(s.blocks, s.n);
-        fill += m.fill * (double)s.n;
-        blocks += (double)s.n;
-        info->cardinality += m.keys / s.probes / passes;
-        passes *= 1 - pow(m.fpr, s.probes);
+        scalable_stage stage = scalable_stage_of(f, j);
+        split_block_sums s = { 0 };
+        split_block_sum(&s, stage.blocks, stage.n);
+        all.ones += s.ones;
+        all.blocks += s.blocks;
+        info->cardinality += split_block_adds(&s) / stage.probes / passes;
+        passes *= 1 - pow(s.rates / s.blocks, stage.probes);
     }
-    info->fill = fill / blocks;
+    info->fill = split_block_fill(&all);
     info->fpr = 1 - passes;
 }
 
-static const tamis_batch *batch(unsigned cpu)
+static void scalable_for_cpu(tamis *f, unsigned cpu)
 {
-    static const tamis_batch PORTABLE = {
-        .has = has,
-        .has_many = has_many,
-        .try_add_many = try_add_many,
-    };
-
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__scalable_avx2;
+        tamis__scalable_use_avx2(&f->ops);
 #endif
-    (void)cpu;
-    return &PORTABLE;
+    (void)f, (void)cpu;
 }
 
 const tamis_ops tamis__scalable = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add,
-    .grower = &GROWER,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_GROWS,
+    .plan = scalable_plan,
+    .bytes = scalable_bytes,
+    .rate = scalable_rate,
+    .resize = scalable_resize,
+    .for_cpu = scalable_for_cpu,
+    .verify = scalable_verify,
+    .measure = scalable_measure,
+    .has = scalable_has,
+    .add = scalable_add,
+    .has_many = scalable_has_many,
+    .add_many = scalable_add_many,
+    .move = scalable_move,
 };

@@ -1,10 +1,12 @@
-/* scalable_avx2.c - the eight words of a block in one register. */
-#include "bloom/split_avx2.h"
+/* scalable_avx2.c - the scalable filter with a block in one register. */
+#define SCALABLE_HAS split_block_has_avx2
+#define SCALABLE_ADD split_block_add_avx2
+#include "bloom/scalable_template.h"
 
-#include "bloom/scalable_many.h"
-
-const tamis_batch tamis__scalable_avx2 = {
-    .has = has,
-    .has_many = has_many,
-    .try_add_many = try_add_many,
-};
+void tamis__scalable_use_avx2(tamis_ops *ops)
+{
+    ops->has = scalable_has;
+    ops->has_many = scalable_has_many;
+    ops->add = scalable_add;
+    ops->add_many = scalable_add_many;
+}

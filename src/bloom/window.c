@@ -5,285 +5,240 @@
  * oldest is cleared: that is a rotation. So a key stays while seven shares come after it, and is
  * gone after eight.
  *
- * The bits of the generations that stand for one thing stand together, in one byte: the bits of a
- * key are eight bytes, and what they have in common says which generations hold it, in one look. A
+ * The bits of the generations that stand for one thing stand together, in one byte. The bits of a
+ * key are eight bytes, and what these have in common says which generations hold it, in one look. A
  * block is 256 bytes, four lines that follow each other. A rotation clears one bit of each byte.
  *
- *   h = place(key):  probe 0 is h, probe i is mix64(h + i)
+ *   generation   7 6 5 4 3 2 1 0      the newest is rotations % 8
+ *   byte of x    0 1 0 0 1 0 0 1
+ *   byte of x    0 1 1 0 0 0 1 1      ... and six more
+ *   in common    0 1 0 0 0 0 0 1      generations 6 and 0 have the key
+ *
+ *   h = hash_key(key):  probe 0 is h, probe i is mix64(h + i)
  *   of each probe:   high bits -> block      low 32 bits -> x
- *   byte 32 i + ((x * SALT[i]) >> 27) of the block, for i < 8
+ *   byte 32 i + ((x * SPLIT_SALT[i]) >> 27) of the block, for i < 8
  *
  * Payload: a line with the number of rotations and the keys of the newest generation, as two 64-bit
  * numbers; then plan.slots blocks. plan.hashes is the number of probes, plan.width that of
  * generations. */
-#include "base/hash.h"
-#include "base/le.h"
+#include <math.h>
+
 #include "base/many.h"
-#include "bloom/blocked.h"
-#include "bloom/split.h"
+#include "bloom/split_block.h"
 
 enum { GENERATIONS = 8, MAX_PROBES = 8, CELLS = 32 };
 
-typedef struct {
+typedef struct window_header {
     uint64_t rotations, held; /* little-endian */
     uint8_t zeros[48];
-} header;
+} window_header;
 
-typedef struct {
-    uint8_t cell[WORDS][CELLS];
-} row;
+typedef struct window_block {
+    uint8_t cell[SPLIT_WORDS][CELLS];
+} window_block;
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t window_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 47 && p->width == GENERATIONS &&
-              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60;
+              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60 &&
+              !p->flags && !p->load;
 
-    return ok ? sizeof(header) + p->slots * sizeof(row) : 0;
+    return ok ? sizeof(window_header) + p->slots * sizeof(window_block) : 0;
 }
 
 /* Keys of a generation: seven are enough for all that must stay. */
-static uint64_t share(const tamis_plan *p)
+static uint64_t window_share(const tamis_plan *p)
 {
     return p->capacity / (GENERATIONS - 1) + (p->capacity % (GENERATIONS - 1) != 0 || !p->capacity);
 }
 
-static double rate_of_generation(const tamis_plan *p, double n)
+/* All that came are in full generations and the newest one; of more than eight, seven are left. Of
+ * the keys that come to a generation, some are found there already, and take no room. */
+static double window_rate(const tamis_plan *p, double n)
 {
-    return split_rate_of_probes((double)p->slots, n, p->hashes);
+    double share = (double)window_share(p), blocks = (double)p->slots;
+    double each = tamis__rates_integral(blocks, share, p->hashes, 1, 8), full = floor(n / each);
+    double of_full = tamis__rates_probes(blocks, each, p->hashes);
+    double of_newest = tamis__rates_probes(blocks, n - full * each, p->hashes);
+
+    return 1 - pow(1 - of_full, fmin(full, GENERATIONS - 1)) * (1 - of_newest);
 }
 
-/* How many keys come until that many were not found in the newest generation: 1 + rate for each,
- * by Simpson's rule. */
-static double keys_for(const tamis_plan *p, double held)
-{
-    enum { STEPS = 8 };
-    double sum = 0;
-
-    for (int i = 0; i <= STEPS; i++) {
-        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
-        sum += weight * (1 + rate_of_generation(p, held * i / STEPS));
-    }
-    return held * sum / (3 * STEPS);
-}
-
-/* All that came are in full generations and the newest one; of more than eight, seven are left. */
-static double rate(const tamis_plan *p, double n)
-{
-    double each = keys_for(p, (double)share(p)), full = floor(n / each);
-    double stranger = pow(1 - rate_of_generation(p, each), fmin(full, GENERATIONS - 1));
-
-    return 1 - stranger * (1 - rate_of_generation(p, n - full * each));
-}
-
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status window_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double each = -expm1(log1p(-spec->fpr) / GENERATIONS), bits = -log2(each);
 
     p->width = GENERATIONS;
     p->hashes = (uint32_t)fmin(1 + floor(bits / 10), MAX_PROBES);
-    p->slots = 1;
-    if (!bytes(p))
-        return TAMIS_RANGE;
-    double keys = (double)share(p) * (1 + each);
-    p->slots = blocks_for(keys * p->hashes, pow(each, 1.0 / p->hashes));
-    if (!p->slots)
-        return TAMIS_RANGE;
-    while (rate_of_generation(p, keys) > each)
-        p->slots += 1 + p->slots / 1000;
-    return TAMIS_OK;
+    p->slots =
+        tamis__rates_blocks_for_probes((double)window_share(p) * (1 + each), each, p->hashes);
+    return window_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Lookups ----------------------------------------------------------- */
 
-static inline uint64_t probe(uint64_t h, unsigned i)
+static inline window_block *window_block_of(const tamis *f, uint64_t probe)
 {
-    return i ? mix64(h + i) : h;
+    return (window_block *)((window_header *)f->payload + 1) + scale64(probe, f->plan.slots);
 }
 
-static inline row *row_for(const tamis *f, uint64_t probed)
-{
-    return (row *)((header *)f->payload + 1) + scale64(probed, f->plan.slots);
-}
-
-/* Which generations have all eight bits of x. */
-static inline unsigned generations_in(const row *r, uint32_t x)
+/* Which generations have all eight bits of each probe. */
+static inline unsigned window_generations(const tamis *f, uint64_t h)
 {
     unsigned common = 0xff;
 
-    for (int i = 0; i < WORDS; i++)
-        common &= r->cell[i][x * SALT[i] >> 27];
-    return common;
-}
-
-static inline unsigned generations_of(const tamis *f, uint64_t h)
-{
-    unsigned common = generations_in(row_for(f, h), (uint32_t)h);
-
-    for (unsigned i = 1; common && i < f->plan.hashes; i++) {
-        uint64_t probed = probe(h, i);
-        common &= generations_in(row_for(f, probed), (uint32_t)probed);
+    for (unsigned i = 0; common && i < f->plan.hashes; i++) {
+        uint64_t probe = split_block_probe(h, i);
+        const window_block *b = window_block_of(f, probe);
+        for (int w = 0; w < SPLIT_WORDS; w++)
+            common &= b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27];
     }
     return common;
 }
 
-static bool has(const tamis *f, uint64_t key)
+static bool window_has(const tamis *f, uint64_t key)
 {
-    return generations_of(f, place(key, f->salt)) != 0;
+    return window_generations(f, hash_key(key, f->salt)) != 0;
 }
 
-static inline uint64_t place_of(const void *self, uint64_t key)
+static inline uint64_t window_hash(const void *self, uint64_t key)
 {
-    return place(key, ((const tamis *)self)->salt);
+    return hash_key(key, ((const tamis *)self)->salt);
 }
 
-__attribute__((always_inline)) static inline void fetch_row(const void *self, uint64_t h)
+__attribute__((always_inline)) static inline void window_fetch(const void *self, uint64_t h)
 {
-    const row *r = row_for(self, h);
+    const window_block *b = window_block_of(self, h);
 
-    for (int i = 0; i < WORDS; i += 2)
-        __builtin_prefetch(r->cell[i], 0, 3);
+    for (int i = 0; i < SPLIT_WORDS; i += 2)
+        __builtin_prefetch(b->cell[i], 0, 3);
 }
 
-static inline bool look(const void *self, uint64_t h)
+static inline bool window_has_hash(const void *self, uint64_t h)
 {
-    return generations_of(self, h) != 0;
+    return window_generations(self, h) != 0;
 }
 
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static size_t window_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, place_of, fetch_row, look);
+    return many_lookups(f, hits, keys, n, window_hash, window_fetch, window_has_hash);
 }
 
 /* ---- Changes ----------------------------------------------------------- */
 
-static void rotate(tamis *f)
+static void window_rotate(tamis *f)
 {
-    header *top = f->payload;
+    window_header *top = f->payload;
     uint64_t rotations = le64(&top->rotations) + 1;
     uint64_t keep = ~(UINT64_C(0x0101010101010101) << rotations % GENERATIONS);
     uint64_t *words = (uint64_t *)(top + 1);
 
-    for (uint64_t i = 0; i < f->plan.slots * (sizeof(row) / 8); i++)
+    for (uint64_t i = 0; i < f->plan.slots * (sizeof(window_block) / 8); i++)
         words[i] &= keep;
     put_le64(&top->rotations, rotations);
     put_le64(&top->held, 0);
 }
 
-static void set_bit(tamis *f, uint64_t h, unsigned bit)
+static inline void window_add_hash(tamis *f, uint64_t h)
 {
-    for (unsigned i = 0; i < f->plan.hashes; i++) {
-        uint64_t probed = probe(h, i);
-        row *r = row_for(f, probed);
-        for (int w = 0; w < WORDS; w++)
-            r->cell[w][(uint32_t)probed * SALT[w] >> 27] |= (uint8_t)bit;
-    }
-}
-
-static inline void add_place(tamis *f, uint64_t h)
-{
-    header *top = f->payload;
+    window_header *top = f->payload;
     unsigned newest = 1u << le64(&top->rotations) % GENERATIONS;
 
     f->count++;
-    if (generations_of(f, h) & newest)
+    if (window_generations(f, h) & newest)
         return;
-    if (le64(&top->held) >= share(&f->plan)) {
-        rotate(f);
+    if (le64(&top->held) >= window_share(&f->plan)) {
+        window_rotate(f);
         newest = 1u << le64(&top->rotations) % GENERATIONS;
     }
-    set_bit(f, h, newest);
+    for (unsigned i = 0; i < f->plan.hashes; i++) {
+        uint64_t probe = split_block_probe(h, i);
+        window_block *b = window_block_of(f, probe);
+        for (int w = 0; w < SPLIT_WORDS; w++)
+            b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27] |= (uint8_t)newest;
+    }
     put_le64(&top->held, le64(&top->held) + 1);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status window_add(tamis *f, uint64_t key, uint64_t times)
 {
-    add_place(f, place(key, f->salt));
+    (void)times;
+    window_add_hash(f, hash_key(key, f->salt));
     return TAMIS_OK;
 }
 
-static void add_many(tamis *f, const uint64_t *keys, size_t n)
+static tamis_status window_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t h[MANY];
 
     for (size_t from = 0; from < n; from += MANY) {
         size_t here = many_group(from, n);
-        many_place_group(h, f, keys + from, here, place_of);
+        for (size_t i = 0; i < here; i++) {
+            h[i] = hash_key(keys[from + i], f->salt);
+            window_fetch(f, h[i]);
+        }
         for (size_t i = 0; i < here; i++)
-            fetch_row(f, h[i]);
-        for (size_t i = 0; i < here; i++)
-            add_place(f, h[i]);
+            window_add_hash(f, h[i]);
     }
+    *added = n;
+    return TAMIS_OK;
 }
 
-/* ---- As it is ---------------------------------------------------------- */
+/* ---- The whole filter -------------------------------------------------- */
 
-static const char *verify(const tamis *f)
+static const char *window_verify(const tamis *f)
 {
-    const header *top = f->payload;
+    const window_header *top = f->payload;
 
-    for (size_t i = 0; i < sizeof top->zeros; i++)
-        if (top->zeros[i])
-            return "bytes before the first block are not zero";
-    if (le64(&top->held) > share(&f->plan))
+    if (!bytes_are_zero(top->zeros, top + 1))
+        return "bytes before the first block are not zero";
+    if (le64(&top->held) > window_share(&f->plan))
         return "the newest generation holds more than its share";
     return le64(&top->held) > f->count ? "it holds more keys than were added" : NULL;
 }
 
-/* The blocks of one generation, each gathered to look as in blocked.c, tell its rate and keys. */
-static split_measure read_generation(const tamis *f, unsigned bit)
+/* The block of one generation, as it would be in a filter of its own. */
+static split_block window_block_in(const window_block *b, unsigned generation)
 {
-    const row *rows = (const row *)((const header *)f->payload + 1);
-    double blocks = (double)f->plan.slots, fpr = 0, ones = 0;
+    split_block of = { .word = { 0 } };
 
-    for (uint64_t i = 0; i < f->plan.slots; i++) {
-        double rate = 1;
-        for (int w = 0; w < WORDS; w++) {
-            unsigned ones_here = 0;
-            for (int c = 0; c < CELLS; c++)
-                ones_here += rows[i].cell[w][c] >> bit & 1;
-            rate *= ones_here / 32.0;
-            ones += ones_here;
-        }
-        fpr += rate;
-    }
-    double fill = ones / (256 * blocks);
-    return (split_measure){ fill, fpr / blocks,
-                            keys_from_clear(1 - fill, 256 * blocks, 1 / (32 * blocks)) };
+    for (int w = 0; w < SPLIT_WORDS; w++)
+        for (int c = 0; c < CELLS; c++)
+            of.word[w] |= (uint32_t)(b->cell[w][c] >> generation & 1) << c;
+    return of;
 }
 
 /* Keys that came again are in more than one generation: the cardinality counts them in each. */
-static void measure(const tamis *f, tamis_info *info)
+static void window_measure(const tamis *f, tamis_info *info)
 {
+    const window_block *blocks = (const window_block *)((const window_header *)f->payload + 1);
     double strangers = 1;
 
     info->fill = info->cardinality = 0;
-    for (unsigned bit = 0; bit < GENERATIONS; bit++) {
-        split_measure m = read_generation(f, bit);
-        info->fill += m.fill / GENERATIONS;
-        info->cardinality += m.keys / f->plan.hashes;
-        strangers *= 1 - pow(m.fpr, f->plan.hashes);
+    for (unsigned generation = 0; generation < GENERATIONS; generation++) {
+        split_block_sums s = { 0 };
+        for (uint64_t i = 0; i < f->plan.slots; i++) {
+            split_block b = window_block_in(&blocks[i], generation);
+            split_block_sum(&s, &b, 1);
+        }
+        info->fill += split_block_fill(&s) / GENERATIONS;
+        info->cardinality += split_block_adds(&s) / f->plan.hashes;
+        strangers *= 1 - pow(s.rates / s.blocks, f->plan.hashes);
     }
     info->fpr = 1 - strangers;
 }
 
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many, .add_many = add_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 const tamis_ops tamis__window = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add,
-    .rotate = rotate,
-    .batch = batch,
+    .plan = window_plan,
+    .bytes = window_bytes,
+    .rate = window_rate,
+    .verify = window_verify,
+    .measure = window_measure,
+    .has = window_has,
+    .add = window_add,
+    .has_many = window_has_many,
+    .add_many = window_add_many,
+    .rotate = window_rotate,
 };

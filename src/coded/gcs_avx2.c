@@ -1,4 +1,8 @@
-/* gcs_avx2.c - the same code on machines that find and clear the lowest one by themselves. */
-#include "coded/gcs.h"
+/* gcs_avx2.c - lookups on machines with BMI. */
+#include "coded/gcs_template.h"
 
-const tamis_batch tamis__gcs_avx2 = { .has = has, .has_many = has_many };
+void tamis__gcs_use_avx2(tamis_ops *ops)
+{
+    ops->has = gcs_has;
+    ops->has_many = gcs_has_many;
+}

@@ -10,42 +10,39 @@
 
 enum { GROUP = 16 };
 
-static void touch(const tamis *f, const uint64_t *keys, size_t n)
+/* Asks for what the next group of keys will read, when key i starts one. */
+static void batch_touch(const tamis *f, const uint64_t *keys, size_t i, size_t n)
 {
-    if (f->ops->touch)
-        for (size_t i = 0; i < n; i++)
-            f->ops->touch(f, keys[i]);
+    if (i % GROUP || !f->ops.touch)
+        return;
+    for (size_t end = n - i < GROUP ? n : i + GROUP; i < end; i++)
+        f->ops.touch(f, keys[i]);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t place_key(const void *f, uint64_t key)
+static uint64_t batch_place(const void *f, uint64_t key)
 {
     (void)f;
     return key;
 }
 
-static void fetch(const void *self, uint64_t key)
+static void batch_fetch(const void *self, uint64_t key)
 {
     const tamis *f = self;
 
-    if (f->ops->touch)
-        f->ops->touch(f, key);
+    if (f->ops.touch)
+        f->ops.touch(f, key);
 }
 
-static bool look(const void *self, uint64_t key)
+static bool batch_look(const void *self, uint64_t key)
 {
     const tamis *f = self;
 
-    return f->has(f, key);
+    return f->ops.has(f, key);
 }
 
-size_t tamis__batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static size_t batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, place_key, fetch, look);
+    return many_lookups(f, hits, keys, n, batch_place, batch_fetch, batch_look);
 }
 
 size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -53,7 +50,7 @@ size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys
     uint64_t word = 0;
 
     for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)f->has(f, keys[i]) << i;
+        word |= (uint64_t)f->ops.has(f, keys[i]) << i;
     if (n)
         hits[0] = word;
     return (size_t)__builtin_popcountll(word);
@@ -64,50 +61,55 @@ size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const 
 {
     size_t found = 0;
 
-    memset(values, 0, n * sizeof *values);
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
     for (size_t i = 0; i < n; i++) {
-        if (i % GROUP == 0)
-            touch(f, keys + i, smaller(GROUP, n - i));
-        uint64_t hit = f->ops->mapper->get(f, &values[i], keys[i]);
+        batch_touch(f, keys, i, n);
+        values[i] = 0;
+        uint64_t hit = tamis_get(f, &values[i], keys[i]);
         hits[i / 64] |= hit << i % 64;
         found += hit;
     }
     return found;
 }
 
-size_t tamis__batch_remove(tamis *f, const uint64_t *keys, size_t n)
-{
-    size_t removed = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (i % GROUP == 0)
-            touch(f, keys + i, smaller(GROUP, n - i));
-        removed += f->ops->remove(f, keys[i]) == TAMIS_OK;
-    }
-    return removed;
-}
-
-void tamis__batch_count(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+static void batch_count(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i % GROUP == 0)
-            touch(f, keys + i, smaller(GROUP, n - i));
+        batch_touch(f, keys, i, n);
         counts[i] = tamis_count(f, keys[i]);
     }
 }
 
-/* Kernels that are there take the whole batch. */
-tamis_status tamis__batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    if (f->batch->try_add_many)
-        return f->batch->try_add_many(f, added, keys, n);
     for (*added = 0; *added < n; ++*added) {
-        if (*added % GROUP == 0)
-            touch(f, keys + *added, smaller(GROUP, n - *added));
-        tamis_status status = f->ops->add(f, keys[*added]);
+        batch_touch(f, keys, *added, n);
+        tamis_status status = f->ops.add(f, keys[*added], 1);
         if (status)
             return status;
     }
     return TAMIS_OK;
+}
+
+static size_t batch_remove(tamis *f, const uint64_t *keys, size_t n)
+{
+    size_t removed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        batch_touch(f, keys, i, n);
+        removed += f->ops.remove(f, keys[i], 1) == TAMIS_OK;
+    }
+    return removed;
+}
+
+void tamis__batch_fill(tamis_ops *ops)
+{
+    if (!ops->has_many)
+        ops->has_many = batch_has;
+    if (!ops->count_many)
+        ops->count_many = batch_count;
+    if (ops->add && !ops->add_many)
+        ops->add_many = batch_add;
+    if (ops->remove && !ops->remove_many)
+        ops->remove_many = batch_remove;
 }

@@ -5,68 +5,48 @@
 #include "core/grow.h"
 
 #include "core/memory.h"
-#include "core/ordered.h"
+#include "core/order.h"
 #include "core/plan.h"
 
-bool tamis__grows(const tamis *f)
-{
-    const tamis_ops *ops = f->ops;
+/* What found no room: copies of a key, or all that another filter holds. */
+typedef struct grow_load {
+    uint64_t key, times;
+    const tamis *other;
+} grow_load;
 
-    return ops->ordered ? ops->ordered->grows(&f->plan)
-                        : ops->grower && ops->grower->grows(&f->plan);
+static tamis_status grow_put(tamis *f, const grow_load *l)
+{
+    return l->other ? f->ops.merge(f, l->other) : f->ops.add(f, l->key, l->times);
 }
 
-static tamis_status enlarge(tamis_plan *p)
+static tamis_status grow_copy(tamis **out, const tamis_plan *plan, const tamis *f)
 {
-    const tamis_ops *ops = tamis__ops(p->kind);
-
-    if (ops->ordered)
-        return tamis__plan_doubled(p);
-    tamis_status status = ops->grower->larger(p);
-    return status ? status : tamis__plan_settle(p);
-}
-
-static tamis_status copy(tamis **out, const tamis_plan *plan, const tamis *f)
-{
-    if (f->ops->ordered)
-        return tamis__ordered_copy(out, plan, f);
+    if (f->ops.append)
+        return tamis__order_copy(out, plan, f);
     tamis_status status = tamis_new(out, plan, &f->alloc);
     if (status)
         return status;
-    status = f->ops->grower->move(*out, f);
+    status = f->ops.move(*out, f);
     if (status)
         tamis_free(*out);
     return status;
 }
 
-/* What found no room: copies of a key, or all that another filter holds. */
-typedef struct {
-    uint64_t key, times;
-    const tamis *other;
-} load;
-
-static tamis_status put(tamis *f, const load *l)
-{
-    if (l->other)
-        return f->ops->merge(f, l->other);
-    return l->times == 1 ? f->ops->add(f, l->key) : f->ops->add_times(f, l->key, l->times);
-}
-
-static tamis_status grow(tamis *f, const load *l)
+static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
 {
     tamis_plan plan = f->plan;
     tamis *made;
     tamis_status status = TAMIS_FULL;
 
-    if (!tamis__grows(f))
+    if (!tamis__plan_grows(&plan))
         return TAMIS_FULL;
     while (status == TAMIS_FULL) {
-        if (enlarge(&plan))
+        if (tamis__plan_enlarge(&plan))
             return TAMIS_FULL;
-        status = copy(&made, &plan, f);
+        status = grow_copy(&made, &plan, f);
         if (status)
             continue;
-        status = put(made, l);
+        status = grow_put(made, l);
         if (status)
             tamis_free(made);
         else
@@ -77,15 +57,15 @@ static tamis_status grow(tamis *f, const load *l)
 
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
 {
-    const load l = { .key = key, .times = times };
+    const grow_load l = { .key = key, .times = times };
 
-    return grow(f, &l);
+    return grow_until_it_fits(f, &l);
 }
 
 tamis_status tamis__grow_merge(tamis *f, const tamis *g)
 {
-    const load l = { .other = g };
-    tamis_status status = f->ops->merge(f, g);
+    const grow_load l = { .other = g };
+    tamis_status status = f->ops.merge(f, g);
 
-    return status == TAMIS_FULL ? grow(f, &l) : status;
+    return status == TAMIS_FULL ? grow_until_it_fits(f, &l) : status;
 }

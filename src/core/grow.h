@@ -4,7 +4,6 @@
 
 #include "filter.h"
 
-bool tamis__grows(const tamis *f);
 /* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
 /* The union, by a kind's own merge(), in a larger filter if it is full and grows. */

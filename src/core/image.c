@@ -7,7 +7,6 @@
  * the right ones. */
 #include "core/image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -33,6 +32,7 @@ enum {
     AT_IMAGE_SIZE = 16,
     AT_KIND = 24,
     AT_HASH = 28,
+    AT_FLAGS = 30,
     AT_SEED = 32,
     AT_SECRET = 40,
     AT_CAPACITY = 56,
@@ -42,6 +42,7 @@ enum {
     AT_HASHES = 84,
     AT_COUNT = 88,
     AT_STATE = 96,
+    AT_LOAD = 98,
     AT_SECTIONS = 100,
     AT_TABLE = 104,
 };
@@ -49,7 +50,7 @@ enum {
 enum { STATE_WHOLE = 0, STATE_DIRTY = 1 };
 
 /* Offsets in an entry of the section table. */
-enum { AT_ID = 0, AT_FLAGS = 4, AT_OFFSET = 8, AT_LENGTH = 16, AT_DIGEST = 24, ENTRY_SIZE = 32 };
+enum { AT_ID = 0, AT_ID_FLAGS = 4, AT_OFFSET = 8, AT_LENGTH = 16, AT_DIGEST = 24, ENTRY_SIZE = 32 };
 
 enum { SECTION_PAYLOAD = 1, FLAG_CRITICAL = 1 };
 
@@ -60,45 +61,45 @@ typedef struct {
     uint32_t id, flags;
     uint64_t offset, length, digest;
     uint64_t sums, end; /* derived: where the checksums start, and where they stop */
-} section;
+} image_section;
 
-static uint64_t blocks_of(uint64_t length)
+static uint64_t image_blocks(uint64_t length)
 {
     return length / IMAGE_BLOCK + (length % IMAGE_BLOCK != 0);
 }
 
 /* False if the section cannot lie in an image of that size. */
-static bool locate_sums(section *s, uint64_t image_size)
+static bool image_locate_sums(image_section *s, uint64_t image_size)
 {
     if (s->offset > image_size || s->length > image_size - s->offset)
         return false;
     s->sums = round_up(s->offset + s->length, 8);
-    s->end = s->sums + 8 * blocks_of(s->length);
+    s->end = s->sums + 8 * image_blocks(s->length);
     return s->end <= image_size;
 }
 
-static section payload_section(const tamis_plan *p)
+static image_section image_payload_section(const tamis_plan *p)
 {
-    section s = { .id = SECTION_PAYLOAD, .flags = FLAG_CRITICAL, .length = p->bytes };
+    image_section s = { .id = SECTION_PAYLOAD, .flags = FLAG_CRITICAL, .length = p->bytes };
 
     s.offset = s.length >= PAGE_WORTHWHILE ? PAGE : IMAGE_HEADER;
-    locate_sums(&s, UINT64_MAX / 2);
+    image_locate_sums(&s, UINT64_MAX / 2);
     return s;
 }
 
-uint64_t tamis__image_size(const tamis *f)
+uint64_t tamis__image_size(const tamis_plan *plan)
 {
-    return payload_section(&f->plan).end;
+    return image_payload_section(plan).end;
 }
 
 uint64_t tamis__image_offset(const tamis_plan *plan)
 {
-    return payload_section(plan).offset;
+    return image_payload_section(plan).offset;
 }
 
 /* ---- Memory as a source and a sink ------------------------------------- */
 
-static bool read_memory(const image_source *s, uint64_t offset, void *buf, size_t size)
+static bool image_read_memory(const image_source *s, uint64_t offset, void *buf, size_t size)
 {
     memcpy(buf, s->memory + offset, size);
     return true;
@@ -106,10 +107,10 @@ static bool read_memory(const image_source *s, uint64_t offset, void *buf, size_
 
 image_source tamis__memory_source(const void *image, size_t size)
 {
-    return (image_source){ .read = read_memory, .memory = image, .fd = -1, .size = size };
+    return (image_source){ .read = image_read_memory, .memory = image, .fd = -1, .size = size };
 }
 
-static bool write_memory(const image_sink *s, uint64_t offset, const void *buf, size_t size)
+static bool image_write_memory(const image_sink *s, uint64_t offset, const void *buf, size_t size)
 {
     memcpy(s->memory + offset, buf, size);
     return true;
@@ -117,13 +118,14 @@ static bool write_memory(const image_sink *s, uint64_t offset, const void *buf, 
 
 /* ---- Writing ----------------------------------------------------------- */
 
-static void put_plan(uint8_t *h, const tamis_plan *p)
+static void image_put_plan(uint8_t *h, const tamis_plan *p)
 {
     uint64_t fpr_bits;
 
     memcpy(&fpr_bits, &p->fpr, sizeof fpr_bits);
     put_le32(h + AT_KIND, (uint32_t)p->kind);
-    put_le32(h + AT_HASH, (uint32_t)p->hasher.hash);
+    put_le16(h + AT_HASH, (uint16_t)p->hasher.hash);
+    put_le16(h + AT_FLAGS, p->flags);
     put_le64(h + AT_SEED, p->hasher.seed);
     memcpy(h + AT_SECRET, p->hasher.secret, sizeof p->hasher.secret);
     put_le64(h + AT_CAPACITY, p->capacity);
@@ -131,18 +133,20 @@ static void put_plan(uint8_t *h, const tamis_plan *p)
     put_le64(h + AT_SLOTS, p->slots);
     put_le32(h + AT_WIDTH, p->width);
     put_le32(h + AT_HASHES, p->hashes);
+    put_le16(h + AT_LOAD, p->load);
 }
 
-static void put_section(uint8_t *entry, const section *s)
+static void image_put_section(uint8_t *entry, const image_section *s)
 {
     put_le32(entry + AT_ID, s->id);
-    put_le32(entry + AT_FLAGS, s->flags);
+    put_le32(entry + AT_ID_FLAGS, s->flags);
     put_le64(entry + AT_OFFSET, s->offset);
     put_le64(entry + AT_LENGTH, s->length);
     put_le64(entry + AT_DIGEST, s->digest);
 }
 
-static bool write_header(const tamis *f, const image_sink *sink, const section *s, uint32_t state)
+static bool image_write_header(const tamis *f, const image_sink *sink, const image_section *s,
+                               uint16_t state)
 {
     uint8_t h[IMAGE_HEADER] = { 0 };
 
@@ -151,23 +155,23 @@ static bool write_header(const tamis *f, const image_sink *sink, const section *
     put_le16(h + AT_MINOR, MINOR);
     put_le32(h + AT_HEADER_SIZE, sizeof h);
     put_le64(h + AT_IMAGE_SIZE, s->end);
-    put_plan(h, &f->plan);
+    image_put_plan(h, &f->plan);
     /* Others may be adding meanwhile, on a map that is being marked dirty. */
     put_le64(h + AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
-    put_le32(h + AT_STATE, state);
+    put_le16(h + AT_STATE, state);
     put_le32(h + AT_SECTIONS, 1);
-    put_section(h + AT_TABLE, s);
+    image_put_section(h + AT_TABLE, s);
     put_le64(h + sizeof h - 8, XXH3_64bits(h, sizeof h - 8));
     return sink->write(sink, 0, h, sizeof h);
 }
 
-static size_t block_length(const section *s, uint64_t at)
+static size_t image_block_length(const image_section *s, uint64_t at)
 {
     return s->length - at < IMAGE_BLOCK ? (size_t)(s->length - at) : IMAGE_BLOCK;
 }
 
 /* Checksum of a block that is only looked at: from a file, through a small buffer. */
-static bool sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset, size_t size)
+static bool image_sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset, size_t size)
 {
     XXH3_state_t state;
     uint8_t buf[PAGE];
@@ -184,20 +188,20 @@ static bool sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset
 }
 
 /* Each MiB is written while the checksum has it in cache; unless it is `written` there already. */
-static bool write_section(const tamis *f, const image_source *written, const image_sink *sink,
-                          section *s, bool with_payload)
+static bool image_write_section(const tamis *f, const image_source *written, const image_sink *sink,
+                                image_section *s, bool with_payload)
 {
     const uint8_t *payload = f->payload;
     XXH3_state_t digest;
 
     XXH3_64bits_reset(&digest);
     for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
-        size_t size = block_length(s, at);
+        size_t size = image_block_length(s, at);
         uint64_t sum;
         uint8_t bytes[8];
         if (!written)
             sum = XXH3_64bits(payload + at, size);
-        else if (!sum_in_passing(&sum, written, s->offset + at, size))
+        else if (!image_sum_in_passing(&sum, written, s->offset + at, size))
             return false;
         put_le64(bytes, sum);
         XXH3_64bits_update(&digest, bytes, sizeof bytes);
@@ -210,51 +214,42 @@ static bool write_section(const tamis *f, const image_source *written, const ima
     return true;
 }
 
-static bool write_zeros(const image_sink *sink, uint64_t from, uint64_t to)
+static bool image_write_zeros(const image_sink *sink, uint64_t from, uint64_t to)
 {
     static const uint8_t zeros[PAGE];
 
     return sink->write(sink, from, zeros, (size_t)(to - from));
 }
 
-static bool encode(const tamis *f, const image_source *written, const image_sink *sink)
+bool tamis__image_encode(const tamis *f, const image_source *written, const image_sink *sink)
 {
-    section s = payload_section(&f->plan);
+    image_section s = image_payload_section(&f->plan);
 
-    return write_zeros(sink, IMAGE_HEADER, s.offset) &&
-           write_section(f, written, sink, &s, !written) &&
-           write_zeros(sink, s.offset + s.length, s.sums) && write_header(f, sink, &s, STATE_WHOLE);
-}
-
-bool tamis__image_encode(const tamis *f, const image_sink *sink)
-{
-    return encode(f, NULL, sink);
-}
-
-bool tamis__image_complete(const tamis *f, const image_source *written, const image_sink *sink)
-{
-    return encode(f, written, sink);
+    return image_write_zeros(sink, IMAGE_HEADER, s.offset) &&
+           image_write_section(f, written, sink, &s, !written) &&
+           image_write_zeros(sink, s.offset + s.length, s.sums) &&
+           image_write_header(f, sink, &s, STATE_WHOLE);
 }
 
 bool tamis__image_seal(const tamis *f, const image_sink *sink)
 {
-    section s = payload_section(&f->plan);
+    image_section s = image_payload_section(&f->plan);
 
-    return write_section(f, NULL, sink, &s, false) && sink->flush(sink) &&
-           write_header(f, sink, &s, STATE_WHOLE);
+    return image_write_section(f, NULL, sink, &s, false) && sink->flush(sink) &&
+           image_write_header(f, sink, &s, STATE_WHOLE);
 }
 
 bool tamis__image_unseal(const tamis *f, const image_sink *sink)
 {
-    section s = payload_section(&f->plan);
+    image_section s = image_payload_section(&f->plan);
 
-    return write_header(f, sink, &s, STATE_DIRTY);
+    return image_write_header(f, sink, &s, STATE_DIRTY);
 }
 
 /* ---- Reading: the header ----------------------------------------------- */
 
 /* What is wrong before the checksum can be looked at. */
-static tamis_status check_preamble(image_header *h, const image_source *s)
+static tamis_status image_check_preamble(image_header *h, const image_source *s)
 {
     size_t size = s->size < IMAGE_HEADER ? (size_t)s->size : IMAGE_HEADER;
 
@@ -268,7 +263,7 @@ static tamis_status check_preamble(image_header *h, const image_source *s)
     return le16(h->bytes + AT_MAJOR) > MAJOR ? TAMIS_NEWER : TAMIS_OK;
 }
 
-static tamis_status check_header_sum(image_header *h, const image_source *s)
+static tamis_status image_check_header_sum(image_header *h, const image_source *s)
 {
     uint32_t size = le32(h->bytes + AT_HEADER_SIZE);
 
@@ -284,39 +279,32 @@ static tamis_status check_header_sum(image_header *h, const image_source *s)
     return TAMIS_OK;
 }
 
-static section section_at(const image_header *h, uint32_t i)
+static image_section image_section_at(const image_header *h, uint32_t i)
 {
     const uint8_t *entry = h->bytes + AT_TABLE + (size_t)i * ENTRY_SIZE;
 
-    return (section){ .id = le32(entry + AT_ID),
-                      .flags = le32(entry + AT_FLAGS),
-                      .offset = le64(entry + AT_OFFSET),
-                      .length = le64(entry + AT_LENGTH),
-                      .digest = le64(entry + AT_DIGEST) };
+    return (image_section){ .id = le32(entry + AT_ID),
+                            .flags = le32(entry + AT_ID_FLAGS),
+                            .offset = le64(entry + AT_OFFSET),
+                            .length = le64(entry + AT_LENGTH),
+                            .digest = le64(entry + AT_DIGEST) };
 }
 
 /* A section that this version does not know may be skipped only if it says so. */
-static tamis_status check_section(section *s, uint64_t previous_end, uint64_t image_size)
+static tamis_status image_check_section(image_section *s, uint64_t previous_end,
+                                        uint64_t image_size)
 {
     if (s->flags & ~(uint32_t)FLAG_CRITICAL)
         return TAMIS_NEWER;
     if (s->id != SECTION_PAYLOAD && s->flags & FLAG_CRITICAL)
         return TAMIS_NEWER;
-    if (s->offset < previous_end || s->offset % 64 || !locate_sums(s, image_size))
+    if (s->offset < previous_end || s->offset % 64 || !image_locate_sums(s, image_size))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
 }
 
-static bool is_zero(const uint8_t *from, const uint8_t *to)
-{
-    for (; from < to; from++)
-        if (*from)
-            return false;
-    return true;
-}
-
 /* Ascending, apart, one payload, and the last one ends the image. */
-static tamis_status check_sections(image_header *h, uint64_t image_size)
+static tamis_status image_check_sections(image_header *h, uint64_t image_size)
 {
     uint32_t header_size = le32(h->bytes + AT_HEADER_SIZE);
     uint64_t end = header_size;
@@ -326,8 +314,8 @@ static tamis_status check_sections(image_header *h, uint64_t image_size)
     if (h->sections > (header_size - 8 - AT_TABLE) / ENTRY_SIZE)
         return TAMIS_CORRUPT;
     for (uint32_t i = 0; i < h->sections; i++) {
-        section s = section_at(h, i);
-        tamis_status status = check_section(&s, end, image_size);
+        image_section s = image_section_at(h, i);
+        tamis_status status = image_check_section(&s, end, image_size);
         if (status)
             return status;
         if (s.id == SECTION_PAYLOAD) {
@@ -338,17 +326,18 @@ static tamis_status check_sections(image_header *h, uint64_t image_size)
         end = s.end;
     }
     const uint8_t *unused = h->bytes + AT_TABLE + (size_t)h->sections * ENTRY_SIZE;
-    if (payloads != 1 || end != image_size || !is_zero(unused, h->bytes + header_size - 8))
+    if (payloads != 1 || end != image_size || !bytes_are_zero(unused, h->bytes + header_size - 8))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
 }
 
-static tamis_status get_plan(tamis_plan *p, const uint8_t *h)
+static tamis_status image_get_plan(tamis_plan *p, const uint8_t *h)
 {
     uint64_t fpr_bits = le64(h + AT_FPR);
-    uint32_t kind = le32(h + AT_KIND), hash = le32(h + AT_HASH);
+    uint32_t kind = le32(h + AT_KIND), hash = le16(h + AT_HASH);
 
-    if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis__ops((tamis_kind)kind))
+    if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis__ops((tamis_kind)kind) ||
+        le16(h + AT_FLAGS) >= 2 * TAMIS_PLAN_INVERTED)
         return TAMIS_NEWER;
     p->kind = (tamis_kind)kind;
     p->hasher.hash = (tamis_hash)hash;
@@ -359,139 +348,161 @@ static tamis_status get_plan(tamis_plan *p, const uint8_t *h)
     p->slots = le64(h + AT_SLOTS);
     p->width = le32(h + AT_WIDTH);
     p->hashes = le32(h + AT_HASHES);
-    return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_CORRUPT;
+    p->flags = le16(h + AT_FLAGS);
+    p->load = le16(h + AT_LOAD);
+    if (!tamis__plan_is_valid(p))
+        return TAMIS_CORRUPT;
+    tamis__plan_set_limits(p);
+    return TAMIS_OK;
 }
 
 tamis_status tamis__header_read(image_header *h, const image_source *s)
 {
-    tamis_status status = check_preamble(h, s);
+    tamis_status status = image_check_preamble(h, s);
 
     h->plan = (tamis_plan){ 0 };
     if (!status)
-        status = check_header_sum(h, s);
+        status = image_check_header_sum(h, s);
     if (status)
         return status;
     if (le16(h->bytes + AT_MAJOR) < MAJOR || le64(h->bytes + AT_IMAGE_SIZE) != s->size ||
-        le32(h->bytes + AT_STATE) > STATE_DIRTY)
+        le16(h->bytes + AT_STATE) > STATE_DIRTY)
         return TAMIS_CORRUPT;
-    status = check_sections(h, s->size);
+    status = image_check_sections(h, s->size);
     if (status)
         return status;
     h->count = le64(h->bytes + AT_COUNT);
-    h->dirty = le32(h->bytes + AT_STATE) == STATE_DIRTY;
-    return get_plan(&h->plan, h->bytes);
+    h->dirty = le16(h->bytes + AT_STATE) == STATE_DIRTY;
+    return image_get_plan(&h->plan, h->bytes);
 }
 
 bool tamis__header_is_ours(const image_header *h)
 {
     return le32(h->bytes + AT_HEADER_SIZE) == IMAGE_HEADER && h->sections == 1 &&
            le16(h->bytes + AT_MINOR) == MINOR &&
-           h->payload_offset == payload_section(&h->plan).offset;
+           h->payload_offset == image_payload_section(&h->plan).offset;
 }
 
 /* ---- Reading: the rest ------------------------------------------------- */
 
-typedef struct {
-    const image_source *source;
-    tamis_report *report;
+/* An image that is read from its first byte to its last: at offsets of a source, or as it comes. */
+typedef struct image_inflow {
+    const image_source *source; /* or NULL: */
+    tamis_source *take;
     void *ctx;
-    tamis_status status; /* CORRUPT after any fault, IO ends the walk */
-} walk;
+    uint64_t at;
+} image_inflow;
 
-static void fault(walk *w, const char *why, uint64_t offset, uint64_t size)
+static bool image_take(image_inflow *in, void *piece, uint64_t size)
 {
-    w->status = TAMIS_CORRUPT;
-    if (w->report)
-        w->report(w->ctx, why, offset, size);
+    uint64_t at = in->at;
+
+    in->at += size;
+    if (in->source)
+        return in->source->read(in->source, at, piece, (size_t)size);
+    return !size || in->take(in->ctx, piece, (size_t)size);
 }
 
 /* Bytes that belong to nothing are zero, so that no change anywhere goes unnoticed. */
-static void check_zeros(walk *w, uint64_t from, uint64_t to)
+static tamis_status image_take_zeros(image_inflow *in, uint64_t to)
 {
-    uint8_t buf[PAGE];
+    uint8_t buf[512];
 
-    for (uint64_t at = from; at < to && w->status != TAMIS_IO; at += sizeof buf) {
-        size_t size = to - at < sizeof buf ? (size_t)(to - at) : sizeof buf;
-        if (!w->source->read(w->source, at, buf, size))
-            w->status = TAMIS_IO;
-        else if (!is_zero(buf, buf + size))
-            fault(w, "padding is not zero", at, size);
+    while (in->at < to) {
+        size_t size = to - in->at < sizeof buf ? (size_t)(to - in->at) : sizeof buf;
+        if (!image_take(in, buf, size))
+            return TAMIS_IO;
+        if (!bytes_are_zero(buf, buf + size))
+            return TAMIS_CORRUPT;
     }
+    return TAMIS_OK;
 }
 
-/* Copies the block to `dest` unless that is NULL. */
-static bool sum_block(uint64_t *sum, const image_source *s, uint64_t offset, size_t size,
-                      uint8_t *dest)
+/* A block, to `dest` or through a small buffer to nowhere. */
+static bool image_take_block(image_inflow *in, uint64_t *sum, uint8_t *dest, size_t size)
 {
-    if (!dest && !s->memory)
-        return sum_in_passing(sum, s, offset, size);
-    if (dest && !s->read(s, offset, dest, size))
-        return false;
-    *sum = XXH3_64bits(dest ? dest : s->memory + offset, size);
+    XXH3_state_t state;
+    uint8_t buf[512];
+
+    if (dest) {
+        bool ok = image_take(in, dest, size);
+        *sum = ok ? XXH3_64bits(dest, size) : 0;
+        return ok;
+    }
+    XXH3_64bits_reset(&state);
+    for (size_t at = 0; at < size; at += sizeof buf) {
+        size_t piece = size - at < sizeof buf ? size - at : sizeof buf;
+        if (!image_take(in, buf, piece))
+            return false;
+        XXH3_64bits_update(&state, buf, piece);
+    }
+    *sum = XXH3_64bits_digest(&state);
     return true;
 }
 
-static void check_blocks(walk *w, const section *s, uint8_t *dest)
+/* A section. Its checksums come after it: the digest over those of the blocks that came, and the
+ * digest over those that are in the image, both have to be the one in the header. */
+static tamis_status image_take_section(image_inflow *in, const image_section *s, uint8_t *dest)
 {
-    XXH3_state_t digest;
+    XXH3_state_t came, kept;
+    uint8_t bytes[8];
+    uint64_t sum;
 
-    XXH3_64bits_reset(&digest);
+    XXH3_64bits_reset(&came);
+    XXH3_64bits_reset(&kept);
     for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
-        size_t size = block_length(s, at);
-        uint64_t sum;
-        uint8_t expected[8];
-        if (!w->source->read(w->source, s->sums + at / IMAGE_BLOCK * 8, expected, 8) ||
-            !sum_block(&sum, w->source, s->offset + at, size, dest ? dest + at : NULL)) {
-            w->status = TAMIS_IO;
-            return;
-        }
-        XXH3_64bits_update(&digest, expected, sizeof expected);
-        if (sum != le64(expected))
-            fault(w, "checksum of a block differs", s->offset + at, size);
+        if (!image_take_block(in, &sum, dest ? dest + at : NULL, image_block_length(s, at)))
+            return TAMIS_IO;
+        put_le64(bytes, sum);
+        XXH3_64bits_update(&came, bytes, sizeof bytes);
     }
-    if (XXH3_64bits_digest(&digest) != s->digest)
-        fault(w, "checksum of the checksums differs", s->sums, s->end - s->sums);
+    tamis_status status = image_take_zeros(in, s->sums);
+    for (uint64_t at = 0; at < s->length && !status; at += IMAGE_BLOCK) {
+        if (!image_take(in, bytes, sizeof bytes))
+            return TAMIS_IO;
+        XXH3_64bits_update(&kept, bytes, sizeof bytes);
+    }
+    if (!status &&
+        (XXH3_64bits_digest(&came) != s->digest || XXH3_64bits_digest(&kept) != s->digest))
+        return TAMIS_CORRUPT;
+    return status;
 }
 
-/* Everything but the header; the payload is copied to `dest` on the way unless that is NULL. */
-static void check_body(walk *w, const image_header *h, uint8_t *dest)
+/* The filter of a header that was read; the rest of the image comes. */
+static tamis_status image_take_filter(tamis **out, image_inflow *in, const image_header *h,
+                                      uint64_t image_size, const tamis_allocator *a)
 {
-    uint64_t end = le32(h->bytes + AT_HEADER_SIZE);
+    tamis *f;
+    tamis_status status = h->dirty ? TAMIS_DIRTY : tamis_new(&f, &h->plan, a);
 
-    for (uint32_t i = 0; i < h->sections && w->status != TAMIS_IO; i++) {
-        section s = section_at(h, i);
+    if (status)
+        return status;
+    for (uint32_t i = 0; i < h->sections && !status; i++) {
+        image_section s = image_section_at(h, i);
         /* Of a header that was accepted, this cannot fail. */
-        locate_sums(&s, w->source->size);
-        check_zeros(w, end, s.offset);
-        if (w->status != TAMIS_IO)
-            check_blocks(w, &s, s.id == SECTION_PAYLOAD ? dest : NULL);
-        check_zeros(w, s.offset + s.length, s.sums);
-        end = s.end;
+        image_locate_sums(&s, image_size);
+        status = image_take_zeros(in, s.offset);
+        if (!status)
+            status = image_take_section(in, &s, s.id == SECTION_PAYLOAD ? f->payload : NULL);
     }
+    f->count = h->count;
+    if (!status && f->ops.verify && f->ops.verify(f))
+        status = TAMIS_CORRUPT;
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
 }
 
 tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a)
 {
+    image_inflow in = { .source = s };
     image_header h;
-    tamis *f;
-    walk w = { .source = s };
-
     tamis_status status = tamis__header_read(&h, s);
-    if (!status && h.dirty)
-        status = TAMIS_DIRTY;
-    if (!status)
-        status = tamis_new(&f, &h.plan, a);
-    if (status)
-        return status;
-    check_body(&w, &h, f->payload);
-    f->count = h.count;
-    if (!w.status && f->ops->verify && f->ops->verify(f))
-        w.status = TAMIS_CORRUPT;
-    if (w.status)
-        tamis_free(f);
-    else
-        *out = f;
-    return w.status;
+
+    in.at = le32(h.bytes + AT_HEADER_SIZE);
+    return status ? status : image_take_filter(out, &in, &h, s->size, a);
 }
 
 tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
@@ -516,12 +527,12 @@ tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image
 
 size_t tamis_image_size(const tamis *f)
 {
-    return (size_t)tamis__image_size(f);
+    return (size_t)tamis__image_size(&f->plan);
 }
 
 tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
 {
-    image_sink sink = { .write = write_memory, .memory = buf, .fd = -1 };
+    image_sink sink = { .write = image_write_memory, .memory = buf, .fd = -1 };
 
     if (size != tamis_image_size(f))
         return TAMIS_RANGE;
@@ -529,7 +540,7 @@ tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
     tamis_status status = tamis__snapshot(&s, f);
     if (status)
         return status;
-    (void)tamis__image_encode(&s.now, &sink);
+    (void)tamis__image_encode(&s.now, NULL, &sink);
     return tamis__snapshot_holds(&s) ? TAMIS_OK : TAMIS_BUSY;
 }
 
@@ -539,6 +550,95 @@ tamis_status tamis_image_read(tamis **out, const void *buf, size_t size, const t
 
     return tamis__image_decode(out, &source, a);
 }
+
+/* ---- Images in pieces -------------------------------------------------- */
+
+/* The header comes first and vouches for all checksums: they are computed once before it is sent,
+ * and once more when theirs is the turn. */
+typedef struct image_pipe {
+    tamis_sink *sink;
+    void *ctx;
+    uint64_t at; /* bytes sent */
+    bool failed;
+} image_pipe;
+
+static void image_pipe_put(image_pipe *p, const void *piece, uint64_t size)
+{
+    p->failed = p->failed || (size && !p->sink(p->ctx, piece, (size_t)size));
+    p->at += size;
+}
+
+static void image_pipe_zeros(image_pipe *p, uint64_t to)
+{
+    static const uint8_t zeros[PAGE];
+
+    image_pipe_put(p, zeros, to - p->at);
+}
+
+static bool image_write_nowhere(const image_sink *s, uint64_t offset, const void *buf, size_t size)
+{
+    if (offset == 0)
+        memcpy(s->memory, buf, size);
+    return true;
+}
+
+static tamis_status image_send(const tamis *f, image_pipe *p)
+{
+    image_section s = image_payload_section(&f->plan);
+    uint8_t header[IMAGE_HEADER], sum[8];
+    image_sink first = { .write = image_write_nowhere, .memory = header, .fd = -1 };
+
+    (void)image_write_section(f, NULL, &first, &s, false);
+    (void)image_write_header(f, &first, &s, STATE_WHOLE);
+    image_pipe_put(p, header, sizeof header);
+    image_pipe_zeros(p, s.offset);
+    for (uint64_t at = 0; at < s.length && !p->failed; at += IMAGE_BLOCK)
+        image_pipe_put(p, (const uint8_t *)f->payload + at, image_block_length(&s, at));
+    image_pipe_zeros(p, s.sums);
+    for (uint64_t at = 0; at < s.length && !p->failed; at += IMAGE_BLOCK) {
+        put_le64(sum, XXH3_64bits((const uint8_t *)f->payload + at, image_block_length(&s, at)));
+        image_pipe_put(p, sum, sizeof sum);
+    }
+    return p->failed ? TAMIS_IO : TAMIS_OK;
+}
+
+tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
+{
+    image_pipe p = { .sink = sink, .ctx = ctx };
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
+
+    if (!status)
+        status = image_send(&s.now, &p);
+    return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
+}
+
+/* The sizes of header and image are in the first bytes: they are checked before more is taken. */
+tamis_status tamis_image_receive(tamis **out, tamis_source *source, void *ctx, uint64_t max_bytes,
+                                 const tamis_allocator *a)
+{
+    uint8_t header[IMAGE_HEADER_MAX];
+    image_inflow in = { .take = source, .ctx = ctx };
+    image_header h;
+
+    if (!image_take(&in, header, IMAGE_HEADER))
+        return TAMIS_IO;
+    image_source first = tamis__memory_source(header, le64(header + AT_IMAGE_SIZE));
+    uint32_t size = le32(header + AT_HEADER_SIZE);
+    tamis_status status = image_check_preamble(&h, &first);
+    if (status)
+        return status;
+    if (size < IMAGE_HEADER || size > IMAGE_HEADER_MAX || first.size < size)
+        return TAMIS_CORRUPT;
+    if (!image_take(&in, header + IMAGE_HEADER, size - IMAGE_HEADER))
+        return TAMIS_IO;
+    status = tamis__header_read(&h, &first);
+    if (!status && first.size > max_bytes)
+        status = TAMIS_RANGE;
+    return status ? status : image_take_filter(out, &in, &h, first.size, a);
+}
+
+/* ---- Views and checks -------------------------------------------------- */
 
 tamis_status tamis_image_view(tamis **out, const void *buf, size_t size, const tamis_allocator *a)
 {
@@ -553,30 +653,73 @@ tamis_status tamis_image_view(tamis **out, const void *buf, size_t size, const t
     return status ? status : tamis__image_borrow(out, &h, &source, a);
 }
 
-/* The checksums of a view or map. Those of a file that is being written are stale. */
-static void verify_image(walk *w, const tamis *f)
+/* What a check of a view or map has found. */
+typedef struct image_check {
+    const uint8_t *image;
+    tamis_report *report;
+    void *ctx;
+    tamis_status status;
+} image_check;
+
+static void image_fault(image_check *c, const char *why, uint64_t offset, uint64_t size)
+{
+    c->status = TAMIS_CORRUPT;
+    if (c->report)
+        c->report(c->ctx, why, offset, size);
+}
+
+static void image_check_zeros(image_check *c, uint64_t from, uint64_t to)
+{
+    if (!bytes_are_zero(c->image + from, c->image + to))
+        image_fault(c, "padding is not zero", from, to - from);
+}
+
+static void image_check_blocks(image_check *c, const image_section *s)
+{
+    for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
+        size_t size = image_block_length(s, at);
+        uint64_t sum = XXH3_64bits(c->image + s->offset + at, size);
+        if (sum != le64(c->image + s->sums + at / IMAGE_BLOCK * 8))
+            image_fault(c, "checksum of a block differs", s->offset + at, size);
+    }
+    if (XXH3_64bits(c->image + s->sums, (size_t)(s->end - s->sums)) != s->digest)
+        image_fault(c, "checksum of the checksums differs", s->sums, s->end - s->sums);
+}
+
+/* Those of a file that is being written are stale. */
+static void image_check_all(image_check *c, const tamis *f)
 {
     image_source source = tamis__memory_source(f->image, f->image_size);
     image_header h;
 
-    w->source = &source;
-    if (tamis__header_read(&h, &source))
-        fault(w, "the header is damaged", 0, IMAGE_HEADER);
-    else if (!h.dirty)
-        check_body(w, &h, NULL);
-    else if (f->fd < 0)
-        w->status = TAMIS_BUSY;
+    if (tamis__header_read(&h, &source)) {
+        image_fault(c, "the header is damaged", 0, IMAGE_HEADER);
+        return;
+    }
+    if (h.dirty) {
+        c->status = f->unseal ? TAMIS_OK : TAMIS_BUSY;
+        return;
+    }
+    uint64_t end = le32(h.bytes + AT_HEADER_SIZE);
+    for (uint32_t i = 0; i < h.sections; i++) {
+        image_section s = image_section_at(&h, i);
+        image_locate_sums(&s, source.size);
+        image_check_zeros(c, end, s.offset);
+        image_check_blocks(c, &s);
+        image_check_zeros(c, s.offset + s.length, s.sums);
+        end = s.end;
+    }
 }
 
-static bool is_borrowed(const tamis *f)
+static bool image_is_borrowed(const tamis *f)
 {
-    return f->image && f->fd < 0;
+    return f->image && !f->unseal;
 }
 
-static void look(image_snapshot *s, const tamis *f)
+static void image_look(image_snapshot *s, const tamis *f)
 {
     s->now = *f;
-    if (!is_borrowed(f))
+    if (!image_is_borrowed(f))
         return;
     memcpy(s->header, f->image, sizeof s->header);
     s->now.count = le64(s->header + AT_COUNT);
@@ -584,29 +727,29 @@ static void look(image_snapshot *s, const tamis *f)
 
 tamis_status tamis__snapshot(image_snapshot *s, const tamis *f)
 {
-    look(s, f);
-    return is_borrowed(f) ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
+    image_look(s, f);
+    return image_is_borrowed(f) ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
 }
 
 bool tamis__snapshot_holds(const image_snapshot *s)
 {
-    return !is_borrowed(&s->now) || memcmp(s->header, s->now.image, sizeof s->header) == 0;
+    return !image_is_borrowed(&s->now) || memcmp(s->header, s->now.image, sizeof s->header) == 0;
 }
 
 tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
 {
-    walk w = { .report = report, .ctx = ctx };
+    image_check c = { .image = f->image, .report = report, .ctx = ctx };
     image_snapshot s;
 
-    look(&s, f);
+    image_look(&s, f);
     if (f->image)
-        verify_image(&w, f);
-    if (w.status == TAMIS_BUSY)
-        return w.status;
-    const char *why = f->ops->verify ? f->ops->verify(&s.now) : NULL;
+        image_check_all(&c, f);
+    if (c.status == TAMIS_BUSY)
+        return c.status;
+    const char *why = f->ops.verify ? f->ops.verify(&s.now) : NULL;
     if (why) {
-        section payload = payload_section(&f->plan);
-        fault(&w, why, payload.offset, payload.length);
+        image_section payload = image_payload_section(&f->plan);
+        image_fault(&c, why, payload.offset, payload.length);
     }
-    return tamis__snapshot_holds(&s) ? w.status : TAMIS_BUSY;
+    return tamis__snapshot_holds(&s) ? c.status : TAMIS_BUSY;
 }

@@ -55,14 +55,13 @@ typedef struct {
 tamis_status tamis__snapshot(image_snapshot *s, const tamis *f);
 bool tamis__snapshot_holds(const image_snapshot *s);
 
-uint64_t tamis__image_size(const tamis *f);
+uint64_t tamis__image_size(const tamis_plan *plan);
 /* Where in an image of that plan the payload starts. */
 uint64_t tamis__image_offset(const tamis_plan *plan);
 
-/* Payload, checksums, then the header. */
-bool tamis__image_encode(const tamis *f, const image_sink *s);
-/* As above for a filter without a payload in memory: it is in the sink already, and read there. */
-bool tamis__image_complete(const tamis *f, const image_source *written, const image_sink *s);
+/* Payload, checksums, then the header. If `written` is not NULL, the payload is in the sink already
+ * and is read from there. */
+bool tamis__image_encode(const tamis *f, const image_source *written, const image_sink *s);
 /* As above for an image whose payload is in place: checksums first, flushed, then the header that
  * vouches for them. */
 bool tamis__image_seal(const tamis *f, const image_sink *s);

@@ -1,4 +1,5 @@
-/* kinds.c - the only file that names the kinds: number -> name, summary, table. */
+/* kinds.c - the only file that names the kinds: number -> name, summary, table; and which becomes
+ * which. */
 #include <string.h>
 
 #include "filter.h"
@@ -11,10 +12,10 @@ typedef struct {
     tamis_kind kind;
     const char *name, *summary;
     const tamis_ops *ops;
-} kind_row;
+} kinds_entry;
 
 /* Ascending numbers, as in the header: tamis_kind_next() relies on it. */
-static const kind_row KINDS[] = {
+static const kinds_entry KINDS[] = {
 #define TAMIS_X(constant, number, symbol, name, summary) \
     { TAMIS_##constant, name, summary, &tamis__##symbol },
     TAMIS_KINDS(TAMIS_X)
@@ -23,7 +24,7 @@ static const kind_row KINDS[] = {
 
 enum { KINDS_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
-static const kind_row *row_of(tamis_kind kind)
+static const kinds_entry *kinds_row(tamis_kind kind)
 {
     for (int i = 0; i < KINDS_COUNT; i++)
         if (KINDS[i].kind == kind)
@@ -31,20 +32,44 @@ static const kind_row *row_of(tamis_kind kind)
     return NULL;
 }
 
+/* ---- Conversions ------------------------------------------------------- */
+
+tamis_status tamis__counting_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                      const tamis_allocator *a);
+void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key);
+tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a);
+tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
+                                        const tamis_allocator *a);
+
+static const tamis_conversion CONVERSIONS[] = {
+    { TAMIS_COUNTING, TAMIS_BLOOM, tamis__counting_to_bloom, tamis__counting_follow },
+    { TAMIS_COMPRESSED, TAMIS_BLOOM, tamis__compressed_to_bloom, NULL },
+    { TAMIS_BLOOM, TAMIS_COMPRESSED, tamis__bloom_to_compressed, NULL },
+};
+
+const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to)
+{
+    for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
+        if (CONVERSIONS[i].from == from && CONVERSIONS[i].to == to)
+            return &CONVERSIONS[i];
+    return NULL;
+}
+
+const tamis_conversion *tamis__plain_conversion(tamis_kind from)
+{
+    for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
+        if (CONVERSIONS[i].from == from && CONVERSIONS[i].follow)
+            return &CONVERSIONS[i];
+    return NULL;
+}
+
+/* ---- Rows -------------------------------------------------------------- */
+
 const tamis_ops *tamis__ops(tamis_kind kind)
 {
-    const kind_row *row = row_of(kind);
+    const kinds_entry *row = kinds_row(kind);
     return row ? row->ops : NULL;
-}
-
-tamis_kind tamis__reduced_kind(tamis_kind kind)
-{
-    return kind == TAMIS_COUNTING || kind == TAMIS_COMPRESSED ? TAMIS_BLOOM : TAMIS_NO_KIND;
-}
-
-tamis_kind tamis__packed_kind(tamis_kind kind)
-{
-    return kind == TAMIS_BLOOM ? TAMIS_COMPRESSED : TAMIS_NO_KIND;
 }
 
 tamis_kind tamis_kind_next(tamis_kind kind)
@@ -57,13 +82,13 @@ tamis_kind tamis_kind_next(tamis_kind kind)
 
 const char *tamis_kind_name(tamis_kind kind)
 {
-    const kind_row *row = row_of(kind);
+    const kinds_entry *row = kinds_row(kind);
     return row ? row->name : NULL;
 }
 
 const char *tamis_kind_summary(tamis_kind kind)
 {
-    const kind_row *row = row_of(kind);
+    const kinds_entry *row = kinds_row(kind);
     return row ? row->summary : NULL;
 }
 
@@ -77,9 +102,33 @@ bool tamis_kind_find(tamis_kind *kind, const char *name)
     return false;
 }
 
-static bool deletes_exactly(const tamis_ops *ops)
+/* An exact kind with remove() knows every key; others may be asked to. */
+static unsigned kinds_deletions(const tamis_ops *ops)
 {
-    return ops->exact_delete || (ops->remove && !ops->rate);
+    bool is_exact = ops->remove && !ops->rate;
+
+    return is_exact || ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_CAN_EXACT_DELETE : 0u;
+}
+
+static unsigned kinds_sizes(const tamis_ops *ops)
+{
+    unsigned can = 0;
+
+    if (ops->move && !ops->resize)
+        can |= TAMIS_CAN_FOLD;
+    if (ops->append)
+        can |= TAMIS_CAN_RESIZE;
+    if (ops->traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_CAN_GROW))
+        can |= TAMIS_CAN_GROW;
+    return can;
+}
+
+static bool kinds_can_convert(tamis_kind from)
+{
+    for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
+        if (CONVERSIONS[i].from == from)
+            return true;
+    return false;
 }
 
 unsigned tamis_kind_can(tamis_kind kind)
@@ -88,18 +137,19 @@ unsigned tamis_kind_can(tamis_kind kind)
 
     if (!ops)
         return 0;
+    unsigned extras = ops->traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
     return (ops->add ? TAMIS_CAN_ADD : 0u) |
-           (ops->add || ops->build || ops->solver ? TAMIS_CAN_BUILD : 0u) |
+           (ops->add || (ops->solve && !extras) ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
-           (ops->merge || ops->ordered ? TAMIS_CAN_MERGE : 0u) |
-           (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) |
-           (ops->list || ops->ordered ? TAMIS_CAN_LIST : 0u) | (ops->fold ? TAMIS_CAN_FOLD : 0u) |
-           (ops->add_shared ? TAMIS_CAN_SHARE : 0u) | (ops->mapper ? TAMIS_CAN_GET : 0u) |
-           (ops->splitter ? TAMIS_CAN_SPLIT : 0u) | (ops->only_sets_bits ? TAMIS_CAN_PATCH : 0u) |
-           (ops->ordered ? TAMIS_CAN_RESIZE | TAMIS_CAN_GROW : 0u) |
-           (ops->grower && !ops->grower->for_counts ? TAMIS_CAN_GROW : 0u) |
-           (ops->rotate ? TAMIS_CAN_ROTATE : 0u) |
-           (deletes_exactly(ops) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (ops->reduce ? TAMIS_CAN_REDUCE : 0u) | (ops->dot || ops->ordered ? TAMIS_CAN_DOT : 0u) |
-           (ops->rate ? 0u : TAMIS_IS_EXACT) | (ops->indexed ? TAMIS_IS_INDEXED : 0u);
+           (ops->merge || ops->append ? TAMIS_CAN_MERGE : 0u) |
+           (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) | (ops->next ? TAMIS_CAN_LIST : 0u) |
+           (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) |
+           (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
+           (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
+           (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
+           (ops->rotate ? TAMIS_CAN_ROTATE : 0u) | (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) |
+           (ops->rate ? 0u : TAMIS_IS_EXACT) |
+           (ops->traits & TAMIS_TRAIT_INDEXED ? TAMIS_IS_INDEXED : 0u) |
+           (kinds_can_convert(kind) ? TAMIS_CAN_CONVERT : 0u) | kinds_deletions(ops) |
+           kinds_sizes(ops);
 }

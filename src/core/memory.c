@@ -1,93 +1,98 @@
+/* memory.c - a filter is two blocks: the struct, and the payload it owns or borrows. */
 #include "core/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/hash.h"
-#include "base/pages.h"
+#include "core/batch.h"
 
-static void *resize_with_libc(void *ctx, void *ptr, size_t old_size, size_t new_size)
+void tamis__use_cpu(tamis *f, unsigned cpu)
 {
-    (void)ctx;
-    (void)old_size;
-    if (new_size)
-        return malloc(new_size);
-    free(ptr);
-    return NULL;
+    f->ops = *tamis__ops(f->plan.kind);
+    f->cpu = cpu;
+    if (f->ops.for_cpu)
+        f->ops.for_cpu(f, cpu);
+    tamis__batch_fill(&f->ops);
+}
+
+void tamis__filter_init(tamis *f, const tamis_plan *plan, const tamis_allocator *a)
+{
+    *f = (tamis){ .plan = *plan,
+                  .salt = salt_of_seed(plan->hasher.seed),
+                  .fd = -1,
+                  .alloc = a ? *a : tamis__default_allocator };
+    tamis__use_cpu(f, tamis__cpu());
 }
 
 tamis_status tamis__struct_new(tamis **out, const tamis_plan *plan, const tamis_allocator *a)
 {
-    tamis_allocator alloc = a ? *a : (tamis_allocator){ resize_with_libc, NULL };
-    tamis *f = alloc.resize(alloc.ctx, NULL, 0, sizeof *f);
+    const tamis_allocator *from = a ? a : &tamis__default_allocator;
+    tamis *f = from->alloc(from->ctx, sizeof *f);
 
     if (!f)
         return TAMIS_NOMEM;
-    *f = (tamis){ .ops = tamis__ops(plan->kind),
-                  .plan = *plan,
-                  .salt = salt_of_seed(plan->hasher.seed),
-                  .fd = -1,
-                  .alloc = alloc };
-    tamis__use_cpu(f, tamis__cpu());
+    tamis__filter_init(f, plan, a);
     *out = f;
     return TAMIS_OK;
 }
 
-static void drop_pages(tamis *f)
+/* ---- Payloads ---------------------------------------------------------- */
+
+static bool memory_is_zeroed(const tamis *f, size_t size)
 {
-    tamis__pages_free(f->block, f->block_size);
+    return f->alloc.alloc == tamis__default_allocator.alloc && size >= TAMIS_ZEROED_SIZE;
 }
 
-static void drop_heap(tamis *f)
+static void memory_drop(tamis *f)
 {
-    f->alloc.resize(f->alloc.ctx, f->block, f->block_size, 0);
+    f->alloc.free(f->alloc.ctx, f->block, f->block_size);
 }
 
-static tamis_status own_pages(tamis *f)
+/* An allocator promises no alignment beyond malloc's: 63 bytes more make room for ours. Large
+ * blocks of the default one are aligned to pages. */
+tamis_status tamis__payload_new(tamis *f)
 {
-    f->block_size = (size_t)f->plan.bytes;
-    f->block = tamis__pages_new(f->block_size);
-    f->payload = f->block;
-    f->drop = drop_pages;
-    return f->block ? TAMIS_OK : TAMIS_NOMEM;
-}
+    size_t size = (size_t)f->plan.bytes;
+    bool is_zeroed = memory_is_zeroed(f, size);
 
-/* An allocator promises no alignment beyond malloc's: 63 bytes more make room for ours. */
-static tamis_status own_heap(tamis *f)
-{
-    f->block_size = (size_t)f->plan.bytes + 63;
-    f->block = f->alloc.resize(f->alloc.ctx, NULL, 0, f->block_size);
+    f->block_size = is_zeroed ? size : size + 63;
+    f->block = f->alloc.alloc(f->alloc.ctx, f->block_size);
     if (!f->block)
         return TAMIS_NOMEM;
-    memset(f->block, 0, f->block_size);
     f->payload = (uint8_t *)f->block + (-(uintptr_t)f->block & 63);
-    f->drop = drop_heap;
+    f->drop = memory_drop;
+    if (!is_zeroed)
+        memset(f->payload, 0, size);
     return TAMIS_OK;
 }
 
-static bool deserves_pages(const tamis *f, uint64_t size)
+void tamis__payload_clear(tamis *f)
 {
-    return f->alloc.resize == resize_with_libc && size >= PAGES_WORTHWHILE;
+    memset(f->payload, 0, (size_t)f->plan.bytes);
+    f->count = 0;
 }
 
-tamis_status tamis__payload_new(tamis *f)
+tamis_status tamis__payload_replace(tamis *f, const tamis_plan *plan)
 {
-    return deserves_pages(f, f->plan.bytes) ? own_pages(f) : own_heap(f);
+    f->drop(f);
+    f->block = NULL;
+    f->plan = *plan;
+    tamis__use_cpu(f, f->cpu);
+    return tamis__payload_new(f);
 }
 
 void tamis__take_over(tamis *f, tamis *made)
 {
     tamis old = *f;
 
-    f->has = made->has;
-    memcpy(f->numbers, made->numbers, sizeof f->numbers);
     f->plan = made->plan;
     f->count = made->count;
     f->payload = made->payload;
     f->block = made->block;
     f->block_size = made->block_size;
     f->drop = made->drop;
+    tamis__use_cpu(f, f->cpu);
     made->payload = old.payload;
     made->block = old.block;
     made->block_size = old.block_size;
@@ -97,27 +102,19 @@ void tamis__take_over(tamis *f, tamis *made)
 
 void *tamis__scratch_new(const tamis *f, size_t size)
 {
-    if (deserves_pages(f, size))
-        return tamis__pages_new(size);
-    return f->alloc.resize(f->alloc.ctx, NULL, 0, size);
+    return f->alloc.alloc(f->alloc.ctx, size);
 }
 
 void tamis__scratch_free(const tamis *f, void *block, size_t size)
 {
-    if (deserves_pages(f, size))
-        tamis__pages_free(block, size);
-    else
-        f->alloc.resize(f->alloc.ctx, block, size, 0);
+    f->alloc.free(f->alloc.ctx, block, size);
 }
 
 void tamis_free(tamis *f)
 {
     if (!f)
         return;
-    /* A failure shows in the file itself, which stays marked as dirty. */
-    if (f->fd >= 0)
-        (void)!tamis_sync(f);
     if (f->block && f->drop)
         f->drop(f);
-    f->alloc.resize(f->alloc.ctx, f, sizeof *f, 0);
+    f->alloc.free(f->alloc.ctx, f, sizeof *f);
 }

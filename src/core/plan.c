@@ -14,20 +14,27 @@ static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
 
 static const double DEFAULT_FPR = 0.01, LOWEST_FPR = 0x1p-64, HIGHEST_FPR = 0.5;
 
+/* No public struct will ever be larger: a size above it is rubbish. */
+enum { MAX_STRUCT = 4096 };
+
 /* ---- Validity ---------------------------------------------------------- */
 
-static bool is_zero(const uint8_t *bytes, size_t size)
+bool tamis__struct_take(void *ours, size_t size, const void *theirs)
 {
-    for (size_t i = 0; i < size; i++)
-        if (bytes[i])
-            return false;
+    const uint8_t *bytes = theirs;
+    size_t given;
+
+    memcpy(&given, theirs, sizeof given);
+    if (given < size || given > MAX_STRUCT || !bytes_are_zero(bytes + size, bytes + given))
+        return false;
+    memcpy(ours, theirs, size);
     return true;
 }
 
 /* A keyed hash whose secret was forgotten protects nobody; a secret without use leaks. */
-static bool hasher_is_valid(const tamis_hasher *hasher)
+static bool plan_hasher_is_valid(const tamis_hasher *hasher)
 {
-    bool no_secret = is_zero(hasher->secret, sizeof hasher->secret);
+    bool no_secret = bytes_are_zero(hasher->secret, hasher->secret + sizeof hasher->secret);
 
     if (hasher->hash == TAMIS_KEYED)
         return !no_secret;
@@ -40,29 +47,77 @@ bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b)
            memcmp(a->secret, b->secret, sizeof a->secret) == 0;
 }
 
-static bool bytes_are_possible(uint64_t bytes)
+static bool plan_bytes_are_possible(uint64_t bytes)
 {
     return bytes > 0 && bytes <= MAX_BYTES && bytes <= SIZE_MAX / 2;
+}
+
+/* Options that plans of a kind may have. */
+static unsigned plan_options(const tamis_ops *ops)
+{
+    return (ops->traits & TAMIS_TRAIT_CAN_GROW ? TAMIS_PLAN_GROWS : 0u) |
+           (ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_PLAN_EXACT_DELETE : 0u) |
+           (ops->traits & TAMIS_TRAIT_CAN_KEEP_SUMS ? TAMIS_PLAN_SUMS : 0u) |
+           (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u);
 }
 
 bool tamis__plan_is_valid(const tamis_plan *p)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
 
-    if (!ops || !hasher_is_valid(&p->hasher))
+    if (!ops || !plan_hasher_is_valid(&p->hasher))
         return false;
-    if (ops->indexed && p->hasher.hash != TAMIS_RAW)
+    if (ops->traits & TAMIS_TRAIT_INDEXED && p->hasher.hash != TAMIS_RAW)
+        return false;
+    if (p->flags & ~plan_options(ops) || p->load > 1000 ||
+        (p->load == 0) == !!(ops->traits & TAMIS_TRAIT_KEEPS_LOAD))
         return false;
     /* Written so that a NaN fails. */
     if (!(p->fpr >= 0 && p->fpr <= 1))
         return false;
-    return bytes_are_possible(p->bytes) && p->bytes == ops->bytes(p);
+    return plan_bytes_are_possible(p->bytes) && p->bytes == ops->bytes(p);
+}
+
+/* Capacity and rate may differ: they say what was planned, not where keys go. But in an indexed
+ * kind the capacity says which keys there are. Fingerprints of kinds in order depend on the product
+ * of slots and 2^width alone, and growth of kinds that merge by themselves changes the width
+ * alone. */
+bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
+{
+    const tamis_ops *ops = tamis__ops(a->kind);
+
+    if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
+        return false;
+    if (ops->append)
+        return a->slots << a->width == b->slots << b->width;
+    if (ops->traits & TAMIS_TRAIT_INDEXED && a->capacity != b->capacity)
+        return false;
+    return a->slots == b->slots && a->hashes == b->hashes &&
+           (ops->resize || (a->width == b->width && a->flags == b->flags && a->bytes == b->bytes));
+}
+
+/* ---- Abilities --------------------------------------------------------- */
+
+bool tamis__plan_grows(const tamis_plan *p)
+{
+    return p->flags & TAMIS_PLAN_GROWS ||
+           tamis__ops(p->kind)->traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_GROWS_COUNTS);
+}
+
+unsigned tamis_plan_can(const tamis_plan *p)
+{
+    unsigned missing = plan_options(tamis__ops(p->kind)) & ~(unsigned)p->flags;
+
+    return tamis_kind_can(p->kind) &
+           ~((missing & TAMIS_PLAN_GROWS ? TAMIS_CAN_GROW : 0u) |
+             (missing & TAMIS_PLAN_EXACT_DELETE ? TAMIS_CAN_EXACT_DELETE : 0u) |
+             (missing & TAMIS_PLAN_SUMS ? TAMIS_CAN_DOT : 0u));
 }
 
 /* ---- Rates ------------------------------------------------------------- */
 
 /* The share of strangers whose 64-bit key equals that of one of n others. */
-static double collision_rate(const tamis_hasher *hasher, double n)
+static double plan_collision_rate(const tamis_hasher *hasher, double n)
 {
     return hasher->hash == TAMIS_RAW ? 0 : n * 0x1p-64;
 }
@@ -70,14 +125,14 @@ static double collision_rate(const tamis_hasher *hasher, double n)
 /* As above, as far as a plan takes notice of it. Who asks for 2^-8 wants eight bits, not a ninth
  * because one stranger in 10^12 has the key of another; and is told of less than a thousandth of
  * the rate by tamis_plan_rate() alone. */
-static double collisions_that_count(const tamis_spec *spec)
+static double plan_collisions(const tamis_spec *spec)
 {
-    double rate = collision_rate(&spec->hasher, (double)spec->keys);
+    double rate = plan_collision_rate(&spec->hasher, (double)spec->keys);
 
     return rate > spec->fpr * 0x1p-10 ? rate : 0;
 }
 
-static double rate_of_kind(const tamis_plan *p, double n)
+static double plan_kind_rate(const tamis_plan *p, double n)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
 
@@ -88,12 +143,12 @@ double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
 {
     double n = (double)keys;
 
-    return fmin(1, rate_of_kind(p, n) + collision_rate(&p->hasher, n));
+    return fmin(1, plan_kind_rate(p, n) + plan_collision_rate(&p->hasher, n));
 }
 
 /* Rounded to 32 bits: the last ones differ between processors, whose mathematical functions round
  * in their own ways, and the same plan must give the same image everywhere. */
-double tamis__plan_fpr(const tamis_plan *p)
+static double plan_fpr(const tamis_plan *p)
 {
     int exponent;
     double mantissa = frexp(tamis_plan_rate(p, p->capacity), &exponent);
@@ -101,25 +156,34 @@ double tamis__plan_fpr(const tamis_plan *p)
     return ldexp(rint(ldexp(mantissa, 32)), exponent - 32);
 }
 
+void tamis__plan_set_limits(tamis_plan *p)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+    tamis_limits limits = ops->limits ? ops->limits(p) : (tamis_limits){ 0 };
+
+    p->ceiling = limits.ceiling ? limits.ceiling : UINT64_MAX;
+    p->error = limits.error;
+}
+
 tamis_status tamis__plan_settle(tamis_plan *p)
 {
     p->bytes = tamis__ops(p->kind)->bytes(p);
-    p->fpr = tamis__plan_fpr(p);
+    p->fpr = plan_fpr(p);
+    tamis__plan_set_limits(p);
     return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
-uint64_t tamis_plan_ceiling(const tamis_plan *p)
+tamis_status tamis__plan_resize(tamis_plan *p, uint64_t keys)
 {
-    const tamis_ops *ops = tamis__ops(p->kind);
+    tamis_status status = tamis__ops(p->kind)->resize(p, keys);
 
-    return ops->ceiling ? ops->ceiling(p) : UINT64_MAX;
+    return status ? status : tamis__plan_settle(p);
 }
 
-double tamis_plan_error(const tamis_plan *p)
+tamis_status tamis__plan_enlarge(tamis_plan *p)
 {
-    const tamis_ops *ops = tamis__ops(p->kind);
-
-    return ops->error ? ops->error(p) : 0;
+    return tamis__plan_resize(p,
+                              p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX : 2 * p->capacity + 1);
 }
 
 /* ---- One kind ---------------------------------------------------------- */
@@ -130,7 +194,7 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     const tamis_ops *ops = tamis__ops(kind);
     tamis_spec inner = *spec;
     tamis_plan p = { .kind = kind, .hasher = spec->hasher, .capacity = spec->keys };
-    double collisions = collisions_that_count(spec);
+    double collisions = plan_collisions(spec);
 
     inner.fpr -= collisions;
     if (!(inner.fpr > 0))
@@ -138,13 +202,14 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     tamis_status status = ops->plan(&p, &inner);
     if (status)
         return status;
+    tamis__plan_set_limits(&p);
     p.bytes = ops->bytes(&p);
-    if (!bytes_are_possible(p.bytes) || (spec->max_bytes && p.bytes > spec->max_bytes))
+    if (!plan_bytes_are_possible(p.bytes) || (spec->max_bytes && p.bytes > spec->max_bytes))
         return TAMIS_RANGE;
-    p.fpr = tamis__plan_fpr(&p);
+    p.fpr = plan_fpr(&p);
     /* Who asks for an error says how far counts may be off, and not which keys may be mistaken. */
     if (spec->error == 0) {
-        if (rate_of_kind(&p, (double)p.capacity) + collisions > spec->fpr)
+        if (plan_kind_rate(&p, (double)p.capacity) + collisions > spec->fpr)
             return TAMIS_RANGE;
         p.fpr = fmin(p.fpr, spec->fpr);
     }
@@ -153,7 +218,7 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
 }
 
 /* Bytes fall as the rate rises: halve the interval of log2(fpr) until the plan stops changing. */
-static tamis_status best_rate(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
+static tamis_status plan_best_rate(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     double low = log2(LOWEST_FPR), high = log2(HIGHEST_FPR);
     tamis_spec s = *spec;
@@ -172,7 +237,7 @@ static tamis_status best_rate(tamis_plan *plan, tamis_kind kind, const tamis_spe
     return TAMIS_OK;
 }
 
-static tamis_status most_keys(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
+static tamis_status plan_most_keys(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     uint64_t low = 0, high = MAX_BYTES * 8;
     tamis_spec s = *spec;
@@ -189,36 +254,43 @@ static tamis_status most_keys(tamis_plan *plan, tamis_kind kind, const tamis_spe
     return TAMIS_OK;
 }
 
+/* Fields of a spec that only some kinds obey. */
+static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
+{
+    return (!s->value_bits || ops->traits & TAMIS_TRAIT_TAKES_VALUES) &&
+           (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_OTHERS) &&
+           (!s->counter_bits || ops->traits & TAMIS_TRAIT_COUNTER_BITS) &&
+           (s->error == 0 || ops->traits & TAMIS_TRAIT_ERROR);
+}
+
 tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     const tamis_ops *ops = tamis__ops(kind);
-    tamis_spec s = *spec;
+    tamis_spec s;
 
-    if (!ops || !hasher_is_valid(&s.hasher))
+    if (!ops || !tamis__struct_take(&s, sizeof s, spec) || !plan_hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
-    if (s.can & ~tamis_kind_can(kind) || (s.value_bits && !ops->mapper) ||
-        (s.universe && !ops->splitter) || (s.counter_bits && !ops->counter_bits) ||
-        (s.error != 0 && !ops->error))
+    if (s.can & ~tamis_kind_can(kind) || !plan_obeys(ops, &s))
         return TAMIS_CANNOT;
     if (!(s.load >= 0 && s.load <= 1) || !(s.error >= 0 && s.error < 1))
         return TAMIS_RANGE;
     if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr <= HIGHEST_FPR))
         return TAMIS_RANGE;
-    if (ops->indexed && s.hasher.hash != TAMIS_RAW)
+    if (ops->traits & TAMIS_TRAIT_INDEXED && s.hasher.hash != TAMIS_RAW)
         return TAMIS_RANGE;
     if (s.fpr == 0 && s.keys && s.max_bytes)
-        return best_rate(plan, kind, &s);
+        return plan_best_rate(plan, kind, &s);
     if (s.fpr == 0)
-        s.fpr = ops->splitter ? 1 : DEFAULT_FPR;
+        s.fpr = ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? 1 : DEFAULT_FPR;
     if (s.keys == 0 && s.max_bytes && s.error == 0)
-        return most_keys(plan, kind, &s);
+        return plan_most_keys(plan, kind, &s);
     return plan_exactly(plan, kind, &s);
 }
 
 /* ---- All kinds --------------------------------------------------------- */
 
 /* Keeps `plans` sorted by size; of equal ones the first stays first. */
-static void insert(tamis_plan *plans, size_t n, size_t max, const tamis_plan *p)
+static void plan_insert(tamis_plan *plans, size_t n, size_t max, const tamis_plan *p)
 {
     size_t at = n < max ? n : max;
 
@@ -238,7 +310,7 @@ size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec)
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;) {
         tamis_plan p;
         if (tamis_plan_kind(&p, k, spec) == TAMIS_OK)
-            insert(plans, n++, max, &p);
+            plan_insert(plans, n++, max, &p);
     }
     return n;
 }

@@ -1,3 +1,4 @@
+/* plan.h - what the core knows about plans. */
 #ifndef TAMIS_CORE_PLAN_H
 #define TAMIS_CORE_PLAN_H
 
@@ -9,10 +10,25 @@ bool tamis__plan_is_valid(const tamis_plan *plan);
 
 bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b);
 
-/* The rate at capacity, as plans state and images keep it. */
-double tamis__plan_fpr(const tamis_plan *plan);
+/* Whether filters of the two plans can be merged. */
+bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b);
 
-/* Works out bytes and rate of a geometry that a kind has changed. */
+/* Whether a filter of that plan makes room by itself. */
+bool tamis__plan_grows(const tamis_plan *plan);
+
+/* A kind changes slots, width, hashes and capacity; then the core sets the rest here: bytes, fpr
+ * and the limits of counts. TAMIS_RANGE: it is no plan. */
 tamis_status tamis__plan_settle(tamis_plan *plan);
+/* The limits of counts alone, which are not in images. */
+void tamis__plan_set_limits(tamis_plan *plan);
+
+/* Another size, by the kind's resize() and tamis__plan_settle(). */
+tamis_status tamis__plan_resize(tamis_plan *plan, uint64_t keys);
+/* More room than now. Kinds in order: twice as much. */
+tamis_status tamis__plan_enlarge(tamis_plan *plan);
+
+/* Copies a public struct that starts with its own size. One of a later version is longer: what we
+ * do not know of it must be zero. False: it is not. */
+bool tamis__struct_take(void *ours, size_t size, const void *theirs);
 
 #endif

@@ -5,11 +5,17 @@
  * first one again: a tag can be moved between its two buckets by someone who does not know its key.
  * Keys with the same tag and the same two buckets are of one class and cannot be told apart.
  *
- * The distance between the two is odd, up from even buckets and down from odd ones, around the end
- * of the table. So the number of buckets may be any even number, and no key has but one bucket.
+ *             +3
+ *         .--------.
+ *         |        v           The distance between the two is odd, up from even buckets and down
+ *  bucket 0  1  2  3  4  5     from odd ones, around the end of the table. So the number of
+ *         ^        |           buckets may be any even number, and no key has but one bucket.
+ *         `--------'
+ *             -3
  *
- * Behind the buckets is a stash of eight classes, for what finds no room anywhere. Their bits lie
- * across its bytes: entry e is bit e of each. One pass over the bytes compares all eight.
+ * A bucket is four tags one behind the other, those in use first. Behind the buckets is a stash of
+ * eight classes, for what finds no room anywhere. Their bits lie across its bytes: entry e is bit e
+ * of each. One pass over the bytes compares all eight.
  *
  *   stash:  entries in use, 1 byte | a byte for each bit of a class, lowest first | zeros
  *   class:  tag + (number of the even bucket / 2 << width) */
@@ -18,9 +24,8 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "base/le.h"
-#include "base/many.h"
 #include "base/packed.h"
+#include "cuckoo/cuckoo_group.h"
 #include "filter.h"
 
 enum {
@@ -36,87 +41,79 @@ enum {
  * another that would have nowhere else to go. */
 enum { CEILING = 7 };
 
-typedef struct table {
+/* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
+typedef struct buckets_table {
     uint8_t *at, *stash;
-    uint64_t buckets, salt, reach;
-    uint64_t tags;   /* there are, without 0 */
-    uint64_t ones;   /* one in each lane: of four if the bucket is narrow, else of two */
-    uint64_t tops;   /* the highest bit of each lane */
-    uint64_t halves; /* bytes of a bucket */
-    unsigned width, bits, lane, class_bits;
-} table;
+    uint64_t salt;
+    uint64_t buckets, reach;
+    uint64_t ones, tops;  /* the lowest and the highest bit of each lane: see buckets_equal() */
+    uint32_t tags;        /* there are, without 0 */
+    unsigned width, bits; /* of a tag and of a bucket */
+    unsigned class_bits;
+} buckets_table;
 
-typedef struct bucket {
-    uint32_t tag[SLOTS];
-} bucket;
+_Static_assert(sizeof(buckets_table) <= TAMIS_DERIVED_SIZE, "");
 
 /* What has to be known of a key. */
-typedef struct spot {
+typedef struct buckets_key {
     uint64_t first, second; /* buckets */
     uint32_t tag;
-} spot;
+} buckets_key;
 
 /* ---- Geometry ---------------------------------------------------------- */
 
-static inline uint64_t buckets_of(const tamis_plan *p)
+static inline uint64_t buckets_number(const tamis_plan *p)
 {
     return p->slots / SLOTS;
 }
 
 /* Of a number below (buckets / 2) << width. */
-static inline unsigned class_bits(uint64_t buckets, unsigned width)
+static inline unsigned buckets_class_bits(const tamis_plan *p)
 {
-    return 64 - (unsigned)__builtin_clzll((buckets / 2 << width) - 1);
+    return 64 - (unsigned)__builtin_clzll((buckets_number(p) / 2 << p->width) - 1);
 }
 
-static inline uint64_t bytes_of_buckets(uint64_t buckets, unsigned bits)
+/* Where the stash begins. */
+static inline uint64_t buckets_bytes(const tamis_plan *p)
 {
-    return (buckets * bits + 7) / 8;
+    return (p->slots * p->width + 7) / 8;
 }
 
-static inline uint64_t bytes_of_stash(uint64_t buckets, unsigned width)
+/* Buckets of up to 64 bits are compared at once, others in two halves. */
+static inline bool buckets_are_wide(const buckets_table *t)
 {
-    unsigned planes = 1 + class_bits(buckets, width);
-
-    return planes > STASH_MIN ? planes : STASH_MIN;
+    return t->bits > 64;
 }
 
-static inline uint64_t lanes_of(unsigned lane, unsigned n)
+static inline buckets_table buckets_of_plan(const tamis_plan *p)
 {
-    uint64_t ones = 0;
+    uint64_t n = buckets_number(p), two = 1 | UINT64_C(1) << p->width;
+    uint64_t ones = SLOTS * p->width <= 64 ? two | two << 2 * p->width : two;
 
-    for (unsigned i = 0; i < n; i++)
-        ones |= UINT64_C(1) << i * lane;
-    return ones;
+    return (buckets_table){ .buckets = n,
+                            .reach = n < UINT64_C(1) << 32 ? n : UINT64_C(1) << 32,
+                            .ones = ones,
+                            .tops = ones << (p->width - 1),
+                            .tags = packed_mask(p->width),
+                            .width = p->width,
+                            .bits = SLOTS * p->width,
+                            .class_bits = buckets_class_bits(p) };
 }
 
-/* Buckets have that many bits; lanes of them are what lookups compare at once. */
-static inline table table_with(const tamis *f, unsigned bits, unsigned lane)
+static inline buckets_table buckets_of(const tamis *f)
 {
-    uint64_t buckets = buckets_of(&f->plan), ones = lanes_of(lane, bits <= 64 ? 4 : 2);
-    uint8_t *at = f->payload;
+    buckets_table t = *(const buckets_table *)(const void *)f->derived;
 
-    return (table){
-        .at = at,
-        .stash = at + bytes_of_buckets(buckets, bits),
-        .buckets = buckets,
-        .salt = f->salt,
-        .reach = buckets < UINT64_C(1) << 32 ? buckets : UINT64_C(1) << 32,
-        .tags = packed_mask(f->plan.width),
-        .ones = ones,
-        .tops = lane ? ones << (lane - 1) : 0,
-        .halves = bits / 4,
-        .width = f->plan.width,
-        .bits = bits,
-        .lane = lane,
-        .class_bits = class_bits(buckets, f->plan.width),
-    };
+    t.at = f->payload;
+    t.stash = t.at + buckets_bytes(&f->plan);
+    t.salt = f->salt;
+    return t;
 }
 
 /* ---- From a key to its buckets ----------------------------------------- */
 
 /* Mixed, since a few tags at even distances would make the same buckets meet again and again. */
-static inline uint64_t distance_of(const table *t, uint32_t tag)
+static inline uint64_t buckets_distance(const buckets_table *t, uint32_t tag)
 {
     uint32_t x = tag * UINT32_C(0x9E3779B1);
 
@@ -125,165 +122,106 @@ static inline uint64_t distance_of(const table *t, uint32_t tag)
     return (x * t->reach >> 32) | 1;
 }
 
-static inline uint64_t other_bucket(const table *t, uint64_t i, uint32_t tag)
+static inline uint64_t buckets_other(const buckets_table *t, uint64_t i, uint32_t tag)
 {
-    uint64_t distance = distance_of(t, tag), up = i & 1 ? t->buckets - distance : distance;
+    uint64_t distance = buckets_distance(t, tag), up = i & 1 ? t->buckets - distance : distance;
     uint64_t j = i + up;
 
     return j >= t->buckets ? j - t->buckets : j;
 }
 
 /* The bucket is where h lies among all hashes; the tag, where it lies in its bucket. */
-static inline spot spot_of(const table *t, uint64_t h)
+static inline buckets_key buckets_key_of(const buckets_table *t, uint64_t h)
 {
-    spot s = { .first = scale64(h, t->buckets) };
+    uint64_t first = scale64(h, t->buckets);
+    uint32_t tag = 1 + (uint32_t)scale64(h * t->buckets, t->tags);
 
-    s.tag = 1 + (uint32_t)scale64(h * t->buckets, t->tags);
-    s.second = other_bucket(t, s.first, s.tag);
-    return s;
+    return (buckets_key){ first, buckets_other(t, first, tag), tag };
 }
 
-static inline uint64_t class_of(const table *t, const spot *s)
+/* The keys of a group from number i on. */
+static inline void buckets_hash_each(cuckoo_group *g, size_t i, const buckets_table *t,
+                                     const uint64_t *keys)
 {
-    uint64_t even = s->first & 1 ? s->second : s->first;
-
-    return even / 2 << t->width | s->tag;
-}
-
-static inline spot spot_of_class(const table *t, uint64_t class)
-{
-    spot s = { .first = class >> t->width << 1, .tag = (uint32_t) class & packed_mask(t->width) };
-
-    s.second = other_bucket(t, s.first, s.tag);
-    return s;
-}
-
-/* ---- Bits of a bucket -------------------------------------------------- */
-
-/* Up to 64 bits are in `low`; buckets of more are called wide. */
-typedef struct raw {
-    uint64_t low, high;
-} raw;
-
-static inline bool is_wide(const table *t)
-{
-    return t->bits > 64;
-}
-
-static inline uint64_t low_mask(unsigned bits)
-{
-    return UINT64_MAX >> (64 - bits);
-}
-
-/* Buckets start at half bytes, of which this is the number. */
-static inline uint64_t half_of(const table *t, uint64_t i)
-{
-    return i * t->halves;
-}
-
-static inline unsigned shift_of(uint64_t half)
-{
-    return (unsigned)(half % 2 * 4);
-}
-
-/* What is behind the bucket stays in the bits that it does not have. */
-static inline raw load_narrow(const table *t, uint64_t half)
-{
-    return (raw){ le64(t->at + half / 2) >> shift_of(half), 0 };
-}
-
-static inline raw load_wide(const table *t, uint64_t half)
-{
-    const uint8_t *at = t->at + half / 2;
-    unsigned shift = shift_of(half);
-    uint64_t low = le64(at), high = le64(at + 8);
-
-    return (raw){ low >> shift | high << 1 << (63 - shift), high >> shift };
-}
-
-static inline raw load_bucket(const table *t, uint64_t i)
-{
-    return is_wide(t) ? load_wide(t, half_of(t, i)) : load_narrow(t, half_of(t, i));
-}
-
-static inline void merge_le64(uint8_t *at, uint64_t x, uint64_t mask)
-{
-    put_le64(at, (le64(at) & ~mask) | x);
-}
-
-static inline void store_bucket(const table *t, uint64_t i, raw r)
-{
-    uint64_t half = half_of(t, i);
-    uint8_t *at = t->at + half / 2;
-    unsigned shift = shift_of(half);
-
-    if (!is_wide(t)) {
-        merge_le64(at, r.low << shift, low_mask(t->bits) << shift);
-        return;
+    for (; i < g->n; i++) {
+        buckets_key k = buckets_key_of(t, hash_key(keys[i], t->salt));
+        cuckoo_group_set(g, i, k.first, k.second, k.tag, t->bits);
     }
-    merge_le64(at, r.low << shift, UINT64_MAX << shift);
-    merge_le64(at + 8, r.high << shift | r.low >> 1 >> (63 - shift),
-               low_mask(t->bits - 64 + shift));
 }
 
-/* 64 bits from there on; `from` is below 128. */
-static inline uint64_t bits_from(raw r, unsigned from)
+static inline uint64_t buckets_class(const buckets_table *t, const buckets_key *k)
 {
-    if (from >= 64)
-        return r.high >> (from - 64);
-    return r.low >> from | r.high << 1 << (63 - from);
+    uint64_t even = k->first & 1 ? k->second : k->first;
+
+    return even / 2 << t->width | k->tag;
 }
 
-/* Lane s of those from that bit on. */
-static inline uint32_t get_lane(const table *t, raw r, unsigned from, unsigned s)
+/* Of any number, perhaps with a bucket that is not there. */
+static inline buckets_key buckets_key_of_class(const buckets_table *t, uint64_t class)
 {
-    uint64_t bits = is_wide(t) ? bits_from(r, from + s * t->lane) : r.low >> (from + s * t->lane);
+    buckets_key k = { .first = class >> t->width << 1, .tag = (uint32_t) class & t->tags };
 
-    return (uint32_t)(bits & ((UINT64_C(1) << t->lane) - 1));
+    k.second = buckets_other(t, k.first, k.tag);
+    return k;
 }
 
-static inline void put_wide(raw *r, unsigned from, uint64_t x)
+/* ---- Reading ----------------------------------------------------------- */
+
+typedef struct buckets_bucket {
+    uint32_t tag[SLOTS];
+} buckets_bucket;
+
+/* A bucket of up to 64 bits, which starts at a half byte; above it there may be anything. */
+static inline uint64_t buckets_narrow(const buckets_table *t, uint64_t bit)
 {
-    if (from >= 64) {
-        r->high |= x << (from - 64);
-        return;
+    return le64(t->at + bit / 8) >> bit % 8;
+}
+
+/* 64 bits from any bit on. */
+static inline uint64_t buckets_word(const buckets_table *t, uint64_t bit)
+{
+    const uint8_t *at = t->at + bit / 8;
+
+    return le64(at) >> bit % 8 | (uint64_t)at[8] << 1 << (63 - bit % 8);
+}
+
+static inline buckets_bucket buckets_read(const buckets_table *t, uint64_t i)
+{
+    uint64_t bit = i * t->bits, low, high;
+    unsigned width = t->width;
+
+    if (buckets_are_wide(t)) {
+        low = buckets_word(t, bit);
+        high = buckets_word(t, bit + 2 * width);
+    } else {
+        low = buckets_narrow(t, bit);
+        high = low >> 2 * width;
     }
-    r->low |= x << from;
-    r->high |= x >> 1 >> (63 - from);
+    return (buckets_bucket){ { (uint32_t)low & t->tags, (uint32_t)(low >> width) & t->tags,
+                               (uint32_t)high & t->tags, (uint32_t)(high >> width) & t->tags } };
 }
 
-/* Where zeros are. */
-static inline void put_lane(const table *t, raw *r, unsigned from, unsigned s, uint64_t x)
+/* The highest bit of each lane of `width` bits that equals the tag: of four lanes if the bucket is
+ * narrow, else of two. */
+static inline uint64_t buckets_equal(const buckets_table *t, uint64_t lanes, uint32_t tag)
 {
-    if (is_wide(t))
-        put_wide(r, from + s * t->lane, x);
-    else
-        r->low |= x << (from + s * t->lane);
-}
-
-/* The highest bit of each lane that equals x. */
-static inline uint64_t equal_lanes(const table *t, uint64_t lanes, uint32_t x)
-{
-    uint64_t rest = t->tops - t->ones, differs = lanes ^ x * t->ones;
+    uint64_t rest = t->tops - t->ones, differs = lanes ^ tag * t->ones;
 
     return ~(((differs & rest) + rest) | differs) & t->tops;
 }
 
-/* Whether one of the four lanes from that bit on equals x. */
-static inline bool any_lane_narrow(const table *t, raw r, unsigned from, uint32_t x)
+/* Whether the bucket that starts at that bit has the tag. */
+static inline bool buckets_holds(const buckets_table *t, uint64_t bit, uint32_t tag, bool wide)
 {
-    return equal_lanes(t, r.low >> from, x) != 0;
-}
-
-static inline bool any_lane_wide(const table *t, raw r, unsigned from, uint32_t x)
-{
-    return (equal_lanes(t, bits_from(r, from), x) |
-            equal_lanes(t, bits_from(r, from + 2 * t->lane), x)) != 0;
+    if (!wide)
+        return buckets_equal(t, buckets_narrow(t, bit), tag) != 0;
+    return (buckets_equal(t, buckets_word(t, bit), tag) |
+            buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag)) != 0;
 }
 
 /* ---- Four tags --------------------------------------------------------- */
 
-static inline unsigned copies_in(const bucket *b, uint32_t tag)
+static inline unsigned buckets_copies_in(const buckets_bucket *b, uint32_t tag)
 {
     unsigned n = 0;
 
@@ -292,13 +230,13 @@ static inline unsigned copies_in(const bucket *b, uint32_t tag)
     return n;
 }
 
-static inline unsigned used_in(const bucket *b)
+static inline unsigned buckets_used(const buckets_bucket *b)
 {
-    return SLOTS - copies_in(b, 0);
+    return SLOTS - buckets_copies_in(b, 0);
 }
 
 /* Where the tag is; it is there. */
-static inline unsigned slot_of(const bucket *b, uint32_t tag)
+static inline unsigned buckets_slot_of(const buckets_bucket *b, uint32_t tag)
 {
     unsigned s = 0;
 
@@ -309,13 +247,13 @@ static inline unsigned slot_of(const bucket *b, uint32_t tag)
 
 /* ---- Stash ------------------------------------------------------------- */
 
-static inline bool is_stashed(const table *t)
+static inline bool buckets_have_stash(const buckets_table *t)
 {
     return t->stash[0] != 0;
 }
 
 /* Which entries are that class. */
-static inline unsigned stash_find(const table *t, uint64_t class)
+static inline unsigned buckets_stash_find(const buckets_table *t, uint64_t class)
 {
     unsigned same = t->stash[0];
 
@@ -324,14 +262,14 @@ static inline unsigned stash_find(const table *t, uint64_t class)
     return same;
 }
 
-static inline unsigned stash_copies(const table *t, const spot *s)
+static inline unsigned buckets_stashed(const buckets_table *t, const buckets_key *k)
 {
-    if (!is_stashed(t))
+    if (!buckets_have_stash(t))
         return 0;
-    return (unsigned)__builtin_popcount(stash_find(t, class_of(t, s)));
+    return (unsigned)__builtin_popcount(buckets_stash_find(t, buckets_class(t, k)));
 }
 
-static inline uint64_t stash_get(const table *t, unsigned entry)
+static inline uint64_t buckets_stash_get(const buckets_table *t, unsigned entry)
 {
     uint64_t class = 0;
 
@@ -340,7 +278,7 @@ static inline uint64_t stash_get(const table *t, unsigned entry)
     return class;
 }
 
-static inline bool stash_put(const table *t, uint64_t class)
+static inline bool buckets_stash_put(const buckets_table *t, uint64_t class)
 {
     if (t->stash[0] == UINT8_MAX)
         return false;
@@ -351,10 +289,39 @@ static inline bool stash_put(const table *t, uint64_t class)
     return true;
 }
 
-static inline void stash_drop(const table *t, unsigned entry)
+static inline void buckets_stash_drop(const buckets_table *t, unsigned entry)
 {
     for (unsigned j = 0; j <= t->class_bits; j++)
         t->stash[j] &= (uint8_t) ~(1u << entry);
 }
+
+/* ---- Copies of a key --------------------------------------------------- */
+
+/* The two buckets of a key. */
+typedef struct buckets_pair {
+    buckets_bucket first, second;
+} buckets_pair;
+
+static inline buckets_pair buckets_read_pair(const buckets_table *t, const buckets_key *k)
+{
+    return (buckets_pair){ buckets_read(t, k->first), buckets_read(t, k->second) };
+}
+
+static inline unsigned buckets_copies(const buckets_table *t, const buckets_key *k,
+                                      const buckets_pair *p)
+{
+    return buckets_copies_in(&p->first, k->tag) + buckets_copies_in(&p->second, k->tag) +
+           buckets_stashed(t, k);
+}
+
+static inline unsigned buckets_count(const buckets_table *t, const buckets_key *k)
+{
+    buckets_pair p = buckets_read_pair(t, k);
+    unsigned copies = buckets_copies(t, k, &p);
+
+    return copies < CEILING ? copies : CEILING;
+}
+
+void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops);
 
 #endif

@@ -57,34 +57,38 @@ enum { FEWEST_SLOTS = 5 };
 
 static const uint64_t MOST_SLOTS = UINT64_C(1) << 45;
 
-static uint64_t bytes(const tamis_plan *p)
-{
-    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 &&
-              p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
-
-    return ok ? slots_bytes(p) + STASH_BYTES : 0;
-}
-
 /* The width with which h is told: keys of one start differ by 1 in h, and by `starts` in the lower
  * half of the product. */
-static unsigned exact_width(uint64_t slots)
+static unsigned cuckoo_exact_width(uint64_t slots)
 {
     return TAG_BITS + 1 + (unsigned)__builtin_clzll(slots - 1);
 }
 
-static double classes(const tamis_plan *p)
+static uint64_t cuckoo_bytes(const tamis_plan *p)
+{
+    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
+              p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
+
+    if (!ok || p->flags & ~TAMIS_PLAN_EXACT_DELETE)
+        return 0;
+    if (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < cuckoo_exact_width(p->slots))
+        return 0;
+    return cuckoo_slots_bytes(p) + STASH_BYTES;
+}
+
+static double cuckoo_classes(const tamis_plan *p)
 {
     return ldexp((double)(p->slots - 1), (int)p->width - TAG_BITS);
 }
 
-static double rate(const tamis_plan *p, double n)
+static double cuckoo_rate(const tamis_plan *p, double n)
 {
-    return p->width >= exact_width(p->slots) ? 0 : -expm1(n * log1p(-1 / classes(p)));
+    return p->width >= cuckoo_exact_width(p->slots) ? 0 : -expm1(n * log1p(-1 / cuckoo_classes(p)));
 }
 
 /* Few keys are spread less evenly than many. What they get beyond the load is five slots and 23
  * bytes, or 3.8 % from where that is more, or 60 slots. */
-static double slots_for(double n, double load, unsigned width)
+static double cuckoo_slots_for(double n, double load, unsigned width)
 {
     return floor(n / load + FEWEST_SLOTS + fmax(fmin(n / 25, 60), 184 / width));
 }
@@ -92,7 +96,7 @@ static double slots_for(double n, double load, unsigned width)
 /* Keys that share all their places, or nearly so, crowd them, and what is too much goes to the
  * stash: of 6 bits and a million slots, 0.4 entries; of 7 bits, 22 times fewer, as far as was
  * counted. If that holds for every bit, no plan expects more than 0.2 of the four there may be. */
-static unsigned narrowest(double slots)
+static unsigned cuckoo_narrowest(double slots)
 {
     double more = ceil((log2(slots) - NARROWEST_SLOTS_BITS) / SLOTS_BITS_PER_BIT);
 
@@ -100,7 +104,7 @@ static unsigned narrowest(double slots)
 }
 
 /* Slots that n keys need for their rate. */
-static double slots_at_width(double n, double fpr, unsigned width)
+static double cuckoo_slots_at_width(double n, double fpr, unsigned width)
 {
     return fmin(ceil(ldexp(-1 / expm1(log1p(-fpr) / n), TAG_BITS - (int)width)) + 2,
                 (double)MOST_SLOTS);
@@ -108,14 +112,15 @@ static double slots_at_width(double n, double fpr, unsigned width)
 
 /* Of narrow slots and many, and wider ones and fewer, those that take fewer bits. If a load is
  * asked for, no more slots than it takes. */
-static tamis_status plan_smallest(tamis_plan *p, const tamis_spec *spec, double load)
+static tamis_status cuckoo_plan_smallest(tamis_plan *p, const tamis_spec *spec, double load)
 {
     double n = (double)spec->keys, best = INFINITY;
 
     for (unsigned width = NARROWEST; width <= WIDEST; width++) {
-        double least = slots_for(n, load, width);
-        double slots = fmax(least, slots_at_width(fmax(1, n), spec->fpr, width));
-        if (slots * width >= best || (spec->load > 0 && slots > least) || width < narrowest(slots))
+        double least = cuckoo_slots_for(n, load, width);
+        double slots = fmax(least, cuckoo_slots_at_width(fmax(1, n), spec->fpr, width));
+        if (slots * width >= best || (spec->load > 0 && slots > least) ||
+            width < cuckoo_narrowest(slots))
             continue;
         best = slots * width;
         p->slots = (uint64_t)slots;
@@ -124,499 +129,181 @@ static tamis_status plan_smallest(tamis_plan *p, const tamis_spec *spec, double 
     return isinf(best) ? TAMIS_RANGE : TAMIS_OK;
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status cuckoo_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double n = (double)spec->keys, load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
 
     if (load > HIGHEST_LOAD || n / load > (double)MOST_SLOTS / 2)
         return TAMIS_RANGE;
     if (!(spec->can & TAMIS_CAN_EXACT_DELETE))
-        return plan_smallest(p, spec, load);
-    p->slots = (uint64_t)slots_for(n, load, WIDEST);
-    p->width = exact_width(p->slots);
+        return cuckoo_plan_smallest(p, spec, load);
+    p->slots = (uint64_t)cuckoo_slots_for(n, load, WIDEST);
+    p->width = cuckoo_exact_width(p->slots);
+    p->flags |= TAMIS_PLAN_EXACT_DELETE;
     return TAMIS_OK;
 }
 
-static uint64_t ceiling(const tamis_plan *p)
+static tamis_limits cuckoo_limits(const tamis_plan *p)
 {
     (void)p;
-    return CEILING;
+    return (tamis_limits){ .ceiling = CEILING };
 }
 
-/* ---- The stash --------------------------------------------------------- */
+/* ---- One key ----------------------------------------------------------- */
 
-static uint8_t *stash_at(const table *t, unsigned i)
+static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const uint64_t *keys)
 {
-    return t->stash + 8 + 8 * i;
+    cuckoo_hash_each(g, 0, table, keys);
 }
 
-static bool same_class(const entry *a, const entry *b)
+#include "cuckoo/cuckoo_template.h"
+
+static uint64_t cuckoo_count(const tamis *f, uint64_t key)
 {
-    return a->first == b->first && a->print == b->print;
+    cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
+
+    return cuckoo_copies(&t, &e);
 }
 
-/* Copies that are there; *at tells where the last one is. */
-static unsigned find_stashed(const table *t, const entry *e, unsigned *at)
+static tamis_status cuckoo_add(tamis *f, uint64_t key, uint64_t times)
 {
-    unsigned found = 0;
+    cuckoo_table t = cuckoo_table_of(f);
+    uint64_t h = hash_key(key, t.salt);
+    cuckoo_entry e = cuckoo_entry_of(&t, h);
 
-    for (unsigned i = 0; i < stash_size(t); i++) {
-        entry other = entry_of(t, le64(stash_at(t, i)));
-        if (same_class(&other, e)) {
-            *at = i;
-            found++;
-        }
-    }
-    return found;
+    return tamis__cuckoo_add(f, h, &e, times);
 }
 
-unsigned tamis__cuckoo_stashed(const table *t, const entry *e)
+static tamis_status cuckoo_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    unsigned at;
-
-    return find_stashed(t, e, &at);
-}
-
-static bool put_in_stash(const table *t, uint64_t h)
-{
-    unsigned n = stash_size(t);
-
-    if (n == STASH_MOST)
-        return false;
-    put_le64(stash_at(t, n), h);
-    put_le64(t->stash, n + 1);
-    return true;
-}
-
-/* The last one takes its place. */
-static void take_from_stash(const table *t, unsigned at)
-{
-    unsigned last = stash_size(t) - 1;
-
-    put_le64(stash_at(t, at), le64(stash_at(t, last)));
-    put_le64(stash_at(t, last), 0);
-    put_le64(t->stash, last);
-}
-
-/* ---- Lookups ----------------------------------------------------------- */
-
-static inline void place_keys(group *g, const table *t, uint64_t salt, const uint64_t *keys)
-{
-    place_each(g, 0, t, salt, keys);
-}
-
-#include "cuckoo/cuckoo_many.h"
-
-static uint64_t count(const tamis *f, uint64_t key)
-{
-    table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
-
-    return copies_of(&t, &e);
-}
-
-static void touch(const tamis *f, uint64_t key)
-{
-    table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
-
-    fetch_window(&t, e.first, false);
-    fetch_window(&t, e.second, false);
-}
-
-/* ---- Slots ------------------------------------------------------------- */
-
-static void put_slot(const table *t, uint64_t slot, uint64_t value)
-{
-    put_at(t, slot * t->width, value);
-}
-
-/* Neither the first slot nor the last has two windows. */
-static bool is_sound(const table *t, uint64_t slot, uint64_t value)
-{
-    return slot - (value & 1) < t->starts;
-}
-
-/* ---- Making room ------------------------------------------------------- */
-
-/* Breadth first: moves are few if they are many ways to go. A first search of a few slots is nearly
- * always enough; if not, one of many decides. Nodes are slots in use, each with the node whose
- * entry could move there and the place that this would be for it. Nodes 0 .. roots - 1 are the
- * places of the new entry itself. No slot comes twice, or nearly so: `seen` has a bit for each,
- * which some share; those are passed over. */
-enum { SEARCH_FEW = 32, SEARCH_MOST = 4096, NODE_BITS = 12, SEEN_PER_NODE = 8, LONGEST_PATH = 64 };
-
-/* Nodes whose windows are on their way from memory. Of all that are found, two thirds are never
- * looked at: to ask for them at once would be more work than to look. */
-enum { FETCH_AHEAD = 12 };
-
-typedef struct search {
-    const table *t;
-    uint64_t *nodes, *seen;
-    size_t n, most, roots, fetched;
-} search;
-
-static uint64_t node_of(uint64_t slot, size_t parent, unsigned place)
-{
-    return (slot << NODE_BITS | parent) << TAG_BITS | place;
-}
-
-static uint64_t node_slot(uint64_t node)
-{
-    return node >> (NODE_BITS + TAG_BITS);
-}
-
-static size_t node_parent(uint64_t node)
-{
-    return node >> TAG_BITS & ((1u << NODE_BITS) - 1);
-}
-
-static bool is_seen(search *s, uint64_t slot)
-{
-    uint64_t bit = scale64(slot * HASH_GOLDEN, s->most * SEEN_PER_NODE);
-    uint64_t mask = UINT64_C(1) << bit % 64, word = s->seen[bit / 64];
-
-    s->seen[bit / 64] = word | mask;
-    return word & mask;
-}
-
-/* Adds places of an entry, all of them taken. */
-static void add_nodes(search *s, const entry *e, size_t parent)
-{
-    for (unsigned i = e->print == 0; i < PLACES && s->n < s->most; i++) {
-        uint64_t slot = slot_of(e, i);
-        if (!is_seen(s, slot))
-            s->nodes[s->n++] = node_of(slot, parent, i);
-    }
-}
-
-/* Asks for the windows where those could go who are in the nodes up to `end`. */
-__attribute__((always_inline)) static inline void fetch_nodes(search *s, size_t end)
-{
-    for (; s->fetched < s->n && s->fetched < end; s->fetched++) {
-        uint64_t slot = node_slot(s->nodes[s->fetched]);
-        fetch_window(s->t, other_start(s->t, slot, slot_at(s->t, slot)), true);
-    }
-}
-
-/* What has to change so that an entry is in: distinct slots, with what they will hold. */
-typedef struct path {
-    size_t n;
-    struct {
-        uint64_t slot, value;
-    } at[LONGEST_PATH];
-} path;
-
-static bool lengthen(path *p, uint64_t slot, uint64_t value)
-{
-    if (p->n == LONGEST_PATH)
-        return false;
-    p->at[p->n].slot = slot;
-    p->at[p->n++].value = value;
-    return true;
-}
-
-/* From a node, whose entry may move to a free slot, back to a root: each moves to where the one
- * before it was. */
-static bool trace(path *p, const search *s, const entry *e, size_t i, uint64_t free, unsigned place)
-{
-    for (p->n = 0;; i = node_parent(s->nodes[i])) {
-        uint64_t slot = node_slot(s->nodes[i]), value = slot_at(s->t, slot);
-        if (!lengthen(p, free, (value & ~(uint64_t)TAG_MASK) | place))
-            return false;
-        free = slot;
-        place = s->nodes[i] & TAG_MASK;
-        if (i < s->roots)
-            return lengthen(p, free, value_at(e, place));
-    }
-}
-
-static bool find_path(path *p, search *s, const entry *e)
-{
-    add_nodes(s, e, 0);
-    s->roots = s->n;
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t slot = node_slot(s->nodes[i]);
-        fetch_nodes(s, i + FETCH_AHEAD);
-        entry other = entry_at(s->t, slot, slot_at(s->t, slot));
-        unsigned free = vacant(s->t, &other);
-        if (free) {
-            unsigned place = (unsigned)__builtin_ctz(free);
-            return trace(p, s, e, i, slot_of(&other, place), place);
-        }
-        add_nodes(s, &other, i);
-    }
-    return false;
-}
-
-static bool search_few(path *p, const table *t, const entry *e)
-{
-    uint64_t nodes[SEARCH_FEW], seen[SEARCH_FEW * SEEN_PER_NODE / 64] = { 0 };
-    search s = { .t = t, .nodes = nodes, .seen = seen, .most = SEARCH_FEW };
-
-    return find_path(p, &s, e);
-}
-
-static bool search_many(path *p, const table *t, const entry *e)
-{
-    uint64_t nodes[SEARCH_MOST], seen[SEARCH_MOST * SEEN_PER_NODE / 64] = { 0 };
-    search s = { .t = t, .nodes = nodes, .seen = seen, .most = SEARCH_MOST };
-
-    return find_path(p, &s, e);
-}
-
-static bool find_room(path *p, const table *t, const entry *e)
-{
-    unsigned free = vacant(t, e);
-
-    if (!free)
-        return search_few(p, t, e) || search_many(p, t, e);
-    unsigned place = (unsigned)__builtin_ctz(free);
-    p->n = 0;
-    return lengthen(p, slot_of(e, place), value_at(e, place));
-}
-
-/* Slots and path trade what they hold: the second time, everything is as it was. */
-static void trade(const table *t, path *p)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        uint64_t value = slot_at(t, p->at[i].slot);
-        put_slot(t, p->at[i].slot, p->at[i].value);
-        p->at[i].value = value;
-    }
-}
-
-/* ---- Adding ------------------------------------------------------------ */
-
-/* In the slots or in the stash, whose path is empty. */
-static bool insert(path *p, const table *t, uint64_t h, const entry *e)
-{
-    if (!find_room(p, t, e)) {
-        p->n = 0;
-        return put_in_stash(t, h);
-    }
-    trade(t, p);
-    return true;
-}
-
-static void take_back(const table *t, path *p)
-{
-    if (p->n == 0)
-        take_from_stash(t, stash_size(t) - 1);
-    trade(t, p);
-}
-
-tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const entry *e)
-{
-    table t = table_of(f);
-    path p;
-
-    if (copies_of(&t, e) == CEILING)
-        return TAMIS_OK;
-    if (!insert(&p, &t, h, e))
-        return TAMIS_FULL;
-    f->count++;
-    return TAMIS_OK;
-}
-
-static tamis_status add(tamis *f, uint64_t key)
-{
-    table t = table_of(f);
-    uint64_t h = place(key, f->salt);
-    entry e = entry_of(&t, h);
-
-    return tamis__cuckoo_add(f, h, &e);
-}
-
-static tamis_status add_times(tamis *f, uint64_t key, uint64_t times)
-{
-    table t = table_of(f);
-    uint64_t h = place(key, f->salt);
-    entry e = entry_of(&t, h);
-    unsigned room = CEILING - copies_of(&t, &e), wanted = times < room ? (unsigned)times : room;
-    path paths[CEILING];
-
-    for (unsigned i = 0; i < wanted; i++)
-        if (!insert(&paths[i], &t, h, &e)) {
-            while (i-- > 0)
-                take_back(&t, &paths[i]);
-            return TAMIS_FULL;
-        }
-    f->count += wanted;
-    return TAMIS_OK;
-}
-
-/* ---- Removing ---------------------------------------------------------- */
-
-static void take_out(const table *t, const entry *e)
-{
-    unsigned at, held = holding(t, e);
-
-    if (stashed(t, e) && find_stashed(t, e, &at))
-        take_from_stash(t, at);
-    else
-        put_slot(t, slot_of(e, 31 - (unsigned)__builtin_clz(held)), 0);
-}
-
-/* What found no room before may find some now. Who is not helped by one free slot is not helped by
- * the moves of another either: each is tried once. */
-static void empty_stash(const table *t)
-{
-    for (unsigned i = stash_size(t); i-- > 0;) {
-        entry e = entry_of(t, le64(stash_at(t, i)));
-        path p;
-
-        if (!find_room(&p, t, &e))
-            continue;
-        trade(t, &p);
-        take_from_stash(t, i);
-    }
-}
-
-tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times)
-{
-    table t = table_of(f);
-    unsigned copies = copies_of(&t, e);
-
-    if (copies == CEILING)
-        return TAMIS_OK;
-    if (copies < times)
-        return TAMIS_ABSENT;
-    for (uint64_t i = 0; i < times; i++)
-        take_out(&t, e);
-    f->count -= times;
-    if (stash_size(&t))
-        empty_stash(&t);
-    return TAMIS_OK;
-}
-
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
-{
-    table t = table_of(f);
-    entry e = entry_of(&t, place(key, f->salt));
+    cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
 
     return tamis__cuckoo_remove(f, &e, times);
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
-}
-
 /* ---- The whole table --------------------------------------------------- */
 
-/* Of the entries of a class, that at the lowest place counts. */
-static bool is_first_of_class(const table *t, uint64_t slot, uint64_t value)
+/* Neither the first slot nor the last has two windows. */
+static bool cuckoo_is_sound(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    entry e = entry_at(t, slot, value);
-    unsigned below = (1u << (value & TAG_MASK)) - 1;
-
-    return !(holding(t, &e) & below);
+    return slot - (value & 1) < t->starts;
 }
 
-static void measure(const tamis *f, tamis_info *info)
+/* Of the entries of a class, that at the lowest place counts. */
+static bool cuckoo_is_first_of_class(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    table t = table_of(f);
-    double used = 0, distinct = 0, all = classes(&f->plan);
+    cuckoo_entry e = cuckoo_entry_in(t, slot, value);
+    unsigned below = (1u << (value & TAG_MASK)) - 1;
+
+    return !(cuckoo_holding(t, &e) & below);
+}
+
+static void cuckoo_measure(const tamis *f, tamis_info *info)
+{
+    cuckoo_table t = cuckoo_table_of(f);
+    double used = 0, distinct = 0, all = cuckoo_classes(&f->plan);
 
     for (uint64_t slot = 0; slot <= t.starts; slot++) {
-        uint64_t value = slot_at(&t, slot);
+        uint64_t value = cuckoo_slot(&t, slot);
         used += value != 0;
-        distinct += value && is_sound(&t, slot, value) && is_first_of_class(&t, slot, value);
+        distinct +=
+            value && cuckoo_is_sound(&t, slot, value) && cuckoo_is_first_of_class(&t, slot, value);
     }
-    for (unsigned i = 0; i < stash_size(&t); i++) {
-        entry e = entry_of(&t, le64(stash_at(&t, i)));
-        distinct += !holding(&t, &e);
+    for (unsigned i = 0; i < cuckoo_stash_size(&t); i++) {
+        cuckoo_entry e = cuckoo_entry_of(&t, le64(cuckoo_stash_at(&t, i)));
+        distinct += !cuckoo_holding(&t, &e);
     }
     info->fill = used / (double)f->plan.slots;
     info->cardinality = distinct;
     info->fpr = 0;
-    if (f->plan.width >= exact_width(f->plan.slots))
+    if (f->plan.width >= cuckoo_exact_width(f->plan.slots))
         return;
     info->cardinality = log1p(-fmin(distinct, all - 1) / all) / log1p(-1 / all);
     info->fpr = fmin(1, distinct / all);
 }
 
 /* Only what has all four places has too many; who is at place 0 has a neighbour at place 1 then. */
-static bool is_crowded(const table *t, uint64_t slot, uint64_t value)
+static bool cuckoo_is_crowded(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    if (value & TAG_MASK || slot == t->starts || slot_at(t, slot + 1) != value + 1)
+    if (value & TAG_MASK || slot == t->starts || cuckoo_slot(t, slot + 1) != value + 1)
         return false;
-    entry e = entry_at(t, slot, value);
-    return __builtin_popcount(holding(t, &e)) > CEILING;
+    cuckoo_entry e = cuckoo_entry_in(t, slot, value);
+    return __builtin_popcount(cuckoo_holding(t, &e)) > CEILING;
 }
 
-static const char *verify_slots(const table *t, uint64_t *used)
+static const char *cuckoo_verify_slots(const cuckoo_table *t, uint64_t *used)
 {
     for (uint64_t slot = 0; slot <= t->starts; slot++) {
-        uint64_t value = slot_at(t, slot);
+        uint64_t value = cuckoo_slot(t, slot);
         *used += value != 0;
-        if (value && !is_sound(t, slot, value))
+        if (value && !cuckoo_is_sound(t, slot, value))
             return "a slot is in no window";
-        if (value && is_crowded(t, slot, value))
+        if (value && cuckoo_is_crowded(t, slot, value))
             return "a key is there too often";
     }
     unsigned end = (unsigned)((t->starts + 1) * t->width % 8);
     return end && t->stash[-1] >> end ? "bits past the end are set" : NULL;
 }
 
-static const char *verify_stash(const table *t)
+static const char *cuckoo_verify_stash(const cuckoo_table *t)
 {
     uint64_t n = le64(t->stash);
 
     if (n > STASH_MOST)
         return "the stash is longer than it can be";
     for (unsigned i = 0; i < STASH_MOST; i++) {
-        entry e = entry_of(t, le64(stash_at(t, i)));
-        if (i >= n && le64(stash_at(t, i)))
+        cuckoo_entry e = cuckoo_entry_of(t, le64(cuckoo_stash_at(t, i)));
+        if (i >= n && le64(cuckoo_stash_at(t, i)))
             return "an empty place of the stash is in use";
-        if (i < n && (unsigned)__builtin_popcount(holding(t, &e)) + stashed(t, &e) > CEILING)
+        if (i < n &&
+            (unsigned)__builtin_popcount(cuckoo_holding(t, &e)) + cuckoo_stashed(t, &e) > CEILING)
             return "a key is there too often";
     }
     return NULL;
 }
 
-static const char *verify(const tamis *f)
+static const char *cuckoo_verify(const tamis *f)
 {
-    table t = table_of(f);
+    cuckoo_table t = cuckoo_table_of(f);
     uint64_t used = 0;
-    const char *why = verify_slots(&t, &used);
+    const char *why = cuckoo_verify_slots(&t, &used);
 
     if (!why)
-        why = verify_stash(&t);
+        why = cuckoo_verify_stash(&t);
     if (why)
         return why;
-    return used + stash_size(&t) == f->count ? NULL : "the count is wrong";
+    return used + cuckoo_stash_size(&t) == f->count ? NULL : "the count is wrong";
 }
 
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = CUCKOO_KERNELS;
+/* ---- The kind ---------------------------------------------------------- */
 
+static void cuckoo_for_cpu(tamis *f, unsigned cpu)
+{
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cuckoo_avx2;
+        tamis__cuckoo_use_avx2(&f->ops);
 #endif
+    (void)f;
     (void)cpu;
-    return &PORTABLE;
 }
 
 const tamis_ops tamis__cuckoo = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add,
-    .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .ceiling = ceiling,
-    .rearranges = true,
-    .builds_sets = true,
-    .exact_delete = true,
-    .touch = touch,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_DELETE_EXACTLY,
+    .plan = cuckoo_plan,
+    .bytes = cuckoo_bytes,
+    .rate = cuckoo_rate,
+    .limits = cuckoo_limits,
+    .for_cpu = cuckoo_for_cpu,
+    .verify = cuckoo_verify,
+    .measure = cuckoo_measure,
+    .has = cuckoo_has,
+    .count = cuckoo_count,
+    .add = cuckoo_add,
+    .remove = cuckoo_remove,
+    .has_many = cuckoo_has_many,
+    .count_many = cuckoo_count_many,
+    .add_many = cuckoo_add_many,
+    .remove_many = cuckoo_remove_many,
 };

@@ -6,9 +6,8 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "cuckoo/cuckoo_group.h"
 #include "filter.h"
-
-extern const tamis_batch tamis__cuckoo_avx2;
 
 /* ---- Layout ------------------------------------------------------------ */
 
@@ -24,31 +23,33 @@ enum { CEILING = 3 };
 
 enum { STASH_MOST = 4, STASH_BYTES = 8 + 8 * STASH_MOST };
 
-typedef struct table {
+typedef struct cuckoo_table {
     uint8_t *slots, *stash;
+    uint64_t salt;
     uint64_t starts; /* of windows: one fewer than slots */
     unsigned width;
-} table;
+} cuckoo_table;
 
-static inline uint64_t slots_bytes(const tamis_plan *p)
+static inline uint64_t cuckoo_slots_bytes(const tamis_plan *p)
 {
     return (p->slots * p->width + 7) / 8;
 }
 
-static inline table table_of(const tamis *f)
+static inline cuckoo_table cuckoo_table_of(const tamis *f)
 {
     uint8_t *slots = f->payload;
 
-    return (table){ slots, slots + slots_bytes(&f->plan), f->plan.slots - 1, f->plan.width };
+    return (cuckoo_table){ slots, slots + cuckoo_slots_bytes(&f->plan), f->salt, f->plan.slots - 1,
+                           f->plan.width };
 }
 
-static inline uint64_t mask_of(unsigned width)
+static inline uint64_t cuckoo_mask(unsigned width)
 {
     return UINT64_MAX >> (64 - width);
 }
 
 /* 0: empty. What lies behind the last slot is the stash, so that loads end in the payload. */
-static inline uint64_t slot_at(const table *t, uint64_t slot)
+static inline uint64_t cuckoo_slot(const cuckoo_table *t, uint64_t slot)
 {
     const uint8_t *at = t->slots + slot * t->width / 8;
     unsigned shift = (unsigned)(slot * t->width % 8);
@@ -56,16 +57,33 @@ static inline uint64_t slot_at(const table *t, uint64_t slot)
 
     if (t->width > WIDEST_LOAD && shift)
         x |= (uint64_t)at[8] << (64 - shift);
-    return x & mask_of(t->width);
+    return x & cuckoo_mask(t->width);
+}
+
+/* Puts a value into the slot that starts at that bit. */
+static inline void cuckoo_put_at(const cuckoo_table *t, uint64_t bit, uint64_t value)
+{
+    uint8_t *at = t->slots + bit / 8;
+    unsigned shift = (unsigned)(bit % 8);
+    uint64_t mask = cuckoo_mask(t->width);
+
+    put_le64(at, (le64(at) & ~(mask << shift)) | value << shift);
+    if (t->width > WIDEST_LOAD && shift)
+        at[8] = (uint8_t)((at[8] & ~(mask >> (64 - shift))) | value >> (64 - shift));
+}
+
+static inline void cuckoo_put(const cuckoo_table *t, uint64_t slot, uint64_t value)
+{
+    cuckoo_put_at(t, slot * t->width, value);
 }
 
 /* ---- Entries ----------------------------------------------------------- */
 
 /* All that the filter knows of a key. Keys of one class have the same. */
-typedef struct entry {
+typedef struct cuckoo_entry {
     uint64_t first, second; /* starts of its windows */
-    uint64_t print;
-} entry;
+    uint64_t fingerprint;
+} cuckoo_entry;
 
 /* The 32-bit prime next to 2^32 divided by the golden ratio, and another: of xxHash. */
 #define STEP_FIRST UINT32_C(0x9E3779B1)
@@ -73,116 +91,88 @@ typedef struct entry {
 
 /* From the first window to the second, going up and around. The windows never overlap. Mixed twice:
  * steps that are multiples of each other would lead back to where they came from. */
-static inline uint64_t step_of(const table *t, uint64_t print)
+static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
 {
-    uint32_t x = (uint32_t)(print ^ print >> 32) * STEP_FIRST;
+    uint32_t x = (uint32_t)(fingerprint ^ fingerprint >> 32) * STEP_FIRST;
 
     x = (x ^ x >> 15) * STEP_SECOND;
     return 2 + scale64((uint64_t)x << 32, t->starts - 3);
 }
 
-static inline uint64_t step_up(const table *t, uint64_t start, uint64_t step)
-{
-    uint64_t to = start + step;
-
-    return to < t->starts ? to : to - t->starts;
-}
-
-static inline uint64_t step_down(const table *t, uint64_t start, uint64_t step)
-{
-    return start >= step ? start - step : start + t->starts - step;
-}
-
 /* The other window of what is in a slot. Chosen by arithmetic: which it is, chance decides. */
-static inline uint64_t other_start(const table *t, uint64_t slot, uint64_t value)
+static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    uint64_t step = step_of(t, value >> TAG_BITS), back = t->starts - step;
+    uint64_t step = cuckoo_step(t, value >> TAG_BITS), back = t->starts - step;
     uint64_t to = slot - (value & 1) + (value & 2 ? back : step);
 
     return to - (to >= t->starts ? t->starts : 0);
 }
 
-static inline entry entry_of(const table *t, uint64_t h)
+static inline cuckoo_entry cuckoo_entry_of(const cuckoo_table *t, uint64_t h)
 {
-    entry e = { .first = scale64(h, t->starts),
-                .print = h * t->starts >> (64 + TAG_BITS - t->width) };
+    uint64_t first = scale64(h, t->starts);
+    uint64_t fingerprint = h * t->starts >> (64 + TAG_BITS - t->width);
+    uint64_t second = first + cuckoo_step(t, fingerprint);
 
-    e.second = step_up(t, e.first, step_of(t, e.print));
-    return e;
+    return (cuckoo_entry){ first, second < t->starts ? second : second - t->starts, fingerprint };
 }
 
 /* What is in a slot: whose it is follows from the value. */
-static inline entry entry_at(const table *t, uint64_t slot, uint64_t value)
+static inline cuckoo_entry cuckoo_entry_in(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    uint64_t start = slot - (value & 1), other = other_start(t, slot, value);
+    uint64_t start = slot - (value & 1), other = cuckoo_other_start(t, slot, value);
 
-    return value & 2 ? (entry){ other, start, value >> TAG_BITS }
-                     : (entry){ start, other, value >> TAG_BITS };
+    return value & 2 ? (cuckoo_entry){ other, start, value >> TAG_BITS }
+                     : (cuckoo_entry){ start, other, value >> TAG_BITS };
 }
 
-/* Keys on their way, with the bits that their windows start at. */
-enum { GROUP = 64 };
-
-typedef struct group {
-    uint64_t start[2][GROUP], bit[2][GROUP], print[GROUP];
-    size_t n;
-} group;
-
-static inline void place_each(group *g, size_t from, const table *t, uint64_t salt,
-                              const uint64_t *keys)
+/* The keys of a group from number i on. */
+static inline void cuckoo_hash_each(cuckoo_group *g, size_t i, const cuckoo_table *t,
+                                    const uint64_t *keys)
 {
-    for (size_t i = from; i < g->n; i++) {
-        entry e = entry_of(t, place(keys[i], salt));
-        g->start[0][i] = e.first;
-        g->start[1][i] = e.second;
-        g->bit[0][i] = e.first * t->width;
-        g->bit[1][i] = e.second * t->width;
-        g->print[i] = e.print;
+    for (; i < g->n; i++) {
+        cuckoo_entry e = cuckoo_entry_of(t, hash_key(keys[i], t->salt));
+        cuckoo_group_set(g, i, e.first, e.second, e.fingerprint, t->width);
     }
 }
 
 /* Places 0 and 1 are the slots of the first window, 2 and 3 those of the second. */
-static inline uint64_t slot_of(const entry *e, unsigned i)
+static inline uint64_t cuckoo_slot_of(const cuckoo_entry *e, unsigned place)
 {
-    return (i & 2 ? e->second : e->first) + (i & 1);
+    return (place & 2 ? e->second : e->first) + (place & 1);
 }
 
-static inline uint64_t value_at(const entry *e, unsigned i)
+static inline uint64_t cuckoo_value(const cuckoo_entry *e, unsigned place)
 {
-    return e->print << TAG_BITS | i;
+    return e->fingerprint << TAG_BITS | place;
 }
 
 /* Which of the slots of a window hold `value` and `next`; bit 0 is for the first. */
-static inline unsigned window_holds(const table *t, uint64_t start, uint64_t value, uint64_t next)
+static inline unsigned cuckoo_window_holds(const cuckoo_table *t, uint64_t start, uint64_t value,
+                                           uint64_t next)
 {
     if (t->width > WIDEST_PAIR)
-        return (unsigned)(slot_at(t, start) == value) | (unsigned)(slot_at(t, start + 1) == next)
-                                                            << 1;
-    uint64_t bit = start * t->width, mask = mask_of(t->width);
+        return (unsigned)(cuckoo_slot(t, start) == value) |
+               (unsigned)(cuckoo_slot(t, start + 1) == next) << 1;
+    uint64_t bit = start * t->width, mask = cuckoo_mask(t->width);
     uint64_t x = le64(t->slots + bit / 8) >> bit % 8 ^ (value | next << t->width);
     return (unsigned)((x & mask) == 0) | (unsigned)((x >> t->width & mask) == 0) << 1;
 }
 
 /* Of a key whose fingerprint is 0, place 0 would look empty: it has three places. */
-static inline unsigned usable(const entry *e)
+static inline unsigned cuckoo_usable(const cuckoo_entry *e)
 {
-    return (1u << PLACES) - 1 - (e->print == 0);
+    return (1u << PLACES) - 1 - (e->fingerprint == 0);
 }
 
 /* Bit i: the entry is at place i. */
-static inline unsigned holding(const table *t, const entry *e)
+static inline unsigned cuckoo_holding(const cuckoo_table *t, const cuckoo_entry *e)
 {
-    uint64_t value = value_at(e, 0);
+    uint64_t value = cuckoo_value(e, 0);
 
-    return (window_holds(t, e->first, value, value + 1) |
-            window_holds(t, e->second, value + 2, value + 3) << 2) &
-           usable(e);
-}
-
-/* Bit i: place i is free. */
-static inline unsigned vacant(const table *t, const entry *e)
-{
-    return (window_holds(t, e->first, 0, 0) | window_holds(t, e->second, 0, 0) << 2) & usable(e);
+    return (cuckoo_window_holds(t, e->first, value, value + 1) |
+            cuckoo_window_holds(t, e->second, value + 2, value + 3) << 2) &
+           cuckoo_usable(e);
 }
 
 /* ---- Four places at once ----------------------------------------------- */
@@ -192,93 +182,66 @@ static inline unsigned vacant(const table *t, const entry *e)
  * cache less often than eight. */
 enum { WIDEST_LANE = 16, WIDEST_SHORT = 12 };
 
-typedef struct lanes {
+typedef struct cuckoo_lanes {
     uint64_t ones, tops; /* the lowest and the highest bit of each */
     uint64_t tags;       /* 0, 1, 2, 3 */
     uint64_t window;     /* the lower two */
-    unsigned width;
-} lanes;
+} cuckoo_lanes;
 
-static inline lanes lanes_of(const table *t)
+static inline cuckoo_lanes cuckoo_lanes_of(const cuckoo_table *t)
 {
     unsigned w = t->width;
-    uint64_t ones = 1 | UINT64_C(1) << w;
 
-    ones |= ones << 2 * w;
-    return (lanes){ ones, ones << (w - 1),
-                    UINT64_C(1) << w | UINT64_C(2) << 2 * w | UINT64_C(3) << 3 * w, mask_of(2 * w),
-                    w };
-}
-
-__attribute__((always_inline)) static inline uint64_t window_at(const table *t, uint64_t bit,
-                                                                const bool is_short)
-{
-    const uint8_t *at = t->slots + bit / 8;
-
-    return (is_short ? le32(at) : le64(at)) >> bit % 8;
-}
-
-/* Above the lanes there may be anything. */
-__attribute__((always_inline)) static inline uint64_t four_at(const table *t, const lanes *l,
-                                                              uint64_t first_bit,
-                                                              uint64_t second_bit,
-                                                              const bool is_short)
-{
-    return (window_at(t, first_bit, is_short) & l->window) | window_at(t, second_bit, is_short)
-                                                                 << 2 * l->width;
+    if (w > WIDEST_LANE)
+        return (cuckoo_lanes){ 0 };
+    uint64_t two = 1 | UINT64_C(1) << w, ones = two | two << 2 * w;
+    uint64_t tags = UINT64_C(1) << w | UINT64_C(2) << 2 * w | UINT64_C(3) << 3 * w;
+    return (cuckoo_lanes){ ones, ones << (w - 1), tags, cuckoo_mask(2 * w) };
 }
 
 /* The highest bits of lanes that are zero. The lowest of them is found exactly; the ones after it,
  * perhaps not. */
-static inline uint64_t zero_lanes(const lanes *l, uint64_t x)
+static inline uint64_t cuckoo_zero_lanes(const cuckoo_lanes *l, uint64_t x)
 {
     return (x - l->ones) & ~x & l->tops;
-}
-
-static inline unsigned lowest_lane(const lanes *l, uint64_t zeros)
-{
-    return (unsigned)__builtin_popcountll(l->tops & (zeros - 1) & ~zeros);
 }
 
 /* ---- The stash --------------------------------------------------------- */
 
 /* Whatever the payload says, no more than there is room for. */
-static inline unsigned stash_size(const table *t)
+static inline unsigned cuckoo_stash_size(const cuckoo_table *t)
 {
     uint64_t n = le64(t->stash);
 
     return n < STASH_MOST ? (unsigned)n : STASH_MOST;
 }
 
-unsigned tamis__cuckoo_stashed(const table *t, const entry *e);
-
-static inline unsigned stashed(const table *t, const entry *e)
+static inline uint8_t *cuckoo_stash_at(const cuckoo_table *t, unsigned i)
 {
-    return stash_size(t) ? tamis__cuckoo_stashed(t, e) : 0;
+    return t->stash + 8 + 8 * i;
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* Copies that are there. By value, as below: what has no address can be in registers. */
+unsigned tamis__cuckoo_stashed(cuckoo_table t, cuckoo_entry e);
 
-tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const entry *e);
-tamis_status tamis__cuckoo_remove(tamis *f, const entry *e, uint64_t times);
-
-static inline unsigned copies_of(const table *t, const entry *e)
+static inline unsigned cuckoo_stashed(const cuckoo_table *t, const cuckoo_entry *e)
 {
-    unsigned copies = (unsigned)__builtin_popcount(holding(t, e)) + stashed(t, e);
-
-    return copies < CEILING ? copies : CEILING;
+    return cuckoo_stash_size(t) ? tamis__cuckoo_stashed(*t, *e) : 0;
 }
 
-/* Where a slot starts is given in bits. */
-static inline void put_at(const table *t, uint64_t bit, uint64_t value)
+static inline unsigned cuckoo_copies(const cuckoo_table *t, const cuckoo_entry *e)
 {
-    uint8_t *at = t->slots + bit / 8;
-    unsigned shift = (unsigned)(bit % 8);
-    uint64_t mask = mask_of(t->width);
+    unsigned n = (unsigned)__builtin_popcount(cuckoo_holding(t, e)) + cuckoo_stashed(t, e);
 
-    put_le64(at, (le64(at) & ~(mask << shift)) | value << shift);
-    if (t->width > WIDEST_LOAD && shift)
-        at[8] = (uint8_t)((at[8] & ~(mask >> (64 - shift))) | value >> (64 - shift));
+    return n < CEILING ? n : CEILING;
 }
+
+/* ---- Between files ----------------------------------------------------- */
+
+/* cuckoo_moves.c: so many copies of an entry, whose hash is h. */
+tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint64_t times);
+tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t times);
+
+void tamis__cuckoo_use_avx2(tamis_ops *ops);
 
 #endif

@@ -1,5 +1,64 @@
-/* cuckoo_buckets_avx2.c - the kernels with instructions that multiply and shift without flags. */
-#include "cuckoo/buckets_plain.h"
+/* cuckoo_buckets_avx2.c - four keys are hashed at once, and bits counted by an instruction. */
+#include "cuckoo/buckets.h"
+#include "cuckoo/cuckoo_group_avx2.h"
 
-#define BUCKETS_KERNELS tamis__cuckoo_buckets_avx2
-#include "cuckoo/buckets_many.h"
+/* See buckets_distance(). Tags are the low halves, and the high ones are 0. */
+static inline __m256i cuckoo_buckets_distances(const buckets_table *t, __m256i tag)
+{
+    __m256i x = _mm256_mullo_epi32(tag, cuckoo_group_all(UINT32_C(0x9E3779B1)));
+
+    x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 15));
+    x = _mm256_mullo_epi32(x, cuckoo_group_all(UINT32_C(0x85EBCA6B)));
+    x = high32_avx2(mul32_avx2(x, cuckoo_group_all(t->reach)));
+    return _mm256_or_si256(x, cuckoo_group_all(1));
+}
+
+/* See buckets_other(). */
+static inline __m256i cuckoo_buckets_others(const buckets_table *t, __m256i i, __m256i tag)
+{
+    __m256i distance = cuckoo_buckets_distances(t, tag), n = cuckoo_group_all(t->buckets);
+    __m256i odd = _mm256_and_si256(i, cuckoo_group_all(1));
+    __m256i is_odd = _mm256_sub_epi64(_mm256_setzero_si256(), odd);
+    __m256i up = _mm256_blendv_epi8(distance, _mm256_sub_epi64(n, distance), is_odd);
+
+    return cuckoo_group_wrap(_mm256_add_epi64(i, up), n);
+}
+
+/* The high and the low half of each hash times the buckets: the first, with what the second
+ * carries, is the bucket and below it half of what is left for the tag. */
+static inline void cuckoo_buckets_hash_four(cuckoo_group *g, size_t i, const buckets_table *t,
+                                            __m256i h)
+{
+    __m256i buckets = cuckoo_group_all(t->buckets), tags = cuckoo_group_all(t->tags);
+    __m256i low = mul32_avx2(h, buckets);
+    __m256i high = _mm256_add_epi64(mul32_avx2(high32_avx2(h), buckets), high32_avx2(low));
+    __m256i first = high32_avx2(high);
+    __m256i scaled = _mm256_add_epi64(mul32_avx2(high, tags), high32_avx2(mul32_avx2(low, tags)));
+    __m256i tag = _mm256_add_epi64(high32_avx2(scaled), cuckoo_group_all(1));
+
+    cuckoo_group_store(g, i, first, cuckoo_buckets_others(t, first, tag), tag, t->bits);
+}
+
+/* As many as there are fours of, in tables of fewer than 2^32 buckets; then one by one. */
+static inline void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
+                                             const uint64_t *keys)
+{
+    const buckets_table *t = table;
+    size_t i = 0;
+
+    if (t->buckets <= UINT32_MAX)
+        for (; i + 4 <= g->n; i += 4)
+            cuckoo_buckets_hash_four(g, i, t, cuckoo_group_hash_keys(keys + i, t->salt));
+    buckets_hash_each(g, i, t, keys);
+}
+
+#include "cuckoo/buckets_template.h"
+
+void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops)
+{
+    ops->has = buckets_has;
+    ops->has_many = buckets_has_many;
+    ops->count_many = buckets_count_many;
+    ops->add_many = buckets_add_many;
+    ops->remove_many = buckets_remove_many;
+}

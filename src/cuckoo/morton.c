@@ -20,27 +20,26 @@
  *
  *   (1 + marked) * (P / B) * load * 2^-w,    marked about 0.15 at a load of 0.95
  *
- * less what coincides; morton_rate.h has it exactly enough. B and w are chosen together, so that
+ * less what coincides; morton_rate.c has it exactly enough. B and w are chosen together, so that
  * the filter is the smallest that meets the rate.
  *
  * The second bucket is found from the first and the fingerprint, and the first from the second in
- * the same way (other_of() in morton.h). It is never more than 128 blocks away. At most four copies
- * of a fingerprint are kept in its two buckets; what has come that far stays.
+ * the same way (morton_other() in morton.h). It is never more than 128 blocks away. At most four
+ * copies of a fingerprint are kept in its two buckets; what has come that far stays.
  *
  * A filter that grows takes one bit of each fingerprint and makes it the last of the number of the
  * block: block i becomes blocks 2 i and 2 i + 1, with the marks of both. Buckets are found as if
  * there had been no doubling, with the whole fingerprint.
  *
  * plan.slots is the number of blocks, plan.width what is stored of fingerprints, plan.hashes is B,
- * plus 256 times the doublings, plus 65536 if the filter grows. Zeros are the empty filter.
+ * plus 256 times the doublings. Zeros are the empty filter.
  *
  * Breslow, Jayasena: Morton Filters: Faster, Space-Efficient Cuckoo Filters via Biasing,
  * Compression, and Decoupled Logical Sparsity, 2018. */
-#define MORTON_KERNELS tamis__morton_portable
-#include "cuckoo/morton_many.h"
+#include <math.h>
 
 #include "base/cpu.h"
-#include "cuckoo/morton_rate.h"
+#include "cuckoo/morton_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -49,88 +48,22 @@
 enum { GROWING_HOMES = 32 };
 
 static const uint64_t MAX_BLOCKS = UINT64_C(1) << 39;
-static const double DEFAULT_LOAD = 0.95, HIGHEST_LOAD = 0.97;
-
-static shape shape_of_plan(const tamis_plan *p)
-{
-    return shape_of(buckets_of(p), p->width);
-}
-
-static bool hashes_are_valid(const tamis_plan *p)
-{
-    unsigned buckets = buckets_of(p), doublings = doublings_of(p);
-
-    return p->hashes < 2 * GROWS && buckets_are_valid(buckets) && (doublings == 0 || may_grow(p)) &&
-           p->width + doublings <= MAX_WIDTH;
-}
 
 /* All places and fingerprints together are fewer than hashes. */
-static bool slots_are_valid(const tamis_plan *p)
+static uint64_t morton_bytes(const tamis_plan *p)
 {
-    unsigned doublings = doublings_of(p);
-    uint64_t homes = p->slots >> doublings, places = homes * buckets_of(p);
+    unsigned buckets = morton_buckets(p), doublings = morton_doublings(p);
 
-    return p->slots <= MAX_BLOCKS && homes > 0 && homes << doublings == p->slots &&
-           places <= UINT64_C(1) << (63 - p->width - doublings);
-}
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    if (p->width < MIN_WIDTH || p->width > MAX_WIDTH || !hashes_are_valid(p) || !slots_are_valid(p))
+    if (p->load || p->flags & ~TAMIS_PLAN_GROWS || (doublings && !(p->flags & TAMIS_PLAN_GROWS)))
         return 0;
-    return p->capacity <= p->slots * shape_of_plan(p).slots ? LINE * p->slots : 0;
-}
-
-/* Keys that fit in that many blocks after some doublings. Each 2^doublings-th of them is a filter
- * of as many blocks as there were homes, with a binomial number of keys: six standard deviations
- * above the mean, it is still full to 97 %. */
-static uint64_t room_in(const shape *s, uint64_t homes, unsigned doublings)
-{
-    double slots = (double)homes * s->slots, root = sqrt(9 + HIGHEST_LOAD * slots) - 3;
-    double load = doublings ? fmin(DEFAULT_LOAD, root * root / slots) : DEFAULT_LOAD;
-
-    return (uint64_t)(load * ldexp(slots, (int)doublings));
-}
-
-/* P[a bucket is not marked by keys that came before the last doubling]: marks are copied. */
-static double clear_before(const tamis_plan *p, double n)
-{
-    uint64_t homes = p->slots >> doublings_of(p);
-    double clear = 1;
-
-    for (unsigned d = 0; d < doublings_of(p); d++) {
-        shape s = shape_of(buckets_of(p), p->width + doublings_of(p) - d);
-        double came = fmin(n, (double)room_in(&s, homes, d));
-        flow x = flow_of(&s, ldexp((double)homes, (int)d), came);
-        clear *= clear_buckets(&s, &x);
-    }
-    return clear;
-}
-
-/* Many steps, each fed by the one before, make much of the bits in which processors differ: only as
- * many are told as all of them agree on, and as the model is good for. */
-static double rounded_up(double rate)
-{
-    int exponent;
-    double mantissa = frexp(rate, &exponent);
-
-    return fmin(1, ldexp(ceil(ldexp(mantissa, 16)), exponent - 16));
-}
-
-static double rate_within(const tamis_plan *p, double n)
-{
-    shape s = shape_of_plan(p);
-    flow x = flow_of(&s, (double)p->slots, n);
-
-    return rounded_up(stranger_rate(&s, &x, n, clear_before(p, n)));
-}
-
-/* More keys than fit are as many that do, several times. */
-static double rate(const tamis_plan *p, double n)
-{
-    double most = HIGHEST_LOAD * (double)p->slots * shape_of_plan(p).slots;
-
-    return n <= most ? rate_within(p, n) : -expm1(n / most * log1p(-rate_within(p, most)));
+    if (p->width < MIN_WIDTH || p->width > MAX_WIDTH || doublings > MAX_WIDTH - p->width)
+        return 0;
+    unsigned bits = p->width + doublings; /* of a fingerprint */
+    uint64_t homes = p->slots >> doublings;
+    if (!morton_buckets_are_valid(buckets) || p->slots > MAX_BLOCKS || homes == 0 ||
+        homes << doublings != p->slots || homes * buckets > UINT64_C(1) << (63 - bits))
+        return 0;
+    return p->capacity <= p->slots * morton_shape_of(buckets, p->width).slots ? LINE * p->slots : 0;
 }
 
 /* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
@@ -138,36 +71,34 @@ static double rate(const tamis_plan *p, double n)
  * more than sqrt(5) times as many, where they are multiples of the golden ratio. Else it is as good
  * as certain if pairs of buckets are many. Larger sets of buckets that cannot take their keys are
  * far less likely. */
-static bool has_pairs_enough(const tamis_plan *p)
+static bool morton_has_pairs_enough(const tamis_plan *p)
 {
-    uint64_t numbers[4];
-
-    number_plan(numbers, p);
-    double distances = (double)(numbers[1] >> 32) * buckets_of(p) / 2;
-    double pairs = distances * (double)p->slots * buckets_of(p) / 2;
+    double distances = (double)morton_of_plan(p).reach * morton_buckets(p) / 2;
+    double pairs = distances * (double)p->slots * morton_buckets(p) / 2;
     double keys = (double)p->capacity / pairs;
     double apart = p->slots < FEW_HOMES ? 1 : 2.5;
 
     return distances >= apart * exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
 }
 
-static bool plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets, unsigned width)
+static bool morton_plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned buckets,
+                               unsigned width)
 {
-    shape s = shape_of(buckets, width);
-    double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
+    morton_shape s = morton_shape_of(buckets, width);
+    double load = spec->load > 0 ? spec->load : MORTON_LOAD;
     double blocks = ceil((double)spec->keys / (load * s.slots));
     double least = spec->can & TAMIS_CAN_GROW ? GROWING_HOMES : 1;
 
     if (!(blocks < (double)MAX_BLOCKS))
         return false;
     p->width = width;
-    p->hashes = buckets | (spec->can & TAMIS_CAN_GROW ? GROWS : 0);
+    p->hashes = buckets;
     p->slots = (uint64_t)fmax(blocks, least);
-    return bytes(p) != 0;
+    return morton_bytes(p) != 0;
 }
 
 /* Fewer could not take what slots could. */
-static unsigned least_buckets(unsigned width)
+static unsigned morton_least_buckets(unsigned width)
 {
     unsigned buckets = MIN_BUCKETS;
 
@@ -177,191 +108,169 @@ static unsigned least_buckets(unsigned width)
 }
 
 /* No rate is lower: what is in the first bucket alone, if full ones have it all. */
-static double least_rate(const tamis_plan *p)
+static double morton_least_rate(const tamis_plan *p)
 {
-    double held = (double)p->capacity / ((double)p->slots * buckets_of(p));
+    double held = (double)p->capacity / ((double)p->slots * morton_buckets(p));
 
     return -expm1(BUCKET * log1p(-exp2(-(double)p->width))) * held / BUCKET;
 }
 
-static bool is_enough(const tamis_plan *p, double fpr)
+static bool morton_is_enough(const tamis_plan *p, double fpr)
 {
-    return least_rate(p) <= fpr && has_pairs_enough(p) && rate(p, (double)p->capacity) <= fpr;
+    return morton_least_rate(p) <= fpr && morton_has_pairs_enough(p) &&
+           tamis__morton_rate(p, (double)p->capacity) <= fpr;
 }
 
 /* More buckets take more room and lower the rate: the fewest that do, with this width. */
-static bool plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
+static bool morton_plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 {
-    unsigned low = least_buckets(width) / 2, high = 31;
+    unsigned low = morton_least_buckets(width) / 2, high = 31;
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (plan_blocks(p, spec, 2 * middle, width) && is_enough(p, spec->fpr))
+        if (morton_plan_blocks(p, spec, 2 * middle, width) && morton_is_enough(p, spec->fpr))
             high = middle;
         else
             low = middle + 1;
     }
-    return plan_blocks(p, spec, low < 31 ? 2 * low : MAX_BUCKETS, width) && is_enough(p, spec->fpr);
+    return morton_plan_blocks(p, spec, low < 31 ? 2 * low : MAX_BUCKETS, width) &&
+           morton_is_enough(p, spec->fpr);
 }
 
 /* Wider fingerprints are tried until even the fewest buckets take more room. Those of a filter that
  * grows have a bit to give. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    tamis_plan best = *p;
     unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
 
-    if (spec->load > HIGHEST_LOAD)
+    if (spec->can & TAMIS_CAN_GROW)
+        p->flags |= TAMIS_PLAN_GROWS;
+    tamis_plan best = *p;
+    if (spec->load > MORTON_HIGHEST_LOAD)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
     for (unsigned width = least; width <= MAX_WIDTH; width++) {
-        if (plan_blocks(p, spec, least_buckets(width), width) && p->slots >= best.slots)
+        if (morton_plan_blocks(p, spec, morton_least_buckets(width), width) &&
+            p->slots >= best.slots)
             break;
-        if (plan_buckets(p, spec, width) && p->slots < best.slots)
+        if (morton_plan_buckets(p, spec, width) && p->slots < best.slots)
             best = *p;
     }
     *p = best;
     return best.slots < UINT64_MAX ? TAMIS_OK : TAMIS_RANGE;
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static const morton_kernels *kernels_of(const tamis *f)
-{
-    return (const morton_kernels *)(const void *)f->batch;
-}
-
-static uint64_t count_key(const tamis *f, uint64_t key)
-{
-    return kernels_of(f)->count(f, key);
-}
-
-static tamis_status add_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add_times(f, key, 1);
-}
-
-static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->add_times(f, key, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove_times(f, key, 1);
-}
-
-static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->remove_times(f, key, times);
-}
-
-static uint64_t ceiling(const tamis_plan *p)
+static tamis_limits morton_limits(const tamis_plan *p)
 {
     (void)p;
-    return CEILING;
+    return (tamis_limits){ .ceiling = CEILING };
 }
 
 /* ---- Growing ----------------------------------------------------------- */
 
-static tamis_status larger(tamis_plan *p)
+static tamis_status morton_resize(tamis_plan *p, uint64_t keys)
 {
+    (void)keys;
     if (p->width == MIN_WIDTH || p->slots > MAX_BLOCKS / 2)
         return TAMIS_RANGE;
     p->slots *= 2;
     p->width--;
     p->hashes += 1 << DOUBLINGS_SHIFT;
-    shape s = shape_of_plan(p);
-    p->capacity = room_in(&s, p->slots >> doublings_of(p), doublings_of(p));
+    morton_shape s = morton_shape_of(morton_buckets(p), p->width);
+    p->capacity = tamis__morton_room(&s, p->slots >> morton_doublings(p), morton_doublings(p));
     return TAMIS_OK;
 }
 
-/* The fingerprint of slot i, which is in that bucket of the block. */
-static spot spot_at(const table *t, uint64_t block, unsigned bucket, unsigned i)
+/* Bucket 0 of a block, with that part of a fingerprint that its number tells. */
+static morton_position morton_block(const morton_table *t, uint64_t block)
 {
-    uint64_t lead = (block & below(t->doublings)) << t->s.width;
+    uint64_t lead = morton_lowest(block, t->doublings) << t->s.width;
 
-    return (spot){ block >> t->doublings, bucket,
-                   (uint32_t)lead | slot(&t->s, t->at + LINE * block, i) };
+    return morton_position_at(t, block >> t->doublings, 0, (uint32_t)lead);
 }
 
-/* Marks of one block of g go to all that it becomes in f. */
-static void move_block(const table *to, const table *from, uint64_t block)
+/* Marks of one block go to all that it becomes. */
+static void morton_move_block(const morton_table *to, const morton_table *from, uint64_t i)
 {
-    const uint8_t *b = from->at + LINE * block;
+    const morton_position block = morton_block(from, i);
+    const morton_counters c = morton_counters_of(from, block.block);
     unsigned more = to->doublings - from->doublings;
 
     for (unsigned bucket = 0; bucket < from->s.buckets; bucket++) {
-        run r = run_of(from, b, bucket);
-        for (unsigned i = r.start; i < r.end; i++) {
-            spot at = spot_at(from, block, bucket, i);
-            try_put(to, &at);
+        morton_run r = morton_run_of(from, c, bucket);
+        for (unsigned k = r.start; k < r.end; k++) {
+            morton_position p = morton_position_in(from, &block, bucket, k);
+            p = morton_position_at(to, p.home, p.bucket, p.fingerprint);
+            morton_try_put(to, &p);
         }
-        for (uint64_t k = 0; is_marked(from, b, bucket) && k < UINT64_C(1) << more; k++) {
-            uint64_t lead = ((block << more | k) & below(to->doublings)) << to->s.width;
-            mark(to, &(spot){ block >> from->doublings, bucket, (uint32_t)lead });
+        if (!morton_is_marked(from, block.block, bucket))
+            continue;
+        for (uint64_t k = 0; k < UINT64_C(1) << more; k++) {
+            morton_position p = morton_block(to, i << more | k);
+            p.bucket = bucket;
+            morton_mark(to, &p);
         }
     }
 }
 
 /* There is room: a block that is split leaves to each part no more than it held, and slots become
  * no fewer. */
-static tamis_status move(tamis *f, const tamis *g)
+static tamis_status morton_move(tamis *f, const tamis *g)
 {
-    const table to = table_of(f), from = table_of(g);
+    const morton_table to = morton_of(f), from = morton_of(g);
 
     for (uint64_t i = 0; i < g->plan.slots; i++)
-        move_block(&to, &from, i);
+        morton_move_block(&to, &from, i);
     f->count = g->count;
     return TAMIS_OK;
 }
 
-static const tamis_grower GROWER = { .grows = may_grow, .larger = larger, .move = move };
-
 /* ---- The whole filter -------------------------------------------------- */
 
-/* A fingerprint is found by strangers with that place of their own, and by those whose other bucket
- * it is in, if their own is marked. Those that it shares with another are counted once. */
-static unsigned ways_to(const table *t, const uint8_t *b, const spot *at, unsigned i)
+/* A fingerprint, in slot i, is found by strangers with that place of their own, and by those whose
+ * other bucket it is in, if their own is marked. Those that it shares with another are counted
+ * once. */
+static unsigned morton_ways_to(const morton_table *t, const morton_position *p, morton_run r,
+                               unsigned i)
 {
-    run r = run_of(t, b, at->bucket);
-    spot other = other_of(t, at);
+    morton_position other = morton_other(t, p);
 
     for (unsigned k = r.start; k < i; k++)
-        if (slot(&t->s, b, k) == stored_of(t, at))
+        if (morton_slot(&t->s, p->block, k) == morton_stored(t, p))
             return 0;
-    return 1u + (is_marked(t, line_of(t, &other), other.bucket) && !copies_at(t, &other));
+    return 1u + (morton_is_marked(t, other.block, other.bucket) && !morton_copies(t, &other));
 }
 
-static uint64_t ways_to_block(const table *t, uint64_t block, uint64_t *held)
+static uint64_t morton_ways_to_block(const morton_table *t, uint64_t i, uint64_t *held)
 {
-    const uint8_t *b = t->at + LINE * block;
+    const morton_position block = morton_block(t, i);
+    const morton_counters c = morton_counters_of(t, block.block);
     uint64_t ways = 0;
 
     for (unsigned bucket = 0; bucket < t->s.buckets; bucket++) {
-        run r = run_of(t, b, bucket);
-        for (unsigned i = r.start; i < r.end; i++, ++*held) {
-            spot at = spot_at(t, block, bucket, i);
-            ways += ways_to(t, b, &at, i);
+        morton_run r = morton_run_of(t, c, bucket);
+        for (unsigned k = r.start; k < r.end; k++, ++*held) {
+            morton_position p = morton_position_in(t, &block, bucket, k);
+            ways += morton_ways_to(t, &p, r, k);
         }
     }
     return ways;
 }
 
-static void measure(const tamis *f, tamis_info *info)
+static void morton_measure(const tamis *f, tamis_info *info)
 {
-    const table t = table_of(f);
+    const morton_table t = morton_of(f);
     uint64_t ways = 0, held = 0;
 
     for (uint64_t i = 0; i < f->plan.slots; i++)
-        ways += ways_to_block(&t, i, &held);
+        ways += morton_ways_to_block(&t, i, &held);
     double places = ldexp((double)f->plan.slots * t.s.buckets, (int)t.s.width);
     info->fpr = fmin(1, (double)ways / places);
     info->fill = (double)held / ((double)f->plan.slots * t.s.slots);
     info->cardinality = (double)held;
 }
 
-static bool is_zero(const uint8_t *b, unsigned from, unsigned to)
+static bool morton_is_zero(const uint8_t *b, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++)
         if (b[i / 8] >> i % 8 & 1)
@@ -369,82 +278,81 @@ static bool is_zero(const uint8_t *b, unsigned from, unsigned to)
     return true;
 }
 
-static const char *check_copies(const table *t, uint64_t block)
+static const char *morton_check_copies(const morton_table *t, const morton_position *block,
+                                       morton_counters c)
 {
-    const uint8_t *b = t->at + LINE * block;
-
     for (unsigned bucket = 0; bucket < t->s.buckets; bucket++) {
-        run r = run_of(t, b, bucket);
+        morton_run r = morton_run_of(t, c, bucket);
         for (unsigned i = r.start; i < r.end; i++) {
-            spot at = spot_at(t, block, bucket, i), other = other_of(t, &at);
-            if (copies_at(t, &at) + copies_at(t, &other) > CEILING)
+            morton_position p = morton_position_in(t, block, bucket, i),
+                            other = morton_other(t, &p);
+            if (morton_copies(t, &p) + morton_copies(t, &other) > CEILING)
                 return "more copies of a fingerprint than the ceiling";
         }
     }
     return NULL;
 }
 
-static const char *check_block(const table *t, uint64_t block, uint64_t *held)
+static const char *morton_check_block(const morton_table *t, uint64_t i, uint64_t *held)
 {
-    const uint8_t *b = t->at + LINE * block;
-    unsigned used = count_before(t, b, t->s.buckets), marks_end = 2 * t->s.buckets + t->s.marks;
+    const morton_position block = morton_block(t, i);
+    const morton_counters c = morton_counters_of(t, block.block);
+    unsigned used = morton_sum_before(c, t->s.buckets);
 
     if (used > t->s.slots)
         return "counters of a block exceed its slots";
-    if (!is_zero(b, marks_end, slot_bit(&t->s, 0)))
+    if (!morton_is_zero(block.block, 2 * t->s.buckets + t->s.marks, t->s.first))
         return "bits between marks and slots are set";
-    if (!is_zero(b, slot_bit(&t->s, used), LINE_BITS))
+    if (!morton_is_zero(block.block, morton_slot_bit(&t->s, used), LINE_BITS))
         return "unused slots are not zero";
     *held += used;
-    return check_copies(t, block);
+    return morton_check_copies(t, &block, c);
 }
 
-static const char *verify(const tamis *f)
+static const char *morton_verify(const tamis *f)
 {
-    const table t = table_of(f);
+    const morton_table t = morton_of(f);
     uint64_t held = 0;
     const char *why = NULL;
 
     for (uint64_t i = 0; i < f->plan.slots && !why; i++)
-        why = check_block(&t, i, &held);
+        why = morton_check_block(&t, i, &held);
     if (!why && held != f->count)
         why = "count is not the number of fingerprints";
     return why;
 }
 
-/* ---- Speed ------------------------------------------------------------- */
+/* ---- The kind ---------------------------------------------------------- */
 
-static const tamis_batch *batch(unsigned cpu)
+static void morton_for_cpu(tamis *f, unsigned cpu)
 {
+    const morton_table t = morton_of_plan(&f->plan);
+
+    memcpy(f->derived, &t, sizeof t);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__morton_avx2.batch;
+        tamis__morton_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &tamis__morton_portable.batch;
-}
-
-static void prepare(tamis *f, unsigned cpu)
-{
-    (void)cpu;
-    number_plan(f->numbers, &f->plan);
 }
 
 const tamis_ops tamis__morton = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add_key,
-    .remove = remove_key,
-    .count = count_key,
-    .add_times = add_key_times,
-    .remove_times = remove_key_times,
-    .ceiling = ceiling,
-    .builds_sets = true,
-    .grower = &GROWER,
-    .batch = batch,
-    .prepare = prepare,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_GROW,
+    .plan = morton_plan,
+    .bytes = morton_bytes,
+    .rate = tamis__morton_rate,
+    .limits = morton_limits,
+    .resize = morton_resize,
+    .for_cpu = morton_for_cpu,
+    .verify = morton_verify,
+    .measure = morton_measure,
+    .has = morton_has,
+    .count = morton_count,
+    .add = morton_add,
+    .remove = morton_remove,
+    .has_many = morton_has_many,
+    .count_many = morton_count_many,
+    .add_many = morton_add_many,
+    .remove_many = morton_remove_many,
+    .move = morton_move,
 };

@@ -1,4 +1,5 @@
-/* morton.h - blocks of Morton filters, and what is done to one fingerprint. */
+/* morton.h - blocks of Morton filters, and what is done to one fingerprint. morton.c says what it
+ * means. */
 #ifndef TAMIS_CUCKOO_MORTON_H
 #define TAMIS_CUCKOO_MORTON_H
 
@@ -30,18 +31,22 @@ enum {
     REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
 };
 
+/* Shares of slots that plans fill, if not told otherwise, and at most. */
+#define MORTON_LOAD 0.95
+#define MORTON_HIGHEST_LOAD 0.97
+
 /* How a block is divided. */
-typedef struct shape {
+typedef struct morton_shape {
     unsigned buckets, marks, slots, width;
     unsigned first; /* bit of the slots */
-} shape;
+} morton_shape;
 
 /* As many slots as fit beside the counters and the least number of marks, but no more than three
  * quarters of what buckets can take. What is left makes more marks, up to one per bucket. */
-static inline shape shape_of(unsigned buckets, unsigned width)
+static inline morton_shape morton_shape_of(unsigned buckets, unsigned width)
 {
     unsigned most = buckets * BUCKET * 3 / 4, slots = (LINE_BITS - 2 * buckets - MIN_MARKS) / width;
-    shape s = { buckets, 0, slots < most ? slots : most, width, 0 };
+    morton_shape s = { buckets, 0, slots < most ? slots : most, width, 0 };
 
     s.first = LINE_BITS - s.slots * width;
     s.marks = s.first - 2 * buckets;
@@ -50,110 +55,92 @@ static inline shape shape_of(unsigned buckets, unsigned width)
     return s;
 }
 
-/* A filter, taken apart. */
-typedef struct table {
-    uint8_t *at;
-    uint64_t salt, homes;   /* blocks before any doubling */
-    uint32_t reach, step;   /* homes to choose from; 2^16 marks per bucket, rounded up */
-    uint32_t nearest, turn; /* homes; what fingerprints are multiplied by to be spread */
-    unsigned doublings;
-    shape s;
-} table;
+/* plan.hashes: buckets of a block, and doublings. */
+enum { DOUBLINGS_SHIFT = 8 };
 
-/* plan.hashes: buckets of a block, doublings, and whether there may be more. */
-enum { DOUBLINGS_SHIFT = 8, GROWS = 1 << 16 };
+static inline unsigned morton_buckets(const tamis_plan *p)
+{
+    return p->hashes & 255;
+}
+
+static inline unsigned morton_doublings(const tamis_plan *p)
+{
+    return p->hashes >> DOUBLINGS_SHIFT;
+}
 
 /* So that eight bytes have all the high bits of counters, and eight all the marks: of 62, they
  * would not. */
-static inline bool buckets_are_valid(unsigned buckets)
+static inline bool morton_buckets_are_valid(unsigned buckets)
 {
     return buckets >= MIN_BUCKETS && buckets <= MAX_BUCKETS && buckets % 2 == 0 &&
            buckets + buckets % 8 <= 64;
 }
 
-static inline unsigned buckets_of(const tamis_plan *p)
-{
-    return p->hashes & 255;
-}
+/* A filter, taken apart. All but the first two are worked out once, by for_cpu(). */
+typedef struct morton_table {
+    uint8_t *at;
+    uint64_t salt;
+    uint64_t homes;         /* blocks before any doubling */
+    uint32_t reach, step;   /* homes to choose from; 2^16 marks per bucket, rounded up */
+    uint32_t nearest, turn; /* homes; what fingerprints are multiplied by to be spread */
+    unsigned doublings;
+    morton_shape s;
+} morton_table;
 
-static inline unsigned doublings_of(const tamis_plan *p)
-{
-    return p->hashes >> DOUBLINGS_SHIFT & 255;
-}
+_Static_assert(sizeof(morton_table) <= TAMIS_DERIVED_SIZE, "");
 
-static inline bool may_grow(const tamis_plan *p)
+static inline morton_table morton_of_plan(const tamis_plan *p)
 {
-    return p->hashes & GROWS;
-}
-
-static inline void number_plan(uint64_t *numbers, const tamis_plan *p)
-{
-    shape s = shape_of(buckets_of(p), p->width);
-    uint64_t homes = p->slots >> doublings_of(p);
+    morton_shape s = morton_shape_of(morton_buckets(p), p->width);
+    unsigned doublings = morton_doublings(p);
+    uint64_t homes = p->slots >> doublings;
     uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
-    uint64_t step = (((uint64_t)s.marks << 16) + s.buckets - 1) / s.buckets;
-    unsigned bits = p->width + doublings_of(p);
 
-    numbers[0] = homes;
-    numbers[1] = reach << 32 | step;
-    numbers[2] =
-        (uint64_t)doublings_of(p) << 32 | s.buckets << 24 | s.marks << 16 | s.slots << 8 | s.width;
-    numbers[3] = homes < FEW_HOMES ? UINT64_C(1) << (32 - bits) : UINT64_C(0x9E3779B1);
+    return (morton_table){
+        .homes = homes,
+        .reach = (uint32_t)reach,
+        .step = ((s.marks << 16) + s.buckets - 1) / s.buckets,
+        .nearest = homes >= FEW_HOMES,
+        .turn = homes < FEW_HOMES ? 1u << (32 - p->width - doublings) : UINT32_C(0x9E3779B1),
+        .doublings = doublings,
+        .s = s,
+    };
 }
 
-static inline table table_of(const tamis *f)
+static inline morton_table morton_of(const tamis *f)
 {
-    uint64_t x = f->numbers[1], y = f->numbers[2];
-    shape s = { y >> 24 & 255, y >> 16 & 255, y >> 8 & 255, y & 255, 0 };
+    morton_table t = *(const morton_table *)(const void *)f->derived;
 
-    s.first = LINE_BITS - s.slots * s.width;
-    return (table){ .at = f->payload,
-                    .salt = f->salt,
-                    .homes = f->numbers[0],
-                    .reach = (uint32_t)(x >> 32),
-                    .step = (uint32_t)x,
-                    .nearest = f->numbers[0] >= FEW_HOMES,
-                    .turn = (uint32_t)f->numbers[3],
-                    .doublings = (unsigned)(y >> 32),
-                    .s = s };
+    t.at = f->payload;
+    t.salt = f->salt;
+    return t;
 }
 
-/* ---- Places ------------------------------------------------------------ */
+/* ---- Positions --------------------------------------------------------- */
 
 /* A bucket, and a fingerprint that belongs there. Of the fingerprint, the first bits are the last
  * of the number of the block, one for each doubling; the rest is stored. */
-typedef struct spot {
+typedef struct morton_position {
     uint64_t home;
-    uint32_t bucket, print;
-} spot;
+    uint8_t *block;
+    uint32_t bucket, fingerprint;
+} morton_position;
 
-static inline unsigned print_bits(const table *t)
+static inline morton_position morton_position_at(const morton_table *t, uint64_t home,
+                                                 uint32_t bucket, uint32_t fingerprint)
 {
-    return t->s.width + t->doublings;
+    uint64_t block = home << t->doublings | (uint64_t)fingerprint >> t->s.width;
+
+    return (morton_position){ home, t->at + LINE * block, bucket, fingerprint };
 }
 
-static inline uint64_t block_of(const table *t, const spot *at)
-{
-    return at->home << t->doublings | (uint64_t)at->print >> t->s.width;
-}
-
-static inline uint8_t *line_of(const table *t, const spot *at)
-{
-    return t->at + LINE * block_of(t, at);
-}
-
-static inline uint32_t stored_of(const table *t, const spot *at)
-{
-    return at->print & UINT32_MAX >> (32 - t->s.width);
-}
-
-/* The digits of scale64(h, homes * buckets << bits), one multiplication each. */
-static inline spot spot_of(const table *t, uint64_t h)
+/* The digits of scale64(h, homes * buckets << bits of a fingerprint), one multiplication each. */
+static inline morton_position morton_position_of(const morton_table *t, uint64_t h)
 {
     uint64_t rest = h * t->homes, last = rest * t->s.buckets;
 
-    return (spot){ scale64(h, t->homes), (uint32_t)scale64(rest, t->s.buckets),
-                   (uint32_t)(last >> (64 - print_bits(t))) };
+    return morton_position_at(t, scale64(h, t->homes), (uint32_t)scale64(rest, t->s.buckets),
+                              (uint32_t)(last >> (64 - t->s.width - t->doublings)));
 }
 
 /* The other bucket of a fingerprint: up from odd buckets, down from even ones, by an odd number
@@ -164,27 +151,27 @@ static inline spot spot_of(const table *t, uint64_t h)
  * So distances are spread evenly and not at random: by multiples of the golden ratio, which are
  * far apart for any fingerprints that follow each other, as those of a block do that was split; or
  * in equal steps where homes are few. */
-static inline spot other_of(const table *t, const spot *at)
+static inline morton_position morton_other(const morton_table *t, const morton_position *p)
 {
-    uint64_t turns = (uint64_t)(uint32_t)(at->print * t->turn) * t->reach;
+    uint64_t turns = (uint64_t)(uint32_t)(p->fingerprint * t->turn) * t->reach;
     uint64_t homes = t->nearest + (turns >> 32);
     uint32_t odd = 1 + 2 * (uint32_t)((uint64_t)(uint32_t)turns * (t->s.buckets / 2) >> 32);
-    uint32_t up = at->bucket + odd, down = at->bucket - odd;
+    uint32_t up = p->bucket + odd, down = p->bucket - odd;
 
-    if (at->bucket & 1) {
-        uint64_t home = at->home + homes + (up >= t->s.buckets);
-        return (spot){ home < t->homes ? home : home - t->homes,
-                       up < t->s.buckets ? up : up - t->s.buckets, at->print };
+    if (p->bucket & 1) {
+        uint64_t home = p->home + homes + (up >= t->s.buckets);
+        return morton_position_at(t, home < t->homes ? home : home - t->homes,
+                                  up < t->s.buckets ? up : up - t->s.buckets, p->fingerprint);
     }
-    uint64_t back = homes + (odd > at->bucket);
-    return (spot){ at->home >= back ? at->home - back : at->home + t->homes - back,
-                   odd > at->bucket ? down + t->s.buckets : down, at->print };
+    uint64_t back = homes + (odd > p->bucket);
+    return morton_position_at(t, p->home >= back ? p->home - back : p->home + t->homes - back,
+                              odd > p->bucket ? down + t->s.buckets : down, p->fingerprint);
 }
 
 /* ---- Reading a block --------------------------------------------------- */
 
 /* The lowest n bits of x, which has 64 of them. */
-static inline uint64_t lowest(uint64_t x, unsigned n)
+static inline uint64_t morton_lowest(uint64_t x, unsigned n)
 {
 #ifdef __BMI2__
     return _bzhi_u64(x, n);
@@ -193,26 +180,26 @@ static inline uint64_t lowest(uint64_t x, unsigned n)
 #endif
 }
 
-static inline uint64_t below(unsigned bits)
+static inline uint32_t morton_stored(const morton_table *t, const morton_position *p)
 {
-    return lowest(~UINT64_C(0), bits);
+    return (uint32_t)morton_lowest(p->fingerprint, t->s.width);
 }
 
 /* The low bits of all counters, and the high ones, with whatever is above them in the block. */
-typedef struct counters {
+typedef struct morton_counters {
     uint64_t low, high;
-} counters;
+} morton_counters;
 
-/* Eight bytes have all the high bits: see buckets_are_valid(). */
-static inline counters counters_of(const table *t, const uint8_t *b)
+/* Eight bytes have all the high bits: see morton_buckets_are_valid(). */
+static inline morton_counters morton_counters_of(const morton_table *t, const uint8_t *b)
 {
-    return (counters){ le64(b), le64(b + t->s.buckets / 8) >> t->s.buckets % 8 };
+    return (morton_counters){ le64(b), le64(b + t->s.buckets / 8) >> t->s.buckets % 8 };
 }
 
 /* Fingerprints in the buckets before this one. */
-static inline unsigned sum_before(counters c, unsigned bucket)
+static inline unsigned morton_sum_before(morton_counters c, unsigned bucket)
 {
-    uint64_t x = lowest(c.low, bucket), y = lowest(c.high, bucket);
+    uint64_t x = morton_lowest(c.low, bucket), y = morton_lowest(c.high, bucket);
 #ifdef __POPCNT__
     return (unsigned)(__builtin_popcountll(x) + 2 * __builtin_popcountll(y));
 #else
@@ -225,76 +212,64 @@ static inline unsigned sum_before(counters c, unsigned bucket)
 #endif
 }
 
-static inline unsigned count_before(const table *t, const uint8_t *b, unsigned bucket)
-{
-    return sum_before(counters_of(t, b), bucket);
-}
-
-static inline unsigned counter_in(counters c, unsigned bucket)
+static inline unsigned morton_counter(morton_counters c, unsigned bucket)
 {
     return (unsigned)((c.low >> bucket & 1) + 2 * (c.high >> bucket & 1));
 }
 
-static inline unsigned counter(const table *t, const uint8_t *b, unsigned bucket)
-{
-    return counter_in(counters_of(t, b), bucket);
-}
-
 /* Slots of a bucket. Whatever the counters say, they are in the block. */
-typedef struct run {
+typedef struct morton_run {
     unsigned start, end;
-} run;
+} morton_run;
 
-static inline run run_in(const table *t, counters c, unsigned bucket)
+static inline morton_run morton_run_of(const morton_table *t, morton_counters c, unsigned bucket)
 {
-    unsigned start = sum_before(c, bucket), end = start + counter_in(c, bucket);
+    unsigned start = morton_sum_before(c, bucket), end = start + morton_counter(c, bucket);
 
-    return (run){ start < t->s.slots ? start : t->s.slots, end < t->s.slots ? end : t->s.slots };
+    return (morton_run){ start < t->s.slots ? start : t->s.slots,
+                         end < t->s.slots ? end : t->s.slots };
 }
 
-static inline run run_of(const table *t, const uint8_t *b, unsigned bucket)
-{
-    return run_in(t, counters_of(t, b), bucket);
-}
-
-static inline unsigned slot_bit(const shape *s, unsigned i)
+static inline unsigned morton_slot_bit(const morton_shape *s, unsigned i)
 {
     return s->first + i * s->width;
 }
 
 /* Eight bytes of the block hold it, from where it starts or from the last ones of the block. */
-static inline uint32_t slot(const shape *s, const uint8_t *b, unsigned i)
+static inline uint32_t morton_slot(const morton_shape *s, const uint8_t *b, unsigned i)
 {
-    unsigned bit = slot_bit(s, i), byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
+    unsigned bit = morton_slot_bit(s, i), byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
 
     return (uint32_t)(le64(b + byte) >> (bit - 8 * byte)) & UINT32_MAX >> (32 - s->width);
 }
 
 /* Where a bucket has a fingerprint: for each slot that does, bit i if from + i step is the first of
  * the slot. */
-typedef struct found {
+typedef struct morton_found {
     uint64_t bits;
     unsigned from, step;
-} found;
+} morton_found;
 
 enum { WIDE = 20 }; /* three slots may not be in eight bytes */
 
-static inline found find_wide(const table *t, const uint8_t *b, run r, uint32_t x)
+static inline morton_found morton_find_wide(const morton_table *t, const uint8_t *b, morton_run r,
+                                            uint32_t x)
 {
     unsigned equal = 0, last = t->s.slots - 1;
 
     for (unsigned i = 0; i < BUCKET; i++) {
         unsigned at = r.start + i;
-        equal |= (unsigned)((slot(&t->s, b, at < last ? at : last) == x) & (at < r.end)) << i;
+        bool is_equal = morton_slot(&t->s, b, at < last ? at : last) == x;
+        equal |= (unsigned)(is_equal & (at < r.end)) << i;
     }
-    return (found){ equal, slot_bit(&t->s, r.start), t->s.width };
+    return (morton_found){ equal, morton_slot_bit(&t->s, r.start), t->s.width };
 }
 
 /* Three slots in one number, with the fingerprint taken from each: those that become zero have no
  * last bit, and get none if ones are added to all their others. Of a damaged block, other bits of
  * it may be seen. */
-static inline found find_narrow(const table *t, const uint8_t *b, unsigned start, unsigned n,
-                                uint32_t x)
+static inline morton_found morton_find_narrow(const morton_table *t, const uint8_t *b,
+                                              unsigned start, unsigned n, uint32_t x)
 {
     unsigned width = t->s.width, bit = t->s.first + start * width;
     unsigned byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
@@ -303,87 +278,78 @@ static inline found find_narrow(const table *t, const uint8_t *b, unsigned start
     uint64_t y = le64(b + byte) >> (bit - 8 * byte) % 64 ^ x * firsts;
     uint64_t equal = ~(((y & others) + others) | y) & lasts;
 
-    return (found){ lowest(equal, n * width), bit + 1 - width, 1 };
+    return (morton_found){ morton_lowest(equal, n * width), bit + 1 - width, 1 };
 }
 
-__attribute__((always_inline)) static inline found find(const table *t, const uint8_t *b,
-                                                        counters c, unsigned bucket, uint32_t x)
+__attribute__((always_inline)) static inline morton_found
+morton_find_in(const morton_table *t, const morton_position *p, morton_counters c)
 {
+    uint32_t x = morton_stored(t, p);
+
     if (t->s.width < WIDE)
-        return find_narrow(t, b, sum_before(c, bucket), counter_in(c, bucket), x);
-    return find_wide(t, b, run_in(t, c, bucket), x);
+        return morton_find_narrow(t, p->block, morton_sum_before(c, p->bucket),
+                                  morton_counter(c, p->bucket), x);
+    return morton_find_wide(t, p->block, morton_run_of(t, c, p->bucket), x);
 }
 
-static inline found find_at(const table *t, const spot *at)
+__attribute__((always_inline)) static inline morton_found morton_find(const morton_table *t,
+                                                                      const morton_position *p)
 {
-    const uint8_t *b = line_of(t, at);
-
-    return find(t, b, counters_of(t, b), at->bucket, stored_of(t, at));
+    return morton_find_in(t, p, morton_counters_of(t, p->block));
 }
 
-static inline unsigned copies_at(const table *t, const spot *at)
+static inline unsigned morton_copies(const morton_table *t, const morton_position *p)
 {
-    return (unsigned)__builtin_popcountll(find_at(t, at).bits);
+    return (unsigned)__builtin_popcountll(morton_find(t, p).bits);
 }
 
-static inline unsigned mark_bit(const table *t, unsigned bucket)
+static inline unsigned morton_mark_of(const morton_table *t, unsigned bucket)
 {
-    return 2 * t->s.buckets + (bucket * t->step >> 16);
+    return bucket * t->step >> 16;
 }
 
 /* Marks, too, are in eight bytes. */
-static inline bool is_marked(const table *t, const uint8_t *b, unsigned bucket)
+static inline bool morton_is_marked(const morton_table *t, const uint8_t *b, unsigned bucket)
 {
     uint64_t marks = le64(b + t->s.buckets / 4) >> 2 * t->s.buckets % 8;
 
-    return marks >> (bucket * t->step >> 16) & 1;
-}
-
-static inline void mark(const table *t, const spot *at)
-{
-    unsigned bit = mark_bit(t, at->bucket);
-
-    line_of(t, at)[bit / 8] |= (uint8_t)(1u << bit % 8);
+    return marks >> morton_mark_of(t, bucket) & 1;
 }
 
 /* ---- Changing a block -------------------------------------------------- */
 
-static inline bool has_room_in(const table *t, counters c, unsigned bucket)
+static inline void morton_mark(const morton_table *t, const morton_position *p)
 {
-    return ((c.low & c.high) >> bucket & 1) == 0 && sum_before(c, t->s.buckets) < t->s.slots;
+    unsigned bit = 2 * t->s.buckets + morton_mark_of(t, p->bucket);
+
+    p->block[bit / 8] |= (uint8_t)(1u << bit % 8);
 }
 
-static inline bool has_room(const table *t, const uint8_t *b, unsigned bucket)
+static inline bool morton_has_room(const morton_table *t, morton_counters c, unsigned bucket)
 {
-    return has_room_in(t, counters_of(t, b), bucket);
+    return ((c.low & c.high) >> bucket & 1) == 0 && morton_sum_before(c, t->s.buckets) < t->s.slots;
 }
 
-static inline void flip(uint8_t *b, unsigned bit, bool by)
+/* One more or one less in a bucket. */
+static inline void morton_count_in(const morton_table *t, const morton_position *p,
+                                   morton_counters c, bool more)
 {
-    b[bit / 8] ^= (uint8_t)((unsigned)by << bit % 8);
-}
+    unsigned low = p->bucket, high = t->s.buckets + p->bucket;
+    bool carry = (c.low >> p->bucket & 1) == more;
 
-static inline void count_up(const table *t, uint8_t *b, counters c, unsigned bucket)
-{
-    flip(b, bucket, true);
-    flip(b, t->s.buckets + bucket, c.low >> bucket & 1);
-}
-
-static inline void count_down(const table *t, uint8_t *b, counters c, unsigned bucket)
-{
-    flip(b, bucket, true);
-    flip(b, t->s.buckets + bucket, ~c.low >> bucket & 1);
+    p->block[low / 8] ^= (uint8_t)(1u << low % 8);
+    p->block[high / 8] ^= (uint8_t)((unsigned)carry << high % 8);
 }
 
 #ifndef __AVX2__
 /* All from `bit` on moves up by `width` bits, into which x goes. */
-static inline void push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
+static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
 {
     unsigned k = bit / 64, low = bit % 64;
-    uint64_t word = le64(b + 8 * k), high = word & ~below(low);
+    uint64_t word = le64(b + 8 * k), kept = morton_lowest(word, low), high = word ^ kept;
     uint64_t over = high >> (64 - width) | (low + width > 64 ? (uint64_t)x >> (64 - low) : 0);
 
-    put_le64(b + 8 * k, (word & below(low)) | high << width | (uint64_t)x << low);
+    put_le64(b + 8 * k, kept | high << width | (uint64_t)x << low);
     while (++k < LINE / 8) {
         word = le64(b + 8 * k);
         put_le64(b + 8 * k, word << width | over);
@@ -392,10 +358,10 @@ static inline void push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t 
 }
 
 /* The `width` bits from `bit` on go, and all that follows moves down; zeros come in. */
-static inline void pull_bits(uint8_t *b, unsigned bit, unsigned width)
+static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
 {
-    unsigned k = bit / 64, low = bit % 64;
-    uint64_t word = le64(b + 8 * k), keep = below(low);
+    unsigned k = bit / 64;
+    uint64_t word = le64(b + 8 * k), keep = morton_lowest(UINT64_MAX, bit % 64);
 
     for (; k < LINE / 8; k++) {
         uint64_t next = k + 1 < LINE / 8 ? le64(b + 8 * (k + 1)) : 0;
@@ -406,53 +372,46 @@ static inline void pull_bits(uint8_t *b, unsigned bit, unsigned width)
 }
 #endif
 
-static inline void put_in(const table *t, uint8_t *b, counters c, unsigned bucket, uint32_t x)
+/* There is room. */
+static inline void morton_put(const morton_table *t, const morton_position *p, morton_counters c)
 {
-    push_bits(b, slot_bit(&t->s, sum_before(c, bucket)), t->s.width, x);
-    count_up(t, b, c, bucket);
+    unsigned bit = morton_slot_bit(&t->s, morton_sum_before(c, p->bucket));
+
+    morton_push_bits(p->block, bit, t->s.width, morton_stored(t, p));
+    morton_count_in(t, p, c, true);
 }
 
-static inline bool try_put(const table *t, const spot *at)
+static inline bool morton_try_put(const morton_table *t, const morton_position *p)
 {
-    uint8_t *b = line_of(t, at);
-    counters c = counters_of(t, b);
+    morton_counters c = morton_counters_of(t, p->block);
 
-    if (!has_room_in(t, c, at->bucket))
+    if (!morton_has_room(t, c, p->bucket))
         return false;
-    put_in(t, b, c, at->bucket, stored_of(t, at));
+    morton_put(t, p, c);
     return true;
 }
 
 /* One copy of a fingerprint, if there is any. */
-__attribute__((always_inline)) static inline bool take_from(const table *t, uint8_t *b,
-                                                            unsigned bucket, uint32_t x)
+__attribute__((always_inline)) static inline bool morton_take(const morton_table *t,
+                                                              const morton_position *p)
 {
-    counters c = counters_of(t, b);
-    found f = find(t, b, c, bucket, x);
+    morton_counters c = morton_counters_of(t, p->block);
+    morton_found f = morton_find_in(t, p, c);
 
     if (!f.bits)
         return false;
-    pull_bits(b, f.from + f.step * (unsigned)__builtin_ctzll(f.bits), t->s.width);
-    count_down(t, b, c, bucket);
+    morton_pull_bits(p->block, f.from + f.step * (unsigned)__builtin_ctzll(f.bits), t->s.width);
+    morton_count_in(t, p, c, false);
     return true;
 }
 
-static inline bool take(const table *t, const spot *at)
-{
-    return take_from(t, line_of(t, at), at->bucket, stored_of(t, at));
-}
+/* ---- Between files ----------------------------------------------------- */
 
-/* ---- Kernels ----------------------------------------------------------- */
+/* morton_rate.c: the false positive rate; and the keys that fit in blocks of that shape, which were
+ * so many before they doubled so often. */
+double tamis__morton_rate(const tamis_plan *p, double n);
+uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings);
 
-/* Everything that sums and shifts, with the instructions of one kind of machine: what is done to
- * one key is as in tamis_ops. A filter points to its batch. */
-typedef struct morton_kernels {
-    tamis_batch batch;
-    uint64_t (*count)(const tamis *f, uint64_t key);
-    tamis_status (*add_times)(tamis *f, uint64_t key, uint64_t times);
-    tamis_status (*remove_times)(tamis *f, uint64_t key, uint64_t times);
-} morton_kernels;
-
-extern const morton_kernels tamis__morton_portable, tamis__morton_avx2;
+void tamis__morton_use_avx2(tamis_ops *ops);
 
 #endif

@@ -9,63 +9,91 @@
 #include "base/many.h"
 #include "filter.h"
 
-/* ---- Sizing ------------------------------------------------------------ */
-
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t bitmap_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 60 && p->capacity <= p->slots &&
-              p->width == 0 && p->hashes == 0;
+              p->width == 0 && p->hashes == 0 && p->flags == 0 && p->load == 0;
 
     return ok ? bytes_of_bits(p->slots) : 0;
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status bitmap_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->slots = spec->keys ? spec->keys : 1;
     return TAMIS_OK;
 }
 
-/* ---- Operations -------------------------------------------------------- */
+/* ---- One key ----------------------------------------------------------- */
 
-static uint8_t *byte_of(const tamis *f, uint64_t key)
+static uint8_t *bitmap_byte(const tamis *f, uint64_t key)
 {
     return (uint8_t *)f->payload + key / 8;
 }
 
-static uint8_t mask_of(uint64_t key)
+static uint8_t bitmap_mask(uint64_t key)
 {
     return (uint8_t)(1u << key % 8);
 }
 
-static bool has(const tamis *f, uint64_t key)
+static bool bitmap_has(const tamis *f, uint64_t key)
 {
     if (key >= f->plan.capacity)
         return false;
-    return __atomic_load_n(byte_of(f, key), __ATOMIC_RELAXED) & mask_of(key);
+    return __atomic_load_n(bitmap_byte(f, key), __ATOMIC_RELAXED) & bitmap_mask(key);
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status bitmap_add(tamis *f, uint64_t key, uint64_t times)
 {
+    (void)times;
     if (key >= f->plan.capacity)
         return TAMIS_RANGE;
-    f->count += !has(f, key);
-    *byte_of(f, key) |= mask_of(key);
+    f->count += !bitmap_has(f, key);
+    *bitmap_byte(f, key) |= bitmap_mask(key);
     return TAMIS_OK;
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
+static tamis_status bitmap_remove(tamis *f, uint64_t key, uint64_t times)
 {
+    (void)times;
     if (key >= f->plan.capacity)
         return TAMIS_RANGE;
-    if (!has(f, key))
+    if (!bitmap_has(f, key))
         return TAMIS_ABSENT;
-    *byte_of(f, key) &= (uint8_t)~mask_of(key);
+    *bitmap_byte(f, key) &= (uint8_t)~bitmap_mask(key);
     f->count--;
     return TAMIS_OK;
 }
 
+/* ---- Many keys --------------------------------------------------------- */
+
+static uint64_t bitmap_hash(const void *f, uint64_t key)
+{
+    (void)f;
+    return key;
+}
+
+static void bitmap_fetch(const void *f, uint64_t key)
+{
+    __builtin_prefetch(bitmap_byte(f, key < ((const tamis *)f)->plan.capacity ? key : 0), 0, 3);
+}
+
+static bool bitmap_look(const void *f, uint64_t key)
+{
+    return bitmap_has(f, key);
+}
+
+static size_t bitmap_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return many_lookups(f, hits, keys, n, bitmap_hash, bitmap_fetch, bitmap_look);
+}
+
+static void bitmap_touch(const tamis *f, uint64_t key)
+{
+    bitmap_fetch(f, key);
+}
+
 /* All keys or none: one that is out of range is found before the first is added. */
-static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+static tamis_status bitmap_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     uint64_t new_keys = 0;
 
@@ -73,114 +101,76 @@ static tamis_status add_shared(tamis *f, size_t *added, const uint64_t *keys, si
         if (keys[i] >= f->plan.capacity)
             return TAMIS_RANGE;
     for (size_t i = 0; i < n; i++)
-        if (!has(f, keys[i])) {
-            uint8_t mask = mask_of(keys[i]);
-            new_keys += !(__atomic_fetch_or(byte_of(f, keys[i]), mask, __ATOMIC_RELAXED) & mask);
+        if (!bitmap_has(f, keys[i])) {
+            uint8_t mask = bitmap_mask(keys[i]), *byte = bitmap_byte(f, keys[i]);
+            new_keys += !(__atomic_fetch_or(byte, mask, __ATOMIC_RELAXED) & mask);
         }
     __atomic_fetch_add(&f->count, new_keys, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;
 }
 
-static tamis_status merge(tamis *f, const tamis *g)
-{
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
+/* ---- The whole set ----------------------------------------------------- */
 
+static tamis_status bitmap_merge(tamis *f, const tamis *g)
+{
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] |= from[i];
+        ((uint64_t *)f->payload)[i] |= ((const uint64_t *)g->payload)[i];
     f->count = count_ones(f->payload, f->plan.bytes);
     return TAMIS_OK;
 }
 
-static tamis_status intersect(tamis *f, const tamis *g)
+static tamis_status bitmap_intersect(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
-
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] &= from[i];
+        ((uint64_t *)f->payload)[i] &= ((const uint64_t *)g->payload)[i];
     f->count = count_ones(f->payload, f->plan.bytes);
     return TAMIS_OK;
 }
 
-static tamis_status list(const tamis *f, tamis_visit *visit, void *ctx)
+/* at[0] is the first key not looked at. Eight that are absent are skipped at once. */
+static bool bitmap_next(tamis_cursor *c)
 {
-    for (uint64_t key = 0; key < f->plan.capacity; key++) {
-        if (key % 8 == 0 && *byte_of(f, key) == 0)
+    for (uint64_t key = c->at[0]; key < c->f->plan.capacity; key++) {
+        if (key % 8 == 0 && *bitmap_byte(c->f, key) == 0) {
             key += 7;
-        else if (has(f, key) && !visit(ctx, key, 1))
-            break;
+        } else if (bitmap_has(c->f, key)) {
+            *c = (tamis_cursor){ .f = c->f, .fingerprint = key, .count = 1, .at = { key + 1 } };
+            return true;
+        }
     }
-    return TAMIS_OK;
+    return false;
 }
 
-static const char *verify(const tamis *f)
+static const char *bitmap_verify(const tamis *f)
 {
     for (uint64_t i = f->plan.capacity; i < f->plan.bytes * 8; i++)
-        if (*byte_of(f, i) & mask_of(i))
+        if (*bitmap_byte(f, i) & bitmap_mask(i))
             return "bits past the capacity are set";
     if (count_ones(f->payload, f->plan.bytes) != f->count)
         return "the number of keys is wrong";
     return NULL;
 }
 
-static void measure(const tamis *f, tamis_info *info)
+static void bitmap_measure(const tamis *f, tamis_info *info)
 {
     info->cardinality = (double)count_ones(f->payload, f->plan.bytes);
     info->fill = info->cardinality / (double)f->plan.slots;
 }
 
-/* ---- Many keys --------------------------------------------------------- */
-
-static uint64_t place_key(const void *f, uint64_t key)
-{
-    (void)f;
-    return key;
-}
-
-static void fetch(const void *f, uint64_t key)
-{
-    __builtin_prefetch(byte_of(f, key < ((const tamis *)f)->plan.capacity ? key : 0), 0, 3);
-}
-
-static bool look(const void *f, uint64_t key)
-{
-    return has(f, key);
-}
-
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    return many_lookups(f, hits, keys, n, place_key, fetch, look);
-}
-
-static void touch(const tamis *f, uint64_t key)
-{
-    fetch(f, key);
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
-    (void)cpu;
-    return &PORTABLE;
-}
-
 const tamis_ops tamis__bitmap = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .verify = verify,
-    .measure = measure,
-    .indexed = true,
-    .add = add,
-    .remove = remove_key,
-    .merge = merge,
-    .intersect = intersect,
-    .list = list,
-    .add_shared = add_shared,
-    .only_sets_bits = true,
-    .touch = touch,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_INDEXED | TAMIS_TRAIT_ONLY_SETS_BITS,
+    .plan = bitmap_plan,
+    .bytes = bitmap_bytes,
+    .verify = bitmap_verify,
+    .measure = bitmap_measure,
+    .has = bitmap_has,
+    .add = bitmap_add,
+    .remove = bitmap_remove,
+    .touch = bitmap_touch,
+    .has_many = bitmap_has_many,
+    .add_concurrent = bitmap_add_concurrent,
+    .merge = bitmap_merge,
+    .intersect = bitmap_intersect,
+    .next = bitmap_next,
 };

@@ -1,14 +1,17 @@
 /* hashset.c - exact set of 64-bit keys: open addressing in Robin Hood order.
  *
  * What an approximate filter is measured against: eight bytes a key and some air, no false
- * positives beyond those of the key hash. Slots hold h = place(key), a permutation, so that the key
- * can be had back and the home slot is scale64(h): high bits, hence homes ascend with h.
+ * positives beyond those of the key hash. Slots hold h = hash_key(key), a permutation: the key can
+ * be had back. The home slot is scale64(h), hence homes ascend with h.
  *
  * Collisions go to the next slots, and each run is kept sorted by home, then by h. Three things
  * follow: a search stops as soon as it meets a key that is closer to its home than the sought one
  * would be; a table may be nine tenths full and still answer within a line or two; and the bytes
  * depend on the set alone, not on the order in which it came to be. A removed key leaves no mark:
  * those after it move back.
+ *
+ *   slot   0   1   2   3   4   5   6   7       five keys: three have their home in slot 6, one in
+ *   home   6   0   1   .   .   .   6   6       slot 0, one in slot 1; the run goes around the end
  *
  * Payload: 64 bytes of state, then plan.slots little-endian words, 0 for an empty slot. The key
  * whose h is 0 has no slot: the first word of the state is 1 if it is present.
@@ -24,33 +27,28 @@
 
 enum { STATE_BYTES = 64, WINDOW = 8 };
 
-static uint8_t *slot_at(const tamis *f, uint64_t i)
+static uint8_t *hashset_slot(const tamis *f, uint64_t i)
 {
     return (uint8_t *)f->payload + STATE_BYTES + i * 8;
 }
 
-static uint64_t get(const tamis *f, uint64_t i)
+static uint64_t hashset_get(const tamis *f, uint64_t i)
 {
-    return le64(slot_at(f, i));
+    return le64(hashset_slot(f, i));
 }
 
-static void put(tamis *f, uint64_t i, uint64_t h)
-{
-    put_le64(slot_at(f, i), h);
-}
-
-static bool has_zero(const tamis *f)
+static bool hashset_has_zero(const tamis *f)
 {
     return le64(f->payload) != 0;
 }
 
-static uint64_t next(const tamis *f, uint64_t i)
+static uint64_t hashset_slot_after(const tamis *f, uint64_t i)
 {
     return i + 1 == f->plan.slots ? 0 : i + 1;
 }
 
 /* Slots from the home of h to i, going up and around. */
-static uint64_t distance(const tamis *f, uint64_t h, uint64_t i)
+static uint64_t hashset_distance(const tamis *f, uint64_t h, uint64_t i)
 {
     uint64_t home = scale64(h, f->plan.slots);
 
@@ -59,16 +57,16 @@ static uint64_t distance(const tamis *f, uint64_t h, uint64_t i)
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t hashset_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->capacity <= p->slots &&
-              p->width == 64 && p->hashes == 1;
+              p->width == 64 && p->hashes == 1 && p->flags == 0 && p->load == 0;
 
     return ok ? STATE_BYTES + p->slots * 8 : 0;
 }
 
 /* One slot in nine stays empty: a search then takes five steps on average, in one line or two. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status hashset_plan(tamis_plan *p, const tamis_spec *spec)
 {
     if (spec->keys >= UINT64_C(1) << 49)
         return TAMIS_RANGE;
@@ -82,7 +80,7 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
 
 /* Whether a search for h that has come to slot i may stop before `other`, which is there: homes
  * ascend with h, so that h tells, unless one of the two has gone around the end of the table. */
-static bool is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
+static bool hashset_is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
 {
     bool around = i < scale64(h, f->plan.slots), other_around = i < scale64(other, f->plan.slots);
 
@@ -92,18 +90,18 @@ static bool is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
 /* Slot by slot, around the end of the table if need be: where h is or, if it is not in the table,
  * where it belongs; plan.slots if it is not there and the table is full. The number of steps is
  * bounded whatever the payload holds. */
-static uint64_t find_around(const tamis *f, uint64_t h, bool *found)
+static uint64_t hashset_find_around(const tamis *f, uint64_t h, bool *found)
 {
     uint64_t home = scale64(h, f->plan.slots), i = home;
 
     *found = false;
-    for (uint64_t steps = 0; steps < f->plan.slots; steps++, i = next(f, i)) {
-        uint64_t other = get(f, i);
+    for (uint64_t steps = 0; steps < f->plan.slots; steps++, i = hashset_slot_after(f, i)) {
+        uint64_t other = hashset_get(f, i);
         /* Nearly always true of a key that comes before: no product needed. */
         if (other < h && other != 0 && i >= home)
             continue;
         *found = other == h;
-        if (*found || other == 0 || is_past(f, i, other, h))
+        if (*found || other == 0 || hashset_is_past(f, i, other, h))
             return i;
     }
     return f->plan.slots;
@@ -112,9 +110,9 @@ static uint64_t find_around(const tamis *f, uint64_t h, bool *found)
 /* How many of the slots from i on come before h in a window of a cache line: keys ascend up to the
  * first empty slot, whose 0 counts here as the greatest. No branch: where the search ends is a
  * matter of chance, and guessing it wrong costs more than the whole window. */
-static unsigned count_before(const tamis *f, uint64_t i, uint64_t h)
+static unsigned hashset_count_before(const tamis *f, uint64_t i, uint64_t h)
 {
-    const uint8_t *slots = slot_at(f, i);
+    const uint8_t *slots = hashset_slot(f, i);
     unsigned n = 0;
 
     for (int j = 0; j < WINDOW; j++)
@@ -122,75 +120,70 @@ static unsigned count_before(const tamis *f, uint64_t i, uint64_t h)
     return n;
 }
 
-/* Whether the key in slot i, where h is at home, went around the end: such keys, the greatest of
- * all, are the only ones in slots before their homes, and come before h there. */
-static bool is_from_around(const tamis *f, uint64_t i)
+/* As hashset_find_around(), a window at a time: that one decides at both ends of the table. It also
+ * does where the home of h holds a key that went around the end: such keys, the greatest of all,
+ * are the only ones in slots before their homes, and come before h there. */
+static uint64_t hashset_find(const tamis *f, uint64_t h, bool *found)
 {
-    return scale64(get(f, i), f->plan.slots) > i;
-}
+    uint64_t slots = f->plan.slots, i = scale64(h, slots);
 
-/* As find_around(), a window at a time: that one decides at both ends of the table. */
-static uint64_t find(const tamis *f, uint64_t h, bool *found)
-{
-    uint64_t i = scale64(h, f->plan.slots);
-
-    if (i + WINDOW > f->plan.slots || is_from_around(f, i))
-        return find_around(f, h, found);
-    for (; i + WINDOW <= f->plan.slots; i += WINDOW) {
-        unsigned before = count_before(f, i, h);
+    if (i + WINDOW > slots || scale64(hashset_get(f, i), slots) > i)
+        return hashset_find_around(f, h, found);
+    for (; i + WINDOW <= slots; i += WINDOW) {
+        unsigned before = hashset_count_before(f, i, h);
         if (before < WINDOW) {
-            *found = get(f, i + before) == h;
+            *found = hashset_get(f, i + before) == h;
             return i + before;
         }
     }
-    return find_around(f, h, found);
+    return hashset_find_around(f, h, found);
 }
 
-static bool has_place(const tamis *f, uint64_t h)
+static bool hashset_has_hash(const void *self, uint64_t h)
 {
-    bool found;
+    const tamis *f = self;
+    bool found = h == 0 && hashset_has_zero(f);
 
-    if (h == 0)
-        return has_zero(f);
-    find(f, h, &found);
+    if (h != 0)
+        hashset_find(f, h, &found);
     return found;
 }
 
-static bool has(const tamis *f, uint64_t key)
+static bool hashset_has(const tamis *f, uint64_t key)
 {
-    return has_place(f, place(key, f->salt));
+    return hashset_has_hash(f, hash_key(key, f->salt));
 }
 
 /* ---- Change ------------------------------------------------------------ */
 
 /* Everything from i to the next empty slot moves up by one. */
-static void insert_at(tamis *f, uint64_t i, uint64_t h)
+static void hashset_insert_at(tamis *f, uint64_t i, uint64_t h)
 {
     while (h != 0) {
-        uint64_t displaced = get(f, i);
-        put(f, i, h);
+        uint64_t displaced = hashset_get(f, i);
+        put_le64(hashset_slot(f, i), h);
         h = displaced;
-        i = next(f, i);
+        i = hashset_slot_after(f, i);
     }
 }
 
 /* What follows moves back, up to an empty slot or a key that is at home. */
-static void remove_at(tamis *f, uint64_t i)
+static void hashset_remove_at(tamis *f, uint64_t i)
 {
     for (;;) {
-        uint64_t after = next(f, i), h = get(f, after);
-        if (h == 0 || distance(f, h, after) == 0)
+        uint64_t after = hashset_slot_after(f, i), h = hashset_get(f, after);
+        if (h == 0 || hashset_distance(f, h, after) == 0)
             break;
-        put(f, i, h);
+        put_le64(hashset_slot(f, i), h);
         i = after;
     }
-    put(f, i, 0);
+    put_le64(hashset_slot(f, i), 0);
 }
 
-static tamis_status add_place(tamis *f, uint64_t h)
+static tamis_status hashset_add_hash(tamis *f, uint64_t h)
 {
-    bool found = h == 0 && has_zero(f);
-    uint64_t i = h == 0 ? 0 : find(f, h, &found);
+    bool found = h == 0 && hashset_has_zero(f);
+    uint64_t i = h == 0 ? 0 : hashset_find(f, h, &found);
 
     if (found)
         return TAMIS_OK;
@@ -199,69 +192,66 @@ static tamis_status add_place(tamis *f, uint64_t h)
     if (h == 0)
         put_le64(f->payload, 1);
     else
-        insert_at(f, i, h);
+        hashset_insert_at(f, i, h);
     f->count++;
     return TAMIS_OK;
 }
 
-static tamis_status add(tamis *f, uint64_t key)
+static tamis_status hashset_add(tamis *f, uint64_t key, uint64_t times)
 {
-    return add_place(f, place(key, f->salt));
+    (void)times;
+    return hashset_add_hash(f, hash_key(key, f->salt));
 }
 
-static tamis_status remove_place(tamis *f, uint64_t h)
+static tamis_status hashset_remove_hash(tamis *f, uint64_t h)
 {
-    bool found = h == 0 && has_zero(f);
-    uint64_t i = h == 0 ? 0 : find(f, h, &found);
+    bool found = h == 0 && hashset_has_zero(f);
+    uint64_t i = h == 0 ? 0 : hashset_find(f, h, &found);
 
     if (!found)
         return TAMIS_ABSENT;
     if (h == 0)
         put_le64(f->payload, 0);
     else
-        remove_at(f, i);
+        hashset_remove_at(f, i);
     f->count--;
     return TAMIS_OK;
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
+static tamis_status hashset_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    return remove_place(f, place(key, f->salt));
+    (void)times;
+    return hashset_remove_hash(f, hash_key(key, f->salt));
 }
 
 /* ---- Two sets ---------------------------------------------------------- */
 
-static uint64_t count_new(const tamis *f, const tamis *g)
+/* What is new is counted first: a union that does not fit changes nothing. */
+static tamis_status hashset_merge(tamis *f, const tamis *g)
 {
-    uint64_t n = has_zero(g) && !has_zero(f);
+    uint64_t more = hashset_has_zero(g) && !hashset_has_zero(f);
 
     for (uint64_t i = 0; i < g->plan.slots; i++)
-        n += get(g, i) != 0 && !has_place(f, get(g, i));
-    return n;
-}
-
-/* Counted first: a union that does not fit changes nothing. */
-static tamis_status merge(tamis *f, const tamis *g)
-{
-    if (count_new(f, g) > f->plan.capacity - f->count)
+        more += hashset_get(g, i) != 0 && !hashset_has_hash(f, hashset_get(g, i));
+    if (more > f->plan.capacity - f->count)
         return TAMIS_FULL;
-    if (has_zero(g))
-        (void)add_place(f, 0);
+    if (hashset_has_zero(g))
+        (void)hashset_add_hash(f, 0);
     for (uint64_t i = 0; i < g->plan.slots; i++)
-        if (get(g, i) != 0)
-            (void)add_place(f, get(g, i));
+        if (hashset_get(g, i) != 0)
+            (void)hashset_add_hash(f, hashset_get(g, i));
     return TAMIS_OK;
 }
 
 /* After a removal, slot i holds another key, to be looked at in turn. */
-static tamis_status intersect(tamis *f, const tamis *g)
+static tamis_status hashset_intersect(tamis *f, const tamis *g)
 {
-    if (has_zero(f) && !has_zero(g))
-        (void)remove_place(f, 0);
+    if (hashset_has_zero(f) && !hashset_has_zero(g))
+        (void)hashset_remove_hash(f, 0);
     for (uint64_t i = 0; i < f->plan.slots;) {
-        uint64_t h = get(f, i);
-        if (h != 0 && !has_place(g, h))
-            (void)remove_place(f, h);
+        uint64_t h = hashset_get(f, i);
+        if (h != 0 && !hashset_has_hash(g, h))
+            (void)hashset_remove_hash(f, h);
         else
             i++;
     }
@@ -270,46 +260,49 @@ static tamis_status intersect(tamis *f, const tamis *g)
 
 /* ---- The whole set ----------------------------------------------------- */
 
-static tamis_status list(const tamis *f, tamis_visit *visit, void *ctx)
+/* at[0] is 0 before the key whose h is 0, and i + 1 before slot i. */
+static bool hashset_next(tamis_cursor *c)
 {
-    if (has_zero(f) && !visit(ctx, unplace(0, f->salt), 1))
-        return TAMIS_OK;
-    for (uint64_t i = 0; i < f->plan.slots; i++)
-        if (get(f, i) != 0 && !visit(ctx, unplace(get(f, i), f->salt), 1))
-            break;
-    return TAMIS_OK;
+    while (c->at[0] <= c->f->plan.slots) {
+        uint64_t i = c->at[0]++, h = i ? hashset_get(c->f, i - 1) : 0;
+        if (i ? h != 0 : hashset_has_zero(c->f)) {
+            c->fingerprint = unhash_key(h, c->f->salt);
+            c->count = 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether the key in slot i may follow what is in the slot before it. */
-static bool is_in_order(const tamis *f, uint64_t i)
+static bool hashset_is_in_order(const tamis *f, uint64_t i)
 {
     uint64_t before = i ? i - 1 : f->plan.slots - 1;
-    uint64_t h = get(f, i), previous = get(f, before);
-    uint64_t steps = distance(f, h, i);
+    uint64_t h = hashset_get(f, i), previous = hashset_get(f, before);
+    uint64_t steps = hashset_distance(f, h, i);
 
     if (steps == 0)
         return true;
     if (previous == 0)
         return false;
-    uint64_t its_steps = distance(f, previous, before);
+    uint64_t its_steps = hashset_distance(f, previous, before);
     return steps <= its_steps || (steps == its_steps + 1 && previous < h);
 }
 
-static const char *verify(const tamis *f)
+static const char *hashset_verify(const tamis *f)
 {
     const uint8_t *state = f->payload;
-    uint64_t keys = has_zero(f),
-             ends = 0; /* of runs; without one, removal would go round for ever */
+    uint64_t keys = hashset_has_zero(f);
+    uint64_t ends = 0; /* of runs; without one, removal would go round for ever */
 
-    for (int i = 0; i < STATE_BYTES; i++)
-        if (state[i] > (i == 0))
-            return "unused state is set";
+    if (state[0] > 1 || !bytes_are_zero(state + 1, state + STATE_BYTES))
+        return "unused state is set";
     for (uint64_t i = 0; i < f->plan.slots; i++) {
-        uint64_t h = get(f, i);
-        if (h != 0 && !is_in_order(f, i))
+        uint64_t h = hashset_get(f, i);
+        if (h != 0 && !hashset_is_in_order(f, i))
             return "a key is out of order";
         keys += h != 0;
-        ends += h == 0 || distance(f, h, i) == 0;
+        ends += h == 0 || hashset_distance(f, h, i) == 0;
     }
     if (ends == 0)
         return "no key is at home";
@@ -320,53 +313,40 @@ static const char *verify(const tamis *f)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static uint64_t place_key(const void *f, uint64_t key)
+static uint64_t hashset_hash(const void *f, uint64_t key)
 {
-    return place(key, ((const tamis *)f)->salt);
+    return hash_key(key, ((const tamis *)f)->salt);
 }
 
 /* A window has two lines but for one home in eight. */
-static void fetch(const void *f, uint64_t h)
+static void hashset_fetch(const void *f, uint64_t h)
 {
-    const uint8_t *home = slot_at(f, scale64(h, ((const tamis *)f)->plan.slots));
+    const uint8_t *home = hashset_slot(f, scale64(h, ((const tamis *)f)->plan.slots));
 
     __builtin_prefetch(home, 0, 3);
     __builtin_prefetch(home + (WINDOW - 1) * 8, 0, 3);
 }
 
-static bool look(const void *f, uint64_t h)
+static size_t hashset_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return has_place(f, h);
+    return many_lookups(f, hits, keys, n, hashset_hash, hashset_fetch, hashset_has_hash);
 }
 
-static size_t has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static void hashset_touch(const tamis *f, uint64_t key)
 {
-    return many_lookups(f, hits, keys, n, place_key, fetch, look);
-}
-
-static void touch(const tamis *f, uint64_t key)
-{
-    fetch(f, place_key(f, key));
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has_many = has_many };
-
-    (void)cpu;
-    return &PORTABLE;
+    hashset_fetch(f, hashset_hash(f, key));
 }
 
 const tamis_ops tamis__hashset = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .verify = verify,
-    .add = add,
-    .remove = remove_key,
-    .merge = merge,
-    .intersect = intersect,
-    .list = list,
-    .touch = touch,
-    .batch = batch,
+    .plan = hashset_plan,
+    .bytes = hashset_bytes,
+    .verify = hashset_verify,
+    .has = hashset_has,
+    .add = hashset_add,
+    .remove = hashset_remove,
+    .touch = hashset_touch,
+    .has_many = hashset_has_many,
+    .merge = hashset_merge,
+    .intersect = hashset_intersect,
+    .next = hashset_next,
 };

@@ -1,10 +1,11 @@
 /* cascade.c - exact over a known universe: members answer yes, the others no, without error.
  *
  * Of a universe of keys, r are members and s are others, all known when the filter is made. Two
- * levels of linear equations (fuse/ribbon.c) tell them apart:
+ * ribbons (ribbon.c) tell them apart:
  *
- *   sieve   a filter of the members with k = floor(log2(s / r)) bits: of the others, all but s /
- * 2^k fail, and it is over rest    one bit for each key that passes, member or not: 1 for members
+ *   sieve   a filter of the members with k = floor(log2(s / r)) bits: all but s / 2^k of the others
+ *           fail, and that is the answer for them
+ *   rest    one bit for each key that passes: 1 for members, 0 for others
  *
  *             members    others             keys of the sieve cost k bits,
  *   sieve     |||||||    :::::::::::::::    those of the rest one:
@@ -20,95 +21,68 @@
  *
  * Payload: parts (base/parts.h). Each has a sieve of plan.width bits for plan.slots keys, unless
  * that is no bits at all, and from the next multiple of 64 bytes on the rest, for that many keys
- * and plan.hashes / 2^16 times as many others. INVERTED is added to the width of inverted plans.
+ * and plan.hashes / 2^16 times as many others.
  *
  * Larisch, Choffnes, Levin, Maggs, Mislove, Wilson: CRLite, 2017 (a cascade of Bloom filters).
  * Schanck: Clubcards for the WebPKI, 2025 (two ribbons). */
 #include <math.h>
 
-#include "fuse/pairs.h"
+#include "fuse/retrieval.h"
 
-enum { INVERTED = 64, RATIO_BITS = 16 };
+enum { RATIO_BITS = 16 };
 
-static bool is_inverted(const tamis_plan *p)
+/* ---- Layout ------------------------------------------------------------ */
+
+static bool cascade_is_inverted(const tamis_plan *p)
 {
-    return p->width >= INVERTED;
+    return p->flags & TAMIS_PLAN_INVERTED;
 }
 
-static unsigned sieve_bits(const tamis_plan *p)
-{
-    return p->width % INVERTED;
-}
-
-static shape sieve_of(const tamis_plan *p)
-{
-    return (shape){ p->slots, part_bits(p->capacity), sieve_bits(p), 0 };
-}
-
-static shape rest_of(const tamis_plan *p)
+static ribbon_shape cascade_shape_of(const tamis_plan *p, enum tamis_stage stage)
 {
     uint64_t passing = (p->slots * p->hashes >> RATIO_BITS) + (p->slots > 0);
+    unsigned bits = part_bits(p->capacity);
 
-    return (shape){ p->slots + passing, part_bits(p->capacity), 1, 1 };
+    if (stage == TAMIS_STAGE_SIEVE)
+        return (ribbon_shape){ p->slots, bits, p->width, 0 };
+    return (ribbon_shape){ p->slots + passing, bits, 1, 1 };
 }
 
-static uint64_t sieve_end(const tamis_plan *p)
+static retrieval_derived cascade_derived_of(const tamis_plan *p)
 {
-    shape s = sieve_of(p);
+    ribbon_shape sieve = cascade_shape_of(p, TAMIS_STAGE_SIEVE);
+    uint64_t end = sieve.width ? round_up(ribbon_last_level(&sieve).end, 64) : 0;
 
-    return s.width ? last_level(&s).end : 0;
-}
-
-static uint64_t rest_at(const tamis_plan *p)
-{
-    return round_up(sieve_end(p), 64);
-}
-
-static uint64_t rest_end(const tamis_plan *p)
-{
-    shape s = rest_of(p);
-
-    return rest_at(p) + last_level(&s).end;
+    return (retrieval_derived){ { { sieve, 0 }, { cascade_shape_of(p, TAMIS_STAGE_REST), end } } };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t cascade_bytes(const tamis_plan *p)
 {
-    if (p->slots > MOST_ROOM / 4 || p->width >= 2 * INVERTED || sieve_bits(p) > MOST_WIDTH ||
-        rest_of(p).room > MOST_ROOM)
+    if (p->slots > MOST_ROOM / 4 || p->width > MOST_WIDTH || p->flags & ~TAMIS_PLAN_INVERTED ||
+        p->load || cascade_shape_of(p, TAMIS_STAGE_REST).room > MOST_ROOM)
         return 0;
-    return bytes_of_parts(p->capacity, round_up(rest_end(p), 64));
+    const retrieval_derived d = cascade_derived_of(p);
+    const retrieval *rest = &d.stage[TAMIS_STAGE_REST];
+    return bytes_of_parts(p->capacity,
+                          round_up(rest->at + ribbon_last_level(&rest->shape).end, 64));
 }
 
 /* Mean and six standard deviations. */
-static uint64_t room_for(double mean)
+static uint64_t cascade_room(double mean)
 {
     return (uint64_t)(mean + 6 * sqrt(mean)) + 1;
 }
 
-/* Others that pass, for each key of the sieve and in units of 2^-RATIO_BITS. */
-static bool set_ratio(tamis_plan *p, uint64_t others)
+/* Room for a share of n keys, one in 2^bits. */
+static uint64_t cascade_share(uint64_t n, unsigned bits)
 {
-    double share = ldexp((double)others, -(int)(sieve_bits(p) + part_bits(p->capacity)));
-    uint64_t passing = others ? room_for(share) : 0;
-
-    if (sieve_bits(p) + part_bits(p->capacity) == 0)
-        passing = others;
-    double ratio = p->slots ? ldexp((double)passing / (double)p->slots, RATIO_BITS) : 0;
-    p->hashes = ratio < 0x1p31 ? (uint32_t)ratio + 1 : 0;
-    return p->hashes != 0;
-}
-
-static uint64_t sieve_room(uint64_t capacity, uint64_t kept)
-{
-    unsigned bits = part_bits(capacity);
-
-    return bits && kept ? room_for(ldexp((double)kept, -(int)bits)) : kept;
+    return bits && n ? cascade_room(ldexp((double)n, -(int)bits)) : n;
 }
 
 /* An inverted plan says yes to most strangers: not if a rate is asked for. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status cascade_plan(tamis_plan *p, const tamis_spec *spec)
 {
     uint64_t members = spec->keys, others = spec->universe - spec->keys;
     bool inverts = members > others && spec->fpr > 0.5;
@@ -125,123 +99,95 @@ static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
         bits = bits ? bits : 1;
     if (bits > MOST_WIDTH)
         return TAMIS_RANGE;
-    p->width = bits + (inverts ? INVERTED : 0);
-    p->slots = sieve_room(p->capacity, kept);
-    return set_ratio(p, tested) ? TAMIS_OK : TAMIS_RANGE;
+    p->width = bits;
+    p->flags = inverts ? TAMIS_PLAN_INVERTED : 0;
+    p->slots = cascade_share(kept, part_bits(p->capacity));
+    /* Others that pass, for each key of the sieve and in units of 2^-RATIO_BITS. */
+    uint64_t passing = cascade_share(tested, bits + part_bits(p->capacity));
+    double ratio = p->slots ? ldexp((double)passing / (double)p->slots, RATIO_BITS) : 0;
+    p->hashes = ratio < 0x1p31 ? (uint32_t)ratio + 1 : 0;
+    return p->hashes ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* Of strangers: members are never missed, and others never taken for them. */
-static double rate(const tamis_plan *p, double n)
+static double cascade_rate(const tamis_plan *p, double n)
 {
-    double passes_both = ldexp(0.5, -(int)sieve_bits(p));
+    double passes_both = ldexp(0.5, -(int)p->width);
 
     if (n == 0)
         return 0;
-    return is_inverted(p) ? 1 - passes_both : passes_both;
+    return cascade_is_inverted(p) ? 1 - passes_both : passes_both;
+}
+
+static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+{
+    ribbon_shape s = cascade_shape_of(p, stage);
+
+    return tamis__retrieval_scratch(&s, n);
+}
+
+static void cascade_for_cpu(tamis *f, unsigned cpu)
+{
+    const retrieval_derived derived = cascade_derived_of(&f->plan);
+
+    tamis__retrieval_for_cpu(f, &derived, cpu);
 }
 
 /* ---- Operations -------------------------------------------------------- */
 
-static bool passes_at(const tamis *f, const uint8_t *part, uint64_t h)
+/* Whether the key passes the sieve; if so, *value is what the rest says. */
+static bool cascade_get(const tamis *f, uint64_t *value, uint64_t key)
 {
-    shape s = sieve_of(&f->plan);
-    uint64_t value;
+    uint64_t h = hash_key(key, f->salt);
 
-    return s.width == 0 || tamis__pairs_get(&value, &s, part, h);
-}
-
-static bool passes(const tamis *f, uint64_t key)
-{
-    uint64_t h = place(key, f->salt);
-
-    return passes_at(f, part_at(f, h, part_bits(f->plan.capacity)), h);
+    if (f->plan.width && !tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, h))
+        return false;
+    if (!tamis__retrieval_get(f, TAMIS_STAGE_REST, value, h))
+        *value = 0;
+    return true;
 }
 
 /* Where nobody is a member, the sieve of an inverted plan is empty, too. */
-static bool has(const tamis *f, uint64_t key)
+static bool cascade_has(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt), is_member = 0;
-    const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
-    shape rest = rest_of(&f->plan);
+    uint64_t is_member;
 
     if (f->count == 0)
         return false;
-    if (!passes_at(f, part, h))
-        return is_inverted(&f->plan);
-    return tamis__pairs_get(&is_member, &rest, part + rest_at(&f->plan), h) && is_member;
+    return cascade_get(f, &is_member, key) ? is_member : cascade_is_inverted(&f->plan);
 }
 
-static void touch(const tamis *f, uint64_t key)
+static void cascade_touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
-    const uint8_t *part = part_at(f, h, part_bits(f->plan.capacity));
-    shape sieve = sieve_of(&f->plan), rest = rest_of(&f->plan);
+    enum tamis_stage first = f->plan.width ? TAMIS_STAGE_SIEVE : TAMIS_STAGE_REST;
 
-    if (sieve.width)
-        tamis__pairs_touch(&sieve, part, h);
-    else
-        tamis__pairs_touch(&rest, part + rest_at(&f->plan), h);
+    tamis__retrieval_touch(f, first, hash_key(key, f->salt));
 }
 
-/* ---- Building ---------------------------------------------------------- */
-
-static size_t sieve_scratch(const tamis_plan *p, size_t n)
+static const char *cascade_verify(const tamis *f)
 {
-    shape s = sieve_of(p);
+    const retrieval *sieve = retrieval_in(f, TAMIS_STAGE_SIEVE);
+    const retrieval *rest = retrieval_in(f, TAMIS_STAGE_REST);
+    uint64_t end = f->plan.bytes >> rest->shape.part_bits;
 
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve_sieve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                                void *room)
-{
-    shape s = sieve_of(p);
-
-    return s.width ? tamis__pairs_solve(&s, part, pairs, n, room) : TAMIS_OK;
-}
-
-static size_t rest_scratch(const tamis_plan *p, size_t n)
-{
-    shape s = rest_of(p);
-
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve_rest(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                               void *room)
-{
-    shape s = rest_of(p);
-
-    return tamis__pairs_solve(&s, (uint8_t *)part + rest_at(p), pairs, n, room);
-}
-
-static void enlarge(tamis_plan *p)
-{
-    p->slots += p->slots / 16 + 8;
-    p->bytes = bytes(p);
-}
-
-static const tamis_pair_solver SIEVE = { sieve_scratch, solve_sieve };
-static const tamis_pair_solver REST = { rest_scratch, solve_rest };
-static const tamis_splitter SPLITTER = { &SIEVE, passes, &REST, is_inverted, enlarge };
-
-static const char *verify(const tamis *f)
-{
-    uint64_t sieve = sieve_end(&f->plan), rest = rest_end(&f->plan);
-
-    if (sieve && !parts_have_zeros(f, sieve - LAST_STATE + 1, rest_at(&f->plan)))
+    if (sieve->shape.width && !ribbon_ends_in_zeros(f, &sieve->shape, 0, rest->at))
         return "bytes after the sieve are set";
-    if (!parts_have_zeros(f, rest - LAST_STATE + 1, part_size(f)))
+    if (!ribbon_ends_in_zeros(f, &rest->shape, rest->at, end))
         return "bytes after the last level are set";
     return NULL;
 }
 
 const tamis_ops tamis__cascade = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .splitter = &SPLITTER,
-    .touch = touch,
+    .traits = TAMIS_TRAIT_TAKES_OTHERS,
+    .plan = cascade_plan,
+    .bytes = cascade_bytes,
+    .rate = cascade_rate,
+    .resize = tamis__retrieval_resize,
+    .for_cpu = cascade_for_cpu,
+    .verify = cascade_verify,
+    .has = cascade_has,
+    .get = cascade_get,
+    .touch = cascade_touch,
+    .solve = tamis__retrieval_solve,
+    .scratch = cascade_scratch,
 };

@@ -1,26 +1,25 @@
 /* fuse.c - binary fuse filter with three slots a key.
  *
- * The fingerprint of a key is the xor of its slots, two in one block and one in a
- * block before it. They are found by peeling: see window.h for the layout and peel.h for how they
- * are filled. Large sets take thirteen percent more slots than keys.
+ * The fingerprint of a key is the xor of its slots, two in one block and one in a block before it
+ * (fuse_layout_template.h). They are filled by peeling (fuse_peel_template.h). Large sets take
+ * thirteen percent more slots than keys.
  *
  * Payload: parts of one size (base/parts.h), each with its slots and a tail. Zeros are the empty
  * filter.
  *
  * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
+#include "fuse/fuse.h"
+
 #define ARITY 3
-#define SOLVE_AVX2 tamis__fuse_solve_avx2
-#define BATCH_AVX2 tamis__fuse_avx2
+#define FUSE_OPS tamis__fuse
+#define FUSE_USE_AVX2 tamis__fuse_use_avx2
 
 /* Of slots above 8 bits, blocks are half as long, to be nearer to a line. They need a little more
  * room, in 1024ths. */
-enum { WIDE_HALVINGS = 1, STARTS_A_HALVING = 4 };
+enum { WIDE_HALVINGS = 1, HALVING_STARTS = 4 };
 
-#include "fuse/fastest.h"
-#include "fuse/sizing.h"
-
-static const sizing SIZES[] = {
+static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 4, 0, 512 },       { 32, 5, 0, 512 },
     { 56, 5, 0, 1000 },      { 100, 5, 0, 1200 },     { 178, 5, 0, 1330 },
     { 316, 6, 0, 1240 },     { 562, 6, 0, 1300 },     { 1000, 6, 1, 1270 },
@@ -31,18 +30,4 @@ static const sizing SIZES[] = {
     { 1778279, 6, 8, 1156 }, { 3162278, 6, 8, 1158 }, { UINT64_MAX, 6, 9, 1150 },
 };
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    return plan_by(p, spec, SIZES);
-}
-
-const tamis_ops tamis__fuse = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare,
-};
+#include "fuse/fuse_template.h"

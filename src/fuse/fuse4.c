@@ -1,25 +1,16 @@
-/* fuse4.c - binary fuse filter with four slots a key.
- *
- * The fingerprint of a key is the xor of its slots, two in one block and two in a
- * block before it. They are found by peeling: see window.h for the layout and peel.h for how they
- * are filled. Half the slots to spare of three-wise filters, and as many lines to be read.
- *
- * Payload: parts of one size (base/parts.h), each with its slots and a tail. Zeros are the empty
- * filter.
- *
- * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
- * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
+/* fuse4.c - binary fuse filter with four slots a key: fuse.c with two slots in one block and two in
+ * a block before it. Half the slots to spare of three-wise filters, and as many lines to be read.
+ */
+#include "fuse/fuse.h"
+
 #define ARITY 4
-#define SOLVE_AVX2 tamis__fuse4_solve_avx2
-#define BATCH_AVX2 tamis__fuse4_avx2
+#define FUSE_OPS tamis__fuse4
+#define FUSE_USE_AVX2 tamis__fuse4_use_avx2
 
 /* Blocks of fewer than 64 slots would cost more room than four-wise filters save. */
-enum { WIDE_HALVINGS = 0, STARTS_A_HALVING = 0 };
+enum { WIDE_HALVINGS = 0, HALVING_STARTS = 0 };
 
-#include "fuse/fastest.h"
-#include "fuse/sizing.h"
-
-static const sizing SIZES[] = {
+static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 1024 },      { 18, 4, 0, 600 },       { 32, 5, 0, 512 },
     { 56, 5, 0, 1000 },      { 100, 5, 0, 1200 },     { 178, 5, 0, 1330 },
     { 316, 6, 0, 1240 },     { 562, 6, 0, 1300 },     { 1000, 6, 1, 1240 },
@@ -30,18 +21,4 @@ static const sizing SIZES[] = {
     { 1778279, 6, 8, 1114 }, { 3162278, 6, 9, 1104 }, { UINT64_MAX, 6, 10, 1097 },
 };
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    return plan_by(p, spec, SIZES);
-}
-
-const tamis_ops tamis__fuse4 = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare,
-};
+#include "fuse/fuse_template.h"

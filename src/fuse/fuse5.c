@@ -1,26 +1,16 @@
-/* fuse5.c - binary fuse filter with five slots a key.
- *
- * The fingerprint of a key is the xor of its slots, four in one block and one in a block before it.
- * They are found by peeling: see window.h for the layout and peel.h for how they are filled.
- * Divided like this, slots take fewer to spare than three and two or two and two: two thirds of
- * those of four-wise filters, and as many lines to be read.
- *
- * Payload: parts of one size (base/parts.h), each with its slots and a tail. Zeros are the empty
- * filter.
- *
- * Graf, Lemire: Binary Fuse Filters: Fast and Smaller Than Xor Filters, 2022. Walzer: Peeling Close
- * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
+/* fuse5.c - binary fuse filter with five slots a key: fuse.c with four slots in one block and one
+ * in a block before it. Divided like this, slots take fewer to spare than three and two or two and
+ * two: two thirds of those of four-wise filters, and as many lines to be read. */
+#include "fuse/fuse.h"
+
 #define ARITY 5
-#define SOLVE_AVX2 tamis__fuse5_solve_avx2
-#define BATCH_AVX2 tamis__fuse5_avx2
+#define FUSE_OPS tamis__fuse5
+#define FUSE_USE_AVX2 tamis__fuse5_use_avx2
 
 /* Blocks of fewer than 64 slots would cost more room than five-wise filters save. */
-enum { WIDE_HALVINGS = 0, STARTS_A_HALVING = 0 };
+enum { WIDE_HALVINGS = 0, HALVING_STARTS = 0 };
 
-#include "fuse/fastest.h"
-#include "fuse/sizing.h"
-
-static const sizing SIZES[] = {
+static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 3, 0, 968 },       { 32, 3, 1, 1170 },
     { 56, 4, 0, 1190 },      { 100, 5, 0, 1000 },     { 178, 5, 0, 1300 },
     { 316, 6, 0, 1230 },     { 562, 6, 0, 1290 },     { 1000, 6, 1, 1250 },
@@ -31,18 +21,4 @@ static const sizing SIZES[] = {
     { 1778279, 6, 9, 1074 }, { 5623413, 6, 9, 1078 }, { UINT64_MAX, 6, 10, 1067 },
 };
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    return plan_by(p, spec, SIZES);
-}
-
-const tamis_ops tamis__fuse5 = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
-    .prepare = prepare,
-};
+#include "fuse/fuse_template.h"

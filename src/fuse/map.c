@@ -1,6 +1,6 @@
 /* map.c - static map: a key gives back the value that came with it, a stranger is turned away.
  *
- * The equations are those of the ribbon filter (fuse/ribbon.c): of the 64 slots from its start on,
+ * The equations are those of the ribbon filter (ribbon.c): of the 64 slots from its start on,
  * those that the row of a key picks add up to a number of plan.width + plan.hashes bits. The low
  * plan.width bits of it are the value of the key, the high plan.hashes bits its fingerprint.
  *
@@ -17,121 +17,101 @@
  * Keys that come twice with one value are one key. With two values their equations contradict each
  * other, which is found out while solving: the second one is left without a row.
  *
- * Payload: parts (base/parts.h) of one chain of levels each (fuse/ribbon.h). Zeros are the empty
+ * Payload: parts (base/parts.h) of one chain of levels each (ribbon.h). Zeros are the empty
  * map.
  *
  * Chazelle, Kilian, Rubinfeld, Tal: The Bloomier Filter, 2004.
  * Dillinger, Huebschle-Schneider, Sanders, Walzer: Fast Succinct Retrieval and Approximate
  * Membership Using Ribbon, 2022. */
-#include <math.h>
+#include "fuse/retrieval.h"
 
-#include "fuse/pairs.h"
-
-static inline shape shape_of_map(const tamis_plan *p)
+static ribbon_shape map_shape_of(const tamis_plan *p)
 {
-    return (shape){ p->slots, part_bits(p->capacity), p->width + p->hashes, p->width };
+    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width + p->hashes, p->width };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static bool is_bits(uint32_t bits)
+static bool map_has_bits(const tamis_plan *p)
 {
-    return bits >= 1 && bits <= MOST_WIDTH;
+    return p->width >= 1 && p->width <= MOST_WIDTH && p->hashes >= 1 && p->hashes <= MOST_WIDTH;
 }
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t map_bytes(const tamis_plan *p)
 {
-    shape s = shape_of_map(p);
+    ribbon_shape s = map_shape_of(p);
 
-    if (p->slots > MOST_ROOM || !is_bits(p->width) || !is_bits(p->hashes))
+    if (p->slots > MOST_ROOM || !map_has_bits(p) || p->flags || p->load)
         return 0;
-    return bytes_of_parts(p->capacity, round_up(last_level(&s).end, 64));
+    return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status map_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->slots = part_room(spec->keys);
     p->width = spec->value_bits;
     p->hashes = fingerprint_bits(spec->fpr);
-    return is_bits(p->width) && is_bits(p->hashes) ? TAMIS_OK : TAMIS_RANGE;
+    return map_has_bits(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
-static double rate(const tamis_plan *p, double n)
+static double map_rate(const tamis_plan *p, double n)
 {
-    return fingerprint_rate(p, n, p->hashes);
+    return fingerprint_rate_of(p, n, p->hashes);
+}
+
+static size_t map_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+{
+    ribbon_shape s = map_shape_of(p);
+
+    (void)stage;
+    return tamis__retrieval_scratch(&s, n);
+}
+
+static void map_for_cpu(tamis *f, unsigned cpu)
+{
+    const retrieval_derived derived = { { { map_shape_of(&f->plan), 0 } } };
+
+    tamis__retrieval_for_cpu(f, &derived, cpu);
 }
 
 /* ---- Operations -------------------------------------------------------- */
 
-static bool get(const tamis *f, uint64_t *value, uint64_t key)
+static bool map_get(const tamis *f, uint64_t *value, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
-    shape s = shape_of_map(&f->plan);
-
-    return tamis__pairs_get(value, &s, part_at(f, h, s.part_bits), h);
+    return tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, hash_key(key, f->salt));
 }
 
-static bool has(const tamis *f, uint64_t key)
+static bool map_has(const tamis *f, uint64_t key)
 {
     uint64_t value;
 
-    return get(f, &value, key);
+    return map_get(f, &value, key);
 }
 
-static void touch(const tamis *f, uint64_t key)
+static void map_touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = place(key, f->salt);
-    shape s = shape_of_map(&f->plan);
-
-    tamis__pairs_touch(&s, part_at(f, h, s.part_bits), h);
+    tamis__retrieval_touch(f, TAMIS_STAGE_SIEVE, hash_key(key, f->salt));
 }
 
-static unsigned value_bits(const tamis_plan *p)
+static const char *map_verify(const tamis *f)
 {
-    return p->width;
-}
+    const ribbon_shape *s = &retrieval_in(f, TAMIS_STAGE_SIEVE)->shape;
+    bool is_whole = ribbon_ends_in_zeros(f, s, 0, f->plan.bytes >> s->part_bits);
 
-/* ---- Building ---------------------------------------------------------- */
-
-static size_t scratch(const tamis_plan *p, size_t n)
-{
-    shape s = shape_of_map(p);
-
-    return tamis__pairs_scratch(&s, n);
-}
-
-static tamis_status solve(const tamis_plan *p, void *part, tamis_entry *pairs, size_t *n,
-                          void *room)
-{
-    shape s = shape_of_map(p);
-
-    return tamis__pairs_solve(&s, part, pairs, n, room);
-}
-
-static void enlarge(tamis_plan *p)
-{
-    p->slots += p->slots / 16 + 8;
-    p->bytes = bytes(p);
-}
-
-static const tamis_pair_solver SOLVER = { scratch, solve };
-
-static const tamis_mapper MAPPER = { &SOLVER, get, value_bits, enlarge };
-
-static const char *verify(const tamis *f)
-{
-    shape s = shape_of_map(&f->plan);
-    uint64_t used = last_level(&s).end - LAST_STATE + 1;
-
-    return parts_have_zeros(f, used, part_size(f)) ? NULL : "bytes after the last level are set";
+    return is_whole ? NULL : "bytes after the last level are set";
 }
 
 const tamis_ops tamis__map = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .mapper = &MAPPER,
-    .touch = touch,
+    .traits = TAMIS_TRAIT_TAKES_VALUES,
+    .plan = map_plan,
+    .bytes = map_bytes,
+    .rate = map_rate,
+    .resize = tamis__retrieval_resize,
+    .for_cpu = map_for_cpu,
+    .verify = map_verify,
+    .has = map_has,
+    .get = map_get,
+    .touch = map_touch,
+    .solve = tamis__retrieval_solve,
+    .scratch = map_scratch,
 };

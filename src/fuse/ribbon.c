@@ -27,121 +27,99 @@
  * Dillinger, Walzer: Ribbon Filter: Practically Smaller Than Bloom and Xor, 2021.
  * Dillinger, Huebschle-Schneider, Sanders, Walzer: Fast Succinct Retrieval and Approximate
  * Membership Using Ribbon, 2022. */
-#include "fuse/ribbon.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "base/cpu.h"
-#include "fuse/ribbon_window.h"
+#include "fuse/ribbon_solve_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static level last_level_of(const tamis_plan *p)
+static uint64_t ribbon_bytes(const tamis_plan *p)
 {
-    shape s = shape_of(p);
+    ribbon_shape s = ribbon_shape_of(p);
 
-    return last_level(&s);
-}
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    bool ok = p->slots <= MOST_ROOM && p->width >= 1 && p->width <= MOST_WIDTH;
-
-    if (!ok || p->hashes != last_level_of(p).number + 1)
+    if (p->slots > MOST_ROOM || p->width < 1 || p->width > MOST_WIDTH || p->flags || p->load ||
+        p->hashes != ribbon_last_level(&s).number + 1)
         return 0;
-    return bytes_of_parts(p->capacity, round_up(last_level_of(p).end, 64));
+    return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }
 
-static void set_room(tamis_plan *p, uint64_t keys)
+/* plan.hashes is the number of levels. */
+static void ribbon_set_room(tamis_plan *p, uint64_t keys)
 {
     p->slots = keys;
-    p->hashes = last_level_of(p).number + 1;
+    ribbon_shape s = ribbon_shape_of(p);
+    p->hashes = ribbon_last_level(&s).number + 1;
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status ribbon_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = fingerprint_bits(spec->fpr);
     if (p->width > MOST_WIDTH)
         return TAMIS_RANGE;
-    set_room(p, part_room(spec->keys));
+    ribbon_set_room(p, part_room(spec->keys));
     return TAMIS_OK;
 }
 
-static double rate(const tamis_plan *p, double n)
+static tamis_status ribbon_resize(tamis_plan *p, uint64_t keys)
 {
-    return fingerprint_rate(p, n, p->width);
+    (void)keys;
+    ribbon_set_room(p, p->slots + p->slots / 16 + 8);
+    return TAMIS_OK;
 }
 
 /* ---- Lookup ------------------------------------------------------------ */
 
-static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
+static inline bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
 {
-    for (unsigned j = 0; j < width; j++)
-        if (parity(window(slots + 8 * j, e->start, width) & e->row) != (e->fingerprint >> j & 1))
+    for (unsigned j = 0; j < width; j++) {
+        uint64_t window = ribbon_window(slots + 8 * j, e->start, width);
+        if (ribbon_parity(window & e->row) != (e->sum >> j & 1))
             return false;
+    }
     return true;
 }
 
-#include "fuse/ribbon_many.h"
+#include "fuse/ribbon_lookup_template.h"
 
-/* ---- Building ---------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------- */
 
-#include "fuse/ribbon_back.h"
-
-static void enlarge(tamis_plan *p)
+static size_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
 {
-    set_room(p, p->slots + p->slots / 16 + 8);
-    p->bytes = bytes(p);
+    ribbon_shape s = ribbon_shape_of(p);
+
+    (void)stage;
+    return ribbon_scratch_for(&s, n);
 }
 
-static tamis_status solve_best(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                               void *room)
+static const char *ribbon_verify(const tamis *f)
 {
-#if defined(__x86_64__)
-    if (tamis__cpu() & TAMIS_CPU_AVX2)
-        return tamis__ribbon_solve_avx2(p, part, hashes, n, room);
-#endif
-    shape s = shape_of(p);
-    return solve(&s, part, hashes, n, room);
+    const ribbon_shape *s = &ribbon_derived_in(f)->shape;
+    bool is_whole = ribbon_ends_in_zeros(f, s, 0, f->plan.bytes >> s->part_bits);
+
+    return is_whole ? NULL : "bytes after the last level are set";
 }
 
-static size_t scratch(const tamis_plan *p, size_t n)
+static void ribbon_for_cpu(tamis *f, unsigned cpu)
 {
-    shape s = shape_of(p);
+    ribbon_derived d = { .shape = ribbon_shape_of(&f->plan) };
 
-    return scratch_for(&s, n);
-}
-
-static const tamis_solver SOLVER = { scratch, solve_best, enlarge };
-
-/* ---- The whole filter -------------------------------------------------- */
-
-static const char *verify(const tamis *f)
-{
-    uint64_t used = last_level_of(&f->plan).end - LAST_STATE + 1;
-
-    return parts_have_zeros(f, used, part_size(f)) ? NULL : "bytes after the last level are set";
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
-    static const tamis_batch PORTABLE = { .has = has, .has_many = has_many };
-
+    d.first = ribbon_first_level(&d.shape);
+    memcpy(f->derived, &d, sizeof d);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__ribbon_avx2;
+        tamis__ribbon_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &PORTABLE;
 }
 
 const tamis_ops tamis__ribbon = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .solver = &SOLVER,
-    .batch = batch,
+    .plan = ribbon_plan,
+    .bytes = ribbon_bytes,
+    .rate = fingerprint_rate,
+    .resize = ribbon_resize,
+    .for_cpu = ribbon_for_cpu,
+    .verify = ribbon_verify,
+    .has = ribbon_has,
+    .has_many = ribbon_has_many,
+    .solve = ribbon_solve,
+    .scratch = ribbon_scratch,
 };

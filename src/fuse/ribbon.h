@@ -1,4 +1,5 @@
-/* ribbon.h - layout of the ribbon filter and what a key looks for in it, shared by its kernels.
+/* ribbon.h - layout of a ribbon, and what a key looks for in it: shared by the kernels of the
+ * ribbon filter and by the kinds that are made of ribbons with values (retrieval.h).
  *
  * A part is a chain of levels, each with room for the keys that the one before it bumps:
  *
@@ -12,14 +13,11 @@
 #ifndef TAMIS_FUSE_RIBBON_H
 #define TAMIS_FUSE_RIBBON_H
 
-#include <math.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
-#include "base/parts.h"
-#include "filter.h"
 #include "fuse/fingerprint.h"
 
 enum {
@@ -31,14 +29,13 @@ enum {
     MOST_COLUMNS = 64,
     MOST_LAST = LAST_KEYS + LAST_KEYS / 40 + 8, /* slots of the last level */
     MOST_SEGMENT = 1 << 18,                     /* slots of a segment */
-    STREAMS = 4, /* segments that are solved side by side: see ribbon_solve.h */
 };
 
 /* What a part is made for. Columns beyond the bits of values are a fingerprint's. */
-typedef struct {
+typedef struct ribbon_shape {
     uint64_t room; /* keys */
     unsigned part_bits, width, value_bits;
-} shape;
+} ribbon_shape;
 
 /* Of a bucket, the keys that start below CUT[threshold] are bumped. A bucket of zeros bumps all:
  * zeros are the empty filter. */
@@ -48,7 +45,7 @@ static const uint8_t CUT[THRESHOLDS] = { BUCKET, 44, 16, 0 };
 
 /* ---- Levels ------------------------------------------------------------ */
 
-typedef struct {
+typedef struct ribbon_level {
     uint64_t keys;  /* that it has room for, with those that it bumps */
     uint64_t slots; /* a multiple of BUCKET; of 8 in the last level */
     uint64_t at;    /* in the part: its thresholds */
@@ -57,40 +54,28 @@ typedef struct {
     uint64_t starts;  /* of windows in a segment */
     unsigned segment_bits, number;
     bool is_last;
-} level;
+} ribbon_level;
 
-/* 247 / 256: with more keys than slots nearly every slot is used. Fewer slots would save little
- * more, and send more keys to the next level. */
-static inline uint64_t slots_for(uint64_t keys)
+/* The last level: up to a word, a square system will do: with one seed in three it has a solution.
+ * Beyond, one in forty more slots than keys make it as likely: those near the ends are out of reach
+ * of most.
+ *
+ * The others have 247 slots for 256 keys: with more keys than slots nearly every slot is used.
+ * Fewer slots would save little more, and send more keys to the next level. Segments are the fewest
+ * of less than 2^18 slots: while one is solved, its rows stay in the cache. */
+static inline ribbon_level ribbon_level_for(uint64_t keys, uint64_t at, unsigned number,
+                                            unsigned width)
 {
-    return keys * 247 / 256;
-}
-
-/* The fewest that leave segments of less than 2^18 slots: while one is solved, its rows stay in the
- * cache. */
-static inline unsigned segment_bits_for(uint64_t slots)
-{
-    return slots < MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
-}
-
-/* Up to a word, a square system will do: with one seed in three it has a solution. Beyond, one in
- * forty more slots than keys make it as likely: those near the ends are out of reach of most. */
-static inline uint64_t last_slots_for(uint64_t keys)
-{
-    return round_up(keys + (keys > WINDOW ? keys / 40 : keys == 0), 8);
-}
-
-static inline level level_for(uint64_t keys, uint64_t at, unsigned number, unsigned width)
-{
-    level l = { .keys = keys, .at = at, .number = number, .is_last = keys <= LAST_KEYS };
+    ribbon_level l = { .keys = keys, .at = at, .number = number, .is_last = keys <= LAST_KEYS };
+    uint64_t slots = keys * 247 / 256;
 
     if (l.is_last) {
-        l.segment = l.slots = last_slots_for(keys);
+        l.segment = l.slots = round_up(keys + (keys > WINDOW ? keys / 40 : keys == 0), 8);
         l.slots_at = at;
         l.end = at + width * l.slots / 8 + LAST_STATE;
     } else {
-        l.segment_bits = segment_bits_for(slots_for(keys));
-        l.segment = (slots_for(keys) >> l.segment_bits) / BUCKET * BUCKET;
+        l.segment_bits = slots < MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
+        l.segment = (slots >> l.segment_bits) / BUCKET * BUCKET;
         l.slots = l.segment << l.segment_bits;
         l.slots_at = at + round_up((l.slots / BUCKET + 3) / 4, number ? 8 : 64);
         l.end = l.slots_at + width * l.slots / 8;
@@ -102,96 +87,96 @@ static inline level level_for(uint64_t keys, uint64_t at, unsigned number, unsig
 /* Keys of a part: no number of slots or bytes overflows. */
 enum { MOST_ROOM = 1 << 30 };
 
-static inline level first_level(const shape *s)
+static inline ribbon_level ribbon_first_level(const ribbon_shape *s)
 {
-    return level_for(s->room, 0, 0, s->width);
+    return ribbon_level_for(s->room, 0, 0, s->width);
 }
 
 /* Bumped are the keys in excess of the slots, and one more for each slot that stays empty: about
  * 27 at the ends of a segment and one in 740 between them, with a standard deviation of
  * sqrt(slots) / 6 and some. Room is made for six of those. */
-static inline level next_level(const level *l, unsigned width)
+static inline ribbon_level ribbon_next_level(const ribbon_level *l, unsigned width)
 {
     uint64_t empty = l->slots / 740 + (UINT64_C(27) << l->segment_bits);
 
     empty += (uint64_t)sqrt((double)l->slots) + 37;
-    return level_for(l->keys - l->slots + empty, l->end, l->number + 1, width);
+    return ribbon_level_for(l->keys - l->slots + empty, l->end, l->number + 1, width);
 }
 
-static inline level last_level(const shape *s)
+static inline ribbon_level ribbon_last_level(const ribbon_shape *s)
 {
-    level l = first_level(s);
+    ribbon_level l = ribbon_first_level(s);
 
     while (!l.is_last)
-        l = next_level(&l, s->width);
+        l = ribbon_next_level(&l, s->width);
     return l;
 }
 
 /* ---- Keys -------------------------------------------------------------- */
 
 /* What a key asks of a level: that the slots from `start` on, of which `row` picks some, add up to
- * its fingerprint. */
-typedef struct {
-    uint64_t start, row;
-    uint32_t fingerprint;
-} equation;
+ * its value and, above that, its fingerprint. */
+typedef struct ribbon_equation {
+    uint64_t start, row, sum;
+} ribbon_equation;
 
 /* A hash for each level, and for each seed of the last one. */
-static inline uint64_t draw(uint64_t h, unsigned n)
+static inline uint64_t ribbon_rehash(uint64_t h, unsigned n)
 {
     return n ? mix64(h + n * HASH_GOLDEN) : h;
 }
 
-/* Odd, without structure: from splitmix64 and from the digits of pi. The first coefficient is one,
- * so that a row begins where it starts. */
-static inline uint64_t row_of(uint64_t y)
+/* Odd factors without structure: from splitmix64 and from the digits of pi. The first coefficient
+ * is one, so that a row begins where it starts. */
+static inline uint64_t ribbon_row(uint64_t y)
 {
     return y * UINT64_C(0xBF58476D1CE4E5B9) | 1;
 }
 
-static inline uint32_t fingerprint_of(uint64_t y, unsigned width)
+static inline uint32_t ribbon_fingerprint(uint64_t y, unsigned width)
 {
     return (uint32_t)(y * UINT64_C(0x243F6A8885A308D3) >> (64 - width));
 }
 
-/* The value comes first. */
-static inline uint64_t with_fingerprint(uint64_t value, uint64_t y, const shape *s)
+static inline uint64_t ribbon_sum(uint64_t value, uint64_t y, const ribbon_shape *s)
 {
     unsigned bits = s->width - s->value_bits;
 
-    return bits ? value | (uint64_t)fingerprint_of(y, bits) << s->value_bits : value;
+    return bits ? value | (uint64_t)ribbon_fingerprint(y, bits) << s->value_bits : value;
 }
 
 /* In level 0 the leading bits, which tell the part, are the same for all. */
-static inline uint64_t lead_of(const level *l, uint64_t y, unsigned part_bits)
+static inline uint64_t ribbon_lead(const ribbon_level *l, uint64_t y, unsigned part_bits)
 {
     return l->number ? y : y << part_bits;
 }
 
-static inline uint64_t segment_of(const level *l, uint64_t y, unsigned part_bits)
+static inline uint64_t ribbon_segment_of(const ribbon_level *l, uint64_t y, unsigned part_bits)
 {
-    return lead_of(l, y, part_bits) >> 1 >> (63 - l->segment_bits);
+    return ribbon_lead(l, y, part_bits) >> 1 >> (63 - l->segment_bits);
 }
 
-static inline uint64_t start_of(const level *l, uint64_t y, unsigned part_bits)
+static inline uint64_t ribbon_start(const ribbon_level *l, uint64_t y, unsigned part_bits)
 {
-    uint64_t rest = lead_of(l, y, part_bits) << l->segment_bits;
+    uint64_t rest = ribbon_lead(l, y, part_bits) << l->segment_bits;
 
-    return segment_of(l, y, part_bits) * l->segment + scale64(rest, l->starts);
+    return ribbon_segment_of(l, y, part_bits) * l->segment + scale64(rest, l->starts);
 }
 
 /* A level with fewer slots than a window has them all in it. */
-static inline uint64_t row_in(const level *l, uint64_t y)
+static inline uint64_t ribbon_row_in(const ribbon_level *l, uint64_t y)
 {
-    return l->slots < WINDOW ? row_of(y) & ((UINT64_C(1) << l->slots) - 1) : row_of(y);
+    return l->slots < WINDOW ? ribbon_row(y) & ((UINT64_C(1) << l->slots) - 1) : ribbon_row(y);
 }
 
-static inline equation equation_of(const level *l, uint64_t y, unsigned part_bits, unsigned width)
+static inline ribbon_equation ribbon_equation_of(const ribbon_shape *s, const ribbon_level *l,
+                                                 uint64_t y)
 {
-    return (equation){ start_of(l, y, part_bits), row_in(l, y), fingerprint_of(y, width) };
+    return (ribbon_equation){ ribbon_start(l, y, s->part_bits), ribbon_row_in(l, y),
+                              ribbon_sum(0, y, s) };
 }
 
-static inline bool is_bumped(const uint8_t *thresholds, uint64_t start)
+static inline bool ribbon_is_bumped(const uint8_t *thresholds, uint64_t start)
 {
     uint64_t bucket = start / BUCKET;
     unsigned threshold = thresholds[bucket / 4] >> bucket % 4 * 2 & 3;
@@ -199,13 +184,24 @@ static inline bool is_bumped(const uint8_t *thresholds, uint64_t start)
     return start % BUCKET < CUT[threshold];
 }
 
-static inline unsigned parity(uint64_t x)
+/* ---- Reading slots ----------------------------------------------------- */
+
+static inline unsigned ribbon_parity(uint64_t x)
 {
     return (unsigned)__builtin_parityll(x);
 }
 
+/* The slots from `start` on in one column, of which neighbours are `stride` words apart. */
+static inline uint64_t ribbon_window(const uint8_t *column, uint64_t start, uint64_t stride)
+{
+    const uint8_t *word = column + start / 64 * stride * 8;
+    unsigned by = start % 64;
+
+    return by ? le64(word) >> by | le64(word + stride * 8) << (64 - by) : le64(word);
+}
+
 /* Columns of the last level have any number of bytes, one after the other. */
-static inline uint64_t last_window(const uint8_t *column, uint64_t start)
+static inline uint64_t ribbon_last_window(const uint8_t *column, uint64_t start)
 {
     const uint8_t *word = column + start / 8;
     unsigned by = start % 8;
@@ -213,44 +209,87 @@ static inline uint64_t last_window(const uint8_t *column, uint64_t start)
     return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
 }
 
-/* ---- Parts ------------------------------------------------------------- */
-
-static inline uint64_t part_size(const tamis *f)
+/* Columns are read from the fingerprint, at which strangers fail, down to the value. Takes the bit
+ * of one into *sum; false if it is another's. */
+static inline bool ribbon_take_bit(uint64_t *sum, const ribbon_equation *e, const ribbon_shape *s,
+                                   unsigned column, uint64_t window)
 {
-    return f->plan.bytes >> part_bits(f->plan.capacity);
+    uint64_t bit = ribbon_parity(window & e->row);
+
+    *sum = *sum << 1 | bit;
+    return column < s->value_bits || bit == (e->sum >> column & 1);
 }
 
-static inline const uint8_t *part_at(const tamis *f, uint64_t h, unsigned bits)
+/* What the slots of a key in the last level add up to; false if that is another's. */
+static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const ribbon_level *l,
+                                   const uint8_t *part, uint64_t h)
+{
+    unsigned seed = part[l->end - LAST_STATE];
+
+    if (seed == 0)
+        return false;
+    ribbon_equation e = ribbon_equation_of(s, l, ribbon_rehash(h, l->number + seed - 1));
+    for (unsigned j = s->width; j-- > 0;) {
+        const uint8_t *column = part + l->slots_at + j * l->slots / 8;
+        if (!ribbon_take_bit(sum, &e, s, j, ribbon_last_window(column, e.start)))
+            return false;
+    }
+    return true;
+}
+
+/* Asks for what a key reads in a level other than the last. */
+static inline void ribbon_fetch(const uint8_t *part, const ribbon_level *l, uint64_t start,
+                                unsigned width)
+{
+    const uint8_t *words = part + l->slots_at + start / 64 * 8 * width;
+
+    __builtin_prefetch(part + l->at + start / BUCKET / 4, 0, 3);
+    for (unsigned i = 0; i < 16 * width; i += 64)
+        __builtin_prefetch(words + i, 0, 3);
+    if (width % 8)
+        __builtin_prefetch(words + 16 * width - 1, 0, 3);
+}
+
+/* ---- Parts ------------------------------------------------------------- */
+
+static inline const uint8_t *ribbon_part_at(const tamis *f, uint64_t h, unsigned bits)
 {
     return (const uint8_t *)f->payload + part_of(h, bits) * (f->plan.bytes >> bits);
 }
 
-static inline bool parts_have_zeros(const tamis *f, uint64_t from, uint64_t to)
+/* Whether, in all parts, zeros follow the levels that begin at `at`, up to `end`. */
+static inline bool ribbon_ends_in_zeros(const tamis *f, const ribbon_shape *s, uint64_t at,
+                                        uint64_t end)
 {
+    uint64_t used = at + ribbon_last_level(s).end - LAST_STATE + 1;
     const uint8_t *payload = f->payload;
 
-    for (uint64_t part = 0; part < f->plan.bytes; part += part_size(f))
-        for (uint64_t i = from; i < to; i++)
-            if (payload[part + i])
-                return false;
+    for (uint64_t part = 0; part < f->plan.bytes; part += f->plan.bytes >> s->part_bits)
+        if (!bytes_are_zero(payload + part + used, payload + part + end))
+            return false;
     return true;
 }
 
 /* ---- The filter -------------------------------------------------------- */
 
-static inline shape shape_of(const tamis_plan *p)
+/* Its f->derived. */
+typedef struct ribbon_derived {
+    ribbon_shape shape;
+    ribbon_level first;
+} ribbon_derived;
+
+_Static_assert(sizeof(ribbon_derived) <= TAMIS_DERIVED_SIZE, "");
+
+static inline ribbon_shape ribbon_shape_of(const tamis_plan *p)
 {
-    return (shape){ p->slots, part_bits(p->capacity), p->width, 0 };
+    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width, 0 };
 }
 
-static inline level first_level_of(const tamis_plan *p)
+static inline const ribbon_derived *ribbon_derived_in(const tamis *f)
 {
-    return level_for(p->slots, 0, 0, p->width);
+    return (const ribbon_derived *)(const void *)f->derived;
 }
 
-extern const tamis_batch tamis__ribbon_avx2;
-
-tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                      void *room);
+void tamis__ribbon_use_avx2(tamis_ops *ops);
 
 #endif

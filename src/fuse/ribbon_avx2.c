@@ -1,72 +1,67 @@
 /* ribbon_avx2.c - eight columns at a time. */
-#include "fuse/ribbon_avx2.h"
+#define RIBBON_AVX2
 
-static inline __m256i load_four(const uint8_t *words)
+#include "fuse/ribbon_solve_template.h"
+
+static inline __m256i ribbon_load(const uint8_t *words)
 {
     return _mm256_loadu_si256((const __m256i *)words);
 }
 
 /* A window that lies across two groups, and the row shifted to match: fewer steps than to shift
  * the window. Where it does not, both groups are the first, and the second row is zero. */
-typedef struct {
+typedef struct ribbon_across {
     const uint8_t *low, *high;
     __m256i low_row, high_row;
-} window;
+} ribbon_across;
 
 /* Up to three words behind the last column are read, too: they belong to the next group or, since
  * the last level follows, to something that has more bytes. */
-static inline __m256i pick_four(const window *w, unsigned column)
+static inline __m256i ribbon_pick_four(const ribbon_across *w, unsigned column)
 {
-    __m256i low = load_four(w->low + 8 * column), high = load_four(w->high + 8 * column);
+    __m256i low = ribbon_load(w->low + 8 * column), high = ribbon_load(w->high + 8 * column);
 
     return _mm256_xor_si256(_mm256_and_si256(low, w->low_row), _mm256_and_si256(high, w->high_row));
 }
 
-static inline unsigned parities(__m256i a, __m256i b)
-{
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(parity_bits(a, b)));
-}
-
 /* Words 0 to 7 come out of the above as 0, 1, 4, 5, 2, 3, 6, 7. */
-static inline unsigned in_that_order(unsigned byte)
+static inline unsigned ribbon_in_that_order(unsigned byte)
 {
     return (byte & 0xc3) | (byte & 0x0c) << 2 | (byte & 0x30) >> 2;
 }
 
 /* Of the first n columns, which are eight at most. */
-static inline unsigned wrong_of_eight(const window *w, unsigned column, unsigned n,
-                                      uint32_t fingerprint)
+static inline unsigned ribbon_wrong_of_eight(const ribbon_across *w, unsigned column, unsigned n,
+                                             uint64_t fingerprint)
 {
-    __m256i b = n > 4 ? pick_four(w, column + 4) : _mm256_setzero_si256();
+    __m256i b = n > 4 ? ribbon_pick_four(w, column + 4) : _mm256_setzero_si256();
+    __m256i parities = ribbon_parities(ribbon_pick_four(w, column), b);
+    unsigned bits = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(parities));
     unsigned wanted = n < 8 ? (1u << n) - 1 : 0xff;
 
-    return (parities(pick_four(w, column), b) ^ in_that_order(fingerprint >> column & 0xff)) &
-           in_that_order(wanted);
+    return (bits ^ ribbon_in_that_order((unsigned)(fingerprint >> column & 0xff))) &
+           ribbon_in_that_order(wanted);
 }
 
-static inline bool holds(const uint8_t *slots, const equation *e, unsigned width)
+static inline bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
 {
     unsigned by = e->start % 64;
     const uint8_t *words = slots + e->start / 64 * 8 * width;
-    window w = { words, words + (by ? 8 * width : 0), _mm256_set1_epi64x((long long)(e->row << by)),
-                 _mm256_set1_epi64x((long long)(e->row >> 1 >> (63 - by))) };
+    ribbon_across w = { words, words + (by ? 8 * width : 0),
+                        _mm256_set1_epi64x((long long)(e->row << by)),
+                        _mm256_set1_epi64x((long long)(e->row >> 1 >> (63 - by))) };
     unsigned wrong = 0;
 
     for (unsigned j = 0; j < width; j += 8)
-        wrong |= wrong_of_eight(&w, j, width - j, e->fingerprint);
+        wrong |= ribbon_wrong_of_eight(&w, j, width - j, e->sum);
     return wrong == 0;
 }
 
-#include "fuse/ribbon_many.h"
+#include "fuse/ribbon_lookup_template.h"
 
-const tamis_batch tamis__ribbon_avx2 = { .has = has, .has_many = has_many };
-
-/* ---- Building ---------------------------------------------------------- */
-
-tamis_status tamis__ribbon_solve_avx2(const tamis_plan *p, void *part, uint64_t *hashes, size_t *n,
-                                      void *room)
+void tamis__ribbon_use_avx2(tamis_ops *ops)
 {
-    shape s = shape_of(p);
-
-    return solve(&s, part, hashes, n, room);
+    ops->has = ribbon_has;
+    ops->has_many = ribbon_has_many;
+    ops->solve = ribbon_solve;
 }

@@ -1,9 +1,11 @@
 /* xorplus_avx2.c - the same code on machines that count ones by themselves. */
+#define THIRD 2
+
 #include "fuse/xorplus.h"
 
-void tamis__xorplus_prepare_avx2(tamis *f)
-{
-    prepare(f);
-}
+#include "fuse/xor_lookup_template.h"
 
-const tamis_batch tamis__xorplus_avx2 = { .has = has, .has_many = has_many };
+void tamis__xorplus_use_avx2(tamis *f)
+{
+    xor_use(f);
+}

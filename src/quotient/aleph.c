@@ -1,8 +1,8 @@
 /* aleph.c - aleph filter: a quotient filter that doubles without the keys, at a rate that stays.
  *
- * A table of S slots takes, of each key, the number scale64(place(key), S << bits): its high part,
- * the quotient, says where it belongs among the slots, its low `bits` bits, the fingerprint, are
- * what is written there (quotient/runs.h). When the table is full, what it holds goes to one of
+ * A table of S slots takes, of each key, the number scale64(hash_key(key), S << bits): its high
+ * part, the quotient, says where it belongs among the slots, its low `bits` bits, the fingerprint,
+ * are what is written there (quotient/runs.h). When the table is full, what it holds goes to one of
  * twice the slots, in one pass: the first bit of each fingerprint becomes the last of its quotient.
  * So fingerprints lose a bit with every doubling, and new ones are as long as the plan says: slots
  * hold fingerprints of many lengths, which tell their length themselves (quotient/aleph.h).
@@ -32,92 +32,90 @@
  *   payload:  slots in use, 8 bytes | zeros, 56 bytes
  *             blocks of 64 slots | zeros, at least 8 bytes
  *
- * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`, plus
- * 65536 times the load, in thousandths, from which on it doubles: small filters take more keys than
- * planned before they do. Zeros are the empty filter. What it holds decides every byte.
+ * plan.width is bits + 1. plan.hashes is the number of doublings, plus 256 times `narrow`. From
+ * plan.load on it doubles: small filters take more keys than planned before they do. Zeros are the
+ * empty filter. What it holds decides every byte.
  *
  * Dayan, Bercea, Pagh: Aleph Filter: To Infinity in Constant Time, 2024.
  * Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond, 2023.
  * Pagh, Segev, Wieder: How to Approximate a Set Without Knowing Its Size in Advance, 2013. */
-#define ALEPH_KERNELS tamis__aleph_portable
-#include "quotient/aleph_many.h"
-
-#include <math.h>
-
 #include "base/cpu.h"
+#include "quotient/aleph_template.h"
+#include "quotient/collisions.h"
+#include "quotient/runs_check.h"
+#include "quotient/runs_writer.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40 };
+enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40, LOAD_UNIT = 1000 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 /* Lookups among 1e7 keys take 5.1 times a read of memory there, and 6.2 times at 0.95. */
 static const double DEFAULT_LOAD = 0.9;
 
-static unsigned narrow_of(const tamis_plan *p)
+/* Doublings since the filter was new. */
+static unsigned aleph_size(const tamis_plan *p)
 {
-    return p->hashes >> 8 & 255;
+    return p->hashes & 255;
+}
+
+static unsigned aleph_narrow(const tamis_plan *p)
+{
+    return p->hashes >> 8;
+}
+
+/* Slots that may be in use at a size up to the present one. Twice the slots have room for twice as
+ * many and one: for whatever comes out of doubling, and the key that did not fit before. */
+static uint64_t aleph_room_at(const tamis_plan *p, unsigned size)
+{
+    uint64_t first = (p->slots >> aleph_size(p)) * p->load / LOAD_UNIT;
+
+    return (first << size) - 1;
 }
 
 /* Bits of new fingerprints beyond the least. */
-static unsigned more_bits(unsigned narrow, unsigned size)
+static unsigned aleph_more_bits(unsigned narrow, unsigned size)
 {
     if (size < narrow)
         return 0;
     if (size < EVEN)
         return 1;
-    return 4 + 2 * (31 - (unsigned)__builtin_clz(size - EVEN + 1));
+    return 4 + 2 * word_highest(size - EVEN + 1);
 }
 
 /* Of fingerprints that came at an earlier size, when they were new. */
-static unsigned bits_at(const tamis_plan *p, unsigned size)
+static unsigned aleph_bits_at(const tamis_plan *p, unsigned size)
 {
-    unsigned narrow = narrow_of(p);
+    unsigned narrow = aleph_narrow(p), now = aleph_more_bits(narrow, aleph_size(p));
 
-    return p->width - 1 - more_bits(narrow, size_of(p)) + more_bits(narrow, size);
+    return p->width - 1 - now + aleph_more_bits(narrow, size);
 }
 
-static bool hashes_are_valid(const tamis_plan *p)
+/* One slot stays empty, so that every search ends. The first size has room for one key or more: 64
+ * slots at a low load might have not. */
+static uint64_t aleph_bytes(const tamis_plan *p)
 {
-    return size_of(p) <= MAX_SIZE && narrow_of(p) >= 1 && narrow_of(p) <= EVEN && load_of(p) > 0 &&
-           load_of(p) <= LOAD_UNIT;
-}
+    unsigned size = aleph_size(p), narrow = aleph_narrow(p);
 
-static bool width_is_valid(const tamis_plan *p)
-{
-    return p->width > MIN_BITS + more_bits(narrow_of(p), size_of(p)) && p->width <= MAX_BITS + 1;
-}
-
-/* One slot stays empty, so that every search ends. */
-static bool slots_are_valid(const tamis_plan *p)
-{
-    return p->slots > 0 && p->slots <= MAX_SLOTS &&
-           p->slots % ((uint64_t)BLOCK << size_of(p)) == 0 &&
-           p->slots < UINT64_C(1) << (64 - p->width);
-}
-
-/* The first size has room for one key or more: 64 slots at a low load might have not. */
-static bool has_room(const tamis_plan *p)
-{
-    return room_at(p, 0) < p->slots && p->capacity <= room_at(p, size_of(p));
-}
-
-static uint64_t bytes(const tamis_plan *p)
-{
-    if (!hashes_are_valid(p) || !width_is_valid(p) || !slots_are_valid(p) || !has_room(p))
+    if (p->flags || p->load < 1 || p->load > LOAD_UNIT || size > MAX_SIZE || narrow < 1 ||
+        narrow > EVEN || p->width > MAX_BITS + 1 ||
+        p->width <= MIN_BITS + aleph_more_bits(narrow, size))
         return 0;
-    return round_up(ALEPH_HEADER + p->slots / BLOCK * (SLOTS + 8 * p->width) + 8, 64);
+    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % ((uint64_t)BLOCK << size) == 0 &&
+              p->slots < UINT64_C(1) << (64 - p->width) && aleph_room_at(p, 0) < p->slots &&
+              p->capacity <= aleph_room_at(p, size);
+    return ok ? runs_bytes(p->slots, p->width) : 0;
 }
 
 /* Of keys that were never removed: each size took what the one before had no room for. */
-static double rate(const tamis_plan *p, double n)
+static double aleph_rate(const tamis_plan *p, double n)
 {
     double passed = 0, before = 0;
 
-    for (unsigned j = 0, last = size_of(p); j <= last; j++) {
-        double held = j < last ? fmin(n, (double)room_at(p, j)) : n;
-        double prints = ldexp((double)(p->slots >> (last - j)), (int)bits_at(p, j));
-        passed += (held - before) * log1p(-1 / prints);
+    for (unsigned j = 0, last = aleph_size(p); j <= last; j++) {
+        double held = j < last ? fmin(n, (double)aleph_room_at(p, j)) : n;
+        double all = ldexp((double)(p->slots >> (last - j)), (int)aleph_bits_at(p, j));
+        passed += (held - before) * log1p(-1 / all);
         before = held;
     }
     return -expm1(passed);
@@ -125,157 +123,105 @@ static double rate(const tamis_plan *p, double n)
 
 /* What the rate comes to in the end, in units of the load. The sizes from EVEN on, 2^k of them with
  * 4 + 2k bits more, add half of 2^-4 * (1 + 1/2 + 1/4 + ...). */
-static double limit(unsigned least, unsigned narrow)
+static double aleph_limit(unsigned least, unsigned narrow)
 {
     double sum = 1 + (narrow - 1) / 2.0 + (EVEN - narrow) / 4.0 + 0x1p-4;
 
     return ldexp(sum, -(int)least);
 }
 
-static tamis_status plan_bits(tamis_plan *p, double fpr)
+static tamis_status aleph_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double load = (double)(room_at(p, 0) + 1) / (double)p->slots;
     unsigned least = MIN_BITS, narrow = 1;
 
-    while (least < MAX_BITS && load * limit(least, 1) > fpr)
+    p->load = (uint16_t)((spec->load > 0 ? spec->load : DEFAULT_LOAD) * LOAD_UNIT + 0.5);
+    p->hashes = 0;
+    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0)
+        return TAMIS_RANGE;
+    p->slots = round_up((p->capacity + 1) * LOAD_UNIT / p->load + 1, BLOCK);
+    double load = (double)(aleph_room_at(p, 0) + 1) / (double)p->slots;
+    while (least < MAX_BITS && load * aleph_limit(least, 1) > spec->fpr)
         least++;
     if (least == MAX_BITS)
         return TAMIS_RANGE;
-    while (narrow < EVEN && load * limit(least, narrow + 1) <= fpr)
+    while (narrow < EVEN && load * aleph_limit(least, narrow + 1) <= spec->fpr)
         narrow++;
     p->width = least + 1;
-    p->hashes |= narrow << 8;
+    p->hashes = narrow << 8;
     return TAMIS_OK;
 }
 
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
-{
-    double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
-    uint32_t thousandths = (uint32_t)(load * LOAD_UNIT + 0.5);
-
-    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || thousandths == 0)
-        return TAMIS_RANGE;
-    p->slots = round_up((p->capacity + 1) * LOAD_UNIT / thousandths + 1, BLOCK);
-    p->hashes = thousandths << 16;
-    return plan_bits(p, spec->fpr);
-}
-
-static bool grows(const tamis_plan *p)
-{
-    (void)p;
-    return true;
-}
-
-static tamis_status larger(tamis_plan *p)
+static tamis_status aleph_resize(tamis_plan *p, uint64_t keys)
 {
     tamis_plan next = *p;
-    unsigned narrow = narrow_of(p), size = size_of(p);
+    unsigned narrow = aleph_narrow(p), size = aleph_size(p);
 
+    (void)keys;
     next.slots *= 2;
-    next.width += more_bits(narrow, size + 1) - more_bits(narrow, size);
+    next.width += aleph_more_bits(narrow, size + 1) - aleph_more_bits(narrow, size);
     next.hashes++;
-    next.capacity = room_at(&next, size + 1);
-    if (!bytes(&next))
+    next.capacity = aleph_room_at(&next, size + 1);
+    if (!aleph_bytes(&next))
         return TAMIS_RANGE;
     *p = next;
     return TAMIS_OK;
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static const aleph_kernels *kernels_of(const tamis *f)
-{
-    return (const aleph_kernels *)(const void *)f->batch;
-}
-
-static tamis_status add_one(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add(f, key);
-}
-
-static tamis_status remove_one(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove(f, key);
-}
-
 /* ---- All of them ------------------------------------------------------- */
 
-/* A run on the way through the table; starts with zeros but for the table. */
-typedef struct tour {
-    table t;
-    uint64_t after; /* its quotient and one; 0: not begun */
-    uint64_t start, end;
-} tour;
-
-/* False: there is no more. Ends whatever the bytes are: quotients only ascend, and slots not beyond
- * the second round. */
-static bool go_on(tour *w)
-{
-    if (w->after == 0)
-        w->end = offset_of(&w->t, 0);
-    uint64_t q = next_occupied(&w->t, w->after);
-    if (q >= w->t.slots)
-        return false;
-    w->after = q + 1;
-    w->start = w->end > q ? w->end : q;
-    w->end = next_runend(&w->t, w->start) + 1;
-    return w->end <= 2 * w->t.slots;
-}
-
 /* What goes to one half of the slot of a run. Voids come first in it, and are of both. */
-static uint64_t move_half(track *to, const tour *w, unsigned half)
+static uint64_t aleph_move_half(runs_writer *to, const runs_walk *w, unsigned half)
 {
     unsigned width = w->t.width, to_width = to->t.width;
     uint64_t moved = 0;
 
     for (uint64_t i = w->start; i < w->end; i++) {
-        uint32_t x = slot(&w->t, i);
-        bool is_void = x == void_of(width);
+        uint32_t x = runs_slot(w->t, i);
+        bool is_void = x == aleph_void_of(width);
         if (!is_void && x >> (width - 1) != half)
             continue;
-        x = is_void ? void_of(to_width) : shortened(x, width, to_width);
-        track_put(to, 2 * (w->after - 1) + half, &x, 1);
+        x = is_void ? aleph_void_of(to_width) : aleph_shortened(x, width, to_width);
+        *to = runs_writer_put(*to, 2 * (w->after - 1) + half, &x, 1);
         moved++;
     }
     return moved;
 }
 
 /* Each fingerprint becomes two at most: there is room for all, and for one more. */
-static tamis_status move(tamis *f, const tamis *g)
+static tamis_status aleph_move(tamis *f, const tamis *g)
 {
-    aleph a = aleph_of(f), b = aleph_of(g);
-    track to = track_of(a.t, 0, 0, false);
-    tour w = { .t = b.t };
+    runs_writer to = runs_writer_at(aleph_of(f).t, 0, 0, false);
+    runs_walk w = { .t = aleph_of(g).t };
     uint64_t used = 0;
 
-    if (size_of(&f->plan) != size_of(&g->plan) + 1)
+    if (aleph_size(&f->plan) != aleph_size(&g->plan) + 1)
         return TAMIS_RANGE;
-    while (go_on(&w))
-        used += move_half(&to, &w, 0) + move_half(&to, &w, 1);
-    track_end(&to);
-    put_le64(a.used, used);
+    while (runs_walk_on(&w))
+        used += aleph_move_half(&to, &w, 0) + aleph_move_half(&to, &w, 1);
+    runs_writer_end(&to);
+    runs_put_used(to.t, used);
     f->count = g->count;
     return TAMIS_OK;
 }
 
 /* What a look at every slot has seen. */
-typedef struct tally {
+typedef struct aleph_tally {
     double passing;                /* of all fingerprints at this size, those that would be found */
     double distinct[MAX_BITS + 1]; /* by their bits */
     uint64_t lasting;              /* fingerprints that are not void */
-} tally;
+} aleph_tally;
 
 /* Sorted as they are, what covers a fingerprint was there before it, and its equals are beside. */
-static void tally_run(tally *s, const tour *w)
+static void aleph_tally_run(aleph_tally *s, const runs_walk *w)
 {
     uint64_t covered = 0;
     uint32_t last = 0;
 
     for (uint64_t i = w->start; i < w->end; i++) {
-        uint32_t x = slot(&w->t, i);
-        unsigned bits = bits_of(x, w->t.width);
-        uint64_t first = (x & (x - 1)) >> 1,
-                 beyond = first + (UINT64_C(1) << zeros_of(x, w->t.width));
+        uint32_t x = runs_slot(w->t, i);
+        unsigned bits = aleph_bits_of(x, w->t.width);
+        uint64_t first = (x & (x - 1)) >> 1;
+        uint64_t beyond = first + (UINT64_C(1) << aleph_zeros_of(x, w->t.width));
         if (first >= covered) {
             s->passing += (double)(beyond - first);
             covered = beyond;
@@ -286,183 +232,103 @@ static void tally_run(tally *s, const tour *w)
     }
 }
 
-/* n distinct keys have on average N (1 - (1 - 1/N)^n) fingerprints out of N: solved for n. All of
- * them count as all but one. */
-static double keys_of(double distinct, double prints)
-{
-    return distinct > 0 ? log1p(-fmin(distinct, prints - 1) / prints) / log1p(-1 / prints) : 0;
-}
-
 /* Voids do not tell how many keys they stand for, but the count does: those are taken for distinct.
  */
-static void measure(const tamis *f, tamis_info *info)
+static void aleph_measure(const tamis *f, tamis_info *info)
 {
-    aleph a = aleph_of(f);
-    tour w = { .t = a.t };
-    tally s = { .passing = 0 };
+    aleph_filter a = aleph_of(f);
+    runs_walk w = { .t = a.t };
+    aleph_tally s = { .passing = 0 };
     double slots = (double)a.t.slots;
 
-    while (go_on(&w))
-        tally_run(&s, &w);
-    info->fill = fmin(1, (double)le64(a.used) / slots);
-    info->fpr = fmin(1, s.passing / (double)a.prints);
+    while (runs_walk_on(&w))
+        aleph_tally_run(&s, &w);
+    info->fill = fmin(1, (double)runs_used(a.t) / slots);
+    info->fpr = fmin(1, s.passing / (double)a.fingerprints);
     info->cardinality = f->count > s.lasting ? (double)(f->count - s.lasting) : 0;
     for (int bits = 1; bits <= MAX_BITS; bits++)
-        info->cardinality += keys_of(s.distinct[bits], ldexp(slots, bits));
+        info->cardinality += collisions_keys(s.distinct[bits], ldexp(slots, bits));
 }
 
 /* ---- Validity ---------------------------------------------------------- */
 
-/* What a check has seen. */
-typedef struct census {
-    table t;
-    uint32_t lengths; /* bit i: fingerprints of i bits may be there */
-    uint64_t i, runs, used;
-} census;
-
-/* Of each size the new ones, less a bit for each doubling since. */
-static uint32_t lengths_of(const tamis_plan *p)
+/* Bit i: fingerprints of i bits may be there. Of each size the new ones, less a bit for each
+ * doubling since. */
+static uint32_t aleph_lengths(const tamis_plan *p)
 {
-    unsigned size = size_of(p);
+    unsigned size = aleph_size(p);
     uint32_t lengths = 0;
 
     for (unsigned j = 0; j <= size; j++) {
-        unsigned bits = bits_at(p, j), lost = size - j;
+        unsigned bits = aleph_bits_at(p, j), lost = size - j;
         lengths |= UINT32_C(1) << (bits > lost ? bits - lost : 0);
     }
     return lengths;
 }
 
-static bool is_zero(const uint8_t *from, const uint8_t *to)
+/* c->ctx: aleph_lengths(). */
+static const char *aleph_check_run(const runs_check *c, uint64_t end)
 {
-    while (from < to)
-        if (*from++)
-            return false;
-    return true;
-}
-
-static bool is_empty(const table *t, uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; i++)
-        if (slot(t, i))
-            return false;
-    return true;
-}
-
-static const char *check_prints(census *c, uint64_t end)
-{
+    const uint32_t *lengths = c->ctx;
+    runs_table t = c->t;
     uint64_t least = 0;
 
-    for (; c->i < end; c->i++, c->used++) {
-        uint32_t x = slot(&c->t, c->i);
-        if (x == 0 || !(c->lengths >> bits_of(x, c->t.width) & 1))
+    for (uint64_t i = c->i; i < end; i++) {
+        uint32_t x = runs_slot(t, i);
+        if (x == 0 || !(*lengths >> aleph_bits_of(x, t.width) & 1))
             return "a fingerprint has no length that it could have";
-        if (order_of(x, c->t.width) < least)
+        if (aleph_order_of(x, t.width) < least)
             return "a run is out of order";
-        least = order_of(x, c->t.width);
+        least = aleph_order_of(x, t.width);
     }
     return NULL;
-}
-
-static const char *check_run(census *c, uint64_t q, uint64_t last)
-{
-    if (c->i < q && !is_empty(&c->t, c->i, q))
-        return "an empty slot holds something";
-    c->i = c->i > q ? c->i : q;
-    uint64_t end = next_runend(&c->t, c->i) + 1;
-    if (end > last)
-        return "a run has no end";
-    c->runs++;
-    return check_prints(c, end);
-}
-
-static const char *check_block(census *c, uint64_t k, uint64_t last)
-{
-    const uint8_t *b = block_at(&c->t, k);
-    uint64_t beyond = c->i > k * BLOCK ? c->i - k * BLOCK : 0;
-    const char *why = NULL;
-
-    if (b[OFFSET] != (beyond < FAR ? beyond : FAR))
-        return "an offset is wrong";
-    for (uint64_t rest = occupieds(b); rest && !why; rest &= rest - 1)
-        why = check_run(c, k * BLOCK + (unsigned)__builtin_ctzll(rest), last);
-    return why;
-}
-
-/* Slots are walked through once, all round, from the first that is not taken by runs from before
- * the end: if they come out where they started, each run lies where it has to. */
-static const char *check_table(census *c)
-{
-    uint64_t first = offset_of(&c->t, 0), slots = c->t.slots, ends = 0;
-    const char *why = NULL;
-
-    c->i = first;
-    for (uint64_t k = 0; k < c->t.blocks && !why; k++) {
-        ends += ones(runends(block_at(&c->t, k)));
-        why = check_block(c, k, first + slots);
-    }
-    if (why)
-        return why;
-    if (ends != c->runs)
-        return "runs and their ends differ in number";
-    if (first != (c->i > slots ? c->i - slots : 0))
-        return "an offset is wrong";
-    return is_empty(&c->t, c->i, slots) ? NULL : "an empty slot holds something";
 }
 
 /* A key is a slot, but for the copies of voids. */
-static const char *check_numbers(const tamis *f, const census *c, const aleph *a)
+static const char *aleph_verify(const tamis *f)
 {
-    if (c->used != le64(a->used) || c->used > a->room)
-        return "the number of slots in use is wrong";
-    if (f->count > c->used || (f->count < c->used && !(c->lengths & 1)))
-        return "the number of keys is wrong";
-    return NULL;
+    aleph_filter a = aleph_of(f);
+    uint32_t lengths = aleph_lengths(&f->plan);
+    runs_check c = { a.t, a.room, aleph_check_run, &lengths, 0, 0, 0 };
+    const char *why = tamis__runs_check(&c);
+
+    if (!why && (f->count > c.used || (f->count < c.used && !(lengths & 1))))
+        why = "the number of keys is wrong";
+    return why;
 }
 
-static const char *verify(const tamis *f)
+/* ---- The table --------------------------------------------------------- */
+
+static void aleph_for_cpu(tamis *f, unsigned cpu)
 {
-    aleph a = aleph_of(f);
-    census c = { .t = a.t, .lengths = lengths_of(&f->plan) };
-    const uint8_t *payload = f->payload, *end = a.t.at + a.t.blocks * a.t.stride;
+    const tamis_plan *p = &f->plan;
+    aleph_filter a = { .t = { NULL, p->slots, p->slots / BLOCK, p->width, runs_stride(p->width) },
+                       .fingerprints = p->slots << (p->width - 1),
+                       .room = aleph_room_at(p, aleph_size(p)),
+                       .lanes = lanes_of(p->width) };
 
-    if (!is_zero(payload + 8, payload + ALEPH_HEADER) || !is_zero(end, payload + f->plan.bytes))
-        return "unused bytes are set";
-    const char *why = check_table(&c);
-    return why ? why : check_numbers(f, &c, &a);
-}
-
-/* ---- Kernels ----------------------------------------------------------- */
-
-static void touch(const tamis *f, uint64_t key)
-{
-    aleph a = aleph_of(f);
-
-    fetch_spot(&a, place(key, a.salt));
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
+    memcpy(f->derived, &a, sizeof a);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__aleph_avx2.batch;
+        tamis__aleph_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &tamis__aleph_portable.batch;
 }
 
-static const tamis_grower GROWER = { .grows = grows, .larger = larger, .move = move };
-
 const tamis_ops tamis__aleph = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add_one,
-    .remove = remove_one,
-    .grower = &GROWER,
-    .touch = touch,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_LOAD,
+    .plan = aleph_plan,
+    .bytes = aleph_bytes,
+    .rate = aleph_rate,
+    .resize = aleph_resize,
+    .for_cpu = aleph_for_cpu,
+    .verify = aleph_verify,
+    .measure = aleph_measure,
+    .has = aleph_has,
+    .add = aleph_add,
+    .remove = aleph_remove,
+    .has_many = aleph_has_many,
+    .add_many = aleph_add_many,
+    .remove_many = aleph_remove_many,
+    .move = aleph_move,
 };

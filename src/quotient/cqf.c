@@ -1,14 +1,14 @@
 /* cqf.c - counting quotient filter: a sorted table of fingerprints, each with its count.
  *
- * The fingerprint of a key is scale64(place(key), slots << width): its high part, the quotient,
+ * The fingerprint of a key is scale64(hash_key(key), slots << width): its high part, the quotient,
  * says where it belongs among the slots, its low `width` bits, the remainder, are what is written
  * there. n distinct keys make a stranger pass with probability
  *
  *   1 - (1 - 1 / (slots << width))^n,   about load * 2^-width
  *
  * Two bits a slot and a byte per 64 of them tell which remainders belong to which quotient
- * (quotient/runs.h), and counts are written with the remainders as digits (quotient/counter.h). So
- * the set of fingerprints can be had back, in order: filters are merged, multiplied and resized
+ * (quotient/runs.h), and counts are written with the remainders as digits (quotient/cqf_counter.h).
+ * So the set of fingerprints can be had back, in order: filters are merged, multiplied and resized
  * without the keys. Twice the slots take one bit from each remainder and leave the fingerprint, and
  * with it the rate, as it was.
  *
@@ -20,472 +20,300 @@
  *   shard:    slots in use, 8 bytes | lock, 4 bytes, 0 in images | zeros, 52 bytes
  *             blocks of 64 slots | zeros, at least 8 bytes
  *
- * plan.hashes is 1, plus 256 if the filter grows by itself, plus 65536 times the load, in
- * thousandths, that it is sized for. Zeros are the empty filter. What it holds decides every byte.
+ * plan.hashes is 1. Zeros are the empty filter. What it holds decides every byte.
  *
  * Pandey, Bender, Johnson, Patro: A General-Purpose Counting Filter: Making Every Bit Count, 2017.
  * Bender et al.: Don't Thrash: How to Cache Your Hash on Flash, 2012. */
-#define CQF_KERNELS tamis__cqf_portable
-#include "quotient/cqf_many.h"
-
 #include "base/cpu.h"
+#include "quotient/collisions.h"
+#include "quotient/cqf_template.h"
+#include "quotient/runs_check.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { ONE_HASH = 1, GROWS = 256, LOAD_SHIFT = 16, LOAD_UNIT = 1000 };
+enum { MIN_WIDTH = 2, MAX_WIDTH = 32, LOAD_UNIT = 1000 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 static const double DEFAULT_LOAD = 0.95;
 
-static bool grows(const tamis_plan *p)
-{
-    return p->hashes & GROWS;
-}
-
-static uint32_t load_of(const tamis_plan *p)
-{
-    return p->hashes >> LOAD_SHIFT;
-}
-
-static bool hashes_are_valid(uint32_t hashes)
-{
-    uint32_t load = hashes >> LOAD_SHIFT, low = hashes & ((1u << LOAD_SHIFT) - 1);
-
-    return load > 0 && load <= LOAD_UNIT && (low & ~(uint32_t)GROWS) == ONE_HASH;
-}
-
 /* All shards have the same number of whole blocks. */
-static uint64_t grain(uint64_t slots)
+static uint64_t cqf_grain(uint64_t slots)
 {
-    return (uint64_t)BLOCK << shard_bits(slots);
+    return (uint64_t)BLOCK << cqf_shard_bits(slots);
+}
+
+/* Slots of a shard that may be in use: with one shard, as many as keys; else the mean and six
+ * standard deviations, which one shard in a billion exceeds. The root is exact below 2^52. */
+static uint64_t cqf_shard_room(const tamis_plan *p)
+{
+    unsigned bits = cqf_shard_bits(p->slots);
+    uint64_t mean = (p->capacity >> bits) + 1;
+
+    return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : p->capacity;
 }
 
 /* One slot of each shard stays empty, so that every search ends. */
-static bool has_room(const tamis_plan *p)
+static bool cqf_has_room(const tamis_plan *p)
 {
-    unsigned bits = shard_bits(p->slots);
-
-    return p->capacity < p->slots && shard_room(p->capacity, bits) < p->slots >> bits;
+    return p->capacity < p->slots && cqf_shard_room(p) < p->slots >> cqf_shard_bits(p->slots);
 }
 
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t cqf_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % grain(p->slots) == 0 &&
+    unsigned bits = cqf_shard_bits(p->slots);
+    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % cqf_grain(p->slots) == 0 &&
               p->width >= MIN_WIDTH && p->width <= MAX_WIDTH &&
-              p->slots < UINT64_C(1) << (63 - p->width) && hashes_are_valid(p->hashes) &&
-              has_room(p);
+              p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
+              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->load > 0 && p->load <= LOAD_UNIT &&
+              cqf_has_room(p);
 
-    return ok ? shard_bytes(p->slots, p->width) << shard_bits(p->slots) : 0;
+    return ok ? runs_bytes(p->slots >> bits, p->width) << bits : 0;
 }
 
-static double rate(const tamis_plan *p, double n)
+static double cqf_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / (double)(p->slots << p->width)));
+    return collisions_rate(n, (double)(p->slots << p->width));
 }
 
 /* Within the load, and with room in every shard. One key more still would be: twice the slots then
  * hold twice the keys and one. */
-static bool is_roomy(const tamis_plan *p)
+static bool cqf_is_roomy(const tamis_plan *p)
 {
-    return (p->capacity + 1) * LOAD_UNIT <= load_of(p) * p->slots && has_room(p);
+    return (p->capacity + 1) * LOAD_UNIT <= p->load * p->slots && cqf_has_room(p);
 }
 
 /* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
  * halved until they have a thousand blocks or fewer. */
-static uint64_t step_at(uint64_t slots)
+static uint64_t cqf_step(uint64_t slots)
 {
-    uint64_t step = grain(slots);
+    uint64_t step = cqf_grain(slots);
 
     while (slots / step >= 1024)
         step *= 2;
     return step;
 }
 
-static void plan_slots(tamis_plan *p)
-{
-    p->slots = (p->capacity + 1) * LOAD_UNIT / load_of(p);
-    p->slots += BLOCK - p->slots % BLOCK;
-    do
-        p->slots += step_at(p->slots) - 1 - (p->slots - 1) % step_at(p->slots);
-    while (!is_roomy(p) && ++p->slots);
-}
-
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status cqf_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
-    uint32_t thousandths = (uint32_t)(load * LOAD_UNIT + 0.5);
 
-    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || thousandths == 0)
+    p->hashes = 1;
+    p->load = (uint16_t)(load * LOAD_UNIT + 0.5);
+    p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
+    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0)
         return TAMIS_RANGE;
-    p->hashes = thousandths << LOAD_SHIFT | (spec->can & TAMIS_CAN_GROW ? GROWS : 0) | ONE_HASH;
-    plan_slots(p);
+    p->slots = (p->capacity + 1) * LOAD_UNIT / p->load;
+    p->slots += BLOCK - p->slots % BLOCK;
+    do
+        p->slots += cqf_step(p->slots) - 1 - (p->slots - 1) % cqf_step(p->slots);
+    while (!cqf_is_roomy(p) && ++p->slots);
     for (p->width = MIN_WIDTH; p->width < MAX_WIDTH; p->width++)
-        if (rate(p, (double)p->capacity) <= spec->fpr)
+        if (cqf_rate(p, (double)p->capacity) <= spec->fpr)
             break;
     return TAMIS_OK;
 }
 
 /* Half the slots, if there are whole blocks and remainders have room for one bit more. */
-static bool halve(tamis_plan *p)
+static bool cqf_halve(tamis_plan *p)
 {
     tamis_plan half = *p;
 
     half.slots /= 2;
     half.width++;
-    bool ok = p->slots % (2 * BLOCK) == 0 && half.slots % grain(half.slots) == 0 &&
-              half.width <= MAX_WIDTH && is_roomy(&half);
+    bool ok = p->slots % (2 * BLOCK) == 0 && half.slots % cqf_grain(half.slots) == 0 &&
+              half.width <= MAX_WIDTH && cqf_is_roomy(&half);
     if (ok)
         *p = half;
     return ok;
 }
 
-static tamis_status resize(tamis_plan *p, uint64_t keys)
+static tamis_status cqf_resize(tamis_plan *p, uint64_t keys)
 {
     if (keys >= MAX_SLOTS / LOAD_UNIT)
         return TAMIS_RANGE;
     p->capacity = keys;
-    while (!is_roomy(p)) {
+    while (!cqf_is_roomy(p)) {
         if (p->width == MIN_WIDTH || p->slots > MAX_SLOTS / 2)
             return TAMIS_RANGE;
         p->slots *= 2;
         p->width--;
     }
-    while (halve(p))
+    while (cqf_halve(p))
         ;
     return TAMIS_OK;
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static const cqf_kernels *kernels_of(const tamis *f)
-{
-    return (const cqf_kernels *)(const void *)f->batch;
-}
-
-static uint64_t count_key(const tamis *f, uint64_t key)
-{
-    return kernels_of(f)->count(f, key);
-}
-
-static tamis_status add_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->add_times(f, key, 1);
-}
-
-static tamis_status add_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->add_times(f, key, times);
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return kernels_of(f)->remove_times(f, key, 1);
-}
-
-static tamis_status remove_key_times(tamis *f, uint64_t key, uint64_t times)
-{
-    return kernels_of(f)->remove_times(f, key, times);
-}
-
-static tamis_status build_from(tamis *f, const uint64_t *keys, size_t n)
-{
-    return kernels_of(f)->build(f, keys, n);
-}
-
-static tamis_status add_from_threads(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    return kernels_of(f)->add_shared(f, added, keys, n);
-}
-
 /* ---- In order ---------------------------------------------------------- */
 
-static bool next(tamis_cursor *c)
+/* at[]: the shard, and where it is in there. */
+static bool cqf_next(tamis_cursor *c)
 {
-    shards s = shards_of(c->f);
+    cqf_shards s = cqf_shards_of(c->f);
 
-    for (; c->at[0] < UINT64_C(1) << s.bits; c->at[0]++, c->at[1] = 0) {
-        walk w = { table_of(&s, c->at[0]), c->at[1], c->at[2], c->at[3], 0, 0 };
-        if (!walk_on(&w))
+    for (; c->at[0] < UINT64_C(1) << s.bits; c->at[0]++, c->at[1] = c->at[2] = c->at[3] = 0) {
+        cqf_walk w = { .run = { cqf_shard(&s, c->at[0]), c->at[1], 0, c->at[3] }, .i = c->at[2] };
+        if (!cqf_walk_on(&w))
             continue;
-        c->at[1] = w.after;
+        c->at[1] = w.run.after;
         c->at[2] = w.i;
-        c->at[3] = w.end;
-        c->print = (c->at[0] * s.slots + w.after - 1) << s.width | w.remainder;
+        c->at[3] = w.run.end;
+        c->fingerprint = (c->at[0] * s.slots + w.run.after - 1) << s.width | w.remainder;
         c->count = w.count;
         return true;
     }
     return false;
 }
 
-static track resume(const tamis_writer *w, const shards *s)
+/* at[]: the shard, and where the runs_writer of it is. */
+static runs_writer cqf_writer_of(const tamis_writer *w, const cqf_shards *s)
 {
-    return track_of(table_of(s, w->at[0]), w->at[1], w->at[2], w->at[3]);
+    return runs_writer_at(cqf_shard(s, w->at[0]), w->at[1], w->at[2], w->at[3]);
 }
 
-static void finish(tamis_writer *w)
+static tamis_status cqf_append(tamis_writer *w, uint64_t fingerprint, uint64_t count)
 {
-    shards s = shards_of(w->f);
-    track t = resume(w, &s);
+    cqf_shards s = cqf_shards_of(w->f);
+    uint64_t q = fingerprint >> s.width, total;
+    uint32_t code[COUNTER_MOST], x = (uint32_t)fingerprint & packed_mask(s.width);
+    unsigned n = cqf_counter_put(code, x, count, s.width);
+    runs_writer to = cqf_writer_of(w, &s);
 
-    track_end(&t);
-}
-
-static void go_to_shard(tamis_writer *w, uint64_t shard)
-{
-    if (w->at[0] == shard)
-        return;
-    finish(w);
-    w->at[0] = shard;
-    w->at[1] = w->at[2] = w->at[3] = 0;
-}
-
-static tamis_status append(tamis_writer *w, uint64_t print, uint64_t times)
-{
-    shards s = shards_of(w->f);
-    uint64_t quotient = print >> s.width, total;
-    uint32_t code[COUNTER_MOST], remainder = (uint32_t)print & packed_mask(s.width);
-    unsigned n = counter_put(code, remainder, times, s.width);
-
-    go_to_shard(w, quotient / s.slots);
-    uint8_t *shard = shard_at(&s, w->at[0]);
-    if (used_of(shard) + n > s.room || add_overflows(w->f->count, times, &total))
+    if (count == 0 || q / s.slots != w->at[0])
+        runs_writer_end(&to);
+    if (count == 0)
+        return TAMIS_OK;
+    if (q / s.slots != w->at[0]) {
+        *w = (tamis_writer){ w->f, { q / s.slots, 0, 0, 0 } };
+        to = cqf_writer_of(w, &s);
+    }
+    if (runs_used(to.t) + n > s.room || add_overflows(w->f->count, count, &total))
         return TAMIS_FULL;
-    track t = resume(w, &s);
-    track_put(&t, quotient % s.slots, code, n);
-    if (!t.is_around)
-        track_rest(&t);
-    put_le64(shard, used_of(shard) + n);
+    to = runs_writer_put(to, q % s.slots, code, n);
+    if (!to.is_around)
+        runs_writer_put_down(&to);
+    runs_put_used(to.t, runs_used(to.t) + n);
     w->f->count = total;
-    w->at[1] = t.after;
-    w->at[2] = t.i;
-    w->at[3] = t.is_around;
+    *w = (tamis_writer){ w->f, { w->at[0], to.after, to.i, to.is_around } };
     return TAMIS_OK;
 }
 
-static uint64_t used(const tamis *f)
+/* Copies need the remainder twice, a zero, and digits of the lower base. */
+static tamis_room cqf_room(const tamis *f, uint64_t range, uint64_t copies)
 {
-    shards s = shards_of(f);
-    uint64_t total = 0;
+    cqf_shards s = cqf_shards_of(f);
+    uint64_t used = runs_used(cqf_shard(&s, range)), needed = 3;
 
-    for (uint64_t i = 0; i < UINT64_C(1) << s.bits; i++)
-        total += used_of(shard_at(&s, i));
-    return total;
-}
-
-static unsigned range_bits(const tamis_plan *p)
-{
-    return shard_bits(p->slots);
-}
-
-static uint64_t room(const tamis *f, uint64_t range)
-{
-    shards s = shards_of(f);
-    uint64_t taken = used_of(shard_at(&s, range));
-
-    return taken < s.room ? s.room - taken : 0;
-}
-
-/* The remainder twice, a zero, and digits of the lower base. */
-static uint64_t slots_of(const tamis_plan *p, uint64_t count)
-{
-    uint64_t base = counter_base(1, p->width), slots = 3;
-
-    for (uint64_t v = count; v; v /= base)
-        slots++;
-    return slots < count ? slots : count;
+    for (uint64_t v = copies; v; v /= cqf_counter_base(1, s.width))
+        needed++;
+    return (tamis_room){ .range_bits = s.bits,
+                         .used = used,
+                         .free = used < s.room ? s.room - used : 0,
+                         .needed = needed < copies ? needed : copies };
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
-/* n distinct keys have on average N (1 - (1 - 1/N)^n) fingerprints out of N: solved for n. All of
- * them count as all but one. */
-static void measure(const tamis *f, tamis_info *info)
+static void cqf_measure(const tamis *f, tamis_info *info)
 {
-    double prints = (double)(f->plan.slots << f->plan.width), distinct = 0;
+    cqf_shards s = cqf_shards_of(f);
+    double all = (double)s.fingerprints, distinct = 0, used = 0;
     tamis_cursor c = { .f = f };
 
-    while (next(&c))
+    while (cqf_next(&c))
         distinct++;
-    distinct = fmin(distinct, prints);
-    info->fill = (double)used(f) / (double)f->plan.slots;
-    info->fpr = distinct / prints;
-    info->cardinality =
-        distinct > 0 ? log1p(-fmin(distinct, prints - 1) / prints) / log1p(-1 / prints) : 0;
+    for (uint64_t i = 0; i < UINT64_C(1) << s.bits; i++)
+        used += (double)runs_used(cqf_shard(&s, i));
+    info->fill = used / (double)f->plan.slots;
+    info->fpr = fmin(distinct, all) / all;
+    info->cardinality = collisions_keys(distinct, all);
 }
 
-/* What a check of a shard has seen. */
-typedef struct census {
-    table t;
-    uint64_t i, runs, used, copies;
-} census;
-
-static bool is_empty(const table *t, uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; i++)
-        if (slot(t, i))
-            return false;
-    return true;
-}
-
-static bool is_zero(const uint8_t *bytes_from, const uint8_t *bytes_to)
-{
-    for (; bytes_from < bytes_to; bytes_from++)
-        if (*bytes_from)
-            return false;
-    return true;
-}
-
-static bool is_code(const table *t, const entry *e, uint32_t x)
+static bool cqf_is_code(runs_table t, const cqf_entry *e, uint32_t x)
 {
     uint32_t code[COUNTER_MOST];
-    unsigned n = counter_put(code, x, e->count, t->width);
+    unsigned n = cqf_counter_put(code, x, e->count, t.width);
 
     if (n != e->slots)
         return false;
     for (unsigned i = 0; i < n; i++)
-        if (slot(t, e->at + i) != code[i])
+        if (runs_slot(t, e->at + i) != code[i])
             return false;
     return true;
 }
 
-static const char *check_entries(census *c, uint64_t end)
+/* c->ctx: the keys counted so far. */
+static const char *cqf_check_run(const runs_check *c, uint64_t end)
 {
-    uint64_t least = 0;
+    runs_table t = c->t;
+    uint64_t least = 0, *copies = c->ctx;
 
-    while (c->i < end) {
-        uint32_t x;
-        entry e = read_entry(&c->t, c->i, end, &x);
+    for (uint64_t i = c->i; i < end;) {
+        uint32_t x = runs_slot(t, i);
+        cqf_entry e = cqf_read_entry(t, i, end, x);
         if (x < least)
             return "a run is out of order";
-        if (!is_code(&c->t, &e, x) || add_overflows(c->copies, e.count, &c->copies))
+        if ((e.count > 1 && !cqf_is_code(t, &e, x)) || add_overflows(*copies, e.count, copies))
             return "a count is written wrongly";
         least = (uint64_t)x + 1;
-        c->i += e.slots;
-        c->used += e.slots;
+        i += e.slots;
     }
     return NULL;
 }
 
-static const char *check_run(census *c, uint64_t q, uint64_t last)
+static const char *cqf_verify(const tamis *f)
 {
-    if (c->i < q && !is_empty(&c->t, c->i, q))
-        return "an empty slot holds something";
-    c->i = c->i > q ? c->i : q;
-    uint64_t end = next_runend(&c->t, c->i) + 1;
-    if (end > last)
-        return "a run has no end";
-    c->runs++;
-    return check_entries(c, end);
-}
-
-static const char *check_block(census *c, uint64_t k, uint64_t last)
-{
-    const uint8_t *b = block_at(&c->t, k);
-    uint64_t beyond = c->i > k * BLOCK ? c->i - k * BLOCK : 0;
-    const char *why = NULL;
-
-    if (b[OFFSET] != (beyond < FAR ? beyond : FAR))
-        return "an offset is wrong";
-    for (uint64_t rest = occupieds(b); rest && !why; rest &= rest - 1)
-        why = check_run(c, k * BLOCK + (unsigned)__builtin_ctzll(rest), last);
-    return why;
-}
-
-/* Slots are walked through once, all round, from the first that is not taken by runs from before
- * the end: if they come out where they started, each run lies where it has to. */
-static const char *check_table(census *c)
-{
-    uint64_t first = offset_of(&c->t, 0), slots = c->t.slots, ends = 0;
-    const char *why = NULL;
-
-    c->i = first;
-    for (uint64_t k = 0; k < c->t.blocks && !why; k++) {
-        ends += ones(runends(block_at(&c->t, k)));
-        why = check_block(c, k, first + slots);
-    }
-    if (why)
-        return why;
-    if (ends != c->runs)
-        return "runs and their ends differ in number";
-    if (first != (c->i > slots ? c->i - slots : 0))
-        return "an offset is wrong";
-    return is_empty(&c->t, c->i, slots) ? NULL : "an empty slot holds something";
-}
-
-static const char *check_shard(const shards *s, uint64_t i, uint64_t *copies)
-{
-    const uint8_t *shard = shard_at(s, i);
-    census c = { .t = table_of(s, i), .copies = *copies };
-    const uint8_t *end = c.t.at + c.t.blocks * c.t.stride;
-
-    if (!is_zero(shard + LOCK, shard + SHARD_HEADER) || !is_zero(end, shard + s->bytes))
-        return "unused bytes are set";
-    const char *why = check_table(&c);
-    if (!why && (c.used != used_of(shard) || c.used > s->room))
-        why = "the number of slots in use is wrong";
-    *copies = c.copies;
-    return why;
-}
-
-static const char *verify(const tamis *f)
-{
-    shards s = shards_of(f);
+    cqf_shards s = cqf_shards_of(f);
     uint64_t copies = 0;
     const char *why = NULL;
 
-    for (uint64_t i = 0; i < UINT64_C(1) << s.bits && !why; i++)
-        why = check_shard(&s, i, &copies);
-    if (!why && copies != f->count)
-        why = "the number of keys is wrong";
-    return why;
+    for (uint64_t i = 0; i < UINT64_C(1) << s.bits && !why; i++) {
+        runs_check c = { cqf_shard(&s, i), s.room, cqf_check_run, &copies, 0, 0, 0 };
+        why = tamis__runs_check(&c);
+    }
+    return why || copies == f->count ? why : "the number of keys is wrong";
 }
 
-/* ---- Kernels ----------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------- */
 
-static void touch(const tamis *f, uint64_t key)
+static void cqf_for_cpu(tamis *f, unsigned cpu)
 {
-    shards s = shards_of(f);
+    const tamis_plan *p = &f->plan;
+    unsigned bits = cqf_shard_bits(p->slots);
+    cqf_shards s = { .fingerprints = p->slots << p->width,
+                     .slots = p->slots >> bits,
+                     .bytes = runs_bytes(p->slots >> bits, p->width),
+                     .room = cqf_shard_room(p),
+                     .bits = bits,
+                     .width = p->width,
+                     .lanes = lanes_of(p->width) };
 
-    fetch_spot(&s, place(key, s.salt));
-}
-
-static const tamis_batch *batch(unsigned cpu)
-{
+    memcpy(f->derived, &s, sizeof s);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        return &tamis__cqf_avx2.batch;
+        tamis__cqf_use_avx2(&f->ops);
 #endif
     (void)cpu;
-    return &tamis__cqf_portable.batch;
 }
 
-static const tamis_ordered ORDERED = {
-    .next = next,
-    .append = append,
-    .finish = finish,
-    .resize = resize,
-    .grows = grows,
-    .used = used,
-    .range_bits = range_bits,
-    .room = room,
-    .slots = slots_of,
-};
-
 const tamis_ops tamis__cqf = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = has,
-    .rate = rate,
-    .verify = verify,
-    .measure = measure,
-    .add = add_key,
-    .build = build_from,
-    .remove = remove_key,
-    .count = count_key,
-    .add_times = add_key_times,
-    .remove_times = remove_key_times,
-    .ordered = &ORDERED,
-    .add_shared = add_from_threads,
-    .touch = touch,
-    .batch = batch,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD,
+    .plan = cqf_plan,
+    .bytes = cqf_bytes,
+    .rate = cqf_rate,
+    .resize = cqf_resize,
+    .for_cpu = cqf_for_cpu,
+    .verify = cqf_verify,
+    .measure = cqf_measure,
+    .has = cqf_has,
+    .count = cqf_count,
+    .add = cqf_add,
+    .remove = cqf_remove,
+    .has_many = cqf_has_many,
+    .count_many = cqf_count_many,
+    .add_many = cqf_add_many,
+    .remove_many = cqf_remove_many,
+    .add_concurrent = cqf_add_concurrent,
+    .next = cqf_next,
+    .append = cqf_append,
+    .room = cqf_room,
 };

@@ -1,5 +1,5 @@
-/* quotient.h - the table of the quotient filter, and how a run is found in it: what the kind and
- * its kernels share. quotient.c says what it means. */
+/* quotient.h - the table of the quotient filter, and how a run is found in it. quotient.c says what
+ * it means. */
 #ifndef TAMIS_QUOTIENT_QUOTIENT_H
 #define TAMIS_QUOTIENT_QUOTIENT_H
 
@@ -7,151 +7,199 @@
 #include "base/hash.h"
 #include "base/packed.h"
 #include "filter.h"
-
-extern const tamis_batch tamis__quotient_avx2;
+#include "quotient/lanes.h"
+#include "quotient/word.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
-/* Where the planes and the remainders lie in a block. */
+/* Where the planes, a word of one kind of bit, and the remainders lie in a block. */
 enum { OCCUPIED = 0, CONTINUED = 8, SHIFTED = 16, REMAINDERS = 24 };
 
 /* Whatever slot a load of eight bytes starts in, it ends in the payload. */
 enum { BLOCK_SLOTS = 64, SLACK = 8 };
 
-typedef struct table {
+/* A filter, taken apart. All but `blocks` comes from the plan and is in f->derived. */
+typedef struct quotient_table {
     uint8_t *blocks;
     uint64_t slots, last; /* the number of the last block */
-    unsigned width;
-    size_t block_bytes;
-} table;
+    unsigned block_bytes, width;
+    lanes lanes;
+} quotient_table;
 
-static inline table table_of(const tamis *f)
+_Static_assert(sizeof(quotient_table) <= TAMIS_DERIVED_SIZE, "");
+
+static inline quotient_table quotient_table_of(const tamis *f)
 {
-    return (table){ f->payload, f->plan.slots, (f->plan.slots - 1) / BLOCK_SLOTS, f->plan.width,
-                    REMAINDERS + 8 * (size_t)f->plan.width };
+    quotient_table t = *(const quotient_table *)(const void *)f->derived;
+
+    t.blocks = f->payload;
+    return t;
 }
 
-static inline uint64_t print_of(const tamis *f, uint64_t key)
+static inline uint64_t quotient_fingerprint(const tamis *f, uint64_t key)
 {
-    return scale64(place(key, f->salt), f->plan.slots << f->plan.width);
+    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
 }
 
-static inline uint8_t *block_at(const table *t, uint64_t block)
+static inline uint8_t *quotient_block(const quotient_table *t, uint64_t block)
 {
     return t->blocks + block * t->block_bytes;
 }
 
-static inline uint8_t *block_of(const table *t, uint64_t slot)
+static inline uint8_t *quotient_block_of(const quotient_table *t, uint64_t slot)
 {
-    return block_at(t, slot / BLOCK_SLOTS);
+    return quotient_block(t, slot / BLOCK_SLOTS);
 }
 
-/* Bits of one plane for the slots of a block. */
-static inline uint64_t plane(const uint8_t *block, int which)
+static inline bool quotient_bit(const quotient_table *t, int which, uint64_t slot)
 {
-    return le64(block + which);
+    return le64(quotient_block_of(t, slot) + which) >> slot % BLOCK_SLOTS & 1;
 }
 
-static inline bool bit_of(const table *t, int which, uint64_t slot)
+static inline uint32_t quotient_remainder(const quotient_table *t, uint64_t slot)
 {
-    return plane(block_of(t, slot), which) >> slot % BLOCK_SLOTS & 1;
-}
-
-static inline uint32_t remainder_at(const table *t, uint64_t slot)
-{
-    return packed_get(block_of(t, slot) + REMAINDERS, slot % BLOCK_SLOTS, t->width);
+    return packed_get(quotient_block_of(t, slot) + REMAINDERS, slot % BLOCK_SLOTS, t->width);
 }
 
 /* Positions go on after the last slot, up to twice the slots: runs wrap around. */
-static inline uint64_t wrap(const table *t, uint64_t position)
+static inline uint64_t quotient_wrap(const quotient_table *t, uint64_t position)
 {
     return position < t->slots ? position : position - t->slots;
 }
 
-static inline uint64_t bits_to(unsigned i)
+/* What lies there is of the same run as in the position before. */
+static inline bool quotient_continues(const quotient_table *t, uint64_t position)
 {
-    return UINT64_MAX >> (63 - i);
-}
-
-static inline uint64_t bits_from(unsigned i)
-{
-    return UINT64_MAX << i;
+    return position < 2 * t->slots && quotient_bit(t, CONTINUED, quotient_wrap(t, position));
 }
 
 /* The last block may have bits that stand for no slot. */
-static inline uint64_t bits_of_slots(const table *t, uint64_t block)
+static inline uint64_t quotient_slots_of(const quotient_table *t, uint64_t block)
 {
-    return block < t->last ? UINT64_MAX : bits_to((unsigned)((t->slots - 1) % BLOCK_SLOTS));
+    return block < t->last ? UINT64_MAX : word_up_to((unsigned)((t->slots - 1) % BLOCK_SLOTS));
 }
 
-static inline unsigned ones(uint64_t word)
+/* What is occupied and nothing else holds the first of its run. */
+static inline uint64_t quotient_used_slots(const uint8_t *block)
 {
-    return (unsigned)__builtin_popcountll(word);
+    return le64(block + OCCUPIED) | le64(block + CONTINUED) | le64(block + SHIFTED);
 }
 
-static inline unsigned lowest(uint64_t word)
+/* Inlined by force: gcc takes a function that does nothing but prefetch for one without effect. The
+ * planes of a block lie in one line or two. */
+__attribute__((always_inline)) static inline void quotient_fetch_planes(const quotient_table *t,
+                                                                        uint64_t quotient)
 {
-    return (unsigned)__builtin_ctzll(word);
+    const uint8_t *block = quotient_block_of(t, quotient);
+
+    __builtin_prefetch(block, 0, 3);
+    __builtin_prefetch(block + SHIFTED, 0, 3);
 }
 
-static inline unsigned highest(uint64_t word)
+__attribute__((always_inline)) static inline void quotient_fetch_remainders(const quotient_table *t,
+                                                                            uint64_t slot)
 {
-    return 63 - (unsigned)__builtin_clzll(word);
+    const uint8_t *remainders = quotient_block_of(t, slot) + REMAINDERS;
+
+    __builtin_prefetch(remainders + packed_byte(slot % BLOCK_SLOTS, t->width), 0, 3);
+}
+
+/* Where a run is if it is at home. */
+__attribute__((always_inline)) static inline void quotient_fetch(const quotient_table *t,
+                                                                 uint64_t quotient)
+{
+    quotient_fetch_planes(t, quotient);
+    quotient_fetch_remainders(t, quotient);
 }
 
 /* ---- Runs -------------------------------------------------------------- */
 
-/* A run, or where it would be inserted: the one of quotient q is as many runs after that at the
- * start of its cluster as there are occupied quotients from there to q. */
-
-/* The run of a quotient, given that one of its block starts the cluster; false if none does, or if
- * the run is not found in the block. A kernel says how to select() the i-th one of a word, i below
- * 64: 64 if there is none. */
-typedef unsigned select_one(uint64_t word, unsigned i);
-
-__attribute__((always_inline)) static inline bool run_is_near(const table *t, uint64_t quotient,
-                                                              uint64_t *start, select_one *select)
+/* The i-th one of a word, from 0 on; 64 if there is none. Few are skipped: without the instruction,
+ * one by one is quickest. */
+static inline unsigned quotient_select(uint64_t word, unsigned i)
 {
-    const uint8_t *block = block_of(t, quotient);
+#ifdef __BMI2__
+    return word_select_or_64(word, i);
+#else
+    for (; i && word; i--)
+        word &= word - 1;
+    return word ? word_lowest(word) : BLOCK_SLOTS;
+#endif
+}
+
+/* The run of quotient q, or where it would be inserted, is as many runs after that at the start of
+ * its cluster as there are occupied quotients from there to q. */
+
+/* Given that a run of its block starts the cluster; false if none does, or if the run is not found
+ * in the block. */
+__attribute__((always_inline)) static inline bool
+quotient_run_is_near(const quotient_table *t, uint64_t quotient, uint64_t *start)
+{
+    const uint8_t *block = quotient_block_of(t, quotient);
     unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
-    uint64_t at_home = ~plane(block, SHIFTED) & bits_to(i);
+    uint64_t at_home = ~le64(block + SHIFTED) & word_up_to(i);
 
     if (!at_home)
         return false;
-    uint64_t cluster = bits_from(highest(at_home)), occupied = plane(block, OCCUPIED);
-    unsigned runs = ones((occupied | UINT64_C(1) << i) & cluster & bits_to(i));
-    unsigned head = select(~plane(block, CONTINUED) & cluster, runs - 1);
+    uint64_t cluster = ~word_below(word_highest(at_home));
+    uint64_t occupied = le64(block + OCCUPIED) | UINT64_C(1) << i;
+    unsigned runs = word_ones(occupied & cluster & word_up_to(i));
+    unsigned head = quotient_select(~le64(block + CONTINUED) & cluster, runs - 1);
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }
 
-/* The same, given that the cluster starts in the block before. */
+/* Given that the cluster starts in the block before. */
 __attribute__((always_inline)) static inline bool
-run_is_next_door(const table *t, uint64_t quotient, uint64_t *start, select_one *select)
+quotient_run_is_next_door(const quotient_table *t, uint64_t quotient, uint64_t *start)
 {
     unsigned i = (unsigned)(quotient % BLOCK_SLOTS);
 
     if (quotient < BLOCK_SLOTS)
         return false;
-    const uint8_t *block = block_of(t, quotient), *before = block - t->block_bytes;
-    uint64_t at_home = ~plane(before, SHIFTED);
-    if (!at_home || ~plane(block, SHIFTED) & bits_to(i))
+    const uint8_t *block = quotient_block_of(t, quotient), *before = block - t->block_bytes;
+    uint64_t at_home = ~le64(before + SHIFTED);
+    if (!at_home || ~le64(block + SHIFTED) & word_up_to(i))
         return false;
-    uint64_t cluster = bits_from(highest(at_home));
-    unsigned runs = ones(plane(before, OCCUPIED) & cluster) +
-                    ones((plane(block, OCCUPIED) | UINT64_C(1) << i) & bits_to(i));
+    uint64_t cluster = ~word_below(word_highest(at_home));
+    uint64_t occupied = le64(block + OCCUPIED) | UINT64_C(1) << i;
+    unsigned runs =
+        word_ones(le64(before + OCCUPIED) & cluster) + word_ones(occupied & word_up_to(i));
     /* Beyond 64, and so out of reach, if the run lies in the block before. */
-    unsigned ahead = runs - ones(~plane(before, CONTINUED) & cluster) - 1;
-    unsigned head = ahead < BLOCK_SLOTS ? select(~plane(block, CONTINUED), ahead) : BLOCK_SLOTS;
+    unsigned ahead = runs - word_ones(~le64(before + CONTINUED) & cluster) - 1;
+    unsigned head = ahead < BLOCK_SLOTS ? quotient_select(~le64(block + CONTINUED), ahead) : 64;
     *start = quotient - i + head;
     return head < BLOCK_SLOTS && *start < t->slots;
 }
 
-/* has(), for a run that does not lie in one block with the start of its cluster. */
-bool tamis__quotient_has_far(const table *t, uint64_t print);
+/* ---- Changes ----------------------------------------------------------- */
 
-/* Changes are the same on every machine. */
+/* The run of a fingerprint's quotient, and the copies of the fingerprint in there. */
+typedef struct quotient_found {
+    uint64_t quotient, start, length; /* of the run; without one, 0 slots and where it would be */
+    uint64_t before, copies;          /* slots of the run that hold less, and the same */
+    uint32_t remainder;
+} quotient_found;
+
+quotient_found tamis__quotient_find(const quotient_table *t, uint64_t fingerprint);
+
+/* The first slot of the run of a quotient, or where it would be; `slots` in a damaged table. */
+uint64_t tamis__quotient_run(const quotient_table *t, uint64_t quotient);
+
+/* The first occupied quotient from `from` on; `slots` if there is none. */
+uint64_t tamis__quotient_next_occupied(const quotient_table *t, uint64_t from);
+
+/* There is room: fewer slots than all but one are in use afterwards. */
+void tamis__quotient_insert(tamis *f, uint64_t fingerprint, uint64_t times);
+
+/* TAMIS_ABSENT: there are not so many. */
+tamis_status tamis__quotient_take_out(tamis *f, uint64_t fingerprint, uint64_t times);
+
+/* Functions of the table, which quotient_order.c and quotient_avx2.c have. */
+bool tamis__quotient_next(tamis_cursor *c);
+tamis_status tamis__quotient_append(tamis_writer *w, uint64_t fingerprint, uint64_t count);
 tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
+void tamis__quotient_use_avx2(tamis_ops *ops);
 
 #endif

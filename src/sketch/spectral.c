@@ -12,65 +12,41 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-/* ---- Operations -------------------------------------------------------- */
-
-static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
+static inline tamis_status spectral_add_at(tamis *f, const uint64_t *at, uint64_t times)
 {
-    tamis_status status = TAMIS_OK;
-    change c;
-
-    if (!raise_halves(f, p->at, times)) {
-        c.n = 0;
-        raise_all(&c, f, p->at, times);
-        status = apply(f, &c);
-    }
-    f->count += status ? 0 : times;
-    return status;
+    if (!spectral_raise_nibbles(f, at, times) && tamis__spectral_raise(f, at, times, NULL, 0))
+        return TAMIS_FULL;
+    f->count += times;
+    return TAMIS_OK;
 }
 
-#define COUNT_AT least_at
-#define ADD_FETCHES fetch_places
-#include "sketch/spectral_kind.h"
+#define SPECTRAL_COUNT(f, h, at) spectral_least(f, at)
+#define SPECTRAL_ADD(f, h, at, times) spectral_add_at(f, at, times)
+#define SPECTRAL_FETCH(f, h, at) spectral_fetch(f, at)
+#include "sketch/spectral_template.h"
 
-/* Counters only become smaller: there is room. */
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
+static tamis_status spectral_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    places p;
-    change c;
+    uint64_t at[MAX_HASHES];
 
-    find_places(&p, f, key);
-    if (least_at(f, &p) < times)
+    spectral_find(at, f, hash_key(key, f->salt));
+    if (spectral_least(f, at) < times)
         return TAMIS_ABSENT;
-    c.n = 0;
-    lower_all(&c, f, p.at, times);
+    tamis__spectral_lower(f, at, times);
     f->count -= times;
-    return apply(f, &c);
+    return TAMIS_OK;
 }
 
-static tamis_status remove_key(tamis *f, uint64_t key)
+static const char *spectral_verify(const tamis *f)
 {
-    return remove_times(f, key, 1);
-}
-
-static const char *verify(const tamis *f)
-{
-    return check_spectral(f, row_counters(&f->plan), true);
+    return tamis__spectral_verify(f, spectral_counters(&f->plan), true);
 }
 
 const tamis_ops tamis__spectral = {
-    .plan = plan_rows,
-    .bytes = bytes_of_rows,
-    .has = spectral_has,
-    .rate = spectral_rate,
-    .verify = verify,
-    .measure = spectral_measure,
-    .add = add,
-    .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .merge = spectral_merge,
-    .grower = &TABLE_GROWER,
-    .touch = spectral_touch,
-    .batch = batch,
+    SPECTRAL_OPS,
+    .plan = tamis__spectral_plan,
+    .bytes = tamis__spectral_bytes,
+    .verify = spectral_verify,
+    .remove = spectral_remove,
+    .merge = tamis__spectral_merge,
 };

@@ -12,62 +12,56 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-/* ---- Operations -------------------------------------------------------- */
-
-/* No counter needs the table for that. */
-static inline void lift_halves(tamis *f, const uint64_t *at, unsigned to)
+/* Raises the counters that are below `to`, if there is room for that. */
+static tamis_status spectral_mi_raise_to(tamis *f, const uint64_t *at, uint64_t to)
 {
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        if (half_get(f, at[i]) < to)
-            half_put(f, at[i], to);
+    uint64_t more = 0;
+
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        uint64_t old = spectral_counter(f, at[i]);
+        if (old < to)
+            more += tamis__spectral_entries_of(to) - tamis__spectral_entries_of(old);
+    }
+    if (more > tamis__spectral_entries_free(f))
+        return TAMIS_FULL;
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        uint64_t old = spectral_counter(f, at[i]);
+        if (old < to)
+            tamis__spectral_put(f, at[i], old, to);
+    }
+    return TAMIS_OK;
 }
 
-static inline tamis_status lift(tamis *f, const uint64_t *at, uint64_t to)
+/* Up to ESCAPE no counter needs the table. */
+static inline tamis_status spectral_mi_add_at(tamis *f, const uint64_t *at, uint64_t times)
 {
-    change c;
-
-    c.n = 0;
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        if (counter_get(f, at[i]) < to)
-            change_to(&c, at[i], to);
-    return apply(f, &c);
-}
-
-static inline tamis_status add_at(tamis *f, const places *p, uint64_t times)
-{
-    uint64_t to = least_at(f, p) + times;
+    uint64_t to = spectral_least(f, at) + times;
     tamis_status status = TAMIS_OK;
 
-    if (to <= ESCAPE)
-        lift_halves(f, p->at, (unsigned)to);
+    if (to > ESCAPE)
+        status = spectral_mi_raise_to(f, at, to);
     else
-        status = lift(f, p->at, to);
+        for (uint32_t i = 0; i < f->plan.hashes; i++)
+            if (spectral_nibble(f, at[i]) < to)
+                spectral_put_nibble(f, at[i], (unsigned)to);
     f->count += status ? 0 : times;
     return status;
 }
 
-#define COUNT_AT least_at
-#define ADD_FETCHES fetch_places
-#include "sketch/spectral_kind.h"
+#define SPECTRAL_COUNT(f, h, at) spectral_least(f, at)
+#define SPECTRAL_ADD(f, h, at, times) spectral_mi_add_at(f, at, times)
+#define SPECTRAL_FETCH(f, h, at) spectral_fetch(f, at)
+#include "sketch/spectral_template.h"
 
-static const char *verify(const tamis *f)
+static const char *spectral_mi_verify(const tamis *f)
 {
-    return check_spectral(f, row_counters(&f->plan), false);
+    return tamis__spectral_verify(f, spectral_counters(&f->plan), false);
 }
 
 const tamis_ops tamis__spectral_mi = {
-    .plan = plan_rows,
-    .bytes = bytes_of_rows,
-    .has = spectral_has,
-    .rate = spectral_rate,
-    .verify = verify,
-    .measure = spectral_measure,
-    .add = add,
-    .count = count,
-    .add_times = add_times,
-    .counts_vary = true,
-    .merge = spectral_merge,
-    .grower = &TABLE_GROWER,
-    .touch = spectral_touch,
-    .batch = batch,
+    SPECTRAL_OPS,
+    .plan = tamis__spectral_plan,
+    .bytes = tamis__spectral_bytes,
+    .verify = spectral_mi_verify,
+    .merge = tamis__spectral_merge,
 };

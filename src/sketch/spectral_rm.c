@@ -12,297 +12,240 @@
  * second filter, where all counters of such a key are above 0. It must be known at every add, not
  * only while one counter is the least: a second filter that missed some adds would tell too little.
  *
- * Both of them may take a stranger for a key that has moved. Of that key, once only one counter is
- * the least, the second filter tells too little: counts of this kind are too low in rare cases.
- * They are never 0 for a key that is there, as the first filter and nothing else tells what is
- * there, and the second cannot tell less than 1 when it is asked.
+ * Marks and second filter may take a stranger for a key that has moved. Once only one of its
+ * counters is the least, the second filter tells too little of it: counts of this kind are too low
+ * in rare cases. They are never 0 for a key that is there: the first filter alone tells what is
+ * there, and the second is asked only if all counters of the key are above 0 in it.
  *
- * Removes take from the second filter as much as there is, at most, and nothing from the marks.
- * What was moved too high, and marks of keys that are gone, stay until the last key is.
+ * Removes take from the second filter what is there, and nothing from the marks. What was moved too
+ * high, and marks of keys that are gone, stay until the last key is removed.
  *
- * In a union, a key may have moved in one filter and not in the other. So all keys of a union have
- * not moved: they do when they are added again.
+ * In a union, a key may have moved in one filter and not in the other. So no key of a union counts
+ * as moved; it moves when it is added again.
  *
  * Payload: as in spectral.h, with k more rows of w / 2 + 1 counters, then the marks, k w bits in
  * whole 64-bit words; what sticks out is zero. Each of the first k rows adds up to the number of
  * adds.
  *
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
+#include <string.h>
+
 #include "sketch/spectral.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 
 enum { MARK_HASHES = 3 };
 
-static uint64_t second_slots(const tamis_plan *p)
+static inline uint64_t spectral_rm_second_slots(const tamis_plan *p)
 {
     return p->slots / 2 + 1;
 }
 
-static uint64_t all_counters(const tamis_plan *p)
+/* Of both filters. */
+static uint64_t spectral_rm_counters(const tamis_plan *p)
 {
-    return row_counters(p) + second_slots(p) * p->hashes;
+    return spectral_counters(p) + spectral_rm_second_slots(p) * p->hashes;
 }
 
-static uint64_t marks_offset(const tamis_plan *p)
+static inline uint64_t spectral_rm_marks_offset(const tamis_plan *p)
 {
-    return halves_offset(p) + bytes_of_halves(all_counters(p));
+    return spectral_offset(p) + spectral_bytes_of_counters(spectral_rm_counters(p));
 }
 
-static uint8_t *marks_of(const tamis *f)
+static inline uint8_t *spectral_rm_marks(const tamis *f)
 {
-    return (uint8_t *)f->payload + marks_offset(&f->plan);
+    return (uint8_t *)f->payload + spectral_rm_marks_offset(&f->plan);
 }
 
-/* ---- Sizing ------------------------------------------------------------ */
-
-static uint64_t bytes(const tamis_plan *p)
+static uint64_t spectral_rm_bytes(const tamis_plan *p)
 {
-    return shape_is_possible(p) ? marks_offset(p) + bytes_of_bits(row_counters(p)) : 0;
+    if (!tamis__spectral_bytes(p))
+        return 0;
+    return spectral_rm_marks_offset(p) + bytes_of_bits(spectral_counters(p));
 }
 
 /* With fewer than five rows, or fuller ones, most keys would move. */
-static tamis_status plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status spectral_rm_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return size_spectral(p, (double)spec->keys, fmin(spec->fpr, 0x1p-5), bytes);
+    return tamis__spectral_size(p, (double)spec->keys, fmin(spec->fpr, 0x1p-5), spectral_rm_bytes);
 }
 
 /* ---- Marks ------------------------------------------------------------- */
 
-static inline uint64_t first_mark(uint64_t h)
+/* Mark i of a key is bit scale64(x_i, k w), where x_0 is this and x_{i+1} = rows_next(x_i). */
+static inline uint64_t spectral_rm_first_mark(uint64_t h)
 {
     return mix64(h + 2 * HASH_GOLDEN);
 }
 
-static inline bool is_marked(const tamis *f, uint64_t h)
+static inline bool spectral_rm_is_marked(const tamis *f, uint64_t h)
 {
-    uint64_t x = first_mark(h);
+    uint64_t x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++) {
-        uint64_t bit = scale64(x, row_counters(&f->plan));
-        if (!(marks_of(f)[bit / 8] >> bit % 8 & 1))
+    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
+        uint64_t bit = scale64(x, spectral_counters(&f->plan));
+        if (!(spectral_rm_marks(f)[bit / 8] >> bit % 8 & 1))
             return false;
-        x = next_row(x);
     }
     return true;
 }
 
-static inline void mark(tamis *f, uint64_t h)
+static void spectral_rm_mark(tamis *f, uint64_t h)
 {
-    uint64_t x = first_mark(h);
+    uint64_t x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++) {
-        uint64_t bit = scale64(x, row_counters(&f->plan));
-        marks_of(f)[bit / 8] |= (uint8_t)(1u << bit % 8);
-        x = next_row(x);
+    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
+        uint64_t bit = scale64(x, spectral_counters(&f->plan));
+        spectral_rm_marks(f)[bit / 8] |= (uint8_t)(1u << bit % 8);
     }
 }
 
 /* ---- The two filters --------------------------------------------------- */
 
 /* The least counter of a key in the first, and in how many rows it is. */
-typedef struct least {
+typedef struct spectral_rm_least {
     uint64_t value;
     unsigned rows;
-} least;
+} spectral_rm_least;
 
-static inline void least_add(least *l, uint64_t value)
+static inline spectral_rm_least spectral_rm_first_least(const tamis *f, const uint64_t *at)
 {
-    if (value < l->value)
-        *l = (least){ .value = value };
-    l->rows += value == l->value;
-}
+    spectral_rm_least l = { .value = UINT64_MAX };
 
-static inline least first_least(const tamis *f, const places *p)
-{
-    least l = { .value = UINT64_MAX };
-
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        least_add(&l, counter_get(f, p->at[i]));
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        uint64_t value = spectral_counter(f, at[i]);
+        if (value < l.value)
+            l = (spectral_rm_least){ .value = value };
+        l.rows += value == l.value;
+    }
     return l;
 }
 
-typedef struct second {
-    uint64_t at[MAX_HASHES];
-    uint64_t value; /* the least, and 0 if the key has not moved */
-} second;
-
-static inline void find_second_places(second *s, const tamis *f, uint64_t h)
+static inline void spectral_rm_find_second(uint64_t *at, const tamis *f, uint64_t h)
 {
-    walk_rows(s->at, mix64(h + HASH_GOLDEN), row_counters(&f->plan), second_slots(&f->plan),
-              f->plan.hashes);
+    spectral_walk(at, mix64(h + HASH_GOLDEN), spectral_counters(&f->plan),
+                  spectral_rm_second_slots(&f->plan), f->plan.hashes);
 }
 
-/* Most keys have no marks, and no use for the places. */
-static inline void find_second(second *s, const tamis *f, uint64_t h)
+/* The least counter of a key in the second filter, and 0 if it has not moved. Most keys have no
+ * marks, and then at[] is not filled. */
+static inline uint64_t spectral_rm_second_least(uint64_t *at, const tamis *f, uint64_t h)
 {
-    s->value = 0;
-    if (is_marked(f, h)) {
-        find_second_places(s, f, h);
-        s->value = least_of(f, s->at);
-    }
+    if (!spectral_rm_is_marked(f, h))
+        return 0;
+    spectral_rm_find_second(at, f, h);
+    return spectral_least(f, at);
 }
 
-/* ---- Operations -------------------------------------------------------- */
+/* ---- Counts and adds --------------------------------------------------- */
 
-static uint64_t count_at(const tamis *f, const places *p)
+static uint64_t spectral_rm_count_at(const tamis *f, uint64_t h, const uint64_t *at)
 {
-    least l = first_least(f, p);
-    second s;
+    spectral_rm_least l = spectral_rm_first_least(f, at);
+    uint64_t second_at[MAX_HASHES];
 
     if (l.value == 0 || l.rows > 1)
         return l.value;
-    find_second(&s, f, p->h);
-    return s.value && s.value < l.value ? s.value : l.value;
-}
-
-static tamis_status add_to_both(tamis *f, const places *p, const second *s, uint64_t times,
-                                uint64_t second_times)
-{
-    change c;
-
-    c.n = 0;
-    raise_all(&c, f, p->at, times);
-    if (second_times)
-        raise_all(&c, f, s->at, second_times);
-    return apply(f, &c);
+    uint64_t second = spectral_rm_second_least(second_at, f, h);
+    return second && second < l.value ? second : l.value;
 }
 
 /* An add raises all counters of the first filter alike: where the least one is stays. */
-static tamis_status add_at(tamis *f, const places *p, uint64_t times)
+static tamis_status spectral_rm_add_at(tamis *f, uint64_t h, const uint64_t *at, uint64_t times)
 {
-    least l = first_least(f, p);
-    tamis_status status = TAMIS_OK;
-    second s;
+    spectral_rm_least l = spectral_rm_first_least(f, at);
+    uint64_t second_at[MAX_HASHES], second = spectral_rm_second_least(second_at, f, h);
+    uint64_t second_times = second ? times : 0;
+    bool moves = !second && l.rows == 1;
 
-    find_second(&s, f, p->h);
-    bool moves = !s.value && l.rows == 1;
+    if (moves) {
+        spectral_rm_find_second(second_at, f, h);
+        second_times = spectral_sum(l.value, times);
+    }
+    if ((second_times || !spectral_raise_nibbles(f, at, times)) &&
+        tamis__spectral_raise(f, at, times, second_at, second_times))
+        return TAMIS_FULL;
     if (moves)
-        find_second_places(&s, f, p->h);
-    if (s.value || moves)
-        status = add_to_both(f, p, &s, times, moves ? sum_or_most(l.value, times) : times);
-    else if (!raise_halves(f, p->at, times))
-        status = add_to_both(f, p, &s, times, 0);
-    if (status)
-        return status;
-    if (moves)
-        mark(f, p->h);
+        spectral_rm_mark(f, h);
     f->count += times;
     return TAMIS_OK;
 }
 
-/* The last key takes along all that was not removed with its own. */
-static void forget_times(tamis *f, uint64_t times)
+/* Of most keys the first mark is clear, and the second filter is not looked at. */
+__attribute__((always_inline)) static inline void spectral_rm_fetch(const tamis *f, uint64_t h,
+                                                                    const uint64_t *at)
 {
+    uint64_t mark = scale64(spectral_rm_first_mark(h), spectral_counters(&f->plan));
+
+    spectral_fetch(f, at);
+    __builtin_prefetch(spectral_rm_marks(f) + mark / 8, 0, 3);
+}
+
+#define SPECTRAL_COUNT spectral_rm_count_at
+#define SPECTRAL_ADD spectral_rm_add_at
+#define SPECTRAL_FETCH spectral_rm_fetch
+#include "sketch/spectral_template.h"
+
+/* The last key takes along all that was not removed with its own. */
+static tamis_status spectral_rm_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES], second_at[MAX_HASHES];
+
+    spectral_find(at, f, h);
+    if (spectral_rm_count_at(f, h, at) < times)
+        return TAMIS_ABSENT;
+    uint64_t second = spectral_rm_second_least(second_at, f, h);
+    tamis__spectral_lower(f, at, times);
+    if (second)
+        tamis__spectral_lower(f, second_at, times < second ? times : second);
     f->count -= times;
     if (f->count == 0)
         memset(f->payload, 0, f->plan.bytes);
-}
-
-static tamis_status remove_times(tamis *f, uint64_t key, uint64_t times)
-{
-    places p;
-    second s;
-    change c;
-
-    find_places(&p, f, key);
-    if (count_at(f, &p) < times)
-        return TAMIS_ABSENT;
-    c.n = 0;
-    find_second(&s, f, p.h);
-    lower_all(&c, f, p.at, times);
-    if (s.value)
-        lower_all(&c, f, s.at, times < s.value ? times : s.value);
-    tamis_status status = apply(f, &c);
-    forget_times(f, times);
-    return status;
-}
-
-static tamis_status remove_key(tamis *f, uint64_t key)
-{
-    return remove_times(f, key, 1);
+    return TAMIS_OK;
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
-static void forget_moves(tamis *f)
+static void spectral_rm_forget_moves(tamis *f)
 {
-    for (uint64_t i = row_counters(&f->plan); i < all_counters(&f->plan); i++)
-        if (half_get(f, i))
-            counter_put(f, i, 0);
-    memset(marks_of(f), 0, f->plan.bytes - marks_offset(&f->plan));
+    uint64_t offset = spectral_rm_marks_offset(&f->plan);
+
+    for (uint64_t i = spectral_counters(&f->plan); i < spectral_rm_counters(&f->plan); i++)
+        tamis__spectral_put(f, i, spectral_counter(f, i), 0);
+    memset(spectral_rm_marks(f), 0, f->plan.bytes - offset);
 }
 
 /* A union with nothing leaves all as it is. */
-static tamis_status become(tamis *f, const tamis *g)
+static tamis_status spectral_rm_merge(tamis *f, const tamis *g)
 {
-    return entries_used(g) > entries_free(f) ? TAMIS_FULL : move_table(f, g);
-}
-
-static tamis_status merge(tamis *f, const tamis *g)
-{
-    uint64_t all, n = row_counters(&f->plan);
-
     if (g->count == 0)
         return TAMIS_OK;
     if (f->count == 0)
-        return become(f, g);
-    if (add_overflows(f->count, g->count, &all))
-        return TAMIS_RANGE;
-    if (digits_of_sums(f, g, n) > (uint64_t)f->plan.width * LINE_USED)
-        return TAMIS_FULL;
-    forget_moves(f);
-    add_counters(f, g, n);
-    f->count = all;
-    return TAMIS_OK;
+        return tamis__spectral_move(f, g);
+    tamis_status status = tamis__spectral_can_merge(f, g);
+    if (!status) {
+        spectral_rm_forget_moves(f);
+        tamis__spectral_add_rows(f, g);
+    }
+    return status;
 }
 
-static bool has_stray_marks(const tamis *f)
+static const char *spectral_rm_verify(const tamis *f)
 {
-    uint64_t bits = row_counters(&f->plan);
+    const char *why = tamis__spectral_verify(f, spectral_rm_counters(&f->plan), true);
+    uint64_t bits = spectral_counters(&f->plan);
 
-    for (uint64_t i = bits; i < bytes_of_bits(bits) * 8; i++)
-        if (marks_of(f)[i / 8] >> i % 8 & 1)
-            return true;
-    return false;
+    for (uint64_t i = bits; i < bytes_of_bits(bits) * 8 && !why; i++)
+        if (spectral_rm_marks(f)[i / 8] >> i % 8 & 1)
+            why = "bits past the end are set";
+    return why;
 }
-
-static const char *verify(const tamis *f)
-{
-    const char *why = check_spectral(f, all_counters(&f->plan), true);
-
-    return why ? why : has_stray_marks(f) ? "bits past the end are set" : NULL;
-}
-
-/* ---- Many keys --------------------------------------------------------- */
-
-/* Of most keys the first mark is clear, and the second filter is not looked at. */
-__attribute__((always_inline)) static inline void fetch_all(const tamis *f, const places *p)
-{
-    fetch_places(f, p);
-    __builtin_prefetch(marks_of(f) + scale64(first_mark(p->h), row_counters(&f->plan)) / 8, 0, 3);
-}
-
-#define COUNT_AT count_at
-#define ADD_FETCHES fetch_all
-#include "sketch/spectral_kind.h"
 
 const tamis_ops tamis__spectral_rm = {
-    .plan = plan,
-    .bytes = bytes,
-    .has = spectral_has,
-    .rate = spectral_rate,
-    .verify = verify,
-    .measure = spectral_measure,
-    .add = add,
-    .remove = remove_key,
-    .count = count,
-    .add_times = add_times,
-    .remove_times = remove_times,
-    .counts_vary = true,
-    .may_undercount = true,
-    .merge = merge,
-    .grower = &TABLE_GROWER,
-    .touch = spectral_touch,
-    .batch = batch,
+    SPECTRAL_OPS,
+    .plan = spectral_rm_plan,
+    .bytes = spectral_rm_bytes,
+    .verify = spectral_rm_verify,
+    .remove = spectral_rm_remove,
+    .merge = spectral_rm_merge,
 };

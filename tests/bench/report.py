@@ -177,7 +177,7 @@ def diamonds(svg):
 
 def test_integers(folder):
     """What takes only small integers has its space for nothing: it must not look like a filter."""
-    told = "Those that take only small integers, tiny and other-tiny, were given integers below 8 n"
+    told = "Structures for small integers, tiny and other-tiny, get integers below 8 n for n keys"
     legend = "integers below 8 n only"
     rows = mixture()
     for name, cells in (("tiny", {}), ("other-tiny", {"source": "peer"})):
@@ -194,7 +194,7 @@ def test_integers(folder):
            "an older table knows of none")
     expect(diamonds(pictures["lookups"]) == 0, "and has no diamond")
     for said in ("tamis mixes them itself, libbloom and RocksDB hash the eight bytes",
-                 "malloc's memory was given huge pages too"):
+                 "Memory from malloc() gets huge pages too"):
         expect(said in " ".join(page.split()), f"the page says {said}")
 
 

@@ -70,7 +70,7 @@ for kind in $(kinds_that build); do
         exits 5 "$tamis" build -k "$kind" -n 1000 -o over.tamis keys
         says "full"
         check_not "no file is left" test -e over.tamis
-    elif can "$kind" patch; then
+    elif can "$kind" read-while-add; then
         exits 0 "$tamis" build -k "$kind" -n 1000 -o over.tamis keys
         says "over.tamis holds 20000 keys and was planned for 1000"
         exits 0 "$tamis" query -c over.tamis keys

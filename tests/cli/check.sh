@@ -15,6 +15,7 @@ work=$said/work
 mkdir "$work"
 cd "$work" || exit 2
 checks=0 failures=0
+python=$(python3 -c 'import sys; print(sys.executable)') # where python3 may be a script
 
 finish()
 {
@@ -83,7 +84,10 @@ exits()
 
 is_one_message()
 {
-    [ "$(wc -l <"$said/err")" -eq 1 ] && grep -q '^tamis: ' "$said/err"
+    local lines
+
+    mapfile -t lines <"$said/err"
+    [ "${#lines[@]}" -eq 1 ] && [[ ${lines[0]} == "tamis: "* ]]
 }
 
 # What the last run said. Texts are fixed strings.
@@ -121,13 +125,29 @@ prints_nothing()
 prints_json()
 {
     checks=$((checks + 1))
-    python3 -m json.tool "$said/out" >"$said/json" || failed "not JSON: $(head -c 500 "$said/out")"
+    "$python" -I -m json.tool "$said/out" >"$said/json" || failed "not JSON: $(head -c 500 "$said/out")"
 }
 
 # json EXPRESSION: of what was printed, as `it`.
 json()
 {
-    python3 -c "import json, sys; it = json.load(open(sys.argv[1])); print($1)" "$said/out"
+    "$python" -I -S -c "import json, sys; it = json.load(open(sys.argv[1])); print($1)" "$said/out"
+}
+
+# json_holds WHAT EXPRESSION...: each is true of what was printed.
+json_holds()
+{
+    local what=$1
+
+    shift
+    check "$what" "$python" -I -S - "$said/out" "$@" <<'PYTHON'
+import json, sys
+
+it = json.load(open(sys.argv[1]))
+wrong = [expression for expression in sys.argv[2:] if not eval(expression)]
+print(*wrong, sep="\n", end="")
+sys.exit(len(wrong) > 0)
+PYTHON
 }
 
 same()
@@ -150,20 +170,22 @@ skip()
 
 # ---- Kinds -------------------------------------------------------------
 
-all_kinds()
-{
-    "$tamis" kinds | awk 'NR > 1 { print $1 }'
-}
+declare -A abilities
+all_kinds=()
+while read -r kind can; do
+    abilities[$kind]=,${can##* },
+    all_kinds+=("$kind")
+done < <("$tamis" kinds | tail -n +2)
 
 # can KIND ABILITY
 can()
 {
-    "$tamis" kinds | awk -v kind="$1" '$1 == kind { print "," $NF "," }' | grep -q ",$2,"
+    [[ ${abilities[$1]} == *",$2,"* ]]
 }
 
 kinds_that()
 {
-    for kind in $(all_kinds); do
+    for kind in "${all_kinds[@]}"; do
         ! can "$kind" "$1" || echo "$kind"
     done
 }

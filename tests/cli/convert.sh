@@ -54,15 +54,15 @@ prints "bytes sent"
 prints compressed
 
 for kind in $(kinds_that build); do
-    if ! can "$kind" reduce; then
+    if ! can "$kind" convert; then
         exits 0 "$tamis" build -k "$kind" -o f.tamis left
         exits 2 "$tamis" convert --to bloom -o none.tamis f.tamis
-        says "cannot reduce"
+        says "cannot convert"
         check_not "nothing was saved" test -e none.tamis
     fi
 done
 exits 2 "$tamis" convert --to blocked -o none.tamis counts.tamis
-says "becomes blocked"
+says "do not become blocked"
 exits 2 "$tamis" convert --to nonsense -o none.tamis counts.tamis
 says "'nonsense'"
 exits 2 "$tamis" convert --to bloom counts.tamis

@@ -92,7 +92,7 @@ seq 1 200000 >universe
 awk '$1 % 40 == 0' universe >members
 awk '$1 % 40' universe >others
 
-for kind in $(kinds_that split); do
+for kind in $(kinds_that exclude); do
     for all in universe others; do
         exits 0 "$tamis" build -k "$kind" --universe "$all" -o "$kind.$all" members
         is_silent
@@ -122,4 +122,4 @@ done
 exits 2 "$tamis" build -k bloom --universe universe -o bad.tamis members
 says 'no use for --universe'
 exits 0 "$tamis" plan -n 1000 --universe 1e6
-check "only kinds that can split are planned" awk 'NR > 1 && $NF !~ /split/ { exit 1 }' "$said/out"
+check "only kinds that can exclude are planned" awk 'NR > 1 && $NF !~ /exclude/ { exit 1 }' "$said/out"

@@ -116,7 +116,7 @@ prints_exactly 'verify\n'
 complete_words build --k
 prints_exactly '--kind\n--keys\n'
 complete_words build -k ''
-check "every kind is offered" diff <(all_kinds | sort) <(sort "$said/out")
+check "every kind is offered" diff <(printf '%s\n' "${all_kinds[@]}" | sort) <(sort "$said/out")
 complete_words plan --can add,rem
 prints_exactly 'add,remove\n'
 complete_words build --hash k

@@ -63,7 +63,7 @@ beside()
     can "$1" get || beside=(--universe universe) input=members
 }
 
-for kind in $(kinds_that get) $(kinds_that split); do
+for kind in $(kinds_that get) $(kinds_that exclude); do
     beside "$kind"
     exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j 1 -o out/free.tamis "$input"
     for threads in 1 3; do
@@ -140,7 +140,7 @@ else
     done
     keys='seq 1 40 12000000'
     seq 12000000 >universe
-    for kind in $(kinds_that split); do
+    for kind in $(kinds_that exclude); do
         beside=(--universe universe)
         try_limits "$kind" 40M 56M 72M
         exits 0 "$tamis" query -c out/large.tamis universe
@@ -161,7 +161,7 @@ for kind in $(static_kinds); do
     exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M -n 1e6 -o out/no.tamis /dev/null
 done
 seq 1200000 >universe
-for kind in $(kinds_that get) $(kinds_that split); do
+for kind in $(kinds_that get) $(kinds_that exclude); do
     beside "$kind"
     exits 6 "$tamis" build -k "$kind" "${beside[@]}" -j 1 --memory 12M --tmp tmp -o out/no.tamis "$input"
     says "--memory"
@@ -189,7 +189,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m tmpfs disk 2>"$said/err"; t
         is_clean
         check "$kind: the disk is empty again" test "$(stat -f -c %f disk)" = "$(stat -f -c %b disk)"
     done
-    for kind in $(kinds_that get) $(kinds_that split); do
+    for kind in $(kinds_that get) $(kinds_that exclude); do
         beside "$kind"
         exits 3 "$tamis" build -k "$kind" "${beside[@]}" -j 1 --memory 12M --tmp disk -o out/old.tamis "$input"
         says "No space left"
@@ -256,7 +256,7 @@ for signal in INT TERM HUP KILL; do
     done
 done
 
-for kind in $(kinds_that get) $(kinds_that split); do
+for kind in $(kinds_that get) $(kinds_that exclude); do
     for signal in INT KILL; do
         beside "$kind"
         (awk '{ print $1 "\t" $1 % 100 }' repeated && sleep 20) >keys &

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "tamis.h"
+#include "tamis_disk.h"
 
 enum { KILLS = 200, BATCH = 2000, MOST_KEYS = 100000 };
 
@@ -34,7 +34,7 @@ static void expect(bool holds, const char *what, tamis_kind kind, int round)
 
 static void add_from(uint64_t next, int out)
 {
-    const tamis_disk_options o = { .memory = 64 << 10 };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = 64 << 10);
     tamis_disk *d;
     uint64_t keys[BATCH];
     size_t added;
@@ -114,9 +114,8 @@ static void check_file(tamis_kind kind, uint64_t safe, int round)
 
 static void make_file(tamis_kind kind)
 {
-    const tamis_spec spec = {
-        .keys = 20000, .fpr = 0x1p-16, .can = TAMIS_CAN_GROW, .hasher = { .hash = TAMIS_RAW }
-    };
+    const tamis_spec spec = TAMIS_SPEC(.keys = 20000, .fpr = 0x1p-16, .can = TAMIS_CAN_GROW,
+                                       .hasher = { .hash = TAMIS_RAW });
     tamis_plan plan;
     tamis *f;
 

@@ -47,7 +47,7 @@ static uint64_t key_at(uint64_t i)
 
 static void make_file(tamis_kind kind)
 {
-    tamis_spec spec = { .keys = CAPACITY, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = CAPACITY, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
 
@@ -438,8 +438,7 @@ static void check_future(const char *image_path)
         free(now.at);
     }
     if (expect(tamis_load(&after, path, NULL) == TAMIS_OK, "%s: damaged by a map", image_path)) {
-        expect(tamis_describe(after).count >= tamis_describe(before).count, "%s: lost keys",
-               image_path);
+        expect(info_of(after).count >= info_of(before).count, "%s: lost keys", image_path);
         tamis_free(after);
     }
     tamis_free(before);
@@ -461,7 +460,7 @@ int main(int argc, char **argv)
         random_state = SEED;
         if (!(tamis_kind_can(kind) & TAMIS_CAN_BUILD))
             continue;
-        if (!(tamis_kind_can(kind) & TAMIS_CAN_PATCH)) {
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD)) {
             check_refused(kind);
             continue;
         }

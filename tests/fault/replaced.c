@@ -17,7 +17,7 @@ static char path[256];
 static tamis *make_generation(tamis_kind kind, unsigned generation)
 {
     static uint64_t keys[KEYS];
-    tamis_spec spec = { .keys = 2 * KEYS, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = 2 * KEYS, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
 
@@ -103,7 +103,7 @@ static void check_kind(tamis_kind kind)
 /* Who saves to /dev/null must still have it after: a FIFO stands for all that is not a file. */
 static void check_special_file(void)
 {
-    tamis_spec spec = { .keys = 10 };
+    tamis_spec spec = TAMIS_SPEC(.keys = 10);
     tamis_plan plan;
     struct stat s;
     tamis *f;

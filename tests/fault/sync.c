@@ -25,7 +25,7 @@ static char path[64];
 static tamis *map_new_file(tamis_kind kind)
 {
     bool indexed = tamis_kind_can(kind) & TAMIS_IS_INDEXED;
-    tamis_spec spec = { .keys = 1000, .hasher.hash = indexed ? TAMIS_RAW : TAMIS_FAST };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .hasher.hash = indexed ? TAMIS_RAW : TAMIS_FAST);
     tamis_plan plan;
     tamis *f;
 
@@ -108,7 +108,7 @@ static void check_onlooker(tamis_kind kind)
     expect(tamis_verify(reader, NULL, NULL) == TAMIS_OK, "%s: a whole file is refused", name);
     expect(tamis_clone(&copy, reader, NULL) == TAMIS_OK, "%s: a whole file is not copied", name);
     if (copy) {
-        expect(tamis_describe(copy).count == 50, "%s: the copy has an old count", name);
+        expect(info_of(copy).count == 50, "%s: the copy has an old count", name);
         expect(tamis_verify(copy, NULL, NULL) == TAMIS_OK, "%s: the copy is broken", name);
         tamis_free(copy);
     }
@@ -136,7 +136,7 @@ int main(void)
 {
     snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
-        if (!(tamis_kind_can(kind) & TAMIS_CAN_PATCH))
+        if (!(tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD))
             continue;
         check_failed_sync(kind, 0);
         check_failed_sync(kind, 1);

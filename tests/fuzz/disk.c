@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exercise.h"
+#include "tamis_disk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,7 +49,7 @@ static void run_flush(world *w)
     if (w->damaged)
         return;
     MUST(status == TAMIS_OK);
-    MUST(tamis_describe(tamis_disk_file(w->d)).count == w->total);
+    MUST(info_of(tamis_disk_file(w->d)).count == w->total);
     MUST(tamis_verify(tamis_disk_file(w->d), NULL, NULL) == TAMIS_OK);
 }
 
@@ -90,7 +91,7 @@ static void run_remove(world *w, uint64_t first, size_t n)
 /* What is left of a header may be none. */
 static bool run_reopen(world *w)
 {
-    const tamis_disk_options o = { .memory = MEMORY };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = MEMORY);
 
     run_flush(w);
     tamis_disk_free(w->d);
@@ -148,10 +149,9 @@ static bool run_step(world *w, uint8_t what, uint8_t number)
 
 static bool make_file(world *w, const uint8_t *data)
 {
-    tamis_spec spec = { .keys = data[1] + 1u,
-                        .fpr = 0.4 / (data[2] + 1),
-                        .hasher = { TAMIS_RAW, data[3], { 0 } },
-                        .can = data[3] & 1 ? TAMIS_CAN_GROW : 0 };
+    tamis_spec spec = TAMIS_SPEC(.keys = data[1] + 1u, .fpr = 0.4 / (data[2] + 1),
+                                 .hasher = { TAMIS_RAW, data[3], { 0 } },
+                                 .can = data[3] & 1 ? TAMIS_CAN_GROW : 0);
     tamis_kind kind = data[0] & 1 ? TAMIS_QUOTIENT : TAMIS_CQF;
     tamis_plan plan;
     tamis *f;
@@ -169,7 +169,7 @@ static bool make_file(world *w, const uint8_t *data)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const tamis_disk_options o = { .memory = MEMORY };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = MEMORY);
     world w = { .d = NULL };
 
     if (size < 4 || !make_file(&w, data))

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tamis.h"
+#include "info.h"
 
 /* A crash is what a fuzzer reports, and what a test driver cannot miss. */
 #define MUST(condition) ((condition) ? (void)0 : exercise_failed(#condition, __FILE__, __LINE__))
@@ -87,7 +87,7 @@ static inline void exercise_reading(const tamis *f)
 
     exercise_batch(f);
     exercise_counts(f);
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     MUST(info.fpr >= 0 && info.fpr <= 1 && info.fill >= 0 && info.fill <= 1);
     MUST(info.cardinality >= 0);
     (void)!tamis_list(f, exercise_visit, &visits);
@@ -104,7 +104,7 @@ static inline void exercise_refusal(tamis *f)
     MUST(tamis_add(f, 1) != TAMIS_OK);
     MUST(tamis_remove(f, 1) != TAMIS_OK);
     MUST(tamis_add_many(f, &added, &key, 1) != TAMIS_OK);
-    MUST(tamis_add_shared(f, &added, &key, 1) != TAMIS_OK);
+    MUST(tamis_add_concurrent(f, &added, &key, 1) != TAMIS_OK);
     MUST(tamis_add_times(f, 1, 2) != TAMIS_OK);
     MUST(tamis_remove_times(f, 1, 2) != TAMIS_OK);
     MUST(tamis_remove_many(f, &added, &key, 1) != TAMIS_OK);
@@ -124,7 +124,7 @@ static inline void exercise_writing(tamis *f)
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
         MUST(tamis_add(f, exercise_key(i)) != TAMIS_OK || tamis_has(f, exercise_key(i)));
     (void)!tamis_add_many(f, &added, keys, 8);
-    (void)!tamis_add_shared(f, &added, keys, 8);
+    (void)!tamis_add_concurrent(f, &added, keys, 8);
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 2)
         (void)!tamis_remove(f, exercise_key(i));
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 5)
@@ -192,10 +192,11 @@ static inline void exercise_making(const tamis *f)
             exercise_writing(made);
             tamis_free(made);
         }
-    if (tamis_reduce(&made, f, NULL) == TAMIS_OK) {
-        exercise_writing(made);
-        tamis_free(made);
-    }
+    for (tamis_kind to = tamis_kind_next(TAMIS_NO_KIND); to; to = tamis_kind_next(to))
+        if (tamis_convert(&made, to, f, NULL) == TAMIS_OK) {
+            exercise_writing(made);
+            tamis_free(made);
+        }
     if (tamis_new(&made, tamis_plan_of(f), NULL) == TAMIS_OK) {
         (void)!tamis_merge(made, f);
         exercise_writing(made);

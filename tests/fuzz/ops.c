@@ -25,7 +25,7 @@ static unsigned can;
 /* A key that has come so far stays, whatever is removed. */
 static bool has_stopped(const pair *p, uint64_t key)
 {
-    return tamis_count(p->f, key) == tamis_plan_ceiling(tamis_plan_of(p->f));
+    return tamis_count(p->f, key) == tamis_plan_of(p->f)->ceiling;
 }
 
 static void check_key(const pair *p, uint64_t key)
@@ -73,7 +73,7 @@ static void check_prints(const pair *p)
     MUST(tamis_list(p->f, call, &r) == TAMIS_OK);
     for (unsigned key = 0; key < UNIVERSE; key++)
         sum += p->times[key];
-    MUST(r.sum == sum && tamis_describe(p->f).count == sum);
+    MUST(r.sum == sum && info_of(p->f).count == sum);
 }
 
 static void check_list(const pair *p)
@@ -105,7 +105,7 @@ static void check(const pair *p)
     exercise_batch(p->f);
     MUST(tamis_verify(p->f, NULL, NULL) == TAMIS_OK);
     if (can & TAMIS_IS_EXACT)
-        MUST(tamis_describe(p->f).count == distinct(p));
+        MUST(info_of(p->f).count == distinct(p));
     if (can & TAMIS_CAN_LIST)
         check_list(p);
 }
@@ -142,17 +142,6 @@ static void run_add(pair *p, uint64_t key)
         note_added(p, key);
 }
 
-static void run_add_absent(pair *p, uint64_t key)
-{
-    bool found = tamis_has(p->f, key), added = false;
-    tamis_status status = tamis_add_absent(p->f, &added, key);
-
-    MUST((status == TAMIS_RANGE) == is_beyond(p, key));
-    MUST(added == (status == TAMIS_OK && !found));
-    if (added)
-        note_added(p, key);
-}
-
 static void run_add_many(pair *p, uint64_t first)
 {
     uint64_t keys[20];
@@ -166,13 +155,13 @@ static void run_add_many(pair *p, uint64_t first)
         note_added(p, keys[i]);
 }
 
-static void run_add_shared(pair *p, uint64_t first)
+static void run_add_concurrent(pair *p, uint64_t first)
 {
     uint64_t keys[3] = { first, (first + 1) % UNIVERSE, first };
     size_t added = 0;
 
-    tamis_status status = tamis_add_shared(p->f, &added, keys, 3);
-    if (!(can & TAMIS_CAN_SHARE))
+    tamis_status status = tamis_add_concurrent(p->f, &added, keys, 3);
+    if (!(can & TAMIS_CAN_ADD_CONCURRENT))
         MUST(status == TAMIS_CANNOT);
     for (size_t i = 0; i < added; i++)
         note_added(p, keys[i]);
@@ -244,6 +233,20 @@ static void run_resize(pair *p, uint64_t keys)
 
     if (!(can & TAMIS_CAN_RESIZE))
         MUST(status == TAMIS_CANNOT);
+}
+
+/* To whatever kind there is a way. */
+static void run_convert(const pair *p)
+{
+    for (tamis_kind to = tamis_kind_next(TAMIS_NO_KIND); to; to = tamis_kind_next(to)) {
+        tamis *made;
+
+        if (tamis_convert(&made, to, p->f, NULL) != TAMIS_OK)
+            continue;
+        for (unsigned key = 0; key < UNIVERSE; key++)
+            MUST(tamis_has(made, key) == tamis_has(p->f, key));
+        tamis_free(made);
+    }
 }
 
 static void run_rotate(pair *p)
@@ -360,7 +363,7 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
         run_add_many(p, key);
         break;
     case 6:
-        run_add_shared(p, key);
+        run_add_concurrent(p, key);
         break;
     case 7:
         run_merge(p, q);
@@ -390,7 +393,7 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
         run_merge_many(p, q);
         break;
     case 16:
-        run_add_absent(p, key);
+        run_convert(p);
         break;
     case 17:
         run_rotate(p);
@@ -418,7 +421,8 @@ static tamis_kind nth_kind(unsigned n)
 static bool start(pair pairs[2], const uint8_t *data)
 {
     tamis_kind kind = nth_kind(data[0]);
-    tamis_spec spec = { .keys = data[1] % UNIVERSE + 1u, .hasher = { TAMIS_RAW, data[2], { 0 } } };
+    tamis_spec spec =
+        TAMIS_SPEC(.keys = data[1] % UNIVERSE + 1u, .hasher = { TAMIS_RAW, data[2], { 0 } });
     tamis_plan plan;
 
     can = tamis_kind_can(kind);

@@ -43,13 +43,13 @@ static tamis_kind take_kind(input *in)
 static tamis *empty_filter(input *in)
 {
     tamis_kind kind = take_kind(in);
-    tamis_spec spec = { .keys = take(in, 1) % 48, .hasher.hash = TAMIS_RAW };
+    tamis_spec spec = TAMIS_SPEC(.keys = take(in, 1) % 48, .hasher.hash = TAMIS_RAW);
     tamis_plan plan;
     tamis *f;
 
     if (tamis_kind_can(kind) & TAMIS_CAN_GET)
         spec.value_bits = (uint32_t)(take(in, 1) % 32 + 1);
-    if (tamis_kind_can(kind) & TAMIS_CAN_SPLIT)
+    if (tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE)
         spec.universe = spec.keys + take(in, 1);
     spec.fpr = tamis_kind_can(kind) & TAMIS_IS_EXACT ? 0 : 0.4 / (double)(take(in, 1) + 1);
     if (tamis_plan_kind(&plan, kind, &spec) || tamis_new(&f, &plan, NULL))

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tamis.h"
+#include "info.h"
+#include "tamis_file.h"
 
 /* ---- Verdict ----------------------------------------------------------- */
 

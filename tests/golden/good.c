@@ -67,11 +67,11 @@ static bool is_wanted(tamis_kind kind, const variant *v)
 
 static tamis_spec spec_of(tamis_kind kind, const variant *v)
 {
-    tamis_spec spec = { .keys = v->capacity };
+    tamis_spec spec = TAMIS_SPEC(.keys = v->capacity);
 
-    spec.fpr = can(kind, TAMIS_IS_EXACT) || can(kind, TAMIS_CAN_SPLIT) ? 0 : FPR;
+    spec.fpr = can(kind, TAMIS_IS_EXACT) || can(kind, TAMIS_CAN_EXCLUDE) ? 0 : FPR;
     spec.value_bits = can(kind, TAMIS_CAN_GET) ? VALUE_BITS : 0;
-    spec.universe = can(kind, TAMIS_CAN_SPLIT) ? v->capacity + v->absent / 2 : 0;
+    spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? v->capacity + v->absent / 2 : 0;
     spec.hasher.hash = is_indexed(kind) ? TAMIS_RAW : v->hash;
     spec.hasher.seed = v->seed;
     for (unsigned i = 0; v->hash == TAMIS_KEYED && i < sizeof spec.hasher.secret; i++)
@@ -181,9 +181,9 @@ static tamis_status build(tamis **f, const tamis *empty, const uint64_t *keys, c
     const tamis_plan *plan = tamis_plan_of(empty);
     uint64_t beside[MAX_KEYS];
 
-    if (can(plan->kind, TAMIS_CAN_SPLIT)) {
+    if (can(plan->kind, TAMIS_CAN_EXCLUDE)) {
         size_t n = list_others(beside, empty, v);
-        return tamis_build_cascade(f, plan, keys, v->keys, beside, n, NULL);
+        return tamis_build_excluding(f, plan, keys, v->keys, beside, n, NULL);
     }
     if (!can(plan->kind, TAMIS_CAN_GET))
         return tamis_build(f, plan, keys, v->keys, NULL);
@@ -327,8 +327,8 @@ static void check_keys(const char *path, const tamis *f)
         expect(tamis_get(f, &value, key_of_line(f, line)) && value == wanted,
                "%s: key %u has another value", path, n);
     }
-    expect(tamis_describe(f).count == n, "%s: counts %llu keys, not %u", path,
-           (unsigned long long)tamis_describe(f).count, n);
+    expect(info_of(f).count == n, "%s: counts %llu keys, not %u", path,
+           (unsigned long long)info_of(f).count, n);
     free(all.at);
 }
 

@@ -21,7 +21,7 @@ seq 4 900 >"$work/others"
     keys_of=("$work/plain")
     case ,$abilities, in
     *,get,*) keys_of=(--values-field 2 "$work/valued") ;;
-    *,split,*) keys_of=(--universe "$work/others" "$work/plain") ;;
+    *,exclude,*) keys_of=(--universe "$work/others" "$work/plain") ;;
     esac
     for keys in 4 7 60 1000 12345 300000; do
         for fpr in 0.3 0.01 0.0007 1e-6; do

@@ -97,7 +97,7 @@ def check_large(tamis, folder, kind):
     if "get" in kind["abilities"]:
         taken = [line + b"\t%d" % (i * 7 % 1000) for i, line in enumerate(taken)]
         options += ["--values-field", "2"]
-    if "split" in kind["abilities"]:
+    if "exclude" in kind["abilities"]:
         others = pathlib.Path(folder, "others")
         others.write_bytes(b"".join(line + b"\n" for line in lines[2000:]))
         options += ["--universe", others]

@@ -1,9 +1,12 @@
 #include <stdio.h>
-#include <tamis.h>
+#include <tamis_builder.h>
+#include <tamis_disk.h>
+#include <tamis_file.h>
+#include <tamis_pair.h>
 
 int main(void)
 {
-    tamis_spec spec = { .keys = 1000, .fpr = 0.01 };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .fpr = 0.01);
     tamis_plan plan;
     tamis *f;
 

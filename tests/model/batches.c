@@ -57,12 +57,12 @@ static void has_many_is_has(ground *g)
 
 static void assert_made_alike(const ground *g, const tamis *many, const tamis *one)
 {
-    if (!tamis__ops(g->plan.kind)->rearranges) {
+    if (!rearranges(g->plan.kind)) {
         assert_true(same_image(many, one));
         return;
     }
     assert_same_answers(many, one, g->keys, g->n + g->n_strangers);
-    assert_int_equal(tamis_describe(many).count, tamis_describe(one).count);
+    assert_int_equal(info_of(many).count, info_of(one).count);
     assert_true(is_whole(many));
 }
 
@@ -100,7 +100,7 @@ static void add_many_stops_where_add_does(ground *g)
     while (i < n && !(last = tamis_add(one, g->keys[i])))
         i++;
     assert_int_equal(status, last);
-    if (tamis__ops(g->plan.kind)->rearranges) { /* one of the two may find a little more room */
+    if (rearranges(g->plan.kind)) { /* one of the two may find a little more room */
         assert_true(added >= g->n);
         for (i = 0; i < added; i++)
             assert_true(tamis_has(many, g->keys[i]));
@@ -127,14 +127,14 @@ static void every_cpu_gives_the_same(ground *g)
     tamis_free(native);
 }
 
-static void add_shared_is_add_many(ground *g)
+static void add_concurrent_is_add_many(ground *g)
 {
     tamis *shared = new_filter(&g->plan), *many = new_filter(&g->plan);
     size_t third = g->n / 3, rest = g->n - third, added = 99;
 
-    assert_int_equal(tamis_add_shared(shared, &added, g->keys, third), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(shared, &added, g->keys, third), TAMIS_OK);
     assert_int_equal(added, third);
-    assert_int_equal(tamis_add_shared(shared, &added, g->keys + third, rest), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(shared, &added, g->keys + third, rest), TAMIS_OK);
     assert_int_equal(added, rest);
     add_all(many, g->keys, g->n);
     assert_true(same_image(shared, many));
@@ -198,7 +198,8 @@ int main(int argc, char **argv)
         { "add_many is add", add_many_is_add, ADD },
         { "add_many stops where add does", add_many_stops_where_add_does, ADD },
         { "every CPU gives the same bytes", every_cpu_gives_the_same, ADD },
-        { "add_shared is add_many", add_shared_is_add_many, ADD | TAMIS_CAN_SHARE },
+        { "add_concurrent is add_many", add_concurrent_is_add_many,
+          ADD | TAMIS_CAN_ADD_CONCURRENT },
         { "remove_many is remove", remove_many_is_remove, BUILD | TAMIS_CAN_REMOVE },
         { "count_many is count", count_many_is_count, BUILD },
     };

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "kinds.h"
+#include "tamis_builder.h"
 
 static tamis_kind kind_that(unsigned can)
 {
@@ -50,7 +51,7 @@ static void make_plan(given *g, uint64_t keys, uint32_t value_bits, uint64_t uni
     spec.keys = spec.keys ? spec.keys : 1;
     spec.value_bits = value_bits;
     spec.universe = universe ? spec.keys + universe : 0;
-    if (tamis_kind_can(g->kind) & TAMIS_CAN_SPLIT && !universe)
+    if (tamis_kind_can(g->kind) & TAMIS_CAN_EXCLUDE && !universe)
         spec.universe = spec.keys;
     assert_int_equal(tamis_plan_kind(&g->plan, g->kind, &spec), TAMIS_OK);
 }
@@ -77,7 +78,7 @@ static given given_others(uint64_t round, size_t distinct, size_t n, size_t m, b
 {
     rng r = rng_for(5001, round);
     size_t both = overlap ? n / 2 : 0;
-    given g = { .kind = kind_that(TAMIS_CAN_SPLIT), .n = n, .distinct = distinct, .m = m + both };
+    given g = { .kind = kind_that(TAMIS_CAN_EXCLUDE), .n = n, .distinct = distinct, .m = m + both };
 
     g.spec = spec_for(announced, 0, 5);
     g.keys = repeated_keys(&r, distinct, n);
@@ -102,7 +103,7 @@ static tamis *at_once(const given *g)
     tamis *f = NULL;
     tamis_status status =
         g->values ? tamis_build_map(&f, &g->plan, g->keys, g->values, g->n, NULL)
-                  : tamis_build_cascade(&f, &g->plan, g->keys, g->n, g->others, g->m, NULL);
+                  : tamis_build_excluding(&f, &g->plan, g->keys, g->n, g->others, g->m, NULL);
 
     assert_int_equal(status, TAMIS_OK);
     return f;
@@ -121,7 +122,7 @@ static tamis_status feed(tamis_builder *b, const given *g)
     }
     for (size_t at = 0, piece = 0; at < g->m && !status; at += piece + 1) {
         piece = at % 3001 < g->m - at ? at % 3001 : g->m - at - 1;
-        status = tamis_builder_add_others(b, g->others + at, piece + 1);
+        status = tamis_builder_add_excluded(b, g->others + at, piece + 1);
     }
     return status;
 }
@@ -154,7 +155,7 @@ static void check(const given *g, const tamis_build_options *o)
         snprintf(law_at, sizeof law_at, "%zu keys, %zu others, %llu bytes, %u threads, saved: %d",
                  g->n, g->m, (unsigned long long)o->memory, o->threads, save);
         if (save) {
-            assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_OK);
+            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_OK);
             f = loaded(temp_path());
         } else {
             assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
@@ -162,7 +163,7 @@ static void check(const given *g, const tamis_build_options *o)
         tamis_builder_free(b);
         assert_true(same_image(f, expected));
         assert_true(is_whole(f));
-        assert_int_equal(tamis_describe(f).count, g->distinct);
+        assert_int_equal(info_of(f).count, g->distinct);
         tamis_free(f);
     }
     tamis_free(expected);
@@ -177,7 +178,7 @@ static void values_are_kept(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (unsigned threads = 0; threads <= 3; threads += 3) {
-            const tamis_build_options o = { .threads = threads };
+            const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = threads);
             size_t n = sizes[i];
             given g = given_values(i, n, n, 1 + (unsigned)i * 3, 0);
             given more = given_values(i, n, 3 * n, 1 + (unsigned)i * 3, n + n / 2 + 1);
@@ -199,7 +200,7 @@ static void universes_are_split(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (unsigned threads = 0; threads <= 3; threads += 3)
             for (int overlap = 0; overlap <= 1; overlap++) {
-                const tamis_build_options o = { .threads = threads };
+                const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = threads);
                 size_t n = sizes[i][0], m = sizes[i][1];
                 given g = given_others(i, n, n, m, overlap, 0);
                 given more = given_others(i, n, n ? 2 * n : 0, m, overlap, n + n / 2 + 1);
@@ -216,7 +217,7 @@ static void what_does_not_fit_goes_to_a_file(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads += 3) {
-        const tamis_build_options o = { .memory = 10 << 20, .threads = threads };
+        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 10 << 20, .threads = threads);
         given values = given_values(40, 60000, 700000, 9, 0);
         given same = given_values(41, 1, 700000, 9, 0);
         given others = given_others(42, 20000, 300000, 700000, true, 0);
@@ -242,7 +243,7 @@ static void parts_are_put_together(void **state)
     if (is_sanitized())
         skip();
     for (unsigned threads = 1; threads <= 3; threads += 2) {
-        const tamis_build_options o = { .threads = threads };
+        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = threads);
         given values = given_values(50, 30000, 30000, 1, many);
         given others = given_others(51, 3000, 3000, 100000, true, many);
 
@@ -273,9 +274,8 @@ static bool wait_patiently(void *ctx, uint64_t done, uint64_t total)
 static void check_stops(const given *g, uint64_t memory)
 {
     patience p = { 0 };
-    const tamis_build_options o = {
-        .memory = memory, .threads = 2, .progress = wait_patiently, .ctx = &p
-    };
+    const tamis_build_options o =
+        TAMIS_BUILD_OPTIONS(.memory = memory, .threads = 2, .progress = wait_patiently, .ctx = &p);
     tamis_builder *b = fed(g, &o);
     tamis *expected = at_once(g), *f = NULL;
     tamis_status status = TAMIS_STOPPED;
@@ -283,7 +283,7 @@ static void check_stops(const given *g, uint64_t memory)
 
     for (; status == TAMIS_STOPPED; stops += 1 + stops / 8) {
         p = (patience){ .left = stops };
-        status = stops % 2 ? tamis_builder_save(b, temp_path()) : tamis_builder_finish(&f, b);
+        status = stops % 2 ? tamis_builder_save(b, temp_path(), NULL) : tamis_builder_finish(&f, b);
         assert_true(status == TAMIS_OK || access(temp_path(), F_OK) == -1);
     }
     assert_int_equal(status, TAMIS_OK);
@@ -319,7 +319,7 @@ static void two_values_of_a_key_are_a_conflict(void **state)
     (void)state;
     for (uint64_t memory = 0; memory <= 8 << 20; memory += 8 << 20)
         for (size_t n = 2; n <= 500000; n = n * 60 + 3) {
-            const tamis_build_options o = { .memory = memory };
+            const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = memory);
             given g = given_values(70, n < 20000 ? n : 20000, n, 7, 0);
             tamis *f = NULL;
 
@@ -329,7 +329,7 @@ static void two_values_of_a_key_are_a_conflict(void **state)
             g.values[n - 1] = g.values[0] ^ 1;
             tamis_builder *b = fed(&g, &o);
             assert_int_equal(tamis_builder_finish(&f, b), TAMIS_CONFLICT);
-            assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_CONFLICT);
+            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_CONFLICT);
             assert_int_equal(access(temp_path(), F_OK), -1);
             assert_null(f);
             tamis_builder_free(b);
@@ -355,7 +355,7 @@ static void values_that_are_too_large_are_refused(void **state)
             assert_int_equal(tamis_builder_add_map(b, keys, large, 3), TAMIS_RANGE);
         assert_int_equal(tamis_builder_add_map(b, keys, fits, 3), TAMIS_OK);
         assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
-        assert_int_equal(tamis_describe(f).count, 3);
+        assert_int_equal(info_of(f).count, 3);
         for (size_t i = 0; i < 3; i++) {
             assert_true(tamis_get(f, &value, keys[i]));
             assert_int_equal(value, fits[i]);
@@ -368,7 +368,7 @@ static void values_that_are_too_large_are_refused(void **state)
 /* What cannot be done in the memory allowed is refused, and leaves nothing. */
 static void too_little_memory_is_told(void **state)
 {
-    const tamis_build_options o = { .memory = 4 << 20 };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20);
     given values = given_values(80, 500000, 500000, 8, 0);
     given others = given_others(81, 300000, 300000, 500000, false, 0);
     const given *all[] = { &values, &others };
@@ -377,7 +377,7 @@ static void too_little_memory_is_told(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         b = fed(all[i], &o);
-        assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_NOMEM);
+        assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_NOMEM);
         assert_int_equal(access(temp_path(), F_OK), -1);
         tamis_builder_free(b);
     }
@@ -389,14 +389,14 @@ static void too_little_memory_is_told(void **state)
 
 static void keys_without_what_belongs_to_them_are_refused(void **state)
 {
-    const tamis_build_options o = { .memory = 4 << 20, .dir = "/nowhere/at/all" };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20, .dir = "/nowhere/at/all");
     given g = given_values(90, 400000, 400000, 3, 0), u = given_others(91, 9, 9, 400000, false, 0);
     tamis_builder *b = NULL;
 
     (void)state;
     assert_int_equal(tamis_builder_new(&b, g.kind, &g.spec, &o), TAMIS_OK);
     assert_int_equal(tamis_builder_add_many(b, g.keys, 1), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_add_others(b, g.keys, 1), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_add_excluded(b, g.keys, 1), TAMIS_CANNOT);
     assert_int_equal(feed(b, &g), TAMIS_IO);
     assert_int_equal(errno, ENOENT);
     tamis_builder_free(b);

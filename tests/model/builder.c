@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "kinds.h"
+#include "tamis_builder.h"
 
 static bool adds(tamis_kind kind)
 {
@@ -92,11 +93,13 @@ static tamis *finished(tamis_builder *b)
 
 static tamis *saved(tamis_builder *b)
 {
+    tamis_plan plan;
     tamis *f = NULL;
 
-    assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_OK);
+    assert_int_equal(tamis_builder_save(b, temp_path(), &plan), TAMIS_OK);
     tamis_builder_free(b);
     assert_int_equal(tamis_load(&f, temp_path(), NULL), TAMIS_OK);
+    assert_memory_equal(&plan, tamis_plan_of(f), sizeof plan);
     unlink(temp_path());
     return f;
 }
@@ -104,12 +107,12 @@ static tamis *saved(tamis_builder *b)
 /* The bytes, or, where they depend on which keys were added together, what is answered. */
 static bool is_as_promised(const tamis *f, const tamis *expected, const set *s)
 {
-    if (!f->ops->rearranges)
+    if (!rearranges(f->plan.kind))
         return same_image(f, expected);
     for (size_t i = 0; i < s->n; i++)
         if (tamis_count(f, s->keys[i]) != tamis_count(expected, s->keys[i]))
             return false;
-    return is_whole(f) && tamis_describe(f).count == tamis_describe(expected).count;
+    return is_whole(f) && info_of(f).count == info_of(expected).count;
 }
 
 static void check_both(tamis_kind kind, const set *s, uint64_t announced,
@@ -141,7 +144,7 @@ static void a_builder_makes_what_build_makes(tamis_kind kind)
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (unsigned threads = 0; threads <= 3; threads += 3) {
-            const tamis_build_options o = { .threads = threads };
+            const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = threads);
             size_t n = sizes[i];
             set s = set_of(kind, i, n, n);
 
@@ -153,15 +156,15 @@ static void a_builder_makes_what_build_makes(tamis_kind kind)
 
 static void repeated_keys_count_once(tamis_kind kind)
 {
-    const tamis_build_options o = { .threads = 2 };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = 2);
     const size_t distinct[] = { 1, 2, 3000 };
 
     for (size_t i = 0; i < 3; i++) {
         set s = set_of(kind, 20 + i, distinct[i], 10000);
 
-        if (tamis__ops(kind)->builds_sets) {
+        if (has_trait(kind, TAMIS_TRAIT_BUILDS_SETS)) {
             tamis *f = promised(kind, &s, 0);
-            assert_int_equal(tamis_describe(f).count, distinct[i]);
+            assert_int_equal(info_of(f).count, distinct[i]);
             tamis_free(f);
         }
         check_both(kind, &s, 0, &o);
@@ -194,10 +197,10 @@ static void more_keys_than_announced_do_not_fit(tamis_kind kind)
 /* Static kinds make room for what came; others keep to the plan, or are full. */
 static void more_keys_than_announced(tamis_kind kind)
 {
-    const tamis_build_options o = { .threads = 2 };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = 2);
     set s = set_of(kind, 30, 5000, 5000);
 
-    if (tamis__ops(kind)->builds_sets)
+    if (has_trait(kind, TAMIS_TRAIT_BUILDS_SETS))
         more_keys_than_announced_do_not_fit(kind);
     else
         check_both(kind, &s, 100, &o);
@@ -216,7 +219,8 @@ static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
     const uint64_t room = is_sketch(kind) ? plan_for(kind, n + 10000, 0.01, 5).bytes : 0;
 
     for (unsigned threads = 1; threads <= 4; threads += 3) {
-        const tamis_build_options o = { .memory = 15 * n + room, .threads = threads };
+        const tamis_build_options o =
+            TAMIS_BUILD_OPTIONS(.memory = 15 * n + room, .threads = threads);
 
         check_both(kind, &s, 0, &o);
         check_both(kind, &same, 0, &o);
@@ -250,7 +254,8 @@ static void a_builder_that_was_stopped_goes_on(tamis_kind kind)
     set s = set_of(kind, 50, 40000, 50000);
     tamis *expected = promised(kind, &s, 0), *f = NULL;
     patience p = { 0 };
-    const tamis_build_options o = { .threads = 2, .progress = wait_patiently, .ctx = &p };
+    const tamis_build_options o =
+        TAMIS_BUILD_OPTIONS(.threads = 2, .progress = wait_patiently, .ctx = &p);
     tamis_builder *b = new_builder(kind, 0, &o);
     tamis_status status;
 
@@ -258,7 +263,7 @@ static void a_builder_that_was_stopped_goes_on(tamis_kind kind)
     uint64_t stops = 0;
     for (;; stops++) {
         p = (patience){ .left = stops };
-        status = stops % 2 ? tamis_builder_save(b, temp_path()) : tamis_builder_finish(&f, b);
+        status = stops % 2 ? tamis_builder_save(b, temp_path(), NULL) : tamis_builder_finish(&f, b);
         if (status != TAMIS_STOPPED)
             break;
         assert_null(f);
@@ -286,7 +291,7 @@ static void keys_may_come_after_a_failure(tamis_kind kind)
 
     first.n = 1000;
     assert_int_equal(feed(b, &first), TAMIS_OK);
-    assert_int_equal(tamis_builder_save(b, "/nowhere/at/all.tamis"), TAMIS_IO);
+    assert_int_equal(tamis_builder_save(b, "/nowhere/at/all.tamis", NULL), TAMIS_IO);
     assert_int_equal(errno, ENOENT);
     assert_int_equal(tamis_builder_add_many(b, s.keys + 1000, 2000), TAMIS_OK);
     tamis *f = finished(b);
@@ -306,7 +311,7 @@ static void a_spent_builder_is_of_no_use(tamis_kind kind)
     assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
     assert_int_equal(tamis_builder_add_many(b, &key, 1), TAMIS_CANNOT);
     assert_int_equal(tamis_builder_finish(&none, b), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_CANNOT);
     assert_null(none);
     assert_true(tamis_has(f, key));
     tamis_builder_free(b);
@@ -316,7 +321,7 @@ static void a_spent_builder_is_of_no_use(tamis_kind kind)
 /* A limit on file sizes stands for a full disk: a page of it is written, then no more. */
 static void a_full_disk_is_told(tamis_kind kind)
 {
-    const tamis_build_options o = { .memory = 4 << 20 };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20);
     set s = set_of(kind, 70, 400000, 400000);
     struct rlimit before, low;
     tamis_builder *b = new_builder(kind, 0, &o);
@@ -333,7 +338,7 @@ static void a_full_disk_is_told(tamis_kind kind)
     assert_int_equal(error, EFBIG);
     /* Half of the keys are no set. */
     assert_int_equal(tamis_builder_finish(&f, b), TAMIS_IO);
-    assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_IO);
+    assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_IO);
     assert_int_equal(access(temp_path(), F_OK), -1);
     tamis_builder_free(b);
     free(s.keys);
@@ -341,7 +346,7 @@ static void a_full_disk_is_told(tamis_kind kind)
 
 static void a_missing_folder_is_told(tamis_kind kind)
 {
-    const tamis_build_options o = { .memory = 4 << 20, .dir = "/nowhere/at/all" };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20, .dir = "/nowhere/at/all");
     set s = set_of(kind, 80, 400000, 400000);
     tamis_builder *b = new_builder(kind, 0, &o);
 
@@ -367,7 +372,7 @@ static size_t files_in(const char *path)
 static void the_file_has_no_name(tamis_kind kind)
 {
     const char *dir = temp_path();
-    const tamis_build_options o = { .memory = 4 << 20, .dir = dir };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20, .dir = dir);
     set s = set_of(kind, 90, 400000, 400000);
     size_t open_before = files_in("/proc/self/fd");
 
@@ -399,7 +404,7 @@ static uint64_t address_space(void)
 /* One attempt, with no more than `more` bytes of addresses besides those in use. */
 static tamis_status build_within(tamis_kind kind, const set *s, uint64_t more, tamis **out)
 {
-    const tamis_build_options o = { .memory = 8 << 20 };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 8 << 20);
     tamis_spec spec = spec_for(0, 0.01, 5);
     struct rlimit before, low;
     tamis_builder *b = NULL;
@@ -445,7 +450,7 @@ static void too_little_memory_is_told(tamis_kind kind)
 {
     set s = set_of(kind, 110, 1600000, 1600000);
     tamis_spec spec = spec_for(0, 1e-6, 5);
-    tamis_build_options o = { .memory = 1 };
+    tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 1);
     tamis_builder *b = NULL;
 
     assert_int_equal(tamis_builder_new(&b, kind, &spec, &o), TAMIS_NOMEM);
@@ -459,7 +464,7 @@ static void too_little_memory_is_told(tamis_kind kind)
             assert_int_equal(tamis_builder_finish(&f, b), TAMIS_NOMEM);
             tamis_free(saved(b));
         } else {
-            assert_int_equal(tamis_builder_save(b, temp_path()), TAMIS_NOMEM);
+            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_NOMEM);
             assert_int_equal(access(temp_path(), F_OK), -1);
             tamis_builder_free(b);
         }

@@ -9,7 +9,7 @@ static bool keeps_copies(tamis_kind kind)
 {
     tamis_plan plan = plan_for(kind, 100, 0.01, 0);
 
-    return tamis_plan_ceiling(&plan) <= MOST_CEILING;
+    return plan.ceiling <= MOST_CEILING;
 }
 
 static void assert_all_there(const tamis *f, const uint64_t *keys, size_t n)
@@ -82,11 +82,102 @@ static void one_key_a_million_times(tamis_kind kind)
             assert_int_equal(tamis_add(f, keys[0]), TAMIS_OK);
         add_all(f, keys + 1, others);
         assert_all_there(f, keys, 1 + others);
-        assert_int_equal(tamis_count(f, keys[0]), tamis_plan_ceiling(&plan));
+        assert_int_equal(tamis_count(f, keys[0]), plan.ceiling);
         assert_true(is_whole(f));
         tamis_free(f);
     }
     free(keys);
+}
+
+/* ---- Memory ------------------------------------------------------------ */
+
+typedef struct purse {
+    bool is_open;
+    size_t taken;
+} purse;
+
+static void *take_block(void *ctx, size_t size)
+{
+    purse *p = ctx;
+
+    p->taken++;
+    return p->is_open ? malloc(size) : NULL;
+}
+
+static void give_back(void *ctx, void *block, size_t size)
+{
+    (void)ctx;
+    (void)size;
+    free(block);
+}
+
+/* Long searches may take memory. Without it a key is refused and nothing changes; once there is
+ * some again, everything is as if there always had been. */
+static void add_without_memory(tamis_kind kind)
+{
+    const uint64_t n = 20000;
+    tamis_plan plan = plan_for(kind, n, 0.001, 5);
+    purse rich = { true, 0 }, poor = { true, 0 };
+    const tamis_allocator a = { take_block, give_back, &rich },
+                          b = { take_block, give_back, &poor };
+    tamis *f, *g;
+    uint64_t refused = 0;
+
+    assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+    assert_int_equal(tamis_new(&g, &plan, &b), TAMIS_OK);
+    rich.taken = 0;
+    for (uint64_t key = 0; key < n; key++) {
+        image_bytes before = key % 50 ? (image_bytes){ NULL, 0 } : image_of(g);
+        poor.is_open = false;
+        tamis_status status = tamis_add(g, key);
+        poor.is_open = true;
+        if (status) {
+            assert_int_equal(status, TAMIS_NOMEM);
+            assert_true(key % 50 || is_image_of(&before, g));
+            assert_int_equal(tamis_add(g, key), TAMIS_OK);
+            refused++;
+        }
+        assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        free_bytes(&before);
+    }
+    assert_true(same_image(f, g));
+    assert_int_equal(refused, rich.taken);
+    tamis_free(f);
+    tamis_free(g);
+}
+
+static void add_many_without_memory(tamis_kind kind)
+{
+    const size_t n = 20000, step = 200;
+    rng r = rng_for(4200 + (uint64_t)kind, 0);
+    uint64_t *keys = fresh_keys(&r, n);
+    tamis_plan plan = plan_for(kind, n, 0.001, 6);
+    purse poor = { true, 0 };
+    const tamis_allocator a = { take_block, give_back, &poor };
+    tamis *f;
+
+    assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+    for (size_t i = 0; i < n; i += step) {
+        size_t added = 0, rest = 0;
+        poor.is_open = false;
+        tamis_status status = tamis_add_many(f, &added, keys + i, step);
+        poor.is_open = true;
+        assert_int_equal(status, added < step ? TAMIS_NOMEM : TAMIS_OK);
+        assert_int_equal(info_of(f).count, i + added);
+        assert_int_equal(tamis_add_many(f, &rest, keys + i + added, step - added), TAMIS_OK);
+    }
+    assert_all_there(f, keys, n);
+    assert_true(is_whole(f));
+    free(keys);
+    tamis_free(f);
+}
+
+static void searches_without_memory(tamis_kind kind)
+{
+    if (!keeps_copies(kind))
+        return;
+    add_without_memory(kind);
+    add_many_without_memory(kind);
 }
 
 int main(int argc, char **argv)
@@ -96,6 +187,8 @@ int main(int argc, char **argv)
         { "takes its keys, refuses without a trace", filters_take_their_keys, NULL, NULL, COPIES,
           0 },
         { "one key a million times", one_key_a_million_times, NULL, NULL, COPIES, 0 },
+        { "searches without memory change nothing", searches_without_memory, NULL, NULL, COPIES,
+          0 },
     };
 
     test_begin(argc, argv);

@@ -44,7 +44,7 @@ static void query_all(const tamis *view, const ground *g)
         assert_int_equal(tamis_count(view, g->keys[i]) != 0, has);
     }
     assert_true(tamis_has_many(view, hits, g->keys, n) <= n);
-    tamis_info info = tamis_describe(view);
+    tamis_info info = info_of(view);
     assert_true(info.fill >= 0 && info.fpr >= 0 && info.fpr <= 1 && !isnan(info.cardinality));
     (void)!tamis_list(view, visit, &left);
     assert_int_equal(tamis_verify(view, NULL, NULL), TAMIS_CORRUPT);

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 
 #include "kinds.h"
+#include "tamis_disk.h"
 
 typedef struct world {
     tamis_disk *d;
@@ -17,7 +18,7 @@ typedef struct world {
 
 static tamis_disk *open_disk(uint64_t memory)
 {
-    const tamis_disk_options o = { .memory = memory };
+    const tamis_disk_options o = TAMIS_DISK_OPTIONS(.memory = memory);
     tamis_disk *d = NULL;
 
     assert_int_equal(tamis_disk_open(&d, temp_path(), &o), TAMIS_OK);
@@ -170,7 +171,7 @@ static void run(world *w, int steps)
 
 static int steps(void)
 {
-    return is_sanitized() ? 200 : is_long_run() ? 20000 : 1500;
+    return (int)run_size(300, 60, 20000);
 }
 
 static void it_holds_what_a_multiset_holds(tamis_kind kind)
@@ -316,7 +317,7 @@ static uint64_t *crowd_of(const tamis_plan *plan, uint64_t stream, unsigned bits
     uint64_t *keys = fresh_keys(&r, CROWD), salt = salt_of_seed(plan->hasher.seed);
 
     for (size_t i = 0; i < CROWD; i++)
-        keys[i] = unplace(place(keys[i], salt) >> bits, salt);
+        keys[i] = unhash_key(hash_key(keys[i], salt) >> bits, salt);
     return keys;
 }
 
@@ -397,7 +398,8 @@ static void a_flush_that_is_stopped_changes_nothing(tamis_kind kind)
 {
     world w = world_of(kind, 3000, 0);
     int patience = 0;
-    const tamis_disk_options o = { .memory = 1 << 20, .progress = refuse, .ctx = &patience };
+    const tamis_disk_options o =
+        TAMIS_DISK_OPTIONS(.memory = 1 << 20, .progress = refuse, .ctx = &patience);
     size_t added;
     uint64_t hits[3000 / 64 + 1];
 
@@ -508,7 +510,7 @@ static void other_kinds_are_refused(tamis_kind kind)
 
 static void bad_wishes_are_refused(tamis_kind kind)
 {
-    const tamis_disk_options little = { .memory = 1000 };
+    const tamis_disk_options little = TAMIS_DISK_OPTIONS(.memory = 1000);
     tamis_plan plan = plan_for(kind, 100, 0.01, 1);
     tamis_disk *d = NULL;
 

@@ -1,5 +1,6 @@
 /* growth.c - filters that make room by themselves and cannot be resized: from a few keys to a
  * million, all that must hold is looked at after each growth. No kind is named. */
+#include "base/cpu.h"
 #include "model/ground.h"
 
 enum { FEW = 16 };
@@ -33,7 +34,7 @@ static void assert_rate(const tamis *f, rng *r)
 {
     const size_t n = is_sanitized() ? 20000 : 200000;
     uint64_t *strangers = fresh_keys(r, n), *seen = array_of(n / 64 + 1, sizeof *seen);
-    tamis_info info = tamis_describe(f);
+    tamis_info info = info_of(f);
     double planned = tamis_plan_rate(&info.plan, info.count);
     uint64_t hits = tamis_has_many(f, seen, strangers, n);
 
@@ -47,7 +48,7 @@ static void assert_rate(const tamis *f, rng *r)
 /* Keys of these that have come to the ceiling, where they stay. */
 static size_t keys_that_stay(const tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t ceiling = tamis_plan_ceiling(tamis_plan_of(f));
+    uint64_t ceiling = tamis_plan_of(f)->ceiling;
     size_t stay = 0;
 
     for (size_t i = 0; ceiling != UINT64_MAX && i < n; i++)
@@ -58,7 +59,7 @@ static size_t keys_that_stay(const tamis *f, const uint64_t *keys, size_t n)
 /* Of those that came to a ceiling together, only what is above it is not counted. */
 static void assert_counts(const tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t count = tamis_describe(f).count;
+    uint64_t count = info_of(f).count;
 
     assert_true(count <= n);
     if (count < n)
@@ -164,14 +165,14 @@ static void assert_only_those_that_stay(const tamis *f, const uint64_t *keys, si
     for (size_t i = 0; stay && i < n; i++)
         left += tamis_count(f, keys[i]) != 0;
     assert_int_equal(left, stay);
-    assert_true(tamis_describe(f).count <= stay);
+    assert_true(info_of(f).count <= stay);
 }
 
 /* What strangers find is what the filter says; after removes the plan knows nothing of it. */
 static void assert_told(const tamis *f, rng *r)
 {
     enum { STRANGERS = 100000 };
-    double told = tamis_describe(f).fpr;
+    double told = info_of(f).fpr;
     uint64_t hits = 0;
 
     for (int i = 0; i < STRANGERS; i++)
@@ -211,6 +212,52 @@ static void removing_loses_nobody_else(tamis_kind kind)
     free(held);
 }
 
+/* The code of a filter that was planned so from the start. */
+static void assert_portable(const tamis *f)
+{
+    tamis *fresh = new_filter(tamis_plan_of(f));
+
+    tamis__use_cpu(fresh, TAMIS_CPU_PORTABLE);
+    assert_int_equal(f->cpu, TAMIS_CPU_PORTABLE);
+    assert_memory_equal(&f->ops, &fresh->ops, sizeof f->ops);
+    assert_memory_equal(f->derived, fresh->derived, sizeof f->derived);
+    tamis_free(fresh);
+}
+
+/* By single keys, by batches and by merging. */
+static void the_cpu_stays_when_a_filter_grows(tamis_kind kind)
+{
+    enum { KEYS = 2000 };
+    rng r = rng_for(1500 + (uint64_t)kind, 3);
+    uint64_t *keys = fresh_keys(&r, KEYS);
+    tamis *one = growing_filter(kind, 1e-6), *many = growing_filter(kind, 1e-6);
+    tamis *into = growing_filter(kind, 1e-6);
+
+    tamis__use_cpu(one, TAMIS_CPU_PORTABLE);
+    tamis__use_cpu(many, TAMIS_CPU_PORTABLE);
+    tamis__use_cpu(into, TAMIS_CPU_PORTABLE);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(tamis_add(one, keys[i]), TAMIS_OK);
+    add_all(many, keys, KEYS);
+    assert_grown(one);
+    assert_grown(many);
+    assert_portable(one);
+    assert_portable(many);
+    if (tamis_kind_can(kind) & TAMIS_CAN_MERGE && tamis_merge(into, one) == TAMIS_OK) {
+        assert_grown(into);
+        assert_portable(into);
+        assert_finds(into, keys, KEYS);
+    }
+    if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE && tamis_resize(many, 3 * KEYS) == TAMIS_OK)
+        assert_portable(many);
+    assert_finds(one, keys, KEYS);
+    assert_finds(many, keys, KEYS);
+    tamis_free(one);
+    tamis_free(many);
+    tamis_free(into);
+    free(keys);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned GROWS = TAMIS_CAN_ADD | TAMIS_CAN_GROW, RESIZES = TAMIS_CAN_RESIZE;
@@ -220,6 +267,7 @@ int main(int argc, char **argv)
         { "one by one is by batches", one_by_one_is_by_batches, .can = GROWS, .cannot = RESIZES },
         { "removing loses nobody else", removing_loses_nobody_else, .can = GROWS | TAMIS_CAN_REMOVE,
           .cannot = RESIZES },
+        { "the CPU stays when a filter grows", the_cpu_stays_when_a_filter_grows, .can = GROWS },
     };
 
     test_begin(argc, argv);

@@ -10,8 +10,8 @@ static void assert_copy(const tamis *copy, const tamis *f, const ground *g, bool
     assert_true(same_payload(copy, f));
     assert_same_answers(copy, f, g->keys, g->n + g->n_strangers);
     assert_true(is_whole(copy));
-    assert_int_equal(tamis_describe(copy).readonly, readonly);
-    assert_int_equal(tamis_describe(copy).count, tamis_describe(f).count);
+    assert_int_equal(info_of(copy).readonly, readonly);
+    assert_int_equal(info_of(copy).count, info_of(f).count);
 }
 
 static void copies_are_equal(ground *g)
@@ -103,7 +103,7 @@ static void assert_refuses_changes(tamis *f, const tamis *same, const uint64_t *
     }
     assert_int_equal(tamis_add_many(f, &added, keys, n), REFUSED(TAMIS_CAN_ADD));
     assert_int_equal(added, 0);
-    assert_int_equal(tamis_add_shared(f, &added, keys, n), REFUSED(TAMIS_CAN_SHARE));
+    assert_int_equal(tamis_add_concurrent(f, &added, keys, n), REFUSED(TAMIS_CAN_ADD_CONCURRENT));
     assert_int_equal(tamis_merge(f, same), REFUSED(TAMIS_CAN_MERGE));
     assert_int_equal(tamis_intersect(f, same), REFUSED(TAMIS_CAN_INTERSECT));
 #undef REFUSED
@@ -139,7 +139,7 @@ static void views_can_be_merged_from_and_cloned(ground *g)
     assert_int_equal(tamis_merge(empty, view), TAMIS_OK);
     assert_true(same_image(empty, f));
     assert_int_equal(tamis_clone(&copy, view, NULL), TAMIS_OK);
-    assert_false(tamis_describe(copy).readonly);
+    assert_false(info_of(copy).readonly);
     /* Twice the keys may be more than there is room for. */
     tamis_status status = tamis_merge(copy, empty);
     assert_true(status == TAMIS_OK || (status == TAMIS_FULL && same_image(copy, f)));
@@ -197,9 +197,9 @@ static void missing_abilities_say_so(ground *g)
     }
     if (!(can & TAMIS_CAN_FOLD))
         assert_int_equal(tamis_fold(&out, f, 1, NULL), TAMIS_CANNOT);
-    if (!(can & TAMIS_CAN_SHARE))
-        assert_int_equal(tamis_add_shared(f, &added, g->keys, g->n), TAMIS_CANNOT);
-    if (!(can & TAMIS_CAN_PATCH)) {
+    if (!(can & TAMIS_CAN_ADD_CONCURRENT))
+        assert_int_equal(tamis_add_concurrent(f, &added, g->keys, g->n), TAMIS_CANNOT);
+    if (!(can & TAMIS_CAN_READ_WHILE_ADD)) {
         assert_int_equal(tamis_save(f, temp_path()), TAMIS_OK);
         assert_int_equal(tamis_map(&map, temp_path(), TAMIS_MAP_WRITE, NULL), TAMIS_CANNOT);
         assert_null(map);
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
         { "copies are equal", copies_are_equal, BUILD },
         { "files are equal", files_are_equal, BUILD },
         { "writable maps write the same file", writable_maps_write_the_same_file,
-          ADD | TAMIS_CAN_PATCH },
+          ADD | TAMIS_CAN_READ_WHILE_ADD },
         { "images need their size and alignment", images_need_their_exact_size_and_alignment,
           BUILD },
         { "views refuse every change", views_refuse_every_change, BUILD },

@@ -14,7 +14,7 @@ static void assert_same(const ground *g, const tamis *a, const tamis *b)
 {
     if (!keeps_marks(g->plan.kind))
         assert_same_answers(a, b, g->keys, g->n + g->n_strangers);
-    assert_int_equal(tamis_describe(a).count, tamis_describe(b).count);
+    assert_int_equal(info_of(a).count, info_of(b).count);
     if (has_prints(g))
         assert_true(same_image(a, b));
 }
@@ -30,7 +30,7 @@ typedef struct bag {
 static bag bag_of(ground *g)
 {
     bag b = { array_of(g->n, sizeof *b.times), 0 };
-    bool few = tamis_plan_ceiling(&g->plan) == 3;
+    bool few = g->plan.ceiling == 3;
 
     for (size_t i = 0; i < g->n / 4; i++) {
         b.times[i] = (uint32_t)(i % 97 == 0 ? 3 * few : rng_below(&g->r, 4 - few));
@@ -69,9 +69,9 @@ static void add_times_is_add(ground *g)
     assert_counts(g, f, &b);
     assert_counts(g, h, &b);
     if (keeps_marks(g->plan.kind)) /* keys may come to the ceiling together */
-        assert_true(tamis_describe(f).count <= b.total);
+        assert_true(info_of(f).count <= b.total);
     else
-        assert_int_equal(tamis_describe(f).count, b.total);
+        assert_int_equal(info_of(f).count, b.total);
     assert_true(is_whole(f));
     free(b.times);
     tamis_free(f);
@@ -81,7 +81,7 @@ static void add_times_is_add(ground *g)
 /* Whether as many adds bring the count to the ceiling, where it stays. */
 static bool comes_to_stay(const tamis *f, uint64_t key, uint64_t times)
 {
-    return tamis_count(f, key) + times >= tamis_plan_ceiling(tamis_plan_of(f));
+    return tamis_count(f, key) + times >= tamis_plan_of(f)->ceiling;
 }
 
 /* But for keys that came to stay. */
@@ -89,7 +89,7 @@ static void assert_nothing_left(const ground *g, const tamis *f)
 {
     for (size_t i = 0; i < g->n + g->n_strangers; i++)
         assert_true(tamis_count(f, g->keys[i]) == 0 || comes_to_stay(f, g->keys[i], 0));
-    if (tamis_plan_ceiling(&g->plan) == UINT64_MAX) {
+    if (g->plan.ceiling == UINT64_MAX) {
         tamis *empty = new_filter(&g->plan);
 
         assert_same(g, f, empty);
@@ -159,7 +159,7 @@ static void one_count(tamis *f, uint64_t key, uint64_t times)
     if (status == TAMIS_OK) {
         assert_int_equal(tamis_count(f, key), times);
         assert_true(is_whole(f));
-        assert_int_equal(tamis_describe(f).count, times);
+        assert_int_equal(info_of(f).count, times);
         assert_int_equal(tamis_add(f, key), times == UINT64_MAX ? TAMIS_RANGE : TAMIS_OK);
         assert_int_equal(tamis_count(f, key), times == UINT64_MAX ? times : times + 1);
         assert_int_equal(tamis_remove_times(f, key, tamis_count(f, key)), TAMIS_OK);
@@ -186,7 +186,7 @@ static void counts_of_any_length(ground *g)
 /* Nothing passes 2^64 - 1 in all. Where counts have a ceiling, no single key goes there. */
 static void counts_do_not_overflow(ground *g)
 {
-    bool stops = tamis_plan_ceiling(&g->plan) != UINT64_MAX;
+    bool stops = g->plan.ceiling != UINT64_MAX;
     tamis *f = new_filter(&g->plan), *h = NULL;
     size_t added = 99;
 
@@ -228,7 +228,7 @@ static print_count *counts_by_print(const ground *g, const bag *b, size_t *n)
 
     for (size_t i = 0; i < g->n; i++)
         if (b->times[i])
-            all[held++] = (print_count){ scale64(place(g->keys[i], salt), range), b->times[i] };
+            all[held++] = (print_count){ scale64(hash_key(g->keys[i], salt), range), b->times[i] };
     qsort(all, held, sizeof *all, by_print);
     for (size_t i = 0; i < held; i++)
         if (merged && all[merged - 1].print == all[i].print)
@@ -248,7 +248,7 @@ static void counts_are_those_of_fingerprints(ground *g)
     uint64_t salt = salt_of_seed(g->plan.hasher.seed), range = g->plan.slots << g->plan.width;
 
     for (size_t i = 0; i < g->n + g->n_strangers; i++) {
-        print_count key = { scale64(place(g->keys[i], salt), range), 0 };
+        print_count key = { scale64(hash_key(g->keys[i], salt), range), 0 };
         const print_count *at = bsearch(&key, all, n, sizeof *all, by_print);
 
         assert_int_equal(tamis_count(f, g->keys[i]), at ? at->count : 0);

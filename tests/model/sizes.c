@@ -68,7 +68,7 @@ static void halving_undoes_doubling(ground *g)
 static void sizes_that_do_not_fit_are_refused(ground *g)
 {
     tamis *f = filter_of(&g->plan, g->keys, g->n);
-    uint64_t used = f->ops->ordered->used(f);
+    uint64_t used = used_slots(f);
     image_bytes before = image_of(f);
 
     if (used > 0)
@@ -96,9 +96,9 @@ static void empty_filters_have_sizes(ground *g)
     assert_int_equal(tamis_merge_many(&out, both, 3, NULL), TAMIS_OK);
     assert_true(same_image(out, h));
     if (tamis_resize(f, 2 * g->plan.capacity + 1) == TAMIS_OK) {
-        assert_true(is_whole(f) && tamis_describe(f).count == 0);
+        assert_true(is_whole(f) && info_of(f).count == 0);
         resize(f, 0);
-        assert_true(is_whole(f) && tamis_describe(f).count == 0);
+        assert_true(is_whole(f) && info_of(f).count == 0);
         assert_int_equal(tamis_merge(h, f), TAMIS_OK);
         assert_true(same_image(out, h));
     }
@@ -185,8 +185,8 @@ static void merge_many_makes_room(ground *g)
     if (status == TAMIS_OK) {
         assert_true(is_whole(out));
         assert_holds(out, g->keys, g->n + m);
-        assert_int_equal(tamis_describe(out).count, g->n + m);
-        assert_true(out->ops->ordered->used(out) <= tamis_plan_of(out)->capacity);
+        assert_int_equal(info_of(out).count, g->n + m);
+        assert_true(used_slots(out) <= tamis_plan_of(out)->capacity);
         tamis_free(out);
     } else {
         assert_int_equal(status, TAMIS_FULL);
@@ -281,7 +281,7 @@ static tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, doubl
 
 static void assert_rate_kept(const tamis *f, const tamis_plan *first, rng *r)
 {
-    double planned = tamis_plan_rate(first, MANY), told = tamis_describe(f).fpr;
+    double planned = tamis_plan_rate(first, MANY), told = info_of(f).fpr;
     uint64_t hits = 0;
 
     for (int i = 0; i < STRANGERS; i++)
@@ -310,7 +310,7 @@ static void grown_filters_lose_nothing(tamis_kind kind)
     assert_true(is_whole(built));
     assert_holds(one, keys, MANY);
     assert_holds(built, keys, MANY);
-    assert_int_equal(tamis_describe(one).count, MANY);
+    assert_int_equal(info_of(one).count, MANY);
     assert_true(tamis_plan_of(one)->capacity < 3 * MANY);
     tamis *direct = filter_of(tamis_plan_of(one), keys, MANY);
     assert_true(same_image(one, direct));
@@ -337,7 +337,7 @@ static void loads_are_kept(tamis_kind kind)
         spec.load = loads[i];
         assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
         tamis *f = filter_of(&plan, keys, MANY);
-        double load = tamis_describe(f).fill;
+        double load = info_of(f).fill;
         assert_true(load <= loads[i] && load > 0.95 * loads[i]);
         tamis_free(f);
     }

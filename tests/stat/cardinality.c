@@ -15,12 +15,12 @@ static double one_estimate(tamis_plan *plan, rng *r, size_t n)
     plan->hasher.seed = rng_next(r);
     uint64_t *keys = fresh_keys(r, n);
     tamis *f = filter_of(plan, keys, n);
-    double told = tamis_describe(f).cardinality;
+    double told = info_of(f).cardinality;
 
     /* Adding again changes nothing: these are distinct keys. */
-    if (2 * n <= plan->capacity || tamis_kind_can(plan->kind) & TAMIS_CAN_PATCH)
+    if (2 * n <= plan->capacity || tamis_kind_can(plan->kind) & TAMIS_CAN_READ_WHILE_ADD)
         add_all(f, keys, n);
-    assert_true(tamis_describe(f).cardinality == told);
+    assert_true(info_of(f).cardinality == told);
     tamis_free(f);
     free(keys);
     return told;
@@ -57,7 +57,7 @@ static void estimates_are_near_the_truth(tamis_kind kind)
 {
     const double loads[] = { 0.1, 0.5, 1, 1.5 };
     /* Below half the load, hardly two keys have one fingerprint: nothing that is nearly normal. */
-    const bool sets_bits = tamis_kind_can(kind) & TAMIS_CAN_PATCH;
+    const bool sets_bits = tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD;
     const double least = sets_bits ? 0.1 : 0.5, most = sets_bits ? 1.5 : 1;
 
     for (int i = 0; i < 4; i++) {
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = { cmocka_unit_test(spread_of_a_bloom_filter) };
     const law laws[] = {
         { "estimates are near the truth", estimates_are_near_the_truth,
-          .can = TAMIS_CAN_ADD | TAMIS_CAN_PATCH, .cannot = TAMIS_IS_EXACT },
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_READ_WHILE_ADD, .cannot = TAMIS_IS_EXACT },
         { "estimates from fingerprints are near the truth", estimates_are_near_the_truth,
           .can = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE, .cannot = TAMIS_IS_EXACT },
     };

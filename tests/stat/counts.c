@@ -13,7 +13,7 @@ static tamis_plan error_plan(tamis_kind kind, double error, double chance, unsig
     spec.error = error;
     spec.can = can;
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    assert_true(tamis_plan_error(&plan) <= error);
+    assert_true(plan.error <= error);
     return plan;
 }
 
@@ -59,7 +59,7 @@ static uint64_t pour(tamis *f, uint64_t *truth, rng *r, double s, size_t adds)
 static bool is_off(const tamis *f, const uint64_t *truth, rng *r, uint64_t all)
 {
     uint64_t probe = rng_below(r, UNIVERSE);
-    double most = tamis_plan_error(&f->plan) * (double)all;
+    double most = f->plan.error * (double)all;
 
     for (uint64_t key = 0; key < UNIVERSE; key++)
         assert_true(tamis_count(f, key) >= truth[key]);
@@ -80,7 +80,7 @@ static bool one_stream_is_off(tamis_plan plan, rng *r, double s, bool merged)
         assert_int_equal(tamis_merge(parts[0], parts[1]), TAMIS_OK);
         tamis_free(parts[1]);
     }
-    assert_int_equal(tamis_describe(parts[0]).count, all);
+    assert_int_equal(info_of(parts[0]).count, all);
     bool off = is_off(parts[0], truth, r, all);
     tamis_free(parts[0]);
     return off;
@@ -121,7 +121,7 @@ static void counts_of_the_worst_streams(tamis_kind kind)
 
     for (int sums = 0; sums <= 1; sums++) {
         tamis_plan plan = error_plan(kind, 0.02, chance, sums ? TAMIS_CAN_DOT : 0);
-        uint64_t heavy = (uint64_t)ceil(1 / tamis_plan_error(&plan)) - 1, off = 0;
+        uint64_t heavy = (uint64_t)ceil(1 / plan.error) - 1, off = 0;
         rng r = rng_for(2760 + (uint64_t)kind, (uint64_t)sums);
 
         snprintf(law_at, sizeof law_at, "%llu heavy keys, sums: %d", (unsigned long long)heavy,
@@ -131,7 +131,7 @@ static void counts_of_the_worst_streams(tamis_kind kind)
             tamis *f = new_filter(&plan);
             for (uint64_t key = 0; key < heavy; key++)
                 assert_int_equal(tamis_add_times(f, key, 1000), TAMIS_OK);
-            double most = tamis_plan_error(&plan) * 1000 * (double)heavy;
+            double most = plan.error * 1000 * (double)heavy;
             off += (double)tamis_count(f, heavy + 1) > most;
             tamis_free(f);
         }
@@ -148,7 +148,7 @@ static void counts_of_the_worst_streams(tamis_kind kind)
 static void counts_are_exact_but_at_the_rate(tamis_kind kind)
 {
     const size_t n = 200, seeds = is_sanitized() ? SEEDS : 20 * SEEDS;
-    const unsigned most = tamis__ops(kind)->builds_sets ? 1 : 7;
+    const unsigned most = has_trait(kind, TAMIS_TRAIT_BUILDS_SETS) ? 1 : 7;
     tamis_plan plan = plan_for(kind, n, 0.05, 0);
     rng r = rng_for(2770 + (uint64_t)kind, 0);
     uint64_t wrong = 0;
@@ -159,12 +159,12 @@ static void counts_are_exact_but_at_the_rate(tamis_kind kind)
         for (uint64_t key = 0; key < n; key++)
             assert_int_equal(tamis_add_times(f, key, 1 + key % most), TAMIS_OK);
         uint64_t probe = rng_below(&r, n);
-        assert_true(tamis_count(f, probe) >= 1 + (f->ops->may_undercount ? 0 : probe % most));
+        assert_true(tamis_count(f, probe) >= 1 + (may_undercount(plan.kind) ? 0 : probe % most));
         wrong += tamis_count(f, probe) != 1 + probe % most;
         tamis_free(f);
     }
     assert_seldom(wrong, seeds, tamis_plan_rate(&plan, n - 1));
-    if (tamis_kind_can(kind) & TAMIS_CAN_REMOVE && !tamis__ops(kind)->counts_vary)
+    if (tamis_kind_can(kind) & TAMIS_CAN_REMOVE && !counts_vary(kind))
         assert_as_often(wrong, seeds, tamis_plan_rate(&plan, n - 1));
 }
 

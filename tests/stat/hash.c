@@ -5,7 +5,7 @@
  * are shared out over the number of things looked at. */
 #include "base/hash.h"
 #include "base/bits.h"
-#include "bloom/bits.h"
+#include "bloom/probes.h"
 #include "check.h"
 
 /* ---- Families of keys -------------------------------------------------- */
@@ -84,7 +84,7 @@ static void every_key_bit_flips_every_place_bit(void **state)
         for (int i = 0; i < SAMPLES; i++) {
             uint64_t key = rng_next(&r), salt = salt_of_seed((uint64_t)i);
 
-            count_flips(flips, place(key, salt) ^ place(key ^ UINT64_C(1) << in, salt));
+            count_flips(flips, hash_key(key, salt) ^ hash_key(key ^ UINT64_C(1) << in, salt));
         }
         assert_half(flips, SAMPLES, 64 * 64);
     }
@@ -101,8 +101,8 @@ static void every_seed_bit_flips_every_place_bit(void **state)
         for (int i = 0; i < SAMPLES; i++) {
             uint64_t key = rng_next(&r), seed = rng_next(&r);
 
-            count_flips(flips, place(key, salt_of_seed(seed)) ^
-                                   place(key, salt_of_seed(seed ^ UINT64_C(1) << in)));
+            count_flips(flips, hash_key(key, salt_of_seed(seed)) ^
+                                   hash_key(key, salt_of_seed(seed ^ UINT64_C(1) << in)));
         }
         assert_half(flips, SAMPLES, 64 * 64);
     }
@@ -158,7 +158,7 @@ static void every_byte_bit_flips_every_key_bit(void **state)
 
 static uint64_t place_of(family *key, uint64_t i)
 {
-    return place(key(i), salt_of_seed(0));
+    return hash_key(key(i), salt_of_seed(0));
 }
 
 static void assert_even(family *key, uint64_t m, uint64_t n, unsigned shift)
@@ -237,10 +237,10 @@ static void assert_independent(family *key, unsigned first, unsigned apart, uint
         uint64_t x = place_of(key, i), y;
 
         for (unsigned p = 0; p < first; p++)
-            x = next_probe(x);
+            x = probes_next(x);
         y = x;
         for (unsigned p = 0; p < apart; p++)
-            y = next_probe(y);
+            y = probes_next(y);
         counts[scale64(x, GRID) * GRID + scale64(y, GRID)]++;
     }
     assert_true(evenly_spread(counts, GRID * GRID, ALPHA / 1000));

@@ -3,7 +3,7 @@
  * become void. */
 #include "quotient/aleph.h"
 
-#include "core/grow.h"
+#include "core/plan.h"
 #include "kinds.h"
 
 /* ---- Fingerprints ------------------------------------------------------ */
@@ -21,34 +21,34 @@ static void fingerprints_shorten_as_specified(void **state)
 
     (void)state;
     for (unsigned i = 1; i < 5; i++) {
-        assert_int_equal(bits_of(at.slot, 5), 5 - i);
+        assert_int_equal(aleph_bits_of(at.slot, 5), 5 - i);
         at.quotient = 2 * at.quotient + (at.slot >> 4);
-        at.slot = shortened(at.slot, 5, 5);
+        at.slot = aleph_shortened(at.slot, 5, 5);
         assert_int_equal(at.quotient, steps[i].quotient);
         assert_int_equal(at.slot, steps[i].slot);
     }
-    assert_int_equal(at.slot, void_of(5));
+    assert_int_equal(at.slot, aleph_void_of(5));
 }
 
-static uint32_t written(uint32_t print, unsigned bits, unsigned width)
+static uint32_t written(uint32_t fingerprint, unsigned bits, unsigned width)
 {
-    return (2 * print + 1) << (width - 1 - bits);
+    return (2 * fingerprint + 1) << (width - 1 - bits);
 }
 
-static void check_fingerprint(uint32_t print, unsigned bits, unsigned width)
+static void check_fingerprint(uint32_t fingerprint, unsigned bits, unsigned width)
 {
-    uint32_t x = written(print, bits, width);
+    uint32_t x = written(fingerprint, bits, width);
 
     assert_true(x > 0 && x <= packed_mask(width));
-    assert_int_equal(bits_of(x, width), bits);
+    assert_int_equal(aleph_bits_of(x, width), bits);
     for (uint32_t y = 0; y < UINT32_C(1) << (width - 1); y++)
-        assert_int_equal(covers(x, 2 * y + 1), y >> (width - 1 - bits) == print);
+        assert_int_equal(aleph_covers(x, 2 * y + 1), y >> (width - 1 - bits) == fingerprint);
     if (bits == 0)
         return;
     for (unsigned to = width; to <= width + 3; to++) {
-        uint32_t rest = print & ((UINT32_C(1) << (bits - 1)) - 1);
+        uint32_t rest = fingerprint & ((UINT32_C(1) << (bits - 1)) - 1);
 
-        assert_int_equal(shortened(x, width, to), written(rest, bits - 1, to));
+        assert_int_equal(aleph_shortened(x, width, to), written(rest, bits - 1, to));
     }
 }
 
@@ -57,21 +57,21 @@ static void all_short_fingerprints_are_right(void **state)
     (void)state;
     for (unsigned width = 2; width <= 9; width++)
         for (unsigned bits = 0; bits < width; bits++)
-            for (uint32_t print = 0; print < UINT32_C(1) << bits; print++)
-                check_fingerprint(print, bits, width);
+            for (uint32_t fingerprint = 0; fingerprint < UINT32_C(1) << bits; fingerprint++)
+                check_fingerprint(fingerprint, bits, width);
 }
 
 /* From lower to higher, and what covers others before them: as the nodes of a tree are visited. */
-static void visit(uint32_t print, unsigned bits, unsigned width, uint64_t *last)
+static void visit(uint32_t fingerprint, unsigned bits, unsigned width, uint64_t *last)
 {
-    uint64_t order = order_of(written(print, bits, width), width) + 1;
+    uint64_t order = aleph_order_of(written(fingerprint, bits, width), width) + 1;
 
     assert_true(order > *last);
     *last = order;
     if (bits + 1 == width)
         return;
-    visit(2 * print, bits + 1, width, last);
-    visit(2 * print + 1, bits + 1, width, last);
+    visit(2 * fingerprint, bits + 1, width, last);
+    visit(2 * fingerprint + 1, bits + 1, width, last);
 }
 
 static void what_covers_comes_first(void **state)
@@ -93,7 +93,7 @@ static void check_sizes(tamis_plan plan, double fpr)
     unsigned doublings = 0;
     tamis_plan before = plan;
 
-    while (ops->grower->larger(&plan) == TAMIS_OK) {
+    while (ops->resize(&plan, 0) == TAMIS_OK) {
         double load = (double)plan.capacity / (double)plan.slots;
 
         assert_true(plan.slots == 2 * before.slots && plan.capacity > before.capacity);
@@ -132,7 +132,7 @@ static void no_bits_are_wasted(void **state)
         tamis_plan plan = plan_for(TAMIS_ALEPH, 10000, fpr, 0);
 
         for (int size = 0; size < 20; size++)
-            assert_int_equal(ops->grower->larger(&plan), TAMIS_OK);
+            assert_int_equal(ops->resize(&plan, 0), TAMIS_OK);
         assert_true(-log1p(-tamis_plan_rate(&plan, plan.capacity)) > fpr * 5 / 6);
     }
 }
@@ -149,7 +149,7 @@ static void rates_that_need_too_many_bits_are_refused(void **state)
 /* ---- Beside a plain list ----------------------------------------------- */
 
 typedef struct item {
-    uint64_t quotient, print; /* `bits` bits of a fingerprint */
+    uint64_t quotient, fingerprint; /* `bits` bits of a fingerprint */
     unsigned bits;
 } item;
 
@@ -164,9 +164,9 @@ enum { MOST_ITEMS = 1 << 16 };
 static item fresh_item(const tamis_plan *p, uint64_t h)
 {
     unsigned bits = p->width - 1;
-    uint64_t print = scale64(h, p->slots << bits);
+    uint64_t fingerprint = scale64(h, p->slots << bits);
 
-    return (item){ print >> bits, print & ((UINT64_C(1) << bits) - 1), bits };
+    return (item){ fingerprint >> bits, fingerprint & ((UINT64_C(1) << bits) - 1), bits };
 }
 
 static void list_add(list *l, item x)
@@ -185,10 +185,10 @@ static void list_double(list *l, const tamis_plan *plan)
         item *x = &l->items[i];
         if (x->bits == 0)
             list_add(l, (item){ 2 * x->quotient + 1, 0, 0 });
-        uint64_t first = x->bits ? x->print >> (x->bits - 1) & 1 : 0;
+        uint64_t first = x->bits ? x->fingerprint >> (x->bits - 1) & 1 : 0;
         x->quotient = 2 * x->quotient + first;
         x->bits -= x->bits > 0;
-        x->print &= (UINT64_C(1) << x->bits) - 1;
+        x->fingerprint &= (UINT64_C(1) << x->bits) - 1;
     }
 }
 
@@ -199,7 +199,8 @@ static item *list_find(const list *l, uint64_t h)
 
     for (size_t i = 0; i < l->n; i++) {
         item *x = &l->items[i];
-        bool fits = x->quotient == key.quotient && key.print >> (key.bits - x->bits) == x->print;
+        bool fits = x->quotient == key.quotient &&
+                    key.fingerprint >> (key.bits - x->bits) == x->fingerprint;
         if (fits && (!best || x->bits > best->bits))
             best = x;
     }
@@ -226,17 +227,17 @@ static uint64_t draw_hash(rng *r, uint64_t spread)
 static void compare(const tamis *f, const list *l, rng *r, const uint64_t *held, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        assert_true(tamis_has(f, unplace(held[i], f->salt)));
+        assert_true(tamis_has(f, unhash_key(held[i], f->salt)));
     for (int i = 0; i < 50; i++) {
         uint64_t h = draw_hash(r, 128), hits;
-        bool told = tamis_has(f, unplace(h, f->salt));
-        uint64_t key = unplace(h, f->salt);
+        bool told = tamis_has(f, unhash_key(h, f->salt));
+        uint64_t key = unhash_key(h, f->salt);
 
         assert_int_equal(told, list_find(l, h) != NULL);
         assert_int_equal(tamis_has_many(f, &hits, &key, 1), told);
     }
     assert_int_equal(le64(f->payload), l->n);
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
 }
 
@@ -244,7 +245,7 @@ static void add_to_both(tamis *f, list *l, uint64_t h)
 {
     uint64_t slots = tamis_plan_of(f)->slots;
 
-    assert_int_equal(tamis_add(f, unplace(h, f->salt)), TAMIS_OK);
+    assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);
     if (tamis_plan_of(f)->slots != slots)
         list_double(l, tamis_plan_of(f));
     list_add(l, fresh_item(&l->plan, h));
@@ -264,7 +265,7 @@ static void compare_a_life(double fpr, double share, uint64_t round, unsigned cp
         if (n && (double)rng_below(&r, 1000) < 1000 * share) {
             size_t j = rng_below(&r, n);
             list_remove(&l, held[j]);
-            assert_int_equal(tamis_remove(f, unplace(held[j], f->salt)), TAMIS_OK);
+            assert_int_equal(tamis_remove(f, unhash_key(held[j], f->salt)), TAMIS_OK);
             held[j] = held[--n];
         } else {
             held[n] = draw_hash(&r, 128);
@@ -297,15 +298,14 @@ static tamis *grown(const tamis_plan *plan, uint64_t first, unsigned doublings)
 {
     tamis *f = new_filter(plan);
 
-    assert_int_equal(tamis_add(f, unplace(first, f->salt)), TAMIS_OK);
+    assert_int_equal(tamis_add(f, unhash_key(first, f->salt)), TAMIS_OK);
     for (unsigned i = 0; i < doublings; i++) {
         tamis_plan larger = *tamis_plan_of(f);
         tamis *next = NULL;
 
-        assert_int_equal(f->ops->grower->larger(&larger), TAMIS_OK);
-        larger.bytes = f->ops->bytes(&larger);
+        assert_int_equal(tamis__plan_enlarge(&larger), TAMIS_OK);
         assert_int_equal(tamis_new(&next, &larger, NULL), TAMIS_OK);
-        assert_int_equal(f->ops->grower->move(next, f), TAMIS_OK);
+        assert_int_equal(f->ops.move(next, f), TAMIS_OK);
         tamis_free(f);
         f = next;
     }
@@ -326,7 +326,7 @@ static void the_longest_goes_first(void **state)
         tamis *f = grown(&plan, old, doublings);
         /* They differ in the last bit of the new one's fingerprint. */
         uint64_t young = old ^ UINT64_C(1) << (64 - 6 - doublings - (f->plan.width - 1));
-        uint64_t keys[] = { unplace(old, f->salt), unplace(young, f->salt) };
+        uint64_t keys[] = { unhash_key(old, f->salt), unhash_key(young, f->salt) };
 
         assert_true(tamis_has(f, keys[1]));
         assert_int_equal(tamis_add(f, keys[1]), TAMIS_OK);
@@ -348,16 +348,16 @@ static void voids_are_copied_and_removed_once(void **state)
     (void)state;
     for (unsigned more = 0; more < 4; more++) {
         tamis *f = grown(&plan, h, bits + more);
-        uint64_t key = unplace(h, f->salt);
+        uint64_t key = unhash_key(h, f->salt);
 
         assert_int_equal(le64(f->payload), 1 << more);
-        assert_true(is_near(tamis_describe(f).fpr, 1 / ldexp(64, (int)bits), 1e-12));
-        assert_true(tamis_describe(f).cardinality == 1);
+        assert_true(is_near(info_of(f).fpr, 1 / ldexp(64, (int)bits), 1e-12));
+        assert_true(info_of(f).cardinality == 1);
         assert_int_equal(tamis_remove(f, key), TAMIS_OK);
         assert_false(tamis_has(f, key));
         assert_int_equal(le64(f->payload), (1 << more) - 1);
         assert_int_equal(tamis_remove(f, key), TAMIS_ABSENT);
-        assert_true(is_whole(f) && tamis_describe(f).count == 0);
+        assert_true(is_whole(f) && info_of(f).count == 0);
         tamis_free(f);
     }
 }
@@ -380,12 +380,12 @@ static void assert_noticed(const tamis *f, uint64_t byte, uint8_t change, int64_
 static void damage_is_told(void **state)
 {
     const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
-    const uint64_t slot = UINT64_MAX / 64 + 1, print = slot >> (plan.width - 1);
+    const uint64_t slot = UINT64_MAX / 64 + 1, fingerprint = slot >> (plan.width - 1);
     tamis *f = new_filter(&plan);
 
     (void)state;
     for (uint64_t i = 1; i <= 3; i++)
-        assert_int_equal(tamis_add(f, unplace(10 * slot + i * print, f->salt)), TAMIS_OK);
+        assert_int_equal(tamis_add(f, unhash_key(10 * slot + i * fingerprint, f->salt)), TAMIS_OK);
     assert_true(is_whole(f));
     assert_noticed(f, 0, 1, 0);
     assert_noticed(f, 0, 0, 1);
@@ -407,15 +407,15 @@ static void runs_out_of_order_are_told(void **state)
     const tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
     const uint64_t slot_size = UINT64_MAX / 64 + 1;
     tamis *f = new_filter(&plan);
-    table t = table_at((uint8_t *)f->payload + ALEPH_HEADER, plan.slots, plan.width);
+    runs_table t = runs_table_at(f->payload, plan.slots, plan.width);
 
     (void)state;
     for (uint64_t i = 1; i <= 3; i++)
-        assert_int_equal(tamis_add(f, unplace(20 * slot_size + (i << 50), f->salt)), TAMIS_OK);
-    uint32_t first = slot(&t, 20), second = slot(&t, 21);
+        assert_int_equal(tamis_add(f, unhash_key(20 * slot_size + (i << 50), f->salt)), TAMIS_OK);
+    uint32_t first = runs_slot(t, 20), second = runs_slot(t, 21);
     assert_true(first < second && is_whole(f));
-    put_slot(&t, 20, second);
-    put_slot(&t, 21, first);
+    runs_put_slot(t, 20, second);
+    runs_put_slot(t, 21, first);
     assert_false(is_whole(f));
     tamis_free(f);
 }

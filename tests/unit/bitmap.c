@@ -25,8 +25,8 @@ static bool collect(void *ctx, uint64_t key, uint64_t count)
 
 static void assert_count(const tamis *f, uint64_t count)
 {
-    assert_int_equal(tamis_describe(f).count, count);
-    assert_true(tamis_describe(f).cardinality == (double)count);
+    assert_int_equal(info_of(f).count, count);
+    assert_true(info_of(f).cardinality == (double)count);
 }
 
 /* Capacity 10; add 4, 8, 1; remove 8; add 4 again: sizes 1, 2, 3, 2, 2 and members {1, 4}. */
@@ -110,7 +110,7 @@ static void nothing_can_be_full(void **state)
     for (uint64_t key = 0; key < 129; key++)
         assert_int_equal(tamis_add(f, key), TAMIS_OK);
     assert_count(f, 129);
-    assert_true(tamis_describe(f).fill == 1);
+    assert_true(info_of(f).fill == 1);
     for (uint64_t key = 0; key < 129; key++)
         assert_int_equal(tamis_remove(f, key), TAMIS_OK);
     assert_int_equal(tamis_remove(f, 0), TAMIS_ABSENT);

@@ -82,14 +82,6 @@ static void scale64_nests_exactly(void **state)
     }
 }
 
-static void rotl64_moves_every_bit(void **state)
-{
-    (void)state;
-    for (int bit = 0; bit < 64; bit++)
-        for (int by = 1; by < 64; by++)
-            assert_int_equal(rotl64(UINT64_C(1) << bit, by), UINT64_C(1) << (bit + by) % 64);
-}
-
 static void overflow_is_told_for_all_edges(void **state)
 {
     (void)state;
@@ -141,16 +133,31 @@ static void count_ones_counts_each_bit_once(void **state)
     }
 }
 
+static void bytes_are_zero_looks_at_each_and_no_more(void **state)
+{
+    uint8_t bytes[32] = { 0 };
+
+    (void)state;
+    for (int from = 0; from <= 20; from++)
+        for (int end = from; end <= 20; end++)
+            for (int set = 0; set < 32; set++) {
+                bytes[set] = 1;
+                assert_int_equal(bytes_are_zero(bytes + from, bytes + end),
+                                 set < from || set >= end);
+                bytes[set] = 0;
+            }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scale64_is_the_high_half_of_the_product),
         cmocka_unit_test(scale64_stays_below_n_and_is_monotone),
         cmocka_unit_test(scale64_nests_exactly),
-        cmocka_unit_test(rotl64_moves_every_bit),
         cmocka_unit_test(overflow_is_told_for_all_edges),
         cmocka_unit_test(round_up_reaches_the_next_multiple),
         cmocka_unit_test(bytes_of_bits_is_whole_words),
+        cmocka_unit_test(bytes_are_zero_looks_at_each_and_no_more),
         cmocka_unit_test(count_ones_counts_each_bit_once),
     };
 

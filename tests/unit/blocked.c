@@ -22,10 +22,10 @@ static tamis_plan block_plan(uint64_t blocks)
 
 /* ---- Layout ------------------------------------------------------------ */
 
-/* A key whose place is h: published vectors give the hash of the key, and place() comes after. */
+/* A key whose hash is h: published vectors give the hash of the key, and hash_key() comes after. */
 static void add_hash(tamis *f, uint64_t h)
 {
-    assert_int_equal(tamis_add(f, unplace(h, f->salt)), TAMIS_OK);
+    assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);
 }
 
 /* XXH64 of "a0" .. "a9", and what they set in a single block of a Parquet Bloom filter. */
@@ -89,7 +89,7 @@ static void assert_layout(uint64_t blocks, unsigned cpu, rng *r)
     tamis__use_cpu(f, cpu);
     for (int i = 0; i < 333; i++) {
         keys[i] = rng_next(r);
-        set_as_specified(expected, place(keys[i], salt_of_seed(plan.hasher.seed)), blocks);
+        set_as_specified(expected, hash_key(keys[i], salt_of_seed(plan.hasher.seed)), blocks);
     }
     add_all(f, keys, 333);
     assert_memory_equal(f->payload, expected, plan.bytes);
@@ -174,10 +174,10 @@ static void what_is_told_comes_from_the_blocks(void **state)
 
     (void)state;
     memset(f->payload, 0xff, 32);
-    assert_true(is_near(tamis_describe(f).fpr, 0.5, 1e-12));
-    assert_true(tamis_describe(f).fill == 0.5);
+    assert_true(is_near(info_of(f).fpr, 0.5, 1e-12));
+    assert_true(info_of(f).fill == 0.5);
     memset(f->payload, 0, 4);
-    assert_true(tamis_describe(f).fpr == 0);
+    assert_true(info_of(f).fpr == 0);
     tamis_free(f);
 }
 

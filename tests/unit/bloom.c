@@ -1,6 +1,6 @@
 /* bloom: the textbook's examples by their positions, and its rate without the textbook's
  * approximation. */
-#include "bloom/bits.h"
+#include "bloom/bitset.h"
 
 #include "base/bits.h"
 #include "kinds.h"
@@ -14,6 +14,21 @@ static tamis_plan bloom_plan(uint64_t m, unsigned k)
     plan.bytes = tamis__ops(TAMIS_BLOOM)->bytes(&plan);
     assert_int_equal(plan.bytes, (m + 63) / 64 * 8);
     return plan;
+}
+
+/* Whether each of the n bits is set. */
+static bool all_set(const tamis *f, const uint64_t *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!bitset_get(f->payload, at[i]))
+            return false;
+    return true;
+}
+
+static void set_all(tamis *f, const uint64_t *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        bitset_set(f->payload, at[i]);
 }
 
 static double rate(uint64_t m, uint64_t n, unsigned k)
@@ -89,7 +104,7 @@ static tamis *v7_filter_of(const uint64_t *keys, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         v7_positions(at, keys[i]);
-        bits_set_all(f->payload, at, 2);
+        set_all(f, at, 2);
     }
     return f;
 }
@@ -99,7 +114,7 @@ static bool v7_has(const tamis *f, uint64_t key)
     uint64_t at[2];
 
     v7_positions(at, key);
-    return bits_has_all(f->payload, at, 2);
+    return all_set(f, at, 2);
 }
 
 static void assert_v7(const uint64_t *keys, size_t n, unsigned bits, uint64_t asked, bool answer)
@@ -137,7 +152,7 @@ static bool v8_has(const tamis *f, const uint64_t *from_one)
     uint64_t at[3];
 
     v8_positions(at, from_one);
-    return bits_has_all(f->payload, at, 3);
+    return all_set(f, at, 3);
 }
 
 /* S = {TTA, TCT, ATA}: CGA is absent, AAA a false positive. */
@@ -153,7 +168,7 @@ static void v8_codons(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         v8_positions(at, members[i]);
-        bits_set_all(f->payload, at, 3);
+        set_all(f, at, 3);
     }
     for (int i = 0; i < 3; i++) {
         assert_true(v8_has(f, members[i]));
@@ -259,7 +274,8 @@ static void bits_lie_where_the_format_says(void **state)
                 uint64_t key = rng_next(&r);
 
                 assert_int_equal(tamis_add(f, key), TAMIS_OK);
-                set_as_specified(expected, place(key, salt_of_seed(plan.hasher.seed)), sizes[i], k);
+                set_as_specified(expected, hash_key(key, salt_of_seed(plan.hasher.seed)), sizes[i],
+                                 k);
             }
             assert_memory_equal(f->payload, expected, plan.bytes);
             free(expected);
@@ -274,13 +290,13 @@ static void what_is_told_comes_from_the_bits(void **state)
 
     (void)state;
     for (uint64_t at = 0; at < 500; at++)
-        bits_set_all(f->payload, &at, 1);
-    tamis_info info = tamis_describe(f);
+        set_all(f, &at, 1);
+    tamis_info info = info_of(f);
     assert_true(info.fill == 0.5);
     assert_true(is_near(info.fpr, 0.125, 1e-12));
     assert_true(is_near(info.cardinality, 1000.0 / 3 * log(2), 0.002));
     memset(f->payload, 0xff, 125);
-    info = tamis_describe(f);
+    info = info_of(f);
     assert_true(info.fill == 1 && info.fpr == 1);
     assert_true(isfinite(info.cardinality) && info.cardinality > 1000);
     tamis_free(f);
@@ -303,6 +319,30 @@ static void verify_sees_bits_past_the_end(void **state)
     tamis_free(f);
 }
 
+/* Bloom kinds have no options: a plan with flags or a load is not one of theirs. */
+static void plans_with_options_are_refused(void **state)
+{
+    static const tamis_kind kinds[] = { TAMIS_BLOOM,    TAMIS_PARTITIONED,      TAMIS_BLOCKED,
+                                        TAMIS_COUNTING, TAMIS_COUNTING_BLOCKED, TAMIS_SCALABLE,
+                                        TAMIS_WINDOW,   TAMIS_COMPRESSED };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const tamis_ops *ops = tamis__ops(kinds[i]);
+        tamis_plan plan = plan_for(kinds[i], 1000, 0.01, 0);
+
+        assert_int_equal(ops->bytes(&plan), plan.bytes);
+        for (int bit = 0; bit < 16; bit++) {
+            plan.flags = (uint16_t)(1u << bit);
+            assert_int_equal(ops->bytes(&plan), 0);
+            plan.flags = 0;
+            plan.load = (uint16_t)(1u << bit);
+            assert_int_equal(ops->bytes(&plan), 0);
+            plan.load = 0;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +357,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bits_lie_where_the_format_says),
         cmocka_unit_test(what_is_told_comes_from_the_bits),
         cmocka_unit_test(verify_sees_bits_past_the_end),
+        cmocka_unit_test(plans_with_options_are_refused),
     };
 
     test_begin(argc, argv);

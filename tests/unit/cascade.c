@@ -1,5 +1,6 @@
 /* cascade.c - no error on the whole universe, whatever its shape, and close to the least space. */
 #include "kinds.h"
+#include "tamis_builder.h"
 
 static tamis_plan cascade_plan(uint64_t members, uint64_t others, double fpr)
 {
@@ -16,7 +17,7 @@ static tamis *cascade_of(const tamis_plan *p, const uint64_t *keys, size_t n,
 {
     tamis *f = NULL;
 
-    assert_int_equal(tamis_build_cascade(&f, p, keys, n, others, m, NULL), TAMIS_OK);
+    assert_int_equal(tamis_build_excluding(&f, p, keys, n, others, m, NULL), TAMIS_OK);
     return f;
 }
 
@@ -42,7 +43,7 @@ static void check_split(size_t n, size_t m, double fpr)
     tamis *f = cascade_of(&p, keys, n, keys + n, m);
 
     snprintf(law_at, sizeof law_at, "%zu members, %zu others", n, m);
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
     assert_int_equal(f->plan.bytes, p.bytes);
     assert_splits(f, keys, n, keys + n, m);
@@ -105,7 +106,7 @@ static void a_key_in_both_lists_is_a_member(void **state)
         tamis *f = cascade_of(&p, keys, N, keys + N - BOTH, m + BOTH);
 
         assert_splits(f, keys, N, keys + N, m);
-        assert_int_equal(tamis_describe(f).count, N);
+        assert_int_equal(info_of(f).count, N);
         tamis_free(f);
         free(keys);
     }
@@ -215,8 +216,8 @@ static void kinds_say_what_they_cannot(void **state)
     assert_int_equal(tamis_builder_new(&b, TAMIS_CASCADE, &spec, NULL), TAMIS_OK);
     assert_int_equal(tamis_builder_add_map(b, keys, keys, 1), TAMIS_CANNOT);
     tamis_builder_free(b);
-    assert_int_equal(tamis_build_cascade(&f, &bloom, keys, 1, keys, 0, NULL), TAMIS_CANNOT);
-    assert_int_equal(tamis_build_cascade(&f, &p, keys, 12, keys, 0, NULL), TAMIS_FULL);
+    assert_int_equal(tamis_build_excluding(&f, &bloom, keys, 1, keys, 0, NULL), TAMIS_CANNOT);
+    assert_int_equal(tamis_build_excluding(&f, &p, keys, 12, keys, 0, NULL), TAMIS_FULL);
     assert_ptr_equal(f, (tamis *)(uintptr_t)0x10);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_CASCADE, &spec), TAMIS_RANGE);
     spec.universe = 9;
@@ -229,18 +230,19 @@ static void kinds_say_what_they_cannot(void **state)
 static void impossible_plans_are_refused(void **state)
 {
     const tamis_plan p = cascade_plan(1000, 20000, 0);
-    tamis_plan edits[] = { p, p, p, p, p, p };
+    tamis_plan edits[] = { p, p, p, p, p, p, p };
     tamis *f;
 
     (void)state;
     edits[0].width = 33;
-    edits[1].width = 128;
+    edits[1].flags = TAMIS_PLAN_GROWS;
     edits[2].slots = UINT64_C(1) << 40;
     edits[3].hashes = UINT32_MAX;
     edits[3].slots = 1 << 28;
     edits[4].width++;
     edits[5].bytes -= 64;
-    for (int i = 0; i < 6; i++) {
+    edits[6].load = 900;
+    for (int i = 0; i < 7; i++) {
         if (i < 4)
             edits[i].bytes = tamis__ops(TAMIS_CASCADE)->bytes(&edits[i]);
         assert_int_equal(tamis_new(&f, &edits[i], NULL), TAMIS_RANGE);
@@ -304,23 +306,25 @@ typedef struct budget {
     int left, held;
 } budget;
 
-static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+static void *take(void *ctx, size_t size)
 {
     budget *b = ctx;
 
-    (void)old_size;
-    if (new_size == 0) {
-        b->held--;
-        free(ptr);
-        return NULL;
-    }
     if (b->left-- <= 0)
         return NULL;
     b->held++;
-    return malloc(new_size);
+    return malloc(size);
 }
 
-/* With a key in both lists, so that it is done twice. */
+static void give_back(void *ctx, void *block, size_t size)
+{
+    budget *b = ctx;
+
+    (void)size;
+    b->held--;
+    free(block);
+}
+
 static void building_without_memory_leaves_nothing(void **state)
 {
     enum { N = 1000, M = 8000 };
@@ -334,8 +338,8 @@ static void building_without_memory_leaves_nothing(void **state)
         budget b = { .left = blocks };
         tamis *f = (tamis *)(uintptr_t)0x10;
 
-        status = tamis_build_cascade(&f, &p, keys, N, keys + N - 1, M + 1,
-                                     &(tamis_allocator){ resize, &b });
+        status = tamis_build_excluding(&f, &p, keys, N, keys + N - 1, M + 1,
+                                       &(tamis_allocator){ take, give_back, &b });
         assert_int_equal(b.held, status ? 0 : 2);
         assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 6);
         if (!status)

@@ -1,6 +1,6 @@
 /* counting: the textbook's counters by their positions, counters that stop, keys that were never
  * there, and every width against plain arithmetic. */
-#include "bloom/bits.h"
+#include "bloom/probes.h"
 #include "kinds.h"
 
 static tamis_plan plan_of(uint64_t slots, unsigned bits, unsigned hashes)
@@ -20,13 +20,13 @@ static tamis_plan plan_of(uint64_t slots, unsigned bits, unsigned hashes)
 
 static uint64_t at(const tamis *f, uint64_t slot)
 {
-    return counter_get(f->payload, f->plan.width, slot);
+    return counters_get(f->payload, f->plan.width, slot);
 }
 
 static void put(tamis *f, const unsigned *counters)
 {
     for (uint64_t i = 0; i < f->plan.slots; i++)
-        counter_change(f->payload, f->plan.width, i, (int64_t)(counters[i] - at(f, i)));
+        counters_change(f->payload, f->plan.width, i, (int64_t)(counters[i] - at(f, i)));
 }
 
 static void assert_counters(const tamis *f, const unsigned *counters)
@@ -37,7 +37,7 @@ static void assert_counters(const tamis *f, const unsigned *counters)
 
 static void positions_of(uint64_t *pos, const tamis *f, uint64_t key)
 {
-    positions(pos, f, (geometry){ .range = f->plan.slots }, key);
+    probes_find(pos, f, (probes_shape){ .range = f->plan.slots }, key);
 }
 
 /* ---- The worked example ------------------------------------------------ */
@@ -54,7 +54,7 @@ static uint64_t key_at(const tamis *f, uint64_t a, uint64_t b, uint64_t c)
     }
 }
 
-static void v10_removing_and_reducing(void **state)
+static void v10_removing_and_converting(void **state)
 {
     static const unsigned before[16] = { 0, 3, 0, 0, 1, 0, 2, 0, 0, 3, 2, 1, 0, 2, 1, 0 };
     static const unsigned after[16] = { 0, 2, 0, 0, 0, 0, 2, 0, 0, 3, 2, 1, 0, 1, 1, 0 };
@@ -72,9 +72,9 @@ static void v10_removing_and_reducing(void **state)
             assert_int_equal(tamis_remove(f, key), TAMIS_OK);
             assert_counters(f, after);
         }
-        assert_int_equal(tamis_reduce(&plain, f, NULL), TAMIS_OK);
+        assert_int_equal(tamis_convert(&plain, TAMIS_BLOOM, f, NULL), TAMIS_OK);
         for (uint64_t i = 0; i < 16; i++)
-            assert_int_equal(bit_is_set(plain->payload, i),
+            assert_int_equal(bitset_get(plain->payload, i),
                              (widths[w] > 2 ? after : before)[i] != 0);
         tamis_free(plain);
         tamis_free(f);
@@ -102,7 +102,7 @@ static void sixteen_adds_and_removes_lose_no_neighbour(void **state)
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_add(f, 0), TAMIS_OK);
     assert_int_equal(tamis_count(f, 0), 15);
-    assert_true(tamis_describe(f).saturated >= 3);
+    assert_true(info_of(f).saturated >= 3);
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_remove(f, 0), TAMIS_OK);
     for (uint64_t key = 0; key <= 40; key++)
@@ -124,14 +124,14 @@ static void a_stopped_counter_is_neither_raised_nor_lowered(void **state)
     (void)state;
     positions_of(pos, f, 7);
     assert_true(pos[0] != pos[1]);
-    counter_change(f->payload, 2, pos[0], 3);
+    counters_change(f->payload, 2, pos[0], 3);
     assert_int_equal(tamis_remove(f, 7), TAMIS_ABSENT);
     assert_int_equal(tamis_add(f, 7), TAMIS_OK);
     assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 1);
-    assert_int_equal(tamis_describe(f).saturated, 1);
+    assert_int_equal(info_of(f).saturated, 1);
     assert_int_equal(tamis_remove(f, 7), TAMIS_OK);
     assert_true(at(f, pos[0]) == 3 && at(f, pos[1]) == 0);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
 }
 
@@ -142,7 +142,7 @@ static void counts_stop_at_the_ceiling(void **state)
     (void)state;
     for (int w = 0; w < 4; w++) {
         tamis_plan plan = plan_of(4096, widths[w], 5);
-        uint64_t ceiling = tamis_plan_ceiling(&plan);
+        uint64_t ceiling = plan.ceiling;
         tamis *f = new_filter(&plan);
 
         assert_int_equal(ceiling, (UINT64_C(1) << widths[w]) - 1);
@@ -152,7 +152,7 @@ static void counts_stop_at_the_ceiling(void **state)
         assert_int_equal(tamis_count(f, 3), 1);
         assert_int_equal(tamis_add_times(f, 3, UINT64_MAX / 2), TAMIS_OK);
         assert_int_equal(tamis_count(f, 3), ceiling);
-        assert_int_equal(tamis_describe(f).count, ceiling);
+        assert_int_equal(info_of(f).count, ceiling);
         assert_int_equal(tamis_remove_times(f, 3, UINT64_MAX), TAMIS_OK);
         assert_int_equal(tamis_count(f, 3), ceiling);
         tamis_free(f);
@@ -188,7 +188,7 @@ static void strangers_are_refused_only_where_it_shows(void **state)
     assert_true(is_image_of(&before, f));
     uint64_t stranger = false_positive(f);
     assert_int_equal(tamis_remove(f, stranger), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).count, 11);
+    assert_int_equal(info_of(f).count, 11);
     for (uint64_t key = 0; key < 12; key++)
         lost += !tamis_has(f, key);
     assert_true(lost > 0);
@@ -206,7 +206,7 @@ static void a_count_of_strangers_stays_a_count(void **state)
     assert_int_equal(tamis_add(f, 1), TAMIS_OK);
     f->count = 0;
     assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
 }
 
@@ -220,7 +220,7 @@ static unsigned lesser(unsigned a, unsigned b)
 }
 
 /* The different ones among the positions of a key. */
-static unsigned places_of(uint64_t *pos, const tamis *f, uint64_t key)
+static unsigned different_positions(uint64_t *pos, const tamis *f, uint64_t key)
 {
     unsigned n = 0;
 
@@ -237,8 +237,8 @@ static unsigned places_of(uint64_t *pos, const tamis *f, uint64_t key)
 
 static void step_by_hand(unsigned *counters, const tamis *f, uint64_t key, bool adds, unsigned max)
 {
-    uint64_t pos[MAX_HASHES];
-    unsigned n = places_of(pos, f, key);
+    uint64_t pos[PROBES_MAX];
+    unsigned n = different_positions(pos, f, key);
 
     for (unsigned i = 0; i < n; i++)
         if (counters[pos[i]] < max)
@@ -249,7 +249,7 @@ static void follow_by_hand(unsigned bits, uint64_t round)
 {
     tamis_plan plan = plan_of(SLOTS, bits, 4);
     tamis *f = new_filter(&plan);
-    unsigned counters[SLOTS] = { 0 }, copies[KEYS] = { 0 }, max = (unsigned)counter_max(bits);
+    unsigned counters[SLOTS] = { 0 }, copies[KEYS] = { 0 }, max = (unsigned)counters_max(bits);
     rng r = rng_for(2200 + bits, round);
 
     for (int step = 0; step < 3000; step++) {
@@ -281,7 +281,7 @@ static void merging_adds_and_intersecting_takes_the_least(void **state)
     for (unsigned bits = 2; bits <= 16; bits *= 2) {
         tamis_plan plan = plan_of(SLOTS, bits, 4);
         tamis *f = new_filter(&plan), *g = new_filter(&plan), *both = NULL;
-        unsigned a[SLOTS], b[SLOTS], max = (unsigned)counter_max(bits);
+        unsigned a[SLOTS], b[SLOTS], max = (unsigned)counters_max(bits);
         rng r = rng_for(2300, bits);
 
         for (int i = 0; i < SLOTS; i++) {
@@ -374,7 +374,7 @@ static void bits_past_the_end_are_damage(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(v10_removing_and_reducing),
+        cmocka_unit_test(v10_removing_and_converting),
         cmocka_unit_test(sixteen_adds_and_removes_lose_no_neighbour),
         cmocka_unit_test(a_stopped_counter_is_neither_raised_nor_lowered),
         cmocka_unit_test(counts_stop_at_the_ceiling),

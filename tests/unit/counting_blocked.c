@@ -42,7 +42,7 @@ static void counters_lie_where_the_format_says(void **state)
 
     (void)state;
     for (uint64_t key = 0; key < 40; key++) {
-        uint64_t h = place(key, f->salt);
+        uint64_t h = hash_key(key, f->salt);
         uint8_t *line = expected + 64 * scale64(h, 5);
 
         for (unsigned i = 0; i < 8; i++)
@@ -93,7 +93,7 @@ static void every_cpu_steps_by_hand(void **state)
     (void)state;
     for (int round = 0; round < 40000; round++) {
         uint64_t key = rng_next(&r);
-        uint32_t x = (uint32_t)place(key, f->salt);
+        uint32_t x = (uint32_t)hash_key(key, f->salt);
         bool adds = round % 2;
 
         tamis__use_cpu(f, cpus[round / 2 % 2]);
@@ -139,7 +139,7 @@ static void sixteen_adds_and_removes_lose_no_neighbour(void **state)
         assert_int_equal(tamis_add(f, key), TAMIS_OK);
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_add(f, 0), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).saturated, 8);
+    assert_int_equal(info_of(f).saturated, 8);
     for (int i = 0; i < 16; i++)
         assert_int_equal(tamis_remove(f, 0), TAMIS_OK);
     for (uint64_t key = 0; key <= 20; key++)

@@ -3,25 +3,25 @@
 #include "base/le.h"
 #include "kinds.h"
 
-enum { CONSERVATIVE = 0, SUMS = 32 };
+enum { CONSERVATIVE = 0, SUMS = TAMIS_PLAN_SUMS };
 
 static const uint64_t CEILING = UINT32_MAX;
 
-static tamis_plan shaped(uint64_t w, uint32_t d, uint32_t width, uint64_t seed)
+static tamis_plan shaped(uint64_t w, uint32_t d, uint16_t flags, uint64_t seed)
 {
     tamis_plan plan = plan_for(TAMIS_COUNTMIN, 10, 0.01, seed);
 
     plan.slots = w;
     plan.hashes = d;
-    plan.width = width;
+    plan.flags = flags;
     plan.bytes = tamis__ops(TAMIS_COUNTMIN)->bytes(&plan);
     assert_int_equal(plan.bytes, w * d * 4);
     return plan;
 }
 
-static tamis *sketch(uint64_t w, uint32_t d, uint32_t width, uint64_t seed)
+static tamis *sketch(uint64_t w, uint32_t d, uint16_t flags, uint64_t seed)
 {
-    tamis_plan plan = shaped(w, d, width, seed);
+    tamis_plan plan = shaped(w, d, flags, seed);
 
     return new_filter(&plan);
 }
@@ -40,7 +40,7 @@ static void set_counter(tamis *f, uint64_t i, uint32_t to)
 
 static uint64_t position(const tamis *f, uint64_t key, uint32_t row)
 {
-    uint64_t x = place(key, salt_of_seed(f->plan.hasher.seed));
+    uint64_t x = hash_key(key, salt_of_seed(f->plan.hasher.seed));
 
     for (uint32_t i = 0; i < row; i++)
         x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
@@ -58,7 +58,7 @@ static void add_as_specified(uint32_t *counters, const tamis *f, uint64_t key, u
     }
     for (uint32_t row = 0; row < f->plan.hashes; row++) {
         uint32_t *counter = &counters[position(f, key, row)];
-        if (f->plan.width == SUMS)
+        if (f->plan.flags == SUMS)
             *counter += times;
         else if (*counter < least + times)
             *counter = least + times;
@@ -79,8 +79,8 @@ static void counters_are_what_the_format_says(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         for (uint32_t d = 1; d <= 45; d += 4)
-            for (uint32_t width = 0; width <= SUMS; width += SUMS) {
-                tamis *f = sketch(widths[i], d, width, rng_next(&r));
+            for (uint16_t flags = 0; flags <= SUMS; flags += SUMS) {
+                tamis *f = sketch(widths[i], d, flags, rng_next(&r));
                 uint32_t *expected = array_of(widths[i] * d, sizeof *expected);
 
                 for (int n = 0; n < 200; n++) {
@@ -147,7 +147,7 @@ static void add_from_here(tamis *f, const uint64_t *keys, size_t n)
 {
     size_t added = 0;
 
-    assert_int_equal(tamis_add_shared(f, &added, keys, n), TAMIS_OK);
+    assert_int_equal(tamis_add_concurrent(f, &added, keys, n), TAMIS_OK);
     assert_int_equal(added, n);
 }
 
@@ -192,11 +192,11 @@ static void counts_keep_their_order(void **state)
 static void counters_stop(void **state)
 {
     (void)state;
-    for (uint32_t width = 0; width <= SUMS; width += SUMS) {
-        tamis *f = sketch(64, 3, width, 1), *g = NULL;
+    for (uint16_t flags = 0; flags <= SUMS; flags += SUMS) {
+        tamis *f = sketch(64, 3, flags, 1), *g = NULL;
         const uint64_t two[] = { 7, 7 };
 
-        assert_int_equal(tamis_plan_ceiling(&f->plan), CEILING);
+        assert_int_equal(f->plan.ceiling, CEILING);
         assert_int_equal(tamis_add_times(f, 7, CEILING - 2), TAMIS_OK);
         assert_int_equal(tamis_count(f, 7), CEILING - 2);
         assert_int_equal(tamis_clone(&g, f, NULL), TAMIS_OK);
@@ -206,11 +206,11 @@ static void counters_stop(void **state)
         add_all(f, two, 2);
         assert_int_equal(tamis_add_times(f, 7, UINT64_C(1) << 40), TAMIS_OK);
         assert_int_equal(tamis_count(f, 7), CEILING);
-        assert_int_equal(tamis_describe(f).count, CEILING + 4 + (UINT64_C(1) << 40));
+        assert_int_equal(info_of(f).count, CEILING + 4 + (UINT64_C(1) << 40));
         assert_true(is_whole(f));
         assert_int_equal(tamis_merge(g, g), TAMIS_OK);
         assert_int_equal(tamis_count(g, 7), CEILING);
-        assert_int_equal(tamis_describe(g).count, 2 * (CEILING - 2));
+        assert_int_equal(info_of(g).count, 2 * (CEILING - 2));
         assert_true(is_whole(g));
         tamis_free(f);
         tamis_free(g);
@@ -299,9 +299,9 @@ static void errors_are_planned(void **state)
     (void)state;
     /* ceil(e / 0.001) is 2719, and made even; ceil(ln 100) is 5. */
     assert_int_equal(plan_with(&p, 0.001, 0.01, 0, 0), TAMIS_OK);
-    assert_true(p.slots == 2720 && p.hashes == 5 && p.width == CONSERVATIVE);
+    assert_true(p.slots == 2720 && p.hashes == 5 && p.flags == CONSERVATIVE && p.width == 32);
     assert_int_equal(p.bytes, 2720 * 5 * 4);
-    assert_true(tamis_plan_error(&p) <= 0.001 && tamis_plan_error(&p) > 0.0009);
+    assert_true(p.error <= 0.001 && p.error > 0.0009);
     assert_true(p.capacity > 1000 && p.fpr <= 0.01);
     assert_true(tamis_plan_rate(&p, p.capacity + 2) > 0.01);
     assert_int_equal(plan_with(&p, 0.001, 0.01, 1000000, 0), TAMIS_OK);
@@ -312,7 +312,7 @@ static void errors_are_planned(void **state)
     assert_int_equal(plan_with(&p, 0.001, 0.01, 0, 2720 * 5 * 4 - 1), TAMIS_RANGE);
     assert_int_equal(plan_with(&p, 0, 0.01, 0, 1 << 20), TAMIS_OK);
     assert_true(p.bytes <= 1 << 20 && p.bytes > (1 << 20) - 64);
-    assert_true(tamis_plan_error(&p) < 6e-5);
+    assert_true(p.error < 6e-5);
 }
 
 static void impossible_errors_are_refused(void **state)
@@ -324,7 +324,7 @@ static void impossible_errors_are_refused(void **state)
     for (int i = 0; i < 7; i++)
         assert_int_equal(plan_with(&p, wrong[i], 0.01, 100, 0), TAMIS_RANGE);
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
-        tamis_spec spec = { .keys = 100, .fpr = 0.01, .error = 0.01 };
+        tamis_spec spec = TAMIS_SPEC(.keys = 100, .fpr = 0.01, .error = 0.01);
 
         if (!is_sketch(kind))
             assert_int_equal(tamis_plan_kind(&p, kind, &spec), TAMIS_CANNOT);
@@ -346,8 +346,8 @@ static void assert_refused(tamis *f, uint64_t i, uint32_t value)
 static void broken_rows_are_refused(void **state)
 {
     (void)state;
-    for (uint32_t width = 0; width <= SUMS; width += SUMS) {
-        tamis *f = sketch(8, 3, width, 2);
+    for (uint16_t flags = 0; flags <= SUMS; flags += SUMS) {
+        tamis *f = sketch(8, 3, flags, 2);
 
         for (uint32_t i = 0; i < 3; i++)
             assert_refused(f, 8 * i, 1);
@@ -359,11 +359,30 @@ static void broken_rows_are_refused(void **state)
             assert_refused(f, at, UINT32_MAX);
             assert_refused(f, at, 0);
             assert_refused(f, at == row * 8 ? at + 1 : row * 8, 1);
-            if (width == SUMS)
+            if (flags == SUMS)
                 assert_refused(f, at, 9);
         }
         tamis_free(f);
     }
+}
+
+static void bad_shapes_are_refused(void **state)
+{
+    const tamis_plan bad[] = {
+        { .slots = 0, .hashes = 5, .width = 32 },
+        { .slots = 11, .hashes = 5, .width = 32 },
+        { .slots = 10, .hashes = 0, .width = 32 },
+        { .slots = 10, .hashes = 46, .width = 32 },
+        { .slots = 10, .hashes = 5, .width = 0 },
+        { .slots = UINT64_MAX - 1, .hashes = 2, .width = 32 },
+        { .slots = 10, .hashes = 5, .width = 32, .flags = TAMIS_PLAN_GROWS },
+        { .slots = 10, .hashes = 5, .width = 32, .flags = 0xffff },
+        { .slots = 10, .hashes = 5, .width = 32, .load = 900 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(tamis__ops(TAMIS_COUNTMIN)->bytes(&bad[i]), 0);
 }
 
 int main(int argc, char **argv)
@@ -379,6 +398,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(errors_are_planned),
         cmocka_unit_test(impossible_errors_are_refused),
         cmocka_unit_test(broken_rows_are_refused),
+        cmocka_unit_test(bad_shapes_are_refused),
     };
 
     test_begin(argc, argv);

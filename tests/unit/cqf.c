@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "kinds.h"
+#include "quotient/runs_writer.h"
 
 /* ---- Counter codes ----------------------------------------------------- */
 
@@ -50,7 +51,7 @@ static void counts_are_written_as_specified(void **state)
         const vector *v = &vectors[i];
         uint32_t code[COUNTER_MOST];
 
-        assert_int_equal(counter_put(code, v->x, v->count, v->width), v->n);
+        assert_int_equal(cqf_counter_put(code, v->x, v->count, v->width), v->n);
         assert_memory_equal(code, v->code, v->n * sizeof *code);
     }
 }
@@ -61,18 +62,18 @@ static void counts_are_written_as_specified(void **state)
 typedef struct box {
     uint8_t *shard;
     size_t size;
-    table t;
+    runs_table t;
 } box;
 
 enum { GUARD = 64 };
 
 static box box_of(uint64_t slots, unsigned width)
 {
-    size_t size = SHARD_HEADER + slots / BLOCK * (SLOTS + 8 * width) + 8;
+    size_t size = RUNS_HEADER + slots / BLOCK * (SLOTS + 8 * width) + 8;
     box b = { array_of(size + GUARD, 1), size, { 0 } };
 
     memset(b.shard + size, 0xa5, GUARD);
-    b.t = table_at(b.shard + SHARD_HEADER, slots, width);
+    b.t = runs_table_at(b.shard, slots, width);
     return b;
 }
 
@@ -85,12 +86,17 @@ static void free_box(box *b)
 
 static tamis_status put_in(box *b, uint64_t q, uint32_t x, uint64_t times)
 {
-    return add_in(b->shard, &b->t, b->t.slots - 1, q, x, times);
+    return cqf_add_at((cqf_position){ b->t, q, x }, b->t.slots - 1, times);
 }
 
 static tamis_status take_from(box *b, uint64_t q, uint32_t x, uint64_t times)
 {
-    return remove_in(b->shard, &b->t, q, x, times);
+    return cqf_remove_at((cqf_position){ b->t, q, x }, times);
+}
+
+static uint64_t count_of(runs_table t, uint64_t q, uint32_t x)
+{
+    return cqf_count_at((cqf_position){ t, q, x });
 }
 
 /* ---- Round trips of codes ---------------------------------------------- */
@@ -106,11 +112,11 @@ static void assert_reads_back(unsigned width, uint32_t x, uint64_t count, bool i
         assert_int_equal(put_in(&b, 7, x - 1, 1 + count % 7), TAMIS_OK);
     if (!is_alone && x < last)
         assert_int_equal(put_in(&b, 7, x + 1, 1 + count % 5), TAMIS_OK);
-    assert_int_equal(count_in(&b.t, 7, x), count);
+    assert_int_equal(count_of(b.t, 7, x), count);
     if (!is_alone && x > 0)
-        assert_int_equal(count_in(&b.t, 7, x - 1), 1 + count % 7);
+        assert_int_equal(count_of(b.t, 7, x - 1), 1 + count % 7);
     if (!is_alone && x < last)
-        assert_int_equal(count_in(&b.t, 7, x + 1), 1 + count % 5);
+        assert_int_equal(count_of(b.t, 7, x + 1), 1 + count % 5);
     free_box(&b);
 }
 
@@ -125,7 +131,7 @@ static void counts_are_read_back(void **state)
             unsigned before = 0;
 
             for (uint64_t c = 1; c <= 5000; c++) {
-                unsigned n = counter_put(code, x, c, width);
+                unsigned n = cqf_counter_put(code, x, c, width);
 
                 assert_true(n == before || n == before + 1);
                 assert_true(n <= c);
@@ -162,7 +168,7 @@ static const fact FACTS[] = { { 1, 3, 1 },  { 1, 7, 1 },  { 2, 2, 1 },  { 2, 5, 
                               { 63, 9, 1 }, { 64, 5, 1 }, { 70, 1, 1 } };
 enum { N_FACTS = sizeof FACTS / sizeof *FACTS };
 
-static void assert_is_the_vector(const table *t)
+static void assert_is_the_vector(runs_table t)
 {
     const uint32_t from_1[] = { 3, 7, 2, 5, 2, 5, 9 };
     const uint32_t from_60[] = { 1, 4, 6, 6, 0, 0, 0, 8, 9, 5, 1 };
@@ -170,23 +176,23 @@ static void assert_is_the_vector(const table *t)
                                   { 0x41, 0x74, 5 },
                                   { 0, 0, 0 } };
 
-    for (uint64_t i = 0; i < t->slots; i++)
-        assert_int_equal(slot(t, i), i >= 1 && i < 8     ? from_1[i - 1]
-                                     : i >= 60 && i < 71 ? from_60[i - 60]
-                                                         : 0);
+    for (uint64_t i = 0; i < t.slots; i++)
+        assert_int_equal(runs_slot(t, i), i >= 1 && i < 8     ? from_1[i - 1]
+                                          : i >= 60 && i < 71 ? from_60[i - 60]
+                                                              : 0);
     for (uint64_t k = 0; k < 3; k++) {
-        const uint8_t *b = block_at(t, k);
+        const uint8_t *b = runs_block(t, k);
 
-        assert_int_equal(occupieds(b), words[k][0]);
-        assert_int_equal(runends(b), words[k][1]);
+        assert_int_equal(runs_occupied(b), words[k][0]);
+        assert_int_equal(runs_ends(b), words[k][1]);
         assert_int_equal(b[OFFSET], words[k][2]);
     }
 }
 
 /* The last slot up to which quotients up to q reach, or q. */
-static uint64_t run_end(const table *t, uint64_t q)
+static uint64_t run_end(runs_table t, uint64_t q)
 {
-    run r = find_run(t, q);
+    runs_run r = runs_find(t, q);
 
     return r.is_there ? r.end - 1 : r.start > q ? r.start - 1 : q;
 }
@@ -201,29 +207,30 @@ static void slots_are_as_specified(void **state)
     (void)state;
     for (int i = N_FACTS; i-- > 0;)
         assert_int_equal(put_in(&b, FACTS[i].q, FACTS[i].x, FACTS[i].count), TAMIS_OK);
-    assert_is_the_vector(&b.t);
-    assert_int_equal(used_of(b.shard), 18);
+    assert_is_the_vector(b.t);
+    assert_int_equal(runs_used(b.t), 18);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        assert_int_equal(run_end(&b.t, ends[i][0]), ends[i][1]);
-    assert_int_equal(find_gap(&b.t, 8), 8);
-    assert_int_equal(find_gap(&b.t, 1), 8);
-    assert_int_equal(find_gap(&b.t, 60), 71);
+        assert_int_equal(run_end(b.t, ends[i][0]), ends[i][1]);
+    assert_int_equal(runs_find_gap(b.t, 8), 8);
+    assert_int_equal(runs_find_gap(b.t, 1), 8);
+    assert_int_equal(runs_find_gap(b.t, 60), 71);
     free_box(&b);
 }
 
 static void slots_are_as_specified_in_order(void **state)
 {
     box b = box_of(192, 4);
-    track w = track_of(b.t, 0, 0, false);
+    runs_writer w = runs_writer_at(b.t, 0, 0, false);
 
     (void)state;
     for (int i = 0; i < N_FACTS; i++) {
         uint32_t code[COUNTER_MOST];
 
-        track_put(&w, FACTS[i].q, code, counter_put(code, FACTS[i].x, FACTS[i].count, 4));
+        w = runs_writer_put(w, FACTS[i].q, code,
+                            cqf_counter_put(code, FACTS[i].x, FACTS[i].count, 4));
     }
-    track_end(&w);
-    assert_is_the_vector(&b.t);
+    runs_writer_end(&w);
+    assert_is_the_vector(b.t);
     free_box(&b);
 }
 
@@ -267,7 +274,7 @@ static world world_of(uint64_t slots, unsigned width, uint64_t quotients, uint64
 static void assert_is_canonical(const world *w)
 {
     box again = box_of(w->b.t.slots, w->b.t.width);
-    track to = track_of(again.t, 0, 0, false);
+    runs_writer to = runs_writer_at(again.t, 0, 0, false);
     uint64_t n = w->quotients * w->remainders, used = 0, slots = w->b.t.slots, at = 0;
 
     /* From the first quotient of the window that is at the start of the table, then the others. */
@@ -276,14 +283,14 @@ static void assert_is_canonical(const world *w)
     for (uint64_t k = 0; k < n; k++) {
         uint64_t i = (at + k) % n;
         uint32_t code[COUNTER_MOST];
-        unsigned length = counter_put(code, remainder_of(w, i), w->counts[i], w->b.t.width);
+        unsigned length = cqf_counter_put(code, remainder_of(w, i), w->counts[i], w->b.t.width);
 
         if (length)
-            track_put(&to, quotient_of(w, i), code, length);
+            to = runs_writer_put(to, quotient_of(w, i), code, length);
         used += length;
     }
-    track_end(&to);
-    assert_int_equal(used, used_of(w->b.shard));
+    runs_writer_end(&to);
+    assert_int_equal(used, runs_used(w->b.t));
     put_le64(again.shard, used);
     assert_memory_equal(w->b.shard, again.shard, again.size);
     free_box(&again);
@@ -292,21 +299,21 @@ static void assert_is_canonical(const world *w)
 static void assert_counts(const world *w)
 {
     for (uint64_t i = 0; i < w->quotients * w->remainders; i++)
-        assert_int_equal(count_in(&w->b.t, quotient_of(w, i), remainder_of(w, i)), w->counts[i]);
+        assert_int_equal(count_of(w->b.t, quotient_of(w, i), remainder_of(w, i)), w->counts[i]);
 }
 
 /* In order, each once. */
 static void assert_walks(const world *w)
 {
-    walk on = { .t = w->b.t };
+    cqf_walk on = { .run.t = w->b.t };
     uint64_t before = 0, distinct = 0;
 
-    while (walk_on(&on)) {
-        uint64_t print = (on.after - 1) << w->b.t.width | on.remainder;
+    while (cqf_walk_on(&on)) {
+        uint64_t fingerprint = (on.run.after - 1) << w->b.t.width | on.remainder;
 
-        assert_true(distinct == 0 || print > before);
-        assert_int_equal(on.count, count_in(&w->b.t, on.after - 1, on.remainder));
-        before = print;
+        assert_true(distinct == 0 || fingerprint > before);
+        assert_int_equal(on.count, count_of(w->b.t, on.run.after - 1, on.remainder));
+        before = fingerprint;
         distinct++;
     }
     for (uint64_t i = 0; i < w->quotients * w->remainders; i++)
@@ -332,7 +339,7 @@ static void step_up(world *w, uint64_t i)
         w->counts[i] += times;
     } else {
         assert_int_equal(status, TAMIS_FULL);
-        assert_true(used_of(w->b.shard) + COUNTER_MOST > w->b.t.slots - 1);
+        assert_true(runs_used(w->b.t) + COUNTER_MOST > w->b.t.slots - 1);
         assert_memory_equal(before, w->b.shard, w->b.size);
     }
     free(before);
@@ -409,14 +416,14 @@ static void long_runs_behave_as_multisets(void **state)
 
 /* ---- Offsets that do not fit ------------------------------------------- */
 
-static void assert_offsets(const table *t, uint64_t q, uint64_t n)
+static void assert_offsets(runs_table t, uint64_t q, uint64_t n)
 {
-    for (uint64_t k = 0; k < t->blocks; k++) {
-        uint64_t block = (q / BLOCK + k) % t->blocks, from = q / BLOCK * BLOCK + k * BLOCK;
+    for (uint64_t k = 0; k < t.blocks; k++) {
+        uint64_t block = (q / BLOCK + k) % t.blocks, from = q / BLOCK * BLOCK + k * BLOCK;
         uint64_t truth = k && q + n > from ? q + n - from : 0;
 
-        assert_int_equal(offset_of(t, block), truth);
-        assert_int_equal(block_at(t, block)[OFFSET], truth < FAR ? truth : FAR);
+        assert_int_equal(runs_offset(t, block), truth);
+        assert_int_equal(runs_block(t, block)[OFFSET], truth < FAR ? truth : FAR);
     }
 }
 
@@ -429,12 +436,12 @@ static void offsets_saturate_and_come_back(void **state)
     (void)state;
     for (uint32_t x = 0; x < 500; x++) {
         assert_int_equal(put_in(&b, q, 499 - x, 1), TAMIS_OK);
-        assert_offsets(&b.t, q, x + 1);
+        assert_offsets(b.t, q, x + 1);
     }
     for (uint32_t x = 0; x < 500; x++) {
-        assert_int_equal(count_in(&b.t, q, x), 1);
+        assert_int_equal(count_of(b.t, q, x), 1);
         assert_int_equal(take_from(&b, q, x, 1), TAMIS_OK);
-        assert_offsets(&b.t, q, 499 - x);
+        assert_offsets(b.t, q, 499 - x);
     }
     free_box(&b);
 }
@@ -452,7 +459,7 @@ static void put_few(box *b, unsigned i)
 static void assert_few(const box *b, const unsigned *counts)
 {
     for (unsigned i = 0; i < FEW; i++)
-        assert_int_equal(count_in(&b->t, 62 + i / 4, i % 4), counts[i]);
+        assert_int_equal(count_of(b->t, 62 + i / 4, i % 4), counts[i]);
 }
 
 /* Adds what `code` says in base FEW, then removes it from the other end. */
@@ -503,16 +510,16 @@ static void any_bytes_are_read_safely(void **state)
         for (size_t i = 0; i < b.size; i++)
             b.shard[i] = (uint8_t)(rng_next(&r) | (dense >> i % 8 & 1 ? rng_next(&r) : 0));
         for (uint64_t k = 0; k < b.t.blocks && round % 3; k++)
-            block_at(&b.t, k)[OFFSET] = round % 3 == 1 ? FAR : (uint8_t)rng_below(&r, 70);
+            runs_block(b.t, k)[OFFSET] = round % 3 == 1 ? FAR : (uint8_t)rng_below(&r, 70);
         for (uint64_t q = 0; q < b.t.slots; q++) {
-            run found = find_run(&b.t, q);
+            runs_run found = runs_find(b.t, q);
 
             assert_true(found.start >= q && found.start <= found.end);
             assert_true(found.end <= q + b.t.slots);
-            (void)count_in(&b.t, q, (uint32_t)rng_next(&r) & packed_mask(b.t.width));
+            (void)count_of(b.t, q, (uint32_t)rng_next(&r) & packed_mask(b.t.width));
         }
-        walk w = { .t = b.t };
-        while (walk_on(&w))
+        cqf_walk w = { .run.t = b.t };
+        while (cqf_walk_on(&w))
             assert_true(++steps <= 2 * b.t.slots);
         free_box(&b);
     }
@@ -687,7 +694,7 @@ static void nothing_resizes_to_nothing(void **state)
     assert_false(seen);
     assert_true(is_whole(f) && is_whole(both));
     assert_int_equal(tamis_remove(f, 5), TAMIS_ABSENT);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     tamis_free(f);
     tamis_free(g);
     tamis_free(both);
@@ -722,7 +729,7 @@ static void damage_is_told(void **state)
     rng r = rng_for(1505, 0);
     uint64_t *keys = fresh_keys(&r, 100);
     tamis_plan plan = plan_with(100, 0.01, 0, 0);
-    const size_t marks[] = { 0, LOCK, LOCK + 4, SHARD_HEADER + OFFSET };
+    const size_t marks[] = { 0, LOCK, LOCK + 4, RUNS_HEADER + OFFSET };
 
     (void)state;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {

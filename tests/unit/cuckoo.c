@@ -19,28 +19,23 @@ static tamis *shaped(uint64_t slots, unsigned width, uint64_t seed)
     return new_filter(&plan);
 }
 
-static entry entry_of_key(const tamis *f, uint64_t key)
+static cuckoo_entry entry_of_key(const tamis *f, uint64_t key)
 {
-    table t = table_of(f);
+    cuckoo_table t = cuckoo_table_of(f);
 
-    return entry_of(&t, place(key, f->salt));
-}
-
-static void put(const table *t, uint64_t slot, uint64_t value)
-{
-    put_at(t, slot * t->width, value);
+    return cuckoo_entry_of(&t, hash_key(key, f->salt));
 }
 
 /* ---- Windows ----------------------------------------------------------- */
 
-static void assert_windows(const table *t, const entry *e)
+static void assert_windows(const cuckoo_table *t, const cuckoo_entry *e)
 {
     uint64_t apart = e->first < e->second ? e->second - e->first : e->first - e->second;
 
     assert_true(e->first < t->starts && e->second < t->starts && apart >= 2);
-    assert_true(e->print <= mask_of(t->width) >> TAG_BITS);
+    assert_true(e->fingerprint <= cuckoo_mask(t->width) >> TAG_BITS);
     for (unsigned i = 0; i < PLACES; i++) {
-        uint64_t other = other_start(t, slot_of(e, i), value_at(e, i));
+        uint64_t other = cuckoo_other_start(t, cuckoo_slot_of(e, i), cuckoo_value(e, i));
         assert_int_equal(other, i < 2 ? e->second : e->first);
     }
 }
@@ -54,39 +49,39 @@ static void the_other_of_the_other_is_the_first(void **state)
     (void)state;
     for (unsigned width = NARROWEST; width <= WIDEST; width++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            table t = { NULL, NULL, sizes[i] - 1, width };
+            cuckoo_table t = { .starts = sizes[i] - 1, .width = width };
             for (int n = 0; n < 2000; n++) {
-                entry e = entry_of(&t, rng_next(&r));
+                cuckoo_entry e = cuckoo_entry_of(&t, rng_next(&r));
                 assert_windows(&t, &e);
             }
         }
 }
 
-static void every_print_of_every_start(void **state)
+static void every_fingerprint_of_every_start(void **state)
 {
     (void)state;
     for (uint64_t starts = 4; starts < 40; starts++) {
-        table t = { NULL, NULL, starts, 10 };
+        cuckoo_table t = { .starts = starts, .width = 10 };
         for (uint64_t first = 0; first < starts; first++)
-            for (uint64_t print = 0; print < 256; print++) {
-                entry e = { first, step_up(&t, first, step_of(&t, print)), print };
+            for (uint64_t fingerprint = 0; fingerprint < 256; fingerprint++) {
+                uint64_t second = first + cuckoo_step(&t, fingerprint);
+                cuckoo_entry e = { first, second % starts, fingerprint };
                 assert_windows(&t, &e);
-                assert_int_equal(step_down(&t, e.second, step_of(&t, print)), first);
             }
     }
 }
 
-static void starts_and_prints_are_even(void **state)
+static void starts_and_fingerprints_are_even(void **state)
 {
     enum { N = 200000 };
-    table t = { NULL, NULL, 43, 6 };
+    cuckoo_table t = { .starts = 43, .width = 6 };
     rng r = rng_for(3100, 0);
     uint64_t *counts = array_of(43 * 16, sizeof *counts);
 
     (void)state;
     for (int i = 0; i < N; i++) {
-        entry e = entry_of(&t, rng_next(&r));
-        counts[e.first * 16 + e.print]++;
+        cuckoo_entry e = cuckoo_entry_of(&t, rng_next(&r));
+        counts[e.first * 16 + e.fingerprint]++;
     }
     assert_true(evenly_spread(counts, (size_t)43 * 16, ALPHA));
     free(counts);
@@ -103,17 +98,17 @@ static void slots_keep_to_themselves(void **state)
     (void)state;
     for (unsigned width = NARROWEST; width <= WIDEST; width++) {
         tamis *f = shaped(N, width, 0);
-        table t = table_of(f);
+        cuckoo_table t = cuckoo_table_of(f);
         uint64_t model[N] = { 0 };
         rng r = rng_for(3200, width);
 
         memset(t.stash, 0xA5, STASH_BYTES);
         for (int step = 0; step < (is_sanitized() ? 200 : 2000); step++) {
             uint64_t i = rng_below(&r, N);
-            model[i] = rng_next(&r) & mask_of(width);
-            put(&t, i, model[i]);
+            model[i] = rng_next(&r) & cuckoo_mask(width);
+            cuckoo_put(&t, i, model[i]);
             for (uint64_t j = 0; j < N; j++)
-                assert_int_equal(slot_at(&t, j), model[j]);
+                assert_int_equal(cuckoo_slot(&t, j), model[j]);
         }
         for (int i = 0; i < STASH_BYTES; i++)
             assert_int_equal(t.stash[i], 0xA5);
@@ -140,8 +135,8 @@ static toy toy_of(uint64_t slots)
     size_t left = y.classes;
 
     for (uint64_t key = 0; left; key++) {
-        entry e = entry_of_key(y.f, key);
-        size_t at = e.first * TOY_PRINTS + e.print;
+        cuckoo_entry e = entry_of_key(y.f, key);
+        size_t at = e.first * TOY_PRINTS + e.fingerprint;
         y.keys[at] = key;
         left -= !found[at];
         found[at] = true;
@@ -158,7 +153,7 @@ static void assert_like_model(const toy *y)
         assert_int_equal(tamis_has(y->f, y->keys[c]), y->times[c] > 0);
         total += y->times[c];
     }
-    assert_int_equal(tamis_describe(y->f).count, total);
+    assert_int_equal(info_of(y->f).count, total);
 }
 
 static void toy_add(toy *y, size_t c)
@@ -212,10 +207,10 @@ typedef struct matching {
 
 static bool match(matching *m, const toy *y, size_t c)
 {
-    entry e = entry_of_key(y->f, y->keys[c]);
+    cuckoo_entry e = entry_of_key(y->f, y->keys[c]);
 
-    for (unsigned i = e.print == 0; i < PLACES; i++) {
-        uint64_t slot = slot_of(&e, i);
+    for (unsigned i = e.fingerprint == 0; i < PLACES; i++) {
+        uint64_t slot = cuckoo_slot_of(&e, i);
         if (m->tried[slot])
             continue;
         m->tried[slot] = true;
@@ -251,7 +246,7 @@ static void tables_of_a_few_slots_fill_up(void **state)
     (void)state;
     for (uint64_t slots = 5; slots <= TOY_SLOTS; slots++) {
         toy y = toy_of(slots);
-        table t = table_of(y.f);
+        cuckoo_table t = cuckoo_table_of(y.f);
         rng r = rng_for(3300, slots);
 
         for (int step = 0; step < steps; step++) {
@@ -272,9 +267,9 @@ static void tables_of_a_few_slots_fill_up(void **state)
                 }
                 free_bytes(&before);
             }
-            assert_int_equal(stash_size(&t), least_stash(&y));
-            left += stashed && !stash_size(&t);
-            stashed = stash_size(&t);
+            assert_int_equal(cuckoo_stash_size(&t), least_stash(&y));
+            left += stashed && !cuckoo_stash_size(&t);
+            stashed = cuckoo_stash_size(&t);
             assert_like_model(&y);
             assert_true(is_whole(y.f));
         }
@@ -290,11 +285,11 @@ static void counts_stop_at_three(void **state)
     tamis *f = shaped(100, 20, 0);
 
     (void)state;
-    assert_int_equal(tamis_plan_ceiling(tamis_plan_of(f)), 3);
+    assert_int_equal(tamis_plan_of(f)->ceiling, 3);
     for (uint64_t n = 1; n <= 20; n++) {
         assert_int_equal(tamis_add(f, 42), TAMIS_OK);
         assert_int_equal(tamis_count(f, 42), n < 3 ? n : 3);
-        assert_int_equal(tamis_describe(f).count, n < 3 ? n : 3);
+        assert_int_equal(info_of(f).count, n < 3 ? n : 3);
     }
     assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_OK);
     assert_int_equal(tamis_count(f, 42), 3);
@@ -316,7 +311,7 @@ static void add_times_is_all_or_nothing(void **state)
         tamis *f = shaped(20 + seed % 50, 14, seed);
         uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (STASH_MOST + 1), key = 0;
 
-        while (tamis_describe(f).count < fill && tamis_add(f, key) == TAMIS_OK)
+        while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
             key++;
         image_bytes before = image_of(f);
         tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 2);
@@ -351,12 +346,12 @@ static tamis_plan exact_plan(uint64_t n, uint64_t seed)
 /* Hashes next to each other differ in what the filter knows of them. */
 static void neighbours_are_told_apart(const tamis_plan *p, rng *r)
 {
-    table t = { NULL, NULL, p->slots - 1, p->width };
+    cuckoo_table t = { .starts = p->slots - 1, .width = p->width };
 
     for (int i = 0; i < 1000; i++) {
         uint64_t h = rng_next(r);
-        entry a = entry_of(&t, h), b = entry_of(&t, h + 1);
-        assert_false(a.first == b.first && a.print == b.print);
+        cuckoo_entry a = cuckoo_entry_of(&t, h), b = cuckoo_entry_of(&t, h + 1);
+        assert_false(a.first == b.first && a.fingerprint == b.fingerprint);
     }
 }
 
@@ -551,7 +546,7 @@ static double load_at_first_refusal(uint64_t slots, unsigned width, uint64_t see
 
     while (tamis_add(f, key) == TAMIS_OK)
         key++;
-    double load = (double)tamis_describe(f).count / (double)slots;
+    double load = (double)info_of(f).count / (double)slots;
     assert_true(is_whole(f));
     tamis_free(f);
     return load;
@@ -613,13 +608,13 @@ static void verify_sees_slots_of_no_window(void **state)
     (void)state;
     for (uint64_t value = 1; value < 64; value++) {
         tamis *f = shaped(20, 6, 1);
-        table t = table_of(f);
+        cuckoo_table t = cuckoo_table_of(f);
 
         f->count = 1;
-        put(&t, 0, value);
+        cuckoo_put(&t, 0, value);
         assert_int_equal(is_whole(f), value % 2 == 0);
-        put(&t, 0, 0);
-        put(&t, 19, value);
+        cuckoo_put(&t, 0, 0);
+        cuckoo_put(&t, 19, value);
         assert_int_equal(is_whole(f), value % 2 == 1);
         tamis_free(f);
     }
@@ -631,19 +626,19 @@ static void verify_sees_crowds(void **state)
     (void)state;
     for (uint64_t key = 0; key < 50; key++) {
         tamis *f = shaped(20, 12, 1);
-        table t = table_of(f);
-        entry e = entry_of_key(f, key);
+        cuckoo_table t = cuckoo_table_of(f);
+        cuckoo_entry e = entry_of_key(f, key);
 
         assert_int_equal(tamis_add_times(f, key, 3), TAMIS_OK);
         assert_true(is_whole(f));
         put_le64(t.stash, 1);
-        put_le64(t.stash + 8, place(key, f->salt));
+        put_le64(t.stash + 8, hash_key(key, f->salt));
         f->count = 4;
         assert_broken(f);
         memset(t.stash, 0, STASH_BYTES);
         for (unsigned i = 0; i < PLACES; i++)
-            put(&t, slot_of(&e, i), value_at(&e, i));
-        assert_int_equal(is_whole(f), e.print == 0);
+            cuckoo_put(&t, cuckoo_slot_of(&e, i), cuckoo_value(&e, i));
+        assert_int_equal(is_whole(f), e.fingerprint == 0);
         tamis_free(f);
     }
 }
@@ -651,12 +646,12 @@ static void verify_sees_crowds(void **state)
 static void verify_sees_the_stash(void **state)
 {
     tamis *f = shaped(20, 12, 1);
-    table t = table_of(f);
+    cuckoo_table t = cuckoo_table_of(f);
 
     (void)state;
     for (uint64_t n = 0; n <= STASH_MOST; n++) {
         for (uint64_t i = 0; i < STASH_MOST; i++)
-            put_le64(t.stash + 8 + 8 * i, i < n ? place(i, f->salt) : 0);
+            put_le64(t.stash + 8 + 8 * i, i < n ? hash_key(i, f->salt) : 0);
         put_le64(t.stash, n);
         f->count = n;
         assert_true(is_whole(f));
@@ -669,7 +664,7 @@ static void verify_sees_the_stash(void **state)
     put_le64(t.stash, UINT64_MAX);
     assert_broken(f);
     for (unsigned i = 0; i < STASH_MOST; i++)
-        put_le64(t.stash + 8 + 8 * i, place(7, f->salt));
+        put_le64(t.stash + 8 + 8 * i, hash_key(7, f->salt));
     put_le64(t.stash, STASH_MOST);
     f->count = STASH_MOST;
     assert_broken(f);
@@ -681,7 +676,7 @@ static void verify_sees_bits_past_the_end(void **state)
     (void)state;
     for (unsigned width = NARROWEST; width <= WIDEST; width++) {
         tamis *f = shaped(21, width, 0);
-        table t = table_of(f);
+        cuckoo_table t = cuckoo_table_of(f);
 
         for (unsigned bit = 21 * width % 8; bit && bit < 8; bit++) {
             t.stash[-1] = (uint8_t)(1u << bit);
@@ -714,14 +709,26 @@ static void geometries_are_checked(void **state)
     p = good;
     p.hashes = 1;
     assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.load = 940;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.flags = TAMIS_PLAN_GROWS;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.flags = TAMIS_PLAN_EXACT_DELETE;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = exact_plan(100, 0);
+    assert_int_equal(p.flags, TAMIS_PLAN_EXACT_DELETE);
+    p.width--;
+    assert_int_equal(ops->bytes(&p), 0);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_other_of_the_other_is_the_first),
-        cmocka_unit_test(every_print_of_every_start),
-        cmocka_unit_test(starts_and_prints_are_even),
+        cmocka_unit_test(every_fingerprint_of_every_start),
+        cmocka_unit_test(starts_and_fingerprints_are_even),
         cmocka_unit_test(slots_keep_to_themselves),
         cmocka_unit_test(every_three_keys_of_five_slots),
         cmocka_unit_test(tables_of_a_few_slots_fill_up),

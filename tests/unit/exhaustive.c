@@ -103,8 +103,8 @@ static void pick_keys(toy *t, const uint64_t *homes)
     uint64_t slots = t->f->plan.slots, width = UINT64_MAX / slots;
 
     for (uint64_t i = 0; i < KEYS; i++)
-        t->keys[i] = unplace(homes[i] * width + homes[i] + 10 * (i + 1), t->f->salt);
-    t->stranger = unplace(homes[0] * width + homes[0] + 9, t->f->salt);
+        t->keys[i] = unhash_key(homes[i] * width + homes[i] + 10 * (i + 1), t->f->salt);
+    t->stranger = unhash_key(homes[0] * width + homes[0] + 9, t->f->salt);
 }
 
 static void explore_table(uint64_t capacity, uint64_t slots, const uint64_t *homes, bool wraps)
@@ -144,8 +144,8 @@ static void every_sequence_with_the_value_zero(void **state)
     plan.bytes = tamis__ops(TAMIS_HASHSET)->bytes(&plan);
     toy t = { .f = new_filter(&plan) };
     pick_keys(&t, (uint64_t[]){ 0, 0, 3, 3 });
-    t.keys[0] = unplace(0, t.f->salt);
-    t.stranger = unplace(1, t.f->salt);
+    t.keys[0] = unhash_key(0, t.f->salt);
+    t.stranger = unhash_key(1, t.f->salt);
     explore(&t, 0, 0);
     assert_explored(&t);
     tamis_free(t.f);

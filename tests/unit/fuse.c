@@ -85,7 +85,7 @@ static void stash_is_what_answers(void **state)
     uint64_t *keys = fresh_keys(&r, 1000);
     tamis *f = filter_of(&plan, keys, 1000);
     uint8_t *end = tail(f);
-    uint64_t hits, h = place(key, f->salt);
+    uint64_t hits, h = hash_key(key, f->salt);
 
     (void)state;
     assert_false(tamis_has(f, key));
@@ -179,7 +179,7 @@ static void other_geometries_are_refused(void **state)
 {
     const tamis_plan good = plan_for(TAMIS_FUSE, 5000, 0.01, 0);
     uint64_t (*bytes)(const tamis_plan *p) = tamis__ops(TAMIS_FUSE)->bytes;
-    tamis_plan bad[] = { good, good, good, good, good, good, good, good, good, good };
+    tamis_plan bad[] = { good, good, good, good, good, good, good, good, good, good, good, good };
 
     (void)state;
     bad[0].width = 0;
@@ -192,6 +192,8 @@ static void other_geometries_are_refused(void **state)
     bad[7].slots = UINT64_C(1) << 31;
     bad[8].capacity = UINT64_MAX;
     bad[9].hashes = 13 << 4 | 6;
+    bad[10].flags = TAMIS_PLAN_SUMS;
+    bad[11].load = 900;
     assert_int_equal(bytes(&good), good.bytes);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(bytes(&bad[i]), 0);

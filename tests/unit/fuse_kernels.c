@@ -5,15 +5,10 @@
 #endif
 
 #include "base/cpu.h"
-#include "fuse/peel.h"
+#include "fuse/fuse_layout_template.h"
 #include "kinds.h"
 
 static const tamis_kind KIND = ARITY == 3 ? TAMIS_FUSE : ARITY == 4 ? TAMIS_FUSE4 : TAMIS_FUSE5;
-
-typedef struct work {
-    uint64_t *hashes;
-    void *part, *memory;
-} work;
 
 static int ascending(const void *a, const void *b)
 {
@@ -22,33 +17,29 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static work work_for(const tamis_plan *plan, const tamis *f, const uint64_t *keys, size_t n)
-{
-    work w = { array_of(n + 1, sizeof *w.hashes), array_of(plan->bytes, 1),
-               array_of(scratch(plan, n), 1) };
-
-    for (size_t i = 0; i < n; i++)
-        w.hashes[i] = place(keys[i], f->salt);
-    qsort(w.hashes, n, sizeof *w.hashes, ascending);
-    return w;
-}
-
 static void make_one_filter(size_t n, unsigned width, uint64_t round)
 {
     rng r = rng_for(1740 + n, round * 100 + width);
     uint64_t *keys = fresh_keys(&r, n);
     tamis_plan plan = plan_for(KIND, n, ldexp(1, -(int)width), 0);
     tamis *f = filter_of(&plan, keys, n);
-    work w = work_for(&f->plan, f, keys, n);
+    uint64_t *hashes = array_of(n + 1, sizeof *hashes);
+    uint8_t *part = array_of(f->plan.bytes, 1);
+    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, n), 1);
     size_t distinct = n;
 
-    assert_int_equal(solve(&f->plan, w.part, w.hashes, &distinct, w.memory), TAMIS_OK);
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = hash_key(keys[i], f->salt);
+    qsort(hashes, n, sizeof *hashes, ascending);
+    tamis__use_cpu(f, TAMIS_CPU_PORTABLE);
+    assert_int_equal(f->ops.solve(f, TAMIS_STAGE_SIEVE, part, hashes, &distinct, scratch),
+                     TAMIS_OK);
     assert_int_equal(distinct, n);
-    assert_memory_equal(w.part, f->payload, plan.bytes);
+    assert_memory_equal(part, f->payload, f->plan.bytes);
     tamis_free(f);
-    free(w.hashes);
-    free(w.part);
-    free(w.memory);
+    free(hashes);
+    free(part);
+    free(scratch);
     free(keys);
 }
 
@@ -100,8 +91,8 @@ static void lookups_agree(void **state)
 /* The stash of its part knows a key that is in no slot. */
 static void stash(tamis *f, uint64_t key)
 {
-    const shape s = shape_of(&f->plan);
-    uint64_t h = place(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
+    const fuse_shape s = fuse_shape_of(&f->plan);
+    uint64_t h = hash_key(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
     uint8_t *tail = (uint8_t *)f->payload + at;
     unsigned n = le16(tail + TAIL_STASHED);
 
@@ -118,7 +109,7 @@ static void parts_agree(tamis_kind kind, unsigned width)
     uint64_t *keys = fresh_keys(&r, 2000);
     tamis_plan plan = plan_for(kind, (UINT64_C(1) << 24) + 1, ldexp(1, -(int)width), 0);
     tamis *f = filter_of(&plan, keys, 1000);
-    const shape s = shape_of(&f->plan);
+    const fuse_shape s = fuse_shape_of(&f->plan);
     uint8_t *last = (uint8_t *)f->payload + s.part_bytes + s.tail;
 
     assert_int_equal(s.part_bits, 1);

@@ -24,7 +24,7 @@ static tamis_plan tiny_plan(uint64_t capacity, uint64_t slots)
 /* The key whose stored value is v. */
 static uint64_t key_of(const tamis_plan *plan, uint64_t v)
 {
-    return unplace(v, salt_of_seed(plan->hasher.seed));
+    return unhash_key(v, salt_of_seed(plan->hasher.seed));
 }
 
 /* A value whose home is `home`; `nth` tells values of one home apart, in ascending order. */
@@ -133,7 +133,7 @@ static void the_value_zero_is_kept_apart(void **state)
     assert_true(tamis_has(f, key));
     assert_int_equal(le64(f->payload), 1);
     assert_slots(f, (uint64_t[]){ 0, 0, 0, 0 });
-    assert_int_equal(tamis_describe(f).count, 1);
+    assert_int_equal(info_of(f).count, 1);
     assert_int_equal(tamis_remove(f, key), TAMIS_OK);
     assert_int_equal(le64(f->payload), 0);
     assert_false(tamis_has(f, key));
@@ -179,10 +179,10 @@ static void keys_as_they_come(tamis_plan *plan, uint64_t (*key)(const tamis_plan
     for (uint64_t i = 0; i < plan->capacity; i++)
         assert_true(tamis_has(f, key(plan, i)));
     assert_true(is_whole(f));
-    assert_int_equal(tamis_describe(f).count, plan->capacity);
+    assert_int_equal(info_of(f).count, plan->capacity);
     for (uint64_t i = 0; i < plan->capacity; i++)
         assert_int_equal(tamis_remove(f, key(plan, i)), TAMIS_OK);
-    assert_int_equal(tamis_describe(f).count, 0);
+    assert_int_equal(info_of(f).count, 0);
     assert_int_equal(count_ones(f->payload, f->plan.bytes), 0);
     tamis_free(f);
 }
@@ -269,7 +269,7 @@ static void queries_end_on_any_payload(void **state)
         (void)tamis_has_many(f, hits, keys, 100);
         for (int i = 0; i < 100; i++)
             (void)tamis_has(f, keys[i]);
-        (void)tamis_describe(f);
+        (void)info_of(f);
         (void)!tamis_verify(f, NULL, NULL);
     }
     tamis_free(f);

@@ -75,7 +75,7 @@ static void abilities_are_known_bits(void **state)
 #undef TAMIS_X
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
         assert_int_equal(tamis_kind_can(kind) & ~all, 0);
-        assert_true(tamis_kind_can(kind) & (TAMIS_CAN_BUILD | TAMIS_CAN_GET | TAMIS_CAN_SPLIT));
+        assert_true(tamis_kind_can(kind) & (TAMIS_CAN_BUILD | TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE));
     }
 }
 
@@ -84,34 +84,37 @@ static void abilities_are_what_the_tables_offer(void **state)
     (void)state;
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
         const tamis_ops *ops = tamis__ops(kind);
-        unsigned can = tamis_kind_can(kind);
+        unsigned can = tamis_kind_can(kind), traits = ops->traits;
+
+        bool in_order = ops->next && ops->append, solved = ops->solve != NULL;
+        bool needs_more = traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
 
         assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_BUILD), ops->add || (solved && !needs_more));
         assert_int_equal(!!(can & TAMIS_CAN_REMOVE), ops->remove != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_COUNT), ops->count != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge || ops->ordered);
+        assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge || in_order);
         assert_int_equal(!!(can & TAMIS_CAN_INTERSECT), ops->intersect != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_DOT), ops->dot || ops->ordered);
-        assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->list || ops->ordered);
-        assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->fold != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_SHARE), ops->add_shared != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_PATCH), ops->only_sets_bits);
-        assert_int_equal(!!(can & TAMIS_CAN_RESIZE), ops->ordered != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_DOT), ops->dot || in_order);
+        assert_int_equal(!!(can & TAMIS_CAN_LIST), ops->next != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_FOLD), ops->move && !ops->resize);
+        assert_int_equal(!!(can & TAMIS_CAN_ADD_CONCURRENT), ops->add_concurrent != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_READ_WHILE_ADD),
+                         !!(traits & TAMIS_TRAIT_ONLY_SETS_BITS));
+        assert_int_equal(!!(can & TAMIS_CAN_RESIZE), in_order);
         assert_int_equal(!!(can & TAMIS_CAN_GROW),
-                         ops->ordered || (ops->grower && !ops->grower->for_counts));
-        assert_int_equal(!!(can & TAMIS_CAN_GET), ops->mapper != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_SPLIT), ops->splitter != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_REDUCE), ops->reduce != NULL);
-        assert_int_equal(ops->reduce && ops->remove, ops->follow != NULL);
-        assert_int_equal(ops->fit != NULL, ops->pack != NULL);
-        assert_true(!ops->pack || tamis__packed_kind(tamis__reduced_kind(kind)) == kind);
-        assert_int_equal(ops->reduce != NULL, tamis__reduced_kind(kind) != TAMIS_NO_KIND);
-        /* What counts and adds does so by the number; what is ordered grows that way. */
-        assert_int_equal(ops->add_times != NULL, ops->add && ops->count);
-        assert_int_equal(ops->remove_times != NULL, ops->remove && ops->count);
-        assert_true(!ops->ordered || ops->add_times);
+                         !!(traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_CAN_GROW)));
+        assert_int_equal(!!(can & TAMIS_CAN_GET), !!(traits & TAMIS_TRAIT_TAKES_VALUES));
+        assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), !!(traits & TAMIS_TRAIT_TAKES_OTHERS));
+        assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->rotate != NULL);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
-        assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->indexed);
+        assert_int_equal(!!(can & TAMIS_IS_INDEXED), !!(traits & TAMIS_TRAIT_INDEXED));
+        /* What belongs together. */
+        assert_true(!in_order || (ops->count && ops->resize && ops->room));
+        assert_int_equal(ops->append != NULL, ops->room != NULL);
+        assert_int_equal(solved, ops->scratch != NULL);
+        assert_true(!solved || (!ops->add && ops->resize));
+        assert_true(!needs_more || (solved && ops->get));
     }
 }
 

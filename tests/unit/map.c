@@ -1,5 +1,6 @@
 /* map.c - values come back: every width, conflicts, strangers, and payloads of any bytes. */
 #include "kinds.h"
+#include "tamis_builder.h"
 
 static tamis_plan map_plan(uint64_t keys, unsigned value_bits, unsigned fingerprint_bits)
 {
@@ -53,7 +54,7 @@ static void check_map(size_t n, unsigned value_bits, unsigned fingerprint_bits, 
     tamis_plan p = map_plan(n, value_bits, fingerprint_bits);
     tamis *f = map_of(&p, keys, values, n);
 
-    assert_int_equal(tamis_describe(f).count, n);
+    assert_int_equal(info_of(f).count, n);
     assert_true(is_whole(f));
     assert_values(f, keys, values, n);
     tamis_free(f);
@@ -204,7 +205,7 @@ static void kinds_say_what_they_cannot(void **state)
     assert_int_equal(tamis_build(&f, &p, &key, 1, NULL), TAMIS_CANNOT);
     assert_int_equal(tamis_builder_new(&b, TAMIS_MAP, &spec, NULL), TAMIS_OK);
     assert_int_equal(tamis_builder_add_many(b, &key, 1), TAMIS_CANNOT);
-    assert_int_equal(tamis_builder_add_others(b, &key, 1), TAMIS_CANNOT);
+    assert_int_equal(tamis_builder_add_excluded(b, &key, 1), TAMIS_CANNOT);
     tamis_builder_free(b);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_MAP, &spec), TAMIS_RANGE);
     spec.value_bits = 33;
@@ -221,7 +222,7 @@ static void kinds_say_what_they_cannot(void **state)
 static void impossible_plans_are_refused(void **state)
 {
     const tamis_plan p = map_plan(1000, 6, 7);
-    tamis_plan edits[] = { p, p, p, p, p, p, p };
+    tamis_plan edits[] = { p, p, p, p, p, p, p, p, p };
     tamis *f;
 
     (void)state;
@@ -232,7 +233,9 @@ static void impossible_plans_are_refused(void **state)
     edits[4].slots = UINT64_C(1) << 40;
     edits[5].width++;
     edits[6].bytes -= 64;
-    for (int i = 0; i < 7; i++) {
+    edits[7].flags = TAMIS_PLAN_INVERTED;
+    edits[8].load = 900;
+    for (int i = 0; i < 9; i++) {
         if (i < 5)
             edits[i].bytes = tamis__ops(TAMIS_MAP)->bytes(&edits[i]);
         assert_int_equal(tamis_new(&f, &edits[i], NULL), TAMIS_RANGE);
@@ -326,20 +329,23 @@ typedef struct budget {
     int left, held;
 } budget;
 
-static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+static void *take(void *ctx, size_t size)
 {
     budget *b = ctx;
 
-    (void)old_size;
-    if (new_size == 0) {
-        b->held--;
-        free(ptr);
-        return NULL;
-    }
     if (b->left-- <= 0)
         return NULL;
     b->held++;
-    return malloc(new_size);
+    return malloc(size);
+}
+
+static void give_back(void *ctx, void *block, size_t size)
+{
+    budget *b = ctx;
+
+    (void)size;
+    b->held--;
+    free(block);
 }
 
 static void building_without_memory_leaves_nothing(void **state)
@@ -355,7 +361,8 @@ static void building_without_memory_leaves_nothing(void **state)
         budget b = { .left = blocks };
         tamis *f = (tamis *)(uintptr_t)0x10;
 
-        status = tamis_build_map(&f, &p, keys, values, N, &(tamis_allocator){ resize, &b });
+        status =
+            tamis_build_map(&f, &p, keys, values, N, &(tamis_allocator){ take, give_back, &b });
         assert_int_equal(b.held, status ? 0 : 2);
         assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 2);
         if (!status)

@@ -7,9 +7,10 @@
 
 static tamis_plan planned(uint64_t keys, double fpr, unsigned can)
 {
-    tamis_spec spec = { .keys = keys, .fpr = fpr, .can = can, .hasher = { .hash = TAMIS_RAW } };
+    tamis_spec spec = spec_for(keys, fpr, 0);
     tamis_plan plan;
 
+    spec.can = can;
     assert_int_equal(tamis_plan_kind(&plan, TAMIS_MORTON, &spec), TAMIS_OK);
     return plan;
 }
@@ -23,36 +24,50 @@ static tamis_plan plan_of_shape(uint64_t homes, unsigned buckets, unsigned width
     plan.capacity = 0;
     plan.slots = homes << doublings;
     plan.width = width;
-    plan.hashes = buckets | doublings << DOUBLINGS_SHIFT | (doublings ? GROWS : 0);
+    plan.hashes = buckets | doublings << DOUBLINGS_SHIFT;
+    plan.flags = doublings ? TAMIS_PLAN_GROWS : 0;
     assert_int_equal(tamis__plan_settle(&plan), TAMIS_OK);
     return plan;
+}
+
+/* A table without blocks: nothing in it is read. */
+static morton_table table_of_plan(const tamis_plan *plan)
+{
+    static uint8_t block[LINE];
+    morton_table t = morton_of_plan(plan);
+
+    t.at = block;
+    return t;
 }
 
 static unsigned next_buckets(unsigned buckets)
 {
     do
         buckets++;
-    while (buckets <= MAX_BUCKETS && !buckets_are_valid(buckets));
+    while (buckets <= MAX_BUCKETS && !morton_buckets_are_valid(buckets));
     return buckets <= MAX_BUCKETS ? buckets : 0;
 }
 
 /* ---- Places ------------------------------------------------------------ */
 
-static void check_places(const table *t, rng *r)
+static void check_places(const morton_table *t, rng *r)
 {
     for (int i = 0; i < 200; i++) {
         uint64_t h = rng_next(r);
-        spot at = spot_of(t, h), other = other_of(t, &at), back = other_of(t, &other);
-        uint64_t all = (t->homes * t->s.buckets) << print_bits(t);
+        morton_position at = morton_position_of(t, h), other = morton_other(t, &at),
+                        back = morton_other(t, &other);
+        unsigned bits = t->s.width + t->doublings;
+        uint64_t all = (t->homes * t->s.buckets) << bits;
 
         assert_true(scale64(h, all) ==
-                    ((at.home * t->s.buckets + at.bucket) << print_bits(t) | at.print));
+                    ((at.home * t->s.buckets + at.bucket) << bits | at.fingerprint));
         assert_true(at.home < t->homes && at.bucket < t->s.buckets);
         assert_true(other.home < t->homes && other.bucket < t->s.buckets);
         assert_true((at.bucket ^ other.bucket) & 1);
-        assert_true(back.home == at.home && back.bucket == at.bucket && back.print == at.print);
+        assert_true(back.home == at.home && back.bucket == at.bucket &&
+                    back.fingerprint == at.fingerprint);
         if (t->homes >= FEW_HOMES)
-            assert_true(block_of(t, &other) != block_of(t, &at));
+            assert_true(other.block != at.block);
     }
 }
 
@@ -66,23 +81,20 @@ static void the_other_of_the_other_is_the_first(void **state)
         for (unsigned buckets = MIN_BUCKETS; buckets; buckets = next_buckets(buckets))
             for (unsigned doublings = 0; doublings < 4; doublings++) {
                 tamis_plan plan = plan_of_shape(homes[i], buckets, 4 + buckets % 13, doublings);
-                uint64_t line[8] = { 0 };
-                tamis f = { .plan = plan, .payload = line };
+                morton_table t = table_of_plan(&plan);
 
-                number_plan(f.numbers, &f.plan);
-                table t = table_of(&f);
                 check_places(&t, &r);
             }
 }
 
 /* Of all fingerprints there are, at one bucket: short ones all lead elsewhere. */
-static bool others_differ(const table *t)
+static bool others_differ(const morton_table *t)
 {
     uint64_t seen[32];
     unsigned n = 1u << t->s.width;
 
     for (unsigned p = 0; p < n; p++) {
-        spot at = { 0, 1, p }, other = other_of(t, &at);
+        morton_position at = { 0, NULL, 1, p }, other = morton_other(t, &at);
         seen[p] = other.home * t->s.buckets + other.bucket;
         for (unsigned i = 0; i < p; i++)
             if (seen[i] == seen[p])
@@ -100,10 +112,8 @@ static void short_fingerprints_share_no_buckets(void **state)
     for (int k = 0; k < 5; k++)
         for (uint64_t n = 1; n < 100000; n += 1 + n / 10) {
             tamis_plan plan = planned(n, fprs[k], 0);
-            tamis f = { .plan = plan };
+            morton_table t = table_of_plan(&plan);
 
-            number_plan(f.numbers, &f.plan);
-            table t = table_of(&f);
             double pairs = (double)t.reach * (double)t.homes * t.s.buckets * t.s.buckets / 4;
             if (t.s.width <= 5 && pairs * pow((double)n / pairs, 7) / 5040 > 1e-9)
                 assert_true(others_differ(&t));
@@ -113,45 +123,49 @@ static void short_fingerprints_share_no_buckets(void **state)
 /* ---- One block --------------------------------------------------------- */
 
 typedef struct list {
-    uint32_t prints[BUCKET];
+    uint32_t fingerprints[BUCKET];
     unsigned n;
 } list;
 
-static void check_against_lists(const table *t, const list *lists, unsigned used)
+static void check_against_lists(const morton_table *t, const list *lists, unsigned used)
 {
+    const morton_counters c = morton_counters_of(t, t->at);
     unsigned i = 0;
 
-    assert_int_equal(count_before(t, t->at, t->s.buckets), used);
+    assert_int_equal(morton_sum_before(c, t->s.buckets), used);
     for (unsigned bucket = 0; bucket < t->s.buckets; bucket++) {
-        run r = run_of(t, t->at, bucket);
+        morton_run r = morton_run_of(t, c, bucket);
 
-        assert_int_equal(counter(t, t->at, bucket), lists[bucket].n);
+        assert_int_equal(morton_counter(c, bucket), lists[bucket].n);
         assert_true(r.start == i && r.end == i + lists[bucket].n);
         i = r.end;
         for (unsigned k = 0; k < lists[bucket].n; k++) {
             unsigned same = 0;
             for (unsigned l = 0; l < lists[bucket].n; l++)
-                same += lists[bucket].prints[l] == lists[bucket].prints[k];
-            assert_int_equal(copies_at(t, &(spot){ 0, bucket, lists[bucket].prints[k] }), same);
+                same += lists[bucket].fingerprints[l] == lists[bucket].fingerprints[k];
+            assert_int_equal(morton_copies(t, &(morton_position){ 0, t->at, bucket,
+                                                                  lists[bucket].fingerprints[k] }),
+                             same);
         }
     }
     for (; i < t->s.slots; i++)
-        assert_int_equal(slot(&t->s, t->at, i), 0);
+        assert_int_equal(morton_slot(&t->s, t->at, i), 0);
 }
 
-static void change_list(const table *t, list *l, unsigned bucket, rng *r, unsigned *used)
+static void change_list(const morton_table *t, list *l, unsigned bucket, rng *r, unsigned *used)
 {
     uint32_t x = (uint32_t)rng_next(r) & UINT32_MAX >> (32 - t->s.width);
+    bool has_room = morton_has_room(t, morton_counters_of(t, t->at), bucket);
 
-    assert_int_equal(has_room(t, t->at, bucket), l->n < BUCKET && *used < t->s.slots);
-    if (rng_below(r, 100) < 60 && has_room(t, t->at, bucket)) {
-        assert_true(try_put(t, &(spot){ 0, bucket, x }));
-        l->prints[l->n++] = x;
+    assert_int_equal(has_room, l->n < BUCKET && *used < t->s.slots);
+    if (rng_below(r, 100) < 60 && has_room) {
+        assert_true(morton_try_put(t, &(morton_position){ 0, t->at, bucket, x }));
+        l->fingerprints[l->n++] = x;
         ++*used;
     } else if (l->n) {
         unsigned which = (unsigned)rng_below(r, l->n);
-        assert_true(take(t, &(spot){ 0, bucket, l->prints[which] }));
-        l->prints[which] = l->prints[--l->n];
+        assert_true(morton_take(t, &(morton_position){ 0, t->at, bucket, l->fingerprints[which] }));
+        l->fingerprints[which] = l->fingerprints[--l->n];
         --*used;
     }
 }
@@ -160,14 +174,14 @@ static void check_shape(unsigned buckets, unsigned width, rng *r)
 {
     tamis_plan plan = plan_of_shape(1, buckets, width, 0);
     tamis *f = new_filter(&plan);
-    table t = table_of(f);
+    morton_table t = morton_of(f);
     list lists[MAX_BUCKETS] = { { .n = 0 } };
     unsigned used = 0;
 
     assert_true(t.s.marks >= MIN_MARKS && t.s.marks <= buckets);
     assert_true(2 * buckets + t.s.marks + t.s.slots * width <= LINE_BITS);
     for (unsigned bucket = 0; bucket < buckets; bucket++)
-        assert_int_equal(mark_bit(&t, bucket), 2 * buckets + bucket * t.s.marks / buckets);
+        assert_int_equal(morton_mark_of(&t, bucket), bucket * t.s.marks / buckets);
     for (int i = 0; i < 400; i++) {
         unsigned bucket = (unsigned)rng_below(r, buckets);
         change_list(&t, &lists[bucket], bucket, r, &used);
@@ -192,14 +206,15 @@ static void blocks_are_lists(void **state)
 /* A key that is in its second bucket has a first that is marked. */
 static void assert_marked_where_left(const tamis *f, const uint64_t *keys, size_t n)
 {
-    table t = table_of(f);
+    morton_table t = morton_of(f);
 
     for (size_t i = 0; i < n; i++) {
-        spot at = spot_of(&t, place(keys[i], t.salt)), other = other_of(&t, &at);
-        if (copies_at(&t, &at))
+        morton_position at = morton_position_of(&t, hash_key(keys[i], t.salt)),
+                        other = morton_other(&t, &at);
+        if (morton_copies(&t, &at))
             continue;
-        assert_true(is_marked(&t, line_of(&t, &at), at.bucket));
-        assert_true(copies_at(&t, &other) > 0);
+        assert_true(morton_is_marked(&t, at.block, at.bucket));
+        assert_true(morton_copies(&t, &other) > 0);
     }
 }
 
@@ -308,8 +323,8 @@ static void a_key_that_comes_a_million_times_leaves_room(void **state)
     (void)state;
     for (int i = 0; i < 1000000; i++)
         assert_int_equal(tamis_add(f, keys[0]), TAMIS_OK);
-    assert_int_equal(tamis_count(f, keys[0]), tamis_plan_ceiling(&plan));
-    assert_int_equal(tamis_describe(f).count, CEILING);
+    assert_int_equal(tamis_count(f, keys[0]), plan.ceiling);
+    assert_int_equal(info_of(f).count, CEILING);
     add_all(f, keys + 1, n * 9 / 10);
     image_bytes before = image_of(f);
     assert_int_equal(tamis_add_times(f, keys[0], UINT64_C(1) << 40), TAMIS_OK);
@@ -344,7 +359,7 @@ static void what_is_refused_changes_nothing(void **state)
             free_bytes(&before);
         }
         assert_true(is_whole(f));
-        assert_true(tamis_describe(f).fill > 0.9);
+        assert_true(info_of(f).fill > 0.9);
         tamis_free(f);
     }
 }
@@ -360,7 +375,7 @@ static void no_room_is_wasted(void **state)
     for (int k = 0; k < 7; k++)
         for (uint64_t n = 1; n < 20000000; n = n * 3 / 2 + 1) {
             tamis_plan plan = planned(n, fprs[k], 0);
-            shape s = shape_of(buckets_of(&plan), plan.width);
+            morton_shape s = morton_shape_of(morton_buckets(&plan), plan.width);
             double formula = (double)n * 64 / (0.95 * s.slots);
 
             assert_true((double)plan.bytes < formula + 64);
@@ -381,11 +396,39 @@ static void sizes_follow_the_formula(void **state)
         double fpr = i % 2 ? 0.0032 : pow(10, -0.7 - (double)rng_below(&r, 5000) / 1000);
         double n = floor(pow(10, 3 + (double)rng_below(&r, 4000) / 1000));
         tamis_plan plan = planned((uint64_t)n, fpr, 0);
-        double formula = n * 64 / (0.95 * shape_of(buckets_of(&plan), plan.width).slots);
+        double formula = n * 64 / (0.95 * morton_shape_of(morton_buckets(&plan), plan.width).slots);
 
         assert_true((double)plan.bytes <= fmax(1.05 * formula, formula + 64));
         assert_true(plan.bytes < 1344 || (double)plan.bytes <= 1.05 * formula);
     }
+}
+
+static void geometries_are_checked(void **state)
+{
+    const tamis_ops *ops = tamis__ops(TAMIS_MORTON);
+    const tamis_plan good = plan_of_shape(4, 48, 9, 1);
+    tamis_plan p = good;
+
+    (void)state;
+    assert_int_equal(ops->bytes(&p), good.bytes);
+    p.flags = 0;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.hashes = 48;
+    assert_int_equal(ops->bytes(&p), good.bytes);
+    p.flags = TAMIS_PLAN_GROWS | TAMIS_PLAN_EXACT_DELETE;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.load = 950;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.hashes = 48 | 24 << DOUBLINGS_SHIFT;
+    p.slots = UINT64_C(4) << 24;
+    assert_int_equal(ops->bytes(&p), 0);
+    p.hashes = 48 | UINT32_C(0xffffff) << DOUBLINGS_SHIFT;
+    assert_int_equal(ops->bytes(&p), 0);
+    p = good;
+    p.hashes = 62;
+    assert_int_equal(ops->bytes(&p), 0);
 }
 
 /* ---- Rates ------------------------------------------------------------- */
@@ -453,7 +496,7 @@ static void filters_grow_without_keys(void **state)
         for (size_t i = 0; i < n; i++)
             assert_true(tamis_has(f, keys[i]));
         assert_rate_at(f, n, &strangers);
-        assert_true(tamis_describe(f).fill > 0.35);
+        assert_true(info_of(f).fill > 0.35);
     }
     assert_true(tamis_plan_of(f)->width < plan.width);
     tamis_free(f);
@@ -470,8 +513,8 @@ static void growing_ends_when_there_are_no_more_bits(void **state)
 
     (void)state;
     while (next.width > MIN_WIDTH)
-        assert_int_equal(tamis__ops(TAMIS_MORTON)->grower->larger(&next), TAMIS_OK);
-    assert_int_equal(tamis__ops(TAMIS_MORTON)->grower->larger(&next), TAMIS_RANGE);
+        assert_int_equal(tamis__ops(TAMIS_MORTON)->resize(&next, 0), TAMIS_OK);
+    assert_int_equal(tamis__ops(TAMIS_MORTON)->resize(&next, 0), TAMIS_RANGE);
     for (; !status; n++)
         status = tamis_add(f, rng_next(&r));
     assert_int_equal(status, TAMIS_FULL);
@@ -484,16 +527,16 @@ static void growing_ends_when_there_are_no_more_bits(void **state)
 
 static const char *fault_of(const tamis *f)
 {
-    return f->ops->verify(f);
+    return f->ops.verify(f);
 }
 
 static void verify_sees_what_is_wrong(void **state)
 {
     tamis_plan plan = plan_of_shape(4, 48, 9, 0);
     tamis *f = new_filter(&plan);
-    table t = table_of(f);
+    morton_table t = morton_of(f);
     uint8_t *b = f->payload, was[LINE];
-    unsigned last = slot_bit(&t.s, t.s.slots - 1), gap = slot_bit(&t.s, 0) - 1;
+    unsigned last = morton_slot_bit(&t.s, t.s.slots - 1), gap = morton_slot_bit(&t.s, 0) - 1;
     rng r = rng_for(1909, 0);
 
     (void)state;
@@ -515,9 +558,9 @@ static void verify_sees_what_is_wrong(void **state)
         assert_string_equal(fault_of(f), "bits between marks and slots are set");
         memcpy(b, was, LINE);
     }
-    spot at = spot_of(&t, rng_next(&r)), other = other_of(&t, &at);
+    morton_position at = morton_position_of(&t, rng_next(&r)), other = morton_other(&t, &at);
     for (int i = 0; i < BUCKET; i++)
-        f->count += (uint64_t)try_put(&t, &at) + try_put(&t, &other);
+        f->count += (uint64_t)morton_try_put(&t, &at) + morton_try_put(&t, &other);
     assert_string_equal(fault_of(f), "more copies of a fingerprint than the ceiling");
     tamis_free(f);
 }
@@ -535,6 +578,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(no_room_is_wasted),
         cmocka_unit_test(sizes_follow_the_formula),
+        cmocka_unit_test(geometries_are_checked),
         cmocka_unit_test(rates_rise_to_one),
         cmocka_unit_test(filters_grow_without_keys),
         cmocka_unit_test(growing_ends_when_there_are_no_more_bits),

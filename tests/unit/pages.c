@@ -1,5 +1,5 @@
-/* base/pages.h: large blocks are aligned, zeroed and given back whole. */
-#include "base/pages.h"
+/* os/pages.h: large blocks are aligned, zeroed and given back whole. */
+#include "os/pages.h"
 
 #include "check.h"
 

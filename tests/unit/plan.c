@@ -113,32 +113,28 @@ static void assert_answer(tamis_kind kind, const tamis_spec *spec, bool is_sane)
 
 static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tamis_hash hash)
 {
-    tamis_spec spec = { .keys = keys, .fpr = fpr, .max_bytes = max_bytes };
+    tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr, .max_bytes = max_bytes);
 
     spec.hasher = (tamis_hasher){ .hash = hash, .seed = 3 };
     spec.hasher.secret[7] = hash == TAMIS_KEYED;
     return spec;
 }
 
-/* Under sanitizers with one hash: the others only change what is subtracted from the rate. */
-static void answer_edges(tamis_kind kind, double fpr, bool is_sane)
-{
-    for (int i = 0; i < N_EDGES; i++)
-        for (int j = 0; j < N_EDGES; j++)
-            for (tamis_hash hash = is_sanitized() ? TAMIS_RAW : TAMIS_FAST; hash <= TAMIS_RAW;
-                 hash++) {
-                tamis_spec spec = hashed_spec(EDGES[i], fpr, EDGES[j], hash);
-
-                assert_answer(kind, &spec, is_sane);
-            }
-}
-
+/* Rates that make no sense are refused whatever else is asked for. */
 static void every_edge_is_refused_or_kept(void **state)
 {
     (void)state;
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
         for (int p = 0; p < N_FPRS; p++)
-            answer_edges(kind, FPRS[p], p < N_GOOD_FPRS);
+            for (int i = 0; i < N_EDGES; i++)
+                for (int j = 0; j < N_EDGES; j++) {
+                    bool is_sane = p < N_GOOD_FPRS;
+                    tamis_hash hash = (tamis_hash)((p + i + j) % 3);
+                    tamis_spec spec = hashed_spec(EDGES[i], FPRS[p], EDGES[j], hash);
+
+                    if (is_sane || i == j)
+                        assert_answer(kind, &spec, is_sane);
+                }
 }
 
 static void ordinary_specs_are_not_refused(void **state)
@@ -165,7 +161,7 @@ static tamis_status plan_hashed(tamis_plan *p, tamis_kind kind, uint64_t keys, i
     tamis_spec spec = hashed_spec(keys, ldexp(1, -bits), 0, hash);
 
     spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 8 : 0;
-    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_SPLIT ? 20 * keys : 0;
+    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 20 * keys : 0;
     return tamis_plan_kind(p, kind, &spec);
 }
 
@@ -409,6 +405,69 @@ static void abilities_are_asked_for(void **state)
         }
 }
 
+/* Of what a kind does if asked to, a plan has what it was asked for. */
+static unsigned if_asked_to(tamis_kind kind)
+{
+    return (has_trait(kind, TAMIS_TRAIT_CAN_GROW) ? TAMIS_CAN_GROW : 0u) |
+           (has_trait(kind, TAMIS_TRAIT_CAN_DELETE_EXACTLY) ? TAMIS_CAN_EXACT_DELETE : 0u) |
+           (has_trait(kind, TAMIS_TRAIT_CAN_KEEP_SUMS) ? TAMIS_CAN_DOT : 0u);
+}
+
+static void plans_can_what_was_asked_for(void **state)
+{
+    const unsigned options[] = { TAMIS_CAN_GROW, TAMIS_CAN_EXACT_DELETE, TAMIS_CAN_DOT };
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+        for (unsigned subset = 0; subset < 8; subset++) {
+            unsigned optional = if_asked_to(kind), all = tamis_kind_can(kind);
+            tamis_spec spec = hashed_spec(10, is_exact(kind) ? 0 : 0.01, 0, TAMIS_RAW);
+            tamis_plan plan;
+
+            assert_int_equal(optional & ~all, 0);
+            for (int i = 0; i < 3; i++)
+                spec.can |= subset >> i & 1 ? options[i] & all : 0;
+            spec.value_bits = all & TAMIS_CAN_GET ? 8 : 0;
+            spec.universe = all & TAMIS_CAN_EXCLUDE ? 20 : 0;
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+            assert_int_equal(tamis_plan_can(&plan), (all & ~optional) | spec.can);
+        }
+}
+
+/* A program that was compiled with another version of the struct. */
+static void other_sizes_of_the_spec_are_refused(void **state)
+{
+    const size_t sizes[] = { 0, 1, sizeof(tamis_spec) - 8, 1 << 20, SIZE_MAX };
+    tamis_plan plan = untouched_plan(), before = untouched_plan();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
+
+        spec.size = sizes[i];
+        for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
+            assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_RANGE);
+        assert_int_equal(tamis_plan_all(&plan, 1, &spec), 0);
+        assert_memory_equal(&plan, &before, sizeof plan);
+    }
+}
+
+/* A later version has more fields: they are fine as long as they ask for nothing. */
+static void later_specs_are_taken_if_they_ask_for_nothing_new(void **state)
+{
+    struct {
+        tamis_spec spec;
+        uint64_t later;
+    } s = { hashed_spec(10, 0.01, 0, TAMIS_RAW), 0 };
+    tamis_plan plan;
+
+    (void)state;
+    s.spec.size = sizeof s;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &s.spec), TAMIS_OK);
+    s.later = 1;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &s.spec), TAMIS_RANGE);
+}
+
 static void unknown_kinds_have_no_plan(void **state)
 {
     tamis_spec spec = hashed_spec(10, 0.01, 0, TAMIS_RAW);
@@ -424,7 +483,7 @@ static void unknown_kinds_have_no_plan(void **state)
 
 static void assert_hasher(tamis_hasher hasher, bool is_good)
 {
-    tamis_spec spec = { .keys = 10, .fpr = 0.01, .hasher = hasher };
+    tamis_spec spec = TAMIS_SPEC(.keys = 10, .fpr = 0.01, .hasher = hasher);
 
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         bool fits = is_good && (!is_indexed(kind) || hasher.hash == TAMIS_RAW);
@@ -595,6 +654,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(plan_all_sorts_what_plan_kind_gives),
         cmocka_unit_test(plan_all_fills_no_more_than_asked),
         cmocka_unit_test(abilities_are_asked_for),
+        cmocka_unit_test(plans_can_what_was_asked_for),
+        cmocka_unit_test(other_sizes_of_the_spec_are_refused),
+        cmocka_unit_test(later_specs_are_taken_if_they_ask_for_nothing_new),
         cmocka_unit_test(unknown_kinds_have_no_plan),
         cmocka_unit_test(hashers_are_checked),
         cmocka_unit_test(impossible_plans_are_refused),

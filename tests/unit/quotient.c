@@ -18,8 +18,7 @@ static tamis_plan table_plan(uint64_t slots, uint32_t width)
     plan.capacity = slots - 1;
     plan.slots = slots;
     plan.width = width;
-    plan.bytes = tamis__ops(TAMIS_QUOTIENT)->bytes(&plan);
-    plan.fpr = tamis__plan_fpr(&plan);
+    assert_int_equal(tamis__plan_settle(&plan), TAMIS_OK);
     assert_int_equal(plan.bytes, (slots + 63) / 64 * (PLANES + 8 * width) + 8);
     return plan;
 }
@@ -31,31 +30,31 @@ static tamis *new_table(uint64_t slots, uint32_t width)
     return new_filter(&plan);
 }
 
-/* The key of the lowest place with that fingerprint. */
-static uint64_t key_of_print(const tamis *f, uint64_t print)
+/* The key of the lowest hash with that fingerprint. */
+static uint64_t key_of_fingerprint(const tamis *f, uint64_t fingerprint)
 {
     __extension__ typedef unsigned __int128 uint128;
     uint64_t all = f->plan.slots << f->plan.width;
-    uint64_t place = (uint64_t)((((uint128)print << 64) + all - 1) / all);
+    uint64_t hash = (uint64_t)((((uint128)fingerprint << 64) + all - 1) / all);
 
-    assert_int_equal(scale64(place, all), print);
-    return unplace(place, f->salt);
+    assert_int_equal(scale64(hash, all), fingerprint);
+    return unhash_key(hash, f->salt);
 }
 
 static uint64_t key_at(const tamis *f, uint64_t quotient, uint32_t remainder)
 {
-    return key_of_print(f, quotient << f->plan.width | remainder);
+    return key_of_fingerprint(f, quotient << f->plan.width | remainder);
 }
 
-static void add_print(tamis *f, uint64_t print)
+static void add_fingerprint(tamis *f, uint64_t fingerprint)
 {
-    assert_int_equal(tamis_add(f, key_of_print(f, print)), TAMIS_OK);
-    assert_true(tamis_has(f, key_of_print(f, print)));
+    assert_int_equal(tamis_add(f, key_of_fingerprint(f, fingerprint)), TAMIS_OK);
+    assert_true(tamis_has(f, key_of_fingerprint(f, fingerprint)));
 }
 
 static void add_at(tamis *f, uint64_t quotient, uint32_t remainder)
 {
-    add_print(f, quotient << f->plan.width | remainder);
+    add_fingerprint(f, quotient << f->plan.width | remainder);
     assert_true(is_whole(f));
 }
 
@@ -107,33 +106,33 @@ typedef struct multiset {
     size_t n;
 } multiset;
 
-static size_t below(const multiset *m, uint64_t print)
+static size_t below(const multiset *m, uint64_t fingerprint)
 {
     size_t i = 0;
 
-    while (i < m->n && m->at[i] < print)
+    while (i < m->n && m->at[i] < fingerprint)
         i++;
     return i;
 }
 
-static size_t copies(const multiset *m, uint64_t print)
+static size_t copies(const multiset *m, uint64_t fingerprint)
 {
-    return below(m, print + 1) - below(m, print);
+    return below(m, fingerprint + 1) - below(m, fingerprint);
 }
 
-static void insert(multiset *m, uint64_t print, size_t times)
+static void insert(multiset *m, uint64_t fingerprint, size_t times)
 {
-    size_t i = below(m, print);
+    size_t i = below(m, fingerprint);
 
     memmove(m->at + i + times, m->at + i, (m->n - i) * sizeof *m->at);
     for (size_t j = 0; j < times; j++)
-        m->at[i + j] = print;
+        m->at[i + j] = fingerprint;
     m->n += times;
 }
 
-static void erase(multiset *m, uint64_t print, size_t times)
+static void erase(multiset *m, uint64_t fingerprint, size_t times)
 {
-    size_t i = below(m, print);
+    size_t i = below(m, fingerprint);
 
     m->n -= times;
     memmove(m->at + i, m->at + i + times, (m->n - i) * sizeof *m->at);
@@ -194,13 +193,13 @@ typedef struct listing {
     size_t seen;
 } listing;
 
-static bool is_next(void *ctx, uint64_t print, uint64_t count)
+static bool is_next(void *ctx, uint64_t fingerprint, uint64_t count)
 {
     listing *l = ctx;
 
     assert_true(l->seen < l->m->n);
-    assert_int_equal(print, l->m->at[l->seen]);
-    assert_int_equal(count, copies(l->m, print));
+    assert_int_equal(fingerprint, l->m->at[l->seen]);
+    assert_int_equal(count, copies(l->m, fingerprint));
     l->seen += count;
     return true;
 }
@@ -309,11 +308,11 @@ static void runs_wrap_around_the_end(void **state)
 /* Eight slots, remainders of two bits. If every add to every multiset of up to four fingerprints
  * gives the layout of one more, and every remove from every one of up to five that of one less,
  * then so does every sequence of adds, and every order of removes. */
-enum { TINY_SLOTS = 8, TINY_WIDTH = 2, TINY_PRINTS = TINY_SLOTS << TINY_WIDTH, LONGEST = 5 };
+enum { TINY_SLOTS = 8, TINY_WIDTH = 2, TINY_FINGERPRINTS = TINY_SLOTS << TINY_WIDTH, LONGEST = 5 };
 
 typedef struct tiny {
     tamis *f;
-    uint64_t keys[TINY_PRINTS], values[LONGEST + 1];
+    uint64_t keys[TINY_FINGERPRINTS], values[LONGEST + 1];
     uint8_t payload[64];
     multiset m;
     unsigned long multisets, adds, removes;
@@ -327,7 +326,7 @@ static void restore(tiny *t)
 
 static void check_adds(tiny *t)
 {
-    for (uint64_t p = 0; p < TINY_PRINTS; p++, t->adds++) {
+    for (uint64_t p = 0; p < TINY_FINGERPRINTS; p++, t->adds++) {
         assert_int_equal(tamis_add(t->f, t->keys[p]), TAMIS_OK);
         insert(&t->m, p, 1);
         assert_is(t->f, &t->m, t->payload);
@@ -338,7 +337,7 @@ static void check_adds(tiny *t)
 
 static void check_removes(tiny *t)
 {
-    for (uint64_t p = 0; p < TINY_PRINTS; p++, t->removes++) {
+    for (uint64_t p = 0; p < TINY_FINGERPRINTS; p++, t->removes++) {
         size_t held = copies(&t->m, p);
 
         assert_int_equal(tamis_has(t->f, t->keys[p]), held > 0);
@@ -362,7 +361,7 @@ static void check_from(tiny *t, uint64_t lowest)
     if (t->m.n < LONGEST)
         check_adds(t);
     t->multisets++;
-    for (uint64_t p = lowest; p < TINY_PRINTS && t->m.n < LONGEST; p++) {
+    for (uint64_t p = lowest; p < TINY_FINGERPRINTS && t->m.n < LONGEST; p++) {
         insert(&t->m, p, 1);
         check_from(t, p);
         erase(&t->m, p, 1);
@@ -375,8 +374,8 @@ static void every_short_history_of_a_tiny_table(void **state)
 
     (void)state;
     t.m.at = t.values;
-    for (uint64_t p = 0; p < TINY_PRINTS; p++)
-        t.keys[p] = key_of_print(t.f, p);
+    for (uint64_t p = 0; p < TINY_FINGERPRINTS; p++)
+        t.keys[p] = key_of_fingerprint(t.f, p);
     check_from(&t, 0);
     assert_int_equal(t.multisets, 435897); /* 37 choose 5 */
     tamis_free(t.f);
@@ -393,7 +392,7 @@ typedef struct walk {
 } walk;
 
 /* Few fingerprints, in few places, so that runs and clusters are long and wrap around. */
-static uint64_t random_print(walk *w)
+static uint64_t random_fingerprint(walk *w)
 {
     const tamis_plan *p = &w->f->plan;
     uint64_t home = p->slots - 1 - rng_below(&w->r, w->homes);
@@ -404,27 +403,28 @@ static uint64_t random_print(walk *w)
 
 static void add_some(walk *w)
 {
-    uint64_t print = random_print(w), times = rng_below(&w->r, 4) ? 1 : rng_below(&w->r, 9);
-    uint64_t room = w->f->plan.capacity - w->m.n, key = key_of_print(w->f, print);
+    uint64_t fingerprint = random_fingerprint(w),
+             times = rng_below(&w->r, 4) ? 1 : rng_below(&w->r, 9);
+    uint64_t room = w->f->plan.capacity - w->m.n, key = key_of_fingerprint(w->f, fingerprint);
     tamis_status status = times == 1 ? tamis_add(w->f, key) : tamis_add_times(w->f, key, times);
 
     assert_int_equal(status, times <= room ? TAMIS_OK : TAMIS_FULL);
     if (times <= room)
-        insert(&w->m, print, times);
+        insert(&w->m, fingerprint, times);
 }
 
 static void remove_some(walk *w)
 {
-    uint64_t print =
-        w->m.n && rng_below(&w->r, 8) ? w->m.at[rng_below(&w->r, w->m.n)] : random_print(w);
-    uint64_t held = copies(&w->m, print), times = 1 + rng_below(&w->r, 4) / 3 * held;
-    uint64_t key = key_of_print(w->f, print);
+    uint64_t fingerprint =
+        w->m.n && rng_below(&w->r, 8) ? w->m.at[rng_below(&w->r, w->m.n)] : random_fingerprint(w);
+    uint64_t held = copies(&w->m, fingerprint), times = 1 + rng_below(&w->r, 4) / 3 * held;
+    uint64_t key = key_of_fingerprint(w->f, fingerprint);
     tamis_status status =
         times == 1 ? tamis_remove(w->f, key) : tamis_remove_times(w->f, key, times);
 
     assert_int_equal(status, times <= held ? TAMIS_OK : TAMIS_ABSENT);
     if (times <= held)
-        erase(&w->m, print, times);
+        erase(&w->m, fingerprint, times);
 }
 
 static void check_answers(walk *w)
@@ -432,11 +432,11 @@ static void check_answers(walk *w)
     uint64_t keys[200], hits[4];
 
     for (int i = 0; i < 200; i++)
-        keys[i] = key_of_print(w->f, random_print(w));
+        keys[i] = key_of_fingerprint(w->f, random_fingerprint(w));
     (void)tamis_has_many(w->f, hits, keys, 200);
     for (int i = 0; i < 200; i++) {
         uint64_t all = w->f->plan.slots << w->f->plan.width;
-        size_t held = copies(&w->m, scale64(place(keys[i], w->f->salt), all));
+        size_t held = copies(&w->m, scale64(hash_key(keys[i], w->f->salt), all));
         assert_int_equal(tamis_has(w->f, keys[i]), held > 0);
         assert_int_equal(hits[i / 64] >> i % 64 & 1, held > 0);
         assert_int_equal(tamis_count(w->f, keys[i]), held);
@@ -487,12 +487,12 @@ static void kernels_agree(void **state)
         walk w = { .f = new_table(1000, width), .r = rng_for(40, width), .homes = 1000 };
 
         for (int i = 0; i < 900; i++)
-            add_print(w.f, random_print(&w));
+            add_fingerprint(w.f, random_fingerprint(&w));
         for (int round = 0; round < 20; round++) {
             uint64_t keys[500], hits[8], others[8];
 
             for (int i = 0; i < 500; i++)
-                keys[i] = key_of_print(w.f, random_print(&w));
+                keys[i] = key_of_fingerprint(w.f, random_fingerprint(&w));
             size_t found = tamis_has_many(w.f, hits, keys, 500);
             tamis__use_cpu(w.f, 0);
             assert_int_equal(tamis_has_many(w.f, others, keys, 500), found);
@@ -565,14 +565,14 @@ static void slots_follow_the_load(void **state)
     (void)state;
     for (int i = 0; i < 6; i++)
         for (uint64_t keys = 0; keys < 3000000; keys += keys / 7 + 1) {
-            tamis_spec spec = { .keys = keys, .fpr = 0.001, .load = loads[i] };
+            tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = 0.001, .load = loads[i]);
             double wanted = ((double)keys + 1) / (loads[i] > 0 ? loads[i] : 0.75);
 
             assert_int_equal(tamis_plan_kind(&p, TAMIS_QUOTIENT, &spec), TAMIS_OK);
             assert_true((double)p.slots >= wanted && (double)p.slots <= wanted * 1.002 + 1);
             assert_true(p.bytes * 8 <= (p.slots + 63) * (p.width + 3) + 64);
         }
-    tamis_spec spec = { .keys = 1000, .load = 0.96 };
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .load = 0.96);
     assert_int_equal(tamis_plan_kind(&p, TAMIS_QUOTIENT, &spec), TAMIS_RANGE);
 }
 
@@ -629,7 +629,7 @@ static void sizes_are_doubled_and_halved(void **state)
     }
 }
 
-static void merged_prints_are_those_of_both(void **state)
+static void merged_fingerprints_are_those_of_both(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < 30; round++) {
@@ -704,7 +704,7 @@ static void batches_leave_what_single_keys_leave(void **state)
 
 static void filters_grow_if_asked_to(void **state)
 {
-    tamis_spec spec = { .keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW };
+    tamis_spec spec = TAMIS_SPEC(.keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW);
     tamis_plan plan;
     rng r = rng_for(43, 0);
 
@@ -757,9 +757,9 @@ static void scribble(tamis *f, rng *r, int how)
         memset(at + i / 64 * (PLANES + 8 * f->plan.width), 0xFF, 8);
 }
 
-static bool is_counted(void *ctx, uint64_t print, uint64_t count)
+static bool is_counted(void *ctx, uint64_t fingerprint, uint64_t count)
 {
-    (void)print;
+    (void)fingerprint;
     *(uint64_t *)ctx += count;
     return true;
 }
@@ -784,7 +784,7 @@ static void queries_end_on_any_payload(void **state)
         }
         assert_int_equal(tamis_list(f, is_counted, &listed), TAMIS_OK);
         assert_true(listed <= 2 * f->plan.slots);
-        (void)tamis_describe(f);
+        (void)info_of(f);
         (void)is_whole(f);
         tamis_free(f);
     }
@@ -803,7 +803,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_capacity_counts_copies),
         cmocka_unit_test(slots_follow_the_load),
         cmocka_unit_test(sizes_are_doubled_and_halved),
-        cmocka_unit_test(merged_prints_are_those_of_both),
+        cmocka_unit_test(merged_fingerprints_are_those_of_both),
         cmocka_unit_test(keys_that_are_built_are_keys_that_are_added),
         cmocka_unit_test(batches_leave_what_single_keys_leave),
         cmocka_unit_test(filters_grow_if_asked_to),

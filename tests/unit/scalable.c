@@ -1,7 +1,6 @@
 /* scalable: where bits go, stages that open in time, and a rate that holds whatever comes. */
 #include "base/bits.h"
 #include "base/le.h"
-#include "core/grow.h"
 #include "kinds.h"
 
 static uint64_t held(const tamis *f)
@@ -81,7 +80,7 @@ static void repeated_keys_take_no_room(void **state)
         add_all(f, keys, 100);
     assert_int_equal(held(f), before);
     assert_int_equal(f->plan.hashes, 1);
-    assert_int_equal(tamis_describe(f).count, 100100);
+    assert_int_equal(info_of(f).count, 100100);
     tamis_free(f);
     free(keys);
 }
@@ -98,7 +97,7 @@ static void stays_below(double fpr, uint64_t first, uint64_t last)
 
     for (uint64_t n = first; n <= last; n *= 2) {
         add_stream(f, &r, n);
-        double told = tamis_describe(f).fpr;
+        double told = info_of(f).fpr;
         if (told > fpr)
             fail_msg("%g keys at %g: rate %g", (double)f->count, fpr, told);
         assert_true(tamis_plan_rate(&f->plan, f->plan.capacity) <= fpr);
@@ -128,7 +127,7 @@ static void rates_of_all_stages_add_up(void **state)
     double sum = 0;
 
     (void)state;
-    while (tamis__ops(plan.kind)->grower->larger(&plan) == TAMIS_OK)
+    while (tamis__ops(plan.kind)->resize(&plan, 0) == TAMIS_OK)
         ;
     assert_int_equal(plan.hashes, 40);
     for (int j = 0; j < 40; j++)

@@ -124,7 +124,7 @@ static void repeated_keys_turn_nothing(void **state)
     for (int i = 0; i < 1000; i++)
         assert_int_equal(tamis_add(f, (uint64_t)(i % 10)), TAMIS_OK);
     assert_int_equal(rotations(f), 0);
-    assert_int_equal(tamis_describe(f).count, 1000);
+    assert_int_equal(info_of(f).count, 1000);
     tamis_free(f);
 }
 
@@ -140,7 +140,7 @@ static void eight_rotations_forget_all(void **state)
         assert_true(is_whole(f));
     }
     assert_false(tamis_has(f, 7));
-    assert_true(tamis_describe(f).fill == 0);
+    assert_true(info_of(f).fill == 0);
     tamis_free(f);
 }
 

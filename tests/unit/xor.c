@@ -93,7 +93,7 @@ static void stash_is_what_answers(void **state)
         assert_int_equal(le32(at), 1000);
         assert_false(tamis_has(f, key));
         at[HEAD_STASHED] = 2;
-        put_le64(at + HEAD_STASH + 8, place(key, f->salt) >> MARK_SHIFT);
+        put_le64(at + HEAD_STASH + 8, hash_key(key, f->salt) >> MARK_SHIFT);
         assert_true(tamis_has(f, key));
         assert_int_equal(tamis_has_many(f, &hits, &key, 1), 1);
         at[HEAD_STASHED] = 1;
@@ -158,7 +158,7 @@ static void equal_marks_are_one_key(void **state)
         uint64_t *keys = fresh_keys(&r, 1000), salt = salt_of_seed(0);
 
         for (unsigned i = 0; i < 64; i++)
-            keys[i] = unplace((UINT64_C(0x123456789ABCDE) << 6) + i, salt);
+            keys[i] = unhash_key((UINT64_C(0x123456789ABCDE) << 6) + i, salt);
         built_and_held(&plan, keys, 1000, &r);
         free(keys);
     }
@@ -177,7 +177,7 @@ static void twins_of_stashed_keys_are_found(void **state)
             tamis_plan plan = squeezed(KINDS[k], 200, 140);
 
             for (int i = 0; i < 100; i++)
-                keys[100 + i] = unplace(place(keys[i], salt) ^ 1, salt);
+                keys[100 + i] = unhash_key(hash_key(keys[i], salt) ^ 1, salt);
             tamis *f = filter_of(&plan, keys, 200);
             assert_int_equal(f->count, 200);
             assert_true(holds(f, keys, 200));
@@ -199,7 +199,7 @@ static void equal_beginnings_are_scattered(void **state)
         uint64_t *keys = fresh_keys(&r, 5000), salt = salt_of_seed(0);
 
         for (size_t i = 0; i < 5000; i++)
-            keys[i] = unplace(keys[i] >> 20 | UINT64_C(0xABCDE) << 44, salt);
+            keys[i] = unhash_key(keys[i] >> 20 | UINT64_C(0xABCDE) << 44, salt);
         tamis *f = filter_of(&plan, keys, 5000);
         assert_true(head(f)[HEAD_SEED] >= SCATTERED);
         assert_int_equal(f->plan.slots, plan.slots);
@@ -330,7 +330,7 @@ static void other_geometries_are_refused(void **state)
     for (int k = 0; k < 2; k++) {
         const tamis_plan good = plan_for(KINDS[k], 5000, 0.01, 0);
         uint64_t (*bytes)(const tamis_plan *p) = tamis__ops(KINDS[k])->bytes;
-        tamis_plan bad[] = { good, good, good, good, good, good, good, good };
+        tamis_plan bad[] = { good, good, good, good, good, good, good, good, good, good };
 
         bad[0].width = 0;
         bad[1].width = 33;
@@ -340,6 +340,8 @@ static void other_geometries_are_refused(void **state)
         bad[5].slots = 0;
         bad[6].slots = (UINT64_C(1) << 31) / 12 * 12 + 12;
         bad[7].capacity = UINT64_MAX;
+        bad[8].flags = TAMIS_PLAN_EXACT_DELETE;
+        bad[9].load = 900;
         assert_int_equal(bytes(&good), good.bytes);
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
             assert_int_equal(bytes(&bad[i]), 0);

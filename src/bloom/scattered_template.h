@@ -1,0 +1,135 @@
+/* scattered_template.h - TEMPLATE, compiled once for each kind of scattered bits.
+ *
+ * The includer defines SCATTERED_ROWS(p), how many rows of plan.slots bits a plan has: 1, or one
+ * for each probe. */
+#include <math.h>
+
+#include "bloom/probes.h"
+
+static inline probes_shape scattered_shape(const tamis *f)
+{
+    uint64_t step = SCATTERED_ROWS(&f->plan) == 1 ? 0 : f->plan.slots;
+
+    return (probes_shape){ .range = f->plan.slots, .step = step, .bits = 1 };
+}
+
+static uint64_t scattered_bytes(const tamis_plan *p)
+{
+    uint64_t bits;
+    bool ok = p->slots > 0 && p->width == 0 && p->hashes > 0 && p->hashes <= PROBES_MAX &&
+              !p->flags && !p->load && !mul_overflows(p->slots, SCATTERED_ROWS(p), &bits) &&
+              bits < UINT64_C(1) << 60;
+
+    return ok ? bytes_of_bits(bits) : 0;
+}
+
+static bool scattered_has(const tamis *f, uint64_t key)
+{
+    return probes_has(f, scattered_shape(f), key);
+}
+
+static size_t scattered_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return probes_has_many(f, scattered_shape(f), hits, keys, n);
+}
+
+static tamis_status scattered_add(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t pos[PROBES_MAX];
+
+    (void)times;
+    probes_find(pos, f, scattered_shape(f), key);
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        bitset_set(f->payload, pos[i]);
+    f->count++;
+    return TAMIS_OK;
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+/* No key drops out here, and what was fetched must still be there a round later: small groups. */
+enum { GROUP = 64 };
+
+typedef void scattered_set(void *bits, uint64_t pos);
+
+/* Sets one round of bits while the next one is being fetched. */
+__attribute__((always_inline)) static inline void
+scattered_add_group(tamis *f, const uint64_t *keys, size_t n, scattered_set *set)
+{
+    probes_shape s = scattered_shape(f);
+    uint64_t x[GROUP], pos[GROUP], base = 0, salt = f->salt;
+    uint8_t *bits = f->payload;
+
+    for (size_t i = 0; i < n; i++) {
+        x[i] = hash_key(keys[i], salt);
+        pos[i] = scale64(x[i], s.range);
+        __builtin_prefetch(bits + pos[i] / 8, 1, 3);
+    }
+    for (uint32_t round = 1; round < f->plan.hashes; round++) {
+        base += s.step;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t now = pos[i];
+            x[i] = probes_next(x[i]);
+            pos[i] = base + scale64(x[i], s.range);
+            __builtin_prefetch(bits + pos[i] / 8, 1, 3);
+            set(bits, now);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        set(bits, pos[i]);
+}
+
+static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i += GROUP)
+        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set);
+    f->count += n;
+    *added = n;
+    return TAMIS_OK;
+}
+
+static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
+                                             size_t n)
+{
+    for (size_t i = 0; i < n; i += GROUP)
+        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set_atomic);
+    __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
+    *added = n;
+    return TAMIS_OK;
+}
+
+/* ---- The whole filter -------------------------------------------------- */
+
+/* Position p of a large row falls on p / by of the small one: see scale64(). */
+static tamis_status scattered_move(tamis *f, const tamis *g)
+{
+    uint64_t small = f->plan.slots, large = g->plan.slots;
+
+    for (uint64_t row = 0; row < SCATTERED_ROWS(&f->plan); row++)
+        bitset_fold(f->payload, row * small, g->payload, row * large, large, large / small);
+    f->count = g->count;
+    return TAMIS_OK;
+}
+
+static const char *scattered_verify(const tamis *f)
+{
+    return bitset_verify_end(f->payload, f->plan.slots * SCATTERED_ROWS(&f->plan));
+}
+
+/* Each row is a witness of its own: rates multiply, estimates are averaged. Where there is one row,
+ * all probes of a key go there. */
+static void scattered_measure(const tamis *f, tamis_info *info)
+{
+    uint64_t slots = f->plan.slots, rows = SCATTERED_ROWS(&f->plan);
+    double w = (double)slots, keys = 0, fill = 0, fpr = 1, probes = f->plan.hashes / (double)rows;
+
+    for (uint64_t row = 0; row < rows; row++) {
+        double set = (double)bitset_ones(f->payload, row * slots, (row + 1) * slots) / w;
+        fill += set;
+        fpr *= pow(set, probes);
+        keys += tamis__rates_keys(1 - set, w, 1 / w);
+    }
+    info->fill = fill / (double)rows;
+    info->fpr = fpr;
+    info->cardinality = keys / f->plan.hashes;
+}

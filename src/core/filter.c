@@ -1,0 +1,453 @@
+/* filter.c - public calls: check arguments and abilities, then call the kind. */
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/le.h"
+#include "core/batch.h"
+#include "core/grow.h"
+#include "core/image.h"
+#include "core/make.h"
+#include "core/memory.h"
+#include "core/order.h"
+#include "core/plan.h"
+
+/* ---- Texts ------------------------------------------------------------- */
+
+const char *tamis_version(void)
+{
+    return TAMIS_VERSION;
+}
+
+const char *tamis_status_text(tamis_status status)
+{
+    switch (status) {
+#define TAMIS_X(constant, number, text) \
+    case TAMIS_##constant:              \
+        return text;
+        TAMIS_STATUSES(TAMIS_X)
+#undef TAMIS_X
+    }
+    return "unknown status";
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data, size_t size)
+{
+    uint8_t bytes[8] = { 0 };
+
+    switch (hasher->hash) {
+    case TAMIS_FAST:
+        return tamis__hash_fast(data, size, hasher->seed);
+    case TAMIS_KEYED:
+        return tamis__hash_keyed(data, size, hasher->secret);
+    case TAMIS_RAW:
+        break;
+    }
+    memcpy(bytes, data, size < sizeof bytes ? size : sizeof bytes);
+    return le64(bytes);
+}
+
+uint64_t tamis_key(const tamis *f, const void *data, size_t size)
+{
+    return tamis_hasher_key(&f->plan.hasher, data, size);
+}
+
+/* ---- Making filters ---------------------------------------------------- */
+
+tamis_status tamis_new(tamis **out, const tamis_plan *plan, const tamis_allocator *a)
+{
+    tamis *f;
+
+    if (!tamis__plan_is_valid(plan))
+        return TAMIS_RANGE;
+    tamis_status status = tamis__struct_new(&f, plan, a);
+    if (status)
+        return status;
+    status = tamis__payload_new(f);
+    if (status) {
+        tamis_free(f);
+        return status;
+    }
+    *out = f;
+    return TAMIS_OK;
+}
+
+/* A filter of these keys, if the kind takes what is given with them: nothing, values, or others. */
+static tamis_status filter_build(tamis **out, const tamis_plan *plan, const make_keys *k,
+                                 unsigned with, const tamis_allocator *a)
+{
+    const unsigned EXTRAS = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS;
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
+        return status;
+    status = (f->ops.traits & EXTRAS) == with ? tamis__make(f, k) : TAMIS_CANNOT;
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
+}
+
+tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys, size_t n,
+                         const tamis_allocator *a)
+{
+    const make_keys k = { .keys = keys, .n = n };
+
+    return filter_build(out, plan, &k, 0, a);
+}
+
+tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                             const uint64_t *values, size_t n, const tamis_allocator *a)
+{
+    const make_keys k = { .keys = keys, .values = values, .n = n };
+
+    return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_VALUES, a);
+}
+
+tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                   size_t n, const uint64_t *excluded, size_t m,
+                                   const tamis_allocator *a)
+{
+    const make_keys k = { .keys = keys, .n = n, .excluded = excluded, .m = m };
+
+    return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
+}
+
+/* What was made of a snapshot, unless that has changed meanwhile. */
+static tamis_status filter_hand_out(tamis **out, tamis *made, const image_snapshot *s)
+{
+    if (!tamis__snapshot_holds(s)) {
+        tamis_free(made);
+        return TAMIS_BUSY;
+    }
+    made->count = s->now.count;
+    *out = made;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *copy;
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
+
+    if (!status)
+        status = tamis_new(&copy, &f->plan, a);
+    if (status)
+        return status;
+    memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
+    return filter_hand_out(out, copy, &s);
+}
+
+tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_allocator *a)
+{
+    tamis_plan plan = f->plan;
+    image_snapshot s;
+    tamis *folded;
+
+    if (!(tamis_kind_can(plan.kind) & TAMIS_CAN_FOLD))
+        return TAMIS_CANNOT;
+    if (by == 0 || plan.slots % by != 0)
+        return TAMIS_RANGE;
+    plan.slots /= by;
+    tamis_status status = tamis__plan_settle(&plan);
+    if (!status)
+        status = tamis__snapshot(&s, f);
+    if (!status)
+        status = tamis_new(&folded, &plan, a);
+    if (status)
+        return status;
+    status = f->ops.move(folded, f);
+    if (status) {
+        tamis_free(folded);
+        return status;
+    }
+    return filter_hand_out(out, folded, &s);
+}
+
+tamis_status tamis_convert(tamis **out, tamis_kind to, const tamis *f, const tamis_allocator *a)
+{
+    const tamis_conversion *row = tamis__conversion(f->plan.kind, to);
+    image_snapshot s;
+    tamis *made;
+
+    if (!row)
+        return TAMIS_CANNOT;
+    tamis_status status = tamis__snapshot(&s, f);
+    if (!status)
+        status = row->convert(&made, to, f, a);
+    return status ? status : filter_hand_out(out, made, &s);
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* Whether f may change; a writable map is marked dirty before it does. */
+static tamis_status filter_open_for_change(tamis *f)
+{
+    if (f->readonly)
+        return TAMIS_READONLY;
+    return f->unseal ? f->unseal(f) : TAMIS_OK;
+}
+
+/* As above, for changes that clear bits: a crash in the middle of one could lose keys, so that
+ * writable maps refuse them. */
+static tamis_status filter_open_for_clearing(tamis *f)
+{
+    if (f->readonly)
+        return TAMIS_READONLY;
+    return f->unseal ? TAMIS_CANNOT : TAMIS_OK;
+}
+
+/* As filter_open_for_change(), for that many keys: no count, which is at most that of all, passes
+ * 2^64. */
+static tamis_status filter_open_for_adding(tamis *f, uint64_t n)
+{
+    if (f->ops.count && n > UINT64_MAX - __atomic_load_n(&f->count, __ATOMIC_RELAXED))
+        return TAMIS_RANGE;
+    return filter_open_for_change(f);
+}
+
+bool tamis_has(const tamis *f, uint64_t key)
+{
+    return f->ops.has(f, key);
+}
+
+tamis_status tamis_add(tamis *f, uint64_t key)
+{
+    if (!f->ops.add)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_adding(f, 1);
+    if (!status)
+        status = f->ops.add(f, key, 1);
+    return status == TAMIS_FULL ? tamis__grow(f, key, 1) : status;
+}
+
+tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
+{
+    if (!f->ops.add || !f->ops.count)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_adding(f, times);
+    if (!status && times)
+        status = f->ops.add(f, key, times);
+    return status == TAMIS_FULL ? tamis__grow(f, key, times) : status;
+}
+
+tamis_status tamis_remove(tamis *f, uint64_t key)
+{
+    if (!f->ops.remove)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    return status ? status : f->ops.remove(f, key, 1);
+}
+
+tamis_status tamis_remove_times(tamis *f, uint64_t key, uint64_t times)
+{
+    if (!f->ops.remove || !f->ops.count)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    return status || !times ? status : f->ops.remove(f, key, times);
+}
+
+uint64_t tamis_count(const tamis *f, uint64_t key)
+{
+    return f->ops.count ? f->ops.count(f, key) : (uint64_t)f->ops.has(f, key);
+}
+
+bool tamis_get(const tamis *f, uint64_t *value, uint64_t key)
+{
+    *value = 0;
+    if (f->ops.traits & TAMIS_TRAIT_TAKES_VALUES)
+        return f->ops.get(f, value, key);
+    return f->ops.has(f, key);
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+size_t tamis_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    if (n <= TAMIS_FEW)
+        return tamis__batch_has_few(f, hits, keys, n);
+    return f->ops.has_many(f, hits, keys, n);
+}
+
+size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
+                      size_t n)
+{
+    if (f->ops.traits & TAMIS_TRAIT_TAKES_VALUES)
+        return tamis__batch_get(f, values, hits, keys, n);
+    memset(values, 0, n * sizeof *values);
+    return tamis_has_many(f, hits, keys, n);
+}
+
+void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    f->ops.count_many(f, counts, keys, n);
+}
+
+tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    *added = 0;
+    if (!f->ops.add)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_adding(f, n);
+    if (status)
+        return status;
+    status = f->ops.add_many(f, added, keys, n);
+    while (status == TAMIS_FULL && !(status = tamis__grow(f, keys[*added], 1))) {
+        size_t more;
+        ++*added;
+        status = f->ops.add_many(f, &more, keys + *added, n - *added);
+        *added += more;
+    }
+    return status;
+}
+
+tamis_status tamis_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    *added = 0;
+    if (!f->ops.add_concurrent)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_adding(f, n);
+    return status ? status : f->ops.add_concurrent(f, added, keys, n);
+}
+
+tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys, size_t n)
+{
+    *removed = 0;
+    if (!f->ops.remove)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    if (status)
+        return status;
+    *removed = f->ops.remove_many(f, keys, n);
+    return *removed == n ? TAMIS_OK : TAMIS_ABSENT;
+}
+
+tamis_status tamis_rotate(tamis *f)
+{
+    if (!f->ops.rotate)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    if (!status)
+        f->ops.rotate(f);
+    return status;
+}
+
+/* ---- Two filters ------------------------------------------------------- */
+
+typedef tamis_status filter_change(tamis *f, const tamis *g);
+
+static tamis_status filter_combine(tamis *f, const tamis *g, filter_change *op,
+                                   tamis_status (*open)(tamis *f))
+{
+    image_snapshot s;
+
+    if (!op)
+        return TAMIS_CANNOT;
+    if (!tamis__plans_merge(&f->plan, &g->plan))
+        return TAMIS_MISMATCH;
+    tamis_status status = tamis__snapshot(&s, g);
+    if (!status)
+        status = open(f);
+    return status ? status : op(f, &s.now);
+}
+
+tamis_status tamis_merge(tamis *f, const tamis *g)
+{
+    return f->ops.append ? filter_combine(f, g, tamis__order_merge, filter_open_for_clearing)
+                         : filter_combine(f, g, f->ops.merge ? tamis__grow_merge : NULL,
+                                          filter_open_for_change);
+}
+
+tamis_status tamis_intersect(tamis *f, const tamis *g)
+{
+    return filter_combine(f, g, f->ops.intersect, filter_open_for_clearing);
+}
+
+/* Views and maps among them are checked whole before. */
+static tamis_status filter_check_alike(const tamis *const *filters, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        image_snapshot s;
+
+        if (!tamis__plans_merge(&filters[0]->plan, &filters[i]->plan))
+            return TAMIS_MISMATCH;
+        tamis_status status = tamis__snapshot(&s, filters[i]);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                              const tamis_allocator *a)
+{
+    if (!filters[0]->ops.append)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_check_alike(filters, n);
+    return status ? status : tamis__order_merge_many(out, filters, n, a);
+}
+
+tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
+{
+    const tamis *both[] = { f, g };
+
+    if (!f->ops.append && !f->ops.dot)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_check_alike(both, 2);
+    if (!status && f->ops.dot)
+        return f->ops.dot(f, product, g);
+    if (!status)
+        *product = tamis__order_dot(f, g);
+    return status;
+}
+
+/* ---- The whole filter -------------------------------------------------- */
+
+tamis_status tamis_resize(tamis *f, uint64_t keys)
+{
+    if (!f->ops.append)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    return status ? status : tamis__order_resize(f, keys);
+}
+
+tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
+{
+    tamis_cursor c = { .f = f };
+
+    if (!f->ops.next)
+        return TAMIS_CANNOT;
+    while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.count))
+        continue;
+    return TAMIS_OK;
+}
+
+const tamis_plan *tamis_plan_of(const tamis *f)
+{
+    return &f->plan;
+}
+
+void tamis_get_info(const tamis *f, tamis_info *out)
+{
+    uint64_t count = __atomic_load_n(&f->count, __ATOMIC_RELAXED);
+    uint64_t capacity = f->plan.capacity ? f->plan.capacity : 1;
+    tamis_info info = { .plan = f->plan,
+                        .count = count,
+                        .cardinality = (double)count,
+                        .fill = (double)count / (double)capacity,
+                        .readonly = f->readonly };
+
+    if (f->ops.measure)
+        f->ops.measure(f, &info);
+    else
+        info.fpr = tamis_plan_rate(&f->plan, count);
+    /* The count of a damaged view may say anything. */
+    info.fill = fmin(info.fill, 1);
+    info.size = out->size;
+    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+}

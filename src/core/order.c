@@ -1,0 +1,219 @@
+/* order.c - what can be done to kinds that are read and written in order of fingerprints.
+ *
+ * Everything here is one pass: cursors walk through the filters, the one with the lowest
+ * fingerprint is taken, and what goes into a filter is appended to a new one that then takes the
+ * place of the old. So a failure changes nothing. */
+#include "core/order.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "core/memory.h"
+#include "core/plan.h"
+
+/* ---- Many cursors ------------------------------------------------------ */
+
+/* A heap: none is lower than the one at half its index, counted from 1. */
+typedef struct order_heap {
+    tamis_cursor **at;
+    size_t n;
+} order_heap;
+
+static bool order_advance(tamis_cursor *c)
+{
+    return c->f->ops.next(c);
+}
+
+static void order_sink(order_heap *h, size_t i)
+{
+    tamis_cursor *c = h->at[i];
+
+    for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+        child += child + 1 < h->n && h->at[child + 1]->fingerprint < h->at[child]->fingerprint;
+        if (c->fingerprint <= h->at[child]->fingerprint)
+            break;
+        h->at[i] = h->at[child];
+    }
+    h->at[i] = c;
+}
+
+static void order_step(order_heap *h)
+{
+    if (!order_advance(h->at[0]))
+        h->at[0] = h->at[--h->n];
+    if (h->n)
+        order_sink(h, 0);
+}
+
+static uint64_t order_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return add_overflows(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t order_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return mul_overflows(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* The lowest fingerprint, and how often it is in all of them. */
+static uint64_t order_take_lowest(order_heap *h, uint64_t *count)
+{
+    uint64_t fingerprint = h->at[0]->fingerprint;
+
+    for (*count = 0; h->n && h->at[0]->fingerprint == fingerprint; order_step(h))
+        *count = order_sum(*count, h->at[0]->count);
+    return fingerprint;
+}
+
+/* Files may change after they were verified: writers rely on the order, so it is looked at. */
+static tamis_status order_append_all(tamis *to, order_heap *h)
+{
+    uint64_t low = 0, end = to->plan.slots << to->plan.width;
+    tamis_writer w = { .f = to };
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = h->n; i-- > 0;)
+        order_sink(h, i);
+    while (h->n && !status) {
+        uint64_t count, fingerprint = order_take_lowest(h, &count);
+        bool is_in_order = fingerprint >= low && fingerprint < end;
+        status = is_in_order ? to->ops.append(&w, fingerprint, count) : TAMIS_CORRUPT;
+        low = fingerprint + 1;
+    }
+    (void)to->ops.append(&w, 0, 0);
+    return status;
+}
+
+/* ---- Unions ------------------------------------------------------------ */
+
+static tamis_status order_union(tamis **out, const tamis_plan *plan, const tamis *const *filters,
+                                size_t n, const tamis_allocator *a)
+{
+    tamis *to;
+    tamis_status status = tamis_new(&to, plan, a);
+
+    if (status)
+        return status;
+    size_t size = n * (sizeof(tamis_cursor) + sizeof(tamis_cursor *));
+    tamis_cursor *all = tamis__scratch_new(to, size);
+    if (all) {
+        order_heap h = { (tamis_cursor **)(all + n), 0 };
+        memset(all, 0, size);
+        for (size_t i = 0; i < n; i++) {
+            all[i].f = filters[i];
+            if (order_advance(&all[i]))
+                h.at[h.n++] = &all[i];
+        }
+        status = order_append_all(to, &h);
+        tamis__scratch_free(to, all, size);
+    }
+    if (!all || status) {
+        tamis_free(to);
+        return status ? status : TAMIS_NOMEM;
+    }
+    *out = to;
+    return TAMIS_OK;
+}
+
+/* As order_union(), with twice the room until it is enough. Fingerprints are spread evenly, so that
+ * a filter half as large is full half-way: all attempts that fail take less than two passes. */
+static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters,
+                                      size_t n, const tamis_allocator *a)
+{
+    tamis_status status;
+
+    while ((status = order_union(out, &plan, filters, n, a)) == TAMIS_FULL)
+        if (tamis__plan_enlarge(&plan))
+            return TAMIS_FULL;
+    return status;
+}
+
+tamis_status tamis__order_merge(tamis *f, const tamis *g)
+{
+    const tamis *both[] = { f, g };
+    uint64_t total;
+    tamis *made;
+
+    if (add_overflows(f->count, g->count, &total))
+        return TAMIS_RANGE;
+    tamis_status status = tamis__plan_grows(&f->plan)
+                              ? order_roomy_union(&made, f->plan, both, 2, &f->alloc)
+                              : order_union(&made, &f->plan, both, 2, &f->alloc);
+    if (!status)
+        tamis__take_over(f, made);
+    return status;
+}
+
+/* It starts with the size of the largest: the same keys may be in all of them. */
+tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, size_t n,
+                                     const tamis_allocator *a)
+{
+    tamis_plan plan = filters[0]->plan;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (add_overflows(total, filters[i]->count, &total))
+            return TAMIS_RANGE;
+        if (filters[i]->plan.slots > plan.slots)
+            plan = filters[i]->plan;
+    }
+    tamis_status status = order_roomy_union(out, plan, filters, n, a);
+    if (status)
+        return status;
+    /* Past its capacity it is whole as well, but at a higher rate: this may fail. */
+    uint64_t used = tamis__order_used(*out);
+    if (used > (*out)->plan.capacity)
+        (void)!tamis__order_resize(*out, used);
+    return TAMIS_OK;
+}
+
+/* ---- Products ---------------------------------------------------------- */
+
+uint64_t tamis__order_dot(const tamis *f, const tamis *g)
+{
+    tamis_cursor a = { .f = f }, b = { .f = g };
+    bool more = order_advance(&a) && order_advance(&b);
+    uint64_t product = 0;
+
+    while (more) {
+        if (a.fingerprint == b.fingerprint)
+            product = order_sum(product, order_product(a.count, b.count));
+        more = a.fingerprint <= b.fingerprint ? order_advance(&a) : order_advance(&b);
+    }
+    return product;
+}
+
+/* ---- Sizes ------------------------------------------------------------- */
+
+uint64_t tamis__order_used(const tamis *f)
+{
+    uint64_t ranges = UINT64_C(1) << f->ops.room(f, 0, 0).range_bits, used = 0;
+
+    for (uint64_t i = 0; i < ranges; i++)
+        used += f->ops.room(f, i, 0).used;
+    return used;
+}
+
+tamis_status tamis__order_copy(tamis **out, const tamis_plan *plan, const tamis *f)
+{
+    return order_union(out, plan, &f, 1, &f->alloc);
+}
+
+tamis_status tamis__order_resize(tamis *f, uint64_t keys)
+{
+    tamis_plan plan = f->plan;
+    tamis *made;
+
+    if (tamis__order_used(f) > keys)
+        return TAMIS_FULL;
+    tamis_status status = tamis__plan_resize(&plan, keys);
+    if (!status)
+        status = tamis__order_copy(&made, &plan, f);
+    if (!status)
+        tamis__take_over(f, made);
+    return status;
+}

@@ -1,0 +1,467 @@
+/* buckets_template.h - TEMPLATE, compiled once for each CPU: adding, removing, and keys in batches.
+ * The file that includes it has defined cuckoo_buckets_hash_group().
+ *
+ * A key goes to the emptier of its buckets. If both are full, one of the eight tags there has to go
+ * to its other bucket, where perhaps one of four has to go in turn. These ways are searched breadth
+ * first: the first bucket with room ends the shortest. Only then are tags moved, so that a search
+ * in vain has changed nothing. */
+#include "cuckoo/buckets.h"
+
+/* ---- Changes that can be undone ---------------------------------------- */
+
+/* Buckets that a search looks at. Few tables of 95 % need more than some hundred; with tags of four
+ * bits, each bucket has but fifteen others, and they meet the same ones again. All that can be
+ * reached in five moves are 2 + 8 + 32 + 128 + 512 + 2048. A first search, of those that three
+ * moves reach and more, needs no memory of its own. */
+enum { SEARCH_FEW = 256, SEARCH_MOST = 2048, LONGEST = 6 };
+
+/* Slots as they were before each change, and the stash. */
+typedef struct buckets_journal {
+    size_t n;
+    struct {
+        uint64_t slot;
+        uint32_t tag;
+    } was[CEILING * LONGEST];
+    uint8_t stash[1 + CLASS_BITS];
+} buckets_journal;
+
+static inline void buckets_journal_begin(buckets_journal *j, const buckets_table *t)
+{
+    j->n = 0;
+    memcpy(j->stash, t->stash, 1 + t->class_bits);
+}
+
+static inline void buckets_undo(const buckets_journal *j, const buckets_table *t)
+{
+    for (size_t i = j->n; i-- > 0;)
+        packed_put_odd(t->at, j->was[i].slot, t->width, j->was[i].tag);
+    memcpy(t->stash, j->stash, 1 + t->class_bits);
+}
+
+/* A tag goes into a slot of bucket i, which is b. The journal may be NULL. */
+static inline void buckets_put(const buckets_table *t, uint64_t i, const buckets_bucket *b,
+                               unsigned slot, uint32_t tag, buckets_journal *j)
+{
+    if (j) {
+        j->was[j->n].slot = SLOTS * i + slot;
+        j->was[j->n++].tag = b->tag[slot];
+    }
+    packed_put_odd(t->at, SLOTS * i + slot, t->width, tag);
+}
+
+/* There is room. */
+static inline void buckets_put_free(const buckets_table *t, uint64_t i, const buckets_bucket *b,
+                                    uint32_t tag, buckets_journal *j)
+{
+    buckets_put(t, i, b, buckets_slot_of(b, 0), tag, j);
+}
+
+/* ---- Making room ------------------------------------------------------- */
+
+/* A search is a row of buckets: the two of a key, then for each, in order, the others of its four
+ * tags. So those of the bucket at k are at 4 k + 2 and behind:
+ *
+ *   row   0  1 | 2  3  4  5 | 6  7  8  9 | 10 11 12 13 | ...
+ *              | others of 0| others of 1| others of 2 | */
+
+/* Tags make room for the next on the way, from the key's bucket to the one at k. */
+static inline void buckets_move_along(const buckets_table *t, const uint64_t *row, unsigned k,
+                                      uint32_t tag, buckets_journal *j)
+{
+    unsigned way[LONGEST], n = 0;
+
+    for (way[n++] = k; k >= 2; way[n++] = k)
+        k = (k - 2) / SLOTS;
+    while (n-- > 1) {
+        unsigned slot = (way[n - 1] - 2) % SLOTS;
+        buckets_bucket b = buckets_read(t, row[way[n]]);
+        buckets_put(t, row[way[n]], &b, slot, tag, j);
+        tag = b.tag[slot];
+    }
+    buckets_bucket last = buckets_read(t, row[way[0]]);
+    buckets_put_free(t, row[way[0]], &last, tag, j);
+}
+
+/* Adds the others of the four tags at k, as far as there is room for them. */
+static inline void buckets_lengthen(const buckets_table *t, uint64_t *row, unsigned k,
+                                    unsigned most)
+{
+    buckets_bucket b = buckets_read(t, row[k]);
+
+    for (unsigned slot = 0, n = SLOTS * k + 2; slot < SLOTS && n < most; slot++, n++) {
+        row[n] = buckets_other(t, row[k], b.tag[slot]);
+        cuckoo_group_fetch_bit(t->at, row[n] * t->bits, false);
+    }
+}
+
+/* Both buckets are full. Most ways end among the first eight others, so that the row is lengthened
+ * only when few are left to look at: lines that nobody needs cost as much as others. No bucket is
+ * twice on a way: the first time already led to whatever the second time does. */
+static bool buckets_search(const buckets_table *t, const buckets_key *key, buckets_journal *j,
+                           uint64_t *row, unsigned most)
+{
+    unsigned from = 2;
+
+    row[0] = key->first;
+    row[1] = key->second;
+    buckets_lengthen(t, row, 0, most);
+    buckets_lengthen(t, row, 1, most);
+    for (unsigned k = 2; k < most; k++) {
+        buckets_bucket b = buckets_read(t, row[k]);
+        if (buckets_used(&b) < SLOTS) {
+            buckets_move_along(t, row, k, key->tag, j);
+            return true;
+        }
+        if (SLOTS * from + 2 < k + 1 + SLOTS)
+            buckets_lengthen(t, row, from++, most);
+    }
+    return false;
+}
+
+__attribute__((noinline)) static tamis_status buckets_put_by_moves(const tamis *f,
+                                                                   const buckets_table *t,
+                                                                   const buckets_key *k,
+                                                                   buckets_journal *j)
+{
+    const size_t size = SEARCH_MOST * sizeof(uint64_t);
+    uint64_t few[SEARCH_FEW];
+
+    if (buckets_search(t, k, j, few, SEARCH_FEW))
+        return TAMIS_OK;
+    uint64_t *many = tamis__scratch_new(f, size);
+    if (!many)
+        return TAMIS_NOMEM;
+    bool found = buckets_search(t, k, j, many, SEARCH_MOST);
+    tamis__scratch_free(f, many, size);
+    return found ? TAMIS_OK : TAMIS_FULL;
+}
+
+/* Not in the stash. */
+static inline tamis_status buckets_put_inside(const tamis *f, const buckets_table *t,
+                                              const buckets_key *k, const buckets_pair *p,
+                                              buckets_journal *j)
+{
+    unsigned first = buckets_used(&p->first), second = buckets_used(&p->second);
+
+    if (first == SLOTS && second == SLOTS)
+        return buckets_put_by_moves(f, t, k, j);
+    if (first <= second)
+        buckets_put_free(t, k->first, &p->first, k->tag, j);
+    else
+        buckets_put_free(t, k->second, &p->second, k->tag, j);
+    return TAMIS_OK;
+}
+
+static inline tamis_status buckets_put_copy(const tamis *f, const buckets_table *t,
+                                            const buckets_key *k, const buckets_pair *p,
+                                            buckets_journal *j)
+{
+    tamis_status status = buckets_put_inside(f, t, k, p, j);
+
+    if (status == TAMIS_FULL && buckets_stash_put(t, buckets_class(t, k)))
+        return TAMIS_OK;
+    return status;
+}
+
+/* ---- Short ways -------------------------------------------------------- */
+
+/* What most keys need: no copies to be counted in both buckets, none in the stash. No branch here
+ * depends on which of the two buckets it is, which is a matter of chance. False: nothing was done.
+ */
+
+/* a if it is so, else b; compilers would branch. */
+static inline uint64_t buckets_choose(bool so, uint64_t a, uint64_t b)
+{
+    return b ^ ((a ^ b) & (0 - (uint64_t)so));
+}
+
+/* Of the lane whose highest bit this is, the lowest. */
+static inline unsigned buckets_lane_at(const buckets_table *t, uint64_t top)
+{
+    return (unsigned)__builtin_ctzll(top) - (t->width - 1);
+}
+
+/* Empty slots are the last ones of a bucket: the more of them, the greater the number. */
+static inline bool buckets_put_shortly(const buckets_table *t, const buckets_key *k)
+{
+    if (buckets_are_wide(t) || buckets_have_stash(t))
+        return false;
+    uint64_t first = buckets_narrow(t, k->first * t->bits);
+    uint64_t second = buckets_narrow(t, k->second * t->bits);
+    uint64_t room = buckets_equal(t, first, 0), room_there = buckets_equal(t, second, 0);
+    bool has_copies = buckets_equal(t, first, k->tag) && buckets_equal(t, second, k->tag);
+    if (has_copies || !(room | room_there))
+        return false;
+    bool is_second = room_there > room;
+    uint64_t bit = buckets_choose(is_second, k->second, k->first) * t->bits;
+    uint64_t lane = buckets_lane_at(t, buckets_choose(is_second, room_there, room)) + bit % 8;
+    put_le64(t->at + bit / 8, le64(t->at + bit / 8) | (uint64_t)k->tag << lane);
+    return true;
+}
+
+/* The last one in use goes where the removed one was; if it is the same, it is cleared. */
+static inline bool buckets_drop_shortly(const buckets_table *t, const buckets_key *k)
+{
+    if (buckets_are_wide(t) || buckets_have_stash(t))
+        return false;
+    uint64_t first = buckets_narrow(t, k->first * t->bits);
+    uint64_t second = buckets_narrow(t, k->second * t->bits);
+    uint64_t here = buckets_equal(t, first, k->tag), there = buckets_equal(t, second, k->tag);
+    bool is_in_one = (here != 0) != (there != 0);
+    if (!is_in_one)
+        return false;
+    uint64_t bit = buckets_choose(here != 0, k->first, k->second) * t->bits;
+    uint64_t lanes = buckets_choose(here != 0, first, second);
+    unsigned used = SLOTS - (unsigned)__builtin_popcountll(buckets_equal(t, lanes, 0));
+    unsigned at = buckets_lane_at(t, here | there), last = (used - 1) * t->width;
+    uint64_t moved = lanes >> last & t->tags;
+    uint64_t changes = moved << last ^ (moved ^ k->tag) << at;
+    put_le64(t->at + bit / 8, le64(t->at + bit / 8) ^ changes << bit % 8);
+    return true;
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+static bool buckets_has(const tamis *f, uint64_t key)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
+    uint64_t first = k.first * t.bits, second = k.second * t.bits;
+    bool wide = buckets_are_wide(&t);
+
+    if (wide ? buckets_holds(&t, first, k.tag, true) | buckets_holds(&t, second, k.tag, true)
+             : buckets_holds(&t, first, k.tag, false) | buckets_holds(&t, second, k.tag, false))
+        return true;
+    return buckets_stashed(&t, &k) != 0;
+}
+
+/* All of them or none. */
+__attribute__((noinline)) static tamis_status
+buckets_add_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint64_t times)
+{
+    unsigned room = CEILING - buckets_count(t, k), n = times < room ? (unsigned)times : room;
+    buckets_journal j, *kept = n > 1 ? &j : NULL;
+
+    if (kept)
+        buckets_journal_begin(kept, t);
+    for (unsigned i = 0; i < n; i++) {
+        buckets_pair p = buckets_read_pair(t, k);
+        tamis_status status = buckets_put_copy(f, t, k, &p, kept);
+        if (status && kept)
+            buckets_undo(kept, t);
+        if (status)
+            return status;
+    }
+    f->count += n;
+    return TAMIS_OK;
+}
+
+static inline tamis_status buckets_add(tamis *f, const buckets_table *t, const buckets_key *k,
+                                       uint64_t times)
+{
+    if (times > 1 || !buckets_put_shortly(t, k))
+        return buckets_add_slowly(f, t, k, times);
+    f->count++;
+    return TAMIS_OK;
+}
+
+/* The last one in use goes where the removed one was. */
+static inline void buckets_drop_from(const buckets_table *t, uint64_t i, const buckets_bucket *b,
+                                     uint32_t tag)
+{
+    unsigned last = buckets_used(b) - 1;
+
+    buckets_put(t, i, b, buckets_slot_of(b, tag), b->tag[last], NULL);
+    buckets_put(t, i, b, last, 0, NULL);
+}
+
+/* There is one. */
+static inline void buckets_drop_copy(const buckets_table *t, const buckets_key *k)
+{
+    unsigned stashed = buckets_have_stash(t) ? buckets_stash_find(t, buckets_class(t, k)) : 0;
+    buckets_pair p = buckets_read_pair(t, k);
+
+    if (stashed)
+        buckets_stash_drop(t, (unsigned)__builtin_ctz(stashed));
+    else if (buckets_copies_in(&p.first, k->tag))
+        buckets_drop_from(t, k->first, &p.first, k->tag);
+    else
+        buckets_drop_from(t, k->second, &p.second, k->tag);
+}
+
+/* Whoever waits in the stash may find room now; without memory for the search, it waits on. */
+static inline void buckets_unstash(const tamis *f, const buckets_table *t)
+{
+    if (!buckets_have_stash(t))
+        return;
+    unsigned entry = (unsigned)__builtin_ctz(t->stash[0]);
+    buckets_key k = buckets_key_of_class(t, buckets_stash_get(t, entry));
+    buckets_pair p = buckets_read_pair(t, &k);
+    if (buckets_put_inside(f, t, &k, &p, NULL) == TAMIS_OK)
+        buckets_stash_drop(t, entry);
+}
+
+__attribute__((noinline)) static tamis_status
+buckets_remove_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint64_t times)
+{
+    unsigned copies = buckets_count(t, k);
+
+    if (copies == CEILING)
+        return TAMIS_OK;
+    if (times > copies)
+        return TAMIS_ABSENT;
+    for (uint64_t i = 0; i < times; i++)
+        buckets_drop_copy(t, k);
+    f->count -= times;
+    buckets_unstash(f, t);
+    return TAMIS_OK;
+}
+
+static inline tamis_status buckets_remove(tamis *f, const buckets_table *t, const buckets_key *k,
+                                          uint64_t times)
+{
+    if (times > 1 || !buckets_drop_shortly(t, k))
+        return buckets_remove_slowly(f, t, k, times);
+    f->count--;
+    return TAMIS_OK;
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+typedef struct buckets_batch {
+    const buckets_table *t;
+    tamis *f;      /* when keys are added or removed */
+    uint64_t *out; /* answers or counts */
+    uint64_t word; /* answers of this group */
+    size_t n;      /* keys found, added or removed */
+    tamis_status status;
+} buckets_batch;
+
+enum { LOOK_NARROW, LOOK_WIDE };
+
+static inline buckets_key buckets_key_in(const cuckoo_group *g, size_t i)
+{
+    return (buckets_key){ g->start[0][i], g->start[1][i], (uint32_t)g->fingerprint[i] };
+}
+
+CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, size_t i,
+                                           unsigned how)
+{
+    buckets_batch *b = self;
+    uint32_t tag = (uint32_t)g->fingerprint[i];
+    bool is_held = buckets_holds(b->t, g->bit[0][i], tag, how == LOOK_WIDE) |
+                   buckets_holds(b->t, g->bit[1][i], tag, how == LOOK_WIDE);
+
+    b->word |= (uint64_t)is_held << i;
+    return true;
+}
+
+/* Those of a group that are in the stash. */
+__attribute__((noinline)) static uint64_t buckets_stash_hits(const buckets_table *t,
+                                                             const cuckoo_group *g)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        buckets_key k = buckets_key_in(g, i);
+        word |= (uint64_t)(buckets_stashed(t, &k) != 0) << i;
+    }
+    return word;
+}
+
+CUCKOO_GROUP_INLINE void buckets_end_has(void *self, const cuckoo_group *g)
+{
+    buckets_batch *b = self;
+    uint64_t hits = buckets_have_stash(b->t) ? b->word | buckets_stash_hits(b->t, g) : b->word;
+
+    *b->out++ = hits;
+    b->n += (size_t)__builtin_popcountll(hits);
+    b->word = 0;
+}
+
+static size_t buckets_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const buckets_table t = buckets_of(f);
+    cuckoo_group groups[2];
+    const cuckoo_group_batch all = { &t, t.at, keys, n, groups };
+    buckets_batch b = { .t = &t, .out = hits };
+
+    if (buckets_are_wide(&t))
+        cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_buckets_hash_group, buckets_visit_has,
+                         buckets_end_has, &b);
+    else
+        cuckoo_group_run(&all, false, LOOK_NARROW, cuckoo_buckets_hash_group, buckets_visit_has,
+                         buckets_end_has, &b);
+    return b.n;
+}
+
+/* What is done to each key in order, whatever the width. */
+CUCKOO_GROUP_INLINE void buckets_each(buckets_batch *b, const uint64_t *keys, size_t n,
+                                      cuckoo_group_visit *visit)
+{
+    cuckoo_group groups[2];
+    const cuckoo_group_batch all = { b->t, b->t->at, keys, n, groups };
+
+    cuckoo_group_run(&all, false, 0, cuckoo_buckets_hash_group, visit, cuckoo_group_go_on, b);
+}
+
+CUCKOO_GROUP_INLINE bool buckets_visit_count(void *self, const cuckoo_group *g, size_t i,
+                                             unsigned how)
+{
+    buckets_batch *b = self;
+    buckets_key k = buckets_key_in(g, i);
+
+    (void)how;
+    *b->out++ = buckets_count(b->t, &k);
+    return true;
+}
+
+static void buckets_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_batch b = { .t = &t, .out = counts };
+
+    buckets_each(&b, keys, n, buckets_visit_count);
+}
+
+CUCKOO_GROUP_INLINE bool buckets_visit_add(void *self, const cuckoo_group *g, size_t i,
+                                           unsigned how)
+{
+    buckets_batch *b = self;
+    buckets_key k = buckets_key_in(g, i);
+
+    (void)how;
+    b->status = buckets_add(b->f, b->t, &k, 1);
+    b->n += !b->status;
+    return !b->status;
+}
+
+static tamis_status buckets_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_batch b = { .t = &t, .f = f };
+
+    buckets_each(&b, keys, n, buckets_visit_add);
+    *added = b.n;
+    return b.status;
+}
+
+CUCKOO_GROUP_INLINE bool buckets_visit_remove(void *self, const cuckoo_group *g, size_t i,
+                                              unsigned how)
+{
+    buckets_batch *b = self;
+    buckets_key k = buckets_key_in(g, i);
+
+    (void)how;
+    b->n += !buckets_remove(b->f, b->t, &k, 1);
+    return true;
+}
+
+static size_t buckets_remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_batch b = { .t = &t, .f = f };
+
+    buckets_each(&b, keys, n, buckets_visit_remove);
+    return b.n;
+}

@@ -1,0 +1,108 @@
+/* cuckoo_group.h - keys in batches, for kinds that keep a key in one of two places.
+ *
+ * Both places have to be read, and memory is slow. So keys go through in groups of 64: while one
+ * group is worked on, what the next one will read is on its way.
+ *
+ *   hash    group 1      group 2      group 3      ...
+ *   fetch   group 1      group 2      group 3           one key of the next group
+ *   visit   group 0      group 1      group 2           for each key of this one
+ *
+ * All of this is inlined by force, so that the functions given by name cost no call, and what they
+ * share by pointers is in registers. */
+#ifndef TAMIS_CUCKOO_GROUP_H
+#define TAMIS_CUCKOO_GROUP_H
+
+#include "base/many.h"
+
+#define CUCKOO_GROUP_INLINE __attribute__((always_inline)) static inline
+
+typedef struct cuckoo_group {
+    uint64_t start[2][MANY]; /* the windows or buckets of each key */
+    uint64_t bit[2][MANY];   /* where these begin in the payload */
+    uint64_t fingerprint[MANY];
+    size_t n;
+} cuckoo_group;
+
+typedef struct cuckoo_group_batch {
+    const void *table; /* of the kind, for the function that hashes */
+    const uint8_t *payload;
+    const uint64_t *keys;
+    size_t n;
+    cuckoo_group *groups; /* room for two */
+} cuckoo_group_batch;
+
+/* Key i, whose windows or buckets have that many bits from one to the next. */
+static inline void cuckoo_group_set(cuckoo_group *g, size_t i, uint64_t first, uint64_t second,
+                                    uint64_t fingerprint, unsigned bits)
+{
+    g->start[0][i] = first;
+    g->start[1][i] = second;
+    g->bit[0][i] = first * bits;
+    g->bit[1][i] = second * bits;
+    g->fingerprint[i] = fingerprint;
+}
+
+/* Fills a group of g->n keys. */
+typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_t *keys);
+/* Does what is to be done with key i of a group; false ends the batch. `how` is what the caller
+ * gave, a constant that chooses code. */
+typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, unsigned how);
+typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
+
+/* gcc takes a function that does nothing but prefetch for one without effect, unless it is inlined.
+ */
+CUCKOO_GROUP_INLINE void cuckoo_group_fetch_bit(const uint8_t *payload, uint64_t bit, bool writes)
+{
+    if (writes)
+        __builtin_prefetch(payload + bit / 8, 1, 3);
+    else
+        __builtin_prefetch(payload + bit / 8, 0, 3);
+}
+
+CUCKOO_GROUP_INLINE void cuckoo_group_fetch(const uint8_t *payload, const cuckoo_group *g, size_t i,
+                                            bool writes)
+{
+    cuckoo_group_fetch_bit(payload, g->bit[0][i], writes);
+    cuckoo_group_fetch_bit(payload, g->bit[1][i], writes);
+}
+
+/* The group of the keys from `from` on, as far as there are any. */
+CUCKOO_GROUP_INLINE void cuckoo_group_load(cuckoo_group *g, const cuckoo_group_batch *b,
+                                           size_t from, cuckoo_group_hash *hash)
+{
+    g->n = many_group(from, b->n);
+    if (g->n)
+        hash(g, b->table, b->keys + from);
+}
+
+CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writes, unsigned how,
+                                          cuckoo_group_hash *hash, cuckoo_group_visit *visit,
+                                          cuckoo_group_end *end, void *self)
+{
+    const uint8_t *payload = b->payload;
+
+    cuckoo_group_load(&b->groups[0], b, 0, hash);
+    for (size_t i = 0; i < b->groups[0].n; i++)
+        cuckoo_group_fetch(payload, &b->groups[0], i, writes);
+    for (size_t from = 0; from < b->n; from += MANY) {
+        const cuckoo_group *now = &b->groups[from / MANY % 2];
+        cuckoo_group *next = &b->groups[from / MANY % 2 ^ 1];
+        cuckoo_group_load(next, b, from + MANY, hash);
+        for (size_t i = 0; i < now->n; i++) {
+            if (i < next->n)
+                cuckoo_group_fetch(payload, next, i, writes);
+            if (!visit(self, now, i, how))
+                return;
+        }
+        end(self, now);
+    }
+}
+
+/* For visits that need no end. */
+CUCKOO_GROUP_INLINE void cuckoo_group_go_on(void *self, const cuckoo_group *g)
+{
+    (void)self;
+    (void)g;
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* cuckoo_walks_template.h - TEMPLATE, part of cuckoo_template.h: many adds at once, several of
+ * which look for room at the same time.
+ *
+ * A key whose places are taken pushes out what is at one of them; that goes to its other window and
+ * pushes out another one there, unless there is room, until one finds room. Each step waits for
+ * memory. So up to WALKS are on their way, each with one entry in hand whose next window is being
+ * fetched, and take turns.
+ *
+ * Before it pushes, an entry looks whether its neighbour can make way within the neighbour's own
+ * window. That reads no other line of memory, and halves the steps.
+ *
+ *   slots      a  B  C  .        X comes to the window of B and C. C may also be in the free slot
+ *   slots      a  B  X  C        beside it, steps aside, and X takes its place
+ *
+ * What is in hand is not in the table. So walks come in rounds that end when all hands are empty.
+ * All that a round changes is in its log: when that is full, because somebody finds no room, it is
+ * all undone, and the keys are added one at a time, by a search that decides. */
+#include "cuckoo/cuckoo.h"
+
+/* Walks at a time, and changes of a round, which is drained at half of them. A few keys need few
+ * changes unless the table is nearly full: there is a short log for these, on the stack. */
+enum {
+    WALKS = 24,
+    WALKS_RING = 32,
+    LOG_MOST = 8192,
+    LOG_DRAIN = LOG_MOST / 2,
+    LOG_SIZE = LOG_MOST * sizeof(uint64_t),
+    LOG_FEW = 256,
+    FEW_KEYS = 128,
+};
+
+/* An entry in hand: its value at the first place of the window that it goes to. */
+typedef struct cuckoo_walk {
+    uint64_t start, value;
+} cuckoo_walk;
+
+/* All that follows is inlined by force, so that these are in registers and not in memory, where any
+ * byte that is written could be theirs. */
+typedef struct cuckoo_walks {
+    cuckoo_table t;
+    cuckoo_lanes l;
+    cuckoo_walk *ring;
+    uint64_t *log;         /* slots, with what was in them */
+    size_t n, drain, most; /* changes; when no key comes any more; how many there may be */
+    size_t head, tail;     /* of the ring, counted on and on */
+    size_t added;
+    uint64_t coin, count;
+} cuckoo_walks;
+
+CUCKOO_GROUP_INLINE void cuckoo_walk_put(cuckoo_walks *w, uint64_t slot, uint64_t from, uint64_t to)
+{
+    w->log[w->n++] = slot << w->t.width | from;
+    cuckoo_put(&w->t, slot, to);
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
+/* The slots of a window, 1 and 2, and those beside it. What is not there counts as taken. */
+typedef struct cuckoo_walk_slots {
+    uint64_t slot[4];
+} cuckoo_walk_slots;
+
+/* Four slots of 14 bits lie within eight bytes from the byte that they start in. */
+enum { WIDEST_FOUR = 14 };
+
+CUCKOO_GROUP_INLINE cuckoo_walk_slots cuckoo_walk_look(const cuckoo_table *t, uint64_t start)
+{
+    cuckoo_walk_slots a = { { 1, 0, 0, 1 } };
+
+    if (start > 0 && start + 1 < t->starts && t->width <= WIDEST_FOUR) {
+        uint64_t bit = (start - 1) * t->width, mask = cuckoo_mask(t->width);
+        uint64_t x = le64(t->slots + bit / 8) >> bit % 8;
+        return (cuckoo_walk_slots){ { x & mask, x >> t->width & mask, x >> 2 * t->width & mask,
+                                      x >> 3 * t->width & mask } };
+    }
+    for (unsigned i = start == 0; i < 4 && start + i <= t->starts + 1; i++)
+        a.slot[i] = cuckoo_slot(t, start + i - 1);
+    return a;
+}
+
+/* Takes a free slot of the window, or one whose owner can step aside. */
+CUCKOO_GROUP_INLINE bool cuckoo_walk_enter(cuckoo_walks *w, const cuckoo_walk *to,
+                                           const cuckoo_walk_slots *a)
+{
+    uint64_t low = a->slot[1], high = a->slot[2], value = to->value;
+
+    if (!low && value) {
+        cuckoo_walk_put(w, to->start, 0, value);
+    } else if (!high) {
+        cuckoo_walk_put(w, to->start + 1, 0, value | 1);
+    } else if (!a->slot[0] && low & 1 && low != 1 && value) {
+        cuckoo_walk_put(w, to->start - 1, 0, low ^ 1);
+        cuckoo_walk_put(w, to->start, low, value);
+    } else if (!a->slot[3] && !(high & 1)) {
+        cuckoo_walk_put(w, to->start + 2, 0, high ^ 1);
+        cuckoo_walk_put(w, to->start + 1, high, value | 1);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Of two owners, chance decides which has to go: it joins the walks. Chosen by arithmetic, as no
+ * branch could be foretold. */
+CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk *to,
+                                              const cuckoo_walk_slots *a)
+{
+    w->coin = w->coin * UINT64_C(0xd1342543de82ef95) + 1;
+    unsigned which = (unsigned)(w->coin >> 63) | !to->value;
+    uint64_t low = a->slot[1], owner = low ^ ((low ^ a->slot[2]) & -(uint64_t)which);
+    uint64_t slot = to->start + which;
+    cuckoo_walk out = { cuckoo_other_start(&w->t, slot, owner),
+                        (owner & ~(uint64_t)TAG_MASK) | (~owner & 2) };
+
+    cuckoo_walk_put(w, slot, owner, to->value | which);
+    cuckoo_group_fetch_bit(w->t.slots, out.start * w->t.width, true);
+    w->ring[w->tail++ % WALKS_RING] = out;
+}
+
+static bool cuckoo_walk_is_at_ceiling(cuckoo_table t, cuckoo_entry e)
+{
+    return cuckoo_copies(&t, &e) == CEILING;
+}
+
+/* One in hand of a class that came to the ceiling meanwhile is needed no more. A window has but two
+ * slots: such a class is in this one too. */
+CUCKOO_GROUP_INLINE bool cuckoo_walk_is_spare(const cuckoo_walks *w, const cuckoo_walk *to,
+                                              const cuckoo_walk_slots *a)
+{
+    if (a->slot[1] != to->value && a->slot[2] != (to->value | 1))
+        return false;
+    return cuckoo_walk_is_at_ceiling(w->t, cuckoo_entry_in(&w->t, to->start, to->value));
+}
+
+/* Steps until no more than `left` walks are left. False: there was no end to it. Neither a step nor
+ * a key makes more than two changes. */
+CUCKOO_GROUP_INLINE bool cuckoo_walk_on(cuckoo_walks *w, size_t left)
+{
+    while (w->tail - w->head > left && w->n + 2 <= w->most) {
+        cuckoo_walk to = w->ring[w->head++ % WALKS_RING];
+        cuckoo_walk_slots a = cuckoo_walk_look(&w->t, to.start);
+
+        if (cuckoo_walk_is_spare(w, &to, &a))
+            w->count--;
+        else if (!cuckoo_walk_enter(w, &to, &a))
+            cuckoo_walk_push_out(w, &to, &a);
+    }
+    return w->tail - w->head <= left;
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+CUCKOO_GROUP_INLINE void cuckoo_walk_start(cuckoo_walks *w, const cuckoo_entry *e)
+{
+    cuckoo_walk first = { e->first, cuckoo_value(e, 0) },
+                second = { e->second, cuckoo_value(e, 2) };
+    cuckoo_walk_slots a = cuckoo_walk_look(&w->t, e->first);
+    cuckoo_walk_slots b = cuckoo_walk_look(&w->t, e->second);
+
+    if (cuckoo_walk_enter(w, &first, &a) || cuckoo_walk_enter(w, &second, &b))
+        return;
+    if (w->coin >> 62 & 1)
+        cuckoo_walk_push_out(w, &first, &a);
+    else
+        cuckoo_walk_push_out(w, &second, &b);
+}
+
+/* The usual case in a few steps: no copy yet, and a free place. */
+CUCKOO_GROUP_INLINE bool cuckoo_walk_add_new(cuckoo_walks *w, const cuckoo_group *g, size_t i,
+                                             unsigned how)
+{
+    uint64_t four = cuckoo_four(&w->t, &w->l, g, i, how), fingerprint = g->fingerprint[i];
+    uint64_t free = cuckoo_zero_lanes(&w->l, four);
+
+    if (!free || cuckoo_zero_lanes(&w->l, four ^ cuckoo_target(&w->l, fingerprint)))
+        return false;
+    unsigned place = cuckoo_lowest_lane(&w->l, free);
+    uint64_t slot = g->start[place >> 1][i] + (place & 1);
+    cuckoo_walk_put(w, slot, 0, fingerprint << TAG_BITS | place);
+    return true;
+}
+
+CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, size_t i, unsigned how)
+{
+    cuckoo_walks *w = self;
+    cuckoo_entry e = cuckoo_entry_of_group(g, i);
+
+    w->added++;
+    if (how != LOOK_WIDE && cuckoo_walk_add_new(w, g, i, how)) {
+        w->count++;
+    } else if (!cuckoo_walk_is_at_ceiling(w->t, e)) {
+        cuckoo_walk_start(w, &e);
+        w->count++;
+    }
+    cuckoo_walk_on(w, WALKS);
+    return w->n < w->drain;
+}
+
+/* Adds as many of the keys as a round has room for; with a short log, all. Returns how many; 0:
+ * nothing has changed. */
+__attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64_t *keys, size_t n,
+                                                          uint64_t *log, size_t most)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    bool is_short = most < LOG_MOST;
+    cuckoo_walk ring[WALKS_RING];
+    cuckoo_walks w = {
+        .t = t,
+        .l = cuckoo_lanes_of(&t),
+        .ring = ring,
+        .log = log,
+        .drain = is_short ? most - 1 : LOG_DRAIN,
+        .most = most,
+        .coin = f->count,
+        .count = f->count,
+    };
+
+    cuckoo_run(&t, keys, n, true, cuckoo_visit_add, cuckoo_group_go_on, &w);
+    if (cuckoo_walk_on(&w, 0) && (w.added == n || !is_short)) {
+        f->count = w.count;
+        return w.added;
+    }
+    while (w.n-- > 0)
+        cuckoo_put(&t, log[w.n] >> t.width, log[w.n] & cuckoo_mask(t.width));
+    return 0;
+}
+
+/* Where slot and value are one number: all but the widest, those of exact deletes. */
+static bool cuckoo_can_walk(const tamis *f)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+
+    return t.width < 64 && t.starts >> (64 - t.width) == 0 && cuckoo_stash_size(&t) == 0;
+}
+
+/* Some of the keys, or none if walks do not end. *log is the long one, from when it was first
+ * needed. */
+static tamis_status cuckoo_walk_some(tamis *f, uint64_t **log, size_t *walked, const uint64_t *keys,
+                                     size_t n)
+{
+    bool is_easy = n <= FEW_KEYS && f->count < f->plan.slots / 10 * 9;
+    uint64_t few[LOG_FEW];
+
+    *walked = is_easy ? cuckoo_walk_round(f, keys, n, few, LOG_FEW) : 0;
+    if (*walked)
+        return TAMIS_OK;
+    if (!*log)
+        *log = tamis__scratch_new(f, LOG_SIZE);
+    if (!*log)
+        return TAMIS_NOMEM;
+    *walked = cuckoo_walk_round(f, keys, n, *log, LOG_MOST);
+    return TAMIS_OK;
+}

@@ -1,0 +1,108 @@
+/* fuse_eight_template.h - TEMPLATE, compiled once for each ARITY and CPU: slots of eight keys at a
+ * time. These are the portable steps; with FUSE_AVX2 defined, those of fuse_eight_avx2_template.h
+ * take their place. */
+#ifndef TAMIS_FUSE_FUSE_EIGHT_TEMPLATE_H
+#define TAMIS_FUSE_FUSE_EIGHT_TEMPLATE_H
+
+#include "fuse/fuse_layout_template.h"
+
+enum { EIGHT = 8, BATCH = 64 };
+
+/* Slots and fingerprints of a batch of keys. */
+typedef struct fuse_batch {
+    _Alignas(32) uint32_t at[ARITY][BATCH];
+    uint32_t fingerprint[BATCH];
+} fuse_batch;
+
+static inline void fuse_put_key(fuse_batch *to, size_t i, const fuse_shape *s, uint64_t g,
+                                uint32_t near)
+{
+    fuse_slots slots = fuse_slots_of(s, (uint32_t)g, near);
+
+    for (unsigned j = 0; j < ARITY; j++)
+        to->at[j][i] = slots.at[j];
+    to->fingerprint[i] = fuse_fingerprint(g);
+}
+
+#ifdef FUSE_AVX2
+#include "fuse/fuse_eight_avx2_template.h"
+#else
+
+static inline void fuse_hash_eight(uint64_t *g, const uint64_t *keys, uint64_t salt)
+{
+    for (unsigned i = 0; i < EIGHT; i++)
+        g[i] = hash_key(keys[i], salt);
+}
+
+/* Slots of keys number i to i + 7 of the batch. */
+static inline void fuse_put_eight(fuse_batch *to, size_t i, const fuse_shape *s, const uint64_t *g,
+                                  unsigned skip)
+{
+    for (unsigned k = 0; k < EIGHT; k++)
+        fuse_put_key(to, i + k, s, g[k], fuse_near(s, g[k], skip));
+}
+
+/* The same from what is left in slots that have one key each. */
+static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse_shape *s,
+                                            const uint32_t *slots, const uint64_t *states)
+{
+    for (unsigned k = 0; k < EIGHT; k++)
+        fuse_put_key(to, i + k, s, states[k], fuse_near_of_state(s, slots[k], states[k]));
+}
+
+/* Where the parts of eight keys begin. */
+static inline void fuse_part_eight(uint64_t *to, const fuse_shape *s, const uint64_t *g)
+{
+    for (unsigned k = 0; k < EIGHT; k++)
+        to[k] = part_of(g[k], s->part_bits) * s->part_bytes;
+}
+
+/* Whether all have their near slots before `stop`. */
+static inline bool fuse_are_before(const fuse_batch *b, size_t i, uint32_t stop)
+{
+    bool before = true;
+
+    for (unsigned k = 0; k < EIGHT; k++)
+        before &= b->at[0][i + k] < stop;
+    return before;
+}
+
+/* Bit k tells whether x[k] is the fingerprint, as far as the mask goes. */
+static inline unsigned fuse_fits_eight(const fuse_batch *b, size_t i, const uint32_t *x,
+                                       uint32_t mask)
+{
+    unsigned fits = 0;
+
+    for (unsigned k = 0; k < EIGHT; k++)
+        fits |= (unsigned)(((x[k] ^ b->fingerprint[i + k]) & mask) == 0) << k;
+    return fits;
+}
+
+/* Bit k tells whether the bitmap of a stash, of `size` bytes, has the bit of g[k]. Here and below,
+ * `parts` is where the parts of the keys begin, or NULL if there is one. */
+FUSE_INLINE unsigned fuse_marked_eight(const uint8_t *bitmap, uint32_t size, const uint64_t *g,
+                                       const uint64_t *parts)
+{
+    unsigned marked = 0;
+
+    for (unsigned k = 0; k < EIGHT; k++) {
+        const uint8_t *byte = bitmap + (parts ? parts[k] : 0) + (g[k] >> 3 & (size - 1));
+        marked |= (unsigned)(*byte >> g[k] % 8 & 1) << k;
+    }
+    return marked;
+}
+
+/* The xor of the slots of each key, at a width that is not plain. */
+FUSE_INLINE void fuse_xor_eight_odd(uint32_t *x, const fuse_batch *b, size_t i,
+                                    const uint8_t *slots, const uint64_t *parts, unsigned width)
+{
+    for (unsigned k = 0; k < EIGHT; k++) {
+        x[k] = 0;
+        for (unsigned j = 0; j < ARITY; j++)
+            x[k] ^= packed_get_odd(slots + (parts ? parts[k] : 0), b->at[j][i + k], width);
+    }
+}
+
+#endif
+
+#endif

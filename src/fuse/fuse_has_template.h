@@ -1,0 +1,100 @@
+/* fuse_has_template.h - TEMPLATE, compiled once for each kind of binary fuse filter: lookups of one
+ * key. The includer defines ARITY and WIDE_HALVINGS: see fuse_template.h.
+ *
+ * A lookup waits for memory. The fewer instructions it takes, the more of those that follow it are
+ * begun meanwhile: so there is a copy of the code for each width that is plain, of each one more
+ * for filters of a single part, and what the plan says is worked out when the filter is made. */
+#include "fuse/fuse_layout_template.h"
+
+/* Whether the slots of a key have its fingerprint. Plain ones are read at their distance from the
+ * near block: those of the far one are before it. */
+FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g, unsigned skip,
+                           unsigned plain)
+{
+    uint32_t near = fuse_near(s, g, skip), x = fuse_fingerprint(g);
+    fuse_slots to = fuse_slots_of(s, (uint32_t)g, plain ? 0 : near);
+
+    for (unsigned j = 0; j < ARITY; j++) {
+        ptrdiff_t distance = (ptrdiff_t)(int32_t)to.at[j] * (plain / 8);
+        x ^= plain ? packed_get(part + packed_byte(near, plain) + distance, 0, plain)
+                   : packed_get_odd(part, to.at[j], s->width);
+    }
+    return (x & packed_mask(plain ? plain : s->width)) == 0;
+}
+
+/* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
+__attribute__((noinline)) static bool fuse_has(const tamis *f, uint64_t key)
+{
+    const fuse_shape *s = fuse_shape_in(f);
+    uint64_t h = hash_key(key, f->salt);
+    const uint8_t *part = (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
+    const uint8_t *tail = part + s->tail;
+    unsigned tries = tail[TAIL_TRIES], skip = tries == 1 ? s->part_bits : 0;
+
+    if (tries == 0)
+        return false;
+    uint64_t g = fuse_seeded(h, tries - 1);
+    bool found = packed_is_plain(s->width) ? fuse_fits(part, s, g, skip, s->width)
+                                           : fuse_fits(part, s, g, skip, 0);
+    return found || (fuse_may_be_stashed(s, tail, g) && fuse_is_stashed(s, tail, g));
+}
+
+/* In blocks of most filters of that width. */
+FUSE_INLINE uint32_t fuse_usual_in_block(unsigned plain)
+{
+    return (UINT32_C(1) << (MOST_BLOCK_BITS - (plain > 8 ? WIDE_HALVINGS : 0))) - 1;
+}
+
+/* Nearly all parts have seed 0, and most have an empty stash: then there is nothing to look at but
+ * slots. The shape is not copied as a whole, so that the compiler can leave out what is not used.
+ */
+FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bool is_single)
+{
+    const fuse_shape *all = fuse_shape_in(f);
+    const uint32_t in_block = plain ? fuse_usual_in_block(plain) : all->in_block;
+    const fuse_shape s = { .room = all->room,
+                           .window = all->window,
+                           .in_window = all->in_window,
+                           .in_block = in_block,
+                           .in_half = in_block >> 1,
+                           .part_bits = is_single ? 0 : all->part_bits,
+                           .width = all->width };
+    uint64_t h = hash_key(key, f->salt);
+    const uint8_t *part = f->payload;
+
+    if (!is_single)
+        part += part_of(h, s.part_bits) * all->part_bytes;
+    uint32_t tries_and_stashed = le32(part + all->tail + TAIL_TRIES);
+    if (tries_and_stashed != 1 &&
+        ((uint8_t)tries_and_stashed != 1 || fuse_may_be_stashed(all, part + all->tail, h)))
+        return fuse_has(f, key);
+    return fuse_fits(part, &s, h, s.part_bits, plain);
+}
+
+#define FUSE_HAS(name, plain, is_single)                 \
+    static bool name(const tamis *f, uint64_t key)       \
+    {                                                    \
+        return fuse_has_usual(f, key, plain, is_single); \
+    }
+
+FUSE_HAS(fuse_has_8, 8, true)
+FUSE_HAS(fuse_has_16, 16, true)
+FUSE_HAS(fuse_has_32, 32, true)
+FUSE_HAS(fuse_has_odd, 0, true)
+FUSE_HAS(fuse_has_8_in_parts, 8, false)
+FUSE_HAS(fuse_has_16_in_parts, 16, false)
+FUSE_HAS(fuse_has_32_in_parts, 32, false)
+FUSE_HAS(fuse_has_odd_in_parts, 0, false)
+
+static bool (*fuse_has_for(const fuse_shape *s))(const tamis *f, uint64_t key)
+{
+    if (!packed_is_plain(s->width))
+        return s->part_bits ? fuse_has_odd_in_parts : fuse_has_odd;
+    if (s->in_block != fuse_usual_in_block(s->width))
+        return fuse_has;
+    if (s->width == 8)
+        return s->part_bits ? fuse_has_8_in_parts : fuse_has_8;
+    if (s->width == 16)
+        return s->part_bits ? fuse_has_16_in_parts : fuse_has_16;
+    return s->part_bits ? fuse_has_32_in_parts : fuse_has_32;
+}

@@ -1,0 +1,270 @@
+/* xor_lookup_template.h - TEMPLATE, compiled once for each THIRD and CPU: asking a xor filter for
+ * one key or for many. The includer defines THIRD: see xor_layout_template.h. */
+#include <string.h>
+
+#include "fuse/xor_layout_template.h"
+
+FUSE_INLINE const uint8_t *xor_part_of(const tamis *f, const xor_shape *s, uint64_t h)
+{
+    const uint8_t *first = f->payload;
+
+    return s->part_bits ? first + part_of(h, s->part_bits) * s->part_bytes : first;
+}
+
+FUSE_INLINE uint32_t xor_of_slots(const uint8_t *array, const uint32_t *slots, xor_third_slot t,
+                                  unsigned width, unsigned plain)
+{
+    return fingerprint_get(array, slots[0], width, plain) ^
+           fingerprint_get(array, slots[1], width, plain) ^
+           (fingerprint_get(array, t.slot, width, plain) & t.mask);
+}
+
+/* What the part says of a key whose fingerprint is in its slots, or not: it may be stashed, and a
+ * part without keys has none. */
+static inline bool xor_answer(const uint8_t *head, uint64_t mark, bool fits)
+{
+    unsigned n = head[HEAD_STASHED] < STASH ? head[HEAD_STASHED] : STASH;
+
+    for (unsigned i = 0; i < n; i++)
+        fits |= le64(head + HEAD_STASH + 8 * i) == mark;
+    return fits && le32(head) != 0;
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* Any filter. */
+static bool xor_has(const tamis *f, uint64_t key)
+{
+    const xor_shape *s = xor_shape_in(f);
+    uint64_t h = hash_key(key, f->salt), mark = xor_mark(s, h);
+    const uint8_t *part = xor_part_of(f, s, h), *head = part + s->head, *array = head + HEAD_BYTES;
+    uint32_t slots[ARITY], x = (uint32_t)mark;
+
+    xor_find_slots(slots, s, mark, xor_spread_seed(head[HEAD_SEED]));
+    xor_third_slot t = xor_find_third(part, s, slots[2]);
+    x ^= packed_is_plain(s->width) ? xor_of_slots(array, slots, t, s->width, s->width)
+                                   : xor_of_slots(array, slots, t, s->width, 0);
+    return xor_answer(head, mark, (x & packed_mask(s->width)) == 0);
+}
+
+/* A filter is usual if it has one part, with keys, of the first seed and with an empty stash, as
+ * nearly all have that are not huge: then there is nothing to look at but slots. */
+FUSE_INLINE bool xor_is_usual(const tamis *f, const xor_shape *s)
+{
+    return !s->part_bits && le64((const uint8_t *)f->payload + s->head) - 1 < UINT32_MAX;
+}
+
+/* Not copied as a whole: the compiler can leave out what is not used. */
+FUSE_INLINE xor_shape xor_usual_shape(const xor_shape *s, unsigned plain)
+{
+    return (xor_shape){ .length = s->length,
+                        .head = s->head,
+                        .last = s->last,
+                        .mark_shift = xor_mark_shift(0),
+                        .width = plain ? plain : s->width };
+}
+
+FUSE_INLINE bool xor_has_hash(const uint8_t *part, const xor_shape *s, uint64_t h, unsigned plain)
+{
+    uint64_t mark = xor_mark(s, h);
+    uint32_t slots[ARITY];
+
+    xor_find_slots(slots, s, mark, 0);
+    xor_third_slot t = xor_find_third(part, s, slots[2]);
+    uint32_t x = xor_of_slots(part + s->head + HEAD_BYTES, slots, t, s->width, plain);
+    return (((uint32_t)mark ^ x) & packed_mask(s->width)) == 0;
+}
+
+/* Of one part. */
+FUSE_INLINE bool xor_has_usual(const tamis *f, uint64_t key, unsigned plain)
+{
+    const xor_shape s = xor_usual_shape(xor_shape_in(f), plain);
+
+    if (!xor_is_usual(f, &s))
+        return xor_has(f, key);
+    return xor_has_hash(f->payload, &s, hash_key(key, f->salt), plain);
+}
+
+#define XOR_HAS(name, plain)                       \
+    static bool name(const tamis *f, uint64_t key) \
+    {                                              \
+        return xor_has_usual(f, key, plain);       \
+    }
+
+XOR_HAS(xor_has_8, 8)
+XOR_HAS(xor_has_16, 16)
+XOR_HAS(xor_has_32, 32)
+XOR_HAS(xor_has_odd, 0)
+
+/* ---- Many keys --------------------------------------------------------- */
+
+/* Groups of keys, a word of answers each, go through three steps: their slots are asked for from
+ * memory; those of the third block, which may take a look at memory to find, are asked for; all are
+ * looked at. Of each group that is on its way, one key takes its step at a time, since requests in
+ * bursts would wait for each other. */
+enum { GROUP = 64, GROUPS = OMITS_ZEROS ? 3 : 2 };
+
+typedef struct xor_group {
+    uint64_t h[GROUP];
+    uint32_t slots[GROUP][ARITY];
+    xor_third_slot thirds[GROUP];
+    size_t n;
+} xor_group;
+
+/* What is looked up in; whether it is usual is known when this is compiled. */
+typedef struct xor_query {
+    xor_shape s;
+    const tamis *f;
+    unsigned plain;
+    bool is_usual;
+} xor_query;
+
+FUSE_INLINE const uint8_t *xor_part_in(const xor_query *q, uint64_t h)
+{
+    return q->is_usual ? q->f->payload : xor_part_of(q->f, &q->s, h);
+}
+
+/* Keys of a group, the last of which may be short and those behind it empty. */
+static inline size_t xor_in_group(size_t n, size_t group)
+{
+    size_t from = group * GROUP;
+
+    return from >= n ? 0 : n - from < GROUP ? n - from : GROUP;
+}
+
+FUSE_INLINE void xor_start_group(xor_group *to, const xor_query *q, const uint64_t *keys, size_t n)
+{
+    const uint64_t salt = q->f->salt;
+
+    to->n = n;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = hash_key(keys[i], salt);
+        uint64_t seed = q->is_usual ? 0 : xor_spread_seed(xor_part_in(q, h)[q->s.head + HEAD_SEED]);
+        to->h[i] = h;
+        xor_find_slots(to->slots[i], &q->s, xor_mark(&q->s, h), seed);
+    }
+}
+
+FUSE_INLINE void xor_fetch_key(const xor_group *g, const xor_query *q, size_t i)
+{
+    const uint8_t *part = xor_part_in(q, g->h[i]), *array = part + q->s.head + HEAD_BYTES;
+
+    xor_fetch(array, g->slots[i][0], q->s.width, q->plain);
+    xor_fetch(array, g->slots[i][1], q->s.width, q->plain);
+    xor_fetch_third(part, &q->s, g->slots[i][2], q->plain);
+}
+
+FUSE_INLINE void xor_find_third_of_key(xor_group *g, const xor_query *q, size_t i)
+{
+    const uint8_t *part = xor_part_in(q, g->h[i]);
+
+    g->thirds[i] = xor_find_third(part, &q->s, g->slots[i][2]);
+    xor_fetch(part + q->s.head + HEAD_BYTES, g->thirds[i].slot, q->s.width, q->plain);
+}
+
+FUSE_INLINE bool xor_look_at_key(const xor_group *g, const xor_query *q, size_t i)
+{
+    const uint8_t *part = xor_part_in(q, g->h[i]), *head = part + q->s.head;
+    const xor_third_slot t =
+        OMITS_ZEROS ? g->thirds[i] : xor_find_third(part, &q->s, g->slots[i][2]);
+    uint64_t mark = xor_mark(&q->s, g->h[i]);
+    uint32_t x = xor_of_slots(head + HEAD_BYTES, g->slots[i], t, q->s.width, q->plain);
+    bool fits = ((x ^ (uint32_t)mark) & packed_mask(q->s.width)) == 0;
+
+    return q->is_usual ? fits : xor_answer(head, mark, fits);
+}
+
+/* The keys of `last` take their first step, those of `middle` their second, those of `first` the
+ * third. No group has more keys than the one before it. */
+FUSE_INLINE uint64_t xor_step(const xor_group *first, xor_group *middle, const xor_group *last,
+                              const xor_query *q)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < first->n; i++) {
+        if (i < last->n)
+            xor_fetch_key(last, q, i);
+        if (OMITS_ZEROS && i < middle->n)
+            xor_find_third_of_key(middle, q, i);
+        word |= (uint64_t)xor_look_at_key(first, q, i) << i;
+    }
+    return word;
+}
+
+FUSE_INLINE size_t xor_has_groups(const xor_query *q, uint64_t *hits, const uint64_t *keys,
+                                  size_t n)
+{
+    xor_group groups[GROUPS];
+    size_t found = 0;
+
+    for (size_t i = 0; i < GROUPS - 1; i++) {
+        xor_start_group(&groups[i], q, keys + i * GROUP, xor_in_group(n, i));
+        for (size_t j = 0; j < groups[i].n; j++)
+            xor_fetch_key(&groups[i], q, j);
+    }
+    for (size_t j = 0; OMITS_ZEROS && j < groups[0].n; j++)
+        xor_find_third_of_key(&groups[0], q, j);
+    for (size_t i = 0; i * GROUP < n; i++) {
+        size_t last = i + GROUPS - 1;
+        xor_group *next = &groups[last % GROUPS];
+        xor_start_group(next, q, keys + last * GROUP, xor_in_group(n, last));
+        hits[i] = xor_step(&groups[i % GROUPS], &groups[(i + 1) % GROUPS], next, q);
+        found += (size_t)__builtin_popcountll(hits[i]);
+    }
+    return found;
+}
+
+/* Up to that many bytes are in the cache, where there is nothing to wait for. */
+enum { IN_CACHE = OMITS_ZEROS ? 1 << 19 : 1 << 20 };
+
+FUSE_INLINE size_t xor_has_each(const xor_query *q, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const uint8_t *part = q->f->payload;
+    const uint64_t salt = q->f->salt;
+    size_t found = 0;
+
+    for (size_t i = 0; i * GROUP < n; i++) {
+        uint64_t word = 0;
+        for (size_t j = 0; j < xor_in_group(n, i); j++) {
+            uint64_t h = hash_key(keys[i * GROUP + j], salt);
+            word |= (uint64_t)xor_has_hash(part, &q->s, h, q->plain) << j;
+        }
+        hits[i] = word;
+        found += (size_t)__builtin_popcountll(word);
+    }
+    return found;
+}
+
+FUSE_INLINE size_t xor_has_many_plain(const tamis *f, uint64_t *hits, const uint64_t *keys,
+                                      size_t n, unsigned plain)
+{
+    xor_query q = { .s = *xor_shape_in(f), .f = f, .plain = plain };
+
+    if (plain)
+        q.s.width = plain;
+    if (!xor_is_usual(f, &q.s))
+        return xor_has_groups(&q, hits, keys, n);
+    q.is_usual = true;
+    q.s = xor_usual_shape(&q.s, plain);
+    if (f->plan.bytes <= IN_CACHE)
+        return xor_has_each(&q, hits, keys, n);
+    return xor_has_groups(&q, hits, keys, n);
+}
+
+static size_t xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return FUSE_BY_WIDTH(f->plan.width, xor_has_many_plain, f, hits, keys, n);
+}
+
+/* Puts the functions for this plan into the table. */
+static inline void xor_use(tamis *f)
+{
+    unsigned width = f->plan.width;
+
+    f->ops.has_many = xor_has_many;
+    f->ops.has = xor_shape_in(f)->part_bits ? xor_has
+                 : width == 8               ? xor_has_8
+                 : width == 16              ? xor_has_16
+                 : width == 32              ? xor_has_32
+                                            : xor_has_odd;
+}

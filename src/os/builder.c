@@ -1,0 +1,602 @@
+/* builder.c - filters of sets whose size is unknown, or that do not fit in memory.
+ *
+ * Keys of kinds that are solved, written in order or built as sets wait as items, in buckets, for
+ * the engine (core/make.h), to which the builder is the host: with their values, or in two lists,
+ * if the kind needs more than keys. Other kinds take keys at once if the size is known; if not,
+ * keys wait in the order given. */
+#include "tamis_builder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/plan.h"
+#include "os/ordered_file.h"
+#include "os/spill.h"
+#include "os/workers.h"
+
+/* With less, the buffers of the file would be more than a quarter of it. */
+static const uint64_t MEMORY_MIN = 4 << 20;
+
+struct tamis_builder {
+    tamis stub; /* has functions, salt and allocator, but no payload */
+    tamis_spec spec;
+    tamis_build_options options;
+    make_host host;
+    file_save *save; /* where parts go, while they do */
+    int error;       /* errno of the engine's last failure */
+
+    pthread_mutex_t lock; /* guards all that follows while keys come */
+    tamis_status broken;  /* nothing can be done any more */
+    uint64_t largest;     /* key: the capacity of indexed kinds */
+    uint64_t values;      /* all of them, or-ed: the bits that they need */
+    tamis *filter;        /* that takes keys at once; else NULL */
+    spill keys;           /* as they come, or as items */
+    spill others;         /* of kinds that exclude */
+
+    uint64_t counts[3][SPILL_BUCKETS]; /* for the engine */
+    size_t size;                       /* of this block */
+    char dir[];
+};
+
+/* ---- Facts ------------------------------------------------------------- */
+
+static bool builder_has(const tamis_builder *b, unsigned traits)
+{
+    return b->stub.ops.traits & traits;
+}
+
+/* Whether keys wait as items. */
+static bool builder_takes_items(const tamis_builder *b)
+{
+    return b->stub.ops.solve || b->stub.ops.append || builder_has(b, TAMIS_TRAIT_BUILDS_SETS);
+}
+
+/* Bytes that may still be taken beside these. */
+static uint64_t builder_memory_left(const tamis_builder *b, uint64_t taken)
+{
+    uint64_t memory = b->options.memory;
+
+    if (memory == 0)
+        return UINT64_MAX;
+    return taken < memory ? memory - taken : 0;
+}
+
+static uint64_t builder_held(const tamis_builder *b)
+{
+    return tamis__spill_held(&b->keys) + tamis__spill_held(&b->others);
+}
+
+static uint32_t builder_bits(uint64_t x)
+{
+    return x ? 64 - (uint32_t)__builtin_clzll(x) : 0;
+}
+
+/* ---- Life -------------------------------------------------------------- */
+
+/* A plan for what is known before keys come. What no number of keys can change is refused here, and
+ * so is a number of them that would not fit. */
+static tamis_status builder_check(tamis_plan *plan, tamis_kind kind, tamis_spec spec,
+                                  uint64_t memory)
+{
+    const tamis_ops *ops = tamis__ops(kind);
+
+    if (!ops)
+        return TAMIS_RANGE;
+    if (ops->traits & TAMIS_TRAIT_TAKES_VALUES && spec.value_bits == 0)
+        spec.value_bits = 1;
+    if (ops->traits & TAMIS_TRAIT_TAKES_OTHERS && spec.universe == 0)
+        spec.universe = spec.keys + 1;
+    tamis_status status = tamis_plan_kind(plan, kind, &spec);
+    if (status || memory == 0)
+        return status;
+    if (memory < MEMORY_MIN)
+        return TAMIS_NOMEM;
+    if (!ops->solve || ops->traits & TAMIS_TRAIT_TAKES_OTHERS || spec.keys == 0)
+        return TAMIS_OK;
+    return tamis__make_needs(plan) > memory - memory / 8 ? TAMIS_NOMEM : TAMIS_OK;
+}
+
+static tamis_status builder_new_filter(const tamis_builder *b, tamis **out, const tamis_plan *plan,
+                                       uint64_t held)
+{
+    if (plan->bytes > builder_memory_left(b, held))
+        return TAMIS_NOMEM;
+    return tamis_new(out, plan, &b->stub.alloc);
+}
+
+static void builder_set_plan(tamis_builder *b, const tamis_plan *plan)
+{
+    const tamis_allocator a = b->stub.alloc;
+
+    tamis__filter_init(&b->stub, plan, &a);
+}
+
+static tamis_status builder_run(make_work *w, unsigned workers)
+{
+    tamis_builder *b = w->m->host->ctx;
+    tamis_status status = tamis__workers_run(w, workers, b->options.progress, b->options.ctx);
+
+    b->error = status == TAMIS_IO ? errno : 0;
+    return status;
+}
+
+static uint64_t builder_memory(const make *m)
+{
+    const tamis_builder *b = m->host->ctx;
+
+    return builder_memory_left(b, builder_held(b));
+}
+
+static tamis_status builder_unload(make *m)
+{
+    tamis_builder *b = m->host->ctx;
+    tamis_status status = m->keys.items ? tamis__spill_to_file(&b->keys) : TAMIS_OK;
+
+    if (!status && m->others.items)
+        status = tamis__spill_to_file(&b->others);
+    b->error = status == TAMIS_IO ? errno : 0;
+    m->keys = tamis__spill_list(&b->keys);
+    if (m->others.starts)
+        m->others = tamis__spill_list(&b->others);
+    return status;
+}
+
+static tamis_status builder_put(const make *m, uint64_t offset, const void *part, size_t size)
+{
+    const tamis_builder *b = m->host->ctx;
+    image_sink sink = tamis__save_sink(b->save);
+
+    offset += tamis__image_offset(&m->f->plan);
+    return sink.write(&sink, offset, part, size) ? TAMIS_OK : TAMIS_IO;
+}
+
+static void builder_init(tamis_builder *b)
+{
+    const tamis_build_options *o = &b->options;
+    bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
+    uint64_t memory = excludes ? o->memory / 2 : o->memory;
+    const char *dir = o->dir ? strcpy(b->dir, o->dir) : NULL;
+
+    b->host = (make_host){ .ctx = b,
+                           .threads = o->threads < WORKERS_MAX ? o->threads : WORKERS_MAX,
+                           .run = builder_run,
+                           .memory = builder_memory,
+                           .unload = builder_unload };
+    pthread_mutex_init(&b->lock, NULL);
+    tamis__spill_open(&b->keys, &b->stub, memory, dir,
+                      builder_has(b, TAMIS_TRAIT_TAKES_VALUES) ? 2 : 1, !builder_takes_items(b));
+    tamis__spill_open(&b->others, &b->stub, memory, dir, 1, false);
+}
+
+tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
+                               const tamis_build_options *o)
+{
+    tamis_build_options options = { 0 };
+    tamis_spec wanted;
+    tamis_plan plan;
+    tamis stub;
+
+    if (!tamis__struct_take(&wanted, sizeof wanted, spec) ||
+        (o && !tamis__struct_take(&options, sizeof options, o)))
+        return TAMIS_RANGE;
+    tamis_status status = builder_check(&plan, kind, wanted, options.memory);
+    if (status)
+        return status;
+    tamis__filter_init(&stub, &plan, options.alloc);
+    size_t size = sizeof(tamis_builder) + (options.dir ? strlen(options.dir) : 0) + 1;
+    tamis_builder *b = tamis__scratch_new(&stub, size);
+    if (!b)
+        return TAMIS_NOMEM;
+    memset(b, 0, sizeof *b);
+    b->stub = stub;
+    b->spec = wanted;
+    b->options = options;
+    b->size = size;
+    builder_init(b);
+    if (!builder_takes_items(b) && (wanted.keys || wanted.error > 0))
+        status = builder_new_filter(b, &b->filter, &plan, 0);
+    if (status)
+        tamis_builder_free(b);
+    else
+        *out = b;
+    return status;
+}
+
+void tamis_builder_free(tamis_builder *b)
+{
+    if (!b)
+        return;
+    tamis__spill_close(&b->keys);
+    tamis__spill_close(&b->others);
+    tamis_free(b->filter);
+    pthread_mutex_destroy(&b->lock);
+    const tamis_allocator a = b->stub.alloc;
+    a.free(a.ctx, b, b->size);
+}
+
+/* ---- Adding ------------------------------------------------------------ */
+
+/* Keys become items before the lock is taken: threads wait for each other only while items are
+ * copied. */
+static tamis_status builder_add_items(tamis_builder *b, spill *to, const uint64_t *keys,
+                                      const uint64_t *values, size_t n)
+{
+    uint64_t items[MAKE_BUFFER];
+    size_t at = 0, most = MAKE_BUFFER / to->words;
+    tamis_status status;
+
+    do {
+        size_t piece = n - at < most ? n - at : most;
+        tamis__make_items(items, &b->stub, keys + at, values ? values + at : NULL, piece);
+        pthread_mutex_lock(&b->lock);
+        status = b->broken ? b->broken : tamis__spill_add(to, items, piece);
+        b->broken = status;
+        pthread_mutex_unlock(&b->lock);
+        at += piece;
+    } while (at < n && !status);
+    return status;
+}
+
+/* Into the filter, or where they wait in the order given. */
+static tamis_status builder_add_keys(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    uint64_t largest = 0;
+    size_t added;
+
+    for (size_t i = 0; i < n && !b->filter; i++)
+        largest = keys[i] > largest ? keys[i] : largest;
+    pthread_mutex_lock(&b->lock);
+    b->largest = largest > b->largest ? largest : b->largest;
+    tamis_status status = b->broken   ? b->broken
+                          : b->filter ? tamis_add_many(b->filter, &added, keys, n)
+                                      : tamis__spill_add(&b->keys, keys, n);
+    b->broken = status;
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    if (builder_has(b, TAMIS_TRAIT_TAKES_VALUES))
+        return TAMIS_CANNOT;
+    return builder_takes_items(b) ? builder_add_items(b, &b->keys, keys, NULL, n)
+                                  : builder_add_keys(b, keys, n);
+}
+
+/* Values are checked before any is taken: what was refused can be left out. */
+tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const uint64_t *values,
+                                   size_t n)
+{
+    uint64_t all = 0;
+
+    if (!builder_has(b, TAMIS_TRAIT_TAKES_VALUES))
+        return TAMIS_CANNOT;
+    for (size_t i = 0; i < n; i++)
+        all |= values[i];
+    if (builder_bits(all) > (b->spec.value_bits ? b->spec.value_bits : 32))
+        return TAMIS_RANGE;
+    pthread_mutex_lock(&b->lock);
+    b->values |= all;
+    pthread_mutex_unlock(&b->lock);
+    return builder_add_items(b, &b->keys, keys, values, n);
+}
+
+tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *excluded, size_t n)
+{
+    if (!builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
+        return TAMIS_CANNOT;
+    return builder_add_items(b, &b->others, excluded, NULL, n);
+}
+
+/* ---- Kinds that add ---------------------------------------------------- */
+
+static tamis_status builder_add_list(const tamis_builder *b, tamis *f, const make_list *l,
+                                     uint64_t *buffer)
+{
+    const tamis_build_options *o = &b->options;
+    make_cursor c = { .end = 1 };
+    tamis_status status = TAMIS_OK;
+    const uint64_t *keys;
+    uint64_t done = 0;
+    size_t n, added;
+
+    while (!status && (keys = tamis__make_read(l, &c, buffer, &n)))
+        for (size_t at = 0, piece; at < n && !status; at += piece) {
+            piece = n - at < b->keys.chunk ? n - at : b->keys.chunk;
+            done += piece;
+            status = o->progress && !o->progress(o->ctx, done, l->n)
+                         ? TAMIS_STOPPED
+                         : tamis_add_many(f, &added, keys + at, piece);
+        }
+    return c.has_failed ? TAMIS_IO : status;
+}
+
+/* Keys go to the file if there is no room for the filter beside them. */
+static tamis_status builder_add_all(tamis_builder *b, tamis **out)
+{
+    const bool is_indexed = builder_has(b, TAMIS_TRAIT_INDEXED);
+    size_t size = b->keys.chunk * sizeof(uint64_t);
+    tamis_spec spec = b->spec;
+    tamis_plan plan;
+    tamis *f;
+
+    if (is_indexed && b->largest == UINT64_MAX)
+        return TAMIS_RANGE;
+    spec.keys = is_indexed && b->keys.n ? b->largest + 1 : b->keys.n ? b->keys.n : 1;
+    tamis_status status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    if (!status && b->keys.items && plan.bytes > builder_memory_left(b, builder_held(b)))
+        status = tamis__spill_to_file(&b->keys);
+    if (!status)
+        status = builder_new_filter(b, &f, &plan, builder_held(b));
+    if (status)
+        return status;
+    uint64_t *buffer = tamis__scratch_new(&b->stub, size);
+    const make_list l = tamis__spill_list(&b->keys);
+    status = buffer ? builder_add_list(b, f, &l, buffer) : TAMIS_NOMEM;
+    b->error = status == TAMIS_IO ? errno : 0;
+    if (buffer)
+        tamis__scratch_free(&b->stub, buffer, size);
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
+}
+
+/* ---- Kinds that are solved --------------------------------------------- */
+
+static make builder_make(tamis_builder *b)
+{
+    make m = { .f = &b->stub,
+               .host = &b->host,
+               .keys = tamis__spill_list(&b->keys),
+               .distinct = b->counts[0],
+               .both = b->counts[1],
+               .rest = b->counts[2] };
+
+    if (builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
+        m.others = tamis__spill_list(&b->others);
+    memset(b->counts, 0, sizeof b->counts);
+    m.total = m.keys.n + m.others.n;
+    return m;
+}
+
+/* Whether there may be more keys than planned for, or so many repeated ones that a part is too
+ * large to be read as it is. */
+static bool builder_must_count(const tamis_builder *b, const make *m)
+{
+    const tamis_plan planned = { .kind = b->stub.plan.kind, .capacity = b->spec.keys };
+    unsigned bits = tamis__make_part_bits(&planned);
+    unsigned above = bits > SPILL_BUCKET_BITS ? bits - SPILL_BUCKET_BITS : 0;
+    uint64_t most = tamis__make_largest(&m->keys, NULL, NULL, (size_t)1 << (bits - above));
+
+    return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || m->keys.n > planned.capacity ||
+           most > tamis__make_part_room(&planned) << above;
+}
+
+/* Counts keys, if need be, and plans for them. Kinds that exclude go through all items four times:
+ * counting, and the three passes of core/exclude.c. */
+static tamis_status builder_plan(tamis_builder *b, make *m, tamis_plan *plan)
+{
+    const bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
+    tamis_spec spec = b->spec;
+    uint64_t keys = 0, others = 0;
+    tamis_status status = TAMIS_OK;
+
+    if (builder_must_count(b, m)) {
+        m->total *= excludes ? 4 : 2;
+        status = tamis__make_count(m, excludes, &keys, &others);
+    }
+    if (status)
+        return status;
+    m->is_clean = excludes;
+    spec.keys = spec.keys > keys ? spec.keys : keys;
+    spec.keys = spec.keys ? spec.keys : 1;
+    if (builder_has(b, TAMIS_TRAIT_TAKES_VALUES) && spec.value_bits == 0)
+        spec.value_bits = builder_bits(b->values | 1);
+    if (excludes && spec.universe < spec.keys + others)
+        spec.universe = spec.keys + others;
+    return tamis_plan_kind(plan, b->stub.plan.kind, &spec);
+}
+
+static tamis_status builder_solve(tamis_builder *b, tamis **out)
+{
+    make m = builder_make(b);
+    tamis_plan plan;
+    tamis_status status = builder_plan(b, &m, &plan);
+
+    if (!status)
+        status = builder_new_filter(b, &m.f, &plan, 0);
+    if (status)
+        return status;
+    status = tamis__make_solve(&m);
+    if (status)
+        tamis_free(m.f);
+    else
+        *out = m.f;
+    return status;
+}
+
+/* The stub takes the plan; parts go to the file. */
+static tamis_status builder_solve_to(tamis_builder *b, file_save *save)
+{
+    make m = builder_make(b);
+    tamis_plan plan;
+    tamis_status status = builder_plan(b, &m, &plan);
+
+    if (status)
+        return status;
+    builder_set_plan(b, &plan);
+    b->save = save;
+    b->host.put = builder_put;
+    status = tamis__make_solve(&m);
+    b->host.put = NULL;
+    if (status)
+        return status;
+    image_sink sink = tamis__save_sink(save);
+    image_source written = tamis__save_source(save);
+    return tamis__image_encode(&b->stub, &written, &sink) ? TAMIS_OK : TAMIS_IO;
+}
+
+static tamis_status builder_solve_file(tamis_builder *b, const char *path)
+{
+    file_save *save = tamis__scratch_new(&b->stub, sizeof *save);
+
+    if (!save)
+        return TAMIS_NOMEM;
+    tamis_status status = tamis__save_begin(save, path, b->spec.hasher.hash == TAMIS_KEYED);
+    if (!status)
+        status = tamis__save_end(save, builder_solve_to(b, save));
+    tamis__scratch_free(&b->stub, save, sizeof *save);
+    return status;
+}
+
+/* ---- Kinds in order, and kinds that build sets ------------------------- */
+
+static tamis_status builder_append(void *ctx, uint64_t fingerprint, uint64_t count)
+{
+    tamis_writer *w = ctx;
+
+    return w->f->ops.append(w, fingerprint, count);
+}
+
+static tamis_status builder_write(make *m, tamis **out, const tamis_plan *plan)
+{
+    tamis_builder *b = m->host->ctx;
+    tamis_writer w = { 0 };
+    tamis_status status = builder_new_filter(b, &m->f, plan, 0);
+
+    if (status)
+        return status;
+    w.f = m->f;
+    if (builder_has(b, TAMIS_TRAIT_BUILDS_SETS)) {
+        status = tamis__make_set(m);
+    } else {
+        status = tamis__make_ordered(m, builder_append, &w);
+        (void)w.f->ops.append(&w, 0, 0);
+    }
+    if (status)
+        tamis_free(m->f);
+    else
+        *out = m->f;
+    return status;
+}
+
+static tamis_status builder_append_to_file(void *ctx, uint64_t fingerprint, uint64_t count)
+{
+    return tamis__ordered_file_append(ctx, fingerprint, count);
+}
+
+static tamis_status builder_write_file(make *m, const char *path, const tamis_plan *plan)
+{
+    tamis_builder *b = m->host->ctx;
+    ordered_file *o = tamis__scratch_new(&b->stub, sizeof *o);
+
+    if (!o)
+        return TAMIS_NOMEM;
+    builder_set_plan(b, plan);
+    m->f = &b->stub;
+    tamis_status status = tamis__ordered_file_begin(o, path, plan);
+    if (!status) {
+        status = tamis__make_ordered(m, builder_append_to_file, o);
+        status = tamis__save_end(&o->save, tamis__ordered_file_complete(o, status));
+    }
+    tamis__scratch_free(&b->stub, o, sizeof *o);
+    return status;
+}
+
+/* Fingerprints of a larger filter are the same, so that growing is starting again. */
+static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char *path)
+{
+    make m = builder_make(b);
+    tamis_spec spec = b->spec;
+    tamis_plan plan;
+
+    if (spec.keys == 0)
+        spec.keys = b->keys.n ? b->keys.n : 1;
+    tamis_status status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    while (!status) {
+        m.done = 0;
+        status = path ? builder_write_file(&m, path, &plan) : builder_write(&m, out, &plan);
+        if (status != TAMIS_FULL || !b->stub.ops.append || !tamis__plan_grows(&plan))
+            break;
+        status = tamis__plan_enlarge(&plan);
+    }
+    return status;
+}
+
+/* ---- Finishing --------------------------------------------------------- */
+
+static tamis_status builder_finish(tamis_builder *b, tamis **out)
+{
+    if (b->stub.ops.solve)
+        return builder_solve(b, out);
+    if (builder_takes_items(b))
+        return builder_write_all(b, out, NULL);
+    if (!b->filter)
+        return builder_add_all(b, out);
+    *out = b->filter;
+    b->filter = NULL;
+    return TAMIS_OK;
+}
+
+/* There is nothing left in it. */
+static void builder_spend(tamis_builder *b)
+{
+    tamis__spill_close(&b->keys);
+    tamis__spill_close(&b->others);
+    b->broken = TAMIS_CANNOT;
+}
+
+/* Gives errno what the engine met, whatever was called since. */
+static tamis_status builder_end(tamis_builder *b, tamis_status status)
+{
+    if (!status || status == TAMIS_UNSYNCED)
+        builder_spend(b);
+    if (status == TAMIS_IO && b->error)
+        errno = b->error;
+    return status;
+}
+
+tamis_status tamis_builder_finish(tamis **out, tamis_builder *b)
+{
+    b->error = 0;
+    return b->broken ? b->broken : builder_end(b, builder_finish(b, out));
+}
+
+/* In memory first. */
+static tamis_status builder_save(tamis_builder *b, const char *path, tamis_plan *plan)
+{
+    tamis *f = b->filter;
+    tamis_status status = f ? TAMIS_OK : builder_finish(b, &f);
+
+    if (!status)
+        status = tamis_save(f, path);
+    if (!status || status == TAMIS_UNSYNCED)
+        *plan = f->plan;
+    if (f != b->filter)
+        tamis_free(f);
+    return status;
+}
+
+tamis_status tamis_builder_save(tamis_builder *b, const char *path, tamis_plan *plan)
+{
+    tamis_plan made;
+    tamis_status status;
+
+    if (b->broken)
+        return b->broken;
+    b->error = 0;
+    if (b->stub.ops.append)
+        status = builder_write_all(b, NULL, path);
+    else if (b->stub.ops.solve && !builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
+        status = builder_solve_file(b, path);
+    else
+        status = builder_save(b, path, &b->stub.plan);
+    made = b->stub.plan;
+    if (plan && (!status || status == TAMIS_UNSYNCED))
+        *plan = made;
+    return builder_end(b, status);
+}

@@ -1,0 +1,578 @@
+/* file.c - save, load, map: everything that touches the operating system.
+ *
+ * A save is written beside its target, synced, then renamed over it, and the directory is synced:
+ * after a crash the name stands for the old file or for the new one, whole. An fsync that failed is
+ * never tried again, because the kernel may have dropped the pages that it could not write.
+ *
+ * A writable map changes the file itself, which is safe for payloads whose bits are only ever set:
+ * whatever part of the changes reaches the disk, no key of the last sync is lost. The header says
+ * "dirty" from before the first change until after the last. */
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Linux moves at most 2 GiB in one call; pieces also keep a signal from costing much. */
+static const size_t PIECE = (size_t)1 << 30;
+
+/* ---- Files as sources and sinks ---------------------------------------- */
+
+/* Moves all of a buffer by calls that may move less. */
+static bool file_move(int fd, uint64_t offset, uint8_t *buf, size_t size, bool is_write)
+{
+    while (size > 0) {
+        size_t piece = size < PIECE ? size : PIECE;
+        ssize_t moved =
+            is_write ? pwrite(fd, buf, piece, (off_t)offset) : pread(fd, buf, piece, (off_t)offset);
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved <= 0) {
+            /* The file was shortened since its size was asked for. */
+            if (moved == 0)
+                errno = EIO;
+            return false;
+        }
+        buf += moved;
+        offset += (uint64_t)moved;
+        size -= (size_t)moved;
+    }
+    return true;
+}
+
+bool tamis__file_read(int fd, uint64_t offset, void *buf, size_t size)
+{
+    return file_move(fd, offset, buf, size, false);
+}
+
+bool tamis__file_write(int fd, uint64_t offset, const void *buf, size_t size)
+{
+    return file_move(fd, offset, (uint8_t *)(uintptr_t)buf, size, true);
+}
+
+static bool file_read_source(const image_source *s, uint64_t offset, void *buf, size_t size)
+{
+    return tamis__file_read(s->fd, offset, buf, size);
+}
+
+static bool file_write_sink(const image_sink *s, uint64_t offset, const void *buf, size_t size)
+{
+    return tamis__file_write(s->fd, offset, buf, size);
+}
+
+static bool file_flush_sink(const image_sink *s)
+{
+    return fsync(s->fd) == 0;
+}
+
+bool tamis__file_reserve(int fd, uint64_t size)
+{
+    int error;
+
+    do
+        error = posix_fallocate(fd, 0, (off_t)size);
+    while (error == EINTR);
+    if (error == 0 || error == EINVAL || error == EOPNOTSUPP)
+        return true;
+    errno = error;
+    return false;
+}
+
+void tamis__file_close(int fd)
+{
+    int saved = errno;
+
+    close(fd);
+    errno = saved;
+}
+
+/* Only regular files can be filters. */
+tamis_status tamis__file_source(image_source *s, int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return TAMIS_IO;
+    if (!S_ISREG(st.st_mode))
+        return TAMIS_FOREIGN;
+    if ((uint64_t)st.st_size > SIZE_MAX / 2)
+        return TAMIS_RANGE;
+    *s = (image_source){ .read = file_read_source, .fd = fd, .size = (uint64_t)st.st_size };
+    return TAMIS_OK;
+}
+
+/* O_NONBLOCK keeps a FIFO from hanging us before we know what it is. */
+static tamis_status file_open_source(image_source *s, const char *path, int mode)
+{
+    int fd = open(path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return errno == EISDIR ? TAMIS_FOREIGN : TAMIS_IO;
+    tamis_status status = tamis__file_source(s, fd);
+    if (status)
+        tamis__file_close(fd);
+    return status;
+}
+
+bool tamis__is_named(int fd, const char *path)
+{
+    struct stat open, named;
+
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
+/* Writers of maps hold the lock as long as they live. */
+static bool file_is_being_written(int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN);
+    return false;
+}
+
+/* The bytes that a writer changes before all others, and after. */
+static void file_read_stamp(uint8_t stamp[IMAGE_HEADER], const image_source *s)
+{
+    memset(stamp, 0, IMAGE_HEADER);
+    if (s->size >= IMAGE_HEADER)
+        (void)file_read_source(s, 0, stamp, IMAGE_HEADER);
+}
+
+/* ---- Load -------------------------------------------------------------- */
+
+/* Whether a refusal may be due to a writer that came or went while the file was read. */
+static tamis_status file_load_once(tamis **out, const image_source *s, const tamis_allocator *a,
+                                   bool *disturbed)
+{
+    uint8_t before[IMAGE_HEADER], after[IMAGE_HEADER];
+
+    file_read_stamp(before, s);
+    tamis_status status = tamis__image_decode(out, s, a);
+    if (status == TAMIS_DIRTY && file_is_being_written(s->fd))
+        status = TAMIS_BUSY;
+    file_read_stamp(after, s);
+    *disturbed = (status == TAMIS_CORRUPT || status == TAMIS_DIRTY) &&
+                 memcmp(before, after, sizeof before) != 0;
+    return *disturbed ? TAMIS_BUSY : status;
+}
+
+tamis_status tamis_load(tamis **out, const char *path, const tamis_allocator *a)
+{
+    image_source s;
+    bool disturbed = true;
+    tamis_status status = file_open_source(&s, path, O_RDONLY);
+
+    if (status)
+        return status;
+    for (int tries = 0; tries < 3 && disturbed; tries++)
+        status = file_load_once(out, &s, a, &disturbed);
+    tamis__file_close(s.fd);
+    return status;
+}
+
+/* ---- Save -------------------------------------------------------------- */
+
+static bool file_is_keyed_filter(const char *path)
+{
+    image_source s;
+    image_header h;
+
+    if (file_open_source(&s, path, O_RDONLY))
+        return false;
+    bool keyed = tamis__header_read(&h, &s) == TAMIS_OK && h.plan.hasher.hash == TAMIS_KEYED;
+    tamis__file_close(s.fd);
+    return keyed;
+}
+
+static bool file_find_target(file_save *p, const char *path)
+{
+    struct stat st;
+
+    if (!realpath(path, p->target)) {
+        /* A link to nothing is not followed, and not replaced either. */
+        if (errno != ENOENT || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
+            return false;
+        if (strlen(path) >= sizeof p->target) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        strcpy(p->target, path);
+    }
+    const char *slash = strrchr(p->target, '/');
+    p->dir = slash ? (size_t)(slash - p->target) + 1 : 0;
+    p->replaces = stat(p->target, &st) == 0;
+    /* A device or a FIFO is not a file to be replaced by one. */
+    if (p->replaces && !S_ISREG(st.st_mode)) {
+        errno = EINVAL;
+        return false;
+    }
+    if (p->replaces) {
+        p->mode = st.st_mode & 07777;
+        p->owner = st.st_uid;
+        p->group = st.st_gid;
+    }
+    return true;
+}
+
+/* ".name.tmp.", then random letters so that two savers never meet. Of a name as long as names can
+ * be, a part has to do. */
+static bool file_name_temp(file_save *p)
+{
+    uint64_t random;
+
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    int n = snprintf(p->temp, sizeof p->temp, "%.*s.%.200s.tmp.%016llx", (int)p->dir, p->target,
+                     p->target + p->dir, (unsigned long long)random);
+    if (n < 0 || (size_t)n >= sizeof p->temp) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return true;
+}
+
+/* By which name a descriptor can be given another. */
+static void file_name_of_fd(char *name, size_t size, int fd)
+{
+    snprintf(name, size, "/proc/self/fd/%d", fd);
+}
+
+/* A file that is gone with the program, whatever ends it; or -1 where the file system or the
+ * machine has no such thing. */
+static int file_open_unnamed(const file_save *p, mode_t mode)
+{
+    char dir[PATH_MAX] = ".", name[32];
+
+    if (p->dir) {
+        memcpy(dir, p->temp, p->dir);
+        dir[p->dir] = '\0';
+    }
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (fd < 0)
+        return -1;
+    file_name_of_fd(name, sizeof name, fd);
+    if (access(name, F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool file_give_name(const file_save *p)
+{
+    char name[32];
+
+    file_name_of_fd(name, sizeof name, p->fd);
+    return linkat(AT_FDCWD, name, AT_FDCWD, p->temp, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
+ * replaces one that was shown to others on purpose. */
+static int file_create_temp(file_save *p, bool is_secret)
+{
+    mode_t others = is_secret && !file_is_keyed_filter(p->target) ? 077 : 0;
+    mode_t mode = is_secret || p->replaces ? 0600 : 0666;
+    int fd = file_open_unnamed(p, mode);
+
+    p->unnamed = fd >= 0;
+    if (fd < 0)
+        fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0 || !p->replaces)
+        return fd;
+    /* Only root may give a file away; others own what they replace or cannot keep its owner. */
+    (void)!fchown(fd, p->owner, p->group);
+    if (fchmod(fd, p->mode & ~others) != 0) {
+        tamis__file_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool file_sync_dir(file_save *p)
+{
+    if (p->dir == 0)
+        strcpy(p->temp, ".");
+    else
+        p->temp[p->dir] = '\0';
+    int fd = open(p->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    /* Some file systems cannot sync a directory, and need not. */
+    bool synced = fsync(fd) == 0 || errno == EINVAL;
+    tamis__file_close(fd);
+    return synced;
+}
+
+static void file_unlink_quietly(const char *path)
+{
+    int saved = errno;
+
+    unlink(path);
+    errno = saved;
+}
+
+tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
+{
+    if (!file_find_target(p, path) || !file_name_temp(p))
+        return TAMIS_IO;
+    p->fd = file_create_temp(p, is_secret);
+    if (p->fd >= 0)
+        return TAMIS_OK;
+    if (!p->unnamed && p->replaces && errno != EEXIST)
+        file_unlink_quietly(p->temp);
+    return TAMIS_IO;
+}
+
+image_sink tamis__save_sink(const file_save *p)
+{
+    return (image_sink){ .write = file_write_sink, .fd = p->fd };
+}
+
+image_source tamis__save_source(const file_save *p)
+{
+    return (image_source){ .read = file_read_source, .fd = p->fd, .size = UINT64_MAX };
+}
+
+/* Synced before it has any name. */
+static bool file_finish(file_save *p)
+{
+    if (fsync(p->fd) == 0 && (!p->unnamed || file_give_name(p))) {
+        p->unnamed = false;
+        return close(p->fd) == 0;
+    }
+    tamis__file_close(p->fd);
+    return false;
+}
+
+tamis_status tamis__save_end(file_save *p, tamis_status status)
+{
+    if (status)
+        tamis__file_close(p->fd);
+    else if (!file_finish(p) || rename(p->temp, p->target) != 0)
+        status = TAMIS_IO;
+    if (status) {
+        if (!p->unnamed)
+            file_unlink_quietly(p->temp);
+        return status;
+    }
+    return file_sync_dir(p) ? TAMIS_OK : TAMIS_UNSYNCED;
+}
+
+static tamis_status file_write_to(const file_save *p, const tamis *f)
+{
+    image_sink sink = tamis__save_sink(p);
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f);
+
+    /* Later adds would go to the file that lost its name. */
+    if (!status && f->fd >= 0 && tamis__is_named(f->fd, p->target)) {
+        errno = EBUSY;
+        return TAMIS_IO;
+    }
+    if (!status && !tamis__image_encode(&s.now, NULL, &sink))
+        status = TAMIS_IO;
+    return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
+}
+
+tamis_status tamis_save(const tamis *f, const char *path)
+{
+    file_save p;
+    tamis_status status = tamis__save_begin(&p, path, f->plan.hasher.hash == TAMIS_KEYED);
+
+    return status ? status : tamis__save_end(&p, file_write_to(&p, f));
+}
+
+/* ---- Map --------------------------------------------------------------- */
+
+/* A sync that fails shows in the file itself, which stays marked as dirty. */
+static void file_drop_map(tamis *f)
+{
+    (void)!tamis_sync(f);
+    munmap(f->block, f->block_size);
+    if (f->fd >= 0)
+        tamis__file_close(f->fd);
+}
+
+static tamis_status file_lock(const image_source *s)
+{
+    if (flock(s->fd, LOCK_EX | LOCK_NB) == 0)
+        return TAMIS_OK;
+    return errno == EWOULDBLOCK ? TAMIS_BUSY : TAMIS_IO;
+}
+
+tamis_status tamis__open_locked(image_source *s, const char *path)
+{
+    for (;;) {
+        tamis_status status = file_open_source(s, path, O_RDWR);
+        if (status)
+            return status;
+        status = file_lock(s);
+        /* A save may have put another file under the name before this one was locked. */
+        if (!status && tamis__is_named(s->fd, path))
+            return TAMIS_OK;
+        tamis__file_close(s->fd);
+        if (status)
+            return status;
+    }
+}
+
+/* Whether this header may be mapped that way. */
+static tamis_status file_admit_map(const image_header *h, const image_source *s, unsigned flags)
+{
+    if (flags & TAMIS_MAP_WRITE) {
+        if (!(tamis_kind_can(h->plan.kind) & TAMIS_CAN_READ_WHILE_ADD))
+            return TAMIS_CANNOT;
+        if (!tamis__header_is_ours(h))
+            return TAMIS_NEWER;
+        if (h->dirty && !(flags & TAMIS_MAP_RECOVER))
+            return TAMIS_DIRTY;
+        return tamis__file_reserve(s->fd, s->size) ? TAMIS_OK : TAMIS_IO;
+    }
+    return h->dirty && !file_is_being_written(s->fd) ? TAMIS_DIRTY : TAMIS_OK;
+}
+
+static tamis_status file_map_pages(tamis **out, const image_header *h, image_source s,
+                                   unsigned flags, const tamis_allocator *a)
+{
+    int protection = flags & TAMIS_MAP_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *block = mmap(NULL, (size_t)s.size, protection, MAP_SHARED, s.fd, 0);
+    tamis *f;
+
+    if (block == MAP_FAILED)
+        return errno == ENOMEM ? TAMIS_NOMEM : TAMIS_IO;
+    s.memory = block;
+    tamis_status status = tamis__image_borrow(&f, h, &s, a);
+    if (status) {
+        munmap(block, (size_t)s.size);
+        return status;
+    }
+    f->block = block;
+    f->block_size = (size_t)s.size;
+    f->drop = file_drop_map;
+    *out = f;
+    return TAMIS_OK;
+}
+
+/* The payload after a crash holds every synced key; what was counted since is estimated. */
+static tamis_status file_recover_map(tamis *f)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(f, &info);
+    double estimate = rint(info.cardinality);
+    /* Exact kinds do not estimate. */
+    if (estimate > (double)f->count || !f->ops.rate)
+        f->count = (uint64_t)estimate;
+    if (f->ops.verify && f->ops.verify(f))
+        return TAMIS_CORRUPT;
+    return tamis_sync(f);
+}
+
+/* Marks the file as dirty, on disk, before its first change. Several threads may come here at once:
+ * all write the same bytes, and none goes on before they are on disk. */
+static tamis_status file_unseal_map(tamis *f)
+{
+    image_sink sink = { .write = file_write_sink, .fd = f->fd };
+
+    if (__atomic_load_n(&f->lost, __ATOMIC_ACQUIRE))
+        return TAMIS_IO;
+    if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
+        return TAMIS_OK;
+    if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0) {
+        __atomic_store_n(&f->lost, true, __ATOMIC_RELEASE);
+        return TAMIS_IO;
+    }
+    __atomic_store_n(&f->sealed, false, __ATOMIC_RELEASE);
+    return TAMIS_OK;
+}
+
+/* Syncing computes every checksum anew: damage that is there already must not get one. */
+static tamis_status file_make_writable(tamis *f, const image_source *s, bool dirty)
+{
+    tamis_status status = dirty ? TAMIS_OK : tamis_verify(f, NULL, NULL);
+
+    if (status)
+        return status;
+    f->readonly = false;
+    f->sealed = !dirty;
+    f->fd = s->fd;
+    f->unseal = file_unseal_map;
+    return dirty ? file_recover_map(f) : TAMIS_OK;
+}
+
+/* The descriptor stays open in *out if that is writable. */
+tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
+                               const tamis_allocator *a)
+{
+    image_header h;
+    tamis *f;
+    tamis_status status = tamis__header_read(&h, s);
+
+    if (!status)
+        status = file_admit_map(&h, s, flags);
+    /* The writer may have gone, and left a whole file, since the header was read. */
+    if (status == TAMIS_DIRTY && !tamis__header_read(&h, s) && !h.dirty)
+        status = file_admit_map(&h, s, flags);
+    if (!status)
+        status = file_map_pages(&f, &h, *s, flags, a);
+    if (!status && flags & TAMIS_MAP_WRITE) {
+        status = file_make_writable(f, s, h.dirty);
+        if (status) {
+            f->fd = -1;
+            tamis_free(f);
+        }
+    }
+    if (!status)
+        *out = f;
+    return status;
+}
+
+tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tamis_allocator *a)
+{
+    image_source s;
+
+    if (flags & ~(unsigned)(TAMIS_MAP_WRITE | TAMIS_MAP_RECOVER))
+        return TAMIS_RANGE;
+    if (flags & TAMIS_MAP_RECOVER)
+        flags |= TAMIS_MAP_WRITE;
+    tamis_status status = flags & TAMIS_MAP_WRITE ? tamis__open_locked(&s, path)
+                                                  : file_open_source(&s, path, O_RDONLY);
+    if (status)
+        return status;
+    status = tamis__map_source(out, &s, flags, a);
+    if (status || !(flags & TAMIS_MAP_WRITE))
+        tamis__file_close(s.fd);
+    return status;
+}
+
+tamis_status tamis_sync(tamis *f)
+{
+    image_sink sink = { .write = file_write_sink, .flush = file_flush_sink, .fd = f->fd };
+
+    if (f->fd < 0)
+        return TAMIS_OK;
+    if (f->lost)
+        return TAMIS_IO;
+    if (f->sealed)
+        return TAMIS_OK;
+    /* The payload reaches the disk before the header that vouches for it. Once a sync has failed,
+     * pages may be lost that a second one would find clean: the file stays, or is made, dirty. */
+    if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
+        !file_flush_sink(&sink)) {
+        int saved = errno;
+        (void)tamis__image_unseal(f, &sink);
+        errno = saved;
+        f->lost = true;
+        return TAMIS_IO;
+    }
+    f->sealed = true;
+    return TAMIS_OK;
+}

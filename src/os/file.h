@@ -1,0 +1,52 @@
+/* file.h - files that are written beside their target, and maps. */
+#ifndef TAMIS_OS_FILE_H
+#define TAMIS_OS_FILE_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "core/image.h"
+#include "tamis_file.h"
+
+/* A file on its way to replace another: begin, write to the sink, end. */
+typedef struct {
+    char target[PATH_MAX]; /* links followed */
+    char temp[PATH_MAX];
+    size_t dir; /* length of the directory part of both, slash included */
+    bool replaces;
+    bool unnamed; /* it gets its temporary name at the end: until then a crash leaves nothing */
+    mode_t mode;
+    uid_t owner;
+    gid_t group;
+    int fd;
+} file_save;
+
+tamis_status tamis__save_begin(file_save *s, const char *path, bool is_secret);
+image_sink tamis__save_sink(const file_save *s);
+/* What has been written so far. */
+image_source tamis__save_source(const file_save *s);
+/* Gives the file its name unless `status` tells of a failure, which is then the answer; whatever
+ * fails, nothing is left. */
+tamis_status tamis__save_end(file_save *s, tamis_status status);
+
+/* Opens a file and locks it for writing: TAMIS_BUSY if another has. */
+tamis_status tamis__open_locked(image_source *s, const char *path);
+bool tamis__is_named(int fd, const char *path);
+/* As tamis_map() of a source; the descriptor stays the caller's unless it is mapped to write. */
+tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
+                               const tamis_allocator *a);
+/* What is open there. */
+tamis_status tamis__file_source(image_source *s, int fd);
+
+/* Whole buffers, at an offset. False: errno tells why. */
+bool tamis__file_read(int fd, uint64_t offset, void *buf, size_t size);
+bool tamis__file_write(int fd, uint64_t offset, const void *buf, size_t size);
+
+/* Room on disk for a file of that size: a mapped write to a hole in the file would be a signal when
+ * the disk is full. */
+bool tamis__file_reserve(int fd, uint64_t size);
+
+/* Closes without disturbing the errno that tells what went wrong before. */
+void tamis__file_close(int fd);
+
+#endif

@@ -1,0 +1,68 @@
+/* workers.c - the work of the engine on several threads. A thread that the system refuses is not
+ * missed: each takes the next unit when it is done with one. */
+#include "os/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+typedef struct workers_crew {
+    make_work *w;
+    tamis_progress *progress;
+    void *ctx;
+    pthread_mutex_t lock; /* guards what follows, and w->m->done */
+    size_t next;
+    unsigned started;
+    tamis_status status;
+    int error; /* errno belongs to the thread that met it */
+} workers_crew;
+
+static void workers_end_unit(workers_crew *c, size_t unit, tamis_status status)
+{
+    make *m = c->w->m;
+
+    m->done += tamis__make_weight(c->w, unit);
+    if (!status && c->progress && !c->progress(c->ctx, m->done, m->total))
+        status = TAMIS_STOPPED;
+    if (!c->status) {
+        c->status = status;
+        c->error = errno;
+    }
+}
+
+static void *workers_work(void *arg)
+{
+    workers_crew *c = arg;
+
+    pthread_mutex_lock(&c->lock);
+    unsigned worker = c->started++;
+    while (!c->status && c->next < c->w->units) {
+        size_t unit = c->next++;
+        pthread_mutex_unlock(&c->lock);
+        tamis_status status = c->w->do_unit(c->w, unit, worker);
+        int error = errno;
+        pthread_mutex_lock(&c->lock);
+        errno = error;
+        workers_end_unit(c, unit, status);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+tamis_status tamis__workers_run(make_work *w, unsigned workers, tamis_progress *progress, void *ctx)
+{
+    workers_crew c = {
+        .w = w, .progress = progress, .ctx = ctx, .lock = PTHREAD_MUTEX_INITIALIZER
+    };
+    pthread_t threads[WORKERS_MAX];
+    unsigned n = 1;
+
+    workers = workers < WORKERS_MAX ? workers : WORKERS_MAX;
+    while (n < workers && !pthread_create(&threads[n], NULL, workers_work, &c))
+        n++;
+    workers_work(&c);
+    while (n-- > 1)
+        pthread_join(threads[n], NULL);
+    pthread_mutex_destroy(&c.lock);
+    errno = c.error;
+    return c.status;
+}

@@ -1,0 +1,162 @@
+/* aleph_template.h - TEMPLATE, compiled once for each CPU, without macros: lookups and changes of
+ * aleph, of one key and of many. */
+#include "quotient/aleph.h"
+#include "quotient/runs_change.h"
+#include "quotient/runs_lookup.h"
+
+/* ---- One fingerprint --------------------------------------------------- */
+
+/* The last slot of the run that covers it, and one; 0: there is none. */
+static inline uint64_t aleph_find_longest(runs_table t, const runs_run *r, uint32_t fresh)
+{
+    for (uint64_t i = r->end; i > r->start; i--)
+        if (aleph_covers(runs_slot(t, i - 1), fresh))
+            return i;
+    return 0;
+}
+
+static inline void aleph_add_in_order(runs_table t, aleph_position at)
+{
+    runs_run r = runs_find(t, at.quotient);
+    uint64_t i = r.end, order = aleph_order_of(at.fresh, t.width);
+
+    while (i > r.start && aleph_order_of(runs_slot(t, i - 1), t.width) > order)
+        i--;
+    runs_open_slot(t, at.quotient, &r, i);
+    runs_put_slot(t, i, at.fresh);
+}
+
+static inline tamis_status aleph_add_at(const aleph_filter *a, aleph_position at)
+{
+    uint64_t used = runs_used(a->t);
+
+    if (used >= a->room)
+        return TAMIS_FULL;
+    if (!runs_add_at_home(a->t, at.quotient, at.fresh))
+        aleph_add_in_order(a->t, at);
+    runs_put_used(a->t, used + 1);
+    return TAMIS_OK;
+}
+
+/* The longest that covers it goes: shorter ones cover whatever that one did. Of a void that is all
+ * over the table, the one that this key would be looked for in. */
+static inline bool aleph_remove_at(const aleph_filter *a, aleph_position at)
+{
+    runs_run r = runs_find(a->t, at.quotient);
+    uint64_t after = r.is_there ? aleph_find_longest(a->t, &r, at.fresh) : 0;
+
+    if (!after)
+        return false;
+    runs_close_slot(a->t, at.quotient, &r, after - 1);
+    runs_put_used(a->t, runs_used(a->t) - 1);
+    return true;
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+static inline bool aleph_has_key(const void *self, uint64_t key)
+{
+    const aleph_filter *a = self;
+    aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
+    runs_run r = runs_find(a->t, at.quotient);
+
+    return r.is_there && aleph_find_longest(a->t, &r, at.fresh);
+}
+
+static bool aleph_has(const tamis *f, uint64_t key)
+{
+    aleph_filter a = aleph_of(f);
+
+    return aleph_has_key(&a, key);
+}
+
+static tamis_status aleph_add(tamis *f, uint64_t key, uint64_t times)
+{
+    aleph_filter a = aleph_of(f);
+    tamis_status status = aleph_add_at(&a, aleph_position_of(&a, hash_key(key, a.salt)));
+
+    (void)times;
+    f->count += !status;
+    return status;
+}
+
+/* Copies of voids stay when the keys that they stood for are gone: they are nobody's to remove. */
+static tamis_status aleph_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    aleph_filter a = aleph_of(f);
+
+    (void)times;
+    if (f->count == 0 || !aleph_remove_at(&a, aleph_position_of(&a, hash_key(key, a.salt))))
+        return TAMIS_ABSENT;
+    f->count--;
+    return TAMIS_OK;
+}
+
+/* ---- Many lookups ------------------------------------------------------ */
+
+static inline void aleph_locate(runs_group *g, size_t i, const void *self, uint64_t key)
+{
+    const aleph_filter *a = self;
+    aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
+
+    g->block[i] = runs_home(a->t, at.quotient);
+    g->quotient[i] = at.quotient % BLOCK;
+    g->wanted[i] = at.fresh;
+}
+
+/* aleph_has_key() for quotient j of a block: 1 or 0, or -1 if the run is not near. All of a run is
+ * compared at once, as aleph_covers() does it. */
+static inline int aleph_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t fresh)
+{
+    runs_near r = runs_near_of(l, b, j);
+    uint64_t differs = (r.slots ^ l->lows * fresh) & ~(r.slots ^ (r.slots - l->lows));
+
+    if (!(r.is_occupied & (r.is_far | (runs_near_zero(l, &r, differs) != 0))))
+        return 0;
+    return r.is_far ? -1 : 1;
+}
+
+static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const aleph_filter a = aleph_of(f);
+
+    return runs_has_many(&a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_key);
+}
+
+/* ---- Many changes ------------------------------------------------------ */
+
+__attribute__((always_inline)) static inline void aleph_fetch(const void *self, uint64_t hash)
+{
+    const aleph_filter *a = self;
+    uint64_t q = aleph_position_of(a, hash).quotient;
+
+    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width);
+}
+
+static tamis_status aleph_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    aleph_filter a = aleph_of(f);
+    uint64_t hashes[MANY];
+    tamis_status status = TAMIS_OK;
+
+    for (*added = 0; *added < n && !status; *added += !status) {
+        uint64_t h = runs_hash_ahead(hashes, &a, a.salt, keys, *added, n, aleph_fetch);
+        status = aleph_add_at(&a, aleph_position_of(&a, h));
+    }
+    f->count += *added;
+    return status;
+}
+
+static size_t aleph_remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    aleph_filter a = aleph_of(f);
+    uint64_t hashes[MANY];
+    size_t removed = 0;
+
+    for (size_t i = 0; i < n && removed < f->count; i++) {
+        uint64_t h = runs_hash_ahead(hashes, &a, a.salt, keys, i, n, aleph_fetch);
+        removed += aleph_remove_at(&a, aleph_position_of(&a, h));
+    }
+    f->count -= removed;
+    return removed;
+}

@@ -1,0 +1,189 @@
+/* cqf_template.h - TEMPLATE, compiled once for each CPU, without macros: lookups and changes of
+ * cqf, of one key and of many.
+ *
+ * Adds that are many beside the table are sorted, and merged with what it holds. Removes are sorted
+ * too, so that each finds in the cache what the one before has left there. Few of either go key by
+ * key, a group of blocks ahead of the next. */
+
+#include "quotient/cqf_merge_template.h"
+#include "quotient/cqf_remove_template.h"
+
+/* ---- One key ----------------------------------------------------------- */
+
+static uint64_t cqf_count(const tamis *f, uint64_t key)
+{
+    cqf_shards s = cqf_shards_of(f);
+
+    return cqf_count_at(cqf_position_of(&s, hash_key(key, s.salt)));
+}
+
+static bool cqf_has(const tamis *f, uint64_t key)
+{
+    return cqf_count(f, key) != 0;
+}
+
+static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)
+{
+    cqf_shards s = cqf_shards_of(f);
+    cqf_position at = cqf_position_of(&s, hash_key(key, s.salt));
+    uint64_t total;
+
+    if (add_overflows(f->count, times, &total))
+        return TAMIS_FULL;
+    tamis_status status = times == 1 ? cqf_add_one_at(at, s.room) : cqf_add_at(at, s.room, times);
+    if (!status)
+        f->count = total;
+    return status;
+}
+
+static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    cqf_shards s = cqf_shards_of(f);
+    tamis_status status = cqf_remove_at(cqf_position_of(&s, hash_key(key, s.salt)), times);
+
+    if (!status)
+        f->count -= times;
+    return status;
+}
+
+/* ---- Many lookups ------------------------------------------------------ */
+
+/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
+ * next. */
+static inline void cqf_locate(runs_group *g, size_t i, const void *self, uint64_t key)
+{
+    const cqf_shards *s = self;
+    uint64_t stride = runs_stride(s->width), between = s->bytes - s->slots / BLOCK * stride;
+    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
+    uint64_t q = fingerprint >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
+
+    g->block[i] = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between;
+    g->quotient[i] = q % BLOCK;
+    g->wanted[i] = (uint32_t)fingerprint & packed_mask(s->width);
+}
+
+/* Whether remainder x of quotient j of a block is there: 1 or 0, or -1 if cqf_count_at() has to
+ * tell. Most of what is asked for is not there. The first slot of a run is a remainder; what is
+ * equal later on may be a digit. */
+static inline int cqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t x)
+{
+    runs_near r = runs_near_of(l, b, j);
+    uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
+
+    if (!(r.is_occupied & (r.is_far | (equal != 0))))
+        return 0;
+    return !r.is_far && (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0 ? 1 : -1;
+}
+
+static inline bool cqf_has_far(const void *self, uint64_t key)
+{
+    const cqf_shards *s = self;
+
+    return cqf_count_at(cqf_position_of(s, hash_key(key, s->salt))) != 0;
+}
+
+static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const cqf_shards s = cqf_shards_of(f);
+
+    return runs_has_many(&s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_far);
+}
+
+/* ---- One after the other ----------------------------------------------- */
+
+__attribute__((always_inline)) static inline void cqf_fetch(const void *self, uint64_t hash)
+{
+    const cqf_shards *s = self;
+    cqf_position at = cqf_position_of(s, hash);
+
+    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
+}
+
+/* Of key i; with every MANY-th one, a group of blocks is asked for. */
+static inline cqf_position cqf_position_ahead(uint64_t *hashes, const cqf_shards *s,
+                                              const uint64_t *keys, size_t i, size_t n)
+{
+    return cqf_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, cqf_fetch));
+}
+
+static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
+{
+    cqf_shards s = cqf_shards_of(f);
+    uint64_t hashes[MANY];
+
+    for (size_t i = 0; i < n; i++)
+        counts[i] = cqf_count_at(cqf_position_ahead(hashes, &s, keys, i, n));
+}
+
+/* Whoever holds a lock may have lost the processor: let it go on. */
+static tamis_status cqf_add_locked(cqf_position at, uint64_t room)
+{
+    uint32_t *lock = (uint32_t *)(void *)(at.t.at - RUNS_HEADER + LOCK);
+
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(lock, __ATOMIC_RELAXED))
+            tamis__yield();
+    tamis_status status = cqf_add_one_at(at, room);
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+    return status;
+}
+
+/* Does not change f->count. */
+__attribute__((always_inline)) static inline tamis_status
+cqf_add_each(const tamis *f, size_t *added, const uint64_t *keys, size_t n, bool locks)
+{
+    cqf_shards s = cqf_shards_of(f);
+    uint64_t hashes[MANY];
+    tamis_status status = TAMIS_OK;
+
+    for (*added = 0; *added < n; ++*added) {
+        cqf_position at = cqf_position_ahead(hashes, &s, keys, *added, n);
+        status = locks ? cqf_add_locked(at, s.room) : cqf_add_one_at(at, s.room);
+        if (status)
+            break;
+    }
+    return status;
+}
+
+static tamis_status cqf_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    tamis_status status = cqf_add_each(f, added, keys, n, true);
+
+    __atomic_fetch_add(&f->count, *added, __ATOMIC_RELAXED);
+    return status;
+}
+
+/* ---- Many changes ------------------------------------------------------ */
+
+/* A pass over the table takes as long as single adds of one key for 16 slots. */
+enum { SLOTS_A_KEY = 16, LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
+
+/* Keys that may not all fit go in one by one, in order. */
+static tamis_status cqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    bool pays = n >= LEAST_SORTED && n >= f->plan.slots / SLOTS_A_KEY &&
+                cqf_shard_bits(f->plan.slots) <= MOST_SHARD_BITS;
+
+    if (pays && cqf_merge_many(f, keys, n)) {
+        *added = n;
+        return TAMIS_OK;
+    }
+    tamis_status status = cqf_add_each(f, added, keys, n, false);
+    f->count += *added;
+    return status;
+}
+
+static size_t cqf_remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    cqf_shards s = cqf_shards_of(f);
+    bool pays = n >= LEAST_SORTED && s.bits <= MOST_SHARD_BITS && n >> s.bits;
+    uint64_t hashes[MANY];
+    size_t removed = 0;
+
+    if (pays && cqf_remove_sorted(f, keys, n, &removed))
+        return removed;
+    for (size_t i = 0; i < n; i++)
+        removed += !cqf_remove_at(cqf_position_ahead(hashes, &s, keys, i, n), 1);
+    f->count -= removed;
+    return removed;
+}

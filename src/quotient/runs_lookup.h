@@ -1,0 +1,127 @@
+/* runs_lookup.h - lookups of many keys in tables of runs, for the kinds to fill in.
+ *
+ * Most runs lie in the block of their quotient and have so few slots that one load holds them all.
+ * Such a run is found without a branch, since nobody can foresee where it lies, and compared at
+ * once. While the blocks of 64 keys are looked at, those of the next 64 are on their way. */
+#ifndef TAMIS_QUOTIENT_RUNS_LOOKUP_H
+#define TAMIS_QUOTIENT_RUNS_LOOKUP_H
+
+#include "base/hash.h"
+#include "base/many.h"
+#include "quotient/lanes.h"
+#include "quotient/runs.h"
+
+/* ---- Runs in one load -------------------------------------------------- */
+
+typedef struct runs_near {
+    unsigned start, n; /* in the block */
+    uint64_t slots;    /* what is after the run is of no matter */
+    bool is_occupied;  /* the quotient has a run */
+    bool is_far;       /* which is not of this sort: runs_find() has to tell */
+} runs_near;
+
+/* The run of quotient j of a block. */
+static inline runs_near runs_near_of(const lanes *l, const uint8_t *b, unsigned j)
+{
+    uint64_t occupied = runs_occupied(b), ends = runs_ends(b);
+    unsigned offset = b[OFFSET], first = offset % BLOCK;
+    /* A one where each run starts or could: after the offset, and after each end. */
+    uint64_t starts = (ends & ~word_below(first)) << 1 | UINT64_C(1) << first;
+    unsigned before = word_select_or_64(starts, word_ones(occupied & word_below(j)));
+    unsigned start = before > j ? before : j;
+    uint64_t rest = ends >> before % BLOCK;
+    unsigned end = before + word_lowest(rest | UINT64_C(1) << 63) + 1;
+    unsigned n = end - start, bit = start % BLOCK * l->width;
+
+    return (runs_near){ .start = start,
+                        .n = n,
+                        .slots = le64(b + SLOTS + bit / 8) >> bit % 8,
+                        .is_occupied = occupied >> j & 1,
+                        .is_far =
+                            (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n) };
+}
+
+/* lanes_zero() of the lanes of v that are in the run: the others are made to differ. */
+static inline uint64_t runs_near_zero(const lanes *l, const runs_near *r, uint64_t v)
+{
+    return lanes_zero(l, v | ~UINT64_C(0) << r->n * l->width % 64);
+}
+
+/* ---- Many keys --------------------------------------------------------- */
+
+/* Inlined by force: gcc takes a function that does nothing but prefetch for one without effect. */
+__attribute__((always_inline)) static inline void runs_fetch(const uint8_t *b, unsigned j,
+                                                             unsigned width)
+{
+    __builtin_prefetch(b, 0, 3);
+    __builtin_prefetch(b + OFFSET, 0, 3);
+    __builtin_prefetch(b + SLOTS + (j * width + 32) / 8, 0, 3);
+}
+
+/* Keys on their way: the block of each, the quotient in it, and what is looked for there. */
+typedef struct runs_group {
+    const uint8_t *block[MANY];
+    uint32_t wanted[MANY];
+    uint8_t quotient[MANY];
+    size_t n;
+} runs_group;
+
+/* What a kind gives. As names of inline functions, they cost no call. */
+typedef void runs_locate(runs_group *g, size_t i, const void *self, uint64_t key);
+typedef int runs_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t wanted);
+typedef bool runs_has(const void *self, uint64_t key); /* where runs_look() answers -1 */
+
+__attribute__((always_inline)) static inline void runs_locate_group(runs_group *g, const void *self,
+                                                                    const uint64_t *keys,
+                                                                    size_t from, size_t n,
+                                                                    runs_locate *locate)
+{
+    g->n = many_group(from, n);
+    for (size_t i = 0; i < g->n; i++)
+        locate(g, i, self, keys[from + i]);
+}
+
+/* As has_many() of a tamis_ops. */
+__attribute__((always_inline)) static inline size_t
+runs_has_many(const void *self, const lanes *l, uint64_t *hits, const uint64_t *keys, size_t n,
+              runs_locate *locate, runs_look *look, runs_has *has)
+{
+    runs_group groups[2];
+    size_t found = 0;
+
+    runs_locate_group(&groups[0], self, keys, 0, n, locate);
+    for (size_t i = 0; i < groups[0].n; i++)
+        runs_fetch(groups[0].block[i], groups[0].quotient[i], l->width);
+    for (size_t from = 0; from < n; from += MANY) {
+        const runs_group *now = &groups[from / MANY % 2];
+        runs_group *next = &groups[from / MANY % 2 ^ 1];
+        uint64_t word = 0;
+        runs_locate_group(next, self, keys, from + MANY, n, locate);
+        for (size_t i = 0; i < now->n; i++) {
+            if (i < next->n)
+                runs_fetch(next->block[i], next->quotient[i], l->width);
+            int seen = look(l, now->block[i], now->quotient[i], now->wanted[i]);
+            word |= (uint64_t)(seen < 0 ? has(self, keys[from + i]) : seen) << i;
+        }
+        hits[from / MANY] = word;
+        found += word_ones(word);
+    }
+    return found;
+}
+
+/* For loops that go key by key: the hash of key i. With every MANY-th one, those of a group are
+ * worked out, and `fetch` asks for the block of each. */
+typedef void runs_fetch_hash(const void *self, uint64_t hash);
+
+__attribute__((always_inline)) static inline uint64_t
+runs_hash_ahead(uint64_t hashes[MANY], const void *self, uint64_t salt, const uint64_t *keys,
+                size_t i, size_t n, runs_fetch_hash *fetch)
+{
+    for (size_t k = 0; i % MANY == 0 && k < many_group(i, n); k++) {
+        hashes[k] = hash_key(keys[i + k], salt);
+        fetch(self, hashes[k]);
+    }
+    return hashes[i % MANY];
+}
+
+#endif

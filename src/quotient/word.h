@@ -1,0 +1,140 @@
+/* word.h - words of 64 bits: their ones counted and found, and where two words have equal ranks.
+ *
+ * With BMI2 a select is two instructions; without it, halves are chosen by how many ones they have.
+ * Both give the same. */
+#ifndef TAMIS_QUOTIENT_WORD_H
+#define TAMIS_QUOTIENT_WORD_H
+
+#include <stdint.h>
+
+#if defined __BMI2__ || defined __AVX2__
+#include <immintrin.h>
+#endif
+
+static inline unsigned word_ones(uint64_t x)
+{
+    return (unsigned)__builtin_popcountll(x);
+}
+
+/* Bits before i, 0 .. 63. */
+static inline uint64_t word_below(unsigned i)
+{
+    return (UINT64_C(1) << i) - 1;
+}
+
+/* Bits up to and including i. */
+static inline uint64_t word_up_to(unsigned i)
+{
+    return ~UINT64_C(0) >> (63 - i);
+}
+
+/* Where a one is; there is one. */
+static inline unsigned word_lowest(uint64_t x)
+{
+    return (unsigned)__builtin_ctzll(x);
+}
+
+static inline unsigned word_highest(uint64_t x)
+{
+    return 63 - (unsigned)__builtin_clzll(x);
+}
+
+/* The place of the one that has k ones before it; there is one. */
+static inline unsigned word_select(uint64_t x, unsigned k)
+{
+#ifdef __BMI2__
+    return word_lowest(_pdep_u64(UINT64_C(1) << k, x));
+#else
+    unsigned at = 0;
+
+    for (unsigned half = 32; half; half /= 2) {
+        unsigned n = word_ones(x & word_below(half));
+        if (k >= n) {
+            k -= n;
+            x >>= half;
+            at += half;
+        }
+    }
+    return at;
+#endif
+}
+
+/* 64 if there is none. */
+static inline unsigned word_select_or_64(uint64_t x, unsigned k)
+{
+#ifdef __BMI2__
+    uint64_t one = _pdep_u64(UINT64_C(1) << k, x);
+
+    return one ? word_lowest(one) : 64;
+#else
+    return k < word_ones(x) ? word_select(x, k) : 64;
+#endif
+}
+
+/* In each byte, the ones of x in the bytes before it. */
+static inline uint64_t word_ones_before_bytes(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555;
+    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return x * 0x0101010101010101 << 8;
+}
+
+/* A one at the top of each byte that is 0x80. */
+static inline uint64_t word_bytes_at_80(uint64_t x)
+{
+    uint64_t highs = 0x8080808080808080, other = x ^ highs;
+
+    return ~(((other & ~highs) + ~highs) | other) & highs;
+}
+
+#ifdef __AVX2__
+/* One where, in the bytes that are spread out, as many of `a` as of `b` lie up to a bit and
+ * including it; `start` is by how many more in the bytes before, and 0x80. */
+static inline uint32_t word_level_half(uint64_t a, uint64_t b, uint64_t start, __m256i spread)
+{
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+    __m256i ups = _mm256_shuffle_epi8(_mm256_set1_epi64x((long long)a), spread);
+    __m256i downs = _mm256_shuffle_epi8(_mm256_set1_epi64x((long long)b), spread);
+    __m256i sums = _mm256_sub_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(downs, bit), bit),
+                                   _mm256_cmpeq_epi8(_mm256_and_si256(ups, bit), bit));
+
+    sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 8));
+    sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 16));
+    sums = _mm256_add_epi8(sums, _mm256_slli_epi64(sums, 32));
+    sums = _mm256_add_epi8(sums, _mm256_shuffle_epi8(_mm256_set1_epi64x((long long)start), spread));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(sums, _mm256_set1_epi8((char)0x80)));
+}
+
+static inline uint64_t word_level_through(uint64_t a, uint64_t b, uint64_t start)
+{
+    const __m256i low =
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i high = _mm256_setr_epi64x(0x0404040404040404, 0x0505050505050505,
+                                            0x0606060606060606, 0x0707070707070707);
+
+    return word_level_half(a, b, start, low) | (uint64_t)word_level_half(a, b, start, high) << 32;
+}
+#else
+static inline uint64_t word_level_through(uint64_t a, uint64_t b, uint64_t start)
+{
+    const uint64_t lows = 0x0101010101010101;
+    uint64_t sums = start, level = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        sums += (a >> i & lows) - (b >> i & lows);
+        level |= word_bytes_at_80(sums) >> (7 - i);
+    }
+    return level;
+}
+#endif
+
+/* A one at each bit that as many ones of `a` as of `b` lie before. */
+static inline uint64_t word_level(uint64_t a, uint64_t b)
+{
+    uint64_t start = (word_ones_before_bytes(a) | 0x8080808080808080) - word_ones_before_bytes(b);
+
+    return word_level_through(a, b, start) << 1 | 1;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* spectral_table.c - where the spectral kinds keep the rests of large counters, digit by digit.
+ *
+ * The table is one of open addressing: an entry is at its home, which its tag (counter and number
+ * of the digit) is hashed to, or in one of the next places that was free. An entry that leaves
+ * makes those behind it move back, so that a search ends at the first empty place: after one line
+ * on average, since three quarters of the places are used at most. */
+#include <string.h>
+
+#include "sketch/spectral.h"
+
+enum { DIGIT_BITS = 16, MAX_DIGITS = 4, TAG_SHIFT = 17 };
+
+/* There is a higher digit. */
+static const uint64_t MORE = UINT64_C(1) << DIGIT_BITS;
+
+static uint64_t spectral_entries(const tamis *f)
+{
+    return (uint64_t)f->plan.width * LINE_ENTRIES;
+}
+
+static uint8_t *spectral_entry_at(const tamis *f, uint64_t i)
+{
+    return (uint8_t *)f->payload + STATE_BYTES + i * 8;
+}
+
+static uint64_t spectral_entries_used(const tamis *f)
+{
+    return le64(f->payload);
+}
+
+uint64_t tamis__spectral_entries_free(const tamis *f)
+{
+    return (uint64_t)f->plan.width * LINE_USED - spectral_entries_used(f);
+}
+
+/* ---- One entry --------------------------------------------------------- */
+
+static uint64_t spectral_tag(uint64_t counter, unsigned digit)
+{
+    return counter << 2 | digit;
+}
+
+static uint64_t spectral_home(const tamis *f, uint64_t tag)
+{
+    return scale64(mix64(tag), spectral_entries(f));
+}
+
+/* Where the entry of that tag is or would be; *entry is 0 if there is none. A table without an
+ * empty place, which only a damaged view has, ends the search where it began. */
+static inline uint64_t spectral_find_entry(const tamis *f, uint64_t tag, uint64_t *entry)
+{
+    uint64_t i = spectral_home(f, tag), n = spectral_entries(f);
+
+    for (uint64_t steps = 0; steps < n; steps++, i = i + 1 == n ? 0 : i + 1) {
+        *entry = le64(spectral_entry_at(f, i));
+        if (*entry == 0 || *entry >> TAG_SHIFT == tag)
+            return i;
+    }
+    *entry = 0;
+    return i;
+}
+
+static uint64_t spectral_read_entry(const tamis *f, uint64_t tag)
+{
+    uint64_t entry;
+
+    spectral_find_entry(f, tag, &entry);
+    return entry;
+}
+
+static void spectral_put_entry(tamis *f, uint64_t tag, uint64_t digit_and_more)
+{
+    uint64_t old, i = spectral_find_entry(f, tag, &old);
+
+    if (old == 0)
+        put_le64(f->payload, spectral_entries_used(f) + 1);
+    put_le64(spectral_entry_at(f, i), tag << TAG_SHIFT | digit_and_more);
+}
+
+/* Those behind it move back as far as they may: to the hole, unless their home is after it. */
+static void spectral_drop_entry(tamis *f, uint64_t tag)
+{
+    uint64_t entry, hole = spectral_find_entry(f, tag, &entry), n = spectral_entries(f);
+
+    for (uint64_t i = (hole + 1) % n; (entry = le64(spectral_entry_at(f, i))) != 0;
+         i = (i + 1) % n) {
+        uint64_t home = spectral_home(f, entry >> TAG_SHIFT);
+        if ((i + n - home) % n >= (i + n - hole) % n) {
+            put_le64(spectral_entry_at(f, hole), entry);
+            hole = i;
+        }
+    }
+    put_le64(spectral_entry_at(f, hole), 0);
+    put_le64(f->payload, spectral_entries_used(f) - 1);
+}
+
+/* ---- Counters ---------------------------------------------------------- */
+
+uint64_t tamis__spectral_large(const tamis *f, uint64_t i)
+{
+    uint64_t rest = 0, entry = MORE;
+
+    for (unsigned d = 0; d < MAX_DIGITS && entry & MORE; d++) {
+        entry = spectral_read_entry(f, spectral_tag(i, d));
+        rest |= (entry & (MORE - 1)) << d * DIGIT_BITS;
+    }
+    return spectral_sum(ESCAPE, rest);
+}
+
+unsigned tamis__spectral_entries_of(uint64_t value)
+{
+    unsigned digits = 0;
+
+    for (uint64_t rest = value > ESCAPE ? value - ESCAPE : 0; rest; rest >>= DIGIT_BITS)
+        digits++;
+    return digits;
+}
+
+void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value)
+{
+    unsigned had = tamis__spectral_entries_of(old), digits = tamis__spectral_entries_of(value);
+
+    spectral_put_nibble(f, i, value < ESCAPE ? (unsigned)value : ESCAPE);
+    for (unsigned d = 0; d < digits; d++) {
+        uint64_t rest = (value - ESCAPE) >> d * DIGIT_BITS;
+        spectral_put_entry(f, spectral_tag(i, d),
+                           (rest & (MORE - 1)) | (d + 1 < digits ? MORE : 0));
+    }
+    for (unsigned d = digits; d < had; d++)
+        spectral_drop_entry(f, spectral_tag(i, d));
+}
+
+/* Adds to each counter if `change` is set. Returns how many entries that takes. */
+static uint64_t spectral_raise_each(tamis *f, const uint64_t *at, uint64_t times, bool change)
+{
+    uint64_t more = 0;
+
+    for (uint32_t i = 0; times && i < f->plan.hashes; i++) {
+        uint64_t old = spectral_counter(f, at[i]), value = spectral_sum(old, times);
+        more += tamis__spectral_entries_of(value) - tamis__spectral_entries_of(old);
+        if (change)
+            tamis__spectral_put(f, at[i], old, value);
+    }
+    return more;
+}
+
+tamis_status tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times,
+                                   const uint64_t *also_at, uint64_t also_times)
+{
+    uint64_t more = spectral_raise_each(f, at, times, false) +
+                    spectral_raise_each(f, also_at, also_times, false);
+
+    if (more > tamis__spectral_entries_free(f))
+        return TAMIS_FULL;
+    spectral_raise_each(f, at, times, true);
+    spectral_raise_each(f, also_at, also_times, true);
+    return TAMIS_OK;
+}
+
+void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times)
+{
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        uint64_t old = spectral_counter(f, at[i]);
+        tamis__spectral_put(f, at[i], old, old - times);
+    }
+}
+
+/* ---- Larger tables ----------------------------------------------------- */
+
+tamis_status tamis__spectral_resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    if (p->width > UINT32_MAX / 2)
+        return TAMIS_RANGE;
+    p->width *= 2;
+    return TAMIS_OK;
+}
+
+/* Entries find new places; what follows the table stays as it is. */
+tamis_status tamis__spectral_move(tamis *f, const tamis *g)
+{
+    if (spectral_entries_used(g) > tamis__spectral_entries_free(f))
+        return TAMIS_FULL;
+    memcpy(spectral_nibbles(f), spectral_nibbles(g), g->plan.bytes - spectral_offset(&g->plan));
+    for (uint64_t i = 0; i < spectral_entries(g); i++) {
+        uint64_t entry = le64(spectral_entry_at(g, i));
+        if (entry)
+            spectral_put_entry(f, entry >> TAG_SHIFT, entry & (2 * MORE - 1));
+    }
+    f->count = g->count;
+    return TAMIS_OK;
+}
+
+/* ---- Damage ------------------------------------------------------------ */
+
+/* An entry belongs to a counter, with all its digits, and is found. */
+static const char *spectral_verify_entry(const tamis *f, uint64_t i, uint64_t counters)
+{
+    uint64_t entry = le64(spectral_entry_at(f, i)), tag = entry >> TAG_SHIFT, counter = tag >> 2;
+    unsigned digit = tag & 3;
+    uint64_t found;
+
+    if (counter >= counters || spectral_nibble(f, counter) != ESCAPE)
+        return "a digit belongs to no counter";
+    if (spectral_find_entry(f, tag, &found) != i)
+        return "a digit is where it is not found";
+    if (!(entry & MORE) && !(entry & (MORE - 1)))
+        return "a leading digit is 0";
+    if (digit > 0 && !(spectral_read_entry(f, tag - 1) & MORE))
+        return "a digit has none before it";
+    if (entry & MORE && (digit + 1 == MAX_DIGITS || !spectral_read_entry(f, tag + 1)))
+        return "a digit has none after it";
+    return NULL;
+}
+
+const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters)
+{
+    const uint8_t *state = f->payload;
+    uint64_t used = 0;
+    const char *why = NULL;
+
+    if (!bytes_are_zero(state + 8, state + STATE_BYTES))
+        return "unused state is set";
+    for (uint64_t i = 0; i < spectral_entries(f); i++)
+        used += le64(spectral_entry_at(f, i)) != 0;
+    if (used != spectral_entries_used(f) || used > (uint64_t)f->plan.width * LINE_USED)
+        return "the number of digits is wrong";
+    for (uint64_t i = 0; i < spectral_entries(f) && !why; i++)
+        if (le64(spectral_entry_at(f, i)))
+            why = spectral_verify_entry(f, i, counters);
+    return why;
+}

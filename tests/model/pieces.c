@@ -1,0 +1,288 @@
+/* pieces.c - images that are sent and received in pieces: the same bytes as in one go, and an error
+ * whenever a byte is missing or wrong. Every kind, also those made from values or a universe. */
+#include "kinds.h"
+
+/* ---- Filters of every kind --------------------------------------------- */
+
+static bool can(tamis_kind kind, unsigned bit)
+{
+    return tamis_kind_can(kind) & bit;
+}
+
+static tamis_spec spec_of(tamis_kind kind, uint64_t keys, uint64_t max_bytes)
+{
+    tamis_spec spec = spec_for(keys, 0.05, 11);
+
+    spec.max_bytes = max_bytes;
+    spec.value_bits = can(kind, TAMIS_CAN_GET) ? 7 : 0;
+    spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? 2 * keys + 1 : 0;
+    return spec;
+}
+
+/* With the first n numbers as keys; their values, or the others beside them, are numbers, too. */
+static tamis *filled(const tamis_plan *plan, size_t n)
+{
+    uint64_t *keys = array_of(3 * n, sizeof *keys);
+    tamis_status status;
+    tamis *f = NULL;
+
+    for (size_t i = 0; i < 3 * n; i++)
+        keys[i] = i < 2 * n ? i : i % 128;
+    if (can(plan->kind, TAMIS_CAN_GET))
+        status = tamis_build_map(&f, plan, keys, keys + 2 * n, n, NULL);
+    else if (can(plan->kind, TAMIS_CAN_EXCLUDE))
+        status = tamis_build_excluding(&f, plan, keys, n, keys + n, n, NULL);
+    else
+        status = tamis_build(&f, plan, keys, n, NULL);
+    assert_int_equal(status, TAMIS_OK);
+    free(keys);
+    return f;
+}
+
+static tamis *filter_of_kind(tamis_kind kind, size_t n)
+{
+    const tamis_spec spec = spec_of(kind, n, 0);
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return filled(&plan, n);
+}
+
+/* Of several blocks of checksums, the last of them not full, and few keys in it. */
+static tamis *large_filter(tamis_kind kind)
+{
+    bool by_keys = can(kind, TAMIS_CAN_EXCLUDE);
+    const tamis_spec spec = spec_of(kind, by_keys ? 9000000 : 0, by_keys ? 0 : 2600000);
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return filled(&plan, 1000);
+}
+
+/* ---- Both ends --------------------------------------------------------- */
+
+typedef struct {
+    uint8_t *at;
+    size_t size, used, pieces;
+    size_t fails_at; /* the piece that is refused; SIZE_MAX: none */
+} pipe_end;
+
+static bool sink(void *ctx, const void *piece, size_t size)
+{
+    pipe_end *p = ctx;
+
+    if (p->pieces++ == p->fails_at)
+        return false;
+    assert_true(size <= p->size - p->used);
+    memcpy(p->at + p->used, piece, size);
+    p->used += size;
+    return true;
+}
+
+static bool source(void *ctx, void *piece, size_t size)
+{
+    pipe_end *p = ctx;
+
+    if (p->pieces++ == p->fails_at || size > p->size - p->used)
+        return false;
+    memcpy(piece, p->at + p->used, size);
+    p->used += size;
+    return true;
+}
+
+typedef struct {
+    size_t blocks, allocations;
+} meter;
+
+static void *metered_alloc(void *ctx, size_t size)
+{
+    meter *m = ctx;
+
+    m->allocations++;
+    m->blocks++;
+    return malloc(size);
+}
+
+static void metered_free(void *ctx, void *block, size_t size)
+{
+    meter *m = ctx;
+
+    (void)size;
+    m->blocks--;
+    free(block);
+}
+
+/* Receives from these bytes; whatever comes of it, no block is left. Returns what it came to, how
+ * many bytes were taken, and compares with the image if there is one. */
+static tamis_status receive(pipe_end *from, uint64_t max_bytes, const image_bytes *image)
+{
+    meter m = { 0, 0 };
+    const tamis_allocator a = { metered_alloc, metered_free, &m };
+    tamis *f = NULL;
+    tamis_status status = tamis_image_receive(&f, source, from, max_bytes, &a);
+
+    if (status == TAMIS_OK) {
+        assert_true(is_whole(f));
+        assert_true(!image || is_image_of(image, f));
+        tamis_free(f);
+    } else {
+        assert_null(f);
+    }
+    assert_int_equal(m.blocks, 0);
+    if (status == TAMIS_RANGE)
+        assert_int_equal(m.allocations, 0);
+    return status;
+}
+
+/* ---- Laws -------------------------------------------------------------- */
+
+/* Sent in pieces of any length, received from a stream that goes on behind it. */
+static void check_round_trip(const tamis *f)
+{
+    image_bytes image = image_of(f);
+    const size_t beyond = 1000;
+    pipe_end out = { array_of(image.size + beyond, 1), image.size, 0, 0, SIZE_MAX };
+
+    assert_int_equal(tamis_image_send(f, sink, &out), TAMIS_OK);
+    assert_int_equal(out.used, image.size);
+    assert_memory_equal(out.at, image.at, image.size);
+    memset(out.at + image.size, 0xee, beyond);
+    pipe_end in = { out.at, image.size + beyond, 0, 0, SIZE_MAX };
+    assert_int_equal(receive(&in, image.size, &image), TAMIS_OK);
+    assert_int_equal(in.used, image.size);
+    in = (pipe_end){ out.at, image.size, 0, 0, SIZE_MAX };
+    assert_int_equal(receive(&in, UINT64_MAX, &image), TAMIS_OK);
+    free(out.at);
+    free_bytes(&image);
+}
+
+static void pieces_make_the_image(tamis_kind kind)
+{
+    const size_t sizes[] = { 0, 1, 100, 20000 };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tamis *f = filter_of_kind(kind, sizes[i]);
+
+        check_round_trip(f);
+        tamis_free(f);
+    }
+    tamis *large = large_filter(kind);
+    assert_true(tamis_image_size(large) > 2 << 20);
+    check_round_trip(large);
+    tamis_free(large);
+}
+
+/* Views have the bytes, too, and damaged ones are not passed on. */
+static void views_are_sent(tamis_kind kind)
+{
+    tamis *f = filter_of_kind(kind, 200), *view = NULL;
+    image_bytes image = image_of(f);
+    pipe_end out = { array_of(image.size, 1), image.size, 0, 0, SIZE_MAX };
+
+    assert_int_equal(tamis_image_view(&view, image.at, image.size, NULL), TAMIS_OK);
+    check_round_trip(view);
+    image.at[256] ^= 1; /* where the payload of a small filter begins: docs/format.md */
+    assert_int_equal(tamis_image_send(view, sink, &out), TAMIS_CORRUPT);
+    free(out.at);
+    tamis_free(view);
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+/* Whichever piece it is that does not go through. */
+static void failures_are_told(tamis_kind kind)
+{
+    tamis *filters[] = { filter_of_kind(kind, 100), large_filter(kind) };
+
+    for (int i = 0; i < 2; i++) {
+        image_bytes image = image_of(filters[i]);
+        uint8_t *sent = array_of(image.size, 1);
+        tamis_status status = TAMIS_IO;
+
+        for (size_t at = 0; status == TAMIS_IO; at++) {
+            pipe_end out = { sent, image.size, 0, 0, at };
+
+            status = tamis_image_send(filters[i], sink, &out);
+            assert_int_equal(out.pieces, at + (status == TAMIS_IO));
+        }
+        assert_int_equal(status, TAMIS_OK);
+        status = TAMIS_IO;
+        for (size_t at = 0; status == TAMIS_IO; at++) {
+            pipe_end in = { image.at, image.size, 0, 0, at };
+
+            status = receive(&in, image.size, &image);
+            assert_int_equal(in.pieces, at + (status == TAMIS_IO));
+        }
+        assert_int_equal(status, TAMIS_OK);
+        free(sent);
+        free_bytes(&image);
+        tamis_free(filters[i]);
+    }
+}
+
+static void every_prefix_is_too_short(tamis_kind kind)
+{
+    tamis *f = filter_of_kind(kind, 30);
+    image_bytes image = image_of(f);
+
+    for (size_t size = 0; size < image.size; size++) {
+        pipe_end in = { image.at, size, 0, 0, SIZE_MAX };
+
+        assert_int_equal(receive(&in, UINT64_MAX, NULL), TAMIS_IO);
+    }
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+/* Whatever the reader says of the same bytes; or the source has no more of them, or too many were
+ * announced. */
+static void flipped_bits_are_errors(tamis_kind kind)
+{
+    tamis *f = filter_of_kind(kind, 30), *read = NULL;
+    image_bytes image = image_of(f);
+
+    for (size_t bit = 0; bit < 8 * image.size; bit++) {
+        pipe_end in = { image.at, image.size, 0, 0, SIZE_MAX };
+
+        snprintf(law_at, sizeof law_at, "bit %zu", bit);
+        image.at[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        tamis_status status = receive(&in, image.size, NULL);
+        assert_int_not_equal(status, TAMIS_OK);
+        if (status != TAMIS_IO && status != TAMIS_RANGE)
+            assert_int_equal(tamis_image_read(&read, image.at, image.size, NULL), status);
+        image.at[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+/* Before a byte of memory is taken for them: receive() looks at that. */
+static void larger_images_are_refused(tamis_kind kind)
+{
+    tamis *f = filter_of_kind(kind, 1000);
+    image_bytes image = image_of(f);
+    const uint64_t limits[] = { 0, 1, 255, 256, image.size / 2, image.size - 1 };
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        pipe_end in = { image.at, image.size, 0, 0, SIZE_MAX };
+
+        assert_int_equal(receive(&in, limits[i], NULL), TAMIS_RANGE);
+    }
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = {
+        { "pieces make the image", pieces_make_the_image, .can = 0 },
+        { "views are sent", views_are_sent, .can = 0 },
+        { "failures are told", failures_are_told, .can = 0 },
+        { "every prefix is too short", every_prefix_is_too_short, .can = 0 },
+        { "flipped bits are errors", flipped_bits_are_errors, .can = 0 },
+        { "larger images are refused", larger_images_are_refused, .can = 0 },
+    };
+
+    test_begin(argc, argv);
+    return check_laws_of_all(laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,453 @@
+/* stack.c - no call of tamis.h takes more than 16 KiB of stack, whatever the kind: it must run in
+ * small threads and in WebAssembly.
+ *
+ * A call runs on a thread whose stack was painted, and the paint tells how deep it went. What a
+ * thread that does nothing takes is not counted. Each call is made once before it is measured: the
+ * first one may go through the dynamic linker. Numbers are those of an optimising compiler. */
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "base/cpu.h"
+#include "kinds.h"
+
+enum { MOST = 16 << 10, STACK = 512 << 10, PAINT = 0xa5 };
+
+/* ---- Measuring --------------------------------------------------------- */
+
+typedef struct {
+    tamis_kind kind;
+    tamis_plan plan, growing; /* growing: kinds that can, else as plan */
+    tamis *f, *g;             /* half full, of the same plan */
+    tamis *view;
+    uint64_t *keys, *values, *others; /* N each */
+    uint64_t *hits;                   /* room for N answers */
+    uint8_t *image;
+    size_t image_size, at;
+    unsigned cpu;
+} bench;
+
+enum { N = 6000 };
+
+typedef struct {
+    void (*call)(bench *b);
+    bench *b;
+} errand;
+
+static void *run_errand(void *arg)
+{
+    errand *e = arg;
+
+    e->call(e->b);
+    return NULL;
+}
+
+static uint8_t *stack;
+
+static size_t depth_of(void (*call)(bench *b), bench *b)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    errand e = { call, b };
+    size_t at = 0;
+
+    memset(stack, PAINT, STACK);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, run_errand, &e), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attributes);
+    while (at < STACK && stack[at] == PAINT)
+        at++;
+    return STACK - at;
+}
+
+/* ---- Calls ------------------------------------------------------------- */
+
+/* Some refuse in some kinds: that is a call, too. */
+
+static tamis_spec spec_of(tamis_kind kind)
+{
+    tamis_spec spec = spec_for(N, 0.01, 3);
+
+    spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 9 : 0;
+    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 2 * N : 0;
+    return spec;
+}
+
+static void do_nothing(bench *b)
+{
+    (void)b;
+}
+
+static void do_plan_kind(bench *b)
+{
+    tamis_spec spec = spec_of(b->kind);
+    tamis_plan plan;
+
+    (void)!tamis_plan_kind(&plan, b->kind, &spec);
+    spec.keys = 0;
+    spec.max_bytes = 100000;
+    (void)!tamis_plan_kind(&plan, b->kind, &spec);
+    spec.keys = N;
+    spec.fpr = 0;
+    (void)!tamis_plan_kind(&plan, b->kind, &spec);
+    tamis_plan_rate(&b->plan, N / 2);
+    tamis_plan_can(&b->plan);
+}
+
+static void do_plan_all(bench *b)
+{
+    const tamis_spec spec = spec_of(b->kind);
+    tamis_plan plans[8];
+
+    tamis_plan_all(plans, 8, &spec);
+}
+
+static void do_new(bench *b)
+{
+    tamis *f;
+
+    if (tamis_new(&f, &b->plan, NULL) == TAMIS_OK)
+        tamis_free(f);
+}
+
+static tamis_status build_any(tamis **f, const bench *b)
+{
+    if (tamis_kind_can(b->kind) & TAMIS_CAN_GET)
+        return tamis_build_map(f, &b->plan, b->keys, b->values, N / 2, NULL);
+    if (tamis_kind_can(b->kind) & TAMIS_CAN_EXCLUDE)
+        return tamis_build_excluding(f, &b->plan, b->keys, N / 2, b->others, N, NULL);
+    return tamis_build(f, &b->plan, b->keys, N / 2, NULL);
+}
+
+static void do_build(bench *b)
+{
+    tamis *f;
+
+    if (build_any(&f, b) == TAMIS_OK)
+        tamis_free(f);
+}
+
+static void do_clone(bench *b)
+{
+    tamis *f;
+
+    if (tamis_clone(&f, b->view, NULL) == TAMIS_OK)
+        tamis_free(f);
+}
+
+static void do_fold(bench *b)
+{
+    tamis *f;
+
+    for (uint64_t by = 1; by <= 8; by++)
+        if (tamis_fold(&f, b->f, by, NULL) == TAMIS_OK)
+            tamis_free(f);
+}
+
+static void do_convert(bench *b)
+{
+    tamis *f;
+
+    for (tamis_kind to = first_kind(); to; to = tamis_kind_next(to))
+        if (tamis_convert(&f, to, b->f, NULL) == TAMIS_OK)
+            tamis_free(f);
+}
+
+static void do_key(bench *b)
+{
+    tamis_key(b->f, b->keys, 1100);
+    tamis_key(b->f, b->keys, 100);
+}
+
+static void do_has(bench *b)
+{
+    uint64_t value;
+
+    for (size_t i = 0; i < N; i++) {
+        tamis_has(b->f, b->keys[i]);
+        tamis_count(b->f, b->keys[i]);
+        tamis_get(b->f, &value, b->keys[i]);
+    }
+}
+
+static void do_has_many(bench *b)
+{
+    tamis_has_many(b->f, b->hits, b->keys, N);
+    tamis_count_many(b->f, b->values, b->keys, N);
+    tamis_get_many(b->f, b->values, b->hits, b->keys, N);
+}
+
+/* From a few keys, and to the end of the room if there is one. */
+static void do_add(bench *b)
+{
+    tamis *f;
+
+    if (tamis_new(&f, &b->growing, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    for (size_t i = 0; i < N; i++)
+        if (tamis_add(f, b->keys[i]) == TAMIS_OK && i % 64 == 0)
+            (void)!tamis_add_times(f, b->keys[i], 5);
+    for (size_t i = 0; i < N; i++)
+        if (tamis_remove(f, b->keys[i]) == TAMIS_OK && i % 64 == 0)
+            (void)!tamis_remove_times(f, b->keys[i], 5);
+    tamis_free(f);
+}
+
+static void do_add_many(bench *b)
+{
+    size_t n;
+    tamis *f;
+
+    if (tamis_new(&f, &b->growing, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    (void)!tamis_add_many(f, &n, b->keys, 10);
+    (void)!tamis_add_many(f, &n, b->keys + 10, N - 10);
+    (void)!tamis_remove_many(f, &n, b->keys, N);
+    (void)!tamis_add_many(f, &n, b->keys, N);
+    tamis_free(f);
+}
+
+static void do_add_concurrent(bench *b)
+{
+    size_t n;
+    tamis *f;
+
+    if (tamis_new(&f, &b->plan, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    (void)!tamis_add_concurrent(f, &n, b->keys, N);
+    tamis_free(f);
+}
+
+static void do_rotate(bench *b)
+{
+    tamis *f;
+
+    if (tamis_clone(&f, b->f, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    (void)!tamis_rotate(f);
+    tamis_free(f);
+}
+
+static void do_merge(bench *b)
+{
+    const tamis *const both[] = { b->f, b->g };
+    uint64_t product;
+    tamis *f;
+
+    (void)!tamis_dot(b->f, &product, b->g);
+    if (tamis_merge_many(&f, both, 2, NULL) == TAMIS_OK)
+        tamis_free(f);
+    if (tamis_clone(&f, b->f, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    (void)!tamis_merge(f, b->g);
+    (void)!tamis_intersect(f, b->g);
+    tamis_free(f);
+}
+
+static void do_resize(bench *b)
+{
+    tamis *f;
+
+    if (tamis_clone(&f, b->f, NULL))
+        return;
+    tamis__use_cpu(f, b->cpu);
+    (void)!tamis_resize(f, 4 * N);
+    (void)!tamis_resize(f, N);
+    tamis_free(f);
+}
+
+static bool visit(void *ctx, uint64_t key, uint64_t count)
+{
+    *(uint64_t *)ctx += key + count;
+    return true;
+}
+
+static void do_list(bench *b)
+{
+    uint64_t sum = 0;
+
+    (void)!tamis_list(b->f, visit, &sum);
+}
+
+static void do_get_info(bench *b)
+{
+    info_of(b->f);
+    info_of(b->view);
+    (void)!tamis_verify(b->f, NULL, NULL);
+    (void)!tamis_verify(b->view, NULL, NULL);
+}
+
+static void do_image_write(bench *b)
+{
+    (void)!tamis_image_write(b->f, b->image, tamis_image_size(b->f));
+    (void)!tamis_image_write(b->view, b->image, tamis_image_size(b->view));
+}
+
+static void do_image_read(bench *b)
+{
+    tamis *f;
+
+    if (tamis_image_read(&f, b->image, b->image_size, NULL) == TAMIS_OK)
+        tamis_free(f);
+    if (tamis_image_view(&f, b->image, b->image_size, NULL) == TAMIS_OK)
+        tamis_free(f);
+}
+
+static bool sink(void *ctx, const void *piece, size_t size)
+{
+    bench *b = ctx;
+
+    memcpy(b->image + b->at, piece, size);
+    b->at += size;
+    return true;
+}
+
+static bool source(void *ctx, void *piece, size_t size)
+{
+    bench *b = ctx;
+
+    memcpy(piece, b->image + b->at, size);
+    b->at += size;
+    return true;
+}
+
+static void do_send(bench *b)
+{
+    b->at = 0;
+    (void)!tamis_image_send(b->f, sink, b);
+}
+
+static void do_receive(bench *b)
+{
+    tamis *f;
+
+    b->at = 0;
+    if (tamis_image_receive(&f, source, b, b->image_size, NULL) == TAMIS_OK)
+        tamis_free(f);
+}
+
+typedef struct {
+    const char *name;
+    void (*call)(bench *b);
+} row;
+
+static const row ROWS[] = {
+    { "plan", do_plan_kind },
+    { "plan_all", do_plan_all },
+    { "new", do_new },
+    { "build", do_build },
+    { "clone", do_clone },
+    { "fold", do_fold },
+    { "convert", do_convert },
+    { "key", do_key },
+    { "has", do_has },
+    { "has_many", do_has_many },
+    { "add", do_add },
+    { "add_many", do_add_many },
+    { "add_concurrent", do_add_concurrent },
+    { "rotate", do_rotate },
+    { "merge", do_merge },
+    { "resize", do_resize },
+    { "list", do_list },
+    { "get_info", do_get_info },
+    { "image_write", do_image_write },
+    { "image_read", do_image_read },
+    { "image_send", do_send },
+    { "image_receive", do_receive },
+};
+
+/* ---- Every kind -------------------------------------------------------- */
+
+static tamis_plan growing_plan(tamis_kind kind, const tamis_plan *otherwise)
+{
+    tamis_spec spec = spec_of(kind);
+    tamis_plan plan;
+
+    spec.keys = 16;
+    spec.can = TAMIS_CAN_GROW;
+    return tamis_plan_kind(&plan, kind, &spec) == TAMIS_OK ? plan : *otherwise;
+}
+
+static bench bench_of(tamis_kind kind)
+{
+    bench b = { .kind = kind };
+    const tamis_spec spec = spec_of(kind);
+    rng r = rng_for(77, (uint64_t)kind);
+    size_t n = N;
+
+    assert_int_equal(tamis_plan_kind(&b.plan, kind, &spec), TAMIS_OK);
+    b.growing = growing_plan(kind, &b.plan);
+    b.keys = universe_of(&b.plan, &r, &n);
+    b.others = fresh_keys(&r, N);
+    b.values = array_of(N, sizeof *b.values);
+    b.hits = array_of(N, sizeof *b.hits);
+    assert_int_equal(build_any(&b.f, &b), TAMIS_OK);
+    assert_int_equal(build_any(&b.g, &b), TAMIS_OK);
+    image_bytes image = image_of(b.f);
+    b.image = image.at;
+    b.image_size = image.size;
+    assert_int_equal(tamis_image_view(&b.view, b.image, b.image_size, NULL), TAMIS_OK);
+    return b;
+}
+
+static void end(bench *b)
+{
+    tamis_free(b->f);
+    tamis_free(b->g);
+    tamis_free(b->view);
+    free(b->keys);
+    free(b->others);
+    free(b->values);
+    free(b->hits);
+    free(b->image);
+}
+
+static void calls_take_little_stack(tamis_kind kind)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    bench b = bench_of(kind);
+    size_t base = depth_of(do_nothing, &b), deep = 0;
+
+    for (int c = 0; c < 2; c++) {
+        b.cpu = cpus[c];
+        tamis__use_cpu(b.f, cpus[c]);
+        tamis__use_cpu(b.g, cpus[c]);
+        tamis__use_cpu(b.view, cpus[c]);
+        for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+            depth_of(ROWS[i].call, &b);
+            size_t depth = depth_of(ROWS[i].call, &b) - base;
+
+            if (getenv("TAMIS_STACK"))
+                print_message("%s %s %zu\n", tamis_kind_name(kind), ROWS[i].name, depth);
+            if (depth > MOST)
+                print_error("%s, cpu %u: %s takes %zu bytes of stack\n", tamis_kind_name(kind),
+                            cpus[c], ROWS[i].name, depth);
+            deep += depth > MOST;
+        }
+    }
+    end(&b);
+    assert_int_equal(deep, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = { { "calls take little stack", calls_take_little_stack, .can = 0 } };
+
+#ifndef __OPTIMIZE__
+    return 77;
+#endif
+    if (is_sanitized())
+        return 77;
+    test_begin(argc, argv);
+    stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(stack != MAP_FAILED);
+    int failed = check_laws_of_all(laws, 1);
+    munmap(stack, STACK);
+    return failed;
+}
