@@ -44,9 +44,12 @@ function(tamis_mark_long name source)
     endif()
 endfunction()
 
+add_custom_target(tests-programs DEPENDS tamis-cli)
+
 function(tamis_program target)
     add_executable(${target} ${ARGN})
-    target_compile_options(${target} PRIVATE -UNDEBUG $<$<CONFIG:RelWithDebInfo>:-O2>)
+    add_dependencies(tests-programs ${target})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
     target_include_directories(${target} PRIVATE include src tests cli)
     target_link_libraries(${target} PRIVATE PkgConfig::cmocka m Threads::Threads)
     set_target_properties(${target} PROPERTIES
@@ -89,14 +92,23 @@ endfunction()
 
 # ---- Programs and scripts ------------------------------------------------------------------------
 
+# What runs again under sanitizers is what finds more there: not statistics, and of the scripts those
+# that go through the program's own code.
+set(statistics stat)
+set(more_scripts golden bench docs bare)
+if(TAMIS_SANITIZE)
+    set(statistics)
+    set(more_scripts)
+endif()
+
 # The slowest first: two at a time, they are then not what is left at the end.
-foreach(folder stat model unit thread)
+foreach(folder ${statistics} model unit thread)
     tamis_programs(${folder})
 endforeach()
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()
-foreach(folder cli golden fault bench docs bare)
+foreach(folder cli fault ${more_scripts})
     tamis_scripts(${folder})
 endforeach()
 

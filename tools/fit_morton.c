@@ -5,7 +5,7 @@
  * fingerprints has a second bucket that is marked? In the model, those that are in their second
  * bucket, `away`, and of the others as many as buckets are marked, which the model makes
  * 1 + UNEVEN x as many. BACK_AGAIN from the rates of filters whose blocks have as few buckets as
- * can be, taken backwards through morton_stranger_rate(). Both by least squares. */
+ * can be, taken backwards through morton_rate_at(). Both by least squares. */
 #include "cuckoo/morton_rate.c"
 
 #include <stdio.h>
@@ -111,7 +111,7 @@ static tamis_plan plan_of_shape(const morton_shape *s)
     return plan;
 }
 
-/* The share of second buckets that are marked, if that is the rate: morton_stranger_rate(), solved
+/* The share of second buckets that are marked, if that is the rate: morton_rate_at(), solved
  * for it. */
 static double marked_at(const morton_shape *s, const morton_flow *x, double n, double rate)
 {

@@ -1,21 +1,21 @@
 /* buckets.h - tables of four-slot buckets: where keys go, how buckets lie in memory, the stash.
  *
- * A key has a bucket and a tag of plan.width bits that is never 0, which is an empty slot. From the
- * bucket and the tag follows the other bucket where it may be, and from that one and the tag the
- * first one again: a tag can be moved between its two buckets by someone who does not know its key.
- * Keys with the same tag and the same two buckets are of one class and cannot be told apart.
+ * A key has a bucket and a tag of plan.width bits. A tag is never 0, which is an empty slot. Bucket
+ * and tag give the other bucket of the key, and that one and the tag give the first again. So a tag
+ * can move between its two buckets without its key. Keys with the same tag and the same two buckets
+ * are one class, and cannot be told apart.
  *
  *             +3
  *         .--------.
  *         |        v           The distance between the two is odd, up from even buckets and down
- *  bucket 0  1  2  3  4  5     from odd ones, around the end of the table. So the number of
- *         ^        |           buckets may be any even number, and no key has but one bucket.
+ *  bucket 0  1  2  3  4  5     from odd ones, around the end of the table. So there may be any
+ *         ^        |           even number of buckets, and the two always differ.
  *         `--------'
  *             -3
  *
- * A bucket is four tags one behind the other, those in use first. Behind the buckets is a stash of
- * eight classes, for what finds no room anywhere. Their bits lie across its bytes: entry e is bit e
- * of each. One pass over the bytes compares all eight.
+ * A bucket is four tags, those in use first. Behind the buckets is a stash of eight classes, for
+ * what finds no room anywhere. Entry e of it is bit e of each of its bytes, so that one pass over
+ * the bytes compares all eight.
  *
  *   stash:  entries in use, 1 byte | a byte for each bit of a class, lowest first | zeros
  *   class:  tag + (number of the even bucket / 2 << width) */
@@ -37,8 +37,8 @@ enum {
     CLASS_BITS = 62,
 };
 
-/* Two buckets have eight slots. A key that takes seven of them stays for good, and leaves one for
- * another that would have nowhere else to go. */
+/* Two buckets have eight slots. A class that has seven of them stays for good; one is left to
+ * others. */
 enum { CEILING = 7 };
 
 /* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
@@ -112,7 +112,7 @@ static inline buckets_table buckets_of(const tamis *f)
 
 /* ---- From a key to its buckets ----------------------------------------- */
 
-/* Mixed, since a few tags at even distances would make the same buckets meet again and again. */
+/* Mixed: if distances were multiples of each other, moves would lead to few buckets. */
 static inline uint64_t buckets_distance(const buckets_table *t, uint32_t tag)
 {
     uint32_t x = tag * UINT32_C(0x9E3779B1);
@@ -156,7 +156,7 @@ static inline uint64_t buckets_class(const buckets_table *t, const buckets_key *
     return even / 2 << t->width | k->tag;
 }
 
-/* Of any number, perhaps with a bucket that is not there. */
+/* In a damaged stash, `class` may be any number, and the bucket one that is not there. */
 static inline buckets_key buckets_key_of_class(const buckets_table *t, uint64_t class)
 {
     buckets_key k = { .first = class >> t->width << 1, .tag = (uint32_t) class & t->tags };
@@ -171,7 +171,7 @@ typedef struct buckets_bucket {
     uint32_t tag[SLOTS];
 } buckets_bucket;
 
-/* A bucket of up to 64 bits, which starts at a half byte; above it there may be anything. */
+/* A bucket of up to 64 bits. It starts at a whole or half byte; above it there may be anything. */
 static inline uint64_t buckets_narrow(const buckets_table *t, uint64_t bit)
 {
     return le64(t->at + bit / 8) >> bit % 8;

@@ -1,18 +1,16 @@
 /* buckets_template.h - TEMPLATE, compiled once for each CPU: adding, removing, and keys in batches.
  * The file that includes it has defined cuckoo_buckets_hash_group().
  *
- * A key goes to the emptier of its buckets. If both are full, one of the eight tags there has to go
- * to its other bucket, where perhaps one of four has to go in turn. These ways are searched breadth
- * first: the first bucket with room ends the shortest. Only then are tags moved, so that a search
- * in vain has changed nothing. */
+ * A key goes to the emptier of its buckets. If both are full, one of the eight tags there moves to
+ * its other bucket, where perhaps one of four has to move in turn. Breadth-first search finds the
+ * fewest moves. Only then are they made, so that a search that fails changes nothing. */
 #include "cuckoo/buckets.h"
 
 /* ---- Changes that can be undone ---------------------------------------- */
 
-/* Buckets that a search looks at. Few tables of 95 % need more than some hundred; with tags of four
- * bits, each bucket has but fifteen others, and they meet the same ones again. All that can be
- * reached in five moves are 2 + 8 + 32 + 128 + 512 + 2048. A first search, of those that three
- * moves reach and more, needs no memory of its own. */
+/* Buckets that a search looks at. At 95 %, few searches need more than some hundred. With tags of
+ * four bits they do: each bucket has only fifteen others, and many are met again. Five moves reach
+ * 2 + 8 + 32 + 128 + 512 + 2048. A first search, which goes beyond three moves, is on the stack. */
 enum { SEARCH_FEW = 256, SEARCH_MOST = 2048, LONGEST = 6 };
 
 /* Slots as they were before each change, and the stash. */
@@ -64,7 +62,8 @@ static inline void buckets_put_free(const buckets_table *t, uint64_t i, const bu
  *   row   0  1 | 2  3  4  5 | 6  7  8  9 | 10 11 12 13 | ...
  *              | others of 0| others of 1| others of 2 | */
 
-/* Tags make room for the next on the way, from the key's bucket to the one at k. */
+/* Moves all tags on the way from one of the key's buckets to the one at k, and puts the key's tag.
+ */
 static inline void buckets_move_along(const buckets_table *t, const uint64_t *row, unsigned k,
                                       uint32_t tag, buckets_journal *j)
 {
@@ -94,9 +93,9 @@ static inline void buckets_lengthen(const buckets_table *t, uint64_t *row, unsig
     }
 }
 
-/* Both buckets are full. Most ways end among the first eight others, so that the row is lengthened
- * only when few are left to look at: lines that nobody needs cost as much as others. No bucket is
- * twice on a way: the first time already led to whatever the second time does. */
+/* Both buckets are full. Most ways end among the first eight others. So the row is lengthened only
+ * when few are left to look at: a line that nobody needs costs as much as another. No way has a
+ * bucket twice: what follows the second time followed the first time too, and was found earlier. */
 static bool buckets_search(const buckets_table *t, const buckets_key *key, buckets_journal *j,
                            uint64_t *row, unsigned most)
 {
@@ -165,23 +164,23 @@ static inline tamis_status buckets_put_copy(const tamis *f, const buckets_table 
 
 /* ---- Short ways -------------------------------------------------------- */
 
-/* What most keys need: no copies to be counted in both buckets, none in the stash. No branch here
- * depends on which of the two buckets it is, which is a matter of chance. False: nothing was done.
- */
+/* What most keys need: copies in one bucket at most, and nothing in the stash. No branch depends on
+ * which of the two buckets it is, which is unpredictable. False: nothing was done. */
 
-/* a if it is so, else b; compilers would branch. */
+/* a if `so`, else b. Compilers would branch. */
 static inline uint64_t buckets_choose(bool so, uint64_t a, uint64_t b)
 {
     return b ^ ((a ^ b) & (0 - (uint64_t)so));
 }
 
-/* Of the lane whose highest bit this is, the lowest. */
+/* The lowest bit of the lane with that highest bit. */
 static inline unsigned buckets_lane_at(const buckets_table *t, uint64_t top)
 {
     return (unsigned)__builtin_ctzll(top) - (t->width - 1);
 }
 
-/* Empty slots are the last ones of a bucket: the more of them, the greater the number. */
+/* The more slots are empty, the more bits are set in `room`, from the highest lane down: the
+ * greater is the number. */
 static inline bool buckets_put_shortly(const buckets_table *t, const buckets_key *k)
 {
     if (buckets_are_wide(t) || buckets_have_stash(t))
@@ -289,7 +288,7 @@ static inline void buckets_drop_copy(const buckets_table *t, const buckets_key *
         buckets_drop_from(t, k->second, &p.second, k->tag);
 }
 
-/* Whoever waits in the stash may find room now; without memory for the search, it waits on. */
+/* What waits in the stash may find room now; if there is no memory to search, it stays. */
 static inline void buckets_unstash(const tamis *f, const buckets_table *t)
 {
     if (!buckets_have_stash(t))

@@ -1,37 +1,39 @@
 /* cuckoo.c - cuckoo filter with windows: fingerprints that make room for each other.
  *
- * Slots form one array. A key has a fingerprint and two windows of two neighbouring slots each, and
- * its fingerprint is in one of these four places. If all are taken, one of those that are there
- * moves to another place of its own, and if these are taken too, so on: what moves where is found
- * out before anything moves. Windows start anywhere, so that neighbours overlap; that lets the
- * table be 95 % full where buckets of two would be full at 85 %.
+ * Slots form one array. A key has a fingerprint and two windows of two neighbouring slots each. Its
+ * fingerprint is in one of these four places:
  *
- *   first   = scale64(h, starts)                      starts = slots - 1
- *   print   = the next width - 2 bits of h * starts
- *   second  = first + step(print), around the end
+ *   slots    .  .  .  [0  1]  .  .  .  .  .  [2  3]  .  .
+ *                      first                  second
  *
- *   slot:  print << 2 | place                         0: empty
+ * If all four are taken, a fingerprint that is there moves to another place of its own, where it
+ * may push out another, and so on. Windows start at any slot, so that neighbours overlap. That is
+ * why a table can be 95 % full; with buckets of two it would be full at 85 %.
  *
- * A slot tells which place of its key it is: 0 or 1, first window, 2 or 3, second. So the other
- * places are known from the slot alone, for any number of slots. And the two bits cost nothing,
- * since a stranger at one of its places is mistaken for what is there only if they agree too: a
- * key that is found has the windows and the fingerprint of one that is there,
+ *   first       = scale64(h, starts)                  starts = slots - 1
+ *   fingerprint = the next width - 2 bits of h * starts
+ *   second      = first + step(fingerprint), around the end
+ *
+ *   slot:  fingerprint << 2 | place                   0: empty
+ *
+ * A slot tells which place of its key it is. So the other places are known from the slot alone, for
+ * any number of slots. These two bits cost nothing: an absent key is found only if they agree too,
+ * which means that its windows and fingerprint are those of a key. The probability is
  *
  *   1 - (1 - 1 / (starts * 2^(width - 2)))^n        about load * 2^(2 - width)
  *
- * The number of a key with fingerprint 0 at place 0 would be 0. Such keys have three places.
+ * Fingerprint 0 at place 0 would look empty. Such keys have three places.
  *
- * Keys with the same windows and fingerprint are a class. As each copy has a slot, a class has
- * three of them at most, and stays for good when it has: who knows how many keys of it were not
- * counted?
+ * Keys with the same windows and fingerprint are a class. Each copy takes a slot, and a class takes
+ * three at most. A class that has three stays for good, since more keys of it are not counted.
  *
- * With as many bits that windows and fingerprint tell h itself, classes are keys, and no key can be
- * removed that is not there: TAMIS_CAN_EXACT_DELETE.
+ * With enough bits, windows and fingerprint tell all of h. Then a class is one key, and a key that
+ * is not there is never removed: TAMIS_CAN_EXACT_DELETE.
  *
- * Payload: plan.slots numbers of plan.width bits, one behind the other, up to a whole byte; then
- * the stash, a word that tells how many hashes follow, at most four. A hash goes there when no move
- * makes room, and back to the slots when a key was removed. It holds plans of few keys to their
- * promise, and is empty in others. Zeros are the empty filter.
+ * Payload: plan.slots numbers of plan.width bits, up to a whole byte. Then the stash: the number of
+ * hashes in it, as a word, and room for four. A hash goes there if no move makes room, and back to
+ * the slots after a remove. Plans of few keys need it; in others it is empty. Zeros are the empty
+ * filter.
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
  * Lehman, Panigrahy: 3.5-Way Cuckoo Hashing for the Price of 2-and-a-Bit, 2009.
@@ -44,21 +46,20 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-/* Searches of SEARCH_MOST slots begin to fail a hundredth above the highest, and take half as long
- * again there as at the other: docs/filters/cuckoo.md. */
+/* At the highest load, a search takes one and a half times as long as at the default. Searches
+ * begin to fail a hundredth above it: docs/filters/cuckoo.md. */
 static const double DEFAULT_LOAD = 0.94, HIGHEST_LOAD = 0.945;
 
-/* As few bits as a slot can have will do for 2^19 slots, and each one more for 2^4.5 times as many.
- */
+/* Slots of the fewest bits will do in tables of 2^19. Each bit more allows 2^4.5 times as many. */
 static const double NARROWEST_SLOTS_BITS = 19, SLOTS_BITS_PER_BIT = 4.5;
 
-/* No two windows overlap in fewer. */
+/* In fewer, the two windows of a key would overlap. */
 enum { FEWEST_SLOTS = 5 };
 
 static const uint64_t MOST_SLOTS = UINT64_C(1) << 45;
 
-/* The width with which h is told: keys of one start differ by 1 in h, and by `starts` in the lower
- * half of the product. */
+/* The width that tells all of h: hashes of one start that differ by 1 differ by `starts` in the
+ * lower half of the product. */
 static unsigned cuckoo_exact_width(uint64_t slots)
 {
     return TAG_BITS + 1 + (unsigned)__builtin_clzll(slots - 1);
@@ -86,16 +87,16 @@ static double cuckoo_rate(const tamis_plan *p, double n)
     return p->width >= cuckoo_exact_width(p->slots) ? 0 : -expm1(n * log1p(-1 / cuckoo_classes(p)));
 }
 
-/* Few keys are spread less evenly than many. What they get beyond the load is five slots and 23
- * bytes, or 3.8 % from where that is more, or 60 slots. */
+/* Few keys are spread less evenly than many. Beyond the load, a table gets five slots, and 23 bytes
+ * or one slot for 25 keys, whichever is more, but no more than 60 slots. */
 static double cuckoo_slots_for(double n, double load, unsigned width)
 {
     return floor(n / load + FEWEST_SLOTS + fmax(fmin(n / 25, 60), 184 / width));
 }
 
-/* Keys that share all their places, or nearly so, crowd them, and what is too much goes to the
- * stash: of 6 bits and a million slots, 0.4 entries; of 7 bits, 22 times fewer, as far as was
- * counted. If that holds for every bit, no plan expects more than 0.2 of the four there may be. */
+/* Keys that share most of their places crowd them, and what is too much goes to the stash: 0.4
+ * entries on average in a million slots of 6 bits, 22 times fewer with 7 bits. If that holds for
+ * every bit more, no plan expects more than 0.2 entries, where there is room for four. */
 static unsigned cuckoo_narrowest(double slots)
 {
     double more = ceil((log2(slots) - NARROWEST_SLOTS_BITS) / SLOTS_BITS_PER_BIT);
@@ -110,8 +111,8 @@ static double cuckoo_slots_at_width(double n, double fpr, unsigned width)
                 (double)MOST_SLOTS);
 }
 
-/* Of narrow slots and many, and wider ones and fewer, those that take fewer bits. If a load is
- * asked for, no more slots than it takes. */
+/* Many narrow slots or fewer wide ones: what takes the fewest bits. If a load is asked for, there
+ * are no more slots than that. */
 static tamis_status cuckoo_plan_smallest(tamis_plan *p, const tamis_spec *spec, double load)
 {
     double n = (double)spec->keys, best = INFINITY;
@@ -185,13 +186,13 @@ static tamis_status cuckoo_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- The whole table --------------------------------------------------- */
 
-/* Neither the first slot nor the last has two windows. */
+/* The first slot is place 1 of no window, the last one place 0 of none. */
 static bool cuckoo_is_sound(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     return slot - (value & 1) < t->starts;
 }
 
-/* Of the entries of a class, that at the lowest place counts. */
+/* Of the entries of a class, the one at the lowest place. */
 static bool cuckoo_is_first_of_class(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     cuckoo_entry e = cuckoo_entry_in(t, slot, value);
@@ -224,7 +225,7 @@ static void cuckoo_measure(const tamis *f, tamis_info *info)
     info->fpr = fmin(1, distinct / all);
 }
 
-/* Only what has all four places has too many; who is at place 0 has a neighbour at place 1 then. */
+/* Too many is one at each of the four places; then place 1, next to place 0, has it too. */
 static bool cuckoo_is_crowded(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     if (value & TAG_MASK || slot == t->starts || cuckoo_slot(t, slot + 1) != value + 1)

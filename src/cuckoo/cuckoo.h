@@ -11,14 +11,14 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-/* Bits of a slot that tell which of its places an entry is at. */
+/* The lowest bits of a slot tell at which of its places an entry is. */
 enum { TAG_BITS = 2, PLACES = 1 << TAG_BITS, TAG_MASK = PLACES - 1 };
 
 /* A slot of up to 57 bits, or a window of two that have 28 each, lies within eight bytes from the
  * byte that it starts in. */
 enum { NARROWEST = 6, WIDEST = 64, WIDEST_LOAD = 57, WIDEST_PAIR = 28 };
 
-/* The class of a key has at most this many entries: one of its four places is left to others. */
+/* Entries that a class has at most: one of its four places is left to others. */
 enum { CEILING = 3 };
 
 enum { STASH_MOST = 4, STASH_BYTES = 8 + 8 * STASH_MOST };
@@ -89,7 +89,7 @@ typedef struct cuckoo_entry {
 #define STEP_FIRST UINT32_C(0x9E3779B1)
 #define STEP_SECOND UINT32_C(0x85EBCA77)
 
-/* From the first window to the second, going up and around. The windows never overlap. Mixed twice:
+/* From the first window to the second, up and around the end. The two never overlap. Mixed twice:
  * steps that are multiples of each other would lead back to where they came from. */
 static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
 {
@@ -99,7 +99,7 @@ static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
     return 2 + scale64((uint64_t)x << 32, t->starts - 3);
 }
 
-/* The other window of what is in a slot. Chosen by arithmetic: which it is, chance decides. */
+/* The other window of what is in a slot. Branchless: the outcome is unpredictable. */
 static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     uint64_t step = cuckoo_step(t, value >> TAG_BITS), back = t->starts - step;
@@ -117,7 +117,7 @@ static inline cuckoo_entry cuckoo_entry_of(const cuckoo_table *t, uint64_t h)
     return (cuckoo_entry){ first, second < t->starts ? second : second - t->starts, fingerprint };
 }
 
-/* What is in a slot: whose it is follows from the value. */
+/* The entry whose value that is, in that slot. */
 static inline cuckoo_entry cuckoo_entry_in(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     uint64_t start = slot - (value & 1), other = cuckoo_other_start(t, slot, value);
@@ -177,9 +177,9 @@ static inline unsigned cuckoo_holding(const cuckoo_table *t, const cuckoo_entry 
 
 /* ---- Four places at once ----------------------------------------------- */
 
-/* Slots of up to 16 bits: all places of a key in one word, a lane for each. Those of a window of 12
- * bits lie within four bytes from the byte that it starts in, and reach into the next line of the
- * cache less often than eight. */
+/* Slots of up to 16 bits: all places of a key are in one word, a lane for each. A window of slots
+ * of up to 12 bits lies within four bytes from the byte that it starts in; these reach into the
+ * next cache line less often than eight. */
 enum { WIDEST_LANE = 16, WIDEST_SHORT = 12 };
 
 typedef struct cuckoo_lanes {
@@ -199,8 +199,8 @@ static inline cuckoo_lanes cuckoo_lanes_of(const cuckoo_table *t)
     return (cuckoo_lanes){ ones, ones << (w - 1), tags, cuckoo_mask(2 * w) };
 }
 
-/* The highest bits of lanes that are zero. The lowest of them is found exactly; the ones after it,
- * perhaps not. */
+/* The highest bits of lanes that are zero. The lowest is right; above it, a lane of 1 may be taken
+ * for one of 0. */
 static inline uint64_t cuckoo_zero_lanes(const cuckoo_lanes *l, uint64_t x)
 {
     return (x - l->ones) & ~x & l->tops;
@@ -221,7 +221,7 @@ static inline uint8_t *cuckoo_stash_at(const cuckoo_table *t, unsigned i)
     return t->stash + 8 + 8 * i;
 }
 
-/* Copies that are there. By value, as below: what has no address can be in registers. */
+/* Copies that are there. By value: a table whose address is taken would not stay in registers. */
 unsigned tamis__cuckoo_stashed(cuckoo_table t, cuckoo_entry e);
 
 static inline unsigned cuckoo_stashed(const cuckoo_table *t, const cuckoo_entry *e)

@@ -1,14 +1,14 @@
-/* cuckoo_group.h - keys in batches, for kinds that keep a key in one of two places.
+/* cuckoo_group.h - keys in batches, for kinds that keep a key in one of two windows or buckets.
  *
- * Both places have to be read, and memory is slow. So keys go through in groups of 64: while one
- * group is worked on, what the next one will read is on its way.
+ * A key reads two lines of memory, and memory is slow. So keys go through in groups of 64: while
+ * one group is worked on, the lines of the next are on their way.
  *
- *   hash    group 1      group 2      group 3      ...
- *   fetch   group 1      group 2      group 3           one key of the next group
- *   visit   group 0      group 1      group 2           for each key of this one
+ *   hash      group 1             group 2             group 3
+ *   fetch     group 1, key by key group 2, key by key group 3, key by key
+ *   visit     group 0, key by key group 1, key by key group 2, key by key
  *
- * All of this is inlined by force, so that the functions given by name cost no call, and what they
- * share by pointers is in registers. */
+ * All of this is inlined by force. So functions that are passed by name cost no call, and what they
+ * share by a pointer is in registers. */
 #ifndef TAMIS_CUCKOO_GROUP_H
 #define TAMIS_CUCKOO_GROUP_H
 
@@ -31,7 +31,7 @@ typedef struct cuckoo_group_batch {
     cuckoo_group *groups; /* room for two */
 } cuckoo_group_batch;
 
-/* Key i, whose windows or buckets have that many bits from one to the next. */
+/* Key i. From one window or bucket to the next there are that many bits. */
 static inline void cuckoo_group_set(cuckoo_group *g, size_t i, uint64_t first, uint64_t second,
                                     uint64_t fingerprint, unsigned bits)
 {
@@ -44,13 +44,12 @@ static inline void cuckoo_group_set(cuckoo_group *g, size_t i, uint64_t first, u
 
 /* Fills a group of g->n keys. */
 typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_t *keys);
-/* Does what is to be done with key i of a group; false ends the batch. `how` is what the caller
- * gave, a constant that chooses code. */
+/* Works on key i of a group; false ends the batch. `how` is a constant that the caller passed, by
+ * which code is chosen. */
 typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, unsigned how);
 typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
 
-/* gcc takes a function that does nothing but prefetch for one without effect, unless it is inlined.
- */
+/* gcc would drop a call of a function that only prefetches. */
 CUCKOO_GROUP_INLINE void cuckoo_group_fetch_bit(const uint8_t *payload, uint64_t bit, bool writes)
 {
     if (writes)
@@ -98,7 +97,7 @@ CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writ
     }
 }
 
-/* For visits that need no end. */
+/* For batches without work at the end of a group. */
 CUCKOO_GROUP_INLINE void cuckoo_group_go_on(void *self, const cuckoo_group *g)
 {
     (void)self;

@@ -1,14 +1,13 @@
-/* cuckoo_moves.c - one key goes into a cuckoo filter, others make room for it, and it goes out.
+/* cuckoo_moves.c - adds and removes of one key, and the search for room.
  *
- * If all places of a key are taken, what is there may move to other places of its own, and what is
- * there in turn. Here X wants to come in; B moves to a free slot, A to where B was, X to where A
- * was:
+ * If all places of a key are taken, what is there may move to other places of its own. Here X comes
+ * in: B moves to a free slot, A to where B was, and X to where A was.
  *
- *   slots    A  .  .  B  .  .  .  free         X is at home where A is,
- *            X        A           B            A also where B is, B also at the free slot
+ *   before    A  .  .  .  B  .  .  .  -        a place of X is where A is,
+ *   after     X  .  .  .  A  .  .  .  B        one of A where B is, one of B is free
  *
- * A search looks for such moves breadth first, which gives the fewest. It changes nothing: moves
- * are made once it has found a free slot. */
+ * Breadth-first search gives the fewest moves. It changes nothing: moves are made once it has found
+ * a free slot. */
 #include "cuckoo/cuckoo.h"
 
 /* ---- The stash --------------------------------------------------------- */
@@ -58,14 +57,15 @@ static void cuckoo_stash_take(const cuckoo_table *t, unsigned at)
 
 /* ---- Searching --------------------------------------------------------- */
 
-/* A first search of a few slots is nearly always enough; if not, one of many decides, in memory of
- * its own. Nodes are slots in use, each with the node whose entry could move there and the place
- * that this would be for it. Nodes 0 .. roots - 1 are the places of the new entry itself. No slot
- * comes twice: `seen` has a bit for each. Slots may share one; the second is then left out. */
+/* A search of a few slots is nearly always enough. If it fails, one of many decides, with memory of
+ * its own. A node is a slot in use: its number, the node whose entry could move there, and the
+ * place that this would be for that entry. Nodes 0 .. roots - 1 are the places of the new entry.
+ * `seen` has a bit for each slot, so that none comes twice; of two that share a bit, one is left
+ * out. */
 enum { SEARCH_FEW = 32, SEARCH_MOST = 4096, NODE_BITS = 12, SEEN_PER_NODE = 8, LONGEST_PATH = 64 };
 
-/* Nodes whose windows are on their way from memory. Of all that are found, two thirds are never
- * looked at: to ask for them at once would be more work than to look. */
+/* Nodes whose windows are fetched ahead. Two thirds of all nodes are never looked at: to fetch all
+ * at once would take longer than the search. */
 enum { FETCH_AHEAD = 12 };
 
 typedef struct cuckoo_search {
@@ -98,7 +98,7 @@ static void cuckoo_add_nodes(cuckoo_search *s, const cuckoo_entry *e, size_t par
     }
 }
 
-/* Asks for the windows where those could go who are in the nodes up to `end`. */
+/* Fetches the windows to which the entries of the nodes up to `end` could move. */
 CUCKOO_GROUP_INLINE void cuckoo_fetch_nodes(cuckoo_search *s, size_t end)
 {
     for (; s->fetched < s->n && s->fetched < end; s->fetched++) {
@@ -125,8 +125,8 @@ static bool cuckoo_lengthen(cuckoo_path *p, uint64_t slot, uint64_t value)
     return true;
 }
 
-/* From a node, whose entry may move to a free slot, back to a root: each moves to where the one
- * before it was. */
+/* The entry of node i can move to a free slot, the one of its parent to where that was, and so on
+ * back to a root, where the new entry goes. */
 static bool cuckoo_trace(cuckoo_path *p, const cuckoo_search *s, const cuckoo_entry *e, size_t i,
                          uint64_t free, unsigned place)
 {
@@ -203,8 +203,8 @@ static tamis_status cuckoo_find_room(cuckoo_path *p, const tamis *f, const cucko
     return TAMIS_OK;
 }
 
-/* Slots and path trade what they hold: the second time, everything is as it was. */
-static void cuckoo_trade(const cuckoo_table *t, cuckoo_path *p)
+/* Slots and path swap what they hold: the second time, everything is as it was. */
+static void cuckoo_swap(const cuckoo_table *t, cuckoo_path *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         uint64_t value = cuckoo_slot(t, p->at[i].slot);
@@ -215,14 +215,14 @@ static void cuckoo_trade(const cuckoo_table *t, cuckoo_path *p)
 
 /* ---- Adding ------------------------------------------------------------ */
 
-/* In the slots or in the stash, whose path is empty. */
+/* In the slots, or with an empty path in the stash. */
 static tamis_status cuckoo_insert(cuckoo_path *p, const tamis *f, const cuckoo_table *t, uint64_t h,
                                   const cuckoo_entry *e)
 {
     tamis_status status = cuckoo_find_room(p, f, t, e);
 
     if (!status)
-        cuckoo_trade(t, p);
+        cuckoo_swap(t, p);
     if (status != TAMIS_FULL)
         return status;
     p->n = 0;
@@ -243,7 +243,7 @@ tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint
         while (i-- > 0) {
             if (paths[i].n == 0)
                 cuckoo_stash_take(&t, cuckoo_stash_size(&t) - 1);
-            cuckoo_trade(&t, &paths[i]);
+            cuckoo_swap(&t, &paths[i]);
         }
         return status;
     }
@@ -263,8 +263,8 @@ static void cuckoo_take_copy(const cuckoo_table *t, const cuckoo_entry *e)
         cuckoo_put(t, cuckoo_slot_of(e, 31 - (unsigned)__builtin_clz(held)), 0);
 }
 
-/* What found no room before may find some now; without memory for the search, it waits. Who is not
- * helped by one free slot is not helped by the moves of another either: each is tried once. */
+/* What found no room before may find some now; if there is no memory to search, it stays. Each is
+ * tried once: if a free slot does not help, the moves of another entry do not either. */
 static void cuckoo_empty_stash(const tamis *f, const cuckoo_table *t)
 {
     for (unsigned i = cuckoo_stash_size(t); i-- > 0;) {
@@ -273,7 +273,7 @@ static void cuckoo_empty_stash(const tamis *f, const cuckoo_table *t)
 
         if (cuckoo_find_room(&p, f, t, &e))
             continue;
-        cuckoo_trade(t, &p);
+        cuckoo_swap(t, &p);
         cuckoo_stash_take(t, i);
     }
 }

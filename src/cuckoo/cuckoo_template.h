@@ -4,7 +4,7 @@
  * Slots of up to 16 bits, the usual ones, have all four places of a key compared at once. */
 #include "cuckoo/cuckoo.h"
 
-/* What a window is read with: four bytes, eight, or more than that. */
+/* How windows are read: by four bytes, by eight, or slot by slot. */
 enum { LOOK_SHORT, LOOK_LANES, LOOK_WIDE };
 
 typedef struct cuckoo_batch {
@@ -21,7 +21,7 @@ static inline cuckoo_entry cuckoo_entry_of_group(const cuckoo_group *g, size_t i
     return (cuckoo_entry){ g->start[0][i], g->start[1][i], g->fingerprint[i] };
 }
 
-/* The code for the width of these slots. */
+/* A batch, by the code for this width of slots. */
 CUCKOO_GROUP_INLINE void cuckoo_run(const cuckoo_table *t, const uint64_t *keys, size_t n,
                                     bool writes, cuckoo_group_visit *visit, cuckoo_group_end *end,
                                     void *self)
@@ -146,8 +146,8 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
 
 /* ---- Removing ---------------------------------------------------------- */
 
-/* The usual case in a few steps: one copy, in the slots, of a filter without a stash. Where it is
- * is looked up, not branched on: chance decides. */
+/* The usual case in a few steps: one copy, in the slots, and nothing in the stash. No branch
+ * depends on the place, which is unpredictable. */
 CUCKOO_GROUP_INLINE bool cuckoo_remove_lone(const cuckoo_batch *b, const cuckoo_group *g, size_t i,
                                             unsigned how)
 {
@@ -190,7 +190,7 @@ static size_t cuckoo_remove_many(tamis *f, const uint64_t *keys, size_t n)
 
 #include "cuckoo/cuckoo_walks_template.h"
 
-/* A group at most, one after the other. */
+/* At most one group, key by key. */
 static tamis_status cuckoo_add_in_turn(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     const cuckoo_table t = cuckoo_table_of(f);

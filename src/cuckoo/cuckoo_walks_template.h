@@ -1,20 +1,20 @@
 /* cuckoo_walks_template.h - TEMPLATE, part of cuckoo_template.h: many adds at once, several of
  * which look for room at the same time.
  *
- * A key whose places are taken pushes out what is at one of them; that goes to its other window and
- * pushes out another one there, unless there is room, until one finds room. Each step waits for
- * memory. So up to WALKS are on their way, each with one entry in hand whose next window is being
- * fetched, and take turns.
+ * A key whose places are taken pushes out the entry at one of them. That goes to its other window
+ * and pushes out another there, unless there is room, and so on: a walk. Each step waits for
+ * memory. So up to WALKS walks take turns, each with one entry in hand whose next window is being
+ * fetched.
  *
- * Before it pushes, an entry looks whether its neighbour can make way within the neighbour's own
- * window. That reads no other line of memory, and halves the steps.
+ * Before an entry pushes, it looks whether an owner of the window can step aside, within the
+ * owner's own window. That reads no other line of memory, and halves the steps.
  *
- *   slots      a  B  C  .        X comes to the window of B and C. C may also be in the free slot
- *   slots      a  B  X  C        beside it, steps aside, and X takes its place
+ *   before    A  B  C  -        X comes to the window of B and C
+ *   after     A  B  X  C        C steps aside to the free slot, its other place in that window
  *
- * What is in hand is not in the table. So walks come in rounds that end when all hands are empty.
- * All that a round changes is in its log: when that is full, because somebody finds no room, it is
- * all undone, and the keys are added one at a time, by a search that decides. */
+ * What is in hand is not in the table. So walks come in rounds, which end when all hands are empty.
+ * The log of a round has all its changes. If it is full, since an entry finds no room, all of it is
+ * undone, and the keys are added one at a time, by a search that decides. */
 #include "cuckoo/cuckoo.h"
 
 /* Walks at a time, and changes of a round, which is drained at half of them. A few keys need few
@@ -34,15 +34,16 @@ typedef struct cuckoo_walk {
     uint64_t start, value;
 } cuckoo_walk;
 
-/* All that follows is inlined by force, so that these are in registers and not in memory, where any
- * byte that is written could be theirs. */
+/* All that follows is inlined by force, so that these are in registers. In memory, they would have
+ * to be read again after each byte that is written. */
 typedef struct cuckoo_walks {
     cuckoo_table t;
     cuckoo_lanes l;
     cuckoo_walk *ring;
-    uint64_t *log;         /* slots, with what was in them */
-    size_t n, drain, most; /* changes; when no key comes any more; how many there may be */
-    size_t head, tail;     /* of the ring, counted on and on */
+    uint64_t *log;     /* slots, with what was in them */
+    size_t n, most;    /* changes, and room for them */
+    size_t drain;      /* changes after which no more keys come */
+    size_t head, tail; /* of the ring, counted on and on */
     size_t added;
     uint64_t coin, count;
 } cuckoo_walks;
@@ -100,8 +101,8 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_enter(cuckoo_walks *w, const cuckoo_walk *t
     return true;
 }
 
-/* Of two owners, chance decides which has to go: it joins the walks. Chosen by arithmetic, as no
- * branch could be foretold. */
+/* One of the two owners has to go, and joins the walks. A coin decides; branchless, as its outcome
+ * is unpredictable. */
 CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk *to,
                                               const cuckoo_walk_slots *a)
 {
@@ -122,8 +123,8 @@ static bool cuckoo_walk_is_at_ceiling(cuckoo_table t, cuckoo_entry e)
     return cuckoo_copies(&t, &e) == CEILING;
 }
 
-/* One in hand of a class that came to the ceiling meanwhile is needed no more. A window has but two
- * slots: such a class is in this one too. */
+/* An entry in hand is not needed if its class has come to the ceiling meanwhile. Such a class has
+ * three slots, so that one is in this window. */
 CUCKOO_GROUP_INLINE bool cuckoo_walk_is_spare(const cuckoo_walks *w, const cuckoo_walk *to,
                                               const cuckoo_walk_slots *a)
 {
@@ -132,8 +133,8 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_is_spare(const cuckoo_walks *w, const cucko
     return cuckoo_walk_is_at_ceiling(w->t, cuckoo_entry_in(&w->t, to->start, to->value));
 }
 
-/* Steps until no more than `left` walks are left. False: there was no end to it. Neither a step nor
- * a key makes more than two changes. */
+/* Steps until `left` walks are left. False: the log was full before. Neither a step nor a key makes
+ * more than two changes. */
 CUCKOO_GROUP_INLINE bool cuckoo_walk_on(cuckoo_walks *w, size_t left)
 {
     while (w->tail - w->head > left && w->n + 2 <= w->most) {
@@ -196,7 +197,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, siz
     return w->n < w->drain;
 }
 
-/* Adds as many of the keys as a round has room for; with a short log, all. Returns how many; 0:
+/* Adds as many keys as the log has room for; with a short log, all or none. Returns how many; 0:
  * nothing has changed. */
 __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64_t *keys, size_t n,
                                                           uint64_t *log, size_t most)
@@ -225,7 +226,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     return 0;
 }
 
-/* Where slot and value are one number: all but the widest, those of exact deletes. */
+/* Whether slot and value fit in one number of the log: in all but the widest, of exact deletes. */
 static bool cuckoo_can_walk(const tamis *f)
 {
     const cuckoo_table t = cuckoo_table_of(f);
@@ -233,8 +234,7 @@ static bool cuckoo_can_walk(const tamis *f)
     return t.width < 64 && t.starts >> (64 - t.width) == 0 && cuckoo_stash_size(&t) == 0;
 }
 
-/* Some of the keys, or none if walks do not end. *log is the long one, from when it was first
- * needed. */
+/* Adds some of the keys, or none if walks do not end. *log is the long log, once it was needed. */
 static tamis_status cuckoo_walk_some(tamis *f, uint64_t **log, size_t *walked, const uint64_t *keys,
                                      size_t n)
 {

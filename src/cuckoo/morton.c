@@ -1,37 +1,41 @@
 /* morton.c - Morton filter: a cuckoo filter of many small buckets, packed into cache lines.
  *
- * Each key has a fingerprint and two buckets that may hold it, in two blocks of one cache line. The
- * buckets of a block are many and mostly empty: what they hold is stored without gaps, and counters
- * tell where each begins.
+ * A key has a fingerprint and two buckets that may hold it, in two blocks of one cache line each. A
+ * block has many buckets, and most are empty or hold one fingerprint. Empty places take no room:
+ * fingerprints are stored without gaps, and counters tell where each bucket begins.
  *
  *   block of 64 bytes:  B low bits of counters | B high bits | O marks | zeros | P slots of w bits
  *
- * Bucket 0 has the first slots, bucket 1 the next, and so on; slots that are not in use are zero. A
- * bucket holds three fingerprints, a block P of them, and P is less than 3 B: a bucket is full one
- * time in thirty, but with 1.4 B / P buckets per key a stranger meets fewer fingerprints than in
- * buckets that are nearly full.
+ *   bucket    0 1 2 3 4 ...       holds 1, 0, 3, 0 and 1 fingerprints
+ *   low bit   1 0 1 0 1
+ *   high bit  0 0 1 0 0
+ *   slots     a b c d e 0 0       a is in bucket 0; b, c and d in bucket 2; e in bucket 4
+ *
+ * A bucket holds three at most, and a block has slots for at most three quarters of that. So few
+ * buckets are full, and an absent key is compared with fewer fingerprints than in a cuckoo filter,
+ * whose buckets are nearly full.
  *
  * A key goes to its first bucket unless that or the block is full; then to its second, or others
- * are moved to theirs. Whenever a fingerprint leaves a bucket, or does not get in, the mark of that
- * bucket is set, one mark for B / O buckets. A lookup reads the second bucket only if the first is
- * marked: most read one line. Marks are never cleared.
+ * are moved to theirs. Whenever a fingerprint leaves a bucket, or finds no room there, the mark of
+ * that bucket is set; B / O buckets share one. A lookup reads the second bucket only if the first
+ * is marked, so that most read one line. Marks are never cleared.
  *
- * A stranger is taken for a key with probability
+ * An absent key is found with probability
  *
  *   (1 + marked) * (P / B) * load * 2^-w,    marked about 0.15 at a load of 0.95
  *
- * less what coincides; morton_rate.c has it exactly enough. B and w are chosen together, so that
- * the filter is the smallest that meets the rate.
+ * roughly; morton_rate.c has the rest. B and w are chosen together, so that the filter is the
+ * smallest that meets the rate.
  *
- * The second bucket is found from the first and the fingerprint, and the first from the second in
- * the same way (morton_other() in morton.h). It is never more than 128 blocks away. At most four
- * copies of a fingerprint are kept in its two buckets; what has come that far stays.
+ * The second bucket follows from the first and the fingerprint, and the first from the second in
+ * the same way (morton_other() in morton.h). It is at most 128 blocks away. Two buckets hold at
+ * most four copies of a fingerprint. When they do, these stay for good.
  *
- * A filter that grows takes one bit of each fingerprint and makes it the last of the number of the
- * block: block i becomes blocks 2 i and 2 i + 1, with the marks of both. Buckets are found as if
- * there had been no doubling, with the whole fingerprint.
+ * A filter that grows takes one bit of each fingerprint and makes it the last bit of the number of
+ * its block. So block i becomes blocks 2 i and 2 i + 1, which both get its marks. Buckets are found
+ * by the whole fingerprint, as if there had been no doubling.
  *
- * plan.slots is the number of blocks, plan.width what is stored of fingerprints, plan.hashes is B,
+ * plan.slots is the number of blocks, plan.width the stored bits of a fingerprint, plan.hashes is B
  * plus 256 times the doublings. Zeros are the empty filter.
  *
  * Breslow, Jayasena: Morton Filters: Faster, Space-Efficient Cuckoo Filters via Biasing,
@@ -43,13 +47,13 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-/* A growing filter becomes many that are as large as it was, with a share of the keys each: few
- * homes would be filled unevenly. */
+/* Blocks that a growing filter starts with. After doublings it is many filters of that size, each
+ * with a share of the keys; few blocks would be filled too unevenly. */
 enum { GROWING_HOMES = 32 };
 
 static const uint64_t MAX_BLOCKS = UINT64_C(1) << 39;
 
-/* All places and fingerprints together are fewer than hashes. */
+/* Buckets and fingerprints together are no more than 2^63, so that a hash tells both. */
 static uint64_t morton_bytes(const tamis_plan *p)
 {
     unsigned buckets = morton_buckets(p), doublings = morton_doublings(p);
@@ -66,11 +70,11 @@ static uint64_t morton_bytes(const tamis_plan *p)
     return p->capacity <= p->slots * morton_shape_of(buckets, p->width).slots ? LINE * p->slots : 0;
 }
 
-/* Two buckets take six keys. That no two have more is certain if no fingerprints share both of
- * them, for copies stop before: if distances in equal steps are enough for all, or if there are
- * more than sqrt(5) times as many, where they are multiples of the golden ratio. Else it is as good
- * as certain if pairs of buckets are many. Larger sets of buckets that cannot take their keys are
- * far less likely. */
+/* Two buckets take six keys. No pair of buckets gets more if no two fingerprints share both
+ * buckets, since copies of one stop earlier. That is certain if there is a distance for each
+ * fingerprint, in equal steps, or more than sqrt(5) distances, by the golden ratio. Else it is as
+ * good as certain if there are many pairs. Larger sets of buckets that get too many keys are far
+ * less likely. */
 static bool morton_has_pairs_enough(const tamis_plan *p)
 {
     double distances = (double)morton_of_plan(p).reach * morton_buckets(p) / 2;
@@ -97,7 +101,7 @@ static bool morton_plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned b
     return morton_bytes(p) != 0;
 }
 
-/* Fewer could not take what slots could. */
+/* With fewer, buckets would be full before slots are. */
 static unsigned morton_least_buckets(unsigned width)
 {
     unsigned buckets = MIN_BUCKETS;
@@ -107,7 +111,7 @@ static unsigned morton_least_buckets(unsigned width)
     return buckets;
 }
 
-/* No rate is lower: what is in the first bucket alone, if full ones have it all. */
+/* A lower bound of the rate: first buckets alone, if all keys were in full ones. */
 static double morton_least_rate(const tamis_plan *p)
 {
     double held = (double)p->capacity / ((double)p->slots * morton_buckets(p));
@@ -121,7 +125,7 @@ static bool morton_is_enough(const tamis_plan *p, double fpr)
            tamis__morton_rate(p, (double)p->capacity) <= fpr;
 }
 
-/* More buckets take more room and lower the rate: the fewest that do, with this width. */
+/* The fewest buckets that meet the rate with this width: more lower it, and take more room. */
 static bool morton_plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned width)
 {
     unsigned low = morton_least_buckets(width) / 2, high = 31;
@@ -137,8 +141,8 @@ static bool morton_plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned 
            morton_is_enough(p, spec->fpr);
 }
 
-/* Wider fingerprints are tried until even the fewest buckets take more room. Those of a filter that
- * grows have a bit to give. */
+/* Tries all widths, until even the fewest buckets take more room. Filters that grow need a bit to
+ * give. */
 static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
 {
     unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
@@ -189,7 +193,7 @@ static morton_position morton_block(const morton_table *t, uint64_t block)
     return morton_position_at(t, block >> t->doublings, 0, (uint32_t)lead);
 }
 
-/* Marks of one block go to all that it becomes. */
+/* The marks of a block go to all blocks that it becomes. */
 static void morton_move_block(const morton_table *to, const morton_table *from, uint64_t i)
 {
     const morton_position block = morton_block(from, i);
@@ -213,8 +217,7 @@ static void morton_move_block(const morton_table *to, const morton_table *from, 
     }
 }
 
-/* There is room: a block that is split leaves to each part no more than it held, and slots become
- * no fewer. */
+/* There is room: each part of a block gets no more than the block held, and has no fewer slots. */
 static tamis_status morton_move(tamis *f, const tamis *g)
 {
     const morton_table to = morton_of(f), from = morton_of(g);
@@ -227,9 +230,9 @@ static tamis_status morton_move(tamis *f, const tamis *g)
 
 /* ---- The whole filter -------------------------------------------------- */
 
-/* A fingerprint, in slot i, is found by strangers with that place of their own, and by those whose
- * other bucket it is in, if their own is marked. Those that it shares with another are counted
- * once. */
+/* How many absent keys, by bucket and fingerprint, find the fingerprint in slot i: one for which
+ * this is the first bucket; and if its other bucket is marked, one for which that is the first. If
+ * slots or both buckets have it, it counts once. */
 static unsigned morton_ways_to(const morton_table *t, const morton_position *p, morton_run r,
                                unsigned i)
 {

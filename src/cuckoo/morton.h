@@ -20,14 +20,14 @@
 enum {
     LINE = 64, /* bytes of a block */
     LINE_BITS = 512,
-    BUCKET = 3,    /* what a counter of two bits can tell */
-    CEILING = 4,   /* two buckets that only one fingerprint fills would be closed to others */
+    BUCKET = 3,    /* fingerprints, the most that a counter of two bits can tell */
+    CEILING = 4,   /* copies of a fingerprint; more would close both of its buckets to others */
     MIN_WIDTH = 4, /* of fingerprints as they are stored */
     MAX_WIDTH = 32,
     MIN_BUCKETS = 16, /* in a block */
     MAX_BUCKETS = 64,
     MIN_MARKS = 16,
-    FEW_HOMES = 4, /* fewer have more pairs of buckets if both may be in one block */
+    FEW_HOMES = 4, /* if there are fewer, both buckets of a key may be in one block */
     REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
 };
 
@@ -68,8 +68,7 @@ static inline unsigned morton_doublings(const tamis_plan *p)
     return p->hashes >> DOUBLINGS_SHIFT;
 }
 
-/* So that eight bytes have all the high bits of counters, and eight all the marks: of 62, they
- * would not. */
+/* Eight bytes must hold the high bits of all counters, and eight all marks: of 62, they do not. */
 static inline bool morton_buckets_are_valid(unsigned buckets)
 {
     return buckets >= MIN_BUCKETS && buckets <= MAX_BUCKETS && buckets % 2 == 0 &&
@@ -80,9 +79,10 @@ static inline bool morton_buckets_are_valid(unsigned buckets)
 typedef struct morton_table {
     uint8_t *at;
     uint64_t salt;
-    uint64_t homes;         /* blocks before any doubling */
-    uint32_t reach, step;   /* homes to choose from; 2^16 marks per bucket, rounded up */
-    uint32_t nearest, turn; /* homes; what fingerprints are multiplied by to be spread */
+    uint64_t homes;          /* blocks before any doubling */
+    uint32_t nearest, reach; /* homes to the nearest other bucket, and to choose from */
+    uint32_t turn;           /* fingerprints are multiplied by it to be spread */
+    uint32_t step;           /* marks per bucket, times 2^16, rounded up */
     unsigned doublings;
     morton_shape s;
 } morton_table;
@@ -118,8 +118,8 @@ static inline morton_table morton_of(const tamis *f)
 
 /* ---- Positions --------------------------------------------------------- */
 
-/* A bucket, and a fingerprint that belongs there. Of the fingerprint, the first bits are the last
- * of the number of the block, one for each doubling; the rest is stored. */
+/* A bucket, and a fingerprint that belongs there. The first bits of the fingerprint, one for each
+ * doubling, are the last bits of the number of the block; the rest is stored. */
 typedef struct morton_position {
     uint64_t home;
     uint8_t *block;
@@ -143,14 +143,15 @@ static inline morton_position morton_position_of(const morton_table *t, uint64_t
                               (uint32_t)(last >> (64 - t->s.width - t->doublings)));
 }
 
-/* The other bucket of a fingerprint: up from odd buckets, down from even ones, by an odd number
- * that the fingerprint decides, so that twice leads back. That number is at least the buckets of a
- * block unless homes are few, and leads around the end of the table.
+/* The other bucket of a fingerprint: up from odd buckets and down from even ones, by an odd
+ * distance that follows from the fingerprint. So the other of the other is the first. The distance
+ * is at least the number of buckets in a block unless homes are few, and goes around the end of the
+ * table.
  *
- * Two fingerprints with one distance share both buckets, and would fill them before copies stop.
- * So distances are spread evenly and not at random: by multiples of the golden ratio, which are
- * far apart for any fingerprints that follow each other, as those of a block do that was split; or
- * in equal steps where homes are few. */
+ * Two fingerprints with the same distance share both buckets, and would fill them before copies
+ * stop. So distances are not random but spread evenly: as multiples of the golden ratio, which are
+ * far apart for fingerprints that follow each other, as those of a split block do; or in equal
+ * steps if homes are few. */
 static inline morton_position morton_other(const morton_table *t, const morton_position *p)
 {
     uint64_t turns = (uint64_t)(uint32_t)(p->fingerprint * t->turn) * t->reach;
@@ -185,7 +186,7 @@ static inline uint32_t morton_stored(const morton_table *t, const morton_positio
     return (uint32_t)morton_lowest(p->fingerprint, t->s.width);
 }
 
-/* The low bits of all counters, and the high ones, with whatever is above them in the block. */
+/* The low and the high bits of all counters, with whatever is above them in the block. */
 typedef struct morton_counters {
     uint64_t low, high;
 } morton_counters;
@@ -217,7 +218,7 @@ static inline unsigned morton_counter(morton_counters c, unsigned bucket)
     return (unsigned)((c.low >> bucket & 1) + 2 * (c.high >> bucket & 1));
 }
 
-/* Slots of a bucket. Whatever the counters say, they are in the block. */
+/* Slots of a bucket: within the block, whatever the counters say. */
 typedef struct morton_run {
     unsigned start, end;
 } morton_run;
@@ -235,7 +236,7 @@ static inline unsigned morton_slot_bit(const morton_shape *s, unsigned i)
     return s->first + i * s->width;
 }
 
-/* Eight bytes of the block hold it, from where it starts or from the last ones of the block. */
+/* Read from the eight bytes where it starts, or from the last eight of the block. */
 static inline uint32_t morton_slot(const morton_shape *s, const uint8_t *b, unsigned i)
 {
     unsigned bit = morton_slot_bit(s, i), byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
@@ -243,8 +244,8 @@ static inline uint32_t morton_slot(const morton_shape *s, const uint8_t *b, unsi
     return (uint32_t)(le64(b + byte) >> (bit - 8 * byte)) & UINT32_MAX >> (32 - s->width);
 }
 
-/* Where a bucket has a fingerprint: for each slot that does, bit i if from + i step is the first of
- * the slot. */
+/* Which slots of a bucket have a fingerprint: bit i stands for the slot that starts at bit
+ * from + i * step of the block. */
 typedef struct morton_found {
     uint64_t bits;
     unsigned from, step;
@@ -265,9 +266,9 @@ static inline morton_found morton_find_wide(const morton_table *t, const uint8_t
     return (morton_found){ equal, morton_slot_bit(&t->s, r.start), t->s.width };
 }
 
-/* Three slots in one number, with the fingerprint taken from each: those that become zero have no
- * last bit, and get none if ones are added to all their others. Of a damaged block, other bits of
- * it may be seen. */
+/* All three slots in one number, xored with the fingerprint: equal ones become 0. In these alone,
+ * the last bit stays 0 when the others are added to all ones. In a damaged block, this may look at
+ * bits that are no slot. */
 static inline morton_found morton_find_narrow(const morton_table *t, const uint8_t *b,
                                               unsigned start, unsigned n, uint32_t x)
 {
@@ -308,7 +309,7 @@ static inline unsigned morton_mark_of(const morton_table *t, unsigned bucket)
     return bucket * t->step >> 16;
 }
 
-/* Marks, too, are in eight bytes. */
+/* Eight bytes have all marks: see morton_buckets_are_valid(). */
 static inline bool morton_is_marked(const morton_table *t, const uint8_t *b, unsigned bucket)
 {
     uint64_t marks = le64(b + t->s.buckets / 4) >> 2 * t->s.buckets % 8;
@@ -357,7 +358,7 @@ static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, ui
     }
 }
 
-/* The `width` bits from `bit` on go, and all that follows moves down; zeros come in. */
+/* The `width` bits from `bit` on are taken out, all that follows moves down, and zeros come in. */
 static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
 {
     unsigned k = bit / 64;
@@ -407,8 +408,7 @@ __attribute__((always_inline)) static inline bool morton_take(const morton_table
 
 /* ---- Between files ----------------------------------------------------- */
 
-/* morton_rate.c: the false positive rate; and the keys that fit in blocks of that shape, which were
- * so many before they doubled so often. */
+/* morton_rate.c: the false positive rate; and the keys that fit after so many doublings. */
 double tamis__morton_rate(const tamis_plan *p, double n);
 uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings);
 

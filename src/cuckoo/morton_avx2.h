@@ -1,4 +1,4 @@
-/* morton_avx2.h - blocks with a slot more or less, eight words at a time: no branch depends on
+/* morton_avx2.h - a slot put into a block or taken out, eight words at a time. No branch depends on
  * where it is. */
 #ifndef TAMIS_CUCKOO_MORTON_AVX2_H
 #define TAMIS_CUCKOO_MORTON_AVX2_H
@@ -17,7 +17,8 @@ static inline void morton_put_words(uint8_t *b, __m256i x)
     _mm256_storeu_si256((__m256i *)(void *)b, x);
 }
 
-/* How far it is to a bit from the first one of each of four words, which start at bit `first`. */
+/* The distance of a bit from the start of each of four words, the first of which starts at bit
+ * `first`. */
 static inline __m256i morton_bits_to(unsigned bit, int first)
 {
     __m256i starts = _mm256_setr_epi64x(first, first + 64, first + 128, first + 192);
@@ -75,7 +76,7 @@ static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, ui
     morton_put_words(b + 32, _mm256_or_si256(_mm256_andnot_si256(from_high, high), high_up));
 }
 
-/* The `width` bits from `bit` on go, and all that follows moves down; zeros come in. */
+/* The `width` bits from `bit` on are taken out, all that follows moves down, and zeros come in. */
 static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
 {
     __m256i low = morton_words(b), high = morton_words(b + 32), zero = _mm256_setzero_si256();

@@ -1,17 +1,17 @@
-/* morton_moves_template.h - TEMPLATE, part of morton_template.h: adding to Morton filters, at home,
- * in the other bucket, or by moving others.
+/* morton_moves_template.h - TEMPLATE, part of morton_template.h: one fingerprint is added to its
+ * first bucket, to its other one, or by moving others.
  *
- * Moves are looked for before any is made, and a copy of each block is kept until all of them are
- * done: an add that is refused changes nothing.
+ *   new fingerprint  ->  bucket or block is full
+ *                          one that is there  ->  its other bucket, which is full as well
+ *                                                   one that is there  ->  its other bucket: room
  *
- *   a new fingerprint   ->  a full bucket or block
- *                              one of those there   ->  its other bucket, full as well
- *                                                          one of those there  ->  room */
+ * Moves are found before any is made, by breadth-first search. A copy of each block is kept until
+ * all are made. So an add that is refused changes nothing. */
 #include "cuckoo/morton.h"
 
 /* ---- Undoing ----------------------------------------------------------- */
 
-/* Moves of a way, and blocks that one copy may change. */
+/* Steps of a search, moves of a way, and blocks that moves and a whole add may change. */
 enum {
     MOST_STEPS = 256,
     MOST_DEPTH = 6,
@@ -49,12 +49,12 @@ static inline void morton_undo(morton_journal *j, unsigned down_to)
 
 /* ---- Looking for moves ------------------------------------------------- */
 
-/* A fingerprint that would go from a bucket of the block of another step to a bucket of its own, so
- * that there is room for that other. The first two, without such, are the new one's buckets. */
+/* A fingerprint of the block of the step before could move to its other bucket, so that there is
+ * room. The first two steps have none before: they are the buckets of the new fingerprint. */
 typedef struct morton_step {
     uint64_t home;
     uint32_t fingerprint;
-    uint8_t bucket, from; /* to the first; from the other, of the block of the step before */
+    uint8_t bucket, from; /* it moves to the one; from the other, of the block before */
     uint8_t depth;
     int16_t before;
 } morton_step;
@@ -82,7 +82,7 @@ static inline bool morton_position_has_room(const morton_table *t, const morton_
     return morton_has_room(t, morton_counters_of(t, p->block), p->bucket);
 }
 
-/* A step that has room, as the last one; else it is one more to look from. */
+/* Adds a step if its bucket has room, which ends the search, or if it can be looked at later. */
 static inline bool morton_try_step(morton_search *s, const morton_table *t, int before,
                                    const morton_position *from)
 {
@@ -108,9 +108,9 @@ morton_position_in(const morton_table *t, const morton_position *block, unsigned
     return (morton_position){ block->home, block->block, bucket, (uint32_t)lead | stored };
 }
 
-enum { FETCHED = 4 }; /* buckets: some six fingerprints, one of which finds room most of the time */
+enum { FETCHED = 4 }; /* buckets: about six fingerprints, one of which mostly finds room */
 
-/* Asks for the blocks that morton_look_from() will read first. */
+/* Fetches the blocks that morton_look_from() will read first. */
 __attribute__((always_inline)) static inline void morton_fetch_from(const morton_table *t,
                                                                     const morton_position *p)
 {
@@ -127,7 +127,8 @@ __attribute__((always_inline)) static inline void morton_fetch_from(const morton
     }
 }
 
-/* A full bucket has to give away one of its own; a full block, any, the nearest first. */
+/* A full bucket has to give away one of its own. A full block may give away any, the nearest
+ * first. */
 static inline bool morton_look_from(morton_search *s, const morton_table *t, int before)
 {
     const morton_position p = morton_step_to(t, &s->steps[before]);
@@ -146,8 +147,8 @@ static inline bool morton_look_from(morton_search *s, const morton_table *t, int
     return false;
 }
 
-/* From the last step, which has room, to the first. A bucket that is left is marked. False: a step
- * stood in the way of another. */
+/* Makes the moves, from the last step, which has room, to the first. A bucket that one leaves is
+ * marked. False: one move made another impossible. */
 static inline bool morton_carry_out(const morton_search *s, const morton_table *t,
                                     morton_journal *j, int *first)
 {
@@ -215,8 +216,8 @@ static inline bool morton_put_elsewhere(const morton_table *t, const morton_posi
     return morton_put_by_moves(t, p, other, &own);
 }
 
-/* Copies of one fingerprint in its two buckets stop at the ceiling. From then on each key that has
- * it sees all of them, so that none is ever removed: both buckets are marked. */
+/* Copies of a fingerprint in its two buckets stop at the ceiling. Both buckets are marked then, so
+ * that each key with that fingerprint sees all copies, and none is ever removed. */
 __attribute__((noinline)) static tamis_status morton_add_copy(const morton_table *t,
                                                               const morton_position *p,
                                                               morton_journal *j, uint64_t *stored)
@@ -246,7 +247,7 @@ __attribute__((noinline)) static tamis_status morton_add_copy(const morton_table
     return TAMIS_OK;
 }
 
-/* Most fingerprints are new to a bucket that has room and has never been left. */
+/* The usual case: the fingerprint is new to its bucket, which has room and no mark. */
 __attribute__((always_inline)) static inline bool morton_try_simply(const morton_table *t,
                                                                     const morton_position *p)
 {

@@ -1,20 +1,24 @@
-/* morton_rate.c - how many buckets of a Morton filter are marked, and what strangers find there.
+/* morton_rate.c - the false positive rate of Morton filters: which buckets are marked, and what an
+ * absent key finds there.
  *
- * Keys come to N blocks of B buckets one after the other, at random. Let m be the number of keys
- * that, thrown at random, would have filled blocks as they are: those that came, and more, since
- * what does not fit at home goes on to blocks with room. Then
+ * n keys come to N blocks of B buckets and P slots, at random. What does not fit where it comes
+ * goes on to where there is room. The model follows this in steps of n / 256 keys:
  *
- *   F = P[a binomial number of mean m / N >= P]   blocks are full
- *   q = P[Bin(tries, 1/(N B)) >= 3]               buckets of others are full
- *   dm = 1 / (1 - F),  dtries = 1 + (F / (1 - F) + q) / (1 - q)   for each key that comes
+ *   m      so many keys, thrown at random, would fill as many blocks
+ *   tries  so many keys, thrown at random, would fill as many buckets
+ *   F      share of blocks that are full                  P[Bin(mean m / N) >= P]
+ *   q      share of buckets that are full, in the others  P[Bin(tries, 1 / (N B)) >= 3]
  *
- * where tries counts those that a full bucket turned away as well. Blocks are filled more evenly
- * than by chance, for buckets hold no more than three: the variance is that of min(tries, 3).
- * A key that comes to a full block marks one of its O marks, at random: by leaving its own bucket,
- * or by moving another out of it. In blocks that are not full, a bucket is marked by the first key
- * that finds it full. A mark is clear as long as none of its B / O buckets had such a key and the
- * block has not been full, or since then no key has marked it. This is followed key by key, in
- * steps; tests compare it with filters of 10 to 10^7 keys. */
+ * Each key that comes adds 1 / (1 - F) to m and 1 + (F / (1 - F) + q) / (1 - q) to tries, since
+ * what is turned away tries elsewhere. Blocks are filled more evenly than by chance, as a bucket
+ * holds three at most: the first binomial number has the variance of min(tries, 3).
+ *
+ * A key that comes to a full block sets one of its O marks, at random: it does not get into its own
+ * bucket, or moves another out. In a block that is not full, the first key that finds a bucket full
+ * sets its mark. So a mark is clear if no key found one of its buckets full before the block was
+ * full, and none came to its buckets after that.
+ *
+ * Tests compare the result with filters of 10 to 10^7 keys. */
 #include <math.h>
 
 #include "cuckoo/morton.h"
@@ -39,23 +43,24 @@ static morton_tail morton_binomial_tail(double m, double p, unsigned k)
     return t;
 }
 
-/* Marks are for as many buckets as fit, rounded down or up. */
+/* A mark is for B / O buckets, rounded down or up. */
 enum { FEW, MORE, SIZES };
 
 typedef struct morton_flow {
     double blocks, came;
     double m, tries; /* see above */
-    double full, left;
-    double chained;      /* marks set by further moves, per bucket */
-    double filled;       /* full, times the share that is in its second bucket there */
-    double clear[SIZES]; /* P[a mark of a block that is full is not set] */
-    double away, tight;  /* fingerprints in their second bucket, and those whose first was full */
+    double full;     /* F */
+    double left;     /* share of buckets that a key found full, before their block was */
+    double chained;  /* marks set by further moves, per bucket */
+    double filled;   /* F, times the share of fingerprints there that are in their second bucket */
+    double clear[SIZES]; /* P[a block is full, and a mark of it is clear] */
+    double away, tight; /* fingerprints in their second bucket; those whose first bucket was full */
 } morton_flow;
 
 enum { FLOW_STEPS = 256 };
 
-/* Variance of what buckets hold, as a share of its mean: less than 1, as they hold three at most.
- */
+/* The variance of what buckets hold, as a share of the mean: less than 1, as they hold three at
+ * most. */
 static double morton_evenness(double tries, double p)
 {
     double mean = 0, square = 0, rest = 1, term = exp(tries * log1p(-p));
@@ -107,11 +112,10 @@ static void morton_flow_on(morton_flow *x, const morton_shape *s, double keys)
     double full = fmin(1 - room.below, 0.99), share = room.mean * x->blocks / m;
     double q = 1 - morton_binomial_tail((x->tries + keys / 2) * share, 1 / buckets, BUCKET).below;
     double out = full + (1 - full) * q;
-
     double held = room.below * room.mean + (1 - room.below) * s->slots;
 
     morton_flow_over(x, s, keys, full);
-    /* What approximation loses comes back. */
+    /* m is set by what blocks hold, so that errors do not add up. */
     x->m += (x->came + 1.5 * keys - held * x->blocks) / (1 - full);
     x->tries += keys * (1 + (full / (1 - full) + q) / (1 - q));
     x->left += (q - x->left) * keys / buckets;
@@ -147,7 +151,7 @@ static double morton_clear_buckets(const morton_shape *s, const morton_flow *x)
     return clear;
 }
 
-/* P[a stranger has a fingerprint of a bucket], which holds mean ones on average. */
+/* P[an absent key finds its fingerprint in a bucket], where buckets hold `mean` on average. */
 static double morton_bucket_rate(const morton_shape *s, const morton_flow *x, double mean)
 {
     double p = 1 / (x->blocks * s->buckets), held = 0, hit = 0, before = 0;
@@ -186,13 +190,13 @@ static double morton_back_again(const morton_flow *x, double n)
     return pow(both, 4) * x->blocks / (x->blocks + REACH);
 }
 
-/* P[a stranger is taken for one of n keys], where marks were clear before with this probability.
+/* P[an absent key is found among n keys]. `before`: P[a mark was clear before the last doubling].
  *
- * Each fingerprint is found by strangers whose first bucket it is in, and by those whose second one
- * it is in if their first is marked: as it is if the fingerprint came from there. Where the first
- * has the same one, it does not count twice; a bucket that was left for want of room has three. */
-static double morton_stranger_rate(const morton_shape *s, const morton_flow *x, double n,
-                                   double before)
+ * A fingerprint is found by absent keys whose first bucket it is in. It is also found by those
+ * whose second bucket it is in, if their first is marked: certainly, if the fingerprint came from
+ * there. If their first bucket has the same fingerprint, it does not count twice. A bucket that one
+ * left for want of room has three. */
+static double morton_rate_at(const morton_shape *s, const morton_flow *x, double n, double before)
 {
     double near = morton_bucket_rate(s, x, n / (x->blocks * s->buckets));
     double more = -expm1(BUCKET * log1p(-exp2(-(double)s->width))) - near;
@@ -209,8 +213,8 @@ static double morton_stranger_rate(const morton_shape *s, const morton_flow *x, 
 
 /* ---- Plans ------------------------------------------------------------- */
 
-/* Each 2^doublings-th of them is a filter of as many blocks as there were homes, with a binomial
- * number of keys: six standard deviations above the mean, it is still full to 97 %. */
+/* Each 2^doublings-th part is a filter of as many blocks as there were at first, with a binomial
+ * number of keys. With six standard deviations more than the mean, it is full to 97 %. */
 uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings)
 {
     double slots = (double)homes * s->slots, root = sqrt(9 + MORTON_HIGHEST_LOAD * slots) - 3;
@@ -234,19 +238,18 @@ static double morton_clear_before(const tamis_plan *p, double n)
     return clear;
 }
 
-/* Of no more keys than fit. Many steps, each fed by the one before, make much of the bits in which
- * processors differ: only as many are told as all of them agree on, and as the model is good for.
- */
+/* For keys that fit. Processors differ in the last bits, and each step makes that worse. So only as
+ * many bits are kept as all agree on, and as the model is good for. */
 static double morton_rate_within(const tamis_plan *p, const morton_shape *s, double n)
 {
     morton_flow x = morton_flow_of(s, (double)p->slots, n);
     int exponent;
-    double rate = frexp(morton_stranger_rate(s, &x, n, morton_clear_before(p, n)), &exponent);
+    double rate = frexp(morton_rate_at(s, &x, n, morton_clear_before(p, n)), &exponent);
 
     return fmin(1, ldexp(ceil(ldexp(rate, 16)), exponent - 16));
 }
 
-/* More keys than fit are as many that do, several times. */
+/* More keys than fit are like several filters that are full. */
 double tamis__morton_rate(const tamis_plan *p, double n)
 {
     morton_shape s = morton_shape_of(morton_buckets(p), p->width);

@@ -1,5 +1,5 @@
 /* morton_template.h - TEMPLATE, compiled once for each CPU: lookups and changes, one by one and in
- * batches. What instructions they are made of is up to the options of the file that includes it.
+ * batches. It needs no macro: the compiler's options choose the instructions.
  *
  * In batches, the blocks of the next 64 keys are on their way while those of one group are looked
  * at. Keys that have to be looked for in their other bucket wait for one group more, until its
@@ -22,8 +22,8 @@ static bool morton_has(const tamis *f, uint64_t key)
     return morton_find(&t, &p).bits != 0;
 }
 
-/* How often a key was added, as far as it can be told: its other bucket counts if its own has ever
- * been left. */
+/* How often a key was added, as far as it can be told. Its other bucket counts if its own is
+ * marked. */
 static inline unsigned morton_count_seen(const morton_table *t, const morton_position *p)
 {
     unsigned n = morton_copies(t, p);
@@ -49,7 +49,7 @@ static inline uint64_t morton_most(const tamis *f)
     return f->plan.flags & TAMIS_PLAN_GROWS ? f->plan.capacity : UINT64_MAX;
 }
 
-/* All or none; more than reach the ceiling need no room. */
+/* All or none. Those beyond the ceiling need no room. */
 static tamis_status morton_add_copies(tamis *f, const morton_table *t, const morton_position *p,
                                       uint64_t times)
 {
@@ -76,8 +76,8 @@ static tamis_status morton_add(tamis *f, uint64_t key, uint64_t times)
     return f->count < morton_most(f) ? morton_add_copy(&t, &p, NULL, &f->count) : TAMIS_FULL;
 }
 
-/* From the key's own bucket first: what is in the other one may be of a key that is at home there,
- * and never looks here. */
+/* From the key's own bucket first: a copy in the other may be of a key that has it as its first
+ * bucket, and never looks here. */
 static inline void morton_take_copy(const morton_table *t, const morton_position *p)
 {
     if (morton_take(t, p))
@@ -117,8 +117,7 @@ typedef struct morton_group {
     size_t n;
 } morton_group;
 
-/* A function of its own, like others here that do one thing to a group: so the compiler has
- * registers for all that it needs. */
+/* Not inlined, like others that do one thing to a group: then there are registers for all. */
 __attribute__((noinline)) static void morton_hash_group(morton_group *g, const morton_table *t,
                                                         const uint64_t *keys, size_t from, size_t n)
 {
@@ -205,7 +204,7 @@ static size_t morton_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
 /* What is done to each key, in order; false: no more. */
 typedef bool morton_visit(void *self, const morton_table *t, const morton_position *p, size_t i);
 
-/* Asks for the other bucket if it will be read or, by adds, changed. A block whose last byte is not
+/* Fetches the other buckets that will be read or, by adds, changed. A block whose last byte is not
  * zero is full. */
 __attribute__((always_inline)) static inline void
 morton_fetch_others(const morton_table *t, const morton_group *g, bool adds)
@@ -235,14 +234,13 @@ morton_visit_group(const morton_table *t, const morton_group *g, const morton_gr
     return g->n;
 }
 
-/* One group is asked for, of the one before other blocks may be asked for as well, and the one
- * before that is visited:
+/* Three groups are on their way:
  *
- *   block of the key     group 2      group 3      group 4
- *   its other block      group 1      group 2      group 3
+ *   fetch first blocks   group 2      group 3      group 4
+ *   fetch other blocks   group 1      group 2      group 3
  *   visit                group 0      group 1      group 2
  *
- * Returns how many keys were visited. */
+ * Returns how many keys were visited before one was refused. */
 __attribute__((always_inline)) static inline size_t morton_visit_all(const morton_table *t,
                                                                      const uint64_t *keys, size_t n,
                                                                      bool adds, morton_visit *visit,
@@ -265,8 +263,8 @@ __attribute__((always_inline)) static inline size_t morton_visit_all(const morto
     return done;
 }
 
-/* A filter that is changed, or what is asked of it. What does not go the short way is done with a
- * table that the rest does not look at: what has an address is read again after each change. */
+/* What a batch works on. `t` is for functions that are not inlined: a table whose address is taken
+ * would be read again after each change. */
 typedef struct morton_batch {
     const morton_table *t;
     uint64_t *counts;
@@ -319,7 +317,7 @@ static tamis_status morton_add_many(tamis *f, size_t *added, const uint64_t *key
     return *added < n ? TAMIS_FULL : TAMIS_OK;
 }
 
-/* What is at the ceiling is in marked buckets. */
+/* A fingerprint that is at the ceiling is in marked buckets. */
 __attribute__((always_inline)) static inline bool
 morton_visit_remove(void *self, const morton_table *t, const morton_position *p, size_t i)
 {

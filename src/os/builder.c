@@ -377,7 +377,7 @@ static bool builder_must_count(const tamis_builder *b, const make *m)
 }
 
 /* Counts keys, if need be, and plans for them. Kinds that exclude go through all items four times:
- * counting, and the three passes of core/exclude.c. */
+ * counting, and the three passes of core/make_excluding.c. */
 static tamis_status builder_plan(tamis_builder *b, make *m, tamis_plan *plan)
 {
     const bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);

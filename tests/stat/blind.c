@@ -7,7 +7,7 @@ enum { MOST_CEILING = 7 };
 
 static size_t members(void)
 {
-    return is_sanitized() ? 100000 : 1000000;
+    return 1000000;
 }
 
 static double poisson(double mean, unsigned k)

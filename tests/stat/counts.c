@@ -89,7 +89,7 @@ static bool one_stream_is_off(tamis_plan plan, rng *r, double s, bool merged)
 static void counts_of_skewed_streams(tamis_kind kind)
 {
     const double exponents[] = { 0.8, 1.1, 1.4 }, errors[] = { 0.05, 0.01 }, chance = 0.05;
-    const size_t seeds = is_sanitized() ? SEEDS / 10 : SEEDS;
+    const size_t seeds = SEEDS;
 
     for (int variant = 0; variant < 12; variant++) {
         double s = exponents[variant % 3], error = errors[variant / 3 % 2];
@@ -117,7 +117,7 @@ static void counts_of_skewed_streams(tamis_kind kind)
 static void counts_of_the_worst_streams(tamis_kind kind)
 {
     const double chance = exp(-3);
-    const size_t seeds = is_sanitized() ? SEEDS : 20 * SEEDS;
+    const size_t seeds = 20 * SEEDS;
 
     for (int sums = 0; sums <= 1; sums++) {
         tamis_plan plan = error_plan(kind, 0.02, chance, sums ? TAMIS_CAN_DOT : 0);
@@ -147,7 +147,7 @@ static void counts_of_the_worst_streams(tamis_kind kind)
  * takes a slot, there is one of each key. */
 static void counts_are_exact_but_at_the_rate(tamis_kind kind)
 {
-    const size_t n = 200, seeds = is_sanitized() ? SEEDS : 20 * SEEDS;
+    const size_t n = 200, seeds = 20 * SEEDS;
     const unsigned most = has_trait(kind, TAMIS_TRAIT_BUILDS_SETS) ? 1 : 7;
     tamis_plan plan = plan_for(kind, n, 0.05, 0);
     rng r = rng_for(2770 + (uint64_t)kind, 0);

@@ -88,7 +88,7 @@ static void planned_rates_are_means(tamis_kind kind)
     const double loads[] = { 0.5, 1, 2 };
     /* All others take no more keys than planned. */
     const double most = is_never_full(kind) ? 2 : 1;
-    const size_t filters = is_sanitized() ? 100 : is_long_run() ? 2000 : 500;
+    const size_t filters = is_long_run() ? 2000 : 500;
     const size_t n = 1000;
 
     for (int p = 0; p < N_FPRS; p++)
@@ -142,10 +142,7 @@ static void probe_one(clusters *c, const tamis_plan *plan, rng *r, size_t n)
 static void planned_rates_are_met_by_tiny_filters(tamis_kind kind)
 {
     const size_t sizes[] = { 1, 2, 5, 20, 60 };
-    const size_t filters = is_sanitized()  ? 100
-                           : is_slow(kind) ? 1000
-                           : is_long_run() ? 50000
-                                           : 5000;
+    const size_t filters = is_slow(kind) ? 1000 : is_long_run() ? 50000 : 5000;
 
     for (int p = 0; p < N_FPRS; p++)
         for (int i = 0; i < 5; i++) {
@@ -242,15 +239,15 @@ static uint64_t many_keys(tamis_kind kind, double fpr)
  * 0.01, by 14 % at 0.001; with four million at 0.01, by 3 %. */
 static void rates_are_as_planned(tamis_kind kind)
 {
-    const uint64_t probes = is_sanitized() || is_slow(kind) ? 100000 : 2000000;
+    const uint64_t probes = is_slow(kind) ? 100000 : 2000000;
 
     for (int p = 0; p < N_FPRS; p++) {
         rate_is_as_planned(kind, 1000, FPRS[p], probes);
-        rate_is_as_planned(kind, is_sanitized() ? 20000 : 100000, FPRS[p], probes);
+        rate_is_as_planned(kind, 100000, FPRS[p], probes);
         if (is_long_run() && !is_slow(kind))
             rate_is_as_planned(kind, many_keys(kind, FPRS[p]), FPRS[p], 10000000);
     }
-    if (!is_sanitized() && !is_slow(kind))
+    if (!is_slow(kind))
         rate_is_as_planned(kind, 1000000, 0.01, 4000000);
 }
 
@@ -351,7 +348,7 @@ static void family_is_no_worse(tamis_kind kind, int i, size_t n, size_t probes)
 
 static void structured_keys_are_no_worse(tamis_kind kind)
 {
-    bool few = is_sanitized() || is_slow(kind);
+    bool few = is_slow(kind);
 
     for (int i = 0; i < N_FAMILIES; i++)
         family_is_no_worse(kind, i, few ? FAMILY_KEYS / 10 : FAMILY_KEYS,
@@ -363,7 +360,7 @@ static void structured_keys_are_no_worse(tamis_kind kind)
 /* What one seed takes for a member, another mostly does not: hits of both are as rare as chance. */
 static void seeds_are_independent(tamis_kind kind)
 {
-    const uint64_t n = 20000, probes = is_sanitized() || is_slow(kind) ? 50000 : 1000000;
+    const uint64_t n = 20000, probes = is_slow(kind) ? 50000 : 1000000;
     rng r = rng_for(910, (uint64_t)kind);
     uint64_t *keys = fresh_keys(&r, n), both = 0;
     tamis_plan plan = plan_for(kind, n, 0.1, 1), other = plan_for(kind, n, 0.1, 2);
