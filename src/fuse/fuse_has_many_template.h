@@ -5,10 +5,9 @@
  * on their way; then those of the eight that was asked for first are looked at. Hashing, asking and
  * looking take turns, so that memory is never idle while something is being computed.
  *
- *   flight      | eight | eight | eight | eight | eight | eight | eight | eight |
- *                 looked at, then taken
- *                 by the next eight keys,
- *                 whose lines are asked for; then the same with the eight to the right, and so on
+ *   flight   | eight | eight | eight | eight | eight | eight | eight | eight |
+ *              looked at first; the next eight keys take its place, and their lines are asked for.
+ *              Then the same with the eight to the right, and so on, round and round.
  *
  * What is `plain`, `is_single` or `has_stash` is known when this is compiled: there is one copy of
  * the code for each width that is plain, and of each one more for filters of a single part. */

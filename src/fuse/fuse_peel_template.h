@@ -1,6 +1,5 @@
 /* fuse_peel_template.h - TEMPLATE, compiled once for each ARITY and CPU: one part of a binary fuse
- * filter is solved by peeling (peel.h). The includer defines ARITY, and FUSE_AVX2 for a CPU with
- * it.
+ * filter is solved by peeling (peel.h). The includer defines ARITY, and FUSE_AVX2 for AVX2.
  *
  * The first window of blocks is near to no key, and far from few: it has few keys. Peeling starts
  * there and moves on like a wave. (It would not start at the other end, whose blocks have two slots

@@ -240,8 +240,7 @@ static bool ribbon_is_duplicate(ribbon_solver *w, const ribbon_entry *keys, size
     return false;
 }
 
-/* Not inline: for a number that it knows, the compiler takes instructions that are slow to start.
- */
+/* Not inline: for a size that it knows, the compiler takes instructions that are slow to start. */
 __attribute__((noinline)) static void ribbon_clear(ribbon_pivot *pivots, size_t n)
 {
     memset(pivots, 0, n * sizeof *pivots);

@@ -2,7 +2,7 @@
  *
  * The fingerprint of a key is the xor of its slots (xor_layout_template.h). They are filled by
  * peeling (xor_peel_template.h). A set of random keys can be peeled if there are more than 1.2218
- * slots a key; the rest of the sizes was found by trial.
+ * slots a key. What is more was found by trial.
  *
  * Payload: parts of one size (base/parts.h), each with a head and its slots. Zeros are the empty
  * filter.

@@ -8,8 +8,7 @@
  *
  * A slot of the third block that stays zero costs a bit or so instead of plan.width. So the third
  * block is twice as long as each of the others, which are shorter than those of a xor filter: that
- * takes 1.2715 slots a key to peel, of which 0.32 are bits; the rest of the sizes was found by
- * trial.
+ * takes 1.2715 slots a key to peel, of which 0.32 are bits. What is more was found by trial.
  *
  * Payload: parts of one size (base/parts.h). A part has
  *

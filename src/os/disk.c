@@ -436,8 +436,10 @@ static tamis_status disk_make_room(tamis_disk *d, uint64_t key)
 {
     bool waits = disk_is_waiting(d), is_crowded = !*disk_left_for(d, key), is_exact = !waits;
     tamis_status status = TAMIS_FULL;
+    /* Where each copy takes a slot, a recount would find nothing. */
+    bool may_share = d->file->ops.room(d->file, 0, UINT64_MAX).needed < UINT64_MAX;
 
-    if (is_crowded && waits &&
+    if (is_crowded && waits && may_share &&
         d->added->count > d->rooms.counted + tamis__order_used(d->added) / 8) {
         disk_recount(d);
         is_exact = true;
