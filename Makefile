@@ -34,6 +34,7 @@ check-long:
 	@tools/bootstrap bench
 	$(call check,long)
 	@tools/bootstrap fuzz
+	tools/mutants
 	tools/fuzz 600
 	@tools/bootstrap cross
 	$(call build,release)
