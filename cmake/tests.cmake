@@ -38,7 +38,8 @@ endfunction()
 
 # A test that asks whether this is a long run has more to do in one.
 function(tamis_mark_long name source)
-    file(STRINGS ${source} asks REGEX "is_long_run|TAMIS_LONG" LIMIT_COUNT 1)
+    file(STRINGS ${source} asks REGEX "is_long_run|run_size|kinds_that|TAMIS_LONG"
+         LIMIT_COUNT 1)
     if(TAMIS_LONG AND asks)
         set_property(TEST ${name} APPEND PROPERTY LABELS long)
     endif()

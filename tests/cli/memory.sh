@@ -77,11 +77,16 @@ for kind in $(kinds_that get) $(kinds_that exclude); do
     same out/free.tamis out/distinct.tamis
 done
 
-# ---- The limit is kept: twenty million keys ---------------------------------------------------
+# ---- The limit is kept -----------------------------------------------------------------------
 
 # within LIMIT COMMAND...: exit code, then whether the most memory it ever had was in the limit. Its
 # input is what $keys says.
-keys='seq 20000000'
+large=4000000 few=24M some='96M 128M' pairs=1000000 more='64M 96M' universe=4000000
+if [ -n "${TAMIS_LONG:-}" ]; then
+    large=20000000 few=64M some='256M 384M 512M 768M'
+    pairs=3000000 more='96M 128M 192M 256M' universe=12000000
+fi
+keys="seq $large"
 within()
 {
     python3 - "$keys" "$@" <<'PYTHON'
@@ -117,34 +122,36 @@ try_limits()
 if [ -n "${TAMIS_SANITIZED:-}" ]; then
     skip "sanitizers take memory of their own"
 else
-    try_limits blocked 64M
-    exits 0 "$tamis" query -q out/large.tamis <<<20000000
+    try_limits blocked "$few"
+    exits 0 "$tamis" query -q out/large.tamis <<<"$large"
     static=$(static_kinds)
     [ -n "${TAMIS_LONG:-}" ] || static=$(head -1 <<<"$static")
     for kind in $static; do
-        try_limits "$kind" 256M 384M 512M 768M
+        # shellcheck disable=SC2086
+        try_limits "$kind" $some
         exits 0 "$tamis" verify out/large.tamis
-        seq 20000000 | exits 0 "$tamis" build -k "$kind" -o out/free.tamis
+        seq "$large" | exits 0 "$tamis" build -k "$kind" -o out/free.tamis
         same out/large.tamis out/free.tamis
-        seq 19990001 20010000 | exits 0 "$tamis" query -c out/large.tamis
+        seq $((large - 9999)) $((large + 10000)) | exits 0 "$tamis" query -c out/large.tamis
         check "$kind: members of both parts" test "$(cat "$said/out")" -ge 10000
     done
 
-    # Three million keys with values; a universe of twelve million, with its members.
-    keys="seq 3000000 | awk '{ print \$1 \"\\t\" \$1 % 500 }'"
+    # Keys with values; a universe with its members.
+    keys="seq $pairs | awk '{ print \$1 \"\\t\" \$1 % 500 }'"
     for kind in $(kinds_that get); do
         beside=(--values-field 2)
-        try_limits "$kind" 96M 128M 192M 256M
-        seq 2990001 3010000 | exits 0 "$tamis" query -c out/large.tamis
+        # shellcheck disable=SC2086
+        try_limits "$kind" $more
+        seq $((pairs - 9999)) $((pairs + 10000)) | exits 0 "$tamis" query -c out/large.tamis
         check "$kind: all members" test "$(cat "$said/out")" -ge 10000
     done
-    keys='seq 1 40 12000000'
-    seq 12000000 >universe
+    keys="seq 1 40 $universe"
+    seq "$universe" >universe
     for kind in $(kinds_that exclude); do
         beside=(--universe universe)
-        try_limits "$kind" 40M 56M 72M
+        try_limits "$kind" 24M 40M 56M 72M
         exits 0 "$tamis" query -c out/large.tamis universe
-        prints_exactly '300000\n'
+        prints_exactly "$((universe / 40))\n"
     done
 fi
 beside=()
@@ -249,7 +256,7 @@ keys_wait()
 mkfifo keys
 for signal in INT TERM HUP KILL; do
     for kind in blocked $(static_kinds | head -1); do
-        (seq 3000000 && sleep 20) >keys &
+        (seq 2000000 && sleep 20) >keys &
         feeder=$!
         interrupted "$signal" keys_wait keys -k "$kind" -j 1 --memory 16M
         { kill "$feeder" && wait "$feeder"; } 2>/dev/null
@@ -273,8 +280,8 @@ is_saving()
         grep -q .
 }
 
-seq 4000000 >large
+seq 2000000 >large
 for kind in $(static_kinds | head -1); do
     interrupted INT is_saving large -k "$kind"
-    interrupted TERM is_saving large -k "$kind" -n 4e6
+    interrupted TERM is_saving large -k "$kind" -n 2e6
 done

@@ -217,11 +217,11 @@ static void what_does_not_fit_goes_to_a_file(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads += 3) {
-        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 10 << 20, .threads = threads);
-        given values = given_values(40, 60000, 700000, 9, 0);
-        given same = given_values(41, 1, 700000, 9, 0);
-        given others = given_others(42, 20000, 300000, 700000, true, 0);
-        given inverted = given_others(43, 60000, 800000, 20000, true, 0);
+        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = 4 << 20, .threads = threads);
+        given values = given_values(40, 24000, 280000, 9, 0);
+        given same = given_values(41, 1, 280000, 9, 0);
+        given others = given_others(42, 8000, 120000, 280000, true, 0);
+        given inverted = given_others(43, 24000, 320000, 8000, true, 0);
 
         check(&values, &o);
         check(&same, &o);
@@ -299,10 +299,10 @@ static void check_stops(const given *g, uint64_t memory)
 static void a_builder_that_was_stopped_goes_on(void **state)
 {
     (void)state;
-    for (uint64_t memory = 0; memory <= 12 << 20; memory += 12 << 20) {
-        given values = given_values(60, 60000, 600000, 7, 0);
-        given others = given_others(61, 9000, 12000, 700000, true, 0);
-        given inverted = given_others(62, 50000, 700000, 7000, true, 0);
+    for (uint64_t memory = 0; memory <= 4 << 20; memory += 4 << 20) {
+        given values = given_values(60, 20000, 200000, 7, 0);
+        given others = given_others(61, 3000, 4000, 230000, true, 0);
+        given inverted = given_others(62, 17000, 230000, 2300, true, 0);
 
         check_stops(&values, memory);
         check_stops(&others, memory);

@@ -307,16 +307,19 @@ static void all_that_was_taken_can_be_flushed(tamis_kind kind)
 
 /* ---- Crowds ------------------------------------------------------------ */
 
-enum { CROWD = 400000 };
+static size_t crowd(void)
+{
+    return run_size(50000, 10000, 400000);
+}
 
 /* Keys whose hashes start with these bits, as strangers who know the seed would choose them: one
  * part of the filter fills up long before the rest. */
 static uint64_t *crowd_of(const tamis_plan *plan, uint64_t stream, unsigned bits)
 {
     rng r = rng_for(980 + (uint64_t)plan->kind, stream);
-    uint64_t *keys = fresh_keys(&r, CROWD), salt = salt_of_seed(plan->hasher.seed);
+    uint64_t *keys = fresh_keys(&r, crowd()), salt = salt_of_seed(plan->hasher.seed);
 
-    for (size_t i = 0; i < CROWD; i++)
+    for (size_t i = 0; i < crowd(); i++)
         keys[i] = unhash_key(hash_key(keys[i], salt) >> bits, salt);
     return keys;
 }
@@ -329,7 +332,7 @@ static void check_promise(const tamis_plan *plan, const uint64_t *keys, size_t n
     tamis_status status = TAMIS_OK;
 
     make_file(plan);
-    tamis_disk *d = open_disk(1 << 20);
+    tamis_disk *d = open_disk(64 << 10 | crowd() * 5 / 2);
     for (; !status && total < n; total += added)
         status =
             tamis_disk_add_many(d, &added, keys + total, n - total < piece ? n - total : piece);
@@ -346,11 +349,11 @@ static void check_promise(const tamis_plan *plan, const uint64_t *keys, size_t n
 
 static void crowds_are_refused_before_the_flush(tamis_kind kind)
 {
-    tamis_plan plan = disk_plan(kind, 250000, 0);
+    tamis_plan plan = disk_plan(kind, crowd() * 5 / 8, 0);
 
     for (unsigned bits = 0; bits < 4; bits++) {
         uint64_t *keys = crowd_of(&plan, bits, bits);
-        check_promise(&plan, keys, CROWD);
+        check_promise(&plan, keys, crowd());
         free(keys);
     }
 }
@@ -359,14 +362,14 @@ static void crowds_are_refused_before_the_flush(tamis_kind kind)
 static void counts_are_refused_before_the_flush(tamis_kind kind)
 {
     enum { COPIES = 40 };
-    tamis_spec spec = spec_for(140000, 0.2, 7);
+    tamis_spec spec = spec_for(crowd() * 7 / 20, 0.2, 7);
     tamis_plan plan;
 
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    uint64_t *keys = crowd_of(&plan, 9, 1), *copies = array_of(CROWD * COPIES, sizeof *copies);
-    for (size_t i = 0; i < CROWD * COPIES; i++)
+    uint64_t *keys = crowd_of(&plan, 9, 1), *copies = array_of(crowd() * COPIES, sizeof *copies);
+    for (size_t i = 0; i < crowd() * COPIES; i++)
         copies[i] = keys[i / COPIES];
-    check_promise(&plan, copies, CROWD * COPIES);
+    check_promise(&plan, copies, crowd() * COPIES);
     free(keys);
     free(copies);
 }
@@ -374,14 +377,14 @@ static void counts_are_refused_before_the_flush(tamis_kind kind)
 /* A file that grows does so wherever keys crowd, and as far as fingerprints go. */
 static void crowds_make_it_grow(tamis_kind kind)
 {
-    tamis_spec spec = spec_for(60000, 0.01, 7);
+    tamis_spec spec = spec_for(crowd() * 3 / 20, 0.01, 7);
     tamis_plan plan;
 
     spec.can = TAMIS_CAN_GROW;
     for (unsigned bits = 0; bits < 5; bits++) {
         assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
         uint64_t *keys = crowd_of(&plan, 20 + bits, bits);
-        check_promise(&plan, keys, CROWD);
+        check_promise(&plan, keys, crowd());
         free(keys);
     }
 }

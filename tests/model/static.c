@@ -62,8 +62,7 @@ static void build_random(tamis_kind kind, size_t n, uint64_t round)
 
 static void every_small_size_builds(tamis_kind kind)
 {
-    size_t all = is_long_run() ? 20000 : is_sanitized() ? 300 : 2000;
-    size_t step = is_sanitized() ? 977 : 61;
+    const size_t all = run_size(1500, 300, 20000), step = run_size(101, 977, 1);
 
     for (size_t n = 0; n <= 20000; n += n < all ? 1 : step)
         build_random(kind, n, 0);
@@ -71,16 +70,17 @@ static void every_small_size_builds(tamis_kind kind)
 
 static void sizes_far_apart_build(tamis_kind kind)
 {
-    int sizes = is_long_run() ? 2000 : is_sanitized() || is_slow(kind) ? 10 : 60;
+    const int sizes = is_slow(kind) ? 10 : (int)run_size(40, 10, 2000);
+    const double most = (double)run_size(400000, 200000, 2000000);
 
     for (int i = 0; i <= sizes; i++)
-        build_random(kind, (size_t)(20000 * pow(100, (double)i / sizes)), 1);
+        build_random(kind, (size_t)(20000 * pow(most / 20000, (double)i / sizes)), 1);
 }
 
 /* Where a segment twice as long leaves too few of them, a known filter fails with every seed. */
 static void sizes_known_to_fail_elsewhere_build(tamis_kind kind)
 {
-    uint64_t rounds = is_long_run() ? 100 : is_sanitized() ? 1 : 3;
+    const uint64_t rounds = run_size(1, 1, 100);
 
     for (size_t n = 11480; n <= 11550; n += is_sanitized() ? 10 : 1)
         for (uint64_t round = 2; round < 2 + rounds; round++)
@@ -207,8 +207,8 @@ static void bytes_depend_on_the_set_alone(tamis_kind kind)
 /* Several parts: a planned capacity makes them, however few keys come. */
 static void parts_are_built_by_any_number_of_threads(tamis_kind kind)
 {
-    const uint64_t capacity = UINT64_C(40000000);
-    const size_t n = is_sanitized() ? 20000 : 2000000;
+    const uint64_t capacity = run_size(26000000, 26000000, 40000000);
+    const size_t n = run_size(200000, 20000, 2000000);
     rng r = rng_for(1540, (uint64_t)kind);
     uint64_t *keys = fresh_keys(&r, n);
     tamis_plan plan = plan_for(kind, capacity, 0.5, 0);
@@ -216,7 +216,7 @@ static void parts_are_built_by_any_number_of_threads(tamis_kind kind)
 
     explain("parts", n, 0);
     assert_true(holds(f, keys, n));
-    for (unsigned threads = 2; threads <= 8; threads *= 2) {
+    for (unsigned threads = 2; threads <= 8; threads *= 4) {
         shuffle(&r, keys, n);
         assert_same_bytes(f, keys, n, 0.5, threads);
     }

@@ -388,7 +388,7 @@ static void no_room_is_wasted(void **state)
  * less than 1.3 KB notice. */
 static void sizes_follow_the_formula(void **state)
 {
-    const int plans = is_sanitized() ? 500 : 10000;
+    const int plans = (int)run_size(2000, 300, 10000);
     rng r = rng_for(1910, 0);
 
     (void)state;

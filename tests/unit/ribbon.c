@@ -59,7 +59,7 @@ static void numbers_around_new_levels_build(void **state)
 
     (void)state;
     for (size_t e = 0; e < 5; e++)
-        for (size_t n = edges[e] - 20; n <= edges[e] + 20; n += is_sanitized() ? 10 : 1) {
+        for (size_t n = edges[e] - 20; n <= edges[e] + 20; n += run_size(4, 10, 1)) {
             rng r = rng_for(11, n);
             uint64_t *keys = fresh_keys(&r, n);
             tamis_plan p = plan_of_width(n, 8);
