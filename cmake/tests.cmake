@@ -155,6 +155,8 @@ if(NOT TAMIS_SANITIZE)
     tamis_test(tools.quiet ${PROJECT_SOURCE_DIR}/tools/quiet ${PROJECT_BINARY_DIR})
     tamis_test(install.consumers ${BASH} ${tests}/install/consumers.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    tamis_mark_long(install.consumers ${tests}/install/consumers.sh)
     tamis_test(demo.commands ${BASH} ${PROJECT_SOURCE_DIR}/demo/check.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    tamis_mark_long(demo.commands ${PROJECT_SOURCE_DIR}/demo/check.sh)
 endif()

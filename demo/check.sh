@@ -4,9 +4,14 @@ set -euo pipefail
 
 source=$1
 build=$2
-words=${WORDS:-/usr/share/dict/american-english}
 here=$PWD
 rm -f ./*.tamis
+# Some words are as telling, and all of them are for a long run.
+words=${WORDS:-/usr/share/dict/american-english}
+if [ -z "${TAMIS_LONG:-}" ]; then
+    awk 'NR % 8 == 0' "$words" >"$here/words"
+    words=$here/words
+fi
 
 fail()
 {

@@ -41,6 +41,7 @@ typedef struct law {
     void (*check_with)(tamis_kind kind, const void *arg); /* instead of check */
     const void *arg;
     unsigned can, cannot;
+    bool of_files; /* of code that treats kinds by the few ways there are to make a file of them */
 } law;
 
 typedef struct law_case {
@@ -52,10 +53,24 @@ typedef struct law_case {
 
 static char law_at[256];
 
+/* How a filter gets into a file: added to, solved, written in order; sets or sketches. */
+static inline unsigned way_to_a_file(tamis_kind kind)
+{
+    const unsigned ways = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE | TAMIS_IS_INDEXED;
+    const unsigned sorts = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_ERROR;
+
+    return (tamis_kind_can(kind) & ways) * 2 + ((tamis__ops(kind)->traits & sorts) != 0);
+}
+
+/* Of kinds that go the same way the first stands for all, but in a long run. */
 static inline bool law_applies(const law *l, tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
 
+    for (tamis_kind k = first_plain(); l->of_files && !is_long_run() && k != kind;
+         k = next_plain(k))
+        if (way_to_a_file(k) == way_to_a_file(kind))
+            return false;
     return (can & l->can) == l->can && !(can & l->cannot);
 }
 

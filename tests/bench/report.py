@@ -375,10 +375,12 @@ def main():
     if not shutil.which("gnuplot"):
         print("no gnuplot")
         return 77
+    tests = [test_page, test_names, test_by_hand, test_refusals, test_committed]
+    if os.environ.get("TAMIS_LONG"):
+        tests += [test_pictures, test_cases, test_integers, test_small_figures, test_locale, test_same,
+                  test_few, test_many, test_commands, test_gnuplot]
     with tempfile.TemporaryDirectory() as folder:
-        for test in (test_page, test_pictures, test_cases, test_integers, test_small_figures,
-                     test_locale, test_same, test_few, test_many, test_names, test_commands,
-                     test_by_hand, test_refusals, test_gnuplot, test_committed):
+        for test in tests:
             test(folder)
     print(f"{checks - failed} of {checks} checks passed")
     return 1 if failed else 0

@@ -21,15 +21,15 @@ static_kinds()
 # ---- The same bytes, by a file ---------------------------------------------------------------
 
 # Each key twenty times, and more of them than half of what --memory leaves.
-for _ in $(seq 20); do seq 100000; done >repeated
-seq 1000000 >many
+for _ in $(seq 20); do seq 60000; done >repeated
+seq 600000 >many
 for kind in $(kinds_that build); do
     input=many
     can "$kind" add || input=repeated
     exits 0 "$tamis" build -k "$kind" -o out/free.tamis "$input"
-    limit=24M
+    limit=16M
     # Sketches take more room than their keys.
-    ! can "$kind" dot || can "$kind" resize || limit=80M
+    ! can "$kind" dot || can "$kind" resize || limit=64M
     for threads in 1 3; do
         exits 0 "$tamis" build -k "$kind" -j "$threads" --memory "$limit" --tmp tmp -o out/limited.tamis "$input"
         is_silent
@@ -43,7 +43,7 @@ done
 
 # Static kinds count distinct keys, and make room for more than announced.
 for kind in $(static_kinds); do
-    seq 100000 >distinct
+    seq 60000 >distinct
     exits 0 "$tamis" build -k "$kind" -o out/distinct.tamis distinct
     exits 0 "$tamis" build -k "$kind" -o out/repeated.tamis repeated
     same out/distinct.tamis out/repeated.tamis
@@ -53,8 +53,8 @@ done
 
 # Kinds that need more than keys: values, or a universe in which some of the keys stand again.
 awk '{ print $1 "\t" $1 % 100 }' repeated >pairs
-seq 99001 1200000 >universe
-head -200000 repeated >members
+seq 59001 1200000 >universe
+head -120000 repeated >members
 
 # beside KIND: what it needs, as $beside, and the $input it stands beside.
 beside()
@@ -67,7 +67,7 @@ for kind in $(kinds_that get) $(kinds_that exclude); do
     beside "$kind"
     exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j 1 -o out/free.tamis "$input"
     for threads in 1 3; do
-        exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j "$threads" --memory 40M --tmp tmp \
+        exits 0 "$tamis" build -k "$kind" "${beside[@]}" -j "$threads" --memory 24M --tmp tmp \
             -o out/limited.tamis "$input"
         is_silent
         same out/free.tamis out/limited.tamis
@@ -165,7 +165,7 @@ says "--memory"
 for kind in $(static_kinds); do
     exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M --tmp tmp -o out/no.tamis many
     says "--memory"
-    exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M -n 1e6 -o out/no.tamis /dev/null
+    exits 6 "$tamis" build -k "$kind" -j 1 --memory 12M -n 6e5 -o out/no.tamis /dev/null
 done
 seq 1200000 >universe
 for kind in $(kinds_that get) $(kinds_that exclude); do

@@ -164,7 +164,7 @@ def main():
         check_bad(GOLDEN / "bad" / name, status)
     kinds = json.loads(run([tamis, "kinds", "--json"])[1])
     with tempfile.TemporaryDirectory(prefix="tamis-reader-") as folder:
-        for kind in kinds:
+        for kind in kinds if os.environ.get("TAMIS_LONG") else kinds[::4]:
             if kind["kind"] in specified:
                 check_large(tamis, folder, kind)
             else:

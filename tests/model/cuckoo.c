@@ -184,11 +184,9 @@ int main(int argc, char **argv)
 {
     const unsigned COPIES = TAMIS_CAN_ADD | TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
     const law laws[] = {
-        { "takes its keys, refuses without a trace", filters_take_their_keys, NULL, NULL, COPIES,
-          0 },
-        { "one key a million times", one_key_a_million_times, NULL, NULL, COPIES, 0 },
-        { "searches without memory change nothing", searches_without_memory, NULL, NULL, COPIES,
-          0 },
+        { "takes its keys, refuses without a trace", filters_take_their_keys, .can = COPIES },
+        { "one key a million times", one_key_a_million_times, .can = COPIES },
+        { "searches without memory change nothing", searches_without_memory, .can = COPIES },
     };
 
     test_begin(argc, argv);

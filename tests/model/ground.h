@@ -57,7 +57,10 @@ static inline int check_ground_laws(const ground_law *laws, size_t n)
 
     assert_true(n <= 64);
     for (size_t i = 0; i < n; i++)
-        general[i] = (law){ laws[i].says, NULL, check_ground_law, &laws[i], laws[i].can, 0 };
+        general[i] = (law){ .says = laws[i].says,
+                            .check_with = check_ground_law,
+                            .arg = &laws[i],
+                            .can = laws[i].can };
     return check_laws(general, n);
 }
 

@@ -456,7 +456,8 @@ int main(int argc, char **argv)
     const law laws[] = {
         { "failed allocations leave no trace", failed_allocations_leave_no_trace,
           .can = TAMIS_CAN_BUILD },
-        { "builders fail cleanly", builders_fail_cleanly, .can = TAMIS_CAN_BUILD },
+        { "builders fail cleanly", builders_fail_cleanly, .can = TAMIS_CAN_BUILD,
+          .of_files = true },
         { "folding fails cleanly", folding_fails_cleanly, .can = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD },
         { "writable maps fail cleanly", writable_maps_fail_cleanly,
           .can = TAMIS_CAN_BUILD | TAMIS_CAN_READ_WHILE_ADD },

@@ -198,7 +198,7 @@ static void size_is_within_3_percent_of_the_model(void **state)
 static void a_large_universe_is_split(void **state)
 {
     (void)state;
-    check_split(is_sanitized() ? 3000 : 100000, is_sanitized() ? 300000 : 10000000, 0);
+    check_split(run_size(30000, 3000, 100000), run_size(3000000, 300000, 10000000), 0);
 }
 
 /* ---- Refusals and images ----------------------------------------------- */

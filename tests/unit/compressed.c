@@ -196,7 +196,7 @@ static void every_density_returns(void **state)
     const double densities[] = {
         0, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.2, 0.3, 0.45, 0.5, 0.7, 0.99, 1
     };
-    uint64_t most = is_sanitized() ? 1000000 : 10000000;
+    uint64_t most = run_size(3000000, 500000, 10000000);
     rng r = rng_for(2800, 0);
 
     (void)state;
@@ -370,7 +370,7 @@ static void every_change_is_noticed(void **state)
     (void)state;
     assert_true(is_whole(f));
     for (uint64_t i = 0; i < plan.bytes; i++)
-        for (unsigned change = 1; change < 256; change += is_sanitized() ? 37 : 1) {
+        for (unsigned change = 1; change < 256; change += (unsigned)run_size(5, 37, 1)) {
             payload[i] ^= (uint8_t)change;
             passed += is_whole(f);
             (void)tamis_has(f, keys[0]);

@@ -393,7 +393,7 @@ static void live(uint64_t slots, unsigned width, uint64_t quotients, uint64_t ro
 static void tables_behave_as_multisets(void **state)
 {
     uint64_t round = 0;
-    unsigned steps = is_sanitized() ? 400 : 2000;
+    unsigned steps = (unsigned)run_size(800, 300, 2000);
 
     (void)state;
     for (unsigned width = 2; width <= 32; width++)
@@ -410,7 +410,7 @@ static void long_runs_behave_as_multisets(void **state)
     for (uint64_t round = 0; round < 12; round++) {
         unsigned width = 4 + (unsigned)round;
 
-        live(1024, width, 30 + 5 * round, 1000 + round, is_sanitized() ? 3000 : 12000);
+        live(1024, width, 30 + 5 * round, 1000 + round, (unsigned)run_size(5000, 2000, 12000));
     }
 }
 

@@ -181,7 +181,7 @@ static void toy_clear(toy *y)
 static void every_three_keys_of_five_slots(void **state)
 {
     toy y = toy_of(5);
-    size_t step = is_sanitized() ? 7 : 1;
+    const size_t step = run_size(3, 11, 1);
 
     (void)state;
     for (size_t a = 0; a < y.classes; a++)
@@ -450,10 +450,10 @@ static void many_keys_have_wider_slots(void **state)
 }
 
 /* Narrow slots and many of them: classes crowd. */
-static void ten_million_keys_in_narrow_slots(void **state)
+static void millions_of_keys_in_narrow_slots(void **state)
 {
     enum { CHUNK = 100000 };
-    const uint64_t n = is_sanitized() ? 1000000 : 10000000;
+    const uint64_t n = run_size(3000000, 500000, 10000000);
     tamis_plan plan = plan_for(KIND, n, 0.1, 1);
     tamis *f = new_filter(&plan);
     uint64_t *keys = array_of(CHUNK, sizeof *keys);
@@ -555,7 +555,7 @@ static double load_at_first_refusal(uint64_t slots, unsigned width, uint64_t see
 static void tables_fill_to_94_percent(void **state)
 {
     const unsigned widths[] = { 6, 8, 10, 12, 16, 20 };
-    const uint64_t tables = is_long_run() ? 200 : is_sanitized() ? 1 : 6;
+    const uint64_t tables = run_size(3, 1, 200);
 
     (void)state;
     for (int w = 0; w < 6; w++)
@@ -738,7 +738,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(slots_of_64_bits),
         cmocka_unit_test(sizes_follow_the_formula),
         cmocka_unit_test(many_keys_have_wider_slots),
-        cmocka_unit_test(ten_million_keys_in_narrow_slots),
+        cmocka_unit_test(millions_of_keys_in_narrow_slots),
         cmocka_unit_test(batches_are_as_one_by_one),
         cmocka_unit_test(full_batches_are_undone),
         cmocka_unit_test(tables_fill_to_94_percent),

@@ -163,6 +163,6 @@ int main(int argc, char **argv)
     };
 
     test_begin(argc, argv);
-    length = (int)run_size(6, 5, 6);
+    length = (int)run_size(5, 5, 6);
     return test_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

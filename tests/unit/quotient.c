@@ -469,7 +469,7 @@ static void check_walk(uint64_t slots, uint32_t width, uint64_t homes, uint64_t 
 static void long_histories(void **state)
 {
     const uint64_t slots[] = { 2, 3, 7, 8, 63, 64, 65, 100, 128, 129, 200, 500 };
-    uint64_t steps = is_sanitized() ? 300 : 2000;
+    const uint64_t steps = run_size(800, 300, 2000);
 
     (void)state;
     for (uint32_t width = 1; width <= 32; width++)

@@ -322,7 +322,7 @@ static void shares_of_wrong_counts(void **state)
     } rows[] = { { 0.7, 0, 0.0337, 0.0245, 0.0188 },
                  { 0.7, 1, 0.0326, 0.0152, 0.0149 },
                  { 1.0, 1, 0.1017, 0.0493, 0.0512 } };
-    const uint64_t seeds = is_sanitized() ? 5 : 20;
+    const uint64_t seeds = run_size(8, 3, 20);
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
