@@ -27,7 +27,7 @@ for kind in $(kinds_that build); do
     input=many
     can "$kind" add || input=repeated
     exits 0 "$tamis" build -k "$kind" -o out/free.tamis "$input"
-    limit=16M
+    limit=20M
     # Sketches take more room than their keys.
     ! can "$kind" dot || can "$kind" resize || limit=64M
     for threads in 1 3; do
