@@ -82,7 +82,7 @@ static void damaged_views_are_safe(ground *g)
 {
     tamis *f = filter_of(&g->plan, g->keys, g->n / 2);
 
-    for (int i = 0; i < ROUNDS && g->plan.bytes < 65536; i++) {
+    for (int i = 0; i < ROUNDS && g->plan.bytes < 8192; i++) {
         image_bytes image = image_of(f), whole = image_of(f);
         tamis *view = NULL, *copy = NULL;
 

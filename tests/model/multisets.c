@@ -172,9 +172,10 @@ static void one_count(tamis *f, uint64_t key, uint64_t times)
 
 static void counts_of_any_length(ground *g)
 {
+    const size_t keys = run_size(5, 2, 20);
     tamis *f = new_filter(&g->plan);
 
-    for (size_t i = 0; i < g->n && i < 20 && g->n >= 100; i++)
+    for (size_t i = 0; i < g->n && i < keys && g->n >= 100; i++)
         for (unsigned bits = 0; bits < 64; bits++)
             for (uint64_t near = 0; near < 4; near++)
                 one_count(f, g->keys[i], (UINT64_C(1) << bits) + near - 1 + (bits == 0));

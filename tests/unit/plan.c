@@ -124,7 +124,7 @@ static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tam
  * else is asked for. */
 static void every_edge_is_refused_or_kept(void **state)
 {
-    const size_t step = run_size(5, 19, 1);
+    const size_t step = run_size(5, 41, 1);
 
     (void)state;
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
@@ -212,7 +212,7 @@ static void every_small_number_of_keys_has_a_plan(void **state)
 {
     (void)state;
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
-        for (uint64_t n = 0; n <= 4096; n += n < 130 ? 1 : run_size(41, 197, 1))
+        for (uint64_t n = 0; n <= 4096; n += n < 130 ? 1 : run_size(41, 499, 1))
             for (int p = 2; p <= 4; p++) {
                 tamis_spec spec = spec_for(n, FPRS[p], 1);
                 tamis_plan plan;

@@ -370,9 +370,10 @@ static void check_from(tiny *t, uint64_t lowest)
 
 static void every_short_history_of_a_tiny_table(void **state)
 {
-    tiny t = { .f = new_table(TINY_SLOTS, TINY_WIDTH) };
-
     (void)state;
+    if (is_sanitized())
+        skip(); /* long_histories go the same ways */
+    tiny t = { .f = new_table(TINY_SLOTS, TINY_WIDTH) };
     t.m.at = t.values;
     for (uint64_t p = 0; p < TINY_FINGERPRINTS; p++)
         t.keys[p] = key_of_fingerprint(t.f, p);
