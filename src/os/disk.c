@@ -336,13 +336,14 @@ tamis_status tamis_disk_flush(tamis_disk *d)
     return status == TAMIS_FULL ? TAMIS_CORRUPT : status;
 }
 
-/* Twice the room in the file. In there counts may take more slots: TAMIS_FULL, if they do not fit
- * in twice as many. */
+/* Twice the room in the file, if that helps. In there counts may take more slots: TAMIS_FULL, if
+ * they do not fit in twice as many. */
 static tamis_status disk_grow(tamis_disk *d)
 {
     tamis_plan plan = d->file->plan;
+    uint64_t needed = tamis__order_used(d->file) + tamis__order_used(d->added);
 
-    if (!tamis__plan_grows(&plan) || tamis__plan_enlarge(&plan))
+    if (!tamis__plan_grows(&plan) || tamis__plan_grow(&plan, needed))
         return TAMIS_FULL;
     tamis_status status = disk_check_file(d);
     return status ? status : disk_write_anew(d, &plan);
