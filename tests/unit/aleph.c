@@ -137,6 +137,29 @@ static void no_bits_are_wasted(void **state)
     }
 }
 
+/* Half of a full table is keys, whatever rate and load allow: twice its slots are four for a key.
+ */
+static void voids_leave_room(void **state)
+{
+    const double loads[] = { 0.05, 0.1, 0.3, 0.9 }, fprs[] = { 0.5, 0.2, 0.05 };
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        tamis_spec spec = spec_for(8, fprs[i % 3], 1);
+        rng r = rng_for(1, (uint64_t)i);
+        tamis_plan plan;
+
+        spec.load = loads[i / 3];
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_ALEPH, &spec), TAMIS_OK);
+        tamis *f = new_filter(&plan);
+        for (uint64_t n = 1; n <= 20000; n++) {
+            assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
+            assert_true(f->plan.capacity <= 4 * (n + 8));
+        }
+        tamis_free(f);
+    }
+}
+
 static void rates_that_need_too_many_bits_are_refused(void **state)
 {
     tamis_spec spec = spec_for(1000, 1e-9, 0);
@@ -428,6 +451,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_covers_comes_first),
         cmocka_unit_test(rates_have_a_limit),
         cmocka_unit_test(no_bits_are_wasted),
+        cmocka_unit_test(voids_leave_room),
         cmocka_unit_test(rates_that_need_too_many_bits_are_refused),
         cmocka_unit_test(filters_are_as_plain_lists),
         cmocka_unit_test(the_longest_goes_first),
