@@ -270,7 +270,9 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
                                  const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. Kinds
  * that count have counted duplicates, except the cuckoo family: a key is in it once, whatever the
- * number of copies, and is removed once. */
+ * number of copies, and is removed once. TAMIS_FULL: there are more keys than planned; or, in
+ * static kinds, these were chosen against the seed, and do not fit in 1.63 times the planned size.
+ */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys, each with its value. TAMIS_CAN_GET kinds only, which have no
@@ -282,7 +284,8 @@ TAMIS_API tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, cons
 /* A filter of exactly these keys that answers no, for certain, for each of the excluded ones. Its
  * false positive rate is that of keys in neither list. TAMIS_CAN_EXCLUDE kinds only, which have no
  * other way to take keys. spec.universe counts both lists. Without spec.fpr, keys in neither list
- * may get any answer. Duplicates are allowed. A key in both lists is one of the keys. */
+ * may get any answer. Duplicates are allowed. A key in both lists is one of the keys. TAMIS_FULL is
+ * as in tamis_build(): a few more excluded keys than planned fit, twice as many may not. */
 TAMIS_API tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan,
                                              const uint64_t *keys, size_t n,
                                              const uint64_t *excluded, size_t m,

@@ -781,7 +781,7 @@ class Xorplus(Xor):
 class Level:
     """One of the chain that makes up a part of a ribbon filter."""
 
-    def __init__(self, keys, at, number, width):
+    def __init__(self, keys, at, number, width, unit=8):
         self.keys, self.at, self.number = keys, at, number
         self.last = keys <= 4096
         self.segment_bits = 0
@@ -796,7 +796,6 @@ class Level:
                 self.segment_bits += 1
             self.segment = (keys * 247 // 256 >> self.segment_bits) // 128 * 128
             self.slots = self.segment << self.segment_bits
-            unit = 8 if number else 64
             self.slots_at = at + ((self.slots // 128 + 3) // 4 + unit - 1) // unit * unit
             self.end = self.slots_at + width * self.slots // 8
 
@@ -842,9 +841,9 @@ class Equations:
     """A chain of levels with room for some keys, and what the slots of a key add up to."""
     CUT = (128, 44, 16, 0)
 
-    def __init__(self, room, width, bits, at=0):
+    def __init__(self, room, width, bits, first_hash, at=0):
         self.width, self.bits = width, bits
-        self.levels = [Level(room, at, 0, width)]
+        self.levels = [Level(room, at, first_hash, width, unit=64)]
         while not self.levels[-1].last:
             self.levels.append(self.levels[-1].next(width))
         self.at, self.end = at, self.levels[-1].end
@@ -887,14 +886,14 @@ class Ribbon:
 
     @staticmethod
     def equations(h):
-        return Equations(h.slots, h.width, part_bits(h))
+        return Equations(h.slots, h.width, part_bits(h), h.hashes >> 8)
 
     @classmethod
     def bytes(cls, h):
-        if not (h.slots <= 2**30 and 1 <= h.width <= 32):
+        if not (h.slots <= 2**30 and 1 <= h.width <= 32 and h.hashes < 2**16):
             return 0
         e = cls.equations(h)
-        return up_to_64(e.end) << part_bits(h) if h.hashes == len(e.levels) else 0
+        return up_to_64(e.end) << part_bits(h) if h.hashes % 256 == len(e.levels) else 0
 
     @classmethod
     def has(cls, image, key):
@@ -909,16 +908,17 @@ class Ribbon:
 
 
 class Map:
-    """Values of `width` bits, then fingerprints of `hashes` bits."""
+    """Values of `width` bits, then fingerprints of `hashes` mod 256 bits."""
     name = "map"
 
     @staticmethod
     def equations(h):
-        return Equations(h.slots, h.width + h.hashes, part_bits(h))
+        return Equations(h.slots, h.width + h.hashes % 256, part_bits(h), h.hashes >> 8)
 
     @classmethod
     def bytes(cls, h):
-        right = h.slots <= 2**30 and 1 <= h.width <= 32 and 1 <= h.hashes <= 32
+        right = (h.slots <= 2**30 and 1 <= h.width <= 32 and 1 <= h.hashes % 256 <= 32
+                 and h.hashes < 2**16)
         return up_to_64(cls.equations(h).end) << part_bits(h) if right else 0
 
     @classmethod
@@ -926,7 +926,7 @@ class Map:
         """None for a stranger."""
         h, hashed = image.header, image.hash_key(key)
         found = cls.equations(h).word(part_of(image, hashed), hashed)
-        if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes):
+        if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes % 256):
             return None
         return found[0] & (1 << h.width) - 1
 
@@ -947,17 +947,19 @@ class Cascade:
 
     @staticmethod
     def sieve(h):
-        return Equations(h.slots, h.width, part_bits(h)) if h.width else None
+        bits = h.width % 256
+        return Equations(h.slots, bits, part_bits(h), h.width >> 8) if bits else None
 
     @classmethod
     def rest(cls, h):
         sieve = cls.sieve(h)
         passing = (h.slots * h.hashes >> 16) + (h.slots > 0)
-        return Equations(h.slots + passing, 1, part_bits(h), up_to_64(sieve.end) if sieve else 0)
+        at = up_to_64(sieve.end) if sieve else 0
+        return Equations(h.slots + passing, 1, part_bits(h), h.width >> 8, at)
 
     @classmethod
     def bytes(cls, h):
-        right = (h.slots <= 2**28 and h.width <= 32
+        right = (h.slots <= 2**28 and h.width % 256 <= 32 and h.width < 2**16
                  and h.slots + (h.slots * h.hashes >> 16) + (h.slots > 0) <= 2**30)
         return up_to_64(cls.rest(h).end) << part_bits(h) if right else 0
 
@@ -969,7 +971,7 @@ class Cascade:
             return False
         if sieve:
             found = sieve.word(part, hashed)
-            if found is None or found[0] != fingerprint(found[1], h.width):
+            if found is None or found[0] != fingerprint(found[1], h.width % 256):
                 return h.flags == INVERTED
         found = cls.rest(h).word(part, hashed)
         return found is not None and found[0] == 1

@@ -20,13 +20,6 @@ tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void
     return retrieval_solve(f, stage, part, items, n, scratch);
 }
 
-tamis_status tamis__retrieval_resize(tamis_plan *p, uint64_t keys)
-{
-    (void)keys;
-    p->slots += p->slots / 16 + 8;
-    return TAMIS_OK;
-}
-
 size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n)
 {
     return ribbon_scratch_for(s, n);
@@ -74,6 +67,7 @@ void tamis__retrieval_touch(const tamis *f, enum tamis_stage stage, uint64_t h)
     ribbon_level l = ribbon_first_level(&r->shape);
 
     if (!l.is_last)
-        ribbon_fetch(retrieval_begin(f, r, h), &l, ribbon_start(&l, h, r->shape.part_bits),
+        ribbon_fetch(retrieval_begin(f, r, h), &l,
+                     ribbon_start(&l, ribbon_rehash(h, l.number), r->shape.part_bits),
                      r->shape.width);
 }

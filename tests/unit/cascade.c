@@ -349,16 +349,17 @@ static void building_without_memory_leaves_nothing(void **state)
     free(keys);
 }
 
-/* More others than planned let more of them pass. */
+/* More others than planned let more of them pass. So many that nobody planned are refused. */
 static void more_others_than_planned_make_it_larger(void **state)
 {
     enum { N = 2000, M = 60000 };
     rng r = rng_for(38, 0);
     uint64_t *keys = fresh_keys(&r, N + M);
-    tamis_plan p = cascade_plan(N, M / 3, 0);
-    tamis *f = cascade_of(&p, keys, N, keys + N, M);
+    tamis_plan p = cascade_plan(N, M * 2 / 3, 0), few = cascade_plan(N, M / 4, 0);
+    tamis *f = cascade_of(&p, keys, N, keys + N, M), *none = NULL;
 
     (void)state;
+    assert_int_equal(tamis_build_excluding(&none, &few, keys, N, keys + N, M, NULL), TAMIS_FULL);
     assert_true(f->plan.bytes > p.bytes && is_whole(f));
     assert_splits(f, keys, N, keys + N, M);
     tamis_free(f);
