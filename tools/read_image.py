@@ -974,7 +974,7 @@ class Cascade:
             if found is None or found[0] != fingerprint(found[1], h.width % 256):
                 return h.flags == INVERTED
         found = cls.rest(h).word(part, hashed)
-        return found is not None and found[0] == 1
+        return found is not None and found[0] != (found[1] * 0x243F6A8885A308D3 >> 31 & 1)
 
     @classmethod
     def verify(cls, image):

@@ -5,7 +5,8 @@
  *
  *   sieve   a filter of the members with k = floor(log2(s / r)) bits: all but s / 2^k of the others
  *           fail, and that is the answer for them
- *   rest    one bit for each key that passes: 1 for members, 0 for others
+ *   rest    one bit for each key that passes: 1 for members, 0 for others, and a bit of the hash
+ *           added to it, so that strangers get either answer as often as the other
  *
  *             members    others             keys of the sieve cost k bits,
  *   sieve     |||||||    :::::::::::::::    those of the rest one:
@@ -122,14 +123,15 @@ static tamis_status cascade_resize(tamis_plan *p, uint64_t keys)
     return ribbon_step(&p->width, &p->slots);
 }
 
-/* Of strangers: members are never missed, and others never taken for them. */
+/* Of strangers: members are never missed, and others never taken for them. A sieve of no keys lets
+ * nobody pass. */
 static double cascade_rate(const tamis_plan *p, double n)
 {
-    double passes_both = ldexp(0.5, -(int)cascade_sieve_bits(p));
+    unsigned bits = cascade_sieve_bits(p) + 1;
 
-    if (n == 0)
-        return 0;
-    return cascade_is_inverted(p) ? 1 - passes_both : passes_both;
+    if (n == 0 || !cascade_is_inverted(p))
+        return fingerprint_rate_of(p, n, bits);
+    return p->slots ? 1 - ldexp(1, -(int)bits) : 1;
 }
 
 static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)

@@ -32,7 +32,7 @@ static const uint8_t *retrieval_begin(const tamis *f, const retrieval *r, uint64
     return ribbon_part_at(f, h, r->shape.part_bits) + r->at;
 }
 
-/* What the slots of a key add up to, on the level that it lives on. */
+/* The value that the slots of a key add up to, on the level that it lives on. */
 static bool retrieval_get_sum(uint64_t *sum, const ribbon_shape *s, const uint8_t *part, uint64_t h)
 {
     ribbon_level l = ribbon_first_level(s);

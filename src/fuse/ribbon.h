@@ -133,7 +133,7 @@ static inline ribbon_level ribbon_last_level(const ribbon_shape *s)
 /* ---- Keys -------------------------------------------------------------- */
 
 /* What a key asks of a level: that the slots from `start` on, of which `row` picks some, add up to
- * its value and, above that, its fingerprint. */
+ * its value and `sum`: above the value its fingerprint. */
 typedef struct ribbon_equation {
     uint64_t start, row, sum;
 } ribbon_equation;
@@ -157,11 +157,19 @@ static inline uint32_t ribbon_fingerprint(uint64_t y, unsigned width)
     return (uint32_t)(y * UINT64_C(0x243F6A8885A308D3) >> (64 - width));
 }
 
+/* A bit that is in no fingerprint. Values without one are hidden behind it: else those of a few
+ * keys, if they are all the same, would be the answer to all strangers. */
+static inline uint64_t ribbon_noise(uint64_t y)
+{
+    return y * UINT64_C(0x243F6A8885A308D3) >> 31 & 1;
+}
+
 static inline uint64_t ribbon_sum(uint64_t value, uint64_t y, const ribbon_shape *s)
 {
     unsigned bits = s->width - s->value_bits;
 
-    return bits ? value | (uint64_t)ribbon_fingerprint(y, bits) << s->value_bits : value;
+    return value ^
+           (bits ? (uint64_t)ribbon_fingerprint(y, bits) << s->value_bits : ribbon_noise(y));
 }
 
 /* Of hash 0 the leading bits, which tell the part, are the same for all. */
@@ -228,18 +236,19 @@ static inline uint64_t ribbon_last_window(const uint8_t *column, uint64_t start)
     return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
 }
 
-/* Columns are read from the fingerprint, at which strangers fail, down to the value. Takes the bit
- * of one into *sum; false if it is another's. */
+/* Columns are read from the fingerprint, at which strangers fail, down to the value. Takes what one
+ * has beyond e->sum into *sum; false if it is another's. */
 static inline bool ribbon_take_bit(uint64_t *sum, const ribbon_equation *e, const ribbon_shape *s,
                                    unsigned column, uint64_t window)
 {
-    uint64_t bit = ribbon_parity(window & e->row);
+    uint64_t bit = ribbon_parity(window & e->row) ^ (e->sum >> column & 1);
 
     *sum = *sum << 1 | bit;
-    return column < s->value_bits || bit == (e->sum >> column & 1);
+    return column < s->value_bits || bit == 0;
 }
 
-/* What the slots of a key in the last level add up to; false if that is another's. */
+/* What the slots of a key in the last level add up to beyond what it is told by; false if that is
+ * another's. */
 static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const ribbon_level *l,
                                    const uint8_t *part, uint64_t h)
 {
