@@ -497,7 +497,7 @@ class Scalable:
     def stage_has(cls, image, j, h):
         first, blocks = image.header.slots * ((1 << j) - 1), image.header.slots << j
         for i in range(min(8, 1 + (image.header.width + cls.TIGHTER[j] - 1) // 2560)):
-            x = probe(h, i)
+            x = probe(h * (1 + 2 * j * 0x9E3779B97F4A7C15) & MASK, i)
             block = 64 + 32 * (first + scale64(x, blocks))
             for word, salt in enumerate(Blocked.SALT):
                 if not u32(image.payload, block + 4 * word) >> ((x * salt & 0xFFFFFFFF) >> 27) & 1:

@@ -70,6 +70,14 @@ static double scalable_keys_of_stage(const tamis_plan *p, unsigned j)
     return floor(low);
 }
 
+/* How many of those set a bit: the others are found, and not added. A stage is full when it has
+ * seen as many keys as it may, but what it counts are these. */
+static double scalable_held_by_stage(const tamis_plan *p, unsigned j)
+{
+    return tamis__rates_integral((double)(p->slots << j), scalable_keys_of_stage(p, j),
+                                 scalable_probes(p, j), -1, 16);
+}
+
 /* Keys come to a stage once those before it are full, and do not find them. */
 static double scalable_rate(const tamis_plan *p, double n)
 {
@@ -84,6 +92,7 @@ static double scalable_rate(const tamis_plan *p, double n)
     return 1 - passes;
 }
 
+/* The blocks that see so many keys come close; the rest is steps. */
 static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double bits = ceil(-256 * log2(spec->fpr)), n = fmax(1, (double)spec->keys);
@@ -92,12 +101,14 @@ static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     p->slots =
         tamis__rates_blocks_for_probes(n, scalable_rate_allowed(p, 0), scalable_probes(p, 0));
+    for (double held; scalable_bytes(p) && (held = scalable_held_by_stage(p, 0)) < n;)
+        p->slots += 1 + (uint64_t)((double)p->slots * fmin(1, n / fmax(1, held) - 1));
     return scalable_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Growing ----------------------------------------------------------- */
 
-/* One more stage. Of the keys that it sees, it holds those that it does not find already. */
+/* One more stage. */
 static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
 {
     tamis_plan next = *p;
@@ -106,9 +117,7 @@ static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
     (void)keys;
     if (!scalable_bytes(&next))
         return TAMIS_RANGE;
-    double seen = scalable_keys_of_stage(&next, j);
-    next.capacity += (uint64_t)tamis__rates_integral((double)(next.slots << j), seen,
-                                                     scalable_probes(&next, j), -1, 16);
+    next.capacity += (uint64_t)scalable_held_by_stage(&next, j);
     *p = next;
     return TAMIS_OK;
 }
