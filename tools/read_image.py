@@ -491,7 +491,8 @@ class Scalable:
     @staticmethod
     def bytes(h):
         ok = 1 <= h.hashes <= 40 and 1 <= h.width <= 16384 and 1 <= h.slots < 1 << (50 - h.hashes)
-        return 64 + 32 * h.slots * ((1 << h.hashes) - 1) if ok else 0
+        size = 32 * h.slots * ((1 << h.hashes) - 1) if ok else 0
+        return 64 + size if ok and h.capacity <= 8 * size else 0
 
     @classmethod
     def stage_has(cls, image, j, h):
@@ -512,7 +513,9 @@ class Scalable:
     @staticmethod
     def verify(image):
         require(not any(image.payload[8:64]), "bytes before the first stage are not zero")
-        require(u64(image.payload, 0) <= image.header.count, "it holds more keys than were added")
+        held = u64(image.payload, 0)
+        require(held <= image.header.capacity, "it holds more keys than there is room for")
+        require(held <= image.header.count, "it holds more keys than were added")
 
 
 class Window:

@@ -33,6 +33,7 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
+/* Keys that are held set a bit each: there is no room for more of them than bits. */
 static uint64_t scalable_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
@@ -41,7 +42,8 @@ static uint64_t scalable_bytes(const tamis_plan *p)
 
     if (!ok)
         return 0;
-    return sizeof(scalable_header) + ((p->slots << p->hashes) - p->slots) * sizeof(split_block);
+    uint64_t bytes = ((p->slots << p->hashes) - p->slots) * sizeof(split_block);
+    return p->capacity <= 8 * bytes ? sizeof(scalable_header) + bytes : 0;
 }
 
 static double scalable_rate_of_stage(const tamis_plan *p, unsigned j, double n)
@@ -138,6 +140,8 @@ static const char *scalable_verify(const tamis *f)
 
     if (!bytes_are_zero(top->zeros, top + 1))
         return "bytes before the first stage are not zero";
+    if (le64(&top->held) > f->plan.capacity)
+        return "it holds more keys than its stages have room for";
     return le64(&top->held) > f->count ? "it holds more keys than were added" : NULL;
 }
 
