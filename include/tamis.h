@@ -318,7 +318,7 @@ TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. Filters that grow are full when there is no larger size,
  * or when keys were chosen to crowd a place, so that a larger size would not help. The Bloom kinds
  * are never full: past their capacity the rate rises. TAMIS_RANGE: the kind is indexed and the key
- * is not below its capacity. */
+ * is not below its capacity, or there were 2^64 - 1 adds before. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* So many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. These take no more than
  * 2^64 - 1 adds in all, and answer TAMIS_RANGE to any that would be more. */

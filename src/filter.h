@@ -129,7 +129,7 @@ typedef struct tamis_ops {
     tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 
     /* Two filters. Plans of merge() and intersect() are equal, but merge() of kinds with resize()
-     * takes any plan.width. */
+     * takes any plan.width. The sum of the counts is below 2^64. */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */

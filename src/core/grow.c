@@ -84,6 +84,10 @@ tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
 tamis_status tamis__grow_merge(tamis *f, const tamis *g)
 {
     const grow_load l = { .other = g };
+    uint64_t total;
+
+    if (add_overflows(f->count, g->count, &total))
+        return TAMIS_RANGE;
     tamis_status status = f->ops.merge(f, g);
 
     return status == TAMIS_FULL ? grow_until_it_fits(f, &l) : status;
