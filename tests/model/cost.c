@@ -4,8 +4,12 @@
  * Keys are crafted against a seed that is known: mix64 is a permutation, so that any hash has its
  * key. All memory comes from an allocator that refuses what is beyond the bound and remembers it.
  */
+#include "fuzz/seal.h"
 #include "kinds.h"
 #include "tamis_disk.h"
+
+/* What a call may take besides: the struct, and the long searches of cuckoo kinds. */
+enum { CONSTANT = 64 << 10 };
 
 /* ---- The allocator ----------------------------------------------------- */
 
@@ -86,7 +90,7 @@ static uint64_t growth_limit(const tamis_plan *first, const tamis_plan *large, u
 {
     double each = (double)large->bytes / (double)large->capacity;
 
-    return 12 * (first->bytes + (uint64_t)(each * (double)n) + 4096);
+    return 12 * (first->bytes + (uint64_t)(each * (double)n)) + CONSTANT;
 }
 
 /* Returns how many keys went in. */
@@ -185,6 +189,244 @@ static void files_grow_by_keys(tamis_kind kind)
     }
 }
 
+/* ---- Builds ------------------------------------------------------------ */
+
+/* Values, or others, beside the keys. */
+static tamis_status build_with(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                               const uint64_t *beside, size_t n, const tamis_allocator *a)
+{
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_GET)
+        return tamis_build_map(out, plan, keys, beside, n, a);
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_EXCLUDE)
+        return tamis_build_excluding(out, plan, keys, n, beside, n, a);
+    return tamis_build(out, plan, keys, n, a);
+}
+
+static tamis_plan build_plan(tamis_kind kind, size_t n, uint64_t seed, double load)
+{
+    unsigned can = tamis_kind_can(kind);
+    tamis_spec spec = spec_for(n, can & TAMIS_CAN_EXCLUDE ? 0 : 0.01, seed);
+    tamis_plan plan;
+
+    spec.can = can & TAMIS_CAN_GROW;
+    spec.load = load;
+    spec.value_bits = can & TAMIS_CAN_GET ? 8 : 0;
+    spec.universe = can & TAMIS_CAN_EXCLUDE ? 2 * n : 0;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
+static void builds_are_paid_for_by_keys(tamis_kind kind)
+{
+    const size_t n = run_size(1500, 500, 100000);
+    const tamis_plan plan = build_plan(kind, n, 8, 0);
+    uint64_t *keys = array_of(n, sizeof *keys), *beside = array_of(n, sizeof *keys);
+
+    for (int i = 0; i < N_FAMILIES; i++) {
+        purse p = { .limit = 12 * (plan.bytes + 64 * n) + CONSTANT };
+        const tamis_allocator a = allocator_of(&p);
+        rng r = rng_for(2690 + (uint64_t)kind, (uint64_t)i);
+        tamis *f = NULL;
+
+        snprintf(law_at, sizeof law_at, "%s", FAMILIES[i].name);
+        for (size_t k = 0; k < n; k++) {
+            keys[k] = is_indexed(kind) ? k : crafted_key(&FAMILIES[i], &r, &plan.hasher, 0);
+            beside[k] = tamis_kind_can(kind) & TAMIS_CAN_GET
+                            ? keys[k] & 255
+                            : crafted_key(&FAMILIES[i], &r, &plan.hasher, 0) ^ 1;
+        }
+        tamis_status status = build_with(&f, &plan, keys, beside, n, &a);
+        if (p.is_overdrawn)
+            fail_msg("a build takes more than %llu bytes", (unsigned long long)p.limit);
+        assert_true(status == TAMIS_OK || status == TAMIS_FULL || status == TAMIS_CONFLICT);
+        for (size_t k = 0; !status && k < n; k++)
+            assert_true(tamis_has(f, keys[k]));
+        if (!status)
+            tamis_free(f);
+        assert_int_equal(p.live, 0);
+    }
+    free(keys);
+    free(beside);
+}
+
+/* ---- Images ------------------------------------------------------------ */
+
+/* A filter of n random keys, with whatever else its kind needs. */
+static tamis *sample_of(tamis_kind kind, size_t n, rng *r)
+{
+    const tamis_plan plan = build_plan(kind, n, rng_next(r), rng_below(r, 2) ? 0 : 0.3);
+    uint64_t *keys = universe_of(&plan, r, &n), *beside = fresh_keys(r, n);
+    tamis *f = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        beside[i] &= tamis_kind_can(kind) & TAMIS_CAN_GET ? 255 : UINT64_MAX;
+    assert_int_equal(build_with(&f, &plan, keys, beside, n, NULL), TAMIS_OK);
+    free(keys);
+    free(beside);
+    return f;
+}
+
+/* A number that somebody might try, near the one that is there or far from it. */
+static uint64_t strange_number(rng *r, uint64_t x)
+{
+    switch (rng_below(r, 6)) {
+    case 0:
+        return x + rng_below(r, 5) - 2;
+    case 1:
+        return x << rng_below(r, 8);
+    case 2:
+        return x >> rng_below(r, 8);
+    case 3:
+        return (UINT64_C(1) << rng_below(r, 64)) - rng_below(r, 2);
+    case 4:
+        return rng_below(r, 1000);
+    default:
+        return UINT64_MAX - rng_below(r, 2);
+    }
+}
+
+/* Numbers of a header that mean something to a kind: docs/format.md. */
+static const struct field {
+    int at, size;
+} FIELDS[] = { { 30, 2 }, { 56, 8 }, { 72, 8 }, { 80, 4 }, { 84, 4 }, { 88, 8 }, { 98, 2 } };
+
+static void change_header(uint8_t *image, rng *r)
+{
+    const struct field *field = &FIELDS[rng_below(r, sizeof FIELDS / sizeof *FIELDS)];
+    uint64_t x = seal_number(image + field->at, field->size);
+
+    seal_put(image + field->at, field->size, strange_number(r, x));
+}
+
+/* A number, or a stretch of bytes; most of what a payload says of itself comes first. */
+static void change_payload(uint8_t *payload, uint64_t size, rng *r)
+{
+    uint64_t at = rng_below(r, 2) ? rng_below(r, size) & ~UINT64_C(7) : 0;
+    uint64_t n = 1 + rng_below(r, size - at);
+
+    if (rng_below(r, 2) && at + 8 <= size)
+        seal_put(payload + at, 8, strange_number(r, seal_number(payload + at, 8)));
+    else if (rng_below(r, 2))
+        payload[at] ^= (uint8_t)(1u << rng_below(r, 8));
+    else
+        memset(payload + at, (int)rng_below(r, 256), n);
+}
+
+static void change_image(image_bytes *image, rng *r)
+{
+    uint64_t offset = seal_number(image->at + SEAL_TABLE + SEAL_OFFSET, 8);
+    uint64_t length = seal_number(image->at + SEAL_TABLE + SEAL_LENGTH, 8);
+
+    for (uint64_t i = 0, n = 1 + rng_below(r, 3); i < n; i++)
+        if (rng_below(r, 3))
+            change_header(image->at, r);
+        else
+            change_payload(image->at + offset, length, r);
+    seal(image->at, image->size);
+}
+
+/* What docs/format.md says: twelve times the image, and what n keys take in a filter of that load,
+ * eight times over. */
+static uint64_t image_limit(const image_bytes *image, const tamis_plan *plan, uint64_t n)
+{
+    uint64_t each = 64000 / (uint64_t)(plan->load ? plan->load : 1000);
+
+    return 12 * (image->size + each * n) + CONSTANT;
+}
+
+enum { SOME = 64 };
+
+static void ask(const tamis *f, rng *r)
+{
+    uint64_t keys[SOME], hits[SOME / 64];
+    size_t n = 0;
+
+    for (int i = 0; i < SOME; i++)
+        keys[i] = rng_next(r) >> rng_below(r, 64);
+    for (int i = 0; i < SOME; i++)
+        n += tamis_has(f, keys[i]);
+    assert_int_equal(tamis_has_many(f, hits, keys, SOME), n);
+    (void)info_of(f);
+}
+
+static void change(tamis *f, rng *r)
+{
+    const family *y = &FAMILIES[rng_below(r, N_FAMILIES)];
+    uint64_t keys[SOME];
+    size_t done;
+    tamis *copy = NULL;
+
+    for (int i = 0; i < SOME; i++)
+        keys[i] = crafted_key(y, r, &f->plan.hasher, 0);
+    for (int i = 0; i < SOME / 2; i++)
+        (void)!tamis_add(f, keys[i]);
+    (void)!tamis_add_many(f, &done, keys + SOME / 2, SOME / 2);
+    (void)!tamis_remove_many(f, &done, keys, SOME / 4);
+    for (int i = SOME / 4; i < SOME / 2; i++)
+        (void)!tamis_remove(f, keys[i]);
+    if (tamis_clone(&copy, f, &f->alloc))
+        return;
+    (void)!tamis_merge(f, copy);
+    (void)!tamis_intersect(f, copy);
+    tamis_free(copy);
+}
+
+/* Whatever it was, it is an image of the library's own by now. */
+static void assert_read_again(const tamis *f)
+{
+    image_bytes image = image_of(f);
+    tamis *again = NULL;
+
+    assert_int_equal(tamis_image_read(&again, image.at, image.size, NULL), TAMIS_OK);
+    tamis_free(again);
+    free_bytes(&image);
+}
+
+/* Whether it could be read. */
+static bool use_image(const image_bytes *image, rng *r)
+{
+    purse p = { .limit = image->size + 4096 };
+    const tamis_allocator a = allocator_of(&p);
+    tamis *f = NULL;
+    tamis_status status = tamis_image_read(&f, image->at, image->size, &a);
+
+    assert_false(p.is_overdrawn);
+    if (status)
+        return false;
+    p.limit = image_limit(image, &f->plan, SOME);
+    ask(f, r);
+    change(f, r);
+    ask(f, r);
+    if (p.is_overdrawn)
+        fail_msg("%zu bytes and %d keys take more than %llu bytes", image->size, SOME,
+                 (unsigned long long)p.limit);
+    assert_true(is_whole(f));
+    assert_read_again(f);
+    tamis_free(f);
+    assert_int_equal(p.live, 0);
+    return true;
+}
+
+static void small_images_stay_cheap(tamis_kind kind)
+{
+    const size_t rounds = run_size(600, 150, 20000);
+    size_t read = 0;
+
+    for (size_t i = 0; i < rounds; i++) {
+        rng r = rng_for(2660 + (uint64_t)kind, i);
+        tamis *f = sample_of(kind, 8 << rng_below(&r, 5), &r);
+        image_bytes image = image_of(f);
+
+        snprintf(law_at, sizeof law_at, "round %zu", i);
+        change_image(&image, &r);
+        read += use_image(&image, &r);
+        free_bytes(&image);
+        tamis_free(f);
+    }
+    /* Some are still filters, or nothing was looked at. */
+    assert_true(read > rounds / 100);
+}
+
 int main(int argc, char **argv)
 {
     const law laws[] = {
@@ -193,6 +435,12 @@ int main(int argc, char **argv)
         { "files grow by keys", files_grow_by_keys, .can = TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
     };
 
+    const law of_all[] = {
+        { "builds are paid for by keys", builds_are_paid_for_by_keys, .can = 0 },
+        { "small images stay cheap", small_images_stay_cheap, .can = 0 },
+    };
+
     test_begin(argc, argv);
-    return check_laws(laws, sizeof laws / sizeof *laws);
+    return check_laws(laws, sizeof laws / sizeof *laws) +
+           check_laws_of_all(of_all, sizeof of_all / sizeof *of_all);
 }

@@ -5,6 +5,7 @@
 
 #include "core/plan.h"
 #include "kinds.h"
+#include "quotient/runs_change.h"
 
 /* ---- Fingerprints ------------------------------------------------------ */
 
@@ -443,6 +444,29 @@ static void runs_out_of_order_are_told(void **state)
     tamis_free(f);
 }
 
+/* A table of voids, as nobody's keys make it: each doubling fills it again, but for one slot. */
+static void a_table_of_voids_does_not_grow_for_ever(void **state)
+{
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 8, 0.2, 5);
+
+    (void)state;
+    for (int size = 0; size < 10; size++)
+        assert_int_equal(tamis__plan_enlarge(&plan), TAMIS_OK);
+    tamis *f = new_filter(&plan);
+    runs_table t = runs_table_at(f->payload, plan.slots, plan.width);
+    for (uint64_t i = 0; i < plan.capacity; i++)
+        assert_true(runs_add_at_home(t, i, aleph_void_of(plan.width)));
+    runs_put_used(t, plan.capacity);
+    f->count = plan.capacity;
+    assert_true(is_whole(f));
+    tamis_status status = TAMIS_OK;
+    for (uint64_t key = 0; key < 100 && !status; key++)
+        status = tamis_add(f, key);
+    assert_int_equal(status, TAMIS_FULL);
+    assert_true(f->plan.slots <= 8 * plan.slots);
+    tamis_free(f);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +482,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(voids_are_copied_and_removed_once),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(runs_out_of_order_are_told),
+        cmocka_unit_test(a_table_of_voids_does_not_grow_for_ever),
     };
 
     test_begin(argc, argv);
