@@ -210,13 +210,21 @@ static inline uint64_t buckets_equal(const buckets_table *t, uint64_t lanes, uin
     return ~(((differs & rest) + rest) | differs) & t->tops;
 }
 
-/* Whether the bucket that starts at that bit has the tag. */
-static inline bool buckets_holds(const buckets_table *t, uint64_t bit, uint32_t tag, bool wide)
+/* Not 0 if the bucket that starts at that bit has the tag. */
+static inline uint64_t buckets_holding(const buckets_table *t, uint64_t bit, uint32_t tag,
+                                       bool wide)
 {
     if (!wide)
-        return buckets_equal(t, buckets_narrow(t, bit), tag) != 0;
-    return (buckets_equal(t, buckets_word(t, bit), tag) |
-            buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag)) != 0;
+        return buckets_equal(t, buckets_narrow(t, bit), tag);
+    return buckets_equal(t, buckets_word(t, bit), tag) |
+           buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag);
+}
+
+/* Both are read: which of them has the tag is unpredictable. */
+static inline bool buckets_either_holds(const buckets_table *t, uint64_t first, uint64_t second,
+                                        uint32_t tag, bool wide)
+{
+    return (buckets_holding(t, first, tag, wide) | buckets_holding(t, second, tag, wide)) != 0;
 }
 
 /* ---- Four tags --------------------------------------------------------- */

@@ -228,8 +228,8 @@ static bool buckets_has(const tamis *f, uint64_t key)
     uint64_t first = k.first * t.bits, second = k.second * t.bits;
     bool wide = buckets_are_wide(&t);
 
-    if (wide ? buckets_holds(&t, first, k.tag, true) | buckets_holds(&t, second, k.tag, true)
-             : buckets_holds(&t, first, k.tag, false) | buckets_holds(&t, second, k.tag, false))
+    if (wide ? buckets_either_holds(&t, first, second, k.tag, true)
+             : buckets_either_holds(&t, first, second, k.tag, false))
         return true;
     return buckets_stashed(&t, &k) != 0;
 }
@@ -348,8 +348,7 @@ CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, si
 {
     buckets_batch *b = self;
     uint32_t tag = (uint32_t)g->fingerprint[i];
-    bool is_held = buckets_holds(b->t, g->bit[0][i], tag, how == LOOK_WIDE) |
-                   buckets_holds(b->t, g->bit[1][i], tag, how == LOOK_WIDE);
+    bool is_held = buckets_either_holds(b->t, g->bit[0][i], g->bit[1][i], tag, how == LOOK_WIDE);
 
     b->word |= (uint64_t)is_held << i;
     return true;
