@@ -216,8 +216,8 @@ enum {
 
 /* What it will take. Made by the library; callers read it.
  *
- * `ceiling` is where tamis_count() stops. A key that has come that far stays: later adds and
- * removes of it succeed and change nothing.
+ * `ceiling` is where tamis_count() stops. A key that has come that far may stay, unless its kind
+ * counts further than it tells: later adds and removes of it succeed and change nothing.
  *
  * `error` is of sketches, which count any number of keys in memory that does not grow. After N
  * adds, repeated ones included, a count is never below the truth and, with probability 1 -

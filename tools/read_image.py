@@ -1373,17 +1373,54 @@ class Aleph(Cqf):
         require(0 in lengths or h.count == used, "the number of keys is wrong")
 
 
+class Surplus:
+    """How many keys of a class there are beyond its ceiling."""
+    WINDOW, CLASS_BITS = 16, 56
+
+    def __init__(self, slots, shift, class_bits):
+        few = slots >> shift
+        self.entries = 2 + min(few, 2) + few // 64 if class_bits <= self.CLASS_BITS else 0
+        self.class_bits = class_bits
+
+    def bytes(self):
+        return 1 + 8 * self.entries if self.entries else 0
+
+    def verify(self, image, full):
+        """`full`: the classes that are at their ceiling."""
+        if self.entries == 0:
+            return
+        at, seen = len(image.payload) - self.bytes(), set()
+        require(image.payload[at] <= 1, "the surplus is neither known nor lost")
+        for i in range(self.entries):
+            more, name = divmod(u64(image.payload, at + 1 + 8 * i), 1 << self.class_bits)
+            require(more or not name, "an empty entry of the surplus is in use")
+            if more:
+                home = scale64(name * 0x9E3779B97F4A7C15 & MASK, self.entries)
+                require((i - home) % self.entries < self.WINDOW and name not in seen,
+                        "an entry of the surplus is not in its place")
+                require(name in full, "a class has a surplus, but is not at its ceiling")
+                seen.add(name)
+
+
 class Cuckoo:
     """Two windows of two slots each, anywhere; a slot tells which of the four places it is."""
     name = "cuckoo"
     FLAG, STASH, CEILING = EXACT_DELETE, 4, 3
 
     @classmethod
+    def surplus(cls, h):
+        return Surplus(h.slots, 3 * h.width - 12, (h.slots - 2).bit_length() + h.width - 2)
+
+    @classmethod
+    def stash_at(cls, h):
+        return (h.slots * h.width + 7) // 8
+
+    @classmethod
     def bytes(cls, h):
         whole = 3 + 64 - (h.slots - 1).bit_length() if h.slots else 0
         right = (6 <= h.width <= 64 and h.hashes == 0 and 5 <= h.slots <= 2**45
                  and (h.flags == 0 or h.width >= whole))
-        return (h.slots * h.width + 7) // 8 + 8 + 8 * cls.STASH if right else 0
+        return cls.stash_at(h) + 8 + 8 * cls.STASH + cls.surplus(h).bytes() if right else 0
 
     @staticmethod
     def step(starts, bits):
@@ -1414,7 +1451,7 @@ class Cuckoo:
 
     @classmethod
     def stash(cls, image):
-        words = [u64(image.payload, len(image.payload) - 8 * (cls.STASH + 1 - i))
+        words = [u64(image.payload, cls.stash_at(image.header) + 8 * i)
                  for i in range(cls.STASH + 1)]
         return words[0], words[1:]
 
@@ -1448,6 +1485,8 @@ class Cuckoo:
                 classes.append(cls.class_at(h, i, value))
         require(max(map(classes.count, set(classes)), default=0) <= cls.CEILING,
                 "a key is there too often")
+        cls.surplus(h).verify(image, {first << h.width - 2 | bits for first, bits in set(classes)
+                                      if classes.count((first, bits)) == cls.CEILING})
         end = h.slots * h.width
         require(end % 8 == 0 or image.payload[end // 8] >> end % 8 == 0, "bits past the end are set")
         require(len(classes) == h.count, "the number of keys is wrong")
@@ -1475,7 +1514,15 @@ class CuckooBuckets:
         right = (0 < h.slots <= 2**48 and h.slots % 8 == 0 and 4 <= h.width <= 32
                  and h.hashes == 2 and h.capacity <= h.slots
                  and h.slots // 8 <= 1 << 62 - h.width)
-        return cls.stash_at(h) + max(8, 1 + cls.planes(h)) if right else 0
+        return cls.surplus_at(h) + cls.surplus(h).bytes() if right else 0
+
+    @classmethod
+    def surplus_at(cls, h):
+        return cls.stash_at(h) + max(8, 1 + cls.planes(h))
+
+    @classmethod
+    def surplus(cls, h):
+        return Surplus(h.slots, 7 * h.width - 16, cls.planes(h))
 
     @staticmethod
     def other(h, bucket, tag):
@@ -1545,7 +1592,9 @@ class CuckooBuckets:
         stash = cls.stash_at(h)
         require(not any(image.bit(i) for i in range(h.slots // 4 * cls.bits(h), 8 * stash)),
                 "unused bits are set")
-        require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
+        require(not any(image.payload[stash + 1 + cls.planes(h):cls.surplus_at(h)]),
+                "unused bytes are set")
+        cls.surplus(h).verify(image, {name for name in held if held[name] == cls.CEILING})
 
 
 class Morton:
@@ -1569,7 +1618,15 @@ class Morton:
                  and (doublings == 0 or h.flags) and 0 < h.slots <= 2**39
                  and h.slots % 2**doublings == 0
                  and h.slots * buckets << h.width <= 2**63)
-        return 64 * h.slots if right and h.capacity <= h.slots * cls.shape(h)[2] else 0
+        right = right and h.capacity <= h.slots * cls.shape(h)[2]
+        return 64 * h.slots + cls.surplus(h).bytes() if right else 0
+
+    @classmethod
+    def surplus(cls, h):
+        buckets, _, slots, doublings = cls.shape(h)
+        pairs = (h.slots >> doublings) * buckets // 2
+        return Surplus(h.slots * slots, 4 * h.width - 12,
+                       (pairs - 1).bit_length() + h.width + doublings)
 
     @staticmethod
     def block(image, i):
@@ -1623,7 +1680,7 @@ class Morton:
 
     @classmethod
     def verify(cls, image):
-        h, held = image.header, 0
+        h, held, full = image.header, 0, set()
         buckets, marks, slots, doublings = cls.shape(h)
         for i in range(h.slots):
             block = cls.block(image, i)
@@ -1638,8 +1695,12 @@ class Morton:
                     value |= (i & (1 << doublings) - 1) << h.width
                     at = (i >> doublings) * buckets + k
                     both = (at, cls.other(h, at, value))
-                    require(sum(cls.copies(image, a, value)[0] for a in both) <= 4,
-                            "too many copies")
+                    copies, marked = zip(*(cls.copies(image, a, value) for a in both))
+                    require(sum(copies) <= 4, "too many copies")
+                    if sum(copies) == 4 and all(marked):
+                        even = min(both, key=lambda a: a % 2)
+                        full.add(even // 2 << h.width + doublings | value)
+        cls.surplus(h).verify(image, full)
         require(held == h.count, "the number of keys is wrong")
 
 

@@ -252,6 +252,9 @@ buckets_add_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint6
             return status;
     }
     f->count += n;
+    const surplus s = buckets_surplus_of(t);
+    if (times > n)
+        tamis__surplus_add(&s, buckets_class(t, k), times - n);
     return TAMIS_OK;
 }
 
@@ -303,12 +306,14 @@ static inline void buckets_unstash(const tamis *f, const buckets_table *t)
 __attribute__((noinline)) static tamis_status
 buckets_remove_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint64_t times)
 {
+    const surplus s = buckets_surplus_of(t);
     unsigned copies = buckets_count(t, k);
+    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
 
     if (copies == CEILING)
-        return TAMIS_OK;
-    if (times > copies)
-        return TAMIS_ABSENT;
+        status = tamis__surplus_remove(&s, buckets_class(t, k), CEILING, &times);
+    if (status)
+        return status;
     for (uint64_t i = 0; i < times; i++)
         buckets_drop_copy(t, k);
     f->count -= times;
