@@ -80,13 +80,37 @@ static double scalable_held_by_stage(const tamis_plan *p, unsigned j)
                                  scalable_probes(p, j), -1, 16);
 }
 
+/* The first stage is full when it holds the keys that were planned, of which a small one, of whole
+ * blocks, could hold far more. How many it has seen then, by Newton's method: of those that come,
+ * 1 - rate are held. */
+static double scalable_keys_of_first(const tamis_plan *p)
+{
+    double held = (double)p->capacity, blocks = (double)p->slots, seen;
+
+    for (unsigned j = 1; j < p->hashes; j++)
+        held -= floor(scalable_held_by_stage(p, j));
+    seen = held = fmax(0, held);
+    for (int i = 0; i < 6; i++) {
+        double missing = held - tamis__rates_integral(blocks, seen, scalable_probes(p, 0), -1, 16);
+        seen += missing / fmax(0.5, 1 - scalable_rate_of_stage(p, 0, seen));
+    }
+    return seen;
+}
+
+static double scalable_keys_until_full(const tamis_plan *p, unsigned j)
+{
+    if (j + 1 == p->hashes)
+        return INFINITY;
+    return j ? scalable_keys_of_stage(p, j) : scalable_keys_of_first(p);
+}
+
 /* Keys come to a stage once those before it are full, and do not find them. */
 static double scalable_rate(const tamis_plan *p, double n)
 {
     double passes = 1;
 
     for (unsigned j = 0; j < p->hashes; j++) {
-        double most = j + 1 < p->hashes ? scalable_keys_of_stage(p, j) : INFINITY;
+        double most = scalable_keys_until_full(p, j);
         double keys = fmin(n * passes, most);
         n -= keys / passes;
         passes *= 1 - scalable_rate_of_stage(p, j, keys);
@@ -159,7 +183,7 @@ static void scalable_measure(const tamis *f, tamis_info *info)
         all.ones += s.ones;
         all.blocks += s.blocks;
         info->cardinality += split_block_adds(&s) / stage.probes / passes;
-        passes *= 1 - pow(s.rates / s.blocks, stage.probes);
+        passes *= 1 - pow(split_block_rate(&s), stage.probes);
     }
     info->fill = split_block_fill(&all);
     info->fpr = 1 - passes;
