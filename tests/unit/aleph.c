@@ -444,6 +444,61 @@ static void runs_out_of_order_are_told(void **state)
     tamis_free(f);
 }
 
+/* One run of so many slots that offsets of a thousand blocks are too large to be written: each
+ * removal looks at them once, and not each of them at all before it. */
+static void one_key_may_come_often(void **state)
+{
+    const size_t n = run_size(60000, 6000, 600000);
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, n, 0.001, 5);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(tamis_add(f, 1), TAMIS_OK);
+    assert_true(is_whole(f));
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
+        assert_true(i % (n / 10) || is_whole(f));
+    }
+    assert_int_equal(tamis_remove(f, 1), TAMIS_ABSENT);
+    tamis_free(f);
+}
+
+/* Fingerprints of all lengths in one long run: what is found is what a look at each of them finds,
+ * and the longest goes first. */
+static void long_runs_are_searched_well(void **state)
+{
+    const uint64_t quotient = UINT64_MAX / 64 + 1;
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
+    tamis *f = new_filter(&plan);
+    rng r = rng_for(4, 0);
+    size_t n = 0;
+
+    (void)state;
+    while (f->plan.slots < 64 << 6) {
+        uint64_t h = 20 * quotient + (rng_next(&r) >> (n % 8 ? 14 : 7));
+
+        assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);
+        n++;
+    }
+    assert_true(is_whole(f));
+    for (size_t i = 0; i < 20000; i++) {
+        uint64_t h = 20 * quotient + (rng_next(&r) >> (i % 3 ? 14 : 7));
+        aleph_filter a = aleph_of(f);
+        aleph_position at = aleph_position_of(&a, h);
+        runs_run run = runs_find(a.t, at.quotient);
+        uint64_t covering = 0;
+
+        for (uint64_t k = run.start; run.is_there && k < run.end; k++)
+            covering += aleph_covers(runs_slot(a.t, k), at.fresh);
+        assert_int_equal(tamis_has(f, unhash_key(h, f->salt)), covering != 0);
+        assert_int_equal(tamis_remove(f, unhash_key(h, f->salt)),
+                         covering ? TAMIS_OK : TAMIS_ABSENT);
+    }
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
 /* A table of voids, as nobody's keys make it: each doubling fills it again, but for one slot. */
 static void a_table_of_voids_does_not_grow_for_ever(void **state)
 {
@@ -482,6 +537,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(voids_are_copied_and_removed_once),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(runs_out_of_order_are_told),
+        cmocka_unit_test(one_key_may_come_often),
+        cmocka_unit_test(long_runs_are_searched_well),
         cmocka_unit_test(a_table_of_voids_does_not_grow_for_ever),
     };
 
