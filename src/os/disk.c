@@ -313,9 +313,11 @@ static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 /* What is copied from a file that others made is checked whole, once. */
 static tamis_status disk_check_file(tamis_disk *d)
 {
-    if (!tamis__is_named(d->fd, d->path))
-        return TAMIS_BUSY;
-    tamis_status status = d->trusted ? TAMIS_OK : tamis_verify(d->file, NULL, NULL);
+    tamis_status status = tamis__file_is_named(d->fd, d->path);
+
+    if (status)
+        return status;
+    status = d->trusted ? TAMIS_OK : tamis_verify(d->file, NULL, NULL);
     d->trusted = !status;
     return status;
 }
