@@ -249,6 +249,66 @@ static void builds_are_paid_for_by_keys(tamis_kind kind)
     free(beside);
 }
 
+/* ---- Secrets ----------------------------------------------------------- */
+
+/* Of somebody who knows the seed, but not the secret, and sees answers: his keys would crowd a
+ * place if they were raw, and each is one that the filter does not find. */
+static void attack(tamis *f, const family *y, rng *r, size_t n)
+{
+    for (uint64_t in = 0, tried = 0; in < n; tried++) {
+        uint64_t chosen = crafted_key(y, r, &f->plan.hasher, 0) + tried;
+        uint64_t key = tamis_key(f, &chosen, sizeof chosen);
+
+        if (tamis_has(f, key))
+            continue;
+        assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        in++;
+    }
+}
+
+static uint64_t strangers_found(const tamis *f, rng *r, size_t n)
+{
+    uint64_t keys[1024], hits[16], found = 0;
+
+    for (size_t i = 0; i < n; i += 1024) {
+        for (int k = 0; k < 1024; k++)
+            keys[k] = rng_next(r);
+        found += tamis_has_many(f, hits, keys, 1024);
+    }
+    return found;
+}
+
+/* There is room for all of them, and the rate is that of keys which nobody chose: 1.02 times as
+ * high at most. */
+static void secrets_make_chosen_keys_harmless(tamis_kind kind)
+{
+    const size_t keys = run_size(10000, 1000, 10000), probes = run_size(1 << 16, 1 << 12, 1 << 20);
+    const size_t filters = run_size(4, 1, 8) * N_FAMILIES;
+    tamis_spec spec = spec_for(keys, 0.01, 8);
+    uint64_t found = 0;
+    tamis_plan plan;
+
+    spec.hasher = (tamis_hasher){ .hash = TAMIS_KEYED, .seed = 8, .secret = "sixteen letters" };
+    if (is_indexed(kind) || is_exact(kind))
+        return;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    for (size_t i = 0; i < filters; i++) {
+        rng r = rng_for(2720 + (uint64_t)kind, i);
+        tamis *f;
+
+        plan.hasher.secret[0]++;
+        f = new_filter(&plan);
+        snprintf(law_at, sizeof law_at, "%s", FAMILIES[i % N_FAMILIES].name);
+        attack(f, &FAMILIES[i % N_FAMILIES], &r, keys);
+        found += strangers_found(f, &r, probes);
+        tamis_free(f);
+    }
+    double honest = tamis_plan_rate(&plan, keys);
+    if (!binomial_fits_between(found, filters * probes, 0, 1.02 * honest))
+        fail_msg("%g of strangers are found, not %g", (double)found / (double)(filters * probes),
+                 honest);
+}
+
 /* ---- Images ------------------------------------------------------------ */
 
 /* A filter of n random keys, with whatever else its kind needs. */
@@ -341,6 +401,7 @@ static void ask(const tamis *f, rng *r)
     uint64_t keys[SOME], hits[SOME / 64];
     size_t n = 0;
 
+    assert_true(is_whole(f));
     for (int i = 0; i < SOME; i++)
         keys[i] = rng_next(r) >> rng_below(r, 64);
     for (int i = 0; i < SOME; i++)
@@ -393,10 +454,11 @@ static bool use_image(const image_bytes *image, rng *r)
     assert_false(p.is_overdrawn);
     if (status)
         return false;
+    p.limit = p.live; /* asking takes nothing */
+    ask(f, r);
+    assert_false(p.is_overdrawn);
     p.limit = image_limit(image, &f->plan, SOME);
-    ask(f, r);
     change(f, r);
-    ask(f, r);
     if (p.is_overdrawn)
         fail_msg("%zu bytes and %d keys take more than %llu bytes", image->size, SOME,
                  (unsigned long long)p.limit);
@@ -432,6 +494,8 @@ int main(int argc, char **argv)
     const law laws[] = {
         { "growth is paid for by keys", growth_is_paid_for_by_keys,
           .can = TAMIS_CAN_ADD | TAMIS_CAN_GROW },
+        { "secrets make chosen keys harmless", secrets_make_chosen_keys_harmless,
+          .can = TAMIS_CAN_ADD },
         { "files grow by keys", files_grow_by_keys, .can = TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
     };
 
