@@ -45,7 +45,9 @@ void lock_filter(const char *path)
 
         if (fd < 0)
             die_errno("open", path);
-        if (fstat(fd, &s) == 0 && !S_ISREG(s.st_mode))
+        if (fstat(fd, &s))
+            die_errno("read", path);
+        if (!S_ISREG(s.st_mode))
             die_status("read", path, TAMIS_FOREIGN);
         lock_file(fd, path);
         if (is_named(fd, path))

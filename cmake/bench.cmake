@@ -76,8 +76,9 @@ target_include_directories(tamis-bench PRIVATE src)
 target_include_directories(tamis-bench SYSTEM PRIVATE ${bench_peer_folders})
 target_link_libraries(tamis-bench PRIVATE tamis-static ${bench_peer_libraries} m Threads::Threads)
 set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-# Filters larger than memory, and filters that grow: bench/disk/run and bench/growth/run start them.
-foreach(name disk growth)
+# Filters larger than memory, filters that grow and filters whose keys come and go: bench/disk/run,
+# bench/growth/run and bench/churn/run start them.
+foreach(name disk growth churn)
     add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
     target_include_directories(tamis-bench-${name} PRIVATE src)
     target_link_libraries(tamis-bench-${name} PRIVATE tamis-static)
@@ -86,8 +87,8 @@ foreach(name disk growth)
 endforeach()
 
 if(NOT TAMIS_TESTS)
-    set_target_properties(tamis-bench tamis-bench-disk tamis-bench-growth PROPERTIES
-        EXCLUDE_FROM_ALL ON)
+    set_target_properties(tamis-bench tamis-bench-disk tamis-bench-growth tamis-bench-churn
+        PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 list(JOIN bench_peers ", " bench_list)
 message(STATUS "Peers of the benchmark: ${bench_list}")

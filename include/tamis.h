@@ -216,8 +216,8 @@ enum {
 
 /* What it will take. Made by the library; callers read it.
  *
- * `ceiling` is where tamis_count() stops. A key that has come that far stays: later adds and
- * removes of it succeed and change nothing.
+ * `ceiling` is where tamis_count() stops. A key that has come that far may stay, unless its kind
+ * counts further than it tells: later adds and removes of it succeed and change nothing.
  *
  * `error` is of sketches, which count any number of keys in memory that does not grow. After N
  * adds, repeated ones included, a count is never below the truth and, with probability 1 -
@@ -270,7 +270,9 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
                                  const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys. Duplicates are allowed; the array is not modified or kept. Kinds
  * that count have counted duplicates, except the cuckoo family: a key is in it once, whatever the
- * number of copies, and is removed once. */
+ * number of copies, and is removed once. TAMIS_FULL: there are more keys than planned; or, in
+ * static kinds, these were chosen against the seed, and do not fit in 1.63 times the planned size.
+ */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys, each with its value. TAMIS_CAN_GET kinds only, which have no
@@ -282,7 +284,8 @@ TAMIS_API tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, cons
 /* A filter of exactly these keys that answers no, for certain, for each of the excluded ones. Its
  * false positive rate is that of keys in neither list. TAMIS_CAN_EXCLUDE kinds only, which have no
  * other way to take keys. spec.universe counts both lists. Without spec.fpr, keys in neither list
- * may get any answer. Duplicates are allowed. A key in both lists is one of the keys. */
+ * may get any answer. Duplicates are allowed. A key in both lists is one of the keys. TAMIS_FULL is
+ * as in tamis_build(): a few more excluded keys than planned fit, twice as many may not. */
 TAMIS_API tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan,
                                              const uint64_t *keys, size_t n,
                                              const uint64_t *excluded, size_t m,
@@ -312,8 +315,10 @@ TAMIS_API uint64_t tamis_key(const tamis *f, const void *data, size_t size);
 
 /* False is certain; true may be wrong at the filter's rate. */
 TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
-/* TAMIS_FULL leaves the filter as it was. The Bloom kinds are never full: past their capacity the
- * rate rises. TAMIS_RANGE: the kind is indexed and the key is not below its capacity. */
+/* TAMIS_FULL leaves the filter as it was. Filters that grow are full when there is no larger size,
+ * or when keys were chosen to crowd a place, so that a larger size would not help. The Bloom kinds
+ * are never full: past their capacity the rate rises. TAMIS_RANGE: the kind is indexed and the key
+ * is not below its capacity, or there were 2^64 - 1 adds before. */
 TAMIS_API tamis_status tamis_add(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* So many adds of one key, or none of them. TAMIS_CAN_COUNT kinds only. These take no more than
  * 2^64 - 1 adds in all, and answer TAMIS_RANGE to any that would be more. */

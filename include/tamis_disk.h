@@ -34,7 +34,8 @@ typedef struct tamis_disk_options {
 /* The filter that tamis_save() or a builder wrote there. `o` may be NULL. */
 TAMIS_API tamis_status tamis_disk_open(tamis_disk **out, const char *path,
                                        const tamis_disk_options *o) TAMIS_CHECKED;
-/* TAMIS_FULL: the filter has no more room, and does not grow; *added tells how many went in. */
+/* TAMIS_FULL: the filter has no more room, and does not grow, or not for such keys: see
+ * tamis_add(). *added tells how many went in. */
 TAMIS_API tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys,
                                            size_t n) TAMIS_CHECKED;
 /* Only remove what was added. Keys that are not in the file are ignored when it is merged. */

@@ -99,7 +99,8 @@ typedef struct tamis_ops {
      * works out after it. TAMIS_RANGE: there is none.
      *  in order (next and append): slots << width stays. Room for `keys` keys; `keys` twice the
      *                              capacity and one more fit in twice the slots.
-     *  others:                     one step larger. `keys` means nothing. */
+     *  others:                     one step larger, a sixteenth in solved kinds; or other hashes
+     *                              first, if the plan has any. `keys` means nothing. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);
 
     /* The choice of code. Called whenever a filter gets a plan: replaces functions of f->ops by
@@ -128,7 +129,7 @@ typedef struct tamis_ops {
     tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 
     /* Two filters. Plans of merge() and intersect() are equal, but merge() of kinds with resize()
-     * takes any plan.width. */
+     * takes any plan.width. The sum of the counts is below 2^64. */
     tamis_status (*merge)(tamis *f, const tamis *g);
     tamis_status (*intersect)(tamis *f, const tamis *g);
     /* TAMIS_CANNOT, if plan() was not asked for it. */
@@ -153,7 +154,8 @@ typedef struct tamis_ops {
      * part, hashes or tamis_entry, in groups of equal leading bits, perhaps with duplicates, in an
      * array that it may overwrite. The bytes that it makes depend on the set of items alone. It
      * sets *n to the number of distinct hashes. It fails with TAMIS_FULL if the geometry is too
-     * small: the core then takes a plan that resize() has made a step larger, and starts again.
+     * small: the core then takes a plan that resize() has made a step larger, and starts again, up
+     * to eight times.
      * TAMIS_CONFLICT: one hash has two values. TAMIS_RANGE: a value has more bits than planned. */
     tamis_status (*solve)(const tamis *f, enum tamis_stage stage, void *part, void *items,
                           size_t *n, void *scratch);

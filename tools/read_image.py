@@ -491,13 +491,14 @@ class Scalable:
     @staticmethod
     def bytes(h):
         ok = 1 <= h.hashes <= 40 and 1 <= h.width <= 16384 and 1 <= h.slots < 1 << (50 - h.hashes)
-        return 64 + 32 * h.slots * ((1 << h.hashes) - 1) if ok else 0
+        size = 32 * h.slots * ((1 << h.hashes) - 1) if ok else 0
+        return 64 + size if ok and h.capacity <= 8 * size else 0
 
     @classmethod
     def stage_has(cls, image, j, h):
         first, blocks = image.header.slots * ((1 << j) - 1), image.header.slots << j
         for i in range(min(8, 1 + (image.header.width + cls.TIGHTER[j] - 1) // 2560)):
-            x = probe(h, i)
+            x = probe(h * (1 + 2 * j * 0x9E3779B97F4A7C15) & MASK, i)
             block = 64 + 32 * (first + scale64(x, blocks))
             for word, salt in enumerate(Blocked.SALT):
                 if not u32(image.payload, block + 4 * word) >> ((x * salt & 0xFFFFFFFF) >> 27) & 1:
@@ -512,7 +513,9 @@ class Scalable:
     @staticmethod
     def verify(image):
         require(not any(image.payload[8:64]), "bytes before the first stage are not zero")
-        require(u64(image.payload, 0) <= image.header.count, "it holds more keys than were added")
+        held = u64(image.payload, 0)
+        require(held <= image.header.capacity, "it holds more keys than there is room for")
+        require(held <= image.header.count, "it holds more keys than were added")
 
 
 class Window:
@@ -781,7 +784,7 @@ class Xorplus(Xor):
 class Level:
     """One of the chain that makes up a part of a ribbon filter."""
 
-    def __init__(self, keys, at, number, width):
+    def __init__(self, keys, at, number, width, unit=8):
         self.keys, self.at, self.number = keys, at, number
         self.last = keys <= 4096
         self.segment_bits = 0
@@ -796,7 +799,6 @@ class Level:
                 self.segment_bits += 1
             self.segment = (keys * 247 // 256 >> self.segment_bits) // 128 * 128
             self.slots = self.segment << self.segment_bits
-            unit = 8 if number else 64
             self.slots_at = at + ((self.slots // 128 + 3) // 4 + unit - 1) // unit * unit
             self.end = self.slots_at + width * self.slots // 8
 
@@ -842,9 +844,9 @@ class Equations:
     """A chain of levels with room for some keys, and what the slots of a key add up to."""
     CUT = (128, 44, 16, 0)
 
-    def __init__(self, room, width, bits, at=0):
+    def __init__(self, room, width, bits, first_hash, at=0):
         self.width, self.bits = width, bits
-        self.levels = [Level(room, at, 0, width)]
+        self.levels = [Level(room, at, first_hash, width, unit=64)]
         while not self.levels[-1].last:
             self.levels.append(self.levels[-1].next(width))
         self.at, self.end = at, self.levels[-1].end
@@ -887,14 +889,14 @@ class Ribbon:
 
     @staticmethod
     def equations(h):
-        return Equations(h.slots, h.width, part_bits(h))
+        return Equations(h.slots, h.width, part_bits(h), h.hashes >> 8)
 
     @classmethod
     def bytes(cls, h):
-        if not (h.slots <= 2**30 and 1 <= h.width <= 32):
+        if not (h.slots <= 2**30 and 1 <= h.width <= 32 and h.hashes < 2**16):
             return 0
         e = cls.equations(h)
-        return up_to_64(e.end) << part_bits(h) if h.hashes == len(e.levels) else 0
+        return up_to_64(e.end) << part_bits(h) if h.hashes % 256 == len(e.levels) else 0
 
     @classmethod
     def has(cls, image, key):
@@ -909,16 +911,17 @@ class Ribbon:
 
 
 class Map:
-    """Values of `width` bits, then fingerprints of `hashes` bits."""
+    """Values of `width` bits, then fingerprints of `hashes` mod 256 bits."""
     name = "map"
 
     @staticmethod
     def equations(h):
-        return Equations(h.slots, h.width + h.hashes, part_bits(h))
+        return Equations(h.slots, h.width + h.hashes % 256, part_bits(h), h.hashes >> 8)
 
     @classmethod
     def bytes(cls, h):
-        right = h.slots <= 2**30 and 1 <= h.width <= 32 and 1 <= h.hashes <= 32
+        right = (h.slots <= 2**30 and 1 <= h.width <= 32 and 1 <= h.hashes % 256 <= 32
+                 and h.hashes < 2**16)
         return up_to_64(cls.equations(h).end) << part_bits(h) if right else 0
 
     @classmethod
@@ -926,7 +929,7 @@ class Map:
         """None for a stranger."""
         h, hashed = image.header, image.hash_key(key)
         found = cls.equations(h).word(part_of(image, hashed), hashed)
-        if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes):
+        if found is None or found[0] >> h.width != fingerprint(found[1], h.hashes % 256):
             return None
         return found[0] & (1 << h.width) - 1
 
@@ -947,17 +950,19 @@ class Cascade:
 
     @staticmethod
     def sieve(h):
-        return Equations(h.slots, h.width, part_bits(h)) if h.width else None
+        bits = h.width % 256
+        return Equations(h.slots, bits, part_bits(h), h.width >> 8) if bits else None
 
     @classmethod
     def rest(cls, h):
         sieve = cls.sieve(h)
         passing = (h.slots * h.hashes >> 16) + (h.slots > 0)
-        return Equations(h.slots + passing, 1, part_bits(h), up_to_64(sieve.end) if sieve else 0)
+        at = up_to_64(sieve.end) if sieve else 0
+        return Equations(h.slots + passing, 1, part_bits(h), h.width >> 8, at)
 
     @classmethod
     def bytes(cls, h):
-        right = (h.slots <= 2**28 and h.width <= 32
+        right = (h.slots <= 2**28 and h.width % 256 <= 32 and h.width < 2**16
                  and h.slots + (h.slots * h.hashes >> 16) + (h.slots > 0) <= 2**30)
         return up_to_64(cls.rest(h).end) << part_bits(h) if right else 0
 
@@ -969,10 +974,10 @@ class Cascade:
             return False
         if sieve:
             found = sieve.word(part, hashed)
-            if found is None or found[0] != fingerprint(found[1], h.width):
+            if found is None or found[0] != fingerprint(found[1], h.width % 256):
                 return h.flags == INVERTED
         found = cls.rest(h).word(part, hashed)
-        return found is not None and found[0] == 1
+        return found is not None and found[0] != (found[1] * 0x243F6A8885A308D3 >> 31 & 1)
 
     @classmethod
     def verify(cls, image):
@@ -1368,17 +1373,54 @@ class Aleph(Cqf):
         require(0 in lengths or h.count == used, "the number of keys is wrong")
 
 
+class Surplus:
+    """How many keys of a class there are beyond its ceiling."""
+    WINDOW, CLASS_BITS = 16, 56
+
+    def __init__(self, slots, shift, class_bits):
+        few = slots >> shift
+        self.entries = 2 + min(few, 2) + few // 64 if class_bits <= self.CLASS_BITS else 0
+        self.class_bits = class_bits
+
+    def bytes(self):
+        return 1 + 8 * self.entries if self.entries else 0
+
+    def verify(self, image, full):
+        """`full`: the classes that are at their ceiling."""
+        if self.entries == 0:
+            return
+        at, seen = len(image.payload) - self.bytes(), set()
+        require(image.payload[at] <= 1, "the surplus is neither known nor lost")
+        for i in range(self.entries):
+            more, name = divmod(u64(image.payload, at + 1 + 8 * i), 1 << self.class_bits)
+            require(more or not name, "an empty entry of the surplus is in use")
+            if more:
+                home = scale64(name * 0x9E3779B97F4A7C15 & MASK, self.entries)
+                require((i - home) % self.entries < self.WINDOW and name not in seen,
+                        "an entry of the surplus is not in its place")
+                require(name in full, "a class has a surplus, but is not at its ceiling")
+                seen.add(name)
+
+
 class Cuckoo:
     """Two windows of two slots each, anywhere; a slot tells which of the four places it is."""
     name = "cuckoo"
     FLAG, STASH, CEILING = EXACT_DELETE, 4, 3
 
     @classmethod
+    def surplus(cls, h):
+        return Surplus(h.slots, 3 * h.width - 12, (h.slots - 2).bit_length() + h.width - 2)
+
+    @classmethod
+    def stash_at(cls, h):
+        return (h.slots * h.width + 7) // 8
+
+    @classmethod
     def bytes(cls, h):
         whole = 3 + 64 - (h.slots - 1).bit_length() if h.slots else 0
         right = (6 <= h.width <= 64 and h.hashes == 0 and 5 <= h.slots <= 2**45
                  and (h.flags == 0 or h.width >= whole))
-        return (h.slots * h.width + 7) // 8 + 8 + 8 * cls.STASH if right else 0
+        return cls.stash_at(h) + 8 + 8 * cls.STASH + cls.surplus(h).bytes() if right else 0
 
     @staticmethod
     def step(starts, bits):
@@ -1409,7 +1451,7 @@ class Cuckoo:
 
     @classmethod
     def stash(cls, image):
-        words = [u64(image.payload, len(image.payload) - 8 * (cls.STASH + 1 - i))
+        words = [u64(image.payload, cls.stash_at(image.header) + 8 * i)
                  for i in range(cls.STASH + 1)]
         return words[0], words[1:]
 
@@ -1443,6 +1485,8 @@ class Cuckoo:
                 classes.append(cls.class_at(h, i, value))
         require(max(map(classes.count, set(classes)), default=0) <= cls.CEILING,
                 "a key is there too often")
+        cls.surplus(h).verify(image, {first << h.width - 2 | bits for first, bits in set(classes)
+                                      if classes.count((first, bits)) == cls.CEILING})
         end = h.slots * h.width
         require(end % 8 == 0 or image.payload[end // 8] >> end % 8 == 0, "bits past the end are set")
         require(len(classes) == h.count, "the number of keys is wrong")
@@ -1470,7 +1514,15 @@ class CuckooBuckets:
         right = (0 < h.slots <= 2**48 and h.slots % 8 == 0 and 4 <= h.width <= 32
                  and h.hashes == 2 and h.capacity <= h.slots
                  and h.slots // 8 <= 1 << 62 - h.width)
-        return cls.stash_at(h) + max(8, 1 + cls.planes(h)) if right else 0
+        return cls.surplus_at(h) + cls.surplus(h).bytes() if right else 0
+
+    @classmethod
+    def surplus_at(cls, h):
+        return cls.stash_at(h) + max(8, 1 + cls.planes(h))
+
+    @classmethod
+    def surplus(cls, h):
+        return Surplus(h.slots, 7 * h.width - 16, cls.planes(h))
 
     @staticmethod
     def other(h, bucket, tag):
@@ -1540,7 +1592,9 @@ class CuckooBuckets:
         stash = cls.stash_at(h)
         require(not any(image.bit(i) for i in range(h.slots // 4 * cls.bits(h), 8 * stash)),
                 "unused bits are set")
-        require(not any(image.payload[stash + 1 + cls.planes(h):]), "unused bytes are set")
+        require(not any(image.payload[stash + 1 + cls.planes(h):cls.surplus_at(h)]),
+                "unused bytes are set")
+        cls.surplus(h).verify(image, {name for name in held if held[name] == cls.CEILING})
 
 
 class Morton:
@@ -1564,7 +1618,15 @@ class Morton:
                  and (doublings == 0 or h.flags) and 0 < h.slots <= 2**39
                  and h.slots % 2**doublings == 0
                  and h.slots * buckets << h.width <= 2**63)
-        return 64 * h.slots if right and h.capacity <= h.slots * cls.shape(h)[2] else 0
+        right = right and h.capacity <= h.slots * cls.shape(h)[2]
+        return 64 * h.slots + cls.surplus(h).bytes() if right else 0
+
+    @classmethod
+    def surplus(cls, h):
+        buckets, _, slots, doublings = cls.shape(h)
+        pairs = (h.slots >> doublings) * buckets // 2
+        return Surplus(h.slots * slots, 4 * h.width - 12,
+                       (pairs - 1).bit_length() + h.width + doublings)
 
     @staticmethod
     def block(image, i):
@@ -1618,7 +1680,7 @@ class Morton:
 
     @classmethod
     def verify(cls, image):
-        h, held = image.header, 0
+        h, held, full = image.header, 0, set()
         buckets, marks, slots, doublings = cls.shape(h)
         for i in range(h.slots):
             block = cls.block(image, i)
@@ -1633,8 +1695,12 @@ class Morton:
                     value |= (i & (1 << doublings) - 1) << h.width
                     at = (i >> doublings) * buckets + k
                     both = (at, cls.other(h, at, value))
-                    require(sum(cls.copies(image, a, value)[0] for a in both) <= 4,
-                            "too many copies")
+                    copies, marked = zip(*(cls.copies(image, a, value) for a in both))
+                    require(sum(copies) <= 4, "too many copies")
+                    if sum(copies) == 4 and all(marked):
+                        even = min(both, key=lambda a: a % 2)
+                        full.add(even // 2 << h.width + doublings | value)
+        cls.surplus(h).verify(image, full)
         require(held == h.count, "the number of keys is wrong")
 
 

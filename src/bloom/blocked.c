@@ -104,7 +104,7 @@ static void blocked_measure(const tamis *f, tamis_info *info)
 
     split_block_sum(&s, f->payload, f->plan.slots);
     info->fill = split_block_fill(&s);
-    info->fpr = s.rates / s.blocks;
+    info->fpr = split_block_rate(&s);
     info->cardinality = split_block_adds(&s);
 }
 

@@ -174,14 +174,12 @@ static inline uint64_t counters_min(uint64_t a, uint64_t b, unsigned bits)
 /* A counter of the union is what all keys of both would have made of it. */
 static inline tamis_status counters_merge(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload, count;
+    uint64_t *to = f->payload;
     const uint64_t *from = g->payload;
 
-    if (add_overflows(f->count, g->count, &count))
-        return TAMIS_RANGE;
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
         to[i] = LE_SWAP64(counters_sum(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
-    f->count = count;
+    f->count += g->count;
     return TAMIS_OK;
 }
 

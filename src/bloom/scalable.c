@@ -33,6 +33,7 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
+/* Keys that are held set a bit each: there is no room for more of them than bits. */
 static uint64_t scalable_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
@@ -41,7 +42,8 @@ static uint64_t scalable_bytes(const tamis_plan *p)
 
     if (!ok)
         return 0;
-    return sizeof(scalable_header) + ((p->slots << p->hashes) - p->slots) * sizeof(split_block);
+    uint64_t bytes = ((p->slots << p->hashes) - p->slots) * sizeof(split_block);
+    return p->capacity <= 8 * bytes ? sizeof(scalable_header) + bytes : 0;
 }
 
 static double scalable_rate_of_stage(const tamis_plan *p, unsigned j, double n)
@@ -70,13 +72,45 @@ static double scalable_keys_of_stage(const tamis_plan *p, unsigned j)
     return floor(low);
 }
 
+/* How many of those set a bit: the others are found, and not added. A stage is full when it has
+ * seen as many keys as it may, but what it counts are these. */
+static double scalable_held_by_stage(const tamis_plan *p, unsigned j)
+{
+    return tamis__rates_integral((double)(p->slots << j), scalable_keys_of_stage(p, j),
+                                 scalable_probes(p, j), -1, 16);
+}
+
+/* The first stage is full when it holds the keys that were planned, of which a small one, of whole
+ * blocks, could hold far more. How many it has seen then, by Newton's method: of those that come,
+ * 1 - rate are held. */
+static double scalable_keys_of_first(const tamis_plan *p)
+{
+    double held = (double)p->capacity, blocks = (double)p->slots, seen;
+
+    for (unsigned j = 1; j < p->hashes; j++)
+        held -= floor(scalable_held_by_stage(p, j));
+    seen = held = fmax(0, held);
+    for (int i = 0; i < 6; i++) {
+        double missing = held - tamis__rates_integral(blocks, seen, scalable_probes(p, 0), -1, 16);
+        seen += missing / fmax(0.5, 1 - scalable_rate_of_stage(p, 0, seen));
+    }
+    return seen;
+}
+
+static double scalable_keys_until_full(const tamis_plan *p, unsigned j)
+{
+    if (j + 1 == p->hashes)
+        return INFINITY;
+    return j ? scalable_keys_of_stage(p, j) : scalable_keys_of_first(p);
+}
+
 /* Keys come to a stage once those before it are full, and do not find them. */
 static double scalable_rate(const tamis_plan *p, double n)
 {
     double passes = 1;
 
     for (unsigned j = 0; j < p->hashes; j++) {
-        double most = j + 1 < p->hashes ? scalable_keys_of_stage(p, j) : INFINITY;
+        double most = scalable_keys_until_full(p, j);
         double keys = fmin(n * passes, most);
         n -= keys / passes;
         passes *= 1 - scalable_rate_of_stage(p, j, keys);
@@ -84,6 +118,7 @@ static double scalable_rate(const tamis_plan *p, double n)
     return 1 - passes;
 }
 
+/* The blocks that see so many keys come close; the rest is steps. */
 static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double bits = ceil(-256 * log2(spec->fpr)), n = fmax(1, (double)spec->keys);
@@ -92,12 +127,14 @@ static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     p->slots =
         tamis__rates_blocks_for_probes(n, scalable_rate_allowed(p, 0), scalable_probes(p, 0));
+    for (double held; scalable_bytes(p) && (held = scalable_held_by_stage(p, 0)) < n;)
+        p->slots += 1 + (uint64_t)((double)p->slots * fmin(1, n / fmax(1, held) - 1));
     return scalable_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Growing ----------------------------------------------------------- */
 
-/* One more stage. Of the keys that it sees, it holds those that it does not find already. */
+/* One more stage. */
 static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
 {
     tamis_plan next = *p;
@@ -106,9 +143,7 @@ static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
     (void)keys;
     if (!scalable_bytes(&next))
         return TAMIS_RANGE;
-    double seen = scalable_keys_of_stage(&next, j);
-    next.capacity += (uint64_t)tamis__rates_integral((double)(next.slots << j), seen,
-                                                     scalable_probes(&next, j), -1, 16);
+    next.capacity += (uint64_t)scalable_held_by_stage(&next, j);
     *p = next;
     return TAMIS_OK;
 }
@@ -129,6 +164,8 @@ static const char *scalable_verify(const tamis *f)
 
     if (!bytes_are_zero(top->zeros, top + 1))
         return "bytes before the first stage are not zero";
+    if (le64(&top->held) > f->plan.capacity)
+        return "it holds more keys than its stages have room for";
     return le64(&top->held) > f->count ? "it holds more keys than were added" : NULL;
 }
 
@@ -146,7 +183,7 @@ static void scalable_measure(const tamis *f, tamis_info *info)
         all.ones += s.ones;
         all.blocks += s.blocks;
         info->cardinality += split_block_adds(&s) / stage.probes / passes;
-        passes *= 1 - pow(s.rates / s.blocks, stage.probes);
+        passes *= 1 - pow(split_block_rate(&s), stage.probes);
     }
     info->fill = split_block_fill(&all);
     info->fpr = 1 - passes;

@@ -20,7 +20,7 @@ typedef struct scalable_header {
 
 typedef struct scalable_stage {
     split_block *blocks;
-    uint64_t n;
+    uint64_t n, factor; /* of hashes */
     unsigned probes;
 } scalable_stage;
 
@@ -47,13 +47,21 @@ static inline unsigned scalable_probes(const tamis_plan *p, unsigned j)
     return probes < MAX_PROBES ? probes : MAX_PROBES;
 }
 
+/* Odd, and 1 for the first stage. Stages have hashes of their own: the keys of a stage are those
+ * that the ones before it have not, as are the strangers that come to it, and with the same hashes
+ * they would meet there more often than by chance. */
+static inline uint64_t scalable_factor(unsigned j)
+{
+    return 1 + j * (2 * HASH_GOLDEN);
+}
+
 /* Stage j has 2^j times the blocks of the first, and follows those before it. */
 static inline scalable_stage scalable_stage_of(const tamis *f, unsigned j)
 {
     split_block *blocks = (split_block *)((scalable_header *)f->payload + 1);
     uint64_t first = f->plan.slots;
 
-    return (scalable_stage){ blocks + (first << j) - first, first << j,
+    return (scalable_stage){ blocks + (first << j) - first, first << j, scalable_factor(j),
                              scalable_probes(&f->plan, j) };
 }
 
@@ -64,10 +72,11 @@ static inline split_block *scalable_block(const scalable_stage *s, uint64_t prob
 
 /* ---- Lookups ----------------------------------------------------------- */
 
-static inline bool scalable_stage_has(const scalable_stage *s, uint64_t h)
+/* g is the hash of a key, times the factor of the stage. */
+static inline bool scalable_stage_has(const scalable_stage *s, uint64_t g)
 {
     for (unsigned i = 0; i < s->probes; i++) {
-        uint64_t probe = split_block_probe(h, i);
+        uint64_t probe = split_block_probe(g, i);
         if (!SCALABLE_HAS(scalable_block(s, probe), (uint32_t)probe))
             return false;
     }
@@ -80,7 +89,7 @@ static bool scalable_has(const tamis *f, uint64_t key)
 
     for (unsigned j = f->plan.hashes; j-- > 0;) {
         scalable_stage s = scalable_stage_of(f, j);
-        if (scalable_stage_has(&s, h))
+        if (scalable_stage_has(&s, h * s.factor))
             return true;
     }
     return false;
@@ -92,24 +101,26 @@ enum { GROUP = 64 };
 static inline uint64_t scalable_search(const tamis *f, const uint64_t *keys, unsigned n)
 {
     scalable_stage s = scalable_stage_of(f, f->plan.hashes - 1);
-    uint64_t h[GROUP], found = 0;
+    uint64_t h[GROUP], g[GROUP], found = 0;
     uint8_t at[GROUP]; /* where in the group h[i] stands */
 
     for (unsigned i = 0; i < n; i++) {
         h[i] = hash_key(keys[i], f->salt);
+        g[i] = h[i] * s.factor;
         at[i] = (uint8_t)i;
-        __builtin_prefetch(scalable_block(&s, h[i]), 0, 3);
+        __builtin_prefetch(scalable_block(&s, g[i]), 0, 3);
     }
     for (unsigned j = f->plan.hashes; j-- > 0;) {
         scalable_stage before = scalable_stage_of(f, j ? j - 1 : 0);
         unsigned left = 0;
         for (unsigned i = 0; i < n; i++) {
-            bool hit = scalable_stage_has(&s, h[i]);
-            if (j)
-                __builtin_prefetch(scalable_block(&before, h[i]), 0, 3);
+            bool hit = scalable_stage_has(&s, g[i]);
             found |= (uint64_t)hit << at[i];
             h[left] = h[i];
+            g[left] = h[i] * before.factor;
             at[left] = at[i];
+            if (j)
+                __builtin_prefetch(scalable_block(&before, g[left]), 0, 3);
             left += !hit;
         }
         n = left;
@@ -137,7 +148,7 @@ static size_t scalable_has_many(const tamis *f, uint64_t *hits, const uint64_t *
 static tamis_status scalable_add(tamis *f, uint64_t key, uint64_t times)
 {
     scalable_header *top = f->payload;
-    uint64_t held = le64(&top->held);
+    uint64_t held = le64(&top->held), h = hash_key(key, f->salt);
 
     (void)times;
     if (!scalable_has(f, key)) {
@@ -145,7 +156,7 @@ static tamis_status scalable_add(tamis *f, uint64_t key, uint64_t times)
         if (held >= f->plan.capacity)
             return TAMIS_FULL;
         for (unsigned i = 0; i < newest.probes; i++) {
-            uint64_t probe = split_block_probe(hash_key(key, f->salt), i), blocks = 0;
+            uint64_t probe = split_block_probe(h * newest.factor, i), blocks = 0;
             SCALABLE_ADD(scalable_block(&newest, probe), (uint32_t)probe, &blocks);
         }
         put_le64(&top->held, held + 1);

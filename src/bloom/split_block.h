@@ -5,6 +5,8 @@
 #ifndef TAMIS_BLOOM_SPLIT_BLOCK_H
 #define TAMIS_BLOOM_SPLIT_BLOCK_H
 
+#include <math.h>
+
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -120,6 +122,12 @@ static inline double split_block_adds(const split_block_sums *s)
     double bits = 8 * sizeof(split_block) * s->blocks;
 
     return tamis__rates_keys(1 - s->ones / bits, bits, SPLIT_WORDS / bits);
+}
+
+/* Of strangers with one probe. */
+static inline double split_block_rate(const split_block_sums *s)
+{
+    return fmin(1, (s->rates + split_block_adds(s) * SPLIT_RATES.floor) / s->blocks);
 }
 
 #endif

@@ -225,7 +225,7 @@ static void window_measure(const tamis *f, tamis_info *info)
         }
         info->fill += split_block_fill(&s) / GENERATIONS;
         info->cardinality += split_block_adds(&s) / f->plan.hashes;
-        strangers *= 1 - pow(s.rates / s.blocks, f->plan.hashes);
+        strangers *= 1 - pow(split_block_rate(&s), f->plan.hashes);
     }
     info->fpr = 1 - strangers;
 }

@@ -202,11 +202,11 @@ static tamis_status filter_open_for_clearing(tamis *f)
     return f->unseal ? TAMIS_CANNOT : TAMIS_OK;
 }
 
-/* As filter_open_for_change(), for that many keys: no count, which is at most that of all, passes
+/* As filter_open_for_change(), for that many keys: no count, neither of all nor of one, passes
  * 2^64. */
 static tamis_status filter_open_for_adding(tamis *f, uint64_t n)
 {
-    if (f->ops.count && n > UINT64_MAX - __atomic_load_n(&f->count, __ATOMIC_RELAXED))
+    if (n > UINT64_MAX - __atomic_load_n(&f->count, __ATOMIC_RELAXED))
         return TAMIS_RANGE;
     return filter_open_for_change(f);
 }

@@ -4,6 +4,7 @@
  * is as it was. */
 #include "core/grow.h"
 
+#include "base/bits.h"
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/plan.h"
@@ -17,6 +18,23 @@ typedef struct grow_load {
 static tamis_status grow_put(tamis *f, const grow_load *l)
 {
     return l->other ? f->ops.merge(f, l->other) : f->ops.add(f, l->key, l->times);
+}
+
+/* Slots in use; where each key takes one, the keys. */
+static uint64_t grow_used(const tamis *f)
+{
+    return f->ops.room ? tamis__order_used(f) : f->count;
+}
+
+/* Slots that the filter needs with the load. */
+static uint64_t grow_needed(const tamis *f, const grow_load *l)
+{
+    uint64_t copies = l->times < f->plan.ceiling ? l->times : f->plan.ceiling, needed;
+    uint64_t more = l->other      ? grow_used(l->other)
+                    : f->ops.room ? f->ops.room(f, 0, copies).needed
+                                  : copies;
+
+    return add_overflows(grow_used(f), more, &needed) ? UINT64_MAX : needed;
 }
 
 static tamis_status grow_copy(tamis **out, const tamis_plan *plan, const tamis *f)
@@ -35,13 +53,14 @@ static tamis_status grow_copy(tamis **out, const tamis_plan *plan, const tamis *
 static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
 {
     tamis_plan plan = f->plan;
+    uint64_t needed = grow_needed(f, l);
     tamis *made;
     tamis_status status = TAMIS_FULL;
 
     if (!tamis__plan_grows(&plan))
         return TAMIS_FULL;
     while (status == TAMIS_FULL) {
-        if (tamis__plan_enlarge(&plan))
+        if (tamis__plan_grow(&plan, needed))
             return TAMIS_FULL;
         status = grow_copy(&made, &plan, f);
         if (status)
@@ -65,6 +84,10 @@ tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
 tamis_status tamis__grow_merge(tamis *f, const tamis *g)
 {
     const grow_load l = { .other = g };
+    uint64_t total;
+
+    if (add_overflows(f->count, g->count, &total))
+        return TAMIS_RANGE;
     tamis_status status = f->ops.merge(f, g);
 
     return status == TAMIS_FULL ? grow_until_it_fits(f, &l) : status;

@@ -119,15 +119,18 @@ static tamis_status order_union(tamis **out, const tamis_plan *plan, const tamis
     return TAMIS_OK;
 }
 
-/* As order_union(), with twice the room until it is enough. Fingerprints are spread evenly, so that
- * a filter half as large is full half-way: all attempts that fail take less than two passes. */
+/* As order_union(), with twice the room while that helps. Fingerprints are spread evenly, so that a
+ * filter half as large is full half-way: all attempts that fail take less than two passes. */
 static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters,
                                       size_t n, const tamis_allocator *a)
 {
+    uint64_t needed = 0;
     tamis_status status;
 
+    for (size_t i = 0; i < n; i++)
+        needed = order_sum(needed, tamis__order_used(filters[i]));
     while ((status = order_union(out, &plan, filters, n, a)) == TAMIS_FULL)
-        if (tamis__plan_enlarge(&plan))
+        if (tamis__plan_grow(&plan, needed))
             return TAMIS_FULL;
     return status;
 }

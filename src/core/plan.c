@@ -186,6 +186,17 @@ tamis_status tamis__plan_enlarge(tamis_plan *p)
                               p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX : 2 * p->capacity + 1);
 }
 
+/* Hashes that nobody chose fill nine tenths of any size, or half of it where copies take room, too.
+ * If less than a quarter is in use, then keys were chosen to crowd one place, and crowd it as well
+ * in a larger filter. So a filter never has more than eight times the room that its keys need. */
+tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
+{
+    bool for_counts = tamis__ops(p->kind)->traits & TAMIS_TRAIT_GROWS_COUNTS;
+    bool helps = for_counts || needed >= p->capacity / 4;
+
+    return helps && !tamis__plan_enlarge(p) ? TAMIS_OK : TAMIS_FULL;
+}
+
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */

@@ -26,6 +26,9 @@ void tamis__plan_set_limits(tamis_plan *plan);
 tamis_status tamis__plan_resize(tamis_plan *plan, uint64_t keys);
 /* More room than now. Kinds in order: twice as much. */
 tamis_status tamis__plan_enlarge(tamis_plan *plan);
+/* As above, for what found no room and takes so many slots in all. TAMIS_FULL: there is no larger
+ * size, or it would not help. */
+tamis_status tamis__plan_grow(tamis_plan *plan, uint64_t needed);
 
 /* Copies a public struct that starts with its own size. One of a later version is longer: what we
  * do not know of it must be zero. False: it is not. */

@@ -26,6 +26,7 @@
 #include "base/hash.h"
 #include "base/packed.h"
 #include "cuckoo/cuckoo_group.h"
+#include "cuckoo/surplus.h"
 #include "filter.h"
 
 enum {
@@ -37,9 +38,10 @@ enum {
     CLASS_BITS = 62,
 };
 
-/* Two buckets have eight slots. A class that has seven of them stays for good; one is left to
- * others. */
-enum { CEILING = 7 };
+/* Two buckets have eight slots, seven of which one class may have: one is left to others. What
+ * comes beyond is the surplus of the class. With one key for 2^(width - 3) classes, 2^(21 - 7
+ * width) / 8! classes have one for each key: a thousandth in 2^(7 width - 16) slots. */
+enum { CEILING = 7, SURPLUS_SHIFT = 16 };
 
 /* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
 typedef struct buckets_table {
@@ -77,6 +79,11 @@ static inline unsigned buckets_class_bits(const tamis_plan *p)
 static inline uint64_t buckets_bytes(const tamis_plan *p)
 {
     return (p->slots * p->width + 7) / 8;
+}
+
+static inline uint64_t buckets_stash_bytes(unsigned class_bits)
+{
+    return 1 + class_bits > STASH_MIN ? 1 + class_bits : STASH_MIN;
 }
 
 /* Buckets of up to 64 bits are compared at once, others in two halves. */
@@ -210,13 +217,21 @@ static inline uint64_t buckets_equal(const buckets_table *t, uint64_t lanes, uin
     return ~(((differs & rest) + rest) | differs) & t->tops;
 }
 
-/* Whether the bucket that starts at that bit has the tag. */
-static inline bool buckets_holds(const buckets_table *t, uint64_t bit, uint32_t tag, bool wide)
+/* Not 0 if the bucket that starts at that bit has the tag. */
+static inline uint64_t buckets_holding(const buckets_table *t, uint64_t bit, uint32_t tag,
+                                       bool wide)
 {
     if (!wide)
-        return buckets_equal(t, buckets_narrow(t, bit), tag) != 0;
-    return (buckets_equal(t, buckets_word(t, bit), tag) |
-            buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag)) != 0;
+        return buckets_equal(t, buckets_narrow(t, bit), tag);
+    return buckets_equal(t, buckets_word(t, bit), tag) |
+           buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag);
+}
+
+/* Both are read: which of them has the tag is unpredictable. */
+static inline bool buckets_either_holds(const buckets_table *t, uint64_t first, uint64_t second,
+                                        uint32_t tag, bool wide)
+{
+    return (buckets_holding(t, first, tag, wide) | buckets_holding(t, second, tag, wide)) != 0;
 }
 
 /* ---- Four tags --------------------------------------------------------- */
@@ -293,6 +308,20 @@ static inline void buckets_stash_drop(const buckets_table *t, unsigned entry)
 {
     for (unsigned j = 0; j <= t->class_bits; j++)
         t->stash[j] &= (uint8_t) ~(1u << entry);
+}
+
+/* ---- Surplus ----------------------------------------------------------- */
+
+static inline uint64_t buckets_surplus_entries(uint64_t slots, unsigned width, unsigned class_bits)
+{
+    return surplus_entries(slots, CEILING * width - SURPLUS_SHIFT, class_bits);
+}
+
+static inline surplus buckets_surplus_of(const buckets_table *t)
+{
+    uint64_t entries = buckets_surplus_entries(SLOTS * t->buckets, t->width, t->class_bits);
+
+    return (surplus){ t->stash + buckets_stash_bytes(t->class_bits), entries, t->class_bits };
 }
 
 /* ---- Copies of a key --------------------------------------------------- */

@@ -228,8 +228,8 @@ static bool buckets_has(const tamis *f, uint64_t key)
     uint64_t first = k.first * t.bits, second = k.second * t.bits;
     bool wide = buckets_are_wide(&t);
 
-    if (wide ? buckets_holds(&t, first, k.tag, true) | buckets_holds(&t, second, k.tag, true)
-             : buckets_holds(&t, first, k.tag, false) | buckets_holds(&t, second, k.tag, false))
+    if (wide ? buckets_either_holds(&t, first, second, k.tag, true)
+             : buckets_either_holds(&t, first, second, k.tag, false))
         return true;
     return buckets_stashed(&t, &k) != 0;
 }
@@ -252,6 +252,9 @@ buckets_add_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint6
             return status;
     }
     f->count += n;
+    const surplus s = buckets_surplus_of(t);
+    if (times > n)
+        tamis__surplus_add(&s, buckets_class(t, k), times - n);
     return TAMIS_OK;
 }
 
@@ -303,12 +306,14 @@ static inline void buckets_unstash(const tamis *f, const buckets_table *t)
 __attribute__((noinline)) static tamis_status
 buckets_remove_slowly(tamis *f, const buckets_table *t, const buckets_key *k, uint64_t times)
 {
+    const surplus s = buckets_surplus_of(t);
     unsigned copies = buckets_count(t, k);
+    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
 
     if (copies == CEILING)
-        return TAMIS_OK;
-    if (times > copies)
-        return TAMIS_ABSENT;
+        status = tamis__surplus_remove(&s, buckets_class(t, k), CEILING, &times);
+    if (status)
+        return status;
     for (uint64_t i = 0; i < times; i++)
         buckets_drop_copy(t, k);
     f->count -= times;
@@ -348,8 +353,7 @@ CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, si
 {
     buckets_batch *b = self;
     uint32_t tag = (uint32_t)g->fingerprint[i];
-    bool is_held = buckets_holds(b->t, g->bit[0][i], tag, how == LOOK_WIDE) |
-                   buckets_holds(b->t, g->bit[1][i], tag, how == LOOK_WIDE);
+    bool is_held = buckets_either_holds(b->t, g->bit[0][i], g->bit[1][i], tag, how == LOOK_WIDE);
 
     b->word |= (uint64_t)is_held << i;
     return true;

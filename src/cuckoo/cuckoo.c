@@ -25,15 +25,15 @@
  * Fingerprint 0 at place 0 would look empty. Such keys have three places.
  *
  * Keys with the same windows and fingerprint are a class. Each copy takes a slot, and a class takes
- * three at most. A class that has three stays for good, since more keys of it are not counted.
+ * three at most. More keys of it are its surplus, which is counted apart (surplus.h).
  *
  * With enough bits, windows and fingerprint tell all of h. Then a class is one key, and a key that
  * is not there is never removed: TAMIS_CAN_EXACT_DELETE.
  *
  * Payload: plan.slots numbers of plan.width bits, up to a whole byte. Then the stash: the number of
  * hashes in it, as a word, and room for four. A hash goes there if no move makes room, and back to
- * the slots after a remove. Plans of few keys need it; in others it is empty. Zeros are the empty
- * filter.
+ * the slots after a remove. Plans of few keys need it; in others it is empty. Then the surplus.
+ * Zeros are the empty filter.
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
  * Lehman, Panigrahy: 3.5-Way Cuckoo Hashing for the Price of 2-and-a-Bit, 2009.
@@ -74,7 +74,8 @@ static uint64_t cuckoo_bytes(const tamis_plan *p)
         return 0;
     if (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < cuckoo_exact_width(p->slots))
         return 0;
-    return cuckoo_slots_bytes(p) + STASH_BYTES;
+    return cuckoo_slots_bytes(p) + STASH_BYTES +
+           surplus_bytes(cuckoo_surplus_entries(p->slots, p->width));
 }
 
 static double cuckoo_classes(const tamis_plan *p)
@@ -265,14 +266,28 @@ static const char *cuckoo_verify_stash(const cuckoo_table *t)
     return NULL;
 }
 
+static bool cuckoo_is_at_ceiling(const void *table, uint64_t class)
+{
+    const cuckoo_table *t = table;
+    uint64_t first = class >> (t->width - TAG_BITS), value = class << TAG_BITS;
+
+    if (first >= t->starts)
+        return false;
+    cuckoo_entry e = cuckoo_entry_in(t, first, value & cuckoo_mask(t->width));
+    return cuckoo_copies(t, &e) == CEILING;
+}
+
 static const char *cuckoo_verify(const tamis *f)
 {
     cuckoo_table t = cuckoo_table_of(f);
     uint64_t used = 0;
     const char *why = cuckoo_verify_slots(&t, &used);
 
+    const surplus s = cuckoo_surplus_of(&t);
     if (!why)
         why = cuckoo_verify_stash(&t);
+    if (!why)
+        why = tamis__surplus_verify(&s, cuckoo_is_at_ceiling, &t);
     if (why)
         return why;
     return used + cuckoo_stash_size(&t) == f->count ? NULL : "the count is wrong";

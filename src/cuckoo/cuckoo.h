@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/le.h"
 #include "cuckoo/cuckoo_group.h"
+#include "cuckoo/surplus.h"
 #include "filter.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -18,8 +19,10 @@ enum { TAG_BITS = 2, PLACES = 1 << TAG_BITS, TAG_MASK = PLACES - 1 };
  * byte that it starts in. */
 enum { NARROWEST = 6, WIDEST = 64, WIDEST_LOAD = 57, WIDEST_PAIR = 28 };
 
-/* Entries that a class has at most: one of its four places is left to others. */
-enum { CEILING = 3 };
+/* Entries that a class has at most: one of its four places is left to others. What comes beyond is
+ * its surplus. With one key for 2^(width - 2) classes, 2^(6 - 3 width) / 4! classes have one for
+ * each key: a thousandth in 2^(3 width - 12) slots. */
+enum { CEILING = 3, SURPLUS_SHIFT = 12 };
 
 enum { STASH_MOST = 4, STASH_BYTES = 8 + 8 * STASH_MOST };
 
@@ -236,11 +239,36 @@ static inline unsigned cuckoo_copies(const cuckoo_table *t, const cuckoo_entry *
     return n < CEILING ? n : CEILING;
 }
 
+/* ---- The surplus ------------------------------------------------------- */
+
+static inline unsigned cuckoo_class_bits(uint64_t slots, unsigned width)
+{
+    return 64 - (unsigned)__builtin_clzll(slots - 2) + width - TAG_BITS;
+}
+
+static inline uint64_t cuckoo_surplus_entries(uint64_t slots, unsigned width)
+{
+    return surplus_entries(slots, CEILING * width - SURPLUS_SHIFT, cuckoo_class_bits(slots, width));
+}
+
+static inline surplus cuckoo_surplus_of(const cuckoo_table *t)
+{
+    return (surplus){ t->stash + STASH_BYTES, cuckoo_surplus_entries(t->starts + 1, t->width),
+                      cuckoo_class_bits(t->starts + 1, t->width) };
+}
+
+static inline uint64_t cuckoo_class(const cuckoo_table *t, const cuckoo_entry *e)
+{
+    return e->first << (t->width - TAG_BITS) | e->fingerprint;
+}
+
 /* ---- Between files ----------------------------------------------------- */
 
 /* cuckoo_moves.c: so many copies of an entry, whose hash is h. */
 tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint64_t times);
 tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t times);
+/* So many keys more of a class that is at its ceiling. */
+void tamis__cuckoo_add_surplus(cuckoo_table t, cuckoo_entry e, uint64_t times);
 
 void tamis__cuckoo_use_avx2(tamis_ops *ops);
 

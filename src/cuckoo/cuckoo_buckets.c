@@ -8,10 +8,10 @@
  *   1 - (1 - 8 / (slots (2^w - 1)))^n,   about 8 load 2^-w
  *
  * Copies of a key take slots in the same two buckets. There are eight; counts stop at seven, and
- * such a key stays for good, so that no remove ever loses one that was not counted.
+ * more copies are the surplus of the key, which is counted apart (surplus.h).
  *
  * Payload: plan.slots / 4 buckets of four tags of plan.width = w bits, one behind the other; then
- * the stash. plan.hashes is 2. Zeros are the empty filter.
+ * the stash and the surplus. plan.hashes is 2. Zeros are the empty filter.
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
  * Breslow, Jayasena: Morton Filters, 2018. Wang, Zhou, Shi, Qian: Vacuum Filters, 2019. */
@@ -48,8 +48,9 @@ static uint64_t cuckoo_buckets_bytes(const tamis_plan *p)
 
     if (!ok)
         return 0;
-    unsigned stash = 1 + buckets_class_bits(p);
-    return buckets_bytes(p) + (stash > STASH_MIN ? stash : STASH_MIN);
+    unsigned bits = buckets_class_bits(p);
+    return buckets_bytes(p) + buckets_stash_bytes(bits) +
+           surplus_bytes(buckets_surplus_entries(p->slots, p->width, bits));
 }
 
 static double cuckoo_buckets_classes(const tamis_plan *p)
@@ -193,16 +194,24 @@ static const char *cuckoo_buckets_check_entry(const buckets_table *t, unsigned e
     return k.tag && k.first < t->buckets ? NULL : "an entry of the stash is no key";
 }
 
+static bool cuckoo_buckets_is_at_ceiling(const void *table, uint64_t class)
+{
+    const buckets_table *t = table;
+    buckets_key k = buckets_key_of_class(t, class);
+
+    return k.tag && k.first < t->buckets && buckets_count(t, &k) == CEILING;
+}
+
 static const char *cuckoo_buckets_verify(const tamis *f)
 {
     const buckets_table t = buckets_of(f);
-    const uint8_t *end = t.at + f->plan.bytes;
+    const surplus s = buckets_surplus_of(&t);
     uint64_t used = 0;
     const char *why = NULL;
 
     if (t.buckets * t.bits % 8 && t.stash[-1] >> 4)
         return "unused bits are set";
-    if (!bytes_are_zero(t.stash + 1 + t.class_bits, end))
+    if (!bytes_are_zero(t.stash + 1 + t.class_bits, s.at))
         return "unused bytes are set";
     for (unsigned e = 0; e < STASH && !why; e++)
         why = cuckoo_buckets_check_entry(&t, e, &used);
@@ -211,6 +220,8 @@ static const char *cuckoo_buckets_verify(const tamis *f)
         used += buckets_used(&b);
         why = cuckoo_buckets_check_bucket(&t, i, &b);
     }
+    if (!why)
+        why = tamis__surplus_verify(&s, cuckoo_buckets_is_at_ceiling, &t);
     return !why && used != f->count ? "the number of keys is wrong" : why;
 }
 

@@ -229,6 +229,13 @@ static tamis_status cuckoo_insert(cuckoo_path *p, const tamis *f, const cuckoo_t
     return cuckoo_stash_put(t, h) ? TAMIS_OK : TAMIS_FULL;
 }
 
+void tamis__cuckoo_add_surplus(cuckoo_table t, cuckoo_entry e, uint64_t times)
+{
+    const surplus s = cuckoo_surplus_of(&t);
+
+    tamis__surplus_add(&s, cuckoo_class(&t, &e), times);
+}
+
 /* All of them or none. */
 tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint64_t times)
 {
@@ -248,6 +255,8 @@ tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint
         return status;
     }
     f->count += wanted;
+    if (times > wanted)
+        tamis__cuckoo_add_surplus(t, *e, times - wanted);
     return TAMIS_OK;
 }
 
@@ -278,15 +287,24 @@ static void cuckoo_empty_stash(const tamis *f, const cuckoo_table *t)
     }
 }
 
+static tamis_status cuckoo_remove_surplus(const cuckoo_table *t, const cuckoo_entry *e,
+                                          uint64_t *times)
+{
+    const surplus s = cuckoo_surplus_of(t);
+
+    return tamis__surplus_remove(&s, cuckoo_class(t, e), CEILING, times);
+}
+
 tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t times)
 {
-    cuckoo_table t = cuckoo_table_of(f);
+    const cuckoo_table t = cuckoo_table_of(f);
     unsigned copies = cuckoo_copies(&t, e);
+    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
 
     if (copies == CEILING)
-        return TAMIS_OK;
-    if (copies < times)
-        return TAMIS_ABSENT;
+        status = cuckoo_remove_surplus(&t, e, &times);
+    if (status)
+        return status;
     for (uint64_t i = 0; i < times; i++)
         cuckoo_take_copy(&t, e);
     f->count -= times;

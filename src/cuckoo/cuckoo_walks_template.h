@@ -14,7 +14,9 @@
  *
  * What is in hand is not in the table. So walks come in rounds, which end when all hands are empty.
  * The log of a round has all its changes. If it is full, since an entry finds no room, all of it is
- * undone, and the keys are added one at a time, by a search that decides. */
+ * undone, and the keys are added one at a time, by a search that decides. Keys of classes that are
+ * at their ceiling wait for the end of the round, and are added to the surplus if it was not
+ * undone. */
 #include "cuckoo/cuckoo.h"
 
 /* Walks at a time, and changes of a round, which is drained at half of them. A few keys need few
@@ -27,6 +29,8 @@ enum {
     LOG_SIZE = LOG_MOST * sizeof(uint64_t),
     LOG_FEW = 256,
     FEW_KEYS = 128,
+    SPARE_DRAIN = FEW_KEYS,
+    SPARE_MOST = SPARE_DRAIN + WALKS_RING,
 };
 
 /* An entry in hand: its value at the first place of the window that it goes to. */
@@ -40,9 +44,11 @@ typedef struct cuckoo_walks {
     cuckoo_table t;
     cuckoo_lanes l;
     cuckoo_walk *ring;
-    uint64_t *log;     /* slots, with what was in them */
-    size_t n, most;    /* changes, and room for them */
-    size_t drain;      /* changes after which no more keys come */
+    uint64_t *log;       /* slots, with what was in them */
+    size_t n, most;      /* changes, and room for them */
+    size_t drain;        /* changes after which no more keys come */
+    cuckoo_entry *spare; /* what was too much for its class; no more keys come after SPARE_DRAIN */
+    size_t n_spare;
     size_t head, tail; /* of the ring, counted on and on */
     size_t added;
     uint64_t coin, count;
@@ -141,9 +147,10 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_on(cuckoo_walks *w, size_t left)
         cuckoo_walk to = w->ring[w->head++ % WALKS_RING];
         cuckoo_walk_slots a = cuckoo_walk_look(&w->t, to.start);
 
-        if (cuckoo_walk_is_spare(w, &to, &a))
+        if (cuckoo_walk_is_spare(w, &to, &a)) {
             w->count--;
-        else if (!cuckoo_walk_enter(w, &to, &a))
+            w->spare[w->n_spare++] = cuckoo_entry_in(&w->t, to.start, to.value);
+        } else if (!cuckoo_walk_enter(w, &to, &a))
             cuckoo_walk_push_out(w, &to, &a);
     }
     return w->tail - w->head <= left;
@@ -192,9 +199,11 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, siz
     } else if (!cuckoo_walk_is_at_ceiling(w->t, e)) {
         cuckoo_walk_start(w, &e);
         w->count++;
+    } else {
+        w->spare[w->n_spare++] = e;
     }
     cuckoo_walk_on(w, WALKS);
-    return w->n < w->drain;
+    return w->n < w->drain && w->n_spare < SPARE_DRAIN;
 }
 
 /* Adds as many keys as the log has room for; with a short log, all or none. Returns how many; 0:
@@ -205,6 +214,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     const cuckoo_table t = cuckoo_table_of(f);
     bool is_short = most < LOG_MOST;
     cuckoo_walk ring[WALKS_RING];
+    cuckoo_entry spare[SPARE_MOST];
     cuckoo_walks w = {
         .t = t,
         .l = cuckoo_lanes_of(&t),
@@ -212,6 +222,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
         .log = log,
         .drain = is_short ? most - 1 : LOG_DRAIN,
         .most = most,
+        .spare = spare,
         .coin = f->count,
         .count = f->count,
     };
@@ -219,6 +230,8 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     cuckoo_run(&t, keys, n, true, cuckoo_visit_add, cuckoo_group_go_on, &w);
     if (cuckoo_walk_on(&w, 0) && (w.added == n || !is_short)) {
         f->count = w.count;
+        for (size_t i = 0; i < w.n_spare; i++)
+            tamis__cuckoo_add_surplus(t, spare[i], 1);
         return w.added;
     }
     while (w.n-- > 0)

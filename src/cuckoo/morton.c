@@ -29,14 +29,14 @@
  *
  * The second bucket follows from the first and the fingerprint, and the first from the second in
  * the same way (morton_other() in morton.h). It is at most 128 blocks away. Two buckets hold at
- * most four copies of a fingerprint. When they do, these stay for good.
+ * most four copies of a fingerprint. More are its surplus, which is counted apart (surplus.h).
  *
  * A filter that grows takes one bit of each fingerprint and makes it the last bit of the number of
  * its block. So block i becomes blocks 2 i and 2 i + 1, which both get its marks. Buckets are found
  * by the whole fingerprint, as if there had been no doubling.
  *
  * plan.slots is the number of blocks, plan.width the stored bits of a fingerprint, plan.hashes is B
- * plus 256 times the doublings. Zeros are the empty filter.
+ * plus 256 times the doublings. The surplus is behind the blocks. Zeros are the empty filter.
  *
  * Breslow, Jayasena: Morton Filters: Faster, Space-Efficient Cuckoo Filters via Biasing,
  * Compression, and Decoupled Logical Sparsity, 2018. */
@@ -67,7 +67,10 @@ static uint64_t morton_bytes(const tamis_plan *p)
     if (!morton_buckets_are_valid(buckets) || p->slots > MAX_BLOCKS || homes == 0 ||
         homes << doublings != p->slots || homes * buckets > UINT64_C(1) << (63 - bits))
         return 0;
-    return p->capacity <= p->slots * morton_shape_of(buckets, p->width).slots ? LINE * p->slots : 0;
+    const morton_table t = morton_of_plan(p);
+    if (p->capacity > p->slots * t.s.slots)
+        return 0;
+    return LINE * p->slots + surplus_bytes(morton_surplus_of(&t).entries);
 }
 
 /* Two buckets take six keys. No pair of buckets gets more if no two fingerprints share both
@@ -224,6 +227,8 @@ static tamis_status morton_move(tamis *f, const tamis *g)
 
     for (uint64_t i = 0; i < g->plan.slots; i++)
         morton_move_block(&to, &from, i);
+    const surplus more = morton_surplus_of(&to), less = morton_surplus_of(&from);
+    tamis__surplus_move(&more, &less);
     f->count = g->count;
     return TAMIS_OK;
 }
@@ -312,6 +317,22 @@ static const char *morton_check_block(const morton_table *t, uint64_t i, uint64_
     return morton_check_copies(t, &block, c);
 }
 
+/* Then both of its buckets are marked. */
+static bool morton_is_at_ceiling(const void *table, uint64_t class)
+{
+    const morton_table *t = table;
+    unsigned bits = t->s.width + t->doublings;
+    uint64_t at = class >> bits << 1, home = at / t->s.buckets;
+
+    if (home >= t->homes)
+        return false;
+    morton_position p = morton_position_at(t, home, (uint32_t)(at % t->s.buckets),
+                                           (uint32_t)morton_lowest(class, bits)),
+                    other = morton_other(t, &p);
+    return morton_copies(t, &p) + morton_copies(t, &other) == CEILING &&
+           morton_is_marked(t, p.block, p.bucket) && morton_is_marked(t, other.block, other.bucket);
+}
+
 static const char *morton_verify(const tamis *f)
 {
     const morton_table t = morton_of(f);
@@ -320,6 +341,9 @@ static const char *morton_verify(const tamis *f)
 
     for (uint64_t i = 0; i < f->plan.slots && !why; i++)
         why = morton_check_block(&t, i, &held);
+    const surplus s = morton_surplus_of(&t);
+    if (!why)
+        why = tamis__surplus_verify(&s, morton_is_at_ceiling, &t);
     if (!why && held != f->count)
         why = "count is not the number of fingerprints";
     return why;

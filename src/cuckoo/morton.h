@@ -13,6 +13,7 @@
 #ifdef __AVX2__
 #include "cuckoo/morton_avx2.h"
 #endif
+#include "cuckoo/surplus.h"
 #include "filter.h"
 
 /* ---- Geometry ---------------------------------------------------------- */
@@ -404,6 +405,33 @@ __attribute__((always_inline)) static inline bool morton_take(const morton_table
     morton_pull_bits(p->block, f.from + f.step * (unsigned)__builtin_ctzll(f.bits), t->s.width);
     morton_count_in(t, p, c, false);
     return true;
+}
+
+/* ---- Surplus ----------------------------------------------------------- */
+
+/* Buckets hold 9 / 4 keys at most. With one for 2^(width - 2.17) classes, 2^(8.7 - 4 width) / 5!
+ * classes have a surplus for each key: a thousandth in 2^(4 width - 12) slots. */
+enum { SURPLUS_SHIFT = 12 };
+
+/* Doublings change neither the classes nor their number. */
+static inline surplus morton_surplus_of(const morton_table *t)
+{
+    unsigned bits = t->s.width + t->doublings;
+    unsigned class_bits = bits + 64 - (unsigned)__builtin_clzll(t->homes * t->s.buckets / 2 - 1);
+    uint64_t blocks = t->homes << t->doublings, slots = blocks * t->s.slots;
+
+    return (surplus){ t->at + LINE * blocks,
+                      surplus_entries(slots, CEILING * t->s.width - SURPLUS_SHIFT, class_bits),
+                      class_bits };
+}
+
+/* Of a fingerprint and its two buckets, one of which is even. */
+static inline uint64_t morton_class(const morton_table *t, const morton_position *p)
+{
+    morton_position even = p->bucket & 1 ? morton_other(t, p) : *p;
+
+    return (even.home * t->s.buckets + even.bucket) / 2 << (t->s.width + t->doublings) |
+           p->fingerprint;
 }
 
 /* ---- Between files ----------------------------------------------------- */

@@ -216,8 +216,8 @@ static inline bool morton_put_elsewhere(const morton_table *t, const morton_posi
     return morton_put_by_moves(t, p, other, &own);
 }
 
-/* Copies of a fingerprint in its two buckets stop at the ceiling. Both buckets are marked then, so
- * that each key with that fingerprint sees all copies, and none is ever removed. */
+/* Copies of a fingerprint in its two buckets stop at the ceiling, and then none is stored. Both
+ * buckets are marked, so that each key with that fingerprint sees all copies. */
 __attribute__((noinline)) static tamis_status morton_add_copy(const morton_table *t,
                                                               const morton_position *p,
                                                               morton_journal *j, uint64_t *stored)

@@ -49,6 +49,14 @@ static inline uint64_t morton_most(const tamis *f)
     return f->plan.flags & TAMIS_PLAN_GROWS ? f->plan.capacity : UINT64_MAX;
 }
 
+static inline void morton_add_surplus(const morton_table *t, const morton_position *p,
+                                      uint64_t times)
+{
+    const surplus s = morton_surplus_of(t);
+
+    tamis__surplus_add(&s, morton_class(t, p), times);
+}
+
 /* All or none. Those beyond the ceiling need no room. */
 static tamis_status morton_add_copies(tamis *f, const morton_table *t, const morton_position *p,
                                       uint64_t times)
@@ -57,13 +65,26 @@ static tamis_status morton_add_copies(tamis *f, const morton_table *t, const mor
     morton_journal j = { 0, lines };
     uint64_t stored = 0;
 
-    for (uint64_t i = 0; i < times && i < CEILING; i++)
+    for (uint64_t i = 0; i < times && i < CEILING && stored == i; i++)
         if (f->count + stored >= morton_most(f) || morton_add_copy(t, p, &j, &stored)) {
             morton_undo(&j, 0);
             return TAMIS_FULL;
         }
     f->count += stored;
+    if (times > stored)
+        morton_add_surplus(t, p, times - stored);
     return TAMIS_OK;
+}
+
+static tamis_status morton_add_one(const morton_table *t, const morton_position *p, uint64_t *held)
+{
+    uint64_t stored = 0;
+    tamis_status status = morton_add_copy(t, p, NULL, &stored);
+
+    *held += stored;
+    if (!status && !stored)
+        morton_add_surplus(t, p, 1);
+    return status;
 }
 
 static tamis_status morton_add(tamis *f, uint64_t key, uint64_t times)
@@ -73,7 +94,7 @@ static tamis_status morton_add(tamis *f, uint64_t key, uint64_t times)
 
     if (times > 1)
         return morton_add_copies(f, &t, &p, times);
-    return f->count < morton_most(f) ? morton_add_copy(&t, &p, NULL, &f->count) : TAMIS_FULL;
+    return f->count < morton_most(f) ? morton_add_one(&t, &p, &f->count) : TAMIS_FULL;
 }
 
 /* From the key's own bucket first: a copy in the other may be of a key that has it as its first
@@ -86,16 +107,25 @@ static inline void morton_take_copy(const morton_table *t, const morton_position
     morton_take(t, &other);
 }
 
+static tamis_status morton_remove_surplus(const morton_table *t, const morton_position *p,
+                                          uint64_t *times)
+{
+    const surplus s = morton_surplus_of(t);
+
+    return tamis__surplus_remove(&s, morton_class(t, p), CEILING, times);
+}
+
 __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_table *t,
                                                                    const morton_position *p,
                                                                    uint64_t times, uint64_t *held)
 {
-    unsigned n = morton_count_seen(t, p);
+    unsigned copies = morton_count_seen(t, p);
+    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
 
-    if (n == CEILING)
-        return TAMIS_OK;
-    if (n < times)
-        return TAMIS_ABSENT;
+    if (copies == CEILING)
+        status = morton_remove_surplus(t, p, &times);
+    if (status)
+        return status;
     for (uint64_t i = 0; i < times; i++)
         morton_take_copy(t, p);
     *held -= times;
@@ -301,10 +331,7 @@ morton_visit_add(void *self, const morton_table *t, const morton_position *p, si
         b->held++;
         return true;
     }
-    uint64_t stored = 0;
-    tamis_status status = morton_add_copy(b->t, p, NULL, &stored);
-    b->held += stored;
-    return status == TAMIS_OK;
+    return morton_add_one(b->t, p, &b->held) == TAMIS_OK;
 }
 
 static tamis_status morton_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)

@@ -25,7 +25,8 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { STATE_BYTES = 64, WINDOW = 8 };
+/* A search takes a few windows, one after the other. */
+enum { STATE_BYTES = 64, WINDOW = 8, WINDOWS = 16 };
 
 static uint8_t *hashset_slot(const tamis *f, uint64_t i)
 {
@@ -87,24 +88,47 @@ static bool hashset_is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t
     return around == other_around ? other > h : around;
 }
 
-/* Slot by slot, around the end of the table if need be: where h is or, if it is not in the table,
- * where it belongs; plan.slots if it is not there and the table is full. The number of steps is
- * bounded whatever the payload holds. */
-static uint64_t hashset_find_around(const tamis *f, uint64_t h, bool *found)
+/* The slot so many steps from the home of h, around the end of the table if need be. */
+static uint64_t hashset_slot_from_home(const tamis *f, uint64_t h, uint64_t steps)
 {
-    uint64_t home = scale64(h, f->plan.slots), i = home;
+    uint64_t i = scale64(h, f->plan.slots) + steps;
+
+    return i < f->plan.slots ? i : i - f->plan.slots;
+}
+
+/* Whether a search for h goes on after so many steps. */
+static bool hashset_goes_on(const tamis *f, uint64_t h, uint64_t steps)
+{
+    uint64_t i = hashset_slot_from_home(f, h, steps), other = hashset_get(f, i);
+
+    return other != 0 && other != h && !hashset_is_past(f, i, other, h);
+}
+
+/* Where h is or, if it is not in the table, where it belongs; plan.slots if it is not there and the
+ * table is full. A search that goes on after some steps goes on after all before: they are doubled,
+ * then halved. So keys that share a home, or go around the end of the table, cost a logarithm. */
+static uint64_t hashset_find_far(const tamis *f, uint64_t h, bool *found)
+{
+    uint64_t low = 0, high = 0, slots = f->plan.slots;
 
     *found = false;
-    for (uint64_t steps = 0; steps < f->plan.slots; steps++, i = hashset_slot_after(f, i)) {
-        uint64_t other = hashset_get(f, i);
-        /* Nearly always true of a key that comes before: no product needed. */
-        if (other < h && other != 0 && i >= home)
-            continue;
-        *found = other == h;
-        if (*found || other == 0 || hashset_is_past(f, i, other, h))
-            return i;
+    while (high < slots && hashset_goes_on(f, h, high)) {
+        low = high + 1;
+        high = 2 * high + 1;
     }
-    return f->plan.slots;
+    high = high < slots ? high : slots;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (hashset_goes_on(f, h, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == slots)
+        return slots;
+    uint64_t i = hashset_slot_from_home(f, h, low);
+    *found = hashset_get(f, i) == h;
+    return i;
 }
 
 /* How many of the slots from i on come before h in a window of a cache line: keys ascend up to the
@@ -120,23 +144,23 @@ static unsigned hashset_count_before(const tamis *f, uint64_t i, uint64_t h)
     return n;
 }
 
-/* As hashset_find_around(), a window at a time: that one decides at both ends of the table. It also
- * does where the home of h holds a key that went around the end: such keys, the greatest of all,
- * are the only ones in slots before their homes, and come before h there. */
+/* As hashset_find_far(), a window at a time: that one decides after a few of them, and at both ends
+ * of the table. It also does where the home of h holds a key that went around the end: such keys,
+ * the greatest of all, are the only ones in slots before their homes, and come before h there. */
 static uint64_t hashset_find(const tamis *f, uint64_t h, bool *found)
 {
-    uint64_t slots = f->plan.slots, i = scale64(h, slots);
+    uint64_t slots = f->plan.slots, i = scale64(h, slots), end = i + WINDOWS * WINDOW;
 
     if (i + WINDOW > slots || scale64(hashset_get(f, i), slots) > i)
-        return hashset_find_around(f, h, found);
-    for (; i + WINDOW <= slots; i += WINDOW) {
+        return hashset_find_far(f, h, found);
+    for (; i < end && i + WINDOW <= slots; i += WINDOW) {
         unsigned before = hashset_count_before(f, i, h);
         if (before < WINDOW) {
             *found = hashset_get(f, i + before) == h;
             return i + before;
         }
     }
-    return hashset_find_around(f, h, found);
+    return hashset_find_far(f, h, found);
 }
 
 static bool hashset_has_hash(const void *self, uint64_t h)

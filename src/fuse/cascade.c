@@ -5,7 +5,8 @@
  *
  *   sieve   a filter of the members with k = floor(log2(s / r)) bits: all but s / 2^k of the others
  *           fail, and that is the answer for them
- *   rest    one bit for each key that passes: 1 for members, 0 for others
+ *   rest    one bit for each key that passes: 1 for members, 0 for others, and a bit of the hash
+ *           added to it, so that strangers get either answer as often as the other
  *
  *             members    others             keys of the sieve cost k bits,
  *   sieve     |||||||    :::::::::::::::    those of the rest one:
@@ -19,9 +20,10 @@
  * A key from outside the universe gets some answer: yes at a rate of 2^-(k + 1), or all but that if
  * the plan is inverted.
  *
- * Payload: parts (base/parts.h). Each has a sieve of plan.width bits for plan.slots keys, unless
- * that is no bits at all, and from the next multiple of 64 bytes on the rest, for that many keys
- * and plan.hashes / 2^16 times as many others.
+ * Payload: parts (base/parts.h). Each has a sieve of k bits for plan.slots keys, unless that is no
+ * bits at all, and from the next multiple of 64 bytes on the rest, for that many keys and
+ * plan.hashes / 2^16 times as many others. plan.width is k and, above it, the first hash of both
+ * (ribbon.h).
  *
  * Larisch, Choffnes, Levin, Maggs, Mislove, Wilson: CRLite, 2017 (a cascade of Bloom filters).
  * Schanck: Clubcards for the WebPKI, 2025 (two ribbons). */
@@ -38,14 +40,19 @@ static bool cascade_is_inverted(const tamis_plan *p)
     return p->flags & TAMIS_PLAN_INVERTED;
 }
 
+static unsigned cascade_sieve_bits(const tamis_plan *p)
+{
+    return p->width & BELOW_FIRST_HASH;
+}
+
 static ribbon_shape cascade_shape_of(const tamis_plan *p, enum tamis_stage stage)
 {
     uint64_t passing = (p->slots * p->hashes >> RATIO_BITS) + (p->slots > 0);
-    unsigned bits = part_bits(p->capacity);
+    unsigned bits = part_bits(p->capacity), first = p->width >> FIRST_HASH_AT;
 
     if (stage == TAMIS_STAGE_SIEVE)
-        return (ribbon_shape){ p->slots, bits, p->width, 0 };
-    return (ribbon_shape){ p->slots + passing, bits, 1, 1 };
+        return (ribbon_shape){ p->slots, bits, cascade_sieve_bits(p), 0, first };
+    return (ribbon_shape){ p->slots + passing, bits, 1, 1, first };
 }
 
 static retrieval_derived cascade_derived_of(const tamis_plan *p)
@@ -60,8 +67,9 @@ static retrieval_derived cascade_derived_of(const tamis_plan *p)
 
 static uint64_t cascade_bytes(const tamis_plan *p)
 {
-    if (p->slots > MOST_ROOM / 4 || p->width > MOST_WIDTH || p->flags & ~TAMIS_PLAN_INVERTED ||
-        p->load || cascade_shape_of(p, TAMIS_STAGE_REST).room > MOST_ROOM)
+    if (p->slots > MOST_ROOM / 4 || cascade_sieve_bits(p) > MOST_WIDTH ||
+        p->width >> FIRST_HASH_AT > MOST_FIRST_HASH || p->flags & ~TAMIS_PLAN_INVERTED || p->load ||
+        cascade_shape_of(p, TAMIS_STAGE_REST).room > MOST_ROOM)
         return 0;
     const retrieval_derived d = cascade_derived_of(p);
     const retrieval *rest = &d.stage[TAMIS_STAGE_REST];
@@ -109,14 +117,21 @@ static tamis_status cascade_plan(tamis_plan *p, const tamis_spec *spec)
     return p->hashes ? TAMIS_OK : TAMIS_RANGE;
 }
 
-/* Of strangers: members are never missed, and others never taken for them. */
+static tamis_status cascade_resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    return ribbon_step(&p->width, &p->slots);
+}
+
+/* Of strangers: members are never missed, and others never taken for them. A sieve of no keys lets
+ * nobody pass. */
 static double cascade_rate(const tamis_plan *p, double n)
 {
-    double passes_both = ldexp(0.5, -(int)p->width);
+    unsigned bits = cascade_sieve_bits(p) + 1;
 
-    if (n == 0)
-        return 0;
-    return cascade_is_inverted(p) ? 1 - passes_both : passes_both;
+    if (n == 0 || !cascade_is_inverted(p))
+        return fingerprint_rate_of(p, n, bits);
+    return p->slots ? 1 - ldexp(1, -(int)bits) : 1;
 }
 
 static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
@@ -140,7 +155,7 @@ static bool cascade_get(const tamis *f, uint64_t *value, uint64_t key)
 {
     uint64_t h = hash_key(key, f->salt);
 
-    if (f->plan.width && !tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, h))
+    if (cascade_sieve_bits(&f->plan) && !tamis__retrieval_get(f, TAMIS_STAGE_SIEVE, value, h))
         return false;
     if (!tamis__retrieval_get(f, TAMIS_STAGE_REST, value, h))
         *value = 0;
@@ -159,7 +174,7 @@ static bool cascade_has(const tamis *f, uint64_t key)
 
 static void cascade_touch(const tamis *f, uint64_t key)
 {
-    enum tamis_stage first = f->plan.width ? TAMIS_STAGE_SIEVE : TAMIS_STAGE_REST;
+    enum tamis_stage first = cascade_sieve_bits(&f->plan) ? TAMIS_STAGE_SIEVE : TAMIS_STAGE_REST;
 
     tamis__retrieval_touch(f, first, hash_key(key, f->salt));
 }
@@ -182,7 +197,7 @@ const tamis_ops tamis__cascade = {
     .plan = cascade_plan,
     .bytes = cascade_bytes,
     .rate = cascade_rate,
-    .resize = tamis__retrieval_resize,
+    .resize = cascade_resize,
     .for_cpu = cascade_for_cpu,
     .verify = cascade_verify,
     .has = cascade_has,

@@ -1,8 +1,9 @@
 /* map.c - static map: a key gives back the value that came with it, a stranger is turned away.
  *
  * The equations are those of the ribbon filter (ribbon.c): of the 64 slots from its start on,
- * those that the row of a key picks add up to a number of plan.width + plan.hashes bits. The low
- * plan.width bits of it are the value of the key, the high plan.hashes bits its fingerprint.
+ * those that the row of a key picks add up to a number of plan.width + hashes bits. The low
+ * plan.width bits of it are the value of the key, the high ones its fingerprint. plan.hashes is the
+ * number of these and, above it, the first hash (ribbon.h).
  *
  *   bit     0              width          width + hashes
  *           +--------------+--------------+
@@ -25,23 +26,32 @@
  * Membership Using Ribbon, 2022. */
 #include "fuse/retrieval.h"
 
+static unsigned map_fingerprint_bits(const tamis_plan *p)
+{
+    return p->hashes & BELOW_FIRST_HASH;
+}
+
 static ribbon_shape map_shape_of(const tamis_plan *p)
 {
-    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width + p->hashes, p->width };
+    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width + map_fingerprint_bits(p),
+                           p->width, p->hashes >> FIRST_HASH_AT };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
 
 static bool map_has_bits(const tamis_plan *p)
 {
-    return p->width >= 1 && p->width <= MOST_WIDTH && p->hashes >= 1 && p->hashes <= MOST_WIDTH;
+    unsigned bits = map_fingerprint_bits(p);
+
+    return p->width >= 1 && p->width <= MOST_WIDTH && bits >= 1 && bits <= MOST_WIDTH;
 }
 
 static uint64_t map_bytes(const tamis_plan *p)
 {
     ribbon_shape s = map_shape_of(p);
 
-    if (p->slots > MOST_ROOM || !map_has_bits(p) || p->flags || p->load)
+    if (p->slots > MOST_ROOM || !map_has_bits(p) || s.first_hash > MOST_FIRST_HASH || p->flags ||
+        p->load)
         return 0;
     return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }
@@ -54,9 +64,15 @@ static tamis_status map_plan(tamis_plan *p, const tamis_spec *spec)
     return map_has_bits(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
+static tamis_status map_resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    return ribbon_step(&p->hashes, &p->slots);
+}
+
 static double map_rate(const tamis_plan *p, double n)
 {
-    return fingerprint_rate_of(p, n, p->hashes);
+    return fingerprint_rate_of(p, n, map_fingerprint_bits(p));
 }
 
 static size_t map_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
@@ -106,7 +122,7 @@ const tamis_ops tamis__map = {
     .plan = map_plan,
     .bytes = map_bytes,
     .rate = map_rate,
-    .resize = tamis__retrieval_resize,
+    .resize = map_resize,
     .for_cpu = map_for_cpu,
     .verify = map_verify,
     .has = map_has,

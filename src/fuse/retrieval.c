@@ -20,13 +20,6 @@ tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void
     return retrieval_solve(f, stage, part, items, n, scratch);
 }
 
-tamis_status tamis__retrieval_resize(tamis_plan *p, uint64_t keys)
-{
-    (void)keys;
-    p->slots += p->slots / 16 + 8;
-    return TAMIS_OK;
-}
-
 size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n)
 {
     return ribbon_scratch_for(s, n);
@@ -39,7 +32,7 @@ static const uint8_t *retrieval_begin(const tamis *f, const retrieval *r, uint64
     return ribbon_part_at(f, h, r->shape.part_bits) + r->at;
 }
 
-/* What the slots of a key add up to, on the level that it lives on. */
+/* The value that the slots of a key add up to, on the level that it lives on. */
 static bool retrieval_get_sum(uint64_t *sum, const ribbon_shape *s, const uint8_t *part, uint64_t h)
 {
     ribbon_level l = ribbon_first_level(s);
@@ -74,6 +67,7 @@ void tamis__retrieval_touch(const tamis *f, enum tamis_stage stage, uint64_t h)
     ribbon_level l = ribbon_first_level(&r->shape);
 
     if (!l.is_last)
-        ribbon_fetch(retrieval_begin(f, r, h), &l, ribbon_start(&l, h, r->shape.part_bits),
+        ribbon_fetch(retrieval_begin(f, r, h), &l,
+                     ribbon_start(&l, ribbon_rehash(h, l.number), r->shape.part_bits),
                      r->shape.width);
 }

@@ -30,7 +30,6 @@ void tamis__retrieval_use_avx2(tamis_ops *ops);
 /* Of the table. */
 tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
                                     size_t *n, void *scratch);
-tamis_status tamis__retrieval_resize(tamis_plan *p, uint64_t keys);
 size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n);
 
 /* The value of the key with hash h. False: it is a stranger's, or its part has no keys. */

@@ -37,17 +37,18 @@ static uint64_t ribbon_bytes(const tamis_plan *p)
     ribbon_shape s = ribbon_shape_of(p);
 
     if (p->slots > MOST_ROOM || p->width < 1 || p->width > MOST_WIDTH || p->flags || p->load ||
-        p->hashes != ribbon_last_level(&s).number + 1)
+        s.first_hash > MOST_FIRST_HASH ||
+        (p->hashes & BELOW_FIRST_HASH) != ribbon_last_level(&s).number + 1 - s.first_hash)
         return 0;
     return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }
 
-/* plan.hashes is the number of levels. */
-static void ribbon_set_room(tamis_plan *p, uint64_t keys)
+/* plan.hashes is the number of levels and, above it, the first hash. */
+static void ribbon_set_levels(tamis_plan *p)
 {
-    p->slots = keys;
     ribbon_shape s = ribbon_shape_of(p);
-    p->hashes = ribbon_last_level(&s).number + 1;
+
+    p->hashes = (s.first_hash << FIRST_HASH_AT) + ribbon_last_level(&s).number + 1 - s.first_hash;
 }
 
 static tamis_status ribbon_plan(tamis_plan *p, const tamis_spec *spec)
@@ -55,15 +56,18 @@ static tamis_status ribbon_plan(tamis_plan *p, const tamis_spec *spec)
     p->width = fingerprint_bits(spec->fpr);
     if (p->width > MOST_WIDTH)
         return TAMIS_RANGE;
-    ribbon_set_room(p, part_room(spec->keys));
+    p->slots = part_room(spec->keys);
+    ribbon_set_levels(p);
     return TAMIS_OK;
 }
 
 static tamis_status ribbon_resize(tamis_plan *p, uint64_t keys)
 {
+    tamis_status status = ribbon_step(&p->hashes, &p->slots);
+
     (void)keys;
-    ribbon_set_room(p, p->slots + p->slots / 16 + 8);
-    return TAMIS_OK;
+    ribbon_set_levels(p);
+    return status;
 }
 
 /* ---- Lookup ------------------------------------------------------------ */
@@ -98,6 +102,7 @@ static const char *ribbon_verify(const tamis *f)
     return is_whole ? NULL : "bytes after the last level are set";
 }
 
+/* has_many() knows the first hash only where it is number 0. */
 static void ribbon_for_cpu(tamis *f, unsigned cpu)
 {
     ribbon_derived d = { .shape = ribbon_shape_of(&f->plan) };
@@ -109,6 +114,8 @@ static void ribbon_for_cpu(tamis *f, unsigned cpu)
         tamis__ribbon_use_avx2(&f->ops);
 #endif
     (void)cpu;
+    if (d.shape.first_hash)
+        f->ops.has_many = NULL;
 }
 
 const tamis_ops tamis__ribbon = {

@@ -35,7 +35,25 @@ enum {
 typedef struct ribbon_shape {
     uint64_t room; /* keys */
     unsigned part_bits, width, value_bits;
+    unsigned first_hash; /* of level 0: see ribbon_rehash() */
 } ribbon_shape;
+
+/* One field of a plan is two numbers: one of the kind's own and, above it, the first hash. */
+enum { FIRST_HASH_AT = 8, MOST_FIRST_HASH = 255, BELOW_FIRST_HASH = (1 << FIRST_HASH_AT) - 1 };
+
+/* Another size, after a part had no room for its keys. Keys that somebody chose may start where
+ * they like, but not with each of several hashes: so the next hash is taken first, and only then
+ * more room, too. Changes the field and the room. */
+static inline tamis_status ribbon_step(uint32_t *field, uint64_t *room)
+{
+    uint64_t more = *field >> FIRST_HASH_AT ? *room / 16 + 8 : 0;
+
+    if (*field >> FIRST_HASH_AT >= MOST_FIRST_HASH)
+        return TAMIS_RANGE;
+    *field += 1 << FIRST_HASH_AT;
+    *room += more;
+    return TAMIS_OK;
+}
 
 /* Of a bucket, the keys that start below CUT[threshold] are bumped. A bucket of zeros bumps all:
  * zeros are the empty filter. */
@@ -77,7 +95,7 @@ static inline ribbon_level ribbon_level_for(uint64_t keys, uint64_t at, unsigned
         l.segment_bits = slots < MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
         l.segment = (slots >> l.segment_bits) / BUCKET * BUCKET;
         l.slots = l.segment << l.segment_bits;
-        l.slots_at = at + round_up((l.slots / BUCKET + 3) / 4, number ? 8 : 64);
+        l.slots_at = at + round_up((l.slots / BUCKET + 3) / 4, at ? 8 : 64);
         l.end = l.slots_at + width * l.slots / 8;
     }
     l.starts = l.segment > WINDOW ? l.segment - WINDOW + 1 : 1;
@@ -89,7 +107,7 @@ enum { MOST_ROOM = 1 << 30 };
 
 static inline ribbon_level ribbon_first_level(const ribbon_shape *s)
 {
-    return ribbon_level_for(s->room, 0, 0, s->width);
+    return ribbon_level_for(s->room, 0, s->first_hash, s->width);
 }
 
 /* Bumped are the keys in excess of the slots, and one more for each slot that stays empty: about
@@ -115,12 +133,13 @@ static inline ribbon_level ribbon_last_level(const ribbon_shape *s)
 /* ---- Keys -------------------------------------------------------------- */
 
 /* What a key asks of a level: that the slots from `start` on, of which `row` picks some, add up to
- * its value and, above that, its fingerprint. */
+ * its value and `sum`: above the value its fingerprint. */
 typedef struct ribbon_equation {
     uint64_t start, row, sum;
 } ribbon_equation;
 
-/* A hash for each level, and for each seed of the last one. */
+/* A hash for each level, and for each seed of the last one. That of level 0 is number first_hash,
+ * 0 in all filters but those whose keys did not fit at first. */
 static inline uint64_t ribbon_rehash(uint64_t h, unsigned n)
 {
     return n ? mix64(h + n * HASH_GOLDEN) : h;
@@ -138,14 +157,22 @@ static inline uint32_t ribbon_fingerprint(uint64_t y, unsigned width)
     return (uint32_t)(y * UINT64_C(0x243F6A8885A308D3) >> (64 - width));
 }
 
+/* A bit that is in no fingerprint. Values without one are hidden behind it: else those of a few
+ * keys, if they are all the same, would be the answer to all strangers. */
+static inline uint64_t ribbon_noise(uint64_t y)
+{
+    return y * UINT64_C(0x243F6A8885A308D3) >> 31 & 1;
+}
+
 static inline uint64_t ribbon_sum(uint64_t value, uint64_t y, const ribbon_shape *s)
 {
     unsigned bits = s->width - s->value_bits;
 
-    return bits ? value | (uint64_t)ribbon_fingerprint(y, bits) << s->value_bits : value;
+    return value ^
+           (bits ? (uint64_t)ribbon_fingerprint(y, bits) << s->value_bits : ribbon_noise(y));
 }
 
-/* In level 0 the leading bits, which tell the part, are the same for all. */
+/* Of hash 0 the leading bits, which tell the part, are the same for all. */
 static inline uint64_t ribbon_lead(const ribbon_level *l, uint64_t y, unsigned part_bits)
 {
     return l->number ? y : y << part_bits;
@@ -209,18 +236,19 @@ static inline uint64_t ribbon_last_window(const uint8_t *column, uint64_t start)
     return by ? le64(word) >> by | (uint64_t)word[8] << (64 - by) : le64(word);
 }
 
-/* Columns are read from the fingerprint, at which strangers fail, down to the value. Takes the bit
- * of one into *sum; false if it is another's. */
+/* Columns are read from the fingerprint, at which strangers fail, down to the value. Takes what one
+ * has beyond e->sum into *sum; false if it is another's. */
 static inline bool ribbon_take_bit(uint64_t *sum, const ribbon_equation *e, const ribbon_shape *s,
                                    unsigned column, uint64_t window)
 {
-    uint64_t bit = ribbon_parity(window & e->row);
+    uint64_t bit = ribbon_parity(window & e->row) ^ (e->sum >> column & 1);
 
     *sum = *sum << 1 | bit;
-    return column < s->value_bits || bit == (e->sum >> column & 1);
+    return column < s->value_bits || bit == 0;
 }
 
-/* What the slots of a key in the last level add up to; false if that is another's. */
+/* What the slots of a key in the last level add up to beyond what it is told by; false if that is
+ * another's. */
 static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const ribbon_level *l,
                                    const uint8_t *part, uint64_t h)
 {
@@ -282,7 +310,8 @@ _Static_assert(sizeof(ribbon_derived) <= TAMIS_DERIVED_SIZE, "");
 
 static inline ribbon_shape ribbon_shape_of(const tamis_plan *p)
 {
-    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width, 0 };
+    return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width, 0,
+                           p->hashes >> FIRST_HASH_AT };
 }
 
 static inline const ribbon_derived *ribbon_derived_in(const tamis *f)

@@ -39,7 +39,7 @@ static bool ribbon_has(const tamis *f, uint64_t key)
     const uint8_t *part = ribbon_part_at(f, h, s->part_bits);
 
     if (!l->is_last) {
-        ribbon_equation e = ribbon_equation_of(s, l, h);
+        ribbon_equation e = ribbon_equation_of(s, l, ribbon_rehash(h, l->number));
         if (!ribbon_is_bumped(part, e.start))
             return ribbon_holds(part + l->slots_at, &e, s->width);
     }

@@ -522,7 +522,7 @@ static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char 
         status = path ? builder_write_file(&m, path, &plan) : builder_write(&m, out, &plan);
         if (status != TAMIS_FULL || !b->stub.ops.append || !tamis__plan_grows(&plan))
             break;
-        status = tamis__plan_enlarge(&plan);
+        status = tamis__plan_grow(&plan, b->keys.n);
     }
     return status;
 }

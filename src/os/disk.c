@@ -313,9 +313,11 @@ static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 /* What is copied from a file that others made is checked whole, once. */
 static tamis_status disk_check_file(tamis_disk *d)
 {
-    if (!tamis__is_named(d->fd, d->path))
-        return TAMIS_BUSY;
-    tamis_status status = d->trusted ? TAMIS_OK : tamis_verify(d->file, NULL, NULL);
+    tamis_status status = tamis__file_is_named(d->fd, d->path);
+
+    if (status)
+        return status;
+    status = d->trusted ? TAMIS_OK : tamis_verify(d->file, NULL, NULL);
     d->trusted = !status;
     return status;
 }
@@ -336,13 +338,14 @@ tamis_status tamis_disk_flush(tamis_disk *d)
     return status == TAMIS_FULL ? TAMIS_CORRUPT : status;
 }
 
-/* Twice the room in the file. In there counts may take more slots: TAMIS_FULL, if they do not fit
- * in twice as many. */
+/* Twice the room in the file, if that helps. In there counts may take more slots: TAMIS_FULL, if
+ * they do not fit in twice as many. */
 static tamis_status disk_grow(tamis_disk *d)
 {
     tamis_plan plan = d->file->plan;
+    uint64_t needed = tamis__order_used(d->file) + tamis__order_used(d->added);
 
-    if (!tamis__plan_grows(&plan) || tamis__plan_enlarge(&plan))
+    if (!tamis__plan_grows(&plan) || tamis__plan_grow(&plan, needed))
         return TAMIS_FULL;
     tamis_status status = disk_check_file(d);
     return status ? status : disk_write_anew(d, &plan);

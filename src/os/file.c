@@ -122,12 +122,15 @@ static tamis_status file_open_source(image_source *s, const char *path, int mode
     return status;
 }
 
-bool tamis__is_named(int fd, const char *path)
+tamis_status tamis__file_is_named(int fd, const char *path)
 {
     struct stat open, named;
 
-    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
-           open.st_ino == named.st_ino;
+    if (fstat(fd, &open) != 0)
+        return TAMIS_IO;
+    if (stat(path, &named) != 0)
+        return errno == ENOENT ? TAMIS_BUSY : TAMIS_IO;
+    return open.st_dev == named.st_dev && open.st_ino == named.st_ino ? TAMIS_OK : TAMIS_BUSY;
 }
 
 /* Writers of maps hold the lock as long as they live. */
@@ -266,12 +269,22 @@ static int file_open_unnamed(const file_save *p, mode_t mode)
     return -1;
 }
 
-static bool file_give_name(const file_save *p)
+static bool file_link(const file_save *p, const char *path)
 {
     char name[32];
 
     file_name_of_fd(name, sizeof name, p->fd);
-    return linkat(AT_FDCWD, name, AT_FDCWD, p->temp, AT_SYMLINK_FOLLOW) == 0;
+    return linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* Where there is nothing to replace, the target's name at once: a program that is killed leaves
+ * nothing. Else a name to be renamed, which it leaves if it is killed before that. */
+static bool file_give_name(file_save *p)
+{
+    if (p->replaces || !file_link(p, p->target))
+        return file_link(p, p->temp);
+    strcpy(p->temp, p->target);
+    return true;
 }
 
 /* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
@@ -373,7 +386,7 @@ static tamis_status file_write_to(const file_save *p, const tamis *f)
     tamis_status status = tamis__snapshot(&s, f);
 
     /* Later adds would go to the file that lost its name. */
-    if (!status && f->fd >= 0 && tamis__is_named(f->fd, p->target)) {
+    if (!status && f->fd >= 0 && tamis__file_is_named(f->fd, p->target) == TAMIS_OK) {
         errno = EBUSY;
         return TAMIS_IO;
     }
@@ -416,11 +429,12 @@ tamis_status tamis__open_locked(image_source *s, const char *path)
             return status;
         status = file_lock(s);
         /* A save may have put another file under the name before this one was locked. */
-        if (!status && tamis__is_named(s->fd, path))
+        tamis_status named = status ? status : tamis__file_is_named(s->fd, path);
+        if (!named)
             return TAMIS_OK;
         tamis__file_close(s->fd);
-        if (status)
-            return status;
+        if (status || named != TAMIS_BUSY)
+            return named;
     }
 }
 
@@ -476,6 +490,22 @@ static tamis_status file_recover_map(tamis *f)
     return tamis_sync(f);
 }
 
+static bool file_write_mapped(const image_sink *s, uint64_t offset, const void *buf, size_t size)
+{
+    memcpy(s->memory + offset, buf, size);
+    return true;
+}
+
+/* Whatever part of a header a failed write has left in the file: it is a whole one that says
+ * "dirty" then, and can be recovered. Through the map, which needs no call that may fail. */
+static void file_give_up(tamis *f)
+{
+    image_sink sink = { .write = file_write_mapped, .memory = f->block };
+
+    (void)tamis__image_unseal(f, &sink);
+    __atomic_store_n(&f->lost, true, __ATOMIC_RELEASE);
+}
+
 /* Marks the file as dirty, on disk, before its first change. Several threads may come here at once:
  * all write the same bytes, and none goes on before they are on disk. */
 static tamis_status file_unseal_map(tamis *f)
@@ -487,7 +517,7 @@ static tamis_status file_unseal_map(tamis *f)
     if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
         return TAMIS_OK;
     if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0) {
-        __atomic_store_n(&f->lost, true, __ATOMIC_RELEASE);
+        file_give_up(f);
         return TAMIS_IO;
     }
     __atomic_store_n(&f->sealed, false, __ATOMIC_RELEASE);
@@ -567,10 +597,7 @@ tamis_status tamis_sync(tamis *f)
      * pages may be lost that a second one would find clean: the file stays, or is made, dirty. */
     if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
         !file_flush_sink(&sink)) {
-        int saved = errno;
-        (void)tamis__image_unseal(f, &sink);
-        errno = saved;
-        f->lost = true;
+        file_give_up(f);
         return TAMIS_IO;
     }
     f->sealed = true;

@@ -31,7 +31,8 @@ tamis_status tamis__save_end(file_save *s, tamis_status status);
 
 /* Opens a file and locks it for writing: TAMIS_BUSY if another has. */
 tamis_status tamis__open_locked(image_source *s, const char *path);
-bool tamis__is_named(int fd, const char *path);
+/* TAMIS_BUSY: the name is that of another file by now, or of none. */
+tamis_status tamis__file_is_named(int fd, const char *path);
 /* As tamis_map() of a source; the descriptor stays the caller's unless it is mapped to write. */
 tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
                                const tamis_allocator *a);

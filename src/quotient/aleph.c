@@ -52,6 +52,9 @@ enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40, LOAD_UNIT = 1000 }
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 /* Lookups among 1e7 keys take 5.1 times a read of memory there, and 6.2 times at 0.95. */
 static const double DEFAULT_LOAD = 0.9;
+/* Share of the slots in use that voids and their copies may come to: if they could fill the table,
+ * each doubling would have room for a few new keys only. */
+static const double MOST_VOIDS = 0.5;
 
 /* Doublings since the filter was new. */
 static unsigned aleph_size(const tamis_plan *p)
@@ -121,7 +124,8 @@ static double aleph_rate(const tamis_plan *p, double n)
     return -expm1(passed);
 }
 
-/* What the rate comes to in the end, in units of the load. The sizes from EVEN on, 2^k of them with
+/* What the rate comes to in the end, in units of the load: voids say yes to all of their slots, so
+ * that no more of the slots in use are voids than that. The sizes from EVEN on, 2^k of them with
  * 4 + 2k bits more, add half of 2^-4 * (1 + 1/2 + 1/4 + ...). */
 static double aleph_limit(unsigned least, unsigned narrow)
 {
@@ -140,11 +144,12 @@ static tamis_status aleph_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     p->slots = round_up((p->capacity + 1) * LOAD_UNIT / p->load + 1, BLOCK);
     double load = (double)(aleph_room_at(p, 0) + 1) / (double)p->slots;
-    while (least < MAX_BITS && load * aleph_limit(least, 1) > spec->fpr)
+    double highest = fmin(spec->fpr, load * MOST_VOIDS);
+    while (least < MAX_BITS && load * aleph_limit(least, 1) > highest)
         least++;
     if (least == MAX_BITS)
         return TAMIS_RANGE;
-    while (narrow < EVEN && load * aleph_limit(least, narrow + 1) <= spec->fpr)
+    while (narrow < EVEN && load * aleph_limit(least, narrow + 1) <= highest)
         narrow++;
     p->width = least + 1;
     p->hashes = narrow << 8;

@@ -141,6 +141,15 @@ static inline uint64_t runs_far_offset(runs_table t, uint64_t block)
     return beyond < t.slots ? beyond : t.slots;
 }
 
+/* The offset of the block after this one. */
+static inline uint64_t runs_offset_after(runs_table t, uint64_t block, uint64_t offset)
+{
+    unsigned runs = word_ones(runs_occupied(runs_block(t, block)));
+    uint64_t end = runs ? runs_nth_end(t, block, offset, runs) + 1 : offset;
+
+    return end > BLOCK ? end - BLOCK : 0;
+}
+
 static inline uint64_t runs_offset(runs_table t, uint64_t block)
 {
     unsigned offset = runs_block(t, block)[OFFSET];

@@ -79,15 +79,14 @@ static inline bool runs_lower_offset(uint8_t *block)
 }
 
 /* Offsets that were too large to be written, of the blocks after that of q up to block `last`, are
- * counted anew, from the first on. */
+ * counted anew. Each follows from the one before: all of them take one pass over the ends. */
 static inline void runs_recount_offsets(runs_table t, uint64_t q, uint64_t last)
 {
-    for (uint64_t k = q / BLOCK + 1; k <= last; k++) {
-        uint8_t *offset = runs_block(t, k) + OFFSET;
-        if (*offset == FAR) {
-            uint64_t truth = runs_far_offset(t, k);
-            *offset = truth < FAR ? (uint8_t)truth : FAR;
-        }
+    uint64_t offset = runs_offset(t, q / BLOCK);
+
+    for (uint64_t k = q / BLOCK; k < last; k++) {
+        offset = runs_offset_after(t, k, offset);
+        runs_block(t, k + 1)[OFFSET] = offset < FAR ? (uint8_t)offset : FAR;
     }
 }
 

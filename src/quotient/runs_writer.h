@@ -40,11 +40,8 @@ static inline void runs_writer_end(const runs_writer *w)
         return;
     runs_writer_put_down(w);
     for (uint64_t k = 0; k < w->t.blocks; k++) {
-        uint8_t *b = runs_block(w->t, k);
-        unsigned runs = word_ones(runs_occupied(b));
-        uint64_t end = runs ? runs_nth_end(w->t, k, offset, runs) + 1 : offset;
-        b[OFFSET] = offset < FAR ? (uint8_t)offset : FAR;
-        offset = end > BLOCK ? end - BLOCK : 0;
+        runs_block(w->t, k)[OFFSET] = offset < FAR ? (uint8_t)offset : FAR;
+        offset = runs_offset_after(w->t, k, offset);
     }
 }
 

@@ -312,13 +312,10 @@ static tamis_status countmin_merge(tamis *f, const tamis *g)
 {
     uint32_t *to = f->payload;
     const uint32_t *from = g->payload;
-    uint64_t all;
 
-    if (add_overflows(f->count, g->count, &all))
-        return TAMIS_RANGE;
     for (uint64_t i = 0; i < f->plan.bytes / COUNTER_BYTES; i++)
         put_le32(&to[i], countmin_sum(le32(&to[i]), le32(&from[i])));
-    f->count = all;
+    f->count += g->count;
     return TAMIS_OK;
 }
 

@@ -143,10 +143,8 @@ size_t tamis__spectral_has_many(const tamis *f, uint64_t *hits, const uint64_t *
 
 tamis_status tamis__spectral_can_merge(const tamis *f, const tamis *g)
 {
-    uint64_t all, entries = 0;
+    uint64_t entries = 0;
 
-    if (add_overflows(f->count, g->count, &all))
-        return TAMIS_RANGE;
     for (uint64_t i = 0; i < spectral_counters(&f->plan); i++)
         entries += tamis__spectral_entries_of(
             spectral_sum(spectral_counter(f, i), spectral_counter(g, i)));

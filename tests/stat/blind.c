@@ -31,13 +31,13 @@ static double classes_of(const tamis_plan *p, double n)
     return -1 / expm1(log1p(-tamis_plan_rate(p, (uint64_t)n)) / n);
 }
 
-/* A class of k members loses them all with the k-th remove, and none before; those that came to the
- * ceiling stay. */
-static double expected_losses(double n, double d, double classes, uint64_t ceiling)
+/* A class of k members loses them all with the k-th remove, and none before. */
+static double expected_losses(double n, double d, double classes)
 {
+    enum { MANY = 20 }; /* no class has as many */
     double lost = 0;
 
-    for (unsigned k = 1; k < ceiling; k++)
+    for (unsigned k = 1; k < MANY; k++)
         lost += k * poisson(n / classes, k) * poisson_at_least(d / classes, k);
     return classes * lost;
 }
@@ -73,8 +73,7 @@ static void strangers_take_members_along(tamis_kind kind, double fpr)
 
     add_all(f, keys, n);
     uint64_t removed = remove_each(f, keys + n, n), lost = missing_from(f, keys, n);
-    double wanted =
-        expected_losses((double)n, (double)n, classes_of(&plan, (double)n), plan.ceiling);
+    double wanted = expected_losses((double)n, (double)n, classes_of(&plan, (double)n));
     snprintf(law_at, sizeof law_at, "%s, fpr %g: %llu removed, %llu missing, %.0f expected",
              tamis_kind_name(kind), fpr, (unsigned long long)removed, (unsigned long long)lost,
              wanted);

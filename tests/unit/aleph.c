@@ -5,6 +5,7 @@
 
 #include "core/plan.h"
 #include "kinds.h"
+#include "quotient/runs_change.h"
 
 /* ---- Fingerprints ------------------------------------------------------ */
 
@@ -134,6 +135,29 @@ static void no_bits_are_wasted(void **state)
         for (int size = 0; size < 20; size++)
             assert_int_equal(ops->resize(&plan, 0), TAMIS_OK);
         assert_true(-log1p(-tamis_plan_rate(&plan, plan.capacity)) > fpr * 5 / 6);
+    }
+}
+
+/* Half of a full table is keys, whatever rate and load allow: twice its slots are four for a key.
+ */
+static void voids_leave_room(void **state)
+{
+    const double loads[] = { 0.05, 0.1, 0.3, 0.9 }, fprs[] = { 0.5, 0.2, 0.05 };
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        tamis_spec spec = spec_for(8, fprs[i % 3], 1);
+        rng r = rng_for(1, (uint64_t)i);
+        tamis_plan plan;
+
+        spec.load = loads[i / 3];
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_ALEPH, &spec), TAMIS_OK);
+        tamis *f = new_filter(&plan);
+        for (uint64_t n = 1; n <= 20000; n++) {
+            assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
+            assert_true(f->plan.capacity <= 4 * (n + 8));
+        }
+        tamis_free(f);
     }
 }
 
@@ -420,6 +444,84 @@ static void runs_out_of_order_are_told(void **state)
     tamis_free(f);
 }
 
+/* One run of so many slots that offsets of a thousand blocks are too large to be written: each
+ * removal looks at them once, and not each of them at all before it. */
+static void one_key_may_come_often(void **state)
+{
+    const size_t n = run_size(60000, 6000, 600000);
+    const tamis_plan plan = plan_for(TAMIS_ALEPH, n, 0.001, 5);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(tamis_add(f, 1), TAMIS_OK);
+    assert_true(is_whole(f));
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
+        assert_true(i % (n / 10) || is_whole(f));
+    }
+    assert_int_equal(tamis_remove(f, 1), TAMIS_ABSENT);
+    tamis_free(f);
+}
+
+/* Fingerprints of all lengths in one long run: what is found is what a look at each of them finds,
+ * and the longest goes first. */
+static void long_runs_are_searched_well(void **state)
+{
+    const uint64_t quotient = UINT64_MAX / 64 + 1;
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 30, 0.01, 5);
+    tamis *f = new_filter(&plan);
+    rng r = rng_for(4, 0);
+    size_t n = 0;
+
+    (void)state;
+    while (f->plan.slots < 64 << 6) {
+        uint64_t h = 20 * quotient + (rng_next(&r) >> (n % 8 ? 14 : 7));
+
+        assert_int_equal(tamis_add(f, unhash_key(h, f->salt)), TAMIS_OK);
+        n++;
+    }
+    assert_true(is_whole(f));
+    for (size_t i = 0; i < 20000; i++) {
+        uint64_t h = 20 * quotient + (rng_next(&r) >> (i % 3 ? 14 : 7));
+        aleph_filter a = aleph_of(f);
+        aleph_position at = aleph_position_of(&a, h);
+        runs_run run = runs_find(a.t, at.quotient);
+        uint64_t covering = 0;
+
+        for (uint64_t k = run.start; run.is_there && k < run.end; k++)
+            covering += aleph_covers(runs_slot(a.t, k), at.fresh);
+        assert_int_equal(tamis_has(f, unhash_key(h, f->salt)), covering != 0);
+        assert_int_equal(tamis_remove(f, unhash_key(h, f->salt)),
+                         covering ? TAMIS_OK : TAMIS_ABSENT);
+    }
+    assert_true(is_whole(f));
+    tamis_free(f);
+}
+
+/* A table of voids, as nobody's keys make it: each doubling fills it again, but for one slot. */
+static void a_table_of_voids_does_not_grow_for_ever(void **state)
+{
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 8, 0.2, 5);
+
+    (void)state;
+    for (int size = 0; size < 10; size++)
+        assert_int_equal(tamis__plan_enlarge(&plan), TAMIS_OK);
+    tamis *f = new_filter(&plan);
+    runs_table t = runs_table_at(f->payload, plan.slots, plan.width);
+    for (uint64_t i = 0; i < plan.capacity; i++)
+        assert_true(runs_add_at_home(t, i, aleph_void_of(plan.width)));
+    runs_put_used(t, plan.capacity);
+    f->count = plan.capacity;
+    assert_true(is_whole(f));
+    tamis_status status = TAMIS_OK;
+    for (uint64_t key = 0; key < 100 && !status; key++)
+        status = tamis_add(f, key);
+    assert_int_equal(status, TAMIS_FULL);
+    assert_true(f->plan.slots <= 8 * plan.slots);
+    tamis_free(f);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -428,12 +530,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_covers_comes_first),
         cmocka_unit_test(rates_have_a_limit),
         cmocka_unit_test(no_bits_are_wasted),
+        cmocka_unit_test(voids_leave_room),
         cmocka_unit_test(rates_that_need_too_many_bits_are_refused),
         cmocka_unit_test(filters_are_as_plain_lists),
         cmocka_unit_test(the_longest_goes_first),
         cmocka_unit_test(voids_are_copied_and_removed_once),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(runs_out_of_order_are_told),
+        cmocka_unit_test(one_key_may_come_often),
+        cmocka_unit_test(long_runs_are_searched_well),
+        cmocka_unit_test(a_table_of_voids_does_not_grow_for_ever),
     };
 
     test_begin(argc, argv);

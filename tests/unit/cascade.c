@@ -162,6 +162,43 @@ static void strangers_pass_at_the_rate_stated(void **state)
         }
 }
 
+static uint64_t strangers_that_pass(const tamis_plan *p, size_t n, size_t m, uint64_t strangers,
+                                    rng *r)
+{
+    uint64_t *keys = fresh_keys(r, n + m), passed = 0;
+    tamis *f = cascade_of(p, keys, n, keys + n, m);
+
+    assert_splits(f, keys, n, keys + n, m);
+    for (uint64_t i = 0; i < strangers; i++)
+        passed += tamis_has(f, rng_next(r));
+    tamis_free(f);
+    free(keys);
+    return passed;
+}
+
+/* Of few keys, or where no other passes, the rest has hardly any equations: what it says to
+ * strangers must not depend on them. */
+static void strangers_pass_small_filters_at_the_rate_stated(void **state)
+{
+    const size_t sizes[] = { 1, 2, 5, 20, 50, 64, 100 }, times[] = { 0, 1, 10 };
+    const uint64_t strangers = 300, filters = is_sanitized() ? 30 : 200;
+
+    (void)state;
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 6; j++) {
+            size_t n = sizes[i], m = n * times[j % 3];
+            tamis_plan p = cascade_plan(n, m, j < 3 ? 0.01 : 0);
+            rng r = rng_for(39, n * 10 + (uint64_t)j);
+            uint64_t passed = 0;
+
+            for (uint64_t k = 0; k < filters; k++) {
+                p.hasher.seed = rng_next(&r);
+                passed += strangers_that_pass(&p, n, m, strangers, &r);
+            }
+            assert_true(binomial_fits(passed, strangers * filters, tamis_plan_rate(&p, n)));
+        }
+}
+
 /* ---- Size -------------------------------------------------------------- */
 
 /* Of two levels without any loss: k bits for members, one for whatever passes. */
@@ -349,16 +386,17 @@ static void building_without_memory_leaves_nothing(void **state)
     free(keys);
 }
 
-/* More others than planned let more of them pass. */
+/* More others than planned let more of them pass. So many that nobody planned are refused. */
 static void more_others_than_planned_make_it_larger(void **state)
 {
     enum { N = 2000, M = 60000 };
     rng r = rng_for(38, 0);
     uint64_t *keys = fresh_keys(&r, N + M);
-    tamis_plan p = cascade_plan(N, M / 3, 0);
-    tamis *f = cascade_of(&p, keys, N, keys + N, M);
+    tamis_plan p = cascade_plan(N, M * 2 / 3, 0), few = cascade_plan(N, M / 4, 0);
+    tamis *f = cascade_of(&p, keys, N, keys + N, M), *none = NULL;
 
     (void)state;
+    assert_int_equal(tamis_build_excluding(&none, &few, keys, N, keys + N, M, NULL), TAMIS_FULL);
     assert_true(f->plan.bytes > p.bytes && is_whole(f));
     assert_splits(f, keys, N, keys + N, M);
     tamis_free(f);
@@ -374,6 +412,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_key_in_both_lists_is_a_member),
         cmocka_unit_test(order_and_repetition_leave_no_trace),
         cmocka_unit_test(strangers_pass_at_the_rate_stated),
+        cmocka_unit_test(strangers_pass_small_filters_at_the_rate_stated),
         cmocka_unit_test(size_is_within_3_percent_of_the_model),
         cmocka_unit_test(a_large_universe_is_split),
         cmocka_unit_test(kinds_say_what_they_cannot),

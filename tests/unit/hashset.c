@@ -1,4 +1,7 @@
 /* hashset: linear probing whose bytes depend on the set alone, also where runs wrap around. */
+#include <signal.h>
+#include <sys/mman.h>
+
 #include "base/bits.h"
 #include "base/le.h"
 #include "kinds.h"
@@ -298,6 +301,92 @@ static void merging_any_payload_leaves_a_whole_set(void **state)
     tamis_free(damaged);
 }
 
+/* ---- Keys of one home -------------------------------------------------- */
+
+/* Each is found and no other, wherever the run begins: also when it goes around the end. */
+static void long_runs_are_searched_well(void **state)
+{
+    enum { SLOTS = 1000, KEYS = 900 };
+    const uint64_t homes[] = { 0, 5, 500, 990, 999 };
+    tamis_plan plan = tiny_plan(SLOTS, SLOTS);
+
+    (void)state;
+    for (int h = 0; h < 5; h++) {
+        tamis *f = new_filter(&plan);
+
+        for (uint64_t i = 0; i < KEYS; i++)
+            assert_int_equal(
+                tamis_add(f, key_of(&plan, value_at(homes[h], SLOTS, 2 * (i * 7 % KEYS)))),
+                TAMIS_OK);
+        assert_true(is_whole(f));
+        for (uint64_t i = 0; i < 2 * KEYS; i++)
+            assert_int_equal(tamis_has(f, key_of(&plan, value_at(homes[h], SLOTS, i))), i % 2 == 0);
+        for (uint64_t i = 0; i < KEYS; i += 2)
+            remove_value(f, value_at(homes[h], SLOTS, 2 * i));
+        for (uint64_t i = 0; i < KEYS; i++)
+            assert_int_equal(tamis_has(f, key_of(&plan, value_at(homes[h], SLOTS, 2 * i))), i % 2);
+        tamis_free(f);
+    }
+}
+
+/* Pages of a payload that were read: others are out of bounds, until somebody tries. */
+static struct watch {
+    uint8_t *at;
+    size_t size;
+    volatile unsigned pages;
+} watch;
+
+enum { PAGE = 4096 };
+
+static void watch_page(int signal, siginfo_t *info, void *context)
+{
+    uint8_t *at = (uint8_t *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
+
+    (void)signal, (void)context;
+    if (at < watch.at || at >= watch.at + watch.size || mprotect(at, PAGE, PROT_READ) != 0)
+        abort();
+    watch.pages++;
+}
+
+static unsigned pages_read_for(const tamis *f, uint64_t key)
+{
+    watch.pages = 0;
+    assert_int_equal(mprotect(watch.at, watch.size, PROT_NONE), 0);
+    (void)tamis_has(f, key);
+    assert_int_equal(mprotect(watch.at, watch.size, PROT_READ), 0);
+    return watch.pages;
+}
+
+/* A hundred thousand keys share a home, and take 200 pages: a search doubles its steps, then halves
+ * them, and reads 2 log2(200) of the pages at most. */
+static void chosen_keys_cost_a_logarithm(void **state)
+{
+    enum { KEYS = 100000, MOST = 16 };
+    tamis_plan plan = plan_for(TAMIS_HASHSET, KEYS, 0, 0);
+    tamis *f = new_filter(&plan), *view = NULL;
+    uint64_t home = plan.slots - KEYS / 2;
+    struct sigaction act = { .sa_sigaction = watch_page, .sa_flags = SA_SIGINFO }, old;
+
+    (void)state;
+    for (uint64_t i = 0; i < KEYS; i++)
+        assert_int_equal(tamis_add(f, key_of(&plan, value_at(home, plan.slots, i))), TAMIS_OK);
+    watch.size = (tamis_image_size(f) + PAGE - 1) / PAGE * PAGE;
+    watch.at = mmap(NULL, watch.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(watch.at != MAP_FAILED);
+    assert_int_equal(tamis_image_write(f, watch.at, tamis_image_size(f)), TAMIS_OK);
+    assert_int_equal(tamis_image_view(&view, watch.at, tamis_image_size(f), NULL), TAMIS_OK);
+    assert_int_equal(sigaction(SIGSEGV, &act, &old), 0);
+    for (uint64_t i = 0; i < KEYS + 1000; i += 997) {
+        unsigned pages = pages_read_for(view, key_of(&plan, value_at(home, plan.slots, i)));
+
+        assert_true(pages >= 1 && pages <= MOST);
+    }
+    assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+    tamis_free(view);
+    tamis_free(f);
+    munmap(watch.at, watch.size);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +399,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(verify_sees_what_probing_relies_on),
         cmocka_unit_test(queries_end_on_any_payload),
         cmocka_unit_test(merging_any_payload_leaves_a_whole_set),
+        cmocka_unit_test(long_runs_are_searched_well),
+        cmocka_unit_test(chosen_keys_cost_a_logarithm),
     };
 
     test_begin(argc, argv);

@@ -202,16 +202,38 @@ static void too_many_keys_are_never_lost(void **state)
     free(keys);
 }
 
+/* After other hashes, which take none. */
 static void enlarging_makes_room(void **state)
 {
+    const tamis_ops *ops = tamis__ops(TAMIS_RIBBON);
+
     (void)state;
     for (uint64_t n = 0; n < 100000; n = n * 5 / 4 + 1) {
         tamis_plan p = plan_of_width(n, 8), before = p;
 
-        assert_int_equal(tamis__ops(TAMIS_RIBBON)->resize(&p, 0), TAMIS_OK);
+        assert_int_equal(ops->resize(&p, 0), TAMIS_OK);
+        assert_true(p.slots == before.slots && ribbon_shape_of(&p).first_hash == 1);
+        assert_int_equal(ops->bytes(&p), before.bytes);
+        assert_int_equal(ops->resize(&p, 0), TAMIS_OK);
         assert_true(p.slots > before.slots && p.bytes == before.bytes);
-        assert_true(tamis__ops(TAMIS_RIBBON)->bytes(&p) >= before.bytes);
+        assert_true(ops->bytes(&p) >= before.bytes);
     }
+}
+
+/* There are only so many hashes. */
+static void steps_come_to_an_end(void **state)
+{
+    const tamis_ops *ops = tamis__ops(TAMIS_RIBBON);
+    tamis_plan p = plan_of_width(1, 8);
+
+    (void)state;
+    for (int i = 0; i < MOST_FIRST_HASH; i++) {
+        assert_int_equal(ops->resize(&p, 0), TAMIS_OK);
+        assert_true(ops->bytes(&p) > 0);
+    }
+    assert_int_equal(ops->resize(&p, 0), TAMIS_RANGE);
+    p.hashes += 1 << FIRST_HASH_AT;
+    assert_int_equal(ops->bytes(&p), 0);
 }
 
 /* ---- The set alone ----------------------------------------------------- */
@@ -430,6 +452,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_thresholds_occur),
         cmocka_unit_test(too_many_keys_are_never_lost),
         cmocka_unit_test(enlarging_makes_room),
+        cmocka_unit_test(steps_come_to_an_end),
         cmocka_unit_test(order_and_twins_do_not_matter),
         cmocka_unit_test(one_key_a_million_times),
         cmocka_unit_test(empty_filters_hold_nothing),

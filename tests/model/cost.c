@@ -1,0 +1,510 @@
+/* cost.c - small input stays cheap: whatever the keys and the image, calls take no more memory than
+ * docs/format.md says. No kind is named.
+ *
+ * Keys are crafted against a seed that is known: mix64 is a permutation, so that any hash has its
+ * key. All memory comes from an allocator that refuses what is beyond the bound and remembers it.
+ */
+#include "fuzz/seal.h"
+#include "kinds.h"
+#include "tamis_disk.h"
+
+/* What a call may take besides: the struct, and the long searches of cuckoo kinds. */
+enum { CONSTANT = 64 << 10 };
+
+/* ---- The allocator ----------------------------------------------------- */
+
+typedef struct purse {
+    uint64_t live, most, limit;
+    bool is_overdrawn;
+} purse;
+
+static void *purse_alloc(void *ctx, size_t size)
+{
+    purse *p = ctx;
+
+    if (size > p->limit || p->live > p->limit - size) {
+        p->is_overdrawn = true;
+        return NULL;
+    }
+    p->live += size;
+    p->most = p->live > p->most ? p->live : p->most;
+    return malloc(size);
+}
+
+static void purse_free(void *ctx, void *block, size_t size)
+{
+    purse *p = ctx;
+
+    p->live -= size;
+    free(block);
+}
+
+static tamis_allocator allocator_of(purse *p)
+{
+    return (tamis_allocator){ purse_alloc, purse_free, p };
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* Keys are random, but for what of the hash is chosen: its first bits, all bits, or ever more of
+ * the first bits as the filter doubles, so that each doubling helps a little. */
+typedef struct family {
+    const char *name;
+    unsigned chosen;
+    bool follows;
+} family;
+
+static const family FAMILIES[] = {
+    { "random", 0, false },         { "near, 12 bits", 12, false }, { "near, 20 bits", 20, false },
+    { "near, 28 bits", 28, false }, { "near, 36 bits", 36, false }, { "near, 44 bits", 44, false },
+    { "one key", 63, false },       { "halving", 1, true },
+};
+
+enum { N_FAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
+
+/* The next key for a filter that has doubled so often. */
+static uint64_t crafted_key(const family *y, rng *r, const tamis_hasher *hasher, unsigned doublings)
+{
+    unsigned bits = y->chosen + (y->follows ? doublings : 0);
+    uint64_t h = rng_next(r) >> (bits < 63 ? bits : 63) | (bits >= 63);
+
+    return unhash_key(h, salt_of_seed(hasher->seed));
+}
+
+/* ---- Growth ------------------------------------------------------------ */
+
+static tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, double load)
+{
+    tamis_spec spec = spec_for(keys, fpr, 8);
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_GROW;
+    spec.load = load;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
+/* A filter grows while a quarter of it or more is in use: so it has eight times the room that its
+ * keys need or less, and beside it, while it grows, is one of half that size. */
+static uint64_t growth_limit(const tamis_plan *first, const tamis_plan *large, uint64_t n)
+{
+    double each = (double)large->bytes / (double)large->capacity;
+
+    return 12 * (first->bytes + (uint64_t)(each * (double)n)) + CONSTANT;
+}
+
+/* Returns how many keys went in. */
+static size_t grow_with(tamis *f, purse *p, const tamis_plan *large, const family *y,
+                        uint64_t *keys, size_t n, rng *r)
+{
+    const tamis_plan first = f->plan;
+    tamis_status status = TAMIS_OK;
+    size_t i = 0;
+
+    for (unsigned doublings = 0; i < n; i++) {
+        uint64_t bytes = f->plan.bytes;
+
+        p->limit = growth_limit(&first, large, i + 1);
+        keys[i] = crafted_key(y, r, &first.hasher, doublings);
+        status = tamis_add(f, keys[i]);
+        if (p->is_overdrawn)
+            fail_msg("key %zu takes more than %llu bytes", i, (unsigned long long)p->limit);
+        assert_true(status == TAMIS_OK || status == TAMIS_FULL);
+        if (status)
+            break;
+        doublings += f->plan.bytes != bytes;
+    }
+    return i;
+}
+
+static void check_growth(tamis_kind kind, uint64_t few, size_t n, double fpr, double load)
+{
+    tamis_plan plan = growing_plan(kind, few, fpr, load);
+    tamis_plan large = growing_plan(kind, 1 << 20, fpr, load);
+
+    for (int i = 0; i < N_FAMILIES; i++) {
+        purse p = { .limit = growth_limit(&plan, &large, 0) };
+        const tamis_allocator a = allocator_of(&p);
+        rng r = rng_for(2600 + (uint64_t)kind, (uint64_t)i);
+        uint64_t *keys = array_of(n, sizeof *keys);
+        tamis *f = NULL;
+
+        snprintf(law_at, sizeof law_at, "from %llu keys, rate %g, load %g: %s",
+                 (unsigned long long)few, fpr, load, FAMILIES[i].name);
+        assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+        size_t in = grow_with(f, &p, &large, &FAMILIES[i], keys, n, &r);
+        /* Kinds that always grow are made for any number of keys. */
+        if (!FAMILIES[i].chosen && has_trait(kind, TAMIS_TRAIT_GROWS))
+            assert_int_equal(in, n);
+        assert_true(is_whole(f));
+        for (size_t k = 0; k < in; k++)
+            assert_true(tamis_has(f, keys[k]));
+        tamis_free(f);
+        assert_int_equal(p.live, 0);
+        free(keys);
+    }
+}
+
+static void growth_is_paid_for_by_keys(tamis_kind kind)
+{
+    size_t n = run_size(3000, 1000, 30000);
+
+    check_growth(kind, 8, n, 0.01, 0);
+    check_growth(kind, 8, n, 0.5, 0);
+    check_growth(kind, 8, n, 0.5, 0.1);
+    check_growth(kind, 8, n, 1e-6, 0);
+    /* So many slots that kinds which cut them into shards do so. */
+    check_growth(kind, 1000, n, 1e-6, 0.007);
+}
+
+/* As above, of the file. */
+static void files_grow_by_keys(tamis_kind kind)
+{
+    tamis_plan plan = growing_plan(kind, 1000, 1e-6, 0.007);
+    tamis_plan large = growing_plan(kind, 1 << 20, 1e-6, 0.007);
+
+    for (int i = 0; i < N_FAMILIES; i++) {
+        const size_t n = 2000;
+        rng r = rng_for(2630 + (uint64_t)kind, (uint64_t)i);
+        tamis *f = new_filter(&plan);
+        tamis_disk *d = NULL;
+
+        snprintf(law_at, sizeof law_at, "%s", FAMILIES[i].name);
+        assert_int_equal(tamis_save(f, temp_path()), TAMIS_OK);
+        tamis_free(f);
+        assert_int_equal(tamis_disk_open(&d, temp_path(), NULL), TAMIS_OK);
+        for (size_t k = 0; k < n; k++) {
+            size_t added;
+            uint64_t key = crafted_key(&FAMILIES[i], &r, &plan.hasher, 0);
+            tamis_status status = tamis_disk_add_many(d, &added, &key, 1);
+
+            assert_true(status == TAMIS_OK || status == TAMIS_FULL);
+            assert_true(tamis_plan_of(tamis_disk_file(d))->bytes <=
+                        growth_limit(&plan, &large, k + 1));
+            if (status)
+                break;
+        }
+        tamis_disk_free(d);
+        unlink(temp_path());
+    }
+}
+
+/* ---- Builds ------------------------------------------------------------ */
+
+/* Values, or others, beside the keys. */
+static tamis_status build_with(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                               const uint64_t *beside, size_t n, const tamis_allocator *a)
+{
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_GET)
+        return tamis_build_map(out, plan, keys, beside, n, a);
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_EXCLUDE)
+        return tamis_build_excluding(out, plan, keys, n, beside, n, a);
+    return tamis_build(out, plan, keys, n, a);
+}
+
+static tamis_plan build_plan(tamis_kind kind, size_t n, uint64_t seed, double load)
+{
+    unsigned can = tamis_kind_can(kind);
+    tamis_spec spec = spec_for(n, can & TAMIS_CAN_EXCLUDE ? 0 : 0.01, seed);
+    tamis_plan plan;
+
+    spec.can = can & TAMIS_CAN_GROW;
+    spec.load = load;
+    spec.value_bits = can & TAMIS_CAN_GET ? 8 : 0;
+    spec.universe = can & TAMIS_CAN_EXCLUDE ? 2 * n : 0;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
+static void builds_are_paid_for_by_keys(tamis_kind kind)
+{
+    const size_t n = run_size(1500, 500, 100000);
+    const tamis_plan plan = build_plan(kind, n, 8, 0);
+    uint64_t *keys = array_of(n, sizeof *keys), *beside = array_of(n, sizeof *keys);
+
+    for (int i = 0; i < N_FAMILIES; i++) {
+        purse p = { .limit = 12 * (plan.bytes + 64 * n) + CONSTANT };
+        const tamis_allocator a = allocator_of(&p);
+        rng r = rng_for(2690 + (uint64_t)kind, (uint64_t)i);
+        tamis *f = NULL;
+
+        snprintf(law_at, sizeof law_at, "%s", FAMILIES[i].name);
+        for (size_t k = 0; k < n; k++) {
+            keys[k] = is_indexed(kind) ? k : crafted_key(&FAMILIES[i], &r, &plan.hasher, 0);
+            beside[k] = tamis_kind_can(kind) & TAMIS_CAN_GET
+                            ? keys[k] & 255
+                            : crafted_key(&FAMILIES[i], &r, &plan.hasher, 0) ^ 1;
+        }
+        tamis_status status = build_with(&f, &plan, keys, beside, n, &a);
+        if (p.is_overdrawn)
+            fail_msg("a build takes more than %llu bytes", (unsigned long long)p.limit);
+        assert_true(status == TAMIS_OK || status == TAMIS_FULL || status == TAMIS_CONFLICT);
+        for (size_t k = 0; !status && k < n; k++)
+            assert_true(tamis_has(f, keys[k]));
+        if (!status)
+            tamis_free(f);
+        assert_int_equal(p.live, 0);
+    }
+    free(keys);
+    free(beside);
+}
+
+/* ---- Secrets ----------------------------------------------------------- */
+
+/* Of somebody who knows the seed, but not the secret, and sees answers: his keys would crowd a
+ * place if they were raw, and each is one that the filter does not find. */
+static void attack(tamis *f, const family *y, rng *r, size_t n)
+{
+    for (uint64_t in = 0, tried = 0; in < n; tried++) {
+        uint64_t chosen = crafted_key(y, r, &f->plan.hasher, 0) + tried;
+        uint64_t key = tamis_key(f, &chosen, sizeof chosen);
+
+        if (tamis_has(f, key))
+            continue;
+        assert_int_equal(tamis_add(f, key), TAMIS_OK);
+        in++;
+    }
+}
+
+static uint64_t strangers_found(const tamis *f, rng *r, size_t n)
+{
+    uint64_t keys[1024], hits[16], found = 0;
+
+    for (size_t i = 0; i < n; i += 1024) {
+        for (int k = 0; k < 1024; k++)
+            keys[k] = rng_next(r);
+        found += tamis_has_many(f, hits, keys, 1024);
+    }
+    return found;
+}
+
+/* There is room for all of them, and the rate is that of keys which nobody chose: 1.02 times as
+ * high at most. */
+static void secrets_make_chosen_keys_harmless(tamis_kind kind)
+{
+    const size_t keys = run_size(10000, 1000, 10000), probes = run_size(1 << 16, 1 << 12, 1 << 20);
+    const size_t filters = run_size(4, 1, 8) * N_FAMILIES;
+    tamis_spec spec = spec_for(keys, 0.01, 8);
+    uint64_t found = 0;
+    tamis_plan plan;
+
+    spec.hasher = (tamis_hasher){ .hash = TAMIS_KEYED, .seed = 8, .secret = "sixteen letters" };
+    if (is_indexed(kind) || is_exact(kind))
+        return;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    for (size_t i = 0; i < filters; i++) {
+        rng r = rng_for(2720 + (uint64_t)kind, i);
+        tamis *f;
+
+        plan.hasher.secret[0]++;
+        f = new_filter(&plan);
+        snprintf(law_at, sizeof law_at, "%s", FAMILIES[i % N_FAMILIES].name);
+        attack(f, &FAMILIES[i % N_FAMILIES], &r, keys);
+        found += strangers_found(f, &r, probes);
+        tamis_free(f);
+    }
+    double honest = tamis_plan_rate(&plan, keys);
+    if (!binomial_fits_between(found, filters * probes, 0, 1.02 * honest))
+        fail_msg("%g of strangers are found, not %g", (double)found / (double)(filters * probes),
+                 honest);
+}
+
+/* ---- Images ------------------------------------------------------------ */
+
+/* A filter of n random keys, with whatever else its kind needs. */
+static tamis *sample_of(tamis_kind kind, size_t n, rng *r)
+{
+    const tamis_plan plan = build_plan(kind, n, rng_next(r), rng_below(r, 2) ? 0 : 0.3);
+    uint64_t *keys = universe_of(&plan, r, &n), *beside = fresh_keys(r, n);
+    tamis *f = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        beside[i] &= tamis_kind_can(kind) & TAMIS_CAN_GET ? 255 : UINT64_MAX;
+    assert_int_equal(build_with(&f, &plan, keys, beside, n, NULL), TAMIS_OK);
+    free(keys);
+    free(beside);
+    return f;
+}
+
+/* A number that somebody might try, near the one that is there or far from it. */
+static uint64_t strange_number(rng *r, uint64_t x)
+{
+    switch (rng_below(r, 6)) {
+    case 0:
+        return x + rng_below(r, 5) - 2;
+    case 1:
+        return x << rng_below(r, 8);
+    case 2:
+        return x >> rng_below(r, 8);
+    case 3:
+        return (UINT64_C(1) << rng_below(r, 64)) - rng_below(r, 2);
+    case 4:
+        return rng_below(r, 1000);
+    default:
+        return UINT64_MAX - rng_below(r, 2);
+    }
+}
+
+/* Numbers of a header that mean something to a kind: docs/format.md. */
+static const struct field {
+    int at, size;
+} FIELDS[] = { { 30, 2 }, { 56, 8 }, { 72, 8 }, { 80, 4 }, { 84, 4 }, { 88, 8 }, { 98, 2 } };
+
+static void change_header(uint8_t *image, rng *r)
+{
+    const struct field *field = &FIELDS[rng_below(r, sizeof FIELDS / sizeof *FIELDS)];
+    uint64_t x = seal_number(image + field->at, field->size);
+
+    seal_put(image + field->at, field->size, strange_number(r, x));
+}
+
+/* A number, or a stretch of bytes; most of what a payload says of itself comes first. */
+static void change_payload(uint8_t *payload, uint64_t size, rng *r)
+{
+    uint64_t at = rng_below(r, 2) ? rng_below(r, size) & ~UINT64_C(7) : 0;
+    uint64_t n = 1 + rng_below(r, size - at);
+
+    if (rng_below(r, 2) && at + 8 <= size)
+        seal_put(payload + at, 8, strange_number(r, seal_number(payload + at, 8)));
+    else if (rng_below(r, 2))
+        payload[at] ^= (uint8_t)(1u << rng_below(r, 8));
+    else
+        memset(payload + at, (int)rng_below(r, 256), n);
+}
+
+static void change_image(image_bytes *image, rng *r)
+{
+    uint64_t offset = seal_number(image->at + SEAL_TABLE + SEAL_OFFSET, 8);
+    uint64_t length = seal_number(image->at + SEAL_TABLE + SEAL_LENGTH, 8);
+
+    for (uint64_t i = 0, n = 1 + rng_below(r, 3); i < n; i++)
+        if (rng_below(r, 3))
+            change_header(image->at, r);
+        else
+            change_payload(image->at + offset, length, r);
+    seal(image->at, image->size);
+}
+
+/* What docs/format.md says: twelve times the image, and what n keys take in a filter of that load,
+ * eight times over. */
+static uint64_t image_limit(const image_bytes *image, const tamis_plan *plan, uint64_t n)
+{
+    uint64_t each = 64000 / (uint64_t)(plan->load ? plan->load : 1000);
+
+    return 12 * (image->size + each * n) + CONSTANT;
+}
+
+enum { SOME = 64 };
+
+static void ask(const tamis *f, rng *r)
+{
+    uint64_t keys[SOME], hits[SOME / 64];
+    size_t n = 0;
+
+    assert_true(is_whole(f));
+    for (int i = 0; i < SOME; i++)
+        keys[i] = rng_next(r) >> rng_below(r, 64);
+    for (int i = 0; i < SOME; i++)
+        n += tamis_has(f, keys[i]);
+    assert_int_equal(tamis_has_many(f, hits, keys, SOME), n);
+    (void)info_of(f);
+}
+
+static void change(tamis *f, rng *r)
+{
+    const family *y = &FAMILIES[rng_below(r, N_FAMILIES)];
+    uint64_t keys[SOME];
+    size_t done;
+    tamis *copy = NULL;
+
+    for (int i = 0; i < SOME; i++)
+        keys[i] = crafted_key(y, r, &f->plan.hasher, 0);
+    for (int i = 0; i < SOME / 2; i++)
+        (void)!tamis_add(f, keys[i]);
+    (void)!tamis_add_many(f, &done, keys + SOME / 2, SOME / 2);
+    (void)!tamis_remove_many(f, &done, keys, SOME / 4);
+    for (int i = SOME / 4; i < SOME / 2; i++)
+        (void)!tamis_remove(f, keys[i]);
+    if (tamis_clone(&copy, f, &f->alloc))
+        return;
+    (void)!tamis_merge(f, copy);
+    (void)!tamis_intersect(f, copy);
+    tamis_free(copy);
+}
+
+/* Whatever it was, it is an image of the library's own by now. */
+static void assert_read_again(const tamis *f)
+{
+    image_bytes image = image_of(f);
+    tamis *again = NULL;
+
+    assert_int_equal(tamis_image_read(&again, image.at, image.size, NULL), TAMIS_OK);
+    tamis_free(again);
+    free_bytes(&image);
+}
+
+/* Whether it could be read. */
+static bool use_image(const image_bytes *image, rng *r)
+{
+    purse p = { .limit = image->size + 4096 };
+    const tamis_allocator a = allocator_of(&p);
+    tamis *f = NULL;
+    tamis_status status = tamis_image_read(&f, image->at, image->size, &a);
+
+    assert_false(p.is_overdrawn);
+    if (status)
+        return false;
+    p.limit = p.live; /* asking takes nothing */
+    ask(f, r);
+    assert_false(p.is_overdrawn);
+    p.limit = image_limit(image, &f->plan, SOME);
+    change(f, r);
+    if (p.is_overdrawn)
+        fail_msg("%zu bytes and %d keys take more than %llu bytes", image->size, SOME,
+                 (unsigned long long)p.limit);
+    assert_true(is_whole(f));
+    assert_read_again(f);
+    tamis_free(f);
+    assert_int_equal(p.live, 0);
+    return true;
+}
+
+static void small_images_stay_cheap(tamis_kind kind)
+{
+    const size_t rounds = run_size(600, 150, 20000);
+    size_t read = 0;
+
+    for (size_t i = 0; i < rounds; i++) {
+        rng r = rng_for(2660 + (uint64_t)kind, i);
+        tamis *f = sample_of(kind, 8 << rng_below(&r, 5), &r);
+        image_bytes image = image_of(f);
+
+        snprintf(law_at, sizeof law_at, "round %zu", i);
+        change_image(&image, &r);
+        read += use_image(&image, &r);
+        free_bytes(&image);
+        tamis_free(f);
+    }
+    /* Some are still filters, or nothing was looked at. */
+    assert_true(read > rounds / 100);
+}
+
+int main(int argc, char **argv)
+{
+    const law laws[] = {
+        { "growth is paid for by keys", growth_is_paid_for_by_keys,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_GROW },
+        { "secrets make chosen keys harmless", secrets_make_chosen_keys_harmless,
+          .can = TAMIS_CAN_ADD },
+        { "files grow by keys", files_grow_by_keys, .can = TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
+    };
+
+    const law of_all[] = {
+        { "builds are paid for by keys", builds_are_paid_for_by_keys, .can = 0 },
+        { "small images stay cheap", small_images_stay_cheap, .can = 0 },
+    };
+
+    test_begin(argc, argv);
+    return check_laws(laws, sizeof laws / sizeof *laws) +
+           check_laws_of_all(of_all, sizeof of_all / sizeof *of_all);
+}
