@@ -106,7 +106,7 @@ static tamis_plan plan_of_shape(const morton_shape *s)
     plan.slots = BLOCKS;
     plan.width = s->width;
     plan.hashes = s->buckets;
-    plan.bytes = BLOCKS * LINE;
+    plan.bytes = tamis__ops(TAMIS_MORTON)->bytes(&plan);
     plan.fpr = 0;
     return plan;
 }

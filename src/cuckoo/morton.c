@@ -235,47 +235,55 @@ static tamis_status morton_move(tamis *f, const tamis *g)
 
 /* ---- The whole filter -------------------------------------------------- */
 
-/* How many absent keys, by bucket and fingerprint, find the fingerprint in slot i: one for which
- * this is the first bucket; and if its other bucket is marked, one for which that is the first. If
- * slots or both buckets have it, it counts once. */
-static unsigned morton_ways_to(const morton_table *t, const morton_position *p, morton_run r,
-                               unsigned i)
-{
-    morton_position other = morton_other(t, p);
+/* What is there: fingerprints, classes of them, and how many absent keys, by bucket and
+ * fingerprint, find one. */
+typedef struct morton_tally {
+    uint64_t held, classes, ways;
+} morton_tally;
 
+/* The fingerprint in slot i is found by absent keys for which this is the first bucket; and if its
+ * other bucket is marked, by those for which that is the first. If slots or both buckets have it,
+ * it counts once. */
+static void morton_tally_slot(morton_tally *y, const morton_table *t, const morton_position *p,
+                              morton_run r, unsigned i)
+{
+    y->held++;
     for (unsigned k = r.start; k < i; k++)
         if (morton_slot(&t->s, p->block, k) == morton_stored(t, p))
-            return 0;
-    return 1u + (morton_is_marked(t, other.block, other.bucket) && !morton_copies(t, &other));
+            return;
+    morton_position other = morton_other(t, p);
+    bool is_in_both = morton_copies(t, &other) > 0;
+    y->classes += !(p->bucket & 1) || !is_in_both;
+    y->ways += 1u + (morton_is_marked(t, other.block, other.bucket) && !is_in_both);
 }
 
-static uint64_t morton_ways_to_block(const morton_table *t, uint64_t i, uint64_t *held)
+static void morton_tally_block(morton_tally *y, const morton_table *t, uint64_t i)
 {
     const morton_position block = morton_block(t, i);
     const morton_counters c = morton_counters_of(t, block.block);
-    uint64_t ways = 0;
 
     for (unsigned bucket = 0; bucket < t->s.buckets; bucket++) {
         morton_run r = morton_run_of(t, c, bucket);
-        for (unsigned k = r.start; k < r.end; k++, ++*held) {
+        for (unsigned k = r.start; k < r.end; k++) {
             morton_position p = morton_position_in(t, &block, bucket, k);
-            ways += morton_ways_to(t, &p, r, k);
+            morton_tally_slot(y, t, &p, r, k);
         }
     }
-    return ways;
 }
 
+/* n distinct keys have on average C (1 - (1 - 1/C)^n) classes out of C: solved for n. All of them
+ * count as all but one. */
 static void morton_measure(const tamis *f, tamis_info *info)
 {
     const morton_table t = morton_of(f);
-    uint64_t ways = 0, held = 0;
+    morton_tally y = { 0 };
 
     for (uint64_t i = 0; i < f->plan.slots; i++)
-        ways += morton_ways_to_block(&t, i, &held);
-    double places = ldexp((double)f->plan.slots * t.s.buckets, (int)t.s.width);
-    info->fpr = fmin(1, (double)ways / places);
-    info->fill = (double)held / ((double)f->plan.slots * t.s.slots);
-    info->cardinality = (double)held;
+        morton_tally_block(&y, &t, i);
+    double places = ldexp((double)f->plan.slots * t.s.buckets, (int)t.s.width), all = places / 2;
+    info->fpr = fmin(1, (double)y.ways / places);
+    info->fill = (double)y.held / ((double)f->plan.slots * t.s.slots);
+    info->cardinality = log1p(-fmin((double)y.classes, all - 1) / all) / log1p(-1 / all);
 }
 
 static bool morton_is_zero(const uint8_t *b, unsigned from, unsigned to)

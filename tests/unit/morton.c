@@ -480,6 +480,7 @@ static void rates_rise_to_one(void **state)
 
 /* ---- Growing ----------------------------------------------------------- */
 
+/* No more than planned, and no less than nine tenths of it. */
 static void assert_rate_at(const tamis *f, uint64_t n, rng *r)
 {
     const int probes = 400000;
@@ -488,9 +489,148 @@ static void assert_rate_at(const tamis *f, uint64_t n, rng *r)
 
     for (int i = 0; i < probes; i++)
         hits += tamis_has(f, rng_next(r));
-    if (!binomial_fits(hits, (uint64_t)probes, rate))
+    if (!binomial_fits_between(hits, (uint64_t)probes, 0.9 * rate, rate))
         fail_msg("%llu of %d strangers at %llu keys, expected %g", (unsigned long long)hits, probes,
                  (unsigned long long)n, rate);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Copies and keys of one class are told from others, and only from these. */
+static double distinct_classes(const tamis *f, const uint64_t *keys, size_t n)
+{
+    const morton_table t = morton_of(f);
+    uint64_t *classes = array_of(n, sizeof *classes);
+    double distinct = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        morton_position p = morton_position_of(&t, hash_key(keys[i], t.salt));
+        classes[i] = morton_class(&t, &p);
+    }
+    qsort(classes, n, sizeof *classes, by_number);
+    for (size_t i = 0; i < n; i++)
+        distinct += i == 0 || classes[i] != classes[i - 1];
+    free(classes);
+    return distinct;
+}
+
+static void cardinality_counts_keys_once(void **state)
+{
+    const size_t n = 5000;
+
+    (void)state;
+    for (uint64_t times = 1; times <= 5; times++) {
+        rng r = rng_for(1913, times);
+        uint64_t *keys = fresh_keys(&r, n);
+        tamis_plan plan = planned(4 * times * n, 0.02, times % 2 ? TAMIS_CAN_GROW : 0);
+        tamis *f = new_filter(&plan);
+
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(tamis_add_times(f, keys[i], 1 + i % times), TAMIS_OK);
+        double all =
+            ldexp((double)f->plan.slots * morton_buckets(&f->plan), (int)f->plan.width) / 2;
+        double classes = distinct_classes(f, keys, n);
+        double expected = -all * expm1((double)n * log1p(-1 / all));
+        double told = info_of(f).cardinality;
+        assert_true(is_near(-all * expm1(told * log1p(-1 / all)), classes, 1e-9));
+        /* One key more or less changes it by one at most: the inequality of McDiarmid. */
+        assert_true(fabs(classes - expected) < sqrt((double)n * log(2 / ALPHA) / 2));
+        tamis_free(f);
+        free(keys);
+    }
+}
+
+/* At every size, when it is full. */
+static void check_grown_rates(uint64_t keys, double fpr, uint64_t most)
+{
+    rng r = rng_for(1914, keys), strangers = rng_for(1915, keys);
+    tamis_plan plan = planned(keys, fpr, TAMIS_CAN_GROW);
+    tamis *f = new_filter(&plan);
+
+    while (f->count < most) {
+        while (f->count < tamis_plan_of(f)->capacity)
+            assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
+        assert_rate_at(f, f->count, &strangers);
+        if (tamis_add(f, rng_next(&r)) != TAMIS_OK)
+            break;
+    }
+    tamis_free(f);
+}
+
+/* Marks are copied to marks of other buckets, and become more each time. */
+static void rates_of_grown_filters(void **state)
+{
+    (void)state;
+    check_grown_rates(1000, 2e-4, is_sanitized() ? 20000 : 280000);
+    check_grown_rates(10000, 5e-3, is_sanitized() ? 40000 : 120000);
+    check_grown_rates(10000, 2e-4, is_sanitized() ? 40000 : 120000);
+}
+
+/* ---- Chosen keys ------------------------------------------------------- */
+
+/* Bytes that are out, and were at most. */
+typedef struct ledger {
+    size_t out, most;
+} ledger;
+
+static void *lend(void *ctx, size_t size)
+{
+    ledger *l = ctx;
+
+    l->out += size;
+    l->most = l->out > l->most ? l->out : l->most;
+    return malloc(size);
+}
+
+static void take_back(void *ctx, void *block, size_t size)
+{
+    ledger *l = ctx;
+
+    l->out -= size;
+    free(block);
+}
+
+/* All have one first bucket, and fingerprints that differ in their last bits, or only there: by
+ * those bits, no doubling parts them. */
+static uint64_t chosen_key(const tamis_plan *p, uint64_t i, unsigned last_bits)
+{
+    unsigned bits = p->width + morton_doublings(p);
+    double place = (double)(p->slots >> morton_doublings(p)) * morton_buckets(p);
+    uint64_t fingerprint = i & ((UINT64_C(1) << last_bits) - 1);
+    double h = ldexp(((double)fingerprint + 0.5) / place, 64 - (int)bits);
+
+    return unhash_key((uint64_t)h + (i >> last_bits), salt_of_seed(p->hasher.seed));
+}
+
+/* A size is doubled only if a quarter of its capacity is in use, which is four fifths of its slots
+ * or more; then both are there, and none but the first has more slots than that. */
+static void chosen_keys_take_no_memory(void **state)
+{
+    (void)state;
+    for (unsigned last_bits = 0; last_bits <= 12; last_bits++) {
+        tamis_plan plan = planned(100, 1e-5, TAMIS_CAN_GROW);
+        ledger l = { 0 };
+        const tamis_allocator a = { lend, take_back, &l };
+        tamis *f;
+        uint64_t i = 0, n = 0;
+
+        assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
+        size_t first = l.most;
+        for (; i < 20000 && tamis_add(f, chosen_key(&plan, i, last_bits)) == TAMIS_OK; i++)
+            ;
+        uint64_t slots = morton_shape_of(morton_buckets(&f->plan), f->plan.width + 1).slots;
+        assert_true(l.most <= 3 * (first + 5 * LINE * (f->count / slots + 1)));
+        for (; n < i; n++)
+            assert_true(tamis_has(f, chosen_key(&plan, n, last_bits)));
+        assert_true(is_whole(f));
+        tamis_free(f);
+        assert_int_equal(l.out, 0);
+    }
 }
 
 /* What is there more than four times goes again, also after the filter has grown. */
@@ -628,6 +768,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(sizes_follow_the_formula),
         cmocka_unit_test(geometries_are_checked),
         cmocka_unit_test(rates_rise_to_one),
+        cmocka_unit_test(cardinality_counts_keys_once),
+        cmocka_unit_test(rates_of_grown_filters),
+        cmocka_unit_test(chosen_keys_take_no_memory),
         cmocka_unit_test(a_surplus_grows_too),
         cmocka_unit_test(filters_grow_without_keys),
         cmocka_unit_test(growing_ends_when_there_are_no_more_bits),
