@@ -263,7 +263,8 @@ static inline bool may_undercount(tamis_kind kind)
 }
 
 /* Marks stay where keys were turned away: once keys have come and gone, lookups go further, and
- * find what they would have found and perhaps more. */
+ * find what they would have found and perhaps more. Keys of one fingerprint may share one of two
+ * places, and which of them a lookup meets depends on the order of adds. */
 static inline bool keeps_marks(tamis_kind kind)
 {
     static const tamis_kind LIST[] = { TAMIS_MORTON, TAMIS_NO_KIND };

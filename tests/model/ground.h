@@ -118,7 +118,7 @@ static inline void assert_same_answers(const tamis *f, const tamis *g, const uin
     assert_same_hits(f, g, keys, n);
     for (size_t i = 0; i < (n < most ? n : most); i++) {
         assert_int_equal(tamis_has(f, keys[i]), tamis_has(g, keys[i]));
-        if (!counts_vary(f->plan.kind))
+        if (!counts_vary(f->plan.kind) && (n <= 2000 || !keeps_marks(f->plan.kind)))
             assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
     }
 }
