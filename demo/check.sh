@@ -9,7 +9,7 @@ rm -f ./*.tamis
 # Some words are as telling, and all of them are for a long run.
 words=${WORDS:-/usr/share/dict/american-english}
 if [ -z "${TAMIS_LONG:-}" ]; then
-    awk 'NR % 8 == 0' "$words" >"$here/words"
+    awk 'NR % 40 == 0' "$words" >"$here/words"
     words=$here/words
 fi
 

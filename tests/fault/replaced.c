@@ -10,7 +10,7 @@
 
 #include "../golden/golden.h"
 
-enum { KEYS = 4000, SAVES = 200 };
+enum { KEYS = 4000, SAVES = 80 };
 
 static char path[256];
 

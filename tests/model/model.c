@@ -857,11 +857,11 @@ static void behaves_as_a_set_at_small_capacities(tamis_kind kind)
 
 static void behaves_as_a_set_at_large_capacities(tamis_kind kind)
 {
-    const uint64_t keys = is_slow(kind) ? 5000 : run_size(30000, 10000, 100000),
+    const uint64_t keys = is_slow(kind) ? 5000 : run_size(10000, 5000, 100000),
                    rarity = is_slow(kind) ? 50 : 1;
 
-    run(kind, 1000, 0.01, run_size(15000, 4000, 400000) / rarity);
-    run(kind, keys, 0.01, run_size(30000, 6000, 1000000) / rarity);
+    run(kind, 1000, 0.01, run_size(10000, 3000, 400000) / rarity);
+    run(kind, keys, 0.01, run_size(20000, 4000, 1000000) / rarity);
 }
 
 /* ---- Multisets of fingerprints ----------------------------------------- */

@@ -142,7 +142,7 @@ static void probe_one(clusters *c, const tamis_plan *plan, rng *r, size_t n)
 static void planned_rates_are_met_by_tiny_filters(tamis_kind kind)
 {
     const size_t sizes[] = { 1, 2, 5, 20, 60 };
-    const size_t filters = is_slow(kind) ? 1000 : is_long_run() ? 50000 : 2500;
+    const size_t filters = is_slow(kind) ? 500 : is_long_run() ? 50000 : 2500;
 
     for (int p = 0; p < N_FPRS; p++)
         for (int i = 0; i < 5; i++) {

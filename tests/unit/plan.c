@@ -212,7 +212,7 @@ static void every_small_number_of_keys_has_a_plan(void **state)
 {
     (void)state;
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
-        for (uint64_t n = 0; n <= 4096; n += n < 130 ? 1 : run_size(41, 499, 1))
+        for (uint64_t n = 0; n <= 4096; n += n < run_size(130, 20, 130) ? 1 : run_size(41, 499, 1))
             for (int p = 2; p <= 4; p++) {
                 tamis_spec spec = spec_for(n, FPRS[p], 1);
                 tamis_plan plan;
