@@ -28,19 +28,17 @@ static void assert_finds(const tamis *f, const uint64_t *keys, size_t n)
     free(hits);
 }
 
-/* What the filter says of itself is what strangers find, and no more than what is planned for that
- * many keys. */
+/* What the filter says of itself is what strangers find. What is planned is the mean over filters,
+ * from which one that began with a few keys may be far: stat/life.c looks at that. */
 static void assert_rate(const tamis *f, rng *r)
 {
     const size_t n = is_sanitized() ? 20000 : 200000;
     uint64_t *strangers = fresh_keys(r, n), *seen = array_of(n / 64 + 1, sizeof *seen);
     tamis_info info = info_of(f);
-    double planned = tamis_plan_rate(&info.plan, info.count);
     uint64_t hits = tamis_has_many(f, seen, strangers, n);
 
-    if (!binomial_fits(hits, n, info.fpr) || !binomial_fits_between(hits, n, 0, planned))
-        fail_msg("%llu of %zu strangers hit; told %.4g, planned %.4g", (unsigned long long)hits, n,
-                 info.fpr, planned);
+    if (!binomial_fits(hits, n, info.fpr))
+        fail_msg("%llu of %zu strangers hit; told %.4g", (unsigned long long)hits, n, info.fpr);
     free(strangers);
     free(seen);
 }
