@@ -1,9 +1,9 @@
 /* sync.c - a disk that fails under a writable map: nothing is claimed that is not so.
  *
- * fsync() is replaced by one that fails at a chosen call, pwrite() by one that writes a part of what
- * it is given, then nothing. After any failure the map refuses to go on, and the file is neither
- * taken for whole nor damaged: it is dirty, and recovered with every key of the last sync that
- * worked. */
+ * fsync() is replaced by one that fails at a chosen call, pwrite() by one that writes a part of
+ * what it is given, then nothing. After any failure the map refuses to go on, and the file is
+ * neither taken for whole nor damaged: it is dirty, and recovered with every key of the last sync
+ * that worked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
