@@ -302,7 +302,7 @@ TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
  *  counting -> bloom      the bits without the counters, a quarter of the size or less. Byte for
  *                         byte what the keys would have made, unless counters had stopped.
  *  bloom -> compressed    the same bits in less room; the emptier, the smaller. Slow to ask.
- *  compressed -> bloom    the way back. */
+ *  compressed -> bloom    the way back, to at most 1024 times the payload. */
 TAMIS_API tamis_status tamis_convert(tamis **out, tamis_kind to, const tamis *f,
                                      const tamis_allocator *a) TAMIS_CHECKED;
 /* NULL is fine. A writable map is synced first; call tamis_sync() to learn whether it worked. */

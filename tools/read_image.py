@@ -1781,7 +1781,8 @@ class Compressed:
 
     @classmethod
     def bytes(cls, h):
-        right = 1 <= h.slots < 2**48 and 1 <= h.width and 1 <= h.hashes <= 64
+        right = (1 <= h.slots < 2**48 and 1 <= h.width and 1 <= h.hashes <= 64
+                 and h.slots // 1024 <= 64 * h.width)
         return 8 * h.width if right and cls.shape(h)[3] <= 8 * h.width else 0
 
     @classmethod

@@ -31,6 +31,7 @@ enum {
     BLOCK_BYTES = 256, /* of codes, on average: two bytes of index are then 0.8 % */
     BASE_BLOCKS = 32,
     MOST_LARGER = 16,
+    MOST_EXPANSION = 1024, /* bits for each bit of payload: a small file asks for little memory */
 };
 
 static const uint64_t MAX_WORDS = UINT64_C(1) << 32, MAX_SLOTS = UINT64_C(1) << 48;
@@ -59,7 +60,9 @@ static uint64_t compressed_bytes(const tamis_plan *p)
               p->hashes <= PROBES_MAX && !p->flags && !p->load;
     uint64_t bytes = (uint64_t)p->width * WORD;
 
-    return ok && compressed_layout_of(p).codes <= bytes ? bytes : 0;
+    if (!ok || p->slots / MOST_EXPANSION > bytes * 8)
+        return 0;
+    return compressed_layout_of(p).codes <= bytes ? bytes : 0;
 }
 
 static uint64_t compressed_first_of(const compressed_layout *l, uint64_t block)
@@ -87,7 +90,7 @@ static tamis_status compressed_fit(tamis_plan *p, double ones)
     double m = (double)p->slots, bytes = m * compressed_entropy(ones / m) / 8 + EXTRA;
     double codes = (bytes + BLOCK_EXTRA) / (1 - BLOCK_EXTRA / BLOCK_BYTES);
     double sparse = bytes + BLOCK_EXTRA * (double)((p->slots >> BIT_CODER_LEVELS) + 1);
-    double words = ceil(fmax(codes, sparse) / WORD);
+    double words = ceil(fmax(fmax(codes, sparse), m / MOST_EXPANSION / 8) / WORD);
 
     if (!(words < (double)MAX_WORDS))
         return TAMIS_RANGE;

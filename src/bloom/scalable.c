@@ -118,6 +118,10 @@ static double scalable_rate(const tamis_plan *p, double n)
     return 1 - passes;
 }
 
+/* Above it, a stage sees so many more keys than it holds that it matters. Below, that is a
+ * thousandth of the rate, and forty stages leave fifteen. */
+static const double FINDS_MANY = 0x1p-10;
+
 /* The blocks that see so many keys come close; the rest is steps. */
 static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
 {
@@ -127,7 +131,8 @@ static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     p->slots =
         tamis__rates_blocks_for_probes(n, scalable_rate_allowed(p, 0), scalable_probes(p, 0));
-    for (double held; scalable_bytes(p) && (held = scalable_held_by_stage(p, 0)) < n;)
+    bool finds_many = scalable_rate_allowed(p, 0) > FINDS_MANY;
+    for (double held; finds_many && scalable_bytes(p) && (held = scalable_held_by_stage(p, 0)) < n;)
         p->slots += 1 + (uint64_t)((double)p->slots * fmin(1, n / fmax(1, held) - 1));
     return scalable_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }

@@ -228,24 +228,48 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
     return TAMIS_OK;
 }
 
-/* Bytes fall as the rate rises: halve the interval of log2(fpr) until the plan stops changing. */
+/* Plans for the rate 2^exponent, and keeps it in *best if it fits and is better; false if it does
+ * not fit. */
+static bool plan_try_rate(tamis_plan *best, bool *is_found, tamis_kind kind, const tamis_spec *spec,
+                          double exponent)
+{
+    tamis_spec s = *spec;
+    tamis_plan p;
+
+    s.fpr = exp2(exponent);
+    if (plan_exactly(&p, kind, &s))
+        return false;
+    if (!*is_found || p.fpr < best->fpr)
+        *best = p;
+    return *is_found = true;
+}
+
+/* Bytes fall as the rate rises, but not with every bit: slots of eight bits may take less room than
+ * those of seven, and what is planned for a lower rate may be no larger. So all powers of two are
+ * tried, then quarters of four bits below the lowest that fits; and from the lowest of these the
+ * interval is halved until the plan stops changing. */
 static tamis_status plan_best_rate(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     double low = log2(LOWEST_FPR), high = log2(HIGHEST_FPR);
-    tamis_spec s = *spec;
+    bool is_found = false;
 
-    s.fpr = HIGHEST_FPR;
-    if (plan_exactly(plan, kind, &s))
-        return TAMIS_RANGE;
-    for (int i = 0; i < 40; i++) {
+    while (low <= high && !plan_try_rate(plan, &is_found, kind, spec, low))
+        low++;
+    for (double e = low + 1; e <= high; e++)
+        plan_try_rate(plan, &is_found, kind, spec, e);
+    high = low;
+    for (double e = low - 0.25; is_found && e >= fmax(low - 4, log2(LOWEST_FPR)); e -= 0.25)
+        if (plan_try_rate(plan, &is_found, kind, spec, e))
+            high = e;
+    low = high - 0.25;
+    for (int i = 0; i < 32 && is_found; i++) {
         double middle = (low + high) / 2;
-        s.fpr = exp2(middle);
-        if (plan_exactly(plan, kind, &s) == TAMIS_OK)
+        if (plan_try_rate(plan, &is_found, kind, spec, middle))
             high = middle;
         else
             low = middle;
     }
-    return TAMIS_OK;
+    return is_found ? TAMIS_OK : TAMIS_RANGE;
 }
 
 static tamis_status plan_most_keys(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)

@@ -182,7 +182,9 @@ static void try_density(rng *r, uint64_t slots, double density)
 
     assert_returns(f, packed);
     if (slots >= 100000)
-        assert_true((double)packed->plan.bytes <= 1.02 * entropy_of(f) + 64);
+        assert_true((double)packed->plan.bytes <=
+                    fmax(1.02 * entropy_of(f), (double)slots / 8 / 1024) + 64);
+    assert_true(packed->plan.bytes * 1024 >= slots / 8);
     for (int i = 0; i < 50; i++) {
         uint64_t key = rng_next(r);
         assert_int_equal(tamis_has(f, key), tamis_has(packed, key));

@@ -643,6 +643,27 @@ static void hash_collisions_are_part_of_the_rate(void **state)
     }
 }
 
+/* Of all that fit: sizes do not fall with every bit. */
+static void the_best_rate_that_fits_is_given(void **state)
+{
+    const uint64_t bytes[] = { 69, 124 };
+
+    (void)state;
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
+        for (int i = 0; i < 2; i++) {
+            tamis_spec spec = spec_for(18, 0, 0);
+            tamis_plan best, p;
+
+            spec.max_bytes = bytes[i];
+            tamis_status status = tamis_plan_kind(&best, kind, &spec);
+            for (int e = 1; e <= 64; e++) {
+                spec.fpr = ldexp(1, -e);
+                if (tamis_plan_kind(&p, kind, &spec) == TAMIS_OK)
+                    assert_true(status == TAMIS_OK && best.fpr <= p.fpr);
+            }
+        }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -666,6 +687,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrapping_sizes_have_no_geometry),
         cmocka_unit_test(rates_rise_with_the_keys),
         cmocka_unit_test(hash_collisions_are_part_of_the_rate),
+        cmocka_unit_test(the_best_rate_that_fits_is_given),
     };
 
     test_begin(argc, argv);
