@@ -162,6 +162,9 @@ mode_of()
     stat -c %a "$1"
 }
 
+exits 0 "$tamis" build -k bloom -n 100 --hash keyed -o secret.tamis old
+check "a secret is for its owner alone" test "$(mode_of secret.tamis)" = 600
+rm secret.tamis
 exits 0 "$tamis" build -k bloom -n 100 -o secret.tamis old
 chmod 644 secret.tamis
 exits 0 "$tamis" add secret.tamis new

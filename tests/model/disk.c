@@ -428,6 +428,11 @@ static void one_program_at_a_time(tamis_kind kind)
     assert_null(second);
     assert_int_equal(tamis_load(&reader, temp_path(), NULL), TAMIS_OK);
     tamis_free(reader);
+    /* Nor has another the file that a flush puts there. */
+    size_t added;
+    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
+    assert_int_equal(tamis_disk_open(&second, temp_path(), NULL), TAMIS_BUSY);
     end(&w);
 }
 

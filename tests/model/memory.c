@@ -434,6 +434,7 @@ static void a_filter_is_two_blocks(tamis_kind kind)
 
     assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
     assert_int_equal(m.live, 2);
+    assert_int_equal((uintptr_t)f->payload % 64, 0);
     size_t calls = m.calls;
     (void)tamis_has(f, 1);
     (void)tamis_count(f, 1);

@@ -209,6 +209,12 @@ static void any_keys_fit_up_to_the_capacity(void **state)
     (void)state;
     keys_as_they_come(&plan, sequential);
     keys_as_they_come(&plan, at_one_home);
+    rng r = rng_for(19, 0);
+    uint64_t *keys = fresh_keys(&r, plan.capacity + 1);
+    tamis *f = filter_of(&plan, keys, plan.capacity);
+    assert_int_equal(tamis_add(f, keys[plan.capacity]), TAMIS_FULL);
+    tamis_free(f);
+    free(keys);
 }
 
 /* ---- Damage ------------------------------------------------------------ */

@@ -553,6 +553,9 @@ static void impossible_plans_are_refused(void **state)
         REFUSED(plan, width += has_size_in_width(kind) ? 1 : UINT32_MAX / 2);
         REFUSED(plan, width = UINT32_MAX);
         REFUSED(plan, hashes = UINT32_MAX);
+        REFUSED(plan, flags |= 1u << 15);
+        REFUSED(plan, load = has_trait(kind, TAMIS_TRAIT_KEEPS_LOAD) ? 0 : 1);
+        REFUSED(plan, load = 1001);
         REFUSED(plan, fpr = NAN);
         REFUSED(plan, fpr = -1);
         REFUSED(plan, fpr = 1.5);
