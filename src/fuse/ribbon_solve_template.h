@@ -99,7 +99,7 @@ typedef struct ribbon_moving {
 /* A segment that is being solved. The arrays have room for one more than can be in them, as they
  * are written to before it is known whether that counts. */
 typedef struct ribbon_segment {
-    const ribbon_entry *keys;
+    ribbon_entry *keys;
     const uint32_t *ends; /* of classes */
     ribbon_pivot *pivots;
     uint64_t first, bucket, buckets;  /* in the level; in the segment; of the segment */
@@ -228,13 +228,16 @@ static void ribbon_sort_classes(const ribbon_solver *w, const ribbon_level *l,
 
 /* ---- Elimination: classes ---------------------------------------------- */
 
-/* Whether the key is there already: then it needs no row, if it has the same value. */
-static bool ribbon_is_duplicate(ribbon_solver *w, const ribbon_entry *keys, size_t n,
-                                ribbon_entry key)
+/* Whether the key is there already: then it needs no row, if it has the same value. What was found
+ * comes first, so that copies of few keys, of which there may be many, are found at once. */
+static bool ribbon_is_duplicate(ribbon_solver *w, ribbon_entry *keys, size_t n, ribbon_entry key)
 {
     for (size_t i = 0; i < n; i++)
         if (ribbon_hash_of(keys[i]) == ribbon_hash_of(key)) {
-            w->has_conflict |= ribbon_differ(keys[i], key, &w->shape);
+            ribbon_entry found = keys[i];
+            keys[i] = keys[0];
+            keys[0] = found;
+            w->has_conflict |= ribbon_differ(found, key, &w->shape);
             return true;
         }
     return false;

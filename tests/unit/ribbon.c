@@ -202,6 +202,25 @@ static void too_many_keys_are_never_lost(void **state)
     free(keys);
 }
 
+/* Of two keys that start side by side. Each copy that looked at all before it would take minutes.
+ */
+static void many_copies_of_few_keys_build(void **state)
+{
+    enum { N = 5000, COPIES = 300000 };
+    rng r = rng_for(18, 0);
+    uint64_t *keys = fresh_keys(&r, N + 2 * COPIES);
+    tamis_plan p = plan_of_width(N + 2, 8);
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COPIES; i++)
+        keys[N + i] = unhash_key((UINT64_C(1) << 60) + i / COPIES, salt_of_seed(1));
+    tamis *f = filter_of(&p, keys, N + 2 * COPIES);
+    assert_int_equal(info_of(f).count, N + 2);
+    assert_all_found(f, keys, N + 2 * COPIES);
+    tamis_free(f);
+    free(keys);
+}
+
 /* After other hashes, which take none. */
 static void enlarging_makes_room(void **state)
 {
@@ -451,6 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_level_holds_its_share),
         cmocka_unit_test(all_thresholds_occur),
         cmocka_unit_test(too_many_keys_are_never_lost),
+        cmocka_unit_test(many_copies_of_few_keys_build),
         cmocka_unit_test(enlarging_makes_room),
         cmocka_unit_test(steps_come_to_an_end),
         cmocka_unit_test(order_and_twins_do_not_matter),
