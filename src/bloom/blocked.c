@@ -24,8 +24,8 @@
 
 static uint64_t blocked_bytes(const tamis_plan *p)
 {
-    bool ok =
-        p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 && p->hashes == SPLIT_WORDS;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == 32 &&
+              p->hashes == SPLIT_WORDS && !p->flags && !p->load;
 
     return ok ? p->slots * sizeof(split_block) : 0;
 }

@@ -57,7 +57,7 @@ static compressed_layout compressed_layout_of(const tamis_plan *p)
 static uint64_t compressed_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
-              p->hashes <= PROBES_MAX;
+              p->hashes <= PROBES_MAX && !p->flags && !p->load;
     uint64_t bytes = (uint64_t)p->width * WORD;
 
     if (!ok || p->slots / MOST_EXPANSION > bytes * 8)

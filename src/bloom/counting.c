@@ -34,7 +34,7 @@ static uint64_t counting_bytes(const tamis_plan *p)
 {
     bool is_width = p->width == 2 || p->width == 4 || p->width == 8 || p->width == 16;
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && is_width && p->hashes > 0 &&
-              p->hashes <= PROBES_MAX;
+              p->hashes <= PROBES_MAX && !p->flags && !p->load;
 
     return ok ? bytes_of_bits(p->slots * p->width) : 0;
 }

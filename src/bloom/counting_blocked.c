@@ -26,7 +26,7 @@
 static uint64_t counting_blocked_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTING_BITS &&
-              p->hashes == COUNTING_WORDS;
+              p->hashes == COUNTING_WORDS && !p->flags && !p->load;
 
     return ok ? p->slots * sizeof(counting_blocked_line) : 0;
 }

@@ -37,7 +37,8 @@
 static uint64_t scalable_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
-              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes);
+              p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes) && !p->flags &&
+              !p->load;
 
     if (!ok)
         return 0;

@@ -17,7 +17,8 @@ static uint64_t scattered_bytes(const tamis_plan *p)
 {
     uint64_t bits;
     bool ok = p->slots > 0 && p->width == 0 && p->hashes > 0 && p->hashes <= PROBES_MAX &&
-              !mul_overflows(p->slots, SCATTERED_ROWS(p), &bits) && bits < UINT64_C(1) << 60;
+              !p->flags && !p->load && !mul_overflows(p->slots, SCATTERED_ROWS(p), &bits) &&
+              bits < UINT64_C(1) << 60;
 
     return ok ? bytes_of_bits(bits) : 0;
 }

@@ -42,7 +42,8 @@ typedef struct window_block {
 static uint64_t window_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 47 && p->width == GENERATIONS &&
-              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60;
+              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60 &&
+              !p->flags && !p->load;
 
     return ok ? sizeof(window_header) + p->slots * sizeof(window_block) : 0;
 }

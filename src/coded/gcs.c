@@ -73,7 +73,8 @@ static unsigned gcs_best_rest_bits(const tamis_plan *p)
 static uint64_t gcs_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->width <= MAX_REST && p->hashes > 0 && p->hashes < MAX_LINES &&
-              p->capacity < MAX_CAPACITY && gcs_cells(p) < MAX_CELLS;
+              p->capacity < MAX_CAPACITY && gcs_cells(p) < MAX_CELLS && p->flags == 0 &&
+              p->load == 0;
 
     if (!ok || p->width != gcs_best_rest_bits(p))
         return 0;

@@ -67,10 +67,12 @@ static unsigned cuckoo_exact_width(uint64_t slots)
 
 static uint64_t cuckoo_bytes(const tamis_plan *p)
 {
-    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 &&
+    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
               p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
 
-    if (!ok || (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < cuckoo_exact_width(p->slots)))
+    if (!ok || p->flags & ~TAMIS_PLAN_EXACT_DELETE)
+        return 0;
+    if (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < cuckoo_exact_width(p->slots))
         return 0;
     return cuckoo_slots_bytes(p) + STASH_BYTES +
            surplus_bytes(cuckoo_surplus_entries(p->slots, p->width));

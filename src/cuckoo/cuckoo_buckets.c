@@ -42,8 +42,8 @@ static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 static uint64_t cuckoo_buckets_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots % (SLOTS * BUCKETS) == 0 && p->slots <= MAX_SLOTS &&
-              p->width >= MIN_TAG && p->width <= MAX_TAG && p->hashes == BUCKETS &&
-              p->capacity <= p->slots &&
+              p->width >= MIN_TAG && p->width <= MAX_TAG && p->hashes == BUCKETS && p->flags == 0 &&
+              p->load == 0 && p->capacity <= p->slots &&
               buckets_number(p) / 2 <= UINT64_C(1) << (CLASS_BITS - p->width);
 
     if (!ok)

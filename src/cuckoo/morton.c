@@ -58,7 +58,7 @@ static uint64_t morton_bytes(const tamis_plan *p)
 {
     unsigned buckets = morton_buckets(p), doublings = morton_doublings(p);
 
-    if (doublings && !(p->flags & TAMIS_PLAN_GROWS))
+    if (p->load || p->flags & ~TAMIS_PLAN_GROWS || (doublings && !(p->flags & TAMIS_PLAN_GROWS)))
         return 0;
     if (p->width < MIN_WIDTH || p->width > MAX_WIDTH || doublings > MAX_WIDTH - p->width)
         return 0;

@@ -12,7 +12,7 @@
 static uint64_t bitmap_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 60 && p->capacity <= p->slots &&
-              p->width == 0 && p->hashes == 0;
+              p->width == 0 && p->hashes == 0 && p->flags == 0 && p->load == 0;
 
     return ok ? bytes_of_bits(p->slots) : 0;
 }

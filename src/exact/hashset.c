@@ -61,7 +61,7 @@ static uint64_t hashset_distance(const tamis *f, uint64_t h, uint64_t i)
 static uint64_t hashset_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->capacity <= p->slots &&
-              p->width == 64 && p->hashes == 1;
+              p->width == 64 && p->hashes == 1 && p->flags == 0 && p->load == 0;
 
     return ok ? STATE_BYTES + p->slots * 8 : 0;
 }

@@ -68,7 +68,7 @@ static retrieval_derived cascade_derived_of(const tamis_plan *p)
 static uint64_t cascade_bytes(const tamis_plan *p)
 {
     if (p->slots > MOST_ROOM / 4 || cascade_sieve_bits(p) > MOST_WIDTH ||
-        p->width >> FIRST_HASH_AT > MOST_FIRST_HASH ||
+        p->width >> FIRST_HASH_AT > MOST_FIRST_HASH || p->flags & ~TAMIS_PLAN_INVERTED || p->load ||
         cascade_shape_of(p, TAMIS_STAGE_REST).room > MOST_ROOM)
         return 0;
     const retrieval_derived d = cascade_derived_of(p);

@@ -29,7 +29,7 @@ static uint64_t fuse_bytes(const tamis_plan *p)
     if (p->width < 1 || p->width > PACKED_WIDEST || block < LEAST_BLOCK_BITS ||
         block > MOST_BLOCK_BITS || window > MOST_WINDOW_BITS || p->slots >= UINT64_C(1) << 31 ||
         p->slots % (UINT64_C(1) << block) || p->slots >> block <= UINT64_C(1) << window ||
-        p->capacity >= MOST_KEYS)
+        p->capacity >= MOST_KEYS || p->flags || p->load)
         return 0;
     return bytes_of_parts(p->capacity, fuse_shape_of(p).part_bytes);
 }

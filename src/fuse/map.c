@@ -50,7 +50,8 @@ static uint64_t map_bytes(const tamis_plan *p)
 {
     ribbon_shape s = map_shape_of(p);
 
-    if (p->slots > MOST_ROOM || !map_has_bits(p) || s.first_hash > MOST_FIRST_HASH)
+    if (p->slots > MOST_ROOM || !map_has_bits(p) || s.first_hash > MOST_FIRST_HASH || p->flags ||
+        p->load)
         return 0;
     return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }

@@ -36,7 +36,7 @@ static uint64_t ribbon_bytes(const tamis_plan *p)
 {
     ribbon_shape s = ribbon_shape_of(p);
 
-    if (p->slots > MOST_ROOM || p->width < 1 || p->width > MOST_WIDTH ||
+    if (p->slots > MOST_ROOM || p->width < 1 || p->width > MOST_WIDTH || p->flags || p->load ||
         s.first_hash > MOST_FIRST_HASH ||
         (p->hashes & BELOW_FIRST_HASH) != ribbon_last_level(&s).number + 1 - s.first_hash)
         return 0;

@@ -22,7 +22,7 @@ static uint64_t xor_bytes(const tamis_plan *p)
 {
     if (p->width < 1 || p->width > PACKED_WIDEST || p->hashes != ARITY ||
         p->slots >= UINT64_C(1) << 31 || p->slots < LENGTHS || p->slots % LENGTHS ||
-        p->capacity >= MOST_KEYS)
+        p->capacity >= MOST_KEYS || p->flags || p->load)
         return 0;
     return bytes_of_parts(p->capacity, xor_shape_of(p).part_bytes);
 }

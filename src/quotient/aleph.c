@@ -100,7 +100,8 @@ static uint64_t aleph_bytes(const tamis_plan *p)
 {
     unsigned size = aleph_size(p), narrow = aleph_narrow(p);
 
-    if (size > MAX_SIZE || narrow < 1 || narrow > EVEN || p->width > MAX_BITS + 1 ||
+    if (p->flags || p->load < 1 || p->load > LOAD_UNIT || size > MAX_SIZE || narrow < 1 ||
+        narrow > EVEN || p->width > MAX_BITS + 1 ||
         p->width <= MIN_BITS + aleph_more_bits(narrow, size))
         return 0;
     bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % ((uint64_t)BLOCK << size) == 0 &&

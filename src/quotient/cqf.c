@@ -63,7 +63,9 @@ static uint64_t cqf_bytes(const tamis_plan *p)
     unsigned bits = cqf_shard_bits(p->slots);
     bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % cqf_grain(p->slots) == 0 &&
               p->width >= MIN_WIDTH && p->width <= MAX_WIDTH &&
-              p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 && cqf_has_room(p);
+              p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
+              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->load > 0 && p->load <= LOAD_UNIT &&
+              cqf_has_room(p);
 
     return ok ? runs_bytes(p->slots >> bits, p->width) << bits : 0;
 }

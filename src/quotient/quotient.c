@@ -48,7 +48,8 @@ static const double DEFAULT_LOAD = 0.75, HIGHEST_LOAD = 0.95;
 /* One slot stays empty: it ends every walk. */
 static uint64_t quotient_bytes(const tamis_plan *p)
 {
-    bool ok = p->width >= 1 && p->width <= WIDEST && p->hashes == 0 && p->capacity < p->slots &&
+    bool ok = p->width >= 1 && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
+              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->capacity < p->slots &&
               p->slots < UINT64_C(1) << (63 - p->width);
 
     return ok ? ((p->slots - 1) / BLOCK_SLOTS + 1) * (REMAINDERS + 8 * p->width) + SLACK : 0;

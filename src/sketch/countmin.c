@@ -68,7 +68,7 @@ static uint64_t countmin_bytes(const tamis_plan *p)
 {
     uint64_t counters;
     bool ok = p->slots > 0 && p->slots % 2 == 0 && p->hashes > 0 && p->hashes <= MAX_ROWS &&
-              p->width == COUNTER_BITS;
+              p->width == COUNTER_BITS && !(p->flags & ~TAMIS_PLAN_SUMS) && p->load == 0;
 
     if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >> 60)
         return 0;

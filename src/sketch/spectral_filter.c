@@ -11,7 +11,8 @@ static const uint64_t MAX_COUNTERS = UINT64_C(1) << 44;
 uint64_t tamis__spectral_bytes(const tamis_plan *p)
 {
     uint64_t counters;
-    bool ok = p->slots > 1 && p->hashes > 0 && p->hashes <= MAX_HASHES && p->width > 0;
+    bool ok = p->slots > 1 && p->hashes > 0 && p->hashes <= MAX_HASHES && p->width > 0 &&
+              p->flags == 0 && p->load == 0;
 
     if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >= MAX_COUNTERS)
         return 0;
