@@ -166,8 +166,8 @@ static void rates_match_the_exact_mixture(void **state)
 }
 
 /* Each block lets through the product of its words: a full block beside an empty one is a rate of
- * one half, not of one half to the eighth. Besides, keys with the same low 32 bits are told: no more
- * of them than a block has bits. */
+ * one half, not of one half to the eighth. Besides, keys with the same low 32 bits are told: no
+ * more of them than a block has bits. */
 static void what_is_told_comes_from_the_blocks(void **state)
 {
     tamis_plan plan = block_plan(2);

@@ -498,6 +498,27 @@ static void all_short_sequences_are_right(void **state)
 
 /* ---- Any bytes --------------------------------------------------------- */
 
+/* Remainders of a run rise: two keys of the first quotient, the second remainder then lowered. */
+static void runs_out_of_order_are_refused(void **state)
+{
+    tamis_plan plan = plan_for(TAMIS_CQF, 100, 0.001, 3);
+    tamis *f = new_filter(&plan);
+    const cqf_shards s = cqf_shards_of(f);
+    runs_table t = cqf_shard(&s, 0);
+
+    (void)state;
+    for (uint64_t x = 5; x <= 9; x += 4) {
+        uint64_t hash = x * (UINT64_MAX / s.fingerprints + 1);
+        assert_int_equal(tamis_add(f, unhash_key(hash, s.salt)), TAMIS_OK);
+    }
+    assert_int_equal(runs_slot(t, 0), 5);
+    assert_int_equal(runs_slot(t, 1), 9);
+    assert_true(is_whole(f));
+    runs_put_slot(t, 1, 4);
+    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
+    tamis_free(f);
+}
+
 static void any_bytes_are_read_safely(void **state)
 {
     rng r = rng_for(1501, 0);
@@ -807,6 +828,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_runs_behave_as_multisets),
         cmocka_unit_test(offsets_saturate_and_come_back),
         cmocka_unit_test(all_short_sequences_are_right),
+        cmocka_unit_test(runs_out_of_order_are_refused),
         cmocka_unit_test(any_bytes_are_read_safely),
         cmocka_unit_test(every_width_is_usable_to_the_load),
         cmocka_unit_test(large_batches_are_as_one_by_one),
