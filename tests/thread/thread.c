@@ -24,7 +24,7 @@ static void join(pthread_t *threads, size_t n)
 
 static size_t scaled(size_t n)
 {
-    return run_size(n / 2, n / 16, n);
+    return run_size(n / 2, n / 64, n);
 }
 
 /* ---- Readers ----------------------------------------------------------- */
