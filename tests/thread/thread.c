@@ -523,8 +523,8 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_ADD | TAMIS_CAN_READ_WHILE_ADD },
         { "readers of a pair miss nothing", readers_of_a_pair_miss_nothing,
           .can = TAMIS_CAN_CONVERT | TAMIS_CAN_REMOVE },
-        { "builders that threads feed lose nothing", builders_lose_nothing,
-          .can = TAMIS_CAN_BUILD },
+        { "builders that threads feed lose nothing", builders_lose_nothing, .can = TAMIS_CAN_BUILD,
+          .of_files = true },
         { "filters of threads share nothing", filters_of_threads_share_nothing,
           .can = TAMIS_CAN_BUILD },
     };
