@@ -149,6 +149,17 @@ static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, ui
     return plan;
 }
 
+static inline tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, double load)
+{
+    tamis_spec spec = spec_for(keys, fpr, 8);
+    tamis_plan plan;
+
+    spec.can = TAMIS_CAN_GROW;
+    spec.load = load;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
 /* Of sketches, those that keep sums: equations hold of them, and only bounds of others. */
 static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
 {

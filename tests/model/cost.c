@@ -6,43 +6,11 @@
  */
 #include "fuzz/seal.h"
 #include "kinds.h"
+#include "purse.h"
 #include "tamis_disk.h"
 
 /* What a call may take besides: the struct, and the long searches of cuckoo kinds. */
 enum { CONSTANT = 64 << 10 };
-
-/* ---- The allocator ----------------------------------------------------- */
-
-typedef struct purse {
-    uint64_t live, most, limit;
-    bool is_overdrawn;
-} purse;
-
-static void *purse_alloc(void *ctx, size_t size)
-{
-    purse *p = ctx;
-
-    if (size > p->limit || p->live > p->limit - size) {
-        p->is_overdrawn = true;
-        return NULL;
-    }
-    p->live += size;
-    p->most = p->live > p->most ? p->live : p->most;
-    return malloc(size);
-}
-
-static void purse_free(void *ctx, void *block, size_t size)
-{
-    purse *p = ctx;
-
-    p->live -= size;
-    free(block);
-}
-
-static tamis_allocator allocator_of(purse *p)
-{
-    return (tamis_allocator){ purse_alloc, purse_free, p };
-}
 
 /* ---- Keys -------------------------------------------------------------- */
 
@@ -72,17 +40,6 @@ static uint64_t crafted_key(const family *y, rng *r, const tamis_hasher *hasher,
 }
 
 /* ---- Growth ------------------------------------------------------------ */
-
-static tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, double load)
-{
-    tamis_spec spec = spec_for(keys, fpr, 8);
-    tamis_plan plan;
-
-    spec.can = TAMIS_CAN_GROW;
-    spec.load = load;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
-}
 
 /* A filter grows while a quarter of it or more is in use: so it has eight times the room that its
  * keys need or less, and beside it, while it grows, is one of half that size. */

@@ -4,6 +4,7 @@
  * hash_key() and mix64() can be undone, so that any hashes can be had. */
 #include "core/plan.h"
 #include "kinds.h"
+#include "purse.h"
 #include "tamis_builder.h"
 
 enum { N = 14000, SEED = 1 };
@@ -48,26 +49,6 @@ static hash_choice *const CHOICES[] = { all_low, far_apart, one_low_half, low_wi
 enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
 
 /* ---- Building ---------------------------------------------------------- */
-
-/* An allocator that tells the most bytes it had given out. */
-typedef struct meter {
-    size_t live, peak;
-} meter;
-
-static void *metered_alloc(void *ctx, size_t size)
-{
-    meter *m = ctx;
-
-    m->live += size;
-    m->peak = m->live > m->peak ? m->live : m->peak;
-    return calloc(1, size);
-}
-
-static void metered_free(void *ctx, void *block, size_t size)
-{
-    ((meter *)ctx)->live -= size;
-    free(block);
-}
 
 /* Keys, and as many again to be told from them where a kind does so. */
 typedef struct chosen {
@@ -158,15 +139,15 @@ static void crafted_keys_take_little_more_than_planned(tamis_kind kind)
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     assert_true(most_bytes(plan) <= plan.bytes + plan.bytes * 5 / 8 + 1024);
     for (int i = 0; i < N_CHOICES; i++) {
-        meter m = { 0 };
-        const tamis_allocator a = { metered_alloc, metered_free, &m };
+        purse p = { .limit = UINT64_MAX };
+        const tamis_allocator a = allocator_of(&p);
         tamis *f = NULL, *g = NULL;
 
         snprintf(law_at, sizeof law_at, "choice %d", i);
         choose(c, CHOICES[i]);
         tamis_status status = crafted_build(&f, &plan, c, &a);
         assert_true(status == TAMIS_OK || status == TAMIS_FULL);
-        assert_true(m.peak <= 128 * (size_t)N);
+        assert_true(p.most <= 128 * (size_t)N);
         assert_int_equal(crafted_finish(&g, kind, c, &a), status);
         if (!status) {
             assert_true(f->plan.bytes <= most_bytes(plan));
@@ -175,7 +156,7 @@ static void crafted_keys_take_little_more_than_planned(tamis_kind kind)
         }
         tamis_free(f);
         tamis_free(g);
-        assert_int_equal(m.live, 0);
+        assert_int_equal(p.live, 0);
     }
     free(c);
 }

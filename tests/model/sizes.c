@@ -268,17 +268,6 @@ static void dot_ends_at_the_largest_number(ground *g)
 
 enum { FEW = 100, MANY = 100000, STRANGERS = 1000000 };
 
-static tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, double load)
-{
-    tamis_spec spec = spec_for(keys, fpr, 8);
-    tamis_plan plan;
-
-    spec.can = TAMIS_CAN_GROW;
-    spec.load = load;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
-}
-
 static void assert_rate_kept(const tamis *f, const tamis_plan *first, rng *r)
 {
     double planned = tamis_plan_rate(first, MANY), told = info_of(f).fpr;

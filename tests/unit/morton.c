@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 #include "core/plan.h"
 #include "kinds.h"
+#include "purse.h"
 
 static tamis_plan planned(uint64_t keys, double fpr, unsigned can)
 {
@@ -573,28 +574,6 @@ static void rates_of_grown_filters(void **state)
 
 /* ---- Chosen keys ------------------------------------------------------- */
 
-/* Bytes that are out, and were at most. */
-typedef struct ledger {
-    size_t out, most;
-} ledger;
-
-static void *lend(void *ctx, size_t size)
-{
-    ledger *l = ctx;
-
-    l->out += size;
-    l->most = l->out > l->most ? l->out : l->most;
-    return malloc(size);
-}
-
-static void take_back(void *ctx, void *block, size_t size)
-{
-    ledger *l = ctx;
-
-    l->out -= size;
-    free(block);
-}
-
 /* All have one first bucket, and fingerprints that differ in their last bits, or only there: by
  * those bits, no doubling parts them. */
 static uint64_t chosen_key(const tamis_plan *p, uint64_t i, unsigned last_bits)
@@ -614,22 +593,22 @@ static void chosen_keys_take_no_memory(void **state)
     (void)state;
     for (unsigned last_bits = 0; last_bits <= 12; last_bits++) {
         tamis_plan plan = planned(100, 1e-5, TAMIS_CAN_GROW);
-        ledger l = { 0 };
-        const tamis_allocator a = { lend, take_back, &l };
+        purse p = { .limit = UINT64_MAX };
+        const tamis_allocator a = allocator_of(&p);
         tamis *f;
         uint64_t i = 0, n = 0;
 
         assert_int_equal(tamis_new(&f, &plan, &a), TAMIS_OK);
-        size_t first = l.most;
+        size_t first = p.most;
         for (; i < 20000 && tamis_add(f, chosen_key(&plan, i, last_bits)) == TAMIS_OK; i++)
             ;
         uint64_t slots = morton_shape_of(morton_buckets(&f->plan), f->plan.width + 1).slots;
-        assert_true(l.most <= 3 * (first + 5 * LINE * (f->count / slots + 1)));
+        assert_true(p.most <= 3 * (first + 5 * LINE * (f->count / slots + 1)));
         for (; n < i; n++)
             assert_true(tamis_has(f, chosen_key(&plan, n, last_bits)));
         assert_true(is_whole(f));
         tamis_free(f);
-        assert_int_equal(l.out, 0);
+        assert_int_equal(p.live, 0);
     }
 }
 
