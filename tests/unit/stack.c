@@ -364,7 +364,7 @@ static const row ROWS[] = {
 
 /* ---- Every kind -------------------------------------------------------- */
 
-static tamis_plan growing_plan(tamis_kind kind, const tamis_plan *otherwise)
+static tamis_plan plan_that_grows(tamis_kind kind, const tamis_plan *otherwise)
 {
     tamis_spec spec = spec_of(kind);
     tamis_plan plan;
@@ -382,7 +382,7 @@ static bench bench_of(tamis_kind kind)
     size_t n = N;
 
     assert_int_equal(tamis_plan_kind(&b.plan, kind, &spec), TAMIS_OK);
-    b.growing = growing_plan(kind, &b.plan);
+    b.growing = plan_that_grows(kind, &b.plan);
     b.keys = universe_of(&b.plan, &r, &n);
     b.others = fresh_keys(&r, N);
     b.values = array_of(N, sizeof *b.values);
