@@ -74,7 +74,7 @@ void help_print(const command *c)
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTIONS_MAX = 32 };
+enum { OPTIONS_MAX = 64 };
 
 static void add_row(struct option *longs, char **letters, const option_row *o)
 {
@@ -234,6 +234,8 @@ const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
     { OPTION_FIELD, "field", "N", "the key is column N of the line, counted from 1" },
     { OPTION_DELIM, "delim", "C", "the byte C stands between columns (default: TAB)" },
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
     { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
     { 0 },
 };
@@ -271,6 +273,9 @@ void source_option(source *s, const args *a)
     case OPTION_DELIM:
         s->format.delim = one_byte(a);
         s->has_delim = true;
+        break;
+    case OPTION_NO_DECOMPRESS:
+        s->takes_packed = true;
         break;
     case 'j':
         s->threads = (unsigned)args_count(a, 1, THREADS_MAX);

@@ -67,6 +67,7 @@ static bool read_chunk(run *r, job *j)
     pthread_mutex_lock(&r->input_lock);
     state = reader_next(&r->reader, &j->text);
     j->error = state == READER_FAILED ? errno : 0;
+    j->why = r->reader.why;
     j->input = r->reader.name;
     j->input_number = r->reader.inputs;
     j->turn = r->chunks++;
@@ -83,7 +84,7 @@ static void work_on(run *r, job *j)
 
     j->lines = j->keyless = j->selected = j->out.size = 0;
     j->fault = KEY_GOOD;
-    if (j->error)
+    if (j->error || j->why)
         return;
     end = at + j->text.size;
     while (at < end && !j->fault) {
@@ -143,6 +144,8 @@ static void account(run *r, const job *j)
 
 static void finish(run *r, job *j)
 {
+    if (j->why)
+        die(CODE_IO, "%s: %s", j->input, j->why);
     if (j->error) {
         errno = j->error;
         die_errno("read", j->input);
@@ -197,6 +200,7 @@ uint64_t pipeline_run(const pipeline *p, const source *s)
 
     crew_init(&r.crew, work, &r);
     reader_open(&r.reader, s->names, s->format.end);
+    r.reader.takes_packed = s->takes_packed;
     work(&r);
     crew_wait(&r.crew);
     progress_erase();

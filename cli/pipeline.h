@@ -12,7 +12,8 @@ typedef struct source {
     key_format format;
     char *const *names; /* of inputs; NULL ends them */
     unsigned threads;
-    bool has_delim; /* --delim was given */
+    bool has_delim;    /* --delim was given */
+    bool takes_packed; /* compressed inputs are read as they are */
 } source;
 
 /* A chunk of lines on its way through. */
@@ -26,7 +27,8 @@ typedef struct job {
     uint64_t input_number;
     uint64_t lines, keyless;
     key_fault fault;
-    int error; /* errno if its input could not be read; there is no text then */
+    int error;       /* errno if its input could not be read; there is no text then */
+    const char *why; /* in place of errno */
 } job;
 
 typedef struct pipeline {

@@ -44,7 +44,45 @@ void reader_close(reader *r)
 {
     if (r->fd > STDERR_FILENO)
         close(r->fd);
+    unpack_close(r->unpacker);
     buffer_free(&r->carry);
+    buffer_free(&r->packed);
+}
+
+/* One read(), appended; -1 when it failed. */
+static ssize_t read_raw(reader *r, buffer *to)
+{
+    ssize_t got;
+
+    buffer_reserve(to, CHUNK_SIZE);
+    do
+        got = read(r->fd, to->bytes + to->size, CHUNK_SIZE);
+    while (got < 0 && errno == EINTR);
+    if (got > 0) {
+        to->size += (size_t)got;
+        r->done += (uint64_t)got;
+    }
+    return got;
+}
+
+/* ---- One input after the other ----------------------------------------- */
+
+/* Reads as much as tells whether the input is compressed. It waits in `packed`. */
+static bool sniff(reader *r)
+{
+    bool is_open = true;
+    const packing *found = NULL;
+
+    while (is_open) {
+        ssize_t got = read_raw(r, &r->packed);
+        if (got < 0)
+            return false;
+        found = unpack_find(r->packed.bytes, r->packed.size, &is_open);
+        is_open = is_open && got > 0;
+    }
+    if (found)
+        r->unpacker = unpack_open(found, &r->why);
+    return !found || r->unpacker;
 }
 
 static bool open_next(reader *r)
@@ -55,7 +93,8 @@ static bool open_next(reader *r)
     r->fd = is_standard ? STDIN_FILENO : open(*r->names, O_RDONLY | O_CLOEXEC);
     r->names++;
     r->inputs++;
-    return r->fd >= 0;
+    r->packed.size = r->taken = 0;
+    return r->fd >= 0 && (r->takes_packed || sniff(r));
 }
 
 static void close_current(reader *r)
@@ -63,23 +102,69 @@ static void close_current(reader *r)
     if (r->fd != STDIN_FILENO)
         close(r->fd);
     r->fd = -1;
+    unpack_close(r->unpacker);
+    r->unpacker = NULL;
 }
 
-/* One read(), appended; -1 when it failed. */
-static ssize_t read_some(reader *r, buffer *text)
+/* ---- Bytes ------------------------------------------------------------- */
+
+/* A few bytes may stand for a line without end. Where nothing is compressed, the disk is the limit.
+ */
+enum { PACKED_LINE_MAX = 256 << 20 };
+
+static bool unpack_once(reader *r, buffer *text, bool is_last)
 {
-    ssize_t got;
+    unpack_step s = { .in = r->packed.bytes + r->taken,
+                      .in_size = r->packed.size - r->taken,
+                      .is_last = is_last,
+                      .out = text->bytes + text->size,
+                      .out_size = CHUNK_SIZE };
+
+    r->why = unpack_some(r->unpacker, &s);
+    r->taken = r->packed.size - s.in_size;
+    text->size += CHUNK_SIZE - s.out_size;
+    return !r->why;
+}
+
+/* As read_raw(). */
+static ssize_t read_packed(reader *r, buffer *text)
+{
+    size_t before = text->size;
+    bool is_last = false;
 
     buffer_reserve(text, CHUNK_SIZE);
-    do
-        got = read(r->fd, text->bytes + text->size, CHUNK_SIZE);
-    while (got < 0 && errno == EINTR);
-    if (got > 0) {
-        text->size += (size_t)got;
-        r->done += (uint64_t)got;
+    if (before > PACKED_LINE_MAX)
+        r->why = "a line of more than 256 MiB is in the compressed data; decompress it first";
+    while (!r->why && text->size == before) {
+        if (!unpack_once(r, text, is_last) || text->size > before || is_last)
+            break;
+        r->packed.size = r->taken = 0;
+        ssize_t got = read_raw(r, &r->packed);
+        if (got < 0)
+            return -1;
+        is_last = got == 0;
     }
-    return got;
+    return r->why ? -1 : (ssize_t)(text->size - before);
 }
+
+/* What was read to look at it comes first. */
+static ssize_t read_sniffed(reader *r, buffer *text)
+{
+    size_t size = r->packed.size;
+
+    buffer_append(text, r->packed.bytes, size);
+    r->packed.size = 0;
+    return (ssize_t)size;
+}
+
+static ssize_t read_some(reader *r, buffer *text)
+{
+    if (r->unpacker)
+        return read_packed(r, text);
+    return r->packed.size > 0 ? read_sniffed(r, text) : read_raw(r, text);
+}
+
+/* ---- Lines ------------------------------------------------------------- */
 
 /* Leaves whole lines in `text` if a line ends within its last `fresh` bytes. */
 static bool cut(reader *r, buffer *text, size_t fresh)

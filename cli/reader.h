@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "unpack.h"
 
 /* Small enough to stay in a core's own cache from read() to the last probe. */
 enum { CHUNK_SIZE = 1 << 18 };
@@ -13,11 +14,16 @@ enum { CHUNK_SIZE = 1 << 18 };
 typedef struct reader {
     char *const *names;   /* NULL follows the last; "-" is standard input */
     unsigned char end;    /* ends a line */
+    bool takes_packed;    /* compressed inputs are read as they are */
     const char *name;     /* of the input being read, for messages */
     uint64_t inputs;      /* opened so far */
     uint64_t done, total; /* bytes; total is 0 if unknown */
     int fd;               /* -1: none */
     buffer carry;         /* the start of a line whose end is still to come */
+    unpacker *unpacker;   /* of the input being read; NULL: it is not compressed */
+    buffer packed;        /* what it has not taken yet */
+    size_t taken;         /* of these bytes */
+    const char *why;      /* what is wrong with the input; NULL: errno tells */
 } reader;
 
 void reader_open(reader *r, char *const *names, unsigned char end);
@@ -27,7 +33,7 @@ typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_sta
 
 /* Fills `text` with one or more lines of one input. Each has its line end: one is added if the last
  * has none. Returns after a single read() if that brought a whole line, so that slow inputs are
- * answered at once. After READER_FAILED, errno tells why. */
+ * answered at once. After READER_FAILED, r->why or errno tells why. */
 reader_state reader_next(reader *r, buffer *text);
 
 #endif

@@ -7,6 +7,26 @@ list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
 add_library(tamis-commands STATIC ${commands})
 target_include_directories(tamis-commands PRIVATE include)
 target_link_libraries(tamis-commands PUBLIC m Threads::Threads)
+
+# Compressed inputs are read if the library is there. It is linked to see whether it is: a cross
+# compiler must not find those of this machine.
+include(CheckCSourceCompiles)
+function(tamis_reads_compressed library header call)
+    string(TOUPPER ${library} name)
+    string(REGEX REPLACE "^Z$" "ZLIB" name ${name})
+    set(CMAKE_REQUIRED_LIBRARIES ${library})
+    check_c_source_compiles("#include <${header}>\nint main(void) { return !${call}(); }"
+                            TAMIS_HAS_${name})
+    if(TAMIS_HAS_${name})
+        target_compile_definitions(tamis-commands PRIVATE TAMIS_HAS_${name})
+        target_link_libraries(tamis-commands PUBLIC ${library})
+    endif()
+endfunction()
+
+tamis_reads_compressed(z zlib.h zlibVersion)
+tamis_reads_compressed(zstd zstd.h ZSTD_versionNumber)
+tamis_reads_compressed(lzma lzma.h lzma_version_number)
+
 add_executable(tamis-cli cli/main.c)
 target_link_libraries(tamis-cli PRIVATE tamis-commands tamis-static)
 set_target_properties(tamis-commands PROPERTIES
