@@ -11,11 +11,14 @@ build = $(call configure,$(1)) && cmake --build --preset $(1) -j$(JOBS)
 commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 check = $(call build,$(1)) && ctest --preset $(1) -j$(JOBS)
 
-.PHONY: all demo check check-long bench install clean help
+.PHONY: all deps demo check check-long bench install uninstall clean help
 
 all:
-	@tools/bootstrap build
+	@tools/bootstrap --look build
 	$(call build,release)
+
+deps:
+	@tools/bootstrap build
 
 demo:
 	@tools/bootstrap demo
@@ -51,10 +54,17 @@ bench:
 	@echo 'build/bench/performance.md is the page of this run'
 
 install:
-	@tools/bootstrap build
+	@tools/bootstrap --look build
 	$(call configure,release) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release -j$(JOBS)
-	DESTDIR=$(DESTDIR) cmake --install build
+	DESTDIR=$(DESTDIR) cmake --install build --strip
+	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
+
+uninstall:
+	@tools/bootstrap --look build
+	$(call configure,release) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --build --preset release -j$(JOBS)
+	DESTDIR=$(DESTDIR) tools/uninstall build
 	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
 
 clean:
@@ -62,10 +72,12 @@ clean:
 
 help:
 	@echo 'make             the library and the program: build/tamis, build/libtamis.{a,so}'
+	@echo 'make deps        installs what that needs, with apt-get'
 	@echo 'make demo        a spelling checker with each kind of filter, in under a minute'
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
+	@echo 'make uninstall   removes that again, with the same PREFIX and DESTDIR'
 	@echo 'make clean       removes build/'

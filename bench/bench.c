@@ -387,11 +387,11 @@ typedef struct {
 static size_t rates_of(double *rates, const usual_size *size, const settings *set)
 {
     static const double RATES[] = { 0.01, EIGHT_BITS, 0x1p-16 };
-    size_t n = size->all_rates && !set->quick && !set->fpr ? 3 : 1;
+    size_t n = size->all_rates && !set->quick && set->fpr == 0 ? 3 : 1;
 
     memcpy(rates, RATES, sizeof RATES);
     if (n == 1)
-        rates[0] = set->fpr ? set->fpr : EIGHT_BITS;
+        rates[0] = set->fpr > 0 ? set->fpr : EIGHT_BITS;
     return n;
 }
 
@@ -406,7 +406,7 @@ static size_t cases_of(bench_case *cases, const settings *set)
     size_t n = 0;
 
     if (set->keys)
-        cases[n++] = (bench_case){ set->keys, set->fpr ? set->fpr : EIGHT_BITS, set->load };
+        cases[n++] = (bench_case){ set->keys, set->fpr > 0 ? set->fpr : EIGHT_BITS, set->load };
     for (size_t i = 0; !set->keys && i < sizeof SIZES / sizeof *SIZES; i++)
         if ((SIZES[i].quick || !set->quick) && (set->large || !SIZES[i].large))
             for (size_t j = 0, m = rates_of(rates, &SIZES[i], set); j < m; j++)
@@ -417,7 +417,7 @@ static size_t cases_of(bench_case *cases, const settings *set)
 /* Exact structures have no rate: one case is enough. */
 static bool is_due(const bench_subject *s, const bench_case *c, const settings *set)
 {
-    return !s->exact || c->fpr == EIGHT_BITS || set->fpr;
+    return !s->exact || c->fpr == EIGHT_BITS || set->fpr > 0;
 }
 
 static size_t count_trials(const bench_subject *subjects, size_t n, const bench_case *cases,

@@ -48,6 +48,13 @@ install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${package_dir})
 
 install(TARGETS tamis-cli DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tamis-static tamis-shared EXPORT tamis-targets)
+# CMake strips what is linked; of the archive, programs need the names and not the lines.
+install(CODE "
+    if(CMAKE_INSTALL_DO_STRIP)
+        execute_process(COMMAND ${CMAKE_STRIP} --strip-debug
+            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libtamis.a\"
+            COMMAND_ERROR_IS_FATAL ANY)
+    endif()")
 file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES completions/tamis.bash RENAME tamis

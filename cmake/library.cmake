@@ -59,6 +59,9 @@ set_target_properties(tamis-static tamis-shared PROPERTIES
 set_target_properties(tamis-static PROPERTIES EXPORT_NAME static)
 set_target_properties(tamis-shared PROPERTIES EXPORT_NAME shared
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set(exports ${PROJECT_SOURCE_DIR}/src/tamis.map)
+target_link_options(tamis-shared PRIVATE LINKER:--version-script=${exports})
+set_property(TARGET tamis-shared APPEND PROPERTY LINK_DEPENDS ${exports})
 if(NOT TAMIS_SANITIZE)
     target_link_options(tamis-shared PRIVATE LINKER:-z,defs)
 endif()

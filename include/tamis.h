@@ -45,6 +45,13 @@ extern "C" {
 
 #define TAMIS_VERSION "0.1.0"
 
+#define TAMIS_VERSION_MAJOR 0
+#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_PATCH 0
+/* For #if: 203 is 0.2.3, and 10000 is 1.0.0. */
+#define TAMIS_VERSION_NUMBER \
+    (10000 * TAMIS_VERSION_MAJOR + 100 * TAMIS_VERSION_MINOR + TAMIS_VERSION_PATCH)
+
 /* The version of the library in use, which may differ from that of the header. */
 TAMIS_API const char *tamis_version(void);
 

@@ -1,8 +1,22 @@
 #include <stdio.h>
+#include <string.h>
 #include <tamis_builder.h>
 #include <tamis_disk.h>
 #include <tamis_file.h>
 #include <tamis_pair.h>
+
+#if TAMIS_VERSION_NUMBER < 100
+#error "older than the first release"
+#endif
+
+static bool versions_agree(void)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%d.%d.%d", TAMIS_VERSION_MAJOR, TAMIS_VERSION_MINOR,
+             TAMIS_VERSION_PATCH);
+    return strcmp(text, TAMIS_VERSION) == 0 && strcmp(text, tamis_version()) == 0;
+}
 
 int main(void)
 {
@@ -17,5 +31,5 @@ int main(void)
     bool after = tamis_has(f, key);
     tamis_free(f);
     printf("%s\n", tamis_version());
-    return !before && added && after ? 0 : 1;
+    return !before && added && after && versions_agree() ? 0 : 1;
 }

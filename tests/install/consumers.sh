@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # consumers.sh SOURCE BUILD: an installed tamis serves programs outside its tree, by pkg-config and
-# by CMake, shared and static; so does the source tree added to another project.
+# by CMake, shared and static; so does the source tree added to another project. Then it goes.
 set -euo pipefail
 
 source=$1
@@ -32,7 +32,7 @@ uses_shared()
 
 # ---- The installed files -------------------------------------------------------------------------
 
-DESTDIR=$scratch/root cmake --install "$build" --prefix /opt/tamis >"$scratch/log"
+DESTDIR=$scratch/root cmake --install "$build" --prefix /opt/tamis --strip >"$scratch/log"
 prefix=$scratch/root/opt/tamis
 lib=$(dirname "$(find "$prefix" -name libtamis.a)")
 
@@ -45,6 +45,9 @@ for name in $("$prefix/bin/tamis" help --names); do
 done
 diff <(ls "$source/include") <(ls "$prefix/include") || fail "these headers are not installed"
 [ "$(readlink "$lib/libtamis.so")" = libtamis.so.0 ] || fail "libtamis.so is not libtamis.so.0"
+for file in "$prefix/bin/tamis" "$lib/libtamis.so" "$lib/libtamis.a"; do
+    ! readelf -S "$file" | grep -F .debug_ >/dev/null || fail "$file is not stripped"
+done
 grep -rlF -e "$source" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" && fail "a path of this machine"
 
 # ---- pkg-config ----------------------------------------------------------------------------------
@@ -95,3 +98,10 @@ cmake_consumer package cmake-static -DCMAKE_PREFIX_PATH="$prefix" -DLINKAGE=stat
 cmake_consumer package cmake-default -DCMAKE_PREFIX_PATH="$prefix" -DLINKAGE=
 # The whole library is compiled once more: in a long run.
 [ -z "${TAMIS_LONG:-}" ] || cmake_consumer subproject cmake-subproject -DTAMIS_SOURCE="$source"
+
+# ---- Gone again ----------------------------------------------------------------------------------
+
+touch "$prefix/bin/other"
+DESTDIR=$scratch/root "$source/tools/uninstall" "$build" --prefix /opt/tamis >"$scratch/log"
+[ "$(find "$prefix" ! -type d)" = "$prefix/bin/other" ] || fail "uninstall left or took too much"
+[ -z "$(find "$prefix" -mindepth 1 -name tamis)" ] || fail "uninstall left folders"
