@@ -51,27 +51,27 @@ void abilities_print(unsigned can)
         }
 }
 
-static const char *name_of(unsigned bit)
+static void append_word(buffer *list, const char *between, const char *word)
 {
-    const ability *a = abilities;
-
-    while (a->bit != bit)
-        a++;
-    return a->name;
+    if (list->size)
+        buffer_append(list, between, strlen(between));
+    buffer_append(list, word, strlen(word));
 }
 
-void abilities_require(tamis_kind kind, unsigned bit, const char *path)
+void abilities_require(tamis_kind kind, unsigned bits, const char *path)
 {
-    buffer able = { 0 };
+    buffer what = { 0 }, able = { 0 };
 
-    if (tamis_kind_can(kind) & bit)
+    if ((tamis_kind_can(kind) & bits) == bits)
         return;
+    for (const ability *a = abilities; a->name; a++)
+        if (bits & a->bit)
+            append_word(&what, " and ", a->name);
     for (tamis_kind k = tamis_kind_next(TAMIS_NO_KIND); k; k = tamis_kind_next(k))
-        if (tamis_kind_can(k) & bit) {
-            buffer_append(&able, able.size ? ", " : "", able.size ? 2 : 0);
-            buffer_append(&able, tamis_kind_name(k), strlen(tamis_kind_name(k)));
-        }
+        if ((tamis_kind_can(k) & bits) == bits)
+            append_word(&able, ", ", tamis_kind_name(k));
+    buffer_append(&what, "", 1);
     buffer_append(&able, "", 1);
     die(CODE_USAGE, "%s: %s filters cannot %s; these kinds can: %s", path, tamis_kind_name(kind),
-        name_of(bit), *able.bytes ? able.bytes : "none");
+        what.bytes, *able.bytes ? able.bytes : "none");
 }

@@ -16,7 +16,7 @@ extern const ability abilities[];
 bool abilities_parse(unsigned *out, const char *names);
 /* Flags to "add,remove". */
 void abilities_print(unsigned can);
-/* Ends the program, naming the kinds that can, unless `kind` has the ability `bit`. */
-void abilities_require(tamis_kind kind, unsigned bit, const char *path);
+/* Ends the program, naming the kinds that can, unless `kind` has all these abilities. */
+void abilities_require(tamis_kind kind, unsigned bits, const char *path);
 
 #endif

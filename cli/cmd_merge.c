@@ -1,8 +1,9 @@
-/* cmd_merge.c - tamis merge: the union of filters.
+/* cmd_merge.c - tamis merge: the union of filters, their intersection, their difference.
  *
- * There are three ways. Filters of equal shape are merged bit by bit. Filters of fingerprints are
- * read side by side from their files, from the lowest fingerprint to the highest. Exact sets can
- * list their keys: a set with room for all of them is made, and the keys are added to it. */
+ * There are three ways. Filters of equal shape are combined bit by bit. For a union, filters of
+ * fingerprints are read side by side from their files, from the lowest fingerprint to the highest.
+ * Exact sets can list their keys: a set with room for all of them is made, and the keys are added
+ * to it. */
 #include <stdlib.h>
 
 #include "abilities.h"
@@ -12,19 +13,45 @@
 #include "message.h"
 #include "store.h"
 
+typedef struct mixing {
+    tamis_operation op;
+    char **paths;
+} mixing;
+
 /* ---- Filters of equal shape -------------------------------------------- */
 
-static tamis *merge_shapes(char **paths)
+static _Noreturn void refuse_rest(const char *first, const char *other)
 {
-    tamis *f = store_load(paths[0]);
+    die(CODE_USAGE,
+        "merge: %s holds what %s does not; without the keys, only what was added can be "
+        "subtracted",
+        other, first);
+}
 
-    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_MERGE, paths[0]);
-    for (char **path = paths + 1; *path; path++) {
+static void require_abilities(const mixing *m, const tamis *f)
+{
+    static const unsigned needed[] = {
+        [TAMIS_MERGE] = TAMIS_CAN_MERGE,
+        [TAMIS_INTERSECT] = TAMIS_CAN_INTERSECT,
+        [TAMIS_SUBTRACT] = TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE,
+    };
+
+    abilities_require(tamis_plan_of(f)->kind, needed[m->op], m->paths[0]);
+}
+
+static tamis *combine_shapes(const mixing *m)
+{
+    tamis *f = store_load(m->paths[0]);
+
+    require_abilities(m, f);
+    for (char **path = m->paths + 1; *path; path++) {
         tamis *g = store_load(*path);
-        tamis_status status = tamis_merge(f, g);
+        tamis_status status = tamis_combine(f, m->op, g);
 
         if (status == TAMIS_MISMATCH)
-            refuse_pair("merge", paths[0], tamis_plan_of(f), *path, tamis_plan_of(g));
+            refuse_pair("merge", m->paths[0], tamis_plan_of(f), *path, tamis_plan_of(g));
+        if (status == TAMIS_ABSENT)
+            refuse_rest(m->paths[0], *path);
         if (status)
             die_status("merge", *path, status);
         tamis_free(g);
@@ -74,7 +101,9 @@ static tamis *merge_fingerprints(char **paths)
 /* ---- Exact sets -------------------------------------------------------- */
 
 typedef struct listing {
-    tamis *filter; /* where keys go */
+    tamis *filter;      /* where keys go */
+    const tamis *other; /* or NULL: all go */
+    bool stays;         /* what is in the other; else what is not */
     tamis_status status;
 } listing;
 
@@ -82,9 +111,29 @@ static bool add_listed(void *ctx, uint64_t key, uint64_t count)
 {
     listing *l = ctx;
 
+    if (l->other && tamis_has(l->other, key) != l->stays)
+        return true;
     while (count-- > 0 && l->status == TAMIS_OK)
         l->status = tamis_add(l->filter, key);
     return l->status == TAMIS_OK;
+}
+
+static void list_into(listing *l, const tamis *f, const char *path)
+{
+    tamis_status status = tamis_list(f, add_listed, l);
+
+    if (status || (status = l->status))
+        die_status("merge", path, status);
+}
+
+static tamis *load_alike(char **paths, const tamis_plan *plan, const char *path)
+{
+    tamis *g = store_load(path);
+
+    if (tamis_plan_of(g)->kind != plan->kind ||
+        !makes_same_keys(&plan->hasher, &tamis_plan_of(g)->hasher))
+        refuse_pair("merge", paths[0], plan, path, tamis_plan_of(g));
+    return g;
 }
 
 /* Room for the keys of all sets, and at least the largest capacity. */
@@ -110,11 +159,8 @@ static tamis *make_room(char **paths)
     uint64_t held = 0;
 
     for (char **path = paths; *path; path++) {
-        tamis *g = store_load(*path);
+        tamis *g = load_alike(paths, &plan, *path);
 
-        if (tamis_plan_of(g)->kind != plan.kind ||
-            !makes_same_keys(&plan.hasher, &tamis_plan_of(g)->hasher))
-            refuse_pair("merge", paths[0], &plan, *path, tamis_plan_of(g));
         widen(&spec, &held, g);
         tamis_free(g);
     }
@@ -131,13 +177,37 @@ static tamis *merge_sets(char **paths)
 
     for (char **path = paths; *path; path++) {
         tamis *g = store_load(*path);
-        tamis_status status = tamis_list(g, add_listed, &l);
 
-        if (status || (status = l.status))
-            die_status("merge", *path, status);
+        list_into(&l, g, *path);
         tamis_free(g);
     }
     return l.filter;
+}
+
+static tamis *reduce_set(tamis *f, const tamis *g, const mixing *m)
+{
+    listing l = { .other = g, .stays = m->op == TAMIS_INTERSECT };
+    tamis_status status = tamis_new(&l.filter, tamis_plan_of(f), NULL);
+
+    if (status)
+        die_status("merge", m->paths[0], status);
+    list_into(&l, f, m->paths[0]);
+    tamis_free(f);
+    return l.filter;
+}
+
+static tamis *combine_sets(const mixing *m)
+{
+    if (m->op == TAMIS_MERGE)
+        return merge_sets(m->paths);
+    tamis *f = store_load(m->paths[0]);
+    for (char **path = m->paths + 1; *path; path++) {
+        tamis *g = load_alike(m->paths, tamis_plan_of(f), *path);
+
+        f = reduce_set(f, g, m);
+        tamis_free(g);
+    }
+    return f;
 }
 
 /* ---- Command ----------------------------------------------------------- */
@@ -151,30 +221,43 @@ static unsigned abilities_of(const char *path)
     return can;
 }
 
-static tamis *merge(char **paths)
+static tamis *combine(const mixing *m)
 {
     const unsigned listed = TAMIS_IS_EXACT | TAMIS_CAN_LIST | TAMIS_CAN_ADD;
-    unsigned can = abilities_of(paths[0]);
+    unsigned can = abilities_of(m->paths[0]);
 
-    if (can & TAMIS_CAN_RESIZE)
-        return merge_fingerprints(paths);
-    return (can & listed) == listed ? merge_sets(paths) : merge_shapes(paths);
+    if (can & TAMIS_CAN_RESIZE && m->op == TAMIS_MERGE)
+        return merge_fingerprints(m->paths);
+    return (can & listed) == listed ? combine_sets(m) : combine_shapes(m);
+}
+
+enum { OPTION_INTERSECT = LETTERLESS, OPTION_SUBTRACT };
+
+static void choose(mixing *m, const args *a)
+{
+    if (m->op != TAMIS_MERGE)
+        args_refuse(a, "give --intersect or --subtract, once");
+    m->op = a->letter == OPTION_INTERSECT ? TAMIS_INTERSECT : TAMIS_SUBTRACT;
 }
 
 static int run(args *a)
 {
+    mixing m = { TAMIS_MERGE, NULL };
     const char *out = NULL;
-    char **paths;
     tamis *f;
 
-    while (args_next(a) != -1)
-        out = a->value;
-    paths = args_operands(a, 2, SIZE_MAX, "two FILEs or more");
+    while (args_next(a) != -1) {
+        if (a->letter == 'o')
+            out = a->value;
+        else
+            choose(&m, a);
+    }
+    m.paths = args_operands(a, 2, SIZE_MAX, "two FILEs or more");
     if (!out)
         args_refuse(a, "give -o OUT");
     store_check_target(out);
     lock_output(out);
-    f = merge(paths);
+    f = combine(&m);
     store_save(f, out);
     store_warn_if_crowded(f, out);
     tamis_free(f);
@@ -182,14 +265,16 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'o', "output", "OUT", "where to save the union" },
+    { 'o', "output", "OUT", "where to save the result" },
+    { OPTION_INTERSECT, "intersect", NULL, "keep the keys that are in every FILE" },
+    { OPTION_SUBTRACT, "subtract", NULL, "keep what is in the first FILE and in no other" },
     { 0 },
 };
 
 const command cmd_merge = {
     .name = "merge",
-    .operands = "-o OUT FILE FILE...",
-    .summary = "make the union of filters",
+    .operands = "[--intersect | --subtract] -o OUT FILE FILE...",
+    .summary = "make the union, intersection or difference of filters",
     .about =
         "Saves to OUT a filter that holds the keys of every FILE. OUT may be one of them. In\n"
         "kinds that count, counts add up.\n"
@@ -197,9 +282,20 @@ const command cmd_merge = {
         "The files must have the same kind, size, hash and seed: build them with the same --kind,\n"
         "--keys, --fpr, --hash and --seed. Exact sets may differ in size. So may filters of\n"
         "fingerprints, after 'tamis resize': their files are read side by side in one pass, and\n"
-        "only the union takes memory.",
+        "only the union takes memory.\n"
+        "\n"
+        "With --intersect, OUT holds every key that is in all files, as often as in the one that\n"
+        "holds it least often. Exact sets hold nothing else. Others cannot tell all keys apart: a\n"
+        "key of one file alone is found in OUT at the rate of the other file, a key of none at\n"
+        "less than that. A filter built from the common keys would find fewer.\n"
+        "\n"
+        "With --subtract, OUT holds what is in the first file and in no other. Exact sets are\n"
+        "exact. Of counting kinds and filters of fingerprints, counts are subtracted, and only\n"
+        "what was added can be: all that the other files hold, as often as they do, must be in\n"
+        "the first. If it is seen not to be, nothing is saved, because a key that should stay\n"
+        "could be lost. Bloom filters without counters cannot subtract: a bit has many keys.",
     .options = { options },
-    .when_ok = "the union was saved",
+    .when_ok = "the result was saved",
     .example = "  seq 1 500 | tamis build -k bloom -n 1000 -o low.tamis\n"
                "  seq 501 1000 | tamis build -k bloom -n 1000 -o high.tamis\n"
                "  tamis merge -o all.tamis low.tamis high.tamis",

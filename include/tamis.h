@@ -377,18 +377,29 @@ TAMIS_API tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64
  * come. To rotate by time, plan above the expected number; the last seven intervals are kept.
  * TAMIS_CAN_ROTATE kinds only. */
 TAMIS_API tamis_status tamis_rotate(tamis *f) TAMIS_CHECKED;
-/* f becomes the union of f and g; in kinds that count, counts add up. TAMIS_MISMATCH unless kind,
- * geometry and hasher are equal. Filters that differ only by growth or tamis_resize() merge. */
-TAMIS_API tamis_status tamis_merge(tamis *f, const tamis *g) TAMIS_CHECKED;
-/* f becomes the intersection, with extra keys at f's rate at most. TAMIS_MISMATCH as above. */
-TAMIS_API tamis_status tamis_intersect(tamis *f, const tamis *g) TAMIS_CHECKED;
+/* What becomes of two filters f and g.
+ *  merge      All keys of both. In kinds that count, counts add up.
+ *  intersect  The keys that are in both, as often as in the one that holds them less often. A key
+ *             of one alone is found at the rate of the other, a key of neither at less than either.
+ *  subtract   The keys of f without those of g. Exact kinds forget what g holds. Kinds that count
+ *             remove every copy of g from f, and as in tamis_remove() these must have been added to
+ *             it: TAMIS_ABSENT, and no change, if g is seen to hold what f does not. */
+typedef enum tamis_operation {
+    TAMIS_MERGE = 0,     /* TAMIS_CAN_MERGE kinds only */
+    TAMIS_INTERSECT = 1, /* TAMIS_CAN_INTERSECT kinds only */
+    TAMIS_SUBTRACT = 2,  /* kinds with both TAMIS_CAN_INTERSECT and TAMIS_CAN_REMOVE only */
+} tamis_operation;
+
+/* f becomes what is made of both. TAMIS_MISMATCH unless kind, geometry and hasher are equal, or
+ * differ only by growth or tamis_resize(). */
+TAMIS_API tamis_status tamis_combine(tamis *f, tamis_operation op, const tamis *g) TAMIS_CHECKED;
 /* The union of n filters, at least one, in a filter with room for all of it: the size of the
  * largest, doubled until it is enough. Takes no memory beside that filter, and reads each of the
  * others in one go. TAMIS_CAN_RESIZE kinds only. */
 TAMIS_API tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* The sum, over all keys, of the count in f times the count in g, up to 2^64 - 1. Never below the
- * truth. TAMIS_MISMATCH as in tamis_merge(). TAMIS_CAN_DOT kinds only. Sketches must be planned
+ * truth. TAMIS_MISMATCH as in tamis_combine(). TAMIS_CAN_DOT kinds only. Sketches must be planned
  * with it among spec.can, and then count a little less exactly. */
 TAMIS_API tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g) TAMIS_CHECKED;
 /* Room for that many keys, by doubling or halving the slots. Fingerprints stay as they are, and so

@@ -128,10 +128,11 @@ typedef struct tamis_ops {
     size_t (*remove_many)(tamis *f, const uint64_t *keys, size_t n); /* returns how many */
     tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 
-    /* Two filters. Plans of merge() and intersect() are equal, but merge() of kinds with resize()
+    /* Two filters. Plans of merge() and reduce() are equal, but merge() of kinds with resize()
      * takes any plan.width. The sum of the counts is below 2^64. */
     tamis_status (*merge)(tamis *f, const tamis *g);
-    tamis_status (*intersect)(tamis *f, const tamis *g);
+    /* TAMIS_INTERSECT or, in kinds with remove(), TAMIS_SUBTRACT. Kinds in order need none. */
+    tamis_status (*reduce)(tamis *f, const tamis *g, tamis_operation op);
     /* TAMIS_CANNOT, if plan() was not asked for it. */
     tamis_status (*dot)(const tamis *f, uint64_t *product, const tamis *g);
     /* Puts all that g holds into f, which is empty and of another size: larger, by resize(); or, in

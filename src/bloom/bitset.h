@@ -96,11 +96,12 @@ static inline tamis_status bitset_merge(tamis *f, const tamis *g)
 }
 
 /* The common bits hold the common keys, and some more. */
-static inline tamis_status bitset_intersect(tamis *f, const tamis *g)
+static inline tamis_status bitset_reduce(tamis *f, const tamis *g, tamis_operation op)
 {
     uint64_t *to = f->payload;
     const uint64_t *from = g->payload;
 
+    (void)op;
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
         to[i] &= from[i];
     if (g->count < f->count)

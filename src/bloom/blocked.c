@@ -133,6 +133,6 @@ const tamis_ops tamis__blocked = {
     .add_many = one_block_add_many,
     .add_concurrent = blocked_add_concurrent,
     .merge = bitset_merge,
-    .intersect = bitset_intersect,
+    .reduce = bitset_reduce,
     .move = blocked_move,
 };

@@ -38,6 +38,6 @@ const tamis_ops tamis__bloom = {
     .add_many = scattered_add_many,
     .add_concurrent = scattered_add_concurrent,
     .merge = bitset_merge,
-    .intersect = bitset_intersect,
+    .reduce = bitset_reduce,
     .move = scattered_move,
 };

@@ -169,6 +169,19 @@ static inline uint64_t counters_min(uint64_t a, uint64_t b, unsigned bits)
     return (a & below) | (b & ~below);
 }
 
+/* All bits of the lanes that have come to the maximum. */
+static inline uint64_t counters_stopped(uint64_t x, unsigned bits)
+{
+    return (counters_low_bits(bits) & ~counters_in_use(~x, bits)) * counters_max(bits);
+}
+
+/* Lane by lane, for lanes of a that are no less than those of b: the difference. Those that have
+ * stopped stay. */
+static inline uint64_t counters_difference(uint64_t a, uint64_t b, unsigned bits)
+{
+    return a - (b & ~counters_stopped(a, bits));
+}
+
 /* ---- Whole payloads ---------------------------------------------------- */
 
 /* A counter of the union is what all keys of both would have made of it. */
@@ -194,6 +207,35 @@ static inline tamis_status counters_intersect(tamis *f, const tamis *g)
     if (g->count < f->count)
         f->count = g->count;
     return TAMIS_OK;
+}
+
+static inline bool counters_hold(const tamis *f, const tamis *g)
+{
+    const uint64_t *a = f->payload, *b = g->payload;
+
+    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
+        if (counters_min(LE_SWAP64(a[i]), LE_SWAP64(b[i]), f->plan.width) != LE_SWAP64(b[i]))
+            return false;
+    return true;
+}
+
+/* If all that g counts was counted in f, no counter of f is below that of g. */
+static inline tamis_status counters_subtract(tamis *f, const tamis *g)
+{
+    uint64_t *to = f->payload;
+    const uint64_t *from = g->payload;
+
+    if (!counters_hold(f, g))
+        return TAMIS_ABSENT;
+    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
+        to[i] = LE_SWAP64(counters_difference(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+    counters_forget(f, g->count);
+    return TAMIS_OK;
+}
+
+static inline tamis_status counters_reduce(tamis *f, const tamis *g, tamis_operation op)
+{
+    return op == TAMIS_INTERSECT ? counters_intersect(f, g) : counters_subtract(f, g);
 }
 
 /* Returns how many are not 0, and sets info->saturated. */

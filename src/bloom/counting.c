@@ -210,5 +210,5 @@ const tamis_ops tamis__counting = {
     .remove_many = counting_remove_many,
     .add_concurrent = counting_add_concurrent,
     .merge = counters_merge,
-    .intersect = counters_intersect,
+    .reduce = counters_reduce,
 };

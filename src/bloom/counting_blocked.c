@@ -209,6 +209,6 @@ const tamis_ops tamis__counting_blocked = {
     .remove_many = one_block_remove_many,
     .add_concurrent = counting_blocked_add_concurrent,
     .merge = counters_merge,
-    .intersect = counters_intersect,
+    .reduce = counters_reduce,
     .move = counting_blocked_move,
 };

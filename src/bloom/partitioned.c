@@ -46,6 +46,6 @@ const tamis_ops tamis__partitioned = {
     .add_many = scattered_add_many,
     .add_concurrent = scattered_add_concurrent,
     .merge = bitset_merge,
-    .intersect = bitset_intersect,
+    .reduce = bitset_reduce,
     .move = scattered_move,
 };

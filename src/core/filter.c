@@ -339,33 +339,43 @@ tamis_status tamis_rotate(tamis *f)
 
 /* ---- Two filters ------------------------------------------------------- */
 
-typedef tamis_status filter_change(tamis *f, const tamis *g);
+static bool filter_can(const tamis *f, tamis_operation op)
+{
+    static const unsigned NEEDED[] = {
+        [TAMIS_MERGE] = TAMIS_CAN_MERGE,
+        [TAMIS_INTERSECT] = TAMIS_CAN_INTERSECT,
+        [TAMIS_SUBTRACT] = TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE,
+    };
 
-static tamis_status filter_combine(tamis *f, const tamis *g, filter_change *op,
-                                   tamis_status (*open)(tamis *f))
+    return op < sizeof NEEDED / sizeof *NEEDED && (NEEDED[op] & ~tamis_kind_can(f->plan.kind)) == 0;
+}
+
+/* A merge of kinds in order makes a new table, and all others only set bits. */
+static tamis_status filter_open_for(tamis *f, tamis_operation op)
+{
+    return op == TAMIS_MERGE && !f->ops.append ? filter_open_for_change(f)
+                                               : filter_open_for_clearing(f);
+}
+
+static tamis_status filter_put_together(tamis *f, tamis_operation op, const tamis *g)
+{
+    if (f->ops.append)
+        return op == TAMIS_MERGE ? tamis__order_merge(f, g) : tamis__order_reduce(f, g, op);
+    return op == TAMIS_MERGE ? tamis__grow_merge(f, g) : f->ops.reduce(f, g, op);
+}
+
+tamis_status tamis_combine(tamis *f, tamis_operation op, const tamis *g)
 {
     image_snapshot s;
 
-    if (!op)
+    if (!filter_can(f, op))
         return TAMIS_CANNOT;
     if (!tamis__plans_merge(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
     tamis_status status = tamis__snapshot(&s, g);
     if (!status)
-        status = open(f);
-    return status ? status : op(f, &s.now);
-}
-
-tamis_status tamis_merge(tamis *f, const tamis *g)
-{
-    return f->ops.append ? filter_combine(f, g, tamis__order_merge, filter_open_for_clearing)
-                         : filter_combine(f, g, f->ops.merge ? tamis__grow_merge : NULL,
-                                          filter_open_for_change);
-}
-
-tamis_status tamis_intersect(tamis *f, const tamis *g)
-{
-    return filter_combine(f, g, f->ops.intersect, filter_open_for_clearing);
+        status = filter_open_for(f, op);
+    return status ? status : filter_put_together(f, op, &s.now);
 }
 
 /* Views and maps among them are checked whole before. */

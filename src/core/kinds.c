@@ -142,7 +142,8 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->add || (ops->solve && !extras) ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
            (ops->merge || ops->append ? TAMIS_CAN_MERGE : 0u) |
-           (ops->intersect ? TAMIS_CAN_INTERSECT : 0u) | (ops->next ? TAMIS_CAN_LIST : 0u) |
+           (ops->reduce || ops->append ? TAMIS_CAN_INTERSECT : 0u) |
+           (ops->next ? TAMIS_CAN_LIST : 0u) |
            (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) |
            (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
            (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |

@@ -174,6 +174,66 @@ tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, s
     return TAMIS_OK;
 }
 
+/* ---- Intersections and differences --------------------------------------- */
+
+/* What is to be subtracted, and is not there. */
+static bool order_is_missing(tamis_operation op, uint64_t held, uint64_t count)
+{
+    return op == TAMIS_SUBTRACT && held < count;
+}
+
+static uint64_t order_left(tamis_operation op, uint64_t a, uint64_t b)
+{
+    uint64_t common = a < b ? a : b;
+
+    return op == TAMIS_INTERSECT ? common : a - common;
+}
+
+/* Takes what g holds up to the fingerprint at hand, and appends what is left of that. */
+static tamis_status order_append_left(tamis_writer *w, const tamis_cursor *a, tamis_cursor *b,
+                                      bool *more, tamis_operation op)
+{
+    uint64_t left, others = 0;
+
+    for (; *more && b->fingerprint <= a->fingerprint; *more = order_advance(b)) {
+        others = b->fingerprint == a->fingerprint ? b->count : 0;
+        if (order_is_missing(op, b->fingerprint == a->fingerprint ? a->count : 0, b->count))
+            return TAMIS_ABSENT;
+    }
+    left = order_left(op, a->count, others);
+    return left ? w->f->ops.append(w, a->fingerprint, left) : TAMIS_OK;
+}
+
+static tamis_status order_append_reduced(tamis *to, const tamis *f, const tamis *g,
+                                         tamis_operation op)
+{
+    tamis_cursor a = { .f = f }, b = { .f = g };
+    tamis_writer w = { .f = to };
+    bool more = order_advance(&b);
+    tamis_status status = TAMIS_OK;
+
+    while (!status && order_advance(&a))
+        status = order_append_left(&w, &a, &b, &more, op);
+    (void)to->ops.append(&w, 0, 0);
+    return !status && more && op == TAMIS_SUBTRACT ? TAMIS_ABSENT : status;
+}
+
+/* What is left of f fits where f fits: fewer copies take no more slots. */
+tamis_status tamis__order_reduce(tamis *f, const tamis *g, tamis_operation op)
+{
+    tamis *made;
+    tamis_status status = tamis_new(&made, &f->plan, &f->alloc);
+
+    if (status)
+        return status;
+    status = order_append_reduced(made, f, g, op);
+    if (status)
+        tamis_free(made);
+    else
+        tamis__take_over(f, made);
+    return status;
+}
+
 /* ---- Products ---------------------------------------------------------- */
 
 uint64_t tamis__order_dot(const tamis *f, const tamis *g)

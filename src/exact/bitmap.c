@@ -120,10 +120,12 @@ static tamis_status bitmap_merge(tamis *f, const tamis *g)
     return TAMIS_OK;
 }
 
-static tamis_status bitmap_intersect(tamis *f, const tamis *g)
+static tamis_status bitmap_reduce(tamis *f, const tamis *g, tamis_operation op)
 {
+    uint64_t flip = op == TAMIS_INTERSECT ? 0 : UINT64_MAX;
+
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        ((uint64_t *)f->payload)[i] &= ((const uint64_t *)g->payload)[i];
+        ((uint64_t *)f->payload)[i] &= ((const uint64_t *)g->payload)[i] ^ flip;
     f->count = count_ones(f->payload, f->plan.bytes);
     return TAMIS_OK;
 }
@@ -171,6 +173,6 @@ const tamis_ops tamis__bitmap = {
     .has_many = bitmap_has_many,
     .add_concurrent = bitmap_add_concurrent,
     .merge = bitmap_merge,
-    .intersect = bitmap_intersect,
+    .reduce = bitmap_reduce,
     .next = bitmap_next,
 };

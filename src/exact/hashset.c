@@ -268,13 +268,15 @@ static tamis_status hashset_merge(tamis *f, const tamis *g)
 }
 
 /* After a removal, slot i holds another key, to be looked at in turn. */
-static tamis_status hashset_intersect(tamis *f, const tamis *g)
+static tamis_status hashset_reduce(tamis *f, const tamis *g, tamis_operation op)
 {
-    if (hashset_has_zero(f) && !hashset_has_zero(g))
+    bool stays = op == TAMIS_INTERSECT; /* what is in g too */
+
+    if (hashset_has_zero(f) && hashset_has_zero(g) != stays)
         (void)hashset_remove_hash(f, 0);
     for (uint64_t i = 0; i < f->plan.slots;) {
         uint64_t h = hashset_get(f, i);
-        if (h != 0 && !hashset_has_hash(g, h))
+        if (h != 0 && hashset_has_hash(g, h) != stays)
             (void)hashset_remove_hash(f, h);
         else
             i++;
@@ -371,6 +373,6 @@ const tamis_ops tamis__hashset = {
     .touch = hashset_touch,
     .has_many = hashset_has_many,
     .merge = hashset_merge,
-    .intersect = hashset_intersect,
+    .reduce = hashset_reduce,
     .next = hashset_next,
 };

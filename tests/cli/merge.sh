@@ -95,6 +95,67 @@ for kind in $(kinds_that build); do
     fi
 done
 
+# ---- intersect and subtract --------------------------------------------
+
+seq 2001 3000 >common
+seq 1 2000 >rest
+for kind in $(kinds_that intersect); do
+    for name in one two common; do
+        exits 0 "$tamis" build -k "$kind" -n 10000 -p 1e-6 -o "$name.tamis" "$name"
+    done
+    exits 0 "$tamis" merge --intersect -o out.tamis one.tamis two.tamis
+    is_silent
+    exits 0 "$tamis" query out.tamis common
+    same "$said/out" common
+    exits 0 "$tamis" query -c out.tamis all
+    check "$kind: few others" test "$(cat "$said/out")" -le 1005
+    exits 0 "$tamis" verify out.tamis
+    if ! can "$kind" remove; then
+        exits 2 "$tamis" merge --subtract -o none.tamis one.tamis common.tamis
+        says "cannot remove and intersect; these kinds can: bitmap, hashset"
+        check_not "nothing was saved" test -e none.tamis
+        continue
+    fi
+    exits 0 "$tamis" merge --subtract -o out.tamis one.tamis common.tamis
+    is_silent
+    exits 0 "$tamis" query -c out.tamis rest
+    prints_exactly '2000\n'
+    exits 0 "$tamis" verify out.tamis
+    if can "$kind" exact; then
+        exits 0 "$tamis" merge --subtract -o out.tamis one.tamis two.tamis
+        exits 0 "$tamis" query out.tamis all
+        same "$said/out" rest
+        exits 0 "$tamis" build -k "$kind" -o small.tamis common
+        exits 0 "$tamis" merge --subtract -o out.tamis one.tamis small.tamis
+        exits 0 "$tamis" query out.tamis all
+        same "$said/out" rest
+        exits 0 "$tamis" merge --intersect -o out.tamis one.tamis small.tamis two.tamis
+        exits 0 "$tamis" query out.tamis all
+        same "$said/out" common
+    else
+        exits 1 "$tamis" query out.tamis common
+        exits 2 "$tamis" merge --subtract -o none.tamis one.tamis two.tamis
+        says "two.tamis holds what one.tamis does not"
+        check_not "nothing was saved" test -e none.tamis
+    fi
+done
+for kind in $(kinds_that count); do # the lower count, and what is left of the higher
+    can "$kind" intersect && can "$kind" remove || continue
+    printf '%s\n' a a a b c c | "$tamis" build -k "$kind" -n 100 -p 1e-6 -o one.tamis
+    printf '%s\n' a a c | "$tamis" build -k "$kind" -n 100 -p 1e-6 -o two.tamis
+    exits 0 "$tamis" merge --intersect -o common.tamis one.tamis two.tamis
+    printf '%s\n' a b c | "$tamis" count common.tamis >counts
+    check "$kind: common counts" diff counts - <<<$'2\ta\n0\tb\n1\tc'
+    exits 0 "$tamis" merge --subtract -o rest.tamis one.tamis two.tamis
+    printf '%s\n' a b c | "$tamis" count rest.tamis >counts
+    check "$kind: what is left" diff counts - <<<$'1\ta\n1\tb\n1\tc'
+done
+exits 0 "$tamis" build -k fuse -o one.tamis one
+exits 2 "$tamis" merge --intersect -o none.tamis one.tamis one.tamis
+says "cannot intersect; these kinds can"
+exits 2 "$tamis" merge --intersect --subtract -o none.tamis one.tamis one.tamis
+says "--intersect or --subtract, once"
+
 # ---- fold --------------------------------------------------------------
 
 # fold_factor FILE: the smallest one, or nothing.

@@ -109,8 +109,8 @@ static inline void exercise_refusal(tamis *f)
     MUST(tamis_remove_times(f, 1, 2) != TAMIS_OK);
     MUST(tamis_remove_many(f, &added, &key, 1) != TAMIS_OK);
     MUST(tamis_resize(f, tamis_plan_of(f)->capacity) != TAMIS_OK);
-    MUST(tamis_merge(f, f) != TAMIS_OK);
-    MUST(tamis_intersect(f, f) != TAMIS_OK);
+    MUST(tamis_combine(f, TAMIS_MERGE, f) != TAMIS_OK);
+    MUST(tamis_combine(f, TAMIS_INTERSECT, f) != TAMIS_OK);
 }
 
 /* A filter that was accepted may be changed in every way. */
@@ -175,8 +175,8 @@ static inline void exercise_making(const tamis *f)
     tamis *made;
 
     if (tamis_clone(&made, f, NULL) == TAMIS_OK) {
-        (void)!tamis_merge(made, f);
-        (void)!tamis_intersect(made, f);
+        (void)!tamis_combine(made, TAMIS_MERGE, f);
+        (void)!tamis_combine(made, TAMIS_INTERSECT, f);
         exercise_writing(made);
         exercise_sizes(made);
         tamis_free(made);
@@ -198,7 +198,7 @@ static inline void exercise_making(const tamis *f)
             tamis_free(made);
         }
     if (tamis_new(&made, tamis_plan_of(f), NULL) == TAMIS_OK) {
-        (void)!tamis_merge(made, f);
+        (void)!tamis_combine(made, TAMIS_MERGE, f);
         exercise_writing(made);
         tamis_free(made);
     }

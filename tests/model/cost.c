@@ -384,8 +384,8 @@ static void change(tamis *f, rng *r)
         (void)!tamis_remove(f, keys[i]);
     if (tamis_clone(&copy, f, &f->alloc))
         return;
-    (void)!tamis_merge(f, copy);
-    (void)!tamis_intersect(f, copy);
+    (void)!tamis_combine(f, TAMIS_MERGE, copy);
+    (void)!tamis_combine(f, TAMIS_INTERSECT, copy);
     tamis_free(copy);
 }
 

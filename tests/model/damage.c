@@ -68,9 +68,9 @@ static void make_others(const tamis *view, const ground *g)
 {
     tamis *f = filter_of(&g->plan, g->keys, g->n), *made = NULL;
 
-    (void)!tamis_merge(f, view);
+    (void)!tamis_combine(f, TAMIS_MERGE, view);
     assert_holds(f, g->keys, g->n);
-    (void)!tamis_intersect(f, view);
+    (void)!tamis_combine(f, TAMIS_INTERSECT, view);
     tamis_free(f);
     if (tamis_clone(&made, view, NULL) == TAMIS_OK)
         use_copy(made, g);

@@ -241,7 +241,8 @@ static void the_cpu_stays_when_a_filter_grows(tamis_kind kind)
     assert_grown(many);
     assert_portable(one);
     assert_portable(many);
-    if (tamis_kind_can(kind) & TAMIS_CAN_MERGE && tamis_merge(into, one) == TAMIS_OK) {
+    if (tamis_kind_can(kind) & TAMIS_CAN_MERGE &&
+        tamis_combine(into, TAMIS_MERGE, one) == TAMIS_OK) {
         assert_grown(into);
         assert_portable(into);
         assert_finds(into, keys, KEYS);

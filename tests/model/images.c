@@ -60,7 +60,7 @@ static void writable_maps_write_the_same_file(ground *g)
     add_all(f, g->keys + half, g->n - half);
     assert_true(same_payload(map, f));
     /* A crash while bits are cleared could lose keys. */
-    assert_int_equal(tamis_intersect(map, f), TAMIS_CANNOT);
+    assert_int_equal(tamis_combine(map, TAMIS_INTERSECT, f), TAMIS_CANNOT);
     assert_int_equal(tamis_sync(map), TAMIS_OK);
     tamis_free(map);
     assert_int_equal(tamis_load(&copy, temp_path(), NULL), TAMIS_OK);
@@ -106,8 +106,10 @@ static void assert_refuses_changes(tamis *f, const tamis *same, const uint64_t *
     assert_int_equal(tamis_add_many(f, &added, keys, n), REFUSED(TAMIS_CAN_ADD));
     assert_int_equal(added, 0);
     assert_int_equal(tamis_add_concurrent(f, &added, keys, n), REFUSED(TAMIS_CAN_ADD_CONCURRENT));
-    assert_int_equal(tamis_merge(f, same), REFUSED(TAMIS_CAN_MERGE));
-    assert_int_equal(tamis_intersect(f, same), REFUSED(TAMIS_CAN_INTERSECT));
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, same), REFUSED(TAMIS_CAN_MERGE));
+    assert_int_equal(tamis_combine(f, TAMIS_INTERSECT, same), REFUSED(TAMIS_CAN_INTERSECT));
+    assert_int_equal(tamis_combine(f, TAMIS_SUBTRACT, same),
+                     can & TAMIS_CAN_INTERSECT ? REFUSED(TAMIS_CAN_REMOVE) : TAMIS_CANNOT);
 #undef REFUSED
     assert_true(is_image_of(&before, f));
     free_bytes(&before);
@@ -138,12 +140,12 @@ static void views_can_be_merged_from_and_cloned(ground *g)
     image_bytes image = image_of(f);
 
     assert_int_equal(tamis_image_view(&view, image.at, image.size, NULL), TAMIS_OK);
-    assert_int_equal(tamis_merge(empty, view), TAMIS_OK);
+    assert_int_equal(tamis_combine(empty, TAMIS_MERGE, view), TAMIS_OK);
     assert_true(same_image(empty, f));
     assert_int_equal(tamis_clone(&copy, view, NULL), TAMIS_OK);
     assert_false(info_of(copy).readonly);
     /* Twice the keys may be more than there is room for. */
-    tamis_status status = tamis_merge(copy, empty);
+    tamis_status status = tamis_combine(copy, TAMIS_MERGE, empty);
     assert_true(status == TAMIS_OK || (status == TAMIS_FULL && same_image(copy, f)));
     assert_holds(copy, g->keys, g->n);
     tamis_free(copy);
@@ -177,9 +179,9 @@ static void missing_abilities_say_so(ground *g)
     if (!(can & TAMIS_CAN_REMOVE))
         assert_int_equal(tamis_remove(f, 0), TAMIS_CANNOT);
     if (!(can & TAMIS_CAN_MERGE))
-        assert_int_equal(tamis_merge(f, same), TAMIS_CANNOT);
+        assert_int_equal(tamis_combine(f, TAMIS_MERGE, same), TAMIS_CANNOT);
     if (!(can & TAMIS_CAN_INTERSECT))
-        assert_int_equal(tamis_intersect(f, same), TAMIS_CANNOT);
+        assert_int_equal(tamis_combine(f, TAMIS_INTERSECT, same), TAMIS_CANNOT);
     if (!(can & TAMIS_CAN_LIST))
         assert_int_equal(tamis_list(f, visit_none, NULL), TAMIS_CANNOT);
     if (!(can & TAMIS_CAN_COUNT)) {

@@ -279,7 +279,7 @@ static tamis_status to_another_size(tamis *f, const fixture *x)
 
 static tamis_status to_a_union(tamis *f, const fixture *x)
 {
-    return tamis_merge(f, x->f);
+    return tamis_combine(f, TAMIS_MERGE, x->f);
 }
 
 /* It is full: more room than there is to grow into is asked for. */

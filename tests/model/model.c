@@ -3,8 +3,8 @@
  * What must hold after each step: no key of the multiset is missing; counts are not below the
  * truth; exact kinds tell the exact truth, and kinds that can be resized the exact number of keys
  * with one fingerprint; whatever was refused changed no byte; the filter verifies. In the middle of
- * it the filter is cloned, written, read, saved, mapped, merged, intersected, folded, resized and
- * rebuilt. No kind is named: abilities choose the operations. */
+ * it the filter is cloned, written, read, saved, mapped, merged, intersected, subtracted from,
+ * folded, resized and rebuilt. No kind is named: abilities choose the operations. */
 #include "base/bits.h"
 #include "kinds.h"
 
@@ -70,6 +70,8 @@ static void forget_all(world *w)
     for (size_t i = 0; i < w->universe; i++)
         if (w->copies[i])
             forget_times(w, i, w->copies[i]);
+    if (w->prints)
+        memset(w->held, 0, w->universe * sizeof *w->held);
 }
 
 static bool is_full(const world *w)
@@ -454,7 +456,7 @@ static void op_merge(world *w)
     tamis *g = some_filter(w, chosen, (smaller(w->plan.capacity, w->universe) + 3) / 4);
     image_bytes before = image_of(w->f);
     bool fits = union_fits(w, g, chosen);
-    tamis_status status = tamis_merge(w->f, g);
+    tamis_status status = tamis_combine(w->f, TAMIS_MERGE, g);
 
     if (status == TAMIS_OK) {
         assert_true(fits || !(w->can & TAMIS_IS_EXACT));
@@ -502,7 +504,7 @@ static void op_dot(world *w)
 
     for (size_t i = 0; i < w->universe; i++) {
         expected += chosen[i] * held_of(w, i);
-        self += w->copies[i] * held_of(w, i);
+        self += (uint64_t)w->held[i] * w->held[i];
     }
     assert_int_equal(tamis_dot(w->f, &product, g), TAMIS_OK);
     assert_int_equal(product, expected);
@@ -514,17 +516,79 @@ static void op_dot(world *w)
     free(chosen);
 }
 
+/* Keys that share a fingerprint are one: what is left of it is what it has in both. */
+static void intersect_prints(world *w, const tamis *g, const uint64_t *held)
+{
+    for (size_t i = 0; i < w->universe; i++)
+        w->held[w->prints[i]] = smaller(held[w->prints[i]], tamis_count(g, w->keys[i]));
+}
+
 /* With half of the keys held and a few more. */
 static void op_intersect(world *w)
 {
     uint32_t *chosen = array_of(w->universe, sizeof *chosen);
+    uint64_t *held = array_of(w->universe, sizeof *held);
     tamis *g = some_filter(w, chosen, smaller(w->plan.capacity, w->universe));
 
-    assert_int_equal(tamis_intersect(w->f, g), TAMIS_OK);
+    if (w->prints)
+        memcpy(held, w->held, w->universe * sizeof *held);
+    assert_int_equal(tamis_combine(w->f, TAMIS_INTERSECT, g), TAMIS_OK);
     for (size_t i = 0; i < w->universe; i++)
         if (w->copies[i] > chosen[i])
             forget_times(w, i, w->copies[i] - chosen[i]);
+    if (w->prints)
+        intersect_prints(w, g, held);
     w->is_diluted = !(w->can & TAMIS_IS_EXACT);
+    tamis_free(g);
+    free(held);
+    free(chosen);
+}
+
+/* Some copies of some keys that are held; of exact kinds, also of keys that are not. */
+static tamis *some_part(world *w, uint32_t *chosen)
+{
+    tamis *g = new_filter(&w->plan);
+
+    for (size_t i = 0; i < w->universe; i++) {
+        bool is_there = w->copies[i] || w->can & TAMIS_IS_EXACT;
+        uint64_t most = w->can & TAMIS_CAN_COUNT ? w->copies[i] : 1;
+        chosen[i] = is_there ? (uint32_t)rng_below(&w->r, most + 1) : 0;
+        if (chosen[i] && g->count < w->plan.capacity)
+            assert_int_equal(most > 1 ? tamis_add_times(g, w->keys[i], chosen[i])
+                                      : tamis_add(g, w->keys[i]),
+                             TAMIS_OK);
+        else
+            chosen[i] = 0;
+    }
+    return g;
+}
+
+/* What is certainly not there cannot be taken away. */
+static void subtract_a_stranger(world *w)
+{
+    size_t i = pick(w);
+    tamis *g = new_filter(&w->plan);
+
+    if (!tamis_has(w->f, w->keys[i]) && !(w->can & TAMIS_IS_EXACT) &&
+        tamis_add(g, w->keys[i]) == TAMIS_OK) {
+        image_bytes before = image_of(w->f);
+
+        assert_int_equal(tamis_combine(w->f, TAMIS_SUBTRACT, g), TAMIS_ABSENT);
+        assert_unchanged(&before, w);
+    }
+    tamis_free(g);
+}
+
+static void op_subtract(world *w)
+{
+    uint32_t *chosen = array_of(w->universe, sizeof *chosen);
+    tamis *g = some_part(w, chosen);
+
+    assert_int_equal(tamis_combine(w->f, TAMIS_SUBTRACT, g), TAMIS_OK);
+    for (size_t i = 0; i < w->universe; i++)
+        if (w->copies[i] && chosen[i])
+            forget_times(w, i, chosen[i]);
+    subtract_a_stranger(w);
     tamis_free(g);
     free(chosen);
 }
@@ -629,7 +693,7 @@ static void op_list(world *w)
     for (size_t i = 0; i < w->universe; i++)
         distinct += w->held[i] > 0;
     assert_int_equal(r.n, distinct);
-    assert_int_equal(r.sum, w->total);
+    assert_true(w->is_diluted ? r.sum >= w->total : r.sum == w->total);
 }
 
 /* Back and forth, as far as there are bits and room. */
@@ -740,6 +804,7 @@ static const operation OPERATIONS[] = {
     { "dot", op_dot, 30, TAMIS_CAN_RESIZE, true },
     { "resize", op_resize, 60, TAMIS_CAN_RESIZE, true },
     { "intersect", op_intersect, 20, TAMIS_CAN_INTERSECT, true },
+    { "subtract", op_subtract, 20, TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE, true },
     { "clone", op_clone, 60, 0, true },
     { "image", op_image, 60, 0, true },
     { "file", op_file, 1, 0, true },

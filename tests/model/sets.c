@@ -1,5 +1,5 @@
-/* sets.c - what adding, removing, merging and intersecting mean, in equations that every kind with
- * the ability keeps. No kind is named. */
+/* sets.c - what adding, removing, merging, intersecting and subtracting mean, in equations that
+ * every kind with the ability keeps. No kind is named. */
 #include "model/ground.h"
 
 /* ---- Answers ----------------------------------------------------------- */
@@ -132,7 +132,7 @@ static void merge_is_adding_both(ground *g)
     image_bytes b_before = image_of(b);
 
     add_all(both, g->keys + third, n_b);
-    assert_int_equal(tamis_merge(a, b), TAMIS_OK);
+    assert_int_equal(tamis_combine(a, TAMIS_MERGE, b), TAMIS_OK);
     assert_true(is_image_of(&b_before, b));
     assert_true(is_whole(a));
     assert_holds(a, g->keys, n);
@@ -153,10 +153,10 @@ static void merge_past_the_capacity_is_refused(ground *g)
     image_bytes before = image_of(a);
 
     if (is_indexed(g->plan.kind) || g->n + n_b <= g->plan.capacity) {
-        assert_int_equal(tamis_merge(a, b), TAMIS_OK);
+        assert_int_equal(tamis_combine(a, TAMIS_MERGE, b), TAMIS_OK);
         assert_holds(a, g->strangers, n_b);
     } else {
-        assert_int_equal(tamis_merge(a, b), TAMIS_FULL);
+        assert_int_equal(tamis_combine(a, TAMIS_MERGE, b), TAMIS_FULL);
         assert_true(is_image_of(&before, a));
     }
     assert_holds(a, g->keys, g->n);
@@ -172,7 +172,7 @@ static void intersect_keeps_what_is_common(ground *g)
     tamis *a_before = NULL, *common = filter_of(&g->plan, g->keys + third, n_a - third);
 
     assert_int_equal(tamis_clone(&a_before, a, NULL), TAMIS_OK);
-    assert_int_equal(tamis_intersect(a, b), TAMIS_OK);
+    assert_int_equal(tamis_combine(a, TAMIS_INTERSECT, b), TAMIS_OK);
     assert_true(is_whole(a));
     assert_holds(a, g->keys + third, n_a - third);
     for (size_t i = 0; i < g->n + g->n_strangers; i++)
@@ -184,6 +184,61 @@ static void intersect_keeps_what_is_common(ground *g)
     tamis_free(b);
     tamis_free(a_before);
     tamis_free(common);
+}
+
+/* Whatever is subtracted, exact kinds keep the rest. */
+static void subtract_keeps_the_rest(ground *g)
+{
+    size_t third = g->n / 3;
+    tamis *a = filter_of(&g->plan, g->keys, 2 * third);
+    tamis *b = filter_of(&g->plan, g->keys + third, g->n - third);
+    tamis *rest = filter_of(&g->plan, g->keys, third);
+
+    assert_int_equal(tamis_combine(a, TAMIS_SUBTRACT, b), TAMIS_OK);
+    assert_true(is_whole(a) && same_image(a, rest));
+    assert_int_equal(tamis_combine(a, TAMIS_SUBTRACT, a), TAMIS_OK);
+    assert_int_equal(info_of(a).count, 0);
+    tamis_free(a);
+    tamis_free(b);
+    tamis_free(rest);
+}
+
+static void subtract_undoes_merge(ground *g)
+{
+    size_t n = half_of_keys(g), third = n / 3;
+    tamis *a = filter_of(&g->plan, g->keys, 2 * third), *both = NULL;
+    tamis *b = filter_of(&g->plan, g->keys + third, n - third);
+
+    assert_int_equal(tamis_clone(&both, a, NULL), TAMIS_OK);
+    assert_int_equal(tamis_combine(both, TAMIS_MERGE, b), TAMIS_OK);
+    assert_int_equal(tamis_combine(both, TAMIS_SUBTRACT, b), TAMIS_OK);
+    assert_true(is_whole(both));
+    assert_holds(both, g->keys, 2 * third);
+    assert_no_fewer_answers(a, both, g->keys, g->n + g->n_strangers);
+    if (info_of(both).saturated == 0)
+        assert_true(same_image(a, both));
+    tamis_free(a);
+    tamis_free(b);
+    tamis_free(both);
+}
+
+/* Of a filter that is seen to hold more, nothing is subtracted. */
+static void subtracting_strangers_changes_nothing(ground *g)
+{
+    size_t n = g->n_strangers < g->n ? g->n_strangers : g->n;
+    tamis *f = filter_of(&g->plan, g->keys, g->n), *other = filter_of(&g->plan, g->strangers, n);
+    image_bytes before = image_of(f);
+    bool is_seen = false;
+
+    for (size_t i = 0; i < n; i++)
+        is_seen |= !tamis_has(f, g->strangers[i]);
+    if (is_seen && !is_exact(g->plan.kind)) {
+        assert_int_equal(tamis_combine(f, TAMIS_SUBTRACT, other), TAMIS_ABSENT);
+        assert_true(is_image_of(&before, f));
+    }
+    free_bytes(&before);
+    tamis_free(f);
+    tamis_free(other);
 }
 
 /* ---- Filters that differ ----------------------------------------------- */
@@ -205,9 +260,11 @@ static void assert_no_mixing(tamis *f, const tamis *other)
         assert_int_equal(product, 99);
     }
     if (can & TAMIS_CAN_MERGE)
-        assert_int_equal(tamis_merge(f, other), TAMIS_MISMATCH);
+        assert_int_equal(tamis_combine(f, TAMIS_MERGE, other), TAMIS_MISMATCH);
     if (can & TAMIS_CAN_INTERSECT)
-        assert_int_equal(tamis_intersect(f, other), TAMIS_MISMATCH);
+        assert_int_equal(tamis_combine(f, TAMIS_INTERSECT, other), TAMIS_MISMATCH);
+    if (can & TAMIS_CAN_INTERSECT && can & TAMIS_CAN_REMOVE)
+        assert_int_equal(tamis_combine(f, TAMIS_SUBTRACT, other), TAMIS_MISMATCH);
     assert_true(is_image_of(&f_before, f));
     assert_true(is_image_of(&other_before, other));
     free_bytes(&f_before);
@@ -429,6 +486,12 @@ int main(int argc, char **argv)
           BUILD | TAMIS_CAN_MERGE | EXACT },
         { "intersect keeps what is common", intersect_keeps_what_is_common,
           BUILD | TAMIS_CAN_INTERSECT },
+        { "subtract keeps the rest", subtract_keeps_the_rest,
+          BUILD | TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE | EXACT },
+        { "subtract undoes merge", subtract_undoes_merge,
+          BUILD | TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT },
+        { "subtracting strangers changes nothing", subtracting_strangers_changes_nothing,
+          BUILD | TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE },
         { "filters that differ do not mix", filters_that_differ_do_not_mix, BUILD },
         { "geometries that differ do not mix", geometries_that_differ_do_not_mix, BUILD },
         { "secrets that differ do not mix", secrets_that_differ_do_not_mix, BUILD },

@@ -88,8 +88,8 @@ static void empty_filters_have_sizes(ground *g)
     const tamis *const both[] = { f, h, f };
     uint64_t product = 99;
 
-    assert_int_equal(tamis_merge(f, h), TAMIS_OK);
-    assert_int_equal(tamis_merge(f, f), TAMIS_OK);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, h), TAMIS_OK);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, f), TAMIS_OK);
     assert_true(same_image(f, h));
     assert_int_equal(tamis_dot(f, &product, h), TAMIS_OK);
     assert_int_equal(product, 0);
@@ -99,7 +99,7 @@ static void empty_filters_have_sizes(ground *g)
         assert_true(is_whole(f) && info_of(f).count == 0);
         resize(f, 0);
         assert_true(is_whole(f) && info_of(f).count == 0);
-        assert_int_equal(tamis_merge(h, f), TAMIS_OK);
+        assert_int_equal(tamis_combine(h, TAMIS_MERGE, f), TAMIS_OK);
         assert_true(same_image(out, h));
     }
     tamis_free(f);
@@ -115,10 +115,10 @@ static void views_keep_their_size(ground *g)
     assert_int_equal(tamis_image_view(&view, image.at, image.size, NULL), TAMIS_OK);
     const tamis *const both[] = { view, view };
     assert_int_equal(tamis_resize(view, 2 * g->n), TAMIS_READONLY);
-    assert_int_equal(tamis_merge(view, f), TAMIS_READONLY);
+    assert_int_equal(tamis_combine(view, TAMIS_MERGE, f), TAMIS_READONLY);
     assert_int_equal(tamis_add_times(view, g->keys[0], 2), TAMIS_READONLY);
     assert_int_equal(tamis_remove_times(view, g->keys[0], 1), TAMIS_READONLY);
-    assert_int_equal(tamis_merge(f, f), TAMIS_OK);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, f), TAMIS_OK);
     assert_int_equal(tamis_merge_many(&out, both, 2, NULL), TAMIS_OK);
     assert_same_answers(f, out, g->keys, g->n + g->n_strangers);
     free_bytes(&image);
@@ -204,7 +204,7 @@ static void filters_of_other_sizes_merge(ground *g)
     tamis *b = filter_of(&g->plan, g->keys + half, g->n - half);
 
     if (tamis_resize(b, 4 * g->plan.capacity + 3) == TAMIS_OK) {
-        assert_int_equal(tamis_merge(a, b), TAMIS_OK);
+        assert_int_equal(tamis_combine(a, TAMIS_MERGE, b), TAMIS_OK);
         assert_true(same_image(a, all));
     }
     tamis_free(a);
@@ -218,7 +218,7 @@ static void merging_with_itself_doubles(ground *g)
     tamis *f = filter_of(&g->plan, g->keys, n), *twice = filter_of(&g->plan, g->keys, n);
 
     add_all(twice, g->keys, n);
-    assert_int_equal(tamis_merge(f, f), TAMIS_OK);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, f), TAMIS_OK);
     assert_true(same_image(f, twice));
     tamis_free(f);
     tamis_free(twice);

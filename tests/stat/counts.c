@@ -77,7 +77,7 @@ static bool one_stream_is_off(tamis_plan plan, rng *r, double s, bool merged)
         all += pour(parts[i], truth, r, s, UNIVERSE / 4);
     }
     if (merged) {
-        assert_int_equal(tamis_merge(parts[0], parts[1]), TAMIS_OK);
+        assert_int_equal(tamis_combine(parts[0], TAMIS_MERGE, parts[1]), TAMIS_OK);
         tamis_free(parts[1]);
     }
     assert_int_equal(info_of(parts[0]).count, all);

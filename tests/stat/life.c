@@ -79,7 +79,7 @@ static tamis *life_merged(const life *l, const tamis_plan *p, rng *r)
 
     bool done = add_fresh(f, r, l->held / 2) && add_fresh(g, r, l->held - l->held / 2);
     if (done)
-        assert_int_equal(tamis_merge(f, g), TAMIS_OK);
+        assert_int_equal(tamis_combine(f, TAMIS_MERGE, g), TAMIS_OK);
     tamis_free(g);
     return done ? f : none_of(f);
 }

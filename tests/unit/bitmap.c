@@ -174,7 +174,7 @@ static void capacities_that_differ_do_not_mix(void **state)
 
     (void)state;
     assert_int_equal(tamis_add(one, 0), TAMIS_OK);
-    assert_int_equal(tamis_merge(none, one), TAMIS_MISMATCH);
+    assert_int_equal(tamis_combine(none, TAMIS_MERGE, one), TAMIS_MISMATCH);
     assert_int_equal(tamis_verify(none, NULL, NULL), TAMIS_OK);
     tamis_free(none);
     tamis_free(one);

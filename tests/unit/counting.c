@@ -291,8 +291,8 @@ static void merging_adds_and_intersecting_takes_the_least(void **state)
         put(f, a);
         put(g, b);
         assert_int_equal(tamis_clone(&both, f, NULL), TAMIS_OK);
-        assert_int_equal(tamis_merge(f, g), TAMIS_OK);
-        assert_int_equal(tamis_intersect(both, g), TAMIS_OK);
+        assert_int_equal(tamis_combine(f, TAMIS_MERGE, g), TAMIS_OK);
+        assert_int_equal(tamis_combine(both, TAMIS_INTERSECT, g), TAMIS_OK);
         for (uint64_t i = 0; i < SLOTS; i++) {
             assert_int_equal(at(f, i), lesser(a[i] + b[i], max));
             assert_int_equal(at(both, i), lesser(a[i], b[i]));

@@ -168,7 +168,7 @@ static void counts_keep_their_order(void **state)
     add_from_here(mixed, keys + STREAM / 2, STREAM / 2);
     add_all(half, keys, STREAM / 2);
     add_all(rest, keys + STREAM / 2, STREAM / 2);
-    assert_int_equal(tamis_merge(half, rest), TAMIS_OK);
+    assert_int_equal(tamis_combine(half, TAMIS_MERGE, rest), TAMIS_OK);
     assert_true(same_image(sums, shared));
     for (uint64_t key = 0; key < UNIVERSE; key++) {
         uint64_t highest = tamis_count(sums, key);
@@ -208,7 +208,7 @@ static void counters_stop(void **state)
         assert_int_equal(tamis_count(f, 7), CEILING);
         assert_int_equal(info_of(f).count, CEILING + 4 + (UINT64_C(1) << 40));
         assert_true(is_whole(f));
-        assert_int_equal(tamis_merge(g, g), TAMIS_OK);
+        assert_int_equal(tamis_combine(g, TAMIS_MERGE, g), TAMIS_OK);
         assert_int_equal(tamis_count(g, 7), CEILING);
         assert_int_equal(info_of(g).count, 2 * (CEILING - 2));
         assert_true(is_whole(g));
@@ -253,7 +253,7 @@ static void products_need_sums(void **state)
     (void)state;
     assert_int_equal(tamis_dot(f, &product, f), TAMIS_CANNOT);
     assert_int_equal(tamis_dot(f, &product, g), TAMIS_MISMATCH);
-    assert_int_equal(tamis_merge(f, g), TAMIS_MISMATCH);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, g), TAMIS_MISMATCH);
     assert_int_equal(product, 99);
     assert_int_equal(tamis_dot(g, &product, g), TAMIS_OK);
     assert_int_equal(product, 0);

@@ -709,7 +709,7 @@ static void nothing_resizes_to_nothing(void **state)
 
     (void)state;
     assert_int_equal(tamis_resize(f, 1000), TAMIS_OK);
-    assert_int_equal(tamis_merge(f, g), TAMIS_OK);
+    assert_int_equal(tamis_combine(f, TAMIS_MERGE, g), TAMIS_OK);
     assert_int_equal(tamis_merge_many(&both, two, 2, NULL), TAMIS_OK);
     assert_int_equal(tamis_list(both, visit_none, &seen), TAMIS_OK);
     assert_false(seen);

@@ -298,9 +298,9 @@ static void merging_any_payload_leaves_a_whole_set(void **state)
         scribble(damaged, &r, round % 3);
         for (int i = 0; i < 50; i++)
             assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
-        (void)!tamis_merge(f, damaged);
+        (void)!tamis_combine(f, TAMIS_MERGE, damaged);
         assert_true(is_whole(f));
-        (void)!tamis_intersect(f, damaged);
+        (void)!tamis_combine(f, TAMIS_INTERSECT, damaged);
         assert_true(is_whole(f));
         tamis_free(f);
     }

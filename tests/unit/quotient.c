@@ -639,7 +639,7 @@ static void merged_fingerprints_are_those_of_both(void **state)
 
         assert_int_equal(tamis_resize(b.f, b.f->plan.capacity + 1), TAMIS_OK);
         assert_int_equal(tamis_merge_many(&sum, (const tamis *[]){ a.f, b.f }, 2, NULL), TAMIS_OK);
-        assert_int_equal(tamis_merge(a.f, b.f), TAMIS_OK);
+        assert_int_equal(tamis_combine(a.f, TAMIS_MERGE, b.f), TAMIS_OK);
         for (size_t i = 0; i < b.m.n; i++)
             insert(&a.m, b.m.at[i], 1);
         assert_is(a.f, &a.m, a.payload);

@@ -107,7 +107,7 @@ static void tables_grow(void **state)
         assert_true(f->plan.width > width && is_whole(f));
         /* One that has not grown takes all of it. */
         assert_int_equal(tamis_add_times(g, 1, 10), TAMIS_OK);
-        assert_int_equal(tamis_merge(g, f), TAMIS_OK);
+        assert_int_equal(tamis_combine(g, TAMIS_MERGE, f), TAMIS_OK);
         assert_true(g->plan.width > width && is_whole(g));
         for (uint64_t key = 0; key < n; key++) {
             assert_true(tamis_count(f, key) >= 1000 + key);

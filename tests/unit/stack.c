@@ -245,8 +245,8 @@ static void do_merge(bench *b)
     if (tamis_clone(&f, b->f, NULL))
         return;
     tamis__use_cpu(f, b->cpu);
-    (void)!tamis_merge(f, b->g);
-    (void)!tamis_intersect(f, b->g);
+    (void)!tamis_combine(f, TAMIS_MERGE, b->g);
+    (void)!tamis_combine(f, TAMIS_INTERSECT, b->g);
     tamis_free(f);
 }
 
