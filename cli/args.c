@@ -232,8 +232,12 @@ unsigned args_abilities(const args *a)
 
 const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { OPTION_FIELD, "field", "N", "the key is column N of the line, counted from 1" },
+    { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key" },
+    { OPTION_FIELD, "field", "N", "the key is column N, from 1, or columns N,M,... joined" },
     { OPTION_DELIM, "delim", "C", "the byte C stands between columns (default: TAB)" },
+    { OPTION_FIELDS_BY, "fields-by", "HOW",
+      "columns are parted by delim (default), blanks or csv" },
+    { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma" },
     { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
       "take compressed inputs as they are (default: read gzip, zstd and xz)" },
     { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
@@ -261,6 +265,35 @@ static unsigned char one_byte(const args *a)
     return (unsigned char)a->value[0];
 }
 
+/* 3, or 1,3: none may be missing between two commas. */
+static void choose_fields(key_format *format, const args *a)
+{
+    const char *at = a->value;
+
+    format->n_fields = 0;
+    do {
+        size_t size = strcspn(at, ",");
+        uint64_t *field = &format->fields[format->n_fields++];
+        if (!number_integer(field, at, size) || *field == 0 || *field > UINT32_MAX)
+            refuse_value(a, "a column from 1 to 4294967295, or several: 3 or 1,3");
+        at += size;
+    } while (*at++ && format->n_fields < KEY_FIELDS_MAX);
+    if (at[-1])
+        refuse_value(a, "so few columns that they make a key: give 16 at most");
+}
+
+static key_columns columns_by(const args *a)
+{
+    static const char *const names[] = {
+        [COLUMNS_BY_DELIM] = "delim", [COLUMNS_BY_BLANKS] = "blanks", [COLUMNS_BY_CSV] = "csv"
+    };
+
+    for (int i = 0; i <= COLUMNS_BY_CSV; i++)
+        if (strcmp(a->value, names[i]) == 0)
+            return (key_columns)i;
+    refuse_value(a, "delim, blanks or csv");
+}
+
 void source_option(source *s, const args *a)
 {
     switch (a->letter) {
@@ -268,11 +301,20 @@ void source_option(source *s, const args *a)
         s->format.end = 0;
         break;
     case OPTION_FIELD:
-        s->format.field = args_count(a, 1, UINT32_MAX);
+        choose_fields(&s->format, a);
         break;
     case OPTION_DELIM:
         s->format.delim = one_byte(a);
         s->has_delim = true;
+        break;
+    case OPTION_FIELDS_BY:
+        s->format.columns = columns_by(a);
+        break;
+    case OPTION_CSV:
+        s->format.columns = COLUMNS_BY_CSV;
+        break;
+    case OPTION_CRLF:
+        s->format.strips_cr = true;
         break;
     case OPTION_NO_DECOMPRESS:
         s->takes_packed = true;
@@ -283,14 +325,32 @@ void source_option(source *s, const args *a)
     }
 }
 
+/* What follows from how columns are parted. */
+static void settle_columns(source *s)
+{
+    key_format *f = &s->format;
+
+    if (f->columns == COLUMNS_BY_BLANKS)
+        f->delim = ' ';
+    if (f->columns == COLUMNS_BY_CSV && !s->has_delim)
+        f->delim = ',';
+    if (f->columns == COLUMNS_BY_CSV)
+        f->strips_cr = true;
+}
+
 void source_inputs(source *s, const args *a, char **names)
 {
     static char dash[] = "-", *standard_input[] = { dash, NULL };
 
     /* Where there are values, the key is a column. */
-    if (s->format.value_field > 0 && s->format.field == 0)
-        s->format.field = 1;
-    if (s->has_delim && s->format.field == 0)
+    if (s->format.value_field > 0 && s->format.n_fields == 0)
+        s->format.fields[s->format.n_fields++] = 1;
+    if (s->has_delim && s->format.n_fields == 0)
         args_refuse(a, "--delim means nothing without --field");
+    if (s->format.columns && s->format.n_fields == 0)
+        args_refuse(a, "--csv and --fields-by mean nothing without --field");
+    if (s->has_delim && s->format.columns == COLUMNS_BY_BLANKS)
+        args_refuse(a, "--delim and --fields-by blanks cannot be used together");
+    settle_columns(s);
     s->names = names[0] ? names : standard_input;
 }

@@ -57,7 +57,15 @@ double args_error(const args *a);
 unsigned args_abilities(const args *a);
 
 /* Options of every command that reads keys. */
-enum { OPTION_FIELD = LETTERLESS, OPTION_DELIM, OPTION_NO_DECOMPRESS, OPTION_OWN };
+enum {
+    OPTION_FIELD = LETTERLESS,
+    OPTION_DELIM,
+    OPTION_FIELDS_BY,
+    OPTION_CSV,
+    OPTION_CRLF,
+    OPTION_NO_DECOMPRESS,
+    OPTION_OWN
+};
 
 extern const option_row key_options[];
 

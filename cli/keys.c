@@ -1,9 +1,10 @@
 /* keys.c - bytes to lines, lines to keys.
  *
- * Nothing is decoded or trimmed: a line is all bytes between two line ends, carriage returns
- * included, and may be empty. In raw mode the key is an integer written as text. */
+ * Nothing is decoded or trimmed that was not asked for: a line is all bytes between two line ends,
+ * and may be empty. In raw mode the key is an integer written as text. */
 #include <string.h>
 
+#include "csv.h"
 #include "keys.h"
 #include "number.h"
 
@@ -14,28 +15,142 @@ static const char *find(const char *at, const char *end, unsigned char byte)
     return found ? found : end;
 }
 
-static bool narrow_to_field(span *line, const key_format *format, uint64_t number)
+/* ---- Columns ----------------------------------------------------------- */
+
+/* Just after the last byte of the column that starts at `at`. */
+static const char *column_end(const key_format *format, const char *at, const char *end)
 {
-    const char *at = line->at, *end = at + line->size;
-    const char *stop = find(at, end, format->delim);
+    if (format->columns == COLUMNS_BY_CSV)
+        return csv_field(&(csv_format){ format->delim, format->end }, at, end);
+    return find(at, end, format->delim);
+}
+
+static bool find_by_delim(span *column, const key_format *format, span line, uint64_t number)
+{
+    const char *at = line.at, *end = at + line.size;
+    const char *stop = column_end(format, at, end);
 
     for (uint64_t field = 1; field < number; field++) {
         if (stop == end)
             return false;
         at = stop + 1;
-        stop = find(at, end, format->delim);
+        stop = column_end(format, at, end);
     }
-    *line = (span){ at, (size_t)(stop - at) };
+    *column = (span){ at, (size_t)(stop - at) };
     return true;
 }
 
-span key_text(const key_format *format, const char *line, const char *end)
+static bool is_blank(char c)
 {
-    span text = { line, (size_t)(find(line, end, format->end) - line) };
+    return c == ' ' || c == '\t';
+}
 
-    if (format->field > 0)
-        narrow_to_field(&text, format, format->field);
-    return text;
+static bool find_by_blanks(span *column, span line, uint64_t number)
+{
+    const char *at = line.at, *end = at + line.size, *stop = at;
+
+    for (uint64_t field = 0; field < number; field++) {
+        for (at = stop; at < end && is_blank(*at);)
+            at++;
+        if (at == end)
+            return false;
+        for (stop = at; stop < end && !is_blank(*stop);)
+            stop++;
+    }
+    *column = (span){ at, (size_t)(stop - at) };
+    return true;
+}
+
+static bool find_column(span *column, const key_format *format, span line, uint64_t number)
+{
+    if (format->columns == COLUMNS_BY_BLANKS)
+        return find_by_blanks(column, line, number);
+    return find_by_delim(column, format, line, number);
+}
+
+static bool is_quoted(const key_format *format, span column)
+{
+    return format->columns == COLUMNS_BY_CSV && column.size > 0 && *column.at == '"';
+}
+
+/* What a column says, in the line itself or at the end of `joined`. */
+static span column_text(const key_format *format, span column, buffer *joined)
+{
+    size_t before = joined->size;
+
+    if (!is_quoted(format, column))
+        return column;
+    buffer_reserve(joined, column.size);
+    csv_unquote(joined, column.at, column.size);
+    return (span){ joined->bytes + before, joined->size - before };
+}
+
+/* As column_text(), and quoted again: else (a,b)(c) and (a)(b,c) would be one key. */
+static void join_csv(const key_format *format, span column, buffer *joined)
+{
+    buffer plain = { 0 };
+    span text = column_text(format, column, &plain);
+
+    csv_quote(&(csv_format){ format->delim, format->end }, joined, text.at, text.size);
+    buffer_free(&plain);
+}
+
+static bool join_columns(span *text, const key_format *format, span line, buffer *joined)
+{
+    span column;
+
+    buffer_reserve(joined, line.size + 1);
+    for (size_t i = 0; i < format->n_fields; i++) {
+        if (!find_column(&column, format, line, format->fields[i]))
+            return false;
+        if (i > 0)
+            buffer_append(joined, &format->delim, 1);
+        if (format->columns == COLUMNS_BY_CSV)
+            join_csv(format, column, joined);
+        else
+            buffer_append(joined, column.at, column.size);
+    }
+    *text = (span){ joined->bytes, joined->size };
+    return true;
+}
+
+static bool text_of_line(span *text, const key_format *format, span line, buffer *joined)
+{
+    *text = line;
+    if (format->n_fields == 0)
+        return true;
+    joined->size = 0;
+    if (format->n_fields > 1)
+        return join_columns(text, format, line, joined);
+    if (!find_column(text, format, line, format->fields[0]))
+        return false;
+    *text = column_text(format, *text, joined);
+    return true;
+}
+
+/* ---- Lines ------------------------------------------------------------- */
+
+static const char *line_end(const key_format *format, const char *at, const char *end)
+{
+    const char *stop = find(at, end, format->end);
+    csv_state state = CSV_START;
+
+    if (format->columns != COLUMNS_BY_CSV || !memchr(at, '"', (size_t)(stop - at)))
+        return stop;
+    stop = csv_record(&(csv_format){ format->delim, format->end }, &state, at, end);
+    return stop ? stop - 1 : end;
+}
+
+static span line_between(const key_format *format, const char *at, const char *stop)
+{
+    return (span){ at, (size_t)(stop - at) - (format->strips_cr && stop > at && stop[-1] == '\r') };
+}
+
+bool key_text(span *text, const key_format *format, const char *line, const char *end,
+              buffer *joined)
+{
+    return text_of_line(text, format, line_between(format, line, line_end(format, line, end)),
+                        joined);
 }
 
 static key_fault make_key(uint64_t *key, const key_format *format, span text)
@@ -56,22 +171,25 @@ static void mark_keyless(batch *b, size_t i)
     b->n_keyless++;
 }
 
-static key_fault take_value(uint64_t *value, const key_format *format, span text)
+/* Overwrites `joined`: the key must be made before. */
+static key_fault take_value(uint64_t *value, const key_format *format, span column, buffer *joined)
 {
     if (format->value_field == 0)
         return KEY_GOOD;
+    joined->size = 0;
+    span text = column_text(format, column, joined);
     return number_integer(value, text.at, text.size) ? KEY_GOOD : KEY_NO_VALUE;
 }
 
 static void take_line(batch *b, const key_format *format, span line)
 {
-    span value = line;
+    span text, value = line;
 
-    if ((format->field > 0 && !narrow_to_field(&line, format, format->field)) ||
-        (format->value_field > 0 && !narrow_to_field(&value, format, format->value_field)))
+    if (!text_of_line(&text, format, line, &b->joined) ||
+        (format->value_field > 0 && !find_column(&value, format, line, format->value_field)))
         mark_keyless(b, b->n);
-    else if (!(b->fault = make_key(&b->keys[b->n], format, line)))
-        b->fault = take_value(&b->values[b->n], format, value);
+    else if (!(b->fault = make_key(&b->keys[b->n], format, text)))
+        b->fault = take_value(&b->values[b->n], format, value, &b->joined);
 }
 
 const char *batch_take(batch *b, const key_format *format, const char *at, const char *end)
@@ -81,9 +199,9 @@ const char *batch_take(batch *b, const key_format *format, const char *at, const
     memset(b->keyless, 0, sizeof b->keyless);
     b->start[0] = at;
     while (b->n < BATCH_LINES && at < end) {
-        const char *stop = find(at, end, format->end);
+        const char *stop = line_end(format, at, end);
 
-        take_line(b, format, (span){ at, (size_t)(stop - at) });
+        take_line(b, format, line_between(format, at, stop));
         if (b->fault)
             break;
         at = stop < end ? stop + 1 : end;

@@ -31,6 +31,7 @@ typedef struct run {
     uint64_t input_number; /* whose lines are being finished */
     uint64_t input_lines;  /* of this input, before the current chunk */
     uint64_t lines, keyless;
+    bool has_warned_of_cr;
 } run;
 
 /* ---- Jobs -------------------------------------------------------------- */
@@ -132,10 +133,32 @@ static _Noreturn void refuse_key(const run *r, const job *j)
         j->input, line, r->source->format.below);
 }
 
+/* Lists made elsewhere may end their lines with CR and LF: then no key would be found. One line of
+ * each input tells, and one warning is enough. */
+static void warn_of_cr(run *r, const job *j)
+{
+    const key_format *format = &r->source->format;
+    buffer joined = { 0 };
+    span text = { 0 };
+
+    if (r->has_warned_of_cr || format->end != '\n' || j->text.size == 0 || j->fault)
+        return;
+    if (key_text(&text, format, j->text.bytes, j->text.bytes + j->text.size, &joined) &&
+        text.size > 0 && text.at[text.size - 1] == '\r') {
+        say("%s: the key of the first line ends in a carriage return, which counts; --crlf leaves "
+            "it out",
+            j->input);
+        r->has_warned_of_cr = true;
+    }
+    buffer_free(&joined);
+}
+
 static void account(run *r, const job *j)
 {
-    if (j->input_number != r->input_number)
+    if (j->input_number != r->input_number) {
         r->input_lines = 0;
+        warn_of_cr(r, j);
+    }
     r->input_number = j->input_number;
     r->input_lines += j->lines;
     r->lines += j->lines;
@@ -174,19 +197,24 @@ static void work(void *ctx)
     }
     buffer_free(&j->text);
     buffer_free(&j->out);
+    buffer_free(&j->batch.joined);
     free(j);
 }
 
 static uint64_t last_field(const key_format *f)
 {
-    return f->value_field > f->field ? f->value_field : f->field;
+    uint64_t last = f->value_field;
+
+    for (size_t i = 0; i < f->n_fields; i++)
+        last = f->fields[i] > last ? f->fields[i] : last;
+    return last;
 }
 
 static void warn_of_keyless(const run *r)
 {
     if (r->keyless > 0)
         say("%" PRIu64 " of %" PRIu64 " lines have no field %" PRIu64
-            " and were passed over; is --delim right?",
+            " and were passed over; is --delim or --fields-by right?",
             r->keyless, r->lines, last_field(&r->source->format));
 }
 
@@ -201,6 +229,8 @@ uint64_t pipeline_run(const pipeline *p, const source *s)
     crew_init(&r.crew, work, &r);
     reader_open(&r.reader, s->names, s->format.end);
     r.reader.takes_packed = s->takes_packed;
+    r.reader.is_csv = s->format.columns == COLUMNS_BY_CSV;
+    r.reader.csv = (csv_format){ s->format.delim, s->format.end };
     work(&r);
     crew_wait(&r.crew);
     progress_erase();

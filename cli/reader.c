@@ -166,17 +166,35 @@ static ssize_t read_some(reader *r, buffer *text)
 
 /* ---- Lines ------------------------------------------------------------- */
 
+/* Just after the last whole record, or NULL. Where there is no quote, every line is one. */
+static const char *last_record(reader *r, const char *at, const char *end)
+{
+    const char *last = NULL;
+
+    if (r->state != CSV_QUOTED && !memchr(at, '"', (size_t)(end - at)) &&
+        (last = memrchr(at, r->end, (size_t)(end - at)))) {
+        at = ++last;
+        r->state = CSV_START;
+    }
+    while ((at = csv_record(&r->csv, &r->state, at, end)))
+        last = at;
+    return last;
+}
+
 /* Leaves whole lines in `text` if a line ends within its last `fresh` bytes. */
 static bool cut(reader *r, buffer *text, size_t fresh)
 {
-    const char *from = text->bytes + text->size - fresh;
-    const char *last = memrchr(from, r->end, fresh);
+    const char *end = text->bytes + text->size, *last;
     size_t size;
 
+    if (r->is_csv)
+        last = last_record(r, end - fresh, end);
+    else if ((last = memrchr(end - fresh, r->end, fresh)))
+        last++;
     if (!last)
         return false;
-    size = (size_t)(last - text->bytes) + 1;
-    buffer_append(&r->carry, last + 1, text->size - size);
+    size = (size_t)(last - text->bytes);
+    buffer_append(&r->carry, last, text->size - size);
     text->size = size;
     return true;
 }
@@ -200,6 +218,11 @@ reader_state reader_next(reader *r, buffer *text)
         if (got > 0)
             continue;
         close_current(r);
+        if (r->state == CSV_QUOTED) {
+            r->why = "a quoted field is not closed before the end; is --csv right?";
+            return READER_FAILED;
+        }
+        r->state = CSV_START;
         if (text->size > 0) {
             buffer_append(text, &r->end, 1);
             return READER_CHUNK;

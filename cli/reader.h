@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "csv.h"
 #include "unpack.h"
 
 /* Small enough to stay in a core's own cache from read() to the last probe. */
@@ -15,6 +16,9 @@ typedef struct reader {
     char *const *names;   /* NULL follows the last; "-" is standard input */
     unsigned char end;    /* ends a line */
     bool takes_packed;    /* compressed inputs are read as they are */
+    bool is_csv;          /* lines are records: `end` in quotes does not end them */
+    csv_format csv;       /* if so */
+    csv_state state;      /* of the text read so far */
     const char *name;     /* of the input being read, for messages */
     uint64_t inputs;      /* opened so far */
     uint64_t done, total; /* bytes; total is 0 if unknown */

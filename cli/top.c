@@ -143,13 +143,17 @@ static void update_floor(top *t)
 
 static void keep_text(candidate *c, const top_chunk *chunk, const top_line *line)
 {
-    span text = key_text(chunk->format, chunk->text + line->at, chunk->end);
+    buffer joined = { 0 };
+    span text;
 
+    /* Lines without a key are not given to top_take(). */
+    (void)key_text(&text, chunk->format, chunk->text + line->at, chunk->end, &joined);
     c->is_cut = text.size > TOP_TEXT_MAX;
     c->size = c->is_cut ? TOP_TEXT_MAX : text.size;
     free(c->text);
     c->text = take_array(c->size + 1, 1);
     memcpy(c->text, text.at, c->size);
+    buffer_free(&joined);
 }
 
 static void write_candidate(top *t, size_t index, const candidate *c)

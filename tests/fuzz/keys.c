@@ -14,8 +14,9 @@ enum { SETTINGS = 4 };
 
 static key_format format_of(const uint8_t *settings)
 {
-    key_format format = { .end = settings[0], .delim = settings[1], .field = settings[2] % 5 };
+    key_format format = { .end = settings[0], .delim = settings[1], .fields = { settings[2] % 5 } };
 
+    format.n_fields = format.fields[0] > 0;
     format.hasher.hash = settings[3] & 1 ? TAMIS_RAW : TAMIS_FAST;
     format.hasher.seed = settings[3];
     format.below = settings[3] & 2 ? 1000 : 0;
@@ -41,7 +42,7 @@ static text until(text rest, unsigned char stop)
 static bool find_field(text *field, text line, const key_format *format)
 {
     *field = until(line, format->delim);
-    for (uint64_t i = 1; i < format->field; i++) {
+    for (uint64_t i = 1; i < format->fields[0]; i++) {
         size_t used = (size_t)(field->at - line.at) + field->size;
         if (used == line.size)
             return false;
@@ -96,7 +97,7 @@ static key_fault check_line(const batch *b, size_t i, text line, const key_forma
     text field = line;
     uint64_t key = 0;
 
-    if (format->field && !find_field(&field, line, format)) {
+    if (format->n_fields && !find_field(&field, line, format)) {
         MUST(i == b->n || b->keyless[i / 64] >> (i % 64) & 1);
         return KEY_GOOD;
     }
@@ -135,6 +136,25 @@ static text check_batch(batch *b, text rest, const key_format *format)
     return rest;
 }
 
+/* Columns by other means: lines are taken one after the other, to the last. */
+static void exercise_columns(batch *b, key_format format, text all)
+{
+    const char *end = all.at + all.size;
+
+    format.strips_cr = true;
+    format.n_fields = 1 + format.fields[0] % 2;
+    format.fields[0] = 1;
+    format.fields[1] = 2;
+    for (format.columns = COLUMNS_BY_DELIM; format.columns <= COLUMNS_BY_CSV; format.columns++) {
+        for (const char *at = all.at; at < end && !b->fault;) {
+            const char *next = batch_take(b, &format, at, end);
+            MUST(next == b->start[b->n] && (next > at || b->fault));
+            at = next;
+        }
+        b->fault = KEY_GOOD;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static batch b;
@@ -143,6 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     key_format format = format_of(data);
     text rest = { (const char *)data + SETTINGS, size - SETTINGS };
+    exercise_columns(&b, format, rest);
     while (rest.size) {
         const char *next = batch_take(&b, &format, rest.at, rest.at + rest.size);
         text left = check_batch(&b, rest, &format);
