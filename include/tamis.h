@@ -248,7 +248,13 @@ typedef struct tamis_plan {
     uint64_t     reserved[4]; /* zero: later versions may use it */
 } tamis_plan;
 
-/* TAMIS_RANGE if the kind cannot meet the spec, TAMIS_CANNOT if it lacks an ability. */
+/* TAMIS_RANGE if the kind cannot meet the spec, TAMIS_CANNOT if it lacks an ability.
+ *
+ * TAMIS_NO_KIND: the kind with the fastest lookups among those that meet the spec in at most twice
+ * the bytes per key of the smallest, and in no more than an exact set takes. With keys and
+ * max_bytes but no fpr, it is bytes per key and bit of the rate. Kinds that rotate, and those for
+ * small integers, are chosen only if spec.can asks for that. If it asks for counts, the smallest is
+ * chosen, one without a ceiling if there is any. */
 TAMIS_API tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind,
                                        const tamis_spec *spec) TAMIS_CHECKED;
 /* Every plan meeting the spec, smallest first. Returns how many; fills at most `max`. */

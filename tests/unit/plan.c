@@ -477,9 +477,77 @@ static void unknown_kinds_have_no_plan(void **state)
     tamis_plan plan = untouched_plan(), before = untouched_plan();
 
     (void)state;
-    assert_int_equal(tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec), TAMIS_RANGE);
     assert_int_equal(tamis_plan_kind(&plan, (tamis_kind)99, &spec), TAMIS_RANGE);
     assert_memory_equal(&plan, &before, sizeof plan);
+}
+
+/* ---- The best kind ----------------------------------------------------- */
+
+static double bytes_per_key(const tamis_plan *p)
+{
+    return (double)p->bytes / (double)(p->capacity ? p->capacity : 1);
+}
+
+/* Against all plans, most of which have no use for a price of speed. */
+static void assert_chosen_well(const tamis_spec *spec)
+{
+    tamis_plan all[64], best = untouched_plan(), before = untouched_plan();
+    size_t n = tamis_plan_all(all, 64, spec);
+    tamis_status status = tamis_plan_kind(&best, TAMIS_NO_KIND, spec);
+
+    if (status) {
+        assert_memory_equal(&best, &before, sizeof best);
+        for (size_t i = 0; i < n; i++)
+            assert_true(tamis_kind_can(all[i].kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE));
+        return;
+    }
+    assert_keeps(&best, best.kind, spec);
+    for (size_t i = 0; i < n; i++) {
+        unsigned can = tamis_kind_can(all[i].kind);
+        if (can & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE))
+            continue;
+        assert_true(bytes_per_key(&best) <= 2 * bytes_per_key(&all[i]));
+        assert_true(!(can & TAMIS_IS_EXACT) || bytes_per_key(&best) <= bytes_per_key(&all[i]));
+    }
+}
+
+static void the_best_kind_is_near_the_smallest(void **state)
+{
+    (void)state;
+    for (int p = 0; p < N_GOOD_FPRS; p++)
+        for (int k = 0; k < N_EDGES; k++) {
+            tamis_spec spec = hashed_spec(EDGES[k], FPRS[p], 0, TAMIS_FAST);
+            assert_chosen_well(&spec);
+            spec.hasher.hash = TAMIS_RAW;
+            spec.can = TAMIS_CAN_REMOVE;
+            assert_chosen_well(&spec);
+        }
+}
+
+static tamis_kind best_kind(tamis_spec spec)
+{
+    tamis_plan plan = { 0 };
+
+    spec.size = sizeof spec;
+    return tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec) ? TAMIS_NO_KIND : plan.kind;
+}
+
+static void the_best_kind_does_what_is_asked(void **state)
+{
+    const uint64_t n = 1000000;
+
+    (void)state;
+    assert_int_equal(best_kind((tamis_spec){ .keys = n }), TAMIS_BLOCKED);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .max_bytes = n }), TAMIS_BLOCKED);
+    assert_int_equal(best_kind((tamis_spec){ .max_bytes = n }), TAMIS_BLOCKED);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .can = TAMIS_CAN_COUNT }), TAMIS_CQF);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .can = TAMIS_CAN_ROTATE }), TAMIS_WINDOW);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .can = TAMIS_IS_EXACT }), TAMIS_HASHSET);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .fpr = 1e-15 }), TAMIS_NO_KIND);
+    assert_int_equal(best_kind((tamis_spec){ .keys = n, .value_bits = 8 }), TAMIS_MAP);
+    assert_int_equal(
+        best_kind((tamis_spec){ .keys = n, .can = TAMIS_CAN_COUNT, .counter_bits = 4 }),
+        TAMIS_COUNTING);
 }
 
 /* ---- Hashers ----------------------------------------------------------- */
@@ -685,6 +753,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(other_sizes_of_the_spec_are_refused),
         cmocka_unit_test(later_specs_are_taken_if_they_ask_for_nothing_new),
         cmocka_unit_test(unknown_kinds_have_no_plan),
+        cmocka_unit_test(the_best_kind_is_near_the_smallest),
+        cmocka_unit_test(the_best_kind_does_what_is_asked),
         cmocka_unit_test(hashers_are_checked),
         cmocka_unit_test(impossible_plans_are_refused),
         cmocka_unit_test(wrapping_sizes_have_no_geometry),
