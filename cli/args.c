@@ -8,6 +8,7 @@
 #include "abilities.h"
 #include "args.h"
 #include "message.h"
+#include "nearest.h"
 #include "number.h"
 #include "output.h"
 
@@ -105,6 +106,23 @@ void args_refuse(const args *a, const char *why)
     die(CODE_USAGE, "%s: %s; see 'tamis help %s'", a->command->name, why, a->command->name);
 }
 
+static const char *option_at(const void *ctx, size_t i)
+{
+    const option_row *row = row_at(ctx, i);
+
+    return row ? row->name : NULL;
+}
+
+/* "--kesy=10" as it was typed. */
+static _Noreturn void refuse_long_option(const args *a, const char *typed)
+{
+    char name[80], hint[HINT_SIZE];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+    die(CODE_USAGE, "%s: unknown option --%s; see 'tamis help %s'.%s", a->command->name, name,
+        a->command->name, nearest_hint(hint, name, option_at, a->command));
+}
+
 /* getopt leaves the letter in optopt; 0 means an unknown long option. */
 static _Noreturn void refuse_option(const args *a, int outcome)
 {
@@ -117,7 +135,7 @@ static _Noreturn void refuse_option(const args *a, int outcome)
     else if (optopt)
         snprintf(why, sizeof why, "unknown option -%c", optopt);
     else
-        snprintf(why, sizeof why, "unknown option %s", a->argv[optind - 1]);
+        refuse_long_option(a, a->argv[optind - 1]);
     args_refuse(a, why);
 }
 

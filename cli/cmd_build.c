@@ -26,20 +26,11 @@ typedef struct request {
 
 enum { OPTION_SEED = OPTION_AFTER_SPEC, OPTION_MEMORY, OPTION_TMP, OPTION_VALUES, OPTION_UNIVERSE };
 
-static tamis_kind find_kind(const args *a)
-{
-    tamis_kind kind;
-
-    if (!tamis_kind_find(&kind, a->value))
-        die(CODE_USAGE, "build: no kind is called '%s'; 'tamis kinds' lists them", a->value);
-    return kind;
-}
-
 static void take_option(request *r, const args *a)
 {
     switch (a->letter) {
     case 'k':
-        r->kind = find_kind(a);
+        r->kind = args_kind(a);
         break;
     case 'o':
         r->out = a->value;
@@ -132,8 +123,8 @@ static void read_options(request *r, args *a)
     while (args_next(a) != -1)
         take_option(r, a);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
-    if (!r->out || strcmp(r->out, "-") == 0)
-        args_refuse(a, "give -o FILE; a filter is saved to a file, not to standard output");
+    if (!r->out)
+        args_refuse(a, "give -o FILE, or -o - for standard output");
     store_check_target(r->out);
     spare_inputs(r);
     check_extras(r);
@@ -158,39 +149,21 @@ static _Noreturn void refuse_plan(const request *r, uint64_t keys)
         who, what);
 }
 
-/* Indexed kinds are left out: only the user knows whether keys are small integers. */
-static tamis_kind find_smallest(const tamis_spec *spec)
-{
-    size_t n = tamis_plan_all(NULL, 0, spec);
-    tamis_plan *plans = calloc(n + 1, sizeof *plans), *best = &plans[n];
-
-    if (!plans)
-        die(CODE_MEMORY, "out of memory for %zu plans", n);
-    tamis_plan_all(plans, n, spec);
-    for (tamis_plan *p = plans; p < plans + n; p++)
-        if (!is_indexed(p->kind) && (!best->kind || bits_per_key(p) < bits_per_key(best)))
-            best = p;
-    tamis_kind kind = best->kind;
-    free(plans);
-    return kind;
-}
-
-/* Which kind is best hardly depends on the number of keys. */
+/* Which kind is best hardly depends on the number of keys, but only few have very low rates. */
 enum { TYPICAL_KEYS = 1000000 };
 
 static tamis_kind choose_kind(const request *r)
 {
     tamis_spec spec = r->wish.spec;
     tamis_plan plan;
-    tamis_kind kind = TAMIS_BLOCKED;
+    bool is_counted = spec.keys == 0 && spec.max_bytes == 0;
 
-    if (spec.keys == 0 && spec.max_bytes == 0)
+    if (is_counted)
         spec.keys = TYPICAL_KEYS;
-    if (tamis_plan_kind(&plan, kind, &spec))
-        kind = find_smallest(&spec);
-    if (!kind)
-        refuse_plan(r, r->wish.spec.keys);
-    return kind;
+    while (tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec))
+        if (!is_counted || (spec.keys /= 10) == 0)
+            refuse_plan(r, r->wish.spec.keys);
+    return plan.kind;
 }
 
 static void say_choice(const tamis_plan *plan)

@@ -3,18 +3,10 @@
 #include "commands.h"
 #include "lock.h"
 #include "message.h"
+#include "spec.h"
 #include "store.h"
 
 enum { OPTION_TO = OPTION_OWN };
-
-static tamis_kind kind_named(const args *a)
-{
-    tamis_kind kind;
-
-    if (!tamis_kind_find(&kind, a->value))
-        die(CODE_USAGE, "convert: no kind is called '%s'; 'tamis kinds' lists them", a->value);
-    return kind;
-}
 
 static tamis *converted(const tamis *f, tamis_kind to, const char *path)
 {
@@ -40,7 +32,7 @@ static int run(args *a)
         if (letter == 'o')
             out = a->value;
         else
-            to = kind_named(a);
+            to = args_kind(a);
     path = args_operands(a, 1, 1, "the FILE to convert")[0];
     if (!out || !to)
         args_refuse(a, "give -o OUT and --to KIND");

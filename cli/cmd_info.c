@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "json.h"
 #include "message.h"
+#include "shape.h"
 #include "spec.h"
 #include "store.h"
 
@@ -101,8 +102,8 @@ static void print_text(const subject *s)
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
-    printf("shape     %" PRIu64 " slots, width %" PRIu32 ", %" PRIu32 " hashes\n", p->slots,
-           p->width, p->hashes);
+    printf("shape     ");
+    shape_print(p);
     if (warning(s))
         printf("warning   %s\n", warning(s));
 }
@@ -120,9 +121,7 @@ static void print_plan_json(json *j, const subject *s)
         json_real(j, "error", p->error);
     json_count(j, "bytes", p->bytes);
     json_real(j, "bits_per_key", bits_per_key(p));
-    json_count(j, "slots", p->slots);
-    json_count(j, "width", p->width);
-    json_count(j, "hashes", p->hashes);
+    shape_json(j, "shape", p);
     json_text(j, "hash", hash_name(s));
     json_count(j, "seed", p->hasher.seed);
     json_close(j, '}');
@@ -159,14 +158,14 @@ static bool counts_distinct(tamis_kind kind)
     return can & TAMIS_IS_EXACT || !(can & TAMIS_CAN_ADD);
 }
 
-static tamis_status study(subject *s, const char *path)
+static tamis_status study(subject *s, const stored *from)
 {
     tamis *f;
-    tamis_status status = tamis_load(&f, path, NULL);
+    tamis_status status = tamis_load(&f, from->path, NULL);
 
     if (status)
         return status;
-    s->path = path;
+    s->path = from->name;
     s->info.size = sizeof s->info;
     tamis_get_info(f, &s->info);
     s->image_bytes = tamis_image_size(f);
@@ -183,10 +182,11 @@ static int print_all(char **paths, json *j)
 
     for (char **path = paths; *path; path++) {
         subject s;
-        tamis_status status = study(&s, *path);
+        stored from = store_open(*path);
+        tamis_status status = study(&s, &from);
 
         if (status) {
-            code = report("read", *path, status);
+            code = store_report("read", &from, status);
             continue;
         }
         if (j)

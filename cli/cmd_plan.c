@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "abilities.h"
 #include "commands.h"
@@ -35,24 +36,46 @@ static double overhead(const tamis_plan *p, const tamis_spec *spec)
     return least > 0 ? bits_per_key(p) / least - 1 : NAN;
 }
 
-static void print_row(const tamis_plan *p, const tamis_spec *spec)
+typedef struct table {
+    const tamis_plan *plans;
+    size_t n;
+    const tamis_spec *spec;
+    tamis_kind chosen;   /* by build, if it is given no kind */
+    bool with_keys;      /* how many fit is what was asked */
+    bool with_abilities; /* no line ends before column 80 then */
+} table;
+
+static const char *mark(const table *t, const tamis_plan *p)
+{
+    return p->kind == t->chosen ? " *" : "";
+}
+
+static void print_row(const table *t, const tamis_plan *p)
 {
     char over[32] = "-";
 
-    if (!isnan(overhead(p, spec)))
-        snprintf(over, sizeof over, "%+.1f%%", overhead(p, spec) * 100);
-    printf("%-16s  %13" PRIu64 "  %9.3f  %9s  %10.4g  ", tamis_kind_name(p->kind), p->bytes,
-           bits_per_key(p), over, p->fpr);
-    abilities_print(tamis_kind_can(p->kind));
+    if (!isnan(overhead(p, t->spec)))
+        snprintf(over, sizeof over, "%+.1f%%", overhead(p, t->spec) * 100);
+    printf("%-16s%-2s", tamis_kind_name(p->kind), mark(t, p));
+    if (t->with_keys)
+        printf("%12" PRIu64 "  ", p->capacity);
+    printf("%13" PRIu64 "  %9.3f  %9s  %10.4g", p->bytes, bits_per_key(p), over, p->fpr);
+    if (t->with_abilities) {
+        printf("  ");
+        abilities_print(tamis_kind_can(p->kind));
+    }
     putchar('\n');
 }
 
-static void print_table(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+static void print_table(const table *t)
 {
-    printf("%-16s  %13s  %9s  %9s  %10s  %s\n", "kind", "bytes", "bits/key", "overhead", "fpr",
-           "abilities");
-    for (size_t i = 0; i < n; i++)
-        print_row(&plans[i], spec);
+    printf("%-16s  ", "kind");
+    if (t->with_keys)
+        printf("%12s  ", "keys");
+    printf("%13s  %9s  %9s  %10s%s\n", "bytes", "bits/key", "overhead", "fpr",
+           t->with_abilities ? "  abilities" : "");
+    for (size_t i = 0; i < t->n; i++)
+        print_row(t, &t->plans[i]);
 }
 
 /* The Bloom filter that works with the answers: bits per key, and k. */
@@ -66,11 +89,10 @@ static void print_array(const tamis_plan *p)
         printf("%9s  %3s", "-", "-");
 }
 
-static void print_wire(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+static void print_wire(const table *t)
 {
-    (void)spec;
     printf("%-16s  %13s  %9s  %9s  %3s  %10s\n", "kind", "bytes sent", "z", "m/n", "k", "fpr");
-    for (const tamis_plan *p = plans; p < plans + n; p++) {
+    for (const tamis_plan *p = t->plans; p < t->plans + t->n; p++) {
         printf("%-16s  %13" PRIu64 "  %9.3f  ", tamis_kind_name(p->kind), p->bytes,
                bits_per_key(p));
         print_array(p);
@@ -78,19 +100,20 @@ static void print_wire(const tamis_plan *plans, size_t n, const tamis_spec *spec
     }
 }
 
-static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec)
+static void print_json(const table *t)
 {
     json j = { 0 };
 
     json_open(&j, NULL, '[');
-    for (const tamis_plan *p = plans; p < plans + n; p++) {
+    for (const tamis_plan *p = t->plans; p < t->plans + t->n; p++) {
         json_open(&j, NULL, '{');
         json_text(&j, "kind", tamis_kind_name(p->kind));
         json_count(&j, "keys", p->capacity);
         json_count(&j, "bytes", p->bytes);
         json_real(&j, "bits_per_key", bits_per_key(p));
-        json_real(&j, "overhead", overhead(p, spec));
+        json_real(&j, "overhead", overhead(p, t->spec));
         json_real(&j, "fpr", p->fpr);
+        json_bool(&j, "chosen", p->kind == t->chosen);
         json_abilities(&j, "abilities", tamis_kind_can(p->kind));
         json_close(&j, '}');
     }
@@ -99,18 +122,58 @@ static void print_json(const tamis_plan *plans, size_t n, const tamis_spec *spec
 
 enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE, OPTION_WIRE };
 
+/* As the library has it: tamis_spec. */
+static const double DEFAULT_FPR = 0.01;
+
+static void spell_out(tamis_spec *spec)
+{
+    bool is_open = spec->universe || (spec->keys && spec->max_bytes);
+
+    if (spec->fpr == 0 && !is_open)
+        spec->fpr = DEFAULT_FPR;
+}
+
+static tamis_kind choice(const tamis_spec *spec)
+{
+    tamis_plan plan;
+
+    return tamis_plan_kind(&plan, TAMIS_NO_KIND, spec) ? TAMIS_NO_KIND : plan.kind;
+}
+
+static void show(const tamis_spec *spec, bool is_long, void (*print)(const table *t))
+{
+    size_t n = tamis_plan_all(NULL, 0, spec);
+    tamis_plan *plans = calloc(n + 1, sizeof *plans);
+
+    if (n == 0)
+        die(CODE_LIMIT,
+            "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
+            "or fewer abilities");
+    if (!plans)
+        die(CODE_MEMORY, "out of memory for %zu plans", n);
+    tamis_plan_all(plans, n, spec);
+    print(&(table){ .plans = plans,
+                    .n = n,
+                    .spec = spec,
+                    .chosen = choice(spec),
+                    .with_keys = spec->keys == 0,
+                    .with_abilities = is_long || !isatty(STDOUT_FILENO) });
+    free(plans);
+}
+
 static int run(args *a)
 {
     wish w = { .spec = TAMIS_SPEC() };
-    void (*print)(const tamis_plan *plans, size_t n, const tamis_spec *spec) = print_table;
-    tamis_plan *plans;
-    size_t n;
+    void (*print)(const table *t) = print_table;
+    bool is_long = false;
 
     for (int letter; (letter = args_next(a)) != -1;)
         if (letter == OPTION_JSON)
             print = print_json;
         else if (letter == OPTION_WIRE)
             print = print_wire;
+        else if (letter == 'l')
+            is_long = true;
         else if (letter == OPTION_UNIVERSE)
             w.spec.universe = args_count(a, 1, UINT64_MAX);
         else
@@ -118,20 +181,13 @@ static int run(args *a)
     args_operands(a, 0, 0, "nothing");
     if (w.spec.keys == 0 && w.spec.max_bytes == 0 && w.spec.error == 0)
         args_refuse(a, "give --keys N, or --max-bytes B");
-    n = tamis_plan_all(NULL, 0, &w.spec);
-    if (n == 0)
-        die(CODE_LIMIT,
-            "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
-            "or fewer abilities");
-    if (!(plans = calloc(n, sizeof *plans)))
-        die(CODE_MEMORY, "out of memory for %zu plans", n);
-    tamis_plan_all(plans, n, &w.spec);
-    print(plans, n, &w.spec);
-    free(plans);
+    spell_out(&w.spec);
+    show(&w.spec, is_long, print);
     return CODE_OK;
 }
 
 static const option_row options[] = {
+    { 'l', "long", NULL, "print abilities on a terminal too" },
     { OPTION_JSON, "json", NULL, "print JSON" },
     { OPTION_UNIVERSE, "universe", "N", "keys and excluded keys, for kinds that can exclude" },
     { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
@@ -145,9 +201,13 @@ const command cmd_plan = {
     .about =
         "Prints every kind that can do what is asked, smallest first: its bytes, its bits per\n"
         "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
-        "full, and its abilities. Without --keys, the plan is for as many keys as fit in\n"
-        "--max-bytes. Kinds for small integers are shown with --hash raw: there N is the largest\n"
-        "key plus one.\n"
+        "full, and its abilities, which are left out on a terminal unless --long is given. The\n"
+        "kind with a star is the one that 'tamis build' chooses if it is given none: the fastest\n"
+        "that takes at most twice the room of the smallest, and no more than an exact set; if\n"
+        "counts are asked for, the smallest without a ceiling.\n"
+        "\n"
+        "Without --keys, the plan is for as many keys as fit in --max-bytes. Kinds for small\n"
+        "integers are shown with --hash raw: there N is the largest key plus one.\n"
         "\n"
         "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
         "more. With --universe, kinds that can exclude are shown: N keys out of so many. The\n"

@@ -2,86 +2,143 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "json.h"
 #include "message.h"
 #include "store.h"
 
+typedef struct subject {
+    stored from;
+    json *json; /* NULL: print text */
+} subject;
+
 static void print_fault(void *ctx, const char *why, uint64_t offset, uint64_t size)
 {
-    const char *path = ctx;
+    const subject *s = ctx;
 
-    printf("%s: %s in MiB %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 "\n", path, why, offset >> 20,
-           offset, offset + (size > 0 ? size - 1 : 0));
+    if (!s->json) {
+        printf("%s: %s in MiB %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 "\n", s->from.name, why,
+               offset >> 20, offset, offset + (size > 0 ? size - 1 : 0));
+        return;
+    }
+    json_open(s->json, NULL, '{');
+    json_text(s->json, "why", why);
+    json_count(s->json, "offset", offset);
+    json_count(s->json, "bytes", size);
+    json_close(s->json, '}');
 }
 
-static int check(tamis *f, char *path)
+static int check(tamis *f, subject *s)
 {
-    tamis_status status = tamis_verify(f, print_fault, path);
+    tamis_status status = tamis_verify(f, print_fault, s);
 
     if (status == TAMIS_CORRUPT) {
-        say("%s is damaged; restore a copy or build it again", path);
+        say("%s is damaged; restore a copy or build it again", s->from.name);
         return CODE_CORRUPT;
     }
     if (status)
-        return report("verify", path, status);
-    printf("%s: ok\n", path);
+        return report("verify", s->from.name, status);
+    if (!s->json)
+        printf("%s: ok\n", s->from.name);
     return CODE_OK;
 }
 
-static tamis_status recover(const char *path)
+static tamis_status recover(const subject *s)
 {
     tamis *f;
-    tamis_status status = tamis_map(&f, path, TAMIS_MAP_WRITE | TAMIS_MAP_RECOVER, NULL);
+    tamis_status status = tamis_map(&f, s->from.path, TAMIS_MAP_WRITE | TAMIS_MAP_RECOVER, NULL);
 
     if (status)
         return status;
     status = tamis_sync(f);
     tamis_free(f);
-    if (status == TAMIS_OK)
-        printf("%s: recovered; keys added since its last sync may be missing\n", path);
+    if (status == TAMIS_OK && !s->json)
+        printf("%s: recovered; keys added since its last sync may be missing\n", s->from.name);
     return status;
 }
 
-static int verify(char *path, bool may_recover)
+/* Why it cannot even be mapped. */
+static int refuse(subject *s, tamis_status status)
+{
+    uint64_t is, should;
+
+    if (status != TAMIS_CORRUPT)
+        return store_report("read", &s->from, status);
+    if (store_has_other_size(&s->from, &is, &should)) {
+        if (s->json)
+            print_fault(s, is < should ? "cut short" : "too long", is < should ? is : should,
+                        is < should ? should - is : is - should);
+        return store_report("read", &s->from, status);
+    }
+    print_fault(s, "the header is damaged", 0, 256);
+    say("%s is damaged; restore a copy or build it again", s->from.name);
+    return CODE_CORRUPT;
+}
+
+static int verify(subject *s, bool may_recover)
 {
     tamis *f;
-    tamis_status status = tamis_map(&f, path, 0, NULL);
+    tamis_status status = tamis_map(&f, s->from.path, 0, NULL);
     int code;
 
     /* Only a file that says it is dirty: giving a damaged one new checksums would hide the damage.
      */
-    if (status == TAMIS_DIRTY && may_recover && !(status = recover(path)))
-        status = tamis_map(&f, path, 0, NULL);
+    if (status == TAMIS_DIRTY && may_recover && !(status = recover(s)))
+        status = tamis_map(&f, s->from.path, 0, NULL);
     if (status)
-        return report("read", path, status);
-    code = check(f, path);
+        return refuse(s, status);
+    code = check(f, s);
     tamis_free(f);
     return code;
 }
 
+static int verify_as_json(subject *s, bool may_recover)
+{
+    int code;
+
+    json_open(s->json, NULL, '{');
+    json_text(s->json, "file", s->from.name);
+    json_open(s->json, "faults", '[');
+    code = verify(s, may_recover);
+    json_close(s->json, ']');
+    json_bool(s->json, "ok", code == CODE_OK);
+    json_close(s->json, '}');
+    return code;
+}
+
+enum { OPTION_RECOVER = OPTION_OWN, OPTION_JSON };
+
 static int run(args *a)
 {
-    bool may_recover = false;
+    bool may_recover = false, as_json = false;
     int code = CODE_OK;
+    json j = { 0 };
 
-    while (args_next(a) != -1)
-        may_recover = true;
+    for (int letter; (letter = args_next(a)) != -1;)
+        *(letter == OPTION_RECOVER ? &may_recover : &as_json) = true;
     store_catch_truncation();
-    for (char **path = args_operands(a, 1, SIZE_MAX, "the FILE to verify"); *path; path++) {
-        int result = verify(*path, may_recover);
+    char **path = args_operands(a, 1, SIZE_MAX, "the FILE to verify");
+    if (as_json)
+        json_open(&j, NULL, '[');
+    for (; *path; path++) {
+        subject s = { store_open(*path), as_json ? &j : NULL };
+        int result = (as_json ? verify_as_json : verify)(&s, may_recover);
 
         code = result ? result : code;
     }
+    if (as_json)
+        json_close(&j, ']');
     return code;
 }
 
 static const option_row options[] = {
-    { OPTION_OWN, "recover", NULL, "make a file whole whose writer stopped half-way" },
+    { OPTION_RECOVER, "recover", NULL, "make a file whole whose writer stopped half-way" },
+    { OPTION_JSON, "json", NULL, "print JSON: an array with one object per FILE" },
     { 0 },
 };
 
 const command cmd_verify = {
     .name = "verify",
-    .operands = "[--recover] FILE...",
+    .operands = "[--recover] [--json] FILE...",
     .summary = "check every byte of a filter",
     .about =
         "Checks the header, every checksum and the structure of each FILE. Prints 'FILE: ok', or\n"

@@ -101,6 +101,12 @@ void json_count(json *j, const char *name, uint64_t value)
     printf("%" PRIu64, value);
 }
 
+void json_bool(json *j, const char *name, bool value)
+{
+    begin_member(j, name);
+    printf("%s", value ? "true" : "false");
+}
+
 void json_real(json *j, const char *name, double value)
 {
     char digits[40] = "null";

@@ -20,6 +20,7 @@ void json_text(json *j, const char *name, const char *text);
 /* The same for bytes with NULs among them. A NUL must follow the last one. */
 void json_bytes(json *j, const char *name, const char *bytes, size_t size);
 void json_count(json *j, const char *name, uint64_t value);
+void json_bool(json *j, const char *name, bool value);
 /* The shortest digits that read back as `value`; null if it is not finite. */
 void json_real(json *j, const char *name, double value);
 /* An array of ability names. */

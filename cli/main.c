@@ -8,22 +8,32 @@
 
 #include "commands.h"
 #include "message.h"
+#include "nearest.h"
 #include "output.h"
 
 static const command *const commands[] = {
-    &cmd_kinds,  &cmd_plan, &cmd_build,   &cmd_add,    &cmd_remove, &cmd_query, &cmd_dedup,
-    &cmd_top,    &cmd_get,  &cmd_count,   &cmd_list,   &cmd_info,   &cmd_merge, &cmd_dot,
-    &cmd_resize, &cmd_fold, &cmd_convert, &cmd_verify, &cmd_gen,
+    &cmd_kinds, &cmd_plan,   &cmd_build, &cmd_add,     &cmd_remove, &cmd_query, &cmd_dedup,
+    &cmd_top,   &cmd_get,    &cmd_count, &cmd_list,    &cmd_hist,   &cmd_info,  &cmd_merge,
+    &cmd_dot,   &cmd_resize, &cmd_fold,  &cmd_convert, &cmd_verify, &cmd_gen,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
+static const char *name_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < N_COMMANDS ? commands[i]->name : NULL;
+}
+
 static const command *find_command(const char *name)
 {
+    char hint[HINT_SIZE];
+
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
-    die(CODE_USAGE, "no command is called '%s'; 'tamis help' lists them", name);
+    die(CODE_USAGE, "no command is called '%s'; 'tamis help' lists them.%s", name,
+        nearest_hint(hint, name, name_at, NULL));
 }
 
 /* ---- Help -------------------------------------------------------------- */

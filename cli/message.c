@@ -78,7 +78,7 @@ static const struct answer {
 } answers[] = {
     [TAMIS_OK] = { CODE_OK, "" },
     [TAMIS_NOMEM] = { CODE_MEMORY, "ask for a smaller filter, or use a larger machine" },
-    [TAMIS_FULL] = { CODE_LIMIT, "build a larger one with 'tamis build -n'" },
+    [TAMIS_FULL] = { CODE_LIMIT, "build it with a larger -n, or with --grow if its kind can grow" },
     [TAMIS_RANGE] = { CODE_LIMIT, "'tamis plan' shows what fits" },
     [TAMIS_CANNOT] = { CODE_USAGE, "'tamis kinds' tells what each kind can do" },
     [TAMIS_READONLY] = { CODE_USAGE, "work on a copy" },

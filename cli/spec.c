@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "message.h"
+#include "nearest.h"
 #include "spec.h"
 
 const option_row spec_options[] = {
@@ -94,6 +95,27 @@ void wish_option(wish *w, const args *a)
         w->has_hash = true;
         break;
     }
+}
+
+static const char *kind_at(const void *ctx, size_t i)
+{
+    tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND);
+
+    (void)ctx;
+    while (kind && i--)
+        kind = tamis_kind_next(kind);
+    return tamis_kind_name(kind);
+}
+
+tamis_kind args_kind(const args *a)
+{
+    char hint[HINT_SIZE];
+    tamis_kind kind;
+
+    if (!tamis_kind_find(&kind, a->value))
+        die(CODE_USAGE, "%s: no kind is called '%s'; 'tamis kinds' lists them.%s", a->command->name,
+            a->value, nearest_hint(hint, a->value, kind_at, NULL));
+    return kind;
 }
 
 double bits_per_key(const tamis_plan *p)

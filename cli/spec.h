@@ -26,6 +26,9 @@ typedef struct wish {
 /* Takes one of spec_options. */
 void wish_option(wish *w, const args *a);
 
+/* The kind that the option at hand names. */
+tamis_kind args_kind(const args *a);
+
 double bits_per_key(const tamis_plan *p);
 
 #endif

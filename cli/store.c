@@ -1,27 +1,207 @@
 /* store.c - filters in files. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lock.h"
 #include "message.h"
+#include "output.h"
 #include "progress.h"
 #include "store.h"
 
+/* ---- The start of an image --------------------------------------------- */
+
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* An image that is read from its first byte on. */
+typedef struct inflow {
+    int fd, copy;         /* -1: no copy is kept */
+    uint64_t size;        /* read so far */
+    uint8_t announced[8]; /* the image size, as docs/format.md has it */
+} inflow;
+
+enum { AT_IMAGE_SIZE = 16 };
+
+static uint64_t announced_size(const inflow *in)
+{
+    uint64_t size = 0;
+
+    for (size_t i = sizeof in->announced; i-- > 0;)
+        size = size << 8 | in->announced[i];
+    return size;
+}
+
+static void keep_copy(const inflow *in, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t put = write(in->copy, bytes, size);
+
+        if (put < 0 && errno != EINTR)
+            die(CODE_MEMORY, "out of memory for a filter from a pipe; save it to a file first");
+        bytes += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+}
+
+/* One read(); false at the end. */
+static bool take_some(inflow *in, uint8_t *piece, size_t *size)
+{
+    ssize_t got;
+
+    do
+        got = read(in->fd, piece, *size);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    *size = (size_t)got;
+    for (size_t i = 0; i < *size; i++)
+        if (in->size + i - AT_IMAGE_SIZE < sizeof in->announced)
+            in->announced[in->size + i - AT_IMAGE_SIZE] = piece[i];
+    in->size += *size;
+    if (in->copy >= 0)
+        keep_copy(in, piece, *size);
+    return true;
+}
+
+static bool take_all(void *ctx, void *piece, size_t size)
+{
+    for (size_t got; size > 0; size -= got) {
+        got = size;
+        if (!take_some(ctx, piece, &got))
+            return false;
+        piece = (uint8_t *)piece + got;
+    }
+    return true;
+}
+
+/* A header is good if nothing but the size of its image is wrong with it: none may have 0 bytes. */
+static bool has_header(inflow *in)
+{
+    tamis *none;
+
+    return tamis_image_receive(&none, take_all, in, 0, NULL) == TAMIS_RANGE;
+}
+
+/* ---- Failures ---------------------------------------------------------- */
+
+bool store_has_other_size(const stored *from, uint64_t *is, uint64_t *should)
+{
+    inflow in = { .fd = open(from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+                  .copy = -1 };
+    struct stat s;
+    bool differs = in.fd >= 0 && fstat(in.fd, &s) == 0 && has_header(&in);
+
+    if (in.fd >= 0)
+        close(in.fd);
+    if (!differs)
+        return false;
+    *is = (uint64_t)s.st_size;
+    *should = announced_size(&in);
+    return *is != *should;
+}
+
+int store_report(const char *verb, const stored *from, tamis_status status)
+{
+    uint64_t is, should;
+    struct stat s;
+
+    if (status == TAMIS_FOREIGN && stat(from->path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        say("cannot %s %s: it is a directory; name the file of a filter", verb, from->name);
+        return CODE_IO;
+    }
+    if (status != TAMIS_CORRUPT || !store_has_other_size(from, &is, &should))
+        return report(verb, from->name, status);
+    say("%s: %" PRIu64 " bytes, should be %" PRIu64 ": it was %s; copy it again or build it again",
+        from->name, is, should, is < should ? "cut short" : "added to");
+    return CODE_CORRUPT;
+}
+
+/* ---- Loading ----------------------------------------------------------- */
+
+static bool is_stream(const char *path)
+{
+    struct stat s;
+
+    return is_standard(path) ||
+           (stat(path, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)));
+}
+
+/* The image and, if there is more, one byte of that. Without a good header, what came of it is
+ * enough to tell what is wrong. */
+static void copy_image(inflow *in)
+{
+    uint8_t piece[1 << 16];
+
+    if (!has_header(in))
+        return;
+    for (uint64_t end = announced_size(in) + 1; in->size < end;) {
+        size_t size = end - in->size < sizeof piece ? (size_t)(end - in->size) : sizeof piece;
+
+        if (!take_some(in, piece, &size))
+            return;
+    }
+}
+
+static stored named(const char *path)
+{
+    stored from = { .name = is_standard(path) ? "standard input" : path };
+
+    if (strlen(path) < sizeof from.path) {
+        strcpy(from.path, path);
+        return from;
+    }
+    errno = ENAMETOOLONG;
+    die_errno("read", path);
+}
+
+stored store_open(const char *path)
+{
+    stored from = named(path);
+    inflow in;
+
+    if (!is_stream(path))
+        return from;
+    in = (inflow){ .fd = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
+                   .copy = memfd_create("tamis", MFD_CLOEXEC) };
+    if (in.fd < 0)
+        die_errno("read", path);
+    if (in.copy < 0)
+        die_errno("keep", "a filter from a pipe");
+    copy_image(&in);
+    if (in.fd != STDIN_FILENO)
+        close(in.fd);
+    snprintf(from.path, sizeof from.path, "/proc/self/fd/%d", in.copy);
+    return from;
+}
+
+static _Noreturn void refuse(const char *verb, const stored *from, tamis_status status)
+{
+    leave(store_report(verb, from, status));
+}
+
 tamis *store_load(const char *path)
 {
+    stored from = store_open(path);
     tamis *f;
-    tamis_status status = tamis_load(&f, path, NULL);
+    tamis_status status = tamis_load(&f, from.path, NULL);
 
     if (status)
-        die_status("read", path, status);
+        refuse("read", &from, status);
     return f;
 }
 
 tamis *store_load_locked(const char *path)
 {
+    stored from = named(path);
     tamis *f;
     tamis_status status;
 
@@ -31,7 +211,7 @@ tamis *store_load_locked(const char *path)
     if (status == TAMIS_BUSY)
         status = TAMIS_DIRTY;
     if (status)
-        die_status("read", path, status);
+        refuse("read", &from, status);
     return f;
 }
 
@@ -57,11 +237,12 @@ void store_catch_truncation(void)
 
 tamis *store_map(const char *path)
 {
+    stored from = store_open(path);
     tamis *f;
-    tamis_status status = tamis_map(&f, path, 0, NULL);
+    tamis_status status = tamis_map(&f, from.path, 0, NULL);
 
     if (status)
-        die_status("map", path, status);
+        refuse("map", &from, status);
     store_catch_truncation();
     return f;
 }
@@ -98,10 +279,21 @@ void store_check_target(const char *path)
 {
     struct stat s;
 
+    if (is_standard(path) && isatty(STDOUT_FILENO))
+        die(CODE_USAGE, "a filter is no text for a terminal; name a file, or use a pipe");
+    if (is_standard(path))
+        return;
     if (stat(path, &s))
         check_folder(path);
     else if (!S_ISREG(s.st_mode))
         die(CODE_IO, "%s is not a regular file; name one to save the filter to", path);
+}
+
+static bool send_piece(void *ctx, const void *piece, size_t size)
+{
+    (void)ctx;
+    output_write(piece, size);
+    return true;
 }
 
 void store_save(const tamis *f, const char *path)
@@ -109,6 +301,11 @@ void store_save(const tamis *f, const char *path)
     tamis_status status;
     sigset_t stops, before;
 
+    if (is_standard(path)) {
+        if ((status = tamis_image_send(f, send_piece, NULL)))
+            die_status("write", "standard output", status);
+        return;
+    }
     sigemptyset(&stops);
     sigaddset(&stops, SIGINT);
     sigaddset(&stops, SIGTERM);
@@ -146,6 +343,21 @@ bool store_progress(void *ctx, uint64_t done, uint64_t total)
     return stopped_by == 0;
 }
 
+/* Through memory: checksums are sent before what they are of. */
+static tamis_status build_in_memory(tamis_builder *b, const char *path, tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status = tamis_builder_finish(&f, b);
+
+    if (status)
+        return status;
+    *plan = *tamis_plan_of(f);
+    progress_erase();
+    store_save(f, path);
+    tamis_free(f);
+    return TAMIS_OK;
+}
+
 tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
 {
     tamis_status status;
@@ -153,7 +365,7 @@ tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
     catch (SIGINT);
     catch (SIGTERM);
     catch (SIGHUP);
-    status = tamis_builder_save(b, path, plan);
+    status = is_standard(path) ? build_in_memory(b, path, plan) : tamis_builder_save(b, path, plan);
     progress_erase();
     /* The parent process must see that the signal ended this program. */
     if (stopped_by) {

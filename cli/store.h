@@ -2,8 +2,25 @@
 #ifndef TAMIS_CLI_STORE_H
 #define TAMIS_CLI_STORE_H
 
+#include <limits.h>
+
 #include "tamis_builder.h"
 
+/* Where the library finds a filter, and what messages call it. */
+typedef struct stored {
+    char path[PATH_MAX];
+    const char *name;
+} stored;
+
+/* A filter in a file is left there. One that comes through a pipe, or "-", standard input, is read
+ * and kept in memory, no more of it than its header announces. */
+stored store_open(const char *path);
+/* Whether a damaged file is shorter or longer than its header says, which is itself whole. */
+bool store_has_other_size(const stored *from, uint64_t *is, uint64_t *should);
+/* Says what went wrong with it, and returns the exit code for it. */
+int store_report(const char *verb, const stored *from, tamis_status status);
+
+/* These take a filter from a pipe too. */
 tamis *store_load(const char *path);
 /* Also locks the file until the program ends, and waits for other programs that have locked it. */
 tamis *store_load_locked(const char *path);
@@ -14,7 +31,8 @@ tamis *store_map_whole(const char *path);
 void store_catch_truncation(void);
 /* Ends the program if no filter can be saved there: called before the work begins. */
 void store_check_target(const char *path);
-/* No signal from the keyboard or from kill stops it half-way. */
+/* No signal from the keyboard or from kill stops it half-way. "-" is standard output, for this and
+ * the next. */
 void store_save(const tamis *f, const char *path);
 /* Finishes into a file and tells its plan. A signal from the keyboard or from kill stops it, and
  * leaves nothing. */

@@ -144,8 +144,6 @@ says "secret"
 # Where it goes.
 exits 2 "$tamis" build -k bloom keys
 says "-o FILE"
-exits 2 "$tamis" build -k bloom -o - keys
-says "standard output"
 exits 3 "$tamis" build -k bloom -o nowhere/out.tamis keys
 says "nowhere/out.tamis"
 exits 3 "$tamis" build -k bloom -o out.tamis keys missing
@@ -174,3 +172,11 @@ exits 5 "$tamis" build -n 1e18 -o huge.tamis /dev/null
 says "no kind of filter can hold 1000000000000000000 keys"
 exits 5 "$tamis" build -k bloom -n 1e18 -o huge.tamis /dev/null
 says "bloom filters cannot hold 1000000000000000000 keys"
+
+# No rate is so low that the kind chosen is far larger than another that would do, or that none is
+# found: 1e-12 once took 63,388 bits per key.
+for rate in 1e-6 1e-9 1e-12 1e-15; do
+    exits 0 "$tamis" build -p "$rate" -o chosen.tamis <<<"$(seq 100)"
+    exits 0 "$tamis" info --json chosen.tamis
+    json_holds "$rate: a small kind is chosen" 'it[0]["plan"]["bits_per_key"] < 100'
+done

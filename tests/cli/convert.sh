@@ -20,7 +20,7 @@ for bits in 2 4 8 16; do
     exits 0 "$tamis" info counts.tamis
     prints "counters, at $(((1 << bits) - 1))"
     exits 0 "$tamis" info --json counts.tamis
-    check "$bits bits: told" test "$(json "it[0]['plan']['width']")" = "$bits"
+    check "$bits bits: told" test "$(json "it[0]['plan']['shape']['bits_per_counter']")" = "$bits"
 done
 
 # A key that came too often stays.

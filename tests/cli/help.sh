@@ -126,3 +126,20 @@ prints_exactly '\n'
 touch 'with blank.tamis'
 complete_words info with
 prints_exactly 'with blank.tamis\n'
+
+# ---- What was meant ----------------------------------------------------
+
+for pair in quer:query ifno:info dedpu:dedup verfiy:verify; do
+    exits 2 "$tamis" "${pair%:*}"
+    says "Did you mean '${pair#*:}'?"
+done
+exits 2 "$tamis" build -k blom -o out.tamis
+says "Did you mean 'bloom'?"
+exits 2 "$tamis" convert --to cuckoo-bucket -o out.tamis in.tamis
+says "Did you mean 'cuckoo-buckets'?"
+exits 2 "$tamis" build --kesy=10
+says "unknown option --kesy; see 'tamis help build'. Did you mean 'keys'?"
+for word in x nonsense "$(printf '%0500d' 0)" ''; do
+    exits 2 "$tamis" "$word"
+    check_not "nothing is near $word" grep -q "Did you mean" "$said/err"
+done

@@ -115,3 +115,29 @@ exits 4 "$tamis" info --json bloom.tamis keys hashset.tamis
 says "keys: not a tamis filter"
 prints_json
 check "the good ones are there" test "$(json 'len(it)')" = 2
+
+# ---- Names of numbers, and the table -----------------------------------
+
+exits 0 "$tamis" info cqf.tamis
+check "a cqf has no hashes" grep -qE '^shape     [0-9]+ slots, [0-9]+ bits per remainder$' "$said/out"
+exits 0 "$tamis" info --json bloom.tamis
+json_holds "a bloom has bits and probes" 'set(it[0]["plan"]["shape"]) == {"bits", "probes"}'
+
+exits 0 "$tamis" plan -n 1M
+cp "$said/out" default
+exits 0 "$tamis" plan -n 1M -p 0.01
+same default "$said/out"
+exits 0 "$tamis" plan -n 1M --json
+check "one kind is chosen" test "$(json '[p["kind"] for p in it if p["chosen"]]')" = "['blocked']"
+check "and has a star" grep -qE '^blocked +\*  ' default
+exits 0 "$tamis" plan --max-bytes 1M
+check "as many keys as fit" awk 'NR == 1 { exit $2 != "keys" } NR == 2 { exit $2 < 100000 }' "$said/out"
+if command -v script >/dev/null; then
+    for arguments in '-n 1e12' '--max-bytes 1G'; do
+        script -qec "$tamis plan $arguments" /dev/null </dev/null | tr -d '\r' >terminal
+        check "$arguments: a table" test "$(wc -l <terminal)" -gt 5
+        check "$arguments: no line is over 80 columns" awk 'length > 80 { exit 1 }' terminal
+    done
+    script -qec "$tamis plan -l -n 10" /dev/null </dev/null >terminal
+    check "abilities with -l" grep -q abilities terminal
+fi

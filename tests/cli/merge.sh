@@ -162,7 +162,7 @@ says "--intersect or --subtract, once"
 fold_factor()
 {
     "$tamis" info --json "$1" >"$said/out"
-    json "next((n for n in range(2, 100) if it[0]['plan']['slots'] % n == 0), '')"
+    json "next((n for n in range(2, 100) if next(iter(it[0]['plan']['shape'].values())) % n == 0), '')"
 }
 
 for kind in $(kinds_that fold); do

@@ -157,3 +157,37 @@ exits 3 "$tamis" dot bloom.tamis missing.tamis
 exits 3 "$tamis" resize -n 10 missing.tamis
 exits 4 "$tamis" list keys
 exits 4 "$tamis" resize -n 10 keys
+
+# ---- Counts at their ceiling, and how often there are which ------------
+
+yes often | head -n 20 >often
+echo once >>often
+exits 0 "$tamis" build -k counting -o counting.tamis often
+exits 0 "$tamis" count counting.tamis <<<often
+prints_exactly '15+\toften\n'
+exits 0 "$tamis" count counting.tamis <<<once
+prints_exactly '1\tonce\n'
+exits 0 "$tamis" count --json counting.tamis <<<often
+json_holds "JSON tells, too" 'it == [{"line": "often", "count": 15, "at_ceiling": True}]'
+exits 0 "$tamis" build -k cqf -o cqf.tamis often
+exits 0 "$tamis" count cqf.tamis <<<often
+prints_exactly '20\toften\n'
+
+exits 0 "$tamis" hist cqf.tamis
+prints_exactly '1\t1\n20\t1\n'
+exits 0 "$tamis" hist --json cqf.tamis
+prints_json
+json_holds "the same" 'it == [{"count": 1, "keys": 1}, {"count": 20, "keys": 1}]'
+seq 70000 | sed 's/.*/often/' >many
+cat many many often | "$tamis" build -k cqf -o cqf.tamis
+exits 0 "$tamis" hist - <cqf.tamis
+prints_exactly '1\t1\n140020\t1\n'
+exits 2 "$tamis" hist counting.tamis
+says "cannot list"
+"$tamis" build -k cqf -n 10 -o empty.tamis </dev/null
+exits 1 "$tamis" hist empty.tamis
+prints_nothing
+
+"$tamis" build -k cqf -n 10 -o full.tamis </dev/null
+exits 5 "$tamis" add full.tamis <<<"$(seq 10000)"
+says "--grow"

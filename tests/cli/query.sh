@@ -95,3 +95,88 @@ exits 3 "$tamis" query "$file" .
 says "Is a directory"
 exits 3 "$tamis" query missing.tamis odd
 says "missing.tamis"
+
+# ---- As in grep --------------------------------------------------------
+
+printf '%s\n' red Green blue RED grey red >colours
+printf '%s\n' red green blue | "$tamis" build -p 1e-9 -o few.tamis 2>/dev/null
+exits 0 "$tamis" query -n few.tamis colours
+prints_exactly '1:red\n3:blue\n6:red\n'
+exits 0 "$tamis" query -nv few.tamis colours colours
+prints_exactly '2:Green\n4:RED\n5:grey\n2:Green\n4:RED\n5:grey\n'
+exits 0 "$tamis" query -i few.tamis colours
+prints_exactly 'red\nGreen\nblue\nRED\nred\n'
+exits 0 "$tamis" query -vi few.tamis colours
+prints_exactly 'grey\n'
+awk '{ print "X\t" $1 }' colours >columns
+exits 0 "$tamis" query -ci --field 2 few.tamis columns
+prints_exactly '5\n'
+exits 0 "$tamis" query -m 2 few.tamis colours colours
+prints_exactly 'red\nblue\nred\nblue\n'
+exits 0 "$tamis" query -c -m 2 few.tamis colours colours
+prints_exactly '4\n'
+exits 0 "$tamis" query -n -m 1 few.tamis <colours
+prints_exactly '1:red\n'
+exits 0 timeout 20 bash -c "yes red | '$tamis' query -m 3 few.tamis"
+prints_exactly 'red\nred\nred\n'
+exits 2 "$tamis" query -m 0 few.tamis colours
+echo none >none
+exits 0 "$tamis" query -l few.tamis none colours none - <colours
+prints_exactly 'colours\nstandard input\n'
+exits 1 "$tamis" query -l few.tamis none
+prints_nothing
+
+exits 0 "$tamis" query -e red -e grey -e blue few.tamis </dev/full
+prints_exactly 'red\nblue\n'
+exits 1 "$tamis" query -e grey few.tamis
+prints_nothing
+exits 0 "$tamis" query -ne grey -e red few.tamis colours
+prints_exactly '2:red\n1:red\n3:blue\n6:red\n'
+exits 0 "$tamis" query -qe red few.tamis
+exits 0 "$tamis" query -ie RED few.tamis
+prints_exactly 'RED\n'
+exits 0 "$tamis" query -e red --field 7 few.tamis
+exits 1 "$tamis" query -e '' few.tamis
+exits 2 "$tamis" query -e "$(printf 'a\nb')" few.tamis
+says "--null"
+exits 0 "$tamis" query -z -e red few.tamis
+prints_exactly 'red\0'
+exits 0 "$tamis" build -k hashset --hash raw -o raw.tamis odd
+exits 0 "$tamis" query -e 7 -e 8 raw.tamis
+prints_exactly '7\n'
+exits 2 "$tamis" query -e seven raw.tamis
+says "not an integer"
+
+exits 0 "$tamis" query --json few.tamis colours
+prints_json
+json_holds "lines and selected ones" 'it == {"lines": 6, "selected": 3}'
+exits 0 "$tamis" count --json few.tamis colours
+prints_json
+json_holds "a line each" '[(x["line"], x["count"]) for x in it][:2] == [("red", 1), ("Green", 0)]' \
+    'len(it) == 6'
+
+# ---- Through pipes -----------------------------------------------------
+
+exits 0 "$tamis" query <(cat few.tamis) colours
+prints_exactly 'red\nblue\nred\n'
+exits 0 "$tamis" query --map <(cat few.tamis) colours
+exits 0 bash -c "cat few.tamis | '$tamis' query - colours"
+prints_exactly 'red\nblue\nred\n'
+exits 0 "$tamis" info - <few.tamis
+prints "standard input"
+exits 4 "$tamis" info - </dev/null
+says "standard input: not a tamis filter"
+exits 4 timeout 20 "$tamis" info <(yes)
+exits 4 "$tamis" info <(head -c 300 few.tamis)
+says "300 bytes, should be"
+exits 4 "$tamis" info <(cat few.tamis odd)
+says "it was added to"
+exits 3 "$tamis" info "$work"
+says "is a directory"
+exits 3 "$tamis" verify "$work"
+says "is a directory"
+for kind in bloom fuse cqf; do
+    "$tamis" build -k "$kind" -o "$kind.file" odd
+    "$tamis" build -k "$kind" -o - odd >"$kind.pipe"
+    same "$kind.file" "$kind.pipe"
+done

@@ -159,3 +159,26 @@ code=0
 wait "$pid" || code=$?
 check "a shortened file is exit code 4, not $code" test "$code" = 4
 says "shortened"
+
+# A file of another size: how many bytes there are, and how many there should be.
+size=$(stat -c %s bloom.tamis)
+head -c 1000 bloom.tamis >bad.tamis
+for command in verify info; do
+    exits 4 "$tamis" "$command" bad.tamis
+    says "bad.tamis: 1000 bytes, should be $size: it was cut short"
+done
+cat bloom.tamis keys >bad.tamis
+exits 4 "$tamis" verify bad.tamis
+says "$(stat -c %s bad.tamis) bytes, should be $size: it was added to"
+cp bloom.tamis bad.tamis
+flip bad.tamis 20
+exits 4 "$tamis" verify bad.tamis
+prints "bad.tamis: the header is damaged in MiB 0, bytes 0 to 255"
+check_not "verify does not point to itself" grep -q "tamis verify" "$said/err"
+
+exits 0 "$tamis" verify --json bloom.tamis good.tamis
+prints_json
+json_holds "both are whole" '[x["ok"] for x in it] == [True, True]' 'it[0]["faults"] == []'
+exits 4 "$tamis" verify --json bad.tamis
+prints_json
+json_holds "one is not" 'it[0]["ok"] is False' 'it[0]["faults"][0]["offset"] == 0'
