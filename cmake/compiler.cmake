@@ -30,5 +30,5 @@ if(TAMIS_SANITIZE)
     add_compile_definitions(XXH_NO_INLINE_HINTS=1) # which -Og cannot follow
     add_link_options(-fsanitize=${TAMIS_SANITIZE})
 else()
-    add_compile_options($<$<CONFIG:RelWithDebInfo>:-O3$<SEMICOLON>-g1>)
+    add_compile_options($<$<CONFIG:RelWithDebInfo>:-O2$<SEMICOLON>-g1>)
 endif()

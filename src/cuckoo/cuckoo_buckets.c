@@ -20,8 +20,8 @@
 #include "base/cpu.h"
 #include "cuckoo/buckets.h"
 
-static inline void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
-                                             const uint64_t *keys)
+CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
+                                                   const uint64_t *keys)
 {
     buckets_hash_each(g, 0, table, keys);
 }

@@ -40,8 +40,8 @@ static inline void cuckoo_buckets_hash_four(cuckoo_group *g, size_t i, const buc
 }
 
 /* As many as there are fours of, in tables of fewer than 2^32 buckets; then one by one. */
-static inline void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
-                                             const uint64_t *keys)
+CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
+                                                   const uint64_t *keys)
 {
     const buckets_table *t = table;
     size_t i = 0;

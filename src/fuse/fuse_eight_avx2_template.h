@@ -64,6 +64,7 @@ static inline void fuse_store_near(fuse_batch *to, size_t i, const fuse_shape *s
                                    __m256i near)
 {
 #if ARITY == 5
+    FUSE_EACH_SLOT
     for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < IN_NEAR; j++) {
         __m256i at = _mm256_and_si256(_mm256_srli_epi32(low, (int)j * IN_QUARTER_BITS),
                                       fuse_all(quarter - 1));
@@ -224,6 +225,7 @@ FUSE_INLINE void fuse_xor_eight_odd(uint32_t *x, const fuse_batch *b, size_t i,
 {
     __m256i sum = fuse_get_eight_odd(slots, fuse_load(b->at[0] + i), parts, width);
 
+    FUSE_EACH_SLOT
     for (unsigned j = 1; j < ARITY; j++)
         sum =
             _mm256_xor_si256(sum, fuse_get_eight_odd(slots, fuse_load(b->at[j] + i), parts, width));

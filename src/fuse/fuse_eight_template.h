@@ -19,6 +19,7 @@ static inline void fuse_put_key(fuse_batch *to, size_t i, const fuse_shape *s, u
 {
     fuse_slots slots = fuse_slots_of(s, (uint32_t)g, near);
 
+    FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j++)
         to->at[j][i] = slots.at[j];
     to->fingerprint[i] = fuse_fingerprint(g);
@@ -98,6 +99,7 @@ FUSE_INLINE void fuse_xor_eight_odd(uint32_t *x, const fuse_batch *b, size_t i,
 {
     for (unsigned k = 0; k < EIGHT; k++) {
         x[k] = 0;
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
             x[k] ^= packed_get_odd(slots + (parts ? parts[k] : 0), b->at[j][i + k], width);
     }

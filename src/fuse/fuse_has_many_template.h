@@ -82,6 +82,7 @@ FUSE_INLINE void fuse_fetch_key(const fuse_flight *to, size_t i, const fuse_quer
     unsigned width = plain ? plain : q->s.width;
     const uint8_t *slots = fuse_part_at(to, i, q, is_single);
 
+    FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j += width == 8 ? IN_NEAR : 1)
         __builtin_prefetch(slots + packed_byte(to->batch.at[j][i], width));
 }
@@ -130,6 +131,7 @@ FUSE_INLINE void fuse_xor_slots(uint32_t *x, const fuse_flight *from, size_t i, 
         if (plain && fetches)
             fuse_fetch_key(from, (i + BATCH - EIGHT) % BATCH + k, q, plain, is_single);
         x[k] = fingerprint_get(slots, from->batch.at[0][i + k], width, plain);
+        FUSE_EACH_SLOT
         for (unsigned j = 1; j < ARITY; j++)
             x[k] ^= fingerprint_get(slots, from->batch.at[j][i + k], width, plain);
     }
@@ -197,29 +199,36 @@ FUSE_INLINE size_t fuse_has_many_of(const fuse_query *q, uint64_t *hits, bool is
     return found + (size_t)__builtin_popcountll(hits[i / BATCH]);
 }
 
-/* If parts are many, it would take longer to look at all of them than to assume the worst. */
-FUSE_INLINE size_t fuse_has_many_plain(const fuse_query *q, uint64_t *hits, unsigned plain)
+/* Filters whose parts have seeds of their own, or stashes that were not looked for. One copy serves
+ * all widths: the keys of a short call wait for memory, and other seeds are rare. */
+static size_t fuse_has_many_mixed(const fuse_query *q, uint64_t *hits)
 {
-    size_t parts = (size_t)1 << q->s.part_bits;
-    bool is_mixed = parts > 1 && q->n / 8 < parts, has_stash = is_mixed;
+    unsigned plain = packed_is_plain(q->s.width) ? q->s.width : 0;
+
+    return fuse_has_many_of(q, hits, false, true, true, plain);
+}
+
+FUSE_INLINE size_t fuse_has_many_plain(const fuse_query *q, uint64_t *hits, bool has_stash,
+                                       unsigned plain)
+{
+    if (q->s.part_bits)
+        return fuse_has_many_of(q, hits, false, false, has_stash, plain);
+    return fuse_has_many_of(q, hits, true, false, has_stash, plain);
+}
+
+/* If parts are many, it would take longer to look at all of them than to assume the worst. */
+static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const fuse_query q = { f, *fuse_shape_in(f), keys, n };
+    size_t parts = (size_t)1 << q.s.part_bits;
+    bool is_mixed = parts > 1 && n / 8 < parts, has_stash = false;
 
     for (size_t i = 0; i < parts && !is_mixed; i++) {
-        const uint8_t *tail = (const uint8_t *)q->f->payload + i * q->s.part_bytes + q->s.tail;
+        const uint8_t *tail = (const uint8_t *)f->payload + i * q.s.part_bytes + q.s.tail;
         is_mixed |= tail[TAIL_TRIES] != 1;
         has_stash |= le16(tail + TAIL_STASHED) != 0;
     }
     if (is_mixed)
-        return fuse_has_many_of(q, hits, false, true, true, plain);
-    if (q->s.part_bits)
-        return fuse_has_many_of(q, hits, false, false, has_stash, plain);
-    if (has_stash)
-        return fuse_has_many_of(q, hits, true, false, true, plain);
-    return fuse_has_many_of(q, hits, true, false, false, plain);
-}
-
-static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    const fuse_query q = { f, *fuse_shape_in(f), keys, n };
-
-    return FUSE_BY_WIDTH(q.s.width, fuse_has_many_plain, &q, hits);
+        return fuse_has_many_mixed(&q, hits);
+    return FUSE_BY_WIDTH(q.s.width, fuse_has_many_plain, &q, hits, has_stash);
 }

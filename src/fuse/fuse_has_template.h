@@ -14,6 +14,7 @@ FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g,
     uint32_t near = fuse_near(s, g, skip), x = fuse_fingerprint(g);
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, plain ? 0 : near);
 
+    FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j++) {
         ptrdiff_t distance = (ptrdiff_t)(int32_t)to.at[j] * (plain / 8);
         x ^= plain ? packed_get(part + packed_byte(near, plain) + distance, 0, plain)

@@ -146,6 +146,7 @@ static inline fuse_slots fuse_slots_of(const fuse_shape *s, uint32_t low, uint32
     fuse_slots to;
 
 #if ARITY == 5
+    FUSE_EACH_SLOT
     for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < IN_NEAR; j++)
         to.at[j] = near + j * quarter + (low >> j * IN_QUARTER_BITS & (quarter - 1));
 #else

@@ -66,6 +66,7 @@ FUSE_INLINE uint64_t fuse_add_batch(fuse_peeling *q, const fuse_batch *b, size_t
     uint64_t *states = q->queue.states, crowd = 0;
 
     for (size_t k = 0; k < n; k++) {
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
             crowd |= fuse_add_to(&states[b->at[j][k]], fuse_mark(keys[k], j));
     }
@@ -111,6 +112,7 @@ FUSE_INLINE void fuse_add_until(fuse_peeling *q, const fuse_shape *s, uint32_t l
         if ((near = fuse_near(s, g, q->skip)) >= stop)
             break;
         fuse_slots to = fuse_slots_of(s, (uint32_t)g, near);
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
             crowd |= fuse_add_to(&states[to.at[j]], fuse_mark(g, j));
     }
@@ -136,6 +138,7 @@ FUSE_INLINE void fuse_peel_queue(fuse_peeling *q, const fuse_shape *s)
             continue;
         fuse_slots to = fuse_slots_of(s, (uint32_t)state, fuse_near_of_state(s, slot, state));
         order[peeled++] = slot;
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++) {
             uint64_t left = (states[to.at[j]] ^ fuse_mark(state, j)) - ONE_KEY;
             states[to.at[j]] = left;
@@ -284,6 +287,7 @@ FUSE_INLINE void fuse_fill_batch(uint8_t *array, const fuse_batch *b, const uint
 {
     while (n-- > 0) {
         uint32_t x = b->fingerprint[n];
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
             x ^= fingerprint_get(array, b->at[j][n], width, plain);
         fingerprint_put(array, order[n], width, plain, x);

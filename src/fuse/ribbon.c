@@ -72,7 +72,7 @@ static tamis_status ribbon_resize(tamis_plan *p, uint64_t keys)
 
 /* ---- Lookup ------------------------------------------------------------ */
 
-static inline bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
+FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
 {
     for (unsigned j = 0; j < width; j++) {
         uint64_t window = ribbon_window(slots + 8 * j, e->start, width);

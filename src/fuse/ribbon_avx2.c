@@ -43,7 +43,7 @@ static inline unsigned ribbon_wrong_of_eight(const ribbon_across *w, unsigned co
            ribbon_in_that_order(wanted);
 }
 
-static inline bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
+FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
 {
     unsigned by = e->start % 64;
     const uint8_t *words = slots + e->start / 64 * 8 * width;

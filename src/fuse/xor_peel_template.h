@@ -75,6 +75,7 @@ FUSE_INLINE void xor_look_ahead(const xor_peeling *q, size_t next, size_t end)
     if (next + AHEAD >= end)
         return;
     xor_find_slots(slots, &q->s, states[q->queue.order[next + AHEAD]] & MARK_MASK, q->seed);
+    FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j++)
         __builtin_prefetch(&states[slots[j]], 1);
 }
@@ -99,6 +100,7 @@ static void xor_peel_queue(xor_peeling *q)
             continue;
         order[peeled++] = slot;
         xor_find_slots(slots, &s, state & MARK_MASK, seed);
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++) {
             uint64_t left = (states[slots[j]] ^ (state & MARK_MASK)) - ONE_KEY;
             states[slots[j]] = left;
@@ -223,6 +225,7 @@ FUSE_INLINE void xor_fill(const xor_peeling *q, uint8_t *array, unsigned plain)
     for (size_t i = 0; i < n + AHEAD; i++) {
         uint32_t *slots = ring[i % AHEAD], x = marks[i % AHEAD];
         if (i >= AHEAD) {
+            FUSE_EACH_SLOT
             for (unsigned j = 0; j < ARITY; j++)
                 x ^= fingerprint_get(array, slots[j], s.width, plain);
             fingerprint_put(array, own[i % AHEAD], s.width, plain, x & packed_mask(s.width));
@@ -233,6 +236,7 @@ FUSE_INLINE void xor_fill(const xor_peeling *q, uint8_t *array, unsigned plain)
         own[i % AHEAD] = order[n - 1 - i];
         marks[i % AHEAD] = (uint32_t)states[own[i % AHEAD]];
         xor_find_slots(slots, &s, states[own[i % AHEAD]] & MARK_MASK, seed);
+        FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
             xor_fetch(array, slots[j], s.width, plain);
     }

@@ -64,7 +64,7 @@ static inline cqf_position cqf_position_of(const cqf_shards *s, uint64_t hash)
 
 /* ---- One fingerprint --------------------------------------------------- */
 
-static inline uint64_t cqf_count_at(cqf_position at)
+__attribute__((always_inline)) static inline uint64_t cqf_count_at(cqf_position at)
 {
     runs_run r = runs_find(at.t, at.quotient);
 

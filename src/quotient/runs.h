@@ -165,7 +165,7 @@ typedef struct runs_run {
     bool is_there;
 } runs_run;
 
-static inline runs_run runs_find(runs_table t, uint64_t q)
+__attribute__((always_inline)) static inline runs_run runs_find(runs_table t, uint64_t q)
 {
     uint64_t block = q / BLOCK, first = block * BLOCK;
     uint64_t occupied = runs_occupied(runs_block(t, block));
