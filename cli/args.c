@@ -14,8 +14,7 @@
 
 static const option_row help_row = { 'h', "help", NULL, "show this help" };
 
-/* The i-th row of all tables, then --help, then NULL. */
-static const option_row *row_at(const command *c, size_t i)
+const option_row *command_option(const command *c, size_t i)
 {
     for (const option_row *const *table = c->options; *table; table++)
         for (const option_row *row = *table; row->name; row++)
@@ -29,7 +28,7 @@ static const option_row *row_of(const command *c, int letter)
 {
     const option_row *row;
 
-    for (size_t i = 0; (row = row_at(c, i)); i++)
+    for (size_t i = 0; (row = command_option(c, i)); i++)
         if (row->letter == letter)
             break;
     return row;
@@ -67,7 +66,7 @@ void help_print(const command *c)
 
     printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
            c->about);
-    for (size_t i = 0; (row = row_at(c, i)); i++)
+    for (size_t i = 0; (row = command_option(c, i)); i++)
         print_option(row);
     print_codes(c);
     printf("\nExample:\n%s\n", c->example);
@@ -95,7 +94,7 @@ static int next_letter(args *a)
     char letters[2 * OPTIONS_MAX + 2] = ":", *end = letters + 1;
     const option_row *row;
 
-    for (size_t i = 0; i < OPTIONS_MAX && (row = row_at(a->command, i)); i++)
+    for (size_t i = 0; i < OPTIONS_MAX && (row = command_option(a->command, i)); i++)
         add_row(&longs[i], &end, row);
     opterr = 0;
     return getopt_long(a->argc, a->argv, letters, longs, NULL);

@@ -40,6 +40,8 @@ struct args {
 };
 
 void help_print(const command *c);
+/* The i-th option, of all tables; then --help, then NULL. */
+const option_row *command_option(const command *c, size_t i);
 
 /* The letter of the next option, or -1. Answers --help, and refuses unknown options. */
 int args_next(args *a);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "complete.h"
 #include "message.h"
 #include "nearest.h"
 #include "output.h"
@@ -67,6 +68,8 @@ static int help(char **words)
 {
     if (!words[0])
         print_overview();
+    else if (strcmp(words[0], "--complete") == 0)
+        return complete_print(commands, N_COMMANDS, words + 1);
     else if (words[1])
         die(CODE_USAGE, "help: '%s' is one operand too many; give one command", words[1]);
     else if (strcmp(words[0], "--names") == 0)

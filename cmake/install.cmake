@@ -7,16 +7,35 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # ---- Manual pages: one per command, made by running the program ----------------------------------
 
+# The program of another machine does not run here: this one's, with one kind and quickly compiled,
+# says the same of its commands.
+if(CMAKE_CROSSCOMPILING)
+    include(ExternalProject)
+    ExternalProject_Add(tamis-here EXCLUDE_FROM_ALL ON BUILD_ALWAYS ON
+        SOURCE_DIR ${PROJECT_SOURCE_DIR}
+        BINARY_DIR ${PROJECT_BINARY_DIR}/here
+        CONFIGURE_COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CFLAGS --unset=CPPFLAGS
+            --unset=LDFLAGS ${CMAKE_COMMAND} -S <SOURCE_DIR> -B <BINARY_DIR>
+            -DCMAKE_BUILD_TYPE=Debug -DTAMIS_KINDS=bloom
+        BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> --target tamis-cli
+        INSTALL_COMMAND "")
+    set(speaker ${PROJECT_BINARY_DIR}/here/tamis)
+    set(speaker_target tamis-here)
+else()
+    set(speaker $<TARGET_FILE:tamis-cli>)
+    set(speaker_target tamis-cli)
+endif()
+
 set(pages_dir ${PROJECT_BINARY_DIR}/man)
 file(MAKE_DIRECTORY ${pages_dir})
 add_custom_command(
     OUTPUT ${pages_dir}/made
-    COMMAND ${CMAKE_COMMAND} -DTAMIS=$<TARGET_FILE:tamis-cli> -DINTO=${pages_dir}
+    COMMAND ${CMAKE_COMMAND} -DTAMIS=${speaker} -DINTO=${pages_dir}
             -DMAKE_PAGE=${PROJECT_SOURCE_DIR}/man/make-page
             -P ${PROJECT_SOURCE_DIR}/cmake/pages.cmake
-    DEPENDS tamis-cli man/make-page cmake/pages.cmake
+    DEPENDS ${speaker_target} man/make-page cmake/pages.cmake
     COMMENT "Making manual pages")
-if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+if(PROJECT_IS_TOP_LEVEL)
     add_custom_target(tamis-pages ALL DEPENDS ${pages_dir}/made)
 endif()
 
@@ -59,6 +78,8 @@ file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES completions/tamis.bash RENAME tamis
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/_tamis DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/tamis.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(PROJECT_IS_TOP_LEVEL)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Help, manual pages and completion say what the program does, and their examples work.
+# Help and manual pages say what the program does, and their examples work.
 . "$(dirname "$0")/check.sh"
 
 exits 0 "$tamis" --version
@@ -94,38 +94,6 @@ if command -v man >/dev/null; then
         prints "tamis $name"
     done
 fi
-
-# ---- Completion --------------------------------------------------------
-
-# shellcheck source=/dev/null
-. "$tests/../../completions/tamis.bash"
-
-complete_words()
-{
-    COMP_WORDS=(tamis "$@")
-    COMP_CWORD=$#
-    COMPREPLY=()
-    _tamis "$tamis" "${*: -1}" "${COMP_WORDS[$# - 1]}"
-    printf '%s\n' "${COMPREPLY[@]}" >"$said/out"
-}
-
-complete_words qu
-prints_exactly 'query\n'
-complete_words help ver
-prints_exactly 'verify\n'
-complete_words build --k
-prints_exactly '--kind\n--keys\n'
-complete_words build -k ''
-check "every kind is offered" diff <(printf '%s\n' "${all_kinds[@]}" | sort) <(sort "$said/out")
-complete_words plan --can add,rem
-prints_exactly 'add,remove\n'
-complete_words build --hash k
-prints_exactly 'keyed\n'
-complete_words build -n ''
-prints_exactly '\n'
-touch 'with blank.tamis'
-complete_words info with
-prints_exactly 'with blank.tamis\n'
 
 # ---- What was meant ----------------------------------------------------
 

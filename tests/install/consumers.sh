@@ -37,7 +37,8 @@ prefix=$scratch/root/opt/tamis
 lib=$(dirname "$(find "$prefix" -name libtamis.a)")
 
 for file in bin/tamis share/man/man1/tamis.1 share/man/man3/tamis.3 \
-    share/bash-completion/completions/tamis; do
+    share/bash-completion/completions/tamis share/zsh/site-functions/_tamis \
+    share/fish/vendor_completions.d/tamis.fish; do
     [ -s "$prefix/$file" ] || fail "$file is missing"
 done
 for name in $("$prefix/bin/tamis" help --names); do
