@@ -104,7 +104,7 @@ set(texts) # scripts that look at what is printed, or at how much memory is take
 if(TAMIS_SANITIZE)
     set(statistics)
     set(more_scripts)
-    set(texts gen|help|memory|numbers|words)
+    set(texts completion|gen|help|memory|numbers|words)
 endif()
 
 # The slowest first: two at a time, they are then not what is left at the end.
@@ -163,6 +163,9 @@ if(NOT TAMIS_SANITIZE)
     tamis_test(install.consumers ${BASH} ${tests}/install/consumers.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(install.consumers ${tests}/install/consumers.sh)
+    tamis_test(install.kinds ${BASH} ${tests}/install/kinds.sh
+               ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    tamis_mark_long(install.kinds ${tests}/install/kinds.sh)
     tamis_test(demo.commands ${BASH} ${PROJECT_SOURCE_DIR}/demo/check.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(demo.commands ${PROJECT_SOURCE_DIR}/demo/check.sh)

@@ -130,7 +130,9 @@ enum {
 #undef TAMIS_X
 };
 
-/* The kind with the next higher number; TAMIS_NO_KIND comes before the first and after the last. */
+/* The kind with the next higher number; TAMIS_NO_KIND comes before the first and after the last. A
+ * library may be built with some kinds only (docs/architecture.md): others are skipped, and images
+ * of them are TAMIS_CANNOT. */
 TAMIS_API tamis_kind  tamis_kind_next(tamis_kind kind);
 TAMIS_API const char *tamis_kind_name(tamis_kind kind);    /* NULL if unknown */
 TAMIS_API const char *tamis_kind_summary(tamis_kind kind); /* NULL if unknown */

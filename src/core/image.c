@@ -336,9 +336,11 @@ static tamis_status image_get_plan(tamis_plan *p, const uint8_t *h)
     uint64_t fpr_bits = le64(h + AT_FPR);
     uint32_t kind = le32(h + AT_KIND), hash = le16(h + AT_HASH);
 
-    if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis__ops((tamis_kind)kind) ||
+    if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis_kind_name((tamis_kind)kind) ||
         le16(h + AT_FLAGS) >= 2 * TAMIS_PLAN_INVERTED)
         return TAMIS_NEWER;
+    if (!tamis__ops((tamis_kind)kind))
+        return TAMIS_CANNOT;
     p->kind = (tamis_kind)kind;
     p->hasher.hash = (tamis_hash)hash;
     p->hasher.seed = le64(h + AT_SEED);

@@ -4,6 +4,10 @@
 
 #include "filter.h"
 
+/* A build with some kinds only (TAMIS_KINDS in cmake/library.cmake) has this in the place of the
+ * others: no function, no ability. */
+const tamis_ops tamis__left_out = { 0 };
+
 #define TAMIS_X(constant, number, symbol, name, summary) extern const tamis_ops tamis__##symbol;
 TAMIS_KINDS(TAMIS_X)
 #undef TAMIS_X
@@ -42,10 +46,16 @@ tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis 
 tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
                                         const tamis_allocator *a);
 
+/* The name of a kind is a macro where tamis__left_out is in its place. */
 static const tamis_conversion CONVERSIONS[] = {
+#if !defined tamis__counting && !defined tamis__bloom
     { TAMIS_COUNTING, TAMIS_BLOOM, tamis__counting_to_bloom, tamis__counting_follow },
+#endif
+#if !defined tamis__compressed && !defined tamis__bloom
     { TAMIS_COMPRESSED, TAMIS_BLOOM, tamis__compressed_to_bloom, NULL },
     { TAMIS_BLOOM, TAMIS_COMPRESSED, tamis__bloom_to_compressed, NULL },
+#endif
+    { TAMIS_NO_KIND, TAMIS_NO_KIND, NULL, NULL },
 };
 
 const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to)
@@ -94,16 +104,22 @@ int tamis__kind_rank(tamis_kind kind)
 
 /* ---- Rows -------------------------------------------------------------- */
 
+/* False if this build leaves it out. */
+static bool kinds_is_here(const kinds_entry *row)
+{
+    return row->ops->plan;
+}
+
 const tamis_ops *tamis__ops(tamis_kind kind)
 {
     const kinds_entry *row = kinds_row(kind);
-    return row ? row->ops : NULL;
+    return row && kinds_is_here(row) ? row->ops : NULL;
 }
 
 tamis_kind tamis_kind_next(tamis_kind kind)
 {
     for (int i = 0; i < KINDS_COUNT; i++)
-        if (KINDS[i].kind > kind)
+        if (KINDS[i].kind > kind && kinds_is_here(&KINDS[i]))
             return KINDS[i].kind;
     return TAMIS_NO_KIND;
 }
@@ -123,7 +139,7 @@ const char *tamis_kind_summary(tamis_kind kind)
 bool tamis_kind_find(tamis_kind *kind, const char *name)
 {
     for (int i = 0; i < KINDS_COUNT; i++)
-        if (strcmp(KINDS[i].name, name) == 0) {
+        if (strcmp(KINDS[i].name, name) == 0 && kinds_is_here(&KINDS[i])) {
             *kind = KINDS[i].kind;
             return true;
         }
