@@ -107,7 +107,7 @@ void args_refuse(const args *a, const char *why)
 
 static const char *option_at(const void *ctx, size_t i)
 {
-    const option_row *row = row_at(ctx, i);
+    const option_row *row = command_option(ctx, i);
 
     return row ? row->name : NULL;
 }
