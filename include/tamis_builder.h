@@ -32,9 +32,10 @@ typedef struct tamis_build_options {
         .size = sizeof(tamis_build_options), __VA_ARGS__ \
     }
 
-/* Kinds that add are planned for spec.keys or, if that is 0, for the keys that come, repeated ones
- * included. Others are planned for the distinct keys, or for spec.keys if that is more. `o` may be
- * NULL.
+/* Kinds that add are planned for spec.keys or, if that is 0, for the distinct keys that come;
+ * TAMIS_QUOTIENT and TAMIS_ALEPH, which keep every copy of a key, for all that come, and TAMIS_CQF
+ * for as many more as counts take room. Others are planned for the distinct keys, or for spec.keys
+ * if that is more. `o` may be NULL.
  *
  * TAMIS_NOMEM: o.memory is too little. The least is 4 MiB, and
  *  kinds that add       the filter and 1 MiB

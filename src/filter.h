@@ -32,6 +32,7 @@ enum tamis_trait {
     TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* solve() gets a value with each key, get() returns it */
     TAMIS_TRAIT_TAKES_OTHERS = 1 << 4,   /* solve() gets keys, and others to tell them from */
     TAMIS_TRAIT_ONE_PART = 1 << 5,       /* solve() fills the whole payload, however large */
+    TAMIS_TRAIT_KEEPS_COPIES = 1 << 14,  /* each copy of a key takes a slot */
     /* Growth. */
     TAMIS_TRAIT_GROWS = 1 << 6,        /* always; others grow if plan.flags has TAMIS_PLAN_GROWS */
     TAMIS_TRAIT_GROWS_COUNTS = 1 << 7, /* always, but only to hold higher counts */

@@ -3,7 +3,7 @@
  * Keys of kinds that are solved, written in order or built as sets wait as items, in buckets, for
  * the engine (core/make.h), to which the builder is the host: with their values, or in two lists,
  * if the kind needs more than keys. Other kinds take keys at once if the size is known; if not,
- * keys wait in the order given. */
+ * keys wait in the order given, and as items while they are counted. */
 #include "tamis_builder.h"
 
 #include <errno.h>
@@ -32,7 +32,8 @@ struct tamis_builder {
     uint64_t largest;     /* key: the capacity of indexed kinds */
     uint64_t values;      /* all of them, or-ed: the bits that they need */
     tamis *filter;        /* that takes keys at once; else NULL */
-    spill keys;           /* as they come, or as items */
+    spill given;          /* keys as they come, of kinds that add */
+    spill keys;           /* as items */
     spill others;         /* of kinds that exclude */
 
     uint64_t counts[3][SPILL_BUCKETS]; /* for the engine */
@@ -65,7 +66,8 @@ static uint64_t builder_memory_left(const tamis_builder *b, uint64_t taken)
 
 static uint64_t builder_held(const tamis_builder *b)
 {
-    return tamis__spill_held(&b->keys) + tamis__spill_held(&b->others);
+    return tamis__spill_held(&b->given) + tamis__spill_held(&b->keys) +
+           tamis__spill_held(&b->others);
 }
 
 static uint32_t builder_bits(uint64_t x)
@@ -152,12 +154,22 @@ static tamis_status builder_put(const make *m, uint64_t offset, const void *part
     return sink.write(&sink, offset, part, size) ? TAMIS_OK : TAMIS_IO;
 }
 
+/* Two lists at a time share the memory. */
+static void builder_open_keys(tamis_builder *b)
+{
+    bool is_alone = builder_takes_items(b) && !builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
+    unsigned words = builder_has(b, TAMIS_TRAIT_TAKES_VALUES) ? 2 : 1;
+
+    tamis__spill_open(&b->keys, &b->stub, b->options.memory / (is_alone ? 1 : 2), b->options.dir,
+                      words, false);
+}
+
 static void builder_init(tamis_builder *b)
 {
-    const tamis_build_options *o = &b->options;
-    bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
-    uint64_t memory = excludes ? o->memory / 2 : o->memory;
-    const char *dir = o->dir ? strcpy(b->dir, o->dir) : NULL;
+    tamis_build_options *o = &b->options;
+
+    if (o->dir)
+        o->dir = strcpy(b->dir, o->dir);
 
     b->host = (make_host){ .ctx = b,
                            .threads = o->threads < WORKERS_MAX ? o->threads : WORKERS_MAX,
@@ -165,9 +177,9 @@ static void builder_init(tamis_builder *b)
                            .memory = builder_memory,
                            .unload = builder_unload };
     pthread_mutex_init(&b->lock, NULL);
-    tamis__spill_open(&b->keys, &b->stub, memory, dir,
-                      builder_has(b, TAMIS_TRAIT_TAKES_VALUES) ? 2 : 1, !builder_takes_items(b));
-    tamis__spill_open(&b->others, &b->stub, memory, dir, 1, false);
+    tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, 1, true);
+    builder_open_keys(b);
+    tamis__spill_open(&b->others, &b->stub, o->memory / 2, o->dir, 1, false);
 }
 
 tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
@@ -208,6 +220,7 @@ void tamis_builder_free(tamis_builder *b)
 {
     if (!b)
         return;
+    tamis__spill_close(&b->given);
     tamis__spill_close(&b->keys);
     tamis__spill_close(&b->others);
     tamis_free(b->filter);
@@ -251,7 +264,7 @@ static tamis_status builder_add_keys(tamis_builder *b, const uint64_t *keys, siz
     b->largest = largest > b->largest ? largest : b->largest;
     tamis_status status = b->broken   ? b->broken
                           : b->filter ? tamis_add_many(b->filter, &added, keys, n)
-                                      : tamis__spill_add(&b->keys, keys, n);
+                                      : tamis__spill_add(&b->given, keys, n);
     b->broken = status;
     pthread_mutex_unlock(&b->lock);
     return status;
@@ -290,62 +303,7 @@ tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *exclud
     return builder_add_items(b, &b->others, excluded, NULL, n);
 }
 
-/* ---- Kinds that add ---------------------------------------------------- */
-
-static tamis_status builder_add_list(const tamis_builder *b, tamis *f, const make_list *l,
-                                     uint64_t *buffer)
-{
-    const tamis_build_options *o = &b->options;
-    make_cursor c = { .end = 1 };
-    tamis_status status = TAMIS_OK;
-    const uint64_t *keys;
-    uint64_t done = 0;
-    size_t n, added;
-
-    while (!status && (keys = tamis__make_read(l, &c, buffer, &n)))
-        for (size_t at = 0, piece; at < n && !status; at += piece) {
-            piece = n - at < b->keys.chunk ? n - at : b->keys.chunk;
-            done += piece;
-            status = o->progress && !o->progress(o->ctx, done, l->n)
-                         ? TAMIS_STOPPED
-                         : tamis_add_many(f, &added, keys + at, piece);
-        }
-    return c.has_failed ? TAMIS_IO : status;
-}
-
-/* Keys go to the file if there is no room for the filter beside them. */
-static tamis_status builder_add_all(tamis_builder *b, tamis **out)
-{
-    const bool is_indexed = builder_has(b, TAMIS_TRAIT_INDEXED);
-    size_t size = b->keys.chunk * sizeof(uint64_t);
-    tamis_spec spec = b->spec;
-    tamis_plan plan;
-    tamis *f;
-
-    if (is_indexed && b->largest == UINT64_MAX)
-        return TAMIS_RANGE;
-    spec.keys = is_indexed && b->keys.n ? b->largest + 1 : b->keys.n ? b->keys.n : 1;
-    tamis_status status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
-    if (!status && b->keys.items && plan.bytes > builder_memory_left(b, builder_held(b)))
-        status = tamis__spill_to_file(&b->keys);
-    if (!status)
-        status = builder_new_filter(b, &f, &plan, builder_held(b));
-    if (status)
-        return status;
-    uint64_t *buffer = tamis__scratch_new(&b->stub, size);
-    const make_list l = tamis__spill_list(&b->keys);
-    status = buffer ? builder_add_list(b, f, &l, buffer) : TAMIS_NOMEM;
-    b->error = status == TAMIS_IO ? errno : 0;
-    if (buffer)
-        tamis__scratch_free(&b->stub, buffer, size);
-    if (status)
-        tamis_free(f);
-    else
-        *out = f;
-    return status;
-}
-
-/* ---- Kinds that are solved --------------------------------------------- */
+/* ---- The engine -------------------------------------------------------- */
 
 static make builder_make(tamis_builder *b)
 {
@@ -362,6 +320,111 @@ static make builder_make(tamis_builder *b)
     m.total = m.keys.n + m.others.n;
     return m;
 }
+
+/* ---- Kinds that add ---------------------------------------------------- */
+
+typedef tamis_status builder_take(tamis_builder *b, tamis *f, const uint64_t *keys, size_t n);
+
+static tamis_status builder_take_into_filter(tamis_builder *b, tamis *f, const uint64_t *keys,
+                                             size_t n)
+{
+    size_t added;
+
+    (void)b;
+    return tamis_add_many(f, &added, keys, n);
+}
+
+static tamis_status builder_take_as_items(tamis_builder *b, tamis *f, const uint64_t *keys,
+                                          size_t n)
+{
+    (void)f;
+    return builder_add_items(b, &b->keys, keys, NULL, n);
+}
+
+/* Keys in the order given, in pieces. `before` and what follows is what progress is told of. */
+static tamis_status builder_for_all(tamis_builder *b, tamis *f, builder_take *take, uint64_t before,
+                                    uint64_t total)
+{
+    const tamis_build_options *o = &b->options;
+    size_t size = b->given.chunk * sizeof(uint64_t), n;
+    const make_list l = tamis__spill_list(&b->given);
+    make_cursor c = { .end = 1 };
+    tamis_status status = TAMIS_OK;
+    const uint64_t *keys;
+    uint64_t *buffer = tamis__scratch_new(&b->stub, size);
+
+    if (!buffer)
+        return TAMIS_NOMEM;
+    while (!status && (keys = tamis__make_read(&l, &c, buffer, &n)))
+        for (size_t at = 0, piece; at < n && !status; at += piece) {
+            piece = n - at < b->given.chunk ? n - at : b->given.chunk;
+            before += piece;
+            status = o->progress && !o->progress(o->ctx, before, total)
+                         ? TAMIS_STOPPED
+                         : take(b, f, keys + at, piece);
+        }
+    status = c.has_failed ? TAMIS_IO : status;
+    b->error = status == TAMIS_IO ? errno : 0;
+    tamis__scratch_free(&b->stub, buffer, size);
+    return status;
+}
+
+/* Each key goes through three times: as an item, counted, and into the filter. */
+static tamis_status builder_count_given(tamis_builder *b, uint64_t *distinct)
+{
+    uint64_t n = b->given.n, others;
+    tamis_status status = builder_for_all(b, NULL, builder_take_as_items, 0, 3 * n);
+
+    if (!status) {
+        make m = builder_make(b);
+        m.done = n;
+        m.total = 3 * n;
+        status = tamis__make_count(&m, false, distinct, &others);
+    }
+    tamis__spill_close(&b->keys);
+    builder_open_keys(b);
+    b->broken = TAMIS_OK; /* the keys that were given are all there */
+    return status;
+}
+
+/* How many keys to plan for, of those that came. */
+static tamis_status builder_size_given(tamis_builder *b, uint64_t *keys)
+{
+    if (builder_has(b, TAMIS_TRAIT_INDEXED) && b->largest == UINT64_MAX)
+        return TAMIS_RANGE;
+    *keys = builder_has(b, TAMIS_TRAIT_INDEXED) && b->given.n ? b->largest + 1 : b->given.n;
+    if (builder_has(b, TAMIS_TRAIT_INDEXED | TAMIS_TRAIT_KEEPS_COPIES) || b->given.n < 2)
+        return TAMIS_OK;
+    return builder_count_given(b, keys);
+}
+
+/* Keys go to the file if there is no room for the filter beside them. */
+static tamis_status builder_add_all(tamis_builder *b, tamis **out)
+{
+    tamis_spec spec = b->spec;
+    tamis_plan plan;
+    tamis *f;
+    tamis_status status = builder_size_given(b, &spec.keys);
+
+    if (status)
+        return status;
+    spec.keys = spec.keys ? spec.keys : 1;
+    status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    if (!status && b->given.items && plan.bytes > builder_memory_left(b, builder_held(b)))
+        status = tamis__spill_to_file(&b->given);
+    if (!status)
+        status = builder_new_filter(b, &f, &plan, builder_held(b));
+    if (status)
+        return status;
+    status = builder_for_all(b, f, builder_take_into_filter, 2 * b->given.n, 3 * b->given.n);
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
+}
+
+/* ---- Kinds that are solved --------------------------------------------- */
 
 /* Whether there may be more keys than planned for, or so many repeated ones that a part is too
  * large to be read as it is. */
@@ -507,22 +570,53 @@ static tamis_status builder_write_file(make *m, const char *path, const tamis_pl
     return status;
 }
 
+/* How many keys to plan for: those announced, or those that came. */
+static tamis_status builder_size_items(const tamis_builder *b, make *m, uint64_t *keys)
+{
+    uint64_t others;
+
+    if (*keys)
+        return TAMIS_OK;
+    *keys = m->keys.n;
+    if (builder_has(b, TAMIS_TRAIT_KEEPS_COPIES) || m->keys.n < 2)
+        return TAMIS_OK;
+    m->total *= 2;
+    return tamis__make_count(m, false, keys, &others);
+}
+
+/* A plan with more room, for copies of keys that were not announced; or for more keys than were, if
+ * the filter may grow. Counts take less room than copies would: it is found in steps. */
+static tamis_status builder_enlarge(const tamis_builder *b, tamis_plan *plan, tamis_spec *spec)
+{
+    uint64_t more = spec->keys + spec->keys / 4 + 1;
+
+    if (tamis__plan_grows(plan))
+        return tamis__plan_grow(plan, b->keys.n);
+    if (b->spec.keys || spec->keys >= b->keys.n)
+        return TAMIS_FULL;
+    spec->keys = more < b->keys.n ? more : b->keys.n;
+    return tamis_plan_kind(plan, b->stub.plan.kind, spec);
+}
+
 /* Fingerprints of a larger filter are the same, so that growing is starting again. */
 static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char *path)
 {
     make m = builder_make(b);
     tamis_spec spec = b->spec;
     tamis_plan plan;
+    tamis_status status = builder_size_items(b, &m, &spec.keys);
+    uint64_t counted = m.done;
 
-    if (spec.keys == 0)
-        spec.keys = b->keys.n ? b->keys.n : 1;
-    tamis_status status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    if (status)
+        return status;
+    spec.keys = spec.keys ? spec.keys : 1;
+    status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
     while (!status) {
-        m.done = 0;
+        m.done = counted;
         status = path ? builder_write_file(&m, path, &plan) : builder_write(&m, out, &plan);
-        if (status != TAMIS_FULL || !b->stub.ops.append || !tamis__plan_grows(&plan))
+        if (status != TAMIS_FULL || !b->stub.ops.append)
             break;
-        status = tamis__plan_grow(&plan, b->keys.n);
+        status = builder_enlarge(b, &plan, &spec);
     }
     return status;
 }
@@ -545,6 +639,7 @@ static tamis_status builder_finish(tamis_builder *b, tamis **out)
 /* There is nothing left in it. */
 static void builder_spend(tamis_builder *b)
 {
+    tamis__spill_close(&b->given);
     tamis__spill_close(&b->keys);
     tamis__spill_close(&b->others);
     b->broken = TAMIS_CANNOT;

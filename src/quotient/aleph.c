@@ -321,7 +321,7 @@ static void aleph_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__aleph = {
-    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_LOAD,
+    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_KEEPS_COPIES,
     .plan = aleph_plan,
     .bytes = aleph_bytes,
     .rate = aleph_rate,

@@ -243,7 +243,7 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__quotient = {
-    .traits = TAMIS_TRAIT_CAN_GROW,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_COPIES,
     .plan = quotient_plan,
     .bytes = quotient_bytes,
     .rate = quotient_rate,

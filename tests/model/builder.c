@@ -44,16 +44,29 @@ static tamis_plan promised_plan(tamis_kind kind, const set *s, uint64_t announce
 {
     uint64_t keys = s->distinct > announced ? s->distinct : announced;
 
-    if (adds(kind))
-        keys = announced ? announced : is_indexed(kind) ? s->above : s->n;
+    if (adds(kind) && announced)
+        keys = announced;
+    else if (adds(kind))
+        keys = is_indexed(kind)                            ? s->above
+               : has_trait(kind, TAMIS_TRAIT_KEEPS_COPIES) ? s->n
+                                                           : s->distinct;
     return plan_for(kind, keys ? keys : 1, 0.01, 5);
 }
 
+/* Where copies take room that no plan for distinct keys has, a quarter more is tried, up to all. */
 static tamis *promised(tamis_kind kind, const set *s, uint64_t announced)
 {
     tamis_plan plan = promised_plan(kind, s, announced);
+    tamis *f = NULL;
+    tamis_status status = tamis_build(&f, &plan, s->keys, s->n, NULL);
 
-    return filter_of(&plan, s->keys, s->n);
+    while (status == TAMIS_FULL && !announced && plan.capacity < s->n) {
+        uint64_t more = plan.capacity + plan.capacity / 4 + 1;
+        plan = plan_for(kind, more < s->n ? more : s->n, 0.01, 5);
+        status = tamis_build(&f, &plan, s->keys, s->n, NULL);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    return f;
 }
 
 /* ---- Builders ---------------------------------------------------------- */
