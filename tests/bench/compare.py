@@ -148,7 +148,7 @@ def test_refusals(folder):
     with open(good, "rb") as file:
         wrong = hostile_files(file.read())
     bad = os.path.join(folder, "bad.csv")
-    for what, content in wrong.items():
+    for what, content in list(wrong.items())[::1 if os.environ.get("TAMIS_LONG") else 4]:
         with open(bad, "wb") as file:
             file.write(content)
         for paths in ((good, bad), (bad, good)):

@@ -184,7 +184,7 @@ static bool fails_cleanly(maker *make, const fixture *x, size_t i, bool forever)
 /* The first of them, then ever fewer. */
 static void fail_allocations(maker *make, const fixture *x)
 {
-    const size_t first = x->n < 2000 || is_long_run() ? 16 : 4;
+    const size_t first = x->n < 2000 ? 16 : run_size(4, 1, 16);
 
     for (int forever = 0; forever < 2; forever++) {
         size_t i = 0;

@@ -913,10 +913,10 @@ static void behaves_as_a_set_at_small_capacities(tamis_kind kind)
 {
     const double fprs[] = { 0.01, 0.5, 0.1, 0.001, 0.0001 };
 
-    const uint64_t step = run_size(7, 17, 1), steps = run_size(2, 1, 8);
+    const uint64_t step = run_size(11, 31, 1), steps = run_size(2, 1, 8);
 
     /* All around the first word, and then at some distance. */
-    for (uint64_t n = 0; n <= 300; n += n < 70 && !is_slow(kind) ? 1 : step)
+    for (uint64_t n = 0; n <= 300; n += n < 70 && !is_slow(kind) ? (is_sanitized() ? 3 : 1) : step)
         run(kind, n, fprs[n % 5], 50 * steps + steps * n);
 }
 
@@ -964,7 +964,7 @@ static void run_multiset(const tamis_plan *plan, uint64_t steps, bool grows)
 static void behaves_as_a_multiset(tamis_kind kind)
 {
     const uint64_t worlds = (MOST_WIDTH - LEAST_WIDTH + 1) * N_LOADS;
-    const uint64_t steps = run_size(1000000, 250000, 20000000) / worlds + 1;
+    const uint64_t steps = run_size(1000000, 100000, 20000000) / worlds + 1;
 
     for (unsigned width = LEAST_WIDTH; width <= MOST_WIDTH; width++)
         for (int l = 0; l < N_LOADS; l++) {
@@ -982,7 +982,7 @@ static void behaves_as_a_multiset_that_grows(tamis_kind kind)
         tamis_plan plan;
 
         assert_true(plan_multiset(&plan, kind, width, LOADS[width % N_LOADS], TAMIS_CAN_GROW));
-        run_multiset(&plan, run_size(8000, 2000, 100000), true);
+        run_multiset(&plan, run_size(8000, 1000, 100000), true);
     }
 }
 

@@ -43,7 +43,7 @@ static void assert_builds(const tamis_plan *p, const uint64_t *keys, size_t n)
 static void every_small_number_of_keys_builds(void **state)
 {
     (void)state;
-    for (size_t n = 0; n <= 3000; n += is_sanitized() ? 7 : 1) {
+    for (size_t n = 0; n <= 3000; n += run_size(2, 23, 1)) {
         rng r = rng_for(10, n);
         uint64_t *keys = fresh_keys(&r, n);
         tamis_plan p = plan_of_width(n, 1 + (unsigned)(n % 12));
@@ -59,7 +59,7 @@ static void numbers_around_new_levels_build(void **state)
 
     (void)state;
     for (size_t e = 0; e < 5; e++)
-        for (size_t n = edges[e] - 20; n <= edges[e] + 20; n += run_size(4, 10, 1)) {
+        for (size_t n = edges[e] - 20; n <= edges[e] + 20; n += run_size(5, 20, 1)) {
             rng r = rng_for(11, n);
             uint64_t *keys = fresh_keys(&r, n);
             tamis_plan p = plan_of_width(n, 8);
