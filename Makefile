@@ -11,7 +11,7 @@ build = $(call configure,$(1)) && cmake --build --preset $(1) -j$(JOBS)
 commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 check = $(call build,$(1)) && ctest --preset $(1) -j$(JOBS)
 
-.PHONY: all deps demo check check-long bench install uninstall clean help
+.PHONY: all deps demo check check-long bench deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -42,6 +42,11 @@ check-long:
 	@tools/bootstrap cross
 	$(call build,release)
 	tests/cross/run
+	@tools/bootstrap compilers
+	tests/compilers/run
+	@tools/bootstrap package
+	packaging/build-deb
+	tests/package/run
 
 bench:
 	@tools/bootstrap bench
@@ -52,6 +57,10 @@ bench:
 	    $(filter --quick,$(ARGS))
 	bench/report build/bench/speed.csv build/bench/commands.csv -o build/bench
 	@echo 'build/bench/performance.md is the page of this run'
+
+deb:
+	@tools/bootstrap deb
+	packaging/build-deb
 
 install:
 	@tools/bootstrap --look build
@@ -75,9 +84,10 @@ help:
 	@echo 'make deps        installs what that needs, with apt-get'
 	@echo 'make demo        a spelling checker with each kind of filter, in under a minute'
 	@echo 'make check       every test, then again under sanitizers'
-	@echo 'make check-long  the tests that take long, fuzzing, other processors'
+	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
+	@echo 'make deb         Debian packages, in build/deb'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
 	@echo 'make uninstall   removes that again, with the same PREFIX and DESTDIR'
 	@echo 'make clean       removes build/'

@@ -28,7 +28,7 @@ tamis_reads_compressed(zstd zstd.h ZSTD_versionNumber)
 tamis_reads_compressed(lzma lzma.h lzma_version_number)
 
 add_executable(tamis-cli cli/main.c)
-target_link_libraries(tamis-cli PRIVATE tamis-commands tamis-static)
+target_link_libraries(tamis-cli PRIVATE tamis-commands tamis::tamis)
 set_target_properties(tamis-commands PROPERTIES
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
 set_target_properties(tamis-cli PROPERTIES
