@@ -36,11 +36,16 @@ static const option_row *row_of(const command *c, int letter)
 
 /* ---- Help -------------------------------------------------------------- */
 
+static bool is_optional(const option_row *o)
+{
+    return o->argument && o->argument[0] == '[';
+}
+
 static void print_option(const option_row *o)
 {
     char left[64];
 
-    snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "",
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument && !is_optional(o) ? " " : "",
              o->argument ? o->argument : "");
     if (o->letter < LETTERLESS)
         printf("  -%c, %-20s %s\n", o->letter, left, o->help);
@@ -78,7 +83,9 @@ enum { OPTIONS_MAX = 64 };
 
 static void add_row(struct option *longs, char **letters, const option_row *o)
 {
-    int has_arg = o->argument ? required_argument : no_argument;
+    int has_arg = is_optional(o) ? optional_argument
+                  : o->argument  ? required_argument
+                                 : no_argument;
 
     *longs = (struct option){ o->name, has_arg, NULL, o->letter };
     if (o->letter >= LETTERLESS)

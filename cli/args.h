@@ -11,7 +11,7 @@
 typedef struct option_row {
     int letter;           /* from LETTERLESS on: the option has only its long name */
     const char *name;     /* NULL in the last row */
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* NULL: takes none; "[=WORD]" may be left out */
     const char *help;
 } option_row;
 

@@ -23,7 +23,7 @@ const option_row spec_options[] = {
     { 0 },
 };
 
-static void draw_secret(uint8_t secret[16])
+void draw_secret(uint8_t secret[16])
 {
     ssize_t got;
 

@@ -29,6 +29,9 @@ void wish_option(wish *w, const args *a);
 /* The kind that the option at hand names. */
 tamis_kind args_kind(const args *a);
 
+/* From the kernel. */
+void draw_secret(uint8_t secret[16]);
+
 double bits_per_key(const tamis_plan *p);
 
 #endif
