@@ -35,6 +35,15 @@ static bool print_one(void *ctx, uint64_t key, uint64_t count)
     return true;
 }
 
+/* Only integers can be had back as they were given. */
+static void say_what(const tamis_plan *plan)
+{
+    if (!(tamis_kind_can(plan->kind) & TAMIS_IS_EXACT))
+        say("these are fingerprints: %s filters do not keep keys", tamis_kind_name(plan->kind));
+    else if (plan->hasher.hash != TAMIS_RAW)
+        say("these are hashes of lines; a filter built with --hash raw gives back its integers");
+}
+
 static int run(args *a)
 {
     listing l = { 0 };
@@ -52,6 +61,8 @@ static int run(args *a)
     if (status)
         die_status("list", path, status);
     output_write(l.out.bytes, l.out.size);
+    if (l.n > 0)
+        say_what(tamis_plan_of(f));
     buffer_free(&l.out);
     tamis_free(f);
     return l.n > 0 ? CODE_OK : CODE_NOTHING;
@@ -62,9 +73,10 @@ const command cmd_list = {
     .operands = "FILE",
     .summary = "print what a filter can name",
     .about =
-        "Prints one number per line. For exact sets these are the keys: the integers given if the\n"
-        "hash is raw, else hashes of the lines. For other kinds they are fingerprints, from the\n"
-        "lowest to the highest. In kinds that count, a TAB and the count follow.\n"
+        "Prints one number per line. Exact sets give back their keys: the integers that were\n"
+        "given if the hash is raw, else hashes of the lines, which are not kept. For other kinds\n"
+        "they are fingerprints, from the lowest to the highest. A message says so, unless the\n"
+        "numbers are those that were given. In kinds that count, a TAB and the count follow.\n"
         "\n"
         "Lines that a filter cannot tell apart have the same fingerprint. It is the same in every\n"
         "filter with the same hash, seed, --keys and --fpr, also after 'tamis resize'. The file\n"
@@ -72,7 +84,7 @@ const command cmd_list = {
     .options = { NULL },
     .when_ok = "something was printed",
     .when_nothing = "the filter is empty",
-    .example = "  printf '%s\\n' 3 1 4 1 5 | tamis build -k cqf --hash raw -o digits.tamis\n"
+    .example = "  printf '%s\\n' 3 1 4 1 5 | tamis build -k hashset --hash raw -o digits.tamis\n"
                "  tamis list digits.tamis",
     .run = run,
 };

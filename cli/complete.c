@@ -85,7 +85,7 @@ static const option_row *find_taker(const command *c, const char *word, size_t s
     const option_row *o;
 
     for (size_t i = 0; (o = command_option(c, i)); i++)
-        if (o->argument && is_called(o, word, size))
+        if (o->argument && o->argument[0] != '[' && is_called(o, word, size))
             break;
     return o;
 }

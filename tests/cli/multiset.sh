@@ -23,7 +23,7 @@ for kind in $(kinds_that resize); do
     exits 1 "$tamis" count f.tamis strangers
     check "$kind: strangers count 0" test "$(cut -f 1 "$said/out" | sort -u)" = 0
     exits 0 "$tamis" list f.tamis
-    is_silent
+    says "these are fingerprints"
     cp "$said/out" listed
     check "$kind: the list is in order" sort -n -c -u -k 1,1 listed
     check "$kind: it has each key once" test "$(wc -l <listed)" = 2250
@@ -191,3 +191,19 @@ prints_nothing
 "$tamis" build -k cqf -n 10 -o full.tamis </dev/null
 exits 5 "$tamis" add full.tamis <<<"$(seq 10000)"
 says "--grow"
+
+# ---- What list prints --------------------------------------------------
+
+# Integers come back as they were given; what does not is named.
+for kind in bitmap hashset; do
+    printf '%s\n' 7 3 4000 3 | "$tamis" build -k "$kind" --hash raw -n 5000 -o exact.tamis
+    exits 0 "$tamis" list exact.tamis
+    is_silent
+    check "$kind: the keys come back" diff <(sort -n "$said/out") <(printf '%s\n' 3 7 4000)
+done
+exits 0 "$tamis" build -k hashset -o exact.tamis keys
+exits 0 "$tamis" list exact.tamis
+says "these are hashes of lines"
+exits 0 "$tamis" build -k cqf -o f.tamis keys
+exits 0 "$tamis" list f.tamis
+says "these are fingerprints: cqf filters do not keep keys"
