@@ -33,7 +33,9 @@ done
 tried=0
 while read -r command; do
     echo "+ $command"
-    bash -euo pipefail -c "$command" >"$here/printed" || fail "status $? from: $command"
+    bash -euo pipefail -c "$command" >"$here/printed" 2>"$here/complaints" ||
+        fail "status $? from: $command"
+    [ ! -s "$here/complaints" ] || fail "$(cat "$here/complaints"), from: $command"
     [ -s "$here/printed" ] || case $command in
     *" add "* | *" verify "*) ;;
     *) fail "nothing printed by: $command" ;;
