@@ -91,6 +91,7 @@ function(tamis_scripts folder)
         tamis_test(${folder}.${name} ${interpreter_${extension}} ${source}
                    $<TARGET_FILE:tamis-cli>)
         tamis_mark_long(${folder}.${name} ${source})
+        set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT ${scripts_environment})
     endforeach()
 endfunction()
 
@@ -105,6 +106,8 @@ if(TAMIS_SANITIZE)
     set(statistics)
     set(more_scripts)
     set(texts completion|gen|help|memory|numbers|words)
+    # A short run takes twice the time if leaks are looked for; the tests of the library do that.
+    set(scripts_environment ASAN_OPTIONS=detect_leaks=0)
 endif()
 
 # The slowest first: two at a time, they are then not what is left at the end.

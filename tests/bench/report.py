@@ -323,7 +323,7 @@ def test_refusals(folder):
     good = write(os.path.join(folder, "good.csv"), [row("sieve"), row("drum")])
     with open(good, "rb") as file:
         wrong = hostile_files(file.read())
-    for what, content in wrong.items():
+    for what, content in list(wrong.items())[::1 if os.environ.get("TAMIS_LONG") else 4]:
         with open(os.path.join(folder, "wrong.csv"), "wb") as file:
             file.write(content)
         expect_refusal(run(folder, "wrong.csv", "-o", "bad"), folder, what)

@@ -185,7 +185,7 @@ can()
 
 # Commands treat kinds by what these can do: some stand for all, but in a long run.
 some_kinds=(bitmap hashset bloom fuse cascade map cqf counting countmin window)
-[ -z "${TAMIS_SANITIZED:-}" ] || some_kinds=(bitmap hashset bloom fuse cascade map cqf)
+[ -z "${TAMIS_SANITIZED:-}" ] || some_kinds=(hashset bloom fuse cascade map cqf)
 [ -z "${TAMIS_LONG:-}" ] || some_kinds=("${all_kinds[@]}")
 
 kinds_that()

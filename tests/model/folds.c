@@ -57,8 +57,10 @@ static void folding_twice_is_folding_by_the_product(ground *g)
     tamis_plan plan = foldable(g->plan);
     tamis *f = filter_of(&plan, g->keys, g->n);
 
+    const uint64_t most = run_size(12, 4, 12);
+
     for (uint64_t a = 1; a <= 6; a++)
-        for (uint64_t b = 1; a * b <= 12; b++) {
+        for (uint64_t b = 1; a * b <= most; b++) {
             tamis *first = folded(f, a), *second = folded(first, b);
             tamis *at_once = folded(f, a * b);
 

@@ -472,7 +472,7 @@ static void rates_rise_to_one(void **state)
 
     (void)state;
     for (int k = 0; k < 6; k++)
-        for (uint64_t n = 0; n < 100000; n = 7 * n + 1)
+        for (uint64_t n = 0; n < 100000; n = run_size(7, 40, 7) * n + 1)
             for (int grows = 0; grows < 2; grows++) {
                 tamis_plan plan = planned(n, fprs[k], grows ? TAMIS_CAN_GROW : 0);
                 check_rates(&plan);

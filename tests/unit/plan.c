@@ -124,7 +124,7 @@ static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tam
  * else is asked for. */
 static void every_edge_is_refused_or_kept(void **state)
 {
-    const size_t step = run_size(5, 41, 1);
+    const size_t step = run_size(11, 97, 1);
 
     (void)state;
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
@@ -230,7 +230,7 @@ static void a_budget_is_used_for_the_rate(void **state)
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind)) {
         double last = 1;
 
-        for (uint64_t bytes = 2048; bytes <= 1 << 20; bytes += bytes / 3) {
+        for (uint64_t bytes = 2048; bytes <= 1 << 20; bytes += bytes / run_size(2, 1, 3)) {
             tamis_spec spec = hashed_spec(1000, 0, bytes, TAMIS_RAW), better;
             tamis_plan plan, finer;
 
@@ -250,7 +250,7 @@ static void a_budget_is_used_for_the_keys(void **state)
 {
     (void)state;
     for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
-        for (uint64_t bytes = 256; bytes <= 1 << 30; bytes *= 3) {
+        for (uint64_t bytes = 256; bytes <= 1 << 30; bytes *= run_size(3, 27, 3)) {
             tamis_spec spec = hashed_spec(0, 0.01, bytes, TAMIS_RAW), more;
             tamis_plan plan, larger;
 
@@ -358,7 +358,7 @@ static void plan_all_sorts_what_plan_kind_gives(void **state)
     rng r = rng_for(11, 0);
 
     (void)state;
-    for (int i = 0; i < 200; i++) {
+    for (size_t i = 0; i < run_size(100, 20, 200); i++) {
         tamis_spec spec =
             hashed_spec(rng_next(&r) >> (34 + rng_below(&r, 30)), 0.01, 0, (tamis_hash)(i % 3));
         tamis_plan plans[32], plan;
@@ -515,7 +515,7 @@ static void the_best_kind_is_near_the_smallest(void **state)
 {
     (void)state;
     for (int p = 0; p < N_GOOD_FPRS; p++)
-        for (int k = 0; k < N_EDGES; k++) {
+        for (size_t k = 0; k < N_EDGES; k += run_size(1, 4, 1)) {
             tamis_spec spec = hashed_spec(EDGES[k], FPRS[p], 0, TAMIS_FAST);
             assert_chosen_well(&spec);
             spec.hasher.hash = TAMIS_RAW;
@@ -727,7 +727,7 @@ static void the_best_rate_that_fits_is_given(void **state)
 
             spec.max_bytes = bytes[i];
             tamis_status status = tamis_plan_kind(&best, kind, &spec);
-            for (int e = 1; e <= 64; e++) {
+            for (int e = 1; e <= 64; e += (int)run_size(1, 5, 1)) {
                 spec.fpr = ldexp(1, -e);
                 if (tamis_plan_kind(&p, kind, &spec) == TAMIS_OK)
                     assert_true(status == TAMIS_OK && best.fpr <= p.fpr);

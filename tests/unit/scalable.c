@@ -134,7 +134,7 @@ static void rates_of_all_stages_add_up(void **state)
     for (int j = 0; j < 40; j++)
         sum += 6 / (M_PI * M_PI * (j + 1) * (j + 1));
     assert_true(sum <= 1);
-    for (int i = 0; i < 8; i += is_long_run() ? 1 : 3) {
+    for (int i = 0; i < 8; i += (int)run_size(3, 7, 1)) {
         tamis_plan plan = plan_for(TAMIS_SCALABLE, i % 2 ? 10000 : 1, fprs[i / 2], 0);
         while (ops->resize(&plan, 0) == TAMIS_OK)
             assert_true(ops->rate(&plan, (double)plan.capacity) <= fprs[i / 2]);

@@ -441,7 +441,7 @@ static void crowded_filters_lose_nothing(void **state)
     uint64_t truth[64];
 
     (void)state;
-    for (uint64_t seed = 0; seed < 50; seed++) {
+    for (uint64_t seed = 0; seed < run_size(24, 8, 50); seed++) {
         tamis *f = spectral_of(TAMIS_SPECTRAL_RM, 1 + seed % 8, 0.5, seed);
 
         memset(truth, 0, sizeof truth);
