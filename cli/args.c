@@ -11,6 +11,7 @@
 #include "nearest.h"
 #include "number.h"
 #include "output.h"
+#include "progress.h"
 
 static const option_row help_row = { 'h', "help", NULL, "show this help" };
 
@@ -215,16 +216,17 @@ double args_fpr(const args *a)
     double value;
 
     /* Written so that NaN fails. */
-    if (number_real(&value, a->value) && value >= 0x1p-64 && value <= 0.5)
+    if (number_share(&value, a->value) && value >= 0x1p-64 && value <= 0.5)
         return value;
-    refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to 0.5; write it as 0.01 or 1e-3");
+    refuse_value(a,
+                 "a false positive rate from 2^-64 (5.4e-20) to 0.5; write it as 0.01, 1% or 1e-3");
 }
 
 double args_load(const args *a)
 {
     double value;
 
-    if (number_real(&value, a->value) && value >= 0.01 && value <= 1)
+    if (number_share(&value, a->value) && value >= 0.01 && value <= 1)
         return value;
     refuse_value(a, "a share from 0.01 to 1; write it as 0.9");
 }
@@ -233,7 +235,7 @@ double args_error(const args *a)
 {
     double value;
 
-    if (number_real(&value, a->value) && value >= 1e-12 && value <= 0.5)
+    if (number_share(&value, a->value) && value >= 1e-12 && value <= 0.5)
         return value;
     refuse_value(a, "a share from 1e-12 to 0.5; write it as 0.001 or 1e-4");
 }
@@ -265,6 +267,13 @@ const option_row key_options[] = {
     { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
       "take compressed inputs as they are (default: read gzip, zstd and xz)" },
     { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0 },
+};
+
+const option_row quiet_options[] = {
+    { OPTION_QUIET, "quiet", NULL, "say nothing but errors" },
     { 0 },
 };
 
@@ -339,6 +348,14 @@ void source_option(source *s, const args *a)
         break;
     case OPTION_CRLF:
         s->format.strips_cr = true;
+        break;
+    case OPTION_PROGRESS:
+    case OPTION_NO_PROGRESS:
+        progress_choose(a->letter == OPTION_PROGRESS);
+        break;
+    case OPTION_QUIET:
+        say_errors_only();
+        progress_choose(false);
         break;
     case OPTION_NO_DECOMPRESS:
         s->takes_packed = true;

@@ -24,7 +24,7 @@ typedef struct command {
     const char *operands;         /* as in the usage line */
     const char *summary;          /* one line */
     const char *about;            /* paragraphs */
-    const option_row *options[4]; /* tables; NULL follows the last */
+    const option_row *options[5]; /* tables; NULL follows the last */
     const char *when_ok;          /* exit code 0 */
     const char *when_nothing;     /* exit code 1; NULL: never */
     const char *example;          /* lines for a shell */
@@ -66,13 +66,17 @@ enum {
     OPTION_CSV,
     OPTION_CRLF,
     OPTION_NO_DECOMPRESS,
+    OPTION_PROGRESS,
+    OPTION_NO_PROGRESS,
+    OPTION_QUIET,
     OPTION_OWN
 };
 
 extern const option_row key_options[];
+extern const option_row quiet_options[]; /* where --quiet means nothing else */
 
 void source_init(source *s);
-/* Takes one of key_options. */
+/* Takes one of key_options or quiet_options. */
 void source_option(source *s, const args *a);
 /* `names` are operands; none means standard input. */
 void source_inputs(source *s, const args *a, char **names);

@@ -67,7 +67,7 @@ const command cmd_add = {
         "keys take no room in filters that count or remove. Do not remove keys from such a\n"
         "filter: a key may have been found only by mistake, in place of another, and removing\n"
         "that other key would remove both.",
-    .options = { own_options, disk_options, key_options },
+    .options = { own_options, disk_options, quiet_options, key_options },
     .when_ok = "the keys were added",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
                "  printf '%s\\n' black white | tamis add colours.tamis",

@@ -19,12 +19,20 @@ typedef struct request {
     uint64_t memory; /* 0: as much as it takes */
     const char *tmp;
     char *universe;
+    bool may_be_empty;
     uint64_t keys; /* read */
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTION_SEED = OPTION_AFTER_SPEC, OPTION_MEMORY, OPTION_TMP, OPTION_VALUES, OPTION_UNIVERSE };
+enum {
+    OPTION_SEED = OPTION_AFTER_SPEC,
+    OPTION_MEMORY,
+    OPTION_TMP,
+    OPTION_VALUES,
+    OPTION_UNIVERSE,
+    OPTION_EMPTY
+};
 
 static void take_option(request *r, const args *a)
 {
@@ -49,6 +57,9 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_UNIVERSE:
         r->universe = (char *)(uintptr_t)a->value;
+        break;
+    case OPTION_EMPTY:
+        r->may_be_empty = true;
         break;
     default:
         wish_option(&r->wish, a);
@@ -178,9 +189,14 @@ static void say_choice(const tamis_plan *plan)
 /* Memory besides the builder: the program, and what each thread reads and hashes. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, BUILDER_BYTES = 4 << 20 };
 
+static uint64_t own_memory(const request *r)
+{
+    return OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES;
+}
+
 static uint64_t memory_for_builder(const request *r)
 {
-    uint64_t own = OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES;
+    uint64_t own = own_memory(r);
 
     if (r->memory == 0)
         return 0;
@@ -188,6 +204,40 @@ static uint64_t memory_for_builder(const request *r)
         die(CODE_MEMORY, "build: --memory is too little for %u threads; give %" PRIu64 "M or more",
             r->source.threads, (own + BUILDER_BYTES) >> 20);
     return r->memory - own;
+}
+
+/* Whether a builder has enough memory for that many keys, all different. Where the library cannot
+ * tell before they come, it takes the filter, and 8 bytes for each key of a 256th of them; twice
+ * that, as some are larger. */
+static bool is_enough(const request *r, uint64_t memory, uint64_t keys)
+{
+    const tamis_build_options options = TAMIS_BUILD_OPTIONS(.memory = memory, .dir = r->tmp);
+    tamis_spec spec = r->wish.spec;
+    tamis_plan plan;
+    tamis_builder *b;
+
+    spec.keys = keys;
+    if (tamis_kind_can(r->kind) & TAMIS_CAN_ADD)
+        return tamis_plan_kind(&plan, r->kind, &spec) ||
+               memory >= plan.bytes + plan.bytes / 16 + keys / 16 + BUILDER_BYTES;
+    if (tamis_builder_new(&b, r->kind, &spec, &options) == TAMIS_NOMEM)
+        return false;
+    tamis_builder_free(b);
+    return true;
+}
+
+/* Kinds that exclude need what depends on the keys themselves: nothing is promised there. */
+static _Noreturn void refuse_memory(const request *r, uint64_t keys)
+{
+    uint64_t memory = BUILDER_BYTES;
+
+    if (keys == 0 || tamis_kind_can(r->kind) & TAMIS_CAN_EXCLUDE)
+        die(CODE_MEMORY, "%s: cannot be built in so little memory; give more with --memory",
+            r->out);
+    while (memory < UINT64_MAX / 2 && !is_enough(r, memory, keys))
+        memory += memory / 16;
+    die(CODE_MEMORY, "%s: cannot be built in so little memory; --memory %" PRIu64 "M is enough",
+        r->out, ((own_memory(r) + memory) >> 20) + 1);
 }
 
 static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)
@@ -200,9 +250,19 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);
     if (status == TAMIS_NOMEM && r->memory)
-        die(CODE_MEMORY, "%s: cannot be built in so little memory; give more with --memory",
-            r->out);
+        refuse_memory(r, keys);
     die_status("build", r->out, status);
+}
+
+/* Kinds that add have the filter in memory as a whole, but for those that are written in order. */
+static bool has_room(const request *r, uint64_t memory)
+{
+    unsigned can = tamis_kind_can(r->kind);
+    tamis_plan plan;
+
+    if (memory == 0 || r->wish.spec.keys == 0 || !(can & TAMIS_CAN_ADD) || can & TAMIS_CAN_RESIZE)
+        return true;
+    return tamis_plan_kind(&plan, r->kind, &r->wish.spec) || plan.bytes <= memory;
 }
 
 static tamis_builder *start(request *r)
@@ -213,6 +273,8 @@ static tamis_builder *start(request *r)
     tamis_builder *b;
     tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
 
+    if (!status && !has_room(r, options.memory))
+        status = TAMIS_NOMEM;
     if (status)
         refuse(r, status, r->wish.spec.keys);
     return b;
@@ -234,16 +296,20 @@ static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *p
     return TAMIS_OK;
 }
 
-static void fill(request *r, tamis_builder *b)
+/* False: there is no key, which is hardly what was meant, and no reason to lose a good filter. */
+static bool fill(request *r, tamis_builder *b)
 {
     char *universe[] = { r->universe, NULL };
     source others = r->source;
 
     r->keys = fill_builder(b, r->out, &r->source, r->wish.spec.value_bits);
+    if (r->keys == 0 && !r->may_be_empty)
+        return false;
     if (!r->universe)
-        return;
+        return true;
     others.names = universe;
     r->keys += fill_excluded(b, r->out, &others);
+    return true;
 }
 
 static int run(args *a)
@@ -259,7 +325,12 @@ static int run(args *a)
     if (is_indexed(r.kind))
         r.source.format.below = r.wish.spec.keys;
     tamis_builder *b = start(&r);
-    fill(&r, b);
+    if (!fill(&r, b)) {
+        say("%s was not written: there is no key in the input; --allow-empty makes an empty filter",
+            r.out);
+        tamis_builder_free(b);
+        return CODE_NOTHING;
+    }
     bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
     tamis_status status = adds ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
     if (status)
@@ -278,6 +349,7 @@ static const option_row options[] = {
     { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
     { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
     { OPTION_UNIVERSE, "universe", "FILE", "keys that must not be found, one per line" },
+    { OPTION_EMPTY, "allow-empty", NULL, "save the filter even if there is no key" },
     { 0 },
 };
 
@@ -287,7 +359,8 @@ const command cmd_build = {
     .summary = "make a filter from keys",
     .about =
         "Reads keys from the INPUTs, or from standard input, and saves a filter of them to\n"
-        "FILE. A key is a line, byte for byte, without its end.\n"
+        "FILE. A key is a line, byte for byte, without its end. If there is no key, nothing is\n"
+        "saved, unless --allow-empty says that this is no mistake.\n"
         "\n"
         "Without --keys, the keys are hashed and counted first, repeated ones once. They take 8\n"
         "bytes each, and 8 more while they are counted or if they have a value. With --keys,\n"
@@ -323,8 +396,9 @@ const command cmd_build = {
         "'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x. The same keys\n"
         "and options give the same file on every machine and with any number of threads, unless\n"
         "the hash is keyed.",
-    .options = { options, spec_options, key_options },
+    .options = { options, spec_options, quiet_options, key_options },
     .when_ok = "the filter was saved",
+    .when_nothing = "there was no key, and nothing was saved",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -p 0.001 -o colours.tamis",
     .run = run,
 };

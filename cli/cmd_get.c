@@ -87,7 +87,7 @@ const command cmd_get = {
         "the filter in FILE, then a TAB and the value that came with the key when the filter was\n"
         "built. A line that is not printed is certainly not in it. A printed line may be there by\n"
         "mistake, at the filter's false positive rate; its value is then arbitrary.",
-    .options = { options, key_options },
+    .options = { options, quiet_options, key_options },
     .when_ok = "a line was printed",
     .when_nothing = "no line was printed",
     .example = "  printf '%s\\t%s\\n' red 1 green 2 | tamis build --values-field 2 -o n.tamis\n"

@@ -82,7 +82,7 @@ const command cmd_remove = {
         "in memory. Whenever they fill it, and at the end, they are left out of a new file. Keys\n"
         "that are not in the filter are then ignored without a warning, and the exit code is 0\n"
         "if any key was given.",
-    .options = { disk_options, key_options },
+    .options = { disk_options, quiet_options, key_options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",
     .example = "  printf '%s\\n' red green blue | tamis build -k hashset -o colours.tamis\n"

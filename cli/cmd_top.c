@@ -240,7 +240,7 @@ const command cmd_top = {
         "Lines are told apart by 64-bit hashes. Outsiders who write the lines could choose some\n"
         "that collide and look like one: --hash keyed prevents that. Results do not depend on the\n"
         "number of threads.",
-    .options = { options, key_options },
+    .options = { options, quiet_options, key_options },
     .when_ok = "a line was printed",
     .when_nothing = "there was no line",
     .example = "  tamis gen --urls 100k | cut -d/ -f3 | tamis top -k 5",

@@ -37,10 +37,19 @@ static void vsay(const char *format, va_list arguments)
         return;
 }
 
+static bool is_quiet;
+
+void say_errors_only(void)
+{
+    is_quiet = true;
+}
+
 void say(const char *format, ...)
 {
     va_list arguments;
 
+    if (is_quiet)
+        return;
     va_start(arguments, format);
     vsay(format, arguments);
     va_end(arguments);
@@ -96,16 +105,25 @@ static const struct answer {
     [TAMIS_CONFLICT] = { CODE_USAGE, "keep one line for each key" },
 };
 
+static void LIKE_PRINTF(1, 2) tell(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsay(format, arguments);
+    va_end(arguments);
+}
+
 int report(const char *verb, const char *path, tamis_status status)
 {
     const struct answer *answer = &answers[status];
 
     if (status == TAMIS_IO)
-        say("cannot %s %s: %s", verb, path, strerror(errno));
+        tell("cannot %s %s: %s", verb, path, strerror(errno));
     else if (status == TAMIS_UNSYNCED)
-        say("%s: %s: %s; %s", path, tamis_status_text(status), strerror(errno), answer->advice);
+        tell("%s: %s: %s; %s", path, tamis_status_text(status), strerror(errno), answer->advice);
     else
-        say("%s: %s; %s", path, tamis_status_text(status), answer->advice);
+        tell("%s: %s; %s", path, tamis_status_text(status), answer->advice);
     return answer->code;
 }
 

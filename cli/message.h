@@ -20,6 +20,8 @@ enum {
 
 /* One line, whatever bytes the arguments hold. */
 void say(const char *format, ...) LIKE_PRINTF(1, 2);
+/* From now on, say() is silent; die() and report() are not. */
+void say_errors_only(void);
 /* Exits, from any thread. */
 _Noreturn void leave(int code);
 /* Says it and exits, from any thread. Nothing has to be undone, because a filter is written beside

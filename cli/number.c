@@ -124,3 +124,18 @@ bool number_real(double *out, const char *text)
     *out = strtod(text, &end);
     return end != text && *end == 0;
 }
+
+/* 0.1% is 0.1e-2, to the last bit what 0.001 is. */
+bool number_share(double *out, const char *text)
+{
+    char real[64];
+    size_t size = strlen(text);
+
+    if (size == 0 || text[size - 1] != '%')
+        return number_real(out, text);
+    if (size > sizeof real - 4 || strpbrk(text, "eE"))
+        return false;
+    memcpy(real, text, size - 1);
+    memcpy(real + size - 1, "e-2", 4);
+    return number_real(out, real);
+}

@@ -14,5 +14,7 @@ bool number_bytes(uint64_t *out, const char *text);
 bool number_integer(uint64_t *out, const char *text, size_t size);
 /* 0.01, 1e-3. */
 bool number_real(double *out, const char *text);
+/* The same, and 1%, 0.1%. */
+bool number_share(double *out, const char *text);
 
 #endif

@@ -5,11 +5,14 @@
 
 #include "message.h"
 #include "output.h"
+#include "progress.h"
 
 void output_write(const void *bytes, size_t size)
 {
     const char *at = bytes;
 
+    if (size > 0)
+        progress_make_way();
     while (size > 0) {
         ssize_t put = write(STDOUT_FILENO, at, size);
 

@@ -41,7 +41,7 @@ for kind in $(kinds_that build); do
     same streamed1.tamis streamed4.tamis
 
     # No key at all.
-    exits 0 "$tamis" build -k "$kind" -o empty.tamis /dev/null
+    exits 0 "$tamis" build -k "$kind" --allow-empty -o empty.tamis /dev/null
     exits 1 "$tamis" query empty.tamis others
     prints_nothing
 
@@ -191,3 +191,28 @@ for rate in 1e-6 1e-9 1e-12 1e-15; do
     exits 0 "$tamis" info --json chosen.tamis
     json_holds "$rate: a small kind is chosen" 'it[0]["plan"]["bits_per_key"] < 100'
 done
+
+# ---- No key -------------------------------------------------------------------------------------
+
+cp bloom.tamis good.tamis
+for nothing in '/dev/null' '-n 1000 /dev/null' '--field 9 keys' '--csv --field 2 keys'; do
+    # shellcheck disable=SC2086
+    exits 1 "$tamis" build -k bloom -o good.tamis $nothing
+    says "good.tamis was not written"
+    says "--allow-empty"
+    same good.tamis bloom.tamis
+    # shellcheck disable=SC2086
+    exits 1 "$tamis" build --quiet -k bloom -o new.tamis $nothing
+    is_silent
+    check_not "nothing was saved" test -e new.tamis
+done
+exits 0 "$tamis" build --allow-empty -k bloom -o good.tamis /dev/null
+exits 1 "$tamis" query good.tamis keys
+
+# ---- Quiet --------------------------------------------------------------------------------------
+
+exits 0 "$tamis" build --quiet -o chosen.tamis keys
+is_silent
+exits 2 "$tamis" build --quiet --hash raw -o chosen.tamis <<<word
+exits 3 "$tamis" build --quiet -o chosen.tamis missing
+exits 4 "$tamis" add --quiet keys others

@@ -113,7 +113,7 @@ exits 0 "$tamis" query -c real.tamis both
 prints_exactly '2000\n'
 
 # Eight writers at once, fifty times.
-exits 0 "$tamis" build -k bloom -n 100000 -p 1e-9 -o shared.tamis /dev/null
+exits 0 "$tamis" build -k bloom -n 100000 -p 1e-9 --allow-empty -o shared.tamis /dev/null
 for writer in $(seq 8); do
     for turn in $(seq 50); do
         seq "$writer$(printf %03d "$turn")0" "$writer$(printf %03d "$turn")9" |

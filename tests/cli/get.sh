@@ -70,7 +70,7 @@ for kind in $(kinds_that get); do
     check_not "nothing is left of those" test -e bad.tamis
     printf 'a\t1\nb\nc\t3\n' | "$tamis" build -k "$kind" --values-field 2 -o holes.tamis 2>"$said/err"
     says '1 of 3 lines have no field 2'
-    exits 0 "$tamis" build -k "$kind" --values-field 2 -o none.tamis /dev/null
+    exits 0 "$tamis" build -k "$kind" --values-field 2 --allow-empty -o none.tamis /dev/null
     exits 1 "$tamis" get none.tamis keys
     exits 2 "$tamis" add "$kind.tamis" keys
 done
@@ -110,9 +110,9 @@ for kind in $(kinds_that exclude); do
     exits 0 "$tamis" build -k "$kind" --universe universe -o all.tamis universe
     exits 0 "$tamis" query -c all.tamis universe
     prints_exactly '200000\n'
-    exits 0 "$tamis" build -k "$kind" --universe universe -o nobody.tamis /dev/null
+    exits 0 "$tamis" build -k "$kind" --universe universe --allow-empty -o nobody.tamis /dev/null
     exits 1 "$tamis" query nobody.tamis universe
-    exits 0 "$tamis" build -k "$kind" --universe /dev/null -o void.tamis /dev/null
+    exits 0 "$tamis" build -k "$kind" --universe /dev/null --allow-empty -o void.tamis /dev/null
     exits 1 "$tamis" query void.tamis universe
     exits 2 "$tamis" build -k "$kind" -o bad.tamis members
     says '--universe'

@@ -44,7 +44,7 @@ found 'nul\nnul\0byte\nnul\0bytes\n' 'nul\0byte\n'
 found 't ab\nt ab\t \n' 't ab\t \n'
 found 'last\nlast\r\n' 'last\n'
 
-build /dev/null
+build --allow-empty /dev/null
 count_in 0
 found '\n' ''
 printf '\n' | build
@@ -101,7 +101,7 @@ exits 0 "$tamis" query -c f.tamis <<<mauve
 exits 0 "$tamis" remove --field 2 --delim , f.tamis commas
 exits 1 "$tamis" query -c f.tamis <<<mauve
 prints_exactly '0\n'
-exits 0 "$tamis" build --field 9 -k hashset -o f.tamis table
+exits 0 "$tamis" build --field 9 --allow-empty -k hashset -o f.tamis table
 count_in 0
 
 # A line without the column is not the key 0 either.

@@ -174,6 +174,19 @@ for kind in $(kinds_that get) $(kinds_that exclude); do
     says "--memory"
     is_clean
 done
+# What is said to be enough is enough; with -n, before the first key is read.
+for kind in counting $(static_kinds | head -1) $(kinds_that get | head -1); do
+    options=(-k "$kind" -j 1 --tmp tmp -p 1e-9 -o out/enough.tamis) input=many
+    ! can "$kind" get || { options+=(--values-field 2) && input=pairs; }
+    exits 6 "$tamis" build --memory 12M "${options[@]}" "$input"
+    enough=$(grep -o '[0-9]*M is enough' "$said/err" | cut -d ' ' -f 1)
+    check "$kind: it is said how much is enough" test -n "$enough"
+    exits 0 "$tamis" build --memory "$enough" "${options[@]}" "$input"
+    exits 6 "$tamis" build --memory 12M -n 2e6 "${options[@]}" missing
+    says "M is enough"
+done
+exits 6 "$tamis" build --memory 12M -n 1e7 -k cuckoo -j 1 -o out/no.tamis missing
+says "M is enough"
 for wrong in 0 -1 x 1e 12Q; do
     exits 2 "$tamis" build -k bloom --memory "$wrong" -o out/no.tamis many
 done

@@ -4,16 +4,21 @@
 
 seq 100 >keys
 
-for fpr in 0 1 0.500001 -0.1 -1 nan NaN inf -inf abc '' ' 0.1' 0.1x 0x1p-3 1e-300 1e-20 1,5 --; do
+for fpr in 0 1 0.500001 -0.1 -1 nan NaN inf -inf abc '' ' 0.1' 0.1x 0x1p-3 1e-300 1e-20 1,5 % 0% 51% 1%% 1e-1% %1 '1 %' --; do
     exits 2 "$tamis" plan --keys 100 "--fpr=$fpr"
     says "0.5"
     says "2^-64"
     exits 2 "$tamis" build "--fpr=$fpr" -k bloom -o out.tamis keys
     says "2^-64"
 done
-for fpr in 0.5 .25 1e-3 5.5e-20 0.01 1E-2; do
+for fpr in 0.5 .25 1e-3 5.5e-20 0.01 1E-2 1% 0.1% 50% .5%; do
     exits 0 "$tamis" build --fpr "$fpr" -k hashset -n 1000 --hash raw -o out.tamis keys
 done
+
+exits 0 "$tamis" plan -n 1000 -p 0.1%
+cp "$said/out" percent
+exits 0 "$tamis" plan -n 1000 -p 0.001
+same "$said/out" percent
 
 for n in 0 '' ' 7' '7 ' 7x -1 +7 0x10 1e 1e-3 1.5 1.2345k .5k 1kk 1ki e9 18446744073709551616 1e20 \
     18446744073709552k 99999999999999999999 nan; do

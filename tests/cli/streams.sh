@@ -182,3 +182,32 @@ check "no temporary file is left" test -z "$(find . -maxdepth 1 -name '*many*' !
 
 exits 0 "$tamis" query -c f.tamis keys
 is_silent # no progress bar where nobody looks
+
+# on_terminal OPTION...: what a terminal shows of a query that takes longer than a second.
+on_terminal()
+{
+    python3 - "$said/shown" bash -c '(echo none; sleep 1.2; seq 11 19; sleep 0.2; seq 21 29) | "$@"' - "$@" <<'PYTHON'
+import os, pty, sys
+
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+shown = b""
+try:
+    while piece := os.read(terminal, 65536):
+        shown += piece
+except OSError:
+    pass
+open(sys.argv[1], "wb").write(shown)
+PYTHON
+}
+
+on_terminal "$tamis" query -c f.tamis
+check "a bar on a terminal, with its rate" grep -q 'MiB, .*/s' "$said/shown"
+on_terminal "$tamis" query -c --no-progress f.tamis
+check_not "none if it is not wanted" grep -q MiB "$said/shown"
+on_terminal "$tamis" query f.tamis
+check "none among lines" test "$(sed '1,/^19/d' "$said/shown" | grep -c MiB)" = 0
+(seq 3; sleep 1.2; seq 4 5) | exits 0 "$tamis" query --progress f.tamis
+says "/s"
+prints_exactly '1\n2\n3\n4\n5\n'
