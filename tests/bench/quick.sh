@@ -14,7 +14,7 @@ fail()
 }
 
 # A small set is as telling: times are not judged. In a long run it is all subjects.
-subjects=(blocked fuse cqf countmin sorted-array)
+subjects=(blocked cqf sorted-array)
 if [ -n "${TAMIS_LONG:-}" ]; then
     mapfile -t subjects < <("$bench" --list | awk '$1 == "subject" { print $2 }')
 fi

@@ -62,7 +62,7 @@ static void build_random(tamis_kind kind, size_t n, uint64_t round)
 
 static void every_small_size_builds(tamis_kind kind)
 {
-    const size_t all = run_size(1000, 130, 20000), step = run_size(211, 1999, 1);
+    const size_t all = run_size(600, 130, 20000), step = run_size(401, 1999, 1);
 
     for (size_t n = 0; n <= 20000; n += n < all ? 1 : step)
         build_random(kind, n, 0);
@@ -70,7 +70,7 @@ static void every_small_size_builds(tamis_kind kind)
 
 static void sizes_far_apart_build(tamis_kind kind)
 {
-    const int sizes = is_slow(kind) ? 10 : (int)run_size(30, 5, 2000);
+    const int sizes = is_slow(kind) ? 10 : (int)run_size(15, 5, 2000);
     const double most = (double)run_size(400000, 200000, 2000000);
 
     for (int i = 0; i <= sizes; i++)
@@ -82,7 +82,7 @@ static void sizes_known_to_fail_elsewhere_build(tamis_kind kind)
 {
     const uint64_t rounds = run_size(1, 1, 100);
 
-    for (size_t n = 11480; n <= 11550; n += is_sanitized() ? 10 : 1)
+    for (size_t n = 11480; n <= 11550; n += run_size(2, 10, 1))
         for (uint64_t round = 2; round < 2 + rounds; round++)
             build_random(kind, n, round);
 }

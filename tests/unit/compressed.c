@@ -342,7 +342,7 @@ static void random_bytes_are_answered(void **state)
     rng r = rng_for(2802, 0);
 
     (void)state;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (int)run_size(300, 60, 300); round++) {
         uint64_t n = 1 + rng_below(&r, 5000);
         tamis_plan plan = plan_for(TAMIS_COMPRESSED, n, exp2(-1.0 - round % 20), 0);
         tamis *f = new_filter(&plan);

@@ -413,7 +413,7 @@ static void hashes_that_agree(void **state)
     uint64_t *keys = array_of(N, sizeof *keys);
 
     (void)state;
-    for (int shift = 0; shift <= 48; shift += 4) {
+    for (int shift = 0; shift <= 48; shift += (int)run_size(4, 16, 4)) {
         for (uint64_t i = 0; i < N; i++)
             keys[i] = unhash_key(i * 7919 % N << shift, salt_of_seed(0));
         tamis *f = filter_of(&plan, keys, N);
