@@ -184,11 +184,11 @@ exits 0 "$tamis" hist - <cqf.tamis
 prints_exactly '1\t1\n140020\t1\n'
 exits 2 "$tamis" hist counting.tamis
 says "cannot list"
-"$tamis" build -k cqf -n 10 -o empty.tamis </dev/null
+"$tamis" build --allow-empty -k cqf -n 10 -o empty.tamis </dev/null
 exits 1 "$tamis" hist empty.tamis
 prints_nothing
 
-"$tamis" build -k cqf -n 10 -o full.tamis </dev/null
+"$tamis" build --allow-empty -k cqf -n 10 -o full.tamis </dev/null
 exits 5 "$tamis" add full.tamis <<<"$(seq 10000)"
 says "--grow"
 
