@@ -9,6 +9,8 @@
  *   the filter says no                    certain; the store is not read
  *   it says yes, and the store has it     the store would have been read anyway
  *   it says yes, and the store has not    a false positive: read in vain, still answered right */
+#define _POSIX_C_SOURCE 200809L /* with -std=c11, C libraries declare no more than C11 */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
  * addresses can be withdrawn, and the plain one that packets are checked against, four times
  * smaller. Here two threads check packets for a while; then they do so again while addresses come
  * and go. Addresses that stay are found at every moment. */
+#define _POSIX_C_SOURCE 200809L /* with -std=c11, C libraries declare no more than C11 */
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
  * A writable map changes the file itself. Its header says "dirty" from the first add to the next
  * tamis_sync(). Here a child process adds, syncs, adds more and is killed; the parent is told that
  * the file is dirty, recovers it, and finds every key of the sync. */
+#define _POSIX_C_SOURCE 200809L /* with -std=c11, C libraries declare no more than C11 */
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -72,7 +72,7 @@ run "$scratch/static"
 read -ra flags < <(pkg-config --cflags --libs tamis)
 for example in "$source"/examples/*.c; do
     name=$(basename "$example" .c)
-    "$cc" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -o "$name"
+    "$cc" -std=c11 -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -o "$name"
     env LD_LIBRARY_PATH="$lib" "./$name" "$source/demo/text.txt" sieve >"$scratch/log" || fail "status $? from example $name"
     echo "ok: example $name"
 done
