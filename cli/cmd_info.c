@@ -1,16 +1,21 @@
 /* cmd_info.c - tamis info: what a filter is and how full. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "commands.h"
 #include "json.h"
 #include "message.h"
+#include "number.h"
 #include "shape.h"
 #include "spec.h"
 #include "store.h"
 
 typedef struct subject {
     const char *path;
+    char note[TAMIS_NOTE_MAX + 1]; /* empty: there is none */
     tamis_info info;
     size_t image_bytes;
     bool is_counted; /* distinct keys are counted, not estimated */
@@ -82,6 +87,19 @@ static bool has_ceiling(const tamis_info *i)
 
 /* ---- Text -------------------------------------------------------------- */
 
+static void print_note(const subject *s)
+{
+    time_t noted = (time_t)s->info.noted;
+    struct tm *day = gmtime(&noted);
+    char when[40] = "";
+
+    if (!s->note[0])
+        return;
+    if (day)
+        strftime(when, sizeof when, ", written %Y-%m-%d %H:%M:%S UTC", day);
+    printf("note      %s%s\n", s->note, when);
+}
+
 static void print_text(const subject *s)
 {
     const tamis_info *i = &s->info;
@@ -104,6 +122,7 @@ static void print_text(const subject *s)
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
     printf("shape     ");
     shape_print(p);
+    print_note(s);
     if (warning(s))
         printf("warning   %s\n", warning(s));
 }
@@ -141,6 +160,10 @@ static void print_json(json *j, const subject *s)
     if (has_ceiling(&s->info))
         json_count(j, "saturated", s->info.saturated);
     json_count(j, "image_bytes", s->image_bytes);
+    if (s->note[0]) {
+        json_text(j, "note", s->note);
+        json_count(j, "noted", s->info.noted);
+    }
     json_open(j, "warnings", '[');
     if (warning(s))
         json_text(j, NULL, warning(s));
@@ -148,7 +171,7 @@ static void print_json(json *j, const subject *s)
     json_close(j, '}');
 }
 
-/* ---- Command ----------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------- */
 
 /* Kinds that do not add were built from all keys at once, which were counted then. */
 static bool counts_distinct(tamis_kind kind)
@@ -169,11 +192,38 @@ static tamis_status study(subject *s, const stored *from)
     s->info.size = sizeof s->info;
     tamis_get_info(f, &s->info);
     s->image_bytes = tamis_image_size(f);
+    strcpy(s->note, s->info.note);
     s->is_counted = counts_distinct(s->info.plan.kind);
     s->has_slots = (tamis_kind_can(s->info.plan.kind) & TAMIS_CAN_RESIZE) != 0;
     tamis_free(f);
     return TAMIS_OK;
 }
+
+/* ---- Notes ------------------------------------------------------------- */
+
+/* So that the same work gives the same file, a build system may set the time. */
+static uint64_t time_of_notes(void)
+{
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    uint64_t seconds;
+
+    return fixed && number_integer(&seconds, fixed, strlen(fixed)) ? seconds : (uint64_t)time(NULL);
+}
+
+static void set_note(const char *path, const char *text)
+{
+    tamis *f = store_load_locked(path);
+
+    if (tamis_set_note(f, text, time_of_notes()))
+        die(CODE_USAGE,
+            "info: --set-note takes a line of UTF-8 without control characters, of at most %d "
+            "bytes",
+            TAMIS_NOTE_MAX);
+    store_save(f, path);
+    tamis_free(f);
+}
+
+/* ---- Command ----------------------------------------------------------- */
 
 /* If a file cannot be read, the others are shown all the same. */
 static int print_all(char **paths, json *j)
@@ -199,16 +249,24 @@ static int print_all(char **paths, json *j)
     return code;
 }
 
+enum { OPTION_JSON = OPTION_OWN, OPTION_SET_NOTE };
+
 static int run(args *a)
 {
     bool as_json = false;
+    const char *note = NULL;
     json j = { 0 };
     char **paths;
     int code;
 
-    while (args_next(a) != -1)
-        as_json = true;
+    for (int letter; (letter = args_next(a)) != -1;)
+        if (letter == OPTION_JSON)
+            as_json = true;
+        else
+            note = a->value;
     paths = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    for (char **path = paths; note && *path; path++)
+        set_note(*path, note);
     if (!as_json)
         return print_all(paths, NULL);
     json_open(&j, NULL, '[');
@@ -218,18 +276,24 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_OWN, "json", NULL, "print JSON: an array with one object per FILE" },
+    { OPTION_JSON, "json", NULL, "print JSON: an array with one object per FILE" },
+    { OPTION_SET_NOTE, "set-note", "TEXT", "write a note into each FILE first; '' removes it" },
     { 0 },
 };
 
 const command cmd_info = {
     .name = "info",
-    .operands = "[--json] FILE...",
+    .operands = "[--json] [--set-note TEXT] FILE...",
     .summary = "tell what a filter is, and how full",
     .about =
         "Reads and checks each FILE. Prints its kind, what was planned, what it holds, its false\n"
         "positive rate now, its size and its hash, and a warning if it holds more than planned.\n"
         "The secret of a keyed filter is never shown.\n"
+        "\n"
+        "A filter can hold a note: a line of text of at most 255 bytes, such as where its keys\n"
+        "come from, and when it was written. --set-note writes one; the time is that of the\n"
+        "clock or, if it is set, of SOURCE_DATE_EPOCH. What add, remove, resize, fold, convert\n"
+        "and merge make of a filter has its note; of merged ones, it is that of the first.\n"
         "\n"
         "  distinct: different keys, exact or estimated from the payload\n"
         "  saturated: counters that have stopped for good, in kinds whose counts have a ceiling\n"

@@ -150,6 +150,14 @@ static void widen(tamis_spec *spec, uint64_t *held, const tamis *f)
         spec->keys = *held;
 }
 
+static tamis_status keep_note(tamis *to, const tamis *from)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(from, &info);
+    return tamis_set_note(to, info.note, info.noted);
+}
+
 static tamis *make_room(char **paths)
 {
     tamis *first = store_load(paths[0]), *f;
@@ -164,10 +172,10 @@ static tamis *make_room(char **paths)
         widen(&spec, &held, g);
         tamis_free(g);
     }
-    tamis_free(first);
     if ((status = tamis_plan_kind(&plan, plan.kind, &spec)) ||
-        (status = tamis_new(&f, &plan, NULL)))
+        (status = tamis_new(&f, &plan, NULL)) || (status = keep_note(f, first)))
         die_status("merge", paths[0], status);
+    tamis_free(first);
     return f;
 }
 
@@ -189,7 +197,7 @@ static tamis *reduce_set(tamis *f, const tamis *g, const mixing *m)
     listing l = { .other = g, .stays = m->op == TAMIS_INTERSECT };
     tamis_status status = tamis_new(&l.filter, tamis_plan_of(f), NULL);
 
-    if (status)
+    if (status || (status = keep_note(l.filter, f)))
         die_status("merge", m->paths[0], status);
     list_into(&l, f, m->paths[0]);
     tamis_free(f);

@@ -421,6 +421,8 @@ TAMIS_API tamis_status tamis_resize(tamis *f, uint64_t keys) TAMIS_CHECKED;
 typedef bool           tamis_visit(void *ctx, uint64_t key, uint64_t count);
 TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx) TAMIS_CHECKED;
 
+enum { TAMIS_NOTE_MAX = 255 }; /* bytes of a note */
+
 typedef struct tamis_info {
     size_t     size; /* of this struct, set by the caller: later versions may add fields */
     tamis_plan plan;
@@ -430,6 +432,10 @@ typedef struct tamis_info {
     double     fpr;         /* false positive rate at this load */
     bool       readonly;    /* a view, or mapped for reading */
     uint64_t   saturated;   /* counters that have stopped for good, in kinds that have a ceiling */
+    /* What tamis_set_note() of tamis_file.h gave it. The text lives as long as the filter, and
+     * changes only by that call; it is empty if there is none. */
+    const char *note;
+    uint64_t    noted; /* when, in seconds since 1970 */
 } tamis_info;
 
 /* Reads the whole payload. */

@@ -17,6 +17,13 @@ TAMIS_API tamis_status tamis_save(const tamis *f, const char *path) TAMIS_CHECKE
 TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 
+/* A line of text for people, such as where the keys come from, and when it was written, in seconds
+ * since 1970. It is kept in images and in all that is made of the filter; tamis_get_info() tells
+ * it. An empty text removes it. TAMIS_RANGE unless it is UTF-8 without control characters, in at
+ * most TAMIS_NOTE_MAX bytes. TAMIS_READONLY for views and for maps, writable ones too, whose files
+ * have their sizes. */
+TAMIS_API tamis_status tamis_set_note(tamis *f, const char *text, uint64_t time) TAMIS_CHECKED;
+
 enum {
     TAMIS_MAP_WRITE = 1,   /* adds go to the file, which is verified; needs
                             * TAMIS_CAN_READ_WHILE_ADD */

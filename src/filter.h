@@ -170,6 +170,12 @@ typedef struct tamis_ops {
 
 enum { TAMIS_DERIVED_SIZE = 96 };
 
+/* A line of text that comes with a filter; none if it is empty. */
+typedef struct tamis_note {
+    uint64_t time; /* when it was written, in seconds since 1970 */
+    char text[TAMIS_NOTE_MAX + 1];
+} tamis_note;
+
 struct tamis {
     tamis_ops ops; /* for this plan and this CPU */
     tamis_plan plan;
@@ -186,6 +192,7 @@ struct tamis {
     size_t block_size;
     void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
     tamis_allocator alloc;
+    tamis_note note;
 
     /* Writable maps (os/file.c). */
     tamis_status (*unseal)(tamis *f); /* before each change; NULL: f is no writable map */

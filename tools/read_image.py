@@ -1895,7 +1895,8 @@ MAGIC = b"\x89TMS\r\n\x1a\n"
 MAJOR = 1
 SMALLEST_HEADER, LARGEST_HEADER = 256, 4096
 SECTIONS_AT = 104
-PAYLOAD = 1
+PAYLOAD, NOTE = 1, 2
+NOTE_TIME, NOTE_MOST = 8, 263
 CRITICAL = 1
 BLOCK = 2**20
 
@@ -1953,9 +1954,11 @@ class Image:
                     f"section {s.id} is needed and unknown", "NEWER")
             require(s.offset % 64 == 0 and s.offset >= end and s.end <= h.image_size,
                     f"section {s.id} lies outside its place")
+            require(s.id != NOTE or NOTE_TIME < s.length <= NOTE_MOST, "impossible size of a note")
             end = s.end
         payloads = [s for s in self.sections if s.id == PAYLOAD]
         require(len(payloads) == 1, "not exactly one payload")
+        require(sum(s.id == NOTE for s in self.sections) <= 1, "more than one note")
         require(end == h.image_size, "bytes after the last section")
         require(not any(self.data[table_end:h.size - 8]), "padding of the header is not zero")
         at = payloads[0]
@@ -1981,6 +1984,8 @@ class Image:
         for s in self.sections:
             require(not any(self.data[end:s.offset]), f"bytes before section {s.id} are not zero")
             self.verify_section(s)
+            if s.id == NOTE:
+                self.note_text(s)
             end = s.end
         KINDS[self.header.kind].verify(self)
 
@@ -1992,6 +1997,14 @@ class Image:
             start = s.offset + i * BLOCK
             block = self.data[start:min(start + BLOCK, s.offset + s.length)]
             require(xxh3(block) == expected, f"section {s.id}, bytes {start}..{start + len(block)}")
+
+    def note_text(self, s):
+        try:
+            text = self.data[s.offset + NOTE_TIME:s.offset + s.length].decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        require(all(c >= " " and not "\x7f" <= c < "\xa0" for c in text), "the note is no text")
+        return text
 
     def bit(self, i):
         return self.payload[i >> 3] >> (i & 7) & 1 == 1
@@ -2026,6 +2039,8 @@ def bitsheader(image):
     print(f"state     {'dirty' if h.state else 'whole'}")
     for s in image.sections:
         print(f"section   {s.id} offset {s.offset} length {s.length} digest {s.digest:016x}")
+        if s.id == NOTE:
+            print(f"note      {u64(image.data, s.offset)} {image.note_text(s)}")
 
 
 def query(image, lines, out):

@@ -125,6 +125,7 @@ static tamis_status filter_hand_out(tamis **out, tamis *made, const image_snapsh
         return TAMIS_BUSY;
     }
     made->count = s->now.count;
+    made->note = s->now.note;
     *out = made;
     return TAMIS_OK;
 }
@@ -399,7 +400,11 @@ tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n
     if (!filters[0]->ops.append)
         return TAMIS_CANNOT;
     tamis_status status = filter_check_alike(filters, n);
-    return status ? status : tamis__order_merge_many(out, filters, n, a);
+    if (!status)
+        status = tamis__order_merge_many(out, filters, n, a);
+    if (!status)
+        (*out)->note = filters[0]->note;
+    return status;
 }
 
 tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
@@ -450,7 +455,9 @@ void tamis_get_info(const tamis *f, tamis_info *out)
                         .count = count,
                         .cardinality = (double)count,
                         .fill = (double)count / (double)capacity,
-                        .readonly = f->readonly };
+                        .readonly = f->readonly,
+                        .note = f->note.text,
+                        .noted = f->note.time };
 
     if (f->ops.measure)
         f->ops.measure(f, &info);

@@ -1,6 +1,6 @@
 /* image.c - the image format: header, sections, checksums. Specified in docs/format.md.
  *
- *   header | zeros | payload | zeros to 8 | one checksum per MiB of payload
+ *   header | zeros | payload | zeros to 8 | one checksum per MiB of payload | note, if there is one
  *
  * There is one decoder for every kind and every origin. It trusts no number before it was checked
  * against the bytes that are really there, and checksums only tell accidents: a hostile image has
@@ -15,6 +15,7 @@
 #include "base/bits.h"
 #include "base/le.h"
 #include "core/memory.h"
+#include "core/note.h"
 #include "core/plan.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -22,7 +23,8 @@
 /* A high bit and both line ends, so that a transfer as text does not go unnoticed. */
 static const uint8_t MAGIC[8] = { 0x89, 'T', 'M', 'S', '\r', '\n', 0x1a, '\n' };
 
-enum { MAJOR = 1, MINOR = 0 };
+/* What is in an image decides its minor version: 1 if there is a note. */
+enum { MAJOR = 1, MINOR = 0, MINOR_WITH_NOTE = 1 };
 
 /* Offsets in the header. */
 enum {
@@ -52,7 +54,7 @@ enum { STATE_WHOLE = 0, STATE_DIRTY = 1 };
 /* Offsets in an entry of the section table. */
 enum { AT_ID = 0, AT_ID_FLAGS = 4, AT_OFFSET = 8, AT_LENGTH = 16, AT_DIGEST = 24, ENTRY_SIZE = 32 };
 
-enum { SECTION_PAYLOAD = 1, FLAG_CRITICAL = 1 };
+enum { SECTION_PAYLOAD = 1, SECTION_NOTE = 2, FLAG_CRITICAL = 1 };
 
 /* Large payloads start on a page of their own; small images stay small. */
 enum { PAGE = 4096, PAGE_WORTHWHILE = 65536 };
@@ -87,9 +89,29 @@ static image_section image_payload_section(const tamis_plan *p)
     return s;
 }
 
+/* Of a filter that has a note, behind the payload. */
+static image_section image_note_section(const tamis *f)
+{
+    image_section s = { .id = SECTION_NOTE, .length = tamis__note_size(&f->note) };
+
+    s.offset = round_up(image_payload_section(&f->plan).end, 64);
+    image_locate_sums(&s, UINT64_MAX / 2);
+    return s;
+}
+
+static bool image_has_note(const tamis *f)
+{
+    return f->note.text[0] != '\0';
+}
+
 uint64_t tamis__image_size(const tamis_plan *plan)
 {
     return image_payload_section(plan).end;
+}
+
+static uint64_t image_size(const tamis *f)
+{
+    return image_has_note(f) ? image_note_section(f).end : tamis__image_size(&f->plan);
 }
 
 uint64_t tamis__image_offset(const tamis_plan *plan)
@@ -145,6 +167,29 @@ static void image_put_section(uint8_t *entry, const image_section *s)
     put_le64(entry + AT_DIGEST, s->digest);
 }
 
+/* All of the section as it is in an image: content, zeros, its one checksum. Returns the size. */
+static size_t image_put_note(uint8_t bytes[NOTE_SIZE_MAX + 16], image_section *s, const tamis *f)
+{
+    size_t sum = (size_t)(s->sums - s->offset);
+
+    memset(bytes, 0, NOTE_SIZE_MAX + 16);
+    tamis__note_put(bytes, &f->note);
+    put_le64(bytes + sum, XXH3_64bits(bytes, (size_t)s->length));
+    s->digest = XXH3_64bits(bytes + sum, 8);
+    return sum + 8;
+}
+
+static void image_put_note_entry(uint8_t *h, const tamis *f)
+{
+    uint8_t bytes[NOTE_SIZE_MAX + 16];
+    image_section s = image_note_section(f);
+
+    (void)image_put_note(bytes, &s, f);
+    put_le16(h + AT_MINOR, MINOR_WITH_NOTE);
+    put_le32(h + AT_SECTIONS, 2);
+    image_put_section(h + AT_TABLE + ENTRY_SIZE, &s);
+}
+
 static bool image_write_header(const tamis *f, const image_sink *sink, const image_section *s,
                                uint16_t state)
 {
@@ -154,13 +199,15 @@ static bool image_write_header(const tamis *f, const image_sink *sink, const ima
     put_le16(h + AT_MAJOR, MAJOR);
     put_le16(h + AT_MINOR, MINOR);
     put_le32(h + AT_HEADER_SIZE, sizeof h);
-    put_le64(h + AT_IMAGE_SIZE, s->end);
+    put_le64(h + AT_IMAGE_SIZE, image_size(f));
     image_put_plan(h, &f->plan);
     /* Others may be adding meanwhile, on a map that is being marked dirty. */
     put_le64(h + AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
     put_le16(h + AT_STATE, state);
     put_le32(h + AT_SECTIONS, 1);
     image_put_section(h + AT_TABLE, s);
+    if (image_has_note(f))
+        image_put_note_entry(h, f);
     put_le64(h + sizeof h - 8, XXH3_64bits(h, sizeof h - 8));
     return sink->write(sink, 0, h, sizeof h);
 }
@@ -221,6 +268,17 @@ static bool image_write_zeros(const image_sink *sink, uint64_t from, uint64_t to
     return sink->write(sink, from, zeros, (size_t)(to - from));
 }
 
+static bool image_write_note(const tamis *f, const image_sink *sink, uint64_t end)
+{
+    uint8_t bytes[NOTE_SIZE_MAX + 16];
+
+    if (!image_has_note(f))
+        return true;
+    image_section s = image_note_section(f);
+    size_t size = image_put_note(bytes, &s, f);
+    return image_write_zeros(sink, end, s.offset) && sink->write(sink, s.offset, bytes, size);
+}
+
 bool tamis__image_encode(const tamis *f, const image_source *written, const image_sink *sink)
 {
     image_section s = image_payload_section(&f->plan);
@@ -228,7 +286,7 @@ bool tamis__image_encode(const tamis *f, const image_source *written, const imag
     return image_write_zeros(sink, IMAGE_HEADER, s.offset) &&
            image_write_section(f, written, sink, &s, !written) &&
            image_write_zeros(sink, s.offset + s.length, s.sums) &&
-           image_write_header(f, sink, &s, STATE_WHOLE);
+           image_write_note(f, sink, s.end) && image_write_header(f, sink, &s, STATE_WHOLE);
 }
 
 bool tamis__image_seal(const tamis *f, const image_sink *sink)
@@ -300,6 +358,8 @@ static tamis_status image_check_section(image_section *s, uint64_t previous_end,
         return TAMIS_NEWER;
     if (s->offset < previous_end || s->offset % 64 || !image_locate_sums(s, image_size))
         return TAMIS_CORRUPT;
+    if (s->id == SECTION_NOTE && (s->length <= NOTE_TIME_SIZE || s->length > NOTE_SIZE_MAX))
+        return TAMIS_CORRUPT;
     return TAMIS_OK;
 }
 
@@ -308,8 +368,9 @@ static tamis_status image_check_sections(image_header *h, uint64_t image_size)
 {
     uint32_t header_size = le32(h->bytes + AT_HEADER_SIZE);
     uint64_t end = header_size;
-    unsigned payloads = 0;
+    unsigned payloads = 0, notes = 0;
 
+    h->note_size = 0;
     h->sections = le32(h->bytes + AT_SECTIONS);
     if (h->sections > (header_size - 8 - AT_TABLE) / ENTRY_SIZE)
         return TAMIS_CORRUPT;
@@ -322,11 +383,16 @@ static tamis_status image_check_sections(image_header *h, uint64_t image_size)
             payloads++;
             h->payload_offset = s.offset;
             h->plan.bytes = s.length;
+        } else if (s.id == SECTION_NOTE) {
+            notes++;
+            h->note_offset = s.offset;
+            h->note_size = (size_t)s.length;
         }
         end = s.end;
     }
     const uint8_t *unused = h->bytes + AT_TABLE + (size_t)h->sections * ENTRY_SIZE;
-    if (payloads != 1 || end != image_size || !bytes_are_zero(unused, h->bytes + header_size - 8))
+    if (payloads != 1 || notes > 1 || end != image_size ||
+        !bytes_are_zero(unused, h->bytes + header_size - 8))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
 }
@@ -380,9 +446,13 @@ tamis_status tamis__header_read(image_header *h, const image_source *s)
 
 bool tamis__header_is_ours(const image_header *h)
 {
-    return le32(h->bytes + AT_HEADER_SIZE) == IMAGE_HEADER && h->sections == 1 &&
-           le16(h->bytes + AT_MINOR) == MINOR &&
-           h->payload_offset == image_payload_section(&h->plan).offset;
+    image_section payload = image_payload_section(&h->plan);
+    bool has_note = h->note_size > 0;
+
+    return le32(h->bytes + AT_HEADER_SIZE) == IMAGE_HEADER && h->sections == (has_note ? 2 : 1) &&
+           le16(h->bytes + AT_MINOR) == (has_note ? MINOR_WITH_NOTE : MINOR) &&
+           h->payload_offset == payload.offset &&
+           (!has_note || h->note_offset == round_up(payload.end, 64));
 }
 
 /* ---- Reading: the rest ------------------------------------------------- */
@@ -470,6 +540,16 @@ static tamis_status image_take_section(image_inflow *in, const image_section *s,
     return status;
 }
 
+static tamis_status image_take_note(image_inflow *in, const image_section *s, tamis *f)
+{
+    uint8_t content[NOTE_SIZE_MAX];
+    tamis_status status = image_take_section(in, s, content);
+
+    if (status)
+        return status;
+    return tamis__note_get(&f->note, content, (size_t)s->length) ? TAMIS_OK : TAMIS_CORRUPT;
+}
+
 /* The filter of a header that was read; the rest of the image comes. */
 static tamis_status image_take_filter(tamis **out, image_inflow *in, const image_header *h,
                                       uint64_t image_size, const tamis_allocator *a)
@@ -484,7 +564,9 @@ static tamis_status image_take_filter(tamis **out, image_inflow *in, const image
         /* Of a header that was accepted, this cannot fail. */
         image_locate_sums(&s, image_size);
         status = image_take_zeros(in, s.offset);
-        if (!status)
+        if (!status && s.id == SECTION_NOTE)
+            status = image_take_note(in, &s, f);
+        else if (!status)
             status = image_take_section(in, &s, s.id == SECTION_PAYLOAD ? f->payload : NULL);
     }
     f->count = h->count;
@@ -515,6 +597,11 @@ tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image
 
     if (status)
         return status;
+    /* A header that is written anew counts on what it says of the note. */
+    if (h->note_size && !tamis__note_get(&f->note, s->memory + h->note_offset, h->note_size)) {
+        tamis_free(f);
+        return TAMIS_CORRUPT;
+    }
     f->count = h->count;
     f->readonly = true;
     f->image = s->memory;
@@ -529,7 +616,7 @@ tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image
 
 size_t tamis_image_size(const tamis *f)
 {
-    return (size_t)tamis__image_size(&f->plan);
+    return (size_t)image_size(f);
 }
 
 tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
@@ -584,6 +671,18 @@ static bool image_write_nowhere(const image_sink *s, uint64_t offset, const void
     return true;
 }
 
+static void image_send_note(const tamis *f, image_pipe *p)
+{
+    uint8_t bytes[NOTE_SIZE_MAX + 16];
+
+    if (!image_has_note(f))
+        return;
+    image_section s = image_note_section(f);
+    size_t size = image_put_note(bytes, &s, f);
+    image_pipe_zeros(p, s.offset);
+    image_pipe_put(p, bytes, size);
+}
+
 static tamis_status image_send(const tamis *f, image_pipe *p)
 {
     image_section s = image_payload_section(&f->plan);
@@ -601,6 +700,7 @@ static tamis_status image_send(const tamis *f, image_pipe *p)
         put_le64(sum, XXH3_64bits((const uint8_t *)f->payload + at, image_block_length(&s, at)));
         image_pipe_put(p, sum, sizeof sum);
     }
+    image_send_note(f, p);
     return p->failed ? TAMIS_IO : TAMIS_OK;
 }
 
@@ -688,6 +788,14 @@ static void image_check_blocks(image_check *c, const image_section *s)
         image_fault(c, "checksum of the checksums differs", s->sums, s->end - s->sums);
 }
 
+static void image_check_note(image_check *c, const image_section *s)
+{
+    tamis_note note;
+
+    if (s->id == SECTION_NOTE && !tamis__note_get(&note, c->image + s->offset, (size_t)s->length))
+        image_fault(c, "the note is no text", s->offset, s->length);
+}
+
 /* Those of a file that is being written are stale. */
 static void image_check_all(image_check *c, const tamis *f)
 {
@@ -709,6 +817,7 @@ static void image_check_all(image_check *c, const tamis *f)
         image_check_zeros(c, end, s.offset);
         image_check_blocks(c, &s);
         image_check_zeros(c, s.offset + s.length, s.sums);
+        image_check_note(c, &s);
         end = s.end;
     }
 }

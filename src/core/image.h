@@ -27,7 +27,8 @@ image_source tamis__memory_source(const void *image, size_t size);
 /* Everything the header says, checked against the image's real size and by the kind. */
 typedef struct {
     tamis_plan plan;
-    uint64_t count, payload_offset;
+    uint64_t count, payload_offset, note_offset;
+    size_t note_size; /* 0: there is none */
     uint32_t sections;
     bool dirty;
     uint8_t bytes[IMAGE_HEADER_MAX]; /* as read */

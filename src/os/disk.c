@@ -284,6 +284,7 @@ static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 
     if (status)
         return status;
+    next.filter.note = d->file->note;
     (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
     disk_merge m = { .d = d,
                      .out = &next,

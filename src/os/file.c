@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/note.h"
+
 /* Linux moves at most 2 GiB in one call; pieces also keep a signal from costing much. */
 static const size_t PIECE = (size_t)1 << 30;
 
@@ -401,6 +403,21 @@ tamis_status tamis_save(const tamis *f, const char *path)
     tamis_status status = tamis__save_begin(&p, path, f->plan.hasher.hash == TAMIS_KEYED);
 
     return status ? status : tamis__save_end(&p, file_write_to(&p, f));
+}
+
+/* ---- Notes ------------------------------------------------------------- */
+
+tamis_status tamis_set_note(tamis *f, const char *text, uint64_t time)
+{
+    size_t size = strlen(text);
+
+    if (f->image)
+        return TAMIS_READONLY;
+    if (size > 0 && !tamis__note_is_text(text, size))
+        return TAMIS_RANGE;
+    f->note = (tamis_note){ .time = size > 0 ? time : 0 };
+    memcpy(f->note.text, text, size);
+    return TAMIS_OK;
 }
 
 /* ---- Map --------------------------------------------------------------- */

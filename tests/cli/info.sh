@@ -141,3 +141,28 @@ if command -v script >/dev/null; then
     script -qec "$tamis plan -l -n 10" /dev/null </dev/null >terminal
     check "abilities with -l" grep -q abilities terminal
 fi
+
+# ---- Notes -------------------------------------------------------------
+
+cp bloom.tamis noted.tamis
+exits 0 env SOURCE_DATE_EPOCH=1700000000 "$tamis" info --set-note 'list of cafés' noted.tamis
+prints "note      list of cafés, written 2023-11-14 22:13:20 UTC"
+exits 0 "$tamis" verify noted.tamis
+exits 0 "$tamis" add noted.tamis <<<one
+exits 0 "$tamis" fold --by 2 -o folded.tamis noted.tamis
+exits 0 "$tamis" merge -o merged.tamis noted.tamis noted.tamis
+exits 0 "$tamis" convert --to compressed -o sent.tamis noted.tamis
+exits 0 "$tamis" info --json noted.tamis folded.tamis merged.tamis sent.tamis
+json_holds "all have it" 'all(f["note"] == "list of cafés" and f["noted"] == 1700000000 for f in it)'
+exits 0 "$tamis" info --set-note other noted.tamis
+prints "note      other, written 20"
+for text in "$(printf 'a\nb')" "$(printf '\033[2J')" "$(printf '\377')" "$(printf '%0256d' 0)"; do
+    exits 2 "$tamis" info --set-note "$text" noted.tamis
+    says "--set-note takes a line of UTF-8"
+done
+exits 0 "$tamis" info --set-note '' noted.tamis
+check_not "it is gone" grep -q '^note' "$said/out"
+cp bloom.tamis noted.tamis
+exits 0 "$tamis" info --set-note some noted.tamis
+exits 0 "$tamis" info --set-note '' noted.tamis
+same noted.tamis bloom.tamis
