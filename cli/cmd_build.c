@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "fill.h"
+#include "json.h"
 #include "message.h"
 #include "progress.h"
 #include "spec.h"
@@ -21,6 +22,7 @@ typedef struct request {
     char *universe;
     bool may_be_empty;
     uint64_t keys; /* read */
+    bool as_json;  /* tell what was made */
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
@@ -31,7 +33,8 @@ enum {
     OPTION_TMP,
     OPTION_VALUES,
     OPTION_UNIVERSE,
-    OPTION_EMPTY
+    OPTION_EMPTY,
+    OPTION_JSON
 };
 
 static void take_option(request *r, const args *a)
@@ -54,6 +57,9 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_VALUES:
         r->source.format.value_field = args_count(a, 1, UINT32_MAX);
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
         break;
     case OPTION_UNIVERSE:
         r->universe = (char *)(uintptr_t)a->value;
@@ -136,6 +142,8 @@ static void read_options(request *r, args *a)
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
     if (!r->out)
         args_refuse(a, "give -o FILE, or -o - for standard output");
+    if (r->as_json && strcmp(r->out, "-") == 0)
+        args_refuse(a, "--json and -o - cannot both have standard output");
     store_check_target(r->out);
     spare_inputs(r);
     check_extras(r);
@@ -182,6 +190,21 @@ static void say_choice(const tamis_plan *plan)
     say("%s chosen, %.2f bits per key, false positive rate %.3g; -k KIND takes another, 'tamis "
         "plan' compares them",
         tamis_kind_name(plan->kind), bits_per_key(plan), plan->fpr);
+}
+
+static void print_json(const request *r, const tamis_plan *plan)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", r->out);
+    json_text(&j, "kind", tamis_kind_name(plan->kind));
+    json_count(&j, "keys_read", r->keys);
+    json_count(&j, "keys", plan->capacity);
+    json_real(&j, "fpr", plan->fpr);
+    json_count(&j, "bytes", plan->bytes);
+    json_real(&j, "bits_per_key", bits_per_key(plan));
+    json_close(&j, '}');
 }
 
 /* ---- Building ---------------------------------------------------------- */
@@ -336,7 +359,9 @@ static int run(args *a)
     if (status)
         refuse(&r, status, r.keys);
     tamis_builder_free(b);
-    if (is_chosen)
+    if (r.as_json)
+        print_json(&r, &plan);
+    else if (is_chosen)
         say_choice(&plan);
     return CODE_OK;
 }
@@ -350,6 +375,7 @@ static const option_row options[] = {
     { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
     { OPTION_UNIVERSE, "universe", "FILE", "keys that must not be found, one per line" },
     { OPTION_EMPTY, "allow-empty", NULL, "save the filter even if there is no key" },
+    { OPTION_JSON, "json", NULL, "print as JSON what was made" },
     { 0 },
 };
 
@@ -366,10 +392,13 @@ const command cmd_build = {
         "bytes each, and 8 more while they are counted or if they have a value. With --keys,\n"
         "kinds that can add take each key as it comes. If more keys come than announced, the\n"
         "false positive rate rises and a warning says so. A kind with a fixed capacity ends the\n"
-        "command instead, unless --grow was given. Kinds that cannot add see all keys first, and\n"
-        "make room for as many as there are. In kinds that count, a repeated key is counted\n"
+        "command instead, unless --grow was given. Kinds that cannot add see all keys first,\n"
+        "and make room for as many as there are. In kinds that count, a repeated key is counted\n"
         "again: quotient and aleph filters need a slot for each copy. Cuckoo and Morton filters\n"
-        "take it once. Without --kind, one is chosen and named on standard error.\n"
+        "take it once.\n"
+        "\n"
+        "Without --kind, one is chosen and named on standard error: the one with a star in\n"
+        "'tamis plan'. With -o -, the filter goes to standard output.\n"
         "\n"
         "With --memory, the program takes no more than that. Keys that do not fit wait in a file\n"
         "without a name, which is gone when the program ends. Kinds that can add need the size of\n"

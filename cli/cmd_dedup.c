@@ -412,9 +412,9 @@ static uint64_t interval_of(const args *a, const char *text)
     const char *unit = size > 1 ? strchr(letters, text[size - 1]) : NULL;
     uint64_t n, ns;
 
-    if (!unit)
+    if (!unit && number_count(&n, text))
         return 0;
-    if (!number_integer(&n, text, size - 1) || n == 0 ||
+    if (!unit || !number_integer(&n, text, size - 1) || n == 0 ||
         __builtin_mul_overflow(n, seconds[unit - letters] * 1000000000, &ns))
         args_refuse(a, "--window is a number of lines, or a time such as 90s, 10m, 2h or 7d");
     return ns / INTERVALS;

@@ -63,6 +63,7 @@ static void look_in_lower_case(const query *q, uint64_t *hits, const batch *b)
     for (size_t i = 0; i < (lower->n + 63) / 64; i++)
         hits[i] |= found[i] & ~lower->keyless[i];
     buffer_free(&text);
+    buffer_free(&lower->joined);
     free(lower);
 }
 
@@ -232,6 +233,7 @@ static uint64_t look_up_keys(query *q, const key_format *format)
     finish_chunk(q, j);
     uint64_t lines = j->lines;
     buffer_free(&j->out);
+    buffer_free(&j->batch.joined);
     free(j);
     return lines;
 }

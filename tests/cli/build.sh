@@ -216,3 +216,11 @@ is_silent
 exits 2 "$tamis" build --quiet --hash raw -o chosen.tamis <<<word
 exits 3 "$tamis" build --quiet -o chosen.tamis missing
 exits 4 "$tamis" add --quiet keys others
+
+# JSON tells what was made, and which kind was chosen.
+exits 0 "$tamis" build --json -o chosen.tamis keys
+is_silent
+prints_json
+json_holds "file, kind and keys" 'it["file"] == "chosen.tamis" and it["kind"] == "blocked"' \
+    'it["keys_read"] == it["keys"] > 0' 'it["bytes"] > 0'
+exits 2 "$tamis" build --json -o - keys

@@ -206,3 +206,6 @@ exits 2 "$tamis" build -k bitmap -n 10000 -o small.tamis --hash fast first
 "$tamis" build -k bitmap -n 10000 -o small.tamis first
 exits 2 "$tamis" dedup --state small.tamis first
 says "small integers"
+
+exits 2 "$tamis" dedup --window 5x </dev/null
+says "90s, 10m, 2h or 7d"
