@@ -13,7 +13,7 @@ typedef struct query {
     const tamis *filter;
     const key_format *format;
     bool inverted, counting, quiet, mapped;
-    bool any_case;    /* keys are found in lower case too */
+    bool any_case;    /* keys are found in lower and in upper case too */
     bool numbered;    /* lines are printed with their numbers */
     bool only_names;  /* of inputs with a selected line */
     bool as_json;     /* with counting */
@@ -45,26 +45,27 @@ static void append_selected(buffer *out, const batch *b, const uint64_t *selecte
     }
 }
 
-/* The hits of the same lines in lower case are added to those that are there. */
-static void look_in_lower_case(const query *q, uint64_t *hits, const batch *b)
+/* The hits of the same lines, with letters from `first` on in the other case, are added to those
+ * that are there. */
+static void look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
 {
     size_t size = (size_t)(b->start[b->n] - b->start[0]);
-    batch *lower = calloc(1, sizeof *lower);
+    batch *other = calloc(1, sizeof *other);
     uint64_t found[BATCH_LINES / 64];
     buffer text = { 0 };
 
-    if (!lower)
+    if (!other)
         die(CODE_MEMORY, "out of memory: use fewer threads (-j)");
     buffer_append(&text, b->start[0], size);
     for (char *c = text.bytes; c < text.bytes + size; c++)
-        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-    batch_take(lower, q->format, text.bytes, text.bytes + size);
-    tamis_has_many(q->filter, found, lower->keys, lower->n);
-    for (size_t i = 0; i < (lower->n + 63) / 64; i++)
-        hits[i] |= found[i] & ~lower->keyless[i];
+        *c ^= *c >= first && *c <= first + 'Z' - 'A' ? 'a' ^ 'A' : 0;
+    batch_take(other, q->format, text.bytes, text.bytes + size);
+    tamis_has_many(q->filter, found, other->keys, other->n);
+    for (size_t i = 0; i < (other->n + 63) / 64; i++)
+        hits[i] |= found[i] & ~other->keyless[i];
     buffer_free(&text);
-    buffer_free(&lower->joined);
-    free(lower);
+    buffer_free(&other->joined);
+    free(other);
 }
 
 /* Returns how many lines are selected. */
@@ -73,8 +74,10 @@ static size_t select_lines(const query *q, uint64_t *selected, const batch *b)
     size_t words = (b->n + 63) / 64, n = 0;
 
     tamis_has_many(q->filter, selected, b->keys, b->n);
-    if (q->any_case)
-        look_in_lower_case(q, selected, b);
+    if (q->any_case) {
+        look_in_other_case(q, selected, b, 'A');
+        look_in_other_case(q, selected, b, 'a');
+    }
     for (size_t i = 0; i < words; i++) {
         uint64_t lines =
             i + 1 < words || b->n % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << b->n % 64) - 1;
@@ -333,7 +336,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'e', "key", "KEY", "look up KEY; reads INPUTs only if some are named" },
-    { 'i', "ignore-case", NULL, "look keys up in lower case too, for filters of lower case" },
+    { 'i', "ignore-case", NULL, "look keys up in lower and in upper case too" },
     { 'v', "invert-match", NULL, "print the lines that are not in the filter" },
     { 'n', "line-number", NULL, "print the number of each line and a colon before it" },
     { 'm', "max-count", "N", "print no more than N lines of each INPUT" },
@@ -355,9 +358,9 @@ const command cmd_query = {
         "printed line may be there by mistake, at the filter's false positive rate.\n"
         "\n"
         "With -e, a key is given on the command line, and printed if it is in the filter. With\n"
-        "-i, a key is also looked up with the letters A to Z in lower case: a filter of keys in\n"
-        "lower case then finds them in any, at up to twice its rate. Line numbers start at 1 in\n"
-        "each INPUT.\n"
+        "-i, a key is also looked up with its letters A to Z in lower and in upper case: a\n"
+        "filter of keys in one of them then finds them in any, at up to three times its rate.\n"
+        "Line numbers start at 1 in each INPUT.\n"
         "\n"
         "The whole filter is read and checked before the first line. With --map, it is mapped,\n"
         "and only its header is checked. It then starts at once, but a damaged filter may give\n"

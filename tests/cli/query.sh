@@ -111,6 +111,9 @@ exits 0 "$tamis" query -i few.tamis colours
 prints_exactly 'red\nGreen\nblue\nRED\nred\n'
 exits 0 "$tamis" query -vi few.tamis colours
 prints_exactly 'grey\n'
+printf '%s\n' RED GREEN | "$tamis" build -p 1e-9 -o upper.tamis 2>/dev/null
+exits 0 "$tamis" query -i upper.tamis colours
+prints_exactly 'red\nGreen\nRED\nred\n'
 awk '{ print "X\t" $1 }' colours >columns
 exits 0 "$tamis" query -ci --field 2 few.tamis columns
 prints_exactly '5\n'
