@@ -446,6 +446,114 @@ static void small_images_stay_cheap(tamis_kind kind)
     assert_true(read > rounds / 100);
 }
 
+/* ---- Conversions ------------------------------------------------------- */
+
+/* What docs/format.md says: kinds that take keys one by one become no larger than twice what they
+ * are, and what is coded becomes what it stands for. */
+static uint64_t conversion_limit(const tamis *f, size_t size)
+{
+    uint64_t most = tamis_kind_can(f->plan.kind) & TAMIS_CAN_ADD ? 2 : 1024;
+
+    return most * size + 4096;
+}
+
+/* To every kind that there is a way to: returns how many. */
+static int convert_all(const tamis *f, size_t size)
+{
+    purse p = { .limit = conversion_limit(f, size) };
+    const tamis_allocator a = allocator_of(&p);
+    int ways = 0;
+
+    for (tamis_kind to = first_kind(); to; to = tamis_kind_next(to)) {
+        tamis *made = NULL;
+        tamis_status status = tamis_convert(&made, to, f, &a);
+
+        if (p.is_overdrawn)
+            fail_msg("%zu bytes to %s take more than %llu", size, tamis_kind_name(to),
+                     (unsigned long long)p.limit);
+        if (!status)
+            assert_true(is_whole(made));
+        else
+            assert_true(status == TAMIS_CANNOT || status == TAMIS_CORRUPT);
+        ways += !status;
+        tamis_free(made);
+        assert_int_equal(p.live, 0);
+    }
+    return ways;
+}
+
+/* Of views only the header was checked. */
+static int convert_image(const image_bytes *image)
+{
+    tamis *f = NULL;
+    int ways = 0;
+
+    if (!tamis_image_view(&f, image->at, image->size, NULL))
+        ways = convert_all(f, image->size);
+    tamis_free(f);
+    return ways;
+}
+
+static void conversions_stay_cheap(tamis_kind kind)
+{
+    const size_t rounds = run_size(400, 100, 20000);
+    size_t converted = 0;
+
+    for (size_t i = 0; i < rounds; i++) {
+        rng r = rng_for(2750 + (uint64_t)kind, i);
+        tamis *f = sample_of(kind, rng_below(&r, 2) ? 8 << rng_below(&r, 8) : 0, &r);
+        image_bytes image = image_of(f);
+
+        snprintf(law_at, sizeof law_at, "round %zu", i);
+        assert_true(convert_all(f, image.size) > 0);
+        change_image(&image, &r);
+        converted += convert_image(&image) > 0;
+        free_bytes(&image);
+        tamis_free(f);
+    }
+    /* Some are still filters, or nothing was looked at. */
+    assert_true(converted > rounds / 100);
+}
+
+/* All that is set is in one place, where coders expect as little as elsewhere. */
+static void crowded_images_convert_cheaply(tamis_kind kind)
+{
+    const tamis_plan plan = build_plan(kind, run_size(2000000, 1000000, 40000000), 8, 0);
+    tamis *f = new_filter(&plan);
+    image_bytes image = image_of(f);
+    uint8_t *payload = image.at + seal_number(image.at + SEAL_TABLE + SEAL_OFFSET, 8);
+
+    for (unsigned share = 64; share <= 1024; share *= 4) {
+        snprintf(law_at, sizeof law_at, "one of %u is set", share);
+        memset(payload, 0, plan.bytes);
+        memset(payload + plan.bytes / 2, 255, plan.bytes / share);
+        seal(image.at, image.size);
+        assert_true(convert_image(&image) > 0);
+    }
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+/* An image of no key, which says of itself that it stands for more and more. */
+static void empty_images_convert_cheaply(tamis_kind kind)
+{
+    enum { SLOTS = 72 }; /* docs/format.md */
+    const tamis_plan plan = build_plan(kind, 2000, 8, 0);
+    const uint64_t slots = plan.slots;
+    tamis *f = filter_of(&plan, NULL, 0);
+    image_bytes image = image_of(f);
+
+    assert_int_equal(seal_number(image.at + SLOTS, 8), slots);
+    for (int doublings = 0; doublings < 40; doublings++) {
+        snprintf(law_at, sizeof law_at, "%llu slots", (unsigned long long)slots << doublings);
+        seal_put(image.at + SLOTS, 8, slots << doublings);
+        seal(image.at, image.size);
+        assert_true(convert_image(&image) > 0 || doublings > 0);
+    }
+    free_bytes(&image);
+    tamis_free(f);
+}
+
 int main(int argc, char **argv)
 {
     const law laws[] = {
@@ -454,6 +562,10 @@ int main(int argc, char **argv)
         { "secrets make chosen keys harmless", secrets_make_chosen_keys_harmless,
           .can = TAMIS_CAN_ADD },
         { "files grow by keys", files_grow_by_keys, .can = TAMIS_CAN_RESIZE | TAMIS_CAN_GROW },
+        { "conversions stay cheap", conversions_stay_cheap, .can = TAMIS_CAN_CONVERT },
+        { "empty images convert cheaply", empty_images_convert_cheaply, .can = TAMIS_CAN_CONVERT },
+        { "crowded images convert cheaply", crowded_images_convert_cheaply,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_CONVERT },
     };
 
     const law of_all[] = {
