@@ -25,6 +25,8 @@ TARGET = "words.tamis"
 # A kind of each way to make a file: copied from memory, solved in parts, written in order. The
 # others go the same ways: in a long run the last of their calls are struck, those that save.
 THOROUGH = ("blocked", "fuse", "cqf")
+# What architecture.md calls a file that waits to be renamed.
+WAITING = re.compile(re.escape(f".{TARGET}.tmp.") + "[0-9a-f]{16}")
 # Their failure means too little memory, and kills the loader before our program begins.
 NO_ERRORS = ("mmap", "munmap")
 
@@ -81,6 +83,8 @@ class Job:
         self.old = read(self.target)
         self.must(self.command)
         self.new = read(self.target)
+        self.must(self.command)
+        self.again = read(self.target)
         self.usual = set(os.listdir(self.folder))
         self.reset()
 
@@ -115,6 +119,7 @@ class Job:
             if match:
                 counts[match[1]] = counts.get(match[1], 0) + 1
                 places.append((match[1], counts[match[1]]))
+        self.is_unnamed = any("O_TMPFILE" in line and " = -1 " not in line for line in lines)
         self.reset()
         return places, lines
 
@@ -176,10 +181,16 @@ def check_kill(job, place):
     if expect(now in (job.old, job.new), f"{where}: the file is neither old nor new"):
         code, errors = run([job.tamis, "verify", TARGET], job.folder)
         expect(code == 0, f"{where}: verify says {errors}")
+    left = set(os.listdir(job.folder)) - job.usual
+    expect(len(left) <= 1 and all(map(WAITING.fullmatch, left)), f"{where}: left behind: {left}")
+    for name in left if job.is_unnamed else ():
+        expect(read(os.path.join(job.folder, name)) == job.new, f"{where}: {name} is not whole")
     code, errors = run(job.command, job.folder)
     expect(code == 0, f"{where}: what was left behind is in the way: {errors}")
+    expect(read(job.target) == (job.again if now == job.new else job.new),
+           f"{where}: the next save gives another file")
     job.reset()
-    return now == job.new
+    return now == job.new, bool(left)
 
 
 # ---- Power cuts -------------------------------------------------------------------------------
@@ -242,9 +253,11 @@ def main():
                 check_order(job, lines)
                 thorough = kind in THOROUGH and not quick
                 saving = places if thorough else places[-12:]
-                fresh = sum(check_kill(job, place) for place in saving)
+                fresh, waiting = map(sum, zip(*(check_kill(job, place) for place in saving)))
                 expect(not thorough or 0 < fresh < len(saving), f"{job.name}: no kill before or no "
                        f"kill after the rename: {fresh} of {len(saving)} left the new file")
+                expect(not thorough or waiting == 2 or not job.is_unnamed, f"{job.name}: {waiting} "
+                       "kills left a file behind, not those at close and rename")
                 errors = ERRORS if kind == THOROUGH[0] and not quick else ["EIO"]
                 for place in (p for p in saving if p[0] not in NO_ERRORS):
                     for error in errors:
