@@ -21,9 +21,9 @@
 #include "message.h"
 #include "unpack.h"
 
-static const char DAMAGED[] = "the compressed data is damaged; restore it, or compress it again";
-static const char TOO_LARGE[] = "it takes more than 128 MiB of memory to decompress; do that first";
-static const char CUT_OFF[] = "the compressed data ends too early; copy or compress it again";
+#define DAMAGED "the compressed data is damaged; restore it, or compress it again"
+#define TOO_LARGE "it takes more than 128 MiB of memory to decompress; do that first"
+#define CUT_OFF "the compressed data ends too early; copy or compress it again"
 
 struct packing {
     const char *magic;
