@@ -501,7 +501,7 @@ static void conversions_stay_cheap(tamis_kind kind)
 
     for (size_t i = 0; i < rounds; i++) {
         rng r = rng_for(2750 + (uint64_t)kind, i);
-        tamis *f = sample_of(kind, rng_below(&r, 2) ? 8 << rng_below(&r, 8) : 0, &r);
+        tamis *f = sample_of(kind, rng_below(&r, 2) ? (size_t)8 << rng_below(&r, 8) : 0, &r);
         image_bytes image = image_of(f);
 
         snprintf(law_at, sizeof law_at, "round %zu", i);
