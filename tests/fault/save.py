@@ -242,17 +242,17 @@ def main():
     if not shutil.which("strace"):
         sys.exit("FAILED: strace is not installed; tools/bootstrap installs it")
     kinds, INDEXED = kinds_of(tamis)
-    quick = "TAMIS_SANITIZED" in os.environ
+    quick, is_long = "TAMIS_SANITIZED" in os.environ, "TAMIS_LONG" in os.environ
     with tempfile.TemporaryDirectory(prefix="tamis-save-") as base:
         base = os.path.realpath(base)
         write_inputs(base)
-        for kind in kinds if "TAMIS_LONG" in os.environ else THOROUGH:
+        for kind in kinds if is_long else THOROUGH:
             for verb in kinds[kind]:
                 job = Job(tamis, base, kind, verb)
                 places, lines = job.places()
                 check_order(job, lines)
-                thorough = kind in THOROUGH and not quick
-                saving = places if thorough else places[-12:]
+                thorough = not quick and (kind == THOROUGH[0] or is_long and kind in THOROUGH)
+                saving = places if thorough else places[-12:] if quick or is_long else places[-30:]
                 fresh, waiting = map(sum, zip(*(check_kill(job, place) for place in saving)))
                 expect(not thorough or 0 < fresh < len(saving), f"{job.name}: no kill before or no "
                        f"kill after the rename: {fresh} of {len(saving)} left the new file")

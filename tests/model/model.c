@@ -960,11 +960,11 @@ static void run_multiset(const tamis_plan *plan, uint64_t steps, bool grows)
     end(&w);
 }
 
-/* A million operations in all; twenty in the long run. */
+/* Half a million operations in all; twenty million in the long run. */
 static void behaves_as_a_multiset(tamis_kind kind)
 {
     const uint64_t worlds = (MOST_WIDTH - LEAST_WIDTH + 1) * N_LOADS;
-    const uint64_t steps = run_size(1000000, 100000, 20000000) / worlds + 1;
+    const uint64_t steps = run_size(500000, 100000, 20000000) / worlds + 1;
 
     for (unsigned width = LEAST_WIDTH; width <= MOST_WIDTH; width++)
         for (int l = 0; l < N_LOADS; l++) {

@@ -88,7 +88,7 @@ static void planned_rates_are_means(tamis_kind kind)
     const double loads[] = { 0.5, 1, 2 };
     /* All others take no more keys than planned. */
     const double most = is_never_full(kind) ? 2 : 1;
-    const size_t filters = is_long_run() ? 2000 : 250;
+    const size_t filters = run_size(250, 250, 2000);
     const size_t n = 1000;
 
     for (int p = 0; p < N_FPRS; p++)
