@@ -21,9 +21,10 @@
  *    filter for themselves. Two filters never share anything.
  *  - The library does not print, exit, abort or keep global state.
  *
- * This header needs no operating system. Four more stand on it and do: tamis_file.h saves, loads
- * and maps; tamis_builder.h is for sets larger than memory, tamis_disk.h for filters larger than
- * memory, tamis_pair.h for a filter that many read and one changes. */
+ * This header needs no operating system, and neither does tamis_adapt.h, for filters that learn
+ * from their mistakes. Four more do: tamis_file.h saves, loads and maps; tamis_builder.h is for
+ * sets larger than memory, tamis_disk.h for filters larger than memory, tamis_pair.h for a filter
+ * that many read and one changes. */
 #ifndef TAMIS_H
 #define TAMIS_H
 
@@ -121,6 +122,9 @@ typedef enum tamis_kind {
     X(CAN_CONVERT, 1u << 15, "convert", "becomes a filter of another kind, without keys")         \
     X(CAN_ROTATE, 1u << 18, "rotate", "forgets its oldest keys by itself")                        \
     X(CAN_DOT, 1u << 19, "dot", "multiplies with another, if asked to")                           \
+    X(CAN_ADAPT, 1u << 20, "adapt", "takes back a false positive that it is told of")             \
+    X(CAN_ASK_KEYS, 1u << 21, "ask-keys",                                                         \
+      "keeps no keys beside it and asks for them, if so planned")                                 \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                             \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -160,7 +164,8 @@ TAMIS_API unsigned tamis_kind_can(tamis_kind kind);
     X(IO, 13, "input/output error")                                              \
     X(UNSYNCED, 14, "saved, but the disk did not confirm that the name is kept") \
     X(STOPPED, 15, "stopped on request")                                         \
-    X(CONFLICT, 16, "a key has two values")
+    X(CONFLICT, 16, "a key has two values")                                      \
+    X(PRESENT, 17, "the key is in the filter")
 
 typedef enum tamis_status {
 #define TAMIS_X(constant, number, text) TAMIS_##constant = number,
@@ -203,7 +208,7 @@ typedef struct tamis_spec {
     double       load;         /* share of slots that the keys take; ignored by kinds without it */
     unsigned     can;          /* abilities needed */
     uint32_t     value_bits;   /* of values, 1 .. 32; for TAMIS_CAN_GET kinds only */
-    uint64_t     universe;     /* keys and excluded ones; for TAMIS_CAN_EXCLUDE kinds only */
+    uint64_t     universe;     /* keys and excluded ones, of kinds that exclude or adapt only */
     uint32_t     counter_bits; /* of counters: 2, 4, 8 or 16, and 4 if 0; for Bloom counters only */
     double       error;        /* sketches only: see tamis_plan */
     tamis_hasher hasher;
@@ -221,6 +226,7 @@ enum {
     TAMIS_PLAN_EXACT_DELETE = 1 << 1, /* remove() knows what is not there: TAMIS_CAN_EXACT_DELETE */
     TAMIS_PLAN_SUMS = 1 << 2,         /* a sketch that can be multiplied: TAMIS_CAN_DOT */
     TAMIS_PLAN_INVERTED = 1 << 3,     /* TAMIS_CAN_EXCLUDE: there are more keys than others */
+    TAMIS_PLAN_ASKS_KEYS = 1 << 4,    /* the keys are elsewhere: TAMIS_CAN_ASK_KEYS */
 };
 
 /* What it will take. Made by the library; callers read it.
@@ -298,9 +304,10 @@ TAMIS_API tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, cons
                                        const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of exactly these keys that answers no, for certain, for each of the excluded ones. Its
  * false positive rate is that of keys in neither list. TAMIS_CAN_EXCLUDE kinds only, which have no
- * other way to take keys. spec.universe counts both lists. Without spec.fpr, keys in neither list
- * may get any answer. Duplicates are allowed. A key in both lists is one of the keys. TAMIS_FULL is
- * as in tamis_build(): a few more excluded keys than planned fit, twice as many may not. */
+ * other way to take keys, and TAMIS_CAN_ADAPT kinds, which adapt to the excluded ones.
+ * spec.universe counts both lists. Without spec.fpr, keys in neither list may get any answer.
+ * Duplicates are allowed. A key in both lists is one of the keys. TAMIS_FULL is as in
+ * tamis_build(): a few more excluded keys than planned fit, twice as many may not. */
 TAMIS_API tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan,
                                              const uint64_t *keys, size_t n,
                                              const uint64_t *excluded, size_t m,
@@ -325,6 +332,9 @@ TAMIS_API void tamis_free(tamis *f);
 
 /* Bytes to the key of this filter; see tamis_hasher_key(). */
 TAMIS_API uint64_t tamis_key(const tamis *f, const void *data, size_t size);
+
+/* What is called for each of many keys, with how often it is there; false ends the calls. */
+typedef bool tamis_visit(void *ctx, uint64_t key, uint64_t count);
 
 /* ---- One key ----------------------------------------------------------- */
 
@@ -418,7 +428,6 @@ TAMIS_API tamis_status tamis_resize(tamis *f, uint64_t keys) TAMIS_CHECKED;
 
 /* Calls visit for each key the filter can name, until it returns false. Kinds that are not exact
  * name fingerprints instead, ascending: keys that the filter cannot tell apart have the same. */
-typedef bool           tamis_visit(void *ctx, uint64_t key, uint64_t count);
 TAMIS_API tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx) TAMIS_CHECKED;
 
 enum { TAMIS_NOTE_MAX = 255 }; /* bytes of a note */
@@ -436,6 +445,10 @@ typedef struct tamis_info {
      * changes only by that call; it is empty if there is none. */
     const char *note;
     uint64_t    noted; /* when, in seconds since 1970 */
+    /* Of kinds that adapt; 0 in others. */
+    uint64_t adaptations;    /* in effect: places that were changed to take back false positives */
+    double   adapted_bits;   /* that they take, per key */
+    double   queried, error; /* of tamis_queried(); error is 0 in kinds that cannot tell */
 } tamis_info;
 
 /* Reads the whole payload. */

@@ -19,7 +19,7 @@
 #ifndef TAMIS_FILTER_H
 #define TAMIS_FILTER_H
 
-#include "tamis.h"
+#include "tamis_adapt.h"
 
 /* ---- What a kind is ---------------------------------------------------- */
 
@@ -43,6 +43,9 @@ enum tamis_trait {
     TAMIS_TRAIT_COUNTER_BITS = 1 << 11,
     TAMIS_TRAIT_ERROR = 1 << 12,
     TAMIS_TRAIT_KEEPS_LOAD = 1 << 13, /* in plan.load */
+    TAMIS_TRAIT_CAN_ASK_KEYS = 1 << 15,
+    /* Order. */
+    TAMIS_TRAIT_WHOLE_HASHES = 1 << 16, /* fingerprints in next() and append() are hash_key() */
 };
 
 /* How far counts can be trusted. */
@@ -57,13 +60,16 @@ typedef struct tamis_limits {
 typedef struct tamis_cursor {
     const tamis *f;
     uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
+    unsigned bits;               /* of whole hashes: how many of them the filter tells apart */
+    tamis_status status;         /* why it ended, if not at the end */
     uint64_t at[4];
 } tamis_cursor;
 
 /* Where the writing of a filter is. */
 typedef struct tamis_writer {
-    tamis *f; /* empty when the writing starts */
-    uint64_t at[4];
+    tamis *f;      /* empty when the writing starts */
+    unsigned bits; /* of what is appended next: as in tamis_cursor */
+    uint64_t at[8];
 } tamis_writer;
 
 /* The room in one range of fingerprints. There are 2^range_bits ranges of equal length, and each is
@@ -164,6 +170,14 @@ typedef struct tamis_ops {
     size_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, size_t n); /* bytes for solve */
 
     void (*rotate)(tamis *f); /* forget the oldest keys; add() does it too, not before capacity */
+
+    /* Adaptive kinds. A hit names a place, the meaning of which is the kind's own: locate() finds
+     * the first from *place on where has() takes the key for one that is there. adapt() changes it,
+     * after which this key is taken for another no more, or with a lower probability.
+     * TAMIS_PRESENT: it is this very key. unadapt() leaves what the keys alone would have made. */
+    bool (*locate)(const tamis *f, uint64_t *place, uint64_t key);
+    tamis_status (*adapt)(tamis *f, uint64_t place, uint64_t key);
+    tamis_status (*unadapt)(tamis *f);
 } tamis_ops;
 
 /* ---- A filter ---------------------------------------------------------- */
@@ -193,6 +207,8 @@ struct tamis {
     void (*drop)(tamis *f); /* gives the block back; NULL when it is borrowed */
     tamis_allocator alloc;
     tamis_note note;
+    tamis_keys *keys; /* where keys are asked for, if the plan says so; NULL: nowhere yet */
+    void *keys_ctx;
 
     /* Writable maps (os/file.c). */
     tamis_status (*unseal)(tamis *f); /* before each change; NULL: f is no writable map */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
 #include "core/batch.h"
@@ -108,13 +109,45 @@ tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t
     return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_VALUES, a);
 }
 
+/* Adapts to all of these keys that are not in f. In kinds where one adaptation may undo another it
+ * takes several rounds: TAMIS_FULL if these are not enough. */
+static tamis_status filter_exclude(tamis *f, const uint64_t *excluded, size_t m)
+{
+    enum { ROUNDS = 16 };
+
+    for (int round = 0; round < ROUNDS; round++) {
+        bool is_done = true;
+        for (size_t i = 0; i < m; i++) {
+            tamis_status status =
+                tamis_has(f, excluded[i]) ? tamis_adapt(f, excluded[i]) : TAMIS_PRESENT;
+            if (status && status != TAMIS_PRESENT)
+                return status;
+            is_done &= status == TAMIS_PRESENT;
+        }
+        if (is_done)
+            return TAMIS_OK;
+    }
+    return TAMIS_FULL;
+}
+
 tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const uint64_t *excluded, size_t m,
                                    const tamis_allocator *a)
 {
     const make_keys k = { .keys = keys, .n = n, .excluded = excluded, .m = m };
+    tamis *f;
 
-    return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
+    if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_ADAPT))
+        return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
+    tamis_status status = tamis_build(&f, plan, keys, n, a);
+    if (status)
+        return status;
+    status = filter_exclude(f, excluded, m);
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
 }
 
 /* What was made of a snapshot, unless that has changed meanwhile. */
@@ -338,6 +371,63 @@ tamis_status tamis_rotate(tamis *f)
     return status;
 }
 
+/* ---- Adaptive kinds ---------------------------------------------------- */
+
+tamis_status tamis_adapt(tamis *f, uint64_t key)
+{
+    if (!f->ops.adapt)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    if (!status)
+        status = tamis__adapt(f, key);
+    return status == TAMIS_FULL ? tamis__grow_adapt(f, key) : status;
+}
+
+tamis_status tamis_forget_adaptations(tamis *f)
+{
+    if (!f->ops.unadapt)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    return status ? status : f->ops.unadapt(f);
+}
+
+/* A key of the set whose 64 bits are those of another's is nobody's mistake: TAMIS_PRESENT. */
+tamis_status tamis_lookup(tamis *f, bool *found, uint64_t key, tamis_store *store, void *ctx)
+{
+    bool is_there = tamis_has(f, key);
+    tamis_status status = is_there ? store(ctx, &is_there, key) : TAMIS_OK;
+
+    if (status)
+        return status;
+    if (!is_there && f->ops.adapt && tamis_has(f, key))
+        status = tamis_adapt(f, key);
+    *found = is_there;
+    return status == TAMIS_PRESENT ? TAMIS_OK : status;
+}
+
+tamis_status tamis_queried(const tamis *f, double *keys, double *error)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(f, &info);
+    if (info.error == 0)
+        return TAMIS_CANNOT;
+    *keys = info.queried;
+    *error = info.error;
+    return TAMIS_OK;
+}
+
+uint64_t tamis_group(const tamis *f, uint64_t key)
+{
+    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
+}
+
+void tamis_set_keys(tamis *f, tamis_keys *keys, void *ctx)
+{
+    f->keys = keys;
+    f->keys_ctx = ctx;
+}
+
 /* ---- Two filters ------------------------------------------------------- */
 
 static bool filter_can(const tamis *f, tamis_operation op)
@@ -348,7 +438,7 @@ static bool filter_can(const tamis *f, tamis_operation op)
         [TAMIS_SUBTRACT] = TAMIS_CAN_INTERSECT | TAMIS_CAN_REMOVE,
     };
 
-    return op < sizeof NEEDED / sizeof *NEEDED && (NEEDED[op] & ~tamis_kind_can(f->plan.kind)) == 0;
+    return op < sizeof NEEDED / sizeof *NEEDED && (NEEDED[op] & ~tamis_plan_can(&f->plan)) == 0;
 }
 
 /* A merge of kinds in order makes a new table, and all others only set bits. */
@@ -397,7 +487,7 @@ static tamis_status filter_check_alike(const tamis *const *filters, size_t n)
 tamis_status tamis_merge_many(tamis **out, const tamis *const *filters, size_t n,
                               const tamis_allocator *a)
 {
-    if (!filters[0]->ops.append)
+    if (!filters[0]->ops.append || !filter_can(filters[0], TAMIS_MERGE))
         return TAMIS_CANNOT;
     tamis_status status = filter_check_alike(filters, n);
     if (!status)
@@ -411,7 +501,7 @@ tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
 {
     const tamis *both[] = { f, g };
 
-    if (!f->ops.append && !f->ops.dot)
+    if ((!f->ops.append || !filter_can(f, TAMIS_INTERSECT)) && !f->ops.dot)
         return TAMIS_CANNOT;
     tamis_status status = filter_check_alike(both, 2);
     if (!status && f->ops.dot)

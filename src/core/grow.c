@@ -9,7 +9,8 @@
 #include "core/order.h"
 #include "core/plan.h"
 
-/* What found no room: copies of a key, or all that another filter holds. */
+/* What found no room: copies of a key, all that another filter holds, or what tells the key of no
+ * copies from one that is there. */
 typedef struct grow_load {
     uint64_t key, times;
     const tamis *other;
@@ -17,7 +18,9 @@ typedef struct grow_load {
 
 static tamis_status grow_put(tamis *f, const grow_load *l)
 {
-    return l->other ? f->ops.merge(f, l->other) : f->ops.add(f, l->key, l->times);
+    if (l->other)
+        return f->ops.merge(f, l->other);
+    return l->times ? f->ops.add(f, l->key, l->times) : tamis__adapt(f, l->key);
 }
 
 /* Slots in use; where each key takes one, the keys. */
@@ -31,7 +34,7 @@ static uint64_t grow_needed(const tamis *f, const grow_load *l)
 {
     uint64_t copies = l->times < f->plan.ceiling ? l->times : f->plan.ceiling, needed;
     uint64_t more = l->other      ? grow_used(l->other)
-                    : f->ops.room ? f->ops.room(f, 0, copies).needed
+                    : f->ops.room ? f->ops.room(f, 0, copies + !copies).needed
                                   : copies;
 
     return add_overflows(grow_used(f), more, &needed) ? UINT64_MAX : needed;
@@ -65,6 +68,8 @@ static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
         status = grow_copy(&made, &plan, f);
         if (status)
             continue;
+        made->keys = f->keys;
+        made->keys_ctx = f->keys_ctx;
         status = grow_put(made, l);
         if (status)
             tamis_free(made);
@@ -77,6 +82,22 @@ static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
 {
     const grow_load l = { .key = key, .times = times };
+
+    return grow_until_it_fits(f, &l);
+}
+
+tamis_status tamis__adapt(tamis *f, uint64_t key)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (uint64_t place = 0; !status && f->ops.locate(f, &place, key); place++)
+        status = f->ops.adapt(f, place, key);
+    return status;
+}
+
+tamis_status tamis__grow_adapt(tamis *f, uint64_t key)
+{
+    const grow_load l = { .key = key };
 
     return grow_until_it_fits(f, &l);
 }

@@ -6,6 +6,10 @@
 
 /* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
+/* Tells a key from each that it is taken for: as tamis_adapt(), without growth. And with it, for a
+ * filter that is full. */
+tamis_status tamis__adapt(tamis *f, uint64_t key);
+tamis_status tamis__grow_adapt(tamis *f, uint64_t key);
 /* The union, by a kind's own merge(), in a larger filter if it is full and grows. */
 tamis_status tamis__grow_merge(tamis *f, const tamis *g);
 

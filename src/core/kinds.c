@@ -192,6 +192,8 @@ unsigned tamis_kind_can(tamis_kind kind)
            (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
            (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
            (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
+           (ops->adapt ? TAMIS_CAN_ADAPT : 0u) |
+           (ops->traits & TAMIS_TRAIT_CAN_ASK_KEYS ? TAMIS_CAN_ASK_KEYS : 0u) |
            (ops->rotate ? TAMIS_CAN_ROTATE : 0u) | (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) |
            (ops->rate ? 0u : TAMIS_IS_EXACT) |
            (ops->traits & TAMIS_TRAIT_INDEXED ? TAMIS_IS_INDEXED : 0u) |

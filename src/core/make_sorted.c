@@ -20,11 +20,12 @@ typedef struct make_writing {
 static tamis_status make_append_sorted(make_writing *to, const tamis_plan *plan,
                                        const uint64_t *hashes, size_t n)
 {
+    const bool is_whole = tamis__ops(plan->kind)->traits & TAMIS_TRAIT_WHOLE_HASHES;
     uint64_t range = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 
     for (size_t i = 0; i < n && !status; i++) {
-        uint64_t next = scale64(hashes[i], range);
+        uint64_t next = is_whole ? hashes[i] : scale64(hashes[i], range);
         if (to->count && next != to->fingerprint) {
             status = to->append(to->ctx, to->fingerprint, to->count);
             to->count = 0;

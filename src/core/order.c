@@ -17,6 +17,7 @@
 typedef struct order_heap {
     tamis_cursor **at;
     size_t n;
+    tamis_status status; /* why a cursor ended before its end */
 } order_heap;
 
 static bool order_advance(tamis_cursor *c)
@@ -39,8 +40,10 @@ static void order_sink(order_heap *h, size_t i)
 
 static void order_step(order_heap *h)
 {
-    if (!order_advance(h->at[0]))
+    if (!order_advance(h->at[0])) {
+        h->status = h->at[0]->status ? h->at[0]->status : h->status;
         h->at[0] = h->at[--h->n];
+    }
     if (h->n)
         order_sink(h, 0);
 }
@@ -59,33 +62,38 @@ static uint64_t order_product(uint64_t a, uint64_t b)
     return mul_overflows(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* The lowest fingerprint, and how often it is in all of them. */
-static uint64_t order_take_lowest(order_heap *h, uint64_t *count)
+/* The lowest fingerprint, and how often it is in all of them; the most bits of it that any tells.
+ */
+static uint64_t order_take_lowest(order_heap *h, uint64_t *count, unsigned *bits)
 {
     uint64_t fingerprint = h->at[0]->fingerprint;
 
-    for (*count = 0; h->n && h->at[0]->fingerprint == fingerprint; order_step(h))
+    for (*count = *bits = 0; h->n && h->at[0]->fingerprint == fingerprint; order_step(h)) {
         *count = order_sum(*count, h->at[0]->count);
+        *bits = h->at[0]->bits > *bits ? h->at[0]->bits : *bits;
+    }
     return fingerprint;
 }
 
 /* Files may change after they were verified: writers rely on the order, so it is looked at. */
 static tamis_status order_append_all(tamis *to, order_heap *h)
 {
-    uint64_t low = 0, end = to->plan.slots << to->plan.width;
+    uint64_t last = 0, end = to->plan.slots << to->plan.width;
+    bool is_whole = to->ops.traits & TAMIS_TRAIT_WHOLE_HASHES, is_first = true;
     tamis_writer w = { .f = to };
     tamis_status status = TAMIS_OK;
 
     for (size_t i = h->n; i-- > 0;)
         order_sink(h, i);
     while (h->n && !status) {
-        uint64_t count, fingerprint = order_take_lowest(h, &count);
-        bool is_in_order = fingerprint >= low && fingerprint < end;
+        uint64_t count, fingerprint = order_take_lowest(h, &count, &w.bits);
+        bool is_in_order = (is_first || fingerprint > last) && (is_whole || fingerprint < end);
         status = is_in_order ? to->ops.append(&w, fingerprint, count) : TAMIS_CORRUPT;
-        low = fingerprint + 1;
+        last = fingerprint;
+        is_first = false;
     }
     (void)to->ops.append(&w, 0, 0);
-    return status;
+    return status ? status : h->status;
 }
 
 /* ---- Unions ------------------------------------------------------------ */
@@ -101,12 +109,14 @@ static tamis_status order_union(tamis **out, const tamis_plan *plan, const tamis
     size_t size = n * (sizeof(tamis_cursor) + sizeof(tamis_cursor *));
     tamis_cursor *all = tamis__scratch_new(to, size);
     if (all) {
-        order_heap h = { (tamis_cursor **)(all + n), 0 };
+        order_heap h = { (tamis_cursor **)(all + n), 0, TAMIS_OK };
         memset(all, 0, size);
         for (size_t i = 0; i < n; i++) {
             all[i].f = filters[i];
             if (order_advance(&all[i]))
                 h.at[h.n++] = &all[i];
+            else if (all[i].status)
+                h.status = all[i].status;
         }
         status = order_append_all(to, &h);
         tamis__scratch_free(to, all, size);

@@ -58,7 +58,8 @@ static unsigned plan_options(const tamis_ops *ops)
     return (ops->traits & TAMIS_TRAIT_CAN_GROW ? TAMIS_PLAN_GROWS : 0u) |
            (ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_PLAN_EXACT_DELETE : 0u) |
            (ops->traits & TAMIS_TRAIT_CAN_KEEP_SUMS ? TAMIS_PLAN_SUMS : 0u) |
-           (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u);
+           (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u) |
+           (ops->traits & TAMIS_TRAIT_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0u);
 }
 
 bool tamis__plan_is_valid(const tamis_plan *p)
@@ -111,7 +112,11 @@ unsigned tamis_plan_can(const tamis_plan *p)
     return tamis_kind_can(p->kind) &
            ~((missing & TAMIS_PLAN_GROWS ? TAMIS_CAN_GROW : 0u) |
              (missing & TAMIS_PLAN_EXACT_DELETE ? TAMIS_CAN_EXACT_DELETE : 0u) |
-             (missing & TAMIS_PLAN_SUMS ? TAMIS_CAN_DOT : 0u));
+             (missing & TAMIS_PLAN_SUMS ? TAMIS_CAN_DOT : 0u) |
+             (missing & TAMIS_PLAN_ASKS_KEYS ? TAMIS_CAN_ASK_KEYS : 0u) |
+             (p->flags & TAMIS_PLAN_ASKS_KEYS
+                  ? TAMIS_CAN_MERGE | TAMIS_CAN_INTERSECT | TAMIS_CAN_DOT
+                  : 0u));
 }
 
 /* ---- Rates ------------------------------------------------------------- */
@@ -293,7 +298,7 @@ static tamis_status plan_most_keys(tamis_plan *plan, tamis_kind kind, const tami
 static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
 {
     return (!s->value_bits || ops->traits & TAMIS_TRAIT_TAKES_VALUES) &&
-           (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_OTHERS) &&
+           (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_OTHERS || ops->adapt) &&
            (!s->counter_bits || ops->traits & TAMIS_TRAIT_COUNTER_BITS) &&
            (s->error == 0 || ops->traits & TAMIS_TRAIT_ERROR);
 }

@@ -94,7 +94,7 @@ static tamis_status disk_open_file(tamis_disk *d, const char *path)
     status = disk_map_file(&d->file, &s);
     if (status)
         return status;
-    if (!d->file->ops.append)
+    if (!d->file->ops.append || d->file->ops.traits & TAMIS_TRAIT_WHOLE_HASHES)
         return TAMIS_CANNOT;
     /* Most programs remove less than they add. */
     const tamis_plan *plan = &d->file->plan;

@@ -70,8 +70,9 @@ static void ordered_file_let_go(ordered_file *o, uint64_t offset)
 tamis_status tamis__ordered_file_append(ordered_file *o, uint64_t fingerprint, uint64_t count)
 {
     const tamis_plan *p = &o->filter.plan;
-    uint64_t quotient = fingerprint >> p->width;
-    uint64_t offset = (uint64_t)((double)quotient / (double)p->slots * (double)p->bytes);
+    bool is_whole = o->filter.ops.traits & TAMIS_TRAIT_WHOLE_HASHES;
+    double all = is_whole ? 0x1p64 : (double)(p->slots << p->width);
+    uint64_t offset = (uint64_t)((double)fingerprint / all * (double)p->bytes);
 
     if (offset > o->written + STRETCH)
         ordered_file_let_go(o, offset);

@@ -183,7 +183,7 @@ static tamis_status cqf_append(tamis_writer *w, uint64_t fingerprint, uint64_t c
     if (count == 0)
         return TAMIS_OK;
     if (q / s.slots != w->at[0]) {
-        *w = (tamis_writer){ w->f, { q / s.slots, 0, 0, 0 } };
+        *w = (tamis_writer){ .f = w->f, .at = { q / s.slots, 0, 0, 0 } };
         to = cqf_writer_of(w, &s);
     }
     if (runs_used(to.t) + n > s.room || add_overflows(w->f->count, count, &total))
@@ -193,7 +193,7 @@ static tamis_status cqf_append(tamis_writer *w, uint64_t fingerprint, uint64_t c
         runs_writer_put_down(&to);
     runs_put_used(to.t, runs_used(to.t) + n);
     w->f->count = total;
-    *w = (tamis_writer){ w->f, { w->at[0], to.after, to.i, to.is_around } };
+    *w = (tamis_writer){ .f = w->f, .at = { w->at[0], to.after, to.i, to.is_around } };
     return TAMIS_OK;
 }
 
