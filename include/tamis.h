@@ -319,6 +319,11 @@ TAMIS_API tamis_status tamis_clone(tamis **out, const tamis *f,
  * the smaller filter from the keys. TAMIS_RANGE unless `by` divides plan.slots. */
 TAMIS_API tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by,
                                   const tamis_allocator *a) TAMIS_CHECKED;
+/* The same in at most max_bytes of payload, at the lowest rate that can be had without keys:
+ * folded, or TAMIS_PARTITIONED with fewer rows, each of which is a filter by itself. A copy if f is
+ * as small as that. TAMIS_RANGE if there is no way. TAMIS_CAN_FOLD kinds only. */
+TAMIS_API tamis_status tamis_shrink(tamis **out, const tamis *f, uint64_t max_bytes,
+                                    const tamis_allocator *a) TAMIS_CHECKED;
 /* A filter of another kind that gives the same answers, made without the keys. TAMIS_CANNOT if
  * there is no way from one kind to the other. These there are:
  *  counting -> bloom      the bits without the counters, a quarter of the size or less. Byte for

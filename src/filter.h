@@ -46,6 +46,8 @@ enum tamis_trait {
     TAMIS_TRAIT_CAN_ASK_KEYS = 1 << 15,
     /* Order. */
     TAMIS_TRAIT_WHOLE_HASHES = 1 << 16, /* fingerprints in next() and append() are hash_key() */
+    /* Size. */
+    TAMIS_TRAIT_DROPS_ROWS = 1 << 17, /* plan.hashes rows; move() takes the first ones of more */
 };
 
 /* How far counts can be trusted. */
@@ -143,7 +145,8 @@ typedef struct tamis_ops {
     /* TAMIS_CANNOT, if plan() was not asked for it. */
     tamis_status (*dot)(const tamis *f, uint64_t *product, const tamis *g);
     /* Puts all that g holds into f, which is empty and of another size: larger, by resize(); or, in
-     * kinds without resize(), smaller by a whole factor of slots. TAMIS_FULL: no room. */
+     * kinds without resize(), smaller by a whole factor of slots, or by rows. TAMIS_FULL: no room.
+     */
     tamis_status (*move)(tamis *f, const tamis *g);
 
     /* In order of fingerprints: scale64(hash_key(key), slots << width), or of keys in exact kinds.

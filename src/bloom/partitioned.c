@@ -5,7 +5,8 @@
  *
  *   (1 - (1 - 1/w)^n)^k      for k rows of w bits and n keys,
  *
- * a hair above the classic filter's, and lets a row live apart from the others.
+ * a hair above the classic filter's, and lets a row live apart from the others. Without its last
+ * rows, it is the filter that would have been built with fewer: that is how it shrinks.
  *
  * Payload: plan.hashes = k rows of plan.slots = w bits, one after the other without gaps, in whole
  * 64-bit words; what sticks out is zero.
@@ -34,7 +35,7 @@ static tamis_status partitioned_plan(tamis_plan *p, const tamis_spec *spec)
 }
 
 const tamis_ops tamis__partitioned = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_DROPS_ROWS,
     .plan = partitioned_plan,
     .bytes = scattered_bytes,
     .rate = partitioned_rate,

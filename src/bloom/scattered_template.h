@@ -100,12 +100,18 @@ static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint
 
 /* ---- The whole filter -------------------------------------------------- */
 
-/* Position p of a large row falls on p / by of the small one: see scale64(). */
+/* Position p of a large row falls on p / by of the small one: see scale64(). Rows that f does not
+ * have are left out. */
 static tamis_status scattered_move(tamis *f, const tamis *g)
 {
-    uint64_t small = f->plan.slots, large = g->plan.slots;
+    uint64_t small = f->plan.slots, large = g->plan.slots, rows = SCATTERED_ROWS(&f->plan);
 
-    for (uint64_t row = 0; row < SCATTERED_ROWS(&f->plan); row++)
+    if (small == large) {
+        memcpy(f->payload, g->payload, (size_t)f->plan.bytes);
+        for (uint64_t i = rows * small; i < 8 * f->plan.bytes; i++)
+            bitset_put_atomic(f->payload, i, false);
+    }
+    for (uint64_t row = 0; small < large && row < rows; row++)
         bitset_fold(f->payload, row * small, g->payload, row * large, large, large / small);
     f->count = g->count;
     return TAMIS_OK;

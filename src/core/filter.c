@@ -177,11 +177,29 @@ tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
     return filter_hand_out(out, copy, &s);
 }
 
+/* What f holds, in a filter of a smaller plan. */
+static tamis_status filter_make_smaller(tamis **out, const tamis *f, const tamis_plan *plan,
+                                        const tamis_allocator *a)
+{
+    image_snapshot s;
+    tamis *small;
+    tamis_status status = tamis__snapshot(&s, f);
+
+    if (!status)
+        status = tamis_new(&small, plan, a);
+    if (status)
+        return status;
+    status = f->ops.move(small, f);
+    if (status) {
+        tamis_free(small);
+        return status;
+    }
+    return filter_hand_out(out, small, &s);
+}
+
 tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_allocator *a)
 {
     tamis_plan plan = f->plan;
-    image_snapshot s;
-    tamis *folded;
 
     if (!(tamis_kind_can(plan.kind) & TAMIS_CAN_FOLD))
         return TAMIS_CANNOT;
@@ -189,18 +207,15 @@ tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_al
         return TAMIS_RANGE;
     plan.slots /= by;
     tamis_status status = tamis__plan_settle(&plan);
-    if (!status)
-        status = tamis__snapshot(&s, f);
-    if (!status)
-        status = tamis_new(&folded, &plan, a);
-    if (status)
-        return status;
-    status = f->ops.move(folded, f);
-    if (status) {
-        tamis_free(folded);
-        return status;
-    }
-    return filter_hand_out(out, folded, &s);
+    return status ? status : filter_make_smaller(out, f, &plan, a);
+}
+
+tamis_status tamis_shrink(tamis **out, const tamis *f, uint64_t max_bytes, const tamis_allocator *a)
+{
+    tamis_plan plan = f->plan;
+    tamis_status status = tamis__plan_shrink(&plan, max_bytes, f->count);
+
+    return status ? status : filter_make_smaller(out, f, &plan, a);
 }
 
 tamis_status tamis_convert(tamis **out, tamis_kind to, const tamis *f, const tamis_allocator *a)

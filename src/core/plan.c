@@ -202,6 +202,46 @@ tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
     return helps && !tamis__plan_enlarge(p) ? TAMIS_OK : TAMIS_FULL;
 }
 
+/* ---- Smaller sizes ----------------------------------------------------- */
+
+/* Leaves out rows, if that is possible, until p has at most max_bytes. */
+static bool plan_fit_rows(tamis_plan *p, uint64_t max_bytes)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+
+    while ((p->bytes = ops->bytes(p)) > max_bytes)
+        if (!(ops->traits & TAMIS_TRAIT_DROPS_ROWS) || --p->hashes == 0)
+            return false;
+    return true;
+}
+
+/* Rows that are half full are better left out than folded, and almost empty ones better folded. */
+tamis_status tamis__plan_shrink(tamis_plan *plan, uint64_t max_bytes, uint64_t keys)
+{
+    enum { MOST_TIMES = 1 << 16 };
+    tamis_plan best = { 0 };
+    double lowest = INFINITY;
+    bool fits_whole = false; /* and then does not get better by being folded more */
+
+    if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_FOLD))
+        return TAMIS_CANNOT;
+    for (uint64_t by = 1; by <= MOST_TIMES && !fits_whole; by++) {
+        tamis_plan p = *plan;
+        p.slots /= by;
+        if (plan->slots % by || !plan_fit_rows(&p, max_bytes))
+            continue;
+        double rate = tamis_plan_rate(&p, keys);
+        if (rate < lowest)
+            best = p;
+        lowest = fmin(rate, lowest);
+        fits_whole = p.hashes == plan->hashes;
+    }
+    if (lowest == INFINITY)
+        return TAMIS_RANGE;
+    *plan = best;
+    return tamis__plan_settle(plan);
+}
+
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */

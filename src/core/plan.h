@@ -30,6 +30,11 @@ tamis_status tamis__plan_enlarge(tamis_plan *plan);
  * size, or it would not help. */
 tamis_status tamis__plan_grow(tamis_plan *plan, uint64_t needed);
 
+/* What a filter of that plan, with so many keys, shrinks to: of the plans of at most max_bytes that
+ * it can be folded to, or gets by leaving out rows, the one with the lowest rate. TAMIS_RANGE:
+ * there is none. */
+tamis_status tamis__plan_shrink(tamis_plan *plan, uint64_t max_bytes, uint64_t keys);
+
 /* Copies a public struct that starts with its own size. One of a later version is longer: what we
  * do not know of it must be zero. False: it is not. */
 bool tamis__struct_take(void *ours, size_t size, const void *theirs);

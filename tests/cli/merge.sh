@@ -179,6 +179,11 @@ for kind in $(kinds_that fold); do
     same "$said/out" all
     check "$kind: it is smaller" test "$(stat -c %s small.tamis)" -lt "$(stat -c %s large.tamis)"
     exits 0 "$tamis" verify small.tamis
+    exits 0 "$tamis" fold -o small.tamis --max-bytes "$(($(stat -c %s large.tamis) / by))" large.tamis
+    exits 0 "$tamis" query small.tamis all
+    same "$said/out" all
+    exits 2 "$tamis" fold -o none.tamis --max-bytes 1 large.tamis
+    says "large.tamis: it cannot be made as small as 1 bytes without its keys"
     exits 2 "$tamis" fold -o none.tamis --by 1000003 large.tamis
     says "1000003 does not divide"
     says "up to 16 these do: $([ "$by" -gt 16 ] && echo none || echo "$by")"
@@ -195,6 +200,8 @@ exits 2 "$tamis" fold --by 2 large.tamis
 exits 2 "$tamis" fold -o out.tamis large.tamis
 exits 2 "$tamis" fold -o out.tamis --by 2
 exits 2 "$tamis" fold -o out.tamis --by 2 large.tamis large.tamis
+exits 2 "$tamis" fold -o out.tamis --by 2 --max-bytes 1K large.tamis
+exits 2 "$tamis" fold -o out.tamis --max-bytes 0 large.tamis
 exits 2 "$tamis" fold -o out.tamis --by 0 large.tamis
 exits 2 "$tamis" fold -o out.tamis --by 1 large.tamis
 exits 2 "$tamis" fold -o out.tamis --by x large.tamis

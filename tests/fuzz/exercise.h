@@ -192,6 +192,10 @@ static inline void exercise_making(const tamis *f)
             exercise_writing(made);
             tamis_free(made);
         }
+    if (tamis_shrink(&made, f, tamis_plan_of(f)->bytes / 2, NULL) == TAMIS_OK) {
+        exercise_writing(made);
+        tamis_free(made);
+    }
     for (tamis_kind to = tamis_kind_next(TAMIS_NO_KIND); to; to = tamis_kind_next(to))
         if (tamis_convert(&made, to, f, NULL) == TAMIS_OK) {
             exercise_writing(made);

@@ -90,6 +90,66 @@ static void folding_needs_a_divisor(ground *g)
     tamis_free(f);
 }
 
+/* ---- Shrinking --------------------------------------------------------- */
+
+/* The lowest rate at n keys of all plans that a filter of `plan` can be shrunk to, by trying each.
+ */
+static double lowest_rate(const tamis_plan *plan, uint64_t max_bytes, uint64_t n)
+{
+    uint32_t fewest = has_trait(plan->kind, TAMIS_TRAIT_DROPS_ROWS) ? 1 : plan->hashes;
+    double lowest = INFINITY;
+
+    for (uint64_t by = 1; by <= plan->slots && by <= 1 << 16; by++)
+        for (uint32_t rows = fewest; plan->slots % by == 0 && rows <= plan->hashes; rows++) {
+            tamis_plan p = *plan;
+
+            p.slots /= by;
+            p.hashes = rows;
+            if (tamis__ops(p.kind)->bytes(&p) <= max_bytes)
+                lowest = fmin(lowest, tamis_plan_rate(&p, n));
+        }
+    return lowest;
+}
+
+static void assert_shrinks(ground *g, const tamis *f, uint64_t max_bytes)
+{
+    double lowest = lowest_rate(tamis_plan_of(f), max_bytes, g->n);
+    tamis *small, *built;
+
+    if (lowest == INFINITY) {
+        assert_int_equal(tamis_shrink(&small, f, max_bytes, NULL), TAMIS_RANGE);
+        return;
+    }
+    assert_int_equal(tamis_shrink(&small, f, max_bytes, NULL), TAMIS_OK);
+    built = filter_of(tamis_plan_of(small), g->keys, g->n);
+    assert_true(tamis_plan_of(small)->bytes <= max_bytes);
+    assert_true(tamis_plan_rate(tamis_plan_of(small), g->n) == lowest);
+    assert_true(same_image(small, built));
+    assert_holds(small, g->keys, g->n);
+    tamis_free(small);
+    tamis_free(built);
+}
+
+static void shrinking_is_building_smaller(ground *g)
+{
+    tamis_plan plan = foldable(g->plan);
+    tamis *f = filter_of(&plan, g->keys, g->n), *roomy = filter_of(&g->plan, g->keys, g->n / 9);
+    image_bytes before = image_of(f);
+    size_t n = g->n;
+
+    for (uint64_t tenths = 11; tenths < 12; tenths -= 2)
+        assert_shrinks(g, f, plan.bytes * tenths / 10);
+    assert_shrinks(g, f, 0);
+    g->n = n / 9;
+    for (uint64_t part = 1; part < 40; part *= 4)
+        assert_shrinks(g, roomy, g->plan.bytes / part);
+    g->n = n;
+    assert_true(is_image_of(&before, f));
+    free_bytes(&before);
+    tamis_free(f);
+    tamis_free(roomy);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned FOLD = TAMIS_CAN_BUILD | TAMIS_CAN_FOLD;
@@ -98,6 +158,7 @@ int main(int argc, char **argv)
         { "folding twice is folding by the product", folding_twice_is_folding_by_the_product,
           FOLD },
         { "folding needs a divisor", folding_needs_a_divisor, FOLD },
+        { "shrinking is building smaller", shrinking_is_building_smaller, FOLD },
     };
 
     test_begin(argc, argv);
