@@ -55,8 +55,9 @@ TAMIS_API tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *
  */
 TAMIS_API tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys,
                                              const uint64_t *values, size_t n) TAMIS_CHECKED;
-/* For TAMIS_CAN_EXCLUDE kinds: the keys to be told from those of tamis_builder_add_many(). The plan
- * is for as many as come, or for spec.universe if that is more. */
+/* For TAMIS_CAN_EXCLUDE and TAMIS_CAN_ADAPT kinds: the keys to be told from those of
+ * tamis_builder_add_many(). The plan is for as many as come, or for spec.universe if that is more.
+ */
 TAMIS_API tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *excluded,
                                                   size_t n) TAMIS_CHECKED;
 /* The filter that tamis_build() would make, byte for byte; of TAMIS_CUCKOO, one with the same

@@ -109,23 +109,13 @@ tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t
     return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_VALUES, a);
 }
 
-/* Adapts to all of these keys that are not in f. In kinds where one adaptation may undo another it
- * takes several rounds: TAMIS_FULL if these are not enough. */
 static tamis_status filter_exclude(tamis *f, const uint64_t *excluded, size_t m)
 {
-    enum { ROUNDS = 16 };
-
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < EXCLUDE_ROUNDS; round++) {
         bool is_done = true;
-        for (size_t i = 0; i < m; i++) {
-            tamis_status status =
-                tamis_has(f, excluded[i]) ? tamis_adapt(f, excluded[i]) : TAMIS_PRESENT;
-            if (status && status != TAMIS_PRESENT)
-                return status;
-            is_done &= status == TAMIS_PRESENT;
-        }
-        if (is_done)
-            return TAMIS_OK;
+        tamis_status status = tamis__exclude(f, excluded, m, &is_done);
+        if (status || is_done)
+            return status;
     }
     return TAMIS_FULL;
 }

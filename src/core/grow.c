@@ -95,6 +95,18 @@ tamis_status tamis__adapt(tamis *f, uint64_t key)
     return status;
 }
 
+tamis_status tamis__exclude(tamis *f, const uint64_t *excluded, size_t m, bool *is_done)
+{
+    for (size_t i = 0; i < m; i++) {
+        tamis_status status =
+            tamis_has(f, excluded[i]) ? tamis_adapt(f, excluded[i]) : TAMIS_PRESENT;
+        if (status && status != TAMIS_PRESENT)
+            return status;
+        *is_done &= status == TAMIS_PRESENT;
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tamis__grow_adapt(tamis *f, uint64_t key)
 {
     const grow_load l = { .key = key };

@@ -10,6 +10,11 @@ tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
  * filter that is full. */
 tamis_status tamis__adapt(tamis *f, uint64_t key);
 tamis_status tamis__grow_adapt(tamis *f, uint64_t key);
+/* Adapts to those of these keys that are found and not in f. In kinds where one adaptation may undo
+ * another it takes several rounds, until none sets *is_done to false: TAMIS_FULL if these are not
+ * enough. */
+enum { EXCLUDE_ROUNDS = 16 };
+tamis_status tamis__exclude(tamis *f, const uint64_t *excluded, size_t m, bool *is_done);
 /* The union, by a kind's own merge(), in a larger filter if it is full and grows. */
 tamis_status tamis__grow_merge(tamis *f, const tamis *g);
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "core/memory.h"
 #include "core/plan.h"
 #include "os/ordered_file.h"
@@ -52,6 +53,12 @@ static bool builder_has(const tamis_builder *b, unsigned traits)
 static bool builder_takes_items(const tamis_builder *b)
 {
     return b->stub.ops.solve || b->stub.ops.append || builder_has(b, TAMIS_TRAIT_BUILDS_SETS);
+}
+
+/* Whether it takes keys to be told from the others. */
+static bool builder_takes_others(const tamis_builder *b)
+{
+    return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || b->stub.ops.adapt;
 }
 
 /* Bytes that may still be taken beside these. */
@@ -157,7 +164,7 @@ static tamis_status builder_put(const make *m, uint64_t offset, const void *part
 /* Two lists at a time share the memory. */
 static void builder_open_keys(tamis_builder *b)
 {
-    bool is_alone = builder_takes_items(b) && !builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
+    bool is_alone = builder_takes_items(b) && !builder_takes_others(b);
     unsigned words = builder_has(b, TAMIS_TRAIT_TAKES_VALUES) ? 2 : 1;
 
     tamis__spill_open(&b->keys, &b->stub, b->options.memory / (is_alone ? 1 : 2), b->options.dir,
@@ -298,7 +305,7 @@ tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const
 
 tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *excluded, size_t n)
 {
-    if (!builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
+    if (!builder_takes_others(b))
         return TAMIS_CANNOT;
     return builder_add_items(b, &b->others, excluded, NULL, n);
 }
@@ -369,6 +376,15 @@ static tamis_status builder_for_all(tamis_builder *b, tamis *f, builder_take *ta
     return status;
 }
 
+/* The plan for so many keys and for all others that came. */
+static tamis_status builder_plan_for(const tamis_builder *b, tamis_plan *plan, tamis_spec *spec)
+{
+    spec->keys = spec->keys ? spec->keys : 1;
+    if (b->others.n && spec->universe < spec->keys + b->others.n)
+        spec->universe = spec->keys + b->others.n;
+    return tamis_plan_kind(plan, b->stub.plan.kind, spec);
+}
+
 /* Each key goes through three times: as an item, counted, and into the filter. */
 static tamis_status builder_count_given(tamis_builder *b, uint64_t *distinct)
 {
@@ -408,8 +424,7 @@ static tamis_status builder_add_all(tamis_builder *b, tamis **out)
 
     if (status)
         return status;
-    spec.keys = spec.keys ? spec.keys : 1;
-    status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    status = builder_plan_for(b, &plan, &spec);
     if (!status && b->given.items && plan.bytes > builder_memory_left(b, builder_held(b)))
         status = tamis__spill_to_file(&b->given);
     if (!status)
@@ -595,7 +610,7 @@ static tamis_status builder_enlarge(const tamis_builder *b, tamis_plan *plan, ta
     if (b->spec.keys || spec->keys >= b->keys.n)
         return TAMIS_FULL;
     spec->keys = more < b->keys.n ? more : b->keys.n;
-    return tamis_plan_kind(plan, b->stub.plan.kind, spec);
+    return builder_plan_for(b, plan, spec);
 }
 
 /* Fingerprints of a larger filter are the same, so that growing is starting again. */
@@ -609,8 +624,7 @@ static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char 
 
     if (status)
         return status;
-    spec.keys = spec.keys ? spec.keys : 1;
-    status = tamis_plan_kind(&plan, b->stub.plan.kind, &spec);
+    status = builder_plan_for(b, &plan, &spec);
     while (!status) {
         m.done = counted;
         status = path ? builder_write_file(&m, path, &plan) : builder_write(&m, out, &plan);
@@ -621,9 +635,50 @@ static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char 
     return status;
 }
 
+/* ---- Kinds that adapt -------------------------------------------------- */
+
+/* One round over all others. */
+static tamis_status builder_exclude_round(tamis_builder *b, tamis *f, uint64_t *buffer,
+                                          bool *is_done)
+{
+    const make_list l = tamis__spill_list(&b->others);
+    make_cursor c = { .end = SPILL_BUCKETS };
+    tamis_status status = TAMIS_OK;
+    uint64_t keys[MAKE_BUFFER];
+    const uint64_t *items;
+    size_t n;
+
+    while (!status && (items = tamis__make_read(&l, &c, buffer, &n)))
+        for (size_t at = 0, piece; at < n && !status; at += piece) {
+            piece = n - at < MAKE_BUFFER ? n - at : MAKE_BUFFER;
+            for (size_t i = 0; i < piece; i++)
+                keys[i] = tamis__make_key(f, items[at + i]);
+            status = tamis__exclude(f, keys, piece, is_done);
+        }
+    return c.has_failed ? TAMIS_IO : status;
+}
+
+static tamis_status builder_exclude(tamis_builder *b, tamis *f)
+{
+    size_t size = b->others.chunk * sizeof(uint64_t);
+    tamis_status status = TAMIS_OK;
+    bool is_done = false;
+    uint64_t *buffer = tamis__scratch_new(&b->stub, size);
+
+    if (!buffer)
+        return TAMIS_NOMEM;
+    for (int round = 0; round < EXCLUDE_ROUNDS && !status && !is_done; round++) {
+        is_done = true;
+        status = builder_exclude_round(b, f, buffer, &is_done);
+    }
+    b->error = status == TAMIS_IO ? errno : 0;
+    tamis__scratch_free(&b->stub, buffer, size);
+    return !status && !is_done ? TAMIS_FULL : status;
+}
+
 /* ---- Finishing --------------------------------------------------------- */
 
-static tamis_status builder_finish(tamis_builder *b, tamis **out)
+static tamis_status builder_fill(tamis_builder *b, tamis **out)
 {
     if (b->stub.ops.solve)
         return builder_solve(b, out);
@@ -634,6 +689,25 @@ static tamis_status builder_finish(tamis_builder *b, tamis **out)
     *out = b->filter;
     b->filter = NULL;
     return TAMIS_OK;
+}
+
+/* After a failure, a filter that took keys at once is still the one that has them. */
+static tamis_status builder_finish(tamis_builder *b, tamis **out)
+{
+    tamis *f, *at_once = b->filter;
+    tamis_status status = builder_fill(b, &f);
+
+    if (status)
+        return status;
+    if (b->stub.ops.adapt && b->others.n)
+        status = builder_exclude(b, f);
+    if (!status)
+        *out = f;
+    else if (f == at_once)
+        b->filter = f;
+    else
+        tamis_free(f);
+    return status;
 }
 
 /* There is nothing left in it. */
@@ -684,7 +758,7 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path, tamis_plan *
     if (b->broken)
         return b->broken;
     b->error = 0;
-    if (b->stub.ops.append)
+    if (b->stub.ops.append && b->others.n == 0)
         status = builder_write_all(b, NULL, path);
     else if (b->stub.ops.solve && !builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
         status = builder_solve_file(b, path);

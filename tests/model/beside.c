@@ -73,14 +73,14 @@ static given given_values(uint64_t round, size_t distinct, size_t n, unsigned bi
 }
 
 /* Half of the keys are among the others, too, if that is asked for. */
-static given given_others(uint64_t round, size_t distinct, size_t n, size_t m, bool overlap,
-                          uint64_t announced)
+static given given_others_of(tamis_kind kind, uint64_t round, size_t distinct, size_t n, size_t m,
+                             bool overlap, uint64_t announced)
 {
     rng r = rng_for(5001, round);
     size_t both = overlap ? n / 2 : 0;
-    given g = { .kind = kind_that(TAMIS_CAN_EXCLUDE), .n = n, .distinct = distinct, .m = m + both };
+    given g = { .kind = kind, .n = n, .distinct = distinct, .m = m + both };
 
-    g.spec = spec_for(announced, 0, 5);
+    g.spec = spec_for(announced, tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 0 : 0.02, 5);
     g.keys = repeated_keys(&r, distinct, n);
     g.others = array_of(g.m + 1, sizeof *g.others);
     for (size_t i = 0; i < m; i++)
@@ -89,6 +89,12 @@ static given given_others(uint64_t round, size_t distinct, size_t n, size_t m, b
     shuffle(&r, g.others, g.m);
     make_plan(&g, distinct, 0, m);
     return g;
+}
+
+static given given_others(uint64_t round, size_t distinct, size_t n, size_t m, bool overlap,
+                          uint64_t announced)
+{
+    return given_others_of(kind_that(TAMIS_CAN_EXCLUDE), round, distinct, n, m, overlap, announced);
 }
 
 static void drop(given *g)
@@ -231,6 +237,100 @@ static void what_does_not_fit_goes_to_a_file(void **state)
         drop(&same);
         drop(&others);
         drop(&inverted);
+    }
+}
+
+/* ---- Kinds that adapt -------------------------------------------------- */
+
+static bool is_one_of(const uint64_t *keys, size_t n, uint64_t key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (keys[i] == key)
+            return true;
+    return false;
+}
+
+static tamis_kind next_adaptive(tamis_kind kind)
+{
+    while ((kind = tamis_kind_next(kind)) && !(tamis_kind_can(kind) & TAMIS_CAN_ADAPT))
+        ;
+    return kind;
+}
+
+/* What the order of adaptations makes of it is the kind's own: answers are what counts. */
+static void check_answers(const given *g, const tamis *f)
+{
+    for (size_t i = 0; i < g->n; i++)
+        assert_true(tamis_has(f, g->keys[i]));
+    for (size_t i = 0; i < g->m; i++)
+        if (tamis_has(f, g->others[i]))
+            assert_true(is_one_of(g->keys, g->n, g->others[i]));
+    assert_true(is_whole(f));
+}
+
+static void check_adapted(const given *g, const tamis_build_options *o)
+{
+    tamis *f = NULL;
+
+    for (int save = 0; save <= 1; save++) {
+        tamis_builder *b = fed(g, o);
+
+        snprintf(law_at, sizeof law_at, "%s: %zu keys, %zu others, %llu bytes, saved: %d",
+                 tamis_kind_name(g->kind), g->n, g->m, (unsigned long long)o->memory, save);
+        if (save) {
+            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_OK);
+            f = loaded(temp_path());
+        } else {
+            assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
+        }
+        tamis_builder_free(b);
+        check_answers(g, f);
+        tamis_free(f);
+    }
+}
+
+static void others_are_adapted_to(void **state)
+{
+    const size_t sizes[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 2, 5000 }, { 3000, 30000 } };
+
+    (void)state;
+    for (tamis_kind kind = TAMIS_NO_KIND; (kind = next_adaptive(kind));)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = 2);
+            const tamis_build_options little = TAMIS_BUILD_OPTIONS(.memory = 4 << 20);
+            size_t n = sizes[i][0], m = sizes[i][1];
+            given g = given_others_of(kind, 60 + i, n, n, m, true, 0);
+            given more = given_others_of(kind, 70 + i, n, n, 10 * m, false, n + n / 2 + 1);
+
+            check_adapted(&g, &o);
+            check_adapted(&more, &little);
+            drop(&g);
+            drop(&more);
+        }
+}
+
+/* So many others for each key that some kinds cannot keep all of them away: they say so, and say so
+ * again, as no key was lost. */
+static void what_cannot_be_told_apart_is_told(void **state)
+{
+    enum { OTHERS = 100000 };
+
+    (void)state;
+    for (tamis_kind kind = TAMIS_NO_KIND; (kind = next_adaptive(kind));) {
+        given g = given_others_of(kind, 80, 300, 300, OTHERS, false, 300);
+        tamis_builder *b = fed(&g, NULL);
+        tamis *f = NULL;
+        tamis_status status = tamis_builder_finish(&f, b);
+
+        if (!status)
+            check_answers(&g, f);
+        else
+            assert_int_equal(status, TAMIS_FULL);
+        tamis_free(f);
+        if (status)
+            assert_int_equal(tamis_builder_finish(&f, b), TAMIS_FULL);
+        tamis_builder_free(b);
+        drop(&g);
     }
 }
 
@@ -415,6 +515,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(values_are_kept),
         cmocka_unit_test(universes_are_split),
         cmocka_unit_test(what_does_not_fit_goes_to_a_file),
+        cmocka_unit_test(others_are_adapted_to),
+        cmocka_unit_test(what_cannot_be_told_apart_is_told),
         cmocka_unit_test(parts_are_put_together),
         cmocka_unit_test(a_builder_that_was_stopped_goes_on),
         cmocka_unit_test(two_values_of_a_key_are_a_conflict),
