@@ -1,74 +1,14 @@
 /* zipf.c - lines as in logs: line number r of a list comes with a probability in proportion to
  * 1 / r^s.
  *
- * Drawn by rejection from the area under x^-s, which is inverted exactly (Hörmann and Derflinger,
- * 1996): no table, any number of different lines. Truth comes with them: with --counts, only how
- * often each of the first lines came is printed. */
+ * Truth comes with them: with --counts, only how often each of the first lines came is printed. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct zipf {
-    double s, low, high, skip; /* areas up to 1.5 less 1, and up to n + 0.5 */
-    uint64_t n, state;
-} zipf;
-
-static double uniform(zipf *z)
-{
-    uint64_t x = z->state += UINT64_C(0x9E3779B97F4A7C15);
-
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
-}
-
-/* (e^x - 1) / x and log(1 + x) / x, also near 0: what makes s = 1 no exception. */
-static double expm1_over(double x)
-{
-    return fabs(x) > 1e-8 ? expm1(x) / x : 1 + x / 2;
-}
-
-static double log1p_over(double x)
-{
-    return fabs(x) > 1e-8 ? log1p(x) / x : 1 - x / 2;
-}
-
-static double area(const zipf *z, double x)
-{
-    return expm1_over((1 - z->s) * log(x)) * log(x);
-}
-
-static double area_inverse(const zipf *z, double y)
-{
-    double t = fmax(y * (1 - z->s), -1);
-
-    return exp(log1p_over(t) * y);
-}
-
-static zipf zipf_of(double s, uint64_t n, uint64_t seed)
-{
-    zipf z = { .s = s, .n = n, .state = seed };
-
-    z.low = area(&z, 1.5) - 1;
-    z.high = area(&z, (double)n + 0.5);
-    z.skip = 2 - area_inverse(&z, area(&z, 2.5) - pow(2, -s));
-    return z;
-}
-
-static uint64_t zipf_next(zipf *z)
-{
-    for (;;) {
-        double u = z->high + uniform(z) * (z->low - z->high), x = area_inverse(z, u);
-        double k = fmin(fmax(floor(x + 0.5), 1), (double)z->n);
-
-        if (k - x <= z->skip || u >= area(z, k + 0.5) - pow(k, -z->s))
-            return (uint64_t)k;
-    }
-}
+#include "../zipf.h"
 
 /* Long enough for a log: what follows the address is the same in all lines. */
 static size_t write_line(char *at, uint64_t rank)
