@@ -102,6 +102,9 @@ static const shape shapes[] = {
         WHOLE("256ths of a bit of the rate", WIDTH) } },
     { TAMIS_WINDOW,
       { WHOLE("blocks", SLOTS), WHOLE("generations", WIDTH), WHOLE("probes", HASHES) } },
+    { TAMIS_ACF,
+      { WHOLE("cells per table", SLOTS), WHOLE("bits per cell", HASHES),
+        WHOLE("doublings", WIDTH) } },
 };
 
 static const trait *traits_of(tamis_kind kind)

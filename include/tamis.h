@@ -93,7 +93,8 @@ TAMIS_API const char *tamis_version(void);
     X(COMPRESSED, 28, compressed, "compressed",                                                    \
       "static Bloom filter, sized and coded to be sent: small and slow")                           \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
-    X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")
+    X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")         \
+    X(ACF, 32, acf, "acf", "adaptive cuckoo filter: takes mistakes back, counts strangers")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,

@@ -155,6 +155,7 @@ typedef struct tamis_ops {
     /* Adds copies of a fingerprint that is higher than all before, and keeps f->count true;
      * TAMIS_FULL: no room. A count of 0 ends the writing. Until then f answers nothing. */
     tamis_status (*append)(tamis_writer *w, uint64_t fingerprint, uint64_t count);
+    /* Also of kinds that grow and whose copies take no slots of their own, with one range. */
     tamis_room (*room)(const tamis *f, uint64_t range, uint64_t copies);
 
     /* From all keys at once, instead of add(). The payload is 2^part_bits(capacity) parts of one

@@ -283,6 +283,15 @@ static inline bool keeps_marks(tamis_kind kind)
     return is_listed(LIST, kind);
 }
 
+/* Counts are of the very key, and lookups are not. Which strangers these find depends on where keys
+ * came to lie: what moved to make room does not move back. */
+static inline bool counts_very_keys(tamis_kind kind)
+{
+    static const tamis_kind LIST[] = { TAMIS_ACF, TAMIS_NO_KIND };
+
+    return is_listed(LIST, kind);
+}
+
 /* Kinds that decode what they are asked for: a thousand answers take as long as a hundred thousand
  * elsewhere. They have a plain filter of the same bits. */
 static inline bool is_slow(tamis_kind kind)

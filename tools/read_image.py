@@ -1880,11 +1880,71 @@ class Compressed:
                 "bytes behind the codes are set")
 
 
+class Acf:
+    name = "acf"
+    FLAG = GROWS
+    TABLES, ENTRY = 4, 16
+
+    @classmethod
+    def cells_bytes(cls, h):
+        return -(-cls.TABLES * (h.slots << h.width) * h.hashes // 512) * 64
+
+    @classmethod
+    def bytes(cls, h):
+        right = 5 <= h.hashes <= 32 and h.width <= (40 if h.flags else 0) and h.slots >= 1
+        cells = cls.TABLES * (h.slots << h.width) if right else 0
+        return cls.cells_bytes(h) + cls.ENTRY * cells if h.capacity <= cells <= 2**42 else 0
+
+    @classmethod
+    def places(cls, header, h):
+        """The cells of a hash, and what they hold with either selector."""
+        b, v = header.slots << header.width, 2**(header.hashes - 1) - 1
+        g = mix64(h ^ GOLDEN)
+        x = fold(h, g)
+        sources = (h, rotl64(h, 32), g, rotl64(g, 32))
+        return ([i * b + scale64(source, b) for i, source in enumerate(sources)],
+                (1 + ((x >> 32) * v >> 32), v + 2 + ((x & 2**32 - 1) * v >> 32)))
+
+    @staticmethod
+    def cell(image, i):
+        bits = image.header.hashes
+        at = i * bits
+        return u64(image.payload, at // 8) >> at % 8 & 2**bits - 1
+
+    @classmethod
+    def entry(cls, image, i):
+        at = cls.cells_bytes(image.header) + cls.ENTRY * i
+        return u64(image.payload, at), u64(image.payload, at + 8)
+
+    @classmethod
+    def has(cls, image, key):
+        cells, values = cls.places(image.header, image.hash_key(key))
+        return any(cls.cell(image, i) in values for i in cells)
+
+    @classmethod
+    def verify(cls, image):
+        header, held, total = image.header, set(), 0
+        n = cls.TABLES * (header.slots << header.width)
+        for i in range(n):
+            (h, copies), value = cls.entry(image, i), cls.cell(image, i)
+            require(copies or h == value == 0, "a cell has no copies")
+            if copies:
+                cells, values = cls.places(header, h)
+                require(i in cells, "a key is not in one of its cells")
+                require(value in values, "a fingerprint is not that of its key")
+                require(h not in held, "a key is there twice")
+                held.add(h)
+                total += copies
+        cells = int.from_bytes(image.payload[:cls.cells_bytes(header)], "little")
+        require(cells >> n * header.hashes == 0, "bits past the end are set")
+        require(total == header.count, "the number of keys is wrong")
+
+
 KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7: Xorplus, 8: Fuse,
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
          16: Cuckoo, 17: CuckooBuckets, 19: Morton, 20: Aleph, 21: Fuse5,
          22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
-         27: Countmin, 28: Compressed, 29: Scalable, 30: Window}
+         27: Countmin, 28: Compressed, 29: Scalable, 30: Window, 32: Acf}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

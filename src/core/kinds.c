@@ -146,12 +146,12 @@ bool tamis_kind_find(tamis_kind *kind, const char *name)
     return false;
 }
 
-/* An exact kind with remove() knows every key; others may be asked to. */
+/* Exact kinds and adaptive ones with remove() know every key; others may be asked to. */
 static unsigned kinds_deletions(const tamis_ops *ops)
 {
-    bool is_exact = ops->remove && !ops->rate;
+    bool knows_keys = ops->remove && (!ops->rate || ops->adapt);
 
-    return is_exact || ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_CAN_EXACT_DELETE : 0u;
+    return knows_keys || ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_CAN_EXACT_DELETE : 0u;
 }
 
 static unsigned kinds_sizes(const tamis_ops *ops)

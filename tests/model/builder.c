@@ -197,8 +197,9 @@ static void more_keys_than_announced_do_not_fit(tamis_kind kind)
 
         spec.can = grows ? TAMIS_CAN_GROW : 0;
         assert_int_equal(tamis_builder_new(&b, kind, &spec, NULL), TAMIS_OK);
-        assert_int_equal(feed(b, &s), TAMIS_OK);
-        assert_int_equal(tamis_builder_finish(&f, b), grows ? TAMIS_OK : TAMIS_FULL);
+        tamis_status status = feed(b, &s);
+        assert_int_equal(status ? status : tamis_builder_finish(&f, b),
+                         grows ? TAMIS_OK : TAMIS_FULL);
         for (size_t i = 0; i < s.n && f; i++)
             assert_true(tamis_has(f, s.keys[i]));
         tamis_builder_free(b);
@@ -213,7 +214,7 @@ static void more_keys_than_announced(tamis_kind kind)
     const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = 2);
     set s = set_of(kind, 30, 5000, 5000);
 
-    if (has_trait(kind, TAMIS_TRAIT_BUILDS_SETS))
+    if (has_trait(kind, TAMIS_TRAIT_BUILDS_SETS) || counts_very_keys(kind))
         more_keys_than_announced_do_not_fit(kind);
     else
         check_both(kind, &s, 100, &o);
@@ -507,15 +508,16 @@ static void bad_wishes_are_refused_at_once(tamis_kind kind)
 /* As many keys as fit; more bytes than that are refused when the keys are known. */
 static void a_limit_on_bytes_is_kept(tamis_kind kind)
 {
+    const uint64_t most = 32768; /* enough for kinds that hold each key and its count */
     tamis_spec spec = spec_for(0, 0, 5);
     tamis_builder *b = NULL;
     set s = set_of(kind, 120, 1000, 1000);
 
-    spec.max_bytes = 16384;
+    spec.max_bytes = most;
     assert_int_equal(tamis_builder_new(&b, kind, &spec, NULL), TAMIS_OK);
     assert_int_equal(feed(b, &s), TAMIS_OK);
     tamis *f = finished(b);
-    assert_true(tamis_plan_of(f)->bytes <= 16384);
+    assert_true(tamis_plan_of(f)->bytes <= most);
     for (size_t i = 0; i < s.n; i++)
         assert_true(tamis_has(f, s.keys[i]));
     tamis_free(f);

@@ -40,8 +40,8 @@ static void query_all(const tamis *view, const ground *g)
 
     for (size_t i = 0; i < n; i++) {
         bool has = tamis_has(view, g->keys[i]);
-
-        assert_int_equal(tamis_count(view, g->keys[i]) != 0, has);
+        bool counts = tamis_count(view, g->keys[i]) != 0;
+        assert_true(counts_very_keys(g->plan.kind) ? has || !counts : has == counts);
     }
     assert_true(tamis_has_many(view, hits, g->keys, n) <= n);
     tamis_info info = info_of(view);

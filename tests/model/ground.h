@@ -108,16 +108,18 @@ static inline void assert_same_hits(const tamis *f, const tamis *g, const uint64
     free(same);
 }
 
-/* Counts of some kinds are bounds, and which ones depends on the order of adds. Few keys of the
- * largest filters are asked for one by one. */
+/* Counts of some kinds are bounds, and which ones depends on the order of adds; of some, counts
+ * alone do not. Few keys of the largest filters are asked for one by one. */
 static inline void assert_same_answers(const tamis *f, const tamis *g, const uint64_t *keys,
                                        size_t n)
 {
     size_t most = is_slow(f->plan.kind) ? 500 : 20000;
+    bool may_differ = counts_very_keys(f->plan.kind) && !same_payload(f, g);
 
-    assert_same_hits(f, g, keys, n);
+    if (!may_differ)
+        assert_same_hits(f, g, keys, n);
     for (size_t i = 0; i < (n < most ? n : most); i++) {
-        assert_int_equal(tamis_has(f, keys[i]), tamis_has(g, keys[i]));
+        assert_true(may_differ || tamis_has(f, keys[i]) == tamis_has(g, keys[i]));
         if (!counts_vary(f->plan.kind) && (n <= 2000 || !keeps_marks(f->plan.kind)))
             assert_int_equal(tamis_count(f, keys[i]), tamis_count(g, keys[i]));
     }

@@ -220,7 +220,8 @@ static void rate_is_as_planned(tamis_kind kind, uint64_t n, double fpr, uint64_t
     assert_told(half, strangers, probes / 10);
     uint64_t hits = assert_told(f, strangers, probes);
     assert_rate(hits, probes, plan.fpr * (1 - spread), plan.fpr * (1 + spread));
-    assert_true(is_near(info_of(f).fpr, plan.fpr, spread));
+    /* Planned rates are kept to 32 bits. */
+    assert_true(is_near(info_of(f).fpr, plan.fpr, spread + 0x1p-31));
     assert_int_equal(hits_of_stream(f, rng_for(800 + (uint64_t)kind, n), n), n);
     tamis_free(half);
     tamis_free(f);

@@ -45,9 +45,10 @@ static void read_keys(reading *r)
     for (size_t j = 0; j < r->n; j++) {
         size_t i = (j + r->offset * r->n / THREADS) % r->n;
         bool expected = r->hits[i / 64] >> i % 64 & 1;
+        bool counted = counts_very_keys(r->f->plan.kind) ? i < r->n / 2 : expected;
 
         r->mistakes += tamis_has(r->f, r->keys[i]) != expected;
-        r->mistakes += (tamis_count(r->f, r->keys[i]) != 0) != expected;
+        r->mistakes += (tamis_count(r->f, r->keys[i]) != 0) != counted;
     }
 }
 

@@ -1,0 +1,454 @@
+/* acf.c - adaptive cuckoo filter: a false positive that it is told of is taken back.
+ *
+ * There are four tables of b cells, and a key is in one of four cells, one of each table. A cell
+ * has a fingerprint of its key, and beside the cells, in the same order, are the keys themselves.
+ * Lookups read cells alone. Which cells a key may have follows from its whole hash, so that the
+ * fingerprint may be any function of it: there are two, and the selector of a cell tells which one
+ * it has.
+ *
+ *             table 0             table 1             table 2             table 3
+ *   cells     |  | 0:17 |  | ..   | 0:4 |  |  | ..   |  | 1:9 |  | ..   |  |  | 0:30 | ..
+ *   entries   |  | red  |  | ..   | tea |  |  | ..   |  | dog |  | ..   |  |  | sun  | ..
+ *
+ * A stranger that has the fingerprint of a key in one of its own cells is taken for it. Its owner,
+ * who knows better, says so: the selector is flipped and the cell gets the other fingerprint of its
+ * key, which the stranger has with probability 1 / v only, v being the number of fingerprints. But
+ * another stranger may have that one, and its report flips the selector back. So adaptation is
+ * weak: a cell for which each function is hit by strangers that go on asking never comes to rest.
+ *
+ * A new key takes an empty cell of its own, or others move to make room (acf_moves.c). With a
+ * fraction o of the cells in use, a stranger is found at the rate
+ *
+ *   1 - (1 - o / v)^4    about 4 o / v,    v = 2^(bits - 1) - 1
+ *
+ * Selectors tell how many different strangers were asked: a cell whose fingerprints were hit by
+ * nobody still has selector 0, and any other has 1 in half of all cases (tamis__acf_queried()).
+ *
+ * plan.slots is the number of cells of a table when it was planned, plan.width how often they were
+ * doubled since, plan.hashes the bits of a cell. A growing filter keeps each key in its table: the
+ * cell of a key in a table of b cells becomes one of two in a table of 2 b, so that nothing
+ * collides.
+ *
+ * Payload: cells, packed, to a multiple of 64 bytes, then for each cell the hash of its key, from
+ * which that can be had back, and the number of its copies. Zeros are the empty filter.
+ *
+ * Mitzenmacher, Pontarelli, Reviriego: Adaptive Cuckoo Filters, 2018. Reviriego, Apple, Alonso,
+ * Ertl, Dayan: Cardinality Estimation Adaptive Cuckoo Filters (CE-ACF), 2023. */
+#include "cuckoo/acf.h"
+
+#include <math.h>
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+/* Tables refuse the first key at a load of 0.97; of 10^6 cells, at 0.96. Small ones vary more: with
+ * 16 cells to spare, less than one filter in 10^9 refuses a key that it is planned for. Four keys
+ * always fit in four cells. */
+static const double MOST_LOAD = 0.95;
+enum { SPARE = 16 };
+
+static const uint64_t MOST_BUCKETS = UINT64_C(1) << 40;
+
+static uint64_t acf_bytes(const tamis_plan *p)
+{
+    bool grows = p->flags & TAMIS_PLAN_GROWS;
+
+    if (p->flags & ~TAMIS_PLAN_GROWS || p->load != 0)
+        return 0;
+    if (p->hashes < LEAST_BITS || p->hashes > MOST_BITS || p->width > (grows ? 40u : 0u))
+        return 0;
+    if (p->slots == 0 || p->slots > MOST_BUCKETS >> p->width)
+        return 0;
+    uint64_t cells = TABLES * acf_buckets(p);
+    return p->capacity <= cells ? acf_cells_bytes(cells, p->hashes) + cells * ENTRY : 0;
+}
+
+/* Of a stranger's four cells, k are in use, as if these were chosen at random among all: then the
+ * rate is the mean of 1 - (1 - 1 / v)^k, here by its binomial moments. More keys than cells count
+ * as if cells held several. */
+static double acf_rate(const tamis_plan *p, double n)
+{
+    double cells = (double)(TABLES * acf_buckets(p)), each = 1.0 / acf_prints(p->hashes);
+    double term = -1, rate = 0;
+
+    if (n > cells)
+        return -expm1(TABLES * n / cells * log1p(-each));
+    for (unsigned i = 0; i < TABLES; i++) {
+        term *= -each * fmax(n - i, 0) / (cells - i) * (TABLES - i) / (i + 1);
+        rate += term;
+    }
+    return rate;
+}
+
+/* How many cells are hit under both selectors, if so many strangers are to be told from the keys:
+ * such a cell cannot. */
+static double acf_stuck(const tamis_plan *p, double strangers)
+{
+    double each = strangers / (double)acf_buckets(p) / acf_prints(p->hashes);
+
+    return (double)p->capacity * expm1(-each) * expm1(-each);
+}
+
+static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
+{
+    double n = (double)spec->keys, load = spec->load > 0 ? spec->load : MOST_LOAD;
+    double others = spec->universe > spec->keys ? (double)(spec->universe - spec->keys) : 0;
+    double buckets = spec->keys <= TABLES ? 1 : ceil((n / load + SPARE) / TABLES);
+
+    if (load > MOST_LOAD || !(buckets <= (double)MOST_BUCKETS))
+        return TAMIS_RANGE;
+    p->flags |= spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
+    p->slots = (uint64_t)buckets;
+    p->hashes = LEAST_BITS;
+    while (p->hashes < MOST_BITS && (acf_rate(p, n) > spec->fpr || acf_stuck(p, others) > 1e-3))
+        p->hashes++;
+    return TAMIS_OK;
+}
+
+static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
+{
+    (void)keys;
+    if (acf_buckets(p) > MOST_BUCKETS / 2)
+        return TAMIS_RANGE;
+    p->width++;
+    double room = MOST_LOAD * ((double)(TABLES * acf_buckets(p)) - SPARE);
+    p->capacity = room > (double)p->capacity ? (uint64_t)room : p->capacity;
+    return TAMIS_OK;
+}
+
+/* ---- One key ----------------------------------------------------------- */
+
+/* All four at once: which of them holds a key is a matter of chance. */
+static inline bool acf_look(const acf_table *t, const acf_places *p)
+{
+    return acf_matches(t, p, 0) | acf_matches(t, p, 1) | acf_matches(t, p, 2) |
+           acf_matches(t, p, 3);
+}
+
+static bool acf_has(const tamis *f, uint64_t key)
+{
+    const acf_table t = acf_of(f);
+    const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
+
+    return acf_look(&t, &p);
+}
+
+static inline acf_places acf_fetch(const acf_table *t, uint64_t h)
+{
+    const acf_places p = acf_places_of(t, h);
+
+    for (unsigned i = 0; i < TABLES; i++)
+        __builtin_prefetch(t->cells + packed_byte(p.cell[i], t->bits), 0, 3);
+    return p;
+}
+
+static void acf_touch(const tamis *f, uint64_t key)
+{
+    const acf_table t = acf_of(f);
+
+    acf_fetch(&t, hash_key(key, f->salt));
+}
+
+/* As many_lookups() of base/many.h, but places are worked out once. */
+static size_t acf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    enum { AHEAD = 16 };
+    const acf_table t = acf_of(f);
+    acf_places ahead[AHEAD];
+    size_t found = 0;
+
+    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
+    for (size_t i = 0; i < n + AHEAD; i++) {
+        acf_places *p = &ahead[i % AHEAD];
+        if (i >= AHEAD) {
+            uint64_t hit = acf_look(&t, p);
+            hits[(i - AHEAD) / 64] |= hit << (i - AHEAD) % 64;
+            found += hit;
+        }
+        if (i < n)
+            *p = acf_fetch(&t, hash_key(keys[i], f->salt));
+    }
+    return found;
+}
+
+/* The cell of this very key; false if it has none. */
+static bool acf_find(const acf_table *t, uint64_t h, uint64_t *cell)
+{
+    const acf_places p = acf_places_of(t, h);
+
+    for (unsigned i = 0; i < TABLES; i++) {
+        *cell = p.cell[i];
+        if (acf_matches(t, &p, i) && acf_hash(t, *cell) == h && acf_copies(t, *cell))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t acf_count(const tamis *f, uint64_t key)
+{
+    const acf_table t = acf_of(f);
+    uint64_t cell;
+
+    return acf_find(&t, hash_key(key, f->salt), &cell) ? acf_copies(&t, cell) : 0;
+}
+
+static bool acf_add_hash(const acf_table *t, uint64_t h, uint64_t copies)
+{
+    uint64_t cell;
+
+    if (!acf_find(t, h, &cell))
+        return tamis__acf_insert(t, h, copies);
+    acf_put_entry(t, cell, h, acf_copies(t, cell) + copies);
+    return true;
+}
+
+static tamis_status acf_add(tamis *f, uint64_t key, uint64_t times)
+{
+    const acf_table t = acf_of(f);
+
+    if (!acf_add_hash(&t, hash_key(key, f->salt), times))
+        return TAMIS_FULL;
+    f->count += times;
+    return TAMIS_OK;
+}
+
+static tamis_status acf_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    const acf_table t = acf_of(f);
+    uint64_t cell, h = hash_key(key, f->salt);
+
+    if (!acf_find(&t, h, &cell) || acf_copies(&t, cell) < times)
+        return TAMIS_ABSENT;
+    uint64_t left = acf_copies(&t, cell) - times;
+    acf_put_entry(&t, cell, left ? h : 0, left);
+    if (left == 0)
+        acf_put_cell(&t, cell, 0);
+    f->count -= times;
+    return TAMIS_OK;
+}
+
+/* ---- Adapting ---------------------------------------------------------- */
+
+/* A place is the number of a table. */
+static bool acf_locate(const tamis *f, uint64_t *place, uint64_t key)
+{
+    const acf_table t = acf_of(f);
+    const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
+
+    for (; *place < TABLES; ++*place)
+        if (acf_matches(&t, &p, (unsigned)*place))
+            return true;
+    return false;
+}
+
+/* Recomputes the fingerprint of a cell in use. */
+static void acf_select(const acf_table *t, uint64_t cell, unsigned selector)
+{
+    acf_put_cell(t, cell, acf_places_of(t, acf_hash(t, cell)).value[selector]);
+}
+
+static tamis_status acf_adapt(tamis *f, uint64_t place, uint64_t key)
+{
+    const acf_table t = acf_of(f);
+    uint64_t h = hash_key(key, f->salt), cell;
+
+    if (acf_find(&t, h, &cell))
+        return TAMIS_PRESENT;
+    cell = acf_places_of(&t, h).cell[place];
+    acf_select(&t, cell, !acf_selector(&t, acf_cell(&t, cell)));
+    return TAMIS_OK;
+}
+
+static tamis_status acf_unadapt(tamis *f)
+{
+    const acf_table t = acf_of(f);
+
+    for (uint64_t i = 0; i < acf_cells(&t); i++)
+        if (acf_selector(&t, acf_cell(&t, i)))
+            acf_select(&t, i, 0);
+    return TAMIS_OK;
+}
+
+/* ---- How many were asked ----------------------------------------------- */
+
+/* C strangers hit a cell under each selector l0 and l1 times, Poisson numbers with the mean
+ * C / values. If both are 0, its selector is 0. Else it is 1 in half of all cases: it is if l0
+ * alone is not 0, it is not if l1 alone is, and if neither is 0 they take turns. So
+ *
+ *   p = P(selector is 1) = (1 - exp(-2 C / values)) / 2
+ *
+ * and C follows from the share of cells with selector 1. Its standard error is that of the share
+ * times dC/dp. Of few cells, the curve of the logarithm makes C too large by a known amount. A
+ * share within two standard errors of one half tells nothing but that C is larger. */
+double tamis__acf_queried(double values, double used, double ones, double *error)
+{
+    const double FEW = 2000;
+    double most = (1 - 2 / sqrt(used)) / 2, p = ones / used;
+    double spread = fmax(ones, 1) / used; /* none is as uncertain as one */
+
+    *error = INFINITY;
+    if (!(most > 0))
+        return 0;
+    double rest = 1 - 2 * fmin(p, most), keys = -values / 2 * log(rest);
+    if (p < most)
+        *error = values / (1 - 2 * spread) * sqrt(spread * (1 - spread) / used);
+    if (used < FEW)
+        keys -= values / 4 * (1 / (rest * rest) - 1) / used;
+    return fmax(keys, 0);
+}
+
+/* ---- The whole filter -------------------------------------------------- */
+
+static void acf_measure(const tamis *f, tamis_info *info)
+{
+    const acf_table t = acf_of(f);
+    double values = (double)t.buckets * acf_prints(t.bits);
+    uint64_t used = 0, ones = 0;
+
+    for (uint64_t i = 0; i < acf_cells(&t); i++) {
+        uint32_t value = acf_cell(&t, i);
+        used += value != 0;
+        ones += acf_selector(&t, value);
+    }
+    info->cardinality = (double)used;
+    info->fill = (double)used / (double)acf_cells(&t);
+    info->fpr = acf_rate(&f->plan, (double)used);
+    info->adaptations = ones;
+    info->queried = tamis__acf_queried(values, (double)used, (double)ones, &info->error);
+}
+
+/* Cells before were checked: they hold what their keys demand. */
+static bool acf_is_before(const acf_table *t, const acf_places *p, uint64_t h, unsigned table)
+{
+    for (unsigned i = 0; i < table; i++)
+        if (acf_matches(t, p, i) && acf_hash(t, p->cell[i]) == h)
+            return true;
+    return false;
+}
+
+static const char *acf_check_cell(const acf_table *t, uint64_t i)
+{
+    uint64_t h = acf_hash(t, i);
+    uint32_t value = acf_cell(t, i);
+    unsigned table = (unsigned)(i / t->buckets);
+
+    if (acf_copies(t, i) == 0)
+        return value || h ? "a cell has no copies" : NULL;
+    const acf_places p = acf_places_of(t, h);
+    if (p.cell[table] != i)
+        return "a key is not in one of its cells";
+    if (value != p.value[acf_selector(t, value)])
+        return "a fingerprint is not that of its key";
+    return acf_is_before(t, &p, h, table) ? "a key is there twice" : NULL;
+}
+
+static const char *acf_verify(const tamis *f)
+{
+    const acf_table t = acf_of(f);
+    uint64_t bits = acf_cells(&t) * t.bits, copies = 0;
+    const char *why = NULL;
+
+    if (bits % 8 && t.cells[bits / 8] >> bits % 8)
+        return "bits past the end are set";
+    if (!bytes_are_zero(t.cells + (bits + 7) / 8, acf_entry(&t, 0)))
+        return "bits past the end are set";
+    for (uint64_t i = 0; i < acf_cells(&t) && !why; i++) {
+        why = acf_check_cell(&t, i);
+        if (!why && add_overflows(copies, acf_copies(&t, i), &copies))
+            why = "the count is wrong";
+    }
+    return why || copies == f->count ? why : "the count is wrong";
+}
+
+/* ---- Two filters ------------------------------------------------------- */
+
+/* Puts what is in a cell into the same table of another filter, with fingerprint and selector;
+ * false if its cell there is taken. */
+static bool acf_copy(const acf_table *to, const acf_table *from, uint64_t i)
+{
+    uint64_t h = acf_hash(from, i), cell = acf_places_of(to, h).cell[i / from->buckets];
+
+    if (acf_cell(to, cell))
+        return false;
+    acf_put_cell(to, cell, acf_cell(from, i));
+    acf_put_entry(to, cell, h, acf_copies(from, i));
+    return true;
+}
+
+/* A key that is new keeps its selector if it need not move. */
+static bool acf_add_cell(const acf_table *to, const acf_table *from, uint64_t i)
+{
+    uint64_t h = acf_hash(from, i), there;
+
+    if (acf_copies(from, i) == 0 || (!acf_find(to, h, &there) && acf_copy(to, from, i)))
+        return true;
+    return acf_add_hash(to, h, acf_copies(from, i));
+}
+
+/* What was moved cannot be moved back: there is a copy beside, for the case that it does not fit.
+ */
+static tamis_status acf_merge(tamis *f, const tamis *g)
+{
+    const acf_table to = acf_of(f), from = acf_of(g);
+    size_t size = (size_t)f->plan.bytes;
+    void *before = tamis__scratch_new(f, size);
+
+    if (!before)
+        return TAMIS_NOMEM;
+    memcpy(before, f->payload, size);
+    bool fits = true;
+    for (uint64_t i = 0; i < acf_cells(&from) && fits; i++)
+        fits = acf_add_cell(&to, &from, i);
+    if (fits)
+        f->count += g->count;
+    else
+        memcpy(f->payload, before, size);
+    tamis__scratch_free(f, before, size);
+    return fits ? TAMIS_OK : TAMIS_FULL;
+}
+
+/* Each cell becomes two or more: no two keys meet. */
+static tamis_status acf_move(tamis *f, const tamis *g)
+{
+    const acf_table to = acf_of(f), from = acf_of(g);
+
+    for (uint64_t i = 0; i < acf_cells(&from); i++)
+        if (acf_copies(&from, i))
+            (void)acf_copy(&to, &from, i);
+    f->count = g->count;
+    return TAMIS_OK;
+}
+
+/* Copies of a key take one cell. */
+static tamis_room acf_room(const tamis *f, uint64_t range, uint64_t copies)
+{
+    const acf_table t = acf_of(f);
+    tamis_room room = { .needed = copies > 0 };
+
+    (void)range;
+    for (uint64_t i = 0; i < acf_cells(&t); i++)
+        room.used += acf_cell(&t, i) != 0;
+    room.free = acf_cells(&t) - room.used;
+    return room;
+}
+
+const tamis_ops tamis__acf = {
+    .traits = TAMIS_TRAIT_CAN_GROW,
+    .plan = acf_plan,
+    .bytes = acf_bytes,
+    .rate = acf_rate,
+    .resize = acf_resize,
+    .verify = acf_verify,
+    .measure = acf_measure,
+    .has = acf_has,
+    .count = acf_count,
+    .add = acf_add,
+    .remove = acf_remove,
+    .touch = acf_touch,
+    .has_many = acf_has_many,
+    .merge = acf_merge,
+    .move = acf_move,
+    .room = acf_room,
+    .locate = acf_locate,
+    .adapt = acf_adapt,
+    .unadapt = acf_unadapt,
+};
