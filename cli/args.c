@@ -216,10 +216,10 @@ double args_fpr(const args *a)
     double value;
 
     /* Written so that NaN fails. */
-    if (number_share(&value, a->value) && value >= 0x1p-64 && value <= 0.5)
+    if (number_share(&value, a->value) && value >= 0x1p-64 && value < 1)
         return value;
-    refuse_value(a,
-                 "a false positive rate from 2^-64 (5.4e-20) to 0.5; write it as 0.01, 1% or 1e-3");
+    refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to below 1; write it as 0.01, 1% "
+                    "or 1e-3");
 }
 
 double args_load(const args *a)

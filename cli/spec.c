@@ -9,7 +9,8 @@
 
 const option_row spec_options[] = {
     { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M" },
-    { 'p', "fpr", "P", "false positive rate, 2^-64 to 0.5, such as 0.001 or 1% (default: 0.01)" },
+    { 'p', "fpr", "P",
+      "false positive rate, from 2^-64, below 1, such as 0.001 or 1% (default: 0.01)" },
     { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
     { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
     { OPTION_VALUE_BITS, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get" },

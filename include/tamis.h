@@ -204,7 +204,7 @@ TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data
 typedef struct tamis_spec {
     size_t       size; /* of this struct: later versions may add fields */
     uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
-    double       fpr;  /* highest false positive rate at that load, 2^-64 .. 0.5 */
+    double       fpr;  /* highest false positive rate at that load, from 2^-64, below 1 */
     uint64_t     max_bytes;
     double       load;         /* share of slots that the keys take; ignored by kinds without it */
     unsigned     can;          /* abilities needed */

@@ -111,14 +111,18 @@ static double compressed_most_ones(const tamis_plan *p, double n)
 
 /* At a given length the rate is worst where half of the bits are set, which serves best in memory,
  * and falls with the number of probes: with one, to e 2^-z for z bits a key. The fewer probes, the
- * larger the array: as few as leave it MOST_LARGER times as large as what is sent. */
+ * larger the array: as few as leave it MOST_LARGER times as large as what is sent. Above one half,
+ * rates need the fewest bits, and the fewest set ones, with one probe. */
 static uint32_t compressed_probes(double fpr)
 {
-    for (uint32_t k = 1;; k++) {
+    uint32_t k = 1;
+
+    for (; fpr < 0.5; k++) {
         double bits = tamis__rates_classic_slots(k, 1, fpr), set = -expm1(-(double)k / bits);
         if (!(bits > MOST_LARGER * bits * compressed_entropy(set)))
-            return k;
+            break;
     }
+    return k;
 }
 
 /* The closed form comes close; the rest is steps. */

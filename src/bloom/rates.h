@@ -37,7 +37,7 @@ typedef struct rates_block {
     double floor; /* strangers that look like one key of their block, beside those by chance */
 } rates_block;
 
-/* More keys than this in a block on average: worse than any rate that may be asked for. */
+/* More keys than this in a block on average: a rate of 0.87, above which blocks stay as many. */
 enum { RATES_TOO_MANY_KEYS = 128 };
 
 double tamis__rates_blocks(const rates_block *b, double blocks, double n);

@@ -12,7 +12,8 @@
 /* 2^48 bits: no product of sizes below it overflows, and no machine has more. */
 static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
 
-static const double DEFAULT_FPR = 0.01, LOWEST_FPR = 0x1p-64, HIGHEST_FPR = 0.5;
+/* Between the highest rate and 1, doubles are too few for the arithmetic: it is planned instead. */
+static const double DEFAULT_FPR = 0.01, LOWEST_FPR = 0x1p-64, HIGHEST_FPR = 1 - 0x1p-20;
 
 /* No public struct will ever be larger: a size above it is rubbish. */
 enum { MAX_STRUCT = 4096 };
@@ -289,24 +290,38 @@ static bool plan_try_rate(tamis_plan *best, bool *is_found, tamis_kind kind, con
     return *is_found = true;
 }
 
+/* Rates between a half and 1, for what hardly fits: an exponent that fits, of 0.999 at most, and
+ * one that does not. */
+static void plan_try_high_rates(tamis_plan *best, bool *is_found, tamis_kind kind,
+                                const tamis_spec *spec, double *low, double *high)
+{
+    for (*high = -1; !*is_found && *high < -0x1p-10;) {
+        *low = *high;
+        *high /= 2;
+        plan_try_rate(best, is_found, kind, spec, *high);
+    }
+}
+
 /* Bytes fall as the rate rises, but not with every bit: slots of eight bits may take less room than
  * those of seven, and what is planned for a lower rate may be no larger. So all powers of two are
  * tried, then quarters of four bits below the lowest that fits; and from the lowest of these the
  * interval is halved until the plan stops changing. */
 static tamis_status plan_best_rate(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
-    double low = log2(LOWEST_FPR), high = log2(HIGHEST_FPR);
+    double low = log2(LOWEST_FPR), high;
     bool is_found = false;
 
-    while (low <= high && !plan_try_rate(plan, &is_found, kind, spec, low))
+    while (low <= -1 && !plan_try_rate(plan, &is_found, kind, spec, low))
         low++;
-    for (double e = low + 1; e <= high; e++)
+    for (double e = low + 1; e <= -1; e++)
         plan_try_rate(plan, &is_found, kind, spec, e);
     high = low;
     for (double e = low - 0.25; is_found && e >= fmax(low - 4, log2(LOWEST_FPR)); e -= 0.25)
         if (plan_try_rate(plan, &is_found, kind, spec, e))
             high = e;
     low = high - 0.25;
+    if (!is_found)
+        plan_try_high_rates(plan, &is_found, kind, spec, &low, &high);
     for (int i = 0; i < 32 && is_found; i++) {
         double middle = (low + high) / 2;
         if (plan_try_rate(plan, &is_found, kind, spec, middle))
@@ -354,8 +369,9 @@ static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
         return TAMIS_CANNOT;
     if (!(s.load >= 0 && s.load <= 1) || !(s.error >= 0 && s.error < 1))
         return TAMIS_RANGE;
-    if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr <= HIGHEST_FPR))
+    if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr < 1))
         return TAMIS_RANGE;
+    s.fpr = fmin(s.fpr, HIGHEST_FPR);
     if (ops->traits & TAMIS_TRAIT_INDEXED && s.hasher.hash != TAMIS_RAW)
         return TAMIS_RANGE;
     if (s.fpr == 0 && s.keys && s.max_bytes)

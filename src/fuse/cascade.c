@@ -93,7 +93,7 @@ static uint64_t cascade_share(uint64_t n, unsigned bits)
 static tamis_status cascade_plan(tamis_plan *p, const tamis_spec *spec)
 {
     uint64_t members = spec->keys, others = spec->universe - spec->keys;
-    bool inverts = members > others && spec->fpr > 0.5;
+    bool inverts = members > others && spec->fpr >= 1;
     uint64_t kept = inverts ? others : members, tested = inverts ? members : others;
     uint32_t bits = 0;
 

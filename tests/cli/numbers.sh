@@ -4,14 +4,14 @@
 
 seq 100 >keys
 
-for fpr in 0 1 0.500001 -0.1 -1 nan NaN inf -inf abc '' ' 0.1' 0.1x 0x1p-3 1e-300 1e-20 1,5 % 0% 51% 1%% 1e-1% %1 '1 %' --; do
+for fpr in 0 1 1.000001 -0.1 -1 nan NaN inf -inf abc '' ' 0.1' 0.1x 0x1p-3 1e-300 1e-20 1,5 % 0% 101% 1%% 1e-1% %1 '1 %' --; do
     exits 2 "$tamis" plan --keys 100 "--fpr=$fpr"
-    says "0.5"
+    says "below 1"
     says "2^-64"
     exits 2 "$tamis" build "--fpr=$fpr" -k bloom -o out.tamis keys
     says "2^-64"
 done
-for fpr in 0.5 .25 1e-3 5.5e-20 0.01 1E-2 1% 0.1% 50% .5%; do
+for fpr in 0.5 .25 1e-3 5.5e-20 0.01 1E-2 1% 0.1% 50% .5% 0.61 99.9999999% 0.9999999999999999; do
     exits 0 "$tamis" build --fpr "$fpr" -k hashset -n 1000 --hash raw -o out.tamis keys
 done
 

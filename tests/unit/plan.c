@@ -35,9 +35,10 @@ static const double FPRS[] = {
     1e-6,
     1e-12,
     0x1p-64,
-    /* refused */
-    0.6,
+    0.61,
     0.999999,
+    1 - 0x1p-53,
+    /* refused */
     1,
     2,
     -1,
@@ -51,7 +52,7 @@ static const double FPRS[] = {
     -INFINITY,
 };
 
-enum { N_FPRS = sizeof FPRS / sizeof *FPRS, N_GOOD_FPRS = 9 };
+enum { N_FPRS = sizeof FPRS / sizeof *FPRS, N_GOOD_FPRS = 12 };
 
 /* Plans compare as bytes, padding included. */
 static tamis_plan untouched_plan(void)
@@ -68,13 +69,14 @@ static void assert_keeps(const tamis_plan *p, tamis_kind kind, const tamis_spec 
     assert_true(p->capacity >= spec->keys);
     assert_true(p->bytes > 0 && p->bytes == tamis__ops(kind)->bytes(p));
     assert_true(!spec->max_bytes || p->bytes <= spec->max_bytes);
-    assert_true(p->fpr >= 0 && p->fpr <= (spec->fpr != 0 ? spec->fpr : 0.5));
+    assert_true(p->fpr >= 0 && p->fpr <= (spec->fpr != 0 ? spec->fpr : 0.9999));
     assert_true(spec->fpr != 0 || spec->max_bytes || p->fpr <= 0.01);
     /* Plans state it rounded to 32 bits, and never above what was asked: keys that collide, if they
      * are less than a thousandth of it, may be what is cut off. */
     double rate = tamis_plan_rate(p, p->capacity);
     double collisions = spec->hasher.hash == TAMIS_RAW ? 0 : (double)p->capacity * 0x1p-64;
-    bool is_cut = collisions <= p->fpr * 0x1p-10 && (spec->fpr == 0 || p->fpr == spec->fpr);
+    double highest = fmin(spec->fpr, 1 - 0x1p-20); /* that is planned */
+    bool is_cut = collisions <= p->fpr * 0x1p-10 && (spec->fpr == 0 || p->fpr == highest);
     assert_true(fabs(p->fpr - rate) <= rate * 0x1p-32 + (is_cut ? collisions : 0));
     assert_int_equal(p->hasher.hash, spec->hasher.hash);
     assert_int_equal(p->hasher.seed, spec->hasher.seed);
@@ -714,6 +716,21 @@ static void hash_collisions_are_part_of_the_rate(void **state)
     }
 }
 
+/* 1 - e^-c: with one probe, which is best there. */
+static void a_bit_per_key_or_less_gives_a_rate_below_1(void **state)
+{
+    (void)state;
+    for (uint64_t bytes = 31250; bytes <= 125000; bytes *= 2) {
+        tamis_spec spec = hashed_spec(1000000, 0, bytes, TAMIS_RAW);
+        double best = -expm1(-1e6 / 8 / (double)bytes);
+        tamis_plan plan;
+
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &spec), TAMIS_OK);
+        assert_int_equal(plan.hashes, 1);
+        assert_true(plan.fpr >= best * (1 - 1e-6) && plan.fpr <= best * 1.005);
+    }
+}
+
 /* Of all that fit: sizes do not fall with every bit. */
 static void the_best_rate_that_fits_is_given(void **state)
 {
@@ -760,6 +777,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrapping_sizes_have_no_geometry),
         cmocka_unit_test(rates_rise_with_the_keys),
         cmocka_unit_test(hash_collisions_are_part_of_the_rate),
+        cmocka_unit_test(a_bit_per_key_or_less_gives_a_rate_below_1),
         cmocka_unit_test(the_best_rate_that_fits_is_given),
     };
 
