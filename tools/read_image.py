@@ -1709,18 +1709,27 @@ class Counting:
 
     @staticmethod
     def bytes(h):
-        right = h.slots >= 1 and 1 <= h.hashes <= 64 and h.width in (2, 4, 8, 16)
-        return words_of(h.slots * h.width) if right else 0
+        right = h.slots >= 1 and 1 <= h.hashes <= 64 and 1 <= h.width <= 16
+        return 8 * -(-h.slots // (64 // h.width)) if right else 0
 
     @staticmethod
-    def has(image, key):
+    def bits_of(h, counter):
+        """Those of a counter, in the array of all bits."""
+        lanes = 64 // h.width
+        first = counter // lanes * 64 + counter % lanes * h.width
+        return range(first, first + h.width)
+
+    @classmethod
+    def has(cls, image, key):
         h = image.header
         places = probes(image.hash_key(key), h.hashes, h.slots)
-        return all(any(image.bit(at * h.width + i) for i in range(h.width)) for at in places)
+        return all(any(image.bit(i) for i in cls.bits_of(h, at)) for at in places)
 
-    @staticmethod
-    def verify(image):
-        require_zeros_from(image, image.header.slots * image.header.width)
+    @classmethod
+    def verify(cls, image):
+        used = {i for at in range(image.header.slots) for i in cls.bits_of(image.header, at)}
+        require(not any(image.bit(i) for i in range(8 * len(image.payload)) if i not in used),
+                "bits of no counter are set")
 
 
 class CountingBlocked:

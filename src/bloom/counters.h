@@ -1,11 +1,12 @@
-/* counters.h - what the Bloom kinds that count share: arrays of counters of 2, 4, 8 or 16 bits.
+/* counters.h - what the Bloom kinds that count share: arrays of counters of 1 to 16 bits.
  *
  * A counter that has come to its maximum stays there: how often it would have gone beyond is not
  * known, so that to lower it could lose a key. All others are the exact number of keys that were
  * added there and not removed.
  *
- * Counter i has the bits from i * w on of an array of little-endian 64-bit words; none lies in two
- * words. Whole words are handled as lanes of w bits, side by side. */
+ * Counters lie in little-endian 64-bit words, as many in each as fit, from the lowest bits on: none
+ * lies in two words, and if w is no power of two some bits of a word are zero. Whole words are
+ * handled as lanes of w bits, side by side. */
 #ifndef TAMIS_BLOOM_COUNTERS_H
 #define TAMIS_BLOOM_COUNTERS_H
 
@@ -20,20 +21,60 @@ static inline uint64_t counters_max(unsigned bits)
     return (UINT64_C(1) << bits) - 1;
 }
 
+/* How many are in a word. */
+static inline unsigned counters_lanes(unsigned bits)
+{
+    return 64 / bits;
+}
+
+static inline bool counters_fill_words(unsigned bits)
+{
+    return (bits & (bits - 1)) == 0;
+}
+
+static inline uint64_t counters_bytes(uint64_t n, unsigned bits)
+{
+    return (n + counters_lanes(bits) - 1) / counters_lanes(bits) * 8;
+}
+
+/* Where a counter is: its word, and the bits below it in that. */
+typedef struct counters_place {
+    uint64_t word;
+    unsigned shift;
+} counters_place;
+
+/* The word is i / lanes: by multiplication with 2^64 / lanes, rounded up, which is exact for i
+ * below 2^56. Widths that fill words need none. */
+static inline counters_place counters_find(unsigned bits, uint64_t i)
+{
+#define COUNTERS_INVERSE(lanes) (UINT64_MAX / (lanes) + 1)
+    static const uint64_t inverses[17] = {
+        [3] = COUNTERS_INVERSE(21), [5] = COUNTERS_INVERSE(12), [6] = COUNTERS_INVERSE(10),
+        [7] = COUNTERS_INVERSE(9),  [9] = COUNTERS_INVERSE(7),  [10] = COUNTERS_INVERSE(6),
+        [11] = COUNTERS_INVERSE(5), [12] = COUNTERS_INVERSE(5), [13] = COUNTERS_INVERSE(4),
+        [14] = COUNTERS_INVERSE(4), [15] = COUNTERS_INVERSE(4),
+    };
+#undef COUNTERS_INVERSE
+    if (counters_fill_words(bits))
+        return (counters_place){ i * bits / 64, (unsigned)(i * bits % 64) };
+    uint64_t word = mul_high64(i, inverses[bits]);
+    return (counters_place){ word, (unsigned)(i - word * counters_lanes(bits)) * bits };
+}
+
 static inline uint64_t counters_get(const void *counters, unsigned bits, uint64_t i)
 {
-    const uint64_t *words = counters;
-    uint64_t at = i * bits;
+    counters_place at = counters_find(bits, i);
 
-    return LE_SWAP64(words[at / 64]) >> (at % 64) & counters_max(bits);
+    return LE_SWAP64(((const uint64_t *)counters)[at.word]) >> at.shift & counters_max(bits);
 }
 
 /* The sum, or the difference if `by` is negative, fits. */
 static inline void counters_change(void *counters, unsigned bits, uint64_t i, int64_t by)
 {
-    uint64_t *word = (uint64_t *)counters + i * bits / 64;
+    counters_place at = counters_find(bits, i);
+    uint64_t *word = (uint64_t *)counters + at.word;
 
-    *word = LE_SWAP64(LE_SWAP64(*word) + ((uint64_t)by << i * bits % 64));
+    *word = LE_SWAP64(LE_SWAP64(*word) + ((uint64_t)by << at.shift));
 }
 
 /* ---- Those of a key ---------------------------------------------------- */
@@ -98,11 +139,12 @@ static inline bool counters_raise_atomic(counters_key k, uint64_t times, uint64_
 
     (void)times;
     for (unsigned i = 0; i < k.n; i++) {
-        uint64_t *word = (uint64_t *)k.array + k.slots[i] * k.bits / 64, more, room;
-        uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED), shift = k.slots[i] * k.bits % 64;
+        counters_place at = counters_find(k.bits, k.slots[i]);
+        uint64_t *word = (uint64_t *)k.array + at.word, more, room;
+        uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
         do {
-            room = (LE_SWAP64(now) >> shift & counters_max(k.bits)) != counters_max(k.bits);
-            more = LE_SWAP64(LE_SWAP64(now) + (room << shift));
+            room = (LE_SWAP64(now) >> at.shift & counters_max(k.bits)) != counters_max(k.bits);
+            more = LE_SWAP64(LE_SWAP64(now) + (room << at.shift));
         } while (room && !__atomic_compare_exchange_n(word, &now, more, true, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED));
         raised |= room;
@@ -128,19 +170,25 @@ static inline tamis_status counters_remove(tamis *f, counters_key k, uint64_t ti
 
 /* ---- Words of counters ------------------------------------------------- */
 
+/* All bits of the lanes of a word. */
+static inline uint64_t counters_lane_bits(unsigned bits)
+{
+    return UINT64_MAX >> (64 - counters_lanes(bits) * bits);
+}
+
 /* The lowest bit of each lane. */
 static inline uint64_t counters_low_bits(unsigned bits)
 {
-    return UINT64_MAX / counters_max(bits);
+    return counters_lane_bits(bits) / counters_max(bits);
 }
 
-/* The lowest bit of each lane that is not 0. Shifts bring in bits of the next lane, but none to the
- * lowest bit. */
+/* The lowest bit of each lane that is not 0: its other bits, if one of them is set, carry into the
+ * highest when all but one are added. */
 static inline uint64_t counters_in_use(uint64_t x, unsigned bits)
 {
-    for (unsigned by = 1; by < bits; by *= 2)
-        x |= x >> by;
-    return x & counters_low_bits(bits);
+    uint64_t lows = counters_low_bits(bits), highs = lows << (bits - 1), rest = highs - lows;
+
+    return (((x & rest) + rest) | x) >> (bits - 1) & lows;
 }
 
 /* All bits of the lanes whose highest bit is set in x. */
@@ -249,8 +297,22 @@ static inline uint64_t counters_measure(const tamis *f, tamis_info *info)
         used += (uint64_t)__builtin_popcountll(counters_in_use(word, f->plan.width));
         below += (uint64_t)__builtin_popcountll(counters_in_use(~word, f->plan.width));
     }
-    info->saturated = f->plan.bytes * 8 / f->plan.width - below;
+    info->saturated = f->plan.bytes / 8 * counters_lanes(f->plan.width) - below;
     return used;
+}
+
+/* An array of n counters fills whole words. Bits that belong to none stay zero: why it is damaged,
+ * or NULL. */
+static inline const char *counters_verify(const tamis *f, uint64_t n)
+{
+    const uint64_t *words = f->payload, bits = f->plan.width, lanes = counters_lanes(f->plan.width);
+    uint64_t others = ~counters_lane_bits(f->plan.width), last = n % lanes, stray = 0;
+
+    for (uint64_t i = 0; others && i < f->plan.bytes / 8; i++)
+        stray |= LE_SWAP64(words[i]) & others;
+    if (last)
+        stray |= LE_SWAP64(words[n / lanes]) >> last * bits;
+    return stray ? "bits of no counter are set" : NULL;
 }
 
 static inline tamis_limits counters_limits(const tamis_plan *p)

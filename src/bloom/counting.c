@@ -15,8 +15,8 @@
  * Counters of w bits stop at 2^w - 1 (counters.h). When half of them are in use, a counter of four
  * bits has stopped with probability 2 * 10^-15: only keys with many copies come there.
  *
- * Payload: plan.slots = m counters of plan.width = w bits in whole 64-bit words; what sticks out is
- * zero. plan.hashes = k.
+ * Payload: plan.slots = m counters of plan.width = w bits in whole 64-bit words; bits of no counter
+ * are zero. plan.hashes = k.
  *
  * Fan, Cao, Almeida, Broder: Summary Cache, 2000. */
 #include <math.h>
@@ -25,23 +25,26 @@
 
 static probes_shape counting_shape(const tamis *f)
 {
-    return (probes_shape){ .range = f->plan.slots, .step = 0, .bits = f->plan.width };
+    return (probes_shape){ .range = f->plan.slots, .of_counters = true, .bits = f->plan.width };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
 
+enum { WIDEST = 16 };
+
 static uint64_t counting_bytes(const tamis_plan *p)
 {
-    bool is_width = p->width == 2 || p->width == 4 || p->width == 8 || p->width == 16;
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && is_width && p->hashes > 0 &&
-              p->hashes <= PROBES_MAX && !p->flags && !p->load;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && p->width >= 1 && p->width <= WIDEST &&
+              p->hashes > 0 && p->hashes <= PROBES_MAX && !p->flags && !p->load;
 
-    return ok ? bytes_of_bits(p->slots * p->width) : 0;
+    return ok ? counters_bytes(p->slots, p->width) : 0;
 }
 
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = spec->counter_bits ? spec->counter_bits : 4;
+    if (p->width > WIDEST)
+        return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, tamis__rates_classic_slots, RATES_CLASSIC_UNIT);
 }
 
@@ -180,7 +183,7 @@ void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key)
 
 static const char *counting_verify(const tamis *f)
 {
-    return bitset_verify_end(f->payload, f->plan.slots * f->plan.width);
+    return counters_verify(f, f->plan.slots);
 }
 
 static void counting_measure(const tamis *f, tamis_info *info)

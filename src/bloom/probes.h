@@ -28,12 +28,13 @@ static inline uint64_t probes_next(uint64_t x)
 
 typedef struct probes_shape {
     uint64_t range, step;
-    unsigned bits; /* of a slot: known to the compiler in kinds without counters */
+    bool of_counters; /* known to the compiler */
+    unsigned bits;    /* of a counter */
 } probes_shape;
 
 static inline bool probes_slot_is_set(const void *slots, probes_shape s, uint64_t pos)
 {
-    return s.bits == 1 ? bitset_get(slots, pos) : counters_get(slots, s.bits, pos) != 0;
+    return s.of_counters ? counters_get(slots, s.bits, pos) != 0 : bitset_get(slots, pos);
 }
 
 static inline void probes_find(uint64_t *pos, const tamis *f, probes_shape s, uint64_t key)
@@ -69,8 +70,10 @@ enum { PROBES_GROUP = 256 };
 __attribute__((always_inline)) static inline void probes_fetch(const void *slots, probes_shape s,
                                                                uint64_t pos)
 {
+    uint64_t byte = s.of_counters ? counters_find(s.bits, pos).word * 8 : pos / 8;
+
     /* To the second cache: more requests fit on the way there than to the first. */
-    __builtin_prefetch((const uint8_t *)slots + pos * s.bits / 8, 0, 2);
+    __builtin_prefetch((const uint8_t *)slots + byte, 0, 2);
 }
 
 /* Probes the keys of one group round by round: a key that finds a clear slot drops out, the others

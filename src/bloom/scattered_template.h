@@ -10,7 +10,7 @@ static inline probes_shape scattered_shape(const tamis *f)
 {
     uint64_t step = SCATTERED_ROWS(&f->plan) == 1 ? 0 : f->plan.slots;
 
-    return (probes_shape){ .range = f->plan.slots, .step = step, .bits = 1 };
+    return (probes_shape){ .range = f->plan.slots, .step = step };
 }
 
 static uint64_t scattered_bytes(const tamis_plan *p)

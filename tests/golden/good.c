@@ -24,7 +24,8 @@ static const double FPR = 0.05;
 
 /* The files are kept for ever and every bit of the small ones is flipped in turn: small they stay.
  * One passes 64 KiB, from where payloads begin on a page; one has as many keys as it takes for a
- * second level; one was doubled until old fingerprints had no bits left. */
+ * second level; one was doubled until old fingerprints had no bits left; one has counters that do
+ * not fill their words. */
 static const variant VARIANTS[] = {
     { "empty", TAMIS_FAST, 0, 20, 0, 60, TAMIS_NO_KIND },
     { "small", TAMIS_FAST, 0, 26, 26, 100, TAMIS_NO_KIND },
@@ -36,6 +37,7 @@ static const variant VARIANTS[] = {
     { "page", TAMIS_FAST, 0, 75000, 200, 40, TAMIS_BLOCKED },
     { "levels", TAMIS_FAST, 0, 4200, 4200, 200, TAMIS_RIBBON },
     { "grown", TAMIS_FAST, 0, 2, 4200, 200, TAMIS_ALEPH },
+    { "narrow", TAMIS_FAST, 0, 60, 60, 150, TAMIS_COUNTING },
 };
 enum { N_VARIANTS = sizeof VARIANTS / sizeof VARIANTS[0], MAX_KEYS = 4200, MAX_LINE = 2048 };
 
@@ -74,6 +76,7 @@ static tamis_spec spec_of(tamis_kind kind, const variant *v)
     spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? v->capacity + v->absent / 2 : 0;
     spec.hasher.hash = is_indexed(kind) ? TAMIS_RAW : v->hash;
     spec.hasher.seed = v->seed;
+    spec.counter_bits = strcmp(v->name, "narrow") ? 0 : 3;
     for (unsigned i = 0; v->hash == TAMIS_KEYED && i < sizeof spec.hasher.secret; i++)
         spec.hasher.secret[i] = (uint8_t)(0xa0 + 7 * i);
     return spec;

@@ -14,7 +14,7 @@ static tamis_plan plan_of(uint64_t slots, unsigned bits, unsigned hashes)
     plan.slots = slots;
     plan.hashes = hashes;
     plan.bytes = tamis__ops(TAMIS_COUNTING)->bytes(&plan);
-    assert_int_equal(plan.bytes, (slots * bits + 63) / 64 * 8);
+    assert_int_equal(plan.bytes, (slots + 64 / bits - 1) / (64 / bits) * 8);
     return plan;
 }
 
@@ -58,24 +58,21 @@ static void v10_removing_and_converting(void **state)
 {
     static const unsigned before[16] = { 0, 3, 0, 0, 1, 0, 2, 0, 0, 3, 2, 1, 0, 2, 1, 0 };
     static const unsigned after[16] = { 0, 2, 0, 0, 0, 0, 2, 0, 0, 3, 2, 1, 0, 1, 1, 0 };
-    static const unsigned widths[] = { 2, 4, 8, 16 };
-
     (void)state;
-    for (int w = 0; w < 4; w++) {
-        tamis_plan plan = plan_of(16, widths[w], 3);
+    for (unsigned bits = 2; bits <= 16; bits++) {
+        tamis_plan plan = plan_of(16, bits, 3);
         tamis *f = new_filter(&plan), *plain = NULL;
         uint64_t key = key_at(f, 1, 4, 13);
 
         put(f, before);
         /* With two bits, a 3 has stopped. */
-        if (widths[w] > 2) {
+        if (bits > 2) {
             assert_int_equal(tamis_remove(f, key), TAMIS_OK);
             assert_counters(f, after);
         }
         assert_int_equal(tamis_convert(&plain, TAMIS_BLOOM, f, NULL), TAMIS_OK);
         for (uint64_t i = 0; i < 16; i++)
-            assert_int_equal(bitset_get(plain->payload, i),
-                             (widths[w] > 2 ? after : before)[i] != 0);
+            assert_int_equal(bitset_get(plain->payload, i), (bits > 2 ? after : before)[i] != 0);
         tamis_free(plain);
         tamis_free(f);
     }
@@ -137,15 +134,13 @@ static void a_stopped_counter_is_neither_raised_nor_lowered(void **state)
 
 static void counts_stop_at_the_ceiling(void **state)
 {
-    static const unsigned widths[] = { 2, 4, 8, 16 };
-
     (void)state;
-    for (int w = 0; w < 4; w++) {
-        tamis_plan plan = plan_of(4096, widths[w], 5);
+    for (unsigned bits = 2; bits <= 16; bits++) {
+        tamis_plan plan = plan_of(4096, bits, 5);
         uint64_t ceiling = plan.ceiling;
         tamis *f = new_filter(&plan);
 
-        assert_int_equal(ceiling, (UINT64_C(1) << widths[w]) - 1);
+        assert_int_equal(ceiling, (UINT64_C(1) << bits) - 1);
         assert_int_equal(tamis_add_times(f, 3, ceiling - 1), TAMIS_OK);
         assert_int_equal(tamis_remove_times(f, 3, ceiling), TAMIS_ABSENT);
         assert_int_equal(tamis_remove_times(f, 3, ceiling - 2), TAMIS_OK);
@@ -270,15 +265,15 @@ static void follow_by_hand(unsigned bits, uint64_t round)
 static void every_width_counts_by_hand(void **state)
 {
     (void)state;
-    for (uint64_t round = 0; round < 4; round++)
-        for (unsigned bits = 2; bits <= 16; bits *= 2)
+    for (uint64_t round = 0; round < run_size(2, 1, 4); round++)
+        for (unsigned bits = 1; bits <= 16; bits++)
             follow_by_hand(bits, round);
 }
 
 static void merging_adds_and_intersecting_takes_the_least(void **state)
 {
     (void)state;
-    for (unsigned bits = 2; bits <= 16; bits *= 2) {
+    for (unsigned bits = 1; bits <= 16; bits++) {
         tamis_plan plan = plan_of(SLOTS, bits, 4);
         tamis *f = new_filter(&plan), *g = new_filter(&plan), *both = NULL;
         unsigned a[SLOTS], b[SLOTS], max = (unsigned)counters_max(bits);
@@ -306,7 +301,7 @@ static void merging_adds_and_intersecting_takes_the_least(void **state)
 
 /* ---- Plans ------------------------------------------------------------- */
 
-static void widths_are_two_four_eight_or_sixteen(void **state)
+static void widths_are_one_to_sixteen(void **state)
 {
     tamis_spec spec = spec_for(1000, 0.01, 0);
     tamis_plan plan, bloom = plan_for(TAMIS_BLOOM, 1000, 0.01, 0);
@@ -314,19 +309,21 @@ static void widths_are_two_four_eight_or_sixteen(void **state)
     (void)state;
     for (spec.counter_bits = 0; spec.counter_bits < 40; spec.counter_bits++) {
         unsigned bits = spec.counter_bits ? spec.counter_bits : 4;
-        bool is_width = bits == 2 || bits == 4 || bits == 8 || bits == 16;
+        bool is_width = bits >= 1 && bits <= 16;
         tamis_status status = tamis_plan_kind(&plan, TAMIS_COUNTING, &spec);
 
         assert_int_equal(status, is_width ? TAMIS_OK : TAMIS_RANGE);
         if (is_width) {
             assert_int_equal(plan.width, bits);
-            assert_int_equal(plan.bytes, bloom.bytes * bits);
+            assert_int_equal(plan.bytes, (bloom.slots + 64 / bits - 1) / (64 / bits) * 8);
             assert_true(plan.slots == bloom.slots && plan.hashes == bloom.hashes);
             assert_true(plan.fpr == bloom.fpr);
         }
         assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &spec),
                          spec.counter_bits ? TAMIS_CANNOT : TAMIS_OK);
     }
+    spec.counter_bits = UINT32_MAX;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_COUNTING, &spec), TAMIS_RANGE);
 }
 
 static void geometries_of_other_kinds_are_refused(void **state)
@@ -336,10 +333,9 @@ static void geometries_of_other_kinds_are_refused(void **state)
 
     (void)state;
     for (plan.width = 0; plan.width < 70; plan.width++)
-        assert_int_equal(ops->bytes(&plan),
-                         plan.width == 2 || plan.width == 4 || plan.width == 8 || plan.width == 16
-                             ? 8 * plan.width
-                             : 0);
+        assert_int_equal(ops->bytes(&plan), plan.width >= 1 && plan.width <= 16
+                                                ? (63 / (64 / plan.width) + 1) * 8
+                                                : 0);
     plan = plan_of(64, 16, 3);
     plan.slots = UINT64_C(1) << 60;
     assert_int_equal(ops->bytes(&plan), 0);
@@ -371,6 +367,34 @@ static void bits_past_the_end_are_damage(void **state)
     tamis_free(f);
 }
 
+/* Counter i is in word i / lanes at lane i % lanes, however large i is; words have lanes enough,
+ * and what they have beside them is damage. */
+static void counters_of_every_width_are_where_they_belong(void **state)
+{
+    rng r = rng_for(2400, 0);
+
+    (void)state;
+    for (unsigned bits = 1; bits <= 16; bits++) {
+        uint64_t lanes = 64 / bits;
+        for (int i = 0; i < 20000; i++) {
+            uint64_t n = rng_next(&r) >> (8 + rng_below(&r, 56)), word = n / lanes;
+            uint64_t edge = word * lanes + (i % 2 ? lanes - 1 : 0);
+            assert_int_equal(counters_find(bits, n).word, word);
+            assert_int_equal(counters_find(bits, n).shift, n % lanes * bits);
+            assert_int_equal(counters_find(bits, edge).word, word);
+        }
+        tamis_plan plan = plan_of(2 * lanes, bits, 3);
+        tamis *f = new_filter(&plan);
+        uint64_t *words = f->payload;
+        words[0] = words[1] = LE_SWAP64(UINT64_MAX >> (64 - lanes * bits));
+        assert_true(is_whole(f));
+        assert_int_equal(info_of(f).saturated, 2 * lanes);
+        words[0] = UINT64_MAX;
+        assert_int_equal(tamis_verify(f, NULL, NULL), lanes * bits < 64 ? TAMIS_CORRUPT : TAMIS_OK);
+        tamis_free(f);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -382,7 +406,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_count_of_strangers_stays_a_count),
         cmocka_unit_test(every_width_counts_by_hand),
         cmocka_unit_test(merging_adds_and_intersecting_takes_the_least),
-        cmocka_unit_test(widths_are_two_four_eight_or_sixteen),
+        cmocka_unit_test(widths_are_one_to_sixteen),
+        cmocka_unit_test(counters_of_every_width_are_where_they_belong),
         cmocka_unit_test(geometries_of_other_kinds_are_refused),
         cmocka_unit_test(bits_past_the_end_are_damage),
     };
