@@ -175,7 +175,7 @@ static tamis_kind choose_kind(const request *r)
 {
     tamis_spec spec = r->wish.spec;
     tamis_plan plan;
-    bool is_counted = spec.keys == 0 && spec.max_bytes == 0;
+    bool is_counted = spec.keys == 0 && !spec_has_room(&spec);
 
     if (is_counted)
         spec.keys = TYPICAL_KEYS;
@@ -267,8 +267,8 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 {
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE,
-            "build: %s filters lack an ability asked for by --can, --load, --grow, --error or "
-            "--counter-bits; see 'tamis kinds'",
+            "build: %s filters lack an ability asked for by --can, --load, --grow, --error, "
+            "--hashes or one of the --...bits; see 'tamis kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);
@@ -399,6 +399,10 @@ const command cmd_build = {
         "\n"
         "Without --kind, one is chosen and named on standard error: the one with a star in\n"
         "'tamis plan'. With -o -, the filter goes to standard output.\n"
+        "\n"
+        "--bits, --hashes, --quotient-bits, --remainder-bits and --tag-bits ask for a geometry, "
+        "in\n"
+        "place of a rate; 'tamis help plan' tells which kinds have these numbers.\n"
         "\n"
         "With --memory, the program takes no more than that. Keys that do not fit wait in a file\n"
         "without a name, which is gone when the program ends. Kinds that can add need the size of\n"

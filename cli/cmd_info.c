@@ -122,6 +122,7 @@ static void print_text(const subject *s)
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
     printf("shape     ");
     shape_print(p);
+    putchar('\n');
     print_note(s);
     if (warning(s))
         printf("warning   %s\n", warning(s));

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "json.h"
 #include "message.h"
+#include "shape.h"
 #include "spec.h"
 
 /* Bits per key to tell which of all subsets of that size it is. */
@@ -42,6 +43,7 @@ typedef struct table {
     const tamis_spec *spec;
     tamis_kind chosen;   /* by build, if it is given no kind */
     bool with_keys;      /* how many fit is what was asked */
+    bool with_shape;     /* and this */
     bool with_abilities; /* no line ends before column 80 then */
 } table;
 
@@ -60,11 +62,23 @@ static void print_row(const table *t, const tamis_plan *p)
     if (t->with_keys)
         printf("%12" PRIu64 "  ", p->capacity);
     printf("%13" PRIu64 "  %9.3f  %9s  %10.4g", p->bytes, bits_per_key(p), over, p->fpr);
-    if (t->with_abilities) {
+    if (t->with_shape || t->with_abilities)
         printf("  ");
+    if (t->with_shape)
+        shape_print(p);
+    else if (t->with_abilities)
         abilities_print(tamis_kind_can(p->kind));
-    }
     putchar('\n');
+}
+
+/* What lectures say of m bits for n keys, with a number of hashes that is no integer. */
+static void print_textbook(const tamis_spec *spec)
+{
+    double ratio = (double)spec->bits / (double)spec->keys;
+
+    printf("%.4g bits per key: by the textbook, (m/n) ln 2 = %.3g hashes are best, and the rate is "
+           "0.6185^(m/n) = %.3g\n",
+           ratio, ratio * log(2), pow(0.5, ratio * log(2)));
 }
 
 static void print_table(const table *t)
@@ -73,9 +87,13 @@ static void print_table(const table *t)
     if (t->with_keys)
         printf("%12s  ", "keys");
     printf("%13s  %9s  %9s  %10s%s\n", "bytes", "bits/key", "overhead", "fpr",
-           t->with_abilities ? "  abilities" : "");
+           t->with_shape       ? "  shape"
+           : t->with_abilities ? "  abilities"
+                               : "");
     for (size_t i = 0; i < t->n; i++)
         print_row(t, &t->plans[i]);
+    if (t->spec->bits && t->spec->keys)
+        print_textbook(t->spec);
 }
 
 /* The Bloom filter that works with the answers: bits per key, and k. */
@@ -114,6 +132,7 @@ static void print_json(const table *t)
         json_real(&j, "overhead", overhead(p, t->spec));
         json_real(&j, "fpr", p->fpr);
         json_bool(&j, "chosen", p->kind == t->chosen);
+        shape_json(&j, "shape", p);
         json_abilities(&j, "abilities", tamis_kind_can(p->kind));
         json_close(&j, '}');
     }
@@ -127,9 +146,10 @@ static const double DEFAULT_FPR = 0.01;
 
 static void spell_out(tamis_spec *spec)
 {
+    bool is_given = spec->tag_bits || (spec->keys && spec->bits);
     bool is_open = spec->universe || (spec->keys && spec->max_bytes);
 
-    if (spec->fpr == 0 && !is_open)
+    if (spec->fpr == 0 && !is_given && !is_open)
         spec->fpr = DEFAULT_FPR;
 }
 
@@ -152,12 +172,14 @@ static void show(const tamis_spec *spec, bool is_long, void (*print)(const table
     if (!plans)
         die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, spec);
-    print(&(table){ .plans = plans,
-                    .n = n,
-                    .spec = spec,
-                    .chosen = choice(spec),
-                    .with_keys = spec->keys == 0,
-                    .with_abilities = is_long || !isatty(STDOUT_FILENO) });
+    print(
+        &(table){ .plans = plans,
+                  .n = n,
+                  .spec = spec,
+                  .chosen = choice(spec),
+                  .with_keys = spec->keys == 0,
+                  .with_shape = spec->bits || spec->hashes || spec->quotient_bits || spec->tag_bits,
+                  .with_abilities = is_long || !isatty(STDOUT_FILENO) });
     free(plans);
 }
 
@@ -179,8 +201,8 @@ static int run(args *a)
         else
             wish_option(&w, a);
     args_operands(a, 0, 0, "nothing");
-    if (w.spec.keys == 0 && w.spec.max_bytes == 0 && w.spec.error == 0)
-        args_refuse(a, "give --keys N, or --max-bytes B");
+    if (w.spec.keys == 0 && w.spec.error == 0 && !spec_has_room(&w.spec))
+        args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
     spell_out(&w.spec);
     show(&w.spec, is_long, print);
     return CODE_OK;
@@ -208,6 +230,13 @@ const command cmd_plan = {
         "\n"
         "Without --keys, the plan is for as many keys as fit in --max-bytes. Kinds for small\n"
         "integers are shown with --hash raw: there N is the largest key plus one.\n"
+        "\n"
+        "Who knows the geometry may ask for it: --bits and --hashes of Bloom filters,\n"
+        "--quotient-bits and --remainder-bits of quotient filters, --tag-bits of all kinds that\n"
+        "keep some bits of each key. Kinds that have no such number are left out, the rate is the\n"
+        "one that follows, and the last column is the shape. --bits are those of all rows or\n"
+        "blocks together; without --hashes, their best number is taken. Without --keys, the plan\n"
+        "is for as many as --bits hold at the rate, or 2^Q slots.\n"
         "\n"
         "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
         "more. With --universe, kinds that can exclude are shown: N keys out of so many. The\n"

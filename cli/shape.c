@@ -129,7 +129,6 @@ void shape_print(const tamis_plan *plan)
 
     for (const trait *t = first; t->name; t++)
         printf("%s%" PRIu64 " %s", t > first ? ", " : "", value_of(t, plan), t->name);
-    putchar('\n');
 }
 
 void shape_json(json *j, const char *name, const tamis_plan *plan)

@@ -9,13 +9,18 @@
 
 const option_row spec_options[] = {
     { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M" },
-    { 'p', "fpr", "P",
-      "false positive rate, from 2^-64, below 1, such as 0.001 or 1% (default: 0.01)" },
+    { 'p', "fpr", "P", "false positive rate, from 2^-64 to below 1: 0.001, 1% (default: 0.01)" },
     { OPTION_MAX_BYTES, "max-bytes", "B", "size it may have: 4096, 64K, 1G" },
     { OPTION_CAN, "can", "LIST", "abilities it must have, such as add,remove" },
     { OPTION_VALUE_BITS, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get" },
     { OPTION_COUNTER_BITS, "counter-bits", "B",
-      "bits of a counter: 2, 4, 8 or 16, in Bloom kinds that count" },
+      "bits of a counter, 1 to 16, in Bloom kinds that count (default: 4)" },
+    { OPTION_BITS, "bits", "M", "bits or counters, in all, of a Bloom filter" },
+    { OPTION_HASHES, "hashes", "K", "hashes of a Bloom filter, 1 to 64" },
+    { OPTION_QUOTIENT_BITS, "quotient-bits", "Q", "2^Q slots, in quotient filters" },
+    { OPTION_REMAINDER_BITS, "remainder-bits", "R", "bits that a slot keeps, as --tag-bits" },
+    { OPTION_TAG_BITS, "tag-bits", "B",
+      "bits kept of a key, 1 to 64: its tag, remainder or fingerprint" },
     { OPTION_LOAD, "load", "L", "share of slots that the keys take, in kinds that can resize" },
     { OPTION_GROW, "grow", NULL, "make room when it is full, in kinds that can grow" },
     { OPTION_ERROR, "error", "E",
@@ -51,15 +56,6 @@ static void choose_hash(tamis_hasher *hasher, const args *a)
         draw_secret(hasher->secret);
 }
 
-static uint32_t choose_counter_bits(const args *a)
-{
-    uint64_t bits = args_count(a, 2, 16);
-
-    if (bits & (bits - 1))
-        args_refuse(a, "--counter-bits is 2, 4, 8 or 16");
-    return (uint32_t)bits;
-}
-
 void wish_option(wish *w, const args *a)
 {
     switch (a->letter) {
@@ -89,7 +85,20 @@ void wish_option(wish *w, const args *a)
         w->spec.value_bits = (uint32_t)args_count(a, 1, 32);
         break;
     case OPTION_COUNTER_BITS:
-        w->spec.counter_bits = choose_counter_bits(a);
+        w->spec.counter_bits = (uint32_t)args_count(a, 1, 16);
+        break;
+    case OPTION_BITS:
+        w->spec.bits = args_count(a, 1, UINT64_MAX);
+        break;
+    case OPTION_HASHES:
+        w->spec.hashes = (uint32_t)args_count(a, 1, 64);
+        break;
+    case OPTION_QUOTIENT_BITS:
+        w->spec.quotient_bits = (uint32_t)args_count(a, 1, 48);
+        break;
+    case OPTION_REMAINDER_BITS:
+    case OPTION_TAG_BITS:
+        w->spec.tag_bits = (uint32_t)args_count(a, 1, 64);
         break;
     case OPTION_HASH:
         choose_hash(&w->spec.hasher, a);
@@ -117,6 +126,11 @@ tamis_kind args_kind(const args *a)
         die(CODE_USAGE, "%s: no kind is called '%s'; 'tamis kinds' lists them.%s", a->command->name,
             a->value, nearest_hint(hint, a->value, kind_at, NULL));
     return kind;
+}
+
+bool spec_has_room(const tamis_spec *spec)
+{
+    return spec->max_bytes || spec->bits || spec->quotient_bits;
 }
 
 double bits_per_key(const tamis_plan *p)

@@ -13,6 +13,11 @@ enum {
     OPTION_LOAD,
     OPTION_GROW,
     OPTION_ERROR,
+    OPTION_BITS,
+    OPTION_HASHES,
+    OPTION_QUOTIENT_BITS,
+    OPTION_REMAINDER_BITS,
+    OPTION_TAG_BITS,
     OPTION_AFTER_SPEC
 };
 
@@ -25,6 +30,9 @@ typedef struct wish {
 
 /* Takes one of spec_options. */
 void wish_option(wish *w, const args *a);
+
+/* Whether it says how much room there is for keys, if not how many there are. */
+bool spec_has_room(const tamis_spec *spec);
 
 /* The kind that the option at hand names. */
 tamis_kind args_kind(const args *a);

@@ -200,7 +200,11 @@ TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data
 
 /* What is wanted, made by TAMIS_SPEC(). A field that is zero asks for nothing: no fpr and no
  * max_bytes gives 1 %, no fpr with max_bytes the best rate that fits, no keys with max_bytes as
- * many as fit. */
+ * many as fit.
+ *
+ * The last four are for those who know the geometry they want; kinds that have no such number
+ * answer TAMIS_CANNOT. No fpr with tag_bits, or with bits and keys, is the rate that they give. No
+ * keys with bits or quotient_bits is as many as fit. */
 typedef struct tamis_spec {
     size_t       size; /* of this struct: later versions may add fields */
     uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
@@ -210,9 +214,13 @@ typedef struct tamis_spec {
     unsigned     can;          /* abilities needed */
     uint32_t     value_bits;   /* of values, 1 .. 32; for TAMIS_CAN_GET kinds only */
     uint64_t     universe;     /* keys and excluded ones, of kinds that exclude or adapt only */
-    uint32_t     counter_bits; /* of counters: 2, 4, 8 or 16, and 4 if 0; for Bloom counters only */
+    uint32_t     counter_bits; /* of counters: 1 .. 16, and 4 if 0; for Bloom counters only */
     double       error;        /* sketches only: see tamis_plan */
     tamis_hasher hasher;
+    uint64_t     bits;          /* or counters: of a Bloom filter, in all its rows or blocks */
+    uint32_t     hashes;        /* of a Bloom filter, 1 .. 64 */
+    uint32_t     quotient_bits; /* a quotient filter has 2^quotient_bits slots */
+    uint32_t     tag_bits;      /* of what is kept of a key: tag, remainder or fingerprint */
 } tamis_spec;
 
 /* An initializer: tamis_spec spec = TAMIS_SPEC(.keys = 1000, .fpr = 0.01); */

@@ -44,6 +44,9 @@ enum tamis_trait {
     TAMIS_TRAIT_ERROR = 1 << 12,
     TAMIS_TRAIT_KEEPS_LOAD = 1 << 13, /* in plan.load */
     TAMIS_TRAIT_CAN_ASK_KEYS = 1 << 15,
+    TAMIS_TRAIT_BITS = 1 << 18, /* bits and hashes */
+    TAMIS_TRAIT_QUOTIENT_BITS = 1 << 19,
+    TAMIS_TRAIT_TAG_BITS = 1 << 20,
     /* Order. */
     TAMIS_TRAIT_WHOLE_HASHES = 1 << 16, /* fingerprints in next() and append() are hash_key() */
     /* Size. */

@@ -37,12 +37,9 @@ static double blocked_rate(const tamis_plan *p, double n)
 
 static tamis_status blocked_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    uint64_t blocks = tamis__rates_blocks_for(&SPLIT_RATES, (double)spec->keys, spec->fpr);
-
     p->width = 32;
     p->hashes = SPLIT_WORDS;
-    p->slots = tamis__rates_round(blocks, 1);
-    return blocks ? TAMIS_OK : TAMIS_RANGE;
+    return tamis__rates_plan_blocks(p, spec, &SPLIT_RATES);
 }
 
 /* ---- Operations -------------------------------------------------------- */
@@ -121,7 +118,7 @@ static void blocked_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__blocked = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
     .plan = blocked_plan,
     .bytes = blocked_bytes,
     .rate = blocked_rate,

@@ -22,11 +22,11 @@
 
 static tamis_status bloom_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return tamis__rates_plan(p, spec, tamis__rates_classic_slots, RATES_CLASSIC_UNIT);
+    return tamis__rates_plan(p, spec, &RATES_CLASSIC);
 }
 
 const tamis_ops tamis__bloom = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
     .plan = bloom_plan,
     .bytes = scattered_bytes,
     .rate = tamis__rates_classic,

@@ -126,11 +126,11 @@ static uint32_t compressed_probes(double fpr)
 }
 
 /* The closed form comes close; the rest is steps. */
-static tamis_status compressed_plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status compressed_plan_array(tamis_plan *p, const tamis_spec *spec)
 {
     double n = (double)spec->keys, slots;
 
-    p->hashes = compressed_probes(spec->fpr);
+    p->hashes = spec->hashes ? spec->hashes : compressed_probes(spec->fpr);
     if (p->hashes > PROBES_MAX)
         return TAMIS_RANGE;
     slots = tamis__rates_classic_slots(p->hashes, n, spec->fpr);
@@ -138,7 +138,18 @@ static tamis_status compressed_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     for (p->slots = round_up((uint64_t)slots + 1, 64); tamis__rates_classic(p, n) > spec->fpr;)
         p->slots = round_up(p->slots + (p->slots >> 14) + 1, 64);
-    return compressed_fit(p, fmin((double)p->slots / 2, compressed_most_ones(p, n)));
+    return TAMIS_OK;
+}
+
+static tamis_status compressed_plan(tamis_plan *p, const tamis_spec *spec)
+{
+    tamis_status status =
+        spec->bits ? tamis__rates_plan(p, spec, &RATES_CLASSIC) : compressed_plan_array(p, spec);
+
+    if (status || p->slots >= MAX_SLOTS)
+        return TAMIS_RANGE;
+    double ones = compressed_most_ones(p, (double)spec->keys);
+    return compressed_fit(p, fmin((double)p->slots / 2, ones));
 }
 
 static tamis_status compressed_resize(tamis_plan *p, uint64_t keys)
@@ -421,7 +432,7 @@ static void compressed_measure(const tamis *f, tamis_info *info)
 }
 
 const tamis_ops tamis__compressed = {
-    .traits = TAMIS_TRAIT_ONE_PART,
+    .traits = TAMIS_TRAIT_ONE_PART | TAMIS_TRAIT_BITS,
     .plan = compressed_plan,
     .bytes = compressed_bytes,
     .rate = tamis__rates_classic,

@@ -45,7 +45,7 @@ static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
     p->width = spec->counter_bits ? spec->counter_bits : 4;
     if (p->width > WIDEST)
         return TAMIS_RANGE;
-    return tamis__rates_plan(p, spec, tamis__rates_classic_slots, RATES_CLASSIC_UNIT);
+    return tamis__rates_plan(p, spec, &RATES_CLASSIC);
 }
 
 /* ---- One key ----------------------------------------------------------- */
@@ -196,7 +196,7 @@ static void counting_measure(const tamis *f, tamis_info *info)
 }
 
 const tamis_ops tamis__counting = {
-    .traits = TAMIS_TRAIT_COUNTER_BITS,
+    .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS,
     .plan = counting_plan,
     .bytes = counting_bytes,
     .rate = tamis__rates_classic,

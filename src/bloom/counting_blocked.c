@@ -45,9 +45,7 @@ static tamis_status counting_blocked_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     p->width = COUNTING_BITS;
     p->hashes = COUNTING_WORDS;
-    uint64_t lines = tamis__rates_blocks_for(&RATES, (double)spec->keys, spec->fpr);
-    p->slots = tamis__rates_round(lines, 1);
-    return lines ? TAMIS_OK : TAMIS_RANGE;
+    return tamis__rates_plan_blocks(p, spec, &RATES);
 }
 
 /* ---- One line ---------------------------------------------------------- */
@@ -192,7 +190,7 @@ static void counting_blocked_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__counting_blocked = {
-    .traits = TAMIS_TRAIT_COUNTER_BITS,
+    .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS,
     .plan = counting_blocked_plan,
     .bytes = counting_blocked_bytes,
     .rate = counting_blocked_rate,

@@ -31,11 +31,13 @@ static double partitioned_slots(uint32_t k, double n, double fpr)
 
 static tamis_status partitioned_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return tamis__rates_plan(p, spec, partitioned_slots, 1);
+    static const rates_layout rows = { partitioned_slots, 1, true };
+
+    return tamis__rates_plan(p, spec, &rows);
 }
 
 const tamis_ops tamis__partitioned = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_DROPS_ROWS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_DROPS_ROWS | TAMIS_TRAIT_BITS,
     .plan = partitioned_plan,
     .bytes = scattered_bytes,
     .rate = partitioned_rate,

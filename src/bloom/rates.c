@@ -110,32 +110,58 @@ double tamis__rates_classic_slots(uint32_t k, double n, double fpr)
 }
 
 /* The closed form comes close; the rest is steps. */
-static bool rates_plan_with(tamis_plan *p, uint32_t k, const tamis_spec *spec, rates_slots *slots,
-                            uint64_t unit)
+static bool rates_plan_with(tamis_plan *p, uint32_t k, const tamis_spec *spec,
+                            const rates_layout *l)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
-    double n = (double)spec->keys, fewest = slots(k, n, spec->fpr);
+    double n = (double)spec->keys, fewest = l->slots(k, n, spec->fpr);
 
     if (!(fewest < 0x1p50))
         return false;
     p->hashes = k;
-    p->slots = tamis__rates_round((uint64_t)fewest + 1, unit);
+    p->slots = tamis__rates_round((uint64_t)fewest + 1, l->unit);
     while (ops->rate(p, n) > spec->fpr)
-        p->slots = tamis__rates_round(p->slots + 1, unit);
+        p->slots = tamis__rates_round(p->slots + 1, l->unit);
     p->bytes = ops->bytes(p);
     return true;
 }
 
-/* The best number of hashes is log2(1 / rate), rounded up or down. */
-tamis_status tamis__rates_plan(tamis_plan *p, const tamis_spec *spec, rates_slots *slots,
-                               uint64_t unit)
+/* In so many slots the best number of hashes is slots / n * ln 2, or next to it. In few slots, of
+ * which hashes of a key hit one more than once, it is less. */
+static tamis_status rates_plan_slots(tamis_plan *p, const tamis_spec *spec, const rates_layout *l)
+{
+    double n = (double)spec->keys, best = (double)spec->bits / fmax(n, 1) * M_LN2, lowest = 2;
+    uint32_t first = (uint32_t)fmax(1, fmin(floor(best), RATES_MAX_HASHES) - 1), last = first + 3;
+
+    if (spec->bits < SMALL_SLOTS / 2)
+        first = 1;
+    if (spec->hashes)
+        first = last = spec->hashes;
+    for (uint32_t k = first; k <= last && k <= RATES_MAX_HASHES; k++) {
+        tamis_plan other = *p;
+        other.hashes = k;
+        other.slots = l->has_rows ? spec->bits / k : spec->bits;
+        double rate = other.slots ? tamis__ops(p->kind)->rate(&other, n) : 2;
+        if (rate < lowest) {
+            lowest = rate;
+            *p = other;
+        }
+    }
+    return lowest < 2 ? TAMIS_OK : TAMIS_RANGE;
+}
+
+/* The best number of hashes for a rate is log2(1 / rate), rounded up or down. */
+tamis_status tamis__rates_plan(tamis_plan *p, const tamis_spec *spec, const rates_layout *l)
 {
     uint32_t below = (uint32_t)fmax(1, fmin(floor(-log2(spec->fpr)), RATES_MAX_HASHES));
+    uint32_t first = spec->hashes ? spec->hashes : below;
     tamis_plan other = *p;
 
-    if (!rates_plan_with(p, below, spec, slots, unit))
+    if (spec->bits)
+        return rates_plan_slots(p, spec, l);
+    if (first > RATES_MAX_HASHES || !rates_plan_with(p, first, spec, l))
         return TAMIS_RANGE;
-    if (below < RATES_MAX_HASHES && rates_plan_with(&other, below + 1, spec, slots, unit) &&
+    if (!spec->hashes && below < RATES_MAX_HASHES && rates_plan_with(&other, below + 1, spec, l) &&
         other.bytes < p->bytes)
         *p = other;
     return TAMIS_OK;
@@ -197,6 +223,17 @@ uint64_t tamis__rates_blocks_for(const rates_block *b, double n, double fpr)
             high = middle;
     }
     return high;
+}
+
+tamis_status tamis__rates_plan_blocks(tamis_plan *p, const tamis_spec *spec, const rates_block *b)
+{
+    if (spec->hashes && spec->hashes != RATES_WORDS)
+        return TAMIS_RANGE;
+    if (spec->bits)
+        p->slots = spec->bits / (uint64_t)(RATES_WORDS * b->word);
+    else
+        p->slots = tamis__rates_round(tamis__rates_blocks_for(b, (double)spec->keys, spec->fpr), 1);
+    return p->slots ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- Several split blocks for each key --------------------------------- */

@@ -22,11 +22,18 @@ double tamis__rates_classic(const tamis_plan *p, double n);
 typedef double rates_slots(uint32_t k, double n, double fpr);
 rates_slots tamis__rates_classic_slots;
 
-enum { RATES_MAX_HASHES = 64, RATES_CLASSIC_UNIT = 64 };
+enum { RATES_MAX_HASHES = 64 };
 
-/* Sets slots, a multiple of `unit`, and hashes. */
-tamis_status tamis__rates_plan(tamis_plan *p, const tamis_spec *spec, rates_slots *slots,
-                               uint64_t unit);
+typedef struct rates_layout {
+    rates_slots *slots;
+    uint64_t unit; /* slots are a multiple of it */
+    bool has_rows; /* so many slots for each hash */
+} rates_layout;
+
+static const rates_layout RATES_CLASSIC = { tamis__rates_classic_slots, 64, false };
+
+/* Sets slots and hashes: the fewest slots for the rate; or those that the spec asks for. */
+tamis_status tamis__rates_plan(tamis_plan *p, const tamis_spec *spec, const rates_layout *l);
 
 /* ---- One block for each key -------------------------------------------- */
 
@@ -43,6 +50,8 @@ enum { RATES_TOO_MANY_KEYS = 128 };
 double tamis__rates_blocks(const rates_block *b, double blocks, double n);
 /* The fewest for that rate, or nearly; 0: there would be too many. */
 uint64_t tamis__rates_blocks_for(const rates_block *b, double n, double fpr);
+/* Sets slots, the number of blocks: for the rate, or the slots that the spec asks for. */
+tamis_status tamis__rates_plan_blocks(tamis_plan *p, const tamis_spec *spec, const rates_block *b);
 
 /* The same for keys that have several split blocks (split_block.h), drawn independently. */
 double tamis__rates_probes(double blocks, double n, unsigned probes);

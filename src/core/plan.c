@@ -355,7 +355,18 @@ static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
     return (!s->value_bits || ops->traits & TAMIS_TRAIT_TAKES_VALUES) &&
            (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_OTHERS || ops->adapt) &&
            (!s->counter_bits || ops->traits & TAMIS_TRAIT_COUNTER_BITS) &&
+           (!(s->bits || s->hashes) || ops->traits & TAMIS_TRAIT_BITS) &&
+           (!s->quotient_bits || ops->traits & TAMIS_TRAIT_QUOTIENT_BITS) &&
+           (!s->tag_bits || ops->traits & TAMIS_TRAIT_TAG_BITS) &&
            (s->error == 0 || ops->traits & TAMIS_TRAIT_ERROR);
+}
+
+/* The rate that is planned if none is asked for. 1: any that geometry, or nothing, leads to. */
+static double plan_default_rate(const tamis_ops *ops, const tamis_spec *s)
+{
+    bool is_any = ops->traits & TAMIS_TRAIT_TAKES_OTHERS || s->tag_bits || (s->bits && s->keys);
+
+    return is_any ? 1 : DEFAULT_FPR;
 }
 
 static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
@@ -374,11 +385,12 @@ static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
     s.fpr = fmin(s.fpr, HIGHEST_FPR);
     if (ops->traits & TAMIS_TRAIT_INDEXED && s.hasher.hash != TAMIS_RAW)
         return TAMIS_RANGE;
-    if (s.fpr == 0 && s.keys && s.max_bytes)
+    bool is_sized = s.max_bytes || s.bits || s.quotient_bits;
+    if (s.fpr == 0 && s.keys && s.max_bytes && !s.bits && !s.tag_bits)
         return plan_best_rate(plan, kind, &s);
     if (s.fpr == 0)
-        s.fpr = ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? 1 : DEFAULT_FPR;
-    if (s.keys == 0 && s.max_bytes && s.error == 0)
+        s.fpr = plan_default_rate(ops, &s);
+    if (s.keys == 0 && is_sized && s.error == 0)
         return plan_most_keys(plan, kind, &s);
     return plan_exactly(plan, kind, &s);
 }
@@ -414,7 +426,7 @@ static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec 
 static double plan_price(const tamis_plan *p, const tamis_spec *spec)
 {
     double bits = (double)p->bytes / (double)(p->capacity ? p->capacity : 1);
-    bool is_best_rate = spec->fpr == 0 && spec->keys && spec->max_bytes;
+    bool is_best_rate = spec->fpr == 0 && spec->keys && (spec->max_bytes || spec->bits);
 
     return is_best_rate ? bits / -log2(fmax(p->fpr, 0x1p-64)) : bits;
 }

@@ -119,6 +119,8 @@ static tamis_status cuckoo_plan_smallest(tamis_plan *p, const tamis_spec *spec, 
     double n = (double)spec->keys, best = INFINITY;
 
     for (unsigned width = NARROWEST; width <= WIDEST; width++) {
+        if (spec->tag_bits && width != spec->tag_bits + TAG_BITS)
+            continue;
         double least = cuckoo_slots_for(n, load, width);
         double slots = fmax(least, cuckoo_slots_at_width(fmax(1, n), spec->fpr, width));
         if (slots * width >= best || (spec->load > 0 && slots > least) ||
@@ -142,7 +144,7 @@ static tamis_status cuckoo_plan(tamis_plan *p, const tamis_spec *spec)
     p->slots = (uint64_t)cuckoo_slots_for(n, load, WIDEST);
     p->width = cuckoo_exact_width(p->slots);
     p->flags |= TAMIS_PLAN_EXACT_DELETE;
-    return TAMIS_OK;
+    return spec->tag_bits ? TAMIS_RANGE : TAMIS_OK;
 }
 
 static tamis_limits cuckoo_limits(const tamis_plan *p)
@@ -306,7 +308,7 @@ static void cuckoo_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__cuckoo = {
-    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_DELETE_EXACTLY,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_DELETE_EXACTLY | TAMIS_TRAIT_TAG_BITS,
     .plan = cuckoo_plan,
     .bytes = cuckoo_bytes,
     .rate = cuckoo_rate,

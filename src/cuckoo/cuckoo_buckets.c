@@ -79,8 +79,9 @@ static tamis_status cuckoo_buckets_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     p->hashes = BUCKETS;
     for (p->width = MIN_TAG; p->width <= MAX_TAG; p->width++) {
+        bool is_asked = !spec->tag_bits || p->width == spec->tag_bits;
         cuckoo_buckets_plan_slots(p);
-        if (cuckoo_buckets_rate(p, (double)p->capacity) <= spec->fpr)
+        if (is_asked && cuckoo_buckets_rate(p, (double)p->capacity) <= spec->fpr)
             return TAMIS_OK;
     }
     return TAMIS_RANGE;
@@ -240,7 +241,7 @@ static void cuckoo_buckets_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__cuckoo_buckets = {
-    .traits = TAMIS_TRAIT_BUILDS_SETS,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_TAG_BITS,
     .plan = cuckoo_buckets_plan,
     .bytes = cuckoo_buckets_bytes,
     .rate = cuckoo_buckets_rate,

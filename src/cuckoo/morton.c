@@ -157,6 +157,8 @@ static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
     for (unsigned width = least; width <= MAX_WIDTH; width++) {
+        if (spec->tag_bits && width != spec->tag_bits)
+            continue;
         if (morton_plan_blocks(p, spec, morton_least_buckets(width), width) &&
             p->slots >= best.slots)
             break;
@@ -372,7 +374,7 @@ static void morton_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__morton = {
-    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_GROW,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_TAG_BITS,
     .plan = morton_plan,
     .bytes = morton_bytes,
     .rate = tamis__morton_rate,

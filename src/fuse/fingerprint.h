@@ -57,6 +57,12 @@ static inline uint32_t fingerprint_bits(double fpr)
     return bits;
 }
 
+/* Those that are asked for, or as many as the rate needs. */
+static inline uint32_t fingerprint_width(const tamis_spec *spec)
+{
+    return spec->tag_bits ? spec->tag_bits : fingerprint_bits(spec->fpr);
+}
+
 static inline double fingerprint_rate_of(const tamis_plan *p, double n, unsigned bits)
 {
     double parts = ldexp(1, (int)part_bits(p->capacity));

@@ -63,7 +63,7 @@ static tamis_status fuse_plan(tamis_plan *p, const tamis_spec *spec)
 {
     uint64_t n = part_room(spec->keys), least = 0;
 
-    p->width = fingerprint_bits(spec->fpr);
+    p->width = fingerprint_width(spec);
     if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
         return TAMIS_RANGE;
     for (const fuse_size *row = FUSE_SIZES; row->keys < n; row++) {
@@ -120,6 +120,7 @@ static void fuse_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops FUSE_OPS = {
+    .traits = TAMIS_TRAIT_TAG_BITS,
     .plan = fuse_plan,
     .bytes = fuse_bytes,
     .rate = fingerprint_rate,

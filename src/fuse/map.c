@@ -60,7 +60,7 @@ static tamis_status map_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->slots = part_room(spec->keys);
     p->width = spec->value_bits;
-    p->hashes = fingerprint_bits(spec->fpr);
+    p->hashes = fingerprint_width(spec);
     return map_has_bits(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
@@ -118,7 +118,7 @@ static const char *map_verify(const tamis *f)
 }
 
 const tamis_ops tamis__map = {
-    .traits = TAMIS_TRAIT_TAKES_VALUES,
+    .traits = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAG_BITS,
     .plan = map_plan,
     .bytes = map_bytes,
     .rate = map_rate,

@@ -53,7 +53,7 @@ static void ribbon_set_levels(tamis_plan *p)
 
 static tamis_status ribbon_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    p->width = fingerprint_bits(spec->fpr);
+    p->width = fingerprint_width(spec);
     if (p->width > MOST_WIDTH)
         return TAMIS_RANGE;
     p->slots = part_room(spec->keys);
@@ -119,6 +119,7 @@ static void ribbon_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__ribbon = {
+    .traits = TAMIS_TRAIT_TAG_BITS,
     .plan = ribbon_plan,
     .bytes = ribbon_bytes,
     .rate = fingerprint_rate,

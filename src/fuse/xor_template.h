@@ -31,7 +31,7 @@ static tamis_status xor_plan(tamis_plan *p, const tamis_spec *spec)
 {
     uint64_t n = part_room(spec->keys), slots;
 
-    p->width = fingerprint_bits(spec->fpr);
+    p->width = fingerprint_width(spec);
     p->hashes = ARITY;
     if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
         return TAMIS_RANGE;
@@ -108,6 +108,7 @@ static void xor_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops XOR_OPS = {
+    .traits = TAMIS_TRAIT_TAG_BITS,
     .plan = xor_plan,
     .bytes = xor_bytes,
     .rate = fingerprint_rate,

@@ -93,6 +93,15 @@ static uint64_t cqf_step(uint64_t slots)
     return step;
 }
 
+static void cqf_plan_slots(tamis_plan *p)
+{
+    p->slots = (p->capacity + 1) * LOAD_UNIT / p->load;
+    p->slots += BLOCK - p->slots % BLOCK;
+    do
+        p->slots += cqf_step(p->slots) - 1 - (p->slots - 1) % cqf_step(p->slots);
+    while (!cqf_is_roomy(p) && ++p->slots);
+}
+
 static tamis_status cqf_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
@@ -100,17 +109,16 @@ static tamis_status cqf_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     p->load = (uint16_t)(load * LOAD_UNIT + 0.5);
     p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
-    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0)
+    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48)
         return TAMIS_RANGE;
-    p->slots = (p->capacity + 1) * LOAD_UNIT / p->load;
-    p->slots += BLOCK - p->slots % BLOCK;
-    do
-        p->slots += cqf_step(p->slots) - 1 - (p->slots - 1) % cqf_step(p->slots);
-    while (!cqf_is_roomy(p) && ++p->slots);
-    for (p->width = MIN_WIDTH; p->width < MAX_WIDTH; p->width++)
-        if (cqf_rate(p, (double)p->capacity) <= spec->fpr)
-            break;
-    return TAMIS_OK;
+    if (spec->quotient_bits)
+        p->slots = UINT64_C(1) << spec->quotient_bits;
+    else
+        cqf_plan_slots(p);
+    p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
+    while (!spec->tag_bits && p->width < MAX_WIDTH && cqf_rate(p, (double)p->capacity) > spec->fpr)
+        p->width++;
+    return cqf_is_roomy(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* Half the slots, if there are whole blocks and remainders have room for one bit more. */
@@ -296,7 +304,8 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__cqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_QUOTIENT_BITS |
+              TAMIS_TRAIT_TAG_BITS,
     .plan = cqf_plan,
     .bytes = cqf_bytes,
     .rate = cqf_rate,

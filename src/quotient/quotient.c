@@ -61,22 +61,42 @@ static double quotient_rate(const tamis_plan *p, double n)
 }
 
 /* A filter can be halved as often as its slots can: rounding to ten bits costs 0.2 % at most. */
+static uint64_t quotient_slots_for(double keys, double load)
+{
+    double slots = (keys + 1) / load + 1;
+    uint64_t step = 1;
+
+    if (slots >= 0x1p48)
+        return 0;
+    while ((uint64_t)slots / step >= 1024)
+        step *= 2;
+    return round_up((uint64_t)slots, step);
+}
+
+/* Those that are asked for, if the keys leave one in twenty empty. */
+static uint64_t quotient_slots_asked(const tamis_spec *spec)
+{
+    double highest = spec->load > 0 ? spec->load : HIGHEST_LOAD;
+    bool fits =
+        spec->quotient_bits < 48 && (double)spec->keys <= ldexp(highest, (int)spec->quotient_bits);
+
+    return fits ? UINT64_C(1) << spec->quotient_bits : 0;
+}
+
 static tamis_status quotient_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
-    double slots = ((double)spec->keys + 1) / load + 1;
-    uint64_t step = 1;
 
-    if (load > HIGHEST_LOAD || slots >= 0x1p48)
+    p->slots = spec->quotient_bits ? quotient_slots_asked(spec)
+                                   : quotient_slots_for((double)spec->keys, load);
+    if (load > HIGHEST_LOAD || p->slots == 0)
         return TAMIS_RANGE;
-    while ((uint64_t)slots / step >= 1024)
-        step *= 2;
-    p->slots = round_up((uint64_t)slots, step);
     p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
-    for (p->width = 1; p->width <= WIDEST; p->width++)
-        if (quotient_rate(p, fmax(1, (double)spec->keys)) <= spec->fpr)
-            return quotient_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
-    return TAMIS_RANGE;
+    p->width = spec->tag_bits ? spec->tag_bits : 1;
+    while (!spec->tag_bits && p->width < WIDEST &&
+           quotient_rate(p, fmax(1, (double)spec->keys)) > spec->fpr)
+        p->width++;
+    return quotient_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 static tamis_status quotient_resize(tamis_plan *p, uint64_t keys)
@@ -243,7 +263,8 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__quotient = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_COPIES,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_COPIES | TAMIS_TRAIT_QUOTIENT_BITS |
+              TAMIS_TRAIT_TAG_BITS,
     .plan = quotient_plan,
     .bytes = quotient_bytes,
     .rate = quotient_rate,

@@ -6,7 +6,7 @@ seq 1000 >all
 seq 501 1000 >gone
 seq 500 >left
 
-for bits in 2 4 8 16; do
+for bits in 2 3 4 7 8 16; do
     exits 0 "$tamis" build -k counting --counter-bits "$bits" -n 1000 -o counts.tamis all
     exits 0 "$tamis" remove counts.tamis gone
     exits 0 "$tamis" convert --to bloom counts.tamis -o plain.tamis
@@ -73,9 +73,9 @@ exits 3 "$tamis" convert --to bloom -o none.tamis missing.tamis
 exits 4 "$tamis" convert --to bloom -o none.tamis all
 check_not "nothing was saved" test -e none.tamis
 
-exits 2 "$tamis" build -k counting --counter-bits 3 -o none.tamis left
-says "2, 4, 8 or 16"
-exits 2 "$tamis" build -k counting --counter-bits 32 -o none.tamis left
+exits 2 "$tamis" build -k counting --counter-bits 0 -o none.tamis left
+exits 2 "$tamis" build -k counting --counter-bits 17 -o none.tamis left
+says "from 1 to 16"
 exits 2 "$tamis" build -k bloom --counter-bits 4 -o none.tamis left
 exits 0 "$tamis" plan -n 1000 --counter-bits 8
 prints counting
