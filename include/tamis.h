@@ -94,6 +94,7 @@ TAMIS_API const char *tamis_version(void);
       "static Bloom filter, sized and coded to be sent: small and slow")                           \
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")         \
+    X(AQF, 31, aqf, "aqf", "adaptive quotient filter: makes no mistake twice that it is told of")  \
     X(ACF, 32, acf, "acf", "adaptive cuckoo filter: takes mistakes back, counts strangers")
 
 typedef enum tamis_kind {

@@ -13,7 +13,7 @@ extern "C" {
  * name of the old one: whatever happens, the file is whole, and has all that came before the last
  * flush that succeeded. A query reads one page of the file, in a few cases two. Nobody may shorten
  * the file meanwhile, and only one program at a time may have it open so: TAMIS_BUSY. A disk filter
- * is for one thread. TAMIS_CAN_RESIZE kinds only. */
+ * is for one thread. TAMIS_CAN_RESIZE kinds only, without TAMIS_CAN_ADAPT. */
 typedef struct tamis_disk tamis_disk;
 
 /* Made by TAMIS_DISK_OPTIONS(). A field that is zero asks for nothing. */

@@ -65,9 +65,9 @@ typedef struct tamis_limits {
 typedef struct tamis_cursor {
     const tamis *f;
     uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
-    unsigned bits;               /* of whole hashes: how many of them the filter tells apart */
+    unsigned bits;               /* of a whole hash: its first that adaptations look at, or 0 */
     tamis_status status;         /* why it ended, if not at the end */
-    uint64_t at[4];
+    uint64_t at[6];
 } tamis_cursor;
 
 /* Where the writing of a filter is. */
@@ -109,8 +109,9 @@ typedef struct tamis_ops {
     tamis_limits (*limits)(const tamis_plan *p);   /* NULL: none */
     /* Another size: sets slots, width, hashes and capacity, never bytes and fpr, which the core
      * works out after it. TAMIS_RANGE: there is none.
-     *  in order (next and append): slots << width stays. Room for `keys` keys; `keys` twice the
-     *                              capacity and one more fit in twice the slots.
+     *  in order (next and append): slots << width stays or, with whole hashes, the width. Room for
+     *                              `keys` keys; `keys` twice the capacity and one more fit in twice
+     *                              the slots.
      *  others:                     one step larger, a sixteenth in solved kinds; or other hashes
      *                              first, if the plan has any. `keys` means nothing. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);

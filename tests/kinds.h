@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "check.h"
 #include "filter.h"
@@ -271,6 +272,21 @@ static inline bool may_undercount(tamis_kind kind)
     static const tamis_kind LIST[] = { TAMIS_SPECTRAL_RM, TAMIS_NO_KIND };
 
     return is_listed(LIST, kind);
+}
+
+/* Kinds with whole hashes tell keys apart that share a fingerprint. What that took stays when one
+ * of them is removed: then they find what they would have found, and perhaps less. */
+static inline bool tells_keys_apart(tamis_kind kind)
+{
+    return has_trait(kind, TAMIS_TRAIT_WHOLE_HASHES);
+}
+
+/* The fingerprint of a key by the contract of src/filter.h. */
+static inline uint64_t print_of(const tamis_plan *p, uint64_t key)
+{
+    uint64_t hash = hash_key(key, salt_of_seed(p->hasher.seed));
+
+    return tells_keys_apart(p->kind) ? hash : scale64(hash, p->slots << p->width);
 }
 
 /* Marks stay where keys were turned away: once keys have come and gone, lookups go further, and

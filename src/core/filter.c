@@ -534,7 +534,7 @@ tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
         return TAMIS_CANNOT;
     while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.count))
         continue;
-    return TAMIS_OK;
+    return c.status;
 }
 
 const tamis_plan *tamis_plan_of(const tamis *f)

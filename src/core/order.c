@@ -211,6 +211,7 @@ static tamis_status order_append_left(tamis_writer *w, const tamis_cursor *a, ta
             return TAMIS_ABSENT;
     }
     left = order_left(op, a->count, others);
+    w->bits = a->bits;
     return left ? w->f->ops.append(w, a->fingerprint, left) : TAMIS_OK;
 }
 
@@ -268,7 +269,7 @@ uint64_t tamis__order_used(const tamis *f)
 
     for (uint64_t i = 0; i < ranges; i++)
         used += f->ops.room(f, i, 0).used;
-    return used;
+    return used < f->count ? used : f->count;
 }
 
 tamis_status tamis__order_copy(tamis **out, const tamis_plan *plan, const tamis *f)

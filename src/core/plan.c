@@ -80,6 +80,16 @@ bool tamis__plan_is_valid(const tamis_plan *p)
     return plan_bytes_are_possible(p->bytes) && p->bytes == ops->bytes(p);
 }
 
+/* Whether one is the other, doubled some times or never. */
+static bool plan_is_doubled(uint64_t a, uint64_t b)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+
+    while (low && low < high && low <= UINT64_MAX / 2)
+        low *= 2;
+    return low == high;
+}
+
 /* Capacity and rate may differ: they say what was planned, not where keys go. But in an indexed
  * kind the capacity says which keys there are. Fingerprints of kinds in order depend on the product
  * of slots and 2^width alone, and growth of kinds that merge by themselves changes the width
@@ -90,6 +100,8 @@ bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
 
     if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
         return false;
+    if (ops->append && ops->traits & TAMIS_TRAIT_WHOLE_HASHES)
+        return a->width == b->width && plan_is_doubled(a->slots, b->slots);
     if (ops->append)
         return a->slots << a->width == b->slots << b->width;
     if (ops->traits & TAMIS_TRAIT_INDEXED && a->capacity != b->capacity)
@@ -194,11 +206,13 @@ tamis_status tamis__plan_enlarge(tamis_plan *p)
 
 /* Hashes that nobody chose fill nine tenths of any size, or half of it where copies take room, too.
  * If less than a quarter is in use, then keys were chosen to crowd one place, and crowd it as well
- * in a larger filter. So a filter never has more than eight times the room that its keys need. */
+ * in a larger filter; so too if there are keys for less than half of it, where what tells them
+ * apart takes room. So a filter never has more than eight times the room that its keys need. */
 tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
 {
     bool for_counts = tamis__ops(p->kind)->traits & TAMIS_TRAIT_GROWS_COUNTS;
-    bool helps = for_counts || needed >= p->capacity / 4;
+    bool is_whole = tamis__ops(p->kind)->traits & TAMIS_TRAIT_WHOLE_HASHES;
+    bool helps = for_counts || needed >= p->capacity / (is_whole ? 2 : 4);
 
     return helps && !tamis__plan_enlarge(p) ? TAMIS_OK : TAMIS_FULL;
 }

@@ -294,7 +294,7 @@ static const char *aleph_verify(const tamis *f)
 {
     aleph_filter a = aleph_of(f);
     uint32_t lengths = aleph_lengths(&f->plan);
-    runs_check c = { a.t, a.room, aleph_check_run, &lengths, 0, 0, 0 };
+    runs_check c = { .t = a.t, .room = a.room, .check_run = aleph_check_run, .ctx = &lengths };
     const char *why = tamis__runs_check(&c);
 
     if (!why && (f->count > c.used || (f->count < c.used && !(lengths & 1))))

@@ -31,124 +31,32 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MIN_WIDTH = 2, MAX_WIDTH = 32, LOAD_UNIT = 1000 };
-
-static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
-static const double DEFAULT_LOAD = 0.95;
-
-/* All shards have the same number of whole blocks. */
-static uint64_t cqf_grain(uint64_t slots)
-{
-    return (uint64_t)BLOCK << cqf_shard_bits(slots);
-}
-
-/* Slots of a shard that may be in use: with one shard, as many as keys; else the mean and six
- * standard deviations, which one shard in a billion exceeds. The root is exact below 2^52. */
-static uint64_t cqf_shard_room(const tamis_plan *p)
-{
-    unsigned bits = cqf_shard_bits(p->slots);
-    uint64_t mean = (p->capacity >> bits) + 1;
-
-    return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : p->capacity;
-}
-
-/* One slot of each shard stays empty, so that every search ends. */
-static bool cqf_has_room(const tamis_plan *p)
-{
-    return p->capacity < p->slots && cqf_shard_room(p) < p->slots >> cqf_shard_bits(p->slots);
-}
-
-static uint64_t cqf_bytes(const tamis_plan *p)
-{
-    unsigned bits = cqf_shard_bits(p->slots);
-    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % cqf_grain(p->slots) == 0 &&
-              p->width >= MIN_WIDTH && p->width <= MAX_WIDTH &&
-              p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
-              (p->flags & ~TAMIS_PLAN_GROWS) == 0 && p->load > 0 && p->load <= LOAD_UNIT &&
-              cqf_has_room(p);
-
-    return ok ? runs_bytes(p->slots >> bits, p->width) << bits : 0;
-}
-
 static double cqf_rate(const tamis_plan *p, double n)
 {
     return collisions_rate(n, (double)(p->slots << p->width));
 }
 
-/* Within the load, and with room in every shard. One key more still would be: twice the slots then
- * hold twice the keys and one. */
-static bool cqf_is_roomy(const tamis_plan *p)
-{
-    return (p->capacity + 1) * LOAD_UNIT <= p->load * p->slots && cqf_has_room(p);
-}
+static const shards_rule CQF_RULE = {
+    .most_width = 32, .flags = TAMIS_PLAN_GROWS, .load = 0.95, .rate = cqf_rate
+};
 
-/* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
- * halved until they have a thousand blocks or fewer. */
-static uint64_t cqf_step(uint64_t slots)
+static uint64_t cqf_bytes(const tamis_plan *p)
 {
-    uint64_t step = cqf_grain(slots);
+    unsigned bits = shards_bits(p->slots);
 
-    while (slots / step >= 1024)
-        step *= 2;
-    return step;
-}
-
-static void cqf_plan_slots(tamis_plan *p)
-{
-    p->slots = (p->capacity + 1) * LOAD_UNIT / p->load;
-    p->slots += BLOCK - p->slots % BLOCK;
-    do
-        p->slots += cqf_step(p->slots) - 1 - (p->slots - 1) % cqf_step(p->slots);
-    while (!cqf_is_roomy(p) && ++p->slots);
+    return tamis__shards_are_valid(p, &CQF_RULE) ? runs_bytes(p->slots >> bits, p->width) << bits
+                                                 : 0;
 }
 
 static tamis_status cqf_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
-
-    p->hashes = 1;
-    p->load = (uint16_t)(load * LOAD_UNIT + 0.5);
     p->flags = spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
-    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48)
-        return TAMIS_RANGE;
-    if (spec->quotient_bits)
-        p->slots = UINT64_C(1) << spec->quotient_bits;
-    else
-        cqf_plan_slots(p);
-    p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
-    while (!spec->tag_bits && p->width < MAX_WIDTH && cqf_rate(p, (double)p->capacity) > spec->fpr)
-        p->width++;
-    return cqf_is_roomy(p) ? TAMIS_OK : TAMIS_RANGE;
-}
-
-/* Half the slots, if there are whole blocks and remainders have room for one bit more. */
-static bool cqf_halve(tamis_plan *p)
-{
-    tamis_plan half = *p;
-
-    half.slots /= 2;
-    half.width++;
-    bool ok = p->slots % (2 * BLOCK) == 0 && half.slots % cqf_grain(half.slots) == 0 &&
-              half.width <= MAX_WIDTH && cqf_is_roomy(&half);
-    if (ok)
-        *p = half;
-    return ok;
+    return tamis__shards_plan(p, spec, &CQF_RULE);
 }
 
 static tamis_status cqf_resize(tamis_plan *p, uint64_t keys)
 {
-    if (keys >= MAX_SLOTS / LOAD_UNIT)
-        return TAMIS_RANGE;
-    p->capacity = keys;
-    while (!cqf_is_roomy(p)) {
-        if (p->width == MIN_WIDTH || p->slots > MAX_SLOTS / 2)
-            return TAMIS_RANGE;
-        p->slots *= 2;
-        p->width--;
-    }
-    while (cqf_halve(p))
-        ;
-    return TAMIS_OK;
+    return tamis__shards_resize(p, keys, false, &CQF_RULE);
 }
 
 /* ---- In order ---------------------------------------------------------- */
@@ -275,7 +183,9 @@ static const char *cqf_verify(const tamis *f)
     const char *why = NULL;
 
     for (uint64_t i = 0; i < UINT64_C(1) << s.bits && !why; i++) {
-        runs_check c = { cqf_shard(&s, i), s.room, cqf_check_run, &copies, 0, 0, 0 };
+        runs_check c = {
+            .t = cqf_shard(&s, i), .room = s.room, .check_run = cqf_check_run, .ctx = &copies
+        };
         why = tamis__runs_check(&c);
     }
     return why || copies == f->count ? why : "the number of keys is wrong";
@@ -286,11 +196,11 @@ static const char *cqf_verify(const tamis *f)
 static void cqf_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    unsigned bits = cqf_shard_bits(p->slots);
+    unsigned bits = shards_bits(p->slots);
     cqf_shards s = { .fingerprints = p->slots << p->width,
                      .slots = p->slots >> bits,
                      .bytes = runs_bytes(p->slots >> bits, p->width),
-                     .room = cqf_shard_room(p),
+                     .room = tamis__shards_needed(p, &CQF_RULE),
                      .bits = bits,
                      .width = p->width,
                      .lanes = lanes_of(p->width) };

@@ -6,20 +6,12 @@
 #include "filter.h"
 #include "quotient/cqf_counter.h"
 #include "quotient/lanes.h"
+#include "quotient/shards.h"
 
 /* ---- Geometry ---------------------------------------------------------- */
 
-/* Shards have fewer than 2^17 slots: a change shifts no more than that, one of them fits in the
- * second level of the cache, and six standard deviations are 2.4 % of the smallest. In the header
- * of each, after the slots in use, four bytes are a lock. */
-enum { SHARD_BITS = 17, LOCK = 8 };
-
-static inline unsigned cqf_shard_bits(uint64_t slots)
-{
-    uint64_t more = slots >> SHARD_BITS;
-
-    return more ? word_highest(more) + 1 : 0;
-}
+/* In the header of each shard, after the slots in use, four bytes are a lock. */
+enum { LOCK = 8 };
 
 /* A filter, taken apart. All but `at` and `salt` come from the plan and are in f->derived. */
 typedef struct cqf_shards {

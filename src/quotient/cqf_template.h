@@ -162,7 +162,7 @@ enum { SLOTS_A_KEY = 16, LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
 static tamis_status cqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     bool pays = n >= LEAST_SORTED && n >= f->plan.slots / SLOTS_A_KEY &&
-                cqf_shard_bits(f->plan.slots) <= MOST_SHARD_BITS;
+                shards_bits(f->plan.slots) <= MOST_SHARD_BITS;
 
     if (pays && cqf_merge_many(f, keys, n)) {
         *added = n;

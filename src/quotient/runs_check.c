@@ -20,6 +20,7 @@ static const char *runs_check_quotient(runs_check *c, uint64_t q, uint64_t last)
     uint64_t end = runs_next_end(c->t, c->i) + 1;
     if (end > last)
         return "a run has no end";
+    c->quotient = q;
     const char *why = c->check_run(c, end);
     c->used += end - c->i;
     c->i = end;

@@ -7,10 +7,11 @@
 typedef struct runs_check {
     runs_table t;
     uint64_t room; /* slots that may be in use */
-    /* Checks what is in slots c->i .. end - 1, one run: why it is damaged, or NULL. */
+    /* Checks what is in slots c->i .. end - 1, the run of c->quotient: why it is damaged, or NULL.
+     */
     const char *(*check_run)(const struct runs_check *c, uint64_t end);
     void *ctx;
-    uint64_t i, runs, used; /* so far */
+    uint64_t quotient, i, runs, used; /* so far */
 } runs_check;
 
 /* Why the table, its header or the bytes after it are damaged, or NULL. */

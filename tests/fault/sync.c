@@ -246,7 +246,7 @@ int main(void)
 {
     snprintf(path, sizeof path, "sync-%ld.tamis", (long)getpid());
     for (tamis_kind kind = tamis_kind_next(TAMIS_NO_KIND); kind; kind = tamis_kind_next(kind)) {
-        if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE)
+        if (tamis_kind_can(kind) & TAMIS_CAN_RESIZE && !(tamis_kind_can(kind) & TAMIS_CAN_ADAPT))
             check_failed_stat_of_disk(kind);
         if (!(tamis_kind_can(kind) & TAMIS_CAN_READ_WHILE_ADD))
             continue;

@@ -141,7 +141,7 @@ static void check_key(const world *w, size_t i)
         assert_int_equal(count, has);
     else
         assert_true(count <= w->ceiling && (count >= least || count == w->ceiling));
-    if (w->prints)
+    if (w->prints && (w->held[w->prints[i]] || !tells_keys_apart(w->plan.kind)))
         assert_true(count == w->held[w->prints[i]] && has == (count > 0));
 }
 
@@ -164,7 +164,9 @@ static void follow_plan(world *w)
 {
     const tamis_plan *now = tamis_plan_of(w->f);
 
-    if (w->prints)
+    if (tells_keys_apart(now->kind))
+        assert_int_equal(now->width, w->plan.width);
+    else if (w->prints)
         assert_true(now->slots << now->width == w->plan.slots << w->plan.width);
     w->plan = *now;
 }
@@ -279,6 +281,25 @@ static void op_remove_times(world *w)
 static void op_query(world *w)
 {
     check_key(w, pick(w));
+}
+
+/* A key that is not held is reported; one that is held is known to be. */
+static void op_adapt(world *w)
+{
+    size_t i = pick(w);
+    bool looked = is_worth_a_look(w) && (w->copies[i] || !tamis_has(w->f, w->keys[i]));
+    image_bytes before = image_if(looked, w->f);
+    tamis_status status = tamis_adapt(w->f, w->keys[i]);
+
+    assert_unchanged(&before, w);
+    if (w->copies[i])
+        assert_int_equal(status, TAMIS_PRESENT);
+    else
+        assert_true(status == TAMIS_OK || (status == TAMIS_FULL && !w->grows));
+    if (status == TAMIS_OK && tells_keys_apart(w->plan.kind))
+        assert_true(!tamis_has(w->f, w->keys[i]));
+    follow_plan(w);
+    check_key(w, i);
 }
 
 static int by_value(const void *a, const void *b)
@@ -478,6 +499,12 @@ static void op_merge(world *w)
     free(chosen);
 }
 
+/* What g holds of a key, of which it was given so many copies. */
+static uint64_t count_in(const world *w, const tamis *g, const uint32_t *chosen, size_t i)
+{
+    return tells_keys_apart(w->plan.kind) ? chosen[i] : tamis_count(g, w->keys[i]);
+}
+
 /* The same filter twice and another one between, with as much room as that takes. */
 static void op_merge_many(world *w)
 {
@@ -491,7 +518,9 @@ static void op_merge_many(world *w)
     if (status)
         assert_int_equal(status, TAMIS_FULL);
     for (size_t i = 0; i < w->universe && !status; i++)
-        assert_true(tamis_count(out, w->keys[i]) == 2 * held_of(w, i) + tamis_count(g, w->keys[i]));
+        if (chosen[i] || held_of(w, i) || !tells_keys_apart(w->plan.kind))
+            assert_true(tamis_count(out, w->keys[i]) ==
+                        2 * held_of(w, i) + count_in(w, g, chosen, i));
     assert_true(status || is_whole(out));
     tamis_free(out);
     tamis_free(g);
@@ -520,10 +549,10 @@ static void op_dot(world *w)
 }
 
 /* Keys that share a fingerprint are one: what is left of it is what it has in both. */
-static void intersect_prints(world *w, const tamis *g, const uint64_t *held)
+static void intersect_prints(world *w, const tamis *g, const uint64_t *held, const uint32_t *chosen)
 {
     for (size_t i = 0; i < w->universe; i++)
-        w->held[w->prints[i]] = smaller(held[w->prints[i]], tamis_count(g, w->keys[i]));
+        w->held[w->prints[i]] = smaller(held[w->prints[i]], count_in(w, g, chosen, i));
 }
 
 /* With half of the keys held and a few more. */
@@ -540,7 +569,7 @@ static void op_intersect(world *w)
         if (w->copies[i] > chosen[i])
             forget_times(w, i, w->copies[i] - chosen[i]);
     if (w->prints)
-        intersect_prints(w, g, held);
+        intersect_prints(w, g, held, chosen);
     w->is_diluted = !(w->can & TAMIS_IS_EXACT);
     tamis_free(g);
     free(held);
@@ -758,6 +787,8 @@ static void op_again(world *w)
     bool by_count = w->can & TAMIS_CAN_COUNT && (w->total > 100000 || rng_below(&w->r, 2));
     tamis *again = by_count ? counted_again(w) : built_again(w);
 
+    if (tells_keys_apart(w->plan.kind))
+        assert_int_equal(tamis_forget_adaptations(w->f), TAMIS_OK);
     if (w->can & (TAMIS_IS_EXACT | TAMIS_CAN_READ_WHILE_ADD | TAMIS_CAN_RESIZE) && !w->is_diluted)
         assert_true(same_image(w->f, again));
     tamis_free(again);
@@ -796,6 +827,7 @@ static const operation OPERATIONS[] = {
     { "remove", op_remove, 1500, TAMIS_CAN_REMOVE, false },
     { "add_times", op_add_times, 300, TAMIS_CAN_ADD | TAMIS_CAN_COUNT, false },
     { "remove_times", op_remove_times, 900, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, false },
+    { "adapt", op_adapt, 1000, TAMIS_CAN_ADAPT, false },
     { "out of range", op_out_of_range, 100, TAMIS_IS_INDEXED | TAMIS_CAN_ADD, false },
     { "has_many", op_has_many, 200, 0, false },
     { "add_many", op_add_many, 50, TAMIS_CAN_ADD, false },
@@ -834,19 +866,18 @@ static const operation *pick_operation(world *w)
     }
 }
 
-/* Fingerprints by their contract (src/filter.h); numbered by their order. */
+/* Fingerprints are numbered by their order. */
 static void number_prints(world *w)
 {
-    uint64_t *sorted = array_of(w->universe, sizeof *sorted), salt = w->f->salt;
-    uint64_t range = w->plan.slots << w->plan.width;
+    uint64_t *sorted = array_of(w->universe, sizeof *sorted);
 
     for (size_t i = 0; i < w->universe; i++)
-        sorted[i] = scale64(hash_key(w->keys[i], salt), range);
+        sorted[i] = print_of(&w->plan, w->keys[i]);
     qsort(sorted, w->universe, sizeof *sorted, by_value);
     w->prints = array_of(w->universe, sizeof *w->prints);
     w->held = array_of(w->universe, sizeof *w->held);
     for (size_t i = 0; i < w->universe; i++) {
-        uint64_t print = scale64(hash_key(w->keys[i], salt), range);
+        uint64_t print = print_of(&w->plan, w->keys[i]);
         const uint64_t *at = bsearch(&print, sorted, w->universe, sizeof print, by_value);
 
         while (at > sorted && at[-1] == print)
@@ -938,6 +969,12 @@ static const double LOADS[] = { 0.5, 0.75, 0.9, 0.95 };
 
 enum { N_LOADS = sizeof LOADS / sizeof *LOADS, LEAST_WIDTH = 2, MOST_WIDTH = 32 };
 
+/* Kinds that tell keys apart need a bit of each slot for that. */
+static unsigned most_width(tamis_kind kind)
+{
+    return MOST_WIDTH - tells_keys_apart(kind);
+}
+
 /* A plan with fingerprints of that many bits beyond the slot, at that load. */
 static bool plan_multiset(tamis_plan *plan, tamis_kind kind, unsigned width, double load,
                           unsigned can)
@@ -969,7 +1006,7 @@ static void behaves_as_a_multiset(tamis_kind kind)
     const uint64_t worlds = (MOST_WIDTH - LEAST_WIDTH + 1) * N_LOADS;
     const uint64_t steps = run_size(500000, 100000, 20000000) / worlds + 1;
 
-    for (unsigned width = LEAST_WIDTH; width <= MOST_WIDTH; width++)
+    for (unsigned width = LEAST_WIDTH; width <= most_width(kind); width++)
         for (int l = 0; l < N_LOADS; l++) {
             tamis_plan plan;
 
@@ -981,7 +1018,7 @@ static void behaves_as_a_multiset(tamis_kind kind)
 
 static void behaves_as_a_multiset_that_grows(tamis_kind kind)
 {
-    for (unsigned width = 10; width <= MOST_WIDTH; width++) {
+    for (unsigned width = 10; width <= most_width(kind); width++) {
         tamis_plan plan;
 
         assert_true(plan_multiset(&plan, kind, width, LOADS[width % N_LOADS], TAMIS_CAN_GROW));

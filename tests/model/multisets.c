@@ -117,7 +117,7 @@ static void remove_times_undoes_add_times(ground *g)
         assert_int_equal(tamis_remove_times(h, g->keys[i], more), TAMIS_OK);
     }
     assert_true(is_whole(h));
-    if (!stays)
+    if (!stays && !tells_keys_apart(g->plan.kind))
         assert_same(g, f, h);
     assert_counts(g, h, &b);
     for (size_t i = g->n; i-- > 0;)
@@ -226,12 +226,11 @@ static int by_print(const void *a, const void *b)
 static print_count *counts_by_print(const ground *g, const bag *b, size_t *n)
 {
     print_count *all = array_of(g->n, sizeof *all);
-    uint64_t salt = salt_of_seed(g->plan.hasher.seed), range = g->plan.slots << g->plan.width;
     size_t held = 0, merged = 0;
 
     for (size_t i = 0; i < g->n; i++)
         if (b->times[i])
-            all[held++] = (print_count){ scale64(hash_key(g->keys[i], salt), range), b->times[i] };
+            all[held++] = (print_count){ print_of(&g->plan, g->keys[i]), b->times[i] };
     qsort(all, held, sizeof *all, by_print);
     for (size_t i = 0; i < held; i++)
         if (merged && all[merged - 1].print == all[i].print)
@@ -248,12 +247,14 @@ static void counts_are_those_of_fingerprints(ground *g)
     tamis *f = counted(g, &b);
     size_t n;
     print_count *all = counts_by_print(g, &b, &n);
-    uint64_t salt = salt_of_seed(g->plan.hasher.seed), range = g->plan.slots << g->plan.width;
 
     for (size_t i = 0; i < g->n + g->n_strangers; i++) {
-        print_count key = { scale64(hash_key(g->keys[i], salt), range), 0 };
+        print_count key = { print_of(&g->plan, g->keys[i]), 0 };
         const print_count *at = bsearch(&key, all, n, sizeof *all, by_print);
 
+        /* Of whole hashes, strangers have none and may pass. */
+        if (!at && tells_keys_apart(g->plan.kind))
+            continue;
         assert_int_equal(tamis_count(f, g->keys[i]), at ? at->count : 0);
         assert_int_equal(tamis_has(f, g->keys[i]), at != NULL);
     }

@@ -199,6 +199,8 @@ static void assert_rates(const rates *x, const tamis_plan *p, const life *l, dou
     /* Where keys are forgotten, or a filter has grown, the plan does not know when keys came. */
     if (tamis_kind_can(p->kind) & TAMIS_CAN_ROTATE || l->can & TAMIS_CAN_GROW)
         low = 0;
+    if (removes && tells_keys_apart(p->kind))
+        low = 0;
     if (has_marks)
         high = 2 * planned;
     else if (removes && p->ceiling != UINT64_MAX)

@@ -415,6 +415,7 @@ static unsigned if_asked_to(tamis_kind kind)
 {
     return (has_trait(kind, TAMIS_TRAIT_CAN_GROW) ? TAMIS_CAN_GROW : 0u) |
            (has_trait(kind, TAMIS_TRAIT_CAN_DELETE_EXACTLY) ? TAMIS_CAN_EXACT_DELETE : 0u) |
+           (has_trait(kind, TAMIS_TRAIT_CAN_ASK_KEYS) ? TAMIS_CAN_ASK_KEYS : 0u) |
            (has_trait(kind, TAMIS_TRAIT_CAN_KEEP_SUMS) ? TAMIS_CAN_DOT : 0u);
 }
 
@@ -678,8 +679,10 @@ static void assert_rates_rise(const tamis_plan *plan)
     for (int i = 0; i < 64; i++)
         assert_true(tamis_plan_rate(plan, UINT64_C(1) << i) <= 1);
     assert_true(tamis_plan_rate(plan, UINT64_MAX) <= 1);
-    /* A kind that cannot add never holds more than was planned. */
-    assert_true(is_exact(plan->kind) || !(tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) ||
+    /* A kind that cannot add never holds more than was planned, and one that tells keys apart takes
+     * a share of strangers for them only. */
+    assert_true(is_exact(plan->kind) || tells_keys_apart(plan->kind) ||
+                !(tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) ||
                 tamis_plan_rate(plan, UINT64_MAX) > 0.99);
 }
 

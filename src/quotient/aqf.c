@@ -1,0 +1,638 @@
+/* aqf.c - adaptive quotient filter: a false positive that it was told of does not come again.
+ *
+ * The fingerprint of a key is scale64(hash_key(key), slots << width), as in cqf, and n keys make a
+ * stranger pass with a probability of about load * 2^-width.
+ *
+ * When a stranger passes and the filter is told so, the item that it was taken for is extended by
+ * more bits of its own key's hash, up to the first chunk in which the two differ (quotient/aqf.h).
+ * Items never become shorter, whatever is asked. Hashes of 64-bit keys are a permutation of them,
+ * so that any two keys differ within the 64 bits of a tail.
+ *
+ * To extend an item, the hash of its key is needed. Behind the table there is one for each slot, of
+ * 8 bytes, which only changes read: lookups touch the table alone. Or the filter asks for it:
+ * TAMIS_PLAN_ASKS_KEYS.
+ *
+ * A chunk takes a slot, and keeps 1 - 2^(1 - width) of the strangers away that it was made against:
+ * z false positives take about z slots. Keys take `load` of the slots, 0.9 if nothing else is
+ * asked for; 31 of 32 may be in use.
+ *
+ *   payload:  2^b shards of equal size, a multiple of 64 bytes
+ *   shard:    slots in use, 8 bytes | zeros, 56 bytes
+ *             blocks of 64 slots of width + 1 bits | zeros, at least 8 bytes, to a line's end
+ *             8 bytes for each slot: the hash, where an item starts; else 0
+ *
+ * plan.hashes is 1. Zeros are the empty filter. Before any adaptation, what it holds decides every
+ * byte, unless keys that shared a fingerprint were removed.
+ *
+ * Wen, McCoy, Tench, Tagliavini, Bender, Conway, Farach-Colton, Johnson, Pandey: Adaptive Quotient
+ * Filters, 2024. */
+#include <math.h>
+
+#include "base/cpu.h"
+#include "quotient/aqf_template.h"
+#include "quotient/runs_check.h"
+#include "quotient/runs_writer.h"
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+/* A key that shares its fingerprint with others is extended by as many chunks as it takes to tell
+ * it from all of them. One of n - 1 others is not told by chunks that leave a share of `pass` alike
+ * with probability pass / fingerprints. */
+static double aqf_told(const tamis_plan *p, double n, double pass)
+{
+    return exp(fmax(n - 1, 0) * log1p(-pass / (double)(p->slots << p->width)));
+}
+
+/* The share of strangers alike that one chunk leaves. */
+static double aqf_chunk_pass(const tamis_plan *p)
+{
+    return ldexp(1, 1 - (int)p->width);
+}
+
+static const double LEAST_PASS = 1e-18;
+
+/* Of the strangers with the fingerprint of a key that is extended by k chunks, a share of 2^-k
+ * chunks passes. */
+static double aqf_rate(const tamis_plan *p, double n)
+{
+    double told = aqf_told(p, n, 1), sum = told;
+
+    for (double pass = aqf_chunk_pass(p); pass > LEAST_PASS; pass *= aqf_chunk_pass(p)) {
+        double by_more = aqf_told(p, n, pass);
+        sum += pass * (by_more - told);
+        told = by_more;
+    }
+    return fmin(n / (double)(p->slots << p->width) * sum, 1);
+}
+
+/* Keys and the chunks that tell them apart: the mean and six standard deviations, as if each chunk
+ * came with another. */
+static uint64_t aqf_slots_of_keys(const tamis_plan *p)
+{
+    double n = (double)p->capacity, chunks = 0;
+
+    for (double pass = 1; pass > LEAST_PASS; pass *= aqf_chunk_pass(p))
+        chunks += n * (1 - aqf_told(p, n, pass));
+    return p->capacity + (uint64_t)(chunks + 6 * sqrt(2 * chunks));
+}
+
+static const shards_rule AQF_RULE = {
+    .most_width = 31,
+    .flags = TAMIS_PLAN_GROWS | TAMIS_PLAN_ASKS_KEYS | TAMIS_PLAN_EXACT_DELETE,
+    .load = 0.9,
+    .unused = 32,
+    .rate = aqf_rate,
+    .slots_of_keys = aqf_slots_of_keys,
+};
+
+static bool aqf_keeps_keys(const tamis_plan *p)
+{
+    return !(p->flags & TAMIS_PLAN_ASKS_KEYS);
+}
+
+static uint64_t aqf_shard_bytes(const tamis_plan *p)
+{
+    uint64_t slots = p->slots >> shards_bits(p->slots);
+
+    return runs_bytes(slots, p->width + 1) + (aqf_keeps_keys(p) ? 8 * slots : 0);
+}
+
+static uint64_t aqf_bytes(const tamis_plan *p)
+{
+    bool asks_and_knows = !aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_EXACT_DELETE;
+
+    return tamis__shards_are_valid(p, &AQF_RULE) && !asks_and_knows
+               ? aqf_shard_bytes(p) << shards_bits(p->slots)
+               : 0;
+}
+
+/* Slots that it takes to tell excluded keys from the others: the mean and six standard deviations
+ * of those that pass, and one more for each that the first chunk does not keep away. */
+static uint64_t aqf_slots_to_exclude(const tamis_spec *spec)
+{
+    if (spec->universe <= spec->keys)
+        return 0;
+    double passing = (double)(spec->universe - spec->keys) * spec->fpr;
+    return (uint64_t)(1.5 * passing + 6 * sqrt(passing) + 6);
+}
+
+static double aqf_keys_at_load(const tamis_plan *p)
+{
+    return (double)p->slots * p->load / SHARDS_LOAD_UNIT;
+}
+
+static tamis_status aqf_plan(tamis_plan *p, const tamis_spec *spec)
+{
+    const uint64_t keys = p->capacity;
+
+    if (spec->can & TAMIS_CAN_ASK_KEYS && spec->can & TAMIS_CAN_EXACT_DELETE)
+        return TAMIS_CANNOT;
+    p->flags = (spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0) |
+               (spec->can & TAMIS_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0) |
+               (spec->can & TAMIS_CAN_EXACT_DELETE ? TAMIS_PLAN_EXACT_DELETE : 0);
+    p->capacity += aqf_slots_to_exclude(spec);
+    tamis_status status = tamis__shards_plan(p, spec, &AQF_RULE);
+    p->capacity = keys;
+    /* One that grows will have other slots, and as many of them in use as the load allows. */
+    while (!status && aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_GROWS &&
+           p->width < AQF_RULE.most_width && aqf_rate(p, aqf_keys_at_load(p)) > spec->fpr)
+        p->width++;
+    return status;
+}
+
+/* With the hashes at hand, remainders are as long in any size, and the rate stays. A filter that
+ * asks for them has no more bits of most than it holds. */
+static tamis_status aqf_resize(tamis_plan *p, uint64_t keys)
+{
+    return tamis__shards_resize(p, keys, aqf_keeps_keys(p), &AQF_RULE);
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* What is looked for among the keys of a group. */
+typedef struct aqf_ask {
+    const aqf_position *p;
+    const aqf_item *item;
+    uint64_t salt, fingerprints;
+    uint64_t hash, other;
+    bool has_hash, has_other;
+} aqf_ask;
+
+static bool aqf_hear(void *ctx, uint64_t key, uint64_t count)
+{
+    aqf_ask *a = ctx;
+    uint64_t hash = hash_key(key, a->salt);
+    unsigned chunk;
+
+    (void)count;
+    if (scale64(hash, a->fingerprints) != scale64(a->hash, a->fingerprints) ||
+        aqf_compare(&a->p->shard, a->item, hash * a->fingerprints, &chunk) != 0)
+        return true;
+    if (hash == a->hash) {
+        a->has_hash = true;
+        return true;
+    }
+    a->other = hash;
+    a->has_other = true;
+    return false;
+}
+
+tamis_status tamis__aqf_key_of(const tamis *f, const aqf_position *p, const aqf_item *e,
+                               uint64_t hash, uint64_t *of, bool *is_other)
+{
+    aqf_shards s = aqf_shards_of(f);
+    aqf_ask a = { p, e, s.salt, s.fingerprints, hash, 0, false, false };
+
+    if (p->shard.hashes) {
+        *of = le64(aqf_hash_at(&p->shard, e->at));
+        *is_other = *of != hash;
+        return TAMIS_OK;
+    }
+    if (!f->keys)
+        return TAMIS_CANNOT;
+    tamis_status status = f->keys(f->keys_ctx, scale64(hash, s.fingerprints), aqf_hear, &a);
+    if (status)
+        return status;
+    *of = a.has_other ? a.other : hash;
+    *is_other = a.has_other;
+    return a.has_other || a.has_hash ? TAMIS_OK : TAMIS_ABSENT;
+}
+
+/* ---- Item by item ------------------------------------------------------ */
+
+/* What an item is extended by, as the first bits of a tail. */
+static uint64_t aqf_beginning(const aqf_shard *s, const aqf_item *e)
+{
+    uint64_t tail = 0;
+
+    for (unsigned i = 0; i < e->chunks && i * s->chunk < 64; i++) {
+        uint64_t chunk = runs_slot(s->t, e->at + 1 + i) >> 2;
+        tail |= chunk << (64 - s->chunk) >> i * s->chunk;
+    }
+    return tail;
+}
+
+/* Chunks that it takes to tell two items apart, if they share a fingerprint. */
+static unsigned aqf_apart(const aqf_shard *s, const aqf_item *a, const aqf_item *b)
+{
+    uint64_t x = aqf_beginning(s, a), y = aqf_beginning(s, b);
+
+    return a->slots && a->remainder == b->remainder && x != y ? aqf_chunks_to_differ(x, y, s->chunk)
+                                                              : 0;
+}
+
+/* From the lowest quotient on; starts with zeros but for the shard. */
+typedef struct aqf_walk {
+    aqf_shard shard;
+    runs_walk run;
+    aqf_item item;
+    unsigned needs, before; /* chunks that tell it from its neighbours; from the one before alone */
+} aqf_walk;
+
+/* False: there is no more; it comes, whatever the bytes are. */
+static bool aqf_walk_on(aqf_walk *w)
+{
+    uint64_t i = w->item.at + w->item.slots;
+
+    w->before = w->needs;
+    if (i >= w->run.end) {
+        if (!runs_walk_on(&w->run))
+            return false;
+        i = w->run.start;
+        w->before = 0;
+    }
+    w->item = aqf_read(&w->shard, i, w->run.end);
+    w->needs = 0;
+    if (i + w->item.slots < w->run.end) {
+        aqf_item next = aqf_read(&w->shard, i + w->item.slots, w->run.end);
+        w->needs = aqf_apart(&w->shard, &w->item, &next);
+    }
+    return true;
+}
+
+/* Chunks beyond those that tell it from its neighbours: they took back false positives. */
+static unsigned aqf_adapted(const aqf_walk *w)
+{
+    unsigned needs = w->needs > w->before ? w->needs : w->before;
+
+    return w->item.chunks > needs ? w->item.chunks - needs : 0;
+}
+
+/* The lowest hash with this fingerprint and a tail from this one on. */
+static uint64_t aqf_lowest_hash(const aqf_shards *s, uint64_t fingerprint, uint64_t tail)
+{
+    uint64_t hash = 0;
+
+    for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1) {
+        uint64_t below = (hash | bit) - 1, there = scale64(below, s->fingerprints);
+        if (there < fingerprint || (there == fingerprint && below * s->fingerprints < tail))
+            hash |= bit;
+    }
+    return hash;
+}
+
+/* The hash of the item's key or, if the filter has none and the item is not extended, one that
+ * leads to the same item. */
+static tamis_status aqf_hash_of(const tamis *f, const aqf_walk *w, uint64_t shard, uint64_t *hash)
+{
+    aqf_shards s = aqf_shards_of(f);
+    uint64_t fingerprint = (shard * s.slots + w->run.after - 1) << s.width | w->item.remainder;
+    aqf_position p = { .shard = w->shard };
+    bool is_other;
+
+    if (w->shard.hashes) {
+        *hash = le64(aqf_hash_at(&w->shard, w->item.at));
+        return TAMIS_OK;
+    }
+    *hash = aqf_lowest_hash(&s, fingerprint, aqf_beginning(&w->shard, &w->item));
+    return w->item.chunks ? tamis__aqf_key_of(f, &p, &w->item, *hash, hash, &is_other) : TAMIS_OK;
+}
+
+/* ---- In order ---------------------------------------------------------- */
+
+/* Whole ones; between sizes of one filter they differ as the fingerprints do. */
+static unsigned aqf_fingerprint_bits(const aqf_shards *s)
+{
+    return word_highest(s->fingerprints);
+}
+
+/* To the start of the next shard. */
+static void aqf_rewind(tamis_cursor *c)
+{
+    uint64_t next = c->at[0] + 1;
+
+    memset(c->at, 0, sizeof c->at);
+    c->at[0] = next;
+}
+
+/* at[]: the shard, where it is in there, and the chunks that tell the item from the next. */
+static bool aqf_next(tamis_cursor *c)
+{
+    aqf_shards s = aqf_shards_of(c->f);
+
+    for (; c->at[0] < UINT64_C(1) << s.bits; aqf_rewind(c)) {
+        aqf_shard shard = aqf_shard_at(&s, c->at[0]);
+        aqf_walk w = { .shard = shard,
+                       .run = { shard.t, c->at[1], 0, c->at[3] },
+                       .item = { .at = c->at[2] },
+                       .needs = (unsigned)c->at[4] };
+        if (!aqf_walk_on(&w))
+            continue;
+        c->at[1] = w.run.after;
+        c->at[2] = w.item.at + w.item.slots;
+        c->at[3] = w.run.end;
+        c->count = w.item.count;
+        c->at[4] = w.needs;
+        c->bits = aqf_adapted(&w) ? aqf_fingerprint_bits(&s) + w.item.chunks * shard.chunk : 0;
+        c->status = aqf_hash_of(c->f, &w, c->at[0], &c->fingerprint);
+        return c->status == TAMIS_OK;
+    }
+    return false;
+}
+
+/* at[]: the shard, where the runs_writer of it is, and the item that waits for its neighbour: its
+ * hash, count and chunks. */
+enum { WAITS_HASH = 4, WAITS_COUNT, WAITS_CHUNKS };
+
+static runs_writer aqf_writer_of(const tamis_writer *w, const aqf_shards *s)
+{
+    return runs_writer_at(aqf_shard_at(s, w->at[0]).t, w->at[1], w->at[2], w->at[3]);
+}
+
+static void aqf_append_around(const aqf_position *p, const uint32_t *slots, unsigned n,
+                              uint64_t hash)
+{
+    runs_run r = runs_find(p->shard.t, p->quotient);
+    aqf_item end = { .at = r.end };
+
+    aqf_replace(p, &r, &end, slots, n, hash);
+}
+
+/* Whether what is to wait will fit, unless its neighbour makes it longer. */
+static bool aqf_may_wait(const tamis_writer *w, const aqf_shards *s, unsigned chunks,
+                         uint64_t count)
+{
+    uint64_t slots = 1 + chunks + aqf_digits(count, s->width - 1), total;
+
+    return runs_used(aqf_shard_at(s, w->at[0]).t) + slots <= s->room &&
+           !add_overflows(w->f->count, count, &total);
+}
+
+/* What waits is written. */
+static tamis_status aqf_write_down(tamis_writer *w, const aqf_shards *s)
+{
+    uint64_t hash = w->at[WAITS_HASH], count = w->at[WAITS_COUNT];
+    aqf_position p = aqf_position_of(s, hash);
+    uint32_t slots[AQF_SLOTS];
+    runs_writer to = aqf_writer_of(w, s);
+    unsigned n =
+        aqf_write(slots, p.remainder, p.tail, (unsigned)w->at[WAITS_CHUNKS], count, p.shard.chunk);
+
+    if (runs_used(to.t) + n > s->room)
+        return TAMIS_FULL;
+    if (runs_writer_fits(&to, p.quotient, n)) {
+        to = runs_writer_put(to, p.quotient, slots, n);
+        runs_writer_put_down(&to);
+        if (p.shard.hashes)
+            put_le64(aqf_hash_at(&p.shard, to.i - n), hash);
+    } else {
+        runs_writer_end(&to);
+        to.is_around = true;
+        aqf_append_around(&p, slots, n, hash);
+    }
+    runs_put_used(to.t, runs_used(to.t) + n);
+    w->f->count += count;
+    w->at[1] = to.after;
+    w->at[2] = to.i;
+    w->at[3] = to.is_around;
+    return TAMIS_OK;
+}
+
+/* The next shard, or the end. */
+static void aqf_turn_to(tamis_writer *w, const aqf_shards *s, uint64_t shard)
+{
+    runs_writer to = aqf_writer_of(w, s);
+
+    runs_writer_end(&to);
+    memset(w->at, 0, sizeof w->at);
+    w->at[0] = shard;
+}
+
+/* Neighbours that share a fingerprint are extended until they differ. Returns how many chunks that
+ * takes of the next one. */
+static unsigned aqf_tell_from_next(tamis_writer *w, const aqf_shards *s, uint64_t hash)
+{
+    uint64_t before = w->at[WAITS_HASH];
+
+    if (scale64(before, s->fingerprints) != scale64(hash, s->fingerprints))
+        return 0;
+    unsigned apart =
+        aqf_chunks_to_differ(before * s->fingerprints, hash * s->fingerprints, s->width - 1);
+    w->at[WAITS_CHUNKS] = w->at[WAITS_CHUNKS] > apart ? w->at[WAITS_CHUNKS] : apart;
+    return apart;
+}
+
+/* Chunks that hold all that was known of it, where it comes from. */
+static unsigned aqf_known_chunks(const tamis_writer *w, const aqf_shards *s)
+{
+    unsigned known = aqf_fingerprint_bits(s);
+
+    return w->bits > known ? (w->bits - known + s->width - 2) / (s->width - 1) : 0;
+}
+
+static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
+{
+    aqf_shards s = aqf_shards_of(w->f);
+    uint64_t shard = s.bits ? hash >> (64 - s.bits) : 0;
+    bool waits = w->at[WAITS_COUNT];
+    unsigned apart = waits && count ? aqf_tell_from_next(w, &s, hash) : 0;
+    unsigned known = aqf_known_chunks(w, &s), chunks = known > apart ? known : apart;
+    tamis_status status = waits ? aqf_write_down(w, &s) : TAMIS_OK;
+
+    w->at[WAITS_COUNT] = 0;
+    if (count == 0 || shard != w->at[0])
+        aqf_turn_to(w, &s, shard);
+    if (status || count == 0)
+        return status;
+    if (!aqf_may_wait(w, &s, chunks, count))
+        return TAMIS_FULL;
+    w->at[WAITS_HASH] = hash;
+    w->at[WAITS_COUNT] = count;
+    w->at[WAITS_CHUNKS] = chunks;
+    return TAMIS_OK;
+}
+
+/* Of the least width, a digit is a bit. */
+static tamis_room aqf_room(const tamis *f, uint64_t range, uint64_t copies)
+{
+    aqf_shards s = aqf_shards_of(f);
+    uint64_t used = runs_used(aqf_shard_at(&s, range).t);
+
+    return (tamis_room){ .range_bits = s.bits,
+                         .used = used,
+                         .free = used < s.room ? s.room - used : 0,
+                         .needed = 1 + (copies ? aqf_digits(copies, s.width - 1) : 0) };
+}
+
+/* ---- The whole filter -------------------------------------------------- */
+
+/* Without what was extended to take back false positives: all keys into an empty filter. */
+static tamis_status aqf_unadapt(tamis *f)
+{
+    tamis_cursor c = { .f = f };
+    tamis_writer w = { 0 };
+    tamis_status status = tamis_new(&w.f, &f->plan, &f->alloc);
+
+    if (status)
+        return status;
+    while (!status && aqf_next(&c))
+        status = aqf_append(&w, c.fingerprint, c.count);
+    (void)aqf_append(&w, 0, 0);
+    status = status ? status : c.status;
+    if (!status)
+        memcpy(f->payload, w.f->payload, (size_t)f->plan.bytes);
+    tamis_free(w.f);
+    return status;
+}
+
+static void aqf_measure(const tamis *f, tamis_info *info)
+{
+    aqf_shards s = aqf_shards_of(f);
+    double items = 0, used = 0, rate = 0, chunks = 0;
+
+    for (uint64_t i = 0; i < UINT64_C(1) << s.bits; i++) {
+        aqf_shard shard = aqf_shard_at(&s, i);
+        aqf_walk w = { .shard = shard, .run = { .t = shard.t } };
+        for (; aqf_walk_on(&w); items++) {
+            info->adaptations += aqf_adapted(&w) > 0;
+            chunks += aqf_adapted(&w);
+            rate += ldexp(1, -(int)(w.item.chunks * shard.chunk));
+        }
+        used += (double)runs_used(shard.t);
+    }
+    info->fill = used / (double)f->plan.slots;
+    info->cardinality = items;
+    info->fpr = fmin(rate / (double)s.fingerprints, 1);
+    info->adapted_bits = chunks * 8 * runs_stride(s.width + 1) / BLOCK / fmax(items, 1);
+}
+
+/* ---- Whether it is whole ----------------------------------------------- */
+
+typedef struct aqf_check {
+    const aqf_shards *s;
+    aqf_shard shard;
+    uint64_t number, copies, hashes; /* of the shard; so far; hashes of items that are not 0 */
+} aqf_check;
+
+static bool aqf_is_written_well(const aqf_check *c, const aqf_item *e, uint64_t tail)
+{
+    uint32_t slots[AQF_SLOTS];
+
+    if (e->chunks * c->shard.chunk >= 64 + c->shard.chunk)
+        return false;
+    if (aqf_write(slots, e->remainder, tail, e->chunks, e->count, c->shard.chunk) != e->slots)
+        return false;
+    for (unsigned i = 0; i < e->slots; i++)
+        if (runs_slot(c->shard.t, e->at + i) != slots[i])
+            return false;
+    return true;
+}
+
+/* Whether the hash of an item leads to it. */
+static bool aqf_is_hash_of(const aqf_check *c, const aqf_item *e, uint64_t quotient)
+{
+    uint64_t hash = le64(aqf_hash_at(&c->shard, e->at)), fingerprints = c->s->fingerprints;
+    uint64_t fingerprint = (c->number * c->s->slots + quotient) << c->s->width | e->remainder;
+    unsigned chunk;
+
+    return scale64(hash, fingerprints) == fingerprint &&
+           aqf_compare(&c->shard, e, hash * fingerprints, &chunk) == 0;
+}
+
+/* Whether it comes after the item before, and neither begins with the other. */
+static bool aqf_is_after(const aqf_check *c, const aqf_item *e, const aqf_item *before)
+{
+    unsigned chunk;
+
+    if (!before->slots || e->remainder > before->remainder)
+        return true;
+    return e->remainder == before->remainder &&
+           aqf_compare(&c->shard, before, aqf_beginning(&c->shard, e), &chunk) < 0 &&
+           chunk < e->chunks;
+}
+
+static const char *aqf_check_run(const runs_check *r, uint64_t end)
+{
+    aqf_check *c = r->ctx;
+    aqf_item before = { 0 };
+
+    for (uint64_t i = r->i; i < end; i += before.slots) {
+        aqf_item e = aqf_read(&c->shard, i, end);
+        uint64_t tail = aqf_beginning(&c->shard, &e);
+        if (!aqf_is_written_well(c, &e, tail) || add_overflows(c->copies, e.count, &c->copies))
+            return "an item is written wrongly";
+        if (!aqf_is_after(c, &e, &before))
+            return "a run is out of order";
+        if (c->shard.hashes && !aqf_is_hash_of(c, &e, r->quotient))
+            return "a key is not that of its item";
+        if (c->shard.hashes)
+            c->hashes += le64(aqf_hash_at(&c->shard, e.at)) != 0;
+        before = e;
+    }
+    return NULL;
+}
+
+/* There is no hash where no item starts. */
+static bool aqf_hashes_are_few(const aqf_check *c)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < c->shard.t.slots && c->shard.hashes; i++)
+        n += le64(aqf_hash_at(&c->shard, i)) != 0;
+    return n == c->hashes;
+}
+
+static const char *aqf_verify(const tamis *f)
+{
+    aqf_shards s = aqf_shards_of(f);
+    aqf_check c = { .s = &s };
+    const char *why = NULL;
+
+    for (; c.number < UINT64_C(1) << s.bits && !why; c.number++) {
+        c.shard = aqf_shard_at(&s, c.number);
+        c.hashes = 0;
+        runs_check r = { .t = c.shard.t, .room = s.room, .check_run = aqf_check_run, .ctx = &c };
+        why = tamis__runs_check(&r);
+        if (!why && !aqf_hashes_are_few(&c))
+            why = "there is a key where no item starts";
+    }
+    return why || c.copies == f->count ? why : "the number of keys is wrong";
+}
+
+/* ---- The table --------------------------------------------------------- */
+
+static void aqf_for_cpu(tamis *f, unsigned cpu)
+{
+    const tamis_plan *p = &f->plan;
+    unsigned bits = shards_bits(p->slots);
+    uint64_t slots = p->slots >> bits;
+    aqf_shards s = { .fingerprints = p->slots << p->width,
+                     .slots = slots,
+                     .bytes = aqf_shard_bytes(p),
+                     .room = tamis__shards_room(p, &AQF_RULE),
+                     .hashes_at = aqf_keeps_keys(p) ? runs_bytes(slots, p->width + 1) : 0,
+                     .bits = bits,
+                     .width = p->width,
+                     .lanes = lanes_of(p->width + 1) };
+
+    memcpy(f->derived, &s, sizeof s);
+#ifdef __x86_64__
+    if (cpu & TAMIS_CPU_AVX2)
+        tamis__aqf_use_avx2(&f->ops);
+#endif
+    (void)cpu;
+}
+
+const tamis_ops tamis__aqf = {
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_CAN_DELETE_EXACTLY |
+              TAMIS_TRAIT_CAN_ASK_KEYS | TAMIS_TRAIT_WHOLE_HASHES,
+    .plan = aqf_plan,
+    .bytes = aqf_bytes,
+    .rate = aqf_rate,
+    .resize = aqf_resize,
+    .for_cpu = aqf_for_cpu,
+    .verify = aqf_verify,
+    .measure = aqf_measure,
+    .has = aqf_has,
+    .count = aqf_count,
+    .add = aqf_add,
+    .remove = aqf_remove,
+    .touch = aqf_touch,
+    .has_many = aqf_has_many,
+    .next = aqf_next,
+    .append = aqf_append,
+    .room = aqf_room,
+    .locate = aqf_locate,
+    .adapt = aqf_adapt,
+    .unadapt = aqf_unadapt,
+};

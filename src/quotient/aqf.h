@@ -1,0 +1,281 @@
+/* aqf.h - the geometry of adaptive quotient filters, and items in a run.
+ *
+ * Of a hash h, the quotient and the remainder are the high half of h * (slots << width), and its
+ * low half, the tail, is what an item can be extended by:
+ *
+ *   |  quotient  | remainder |  chunk 0  |  chunk 1  |  chunk 2  | ...
+ *   |     fingerprint        |               tail, 64 bits
+ *
+ * Slots are one bit wider than a remainder. The low bit of the first slot of an item is 0; slots
+ * that go on with it have a 1 there, then a bit that tells chunks from digits of the count:
+ *
+ *   remainder | 0      chunk | 0 | 1   ...      digit | 1 | 1   ...
+ *
+ * A chunk has one bit less than a remainder, and so has a digit. Digits are those of the count
+ * minus one, from the lowest on, and none of them if that is 0.
+ *
+ * No item of a run is the beginning of another: with the key of each at hand, two keys that share a
+ * fingerprint are both extended up to the first chunk in which they differ. So a hash begins with
+ * one item of a filter at most, and the one that its key was added to is it. */
+#ifndef TAMIS_QUOTIENT_AQF_H
+#define TAMIS_QUOTIENT_AQF_H
+
+#include "base/hash.h"
+#include "filter.h"
+#include "quotient/lanes.h"
+#include "quotient/runs_change.h"
+#include "quotient/shards.h"
+
+/* ---- Geometry ---------------------------------------------------------- */
+
+/* A filter, taken apart. All but `at` and `salt` come from the plan and are in f->derived. */
+typedef struct aqf_shards {
+    uint8_t *at;
+    uint64_t salt, fingerprints; /* fingerprints are below that */
+    uint64_t slots, bytes, room; /* of each; as many slots as `room` may be in use */
+    uint64_t hashes_at;          /* where in a shard the hashes of the keys are; 0: nowhere */
+    unsigned bits, width;        /* there are 2^bits shards; of a remainder */
+    lanes lanes;
+} aqf_shards;
+
+_Static_assert(sizeof(aqf_shards) <= TAMIS_DERIVED_SIZE, "");
+
+static inline aqf_shards aqf_shards_of(const tamis *f)
+{
+    aqf_shards s = *(const aqf_shards *)(const void *)f->derived;
+
+    s.at = f->payload;
+    s.salt = f->salt;
+    return s;
+}
+
+/* One shard: the table and, one for each slot, the hash of the key whose item starts there. */
+typedef struct aqf_shard {
+    runs_table t;
+    uint8_t *hashes; /* NULL: they are elsewhere */
+    unsigned chunk;  /* bits of one */
+} aqf_shard;
+
+static inline aqf_shard aqf_shard_at(const aqf_shards *s, uint64_t i)
+{
+    uint8_t *at = s->at + i * s->bytes;
+
+    return (aqf_shard){ runs_table_at(at, s->slots, s->width + 1),
+                        s->hashes_at ? at + s->hashes_at : NULL, s->width - 1 };
+}
+
+/* Where a hash goes. */
+typedef struct aqf_position {
+    aqf_shard shard;
+    uint64_t quotient, tail;
+    uint32_t remainder;
+} aqf_position;
+
+static inline aqf_position aqf_position_of(const aqf_shards *s, uint64_t hash)
+{
+    uint64_t fingerprint = scale64(hash, s->fingerprints);
+    uint64_t shard = s->bits ? hash >> (64 - s->bits) : 0;
+
+    return (aqf_position){ aqf_shard_at(s, shard), (fingerprint >> s->width) - shard * s->slots,
+                           hash * s->fingerprints, (uint32_t)fingerprint & packed_mask(s->width) };
+}
+
+/* ---- Slots ------------------------------------------------------------- */
+
+enum { AQF_MORE = 1, AQF_DIGIT = 2 };
+
+/* Of one bit, the least there is: 64 chunks of a tail, and as many digits of a count. */
+enum { AQF_CHUNKS = 64, AQF_SLOTS = 1 + 2 * 64 };
+
+/* Chunk i of a tail; what is beyond it is 0. */
+static inline uint32_t aqf_chunk(uint64_t tail, unsigned i, unsigned bits)
+{
+    return i * bits < 64 ? (uint32_t)(tail << i * bits >> (64 - bits)) : 0;
+}
+
+/* Chunks of two different tails up to the first that differs. */
+static inline unsigned aqf_chunks_to_differ(uint64_t a, uint64_t b, unsigned bits)
+{
+    return (unsigned)__builtin_clzll(a ^ b) / bits + 1;
+}
+
+/* The slots of an item. Returns how many, at most AQF_SLOTS. */
+static inline unsigned aqf_write(uint32_t *slots, uint32_t remainder, uint64_t tail,
+                                 unsigned chunks, uint64_t count, unsigned bits)
+{
+    unsigned n = 0;
+
+    slots[n++] = remainder << 1;
+    for (unsigned i = 0; i < chunks; i++)
+        slots[n++] = aqf_chunk(tail, i, bits) << 2 | AQF_MORE;
+    for (uint64_t v = count - 1; v; v >>= bits)
+        slots[n++] = ((uint32_t)v & packed_mask(bits)) << 2 | AQF_DIGIT | AQF_MORE;
+    return n;
+}
+
+/* ---- Items ------------------------------------------------------------- */
+
+/* A remainder, what it is extended by, and the count: the item in slots at .. at + slots - 1. */
+typedef struct aqf_item {
+    uint64_t at, count;
+    unsigned slots, chunks; /* no slots: it is not there, and belongs here */
+    uint32_t remainder;
+} aqf_item;
+
+static inline bool aqf_is_digit(uint32_t slot)
+{
+    return slot & AQF_DIGIT;
+}
+
+/* The digits from slot i on, up to `end`: in what is no count, what does not fit is dropped. */
+static inline unsigned aqf_read_count(const aqf_shard *s, uint64_t i, uint64_t end, uint64_t *count)
+{
+    unsigned n = 0;
+    uint64_t v = 0;
+
+    for (; i + n < end && n < AQF_CHUNKS; n++) {
+        uint32_t slot = runs_slot(s->t, i + n);
+        if (!(slot & AQF_MORE) || !aqf_is_digit(slot))
+            break;
+        v |= n * s->chunk < 64 ? (uint64_t)(slot >> 2) << n * s->chunk : 0;
+    }
+    *count = v < UINT64_MAX ? v + 1 : v;
+    return n;
+}
+
+/* The item that starts in slot i of a run that ends before slot `end`. Most are one slot. */
+__attribute__((always_inline)) static inline aqf_item aqf_read(const aqf_shard *s, uint64_t i,
+                                                               uint64_t end)
+{
+    aqf_item e = { .at = i, .count = 1, .slots = 1, .remainder = runs_slot(s->t, i) >> 1 };
+
+    for (; i + e.slots < end && e.chunks < AQF_CHUNKS; e.chunks++, e.slots++) {
+        uint32_t slot = runs_slot(s->t, i + e.slots);
+        if (!(slot & AQF_MORE))
+            return e;
+        if (aqf_is_digit(slot))
+            break;
+    }
+    if (i + e.slots < end)
+        e.slots += aqf_read_count(s, i + e.slots, end, &e.count);
+    return e;
+}
+
+/* Below 0, 0 or above: what the item is extended by is less than the tail, its beginning, or more;
+ * *chunk is the first that differs. */
+static inline int aqf_compare(const aqf_shard *s, const aqf_item *e, uint64_t tail, unsigned *chunk)
+{
+    for (*chunk = 0; *chunk < e->chunks; ++*chunk) {
+        uint32_t there = runs_slot(s->t, e->at + 1 + *chunk) >> 2;
+        uint32_t wanted = aqf_chunk(tail, *chunk, s->chunk);
+        if (there != wanted)
+            return there < wanted ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Where a hash is in its run, or belongs: of its item `apart` is the number of chunks; of a new
+ * one, the number that no other item of the run begins with. */
+typedef struct aqf_found {
+    runs_run run;
+    aqf_item item;
+    unsigned apart;
+} aqf_found;
+
+__attribute__((always_inline)) static inline aqf_found aqf_find(const aqf_position *p)
+{
+    aqf_found f = { .run = runs_find(p->shard.t, p->quotient) };
+    uint64_t i = f.run.start;
+
+    while (i < f.run.end) {
+        aqf_item e = aqf_read(&p->shard, i, f.run.end);
+        unsigned chunk;
+        if (e.remainder > p->remainder)
+            break;
+        if (e.remainder == p->remainder) {
+            int order = aqf_compare(&p->shard, &e, p->tail, &chunk);
+            f.apart = order && chunk + 1 > f.apart ? chunk + 1 : f.apart;
+            if (order == 0) {
+                f.item = e;
+                f.apart = e.chunks;
+                return f;
+            }
+            if (order > 0)
+                break;
+        }
+        i += e.slots;
+    }
+    f.item.at = i;
+    return f;
+}
+
+/* ---- Hashes ------------------------------------------------------------ */
+
+static inline uint8_t *aqf_hash_at(const aqf_shard *s, uint64_t i)
+{
+    return s->hashes + 8 * (i < s->t.slots ? i : i - s->t.slots);
+}
+
+/* Hashes of slots i .. gap - 1 move up by one. */
+static inline void aqf_hashes_up(const aqf_shard *s, uint64_t i, uint64_t gap)
+{
+    if (gap < s->t.slots || i >= s->t.slots)
+        memmove(aqf_hash_at(s, i) + 8, aqf_hash_at(s, i), 8 * (gap - i));
+    else
+        for (uint64_t k = gap; k > i; k--)
+            memcpy(aqf_hash_at(s, k), aqf_hash_at(s, k - 1), 8);
+}
+
+/* Those of slots i + 1 .. edge - 1 move down by one. */
+static inline void aqf_hashes_down(const aqf_shard *s, uint64_t i, uint64_t edge)
+{
+    if (edge <= s->t.slots || i >= s->t.slots)
+        memmove(aqf_hash_at(s, i), aqf_hash_at(s, i) + 8, 8 * (edge - 1 - i));
+    else
+        for (uint64_t k = i; k + 1 < edge; k++)
+            memcpy(aqf_hash_at(s, k), aqf_hash_at(s, k + 1), 8);
+    put_le64(aqf_hash_at(s, edge - 1), 0);
+}
+
+/* ---- Changes ----------------------------------------------------------- */
+
+/* As runs_open_slot() and runs_close_slot(), with the hashes. */
+static inline void aqf_open(const aqf_shard *s, uint64_t q, runs_run *r, uint64_t i)
+{
+    if (s->hashes)
+        aqf_hashes_up(s, i, runs_find_gap(s->t, i));
+    runs_open_slot(s->t, q, r, i);
+    if (s->hashes)
+        put_le64(aqf_hash_at(s, i), 0);
+}
+
+static inline void aqf_close(const aqf_shard *s, uint64_t q, runs_run *r, uint64_t i)
+{
+    if (s->hashes)
+        aqf_hashes_down(s, i, runs_find_edge(s->t, i + 1));
+    runs_close_slot(s->t, q, r, i);
+}
+
+/* An item gets these n slots instead of those that it has; if there are any, it has this hash. */
+static inline void aqf_replace(const aqf_position *p, runs_run *r, const aqf_item *e,
+                               const uint32_t *slots, unsigned n, uint64_t hash)
+{
+    for (unsigned i = e->slots; i < n; i++)
+        aqf_open(&p->shard, p->quotient, r, e->at + i);
+    for (unsigned i = e->slots; i > n; i--)
+        aqf_close(&p->shard, p->quotient, r, e->at + i - 1);
+    for (unsigned i = 0; i < n; i++)
+        runs_put_slot(p->shard.t, e->at + i, slots[i]);
+    if (n && p->shard.hashes)
+        put_le64(aqf_hash_at(&p->shard, e->at), hash);
+}
+
+/* The hash of the key that an item is of, which that of p begins with. If it is not `hash`,
+ * *is_other is set; among keys that are asked for, one of another key counts more. TAMIS_ABSENT:
+ * there is neither. TAMIS_CANNOT: there is nobody to ask. */
+tamis_status tamis__aqf_key_of(const tamis *f, const aqf_position *p, const aqf_item *e,
+                               uint64_t hash, uint64_t *of, bool *is_other);
+
+void tamis__aqf_use_avx2(tamis_ops *ops);
+
+#endif

@@ -1,0 +1,208 @@
+/* aqf_template.h - TEMPLATE, compiled once for each CPU, without macros: lookups and changes of
+ * aqf. */
+
+#include "quotient/aqf.h"
+#include "quotient/runs_lookup.h"
+
+/* ---- Lookups ----------------------------------------------------------- */
+
+static inline aqf_position aqf_position_of_key(const tamis *f, uint64_t key)
+{
+    aqf_shards s = aqf_shards_of(f);
+
+    return aqf_position_of(&s, hash_key(key, s.salt));
+}
+
+static uint64_t aqf_count(const tamis *f, uint64_t key)
+{
+    aqf_position p = aqf_position_of_key(f, key);
+    aqf_found found = aqf_find(&p);
+
+    return found.item.slots ? found.item.count : 0;
+}
+
+static bool aqf_has(const tamis *f, uint64_t key)
+{
+    aqf_position p = aqf_position_of_key(f, key);
+
+    return aqf_find(&p).item.slots;
+}
+
+/* Places are slots, counted through all shards. */
+static bool aqf_locate(const tamis *f, uint64_t *place, uint64_t key)
+{
+    aqf_shards s = aqf_shards_of(f);
+    uint64_t hash = hash_key(key, s.salt), shard = s.bits ? hash >> (64 - s.bits) : 0;
+    aqf_position p = aqf_position_of(&s, hash);
+    aqf_item e = aqf_find(&p).item;
+    uint64_t at = shard * s.slots + (e.at < s.slots ? e.at : e.at - s.slots);
+
+    if (!e.slots || at < *place)
+        return false;
+    *place = at;
+    return true;
+}
+
+static void aqf_touch(const tamis *f, uint64_t key)
+{
+    aqf_position p = aqf_position_of_key(f, key);
+
+    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width);
+}
+
+/* ---- Many lookups ------------------------------------------------------ */
+
+/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
+ * next. */
+static inline void aqf_locate_block(runs_group *g, size_t i, const void *self, uint64_t key)
+{
+    const aqf_shards *s = self;
+    uint64_t stride = runs_stride(s->width + 1), between = s->bytes - s->slots / BLOCK * stride;
+    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
+    uint64_t q = fingerprint >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
+
+    g->block[i] = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between;
+    g->quotient[i] = q % BLOCK;
+    g->wanted[i] = ((uint32_t)fingerprint & packed_mask(s->width)) << 1;
+}
+
+/* Whether there is an item of remainder x >> 1 in the run of quotient j of a block: 1 or 0, or -1
+ * if aqf_find() has to tell, because it goes on in the next slot. Only the first slot of an item
+ * has a low bit of 0, as x has, so that nothing else is equal to it. */
+static inline int aqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t x)
+{
+    runs_near r = runs_near_of(l, b, j);
+    uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
+
+    if (!(r.is_occupied & (r.is_far | (equal != 0))))
+        return 0;
+    unsigned next = (word_lowest(equal | UINT64_C(1) << 63) / l->width + 1) * l->width;
+    bool goes_on = next < r.n * l->width && r.slots >> next % 64 & AQF_MORE;
+    return r.is_far || goes_on ? -1 : 1;
+}
+
+static inline bool aqf_has_far(const void *self, uint64_t key)
+{
+    const aqf_shards *s = self;
+    aqf_position p = aqf_position_of(s, hash_key(key, s->salt));
+
+    return aqf_find(&p).item.slots;
+}
+
+static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const aqf_shards s = aqf_shards_of(f);
+
+    return runs_has_many(&s, &s.lanes, hits, keys, n, aqf_locate_block, aqf_look, aqf_has_far);
+}
+
+/* ---- Changes ----------------------------------------------------------- */
+
+/* An item gets so many chunks of this hash, and this count; 0: it goes. */
+static tamis_status aqf_put(const tamis *f, const aqf_position *p, aqf_found *at, uint64_t hash,
+                            unsigned chunks, uint64_t count)
+{
+    aqf_shards s = aqf_shards_of(f);
+    uint32_t slots[AQF_SLOTS];
+    uint64_t used = runs_used(p->shard.t);
+    unsigned n = 0;
+
+    if (count)
+        n = aqf_write(slots, p->remainder, hash * s.fingerprints, chunks, count, p->shard.chunk);
+    if (n > at->item.slots && used + n > s.room + at->item.slots)
+        return TAMIS_FULL;
+    aqf_replace(p, &at->run, &at->item, slots, n, hash);
+    runs_put_used(p->shard.t, used + n - at->item.slots);
+    return TAMIS_OK;
+}
+
+/* Whether so many slots more fit. */
+static bool aqf_fits(const tamis *f, const aqf_position *p, unsigned slots)
+{
+    aqf_shards s = aqf_shards_of(f);
+
+    return runs_used(p->shard.t) + slots <= s.room;
+}
+
+/* Slots of digits. */
+static unsigned aqf_digits(uint64_t count, unsigned bits)
+{
+    unsigned n = 0;
+
+    for (uint64_t v = count - 1; v; v >>= bits)
+        n++;
+    return n;
+}
+
+/* A new key whose hash begins with the item of another: both are extended until they differ. */
+static tamis_status aqf_add_beside(tamis *f, const aqf_position *p, aqf_found *at, uint64_t hash,
+                                   uint64_t other, uint64_t times)
+{
+    aqf_shards s = aqf_shards_of(f);
+    unsigned chunk = p->shard.chunk;
+    unsigned apart = aqf_chunks_to_differ(p->tail, other * s.fingerprints, chunk);
+    unsigned more = apart - at->item.chunks;
+
+    if (!aqf_fits(f, p, more + 1 + apart + aqf_digits(times, chunk)))
+        return TAMIS_FULL;
+    tamis_status status = aqf_put(f, p, at, other, apart, at->item.count);
+    if (status)
+        return status;
+    *at = aqf_find(p);
+    return aqf_put(f, p, at, hash, apart, times);
+}
+
+static tamis_status aqf_add(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t hash = hash_key(key, f->salt), total, count, other;
+    aqf_position p = aqf_position_of_key(f, key);
+    aqf_found at = aqf_find(&p);
+    bool is_other = false;
+    tamis_status status = TAMIS_OK;
+
+    if (add_overflows(f->count, times, &total) ||
+        add_overflows(at.item.slots ? at.item.count : 0, times, &count))
+        return TAMIS_FULL;
+    if (at.item.slots)
+        status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_other);
+    if (status)
+        return status;
+    status = is_other ? aqf_add_beside(f, &p, &at, hash, other, times)
+                      : aqf_put(f, &p, &at, hash, at.apart, count);
+    if (!status)
+        f->count = total;
+    return status;
+}
+
+/* A filter that asks for its keys takes the caller's word for it that this one was added. */
+static tamis_status aqf_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t hash = hash_key(key, f->salt);
+    aqf_position p = aqf_position_of_key(f, key);
+    aqf_found at = aqf_find(&p);
+
+    if (!at.item.slots || at.item.count < times ||
+        (p.shard.hashes && le64(aqf_hash_at(&p.shard, at.item.at)) != hash))
+        return TAMIS_ABSENT;
+    tamis_status status = aqf_put(f, &p, &at, hash, at.item.chunks, at.item.count - times);
+    if (!status)
+        f->count -= times;
+    return status;
+}
+
+/* The item is found anew: nothing moves it between locate() and adapt(). */
+static tamis_status aqf_adapt(tamis *f, uint64_t place, uint64_t key)
+{
+    aqf_shards s = aqf_shards_of(f);
+    uint64_t hash = hash_key(key, f->salt), other;
+    aqf_position p = aqf_position_of(&s, hash);
+    aqf_found at = aqf_find(&p);
+    bool is_other = false;
+
+    (void)place;
+    tamis_status status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_other);
+    if (status || !is_other)
+        return status ? status : TAMIS_PRESENT;
+    unsigned apart = aqf_chunks_to_differ(p.tail, other * s.fingerprints, p.shard.chunk);
+    return aqf_put(f, &p, &at, other, apart, at.item.count);
+}

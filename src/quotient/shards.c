@@ -1,0 +1,128 @@
+/* shards.c - see shards.h. */
+#include "quotient/shards.h"
+
+#include <math.h>
+
+#include "quotient/runs.h"
+
+enum { MIN_WIDTH = 2 };
+
+static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
+
+/* All shards have the same number of whole blocks. */
+static uint64_t shards_grain(uint64_t slots)
+{
+    return (uint64_t)BLOCK << shards_bits(slots);
+}
+
+static uint64_t shards_slots_of_keys(const tamis_plan *p, const shards_rule *rule)
+{
+    return rule->slots_of_keys ? rule->slots_of_keys(p) : p->capacity;
+}
+
+/* The root is exact below 2^52. */
+uint64_t tamis__shards_needed(const tamis_plan *p, const shards_rule *rule)
+{
+    unsigned bits = shards_bits(p->slots);
+    uint64_t slots = shards_slots_of_keys(p, rule), mean = (slots >> bits) + 1;
+
+    return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : slots;
+}
+
+uint64_t tamis__shards_room(const tamis_plan *p, const shards_rule *rule)
+{
+    uint64_t slots = p->slots >> shards_bits(p->slots);
+
+    return slots - 1 - (rule->unused ? slots / rule->unused : 0);
+}
+
+static bool shards_have_room(const tamis_plan *p, const shards_rule *rule)
+{
+    return p->capacity < p->slots && tamis__shards_needed(p, rule) <= tamis__shards_room(p, rule);
+}
+
+bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
+{
+    return p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % shards_grain(p->slots) == 0 &&
+           p->width >= MIN_WIDTH && p->width <= rule->most_width &&
+           p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
+           (p->flags & ~rule->flags) == 0 && p->load > 0 && p->load <= SHARDS_LOAD_UNIT &&
+           shards_have_room(p, rule);
+}
+
+/* Within the load, and with room in every shard. One key more still would be: twice the slots then
+ * hold twice the keys and one. */
+static bool shards_are_roomy(const tamis_plan *p, const shards_rule *rule)
+{
+    return (shards_slots_of_keys(p, rule) + 1) * SHARDS_LOAD_UNIT <= p->load * p->slots &&
+           shards_have_room(p, rule);
+}
+
+/* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
+ * halved until they have a thousand blocks or fewer. */
+static uint64_t shards_step(uint64_t slots)
+{
+    uint64_t step = shards_grain(slots);
+
+    while (slots / step >= 1024)
+        step *= 2;
+    return step;
+}
+
+/* The fewest slots for the width. */
+static void shards_set_slots(tamis_plan *p, const shards_rule *rule)
+{
+    p->slots = (p->capacity + 1) * SHARDS_LOAD_UNIT / p->load;
+    p->slots += BLOCK - p->slots % BLOCK;
+    do
+        p->slots += shards_step(p->slots) - 1 - (p->slots - 1) % shards_step(p->slots);
+    while (!shards_are_roomy(p, rule) && ++p->slots);
+}
+
+tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const shards_rule *rule)
+{
+    double load = spec->load > 0 ? spec->load : rule->load;
+
+    p->hashes = 1;
+    p->load = (uint16_t)(load * SHARDS_LOAD_UNIT + 0.5);
+    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0)
+        return TAMIS_RANGE;
+    for (p->width = MIN_WIDTH; p->width <= rule->most_width; p->width++) {
+        if (p->width == MIN_WIDTH || rule->slots_of_keys)
+            shards_set_slots(p, rule);
+        if (p->width == rule->most_width || rule->rate(p, (double)p->capacity) <= spec->fpr)
+            break;
+    }
+    return TAMIS_OK;
+}
+
+/* Half the slots, if there are whole blocks and remainders have room for one bit more. */
+static bool shards_halve(tamis_plan *p, bool keeps_width, const shards_rule *rule)
+{
+    tamis_plan half = *p;
+
+    half.slots /= 2;
+    half.width += !keeps_width;
+    bool ok = p->slots % (2 * BLOCK) == 0 && half.slots % shards_grain(half.slots) == 0 &&
+              half.width <= rule->most_width && shards_are_roomy(&half, rule);
+    if (ok)
+        *p = half;
+    return ok;
+}
+
+tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width,
+                                  const shards_rule *rule)
+{
+    if (keys >= MAX_SLOTS / SHARDS_LOAD_UNIT)
+        return TAMIS_RANGE;
+    p->capacity = keys;
+    while (!shards_are_roomy(p, rule)) {
+        if ((p->width == MIN_WIDTH && !keeps_width) || p->slots > MAX_SLOTS / 2)
+            return TAMIS_RANGE;
+        p->slots *= 2;
+        p->width -= !keeps_width;
+    }
+    while (shards_halve(p, keeps_width, rule))
+        ;
+    return TAMIS_OK;
+}
