@@ -234,7 +234,7 @@ def words_of(bits):
 #
 # A kind may have a FLAG, the bit of the header's flags that it knows, and HAS_LOAD.
 
-GROWS, EXACT_DELETE, SUMS, INVERTED = 1, 2, 4, 8
+GROWS, EXACT_DELETE, SUMS, INVERTED, ASKS_KEYS = 1, 2, 4, 8, 16
 
 
 class Bitmap:
@@ -1164,8 +1164,16 @@ class Cqf:
         return bits, h.slots >> bits, room
 
     @classmethod
+    def slot_bits(cls, h):
+        return h.width
+
+    @classmethod
     def size(cls, h):
-        return up_to_64(cls.HEADER + cls.shape(h)[1] // cls.BLOCK * (17 + 8 * h.width) + 8)
+        return up_to_64(cls.HEADER + cls.shape(h)[1] // cls.BLOCK * (17 + 8 * cls.slot_bits(h)) + 8)
+
+    @classmethod
+    def shard_size(cls, h):
+        return cls.size(h)
 
     @classmethod
     def bytes(cls, h):
@@ -1178,15 +1186,15 @@ class Cqf:
     @classmethod
     def lists(cls, image, shard):
         """Occupied quotients, last slots of runs, offset of the first block, all slots."""
-        h, at = image.header, shard * cls.size(image.header) + cls.HEADER
-        occupied, ends, slots = [], [], []
+        h, at = image.header, shard * cls.shard_size(image.header) + cls.HEADER
+        occupied, ends, slots, wide = [], [], [], cls.slot_bits(image.header)
         for block in range(cls.shape(h)[1] // cls.BLOCK):
             words = [int.from_bytes(image.payload[a:b], "little") for a, b in
-                     ((at, at + 8), (at + 8, at + 16), (at + 17, at + 17 + 8 * h.width))]
+                     ((at, at + 8), (at + 8, at + 16), (at + 17, at + 17 + 8 * wide))]
             occupied += [64 * block + j for j in range(64) if words[0] >> j & 1]
             ends += [64 * block + j for j in range(64) if words[1] >> j & 1]
-            slots += [words[2] >> j * h.width & (1 << h.width) - 1 for j in range(64)]
-            at += 17 + 8 * h.width
+            slots += [words[2] >> j * wide & (1 << wide) - 1 for j in range(64)]
+            at += 17 + 8 * wide
         return occupied, ends, slots
 
     @classmethod
@@ -1290,9 +1298,9 @@ class Cqf:
             mine = range(cls.BLOCK * block, cls.BLOCK * (block + 1))
             occupied = sum((i in runs) << i % 64 for i in mine)
             ending = sum(ends[i] << i % 64 for i in mine)
-            packed = sum(values[i] << i % 64 * h.width for i in mine)
+            packed = sum(values[i] << i % 64 * cls.slot_bits(h) for i in mine)
             out += (occupied.to_bytes(8, "little") + ending.to_bytes(8, "little")
-                    + bytes([offset]) + packed.to_bytes(8 * h.width, "little"))
+                    + bytes([offset]) + packed.to_bytes(8 * cls.slot_bits(h), "little"))
         return out.ljust(cls.size(h), b"\0")
 
     @classmethod
@@ -1306,6 +1314,132 @@ class Cqf:
             require(u64(part, 0) <= room, "too many slots are in use")
             total += sum(held.values())
         require(total == h.count, "the number of keys is wrong")
+
+
+class Aqf(Cqf):
+    """Runs of items: a remainder, chunks of the hash after it, digits of the count. Behind the
+    table of a shard, the hash of each item's key in the place of its first slot."""
+    name = "aqf"
+    FLAG = GROWS | EXACT_DELETE | ASKS_KEYS
+
+    @classmethod
+    def shape(cls, h):
+        bits, slots, needed = super().shape(h)
+        return bits, slots, slots - 1 - slots // 32
+
+    @classmethod
+    def slot_bits(cls, h):
+        return h.width + 1
+
+    @classmethod
+    def keeps_keys(cls, h):
+        return not h.flags & ASKS_KEYS
+
+    @classmethod
+    def shard_size(cls, h):
+        return cls.size(h) + (8 * cls.shape(h)[1] if cls.keeps_keys(h) else 0)
+
+    @classmethod
+    def bytes(cls, h):
+        bits, slots, room = cls.shape(h)
+        right = (0 < h.slots <= 2**48 and h.slots % (cls.BLOCK << bits) == 0
+                 and 2 <= h.width <= 31 and h.slots << h.width < 2**63 and h.hashes == 1
+                 and h.flags & (ASKS_KEYS | EXACT_DELETE) != ASKS_KEYS | EXACT_DELETE
+                 and h.capacity < h.slots and super().shape(h)[2] <= room)
+        return cls.shard_size(h) << bits if right else 0
+
+    @classmethod
+    def items(cls, run):
+        """[remainder, chunks, count digits] of each item of a run."""
+        found = []
+        for slot in run:
+            if not slot & 1:
+                found.append([slot >> 1, [], []])
+                continue
+            require(found, "a run begins in the middle of an item")
+            require(slot & 2 or not found[-1][2], "a chunk comes after a digit")
+            found[-1][2 if slot & 2 else 1].append(slot >> 2)
+        return found
+
+    @classmethod
+    def prefix(cls, h, quotient, item):
+        """The bits that hashes of an item start with, as text: after those of scale64()."""
+        c = h.width - 1
+        return (quotient << h.width | item[0],
+                "".join(f"{chunk:0{c}b}" for chunk in item[1]))
+
+    @classmethod
+    def place(cls, h, hashed):
+        """Shard, fingerprint in it, and the bits after that."""
+        bits, slots, _ = cls.shape(h)
+        product = (hashed << bits & MASK) * (slots << h.width)
+        tail = hashed * (h.slots << h.width) & MASK
+        return (hashed >> 64 - bits if bits else 0), product >> 64, f"{tail:064b}" + "0" * 64
+
+    @classmethod
+    def held_in(cls, image, shard):
+        """By fingerprint: the texts of its items."""
+        held = {}
+        for quotient, run in cls.runs(image, shard):
+            for item in cls.items(run):
+                print_, text = cls.prefix(image.header, quotient, item)
+                held.setdefault(print_, []).append(text)
+        return held
+
+    @classmethod
+    def has(cls, image, key):
+        shard, print_, tail = cls.place(image.header, image.hash_key(key))
+        if not hasattr(image, "held"):
+            image.held = {}
+        if shard not in image.held:
+            image.held[shard] = cls.held_in(image, shard)
+        return any(tail.startswith(text) for text in image.held[shard].get(print_, []))
+
+    @classmethod
+    def check_run(cls, h, quotient, run):
+        """Items and their counts."""
+        items, c = cls.items(run), h.width - 1
+        texts = [cls.prefix(h, quotient, item) for item in items]
+        require(texts == sorted(texts), "a run is out of order")
+        for (print_, text), (after, next_) in zip(texts, texts[1:]):
+            require(print_ != after or not next_.startswith(text), "an item begins with another")
+        counts = []
+        for _, chunks, digits in items:
+            require(len(chunks) * c < 64 + c, "an item is too long")
+            require(not digits or digits[-1], "a count has a zero too many")
+            counts.append(1 + sum(d << c * i for i, d in enumerate(digits)))
+        return texts, counts
+
+    @classmethod
+    def verify(cls, image):
+        h, total = image.header, 0
+        bits, slots, room = cls.shape(h)
+        for shard in range(1 << bits):
+            part = image.payload[shard * cls.shard_size(h):(shard + 1) * cls.shard_size(h)]
+            runs, texts = dict(cls.runs(image, shard)), []
+            for quotient, run in runs.items():
+                found, counts = cls.check_run(h, quotient, run)
+                texts += found
+                total += sum(counts)
+            require(part[:cls.size(h)] == cls.laid_out(h, runs),
+                    "what it holds would be written otherwise")
+            require(u64(part, 0) <= room, "too many slots are in use")
+            if cls.keeps_keys(h):
+                cls.check_hashes(image, shard, part[cls.size(h):], texts)
+        require(total == h.count, "the number of keys is wrong")
+
+    @classmethod
+    def check_hashes(cls, image, shard, hashes, texts):
+        """Each hash leads to an item, and there is one for each."""
+        wanted, found = {t: 0 for t in texts}, 0
+        for i in range(0, len(hashes), 8):
+            hashed = u64(hashes, i)
+            if hashed:
+                number, print_, tail = cls.place(image.header, hashed)
+                mine = [t for t in texts if t[0] == print_ and tail.startswith(t[1])]
+                require(number == shard and len(mine) == 1, "a hash leads to no item")
+                found += 1
+        require(found in (len(wanted), len(wanted) - 1), "hashes and items differ in number")
 
 
 class Aleph(Cqf):
@@ -1953,7 +2087,7 @@ KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7:
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
          16: Cuckoo, 17: CuckooBuckets, 19: Morton, 20: Aleph, 21: Fuse5,
          22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
-         27: Countmin, 28: Compressed, 29: Scalable, 30: Window, 32: Acf}
+         27: Countmin, 28: Compressed, 29: Scalable, 30: Window, 31: Aqf, 32: Acf}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

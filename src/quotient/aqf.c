@@ -134,7 +134,7 @@ static tamis_status aqf_plan(tamis_plan *p, const tamis_spec *spec)
     tamis_status status = tamis__shards_plan(p, spec, &AQF_RULE);
     p->capacity = keys;
     /* One that grows will have other slots, and as many of them in use as the load allows. */
-    while (!status && aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_GROWS &&
+    while (!status && aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_GROWS && !spec->tag_bits &&
            p->width < AQF_RULE.most_width && aqf_rate(p, aqf_keys_at_load(p)) > spec->fpr)
         p->width++;
     return status;
@@ -288,6 +288,110 @@ static tamis_status aqf_hash_of(const tamis *f, const aqf_walk *w, uint64_t shar
     return w->item.chunks ? tamis__aqf_key_of(f, &p, &w->item, *hash, hash, &is_other) : TAMIS_OK;
 }
 
+/* ---- Neighbours -------------------------------------------------------- */
+
+/* The items of a fingerprint around a hash, in order; those that are not there have no slots. `at`
+ * is the one that the hash begins with or, if there is none, the first above it. */
+typedef struct aqf_around {
+    aqf_item before[2], at, after; /* before[1] is next to it */
+    bool is_beginning;
+} aqf_around;
+
+static aqf_around aqf_look_around(const aqf_position *p, const runs_run *run)
+{
+    aqf_around a = { 0 };
+    unsigned chunk;
+
+    for (uint64_t i = run->start; i < run->end && !a.after.slots;) {
+        aqf_item e = aqf_read(&p->shard, i, run->end);
+        i += e.slots;
+        if (e.remainder != p->remainder)
+            continue;
+        int order = aqf_compare(&p->shard, &e, p->tail, &chunk);
+        if (a.at.slots) {
+            a.after = e;
+        } else if (order < 0) {
+            a.before[0] = a.before[1];
+            a.before[1] = e;
+        } else {
+            a.at = e;
+            a.is_beginning = order == 0;
+        }
+    }
+    return a;
+}
+
+static unsigned aqf_larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+/* Chunks that an item between two others must have when a hash joins them. */
+static unsigned aqf_wanted(const aqf_position *p, const aqf_item *low, const aqf_item *e,
+                           const aqf_item *high, uint64_t tail)
+{
+    const aqf_shard *s = &p->shard;
+    unsigned needs = aqf_larger(aqf_apart(s, low, e), aqf_apart(s, high, e));
+    unsigned apart = aqf_chunks_to_differ(tail, p->tail, s->chunk);
+
+    return e->chunks > needs ? aqf_larger(e->chunks, apart + 1) : aqf_larger(needs, apart);
+}
+
+/* An item that has to be longer, if it has chunks. */
+typedef struct aqf_longer {
+    uint64_t hash;
+    unsigned chunks, more;
+} aqf_longer;
+
+/* What differs within the chunks of an item is told by them: its hash is looked up only if it has
+ * to be longer. */
+static tamis_status aqf_lengthen(aqf_longer *out, const tamis *f, const aqf_position *p,
+                                 const aqf_item *low, const aqf_item *e, const aqf_item *high,
+                                 bool is_beginning, uint64_t hash)
+{
+    aqf_shards s = aqf_shards_of(f);
+    bool is_other;
+
+    if (!e->slots ||
+        (!is_beginning && aqf_wanted(p, low, e, high, aqf_beginning(&p->shard, e)) <= e->chunks))
+        return TAMIS_OK;
+    tamis_status status = tamis__aqf_key_of(f, p, e, hash, &out->hash, &is_other);
+    if (status)
+        return status;
+    out->chunks = aqf_wanted(p, low, e, high, out->hash * s.fingerprints);
+    out->more = out->chunks - e->chunks;
+    return TAMIS_OK;
+}
+
+tamis_status tamis__aqf_make_way(tamis *f, const aqf_position *p, const aqf_found *at,
+                                 uint64_t hash, uint64_t times)
+{
+    aqf_shards s = aqf_shards_of(f);
+    aqf_around a = aqf_look_around(p, &at->run);
+    aqf_longer longer[2] = { { 0 }, { 0 } };
+    tamis_status status =
+        aqf_lengthen(&longer[0], f, p, &a.before[1], &a.at, &a.after, a.is_beginning, hash);
+
+    if (!status && !a.is_beginning)
+        status = aqf_lengthen(&longer[1], f, p, &a.before[0], &a.before[1], &a.at, false, hash);
+    if (status)
+        return status;
+    unsigned apart = a.is_beginning ? aqf_chunks_to_differ(p->tail, longer[0].hash * s.fingerprints,
+                                                           p->shard.chunk)
+                                    : at->apart;
+    unsigned slots =
+        1 + apart + aqf_digits(times, p->shard.chunk) + longer[0].more + longer[1].more;
+    if (runs_used(p->shard.t) + slots > s.room)
+        return TAMIS_FULL;
+    for (int i = 0; i < 2 && !status; i++) {
+        aqf_position q = aqf_position_of(&s, longer[i].hash);
+        aqf_found found = aqf_find(&q);
+        if (longer[i].chunks)
+            status = aqf_put(f, &q, &found, longer[i].hash, longer[i].chunks, found.item.count);
+    }
+    return status;
+}
+
 /* ---- In order ---------------------------------------------------------- */
 
 /* Whole ones; between sizes of one filter they differ as the fingerprints do. */
@@ -331,8 +435,8 @@ static bool aqf_next(tamis_cursor *c)
 }
 
 /* at[]: the shard, where the runs_writer of it is, and the item that waits for its neighbour: its
- * hash, count and chunks. */
-enum { WAITS_HASH = 4, WAITS_COUNT, WAITS_CHUNKS };
+ * hash, count, chunks, and 1 if it has learned. */
+enum { WAITS_HASH = 4, WAITS_COUNT, WAITS_CHUNKS, WAITS_ADAPTED };
 
 static runs_writer aqf_writer_of(const tamis_writer *w, const aqf_shards *s)
 {
@@ -408,7 +512,8 @@ static unsigned aqf_tell_from_next(tamis_writer *w, const aqf_shards *s, uint64_
         return 0;
     unsigned apart =
         aqf_chunks_to_differ(before * s->fingerprints, hash * s->fingerprints, s->width - 1);
-    w->at[WAITS_CHUNKS] = w->at[WAITS_CHUNKS] > apart ? w->at[WAITS_CHUNKS] : apart;
+    w->at[WAITS_CHUNKS] =
+        aqf_larger((unsigned)w->at[WAITS_CHUNKS], apart + (unsigned)w->at[WAITS_ADAPTED]);
     return apart;
 }
 
@@ -426,7 +531,8 @@ static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
     uint64_t shard = s.bits ? hash >> (64 - s.bits) : 0;
     bool waits = w->at[WAITS_COUNT];
     unsigned apart = waits && count ? aqf_tell_from_next(w, &s, hash) : 0;
-    unsigned known = aqf_known_chunks(w, &s), chunks = known > apart ? known : apart;
+    bool is_adapted = count && w->bits;
+    unsigned chunks = aqf_larger(aqf_known_chunks(w, &s), apart + is_adapted);
     tamis_status status = waits ? aqf_write_down(w, &s) : TAMIS_OK;
 
     w->at[WAITS_COUNT] = 0;
@@ -439,6 +545,7 @@ static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
     w->at[WAITS_HASH] = hash;
     w->at[WAITS_COUNT] = count;
     w->at[WAITS_CHUNKS] = chunks;
+    w->at[WAITS_ADAPTED] = is_adapted;
     return TAMIS_OK;
 }
 
@@ -615,7 +722,8 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
 
 const tamis_ops tamis__aqf = {
     .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_CAN_DELETE_EXACTLY |
-              TAMIS_TRAIT_CAN_ASK_KEYS | TAMIS_TRAIT_WHOLE_HASHES,
+              TAMIS_TRAIT_CAN_ASK_KEYS | TAMIS_TRAIT_WHOLE_HASHES | TAMIS_TRAIT_QUOTIENT_BITS |
+              TAMIS_TRAIT_TAG_BITS,
     .plan = aqf_plan,
     .bytes = aqf_bytes,
     .rate = aqf_rate,

@@ -16,7 +16,10 @@
  *
  * No item of a run is the beginning of another: with the key of each at hand, two keys that share a
  * fingerprint are both extended up to the first chunk in which they differ. So a hash begins with
- * one item of a filter at most, and the one that its key was added to is it. */
+ * one item of a filter at most, and the one that its key was added to is it.
+ *
+ * An item that was extended to take back a false positive has at least one chunk more than it takes
+ * to tell it from its neighbours: so it is known, and kept in other sizes and in unions. */
 #ifndef TAMIS_QUOTIENT_AQF_H
 #define TAMIS_QUOTIENT_AQF_H
 
@@ -143,11 +146,19 @@ static inline unsigned aqf_read_count(const aqf_shard *s, uint64_t i, uint64_t e
     return n;
 }
 
+/* The remainder in the first slot of an item; of a slot that starts none, more than any. */
+static inline uint32_t aqf_remainder(uint32_t slot)
+{
+    return slot & AQF_MORE ? UINT32_MAX : slot >> 1;
+}
+
 /* The item that starts in slot i of a run that ends before slot `end`. Most are one slot. */
 __attribute__((always_inline)) static inline aqf_item aqf_read(const aqf_shard *s, uint64_t i,
                                                                uint64_t end)
 {
-    aqf_item e = { .at = i, .count = 1, .slots = 1, .remainder = runs_slot(s->t, i) >> 1 };
+    aqf_item e = {
+        .at = i, .count = 1, .slots = 1, .remainder = aqf_remainder(runs_slot(s->t, i))
+    };
 
     for (; i + e.slots < end && e.chunks < AQF_CHUNKS; e.chunks++, e.slots++) {
         uint32_t slot = runs_slot(s->t, i + e.slots);
@@ -275,6 +286,22 @@ static inline void aqf_replace(const aqf_position *p, runs_run *r, const aqf_ite
  * there is neither. TAMIS_CANNOT: there is nobody to ask. */
 tamis_status tamis__aqf_key_of(const tamis *f, const aqf_position *p, const aqf_item *e,
                                uint64_t hash, uint64_t *of, bool *is_other);
+
+/* Makes items longer that a new hash begins with, or that it would leave without a chunk of their
+ * own for what they have learned; TAMIS_FULL, and no change, if these and the new item do not all
+ * fit. */
+tamis_status tamis__aqf_make_way(tamis *f, const aqf_position *p, const aqf_found *at,
+                                 uint64_t hash, uint64_t times);
+
+/* Slots of digits. */
+static inline unsigned aqf_digits(uint64_t count, unsigned bits)
+{
+    unsigned n = 0;
+
+    for (uint64_t v = count - 1; v; v >>= bits)
+        n++;
+    return n;
+}
 
 void tamis__aqf_use_avx2(tamis_ops *ops);
 

@@ -67,8 +67,8 @@ static inline void aqf_locate_block(runs_group *g, size_t i, const void *self, u
 }
 
 /* Whether there is an item of remainder x >> 1 in the run of quotient j of a block: 1 or 0, or -1
- * if aqf_find() has to tell, because it goes on in the next slot. Only the first slot of an item
- * has a low bit of 0, as x has, so that nothing else is equal to it. */
+ * if aqf_find() has to tell. Only the first slot of an item has a low bit of 0, as x has, so that
+ * nothing else is equal to it. Most of what is there is alone in its run, and one slot. */
 static inline int aqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t x)
 {
     runs_near r = runs_near_of(l, b, j);
@@ -76,9 +76,9 @@ static inline int aqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_
 
     if (!(r.is_occupied & (r.is_far | (equal != 0))))
         return 0;
-    unsigned next = (word_lowest(equal | UINT64_C(1) << 63) / l->width + 1) * l->width;
-    bool goes_on = next < r.n * l->width && r.slots >> next % 64 & AQF_MORE;
-    return r.is_far || goes_on ? -1 : 1;
+    bool is_first = (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0;
+    bool goes_on = r.n > 1 && r.slots >> l->width & AQF_MORE;
+    return r.is_far || !is_first || goes_on ? -1 : 1;
 }
 
 static inline bool aqf_has_far(const void *self, uint64_t key)
@@ -116,59 +116,26 @@ static tamis_status aqf_put(const tamis *f, const aqf_position *p, aqf_found *at
     return TAMIS_OK;
 }
 
-/* Whether so many slots more fit. */
-static bool aqf_fits(const tamis *f, const aqf_position *p, unsigned slots)
-{
-    aqf_shards s = aqf_shards_of(f);
-
-    return runs_used(p->shard.t) + slots <= s.room;
-}
-
-/* Slots of digits. */
-static unsigned aqf_digits(uint64_t count, unsigned bits)
-{
-    unsigned n = 0;
-
-    for (uint64_t v = count - 1; v; v >>= bits)
-        n++;
-    return n;
-}
-
-/* A new key whose hash begins with the item of another: both are extended until they differ. */
-static tamis_status aqf_add_beside(tamis *f, const aqf_position *p, aqf_found *at, uint64_t hash,
-                                   uint64_t other, uint64_t times)
-{
-    aqf_shards s = aqf_shards_of(f);
-    unsigned chunk = p->shard.chunk;
-    unsigned apart = aqf_chunks_to_differ(p->tail, other * s.fingerprints, chunk);
-    unsigned more = apart - at->item.chunks;
-
-    if (!aqf_fits(f, p, more + 1 + apart + aqf_digits(times, chunk)))
-        return TAMIS_FULL;
-    tamis_status status = aqf_put(f, p, at, other, apart, at->item.count);
-    if (status)
-        return status;
-    *at = aqf_find(p);
-    return aqf_put(f, p, at, hash, apart, times);
-}
-
 static tamis_status aqf_add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t hash = hash_key(key, f->salt), total, count, other;
     aqf_position p = aqf_position_of_key(f, key);
     aqf_found at = aqf_find(&p);
-    bool is_other = false;
+    bool is_new = !at.item.slots;
     tamis_status status = TAMIS_OK;
 
     if (add_overflows(f->count, times, &total) ||
-        add_overflows(at.item.slots ? at.item.count : 0, times, &count))
+        add_overflows(is_new ? 0 : at.item.count, times, &count))
         return TAMIS_FULL;
-    if (at.item.slots)
-        status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_other);
-    if (status)
-        return status;
-    status = is_other ? aqf_add_beside(f, &p, &at, hash, other, times)
-                      : aqf_put(f, &p, &at, hash, at.apart, count);
+    if (!is_new)
+        status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_new);
+    /* Others have this fingerprint. */
+    if (!status && is_new && (at.item.slots || at.apart)) {
+        status = tamis__aqf_make_way(f, &p, &at, hash, times);
+        at = aqf_find(&p);
+    }
+    if (!status)
+        status = aqf_put(f, &p, &at, hash, at.apart, is_new ? times : count);
     if (!status)
         f->count = total;
     return status;

@@ -200,7 +200,7 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
     cqf_shards s = { .fingerprints = p->slots << p->width,
                      .slots = p->slots >> bits,
                      .bytes = runs_bytes(p->slots >> bits, p->width),
-                     .room = tamis__shards_needed(p, &CQF_RULE),
+                     .room = tamis__shards_needed(p),
                      .bits = bits,
                      .width = p->width,
                      .lanes = lanes_of(p->width) };

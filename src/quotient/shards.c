@@ -15,18 +15,18 @@ static uint64_t shards_grain(uint64_t slots)
     return (uint64_t)BLOCK << shards_bits(slots);
 }
 
-static uint64_t shards_slots_of_keys(const tamis_plan *p, const shards_rule *rule)
-{
-    return rule->slots_of_keys ? rule->slots_of_keys(p) : p->capacity;
-}
-
 /* The root is exact below 2^52. */
-uint64_t tamis__shards_needed(const tamis_plan *p, const shards_rule *rule)
+static uint64_t shards_needed_for(const tamis_plan *p, uint64_t slots)
 {
     unsigned bits = shards_bits(p->slots);
-    uint64_t slots = shards_slots_of_keys(p, rule), mean = (slots >> bits) + 1;
+    uint64_t mean = (slots >> bits) + 1;
 
     return bits ? mean + 6 * (uint64_t)(sqrt((double)mean) + 1) : slots;
+}
+
+uint64_t tamis__shards_needed(const tamis_plan *p)
+{
+    return shards_needed_for(p, p->capacity);
 }
 
 uint64_t tamis__shards_room(const tamis_plan *p, const shards_rule *rule)
@@ -36,9 +36,9 @@ uint64_t tamis__shards_room(const tamis_plan *p, const shards_rule *rule)
     return slots - 1 - (rule->unused ? slots / rule->unused : 0);
 }
 
-static bool shards_have_room(const tamis_plan *p, const shards_rule *rule)
+static bool shards_have_room(const tamis_plan *p, uint64_t slots, const shards_rule *rule)
 {
-    return p->capacity < p->slots && tamis__shards_needed(p, rule) <= tamis__shards_room(p, rule);
+    return slots < p->slots && shards_needed_for(p, slots) <= tamis__shards_room(p, rule);
 }
 
 bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
@@ -47,15 +47,16 @@ bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
            p->width >= MIN_WIDTH && p->width <= rule->most_width &&
            p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
            (p->flags & ~rule->flags) == 0 && p->load > 0 && p->load <= SHARDS_LOAD_UNIT &&
-           shards_have_room(p, rule);
+           shards_have_room(p, p->capacity, rule);
 }
 
 /* Within the load, and with room in every shard. One key more still would be: twice the slots then
  * hold twice the keys and one. */
 static bool shards_are_roomy(const tamis_plan *p, const shards_rule *rule)
 {
-    return (shards_slots_of_keys(p, rule) + 1) * SHARDS_LOAD_UNIT <= p->load * p->slots &&
-           shards_have_room(p, rule);
+    uint64_t slots = rule->slots_of_keys ? rule->slots_of_keys(p) : p->capacity;
+
+    return (slots + 1) * SHARDS_LOAD_UNIT <= p->load * p->slots && shards_have_room(p, slots, rule);
 }
 
 /* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
@@ -79,21 +80,25 @@ static void shards_set_slots(tamis_plan *p, const shards_rule *rule)
     while (!shards_are_roomy(p, rule) && ++p->slots);
 }
 
+/* Slots and width are those that were asked for, or the fewest. */
 tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const shards_rule *rule)
 {
     double load = spec->load > 0 ? spec->load : rule->load;
 
     p->hashes = 1;
     p->load = (uint16_t)(load * SHARDS_LOAD_UNIT + 0.5);
-    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0)
+    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48)
         return TAMIS_RANGE;
-    for (p->width = MIN_WIDTH; p->width <= rule->most_width; p->width++) {
-        if (p->width == MIN_WIDTH || rule->slots_of_keys)
+    p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
+    for (;; p->width++) {
+        p->slots = UINT64_C(1) << spec->quotient_bits;
+        if (!spec->quotient_bits)
             shards_set_slots(p, rule);
-        if (p->width == rule->most_width || rule->rate(p, (double)p->capacity) <= spec->fpr)
+        if (spec->tag_bits || p->width == rule->most_width ||
+            rule->rate(p, (double)p->capacity) <= spec->fpr)
             break;
     }
-    return TAMIS_OK;
+    return shards_are_roomy(p, rule) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* Half the slots, if there are whole blocks and remainders have room for one bit more. */

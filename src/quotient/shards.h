@@ -25,13 +25,13 @@ typedef struct shards_rule {
     double load;     /* if the spec has none */
     unsigned unused; /* slots of which one is never used, beside the one that ends every search */
     double (*rate)(const tamis_plan *p, double n);
-    /* Slots that p->capacity keys take; absent: as many. */
+    /* Slots that p->capacity keys take, as planned; absent: as many. */
     uint64_t (*slots_of_keys)(const tamis_plan *p);
 } shards_rule;
 
-/* Slots that the keys of a shard take: with one shard, those of all keys; else the mean and six
- * standard deviations, which one shard in a billion exceeds. */
-uint64_t tamis__shards_needed(const tamis_plan *p, const shards_rule *rule);
+/* Slots that a shard needs for a slot of each key: with one shard, as many as keys; else the mean
+ * and six standard deviations, which one shard in a billion exceeds. */
+uint64_t tamis__shards_needed(const tamis_plan *p);
 /* Slots of a shard that may be in use. */
 uint64_t tamis__shards_room(const tamis_plan *p, const shards_rule *rule);
 

@@ -37,6 +37,7 @@ static const variant VARIANTS[] = {
     { "page", TAMIS_FAST, 0, 75000, 200, 40, TAMIS_BLOCKED },
     { "levels", TAMIS_FAST, 0, 4200, 4200, 200, TAMIS_RIBBON },
     { "grown", TAMIS_FAST, 0, 2, 4200, 200, TAMIS_ALEPH },
+    { "adapted", TAMIS_FAST, 0, 150, 150, 400, TAMIS_NO_KIND },
     { "narrow", TAMIS_FAST, 0, 60, 60, 150, TAMIS_COUNTING },
 };
 enum { N_VARIANTS = sizeof VARIANTS / sizeof VARIANTS[0], MAX_KEYS = 4200, MAX_LINE = 2048 };
@@ -59,10 +60,18 @@ static uint64_t value_of(unsigned i)
     return (i * 37 + 5) % (1 << VALUE_BITS);
 }
 
+/* Told of half of the absent keys. */
+static bool is_adapted(const variant *v)
+{
+    return !strcmp(v->name, "adapted");
+}
+
 /* Indexed kinds hash nothing: of what differs by hash alone, one file is enough. */
 static bool is_wanted(tamis_kind kind, const variant *v)
 {
     if (v->only && v->only != kind)
+        return false;
+    if (is_adapted(v) && !can(kind, TAMIS_CAN_ADAPT))
         return false;
     return !is_indexed(kind) || (v->hash != TAMIS_KEYED && !v->seed);
 }
@@ -184,7 +193,7 @@ static tamis_status build(tamis **f, const tamis *empty, const uint64_t *keys, c
     const tamis_plan *plan = tamis_plan_of(empty);
     uint64_t beside[MAX_KEYS];
 
-    if (can(plan->kind, TAMIS_CAN_EXCLUDE)) {
+    if (can(plan->kind, TAMIS_CAN_EXCLUDE) || is_adapted(v)) {
         size_t n = list_others(beside, empty, v);
         return tamis_build_excluding(f, plan, keys, v->keys, beside, n, NULL);
     }
