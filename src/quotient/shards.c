@@ -87,7 +87,8 @@ tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const sha
 
     p->hashes = 1;
     p->load = (uint16_t)(load * SHARDS_LOAD_UNIT + 0.5);
-    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48)
+    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48 ||
+        spec->tag_bits == 1 || spec->tag_bits > rule->most_width)
         return TAMIS_RANGE;
     p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
     for (;; p->width++) {
