@@ -130,7 +130,7 @@ static bool rates_plan_with(tamis_plan *p, uint32_t k, const tamis_spec *spec,
  * which hashes of a key hit one more than once, it is less. */
 static tamis_status rates_plan_slots(tamis_plan *p, const tamis_spec *spec, const rates_layout *l)
 {
-    double n = (double)spec->keys, best = (double)spec->bits / fmax(n, 1) * M_LN2, lowest = 2;
+    double n = (double)spec->keys, best = (double)spec->bits / fmax(n, 1) * log(2), lowest = 2;
     uint32_t first = (uint32_t)fmax(1, fmin(floor(best), RATES_MAX_HASHES) - 1), last = first + 3;
 
     if (spec->bits < SMALL_SLOTS / 2)
