@@ -29,6 +29,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "base/sort.h"
 #include "quotient/aqf_template.h"
 #include "quotient/runs_check.h"
 #include "quotient/runs_writer.h"
@@ -561,6 +562,72 @@ static tamis_room aqf_room(const tamis *f, uint64_t range, uint64_t copies)
                          .needed = 1 + (copies ? aqf_digits(copies, s.width - 1) : 0) };
 }
 
+/* ---- Many keys --------------------------------------------------------- */
+
+enum { LEAST_SORTED = 64, SLOTS_A_KEY = 16, AHEAD = 16 };
+
+/* Their hashes, ascending; NULL: there is no memory. */
+static uint64_t *aqf_sorted(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hashes = n <= SIZE_MAX / 8 ? tamis__scratch_new(f, n * sizeof *hashes) : NULL;
+
+    for (size_t i = 0; i < n && hashes; i++)
+        hashes[i] = hash_key(keys[i], f->salt);
+    if (hashes)
+        tamis__sort(hashes, n);
+    return hashes;
+}
+
+/* To an empty filter, in one pass. What does not fit leaves it empty. */
+static tamis_status aqf_fill(tamis *f, const uint64_t *hashes, size_t n)
+{
+    tamis_writer w = { .f = f };
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = 0, copies; i < n && !status; i += copies) {
+        for (copies = 1; i + copies < n && hashes[i + copies] == hashes[i];)
+            copies++;
+        status = aqf_append(&w, hashes[i], copies);
+    }
+    (void)aqf_append(&w, 0, 0);
+    if (status) {
+        memset(f->payload, 0, (size_t)f->plan.bytes);
+        f->count = 0;
+    }
+    return status;
+}
+
+static tamis_status aqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    bool pays = f->count == 0 && n >= LEAST_SORTED && n >= f->plan.slots / SLOTS_A_KEY;
+    uint64_t *hashes = pays ? aqf_sorted(f, keys, n) : NULL;
+    tamis_status status = hashes ? aqf_fill(f, hashes, n) : TAMIS_FULL;
+
+    if (hashes)
+        tamis__scratch_free(f, hashes, n * sizeof *hashes);
+    for (*added = status ? 0 : n, status = TAMIS_OK; *added < n; ++*added) {
+        if (n - *added > AHEAD)
+            f->ops.touch(f, keys[*added + AHEAD]);
+        status = f->ops.add(f, keys[*added], 1);
+        if (status)
+            break;
+    }
+    return status;
+}
+
+/* From the highest hash on, so that each finds in the cache what the one before has left there. */
+static size_t aqf_remove_many(tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hashes = n >= LEAST_SORTED ? aqf_sorted(f, keys, n) : NULL;
+    size_t removed = 0;
+
+    for (size_t i = n; i-- > 0;)
+        removed += !f->ops.remove(f, hashes ? unhash_key(hashes[i], f->salt) : keys[i], 1);
+    if (hashes)
+        tamis__scratch_free(f, hashes, n * sizeof *hashes);
+    return removed;
+}
+
 /* ---- The whole filter -------------------------------------------------- */
 
 /* Without what was extended to take back false positives: all keys into an empty filter. */
@@ -737,6 +804,8 @@ const tamis_ops tamis__aqf = {
     .remove = aqf_remove,
     .touch = aqf_touch,
     .has_many = aqf_has_many,
+    .add_many = aqf_add_many,
+    .remove_many = aqf_remove_many,
     .next = aqf_next,
     .append = aqf_append,
     .room = aqf_room,
