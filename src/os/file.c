@@ -112,7 +112,7 @@ tamis_status tamis__file_source(image_source *s, int fd)
 }
 
 /* O_NONBLOCK keeps a FIFO from hanging us before we know what it is. */
-static tamis_status file_open_source(image_source *s, const char *path, int mode)
+tamis_status tamis__file_open(image_source *s, const char *path, int mode)
 {
     int fd = open(path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
@@ -174,7 +174,7 @@ tamis_status tamis_load(tamis **out, const char *path, const tamis_allocator *a)
 {
     image_source s;
     bool disturbed = true;
-    tamis_status status = file_open_source(&s, path, O_RDONLY);
+    tamis_status status = tamis__file_open(&s, path, O_RDONLY);
 
     if (status)
         return status;
@@ -191,7 +191,7 @@ static bool file_is_keyed_filter(const char *path)
     image_source s;
     image_header h;
 
-    if (file_open_source(&s, path, O_RDONLY))
+    if (tamis__file_open(&s, path, O_RDONLY))
         return false;
     bool keyed = tamis__header_read(&h, &s) == TAMIS_OK && h.plan.hasher.hash == TAMIS_KEYED;
     tamis__file_close(s.fd);
@@ -441,7 +441,7 @@ static tamis_status file_lock(const image_source *s)
 tamis_status tamis__open_locked(image_source *s, const char *path)
 {
     for (;;) {
-        tamis_status status = file_open_source(s, path, O_RDWR);
+        tamis_status status = tamis__file_open(s, path, O_RDWR);
         if (status)
             return status;
         status = file_lock(s);
@@ -591,7 +591,7 @@ tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tami
     if (flags & TAMIS_MAP_RECOVER)
         flags |= TAMIS_MAP_WRITE;
     tamis_status status = flags & TAMIS_MAP_WRITE ? tamis__open_locked(&s, path)
-                                                  : file_open_source(&s, path, O_RDONLY);
+                                                  : tamis__file_open(&s, path, O_RDONLY);
     if (status)
         return status;
     status = tamis__map_source(out, &s, flags, a);

@@ -29,6 +29,8 @@ image_source tamis__save_source(const file_save *s);
  * fails, nothing is left. */
 tamis_status tamis__save_end(file_save *s, tamis_status status);
 
+/* Opens a file with the mode of open(). */
+tamis_status tamis__file_open(image_source *s, const char *path, int mode);
 /* Opens a file and locks it for writing: TAMIS_BUSY if another has. */
 tamis_status tamis__open_locked(image_source *s, const char *path);
 /* TAMIS_BUSY: the name is that of another file by now, or of none. */
