@@ -75,3 +75,12 @@ void abilities_require(tamis_kind kind, unsigned bits, const char *path)
     die(CODE_USAGE, "%s: %s filters cannot %s; these kinds can: %s", path, tamis_kind_name(kind),
         what.bytes, *able.bytes ? able.bytes : "none");
 }
+
+void abilities_require_own_keys(const tamis_plan *plan, const char *path)
+{
+    if (plan->flags & TAMIS_PLAN_ASKS_KEYS)
+        die(CODE_USAGE,
+            "%s: its keys are in a store that only the program that made it can ask; change it "
+            "with that program",
+            path);
+}

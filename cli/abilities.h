@@ -18,5 +18,7 @@ bool abilities_parse(unsigned *out, const char *names);
 void abilities_print(unsigned can);
 /* Ends the program, naming the kinds that can, unless `kind` has all these abilities. */
 void abilities_require(tamis_kind kind, unsigned bits, const char *path);
+/* Ends the program if the keys of the filter are elsewhere: only its own program can ask there. */
+void abilities_require_own_keys(const tamis_plan *plan, const char *path);
 
 #endif

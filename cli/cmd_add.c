@@ -42,6 +42,7 @@ static int run(args *a)
     }
     f = store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_ADD, path);
+    abilities_require_own_keys(tamis_plan_of(f), path);
     if (fill_from_source(f, path, &s, absent_only) > 0) {
         store_save(f, path);
         store_warn_if_crowded(f, path);

@@ -126,10 +126,22 @@ static void need_both(request *r, bool is_given, unsigned bit, const char *optio
             option);
 }
 
+/* Kinds that adapt may be given a universe, and need none. */
+static bool may_have_universe(const request *r)
+{
+    unsigned can = r->kind ? tamis_kind_can(r->kind) : r->wish.spec.can;
+
+    return (can & TAMIS_CAN_ADAPT) != 0;
+}
+
 static void check_extras(request *r)
 {
+    if (r->wish.spec.can & TAMIS_CAN_ASK_KEYS)
+        die(CODE_USAGE, "build: a filter that asks for its keys needs a program that answers: see "
+                        "tamis_adapt.h; without --can ask-keys, it holds them itself");
     need_both(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
-    need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
+    if (!may_have_universe(r))
+        need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
     if (r->wish.spec.value_bits && !r->source.format.value_field)
         die(CODE_USAGE, "build: --value-bits means nothing without --values-field");
 }
@@ -249,12 +261,12 @@ static bool is_enough(const request *r, uint64_t memory, uint64_t keys)
     return true;
 }
 
-/* Kinds that exclude need what depends on the keys themselves: nothing is promised there. */
+/* Excluded keys take what depends on the keys themselves: nothing is promised there. */
 static _Noreturn void refuse_memory(const request *r, uint64_t keys)
 {
     uint64_t memory = BUILDER_BYTES;
 
-    if (keys == 0 || tamis_kind_can(r->kind) & TAMIS_CAN_EXCLUDE)
+    if (keys == 0 || r->universe)
         die(CODE_MEMORY, "%s: cannot be built in so little memory; give more with --memory",
             r->out);
     while (memory < UINT64_MAX / 2 && !is_enough(r, memory, keys))
@@ -422,7 +434,9 @@ const command cmd_build = {
         "have as many bits as the largest one needs.\n"
         "\n"
         "Kinds that can exclude never take a key of the --universe for one of their own. The\n"
-        "INPUTs list their own keys. A key in both lists is one of their own.\n"
+        "INPUTs list their own keys. A key in both lists is one of their own. Kinds that can\n"
+        "adapt do the same, if they are given a --universe: they adapt to each of its keys that\n"
+        "is found by mistake, and other keys are found at the rate --fpr.\n"
         "\n"
         "The hash is stored in the file. 'fast' is for keys from people you trust. 'keyed' draws\n"
         "a secret, so that outsiders cannot choose keys that collide; the file is then private.\n"

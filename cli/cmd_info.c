@@ -85,6 +85,11 @@ static bool has_ceiling(const tamis_info *i)
     return i->plan.ceiling != UINT64_MAX;
 }
 
+static bool adapts(const tamis_info *i)
+{
+    return (tamis_kind_can(i->plan.kind) & TAMIS_CAN_ADAPT) != 0;
+}
+
 /* ---- Text -------------------------------------------------------------- */
 
 static void print_note(const subject *s)
@@ -98,6 +103,17 @@ static void print_note(const subject *s)
     if (day)
         strftime(when, sizeof when, ", written %Y-%m-%d %H:%M:%S UTC", day);
     printf("note      %s%s\n", s->note, when);
+}
+
+/* Not all kinds that adapt can tell what they were asked: those that cannot have no error. */
+static void print_adaptations(const tamis_info *i)
+{
+    printf("adapted   %" PRIu64 " places, %.4g bits per key\n", i->adaptations, i->adapted_bits);
+    if (i->error > 0 && isinf(i->error))
+        printf("queried   too many distinct keys to tell\n");
+    else if (i->error > 0)
+        printf("queried   %.0f distinct keys, estimated, standard error %.0f\n", i->queried,
+               i->error);
 }
 
 static void print_text(const subject *s)
@@ -117,6 +133,8 @@ static void print_text(const subject *s)
     if (p->error > 0)
         printf("error     %.4g of all adds: counts are up to %.0f too high\n", p->error,
                floor(p->error * (double)i->count));
+    if (adapts(i))
+        print_adaptations(i);
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
     printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
@@ -147,6 +165,17 @@ static void print_plan_json(json *j, const subject *s)
     json_close(j, '}');
 }
 
+/* Too many to tell is null. */
+static void print_adaptations_json(json *j, const tamis_info *i)
+{
+    json_count(j, "adaptations", i->adaptations);
+    json_real(j, "adapted_bits_per_key", i->adapted_bits);
+    if (i->error == 0)
+        return;
+    json_real(j, "queried", isinf(i->error) ? INFINITY : i->queried);
+    json_real(j, "queried_error", i->error);
+}
+
 static void print_json(json *j, const subject *s)
 {
     json_open(j, NULL, '{');
@@ -160,6 +189,8 @@ static void print_json(json *j, const subject *s)
     json_real(j, "fpr", s->info.fpr);
     if (has_ceiling(&s->info))
         json_count(j, "saturated", s->info.saturated);
+    if (adapts(&s->info))
+        print_adaptations_json(j, &s->info);
     json_count(j, "image_bytes", s->image_bytes);
     if (s->note[0]) {
         json_text(j, "note", s->note);
@@ -298,7 +329,10 @@ const command cmd_info = {
         "\n"
         "  distinct: different keys, exact or estimated from the payload\n"
         "  saturated: counters that have stopped for good, in kinds whose counts have a ceiling\n"
-        "  error: how far counts of a sketch may be too high, except for a share --fpr of them",
+        "  error: how far counts of a sketch may be too high, except for a share --fpr of them\n"
+        "  adapted: changes by false positives that 'tamis adapt' or a program told it of\n"
+        "  queried: keys that are not in it and were asked for, if all its false positives were\n"
+        "  told to it and no key was added since the first; in kinds that can tell",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"

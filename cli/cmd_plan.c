@@ -211,7 +211,8 @@ static int run(args *a)
 static const option_row options[] = {
     { 'l', "long", NULL, "print abilities on a terminal too" },
     { OPTION_JSON, "json", NULL, "print JSON" },
-    { OPTION_UNIVERSE, "universe", "N", "keys and excluded keys, for kinds that can exclude" },
+    { OPTION_UNIVERSE, "universe", "N",
+      "keys and excluded keys, for kinds that can exclude or adapt" },
     { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
     { 0 },
 };
@@ -239,9 +240,9 @@ const command cmd_plan = {
         "is for as many as --bits hold at the rate, or 2^Q slots.\n"
         "\n"
         "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
-        "more. With --universe, kinds that can exclude are shown: N keys out of so many. The\n"
-        "least is then the logarithm of the number of ways to choose them, and the rate is that\n"
-        "of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
+        "more. With --universe, kinds that can exclude or adapt are shown: N keys out of so many.\n"
+        "The least is then the logarithm of the number of ways to choose them, and the rate is\n"
+        "that of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
         "probability that a count is too high by more than E times the number of all adds.\n"
         "\n"
         "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"

@@ -103,6 +103,7 @@ static const struct answer {
     [TAMIS_UNSYNCED] = { CODE_IO, "save it again when the disk is well" },
     [TAMIS_STOPPED] = { CODE_IO, "run it again" },
     [TAMIS_CONFLICT] = { CODE_USAGE, "keep one line for each key" },
+    [TAMIS_PRESENT] = { CODE_NOTHING, "what was added is no false positive" },
 };
 
 static void LIKE_PRINTF(1, 2) tell(const char *format, ...)

@@ -61,6 +61,15 @@ static bool builder_takes_others(const tamis_builder *b)
     return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || b->stub.ops.adapt;
 }
 
+/* Whether the filter can be planned before keys come. One that adapts is planned for the others,
+ * too, and these may come last. */
+static bool builder_takes_at_once(const tamis_builder *b)
+{
+    bool is_known = b->spec.keys || b->spec.error > 0;
+
+    return !builder_takes_items(b) && is_known && (!b->stub.ops.adapt || b->spec.universe);
+}
+
 /* Bytes that may still be taken beside these. */
 static uint64_t builder_memory_left(const tamis_builder *b, uint64_t taken)
 {
@@ -214,7 +223,7 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
     b->options = options;
     b->size = size;
     builder_init(b);
-    if (!builder_takes_items(b) && (wanted.keys || wanted.error > 0))
+    if (builder_takes_at_once(b))
         status = builder_new_filter(b, &b->filter, &plan, 0);
     if (status)
         tamis_builder_free(b);
@@ -403,9 +412,11 @@ static tamis_status builder_count_given(tamis_builder *b, uint64_t *distinct)
     return status;
 }
 
-/* How many keys to plan for, of those that came. */
+/* How many keys to plan for: those announced, or those that came. */
 static tamis_status builder_size_given(tamis_builder *b, uint64_t *keys)
 {
+    if (*keys)
+        return TAMIS_OK;
     if (builder_has(b, TAMIS_TRAIT_INDEXED) && b->largest == UINT64_MAX)
         return TAMIS_RANGE;
     *keys = builder_has(b, TAMIS_TRAIT_INDEXED) && b->given.n ? b->largest + 1 : b->given.n;

@@ -122,4 +122,5 @@ done
 exits 2 "$tamis" build -k bloom --universe universe -o bad.tamis members
 says 'no use for --universe'
 exits 0 "$tamis" plan -n 1000 --universe 1e6
-check "only kinds that can exclude are planned" awk 'NR > 1 && $NF !~ /exclude/ { exit 1 }' "$said/out"
+check "only kinds that can exclude or adapt are planned" \
+    awk 'NR > 1 && $NF !~ /exclude|adapt/ { exit 1 }' "$said/out"
