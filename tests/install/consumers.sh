@@ -69,11 +69,20 @@ run "$scratch/static"
 
 # ---- Examples ------------------------------------------------------------------------------------
 
-read -ra flags < <(pkg-config --cflags --libs tamis)
+# Each says at its top how it is compiled, with which packages.
 for example in "$source"/examples/*.c; do
     name=$(basename "$example" .c)
-    "$cc" -std=c11 -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -o "$name"
-    env LD_LIBRARY_PATH="$lib" "./$name" "$source/demo/text.txt" sieve >"$scratch/log" || fail "status $? from example $name"
+    packages=$(sed -n 's/.*pkg-config --cflags --libs \([a-z0-9 ]*\)).*/\1/p' "$example" | head -n 1)
+    read -ra packages <<<"$packages"
+    if ! pkg-config --exists "${packages[@]}"; then
+        echo "SKIPPED: example $name needs ${packages[*]}"
+        continue
+    fi
+    read -ra flags < <(pkg-config --cflags --libs "${packages[@]}")
+    "$cc" -std=c11 -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -lm -o "$name"
+    words=()
+    [ "$name" != guard ] || words=("$source/demo/text.txt" sieve)
+    env LD_LIBRARY_PATH="$lib" "./$name" "${words[@]}" >"$scratch/log" || fail "status $? from example $name"
     echo "ok: example $name"
 done
 
