@@ -29,10 +29,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/radix.h"
 #include "base/sort.h"
-#include "coded/gcs_template.h"
+#include "coded/gcs_lookup.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -137,10 +136,6 @@ static void gcs_for_cpu(tamis *f, unsigned cpu)
     gcs_geometry g = gcs_geometry_of(&f->plan);
 
     memcpy(f->derived, &g, sizeof g);
-#if defined(__x86_64__)
-    if (cpu & TAMIS_CPU_AVX2)
-        tamis__gcs_use_avx2(&f->ops);
-#endif
     (void)cpu;
 }
 

@@ -121,6 +121,4 @@ static inline bool gcs_read_value(gcs_reader *r, uint64_t *value)
     return true;
 }
 
-void tamis__gcs_use_avx2(tamis_ops *ops);
-
 #endif

@@ -1,7 +1,7 @@
-/* gcs_template.h - TEMPLATE, compiled once for each CPU: lookups in a Golomb-coded set.
- *
- * The same code for all: machines with BMI find and clear the lowest one by themselves. The
- * includer defines nothing. */
+/* gcs_lookup.h - lookups in a Golomb-coded set. */
+#ifndef TAMIS_CODED_GCS_LOOKUP_H
+#define TAMIS_CODED_GCS_LOOKUP_H
+
 #include "base/hash.h"
 #include "coded/gcs.h"
 
@@ -151,3 +151,5 @@ static size_t gcs_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
     }
     return found;
 }
+
+#endif
