@@ -67,13 +67,13 @@ static double aqf_rate(const tamis_plan *p, double n)
 }
 
 /* Keys and the chunks that tell them apart: the mean and six standard deviations, as if each chunk
- * came with another. */
+ * came with another. Twice the keys in twice the slots take no more than twice as many. */
 static uint64_t aqf_slots_of_keys(const tamis_plan *p)
 {
     double n = (double)p->capacity, chunks = 0;
 
     for (double pass = 1; pass > LEAST_PASS; pass *= aqf_chunk_pass(p))
-        chunks += n * (1 - aqf_told(p, n, pass));
+        chunks += n * (1 - aqf_told(p, n + 1, pass));
     return p->capacity + (uint64_t)(chunks + 6 * sqrt(2 * chunks));
 }
 

@@ -54,9 +54,11 @@ bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
  * hold twice the keys and one. */
 static bool shards_are_roomy(const tamis_plan *p, const shards_rule *rule)
 {
-    uint64_t slots = rule->slots_of_keys ? rule->slots_of_keys(p) : p->capacity;
+    tamis_plan more = *p;
 
-    return (slots + 1) * SHARDS_LOAD_UNIT <= p->load * p->slots && shards_have_room(p, slots, rule);
+    more.capacity++;
+    uint64_t slots = rule->slots_of_keys ? rule->slots_of_keys(&more) : more.capacity;
+    return slots * SHARDS_LOAD_UNIT <= p->load * p->slots && shards_have_room(p, slots - 1, rule);
 }
 
 /* Slots come in steps of at most a 512th of them, a power of two: so that large filters can be
