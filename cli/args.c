@@ -240,6 +240,27 @@ double args_error(const args *a)
     refuse_value(a, "a share from 1e-12 to 0.5; write it as 0.001 or 1e-4");
 }
 
+double args_share(const args *a)
+{
+    double value;
+
+    if (number_share(&value, a->value) && value >= 0 && value <= 1)
+        return value;
+    refuse_value(a, "a share from 0 to 1; write it as 0.02 or 2%");
+}
+
+double args_cost(const args *a, bool *is_time)
+{
+    double value;
+    bool has_unit;
+
+    if (number_cost(&value, &has_unit, a->value) && value >= 0 && value <= 1e12) {
+        *is_time = *is_time || has_unit;
+        return value;
+    }
+    refuse_value(a, "a cost from 0 to 1e12; write it as 500ms, 1us or 0.02");
+}
+
 unsigned args_abilities(const args *a)
 {
     char expected[400] = "a list of abilities; choose from ";

@@ -56,6 +56,9 @@ uint64_t args_integer(const args *a);
 double args_fpr(const args *a);
 double args_load(const args *a);
 double args_error(const args *a);
+double args_share(const args *a);
+/* Sets *is_time if it has a unit of time; it is in seconds then. */
+double args_cost(const args *a, bool *is_time);
 unsigned args_abilities(const args *a);
 
 /* Options of every command that reads keys. */

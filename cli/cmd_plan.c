@@ -1,12 +1,14 @@
-/* cmd_plan.c - tamis plan: what each kind would take for a set of keys. */
+/* cmd_plan.c - tamis plan: what each kind would take for a set of keys, and which is worth it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "abilities.h"
+#include "advice.h"
 #include "commands.h"
 #include "json.h"
+#include "machine.h"
 #include "message.h"
 #include "shape.h"
 #include "spec.h"
@@ -139,7 +141,33 @@ static void print_json(const table *t)
     json_close(&j, ']');
 }
 
-enum { OPTION_JSON = OPTION_AFTER_SPEC, OPTION_UNIVERSE, OPTION_WIRE };
+/* ---- The command ------------------------------------------------------- */
+
+enum {
+    OPTION_JSON = OPTION_AFTER_SPEC,
+    OPTION_UNIVERSE,
+    OPTION_WIRE,
+    OPTION_QUERIES,
+    OPTION_MEMBERS,
+    OPTION_STORE,
+    OPTION_PROBE,
+    OPTION_BUILDS,
+    OPTION_BUILD_COST,
+    OPTION_MEMORY_COST,
+    OPTION_CALIBRATE
+};
+
+typedef struct request {
+    wish wish;
+    tamis_use use;
+    bool is_time;  /* some cost has a unit of time */
+    bool has_use;  /* an option about use was given, */
+    bool has_cost; /* --store-cost, */
+    bool has_probe, has_build_cost;
+    bool calibrates;
+    bool is_long, as_json;
+    bool as_wire;
+} request;
 
 /* As the library has it: tamis_spec. */
 static const double DEFAULT_FPR = 0.01;
@@ -160,8 +188,9 @@ static tamis_kind choice(const tamis_spec *spec)
     return tamis_plan_kind(&plan, TAMIS_NO_KIND, spec) ? TAMIS_NO_KIND : plan.kind;
 }
 
-static void show(const tamis_spec *spec, bool is_long, void (*print)(const table *t))
+static void show(const request *r)
 {
+    const tamis_spec *spec = &r->wish.spec;
     size_t n = tamis_plan_all(NULL, 0, spec);
     tamis_plan *plans = calloc(n + 1, sizeof *plans);
 
@@ -172,39 +201,141 @@ static void show(const tamis_spec *spec, bool is_long, void (*print)(const table
     if (!plans)
         die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, spec);
-    print(
-        &(table){ .plans = plans,
-                  .n = n,
-                  .spec = spec,
-                  .chosen = choice(spec),
-                  .with_keys = spec->keys == 0,
-                  .with_shape = spec->bits || spec->hashes || spec->quotient_bits || spec->tag_bits,
-                  .with_abilities = is_long || !isatty(STDOUT_FILENO) });
+    const table t = { .plans = plans,
+                      .n = n,
+                      .spec = spec,
+                      .chosen = choice(spec),
+                      .with_keys = spec->keys == 0,
+                      .with_shape =
+                          spec->bits || spec->hashes || spec->quotient_bits || spec->tag_bits,
+                      .with_abilities = r->is_long || !isatty(STDOUT_FILENO) };
+    if (r->as_json)
+        print_json(&t);
+    else if (r->as_wire)
+        print_wire(&t);
+    else
+        print_table(&t);
     free(plans);
+}
+
+/* ---- Advice ------------------------------------------------------------ */
+
+/* Costs that are not given are those of this machine. */
+static void advise(request *r)
+{
+    static tamis_machine machine;
+    static tamis_advice options[TAMIS_SPEEDS_MAX + 1];
+
+    if (!r->has_probe) {
+        machine_speed(&machine, r->calibrates);
+        r->use.machine = &machine;
+        r->is_time = true;
+    }
+    size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->wish.spec, &r->use);
+    const advice_view v = { .options = options,
+                            .n = n,
+                            .spec = &r->wish.spec,
+                            .use = &r->use,
+                            .is_time = r->is_time,
+                            .is_long = r->is_long };
+    if (n == 0)
+        die(CODE_USAGE, "plan: these costs make no sense");
+    if (n == 1)
+        die(CODE_LIMIT,
+            "no kind of filter fits, or none that was measured; ask for fewer --keys, a higher "
+            "--fpr, more --max-bytes or fewer abilities, or give --probe-cost");
+    if (r->as_json)
+        advice_json(&v);
+    else
+        advice_print(&v);
+}
+
+static void take_use(request *r, const args *a)
+{
+    tamis_use *u = &r->use;
+
+    r->has_use = true;
+    switch (a->letter) {
+    case OPTION_QUERIES:
+        u->queries = (double)args_count(a, 1, UINT64_C(1000000000000000000));
+        break;
+    case OPTION_MEMBERS:
+        u->member_share = args_share(a);
+        break;
+    case OPTION_STORE:
+        u->store_cost = args_cost(a, &r->is_time);
+        r->has_cost = true;
+        break;
+    case OPTION_PROBE:
+        u->probe_cost = args_cost(a, &r->is_time);
+        r->has_probe = true;
+        break;
+    case OPTION_BUILDS:
+        u->builds = (double)args_count(a, 0, UINT64_C(1000000000000));
+        break;
+    case OPTION_BUILD_COST:
+        u->build_cost = args_cost(a, &r->is_time);
+        r->has_build_cost = true;
+        break;
+    case OPTION_MEMORY_COST:
+        u->memory_cost = args_cost(a, &r->is_time);
+        break;
+    }
+}
+
+static void take_option(request *r, const args *a)
+{
+    if (a->letter == OPTION_JSON)
+        r->as_json = true;
+    else if (a->letter == OPTION_WIRE)
+        r->as_wire = true;
+    else if (a->letter == 'l')
+        r->is_long = true;
+    else if (a->letter == OPTION_UNIVERSE)
+        r->wish.spec.universe = args_count(a, 1, UINT64_MAX);
+    else if (a->letter == OPTION_CALIBRATE)
+        r->calibrates = true;
+    else if (a->letter >= OPTION_QUERIES)
+        take_use(r, a);
+    else
+        wish_option(&r->wish, a);
+}
+
+static void check_use(const request *r, const args *a)
+{
+    if (!r->has_cost || r->use.queries == 0)
+        args_refuse(a, "advice needs both --queries N and --store-cost C");
+    if (r->wish.spec.keys == 0)
+        args_refuse(a, "advice needs --keys N");
+    if (r->has_build_cost && !r->has_probe)
+        args_refuse(a, "--build-cost means nothing without --probe-cost");
+    if (r->as_wire)
+        args_refuse(a, "--wire and --store-cost cannot be used together");
 }
 
 static int run(args *a)
 {
-    wish w = { .spec = TAMIS_SPEC() };
-    void (*print)(const table *t) = print_table;
-    bool is_long = false;
+    request r = { .wish.spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == OPTION_JSON)
-            print = print_json;
-        else if (letter == OPTION_WIRE)
-            print = print_wire;
-        else if (letter == 'l')
-            is_long = true;
-        else if (letter == OPTION_UNIVERSE)
-            w.spec.universe = args_count(a, 1, UINT64_MAX);
-        else
-            wish_option(&w, a);
+    while (args_next(a) != -1)
+        take_option(&r, a);
     args_operands(a, 0, 0, "nothing");
-    if (w.spec.keys == 0 && w.spec.error == 0 && !spec_has_room(&w.spec))
+    if (r.has_use)
+        check_use(&r, a);
+    if (r.has_use) {
+        advise(&r);
+        return CODE_OK;
+    }
+    const tamis_spec *spec = &r.wish.spec;
+    if (r.calibrates) {
+        static tamis_machine machine;
+        machine_speed(&machine, true);
+        return CODE_OK;
+    }
+    if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
         args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
-    spell_out(&w.spec);
-    show(&w.spec, is_long, print);
+    spell_out(&r.wish.spec);
+    show(&r);
     return CODE_OK;
 }
 
@@ -214,13 +345,21 @@ static const option_row options[] = {
     { OPTION_UNIVERSE, "universe", "N",
       "keys and excluded keys, for kinds that can exclude or adapt" },
     { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
+    { OPTION_QUERIES, "queries", "N", "advise: how many keys will be asked for" },
+    { OPTION_MEMBERS, "member-share", "S", "share of them that will be there (default: 0)" },
+    { OPTION_STORE, "store-cost", "C", "cost of a lookup where the keys are: 500ms, 1us, 0.02" },
+    { OPTION_PROBE, "probe-cost", "C", "cost of a lookup in the filter (default: measured)" },
+    { OPTION_BUILDS, "builds", "N", "how often the filter will be built (default: 1)" },
+    { OPTION_BUILD_COST, "build-cost", "C", "cost of a key each time (default: measured)" },
+    { OPTION_MEMORY_COST, "memory-cost", "C", "cost of a GiB all along (default: none)" },
+    { OPTION_CALIBRATE, "calibrate", NULL, "measure this machine anew, and keep the figures" },
     { 0 },
 };
 
 const command cmd_plan = {
     .name = "plan",
     .operands = "--keys N [--fpr P] [OPTION]...",
-    .summary = "compare what each kind of filter would take",
+    .summary = "compare what each kind of filter would take, and advise",
     .about =
         "Prints every kind that can do what is asked, smallest first: its bytes, its bits per\n"
         "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
@@ -245,11 +384,28 @@ const command cmd_plan = {
         "that of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
         "probability that a count is too high by more than E times the number of all adds.\n"
         "\n"
+        "With --queries and --store-cost, the command advises. The keys are in a store, where a\n"
+        "lookup costs C. N queries will be asked, a share S of them for members. What do they "
+        "cost\n"
+        "without a filter, and with one of each kind? Options are listed from the best to the\n"
+        "worst, 'no filter' among them, and in words: what to take, why, and what would change\n"
+        "that. With --long, the table tells what costs are made of. Costs are times, such as "
+        "500ms\n"
+        "or 1us, or numbers in any one unit. With --memory-cost, or within --max-bytes, each kind\n"
+        "has the rate at which the total is least, unless --fpr or a geometry asks for one.\n"
+        "\n"
+        "Without --probe-cost, lookups and builds take what they take on this machine. That is\n"
+        "measured once, in a few seconds, and kept in $XDG_CACHE_HOME/tamis, or ~/.cache/tamis,\n"
+        "in a file with the name of the machine. --calibrate measures anew. With --probe-cost,\n"
+        "building costs nothing unless --build-cost tells.\n"
+        "\n"
         "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"
         "filter is sent coded, and 'tamis convert --to bloom' makes it a Bloom filter with m/n\n"
         "bits per key and k probes. Other kinds are sent as they are in memory.",
     .options = { options, spec_options },
     .when_ok = "done",
-    .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge",
+    .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge\n"
+               "  tamis plan --keys 2000 --fpr 3% --queries 102000 --member-share 2% \\\n"
+               "      --store-cost 500ms --probe-cost 1ms",
     .run = run,
 };

@@ -139,3 +139,29 @@ bool number_share(double *out, const char *text)
     memcpy(real + size - 1, "e-2", 4);
     return number_real(out, real);
 }
+
+bool number_cost(double *out, bool *is_time, const char *text)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "\u00b5s", 1e-6 }, { "ms", 1e-3 },
+                  { "s", 1 },     { "min", 60 },  { "h", 3600 },       { "d", 86400 } };
+    char real[64];
+    size_t size = strspn(text, "0123456789.eE+-");
+
+    *is_time = text[size] != 0;
+    if (!*is_time)
+        return number_real(out, text);
+    if (size >= sizeof real)
+        return false;
+    memcpy(real, text, size);
+    real[size] = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text + size, units[i].name) == 0) {
+            bool ok = number_real(out, real);
+            *out *= units[i].seconds;
+            return ok;
+        }
+    return false;
+}

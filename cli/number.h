@@ -16,5 +16,7 @@ bool number_integer(uint64_t *out, const char *text, size_t size);
 bool number_real(double *out, const char *text);
 /* The same, and 1%, 0.1%. */
 bool number_share(double *out, const char *text);
+/* The same, or with a unit of time, in seconds: 500ms, 1us, 2.5h. */
+bool number_cost(double *out, bool *is_time, const char *text);
 
 #endif
