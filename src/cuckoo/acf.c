@@ -98,10 +98,11 @@ static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
         return TAMIS_RANGE;
     p->flags |= spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
     p->slots = (uint64_t)buckets;
-    p->hashes = LEAST_BITS;
-    while (p->hashes < MOST_BITS && (acf_rate(p, n) > spec->fpr || acf_stuck(p, others) > 1e-3))
+    p->hashes = spec->tag_bits ? spec->tag_bits + 1 : LEAST_BITS;
+    while (!spec->tag_bits && p->hashes < MOST_BITS &&
+           (acf_rate(p, n) > spec->fpr || acf_stuck(p, others) > 1e-3))
         p->hashes++;
-    return TAMIS_OK;
+    return acf_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
 static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
@@ -118,21 +119,37 @@ static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
 /* ---- One key ----------------------------------------------------------- */
 
 /* All four at once: which of them holds a key is a matter of chance. */
-static inline bool acf_look(const acf_table *t, const acf_places *p)
+ACF_INLINE bool acf_look(const acf_table *t, const acf_places *p)
 {
     return acf_matches(t, p, 0) | acf_matches(t, p, 1) | acf_matches(t, p, 2) |
            acf_matches(t, p, 3);
 }
 
-static bool acf_has(const tamis *f, uint64_t key)
+/* With a number of bits that the compiler knows, there is less to do. */
+ACF_INLINE bool acf_has_of(const tamis *f, unsigned bits, uint64_t key)
 {
-    const acf_table t = acf_of(f);
+    const acf_table t = { f->payload, acf_buckets(&f->plan), bits };
     const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
 
     return acf_look(&t, &p);
 }
 
-static inline acf_places acf_fetch(const acf_table *t, uint64_t h)
+static bool acf_has(const tamis *f, uint64_t key)
+{
+    return acf_has_of(f, f->plan.hashes, key);
+}
+
+static bool acf_has_8(const tamis *f, uint64_t key)
+{
+    return acf_has_of(f, 8, key);
+}
+
+static bool acf_has_16(const tamis *f, uint64_t key)
+{
+    return acf_has_of(f, 16, key);
+}
+
+ACF_INLINE acf_places acf_fetch(const acf_table *t, uint64_t h)
 {
     const acf_places p = acf_places_of(t, h);
 
@@ -149,10 +166,11 @@ static void acf_touch(const tamis *f, uint64_t key)
 }
 
 /* As many_lookups() of base/many.h, but places are worked out once. */
-static size_t acf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+ACF_INLINE size_t acf_has_many_of(const tamis *f, unsigned bits, uint64_t *hits,
+                                  const uint64_t *keys, size_t n)
 {
     enum { AHEAD = 16 };
-    const acf_table t = acf_of(f);
+    const acf_table t = { f->payload, acf_buckets(&f->plan), bits };
     acf_places ahead[AHEAD];
     size_t found = 0;
 
@@ -168,6 +186,21 @@ static size_t acf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
             *p = acf_fetch(&t, hash_key(keys[i], f->salt));
     }
     return found;
+}
+
+static size_t acf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return acf_has_many_of(f, f->plan.hashes, hits, keys, n);
+}
+
+static size_t acf_has_many_8(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return acf_has_many_of(f, 8, hits, keys, n);
+}
+
+static size_t acf_has_many_16(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    return acf_has_many_of(f, 16, hits, keys, n);
 }
 
 /* The cell of this very key; false if it has none. */
@@ -431,12 +464,26 @@ static tamis_room acf_room(const tamis *f, uint64_t range, uint64_t copies)
     return room;
 }
 
+static void acf_for_cpu(tamis *f, unsigned cpu)
+{
+    (void)cpu;
+    if (f->plan.hashes == 8) {
+        f->ops.has = acf_has_8;
+        f->ops.has_many = acf_has_many_8;
+    }
+    if (f->plan.hashes == 16) {
+        f->ops.has = acf_has_16;
+        f->ops.has_many = acf_has_many_16;
+    }
+}
+
 const tamis_ops tamis__acf = {
-    .traits = TAMIS_TRAIT_CAN_GROW,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_TAG_BITS,
     .plan = acf_plan,
     .bytes = acf_bytes,
     .rate = acf_rate,
     .resize = acf_resize,
+    .for_cpu = acf_for_cpu,
     .verify = acf_verify,
     .measure = acf_measure,
     .has = acf_has,

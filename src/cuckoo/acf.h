@@ -12,6 +12,8 @@
  * how many copies of its key there are. */
 enum { TABLES = 4, LEAST_BITS = 5, MOST_BITS = PACKED_WIDEST, ENTRY = 16 };
 
+#define ACF_INLINE __attribute__((always_inline)) static inline
+
 typedef struct acf_table {
     uint8_t *cells;
     uint64_t buckets; /* cells of each of the tables */
@@ -47,7 +49,7 @@ static inline uint32_t acf_prints(unsigned bits)
     return packed_mask(bits - 1);
 }
 
-static inline acf_places acf_places_of(const acf_table *t, uint64_t h)
+ACF_INLINE acf_places acf_places_of(const acf_table *t, uint64_t h)
 {
     uint64_t b = t->buckets, g = mix64(h ^ HASH_GOLDEN), print = mul_fold64(h, g);
     uint64_t prints = acf_prints(t->bits);
@@ -74,7 +76,7 @@ static inline uint64_t acf_cells_bytes(uint64_t cells, unsigned bits)
     return round_up((cells * bits + 7) / 8, 64);
 }
 
-static inline uint32_t acf_cell(const acf_table *t, uint64_t i)
+ACF_INLINE uint32_t acf_cell(const acf_table *t, uint64_t i)
 {
     uint64_t bit = i * t->bits;
 
@@ -89,7 +91,7 @@ static inline void acf_put_cell(const acf_table *t, uint64_t i, uint32_t value)
 }
 
 /* Whether a lookup finds the key in that table: no empty cell has either value. */
-static inline bool acf_matches(const acf_table *t, const acf_places *p, unsigned table)
+ACF_INLINE bool acf_matches(const acf_table *t, const acf_places *p, unsigned table)
 {
     uint32_t value = acf_cell(t, p->cell[table]);
 

@@ -103,6 +103,38 @@ static void places_are_even(void **state)
             assert_true(evenly_spread(counts[i][j], most[i] * most[j], ALPHA));
 }
 
+/* Widths that the compiler knows, and all others; one by one and in batches. */
+static void all_widths_answer_alike(void **state)
+{
+    enum { PROBES = 1000 };
+
+    (void)state;
+    for (unsigned bits = LEAST_BITS; bits <= MOST_BITS; bits++) {
+        rng r = rng_for(3605, bits);
+        size_t n;
+        uint64_t *keys, *probes = fresh_keys(&r, PROBES), hits[PROBES / 64 + 1];
+        tamis *f = loaded(75, bits, &r, &keys, &n);
+        const acf_table t = acf_of(f);
+
+        memcpy(probes, keys, n * sizeof *keys);
+        size_t found = tamis_has_many(f, hits, probes, PROBES), expected = 0;
+        for (size_t i = 0; i < PROBES; i++) {
+            const acf_places p = acf_places_of(&t, hash_key(probes[i], f->salt));
+            bool is_there = false;
+            for (unsigned j = 0; j < TABLES; j++)
+                is_there |= acf_matches(&t, &p, j);
+            assert_int_equal(tamis_has(f, probes[i]), is_there);
+            assert_int_equal(hits[i / 64] >> i % 64 & 1, is_there);
+            expected += is_there;
+        }
+        assert_int_equal(found, expected);
+        assert_true(found >= n && found < PROBES);
+        tamis_free(f);
+        free(keys);
+        free(probes);
+    }
+}
+
 /* ---- Room -------------------------------------------------------------- */
 
 static void assert_holds_its_plan(uint64_t n, uint64_t seed)
@@ -803,6 +835,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_are_in_their_tables),
         cmocka_unit_test(places_are_even),
+        cmocka_unit_test(all_widths_answer_alike),
         cmocka_unit_test(plans_hold_what_they_promise),
         cmocka_unit_test(sizes_are_those_of_the_formula),
         cmocka_unit_test(a_refused_key_changes_nothing),

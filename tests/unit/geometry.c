@@ -239,10 +239,13 @@ static void a_quotient_filter_may_have_eight_slots(void **state)
     assert_holds(&p);
 }
 
-/* A slot of cuckoo has two bits more, a map has its tag beside the value. */
+/* A slot of cuckoo has two bits more, a cell of acf one; a map has its tag beside the value. */
 static uint32_t tag_of(const tamis_plan *p)
 {
-    return p->kind == TAMIS_CUCKOO ? p->width - 2 : p->kind == TAMIS_MAP ? p->hashes : p->width;
+    return p->kind == TAMIS_CUCKOO ? p->width - 2
+           : p->kind == TAMIS_ACF  ? p->hashes - 1
+           : p->kind == TAMIS_MAP  ? p->hashes
+                                   : p->width;
 }
 
 static void tags_are_obeyed(void **state)
