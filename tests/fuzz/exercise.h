@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "info.h"
+#include "tamis_adapt.h"
 
 /* A crash is what a fuzzer reports, and what a test driver cannot miss. */
 #define MUST(condition) ((condition) ? (void)0 : exercise_failed(#condition, __FILE__, __LINE__))
@@ -113,6 +114,8 @@ static inline void exercise_refusal(tamis *f)
     MUST(tamis_resize(f, tamis_plan_of(f)->capacity) != TAMIS_OK);
     MUST(tamis_combine(f, TAMIS_MERGE, f) != TAMIS_OK);
     MUST(tamis_combine(f, TAMIS_INTERSECT, f) != TAMIS_OK);
+    MUST(tamis_adapt(f, 1) != TAMIS_OK);
+    MUST(tamis_forget_adaptations(f) != TAMIS_OK);
 }
 
 /* A filter that was accepted may be changed in every way. */
@@ -134,7 +137,10 @@ static inline void exercise_writing(tamis *f)
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
         (void)!tamis_remove_times(f, exercise_key(i), tamis_count(f, exercise_key(i)));
     (void)!tamis_remove_many(f, &added, keys, 8);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i++)
+        (void)!tamis_adapt(f, exercise_key(i));
     exercise_reading(f);
+    (void)!tamis_forget_adaptations(f);
 }
 
 enum { EXERCISE_MOST_KEYS = 1 << 16 };

@@ -259,6 +259,16 @@ static void run_rotate(pair *p)
         memset(p->times, 0, sizeof p->times);
 }
 
+/* A key that is there is nobody's mistake. */
+static void run_adapt(pair *p, uint64_t key)
+{
+    tamis_status status = tamis_adapt(p->f, key);
+
+    MUST(p->times[key] ? status == TAMIS_PRESENT : status == TAMIS_OK || status == TAMIS_FULL);
+    if (key == 0)
+        MUST(tamis_forget_adaptations(p->f) == TAMIS_OK);
+}
+
 static void run_merge_many(pair *p, const pair *q)
 {
     const tamis *const both[] = { p->f, q->f };
@@ -411,7 +421,7 @@ static void run_step(pair *p, pair *q, uint8_t what, uint8_t number)
         run_convert(p);
         break;
     case 17:
-        run_rotate(p);
+        can &TAMIS_CAN_ADAPT ? run_adapt(p, key) : run_rotate(p);
         break;
     default:
         run_fold(p, number % 7);
