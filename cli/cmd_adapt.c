@@ -135,7 +135,7 @@ static void say_held(const adapting *a)
     }
     snprintf(number, sizeof number, held > shown ? " and %zu more" : "", held - shown);
     buffer_append(&list, number, strlen(number) + 1);
-    say("%s: %zu keys are in it, and no false positives: %s", a->path, held, list.bytes);
+    say("%s holds these keys, which are no false positives: %s", a->path, list.bytes);
     buffer_free(&list);
 }
 

@@ -205,12 +205,13 @@ static void print_json(json *j, const subject *s)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* Kinds that do not add were built from all keys at once, which were counted then. */
+/* Kinds that do not add were built from all keys at once, which were counted then. Kinds that adapt
+ * tell all their keys apart. */
 static bool counts_distinct(tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
 
-    return can & TAMIS_IS_EXACT || !(can & TAMIS_CAN_ADD);
+    return can & (TAMIS_IS_EXACT | TAMIS_CAN_ADAPT) || !(can & TAMIS_CAN_ADD);
 }
 
 static tamis_status study(subject *s, const stored *from)

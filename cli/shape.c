@@ -76,6 +76,7 @@ static const shape shapes[] = {
         LOW("bits per fingerprint", HASHES, 256), HIGH("changes of hash", HASHES, 256) } },
     { TAMIS_QUOTIENT, { WHOLE("slots", SLOTS), WHOLE("bits per remainder", WIDTH) } },
     { TAMIS_CQF, { WHOLE("slots", SLOTS), WHOLE("bits per remainder", WIDTH) } },
+    { TAMIS_AQF, { WHOLE("slots", SLOTS), WHOLE("bits per remainder", WIDTH) } },
     { TAMIS_CUCKOO, { WHOLE("slots", SLOTS), WHOLE("bits per slot", WIDTH) } },
     { TAMIS_CUCKOO_BUCKETS, { WHOLE("slots", SLOTS), WHOLE("bits per tag", WIDTH) } },
     { TAMIS_MORTON,

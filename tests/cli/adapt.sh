@@ -82,7 +82,7 @@ for kind in "${adaptive[@]}"; do
     cp f.tamis before.tamis
     printf '%s\n' black 17 white 18 >mixed
     exits 1 "$tamis" adapt f.tamis mixed - <<<19
-    says "f.tamis: 3 keys are in it, and no false positives: mixed line 2, mixed line 4, standard input line 1"
+    says "f.tamis holds these keys, which are no false positives: mixed line 2, mixed line 4, standard input line 1"
     prints "5 lines: "
     prints " 3 in the filter, 0 without room"
     exits 1 "$tamis" adapt --json f.tamis mixed
@@ -93,7 +93,7 @@ for kind in "${adaptive[@]}"; do
     is_silent
     prints_nothing
     exits 1 "$tamis" adapt f.tamis keys
-    says "5000 keys are in it, and no false positives: keys line 1, keys line 2,"
+    says "f.tamis holds these keys, which are no false positives: keys line 1, keys line 2,"
     says "keys line 10 and 4990 more"
     same f.tamis before.tamis
     all_found f.tamis
@@ -104,7 +104,7 @@ kind=${adaptive[0]}
 exits 0 "$tamis" build -k "$kind" -n 10 -p 1e-9 -o one.tamis <<<needle
 { yes 'hay,stack' | head -n 200000; echo 'none'; echo 'a,needle'; } >csv
 exits 1 "$tamis" adapt --csv --field 2 -j 4 one.tamis csv
-says "one.tamis: 1 keys are in it, and no false positives: csv line 200002"
+says "one.tamis holds these keys, which are no false positives: csv line 200002"
 prints "200002 lines: 0 taken back, 200000 not found anyway, 1 in the filter, 0 without room"
 gzip -k csv
 exits 1 "$tamis" adapt --delim , --field 2 one.tamis csv.gz
