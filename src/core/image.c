@@ -403,7 +403,7 @@ static tamis_status image_get_plan(tamis_plan *p, const uint8_t *h)
     uint32_t kind = le32(h + AT_KIND), hash = le16(h + AT_HASH);
 
     if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis_kind_name((tamis_kind)kind) ||
-        le16(h + AT_FLAGS) >= 2 * TAMIS_PLAN_INVERTED)
+        le16(h + AT_FLAGS) >= 2 * TAMIS_PLAN_ASKS_KEYS)
         return TAMIS_NEWER;
     if (!tamis__ops((tamis_kind)kind))
         return TAMIS_CANNOT;

@@ -345,6 +345,19 @@ static tamis_status ask_shelf(void *ctx, uint64_t group, tamis_visit *visit, voi
     return s->status;
 }
 
+/* It says in its image that its keys are elsewhere, and is told where again. */
+static void check_image_without_keys(const tamis *f)
+{
+    image_bytes image = image_of(f);
+    tamis *g = NULL;
+
+    assert_int_equal(tamis_image_read(&g, image.at, image.size, NULL), TAMIS_OK);
+    assert_true(is_image_of(&image, g));
+    assert_true(tamis_plan_can(tamis_plan_of(g)) & TAMIS_CAN_ASK_KEYS);
+    tamis_free(g);
+    free_bytes(&image);
+}
+
 static void keys_may_be_elsewhere(void **state)
 {
     const size_t n = 2000, m = 60000;
@@ -364,6 +377,7 @@ static void keys_may_be_elsewhere(void **state)
     assert_int_equal(info_of(f).cardinality, n);
     size_t told = report_all(f, strangers, m);
     assert_true(told > 100);
+    check_image_without_keys(f);
     for (uint64_t size = 3 * n; size < 10 * n; size *= 3) {
         assert_int_equal(tamis_resize(f, size), TAMIS_OK);
         assert_true(is_whole(f));
