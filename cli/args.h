@@ -28,6 +28,7 @@ typedef struct command {
     const char *when_ok;          /* exit code 0 */
     const char *when_nothing;     /* exit code 1; NULL: never */
     const char *example;          /* lines for a shell */
+    const char *verbs;            /* words that may come first, for completion; NULL: none */
     int (*run)(args *a);
 } command;
 

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "member.h"
 #include "message.h"
 #include "store.h"
 
@@ -11,26 +12,34 @@ typedef struct subject {
     json *json; /* NULL: print text */
 } subject;
 
-static void print_fault(void *ctx, const char *why, uint64_t offset, uint64_t size)
+/* `filter` is the name of one of a collection, or NULL. */
+static void print_named_fault(void *ctx, const char *filter, const char *why, uint64_t offset,
+                              uint64_t size)
 {
     const subject *s = ctx;
 
     if (!s->json) {
-        printf("%s: %s in MiB %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 "\n", s->from.name, why,
-               offset >> 20, offset, offset + (size > 0 ? size - 1 : 0));
+        printf("%s%s%s: %s in MiB %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 "\n", s->from.name,
+               filter ? ":" : "", filter ? filter : "", why, offset >> 20, offset,
+               offset + (size > 0 ? size - 1 : 0));
         return;
     }
     json_open(s->json, NULL, '{');
+    if (filter)
+        json_text(s->json, "filter", filter);
     json_text(s->json, "why", why);
     json_count(s->json, "offset", offset);
     json_count(s->json, "bytes", size);
     json_close(s->json, '}');
 }
 
-static int check(tamis *f, subject *s)
+static void print_fault(void *ctx, const char *why, uint64_t offset, uint64_t size)
 {
-    tamis_status status = tamis_verify(f, print_fault, s);
+    print_named_fault(ctx, NULL, why, offset, size);
+}
 
+static int tell(const subject *s, tamis_status status)
+{
     if (status == TAMIS_CORRUPT) {
         say("%s is damaged; restore a copy or build it again", s->from.name);
         return CODE_CORRUPT;
@@ -54,6 +63,21 @@ static tamis_status recover(const subject *s)
     if (status == TAMIS_OK && !s->json)
         printf("%s: recovered; keys added since its last sync may be missing\n", s->from.name);
     return status;
+}
+
+static int verify_collection(subject *s)
+{
+    tamis_collection *c;
+    tamis_status status = tamis_collection_open(&c, s->from.path, NULL);
+
+    if (status) {
+        if (status == TAMIS_CORRUPT)
+            print_fault(s, "the header does not fit the file, or is damaged", 0, 4096);
+        return tell(s, status);
+    }
+    status = tamis_collection_verify(c, print_named_fault, s);
+    tamis_collection_free(c);
+    return tell(s, status);
 }
 
 /* Why it cannot even be mapped. */
@@ -84,9 +108,11 @@ static int verify(subject *s, bool may_recover)
      */
     if (status == TAMIS_DIRTY && may_recover && !(status = recover(s)))
         status = tamis_map(&f, s->from.path, 0, NULL);
+    if (status == TAMIS_FOREIGN && member_is_collection(s->from.path))
+        return verify_collection(s);
     if (status)
         return refuse(s, status);
-    code = check(f, s);
+    code = tell(s, tamis_verify(f, print_fault, s));
     tamis_free(f);
     return code;
 }
@@ -142,7 +168,8 @@ const command cmd_verify = {
     .summary = "check every byte of a filter",
     .about =
         "Checks the header, every checksum and the structure of each FILE. Prints 'FILE: ok', or\n"
-        "a line for each fault: what is wrong, in which MiB of the file, and which bytes.\n"
+        "a line for each fault: what is wrong, in which MiB of the file, and which bytes. Of a\n"
+        "collection, it checks the list of names and every filter, and names the damaged ones.\n"
         "\n"
         "If a program adds keys to a mapped filter and stops before it has synced them, the file\n"
         "says so, and other commands refuse it. It has all keys up to the last sync. With\n"

@@ -134,6 +134,22 @@ static int complete_command(const command *const *commands, size_t n, const char
     return CODE_OK;
 }
 
+/* One of these, or else the name of a file. */
+static int complete_verb(const command *c, const char *word)
+{
+    size_t size = strlen(word), length;
+    int code = CODE_NOTHING;
+
+    for (const char *verb = c->verbs; *verb; verb += length + (verb[length] == ' ')) {
+        length = strcspn(verb, " ");
+        if (size <= length && strncmp(verb, word, size) == 0) {
+            printf("%.*s\t%s\n", (int)length, verb, c->summary);
+            code = CODE_OK;
+        }
+    }
+    return code;
+}
+
 int complete_print(const command *const *commands, size_t n, char **words)
 {
     const command *c = NULL;
@@ -152,5 +168,7 @@ int complete_print(const command *const *commands, size_t n, char **words)
     const option_row *taker = c && last > 1 ? find_taker(c, previous, strlen(previous)) : NULL;
     if (taker)
         return complete_value(taker, (typed){ word, word, 0 });
-    return c && word[0] == '-' ? complete_option(c, word) : CODE_NOTHING;
+    if (c && word[0] == '-')
+        return complete_option(c, word);
+    return c && c->verbs && last == 1 ? complete_verb(c, word) : CODE_NOTHING;
 }

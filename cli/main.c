@@ -13,10 +13,10 @@
 #include "output.h"
 
 static const command *const commands[] = {
-    &cmd_kinds,   &cmd_plan,   &cmd_build, &cmd_add,   &cmd_remove, &cmd_adapt,
-    &cmd_query,   &cmd_dedup,  &cmd_top,   &cmd_get,   &cmd_count,  &cmd_list,
-    &cmd_hist,    &cmd_info,   &cmd_merge, &cmd_dot,   &cmd_resize, &cmd_fold,
-    &cmd_convert, &cmd_verify, &cmd_gen,   &cmd_kmers,
+    &cmd_kinds,   &cmd_plan,   &cmd_build, &cmd_add,   &cmd_remove,     &cmd_adapt,
+    &cmd_query,   &cmd_dedup,  &cmd_top,   &cmd_get,   &cmd_count,      &cmd_list,
+    &cmd_hist,    &cmd_info,   &cmd_merge, &cmd_dot,   &cmd_resize,     &cmd_fold,
+    &cmd_convert, &cmd_verify, &cmd_gen,   &cmd_kmers, &cmd_collection,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -54,7 +54,7 @@ static void print_overview(void)
            "\n"
            "Commands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n"
            "Options:\n"
            "  -h, --help     show this help; with a command, its own\n"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lock.h"
+#include "member.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -118,6 +119,10 @@ int store_report(const char *verb, const stored *from, tamis_status status)
         say("cannot %s %s: it is a directory; name the file of a filter", verb, from->name);
         return CODE_IO;
     }
+    if (status == TAMIS_FOREIGN && member_is_collection(from->path)) {
+        say("%s is a collection of filters; name one of them as %s:NAME", from->name, from->name);
+        return CODE_USAGE;
+    }
     if (status != TAMIS_CORRUPT || !store_has_other_size(from, &is, &should))
         return report(verb, from->name, status);
     say("%s: %" PRIu64 " bytes, should be %" PRIu64 ": it was %s; copy it again or build it again",
@@ -167,7 +172,10 @@ stored store_open(const char *path)
 {
     stored from = named(path);
     inflow in;
+    member m;
 
+    if (member_split(&m, path))
+        snprintf(from.path, sizeof from.path, "/proc/self/fd/%d", member_copy(&m, path));
     if (!is_stream(path))
         return from;
     in = (inflow){ .fd = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
@@ -188,8 +196,23 @@ static _Noreturn void refuse(const char *verb, const stored *from, tamis_status 
     leave(store_report(verb, from, status));
 }
 
+static tamis *load_member(const member *m, const char *path)
+{
+    tamis *view = member_view(m, path), *f;
+    tamis_status status = tamis_clone(&f, view, NULL);
+
+    if (status)
+        die_status("read", path, status);
+    tamis_free(view);
+    return f;
+}
+
 tamis *store_load(const char *path)
 {
+    member m;
+
+    if (member_split(&m, path))
+        return load_member(&m, path);
     stored from = store_open(path);
     tamis *f;
     tamis_status status = tamis_load(&f, from.path, NULL);
@@ -235,7 +258,7 @@ void store_catch_truncation(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-tamis *store_map(const char *path)
+static tamis *map_file(const char *path)
 {
     stored from = store_open(path);
     tamis *f;
@@ -243,8 +266,15 @@ tamis *store_map(const char *path)
 
     if (status)
         refuse("map", &from, status);
-    store_catch_truncation();
     return f;
+}
+
+tamis *store_map(const char *path)
+{
+    member m;
+
+    store_catch_truncation();
+    return member_split(&m, path) ? member_view(&m, path) : map_file(path);
 }
 
 tamis *store_map_whole(const char *path)

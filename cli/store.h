@@ -12,8 +12,9 @@ typedef struct stored {
     const char *name;
 } stored;
 
-/* A filter in a file is left there. One that comes through a pipe, or "-", standard input, is read
- * and kept in memory, no more of it than its header announces. */
+/* COLLECTION:NAME is a filter of a collection, here and below. A filter in a file is left there.
+ * One that comes through a pipe, or "-", standard input, is read and kept in memory, no more of it
+ * than its header announces. */
 stored store_open(const char *path);
 /* Whether a damaged file is shorter or longer than its header says, which is itself whole. */
 bool store_has_other_size(const stored *from, uint64_t *is, uint64_t *should);

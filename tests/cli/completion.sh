@@ -17,6 +17,11 @@ exits 0 "$tamis" help --complete
 exits 1 "$tamis" help --complete info ''
 prints_nothing
 exits 1 "$tamis" help --complete nonsense --ki
+exits 0 "$tamis" help --complete collection ''
+check "what to do first" diff <(cut -f1 "$said/out") <(printf '%s\n' add remove list compact)
+exits 0 "$tamis" help --complete collection re
+check "and what begins so" test "$(cut -f1 "$said/out")" = remove
+exits 1 "$tamis" help --complete collection add ''
 exits 0 "$tamis" help --complete build --kind=blo
 check "after an equals sign" diff <(cut -f1 "$said/out") <(printf -- '--kind=%s\n' bloom blocked)
 exits 0 "$tamis" help --complete build -p ''
