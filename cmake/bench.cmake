@@ -77,19 +77,21 @@ target_include_directories(tamis-bench SYSTEM PRIVATE ${bench_peer_folders})
 target_link_libraries(tamis-bench PRIVATE tamis-static ${bench_peer_libraries} m Threads::Threads)
 set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 # Filters larger than memory, filters that grow and filters whose keys come and go: bench/disk/run,
-# bench/growth/run and bench/churn/run start them. What chosen keys do: tamis-bench-adversary.
-# What filters learn from strangers: tamis-bench-queried.
-foreach(name disk growth churn adversary queried)
+# bench/growth/run and bench/churn/run start them; so does bench/adapt/run, for mistakes that are made
+# again. What chosen keys do: tamis-bench-adversary. What filters learn from strangers:
+# tamis-bench-queried.
+foreach(name disk growth churn adapt adversary queried)
     add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
     target_include_directories(tamis-bench-${name} PRIVATE src)
-    target_link_libraries(tamis-bench-${name} PRIVATE tamis-static)
+    target_link_libraries(tamis-bench-${name} PRIVATE tamis-static m)
     set_target_properties(tamis-bench-${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endforeach()
 
 if(NOT TAMIS_TESTS)
     set_target_properties(tamis-bench tamis-bench-disk tamis-bench-growth tamis-bench-churn
-        tamis-bench-adversary tamis-bench-queried PROPERTIES EXCLUDE_FROM_ALL ON)
+        tamis-bench-adapt tamis-bench-adversary tamis-bench-queried
+        PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 list(JOIN bench_peers ", " bench_list)
 message(STATUS "Peers of the benchmark: ${bench_list}")

@@ -10,8 +10,8 @@
  * adapt takes its mistake back, and the next look-up of this name does not reach the store.
  *
  * To tell a key from others, an adaptive filter has to know it. It holds its keys beside what it
- * looks at, 8 bytes each, or it asks for them: the last line is of a filter that holds none, and
- * asks the same table. An index on the group of each name makes that quick. */
+ * looks at, or it asks for them: the last line is of a filter that holds none, and asks the same
+ * table. An index on the group of each name makes that quick. */
 #define _POSIX_C_SOURCE 200809L /* with -std=c11, C libraries declare no more than C11 */
 
 #include <inttypes.h>
