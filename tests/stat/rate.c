@@ -5,6 +5,7 @@
  * payload: the number of hits is binomial. The rate itself varies from seed to seed around
  * plan.fpr; its spread is measured on many small filters, where it is largest, and falls with the
  * square root of the number of keys. */
+#include "clusters.h"
 #include "kinds.h"
 
 enum { CHUNK = 16384 };
@@ -22,14 +23,6 @@ static void explain(uint64_t n, double fpr, const char *what)
     snprintf(law_at, sizeof law_at, "%llu keys at %g, %s", (unsigned long long)n, fpr, what);
 }
 
-static void assert_rate(uint64_t hits, uint64_t probes, double low, double high)
-{
-    if (!binomial_fits_between(hits, probes, low, high))
-        fail_msg("%llu of %llu strangers hit, %.3g; expected between %.4g and %.4g",
-                 (unsigned long long)hits, (unsigned long long)probes,
-                 (double)hits / (double)probes, low, high);
-}
-
 /* ---- Many small filters ------------------------------------------------ */
 
 /* The rates of `filters` filters of one plan that differ in seed and keys. */
@@ -38,7 +31,7 @@ typedef struct sample {
     uint64_t hits, probes;
 } sample;
 
-enum { PROBES_EACH = 400 };
+enum { PROBES_EACH = CLUSTER_PROBES };
 
 static void sample_one(sample *s, tamis_plan *plan, rng *r, size_t n)
 {
@@ -104,36 +97,14 @@ static void planned_rates_are_means(tamis_kind kind)
         }
 }
 
-/* Probes of one filter are not independent: all of them meet the same payload. A filter gives the
- * share x of its probes; if x varies by more than independent probes would, as many independent
- * ones as would vary like that stand for all of them. */
-typedef struct clusters {
-    double hits, squares; /* sums of hits of a filter, and of their squares */
-    uint64_t filters;
-} clusters;
-
-static void assert_cluster_rate(const clusters *c, double low, double rate)
-{
-    double n = (double)c->filters, mean = c->hits / n, variance = c->squares / n - mean * mean;
-    double binomial = PROBES_EACH * rate * (1 - rate), factor = fmax(1, variance / binomial);
-
-    assert_rate((uint64_t)(c->hits / factor), (uint64_t)(n * PROBES_EACH / factor), low, rate);
-}
-
 static void probe_one(clusters *c, const tamis_plan *plan, rng *r, size_t n)
 {
-    uint64_t keys[60], probes[PROBES_EACH], hits[(PROBES_EACH + 63) / 64];
-
-    for (size_t i = 0; i < n; i++)
-        keys[i] = rng_next(r);
-    for (int i = 0; i < PROBES_EACH; i++)
-        probes[i] = rng_next(r);
+    uint64_t *keys = fresh_keys(r, n);
     tamis *f = filter_of(plan, keys, n);
-    double found = (double)tamis_has_many(f, hits, probes, PROBES_EACH);
+
+    clusters_add(c, f, r);
     tamis_free(f);
-    c->hits += found;
-    c->squares += found * found;
-    c->filters++;
+    free(keys);
 }
 
 /* Few keys, where formulas for many go wrong. Of kinds that rotate they are bounds. Power of the
