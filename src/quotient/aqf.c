@@ -703,7 +703,8 @@ static bool aqf_is_hash_of(const aqf_check *c, const aqf_item *e, uint64_t quoti
            aqf_compare(&c->shard, e, hash * fingerprints, &chunk) == 0;
 }
 
-/* Whether it comes after the item before, and neither begins with the other. */
+/* Whether it comes after the item before, and neither begins with the other: what an item is not
+ * extended by counts as zeros, above which nothing is. */
 static bool aqf_is_after(const aqf_check *c, const aqf_item *e, const aqf_item *before)
 {
     unsigned chunk;
@@ -711,8 +712,7 @@ static bool aqf_is_after(const aqf_check *c, const aqf_item *e, const aqf_item *
     if (!before->slots || e->remainder > before->remainder)
         return true;
     return e->remainder == before->remainder &&
-           aqf_compare(&c->shard, before, aqf_beginning(&c->shard, e), &chunk) < 0 &&
-           chunk < e->chunks;
+           aqf_compare(&c->shard, before, aqf_beginning(&c->shard, e), &chunk) < 0;
 }
 
 static const char *aqf_check_run(const runs_check *r, uint64_t end)

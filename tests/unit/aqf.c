@@ -296,6 +296,51 @@ static void changes_keep_adaptations(void **state)
     taught_free(&t);
 }
 
+/* A hash that differs from another one in this bit of the tail, and in none before. */
+static uint64_t hash_beside(const tamis *f, uint64_t hash, unsigned bit)
+{
+    uint64_t prints = f->plan.slots << f->plan.width;
+
+    return hash ^ UINT64_C(1) << (bit - (63 - (unsigned)__builtin_clzll(prints)));
+}
+
+/* Whether they share the fingerprint, and their tails are alike up to this bit. */
+static bool are_alike(const tamis *f, uint64_t a, uint64_t b, unsigned bit)
+{
+    uint64_t prints = f->plan.slots << f->plan.width;
+
+    return scale64(a, prints) == scale64(b, prints) &&
+           63 - (unsigned)__builtin_clzll(a * prints ^ b * prints) == bit;
+}
+
+/* A stranger is reported for x. Then z comes and needs as much to be told from x. In twice the size
+ * it needs less, but the stranger does not. */
+static void neighbours_undo_nothing(void **state)
+{
+    tamis_plan plan = aqf_plan_for(200, 0.004, 0);
+    rng r = rng_for(3109, 0);
+    int seen = 0;
+
+    (void)state;
+    for (int i = 0; i < 2000 && seen < 100; i++) {
+        tamis *f = new_filter(&plan);
+        uint64_t x = rng_next(&r), z = hash_beside(f, x, 63), y = hash_beside(f, x, 62);
+
+        if (are_alike(f, x, z, 63) && are_alike(f, x, y, 62)) {
+            uint64_t stranger = unhash_key(y, f->salt);
+            assert_int_equal(tamis_add(f, unhash_key(x, f->salt)), TAMIS_OK);
+            assert_true(tamis_has(f, stranger));
+            assert_int_equal(tamis_adapt(f, stranger), TAMIS_OK);
+            assert_int_equal(tamis_add(f, unhash_key(z, f->salt)), TAMIS_OK);
+            assert_int_equal(tamis_resize(f, 401), TAMIS_OK);
+            assert_true(!tamis_has(f, stranger) && is_whole(f));
+            seen++;
+        }
+        tamis_free(f);
+    }
+    assert_int_equal(seen, 100);
+}
+
 /* ---- Lists of yes and no ----------------------------------------------- */
 
 static void excluded_keys_never_pass(void **state)
@@ -358,21 +403,23 @@ static void check_image_without_keys(const tamis *f)
     free_bytes(&image);
 }
 
-static void keys_may_be_elsewhere(void **state)
+/* `ahead`: keys are in the store before they are added, else after. */
+static void check_keys_elsewhere(bool ahead)
 {
     const size_t n = 2000, m = 60000;
     rng r = rng_for(3106, 0);
     uint64_t *keys = fresh_keys(&r, n), *strangers = fresh_keys(&r, m);
     tamis_plan plan = aqf_plan_for(n, 0.01, TAMIS_CAN_ASK_KEYS | TAMIS_CAN_GROW);
     tamis *f = new_filter(&plan), *g = new_filter(&plan);
-    shelf s = { f, keys, 0, 0, TAMIS_OK };
+    shelf s = { f, keys, ahead ? n : 0, 0, TAMIS_OK };
 
-    (void)state;
     const tamis_plan with = aqf_plan_for(n, 0.01, TAMIS_CAN_GROW);
     assert_true(plan.bytes * 6 < with.bytes && tamis_plan_can(&plan) & TAMIS_CAN_ASK_KEYS);
     tamis_set_keys(f, ask_shelf, &s);
-    for (; s.n < n; s.n++) /* before or after, as it comes */
-        assert_int_equal(tamis_add(f, keys[s.n]), TAMIS_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(tamis_add(f, keys[i]), TAMIS_OK);
+        s.n = ahead ? n : i + 1;
+    }
     assert_true(s.asked < n / 4);
     assert_int_equal(info_of(f).cardinality, n);
     size_t told = report_all(f, strangers, m);
@@ -396,6 +443,13 @@ static void keys_may_be_elsewhere(void **state)
     tamis_free(g);
     free(keys);
     free(strangers);
+}
+
+static void keys_may_be_elsewhere(void **state)
+{
+    (void)state;
+    check_keys_elsewhere(false);
+    check_keys_elsewhere(true);
 }
 
 /* The first of strangers that is found. */
@@ -484,6 +538,33 @@ static void the_store_is_asked_once(void **state)
     free(keys);
 }
 
+/* ---- Damage ------------------------------------------------------------ */
+
+/* The first block of the first shard: its first slot is the one of its first run. */
+static void items_that_begin_with_another_are_damage(void **state)
+{
+    tamis_plan plan = aqf_plan_for(100, 0.004, TAMIS_CAN_ASK_KEYS);
+    tamis *f = new_filter(&plan);
+    uint8_t *table = (uint8_t *)f->payload + 64;
+    const unsigned wide = plan.width + 1;
+
+    (void)state;
+    /* Quotient 0 has a run of two slots. */
+    ((uint8_t *)f->payload)[0] = 2;
+    table[0] = 1;
+    table[8] = 2;
+    f->count = 2;
+    for (uint32_t second = 1; second < 8; second++) {
+        memset(table + 17, 0, 8 * wide);
+        table[17] = 3 << 1; /* remainder 3, then */
+        uint32_t slot = second << 1;
+        table[17 + wide / 8] |= (uint8_t)(slot << wide % 8);
+        table[18 + wide / 8] |= (uint8_t)(slot >> (8 - wide % 8));
+        assert_int_equal(is_whole(f), second > 3);
+    }
+    tamis_free(f);
+}
+
 /* ---- Kernels ----------------------------------------------------------- */
 
 /* With and without the instructions of this CPU: the same bytes. */
@@ -519,6 +600,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(unions_keep_adaptations),
         cmocka_unit_test(images_keep_adaptations),
         cmocka_unit_test(changes_keep_adaptations),
+        cmocka_unit_test(neighbours_undo_nothing),
+        cmocka_unit_test(items_that_begin_with_another_are_damage),
         cmocka_unit_test(excluded_keys_never_pass),
         cmocka_unit_test(keys_may_be_elsewhere),
         cmocka_unit_test(a_store_that_fails_changes_nothing),
