@@ -1320,7 +1320,7 @@ class Aqf(Cqf):
     """Runs of items: a remainder, chunks of the hash after it, digits of the count. Behind the
     table of a shard, the hash of each item's key in the place of its first slot."""
     name = "aqf"
-    FLAG = GROWS | EXACT_DELETE | ASKS_KEYS
+    FLAG = GROWS | ASKS_KEYS
 
     @classmethod
     def shape(cls, h):
@@ -1344,7 +1344,6 @@ class Aqf(Cqf):
         bits, slots, room = cls.shape(h)
         right = (0 < h.slots <= 2**48 and h.slots % (cls.BLOCK << bits) == 0
                  and 2 <= h.width <= 31 and h.slots << h.width < 2**63 and h.hashes == 1
-                 and h.flags & (ASKS_KEYS | EXACT_DELETE) != ASKS_KEYS | EXACT_DELETE
                  and h.capacity < h.slots and super().shape(h)[2] <= room)
         return cls.shard_size(h) << bits if right else 0
 

@@ -120,6 +120,9 @@ bool tamis__plan_grows(const tamis_plan *p)
 
 unsigned tamis_plan_can(const tamis_plan *p)
 {
+    /* What a filter cannot do whose keys are elsewhere. */
+    const unsigned NEEDS_KEYS =
+        TAMIS_CAN_MERGE | TAMIS_CAN_INTERSECT | TAMIS_CAN_DOT | TAMIS_CAN_EXACT_DELETE;
     unsigned missing = plan_options(tamis__ops(p->kind)) & ~(unsigned)p->flags;
 
     return tamis_kind_can(p->kind) &
@@ -127,9 +130,7 @@ unsigned tamis_plan_can(const tamis_plan *p)
              (missing & TAMIS_PLAN_EXACT_DELETE ? TAMIS_CAN_EXACT_DELETE : 0u) |
              (missing & TAMIS_PLAN_SUMS ? TAMIS_CAN_DOT : 0u) |
              (missing & TAMIS_PLAN_ASKS_KEYS ? TAMIS_CAN_ASK_KEYS : 0u) |
-             (p->flags & TAMIS_PLAN_ASKS_KEYS
-                  ? TAMIS_CAN_MERGE | TAMIS_CAN_INTERSECT | TAMIS_CAN_DOT
-                  : 0u));
+             (p->flags & TAMIS_PLAN_ASKS_KEYS ? NEEDS_KEYS : 0u));
 }
 
 /* ---- Rates ------------------------------------------------------------- */

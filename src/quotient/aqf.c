@@ -79,7 +79,7 @@ static uint64_t aqf_slots_of_keys(const tamis_plan *p)
 
 static const shards_rule AQF_RULE = {
     .most_width = 31,
-    .flags = TAMIS_PLAN_GROWS | TAMIS_PLAN_ASKS_KEYS | TAMIS_PLAN_EXACT_DELETE,
+    .flags = TAMIS_PLAN_GROWS | TAMIS_PLAN_ASKS_KEYS,
     .load = 0.9,
     .unused = 32,
     .rate = aqf_rate,
@@ -100,11 +100,7 @@ static uint64_t aqf_shard_bytes(const tamis_plan *p)
 
 static uint64_t aqf_bytes(const tamis_plan *p)
 {
-    bool asks_and_knows = !aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_EXACT_DELETE;
-
-    return tamis__shards_are_valid(p, &AQF_RULE) && !asks_and_knows
-               ? aqf_shard_bytes(p) << shards_bits(p->slots)
-               : 0;
+    return tamis__shards_are_valid(p, &AQF_RULE) ? aqf_shard_bytes(p) << shards_bits(p->slots) : 0;
 }
 
 /* Slots that it takes to tell excluded keys from the others: the mean and six standard deviations
@@ -129,8 +125,7 @@ static tamis_status aqf_plan(tamis_plan *p, const tamis_spec *spec)
     if (spec->can & TAMIS_CAN_ASK_KEYS && spec->can & TAMIS_CAN_EXACT_DELETE)
         return TAMIS_CANNOT;
     p->flags = (spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0) |
-               (spec->can & TAMIS_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0) |
-               (spec->can & TAMIS_CAN_EXACT_DELETE ? TAMIS_PLAN_EXACT_DELETE : 0);
+               (spec->can & TAMIS_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0);
     p->capacity += aqf_slots_to_exclude(spec);
     tamis_status status = tamis__shards_plan(p, spec, &AQF_RULE);
     p->capacity = keys;
@@ -788,9 +783,8 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__aqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_CAN_DELETE_EXACTLY |
-              TAMIS_TRAIT_CAN_ASK_KEYS | TAMIS_TRAIT_WHOLE_HASHES | TAMIS_TRAIT_QUOTIENT_BITS |
-              TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_CAN_ASK_KEYS |
+              TAMIS_TRAIT_WHOLE_HASHES | TAMIS_TRAIT_QUOTIENT_BITS | TAMIS_TRAIT_TAG_BITS,
     .plan = aqf_plan,
     .bytes = aqf_bytes,
     .rate = aqf_rate,
