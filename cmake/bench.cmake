@@ -79,19 +79,31 @@ set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_
 # Filters larger than memory, filters that grow and filters whose keys come and go: bench/disk/run,
 # bench/growth/run and bench/churn/run start them; so does bench/adapt/run, for mistakes that are made
 # again. What chosen keys do: tamis-bench-adversary. What filters learn from strangers:
-# tamis-bench-queried.
-foreach(name disk growth churn adapt adversary queried)
+# tamis-bench-queried. Whether advice is right, with a table of SQLite: bench/advice/run.
+set(bench_programs disk growth churn adapt adversary queried)
+find_path(BENCH_sqlite_INCLUDE_DIR sqlite3.h)
+find_library(BENCH_sqlite_LIBRARY NAMES sqlite3)
+mark_as_advanced(BENCH_sqlite_INCLUDE_DIR BENCH_sqlite_LIBRARY)
+if(BENCH_sqlite_INCLUDE_DIR AND BENCH_sqlite_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
+    list(APPEND bench_programs advice)
+endif()
+foreach(name IN LISTS bench_programs)
     add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
     target_include_directories(tamis-bench-${name} PRIVATE src)
     target_link_libraries(tamis-bench-${name} PRIVATE tamis-static m)
     set_target_properties(tamis-bench-${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    if(NOT TAMIS_TESTS)
+        set_target_properties(tamis-bench-${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
 endforeach()
+if(TARGET tamis-bench-advice)
+    target_include_directories(tamis-bench-advice SYSTEM PRIVATE ${BENCH_sqlite_INCLUDE_DIR})
+    target_link_libraries(tamis-bench-advice PRIVATE ${BENCH_sqlite_LIBRARY})
+endif()
 
 if(NOT TAMIS_TESTS)
-    set_target_properties(tamis-bench tamis-bench-disk tamis-bench-growth tamis-bench-churn
-        tamis-bench-adapt tamis-bench-adversary tamis-bench-queried
-        PROPERTIES EXCLUDE_FROM_ALL ON)
+    set_target_properties(tamis-bench PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 list(JOIN bench_peers ", " bench_list)
 message(STATUS "Peers of the benchmark: ${bench_list}")
