@@ -136,7 +136,8 @@ static void say_take(const advice_view *v)
                cost_per_query(v, best->total).text, cost(v, v->use->store_cost).text);
     else
         printf("Take no filter: a query costs %s without one, and %s with %s, the best.\n",
-               cost(v, v->use->store_cost).text, cost_per_query(v, v->options[1].total).text,
+               cost(v, v->use->store_cost).text,
+               cost_in_digits(v, v->options[1].total / v->use->queries, 5).text,
                name_of(&v->options[1]));
 }
 
@@ -183,14 +184,26 @@ static double lowest_worth(const advice_view *v)
     return lowest;
 }
 
+/* "more than 99.8 %", but not "more than 100 %". */
+static cost_text share_from(double share)
+{
+    cost_text c;
+
+    if (share > 0.9999)
+        snprintf(c.text, sizeof c.text, "nearly all");
+    else
+        snprintf(c.text, sizeof c.text, "more than %.4g %%", 100 * share);
+    return c;
+}
+
 static void say_change(const advice_view *v)
 {
     const tamis_advice *best = v->options;
 
     if (best->plan.kind && best->worth_from > 0)
-        printf("No filter is better if a lookup in the store costs less than %s, or if more than "
-               "%.4g %% of the queries are of members.\n",
-               cost(v, best->worth_from).text, 100 * best->worth_below);
+        printf("No filter is better if a lookup in the store costs less than %s, or if %s of the "
+               "queries are of members.\n",
+               cost(v, best->worth_from).text, share_from(best->worth_below).text);
     else if (!best->plan.kind && isfinite(lowest_worth(v)))
         printf("A filter is better if a lookup in the store costs more than %s.\n",
                cost(v, lowest_worth(v)).text);
