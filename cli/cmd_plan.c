@@ -141,7 +141,7 @@ static void print_json(const table *t)
     json_close(&j, ']');
 }
 
-/* ---- The command ------------------------------------------------------- */
+/* ---- What is asked ----------------------------------------------------- */
 
 enum {
     OPTION_JSON = OPTION_AFTER_SPEC,
@@ -221,14 +221,12 @@ static void show(const request *r)
 /* ---- Advice ------------------------------------------------------------ */
 
 /* Costs that are not given are those of this machine. */
-static void advise(request *r)
+static void advise(request *r, const tamis_machine *machine)
 {
-    static tamis_machine machine;
     static tamis_advice options[TAMIS_SPEEDS_MAX + 1];
 
     if (!r->has_probe) {
-        machine_speed(&machine, r->calibrates);
-        r->use.machine = &machine;
+        r->use.machine = machine;
         r->is_time = true;
     }
     size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->wish.spec, &r->use);
@@ -249,6 +247,8 @@ static void advise(request *r)
     else
         advice_print(&v);
 }
+
+/* ---- The command ------------------------------------------------------- */
 
 static void take_use(request *r, const args *a)
 {
@@ -313,8 +313,19 @@ static void check_use(const request *r, const args *a)
         args_refuse(a, "--wire and --store-cost cannot be used together");
 }
 
+static void plan(request *r, const args *a)
+{
+    const tamis_spec *spec = &r->wish.spec;
+
+    if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
+        args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
+    spell_out(&r->wish.spec);
+    show(r);
+}
+
 static int run(args *a)
 {
+    static tamis_machine machine;
     request r = { .wish.spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
 
     while (args_next(a) != -1)
@@ -322,20 +333,12 @@ static int run(args *a)
     args_operands(a, 0, 0, "nothing");
     if (r.has_use)
         check_use(&r, a);
-    if (r.has_use) {
-        advise(&r);
-        return CODE_OK;
-    }
-    const tamis_spec *spec = &r.wish.spec;
-    if (r.calibrates) {
-        static tamis_machine machine;
-        machine_speed(&machine, true);
-        return CODE_OK;
-    }
-    if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
-        args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
-    spell_out(&r.wish.spec);
-    show(&r);
+    if (r.calibrates || (r.has_use && !r.has_probe))
+        machine_speed(&machine, r.calibrates);
+    if (r.has_use)
+        advise(&r, &machine);
+    else if (!r.calibrates || r.wish.spec.keys)
+        plan(&r, a);
     return CODE_OK;
 }
 
