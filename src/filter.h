@@ -66,6 +66,7 @@ typedef struct tamis_cursor {
     const tamis *f;
     uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
     unsigned bits;               /* of a whole hash: its first that adaptations look at, or 0 */
+    unsigned told;               /* its first that tell it from all others that were there, or 0 */
     tamis_status status;         /* why it ended, if not at the end */
     uint64_t at[6];
 } tamis_cursor;
@@ -74,6 +75,7 @@ typedef struct tamis_cursor {
 typedef struct tamis_writer {
     tamis *f;      /* empty when the writing starts */
     unsigned bits; /* of what is appended next: as in tamis_cursor */
+    unsigned told; /* as there, if what was beside it may go; else 0 */
     uint64_t at[8];
 } tamis_writer;
 

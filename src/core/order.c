@@ -212,19 +212,26 @@ static tamis_status order_append_left(tamis_writer *w, const tamis_cursor *a, ta
     }
     left = order_left(op, a->count, others);
     w->bits = a->bits;
+    w->told = a->told;
     return left ? w->f->ops.append(w, a->fingerprint, left) : TAMIS_OK;
 }
 
+/* Where nothing was adapted, what is left is as if the rest had never been there. */
 static tamis_status order_append_reduced(tamis *to, const tamis *f, const tamis *g,
                                          tamis_operation op)
 {
     tamis_cursor a = { .f = f }, b = { .f = g };
     tamis_writer w = { .f = to };
+    tamis_info info = { .size = sizeof info };
     bool more = order_advance(&b);
     tamis_status status = TAMIS_OK;
 
-    while (!status && order_advance(&a))
+    if (f->ops.adapt)
+        tamis_get_info(f, &info);
+    while (!status && order_advance(&a)) {
+        a.told = info.adaptations ? a.told : 0;
         status = order_append_left(&w, &a, &b, &more, op);
+    }
     (void)to->ops.append(&w, 0, 0);
     return !status && more && op == TAMIS_SUBTRACT ? TAMIS_ABSENT : status;
 }

@@ -110,7 +110,7 @@ static uint64_t aqf_slots_to_exclude(const tamis_spec *spec)
     if (spec->universe <= spec->keys)
         return 0;
     double passing = (double)(spec->universe - spec->keys) * spec->fpr;
-    return (uint64_t)(1.5 * passing + 6 * sqrt(passing) + 6);
+    return (uint64_t)fmin(1.5 * passing + 6 * sqrt(passing) + 6, 0x1p62);
 }
 
 static double aqf_keys_at_load(const tamis_plan *p)
@@ -423,7 +423,8 @@ static bool aqf_next(tamis_cursor *c)
         c->at[3] = w.run.end;
         c->count = w.item.count;
         c->at[4] = w.needs;
-        c->bits = aqf_adapted(&w) ? aqf_fingerprint_bits(&s) + w.item.chunks * shard.chunk : 0;
+        c->told = w.item.chunks ? aqf_fingerprint_bits(&s) + w.item.chunks * shard.chunk : 0;
+        c->bits = aqf_adapted(&w) ? c->told : 0;
         c->status = aqf_hash_of(c->f, &w, c->at[0], &c->fingerprint);
         return c->status == TAMIS_OK;
     }
@@ -513,12 +514,16 @@ static unsigned aqf_tell_from_next(tamis_writer *w, const aqf_shards *s, uint64_
     return apart;
 }
 
-/* Chunks that hold all that was known of it, where it comes from. */
+/* Chunks that hold all that was known of it, where it comes from: a stranger that was taken for one
+ * that goes may differ from it by what told the two apart. Part of a chunk becomes a whole one in
+ * each new size, and there are no more than those of a tail. */
 static unsigned aqf_known_chunks(const tamis_writer *w, const aqf_shards *s)
 {
-    unsigned known = aqf_fingerprint_bits(s);
+    unsigned known = aqf_fingerprint_bits(s), most = aqf_most_chunks(s->width - 1);
+    unsigned bits = aqf_larger(w->bits, w->told);
+    unsigned chunks = bits > known ? (bits - known + s->width - 2) / (s->width - 1) : 0;
 
-    return w->bits > known ? (w->bits - known + s->width - 2) / (s->width - 1) : 0;
+    return chunks < most ? chunks : most;
 }
 
 static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
@@ -677,7 +682,7 @@ static bool aqf_is_written_well(const aqf_check *c, const aqf_item *e, uint64_t 
 {
     uint32_t slots[AQF_SLOTS];
 
-    if (e->chunks * c->shard.chunk >= 64 + c->shard.chunk)
+    if (e->chunks > aqf_most_chunks(c->shard.chunk))
         return false;
     if (aqf_write(slots, e->remainder, tail, e->chunks, e->count, c->shard.chunk) != e->slots)
         return false;

@@ -96,6 +96,12 @@ static inline uint32_t aqf_chunk(uint64_t tail, unsigned i, unsigned bits)
     return i * bits < 64 ? (uint32_t)(tail << i * bits >> (64 - bits)) : 0;
 }
 
+/* Chunks of a whole tail. */
+static inline unsigned aqf_most_chunks(unsigned bits)
+{
+    return (64 + bits - 1) / bits;
+}
+
 /* Chunks of two different tails up to the first that differs. */
 static inline unsigned aqf_chunks_to_differ(uint64_t a, uint64_t b, unsigned bits)
 {

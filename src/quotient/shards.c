@@ -92,6 +92,8 @@ tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const sha
     if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48 ||
         spec->tag_bits == 1 || spec->tag_bits > rule->most_width)
         return TAMIS_RANGE;
+    if (p->capacity >= MAX_SLOTS / SHARDS_LOAD_UNIT)
+        return TAMIS_RANGE;
     p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
     for (;; p->width++) {
         p->slots = UINT64_C(1) << spec->quotient_bits;

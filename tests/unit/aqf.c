@@ -231,6 +231,29 @@ static void sizes_keep_adaptations(void **state)
     taught_free(&t);
 }
 
+/* What rounds up in one size does not add up: no item becomes longer than a hash. */
+static void many_sizes_keep_adaptations(void **state)
+{
+    tamis_spec spec = spec_for(3000, 0.02, 5);
+    tamis_plan plan;
+    rng r = rng_for(3111, 0);
+    taught t = { .n = 500, .m = 20000 };
+
+    (void)state;
+    spec.quotient_bits = 12;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_OK);
+    t.keys = fresh_keys(&r, t.n);
+    t.strangers = fresh_keys(&r, t.m);
+    t.f = filter_of(&plan, t.keys, t.n);
+    t.m = report_all(t.f, t.strangers, t.m);
+    assert_true(t.m > 0);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(tamis_resize(t.f, i % 2 ? 3000 : 1400), TAMIS_OK);
+        assert_taught(&t);
+    }
+    taught_free(&t);
+}
+
 /* Keeps those that are not found, and returns how many. */
 static size_t drop_found(const tamis *f, uint64_t *keys, size_t n)
 {
@@ -341,6 +364,39 @@ static void neighbours_undo_nothing(void **state)
     assert_int_equal(seen, 100);
 }
 
+/* A stranger is reported for x, from which z was told before. Then x goes: what told z from x is
+ * what tells z from the stranger. */
+static void what_goes_takes_nothing_along(void **state)
+{
+    tamis_plan plan = aqf_plan_for(200, 0.004, 0);
+    rng r = rng_for(3110, 0);
+    int seen = 0;
+
+    (void)state;
+    for (int i = 0; i < 2000 && seen < 100; i++) {
+        bool subtracts = i % 2;
+        tamis *f = new_filter(&plan), *g = new_filter(&plan);
+        uint64_t x = rng_next(&r), z = hash_beside(f, x, 63), y = hash_beside(f, x, 40);
+        uint64_t stranger = unhash_key(y, f->salt);
+
+        if (are_alike(f, x, z, 63) && are_alike(f, x, y, 40)) {
+            assert_int_equal(tamis_add(f, unhash_key(x, f->salt)), TAMIS_OK);
+            assert_int_equal(tamis_add(f, unhash_key(z, f->salt)), TAMIS_OK);
+            assert_int_equal(tamis_add(g, unhash_key(subtracts ? x : z, f->salt)), TAMIS_OK);
+            assert_true(tamis_has(f, stranger));
+            assert_int_equal(tamis_adapt(f, stranger), TAMIS_OK);
+            assert_int_equal(tamis_combine(f, subtracts ? TAMIS_SUBTRACT : TAMIS_INTERSECT, g),
+                             TAMIS_OK);
+            assert_true(tamis_has(f, unhash_key(z, f->salt)) && is_whole(f));
+            assert_true(!tamis_has(f, stranger));
+            seen++;
+        }
+        tamis_free(f);
+        tamis_free(g);
+    }
+    assert_int_equal(seen, 100);
+}
+
 /* ---- Lists of yes and no ----------------------------------------------- */
 
 static void excluded_keys_never_pass(void **state)
@@ -367,6 +423,17 @@ static void excluded_keys_never_pass(void **state)
     tamis_free(f);
     free(keys);
     free(no);
+}
+
+/* However many: the number of slots that they take does not wrap around. */
+static void too_many_excluded_keys_are_refused(void **state)
+{
+    tamis_spec spec = spec_for(10, 0.99, 5);
+    tamis_plan plan;
+
+    (void)state;
+    spec.universe = UINT64_MAX;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_RANGE);
 }
 
 /* ---- A store of the caller's ------------------------------------------- */
@@ -597,12 +664,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_crowd_is_told_apart),
         cmocka_unit_test(a_full_filter_learns_no_more),
         cmocka_unit_test(sizes_keep_adaptations),
+        cmocka_unit_test(many_sizes_keep_adaptations),
         cmocka_unit_test(unions_keep_adaptations),
         cmocka_unit_test(images_keep_adaptations),
         cmocka_unit_test(changes_keep_adaptations),
         cmocka_unit_test(neighbours_undo_nothing),
+        cmocka_unit_test(what_goes_takes_nothing_along),
         cmocka_unit_test(items_that_begin_with_another_are_damage),
         cmocka_unit_test(excluded_keys_never_pass),
+        cmocka_unit_test(too_many_excluded_keys_are_refused),
         cmocka_unit_test(keys_may_be_elsewhere),
         cmocka_unit_test(a_store_that_fails_changes_nothing),
         cmocka_unit_test(the_store_is_asked_once),
