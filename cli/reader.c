@@ -215,6 +215,10 @@ reader_state reader_next(reader *r, buffer *text)
             return READER_FAILED;
         if (got > 0 && cut(r, text, (size_t)got))
             return READER_CHUNK;
+        if (got > 0 && r->line_max && text->size > r->line_max + CHUNK_SIZE) {
+            r->why = "it is too long; is a quote open, or is this no text?";
+            return READER_FAILED;
+        }
         if (got > 0)
             continue;
         close_current(r);

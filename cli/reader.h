@@ -16,6 +16,7 @@ typedef struct reader {
     char *const *names;   /* NULL follows the last; "-" is standard input */
     unsigned char end;    /* ends a line */
     bool takes_packed;    /* compressed inputs are read as they are */
+    size_t line_max;      /* bytes of a line, a little more or less; 0: any number */
     bool is_csv;          /* lines are records: `end` in quotes does not end them */
     csv_format csv;       /* if so */
     csv_state state;      /* of the text read so far */

@@ -61,8 +61,8 @@ typedef struct tamis_budget {
 
 /* Chooses a size for each claim, of at most that many bytes in all: the choice of the least cost,
  * to within the cost of the last step that does not fit. The best of all choices is then searched
- * for; of a few dozen claims, it is found. Takes time in proportion to n and to the sizes, 32 bytes
- * for each claim, and 1 MiB. TAMIS_RANGE: a number is negative or not finite, or what is needed is
+ * for; of a few dozen claims, it is found. Takes time in proportion to n and to the sizes, 40 bytes
+ * for each claim, and 8 MiB. TAMIS_RANGE: a number is negative or not finite, or what is needed is
  * too much. */
 TAMIS_API tamis_status tamis_budget_choose(tamis_budget *result, tamis_claim *claims, size_t n,
                                            uint64_t bytes, const tamis_allocator *a) TAMIS_CHECKED;
@@ -74,8 +74,8 @@ enum { TAMIS_SIZES_MAX = 128 };
  * spec.fpr means nothing. Returns how many there are. */
 TAMIS_API size_t tamis_budget_sizes(tamis_size sizes[TAMIS_SIZES_MAX], tamis_kind kind,
                                     const tamis_spec *spec);
-/* Sizes that tamis_shrink() gives a filter of that plan and so many keys, its own too; those of the
- * lowest rates if there are more. */
+/* Sizes that tamis_shrink() gives a filter of that plan and so many keys, its own too, up to a rate
+ * of 0.99; those of the lowest rates if there are more. */
 TAMIS_API size_t tamis_budget_shrunk(tamis_size sizes[TAMIS_SIZES_MAX], const tamis_plan *plan,
                                      uint64_t keys);
 

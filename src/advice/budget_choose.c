@@ -53,23 +53,35 @@ static uint32_t budget_best(const tamis_claim *c, budget_state *s, double price)
 /* Bytes that are chosen at a price; 2^64 - 1 if there are more than that. */
 static uint64_t budget_used_at(const budget_problem *p, double price)
 {
-    uint64_t used = 0;
+    uint64_t used = p->closed_bytes;
 
-    for (size_t i = 0; i < p->n; i++) {
-        p->states[i].choice = budget_best(&p->claims[i], &p->states[i], price);
-        if (add_overflows(used, budget_bytes(&p->claims[i], p->states[i].choice), &used))
+    for (size_t i = 0; i < p->n_open; i++) {
+        const tamis_claim *c = &p->claims[p->open[i]];
+        budget_state *s = &p->states[p->open[i]];
+        s->choice = budget_best(c, s, price);
+        if (add_overflows(used, budget_bytes(c, s->choice), &used))
             return UINT64_MAX;
     }
     return used;
 }
 
-static void budget_narrow(const budget_problem *p, bool is_too_low)
+/* The price at hand becomes the low one, or the high one. Between prices at which a claim chooses
+ * the same, it does so as well. */
+static void budget_narrow(budget_problem *p, bool is_too_low)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        budget_range *sizes = &p->states[i].sizes, *kept = &p->states[i].kept;
-        *(is_too_low ? &sizes->at_low : &sizes->at_high) = sizes->now;
-        *(is_too_low ? &kept->at_low : &kept->at_high) = kept->now;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < p->n_open; i++) {
+        budget_state *s = &p->states[p->open[i]];
+        *(is_too_low ? &s->sizes.at_low : &s->sizes.at_high) = s->sizes.now;
+        *(is_too_low ? &s->kept.at_low : &s->kept.at_high) = s->kept.now;
+        *(is_too_low ? &s->at_low : &s->at_high) = s->choice;
+        if (s->at_low != s->at_high)
+            p->open[kept++] = p->open[i];
+        else
+            p->closed_bytes += budget_bytes(&p->claims[p->open[i]], s->choice);
     }
+    p->n_open = kept;
 }
 
 /* No byte is worth more than the highest cost, and none of less than 2^-300 of it matters. After so
@@ -84,16 +96,20 @@ static bool budget_find_price(budget_problem *p, double highest)
     p->price = 0;
     if (budget_used_at(p, 0) <= p->bytes)
         return true;
+    for (size_t i = 0; i < p->n; i++)
+        p->states[i].at_low = p->states[i].choice;
     if (budget_used_at(p, highest * exp2(high)) > p->bytes)
         return false;
-    for (int i = 0; i < HALVINGS; i++) {
+    budget_narrow(p, false);
+    for (int i = 0; i < HALVINGS && p->n_open > 0; i++) {
         double middle = (low + high) / 2;
         bool is_too_low = budget_used_at(p, highest * exp2(middle)) > p->bytes;
         budget_narrow(p, is_too_low);
         *(is_too_low ? &low : &high) = middle;
     }
     p->price = highest * exp2(high);
-    (void)budget_used_at(p, p->price);
+    for (size_t i = 0; i < p->n_open; i++)
+        p->states[p->open[i]].choice = p->states[p->open[i]].at_high;
     return true;
 }
 
@@ -109,15 +125,14 @@ static uint64_t budget_used(const budget_problem *p)
 /* Claims for which two sizes are equally good take the larger one, while there are bytes left. */
 static uint64_t budget_break_ties(const budget_problem *p, uint64_t left)
 {
-    for (size_t i = 0; i < p->n && left > 0; i++) {
-        const tamis_claim *c = &p->claims[i];
-        budget_state *s = &p->states[i];
-        uint32_t larger = c->n ? 1 + s->sizes.at_low : 0;
-        uint64_t has = budget_bytes(c, s->choice), more = budget_bytes(c, larger);
-        double loss = budget_full_cost(p, c, larger) - budget_full_cost(p, c, s->choice);
-        if (more > has && more - has <= left && loss <= 0x1p-38 * p->price * (double)(more - has)) {
-            s->choice = larger;
-            left -= more - has;
+    for (size_t i = 0; i < p->n_open; i++) {
+        const tamis_claim *c = &p->claims[p->open[i]];
+        budget_state *s = &p->states[p->open[i]];
+        uint64_t more = budget_bytes(c, s->at_low) - budget_bytes(c, s->at_high);
+        double loss = budget_full_cost(p, c, s->at_low) - budget_full_cost(p, c, s->at_high);
+        if (more <= left && loss <= 0x1p-38 * p->price * (double)more) {
+            s->choice = s->at_low;
+            left -= more;
         }
     }
     return left;
@@ -166,13 +181,15 @@ static double budget_sum(const budget_problem *p)
     return sum;
 }
 
-static void budget_start(const budget_problem *p)
+static void budget_start(budget_problem *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         const tamis_claim *c = &p->claims[i];
         p->states[i] = (budget_state){ .sizes.at_low = c->n ? (uint32_t)c->n - 1 : 0,
                                        .kept.at_low = c->m ? (uint32_t)c->m - 1 : 0 };
+        p->open[i] = (uint32_t)i;
     }
+    p->n_open = p->n;
 }
 
 static void budget_tell(const budget_problem *p)
@@ -214,12 +231,15 @@ tamis_status tamis_budget_choose(tamis_budget *result, tamis_claim *claims, size
     budget_problem p = { .claims = claims, .n = n, .bytes = bytes, .alloc = from };
     double highest = budget_highest(claims, n);
 
-    if (highest < 0 || n > INT32_MAX || n > SIZE_MAX / sizeof *p.states - 1)
+    const size_t each = sizeof *p.states + sizeof *p.open;
+
+    if (highest < 0 || n > INT32_MAX || n > SIZE_MAX / each - 1)
         return TAMIS_RANGE;
-    size_t size = (n + 1) * sizeof *p.states;
+    size_t size = (n + 1) * each;
     p.states = from->alloc(from->ctx, size);
     if (!p.states)
         return TAMIS_NOMEM;
+    p.open = (uint32_t *)(p.states + n);
     tamis_status status = budget_solve(result, &p, highest);
     from->free(from->ctx, p.states, size);
     return status;

@@ -13,17 +13,22 @@ typedef struct budget_range {
     uint32_t at_high, at_low, now;
 } budget_range;
 
+/* A choice is 0: none, 1 .. n: a size, n + 1 .. n + m: a kept one. */
 typedef struct budget_state {
     budget_range sizes, kept;
-    uint32_t choice; /* 0: none, 1 .. n: a size, n + 1 .. n + m: a kept one */
+    uint32_t choice;          /* at the price at hand; in the end, that which counts */
+    uint32_t at_high, at_low; /* at the two prices */
 } budget_state;
 
 typedef struct budget_problem {
     tamis_claim *claims;
     budget_state *states;
     size_t n;
-    uint64_t bytes; /* that may be used */
-    double price;   /* of a byte */
+    uint32_t *open; /* claims whose choices at the two prices differ */
+    size_t n_open;
+    uint64_t closed_bytes; /* of all others */
+    uint64_t bytes;        /* that may be used */
+    double price;          /* of a byte */
     const tamis_allocator *alloc;
 } budget_problem;
 

@@ -32,6 +32,9 @@ size_t tamis_budget_sizes(tamis_size sizes[TAMIS_SIZES_MAX], tamis_kind kind,
     return n;
 }
 
+/* A filter that says no to less than one of a hundred strangers. */
+static const double WORTHLESS = 0.99;
+
 /* From the largest on; then the other way round. */
 size_t tamis_budget_shrunk(tamis_size sizes[TAMIS_SIZES_MAX], const tamis_plan *plan, uint64_t keys)
 {
@@ -44,7 +47,7 @@ size_t tamis_budget_shrunk(tamis_size sizes[TAMIS_SIZES_MAX], const tamis_plan *
          p = *plan) {
         double rate = tamis_plan_rate(&p, keys);
         max_bytes = p.bytes - 1;
-        if (!(rate < 1))
+        if (rate > WORTHLESS)
             break;
         /* Rates of small and of large filters are worked out in two ways, which differ a little. */
         while (n > 0 && sizes[n - 1].rate >= rate)
