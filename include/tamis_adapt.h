@@ -32,7 +32,7 @@ TAMIS_API tamis_status tamis_lookup(tamis *f, bool *found, uint64_t key, tamis_s
 TAMIS_API tamis_status tamis_queried(const tamis *f, double *keys, double *error) TAMIS_CHECKED;
 
 /* Filters planned with TAMIS_CAN_ASK_KEYS hold no keys. Keys with the same number here are in one
- * group, which changes neither with the size of the filter nor with its content. */
+ * group, which changes neither with the size of the filter nor with its content. 0 in others. */
 TAMIS_API uint64_t tamis_group(const tamis *f, uint64_t key);
 /* Calls visit for each key of the set in that group; a failure ends the call that asks. */
 typedef tamis_status tamis_keys(void *ctx, uint64_t group, tamis_visit *visit, void *to);

@@ -424,7 +424,9 @@ tamis_status tamis_queried(const tamis *f, double *keys, double *error)
 
 uint64_t tamis_group(const tamis *f, uint64_t key)
 {
-    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
+    uint64_t groups = f->plan.flags & TAMIS_PLAN_ASKS_KEYS ? f->plan.slots << f->plan.width : 0;
+
+    return scale64(hash_key(key, f->salt), groups);
 }
 
 void tamis_set_keys(tamis *f, tamis_keys *keys, void *ctx)

@@ -233,6 +233,8 @@ static tamis_status order_append_reduced(tamis *to, const tamis *f, const tamis 
         status = order_append_left(&w, &a, &b, &more, op);
     }
     (void)to->ops.append(&w, 0, 0);
+    if (!status)
+        status = a.status ? a.status : b.status;
     return !status && more && op == TAMIS_SUBTRACT ? TAMIS_ABSENT : status;
 }
 

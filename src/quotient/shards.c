@@ -99,6 +99,8 @@ tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const sha
         p->slots = UINT64_C(1) << spec->quotient_bits;
         if (!spec->quotient_bits)
             shards_set_slots(p, rule);
+        if (p->slots >= UINT64_C(1) << (63 - p->width))
+            return TAMIS_RANGE;
         if (spec->tag_bits || p->width == rule->most_width ||
             rule->rate(p, (double)p->capacity) <= spec->fpr)
             break;
