@@ -98,9 +98,6 @@ static bool advise_kind(tamis_advice *advice, tamis_kind kind, const tamis_spec 
 
 static const double USUAL_FPR = 0.01; /* of tamis_spec */
 
-/* Only callers know that their keys are small integers, or that they may be forgotten. */
-static const unsigned ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE;
-
 /* What options are ordered by. */
 typedef struct advise_order {
     double without;      /* what no filter costs */
@@ -165,7 +162,7 @@ size_t tamis_advise(tamis_advice *advice, size_t max, const tamis_spec *spec, co
                                  asked * (1 - u.member_share) * a.total };
     advise_insert(advice, n++, max, &a, &order);
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;)
-        if (!(tamis_kind_can(k) & ONLY_IF_ASKED & ~s.can) && advise_kind(&a, k, &s, &u))
+        if (!(tamis_kind_can(k) & PLAN_ONLY_IF_ASKED & ~s.can) && advise_kind(&a, k, &s, &u))
             advise_insert(advice, n++, max, &a, &order);
     return n;
 }

@@ -419,9 +419,6 @@ static double plan_price_of_speed(const tamis_spec *spec)
     return spec->can & TAMIS_CAN_COUNT ? 1 : 2;
 }
 
-/* Only callers know that their keys are small integers, or that they may be forgotten. */
-static const unsigned ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE;
-
 /* Whether the kind may be chosen, and its plan. Counts with a ceiling do not count everything. */
 static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec *spec,
                                bool has_ceiling)
@@ -431,7 +428,7 @@ static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec 
     if (status)
         return status;
     bool is_limited = spec->can & TAMIS_CAN_COUNT && p->ceiling != UINT64_MAX;
-    return tamis_kind_can(kind) & ONLY_IF_ASKED & ~spec->can || (is_limited && !has_ceiling)
+    return tamis_kind_can(kind) & PLAN_ONLY_IF_ASKED & ~spec->can || (is_limited && !has_ceiling)
                ? TAMIS_CANNOT
                : TAMIS_OK;
 }

@@ -4,6 +4,10 @@
 
 #include "filter.h"
 
+/* Abilities of kinds that are not chosen unless they are asked for: only callers know that their
+ * keys are small integers, or that they may be forgotten. */
+enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE };
+
 /* Whether the kind itself could have made this plan: the gate for plans that callers edited and for
  * those read from images. */
 bool tamis__plan_is_valid(const tamis_plan *plan);

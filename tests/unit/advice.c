@@ -118,7 +118,7 @@ static void a_filter_is_worth_it_up_to_where_it_says(void **state)
 /* Of one kind, over all rates: in steps that are finer than those of the library. */
 static double least_of_kind(tamis_kind kind, const tamis_spec *spec, const tamis_use *use)
 {
-    double least = INFINITY, step = 1.0 / (double)run_size(8, 2, 32);
+    double least = INFINITY, step = 1.0 / (double)run_size(8, 2, 16);
 
     for (double bits = step; bits < 64; bits += step) {
         tamis_spec s = *spec;
@@ -157,7 +157,7 @@ static void no_kind_and_no_rate_is_cheaper(void **state)
     rng r = rng_for(182, 0);
 
     (void)state;
-    for (size_t i = 0; i < run_size(6, 2, 200); i++) {
+    for (size_t i = 0; i < run_size(6, 2, 40); i++) {
         tamis_use u = random_use(&r);
         tamis_spec spec = spec_for((uint64_t)random_between(&r, 1000, 1e9), 0, 1);
 
