@@ -79,8 +79,8 @@ set_target_properties(tamis-bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_
 # Filters larger than memory, filters that grow and filters whose keys come and go: bench/disk/run,
 # bench/growth/run and bench/churn/run start them; so does bench/adapt/run, for mistakes that are made
 # again. What chosen keys do: tamis-bench-adversary. What filters learn from strangers:
-# tamis-bench-queried. Whether advice is right, with a table of SQLite: bench/advice/run.
-set(bench_programs disk growth churn adapt adversary queried)
+# tamis-bench-queried. Budgets and collections: bench/budget/run. Whether advice is right, with a table of SQLite: bench/advice/run.
+set(bench_programs disk growth churn adapt adversary queried budget collection)
 find_path(BENCH_sqlite_INCLUDE_DIR sqlite3.h)
 find_library(BENCH_sqlite_LIBRARY NAMES sqlite3)
 mark_as_advanced(BENCH_sqlite_INCLUDE_DIR BENCH_sqlite_LIBRARY)

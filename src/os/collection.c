@@ -221,6 +221,8 @@ static tamis_status collection_read_header(collection_slot *slot, const image_so
     size_t size = s->size < sizeof page ? (size_t)s->size : sizeof page;
     image_source now;
 
+    /* The system would read some pages more, for those who go on reading. */
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_RANDOM);
     if (!s->read(s, 0, page, size))
         return TAMIS_IO;
     tamis_status status = tamis__file_source(&now, s->fd);
