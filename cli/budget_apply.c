@@ -17,6 +17,7 @@ typedef struct applying {
     tamis_collection *images; /* NULL: a folder, or none */
     tamis_editor *editor;     /* NULL: a folder */
     source source;            /* of keys */
+    names seen;
     uint64_t built, shrunk, copied;
 } applying;
 
@@ -32,13 +33,6 @@ static bool is_there(const char *path)
     struct stat s;
 
     return stat(path, &s) == 0;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat s;
-
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
 /* A name must not lead out of its folder. */
@@ -152,7 +146,11 @@ static void take_row(void *ctx, const table_row *row)
     applying *ap = ctx;
     uint64_t bytes = table_count(row, BYTES, 0);
     tamis *image, *f = NULL;
+    bool is_new;
 
+    names_enter(&ap->seen, row->fields[NAME], &is_new);
+    if (!is_new)
+        table_refuse(row, "'%s' came before; each filter has one line", row->fields[NAME]);
     if (bytes == 0)
         return;
     if ((image = find_image(ap, row)))
@@ -174,11 +172,11 @@ static void open_all(applying *ap)
 
     source_init(&ap->source);
     ap->source.threads = 1;
-    if (ap->job->images && !is_folder(ap->job->images))
+    if (ap->job->images && !store_is_folder(ap->job->images))
         status = tamis_collection_open(&ap->images, ap->job->images, NULL);
     if (status)
         die_status("read", ap->job->images, status);
-    if (is_folder(ap->job->out))
+    if (store_is_folder(ap->job->out))
         return;
     /* What an older collection of that name holds is not in the plan. */
     if (is_there(ap->job->out))
@@ -199,6 +197,7 @@ int budget_apply(const budget_job *work)
         die_status("write", work->out, status);
     tamis_editor_free(ap.editor);
     tamis_collection_free(ap.images);
+    names_free(&ap.seen);
     say("%" PRIu64 " filters built, %" PRIu64 " shrunk, %" PRIu64 " as they were", ap.built,
         ap.shrunk, ap.copied);
     return CODE_OK;

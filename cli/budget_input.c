@@ -1,9 +1,7 @@
 /* budget_input.c - filters that share a budget: from a CSV, an older plan, or images and a log. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "budget.h"
 #include "member.h"
@@ -141,8 +139,9 @@ static tamis *image_of(const images *all, const char *name)
 }
 
 /* What nobody asked in a log may be asked tomorrow: each is asked once more than it was. */
-static void take_image(const images *all, const char *name)
+static void take_image(void *ctx, const char *name)
 {
+    const images *all = ctx;
     tamis *f = image_of(all, name);
     budget *b = all->budget;
     tamis_size sizes[TAMIS_SIZES_MAX];
@@ -180,28 +179,6 @@ static void take_members(images *all)
 
     if (status)
         die_status("read", all->budget->path, status);
-}
-
-static int is_image(const struct dirent *d)
-{
-    const char *end = strrchr(d->d_name, '.');
-
-    return d->d_name[0] != '.' && end && strcmp(end, ".tamis") == 0;
-}
-
-static void take_folder(images *all)
-{
-    struct dirent **found;
-    int n = scandir(all->budget->path, &found, is_image, alphasort);
-
-    if (n < 0)
-        die_errno("read", all->budget->path);
-    for (int i = 0; i < n; i++) {
-        *strrchr(found[i]->d_name, '.') = '\0';
-        take_image(all, found[i]->d_name);
-        free(found[i]);
-    }
-    free(found);
 }
 
 /* ---- The log ----------------------------------------------------------- */
@@ -256,7 +233,7 @@ void budget_read_images(budget *b, const char *path, const char *log)
             die_status("read", path, status);
         take_members(&all);
     } else {
-        take_folder(&all);
+        (void)store_each(path, take_image, &all);
     }
     if (b->n == 0)
         die(CODE_USAGE, "budget: %s has no filters", path);

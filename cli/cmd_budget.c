@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "budget.h"
 #include "commands.h"
@@ -13,6 +12,7 @@
 #include "message.h"
 #include "output.h"
 #include "spec.h"
+#include "store.h"
 
 typedef enum printing { AS_CSV, AS_TABLE, AS_JSON } printing;
 
@@ -239,19 +239,14 @@ static int run_apply(request *r, const args *a, char **operands)
     return budget_apply(&r->job);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat s;
-
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
 static void check_plan_options(const request *r, const args *a, const char *path)
 {
-    bool are_images = is_folder(path) || member_is_collection(path);
+    bool are_images = store_is_folder(path) || member_is_collection(path);
 
     if (!r->budget.total)
         args_refuse(a, "give --total-bytes BYTES");
+    if (!tamis_kind_can(r->budget.kind))
+        args_refuse(a, "this program was built without partitioned filters; give -k KIND");
     if (r->job.keys || r->job.images || r->job.out)
         args_refuse(a, "-o, --keys and --images are for apply");
     if (are_images && !r->log)

@@ -1,6 +1,4 @@
 /* cmd_collection.c - tamis collection: many named filters in one file. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,31 +97,29 @@ static size_t without_suffix(const char *name)
     return size > end && strcmp(name + size - end, SUFFIX) == 0 ? size - end : size;
 }
 
-static int is_filter_file(const struct dirent *d)
+/* Files of a folder are added. */
+typedef struct folder {
+    listing *listing;
+    const char *path;
+} folder;
+
+static void take_file(void *ctx, const char *name)
 {
-    return d->d_name[0] != '.' && without_suffix(d->d_name) < strlen(d->d_name);
+    const folder *f = ctx;
+    char file[NAME_MAX + 1];
+
+    snprintf(file, sizeof file, "%s%s", name, SUFFIX);
+    take_path(f->listing, f->path, file);
 }
 
-/* Those of a folder, in order of their names. */
 static void take_operand(listing *l, const char *path)
 {
-    struct dirent **found;
-    struct stat s;
+    folder f = { l, path };
 
-    if (stat(path, &s) || !S_ISDIR(s.st_mode)) {
+    if (!store_is_folder(path))
         take_path(l, "", path);
-        return;
-    }
-    int n = scandir(path, &found, is_filter_file, alphasort);
-    if (n < 0)
-        die_errno("read", path);
-    if (n == 0)
+    else if (store_each(path, take_file, &f) == 0)
         say("%s has no files that end with %s", path, SUFFIX);
-    for (int i = 0; i < n; i++) {
-        take_path(l, path, found[i]->d_name);
-        free(found[i]);
-    }
-    free(found);
 }
 
 /* The file without its folder and suffix; of a filter of another collection, its own. */

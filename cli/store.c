@@ -1,9 +1,11 @@
 /* store.c - filters in files. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -403,6 +405,38 @@ tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan)
         raise(stopped_by);
     }
     return status;
+}
+
+/* ---- Folders ----------------------------------------------------------- */
+
+bool store_is_folder(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static int is_filter_file(const struct dirent *d)
+{
+    const char *end = strrchr(d->d_name, '.');
+
+    return end && end != d->d_name && strcmp(end, ".tamis") == 0;
+}
+
+size_t store_each(const char *folder, void (*take)(void *ctx, const char *name), void *ctx)
+{
+    struct dirent **found;
+    int n = scandir(folder, &found, is_filter_file, alphasort);
+
+    if (n < 0)
+        die_errno("read", folder);
+    for (int i = 0; i < n; i++) {
+        *strrchr(found[i]->d_name, '.') = '\0';
+        take(ctx, found[i]->d_name);
+        free(found[i]);
+    }
+    free(found);
+    return (size_t)n;
 }
 
 /* ---- Load -------------------------------------------------------------- */

@@ -42,6 +42,11 @@ tamis_status store_build(tamis_builder *b, const char *path, tamis_plan *plan);
  */
 tamis_progress store_progress;
 
+bool store_is_folder(const char *path);
+/* Calls `take` for each file of a folder that ends with ".tamis", in order, with its name without
+ * that. Returns how many there are. */
+size_t store_each(const char *folder, void (*take)(void *ctx, const char *name), void *ctx);
+
 /* It has more keys than planned and its rate is above the planned one. */
 bool store_is_crowded(const tamis_info *info);
 void store_warn_if_crowded(const tamis *f, const char *path);
