@@ -7,37 +7,24 @@
 
 #include "abilities.h"
 #include "json.h"
+#include "utf8.h"
 
 static void indent(const json *j)
 {
     printf("\n%*s", (int)(2 * j->depth), "");
 }
 
-/* How many bytes of well-formed UTF-8 start here, 0 if none. */
-static size_t sequence(const unsigned char *s)
-{
-    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-
-    if (s[0] > 0xF4 || (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    return size;
-}
-
 static void put_bytes(const char *bytes, size_t n)
 {
-    const unsigned char *s = (const unsigned char *)bytes, *end = s + n;
+    const char *s = bytes, *end = s + n;
 
     putchar('"');
     while (s < end) {
-        size_t size = sequence(s);
+        size_t size = utf8_size(s);
 
         if (size == 0)
             printf("\\ufffd");
-        else if (*s < ' ' || *s == '"' || *s == '\\' || *s == 127)
+        else if ((unsigned char)*s < ' ' || *s == '"' || *s == '\\' || *s == 127)
             printf("\\u%04x", (unsigned)*s);
         else
             fwrite(s, 1, size, stdout);

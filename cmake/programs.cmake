@@ -1,11 +1,11 @@
 # The command line and the demo, which know the public headers only.
 
-file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/cli/lab/*.c)
 list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
 
 # Apart from main.c, so that a fuzzer can link to the parts.
 add_library(tamis-commands STATIC ${commands})
-target_include_directories(tamis-commands PRIVATE include)
+target_include_directories(tamis-commands PRIVATE include cli)
 target_link_libraries(tamis-commands PUBLIC m Threads::Threads)
 
 # Compressed inputs are read if the library is there. It is linked to see whether it is: a cross
