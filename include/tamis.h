@@ -21,10 +21,10 @@
  *    filter for themselves. Two filters never share anything.
  *  - The library does not print, exit, abort or keep global state.
  *
- * This header needs no operating system, and neither does tamis_adapt.h, for filters that learn
- * from their mistakes. Four more do: tamis_file.h saves, loads and maps; tamis_builder.h is for
- * sets larger than memory, tamis_disk.h for filters larger than memory, tamis_pair.h for a filter
- * that many read and one changes. */
+ * This header needs no operating system, and neither do tamis_adapt.h, for filters that learn
+ * from their mistakes, and tamis_explain.h, for pictures of filters. Four more do: tamis_file.h
+ * saves, loads and maps; tamis_builder.h is for sets larger than memory, tamis_disk.h for filters
+ * larger than memory, tamis_pair.h for a filter that many read and one changes. */
 #ifndef TAMIS_H
 #define TAMIS_H
 

@@ -99,6 +99,9 @@ typedef struct tamis_entry {
  * TAMIS_PLAN_INVERTED, the sieve is of the others. get() tells whether a key passes the sieve. */
 enum tamis_stage { TAMIS_STAGE_SIEVE = 0, TAMIS_STAGE_REST = 1 };
 
+/* Somebody who is told what a filter does: see explain.h. */
+typedef struct tamis_telling tamis_telling;
+
 /* ---- The table --------------------------------------------------------- */
 
 typedef struct tamis_ops {
@@ -188,6 +191,11 @@ typedef struct tamis_ops {
     bool (*locate)(const tamis *f, uint64_t *place, uint64_t key);
     tamis_status (*adapt)(tamis *f, uint64_t place, uint64_t key);
     tamis_status (*unadapt)(tamis *f);
+
+    /* Pictures and words: see explain.h. Absent: none, and the answer alone. cells() tells every
+     * cell, explain() what has() does, and answers as that does. */
+    void (*cells)(const tamis *f, tamis_telling *t);
+    bool (*explain)(const tamis *f, uint64_t key, tamis_telling *t);
 } tamis_ops;
 
 /* ---- A filter ---------------------------------------------------------- */

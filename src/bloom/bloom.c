@@ -40,4 +40,6 @@ const tamis_ops tamis__bloom = {
     .merge = bitset_merge,
     .reduce = bitset_reduce,
     .move = scattered_move,
+    .cells = scattered_cells,
+    .explain = scattered_explain,
 };

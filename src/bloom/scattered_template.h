@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "bloom/probes.h"
+#include "explain.h"
 
 static inline probes_shape scattered_shape(const tamis *f)
 {
@@ -96,6 +97,44 @@ static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;
+}
+
+/* ---- Pictures and words ------------------------------------------------ */
+
+/* Rows if there are several, else one array. */
+static tamis_cell scattered_cell(const tamis *f, uint64_t pos)
+{
+    bool is_row = scattered_shape(f).step != 0;
+    uint64_t row = is_row ? pos / f->plan.slots : 0;
+
+    return (tamis_cell){ .array = is_row ? "row" : "bits",
+                         .number = row,
+                         .index = pos - row * f->plan.slots,
+                         .value = bitset_get(f->payload, pos),
+                         .bits = 1 };
+}
+
+static void scattered_cells(const tamis *f, tamis_telling *t)
+{
+    uint64_t bits = f->plan.slots * SCATTERED_ROWS(&f->plan);
+
+    for (uint64_t pos = 0; pos < bits && tamis__tell_cell(t, scattered_cell(f, pos)); pos++)
+        continue;
+}
+
+static bool scattered_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t pos[PROBES_MAX];
+    bool found = true;
+
+    probes_find(pos, f, scattered_shape(f), key);
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        tamis_cell cell = scattered_cell(f, pos[i]);
+        tamis__tell_read(t, "bit", cell, cell.value != 0);
+        found = found && cell.value != 0;
+    }
+    return tamis__tell_answer(
+        t, found, found ? "all its bits are set" : "a bit is clear that adding it would have set");
 }
 
 /* ---- The whole filter -------------------------------------------------- */

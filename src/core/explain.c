@@ -1,0 +1,71 @@
+/* explain.c - filters that show what they hold, and say why they answer as they do: what a kind
+ * tells, and what is told for kinds that tell nothing. */
+#include "explain.h"
+
+#include "base/hash.h"
+
+bool tamis__tell_cell(tamis_telling *t, tamis_cell cell)
+{
+    t->has_ended = t->has_ended || !t->visit_cell(t->ctx, &cell);
+    return !t->has_ended;
+}
+
+static void explain_tell(tamis_telling *t, tamis_step step)
+{
+    t->has_ended = t->has_ended || !t->visit_step(t->ctx, &step);
+}
+
+void tamis__tell_number(tamis_telling *t, const char *name, uint64_t value)
+{
+    explain_tell(t, (tamis_step){ .type = TAMIS_STEP_NUMBER, .text = name, .value = value });
+}
+
+void tamis__tell_read(tamis_telling *t, const char *as_what, tamis_cell cell, bool agrees)
+{
+    explain_tell(t, (tamis_step){ .type = TAMIS_STEP_CELL,
+                                  .text = as_what,
+                                  .value = cell.value,
+                                  .agrees = agrees,
+                                  .cell = cell });
+}
+
+bool tamis__tell_answer(tamis_telling *t, bool found, const char *why)
+{
+    explain_tell(
+        t, (tamis_step){ .type = TAMIS_STEP_ANSWER, .text = why, .value = found, .agrees = found });
+    return found;
+}
+
+tamis_status tamis_visit_cells(const tamis *f, tamis_visit_cell *visit, void *ctx)
+{
+    tamis_telling t = { .visit_cell = visit, .ctx = ctx };
+
+    if (!f->ops.cells)
+        return TAMIS_CANNOT;
+    f->ops.cells(f, &t);
+    return TAMIS_OK;
+}
+
+static bool explain_is_indexed(const tamis *f)
+{
+    return (f->ops.traits & TAMIS_TRAIT_INDEXED) != 0;
+}
+
+bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *visit, void *ctx)
+{
+    tamis_telling t = { .visit_step = visit, .ctx = ctx };
+
+    if (explain_is_indexed(f))
+        tamis__tell_number(&t, "key", key);
+    else
+        tamis__tell_number(&t, "hash", hash_key(key, f->salt));
+    if (f->ops.explain)
+        return f->ops.explain(f, key, &t);
+    bool found = tamis_has(f, key);
+    return tamis__tell_answer(&t, found, found ? "it was found" : "it was not found");
+}
+
+uint64_t tamis_key_with_hash(const tamis *f, uint64_t hash)
+{
+    return explain_is_indexed(f) ? hash : unhash_key(hash, f->salt);
+}
