@@ -33,12 +33,10 @@ static bool find_path(char path[PATH_SIZE], bool make)
         snprintf(folder, sizeof folder, "%s%s", is_set ? cache : home, is_set ? "" : "/.cache");
     if (size < 0 || (size_t)size >= sizeof folder)
         return false;
-    /* What fails here is noticed when the file is written. */
-    if (make && mkdir(folder, 0700) == 0)
-        errno = 0;
     snprintf(path, PATH_SIZE, "%s/tamis", folder);
-    if (make && mkdir(path, 0700) == 0)
-        errno = 0;
+    /* What fails here is noticed when the file is written. */
+    if (make && (mkdir(folder, 0700) == 0 || errno == EEXIST))
+        (void)!mkdir(path, 0700);
     speeds_name(name);
     snprintf(path, PATH_SIZE, "%s/tamis/speeds-%s", folder, name);
     return true;

@@ -115,9 +115,8 @@ bool store_has_other_size(const stored *from, uint64_t *is, uint64_t *should)
 int store_report(const char *verb, const stored *from, tamis_status status)
 {
     uint64_t is, should;
-    struct stat s;
 
-    if (status == TAMIS_FOREIGN && stat(from->path, &s) == 0 && S_ISDIR(s.st_mode)) {
+    if (status == TAMIS_FOREIGN && store_is_folder(from->path)) {
         say("cannot %s %s: it is a directory; name the file of a filter", verb, from->name);
         return CODE_IO;
     }
@@ -198,6 +197,18 @@ static _Noreturn void refuse(const char *verb, const stored *from, tamis_status 
     leave(store_report(verb, from, status));
 }
 
+/* A collection is changed as a whole. */
+static void refuse_member(const char *path)
+{
+    member m;
+
+    if (member_split(&m, path) && member_is_collection(m.file))
+        die(CODE_USAGE,
+            "%s: filters in a collection are not changed but replaced; change a file, and put that "
+            "in with 'tamis collection add'",
+            path);
+}
+
 static tamis *load_member(const member *m, const char *path)
 {
     tamis *view = member_view(m, path), *f;
@@ -230,6 +241,9 @@ tamis *store_load_locked(const char *path)
     tamis *f;
     tamis_status status;
 
+    if (store_is_folder(path))
+        refuse("read", &from, TAMIS_FOREIGN);
+    refuse_member(path);
     lock_filter(path);
     status = tamis_load(&f, path, NULL);
     /* The lock that the library sees is the one taken here. */
@@ -315,6 +329,7 @@ void store_check_target(const char *path)
         die(CODE_USAGE, "a filter is no text for a terminal; name a file, or use a pipe");
     if (is_standard(path))
         return;
+    refuse_member(path);
     if (stat(path, &s))
         check_folder(path);
     else if (!S_ISREG(s.st_mode))

@@ -4,6 +4,9 @@
 
 #include "tamis_advice.h"
 
+/* tamis_machine.reads[i] is of tables of 2^(FIRST_READ_BITS + i * READ_BITS_STEP) bytes. */
+enum { FIRST_READ_BITS = 15, READ_BITS_STEP = 2 };
+
 /* Whether every number makes sense. */
 bool tamis__advise_is_valid(const tamis_use *use);
 

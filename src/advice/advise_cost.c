@@ -5,8 +5,6 @@
 
 /* ---- Times of a machine ------------------------------------------------ */
 
-enum { FIRST_READ_BITS = 15, READ_BITS_STEP = 2 };
-
 /* A random line in a table of that size, between those that were measured. */
 static double advise_read(const tamis_machine *m, double bytes)
 {

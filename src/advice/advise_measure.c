@@ -26,8 +26,6 @@ enum {
     COLD_ROUNDS = 2,
     AHEAD = 1 << 8, /* lookups before: code and page tables are to be at hand */
     LINE_WORDS = 8,
-    FIRST_READ_BITS = 15,
-    READ_BITS_STEP = 2,
     TABLE_BITS = 27,
 };
 

@@ -127,7 +127,14 @@ says "all.tms is a collection of filters; name one of them as all.tms:NAME"
 exits 2 "$tamis" info all.tms
 exits 4 "$tamis" collection list low
 exits 3 "$tamis" query no.tms:x </dev/null
-exits 3 "$tamis" add all.tms:a:b low
+for change in add remove adapt; do
+    exits 2 "$tamis" $change all.tms:a:b low
+    says "all.tms:a:b: filters in a collection are not changed but replaced; change a file, and "
+    exits 3 "$tamis" $change . low
+    says "cannot read .: it is a directory; name the file of a filter"
+done
+exits 2 "$tamis" build -o all.tms:new low
+says "all.tms:new: filters in a collection are not changed but replaced; change a file, and "
 
 # ---- Damage ------------------------------------------------------------
 
