@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 WORDS ?= /usr/share/dict/american-english
 JOBS ?= $(shell nproc)
+PORT ?= 8000
 
 MAKEFLAGS += --no-print-directory
 
@@ -12,7 +13,7 @@ commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Some tests wait for the disk or for the time to pass: one more than processors.
 check = $(call build,$(1)) && ctest --preset $(1) -j$(shell expr $(JOBS) + 1)
 
-.PHONY: all deps demo check check-long bench deb install uninstall clean help
+.PHONY: all deps demo check check-long bench web web-serve deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -59,6 +60,14 @@ bench:
 	bench/report build/bench/speed.csv build/bench/commands.csv -o build/bench
 	@echo 'build/bench/performance.md is the page of this run'
 
+web:
+	@tools/bootstrap web
+	$(call build,release) --target tamis-web
+
+web-serve: web
+	@echo 'http://127.0.0.1:$(PORT)/ until Ctrl-C; PORT=... for another port'
+	@python3 -m http.server --bind 127.0.0.1 --directory build/web $(PORT)
+
 deb:
 	@tools/bootstrap deb
 	packaging/build-deb
@@ -88,6 +97,8 @@ help:
 	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
+	@echo 'make web         the library as WebAssembly with its page and npm package, in build/web;'
+	@echo '                 make web-serve shows it at http://127.0.0.1:$(PORT)/'
 	@echo 'make deb         Debian packages, in build/deb'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
 	@echo 'make uninstall   removes that again, with the same PREFIX and DESTDIR'
