@@ -283,4 +283,6 @@ const tamis_ops tamis__quotient = {
     .next = tamis__quotient_next,
     .append = tamis__quotient_append,
     .room = quotient_room,
+    .cells = tamis__quotient_cells,
+    .explain = tamis__quotient_explain,
 };
