@@ -5,7 +5,7 @@
 #define TAMIS_BLOOM_BITSET_H
 
 #include "base/bits.h"
-#include "filter.h"
+#include "explain.h"
 
 /* ---- One bit ----------------------------------------------------------- */
 
@@ -107,6 +107,21 @@ static inline tamis_status bitset_reduce(tamis *f, const tamis *g, tamis_operati
     if (g->count < f->count)
         f->count = g->count;
     return TAMIS_OK;
+}
+
+/* ---- Words ------------------------------------------------------------- */
+
+/* A bit that adding a key would have set. Returns whether it is. */
+static inline bool bitset_tell_bit(tamis_telling *t, tamis_cell cell)
+{
+    tamis__tell_read(t, "bit", cell, cell.value != 0);
+    return cell.value != 0;
+}
+
+static inline bool bitset_tell_answer(tamis_telling *t, bool found)
+{
+    return tamis__tell_answer(
+        t, found, found ? "all its bits are set" : "a bit is clear that adding it would have set");
 }
 
 /* ---- From one kind to another: see tamis_conversion -------------------- */

@@ -105,6 +105,35 @@ static void blocked_measure(const tamis *f, tamis_info *info)
     info->cardinality = split_block_adds(&s);
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell blocked_cell(const tamis *f, uint64_t block, uint64_t place)
+{
+    return (tamis_cell){ .array = "block",
+                         .number = block,
+                         .index = place,
+                         .value = bitset_get(f->payload, block * SPLIT_BITS + place),
+                         .bits = 1 };
+}
+
+static void blocked_cells(const tamis *f, tamis_telling *t)
+{
+    for (uint64_t i = 0; i < f->plan.slots * SPLIT_BITS; i++)
+        if (!tamis__tell_cell(t, blocked_cell(f, i / SPLIT_BITS, i % SPLIT_BITS)))
+            return;
+}
+
+static bool blocked_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t h = hash_key(key, f->salt), block = scale64(h, f->plan.slots);
+    bool found = true;
+
+    tamis__tell_number(t, "block", block);
+    for (int w = 0; w < SPLIT_WORDS; w++)
+        found &= bitset_tell_bit(t, blocked_cell(f, block, split_block_index((uint32_t)h, w)));
+    return bitset_tell_answer(t, found);
+}
+
 static void blocked_for_cpu(tamis *f, unsigned cpu)
 {
 #if defined(__x86_64__)
@@ -132,4 +161,6 @@ const tamis_ops tamis__blocked = {
     .merge = bitset_merge,
     .reduce = bitset_reduce,
     .move = blocked_move,
+    .cells = blocked_cells,
+    .explain = blocked_explain,
 };

@@ -195,6 +195,34 @@ static void counting_measure(const tamis *f, tamis_info *info)
     info->cardinality = tamis__rates_keys(1 - info->fill, m, 1 / m) / f->plan.hashes;
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell counting_cell(const tamis *f, uint64_t slot)
+{
+    return (tamis_cell){ .array = "counters",
+                         .index = slot,
+                         .value = counters_get(f->payload, f->plan.width, slot),
+                         .bits = f->plan.width };
+}
+
+static void counting_cells(const tamis *f, tamis_telling *t)
+{
+    for (uint64_t i = 0; i < f->plan.slots && tamis__tell_cell(t, counting_cell(f, i)); i++)
+        continue;
+}
+
+static bool counting_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t slots[PROBES_MAX];
+    counters_key k = counting_find(slots, f, key);
+
+    for (unsigned i = 0; i < k.n; i++) {
+        tamis_cell cell = counting_cell(f, slots[i]);
+        tamis__tell_read(t, "counter", cell, cell.value != 0);
+    }
+    return counters_tell_count(t, counters_lowest(k));
+}
+
 const tamis_ops tamis__counting = {
     .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS,
     .plan = counting_plan,
@@ -214,4 +242,6 @@ const tamis_ops tamis__counting = {
     .add_concurrent = counting_add_concurrent,
     .merge = counters_merge,
     .reduce = counters_reduce,
+    .cells = counting_cells,
+    .explain = counting_explain,
 };

@@ -180,6 +180,42 @@ static void counting_blocked_measure(const tamis *f, tamis_info *info)
     info->cardinality = tamis__rates_keys(1 - info->fill, 128 * slots, 1 / (16 * slots));
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell counting_blocked_cell(const tamis *f, uint64_t line, uint64_t slot)
+{
+    const counting_blocked_line *lines = f->payload;
+
+    return (tamis_cell){ .array = "block",
+                         .number = line,
+                         .index = slot,
+                         .value = counters_get(lines[line].word, COUNTING_BITS, slot),
+                         .bits = COUNTING_BITS };
+}
+
+static void counting_blocked_cells(const tamis *f, tamis_telling *t)
+{
+    enum { SLOTS = COUNTING_WORDS * 64 / COUNTING_BITS };
+
+    for (uint64_t i = 0; i < f->plan.slots * SLOTS; i++)
+        if (!tamis__tell_cell(t, counting_blocked_cell(f, i / SLOTS, i % SLOTS)))
+            return;
+}
+
+static bool counting_blocked_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t slots[COUNTING_WORDS];
+    counters_key k = counting_blocked_key(slots, f, key);
+    uint64_t line = scale64(hash_key(key, f->salt), f->plan.slots);
+
+    tamis__tell_number(t, "block", line);
+    for (unsigned i = 0; i < k.n; i++) {
+        tamis_cell cell = counting_blocked_cell(f, line, slots[i]);
+        tamis__tell_read(t, "counter", cell, cell.value != 0);
+    }
+    return counters_tell_count(t, counters_lowest(k));
+}
+
 static void counting_blocked_for_cpu(tamis *f, unsigned cpu)
 {
 #if defined(__x86_64__)
@@ -209,4 +245,6 @@ const tamis_ops tamis__counting_blocked = {
     .merge = counters_merge,
     .reduce = counters_reduce,
     .move = counting_blocked_move,
+    .cells = counting_blocked_cells,
+    .explain = counting_blocked_explain,
 };

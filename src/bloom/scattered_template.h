@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "bloom/probes.h"
-#include "explain.h"
 
 static inline probes_shape scattered_shape(const tamis *f)
 {
@@ -128,13 +127,9 @@ static bool scattered_explain(const tamis *f, uint64_t key, tamis_telling *t)
     bool found = true;
 
     probes_find(pos, f, scattered_shape(f), key);
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        tamis_cell cell = scattered_cell(f, pos[i]);
-        tamis__tell_read(t, "bit", cell, cell.value != 0);
-        found = found && cell.value != 0;
-    }
-    return tamis__tell_answer(
-        t, found, found ? "all its bits are set" : "a bit is clear that adding it would have set");
+    for (uint32_t i = 0; i < f->plan.hashes; i++)
+        found &= bitset_tell_bit(t, scattered_cell(f, pos[i]));
+    return bitset_tell_answer(t, found);
 }
 
 /* ---- The whole filter -------------------------------------------------- */

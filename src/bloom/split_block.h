@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-enum { SPLIT_WORDS = RATES_WORDS };
+enum { SPLIT_WORDS = RATES_WORDS, SPLIT_BITS = 32 * SPLIT_WORDS };
 
 typedef union split_block {
     uint32_t word[SPLIT_WORDS]; /* little-endian */
@@ -31,10 +31,22 @@ static const uint32_t SPLIT_SALT[SPLIT_WORDS] = { 0x47b6137b, 0x44974d91, 0x8824
 /* Two keys of one block whose 32-bit x agree cannot be told apart. */
 static const rates_block SPLIT_RATES = { .word = 32, .floor = 0x1p-32 };
 
-/* The bit of x in a word, as it stands in memory. */
+/* The number of the bit of x in a word. */
+static inline uint32_t split_block_place(uint32_t x, int word)
+{
+    return x * SPLIT_SALT[word] >> 27;
+}
+
+/* Its number in the block, as an array of bits. */
+static inline uint32_t split_block_index(uint32_t x, int word)
+{
+    return 32 * (uint32_t)word + split_block_place(x, word);
+}
+
+/* The bit as it stands in memory. */
 static inline uint32_t split_block_bit(uint32_t x, int word)
 {
-    return LE_SWAP32(UINT32_C(1) << (x * SPLIT_SALT[word] >> 27));
+    return LE_SWAP32(UINT32_C(1) << split_block_place(x, word));
 }
 
 static inline bool split_block_has(const split_block *b, uint32_t x)

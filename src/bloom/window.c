@@ -93,7 +93,7 @@ static inline unsigned window_generations(const tamis *f, uint64_t h)
         uint64_t probe = split_block_probe(h, i);
         const window_block *b = window_block_of(f, probe);
         for (int w = 0; w < SPLIT_WORDS; w++)
-            common &= b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27];
+            common &= b->cell[w][split_block_place((uint32_t)probe, w)];
     }
     return common;
 }
@@ -157,7 +157,7 @@ static inline void window_add_hash(tamis *f, uint64_t h)
         uint64_t probe = split_block_probe(h, i);
         window_block *b = window_block_of(f, probe);
         for (int w = 0; w < SPLIT_WORDS; w++)
-            b->cell[w][(uint32_t)probe * SPLIT_SALT[w] >> 27] |= (uint8_t)newest;
+            b->cell[w][split_block_place((uint32_t)probe, w)] |= (uint8_t)newest;
     }
     put_le64(&top->held, le64(&top->held) + 1);
 }

@@ -7,7 +7,7 @@
  * what sticks out is zero. */
 #include "base/bits.h"
 #include "base/many.h"
-#include "filter.h"
+#include "explain.h"
 
 static uint64_t bitmap_bytes(const tamis_plan *p)
 {
@@ -35,11 +35,14 @@ static uint8_t bitmap_mask(uint64_t key)
     return (uint8_t)(1u << key % 8);
 }
 
+static bool bitmap_bit(const tamis *f, uint64_t key)
+{
+    return __atomic_load_n(bitmap_byte(f, key), __ATOMIC_RELAXED) & bitmap_mask(key);
+}
+
 static bool bitmap_has(const tamis *f, uint64_t key)
 {
-    if (key >= f->plan.capacity)
-        return false;
-    return __atomic_load_n(bitmap_byte(f, key), __ATOMIC_RELAXED) & bitmap_mask(key);
+    return key < f->plan.capacity && bitmap_bit(f, key);
 }
 
 static tamis_status bitmap_add(tamis *f, uint64_t key, uint64_t times)
@@ -160,6 +163,28 @@ static void bitmap_measure(const tamis *f, tamis_info *info)
     info->fill = info->cardinality / (double)f->plan.slots;
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell bitmap_cell(const tamis *f, uint64_t i)
+{
+    return (tamis_cell){ .array = "bits", .index = i, .value = bitmap_bit(f, i), .bits = 1 };
+}
+
+static void bitmap_cells(const tamis *f, tamis_telling *t)
+{
+    for (uint64_t i = 0; i < f->plan.slots && tamis__tell_cell(t, bitmap_cell(f, i)); i++)
+        continue;
+}
+
+static bool bitmap_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    if (key >= f->plan.capacity)
+        return tamis__tell_answer(t, false, "it is too large a number to have a bit");
+    tamis_cell bit = bitmap_cell(f, key);
+    tamis__tell_read(t, "its bit", bit, bit.value);
+    return tamis__tell_answer(t, bit.value, bit.value ? "its bit is set" : "its bit is clear");
+}
+
 const tamis_ops tamis__bitmap = {
     .traits = TAMIS_TRAIT_INDEXED | TAMIS_TRAIT_ONLY_SETS_BITS,
     .plan = bitmap_plan,
@@ -175,4 +200,6 @@ const tamis_ops tamis__bitmap = {
     .merge = bitmap_merge,
     .reduce = bitmap_reduce,
     .next = bitmap_next,
+    .cells = bitmap_cells,
+    .explain = bitmap_explain,
 };
