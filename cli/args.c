@@ -160,6 +160,11 @@ int args_next(args *a)
     return a->letter;
 }
 
+void args_restart(void)
+{
+    optind = 0;
+}
+
 char **args_operands(const args *a, size_t min, size_t max, const char *what)
 {
     size_t n = (size_t)(a->argc - optind);

@@ -29,6 +29,8 @@ typedef struct command {
     const char *when_nothing;     /* exit code 1; NULL: never */
     const char *example;          /* lines for a shell */
     const char *verbs;            /* words that may come first, for completion; NULL: none */
+    /* What a verb does as a command of its own, valid until the next call; NULL if it is none. */
+    const struct command *(*part)(const char *verb);
     int (*run)(args *a);
 } command;
 
@@ -46,6 +48,8 @@ const option_row *command_option(const command *c, size_t i);
 
 /* The letter of the next option, or -1. Answers --help, and refuses unknown options. */
 int args_next(args *a);
+/* Other arguments come next: begin with the first of them. */
+void args_restart(void);
 /* The operands, `min` to `max` of them; NULL follows the last. */
 char **args_operands(const args *a, size_t min, size_t max, const char *what);
 _Noreturn void args_refuse(const args *a, const char *why);

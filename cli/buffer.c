@@ -4,6 +4,7 @@
  * own. realloc() moves these without copying, and the part that was never touched takes no memory.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,4 +41,15 @@ void buffer_free(buffer *b)
 {
     free(b->bytes);
     *b = (buffer){ 0 };
+}
+
+void buffer_save(const buffer *b, const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        die_errno("write", path);
+    fwrite(b->bytes, 1, b->size, file);
+    if (ferror(file) | fclose(file))
+        die_errno("write", path);
 }

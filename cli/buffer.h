@@ -13,5 +13,7 @@ typedef struct buffer {
 void buffer_reserve(buffer *b, size_t extra);
 void buffer_append(buffer *b, const void *bytes, size_t size);
 void buffer_free(buffer *b);
+/* Writes all of it to a file. A failure ends the program. */
+void buffer_save(const buffer *b, const char *path);
 
 #endif

@@ -164,6 +164,8 @@ int complete_print(const command *const *commands, size_t n, char **words)
     for (size_t i = 0; i < n && !c; i++)
         if (strcmp(commands[i]->name, words[0]) == 0)
             c = commands[i];
+    if (c && c->part && last > 1)
+        c = c->part(words[1]) ? c->part(words[1]) : c;
     const char *word = words[last], *previous = words[last - 1];
     const option_row *taker = c && last > 1 ? find_taker(c, previous, strlen(previous)) : NULL;
     if (taker)

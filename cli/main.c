@@ -13,10 +13,10 @@
 #include "output.h"
 
 static const command *const commands[] = {
-    &cmd_kinds,   &cmd_plan,   &cmd_build, &cmd_add,   &cmd_remove,     &cmd_adapt,
-    &cmd_query,   &cmd_dedup,  &cmd_top,   &cmd_get,   &cmd_count,      &cmd_list,
-    &cmd_hist,    &cmd_info,   &cmd_merge, &cmd_dot,   &cmd_resize,     &cmd_fold,
-    &cmd_convert, &cmd_verify, &cmd_gen,   &cmd_kmers, &cmd_collection, &cmd_budget,
+    &cmd_kinds, &cmd_plan,       &cmd_build,  &cmd_add,   &cmd_remove,  &cmd_adapt,  &cmd_query,
+    &cmd_dedup, &cmd_top,        &cmd_get,    &cmd_count, &cmd_list,    &cmd_hist,   &cmd_info,
+    &cmd_merge, &cmd_dot,        &cmd_resize, &cmd_fold,  &cmd_convert, &cmd_verify, &cmd_gen,
+    &cmd_kmers, &cmd_collection, &cmd_budget, &cmd_lab,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -65,6 +65,16 @@ static void print_overview(void)
            "  printf '%%s\\n' 7 seven | tamis query numbers.tamis\n");
 }
 
+/* "lab fpr" is one command here, if there is such an experiment. */
+static void help_part(const command *c, const char *verb)
+{
+    const command *part = c->part ? c->part(verb) : NULL;
+
+    if (!part)
+        die(CODE_USAGE, "help: '%s' is one operand too many; give one command", verb);
+    help_print(part);
+}
+
 static int help(char **words)
 {
     if (!words[0])
@@ -72,7 +82,7 @@ static int help(char **words)
     else if (strcmp(words[0], "--complete") == 0)
         return complete_print(commands, N_COMMANDS, words + 1);
     else if (words[1])
-        die(CODE_USAGE, "help: '%s' is one operand too many; give one command", words[1]);
+        help_part(find_command(words[0]), words[1]);
     else if (strcmp(words[0], "--names") == 0)
         print_names();
     else

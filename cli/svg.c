@@ -195,23 +195,12 @@ void svg_text(svg *s, double x, double y, svg_font font, const char *text)
 
 /* ---- Files ------------------------------------------------------------- */
 
-static void write_file(const svg *s, const char *path)
-{
-    FILE *file = fopen(path, "w");
-
-    if (!file)
-        die_errno("write", path);
-    fwrite(s->text.bytes, 1, s->text.size, file);
-    if (ferror(file) | fclose(file))
-        die_errno("write", path);
-}
-
 void svg_save(svg *s, const char *path)
 {
     if (strcmp(path, "-") == 0)
         output_write(s->text.bytes, s->text.size);
     else
-        write_file(s, path);
+        buffer_save(&s->text, path);
     svg_free(s);
 }
 

@@ -1,0 +1,90 @@
+/* chance.c - exact bounds. Tails are summed from the probabilities themselves: a normal
+ * approximation is wrong exactly where bounds lie. */
+#include <math.h>
+
+#include "chance.h"
+
+double chance_binomial(uint64_t x, uint64_t n, double p)
+{
+    double i = (double)x, of = (double)n;
+
+    if (p <= 0 || p >= 1)
+        return i == (p <= 0 ? 0 : of);
+    return exp(lgamma(of + 1) - lgamma(i + 1) - lgamma(of - i + 1) + i * log(p) +
+               (of - i) * log1p(-p));
+}
+
+double chance_poisson(uint64_t x, double mean)
+{
+    double i = (double)x;
+
+    return mean <= 0 ? x == 0 : exp(i * log(mean) - mean - lgamma(i + 1));
+}
+
+/* P(X >= x) if `up`, else P(X <= x), on the side of the mean where terms fall from x outward. */
+static double sum_tail(uint64_t x, uint64_t n, double p, bool up)
+{
+    double i = (double)x, of = (double)n, odds = p / (1 - p);
+    double term = chance_binomial(x, n, p), sum = 0;
+
+    while (term > sum * 1e-17) {
+        sum += term;
+        term *= up ? (of - i) / (i + 1) * odds : i / (of - i + 1) / odds;
+        i += up ? 1 : -1;
+    }
+    return sum;
+}
+
+bool chance_fits(uint64_t x, uint64_t n, double p)
+{
+    double mean = (double)n * p;
+
+    if (p <= 0 || p >= 1)
+        return (double)x == mean;
+    return sum_tail(x, n, p, (double)x > mean) >= CHANCE_OUTSIDE / 2;
+}
+
+/* The end of the rates that fit between one that does and one that does not. */
+static double find_end(uint64_t x, uint64_t n, double fits, double fails)
+{
+    for (int i = 0; i < 60; i++) {
+        double middle = (fits + fails) / 2;
+        *(chance_fits(x, n, middle) ? &fits : &fails) = middle;
+    }
+    return fits;
+}
+
+chance_range chance_rates(uint64_t x, uint64_t n)
+{
+    double seen = n > 0 ? (double)x / (double)n : 0;
+
+    if (n == 0)
+        return (chance_range){ 0, 1 };
+    return (chance_range){ x == 0 ? 0 : find_end(x, n, seen, 0),
+                           x == n ? 1 : find_end(x, n, seen, 1) };
+}
+
+/* The count furthest from the mean, upward or downward, whose tail is not below `least`. */
+static double furthest(uint64_t n, double p, double least, bool up)
+{
+    uint64_t fits = (uint64_t)(up ? floor((double)n * p) : ceil((double)n * p));
+    uint64_t step = 1;
+
+    if (p <= 0 || p >= 1)
+        return (double)n * (p > 0);
+    while (step < n)
+        step *= 2;
+    for (; step > 0; step /= 2) {
+        bool exists = up ? step <= n - fits : step <= fits;
+        uint64_t next = up ? fits + step : fits - step;
+        if (exists && sum_tail(next, n, p, up) >= least)
+            fits = next;
+    }
+    return (double)fits;
+}
+
+chance_range chance_counts(uint64_t n, double low, double high, double outside)
+{
+    return (chance_range){ furthest(n, low, outside / 2, false),
+                           furthest(n, high, outside / 2, true) };
+}
