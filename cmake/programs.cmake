@@ -1,6 +1,6 @@
 # The command line and the demo, which know the public headers only.
 
-file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/cli/lab/*.c)
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/cli/*/*.c)
 list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
 
 # Apart from main.c, so that a fuzzer can link to the parts.

@@ -1,0 +1,254 @@
+/* connect.c - ways to another tamis. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "connect.h"
+
+enum { DEFAULT_SECONDS = 60, MOST_SECONDS = 86400 };
+
+/* ---- Options ----------------------------------------------------------- */
+
+const option_row connect_options[] = {
+    { OPTION_VIA, "via", "COMMAND",
+      "runs COMMAND by the shell; its input and output are the line, as in\n"
+      "'ssh host tamis ... --serve FILE'" },
+    { OPTION_CONNECT, "connect", "HOST:PORT", "connects to a tamis that listens there" },
+    { OPTION_LISTEN, "listen", "HOST:PORT",
+      "serves the first who connects there; port 0 is any that is free" },
+    { OPTION_SERVE, "serve", NULL, "serves the other side, on standard input and output" },
+    { OPTION_TIMEOUT, "timeout", "SECONDS", "of silence, after which the line is given up; 60" },
+    { OPTION_LIMIT_BYTES, "limit-bytes", "BYTES", "stops when more would cross the line" },
+    { 0, NULL, NULL, NULL },
+};
+
+void connect_init(connect_way *way)
+{
+    *way = (connect_way){ .limits = { .seconds = DEFAULT_SECONDS } };
+}
+
+bool connect_option(connect_way *way, const args *a)
+{
+    switch (a->letter) {
+    case OPTION_VIA:
+        way->via = a->value;
+        return true;
+    case OPTION_CONNECT:
+        way->connect = a->value;
+        return true;
+    case OPTION_LISTEN:
+        way->listen = a->value;
+        return true;
+    case OPTION_SERVE:
+        way->serves_here = true;
+        return true;
+    case OPTION_TIMEOUT:
+        way->limits.seconds = (unsigned)args_count(a, 1, MOST_SECONDS);
+        return true;
+    case OPTION_LIMIT_BYTES:
+        way->limits.bytes = args_bytes(a);
+        return true;
+    }
+    return false;
+}
+
+void connect_check(const connect_way *way, const args *a)
+{
+    int ways = !!way->via + !!way->connect + !!way->listen + way->serves_here;
+
+    if (ways == 0)
+        args_refuse(a, "say how to reach the other side: --via, --connect, --listen or --serve");
+    if (ways > 1)
+        args_refuse(a, "--via, --connect, --listen and --serve exclude each other");
+}
+
+bool connect_asks(const connect_way *way)
+{
+    return way->via || way->connect;
+}
+
+/* ---- TCP --------------------------------------------------------------- */
+
+typedef struct address {
+    char host[256], port[16];
+} address;
+
+/* HOST:PORT; a host that has colons itself stands in brackets. */
+static address split_address(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    const char *host = text;
+    size_t size = colon ? (size_t)(colon - text) : 0;
+    address a;
+
+    if (size >= 2 && host[0] == '[' && host[size - 1] == ']') {
+        host++;
+        size -= 2;
+    } else if (memchr(host, ':', size)) {
+        size = 0;
+    }
+    if (size == 0 || size >= sizeof a.host || strlen(colon + 1) >= sizeof a.port || !colon[1])
+        die(CODE_USAGE, "%s is no address; it is HOST:PORT, and [HOST]:PORT if HOST has colons",
+            text);
+    memcpy(a.host, host, size);
+    a.host[size] = 0;
+    strcpy(a.port, colon + 1);
+    return a;
+}
+
+static struct addrinfo *find_addresses(const char *text, int flags)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
+    address a = split_address(text);
+    struct addrinfo *found;
+    int failure = getaddrinfo(a.host, a.port, &hints, &found);
+
+    if (failure)
+        die(CODE_IO, "cannot find %s: %s", text, gai_strerror(failure));
+    return found;
+}
+
+static int try_connect(const struct addrinfo *to)
+{
+    int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC, to->ai_protocol);
+
+    if (fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static int connect_to(const char *text)
+{
+    struct addrinfo *found = find_addresses(text, 0);
+    int fd = -1;
+
+    for (const struct addrinfo *to = found; to && fd < 0; to = to->ai_next)
+        fd = try_connect(to);
+    if (fd < 0)
+        die_errno("connect to", text);
+    freeaddrinfo(found);
+    return fd;
+}
+
+static int try_listen(const struct addrinfo *at)
+{
+    int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol), yes = 1;
+
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+        bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, 1) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Others need to know which port was free. */
+static void say_where(int fd)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    address a;
+
+    if (getsockname(fd, (struct sockaddr *)&at, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&at, size, a.host, sizeof a.host, a.port, sizeof a.port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        say(strchr(a.host, ':') ? "listening on [%s]:%s" : "listening on %s:%s", a.host, a.port);
+}
+
+static int accept_at(const char *text)
+{
+    struct addrinfo *found = find_addresses(text, AI_PASSIVE);
+    int fd = -1, end = -1;
+
+    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+        fd = try_listen(at);
+    if (fd < 0)
+        die_errno("listen on", text);
+    freeaddrinfo(found);
+    say_where(fd);
+    while ((end = accept4(fd, NULL, NULL, SOCK_CLOEXEC)) < 0 && errno == EINTR)
+        continue;
+    if (end < 0)
+        die_errno("listen on", text);
+    close(fd);
+    return end;
+}
+
+static void send_at_once(int fd)
+{
+    int yes = 1;
+
+    /* What waits is sent in large pieces anyway; without this it is merely slower. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+/* ---- A command --------------------------------------------------------- */
+
+static pid_t run_command(const char *text, int ends[2])
+{
+    int there[2], back[2];
+    pid_t child;
+
+    if (pipe2(there, O_CLOEXEC) || pipe2(back, O_CLOEXEC) || (child = fork()) < 0)
+        die_errno("run", text);
+    if (child == 0) {
+        if (dup2(there[0], STDIN_FILENO) >= 0 && dup2(back[1], STDOUT_FILENO) >= 0)
+            execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+        _exit(127);
+    }
+    close(there[0]);
+    close(back[1]);
+    ends[0] = back[0];
+    ends[1] = there[1];
+    return child;
+}
+
+static void end_command(const connect_way *way)
+{
+    int state;
+
+    while (waitpid(way->command, &state, 0) < 0)
+        if (errno != EINTR)
+            die_errno("wait for", way->via);
+    if (WIFEXITED(state) && WEXITSTATUS(state) != 0)
+        die(CODE_IO, "'%s' ended with code %d", way->via, WEXITSTATUS(state));
+    if (WIFSIGNALED(state))
+        die(CODE_IO, "'%s' was ended by signal %d", way->via, WTERMSIG(state));
+}
+
+/* ---- Lines ------------------------------------------------------------- */
+
+line *connect_open(connect_way *way)
+{
+    int ends[2] = { STDIN_FILENO, STDOUT_FILENO };
+
+    if (way->serves_here && (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)))
+        die(CODE_USAGE, "--serve is for the other end of --via; a person cannot be the line");
+    if (way->serves_here)
+        return line_open(ends[0], ends[1], "the other side", &way->limits);
+    if (way->via) {
+        way->command = run_command(way->via, ends);
+        return line_open(ends[0], ends[1], way->via, &way->limits);
+    }
+    int fd = way->listen ? accept_at(way->listen) : connect_to(way->connect);
+    send_at_once(fd);
+    return line_open(fd, fd, way->listen ? "the other side" : way->connect, &way->limits);
+}
+
+void connect_close(connect_way *way, line *l)
+{
+    line_close(l);
+    if (way->command > 0)
+        end_command(way);
+}

@@ -1,0 +1,41 @@
+/* connect.h - ways to another tamis: a connection over TCP, a command whose input and output are
+ * the line, or one's own input and output. */
+#ifndef TAMIS_CLI_WIRE_CONNECT_H
+#define TAMIS_CLI_WIRE_CONNECT_H
+
+#include "args.h"
+#include "wire/line.h"
+
+typedef struct connect_way {
+    const char *listen, *connect, *via; /* at most one is set */
+    bool serves_here;                   /* on standard input and output */
+    line_limits limits;
+    pid_t command; /* that runs at the other end; 0: none */
+} connect_way;
+
+/* Options that every command with a line takes; letters from OPTION_LINE on. */
+enum {
+    OPTION_LISTEN = OPTION_OWN + 100,
+    OPTION_CONNECT,
+    OPTION_VIA,
+    OPTION_SERVE,
+    OPTION_TIMEOUT,
+    OPTION_LIMIT_BYTES
+};
+
+extern const option_row connect_options[];
+
+void connect_init(connect_way *way);
+/* Takes one of connect_options; false: it is none of them. */
+bool connect_option(connect_way *way, const args *a);
+/* Refuses more than one way, or none. */
+void connect_check(const connect_way *way, const args *a);
+/* This side asks, the other one serves. */
+bool connect_asks(const connect_way *way);
+
+/* A line to the other side. Waits for it, with --listen. */
+line *connect_open(connect_way *way);
+/* Closes the line. A command at the other end has to end well. */
+void connect_close(connect_way *way, line *l);
+
+#endif
