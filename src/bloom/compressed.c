@@ -431,6 +431,56 @@ static void compressed_measure(const tamis *f, tamis_info *info)
     info->fpr = pow(fmin(1, (double)le64(f->payload) / m), f->plan.hashes);
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell compressed_cell(compressed_reader *c, uint64_t pos)
+{
+    return (
+        tamis_cell){ .array = "bits", .index = pos, .value = compressed_get(c, pos), .bits = 1 };
+}
+
+/* Little-endian numbers of that many bytes. */
+static void compressed_tell_numbers(tamis_telling *t, const char *name, const uint8_t *at,
+                                    uint64_t n, unsigned size)
+{
+    for (uint64_t i = 0; i < n; i++, at += size) {
+        tamis_cell cell = { .array = name, .index = i, .bits = 8 * size };
+        cell.value = size == 8 ? le64(at) : size == 2 ? le16(at) : *at;
+        if (!tamis__tell_cell(t, cell))
+            return;
+    }
+}
+
+/* The bits, then how they are coded. */
+static void compressed_cells(const tamis *f, tamis_telling *t)
+{
+    compressed_reader c = compressed_reader_of(f);
+    uint64_t end = compressed_start_of(&c, c.l.blocks);
+
+    for (uint64_t i = 0; i < f->plan.slots && tamis__tell_cell(t, compressed_cell(&c, i)); i++)
+        continue;
+    compressed_tell_numbers(t, "set bits", c.payload, 1, 8);
+    compressed_tell_numbers(t, "base", c.payload + HEAD, c.l.blocks / BASE_BLOCKS + 1, 8);
+    compressed_tell_numbers(t, "start", c.payload + c.l.starts, c.l.blocks + 1, 2);
+    compressed_tell_numbers(t, "codes", c.payload + c.l.codes, end < c.l.room ? end : c.l.room, 1);
+}
+
+static bool compressed_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    compressed_reader c = compressed_reader_of(f);
+    uint64_t x = hash_key(key, f->salt);
+    bool found = true;
+
+    for (uint32_t i = 0; i < f->plan.hashes; i++, x = probes_next(x)) {
+        uint64_t pos = scale64(x, f->plan.slots), block = pos / c.l.block_bits;
+        tamis__tell_number(t, "block of codes", block);
+        tamis__tell_number(t, "its first byte", compressed_start_of(&c, block));
+        c.block = UINT64_MAX;
+        found &= bitset_tell_bit(t, compressed_cell(&c, pos));
+    }
+    return bitset_tell_answer(t, found);
+}
+
 const tamis_ops tamis__compressed = {
     .traits = TAMIS_TRAIT_ONE_PART | TAMIS_TRAIT_BITS,
     .plan = compressed_plan,
@@ -443,4 +493,6 @@ const tamis_ops tamis__compressed = {
     .has_many = compressed_has_many,
     .solve = compressed_solve,
     .scratch = compressed_scratch,
+    .cells = compressed_cells,
+    .explain = compressed_explain,
 };

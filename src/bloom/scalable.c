@@ -25,6 +25,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "bloom/bitset.h"
 #include "bloom/split_block.h"
 
 #define SCALABLE_HAS split_block_has
@@ -194,6 +195,63 @@ static void scalable_measure(const tamis *f, tamis_info *info)
     info->fpr = 1 - passes;
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+/* A bit of a stage, which is an array of them. */
+static tamis_cell scalable_cell(const tamis *f, unsigned j, uint64_t i)
+{
+    return (tamis_cell){ .array = "stage",
+                         .number = j,
+                         .index = i,
+                         .value = bitset_get(scalable_stage_of(f, j).blocks, i),
+                         .bits = 1 };
+}
+
+static void scalable_cells(const tamis *f, tamis_telling *t)
+{
+    const scalable_header *top = f->payload;
+
+    for (unsigned j = 0; j < f->plan.hashes; j++) {
+        uint64_t bits = scalable_stage_of(f, j).n * SPLIT_BITS;
+        for (uint64_t i = 0; i < bits && tamis__tell_cell(t, scalable_cell(f, j, i)); i++)
+            continue;
+    }
+    tamis__tell_cell(t, (tamis_cell){ .array = "keys held",
+                                      .value = le64(&top->held),
+                                      .bits = 64,
+                                      .marks = TAMIS_MARK_COUNT });
+}
+
+static bool scalable_explain_stage(const tamis *f, unsigned j, uint64_t h, tamis_telling *t)
+{
+    scalable_stage s = scalable_stage_of(f, j);
+    bool found = true;
+
+    tamis__tell_number(t, "stage", j);
+    for (unsigned i = 0; i < s.probes; i++) {
+        uint64_t probe = split_block_probe(h * s.factor, i), block = scale64(probe, s.n);
+        tamis__tell_number(t, "block", block);
+        for (int w = 0; w < SPLIT_WORDS; w++) {
+            uint64_t bit = block * SPLIT_BITS + split_block_index((uint32_t)probe, w);
+            found &= bitset_tell_bit(t, scalable_cell(f, j, bit));
+        }
+    }
+    return found;
+}
+
+static bool scalable_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t h = hash_key(key, f->salt);
+    bool found = false;
+
+    for (unsigned j = f->plan.hashes; j-- > 0;)
+        found |= scalable_explain_stage(f, j, h, t);
+    return tamis__tell_answer(t, found,
+                              found ? "all its bits are set in a stage"
+                                    : "in each stage, a bit is clear that adding it there would "
+                                      "have set");
+}
+
 static void scalable_for_cpu(tamis *f, unsigned cpu)
 {
 #if defined(__x86_64__)
@@ -217,4 +275,6 @@ const tamis_ops tamis__scalable = {
     .has_many = scalable_has_many,
     .add_many = scalable_add_many,
     .move = scalable_move,
+    .cells = scalable_cells,
+    .explain = scalable_explain,
 };

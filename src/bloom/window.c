@@ -25,6 +25,7 @@
 
 #include "base/many.h"
 #include "bloom/split_block.h"
+#include "explain.h"
 
 enum { GENERATIONS = 8, MAX_PROBES = 8, CELLS = 32 };
 
@@ -230,6 +231,57 @@ static void window_measure(const tamis *f, tamis_info *info)
     info->fpr = 1 - strangers;
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+/* A byte of a block: which generations have that bit. */
+static tamis_cell window_cell(const tamis *f, uint64_t block, uint64_t i)
+{
+    const window_block *blocks = (const window_block *)((const window_header *)f->payload + 1);
+
+    return (tamis_cell){ .array = "block",
+                         .number = block,
+                         .index = i,
+                         .value = blocks[block].cell[i / CELLS][i % CELLS],
+                         .bits = GENERATIONS };
+}
+
+static bool window_tell_state(tamis_telling *t, const char *name, const uint64_t *at)
+{
+    return tamis__tell_cell(
+        t, (tamis_cell){ .array = name, .value = le64(at), .bits = 64, .marks = TAMIS_MARK_COUNT });
+}
+
+static void window_cells(const tamis *f, tamis_telling *t)
+{
+    const window_header *top = f->payload;
+
+    for (uint64_t i = 0; i < f->plan.slots * SPLIT_BITS; i++)
+        if (!tamis__tell_cell(t, window_cell(f, i / SPLIT_BITS, i % SPLIT_BITS)))
+            return;
+    if (window_tell_state(t, "rotations", &top->rotations))
+        window_tell_state(t, "keys held", &top->held);
+}
+
+/* A byte speaks for the key while it has a generation in common with all before. */
+static bool window_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t h = hash_key(key, f->salt), common = 0xff;
+
+    for (unsigned i = 0; i < f->plan.hashes; i++) {
+        uint64_t probe = split_block_probe(h, i), block = scale64(probe, f->plan.slots);
+        tamis__tell_number(t, "block", block);
+        for (int w = 0; w < SPLIT_WORDS; w++) {
+            tamis_cell cell = window_cell(f, block, split_block_index((uint32_t)probe, w));
+            common &= cell.value;
+            tamis__tell_read(t, "generations with the bit", cell, common != 0);
+        }
+    }
+    tamis__tell_number(t, "generations in common", common);
+    return tamis__tell_answer(t, common != 0,
+                              common ? "a generation has all its bits"
+                                     : "no generation has all its bits");
+}
+
 const tamis_ops tamis__window = {
     .plan = window_plan,
     .bytes = window_bytes,
@@ -241,4 +293,6 @@ const tamis_ops tamis__window = {
     .has_many = window_has_many,
     .add_many = window_add_many,
     .rotate = window_rotate,
+    .cells = window_cells,
+    .explain = window_explain,
 };

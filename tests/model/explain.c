@@ -6,7 +6,9 @@
 
 /* ---- Cells ------------------------------------------------------------- */
 
-/* All cells of a filter. */
+/* All cells of a filter, or as many as are enough. */
+enum { ENOUGH = 1 << 20 };
+
 typedef struct picture {
     tamis_cell *cells;
     size_t n, room;
@@ -22,7 +24,7 @@ static bool take_cell(void *ctx, const tamis_cell *cell)
         assert_non_null(p->cells);
     }
     p->cells[p->n++] = *cell;
-    return true;
+    return p->n < ENOUGH;
 }
 
 static picture picture_of(const tamis *f)
