@@ -22,4 +22,8 @@ void tamis__tell_number(tamis_telling *t, const char *name, uint64_t value);
 void tamis__tell_read(tamis_telling *t, const char *as_what, tamis_cell cell, bool agrees);
 bool tamis__tell_answer(tamis_telling *t, bool found, const char *why);
 
+/* The end of explain() in kinds of counters, after those of the key, the least of which is its
+ * count: tells it, and the answer. */
+bool tamis__tell_count(tamis_telling *t, uint64_t count);
+
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/bits.h"
 #include "base/le.h"
-#include "explain.h"
+#include "filter.h"
 
 /* ---- One counter ------------------------------------------------------- */
 
@@ -318,17 +318,6 @@ static inline const char *counters_verify(const tamis *f, uint64_t n)
 static inline tamis_limits counters_limits(const tamis_plan *p)
 {
     return (tamis_limits){ .ceiling = counters_max(p->width) };
-}
-
-/* ---- Words ------------------------------------------------------------- */
-
-/* The end of an explanation, after the counters of a key. */
-static inline bool counters_tell_count(tamis_telling *t, uint64_t count)
-{
-    tamis__tell_number(t, "count", count);
-    return tamis__tell_answer(t, count != 0,
-                              count ? "none of its counters is 0"
-                                    : "a counter is 0 that adding it would have raised");
 }
 
 #endif

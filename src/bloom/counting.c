@@ -220,7 +220,7 @@ static bool counting_explain(const tamis *f, uint64_t key, tamis_telling *t)
         tamis_cell cell = counting_cell(f, slots[i]);
         tamis__tell_read(t, "counter", cell, cell.value != 0);
     }
-    return counters_tell_count(t, counters_lowest(k));
+    return tamis__tell_count(t, counters_lowest(k));
 }
 
 const tamis_ops tamis__counting = {

@@ -20,6 +20,7 @@
 
 #include "base/cpu.h"
 #include "bloom/rates.h"
+#include "explain.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -213,7 +214,7 @@ static bool counting_blocked_explain(const tamis *f, uint64_t key, tamis_telling
         tamis_cell cell = counting_blocked_cell(f, line, slots[i]);
         tamis__tell_read(t, "counter", cell, cell.value != 0);
     }
-    return counters_tell_count(t, counters_lowest(k));
+    return tamis__tell_count(t, counters_lowest(k));
 }
 
 static void counting_blocked_for_cpu(tamis *f, unsigned cpu)

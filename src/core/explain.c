@@ -36,6 +36,14 @@ bool tamis__tell_answer(tamis_telling *t, bool found, const char *why)
     return found;
 }
 
+bool tamis__tell_count(tamis_telling *t, uint64_t count)
+{
+    tamis__tell_number(t, "count", count);
+    return tamis__tell_answer(t, count != 0,
+                              count ? "none of its counters is 0"
+                                    : "a counter is 0 that adding it would have raised");
+}
+
 tamis_status tamis_visit_cells(const tamis *f, tamis_visit_cell *visit, void *ctx)
 {
     tamis_telling t = { .visit_cell = visit, .ctx = ctx };

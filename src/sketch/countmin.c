@@ -29,6 +29,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "explain.h"
 #include "sketch/rows.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -382,6 +383,36 @@ static void countmin_measure(const tamis *f, tamis_info *info)
     rows_measure(f, info, countmin_count_used);
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static tamis_cell countmin_cell(const tamis *f, uint32_t row, uint64_t i)
+{
+    return (tamis_cell){ .array = "row",
+                         .number = row,
+                         .index = i,
+                         .value = le32(&countmin_row(f, row)[i]),
+                         .bits = COUNTER_BITS };
+}
+
+static void countmin_cells(const tamis *f, tamis_telling *t)
+{
+    for (uint32_t row = 0; row < f->plan.hashes; row++)
+        for (uint64_t i = 0; i < f->plan.slots; i++)
+            if (!tamis__tell_cell(t, countmin_cell(f, row, i)))
+                return;
+}
+
+static bool countmin_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t x = hash_key(key, f->salt);
+
+    for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x)) {
+        tamis_cell cell = countmin_cell(f, row, scale64(x, f->plan.slots));
+        tamis__tell_read(t, "counter", cell, cell.value != 0);
+    }
+    return tamis__tell_count(t, countmin_count(f, key));
+}
+
 const tamis_ops tamis__countmin = {
     .traits = TAMIS_TRAIT_ERROR | TAMIS_TRAIT_CAN_KEEP_SUMS,
     .plan = countmin_plan,
@@ -399,4 +430,6 @@ const tamis_ops tamis__countmin = {
     .add_concurrent = countmin_add_concurrent,
     .merge = countmin_merge,
     .dot = countmin_dot,
+    .cells = countmin_cells,
+    .explain = countmin_explain,
 };

@@ -49,4 +49,6 @@ const tamis_ops tamis__spectral = {
     .verify = spectral_verify,
     .remove = spectral_remove,
     .merge = tamis__spectral_merge,
+    .cells = tamis__spectral_cells,
+    .explain = tamis__spectral_explain,
 };

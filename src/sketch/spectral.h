@@ -18,14 +18,16 @@
  * All four bits of a key's counters have to be 15 before the table is looked at: a count reads one
  * line per row, as a Bloom filter does, and hashes again for frequent keys alone.
  *
- * spectral_table.c has the table, spectral_filter.c what kinds do alike with a filter, and
- * spectral_template.h their calls for one key and for many. */
+ * spectral_table.c has the table, spectral_filter.c what kinds do alike with a filter,
+ * spectral_picture.c what they tell of it, and spectral_template.h their calls for one key and for
+ * many. */
 #ifndef TAMIS_SKETCH_SPECTRAL_H
 #define TAMIS_SKETCH_SPECTRAL_H
 
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "explain.h"
 #include "sketch/rows.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -37,6 +39,7 @@ enum {
     LINE_ENTRIES = 8,
     LINE_USED = 6, /* entries in use, at most, on average */
     ESCAPE = 15,
+    DIGIT_BITS = 16,
 };
 
 /* Of the k rows; recurring minimum has more behind them. */
@@ -194,5 +197,28 @@ void tamis__spectral_add_rows(tamis *f, const tamis *g);
 /* Each row adds up to the number of adds exactly, or to no more than it. */
 const char *tamis__spectral_verify(const tamis *f, uint64_t counters, bool exactly);
 void tamis__spectral_measure(const tamis *f, tamis_info *info);
+
+/* ---- Pictures and words: spectral_picture.c ---------------------------- */
+
+/* As many rows as the plan has hashes, what they are called, and which counter comes first. */
+typedef struct spectral_rows {
+    const char *name;
+    uint64_t start, slots;
+} spectral_rows;
+
+static inline spectral_rows spectral_rows_of(const tamis *f)
+{
+    return (spectral_rows){ "row", 0, f->plan.slots };
+}
+
+/* All cells of kinds that have nothing but k rows; and their parts. */
+void tamis__spectral_cells(const tamis *f, tamis_telling *t);
+void tamis__spectral_tell_rows(const tamis *f, spectral_rows rows, tamis_telling *t);
+void tamis__spectral_tell_table(const tamis *f, tamis_telling *t);
+
+/* Of kinds whose count is the least counter; and the step that reads those of a key. */
+bool tamis__spectral_explain(const tamis *f, uint64_t key, tamis_telling *t);
+void tamis__spectral_tell_counters(const tamis *f, spectral_rows rows, const uint64_t *at,
+                                   tamis_telling *t);
 
 #endif

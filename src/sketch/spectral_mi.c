@@ -64,4 +64,6 @@ const tamis_ops tamis__spectral_mi = {
     .bytes = tamis__spectral_bytes,
     .verify = spectral_mi_verify,
     .merge = tamis__spectral_merge,
+    .cells = tamis__spectral_cells,
+    .explain = tamis__spectral_explain,
 };

@@ -78,15 +78,18 @@ static inline uint64_t spectral_rm_first_mark(uint64_t h)
     return mix64(h + 2 * HASH_GOLDEN);
 }
 
+static inline bool spectral_rm_bit(const tamis *f, uint64_t bit)
+{
+    return spectral_rm_marks(f)[bit / 8] >> bit % 8 & 1;
+}
+
 static inline bool spectral_rm_is_marked(const tamis *f, uint64_t h)
 {
     uint64_t x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
-        uint64_t bit = scale64(x, spectral_counters(&f->plan));
-        if (!(spectral_rm_marks(f)[bit / 8] >> bit % 8 & 1))
+    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x))
+        if (!spectral_rm_bit(f, scale64(x, spectral_counters(&f->plan))))
             return false;
-    }
     return true;
 }
 
@@ -236,9 +239,64 @@ static const char *spectral_rm_verify(const tamis *f)
     uint64_t bits = spectral_counters(&f->plan);
 
     for (uint64_t i = bits; i < bytes_of_bits(bits) * 8 && !why; i++)
-        if (spectral_rm_marks(f)[i / 8] >> i % 8 & 1)
+        if (spectral_rm_bit(f, i))
             why = "bits past the end are set";
     return why;
+}
+
+/* ---- Pictures and words ------------------------------------------------ */
+
+static spectral_rows spectral_rm_second_rows(const tamis *f)
+{
+    return (spectral_rows){ "second row", spectral_counters(&f->plan),
+                            spectral_rm_second_slots(&f->plan) };
+}
+
+static tamis_cell spectral_rm_mark_cell(const tamis *f, uint64_t bit)
+{
+    return (
+        tamis_cell){ .array = "marks", .index = bit, .value = spectral_rm_bit(f, bit), .bits = 1 };
+}
+
+static void spectral_rm_cells(const tamis *f, tamis_telling *t)
+{
+    uint64_t marks = spectral_counters(&f->plan);
+
+    tamis__spectral_tell_rows(f, spectral_rows_of(f), t);
+    tamis__spectral_tell_rows(f, spectral_rm_second_rows(f), t);
+    for (uint64_t i = 0; i < marks && tamis__tell_cell(t, spectral_rm_mark_cell(f, i)); i++)
+        continue;
+    tamis__spectral_tell_table(f, t);
+}
+
+/* Whether the key has moved, and what the second filter has of it. A clear mark does not speak
+ * against it. */
+static void spectral_rm_tell_second(const tamis *f, uint64_t h, tamis_telling *t)
+{
+    uint64_t at[MAX_HASHES], x = spectral_rm_first_mark(h);
+
+    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
+        uint64_t bit = scale64(x, spectral_counters(&f->plan));
+        tamis__tell_read(t, "mark of a key that moved", spectral_rm_mark_cell(f, bit), true);
+    }
+    if (!spectral_rm_is_marked(f, h))
+        return;
+    spectral_rm_find_second(at, f, h);
+    tamis__spectral_tell_counters(f, spectral_rm_second_rows(f), at, t);
+}
+
+static bool spectral_rm_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES];
+
+    spectral_find(at, f, h);
+    spectral_rm_least l = spectral_rm_first_least(f, at);
+    tamis__spectral_tell_counters(f, spectral_rows_of(f), at, t);
+    tamis__tell_number(t, "least counter", l.value);
+    tamis__tell_number(t, "rows that have it", l.rows);
+    if (l.value != 0 && l.rows == 1)
+        spectral_rm_tell_second(f, h, t);
+    return tamis__tell_count(t, spectral_rm_count_at(f, h, at));
 }
 
 const tamis_ops tamis__spectral_rm = {
@@ -248,4 +306,6 @@ const tamis_ops tamis__spectral_rm = {
     .verify = spectral_rm_verify,
     .remove = spectral_rm_remove,
     .merge = spectral_rm_merge,
+    .cells = spectral_rm_cells,
+    .explain = spectral_rm_explain,
 };

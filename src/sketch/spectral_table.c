@@ -8,7 +8,7 @@
 
 #include "sketch/spectral.h"
 
-enum { DIGIT_BITS = 16, MAX_DIGITS = 4, TAG_SHIFT = 17 };
+enum { MAX_DIGITS = 4, TAG_SHIFT = DIGIT_BITS + 1 };
 
 /* There is a higher digit. */
 static const uint64_t MORE = UINT64_C(1) << DIGIT_BITS;
@@ -229,4 +229,23 @@ const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters)
         if (le64(spectral_entry_at(f, i)))
             why = spectral_verify_entry(f, i, counters);
     return why;
+}
+
+/* ---- Pictures ---------------------------------------------------------- */
+
+/* The digits, wherever they are, and how many there are. */
+void tamis__spectral_tell_table(const tamis *f, tamis_telling *t)
+{
+    for (uint64_t i = 0; i < spectral_entries(f); i++) {
+        uint64_t entry = le64(spectral_entry_at(f, i));
+        tamis_cell cell = { .array = "table of digits", .index = i, .bits = DIGIT_BITS };
+        cell.value = entry & (MORE - 1);
+        cell.marks = TAMIS_MARK_COUNT | (entry ? 0 : TAMIS_MARK_EMPTY);
+        if (!tamis__tell_cell(t, cell))
+            return;
+    }
+    tamis__tell_cell(t, (tamis_cell){ .array = "digits in use",
+                                      .value = spectral_entries_used(f),
+                                      .bits = 64,
+                                      .marks = TAMIS_MARK_COUNT });
 }
