@@ -8,6 +8,7 @@
  *   HALVING_STARTS  and what each halving adds to fuse_size.starts */
 #include "base/cpu.h"
 #include "fuse/fuse.h"
+#include "fuse/fuse_explain_template.h"
 #include "fuse/fuse_has_many_template.h"
 #include "fuse/fuse_has_template.h"
 #include "fuse/fuse_peel_template.h"
@@ -120,7 +121,7 @@ static void fuse_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops FUSE_OPS = {
-    .traits = TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_PEELED,
     .plan = fuse_plan,
     .bytes = fuse_bytes,
     .rate = fingerprint_rate,
@@ -131,4 +132,6 @@ const tamis_ops FUSE_OPS = {
     .has_many = fuse_has_many,
     .solve = fuse_solve,
     .scratch = fuse_scratch,
+    .cells = fuse_cells,
+    .explain = fuse_explain,
 };

@@ -191,6 +191,12 @@ static inline uint64_t xor_count_ones(uint64_t a, uint64_t b)
 #endif
 }
 
+/* Ones in the pairs of words before one, of the counts of a line. */
+static inline uint64_t xor_pair_count(uint64_t counts, unsigned pair)
+{
+    return counts >> 32 << COUNT_BITS >> COUNT_BITS * pair & 511;
+}
+
 /* Ones before a bit: of the lines before, of the pairs of words before, of the first word of the
  * pair if the bit is in the second, of its own word. */
 static inline uint64_t xor_rank(const uint8_t *line, unsigned bit, uint64_t word)
@@ -199,7 +205,7 @@ static inline uint64_t xor_rank(const uint8_t *line, unsigned bit, uint64_t word
     uint64_t counts = le64(line), first = le64(line + 8 + 16 * pair);
     uint64_t below = (UINT64_C(1) << bit % 64) - 1, in_second = 0 - (uint64_t)(bit / 64 % 2);
 
-    return (counts & UINT32_MAX) + (counts >> 32 << COUNT_BITS >> COUNT_BITS * pair & 511) +
+    return (counts & UINT32_MAX) + xor_pair_count(counts, pair) +
            xor_count_ones(first & in_second, word & below);
 }
 

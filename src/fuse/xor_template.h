@@ -9,6 +9,7 @@
  * With fewer slots a key than a threshold, a large set cannot be peeled; with more, it can. The
  * smaller the set, the more luck it has, good or bad: in proportion to the root of its size. */
 #include "base/cpu.h"
+#include "fuse/xor_explain_template.h"
 #include "fuse/xor_lookup_template.h"
 #include "fuse/xor_peel_template.h"
 
@@ -108,7 +109,7 @@ static void xor_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops XOR_OPS = {
-    .traits = TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_PEELED,
     .plan = xor_plan,
     .bytes = xor_bytes,
     .rate = fingerprint_rate,
@@ -119,4 +120,6 @@ const tamis_ops XOR_OPS = {
     .has_many = xor_has_many,
     .solve = xor_solve,
     .scratch = xor_scratch,
+    .cells = xor_cells,
+    .explain = xor_explain,
 };
