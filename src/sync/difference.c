@@ -1,0 +1,214 @@
+/* difference.c - what differs between two sets, found by peeling.
+ *
+ * Symbols of the other set minus those of this one hold only keys that differ. A symbol that holds
+ * one key is pure: its check is the hash of its sum. That key is known then, and is taken out of
+ * all its other symbols, of which some become pure. When symbol 0, which holds all, is empty,
+ * nothing is left.
+ *
+ * No set has more keys that differ than it takes symbols to find them. Symbols of somebody who
+ * knows the secret and lies could make a key come and go for ever: that bound ends it. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "sync/symbols.h"
+#include "sync/walk.h"
+
+/* An array that grows. */
+typedef struct difference_list {
+    void *items;
+    size_t n, room, size; /* of an item */
+} difference_list;
+
+struct tamis_difference {
+    tamis_symbols *own;
+    difference_list symbols; /* tamis_symbol: theirs minus own minus what was found */
+    difference_list pure;    /* uint64_t: symbols that seemed so, to be looked at */
+    difference_list walks;   /* walk of each key that was found */
+    difference_list signs;   /* int8_t: 1 if only the other side has it, -1 if only this one */
+    difference_list here, there;
+    bool is_corrupt;
+    tamis_allocator alloc;
+};
+
+static bool difference_reserve(tamis_difference *d, difference_list *l, size_t extra)
+{
+    size_t room = l->room ? l->room : 64;
+
+    if (extra > SIZE_MAX / 4 / l->size - l->n)
+        return false;
+    while (room < l->n + extra)
+        room *= 2;
+    if (room == l->room)
+        return true;
+    void *items = d->alloc.alloc(d->alloc.ctx, room * l->size);
+    if (!items)
+        return false;
+    if (l->items) {
+        memcpy(items, l->items, l->n * l->size);
+        d->alloc.free(d->alloc.ctx, l->items, l->room * l->size);
+    }
+    l->items = items;
+    l->room = room;
+    return true;
+}
+
+/* Room was reserved before. */
+static void difference_push(difference_list *l, const void *item)
+{
+    memcpy((char *)l->items + l->n++ * l->size, item, l->size);
+}
+
+static void difference_list_free(tamis_difference *d, difference_list *l)
+{
+    if (l->items)
+        d->alloc.free(d->alloc.ctx, l->items, l->room * l->size);
+}
+
+void tamis_difference_free(tamis_difference *d)
+{
+    if (!d)
+        return;
+    tamis_allocator a = d->alloc;
+    difference_list *lists[] = { &d->symbols, &d->pure, &d->walks, &d->signs, &d->here, &d->there };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        difference_list_free(d, lists[i]);
+    tamis_symbols_free(d->own);
+    a.free(a.ctx, d, sizeof *d);
+}
+
+tamis_status tamis_difference_new(tamis_difference **out, tamis_symbols *here,
+                                  const tamis_allocator *a)
+{
+    const tamis_allocator *by = a ? a : &tamis__default_allocator;
+    tamis_difference *d = by->alloc(by->ctx, sizeof *d);
+
+    if (!d) {
+        tamis_symbols_free(here);
+        return TAMIS_NOMEM;
+    }
+    *d = (tamis_difference){ .own = here,
+                             .symbols = { .size = sizeof(tamis_symbol) },
+                             .pure = { .size = sizeof(uint64_t) },
+                             .walks = { .size = sizeof(walk) },
+                             .signs = { .size = sizeof(int8_t) },
+                             .here = { .size = sizeof(uint64_t) },
+                             .there = { .size = sizeof(uint64_t) },
+                             .alloc = *by };
+    *out = d;
+    return TAMIS_OK;
+}
+
+/* ---- Peeling ----------------------------------------------------------- */
+
+static bool difference_is_single(const tamis_symbol *s)
+{
+    return s->count == 1 || s->count == -1;
+}
+
+static bool difference_is_empty(const tamis_symbol *s)
+{
+    return s->sum == 0 && s->check == 0 && s->count == 0;
+}
+
+/* Takes a key out of all symbols; those that may be pure then are put on the list. */
+static tamis_status difference_take_out(tamis_difference *d, walk *w, int sign)
+{
+    tamis_symbol *symbols = d->symbols.items;
+
+    for (; w->next < d->symbols.n; walk_on(w)) {
+        tamis_symbol *s = &symbols[w->next];
+        walk_apply(w, s, -sign);
+        if (!difference_is_single(s))
+            continue;
+        if (!difference_reserve(d, &d->pure, 1))
+            return TAMIS_NOMEM;
+        difference_push(&d->pure, &w->next);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status difference_found(tamis_difference *d, uint64_t key, uint64_t hash, int sign)
+{
+    difference_list *side = sign > 0 ? &d->there : &d->here;
+    walk w = walk_start(key, hash);
+    int8_t as_stored = (int8_t)sign;
+
+    if (d->walks.n == d->symbols.n)
+        return TAMIS_CORRUPT;
+    if (!difference_reserve(d, &d->walks, 1) || !difference_reserve(d, &d->signs, 1) ||
+        !difference_reserve(d, side, 1))
+        return TAMIS_NOMEM;
+    tamis_status status = difference_take_out(d, &w, sign);
+    difference_push(&d->walks, &w);
+    difference_push(&d->signs, &as_stored);
+    difference_push(side, &key);
+    return status;
+}
+
+static tamis_status difference_peel(tamis_difference *d)
+{
+    const uint8_t *secret = tamis__symbols_secret(d->own);
+    tamis_status status = TAMIS_OK;
+
+    while (!status && d->pure.n > 0) {
+        uint64_t at = ((const uint64_t *)d->pure.items)[--d->pure.n];
+        tamis_symbol s = ((const tamis_symbol *)d->symbols.items)[at];
+        if (!difference_is_single(&s))
+            continue;
+        uint64_t hash = walk_hash(s.sum, secret);
+        if ((hash & WALK_CHECK) == s.check)
+            status = difference_found(d, s.sum, hash, (int)s.count);
+    }
+    return status;
+}
+
+/* ---- Symbols ----------------------------------------------------------- */
+
+/* Theirs minus own minus what was found before. */
+static void difference_subtract(tamis_difference *d, const tamis_symbol *there, size_t n)
+{
+    tamis_symbol *fresh = (tamis_symbol *)d->symbols.items + d->symbols.n;
+    walk *walks = d->walks.items;
+    const int8_t *signs = d->signs.items;
+    uint64_t first = d->symbols.n;
+
+    tamis_symbols_next(d->own, fresh, n);
+    for (size_t i = 0; i < n; i++) {
+        fresh[i].sum ^= there[i].sum;
+        fresh[i].check ^= there[i].check & WALK_CHECK;
+        fresh[i].count = (int64_t)((uint64_t)there[i].count - (uint64_t)fresh[i].count);
+    }
+    for (size_t i = 0; i < d->walks.n; i++)
+        walk_through(&walks[i], fresh, first, first + n, -signs[i]);
+    d->symbols.n += n;
+}
+
+tamis_status tamis_difference_take(tamis_difference *d, const tamis_symbol *there, size_t n,
+                                   bool *is_done)
+{
+    uint64_t first = d->symbols.n;
+
+    if (d->is_corrupt)
+        return TAMIS_CORRUPT;
+    if (!difference_reserve(d, &d->symbols, n) || !difference_reserve(d, &d->pure, n))
+        return TAMIS_NOMEM;
+    difference_subtract(d, there, n);
+    for (uint64_t at = first; at < d->symbols.n; at++)
+        difference_push(&d->pure, &at);
+    tamis_status status = difference_peel(d);
+    d->is_corrupt = status != TAMIS_OK;
+    *is_done = d->symbols.n > 0 && difference_is_empty(d->symbols.items);
+    return status;
+}
+
+const uint64_t *tamis_difference_here(const tamis_difference *d, size_t *n)
+{
+    *n = d->here.n;
+    return d->here.items;
+}
+
+const uint64_t *tamis_difference_there(const tamis_difference *d, size_t *n)
+{
+    *n = d->there.n;
+    return d->there.items;
+}

@@ -1,0 +1,210 @@
+/* symbols.c - what differs between two sets is found, whoever has it and however much it is. */
+#include "check.h"
+#include "tamis_sync.h"
+
+static const uint8_t SECRET[16] = "between the two";
+
+/* Keys that both have, then those of this side, then those of the other. */
+typedef struct sides {
+    uint64_t *keys;
+    size_t both, here, there;
+} sides;
+
+/* No two numbers are the same: multiples of an odd number. */
+static sides sides_of(size_t both, size_t here, size_t there, uint64_t seed)
+{
+    sides s = { array_of(both + here + there + 1, sizeof(uint64_t)), both, here, there };
+
+    for (size_t i = 0; i < both + here + there; i++)
+        s.keys[i] = (i + seed * 1000003) * UINT64_C(0x9E3779B97F4A7C15);
+    return s;
+}
+
+static tamis_symbols *symbols_of(const uint64_t *keys, size_t n)
+{
+    tamis_symbols *s;
+
+    assert_int_equal(tamis_symbols_new(&s, keys, n, SECRET, NULL), TAMIS_OK);
+    return s;
+}
+
+static tamis_difference *difference_to(tamis_symbols *here)
+{
+    tamis_difference *d;
+
+    assert_int_equal(tamis_difference_new(&d, here, NULL), TAMIS_OK);
+    return d;
+}
+
+static tamis_symbols *symbols_here(const sides *s)
+{
+    return symbols_of(s->keys, s->both + s->here);
+}
+
+static tamis_symbols *symbols_there(const sides *s)
+{
+    uint64_t *keys = array_of(s->both + s->there + 1, sizeof *keys);
+
+    memcpy(keys, s->keys, s->both * sizeof *keys);
+    memcpy(keys + s->both, s->keys + s->both + s->here, s->there * sizeof *keys);
+    tamis_symbols *made = symbols_of(keys, s->both + s->there);
+    free(keys);
+    return made;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void assert_same_keys(const uint64_t *found, size_t n, const uint64_t *wanted, size_t m)
+{
+    uint64_t *a = array_of(n + 1, sizeof *a), *b = array_of(m + 1, sizeof *b);
+
+    assert_int_equal(n, m);
+    if (n > 0) {
+        memcpy(a, found, n * sizeof *a);
+        memcpy(b, wanted, n * sizeof *b);
+        qsort(a, n, sizeof *a, compare);
+        qsort(b, n, sizeof *b, compare);
+        assert_memory_equal(a, b, n * sizeof *a);
+    }
+    free(a);
+    free(b);
+}
+
+/* Returns how many symbols it took, asked for `at_a_time`. */
+static size_t reconcile(const sides *s, size_t at_a_time)
+{
+    tamis_symbols *there = symbols_there(s);
+    tamis_difference *d = difference_to(symbols_here(s));
+    tamis_symbol *some = array_of(at_a_time, sizeof *some);
+    size_t taken = 0, most = 10 * (s->here + s->there) + 100, n;
+    const uint64_t *found;
+
+    for (bool is_done = false; !is_done; taken += at_a_time) {
+        assert_true(taken <= most);
+        tamis_symbols_next(there, some, at_a_time);
+        assert_int_equal(tamis_difference_take(d, some, at_a_time, &is_done), TAMIS_OK);
+    }
+    found = tamis_difference_here(d, &n);
+    assert_same_keys(found, n, s->keys + s->both, s->here);
+    found = tamis_difference_there(d, &n);
+    assert_same_keys(found, n, s->keys + s->both + s->here, s->there);
+    free(some);
+    tamis_difference_free(d);
+    tamis_symbols_free(there);
+    return taken;
+}
+
+static void differences_are_found(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 2, 3, 10, 100, 1000 };
+
+    (void)state;
+    for (size_t b = 0; b < 7; b++)
+        for (size_t h = 0; h < 7; h++)
+            for (size_t t = 0; t < 7; t++) {
+                sides s = sides_of(sizes[b], sizes[h], sizes[t], b * 49 + h * 7 + t);
+                reconcile(&s, h % 2 ? 1 + t : 1 + 16 * b);
+                free(s.keys);
+            }
+}
+
+/* What the pages promise: at most 1.76 symbols for a key, and 1.4 for many. */
+static void symbols_are_few(void **state)
+{
+    (void)state;
+    for (size_t d = 100; d <= run_size(10000, 1000, 100000); d *= 10) {
+        size_t taken = 0, rounds = 20;
+        for (size_t i = 0; i < rounds; i++) {
+            sides s = sides_of(1000, d / 2, d - d / 2, i);
+            taken += reconcile(&s, d / 100);
+            free(s.keys);
+        }
+        double each = (double)taken / (double)rounds / (double)d;
+        assert_true(each > 1 && each < (d >= 1000 ? 1.42 : 1.60));
+    }
+}
+
+/* However they are asked for, symbols are the same. */
+static void symbols_do_not_depend_on_calls(void **state)
+{
+    sides s = sides_of(500, 0, 0, 7);
+    tamis_symbols *a = symbols_here(&s), *b = symbols_here(&s);
+    tamis_symbol all[300], some[300];
+
+    (void)state;
+    tamis_symbols_next(a, all, 300);
+    for (size_t i = 0, n = 1; i<300; i += n, n = i + 2 * n> 300 ? 300 - i : 2 * n)
+        tamis_symbols_next(b, some + i, n);
+    assert_memory_equal(all, some, sizeof all);
+    assert_int_equal(all[0].count, 500);
+    tamis_symbols_free(a);
+    tamis_symbols_free(b);
+    free(s.keys);
+}
+
+/* Other machines and later versions have to draw the same. */
+static void symbols_are_as_they_were(void **state)
+{
+    static const uint64_t keys[] = { 1, 2, 3 };
+    tamis_symbols *s = symbols_of(keys, 3);
+    tamis_symbol all[64];
+    uint64_t sum = 0, members = 0;
+
+    (void)state;
+    tamis_symbols_next(s, all, 64);
+    for (int i = 0; i < 64; i++) {
+        members += (uint64_t)all[i].count << i % 32;
+        sum = sum * 31 + all[i].sum + all[i].check;
+    }
+    assert_int_equal(members, UINT64_C(0x187a8b2d));
+    assert_int_equal(sum, UINT64_C(0xe8c3d48b2a4fed2));
+    tamis_symbols_free(s);
+}
+
+/* Lies end: with an error, or with symbols that make no sense to the end. */
+static void lies_end(void **state)
+{
+    rng r = rng_for(1, 1);
+
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        sides s = sides_of(50, 10, 10, (uint64_t)round);
+        tamis_symbols *there = symbols_there(&s);
+        tamis_difference *d = difference_to(symbols_here(&s));
+        tamis_symbol some[64];
+        bool is_done = false;
+        tamis_status status = TAMIS_OK;
+
+        for (int i = 0; i < 8 && !status; i++) {
+            tamis_symbols_next(there, some, 64);
+            for (int k = 0; k < 64; k++)
+                if (rng_next(&r) % 4 == 0)
+                    some[k] = rng_next(&r) % 2 ? (tamis_symbol){ rng_next(&r), rng_next(&r), 1 }
+                                               : some[rng_next(&r) % 64];
+            status = tamis_difference_take(d, some, 64, &is_done);
+        }
+        if (status)
+            assert_int_equal(tamis_difference_take(d, some, 1, &is_done), TAMIS_CORRUPT);
+        tamis_difference_free(d);
+        tamis_symbols_free(there);
+        free(s.keys);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(differences_are_found),
+        cmocka_unit_test(symbols_are_few),
+        cmocka_unit_test(symbols_do_not_depend_on_calls),
+        cmocka_unit_test(symbols_are_as_they_were),
+        cmocka_unit_test(lies_end),
+    };
+
+    test_begin(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
