@@ -276,7 +276,9 @@ static bool window_explain(const tamis *f, uint64_t key, tamis_telling *t)
             tamis__tell_read(t, "generations with the bit", cell, common != 0);
         }
     }
-    tamis__tell_number(t, "generations in common", common);
+    for (unsigned generation = 0; generation < GENERATIONS; generation++)
+        if (common >> generation & 1)
+            tamis__tell_number(t, "generation that has it", generation);
     return tamis__tell_answer(t, common != 0,
                               common ? "a generation has all its bits"
                                      : "no generation has all its bits");

@@ -390,7 +390,8 @@ static bool gcs_explain(const tamis *f, uint64_t key, tamis_telling *t)
     tamis__tell_number(t, "its first bit", r.start);
     tamis__tell_number(t, "value", s.value);
     for (bool is_past = false; !is_past && gcs_read_value(&r, &value); is_past = value >= s.value)
-        tamis__tell_read(t, "value", gcs_cell(g, bucket, r.keys - 1, value), value == s.value);
+        tamis__tell_read(t, "value of the bucket", gcs_cell(g, bucket, r.keys - 1, value),
+                         value == s.value);
     bool found = gcs_find(&s, g);
     return tamis__tell_answer(t, found,
                               found ? "its value is in its bucket"
