@@ -47,7 +47,7 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MIN_BITS = 1, MAX_BITS = 31, EVEN = 21, MAX_SIZE = 40, LOAD_UNIT = 1000 };
+enum { MIN_BITS = 1, MAX_BITS = 31, MAX_SIZE = 40, LOAD_UNIT = 1000 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
 /* Lookups among 1e7 keys take 5.1 times a read of memory there, and 6.2 times at 0.95. */
@@ -56,17 +56,6 @@ static const double DEFAULT_LOAD = 0.9;
  * each doubling would have room for a few new keys only. */
 static const double MOST_VOIDS = 0.5;
 
-/* Doublings since the filter was new. */
-static unsigned aleph_size(const tamis_plan *p)
-{
-    return p->hashes & 255;
-}
-
-static unsigned aleph_narrow(const tamis_plan *p)
-{
-    return p->hashes >> 8;
-}
-
 /* Slots that may be in use at a size up to the present one. Twice the slots have room for twice as
  * many and one: for whatever comes out of doubling, and the key that did not fit before. */
 static uint64_t aleph_room_at(const tamis_plan *p, unsigned size)
@@ -74,24 +63,6 @@ static uint64_t aleph_room_at(const tamis_plan *p, unsigned size)
     uint64_t first = (p->slots >> aleph_size(p)) * p->load / LOAD_UNIT;
 
     return (first << size) - 1;
-}
-
-/* Bits of new fingerprints beyond the least. */
-static unsigned aleph_more_bits(unsigned narrow, unsigned size)
-{
-    if (size < narrow)
-        return 0;
-    if (size < EVEN)
-        return 1;
-    return 4 + 2 * word_highest(size - EVEN + 1);
-}
-
-/* Of fingerprints that came at an earlier size, when they were new. */
-static unsigned aleph_bits_at(const tamis_plan *p, unsigned size)
-{
-    unsigned narrow = aleph_narrow(p), now = aleph_more_bits(narrow, aleph_size(p));
-
-    return p->width - 1 - now + aleph_more_bits(narrow, size);
 }
 
 /* One slot stays empty, so that every search ends. The first size has room for one key or more: 64
@@ -257,17 +228,13 @@ static void aleph_measure(const tamis *f, tamis_info *info)
 
 /* ---- Validity ---------------------------------------------------------- */
 
-/* Bit i: fingerprints of i bits may be there. Of each size the new ones, less a bit for each
- * doubling since. */
+/* Bit i: fingerprints of i bits may be there. */
 static uint32_t aleph_lengths(const tamis_plan *p)
 {
-    unsigned size = aleph_size(p);
     uint32_t lengths = 0;
 
-    for (unsigned j = 0; j <= size; j++) {
-        unsigned bits = aleph_bits_at(p, j), lost = size - j;
-        lengths |= UINT32_C(1) << (bits > lost ? bits - lost : 0);
-    }
+    for (unsigned j = 0; j <= aleph_size(p); j++)
+        lengths |= UINT32_C(1) << aleph_bits_left(p, j);
     return lengths;
 }
 
@@ -336,4 +303,6 @@ const tamis_ops tamis__aleph = {
     .add_many = aleph_add_many,
     .remove_many = aleph_remove_many,
     .move = aleph_move,
+    .cells = tamis__aleph_cells,
+    .explain = tamis__aleph_explain,
 };

@@ -6,51 +6,6 @@
 
 /* ---- One fingerprint --------------------------------------------------- */
 
-/* Runs are sorted. Few have more slots than this: only keys that were chosen make long ones. */
-enum { ALEPH_LONG = 64 };
-
-/* The slot after the last of the run that is not above x. */
-static inline uint64_t aleph_slot_after(runs_table t, const runs_run *r, uint32_t x)
-{
-    uint64_t low = r->start, high = r->end, order = aleph_order_of(x, t.width);
-
-    while (high - low > ALEPH_LONG) {
-        uint64_t middle = low + (high - low) / 2;
-        if (aleph_order_of(runs_slot(t, middle), t.width) > order)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    while (high > low && aleph_order_of(runs_slot(t, high - 1), t.width) > order)
-        high--;
-    return high;
-}
-
-/* As aleph_find_longest(), in a long run: what covers it has its first bits, as many as there are
- * or fewer. */
-__attribute__((noinline)) static uint64_t aleph_find_in_long(runs_table t, const runs_run *r,
-                                                             uint32_t fresh)
-{
-    for (uint32_t bit = 1; bit <= aleph_void_of(t.width); bit <<= 1) {
-        uint32_t first = (fresh & ~(2 * bit - 1)) | bit;
-        uint64_t i = aleph_slot_after(t, r, first);
-        if (i > r->start && runs_slot(t, i - 1) == first)
-            return i;
-    }
-    return 0;
-}
-
-/* The last slot of the run that covers it, and one; 0: there is none. */
-static inline uint64_t aleph_find_longest(runs_table t, const runs_run *r, uint32_t fresh)
-{
-    if (r->end - r->start > ALEPH_LONG)
-        return aleph_find_in_long(t, r, fresh);
-    for (uint64_t i = r->end; i > r->start; i--)
-        if (aleph_covers(runs_slot(t, i - 1), fresh))
-            return i;
-    return 0;
-}
-
 static inline void aleph_add_in_order(runs_table t, aleph_position at)
 {
     runs_run r = runs_find(t, at.quotient);

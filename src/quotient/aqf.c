@@ -811,4 +811,6 @@ const tamis_ops tamis__aqf = {
     .locate = aqf_locate,
     .adapt = aqf_adapt,
     .unadapt = aqf_unadapt,
+    .cells = tamis__aqf_cells,
+    .explain = tamis__aqf_explain,
 };

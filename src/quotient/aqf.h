@@ -310,5 +310,7 @@ static inline unsigned aqf_digits(uint64_t count, unsigned bits)
 }
 
 void tamis__aqf_use_avx2(tamis_ops *ops);
+void tamis__aqf_cells(const tamis *f, tamis_telling *to);
+bool tamis__aqf_explain(const tamis *f, uint64_t key, tamis_telling *to);
 
 #endif

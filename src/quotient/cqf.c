@@ -235,4 +235,6 @@ const tamis_ops tamis__cqf = {
     .next = cqf_next,
     .append = cqf_append,
     .room = cqf_room,
+    .cells = tamis__cqf_cells,
+    .explain = tamis__cqf_explain,
 };
