@@ -148,11 +148,11 @@ static inline uint64_t aleph_slot_after(runs_table t, const runs_run *r, uint32_
 }
 
 /* As aleph_find_longest(), in a long run: what covers it has its first bits, as many as there are
- * or fewer. */
+ * or fewer. In slots of 32 bits, there is no bit beyond that of a void. */
 __attribute__((noinline)) static uint64_t aleph_find_in_long(runs_table t, const runs_run *r,
                                                              uint32_t fresh)
 {
-    for (uint32_t bit = 1; bit <= aleph_void_of(t.width); bit <<= 1) {
+    for (uint32_t bit = 1; bit && bit <= aleph_void_of(t.width); bit <<= 1) {
         uint32_t first = (fresh & ~(2 * bit - 1)) | bit;
         uint64_t i = aleph_slot_after(t, r, first);
         if (i > r->start && runs_slot(t, i - 1) == first)

@@ -499,6 +499,24 @@ static void long_runs_are_searched_well(void **state)
     tamis_free(f);
 }
 
+/* Slots of 32 bits: there is no bit beyond that of a void, at which a search ends. */
+static void long_runs_of_the_widest_slots_end(void **state)
+{
+    tamis_plan plan = plan_for(TAMIS_ALEPH, 100, 0.1, 0);
+
+    (void)state;
+    plan.width = 32;
+    plan.hashes = 21 << 8;
+    assert_int_equal(tamis__plan_settle(&plan), TAMIS_OK);
+    tamis *f = new_filter(&plan);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_int_equal(tamis_add(f, unhash_key(i << 32, f->salt)), TAMIS_OK);
+    assert_true(tamis_has(f, unhash_key(UINT64_C(99) << 32, f->salt)));
+    assert_false(tamis_has(f, unhash_key(UINT64_C(200) << 32, f->salt)));
+    assert_int_equal(tamis_remove(f, unhash_key(UINT64_C(200) << 32, f->salt)), TAMIS_ABSENT);
+    tamis_free(f);
+}
+
 /* A table of voids, as nobody's keys make it: each doubling fills it again, but for one slot. */
 static void a_table_of_voids_does_not_grow_for_ever(void **state)
 {
@@ -539,6 +557,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_out_of_order_are_told),
         cmocka_unit_test(one_key_may_come_often),
         cmocka_unit_test(long_runs_are_searched_well),
+        cmocka_unit_test(long_runs_of_the_widest_slots_end),
         cmocka_unit_test(a_table_of_voids_does_not_grow_for_ever),
     };
 
