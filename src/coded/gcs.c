@@ -32,7 +32,6 @@
 #include "base/radix.h"
 #include "base/sort.h"
 #include "coded/gcs_lookup.h"
-#include "explain.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -338,66 +337,6 @@ static const char *gcs_verify(const tamis *f)
     return why ? why : n <= f->count ? NULL : "the number of keys is wrong";
 }
 
-/* ---- Pictures and words ------------------------------------------------ */
-
-/* Value i of a bucket. Those of a damaged one may be too large for their cells. */
-static tamis_cell gcs_cell(const gcs_geometry *g, uint64_t bucket, uint64_t i, uint64_t value)
-{
-    return (tamis_cell){ .array = "bucket",
-                         .number = bucket,
-                         .index = i,
-                         .value = value,
-                         .bits = 64 - (unsigned)__builtin_clzll(value | (g->values - 1) | 1) };
-}
-
-static bool gcs_tell_part(const tamis *f, uint64_t part, tamis_telling *t)
-{
-    const gcs_geometry *g = gcs_geometry_in(f);
-    const uint8_t *at = gcs_part(f, g, part);
-    bool goes_on = true;
-
-    for (uint64_t i = 0; i < g->buckets && goes_on; i++) {
-        gcs_reader r = gcs_read_bucket(at, g, i);
-        for (uint64_t value; goes_on && gcs_read_value(&r, &value);)
-            goes_on = tamis__tell_cell(t, gcs_cell(g, part * g->buckets + i, r.keys - 1, value));
-    }
-    for (uint64_t i = 0; i <= g->buckets && goes_on; i++)
-        goes_on = tamis__tell_cell(t, (tamis_cell){ .array = "offsets of part",
-                                                    .number = part,
-                                                    .index = i,
-                                                    .value = le32(gcs_offset_at(at, g, i)),
-                                                    .bits = 32 });
-    return goes_on;
-}
-
-static void gcs_tell_cells(const tamis *f, tamis_telling *t)
-{
-    uint64_t parts = UINT64_C(1) << gcs_geometry_in(f)->part_bits;
-
-    for (uint64_t i = 0; i < parts && gcs_tell_part(f, i, t); i++)
-        continue;
-}
-
-static bool gcs_explain(const tamis *f, uint64_t key, tamis_telling *t)
-{
-    const gcs_geometry *g = gcs_geometry_in(f);
-    gcs_search s = gcs_search_for(f, g, key);
-    uint64_t part = part_of(hash_key(key, f->salt), g->part_bits), value;
-    uint64_t bucket = part * g->buckets + s.bucket;
-    gcs_reader r = gcs_read_bucket(s.part, g, s.bucket);
-
-    tamis__tell_number(t, "bucket", bucket);
-    tamis__tell_number(t, "its first bit", r.start);
-    tamis__tell_number(t, "value", s.value);
-    for (bool is_past = false; !is_past && gcs_read_value(&r, &value); is_past = value >= s.value)
-        tamis__tell_read(t, "value of the bucket", gcs_cell(g, bucket, r.keys - 1, value),
-                         value == s.value);
-    bool found = gcs_find(&s, g);
-    return tamis__tell_answer(t, found,
-                              found ? "its value is in its bucket"
-                                    : "its value is not among those of its bucket, which ascend");
-}
-
 const tamis_ops tamis__gcs = {
     .plan = gcs_plan,
     .bytes = gcs_bytes,
@@ -410,6 +349,6 @@ const tamis_ops tamis__gcs = {
     .has_many = gcs_has_many,
     .solve = gcs_solve,
     .scratch = gcs_scratch,
-    .cells = gcs_tell_cells,
-    .explain = gcs_explain,
+    .cells = tamis__gcs_cells,
+    .explain = tamis__gcs_explain,
 };

@@ -121,4 +121,9 @@ static inline bool gcs_read_value(gcs_reader *r, uint64_t *value)
     return true;
 }
 
+/* ---- Pictures and words: gcs_explain.c --------------------------------- */
+
+void tamis__gcs_cells(const tamis *f, tamis_telling *t);
+bool tamis__gcs_explain(const tamis *f, uint64_t key, tamis_telling *t);
+
 #endif

@@ -308,13 +308,42 @@ static void values_of_gcs(void **state)
     tamis_free(f);
 }
 
+static bool hear_step(void *ctx, const tamis_step *step)
+{
+    *(bool *)ctx |= step->type == TAMIS_STEP_CELL && step->agrees;
+    return true;
+}
+
+/* The answer is that of has(), which reads many values at once: those that are told bear it out. */
+static void values_of_gcs_bear_out_the_answer(void **state)
+{
+    tamis_plan plan = plan_for(TAMIS_GCS, 1000, 0.3, 0);
+    rng r = rng_for(3100, 0);
+    uint64_t *keys = fresh_keys(&r, 2000);
+    tamis *f = filter_of(&plan, keys, 1000);
+
+    (void)state;
+    for (size_t i = 0; i < 2000; i++) {
+        bool agrees = false;
+        assert_int_equal(tamis_explain(f, keys[i], hear_step, &agrees), tamis_has(f, keys[i]));
+        assert_int_equal(agrees, tamis_has(f, keys[i]));
+    }
+    tamis_free(f);
+    free(keys);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_of_bitmap),       cmocka_unit_test(bits_of_blocked),
-        cmocka_unit_test(stages_of_scalable),   cmocka_unit_test(bytes_of_window),
-        cmocka_unit_test(counters_of_counting), cmocka_unit_test(counters_of_counting_blocked),
-        cmocka_unit_test(bits_of_compressed),   cmocka_unit_test(values_of_gcs),
+        cmocka_unit_test(bits_of_bitmap),
+        cmocka_unit_test(bits_of_blocked),
+        cmocka_unit_test(stages_of_scalable),
+        cmocka_unit_test(bytes_of_window),
+        cmocka_unit_test(counters_of_counting),
+        cmocka_unit_test(counters_of_counting_blocked),
+        cmocka_unit_test(bits_of_compressed),
+        cmocka_unit_test(values_of_gcs),
+        cmocka_unit_test(values_of_gcs_bear_out_the_answer),
     };
 
     test_begin(argc, argv);
