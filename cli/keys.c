@@ -153,7 +153,7 @@ bool key_text(span *text, const key_format *format, const char *line, const char
                         joined);
 }
 
-static key_fault make_key(uint64_t *key, const key_format *format, span text)
+key_fault key_make(uint64_t *key, const key_format *format, span text)
 {
     if (format->hasher.hash != TAMIS_RAW) {
         *key = tamis_hasher_key(&format->hasher, text.at, text.size);
@@ -188,7 +188,7 @@ static void take_line(batch *b, const key_format *format, span line)
     if (!text_of_line(&text, format, line, &b->joined) ||
         (format->value_field > 0 && !find_column(&value, format, line, format->value_field)))
         mark_keyless(b, b->n);
-    else if (!(b->fault = make_key(&b->keys[b->n], format, text)))
+    else if (!(b->fault = key_make(&b->keys[b->n], format, text)))
         b->fault = take_value(&b->values[b->n], format, value, &b->joined);
 }
 

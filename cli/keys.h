@@ -57,6 +57,9 @@ const char *batch_take(batch *b, const key_format *format, const char *at, const
 bool key_text(span *text, const key_format *format, const char *line, const char *end,
               buffer *joined);
 
+/* The key of such a text. */
+key_fault key_make(uint64_t *key, const key_format *format, span text);
+
 /* Drops lines without a key from keys[], values[] and n. start[] is no longer valid. */
 void batch_drop_keyless(batch *b);
 

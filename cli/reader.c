@@ -1,10 +1,12 @@
 /* reader.c - inputs to chunks of whole lines. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "reader.h"
 
 static bool is_standard_input(const char *name)
@@ -232,4 +234,29 @@ reader_state reader_next(reader *r, buffer *text)
             return READER_CHUNK;
         }
     }
+}
+
+void reader_each_line(const char *path, void (*take)(void *ctx, char *line, size_t size), void *ctx)
+{
+    char *names[] = { strdup(path), NULL };
+    buffer text = { 0 };
+    reader_state state;
+    reader r;
+
+    if (!names[0])
+        die(CODE_MEMORY, "out of memory for the name of an input");
+    reader_open(&r, names, '\n');
+    while ((state = reader_next(&r, &text)) == READER_CHUNK)
+        for (char *line = text.bytes, *stop = line + text.size, *end; line < stop; line = end + 1) {
+            end = memchr(line, '\n', (size_t)(stop - line));
+            *end = 0;
+            take(ctx, line, (size_t)(end - line));
+        }
+    if (state == READER_FAILED && r.why)
+        die(CODE_IO, "%s: %s", path, r.why);
+    if (state == READER_FAILED)
+        die_errno("read", path);
+    reader_close(&r);
+    buffer_free(&text);
+    free(names[0]);
 }

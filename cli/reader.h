@@ -41,4 +41,9 @@ typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_sta
  * answered at once. After READER_FAILED, r->why or errno tells why. */
 reader_state reader_next(reader *r, buffer *text);
 
+/* Calls `take` for each line of a file, "-" for standard input, with a NUL in place of its end. An
+ * input that cannot be read ends the program. */
+void reader_each_line(const char *path, void (*take)(void *ctx, char *line, size_t size),
+                      void *ctx);
+
 #endif
