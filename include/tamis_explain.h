@@ -20,7 +20,7 @@ enum tamis_mark {
     TAMIS_MARK_RUN_END = 1 << 4,      /* the last cell of its run */
     TAMIS_MARK_COUNT = 1 << 5,        /* a part of a count, not of a key */
     TAMIS_MARK_EXTENSION = 1 << 6,    /* more bits of the key before, to tell it from another */
-    TAMIS_MARK_VOID = 1 << 7, /* no bits are left of a key: it passes for any of the place */
+    TAMIS_MARK_VOID = 1 << 7,         /* no bits are left: it passes for any key of the place */
 };
 
 /* The smallest thing that a kind reads or writes: a bit, a counter, a slot. */

@@ -498,4 +498,6 @@ const tamis_ops tamis__acf = {
     .locate = acf_locate,
     .adapt = acf_adapt,
     .unadapt = acf_unadapt,
+    .cells = tamis__acf_cells,
+    .explain = tamis__acf_explain,
 };

@@ -139,4 +139,9 @@ bool tamis__acf_insert(const acf_table *t, uint64_t h, uint64_t copies);
  */
 double tamis__acf_queried(double values, double used, double ones, double *error);
 
+/* ---- acf_explain.c ----------------------------------------------------- */
+
+void tamis__acf_cells(const tamis *f, tamis_telling *to);
+bool tamis__acf_explain(const tamis *f, uint64_t key, tamis_telling *to);
+
 #endif

@@ -352,5 +352,7 @@ static inline unsigned buckets_count(const buckets_table *t, const buckets_key *
 }
 
 void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops);
+void tamis__cuckoo_buckets_cells(const tamis *f, tamis_telling *to);
+bool tamis__cuckoo_buckets_explain(const tamis *f, uint64_t key, tamis_telling *to);
 
 #endif

@@ -324,4 +324,6 @@ const tamis_ops tamis__cuckoo = {
     .count_many = cuckoo_count_many,
     .add_many = cuckoo_add_many,
     .remove_many = cuckoo_remove_many,
+    .cells = tamis__cuckoo_cells,
+    .explain = tamis__cuckoo_explain,
 };

@@ -224,6 +224,14 @@ static inline uint8_t *cuckoo_stash_at(const cuckoo_table *t, unsigned i)
     return t->stash + 8 + 8 * i;
 }
 
+/* Whether entry i of it is of the same class. */
+static inline bool cuckoo_is_stashed_at(const cuckoo_table *t, const cuckoo_entry *e, unsigned i)
+{
+    cuckoo_entry other = cuckoo_entry_of(t, le64(cuckoo_stash_at(t, i)));
+
+    return other.first == e->first && other.fingerprint == e->fingerprint;
+}
+
 /* Copies that are there. By value: a table whose address is taken would not stay in registers. */
 unsigned tamis__cuckoo_stashed(cuckoo_table t, cuckoo_entry e);
 
@@ -271,5 +279,7 @@ tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t time
 void tamis__cuckoo_add_surplus(cuckoo_table t, cuckoo_entry e, uint64_t times);
 
 void tamis__cuckoo_use_avx2(tamis_ops *ops);
+void tamis__cuckoo_cells(const tamis *f, tamis_telling *to);
+bool tamis__cuckoo_explain(const tamis *f, uint64_t key, tamis_telling *to);
 
 #endif

@@ -257,4 +257,6 @@ const tamis_ops tamis__cuckoo_buckets = {
     .count_many = buckets_count_many,
     .add_many = buckets_add_many,
     .remove_many = buckets_remove_many,
+    .cells = tamis__cuckoo_buckets_cells,
+    .explain = tamis__cuckoo_buckets_explain,
 };

@@ -18,8 +18,7 @@ static unsigned cuckoo_stash_find(const cuckoo_table *t, const cuckoo_entry *e, 
     unsigned found = 0;
 
     for (unsigned i = 0; i < cuckoo_stash_size(t); i++) {
-        cuckoo_entry other = cuckoo_entry_of(t, le64(cuckoo_stash_at(t, i)));
-        if (other.first == e->first && other.fingerprint == e->fingerprint) {
+        if (cuckoo_is_stashed_at(t, e, i)) {
             *at = i;
             found++;
         }

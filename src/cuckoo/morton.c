@@ -392,4 +392,6 @@ const tamis_ops tamis__morton = {
     .add_many = morton_add_many,
     .remove_many = morton_remove_many,
     .move = morton_move,
+    .cells = tamis__morton_cells,
+    .explain = tamis__morton_explain,
 };

@@ -58,4 +58,7 @@ const char *tamis__surplus_verify(const surplus *s,
                                   bool (*is_full)(const void *table, uint64_t class),
                                   const void *table);
 
+/* As cells() of a tamis_ops: what comes last. */
+void tamis__surplus_cells(const surplus *s, tamis_telling *to);
+
 #endif
