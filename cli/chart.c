@@ -146,6 +146,14 @@ static void round_log(scale *s)
 
 enum { MOST_TICKS = 8 };
 
+static bool has_bars(const chart *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->series[i].shape == CHART_BARS)
+            return true;
+    return false;
+}
+
 static scale scale_of(const chart *c, bool is_x, double from, double to)
 {
     const chart_axis *a = is_x ? &c->x : &c->y;
@@ -166,7 +174,7 @@ static scale scale_of(const chart *c, bool is_x, double from, double to)
     if (!is_given && s.is_log)
         round_log(&s);
     if (!is_given && !s.is_log && is_x) {
-        double margin = (s.high - s.low) * 0.03;
+        double margin = fmax((s.high - s.low) * 0.03, has_bars(c) ? 0.6 : 0);
         s.low -= margin > 0 ? margin : 1;
         s.high += margin > 0 ? margin : 1;
     } else if (!is_given && !s.is_log)
@@ -227,7 +235,7 @@ static void find_ticks(ticks *t, const scale *s)
     }
     double step = step_of(s->high - s->low, MOST_TICKS), first = ceil(s->low / step - 1e-9);
     for (double i = first; i * step <= s->high + step * 1e-9; i++)
-        add_tick(t, s, i * step);
+        add_tick(t, s, i * step + 0.0); /* no -0 */
 }
 
 /* ---- Frame ------------------------------------------------------------- */

@@ -108,8 +108,9 @@ const command cmd_lab = {
         "them. 'tamis lab EXPERIMENT --help' tells what each does and takes.\n"
         "\n"
         "Every experiment takes --seed N, --csv FILE, --svg FILE, --json, --time and --quick. The\n"
-        "same seed prints the same bytes on every machine, but for times, which are shown only\n"
-        "with --time or where they are the point.\n"
+        "same seed prints the same bytes, but for times, which are shown only with --time or "
+        "where\n"
+        "they are the point.\n"
         "\n"
         "With --all, DIR gets a page with all of them, index.html, and beside it the tables as\n"
         "CSV and the pictures as SVG.",

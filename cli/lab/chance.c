@@ -88,3 +88,57 @@ chance_range chance_counts(uint64_t n, double low, double high, double outside)
     return (chance_range){ furthest(n, low, outside / 2, false),
                            furthest(n, high, outside / 2, true) };
 }
+
+/* n times the divergence of x / n from p, whose exponential bounds the tail from x on. */
+static double divergence(double x, double n, double p)
+{
+    double q = x / n, sum = 0;
+
+    if (q > 0)
+        sum += q * log(q / p);
+    if (q < 1)
+        sum += (1 - q) * log((1 - q) / (1 - p));
+    return n * sum;
+}
+
+static double sum_end(double n, double p, double outside, double fails)
+{
+    double fits = n * p;
+
+    if (divergence(fails, n, p) < log(2 / outside))
+        return fails;
+    for (int i = 0; i < 100; i++) {
+        double middle = (fits + fails) / 2;
+        *(divergence(middle, n, p) < log(2 / outside) ? &fits : &fails) = middle;
+    }
+    return fits;
+}
+
+chance_range chance_sums(uint64_t n, double p, double outside)
+{
+    double of = (double)n;
+
+    if (p <= 0 || p >= 1)
+        return (chance_range){ of * (p > 0), of * (p > 0) };
+    return (chance_range){ sum_end(of, p, outside, 0), sum_end(of, p, outside, of) };
+}
+
+/* ---- Bloom filters ----------------------------------------------------- */
+
+double chance_fill(chance_array a, double n)
+{
+    double throws = a.has_rows ? n : n * a.hashes;
+
+    return a.slots > 1 ? -expm1(throws * log1p(-1 / (double)a.slots)) : n > 0;
+}
+
+chance_range chance_bloom(chance_array a, uint64_t n, uint64_t probes)
+{
+    double k = a.hashes, outside = CHANCE_OUTSIDE / 2, fill = chance_fill(a, (double)n);
+    double rows = a.has_rows ? k : 1, bits = a.has_rows ? 1 : k;
+    double off = bits * sqrt((double)n * log(2 * rows / outside) / 2) / (double)a.slots;
+    chance_range counts =
+        chance_counts(probes, pow(fmax(fill - off, 0), k), pow(fmin(fill + off, 1), k), outside);
+
+    return (chance_range){ counts.low / (double)probes, counts.high / (double)probes };
+}

@@ -24,5 +24,28 @@ bool chance_fits(uint64_t x, uint64_t n, double p);
 /* The counts that n trials explain, if their rate is somewhere from low to high: any other has a
  * chance of less than `outside`, half of it to each side. */
 chance_range chance_counts(uint64_t n, double low, double high, double outside);
+/* The same for the sum of n numbers from 0 to 1 of mean p that are independent, or of which one is
+ * the smaller the larger others are: balls in bins, for example. Wider, and on the safe side
+ * (Hoeffding 1963; Dubhashi and Ranjan 1998). */
+chance_range chance_sums(uint64_t n, double p, double outside);
+
+/* ---- Bloom filters ----------------------------------------------------- */
+
+typedef struct chance_array {
+    uint64_t slots; /* of a row, if each hash has its own */
+    unsigned hashes;
+    bool has_rows;
+} chance_array;
+
+/* The share of bits that are set, on average, after n keys. */
+double chance_fill(chance_array a, double n);
+/* The share of `probes` strangers that is found, with n keys.
+ *
+ * Two things vary: how full a filter becomes, and which strangers hit it. Changing one of n keys
+ * changes at most k bits, so that the number of set bits is within k sqrt(n ln(2 / a) / 2) of its
+ * mean but for a share a of all filters (McDiarmid 1989); in a row of its own, within
+ * sqrt(n ln(2 / a) / 2). Given the bits, strangers are independent trials. What may lie outside is
+ * shared between the two: these bounds are wider than they could be, and never too narrow. */
+chance_range chance_bloom(chance_array a, uint64_t n, uint64_t probes);
 
 #endif

@@ -1,10 +1,4 @@
-/* fpr.c - tamis lab fpr: false positives of Bloom filters, measured and predicted.
- *
- * Two things vary: how full a filter becomes, and which strangers hit it. Changing one of n keys
- * changes at most k bits, so that the number of set bits is within k sqrt(n ln(2 / a) / 2) of its
- * mean but for a share a of all filters (McDiarmid 1989); in a row of its own, within
- * sqrt(n ln(2 / a) / 2). Given the bits, strangers are independent trials. What may lie outside is
- * shared between the two: these bounds are wider than they could be, and never too narrow. */
+/* fpr.c - tamis lab fpr: false positives of Bloom filters, measured and predicted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +27,9 @@ static bool has_rows(const tamis_plan *p)
     return p->kind == TAMIS_PARTITIONED;
 }
 
-/* The share of bits that are set, on average, after n keys. */
-static double mean_fill(const tamis_plan *p, double n)
+static chance_array array_of(const tamis_plan *p)
 {
-    double throws = has_rows(p) ? n : n * p->hashes;
-
-    return p->slots > 1 ? -expm1(throws * log1p(-1 / (double)p->slots)) : n > 0;
+    return (chance_array){ p->slots, p->hashes, has_rows(p) };
 }
 
 /* What lectures print: (1 - e^(-kn/m))^k, and for rows (1 - (1 - 1/m)^n)^k. */
@@ -46,24 +37,13 @@ static double textbook(const tamis_plan *p, double n)
 {
     double k = p->hashes;
 
-    return pow(has_rows(p) ? mean_fill(p, n) : -expm1(-k * n / (double)p->slots), k);
+    return pow(has_rows(p) ? chance_fill(array_of(p), n) : -expm1(-k * n / (double)p->slots), k);
 }
 
 /* With the best k, which is no integer. */
 static double best_rate(double bits_per_key)
 {
     return pow(0.5, bits_per_key * log(2));
-}
-
-static chance_range bounds(const tamis_plan *p, uint64_t n, uint64_t probes)
-{
-    double k = p->hashes, outside = CHANCE_OUTSIDE / 2, fill = mean_fill(p, (double)n);
-    double rows = has_rows(p) ? k : 1, bits = has_rows(p) ? 1 : k;
-    double off = bits * sqrt((double)n * log(2 * rows / outside) / 2) / (double)p->slots;
-    chance_range counts =
-        chance_counts(probes, pow(fmax(fill - off, 0), k), pow(fmin(fill + off, 1), k), outside);
-
-    return (chance_range){ counts.low / (double)probes, counts.high / (double)probes };
 }
 
 /* ---- Measuring --------------------------------------------------------- */
@@ -110,7 +90,7 @@ static double try_one(const fpr *r, const char *over, double x, const tamis_plan
     tamis_plan small =
         scale < 1 ? plan_of(r, tried, (uint64_t)llround((double)bits * scale), plan->hashes)
                   : *plan;
-    chance_range range = bounds(&small, tried, r->probes);
+    chance_range range = chance_bloom(array_of(&small), tried, r->probes);
     double rate = measure(r, &small, tried), predicted = tamis_plan_rate(plan, n);
 
     lab_text(r->lab, "%s", over);
@@ -315,6 +295,7 @@ const experiment lab_fpr = {
         "\n"
         "Filters of more than a million keys are planned at full size, and measured at a million\n"
         "keys with as many bits for each.",
+    .kinds = { TAMIS_BLOOM, TAMIS_PARTITIONED },
     .options = options,
     .example = "--keys 1e9 --bits 8e9 --over hashes",
     .run = run,

@@ -17,9 +17,20 @@ static const experiment *const EXPERIMENTS[] = {
 #undef LAB_X
 };
 
+static bool has_kinds(const experiment *e)
+{
+    for (const tamis_kind *kind = e->kinds; *kind; kind++)
+        if (!tamis_kind_can(*kind))
+            return false;
+    return true;
+}
+
 const experiment *lab_at(size_t i)
 {
-    return i < sizeof EXPERIMENTS / sizeof *EXPERIMENTS ? EXPERIMENTS[i] : NULL;
+    for (size_t at = 0; at < sizeof EXPERIMENTS / sizeof *EXPERIMENTS; at++)
+        if (has_kinds(EXPERIMENTS[at]) && i-- == 0)
+            return EXPERIMENTS[at];
+    return NULL;
 }
 
 const experiment *lab_find(const char *name)
@@ -103,6 +114,53 @@ uint64_t lab_draw_below(lab_random *r, uint64_t n)
 double lab_draw_unit(lab_random *r)
 {
     return (double)(lab_draw(r) >> 11) * 0x1p-53;
+}
+
+/* How many numbers between 0 and 1 can be multiplied before the product is below e^-mean. The mean
+ * is taken in pieces: the sum of Poisson numbers is one. */
+uint64_t lab_draw_poisson(lab_random *r, double mean)
+{
+    const double piece = 16;
+    uint64_t sum = 0;
+
+    for (; mean > 0; mean -= piece) {
+        double product = lab_draw_unit(r), end = exp(-fmin(mean, piece));
+        for (; product > end; sum++)
+            product *= lab_draw_unit(r);
+    }
+    return sum;
+}
+
+lab_zipf lab_zipf_new(size_t n, double power)
+{
+    lab_zipf z = { lab_array(n, sizeof *z.sums), n };
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        z.sums[i] = sum += pow((double)i + 1, -power);
+    for (size_t i = 0; i < n; i++)
+        z.sums[i] /= sum;
+    return z;
+}
+
+size_t lab_draw_zipf(const lab_zipf *z, lab_random *r)
+{
+    double at = lab_draw_unit(r);
+    size_t low = 0, high = z->n - 1;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (z->sums[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void lab_zipf_free(lab_zipf *z)
+{
+    free(z->sums);
 }
 
 void *lab_array(size_t n, size_t size)

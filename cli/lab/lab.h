@@ -2,7 +2,7 @@
  *
  * An experiment is a file of this folder and a line in LAB_EXPERIMENTS. Its run() takes its options
  * from lab_next(), puts cells into the table, points into charts and says in notes what is seen;
- * the frame prints and writes all of it. With one seed, all but times is the same on every machine.
+ * the frame prints and writes all of it. The same seed gives the same output, but for times.
  */
 #ifndef TAMIS_CLI_LAB_LAB_H
 #define TAMIS_CLI_LAB_LAB_H
@@ -20,6 +20,7 @@ typedef struct experiment {
     const char *name;
     const char *summary;       /* one line */
     const char *about;         /* paragraphs */
+    tamis_kind kinds[5];       /* that it needs; TAMIS_NO_KIND follows the last */
     const option_row *options; /* its own; letters from LAB_OWN on. NULL: none */
     const char *example;       /* options, as in "--keys 1e6" */
     void (*run)(lab *l);
@@ -66,6 +67,16 @@ uint64_t lab_draw(lab_random *r);
 uint64_t lab_draw_below(lab_random *r, uint64_t n);
 /* From 0 to below 1. */
 double lab_draw_unit(lab_random *r);
+uint64_t lab_draw_poisson(lab_random *r, double mean);
+/* Zipf's law: rank i, from 0 to n - 1, comes in proportion to (i + 1)^-power. */
+typedef struct lab_zipf {
+    double *sums; /* of the shares of all ranks up to each */
+    size_t n;
+} lab_zipf;
+
+lab_zipf lab_zipf_new(size_t n, double power);
+size_t lab_draw_zipf(const lab_zipf *z, lab_random *r);
+void lab_zipf_free(lab_zipf *z);
 /* To be freed. */
 uint64_t *lab_draw_keys(lab_random *r, size_t n);
 
@@ -108,7 +119,7 @@ chart *lab_chart(lab *l, const char *title, const char *x, const char *y);
 
 /* ---- The frame --------------------------------------------------------- */
 
-/* NULL if there is none. */
+/* NULL if there is none. Those whose kinds were left out of the library are not there. */
 const experiment *lab_find(const char *name);
 const experiment *lab_at(size_t i);
 /* Runs it with the options of `a`, and prints and writes what was asked for. */
