@@ -12,7 +12,9 @@
 #include "message.h"
 
 /* All of them, in the order of the list and of the report. */
-#define LAB_EXPERIMENTS(X) X(fpr)
+#define LAB_EXPERIMENTS(X) \
+    X(fpr)                 \
+    X(poisson)
 
 typedef struct lab lab;
 
