@@ -14,7 +14,8 @@
 /* All of them, in the order of the list and of the report. */
 #define LAB_EXPERIMENTS(X) \
     X(fpr)                 \
-    X(poisson)
+    X(poisson)             \
+    X(counting)
 
 typedef struct lab lab;
 
