@@ -15,7 +15,8 @@
 #define LAB_EXPERIMENTS(X) \
     X(fpr)                 \
     X(poisson)             \
-    X(counting)
+    X(counting)            \
+    X(quotient)
 
 typedef struct lab lab;
 
