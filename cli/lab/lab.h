@@ -16,7 +16,8 @@
     X(fpr)                 \
     X(poisson)             \
     X(counting)            \
-    X(quotient)
+    X(quotient)            \
+    X(spectral)
 
 typedef struct lab lab;
 
