@@ -17,7 +17,8 @@
     X(poisson)             \
     X(counting)            \
     X(quotient)            \
-    X(spectral)
+    X(spectral)            \
+    X(adapt)
 
 typedef struct lab lab;
 
