@@ -18,7 +18,8 @@
     X(counting)            \
     X(quotient)            \
     X(spectral)            \
-    X(adapt)
+    X(adapt)               \
+    X(compare)
 
 typedef struct lab lab;
 
