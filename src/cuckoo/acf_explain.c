@@ -23,17 +23,15 @@ static uint64_t acf_part_value(const acf_table *t, enum acf_part part, uint64_t 
 
 static tamis_cell acf_part_cell(const acf_table *t, enum acf_part part, uint64_t i)
 {
-    static const char *const NAMES[ACF_PARTS] = { "table", "selector", "hash of the key",
-                                                  "copies" };
+    static const char *const NAMES[ACF_PARTS] = { "table", "selector", "key hash", "copies" };
     const unsigned bits[ACF_PARTS] = { t->bits - 1, 1, 64, 64 };
-    unsigned count = part == ACF_COPIES ? TAMIS_MARK_COUNT : 0;
 
     return (tamis_cell){ .array = NAMES[part],
                          .number = i / t->buckets,
                          .index = i % t->buckets,
                          .value = acf_part_value(t, part, i),
                          .bits = bits[part],
-                         .marks = acf_cell(t, i) ? count : TAMIS_MARK_EMPTY };
+                         .marks = acf_cell(t, i) ? 0 : TAMIS_MARK_EMPTY };
 }
 
 void tamis__acf_cells(const tamis *f, tamis_telling *to)

@@ -16,8 +16,7 @@ static tamis_cell morton_fullness_cell(const morton_table *t, uint64_t block, un
                          .number = block,
                          .index = bucket,
                          .value = morton_counter(c, bucket),
-                         .bits = 2,
-                         .marks = TAMIS_MARK_COUNT };
+                         .bits = 2 };
 }
 
 static tamis_cell morton_overflow_cell(const morton_table *t, uint64_t block, unsigned mark)

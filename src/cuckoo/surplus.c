@@ -125,13 +125,12 @@ const char *tamis__surplus_verify(const surplus *s,
 static tamis_cell surplus_cell(const surplus *s, uint64_t i, bool is_class)
 {
     bool is_used = le64(surplus_entry(s, i)) != 0;
-    unsigned count = is_class ? 0 : TAMIS_MARK_COUNT;
 
-    return (tamis_cell){ .array = is_class ? "class of a surplus" : "surplus",
+    return (tamis_cell){ .array = is_class ? "surplus class" : "surplus",
                          .index = i,
                          .value = is_class ? surplus_class_in(s, i) : surplus_in(s, i),
                          .bits = is_class ? s->class_bits : 64 - s->class_bits,
-                         .marks = is_used ? count : TAMIS_MARK_EMPTY };
+                         .marks = is_used ? 0 : TAMIS_MARK_EMPTY };
 }
 
 void tamis__surplus_cells(const surplus *s, tamis_telling *to)
@@ -142,6 +141,5 @@ void tamis__surplus_cells(const surplus *s, tamis_telling *to)
         for (uint64_t i = 0; i < s->entries && goes_on; i++)
             goes_on = tamis__tell_cell(to, surplus_cell(s, i, part == 0));
     if (s->entries && goes_on)
-        tamis__tell_cell(
-            to, (tamis_cell){ .array = "surplus that was lost", .value = s->at[0], .bits = 8 });
+        tamis__tell_cell(to, (tamis_cell){ .array = "surplus lost", .value = s->at[0], .bits = 8 });
 }

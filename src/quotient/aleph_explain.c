@@ -23,10 +23,9 @@ static bool aleph_tell_generations(const tamis_plan *p, tamis_telling *to)
     bool goes_on = true;
 
     for (unsigned i = 0; i <= aleph_size(p) && goes_on; i++)
-        goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "bits of a generation",
-                                                     .index = i,
-                                                     .value = aleph_bits_left(p, i),
-                                                     .bits = 8 });
+        goes_on = tamis__tell_cell(
+            to, (tamis_cell){
+                    .array = "bits left", .index = i, .value = aleph_bits_left(p, i), .bits = 8 });
     return goes_on;
 }
 

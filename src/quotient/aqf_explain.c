@@ -24,7 +24,7 @@ static bool aqf_tell_hashes(const aqf_shard *s, uint64_t number, tamis_telling *
 
     for (uint64_t i = 0; s->hashes && i < s->t.slots && goes_on; i++) {
         bool is_none = aqf_cell(s, number, i).marks & none;
-        goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "hash of the key",
+        goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "key hash",
                                                      .number = number,
                                                      .index = i,
                                                      .value = le64(aqf_hash_at(s, i)),

@@ -74,8 +74,7 @@ static inline bool runs_tell_home(runs_table t, uint64_t quotient, tamis_cell ho
     tamis__tell_read(to, "home slot", home, r.is_there);
     if (!r.is_there)
         return false;
-    tamis__tell_number(to, "slots of its block that are taken before",
-                       runs_offset(t, quotient / BLOCK));
+    tamis__tell_number(to, "offset of its block", runs_offset(t, quotient / BLOCK));
     tamis__tell_number(to, "first slot of its run", r.start % t.slots);
     return true;
 }

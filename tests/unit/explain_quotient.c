@@ -139,7 +139,7 @@ static void slots_of_cqf(void **state)
                  "quotient 1\n"
                  "remainder c\n"
                  "home slot, slots 0/1 ocse:7 yes\n"
-                 "slots of its block that are taken before 2\n"
+                 "offset of its block 2\n"
                  "first slot of its run 2\n"
                  "slot of the run, slots 0/2 os:a no\n"
                  "digit of a count, slots 0/3 csn:2 no\n"
@@ -182,7 +182,7 @@ static void slots_of_aqf(void **state)
     assert_cells(g, "slots 0: .4 o:9 ocsx:1 csn:3 csn:1 cs:9 csex:4 s:2 csex:7 .52\n"
                     "offset 0: 0\n"
                     "slots in use 0: 8\n"
-                    "hash of the key 0: .4 1248000000000000 .3 1260000000000000 . 14b8000000000000 "
+                    "key hash 0: .4 1248000000000000 .3 1260000000000000 . 14b8000000000000 "
                     ".53");
     assert_steps(g, stranger,
                  "hash 1498000000000000\n"
@@ -191,7 +191,7 @@ static void slots_of_aqf(void **state)
                  "remainder 2\n"
                  "bits after it 6000000000000000\n"
                  "home slot, slots 0/5 ocsx:1 yes\n"
-                 "slots of its block that are taken before 0\n"
+                 "offset of its block 0\n"
                  "first slot of its run a\n"
                  "slot of the run, slots 0/10 s:2 yes\n"
                  "more bits of that key, slots 0/11 csex:7 no\n"
@@ -228,12 +228,12 @@ static void slots_of_aleph(void **state)
     assert_cells(f, "slots 0: .7 oe:b .56\n"
                     "offset 0: 0\n"
                     "slots in use 0: 1\n"
-                    "bits of a generation 0: 4");
+                    "bits left 0: 4");
     assert_int_equal(tamis_add(f, other), TAMIS_OK);
     assert_cells(f, "slots 0: oe:a .14 oe:3 .112\n"
                     "offset 0: 0 0\n"
                     "slots in use 0: 2\n"
-                    "bits of a generation 0: 3 4");
+                    "bits left 0: 3 4");
     for (int i = 0; i < 14; i++)
         assert_int_equal(tamis_add(f, other), TAMIS_OK);
     assert_steps(f, tamis_key_with_hash(f, (uint64_t)0x7b5 << 50),
@@ -242,7 +242,7 @@ static void slots_of_aleph(void **state)
                  "quotient 7b\n"
                  "fingerprint 5\n"
                  "home slot, slots 0/123 oev:0 yes\n"
-                 "slots of its block that are taken before 0\n"
+                 "offset of its block 0\n"
                  "first slot of its run 7b\n"
                  "slot of the run, slots 0/123 oev:0 yes\n"
                  "generation 0\n"
