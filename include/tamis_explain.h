@@ -65,6 +65,32 @@ TAMIS_API bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *vis
  * hashes. The key itself in kinds for small integers, which do not hash. */
 TAMIS_API uint64_t tamis_key_with_hash(const tamis *f, uint64_t hash);
 
+/* How a static filter gets its cells. For a while, keys only leave: */
+typedef enum tamis_peel_type {
+    TAMIS_PEEL_TOUCHES, /* of each key first: the cells whose xor tells whether it is there */
+    TAMIS_PEEL_TAKES,   /* of all keys left, this one alone touches a cell: it owns that and goes */
+    TAMIS_PEEL_LEAVES,  /* it goes without: stashed, or right without a cell, as one that repeats */
+    TAMIS_PEEL_FILLS,   /* at last, from the last that took one: its cell makes the xor right */
+} tamis_peel_type;
+
+typedef struct tamis_peel {
+    tamis_peel_type   type;
+    size_t            key; /* which of the keys */
+    uint64_t          fingerprint;
+    const tamis_cell *cells; /* that the key touches, as they are in the filter */
+    unsigned          n_cells;
+    unsigned          own; /* of TAMIS_PEEL_TAKES and TAMIS_PEEL_FILLS: which of them it owns */
+} tamis_peel;
+
+/* Called for each step; false ends the calls. */
+typedef bool tamis_visit_peel(void *ctx, const tamis_peel *step);
+/* The construction of a filter by peeling, from the keys that it was made of: all that they touch,
+ * then how they go, then how cells are filled. Cells that no key owns keep what they hold; those
+ * that are not zero get owners first. What cells are filled with is compared with what they hold.
+ * TAMIS_CANNOT: the kind is not made this way. TAMIS_ABSENT: a key is not in the filter. */
+TAMIS_API tamis_status tamis_explain_peeling(const tamis *f, const uint64_t *keys, size_t n,
+                                             tamis_visit_peel *visit, void *ctx) TAMIS_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif
