@@ -2,6 +2,7 @@
 #
 #   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the static library
 #   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
+#   tests/web/*.mjs, web/npm/test                     the same library, in JavaScript
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
 
@@ -122,6 +123,19 @@ endforeach()
 foreach(folder cli fault ${more_scripts})
     tamis_scripts(${folder})
 endforeach()
+
+# ---- JavaScript, over the module of cmake/web.cmake ----------------------------------------------
+
+find_program(NODE NAMES node nodejs)
+if(TARGET tamis-web AND NODE AND NOT TAMIS_SANITIZE)
+    tamis_test(web.npm ${NODE} --expose-gc --test ${web_out}/npm/test)
+    file(GLOB scripts CONFIGURE_DEPENDS ${tests}/web/*.mjs)
+    foreach(script IN LISTS scripts)
+        cmake_path(GET script STEM name)
+        tamis_test(web.${name} ${NODE} ${script} ${PROJECT_SOURCE_DIR} ${web_out}/npm
+                   $<TARGET_FILE:tamis-cli>)
+    endforeach()
+endif()
 
 # ---- Fuzzers -------------------------------------------------------------------------------------
 

@@ -2,11 +2,12 @@
  *
  * A text is its UTF-8, as a line is to the command line. An integer is its decimal digits, so that
  * 42 and '42' are one key; to a filter of raw integers it is the key itself. A Uint8Array is its
- * bytes. Encoding is most of the cost of a call: short texts are copied here letter by letter,
- * because a call of TextEncoder takes longer than that; long ones are given to it. */
+ * bytes. Encoding is most of the cost of a call. A short text is copied letter by letter, because a
+ * call of TextEncoder takes longer than that; a long one is given to it, and so are many as one. */
 
-const CHUNK = 2048; // keys that are hashed in one call
-const SHORT = 48; // letters that are copied faster by a loop than by TextEncoder
+/** Keys that are hashed in one call, at most. */
+export const CHUNK = 1024;
+const SHORT = 32; // letters that are copied faster by a loop than by TextEncoder
 const ROOM = 1 << 16; // bytes of text, more if a key is longer
 const INTEGER = /^([0-9]+|0[xX][0-9a-fA-F]+)$/;
 
@@ -24,6 +25,18 @@ function integerOf(key) {
     return number;
 }
 
+/** To the two halves of a 64-bit number that begin at halves[i]. */
+function putInteger(halves, i, key) {
+    if (typeof key === 'number' && key >= 0 && Number.isSafeInteger(key)) {
+        halves[i] = key;
+        halves[i + 1] = key / 2 ** 32;
+        return;
+    }
+    const number = integerOf(key);
+    halves[i] = Number(number & 0xffffffffn);
+    halves[i + 1] = Number(number >> 32n);
+}
+
 /** What stands for a key: its text, or its bytes. */
 function textOf(key) {
     if (typeof key === 'string' || key instanceof Uint8Array)
@@ -35,7 +48,8 @@ function textOf(key) {
 
 export class Keys {
     #wasm;
-    #room; // a view of the text
+    #room; // views of the text, as bytes and as one number
+    #halves;
     #capacity = 0;
     #ends;
     #endsAt;
@@ -64,6 +78,7 @@ export class Keys {
     /** Views are of no use once the memory has grown: they have no length then. */
     #look() {
         this.#room = new Uint8Array(this.#wasm.memory.buffer, this.at, this.#capacity);
+        this.#halves = new Uint32Array(this.#wasm.memory.buffer, this.at, 2);
         this.#ends = new Uint32Array(this.#wasm.memory.buffer, this.#endsAt, CHUNK);
     }
 
@@ -103,69 +118,77 @@ export class Keys {
     }
 
     #putOther(key, isRaw) {
-        if (isRaw && !(key instanceof Uint8Array)) {
+        const isBytes = key instanceof Uint8Array;
+        if (isRaw && !isBytes) {
             this.#reserve(8);
-            new DataView(this.#wasm.memory.buffer).setBigUint64(this.at, integerOf(key), true);
+            putInteger(this.#halves, 0, key);
             return 8;
         }
-        const text = textOf(key);
-        if (typeof text === 'string')
-            return this.putText(text);
-        this.#reserve(text.length);
-        this.#room.set(text);
-        return text.length;
+        if (!isBytes)
+            return this.putText(textOf(key));
+        this.#reserve(key.length);
+        this.#room.set(key);
+        return key.length;
     }
 
     /** Hashes keys[from], keys[from + 1]... to memory at `to`, as many as go in one call, at most
      * CHUNK; returns how many. */
     fill(hasher, isRaw, keys, from, to = this.hashes) {
-        return isRaw ? this.#fillRaw(keys, from, to) : this.#fillHashed(hasher, keys, from, to);
+        if (isRaw)
+            return this.#fillRaw(keys, from, to);
+        this.#reserve(0);
+        const n = this.#takePlain(keys, from) || this.#takeAny(keys, from);
+        this.#wasm.web_hash_many(hasher, to, this.at, this.#endsAt, n);
+        return n;
     }
 
     #fillRaw(keys, from, to) {
         const n = Math.min(keys.length - from, CHUNK);
-        const words = new BigUint64Array(this.#wasm.memory.buffer, to, n);
-        if (keys instanceof BigUint64Array)
-            words.set(keys.subarray(from, from + n));
-        else
-            for (let i = 0; i < n; i++)
-                words[i] = integerOf(keys[from + i]);
+        if (keys instanceof BigUint64Array) {
+            new BigUint64Array(this.#wasm.memory.buffer, to, n).set(keys.subarray(from, from + n));
+            return n;
+        }
+        const halves = new Uint32Array(this.#wasm.memory.buffer, to, 2 * n);
+        for (let i = 0; i < n; i++)
+            putInteger(halves, 2 * i, keys[from + i]);
         return n;
     }
 
-    #fillHashed(hasher, keys, from, to) {
+    /** Texts of ASCII, as most are: all of them in one, which is encoded by one call. Returns how
+     * many, or 0 if there is another letter: an end is then not where a length says. */
+    #takePlain(keys, from) {
+        const stop = Math.min(keys.length, from + CHUNK), most = this.#capacity / 3;
+        const ends = this.#ends;
+        let all = '', size = 0, i = from;
+        for (; i < stop; i++) {
+            const key = typeof keys[i] === 'string' ? keys[i] : textOf(keys[i]);
+            if (typeof key !== 'string' || size + key.length > most)
+                break;
+            all += key;
+            size += key.length;
+            ends[i - from] = size;
+        }
+        return encoder.encodeInto(all, this.#room).written === size ? i - from : 0;
+    }
+
+    #takeAny(keys, from) {
         const stop = Math.min(keys.length, from + CHUNK);
-        this.#reserve(0);
-        const room = this.#room, ends = this.#ends, capacity = this.#capacity;
         let at = 0, i = from;
         for (; i < stop; i++) {
-            const text = typeof keys[i] === 'string' ? keys[i] : textOf(keys[i]);
-            const n = text.length;
-            if (at + 3 * n > capacity)
+            const text = textOf(keys[i]);
+            if (i === from)
+                this.#reserve(3 * text.length);
+            if (at + 3 * text.length > this.#capacity)
                 break;
-            at += typeof text === 'string' ? putAt(room, at, text, n) : (room.set(text, at), n);
-            ends[i - from] = at;
+            const rest = this.#room.subarray(at);
+            if (typeof text === 'string')
+                at += encoder.encodeInto(text, rest).written;
+            else {
+                rest.set(text);
+                at += text.length;
+            }
+            this.#ends[i - from] = at;
         }
-        if (i === from && i < stop) {
-            this.#reserve(3 * keys[i].length);
-            return this.#fillHashed(hasher, keys, from, to);
-        }
-        this.#wasm.web_hash_many(hasher, to, this.at, this.#endsAt, i - from);
         return i - from;
     }
-}
-
-function putAt(room, at, text, n) {
-    if (n <= SHORT) {
-        let i = 0;
-        for (; i < n; i++) {
-            const code = text.charCodeAt(i);
-            if (code > 127)
-                break;
-            room[at + i] = code;
-        }
-        if (i === n)
-            return n;
-    }
-    return encoder.encodeInto(text, room.subarray(at)).written;
 }

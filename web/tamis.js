@@ -8,7 +8,7 @@
  *
  * Every answer is the library's; this file passes keys and numbers, and turns a status into an
  * exception. index.d.ts describes what it offers. */
-import { Keys } from './keys.js';
+import { CHUNK, Keys } from './keys.js';
 
 const HASHES = ['fast', 'keyed', 'raw'];
 const MARKS = ['empty', 'occupied', 'continuation', 'shifted', 'run-end', 'count', 'extension'];
@@ -39,6 +39,11 @@ async function compile(source) {
 /** A library with memory of its own. The source is an address, a Response, bytes or a module. */
 export async function load(source = new URL('./tamis.wasm', import.meta.url)) {
     return bind((await WebAssembly.instantiate(await compile(source), {})).exports);
+}
+
+function addBits(answers, words, n) {
+    for (let i = 0; i < n; i++)
+        answers.push((words[i >> 5] >>> (i & 31) & 1) === 1);
 }
 
 const camel = name => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
@@ -340,8 +345,8 @@ function bind(wasm) {
 
     /** Filters that nobody holds any more are freed. */
     const registry = new FinalizationRegistry(at => wasm.tamis_free(at));
-    const HITS = allocate(2048 / 8);
-    const COUNTS = allocate(2048 * 8);
+    const HITS = allocate(CHUNK / 8);
+    const COUNTS = allocate(CHUNK * 8);
 
     /** An address of the module, so that nobody makes a filter of a number. */
     class Made {
@@ -391,7 +396,9 @@ function bind(wasm) {
 
         /** After free() there is no filter to ask. */
         #live() {
-            return this.#at || fail(8);
+            if (!this.#at)
+                throw new TypeError('the filter was freed');
+            return this.#at;
         }
 
         free() {
@@ -405,7 +412,7 @@ function bind(wasm) {
         // -- One key
 
         has(key) {
-            const f = this.#at || this.#live();
+            const f = this.#live();
             return wasm.web_has(f, keys.at, keys.put(key, this.#isRaw)) !== 0;
         }
 
@@ -451,30 +458,27 @@ function bind(wasm) {
 
         // -- Many keys
 
-        /** Calls `use` with the first place and the number of each batch, which is then hashed. */
+        /** Calls `use` for each batch of so many keys, when it is hashed. */
         #each(things, use) {
             const f = this.#live(), list = listOf(things);
             for (let from = 0, n; from < list.length; from += n) {
                 n = keys.fill(this.#hasher, this.#isRaw, list, from);
-                use(f, from, n);
+                use(f, n);
             }
-            return list.length;
         }
 
         hasMany(things) {
             const answers = [];
-            this.#each(things, (f, from, n) => {
+            this.#each(things, (f, n) => {
                 wasm.tamis_has_many(f, HITS, keys.hashes, n);
-                const hits = new Uint32Array(wasm.memory.buffer, HITS, (n + 31) >> 5);
-                for (let i = 0; i < n; i++)
-                    answers.push((hits[i >> 5] >>> (i & 31) & 1) === 1);
+                addBits(answers, new Uint32Array(wasm.memory.buffer, HITS, CHUNK / 32), n);
             });
             return answers;
         }
 
         countMany(things) {
             const counts = [];
-            this.#each(things, (f, from, n) => {
+            this.#each(things, (f, n) => {
                 wasm.tamis_count_many(f, COUNTS, keys.hashes, n);
                 for (const count of new BigUint64Array(wasm.memory.buffer, COUNTS, n))
                     counts.push(Number(count));
@@ -484,7 +488,7 @@ function bind(wasm) {
 
         addMany(things) {
             let added = 0;
-            this.#each(things, (f, from, n) => {
+            this.#each(things, (f, n) => {
                 const status = wasm.tamis_add_many(f, out, keys.hashes, n);
                 added += outPointer();
                 if (status)
@@ -496,7 +500,7 @@ function bind(wasm) {
         /** How many were there, as far as the kind can tell. */
         removeMany(things) {
             let removed = 0;
-            this.#each(things, (f, from, n) => {
+            this.#each(things, (f, n) => {
                 const status = wasm.tamis_remove_many(f, out, keys.hashes, n);
                 removed += outPointer();
                 if (status && textAt(wasm.web_status_name(status)) !== 'ABSENT')
