@@ -312,12 +312,75 @@ static void runs_lie_alike_in_all_kinds(void **state)
     }
 }
 
+/* ---- Shards ------------------------------------------------------------ */
+
+/* The slot that is drawn for a fingerprint, and the slots of each shard before it. */
+typedef struct shards {
+    uint64_t slots[2];
+    tamis_cell drawn, read;
+    uint64_t told;
+} shards;
+
+static bool take_cell_of_shard(void *ctx, const tamis_cell *cell)
+{
+    shards *s = ctx;
+
+    if (strcmp(cell->array, "slots") != 0)
+        return true;
+    assert_in_range(cell->number, 0, 1);
+    assert_int_equal(cell->index, s->slots[cell->number]++);
+    if (!(cell->marks & TAMIS_MARK_EMPTY))
+        s->drawn = *cell;
+    return true;
+}
+
+static bool take_step_of_shard(void *ctx, const tamis_step *step)
+{
+    shards *s = ctx;
+
+    if (step->type == TAMIS_STEP_CELL)
+        s->read = step->cell;
+    if (step->type == TAMIS_STEP_NUMBER && strcmp(step->text, "shard") == 0)
+        s->told = step->value;
+    return true;
+}
+
+/* 2^17 slots are two shards; the last quotient is in the last slot of the second. */
+static void large_tables_have_shards(void **state)
+{
+    const tamis_kind kinds[] = { TAMIS_CQF, TAMIS_AQF };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tamis *f = new_slots(kinds[i], 17, 8);
+        uint64_t key = key_at(f, (1 << 17) - 1, 0x5a);
+        shards s = { .told = 0 };
+        add_at(f, (1 << 17) - 1, 0x5a);
+        assert_int_equal(tamis_visit_cells(f, take_cell_of_shard, &s), TAMIS_OK);
+        assert_true(tamis_explain(f, key, take_step_of_shard, &s));
+        assert_int_equal(s.slots[0], 1 << 16);
+        assert_int_equal(s.slots[1], 1 << 16);
+        assert_int_equal(s.told, 1);
+        assert_int_equal(s.drawn.number, 1);
+        assert_int_equal(s.drawn.index, (1 << 16) - 1);
+        assert_int_equal(s.drawn.value, 0x5a);
+        assert_int_equal(s.read.number, 1);
+        assert_int_equal(s.read.index, (1 << 16) - 1);
+        assert_int_equal(s.read.value, 0x5a);
+        tamis_free(f);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(v12_cities),     cmocka_unit_test(slots_of_quotient),
-        cmocka_unit_test(slots_of_cqf),   cmocka_unit_test(slots_of_aqf),
-        cmocka_unit_test(slots_of_aleph), cmocka_unit_test(runs_lie_alike_in_all_kinds),
+        cmocka_unit_test(v12_cities),
+        cmocka_unit_test(slots_of_quotient),
+        cmocka_unit_test(slots_of_cqf),
+        cmocka_unit_test(slots_of_aqf),
+        cmocka_unit_test(slots_of_aleph),
+        cmocka_unit_test(runs_lie_alike_in_all_kinds),
+        cmocka_unit_test(large_tables_have_shards),
     };
 
     test_begin(argc, argv);
