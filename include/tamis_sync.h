@@ -50,6 +50,54 @@ TAMIS_API const uint64_t *tamis_difference_here(const tamis_difference *d, size_
 TAMIS_API const uint64_t *tamis_difference_there(const tamis_difference *d, size_t *n);
 TAMIS_API void            tamis_difference_free(tamis_difference *d);
 
+/* ---- What differs between two files ------------------------------------
+ *
+ * Who has the old file makes its signature: a rolling hash and a strong hash of each block. Who has
+ * the new one makes a delta from that: blocks that the old file has, wherever they are now, and the
+ * bytes between them. A delta and the old file make the new one. The formats are those of librsync:
+ * rdiff reads and writes the same files. */
+
+typedef enum tamis_signature_format {
+    TAMIS_SUM_MD4 = 0x72730136,    /* for programs of before 2014; MD4 can be forged */
+    TAMIS_SUM_BLAKE2 = 0x72730137, /* of before 2020 */
+    TAMIS_RABIN_MD4 = 0x72730146,
+    TAMIS_RABIN_BLAKE2 = 0x72730147, /* what rdiff writes today */
+} tamis_signature_format;
+
+typedef struct tamis_signature_spec {
+    tamis_signature_format format;
+    uint32_t               block; /* bytes of a block, at most 2^28 */
+    uint32_t strong; /* bytes that are kept of a strong hash: up to 32, and 16 of MD4 */
+} tamis_signature_spec;
+
+/* Puts up to `size` bytes there, and returns how many: 0 at the end, SIZE_MAX if it fails. */
+typedef size_t tamis_input(void *ctx, void *bytes, size_t size);
+/* Fills all of it with what the old file has there. */
+typedef bool tamis_old_file(void *ctx, void *bytes, size_t size, uint64_t offset);
+
+/* Any number of bytes, from a pipe too. TAMIS_RANGE: there is no such signature. TAMIS_IO: an input
+ * or a sink failed, here and below. */
+TAMIS_API tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input *old_file,
+                                            void *old_ctx, tamis_sink *out, void *out_ctx,
+                                            const tamis_allocator *a) TAMIS_CHECKED;
+
+typedef struct tamis_signature tamis_signature;
+
+/* TAMIS_FOREIGN: it is none. TAMIS_CORRUPT: it is cut short. TAMIS_RANGE: it is of blocks of no
+ * size, or longer than `most` bytes, if that is not 0. */
+TAMIS_API tamis_status tamis_signature_load(tamis_signature **out, tamis_input *in, void *ctx,
+                                            uint64_t most, const tamis_allocator *a) TAMIS_CHECKED;
+TAMIS_API void         tamis_signature_free(tamis_signature *s);
+
+TAMIS_API tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file,
+                                        void *new_ctx, tamis_sink *out, void *out_ctx,
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+/* Writes the new file. TAMIS_FOREIGN: it is no delta. TAMIS_CORRUPT: it is damaged, or of another
+ * old file. */
+TAMIS_API tamis_status tamis_delta_apply(tamis_input *delta, void *delta_ctx,
+                                         tamis_old_file *old_file, void *old_ctx, uint64_t old_size,
+                                         tamis_sink *out, void *out_ctx) TAMIS_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

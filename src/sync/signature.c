@@ -1,0 +1,365 @@
+/* signature.c - two hashes of each block of a file.
+ *
+ * Format, of librsync, all numbers with the highest byte first: the format's number, the size of a
+ * block and the bytes of a strong hash, four bytes each; then, of each block, the rolling hash,
+ * four bytes, and the start of the strong hash. The last block may be short.
+ *
+ * In memory, blocks with the same two hashes are one: a file of zeros is a million equal blocks. */
+#include "sync/signature.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "core/memory.h"
+#include "sync/md4.h"
+#include "sync/rolling.h"
+
+enum { HEADER = 12, GROUP = 4, AT_LEAST = 1 << 18 };
+
+/* ---- Hashes ------------------------------------------------------------ */
+
+static void signature_strong_of(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST],
+                                const uint8_t *bytes, size_t size)
+{
+    if (is_md4)
+        tamis__md4(out, bytes, size);
+    else
+        tamis__blake2b(out, bytes, size);
+}
+
+void tamis__signature_strong(const tamis_signature *s, uint8_t out[SIGNATURE_STRONG_MOST],
+                             const uint8_t *bytes, size_t size)
+{
+    signature_strong_of(s->is_md4, out, bytes, size);
+}
+
+void tamis__signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST],
+                                  const uint8_t *bytes, size_t size)
+{
+    const uint8_t *blocks[GROUP] = { bytes, bytes + size, bytes + 2 * size, bytes + 3 * size };
+
+    if (!is_md4)
+        tamis__blake2b_four(out, blocks, size);
+    for (int i = 0; is_md4 && i < GROUP; i++)
+        tamis__md4(out[i], blocks[i], size);
+}
+
+size_t tamis__input_fill(tamis_input *in, void *ctx, void *bytes, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        size_t got = in(ctx, (uint8_t *)bytes + done, size - done);
+        if (got == SIZE_MAX || got > size - done)
+            return SIZE_MAX;
+        if (got == 0)
+            break;
+        done += got;
+    }
+    return done;
+}
+
+static bool signature_is_md4(const tamis_signature_spec *spec)
+{
+    return spec->format == TAMIS_SUM_MD4 || spec->format == TAMIS_RABIN_MD4;
+}
+
+static bool signature_is_rabin(const tamis_signature_spec *spec)
+{
+    return spec->format == TAMIS_RABIN_MD4 || spec->format == TAMIS_RABIN_BLAKE2;
+}
+
+static bool signature_is_known(const tamis_signature_spec *spec)
+{
+    return signature_is_md4(spec) || spec->format == TAMIS_SUM_BLAKE2 ||
+           spec->format == TAMIS_RABIN_BLAKE2;
+}
+
+static bool signature_is_spec(const tamis_signature_spec *spec)
+{
+    uint32_t most = signature_is_md4(spec) ? MD4_SIZE : BLAKE2B_SIZE;
+
+    return signature_is_known(spec) && spec->block > 0 && spec->block <= 1u << 28 &&
+           spec->strong > 0 && spec->strong <= most;
+}
+
+/* ---- Making ------------------------------------------------------------ */
+
+/* Four blocks that are whole, or what is left of the last one. */
+static bool signature_write(const tamis_signature_spec *spec, const uint8_t *bytes, size_t size,
+                            tamis_sink *out, void *ctx)
+{
+    uint8_t strong[GROUP][SIGNATURE_STRONG_MOST], line[4 + SIGNATURE_STRONG_MOST];
+    size_t block = size < spec->block ? size : spec->block, n = size / block;
+    bool ok = true;
+
+    if (n == GROUP)
+        tamis__signature_strong_four(signature_is_md4(spec), strong, bytes, block);
+    else
+        signature_strong_of(signature_is_md4(spec), strong[0], bytes, block);
+    for (size_t i = 0; i < n && ok; i++) {
+        put_be(line, tamis__rolling_of(signature_is_rabin(spec), bytes + i * block, block), 4);
+        memcpy(line + 4, strong[i], spec->strong);
+        ok = out(ctx, line, 4 + spec->strong);
+    }
+    return ok;
+}
+
+static bool signature_write_all(const tamis_signature_spec *spec, const uint8_t *bytes, size_t size,
+                                tamis_sink *out, void *ctx)
+{
+    size_t group = GROUP * (size_t)spec->block, at = 0;
+
+    for (; size - at >= group; at += group)
+        if (!signature_write(spec, bytes + at, group, out, ctx))
+            return false;
+    for (size_t n; at < size; at += n) {
+        n = size - at < spec->block ? size - at : spec->block;
+        if (!signature_write(spec, bytes + at, n, out, ctx))
+            return false;
+    }
+    return true;
+}
+
+static size_t signature_buffer(const tamis_signature_spec *spec)
+{
+    size_t group = GROUP * (size_t)spec->block;
+
+    return (AT_LEAST / group + 1) * group;
+}
+
+tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input *old_file,
+                                  void *old_ctx, tamis_sink *out, void *out_ctx,
+                                  const tamis_allocator *a)
+{
+    const tamis_allocator *by = a ? a : &tamis__default_allocator;
+    uint8_t header[HEADER];
+
+    if (!signature_is_spec(spec))
+        return TAMIS_RANGE;
+    size_t room = signature_buffer(spec), got;
+    uint8_t *bytes = by->alloc(by->ctx, room);
+    if (!bytes)
+        return TAMIS_NOMEM;
+    put_be(header, spec->format, 4);
+    put_be(header + 4, spec->block, 4);
+    put_be(header + 8, spec->strong, 4);
+    bool ok = out(out_ctx, header, sizeof header);
+    do {
+        got = tamis__input_fill(old_file, old_ctx, bytes, room);
+        ok = ok && got != SIZE_MAX && signature_write_all(spec, bytes, got, out, out_ctx);
+    } while (ok && got == room);
+    by->free(by->ctx, bytes, room);
+    return ok ? TAMIS_OK : TAMIS_IO;
+}
+
+/* ---- Finding ----------------------------------------------------------- */
+
+static uint64_t signature_table_size(const tamis_signature *s)
+{
+    return UINT64_C(1) << (32 - s->table_shift);
+}
+
+static uint32_t signature_slot(const tamis_signature *s, uint32_t hash)
+{
+    return s->table_shift == 32 ? 0 : hash >> s->table_shift;
+}
+
+bool tamis__signature_has(const tamis_signature *s, uint32_t weak)
+{
+    uint64_t mask = signature_table_size(s) - 1;
+    uint64_t wanted = weak | UINT64_C(1) << 32;
+
+    for (uint64_t at = signature_slot(s, signature_mixed(weak)); s->weak_table[at];
+         at = (at + 1) & mask)
+        if (s->weak_table[at] == wanted)
+            return true;
+    return false;
+}
+
+/* Where the block with these hashes is in block_table, or the empty slot where it would be. */
+static uint32_t *signature_find_slot(const tamis_signature *s, uint32_t weak, const uint8_t *strong)
+{
+    uint64_t mask = signature_table_size(s) - 1;
+    uint32_t hash = (uint32_t)(tamis__hash_fast(strong, s->spec.strong, weak) >> 32);
+
+    for (uint64_t at = signature_slot(s, hash);; at = (at + 1) & mask) {
+        uint32_t *slot = &s->block_table[at];
+        if (!*slot)
+            return slot;
+        uint64_t block = *slot - 1;
+        if (s->weak[block] == weak &&
+            memcmp(s->strong + block * s->spec.strong, strong, s->spec.strong) == 0)
+            return slot;
+    }
+}
+
+int64_t tamis__signature_find(const tamis_signature *s, uint32_t weak, const uint8_t *strong)
+{
+    uint32_t block = *signature_find_slot(s, weak, strong);
+
+    return block ? (int64_t)block - 1 : SIGNATURE_NONE;
+}
+
+static void signature_index(tamis_signature *s)
+{
+    uint64_t mask = signature_table_size(s) - 1;
+
+    for (uint64_t i = 0; i < s->blocks; i++) {
+        uint32_t mixed = signature_mixed(s->weak[i]);
+        uint32_t bit = (uint32_t)((uint64_t)mixed >> s->bit_shift);
+        s->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+        if (!tamis__signature_has(s, s->weak[i])) {
+            uint64_t at = signature_slot(s, mixed);
+            while (s->weak_table[at])
+                at = (at + 1) & mask;
+            s->weak_table[at] = s->weak[i] | UINT64_C(1) << 32;
+        }
+        uint32_t *slot = signature_find_slot(s, s->weak[i], s->strong + i * s->spec.strong);
+        if (!*slot)
+            *slot = (uint32_t)i + 1;
+    }
+}
+
+/* ---- Loading ----------------------------------------------------------- */
+
+static void *signature_alloc(const tamis_signature *s, uint64_t size)
+{
+    void *block = size <= SIZE_MAX ? s->alloc.alloc(s->alloc.ctx, (size_t)size) : NULL;
+
+    return block ? memset(block, 0, (size_t)size) : NULL;
+}
+
+static void signature_drop(const tamis_signature *s, void *block, uint64_t size)
+{
+    if (block)
+        s->alloc.free(s->alloc.ctx, block, (size_t)size);
+}
+
+static uint64_t signature_bits_size(const tamis_signature *s)
+{
+    return (UINT64_C(1) << (32 - s->bit_shift)) / 8;
+}
+
+void tamis_signature_free(tamis_signature *s)
+{
+    if (!s)
+        return;
+    tamis_allocator a = s->alloc;
+    uint64_t room = s->blocks ? s->blocks : 1, table = signature_table_size(s);
+    signature_drop(s, s->weak, room * sizeof *s->weak);
+    signature_drop(s, s->strong, room * s->spec.strong);
+    signature_drop(s, s->bits, signature_bits_size(s));
+    signature_drop(s, s->weak_table, table * sizeof *s->weak_table);
+    signature_drop(s, s->block_table, table * sizeof *s->block_table);
+    a.free(a.ctx, s, sizeof *s);
+}
+
+/* Sixteen bits for a block: one window in sixteen that is of no block passes. Tables are at most
+ * half full. */
+static bool signature_make_tables(tamis_signature *s)
+{
+    unsigned bits = 6;
+
+    while (bits < 31 && UINT64_C(1) << bits < s->blocks * 2)
+        bits++;
+    s->table_shift = 32 - bits;
+    s->bit_shift = bits + 3 < 32 ? 32 - (bits + 3) : 0;
+    uint64_t table = signature_table_size(s);
+    s->bits = signature_alloc(s, signature_bits_size(s));
+    s->weak_table = signature_alloc(s, table * sizeof *s->weak_table);
+    s->block_table = signature_alloc(s, table * sizeof *s->block_table);
+    return s->bits && s->weak_table && s->block_table;
+}
+
+/* Bytes whose number is not known before they end. */
+typedef struct signature_bytes {
+    uint8_t *bytes;
+    size_t size, room;
+} signature_bytes;
+
+static tamis_status signature_read_all(const tamis_signature *s, signature_bytes *b,
+                                       tamis_input *in, void *ctx, uint64_t most)
+{
+    size_t got;
+
+    do {
+        size_t room = b->room ? 2 * b->room : AT_LEAST;
+        uint8_t *bytes = s->alloc.alloc(s->alloc.ctx, room);
+        if (!bytes)
+            return TAMIS_NOMEM;
+        if (b->size > 0)
+            memcpy(bytes, b->bytes, b->size);
+        signature_drop(s, b->bytes, b->room);
+        b->bytes = bytes;
+        b->room = room;
+        got = tamis__input_fill(in, ctx, bytes + b->size, room - b->size);
+        if (got == SIZE_MAX)
+            return TAMIS_IO;
+        b->size += got;
+        if (most && b->size > most)
+            return TAMIS_RANGE;
+    } while (b->size == b->room);
+    return TAMIS_OK;
+}
+
+static tamis_status signature_read_header(tamis_signature *s, const signature_bytes *b)
+{
+    if (b->size >= 4)
+        s->spec.format = (tamis_signature_format)be32(b->bytes);
+    if (!signature_is_known(&s->spec))
+        return TAMIS_FOREIGN;
+    if (b->size < HEADER)
+        return TAMIS_CORRUPT;
+    s->spec.block = be32(b->bytes + 4);
+    s->spec.strong = be32(b->bytes + 8);
+    if (!signature_is_spec(&s->spec))
+        return TAMIS_RANGE;
+    s->is_md4 = signature_is_md4(&s->spec);
+    s->is_rabin = signature_is_rabin(&s->spec);
+    if ((b->size - HEADER) % (4 + s->spec.strong) != 0)
+        return TAMIS_CORRUPT;
+    s->blocks = (b->size - HEADER) / (4 + s->spec.strong);
+    return s->blocks < UINT64_C(1) << 30 ? TAMIS_OK : TAMIS_RANGE;
+}
+
+static tamis_status signature_take_blocks(tamis_signature *s, const signature_bytes *b)
+{
+    uint64_t room = s->blocks ? s->blocks : 1;
+    const uint8_t *line = b->bytes + HEADER;
+
+    s->weak = signature_alloc(s, room * sizeof *s->weak);
+    s->strong = signature_alloc(s, room * s->spec.strong);
+    if (!s->weak || !s->strong || !signature_make_tables(s))
+        return TAMIS_NOMEM;
+    for (uint64_t i = 0; i < s->blocks; i++, line += 4 + s->spec.strong) {
+        s->weak[i] = be32(line);
+        memcpy(s->strong + i * s->spec.strong, line + 4, s->spec.strong);
+    }
+    signature_index(s);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_signature_load(tamis_signature **out, tamis_input *in, void *ctx, uint64_t most,
+                                  const tamis_allocator *a)
+{
+    const tamis_allocator *by = a ? a : &tamis__default_allocator;
+    tamis_signature *s = by->alloc(by->ctx, sizeof *s);
+    signature_bytes b = { 0 };
+
+    if (!s)
+        return TAMIS_NOMEM;
+    *s = (tamis_signature){ .alloc = *by, .table_shift = 32, .bit_shift = 32 };
+    tamis_status status = signature_read_all(s, &b, in, ctx, most);
+    if (!status)
+        status = signature_read_header(s, &b);
+    if (!status)
+        status = signature_take_blocks(s, &b);
+    signature_drop(s, b.bytes, b.room);
+    if (status) {
+        tamis_signature_free(s);
+        return status;
+    }
+    *out = s;
+    return TAMIS_OK;
+}
