@@ -473,8 +473,8 @@ static bool compressed_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
     for (uint32_t i = 0; i < f->plan.hashes; i++, x = probes_next(x)) {
         uint64_t pos = scale64(x, f->plan.slots), block = pos / c.l.block_bits;
-        tamis__tell_number(t, "block of codes", block);
-        tamis__tell_number(t, "its first byte", compressed_start_of(&c, block));
+        tamis__tell_number(t, "block", block);
+        tamis__tell_number(t, "first byte of the block", compressed_start_of(&c, block));
         c.block = UINT64_MAX;
         found &= bitset_tell_bit(t, compressed_cell(&c, pos));
     }

@@ -216,10 +216,8 @@ static void scalable_cells(const tamis *f, tamis_telling *t)
         for (uint64_t i = 0; i < bits && tamis__tell_cell(t, scalable_cell(f, j, i)); i++)
             continue;
     }
-    tamis__tell_cell(t, (tamis_cell){ .array = "keys held",
-                                      .value = le64(&top->held),
-                                      .bits = 64,
-                                      .marks = TAMIS_MARK_COUNT });
+    tamis__tell_cell(t,
+                     (tamis_cell){ .array = "keys held", .value = le64(&top->held), .bits = 64 });
 }
 
 static bool scalable_explain_stage(const tamis *f, unsigned j, uint64_t h, tamis_telling *t)

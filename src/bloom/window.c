@@ -247,8 +247,7 @@ static tamis_cell window_cell(const tamis *f, uint64_t block, uint64_t i)
 
 static bool window_tell_state(tamis_telling *t, const char *name, const uint64_t *at)
 {
-    return tamis__tell_cell(
-        t, (tamis_cell){ .array = name, .value = le64(at), .bits = 64, .marks = TAMIS_MARK_COUNT });
+    return tamis__tell_cell(t, (tamis_cell){ .array = name, .value = le64(at), .bits = 64 });
 }
 
 static void window_cells(const tamis *f, tamis_telling *t)

@@ -52,7 +52,7 @@ bool tamis__gcs_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
     bucket += part * g->buckets;
     tamis__tell_number(t, "bucket", bucket);
-    tamis__tell_number(t, "its first bit", r.start);
+    tamis__tell_number(t, "first bit of the bucket", r.start);
     tamis__tell_number(t, "value", wanted);
     for (bool is_past = false; !is_past && gcs_read_value(&r, &value); is_past = value >= wanted)
         tamis__tell_read(t, "value of the bucket", gcs_cell(g, bucket, r.keys - 1, value),

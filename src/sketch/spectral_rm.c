@@ -293,7 +293,7 @@ static bool spectral_rm_explain(const tamis *f, uint64_t key, tamis_telling *t)
     spectral_rm_least l = spectral_rm_first_least(f, at);
     tamis__spectral_tell_counters(f, spectral_rows_of(f), at, t);
     tamis__tell_number(t, "least counter", l.value);
-    tamis__tell_number(t, "rows that have it", l.rows);
+    tamis__tell_number(t, "number of rows that have it", l.rows);
     if (l.value != 0 && l.rows == 1)
         spectral_rm_tell_second(f, h, t);
     return tamis__tell_count(t, spectral_rm_count_at(f, h, at));

@@ -240,12 +240,10 @@ void tamis__spectral_tell_table(const tamis *f, tamis_telling *t)
         uint64_t entry = le64(spectral_entry_at(f, i));
         tamis_cell cell = { .array = "table of digits", .index = i, .bits = DIGIT_BITS };
         cell.value = entry & (MORE - 1);
-        cell.marks = TAMIS_MARK_COUNT | (entry ? 0 : TAMIS_MARK_EMPTY);
+        cell.marks = entry ? 0 : TAMIS_MARK_EMPTY;
         if (!tamis__tell_cell(t, cell))
             return;
     }
-    tamis__tell_cell(t, (tamis_cell){ .array = "digits in use",
-                                      .value = spectral_entries_used(f),
-                                      .bits = 64,
-                                      .marks = TAMIS_MARK_COUNT });
+    tamis__tell_cell(
+        t, (tamis_cell){ .array = "digits in use", .value = spectral_entries_used(f), .bits = 64 });
 }

@@ -104,7 +104,7 @@ static void stages_of_scalable(void **state)
     tell_block(&t, "stage 1", 1, 0);
     for (int i = 0; i < 256; i++)
         telling_add(&t, " 0");
-    telling_add(&t, "\nkeys held 0: n:1");
+    telling_add(&t, "\nkeys held 0: 1");
     assert_cells(f, t.text);
     assert_steps_of_hash(f, 0,
                          "hash 0\n"
@@ -143,7 +143,7 @@ static void bytes_of_window(void **state)
     assert_int_equal(tamis_rotate(f), TAMIS_OK);
     add_hash(f, 1);
     tell_block(&t, "block 0", 1, 2);
-    telling_add(&t, "\nrotations 0: n:1\nkeys held 0: n:1");
+    telling_add(&t, "\nrotations 0: 1\nkeys held 0: 1");
     assert_cells(f, t.text);
     assert_steps_of_hash(f, 1,
                          "hash 1\n"
@@ -262,14 +262,14 @@ static void bits_of_compressed(void **state)
                     "codes 0: e1 7d");
     assert_steps_of_hash(f, UINT64_C(5) << 60,
                          "hash 5000000000000000\n"
-                         "block of codes 0\n"
-                         "its first byte 0\n"
+                         "block 0\n"
+                         "first byte of the block 0\n"
                          "bit, bits 0/5 1 yes\n"
                          "yes: all its bits are set");
     assert_steps_of_hash(f, UINT64_C(14) << 60,
                          "hash e000000000000000\n"
-                         "block of codes 0\n"
-                         "its first byte 0\n"
+                         "block 0\n"
+                         "first byte of the block 0\n"
                          "bit, bits 0/14 0 no\n"
                          "no: a bit is clear that adding it would have set");
     tamis_free(f);
@@ -291,7 +291,7 @@ static void values_of_gcs(void **state)
     assert_steps_of_hash(f, UINT64_C(21) << 58,
                          "hash 5400000000000000\n"
                          "bucket 0\n"
-                         "its first bit 0\n"
+                         "first bit of the bucket 0\n"
                          "value 15\n"
                          "value of the bucket, bucket 0/0 2 no\n"
                          "value of the bucket, bucket 0/1 15 yes\n"
@@ -299,7 +299,7 @@ static void values_of_gcs(void **state)
     assert_steps_of_hash(f, UINT64_C(60) << 58,
                          "hash f000000000000000\n"
                          "bucket 0\n"
-                         "its first bit 0\n"
+                         "first bit of the bucket 0\n"
                          "value 3c\n"
                          "value of the bucket, bucket 0/0 2 no\n"
                          "value of the bucket, bucket 0/1 15 no\n"

@@ -64,8 +64,8 @@ static void digits_of_spectral(void **state)
     add_hash(f, hash_at(2), 3);
     assert_cells(f, "row 0: 0 186a0 3 0 0 0 0 0\n"
                     "row 1: 0 0 0 186a0 0 0 3 0\n"
-                    "table of digits 0: -n:0 n:8691 n:8691 -n:0 -n:0 n:1 n:1 -n:0\n"
-                    "digits in use 0: n:4");
+                    "table of digits 0: . 8691 8691 .2 1 1 .\n"
+                    "digits in use 0: 4");
     assert_steps_of_hash(f, hash_at(1),
                          "hash 2000000000000000\n"
                          "counter, row 0/1 186a0 yes\n"
@@ -98,15 +98,15 @@ static void second_rows_of_spectral_rm(void **state)
                     "second row 1: 0 6 0 0 0\n"
                     "second row 2: 0 0 0 0 6\n"
                     "marks 0: 0 0 0 0 0 1 0 0 0 0 0 0 0 0 1 0 1 0 0 0 0 0 0 0\n"
-                    "table of digits 0: -n:0 -n:0 -n:0 -n:0 -n:0 -n:0 -n:0 -n:0\n"
-                    "digits in use 0: n:0");
+                    "table of digits 0: .8\n"
+                    "digits in use 0: 0");
     assert_steps_of_hash(f, hash_at(2),
                          "hash 4000000000000000\n"
                          "counter, row 0/2 3 yes\n"
                          "counter, row 1/6 3 yes\n"
                          "counter, row 2/4 9 yes\n"
                          "least counter 3\n"
-                         "rows that have it 2\n"
+                         "number of rows that have it 2\n"
                          "count 3\n"
                          "yes: none of its counters is 0");
     assert_steps_of_hash(f, hash_at(5),
@@ -115,7 +115,7 @@ static void second_rows_of_spectral_rm(void **state)
                          "counter, row 1/0 7 yes\n"
                          "counter, row 2/4 9 yes\n"
                          "least counter 6\n"
-                         "rows that have it 1\n"
+                         "number of rows that have it 1\n"
                          "mark of a key that moved, marks 0/5 1 yes\n"
                          "mark of a key that moved, marks 0/14 1 yes\n"
                          "mark of a key that moved, marks 0/16 1 yes\n"
@@ -130,7 +130,7 @@ static void second_rows_of_spectral_rm(void **state)
                          "counter, row 1/4 0 no\n"
                          "counter, row 2/3 5 yes\n"
                          "least counter 0\n"
-                         "rows that have it 2\n"
+                         "number of rows that have it 2\n"
                          "count 0\n"
                          "no: a counter is 0 that adding it would have raised");
     tamis_free(f);

@@ -7,19 +7,20 @@
 
 /* ---- Names and numbers ------------------------------------------------- */
 
-#define WEB_SPEC(X)                                                                        \
-    X(keys)                                                                                \
-    X(fpr)                                                                                 \
-    X(max_bytes) X(load) X(can) X(value_bits) X(universe) X(counter_bits) X(error) X(bits) \
-        X(hashes) X(quotient_bits) X(tag_bits)
+#define WEB_SPEC(X)                                                                     \
+    X(keys)                                                                             \
+    X(fpr)                                                                              \
+    X(max_bytes)                                                                        \
+    X(load) X(can) X(value_bits) X(universe) X(counter_bits) X(error) X(bits) X(hashes) \
+        X(quotient_bits) X(tag_bits)
 #define WEB_PLAN(X) \
     X(kind)         \
     X(capacity) X(fpr) X(bytes) X(slots) X(width) X(hashes) X(flags) X(load) X(ceiling) X(error)
-#define WEB_INFO(X)                                                                            \
-    X(count)                                                                                   \
-    X(cardinality)                                                                             \
-    X(fill) X(fpr) X(readonly) X(saturated) X(noted) X(adaptations) X(adapted_bits) X(queried) \
-        X(error)
+#define WEB_INFO(X) \
+    X(count)        \
+    X(cardinality)  \
+    X(fill)         \
+    X(fpr) X(readonly) X(saturated) X(noted) X(adaptations) X(adapted_bits) X(queried) X(error)
 #define WEB_NAME(field) " " #field
 
 static double web_array[32];
