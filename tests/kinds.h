@@ -161,13 +161,16 @@ static inline tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr
     return plan;
 }
 
-/* Of sketches, those that keep sums: equations hold of them, and only bounds of others. */
+/* Of sketches, those that keep sums: equations hold of them, and only bounds of others. Kinds that
+ * need more than keys get values of a few bits, or as many others as keys and one. */
 static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
 {
     tamis_spec spec = spec_for(keys, fpr, seed);
     tamis_plan plan;
 
     spec.can = tamis_kind_can(kind) & TAMIS_CAN_DOT;
+    spec.value_bits = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_VALUES ? 5 : 0;
+    spec.universe = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_OTHERS ? 2 * keys + 1 : 0;
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     return plan;
 }

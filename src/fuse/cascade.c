@@ -29,7 +29,7 @@
  * Schanck: Clubcards for the WebPKI, 2025 (two ribbons). */
 #include <math.h>
 
-#include "fuse/retrieval.h"
+#include "fuse/levels.h"
 
 enum { RATIO_BITS = 16 };
 
@@ -192,6 +192,45 @@ static const char *cascade_verify(const tamis *f)
     return NULL;
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static const levels_names CASCADE_NAMES[] = {
+    [TAMIS_STAGE_SIEVE] = { "sieve", "thresholds of the sieve", "seeds tried for the sieve" },
+    [TAMIS_STAGE_REST] = { "rest", "thresholds of the rest", "seeds tried for the rest" },
+};
+
+static void cascade_cells(const tamis *f, tamis_telling *t)
+{
+    for (int i = TAMIS_STAGE_SIEVE; i <= TAMIS_STAGE_REST; i++)
+        if (retrieval_in(f, i)->shape.width)
+            tamis__levels_cells(f, retrieval_in(f, i), &CASCADE_NAMES[i], t);
+}
+
+static bool cascade_explain_stage(const tamis *f, enum tamis_stage stage, uint64_t *value,
+                                  uint64_t h, tamis_telling *t)
+{
+    return tamis__levels_explain(f, retrieval_in(f, stage), &CASCADE_NAMES[stage], h, value, t);
+}
+
+static bool cascade_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t is_member, h = hash_key(key, f->salt);
+    bool is_inverted = cascade_is_inverted(&f->plan);
+
+    if (f->count == 0)
+        return tamis__tell_answer(t, false, "there are no members");
+    if (cascade_sieve_bits(&f->plan) &&
+        !cascade_explain_stage(f, TAMIS_STAGE_SIEVE, &is_member, h, t))
+        return tamis__tell_answer(t, is_inverted,
+                                  is_inverted ? "the sieve of all others does not let it pass"
+                                              : "the sieve of the members does not let it pass");
+    cascade_explain_stage(f, TAMIS_STAGE_REST, &is_member, h, t);
+    tamis__tell_number(t, "value", is_member);
+    return tamis__tell_answer(t, is_member != 0,
+                              is_member ? "the rest has a 1 for it: a member"
+                                        : "the rest has a 0 for it: no member");
+}
+
 const tamis_ops tamis__cascade = {
     .traits = TAMIS_TRAIT_TAKES_OTHERS,
     .plan = cascade_plan,
@@ -205,4 +244,6 @@ const tamis_ops tamis__cascade = {
     .touch = cascade_touch,
     .solve = tamis__retrieval_solve,
     .scratch = cascade_scratch,
+    .cells = cascade_cells,
+    .explain = cascade_explain,
 };

@@ -24,7 +24,7 @@
  * Chazelle, Kilian, Rubinfeld, Tal: The Bloomier Filter, 2004.
  * Dillinger, Huebschle-Schneider, Sanders, Walzer: Fast Succinct Retrieval and Approximate
  * Membership Using Ribbon, 2022. */
-#include "fuse/retrieval.h"
+#include "fuse/levels.h"
 
 static unsigned map_fingerprint_bits(const tamis_plan *p)
 {
@@ -117,6 +117,28 @@ static const char *map_verify(const tamis *f)
     return is_whole ? NULL : "bytes after the last level are set";
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static const levels_names MAP_NAMES = { "level", "thresholds of level", "seeds tried" };
+
+static void map_cells(const tamis *f, tamis_telling *t)
+{
+    tamis__levels_cells(f, retrieval_in(f, TAMIS_STAGE_SIEVE), &MAP_NAMES, t);
+}
+
+static bool map_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    const retrieval *r = retrieval_in(f, TAMIS_STAGE_SIEVE);
+    uint64_t value;
+    bool found = tamis__levels_explain(f, r, &MAP_NAMES, hash_key(key, f->salt), &value, t);
+
+    if (found)
+        tamis__tell_number(t, "value", value);
+    return tamis__tell_answer(t, found,
+                              found ? "the xor of its slots is its fingerprint above its value"
+                                    : "the xor of its slots is not its fingerprint above a value");
+}
+
 const tamis_ops tamis__map = {
     .traits = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAG_BITS,
     .plan = map_plan,
@@ -130,4 +152,6 @@ const tamis_ops tamis__map = {
     .touch = map_touch,
     .solve = tamis__retrieval_solve,
     .scratch = map_scratch,
+    .cells = map_cells,
+    .explain = map_explain,
 };

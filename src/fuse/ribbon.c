@@ -28,6 +28,7 @@
  * Dillinger, Huebschle-Schneider, Sanders, Walzer: Fast Succinct Retrieval and Approximate
  * Membership Using Ribbon, 2022. */
 #include "base/cpu.h"
+#include "fuse/levels.h"
 #include "fuse/ribbon_solve_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -84,6 +85,28 @@ FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, un
 
 #include "fuse/ribbon_lookup_template.h"
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+static const levels_names RIBBON_NAMES = { "level", "thresholds of level", "seeds tried" };
+
+static void ribbon_cells(const tamis *f, tamis_telling *t)
+{
+    const retrieval r = { ribbon_derived_in(f)->shape, 0 };
+
+    tamis__levels_cells(f, &r, &RIBBON_NAMES, t);
+}
+
+static bool ribbon_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    const retrieval r = { ribbon_derived_in(f)->shape, 0 };
+    uint64_t value;
+    bool found = tamis__levels_explain(f, &r, &RIBBON_NAMES, hash_key(key, f->salt), &value, t);
+
+    return tamis__tell_answer(t, found,
+                              found ? "the xor of its slots is its fingerprint"
+                                    : "no slots of its level have its fingerprint as their xor");
+}
+
 /* ---- The table --------------------------------------------------------- */
 
 static size_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
@@ -130,4 +153,6 @@ const tamis_ops tamis__ribbon = {
     .has_many = ribbon_has_many,
     .solve = ribbon_solve,
     .scratch = ribbon_scratch,
+    .cells = ribbon_cells,
+    .explain = ribbon_explain,
 };

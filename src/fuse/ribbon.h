@@ -203,12 +203,14 @@ static inline ribbon_equation ribbon_equation_of(const ribbon_shape *s, const ri
                               ribbon_sum(0, y, s) };
 }
 
+static inline unsigned ribbon_threshold(const uint8_t *thresholds, uint64_t bucket)
+{
+    return thresholds[bucket / 4] >> bucket % 4 * 2 & 3;
+}
+
 static inline bool ribbon_is_bumped(const uint8_t *thresholds, uint64_t start)
 {
-    uint64_t bucket = start / BUCKET;
-    unsigned threshold = thresholds[bucket / 4] >> bucket % 4 * 2 & 3;
-
-    return start % BUCKET < CUT[threshold];
+    return start % BUCKET < CUT[ribbon_threshold(thresholds, start / BUCKET)];
 }
 
 /* ---- Reading slots ----------------------------------------------------- */

@@ -4,6 +4,28 @@
 #include "model/ground.h"
 #include "tamis_explain.h"
 
+/* Of kinds that need more than keys, too: with values, or told from the strangers. */
+static tamis *told_filter(const ground *g)
+{
+    tamis *f = NULL;
+    tamis_status status;
+
+    if (has_trait(g->plan.kind, TAMIS_TRAIT_TAKES_OTHERS)) {
+        status =
+            tamis_build_excluding(&f, &g->plan, g->keys, g->n, g->strangers, g->n_strangers, NULL);
+    } else if (has_trait(g->plan.kind, TAMIS_TRAIT_TAKES_VALUES)) {
+        uint64_t *values = array_of(g->n, sizeof *values);
+        for (size_t i = 0; i < g->n; i++)
+            values[i] = i % 32;
+        status = tamis_build_map(&f, &g->plan, g->keys, values, g->n, NULL);
+        free(values);
+    } else {
+        status = tamis_build(&f, &g->plan, g->keys, g->n, NULL);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    return f;
+}
+
 /* ---- Cells ------------------------------------------------------------- */
 
 /* All cells of a filter, or as many as are enough. */
@@ -66,7 +88,7 @@ static void assert_arrays(const picture *p)
 
 static void cells_are_in_order(ground *g)
 {
-    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    tamis *f = told_filter(g);
     picture p = picture_of(f);
 
     assert_true((p.n > 0) == (f->ops.cells != NULL));
@@ -96,7 +118,7 @@ static bool stop_steps(void *ctx, const tamis_step *step)
 
 static void tellings_stop_when_told(ground *g)
 {
-    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    tamis *f = told_filter(g);
 
     for (size_t n = 1; n <= 5; n++) {
         stop cells = { n }, steps = { n };
@@ -154,7 +176,7 @@ static void assert_explained(const tamis *f, const picture *p, uint64_t key)
 
 static void steps_agree_with_the_answer(ground *g)
 {
-    tamis *f = filter_of(&g->plan, g->keys, g->n);
+    tamis *f = told_filter(g);
     picture p = picture_of(f);
     bool is_small = f->ops.cells && g->n <= 10;
 
@@ -182,7 +204,7 @@ static void scribble(tamis *f, rng *r, int how)
 static void any_payload_can_be_told(ground *g)
 {
     for (int how = 0; how < 10 && g->plan.bytes < 4096; how++) {
-        tamis *f = filter_of(&g->plan, g->keys, g->n);
+        tamis *f = told_filter(g);
         scribble(f, &g->r, how);
         picture p = picture_of(f);
         assert_arrays(&p);
@@ -196,12 +218,12 @@ static void any_payload_can_be_told(ground *g)
 int main(int argc, char **argv)
 {
     const ground_law laws[] = {
-        { "cells are in order", cells_are_in_order, TAMIS_CAN_BUILD },
-        { "tellings stop when told", tellings_stop_when_told, TAMIS_CAN_BUILD },
-        { "steps agree with the answer", steps_agree_with_the_answer, TAMIS_CAN_BUILD },
-        { "any payload can be told", any_payload_can_be_told, TAMIS_CAN_BUILD },
+        { "cells are in order", cells_are_in_order, 0 },
+        { "tellings stop when told", tellings_stop_when_told, 0 },
+        { "steps agree with the answer", steps_agree_with_the_answer, 0 },
+        { "any payload can be told", any_payload_can_be_told, 0 },
     };
 
     test_begin(argc, argv);
-    return check_ground_laws(laws, sizeof laws / sizeof *laws);
+    return check_ground_laws_of(check_laws_of_all, laws, sizeof laws / sizeof *laws);
 }

@@ -53,7 +53,10 @@ static inline void check_ground_law(tamis_kind kind, const void *arg)
     }
 }
 
-static inline int check_ground_laws(const ground_law *laws, size_t n)
+typedef int check_laws_of_some(const law *laws, size_t n);
+
+/* Of the kinds that check_laws() or check_laws_of_all() goes through. */
+static inline int check_ground_laws_of(check_laws_of_some *check, const ground_law *laws, size_t n)
 {
     law general[64];
 
@@ -63,7 +66,12 @@ static inline int check_ground_laws(const ground_law *laws, size_t n)
                             .check_with = check_ground_law,
                             .arg = &laws[i],
                             .can = laws[i].can };
-    return check_laws(general, n);
+    return check(general, n);
+}
+
+static inline int check_ground_laws(const ground_law *laws, size_t n)
+{
+    return check_ground_laws_of(check_laws, laws, n);
 }
 
 /* How many of the keys may be added twice: in kinds that count, each time takes room, and where

@@ -1,0 +1,180 @@
+/* levels.c - what ribbons tell of themselves: see levels.h. */
+#include "fuse/levels.h"
+
+/* A level of one part. */
+typedef struct levels_place {
+    const uint8_t *part; /* where the ribbon begins in it */
+    uint64_t part_number, number;
+    ribbon_level level;
+} levels_place;
+
+/* ---- Cells ------------------------------------------------------------- */
+
+static levels_place levels_first(const tamis *f, const retrieval *r, uint64_t part)
+{
+    uint64_t size = f->plan.bytes >> r->shape.part_bits;
+    unsigned levels = ribbon_last_level(&r->shape).number + 1 - r->shape.first_hash;
+
+    return (levels_place){ .part = (const uint8_t *)f->payload + part * size + r->at,
+                           .part_number = part,
+                           .number = part * levels,
+                           .level = ribbon_first_level(&r->shape) };
+}
+
+static void levels_go_on(levels_place *at, unsigned width)
+{
+    at->level = ribbon_next_level(&at->level, width);
+    at->number++;
+}
+
+static uint64_t levels_slot(const levels_place *at, unsigned width, uint64_t i)
+{
+    const ribbon_level *l = &at->level;
+    const uint8_t *slots = at->part + l->slots_at;
+    uint64_t value = 0;
+
+    for (unsigned j = 0; j < width; j++) {
+        uint64_t bit = l->is_last ? (uint64_t)slots[j * l->slots / 8 + i / 8] >> i % 8
+                                  : le64(slots + 8 * (i / 64 * width + j)) >> i % 64;
+        value |= (bit & 1) << j;
+    }
+    return value;
+}
+
+static tamis_cell levels_slot_cell(const levels_place *at, unsigned width,
+                                   const levels_names *names, uint64_t i)
+{
+    return (tamis_cell){ .array = names->level,
+                         .number = at->number,
+                         .index = i,
+                         .value = levels_slot(at, width, i),
+                         .bits = width };
+}
+
+static tamis_cell levels_threshold_cell(const levels_place *at, const levels_names *names,
+                                        uint64_t bucket)
+{
+    return (tamis_cell){ .array = names->thresholds,
+                         .number = at->number,
+                         .index = bucket,
+                         .value = ribbon_threshold(at->part + at->level.at, bucket),
+                         .bits = 2 };
+}
+
+static tamis_cell levels_seeds_cell(const levels_place *at, const levels_names *names)
+{
+    return (tamis_cell){ .array = names->seeds,
+                         .number = at->part_number,
+                         .value = at->part[at->level.end - LAST_STATE],
+                         .bits = 8 };
+}
+
+static void levels_tell_slots(const levels_place *at, unsigned width, const levels_names *names,
+                              tamis_telling *t)
+{
+    for (uint64_t i = 0; i < at->level.slots; i++)
+        if (!tamis__tell_cell(t, levels_slot_cell(at, width, names, i)))
+            return;
+}
+
+static void levels_tell_thresholds(const levels_place *at, unsigned width,
+                                   const levels_names *names, tamis_telling *t)
+{
+    (void)width;
+    for (uint64_t i = 0; i < at->level.slots / BUCKET && !at->level.is_last; i++)
+        if (!tamis__tell_cell(t, levels_threshold_cell(at, names, i)))
+            return;
+}
+
+static void levels_tell_seeds(const levels_place *at, unsigned width, const levels_names *names,
+                              tamis_telling *t)
+{
+    (void)width;
+    if (at->level.is_last)
+        tamis__tell_cell(t, levels_seeds_cell(at, names));
+}
+
+typedef void levels_teller(const levels_place *at, unsigned width, const levels_names *names,
+                           tamis_telling *t);
+
+static void levels_tell(const tamis *f, const retrieval *r, const levels_names *names,
+                        tamis_telling *t, levels_teller *tell)
+{
+    for (uint64_t part = 0; part < UINT64_C(1) << r->shape.part_bits; part++) {
+        levels_place at = levels_first(f, r, part);
+        for (; !at.level.is_last; levels_go_on(&at, r->shape.width))
+            tell(&at, r->shape.width, names, t);
+        tell(&at, r->shape.width, names, t);
+    }
+}
+
+void tamis__levels_cells(const tamis *f, const retrieval *r, const levels_names *names,
+                         tamis_telling *t)
+{
+    levels_tell(f, r, names, t, levels_tell_slots);
+    levels_tell(f, r, names, t, levels_tell_thresholds);
+    levels_tell(f, r, names, t, levels_tell_seeds);
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
+/* The level that a key lives on, and its equation there; false if that level has no keys. */
+static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape *s,
+                        const levels_names *names, uint64_t h, tamis_telling *t)
+{
+    for (; !at->level.is_last; levels_go_on(at, s->width)) {
+        *e = ribbon_equation_of(s, &at->level, ribbon_rehash(h, at->level.number));
+        tamis_cell threshold = levels_threshold_cell(at, names, e->start / BUCKET);
+        bool is_bumped = ribbon_is_bumped(at->part + at->level.at, e->start);
+        tamis__tell_number(t, "start", e->start);
+        tamis__tell_read(t, "threshold of its bucket", threshold, !is_bumped);
+        tamis__tell_number(t, "first start of its bucket that is not bumped",
+                           e->start / BUCKET * BUCKET + CUT[threshold.value]);
+        if (!is_bumped)
+            return true;
+    }
+    tamis_cell seeds = levels_seeds_cell(at, names);
+    tamis__tell_read(t, "seeds tried until one had a solution", seeds, seeds.value != 0);
+    if (seeds.value == 0)
+        return false;
+    *e = ribbon_equation_of(s, &at->level,
+                            ribbon_rehash(h, at->level.number + (unsigned)seeds.value - 1));
+    tamis__tell_number(t, "start", e->start);
+    return true;
+}
+
+static uint64_t levels_sum(const levels_place *at, const ribbon_equation *e, unsigned width)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t row = e->row; row; row &= row - 1)
+        sum ^= levels_slot(at, width, e->start + (unsigned)__builtin_ctzll(row));
+    return sum;
+}
+
+bool tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
+                           uint64_t h, uint64_t *value, tamis_telling *t)
+{
+    const ribbon_shape *s = &r->shape;
+    levels_place at = levels_first(f, r, part_of(h, s->part_bits));
+    ribbon_equation e;
+
+    *value = 0;
+    if (s->part_bits)
+        tamis__tell_number(t, "part", at.part_number);
+    if (!levels_find(&at, &e, s, names, h, t))
+        return false;
+    uint64_t sum = levels_sum(&at, &e, s->width), rest = sum ^ e.sum;
+    bool fits = s->width == s->value_bits || rest >> s->value_bits == 0;
+    tamis__tell_number(t, "row, a bit for each slot from the start on", e.row);
+    tamis__tell_number(t, s->width == s->value_bits ? "bit of the hash" : "fingerprint",
+                       s->width == s->value_bits ? e.sum : e.sum >> s->value_bits);
+    for (uint64_t row = e.row; row; row &= row - 1) {
+        uint64_t slot = e.start + (unsigned)__builtin_ctzll(row);
+        tamis__tell_read(t, "slot that its row picks", levels_slot_cell(&at, s->width, names, slot),
+                         fits);
+    }
+    tamis__tell_number(t, "xor of its slots", sum);
+    *value = rest & ((UINT64_C(1) << s->value_bits) - 1);
+    return fits;
+}
