@@ -389,20 +389,18 @@ static void draw_line(const panel *p, const chart_series *s)
 {
     const chart_point *points = points_of(s);
     buffer path = { 0 };
-    svg_point last = { 0 };
 
     for (size_t i = 0; i < n_points(s); i++) {
         if (!is_drawable(p, &points[i]))
             continue;
-        svg_point at = spot(p, points[i].x, points[i].y), corner = { at.x, last.y };
-        if (s->shape == CHART_STEPS && path.size)
-            buffer_append(&path, &corner, sizeof corner);
+        svg_point at = { place(&p->x, points[i].x), place(&p->y, points[i].y) };
         buffer_append(&path, &at, sizeof at);
-        last = at;
     }
+    svg_clip(p->svg, p->box.x, p->box.y, p->box.width, p->box.height);
     if (path.size)
-        svg_path(p->svg, (const void *)path.bytes, path.size / sizeof last, s->colour,
+        svg_path(p->svg, (const void *)path.bytes, path.size / sizeof(svg_point), s->colour,
                  s->shape == CHART_DASHES);
+    svg_clip_end(p->svg);
     buffer_free(&path);
 }
 

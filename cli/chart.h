@@ -9,8 +9,7 @@ typedef enum chart_shape {
     CHART_DASHES,
     CHART_DOTS, /* with a bar from low to high, where there is one */
     CHART_LINE_DOTS,
-    CHART_BARS, /* side by side with those of other series */
-    CHART_STEPS /* a line that stays until the next point */
+    CHART_BARS /* side by side with those of other series */
 } chart_shape;
 
 typedef struct chart_point {

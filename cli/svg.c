@@ -25,11 +25,6 @@ svg_colour svg_colour_at(size_t i)
     return (svg_colour)(SVG_COLOUR0 + i % SVG_N_COLOURS);
 }
 
-svg_colour svg_tint_at(size_t i)
-{
-    return (svg_colour)(SVG_TINT0 + i % SVG_N_COLOURS);
-}
-
 /* ---- Text -------------------------------------------------------------- */
 
 static void append(buffer *to, const char *text)
@@ -96,6 +91,12 @@ double svg_text_width(svg_font font, const char *text)
     return letters * (font.size > 0 ? font.size : 13) * (font.is_mono ? 0.61 : 0.56);
 }
 
+/* A tenth of a pixel is enough, and zeros at the end are not needed. */
+static double tenth(double x)
+{
+    return round(x * 10) / 10 + 0.0;
+}
+
 /* ---- Whole pictures ---------------------------------------------------- */
 
 static void put_rules(svg *s, bool is_dark)
@@ -130,25 +131,22 @@ void svg_end(svg *s)
     put(s, "</svg>\n");
 }
 
-void svg_group(svg *s, const char *title)
+/* A picture in the picture, with the same places. */
+void svg_clip(svg *s, double x, double y, double width, double height)
 {
-    put(s, "<g><title>");
-    svg_escape(&s->text, title);
-    put(s, "</title>\n");
+    put(s,
+        "<svg x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" viewBox=\"%.6g %.6g %.6g "
+        "%.6g\">\n",
+        tenth(x), tenth(y), tenth(width), tenth(height), tenth(x), tenth(y), tenth(width),
+        tenth(height));
 }
 
-void svg_group_end(svg *s)
+void svg_clip_end(svg *s)
 {
-    put(s, "</g>\n");
+    svg_end(s);
 }
 
 /* ---- Shapes ------------------------------------------------------------ */
-
-/* A tenth of a pixel is enough, and zeros at the end are not needed. */
-static double tenth(double x)
-{
-    return round(x * 10) / 10 + 0.0;
-}
 
 void svg_rect(svg *s, double x, double y, double width, double height, svg_colour fill,
               svg_colour edge)

@@ -40,9 +40,8 @@ typedef enum svg_colour {
 
 enum { SVG_N_COLOURS = 6 };
 
-/* SVG_COLOUR0 to SVG_COLOUR5, and round again; the same for tints. */
+/* SVG_COLOUR0 to SVG_COLOUR5, and round again. */
 svg_colour svg_colour_at(size_t i);
-svg_colour svg_tint_at(size_t i);
 
 typedef struct svg {
     buffer text;
@@ -72,9 +71,9 @@ void svg_path(svg *s, const svg_point *points, size_t n, svg_colour colour, bool
 void svg_dot(svg *s, svg_point at, double radius, svg_colour fill);
 /* `y` is where its letters stand. Any bytes: those that XML does not know become U+FFFD. */
 void svg_text(svg *s, double x, double y, svg_font font, const char *text);
-/* What comes until the end of the group is told as one thing, if one points at it. */
-void svg_group(svg *s, const char *title);
-void svg_group_end(svg *s);
+/* What comes until the end is drawn inside this rectangle only. */
+void svg_clip(svg *s, double x, double y, double width, double height);
+void svg_clip_end(svg *s);
 
 /* About how wide a text is. */
 double svg_text_width(svg_font font, const char *text);

@@ -92,6 +92,7 @@ static const char *names[KINDS_MAX];
 typedef struct pictures {
     chart_series *drawn[N_DRAWN];
     chart *by_size, *by_time;
+    chart_series *spots;
     size_t n;
 } pictures;
 
@@ -118,6 +119,9 @@ static void begin_pictures(pictures *p, lab *l)
         p->drawn[i] = chart_add(c, tamis_kind_name(DRAWN[i]), CHART_LINE_DOTS);
         p->drawn[i]->colour = svg_colour_at(i);
     }
+    c = lab_chart(l, "Kinds of up to 20 bits per key at 1 %", "bits per key", "rate, measured");
+    c->height = 420;
+    p->spots = chart_add(c, NULL, CHART_DOTS);
     p->by_size = begin_bars(l, "Size of every kind at 1 %", "bits per key");
     if (l->with_times)
         p->by_time = begin_bars(l, "Time of a lookup at 1 %, absent keys", "ns per key");
@@ -136,6 +140,9 @@ static void draw(pictures *p, tamis_kind kind, double fpr, const outcome *o)
             chart_put(p->drawn[i], o->bits, (double)o->hits / (double)o->probes);
     if (fpr != 0.01)
         return;
+    if (o->bits < 20)
+        chart_put_name(p->spots, o->bits, (double)o->hits / (double)o->probes,
+                       tamis_kind_name(kind));
     draw_bar(p->by_size, p->n, o->bits);
     if (p->by_time)
         draw_bar(p->by_time, p->n, o->miss);

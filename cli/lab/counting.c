@@ -108,9 +108,9 @@ static void show_widths(const counting *r)
 {
     chart *c = lab_chart(r->lab, "Wider counters stop less often", "bits of a counter", "share");
     overflow o = { chart_add(c, "counters that stop, theory", CHART_LINE),
-                   chart_add(c, "measured, with the bounds of 99.9 %", CHART_DOTS),
+                   chart_add(c, "counters, measured, with bounds of 99.9 %", CHART_DOTS),
                    chart_add(c, "keys still found when all are removed, theory", CHART_DASHES),
-                   chart_add(c, "measured", CHART_DOTS) };
+                   chart_add(c, "keys, measured", CHART_DOTS) };
 
     c->y = (chart_axis){ .label = "share", .is_log = true, .low = 1e-18, .high = 10 };
     for (uint32_t width = 1; width <= 5; width++) {

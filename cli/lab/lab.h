@@ -17,6 +17,7 @@
     X(poisson)             \
     X(counting)            \
     X(quotient)            \
+    X(cuckoo)              \
     X(spectral)            \
     X(adapt)               \
     X(compare)
