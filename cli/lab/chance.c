@@ -35,35 +35,6 @@ static double sum_tail(uint64_t x, uint64_t n, double p, bool up)
     return sum;
 }
 
-bool chance_fits(uint64_t x, uint64_t n, double p)
-{
-    double mean = (double)n * p;
-
-    if (p <= 0 || p >= 1)
-        return (double)x == mean;
-    return sum_tail(x, n, p, (double)x > mean) >= CHANCE_OUTSIDE / 2;
-}
-
-/* The end of the rates that fit between one that does and one that does not. */
-static double find_end(uint64_t x, uint64_t n, double fits, double fails)
-{
-    for (int i = 0; i < 60; i++) {
-        double middle = (fits + fails) / 2;
-        *(chance_fits(x, n, middle) ? &fits : &fails) = middle;
-    }
-    return fits;
-}
-
-chance_range chance_rates(uint64_t x, uint64_t n)
-{
-    double seen = n > 0 ? (double)x / (double)n : 0;
-
-    if (n == 0)
-        return (chance_range){ 0, 1 };
-    return (chance_range){ x == 0 ? 0 : find_end(x, n, seen, 0),
-                           x == n ? 1 : find_end(x, n, seen, 1) };
-}
-
 /* The count furthest from the mean, upward or downward, whose tail is not below `least`. */
 static double furthest(uint64_t n, double p, double least, bool up)
 {

@@ -155,6 +155,25 @@ static double lost_by_each(const tamis_plan *p, double n)
     return p->hashes * mean * exp(-mean) / -expm1(-mean);
 }
 
+static double rate_of(const tamis *f)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(f, &info);
+    return info.fpr;
+}
+
+/* Counters only go down: no later remove is more likely to be accepted than the first. */
+static void show_accepted(lab *l, uint64_t accepted, uint64_t removes, double first_rate)
+{
+    chance_range range = chance_counts(removes, 0, first_rate, CHANCE_OUTSIDE);
+
+    lab_real(l, range.low);
+    lab_real(l, range.high);
+    lab_real(l, (double)accepted);
+    lab_inside(l, (double)accepted <= range.high);
+}
+
 static void show_strangers(const counting *r)
 {
     static const double SHARES[] = { 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1 };
@@ -166,6 +185,7 @@ static void show_strangers(const counting *r)
     lab_random random = r->random;
     uint64_t done = 0, accepted = 0;
     tamis *f = fill(r, 4);
+    double rate = rate_of(f);
 
     c->x.is_log = c->y.is_log = true;
     for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
@@ -176,7 +196,7 @@ static void show_strangers(const counting *r)
         done = end;
         double lost = (double)count_lost(r, f), all = passes * lost_by_each(p, (double)r->n);
         begin_row(r->lab, "accepted", 4, end, passes);
-        end_row(r->lab, (double)accepted);
+        show_accepted(r->lab, accepted, end, rate);
         begin_row(r->lab, "lost", 4, end, fmin(all, (double)r->n));
         end_row(r->lab, lost);
         chart_put(theory, SHARES[i], fmin(all, (double)r->n));

@@ -48,10 +48,11 @@ static double best_rate(double bits_per_key)
 
 /* ---- Measuring --------------------------------------------------------- */
 
-/* Filters above this are measured at that many keys, with the same bits for each. */
+/* Filters above this are measured at that many keys, with the same bits for each. One alone may
+ * take longer than each of many. */
 static uint64_t most_keys(const fpr *r)
 {
-    return r->lab->is_quick ? 50000 : 1000000;
+    return r->lab->is_quick ? 50000 : r->over & OVER_NOTHING ? 10000000 : 1000000;
 }
 
 static double scale_of(const fpr *r)
@@ -137,7 +138,7 @@ static void sweep_hashes(fpr *r)
         }
     }
     lab_note(r->lab,
-             "Over k: by the textbook the best is (m/n) ln 2 = %.3g, the nearest integer %.0f, and "
+             "Over k: by the textbook the best is (m/n) ln 2 = %.4g, the nearest integer %.0f, and "
              "the rate is then 0.6185^(m/n) = %.4g. The lowest rate measured is %.4g, at k = %u.",
              best, fmax(round(best), 1), best_rate(ratio), lowest, seen);
 }
@@ -292,8 +293,8 @@ const experiment lab_fpr = {
         "999 of 1000 measurements lie: wide enough for how full a filter may become, and for\n"
         "which strangers were asked. They hold for certain, not for large numbers only.\n"
         "\n"
-        "Filters of more than a million keys are planned at full size, and measured at a million\n"
-        "keys with as many bits for each.",
+        "Filters of more than a million keys, or ten million if it is one alone, are planned at\n"
+        "full size, and measured at that many keys with as many bits for each.",
     .kinds = { TAMIS_BLOOM, TAMIS_PARTITIONED },
     .options = options,
     .example = "--keys 1e9 --bits 8e9 --over hashes",

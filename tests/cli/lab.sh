@@ -89,7 +89,7 @@ check "V3: k = 2" test "$(cell textbook hashes 2)" = 0.04893
 check "V3: k = 2, predicted" test "$(cell predicted hashes 2)" = 0.04893
 exits 0 "$tamis" lab fpr --keys 1e9 --bits 8e9 --over hashes --quick
 tr '\n' ' ' <"$said/out" >line
-check "V3: the best k" grep -q "(m/n) ln 2 = 5.55, the nearest integer 6" line
+check "V3: the best k" grep -q "(m/n) ln 2 = 5.545, the nearest integer 6" line
 
 # V4: bits per key and the best rate.
 exits 0 "$tamis" lab fpr --over bits --quick --json
