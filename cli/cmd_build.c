@@ -102,6 +102,20 @@ static void spare_inputs(const request *r)
             die(CODE_USAGE, "build: %s is both an INPUT and the FILE to save to", *name);
 }
 
+/* Whether it takes keys one by one, and is in memory as a whole. */
+static bool takes_one_by_one(tamis_kind kind)
+{
+    return (tamis_kind_can(kind) & (TAMIS_CAN_ADD | TAMIS_CAN_PUT)) != 0;
+}
+
+/* Bits that a value may have. */
+static uint32_t most_value_bits(const request *r)
+{
+    if (tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
+        return 64;
+    return r->wish.spec.value_bits ? r->wish.spec.value_bits : 32;
+}
+
 static tamis_kind kind_that(unsigned can)
 {
     tamis_kind kind = TAMIS_NO_KIND;
@@ -252,7 +266,7 @@ static bool is_enough(const request *r, uint64_t memory, uint64_t keys)
     tamis_builder *b;
 
     spec.keys = keys;
-    if (tamis_kind_can(r->kind) & TAMIS_CAN_ADD)
+    if (takes_one_by_one(r->kind))
         return tamis_plan_kind(&plan, r->kind, &spec) ||
                memory >= plan.bytes + plan.bytes / 16 + keys / 16 + BUILDER_BYTES;
     if (tamis_builder_new(&b, r->kind, &spec, &options) == TAMIS_NOMEM)
@@ -295,7 +309,8 @@ static bool has_room(const request *r, uint64_t memory)
     unsigned can = tamis_kind_can(r->kind);
     tamis_plan plan;
 
-    if (memory == 0 || r->wish.spec.keys == 0 || !(can & TAMIS_CAN_ADD) || can & TAMIS_CAN_RESIZE)
+    if (memory == 0 || r->wish.spec.keys == 0 || !takes_one_by_one(r->kind) ||
+        can & TAMIS_CAN_RESIZE)
         return true;
     return tamis_plan_kind(&plan, r->kind, &r->wish.spec) || plan.bytes <= memory;
 }
@@ -337,7 +352,7 @@ static bool fill(request *r, tamis_builder *b)
     char *universe[] = { r->universe, NULL };
     source others = r->source;
 
-    r->keys = fill_builder(b, r->out, &r->source, r->wish.spec.value_bits);
+    r->keys = fill_builder(b, r->out, &r->source, most_value_bits(r));
     if (r->keys == 0 && !r->may_be_empty)
         return false;
     if (!r->universe)
@@ -366,8 +381,8 @@ static int run(args *a)
         tamis_builder_free(b);
         return CODE_NOTHING;
     }
-    bool adds = tamis_kind_can(r.kind) & TAMIS_CAN_ADD;
-    tamis_status status = adds ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
+    tamis_status status =
+        takes_one_by_one(r.kind) ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
     if (status)
         refuse(&r, status, r.keys);
     tamis_builder_free(b);
@@ -431,7 +446,8 @@ const command cmd_build = {
         "Kinds that can get hold a value for each key. With --values-field 2, a line is a key, a\n"
         "TAB and an integer below 2^32. Columns are counted from 1. The key is the first column\n"
         "unless --field names another, and --delim changes the TAB. Without --value-bits, values\n"
-        "have as many bits as the largest one needs.\n"
+        "have as many bits as the largest one needs. A key with two values is an error. Kinds\n"
+        "that can put take integers below 2^64, and the last value of a key.\n"
         "\n"
         "Kinds that can exclude never take a key of the --universe for one of their own. The\n"
         "INPUTs list their own keys. A key in both lists is one of their own. Kinds that can\n"

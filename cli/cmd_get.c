@@ -85,8 +85,9 @@ const command cmd_get = {
     .about =
         "Reads lines from the INPUTs, or from standard input, and prints each whose key is in\n"
         "the filter in FILE, then a TAB and the value that came with the key when the filter was\n"
-        "built. A line that is not printed is certainly not in it. A printed line may be there by\n"
-        "mistake, at the filter's false positive rate; its value is then arbitrary.",
+        "built, or when it was put last. A line that is not printed is certainly not in it. A\n"
+        "printed line may be there by mistake, at the filter's false positive rate; its value is\n"
+        "then arbitrary.",
     .options = { options, quiet_options, key_options },
     .when_ok = "a line was printed",
     .when_nothing = "no line was printed",

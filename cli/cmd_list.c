@@ -7,24 +7,25 @@
 #include "message.h"
 #include "output.h"
 #include "store.h"
+#include "tamis_values.h"
 
 /* Bytes written at a time. */
 enum { PIECE = 1 << 16 };
 
 typedef struct listing {
     buffer out;
-    bool with_counts;
+    bool with_numbers; /* counts, or values */
     uint64_t n;
 } listing;
 
-static bool print_one(void *ctx, uint64_t key, uint64_t count)
+static bool print_one(void *ctx, uint64_t key, uint64_t number)
 {
     listing *l = ctx;
     char text[48];
     int size = snprintf(text, sizeof text, "%" PRIu64, key);
 
-    if (l->with_counts)
-        size += snprintf(text + size, sizeof text - (size_t)size, "\t%" PRIu64, count);
+    if (l->with_numbers)
+        size += snprintf(text + size, sizeof text - (size_t)size, "\t%" PRIu64, number);
     text[size++] = '\n';
     buffer_append(&l->out, text, (size_t)size);
     l->n++;
@@ -54,10 +55,11 @@ static int run(args *a)
         ;
     path = args_operands(a, 1, 1, "the FILE of a filter")[0];
     f = store_map_whole(path);
-    tamis_kind kind = tamis_plan_of(f)->kind;
-    abilities_require(kind, TAMIS_CAN_LIST, path);
-    l.with_counts = (tamis_kind_can(kind) & TAMIS_CAN_COUNT) != 0;
-    tamis_status status = tamis_list(f, print_one, &l);
+    unsigned can = tamis_kind_can(tamis_plan_of(f)->kind);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_LIST, path);
+    l.with_numbers = (can & (TAMIS_CAN_COUNT | TAMIS_CAN_GET)) != 0;
+    tamis_status status =
+        can & TAMIS_CAN_GET ? tamis_list_values(f, print_one, &l) : tamis_list(f, print_one, &l);
     if (status)
         die_status("list", path, status);
     output_write(l.out.bytes, l.out.size);
@@ -76,7 +78,8 @@ const command cmd_list = {
         "Prints one number per line. Exact sets give back their keys: the integers that were\n"
         "given if the hash is raw, else hashes of the lines, which are not kept. For other kinds\n"
         "they are fingerprints, from the lowest to the highest. A message says so, unless the\n"
-        "numbers are those that were given. In kinds that count, a TAB and the count follow.\n"
+        "numbers are those that were given. In kinds that count, a TAB and the count follow; in\n"
+        "kinds that can get, a TAB and the value.\n"
         "\n"
         "Lines that a filter cannot tell apart have the same fingerprint. It is the same in every\n"
         "filter with the same hash, seed, --keys and --fpr, also after 'tamis resize'. The file\n"

@@ -285,7 +285,8 @@ const command cmd_merge = {
     .summary = "make the union, intersection or difference of filters",
     .about =
         "Saves to OUT a filter that holds the keys of every FILE. OUT may be one of them. In\n"
-        "kinds that count, counts add up.\n"
+        "kinds that count, counts add up. Where keys have values, a key in several files has that\n"
+        "of the last; an intersection or difference keeps those of the first.\n"
         "\n"
         "The files must have the same kind, size, hash and seed: build them with the same --kind,\n"
         "--keys, --fpr, --hash and --seed. Exact sets may differ in size. So may filters of\n"

@@ -5,6 +5,7 @@
  * bytes of a filter then do not depend on the number of threads. */
 #include "fill.h"
 #include "message.h"
+#include "tamis_values.h"
 
 typedef struct filling {
     tamis *filter;
@@ -18,6 +19,19 @@ static void check(const filling *fill, tamis_status status)
         die_status("fill", fill->path, status);
 }
 
+/* For each batch: the number of keys, the keys, the values. */
+static void keep_pairs(void *ctx, job *j)
+{
+    uint64_t n;
+
+    (void)ctx;
+    batch_drop_keyless(&j->batch);
+    n = j->batch.n;
+    buffer_append(&j->out, &n, sizeof n);
+    buffer_append(&j->out, j->batch.keys, (size_t)n * sizeof *j->batch.keys);
+    buffer_append(&j->out, j->batch.values, (size_t)n * sizeof *j->batch.values);
+}
+
 /* ---- From inputs, at once ---------------------------------------------- */
 
 static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
@@ -25,6 +39,28 @@ static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
     for (size_t i = 0; i < n; i++)
         if (!tamis_has(fill->filter, keys[i]))
             check(fill, tamis_add(fill->filter, keys[i]));
+}
+
+static void put_pairs(const filling *fill, const uint64_t *keys, const uint64_t *values, size_t n)
+{
+    size_t done;
+
+    if (!fill->absent_only)
+        check(fill, tamis_put_many(fill->filter, &done, keys, values, n));
+    for (size_t i = 0; i < n && fill->absent_only; i++)
+        if (!tamis_has(fill->filter, keys[i]))
+            check(fill, tamis_put(fill->filter, keys[i], values[i]));
+}
+
+static void put_chunk(void *ctx, job *j)
+{
+    const uint64_t *at = (const void *)j->out.bytes, *end = at + j->out.size / sizeof *at;
+
+    while (at < end) {
+        size_t n = (size_t)*at++;
+        put_pairs(ctx, at, at + n, n);
+        at += 2 * n;
+    }
 }
 
 static void add_chunk(void *ctx, job *j)
@@ -45,6 +81,10 @@ uint64_t fill_from_source(tamis *f, const char *path, source *s, bool absent_onl
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &fill };
     const tamis_plan *plan = tamis_plan_of(f);
 
+    if (s->format.value_field) {
+        p.take_batch = keep_pairs;
+        p.finish_chunk = put_chunk;
+    }
     s->format.hasher = plan->hasher;
     if (tamis_kind_can(plan->kind) & TAMIS_IS_INDEXED)
         s->format.below = plan->capacity;
@@ -85,30 +125,18 @@ static void feed_excluded(void *ctx, job *j)
     end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->builder, excluded, n) : TAMIS_OK, n);
 }
 
-/* For each batch: the number of keys, the keys, the values. */
-static void keep_pairs(void *ctx, job *j)
-{
-    uint64_t n;
-
-    (void)ctx;
-    batch_drop_keyless(&j->batch);
-    n = j->batch.n;
-    buffer_append(&j->out, &n, sizeof n);
-    buffer_append(&j->out, j->batch.keys, (size_t)n * sizeof *j->batch.keys);
-    buffer_append(&j->out, j->batch.values, (size_t)n * sizeof *j->batch.values);
-}
-
 static void check_values(const feeding *feed, const uint64_t *values, size_t n)
 {
     uint64_t all = 0;
 
     for (size_t i = 0; i < n; i++)
         all |= values[i];
-    if (all >> 32)
+    if (feed->value_bits == 64 || all >> feed->value_bits == 0)
+        return;
+    if (feed->value_bits == 32)
         die(CODE_LIMIT, "build: a value has more than 32 bits: values are 0 to 4294967295");
-    if (feed->value_bits && all >> feed->value_bits)
-        die(CODE_LIMIT, "build: a value has more than %" PRIu32 " bits; give more --value-bits",
-            feed->value_bits);
+    die(CODE_LIMIT, "build: a value has more than %" PRIu32 " bits; give more --value-bits",
+        feed->value_bits);
 }
 
 static void feed_pairs(void *ctx, job *j)

@@ -52,6 +52,7 @@ static const shape shapes[] = {
     { TAMIS_NO_KIND, { WHOLE("slots", SLOTS), WHOLE("width", WIDTH), WHOLE("hashes", HASHES) } },
     { TAMIS_BITMAP, { WHOLE("bits", SLOTS) } },
     { TAMIS_HASHSET, { WHOLE("slots", SLOTS), WHOLE("bits per slot", WIDTH) } },
+    { TAMIS_HASHMAP, { WHOLE("slots", SLOTS), WHOLE("bits per slot", WIDTH) } },
     { TAMIS_BLOOM, { WHOLE("bits", SLOTS), WHOLE("probes", HASHES) } },
     { TAMIS_PARTITIONED, { WHOLE("bits per row", SLOTS), WHOLE("rows", HASHES) } },
     { TAMIS_BLOCKED, { WHOLE("blocks of 256 bits", SLOTS), WHOLE("probes", HASHES) } },

@@ -22,9 +22,10 @@
  *  - The library does not print, exit, abort or keep global state.
  *
  * This header needs no operating system, and neither do tamis_adapt.h, for filters that learn
- * from their mistakes, and tamis_explain.h, for pictures of filters. Four more do: tamis_file.h
- * saves, loads and maps; tamis_builder.h is for sets larger than memory, tamis_disk.h for filters
- * larger than memory, tamis_pair.h for a filter that many read and one changes. */
+ * from their mistakes, tamis_values.h, for maps that change, and tamis_explain.h, for pictures of
+ * filters. Four more do: tamis_file.h saves, loads and maps; tamis_builder.h is for sets larger
+ * than memory, tamis_disk.h for filters larger than memory, tamis_pair.h for a filter that many
+ * read and one changes. */
 #ifndef TAMIS_H
 #define TAMIS_H
 
@@ -95,7 +96,8 @@ TAMIS_API const char *tamis_version(void);
     X(SCALABLE, 29, scalable, "scalable", "Bloom filter for any number of keys, in stages")        \
     X(WINDOW, 30, window, "window", "Bloom filter of the latest keys, forgets older ones")         \
     X(AQF, 31, aqf, "aqf", "adaptive quotient filter: makes no mistake twice that it is told of")  \
-    X(ACF, 32, acf, "acf", "adaptive cuckoo filter: takes mistakes back, counts strangers")
+    X(ACF, 32, acf, "acf", "adaptive cuckoo filter: takes mistakes back, counts strangers")        \
+    X(HASHMAP, 33, hashmap, "hashmap", "exact map from 64-bit keys to 64-bit values, changes")
 
 typedef enum tamis_kind {
     TAMIS_NO_KIND = 0,
@@ -127,6 +129,7 @@ typedef enum tamis_kind {
     X(CAN_ADAPT, 1u << 20, "adapt", "takes back a false positive that it is told of")             \
     X(CAN_ASK_KEYS, 1u << 21, "ask-keys",                                                         \
       "keeps no keys beside it and asks for them, if so planned")                                 \
+    X(CAN_PUT, 1u << 22, "put", "takes keys with values one by one, and other values for them")   \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                             \
     X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
 
@@ -207,13 +210,14 @@ TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data
  * answer TAMIS_CANNOT. No fpr with tag_bits, or with bits and keys, is the rate that they give. No
  * keys with bits or quotient_bits is as many as fit. */
 typedef struct tamis_spec {
-    size_t       size; /* of this struct: later versions may add fields */
-    uint64_t     keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
-    double       fpr;  /* highest false positive rate at that load, from 2^-64, below 1 */
-    uint64_t     max_bytes;
-    double       load;         /* share of slots that the keys take; ignored by kinds without it */
-    unsigned     can;          /* abilities needed */
-    uint32_t     value_bits;   /* of values, 1 .. 32; for TAMIS_CAN_GET kinds only */
+    size_t   size; /* of this struct: later versions may add fields */
+    uint64_t keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
+    double   fpr;  /* highest false positive rate at that load, from 2^-64, below 1 */
+    uint64_t max_bytes;
+    double   load;             /* share of slots that the keys take; ignored by kinds without it */
+    unsigned can;              /* abilities needed */
+    uint32_t value_bits;       /* of values, for TAMIS_CAN_GET kinds only: 1 .. 32; in
+                                * TAMIS_CAN_PUT kinds, values have 64 whatever this says */
     uint64_t     universe;     /* keys and excluded ones, of kinds that exclude or adapt only */
     uint32_t     counter_bits; /* of counters: 1 .. 16, and 4 if 0; for Bloom counters only */
     double       error;        /* sketches only: see tamis_plan */
@@ -306,9 +310,9 @@ TAMIS_API tamis_status tamis_new(tamis **out, const tamis_plan *plan,
  */
 TAMIS_API tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                    size_t n, const tamis_allocator *a) TAMIS_CHECKED;
-/* A filter of exactly these keys, each with its value. TAMIS_CAN_GET kinds only, which have no
- * other way to take keys. TAMIS_CONFLICT if a key comes with two values, TAMIS_RANGE if a value has
- * more bits than planned. */
+/* A filter of exactly these keys, each with its value. TAMIS_CAN_GET kinds only, which take no keys
+ * without values. If a key comes with two values, TAMIS_CAN_PUT kinds take the last, and others
+ * answer TAMIS_CONFLICT. TAMIS_RANGE: a value has more bits than planned. */
 TAMIS_API tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t *keys,
                                        const uint64_t *values, size_t n,
                                        const tamis_allocator *a) TAMIS_CHECKED;

@@ -52,7 +52,7 @@ TAMIS_API tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *
 /* For TAMIS_CAN_GET kinds, which take keys with their values only: 16 bytes a key in the file.
  * Without spec.value_bits, values get as many bits as the largest needs, at most 32. TAMIS_RANGE:
  * a value has more, and none was taken. A key with two values is found when the filter is finished.
- */
+ * In TAMIS_CAN_PUT kinds, values have 64 bits and the last one of a key counts. */
 TAMIS_API tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys,
                                              const uint64_t *values, size_t n) TAMIS_CHECKED;
 /* For TAMIS_CAN_EXCLUDE and TAMIS_CAN_ADAPT kinds: the keys to be told from those of

@@ -20,6 +20,7 @@
 #define TAMIS_FILTER_H
 
 #include "tamis_adapt.h"
+#include "tamis_values.h"
 
 /* ---- What a kind is ---------------------------------------------------- */
 
@@ -29,7 +30,7 @@ enum tamis_trait {
     TAMIS_TRAIT_INDEXED = 1 << 0,        /* keys are integers below plan.capacity */
     TAMIS_TRAIT_ONLY_SETS_BITS = 1 << 1, /* adding never clears a bit; add_concurrent() is atomic */
     TAMIS_TRAIT_BUILDS_SETS = 1 << 2,    /* build by add() after removing duplicates */
-    TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* solve() gets a value with each key, get() returns it */
+    TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* a value with each key, to solve() or put(); get() */
     TAMIS_TRAIT_TAKES_OTHERS = 1 << 4,   /* solve() gets keys, and others to tell them from */
     TAMIS_TRAIT_ONE_PART = 1 << 5,       /* solve() fills the whole payload, however large */
     TAMIS_TRAIT_KEEPS_COPIES = 1 << 14,  /* each copy of a key takes a slot */
@@ -68,6 +69,7 @@ typedef struct tamis_limits {
 typedef struct tamis_cursor {
     const tamis *f;
     uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
+    uint64_t value;              /* of the key, in kinds with put() */
     unsigned bits;               /* of a whole hash: its first that adaptations look at, or 0 */
     unsigned told;               /* its first that tell it from all others that were there, or 0 */
     tamis_status status;         /* why it ended, if not at the end */
@@ -138,6 +140,8 @@ typedef struct tamis_ops {
     bool (*get)(const tamis *f, uint64_t *value, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
     tamis_status (*add)(tamis *f, uint64_t key, uint64_t times);
+    /* In the place of add(): another value if the key is there. */
+    tamis_status (*put)(tamis *f, uint64_t key, uint64_t value);
     tamis_status (*remove)(tamis *f, uint64_t key, uint64_t times);
 
     /* Many keys. Absent: core/batch.c calls the function for one key, with touch() ahead. */
@@ -150,7 +154,9 @@ typedef struct tamis_ops {
     tamis_status (*add_concurrent)(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 
     /* Two filters. Plans of merge() and reduce() are equal, but merge() of kinds with resize()
-     * takes any plan.width. The sum of the counts is below 2^64. */
+     * takes any plan.width, and both take any size of exact kinds with resize(). The sum of the
+     * counts is below 2^64. Of a key with two values, merge() keeps that of g, reduce() that of f.
+     */
     tamis_status (*merge)(tamis *f, const tamis *g);
     /* TAMIS_INTERSECT or, in kinds with remove(), TAMIS_SUBTRACT. Kinds in order need none. */
     tamis_status (*reduce)(tamis *f, const tamis *g, tamis_operation op);

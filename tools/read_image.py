@@ -270,21 +270,32 @@ class Hashset:
         return u64(image.payload, cls.STATE + 8 * i)
 
     @classmethod
-    def has(cls, image, key):
-        value, slots = image.hash_key(key), image.header.slots
-        if value == 0:
-            return u64(image.payload, 0) != 0
+    def find(cls, image, value):
+        """The slot of a value that is not 0, or None."""
+        slots = image.header.slots
         home = scale64(value, slots)
         for step in range(slots):
-            held = cls.slot(image, (home + step) % slots)
-            if held in (0, value):
-                return held == value
-        return False
+            i = (home + step) % slots
+            if cls.slot(image, i) in (0, value):
+                return i if cls.slot(image, i) else None
+        return None
+
+    @classmethod
+    def has(cls, image, key):
+        value = image.hash_key(key)
+        if value == 0:
+            return u64(image.payload, 0) != 0
+        return cls.find(image, value) is not None
 
     @classmethod
     def verify(cls, image):
+        cls.verify_keys(image, 8)
+
+    @classmethod
+    def verify_keys(cls, image, used):
+        """Where so many bytes of the state have a use."""
         h, zero = image.header, u64(image.payload, 0)
-        require(zero <= 1 and not any(image.payload[8:cls.STATE]), "unused state is set")
+        require(zero <= 1 and not any(image.payload[used:cls.STATE]), "unused state is set")
         values = [cls.slot(image, i) for i in range(h.slots)]
         keys = zero + sum(value != 0 for value in values)
         require(keys == h.count <= h.capacity, "the number of keys is wrong")
@@ -294,6 +305,34 @@ class Hashset:
             before = values[i - 1]
             require(steps[i] == 0 or before and (steps[i], before) < (steps[i - 1] + 1, value),
                     f"the key in slot {i} is out of order")
+
+
+class Hashmap(Hashset):
+    """The table of a hashset, then as many values; that of the key that has no slot is in the state."""
+    name = "hashmap"
+
+    @classmethod
+    def bytes(cls, h):
+        right = h.slots >= max(1, h.capacity) and h.width == 128 and h.hashes == 1
+        return cls.STATE + 16 * h.slots if right else 0
+
+    @classmethod
+    def get(cls, image, key):
+        """None if the key is not there."""
+        hashed = image.hash_key(key)
+        if not cls.has(image, key):
+            return None
+        if hashed == 0:
+            return u64(image.payload, 8)
+        return cls.slot(image, image.header.slots + cls.find(image, hashed))
+
+    @classmethod
+    def verify(cls, image):
+        slots, zero = image.header.slots, u64(image.payload, 0)
+        require(zero == 1 or u64(image.payload, 8) == 0, "a value without a key")
+        cls.verify_keys(image, 16)
+        for i in range(slots):
+            require(cls.slot(image, i) or not cls.slot(image, slots + i), "a value without a key")
 
 
 def require_zeros_from(image, bits):
@@ -2086,7 +2125,8 @@ KINDS = {1: Bitmap, 2: Hashset, 3: Bloom, 4: Partitioned, 5: Blocked, 6: Xor, 7:
          9: Fuse4, 10: Ribbon, 11: Gcs, 12: Cascade, 13: Map, 14: Quotient, 15: Cqf,
          16: Cuckoo, 17: CuckooBuckets, 19: Morton, 20: Aleph, 21: Fuse5,
          22: Counting, 23: CountingBlocked, 24: Spectral, 25: SpectralMi, 26: SpectralRm,
-         27: Countmin, 28: Compressed, 29: Scalable, 30: Window, 31: Aqf, 32: Acf}
+         27: Countmin, 28: Compressed, 29: Scalable, 30: Window, 31: Aqf, 32: Acf,
+         33: Hashmap}
 FAST, KEYED, RAW = 0, 1, 2
 HASHES = {FAST: "fast", KEYED: "keyed", RAW: "raw"}
 

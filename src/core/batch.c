@@ -91,6 +91,18 @@ static tamis_status batch_add(tamis *f, size_t *added, const uint64_t *keys, siz
     return TAMIS_OK;
 }
 
+tamis_status tamis__batch_put(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
+                              size_t n)
+{
+    for (*done = 0; *done < n; ++*done) {
+        batch_touch(f, keys, *done, n);
+        tamis_status status = f->ops.put(f, keys[*done], values[*done]);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
+}
+
 static size_t batch_remove(tamis *f, const uint64_t *keys, size_t n)
 {
     size_t removed = 0;

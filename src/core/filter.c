@@ -275,6 +275,16 @@ tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
     return status == TAMIS_FULL ? tamis__grow(f, key, times) : status;
 }
 
+tamis_status tamis_put(tamis *f, uint64_t key, uint64_t value)
+{
+    if (!f->ops.put)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    if (!status)
+        status = f->ops.put(f, key, value);
+    return status == TAMIS_FULL ? tamis__grow_put(f, key, value) : status;
+}
+
 tamis_status tamis_remove(tamis *f, uint64_t key)
 {
     if (!f->ops.remove)
@@ -341,6 +351,25 @@ tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_
         ++*added;
         status = f->ops.add_many(f, &more, keys + *added, n - *added);
         *added += more;
+    }
+    return status;
+}
+
+tamis_status tamis_put_many(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
+                            size_t n)
+{
+    *done = 0;
+    if (!f->ops.put)
+        return TAMIS_CANNOT;
+    tamis_status status = filter_open_for_clearing(f);
+    if (status)
+        return status;
+    status = tamis__batch_put(f, done, keys, values, n);
+    while (status == TAMIS_FULL && !(status = tamis__grow_put(f, keys[*done], values[*done]))) {
+        size_t more;
+        ++*done;
+        status = tamis__batch_put(f, &more, keys + *done, values + *done, n - *done);
+        *done += more;
     }
     return status;
 }
@@ -535,6 +564,17 @@ tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
     if (!f->ops.next)
         return TAMIS_CANNOT;
     while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.count))
+        continue;
+    return c.status;
+}
+
+tamis_status tamis_list_values(const tamis *f, tamis_visit_value *visit, void *ctx)
+{
+    tamis_cursor c = { .f = f };
+
+    if (!f->ops.next)
+        return TAMIS_CANNOT;
+    while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.value))
         continue;
     return c.status;
 }

@@ -9,10 +9,11 @@
 #include "core/order.h"
 #include "core/plan.h"
 
-/* What found no room: copies of a key, all that another filter holds, or what tells the key of no
- * copies from one that is there. */
+/* What found no room: copies of a key, or a key with a value; all that another filter holds; or
+ * what tells the key of no copies from one that is there. */
 typedef struct grow_load {
     uint64_t key, times;
+    uint64_t value; /* of kinds with put() */
     const tamis *other;
 } grow_load;
 
@@ -20,6 +21,8 @@ static tamis_status grow_put(tamis *f, const grow_load *l)
 {
     if (l->other)
         return f->ops.merge(f, l->other);
+    if (f->ops.put)
+        return f->ops.put(f, l->key, l->value);
     return l->times ? f->ops.add(f, l->key, l->times) : tamis__adapt(f, l->key);
 }
 
@@ -82,6 +85,13 @@ static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
 {
     const grow_load l = { .key = key, .times = times };
+
+    return grow_until_it_fits(f, &l);
+}
+
+tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value)
+{
+    const grow_load l = { .key = key, .times = 1, .value = value };
 
     return grow_until_it_fits(f, &l);
 }

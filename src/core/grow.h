@@ -6,6 +6,7 @@
 
 /* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
+tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value);
 /* Tells a key from each that it is taken for: as tamis_adapt(), without growth. And with it, for a
  * filter that is full. */
 tamis_status tamis__adapt(tamis *f, uint64_t key);

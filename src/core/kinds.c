@@ -79,35 +79,16 @@ const tamis_conversion *tamis__plain_conversion(tamis_kind from)
 /* From the fastest lookup to the slowest: 10^7 absent keys in batches, as docs/performance.md and
  * the pages of the kinds have measured it. Of those that are as fast, the smaller comes first. */
 static const tamis_kind BY_SPEED[] = {
-    TAMIS_BITMAP,
-    TAMIS_BLOCKED,
-    TAMIS_COUNTING_BLOCKED,
-    TAMIS_CUCKOO,
-    TAMIS_CUCKOO_BUCKETS,
-    TAMIS_FUSE,
-    TAMIS_FUSE4,
-    TAMIS_FUSE5,
-    TAMIS_BLOOM,
-    TAMIS_PARTITIONED,
-    TAMIS_SCALABLE,
-    TAMIS_COUNTING,
-    TAMIS_SPECTRAL,
-    TAMIS_SPECTRAL_MI,
-    TAMIS_XOR,
-    TAMIS_WINDOW,
-    TAMIS_MORTON,
-    TAMIS_RIBBON,
-    TAMIS_MAP,
-    TAMIS_QUOTIENT,
-    TAMIS_ALEPH,
-    TAMIS_CQF,
-    TAMIS_SPECTRAL_RM,
-    TAMIS_XORPLUS,
-    TAMIS_CASCADE,
-    TAMIS_HASHSET,
-    TAMIS_ACF,
-    TAMIS_COUNTMIN,
-    TAMIS_GCS,
+    TAMIS_BITMAP,      TAMIS_BLOCKED,        TAMIS_COUNTING_BLOCKED,
+    TAMIS_CUCKOO,      TAMIS_CUCKOO_BUCKETS, TAMIS_FUSE,
+    TAMIS_FUSE4,       TAMIS_FUSE5,          TAMIS_BLOOM,
+    TAMIS_PARTITIONED, TAMIS_SCALABLE,       TAMIS_COUNTING,
+    TAMIS_SPECTRAL,    TAMIS_SPECTRAL_MI,    TAMIS_XOR,
+    TAMIS_WINDOW,      TAMIS_MORTON,         TAMIS_RIBBON,
+    TAMIS_MAP,         TAMIS_QUOTIENT,       TAMIS_ALEPH,
+    TAMIS_CQF,         TAMIS_SPECTRAL_RM,    TAMIS_XORPLUS,
+    TAMIS_CASCADE,     TAMIS_HASHSET,        TAMIS_HASHMAP,
+    TAMIS_ACF,         TAMIS_COUNTMIN,       TAMIS_GCS,
     TAMIS_COMPRESSED,
 };
 
@@ -211,6 +192,7 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) |
            (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
            (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
+           (ops->put ? TAMIS_CAN_PUT : 0u) |
            (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
            (ops->adapt ? TAMIS_CAN_ADAPT : 0u) |
            (ops->traits & TAMIS_TRAIT_CAN_ASK_KEYS ? TAMIS_CAN_ASK_KEYS : 0u) |

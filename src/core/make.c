@@ -372,6 +372,8 @@ tamis_status tamis__make(tamis *f, const make_keys *k)
         (make_list){ .words = 1, .n = k->m, .starts = others, .keys = k->excluded, .ctx = f };
     if (f->ops.traits & TAMIS_TRAIT_BUILDS_SETS)
         return tamis__make_set(&m);
+    if (f->ops.put)
+        return tamis_put_many(f, &added, k->keys, k->values, k->n);
     if (!f->ops.solve)
         return tamis_add_many(f, &added, k->keys, k->n);
     return make_solve_arrays(&m);

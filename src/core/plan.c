@@ -93,7 +93,7 @@ static bool plan_is_doubled(uint64_t a, uint64_t b)
 /* Capacity and rate may differ: they say what was planned, not where keys go. But in an indexed
  * kind the capacity says which keys there are. Fingerprints of kinds in order depend on the product
  * of slots and 2^width alone, and growth of kinds that merge by themselves changes the width
- * alone. */
+ * alone. Exact kinds that grow have whole hashes in tables of any size. */
 bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
 {
     const tamis_ops *ops = tamis__ops(a->kind);
@@ -106,6 +106,8 @@ bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
         return a->slots << a->width == b->slots << b->width;
     if (ops->traits & TAMIS_TRAIT_INDEXED && a->capacity != b->capacity)
         return false;
+    if (!ops->rate && ops->resize)
+        return true;
     return a->slots == b->slots && a->hashes == b->hashes &&
            (ops->resize || (a->width == b->width && a->flags == b->flags && a->bytes == b->bytes));
 }

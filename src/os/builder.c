@@ -2,8 +2,8 @@
  *
  * Keys of kinds that are solved, written in order or built as sets wait as items, in buckets, for
  * the engine (core/make.h), to which the builder is the host: with their values, or in two lists,
- * if the kind needs more than keys. Other kinds take keys at once if the size is known; if not,
- * keys wait in the order given, and as items while they are counted. */
+ * if the kind needs more than keys. Other kinds take keys, or pairs, at once if the size is known;
+ * if not, they wait in the order given, and as items while keys are counted. */
 #include "tamis_builder.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct tamis_builder {
     uint64_t largest;     /* key: the capacity of indexed kinds */
     uint64_t values;      /* all of them, or-ed: the bits that they need */
     tamis *filter;        /* that takes keys at once; else NULL */
-    spill given;          /* keys as they come, of kinds that add */
+    spill given;          /* keys as they come, of kinds that add; pairs, of kinds that put */
     spill keys;           /* as items */
     spill others;         /* of kinds that exclude */
 
@@ -174,7 +174,7 @@ static tamis_status builder_put(const make *m, uint64_t offset, const void *part
 static void builder_open_keys(tamis_builder *b)
 {
     bool is_alone = builder_takes_items(b) && !builder_takes_others(b);
-    unsigned words = builder_has(b, TAMIS_TRAIT_TAKES_VALUES) ? 2 : 1;
+    unsigned words = builder_has(b, TAMIS_TRAIT_TAKES_VALUES) && builder_takes_items(b) ? 2 : 1;
 
     tamis__spill_open(&b->keys, &b->stub, b->options.memory / (is_alone ? 1 : 2), b->options.dir,
                       words, false);
@@ -193,7 +193,7 @@ static void builder_init(tamis_builder *b)
                            .memory = builder_memory,
                            .unload = builder_unload };
     pthread_mutex_init(&b->lock, NULL);
-    tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, 1, true);
+    tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, b->stub.ops.put ? 2 : 1, true);
     builder_open_keys(b);
     tamis__spill_open(&b->others, &b->stub, o->memory / 2, o->dir, 1, false);
 }
@@ -294,6 +294,30 @@ tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size
                                   : builder_add_keys(b, keys, n);
 }
 
+/* The same for pairs, each a key and its value. */
+static tamis_status builder_add_pairs(tamis_builder *b, const uint64_t *keys,
+                                      const uint64_t *values, size_t n)
+{
+    uint64_t pairs[MAKE_BUFFER];
+    tamis_status status = TAMIS_OK;
+    size_t done, piece;
+
+    pthread_mutex_lock(&b->lock);
+    for (size_t at = 0; at < n && !status; at += piece) {
+        piece = n - at < MAKE_BUFFER / 2 ? n - at : MAKE_BUFFER / 2;
+        for (size_t i = 0; i < piece && !b->filter; i++) {
+            pairs[2 * i] = keys[at + i];
+            pairs[2 * i + 1] = values[at + i];
+        }
+        status = b->broken   ? b->broken
+                 : b->filter ? tamis_put_many(b->filter, &done, keys + at, values + at, piece)
+                             : tamis__spill_add(&b->given, pairs, piece);
+        b->broken = status;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
 /* Values are checked before any is taken: what was refused can be left out. */
 tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const uint64_t *values,
                                    size_t n)
@@ -302,6 +326,8 @@ tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const
 
     if (!builder_has(b, TAMIS_TRAIT_TAKES_VALUES))
         return TAMIS_CANNOT;
+    if (b->stub.ops.put)
+        return builder_add_pairs(b, keys, values, n);
     for (size_t i = 0; i < n; i++)
         all |= values[i];
     if (builder_bits(all) > (b->spec.value_bits ? b->spec.value_bits : 32))
@@ -339,45 +365,75 @@ static make builder_make(tamis_builder *b)
 
 /* ---- Kinds that add ---------------------------------------------------- */
 
-typedef tamis_status builder_take(tamis_builder *b, tamis *f, const uint64_t *keys, size_t n);
+/* Some of what was given: keys, and their values if they have any. */
+typedef tamis_status builder_take(tamis_builder *b, tamis *f, const uint64_t *keys,
+                                  const uint64_t *values, size_t n);
 
 static tamis_status builder_take_into_filter(tamis_builder *b, tamis *f, const uint64_t *keys,
-                                             size_t n)
+                                             const uint64_t *values, size_t n)
 {
-    size_t added;
+    size_t done;
 
     (void)b;
-    return tamis_add_many(f, &added, keys, n);
+    return values ? tamis_put_many(f, &done, keys, values, n) : tamis_add_many(f, &done, keys, n);
 }
 
 static tamis_status builder_take_as_items(tamis_builder *b, tamis *f, const uint64_t *keys,
-                                          size_t n)
+                                          const uint64_t *values, size_t n)
 {
     (void)f;
+    (void)values;
     return builder_add_items(b, &b->keys, keys, NULL, n);
 }
 
-/* Keys in the order given, in pieces. `before` and what follows is what progress is told of. */
+/* Pairs, as keys and values. */
+static tamis_status builder_take_pairs(tamis_builder *b, tamis *f, builder_take *take,
+                                       const uint64_t *pairs, size_t n)
+{
+    uint64_t keys[MAKE_BUFFER / 2], values[MAKE_BUFFER / 2];
+    tamis_status status = TAMIS_OK;
+
+    for (size_t at = 0, piece; at < n && !status; at += piece) {
+        piece = n - at < MAKE_BUFFER / 2 ? n - at : MAKE_BUFFER / 2;
+        for (size_t i = 0; i < piece; i++) {
+            keys[i] = pairs[2 * (at + i)];
+            values[i] = pairs[2 * (at + i) + 1];
+        }
+        status = take(b, f, keys, values, piece);
+    }
+    return status;
+}
+
+/* So many items of what was given. */
+static tamis_status builder_take_given(tamis_builder *b, tamis *f, builder_take *take,
+                                       const uint64_t *items, size_t n)
+{
+    return b->given.words == 2 ? builder_take_pairs(b, f, take, items, n)
+                               : take(b, f, items, NULL, n);
+}
+
+/* What was given, in its order and in pieces. `before` and what follows is what progress is told
+ * of. */
 static tamis_status builder_for_all(tamis_builder *b, tamis *f, builder_take *take, uint64_t before,
                                     uint64_t total)
 {
     const tamis_build_options *o = &b->options;
-    size_t size = b->given.chunk * sizeof(uint64_t), n;
+    size_t size = b->given.chunk * b->given.words * sizeof(uint64_t), n;
     const make_list l = tamis__spill_list(&b->given);
     make_cursor c = { .end = 1 };
     tamis_status status = TAMIS_OK;
-    const uint64_t *keys;
+    const uint64_t *items;
     uint64_t *buffer = tamis__scratch_new(&b->stub, size);
 
     if (!buffer)
         return TAMIS_NOMEM;
-    while (!status && (keys = tamis__make_read(&l, &c, buffer, &n)))
+    while (!status && (items = tamis__make_read(&l, &c, buffer, &n)))
         for (size_t at = 0, piece; at < n && !status; at += piece) {
             piece = n - at < b->given.chunk ? n - at : b->given.chunk;
             before += piece;
             status = o->progress && !o->progress(o->ctx, before, total)
                          ? TAMIS_STOPPED
-                         : take(b, f, keys + at, piece);
+                         : builder_take_given(b, f, take, items + at * l.words, piece);
         }
     status = c.has_failed ? TAMIS_IO : status;
     b->error = status == TAMIS_IO ? errno : 0;

@@ -39,14 +39,6 @@ for kind in $(kinds_that get); do
     exits 0 "$tamis" get again.tamis keys
     same "$said/out" pairs
 
-    # Ten bits are needed for 999, and as many are taken.
-    exits 0 "$tamis" build -k "$kind" --values-field 2 --value-bits 10 -p 1e-6 -o ten.tamis pairs
-    same "$kind.tamis" ten.tamis
-    rm -f nine.tamis
-    exits 5 "$tamis" build -k "$kind" --values-field 2 --value-bits 9 -o nine.tamis pairs
-    says '--value-bits'
-    check_not "nothing is left of it" test -e nine.tamis
-
     printf 'a:b:7\nc:d:4294967295\n' |
         "$tamis" build -k "$kind" --field 2 --values-field 3 --delim : -o colon.tamis
     exits 0 "$tamis" get colon.tamis <<<$'b\nd'
@@ -56,15 +48,9 @@ for kind in $(kinds_that get); do
     prints_exactly 'a\t16\nb\t17\n'
 
     # What is wrong is said.
-    printf 'a\t1\nb\t2\na\t3\n' >conflict
-    exits 2 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis conflict
-    says 'a key has two values'
     printf 'a\t1\nb\ttwo\n' >words
     exits 2 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis words
     says 'words, line 2: field 2'
-    printf 'a\t4294967296\n' >large
-    exits 5 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis large
-    says '32 bits'
     exits 2 "$tamis" build -k "$kind" -o bad.tamis keys
     says '--values-field'
     check_not "nothing is left of those" test -e bad.tamis
@@ -73,6 +59,25 @@ for kind in $(kinds_that get); do
     exits 0 "$tamis" build -k "$kind" --values-field 2 --allow-empty -o none.tamis /dev/null
     exits 1 "$tamis" get none.tamis keys
     exits 2 "$tamis" add "$kind.tamis" keys
+
+    # The rest is for kinds whose values do not change: put.sh looks at others.
+    kinds_that put | grep -qx "$kind" && continue
+
+    # Ten bits are needed for 999, and as many are taken.
+    exits 0 "$tamis" build -k "$kind" --values-field 2 --value-bits 10 -p 1e-6 -o ten.tamis pairs
+    same "$kind.tamis" ten.tamis
+    rm -f nine.tamis
+    exits 5 "$tamis" build -k "$kind" --values-field 2 --value-bits 9 -o nine.tamis pairs
+    says '--value-bits'
+    check_not "nothing is left of it" test -e nine.tamis
+
+    printf 'a\t1\nb\t2\na\t3\n' >conflict
+    exits 2 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis conflict
+    says 'a key has two values'
+    printf 'a\t4294967296\n' >large
+    exits 5 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis large
+    says '32 bits'
+    check_not "nothing is left of those" test -e bad.tamis
 done
 
 exits 0 "$tamis" build --values-field 2 -o chosen.tamis pairs

@@ -10,6 +10,7 @@
 
 #include "info.h"
 #include "tamis_adapt.h"
+#include "tamis_values.h"
 
 /* A crash is what a fuzzer reports, and what a test driver cannot miss. */
 #define MUST(condition) ((condition) ? (void)0 : exercise_failed(#condition, __FILE__, __LINE__))
@@ -94,6 +95,8 @@ static inline void exercise_reading(const tamis *f)
     MUST(info.fpr >= 0 && info.fpr <= 1 && info.fill >= 0 && info.fill <= 1);
     MUST(info.cardinality >= 0);
     (void)!tamis_list(f, exercise_visit, &visits);
+    visits = 0;
+    (void)!tamis_list_values(f, exercise_visit, &visits);
     tamis_status whole = tamis_verify(f, exercise_report, &reports);
     MUST(whole == TAMIS_OK || reports > 0);
     (void)tamis_key(f, "exercise", 8);
@@ -105,6 +108,8 @@ static inline void exercise_refusal(tamis *f)
     size_t added = 7;
 
     MUST(tamis_add(f, 1) != TAMIS_OK);
+    MUST(tamis_put(f, 1, 1) != TAMIS_OK);
+    MUST(tamis_put_many(f, &added, &key, &key, 1) != TAMIS_OK);
     MUST(tamis_remove(f, 1) != TAMIS_OK);
     MUST(tamis_add_many(f, &added, &key, 1) != TAMIS_OK);
     MUST(tamis_add_concurrent(f, &added, &key, 1) != TAMIS_OK);
@@ -121,11 +126,15 @@ static inline void exercise_refusal(tamis *f)
 /* A filter that was accepted may be changed in every way. */
 static inline void exercise_writing(tamis *f)
 {
-    uint64_t keys[8];
+    uint64_t keys[8], value;
     size_t added;
 
     for (unsigned i = 0; i < 8; i++)
         keys[i] = exercise_key(5 * i + 1);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
+        MUST(tamis_put(f, exercise_key(i), i) != TAMIS_OK ||
+             (tamis_get(f, &value, exercise_key(i)) && value == i));
+    (void)!tamis_put_many(f, &added, keys, keys, 8);
     for (unsigned i = 0; i < EXERCISE_KEYS; i += 3)
         MUST(tamis_add(f, exercise_key(i)) != TAMIS_OK || tamis_has(f, exercise_key(i)));
     (void)!tamis_add_many(f, &added, keys, 8);

@@ -105,6 +105,7 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_GROW),
                          !!(traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_CAN_GROW)));
         assert_int_equal(!!(can & TAMIS_CAN_GET), !!(traits & TAMIS_TRAIT_TAKES_VALUES));
+        assert_int_equal(!!(can & TAMIS_CAN_PUT), ops->put != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), !!(traits & TAMIS_TRAIT_TAKES_OTHERS));
         assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->rotate != NULL);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
@@ -115,7 +116,8 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_true(!ops->room || ops->resize);
         assert_int_equal(solved, ops->scratch != NULL);
         assert_true(!solved || (!ops->add && ops->resize));
-        assert_true(!needs_more || (solved && ops->get));
+        assert_true(!needs_more || ((solved || ops->put) && ops->get));
+        assert_true(!ops->put || (!ops->add && traits & TAMIS_TRAIT_TAKES_VALUES));
     }
 }
 
