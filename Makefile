@@ -13,7 +13,7 @@ commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Some tests wait for the disk or for the time to pass: one more than processors.
 check = $(call build,$(1)) && ctest --preset $(1) -j$(shell expr $(JOBS) + 1)
 
-.PHONY: all deps demo check check-long bench web web-serve deb install uninstall clean help
+.PHONY: all deps demo check check-long bench web web-serve web-bench deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -68,6 +68,11 @@ web-serve: web
 	@echo 'http://127.0.0.1:$(PORT)/ until Ctrl-C; PORT=... for another port'
 	@python3 -m http.server --bind 127.0.0.1 --directory build/web $(PORT)
 
+# Peers come from npm, and stay below build/.
+web-bench: web
+	cd build/web/npm && npm install --no-audit --no-fund --no-package-lock --silent
+	cd build/web/npm && node bench.js $(ARGS)
+
 deb:
 	@tools/bootstrap deb
 	packaging/build-deb
@@ -99,6 +104,7 @@ help:
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
 	@echo 'make web         the library as WebAssembly with its page and npm package, in build/web;'
 	@echo '                 make web-serve shows it at http://127.0.0.1:$(PORT)/'
+	@echo 'make web-bench   the package beside other filters of npm, which it installs in build/web'
 	@echo 'make deb         Debian packages, in build/deb'
 	@echo 'make install     to PREFIX=$(PREFIX), below DESTDIR if that is given'
 	@echo 'make uninstall   removes that again, with the same PREFIX and DESTDIR'

@@ -26,7 +26,7 @@ function(tamis_leave_out_kinds)
             cmake_path(GET file PARENT_PATH family)
             list(APPEND families ${family})
         else()
-            list(FILTER sources EXCLUDE REGEX "/${symbol}(_avx2|_neon|_explain)?\\.c$")
+            list(FILTER sources EXCLUDE REGEX "/${symbol}(_avx2|_neon|_simd128|_explain)?\\.c$")
             list(APPEND left_out tamis__${symbol}=tamis__left_out)
         endif()
     endforeach()
@@ -64,6 +64,7 @@ endfunction()
 set(TAMIS_avx2 -mavx2 -mbmi -mbmi2)
 tamis_kernels(avx2 __x86_64__ ${TAMIS_avx2})
 tamis_kernels(neon __aarch64__)
+tamis_kernels(simd128 __wasm__) # cmake/web.cmake compiles it
 
 # -O3 would make the library half as large again. These alone are slower without it, by a tenth to a
 # half; in other files, what has to be inlined or unrolled says so.

@@ -10,6 +10,8 @@ unsigned tamis__cpu(void)
         return TAMIS_CPU_AVX2;
 #elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return TAMIS_CPU_NEON;
+#elif defined(__wasm_simd128__)
+    return TAMIS_CPU_SIMD128;
 #endif
     return TAMIS_CPU_PORTABLE;
 }

@@ -142,6 +142,9 @@ static void blocked_for_cpu(tamis *f, unsigned cpu)
 #elif defined(__aarch64__)
     if (cpu & TAMIS_CPU_NEON)
         tamis__blocked_use_neon(&f->ops);
+#elif defined(__wasm_simd128__)
+    if (cpu & TAMIS_CPU_SIMD128)
+        tamis__blocked_use_simd128(&f->ops);
 #endif
     (void)f, (void)cpu;
 }

@@ -103,6 +103,7 @@ static inline uint64_t split_block_probe(uint64_t h, unsigned i)
 /* Kernels of these kinds. */
 void tamis__blocked_use_avx2(tamis_ops *ops);
 void tamis__blocked_use_neon(tamis_ops *ops);
+void tamis__blocked_use_simd128(tamis_ops *ops);
 void tamis__scalable_use_avx2(tamis_ops *ops);
 
 /* ---- What blocks tell of their keys ------------------------------------ */

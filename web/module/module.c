@@ -7,12 +7,13 @@
 
 /* ---- Names and numbers ------------------------------------------------- */
 
-#define WEB_SPEC(X)                                                                     \
-    X(keys)                                                                             \
-    X(fpr)                                                                              \
-    X(max_bytes)                                                                        \
-    X(load) X(can) X(value_bits) X(universe) X(counter_bits) X(error) X(bits) X(hashes) \
-        X(quotient_bits) X(tag_bits)
+#define WEB_SPEC(X)                                                                              \
+    X(keys)                                                                                      \
+    X(fpr)                                                                                       \
+    X(max_bytes)                                                                                 \
+    X(load)                                                                                      \
+    X(can) X(value_bits) X(universe) X(counter_bits) X(error) X(bits) X(hashes) X(quotient_bits) \
+        X(tag_bits)
 #define WEB_PLAN(X) \
     X(kind)         \
     X(capacity) X(fpr) X(bytes) X(slots) X(width) X(hashes) X(flags) X(load) X(ceiling) X(error)
@@ -176,6 +177,11 @@ const char *web_info_numbers(const tamis *f)
 bool web_has(const tamis *f, const void *data, size_t size)
 {
     return tamis_has(f, tamis_key(f, data, size));
+}
+
+bool web_has_integer(const tamis *f, uint32_t low, uint32_t high)
+{
+    return tamis_has(f, (uint64_t)high << 32 | low);
 }
 
 /* Once is what every kind can do. */

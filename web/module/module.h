@@ -46,6 +46,8 @@ TAMIS_API const char *web_info_numbers(const tamis *f);
 /* ---- Keys as bytes ----------------------------------------------------- */
 
 TAMIS_API bool web_has(const tamis *f, const void *data, size_t size);
+/* The same of a filter of raw integers: the key in two halves. */
+TAMIS_API bool web_has_integer(const tamis *f, uint32_t low, uint32_t high);
 TAMIS_API tamis_status web_add(tamis *f, const void *data, size_t size, double times);
 TAMIS_API tamis_status web_remove(tamis *f, const void *data, size_t size, double times);
 TAMIS_API double web_count(const tamis *f, const void *data, size_t size);

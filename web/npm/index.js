@@ -1,7 +1,7 @@
 /* index.js - the library, ready to use: the module is beside this file, in Node and in browsers. */
-import { load } from './tamis.js';
+import { load, moduleName } from './tamis.js';
 
-const address = new URL('./tamis.wasm', import.meta.url);
+const address = new URL(moduleName, import.meta.url);
 const source = address.protocol === 'file:'
     ? import('node:fs/promises').then(files => files.readFile(address)) : fetch(address);
 

@@ -208,5 +208,9 @@ export interface Library {
     memory: { readonly buffer: ArrayBuffer };
 }
 
-/** From an address, a response, bytes or a compiled module; by default tamis.wasm beside it. */
+/** Which of the modules beside this file is for this engine: tamis.wasm, or tamis-plain.wasm where
+ * vectors are not known. */
+export const moduleName: string;
+
+/** From an address, a response, bytes or a compiled module; by default the one beside it. */
 export function load(source?: unknown): Promise<Library>;
