@@ -30,8 +30,10 @@ typedef struct showing {
     tamis_kind toy_kind; /* TAMIS_NO_KIND: the filter is in a file */
     const char *table, *out, *svg;
     uint64_t most, width;
-    bool each, subsets, as_json, is_given; /* is_given: keys have given hashes */
-    int colour;                            /* 1: yes, 0: no, -1: on a terminal */
+    bool each, subsets, as_json;
+    bool has_wish; /* the size of a toy was given */
+    bool is_given; /* keys of a toy have given hashes */
+    int colour;    /* 1: yes, 0: no, -1: on a terminal */
     toy toy;
     tamis *filter;
     show show;
@@ -173,6 +175,7 @@ static void take_option(showing *s, const args *a)
         break;
     default:
         wish_option(&s->wish, a);
+        s->has_wish = true;
     }
 }
 
@@ -243,6 +246,7 @@ static tamis_plan plan_toy(showing *s)
     bool is_indexed = (tamis_kind_can(s->toy_kind) & TAMIS_IS_INDEXED) != 0;
     tamis_plan plan;
 
+    abilities_require(s->toy_kind, TAMIS_CAN_BUILD, "show");
     if (spec->keys == 0 && !spec_has_room(spec))
         spec->keys = adds > 8 ? adds : 8;
     if (is_indexed || (s->is_given && !s->wish.has_hash))
@@ -289,16 +293,25 @@ static void make_toy(showing *s)
     s->show.name = "toy";
     s->show.is_known = true;
     s->show.is_signed = s->toy.is_signed;
-    s->show.with_keys = s->is_given;
+    s->show.with_keys = s->is_given && s->out;
 }
 
 /* ---- Filters of files -------------------------------------------------- */
+
+static tamis *copy_of(const showing *s)
+{
+    tamis *copy;
+    tamis_status status = tamis_clone(&copy, s->filter, NULL);
+
+    if (status)
+        die_status("copy", s->show.name, status);
+    return copy;
+}
 
 static void open_file(showing *s, const char *path)
 {
     tamis *loaded = store_load(path);
     tamis_kind kind = tamis_plan_of(loaded)->kind;
-    tamis_status status = TAMIS_OK;
 
     s->show.name = path;
     s->filter = loaded;
@@ -308,11 +321,9 @@ static void open_file(showing *s, const char *path)
         abilities_require(kind, TAMIS_CAN_REMOVE, path);
     if (count_requests(s, DEED_ADD) + count_requests(s, DEED_REMOVE) > 0) {
         abilities_require_own_keys(tamis_plan_of(loaded), path);
-        status = tamis_clone(&s->filter, loaded, NULL);
+        s->filter = copy_of(s);
         tamis_free(loaded);
     }
-    if (status)
-        die_status("copy", path, status);
     make_keys(s);
 }
 
@@ -403,7 +414,7 @@ static void find_members(const showing *s, scene *now)
 }
 
 /* The picture, and a row for each key that is asked for, or that alone was changed. */
-static void draw(showing *s, scene *now, const scene *before)
+static void draw(showing *s, scene *now, const tamis *before)
 {
     const explanation *present = (const void *)now->present.bytes;
     size_t n;
@@ -412,13 +423,16 @@ static void draw(showing *s, scene *now, const scene *before)
 
     p.first = s->show.first;
     p.is_signed = s->show.is_signed;
+    p.with_blanks = s->most == 0;
     picture_mark_owners(&p, present, now->present.size / sizeof *present);
     for (size_t i = 0; i < n; i++)
         if (said[i].is_asked || n == 1)
             picture_mark_reads(&p, &said[i]);
-    if (before && now->deeds.size) {
-        now->changes = picture_mark_changes(&p, &before->picture);
+    if (before) {
+        picture old = picture_of(before, s->most, said, n);
+        now->changes = picture_mark_changes(&p, &old);
         now->has_changes = true;
+        picture_free(&old);
     }
     now->picture = p;
     find_members(s, now);
@@ -456,9 +470,12 @@ static size_t show_next(showing *s, size_t at)
 {
     size_t n, n_scenes, changes = run_of(s, at, false), asks = run_of(s, changes, true);
     const request *r = requests_of(s, &n);
-    const scene *scenes = show_scenes(&s->show, &n_scenes);
+    tamis *before = NULL;
     scene now = { 0 };
 
+    show_scenes(&s->show, &n_scenes);
+    if (changes > at && n_scenes > 0)
+        before = copy_of(s);
     for (size_t i = at; i < changes; i++) {
         deed d = do_request(s, &r[i]);
         buffer_append(&now.deeds, &d, sizeof d);
@@ -466,7 +483,8 @@ static size_t show_next(showing *s, size_t at)
     for (size_t i = at; i < asks; i++)
         say_of(s, &now, i, i >= changes);
     find_present(s, &now, asks);
-    draw(s, &now, n_scenes > 0 ? &scenes[n_scenes - 1] : NULL);
+    draw(s, &now, before);
+    tamis_free(before);
     add_scene(s, &now);
     return asks;
 }
@@ -595,8 +613,8 @@ static void check_options(const showing *s, const args *a)
 {
     bool is_toy = s->toy_kind != TAMIS_NO_KIND;
 
-    if (!is_toy && (s->table || s->out || s->subsets))
-        args_refuse(a, "--table, --subsets and -o are for toys; give --toy KIND");
+    if (!is_toy && (s->table || s->out || s->subsets || s->has_wish))
+        args_refuse(a, "--table, --subsets, -o and the size of a filter are for --toy KIND");
     if (s->subsets && (s->svg || s->as_json || s->out ||
                        count_requests(s, DEED_ASK) * sizeof(request) < s->requests.size))
         args_refuse(a, "--subsets takes KEYs, and makes a table of all their sets");

@@ -104,16 +104,24 @@ static bool take_cell(void *ctx, const tamis_cell *cell)
     return true;
 }
 
-static void take_reads(choice *c, const explanation *reads, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < reads[i].n; j++)
-            if (reads[i].steps[j].type == TAMIS_STEP_CELL)
-                buffer_append(&c->reads, &reads[i].steps[j].cell, sizeof(tamis_cell));
-}
-
 /* Beside each cell that is read, this many at least on either side. */
 enum { LEAST_RADIUS = 2 };
+
+/* The first ones, if not all have a place. */
+static void choose_around(choice *c, const explanation *reads, size_t n)
+{
+    uint64_t room = c->most / (2 * LEAST_RADIUS + 1) + 1, taken = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < reads[i].n && taken < room; j++)
+            if (reads[i].steps[j].type == TAMIS_STEP_CELL) {
+                buffer_append(&c->reads, &reads[i].steps[j].cell, sizeof(tamis_cell));
+                taken++;
+            }
+    if (taken > 0)
+        c->radius = c->most / (2 * taken + 1);
+    c->radius = c->radius < LEAST_RADIUS ? LEAST_RADIUS : c->radius;
+}
 
 /* A filter that tells no cell has an empty picture. */
 picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size_t n)
@@ -124,11 +132,8 @@ picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size
         return (picture){ 0 };
     uint64_t total = c.seen;
     if (most > 0 && total > most) {
-        take_reads(&c, reads, n);
-        uint64_t n_reads = c.reads.size / sizeof(tamis_cell);
         c.most = most;
-        c.radius = n_reads > 0 ? most / (2 * n_reads) : 0;
-        c.radius = c.radius < LEAST_RADIUS ? LEAST_RADIUS : c.radius;
+        choose_around(&c, reads, n);
     }
     c.seen = 0;
     if (tamis_visit_cells(f, take_cell, &c))
@@ -221,20 +226,24 @@ size_t picture_mark_changes(picture *p, const picture *before)
     return n;
 }
 
-/* The last cell that speaks for a key, if no other does so in the same role: the key lies there. */
-static const tamis_cell *own_cell(const explanation *e)
+static bool speaks_for(const tamis_step *step)
 {
-    const tamis_step *own = NULL;
-    bool is_alone = false;
+    return step->type == TAMIS_STEP_CELL && step->agrees;
+}
 
-    for (size_t i = 0; i < e->n; i++) {
-        const tamis_step *step = &e->steps[i];
-        if (step->type != TAMIS_STEP_CELL || !step->agrees)
-            continue;
-        is_alone = !own || strcmp(own->text, step->text) != 0;
-        own = step;
-    }
-    return is_alone ? &own->cell : NULL;
+/* No two cells speak for it in the same role, or of two arrays of one name: it lies in a place of
+ * its own, and is not spread. */
+static bool has_own_place(const explanation *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const tamis_step *a = &e->steps[i], *b = &e->steps[j];
+            if (speaks_for(a) && speaks_for(b) &&
+                (strcmp(a->text, b->text) == 0 ||
+                 (a->cell.number != b->cell.number && same_name(&a->cell, &b->cell))))
+                return false;
+        }
+    return true;
 }
 
 /* Where cells can be empty, a key lies in one. Where they cannot, it is in all that it reads. */
@@ -246,19 +255,39 @@ static bool can_be_empty(const picture *p, const tamis_cell *like)
     return false;
 }
 
+/* Whether a later cell of the same array speaks for it: the first one is then only on the way. */
+static bool is_last(const explanation *e, size_t step)
+{
+    for (size_t i = step + 1; i < e->n; i++)
+        if (speaks_for(&e->steps[i]) && same_array(&e->steps[i].cell, &e->steps[step].cell))
+            return false;
+    return true;
+}
+
+static size_t name_owner(picture *p, const char **texts, const explanation *e)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < e->n; i++) {
+        const tamis_cell *cell = &e->steps[i].cell;
+        if (!speaks_for(&e->steps[i]) || !is_last(e, i) || cell->marks & TAMIS_MARK_EMPTY ||
+            !can_be_empty(p, cell))
+            continue;
+        size_t at = place_of(p, cell);
+        texts[at] = e->label;
+        named += at < p->n;
+    }
+    return named;
+}
+
 void picture_mark_owners(picture *p, const explanation *keys, size_t n)
 {
     picture_row row = { .label = "key", .texts = room_for(p->n, sizeof *row.texts) };
     size_t named = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const tamis_cell *cell = own_cell(&keys[i]);
-        size_t at = cell && can_be_empty(p, cell) ? place_of(p, cell) : p->n;
-        if (at < p->n && !row.texts[at]) {
-            row.texts[at] = keys[i].label;
-            named++;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        if (has_own_place(&keys[i]))
+            named += name_owner(p, row.texts, &keys[i]);
     if (named > 0)
         buffer_append(&p->rows, &row, sizeof row);
     else
@@ -357,10 +386,17 @@ typedef struct group {
     picture_line line;
 } group;
 
+/* Marks that say something: of parts of counts and keys, not if all cells are such parts. */
+static unsigned telling_marks(unsigned some, unsigned all)
+{
+    return some & ~(unsigned)TAMIS_MARK_EMPTY &
+           ~(all & (unsigned)(TAMIS_MARK_COUNT | TAMIS_MARK_EXTENSION));
+}
+
 static group group_from(const picture *p, size_t from, unsigned least)
 {
     group g = { .from = from, .to = from };
-    unsigned value = 1, index = 1;
+    unsigned value = 1, index = 1, some = 0, all = UINT32_MAX;
     uint64_t last = 0;
     char text[CELL_TEXT_SIZE];
 
@@ -369,8 +405,10 @@ static group group_from(const picture *p, size_t from, unsigned least)
         picture_cell_text(p, cell, text);
         value = larger(larger(value, (unsigned)strlen(text)), owner_width(p, g.to));
         last = cell->index > last ? cell->index : last;
-        g.line.marks |= cell->marks & ~(unsigned)TAMIS_MARK_EMPTY;
+        some |= cell->marks;
+        all &= cell->marks;
     }
+    g.line.marks = telling_marks(some, all);
     index = digits(last + p->first);
     g.longest = last + 1;
     value = last < ALL_INDEXED ? larger(value, index) : value;
@@ -393,6 +431,39 @@ static size_t cells_in_line(const group *g, unsigned columns)
     return fit > 10 && g->longest > fit ? fit - fit % 10 : fit > 0 ? fit : 1;
 }
 
+static bool has_row(const picture *p, size_t cell)
+{
+    size_t n;
+    const picture_row *rows = picture_rows(p, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].texts ? rows[i].texts[cell] != NULL : rows[i].marks[cell] != ROW_NONE)
+            return true;
+    return false;
+}
+
+static bool is_blank(const picture *p, const picture_line *l)
+{
+    size_t i = l->from;
+
+    while (i < l->to && p->cells[i].marks == TAMIS_MARK_EMPTY && !has_row(p, i))
+        i++;
+    return i == l->to;
+}
+
+/* Blank lines that follow each other are one. */
+static void put_line(buffer *lines, const picture *p, picture_line line)
+{
+    picture_line *last =
+        lines->size ? (picture_line *)(void *)(lines->bytes + lines->size) - 1 : NULL;
+
+    if (last && last->is_blank && line.is_blank &&
+        goes_on(&p->cells[last->to - 1], &p->cells[line.from]))
+        last->to = line.to;
+    else
+        buffer_append(lines, &line, sizeof line);
+}
+
 static void put_group(buffer *lines, const picture *p, group g, unsigned columns)
 {
     size_t most = cells_in_line(&g, columns);
@@ -406,13 +477,13 @@ static void put_group(buffer *lines, const picture *p, group g, unsigned columns
             at++;
         line.to = at;
         const tamis_cell *first = &cells[line.from];
-        line.is_first = line.from == g.from;
-        line.is_after_gap = first->index > 0 && (line.is_first || !goes_on(first - 1, first));
+        line.is_blank = g.longest > most && !p->with_blanks && is_blank(p, &line);
+        line.is_after_gap = first->index > 0 && (line.from == g.from || !goes_on(first - 1, first));
         if (above && above->index == first->index && cells[at - 1].index <= above_to)
             line.step = 0;
-        else
+        else if (!line.is_blank)
             above = first, above_to = cells[at - 1].index;
-        buffer_append(lines, &line, sizeof line);
+        put_line(lines, p, line);
     }
 }
 

@@ -41,11 +41,12 @@ typedef struct picture_row {
 typedef struct picture {
     tamis_cell *cells; /* those that are drawn */
     size_t n;
-    uint64_t total;  /* cells of the filter */
-    buffer numbered; /* const char *: names that several arrays have */
-    buffer rows;     /* picture_row */
-    uint64_t first;  /* the index of the first cell of an array, as people count */
-    bool is_signed;  /* values are two's complements */
+    uint64_t total;   /* cells of the filter */
+    buffer numbered;  /* const char *: names that several arrays have */
+    buffer rows;      /* picture_row */
+    uint64_t first;   /* the index of the first cell of an array, as people count */
+    bool is_signed;   /* values are two's complements */
+    bool with_blanks; /* long rows of empty cells are drawn, too */
 } picture;
 
 /* `most` cells; 0: all of them. If there are more, these are the first ones or, if some are read,
@@ -81,8 +82,8 @@ typedef struct picture_line {
     unsigned column; /* letters that a cell takes, a blank before it included */
     unsigned step;   /* every so many cells have their index above; 0: they stand there already */
     unsigned marks;  /* TAMIS_MARK_ bits that have a row here */
-    bool is_first;   /* of its name */
     bool is_after_gap;
+    bool is_blank; /* nothing is in these cells, however many: no need to draw them */
 } picture_line;
 
 /* picture_line, from top to bottom; `columns` letters are free in each, and a cell takes `least` of

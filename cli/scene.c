@@ -52,11 +52,14 @@ const char *scene_deed_name(deed_type type)
     return NAMES[type];
 }
 
-buffer scene_deed_text(const deed *d)
+buffer scene_deeds_text(const deed *d, size_t n)
 {
     buffer text = { 0 };
 
-    put(&text, "%s %s: ", scene_deed_name(d->type), d->label);
+    put(&text, "%s ", scene_deed_name(d->type));
+    for (; n > 1; n--, d++)
+        put(&text, "%s, ", d->label);
+    put(&text, "%s: ", d->label);
     if (d->type == DEED_BUILD)
         put(&text, "it is made of %" PRIu64 " key%s at once", d->keys, d->keys == 1 ? "" : "s");
     else if (d->status == TAMIS_ABSENT)
@@ -111,8 +114,8 @@ static void put_cell(buffer *to, const show *s, const scene *now, const tamis_st
         put(to, "is empty");
     else
         put(to, "holds %s", value);
-    put_marks(to, cell->marks);
     put_origin(to, now, step);
+    put_marks(to, cell->marks);
     put(to, ", %s", step->agrees ? "for it" : "against it");
 }
 
@@ -166,12 +169,36 @@ buffer scene_answer_text(const show *s, const explanation *e)
     return text;
 }
 
+buffer scene_changes_text(const scene *now)
+{
+    const char *whose = now->picture.n < now->picture.total ? " of those shown" : "";
+    buffer text = { 0 };
+
+    put(&text, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
+    return text;
+}
+
+buffer scene_blank_text(const scene *now, const picture_line *l)
+{
+    const picture *p = &now->picture;
+    buffer text = { 0 };
+
+    put(&text, "%" PRIu64, p->cells[l->from].index + p->first);
+    if (l->to > l->from + 1)
+        put(&text, " to %" PRIu64, p->cells[l->to - 1].index + p->first);
+    put(&text, l->to > l->from + 1 ? " are empty" : " is empty");
+    return text;
+}
+
 buffer scene_rest_text(const scene *now)
 {
     buffer text = { 0 };
 
-    put(&text, "%zu of %" PRIu64 " cells are shown; --all shows all of them", now->picture.n,
-        now->picture.total);
+    if (now->picture.total == 0)
+        put(&text, "filters of this kind do not show their cells");
+    else
+        put(&text, "%zu of %" PRIu64 " cells are shown; --all shows all of them", now->picture.n,
+            now->picture.total);
     return text;
 }
 

@@ -39,13 +39,15 @@ const scene *show_scenes(const show *s, size_t *n);
 const deed *scene_deeds(const scene *s, size_t *n);
 const explanation *scene_said(const scene *s, size_t *n);
 
-/* Sentences, which are the same in text and in pictures. */
-buffer scene_deed_text(const deed *d);
+/* Sentences, which are the same in text and in pictures. The first is of n deeds of one type. */
+buffer scene_deeds_text(const deed *d, size_t n);
 /* "add", "remove", "build" */
 const char *scene_deed_name(deed_type type);
 buffer scene_step_text(const show *s, const scene *now, const tamis_step *step);
 buffer scene_answer_text(const show *s, const explanation *e);
-/* Which cells are not drawn, and what an exact set holds. */
+/* How many cells changed, which are empty or not drawn, and what an exact set holds. */
+buffer scene_changes_text(const scene *now);
+buffer scene_blank_text(const scene *now, const picture_line *l);
 buffer scene_rest_text(const scene *now);
 buffer scene_members_text(const scene *now);
 

@@ -12,9 +12,10 @@ enum { LETTER = 8, BOX = 25, ROW = 19, MARGIN = 14, WIDTH = 780, LABEL_MOST = 18
 typedef struct canvas {
     svg svg;
     const show *show;
-    const picture *picture;
-    double x, y;  /* where cells begin; where the next row begins */
-    double width; /* as far as something was drawn */
+    const scene *scene;
+    const picture *picture; /* of the scene */
+    double x, y;            /* where cells begin; where the next row begins */
+    double width;           /* as far as something was drawn */
 } canvas;
 
 static void text_at(canvas *c, double x, double y, svg_font font, const char *text)
@@ -154,6 +155,18 @@ static void draw_row(canvas *c, const picture_line *l, const picture_row *row)
     c->y += ROW;
 }
 
+static void draw_blank(canvas *c, const picture_line *l)
+{
+    buffer text = scene_blank_text(c->scene, l);
+    char array[64];
+
+    picture_array_text(c->picture, &c->picture->cells[l->from], array);
+    label(c, c->y + 13, SVG_INK, array);
+    text_at(c, c->x + 2, c->y + 13, (svg_font){ .colour = SVG_DIM, .size = 12 }, text.bytes);
+    c->y += ROW;
+    buffer_free(&text);
+}
+
 static void draw_line(canvas *c, const picture_line *l)
 {
     size_t n;
@@ -163,6 +176,10 @@ static void draw_line(canvas *c, const picture_line *l)
         c->y += 8;
     if (l->is_after_gap && l->from > 0)
         label(c, c->y + 11, SVG_DIM, "...");
+    if (l->is_blank) {
+        draw_blank(c, l);
+        return;
+    }
     if (l->step > 0)
         draw_indexes(c, l);
     draw_values(c, l);
@@ -175,7 +192,7 @@ static void draw_line(canvas *c, const picture_line *l)
 
 static void draw_picture(canvas *c)
 {
-    c->x = MARGIN + 8 + 7 * (double)picture_label_width(c->picture, LABEL_MOST);
+    c->x = MARGIN + 8 + 7.5 * (double)picture_label_width(c->picture, LABEL_MOST);
     buffer lines = picture_layout(c->picture, (unsigned)(WIDTH - MARGIN - c->x) / LETTER, 3);
     const picture_line *line = (const void *)lines.bytes;
 
@@ -184,17 +201,31 @@ static void draw_picture(canvas *c)
     buffer_free(&lines);
 }
 
+/* How many of them one sentence tells. */
+static size_t deeds_alike(const deed *d, size_t n)
+{
+    size_t i = 1;
+
+    while (i < n && d[i].type == d[0].type && !d[i].status && !d[0].status)
+        i++;
+    return i;
+}
+
 static void draw_scene(canvas *c, const scene *now)
 {
     size_t n;
     const deed *deeds = scene_deeds(now, &n);
 
-    for (size_t i = 0; i < n; i++)
-        sentence(c, (svg_font){ .colour = SVG_DIM }, scene_deed_text(&deeds[i]));
+    for (size_t i = 0, run; i < n; i += run) {
+        run = deeds_alike(deeds + i, n - i);
+        sentence(c, (svg_font){ .colour = SVG_DIM }, scene_deeds_text(deeds + i, run));
+    }
+    c->y += n > 0 ? 8 : 0;
+    c->scene = now;
     c->picture = &now->picture;
     draw_picture(c);
     c->y += 6;
-    if (now->picture.n < now->picture.total)
+    if (now->picture.n != now->picture.total || now->picture.n == 0)
         sentence(c, (svg_font){ .colour = SVG_DIM }, scene_rest_text(now));
     if (now->members.size)
         sentence(c, (svg_font){ .colour = SVG_INK }, scene_members_text(now));
@@ -260,8 +291,10 @@ static void tell_scene(buffer *to, const show *s, const scene *now)
     size_t n;
     const deed *deeds = scene_deeds(now, &n);
 
-    for (size_t i = 0; i < n; i++)
-        tell_sentence(to, scene_deed_text(&deeds[i]));
+    for (size_t i = 0, run; i < n; i += run) {
+        run = deeds_alike(deeds + i, n - i);
+        tell_sentence(to, scene_deeds_text(deeds + i, run));
+    }
     tell_cells(to, &now->picture);
     const explanation *said = scene_said(now, &n);
     for (size_t i = 0; i < n; i++)

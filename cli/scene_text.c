@@ -12,8 +12,9 @@ enum { LABEL_MOST = 20 };
 
 typedef struct page {
     const show *show;
-    const picture *picture;
-    unsigned label; /* letters before the first cell */
+    const scene *scene;
+    const picture *picture; /* of the scene */
+    unsigned label;         /* letters before the first cell */
     bool in_colour;
 } page;
 
@@ -118,8 +119,10 @@ static void print_indexes(const page *p, const picture_line *l)
         uint64_t index = p->picture->cells[i].index + p->picture->first;
         if (i > l->from && index % l->step)
             continue;
-        snprintf(text, sizeof text, "%" PRIu64, index);
-        row_right(&r, end_of(p, l, i), text);
+        int size = snprintf(text, sizeof text, "%" PRIu64, index);
+        unsigned end = end_of(p, l, i), start = end > (unsigned)size ? end - (unsigned)size : 0;
+        if (i == l->from || start > r.letters)
+            row_right(&r, end, text);
     }
     row_print(&r);
 }
@@ -179,15 +182,40 @@ static void print_row(const page *p, const picture_line *l, const picture_row *o
         row_print(&r);
 }
 
+static void print_blank(const page *p, const picture_line *l)
+{
+    buffer text = scene_blank_text(p->scene, l);
+    char array[64];
+
+    picture_array_text(p->picture, &p->picture->cells[l->from], array);
+    row r = row_begin(p, array);
+    row_to(&r, p->label + l->column - 1);
+    row_text(&r, text.bytes, UINT32_MAX);
+    row_print(&r);
+    buffer_free(&text);
+}
+
+/* As the cell before. */
+static bool same_name(const picture *p, size_t cell)
+{
+    return strcmp(p->cells[cell].array, p->cells[cell - 1].array) == 0;
+}
+
 static void print_line(const page *p, const picture_line *l)
 {
     size_t n;
     const picture_row *rows = picture_rows(p->picture, &n);
 
-    if (l->step > 0 && l->from > 0)
+    bool is_below = l->is_blank && l->from > 0 && same_name(p->picture, l->from);
+
+    if (l->step > 0 && l->from > 0 && !is_below)
         printf("\n");
     if (l->is_after_gap && l->from > 0)
         printf("...\n");
+    if (l->is_blank) {
+        print_blank(p, l);
+        return;
+    }
     if (l->step > 0)
         print_indexes(p, l);
     print_values(p, l);
@@ -223,20 +251,31 @@ static void print_explanation(const show *s, const scene *now, const explanation
         print_sentence("  ", scene_step_text(s, now, &e->steps[i]));
 }
 
+/* One by one; what is built has all keys at once. */
+static void print_deeds(const deed *deeds, size_t n)
+{
+    bool is_built = n > 0 && deeds[0].type == DEED_BUILD;
+
+    if (is_built)
+        print_sentence("", scene_deeds_text(deeds, n));
+    for (size_t i = 0; i < n && !is_built; i++)
+        print_sentence("", scene_deeds_text(&deeds[i], 1));
+}
+
 static void print_scene(const show *s, const scene *now, unsigned width, bool in_colour)
 {
     size_t n;
     const deed *deeds = scene_deeds(now, &n);
 
     printf("\n");
-    for (size_t i = 0; i < n; i++)
-        print_sentence("", scene_deed_text(&deeds[i]));
+    print_deeds(deeds, n);
     if (now->has_changes)
-        printf("%zu cell%s changed\n", now->changes, now->changes == 1 ? "" : "s");
+        print_sentence("", scene_changes_text(now));
     if (n > 0)
         printf("\n");
-    print_picture((page){ .show = s, .picture = &now->picture, .in_colour = in_colour }, width);
-    if (now->picture.n < now->picture.total)
+    print_picture(
+        (page){ .show = s, .scene = now, .picture = &now->picture, .in_colour = in_colour }, width);
+    if (now->picture.n != now->picture.total || now->picture.n == 0)
         print_sentence("\n", scene_rest_text(now));
     if (now->members.size)
         print_sentence("\n", scene_members_text(now));

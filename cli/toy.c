@@ -1,4 +1,5 @@
 /* toy.c - keys with given hashes. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ bool toy_split(char *word, const char **given)
 {
     char *equals = strrchr(word, '=');
 
-    if (!equals || equals == word || equals[1 + strspn(equals + 1, "-0123456789,")])
+    if (!equals || equals == word || !isdigit((unsigned char)equals[1 + (equals[1] == '-')]))
         return false;
     *equals = 0;
     *given = equals + 1;
@@ -142,10 +143,42 @@ static uint64_t key_by_fingerprint(const toy *t, const numbers *given)
     return tamis_key_with_hash(t->empty, (given->at[0] << r | given->at[1]) << (64 - q - r));
 }
 
+/* How many numbers may be given: those of a key that reads no cell twice. */
+static places places_of_most(const tamis *f)
+{
+    places most = places_of(f, 0);
+
+    for (uint64_t key = 1; key < 64; key++) {
+        places p = places_of(f, key);
+        most = p.cells.n > most.cells.n ? p : most;
+    }
+    return most;
+}
+
+static bool take_last(void *ctx, const tamis_cell *cell)
+{
+    uint64_t *last = ctx;
+
+    *last = cell->index > *last ? cell->index : *last;
+    return true;
+}
+
+static void check_cells(const toy *t, const char *name, const char *text, const numbers *cells)
+{
+    uint64_t last = 0;
+
+    if (tamis_visit_cells(t->empty, take_last, &last))
+        return;
+    for (size_t i = 0; i < cells->n; i++)
+        if (cells->at[i] > last)
+            die(CODE_USAGE, "show: %s=%s: cells are called %" PRIu64 " to %" PRIu64, name, text,
+                t->first, t->first + last);
+}
+
 static uint64_t search(toy *t, const char *name, const char *text)
 {
     numbers given = parse(t, name, text), cells = given;
-    places some = places_of(t->empty, 0);
+    places some = places_of_most(t->empty);
 
     for (size_t i = 0; i < cells.n; i++)
         cells.at[i] -= t->first;
@@ -155,11 +188,13 @@ static uint64_t search(toy *t, const char *name, const char *text)
     if (given.n != some.cells.n && given.n > some.before.n)
         die(CODE_USAGE, "show: %s=%s: a key of this filter reads %zu cells, so give %zu numbers",
             name, text, some.cells.n, some.cells.n);
+    if (given.n == some.cells.n)
+        check_cells(t, name, text, &cells);
     for (key = 1; key < TRIES; key++)
         if (fits(t->empty, key, &given, &cells))
             return key;
-    die(CODE_LIMIT, "show: %s=%s: none of %d keys hashes so; are there such cells?", name, text,
-        TRIES);
+    die(CODE_LIMIT, "show: %s=%s: %d keys were tried and none hashes so; take fewer cells", name,
+        text, TRIES);
 }
 
 /* ---- Names ------------------------------------------------------------- */
