@@ -209,7 +209,9 @@ static void cascade_cells(const tamis *f, tamis_telling *t)
 static bool cascade_explain_stage(const tamis *f, enum tamis_stage stage, uint64_t *value,
                                   uint64_t h, tamis_telling *t)
 {
-    return tamis__levels_explain(f, retrieval_in(f, stage), &CASCADE_NAMES[stage], h, value, t);
+    const retrieval *r = retrieval_in(f, stage);
+
+    return !tamis__levels_explain(f, r, &CASCADE_NAMES[stage], h, value, t);
 }
 
 static bool cascade_explain(const tamis *f, uint64_t key, tamis_telling *t)

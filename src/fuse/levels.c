@@ -152,8 +152,8 @@ static uint64_t levels_sum(const levels_place *at, const ribbon_equation *e, uns
     return sum;
 }
 
-bool tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
-                           uint64_t h, uint64_t *value, tamis_telling *t)
+const char *tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
+                                  uint64_t h, uint64_t *value, tamis_telling *t)
 {
     const ribbon_shape *s = &r->shape;
     levels_place at = levels_first(f, r, part_of(h, s->part_bits));
@@ -163,7 +163,7 @@ bool tamis__levels_explain(const tamis *f, const retrieval *r, const levels_name
     if (s->part_bits)
         tamis__tell_number(t, "part", at.part_number);
     if (!levels_find(&at, &e, s, names, h, t))
-        return false;
+        return "its level has no keys";
     uint64_t sum = levels_sum(&at, &e, s->width), rest = sum ^ e.sum;
     bool fits = s->width == s->value_bits || rest >> s->value_bits == 0;
     tamis__tell_number(t, "row, a bit for each slot from the start on", e.row);
@@ -176,5 +176,5 @@ bool tamis__levels_explain(const tamis *f, const retrieval *r, const levels_name
     }
     tamis__tell_number(t, "xor of its slots", sum);
     *value = rest & ((UINT64_C(1) << s->value_bits) - 1);
-    return fits;
+    return fits ? NULL : "the xor of its slots is not its fingerprint";
 }

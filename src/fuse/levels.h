@@ -16,8 +16,8 @@ void tamis__levels_cells(const tamis *f, const retrieval *r, const levels_names 
                          tamis_telling *t);
 
 /* Tells what the key with hash h reads in the level that it lives on, and sets *value to what is
- * below the fingerprint. Whether the fingerprint is its own; false if the level has no keys. */
-bool tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
-                           uint64_t h, uint64_t *value, tamis_telling *t);
+ * below the fingerprint. NULL if the fingerprint is its own, else why not. */
+const char *tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
+                                  uint64_t h, uint64_t *value, tamis_telling *t);
 
 #endif

@@ -129,14 +129,13 @@ static void map_cells(const tamis *f, tamis_telling *t)
 static bool map_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
     const retrieval *r = retrieval_in(f, TAMIS_STAGE_SIEVE);
-    uint64_t value;
-    bool found = tamis__levels_explain(f, r, &MAP_NAMES, hash_key(key, f->salt), &value, t);
+    uint64_t value, h = hash_key(key, f->salt);
+    const char *why_not = tamis__levels_explain(f, r, &MAP_NAMES, h, &value, t);
 
-    if (found)
-        tamis__tell_number(t, "value", value);
-    return tamis__tell_answer(t, found,
-                              found ? "the xor of its slots is its fingerprint above its value"
-                                    : "the xor of its slots is not its fingerprint above a value");
+    if (why_not)
+        return tamis__tell_answer(t, false, why_not);
+    tamis__tell_number(t, "value", value);
+    return tamis__tell_answer(t, true, "the xor of its slots is its fingerprint above its value");
 }
 
 const tamis_ops tamis__map = {

@@ -99,12 +99,11 @@ static void ribbon_cells(const tamis *f, tamis_telling *t)
 static bool ribbon_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
     const retrieval r = { ribbon_derived_in(f)->shape, 0 };
-    uint64_t value;
-    bool found = tamis__levels_explain(f, &r, &RIBBON_NAMES, hash_key(key, f->salt), &value, t);
+    uint64_t value, h = hash_key(key, f->salt);
+    const char *why_not = tamis__levels_explain(f, &r, &RIBBON_NAMES, h, &value, t);
 
-    return tamis__tell_answer(t, found,
-                              found ? "the xor of its slots is its fingerprint"
-                                    : "no slots of its level have its fingerprint as their xor");
+    return tamis__tell_answer(t, !why_not,
+                              why_not ? why_not : "the xor of its slots is its fingerprint");
 }
 
 /* ---- The table --------------------------------------------------------- */
