@@ -45,4 +45,6 @@ const tamis_ops tamis__hashmap = {
     .reduce = tamis__robin_hood_reduce,
     .move = tamis__robin_hood_merge,
     .next = tamis__robin_hood_next,
+    .cells = tamis__robin_hood_cells,
+    .explain = tamis__robin_hood_explain,
 };

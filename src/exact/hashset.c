@@ -35,4 +35,6 @@ const tamis_ops tamis__hashset = {
     .merge = tamis__robin_hood_merge,
     .reduce = tamis__robin_hood_reduce,
     .next = tamis__robin_hood_next,
+    .cells = tamis__robin_hood_cells,
+    .explain = tamis__robin_hood_explain,
 };

@@ -22,5 +22,7 @@ tamis_status tamis__robin_hood_merge(tamis *f, const tamis *g);
 tamis_status tamis__robin_hood_reduce(tamis *f, const tamis *g, tamis_operation op);
 bool tamis__robin_hood_next(tamis_cursor *c);
 const char *tamis__robin_hood_verify(const tamis *f);
+void tamis__robin_hood_cells(const tamis *f, tamis_telling *t);
+bool tamis__robin_hood_explain(const tamis *f, uint64_t key, tamis_telling *t);
 
 #endif
