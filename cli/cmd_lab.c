@@ -116,7 +116,7 @@ const command cmd_lab = {
         "CSV and the pictures as SVG.",
     .options = { options },
     .when_ok = "done",
-    .example = "  tamis lab fpr --keys 1e5 --bits 8e5 --svg fpr.svg",
+    .example = "  tamis lab fpr --keys 1e5 --bits 8e5 --over hashes --svg fpr.svg",
     .verbs = LAB_EXPERIMENTS(LAB_X),
     .part = part,
     .run = run,

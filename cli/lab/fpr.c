@@ -116,7 +116,7 @@ static void begin_panel(fpr *r, const char *title, const char *x)
     chart *c = lab_chart(r->lab, title, x, "false positive rate");
 
     c->y.is_log = true;
-    r->predicted = chart_add(c, "predicted", CHART_LINE);
+    r->predicted = chart_add(c, "predicted", CHART_LINE_DOTS);
     r->measured = chart_add(c, "measured, with the bounds of 99.9 %", CHART_DOTS);
 }
 
@@ -167,7 +167,7 @@ static void sweep_keys(fpr *r)
                 "n, keys as a share of the plan");
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++)
         try_one(r, "keys", LOADS[i], &plan, (uint64_t)fmax(1, round((double)r->keys * LOADS[i])));
-    lab_note(r->lab, "Over n: twice the keys of the plan make %.3g false positives of %.3g.",
+    lab_note(r->lab, "Over n: with twice the keys of the plan the rate is %.3g instead of %.3g.",
              tamis_plan_rate(&plan, 2 * r->keys), tamis_plan_rate(&plan, r->keys));
 }
 

@@ -54,6 +54,14 @@ const option_row lab_options[] = {
     { 0 },
 };
 
+/* The table goes to standard output, and nothing else. */
+static const char *file_of(const lab *l)
+{
+    if (strcmp(l->args.value, "-") == 0)
+        args_refuse(&l->args, "--csv and --svg write to files; --json prints for programs");
+    return l->args.value;
+}
+
 static bool take_option(lab *l)
 {
     switch (l->args.letter) {
@@ -61,10 +69,10 @@ static bool take_option(lab *l)
         l->seed = args_integer(&l->args);
         return true;
     case LAB_CSV:
-        l->csv = l->args.value;
+        l->csv = file_of(l);
         return true;
     case LAB_SVG:
-        l->svg = l->args.value;
+        l->svg = file_of(l);
         return true;
     case LAB_JSON:
         return l->as_json = true;
@@ -384,7 +392,10 @@ static void run_into(const args *a, const experiment *e, const char *folder, buf
     e->run(&l);
     finish(&l);
     report_section(page, e, &table);
-    printf("%-10s %zu of %zu inside\n", e->name, table.inside, table.tested);
+    if (table.tested)
+        printf("%-10s %zu of %zu inside\n", e->name, table.inside, table.tested);
+    else
+        printf("%-10s no bounds\n", e->name);
     fflush(stdout);
     end(&table);
 }

@@ -248,7 +248,7 @@ void report_begin(buffer *page, uint64_t seed)
                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
                  "<title>Experiments with filters</title>\n<style>\n"
                  ":root{color-scheme:light dark}\n"
-                 "body{font:16px/1.5 sans-serif;max-width:60rem;margin:auto;padding:1rem}\n"
+                 "body{font:16px/1.5 sans-serif;max-width:66rem;margin:auto;padding:1rem}\n"
                  "img{max-width:100%}\n"
                  ".scroll{overflow-x:auto}\n"
                  "table{border-collapse:collapse;font-size:14px}\n"

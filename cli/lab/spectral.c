@@ -162,7 +162,7 @@ static bool is_wrong(const lab *l, tamis_plan *plan, const lab_zipf *z, lab_rand
 static void show_small(const spectral *r, int method)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = SMALL_KEYS, .fpr = 0.05);
-    uint64_t filters = r->lab->is_quick ? 300 : 2000, wrong = 0;
+    uint64_t filters = r->lab->is_quick ? 200 : 2000, wrong = 0;
     lab_random random = lab_stream(r->lab, 20 + (uint64_t)method);
     lab_zipf z = lab_zipf_new(SMALL_KEYS, r->power);
 
@@ -322,7 +322,7 @@ static void run(lab *l)
         return;
     }
     if (!r.keys)
-        r.keys = l->is_quick ? 5000 : 50000;
+        r.keys = l->is_quick ? 2000 : 50000;
     if (!r.adds)
         r.adds = 20 * r.keys;
     lab_columns(l, COLUMNS);

@@ -57,6 +57,27 @@ for name in fpr poisson counting quotient spectral adapt compare; do
         "any('inside' in row for row in it['rows'])" "it['seen']"
 done
 
+# The bounds of a count of independent trials are exact: their tails are above half of a thousandth,
+# and those of the next count are not.
+exits 0 "$tamis" lab poisson --quick --json
+check "poisson: bounds are exact" "$python" -I -S - "$said/out" <<'PYTHON'
+import json, math, sys
+
+def tail(xs, n, p):
+    logs = (math.lgamma(n + 1) - math.lgamma(x + 1) - math.lgamma(n - x + 1) + x * math.log(p)
+            + (n - x) * math.log1p(-p) for x in xs)
+    return math.fsum(map(math.exp, logs))
+
+n, rows = 20000, [r for r in json.load(open(sys.argv[1]))["rows"] if r["part"] == "sum"]
+assert len(rows) > 10
+for row in rows:
+    x, p = int(row["of"].split()[-1]), row["theory"]
+    assert math.isclose(p, math.exp(-5) * 5 ** x / math.factorial(x), rel_tol=1e-12), row
+    low, high = round(row["low"] * n), round(row["high"] * n)
+    assert tail(range(high, n + 1), n, p) >= 0.0005 > tail(range(high + 1, n + 1), n, p), row
+    assert tail(range(low + 1), n, p) >= 0.0005 > tail(range(low), n, p), row
+PYTHON
+
 # ---- Seeds -------------------------------------------------------------
 
 for name in fpr spectral cuckoo; do
@@ -152,6 +173,9 @@ exits 2 "$tamis" lab fpr --over rainbow
 says "hashes, bits or keys"
 exits 2 "$tamis" lab fpr -k cuckoo
 exits 2 "$tamis" lab fpr --seed x
+exits 2 "$tamis" lab fpr --svg -
+says "--svg write to files"
+exits 2 "$tamis" lab fpr --csv
 exits 2 "$tamis" lab quotient --quotient-bits 99
 exits 2 "$tamis" lab spectral --power -1
 exits 2 "$tamis" lab spectral --stream ,
