@@ -195,15 +195,24 @@ static const char *cascade_verify(const tamis *f)
 /* ---- Pictures and words ------------------------------------------------ */
 
 static const levels_names CASCADE_NAMES[] = {
-    [TAMIS_STAGE_SIEVE] = { "sieve", "thresholds of the sieve", "seeds tried for the sieve" },
-    [TAMIS_STAGE_REST] = { "rest", "thresholds of the rest", "seeds tried for the rest" },
+    [TAMIS_STAGE_SIEVE] = { "sieve", "sieve thresholds", "sieve seeds", false },
+    [TAMIS_STAGE_REST] = { "rest", "rest thresholds", "rest seeds", false },
 };
+static const levels_names SIEVE_OF_OTHERS = { "sieve of others", "sieve thresholds", "sieve seeds",
+                                              true };
+
+static const levels_names *cascade_names(const tamis *f, enum tamis_stage stage)
+{
+    bool is_of_others = stage == TAMIS_STAGE_SIEVE && cascade_is_inverted(&f->plan);
+
+    return is_of_others ? &SIEVE_OF_OTHERS : &CASCADE_NAMES[stage];
+}
 
 static void cascade_cells(const tamis *f, tamis_telling *t)
 {
     for (int i = TAMIS_STAGE_SIEVE; i <= TAMIS_STAGE_REST; i++)
         if (retrieval_in(f, i)->shape.width)
-            tamis__levels_cells(f, retrieval_in(f, i), &CASCADE_NAMES[i], t);
+            tamis__levels_cells(f, retrieval_in(f, i), cascade_names(f, i), t);
 }
 
 static bool cascade_explain_stage(const tamis *f, enum tamis_stage stage, uint64_t *value,
@@ -211,7 +220,7 @@ static bool cascade_explain_stage(const tamis *f, enum tamis_stage stage, uint64
 {
     const retrieval *r = retrieval_in(f, stage);
 
-    return !tamis__levels_explain(f, r, &CASCADE_NAMES[stage], h, value, t);
+    return !tamis__levels_explain(f, r, cascade_names(f, stage), h, value, t);
 }
 
 static bool cascade_explain(const tamis *f, uint64_t key, tamis_telling *t)

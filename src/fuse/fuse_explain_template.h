@@ -122,7 +122,7 @@ static bool fuse_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
     if (s->part_bits)
         tamis__tell_number(t, "part", part);
-    tamis__tell_read(t, "seeds tried until its part had one", tries, tries.value != 0);
+    tamis__tell_read(t, "seeds tried in its part", tries, tries.value != 0);
     if (tries.value == 0)
         return tamis__tell_answer(t, false, "its part has no keys");
     uint64_t g = fuse_seeded(h, (unsigned)tries.value - 1);

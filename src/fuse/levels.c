@@ -134,7 +134,8 @@ static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape
             return true;
     }
     tamis_cell seeds = levels_seeds_cell(at, names);
-    tamis__tell_read(t, "seeds tried until one had a solution", seeds, seeds.value != 0);
+    tamis__tell_read(t, "seeds tried in its level", seeds,
+                     (seeds.value != 0) != names->is_of_others);
     if (seeds.value == 0)
         return false;
     *e = ribbon_equation_of(s, &at->level,
@@ -152,6 +153,7 @@ static uint64_t levels_sum(const levels_place *at, const ribbon_equation *e, uns
     return sum;
 }
 
+/* Without a fingerprint, the value tells members, 1, from others. */
 const char *tamis__levels_explain(const tamis *f, const retrieval *r, const levels_names *names,
                                   uint64_t h, uint64_t *value, tamis_telling *t)
 {
@@ -165,14 +167,15 @@ const char *tamis__levels_explain(const tamis *f, const retrieval *r, const leve
     if (!levels_find(&at, &e, s, names, h, t))
         return "its level has no keys";
     uint64_t sum = levels_sum(&at, &e, s->width), rest = sum ^ e.sum;
-    bool fits = s->width == s->value_bits || rest >> s->value_bits == 0;
-    tamis__tell_number(t, "row, a bit for each slot from the start on", e.row);
-    tamis__tell_number(t, s->width == s->value_bits ? "bit of the hash" : "fingerprint",
-                       s->width == s->value_bits ? e.sum : e.sum >> s->value_bits);
+    bool is_bare = s->width == s->value_bits, fits = is_bare || rest >> s->value_bits == 0;
+    bool agrees = is_bare ? rest != 0 : fits != names->is_of_others;
+    tamis__tell_number(t, "row", e.row);
+    tamis__tell_number(t, is_bare ? "bit of the hash" : "fingerprint",
+                       is_bare ? e.sum : e.sum >> s->value_bits);
     for (uint64_t row = e.row; row; row &= row - 1) {
         uint64_t slot = e.start + (unsigned)__builtin_ctzll(row);
         tamis__tell_read(t, "slot that its row picks", levels_slot_cell(&at, s->width, names, slot),
-                         fits);
+                         agrees);
     }
     tamis__tell_number(t, "xor of its slots", sum);
     *value = rest & ((UINT64_C(1) << s->value_bits) - 1);

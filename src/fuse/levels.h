@@ -9,6 +9,7 @@
 /* How the arrays of a ribbon are called. */
 typedef struct levels_names {
     const char *level, *thresholds, *seeds;
+    bool is_of_others; /* who has his fingerprint there is no member */
 } levels_names;
 
 /* A cell is a slot with all its columns. */

@@ -119,7 +119,7 @@ static const char *map_verify(const tamis *f)
 
 /* ---- Pictures and words ------------------------------------------------ */
 
-static const levels_names MAP_NAMES = { "level", "thresholds of level", "seeds tried" };
+static const levels_names MAP_NAMES = { "level", "level thresholds", "seeds tried", false };
 
 static void map_cells(const tamis *f, tamis_telling *t)
 {

@@ -87,7 +87,7 @@ FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, un
 
 /* ---- Pictures and words ------------------------------------------------ */
 
-static const levels_names RIBBON_NAMES = { "level", "thresholds of level", "seeds tried" };
+static const levels_names RIBBON_NAMES = { "level", "level thresholds", "seeds tried", false };
 
 static void ribbon_cells(const tamis *f, tamis_telling *t)
 {

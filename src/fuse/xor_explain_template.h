@@ -127,7 +127,7 @@ static void xor_explain_third(const tamis *f, tamis_telling *t, uint64_t part, u
     unsigned pair = (unsigned)(i % LINE_BITS / 128);
     tamis_cell bit = xor_bit_cell(f, part, i);
 
-    tamis__tell_read(t, "bit: whether its third slot is kept", bit, true);
+    tamis__tell_read(t, "bit of its third slot", bit, true);
     if (bit.value == 0)
         return;
     tamis__tell_read(t, "ones in the lines before", xor_count_cell(f, part, line * LINE_COUNTS),
@@ -135,7 +135,7 @@ static void xor_explain_third(const tamis *f, tamis_telling *t, uint64_t part, u
     if (pair > 0)
         tamis__tell_read(t, "ones in the words before",
                          xor_count_cell(f, part, line * LINE_COUNTS + pair), true);
-    tamis__tell_number(t, "place of its third slot among those that are kept",
+    tamis__tell_number(t, "place of its third slot among those kept",
                        xor_find_third(xor_part_number(f, part), s, slot).slot - 2 * s->length);
 }
 
@@ -178,7 +178,7 @@ static bool xor_explain(const tamis *f, uint64_t key, tamis_telling *t)
     tamis__tell_read(t, "keys of its part", keys, keys.value != 0);
     if (keys.value == 0)
         return tamis__tell_answer(t, false, "its part has no keys");
-    tamis__tell_number(t, "mark, the bits of the hash that count", mark);
+    tamis__tell_number(t, "mark", mark);
     bool fits = xor_explain_slots(f, t, part, mark);
     return tell_found(t, fits, tell_stash(f, t, xor_stash_cell, part, xor_stashed(f, part), mark));
 }
