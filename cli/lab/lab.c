@@ -318,7 +318,7 @@ void lab_note(lab *l, const char *format, ...)
 
 chart *lab_chart(lab *l, const char *title, const char *x, const char *y)
 {
-    lab_table *t = l->table;
+    lab_result *t = l->table;
 
     if (t->n_charts == LAB_CHARTS_MAX)
         die(CODE_LIMIT, "a picture has %d panels at most", LAB_CHARTS_MAX);
@@ -328,16 +328,16 @@ chart *lab_chart(lab *l, const char *title, const char *x, const char *y)
 
 /* ---- Runs -------------------------------------------------------------- */
 
-static void begin(lab *l, const experiment *e, const args *a, lab_table *table)
+static void begin(lab *l, const experiment *e, const args *a, lab_result *table)
 {
-    *table = (lab_table){ 0 };
+    *table = (lab_result){ 0 };
     *l = (lab){ .args = *a, .experiment = e, .seed = 1, .table = table };
 }
 
 /* All of one experiment in the order that it came. */
 static void finish(lab *l)
 {
-    lab_table *t = l->table;
+    lab_result *t = l->table;
 
     if (t->tested)
         lab_note(l, "Inside the bounds of 99.9 %%: %zu of %zu.", t->inside, t->tested);
@@ -348,7 +348,7 @@ static void finish(lab *l)
         report_svg(l->experiment, t, l->svg);
 }
 
-static void end(lab_table *t)
+static void end(lab_result *t)
 {
     for (size_t i = 0; i < t->n_charts; i++)
         chart_free(&t->charts[i]);
@@ -358,7 +358,7 @@ static void end(lab_table *t)
 
 void lab_run(const experiment *e, const args *a)
 {
-    lab_table table;
+    lab_result table;
     lab l;
 
     begin(&l, e, a, &table);
@@ -378,7 +378,7 @@ static void run_into(const args *a, const experiment *e, const char *folder, buf
     static char name[] = "lab", *nothing[] = { name, NULL };
     char table_path[LAB_PATH_MAX], picture_path[LAB_PATH_MAX];
     args none = { .command = a->command, .argc = 1, .argv = nothing };
-    lab_table table;
+    lab_result table;
     lab l;
 
     report_path(table_path, folder, e->name, ".csv");

@@ -45,7 +45,7 @@ enum { LAB_SEED = OPTION_OWN, LAB_CSV, LAB_SVG, LAB_JSON, LAB_TIME, LAB_QUICK, L
 
 extern const option_row lab_options[];
 
-typedef struct lab_table lab_table;
+typedef struct lab_result lab_result;
 
 struct lab {
     args args; /* of the option at hand: args_count(&l->args, 1, 1000) */
@@ -55,7 +55,7 @@ struct lab {
     /* The rest belongs to the frame. */
     bool as_json, with_times;
     const char *csv, *svg;
-    lab_table *table;
+    lab_result *table;
 };
 
 /* The letter of the next option of the experiment itself, or -1. Call it until then. */

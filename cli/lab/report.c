@@ -8,25 +8,25 @@
 #include "json.h"
 #include "report.h"
 
-static size_t n_rows(const lab_table *t)
+static size_t n_rows(const lab_result *t)
 {
     return t->n_columns ? t->cells.size / sizeof(lab_cell) / t->n_columns : 0;
 }
 
-static const lab_cell *cell_at(const lab_table *t, size_t row, size_t column)
+static const lab_cell *cell_at(const lab_result *t, size_t row, size_t column)
 {
     const lab_cell *cells = (const void *)t->cells.bytes;
 
     return &cells[row * t->n_columns + column];
 }
 
-static bool is_shown(const lab_table *t, size_t column)
+static bool is_shown(const lab_result *t, size_t column)
 {
     return t->with_times || !t->columns[column].is_time;
 }
 
 /* The note after this one, NULL after the last; NULL gives the first. */
-static const char *next_note(const lab_table *t, const char *note)
+static const char *next_note(const lab_result *t, const char *note)
 {
     const char *next = note ? note + strlen(note) + 1 : t->notes.bytes;
 
@@ -40,7 +40,7 @@ static void append(buffer *to, const char *text)
 
 /* ---- Text -------------------------------------------------------------- */
 
-static int width_of(const lab_table *t, size_t column)
+static int width_of(const lab_result *t, size_t column)
 {
     size_t width = strlen(t->columns[column].name);
 
@@ -51,12 +51,12 @@ static int width_of(const lab_table *t, size_t column)
     return (int)width;
 }
 
-static bool is_left(const lab_table *t, size_t column)
+static bool is_left(const lab_result *t, size_t column)
 {
     return n_rows(t) > 0 && cell_at(t, 0, column)->type == CELL_TEXT;
 }
 
-static void print_cell(const lab_table *t, size_t column, const char *text)
+static void print_cell(const lab_result *t, size_t column, const char *text)
 {
     int width = width_of(t, column);
 
@@ -66,7 +66,7 @@ static void print_cell(const lab_table *t, size_t column, const char *text)
         printf("%*s", width, text);
 }
 
-static void print_line(const lab_table *t, size_t row, bool is_head)
+static void print_line(const lab_result *t, size_t row, bool is_head)
 {
     const char *space = "";
 
@@ -97,7 +97,7 @@ static void print_wrapped(const char *text)
     putchar('\n');
 }
 
-void report_print(const lab_table *t)
+void report_print(const lab_result *t)
 {
     print_line(t, 0, true);
     for (size_t row = 0; row < n_rows(t); row++)
@@ -130,7 +130,7 @@ static void json_cell(json *j, const char *name, const lab_cell *cell)
     }
 }
 
-void report_json(const experiment *e, const lab_table *t, uint64_t seed)
+void report_json(const experiment *e, const lab_result *t, uint64_t seed)
 {
     json j = { 0 };
 
@@ -167,7 +167,7 @@ static void csv_cell(buffer *to, const lab_cell *cell)
         csv_quote(&FORMAT, to, cell->text, strlen(cell->text));
 }
 
-static void csv_line(buffer *to, const lab_table *t, size_t row, bool is_head)
+static void csv_line(buffer *to, const lab_result *t, size_t row, bool is_head)
 {
     const char *comma = "";
 
@@ -183,7 +183,7 @@ static void csv_line(buffer *to, const lab_table *t, size_t row, bool is_head)
     append(to, "\n");
 }
 
-void report_csv(const lab_table *t, const char *path)
+void report_csv(const lab_result *t, const char *path)
 {
     buffer out = { 0 };
 
@@ -196,7 +196,7 @@ void report_csv(const lab_table *t, const char *path)
 
 /* ---- Picture and page -------------------------------------------------- */
 
-static void all_notes(buffer *to, const lab_table *t)
+static void all_notes(buffer *to, const lab_result *t)
 {
     for (const char *note = NULL; (note = next_note(t, note));) {
         append(to, note);
@@ -205,7 +205,7 @@ static void all_notes(buffer *to, const lab_table *t)
     buffer_append(to, "", 1);
 }
 
-void report_svg(const experiment *e, const lab_table *t, const char *path)
+void report_svg(const experiment *e, const lab_result *t, const char *path)
 {
     buffer about = { 0 };
     svg picture;
@@ -284,7 +284,7 @@ static void paragraphs(buffer *page, const char *text)
     }
 }
 
-static void table_line(buffer *page, const lab_table *t, size_t row, bool is_head)
+static void table_line(buffer *page, const lab_result *t, size_t row, bool is_head)
 {
     append(page, "<tr>");
     for (size_t i = 0; i < t->n_columns; i++)
@@ -303,7 +303,7 @@ static void figure(buffer *page, const experiment *e)
     append(page, "\"></p>\n");
 }
 
-void report_section(buffer *page, const experiment *e, const lab_table *t)
+void report_section(buffer *page, const experiment *e, const lab_result *t)
 {
     append(page, "<section id=\"");
     append(page, e->name);

@@ -19,7 +19,7 @@ typedef struct lab_cell {
     char text[48]; /* as the table shows it */
 } lab_cell;
 
-struct lab_table {
+struct lab_result {
     const lab_column *columns;
     size_t n_columns;
     buffer cells; /* of lab_cell, row by row */
@@ -30,10 +30,10 @@ struct lab_table {
     bool with_times;
 };
 
-void report_print(const lab_table *t);
-void report_json(const experiment *e, const lab_table *t, uint64_t seed);
-void report_csv(const lab_table *t, const char *path);
-void report_svg(const experiment *e, const lab_table *t, const char *path);
+void report_print(const lab_result *t);
+void report_json(const experiment *e, const lab_result *t, uint64_t seed);
+void report_csv(const lab_result *t, const char *path);
+void report_svg(const experiment *e, const lab_result *t, const char *path);
 
 /* A page with a section for each experiment, in a folder. */
 enum { LAB_PATH_MAX = 4096 };
@@ -41,7 +41,7 @@ enum { LAB_PATH_MAX = 4096 };
 void report_folder(const char *folder);
 void report_path(char path[LAB_PATH_MAX], const char *folder, const char *name, const char *ending);
 void report_begin(buffer *page, uint64_t seed);
-void report_section(buffer *page, const experiment *e, const lab_table *t);
+void report_section(buffer *page, const experiment *e, const lab_result *t);
 void report_end(buffer *page, const char *folder);
 
 #endif
