@@ -13,6 +13,7 @@ import { CHUNK, Keys } from './keys.js';
 const HASHES = ['fast', 'keyed', 'raw'];
 const MARKS = ['empty', 'occupied', 'continuation', 'shifted', 'run-end', 'count', 'extension'];
 const STEPS = ['number', 'cell', 'answer'];
+const PEELS = ['touches', 'takes', 'leaves', 'fills'];
 const OPERATIONS = { merge: 0, intersect: 1, subtract: 2 };
 const decoder = new TextDecoder();
 
@@ -309,7 +310,7 @@ function bind(wasm) {
 
     // ---- Cells and steps: structs of tamis_explain.h, where module.c says they are
 
-    const CELL_SIZE = 40, STEP_SIZE = 64;
+    const CELL_SIZE = 40, STEP_SIZE = 64, PEEL_SIZE = 352;
     const texts = new Map(); // there are few, and each comes often
     function knownText(at) {
         if (!texts.has(at))
@@ -346,6 +347,20 @@ function bind(wasm) {
         if (type === 'cell')
             step.cell = cellAt(memory, at + 24);
         return step;
+    }
+
+    function peelAt(memory, at, list) {
+        const type = PEELS[memory.getUint32(at, true)];
+        const peel = {
+            type,
+            key: list[memory.getUint32(at + 4, true)],
+            fingerprint: wordAt(memory, at + 8),
+            cells: Array.from({ length: memory.getUint32(at + 20, true) },
+                (_, i) => cellAt(memory, at + 32 + CELL_SIZE * i)),
+        };
+        if (type === 'takes' || type === 'fills')
+            peel.own = memory.getUint32(at + 24, true);
+        return peel;
     }
 
     // ---- Filters -------------------------------------------------------
@@ -587,11 +602,11 @@ function bind(wasm) {
             });
         }
 
-        /** What the filter holds, cell by cell in the order of a picture. */
-        cells() {
+        /** What the filter holds, cell by cell in the order of a picture; the first `most` of them. */
+        cells(most = Infinity) {
             const f = this.#live();
             check(wasm.web_cells(f, 0, out, 0));
-            const n = outPointer();
+            const n = Math.min(outPointer(), most);
             return withBlock(CELL_SIZE * n, at => {
                 check(wasm.web_cells(f, at, out, n));
                 const memory = view();
@@ -607,6 +622,21 @@ function bind(wasm) {
                 wasm.web_steps(f, number, at, n);
                 const memory = view();
                 return Array.from({ length: n }, (_, i) => stepAt(memory, at + STEP_SIZE * i));
+            });
+        }
+
+        /** How a filter by peeling was made of these keys, step by step. */
+        peeling(things) {
+            const f = this.#live(), list = listOf(things);
+            return withBlock(8 * list.length, at => {
+                hashAll(this.#hasher, this.#isRaw, list, at);
+                check(wasm.web_peels(f, at, list.length, 0, out, 0));
+                const n = outPointer();
+                return withBlock(PEEL_SIZE * n, peels => {
+                    check(wasm.web_peels(f, at, list.length, peels, out, n));
+                    const memory = view();
+                    return Array.from({ length: n }, (_, i) => peelAt(memory, peels + PEEL_SIZE * i, list));
+                });
             });
         }
 

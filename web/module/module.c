@@ -270,10 +270,16 @@ _Static_assert(offsetof(tamis_step, type) == 0 && offsetof(tamis_step, text) == 
                    offsetof(tamis_step, value) == 8 && offsetof(tamis_step, agrees) == 16 &&
                    offsetof(tamis_step, cell) == 24 && sizeof(tamis_step) == 64,
                "steps are where tamis.js reads them");
+_Static_assert(offsetof(tamis_peel, type) == 0 && offsetof(tamis_peel, key) == 4 &&
+                   offsetof(tamis_peel, fingerprint) == 8 && offsetof(tamis_peel, n_cells) == 20 &&
+                   offsetof(tamis_peel, own) == 24 && offsetof(web_peel, cells) == 32 &&
+                   sizeof(web_peel) == 352,
+               "and so are steps of peeling");
 
 typedef struct {
     tamis_cell *cells;
     tamis_step *steps;
+    web_peel *peels;
     size_t n, max;
 } web_shown;
 
@@ -312,6 +318,30 @@ size_t web_steps(const tamis *f, uint64_t key, tamis_step *steps, size_t max)
 
     tamis_explain(f, key, web_take_step, &to);
     return to.n;
+}
+
+static bool web_take_peel(void *ctx, const tamis_peel *step)
+{
+    web_shown *to = ctx;
+
+    if (to->n < to->max) {
+        web_peel *peel = &to->peels[to->n];
+        peel->step = *step;
+        for (unsigned i = 0; i < step->n_cells && i < WEB_MOST_TOUCHED; i++)
+            peel->cells[i] = step->cells[i];
+    }
+    to->n++;
+    return true;
+}
+
+tamis_status web_peels(const tamis *f, const uint64_t *keys, size_t n_keys, web_peel *peels,
+                       size_t *n, size_t max)
+{
+    web_shown to = { .peels = peels, .max = max };
+    tamis_status status = tamis_explain_peeling(f, keys, n_keys, web_take_peel, &to);
+
+    *n = to.n;
+    return status;
 }
 
 static void web_take_fault(void *ctx, const char *why, uint64_t offset, uint64_t size)

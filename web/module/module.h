@@ -69,6 +69,14 @@ TAMIS_API tamis_status web_list(const tamis *f, uint64_t *pairs, size_t *n, size
  * to that. */
 TAMIS_API tamis_status web_cells(const tamis *f, tamis_cell *cells, size_t *n, size_t max);
 TAMIS_API size_t web_steps(const tamis *f, uint64_t key, tamis_step *steps, size_t max);
+/* How a filter by peeling was made of these keys: each step with the cells of its key beside it. */
+enum { WEB_MOST_TOUCHED = 8 };
+typedef struct web_peel {
+    tamis_peel step;
+    tamis_cell cells[WEB_MOST_TOUCHED];
+} web_peel;
+TAMIS_API tamis_status web_peels(const tamis *f, const uint64_t *keys, size_t n_keys,
+                                 web_peel *peels, size_t *n, size_t max);
 /* Why an image is refused, in more words than its status; NULL if there are none. */
 TAMIS_API const char *web_fault(const void *image, size_t size);
 

@@ -123,6 +123,16 @@ export type Step =
     | { type: 'cell'; text: string; value: number | bigint; agrees: boolean; cell: Cell }
     | { type: 'answer'; text: string; value: 0 | 1; agrees: boolean };
 
+/** A key of a filter by peeling touches cells, takes one that no other touches or leaves without,
+ * and fills it at last; `own` is its place among them. */
+export interface Peel {
+    type: 'touches' | 'takes' | 'leaves' | 'fills';
+    key: Key;
+    fingerprint: number | bigint;
+    cells: Cell[];
+    own?: number;
+}
+
 /** What the library refuses, in its own words. */
 export class TamisError extends Error {
     /** The name of the status, as in tamis.h: 'FULL', 'CORRUPT', 'NOMEM'... */
@@ -175,9 +185,11 @@ export interface Filter {
     /** The raw key with that hash, for examples with given hashes. */
     keyWithHash(hash: number | bigint): bigint;
     /** What the filter holds, in the order of a picture. */
-    cells(): Cell[];
+    cells(most?: number): Cell[];
     /** The answer of has(), step by step. */
     explain(key: Key): Step[];
+    /** How a filter by peeling was made of these keys, step by step. */
+    peeling(keys: Keys): Peel[];
 
     /** Gives the memory back at once. Filters that nobody holds are freed in time. */
     free(): void;
