@@ -1,0 +1,77 @@
+/* app.js - loads the library, and shows the page that the address names. */
+import { load } from './tamis.js';
+import { h } from './dom.js';
+import { playView } from './play.js';
+
+const THEMES = ['auto', 'light', 'dark'];
+const main = document.getElementById('main');
+
+function themes() {
+    const toggle = document.getElementById('theme');
+    const remember = name => {
+        try {
+            localStorage.setItem('theme', name);
+        } catch { /* it lasts as long as the page, then */ }
+    };
+    const remembered = () => {
+        try {
+            return localStorage.getItem('theme');
+        } catch {
+            return null;
+        }
+    };
+    const set = name => {
+        document.documentElement.style.colorScheme = name === 'auto' ? 'light dark' : name;
+        document.documentElement.dataset.theme = name;
+        toggle.textContent = `Theme: ${name}`;
+    };
+    set(THEMES.includes(remembered()) ? remembered() : 'auto');
+    toggle.addEventListener('click', () => {
+        const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length];
+        set(next);
+        remember(next);
+    });
+}
+
+/** Each page is made once, when it is first looked at. The tour and the curves are loaded then. */
+const VIEWS = {
+    play: { title: 'Play', make: async library => playView(library) },
+    tour: { title: 'Tour', make: async library => (await import('./tour.js')).tourView(library) },
+    curves: { title: 'Curves', make: async library => (await import('./curves.js')).curvesView(library) },
+};
+const made = new Map();
+
+async function show(library, isFirst) {
+    const [name, ...more] = location.hash.slice(1).split('/');
+    const key = name in VIEWS ? name : 'play';
+    if (!made.has(key))
+        made.set(key, await VIEWS[key].make(library));
+    const view = made.get(key);
+    view.open?.(...more);
+    main.replaceChildren(view.element ?? view);
+    document.title = `${VIEWS[key].title} - tamis playground`;
+    for (const link of document.querySelectorAll('header nav a'))
+        if (link.hash === `#${key}`)
+            link.setAttribute('aria-current', 'page');
+        else
+            link.removeAttribute('aria-current');
+    if (!isFirst) {
+        main.querySelector('h1')?.focus();
+        scrollTo(0, 0);
+    }
+}
+
+themes();
+try {
+    const library = await load();
+    document.getElementById('version').textContent = `version ${library.version}, compiled to WebAssembly`;
+    addEventListener('hashchange', () => {
+        if (location.hash !== '#main')
+            show(library, false);
+    });
+    await show(library, true);
+    document.documentElement.dataset.ready = 'yes';
+} catch (error) {
+    main.replaceChildren(h('p', { class: 'error', role: 'alert' }, `The library could not be loaded: ${error.message}`));
+    throw error;
+}

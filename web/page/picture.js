@@ -1,0 +1,208 @@
+/* picture.js - a filter's cells as a picture that can be read, walked through with the arrow keys,
+ * and unfolded as a table. It knows of cells and of no kind: what there is, the library tells. */
+import { h, rove } from './dom.js';
+import { MARKS, arrayText, cellText, plural, shortText, valueText } from './words.js';
+
+const DRAWN = 1500; // cells; more are no picture
+const WITH_PLACES = 128; // cells whose places are written below them
+const WITH_DIGITS = 320; // cells large enough to read
+const SHORT = 8; // cells of an array that stands beside others
+
+export const idOf = cell => `${cell.array}/${cell.number}/${cell.index}`;
+const isEmpty = cell => cell.marks.includes('empty');
+
+/** Runs of cells that are one array. */
+function arraysOf(cells) {
+    const arrays = [];
+    for (const cell of cells) {
+        const last = arrays.at(-1);
+        if (last && last.name === cell.array && last.number === cell.number)
+            last.cells.push(cell);
+        else
+            arrays.push({ name: cell.array, number: cell.number, cells: [cell] });
+    }
+    return arrays;
+}
+
+/** Two filters with the same shape are drawn with the same elements, so that changes move. */
+const shapeOf = arrays => arrays.map(array => `${array.name}/${array.number}:${array.cells.length}`).join();
+
+const sizeOf = cell => (cell.bits === 1 ? 'bit' : 'number');
+
+export class Picture {
+    #cells = [];
+    #byId = new Map(); // to the element
+    #shape = '';
+    #marks = new Map(); // from names of arrays to those in use there
+    #grid = h('div', { class: 'cells', role: 'grid' });
+    #rover = rove(this.#grid, '.cell');
+    #detail = h('p', { class: 'detail', 'aria-hidden': 'true' });
+    #legend = h('p', { class: 'legend' });
+    #table = h('details', { class: 'table', ontoggle: () => this.#fillTable() },
+        h('summary', {}, 'The cells as a table'));
+
+    element = h('div', { class: 'picture' }, this.#grid, this.#detail, this.#legend, this.#table);
+
+    constructor() {
+        for (const [event, leaves] of [['mouseover', false], ['focusin', false], ['mouseleave', true]])
+            this.#grid.addEventListener(event, ({ target }) =>
+                this.#tellCell(leaves ? null : target.closest('.cell')));
+    }
+
+    /** Draws cells. Returns the ids of those that are not as they were before. */
+    show(cells, name) {
+        const before = new Map(this.#cells.map(cell => [idOf(cell), cell]));
+        this.#draw(cells.slice(0, DRAWN));
+        this.#cells = cells;
+        this.#describe(name);
+        this.#fillTable();
+        return cells.filter(cell => this.#differs(cell, before)).map(idOf);
+    }
+
+    #differs(cell, before) {
+        const old = before.get(idOf(cell));
+        return !old || valueText(old) !== valueText(cell) || old.marks.join() !== cell.marks.join();
+    }
+
+    #draw(cells) {
+        const arrays = arraysOf(cells), shape = shapeOf(arrays);
+        if (shape !== this.#shape) {
+            this.#shape = shape;
+            this.#marks.clear();
+            this.#byId.clear();
+            this.#grid.replaceChildren(...this.#groups(arrays, cells.length));
+            this.#rover.refresh();
+        }
+        this.#findMarks(cells);
+        for (const cell of cells)
+            this.#paint(this.#byId.get(idOf(cell)), cell);
+    }
+
+    /** A mark that was seen in an array keeps its place below the cells. */
+    #findMarks(cells) {
+        for (const cell of cells) {
+            if (!this.#marks.has(cell.array))
+                this.#marks.set(cell.array, new Set());
+            cell.marks.forEach(mark => mark === 'empty' || this.#marks.get(cell.array).add(mark));
+        }
+    }
+
+    #marksOf(name) {
+        return MARKS.filter(([mark]) => this.#marks.get(name).has(mark));
+    }
+
+    /** Short arrays stand side by side, long ones below each other. */
+    #groups(arrays, n) {
+        const groups = [];
+        for (const array of arrays) {
+            const isShort = array.cells.length <= SHORT;
+            if (groups.at(-1)?.isShort === isShort)
+                groups.at(-1).arrays.push(array);
+            else
+                groups.push({ isShort, arrays: [array] });
+        }
+        const size = n > WITH_DIGITS ? 'dense' : n > WITH_PLACES ? 'close' : '';
+        return groups.map(group => h('div', {
+            role: 'rowgroup', class: `group ${group.isShort ? 'beside' : ''} ${size}`,
+        }, group.arrays.map(array => this.#array(array))));
+    }
+
+    #array(array) {
+        const cells = array.cells.map(cell => {
+            const element = h('span', { class: `cell ${sizeOf(cell)}`, role: 'gridcell', tabindex: '-1' },
+                h('span', { class: 'value', 'aria-hidden': 'true' }),
+                h('span', { class: 'marks', 'aria-hidden': 'true' }),
+                h('span', { class: 'place', 'aria-hidden': 'true' }, cell.isAlone ? '' : String(cell.index)),
+                h('span', { class: 'spoken' }));
+            this.#byId.set(idOf(cell), element);
+            element.cell = cell;
+            return element;
+        });
+        return h('div', { class: 'array', role: 'row' },
+            h('span', { class: 'array-name', role: 'rowheader' }, arrayText(array.cells[0])),
+            h('span', { class: 'array-cells', role: 'presentation' }, cells));
+    }
+
+    #paint(element, cell) {
+        const [value, marks, , spoken] = element.children;
+        element.cell = cell;
+        element.classList.toggle('empty', isEmpty(cell));
+        element.classList.toggle('zero', !isEmpty(cell) && BigInt(cell.value) === 0n);
+        element.classList.toggle('end', cell.marks.includes('run-end'));
+        spoken.textContent = cellText(cell);
+        value.textContent = isEmpty(cell) ? '' : shortText(cell);
+        marks.replaceChildren(...this.#marksOf(cell.array).map(([mark, letter]) =>
+            h('i', { class: cell.marks.includes(mark) ? 'on' : '' }, letter)));
+    }
+
+    #describe(name) {
+        const n = this.#cells.length, empty = this.#cells.filter(isEmpty).length;
+        const set = this.#cells.filter(cell => !isEmpty(cell) && BigInt(cell.value) !== 0n).length;
+        this.#grid.setAttribute('aria-label', `Cells of ${name}: ${n}, of which ${set} are not zero` +
+            (empty ? ` and ${empty} are empty` : ''));
+        this.#detail.textContent = n > DRAWN ? `The first ${plural(DRAWN, 'cell')} are drawn.` : '';
+        const marks = MARKS.filter(([mark]) => [...this.#marks.values()].some(used => used.has(mark)));
+        this.#legend.replaceChildren(...marks.map(([, letter, meaning]) =>
+            h('span', {}, h('b', {}, letter), ` ${meaning}`)));
+        this.#legend.hidden = !marks.length;
+    }
+
+    #tellCell(element) {
+        this.#detail.textContent = element
+            ? cellText(element.cell) + (element.dataset.says ? `, ${element.dataset.says}` : '') : '';
+    }
+
+    #fillTable() {
+        this.#table.querySelector('div')?.remove();
+        if (!this.#table.open)
+            return;
+        const row = cell => h('tr', {}, [cell.array, cell.number, cell.index,
+            isEmpty(cell) ? 'empty' : valueText(cell), cell.bits,
+            cell.marks.filter(mark => mark !== 'empty').join(', ')]
+            .map(text => h('td', {}, String(text))));
+        this.#table.append(h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of cells' },
+            h('table', {},
+                h('thead', {}, h('tr', {}, ['array', 'number', 'place', 'value', 'bits', 'marks']
+                    .map(name => h('th', { scope: 'col' }, name)))),
+                h('tbody', {}, this.#cells.slice(0, DRAWN).map(row)))));
+    }
+
+    /** Marks cells as read; each is { cell, says, agrees }, the last one read last. */
+    mark(reads) {
+        this.clear('read', 'against', 'now');
+        for (const element of this.#byId.values())
+            delete element.dataset.says;
+        for (const { cell, says, agrees } of reads) {
+            const element = this.#byId.get(idOf(cell));
+            if (!element)
+                continue;
+            element.classList.add('read');
+            element.classList.toggle('against', !agrees);
+            element.dataset.says = says;
+            element.lastChild.textContent = `${cellText(element.cell)}, ${says}`;
+        }
+        const last = reads.at(-1);
+        if (last)
+            this.#byId.get(idOf(last.cell))?.classList.add('now');
+    }
+
+    /** Lets written cells be seen, one after the other. */
+    write(ids) {
+        this.clear('written');
+        ids.forEach((id, i) => {
+            const element = this.#byId.get(id);
+            if (!element)
+                return;
+            element.style.setProperty('--order', Math.min(i, 24));
+            element.classList.add('written');
+        });
+    }
+
+    clear(...classes) {
+        for (const element of this.#grid.querySelectorAll('.cell')) {
+            if (classes.includes('read') && element.classList.contains('read'))
+                element.lastChild.textContent = cellText(element.cell);
+            element.classList.remove(...classes);
+        }
+    }
+}
