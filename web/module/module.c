@@ -7,14 +7,14 @@
 
 /* ---- Names and numbers ------------------------------------------------- */
 
-#define WEB_SPEC(X)                                                                       \
-    X(keys)                                                                               \
-    X(fpr)                                                                                \
-    X(max_bytes)                                                                          \
-    X(load)                                                                               \
-    X(can)                                                                                \
-    X(value_bits) X(universe) X(counter_bits) X(error) X(bits) X(hashes) X(quotient_bits) \
-        X(tag_bits)
+#define WEB_SPEC(X) \
+    X(keys)         \
+    X(fpr)          \
+    X(max_bytes)    \
+    X(load)         \
+    X(can)          \
+    X(value_bits)   \
+    X(universe) X(counter_bits) X(error) X(bits) X(hashes) X(quotient_bits) X(tag_bits)
 #define WEB_PLAN(X) \
     X(kind)         \
     X(capacity) X(fpr) X(bytes) X(slots) X(width) X(hashes) X(flags) X(load) X(ceiling) X(error)
