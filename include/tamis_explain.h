@@ -65,12 +65,12 @@ TAMIS_API bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *vis
  * hashes. The key itself in kinds for small integers, which do not hash. */
 TAMIS_API uint64_t tamis_key_with_hash(const tamis *f, uint64_t hash);
 
-/* How a static filter gets its cells. For a while, keys only leave: */
+/* How a static filter is made by peeling. */
 typedef enum tamis_peel_type {
-    TAMIS_PEEL_TOUCHES, /* of each key first: the cells whose xor tells whether it is there */
-    TAMIS_PEEL_TAKES,   /* of all keys left, this one alone touches a cell: it owns that and goes */
-    TAMIS_PEEL_LEAVES,  /* it goes without: stashed, or right without a cell, as one that repeats */
-    TAMIS_PEEL_FILLS,   /* at last, from the last that took one: its cell makes the xor right */
+    TAMIS_PEEL_TOUCHES, /* of each key, first of all: the cells whose xor is its fingerprint */
+    TAMIS_PEEL_TAKES,  /* no other key that is left touches cells[own]: this one owns it and goes */
+    TAMIS_PEEL_LEAVES, /* it goes without a cell: it is stashed, or repeated, or right by luck */
+    TAMIS_PEEL_FILLS,  /* from the last owner to the first: cells[own] makes the xor right */
 } tamis_peel_type;
 
 typedef struct tamis_peel {

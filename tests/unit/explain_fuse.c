@@ -430,6 +430,43 @@ static void other_universes(void **state)
     }
 }
 
+/* ---- Parts ------------------------------------------------------------- */
+
+static bool take_part(void *ctx, const tamis_step *step)
+{
+    uint64_t *part = ctx;
+
+    if (step->type == TAMIS_STEP_NUMBER && strcmp(step->text, "hash") == 0)
+        *part = step->value >> 63;
+    if (step->type == TAMIS_STEP_NUMBER && strcmp(step->text, "part") == 0)
+        assert_int_equal(step->value, *part);
+    if (step->type == TAMIS_STEP_CELL && strcmp(step->cell.array, "keys") == 0)
+        assert_int_equal(step->cell.number, *part);
+    return true;
+}
+
+/* Filters that are large enough for two, with few keys. */
+static void parts_are_told(void **state)
+{
+    const tamis_kind kinds[] = { TAMIS_FUSE, TAMIS_FUSE4, TAMIS_XOR, TAMIS_XORPLUS, TAMIS_RIBBON };
+
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        rng r = rng_for(1913, (uint64_t)k);
+        tamis_plan plan = plan_of_tags(kinds[k], (1 << 24) + 1, 1);
+        uint64_t *keys = fresh_keys(&r, 200);
+        tamis *f = filter_of(&plan, keys, 100);
+
+        for (size_t i = 0; i < 200; i++) {
+            uint64_t part = 2;
+            assert_int_equal(tamis_explain(f, keys[i], take_part, &part), tamis_has(f, keys[i]));
+            assert_true(part < 2);
+        }
+        tamis_free(f);
+        free(keys);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -438,7 +475,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_key_of_xorplus), cmocka_unit_test(third_block_of_xorplus),
         cmocka_unit_test(two_keys_of_ribbon), cmocka_unit_test(one_key_of_map),
         cmocka_unit_test(values_are_told),    cmocka_unit_test(three_keys_of_cascade),
-        cmocka_unit_test(other_universes),
+        cmocka_unit_test(other_universes),    cmocka_unit_test(parts_are_told),
     };
 
     test_begin(argc, argv);
