@@ -32,19 +32,10 @@ static tamis *fill(const adapt *r, tamis_kind kind)
 
     if (kind == TAMIS_AQF)
         spec.universe = r->keys + r->strangers;
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
     tamis_plan plan = lab_plan(r->lab, kind, &spec);
     tamis *f = lab_filter(r->lab, &plan, keys, r->keys);
     free(keys);
     return f;
-}
-
-static double rate_of(const tamis *f)
-{
-    tamis_info info = { .size = sizeof info };
-
-    tamis_get_info(f, &info);
-    return info.fpr;
 }
 
 /* Asks for a stranger, and tells the filter if it was wrong. */
@@ -92,7 +83,7 @@ static void show_rounds(const adapt *r, tamis_kind kind, chart_series *s)
     lab_random random = lab_stream(r->lab, 2);
     uint64_t *strangers = lab_draw_keys(&random, r->strangers), first = 0;
     tamis *f = fill(r, kind);
-    double rate = rate_of(f), theory = rate * (double)r->strangers;
+    double rate = lab_rate(f), theory = rate * (double)r->strangers;
     chance_range range = chance_counts(r->strangers, rate, rate, CHANCE_OUTSIDE);
 
     if (adapts(kind))
@@ -134,7 +125,7 @@ static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, char
     uint64_t *strangers = lab_draw_keys(&random, r->strangers), found = 0, different = 0, asked = 0;
     bool *was_asked = lab_array(r->strangers, sizeof *was_asked);
     tamis *f = fill(r, kind);
-    double rate = rate_of(f);
+    double rate = lab_rate(f);
 
     for (uint64_t step = 1; step <= STEPS; step++) {
         uint64_t end = r->queries >> (STEPS - step);

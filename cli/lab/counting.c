@@ -22,9 +22,8 @@ typedef struct counting {
 static tamis *fill(const counting *r, uint32_t width)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = r->n, .bits = r->n * r->slots, .counter_bits = width);
-
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
     tamis_plan plan = lab_plan(r->lab, TAMIS_COUNTING, &spec);
+
     return lab_filter(r->lab, &plan, r->keys, r->n);
 }
 
@@ -155,14 +154,6 @@ static double lost_by_each(const tamis_plan *p, double n)
     return p->hashes * mean * exp(-mean) / -expm1(-mean);
 }
 
-static double rate_of(const tamis *f)
-{
-    tamis_info info = { .size = sizeof info };
-
-    tamis_get_info(f, &info);
-    return info.fpr;
-}
-
 /* Counters only go down: no later remove is more likely to be accepted than the first. */
 static void show_accepted(lab *l, uint64_t accepted, uint64_t removes, double first_rate)
 {
@@ -185,7 +176,7 @@ static void show_strangers(const counting *r)
     lab_random random = r->random;
     uint64_t done = 0, accepted = 0;
     tamis *f = fill(r, 4);
-    double rate = rate_of(f);
+    double rate = lab_rate(f);
 
     c->x.is_log = c->y.is_log = true;
     for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {

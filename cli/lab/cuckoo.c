@@ -23,13 +23,10 @@ enum { N_TRIED = sizeof TRIED / sizeof *TRIED };
 static tamis *empty_filter(const lab *l, tamis_kind kind, uint64_t slots, uint64_t seed)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = slots * 94 / 100, .tag_bits = 12);
-    tamis *f;
-
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = seed };
     tamis_plan plan = lab_plan(l, kind, &spec);
-    if (tamis_new(&f, &plan, NULL))
-        die(CODE_MEMORY, "lab cuckoo: out of memory for a filter");
-    return f;
+
+    plan.hasher.seed = seed;
+    return lab_new(l, &plan);
 }
 
 static double load_of(const tamis *f, uint64_t keys)

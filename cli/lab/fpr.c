@@ -66,7 +66,6 @@ static tamis_plan plan_of(const fpr *r, uint64_t keys, uint64_t bits, uint32_t h
 {
     tamis_spec spec = TAMIS_SPEC(.keys = keys, .bits = bits, .hashes = hashes);
 
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
     return lab_plan(r->lab, r->kind, &spec);
 }
 
@@ -295,7 +294,7 @@ const experiment lab_fpr = {
         "\n"
         "Filters of more than a million keys, or ten million if it is one alone, are planned at\n"
         "full size, and measured at that many keys with as many bits for each.",
-    .kinds = { TAMIS_BLOOM, TAMIS_PARTITIONED },
+    .kinds = { TAMIS_BLOOM },
     .options = options,
     .example = "--keys 1e9 --bits 8e9 --over hashes",
     .run = run,

@@ -202,11 +202,31 @@ static _Noreturn void refuse(const lab *l, const char *what, tamis_kind kind, ta
 tamis_plan lab_plan(const lab *l, tamis_kind kind, const tamis_spec *spec)
 {
     tamis_plan plan;
-    tamis_status status = tamis_plan_kind(&plan, kind, spec);
+    tamis_spec raw = *spec;
 
+    raw.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = l->seed };
+    tamis_status status = tamis_plan_kind(&plan, kind, &raw);
     if (status)
         refuse(l, "plan such", kind, status);
     return plan;
+}
+
+tamis *lab_new(const lab *l, const tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, NULL);
+
+    if (status)
+        refuse(l, "make", plan->kind, status);
+    return f;
+}
+
+double lab_rate(const tamis *f)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(f, &info);
+    return info.fpr;
 }
 
 tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, size_t n)

@@ -90,9 +90,14 @@ uint64_t *lab_draw_keys(lab_random *r, size_t n);
 
 /* ---- Filters: what goes wrong ends the program ------------------------- */
 
+/* For keys that are 64-bit numbers, and with the seed of the run; plan.hasher.seed may be changed.
+ */
 tamis_plan lab_plan(const lab *l, tamis_kind kind, const tamis_spec *spec);
+tamis *lab_new(const lab *l, const tamis_plan *plan);
 /* All keys are added, or it is built of them if the kind takes them in no other way. */
 tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, size_t n);
+/* The false positive rate of the filter as it is. */
+double lab_rate(const tamis *f);
 /* How many of n new keys of the stream are found. */
 uint64_t lab_count_hits(const tamis *f, lab_random *r, uint64_t n);
 /* Zeros; ends the program if there is no memory. To be freed. */

@@ -171,9 +171,8 @@ static tamis *draw_filter(const poisson *r, double bits, lab_random *random, uin
                           uint64_t *n)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .bits = (uint64_t)((double)r->keys * bits));
-
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
     tamis_plan plan = lab_plan(r->lab, TAMIS_BLOCKED, &spec);
+
     *n = lab_draw_poisson(random, (double)r->keys);
     *keys = lab_draw_keys(random, *n);
     return lab_filter(r->lab, &plan, *keys, *n);

@@ -117,10 +117,9 @@ static clusters count_clusters(const lab *l, uint32_t quotient_bits, double load
     uint64_t n = lab_draw_poisson(&random, load * (double)slots);
     uint64_t *keys = lab_draw_keys(&random, n);
     clusters c = { .wanted = (uint64_t)(0.9 * clusters_per_slot(load) * (double)slots) };
-
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = l->seed };
     tamis_plan plan = lab_plan(l, TAMIS_QUOTIENT, &spec);
     tamis *f = lab_filter(l, &plan, keys, n);
+
     if (tamis_visit_cells(f, take_cell, &c))
         die(CODE_USAGE, "lab quotient: this library does not show slots");
     end_cluster(&c);

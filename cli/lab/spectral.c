@@ -29,15 +29,6 @@ typedef struct spectral {
     double power;
 } spectral;
 
-static tamis *new_filter(const lab *l, const tamis_plan *plan)
-{
-    tamis *f;
-
-    if (tamis_new(&f, plan, NULL))
-        die(CODE_MEMORY, "lab %s: out of memory for a filter", l->experiment->name);
-    return f;
-}
-
 static void add_key(const lab *l, tamis *f, uint64_t key)
 {
     tamis_status status = tamis_add(f, key);
@@ -75,20 +66,20 @@ static size_t times_in(char *const *words, size_t n, const char *word)
 
 static void count_words(lab *l, int method, char *const *words, size_t n)
 {
+    const tamis_hasher hasher = { .hash = TAMIS_FAST, .seed = l->seed };
     tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = 0.001);
-
-    spec.hasher.seed = l->seed;
     tamis_plan plan = lab_plan(l, METHODS[method].kind, &spec);
-    tamis *f = new_filter(l, &plan);
+    tamis *f = lab_new(l, &plan);
+
     for (size_t i = 0; i < n; i++)
-        add_key(l, f, tamis_key(f, words[i], strlen(words[i])));
+        add_key(l, f, tamis_hasher_key(&hasher, words[i], strlen(words[i])));
     for (size_t i = 0; i < n; i++) {
         if (times_in(words, i, words[i]))
             continue;
         lab_text(l, "%s", tamis_kind_name(METHODS[method].kind));
         lab_text(l, "%s", words[i]);
         lab_count(l, times_in(words, n, words[i]));
-        lab_count(l, tamis_count(f, tamis_key(f, words[i], strlen(words[i]))));
+        lab_count(l, tamis_count(f, tamis_hasher_key(&hasher, words[i], strlen(words[i]))));
     }
     tamis_free(f);
 }
@@ -146,7 +137,7 @@ static bool is_wrong(const lab *l, tamis_plan *plan, const lab_zipf *z, lab_rand
     uint64_t times[SMALL_KEYS], *keys = lab_draw_keys(random, SMALL_KEYS);
 
     plan->hasher.seed = lab_draw(random);
-    tamis *f = new_filter(l, plan);
+    tamis *f = lab_new(l, plan);
     lab_random stream = *random;
     for (size_t i = 0; i < SMALL_KEYS; i++)
         add_key(l, f, keys[i]);
@@ -165,10 +156,9 @@ static void show_small(const spectral *r, int method)
     uint64_t filters = r->lab->is_quick ? 200 : 2000, wrong = 0;
     lab_random random = lab_stream(r->lab, 20 + (uint64_t)method);
     lab_zipf z = lab_zipf_new(SMALL_KEYS, r->power);
-
-    spec.hasher.hash = TAMIS_RAW;
     tamis_plan plan = lab_plan(r->lab, METHODS[method].kind, &spec);
     double p = tamis_plan_rate(&plan, SMALL_KEYS - 1), n = (double)filters;
+
     for (uint64_t i = 0; i < filters; i++)
         wrong += is_wrong(r->lab, &plan, &z, &random);
     chance_range range = chance_counts(filters, p, p, CHANCE_OUTSIDE);
@@ -240,10 +230,9 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
     lab_zipf z = lab_zipf_new(r->keys, r->power);
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.05);
     lab_random stream = random;
-
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
     tamis_plan plan = lab_plan(r->lab, METHODS[method].kind, &spec);
-    tamis *f = new_filter(r->lab, &plan);
+    tamis *f = lab_new(r->lab, &plan);
+
     add_stream(r->lab, f, keys, &z, stream, r->adds);
     draw_times(times, &z, &random, r->adds);
     errors all = find_errors(f, keys, times, 0, r->keys);

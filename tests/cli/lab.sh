@@ -78,6 +78,13 @@ for row in rows:
     assert tail(range(low + 1), n, p) >= 0.0005 > tail(range(low), n, p), row
 PYTHON
 
+# Three slots in ten are taken: there is hardly ever a key in the way.
+exits 0 "$tamis" lab cuckoo --quick --json
+json_holds "cuckoo: few moves at first" \
+    "all(row['mean'] < 0.5 for row in it['rows'] if row.get('load') == 0.3)" \
+    "all(row['mean'] > 0.5 for row in it['rows'] if row.get('load') == 0.94)" \
+    "all(0.9 < row['least'] <= row['mean'] <= row['most'] for row in it['rows'] if 'limit' in row)"
+
 # ---- Seeds -------------------------------------------------------------
 
 for name in fpr spectral cuckoo; do
