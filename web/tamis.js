@@ -49,9 +49,9 @@ export async function load(source = new URL(moduleName, import.meta.url)) {
     return bind((await WebAssembly.instantiate(await compile(source), {})).exports);
 }
 
-function addBits(answers, words, n) {
+function putBits(answers, from, words, n) {
     for (let i = 0; i < n; i++)
-        answers.push((words[i >> 5] >>> (i & 31) & 1) === 1);
+        answers[from + i] = (words[i >> 5] >>> (i & 31) & 1) === 1;
 }
 
 const camel = name => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
@@ -487,15 +487,15 @@ function bind(wasm) {
             const f = this.#live(), list = listOf(things);
             for (let from = 0, n; from < list.length; from += n) {
                 n = keys.fill(this.#hasher, this.#isRaw, list, from);
-                use(f, n);
+                use(f, n, from);
             }
         }
 
         hasMany(things) {
-            const answers = [];
-            this.#each(things, (f, n) => {
+            const list = listOf(things), answers = new Array(list.length);
+            this.#each(list, (f, n, from) => {
                 wasm.tamis_has_many(f, HITS, keys.hashes, n);
-                addBits(answers, new Uint32Array(wasm.memory.buffer, HITS, CHUNK / 32), n);
+                putBits(answers, from, new Uint32Array(wasm.memory.buffer, HITS, CHUNK / 32), n);
             });
             return answers;
         }
