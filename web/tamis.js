@@ -467,6 +467,15 @@ function bind(wasm) {
             return value < 0 ? undefined : value;
         }
 
+        /** The key has this value from now on; of maps whose values may change. */
+        put(key, value) {
+            if (!(Number.isSafeInteger(value) && value >= 0))
+                throw new RangeError(`${value} is not a whole number from 0`);
+            const f = this.#live(), size = keys.put(key, this.#isRaw);
+            check(wasm.web_put(f, keys.at, size, value));
+            return this;
+        }
+
         /** Tells the filter that this key was a false positive. */
         adapt(key) {
             const f = this.#live(), size = keys.put(key, this.#isRaw);

@@ -7,22 +7,18 @@
 
 /* ---- Names and numbers ------------------------------------------------- */
 
-#define WEB_SPEC(X) \
-    X(keys)         \
-    X(fpr)          \
-    X(max_bytes)    \
-    X(load)         \
-    X(can)          \
-    X(value_bits)   \
-    X(universe) X(counter_bits) X(error) X(bits) X(hashes) X(quotient_bits) X(tag_bits)
-#define WEB_PLAN(X) \
-    X(kind)         \
-    X(capacity) X(fpr) X(bytes) X(slots) X(width) X(hashes) X(flags) X(load) X(ceiling) X(error)
-#define WEB_INFO(X) \
-    X(count)        \
-    X(cardinality)  \
-    X(fill)         \
-    X(fpr) X(readonly) X(saturated) X(noted) X(adaptations) X(adapted_bits) X(queried) X(error)
+/* One name after the other, which clang-format moves at every visit. */
+/* clang-format off */
+#define WEB_SPEC(X)                                                                      \
+    X(keys) X(fpr) X(max_bytes) X(load) X(can) X(value_bits) X(universe) X(counter_bits) \
+    X(error) X(bits) X(hashes) X(quotient_bits) X(tag_bits)
+#define WEB_PLAN(X)                                                                      \
+    X(kind) X(capacity) X(fpr) X(bytes) X(slots) X(width) X(hashes) X(flags) X(load)     \
+    X(ceiling) X(error)
+#define WEB_INFO(X)                                                                      \
+    X(count) X(cardinality) X(fill) X(fpr) X(readonly) X(saturated) X(noted)             \
+    X(adaptations) X(adapted_bits) X(queried) X(error)
+/* clang-format on */
 #define WEB_NAME(field) " " #field
 
 static double web_array[32];
@@ -210,6 +206,11 @@ double web_get(const tamis *f, const void *data, size_t size)
     uint64_t value;
 
     return tamis_get(f, &value, tamis_key(f, data, size)) ? (double)value : -1;
+}
+
+tamis_status web_put(tamis *f, const void *data, size_t size, double value)
+{
+    return tamis_put(f, tamis_key(f, data, size), (uint64_t)value);
 }
 
 tamis_status web_adapt(tamis *f, const void *data, size_t size)

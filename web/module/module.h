@@ -10,6 +10,7 @@
 #include "tamis.h"
 #include "tamis_adapt.h"
 #include "tamis_explain.h"
+#include "tamis_values.h"
 
 /* ---- Names and numbers ------------------------------------------------- */
 
@@ -53,6 +54,7 @@ TAMIS_API tamis_status web_remove(tamis *f, const void *data, size_t size, doubl
 TAMIS_API double web_count(const tamis *f, const void *data, size_t size);
 /* The value, or -1. */
 TAMIS_API double web_get(const tamis *f, const void *data, size_t size);
+TAMIS_API tamis_status web_put(tamis *f, const void *data, size_t size, double value);
 TAMIS_API tamis_status web_adapt(tamis *f, const void *data, size_t size);
 /* The keys of n texts that stand in `data` without a gap; text i ends at ends[i]. */
 TAMIS_API void web_hash_many(const tamis_hasher *hasher, uint64_t *keys, const uint8_t *data,

@@ -8,12 +8,12 @@ export type Kind =
     | 'bitmap' | 'hashset' | 'bloom' | 'partitioned' | 'blocked' | 'xor' | 'xorplus' | 'fuse'
     | 'fuse4' | 'fuse5' | 'ribbon' | 'gcs' | 'cascade' | 'map' | 'quotient' | 'cqf' | 'cuckoo'
     | 'cuckoo-buckets' | 'morton' | 'aleph' | 'counting' | 'counting-blocked' | 'spectral'
-    | 'spectral-mi' | 'spectral-rm' | 'countmin' | 'compressed' | 'scalable' | 'window' | 'aqf'
+    | 'spectral-mi' | 'spectral-rm' | 'countmin' | 'compressed' | 'hashmap' | 'scalable' | 'window' | 'aqf'
     | 'acf' | (string & {});
 
 export type Ability =
     | 'add' | 'build' | 'remove' | 'count' | 'merge' | 'intersect' | 'list' | 'fold'
-    | 'concurrent-add' | 'get' | 'exclude' | 'read-while-add' | 'resize' | 'grow' | 'exact-delete'
+    | 'concurrent-add' | 'get' | 'put' | 'exclude' | 'read-while-add' | 'resize' | 'grow' | 'exact-delete'
     | 'convert' | 'rotate' | 'dot' | 'adapt' | 'ask-keys' | 'exact' | 'indexed' | (string & {});
 
 export type Hash = 'fast' | 'keyed' | 'raw';
@@ -155,6 +155,8 @@ export interface Filter {
     countMany(keys: Keys): number[];
     /** The value that came with the key. */
     get(key: Key): number | undefined;
+    /** The key has this value from now on; of maps whose values may change. */
+    put(key: Key, value: number): this;
     /** Tells an adaptive filter that it was wrong about this key. */
     adapt(key: Key): this;
 

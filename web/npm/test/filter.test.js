@@ -103,6 +103,10 @@ test('a map gives the value of a key; a cascade is exact over its universe', () 
     for (const word of words(200, 'absent'))
         assert.equal(map.get(word) !== undefined, map.has(word));
     assert.throws(() => Filter.build('map', [['a', 1], ['a', 2]]), code('CONFLICT'));
+    const table = new Filter({ kind: 'hashmap', keys: 10 }).put('a', 7).put('a', 2 ** 40).put('b', 0);
+    assert.deepEqual(['a', 'b', 'c'].map(key => table.get(key)), [2 ** 40, 0, undefined]);
+    assert.throws(() => table.put('a', -1), RangeError);
+    assert.throws(() => map.put('a', 1), code('CANNOT'));
     const others = words(2000, 'other');
     const cascade = Filter.build({ kind: 'cascade', exclude: others }, words(100));
     assert.ok(cascade.hasMany(words(100)).every(Boolean));
