@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "lock.h"
 #include "message.h"
+#include "peeling.h"
 #include "reader.h"
 #include "scene.h"
 #include "spec.h"
@@ -30,7 +31,7 @@ typedef struct showing {
     tamis_kind toy_kind; /* TAMIS_NO_KIND: the filter is in a file */
     const char *table, *out, *svg;
     uint64_t most, width;
-    bool each, subsets, as_json;
+    bool each, steps, subsets, as_json;
     bool has_wish; /* the size of a toy was given */
     bool is_given; /* keys of a toy have given hashes */
     int colour;    /* 1: yes, 0: no, -1: on a terminal */
@@ -95,6 +96,7 @@ enum {
     OPTION_SUBSETS,
     OPTION_FIRST,
     OPTION_EACH,
+    OPTION_STEPS,
     OPTION_ALL,
     OPTION_CELLS,
     OPTION_WIDTH,
@@ -151,6 +153,9 @@ static void take_option(showing *s, const args *a)
         break;
     case OPTION_EACH:
         s->each = true;
+        break;
+    case OPTION_STEPS:
+        s->steps = true;
         break;
     case OPTION_ALL:
         s->most = 0;
@@ -413,6 +418,29 @@ static void find_members(const showing *s, scene *now)
         now->members.size = 0;
 }
 
+/* Of a toy, the keys that were added; of a file, those that are asked for. */
+static void tell_peeling(const showing *s, scene *now)
+{
+    size_t n;
+    const request *r = requests_of(s, &n);
+    tamis_kind kind = tamis_plan_of(s->filter)->kind;
+    buffer keys = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        if (r[i].type == (s->toy_kind ? DEED_ADD : DEED_ASK)) {
+            peeled_key key = { r[i].label, r[i].key };
+            buffer_append(&keys, &key, sizeof key);
+        }
+    tamis_status status = peeling_tell(&now->steps, s->filter, &now->picture,
+                                       (const void *)keys.bytes, keys.size / sizeof(peeled_key));
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "%s: %s filters are not made by peeling, so that there are no --steps",
+            s->show.name, tamis_kind_name(kind));
+    if (status)
+        die_status("explain", s->show.name, status);
+    buffer_free(&keys);
+}
+
 /* The picture, and a row for each key that is asked for, or that alone was changed. */
 static void draw(showing *s, scene *now, const tamis *before)
 {
@@ -436,6 +464,8 @@ static void draw(showing *s, scene *now, const tamis *before)
     }
     now->picture = p;
     find_members(s, now);
+    if (s->steps)
+        tell_peeling(s, now);
 }
 
 /* Requests of this kind, from `at` on; of changes only one if each is shown. */
@@ -587,6 +617,7 @@ static void free_scenes(const show *s)
     for (size_t i = 0; i < n; i++) {
         free_explanations(&scenes[i].said);
         free_explanations(&scenes[i].present);
+        buffer_free(&scenes[i].steps);
         buffer_free(&scenes[i].members);
         buffer_free(&scenes[i].deeds);
         picture_free(&scenes[i].picture);
@@ -657,6 +688,7 @@ static const option_row options[] = {
     { OPTION_ADD, "add", "KEY", "show what adding KEY changes, but not in the file" },
     { OPTION_REMOVE, "remove", "KEY", "show what removing KEY changes, but not in the file" },
     { OPTION_EACH, "each", NULL, "a picture after each --add and --remove, not after the last" },
+    { OPTION_STEPS, "steps", NULL, "how a toy by peeling is made, or a FILE of these KEYs" },
     { OPTION_CELLS, "cells", "N", "draw N cells of a larger filter (default: 256)" },
     { OPTION_ALL, "all", NULL, "draw all cells" },
     { OPTION_FIRST, "first", "N", "what the first cell is called (default: 0)" },

@@ -22,6 +22,7 @@ typedef struct scene {
     size_t changes;
     buffer said;    /* explanation: of keys that are asked for, or were changed */
     buffer present; /* explanation: of keys that were added, if these are known */
+    buffer steps;   /* sentences with a NUL each: how it was made */
     buffer members; /* uint64_t: of sets that give back their keys */
 } scene;
 

@@ -1,4 +1,6 @@
 /* scene_json.c - scenes for machines. */
+#include <string.h>
+
 #include "json.h"
 #include "scene.h"
 #include "shape.h"
@@ -92,6 +94,17 @@ static void put_explanation(json *j, const explanation *e)
     json_close(j, '}');
 }
 
+/* How it was made, if that was asked for. */
+static void put_steps(json *j, const scene *s)
+{
+    const char *at = s->steps.bytes, *end = at + s->steps.size;
+
+    json_open(j, "steps", '[');
+    for (; at < end; at += strlen(at) + 1)
+        json_text(j, NULL, at);
+    json_close(j, ']');
+}
+
 static void put_scene(json *j, const scene *s)
 {
     size_t n;
@@ -101,6 +114,7 @@ static void put_scene(json *j, const scene *s)
     put_deeds(j, s);
     put_cells(j, &s->picture);
     put_changes(j, s);
+    put_steps(j, s);
     json_open(j, "asked", '[');
     for (size_t i = 0; i < n; i++)
         if (said[i].is_asked)

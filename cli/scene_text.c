@@ -112,7 +112,7 @@ static unsigned end_of(const page *p, const picture_line *l, size_t cell)
 
 static void print_indexes(const page *p, const picture_line *l)
 {
-    row r = row_begin(p, "");
+    row r = { 0 };
     char text[24];
 
     for (size_t i = l->from; i < l->to; i++) {
@@ -262,6 +262,16 @@ static void print_deeds(const deed *deeds, size_t n)
         print_sentence("", scene_deeds_text(&deeds[i], 1));
 }
 
+static void print_steps(const scene *now)
+{
+    const char *at = now->steps.bytes, *end = at + now->steps.size;
+
+    if (now->steps.size)
+        printf("\nHow it is made, step by step:\n");
+    for (; at < end; at += strlen(at) + 1)
+        printf("  %s\n", at);
+}
+
 static void print_scene(const show *s, const scene *now, unsigned width, bool in_colour)
 {
     size_t n;
@@ -277,6 +287,7 @@ static void print_scene(const show *s, const scene *now, unsigned width, bool in
         (page){ .show = s, .scene = now, .picture = &now->picture, .in_colour = in_colour }, width);
     if (now->picture.n != now->picture.total || now->picture.n == 0)
         print_sentence("\n", scene_rest_text(now));
+    print_steps(now);
     if (now->members.size)
         print_sentence("\n", scene_members_text(now));
     const explanation *said = scene_said(now, &n);
