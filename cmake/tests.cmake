@@ -176,6 +176,7 @@ if(NOT TAMIS_SANITIZE)
         tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
     endforeach()
     tamis_test(tools.tables ${PROJECT_SOURCE_DIR}/tools/tables $<TARGET_FILE:tamis-cli>)
+    tamis_test(tools.draw_filters ${PROJECT_SOURCE_DIR}/tools/draw_filters $<TARGET_FILE:tamis-cli>)
     tamis_test(tools.symbols ${PROJECT_SOURCE_DIR}/tools/symbols ${PROJECT_BINARY_DIR})
     tamis_test(tools.quiet ${PROJECT_SOURCE_DIR}/tools/quiet ${PROJECT_BINARY_DIR})
     tamis_test(install.consumers ${BASH} ${tests}/install/consumers.sh
