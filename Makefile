@@ -70,6 +70,7 @@ web-serve: web
 
 # Peers come from npm, and stay below build/.
 web-bench: web
+	@tools/bootstrap web-bench
 	cd build/web/npm && npm install --no-audit --no-fund --no-package-lock --silent
 	cd build/web/npm && node bench.js $(ARGS)
 
