@@ -94,6 +94,72 @@ chance_range chance_sums(uint64_t n, double p, double outside)
     return (chance_range){ sum_end(of, p, outside, 0), sum_end(of, p, outside, of) };
 }
 
+/* ---- Means ------------------------------------------------------------- */
+
+/* log E(e^(tilt X)); the largest term is taken out, so that none is too large for a double. */
+static double log_moment(const double *chances, size_t values, double tilt)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < values; i++)
+        most = chances[i] > 0 ? fmax(most, tilt * (double)i + log(chances[i])) : most;
+    for (size_t i = 0; i < values; i++)
+        sum += chances[i] > 0 ? exp(tilt * (double)i + log(chances[i]) - most) : 0;
+    return most + log(sum);
+}
+
+/* For each tilt, P(mean >= x) <= exp(-n (tilt x - log E(e^(tilt X)))), and for tilts below 0 the
+ * same of P(mean <= x). So x is where that is half of what may be outside: the closest of all. */
+static double furthest_mean(const double *chances, size_t values, uint64_t n, double sign)
+{
+    double enough = log(2 / CHANCE_OUTSIDE) / (double)n, best = 0;
+
+    for (double tilt = 1e-6; tilt < 100; tilt *= 1.02) {
+        double x = (log_moment(chances, values, sign * tilt) + enough) / (sign * tilt);
+        if (tilt == 1e-6 || (sign > 0 ? x < best : x > best))
+            best = x;
+    }
+    return best;
+}
+
+chance_range chance_means(const double *chances, size_t values, uint64_t n)
+{
+    return (chance_range){ furthest_mean(chances, values, n, -1),
+                           furthest_mean(chances, values, n, 1) };
+}
+
+/* The share of the gamma distribution of shape a that is below x: a series, which is quick up to
+ * about a. */
+static double gamma_below(double a, double x)
+{
+    double term = 1 / a, sum = term;
+
+    for (double i = a + 1; term > sum * 1e-16; i++) {
+        term *= x / i;
+        sum += term;
+    }
+    return sum * exp(a * log(x) - x - lgamma(a));
+}
+
+/* And above: a continued fraction, from its end to its start (Abramowitz and Stegun 6.5.31). */
+static double gamma_above(double a, double x)
+{
+    double fraction = 0;
+
+    for (int i = 2000; i > 0; i--)
+        fraction = (double)i * (a - (double)i) / (x + 2 * (double)i + 1 - a + fraction);
+    return exp(a * log(x) - x - lgamma(a)) / (x + 1 - a + fraction);
+}
+
+double chance_chi_square(double x, double degrees)
+{
+    double a = degrees / 2, half = x / 2;
+
+    if (half <= 0)
+        return 1;
+    return half < a + 1 ? 1 - gamma_below(a, half) : gamma_above(a, half);
+}
+
 /* ---- Bloom filters ----------------------------------------------------- */
 
 double chance_fill(chance_array a, double n)

@@ -3,6 +3,7 @@
 #define TAMIS_CLI_LAB_CHANCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bounds are left by chance once in a thousand times, half of it to each side. */
@@ -23,6 +24,13 @@ chance_range chance_counts(uint64_t n, double low, double high, double outside);
  * the smaller the larger others are: balls in bins, for example. Wider, and on the safe side
  * (Hoeffding 1963; Dubhashi and Ranjan 1998). */
 chance_range chance_sums(uint64_t n, double p, double outside);
+
+/* The mean of n independent numbers from 0 to values - 1, of which i has the chance chances[i]: it
+ * is outside with a chance of CHANCE_OUTSIDE at most, half of it to each side (Chernoff 1952). */
+chance_range chance_means(const double *chances, size_t values, uint64_t n);
+
+/* P(X >= x) of the chi-square distribution with that many degrees of freedom. */
+double chance_chi_square(double x, double degrees);
 
 /* ---- Bloom filters ----------------------------------------------------- */
 

@@ -18,6 +18,7 @@
     X(counting)            \
     X(quotient)            \
     X(cuckoo)              \
+    X(table)               \
     X(spectral)            \
     X(adapt)               \
     X(compare)
