@@ -59,8 +59,8 @@ static void delta_put_copy(delta_scan *d)
 
     if (d->length == 0)
         return;
-    put_be(line + 1, d->copy, 1u << offset);
-    put_be(line + 1 + (1u << offset), d->length, 1u << length);
+    signature_put(line + 1, d->copy, 1u << offset);
+    signature_put(line + 1 + (1u << offset), d->length, 1u << length);
     delta_put(d, line, 1 + (1u << offset) + (1u << length));
     d->length = 0;
 }
@@ -75,7 +75,7 @@ static void delta_put_literal(delta_scan *d)
     if (n == 0)
         return;
     delta_put_copy(d);
-    put_be(line + 1, n, 1u << size);
+    signature_put(line + 1, n, 1u << size);
     if (n <= SHORT_LITERAL)
         line[0] = (uint8_t)n;
     delta_put(d, line, n <= SHORT_LITERAL ? 1 : 1 + (1u << size));
@@ -259,7 +259,7 @@ tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file, v
     d.bytes = by->alloc(by->ctx, d.room);
     if (!d.bytes)
         return TAMIS_NOMEM;
-    put_be(line, MAGIC, 4);
+    signature_put(line, MAGIC, 4);
     delta_put(&d, line, 4);
     delta_scan_blocks(&d);
     delta_scan_end(&d);
@@ -360,7 +360,7 @@ tamis_status tamis_delta_apply(tamis_input *delta, void *delta_ctx, tamis_old_fi
 
     if (status)
         return status == TAMIS_CORRUPT ? TAMIS_FOREIGN : status;
-    if (be32(start) != MAGIC)
+    if (signature_number(start) != MAGIC)
         return TAMIS_FOREIGN;
     for (;;) {
         status = delta_take(&p, &command, 1);

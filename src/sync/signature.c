@@ -98,7 +98,8 @@ static bool signature_write(const tamis_signature_spec *spec, const uint8_t *byt
     else
         signature_strong_of(signature_is_md4(spec), strong[0], bytes, block);
     for (size_t i = 0; i < n && ok; i++) {
-        put_be(line, tamis__rolling_of(signature_is_rabin(spec), bytes + i * block, block), 4);
+        signature_put(line, tamis__rolling_of(signature_is_rabin(spec), bytes + i * block, block),
+                      4);
         memcpy(line + 4, strong[i], spec->strong);
         ok = out(ctx, line, 4 + spec->strong);
     }
@@ -141,9 +142,9 @@ tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input 
     uint8_t *bytes = by->alloc(by->ctx, room);
     if (!bytes)
         return TAMIS_NOMEM;
-    put_be(header, spec->format, 4);
-    put_be(header + 4, spec->block, 4);
-    put_be(header + 8, spec->strong, 4);
+    signature_put(header, spec->format, 4);
+    signature_put(header + 4, spec->block, 4);
+    signature_put(header + 8, spec->strong, 4);
     bool ok = out(out_ctx, header, sizeof header);
     do {
         got = tamis__input_fill(old_file, old_ctx, bytes, room);
@@ -306,13 +307,13 @@ static tamis_status signature_read_all(const tamis_signature *s, signature_bytes
 static tamis_status signature_read_header(tamis_signature *s, const signature_bytes *b)
 {
     if (b->size >= 4)
-        s->spec.format = (tamis_signature_format)be32(b->bytes);
+        s->spec.format = (tamis_signature_format)signature_number(b->bytes);
     if (!signature_is_known(&s->spec))
         return TAMIS_FOREIGN;
     if (b->size < HEADER)
         return TAMIS_CORRUPT;
-    s->spec.block = be32(b->bytes + 4);
-    s->spec.strong = be32(b->bytes + 8);
+    s->spec.block = signature_number(b->bytes + 4);
+    s->spec.strong = signature_number(b->bytes + 8);
     if (!signature_is_spec(&s->spec))
         return TAMIS_RANGE;
     s->is_md4 = signature_is_md4(&s->spec);
@@ -333,7 +334,7 @@ static tamis_status signature_take_blocks(tamis_signature *s, const signature_by
     if (!s->weak || !s->strong || !signature_make_tables(s))
         return TAMIS_NOMEM;
     for (uint64_t i = 0; i < s->blocks; i++, line += 4 + s->spec.strong) {
-        s->weak[i] = be32(line);
+        s->weak[i] = signature_number(line);
         memcpy(s->strong + i * s->spec.strong, line + 4, s->spec.strong);
     }
     signature_index(s);

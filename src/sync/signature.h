@@ -48,13 +48,13 @@ void tamis__signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_M
 /* As much as there is, up to `size`; SIZE_MAX: the input failed. */
 size_t tamis__input_fill(tamis_input *in, void *ctx, void *bytes, size_t size);
 
-static inline uint32_t be32(const uint8_t *p)
+static inline uint32_t signature_number(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 /* The last bytes of a number, the highest first. */
-static inline void put_be(uint8_t *p, uint64_t x, unsigned bytes)
+static inline void signature_put(uint8_t *p, uint64_t x, unsigned bytes)
 {
     for (unsigned i = bytes; i-- > 0; x >>= 8)
         p[i] = (uint8_t)x;

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# tamis delta: signatures, deltas and patches, alone and together with rdiff.
+. "$(dirname "$0")/check.sh"
+
+# ---- Pairs of files, and rdiff -----------------------------------------
+
+# Prints what went wrong, nothing if all went well.
+cat >pairs.py <<'END'
+import itertools, os, random, subprocess, sys
+
+tamis, pairs = sys.argv[1], int(sys.argv[2])
+FORMATS = list(itertools.product(("blake2", "md4"), ("rabinkarp", "rollsum")))
+CHANGES = ("insert", "delete", "move", "append", "truncate", "empty", "none")
+
+
+def noise(r, n):
+    return r.randbytes(n)
+
+
+def old_file(r):
+    n = r.choice((0, 1, 2, 255, 256, 257, 5000, 60000, 200000))
+    texture = r.choice(("noise", "noise", "zeros", "periodic"))
+    if texture == "zeros":
+        return bytes(n)
+    if texture == "periodic":
+        period = noise(r, r.randint(1, 4096))
+        return (period * (n // len(period) + 1))[:n]
+    return noise(r, n)
+
+
+def changed(r, old, change):
+    at, n = r.randint(0, len(old)), r.randint(0, 3000)
+    if change == "insert":
+        return old[:at] + noise(r, n) + old[at:]
+    if change == "delete":
+        return old[:at] + old[at + n:]
+    if change == "move":
+        rest, to = old[:at] + old[at + n:], r.randint(0, max(0, len(old) - n))
+        return rest[:to] + old[at:at + n] + rest[to:]
+    if change == "append":
+        return old + noise(r, n)
+    if change == "truncate":
+        return old[:at]
+    return b"" if change == "empty" else old
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, check=False)
+
+
+def write(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+
+
+def read(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def patched(program, delta, new, what):
+    if os.path.exists("made"):
+        os.unlink("made")
+    command = ([tamis, "delta", "patch"] if program == "tamis" else ["rdiff", "-f", "patch"])
+    done = run(*command, "old", delta, "made")
+    if done.returncode or read("made") != new:
+        print(f"{program} does not patch {delta}: {what}: {done.stderr}")
+
+
+r = random.Random(11)
+for i in range(pairs):
+    old = new = old_file(r)
+    for change in r.choices(CHANGES, k=r.randint(1, 3)):
+        new = changed(r, new, change)
+    hash, rolling = FORMATS[i % len(FORMATS)]
+    block = r.choice((700, 256, 2048)) if len(old) > 10000 else r.choice((1, 7, 256, 2048))
+    strong = r.choice((8, 16))
+    what = (i, len(old), len(new), hash, rolling, block, strong)
+    write("old", old)
+    write("new", new)
+    sizes = ["-b", str(block), "-S", str(strong)]
+    run(tamis, "delta", "signature", "--hash", hash, "--rollsum", rolling, *sizes, "old", "ours.sig")
+    run("rdiff", "-f", "signature", "-H", hash, "-R", rolling, *sizes, "old", "theirs.sig")
+    if read("ours.sig") != read("theirs.sig"):
+        print(f"signatures differ: {what}")
+    run(tamis, "delta", "delta", "theirs.sig", "new", "ours.delta")
+    run("rdiff", "-f", "delta", "ours.sig", "new", "theirs.delta")
+    for program, delta in itertools.product(("tamis", "rdiff"), ("ours.delta", "theirs.delta")):
+        patched(program, delta, new, what)
+    if os.path.getsize("ours.delta") > os.path.getsize("theirs.delta") + 16:
+        print(f"our delta is longer: {what}")
+END
+pairs=$([ -n "${TAMIS_LONG:-}" ] && echo 1000 || echo 40)
+"$python" pairs.py "$tamis" "$pairs" >wrong 2>&1
+check "pairs of files: $(head -3 wrong)" test ! -s wrong
+rm -f old new ours* theirs* made
+
+# ---- Files and pipes ---------------------------------------------------
+
+seq 100000 >old
+{ echo inserted; seq 1 50000; echo changed; seq 50002 100000; } >new
+exits 0 "$tamis" delta signature old old.sig
+is_silent
+exits 0 "$tamis" delta delta old.sig new new.delta
+exits 0 "$tamis" delta patch old new.delta made
+same made new
+check "a delta is small" test "$(stat -c %s new.delta)" -lt 3000
+"$tamis" delta signature - - <old | "$tamis" delta delta - new - | "$tamis" delta patch old - - >made
+same made new
+exits 0 "$tamis" delta signature -b 512 -S 8 old small.sig
+check "hashes are cut" test "$(stat -c %s small.sig)" -lt "$(stat -c %s old.sig)"
+: >empty
+for pair in "empty old" "old empty" "empty empty" "old old"; do
+    set -- $pair
+    exits 0 "$tamis" delta signature "$1" pair.sig
+    exits 0 "$tamis" delta delta pair.sig "$2" pair.delta
+    exits 0 "$tamis" delta patch "$1" pair.delta made
+    same made "$2"
+done
+check "a file that did not change is one command" test "$(stat -c %s pair.delta)" -lt 16
+
+# ---- What is replaced --------------------------------------------------
+
+cp old target && chmod 640 target
+exits 0 "$tamis" delta patch old new.delta target
+same target new
+check "the mode stays" test "$(stat -c %a target)" = 640
+ln -s target link
+exits 0 "$tamis" delta patch target pair.delta link
+check "a link stays" test -L link
+cp new kept
+head -c 100 new.delta >cut.delta
+exits 4 "$tamis" delta patch old cut.delta kept
+says "cut.delta: the delta is cut short or damaged, or belongs to another file"
+same kept new
+check "nothing is left behind" test -z "$(find . -name '.*' -type f)"
+
+# ---- What is refused ---------------------------------------------------
+
+exits 4 "$tamis" delta patch empty new.delta made
+says "new.delta: the delta is cut short or damaged, or belongs to another file"
+exits 4 "$tamis" delta patch old old made
+says "old is no delta"
+exits 4 "$tamis" delta delta new.delta new made
+says "new.delta is no signature"
+head -c 30 old.sig >cut.sig
+exits 4 "$tamis" delta delta cut.sig new made
+says "cut.sig: the signature is cut short or damaged, or belongs to another file"
+printf 'rs\001G\0\0\0\0\0\0\0\010' >zero.sig
+exits 4 "$tamis" delta delta zero.sig new made
+says "zero.sig: the signature says impossible things of its blocks"
+printf 'rs\0026\125' >unknown.delta
+exits 4 "$tamis" delta patch old unknown.delta made
+printf 'rs\0026\124\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377' >far.delta
+exits 4 "$tamis" delta patch old far.delta made
+exits 3 "$tamis" delta signature nowhere made
+exits 3 "$tamis" delta signature . made
+says "cannot read .: it is a directory"
+exits 2 "$tamis" delta
+exits 2 "$tamis" delta patch old
+says "give an OLD file, a DELTA and where the NEW file goes"
+exits 2 "$tamis" delta pach old new made
+says "delta: 'pach' is none of signature, delta and patch. Did you mean 'patch'?"
+exits 2 "$tamis" delta signature --hash md5 old made
+says "delta: 'md5' is neither blake2 nor md4"
+exits 2 "$tamis" delta signature --hash md4 -S 17 old made
+exits 2 "$tamis" delta patch -b 700 old new.delta made
+cat old | exits 3 "$tamis" delta patch - new.delta made
+says "cannot read standard input: the old file is read in any order and cannot be a pipe"
