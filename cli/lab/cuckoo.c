@@ -191,7 +191,7 @@ static void run(lab *l)
 
     for (int letter; (letter = lab_next(l)) != -1;)
         if (letter == CUCKOO_SLOTS)
-            slots = args_count(&l->args, 256, 1 << 20);
+            slots = args_count(&l->args, 256, 1 << 16);
         else
             filters = args_count(&l->args, 1, 100000);
     if (!filters)

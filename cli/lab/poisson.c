@@ -86,7 +86,7 @@ static void show_limit(lab *l)
     lab_note(l, "Limit: 'measured' is the most by which any probability of the binomial and of the "
                 "Poisson distribution of the same mean differ, 'high' the bound (1 - e^-np) p of "
                 "Barbour and Hall. The rule of thumb (n > 20 and p < .05, or n > 100 and p < .1) "
-                "means an error of about p/4: it is p that counts, not n.");
+                "means an error below p/3: it is p that counts, not n.");
 }
 
 static void draw_limit(lab *l)
