@@ -167,6 +167,32 @@ berlin? yes (1 time): a slot of its run holds its remainder
 END
 same answer wanted
 
+# What is known of a toy: sets forget a key whole, other kinds a copy; what is built has all keys.
+exits 1 "$tamis" show --toy bitmap --keys 10 --add 4 --add 4 --remove 4 4
+prints "4? no: "
+exits 0 "$tamis" show --toy quotient --keys 8 --add a --add a --remove a a
+prints "a? yes (1 time): "
+exits 1 "$tamis" show --toy counting --bits 8 --hashes 2 --add a=1,2 --add c=3,4 --remove b=2,3 a
+prints "a? no, by mistake: "
+exits 0 "$tamis" show --toy xor --key a --add a
+prints "a? yes: "
+exits 2 "$tamis" show --toy bloom --add a --remove a
+says "bloom filters cannot remove"
+
+# Filters by peeling, step by step: each key touches three cells, goes, and fills its own.
+exits 0 "$tamis" show --toy xor --steps --add a --add b --add c --add d --add e
+check "five keys touch" test "$(grep -c '^  [a-e] touches .*, .* and ' "$said/out")" = 5
+check "five keys go" test "$(grep -c '^  [a-e] goes, and owns cell ' "$said/out")" = 5
+check "five cells are filled" test "$(grep -c '^  [a-e]: cell .* becomes ' "$said/out")" = 5
+exits 0 "$tamis" show --toy fuse --steps --add a --add b --json
+json_holds "steps in JSON" "len(it['pictures'][0]['steps']) == 6"
+seq 5 | "$tamis" build -k fuse -o fuse.tamis
+exits 0 "$tamis" show --steps fuse.tamis 1 2 3 4 5
+check "steps of a file" test "$(grep -c ' goes, and owns cell ' "$said/out")" = 5
+exits 1 "$tamis" show --steps fuse.tamis 1 2 3 4 6
+exits 2 "$tamis" show --steps --toy bloom --add a
+says "not made by peeling"
+
 # A saved toy is a filter like any other; its keys are the integers that are printed.
 exits 0 "$tamis" show --toy bloom --bits 11 --hashes 3 --add one=1,2,3 -o toy.tamis one two=4,5,6
 one=$(sed -n 's/^one, key \([0-9]*\)? yes.*/\1/p' "$said/out")
