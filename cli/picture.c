@@ -354,16 +354,6 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Letters, not bytes. */
-static unsigned text_width(const char *text)
-{
-    unsigned n = 0;
-
-    for (size_t size; *text; text += size ? size : 1, n++)
-        size = utf8_size(text);
-    return n;
-}
-
 static unsigned owner_width(const picture *p, size_t cell)
 {
     size_t n;
@@ -372,7 +362,7 @@ static unsigned owner_width(const picture *p, size_t cell)
 
     for (size_t i = 0; i < n; i++)
         if (rows[i].texts && rows[i].texts[cell])
-            width = larger(width, text_width(rows[i].texts[cell]));
+            width = larger(width, (unsigned)utf8_letters(rows[i].texts[cell]));
     return width;
 }
 
@@ -508,13 +498,13 @@ unsigned picture_label_width(const picture *p, unsigned most)
 
     for (size_t i = 0; i < p->n; i++) {
         picture_array_text(p, &p->cells[i], text);
-        width = larger(width, text_width(text));
+        width = larger(width, (unsigned)utf8_letters(text));
         marks |= p->cells[i].marks & ~(unsigned)TAMIS_MARK_EMPTY;
     }
     for (unsigned i = 0; picture_mark_name(i); i++)
         if (marks >> i & 1)
-            width = larger(width, text_width(picture_mark_name(i)));
+            width = larger(width, (unsigned)utf8_letters(picture_mark_name(i)));
     for (size_t i = 0; i < n; i++)
-        width = larger(width, text_width(rows[i].label));
+        width = larger(width, (unsigned)utf8_letters(rows[i].label));
     return width < most ? width : most;
 }

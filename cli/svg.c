@@ -82,13 +82,8 @@ void svg_escape(buffer *to, const char *text)
 /* Digits, and the letters of most scripts, are 0.5 to 0.6 of their height wide. */
 double svg_text_width(svg_font font, const char *text)
 {
-    double letters = 0;
-
-    for (size_t size; *text; text += size ? size : 1) {
-        size = utf8_size(text);
-        letters++;
-    }
-    return letters * (font.size > 0 ? font.size : 13) * (font.is_mono ? 0.61 : 0.56);
+    return (double)utf8_letters(text) * (font.size > 0 ? font.size : 13) *
+           (font.is_mono ? 0.61 : 0.56);
 }
 
 /* A tenth of a pixel is enough, and zeros at the end are not needed. */

@@ -14,3 +14,12 @@ size_t utf8_size(const char *text)
             return 0;
     return size;
 }
+
+size_t utf8_letters(const char *text)
+{
+    size_t n = 0;
+
+    for (size_t size; *text; text += size ? size : 1, n++)
+        size = utf8_size(text);
+    return n;
+}

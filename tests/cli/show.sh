@@ -138,6 +138,11 @@ prints_json
 exits 1 "$tamis" show --svg key.svg f.tamis $'<&">\033'
 check "any key fits in a picture" are_pictures key.svg
 
+# Letters are counted, not bytes.
+exits 0 "$tamis" show --toy quotient -n 4 --add Ålborg --add Łódź Łódź
+check "names stand below their cells" awk '/^slots/ { a = length } /^key/ { exit length > a }' "$said/out"
+prints "Łódź? yes"
+
 # Integers.
 exits 0 build bitmap
 exits 2 "$tamis" show f.tamis red
