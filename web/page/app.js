@@ -47,8 +47,8 @@ async function show(library, isFirst) {
     if (!made.has(key))
         made.set(key, await VIEWS[key].make(library));
     const view = made.get(key);
-    view.open?.(...more);
     main.replaceChildren(view.element ?? view);
+    view.open?.(...more);
     document.title = `${VIEWS[key].title} - tamis playground`;
     for (const link of document.querySelectorAll('header nav a'))
         if (link.hash === `#${key}`)

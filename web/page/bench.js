@@ -1,14 +1,15 @@
 /* bench.js - a live filter: words go in and out, its cells are drawn, its answers explained. The
  * workbench has one, and so has each stop of the tour. */
 import { button, field, h, rove } from './dom.js';
-import { Picture } from './picture.js';
+import { Picture, idOf } from './picture.js';
 import { Story, peelText, stepText } from './story.js';
 import { peelReads, peeledCells } from './peeling.js';
 import { plural } from './words.js';
 
-const LOOKED_AT = 2000; // cells that are asked for
+const DRAWN = 1500; // cells; more are no picture
 const LISTED = 60; // words that are shown, or peeled
-const TRIES = 200000; // strangers that are tried for a false positive
+const TRIES = 200000; // strangers that are tried for a false positive, so many at a time
+const BATCH = 2000;
 
 const SYLLABLES = ['ba', 'co', 'de', 'fi', 'go', 'hu', 'ka', 'le', 'mi', 'no', 'pu', 'ra', 'so', 'te', 'vi', 'zu'];
 
@@ -22,6 +23,7 @@ export function stranger(i) {
 
 export class Bench {
     #library;
+    #abilities; // of each kind
     #filter = null;
     #isKnown = true; // the words are all that the filter was given
     #picture = new Picture();
@@ -34,6 +36,7 @@ export class Bench {
     #chips = h('div', { class: 'chips', role: 'toolbar', 'aria-label': 'Words added: press one to ask for it' });
     #rover = rove(this.#chips, 'button');
     #held = h('p', { class: 'held' });
+    #isCut = false; // there are more cells than are drawn
     #numbered = new Set(); // names that several arrays have
     #long = new Set(); // names of arrays of more than one cell
     #asked = null; // the last word asked for
@@ -49,6 +52,7 @@ export class Bench {
 
     constructor(library) {
         this.#library = library;
+        this.#abilities = new Map(library.kinds().map(kind => [kind.name, kind.abilities]));
         const act = does => event => {
             event.preventDefault();
             this.attempt(does);
@@ -71,11 +75,7 @@ export class Bench {
     }
 
     can(ability) {
-        return this.abilities().includes(ability);
-    }
-
-    abilities() {
-        return this.#library.kinds().find(kind => kind.name === this.options.kind).abilities;
+        return this.#abilities.get(this.options.kind).includes(ability);
     }
 
     #typed() {
@@ -122,20 +122,34 @@ export class Bench {
 
     #made() {
         const { Filter } = this.#library;
-        const { kind, keys, fpr, ...more } = this.options;
-        if (this.can('get') && !this.can('add'))
-            return Filter.build({ kind, keys, fpr, valueBits: 8, ...more },
+        if (this.#takesOne())
+            return this.#filled(new Filter(this.options));
+        if (this.can('get'))
+            return Filter.build({ valueBits: 8, ...this.options },
                 [...this.words].map(([word, { value }]) => [word, value]));
-        if (this.can('exclude') && !this.can('add'))
-            return Filter.build({ kind, keys, fpr, exclude: this.excluded,
-                universe: keys + this.excluded.length, ...more }, [...this.words.keys()]);
-        if (!this.can('add'))
-            return Filter.build({ kind, keys, fpr, ...more }, [...this.words.keys()]);
-        const filter = new Filter({ kind, keys, fpr, ...more });
-        for (const [word, { times }] of this.words)
+        if (this.can('exclude'))
+            return Filter.build({ ...this.options, exclude: this.excluded,
+                universe: this.options.keys + this.excluded.length }, this.words.keys());
+        return Filter.build(this.options, this.words.keys());
+    }
+
+    #filled(filter) {
+        for (const [word, { times, value }] of this.words)
             for (let i = 0; i < times; i++)
-                filter.add(word);
+                this.#put(filter, word, value);
         return filter;
+    }
+
+    /** Others are made from all their words at once. */
+    #takesOne() {
+        return this.can('add') || this.can('put');
+    }
+
+    #put(filter, word, value) {
+        if (this.can('put'))
+            filter.put(word, value);
+        else
+            filter.add(word);
     }
 
     #take(filter) {
@@ -169,9 +183,10 @@ export class Bench {
     /** Draws what the filter holds now, and returns which cells are new. */
     refresh() {
         const cells = this.#cellsNow();
+        this.#isCut = cells.length > DRAWN;
         this.#numbered = new Set(cells.filter(cell => cell.number).map(cell => cell.array));
         this.#long = new Set(cells.filter(cell => cell.index).map(cell => cell.array));
-        this.#cells = cells.map(cell => this.#named(cell));
+        this.#cells = cells.slice(0, DRAWN).map(cell => this.#named(cell));
         const written = this.#draw(this.#cells);
         this.#picture.mark([]);
         this.#story.clear();
@@ -180,14 +195,22 @@ export class Bench {
         return written;
     }
 
-    #draw(cells) {
-        return this.#picture.show(cells, `the ${this.options.kind} filter`);
+    #draw(cells, note = this.#isCut ? `The first ${plural(DRAWN, 'cell')} are drawn.` : '') {
+        return this.#picture.show(cells, `the ${this.options.kind} filter`, note);
+    }
+
+    /** Of a large filter, the cells that a key reads. */
+    #drawRead(steps, word) {
+        const read = new Map(steps.filter(step => step.cell).map(({ cell }) => [idOf(cell), cell]));
+        const arrays = [...read.values()].map(cell => cell.array);
+        this.#draw([...read.values()].sort((a, b) => arrays.indexOf(a.array) - arrays.indexOf(b.array) ||
+            a.number - b.number || a.index - b.index), `The cells that ${word} reads are drawn.`);
     }
 
     /** None in kinds that show none. */
     #cellsNow() {
         try {
-            return this.#filter.cells(LOOKED_AT);
+            return this.#filter.cells(DRAWN + 1);
         } catch (error) {
             if (error.code !== 'CANNOT')
                 throw error;
@@ -204,6 +227,8 @@ export class Bench {
     #explain(title, word) {
         const steps = this.#filter.explain(word);
         steps.filter(step => step.cell).forEach(step => this.#named(step.cell));
+        if (this.#isCut)
+            this.#drawRead(steps, word);
         this.#story.tell(title(steps.at(-1)), steps, stepText, soFar => this.#picture.mark(soFar
             .filter(({ type }) => type === 'cell').map(({ cell, text, agrees }) =>
                 ({ cell, agrees, says: `read as ${text}, ${agrees ? 'for' : 'against'} the key` }))));
@@ -254,34 +279,26 @@ export class Bench {
     }
 
     add(text) {
-        const [word, value] = this.#entry(text);
-        const old = this.words.get(word);
-        if (this.can('add'))
-            this.#filter.add(word);
-        else if (!this.#isKnown)
-            this.#filter.add(word); // which is refused: only its maker knew the words
+        const [word, value] = this.#entry(text), old = this.words.get(word);
+        if (this.#takesOne() || !this.#isKnown) // the words of a file are known to its maker only
+            this.#put(this.#filter, word, value);
         this.words.set(word, { times: this.can('add') ? (old?.times ?? 0) + 1 : 1, value });
-        if (!this.can('add'))
+        if (!this.#takesOne())
             this.#again(() => (old ? this.words.set(word, old) : this.words.delete(word)));
         this.#changed(`${word} was added`, `Why ${word} is found now`, word);
     }
 
     remove(word) {
         const old = this.words.get(word);
-        if (this.can('add') || !this.#isKnown) {
-            if (!this.#filter.remove(word)) {
-                this.say(h('b', {}, word), ' was not removed: the key is not in the filter.');
-                return;
-            }
-        } else if (!old) {
-            this.say(h('b', {}, word), ' was never added.');
+        if (this.#takesOne() || !this.#isKnown ? !this.#filter.remove(word) : !old) {
+            this.say(h('b', {}, word), ' was not removed: the key is not in the filter.');
             return;
         }
         if (old && old.times > 1)
             this.words.set(word, { ...old, times: old.times - 1 });
         else
             this.words.delete(word);
-        if (!this.can('add'))
+        if (!this.#takesOne())
             this.#again(() => this.words.set(word, old));
         this.#changed(`${word} was removed`, `What the filter says of ${word} now`, word);
     }
@@ -300,7 +317,10 @@ export class Bench {
         const written = this.refresh();
         this.#explain(() => title, word);
         this.#picture.write(written);
-        this.say(`${what}: `, h('b', {}, `${plural(written.length, 'cell')} changed`), '.');
+        if (this.#isCut)
+            this.say(`${what}.`);
+        else
+            this.say(`${what}: `, h('b', {}, `${plural(written.length, 'cell')} changed`), '.');
     }
 
     /** Asks, explains, and says whether the filter is right. */
@@ -338,6 +358,14 @@ export class Bench {
         this.#changed(`${word} was taken back`, `What the filter says of ${word} now`, word);
     }
 
+    /** The oldest words are forgotten. */
+    rotate() {
+        this.#filter.rotate();
+        const written = this.refresh();
+        this.#picture.write(written);
+        this.say('A new generation begins: ', h('b', {}, `${plural(written.length, 'cell')} changed`), '.');
+    }
+
     /** What is known to be wrong is told to the filter. */
     tellWrong() {
         if (this.#asked === null || this.words.has(this.#asked) || !this.#filter.has(this.#asked))
@@ -351,16 +379,27 @@ export class Bench {
         this.ask(this.#asked);
     }
 
+    /** Where a stranger is found, or -1. */
+    #firstFound() {
+        for (let from = 0; from < TRIES; from += BATCH) {
+            const words = Array.from({ length: BATCH }, (_, i) => stranger(from + i));
+            const at = this.#filter.hasMany(words).findIndex((isFound, i) => isFound && !this.words.has(words[i]));
+            if (at >= 0)
+                return from + at;
+        }
+        return -1;
+    }
+
     /** A word that was never added and is found all the same. */
     findFalsePositive() {
-        const words = Array.from({ length: TRIES }, (_, i) => stranger(i));
-        const found = this.#filter.hasMany(words).findIndex((hit, i) => hit && !this.words.has(words[i]));
-        if (found < 0) {
-            this.say(`None of ${plural(TRIES, 'stranger')} was found.`);
+        const at = this.can('indexed') ? -1 : this.#firstFound();
+        if (at < 0) {
+            this.say(this.can('exact') ? 'There are none: this kind keeps the keys themselves.'
+                : `None of ${plural(TRIES, 'stranger')} was found.`);
             return;
         }
-        this.#input.value = words[found];
-        this.ask(words[found]);
-        this.#more.append(h('span', {}, `Stranger number ${found + 1} was the first to pass.`));
+        this.#input.value = stranger(at);
+        this.ask(stranger(at));
+        this.#more.append(h('span', {}, `Stranger number ${at + 1} was the first to pass.`));
     }
 }

@@ -2,7 +2,7 @@
 import { h, s } from './dom.js';
 import { percent } from './words.js';
 
-const LEFT = 56, RIGHT = 14, TOP = 14, BOTTOM = 42;
+const LEFT = 62, RIGHT = 14, TOP = 14, BOTTOM = 42;
 
 function niceStep(most, about) {
     const rough = most / about, power = 10 ** Math.floor(Math.log10(rough));

@@ -15,18 +15,19 @@ function touching(steps) {
     return keys;
 }
 
+const ownedBy = (steps, wanted) => new Set(steps.filter(({ type }) => type === wanted)
+    .map(step => idOf(step.cells[step.own])));
+
 /** Cells as they are drawn after these steps: first with the number of keys that touch them, then
- * with what they are filled with. */
+ * with what they hold, as far as they are filled. Those that nobody owns hold it all the time. */
 export function peeledCells(cells, steps) {
     const isFilling = steps.at(-1).type === 'fills';
-    const keys = touching(steps);
-    const filled = new Map(steps.filter(({ type }) => type === 'fills')
-        .map(step => [idOf(step.cells[step.own]), step.cells[step.own].value]));
+    const keys = touching(steps), owned = ownedBy(steps, 'takes'), filled = ownedBy(steps, 'fills');
     const touched = new Set(steps.flatMap(step => step.cells.map(cell => cell.array)));
     return cells.filter(cell => touched.has(cell.array)).map(cell => {
-        const id = idOf(cell);
-        const value = isFilling ? filled.get(id) : keys.get(id)?.size || undefined;
-        return { ...cell, value: value ?? 0, marks: value === undefined ? ['empty'] : [] };
+        const id = idOf(cell), n = keys.get(id)?.size ?? 0;
+        const isEmpty = isFilling ? owned.has(id) && !filled.has(id) : n === 0;
+        return { ...cell, value: isFilling ? cell.value : n, marks: isEmpty ? ['empty'] : [] };
     });
 }
 

@@ -1,12 +1,11 @@
 /* picture.js - a filter's cells as a picture that can be read, walked through with the arrow keys,
  * and unfolded as a table. It knows of cells and of no kind: what there is, the library tells. */
 import { h, rove } from './dom.js';
-import { MARKS, arrayText, cellText, plural, shortText, valueText } from './words.js';
+import { MARKS, arrayText, cellText, shortText, valueText } from './words.js';
 
-const DRAWN = 1500; // cells; more are no picture
 const WITH_PLACES = 128; // cells whose places are written below them
 const WITH_DIGITS = 320; // cells large enough to read
-const SHORT = 8; // cells of an array that stands beside others
+const SHORT = 12; // cells of an array that stands beside others
 
 export const idOf = cell => `${cell.array}/${cell.number}/${cell.index}`;
 const isEmpty = cell => cell.marks.includes('empty');
@@ -33,6 +32,7 @@ export class Picture {
     #cells = [];
     #byId = new Map(); // to the element
     #shape = '';
+    #note = ''; // where no cell is pointed at
     #marks = new Map(); // from names of arrays to those in use there
     #grid = h('div', { class: 'cells', role: 'grid' });
     #rover = rove(this.#grid, '.cell');
@@ -50,11 +50,13 @@ export class Picture {
     }
 
     /** Draws cells. Returns the ids of those that are not as they were before. */
-    show(cells, name) {
+    show(cells, name, note) {
         const before = new Map(this.#cells.map(cell => [idOf(cell), cell]));
-        this.#draw(cells.slice(0, DRAWN));
+        this.#draw(cells);
         this.#cells = cells;
         this.#describe(name);
+        this.#note = note;
+        this.#tellCell(null);
         this.#fillTable();
         return cells.filter(cell => this.#differs(cell, before)).map(idOf);
     }
@@ -131,6 +133,7 @@ export class Picture {
         element.classList.toggle('end', cell.marks.includes('run-end'));
         spoken.textContent = cellText(cell);
         value.textContent = isEmpty(cell) ? '' : shortText(cell);
+        marks.classList.toggle('none', cell.marks.join() === 'empty');
         marks.replaceChildren(...this.#marksOf(cell.array).map(([mark, letter]) =>
             h('i', { class: cell.marks.includes(mark) ? 'on' : '' }, letter)));
     }
@@ -140,7 +143,6 @@ export class Picture {
         const set = this.#cells.filter(cell => !isEmpty(cell) && BigInt(cell.value) !== 0n).length;
         this.#grid.setAttribute('aria-label', `Cells of ${name}: ${n}, of which ${set} are not zero` +
             (empty ? ` and ${empty} are empty` : ''));
-        this.#detail.textContent = n > DRAWN ? `The first ${plural(DRAWN, 'cell')} are drawn.` : '';
         const marks = MARKS.filter(([mark]) => [...this.#marks.values()].some(used => used.has(mark)));
         this.#legend.replaceChildren(...marks.map(([, letter, meaning]) =>
             h('span', {}, h('b', {}, letter), ` ${meaning}`)));
@@ -149,7 +151,7 @@ export class Picture {
 
     #tellCell(element) {
         this.#detail.textContent = element
-            ? cellText(element.cell) + (element.dataset.says ? `, ${element.dataset.says}` : '') : '';
+            ? cellText(element.cell) + (element.dataset.says ? `, ${element.dataset.says}` : '') : this.#note;
     }
 
     #fillTable() {
@@ -164,7 +166,7 @@ export class Picture {
             h('table', {},
                 h('thead', {}, h('tr', {}, ['array', 'number', 'place', 'value', 'bits', 'marks']
                     .map(name => h('th', { scope: 'col' }, name)))),
-                h('tbody', {}, this.#cells.slice(0, DRAWN).map(row)))));
+                h('tbody', {}, this.#cells.map(row)))));
     }
 
     /** Marks cells as read; each is { cell, says, agrees }, the last one read last. */

@@ -44,6 +44,9 @@ export function playView(library) {
     const excluded = h('input', { type: 'text', value: 'peach grape melon' });
     const excludedField = field('Strangers that it must refuse', excluded);
     const facts = h('dl', { class: 'facts' });
+    const grows = h('input', { type: 'checkbox', id: uniqueId('grows') });
+    const growsField = h('div', { class: 'check' }, grows, h('label', { for: grows.id }, 'Let it grow when it is full'));
+    const rotate = button('Rotate', () => bench.attempt(() => bench.rotate()));
     const peel = button('Peel step by step', () => bench.attempt(() => bench.peel()));
 
     function showRate() {
@@ -63,6 +66,8 @@ export function playView(library) {
         bench.attempt(() => {
             const before = bench.options;
             bench.options = { kind: kind.value, keys: Math.max(1, Math.floor(Number(keys.value)) || 1), fpr: RATES[rate.value] };
+            if (grows.checked && bench.can('grow'))
+                bench.options.can = ['grow'];
             bench.excluded = excluded.value.split(/[\s,]+/).filter(Boolean);
             wordsFit();
             try {
@@ -84,6 +89,8 @@ export function playView(library) {
             rate.value = nearestRate(bench.options.fpr);
         summary.textContent = library.kinds().find(({ name }) => name === bench.options.kind).summary + '.';
         excludedField.hidden = !bench.can('exclude');
+        growsField.hidden = !bench.can('grow');
+        rotate.hidden = !bench.can('rotate');
         showRate();
     }
 
@@ -143,6 +150,7 @@ export function playView(library) {
     kind.addEventListener('change', apply);
     keys.addEventListener('change', apply);
     excluded.addEventListener('change', apply);
+    grows.addEventListener('change', apply);
     rate.addEventListener('input', () => {
         showRate();
         apply();
@@ -158,13 +166,13 @@ export function playView(library) {
             h('div', { class: 'pair' },
                 field('Planned keys, n', keys),
                 slid('False positive rate', rate, rateText)),
-            excludedField),
+            growsField, excludedField),
         bench.element,
         h('section', { class: 'aside', 'aria-label': 'Facts and files' },
             facts,
             h('div', { class: 'buttons' },
                 button('Find a false positive', () => bench.attempt(() => bench.findFalsePositive())),
-                peel,
+                peel, rotate,
                 button('Save image', () => bench.attempt(save)),
                 button('Start again', () => bench.attempt(() => {
                     bench.words.clear();

@@ -116,7 +116,7 @@ export const STOPS = [
         options: { kind: 'cuckoo-buckets', keys: 16, fpr: 0.05 },
         words: ['robin', 'wren', 'finch', 'swift', 'heron'],
         text: [
-            'Keep a short tag of each word in one of two buckets, whichever has room. If both are full, ' +
+            'Keep a short tag of each word in one of two buckets, the emptier one. If both are full, ' +
             'throw a tag out, and let it go to its other bucket: from the tag and the bucket where it ' +
             'lies, that one can be worked out without the word.',
             'To ask is to look for the tag in two places. To remove is to clear it. The table can be ' +
@@ -156,10 +156,11 @@ export const STOPS = [
         options: { kind: 'fuse', keys: 8, fpr: 0.05 },
         words: ['oak', 'elm', 'ash', 'fir', 'yew', 'lime'],
         text: [
-            'The same idea with one change: the three slots of a word are in neighbouring segments, at ' +
-            'a place that differs from word to word. Peeling then begins at both ends and runs inwards, ' +
-            'and works with fewer slots.',
-            'For large sets that is 13 % above the least possible size, where a xor filter takes 23 %.',
+            'The same idea with one change: the three slots of a word are close to each other, two in one ' +
+            'block and the third in a block not far before it. Where a row of blocks ends, few words ' +
+            'meet: peeling begins there and runs through the row like a wave, and works with fewer slots.',
+            'For large sets that is 13 % above the least possible size, where a xor filter takes 22 %. And ' +
+            'a question reads two places in memory, not three.',
         ],
         tries: [
             ['Peel it, step by step', peel],
@@ -175,11 +176,11 @@ export const STOPS = [
         options: { kind: 'ribbon', keys: 12, fpr: 0.05 },
         words: ['red', 'green', 'blue', 'black', 'white', 'amber'],
         text: [
-            'Every word is an equation: some of the bits in a short window, combined by exclusive or, ' +
+            'Every word is an equation: some of the slots in a short window, combined by exclusive or, ' +
             'must give its fingerprint. Windows are narrow, so the equations form a band, a ribbon, and ' +
             'are solved in one pass from one end to the other.',
-            'Hardly a bit is wasted: half a percent above the least possible size. In return, a question ' +
-            'reads a whole window.',
+            'Hardly a bit is wasted: for large sets, half a percent above the least possible size. In ' +
+            'return, a question reads a whole window.',
         ],
         tries: [
             ['Ask for blue', ask('blue')],

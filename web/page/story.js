@@ -26,7 +26,7 @@ export function peelText({ type, key, cells, own, fingerprint }) {
     if (type === 'leaves')
         return [name, ' goes without a place of its own'];
     return [name, ` fills ${placeText(cells[own])} with `, h('code', {}, valueText(cells[own])),
-        ', and has its ', h('code', {}, String(fingerprint))];
+        ': its places give ', h('code', {}, String(fingerprint)), ' now'];
 }
 
 /** What is told, one step after the other. */
@@ -85,7 +85,17 @@ export class Story {
             if (j === this.#at)
                 item.firstChild.setAttribute('aria-current', 'step');
         });
+        this.#scroll(this.#list.children[this.#at]);
         this.#onStep(this.#steps.slice(0, this.#at + 1));
+    }
+
+    /** The list alone: a page that moves by itself is hard to read. */
+    #scroll(item) {
+        if (!item)
+            return;
+        const list = this.#list, top = item.offsetTop - list.offsetTop;
+        if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight)
+            list.scrollTop = top + item.offsetHeight - list.clientHeight / 2;
     }
 
     play() {
