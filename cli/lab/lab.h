@@ -13,6 +13,7 @@
 
 /* All of them, in the order of the list and of the report. */
 #define LAB_EXPERIMENTS(X) \
+    X(hash)                \
     X(fpr)                 \
     X(poisson)             \
     X(counting)            \
