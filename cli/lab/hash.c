@@ -230,7 +230,7 @@ static void count_flips(const hash *r, const hashes_row *row, uint32_t flips[KEY
             bytes_of(bytes, key ^ UINT64_C(1) << in);
             uint64_t flipped = before ^ row->hash(r->family, bytes, sizeof bytes);
             for (int out = 0; out < 64; out++)
-                flips[in][out] += flipped >> out & 1;
+                flips[in][out] += (uint32_t)(flipped >> out & 1);
         }
     }
 }
