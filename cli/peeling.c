@@ -1,4 +1,4 @@
-/* peeling.c - how a filter by peeling was made, in sentences. */
+/* peeling.c - how a filter by peeling or by elimination was made, in sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@ typedef struct telling {
     buffer *to;
     const picture *picture;
     const peeled_key *keys;
+    bool is_eliminated;
 } telling;
 
 static void append(buffer *to, const char *text)
@@ -60,13 +61,21 @@ static bool tell_step(void *ctx, const tamis_peel *step)
     case TAMIS_PEEL_TAKES:
         append(t->to, " goes, and owns ");
         append_cell(t, &step->cells[step->own]);
-        append(t->to, ", which no other key that is left touches");
+        append(t->to, t->is_eliminated ? ", which no other row begins with"
+                                       : ", which no other key that is left touches");
         break;
     case TAMIS_PEEL_LEAVES:
         append(t->to, " goes without a cell of its own");
         break;
     case TAMIS_PEEL_FILLS:
         tell_fills(t, step);
+        break;
+    case TAMIS_PEEL_ADDS:
+        append(t->to, " takes on the row of ");
+        append(t->to, t->keys[step->other].label);
+        append(t->to, step->n_cells ? ", and" : ", of which nothing is left");
+        if (step->n_cells)
+            tell_touches(t, step);
         break;
     }
     buffer_append(t->to, "", 1);
@@ -84,6 +93,9 @@ tamis_status peeling_tell(buffer *sentences, const tamis *f, const picture *p,
     for (size_t i = 0; i < n; i++)
         numbers[i] = keys[i].key;
     tamis_status status = tamis_explain_peeling(f, numbers, n, tell_step, &t);
+    t.is_eliminated = status == TAMIS_CANNOT;
+    if (t.is_eliminated)
+        status = tamis_explain_elimination(f, numbers, n, tell_step, &t);
     free(numbers);
     return status;
 }

@@ -65,31 +65,37 @@ TAMIS_API bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *vis
  * hashes. The key itself in kinds for small integers, which do not hash. */
 TAMIS_API uint64_t tamis_key_with_hash(const tamis *f, uint64_t hash);
 
-/* How a static filter is made by peeling. */
+/* How a static filter is made: by peeling or, where the cells of a key are a row of linear
+ * equations in a band, by elimination. */
 typedef enum tamis_peel_type {
     TAMIS_PEEL_TOUCHES, /* of each key, first of all: the cells whose xor is its fingerprint */
-    TAMIS_PEEL_TAKES,  /* no other key that is left touches cells[own]: this one owns it and goes */
-    TAMIS_PEEL_LEAVES, /* it goes without a cell: it is stashed, or repeated, or right by luck */
-    TAMIS_PEEL_FILLS,  /* from the last owner to the first: cells[own] makes the xor right */
+    TAMIS_PEEL_TAKES,   /* it owns cells[own] and goes. No other key that is left touches it; or, by
+                         * elimination: no other row begins with it */
+    TAMIS_PEEL_LEAVES,  /* it goes without a cell: it is stashed, or repeated, or right by luck */
+    TAMIS_PEEL_FILLS,   /* from the last owner to the first: cells[own] makes the xor right */
+    TAMIS_PEEL_ADDS,    /* elimination only: a key owned its first cell, whose row was added */
 } tamis_peel_type;
 
 typedef struct tamis_peel {
     tamis_peel_type   type;
-    size_t            key; /* which of the keys */
-    uint64_t          fingerprint;
-    const tamis_cell *cells; /* that the key touches, as they are in the filter */
-    unsigned          n_cells;
-    unsigned          own; /* of TAMIS_PEEL_TAKES and TAMIS_PEEL_FILLS: which of them it owns */
+    size_t            key;         /* which of the keys */
+    uint64_t          fingerprint; /* after rows were added: of all of them */
+    const tamis_cell *cells;       /* that the key touches, as they are in the filter */
+    unsigned          n_cells;     /* at most 8; by elimination 64 */
+    unsigned          own;         /* of TAMIS_PEEL_TAKES and TAMIS_PEEL_FILLS */
+    size_t            other;       /* of TAMIS_PEEL_ADDS: the key whose row was added */
 } tamis_peel;
 
 /* Called for each step; false ends the calls. */
 typedef bool tamis_visit_peel(void *ctx, const tamis_peel *step);
-/* The construction of a filter by peeling, from the keys that it was made of: all that they touch,
- * then how they go, then how cells are filled. Cells that no key owns keep what they hold; those
- * that are not zero get owners first. What cells are filled with is compared with what they hold.
- * TAMIS_CANNOT: the kind is not made this way. TAMIS_ABSENT: a key is not in the filter. */
+/* The construction of a static filter, from the keys that it was made of: all that they touch, then
+ * how they get their cells, then how these are filled. Cells that no key owns keep what they hold;
+ * those that are not zero get owners first. What cells are filled with is compared with what they
+ * hold. TAMIS_CANNOT: the kind is not made this way. TAMIS_ABSENT: a key is not in the filter. */
 TAMIS_API tamis_status tamis_explain_peeling(const tamis *f, const uint64_t *keys, size_t n,
                                              tamis_visit_peel *visit, void *ctx) TAMIS_CHECKED;
+TAMIS_API tamis_status tamis_explain_elimination(const tamis *f, const uint64_t *keys, size_t n,
+                                                 tamis_visit_peel *visit, void *ctx) TAMIS_CHECKED;
 
 #ifdef __cplusplus
 }

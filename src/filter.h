@@ -50,9 +50,9 @@ enum tamis_trait {
     TAMIS_TRAIT_TAG_BITS = 1 << 20,
     /* Order. */
     TAMIS_TRAIT_WHOLE_HASHES = 1 << 16, /* fingerprints in next() and append() are hash_key() */
-    /* Words. */
-    TAMIS_TRAIT_IS_PEELED =
-        1 << 21, /* explain(): a "fingerprint", then the cells it is the xor of */
+    /* Words. explain() tells a "fingerprint", and then the cells that it is the xor of: */
+    TAMIS_TRAIT_IS_PEELED = 1 << 21,     /* up to 8, by peeling */
+    TAMIS_TRAIT_IS_ELIMINATED = 1 << 22, /* ascending, in a band of 64, by linear equations */
     /* Size. */
     TAMIS_TRAIT_DROPS_ROWS = 1 << 17, /* plan.hashes rows; move() takes the first ones of more */
 };

@@ -2,7 +2,10 @@
  *
  * Which cells a key touches, and what their xor shall be, is what the kind tells of a lookup. The
  * rest is the same for all such kinds: as long as a key is alone in a cell, that cell becomes its
- * own and the key is taken off; then cells are filled, that of the key taken last first.
+ * own and the key is taken off; then cells are filled, that of the key taken last first. Where keys
+ * touch cells of a narrow band, rows are eliminated instead: a row whose first cell is another's
+ * has that row added to it, and owns the first cell that is nobody's; then cells are filled from
+ * the last to the first.
  *
  * Nothing is made here: the filter is there, and all its equations hold. So what a cell is filled
  * with is what it holds, provided that a cell of nobody's keeps what it holds. Which key gets which
@@ -14,20 +17,22 @@
 #include "base/sort.h"
 #include "explain.h"
 
-/* Cells that a key touches. */
-enum { MOST_TOUCHED = 8 };
+/* Cells that a key touches: any few, or some in a band. */
+enum { FEW_TOUCHED = 8, MOST_TOUCHED = 64 };
 
 typedef struct peeling_cell {
     tamis_cell cell;
     uint64_t value;  /* while cells are filled */
     size_t n, keys;  /* how many keys are left that touch it, and the xor of their numbers */
     size_t in_queue; /* number i of the queue is in cell i */
+    size_t owner;    /* by elimination: a key and 1; 0: none yet */
 } peeling_cell;
 
 typedef struct peeling_key {
     uint64_t fingerprint;
-    size_t cells[MOST_TOUCHED];
+    size_t *cells; /* ascending, if by elimination */
     unsigned n, own;
+    size_t other;     /* key whose row was added */
     bool is_repeated; /* an equal one comes before it */
     bool is_off;
     size_t in_order; /* of the keys that were taken off, number i is in key i */
@@ -43,6 +48,8 @@ typedef struct peeling {
     peeling_cell *cells;
     size_t n_cells;
     peeling_key *keys;
+    size_t *touched; /* the cells of all keys, `most` for each */
+    unsigned most;
     size_t n, n_order;
     size_t front, front_end, back, back_end;
 } peeling;
@@ -142,7 +149,8 @@ static tamis_status peeling_begin(peeling *p, const char *name)
     p->n_cells = all.room = count.n;
     p->cells = all.cells = peeling_array(p->f, p->n_cells, sizeof *p->cells);
     p->keys = peeling_array(p->f, p->n, sizeof *p->keys);
-    if (!p->cells || !p->keys)
+    p->touched = peeling_array(p->f, p->n, p->most * sizeof *p->touched);
+    if (!p->cells || !p->keys || !p->touched)
         return TAMIS_NOMEM;
     return tamis_visit_cells(p->f, peeling_take_cell, &all);
 }
@@ -153,6 +161,8 @@ static void peeling_end(peeling *p)
         tamis__scratch_free(p->f, p->cells, p->n_cells * sizeof *p->cells);
     if (p->keys)
         tamis__scratch_free(p->f, p->keys, p->n * sizeof *p->keys);
+    if (p->touched)
+        tamis__scratch_free(p->f, p->touched, p->n * p->most * sizeof *p->touched);
 }
 
 /* ---- Repeated keys ----------------------------------------------------- */
@@ -171,7 +181,7 @@ static tamis_status peeling_find_repeated(peeling *p, const uint64_t *keys)
         return TAMIS_NOMEM;
     for (size_t i = 0; i < p->n; i++) {
         pairs[i] = (peeling_pair){ keys[i], i };
-        p->keys[i] = (peeling_key){ .n = 0 };
+        p->keys[i] = (peeling_key){ .cells = p->touched + i * p->most };
     }
     tamis__sort_pairs(pairs, p->n);
     for (size_t i = 1; i < p->n; i++) {
@@ -199,7 +209,8 @@ static void peeling_tell(peeling *p, tamis_peel_type type, size_t key)
                               .fingerprint = k->fingerprint,
                               .cells = cells,
                               .n_cells = k->n,
-                              .own = k->own };
+                              .own = k->own,
+                              .other = k->other };
     p->has_ended = p->has_ended || !p->visit(p->ctx, &step);
 }
 
@@ -221,8 +232,8 @@ static tamis_status peeling_touch(peeling *p, size_t key, uint64_t from)
     peeling_row row;
     tamis_status status = peeling_row_of(&row, p->f, from);
 
-    if (status)
-        return status;
+    if (status || row.n > p->most)
+        return status ? status : TAMIS_CANNOT;
     k->fingerprint = row.fingerprint;
     k->n = row.n;
     for (unsigned j = 0; j < row.n; j++) {
@@ -314,6 +325,54 @@ static void peeling_peel(peeling *p)
     }
 }
 
+/* ---- Elimination ------------------------------------------------------- */
+
+/* What one of the two rows touches and the other does not. Both begin with the same cell, and lie
+ * in the band that begins there: there is room for all of it. */
+static void peeling_add_row(peeling *p, size_t key, size_t other)
+{
+    peeling_key *k = &p->keys[key];
+    const peeling_key *o = &p->keys[other];
+    size_t sum[MOST_TOUCHED];
+    unsigned n = 0;
+
+    for (unsigned i = 0, j = 0; i < k->n || j < o->n;) {
+        size_t a = i < k->n ? k->cells[i] : p->n_cells, b = j < o->n ? o->cells[j] : p->n_cells;
+        if (a != b && n < MOST_TOUCHED)
+            sum[n++] = a < b ? a : b;
+        i += a <= b;
+        j += b <= a;
+    }
+    memcpy(k->cells, sum, n * sizeof *sum);
+    k->n = n;
+    k->fingerprint ^= o->fingerprint;
+    k->other = other;
+    peeling_tell(p, TAMIS_PEEL_ADDS, key);
+}
+
+/* A row of which nothing is left is right if the others are. */
+static void peeling_eliminate_key(peeling *p, size_t key)
+{
+    peeling_key *k = &p->keys[key];
+
+    while (k->n && p->cells[k->cells[0]].owner && !p->has_ended)
+        peeling_add_row(p, key, p->cells[k->cells[0]].owner - 1);
+    if (k->n)
+        p->cells[k->cells[0]].owner = key + 1;
+    peeling_tell(p, k->n ? TAMIS_PEEL_TAKES : TAMIS_PEEL_LEAVES, key);
+}
+
+/* The first cell of a row is filled after all that come behind it. */
+static void peeling_eliminate(peeling *p)
+{
+    for (size_t key = 0; key < p->n && !p->has_ended; key++)
+        if (!p->keys[key].is_off)
+            peeling_eliminate_key(p, key);
+    for (size_t cell = 0; cell < p->n_cells && !p->has_ended; cell++)
+        if (p->cells[cell].owner)
+            p->keys[p->n_order++].in_order = p->cells[cell].owner - 1;
+}
+
 /* ---- Filling ----------------------------------------------------------- */
 
 /* Cells of keys are empty, and then get what makes the xor right. */
@@ -343,27 +402,46 @@ static tamis_status peeling_run(peeling *p, const uint64_t *keys)
         status = peeling_touch(p, i, keys[i]);
     if (status || p->has_ended)
         return status;
-    peeling_peel(p);
+    if (p->f->ops.traits & TAMIS_TRAIT_IS_PEELED)
+        peeling_peel(p);
+    else
+        peeling_eliminate(p);
     return p->has_ended ? TAMIS_OK : peeling_fill(p);
+}
+
+/* Of kinds with that trait, whose keys touch so many cells at most. */
+static tamis_status peeling_explain(peeling *p, unsigned trait, unsigned most, const uint64_t *keys)
+{
+    peeling_row row;
+
+    if (!(p->f->ops.traits & trait))
+        return TAMIS_CANNOT;
+    if (p->n == 0)
+        return TAMIS_OK;
+    p->most = most;
+    tamis_status status = peeling_row_of(&row, p->f, keys[0]);
+    if (!status)
+        status = peeling_begin(p, row.cells[0].array);
+    if (!status)
+        status = peeling_find_repeated(p, keys);
+    if (!status)
+        status = peeling_run(p, keys);
+    peeling_end(p);
+    return status;
 }
 
 tamis_status tamis_explain_peeling(const tamis *f, const uint64_t *keys, size_t n,
                                    tamis_visit_peel *visit, void *ctx)
 {
     peeling p = { .f = f, .visit = visit, .ctx = ctx, .n = n };
-    peeling_row row;
 
-    if (!(f->ops.traits & TAMIS_TRAIT_IS_PEELED))
-        return TAMIS_CANNOT;
-    if (n == 0)
-        return TAMIS_OK;
-    tamis_status status = peeling_row_of(&row, f, keys[0]);
-    if (!status)
-        status = peeling_begin(&p, row.cells[0].array);
-    if (!status)
-        status = peeling_find_repeated(&p, keys);
-    if (!status)
-        status = peeling_run(&p, keys);
-    peeling_end(&p);
-    return status;
+    return peeling_explain(&p, TAMIS_TRAIT_IS_PEELED, FEW_TOUCHED, keys);
+}
+
+tamis_status tamis_explain_elimination(const tamis *f, const uint64_t *keys, size_t n,
+                                       tamis_visit_peel *visit, void *ctx)
+{
+    peeling p = { .f = f, .visit = visit, .ctx = ctx, .n = n };
+
+    return peeling_explain(&p, TAMIS_TRAIT_IS_ELIMINATED, MOST_TOUCHED, keys);
 }

@@ -141,7 +141,7 @@ static void ribbon_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__ribbon = {
-    .traits = TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_ELIMINATED,
     .plan = ribbon_plan,
     .bytes = ribbon_bytes,
     .rate = fingerprint_rate,

@@ -190,6 +190,10 @@ seq 5 | "$tamis" build -k fuse -o fuse.tamis
 exits 0 "$tamis" show --steps fuse.tamis 1 2 3 4 5
 check "steps of a file" test "$(grep -c ' goes, and owns cell ' "$said/out")" = 5
 exits 1 "$tamis" show --steps fuse.tamis 1 2 3 4 6
+exits 0 "$tamis" show --toy ribbon --steps --add a --add b --add c
+check "rows are added" grep -q '^  [bc] takes on the row of [ab], and touches cell ' "$said/out"
+check "three rows own a cell" \
+    test "$(grep -c '^  [a-c] goes, and owns cell .* no other row begins with$' "$said/out")" = 3
 exits 2 "$tamis" show --steps --toy bloom --add a
 says "not made by peeling"
 

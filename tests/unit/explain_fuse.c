@@ -78,12 +78,12 @@ static void three_keys_of_fuse(void **state)
 
 static bool take_peel(void *ctx, const tamis_peel *step)
 {
-    const char *const names[] = { "touches", "takes", "leaves", "fills" };
+    const char *const names[] = { "touches", "takes", "leaves", "fills", "adds" };
     telling *t = ctx;
 
     telling_add(t, "%c %s", (char)('a' + step->key), names[step->type]);
     for (unsigned j = 0; j < step->n_cells; j++)
-        if (step->type == TAMIS_PEEL_TOUCHES || j == step->own)
+        if (j == step->own || step->type == TAMIS_PEEL_TOUCHES || step->type == TAMIS_PEEL_ADDS)
             telling_add(t, " %llu/%llu", (unsigned long long)step->cells[j].number,
                         (unsigned long long)step->cells[j].index);
     if (step->type == TAMIS_PEEL_FILLS)
@@ -274,6 +274,26 @@ static void two_keys_of_ribbon(void **state)
                  "slot that its row picks, level 0/0 3 no\n"
                  "xor of its slots 3\n"
                  "no: the xor of its slots is not its fingerprint");
+    tamis_free(f);
+}
+
+static void two_rows_are_eliminated(void **state)
+{
+    tamis_plan plan = plan_of_tags(TAMIS_RIBBON, 2, 4);
+    telling t = { .size = 0 };
+    uint64_t keys[2];
+
+    (void)state;
+    unhash(keys, &plan, TWO, 2);
+    tamis *f = filter_of(&plan, keys, 2);
+    assert_int_equal(tamis_explain_elimination(f, keys, 2, take_peel, &t), TAMIS_OK);
+    assert_string_equal(t.text, "a touches 0/0\n"
+                                "b touches 0/0 0/1 0/4 0/5 0/6\n"
+                                "a takes 0/0\n"
+                                "b adds 0/1 0/4 0/5 0/6\n"
+                                "b takes 0/1\n"
+                                "b fills 0/1 with 7\n"
+                                "a fills 0/0 with 3\n");
     tamis_free(f);
 }
 
@@ -470,12 +490,13 @@ static void parts_are_told(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_keys_of_fuse), cmocka_unit_test(three_keys_are_peeled),
-        cmocka_unit_test(no_keys_of_fuse),    cmocka_unit_test(one_key_of_xor),
-        cmocka_unit_test(one_key_of_xorplus), cmocka_unit_test(third_block_of_xorplus),
-        cmocka_unit_test(two_keys_of_ribbon), cmocka_unit_test(one_key_of_map),
-        cmocka_unit_test(values_are_told),    cmocka_unit_test(three_keys_of_cascade),
-        cmocka_unit_test(other_universes),    cmocka_unit_test(parts_are_told),
+        cmocka_unit_test(three_keys_of_fuse),    cmocka_unit_test(three_keys_are_peeled),
+        cmocka_unit_test(no_keys_of_fuse),       cmocka_unit_test(one_key_of_xor),
+        cmocka_unit_test(one_key_of_xorplus),    cmocka_unit_test(third_block_of_xorplus),
+        cmocka_unit_test(two_keys_of_ribbon),    cmocka_unit_test(two_rows_are_eliminated),
+        cmocka_unit_test(one_key_of_map),        cmocka_unit_test(values_are_told),
+        cmocka_unit_test(three_keys_of_cascade), cmocka_unit_test(other_universes),
+        cmocka_unit_test(parts_are_told),
     };
 
     test_begin(argc, argv);
