@@ -98,6 +98,38 @@ TAMIS_API tamis_status tamis_delta_apply(tamis_input *delta, void *delta_ctx,
                                          tamis_old_file *old_file, void *old_ctx, uint64_t old_size,
                                          tamis_sink *out, void *out_ctx) TAMIS_CHECKED;
 
+/* ---- Where a file is cut -----------------------------------------------
+ *
+ * Chunks end where the last 64 bytes say so, whatever comes before. Where bytes were inserted or
+ * removed, a few chunks differ; those after it are the same as before, and may be found by their
+ * hashes, as a set. Both sides have the same secret: without it, nobody can tell from the sizes of
+ * chunks what may be in them, or make a file that is cut badly. */
+
+typedef struct tamis_chunks_spec {
+    uint32_t least; /* bytes of a chunk, if it is not the last one; from 64 to half of the mean */
+    uint32_t mean;  /* a power of two; chunks of random bytes have it, to 7 % */
+    uint32_t most;  /* from twice the mean to 2^30 */
+} tamis_chunks_spec;
+
+typedef struct tamis_chunks tamis_chunks;
+
+/* The chunk that is being read; all zero where a file starts. */
+typedef struct tamis_chunk {
+    uint64_t hash; /* of its last bytes */
+    uint32_t size; /* so far */
+} tamis_chunk;
+
+/* A way to cut files, any number of them at the same time. TAMIS_RANGE: there is none like that. */
+TAMIS_API tamis_status tamis_chunks_new(tamis_chunks **out, const tamis_chunks_spec *spec,
+                                        const uint8_t          secret[16],
+                                        const tamis_allocator *a) TAMIS_CHECKED;
+/* How many of a file's next bytes belong to the chunk. *is_cut: it ends there, and *now is the one
+ * after it; if not, all bytes were taken. However a file comes in pieces, its chunks are the same.
+ */
+TAMIS_API size_t tamis_chunks_take(const tamis_chunks *c, tamis_chunk *now, const void *bytes,
+                                   size_t size, bool *is_cut);
+TAMIS_API void   tamis_chunks_free(tamis_chunks *c);
+
 #ifdef __cplusplus
 }
 #endif
