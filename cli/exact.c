@@ -9,15 +9,14 @@
  * that fit in memory.
  *
  * The files have no name, so that nothing is left of them whatever ends the program. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "buffer.h"
 #include "exact.h"
 #include "message.h"
+#include "scratch.h"
 
 typedef struct slot {
     uint64_t hash;
@@ -150,29 +149,12 @@ typedef struct record {
     bool has_key;
 } record;
 
-static const char *folder(void)
-{
-    const char *given = secure_getenv("TMPDIR");
-
-    return given && *given ? given : "/var/tmp";
-}
-
-/* Where a file without a name cannot be made, one loses its name at once. */
 static FILE *new_file(void)
 {
-    int fd = open(folder(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-    buffer path = { 0 };
-    FILE *file;
+    FILE *file = fdopen(scratch_open(), "w+");
 
-    if (fd < 0) {
-        buffer_append(&path, folder(), strlen(folder()));
-        buffer_append(&path, "/tamis-XXXXXX", sizeof "/tamis-XXXXXX");
-        if ((fd = mkostemp(path.bytes, O_CLOEXEC)) >= 0)
-            unlink(path.bytes);
-        buffer_free(&path);
-    }
-    if (fd < 0 || !(file = fdopen(fd, "w+")))
-        die_errno("make a file in", folder());
+    if (!file)
+        die_errno("make a file in", scratch_folder());
     setvbuf(file, NULL, _IOFBF, FILE_BUFFER);
     return file;
 }
@@ -180,7 +162,7 @@ static FILE *new_file(void)
 static void put_bytes(exact *e, const void *bytes, size_t size)
 {
     if (size && fwrite(bytes, 1, size, e->waiting) != size)
-        die_errno("write to a file in", folder());
+        die_errno("write to a file in", scratch_folder());
 }
 
 static void let_wait(exact *e, const exact_line *line)
@@ -202,7 +184,7 @@ static bool take_bytes(exact *e, void *bytes, size_t size)
     if (fread(bytes, 1, size, e->pass) == size)
         return true;
     if (ferror(e->pass))
-        die_errno("read a file in", folder());
+        die_errno("read a file in", scratch_folder());
     return false;
 }
 
@@ -230,7 +212,7 @@ static bool begin_pass(exact *e)
     e->pass = e->waiting;
     e->waiting = NULL;
     if (fflush(e->pass) || fseek(e->pass, 0, SEEK_SET))
-        die_errno("write to a file in", folder());
+        die_errno("write to a file in", scratch_folder());
     forget_all(e);
     return true;
 }

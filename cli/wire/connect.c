@@ -20,14 +20,14 @@ enum { DEFAULT_SECONDS = 60, MOST_SECONDS = 86400 };
 
 const option_row connect_options[] = {
     { OPTION_VIA, "via", "COMMAND",
-      "runs COMMAND by the shell; its input and output are the line, as in\n"
-      "'ssh host tamis ... --serve FILE'" },
-    { OPTION_CONNECT, "connect", "HOST:PORT", "connects to a tamis that listens there" },
+      "the line is the input and output of COMMAND: 'ssh host tamis ...'" },
+    { OPTION_CONNECT, "connect", "HOST:PORT", "connect to a tamis that listens there" },
     { OPTION_LISTEN, "listen", "HOST:PORT",
-      "serves the first who connects there; port 0 is any that is free" },
-    { OPTION_SERVE, "serve", NULL, "serves the other side, on standard input and output" },
-    { OPTION_TIMEOUT, "timeout", "SECONDS", "of silence, after which the line is given up; 60" },
-    { OPTION_LIMIT_BYTES, "limit-bytes", "BYTES", "stops when more would cross the line" },
+      "serve the first who connects there; port 0 is any that is free" },
+    { OPTION_SERVE, "serve", NULL, "be the other side, on standard input and output" },
+    { OPTION_TIMEOUT, "timeout", "SECONDS",
+      "of silence, after which the line is given up (default: 60)" },
+    { OPTION_LIMIT_BYTES, "limit-bytes", "BYTES", "stop when more would cross the line" },
     { 0, NULL, NULL, NULL },
 };
 
@@ -227,16 +227,35 @@ static void end_command(const connect_way *way)
         die(CODE_IO, "'%s' was ended by signal %d", way->via, WTERMSIG(state));
 }
 
+/* ---- One's own input and output ---------------------------------------- */
+
+/* The line gets descriptors of its own. What else would read or print there finds nothing. */
+static int take_standard(int fd, int mode)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), nothing = open("/dev/null", mode);
+
+    if (own < 0 || nothing < 0 || dup2(nothing, fd) < 0)
+        die_errno("open", "/dev/null");
+    close(nothing);
+    return own;
+}
+
+static line *serve_here(const connect_way *way)
+{
+    if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO))
+        die(CODE_USAGE, "--serve is for the other end of --via; a person cannot be the line");
+    int in = take_standard(STDIN_FILENO, O_RDONLY), out = take_standard(STDOUT_FILENO, O_WRONLY);
+    return line_open(in, out, "the other side", &way->limits);
+}
+
 /* ---- Lines ------------------------------------------------------------- */
 
 line *connect_open(connect_way *way)
 {
-    int ends[2] = { STDIN_FILENO, STDOUT_FILENO };
+    int ends[2];
 
-    if (way->serves_here && (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)))
-        die(CODE_USAGE, "--serve is for the other end of --via; a person cannot be the line");
     if (way->serves_here)
-        return line_open(ends[0], ends[1], "the other side", &way->limits);
+        return serve_here(way);
     if (way->via) {
         way->command = run_command(way->via, ends);
         return line_open(ends[0], ends[1], way->via, &way->limits);

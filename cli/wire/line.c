@@ -217,6 +217,11 @@ const uint8_t *line_expect_bytes(line *l, char part, size_t size)
     return f.body;
 }
 
+void line_flush(line *l)
+{
+    send_waiting(l);
+}
+
 void line_breathe(line *l)
 {
     if (time(NULL) - l->spoke < BREATH_SECONDS)

@@ -41,6 +41,8 @@ line_frame line_receive(line *l);
 line_frame line_expect(line *l, char part);
 /* One that holds so many bytes. */
 const uint8_t *line_expect_bytes(line *l, char part, size_t size);
+/* Sends what is waiting: before long work, if the other side has something to do meanwhile. */
+void line_flush(line *l);
 /* Called now and then while this side works and the other waits: a sign of life every few seconds.
  */
 void line_breathe(line *l);

@@ -1,0 +1,112 @@
+/* intersect_plan.c - the filter with which the fewest bytes cross the line.
+ *
+ *   bytes = filter(|A|, rate) + (|A n B| + |B \ A| rate) u
+ *
+ * where u is what an element of the answer takes. Every kind is asked what it takes at each rate:
+ * there is no formula of a kind here. */
+#include <math.h>
+
+#include "intersect.h"
+
+/* A filter as it travels: header, checksums. */
+enum { IMAGE_BYTES = 256 + 16 };
+
+bool intersect_takes(tamis_kind kind, bool is_raw)
+{
+    unsigned can = tamis_kind_can(kind);
+
+    return can & (TAMIS_CAN_ADD | TAMIS_CAN_BUILD) &&
+           !(can & (TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE | TAMIS_CAN_ROTATE)) &&
+           (is_raw || !(can & TAMIS_IS_INDEXED));
+}
+
+/* A number of the answer is one of the first side's by chance with probability first / range, and
+ * its group of 64 has to be sent again, 64 bits each. To halve the range saves a bit for each of q
+ * numbers; the least sum of both is at q / (64 * 64 ln 2) wrong ones. A group cannot be larger than
+ * the answer. */
+uint64_t intersect_range(uint64_t first, uint64_t answer)
+{
+    uint64_t group = answer < INTERSECT_GROUP ? answer : INTERSECT_GROUP;
+    uint64_t range;
+
+    return __builtin_mul_overflow(first, 44 * group, &range) ? UINT64_MAX : range + 1;
+}
+
+/* Bits of a yes or no. */
+static double entropy(double p)
+{
+    return p <= 0 || p >= 1 ? 0 : -p * log2(p) - (1 - p) * log2(1 - p);
+}
+
+/* Bytes of an answer of q elements, of which so many are in common, and of what follows it. */
+static double answer_bytes(const intersect_wish *w, double first, double q, double common)
+{
+    double verdict = q * entropy(q > 0 ? common / q : 0), group = fmin(q, INTERSECT_GROUP);
+
+    if (q < 1)
+        return 0;
+    if (w->form == INTERSECT_UNCODED)
+        return q * (w->is_raw ? 8 : 16) + verdict / 8;
+    double range = first * 44 * group, wrong = (first - common) * q / range;
+    double number = log2(fmax(range / q, 1)) + 1.5 + 64 / group;
+    return (q * number + verdict + wrong * 64 * (group * common / q + 1)) / 8;
+}
+
+static void consider(intersect_plan *best, const intersect_wish *w, intersect_plan p, double first,
+                     double second, double common)
+{
+    double rate = p.kind ? p.fpr : 1;
+
+    p.form = w->form;
+    p.answer = answer_bytes(w, first, common + (second - common) * rate, common);
+    if (best->filter + best->answer < 0 || p.filter + p.answer < best->filter + best->answer)
+        *best = p;
+}
+
+static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_kind kind,
+                          const intersect_set *first, double second, double common,
+                          bool asker_is_first)
+{
+    bool is_indexed = tamis_kind_can(kind) & TAMIS_IS_INDEXED;
+    tamis_spec spec = TAMIS_SPEC(.hasher.hash = TAMIS_RAW);
+    tamis_plan plan;
+
+    spec.keys = is_indexed ? first->largest + 1 : first->n;
+    for (double bits = 0.5; bits < 32; bits += 0.25) {
+        spec.fpr = is_indexed ? 0 : w->fpr > 0 ? w->fpr : exp2(-bits);
+        if (tamis_plan_kind(&plan, kind, &spec))
+            continue;
+        consider(best, w,
+                 (intersect_plan){ .asker_is_first = asker_is_first,
+                                   .kind = kind,
+                                   .fpr = plan.fpr,
+                                   .filter = (double)plan.bytes + IMAGE_BYTES },
+                 (double)first->n, second, common);
+        if (is_indexed || w->fpr > 0)
+            return;
+    }
+}
+
+static void consider_side(intersect_plan *best, const intersect_wish *w, const intersect_set *first,
+                          const intersect_set *second, double common, bool asker_is_first)
+{
+    double n = (double)second->n;
+
+    if (!w->kind && w->fpr == 0)
+        consider(best, w, (intersect_plan){ .asker_is_first = asker_is_first }, (double)first->n, n,
+                 common);
+    for (tamis_kind kind = TAMIS_NO_KIND; first->n && (kind = tamis_kind_next(kind));)
+        if ((!w->kind || kind == w->kind) && intersect_takes(kind, w->is_raw))
+            consider_kind(best, w, kind, first, n, common, asker_is_first);
+}
+
+bool intersect_choose(intersect_plan *p, const intersect_wish *w, const intersect_set *asker,
+                      const intersect_set *server, double common)
+{
+    intersect_plan best = { .filter = -1, .asker_is_first = true };
+
+    consider_side(&best, w, asker, server, common, true);
+    consider_side(&best, w, server, asker, common, false);
+    *p = best;
+    return best.filter >= 0;
+}
