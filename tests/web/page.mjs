@@ -37,6 +37,7 @@ const { chromium } = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const MOST_BYTES = 400 * 1024;
+const SAMPLE = ['apple', 'pear', 'plum', 'cherry', 'quince'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' };
 const pictures = join(here, 'pictures');
 
@@ -53,7 +54,7 @@ const server = createServer((request, response) => {
     }
 });
 
-let browser, address;
+let browser, address, shared;
 const complaints = []; // of the console, and requests to elsewhere
 
 before(async () => {
@@ -62,6 +63,12 @@ before(async () => {
     address = `http://127.0.0.1:${server.address().port}/`;
     // In containers there is often no room for the sandbox and little shared memory.
     browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    shared = await browser.newPage({ acceptDownloads: true });
+    shared.setDefaultTimeout(60000);
+    shared.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
+    shared.on('pageerror', error => complaints.push(error.stack));
+    shared.on('request', request => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) ||
+        complaints.push(`asks for ${request.url()}`));
 });
 
 after(async () => {
@@ -69,27 +76,27 @@ after(async () => {
     server.close();
 });
 
-/** A page of its own, closed after use; afterwards nothing may have been complained of. */
-async function withPage(options, use) {
-    const { hash = '', ...more } = options;
-    const context = await browser.newContext({
-        viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', acceptDownloads: true, ...more,
-    });
+/** One page for all tests, as loading it takes longest; each begins with the words of SAMPLE in a
+ * Bloom filter. Afterwards nothing may have been complained of. */
+async function withPage({ hash = '#play', width = 1280, colorScheme = 'light', reducedMotion = 'reduce' }, use) {
     complaints.length = 0;
-    const page = await context.newPage();
-    page.setDefaultTimeout(60000);
-    page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
-    page.on('pageerror', error => complaints.push(error.stack));
-    page.on('request', request => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) ||
-        complaints.push(`asks for ${request.url()}`));
-    try {
-        await page.goto(address + hash);
-        await page.waitForSelector('html[data-ready]');
-        await use(page);
-        assert.deepEqual(complaints, []);
-    } finally {
-        await context.close();
-    }
+    await shared.setViewportSize({ width, height: 900 });
+    await shared.emulateMedia({ colorScheme, reducedMotion });
+    await go(shared, '#play');
+    await pick(shared, 'bloom');
+    await press(shared, 'Start again');
+    for (const word of SAMPLE)
+        await tellFast(shared, word, 'Add');
+    await go(shared, hash);
+    await use(shared);
+    assert.deepEqual(complaints, []);
+}
+
+/** To a page of the playground, until it is there. */
+async function go(page, hash) {
+    const [name, stop] = hash.slice(1).split('/');
+    await page.evaluate(to => { location.hash = to; }, hash);
+    await page.waitForSelector(stop ? `.stops a[href="${hash}"][aria-current]` : `.${name}`);
 }
 
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
@@ -132,20 +139,19 @@ const isWiderThanScreen = page =>
 // ---- What is loaded -------------------------------------------------------------------------------
 
 test('first paint takes less than 400 KiB, gzipped', async () => {
-    const sizes = new Map();
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const bodies = [];
-    page.on('response', response => bodies.push(response.body().then(body =>
-        sizes.set(response.url().slice(address.length) || 'index.html', gzipSync(body, { level: 9 }).length))));
-    await page.goto(address);
-    await page.waitForSelector('html[data-ready]');
+    const sizes = new Map(), bodies = [];
+    const weigh = response => bodies.push(response.body().then(body =>
+        sizes.set(response.url().slice(address.length) || 'index.html', gzipSync(body, { level: 9 }).length)));
+    shared.on('response', weigh);
+    await shared.goto(address);
+    await shared.waitForSelector('html[data-ready]');
     await Promise.all(bodies);
+    shared.off('response', weigh);
     const sum = [...sizes.values()].reduce((a, b) => a + b);
     console.log(`first paint: ${sum} bytes; ${[...sizes].map(([name, size]) => `${name} ${size}`).join(', ')}`);
     assert.ok(sizes.has('tamis.wasm') && sizes.has('app.js'));
     assert.ok(sum < MOST_BYTES, `${sum} bytes`);
-    await context.close();
+    assert.deepEqual(complaints, []);
 });
 
 // ---- Play -----------------------------------------------------------------------------------------
@@ -175,8 +181,8 @@ test('errors are in the words of the library', () => withPage({}, async page => 
 test('every kind is drawn, explained, and finds its words', () => withPage({}, async page => {
     for (const kind of await kindsOf(page)) {
         await pick(page, kind);
-        const isIndexed = await page.getByLabel('A number').count() > 0;
-        const words = isIndexed ? ['1', '4', '6', '7'] : ['apple', 'pear', 'plum', 'cherry', 'quince', 'fig'];
+        const isIndexed = await page.locator('.ask label').innerText() === 'A number';
+        const words = isIndexed ? ['1', '4', '6', '7'] : [...SAMPLE, 'fig'];
         await tellFast(page, words.at(-1), 'Add');
         for (const word of words)
             assert.match(await tellFast(page, word, 'Ask'), new RegExp(`^Yes, ${word} is found`), kind);
@@ -197,18 +203,6 @@ test('an answer can be stepped through', () => withPage({}, async page => {
     await page.locator('.steps button').first().click();
     assert.equal(await page.locator('.cell.read').count(), 0);
     assert.match(await page.locator('.steps').innerText(), /hash is 0x[0-9a-f]{16}/);
-}));
-
-test('where motion is welcome, steps are played', () => withPage({ reducedMotion: 'no-preference' }, async page => {
-    await page.clock.install();
-    await add(page, 'fig');
-    assert.ok(await page.locator('.cell.written').count() > 0);
-    const where = () => page.locator('.where').innerText();
-    assert.match(await where(), /^Step 1 of/);
-    await page.clock.runFor(7000);
-    const [, now, all] = /Step (\d+) of (\d+)/.exec(await where());
-    assert.equal(now, all);
-    assert.equal(await page.getByRole('button', { name: 'Play', exact: true }).count(), 1);
 }));
 
 test('a false positive is found, and taken back by a filter that adapts', () => withPage({}, async page => {
@@ -385,20 +379,39 @@ test('a keyboard is enough', () => withPage({}, async page => {
     await to('To the content'); // round and round: there is no trap
 }));
 
-test('nothing is wider than a phone, in any view', () => withPage({ viewport: { width: 390, height: 844 } }, async page => {
+test('nothing is wider than a phone, in any view', () => withPage({ width: 390 }, async page => {
     const addresses = ['#play', '#curves', ...['bitmap', 'hash-table', 'bloom', 'counting', 'quotient', 'cuckoo', 'xor',
         'fuse', 'ribbon', 'adaptive', 'sketch'].map(name => `#tour/${name}`)];
     for (const hash of addresses) {
-        await page.evaluate(to => { location.hash = to; }, hash);
-        await page.waitForSelector(hash === '#play' ? '.play' : hash === '#curves' ? '.chart svg' : `.stops a[href="${hash}"][aria-current]`);
+        await go(page, hash);
         assert.ok(!await isWiderThanScreen(page), `${hash} is too wide`);
     }
-    await page.evaluate(() => { location.hash = '#play'; });
+    await go(page, '#play');
     for (const kind of await kindsOf(page)) {
         await pick(page, kind);
         assert.ok(!await isWiderThanScreen(page), `${kind} is too wide`);
     }
 }));
+
+for (const [colorScheme, width, looksForFaults] of
+    [['light', 1280, true], ['light', 390, false], ['dark', 1280, false], ['dark', 390, true]])
+    test(`pictures of each view, ${colorScheme}, ${width} wide`, () =>
+        withPage({ colorScheme, width }, async page => {
+            const look = async name => {
+                await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+                if (looksForFaults)
+                    assert.deepEqual(await faults(page), [], name);
+            };
+            await ask(page, 'pear');
+            await look('play');
+            await go(page, '#tour/xor');
+            await press(page, 'Peel it, step by step');
+            await press(page, 'Back');
+            await look('tour');
+            await go(page, '#curves');
+            await isMeasured(page);
+            await look('curves');
+        }));
 
 test('light and dark follow the system, or the button', () => withPage({ colorScheme: 'dark' }, async page => {
     const brightness = () => page.evaluate(() =>
@@ -414,24 +427,14 @@ test('light and dark follow the system, or the button', () => withPage({ colorSc
     assert.ok(await brightness() < 150, 'it is not remembered');
 }));
 
-for (const [colorScheme, width, looksForFaults] of
-    [['light', 1280, true], ['light', 390, false], ['dark', 1280, false], ['dark', 390, true]])
-    test(`pictures of each view, ${colorScheme}, ${width} wide`, () =>
-        withPage({ colorScheme, viewport: { width, height: 900 } }, async page => {
-            const look = async name => {
-                await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-                if (looksForFaults)
-                    assert.deepEqual(await faults(page), [], name);
-            };
-            await ask(page, 'pear');
-            await look('play');
-            await page.evaluate(() => { location.hash = '#tour/xor'; });
-            await page.waitForSelector('.stop');
-            await press(page, 'Peel it, step by step');
-            await press(page, 'Back');
-            await look('tour');
-            await page.evaluate(() => { location.hash = '#curves'; });
-            await page.waitForSelector('.curves');
-            await isMeasured(page);
-            await look('curves');
-        }));
+test('where motion is welcome, steps are played', () => withPage({ reducedMotion: 'no-preference' }, async page => {
+    await page.clock.install();
+    await add(page, 'fig');
+    assert.ok(await page.locator('.cell.written').count() > 0);
+    const where = () => page.locator('.where').innerText();
+    assert.match(await where(), /^Step 1 of/);
+    await page.clock.runFor(7000);
+    const [, now, all] = /Step (\d+) of (\d+)/.exec(await where());
+    assert.equal(now, all);
+    assert.equal(await page.getByRole('button', { name: 'Play', exact: true }).count(), 1);
+}));

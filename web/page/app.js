@@ -47,7 +47,7 @@ async function show(library, isFirst) {
     if (!made.has(key))
         made.set(key, await VIEWS[key].make(library));
     const view = made.get(key);
-    main.replaceChildren(view.element ?? view);
+    main.replaceChildren(view.element);
     view.open?.(...more);
     document.title = `${VIEWS[key].title} - tamis playground`;
     for (const link of document.querySelectorAll('header nav a'))

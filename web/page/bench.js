@@ -249,7 +249,7 @@ export class Bench {
     peel() {
         const steps = this.#filter.peeling([...this.words.keys()]);
         steps.forEach(step => step.cells.forEach(cell => this.#named(cell)));
-        this.#picture.clear('written');
+        this.#picture.write([]);
         this.#story.tell(`How the filter was made of ${plural(this.words.size, 'word')}`, steps, peelText, soFar => {
             this.#draw(peeledCells(this.#cells, soFar));
             this.#picture.mark(peelReads(soFar));
@@ -327,7 +327,7 @@ export class Bench {
     ask(word) {
         this.#asked = word;
         this.#draw(this.#cells);
-        this.#picture.clear('written');
+        this.#picture.write([]);
         const answer = this.#explain(({ value }) => `Why the filter says ${value ? 'yes' : 'no'} to ${word}`, word);
         const isFalse = this.#isKnown && answer.value && !this.words.has(word);
         this.say(h('b', {}, answer.value ? 'Yes' : 'No'), `, ${word} ${answer.value ? 'is found' : 'is not there'}: ` +

@@ -10,6 +10,8 @@ const SHORT = 12; // cells of an array that stands beside others
 export const idOf = cell => `${cell.array}/${cell.number}/${cell.index}`;
 const isEmpty = cell => cell.marks.includes('empty');
 
+const isSame = (a, b) => a && a.value === b.value && a.marks.join() === b.marks.join();
+
 /** Runs of cells that are one array. */
 function arraysOf(cells) {
     const arrays = [];
@@ -31,6 +33,7 @@ const sizeOf = cell => (cell.bits === 1 ? 'bit' : 'number');
 export class Picture {
     #cells = [];
     #byId = new Map(); // to the element
+    #read = new Set(); // elements that are marked so
     #shape = '';
     #note = ''; // where no cell is pointed at
     #marks = new Map(); // from names of arrays to those in use there
@@ -58,12 +61,7 @@ export class Picture {
         this.#note = note;
         this.#tellCell(null);
         this.#fillTable();
-        return cells.filter(cell => this.#differs(cell, before)).map(idOf);
-    }
-
-    #differs(cell, before) {
-        const old = before.get(idOf(cell));
-        return !old || valueText(old) !== valueText(cell) || old.marks.join() !== cell.marks.join();
+        return cells.map(idOf).filter((id, i) => !isSame(before.get(id), cells[i]));
     }
 
     #draw(cells) {
@@ -72,12 +70,18 @@ export class Picture {
             this.#shape = shape;
             this.#marks.clear();
             this.#byId.clear();
+            this.#read.clear();
             this.#grid.replaceChildren(...this.#groups(arrays, cells.length));
             this.#rover.refresh();
         }
+        const before = this.#countMarks();
         this.#findMarks(cells);
-        for (const cell of cells)
-            this.#paint(this.#byId.get(idOf(cell)), cell);
+        const hasNewMarks = this.#countMarks() !== before;
+        for (const cell of cells) {
+            const element = this.#byId.get(idOf(cell));
+            if (hasNewMarks || !isSame(element.cell, cell))
+                this.#paint(element, cell);
+        }
     }
 
     /** A mark that was seen in an array keeps its place below the cells. */
@@ -87,6 +91,10 @@ export class Picture {
                 this.#marks.set(cell.array, new Set());
             cell.marks.forEach(mark => mark === 'empty' || this.#marks.get(cell.array).add(mark));
         }
+    }
+
+    #countMarks() {
+        return [...this.#marks.values()].reduce((n, used) => n + used.size, 0);
     }
 
     #marksOf(name) {
@@ -117,7 +125,6 @@ export class Picture {
                 h('span', { class: 'place', 'aria-hidden': 'true' }, cell.isAlone ? '' : String(cell.index)),
                 h('span', { class: 'spoken' }));
             this.#byId.set(idOf(cell), element);
-            element.cell = cell;
             return element;
         });
         return h('div', { class: 'array', role: 'row' },
@@ -171,40 +178,37 @@ export class Picture {
 
     /** Marks cells as read; each is { cell, says, agrees }, the last one read last. */
     mark(reads) {
-        this.clear('read', 'against', 'now');
-        for (const element of this.#byId.values())
-            delete element.dataset.says;
+        for (const element of this.#read)
+            this.#unmark(element);
+        this.#read.clear();
         for (const { cell, says, agrees } of reads) {
             const element = this.#byId.get(idOf(cell));
             if (!element)
                 continue;
+            this.#read.add(element);
             element.classList.add('read');
             element.classList.toggle('against', !agrees);
             element.dataset.says = says;
             element.lastChild.textContent = `${cellText(element.cell)}, ${says}`;
         }
-        const last = reads.at(-1);
-        if (last)
-            this.#byId.get(idOf(last.cell))?.classList.add('now');
+        if (reads.length)
+            this.#byId.get(idOf(reads.at(-1).cell))?.classList.add('now');
     }
 
-    /** Lets written cells be seen, one after the other. */
+    #unmark(element) {
+        element.classList.remove('read', 'against', 'now');
+        delete element.dataset.says;
+        element.lastChild.textContent = cellText(element.cell);
+    }
+
+    /** Lets written cells be seen, one after the other; those before are written no more. */
     write(ids) {
-        this.clear('written');
+        for (const element of this.#grid.querySelectorAll('.written'))
+            element.classList.remove('written');
         ids.forEach((id, i) => {
             const element = this.#byId.get(id);
-            if (!element)
-                return;
-            element.style.setProperty('--order', Math.min(i, 24));
-            element.classList.add('written');
+            element?.style.setProperty('--order', Math.min(i, 24));
+            element?.classList.add('written');
         });
-    }
-
-    clear(...classes) {
-        for (const element of this.#grid.querySelectorAll('.cell')) {
-            if (classes.includes('read') && element.classList.contains('read'))
-                element.lastChild.textContent = cellText(element.cell);
-            element.classList.remove(...classes);
-        }
     }
 }

@@ -41,7 +41,7 @@ export class Story {
     #play = button('Play', () => this.#toggle());
     #back = button('Back', () => this.go(this.#at - 1));
     #next = button('Next', () => this.go(this.#at + 1));
-    #title = h('h3', {});
+    #title = h('h2', {});
 
     element = h('section', { class: 'story', hidden: true }, this.#title,
         h('div', { class: 'stepper', role: 'group', 'aria-label': 'Steps' },

@@ -1,4 +1,5 @@
 /* words.js - numbers and places as people read them. */
+import { h } from './dom.js';
 
 /** 3 of 'key' is '3 keys'. */
 export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${Number(n) === 1 ? '' : 's'}`;
@@ -33,6 +34,10 @@ export const arrayText = cell => (cell.isOnly ? cell.array : `${cell.array} ${ce
 
 export const placeText = cell =>
     (cell.isAlone ? arrayText(cell) : `place ${cell.index} of ${arrayText(cell)}`);
+
+/** Names and values, for a <dl>. */
+export const factList = facts => Object.entries(facts).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, value)));
 
 /** What a cell is marked with: name, letter below the cell, meaning. */
 export const MARKS = [
