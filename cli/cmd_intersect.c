@@ -27,8 +27,9 @@ typedef struct request {
     char copy[32]; /* where the copy of a pipe is */
 } request;
 
-/* Memory for sets if nothing is said of it. */
-enum { DEFAULT_MEMORY = 1 << 30, SETS = 8 };
+/* Memory for sets if nothing is said of it, the share of one of them, and the least: a builder
+ * takes half, and no less than 4 MiB. */
+enum { DEFAULT_MEMORY = 1 << 30, SETS = 8, LEAST_MEMORY = 16 << 20 };
 
 /* ---- Elements of the file ---------------------------------------------- */
 
@@ -495,6 +496,8 @@ static void check_options(const request *r, const args *a)
                              "kinds' tells what each can do");
     if (!connect_asks(&r->way) && (r->both || r->plans || r->wish.kind || r->wish.fpr > 0))
         args_refuse(a, "the side that asks decides how; this one serves");
+    if (r->talk.memory && r->talk.memory < LEAST_MEMORY)
+        die(CODE_MEMORY, "intersect: --memory is too little; give %dM or more", LEAST_MEMORY >> 20);
     if (r->way.serves_here && strcmp(r->source.names[0], "-") == 0)
         args_refuse(a, "standard input is the line, with --serve; name a FILE");
 }
@@ -608,7 +611,7 @@ const command cmd_intersect = {
         "What passes is sent as short hashes, in order and coded, with a checksum for each 64 of\n"
         "them. Groups whose checksums differ are sent again in full. Hashes are keyed by secrets\n"
         "that are drawn each time: a line is in the result by mistake once in 2^40 runs at most.\n"
-        "With --raw it never is.\n"
+        "With --raw and --uncoded, integers are compared themselves.\n"
         "\n"
         "Files may be larger than memory. They are read twice, once with --count; what comes\n"
         "through a pipe is copied to a file without a name. A line takes 24 bytes, which wait in\n"

@@ -59,7 +59,7 @@ static void consider(intersect_plan *best, const intersect_wish *w, intersect_pl
 
     p.form = w->form;
     p.answer = answer_bytes(w, first, common + (second - common) * rate, common);
-    if (best->filter + best->answer < 0 || p.filter + p.answer < best->filter + best->answer)
+    if (best->filter < 0 || p.filter + p.answer < best->filter + best->answer)
         *best = p;
 }
 
@@ -76,6 +76,9 @@ static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_k
         spec.fpr = is_indexed ? 0 : w->fpr > 0 ? w->fpr : exp2(-bits);
         if (tamis_plan_kind(&plan, kind, &spec))
             continue;
+        /* Lower rates take more yet. */
+        if (best->filter >= 0 && (double)plan.bytes > best->filter + best->answer)
+            return;
         consider(best, w,
                  (intersect_plan){ .asker_is_first = asker_is_first,
                                    .kind = kind,
