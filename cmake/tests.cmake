@@ -80,7 +80,7 @@ endfunction()
 
 function(tamis_scripts folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.sh ${tests}/${folder}/*.py)
-    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|synthetic\\.py)$")
+    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|relay\\.py|synthetic\\.py)$")
     if(texts)
         list(FILTER sources EXCLUDE REGEX "/cli/(${texts})\\.sh$")
     endif()
@@ -95,6 +95,10 @@ function(tamis_scripts folder)
         set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT ${scripts_environment})
     endforeach()
 endfunction()
+
+# A peer that lies, for scripts that look at what becomes of the other side.
+tamis_program(liar ${tests}/cli/liar.c)
+target_link_libraries(liar PRIVATE tamis-commands tamis-static)
 
 # ---- Programs and scripts ------------------------------------------------------------------------
 
