@@ -184,13 +184,18 @@ can()
 }
 
 # Commands treat kinds by what these can do: some stand for all, but in a long run.
-some_kinds=(bitmap hashset bloom fuse cascade map cqf counting countmin window)
-[ -z "${TAMIS_SANITIZED:-}" ] || some_kinds=(hashset bloom fuse cascade map cqf)
+some_kinds=(bitmap hashset bloom fuse cascade map hashmap cqf counting countmin window)
+[ -z "${TAMIS_SANITIZED:-}" ] || some_kinds=(hashset bloom fuse cascade map hashmap cqf)
 [ -z "${TAMIS_LONG:-}" ] || some_kinds=("${all_kinds[@]}")
 
+# kinds_that ABILITY: those that have it and are made from keys alone; of get, put and exclude, all.
 kinds_that()
 {
     for kind in "${some_kinds[@]}"; do
+        case $1 in
+        get | put | exclude) ;;
+        *) can "$kind" build || continue ;;
+        esac
         ! can "$kind" "$1" || echo "$kind"
     done
 }
