@@ -16,9 +16,9 @@ static uint64_t word_of(const uint8_t *at, size_t size)
     return word;
 }
 
-static uint64_t rotate(uint64_t x, int by)
+static uint64_t rotate(uint64_t x, unsigned by)
 {
-    return x << by | x >> (64 - by);
+    return x << by | x >> (-by & 63);
 }
 
 /* ---- Simple functions -------------------------------------------------- */
@@ -166,7 +166,7 @@ static uint64_t hash_tabulation(const hashes_family *f, const void *data, size_t
     uint64_t h = 0;
 
     for (size_t i = 0; i < size; i++)
-        h ^= rotate(f->tables[i % HASHES_BYTES][at[i]], (int)(i / HASHES_BYTES % 63));
+        h ^= rotate(f->tables[i % HASHES_BYTES][at[i]], (unsigned)(i / HASHES_BYTES % 64));
     return h;
 }
 
