@@ -20,11 +20,13 @@ static void cqf_read_head(cqf_reader *r, uint64_t position)
 {
     uint64_t back = 0;
 
+    r->entry.slots = 0;
+    if (!runs_is_used(r->t, position % r->t.slots))
+        return;
     while (back < r->t.slots && runs_continues(r->t, (position - back) % r->t.slots))
         back++;
     uint64_t head = position - back, end = runs_next_end(r->t, head) + 1;
     r->end = end < head + r->t.slots ? end : head + r->t.slots;
-    r->entry.slots = 0;
     if (back < r->t.slots && runs_is_used(r->t, head % r->t.slots))
         r->entry = cqf_entry_at(r, head);
 }
