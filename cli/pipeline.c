@@ -121,7 +121,8 @@ static _Noreturn void refuse_key(const run *r, const job *j)
 
     if (j->fault == KEY_NO_VALUE)
         die(CODE_USAGE,
-            "%s, line %" PRIu64 ": field %" PRIu64 " is not an integer from 0 to 4294967295",
+            "%s, line %" PRIu64 ": field %" PRIu64
+            " is not an integer from 0 to 18446744073709551615",
             j->input, line, r->source->format.value_field);
     if (j->fault == KEY_NO_INTEGER)
         die(CODE_USAGE,

@@ -39,6 +39,8 @@ for kind in $(kinds_that put); do
     is_silent
     check "each key is listed with its value" diff <(sort "$said/out") \
         <(pairs 0 7 18446744073709551615 0 5 55 | sort)
+    pairs 5 18446744073709551616 | exits 2 "$tamis" add --values-field 2 numbers.tamis
+    says "line 1: field 2 is not an integer from 0 to 18446744073709551615"
     exits 0 "$tamis" remove numbers.tamis <<<$'0\n5\n18446744073709551615'
     exits 1 "$tamis" list numbers.tamis
     prints_nothing
