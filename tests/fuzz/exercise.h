@@ -10,6 +10,7 @@
 
 #include "info.h"
 #include "tamis_adapt.h"
+#include "tamis_explain.h"
 #include "tamis_values.h"
 
 /* A crash is what a fuzzer reports, and what a test driver cannot miss. */
@@ -84,6 +85,35 @@ static inline void exercise_report(void *ctx, const char *why, uint64_t offset, 
     ++*reports;
 }
 
+static inline bool exercise_cell(void *ctx, const tamis_cell *cell)
+{
+    uint64_t *visits = ctx;
+
+    MUST(cell->array && cell->bits >= 1 && cell->bits <= 64);
+    MUST(cell->bits == 64 || cell->value >> cell->bits == 0);
+    return ++*visits < 10000;
+}
+
+static inline bool exercise_step(void *ctx, const tamis_step *step)
+{
+    uint64_t *visits = ctx;
+
+    MUST(step->text && *step->text);
+    return step->type != TAMIS_STEP_CELL || exercise_cell(visits, &step->cell);
+}
+
+static inline void exercise_telling(const tamis *f)
+{
+    uint64_t visits = 0;
+
+    (void)!tamis_visit_cells(f, exercise_cell, &visits);
+    for (unsigned i = 0; i < EXERCISE_KEYS; i += 3) {
+        visits = 0;
+        MUST(tamis_explain(f, exercise_key(i), exercise_step, &visits) ==
+             tamis_has(f, exercise_key(i)));
+    }
+}
+
 static inline void exercise_reading(const tamis *f)
 {
     uint64_t visits = 0;
@@ -91,6 +121,7 @@ static inline void exercise_reading(const tamis *f)
 
     exercise_batch(f);
     exercise_counts(f);
+    exercise_telling(f);
     tamis_info info = info_of(f);
     MUST(info.fpr >= 0 && info.fpr <= 1 && info.fill >= 0 && info.fill <= 1);
     MUST(info.cardinality >= 0);
