@@ -19,7 +19,7 @@ function integerOf(key) {
         throw new RangeError(`${key} is not a whole number that a double holds exactly`);
     if (typeof key === 'string' && !INTEGER.test(key))
         throw new RangeError(`'${key}' is not a whole number`);
-    const number = BigInt(key);
+    const number = BigInt(textOf(key));
     if (number < 0n || number >> 64n)
         throw new RangeError(`${key} is not between 0 and 2^64 - 1`);
     return number;

@@ -11,10 +11,11 @@
 import { CHUNK, Keys } from './keys.js';
 
 const HASHES = ['fast', 'keyed', 'raw'];
-const MARKS = ['empty', 'occupied', 'continuation', 'shifted', 'run-end', 'count', 'extension'];
+const MARKS = ['empty', 'occupied', 'continuation', 'shifted', 'run-end', 'count', 'extension', 'void'];
 const STEPS = ['number', 'cell', 'answer'];
 const PEELS = ['touches', 'takes', 'leaves', 'fills'];
 const OPERATIONS = { merge: 0, intersect: 1, subtract: 2 };
+const ONCE = 1n;
 const decoder = new TextDecoder();
 
 /** What the library refuses, in its own words; `code` is the name of its status. */
@@ -77,6 +78,14 @@ function bind(wasm) {
     function check(status) {
         if (status)
             fail(status);
+    }
+
+    /** A value or a number of times, as 64 bits. */
+    function wordOf(value) {
+        const word = Number.isSafeInteger(value) || typeof value === 'bigint' ? BigInt(value) : -1n;
+        if (word < 0n || word >> 64n)
+            throw new RangeError(`${value} is not a whole number from 0 that a double or 64 bits hold`);
+        return word;
     }
 
     const OUT_OF_MEMORY = 1;
@@ -144,7 +153,7 @@ function bind(wasm) {
 
     function numberOf(options, name) {
         const value = name === 'can' ? abilityBits(options.can) : Number(options[name] ?? 0);
-        if (!(value >= 0 && value < Infinity))
+        if (!(value >= 0 && value < Infinity) || typeof options[name] === 'object' && name !== 'can')
             throw new RangeError(`${name} is ${options[name]}, not a number from 0`);
         return value;
     }
@@ -154,8 +163,8 @@ function bind(wasm) {
         const hash = options.hash ?? (options.secret ? 'keyed' : isIndexed ? 'raw' : 'fast');
         if (!HASHES.includes(hash))
             throw new RangeError(`no hash is called '${hash}'; there are ${HASHES.join(', ')}`);
-        if (options.secret && options.secret.length !== 16)
-            throw new RangeError('a secret has 16 bytes');
+        if (options.secret && !(options.secret instanceof Uint8Array && options.secret.length === 16))
+            throw new RangeError('a secret is a Uint8Array of 16 bytes');
         bytesAt(keys.at, 16).set(options.secret ?? new Uint8Array(16));
         wasm.web_set_hasher(HASHES.indexOf(hash), BigInt.asUintN(64, BigInt(options.seed ?? 0)), keys.at);
     }
@@ -248,11 +257,11 @@ function bind(wasm) {
         });
     }
 
-    function largest(values) {
-        let most = 0;
+    function bitsOfLargest(values) {
+        let all = 1n;
         for (const value of values)
-            most = Math.max(most, value);
-        return most;
+            all |= wordOf(value);
+        return all.toString(2).length;
     }
 
     /** The plan of a filter of exactly these keys: what the options leave open, the keys decide. */
@@ -263,7 +272,7 @@ function bind(wasm) {
             keys: distinct,
             universe: options.universe ?? (beside.exclude ? distinct + beside.exclude.length : 0),
             valueBits: options.valueBits ??
-                (beside.values ? Math.max(1, Math.ceil(Math.log2(largest(beside.values) + 1))) : 0),
+                (beside.values ? bitsOfLargest(beside.values) : 0),
         });
     }
 
@@ -271,7 +280,7 @@ function bind(wasm) {
         return withBlock(8 * n, valuesAt => {
             const words = new BigUint64Array(wasm.memory.buffer, valuesAt, n);
             for (let i = 0; i < n; i++)
-                words[i] = BigInt(values[i]);
+                words[i] = wordOf(values[i]);
             return wasm.tamis_build_map(out, planned, at, valuesAt, n, 0);
         });
     }
@@ -318,10 +327,8 @@ function bind(wasm) {
         return texts.get(at);
     }
 
-    function wordAt(memory, at) {
-        const value = memory.getBigUint64(at, true);
-        return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
-    }
+    const shortest = word => (word <= Number.MAX_SAFE_INTEGER ? Number(word) : word);
+    const wordAt = (memory, at) => shortest(memory.getBigUint64(at, true));
 
     function cellAt(memory, at) {
         const marks = memory.getUint32(at + 36, true);
@@ -442,14 +449,14 @@ function bind(wasm) {
 
         add(key, times = 1) {
             const f = this.#live(), size = keys.put(key, this.#isRaw);
-            check(wasm.web_add(f, keys.at, size, times));
+            check(wasm.web_add(f, keys.at, size, times === 1 ? ONCE : wordOf(times)));
             return this;
         }
 
         /** Whether it was there, as far as the kind can tell. */
         remove(key, times = 1) {
             const f = this.#live(), size = keys.put(key, this.#isRaw);
-            const status = wasm.web_remove(f, keys.at, size, times);
+            const status = wasm.web_remove(f, keys.at, size, times === 1 ? ONCE : wordOf(times));
             if (status && textAt(wasm.web_status_name(status)) !== 'ABSENT')
                 fail(status);
             return !status;
@@ -463,16 +470,13 @@ function bind(wasm) {
         /** The value that came with the key, or undefined. */
         get(key) {
             const f = this.#live(), size = keys.put(key, this.#isRaw);
-            const value = wasm.web_get(f, keys.at, size);
-            return value < 0 ? undefined : value;
+            return wasm.web_get(f, out, keys.at, size) ? wordAt(view(), out) : undefined;
         }
 
         /** The key has this value from now on; of maps whose values may change. */
         put(key, value) {
-            if (!(Number.isSafeInteger(value) && value >= 0))
-                throw new RangeError(`${value} is not a whole number from 0`);
             const f = this.#live(), size = keys.put(key, this.#isRaw);
-            check(wasm.web_put(f, keys.at, size, value));
+            check(wasm.web_put(f, keys.at, size, wordOf(value)));
             return this;
         }
 
@@ -493,10 +497,11 @@ function bind(wasm) {
 
         /** Calls `use` for each batch of so many keys, when it is hashed. */
         #each(things, use) {
-            const f = this.#live(), list = listOf(things);
+            this.#live();
+            const list = listOf(things);
             for (let from = 0, n; from < list.length; from += n) {
                 n = keys.fill(this.#hasher, this.#isRaw, list, from);
-                use(f, n, from);
+                use(this.#live(), n, from); // what makes the keys may have freed it
             }
         }
 
@@ -599,7 +604,7 @@ function bind(wasm) {
             check(wasm.tamis_verify(this.#live(), 0, 0));
         }
 
-        /** [key, count] of each key or fingerprint that the filter can name. */
+        /** [key, count] of each key or fingerprint that the filter can name; of maps, [key, value]. */
         list() {
             const f = this.#live();
             check(wasm.web_list(f, 0, out, 0));
@@ -607,7 +612,7 @@ function bind(wasm) {
             return withBlock(16 * n, at => {
                 check(wasm.web_list(f, at, out, n));
                 const pairs = new BigUint64Array(wasm.memory.buffer, at, 2 * n);
-                return Array.from({ length: n }, (_, i) => [pairs[2 * i], Number(pairs[2 * i + 1])]);
+                return Array.from({ length: n }, (_, i) => [pairs[2 * i], shortest(pairs[2 * i + 1])]);
             });
         }
 
@@ -636,7 +641,7 @@ function bind(wasm) {
 
         /** How a filter by peeling was made of these keys, step by step. */
         peeling(things) {
-            const f = this.#live(), list = listOf(things);
+            const list = listOf(things), f = this.#live();
             return withBlock(8 * list.length, at => {
                 hashAll(this.#hasher, this.#isRaw, list, at);
                 check(wasm.web_peels(f, at, list.length, 0, out, 0));

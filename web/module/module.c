@@ -182,18 +182,18 @@ bool web_has_integer(const tamis *f, uint32_t low, uint32_t high)
 }
 
 /* Once is what every kind can do. */
-tamis_status web_add(tamis *f, const void *data, size_t size, double times)
+tamis_status web_add(tamis *f, const void *data, size_t size, uint64_t times)
 {
     uint64_t key = tamis_key(f, data, size);
 
-    return times == 1 ? tamis_add(f, key) : tamis_add_times(f, key, (uint64_t)times);
+    return times == 1 ? tamis_add(f, key) : tamis_add_times(f, key, times);
 }
 
-tamis_status web_remove(tamis *f, const void *data, size_t size, double times)
+tamis_status web_remove(tamis *f, const void *data, size_t size, uint64_t times)
 {
     uint64_t key = tamis_key(f, data, size);
 
-    return times == 1 ? tamis_remove(f, key) : tamis_remove_times(f, key, (uint64_t)times);
+    return times == 1 ? tamis_remove(f, key) : tamis_remove_times(f, key, times);
 }
 
 double web_count(const tamis *f, const void *data, size_t size)
@@ -201,16 +201,14 @@ double web_count(const tamis *f, const void *data, size_t size)
     return (double)tamis_count(f, tamis_key(f, data, size));
 }
 
-double web_get(const tamis *f, const void *data, size_t size)
+bool web_get(const tamis *f, uint64_t *value, const void *data, size_t size)
 {
-    uint64_t value;
-
-    return tamis_get(f, &value, tamis_key(f, data, size)) ? (double)value : -1;
+    return tamis_get(f, value, tamis_key(f, data, size));
 }
 
-tamis_status web_put(tamis *f, const void *data, size_t size, double value)
+tamis_status web_put(tamis *f, const void *data, size_t size, uint64_t value)
 {
-    return tamis_put(f, tamis_key(f, data, size), (uint64_t)value);
+    return tamis_put(f, tamis_key(f, data, size), value);
 }
 
 tamis_status web_adapt(tamis *f, const void *data, size_t size)
@@ -256,7 +254,9 @@ static bool web_take_pair(void *ctx, uint64_t key, uint64_t count)
 tamis_status web_list(const tamis *f, uint64_t *pairs, size_t *n, size_t max)
 {
     web_listed to = { .pairs = pairs, .max = max };
-    tamis_status status = tamis_list(f, web_take_pair, &to);
+    bool has_values = (tamis_kind_can(tamis_plan_of(f)->kind) & TAMIS_CAN_GET) != 0;
+    tamis_status status =
+        has_values ? tamis_list_values(f, web_take_pair, &to) : tamis_list(f, web_take_pair, &to);
 
     *n = to.n;
     return status;

@@ -49,12 +49,12 @@ TAMIS_API const char *web_info_numbers(const tamis *f);
 TAMIS_API bool web_has(const tamis *f, const void *data, size_t size);
 /* The same of a filter of raw integers: the key in two halves. */
 TAMIS_API bool web_has_integer(const tamis *f, uint32_t low, uint32_t high);
-TAMIS_API tamis_status web_add(tamis *f, const void *data, size_t size, double times);
-TAMIS_API tamis_status web_remove(tamis *f, const void *data, size_t size, double times);
+TAMIS_API tamis_status web_add(tamis *f, const void *data, size_t size, uint64_t times);
+TAMIS_API tamis_status web_remove(tamis *f, const void *data, size_t size, uint64_t times);
 TAMIS_API double web_count(const tamis *f, const void *data, size_t size);
 /* The value, or -1. */
-TAMIS_API double web_get(const tamis *f, const void *data, size_t size);
-TAMIS_API tamis_status web_put(tamis *f, const void *data, size_t size, double value);
+TAMIS_API bool web_get(const tamis *f, uint64_t *value, const void *data, size_t size);
+TAMIS_API tamis_status web_put(tamis *f, const void *data, size_t size, uint64_t value);
 TAMIS_API tamis_status web_adapt(tamis *f, const void *data, size_t size);
 /* The keys of n texts that stand in `data` without a gap; text i ends at ends[i]. */
 TAMIS_API void web_hash_many(const tamis_hasher *hasher, uint64_t *keys, const uint8_t *data,

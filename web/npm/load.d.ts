@@ -106,7 +106,8 @@ export interface KindInfo {
 }
 
 export type Mark =
-    'empty' | 'occupied' | 'continuation' | 'shifted' | 'run-end' | 'count' | 'extension';
+    'empty' | 'occupied' | 'continuation' | 'shifted' | 'run-end' | 'count' | 'extension' |
+    'void';
 
 /** The smallest thing that a kind reads or writes. A value above 2^53 is a bigint. */
 export interface Cell {
@@ -153,10 +154,10 @@ export interface Filter {
     /** How often the key was added, at most; 1 or 0 in kinds that do not count. */
     count(key: Key): number;
     countMany(keys: Keys): number[];
-    /** The value that came with the key. */
-    get(key: Key): number | undefined;
+    /** The value that came with the key; above 2^53 a bigint. */
+    get(key: Key): number | bigint | undefined;
     /** The key has this value from now on; of maps whose values may change. */
-    put(key: Key, value: number): this;
+    put(key: Key, value: number | bigint): this;
     /** Tells an adaptive filter that it was wrong about this key. */
     adapt(key: Key): this;
 
@@ -179,8 +180,9 @@ export interface Filter {
     readonly kind: Kind;
     plan(): Plan;
     info(): Info;
-    /** Keys, or fingerprints in kinds that are not exact, with their counts. */
-    list(): [key: bigint, count: number][];
+    /** Keys, or fingerprints in kinds that are not exact, with their counts; of maps, with their
+     * values. */
+    list(): [key: bigint, number: number | bigint][];
 
     /** The 64-bit number that this key is. */
     key(key: Key): bigint;

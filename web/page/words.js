@@ -1,5 +1,4 @@
 /* words.js - numbers and places as people read them. */
-import { h } from './dom.js';
 
 /** 3 of 'key' is '3 keys'. */
 export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${Number(n) === 1 ? '' : 's'}`;
@@ -35,10 +34,6 @@ export const arrayText = cell => (cell.isOnly ? cell.array : `${cell.array} ${ce
 export const placeText = cell =>
     (cell.isAlone ? arrayText(cell) : `place ${cell.index} of ${arrayText(cell)}`);
 
-/** Names and values, for a <dl>. */
-export const factList = facts => Object.entries(facts).map(([name, value]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, value)));
-
 /** What a cell is marked with: name, letter below the cell, meaning. */
 export const MARKS = [
     ['occupied', 'o', 'some key is at home in this place'],
@@ -47,6 +42,7 @@ export const MARKS = [
     ['run-end', 'e', 'the last cell of its run'],
     ['count', '#', 'part of a count, not of a key'],
     ['extension', '+', 'more bits of the key before, to tell it from another'],
+    ['void', 'v', 'no bits are left: it passes for any key of the place'],
 ];
 
 export function cellText(cell) {

@@ -258,3 +258,45 @@ test('filters that nobody holds are freed', { skip: !globalThis.gc }, async () =
     }
     assert.ok(library.memory.buffer.byteLength < 100e6);
 });
+
+test('values of 64 bits come back as they were put, and lists have them', () => {
+    const most = 2n ** 64n - 1n;
+    const map = Filter.build({ kind: 'hashmap', hash: 'raw' }, [[1, 5], [2, most]]);
+    assert.deepEqual([map.get(1), map.get(2), map.get(3)], [5, most, undefined]);
+    map.put(3, 2n ** 53n).put(1, 6);
+    assert.deepEqual(map.list().sort((a, b) => Number(a[0] - b[0])), [[1n, 6], [2n, most], [3n, 2n ** 53n]]);
+    for (const bad of [-1, 1.5, NaN, '5', most + 1n, -1n, undefined]) {
+        assert.throws(() => map.put(1, bad), RangeError, String(bad));
+        assert.throws(() => Filter.build('hashmap', [['a', bad]]), RangeError, String(bad));
+    }
+});
+
+test('numbers of times, sizes and secrets of another type are refused', () => {
+    const filter = new Filter({ keys: 10, kind: 'counting' }).add('a', 3);
+    for (const bad of [-1, 1.5, NaN, Infinity, '2', null]) {
+        assert.throws(() => filter.add('a', bad), RangeError, String(bad));
+        assert.throws(() => filter.remove('a', bad), RangeError, String(bad));
+    }
+    assert.equal(filter.count('a'), 3);
+    assert.throws(() => new Filter({ keys: ['7'] }), RangeError);
+    assert.throws(() => new Filter({ keys: 10, secret: '1234567890123456' }), RangeError);
+    assert.throws(() => new Filter({ keys: 10, secret: new Array(16).fill(300) }), RangeError);
+    assert.throws(() => new Filter({ keys: 10, hash: 'raw' }).has([5]), TypeError);
+});
+
+test('a filter that is freed while its keys are made is not used', () => {
+    const freeing = function* (filter) {
+        yield 'a';
+        filter.free();
+    };
+    for (const call of ['addMany', 'hasMany', 'countMany', 'removeMany', 'peeling']) {
+        const filter = new Filter({ keys: 10, kind: 'counting' });
+        assert.throws(() => filter[call](freeing(filter)), /freed/, call);
+    }
+});
+
+test('a cell without a bit left is marked as void', () => {
+    const filter = new Filter({ kind: 'aleph', keys: 1, fpr: 0.1, load: 0.5 }).addMany(words(3000));
+    const voids = filter.cells().filter(cell => cell.marks.includes('void'));
+    assert.ok(voids.length > 0 && voids.every(cell => cell.value === 0));
+});
