@@ -1,12 +1,12 @@
 /* page.mjs ROOT MODULE CLI: the playground in a real browser.
  *
- * Chromium is the system's; playwright-core, which drives it, and axe-core, which looks for barriers,
- * are installed by npm into the folder where the test runs. Pictures of the page are left there.
+ * Chromium is the system's; playwright-core, which drives it, and axe-core, which looks for
+ * barriers, are installed by npm into the folder where the test runs. Pictures are left there.
  * Without a browser, npm or a network the test fails: a page that nobody looked at is not tested.
  *
  * Nothing moves in most tests (prefers-reduced-motion), so that none waits for an animation. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -21,12 +21,15 @@ const BROWSER = '/usr/bin/chromium';
 
 /** What package-lock.json names, once for each change of it. */
 function install() {
-    const lock = join(root, 'tests', 'web', 'package-lock.json'), done = join(here, 'node_modules', 'installed');
+    const lock = join(root, 'tests', 'web', 'package-lock.json');
+    const done = join(here, 'node_modules', 'installed');
     if (existsSync(done) && readFileSync(done).equals(readFileSync(lock)))
         return;
     for (const name of ['package.json', 'package-lock.json'])
         copyFileSync(join(root, 'tests', 'web', name), join(here, name));
-    execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: 'inherit' });
+    const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund',
+        '--loglevel=error', '--fetch-retries=1'], { stdio: 'inherit' });
+    assert.equal(status, 0, 'npm cannot install playwright-core and axe-core');
     copyFileSync(lock, done);
 }
 
@@ -38,16 +41,17 @@ const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const MOST_BYTES = 400 * 1024;
 const SAMPLE = ['apple', 'pear', 'plum', 'cherry', 'quince'];
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' };
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css',
+    '.wasm': 'application/wasm' };
 const pictures = join(here, 'pictures');
 
-// ---- A server, a browser, a page ------------------------------------------------------------------
+// ---- A server, a browser, a page ----------------------------------------
 
 const server = createServer((request, response) => {
     const name = request.url === '/' ? '/index.html' : request.url;
     try {
         const body = readFileSync(join(folder, name));
-        response.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'application/octet-stream' });
+        response.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'text/plain' });
         response.end(body);
     } catch {
         response.writeHead(404).end();
@@ -62,13 +66,16 @@ before(async () => {
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
     address = `http://127.0.0.1:${server.address().port}/`;
     // In containers there is often no room for the sandbox and little shared memory.
-    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    browser = await chromium.launch(
+        { executablePath: BROWSER, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
     shared = await browser.newPage({ acceptDownloads: true });
     shared.setDefaultTimeout(60000);
     shared.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
     shared.on('pageerror', error => complaints.push(error.stack));
-    shared.on('request', request => request.url().startsWith(address) || /^(data|blob):/.test(request.url()) ||
-        complaints.push(`asks for ${request.url()}`));
+    shared.on('request', request => {
+        if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url()))
+            complaints.push(`asks for ${request.url()}`);
+    });
 });
 
 after(async () => {
@@ -78,10 +85,11 @@ after(async () => {
 
 /** One page for all tests, as loading it takes longest; each begins with the words of SAMPLE in a
  * Bloom filter. Afterwards nothing may have been complained of. */
-async function withPage({ hash = '#play', width = 1280, colorScheme = 'light', reducedMotion = 'reduce' }, use) {
+async function withPage(options, use) {
+    const { hash = '#play', width = 1280, ...media } = options;
     complaints.length = 0;
     await shared.setViewportSize({ width, height: 900 });
-    await shared.emulateMedia({ colorScheme, reducedMotion });
+    await shared.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce', ...media });
     await go(shared, '#play');
     await pick(shared, 'bloom');
     await press(shared, 'Start again');
@@ -114,47 +122,54 @@ const add = (page, word) => tell(page, word, 'Add');
 /** The same without waiting for the mouse, where it is done a hundred times. */
 const tellFast = (page, word, name) => page.evaluate(([text, button]) => {
     document.querySelector('.ask input').value = text;
-    [...document.querySelectorAll('.ask button')].find(({ innerText }) => innerText === button).click();
+    const buttons = [...document.querySelectorAll('.ask button')];
+    buttons.find(({ innerText }) => innerText === button).click();
     return document.querySelector('.answer').innerText;
 }, [word, name]);
 
 const pick = (page, kind) => page.getByLabel('Kind').selectOption(kind);
 const kindsOf = page => page.getByLabel('Kind').locator('option').allInnerTexts();
 const values = page => page.locator('.cell .value').allInnerTexts();
-const fact = (page, name) => page.locator('.facts div', { hasText: name }).locator('dd').innerText();
+const fact = (page, name) =>
+    page.locator('.facts div', { hasText: name }).locator('dd').innerText();
+const says = (page, text) => page.locator('[role=status]', { hasText: text }).waitFor();
 
-/** Serious faults that axe-core finds; contrasts are looked at where asked, as that takes longest. */
+/** Serious faults that axe-core finds; contrasts, which take longest, are looked at if asked. */
 async function faults(page, withContrast = true) {
     if (!await page.evaluate(() => 'axe' in globalThis))
         await page.evaluate(axe);
     const { violations } = await page.evaluate(enabled => globalThis.axe.run(
         { resultTypes: ['violations'], rules: { 'color-contrast': { enabled } } }), withContrast);
     return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
-        .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 150)).join(' | ')}`);
+        .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 150))]);
 }
 
-const isWiderThanScreen = page =>
-    page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+const isWiderThanScreen = page => page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth > clientWidth;
+});
 
-// ---- What is loaded -------------------------------------------------------------------------------
+// ---- What is loaded -----------------------------------------------------
 
 test('first paint takes less than 400 KiB, gzipped', async () => {
     const sizes = new Map(), bodies = [];
-    const weigh = response => bodies.push(response.body().then(body =>
-        sizes.set(response.url().slice(address.length) || 'index.html', gzipSync(body, { level: 9 }).length)));
+    const weigh = response => bodies.push(response.body().then(body => {
+        const name = response.url().slice(address.length) || 'index.html';
+        sizes.set(name, gzipSync(body, { level: 9 }).length);
+    }));
     shared.on('response', weigh);
     await shared.goto(address);
     await shared.waitForSelector('html[data-ready]');
     await Promise.all(bodies);
     shared.off('response', weigh);
     const sum = [...sizes.values()].reduce((a, b) => a + b);
-    console.log(`first paint: ${sum} bytes; ${[...sizes].map(([name, size]) => `${name} ${size}`).join(', ')}`);
+    console.log(`first paint: ${sum} bytes`, Object.fromEntries(sizes));
     assert.ok(sizes.has('tamis.wasm') && sizes.has('app.js'));
     assert.ok(sum < MOST_BYTES, `${sum} bytes`);
     assert.deepEqual(complaints, []);
 });
 
-// ---- Play -----------------------------------------------------------------------------------------
+// ---- Play ---------------------------------------------------------------
 
 test('words are added, asked for and removed, and cells change', () => withPage({}, async page => {
     await pick(page, 'counting');
@@ -185,7 +200,7 @@ test('every kind is drawn, explained, and finds its words', () => withPage({}, a
         const words = isIndexed ? ['1', '4', '6', '7'] : [...SAMPLE, 'fig'];
         await tellFast(page, words.at(-1), 'Add');
         for (const word of words)
-            assert.match(await tellFast(page, word, 'Ask'), new RegExp(`^Yes, ${word} is found`), kind);
+            assert.match(await tellFast(page, word, 'Ask'), /^Yes, \w+ is found/, kind);
         assert.ok(await page.locator('.cell.read').count() > 0, `${kind}: no cell is read`);
         assert.ok(!await isWiderThanScreen(page), `${kind} is too wide`);
     }
@@ -193,7 +208,8 @@ test('every kind is drawn, explained, and finds its words', () => withPage({}, a
 
 test('an answer can be stepped through', () => withPage({}, async page => {
     await ask(page, 'pear');
-    const steps = await page.locator('.steps li').count(), read = await page.locator('.cell.read').count();
+    const steps = await page.locator('.steps li').count();
+    const read = await page.locator('.cell.read').count();
     assert.ok(steps > 3 && read > 1);
     assert.equal(await page.locator('.where').innerText(), `Step ${steps} of ${steps}`);
     await press(page, 'Back');
@@ -205,7 +221,8 @@ test('an answer can be stepped through', () => withPage({}, async page => {
     assert.match(await page.locator('.steps').innerText(), /hash is 0x[0-9a-f]{16}/);
 }));
 
-test('a false positive is found, and taken back by a filter that adapts', () => withPage({}, async page => {
+test('a false positive is found, and taken back by a filter that adapts',
+    () => withPage({}, async page => {
     await pick(page, 'aqf');
     await press(page, 'Find a false positive');
     assert.match(await answer(page), /^Yes, .*It never was: a false positive\./);
@@ -215,7 +232,8 @@ test('a false positive is found, and taken back by a filter that adapts', () => 
     assert.match(await ask(page, 'pear'), /^Yes, /);
 }));
 
-test('peeling is stepped through, to the filter that it makes', () => withPage({ hash: '#tour/xor' }, async page => {
+test('peeling is stepped through, to the filter that it makes',
+    () => withPage({ hash: '#tour/xor' }, async page => {
     const made = await values(page);
     await press(page, 'Peel it, step by step');
     const texts = await page.locator('.steps li').allInnerTexts();
@@ -231,9 +249,12 @@ test('peeling is stepped through, to the filter that it makes', () => withPage({
     assert.deepEqual(cells.map(Number), made.slice(0, cells.length).map(Number));
     await page.locator('.chips button').first().click();
     assert.deepEqual(await values(page), made);
+    assert.match(await add(page, 'pine'), /^pine was added: [1-9]\d* cells changed/);
+    assert.match(await tell(page, 'pine', 'Remove'), /^pine was removed: [1-9]\d* cells changed/);
+    assert.deepEqual(await values(page), made);
 }));
 
-// ---- Files ----------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------
 
 const run = (args, input) => execFileSync(tamis, args, { input, encoding: 'utf8' });
 
@@ -241,7 +262,7 @@ test('images of the command line are opened', () => withPage({}, async page => {
     for (const kind of ['fuse', 'cuckoo', 'bloom']) {
         run(['build', '-k', kind, '-n', '20', '-o', 'made.tamis'], 'one\ntwo\nthree\n');
         await page.getByLabel('Open a word list').setInputFiles('made.tamis');
-        await page.waitForFunction(() => document.querySelector('.answer').innerText.includes('made.tamis is open'));
+        await says(page, `made.tamis is open: 3 keys`);
         assert.equal(await page.getByLabel('Kind').inputValue(), kind);
         for (const word of ['one', 'two', 'three'])
             assert.match(await ask(page, word), /^Yes/);
@@ -251,7 +272,7 @@ test('images of the command line are opened', () => withPage({}, async page => {
     bytes[280] ^= 1; // of the payload
     writeFileSync('torn.tamis', bytes);
     await page.getByLabel('Open a word list').setInputFiles('torn.tamis');
-    await page.waitForFunction(() => document.querySelector('.answer').innerText.includes('damaged'));
+    await says(page, 'damaged');
     assert.match(await answer(page), /^the filter is damaged/);
 }));
 
@@ -259,7 +280,8 @@ test('saved images are read by the command line', () => withPage({}, async page 
     for (const kind of ['bloom', 'quotient', 'ribbon', 'countmin']) {
         await pick(page, kind);
         await add(page, `${kind}-word`);
-        const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save image')]);
+        const [download] = await Promise.all(
+            [page.waitForEvent('download'), press(page, 'Save image')]);
         assert.equal(download.suggestedFilename(), `${kind}.tamis`);
         await download.saveAs('saved.tamis');
         assert.equal(run(['verify', 'saved.tamis']), 'saved.tamis: ok\n');
@@ -271,24 +293,25 @@ test('word lists are taken from a file or a drop', () => withPage({}, async page
     const words = Array.from({ length: 5000 }, (_, i) => `word${i}`);
     writeFileSync('words.txt', words.join('\n'));
     await page.getByLabel('Open a word list').setInputFiles('words.txt');
-    await page.waitForFunction(() => document.querySelector('.answer').innerText.includes('5,000 words'));
+    await says(page, '5,000 words');
     assert.equal(await fact(page, 'Keys'), '5,000 of 5,000');
     assert.match(await ask(page, 'word4999'), /^Yes/);
     await page.evaluate(() => {
         const files = new DataTransfer();
         files.items.add(new File(['left\r\nright\n'], 'sides.txt'));
-        document.querySelector('.play').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
+        document.querySelector('.play').dispatchEvent(
+            new DragEvent('drop', { dataTransfer: files, cancelable: true }));
     });
-    await page.waitForFunction(() => document.querySelector('.answer').innerText.includes('2 words'));
+    await says(page, '2 words');
     assert.match(await ask(page, 'right'), /^Yes/);
 }));
 
-// ---- Curves ---------------------------------------------------------------------------------------
+// ---- Curves -------------------------------------------------------------
 
-const isMeasured = page =>
-    page.waitForFunction(() => document.querySelector('.curves [role=status]').innerText.startsWith('Measured'));
+const isMeasured = page => says(page, 'Measured:');
 
-test('sliders move the curves, which are measured', () => withPage({ hash: '#curves' }, async page => {
+test('sliders move the curves, which are measured',
+    () => withPage({ hash: '#curves' }, async page => {
     await isMeasured(page);
     const predicted = await fact(page, 'Predicted rate');
     assert.ok(await page.locator('.dots circle').count() >= 14);
@@ -299,7 +322,7 @@ test('sliders move the curves, which are measured', () => withPage({ hash: '#cur
         const old = await slider.inputValue();
         await slider.press('ArrowRight');
         assert.notEqual(await slider.inputValue(), old);
-        await page.waitForFunction(() => document.querySelector('.curves [role=status]').innerText.startsWith('Measuring'));
+        await says(page, 'Measuring...');
         await isMeasured(page);
         assert.match(await page.locator('.chart .axis').textContent(), new RegExp(`, ${name}$`));
     }
@@ -308,9 +331,10 @@ test('sliders move the curves, which are measured', () => withPage({ hash: '#cur
     assert.equal(await page.locator('.chart tbody tr').count(), 20);
 }));
 
-// ---- Tour -----------------------------------------------------------------------------------------
+// ---- Tour ---------------------------------------------------------------
 
-test('the tour is walked from start to end, and all of it is tried', () => withPage({ hash: '#tour' }, async page => {
+test('the tour is walked from start to end, and all of it is tried',
+    () => withPage({ hash: '#tour' }, async page => {
     const stops = [];
     for (;;) {
         stops.push(await page.locator('.stop h1').innerText());
@@ -324,19 +348,21 @@ test('the tour is walked from start to end, and all of it is tried', () => withP
         await next.click();
         if (isLast)
             break;
-        await page.waitForFunction(old => document.querySelector('.stop h1').innerText !== old, stops.at(-1));
+        await page.waitForFunction(
+            old => document.querySelector('.stop h1').innerText !== old, stops.at(-1));
         assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
     }
     assert.equal(stops.length, 11);
     await page.waitForSelector('.play');
 }));
 
-// ---- Everybody ------------------------------------------------------------------------------------
+// ---- Everybody ----------------------------------------------------------
 
 test('a keyboard is enough', () => withPage({}, async page => {
     const focused = () => page.evaluate(() => {
         const { activeElement: element } = document, style = getComputedStyle(element);
-        return { text: (element.innerText || element.labels?.[0]?.innerText || element.getAttribute('aria-label') || '').trim(),
+        const text = element.innerText || element.labels?.[0]?.innerText || '';
+        return { text: text.trim(),
             isSeen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
             isBody: element === document.body };
     });
@@ -365,7 +391,8 @@ test('a keyboard is enough', () => withPage({}, async page => {
     assert.match(await answer(page), /^Yes, walnut/);
     await to('Remove'); // then the picture: one stop for all cells
     await page.keyboard.press('Tab');
-    const place = () => page.evaluate(() => document.activeElement.querySelector('.spoken').innerText);
+    const place = () =>
+        page.evaluate(() => document.activeElement.querySelector('.spoken').innerText);
     const first = await place();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowDown');
@@ -380,13 +407,13 @@ test('a keyboard is enough', () => withPage({}, async page => {
 }));
 
 test('nothing is wider than a phone, in any view', () => withPage({ width: 390 }, async page => {
-    const addresses = ['#play', '#curves', ...['bitmap', 'hash-table', 'bloom', 'counting', 'quotient', 'cuckoo', 'xor',
-        'fuse', 'ribbon', 'adaptive', 'sketch'].map(name => `#tour/${name}`)];
-    for (const hash of addresses) {
+    await go(page, '#tour');
+    const links = page.locator('.stops a');
+    const stops = await links.evaluateAll(all => all.map(({ hash }) => hash));
+    for (const hash of [...stops, '#curves', '#play']) {
         await go(page, hash);
         assert.ok(!await isWiderThanScreen(page), `${hash} is too wide`);
     }
-    await go(page, '#play');
     for (const kind of await kindsOf(page)) {
         await pick(page, kind);
         assert.ok(!await isWiderThanScreen(page), `${kind} is too wide`);
@@ -398,7 +425,8 @@ for (const [colorScheme, width, looksForFaults] of
     test(`pictures of each view, ${colorScheme}, ${width} wide`, () =>
         withPage({ colorScheme, width }, async page => {
             const look = async name => {
-                await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+                const path = join(pictures, `${name}-${width}-${colorScheme}.png`);
+                await page.screenshot({ path, fullPage: true });
                 if (looksForFaults)
                     assert.deepEqual(await faults(page), [], name);
             };
@@ -413,9 +441,12 @@ for (const [colorScheme, width, looksForFaults] of
             await look('curves');
         }));
 
-test('light and dark follow the system, or the button', () => withPage({ colorScheme: 'dark' }, async page => {
-    const brightness = () => page.evaluate(() =>
-        getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b));
+test('light and dark follow the system, or the button',
+    () => withPage({ colorScheme: 'dark' }, async page => {
+    const brightness = () => page.evaluate(() => {
+        const { backgroundColor } = getComputedStyle(document.documentElement);
+        return backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b);
+    });
     assert.ok(await brightness() < 150);
     await page.emulateMedia({ colorScheme: 'light' });
     assert.ok(await brightness() > 600);
@@ -427,7 +458,8 @@ test('light and dark follow the system, or the button', () => withPage({ colorSc
     assert.ok(await brightness() < 150, 'it is not remembered');
 }));
 
-test('where motion is welcome, steps are played', () => withPage({ reducedMotion: 'no-preference' }, async page => {
+test('where motion is welcome, steps are played',
+    () => withPage({ reducedMotion: 'no-preference' }, async page => {
     await page.clock.install();
     await add(page, 'fig');
     assert.ok(await page.locator('.cell.written').count() > 0);

@@ -27,7 +27,8 @@ function themes() {
     };
     set(THEMES.includes(remembered()) ? remembered() : 'auto');
     toggle.addEventListener('click', () => {
-        const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length];
+        const { theme } = document.documentElement.dataset;
+        const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
         set(next);
         remember(next);
     });
@@ -35,9 +36,9 @@ function themes() {
 
 /** Each page is made once, when it is first looked at. The tour and the curves are loaded then. */
 const VIEWS = {
-    play: { title: 'Play', make: async library => playView(library) },
-    tour: { title: 'Tour', make: async library => (await import('./tour.js')).tourView(library) },
-    curves: { title: 'Curves', make: async library => (await import('./curves.js')).curvesView(library) },
+    play: { title: 'Play', load: async () => playView },
+    tour: { title: 'Tour', load: async () => (await import('./tour.js')).tourView },
+    curves: { title: 'Curves', load: async () => (await import('./curves.js')).curvesView },
 };
 const made = new Map();
 
@@ -45,7 +46,7 @@ async function show(library, isFirst) {
     const [name, ...more] = location.hash.slice(1).split('/');
     const key = name in VIEWS ? name : 'play';
     if (!made.has(key))
-        made.set(key, await VIEWS[key].make(library));
+        made.set(key, (await VIEWS[key].load())(library));
     const view = made.get(key);
     main.replaceChildren(view.element);
     view.open?.(...more);
@@ -64,7 +65,8 @@ async function show(library, isFirst) {
 themes();
 try {
     const library = await load();
-    document.getElementById('version').textContent = `version ${library.version}, compiled to WebAssembly`;
+    document.getElementById('version').textContent =
+        `version ${library.version}, compiled to WebAssembly`;
     addEventListener('hashchange', () => {
         if (location.hash !== '#main')
             show(library, false);
@@ -72,6 +74,7 @@ try {
     await show(library, true);
     document.documentElement.dataset.ready = 'yes';
 } catch (error) {
-    main.replaceChildren(h('p', { class: 'error', role: 'alert' }, `The library could not be loaded: ${error.message}`));
+    main.replaceChildren(h('p', { class: 'error', role: 'alert' },
+        `The library could not be loaded: ${error.message}`));
     throw error;
 }

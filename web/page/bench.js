@@ -11,7 +11,7 @@ const LISTED = 60; // words that are shown, or peeled
 const TRIES = 200000; // strangers that are tried for a false positive, so many at a time
 const BATCH = 2000;
 
-const SYLLABLES = ['ba', 'co', 'de', 'fi', 'go', 'hu', 'ka', 'le', 'mi', 'no', 'pu', 'ra', 'so', 'te', 'vi', 'zu'];
+const SYLLABLES = 'ba co de fi go hu ka le mi no pu ra so te vi zu'.split(' ');
 
 /** Words that nobody typed: stranger i is the same every time. */
 export function stranger(i) {
@@ -21,6 +21,10 @@ export function stranger(i) {
     return word;
 }
 
+/** A step that reads a cell, for the picture. */
+const stepRead = ({ cell, text, agrees }) =>
+    ({ cell, agrees, says: `read as ${text}, ${agrees ? 'for' : 'against'} the key` });
+
 export class Bench {
     #library;
     #abilities; // of each kind
@@ -29,11 +33,13 @@ export class Bench {
     #picture = new Picture();
     #story = new Story();
     #cells = []; // of the filter
-    #input = h('input', { type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+    #input = h('input',
+        { type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
     #label = field('A word', this.#input);
     #answer = h('p', { class: 'answer', role: 'status' });
     #more = h('div', { class: 'more' });
-    #chips = h('div', { class: 'chips', role: 'toolbar', 'aria-label': 'Words added: press one to ask for it' });
+    #chips = h('div',
+        { class: 'chips', role: 'toolbar', 'aria-label': 'Words added: press one to ask for it' });
     #rover = rove(this.#chips, 'button');
     #held = h('p', { class: 'held' });
     #isCut = false; // there are more cells than are drawn
@@ -57,13 +63,15 @@ export class Bench {
             event.preventDefault();
             this.attempt(does);
         };
-        this.form = h('form', { class: 'ask', onsubmit: act(() => this.add(this.#typed())) }, this.#label,
+        const form = h('form', { class: 'ask', onsubmit: act(() => this.add(this.#typed())) },
+            this.#label,
             h('div', { class: 'buttons' },
                 h('button', { type: 'submit', class: 'main' }, 'Add'),
                 button('Ask', act(() => this.ask(this.#typed()))),
                 button('Remove', act(() => this.remove(this.#typed())))));
-        this.element = h('div', { class: 'bench' }, this.form, this.#answer, this.#more,
-            this.#picture.element, h('div', { class: 'words' }, this.#held, this.#chips), this.#story.element);
+        this.element = h('div', { class: 'bench' },
+            form, this.#answer, this.#more, this.#picture.element,
+            h('div', { class: 'words' }, this.#held, this.#chips), this.#story.element);
     }
 
     get filter() {
@@ -81,7 +89,7 @@ export class Bench {
     #typed() {
         const word = this.#input.value.trim();
         if (!word)
-            throw new RangeError(this.can('indexed') ? 'Type a number first.' : 'Type a word first.');
+            throw new RangeError(`Type a ${this.can('indexed') ? 'number' : 'word'} first.`);
         this.#input.select();
         return word;
     }
@@ -106,8 +114,15 @@ export class Bench {
 
     /** A filter of these options with the words there are. Nothing changes if it is refused. */
     make(options = this.options) {
+        this.#replace(options);
+        this.refresh();
+    }
+
+    #replace(options) {
         const before = this.options;
-        this.options = { ...options, keys: Math.max(options.keys, this.can('indexed') ? 1 : this.words.size) };
+        this.options = options;
+        if (!this.can('indexed'))
+            this.options = { ...options, keys: Math.max(options.keys, this.words.size) };
         try {
             this.#take(this.#made());
         } catch (error) {
@@ -155,7 +170,6 @@ export class Bench {
     #take(filter) {
         this.#filter?.free();
         this.#filter = filter;
-        this.refresh();
     }
 
     /** From the bytes of an image; words are not in it. */
@@ -166,6 +180,7 @@ export class Bench {
         this.options = { kind, keys: capacity, fpr };
         this.#isKnown = false;
         this.#take(filter);
+        this.refresh();
     }
 
     /** All words at once, in place of those there were. */
@@ -203,8 +218,9 @@ export class Bench {
     #drawRead(steps, word) {
         const read = new Map(steps.filter(step => step.cell).map(({ cell }) => [idOf(cell), cell]));
         const arrays = [...read.values()].map(cell => cell.array);
-        this.#draw([...read.values()].sort((a, b) => arrays.indexOf(a.array) - arrays.indexOf(b.array) ||
-            a.number - b.number || a.index - b.index), `The cells that ${word} reads are drawn.`);
+        const inOrder = (a, b) => arrays.indexOf(a.array) - arrays.indexOf(b.array) ||
+            a.number - b.number || a.index - b.index;
+        this.#draw([...read.values()].sort(inOrder), `The cells that ${word} reads are drawn.`);
     }
 
     /** None in kinds that show none. */
@@ -229,9 +245,8 @@ export class Bench {
         steps.filter(step => step.cell).forEach(step => this.#named(step.cell));
         if (this.#isCut)
             this.#drawRead(steps, word);
-        this.#story.tell(title(steps.at(-1)), steps, stepText, soFar => this.#picture.mark(soFar
-            .filter(({ type }) => type === 'cell').map(({ cell, text, agrees }) =>
-                ({ cell, agrees, says: `read as ${text}, ${agrees ? 'for' : 'against'} the key` }))));
+        this.#story.tell(title(steps.at(-1)), steps, stepText,
+            soFar => this.#picture.mark(soFar.filter(({ type }) => type === 'cell').map(stepRead)));
         return steps.at(-1);
     }
 
@@ -239,7 +254,8 @@ export class Bench {
 
     get canPeel() {
         try {
-            return this.#isKnown && this.words.size <= LISTED && this.#filter.peeling([]).length === 0;
+            this.#filter.peeling([]);
+            return this.#isKnown && this.words.size <= LISTED;
         } catch {
             return false;
         }
@@ -250,7 +266,8 @@ export class Bench {
         const steps = this.#filter.peeling([...this.words.keys()]);
         steps.forEach(step => step.cells.forEach(cell => this.#named(cell)));
         this.#picture.write([]);
-        this.#story.tell(`How the filter was made of ${plural(this.words.size, 'word')}`, steps, peelText, soFar => {
+        const title = `How the filter was made of ${plural(this.words.size, 'word')}`;
+        this.#story.tell(title, steps, peelText, soFar => {
             this.#draw(peeledCells(this.#cells, soFar));
             this.#picture.mark(peelReads(soFar));
         });
@@ -258,12 +275,17 @@ export class Bench {
             '. When all words are gone, the cells are filled, the last word first.');
     }
 
+    #heldText(n) {
+        if (!this.#isKnown)
+            return 'This filter came from a file, which does not hold the words.';
+        if (n === 0)
+            return 'No words in it yet.';
+        return `${plural(n, 'word')} in it${n > LISTED ? `, of which these are ${LISTED}` : ''}:`;
+    }
+
     #list() {
         const words = [...this.words];
-        this.#held.textContent = !this.#isKnown ? 'This filter came from a file, which does not hold the words.'
-            : words.length ? `${plural(words.length, 'word')} in it` +
-                (words.length > LISTED ? `, of which these are ${LISTED}:` : ':')
-                : 'No words in it yet.';
+        this.#held.textContent = this.#heldText(words.length);
         this.#chips.replaceChildren(...words.slice(0, LISTED).map(([word, { times, value }]) =>
             button(word + (this.can('get') ? ` = ${value}` : times > 1 ? ` × ${times}` : ''),
                 () => this.attempt(() => this.ask(word)))));
@@ -306,7 +328,7 @@ export class Bench {
     /** Static kinds are made again; if that is refused, the words are as before. */
     #again(undo) {
         try {
-            this.make();
+            this.#replace(this.options);
         } catch (error) {
             undo();
             throw error;
@@ -317,6 +339,10 @@ export class Bench {
         const written = this.refresh();
         this.#explain(() => title, word);
         this.#picture.write(written);
+        this.#sayChanged(what, written);
+    }
+
+    #sayChanged(what, written) {
         if (this.#isCut)
             this.say(`${what}.`);
         else
@@ -328,13 +354,14 @@ export class Bench {
         this.#asked = word;
         this.#draw(this.#cells);
         this.#picture.write([]);
-        const answer = this.#explain(({ value }) => `Why the filter says ${value ? 'yes' : 'no'} to ${word}`, word);
-        const isFalse = this.#isKnown && answer.value && !this.words.has(word);
-        this.say(h('b', {}, answer.value ? 'Yes' : 'No'), `, ${word} ${answer.value ? 'is found' : 'is not there'}: ` +
-            `${answer.text}.${this.#counts(word, answer)} ${this.#truth(word, answer)}`);
-        if (isFalse && this.can('adapt'))
-            this.#more.append(button('Tell the filter that it is wrong', () => this.attempt(() => this.adapt(word))));
-        return Boolean(answer.value);
+        const answer = this.#explain(
+            ({ value }) => `Why the filter says ${value ? 'yes' : 'no'} to ${word}`, word);
+        this.say(h('b', {}, answer.value ? 'Yes' : 'No'),
+            `, ${word} ${answer.value ? 'is found' : 'is not there'}: ${answer.text}.` +
+            `${this.#counts(word, answer)} ${this.#truth(word, answer)}`);
+        if (this.#isKnown && answer.value && !this.words.has(word) && this.can('adapt'))
+            this.#more.append(button('Tell the filter that it is wrong',
+                () => this.attempt(() => this.adapt(word))));
     }
 
     #counts(word, answer) {
@@ -347,7 +374,8 @@ export class Bench {
 
     #truth(word, answer) {
         if (!answer.value)
-            return this.words.has(word) ? 'It was added, and the filter has forgotten it.' : 'That is certain.';
+            return this.words.has(word) ? 'It was added, and the filter has forgotten it.'
+                : 'That is certain.';
         if (!this.#isKnown)
             return '';
         return this.words.has(word) ? 'It was added.' : 'It never was: a false positive.';
@@ -363,7 +391,7 @@ export class Bench {
         this.#filter.rotate();
         const written = this.refresh();
         this.#picture.write(written);
-        this.say('A new generation begins: ', h('b', {}, `${plural(written.length, 'cell')} changed`), '.');
+        this.#sayChanged('A new generation begins', written);
     }
 
     /** What is known to be wrong is told to the filter. */
@@ -383,7 +411,8 @@ export class Bench {
     #firstFound() {
         for (let from = 0; from < TRIES; from += BATCH) {
             const words = Array.from({ length: BATCH }, (_, i) => stranger(from + i));
-            const at = this.#filter.hasMany(words).findIndex((isFound, i) => isFound && !this.words.has(words[i]));
+            const found = this.#filter.hasMany(words);
+            const at = words.findIndex((word, i) => found[i] && !this.words.has(word));
             if (at >= 0)
                 return from + at;
         }

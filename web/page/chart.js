@@ -1,5 +1,5 @@
 /* chart.js - a curve and measured points with their spread, in SVG, as wide as there is room. */
-import { h, s } from './dom.js';
+import { h, s, tableOf } from './dom.js';
 import { percent } from './words.js';
 
 const LEFT = 62, RIGHT = 14, TOP = 14, BOTTOM = 42;
@@ -21,10 +21,11 @@ function linear(least, most, from, to, about) {
 }
 
 function logarithmic(least, most, from, to, base) {
-    const ticks = [];
-    for (let i = Math.ceil(Math.log(least) / Math.log(base) - 1e-9); base ** i <= most * (1 + 1e-9); i++)
+    const first = Math.ceil(Math.log(least) / Math.log(base) - 1e-9), ticks = [];
+    for (let i = first; base ** i <= most * (1 + 1e-9); i++)
         ticks.push(base ** i);
-    return { at: x => from + (to - from) * Math.log(Math.max(x, least) / least) / Math.log(most / least), ticks };
+    const part = x => Math.log(Math.max(x, least) / least) / Math.log(most / least);
+    return { at: x => from + (to - from) * part(x), ticks };
 }
 
 function numberAxis({ least, most, isLog }, right) {
@@ -39,10 +40,12 @@ function rateAxis({ curve, dots, isLog }, bottom) {
     if (!isLog)
         return linear(0, most, bottom, TOP, 5);
     const least = Math.max(LEAST, Math.min(0.01, ...rates));
-    return logarithmic(10 ** Math.floor(Math.log10(least) + 1e-9), 10 ** Math.ceil(Math.log10(most) - 1e-9), bottom, TOP, 10);
+    return logarithmic(10 ** Math.floor(Math.log10(least) + 1e-9),
+        10 ** Math.ceil(Math.log10(most) - 1e-9), bottom, TOP, 10);
 }
 
-const pathOf = points => points.map(([x, y], i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
+const pathOf = points =>
+    points.map(([x, y], i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
 
 // ---- The chart -----------------------------------------------------------
 
@@ -66,36 +69,38 @@ export class Chart {
         const x = numberAxis(picture.x, right), y = rateAxis(picture, bottom);
         this.#svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.#svg.setAttribute('aria-label', `${picture.name}. The table below has the numbers.`);
+        const line = tick => s('path', { d: `M${LEFT} ${y.at(tick)}H${right}` });
+        const dotAt = dot => s('g', {},
+            s('path', { d: `M${x.at(dot.x)} ${y.at(dot.lowest)}V${y.at(dot.highest)}` }),
+            s('circle', { cx: x.at(dot.x), cy: y.at(dot.mean), r: 4 }));
+        const curve = pathOf(picture.curve.map(([at, rate]) => [x.at(at), y.at(rate)]));
         this.#svg.replaceChildren(
-            s('g', { class: 'grid' }, ...y.ticks.map(tick => s('path', { d: `M${LEFT} ${y.at(tick)}H${right}` }))),
+            s('g', { class: 'grid' }, ...y.ticks.map(line)),
             ...this.#texts(picture, x, y, bottom),
             s('path', { class: 'now-line', d: `M${x.at(picture.x.now)} ${TOP}V${bottom}` }),
-            s('path', { class: 'curve', d: pathOf(picture.curve.map(([at, rate]) => [x.at(at), y.at(rate)])) }),
-            s('g', { class: 'dots' }, ...picture.dots.map(dot => s('g', {},
-                s('path', { d: `M${x.at(dot.x)} ${y.at(dot.lowest)}V${y.at(dot.highest)}` }),
-                s('circle', { cx: x.at(dot.x), cy: y.at(dot.mean), r: 4 })))));
+            s('path', { class: 'curve', d: curve }),
+            s('g', { class: 'dots' }, ...picture.dots.map(dotAt)));
         this.#fillTable(picture);
     }
 
     #texts(picture, x, y, bottom) {
-        const middle = { 'text-anchor': 'middle' };
+        const text = (at, height, anchor, content, name = '') =>
+            s('text', { x: at, y: height, 'text-anchor': anchor, class: name }, content);
         return [
             s('g', { class: 'ticks' },
-                ...y.ticks.map(tick => s('text', { x: LEFT - 8, y: y.at(tick) + 4, 'text-anchor': 'end' }, percent(tick))),
-                ...x.ticks.map(tick => s('text', { x: x.at(tick), y: bottom + 18, ...middle },
+                ...y.ticks.map(tick => text(LEFT - 8, y.at(tick) + 4, 'end', percent(tick))),
+                ...x.ticks.map(tick => text(x.at(tick), bottom + 18, 'middle',
                     Math.round(tick).toLocaleString('en')))),
-            s('text', { class: 'axis', x: (LEFT + x.at(picture.x.most)) / 2, y: bottom + 36, ...middle }, picture.x.name),
+            text((LEFT + x.at(picture.x.most)) / 2, bottom + 36, 'middle', picture.x.name, 'axis'),
         ];
     }
 
     #fillTable({ x, curve, dots }) {
         const predicted = new Map(curve);
         this.#table.querySelector('div')?.remove();
-        this.#table.append(h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of rates' },
-            h('table', {},
-                h('thead', {}, h('tr', {}, [x.name, 'predicted', 'measured', 'lowest', 'highest']
-                    .map(name => h('th', { scope: 'col' }, name)))),
-                h('tbody', {}, dots.map(dot => h('tr', {}, [dot.x.toLocaleString('en'), percent(predicted.get(dot.x)),
-                    ...[dot.mean, dot.lowest, dot.highest].map(percent)].map(text => h('td', {}, text))))))));
+        this.#table.append(tableOf('Table of rates',
+            [x.name, 'predicted', 'measured', 'lowest', 'highest'],
+            dots.map(dot => [dot.x.toLocaleString('en'),
+                ...[predicted.get(dot.x), dot.mean, dot.lowest, dot.highest].map(percent)])));
     }
 }

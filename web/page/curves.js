@@ -78,7 +78,8 @@ function slider(name, onInput) {
     const { label, least, most, first } = NUMBERS[name], isLinear = name === 'k';
     const toNumber = at => (isLinear ? Number(at) : Math.round(least * 2 ** (at / 4)));
     const toPlace = number => (isLinear ? number : Math.round(4 * Math.log2(number / least)));
-    const control = h('input', { type: 'range', min: toPlace(least), max: toPlace(most), step: 1, value: toPlace(first) });
+    const control = h('input',
+        { type: 'range', min: toPlace(least), max: toPlace(most), step: 1, value: toPlace(first) });
     const output = h('output', {});
     const tell = () => {
         output.textContent = toNumber(control.value).toLocaleString('en');
@@ -94,7 +95,8 @@ function slider(name, onInput) {
 
 function radio(name, isChecked) {
     const id = `over-${name}`;
-    return h('span', {}, h('input', { type: 'radio', name: 'axis', id, value: name, checked: isChecked }),
+    return h('span', {},
+        h('input', { type: 'radio', name: 'axis', id, value: name, checked: isChecked }),
         h('label', { for: id }, NUMBERS[name].label));
 }
 
@@ -119,18 +121,21 @@ class Curves {
             .map(({ name }) => h('option', { value: name }, name)));
         for (const name of ['m', 'n', 'k'])
             this.#sliders[name] = slider(name, () => this.#drawSoon());
-        this.#radios.append(h('span', {}, this.#isLog, h('label', { for: 'log-scale' }, 'rates by powers of ten')));
+        this.#radios.append(h('span', {}, this.#isLog,
+            h('label', { for: 'log-scale' }, 'rates by powers of ten')));
         for (const control of [this.#kind, this.#radios])
             control.addEventListener('change', () => this.#draw());
-        this.element = h('div', { class: 'curves' }, this.#intro(), this.#settings(), this.#middle(), this.#aside());
+        this.element = h('div', { class: 'curves' },
+            this.#intro(), this.#settings(), this.#middle(), this.#aside());
         this.#draw();
     }
 
     #intro() {
         return h('div', { class: 'intro' },
             h('h1', { tabindex: '-1' }, 'Predicted and measured'),
-            h('p', { class: 'lead' }, 'How often does a stranger pass? The line is what the plan predicts, ' +
-                'each dot what filters do that are built and asked here, while you look.'));
+            h('p', { class: 'lead' }, 'How often does a stranger pass? The line is what the plan ' +
+                'predicts, each dot what filters do that are built and asked here, while you ' +
+                'look.'));
     }
 
     #settings() {
@@ -139,7 +144,8 @@ class Curves {
     }
 
     #middle() {
-        return h('section', { class: 'bench', 'aria-label': 'Chart' }, this.#radios, this.#chart.element, this.#status);
+        return h('section', { class: 'bench', 'aria-label': 'Chart' },
+            this.#radios, this.#chart.element, this.#status);
     }
 
     #aside() {
@@ -151,7 +157,8 @@ class Curves {
     }
 
     #numbers() {
-        return Object.fromEntries(Object.entries(this.#sliders).map(([name, { get }]) => [name, get()]));
+        const { m, n, k } = this.#sliders;
+        return { m: m.get(), n: n.get(), k: k.get() };
     }
 
     #predict(numbers) {
@@ -159,7 +166,8 @@ class Curves {
     }
 
     #bestHashes(now) {
-        const rates = Array.from({ length: NUMBERS.k.most }, (_, i) => this.#predict({ ...now, k: i + 1 }));
+        const rates = Array.from({ length: NUMBERS.k.most },
+            (_, i) => this.#predict({ ...now, k: i + 1 }));
         const possible = rates.filter(rate => rate !== null);
         return possible.length ? rates.indexOf(Math.min(...possible)) + 1 : 'none';
     }
@@ -183,10 +191,12 @@ class Curves {
     /** The curve at once, then dot by dot, so that the page stays alive. */
     async #draw() {
         const run = ++this.#run, now = this.#numbers();
-        const name = this.#radios.querySelector('[type=radio]:checked').value, x = axisOf(name, now);
+        const name = this.#radios.querySelector('[type=radio]:checked').value;
+        const x = axisOf(name, now);
         const places = ascending([...spread(x, name === 'k' ? x.most : DOTS), now[name]]);
         const curve = ascending([...places, ...spread(x, name === 'k' ? x.most : POINTS)])
-            .map(at => [at, this.#predict({ ...now, [name]: at })]).filter(([, rate]) => rate !== null);
+            .map(at => [at, this.#predict({ ...now, [name]: at })])
+            .filter(([, rate]) => rate !== null);
         const picture = {
             name: `False positive rate of ${this.#kind.value} over ${x.name}`,
             x, curve, dots: [], isLog: this.#isLog.checked,
@@ -200,12 +210,14 @@ class Curves {
                 return;
             this.#dot(picture, now, name, at);
         }
-        this.#status.textContent = `Measured: each dot is the mean of ${FILTERS} filters, asked for ` +
-            `${STRANGERS.toLocaleString('en')} strangers each; its line goes from the lowest to the highest.`;
+        this.#status.textContent = `Measured: each dot is the mean of ${FILTERS} filters, asked ` +
+            `for ${STRANGERS.toLocaleString('en')} strangers each; its line goes from the lowest ` +
+            'to the highest.';
     }
 
     #dot(picture, now, name, at) {
-        const measured = measure(this.#library, this.#kind.value, { ...now, [name]: at }, this.#trial);
+        const numbers = { ...now, [name]: at };
+        const measured = measure(this.#library, this.#kind.value, numbers, this.#trial);
         picture.dots.push({ x: at, ...measured });
         if (at === now[name])
             this.#tellFacts(now, measured);

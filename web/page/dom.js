@@ -41,6 +41,15 @@ export function slid(label, control, output) {
     return made;
 }
 
+/** A table in a region of its own, which can be scrolled. */
+export function tableOf(name, heads, rows) {
+    const rowOf = row => h('tr', {}, row.map(text => h('td', {}, String(text))));
+    return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name },
+        h('table', {},
+            h('thead', {}, h('tr', {}, heads.map(head => h('th', { scope: 'col' }, head)))),
+            h('tbody', {}, rows.map(rowOf))));
+}
+
 export const button = (text, act, properties = {}) =>
     h('button', { type: 'button', onclick: act, ...properties }, text);
 

@@ -36,6 +36,7 @@ export function peelReads(steps) {
     const { type, cells, own } = steps.at(-1);
     if (type === 'touches' || type === 'leaves')
         return cells.map(cell => ({ cell, says: 'touched', agrees: true }));
-    const others = cells.filter((_, i) => i !== own).map(cell => ({ cell, says: 'touched', agrees: false }));
-    return [...others, { cell: cells[own], says: type === 'takes' ? 'owned' : 'filled', agrees: true }];
+    const others = cells.filter((_, i) => i !== own);
+    return [...others.map(cell => ({ cell, says: 'touched', agrees: false })),
+        { cell: cells[own], says: type === 'takes' ? 'owned' : 'filled', agrees: true }];
 }

@@ -1,6 +1,6 @@
 /* picture.js - a filter's cells as a picture that can be read, walked through with the arrow keys,
  * and unfolded as a table. It knows of cells and of no kind: what there is, the library tells. */
-import { h, rove } from './dom.js';
+import { h, rove, tableOf } from './dom.js';
 import { MARKS, arrayText, cellText, shortText, valueText } from './words.js';
 
 const WITH_PLACES = 128; // cells whose places are written below them
@@ -26,9 +26,17 @@ function arraysOf(cells) {
 }
 
 /** Two filters with the same shape are drawn with the same elements, so that changes move. */
-const shapeOf = arrays => arrays.map(array => `${array.name}/${array.number}:${array.cells.length}`).join();
+const shapeOf = arrays =>
+    arrays.map(({ name, number, cells }) => `${name}/${number}:${cells.length}`).join();
 
-const sizeOf = cell => (cell.bits === 1 ? 'bit' : 'number');
+/** Value, marks and place for the eye, and a sentence for the ear. */
+function cellElement(cell) {
+    const seen = (name, text = '') => h('span', { class: name, 'aria-hidden': 'true' }, text);
+    const size = cell.bits === 1 ? 'bit' : 'number';
+    return h('span', { class: `cell ${size}`, role: 'gridcell', tabindex: '-1' },
+        seen('value'), seen('marks'), seen('place', cell.isAlone ? '' : String(cell.index)),
+        h('span', { class: 'spoken' }));
+}
 
 export class Picture {
     #cells = [];
@@ -47,9 +55,10 @@ export class Picture {
     element = h('div', { class: 'picture' }, this.#grid, this.#detail, this.#legend, this.#table);
 
     constructor() {
-        for (const [event, leaves] of [['mouseover', false], ['focusin', false], ['mouseleave', true]])
-            this.#grid.addEventListener(event, ({ target }) =>
-                this.#tellCell(leaves ? null : target.closest('.cell')));
+        const point = ({ target }) => this.#tellCell(target.closest('.cell'));
+        this.#grid.addEventListener('mouseover', point);
+        this.#grid.addEventListener('focusin', point);
+        this.#grid.addEventListener('mouseleave', () => this.#tellCell(null));
     }
 
     /** Draws cells. Returns the ids of those that are not as they were before. */
@@ -119,11 +128,7 @@ export class Picture {
 
     #array(array) {
         const cells = array.cells.map(cell => {
-            const element = h('span', { class: `cell ${sizeOf(cell)}`, role: 'gridcell', tabindex: '-1' },
-                h('span', { class: 'value', 'aria-hidden': 'true' }),
-                h('span', { class: 'marks', 'aria-hidden': 'true' }),
-                h('span', { class: 'place', 'aria-hidden': 'true' }, cell.isAlone ? '' : String(cell.index)),
-                h('span', { class: 'spoken' }));
+            const element = cellElement(cell);
             this.#byId.set(idOf(cell), element);
             return element;
         });
@@ -148,32 +153,28 @@ export class Picture {
     #describe(name) {
         const n = this.#cells.length, empty = this.#cells.filter(isEmpty).length;
         const set = this.#cells.filter(cell => !isEmpty(cell) && BigInt(cell.value) !== 0n).length;
-        this.#grid.setAttribute('aria-label', `Cells of ${name}: ${n}, of which ${set} are not zero` +
-            (empty ? ` and ${empty} are empty` : ''));
-        const marks = MARKS.filter(([mark]) => [...this.#marks.values()].some(used => used.has(mark)));
+        this.#grid.setAttribute('aria-label', `Cells of ${name}: ${n}, of which ${set} are not ` +
+            `zero${empty ? ` and ${empty} are empty` : ''}`);
+        const used = [...this.#marks.values()];
+        const marks = MARKS.filter(([mark]) => used.some(marksOfArray => marksOfArray.has(mark)));
         this.#legend.replaceChildren(...marks.map(([, letter, meaning]) =>
             h('span', {}, h('b', {}, letter), ` ${meaning}`)));
         this.#legend.hidden = !marks.length;
     }
 
     #tellCell(element) {
-        this.#detail.textContent = element
-            ? cellText(element.cell) + (element.dataset.says ? `, ${element.dataset.says}` : '') : this.#note;
+        this.#detail.textContent = element ? element.lastChild.textContent : this.#note;
     }
 
     #fillTable() {
         this.#table.querySelector('div')?.remove();
         if (!this.#table.open)
             return;
-        const row = cell => h('tr', {}, [cell.array, cell.number, cell.index,
+        const row = cell => [cell.array, cell.number, cell.index,
             isEmpty(cell) ? 'empty' : valueText(cell), cell.bits,
-            cell.marks.filter(mark => mark !== 'empty').join(', ')]
-            .map(text => h('td', {}, String(text))));
-        this.#table.append(h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of cells' },
-            h('table', {},
-                h('thead', {}, h('tr', {}, ['array', 'number', 'place', 'value', 'bits', 'marks']
-                    .map(name => h('th', { scope: 'col' }, name)))),
-                h('tbody', {}, this.#cells.map(row)))));
+            cell.marks.filter(mark => mark !== 'empty').join(', ')];
+        this.#table.append(tableOf('Table of cells',
+            ['array', 'number', 'place', 'value', 'bits', 'marks'], this.#cells.map(row)));
     }
 
     /** Marks cells as read; each is { cell, says, agrees }, the last one read last. */
@@ -188,7 +189,6 @@ export class Picture {
             this.#read.add(element);
             element.classList.add('read');
             element.classList.toggle('against', !agrees);
-            element.dataset.says = says;
             element.lastChild.textContent = `${cellText(element.cell)}, ${says}`;
         }
         if (reads.length)
@@ -197,7 +197,6 @@ export class Picture {
 
     #unmark(element) {
         element.classList.remove('read', 'against', 'now');
-        delete element.dataset.says;
         element.lastChild.textContent = cellText(element.cell);
     }
 

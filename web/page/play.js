@@ -32,7 +32,8 @@ function nearestRate(fpr) {
 }
 
 const mapOf = words => new Map(words.map(word => [word, { times: 1, value: 1 }]));
-const startsWith = (bytes, text) => [...text].every((letter, i) => bytes[i] === letter.charCodeAt(0));
+const startsWith = (bytes, text) =>
+    [...text].every((letter, i) => bytes[i] === letter.charCodeAt(0));
 
 class Play {
     #bench;
@@ -61,8 +62,8 @@ class Play {
         for (const control of [this.#kind, this.#keys, this.#grows, this.#excluded])
             control.addEventListener('change', () => this.#apply());
         this.#rate.addEventListener('input', () => this.#apply());
-        this.element = h('div', { class: 'play' }, this.#intro(), this.#settings(), this.#bench.element,
-            this.#aside());
+        this.element = h('div', { class: 'play' },
+            this.#intro(), this.#settings(), this.#bench.element, this.#aside());
         this.#takeDrops();
         this.#bench.words = mapOf(SAMPLE);
         this.#bench.make();
@@ -77,8 +78,8 @@ class Play {
     #intro() {
         return h('div', { class: 'intro' },
             h('h1', { tabindex: '-1' }, 'A filter, live'),
-            h('p', { class: 'lead' }, 'Add words and watch the cells. Ask for any word, and see why the ' +
-                'filter says yes or no.'));
+            h('p', { class: 'lead' }, 'Add words and watch the cells. Ask for any word, and see ' +
+                'why the filter says yes or no.'));
     }
 
     #settings() {
@@ -113,7 +114,8 @@ class Play {
         } });
         return h('div', { class: 'drop' },
             h('label', { for: chooser.id }, 'Open a word list or a .tamis image'), chooser,
-            h('p', { class: 'hint' }, 'Or drop the file anywhere on this page. A list has a word on each line.'));
+            h('p', { class: 'hint' },
+                'Or drop the file anywhere on this page. A list has a word on each line.'));
     }
 
     #takeDrops() {
@@ -200,7 +202,8 @@ class Play {
         const href = URL.createObjectURL(new Blob([this.#bench.filter.toBytes()]));
         h('a', { href, download: name }).click();
         setTimeout(() => URL.revokeObjectURL(href), 1000);
-        this.#bench.say(`Saved as ${name}. Try: `, h('code', {}, `echo pear | tamis query ${name}`));
+        this.#bench.say(`Saved as ${name}. Try: `,
+            h('code', {}, `echo pear | tamis query ${name}`));
     }
 
     async #open(file) {

@@ -10,8 +10,9 @@ export function stepText(step) {
     if (step.type === 'number')
         return [h('b', {}, step.text), ' is ', h('code', {}, numberText(step.text, step.value))];
     if (step.type === 'cell')
-        return [h('b', {}, step.text), ` at ${cellText(step.cell)} `,
-            h('span', { class: step.agrees ? 'for' : 'against' }, step.agrees ? 'for it' : 'against it')];
+        return [h('b', {}, step.text), ` at ${cellText(step.cell)} `, step.agrees
+            ? h('span', { class: 'for' }, 'for it')
+            : h('span', { class: 'against' }, 'against it')];
     return [h('b', {}, step.value ? 'Found' : 'Not found'), `: ${step.text}`];
 }
 
@@ -19,14 +20,15 @@ export function stepText(step) {
 export function peelText({ type, key, cells, own, fingerprint }) {
     const name = h('b', {}, key);
     const places = cells.map(placeText).join(', ');
+    const fingerprintText = h('code', {}, String(fingerprint));
     if (type === 'touches')
-        return [name, ` touches ${places}; together they must give `, h('code', {}, String(fingerprint))];
+        return [name, ` touches ${places}; together they must give `, fingerprintText];
     if (type === 'takes')
         return [name, ` is the only one left at ${placeText(cells[own])}: it owns that, and goes`];
     if (type === 'leaves')
         return [name, ' goes without a place of its own'];
     return [name, ` fills ${placeText(cells[own])} with `, h('code', {}, valueText(cells[own])),
-        ': its places give ', h('code', {}, String(fingerprint)), ' now'];
+        ': its places give ', fingerprintText, ' now'];
 }
 
 /** What is told, one step after the other. */
@@ -47,7 +49,7 @@ export class Story {
         h('div', { class: 'stepper', role: 'group', 'aria-label': 'Steps' },
             this.#back, this.#play, this.#next, this.#where), this.#list);
 
-    /** `textOf` turns a step into words; `onStep` is called with all steps up to the present one. */
+    /** `textOf` turns a step into words; `onStep` gets all steps up to the present one. */
     tell(title, steps, textOf, onStep) {
         this.stop();
         this.#steps = steps;

@@ -13,11 +13,12 @@ function liveFilter(library, stop) {
 }
 
 function turn(at) {
-    const link = (i, text, rel) => h('a', { href: i < STOPS.length ? `#tour/${STOPS[i].name}` : '#play', rel }, text);
+    const link = (stop, text, rel) =>
+        h('a', { href: `#tour/${stop.name}`, rel }, text + stop.short);
     return h('nav', { class: 'turn', 'aria-label': 'Along the tour' },
-        at > 0 ? link(at - 1, `Back: ${STOPS[at - 1].short}`, 'prev') : h('span'),
-        at + 1 < STOPS.length ? link(at + 1, `Next: ${STOPS[at + 1].short}`, 'next')
-            : link(STOPS.length, 'To every kind there is', 'next'));
+        at > 0 ? link(STOPS[at - 1], 'Back: ', 'prev') : h('span'),
+        at + 1 < STOPS.length ? link(STOPS[at + 1], 'Next: ', 'next')
+            : h('a', { href: '#play', rel: 'next' }, 'To every kind there is'));
 }
 
 function stopPage(library, at) {
@@ -54,7 +55,7 @@ export function tourView(library) {
                 else
                     link.removeAttribute('aria-current');
             });
-            links[at].scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+            links[at].scrollIntoView({ block: 'nearest', inline: 'nearest' });
         },
     };
 }
