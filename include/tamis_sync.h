@@ -19,9 +19,11 @@ extern "C" {
 
 typedef struct tamis_symbol {
     uint64_t sum;   /* of the keys in it, by exclusive or */
-    uint64_t check; /* of their hashes, of which 48 bits count, in the same way */
-    int64_t  count; /* of keys */
+    uint64_t check; /* of their hashes, of which 40 bits count, in the same way */
+    int64_t  count; /* of keys; of all but the first symbols, only the lower 8 bits count */
 } tamis_symbol;
+
+enum { TAMIS_SYMBOLS_FIRST = 32 }; /* whose counts tell how much differs */
 
 typedef struct tamis_symbols tamis_symbols;
 
@@ -44,6 +46,9 @@ TAMIS_API tamis_status tamis_difference_new(tamis_difference **out, tamis_symbol
  * no set has these symbols; every later call fails too. */
 TAMIS_API tamis_status tamis_difference_take(tamis_difference *d, const tamis_symbol *there,
                                              size_t n, bool *is_done) TAMIS_CHECKED;
+/* About how many keys differ, once the first symbols were taken. After m symbols its standard
+ * deviation is a share of sqrt(2 / m): a quarter at first. */
+TAMIS_API double tamis_difference_estimate(const tamis_difference *d);
 /* Keys found so far that only this side has, and those that only the other has. They stay where
  * they are until more symbols are taken. */
 TAMIS_API const uint64_t *tamis_difference_here(const tamis_difference *d, size_t *n);

@@ -5,8 +5,13 @@
  * all its other symbols, of which some become pure. When symbol 0, which holds all, is empty,
  * nothing is left.
  *
+ * How many there are is told by the counts, before any key is known. Of d keys that differ, u more
+ * on the other side, symbol i holds each with probability p = 1 / (1 + i / 2): its count is u p on
+ * average, with a variance of about d p (1 - p). Symbol 0 tells u.
+ *
  * No set has more keys that differ than it takes symbols to find them. Symbols of somebody who
  * knows the secret and lies could make a key come and go for ever: that bound ends it. */
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -26,6 +31,10 @@ struct tamis_difference {
     difference_list walks;   /* walk of each key that was found */
     difference_list signs;   /* int8_t: 1 if only the other side has it, -1 if only this one */
     difference_list here, there;
+    int64_t surplus;   /* of keys on the other side */
+    double deviations; /* squares of those of the counts from what is expected, each of which is the
+                          number of keys that differ on average */
+    uint64_t n_deviations;
     bool is_corrupt;
     tamis_allocator alloc;
 };
@@ -100,9 +109,15 @@ tamis_status tamis_difference_new(tamis_difference **out, tamis_symbols *here,
 
 /* ---- Peeling ----------------------------------------------------------- */
 
+/* 1 or -1: it may be pure. */
+static int difference_count(const tamis_symbol *s)
+{
+    return (int8_t)(uint8_t)s->count;
+}
+
 static bool difference_is_single(const tamis_symbol *s)
 {
-    return s->count == 1 || s->count == -1;
+    return difference_count(s) == 1 || difference_count(s) == -1;
 }
 
 static bool difference_is_empty(const tamis_symbol *s)
@@ -157,12 +172,41 @@ static tamis_status difference_peel(tamis_difference *d)
             continue;
         uint64_t hash = walk_hash(s.sum, secret);
         if ((hash & WALK_CHECK) == s.check)
-            status = difference_found(d, s.sum, hash, (int)s.count);
+            status = difference_found(d, s.sum, hash, difference_count(&s));
     }
     return status;
 }
 
 /* ---- Symbols ----------------------------------------------------------- */
+
+double tamis_difference_estimate(const tamis_difference *d)
+{
+    double least = fabs((double)d->surplus) > (double)d->walks.n ? fabs((double)d->surplus)
+                                                                 : (double)d->walks.n;
+    double by_counts = d->n_deviations ? d->deviations / (double)d->n_deviations : 0;
+
+    return by_counts > least ? by_counts : least;
+}
+
+/* Where counts deviate by more, 8 bits do not tell by how much: a quarter of what they hold. */
+enum { DIFFERENCE_MOST = 32 };
+
+static void difference_weigh(tamis_difference *d, uint64_t i, int64_t count)
+{
+    double whole = (double)i + 2, expected = (double)d->surplus * 2 / whole;
+    /* Near it, and within the integers whatever the surplus is. */
+    int64_t near = d->surplus / ((int64_t)i + 2) * 2;
+    double off = (double)(int64_t)((uint64_t)count - (uint64_t)near);
+
+    if (i >= TAMIS_SYMBOLS_FIRST) {
+        if (tamis_difference_estimate(d) * 2 / whole > DIFFERENCE_MOST * DIFFERENCE_MOST)
+            return;
+        off = (int8_t)(uint8_t)((uint64_t)count - (uint64_t)near);
+    }
+    off += (double)near - expected;
+    d->deviations += off * off * whole * whole / (2 * (double)i);
+    d->n_deviations++;
+}
 
 /* Theirs minus own minus what was found before. */
 static void difference_subtract(tamis_difference *d, const tamis_symbol *there, size_t n)
@@ -177,6 +221,10 @@ static void difference_subtract(tamis_difference *d, const tamis_symbol *there, 
         fresh[i].sum ^= there[i].sum;
         fresh[i].check ^= there[i].check & WALK_CHECK;
         fresh[i].count = (int64_t)((uint64_t)there[i].count - (uint64_t)fresh[i].count);
+        if (first + i == 0)
+            d->surplus = fresh[i].count;
+        else
+            difference_weigh(d, first + i, fresh[i].count);
     }
     for (size_t i = 0; i < d->walks.n; i++)
         walk_through(&walks[i], fresh, first, first + n, -signs[i]);

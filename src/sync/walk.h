@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "tamis_sync.h"
 
-#define WALK_CHECK ((UINT64_C(1) << 48) - 1)
+#define WALK_CHECK ((UINT64_C(1) << 40) - 1)
 
 /* A key, and the symbol it comes to next. */
 typedef struct walk {

@@ -1,0 +1,166 @@
+/* exchange.c - which keys of two sets differ.
+ *
+ * About as many symbols as it should take come first; then a few more at a time are asked for. No
+ * set takes more than some two for each key there is: who sends more lies. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "exchange.h"
+#include "message.h"
+#include "wire/coded.h"
+
+enum { SYMBOLS_AT_MOST = 1 << 23 };
+
+static double symbols_for(double differ)
+{
+    return 1.36 * differ + 1.5 * sqrt(differ) + 2;
+}
+
+double exchange_cost(double differ)
+{
+    return CODED_SYMBOL * symbols_for(differ) + 16;
+}
+
+static tamis_symbols *symbols_of(const sync_job *job, const uint64_t *keys, size_t n)
+{
+    tamis_symbols *s;
+    tamis_status status = tamis_symbols_new(&s, keys, n, job->secret, NULL);
+
+    if (status)
+        die(CODE_MEMORY, "out of memory for %zu keys", n);
+    return s;
+}
+
+/* ---- Who tells --------------------------------------------------------- */
+
+static void tell_symbols(const sync_job *job, tamis_symbols *s, size_t n_keys, uint64_t first,
+                         size_t n)
+{
+    tamis_symbol *symbols = calloc(n, sizeof *symbols);
+    buffer message = { 0 };
+
+    if (!symbols)
+        die(CODE_MEMORY, "out of memory for %zu symbols", n);
+    tamis_symbols_next(s, symbols, n);
+    if (first == 0)
+        coded_put_number(&message, n_keys);
+    for (size_t i = 0; i < n; i++)
+        coded_put_symbol(&message, &symbols[i], first + i, n_keys);
+    job_send_plain(job, PART_SYMBOLS, &message);
+    free(symbols);
+}
+
+static uint64_t hear_more(const sync_job *job)
+{
+    line_frame f = line_expect(job->line, PART_MORE);
+    coded c = { f.body, f.body + f.size };
+    uint64_t more;
+
+    if (!coded_number(&c, &more) || c.at < c.end || more > SYMBOLS_AT_MOST)
+        line_refuse(job->line, "it asks for an impossible number of symbols");
+    return more;
+}
+
+void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double differ)
+{
+    tamis_symbols *s = symbols_of(job, keys, n);
+    uint64_t told = 0, more = (uint64_t)symbols_for(differ);
+
+    while (more > 0) {
+        tell_symbols(job, s, n, told, (size_t)more);
+        told += more;
+        if (told > SYMBOLS_AT_MOST)
+            line_refuse(job->line, "it does not find out what differs");
+        more = hear_more(job);
+    }
+    tamis_symbols_free(s);
+}
+
+void exchange_decline(const sync_job *job)
+{
+    job_send_plain(job, PART_SYMBOLS, &(buffer){ 0 });
+}
+
+/* ---- Who finds out ----------------------------------------------------- */
+
+static void ask_for_more(const sync_job *job, uint64_t more)
+{
+    buffer message = { 0 };
+
+    coded_put_number(&message, more);
+    line_send(job->line, PART_MORE, message.bytes, message.size);
+    buffer_free(&message);
+}
+
+typedef struct finder {
+    const sync_job *job;
+    tamis_difference *difference;
+    uint64_t taken, n_there, most;
+} finder;
+
+/* False: not all is known yet. */
+static bool take_symbols(finder *f, coded *c)
+{
+    size_t n = 0, room = (size_t)(c->end - c->at) / (CODED_SYMBOL - 1) + 1;
+    tamis_symbol *symbols = calloc(room, sizeof *symbols);
+    bool is_done = false;
+
+    if (!symbols)
+        die(CODE_MEMORY, "out of memory for %zu symbols", room);
+    for (; c->at < c->end && n < room; n++)
+        if (!coded_symbol(c, &symbols[n], f->taken + n, f->n_there))
+            line_refuse(f->job->line, "what came instead of symbols makes no sense");
+    if (n == 0 || tamis_difference_take(f->difference, symbols, n, &is_done))
+        line_refuse(f->job->line, "no set has the symbols that came");
+    f->taken += n;
+    free(symbols);
+    return is_done;
+}
+
+static tamis_difference *difference_to(const sync_job *job, const uint64_t *keys, size_t n)
+{
+    tamis_difference *d;
+
+    if (tamis_difference_new(&d, symbols_of(job, keys, n), NULL))
+        die(CODE_MEMORY, "out of memory for %zu keys", n);
+    return d;
+}
+
+/* An eighth of what there was, or a little above what the counts tell is missing. */
+static uint64_t more_for(const finder *f)
+{
+    double expected = symbols_for(tamis_difference_estimate(f->difference)) - (double)f->taken;
+    uint64_t eighth = f->taken / 8 + 4;
+
+    return expected > (double)(4 * eighth) ? 4 * eighth : eighth;
+}
+
+tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_t n)
+{
+    buffer message = job_receive(job, PART_SYMBOLS);
+    coded c = { (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
+    finder f = { .job = job };
+
+    if (message.size == 0)
+        return NULL;
+    if (!coded_number(&c, &f.n_there) || f.n_there > UINT64_MAX / 4)
+        line_refuse(job->line, "it says that it has an impossible number of keys");
+    f.most = 2 * (n + f.n_there) + 64;
+    f.most = f.most < SYMBOLS_AT_MOST ? f.most : SYMBOLS_AT_MOST;
+    f.difference = difference_to(job, keys, n);
+    while (!take_symbols(&f, &c)) {
+        if (f.taken >= f.most)
+            line_refuse(job->line, "after %" PRIu64 " symbols it is still not clear what differs",
+                        f.taken);
+        uint64_t more = more_for(&f);
+        ask_for_more(job, more);
+        buffer_free(&message);
+        message = job_receive(job, PART_SYMBOLS);
+        c = (coded){ (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
+        if (message.size > (more + 1) * (CODED_SYMBOL + 9))
+            line_refuse(job->line, "more symbols came than were asked for");
+    }
+    ask_for_more(job, 0);
+    buffer_free(&message);
+    return f.difference;
+}

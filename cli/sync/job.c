@@ -1,0 +1,128 @@
+/* job.c - what both sides compute in the same way. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "sync/cuts.h"
+#include "sync/file.h"
+#include "wire/packed.h"
+
+tamis_hasher job_hasher(const sync_job *job)
+{
+    tamis_hasher h = { .hash = TAMIS_KEYED };
+
+    memcpy(h.secret, job->secret, sizeof h.secret);
+    return h;
+}
+
+enum { LEAST_BLOCK = 700, MOST_BLOCK = 1 << 17, ROLLING_BITS = 32, SURE_BITS = 40, STRONG = 32 };
+
+/* Any byte of the new file may start a block that looks like one of the old file: hashes are long
+ * enough for that to happen in one file of 2^40. */
+tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure)
+{
+    uint32_t block = (uint32_t)sqrt((double)old_size);
+
+    block = block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block;
+    double bits = log2((double)new_size + 1) + log2((double)(old_size / block) + 1) + SURE_BITS -
+                  ROLLING_BITS;
+    uint32_t strong = (uint32_t)ceil(bits / 8);
+    return (tamis_signature_spec){ TAMIS_RABIN_BLAKE2, block,
+                                   is_sure || strong > STRONG ? STRONG : strong };
+}
+
+enum { LEAST_SKETCH = 8, MOST_SKETCH = 128, CHUNKS_A_NUMBER = 16 };
+
+size_t job_sketch_size(uint64_t size, unsigned scale)
+{
+    uint64_t n = size / ((uint64_t)CUTS_MEAN << scale) / CHUNKS_A_NUMBER;
+
+    return n < LEAST_SKETCH ? LEAST_SKETCH : n > MOST_SKETCH ? MOST_SKETCH : (size_t)n;
+}
+
+unsigned job_gone_size(size_t n, size_t others)
+{
+    double bits = log2((double)n + 1) + log2((double)others + (double)n + 1) + 10;
+
+    return bits < 64 ? (unsigned)ceil(bits / 8) : 8;
+}
+
+uint64_t job_content(sync_job *job, const entry *e)
+{
+    tamis_hasher by = job_hasher(job);
+    int fd = tree_read(&job->tree, e);
+    uint64_t check = file_check(fd, tree_name(&job->tree, e->name), e->size, &by);
+
+    close(fd);
+    line_breathe(job->line);
+    return check;
+}
+
+void job_hash_contents(sync_job *job, entry_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->all[i].type == ENTRY_FILE)
+            l->all[i].content = job_content(job, &l->all[i]);
+}
+
+/* ---- Dry runs ---------------------------------------------------------- */
+
+void job_show(const sync_job *job, const char *what, const char *name)
+{
+    if (!job->shows)
+        return;
+    printf("%-7s  ", what);
+    for (const char *c = *name ? name : "."; *c; c++)
+        putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
+    putchar('\n');
+}
+
+void job_tell_deleted(const sync_job *job, buffer *out, const char *name)
+{
+    if (job->is_dry)
+        buffer_append(out, name, strlen(name) + 1);
+}
+
+void job_hear_deleted(sync_job *job, coded *c)
+{
+    const uint8_t *end;
+
+    while (c->at < c->end && (end = memchr(c->at, 0, (size_t)(c->end - c->at)))) {
+        job_show(job, "deletes", (const char *)c->at);
+        job->n_deleted++;
+        c->at = end + 1;
+    }
+    if (c->at < c->end)
+        line_refuse(job->line, "a plan that came makes no sense");
+}
+
+/* ---- Messages ---------------------------------------------------------- */
+
+static void send_packed(const sync_job *job, char part, buffer *message, uint64_t offers)
+{
+    packed p = packed_make(message->bytes, message->size, offers);
+
+    packed_send(&p, job->line, part);
+    buffer_free(&p.bytes);
+    buffer_free(message);
+}
+
+void job_send(const sync_job *job, char part, buffer *message)
+{
+    send_packed(job, part, message, job->offers);
+}
+
+void job_send_plain(const sync_job *job, char part, buffer *message)
+{
+    send_packed(job, part, message, 0);
+}
+
+buffer job_receive(const sync_job *job, char part)
+{
+    buffer message = { 0 };
+
+    packed_receive(job->line, part, &message, job->memory);
+    return message;
+}

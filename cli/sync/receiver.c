@@ -1,0 +1,800 @@
+/* receiver.c - the side that has the files as they were. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "progress.h"
+#include "sync/cuts.h"
+#include "sync/exchange.h"
+#include "sync/file.h"
+#include "sync/pour.h"
+#include "sync/sketch.h"
+
+/* A file that comes. */
+typedef struct incoming {
+    const entry *entry;
+    const entry *old; /* NULL: there is none, or it is empty */
+    uint64_t number;
+    bool is_compared, is_verified, has_failed, keeps_mode;
+    file_how how;
+    chunk_list list; /* of the old file, if it comes in chunks */
+    coded steps;     /* of its recipe */
+} incoming;
+
+typedef struct receiver {
+    sync_job *job;
+    entry_list own;
+    uint64_t *own_keys;
+    entry_list coming; /* what differs */
+    uint8_t *plans;    /* of each of these */
+    bool *is_gone;     /* of each of one's own, if things are deleted */
+    incoming *files;
+    size_t n_files;
+    cutter cutter;
+    unsigned scale;
+    uint64_t *gone; /* starts of keys of chunks, in order */
+    size_t n_gone;
+    unsigned gone_shift;
+    buffer recipe;
+} receiver;
+
+static void *array_of(size_t n, size_t size)
+{
+    void *p = calloc(n + 1, size);
+
+    if (!p)
+        die(CODE_MEMORY, "out of memory for %zu files", n);
+    return p;
+}
+
+static coded coded_of(const buffer *b)
+{
+    return (coded){ (const uint8_t *)b->bytes, (const uint8_t *)b->bytes + b->size };
+}
+
+static _Noreturn void make_no_sense(const receiver *r, const char *what)
+{
+    line_refuse(r->job->line, "%s that came makes no sense", what);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* ---- Entries ----------------------------------------------------------- */
+
+enum { ENTRY_NUMBERS = 64, MOST_NUMBERS = 128, BYTES_AN_ENTRY = 14 };
+
+/* The sketch that comes next; false: there is none. */
+static bool take_sketch(coded *c, uint64_t *n_keys, int64_t *numbers, size_t n)
+{
+    if (!coded_number(c, n_keys) || *n_keys > INT64_MAX / 4)
+        return false;
+    for (size_t j = 0; j < n; j++) {
+        uint64_t folded;
+        if (!coded_number(c, &folded) || folded >> 1 > *n_keys)
+            return false;
+        int64_t half = (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0));
+        numbers[j] = 2 * half + (int64_t)(*n_keys & 1);
+    }
+    return true;
+}
+
+static double distance_to(const receiver *r, coded *c, const uint64_t *keys, size_t n,
+                          size_t numbers, uint64_t *n_there)
+{
+    int64_t here[MOST_NUMBERS], there[MOST_NUMBERS];
+
+    if (!take_sketch(c, n_there, there, numbers))
+        make_no_sense(r, "a sketch");
+    sketch_make(here, numbers, keys, n);
+    double differ = sketch_distance(here, there, numbers);
+    double surplus = fabs((double)*n_there - (double)n);
+    return differ > surplus ? differ : surplus;
+}
+
+/* False: all entries will come. */
+static bool find_differences(const receiver *r, const buffer *summary)
+{
+    coded c = coded_of(summary);
+    uint64_t n_there;
+    double differ = distance_to(r, &c, r->own_keys, r->own.n, ENTRY_NUMBERS, &n_there);
+    double listed = (double)n_there * BYTES_AN_ENTRY;
+
+    if (exchange_cost(differ) + differ / 2 * BYTES_AN_ENTRY > listed) {
+        exchange_decline(r->job);
+        return false;
+    }
+    exchange_tell(r->job, r->own_keys, r->own.n, differ);
+    return true;
+}
+
+static void check_entries(const receiver *r)
+{
+    const entry_list *l = &r->coming;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const entry *e = &l->all[i];
+        bool is_root =
+            !*e->name && (r->job->is_recursive || e->type == ENTRY_FILE) && e->type != ENTRY_LINK;
+        if (!is_root && !entry_name_is_safe(e->name))
+            line_refuse(r->job->line, "the name '%.100s' leads out of the folder", e->name);
+        if (!is_root && !r->job->is_recursive)
+            line_refuse(r->job->line, "more than one file came, and -r was not asked for");
+        if (i > 0 && strcmp(l->all[i - 1].name, e->name) >= 0)
+            line_refuse(r->job->line, "names came out of order");
+    }
+}
+
+static void mark_gone(receiver *r, bool are_listed)
+{
+    if (!r->job->deletes)
+        return;
+    r->is_gone = array_of(r->own.n, sizeof *r->is_gone);
+    if (are_listed) {
+        for (size_t i = 0; i < r->own.n; i++)
+            r->is_gone[i] = !entry_find(&r->coming, r->own.all[i].name);
+        return;
+    }
+    buffer message = job_receive(r->job, PART_GONE);
+    coded c = coded_of(&message);
+    size_t n = message.size / 8;
+    uint64_t *keys = array_of(n, sizeof *keys);
+    for (size_t i = 0; i < n; i++)
+        (void)coded_bytes(&c, &keys[i], 8);
+    if (c.at < c.end)
+        make_no_sense(r, "a list of keys");
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < r->own.n; i++)
+        r->is_gone[i] = bsearch(&r->own_keys[i], keys, n, sizeof *keys, compare_keys) &&
+                        !entry_find(&r->coming, r->own.all[i].name);
+    free(keys);
+    buffer_free(&message);
+}
+
+static void hear_entries(receiver *r)
+{
+    sync_job *job = r->job;
+    tamis_hasher by = job_hasher(job);
+    buffer summary = job_receive(job, PART_SUMMARY);
+
+    r->own = tree_list(&job->tree, job->is_recursive, false);
+    r->own_keys = array_of(r->own.n, sizeof *r->own_keys);
+    if (job->by_content)
+        job_hash_contents(job, &r->own);
+    for (size_t i = 0; i < r->own.n; i++)
+        r->own_keys[i] = entry_key(&r->own.all[i], &by);
+    bool are_listed = summary.size == 0 || !find_differences(r, &summary);
+    buffer list = job_receive(job, PART_ENTRIES);
+    if (!entry_read(&r->coming, list.bytes, list.size))
+        make_no_sense(r, "a list of files");
+    check_entries(r);
+    mark_gone(r, are_listed);
+    buffer_free(&list);
+    buffer_free(&summary);
+}
+
+/* ---- The plan ---------------------------------------------------------- */
+
+static bool has_same_time(const entry *a, const entry *b)
+{
+    return a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+}
+
+static bool has_same_content(const receiver *r, const entry *a, const entry *b)
+{
+    return a->size == b->size &&
+           (r->job->by_content ? a->content == b->content : has_same_time(a, b));
+}
+
+static entry_plan plan_for(const receiver *r, const entry *e, const entry *old)
+{
+    if (!old || old->type != e->type)
+        return e->type == ENTRY_FILE ? PLAN_WHOLE : PLAN_MAKE;
+    if (e->type == ENTRY_LINK && strcmp(e->target, old->target) != 0)
+        return PLAN_MAKE;
+    if (e->type == ENTRY_FILE && !has_same_content(r, e, old))
+        return old->size == 0 || e->size == 0 ? PLAN_WHOLE
+               : old->size != e->size         ? PLAN_COMPARE
+                                              : PLAN_VERIFY;
+    bool keeps_mode = !r->job->is_recursive;
+    return (e->mode == old->mode || keeps_mode) && has_same_time(e, old) ? PLAN_NOTHING
+                                                                         : PLAN_FACTS;
+}
+
+static void count_entry(sync_job *job, const entry *e, bool is_new)
+{
+    job_show(job, is_new ? "makes" : "changes", e->name);
+    *(is_new ? &job->n_new : &job->n_changed) += 1;
+}
+
+static void plan_entry(receiver *r, size_t i)
+{
+    const entry *e = &r->coming.all[i];
+    const entry *old = entry_find(&r->own, e->name);
+    entry_plan plan = plan_for(r, e, old);
+
+    r->plans[i] = (uint8_t)plan;
+    if (plan != PLAN_NOTHING)
+        count_entry(r->job, e, plan == PLAN_MAKE || plan == PLAN_WHOLE);
+    if (plan < PLAN_WHOLE)
+        return;
+    bool is_file = old && old->type == ENTRY_FILE && old->size > 0;
+    r->files[r->n_files++] = (incoming){
+        .entry = e,
+        .old = is_file ? old : NULL,
+        .number = i,
+        .is_compared = plan >= PLAN_COMPARE,
+        .is_verified = plan == PLAN_VERIFY,
+        .keeps_mode = old && !r->job->is_recursive,
+    };
+    r->job->bytes += e->size;
+}
+
+static void make_plan(receiver *r)
+{
+    buffer message = { 0 };
+
+    r->plans = array_of(r->coming.n, 1);
+    r->files = array_of(r->coming.n, sizeof *r->files);
+    for (size_t i = 0; i < r->coming.n; i++)
+        plan_entry(r, i);
+    buffer_append(&message, r->plans, r->coming.n);
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].is_verified)
+            coded_put_bytes(&message, job_content(r->job, r->files[i].old), 8);
+    for (size_t i = 0; i < r->own.n && r->is_gone; i++)
+        if (r->is_gone[i]) {
+            r->job->n_deleted++;
+            job_show(r->job, "deletes", r->own.all[i].name);
+            job_tell_deleted(r->job, &message, r->own.all[i].name);
+        }
+    job_send(r->job, PART_PLAN, &message);
+}
+
+/* ---- How files come ---------------------------------------------------- */
+
+/* Bytes that go over the line, as far as sketches can tell. Text takes a quarter of its size. */
+enum { SQUEEZE = 4, BYTES_A_STEP = 8 };
+
+typedef struct estimate {
+    double differ, fresh_bytes, cost;
+} estimate;
+
+static estimate cost_of_chunks(double differ, uint64_t n_new, uint64_t n_old, uint64_t size)
+{
+    double fresh = (differ + (double)n_new - (double)n_old) / 2;
+    double bytes = n_new ? fresh * (double)size / (double)n_new : 0;
+
+    bytes = bytes < (double)size ? bytes : (double)size;
+    return (estimate){ differ, bytes,
+                       exchange_cost(differ) + BYTES_A_STEP * differ / 2 + bytes / SQUEEZE };
+}
+
+/* Each place that differs costs a block, where it costs one of the smallest chunks. */
+static double cost_of_blocks(const incoming *f, const estimate *smallest, unsigned scale)
+{
+    tamis_signature_spec spec = job_blocks(f->old->size, f->entry->size, false);
+    double hashes = (double)(f->old->size / spec.block + 1) * (4 + spec.strong);
+    double more = smallest->differ / 2 * ((double)spec.block - (double)(CUTS_MEAN << scale));
+    double bytes = smallest->fresh_bytes + more;
+
+    bytes = bytes < (double)f->entry->size ? bytes : (double)f->entry->size;
+    return hashes + bytes / SQUEEZE;
+}
+
+static file_how cheapest(const receiver *r, const incoming *f, const estimate *chunks)
+{
+    unsigned level = 0;
+
+    for (unsigned i = 1; i < CUTS_LEVELS; i++)
+        if (chunks[i].cost < chunks[level].cost)
+            level = i;
+    if (r->job->way == WAY_CHUNKS)
+        return HOW_CHUNKS + level;
+    double blocks = cost_of_blocks(f, &chunks[0], r->scale);
+    double whole = (double)f->entry->size / SQUEEZE;
+    if (r->job->way == WAY_BLOCKS || (blocks < chunks[level].cost && blocks < whole))
+        return HOW_BLOCKS;
+    return chunks[level].cost < whole ? HOW_CHUNKS + level : HOW_WHOLE;
+}
+
+static int open_old(const receiver *r, const incoming *f)
+{
+    return tree_read(&r->job->tree, f->old);
+}
+
+/* Returns how many chunks differ, if it comes in chunks. */
+static double choose_how(receiver *r, incoming *f, coded *sketches)
+{
+    chunk_list lists[CUTS_LEVELS];
+    estimate estimates[CUTS_LEVELS];
+    int fd = open_old(r, f);
+    cuts own = cuts_of(&r->cutter, fd, tree_name(&r->job->tree, f->old->name), f->old->size);
+    size_t numbers = job_sketch_size(f->entry->size, r->scale);
+
+    close(fd);
+    for (unsigned i = 0; i < CUTS_LEVELS; i++) {
+        uint64_t n_new;
+        lists[i] = cuts_level(&r->cutter, &own, i, f->number);
+        double differ = distance_to(r, sketches, lists[i].keys, lists[i].n, numbers, &n_new);
+        estimates[i] = cost_of_chunks(differ, n_new, lists[i].n, f->entry->size);
+    }
+    f->how = cheapest(r, f, estimates);
+    for (unsigned i = 0; i < CUTS_LEVELS; i++)
+        if (f->how == HOW_CHUNKS + i)
+            f->list = lists[i];
+        else
+            chunk_list_free(&lists[i]);
+    cuts_free(&own);
+    return f->how >= HOW_CHUNKS ? estimates[f->how - HOW_CHUNKS].differ : 0;
+}
+
+static bool append_bytes(void *ctx, const void *bytes, size_t size)
+{
+    buffer_append(ctx, bytes, size);
+    return true;
+}
+
+/* As rdiff has it, without the header. */
+static void put_signature(const receiver *r, buffer *out, const incoming *f, bool is_sure)
+{
+    uint64_t old_size = f->old ? f->old->size : 0;
+    tamis_signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
+    buffer signature = { 0 };
+    enum { HEADER = 12 };
+
+    coded_put_number(out, old_size);
+    if (!f->old)
+        return;
+    int fd = open_old(r, f);
+    const char *path = tree_name(&r->job->tree, f->old->name);
+    file_input in = { fd, path, 0, old_size };
+    tamis_status status =
+        tamis_signature_make(&spec, file_next, &in, append_bytes, &signature, NULL);
+    if (status)
+        die_status("read", path, status);
+    if (in.at < old_size)
+        die(CODE_IO, "%s became shorter while it was read", path);
+    buffer_append(out, signature.bytes + HEADER, signature.size - HEADER);
+    buffer_free(&signature);
+    close(fd);
+}
+
+static void tell_signatures(const receiver *r)
+{
+    buffer message = { 0 };
+
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].how == HOW_BLOCKS)
+            put_signature(r, &message, &r->files[i], false);
+    if (message.size > 0)
+        job_send_plain(r->job, PART_BLOCKS, &message);
+}
+
+/* Of these only modes and times change. */
+static void drop_same(receiver *r, coded *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_files; i++) {
+        const incoming f = r->files[i];
+        uint64_t is_same = 0;
+        if (f.is_verified && (!coded_bytes(c, &is_same, 1) || is_same > 1))
+            make_no_sense(r, "a sketch");
+        if (is_same) {
+            r->plans[f.number] = PLAN_FACTS;
+            r->job->bytes -= f.entry->size;
+        } else {
+            r->files[n++] = f;
+        }
+    }
+    r->n_files = n;
+}
+
+static bool any_is_compared(const receiver *r)
+{
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].is_compared)
+            return true;
+    return false;
+}
+
+static size_t choose_all(receiver *r, double *differ)
+{
+    buffer sketches = job_receive(r->job, PART_SKETCHES), choice = { 0 };
+    coded c = coded_of(&sketches);
+    uint64_t scale;
+    size_t n_chunks = 0;
+
+    drop_same(r, &c);
+    if (!coded_number(&c, &scale) || scale > 8)
+        make_no_sense(r, "a sketch");
+    r->scale = (unsigned)scale;
+    r->cutter = cutter_new(r->job->secret, r->scale);
+    for (size_t i = 0; i < r->n_files; i++) {
+        incoming *f = &r->files[i];
+        if (!f->is_compared)
+            continue;
+        *differ += choose_how(r, f, &c);
+        n_chunks += f->list.n;
+        buffer_append(&choice, &(uint8_t){ (uint8_t)f->how }, 1);
+    }
+    if (c.at < c.end)
+        make_no_sense(r, "a sketch");
+    if (choice.size > 0)
+        job_send(r->job, PART_CHOICE, &choice);
+    buffer_free(&sketches);
+    return n_chunks;
+}
+
+/* ---- Recipes ----------------------------------------------------------- */
+
+static bool comes_in_chunks(const receiver *r)
+{
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].how >= HOW_CHUNKS)
+            return true;
+    return false;
+}
+
+static void take_gone(receiver *r, coded *c)
+{
+    uint64_t n, size;
+
+    if (!coded_number(c, &n) || !coded_number(c, &size) || size == 0 || size > 8 ||
+        n > (uint64_t)(c->end - c->at) / size)
+        make_no_sense(r, "a recipe");
+    r->n_gone = (size_t)n;
+    r->gone = array_of(r->n_gone, sizeof *r->gone);
+    r->gone_shift = 64 - 8 * (unsigned)size;
+    for (size_t i = 0; i < r->n_gone; i++)
+        (void)coded_bytes(c, &r->gone[i], (unsigned)size);
+    qsort(r->gone, r->n_gone, sizeof *r->gone, compare_keys);
+}
+
+static void skip_steps(const receiver *r, coded *c, incoming *f)
+{
+    uint64_t n, number;
+
+    if (!coded_number(c, &n))
+        make_no_sense(r, "a recipe");
+    f->steps.at = c->at;
+    for (; n > 0; n--)
+        if (!coded_number(c, &number) || !coded_number(c, &number))
+            make_no_sense(r, "a recipe");
+    f->steps.end = c->at;
+}
+
+static void hear_recipes(receiver *r, size_t n_chunks, double differ)
+{
+    if (!comes_in_chunks(r))
+        return;
+    uint64_t *keys = array_of(n_chunks, sizeof *keys);
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_files; i++) {
+        const chunk_list *l = &r->files[i].list;
+        if (l->n > 0)
+            memcpy(keys + n, l->keys, l->n * sizeof *keys);
+        n += l->n;
+    }
+    exchange_tell(r->job, keys, n, differ);
+    free(keys);
+    r->recipe = job_receive(r->job, PART_RECIPE);
+    coded c = coded_of(&r->recipe);
+    take_gone(r, &c);
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].how >= HOW_CHUNKS)
+            skip_steps(r, &c, &r->files[i]);
+    if (c.at < c.end)
+        make_no_sense(r, "a recipe");
+}
+
+/* ---- Bytes ------------------------------------------------------------- */
+
+/* A file that is being made. What goes wrong here is not the fault of the other side: hashes may
+ * be equal by chance. The check tells, and the file is tried again. */
+typedef struct making {
+    receiver *r;
+    const incoming *f;
+    drain *from;
+    replacement *to;
+    int old; /* -1: none */
+    uint64_t size;
+    uint64_t piece; /* left of a delta */
+    bool has_ended;
+} making;
+
+static bool put(void *ctx, const void *bytes, size_t size)
+{
+    making *m = ctx;
+
+    if (size > m->f->entry->size - m->size)
+        return false;
+    m->size += size;
+    return replace_write(m->to, bytes, size);
+}
+
+/* Bytes from the line; they are taken even if the file has become too long. */
+static void put_fresh(making *m, uint64_t size)
+{
+    static _Thread_local char bytes[1 << 16];
+
+    while (size > 0) {
+        size_t n = size < sizeof bytes ? (size_t)size : sizeof bytes;
+        drain_read(m->from, bytes, n);
+        (void)put(m, bytes, n);
+        size -= n;
+    }
+}
+
+static bool read_old(void *ctx, void *bytes, size_t size, uint64_t offset)
+{
+    const making *m = ctx;
+    const char *path = tree_name(&m->r->job->tree, m->f->entry->name);
+
+    for (size_t done = 0; done < size;) {
+        size_t got = file_read(m->old, path, (char *)bytes + done, size - done, offset + done);
+        if (got == 0)
+            return false;
+        done += got;
+    }
+    return true;
+}
+
+static void put_old(making *m, uint64_t offset, uint64_t size)
+{
+    static _Thread_local char bytes[1 << 16];
+
+    while (size > 0) {
+        size_t n = size < sizeof bytes ? (size_t)size : sizeof bytes;
+        if (!read_old(m, bytes, n, offset) || !put(m, bytes, n))
+            return;
+        offset += n;
+        size -= n;
+    }
+}
+
+static bool is_gone(const receiver *r, uint64_t key)
+{
+    uint64_t start = key >> r->gone_shift;
+
+    return r->n_gone && bsearch(&start, r->gone, r->n_gone, sizeof start, compare_keys);
+}
+
+/* Where one is in the old file. */
+typedef struct place {
+    size_t i;
+    uint64_t offset;
+} place;
+
+/* The next chunks that are still there; fewer, if there are no more. */
+static void put_kept(making *m, place *at, uint64_t n)
+{
+    const chunk_list *l = &m->f->list;
+
+    for (; n > 0 && at->i < l->n; at->i++) {
+        if (!is_gone(m->r, l->keys[at->i])) {
+            put_old(m, at->offset, l->sizes[at->i]);
+            n--;
+        }
+        at->offset += l->sizes[at->i];
+    }
+}
+
+static void put_chunks(making *m)
+{
+    coded steps = m->f->steps;
+    place at = { 0 };
+    uint64_t kept, fresh;
+
+    while (coded_number(&steps, &kept) && coded_number(&steps, &fresh)) {
+        put_kept(m, &at, kept);
+        put_fresh(m, fresh);
+    }
+    put_kept(m, &at, UINT64_MAX);
+}
+
+static uint64_t next_size(making *m)
+{
+    uint64_t size = 0;
+    uint8_t byte;
+    unsigned shift = 0;
+
+    do {
+        drain_read(m->from, &byte, 1);
+        if (shift > 56)
+            make_no_sense(m->r, "a delta");
+        size |= (uint64_t)(byte & 127) << shift;
+        shift += 7;
+    } while (byte & 128);
+    return size;
+}
+
+static size_t next_of_delta(void *ctx, void *bytes, size_t size)
+{
+    making *m = ctx;
+
+    if (m->piece == 0 && !m->has_ended)
+        m->has_ended = (m->piece = next_size(m)) == 0;
+    size_t n = m->piece < size ? (size_t)m->piece : size;
+    drain_read(m->from, bytes, n);
+    m->piece -= n;
+    return n;
+}
+
+static void put_delta(making *m)
+{
+    char rest[4096];
+    uint64_t old_size = m->f->old ? m->f->old->size : 0;
+    tamis_status status = tamis_delta_apply(next_of_delta, m, read_old, m, old_size, put, m);
+
+    if (status && status != TAMIS_IO)
+        make_no_sense(m->r, "a delta");
+    while (next_of_delta(m, rest, sizeof rest) > 0)
+        continue;
+}
+
+static uint64_t next_check(drain *from)
+{
+    uint8_t bytes[8];
+    coded c = { bytes, bytes + sizeof bytes };
+    uint64_t check;
+
+    drain_read(from, bytes, sizeof bytes);
+    (void)coded_bytes(&c, &check, 8);
+    return check;
+}
+
+static void make_file(receiver *r, drain *from, incoming *f)
+{
+    sync_job *job = r->job;
+    const char *name = f->entry->name;
+    tamis_hasher by = job_hasher(job);
+    making m = { .r = r, .f = f, .from = from, .old = f->old ? open_old(r, f) : -1 };
+
+    m.to = tree_begin_file(&job->tree, f->entry, job->deletes);
+    if (f->how == HOW_WHOLE)
+        put_fresh(&m, f->entry->size);
+    else if (f->how == HOW_BLOCKS)
+        put_delta(&m);
+    else
+        put_chunks(&m);
+    uint64_t wanted = next_check(from);
+    uint64_t made = file_check(replace_fd(m.to), tree_name(&job->tree, name), m.size, &by);
+    f->has_failed = m.size != f->entry->size || wanted != made;
+    if (f->has_failed) {
+        replace_forget(m.to);
+    } else {
+        replace_end(m.to);
+        tree_set_facts(&job->tree, f->entry, f->keeps_mode);
+    }
+    if (m.old >= 0)
+        close(m.old);
+}
+
+static void make_files(receiver *r)
+{
+    drain *from = drain_begin(r->job);
+
+    for (size_t i = 0; i < r->n_files; i++) {
+        make_file(r, from, &r->files[i]);
+        progress_show(i, r->n_files, "files");
+    }
+    progress_erase();
+    drain_end(from);
+}
+
+/* Keeps the files that failed, and asks for them by blocks with long hashes. */
+static bool ask_again(receiver *r)
+{
+    buffer message = { 0 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_files; i++) {
+        incoming f = r->files[i];
+        chunk_list_free(&f.list);
+        if (!f.has_failed)
+            continue;
+        f.how = HOW_BLOCKS;
+        coded_put_number(&message, f.number);
+        put_signature(r, &message, &f, true);
+        r->files[n++] = f;
+    }
+    r->n_files = n;
+    job_send_plain(r->job, PART_FAILED, &message);
+    return n > 0;
+}
+
+static void receive_files(receiver *r)
+{
+    double differ = 0;
+
+    if (any_is_compared(r)) {
+        size_t n_chunks = choose_all(r, &differ);
+        tell_signatures(r);
+        hear_recipes(r, n_chunks, differ);
+    }
+    if (r->n_files == 0)
+        return;
+    make_files(r);
+    if (!ask_again(r))
+        return;
+    r->job->n_again = r->n_files;
+    make_files(r);
+    for (size_t i = 0; i < r->n_files; i++)
+        if (r->files[i].has_failed)
+            line_refuse(r->job->line, "%s came out wrong twice: it changes, or the hashes lie",
+                        tree_name(&r->job->tree, r->files[i].entry->name));
+    ask_again(r);
+}
+
+/* ---- Everything else --------------------------------------------------- */
+
+static void make_folders(receiver *r)
+{
+    for (size_t i = 0; i < r->coming.n; i++)
+        if (r->coming.all[i].type == ENTRY_FOLDER && r->plans[i] == PLAN_MAKE)
+            tree_make_folder(&r->job->tree, &r->coming.all[i], r->job->deletes);
+}
+
+static void delete_gone(receiver *r)
+{
+    for (size_t i = r->own.n; i-- > 0 && r->is_gone;)
+        if (r->is_gone[i] && *r->own.all[i].name)
+            tree_delete(&r->job->tree, &r->own.all[i]);
+}
+
+/* A folder that did not change itself has another time now, if something in it changed. */
+static void restore_times(receiver *r)
+{
+    for (size_t i = 0; i < r->own.n; i++) {
+        const entry *e = &r->own.all[i];
+        bool is_gone = r->is_gone && r->is_gone[i];
+        if (e->type == ENTRY_FOLDER && !is_gone && !entry_find(&r->coming, e->name))
+            tree_set_facts(&r->job->tree, e, true);
+    }
+}
+
+/* Times of folders last: they change with what is in them. */
+static void finish_entries(receiver *r)
+{
+    for (size_t i = r->coming.n; i-- > 0;) {
+        const entry *e = &r->coming.all[i];
+        if (e->type == ENTRY_LINK && r->plans[i] == PLAN_MAKE)
+            tree_make_link(&r->job->tree, e, r->job->deletes);
+        if (r->plans[i] == PLAN_FACTS || r->plans[i] == PLAN_MAKE)
+            tree_set_facts(&r->job->tree, e, !r->job->is_recursive);
+    }
+}
+
+void receiver_run(sync_job *job)
+{
+    receiver r = { .job = job };
+
+    hear_entries(&r);
+    make_plan(&r);
+    if (!job->is_dry) {
+        make_folders(&r);
+        receive_files(&r);
+        delete_gone(&r);
+        finish_entries(&r);
+        if (job->n_new + job->n_changed + job->n_deleted > 0)
+            restore_times(&r);
+    }
+    line_send(job->line, PART_DONE, NULL, 0);
+    buffer_free(&r.recipe);
+    cutter_free(&r.cutter);
+    free(r.gone);
+    free(r.files);
+    free(r.plans);
+    free(r.is_gone);
+    free(r.own_keys);
+    entry_free(&r.own);
+    entry_free(&r.coming);
+}

@@ -1,0 +1,38 @@
+/* sketch.c - how much two sets differ.
+ *
+ * Alon, Matias, Szegedy: The space complexity of approximating the frequency moments, 1996. */
+#include <string.h>
+
+#include "sketch.h"
+#include "tamis.h"
+
+enum { WORD = 64 };
+
+static void add_bits(int64_t *numbers, size_t n, uint64_t bits)
+{
+    for (size_t j = 0; j < n; j++)
+        numbers[j] += (int64_t)(bits >> j & 1) * 2 - 1;
+}
+
+void sketch_make(int64_t *numbers, size_t n, const uint64_t *keys, size_t n_keys)
+{
+    memset(numbers, 0, n * sizeof *numbers);
+    for (size_t first = 0; first < n; first += WORD) {
+        const tamis_hasher by = { .hash = TAMIS_FAST, .seed = first };
+        size_t some = n - first < WORD ? n - first : WORD;
+
+        for (size_t i = 0; i < n_keys; i++)
+            add_bits(numbers + first, some, tamis_hasher_key(&by, &keys[i], sizeof *keys));
+    }
+}
+
+double sketch_distance(const int64_t *a, const int64_t *b, size_t n)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        double off = (double)a[j] - (double)b[j];
+        sum += off * off;
+    }
+    return sum / (double)n;
+}

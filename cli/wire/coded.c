@@ -1,0 +1,84 @@
+/* coded.c - numbers and coded symbols, as bytes. */
+#include "coded.h"
+
+void coded_put_number(buffer *out, uint64_t number)
+{
+    for (; number >= 128; number >>= 7)
+        buffer_append(out, &(uint8_t){ (uint8_t)(number | 128) }, 1);
+    buffer_append(out, &(uint8_t){ (uint8_t)number }, 1);
+}
+
+bool coded_number(coded *c, uint64_t *number)
+{
+    *number = 0;
+    for (unsigned shift = 0; shift < 64 && c->at < c->end; shift += 7) {
+        uint64_t bits = *c->at & 127;
+
+        if (bits << shift >> shift != bits)
+            return false;
+        *number |= bits << shift;
+        if (*c->at++ < 128)
+            return true;
+    }
+    return false;
+}
+
+void coded_put_bytes(buffer *out, uint64_t number, unsigned size)
+{
+    uint8_t bytes[8];
+
+    for (unsigned i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(number >> 8 * i);
+    buffer_append(out, bytes, size);
+}
+
+bool coded_bytes(coded *c, uint64_t *number, unsigned size)
+{
+    *number = 0;
+    if ((size_t)(c->end - c->at) < size)
+        return false;
+    for (unsigned i = 0; i < size; i++)
+        *number |= (uint64_t)*c->at++ << 8 * i;
+    return true;
+}
+
+/* ---- Symbols ----------------------------------------------------------- */
+
+/* Each of n keys is in symbol i with probability 1 / (1 + i / 2). */
+static uint64_t expected_count(uint64_t i, uint64_t n)
+{
+    return n / (i + 2) * 2;
+}
+
+/* Small numbers of either sign become small numbers. */
+static uint64_t fold_sign(uint64_t number)
+{
+    return number << 1 ^ (number >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unfold_sign(uint64_t number)
+{
+    return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
+
+void coded_put_symbol(buffer *out, const tamis_symbol *s, uint64_t i, uint64_t n)
+{
+    coded_put_bytes(out, s->sum, 8);
+    coded_put_bytes(out, s->check, 5);
+    if (i < TAMIS_SYMBOLS_FIRST)
+        coded_put_number(out, fold_sign((uint64_t)s->count - expected_count(i, n)));
+    else
+        coded_put_bytes(out, (uint64_t)s->count, 1);
+}
+
+bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n)
+{
+    uint64_t count;
+    bool is_first = i < TAMIS_SYMBOLS_FIRST;
+
+    if (!coded_bytes(c, &s->sum, 8) || !coded_bytes(c, &s->check, 5) ||
+        !(is_first ? coded_number(c, &count) : coded_bytes(c, &count, 1)))
+        return false;
+    s->count = (int64_t)(is_first ? unfold_sign(count) + expected_count(i, n) : count);
+    return true;
+}

@@ -1,0 +1,29 @@
+/* coded.h - numbers and coded symbols, as bytes. What is read may come from anybody. */
+#ifndef TAMIS_CLI_WIRE_CODED_H
+#define TAMIS_CLI_WIRE_CODED_H
+
+#include "buffer.h"
+#include "tamis_sync.h"
+
+/* Bytes that are read from the front. */
+typedef struct coded {
+    const uint8_t *at, *end;
+} coded;
+
+/* Seven bits in each byte, the lowest first; the top bit says that more follow. */
+void coded_put_number(buffer *out, uint64_t number);
+/* False: there is none, or it has more than 64 bits. */
+bool coded_number(coded *c, uint64_t *number);
+
+/* As many bytes, little-endian. */
+void coded_put_bytes(buffer *out, uint64_t number, unsigned size);
+bool coded_bytes(coded *c, uint64_t *number, unsigned size);
+
+/* Symbol number i of a set of n keys: 8 bytes of its sum, 5 of its check, and its count: of the
+ * first symbols how far it is from what is expected of n keys, of others one byte. */
+void coded_put_symbol(buffer *out, const tamis_symbol *s, uint64_t i, uint64_t n);
+bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n);
+
+enum { CODED_SYMBOL = 8 + 5 + 1 }; /* bytes of a symbol, after the first ones */
+
+#endif

@@ -1,0 +1,164 @@
+/* packed.c - messages of any length, compressed if that makes them shorter. */
+#include <stdlib.h>
+#ifdef TAMIS_HAS_ZSTD
+#include <zstd.h>
+#endif
+
+#include "frame.h"
+#include "packed.h"
+
+enum { FLAG_LAST = 1, FLAG_ZSTD = 2 };
+
+/* ---- zstd -------------------------------------------------------------- */
+
+#ifdef TAMIS_HAS_ZSTD
+/* Short messages are worth more time. */
+enum { SHORT_MESSAGE = 1 << 18, LEVEL_SHORT = 12, LEVEL_LONG = 3, UNPACK_STEP = 1 << 18 };
+
+uint64_t packed_offer(void)
+{
+    return PACKED_OFFER;
+}
+
+static bool compress(buffer *out, const void *bytes, size_t size)
+{
+    buffer_reserve(out, ZSTD_compressBound(size));
+    size_t made = ZSTD_compress(out->bytes, out->room, bytes, size,
+                                size <= SHORT_MESSAGE ? LEVEL_SHORT : LEVEL_LONG);
+    out->size = ZSTD_isError(made) ? 0 : made;
+    return out->size > 0 && out->size < size;
+}
+
+static void *unpacking_begin(void)
+{
+    ZSTD_DStream *stream = ZSTD_createDStream();
+
+    if (!stream)
+        die(CODE_MEMORY, "out of memory to unpack a message");
+    return stream;
+}
+
+static void unpacking_end(void *stream)
+{
+    ZSTD_freeDStream(stream);
+}
+
+static _Noreturn void refuse_size(size_t most);
+
+/* False: this is not compressed by zstd. */
+static bool unpack(void *stream, const uint8_t *bytes, size_t size, buffer *to, size_t most)
+{
+    ZSTD_inBuffer in = { bytes, size, 0 };
+    size_t put;
+
+    do {
+        buffer_reserve(to, UNPACK_STEP);
+        ZSTD_outBuffer out = { to->bytes + to->size, UNPACK_STEP, 0 };
+        size_t result = ZSTD_decompressStream(stream, &out, &in);
+        if (ZSTD_isError(result))
+            return false;
+        put = out.pos;
+        to->size += put;
+        if (to->size > most)
+            refuse_size(most);
+    } while (in.pos < in.size || put == UNPACK_STEP);
+    return true;
+}
+#else
+uint64_t packed_offer(void)
+{
+    return 0;
+}
+
+static bool compress(buffer *out, const void *bytes, size_t size)
+{
+    (void)out, (void)bytes, (void)size;
+    return false;
+}
+
+static void *unpacking_begin(void)
+{
+    return NULL;
+}
+
+static void unpacking_end(void *stream)
+{
+    (void)stream;
+}
+
+static bool unpack(void *stream, const uint8_t *bytes, size_t size, buffer *to, size_t most)
+{
+    (void)stream, (void)bytes, (void)size, (void)to, (void)most;
+    return false;
+}
+#endif
+
+/* ---- Messages ---------------------------------------------------------- */
+
+packed packed_make(const void *bytes, size_t size, uint64_t offers)
+{
+    packed p = { 0 };
+
+    p.is_zstd = offers & PACKED_OFFER && compress(&p.bytes, bytes, size);
+    if (!p.is_zstd) {
+        p.bytes.size = 0;
+        buffer_append(&p.bytes, bytes, size);
+    }
+    return p;
+}
+
+void packed_send(const packed *p, line *l, char part)
+{
+    buffer frame = { 0 };
+    size_t done = 0;
+
+    do {
+        size_t left = p->bytes.size - done;
+        size_t piece = left < FRAME_MOST - 1 ? left : FRAME_MOST - 1;
+        uint8_t flags = (uint8_t)((piece == left ? FLAG_LAST : 0) | (p->is_zstd ? FLAG_ZSTD : 0));
+
+        frame.size = 0;
+        buffer_append(&frame, &flags, 1);
+        buffer_append(&frame, p->bytes.bytes + done, piece);
+        line_send(l, part, frame.bytes, frame.size);
+        done += piece;
+    } while (done < p->bytes.size);
+    buffer_free(&frame);
+}
+
+static _Noreturn void refuse_size(size_t most)
+{
+    die(CODE_LIMIT, "what the other side sends takes more than %zu bytes; --memory allows more",
+        most);
+}
+
+static void take_plain(buffer *out, const uint8_t *bytes, size_t size, size_t most)
+{
+    if (size > most || out->size > most - size)
+        refuse_size(most);
+    buffer_append(out, bytes, size);
+}
+
+void packed_take(line *l, line_frame f, buffer *out, size_t most)
+{
+    void *stream = unpacking_begin();
+
+    for (;;) {
+        if (f.size == 0)
+            line_refuse(l, "a message of part '%c' has no first byte", f.part);
+        uint8_t flags = f.body[0];
+        if (!(flags & FLAG_ZSTD))
+            take_plain(out, f.body + 1, f.size - 1, most);
+        else if (!unpack(stream, f.body + 1, f.size - 1, out, most))
+            line_refuse(l, "a message of part '%c' cannot be unpacked", f.part);
+        if (flags & FLAG_LAST)
+            break;
+        f = line_expect(l, f.part);
+    }
+    unpacking_end(stream);
+}
+
+void packed_receive(line *l, char part, buffer *out, size_t most)
+{
+    packed_take(l, line_expect(l, part), out, most);
+}

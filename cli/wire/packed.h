@@ -1,0 +1,28 @@
+/* packed.h - messages of any length, compressed if that makes them shorter.
+ *
+ * Each frame begins with a byte: 1 in the last one, 2 in all if they are compressed by zstd. */
+#ifndef TAMIS_CLI_WIRE_PACKED_H
+#define TAMIS_CLI_WIRE_PACKED_H
+
+#include "buffer.h"
+#include "wire/line.h"
+
+/* An offer, for line_greet(): this program can unpack. */
+enum { PACKED_OFFER = 1 };
+uint64_t packed_offer(void);
+
+typedef struct packed {
+    buffer bytes;
+    bool is_zstd;
+} packed;
+
+/* A copy of these bytes. `offers` are those of the side that it is for. */
+packed packed_make(const void *bytes, size_t size, uint64_t offers);
+void packed_send(const packed *p, line *l, char part);
+
+/* Appends a message to `out`. More than `most` bytes in all end the program with code 5. */
+void packed_receive(line *l, char part, buffer *out, size_t most);
+/* The same, if the first frame of it came already. */
+void packed_take(line *l, line_frame first, buffer *out, size_t most);
+
+#endif

@@ -1,0 +1,18 @@
+/* traffic.h - what crossed a line, by part of the conversation. */
+#ifndef TAMIS_CLI_WIRE_TRAFFIC_H
+#define TAMIS_CLI_WIRE_TRAFFIC_H
+
+#include "json.h"
+#include "wire/line.h"
+
+typedef struct traffic_part {
+    char letter;
+    const char *name; /* NULL follows the last */
+} traffic_part;
+
+/* A table on standard error. */
+void traffic_print(const line *l, const traffic_part *parts);
+/* Members "sent", "received" and "bytes", which is all of it. */
+void traffic_json(const line *l, const traffic_part *parts, json *j);
+
+#endif
