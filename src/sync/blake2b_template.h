@@ -1,7 +1,8 @@
 /* blake2b_template.h - TEMPLATE, compiled once for one message and once for four side by side.
  *
  * The includer defines BLAKE2B_WORD, a 64-bit number or a vector of them, BLAKE2B_ROTATED(x, n),
- * to the right by 32, 24, 16 or 63, and BLAKE2B_ALL(n), a word with that number everywhere. */
+ * to the right by 32, 24, 16 or 63, BLAKE2B_ALL(n), a word with that number everywhere, and
+ * BLAKE2B_UNROLLED, how many of the 12 rounds are written out one after the other. */
 #include <stdint.h>
 
 static const uint64_t BLAKE2B_START[8] = {
@@ -39,7 +40,7 @@ blake2b_mix(BLAKE2B_WORD v[16], int a, int b, int c, int d, BLAKE2B_WORD x, BLAK
     v[b] = BLAKE2B_ROTATED(v[b] ^ v[c], 63);
 }
 
-/* Columns, then diagonals. The order is a constant once the loop over the rounds is unrolled. */
+/* Columns, then diagonals. */
 __attribute__((always_inline)) static inline void
 blake2b_round(BLAKE2B_WORD v[16], const BLAKE2B_WORD m[16], const uint8_t order[16])
 {
@@ -65,9 +66,10 @@ static inline void blake2b_compress(BLAKE2B_WORD h[8], const BLAKE2B_WORD m[16],
     }
     v[12] = v[12] ^ BLAKE2B_ALL(end);
     v[14] = v[14] ^ BLAKE2B_ALL(is_last ? UINT64_MAX : 0);
+    for (int i = 0; i < 12; i += BLAKE2B_UNROLLED)
 #pragma GCC unroll 12
-    for (int i = 0; i < 12; i++)
-        blake2b_round(v, m, BLAKE2B_ORDER[i]);
+        for (int k = 0; k < BLAKE2B_UNROLLED; k++)
+            blake2b_round(v, m, BLAKE2B_ORDER[i + k]);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i++)
         h[i] = h[i] ^ v[i] ^ v[8 + i];

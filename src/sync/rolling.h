@@ -36,7 +36,7 @@ __attribute__((always_inline)) static inline uint32_t
 rolling_moved(bool is_rabin, uint32_t hash, uint32_t leaving, uint8_t out, uint8_t in)
 {
     if (is_rabin)
-        return hash * ROLLING_RABIN + in - leaving * (out + (ROLLING_RABIN - 1));
+        return hash * ROLLING_RABIN + (in - leaving * (out + (ROLLING_RABIN - 1)));
     uint32_t s1 = hash + in - out;
     uint32_t s2 = (hash >> 16) + s1 - leaving * (out + ROLLING_SUM_OFFSET);
     return s2 << 16 | (s1 & 0xffff);

@@ -23,6 +23,7 @@ uint32_t tamis__rolling_rabin_avx2(const uint8_t *bytes, size_t n)
     uint32_t lanes[LANES], by_piece = rolling_leaving(true, piece), hash = 1;
 
     for (; at < piece; at += LANES)
+#pragma GCC unroll 4
         for (int i = 0; i < PLACES; i++)
             sums[i] = _mm256_add_epi32(_mm256_mullo_epi32(sums[i], by_lanes),
                                        rolling_load(bytes + (size_t)i * piece + at));

@@ -256,7 +256,7 @@ void tamis_signature_free(tamis_signature *s)
     a.free(a.ctx, s, sizeof *s);
 }
 
-/* Sixteen bits for a block: one window in sixteen that is of no block passes. Tables are at most
+/* 64 bits for a block, at least: one window in 64 that is of no block passes. Tables are at most
  * half full. */
 static bool signature_make_tables(tamis_signature *s)
 {
@@ -265,7 +265,7 @@ static bool signature_make_tables(tamis_signature *s)
     while (bits < 31 && UINT64_C(1) << bits < s->blocks * 2)
         bits++;
     s->table_shift = 32 - bits;
-    s->bit_shift = bits + 3 < 32 ? 32 - (bits + 3) : 0;
+    s->bit_shift = bits + 5 < 32 ? 32 - (bits + 5) : 0;
     uint64_t table = signature_table_size(s);
     s->bits = signature_alloc(s, signature_bits_size(s));
     s->weak_table = signature_alloc(s, table * sizeof *s->weak_table);

@@ -302,6 +302,7 @@ static void memory_may_be_missing(void **state)
     for (p.limit = 0, status = TAMIS_NOMEM; status == TAMIS_NOMEM; p.limit += 1000, sig.read = 0)
         status = tamis_signature_load(&s, read_bytes, &sig, 0, &a);
     assert_int_equal(status, TAMIS_OK);
+    p.limit = p.live;
     assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_NOMEM);
     tamis_signature_free(s);
     assert_int_equal(p.live, 0);
