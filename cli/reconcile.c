@@ -1,0 +1,194 @@
+/* reconcile.c - what both ends of a reconciliation say. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reconcile_talk.h"
+#include "wire/packed.h"
+#include "wire/rice.h"
+
+const traffic_part reconcile_parts[] = {
+    { 'H', "greeting" },         { PART_ASK, "question" },  { PART_SET, "numbers" },
+    { PART_SYMBOLS, "symbols" }, { PART_MORE, "more" },     { PART_WEIGH, "weight" },
+    { PART_GIVE, "all" },        { PART_PLACES, "places" }, { PART_VERDICT, "verdict" },
+    { PART_LINES, "lines" },     { '.', "alive" },          { 0, NULL },
+};
+
+void reconcile_free(reconcile *r)
+{
+    line_set_free(&r->here);
+    free(r->only_here);
+    buffer_free(&r->only_there);
+}
+
+reconcile_seal reconcile_seal_form(const reconcile *r, const uint8_t secret[16])
+{
+    const tamis_hasher *h = &r->form.hasher;
+    tamis_hasher by = { .hash = TAMIS_KEYED };
+    uint64_t parts[3] = { (uint64_t)h->hash, h->seed, tamis_hasher_key(h, secret, 16) };
+
+    memcpy(by.secret, secret, sizeof by.secret);
+    if (!r->form.is_image)
+        return (reconcile_seal){ .end = r->here.end };
+    return (reconcile_seal){ .is_image = 1,
+                             .hasher = tamis_hasher_key(&by, parts, sizeof parts),
+                             .range = r->form.range };
+}
+
+tamis_symbols *reconcile_symbols(const reconcile *r, const uint8_t secret[16])
+{
+    uint64_t *keys = malloc((r->here.n + 1) * sizeof *keys);
+    tamis_symbols *made = NULL;
+    tamis_status status = TAMIS_NOMEM;
+
+    for (size_t i = 0; keys && i < r->here.n; i++)
+        keys[i] = r->here.lines[i].key;
+    if (keys)
+        status = tamis_symbols_new(&made, keys, r->here.n, secret, NULL);
+    if (status)
+        die_status("compare with", "the other side", status);
+    free(keys);
+    return made;
+}
+
+/* ---- Frames ------------------------------------------------------------ */
+
+coded reconcile_expect(reconcile *r, char part)
+{
+    line_frame f = line_expect(r->line, part);
+
+    return (coded){ f.body, f.body + f.size };
+}
+
+_Noreturn void reconcile_refuse_frame(reconcile *r)
+{
+    line_refuse(r->line, "a message is shorter or longer than it should be");
+}
+
+uint64_t reconcile_number(reconcile *r, coded *c)
+{
+    uint64_t number;
+
+    if (!coded_number(c, &number))
+        reconcile_refuse_frame(r);
+    return number;
+}
+
+void reconcile_send(reconcile *r, char part, buffer *body)
+{
+    line_send(r->line, part, body->bytes, body->size);
+    buffer_free(body);
+}
+
+/* ---- Places ------------------------------------------------------------ */
+
+void reconcile_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below)
+{
+    rice_writer w = { .low = rice_low_bits(below, n) };
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        rice_put(&w, places[i] - next);
+        next = places[i] + 1;
+    }
+    rice_end(&w);
+    buffer_append(out, w.out.bytes, w.out.size);
+    buffer_free(&w.out);
+}
+
+static bool no_more_places(void *ctx, const uint8_t **bytes, size_t *size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return false;
+}
+
+bool reconcile_places(coded *c, uint64_t *places, size_t n, uint64_t below)
+{
+    rice_reader in = {
+        .low = rice_low_bits(below, n), .at = c->at, .end = c->end, .more = no_more_places
+    };
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t gap;
+
+        if (next >= below || !rice_get(&in, &gap, below - 1 - next))
+            return false;
+        places[i] = next + gap;
+        next = places[i] + 1;
+    }
+    return rice_is_at_end(&in);
+}
+
+/* ---- Lines ------------------------------------------------------------- */
+
+void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n)
+{
+    buffer text = { 0 };
+
+    line_set_write(&r->here, lines, n, &text);
+    packed p = packed_make(text.bytes, text.size, r->offers);
+    packed_send(&p, r->line, PART_LINES);
+    buffer_free(&p.bytes);
+    buffer_free(&text);
+}
+
+bool reconcile_next_line(const reconcile *r, size_t *at, span *text)
+{
+    const char *start = r->only_there.bytes + *at;
+    size_t left = r->only_there.size - *at;
+
+    if (left == 0)
+        return false;
+    const char *end = memchr(start, r->here.end, left);
+    *text = (span){ start, (size_t)(end - start) };
+    *at += text->size + 1;
+    return true;
+}
+
+void reconcile_receive_lines(reconcile *r)
+{
+    buffer *all = &r->only_there;
+    span text, last = { "", 0 };
+    size_t at = 0;
+
+    all->size = 0;
+    packed_receive(r->line, PART_LINES, all, r->memory);
+    if (all->size > 0 && (unsigned char)all->bytes[all->size - 1] != r->here.end)
+        line_refuse(r->line, "the last line has no end");
+    for (r->n_there = 0; reconcile_next_line(r, &at, &text); r->n_there++) {
+        if (r->n_there > 0 && span_compare(last, text) >= 0)
+            line_refuse(r->line, "lines come out of order");
+        last = text;
+    }
+}
+
+uint64_t reconcile_sum_there(const reconcile *r)
+{
+    uint64_t sum = r->here.sum;
+    size_t at = 0;
+    span text;
+
+    for (size_t i = 0; i < r->n_here; i++)
+        sum -= line_set_other(&r->here, line_set_line(&r->here, &r->only_here[i]));
+    while (reconcile_next_line(r, &at, &text))
+        sum += line_set_other(&r->here, text);
+    return sum;
+}
+
+bool reconcile_next(const reconcile *r, reconcile_walk *w, span *text, bool *is_here)
+{
+    size_t there = w->there;
+    bool has_here = w->here < r->n_here, has_there = reconcile_next_line(r, &there, text);
+
+    if (!has_here && !has_there)
+        return false;
+    span here = has_here ? line_set_line(&r->here, &r->only_here[w->here]) : (span){ "", 0 };
+    *is_here = has_here && (!has_there || span_compare(here, *text) < 0);
+    if (*is_here) {
+        *text = here;
+        w->here++;
+    } else {
+        w->there = there;
+    }
+    return true;
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# tamis reconcile: what comm -3 tells of two sorted files, from two ends of a line.
+. "$(dirname "$0")/check.sh"
+export LC_ALL=C
+
+# expect A B: what should be printed, in `expected`.
+expect()
+{
+    { comm -23 <(sort -u "$1") <(sort -u "$2") | sed 's/^/< /'
+      comm -13 <(sort -u "$1") <(sort -u "$2") | sed 's/^/> /'; } | sort -k 1.3 >expected
+}
+
+# compare A B [OPTION]...: the other side serves B.
+compare()
+{
+    local a=$1 b=$2
+
+    shift 2
+    expect "$a" "$b"
+    exits "$([ -s expected ] && echo 1 || echo 0)" \
+        "$tamis" reconcile "$@" --via "'$tamis' reconcile --serve $b" "$a"
+    same "$said/out" expected
+}
+
+seq 1 1000 >a
+seq 3 1002 >b
+: >empty
+: >nothing
+compare a b
+is_silent
+compare a a
+compare a empty
+compare empty a
+compare empty nothing
+seq 2000 3000 >other
+compare a other
+echo one >one
+compare one empty
+compare empty one
+compare one a
+
+# Random sets of many sizes, with repeats, in any order.
+awk 'BEGIN { srand(5); for (i = 0; i < 12; i++) for (side = 0; side < 2; side++) {
+    n = int(exp(rand() * 8)); share = rand();
+    for (j = 0; j < n; j++)
+        print int(rand() * n) (rand() < share ? "" : " of " side) >("r" i "." side) } }'
+for i in {0..11}; do
+    touch r$i.0 r$i.1
+    compare r$i.0 r$i.1
+done
+
+# Many differences, and more than one frame of them; all differ.
+seq 1 60000 >many
+seq 20000 90000 | sed 's/.*/& &/;n;s/ .*//' >others
+compare many others
+json_of()
+{
+    local a=$1 b=$2
+
+    shift 2
+    exits 1 "$tamis" reconcile --json -c "$@" --via "'$tamis' reconcile --serve $b" "$a"
+}
+json_of many others
+json_holds 'a third of all lines differ' 'it["sent_all"]' 'it["only_here"] > 20000'
+seq 1 50000 | sed 's/$/ and some more text/' >long.a
+sed 's/^\(.*7[37]\) /\1./' long.a >long.b
+json_of long.a long.b
+json_holds 'few of many differ' 'not it["sent_all"]' 'it["only_here"] == it["only_there"] == 1000' \
+    'it["received"]["symbols"] < 2000 * 1.76 * 16' 'it["bytes"] < 2000 * 1.76 * 16 + 25000'
+
+# Bytes stay as they are: long lines, zeros, carriage returns, no line end, empty lines.
+{ head -c 700000 /dev/zero | tr '\0' x; echo; printf 'a\r\nb\n\n\0c\n\377\376\nend'; } >odd.a
+printf 'a\nb\r\n\0d\n\0c\nend\n' >odd.b
+compare odd.a odd.b
+printf 'a\nb\0c\0' >nul.a
+printf 'a\nb\0d\0' >nul.b
+exits 1 "$tamis" reconcile -z --via "'$tamis' reconcile -z --serve nul.b" nul.a
+prints_exactly '< c\0> d\0'
+exits 4 "$tamis" reconcile -z --via "'$tamis' reconcile --serve nul.b 2>/dev/null" nul.a
+says '--null on both'
+
+# Counts, and what crossed the line.
+exits 1 "$tamis" reconcile -c --stats --via "'$tamis' reconcile --serve b" a
+prints_exactly '2 only here, 2 only there, 998 on both sides\n'
+says 'symbols'
+says 'total'
+exits 1 "$tamis" reconcile --json --via "'$tamis' reconcile --serve b" a
+prints_json
+json_holds 'lines as JSON' 'it["lines_here"] == ["1", "2"]' 'it["lines_there"] == ["1001", "1002"]' \
+    'it["both"] == 998' \
+    'it["bytes"] == sum(it["sent"].values()) + sum(it["received"].values())'
+
+# --union: lines stay, those of the other side follow in order, the mode is kept.
+printf 'z\nb\nb\na' >u.a
+printf 'y\nb\nx' >u.b
+chmod 640 u.a
+chmod 604 u.b
+exits 0 "$tamis" reconcile --union --via "'$tamis' reconcile --serve u.b" u.a
+prints_nothing
+printf 'z\nb\nb\na\nx\ny\n' >expected
+same u.a expected
+printf 'y\nb\nx\na\nz\n' >expected
+same u.b expected
+check 'modes are kept' test "$(stat -c %a u.a u.b | tr '\n' ' ')" = '640 604 '
+before=$(stat -c '%i %Y' u.a u.b)
+exits 0 "$tamis" reconcile --union --via "'$tamis' reconcile --serve u.b" u.a
+check 'files that lack nothing are left alone' test "$(stat -c '%i %Y' u.a u.b)" = "$before"
+cp many m.a
+cp others m.b
+ln -s m.b m.link
+exits 0 "$tamis" reconcile --union --via "'$tamis' reconcile --serve m.link" m.a
+same <(sort -u m.a) <(sort -u many others)
+same <(sort -u m.b) <(sort -u many others)
+check 'a link stays one' test -L m.link
+exits 2 "$tamis" reconcile --union --via "'$tamis' reconcile --serve b" - <a
+
+# Over TCP, where the side that listens has to agree to a union. It prints, too.
+listen()
+{
+    rm -f listener.err
+    "$tamis" reconcile --listen 127.0.0.1:0 --timeout 20 "$@" >listener.out 2>listener.err &
+    listener=$!
+    until port=$(grep -os '[0-9]*$' listener.err); do
+        sleep 0.01
+    done
+}
+listen b
+exits 1 "$tamis" reconcile --connect "127.0.0.1:$port" a
+expect a b
+same "$said/out" expected
+code=0
+wait "$listener" || code=$?
+check 'the other side says that they differ' test "$code" -eq 1
+same <(sort listener.out) <(tr '<>' '><' <expected | sort)
+listen b
+exits 4 "$tamis" reconcile --union --connect "127.0.0.1:$port" a
+says '--union on both'
+wait "$listener"
+seq 3 1002 >expected
+same b expected
+
+# Filters: which counts differ.
+{ seq 1 500; seq 1 3; } >ka
+{ seq 2 500; seq 501 502; seq 1 2; } >kb
+for side in a b; do
+    "$tamis" build -k cqf -n 2000 -o "c$side.tamis" "k$side"
+done
+join -a 1 -a 2 -e 0 -o 0,1.2,2.2 -t "$(printf '\t')" <("$tamis" list ca.tamis 2>/dev/null | sort) \
+    <("$tamis" list cb.tamis 2>/dev/null | sort) | awk '$2 != $3' | sort -n >expected
+check 'some counts differ' test "$(wc -l <expected)" -ge 4
+exits 1 "$tamis" reconcile --via "'$tamis' reconcile --serve cb.tamis" ca.tamis
+same "$said/out" expected
+says 'these are fingerprints'
+exits 1 "$tamis" reconcile --json --via "'$tamis' reconcile --serve cb.tamis" ca.tamis
+json_holds 'counts as JSON' 'all(e["here"] != e["there"] for e in it["counts"])'
+exits 0 "$tamis" reconcile --via "'$tamis' reconcile --serve ca.tamis" ca.tamis
+"$tamis" build -k cqf -n 2000 -p 1e-6 -o narrow.tamis ka
+exits 4 "$tamis" reconcile --via "'$tamis' reconcile --serve narrow.tamis 2>/dev/null" ca.tamis
+says 'fingerprints of different lengths'
+"$tamis" build -k cqf -n 2000 --seed 7 -o seeded.tamis ka
+exits 4 "$tamis" reconcile --via "'$tamis' reconcile --serve seeded.tamis 2>/dev/null" ca.tamis
+says 'hash keys differently'
+exits 4 "$tamis" reconcile --via "'$tamis' reconcile --serve a 2>/dev/null" ca.tamis
+says 'the other a filter'
+exits 2 "$tamis" reconcile --union --via "'$tamis' reconcile --serve ca.tamis" ca.tamis
+says 'tamis merge'
+
+# Usage.
+exits 2 "$tamis" reconcile a
+says 'say how to reach the other side'
+exits 2 "$tamis" reconcile --via "'$tamis' reconcile --serve b"
+exits 3 "$tamis" reconcile --via "'$tamis' reconcile --serve b" missing
+exits 3 "$tamis" reconcile --limit-bytes 300 --via "'$tamis' reconcile --serve b 2>/dev/null" a
+says 'limit-bytes'
+exits 5 "$tamis" reconcile --memory 10K --via "'$tamis' reconcile --serve others 2>/dev/null" many
+says '--memory allows more'
