@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "csv.h"
 #include "json.h"
@@ -218,8 +219,13 @@ void report_svg(const experiment *e, const lab_result *t, const char *path)
 
 void report_folder(const char *folder)
 {
+    char inside[LAB_PATH_MAX];
+
     if (mkdir(folder, 0777) && errno != EEXIST)
         die_errno("make the folder", folder);
+    report_path(inside, folder, ".", "");
+    if (access(inside, W_OK | X_OK))
+        die_errno("write to the folder", folder);
 }
 
 void report_path(char path[LAB_PATH_MAX], const char *folder, const char *name, const char *ending)

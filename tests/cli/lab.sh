@@ -162,6 +162,9 @@ assert not p.stack' report/index.html
 fi
 exits 3 "$tamis" lab --all -o /dev/null/report
 says "cannot make the folder"
+: >file
+exits 3 "$tamis" lab --all -o file
+says "cannot write to the folder file: Not a directory"
 exits 3 "$tamis" lab fpr --quick --hashes 1 --csv /dev/full
 exits 3 "$tamis" lab fpr --quick --hashes 1 --svg no/such/folder.svg
 says "no/such/folder.svg"
