@@ -381,7 +381,7 @@ const command cmd_sync = {
     .options = { options, connect_options },
     .when_ok = "DEST is as SRC is",
     .example = "  mkdir -p a && seq 100000 >a/numbers\n"
-               "  tamis sync -r --stats a b\n"
+               "  tamis sync -r a b\n"
                "  tamis sync -r --via 'tamis sync --serve b' a -",
     .run = run,
 };

@@ -96,9 +96,11 @@ function(tamis_scripts folder)
     endforeach()
 endfunction()
 
-# A peer that lies, for scripts that look at what becomes of the other side.
-tamis_program(liar ${tests}/cli/liar.c)
-target_link_libraries(liar PRIVATE tamis-commands tamis-static)
+# Peers that lie, for scripts that look at what becomes of the other side.
+foreach(liar liar sync_liar)
+    tamis_program(${liar} ${tests}/cli/${liar}.c)
+    target_link_libraries(${liar} PRIVATE tamis-commands tamis-static)
+endforeach()
 
 # ---- Programs and scripts ------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 #include "message.h"
 #include "wire/coded.h"
 
-enum { SYMBOLS_AT_MOST = 1 << 23 };
+enum { SYMBOLS_AT_MOST = 1 << 20 };
 
 static double symbols_for(double differ)
 {
@@ -19,6 +19,12 @@ static double symbols_for(double differ)
 double exchange_cost(double differ)
 {
     return CODED_SYMBOL * symbols_for(differ) + 16;
+}
+
+/* Of sets of n and m keys. The other side may not be believed. */
+static uint64_t most_symbols(uint64_t n, uint64_t m)
+{
+    return n < SYMBOLS_AT_MOST && m < SYMBOLS_AT_MOST ? 2 * (n + m) + 64 : 4 * SYMBOLS_AT_MOST;
 }
 
 static tamis_symbols *symbols_of(const sync_job *job, const uint64_t *keys, size_t n)
@@ -56,22 +62,23 @@ static uint64_t hear_more(const sync_job *job)
     coded c = { f.body, f.body + f.size };
     uint64_t more;
 
-    if (!coded_number(&c, &more) || c.at < c.end || more > SYMBOLS_AT_MOST)
-        line_refuse(job->line, "it asks for an impossible number of symbols");
+    if (!coded_number(&c, &more) || c.at < c.end)
+        line_refuse(job->line, "a number of symbols that came makes no sense");
     return more;
 }
 
-void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double differ)
+void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double differ,
+                   uint64_t others)
 {
     tamis_symbols *s = symbols_of(job, keys, n);
-    uint64_t told = 0, more = (uint64_t)symbols_for(differ);
+    uint64_t told = 0, more = (uint64_t)symbols_for(differ), most = most_symbols(n, others) + more;
 
     while (more > 0) {
         tell_symbols(job, s, n, told, (size_t)more);
         told += more;
-        if (told > SYMBOLS_AT_MOST)
-            line_refuse(job->line, "it does not find out what differs");
         more = hear_more(job);
+        if (more > most - told)
+            line_refuse(job->line, "it does not find out what differs");
     }
     tamis_symbols_free(s);
 }
@@ -145,8 +152,7 @@ tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_
         return NULL;
     if (!coded_number(&c, &f.n_there) || f.n_there > UINT64_MAX / 4)
         line_refuse(job->line, "it says that it has an impossible number of keys");
-    f.most = 2 * (n + f.n_there) + 64;
-    f.most = f.most < SYMBOLS_AT_MOST ? f.most : SYMBOLS_AT_MOST;
+    f.most = most_symbols(n, f.n_there);
     f.difference = difference_to(job, keys, n);
     while (!take_symbols(&f, &c)) {
         if (f.taken >= f.most)

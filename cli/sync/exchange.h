@@ -5,8 +5,9 @@
 
 #include "sync/job.h"
 
-/* About so many keys differ. */
-void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double differ);
+/* About so many keys differ; the other side has `others`. */
+void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double differ,
+                   uint64_t others);
 /* Instead: the other side is to give up. */
 void exchange_decline(const sync_job *job);
 /* NULL: the other side declined. */

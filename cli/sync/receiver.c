@@ -34,7 +34,9 @@ typedef struct receiver {
     size_t n_files;
     cutter cutter;
     unsigned scale;
-    uint64_t *gone; /* starts of keys of chunks, in order */
+    uint64_t n_here, n_there; /* chunks of files that come in chunks */
+    double differ;            /* about how many of them do */
+    uint64_t *gone;           /* starts of keys of chunks, in order */
     size_t n_gone;
     unsigned gone_shift;
     buffer recipe;
@@ -110,7 +112,7 @@ static bool find_differences(const receiver *r, const buffer *summary)
         exchange_decline(r->job);
         return false;
     }
-    exchange_tell(r->job, r->own_keys, r->own.n, differ);
+    exchange_tell(r->job, r->own_keys, r->own.n, differ, n_there);
     return true;
 }
 
@@ -263,6 +265,7 @@ static void make_plan(receiver *r)
 enum { SQUEEZE = 4, BYTES_A_STEP = 8 };
 
 typedef struct estimate {
+    uint64_t n_there;
     double differ, fresh_bytes, cost;
 } estimate;
 
@@ -272,7 +275,7 @@ static estimate cost_of_chunks(double differ, uint64_t n_new, uint64_t n_old, ui
     double bytes = n_new ? fresh * (double)size / (double)n_new : 0;
 
     bytes = bytes < (double)size ? bytes : (double)size;
-    return (estimate){ differ, bytes,
+    return (estimate){ n_new, differ, bytes,
                        exchange_cost(differ) + BYTES_A_STEP * differ / 2 + bytes / SQUEEZE };
 }
 
@@ -309,8 +312,7 @@ static int open_old(const receiver *r, const incoming *f)
     return tree_read(&r->job->tree, f->old);
 }
 
-/* Returns how many chunks differ, if it comes in chunks. */
-static double choose_how(receiver *r, incoming *f, coded *sketches)
+static void choose_how(receiver *r, incoming *f, coded *sketches)
 {
     chunk_list lists[CUTS_LEVELS];
     estimate estimates[CUTS_LEVELS];
@@ -327,12 +329,15 @@ static double choose_how(receiver *r, incoming *f, coded *sketches)
     }
     f->how = cheapest(r, f, estimates);
     for (unsigned i = 0; i < CUTS_LEVELS; i++)
-        if (f->how == HOW_CHUNKS + i)
+        if (f->how == HOW_CHUNKS + i) {
             f->list = lists[i];
-        else
+            r->n_here += lists[i].n;
+            r->n_there += estimates[i].n_there;
+            r->differ += estimates[i].differ;
+        } else {
             chunk_list_free(&lists[i]);
+        }
     cuts_free(&own);
-    return f->how >= HOW_CHUNKS ? estimates[f->how - HOW_CHUNKS].differ : 0;
 }
 
 static bool append_bytes(void *ctx, const void *bytes, size_t size)
@@ -405,12 +410,11 @@ static bool any_is_compared(const receiver *r)
     return false;
 }
 
-static size_t choose_all(receiver *r, double *differ)
+static void choose_all(receiver *r)
 {
     buffer sketches = job_receive(r->job, PART_SKETCHES), choice = { 0 };
     coded c = coded_of(&sketches);
     uint64_t scale;
-    size_t n_chunks = 0;
 
     drop_same(r, &c);
     if (!coded_number(&c, &scale) || scale > 8)
@@ -421,8 +425,7 @@ static size_t choose_all(receiver *r, double *differ)
         incoming *f = &r->files[i];
         if (!f->is_compared)
             continue;
-        *differ += choose_how(r, f, &c);
-        n_chunks += f->list.n;
+        choose_how(r, f, &c);
         buffer_append(&choice, &(uint8_t){ (uint8_t)f->how }, 1);
     }
     if (c.at < c.end)
@@ -430,7 +433,6 @@ static size_t choose_all(receiver *r, double *differ)
     if (choice.size > 0)
         job_send(r->job, PART_CHOICE, &choice);
     buffer_free(&sketches);
-    return n_chunks;
 }
 
 /* ---- Recipes ----------------------------------------------------------- */
@@ -471,11 +473,11 @@ static void skip_steps(const receiver *r, coded *c, incoming *f)
     f->steps.end = c->at;
 }
 
-static void hear_recipes(receiver *r, size_t n_chunks, double differ)
+static void hear_recipes(receiver *r)
 {
     if (!comes_in_chunks(r))
         return;
-    uint64_t *keys = array_of(n_chunks, sizeof *keys);
+    uint64_t *keys = array_of(r->n_here, sizeof *keys);
     size_t n = 0;
     for (size_t i = 0; i < r->n_files; i++) {
         const chunk_list *l = &r->files[i].list;
@@ -483,7 +485,7 @@ static void hear_recipes(receiver *r, size_t n_chunks, double differ)
             memcpy(keys + n, l->keys, l->n * sizeof *keys);
         n += l->n;
     }
-    exchange_tell(r->job, keys, n, differ);
+    exchange_tell(r->job, keys, n, r->differ, r->n_there);
     free(keys);
     r->recipe = job_receive(r->job, PART_RECIPE);
     coded c = coded_of(&r->recipe);
@@ -713,12 +715,10 @@ static bool ask_again(receiver *r)
 
 static void receive_files(receiver *r)
 {
-    double differ = 0;
-
     if (any_is_compared(r)) {
-        size_t n_chunks = choose_all(r, &differ);
+        choose_all(r);
         tell_signatures(r);
-        hear_recipes(r, n_chunks, differ);
+        hear_recipes(r);
     }
     if (r->n_files == 0)
         return;

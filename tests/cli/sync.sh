@@ -102,7 +102,7 @@ same edited.new to
 make_tree()
 {
     mkdir -p "$1"/{a/b/c,empty,"with blanks"} && cd "$1" || exit
-    for i in $(seq 40); do seq "$i" $((i * 40)) >"a/b/$i"; done
+    for i in $(seq 20) 40; do seq "$i" $((i * 40)) >"a/b/$i"; done
     printf 'x' >$'with blanks/new\nline'
     printf 'y' >'with blanks/żółć'
     printf 'z' >"'quoted' \$HOME \`ls\`"
@@ -181,3 +181,38 @@ exits 0 "$tamis" sync -r --via "$(serve --read-only src)" - dest
 exits 3 "$tamis" sync --limit-bytes 1000 other.new far
 says 'limit-bytes'
 check_not "nothing is written" test -e far
+
+# ---- Over ssh ------------------------------------------------------------------------------------
+
+# A server of one's own: keys, settings and port in this folder.
+sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || sshd=
+check "sshd is installed; tools/bootstrap check does that" test -n "$sshd"
+[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd # where it parts its privileges
+mkdir -m 700 ssh
+ssh-keygen -q -t ed25519 -N '' -f ssh/host
+ssh-keygen -q -t ed25519 -N '' -f ssh/user
+cp ssh/user.pub ssh/authorized
+port=$("$python" -I -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+cat >ssh/config <<END
+ListenAddress 127.0.0.1:$port
+HostKey $work/ssh/host
+AuthorizedKeysFile $work/ssh/authorized
+PidFile $work/ssh/pid
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+PasswordAuthentication no
+END
+"$sshd" -f "$work/ssh/config" -E "$work/ssh/log"
+for _ in $(seq 100); do [ ! -s ssh/pid ] || break; sleep 0.05; done
+check "sshd runs: $(head -3 ssh/log)" test -s ssh/pid
+ssh="ssh -p $port -i $work/ssh/user -o IdentitiesOnly=yes -o BatchMode=yes -o LogLevel=ERROR"
+ssh+=" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+there="$work/over ssh/it's"
+mkdir "over ssh"
+exits 0 "$tamis" sync -r --rsh "$ssh" --tamis "$tamis" src "127.0.0.1:$there"
+same_tree "$there"
+exits 0 "$tamis" sync -r --rsh "$ssh" --tamis "$tamis" "127.0.0.1:$there" back
+same_tree back
+exits 3 "$tamis" sync -r --rsh "$ssh 2>/dev/null" --tamis /nowhere/tamis src 127.0.0.1:there
+[ ! -s ssh/pid ] || kill "$(cat ssh/pid)"

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# tamis sync over bad lines, with sides that are killed, and with peers that lie.
+. "$(dirname "$0")/check.sh"
+
+# ---- Cut and damaged -----------------------------------------------------------------------------
+
+seq 1 30000 >new
+{ seq 1 9000; echo changed; seq 9002 20000; } >old
+ask="$tamis sync --timeout 2 --checksum new - --connect {}"
+
+# faults FAULT...: the destination is as it was, or as it shall be.
+faults()
+{
+    local options=()
+
+    for fault; do options+=(--fault "$fault"); done
+    cp old dest
+    check "faults of the line" "$python" -I "$tests/relay.py" --ask "$ask" \
+        --serve "$tamis sync --timeout 2 --serve dest" --keep dest "${options[@]}" >relayed
+    cat relayed
+    rm -rf dest*
+}
+if [ -n "${TAMIS_LONG:-}" ]; then
+    faults cut:up:0- cut:down:0- flip:up:0- flip:down:0-
+elif [ -n "${TAMIS_SANITIZED:-}" ]; then
+    faults cut:up:0-80:19 cut:down:0-60:13 cut:up:80-:1500 flip:up:80-:1600 flip:down:60-:300
+else
+    faults cut:up:0-67:3 cut:down:0-41:3 cut:up:67-:1000 cut:down:41-:1000 flip:up:40-:700 \
+        flip:down:40-:300
+fi
+ask="$tamis sync --timeout 2 --checksum --blocks new - --connect {}"
+faults cut:up:500-:4000 flip:up:500-:4000 flip:down:60-:900 stall:down:50
+
+# ---- Killed --------------------------------------------------------------------------------------
+
+"$python" -I - <<'END'
+import random
+
+r = random.Random(1)
+for name in "ab":
+    open(name, "wb").write(r.randbytes(3000000))
+END
+for side in ask serve; do
+    for wait in 0.02 0.05 0.1 0.2; do
+        cp a dest
+        serve="$tamis sync --serve dest" prefix=
+        [ $side = ask ] || serve="timeout -s KILL $wait $serve"
+        [ $side = serve ] || prefix="timeout -s KILL $wait"
+        { $prefix "$tamis" sync --checksum --via "$serve" b -; } 2>/dev/null
+        sleep 0.05 # the other side notices
+        check "killed after $wait s, at the side of $side" test "$(cmp -s a dest; echo $?)" = 0 -o \
+            "$(cmp -s b dest; echo $?)" = 0
+    done
+done
+check "nothing is left behind" test -z "$(find . -name '.dest*')"
+
+# ---- Peers that lie ------------------------------------------------------------------------------
+
+liar=$(dirname "$tamis")/tests/sync_liar
+[ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 600000 # what is announced is not allocated
+
+# pulls WHAT CODE TEXT: from a sender that lies.
+pulls()
+{
+    exits "$2" "$tamis" sync -r --timeout 2 --memory 64M --via "$liar '$1' 2>/dev/null" - kept/here
+    says "$3"
+}
+mkdir -p kept/here
+ln -s .. kept/here/out
+for name in ../escaped /tmp/escaped a/../../escaped a//b . a/. ..; do
+    pulls "name:$name" 4 'leads out of the folder'
+done
+pulls twice 4 'names came out of order'
+pulls through-link 3 'cannot enter the folder of kept/here/link/escaped'
+pulls through-own-link 3 'cannot enter the folder of kept/here/out/escaped'
+pulls count 4 'a list of files that came makes no sense'
+pulls flood 5 'takes more than'
+check_not "nothing is written outside" test -e kept/escaped -o -e escaped -o -e /tmp/escaped
+rm -r kept/here
+: >kept/here
+pulls size 4 'fewer bytes of files came than were announced'
+pulls content 4 'came out wrong twice'
+check "the file is as it was" test -f kept/here -a ! -s kept/here
+check "and nothing is left" test "$(ls -A kept)" = here
+
+# pushes WHAT CODE TEXT: to a receiver that lies.
+pushes()
+{
+    exits "$2" "$tamis" sync --timeout 2 --memory 64M --via "$liar '$1' 2>/dev/null" new -
+    says "$3"
+}
+pushes plan 4 'a plan that came makes no sense'
+pushes symbols 4 'symbols'
+pushes signature 4 'a signature that came makes no sense'
+pushes never-content 4 'makes no sense'
