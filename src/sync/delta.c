@@ -21,6 +21,11 @@
 enum { MAGIC = 0x72730236, END = 0, SHORT_LITERAL = 0x40, LITERAL = 0x41, COPY = 0x45 };
 enum { PIECE = 1 << 18, GROUP = 4 };
 
+/* A signature that means harm may have the rolling hash of every window and the strong hash of
+ * none: each byte of the new file would cost a block. So many bytes are hashed in vain at first,
+ * and for each byte of the file; windows after that are taken for new. */
+enum { PATIENCE = 1 << 26, PATIENCE_PER_BYTE = 64 };
+
 /* How far the new file was read and understood. */
 typedef struct delta_scan {
     const tamis_signature *s;
@@ -37,6 +42,7 @@ typedef struct delta_scan {
     bool has_failed;       /* an input or a sink did */
     uint64_t copy, length; /* what is to be copied next; 0: nothing */
     int64_t expected;      /* the block after the one that was found last; SIGNATURE_NONE */
+    uint64_t patience;     /* how many bytes may still be hashed in vain */
 } delta_scan;
 
 /* ---- Commands ---------------------------------------------------------- */
@@ -131,16 +137,18 @@ static bool delta_is_block(const delta_scan *d, int64_t block, uint32_t weak, co
 }
 
 /* The block in the window, the expected one if it is that, or SIGNATURE_NONE. */
-static int64_t delta_block_at(const delta_scan *d, uint32_t weak, size_t size)
+static int64_t delta_block_at(delta_scan *d, uint32_t weak, size_t size)
 {
     uint8_t strong[SIGNATURE_STRONG_MOST];
 
-    if (!signature_may_have(d->s, weak) || !tamis__signature_has(d->s, weak))
+    if (!signature_may_have(d->s, weak) || !tamis__signature_has(d->s, weak) || size > d->patience)
         return SIGNATURE_NONE;
     tamis__signature_strong(d->s, strong, d->bytes + d->at, size);
     if (d->expected != SIGNATURE_NONE && delta_is_block(d, d->expected, weak, strong))
         return d->expected;
-    return tamis__signature_find(d->s, weak, strong);
+    int64_t found = tamis__signature_find(d->s, weak, strong);
+    d->patience -= found == SIGNATURE_NONE ? size : 0;
+    return found;
 }
 
 /* How many of the next four blocks are found to be those that are expected. Rolling hashes tell how
@@ -195,6 +203,7 @@ __attribute__((always_inline)) static inline uint32_t delta_roll(delta_scan *d, 
         if (signature_may_have(d->s, hash))
             break;
     }
+    d->patience += PATIENCE_PER_BYTE * (uint64_t)(at - d->at);
     d->at = at;
     return hash;
 }
@@ -254,7 +263,8 @@ tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file, v
                      .out = out,
                      .out_ctx = out_ctx,
                      .room = PIECE + 2 * GROUP * (size_t)s->spec.block,
-                     .expected = SIGNATURE_NONE };
+                     .expected = SIGNATURE_NONE,
+                     .patience = PATIENCE };
     uint8_t line[4];
 
     d.bytes = by->alloc(by->ctx, d.room);

@@ -171,7 +171,7 @@ bool tamis__signature_has(const tamis_signature *s, uint32_t weak)
     uint64_t mask = signature_table_size(s) - 1;
     uint64_t wanted = weak | UINT64_C(1) << 32;
 
-    for (uint64_t at = signature_slot(s, signature_mixed(weak)); s->weak_table[at];
+    for (uint64_t at = signature_slot(s, signature_mixed(s, weak)); s->weak_table[at];
          at = (at + 1) & mask)
         if (s->weak_table[at] == wanted)
             return true;
@@ -182,7 +182,8 @@ bool tamis__signature_has(const tamis_signature *s, uint32_t weak)
 static uint32_t *signature_find_slot(const tamis_signature *s, uint32_t weak, const uint8_t *strong)
 {
     uint64_t mask = signature_table_size(s) - 1;
-    uint32_t hash = (uint32_t)(tamis__hash_fast(strong, s->spec.strong, weak) >> 32);
+    uint32_t hash =
+        (uint32_t)tamis__hash_keyed(strong, s->spec.strong, s->secret) ^ signature_mixed(s, weak);
 
     for (uint64_t at = signature_slot(s, hash);; at = (at + 1) & mask) {
         uint32_t *slot = &s->block_table[at];
@@ -207,7 +208,7 @@ static void signature_index(tamis_signature *s)
     uint64_t mask = signature_table_size(s) - 1;
 
     for (uint64_t i = 0; i < s->blocks; i++) {
-        uint32_t mixed = signature_mixed(s->weak[i]);
+        uint32_t mixed = signature_mixed(s, s->weak[i]);
         uint32_t bit = (uint32_t)((uint64_t)mixed >> s->bit_shift);
         s->bits[bit / 64] |= UINT64_C(1) << bit % 64;
         if (!tamis__signature_has(s, s->weak[i])) {
@@ -273,6 +274,18 @@ static bool signature_make_tables(tamis_signature *s)
     return s->bits && s->weak_table && s->block_table;
 }
 
+/* Who makes a signature could choose hashes that all come to one place in a table. Where they come
+ * to depends on every one of them, by a hash that nobody can invert. */
+static void signature_draw_secret(tamis_signature *s, const uint8_t *bytes, size_t size)
+{
+    uint8_t quarters[GROUP][SIGNATURE_STRONG_MOST], drawn[BLAKE2B_SIZE];
+
+    tamis__signature_strong_four(false, quarters, bytes, size / GROUP);
+    tamis__blake2b(drawn, quarters, sizeof quarters);
+    memcpy(s->secret, drawn, sizeof s->secret);
+    s->multiplier = signature_number(drawn + sizeof s->secret) | 1;
+}
+
 /* Bytes whose number is not known before they end. */
 typedef struct signature_bytes {
     uint8_t *bytes;
@@ -333,6 +346,7 @@ static tamis_status signature_take_blocks(tamis_signature *s, const signature_by
     s->strong = signature_alloc(s, room * s->spec.strong);
     if (!s->weak || !s->strong || !signature_make_tables(s))
         return TAMIS_NOMEM;
+    signature_draw_secret(s, b->bytes, b->size);
     for (uint64_t i = 0; i < s->blocks; i++, line += 4 + s->spec.strong) {
         s->weak[i] = signature_number(line);
         memcpy(s->strong + i * s->spec.strong, line + 4, s->spec.strong);

@@ -15,6 +15,8 @@ struct tamis_signature {
     uint8_t *strong; /* spec.strong bytes of each */
     /* Which rolling hashes there are: a bit for each of their highest bits, then the hashes. */
     unsigned bit_shift, table_shift;
+    uint32_t multiplier; /* odd; spreads rolling hashes */
+    uint8_t secret[16];  /* spreads pairs of hashes */
     uint64_t *bits;
     uint64_t *weak_table;  /* hash | 1 << 32; 0: empty */
     uint32_t *block_table; /* 1 + the first block with these two hashes, by both; 0: empty */
@@ -22,14 +24,14 @@ struct tamis_signature {
 };
 
 /* Spreads a rolling hash: its low bits know little of the bytes before the last few. */
-static inline uint32_t signature_mixed(uint32_t weak)
+static inline uint32_t signature_mixed(const tamis_signature *s, uint32_t weak)
 {
-    return weak * UINT32_C(0x9E3779B1);
+    return weak * s->multiplier;
 }
 
 static inline bool signature_may_have(const tamis_signature *s, uint32_t weak)
 {
-    uint32_t at = (uint32_t)((uint64_t)signature_mixed(weak) >> s->bit_shift);
+    uint32_t at = (uint32_t)((uint64_t)signature_mixed(s, weak) >> s->bit_shift);
 
     return s->bits[at / 64] >> at % 64 & 1;
 }

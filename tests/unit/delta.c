@@ -4,6 +4,7 @@
 #include "sync/blake2b.h"
 #include "sync/md4.h"
 #include "sync/rolling.h"
+#include "sync/signature.h"
 #include "tamis_sync.h"
 
 /* ---- Bytes that are read and written ----------------------------------- */
@@ -32,6 +33,13 @@ static bool write_bytes(void *ctx, const void *from, size_t size)
         return false;
     memcpy(b->at + b->size, from, size);
     b->size += size;
+    return true;
+}
+
+static bool count_bytes(void *ctx, const void *from, size_t size)
+{
+    (void)from;
+    *(size_t *)ctx += size;
     return true;
 }
 
@@ -282,6 +290,62 @@ static void flipped_bytes_do_no_harm(void **state)
     }
 }
 
+/* So many zeros. */
+static size_t read_zeros(void *ctx, void *to, size_t size)
+{
+    size_t *left = ctx, n = *left < size ? *left : size;
+
+    memset(to, 0, n);
+    *left -= n;
+    return n;
+}
+
+/* Every window has the rolling hash of the signature's block, and none its strong hash. If each of
+ * them cost a strong hash, this would take an hour. */
+static void a_signature_that_lies_does_not_take_forever(void **state)
+{
+    static bytes sig;
+    uint32_t block = 1 << 20, weak = rolling_leaving(true, block);
+    size_t left = 3 * (size_t)block, written = 0;
+    uint8_t header[] = { 0x72, 0x73, 1, 0x47, 0, 0x10, 0, 0, 0, 0, 0, 8 };
+    tamis_signature *s;
+
+    (void)state;
+    sig.size = sig.read = 0;
+    write_bytes(&sig, header, sizeof header);
+    for (int i = 24; i >= 0; i -= 8)
+        sig.at[sig.size++] = (uint8_t)(weak >> i);
+    write_bytes(&sig, "nonsense", 8);
+    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+    assert_int_equal(tamis_delta_make(s, read_zeros, &left, count_bytes, &written, NULL), TAMIS_OK);
+    assert_int_equal(left, 0);
+    assert_true(written > 3 * (size_t)block);
+    tamis_signature_free(s);
+}
+
+/* Where a hash comes to in the tables depends on each byte of the signature: hashes that come to
+ * one place cannot be chosen one by one. */
+static void nobody_chooses_places_in_tables(void **state)
+{
+    static bytes old, sig;
+    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, 16, 8 };
+    uint32_t before = 0;
+
+    (void)state;
+    make_old(&old);
+    assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
+                     TAMIS_OK);
+    for (size_t i = 12; i < sig.size / 4 * 4; i += sig.size / 7) {
+        tamis_signature *s;
+        sig.read = 0;
+        sig.at[i] ^= 1;
+        assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+        assert_int_not_equal(s->multiplier, before);
+        before = s->multiplier;
+        tamis_signature_free(s);
+    }
+}
+
 static void memory_may_be_missing(void **state)
 {
     static bytes old, sig, delta;
@@ -320,6 +384,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(deltas_are_known),
         cmocka_unit_test(any_edge_is_found),
         cmocka_unit_test(flipped_bytes_do_no_harm),
+        cmocka_unit_test(a_signature_that_lies_does_not_take_forever),
+        cmocka_unit_test(nobody_chooses_places_in_tables),
         cmocka_unit_test(memory_may_be_missing),
     };
 
