@@ -1,7 +1,8 @@
 /* words.js - numbers and places as people read them. */
+import { h } from './dom.js';
 
 /** 3 of 'key' is '3 keys'. */
-export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`;
+export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${Number(n) === 1 ? '' : 's'}`;
 
 export function percent(rate) {
     if (rate === 0)
@@ -24,8 +25,8 @@ export function shortText(cell) {
 }
 
 /** A number that was worked out for a key. */
-export const numberText = (name, value) => (name === 'hash'
-    ? `0x${BigInt(value).toString(16).padStart(16, '0')}` : numeral(BigInt(value)));
+export const numberText = (name, value) =>
+    (name === 'hash' ? `0x${BigInt(value).toString(16).padStart(16, '0')}` : numeral(BigInt(value)));
 
 /** 'row 2', or 'bits' if there is one array of that name: isOnly. A cell that is alone in its array
  * has no place to speak of: isAlone. */
@@ -33,6 +34,10 @@ export const arrayText = cell => (cell.isOnly ? cell.array : `${cell.array} ${ce
 
 export const placeText = cell =>
     (cell.isAlone ? arrayText(cell) : `place ${cell.index} of ${arrayText(cell)}`);
+
+/** Names and values, for a <dl>. */
+export const factList = facts => Object.entries(facts).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, value)));
 
 /** What a cell is marked with: name, letter below the cell, meaning. */
 export const MARKS = [
