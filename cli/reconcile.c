@@ -4,7 +4,6 @@
 
 #include "reconcile_talk.h"
 #include "wire/packed.h"
-#include "wire/rice.h"
 
 const traffic_part reconcile_parts[] = {
     { 'H', "greeting" },         { PART_ASK, "question" },  { PART_SET, "numbers" },
@@ -77,46 +76,6 @@ void reconcile_send(reconcile *r, char part, buffer *body)
 {
     line_send(r->line, part, body->bytes, body->size);
     buffer_free(body);
-}
-
-/* ---- Places ------------------------------------------------------------ */
-
-void reconcile_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below)
-{
-    rice_writer w = { .low = rice_low_bits(below, n) };
-    uint64_t next = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        rice_put(&w, places[i] - next);
-        next = places[i] + 1;
-    }
-    rice_end(&w);
-    buffer_append(out, w.out.bytes, w.out.size);
-    buffer_free(&w.out);
-}
-
-static bool no_more_places(void *ctx, const uint8_t **bytes, size_t *size)
-{
-    (void)ctx, (void)bytes, (void)size;
-    return false;
-}
-
-bool reconcile_places(coded *c, uint64_t *places, size_t n, uint64_t below)
-{
-    rice_reader in = {
-        .low = rice_low_bits(below, n), .at = c->at, .end = c->end, .more = no_more_places
-    };
-    uint64_t next = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        uint64_t gap;
-
-        if (next >= below || !rice_get(&in, &gap, below - 1 - next))
-            return false;
-        places[i] = next + gap;
-        next = places[i] + 1;
-    }
-    return rice_is_at_end(&in);
 }
 
 /* ---- Lines ------------------------------------------------------------- */

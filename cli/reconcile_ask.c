@@ -115,9 +115,17 @@ static double symbols_for(double keys)
     return keys * (1.35 + 1.1 / sqrt(keys + 1));
 }
 
+/* Of a peer that lies, too, no more can differ than there is. */
+static double keys_that_differ(const asking *a)
+{
+    double all = (double)a->r->here.n + (double)a->r->all_there;
+
+    return fmin(tamis_difference_estimate(a->difference), all);
+}
+
 static uint64_t next_step(const asking *a)
 {
-    double keys = tamis_difference_estimate(a->difference), taken = (double)a->taken;
+    double keys = keys_that_differ(a), taken = (double)a->taken;
     /* Of the estimate, and of what it takes: as shares. */
     double spread = sqrt(2 / taken + 0.5 / (keys + 1));
     double step = symbols_for(keys) * (1 - 1.25 * spread) - taken;
@@ -129,19 +137,19 @@ static uint64_t next_step(const asking *a)
 /* Bytes for each symbol while it is worked on. */
 enum { SYMBOL_MEMORY = 96 };
 
+/* Three for each line of both sides are more than it ever takes. */
 static void check_symbols(asking *a, uint64_t n)
 {
-    uint64_t lines, most;
+    double lines = (double)a->r->here.n + (double)a->r->all_there;
 
-    if (__builtin_add_overflow(a->r->here.n, a->r->all_there, &lines) || lines > UINT64_MAX / 4)
-        lines = UINT64_MAX / 4;
-    most = 3 * lines + 4 * TAMIS_SYMBOLS_FIRST;
-    if (a->taken > most)
+    if ((double)a->taken > 3 * lines + 4 * TAMIS_SYMBOLS_FIRST)
         line_refuse(a->r->line, "%" PRIu64 " symbols of the other side do not tell what differs",
                     a->taken);
     if (a->taken + n > a->r->memory / SYMBOL_MEMORY)
-        die(CODE_LIMIT, "so much differs that it takes more than %zu bytes; --memory allows more",
-            a->r->memory);
+        line_refuse(a->r->line,
+                    "what differs takes more than %zu bytes, which is larger than "
+                    "--memory allows",
+                    a->r->memory);
 }
 
 static bool ask_for_symbols(asking *a)
@@ -179,7 +187,7 @@ static double weigh_all(asking *a)
 /* Lines that only the other side has are sent in any case. */
 static bool all_is_shorter(asking *a)
 {
-    double keys = tamis_difference_estimate(a->difference), there = (double)a->r->all_there;
+    double keys = keys_that_differ(a), there = (double)a->r->all_there;
     double symbols = CODED_SYMBOL * fmax(symbols_for(keys) - (double)a->taken, 1);
     double surplus = there - (double)a->r->here.n;
     double share = there > 0 ? fmin((keys + surplus) / 2 / there, 1) : 1;
@@ -266,7 +274,7 @@ static void send_difference(asking *a)
 
     coded_put_number(&body, a->n_there);
     coded_put_bytes(&body, r->here.sum, 8);
-    reconcile_put_places(&body, places, a->n_there, r->all_there);
+    coded_put_places(&body, places, a->n_there, r->all_there);
     packed p = packed_make(body.bytes, body.size, r->offers);
     packed_send(&p, r->line, PART_PLACES);
     line_set_sort(&r->here, r->only_here, r->n_here);

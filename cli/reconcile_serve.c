@@ -155,7 +155,7 @@ static places take_places(serving *s, line_frame first)
     p.at = calloc(p.n + 1, sizeof *p.at);
     if (!p.at)
         die(CODE_MEMORY, "out of memory for what differs");
-    if (!reconcile_places(&c, p.at, p.n, s->r->here.n))
+    if (!coded_places(&c, p.at, p.n, s->r->here.n))
         line_refuse(s->r->line, "places of lines make no sense");
     buffer_free(&body);
     return p;

@@ -41,10 +41,6 @@ uint64_t reconcile_number(reconcile *r, coded *c);
 void reconcile_send(reconcile *r, char part, buffer *body);
 _Noreturn void reconcile_refuse_frame(reconcile *r);
 
-/* Places in the order of keys, ascending, of a set of `below` lines. */
-void reconcile_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below);
-bool reconcile_places(coded *c, uint64_t *places, size_t n, uint64_t below);
-
 void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n);
 /* Into only_there, of which n_there is the number. They have to be in the order of their bytes. */
 void reconcile_receive_lines(reconcile *r);

@@ -1,5 +1,6 @@
-/* coded.c - numbers and coded symbols, as bytes. */
+/* coded.c - numbers, places and coded symbols, as bytes. */
 #include "coded.h"
+#include "rice.h"
 
 void coded_put_number(buffer *out, uint64_t number)
 {
@@ -81,4 +82,44 @@ bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n)
         return false;
     s->count = (int64_t)(is_first ? unfold_sign(count) + expected_count(i, n) : count);
     return true;
+}
+
+/* ---- Places ------------------------------------------------------------ */
+
+void coded_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below)
+{
+    rice_writer w = { .low = rice_low_bits(below, n) };
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        rice_put(&w, places[i] - next);
+        next = places[i] + 1;
+    }
+    rice_end(&w);
+    buffer_append(out, w.out.bytes, w.out.size);
+    buffer_free(&w.out);
+}
+
+static bool no_more_places(void *ctx, const uint8_t **bytes, size_t *size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return false;
+}
+
+bool coded_places(coded *c, uint64_t *places, size_t n, uint64_t below)
+{
+    rice_reader in = {
+        .low = rice_low_bits(below, n), .at = c->at, .end = c->end, .more = no_more_places
+    };
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t gap;
+
+        if (next >= below || !rice_get(&in, &gap, below - 1 - next))
+            return false;
+        places[i] = next + gap;
+        next = places[i] + 1;
+    }
+    return rice_is_at_end(&in);
 }

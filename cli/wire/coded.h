@@ -1,4 +1,4 @@
-/* coded.h - numbers and coded symbols, as bytes. What is read may come from anybody. */
+/* coded.h - numbers, places and coded symbols, as bytes. What is read may come from anybody. */
 #ifndef TAMIS_CLI_WIRE_CODED_H
 #define TAMIS_CLI_WIRE_CODED_H
 
@@ -25,5 +25,9 @@ void coded_put_symbol(buffer *out, const tamis_symbol *s, uint64_t i, uint64_t n
 bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n);
 
 enum { CODED_SYMBOL = 8 + 5 + 1 }; /* bytes of a symbol, after the first ones */
+
+/* n numbers below a limit, ascending, no two the same. What is read has to take all bytes. */
+void coded_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below);
+bool coded_places(coded *c, uint64_t *places, size_t n, uint64_t below);
 
 #endif

@@ -43,10 +43,11 @@ static void unpacking_end(void *stream)
     ZSTD_freeDStream(stream);
 }
 
-static _Noreturn void refuse_size(size_t most);
+static _Noreturn void refuse_size(line *l, size_t most);
 
 /* False: this is not compressed by zstd. */
-static bool unpack(void *stream, const uint8_t *bytes, size_t size, buffer *to, size_t most)
+static bool unpack(line *l, void *stream, const uint8_t *bytes, size_t size, buffer *to,
+                   size_t most)
 {
     ZSTD_inBuffer in = { bytes, size, 0 };
     size_t put;
@@ -60,7 +61,7 @@ static bool unpack(void *stream, const uint8_t *bytes, size_t size, buffer *to, 
         put = out.pos;
         to->size += put;
         if (to->size > most)
-            refuse_size(most);
+            refuse_size(l, most);
     } while (in.pos < in.size || put == UNPACK_STEP);
     return true;
 }
@@ -86,9 +87,10 @@ static void unpacking_end(void *stream)
     (void)stream;
 }
 
-static bool unpack(void *stream, const uint8_t *bytes, size_t size, buffer *to, size_t most)
+static bool unpack(line *l, void *stream, const uint8_t *bytes, size_t size, buffer *to,
+                   size_t most)
 {
-    (void)stream, (void)bytes, (void)size, (void)to, (void)most;
+    (void)l, (void)stream, (void)bytes, (void)size, (void)to, (void)most;
     return false;
 }
 #endif
@@ -126,16 +128,16 @@ void packed_send(const packed *p, line *l, char part)
     buffer_free(&frame);
 }
 
-static _Noreturn void refuse_size(size_t most)
+static _Noreturn void refuse_size(line *l, size_t most)
 {
-    die(CODE_LIMIT, "what the other side sends takes more than %zu bytes; --memory allows more",
-        most);
+    line_refuse(l, "a message takes more than %zu bytes, which is larger than --memory allows",
+                most);
 }
 
-static void take_plain(buffer *out, const uint8_t *bytes, size_t size, size_t most)
+static void take_plain(line *l, buffer *out, const uint8_t *bytes, size_t size, size_t most)
 {
     if (size > most || out->size > most - size)
-        refuse_size(most);
+        refuse_size(l, most);
     buffer_append(out, bytes, size);
 }
 
@@ -148,8 +150,8 @@ void packed_take(line *l, line_frame f, buffer *out, size_t most)
             line_refuse(l, "a message of part '%c' has no first byte", f.part);
         uint8_t flags = f.body[0];
         if (!(flags & FLAG_ZSTD))
-            take_plain(out, f.body + 1, f.size - 1, most);
-        else if (!unpack(stream, f.body + 1, f.size - 1, out, most))
+            take_plain(l, out, f.body + 1, f.size - 1, most);
+        else if (!unpack(l, stream, f.body + 1, f.size - 1, out, most))
             line_refuse(l, "a message of part '%c' cannot be unpacked", f.part);
         if (flags & FLAG_LAST)
             break;

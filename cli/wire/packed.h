@@ -20,7 +20,7 @@ typedef struct packed {
 packed packed_make(const void *bytes, size_t size, uint64_t offers);
 void packed_send(const packed *p, line *l, char part);
 
-/* Appends a message to `out`. More than `most` bytes in all end the program with code 5. */
+/* Appends a message to `out`. More than `most` bytes in all are refused. */
 void packed_receive(line *l, char part, buffer *out, size_t most);
 /* The same, if the first frame of it came already. */
 void packed_take(line *l, line_frame first, buffer *out, size_t most);
