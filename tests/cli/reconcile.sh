@@ -44,7 +44,9 @@ awk 'BEGIN { srand(5); for (i = 0; i < 12; i++) for (side = 0; side < 2; side++)
     n = int(exp(rand() * 8)); share = rand();
     for (j = 0; j < n; j++)
         print int(rand() * n) (rand() < share ? "" : " of " side) >("r" i "." side) } }'
-for i in {0..11}; do
+sets=12
+[ -z "${TAMIS_SANITIZED:-}" ] || sets=3
+for ((i = 0; i < sets; i++)); do
     touch r$i.0 r$i.1
     compare r$i.0 r$i.1
 done
