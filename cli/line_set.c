@@ -123,14 +123,42 @@ const line_ref *line_set_find(const line_set *s, uint64_t key)
 
 /* ---- Order ------------------------------------------------------------- */
 
-static int compare_lines(const void *a, const void *b, void *set)
+/* A line with its first bytes, which tell the order of most. */
+typedef struct sort_item {
+    uint64_t first; /* the first eight, the first one on top; zeros follow the last */
+    line_ref ref;
+} sort_item;
+
+static int compare_items(const void *a, const void *b, void *set)
 {
-    return span_compare(line_set_line(set, a), line_set_line(set, b));
+    const sort_item *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return span_compare(line_set_line(set, &x->ref), line_set_line(set, &y->ref));
+}
+
+static uint64_t first_bytes(span line)
+{
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        first = first << 8 | (i < line.size ? (uint8_t)line.at[i] : 0);
+    return first;
 }
 
 void line_set_sort(const line_set *s, line_ref *lines, size_t n)
 {
-    qsort_r(lines, n, sizeof *lines, compare_lines, (void *)(uintptr_t)s);
+    sort_item *items = calloc(n + 1, sizeof *items);
+
+    if (!items)
+        die(CODE_MEMORY, "out of memory to sort %zu lines", n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (sort_item){ first_bytes(line_set_line(s, &lines[i])), lines[i] };
+    qsort_r(items, n, sizeof *items, compare_items, (void *)(uintptr_t)s);
+    for (size_t i = 0; i < n; i++)
+        lines[i] = items[i].ref;
+    free(items);
 }
 
 void line_set_write(const line_set *s, const line_ref *lines, size_t n, buffer *out)
