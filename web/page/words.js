@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 
 /** 3 of 'key' is '3 keys'. */
-export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${Number(n) === 1 ? '' : 's'}`;
+export const plural = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`;
 
 export function percent(rate) {
     if (rate === 0)
@@ -25,8 +25,8 @@ export function shortText(cell) {
 }
 
 /** A number that was worked out for a key. */
-export const numberText = (name, value) =>
-    (name === 'hash' ? `0x${BigInt(value).toString(16).padStart(16, '0')}` : numeral(BigInt(value)));
+export const numberText = (name, value) => (name === 'hash'
+    ? `0x${BigInt(value).toString(16).padStart(16, '0')}` : numeral(BigInt(value)));
 
 /** 'row 2', or 'bits' if there is one array of that name: isOnly. A cell that is alone in its array
  * has no place to speak of: isAlone. */
