@@ -479,6 +479,7 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_MEMORY:
         r->talk.memory = args_bytes(a);
+        r->wish.memory = r->talk.memory / 2;
         break;
     default:
         if (!connect_option(&r->way, a))
@@ -509,7 +510,8 @@ static elements *ask_for_it(request *r, double *common)
     *common = hear_sketch(r);
     if (!intersect_choose(&r->talk.plan, &r->wish, &r->talk.here, &r->talk.there, *common) &&
         r->talk.here.n + r->talk.there.n > 0)
-        die(CODE_LIMIT, "intersect: no filter can be made so; leave out -k or -p");
+        die(CODE_LIMIT,
+            "intersect: no filter can be made so; leave out -k or -p, or give more --memory");
     r->talk.plan.is_dry = r->plans;
     r->talk.is_first = r->talk.plan.asker_is_first;
     send_plan(r);
@@ -610,7 +612,8 @@ const command cmd_intersect = {
         "\n"
         "What passes is sent as short hashes, in order and coded, with a checksum for each 64 of\n"
         "them. Groups whose checksums differ are sent again in full. Hashes are keyed by secrets\n"
-        "that are drawn each time: a line is in the result by mistake once in 2^40 runs at most.\n"
+        "that are drawn each time: of a hundred million lines, one is in the result by mistake\n"
+        "less than once in 2^40 runs.\n"
         "With --raw and --uncoded, integers are compared themselves.\n"
         "\n"
         "Files may be larger than memory. They are read twice, once with --count; what comes\n"

@@ -184,6 +184,17 @@ static bool keep_alive(void *ctx, uint64_t done, uint64_t total)
     return true;
 }
 
+static void check_filter(const intersect *t, tamis_status status)
+{
+    if (status == TAMIS_NOMEM && t->memory)
+        die(CODE_MEMORY,
+            "intersect: a %s filter of %" PRIu64 " elements cannot be made in half of "
+            "--memory; give more, or another -k",
+            tamis_kind_name(t->plan.kind), t->here.n);
+    if (status)
+        die_status("make", "the filter", status);
+}
+
 static void feed_builder(const intersect *t, tamis_builder *b)
 {
     static element batch[BATCH];
@@ -191,11 +202,8 @@ static void feed_builder(const intersect *t, tamis_builder *b)
     size_t n;
 
     elements_rewind(t->set);
-    while ((n = next_batch(t, batch, keys)) > 0) {
-        tamis_status status = tamis_builder_add_many(b, keys, n);
-        if (status)
-            die_status("make", "the filter", status);
-    }
+    while ((n = next_batch(t, batch, keys)) > 0)
+        check_filter(t, tamis_builder_add_many(b, keys, n));
 }
 
 static tamis *make_filter(const intersect *t)
@@ -208,13 +216,10 @@ static tamis *make_filter(const intersect *t)
                             .ctx = t->line);
     tamis_builder *b;
     tamis *f = NULL;
-    tamis_status status = tamis_builder_new(&b, t->plan.kind, &spec, &options);
 
-    if (status)
-        die_status("make", "the filter", status);
+    check_filter(t, tamis_builder_new(&b, t->plan.kind, &spec, &options));
     feed_builder(t, b);
-    if ((status = tamis_builder_finish(&f, b)))
-        die_status("make", "the filter", status);
+    check_filter(t, tamis_builder_finish(&f, b));
     tamis_builder_free(b);
     return f;
 }

@@ -35,7 +35,6 @@ typedef enum intersect_form { INTERSECT_CODED, INTERSECT_UNCODED } intersect_for
 typedef struct intersect_plan {
     bool is_dry;         /* nothing is to follow */
     bool asker_is_first; /* and sends the filter */
-    bool both;           /* the side that serves shows the result, too */
     intersect_form form; /* of the answer */
     tamis_kind kind;     /* TAMIS_NO_KIND: everything passes */
     double fpr;
@@ -47,7 +46,8 @@ typedef struct intersect_wish {
     tamis_kind kind; /* TAMIS_NO_KIND: the best */
     double fpr;      /* 0: the best */
     intersect_form form;
-    bool is_raw; /* elements are integers */
+    bool is_raw;     /* elements are integers */
+    uint64_t memory; /* to make it in; 0: any */
 } intersect_wish;
 
 /* Whether filters of that kind can be made of nothing but keys, and forget none. */

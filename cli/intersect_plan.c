@@ -9,7 +9,7 @@
 #include "intersect.h"
 
 /* A filter as it travels: header, checksums. */
-enum { IMAGE_BYTES = 256 + 16 };
+enum { IMAGE_BYTES = 256 + 16, BUILDER_BYTES = 4 << 20 };
 
 bool intersect_takes(tamis_kind kind, bool is_raw)
 {
@@ -52,15 +52,32 @@ static double answer_bytes(const intersect_wish *w, double first, double q, doub
     return (q * number + verdict + wrong * 64 * (group * common / q + 1)) / 8;
 }
 
-static void consider(intersect_plan *best, const intersect_wish *w, intersect_plan p, double first,
-                     double second, double common)
+/* A builder that takes all keys at once can tell whether it has enough memory. Others take the
+ * filter, and 8 bytes for each key of a 256th of them; twice that, as some are larger. */
+static bool fits(const intersect_wish *w, const tamis_plan *plan, const tamis_spec *spec)
 {
-    double rate = p.kind ? p.fpr : 1;
+    const tamis_build_options options = TAMIS_BUILD_OPTIONS(.memory = w->memory);
+    tamis_builder *b = NULL;
 
-    p.form = w->form;
-    p.answer = answer_bytes(w, first, common + (second - common) * rate, common);
-    if (best->filter < 0 || p.filter + p.answer < best->filter + best->answer)
-        *best = p;
+    if (w->memory == 0)
+        return true;
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_ADD)
+        return plan->bytes + plan->bytes / 16 + spec->keys / 16 + BUILDER_BYTES <= w->memory;
+    if (tamis_builder_new(&b, plan->kind, spec, &options))
+        return false;
+    tamis_builder_free(b);
+    return true;
+}
+
+/* Whether the best plan so far takes more than this one, whose answer is worked out. */
+static bool is_better(intersect_plan *p, const intersect_plan *best, const intersect_wish *w,
+                      double first, double second, double common)
+{
+    double rate = p->kind ? p->fpr : 1;
+
+    p->form = w->form;
+    p->answer = answer_bytes(w, first, common + (second - common) * rate, common);
+    return best->filter < 0 || p->filter + p->answer < best->filter + best->answer;
 }
 
 static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_kind kind,
@@ -79,12 +96,12 @@ static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_k
         /* Lower rates take more yet. */
         if (best->filter >= 0 && (double)plan.bytes > best->filter + best->answer)
             return;
-        consider(best, w,
-                 (intersect_plan){ .asker_is_first = asker_is_first,
-                                   .kind = kind,
-                                   .fpr = plan.fpr,
-                                   .filter = (double)plan.bytes + IMAGE_BYTES },
-                 (double)first->n, second, common);
+        intersect_plan p = { .asker_is_first = asker_is_first,
+                             .kind = kind,
+                             .fpr = plan.fpr,
+                             .filter = (double)plan.bytes + IMAGE_BYTES };
+        if (is_better(&p, best, w, (double)first->n, second, common) && fits(w, &plan, &spec))
+            *best = p;
         if (is_indexed || w->fpr > 0)
             return;
     }
@@ -93,11 +110,11 @@ static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_k
 static void consider_side(intersect_plan *best, const intersect_wish *w, const intersect_set *first,
                           const intersect_set *second, double common, bool asker_is_first)
 {
+    intersect_plan none = { .asker_is_first = asker_is_first };
     double n = (double)second->n;
 
-    if (!w->kind && w->fpr == 0)
-        consider(best, w, (intersect_plan){ .asker_is_first = asker_is_first }, (double)first->n, n,
-                 common);
+    if (!w->kind && w->fpr == 0 && is_better(&none, best, w, (double)first->n, n, common))
+        *best = none;
     for (tamis_kind kind = TAMIS_NO_KIND; first->n && (kind = tamis_kind_next(kind));)
         if ((!w->kind || kind == w->kind) && intersect_takes(kind, w->is_raw))
             consider_kind(best, w, kind, first, n, common, asker_is_first);

@@ -28,7 +28,8 @@ struct line {
     uint64_t frames_sent, frames_received;
     uint64_t sent[LETTERS], received[LETTERS]; /* bytes by part; the greeting is of PART_HELLO */
     uint64_t bytes;
-    time_t spoke; /* when something was sent last */
+    time_t spoke;                   /* when something was sent last */
+    void (*broken_pipe)(int which); /* what the signal did before */
 };
 
 line *line_open(int in, int out, const char *other, const line_limits *limits)
@@ -42,7 +43,7 @@ line *line_open(int in, int out, const char *other, const line_limits *limits)
     l->other = other;
     l->limits = *limits;
     l->spoke = time(NULL);
-    signal(SIGPIPE, SIG_IGN);
+    l->broken_pipe = signal(SIGPIPE, SIG_IGN);
     return l;
 }
 
@@ -251,6 +252,7 @@ void line_close(line *l)
     close(l->out);
     if (l->in != l->out)
         close(l->in);
+    signal(SIGPIPE, l->broken_pipe);
     free(l);
 }
 
