@@ -32,6 +32,8 @@ seq 2990 3010 >few
 : >empty
 echo >blank
 cat low low >twice
+seq 1 120000 >many
+seq 60001 180000 >others
 for pair in 'high low' 'low high' 'low low' 'apart low' 'few high' 'high few' 'empty low' 'low empty' \
     'empty empty' 'blank blank' 'blank low' 'twice high' 'high twice'; do
     # shellcheck disable=SC2086
@@ -72,6 +74,9 @@ check "integers are known by their value" diff "$said/out" written
 sed 's/$/,x/' low >low.csv
 exits 0 "$tamis" intersect --csv --field 1 --via "$(serve few)" low.csv
 check "a column, and the line of it" diff <(sort "$said/out") <(seq 2990 3000 | sed 's/$/,x/')
+
+"$tamis" intersect --via "$(serve others)" many 2>"$said/err" | head -n 1 >/dev/null
+is_silent
 
 # ---- Figures -------------------------------------------------------------------------------------
 
@@ -118,6 +123,6 @@ says 'limit-bytes'
 
 # ---- Larger than memory --------------------------------------------------------------------------
 
-seq 1 120000 >many
-seq 60001 180000 >others
-in_common others many --memory 16M
+cat many many >doubled
+in_common others doubled --memory 16M
+in_common many others -k ribbon -p 10%

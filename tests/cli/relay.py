@@ -45,7 +45,7 @@ def parse(text, carried):
     if "-" not in places:
         last = first
     stop = int(last) if last else carried[way] - 1
-    for at in range(int(first), min(stop, carried[way]) + 1, int(step[0]) if step else 1):
+    for at in range(int(first), min(stop, carried[way]) + 1, int(step[-1]) if step else 1):
         yield Fault(kind, way, at)
 
 

@@ -78,12 +78,12 @@ static bool next_piece(void *ctx, const uint8_t **bytes, size_t *size)
 }
 
 /* All numbers, and the bytes that they make. */
-static void read_numbers(const uint8_t *at, size_t size, unsigned low, size_t piece)
+static void read_numbers(const uint8_t *at, size_t size, unsigned low, size_t piece, uint64_t most)
 {
     pieces p = { at, size, piece };
     rice_reader r = { .low = low, .more = next_piece, .ctx = &p };
     rice_writer w = { .low = low };
-    uint64_t number, most = (UINT64_C(1) << (low < 50 ? low + 10 : 60)) - 1;
+    uint64_t number;
     size_t n = 0;
 
     while (rice_get(&r, &number, most)) {
@@ -100,11 +100,14 @@ static void read_numbers(const uint8_t *at, size_t size, unsigned low, size_t pi
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    unsigned low = size > 1 ? data[1] % 63 : 0;
+
     if (size < SETTINGS)
         return 0;
     if (data[0] & 1)
         read_frames(data + SETTINGS, size - SETTINGS);
     else
-        read_numbers(data + SETTINGS, size - SETTINGS, data[1] % 63, data[2] + 1u);
+        read_numbers(data + SETTINGS, size - SETTINGS, low, data[2] + 1u,
+                     data[0] & 2 ? (UINT64_C(3) << low) / 2 : UINT64_MAX >> (64 - low - 1));
     return 0;
 }
