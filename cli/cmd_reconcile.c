@@ -14,6 +14,7 @@
 #include "reconcile.h"
 #include "replace.h"
 #include "store.h"
+#include "unpack.h"
 #include "wire/connect.h"
 #include "wire/packed.h"
 
@@ -25,6 +26,7 @@ typedef struct request {
     connect_way way;
     const char *path;
     struct stat read_as; /* the file when it was read */
+    bool is_packed;      /* it is compressed */
     bool takes_packed, makes_union, counting, as_json, shows_stats;
 } request;
 
@@ -86,25 +88,38 @@ static void read_image(request *q)
     tamis_free(f);
 }
 
+static size_t read_start(const char *path, char *bytes, size_t size)
+{
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
+    size_t got = file ? fread(bytes, 1, size, file) : 0;
+
+    if (file)
+        fclose(file);
+    return got;
+}
+
 /* Images begin with these bytes. */
-static bool is_image(const char *path)
+static bool is_image(const char *bytes, size_t size)
 {
     static const char magic[] = "\x89TMS\r\n\x1a\n";
-    char start[sizeof magic - 1] = { 0 };
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
 
-    if (!file)
-        return false;
-    size_t size = fread(start, 1, sizeof start, file);
-    fclose(file);
-    return size == sizeof start && memcmp(start, magic, size) == 0;
+    return size >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0;
 }
 
 static void read_set(request *q)
 {
-    if (stat(q->path, &q->read_as))
-        q->read_as = (struct stat){ 0 };
-    if (is_image(q->path))
+    bool is_open;
+    char start[16];
+    size_t size;
+
+    /* A pipe would lose what is read from it. */
+    if (stat(q->path, &q->read_as) || !S_ISREG(q->read_as.st_mode)) {
+        read_lines(q);
+        return;
+    }
+    size = read_start(q->path, start, sizeof start);
+    q->is_packed = !q->takes_packed && unpack_find(start, size, &is_open);
+    if (is_image(start, size))
         read_image(q);
     else
         read_lines(q);
@@ -138,13 +153,16 @@ static void add_lines(reconcile *r)
     replace_end(file);
 }
 
-static void check_union(const request *q)
+/* NULL: it can be made. */
+static const char *why_no_union(const request *q)
 {
     if (q->talk.form.is_image)
-        die(CODE_USAGE, "reconcile: --union is for files of lines; 'tamis merge' joins filters");
+        return "--union is for files of lines; 'tamis merge' joins filters";
     if (!S_ISREG(q->read_as.st_mode))
-        die(CODE_USAGE, "reconcile: --union needs a file that it can replace, and %s is none",
-            q->path);
+        return "--union needs a file that it can replace, not a pipe";
+    if (q->is_packed)
+        return "--union would write lines into a compressed file; decompress it first";
+    return NULL;
 }
 
 /* ---- Printing ---------------------------------------------------------- */
@@ -397,8 +415,8 @@ static void agree_on_union(request *q, uint64_t theirs)
     if (q->way.listen && there != q->makes_union)
         line_refuse(q->talk.line, "one side makes a union and the other does not; "
                                   "give --union on both");
-    if (q->makes_union)
-        check_union(q);
+    if (q->makes_union && why_no_union(q))
+        line_refuse(q->talk.line, "%s", why_no_union(q));
 }
 
 static void converse(request *q)
@@ -430,8 +448,8 @@ static int run(args *a)
     if (q.way.serves_here && (strcmp(q.path, "-") == 0))
         args_refuse(a, "with --serve, standard input is the line; name a FILE");
     read_set(&q);
-    if (q.makes_union)
-        check_union(&q);
+    if (q.makes_union && why_no_union(&q))
+        args_refuse(a, why_no_union(&q));
     converse(&q);
     if (!q.way.serves_here)
         print_result(&q);

@@ -20,6 +20,7 @@ static void forget(serving *s)
     buffer_free(&s->all.bytes);
     free(s->r->only_here);
     s->r->only_here = NULL;
+    s->r->is_whole = false;
     *s = (serving){ .r = s->r, .tries = s->tries };
 }
 
@@ -165,6 +166,7 @@ static void take_difference(serving *s, const places *p)
 {
     reconcile *r = s->r;
 
+    free(r->only_here);
     r->only_here = calloc(p->n + 1, sizeof *r->only_here);
     if (!r->only_here)
         die(CODE_MEMORY, "out of memory for what differs");

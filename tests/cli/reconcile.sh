@@ -115,6 +115,16 @@ same <(sort -u m.a) <(sort -u many others)
 same <(sort -u m.b) <(sort -u many others)
 check 'a link stays one' test -L m.link
 exits 2 "$tamis" reconcile --union --via "'$tamis' reconcile --serve b" - <a
+says 'not a pipe'
+gzip -k a
+exits 0 "$tamis" reconcile --via "'$tamis' reconcile --serve a" a.gz
+exits 2 "$tamis" reconcile --union --via "'$tamis' reconcile --serve a" a.gz
+says 'decompress it first'
+exits 4 "$tamis" reconcile --union --via "'$tamis' reconcile --serve a.gz 2>/dev/null" b
+says 'decompress it first'
+exits 1 "$tamis" reconcile --via "'$tamis' reconcile --serve b" - <a
+expect a b
+same "$said/out" expected
 
 # Over TCP, where the side that listens has to agree to a union. It prints, too.
 listen()
