@@ -158,6 +158,9 @@ static void check_extras(request *r)
         need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
     if (r->wish.spec.value_bits && !r->source.format.value_field)
         die(CODE_USAGE, "build: --value-bits means nothing without --values-field");
+    if (r->wish.spec.value_bits && tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
+        die(CODE_USAGE, "build: values of a %s have 64 bits; --value-bits is for a static map",
+            tamis_kind_name(r->kind));
 }
 
 static void read_options(request *r, args *a)

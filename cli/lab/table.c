@@ -469,7 +469,7 @@ static void take_option(table *r, const args *a)
         r->slots = (size_t)args_count(a, 1, 1000000);
         break;
     case TABLE_TABLES:
-        r->tables = args_count(a, 1, 1000000000);
+        r->tables = args_count(a, 1, 100000);
         break;
     case TABLE_WAY:
         r->way = way_of(a);

@@ -96,5 +96,7 @@ for kind in $(kinds_that put); do
 done
 
 "$tamis" build -k bloom -o bloom.tamis <<<x
-pairs x 1 | exits 2 "$tamis" add --values-field 2 bloom.tamis
+pairs x 1 | exits 2 "$tamis" build -k hashmap --value-bits 8 --values-field 2 -o never.tamis <<<$'ann\t1'
+says "values of a hashmap have 64 bits"
+exits 2 "$tamis" add --values-field 2 bloom.tamis
 says 'cannot put'

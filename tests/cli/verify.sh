@@ -111,7 +111,7 @@ refused 4 unknown.tamis ""
 
 # ---- Files whose writer stopped ----------------------------------------
 
-for kind in $(kinds_that patch); do
+for kind in $(kinds_that read-while-add); do
     cp "$kind.tamis" dirty.tamis
     reseal dirty.tamis 96 01000000
     refused 4 dirty.tamis "its writer stopped"
