@@ -137,27 +137,24 @@ static uint64_t next_step(const asking *a)
 /* Bytes for each symbol while it is worked on. */
 enum { SYMBOL_MEMORY = 96 };
 
-/* Three for each line of both sides are more than it ever takes. */
-static void check_symbols(asking *a, uint64_t n)
+static void check_memory(const asking *a, uint64_t n)
 {
-    double lines = (double)a->r->here.n + (double)a->r->all_there;
-
-    if ((double)a->taken > 3 * lines + 4 * TAMIS_SYMBOLS_FIRST)
-        line_refuse(a->r->line, "%" PRIu64 " symbols of the other side do not tell what differs",
-                    a->taken);
     if (a->taken + n > a->r->memory / SYMBOL_MEMORY)
         line_refuse(a->r->line,
-                    "what differs takes more than %zu bytes, which is larger than "
-                    "--memory allows",
+                    "what differs takes more than %zu bytes, which is larger than --memory allows",
                     a->r->memory);
 }
 
+/* False: it should have been enough long ago. A symbol that was taken for a single key by mistake
+ * spoils the others for good. */
 static bool ask_for_symbols(asking *a)
 {
     uint64_t n = next_step(a);
     buffer body = { 0 };
 
-    check_symbols(a, n);
+    if ((double)a->taken > 3 * symbols_for(keys_that_differ(a)) + 4 * TAMIS_SYMBOLS_FIRST)
+        return false;
+    check_memory(a, n);
     coded_put_number(&body, n);
     reconcile_send(a->r, PART_MORE, &body);
     a->r->rounds++;

@@ -221,7 +221,7 @@ lies()
     says "$2"
 }
 lies huge 'takes more than 16777216 bytes'
-lies random 'do not tell what differs'
+lies random 'with two secrets'
 lies again 'with two secrets'
 lies verdict 'with two secrets'
 lies other 'a line that was not asked for'
@@ -229,3 +229,18 @@ lies fewer '0 lines instead of 2'
 lies sum 'not those that it has'
 lies order 'out of order' other
 lies bomb 'takes more than 16777216 bytes' other
+# Those who ask, and lie. The file is left as it is.
+mkfifo back
+asks()
+{
+    cp mine victim
+    "$liar" "$1" <back 2>/dev/null |
+        exits "$2" bash -c "'$tamis' reconcile --timeout 5 --serve victim >back"
+    says "$3"
+    same victim mine
+}
+asks ask-early 4 'came before the question'
+asks ask-sum 3 'closed the line'
+asks ask-places 4 'places of lines make no sense'
+asks ask-many 4 'shorter or longer than it should be'
+asks ask-often 4 'it asked more than 2 times'

@@ -1,8 +1,9 @@
-/* reconcile_liar.c - the side of `tamis reconcile` that serves, and lies.
+/* reconcile_liar.c - one side of `tamis reconcile`, which lies.
  *
  *     reconcile_liar WHAT
  *
- * It greets as the program does, and its frames are whole: only what they say is wrong. */
+ * It greets as the program does, and its frames are whole: only what they say is wrong. It serves,
+ * unless WHAT begins with "ask". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,13 +150,65 @@ static void answer(liar *l, line_frame f)
     }
 }
 
+/* ---- The side that asks ------------------------------------------------ */
+
+static void ask(liar *l)
+{
+    static const uint8_t secret[16] = "anybody knows it";
+    buffer body = { 0 };
+
+    buffer_append(&body, secret, sizeof secret);
+    coded_put_number(&body, 0);
+    coded_put_number(&body, '\n');
+    reconcile_send(&l->talk, PART_ASK, &body);
+    (void)line_expect(l->talk.line, PART_SET);
+    (void)line_expect(l->talk.line, PART_SYMBOLS);
+}
+
+/* So many lines are only there, it says, and one only here, and another sum than is true. */
+static void tell_places(liar *l, uint64_t n, const char *bits)
+{
+    buffer body = { 0 };
+
+    coded_put_number(&body, n);
+    coded_put_bytes(&body, 7, 8);
+    buffer_append(&body, bits, strlen(bits));
+    packed p = packed_make(body.bytes, body.size, 0);
+    packed_send(&p, l->talk.line, PART_PLACES);
+    send_text(l, "a line of a liar\n");
+    buffer_free(&p.bytes);
+    buffer_free(&body);
+    (void)line_receive(l->talk.line);
+}
+
+static void ask_and_lie(liar *l)
+{
+    if (is(l, "ask-early"))
+        tell_places(l, 0, "");
+    ask(l);
+    if (is(l, "ask-sum"))
+        tell_places(l, 0, "");
+    if (is(l, "ask-places"))
+        tell_places(l, 2, "\377\377");
+    if (is(l, "ask-many"))
+        tell_places(l, UINT64_C(1) << 60, "");
+    while (is(l, "ask-often"))
+        ask(l);
+}
+
 int main(int argc, char **argv)
 {
     liar l = { .what = argc == 2 ? argv[1] : "", .state = 1 };
 
     l.talk.line = line_open(STDIN_FILENO, STDOUT_FILENO, "liar: the other side",
                             &(line_limits){ .seconds = 10 });
-    l.talk.offers = line_greet(l.talk.line, "reconcile", false, 0);
+    bool asks = strncmp(l.what, "ask", 3) == 0;
+    /* The other side is to make a union, if it is asked. */
+    l.talk.offers = line_greet(l.talk.line, "reconcile", asks, asks ? 2 : 0);
+    if (asks) {
+        ask_and_lie(&l);
+        return 0;
+    }
     read_lines(&l.talk.here);
     for (;;)
         answer(&l, line_receive(l.talk.line));
