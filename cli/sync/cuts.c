@@ -108,17 +108,47 @@ static int compare_twins(const void *a, const void *b)
     return (x->i > y->i) - (x->i < y->i);
 }
 
-/* Chunks that are equal become different by how many came before. */
-static void tell_apart(const cutter *c, chunk_list *l, uint64_t file)
+static twin *sorted_twins(const chunk_list *l)
 {
     twin *twins = grown(NULL, l->n + 1, sizeof *twins);
-    uint64_t before = 0;
 
     for (size_t i = 0; i < l->n; i++)
         twins[i] = (twin){ l->keys[i], i };
     qsort(twins, l->n, sizeof *twins, compare_twins);
+    return twins;
+}
+
+static bool are_twins(const twin *twins, size_t n, size_t i, size_t j)
+{
+    return i < n && j < n && twins[i].hash == twins[j].hash;
+}
+
+/* Chunks that are equal are told apart by the ones before them. If they were counted only, one that
+ * is taken out would change the numbers of those after it. */
+static void tell_by_neighbour(const cutter *c, chunk_list *l)
+{
+    twin *twins = sorted_twins(l);
+    uint64_t *hashes = grown(NULL, l->n + 1, sizeof *hashes);
+
+    hashes[0] = 0; /* before the first */
+    for (size_t i = 0; i < l->n; i++)
+        hashes[i + 1] = l->keys[i];
+    for (size_t i = 0; i < l->n; i++)
+        if (are_twins(twins, l->n, i, i + 1) || (i > 0 && are_twins(twins, l->n, i, i - 1)))
+            l->keys[twins[i].i] =
+                tamis_hasher_key(&c->hasher, &hashes[twins[i].i], 2 * sizeof *hashes);
+    free(hashes);
+    free(twins);
+}
+
+/* Those that are still equal are counted. */
+static void tell_by_number(const cutter *c, chunk_list *l, uint64_t file)
+{
+    twin *twins = sorted_twins(l);
+    uint64_t before = 0;
+
     for (size_t i = 0; i < l->n; i++) {
-        before = i > 0 && twins[i].hash == twins[i - 1].hash ? before + 1 : 0;
+        before = i > 0 && are_twins(twins, l->n, i, i - 1) ? before + 1 : 0;
         const uint64_t whole[3] = { twins[i].hash, before, file };
         l->keys[twins[i].i] = tamis_hasher_key(&c->hasher, whole, sizeof whole);
     }
@@ -141,7 +171,8 @@ chunk_list cuts_level(const cutter *c, const cuts *of, unsigned level, uint64_t 
         l.keys[l.n++] =
             tamis_hasher_key(&c->hasher, of->hashes + first, (i - first) * sizeof *of->hashes);
     }
-    tell_apart(c, &l, file);
+    tell_by_neighbour(c, &l);
+    tell_by_number(c, &l, file);
     return l;
 }
 

@@ -57,6 +57,9 @@ typedef enum entry_plan {
 /* How a file comes; from HOW_CHUNKS on in chunks of that level. */
 typedef enum file_how { HOW_WHOLE, HOW_BLOCKS, HOW_CHUNKS } file_how;
 
+/* A file that came out wrong is tried again: by blocks, then by blocks with long hashes. */
+enum { FILE_TRIES = 2 };
+
 /* Blocks of an old file. `is_sure`: with hashes of full length. */
 tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure);
 /* How many numbers a sketch of that file has. */

@@ -589,7 +589,8 @@ static void free_file(outgoing *f)
     free(f->spans);
 }
 
-/* Keeps the files that failed, which go by blocks now. False: none did. */
+/* Keeps the files that failed, which go by blocks now, with long hashes if they did before. False:
+ * none did. */
 static bool hear_failed(sender *s)
 {
     buffer message = job_receive(s->job, PART_FAILED);
@@ -601,12 +602,13 @@ static bool hear_failed(sender *s)
         uint64_t number;
         if (c.at < c.end && !coded_number(&peek, &number))
             make_no_sense(s, "a list of files");
+        bool is_sure = s->files[i].how == HOW_BLOCKS;
         outgoing f = { .entry = s->files[i].entry, .number = s->files[i].number };
         free_file(&s->files[i]);
         if (c.at == c.end || number != f.number)
             continue;
         c = peek;
-        take_signature(s, &c, &f, true);
+        take_signature(s, &c, &f, is_sure);
         s->files[n++] = f;
     }
     if (c.at < c.end)
@@ -614,14 +616,6 @@ static bool hear_failed(sender *s)
     buffer_free(&message);
     s->n_files = n;
     return n > 0;
-}
-
-static void send_again(sender *s)
-{
-    s->job->n_again = s->n_files;
-    send_files(s);
-    if (hear_failed(s))
-        make_no_sense(s, "a list of files");
 }
 
 static void send_changes(sender *s)
@@ -635,9 +629,14 @@ static void send_changes(sender *s)
     }
     if (s->n_files == 0)
         return;
-    send_files(s);
-    if (hear_failed(s))
-        send_again(s);
+    for (int tries = 0;; tries++) {
+        send_files(s);
+        if (!hear_failed(s))
+            return;
+        if (tries == FILE_TRIES)
+            make_no_sense(s, "a list of files");
+        s->job->n_again += s->n_files;
+    }
 }
 
 void sender_run(sync_job *job)

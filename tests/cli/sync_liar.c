@@ -82,9 +82,11 @@ static void send_wrong_check(void)
                                 "12345678";
 
     send_size(8);
-    (void)job_receive(&job, PART_FAILED);
-    line_send(job.line, PART_DATA, DELTA, sizeof DELTA - 1);
-    line_send(job.line, PART_DATA, NULL, 0);
+    for (int i = 0; i < FILE_TRIES; i++) {
+        (void)job_receive(&job, PART_FAILED);
+        line_send(job.line, PART_DATA, DELTA, sizeof DELTA - 1);
+        line_send(job.line, PART_DATA, NULL, 0);
+    }
 }
 
 static void send_count(uint64_t n)
