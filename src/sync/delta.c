@@ -33,13 +33,15 @@ typedef struct delta_scan {
     void *in_ctx;
     tamis_sink *out;
     void *out_ctx;
+    const tamis_allocator *by;
 
     uint8_t *bytes; /* a part of the file */
-    size_t size, room;
-    size_t literal;        /* from here to `at`, bytes are new */
-    size_t at;             /* the window starts here */
-    bool has_ended;        /* there is nothing after the part */
-    bool has_failed;       /* an input or a sink did */
+    size_t size, room, room_most;
+    size_t literal;  /* from here to `at`, bytes are new */
+    size_t at;       /* the window starts here */
+    bool has_ended;  /* there is nothing after the part */
+    bool has_failed; /* an input or a sink did */
+    bool lacks_memory;
     uint64_t copy, length; /* what is to be copied next; 0: nothing */
     int64_t expected;      /* the block after the one that was found last; SIGNATURE_NONE */
     uint64_t patience;     /* how many bytes may still be hashed in vain */
@@ -111,20 +113,58 @@ static size_t delta_left(const delta_scan *d)
     return d->size - d->at;
 }
 
+static void delta_drop(delta_scan *d)
+{
+    if (d->bytes)
+        d->by->free(d->by->ctx, d->bytes, d->room);
+}
+
+/* Room for large blocks is made when the file was found to be large: any signature can claim
+ * them. */
+static void delta_grow(delta_scan *d)
+{
+    size_t room = d->room ? 2 * d->room : PIECE;
+
+    room = room < d->room_most ? room : d->room_most;
+    uint8_t *bytes = d->by->alloc(d->by->ctx, room);
+    d->lacks_memory = !bytes;
+    if (!bytes)
+        return;
+    if (d->room)
+        memcpy(bytes, d->bytes, d->size);
+    delta_drop(d);
+    d->bytes = bytes;
+    d->room = room;
+}
+
+static void delta_fill(delta_scan *d)
+{
+    size_t asked = d->room - d->size;
+    size_t got = tamis__input_fill(d->in, d->in_ctx, d->bytes + d->size, asked);
+
+    d->has_ended = got != asked;
+    d->has_failed = d->has_failed || got == SIZE_MAX;
+    d->size += got == SIZE_MAX ? 0 : got;
+}
+
 /* Has at least so many bytes from the window on, unless the file ends. */
 static void delta_have(delta_scan *d, size_t wanted)
 {
     if (delta_left(d) >= wanted || d->has_ended)
         return;
     delta_put_literal(d);
-    memmove(d->bytes, d->bytes + d->at, delta_left(d));
+    if (d->at > 0)
+        memmove(d->bytes, d->bytes + d->at, delta_left(d));
     d->size -= d->at;
     d->at = d->literal = 0;
-    size_t asked = d->room - d->size;
-    size_t got = tamis__input_fill(d->in, d->in_ctx, d->bytes + d->size, asked);
-    d->has_ended = got != asked;
-    d->has_failed = d->has_failed || got == SIZE_MAX;
-    d->size += got == SIZE_MAX ? 0 : got;
+    while (d->size < wanted && !d->has_ended) {
+        if (d->room < d->room_most)
+            delta_grow(d);
+        if (d->lacks_memory)
+            d->has_ended = true;
+        else
+            delta_fill(d);
+    }
 }
 
 /* ---- Blocks ------------------------------------------------------------ */
@@ -215,7 +255,10 @@ static void delta_scan_blocks(delta_scan *d)
     uint32_t leaving = rolling_leaving(is_rabin, block), hash = 0;
     bool is_fresh = true; /* the window jumped */
 
-    for (delta_have(d, block); delta_left(d) >= block && !d->has_failed; delta_have(d, block + 1)) {
+    for (;;) {
+        delta_have(d, block + 1);
+        if (delta_left(d) < block || d->has_failed)
+            return;
         if (is_fresh)
             hash = tamis__rolling_of(is_rabin, d->bytes + d->at, block);
         int64_t found = delta_block_at(d, hash, block);
@@ -256,29 +299,27 @@ static void delta_scan_end(delta_scan *d)
 tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file, void *new_ctx,
                               tamis_sink *out, void *out_ctx, const tamis_allocator *a)
 {
-    const tamis_allocator *by = a ? a : &tamis__default_allocator;
     delta_scan d = { .s = s,
                      .in = new_file,
                      .in_ctx = new_ctx,
                      .out = out,
                      .out_ctx = out_ctx,
-                     .room = PIECE + 2 * GROUP * (size_t)s->spec.block,
+                     .by = a ? a : &tamis__default_allocator,
+                     .room_most = PIECE + 2 * GROUP * (size_t)s->spec.block,
                      .expected = SIGNATURE_NONE,
                      .patience = PATIENCE };
     uint8_t line[4];
 
-    d.bytes = by->alloc(by->ctx, d.room);
-    if (!d.bytes)
-        return TAMIS_NOMEM;
     signature_put(line, MAGIC, 4);
     delta_put(&d, line, 4);
     delta_scan_blocks(&d);
-    delta_scan_end(&d);
+    if (!d.lacks_memory)
+        delta_scan_end(&d);
     delta_put_copy(&d);
     line[0] = END;
     delta_put(&d, line, 1);
-    by->free(by->ctx, d.bytes, d.room);
-    return d.has_failed ? TAMIS_IO : TAMIS_OK;
+    delta_drop(&d);
+    return d.lacks_memory ? TAMIS_NOMEM : d.has_failed ? TAMIS_IO : TAMIS_OK;
 }
 
 /* ---- Patching ---------------------------------------------------------- */

@@ -323,6 +323,25 @@ static void a_signature_that_lies_does_not_take_forever(void **state)
     tamis_signature_free(s);
 }
 
+/* A signature of twelve bytes claims blocks of 256 MiB: memory is that of the new file. */
+static void claims_take_no_memory(void **state)
+{
+    static bytes old, sig, delta;
+    purse p = { .limit = 1 << 20 };
+    tamis_allocator a = allocator_of(&p);
+    tamis_signature *s;
+
+    (void)state;
+    make_old(&old);
+    from_hex(&sig, "72730147 10000000 00000008");
+    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, &a), TAMIS_OK);
+    delta.size = 0;
+    assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_OK);
+    assert_patches(&delta, &old, &old);
+    tamis_signature_free(s);
+    assert_int_equal(p.live, 0);
+}
+
 /* Where a hash comes to in the tables depends on each byte of the signature: hashes that come to
  * one place cannot be chosen one by one. */
 static void nobody_chooses_places_in_tables(void **state)
@@ -385,6 +404,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(any_edge_is_found),
         cmocka_unit_test(flipped_bytes_do_no_harm),
         cmocka_unit_test(a_signature_that_lies_does_not_take_forever),
+        cmocka_unit_test(claims_take_no_memory),
         cmocka_unit_test(nobody_chooses_places_in_tables),
         cmocka_unit_test(memory_may_be_missing),
     };
