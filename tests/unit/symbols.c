@@ -221,28 +221,38 @@ static void estimates_are_near(void **state)
     }
 }
 
-static void cut_counts_are_enough(void **state)
+static void find_by_cut_counts(const sides *s, size_t first, size_t step)
 {
-    sides s = sides_of(3000, 20000, 20000, 5);
-    tamis_symbols *there = symbols_there(&s);
-    tamis_difference *d = difference_to(symbols_here(&s));
-    size_t taken = 30000, n;
-    double k;
+    tamis_symbols *there = symbols_there(s);
+    tamis_difference *d = difference_to(symbols_here(s));
+    double keys = (double)(s->here + s->there), k = (double)first * 0.998;
+    size_t taken = first, n;
 
-    (void)state;
-    take_cut(d, there, 0, taken);
+    take_cut(d, there, 0, first);
     /* Deviations of counts that 8 bits cannot tell are left out: at most one in 500. */
-    k = (double)taken * 0.998;
-    assert_true(fabs(tamis_difference_estimate(d) / 40000 - 1) * k < most_off(k));
-    while (!take_cut(d, there, taken, 2000))
-        taken += 2000;
+    assert_true(fabs(tamis_difference_estimate(d) / keys - 1) * k < most_off(k));
+    while (!take_cut(d, there, taken, step)) {
+        taken += step;
+        assert_true((double)taken < 2 * keys);
+    }
     const uint64_t *found = tamis_difference_here(d, &n);
-    assert_same_keys(found, n, s.keys + s.both, s.here);
+    assert_same_keys(found, n, s->keys + s->both, s->here);
     found = tamis_difference_there(d, &n);
-    assert_same_keys(found, n, s.keys + s.both + s.here, s.there);
+    assert_same_keys(found, n, s->keys + s->both + s->here, s->there);
     tamis_difference_free(d);
     tamis_symbols_free(there);
-    free(s.keys);
+}
+
+/* In many symbols, and in few that hold many keys each. */
+static void cut_counts_are_enough(void **state)
+{
+    sides many = sides_of(3000, 20000, 20000, 5), few = sides_of(100000, 150, 50, 6);
+
+    (void)state;
+    find_by_cut_counts(&many, 30000, 2000);
+    find_by_cut_counts(&few, 150, 10);
+    free(many.keys);
+    free(few.keys);
 }
 
 /* Lies end: with an error, or with symbols that make no sense to the end. */
