@@ -486,7 +486,7 @@ const command cmd_reconcile = {
     .when_ok = "the sides have the same, or --union made it so",
     .when_nothing = "they differ",
     .example = "  seq 1 1000 >a; seq 3 1002 >b\n"
-               "  tamis reconcile --via 'tamis reconcile --serve b' a\n"
+               "  tamis reconcile --via 'tamis reconcile --serve b' a || echo they differ\n"
                "  tamis reconcile --union --via 'tamis reconcile --serve b' a",
     .run = run,
 };
