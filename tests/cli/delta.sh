@@ -8,7 +8,7 @@
 cat >pairs.py <<'END'
 import itertools, os, random, subprocess, sys
 
-tamis, pairs = sys.argv[1], int(sys.argv[2])
+tamis, pairs, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 FORMATS = list(itertools.product(("blake2", "md4"), ("rabinkarp", "rollsum")))
 CHANGES = ("insert", "delete", "move", "append", "truncate", "empty", "none")
 
@@ -23,9 +23,12 @@ def old_file(r):
     if texture == "zeros":
         return bytes(n)
     if texture == "periodic":
-        period = noise(r, r.randint(1, 4096))
-        return (period * (n // len(period) + 1))[:n]
+        return periodic(r, r.randint(1, 4096), n)
     return noise(r, n)
+
+
+def periodic(r, period, n):
+    return (noise(r, period) * (n // period + 1))[:n]
 
 
 def changed(r, old, change):
@@ -67,14 +70,9 @@ def patched(program, delta, new, what):
         print(f"{program} does not patch {delta}: {what}: {done.stderr}")
 
 
-r = random.Random(11)
-for i in range(pairs):
-    old = new = old_file(r)
-    for change in r.choices(CHANGES, k=r.randint(1, 3)):
-        new = changed(r, new, change)
+def exchange(i, old, new, block, strong):
+    """Signatures, deltas and patches of two files by both programs, in all ways."""
     hash, rolling = FORMATS[i % len(FORMATS)]
-    block = r.choice((700, 256, 2048)) if len(old) > 10000 else r.choice((1, 7, 256, 2048))
-    strong = r.choice((8, 16))
     what = (i, len(old), len(new), hash, rolling, block, strong)
     write("old", old)
     write("new", new)
@@ -89,9 +87,23 @@ for i in range(pairs):
         patched(program, delta, new, what)
     if os.path.getsize("ours.delta") > os.path.getsize("theirs.delta") + 16:
         print(f"our delta is longer: {what}")
+
+
+r = random.Random(11)
+for i in range(pairs):
+    old = new = old_file(r)
+    for change in r.choices(CHANGES, k=r.randint(1, 3)):
+        new = changed(r, new, change)
+    block = r.choice((700, 256, 2048)) if len(old) > 10000 else r.choice((1, 7, 256, 2048))
+    exchange(i, old, new, block, r.choice((8, 16)))
+
+# 1, 256, 511, ... 4096, or each of them.
+for i, period in enumerate((*range(1, 4096, step), 4096)):
+    old = periodic(r, period, r.randint(1, 12000))
+    exchange(i, old, changed(r, old, r.choice(CHANGES)), r.choice((64, 256, 700, 2048)), 16)
 END
-pairs=$([ -n "${TAMIS_LONG:-}" ] && echo 1000 || echo 40)
-"$python" pairs.py "$tamis" "$pairs" >wrong 2>&1
+amount=$([ -n "${TAMIS_LONG:-}" ] && echo 1000 1 || echo 40 255)
+"$python" pairs.py "$tamis" $amount >wrong 2>&1
 check "pairs of files: $(head -3 wrong)" test ! -s wrong
 rm -f old new ours* theirs* made
 
