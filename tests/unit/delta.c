@@ -233,6 +233,37 @@ static void deltas_are_known(void **state)
     tamis_signature_free(s);
 }
 
+/* Blocks whose rolling hashes are right and whose strong hashes are not: one, or several that
+ * follow each other, are new. */
+static void strong_hashes_decide(void **state)
+{
+    enum { BLOCK = 100, BLOCKS = 20, LINE = 4 + 8 };
+    static bytes old, sig, delta;
+    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, BLOCK, 8 };
+    rng r = rng_for(6, 6);
+
+    (void)state;
+    old.size = BLOCK * BLOCKS;
+    for (size_t i = 0; i < old.size; i++)
+        old.at[i] = (uint8_t)rng_next(&r);
+    for (size_t n = 0; n <= BLOCKS; n++)
+        for (size_t first = 0; first + n <= BLOCKS; first++) {
+            tamis_signature *s;
+            old.read = sig.size = sig.read = delta.size = 0;
+            assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
+                             TAMIS_OK);
+            for (size_t i = first; i < first + n; i++)
+                sig.at[12 + i * LINE + 4 + i % 8] ^= 1;
+            assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+            old.read = 0;
+            assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, NULL),
+                             TAMIS_OK);
+            assert_true(delta.size >= n * BLOCK && delta.size <= n * BLOCK + 20);
+            assert_patches(&delta, &old, &old);
+            tamis_signature_free(s);
+        }
+}
+
 /* Blocks of every size, files that are near a whole number of them, reads of every size. */
 static void any_edge_is_found(void **state)
 {
@@ -401,6 +432,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_roll),
         cmocka_unit_test(signatures_are_known),
         cmocka_unit_test(deltas_are_known),
+        cmocka_unit_test(strong_hashes_decide),
         cmocka_unit_test(any_edge_is_found),
         cmocka_unit_test(flipped_bytes_do_no_harm),
         cmocka_unit_test(a_signature_that_lies_does_not_take_forever),
