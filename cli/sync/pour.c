@@ -43,7 +43,7 @@ enum { MIB = 1 << 20, WINDOW_MOST = 27 };
 
 static int level_for(uint64_t expected)
 {
-    return expected <= 16 * MIB ? 19 : expected <= 64 * MIB ? 12 : expected <= 512 * MIB ? 6 : 3;
+    return expected <= 2 * MIB ? 19 : expected <= 16 * MIB ? 15 : expected <= 128 * MIB ? 9 : 3;
 }
 
 static void *packing_begin(uint64_t expected)

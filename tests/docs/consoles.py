@@ -9,13 +9,20 @@ it is different:
 
     <!-- varies: why -->    is run, and not compared
     <!-- not run: why -->   needs what is not here: a compiler, the web, minutes
+
+On a page that has " host:" in a command, `ssh host` reaches this machine: an sshd on loopback, with
+keys of its own, where the folder "host" is the home.
 """
+import contextlib
 import os
 import pathlib
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:^<!-- (varies|not run): [^\n]*-->\n+)?^```console\n(.*?)^```", re.M | re.S)
@@ -37,9 +44,72 @@ def commands_of(page):
             yield command, None if how == "varies" else output
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def ssh_settings(bin_folder, home, path):
+    """Two files: what the server is told, and what ssh is."""
+    port, at = free_port(), str(bin_folder)
+    server = f"""ListenAddress 127.0.0.1:{port}
+HostKey {at}/host_key
+AuthorizedKeysFile {at}/key.pub
+PidFile {at}/pid
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+PasswordAuthentication no
+SetEnv PATH={path}
+ForceCommand cd {home} && eval "$SSH_ORIGINAL_COMMAND"
+"""
+    client = f"""Host host
+HostName 127.0.0.1
+Port {port}
+IdentityFile {at}/key
+IdentitiesOnly yes
+BatchMode yes
+StrictHostKeyChecking no
+UserKnownHostsFile /dev/null
+LogLevel ERROR
+"""
+    return server, client
+
+
+@contextlib.contextmanager
+def ssh_host(folder, path):
+    """A folder with an ssh that knows "host", to be first in PATH."""
+    with tempfile.TemporaryDirectory(prefix="tamis-ssh-") as name:
+        bin_folder, home = pathlib.Path(name), pathlib.Path(folder) / "host"
+        home.mkdir()
+        if os.getuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)
+        for key in ("host_key", "key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", bin_folder / key], check=True)
+        server, client = ssh_settings(bin_folder, home, path)
+        (bin_folder / "sshd_config").write_text(server)
+        (bin_folder / "ssh_config").write_text(client)
+        (bin_folder / "ssh").write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {name}/ssh_config "$@"\n')
+        (bin_folder / "ssh").chmod(0o755)
+        subprocess.run(["/usr/sbin/sshd", "-f", bin_folder / "sshd_config", "-E", bin_folder / "log"], check=True)
+        pid = bin_folder / "pid"
+        while not (pid.exists() and pid.read_text().strip()):
+            time.sleep(0.01)
+        try:
+            yield name
+        finally:
+            os.kill(int(pid.read_text()), signal.SIGTERM)
+
+
 def outputs_of(commands, folder, tamis):
     script = PROLOGUE + "mark\n" + "".join(f"{command}\nmark\n" for command, _ in commands)
     path = f"{tamis.parent}:{os.environ['PATH']}"
+    needs_host = any(" host:" in command for command, _ in commands)
+    with ssh_host(folder, path) if needs_host else contextlib.nullcontext() as first:
+        return run_script(script, folder, f"{first}:{path}" if first else path)
+
+
+def run_script(script, folder, path):
     done = subprocess.run(["bash", "-s"], input=script, cwd=folder, text=True, check=False,
                           stdout=subprocess.PIPE, env=dict(os.environ, PATH=path, LC_ALL="C.UTF-8"))
     return done.stdout.split(MARK)[1:-1]
