@@ -90,12 +90,15 @@ static bool read_all(line *l, void *bytes, size_t size)
 }
 
 static bool receive_frame(line *l, line_frame *f);
+static void hear_greeting(line *l);
 
 /* The other side is gone: perhaps it said why before it left. */
 static _Noreturn void hear_last_words(line *l)
 {
     line_frame f;
 
+    if (l->received[PART_HELLO] == 0)
+        hear_greeting(l);
     while (receive_frame(l, &f))
         continue;
     die(CODE_IO, "%s closed the line after %" PRIu64 " bytes", l->other, line_received(l));
