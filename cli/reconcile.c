@@ -80,15 +80,42 @@ void reconcile_send(reconcile *r, char part, buffer *body)
 
 /* ---- Lines ------------------------------------------------------------- */
 
-void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n)
+/* What the first byte of a message says of its lines. */
+enum { LINES_PLAIN, LINES_SHARING };
+
+static packed pack_text(const reconcile *r, const buffer *text, uint8_t form)
+{
+    buffer message = { 0 };
+
+    buffer_append(&message, &form, 1);
+    if (form == LINES_SHARING)
+        coded_put_lines(&message, text->bytes, text->size, r->here.end);
+    else
+        buffer_append(&message, text->bytes, text->size);
+    packed p = packed_make(message.bytes, message.size, r->offers);
+    buffer_free(&message);
+    return p;
+}
+
+/* Of texts, zstd finds what is shared; of numbers it does not, because that is short. */
+packed reconcile_pack_lines(const reconcile *r, const line_ref *lines, size_t n)
 {
     buffer text = { 0 };
 
     line_set_write(&r->here, lines, n, &text);
-    packed p = packed_make(text.bytes, text.size, r->offers);
+    packed plain = pack_text(r, &text, LINES_PLAIN), sharing = pack_text(r, &text, LINES_SHARING);
+    buffer_free(&text);
+    bool is_plain = plain.bytes.size <= sharing.bytes.size;
+    buffer_free(is_plain ? &sharing.bytes : &plain.bytes);
+    return is_plain ? plain : sharing;
+}
+
+void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n)
+{
+    packed p = reconcile_pack_lines(r, lines, n);
+
     packed_send(&p, r->line, PART_LINES);
     buffer_free(&p.bytes);
-    buffer_free(&text);
 }
 
 bool reconcile_next_line(const reconcile *r, size_t *at, span *text)
@@ -104,14 +131,29 @@ bool reconcile_next_line(const reconcile *r, size_t *at, span *text)
     return true;
 }
 
+static void receive_text(reconcile *r)
+{
+    buffer message = { 0 };
+
+    packed_receive(r->line, PART_LINES, &message, r->memory);
+    coded c = { (const uint8_t *)message.bytes, (const uint8_t *)message.bytes + message.size };
+    r->only_there.size = 0;
+    if (c.at == c.end || *c.at > LINES_SHARING)
+        line_refuse(r->line, "lines come in a form that nobody knows");
+    if (*c.at++ == LINES_PLAIN)
+        buffer_append(&r->only_there, c.at, (size_t)(c.end - c.at));
+    else if (!coded_lines(&c, &r->only_there, r->here.end, r->memory))
+        line_refuse(r->line, "lines make no sense, or are larger than --memory allows");
+    buffer_free(&message);
+}
+
 void reconcile_receive_lines(reconcile *r)
 {
-    buffer *all = &r->only_there;
+    const buffer *all = &r->only_there;
     span text, last = { "", 0 };
     size_t at = 0;
 
-    all->size = 0;
-    packed_receive(r->line, PART_LINES, all, r->memory);
+    receive_text(r);
     if (all->size > 0 && (unsigned char)all->bytes[all->size - 1] != r->here.end)
         line_refuse(r->line, "the last line has no end");
     for (r->n_there = 0; reconcile_next_line(r, &at, &text); r->n_there++) {

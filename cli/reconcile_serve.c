@@ -98,22 +98,18 @@ static void answer_question(serving *s, coded c)
 static void pack_all(serving *s)
 {
     const line_set *here = &s->r->here;
-    line_ref *lines = calloc(here->n + 1, sizeof *lines);
-    buffer text = { 0 };
+    line_ref *lines;
 
-    if (s->has_all) {
-        free(lines);
+    if (s->has_all)
         return;
-    }
+    lines = calloc(here->n + 1, sizeof *lines);
     if (!lines)
         die(CODE_MEMORY, "out of memory for %zu lines", here->n);
     if (here->n > 0)
         memcpy(lines, here->lines, here->n * sizeof *lines);
     line_set_sort(here, lines, here->n);
-    line_set_write(here, lines, here->n, &text);
-    s->all = packed_make(text.bytes, text.size, s->r->offers);
+    s->all = reconcile_pack_lines(s->r, lines, here->n);
     s->has_all = true;
-    buffer_free(&text);
     free(lines);
 }
 

@@ -4,6 +4,7 @@
 
 #include "reconcile.h"
 #include "wire/coded.h"
+#include "wire/packed.h"
 
 /* Parts of the conversation. */
 enum {
@@ -41,6 +42,7 @@ uint64_t reconcile_number(reconcile *r, coded *c);
 void reconcile_send(reconcile *r, char part, buffer *body);
 _Noreturn void reconcile_refuse_frame(reconcile *r);
 
+packed reconcile_pack_lines(const reconcile *r, const line_ref *lines, size_t n);
 void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n);
 /* Into only_there, of which n_there is the number. They have to be in the order of their bytes. */
 void reconcile_receive_lines(reconcile *r);

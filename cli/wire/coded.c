@@ -1,4 +1,6 @@
 /* coded.c - numbers, places and coded symbols, as bytes. */
+#include <string.h>
+
 #include "coded.h"
 #include "rice.h"
 
@@ -122,4 +124,56 @@ bool coded_places(coded *c, uint64_t *places, size_t n, uint64_t below)
         next = places[i] + 1;
     }
     return rice_is_at_end(&in);
+}
+
+/* ---- Lines ------------------------------------------------------------- */
+
+static size_t shared_bytes(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t n = 0;
+
+    while (n < a_size && n < b_size && a[n] == b[n])
+        n++;
+    return n;
+}
+
+void coded_put_lines(buffer *out, const char *text, size_t size, unsigned char end)
+{
+    const char *last = text;
+    size_t last_size = 0;
+
+    for (const char *at = text, *stop = text + size; at < stop; at += last_size + 1) {
+        size_t line = (size_t)((const char *)memchr(at, end, (size_t)(stop - at)) - at);
+        size_t shared = shared_bytes(last, last_size, at, line);
+
+        coded_put_number(out, shared);
+        buffer_append(out, at + shared, line - shared + 1);
+        last = at;
+        last_size = line;
+    }
+}
+
+bool coded_lines(coded *c, buffer *text, unsigned char end, size_t most)
+{
+    size_t last = 0, last_size = 0;
+
+    while (c->at < c->end) {
+        uint64_t shared;
+
+        if (!coded_number(c, &shared) || shared > last_size || c->at == c->end)
+            return false;
+        const uint8_t *stop = memchr(c->at, end, (size_t)(c->end - c->at));
+        size_t rest = stop ? (size_t)(stop - c->at) : 0, at = text->size;
+        if (!stop || shared + rest >= most || at > most - shared - rest - 1)
+            return false;
+        buffer_reserve(text, shared + rest + 1);
+        if (shared > 0)
+            memcpy(text->bytes + at, text->bytes + last, shared);
+        text->size += shared;
+        buffer_append(text, c->at, rest + 1);
+        c->at = stop + 1;
+        last = at;
+        last_size = shared + rest;
+    }
+    return true;
 }

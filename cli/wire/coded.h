@@ -30,4 +30,10 @@ enum { CODED_SYMBOL = 8 + 5 + 1 }; /* bytes of a symbol, after the first ones */
 void coded_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t below);
 bool coded_places(coded *c, uint64_t *places, size_t n, uint64_t below);
 
+/* Lines with their ends, in order: of each, how many bytes it begins with that the last one begins
+ * with, and the rest. */
+void coded_put_lines(buffer *out, const char *text, size_t size, unsigned char end);
+/* Appends them to `text`. False: these are none, or they are more than `most` bytes. */
+bool coded_lines(coded *c, buffer *text, unsigned char end, size_t most);
+
 #endif

@@ -188,8 +188,9 @@ exits 4 "$tamis" reconcile --memory 10K --via "'$tamis' reconcile --serve others
 says 'larger than --memory allows'
 
 # A bad line: each file is as it was or as a good run leaves it, and each side says what happened.
-seq 1 3000 >here
-seq 3 3200 >there
+head -n 3000 long.a >here
+tail -n +50 here >there
+tail -n 100 long.a >>there
 one=(--keep here --keep there --ask "$tamis reconcile --union --timeout 1 --connect {} here"
     --serve "$tamis reconcile --timeout 1 --serve there")
 faults()
@@ -209,6 +210,10 @@ faults 29 cut:up:0-67 cut:down:0-60
 faults 1000 cut:up:67-:1000 cut:down:60-:1000
 faults 3000 flip:up:5-:97 flip:down:3-:397
 faults 1 stall:down:300
+# The same where all lines are sent.
+seq 1 3000 >here
+seq 3 3200 >there
+faults 200 cut:up:67-:100 cut:down:60-:100
 [ -z "${TAMIS_LONG:-}" ] || faults 1 cut:up:0- cut:down:0- flip:up:0- flip:down:0-
 
 # Peers that lie.

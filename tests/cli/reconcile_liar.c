@@ -80,9 +80,15 @@ static void answer_question(liar *l, const uint8_t *secret)
         send_symbols(l, TAMIS_SYMBOLS_FIRST);
 }
 
+/* Lines as they are. */
 static void send_text(liar *l, const char *text)
 {
-    packed p = packed_make(text, strlen(text), 0);
+    buffer message = { 0 };
+
+    buffer_append(&message, "", 1);
+    buffer_append(&message, text, strlen(text));
+    packed p = packed_make(message.bytes, message.size, 0);
+    buffer_free(&message);
 
     packed_send(&p, l->talk.line, PART_LINES);
     buffer_free(&p.bytes);

@@ -1,8 +1,8 @@
 /* coded.c - fuzzer: what the sides of `tamis reconcile` tell each other, as bytes.
  *
  * input: a mode, a number of keys or lines and one of places (one byte each), then bytes that are
- * numbers, coded symbols or places. What is read is written again, and must be the same. Symbols
- * that anybody may have sent go to a difference, which has to come to an end. */
+ * numbers, coded symbols, places or lines. What is read is written again, and must be the same.
+ * Symbols that anybody may have sent go to a difference, which has to come to an end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,15 +88,33 @@ static void read_places(coded c, size_t n, uint64_t below)
     buffer_free(&out);
 }
 
+static void read_lines(coded c, size_t most)
+{
+    buffer text = { 0 }, out = { 0 }, again = { 0 };
+
+    if (coded_lines(&c, &text, '\n', most)) {
+        MUST(text.size <= most && (text.size == 0 || text.bytes[text.size - 1] == '\n'));
+        coded_put_lines(&out, text.bytes, text.size, '\n');
+        coded own = { (const uint8_t *)out.bytes, (const uint8_t *)out.bytes + out.size };
+        MUST(coded_lines(&own, &again, '\n', most) && again.size == text.size);
+        MUST(text.size == 0 || memcmp(again.bytes, text.bytes, text.size) == 0);
+    }
+    buffer_free(&text);
+    buffer_free(&out);
+    buffer_free(&again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < SETTINGS)
         return 0;
     coded c = { data + SETTINGS, data + size };
-    if (data[0] % 3 == 0)
+    if (data[0] % 4 == 0)
         read_numbers(c);
-    else if (data[0] % 3 == 1)
+    else if (data[0] % 4 == 1)
         read_symbols(c, data[1]);
+    else if (data[0] % 4 == 3)
+        read_lines(c, data[1] * data[2]);
     else
         read_places(c, data[2], data[1] * UINT64_C(37));
     return 0;
