@@ -1,12 +1,14 @@
 /* job.c - what both sides compute in the same way. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "job.h"
 #include "sync/cuts.h"
 #include "sync/file.h"
+#include "sync/sketch.h"
 #include "wire/packed.h"
 
 tamis_hasher job_hasher(const sync_job *job)
@@ -33,20 +35,13 @@ tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_su
                                    is_sure || strong > STRONG ? STRONG : strong };
 }
 
-enum { LEAST_SKETCH = 8, MOST_SKETCH = 128, CHUNKS_A_NUMBER = 16 };
+enum { LEAST_SKETCH = 8, CHUNKS_A_NUMBER = 16 };
 
 size_t job_sketch_size(uint64_t size, unsigned scale)
 {
     uint64_t n = size / ((uint64_t)CUTS_MEAN << scale) / CHUNKS_A_NUMBER;
 
-    return n < LEAST_SKETCH ? LEAST_SKETCH : n > MOST_SKETCH ? MOST_SKETCH : (size_t)n;
-}
-
-unsigned job_gone_size(size_t n, size_t others)
-{
-    double bits = log2((double)n + 1) + log2((double)others + (double)n + 1) + 10;
-
-    return bits < 64 ? (unsigned)ceil(bits / 8) : 8;
+    return n < LEAST_SKETCH ? LEAST_SKETCH : n > SKETCH_MOST ? SKETCH_MOST : (size_t)n;
 }
 
 uint64_t job_content(sync_job *job, const entry *e)
@@ -95,7 +90,7 @@ void job_hear_deleted(sync_job *job, coded *c)
         c->at = end + 1;
     }
     if (c->at < c->end)
-        line_refuse(job->line, "a plan that came makes no sense");
+        job_no_sense(job, "a plan");
 }
 
 /* ---- Messages ---------------------------------------------------------- */
@@ -125,4 +120,25 @@ buffer job_receive(const sync_job *job, char part)
 
     packed_receive(job->line, part, &message, job->memory);
     return message;
+}
+
+coded job_coded(const buffer *message)
+{
+    const uint8_t *bytes = (const uint8_t *)message->bytes;
+
+    return (coded){ bytes, message->size ? bytes + message->size : bytes };
+}
+
+void job_no_sense(const sync_job *job, const char *what)
+{
+    line_refuse(job->line, "%s that came makes no sense", what);
+}
+
+void *job_array(size_t n, size_t size)
+{
+    void *p = calloc(n + 1, size);
+
+    if (!p)
+        die(CODE_MEMORY, "out of memory for %zu things", n);
+    return p;
 }

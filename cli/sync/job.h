@@ -65,8 +65,6 @@ tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_su
 /* How many numbers a sketch of that file has. */
 size_t job_sketch_size(uint64_t size, unsigned scale);
 
-/* Bytes that are sent of each of n keys of chunks, to be told from `others`. */
-unsigned job_gone_size(size_t n, size_t others);
 /* A hash of what is in a file. */
 uint64_t job_content(sync_job *job, const entry *e);
 /* The same for all files of a list: entry.content. */
@@ -76,6 +74,13 @@ void job_hash_contents(sync_job *job, entry_list *l);
 void job_send(const sync_job *job, char part, buffer *message);
 void job_send_plain(const sync_job *job, char part, buffer *message);
 buffer job_receive(const sync_job *job, char part);
+
+coded job_coded(const buffer *message);
+/* What came is no such thing. */
+_Noreturn void job_no_sense(const sync_job *job, const char *what);
+
+/* n things, all zero. Out of memory ends the program. */
+void *job_array(size_t n, size_t size);
 
 /* One line for each entry that is new, changed or deleted, in a dry run. */
 void job_show(const sync_job *job, const char *what, const char *name);

@@ -9,7 +9,9 @@
 #include "sync/cuts.h"
 #include "sync/exchange.h"
 #include "sync/file.h"
+#include "sync/key_set.h"
 #include "sync/pour.h"
+#include "sync/recipe.h"
 #include "sync/sketch.h"
 
 /* A file that comes. */
@@ -36,64 +38,21 @@ typedef struct receiver {
     unsigned scale;
     uint64_t n_here, n_there; /* chunks of files that come in chunks */
     double differ;            /* about how many of them do */
-    uint64_t *gone;           /* starts of keys of chunks, in order */
-    size_t n_gone;
-    unsigned gone_shift;
-    buffer recipe;
+    buffer message;           /* that has the recipe */
+    recipe recipe;
 } receiver;
-
-static void *array_of(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-
-    if (!p)
-        die(CODE_MEMORY, "out of memory for %zu files", n);
-    return p;
-}
-
-static coded coded_of(const buffer *b)
-{
-    return (coded){ (const uint8_t *)b->bytes, (const uint8_t *)b->bytes + b->size };
-}
-
-static _Noreturn void make_no_sense(const receiver *r, const char *what)
-{
-    line_refuse(r->job->line, "%s that came makes no sense", what);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* ---- Entries ----------------------------------------------------------- */
 
-enum { ENTRY_NUMBERS = 64, MOST_NUMBERS = 128, BYTES_AN_ENTRY = 14 };
-
-/* The sketch that comes next; false: there is none. */
-static bool take_sketch(coded *c, uint64_t *n_keys, int64_t *numbers, size_t n)
-{
-    if (!coded_number(c, n_keys) || *n_keys > INT64_MAX / 4)
-        return false;
-    for (size_t j = 0; j < n; j++) {
-        uint64_t folded;
-        if (!coded_number(c, &folded) || folded >> 1 > *n_keys)
-            return false;
-        int64_t half = (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0));
-        numbers[j] = 2 * half + (int64_t)(*n_keys & 1);
-    }
-    return true;
-}
+enum { ENTRY_NUMBERS = 64, BYTES_AN_ENTRY = 14 };
 
 static double distance_to(const receiver *r, coded *c, const uint64_t *keys, size_t n,
                           size_t numbers, uint64_t *n_there)
 {
-    int64_t here[MOST_NUMBERS], there[MOST_NUMBERS];
+    int64_t here[SKETCH_MOST], there[SKETCH_MOST];
 
-    if (!take_sketch(c, n_there, there, numbers))
-        make_no_sense(r, "a sketch");
+    if (!sketch_read(c, there, numbers, n_there))
+        job_no_sense(r->job, "a sketch");
     sketch_make(here, numbers, keys, n);
     double differ = sketch_distance(here, there, numbers);
     double surplus = fabs((double)*n_there - (double)n);
@@ -103,7 +62,7 @@ static double distance_to(const receiver *r, coded *c, const uint64_t *keys, siz
 /* False: all entries will come. */
 static bool find_differences(const receiver *r, const buffer *summary)
 {
-    coded c = coded_of(summary);
+    coded c = job_coded(summary);
     uint64_t n_there;
     double differ = distance_to(r, &c, r->own_keys, r->own.n, ENTRY_NUMBERS, &n_there);
     double listed = (double)n_there * BYTES_AN_ENTRY;
@@ -137,24 +96,25 @@ static void mark_gone(receiver *r, bool are_listed)
 {
     if (!r->job->deletes)
         return;
-    r->is_gone = array_of(r->own.n, sizeof *r->is_gone);
+    r->is_gone = job_array(r->own.n, sizeof *r->is_gone);
     if (are_listed) {
         for (size_t i = 0; i < r->own.n; i++)
             r->is_gone[i] = !entry_find(&r->coming, r->own.all[i].name);
         return;
     }
     buffer message = job_receive(r->job, PART_GONE);
-    coded c = coded_of(&message);
+    coded c = job_coded(&message);
     size_t n = message.size / 8;
-    uint64_t *keys = array_of(n, sizeof *keys);
+    uint64_t *keys = job_array(n, sizeof *keys);
     for (size_t i = 0; i < n; i++)
         (void)coded_bytes(&c, &keys[i], 8);
     if (c.at < c.end)
-        make_no_sense(r, "a list of keys");
-    qsort(keys, n, sizeof *keys, compare_keys);
+        job_no_sense(r->job, "a list of keys");
+    uint64_t *gone = key_set_of(keys, n);
     for (size_t i = 0; i < r->own.n; i++)
-        r->is_gone[i] = bsearch(&r->own_keys[i], keys, n, sizeof *keys, compare_keys) &&
-                        !entry_find(&r->coming, r->own.all[i].name);
+        r->is_gone[i] =
+            key_set_has(gone, n, r->own_keys[i]) && !entry_find(&r->coming, r->own.all[i].name);
+    free(gone);
     free(keys);
     buffer_free(&message);
 }
@@ -166,7 +126,7 @@ static void hear_entries(receiver *r)
     buffer summary = job_receive(job, PART_SUMMARY);
 
     r->own = tree_list(&job->tree, job->is_recursive, false);
-    r->own_keys = array_of(r->own.n, sizeof *r->own_keys);
+    r->own_keys = job_array(r->own.n, sizeof *r->own_keys);
     if (job->by_content)
         job_hash_contents(job, &r->own);
     for (size_t i = 0; i < r->own.n; i++)
@@ -174,7 +134,7 @@ static void hear_entries(receiver *r)
     bool are_listed = summary.size == 0 || !find_differences(r, &summary);
     buffer list = job_receive(job, PART_ENTRIES);
     if (!entry_read(&r->coming, list.bytes, list.size))
-        make_no_sense(r, "a list of files");
+        job_no_sense(r->job, "a list of files");
     check_entries(r);
     mark_gone(r, are_listed);
     buffer_free(&list);
@@ -242,8 +202,8 @@ static void make_plan(receiver *r)
 {
     buffer message = { 0 };
 
-    r->plans = array_of(r->coming.n, 1);
-    r->files = array_of(r->coming.n, sizeof *r->files);
+    r->plans = job_array(r->coming.n, 1);
+    r->files = job_array(r->coming.n, sizeof *r->files);
     for (size_t i = 0; i < r->coming.n; i++)
         plan_entry(r, i);
     buffer_append(&message, r->plans, r->coming.n);
@@ -391,7 +351,7 @@ static void drop_same(receiver *r, coded *c)
         const incoming f = r->files[i];
         uint64_t is_same = 0;
         if (f.is_verified && (!coded_bytes(c, &is_same, 1) || is_same > 1))
-            make_no_sense(r, "a sketch");
+            job_no_sense(r->job, "a sketch");
         if (is_same) {
             r->plans[f.number] = PLAN_FACTS;
             r->job->bytes -= f.entry->size;
@@ -413,12 +373,12 @@ static bool any_is_compared(const receiver *r)
 static void choose_all(receiver *r)
 {
     buffer sketches = job_receive(r->job, PART_SKETCHES), choice = { 0 };
-    coded c = coded_of(&sketches);
+    coded c = job_coded(&sketches);
     uint64_t scale;
 
     drop_same(r, &c);
     if (!coded_number(&c, &scale) || scale > 8)
-        make_no_sense(r, "a sketch");
+        job_no_sense(r->job, "a sketch");
     r->scale = (unsigned)scale;
     r->cutter = cutter_new(r->job->secret, r->scale);
     for (size_t i = 0; i < r->n_files; i++) {
@@ -429,7 +389,7 @@ static void choose_all(receiver *r)
         buffer_append(&choice, &(uint8_t){ (uint8_t)f->how }, 1);
     }
     if (c.at < c.end)
-        make_no_sense(r, "a sketch");
+        job_no_sense(r->job, "a sketch");
     if (choice.size > 0)
         job_send(r->job, PART_CHOICE, &choice);
     buffer_free(&sketches);
@@ -437,64 +397,37 @@ static void choose_all(receiver *r)
 
 /* ---- Recipes ----------------------------------------------------------- */
 
-static bool comes_in_chunks(const receiver *r)
+/* Keys of all chunks of the files that come in chunks. */
+static uint64_t *all_keys(const receiver *r, size_t *n_files)
 {
-    for (size_t i = 0; i < r->n_files; i++)
-        if (r->files[i].how >= HOW_CHUNKS)
-            return true;
-    return false;
-}
+    uint64_t *keys = job_array(r->n_here, sizeof *keys);
+    size_t n = 0;
 
-static void take_gone(receiver *r, coded *c)
-{
-    uint64_t n, size;
-
-    if (!coded_number(c, &n) || !coded_number(c, &size) || size == 0 || size > 8 ||
-        n > (uint64_t)(c->end - c->at) / size)
-        make_no_sense(r, "a recipe");
-    r->n_gone = (size_t)n;
-    r->gone = array_of(r->n_gone, sizeof *r->gone);
-    r->gone_shift = 64 - 8 * (unsigned)size;
-    for (size_t i = 0; i < r->n_gone; i++)
-        (void)coded_bytes(c, &r->gone[i], (unsigned)size);
-    qsort(r->gone, r->n_gone, sizeof *r->gone, compare_keys);
-}
-
-static void skip_steps(const receiver *r, coded *c, incoming *f)
-{
-    uint64_t n, number;
-
-    if (!coded_number(c, &n))
-        make_no_sense(r, "a recipe");
-    f->steps.at = c->at;
-    for (; n > 0; n--)
-        if (!coded_number(c, &number) || !coded_number(c, &number))
-            make_no_sense(r, "a recipe");
-    f->steps.end = c->at;
+    for (size_t i = 0; i < r->n_files; i++) {
+        const incoming *f = &r->files[i];
+        if (f->list.n > 0)
+            memcpy(keys + n, f->list.keys, f->list.n * sizeof *keys);
+        n += f->list.n;
+        *n_files += f->how >= HOW_CHUNKS;
+    }
+    return keys;
 }
 
 static void hear_recipes(receiver *r)
 {
-    if (!comes_in_chunks(r))
-        return;
-    uint64_t *keys = array_of(r->n_here, sizeof *keys);
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_files; i++) {
-        const chunk_list *l = &r->files[i].list;
-        if (l->n > 0)
-            memcpy(keys + n, l->keys, l->n * sizeof *keys);
-        n += l->n;
+    size_t n_files = 0, n = 0;
+    uint64_t *keys = all_keys(r, &n_files);
+
+    if (n_files > 0) {
+        exchange_tell(r->job, keys, r->n_here, r->differ, r->n_there);
+        r->message = job_receive(r->job, PART_RECIPE);
+        if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files))
+            job_no_sense(r->job, "a recipe");
     }
-    exchange_tell(r->job, keys, n, r->differ, r->n_there);
-    free(keys);
-    r->recipe = job_receive(r->job, PART_RECIPE);
-    coded c = coded_of(&r->recipe);
-    take_gone(r, &c);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].how >= HOW_CHUNKS)
-            skip_steps(r, &c, &r->files[i]);
-    if (c.at < c.end)
-        make_no_sense(r, "a recipe");
+            r->files[i].steps = r->recipe.files[n++];
+    free(keys);
 }
 
 /* ---- Bytes ------------------------------------------------------------- */
@@ -562,13 +495,6 @@ static void put_old(making *m, uint64_t offset, uint64_t size)
     }
 }
 
-static bool is_gone(const receiver *r, uint64_t key)
-{
-    uint64_t start = key >> r->gone_shift;
-
-    return r->n_gone && bsearch(&start, r->gone, r->n_gone, sizeof start, compare_keys);
-}
-
 /* Where one is in the old file. */
 typedef struct place {
     size_t i;
@@ -581,7 +507,7 @@ static void put_kept(making *m, place *at, uint64_t n)
     const chunk_list *l = &m->f->list;
 
     for (; n > 0 && at->i < l->n; at->i++) {
-        if (!is_gone(m->r, l->keys[at->i])) {
+        if (!recipe_lacks(&m->r->recipe, l->keys[at->i])) {
             put_old(m, at->offset, l->sizes[at->i]);
             n--;
         }
@@ -595,7 +521,7 @@ static void put_chunks(making *m)
     place at = { 0 };
     uint64_t kept, fresh;
 
-    while (coded_number(&steps, &kept) && coded_number(&steps, &fresh)) {
+    while (recipe_next(&steps, &kept, &fresh)) {
         put_kept(m, &at, kept);
         put_fresh(m, fresh);
     }
@@ -611,7 +537,7 @@ static uint64_t next_size(making *m)
     do {
         drain_read(m->from, &byte, 1);
         if (shift > 56)
-            make_no_sense(m->r, "a delta");
+            job_no_sense(m->r->job, "a delta");
         size |= (uint64_t)(byte & 127) << shift;
         shift += 7;
     } while (byte & 128);
@@ -637,7 +563,7 @@ static void put_delta(making *m)
     tamis_status status = tamis_delta_apply(next_of_delta, m, read_old, m, old_size, put, m);
 
     if (status && status != TAMIS_IO)
-        make_no_sense(m->r, "a delta");
+        job_no_sense(m->r->job, "a delta");
     while (next_of_delta(m, rest, sizeof rest) > 0)
         continue;
 }
@@ -788,9 +714,9 @@ void receiver_run(sync_job *job)
             restore_times(&r);
     }
     line_send(job->line, PART_DONE, NULL, 0);
-    buffer_free(&r.recipe);
+    recipe_free(&r.recipe);
+    buffer_free(&r.message);
     cutter_free(&r.cutter);
-    free(r.gone);
     free(r.files);
     free(r.plans);
     free(r.is_gone);

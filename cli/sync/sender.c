@@ -8,7 +8,9 @@
 #include "sync/cuts.h"
 #include "sync/exchange.h"
 #include "sync/file.h"
+#include "sync/key_set.h"
 #include "sync/pour.h"
+#include "sync/recipe.h"
 #include "sync/sketch.h"
 #include "wire/coded.h"
 
@@ -40,25 +42,6 @@ typedef struct sender {
     cutter cutter;
 } sender;
 
-static void *array_of(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-
-    if (!p)
-        die(CODE_MEMORY, "out of memory for %zu files", n);
-    return p;
-}
-
-static coded coded_of(const buffer *b)
-{
-    return (coded){ (const uint8_t *)b->bytes, (const uint8_t *)b->bytes + b->size };
-}
-
-static _Noreturn void make_no_sense(const sender *s, const char *what)
-{
-    line_refuse(s->job->line, "%s that came makes no sense", what);
-}
-
 static int open_file(const sender *s, const entry *e)
 {
     return tree_read(&s->job->tree, e);
@@ -69,31 +52,9 @@ static int open_file(const sender *s, const entry *e)
 /* Lists that are not much longer than a sketch are sent at once. */
 enum { SHORT_LIST = 8, ENTRY_NUMBERS = 64 };
 
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static bool has_key(const uint64_t *sorted, size_t n, uint64_t key)
-{
-    return n && bsearch(&key, sorted, n, sizeof key, compare_keys);
-}
-
-static uint64_t *sorted_copy(const uint64_t *keys, size_t n)
-{
-    uint64_t *copy = array_of(n, sizeof *copy);
-
-    if (n > 0)
-        memcpy(copy, keys, n * sizeof *copy);
-    qsort(copy, n, sizeof *copy, compare_keys);
-    return copy;
-}
-
 static uint64_t *entry_keys(const sender *s)
 {
-    uint64_t *keys = array_of(s->entries.n, sizeof *keys);
+    uint64_t *keys = job_array(s->entries.n, sizeof *keys);
     tamis_hasher by = job_hasher(s->job);
 
     for (size_t i = 0; i < s->entries.n; i++)
@@ -101,17 +62,12 @@ static uint64_t *entry_keys(const sender *s)
     return keys;
 }
 
-static void put_sketch(buffer *out, const uint64_t *keys, size_t n, size_t numbers)
+static void put_sketch(buffer *out, const uint64_t *keys, size_t n, size_t size)
 {
-    int64_t sketch[128];
+    int64_t numbers[SKETCH_MOST];
 
-    sketch_make(sketch, numbers, keys, n);
-    coded_put_number(out, n);
-    for (size_t j = 0; j < numbers; j++) {
-        /* Numbers of n keys are even if n is. */
-        int64_t half = (sketch[j] - (int64_t)(n & 1)) / 2;
-        coded_put_number(out, (uint64_t)half << 1 ^ (half < 0 ? UINT64_MAX : 0));
-    }
+    sketch_make(numbers, size, keys, n);
+    sketch_write(out, numbers, size, n);
 }
 
 static void send_entries(const sender *s, char part)
@@ -138,11 +94,11 @@ static void choose_entries(sender *s, const tamis_difference *d, const uint64_t 
 {
     size_t n;
     const uint64_t *found = tamis_difference_here(d, &n);
-    uint64_t *here = sorted_copy(found, n);
+    uint64_t *here = key_set_of(found, n);
 
     s->n_sent = 0;
     for (size_t i = 0; i < s->entries.n; i++)
-        if (has_key(here, n, keys[i]))
+        if (key_set_has(here, n, keys[i]))
             s->sent[s->n_sent++] = &s->entries.all[i];
     free(here);
 }
@@ -175,7 +131,7 @@ static void send_list(sender *s)
         die(CODE_USAGE, "sync: %s is a folder; -r takes folders", job->tree.path);
     if (job->by_content)
         job_hash_contents(job, &s->entries);
-    s->sent = array_of(s->entries.n, sizeof *s->sent);
+    s->sent = job_array(s->entries.n, sizeof *s->sent);
     s->n_sent = s->entries.n;
     for (size_t i = 0; i < s->entries.n; i++)
         s->sent[i] = &s->entries.all[i];
@@ -220,7 +176,7 @@ static void verify_contents(sender *s, coded *c)
         if (!f->is_verified)
             continue;
         if (!coded_bytes(c, &there, 8))
-            make_no_sense(s, "a plan");
+            job_no_sense(s->job, "a plan");
         f->is_same = there == job_content(s->job, f->entry);
     }
 }
@@ -228,14 +184,14 @@ static void verify_contents(sender *s, coded *c)
 static void hear_plan(sender *s)
 {
     buffer plan = job_receive(s->job, PART_PLAN);
-    coded c = coded_of(&plan);
+    coded c = job_coded(&plan);
 
-    s->files = array_of(s->n_sent, sizeof *s->files);
+    s->files = job_array(s->n_sent, sizeof *s->files);
     for (size_t i = 0; i < s->n_sent; i++) {
         uint64_t one;
         if (!coded_bytes(&c, &one, 1) || one > PLAN_VERIFY ||
             (one >= PLAN_WHOLE && s->sent[i]->type != ENTRY_FILE))
-            make_no_sense(s, "a plan");
+            job_no_sense(s->job, "a plan");
         count_entry(s, s->sent[i], one);
         if (one >= PLAN_WHOLE)
             add_file(s, i, one);
@@ -315,7 +271,7 @@ static void send_sketches(sender *s)
 static void hear_choice(sender *s)
 {
     buffer choice = job_receive(s->job, PART_CHOICE);
-    coded c = coded_of(&choice);
+    coded c = job_coded(&choice);
 
     for (size_t i = 0; i < s->n_files; i++) {
         outgoing *f = &s->files[i];
@@ -323,7 +279,7 @@ static void hear_choice(sender *s)
         if (!f->is_compared)
             continue;
         if (!coded_bytes(&c, &how, 1) || how >= HOW_CHUNKS + CUTS_LEVELS)
-            make_no_sense(s, "a choice");
+            job_no_sense(s->job, "a choice");
         f->how = (file_how)how;
         if (how >= HOW_CHUNKS)
             f->list = cuts_level(&s->cutter, &f->cuts, (unsigned)how - HOW_CHUNKS, f->number);
@@ -338,13 +294,13 @@ static void take_signature(sender *s, coded *c, outgoing *f, bool is_sure)
     uint64_t old_size;
 
     if (!coded_number(c, &old_size) || old_size > INT64_MAX)
-        make_no_sense(s, "a signature");
+        job_no_sense(s->job, "a signature");
     tamis_signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
     uint64_t blocks = old_size / spec.block + (old_size % spec.block > 0);
     uint64_t size = blocks * (4 + spec.strong);
     const uint32_t header[] = { spec.format, spec.block, spec.strong };
     if (size > (uint64_t)(c->end - c->at))
-        make_no_sense(s, "a signature");
+        job_no_sense(s->job, "a signature");
     f->how = HOW_BLOCKS;
     f->signature.size = 0;
     for (int i = 0; i < 3; i++)
@@ -366,12 +322,12 @@ static void hear_signatures(sender *s)
     if (!any_goes(s, false))
         return;
     buffer message = job_receive(s->job, PART_BLOCKS);
-    coded c = coded_of(&message);
+    coded c = job_coded(&message);
     for (size_t i = 0; i < s->n_files; i++)
         if (s->files[i].how == HOW_BLOCKS)
             take_signature(s, &c, &s->files[i], false);
     if (c.at < c.end)
-        make_no_sense(s, "a signature");
+        job_no_sense(s->job, "a signature");
     buffer_free(&message);
 }
 
@@ -384,7 +340,7 @@ static uint64_t *all_keys(const sender *s, size_t *n)
     *n = 0;
     for (size_t i = 0; i < s->n_files; i++)
         *n += s->files[i].list.n;
-    keys = array_of(*n, sizeof *keys);
+    keys = job_array(*n, sizeof *keys);
     *n = 0;
     for (size_t i = 0; i < s->n_files; i++) {
         const chunk_list *l = &s->files[i].list;
@@ -410,7 +366,7 @@ static void find_spans(outgoing *f, const uint64_t *fresh, size_t n)
     span now = { 0 };
 
     for (size_t i = 0; i < l->n; i++) {
-        bool is_fresh = has_key(fresh, n, l->keys[i]);
+        bool is_fresh = key_set_has(fresh, n, l->keys[i]);
         if (!is_fresh && now.size > 0) {
             add_span(f, now);
             now = (span){ .offset = now.offset + now.size };
@@ -425,23 +381,8 @@ static void find_spans(outgoing *f, const uint64_t *fresh, size_t n)
 static void put_recipe(buffer *out, const outgoing *f)
 {
     coded_put_number(out, f->n_spans);
-    for (size_t i = 0; i < f->n_spans; i++) {
-        coded_put_number(out, f->spans[i].kept);
-        coded_put_number(out, f->spans[i].size);
-    }
-}
-
-/* As few bytes of each key as tell it from all others of the receiver, but for one time in 2^10. */
-static void put_gone(buffer *out, const uint64_t *keys, size_t n, size_t n_here)
-{
-    uint64_t *gone = sorted_copy(keys, n);
-    unsigned size = job_gone_size(n, n_here);
-
-    coded_put_number(out, n);
-    coded_put_number(out, size);
-    for (size_t i = 0; i < n; i++)
-        coded_put_bytes(out, gone[i] >> (64 - 8 * size), size);
-    free(gone);
+    for (size_t i = 0; i < f->n_spans; i++)
+        recipe_put_step(out, f->spans[i].kept, f->spans[i].size);
 }
 
 static void tell_recipes(sender *s)
@@ -454,11 +395,11 @@ static void tell_recipes(sender *s)
     uint64_t *keys = all_keys(s, &n_here);
     tamis_difference *d = exchange_find(s->job, keys, n_here);
     if (!d)
-        make_no_sense(s, "a message without symbols");
+        job_no_sense(s->job, "a message without symbols");
     const uint64_t *there = tamis_difference_there(d, &n);
-    put_gone(&message, there, n, n_here);
+    recipe_put_gone(&message, there, n, n_here);
     const uint64_t *found = tamis_difference_here(d, &n);
-    uint64_t *fresh = sorted_copy(found, n);
+    uint64_t *fresh = key_set_of(found, n);
     for (size_t i = 0; i < s->n_files; i++)
         if (s->files[i].how >= HOW_CHUNKS) {
             find_spans(&s->files[i], fresh, n);
@@ -514,14 +455,14 @@ static size_t next_bytes(void *ctx, void *bytes, size_t size)
 
 static void pour_delta(const sender *s, pour *to, int fd, const outgoing *f)
 {
-    coded c = coded_of(&f->signature);
+    coded c = job_coded(&f->signature);
     const char *path = tree_name(&s->job->tree, f->entry->name);
     file_input in = { fd, path, 0, f->entry->size };
     tamis_signature *signature;
     tamis_status status = tamis_signature_load(&signature, next_bytes, &c, 0, NULL);
 
     if (status)
-        make_no_sense(s, "a signature");
+        job_no_sense(s->job, "a signature");
     status = tamis_delta_make(signature, file_next, &in, pour_piece, to, NULL);
     if (status)
         die_status("read", path, status);
@@ -594,14 +535,14 @@ static void free_file(outgoing *f)
 static bool hear_failed(sender *s)
 {
     buffer message = job_receive(s->job, PART_FAILED);
-    coded c = coded_of(&message);
+    coded c = job_coded(&message);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_files; i++) {
         coded peek = c;
         uint64_t number;
         if (c.at < c.end && !coded_number(&peek, &number))
-            make_no_sense(s, "a list of files");
+            job_no_sense(s->job, "a list of files");
         bool is_sure = s->files[i].how == HOW_BLOCKS;
         outgoing f = { .entry = s->files[i].entry, .number = s->files[i].number };
         free_file(&s->files[i]);
@@ -612,7 +553,7 @@ static bool hear_failed(sender *s)
         s->files[n++] = f;
     }
     if (c.at < c.end)
-        make_no_sense(s, "a list of files");
+        job_no_sense(s->job, "a list of files");
     buffer_free(&message);
     s->n_files = n;
     return n > 0;
@@ -634,7 +575,7 @@ static void send_changes(sender *s)
         if (!hear_failed(s))
             return;
         if (tries == FILE_TRIES)
-            make_no_sense(s, "a list of files");
+            job_no_sense(s->job, "a list of files");
         s->job->n_again += s->n_files;
     }
 }

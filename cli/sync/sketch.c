@@ -36,3 +36,29 @@ double sketch_distance(const int64_t *a, const int64_t *b, size_t n)
     }
     return sum / (double)n;
 }
+
+/* ---- Bytes ------------------------------------------------------------- */
+
+/* Numbers are even if n_keys is; half of them are near 0, of either sign. */
+void sketch_write(buffer *out, const int64_t *numbers, size_t n, uint64_t n_keys)
+{
+    coded_put_number(out, n_keys);
+    for (size_t j = 0; j < n; j++) {
+        int64_t half = (numbers[j] - (int64_t)(n_keys & 1)) / 2;
+        coded_put_number(out, (uint64_t)half << 1 ^ (half < 0 ? UINT64_MAX : 0));
+    }
+}
+
+bool sketch_read(coded *c, int64_t *numbers, size_t n, uint64_t *n_keys)
+{
+    if (!coded_number(c, n_keys) || *n_keys > INT64_MAX / 4)
+        return false;
+    for (size_t j = 0; j < n; j++) {
+        uint64_t folded;
+        if (!coded_number(c, &folded) || folded >> 1 > *n_keys)
+            return false;
+        int64_t half = (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0));
+        numbers[j] = 2 * half + (int64_t)(*n_keys & 1);
+    }
+    return true;
+}
