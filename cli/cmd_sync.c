@@ -85,6 +85,7 @@ static void serve(sync_job *work, const char *path, bool is_read_only)
 static void request_from(sync_job *work, const char *path, bool pushes)
 {
     work->tree = tree_open(path);
+    work->is_watched = true;
     if (getrandom(work->secret, sizeof work->secret, 0) != sizeof work->secret)
         die_errno("read", "random bytes");
     greet(work, true);
@@ -164,6 +165,8 @@ static char *remote_command(const request *r, const char *operand)
     char host[NAME_MAX + 1];
 
     snprintf(host, sizeof host, "%.*s", (int)(path - 1 - operand), operand);
+    if (host[0] == '-') /* ssh would take it for an option */
+        die(CODE_USAGE, "sync: no host is called '%s'; './%s' is a file here", host, operand);
     append_text(&there, r->program);
     append_text(&there, " sync --serve -- ");
     append_quoted(&there, *path ? path : ".");
@@ -290,7 +293,6 @@ static int run_serving(request *r, const args *a)
     char **words = args_operands(a, 1, 1, "the file or folder to serve");
 
     connect_check(&r->way, a);
-    progress_choose(false);
     r->job.line = connect_open(&r->way);
     serve(&r->job, words[0], r->is_read_only);
     connect_close(&r->way, r->job.line);

@@ -220,7 +220,7 @@ bool entry_read(entry_list *l, const void *bytes, size_t size)
 
     if (!coded_number(&c, &head) || !take_names(&c, l, head >> 1))
         return false;
-    entry *fresh = l->all + before;
+    entry *fresh = l->n > 0 ? l->all + before : NULL;
     size_t n = l->n - before;
     return take_modes(&c, fresh, n) && take_sizes(&c, fresh, n) && take_times(&c, fresh, n) &&
            (!(head & 1) || take_contents(&c, fresh, n)) && take_targets(&c, fresh, n) &&

@@ -31,8 +31,9 @@ typedef struct sync_job {
     line *line;
     uint64_t offers; /* of the other side, and of this one */
     tree tree;
-    size_t memory; /* most that a message may take */
-    bool shows;    /* what a dry run would do */
+    size_t memory;   /* most that a message may take */
+    bool is_watched; /* progress is shown: on one side, if both are here */
+    bool shows;      /* what a dry run would do */
     /* The request: */
     bool is_recursive, deletes, by_content, is_dry;
     sync_way way;

@@ -612,9 +612,9 @@ static void make_files(receiver *r)
 
     for (size_t i = 0; i < r->n_files; i++) {
         make_file(r, from, &r->files[i]);
-        progress_show(i, r->n_files, "files");
+        if (r->job->is_watched)
+            progress_show(i + 1, r->n_files, "files");
     }
-    progress_erase();
     drain_end(from);
 }
 

@@ -514,10 +514,10 @@ static void send_files(const sender *s)
     for (size_t i = 0; i < s->n_files; i++) {
         pour_file(s, to, &s->files[i]);
         done += bytes_to_pour(&s->files[i]);
-        progress_show(done, expected, "bytes");
+        if (s->job->is_watched)
+            progress_show(done, expected, "bytes");
     }
     pour_end(to);
-    progress_erase();
 }
 
 /* ---- Second try -------------------------------------------------------- */

@@ -170,6 +170,9 @@ exits 2 "$tamis" sync src dest
 says 'src is a folder; -r takes folders'
 exits 2 "$tamis" sync src
 exits 2 "$tamis" sync host:a host:b
+exits 2 "$tamis" sync -- '-oProxyCommand=touch harm:a' b
+says "no host is called '-oProxyCommand=touch harm'"
+check_not "and no command is run" test -e harm
 exits 2 "$tamis" sync --via "$(serve src)" src dest
 says "one of SRC and DEST is '-'"
 exits 3 "$tamis" sync nowhere dest
