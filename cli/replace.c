@@ -181,15 +181,30 @@ static void drop(replacement *r)
     free(r);
 }
 
+static void take_place(replacement *r)
+{
+    if (!give_name(r) || rename(r->beside, r->path) || close(r->fd))
+        die_errno("write", r->path);
+    named = NULL;
+}
+
 void replace_end(replacement *r)
 {
     write_waiting(r);
     if (r->fd >= 0) {
-        if (fsync(r->fd) || !give_name(r) || rename(r->beside, r->path) || close(r->fd))
+        if (fsync(r->fd))
             die_errno("write", r->path);
-        named = NULL;
+        take_place(r);
         sync_folder(r);
     }
+    drop(r);
+}
+
+void replace_end_soon(replacement *r)
+{
+    write_waiting(r);
+    if (r->fd >= 0)
+        take_place(r);
     drop(r);
 }
 

@@ -16,6 +16,8 @@ bool replace_write(void *r, const void *bytes, size_t size);
 int replace_fd(replacement *r);
 /* On the disk, and under its name. */
 void replace_end(replacement *r);
+/* Under its name; it will be on the disk when the system likes, or the caller calls syncfs(). */
+void replace_end_soon(replacement *r);
 /* As if it had not begun. */
 void replace_forget(replacement *r);
 

@@ -599,7 +599,8 @@ static void make_file(receiver *r, drain *from, incoming *f)
     if (f->has_failed) {
         replace_forget(m.to);
     } else {
-        replace_end(m.to);
+        /* One by one, many small files would wait for the disk: a folder is synced as a whole. */
+        (job->is_recursive ? replace_end_soon : replace_end)(m.to);
         tree_set_facts(&job->tree, f->entry, f->keeps_mode);
     }
     if (m.old >= 0)
@@ -712,6 +713,8 @@ void receiver_run(sync_job *job)
         finish_entries(&r);
         if (job->n_new + job->n_changed + job->n_deleted > 0)
             restore_times(&r);
+        if (job->bytes > 0)
+            tree_sync(&job->tree);
     }
     line_send(job->line, PART_DONE, NULL, 0);
     recipe_free(&r.recipe);

@@ -339,3 +339,9 @@ void tree_delete(tree *t, const entry *e)
         errno != ENOTDIR && errno != ELOOP)
         fail(t, "delete", e->name);
 }
+
+void tree_sync(const tree *t)
+{
+    if (t->fd >= 0 && syncfs(t->fd))
+        fail(t, "write", "");
+}

@@ -33,5 +33,7 @@ replacement *tree_begin_file(tree *t, const entry *e, bool may_delete);
 /* Mode and times as the entry has them. `keeps_mode`: times only. */
 void tree_set_facts(tree *t, const entry *e, bool keeps_mode);
 void tree_delete(tree *t, const entry *e);
+/* All that was changed below is on the disk. */
+void tree_sync(const tree *t);
 
 #endif
