@@ -24,7 +24,7 @@ enum { PIECE = 1 << 18, GROUP = 4 };
 /* A signature that means harm may have the rolling hash of every window and the strong hash of
  * none: each byte of the new file would cost a block. So many bytes are hashed in vain at first,
  * and for each byte of the file; windows after that are taken for new. */
-enum { PATIENCE = 1 << 26, PATIENCE_PER_BYTE = 64 };
+enum { PATIENCE = 1 << 24, PATIENCE_PER_BYTE = 64 };
 
 /* How far the new file was read and understood. */
 typedef struct delta_scan {
