@@ -7,6 +7,7 @@
 #define BLAKE2B_WORD uint64_t
 #define BLAKE2B_ROTATED(x, n) ((x) >> (n) | (x) << (64 - (n)))
 #define BLAKE2B_ALL(n) (n)
+#define BLAKE2B_FIRST(x) (void)(x)
 #define BLAKE2B_UNROLLED 12
 #include "sync/blake2b_template.h"
 

@@ -1,8 +1,9 @@
 /* blake2b_template.h - TEMPLATE, compiled once for one message and once for four side by side.
  *
  * The includer defines BLAKE2B_WORD, a 64-bit number or a vector of them, BLAKE2B_ROTATED(x, n),
- * to the right by 32, 24, 16 or 63, BLAKE2B_ALL(n), a word with that number everywhere, and
- * BLAKE2B_UNROLLED, how many of the 12 rounds are written out one after the other. */
+ * to the right by 32, 24, 16 or 63, BLAKE2B_ALL(n), a word with that number everywhere,
+ * BLAKE2B_FIRST(x), which has x worked out before what follows, and BLAKE2B_UNROLLED, how many of
+ * the 12 rounds are written out one after the other. */
 #include <stdint.h>
 
 static const uint64_t BLAKE2B_START[8] = {
@@ -27,14 +28,23 @@ static const uint8_t BLAKE2B_ORDER[12][16] = {
     { 14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3 },
 };
 
+/* v[b] is known last, and waited for: the word of the message is added before it. */
+__attribute__((always_inline)) static inline BLAKE2B_WORD
+blake2b_sum(BLAKE2B_WORD a, BLAKE2B_WORD x, BLAKE2B_WORD b)
+{
+    a = a + x;
+    BLAKE2B_FIRST(a);
+    return a + b;
+}
+
 __attribute__((always_inline)) static inline void
 blake2b_mix(BLAKE2B_WORD v[16], int a, int b, int c, int d, BLAKE2B_WORD x, BLAKE2B_WORD y)
 {
-    v[a] = v[a] + v[b] + x;
+    v[a] = blake2b_sum(v[a], x, v[b]);
     v[d] = BLAKE2B_ROTATED(v[d] ^ v[a], 32);
     v[c] = v[c] + v[d];
     v[b] = BLAKE2B_ROTATED(v[b] ^ v[c], 24);
-    v[a] = v[a] + v[b] + y;
+    v[a] = blake2b_sum(v[a], y, v[b]);
     v[d] = BLAKE2B_ROTATED(v[d] ^ v[a], 16);
     v[c] = v[c] + v[d];
     v[b] = BLAKE2B_ROTATED(v[b] ^ v[c], 63);
