@@ -6,35 +6,22 @@
  *
  * Nothing moves in most tests (prefers-reduced-motion), so that none waits for an animation. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { install } from './shared/install.mjs';
 
 const [root, module, tamis] = process.argv.slice(2);
 const folder = dirname(module); // the page is beside the package
 const here = process.cwd();
 const BROWSER = '/usr/bin/chromium';
 
-/** What package-lock.json names, once for each change of it. */
-function install() {
-    const lock = join(root, 'tests', 'web', 'package-lock.json');
-    const done = join(here, 'node_modules', 'installed');
-    if (existsSync(done) && readFileSync(done).equals(readFileSync(lock)))
-        return;
-    for (const name of ['package.json', 'package-lock.json'])
-        copyFileSync(join(root, 'tests', 'web', name), join(here, name));
-    const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund',
-        '--loglevel=error', '--fetch-retries=1'], { stdio: 'inherit' });
-    assert.equal(status, 0, 'npm cannot install playwright-core and axe-core');
-    copyFileSync(lock, done);
-}
-
 assert.ok(existsSync(BROWSER), `no ${BROWSER}: 'tools/bootstrap check' installs it`);
-install();
+install(root, here);
 const require = createRequire(join(here, 'node_modules', 'here.js'));
 const { chromium } = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
