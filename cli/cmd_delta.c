@@ -265,7 +265,7 @@ const command cmd_delta = {
         "\n"
         "The files are those of rdiff, which reads and writes the same formats. '-' is standard\n"
         "input or output; only the OLD of patch has to be a file. A file that is written takes\n"
-        "its name when it is whole..\n"
+        "its name when it is whole.\n"
         "\n"
         "A delta does not tell of which file it is: of another OLD, patch makes rubbish. Compare\n"
         "a checksum of the new file where that matters.",

@@ -141,6 +141,7 @@ if(TARGET tamis-web AND NODE AND NOT TAMIS_SANITIZE)
         tamis_test(web.${name} ${NODE} ${script} ${PROJECT_SOURCE_DIR} ${web_out}/npm
                    $<TARGET_FILE:tamis-cli>)
     endforeach()
+    set_tests_properties(web.page PROPERTIES COST 100) # it takes longest: first
 endif()
 
 # ---- Fuzzers -------------------------------------------------------------------------------------

@@ -327,6 +327,9 @@ test('sliders move the curves, which are measured',
         await isMeasured(page);
         assert.match(await page.locator('.chart .axis').textContent(), new RegExp(`, ${name}$`));
     }
+    // A slider that moves while dots are measured starts them anew: the last dot is waited for.
+    await page.locator('.dots circle').nth(19).waitFor();
+    await isMeasured(page);
     assert.equal(await page.locator('.dots circle').count(), 20);
     assert.notEqual(await fact(page, 'Predicted rate'), predicted);
     assert.equal(await page.locator('.chart tbody tr').count(), 20);
