@@ -48,6 +48,9 @@ for name in $experiments; do
     prints "--seed"
 done
 
+# What follows looks at numbers, not at memory.
+[ -z "${TAMIS_SANITIZED:-}" ] || exit 0
+
 # All that was measured at these seeds lies in its bounds.
 for name in fpr poisson counting quotient spectral adapt compare; do
     exits 0 "$tamis" lab "$name" --quick --json

@@ -177,11 +177,12 @@ static void steps_agree_with_the_answer(ground *g)
 {
     tamis *f = told_filter(g);
     picture p = picture_of(f);
+    const size_t most = run_size(10000, 1000, 100000);
     bool is_small = g->n <= 10;
 
-    for (size_t i = 0; i < g->n + g->n_strangers && i < 10000; i++)
+    for (size_t i = 0; i < g->n + g->n_strangers && i < most; i++)
         assert_explained(f, is_small ? &p : NULL, g->keys[i]);
-    for (size_t i = 0; i < 10000 && !(tamis_kind_can(g->plan.kind) & TAMIS_IS_INDEXED); i++)
+    for (size_t i = 0; i < most && !(tamis_kind_can(g->plan.kind) & TAMIS_IS_INDEXED); i++)
         assert_explained(f, is_small && i < 100 ? &p : NULL, rng_next(&g->r));
     free(p.cells);
     tamis_free(f);
