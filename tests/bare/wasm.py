@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """tests/bare/wasm.py: does the core run where there is no operating system?
 
-Compiles everything but src/os for wasm32, freestanding, and looks at what the objects ask for: a few
-functions on memory, mathematics, and what compilers bring along. Then links them with kinds.c on a
-stack of 20 KiB, of which a call may take 16, and runs that under node. Skipped (77) without the tools.
+Takes everything but src/os for wasm32, compiled for the module of cmake/web.cmake or, where there is
+none, here, and looks at what the objects ask for: a few functions on memory, mathematics, and what
+compilers bring along. Then links them with kinds.c on a stack of 20 KiB, of which a call may take 16,
+and runs that under node. Skipped (77) without the tools.
+
+    tests/bare/wasm.py /path/to/tamis, which the module is beside
 """
 import os
 import pathlib
@@ -44,6 +47,14 @@ def sources():
     return found + [ROOT / "tests" / "bare" / "kinds.c"]
 
 
+def made_before(source):
+    """What `make web` has made of it, or None."""
+    name = f"{source.parent.name}-{source.stem}.o"
+    web = pathlib.Path(sys.argv[1]).parent / "web-objects"
+    return next((p for p in (web / "both" / name, web / "plain" / name)
+                 if p.exists() and p.stat().st_mtime >= source.stat().st_mtime), None)
+
+
 def asked_for(objects):
     """Symbols that no object defines."""
     lines = run(nm(), "--format=posix", *objects).splitlines()
@@ -72,6 +83,8 @@ def main():
         system = ["-isystem", scratch, "-isystem", HEADERS]
 
         def compiled(source):
+            if made := made_before(source):
+                return made
             made = scratch / f"{source.parent.name}-{source.stem}.o"
             run("clang", *FLAGS, *system, "-c", source, "-o", made)
             return made
