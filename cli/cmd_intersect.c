@@ -14,6 +14,7 @@
 #include "scratch.h"
 #include "spec.h"
 #include "wire/connect.h"
+#include "wire/traffic.h"
 
 typedef struct request {
     connect_way way;
@@ -327,41 +328,19 @@ static void show_lines(request *r, elements *lines)
     buffer_free(&s.out);
 }
 
-static const struct {
-    char part;
-    const char *name;
-} parts[] = {
+static const traffic_part parts[] = {
     { 'H', "greeting" },         { PART_ASK, "question" },  { PART_SKETCH, "sketch" },
     { PART_PLAN, "plan" },       { PART_FILTER, "filter" }, { PART_ANSWER, "answer" },
     { PART_VERDICT, "verdict" }, { PART_CHECK, "checks" },  { PART_REPAIR, "repair" },
-    { PART_REST, "rest" },       { '.', "alive" },
+    { PART_REST, "rest" },       { '.', "alive" },          { 0, NULL },
 };
-
-enum { N_PARTS = sizeof parts / sizeof *parts };
 
 static const char *kind_name(const intersect_plan *p)
 {
     return p->kind ? tamis_kind_name(p->kind) : "none";
 }
 
-typedef struct traffic {
-    uint64_t sent[N_PARTS + 1], received[N_PARTS + 1]; /* all of it last */
-} traffic;
-
-static traffic count_traffic(const line *l)
-{
-    traffic t;
-
-    for (size_t i = 0; i < N_PARTS; i++) {
-        t.sent[i] = line_sent_of(l, parts[i].part);
-        t.received[i] = line_received_of(l, parts[i].part);
-    }
-    t.sent[N_PARTS] = line_sent(l);
-    t.received[N_PARTS] = line_received(l);
-    return t;
-}
-
-static void print_stats(const request *r, const traffic *t)
+static void print_stats(const request *r)
 {
     const intersect_plan *p = &r->talk.plan;
 
@@ -369,11 +348,7 @@ static void print_stats(const request *r, const traffic *t)
             kind_name(p), p->kind ? p->fpr : 1, r->talk.here.n, r->talk.there.n);
     fprintf(stderr, "%" PRIu64 " elements passed it, %" PRIu64 " groups were repaired\n",
             r->talk.answered, r->talk.repaired);
-    fprintf(stderr, "%-10s %12s %12s\n", "bytes", "sent", "received");
-    for (size_t i = 0; i <= N_PARTS; i++)
-        if (t->sent[i] + t->received[i] > 0)
-            fprintf(stderr, "%-10s %12" PRIu64 " %12" PRIu64 "\n",
-                    i < N_PARTS ? parts[i].name : "total", t->sent[i], t->received[i]);
+    traffic_print(r->talk.line, parts);
 }
 
 static void json_plan(json *j, const request *r, double common)
@@ -390,16 +365,7 @@ static void json_plan(json *j, const request *r, double common)
     json_real(j, "expected_answer_bytes", p->answer);
 }
 
-static void json_traffic(json *j, const char *name, const uint64_t *bytes)
-{
-    json_open(j, name, '{');
-    for (size_t i = 0; i <= N_PARTS; i++)
-        if (bytes[i] > 0)
-            json_count(j, i < N_PARTS ? parts[i].name : "total", bytes[i]);
-    json_close(j, '}');
-}
-
-static void print_json(const request *r, double expected, uint64_t common, const traffic *t)
+static void print_json(const request *r, double expected, uint64_t common)
 {
     json j = { 0 };
 
@@ -410,9 +376,7 @@ static void print_json(const request *r, double expected, uint64_t common, const
     if (!r->plans) {
         json_count(&j, "passed", r->talk.answered);
         json_count(&j, "repaired_groups", r->talk.repaired);
-        json_traffic(&j, "sent", t->sent);
-        json_traffic(&j, "received", t->received);
-        json_count(&j, "bytes", t->sent[N_PARTS] + t->received[N_PARTS]);
+        traffic_json(r->talk.line, parts, &j);
     }
     json_close(&j, '}');
 }
@@ -528,12 +492,12 @@ static elements *serve(request *r)
     return r->talk.plan.is_dry ? NULL : intersect_run(&r->talk);
 }
 
-static void show(request *r, elements *result, double expected, const traffic *t)
+static void show(request *r, elements *result, double expected)
 {
     uint64_t n = result ? elements_count(result) : 0;
 
     if (r->as_json)
-        print_json(r, expected, n, t);
+        print_json(r, expected, n);
     else if (r->plans)
         print_plan(r, expected);
     else if (r->counting)
@@ -560,14 +524,13 @@ static int run(args *a)
     r.talk.line = connect_open(&r.way);
     line_greet(r.talk.line, "intersect", asks, 0);
     elements *result = asks ? ask_for_it(&r, &expected) : serve(&r);
-    line_flush(r.talk.line);
-    traffic t = count_traffic(r.talk.line);
     connect_close(&r.way, r.talk.line);
     elements_free(r.talk.set);
     if (asks || (r.both && result))
-        show(&r, result, expected, &t);
+        show(&r, result, expected);
     if (r.shows_stats)
-        print_stats(&r, &t);
+        print_stats(&r);
+    line_free(r.talk.line);
     uint64_t n = result ? elements_count(result) : 0;
     if (result)
         elements_free(result);

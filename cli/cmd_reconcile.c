@@ -455,6 +455,7 @@ static int run(args *a)
         print_result(&q);
     bool differ = !q.makes_union && q.talk.n_here + q.talk.n_there > 0;
     connect_close(&q.way, q.talk.line);
+    line_free(q.talk.line);
     int code = differ && !q.way.serves_here ? CODE_NOTHING : CODE_OK;
     reconcile_free(&q.talk);
     return code;

@@ -110,6 +110,7 @@ static void *serve_neighbour(void *ctx)
 
     serve(&n->job, n->path, false);
     line_close(n->job.line);
+    line_free(n->job.line);
     return NULL;
 }
 
@@ -296,6 +297,7 @@ static int run_serving(request *r, const args *a)
     r->job.line = connect_open(&r->way);
     serve(&r->job, words[0], r->is_read_only);
     connect_close(&r->way, r->job.line);
+    line_free(r->job.line);
     return CODE_OK;
 }
 
@@ -332,6 +334,7 @@ static int run_asking(request *r, const args *a)
     progress_erase();
     print_result(r);
     connect_close(&r->way, r->job.line);
+    line_free(r->job.line);
     return CODE_OK;
 }
 

@@ -256,6 +256,10 @@ void line_close(line *l)
     if (l->in != l->out)
         close(l->in);
     signal(SIGPIPE, l->broken_pipe);
+}
+
+void line_free(line *l)
+{
     free(l);
 }
 

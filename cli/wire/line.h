@@ -46,8 +46,9 @@ void line_flush(line *l);
 /* Called now and then while this side works and the other waits: a sign of life every few seconds.
  */
 void line_breathe(line *l);
-/* Sends what is waiting, and closes the line. */
+/* Sends what is waiting, and closes the line. Its counts can still be asked for. */
 void line_close(line *l);
+void line_free(line *l);
 
 /* Something that came makes no sense: tells the other side too, and exits with code 4. */
 _Noreturn void line_refuse(line *l, const char *format, ...) LIKE_PRINTF(2, 3);
