@@ -223,3 +223,18 @@ flip()
     byte=$(od -An -tu1 -j "$2" -N 1 "$1")
     printf "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
+
+# faults STEP FAULT...: over a line with each of these faults, no side of the two commands in `one` does
+# harm, or says nothing; see relay.py. STEP is for sanitizers, where not every place is tried.
+faults()
+{
+    local step=$1 fault options=()
+
+    shift
+    for fault; do
+        [ -z "${TAMIS_SANITIZED:-}" ] || [ -z "$step" ] || fault=$fault:$step
+        options+=(--fault "$fault")
+    done
+    check "faults of the line" "$python" -I "$tests/relay.py" "${one[@]}" "${options[@]}" >relayed
+    cat relayed
+}

@@ -7,20 +7,6 @@ seq 2001 6000 >there
 one=(--ask "$tamis intersect --timeout 1 --connect {} here"
     --serve "$tamis intersect --timeout 1 --serve there")
 
-# faults STEP FAULT...: no side does harm, or says nothing. STEP is for sanitizers.
-faults()
-{
-    local step=$1 fault options=()
-
-    shift
-    for fault; do
-        [ -z "${TAMIS_SANITIZED:-}" ] || fault=$fault:$step
-        options+=(--fault "$fault")
-    done
-    check "faults of the line" "$python" -I "$tests/relay.py" "${one[@]}" "${options[@]}" >relayed
-    cat relayed
-}
-
 # ---- Cut, damaged, silent ------------------------------------------------------------------------
 
 # Every byte of the greeting and of the question, then every 1,000th.

@@ -193,18 +193,6 @@ tail -n +50 here >there
 tail -n 100 long.a >>there
 one=(--keep here --keep there --ask "$tamis reconcile --union --timeout 1 --connect {} here"
     --serve "$tamis reconcile --timeout 1 --serve there")
-faults()
-{
-    local step=$1 fault options=()
-
-    shift
-    for fault; do
-        [ -z "${TAMIS_SANITIZED:-}" ] || fault=$fault:$step
-        options+=(--fault "$fault")
-    done
-    check "faults of the line" "$python" -I "$tests/relay.py" "${one[@]}" "${options[@]}" >relayed
-    cat relayed
-}
 # The greeting, the question, and what answers it.
 faults 29 cut:up:0-67 cut:down:0-60
 faults 1000 cut:up:67-:1000 cut:down:60-:1000
