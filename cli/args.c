@@ -61,7 +61,7 @@ static void print_codes(const command *c)
         printf("  %d  %s\n", CODE_NOTHING, c->when_nothing);
     printf("  %d  usage, or a bad argument\n", CODE_USAGE);
     printf("  %d  input/output error\n", CODE_IO);
-    printf("  %d  not a filter, or a damaged one\n", CODE_CORRUPT);
+    printf("  %d  not a filter, or damaged: a file, or what another machine sent\n", CODE_CORRUPT);
     printf("  %d  full, or over a limit\n", CODE_LIMIT);
     printf("  %d  out of memory\n", CODE_MEMORY);
 }

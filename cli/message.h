@@ -11,7 +11,7 @@ enum {
     CODE_NOTHING = 1, /* nothing matched */
     CODE_USAGE = 2,   /* usage or bad argument */
     CODE_IO = 3,      /* input/output */
-    CODE_CORRUPT = 4, /* not a filter, or damaged */
+    CODE_CORRUPT = 4, /* not a filter, or damaged: a file, or what another machine sent */
     CODE_LIMIT = 5,   /* full, or over a limit */
     CODE_MEMORY = 6,  /* out of memory */
 };
