@@ -27,6 +27,17 @@ tamis_reads_compressed(z zlib.h zlibVersion)
 tamis_reads_compressed(zstd zstd.h ZSTD_versionNumber)
 tamis_reads_compressed(lzma lzma.h lzma_version_number)
 
+# Those of a single command are opened when it runs: their headers are all it takes to build it.
+include(CheckIncludeFile)
+target_link_libraries(tamis-commands PUBLIC ${CMAKE_DL_LIBS})
+foreach(header sqlite3 lmdb pcap)
+    string(TOUPPER ${header} name)
+    check_include_file(${header}.h TAMIS_HAS_${name})
+    if(TAMIS_HAS_${name})
+        target_compile_definitions(tamis-commands PRIVATE TAMIS_HAS_${name})
+    endif()
+endforeach()
+
 add_executable(tamis-cli cli/main.c)
 target_link_libraries(tamis-cli PRIVATE tamis-commands tamis::tamis)
 set_target_properties(tamis-commands PROPERTIES
