@@ -13,7 +13,7 @@ commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Some tests wait for the disk or for the time to pass: one more than processors.
 check = $(call build,$(1)) && ctest --preset $(1) -j$(shell expr $(JOBS) + 1)
 
-.PHONY: all deps demo check check-long bench web web-serve web-bench deb install uninstall clean help
+.PHONY: all deps demo check check-long bench redis web web-serve web-bench deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -60,6 +60,11 @@ bench:
 	bench/report build/bench/speed.csv build/bench/commands.csv -o build/bench
 	@echo 'build/bench/performance.md is the page of this run'
 
+redis:
+	@tools/bootstrap --look build
+	$(call build,release) --target tamis-redis
+	@echo 'redis-server --loadmodule $(CURDIR)/build/tamis-redis.so'
+
 web:
 	@tools/bootstrap web
 	$(call build,release) --target tamis-web
@@ -103,6 +108,7 @@ help:
 	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys'
+	@echo 'make redis       the module for Redis, build/tamis-redis.so'
 	@echo 'make web         the library as WebAssembly with its page and npm package, in build/web;'
 	@echo '                 make web-serve shows it at http://127.0.0.1:$(PORT)/'
 	@echo 'make web-bench   the package beside other filters of npm, which it installs in build/web'

@@ -2,6 +2,7 @@
 #
 #   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the static library
 #   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
+#   tests/redis/*.py                                  scripts, told where the module for Redis is
 #   tests/web/*.mjs, web/npm/test                     the same library, in JavaScript
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
@@ -72,6 +73,9 @@ function(tamis_programs folder)
         endif()
         tamis_program(${folder}.${name} ${source})
         target_link_libraries(${folder}.${name} PRIVATE tamis-static)
+        if(name MATCHES "^redis_")
+            target_link_libraries(${folder}.${name} PRIVATE tamis-redis-parts)
+        endif()
         add_dependencies(tests-${folder} ${folder}.${name})
         tamis_test(${folder}.${name} ${folder}.${name} ${ARGN})
         tamis_mark_long(${folder}.${name} ${source})
@@ -130,6 +134,19 @@ foreach(folder cli fault ${more_scripts})
     tamis_scripts(${folder})
 endforeach()
 
+# ---- The module for Redis ------------------------------------------------------------------------
+
+# A server that is not built with the sanitizer cannot load a module that is.
+if(NOT TAMIS_SANITIZE)
+    file(GLOB scripts CONFIGURE_DEPENDS ${tests}/redis/*.py)
+    list(FILTER scripts EXCLUDE REGEX "/redis\\.py$") # what they share
+    foreach(script IN LISTS scripts)
+        cmake_path(GET script STEM name)
+        tamis_test(redis.${name} ${PYTHON3} ${script} $<TARGET_FILE:tamis-redis>)
+        tamis_mark_long(redis.${name} ${script})
+    endforeach()
+endif()
+
 # ---- JavaScript, over the module of cmake/web.cmake ----------------------------------------------
 
 find_program(NODE NAMES node nodejs)
@@ -156,7 +173,7 @@ foreach(source IN LISTS fuzzers)
         list(PREPEND inputs ${tests}/fuzz/corpus/${name})
     endif()
     tamis_program(fuzz.${name} ${source})
-    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-static)
+    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-redis-parts tamis-static)
     add_dependencies(tests-fuzz fuzz.${name})
     if(TAMIS_FUZZ)
         target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)

@@ -1,0 +1,26 @@
+# The module for Redis: ext/redis over the public headers, and the library in it.
+
+file(GLOB redis_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ext/redis/*.c)
+
+# What calls no Redis, so that tests and fuzzers can link to it.
+set(redis_parts ${redis_sources})
+list(FILTER redis_parts INCLUDE REGEX "/redis_(bloom|cuckoo)\\.c$")
+list(REMOVE_ITEM redis_sources ${redis_parts})
+add_library(tamis-redis-parts STATIC EXCLUDE_FROM_ALL ${redis_parts})
+target_include_directories(tamis-redis-parts PUBLIC include ext/redis)
+target_link_libraries(tamis-redis-parts PUBLIC m)
+set_target_properties(tamis-redis-parts PROPERTIES POSITION_INDEPENDENT_CODE ON
+                      ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
+
+add_library(tamis-redis MODULE EXCLUDE_FROM_ALL ${redis_sources})
+target_link_libraries(tamis-redis PRIVATE tamis-redis-parts tamis-static m Threads::Threads)
+# Only RedisModule_OnLoad is seen from outside: the library's own functions are not exported again.
+target_link_options(tamis-redis PRIVATE LINKER:--exclude-libs,ALL)
+if(NOT TAMIS_SANITIZE)
+    target_link_options(tamis-redis PRIVATE LINKER:-z,defs)
+endif()
+set_target_properties(tamis-redis PROPERTIES PREFIX "" OUTPUT_NAME tamis-redis
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+if(TAMIS_TESTS)
+    set_target_properties(tamis-redis PROPERTIES EXCLUDE_FROM_ALL OFF)
+endif()

@@ -1,0 +1,58 @@
+/* command.c - tells the server of a family: commands, arity, keys and documentation. */
+#include "command.h"
+
+/* The version of the library that had the commands first. */
+static const char SINCE[] = "0.1.0";
+
+static const redis_info_version INFO_VERSION = { .version = 1,
+                                                 .history_size = sizeof(redis_history),
+                                                 .key_spec_size = sizeof(redis_key_spec),
+                                                 .arg_size = sizeof(redis_arg) };
+
+static bool command_describe(redis_command *made, const command *c)
+{
+    redis_key_spec one[] = {
+        { .flags = c->key,
+          .search = REDIS_SEARCH_INDEX,
+          .begin.index.at = 1,
+          .find = REDIS_FIND_ONE },
+        { .search = REDIS_SEARCH_END },
+    };
+    redis_command_info info = { .version = &INFO_VERSION,
+                                .summary = c->summary,
+                                .complexity = c->complexity,
+                                .since = SINCE,
+                                .arity = c->arity,
+                                .key_specs = c->keys ? c->keys : one,
+                                .args = c->args };
+
+    return redis.SetCommandInfo(made, &info) == REDIS_OK;
+}
+
+static bool command_add(redis_ctx *ctx, const command *c, const char *category)
+{
+    redis_command *made;
+
+    if (redis.CreateCommand(ctx, c->name, c->run, c->flags, 1, 1, 1) != REDIS_OK)
+        return false;
+    made = redis.GetCommand(ctx, c->name);
+    if (!made || !command_describe(made, c))
+        return false;
+    return !category || redis.SetCommandACLCategories(made, category) == REDIS_OK;
+}
+
+bool command_register(redis_ctx *ctx, const family *f)
+{
+    const char *category = NULL;
+
+    if (redis.AddACLCategory && redis.SetCommandACLCategories &&
+        redis.AddACLCategory(ctx, f->category) == REDIS_OK)
+        category = f->category;
+    for (const command *c = f->commands; c->name; c++)
+        if (!command_add(ctx, c, category)) {
+            redis.Log(ctx, "warning", "cannot add the command %s; does another module have it?",
+                      c->name);
+            return false;
+        }
+    return !f->load || f->load(ctx);
+}

@@ -1,0 +1,68 @@
+/* command.h - what a family of commands tells the module: one row for each command, and its type.
+ *
+ * A family is a file (bf.c) that ends with its table, and a line in module.c. */
+#ifndef TAMIS_REDIS_COMMAND_H
+#define TAMIS_REDIS_COMMAND_H
+
+#include "redis_api.h"
+
+/* What commands do to their key; every one of ours has the first word after its name as key. */
+enum {
+    KEY_READ = REDIS_KEY_RO | REDIS_KEY_ACCESS,
+    KEY_ADD = REDIS_KEY_RW | REDIS_KEY_INSERT,
+    KEY_CHANGE = REDIS_KEY_RW | REDIS_KEY_ACCESS | REDIS_KEY_UPDATE,
+    KEY_REMOVE = REDIS_KEY_RW | REDIS_KEY_DELETE
+};
+
+typedef struct command {
+    const char *name; /* lower case; NULL ends a table */
+    redis_run *run;
+    const char *flags;
+    int arity; /* as Redis counts: with the name, and negative for "at least" */
+    uint64_t key;
+    const char *summary;
+    const char *complexity;
+    redis_arg *args;
+    redis_key_spec *keys; /* NULL: the one key */
+} command;
+
+typedef struct family {
+    const char *category; /* of access control lists, where the server lets us add one */
+    const command *commands;
+    bool (*load)(redis_ctx *ctx); /* makes the data type; NULL: there is none */
+} family;
+
+/* Rows of arguments for COMMAND DOCS. */
+#define ARG_KEY                              \
+    {                                        \
+        .name = "key", .type = REDIS_ARG_KEY \
+    }
+#define ARG(text, kind)                                        \
+    {                                                          \
+        .name = text, .type = REDIS_ARG_##kind, .key_spec = -1 \
+    }
+#define ARG_MANY(text, kind)                                                                \
+    {                                                                                       \
+        .name = text, .type = REDIS_ARG_##kind, .key_spec = -1, .flags = REDIS_ARG_MULTIPLE \
+    }
+/* A word and a value after it, both of which may be left out; or the word alone. */
+#define ARG_OPTION(text, kind, word)                                           \
+    {                                                                          \
+        .name = text, .type = REDIS_ARG_##kind, .key_spec = -1, .token = word, \
+        .flags = REDIS_ARG_OPTIONAL                                            \
+    }
+#define ARG_WORD(text, word) ARG_OPTION(text, TOKEN, word)
+/* One of the words of a one-of. */
+#define ARG_TOKEN(text, word)                                                \
+    {                                                                        \
+        .name = text, .type = REDIS_ARG_TOKEN, .key_spec = -1, .token = word \
+    }
+#define ARG_END      \
+    {                \
+        .name = NULL \
+    }
+
+/* False if the server refused something; the log says what. */
+bool command_register(redis_ctx *ctx, const family *f);
+
+#endif
