@@ -87,6 +87,10 @@ static void work_on(run *r, job *j)
     j->fault = KEY_GOOD;
     if (j->error || j->why)
         return;
+    if (r->pipeline->take_chunk) {
+        r->pipeline->take_chunk(r->pipeline->ctx, j);
+        return;
+    }
     end = at + j->text.size;
     while (at < end && !j->fault) {
         at = batch_take(&j->batch, &r->source->format, at, end);
@@ -142,7 +146,8 @@ static void warn_of_cr(run *r, const job *j)
     buffer joined = { 0 };
     span text = { 0 };
 
-    if (r->has_warned_of_cr || format->end != '\n' || j->text.size == 0 || j->fault)
+    if (r->has_warned_of_cr || r->pipeline->take_chunk || format->end != '\n' ||
+        j->text.size == 0 || j->fault)
         return;
     if (key_text(&text, format, j->text.bytes, j->text.bytes + j->text.size, &joined) &&
         text.size > 0 && text.at[text.size - 1] == '\r') {
@@ -168,6 +173,8 @@ static void account(run *r, const job *j)
 
 static void finish(run *r, job *j)
 {
+    if (j->why && r->pipeline->refuse_text)
+        r->pipeline->refuse_text(r->pipeline->ctx, j);
     if (j->why)
         die(CODE_IO, "%s: %s", j->input, j->why);
     if (j->error) {
@@ -230,6 +237,7 @@ uint64_t pipeline_run(const pipeline *p, const source *s)
     crew_init(&r.crew, work, &r);
     reader_open(&r.reader, s->names, s->format.end);
     r.reader.takes_packed = s->takes_packed;
+    r.reader.line_max = s->line_max;
     r.reader.is_csv = s->format.columns == COLUMNS_BY_CSV;
     r.reader.csv = (csv_format){ s->format.delim, s->format.end };
     work(&r);

@@ -14,6 +14,7 @@ typedef struct source {
     unsigned threads;
     bool has_delim;    /* --delim was given */
     bool takes_packed; /* compressed inputs are read as they are */
+    size_t line_max;   /* as in the reader */
 } source;
 
 /* A chunk of lines on its way through. */
@@ -34,8 +35,13 @@ typedef struct job {
 typedef struct pipeline {
     /* Called for each batch, by any thread, in any order. */
     void (*take_batch)(void *ctx, job *j);
+    /* In its place, for those who split chunks themselves: called for each, and sets j->lines. */
+    void (*take_chunk)(void *ctx, job *j);
     /* Called for each chunk after its batches, one at a time and in input order. May be NULL. */
     void (*finish_chunk)(void *ctx, job *j);
+    /* Called for an input that could not be read to its end, with the line that lacks its own, for
+     * those who can say more about it than the reader. May be NULL. */
+    void (*refuse_text)(void *ctx, const job *j);
     void *ctx;
 } pipeline;
 
