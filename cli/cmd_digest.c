@@ -95,7 +95,7 @@ static size_t sort_keys(buffer *keys)
 static int run_write(request *r)
 {
     entries e = { .request = r };
-    const pipeline p = { collect_batch, collect_chunk, &e };
+    const pipeline p = { .take_batch = collect_batch, .finish_chunk = collect_chunk, .ctx = &e };
     digest d;
 
     store_check_target(r->out);
@@ -378,7 +378,7 @@ static void print_counts_json(const asking *a)
 static int run_ask(request *r)
 {
     asking a = { .request = r };
-    const pipeline p = { ask_batch, ask_chunk, &a };
+    const pipeline p = { .take_batch = ask_batch, .finish_chunk = ask_chunk, .ctx = &a };
 
     while (r->files[a.n])
         a.n++;
