@@ -10,27 +10,20 @@
 
 /* ---- Costs ------------------------------------------------------------- */
 
-enum { COST_SIZE = 32 };
-
-typedef struct cost_text {
-    char text[COST_SIZE];
-} cost_text;
-
-/* With so many digits, and the unit that makes them short. */
-static cost_text cost_in_digits(const advice_view *v, double value, int digits)
+advice_text advice_cost(double value, bool is_time, int digits)
 {
     static const struct {
         const char *name;
         double seconds, below;
     } units[] = { { "ns", 1e-9, 1e-6 }, { "us", 1e-6, 1e-3 },  { "ms", 1e-3, 1 },
                   { "s", 1, 7200 },     { "h", 3600, 172800 }, { "d", 86400, INFINITY } };
-    cost_text c;
+    advice_text c;
     size_t i = 0;
 
     while (value >= units[i].below)
         i++;
-    double shown = v->is_time ? value / units[i].seconds : value;
-    const char *blank = v->is_time ? " " : "", *unit = v->is_time ? units[i].name : "";
+    double shown = is_time ? value / units[i].seconds : value;
+    const char *blank = is_time ? " " : "", *unit = is_time ? units[i].name : "";
     /* 1e+04 is longer than 12345. */
     if (shown >= pow(10, digits) && shown < 1e6)
         snprintf(c.text, sizeof c.text, "%.0f%s%s", shown, blank, unit);
@@ -39,12 +32,17 @@ static cost_text cost_in_digits(const advice_view *v, double value, int digits)
     return c;
 }
 
-static cost_text cost(const advice_view *v, double value)
+static advice_text cost_in_digits(const advice_view *v, double value, int digits)
+{
+    return advice_cost(value, v->is_time, digits);
+}
+
+static advice_text cost(const advice_view *v, double value)
 {
     return cost_in_digits(v, value, 3);
 }
 
-static cost_text cost_per_query(const advice_view *v, double total)
+static advice_text cost_per_query(const advice_view *v, double total)
 {
     return cost(v, total / v->use->queries);
 }
@@ -184,10 +182,9 @@ static double lowest_worth(const advice_view *v)
     return lowest;
 }
 
-/* "more than 99.8 %", but not "more than 100 %". */
-static cost_text share_from(double share)
+advice_text advice_share_from(double share)
 {
-    cost_text c;
+    advice_text c;
 
     if (share > 0.9999)
         snprintf(c.text, sizeof c.text, "nearly all");
@@ -203,7 +200,7 @@ static void say_change(const advice_view *v)
     if (best->plan.kind && best->worth_from > 0)
         printf("No filter is better if a lookup in the store costs less than %s, or if %s of the "
                "queries are of members.\n",
-               cost(v, best->worth_from).text, share_from(best->worth_below).text);
+               cost(v, best->worth_from).text, advice_share_from(best->worth_below).text);
     else if (!best->plan.kind && isfinite(lowest_worth(v)))
         printf("A filter is better if a lookup in the store costs more than %s.\n",
                cost(v, lowest_worth(v)).text);

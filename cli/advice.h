@@ -13,6 +13,15 @@ typedef struct advice_view {
     bool is_long; /* show what costs are made of */
 } advice_view;
 
+/* A cost for people, with so many digits and the unit that makes them short. */
+typedef struct advice_text {
+    char text[32];
+} advice_text;
+
+advice_text advice_cost(double value, bool is_time, int digits);
+/* "more than 99.8 %", but not "more than 100 %". */
+advice_text advice_share_from(double share);
+
 void advice_print(const advice_view *v);
 void advice_json(const advice_view *v);
 
