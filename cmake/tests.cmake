@@ -127,6 +127,8 @@ foreach(folder ${statistics} model unit thread)
         tamis_programs(${folder})
     endif()
 endforeach()
+# Its text is in buffers of the command line.
+target_link_libraries(unit.url PRIVATE tamis-commands tamis-static)
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()

@@ -36,13 +36,23 @@ const database_engine database_lmdb = { .name = "LMDB", .open = lmdb_open };
 
 /* ---- The library ------------------------------------------------------- */
 
-#define FUNCTIONS(X)                                                                        \
-    X(env_create)                                                                           \
-    X(env_set_maxdbs)                                                                       \
-    X(env_set_assert)                                                                       \
-    X(env_open)                                                                             \
-    X(env_info) X(env_stat) X(env_close) X(txn_begin) X(txn_abort) X(dbi_open) X(dbi_flags) \
-        X(cursor_open) X(cursor_get) X(cursor_close) X(get) X(strerror)
+#define FUNCTIONS(X)  \
+    X(env_create)     \
+    X(env_set_maxdbs) \
+    X(env_set_assert) \
+    X(env_open)       \
+    X(env_info)       \
+    X(env_stat)       \
+    X(env_close)      \
+    X(txn_begin)      \
+    X(txn_abort)      \
+    X(dbi_open)       \
+    X(dbi_flags)      \
+    X(cursor_open)    \
+    X(cursor_get)     \
+    X(cursor_close)   \
+    X(get)            \
+    X(strerror)
 
 static struct {
 #define X(name) __typeof__(mdb_##name) *name;

@@ -31,13 +31,24 @@ const database_engine database_sqlite = { .name = "SQLite", .open = sqlite_open 
 
 /* ---- The library ------------------------------------------------------- */
 
-#define FUNCTIONS(X)                                                                       \
-    X(open_v2)                                                                             \
-    X(close)                                                                               \
-    X(busy_timeout)                                                                        \
-    X(errcode)                                                                             \
-    X(errmsg) X(exec) X(prepare_v2) X(step) X(reset) X(finalize) X(bind_text) X(bind_blob) \
-        X(bind_int64) X(column_type) X(column_text) X(column_blob) X(column_bytes)
+#define FUNCTIONS(X) \
+    X(open_v2)       \
+    X(close)         \
+    X(busy_timeout)  \
+    X(errcode)       \
+    X(errmsg)        \
+    X(exec)          \
+    X(prepare_v2)    \
+    X(step)          \
+    X(reset)         \
+    X(finalize)      \
+    X(bind_text)     \
+    X(bind_blob)     \
+    X(bind_int64)    \
+    X(column_type)   \
+    X(column_text)   \
+    X(column_blob)   \
+    X(column_bytes)
 
 static struct {
 #define X(name) __typeof__(sqlite3_##name) *name;

@@ -10,9 +10,12 @@ typedef struct reading {
     const source *source;
 } reading;
 
-static void append_query(buffer *to, span text)
+/* With the size or the end of a query: it is looked up as it is. */
+#define AS_IT_IS (UINT64_C(1) << 63)
+
+static void append_query(buffer *to, span text, uint64_t mark)
 {
-    uint64_t size = text.size;
+    uint64_t size = text.size | mark;
 
     buffer_append(to, &size, sizeof size);
     buffer_append(to, text.at, text.size);
@@ -24,7 +27,10 @@ static void append_url(job *j, span text)
     bool is_url = url_normalise(&url, text);
 
     j->selected += !is_url;
-    append_query(&j->out, is_url ? (span){ url.bytes, url.size } : text);
+    if (is_url)
+        append_query(&j->out, (span){ url.bytes, url.size }, 0);
+    else
+        append_query(&j->out, text, AS_IT_IS);
     buffer_free(&url);
 }
 
@@ -41,7 +47,7 @@ static void keep_texts(void *ctx, job *j)
         if (r->queries->are_urls)
             append_url(j, text);
         else
-            append_query(&j->out, text);
+            append_query(&j->out, text, AS_IT_IS);
     }
 }
 
@@ -51,11 +57,11 @@ static void add_texts(void *ctx, job *j)
     const char *at = j->out.bytes, *end = at + j->out.size;
     uint64_t size, stop;
 
-    for (; at < end; at += size) {
+    for (; at < end; at += size & ~AS_IT_IS) {
         memcpy(&size, at, sizeof size);
         at += sizeof size;
-        buffer_append(&q->text, at, (size_t)size);
-        stop = q->text.size;
+        buffer_append(&q->text, at, (size_t)(size & ~AS_IT_IS));
+        stop = q->text.size | (size & AS_IT_IS);
         buffer_append(&q->ends, &stop, sizeof stop);
         q->n++;
     }
@@ -81,13 +87,13 @@ void queries_free(queries *q)
 void queries_open(const queries *q, uint64_t i, query_keys *keys)
 {
     const uint64_t *ends = (const void *)q->ends.bytes;
-    uint64_t start = i > 0 ? ends[i - 1] : 0;
-    span text = { q->text.bytes + start, (size_t)(ends[i] - start) };
+    uint64_t start = i > 0 ? ends[i - 1] & ~AS_IT_IS : 0;
+    span text = { q->text.bytes + start, (size_t)((ends[i] & ~AS_IT_IS) - start) };
 
-    if (q->are_urls)
+    keys->parts.url = text;
+    keys->parts.n_hosts = keys->parts.n_paths = 0;
+    if (!(ends[i] & AS_IT_IS))
         url_split(&keys->parts, text);
-    else
-        keys->parts = (url_parts){ .url = text };
     keys->n = url_count(&keys->parts);
 }
 

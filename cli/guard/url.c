@@ -116,9 +116,10 @@ static void clean(buffer *to, span url)
         at++;
     while (at < end && (unsigned char)end[-1] <= ' ')
         end--;
+    buffer_reserve(to, (size_t)(end - at) + 1);
     for (; at < end; at++)
         if (!(*at == '\t' || *at == '\n' || *at == '\r'))
-            buffer_append(to, at, 1);
+            to->bytes[to->size++] = *at;
 }
 
 typedef struct scheme {
@@ -383,7 +384,6 @@ bool url_normalise(buffer *to, span url)
     buffer clear = { 0 };
     size_t start = to->size;
 
-    buffer_reserve(&clear, url.size + 1);
     clean(&clear, url);
     span text = { clear.bytes, clear.size };
     scheme s = take_scheme(&text);
