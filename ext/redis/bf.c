@@ -786,11 +786,10 @@ static void bf_digest(redis_digest *digest, void *value)
     redis.DigestEndSequence(digest);
 }
 
-/* Pages that go back to the system: from a few dozen on, the server frees in a thread. */
 static size_t bf_free_effort(redis_string *name, const void *value)
 {
     (void)name;
-    return 1 + bf_mem_usage(value) / 4096;
+    return memory_free_effort(bf_mem_usage(value));
 }
 
 static void *bf_copy(redis_string *from, redis_string *to, const void *value)
@@ -842,11 +841,7 @@ static redis_arg INSERT_ARGS[] = { ARG_KEY,
                                    ARG_OPTION("expansion", INTEGER, "EXPANSION"),
                                    ARG_WORD("nocreate", "NOCREATE"),
                                    ARG_WORD("nonscaling", "NONSCALING"),
-                                   { .name = "items",
-                                     .type = REDIS_ARG_STRING,
-                                     .key_spec = -1,
-                                     .token = "ITEMS",
-                                     .flags = REDIS_ARG_MULTIPLE },
+                                   ARG_MANY_AFTER("items", STRING, "ITEMS"),
                                    ARG_END };
 static redis_arg INFO_FIELDS[] = { ARG_TOKEN("capacity", "CAPACITY"),   ARG_TOKEN("size", "SIZE"),
                                    ARG_TOKEN("filters", "FILTERS"),     ARG_TOKEN("items", "ITEMS"),

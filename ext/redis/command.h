@@ -45,6 +45,12 @@ typedef struct family {
     {                                                                                       \
         .name = text, .type = REDIS_ARG_##kind, .key_spec = -1, .flags = REDIS_ARG_MULTIPLE \
     }
+/* A word, and all values after it. */
+#define ARG_MANY_AFTER(text, kind, word)                                       \
+    {                                                                          \
+        .name = text, .type = REDIS_ARG_##kind, .key_spec = -1, .token = word, \
+        .flags = REDIS_ARG_MULTIPLE                                            \
+    }
 /* A word and a value after it, both of which may be left out; or the word alone. */
 #define ARG_OPTION(text, kind, word)                                           \
     {                                                                          \

@@ -4,7 +4,9 @@
 
 #include "command.h"
 
-#define FAMILIES(X) X(bf)
+#define FAMILIES(X) \
+    X(bf)           \
+    X(cf)
 
 #define X(name) extern const family name##_family;
 FAMILIES(X)

@@ -1,16 +1,340 @@
 #!/usr/bin/env python3
 """BF commands: every reply and error, what becomes of filters elsewhere, and a second reader."""
+import struct
+
+import murmur
 import redis
-from redis import Error, Server, arity, check, check_rows
+from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
 
 MODULE = redis.module_or_skip()
+FULL = Error("ERR non scaling filter is full")
+RATE = Error("ERR error rate must be in the range (0.000000, 1.000000)")
+CAPACITY = Error("ERR capacity must be in the range [1, 1073741824]")
+EXPANSION = Error("ERR expansion must be in the range [0, 32768]")
+NOT_FOUND = Error("ERR not found")
+OTHER = Error(WRONG_TYPE)
+
+RESERVE = [
+    ("BF.RESERVE", arity("bf.reserve")),
+    ("BF.RESERVE k 0.01", arity("bf.reserve")),
+    ("BF.RESERVE k 0.01 1 EXPANSION 1 NONSCALING x", arity("bf.reserve")),
+    ("BF.RESERVE k x 100", Error("ERR bad error rate")),
+    ("BF.RESERVE k 0 100", RATE),
+    ("BF.RESERVE k 1 100", RATE),
+    ("BF.RESERVE k -0.1 100", RATE),
+    ("BF.RESERVE k nan 100", Error("ERR bad error rate")),
+    ("BF.RESERVE k 0.01 x", Error("ERR bad capacity")),
+    ("BF.RESERVE k 0.01 1.5", Error("ERR bad capacity")),
+    ("BF.RESERVE k 0.01 0", CAPACITY),
+    ("BF.RESERVE k 0.01 -1", CAPACITY),
+    ("BF.RESERVE k 0.01 1073741825", CAPACITY),
+    ("BF.RESERVE k 0.01 99999999999999999999", Error("ERR bad capacity")),
+    ("BF.RESERVE k 0.01 10 EXPANSION", Error("ERR no expansion")),
+    ("BF.RESERVE k 0.01 10 EXPANSION x", Error("ERR bad expansion")),
+    ("BF.RESERVE k 0.01 10 EXPANSION -1", EXPANSION),
+    ("BF.RESERVE k 0.01 10 EXPANSION 32769", EXPANSION),
+    ("BF.RESERVE k 0.01 10 NONSCALING EXPANSION 2", Error("Nonscaling filters cannot expand")),
+    ("BF.RESERVE k 0.01 10 EXPANSION 2 nonscaling", Error("Nonscaling filters cannot expand")),
+    ("BF.RESERVE k 0.01 10 BANANA", Error("Unknown argument received")),
+    ("BF.RESERVE text 0.01 10", OTHER),
+    ("EXISTS k", 0),
+    ("BF.RESERVE k 0.01 10", "OK"),
+    ("BF.RESERVE k 0.01 10", Error("ERR item exists")),
+    ("BF.RESERVE fixed 0.01 4 NONSCALING", "OK"),
+    ("BF.RESERVE zero 0.01 4 expansion 0", "OK"),
+    ("BF.RESERVE both 0.01 4 EXPANSION 0 NONSCALING", "OK"),
+    ("BF.RESERVE four 0.01 10 EXPANSION 4", "OK"),
+    ("BF.RESERVE high 0.9 1000", "OK"),
+    ("BF.RESERVE quarter 0.25 1000", "OK"),
+    # What no machine has: an error, and the server lives.
+    ("BF.RESERVE huge 1e-300 1073741824", Error("ERR Insufficient memory to create filter")),
+    ("EXISTS huge", 0),
+]
+
+# no, yes: 0 and 1, or False and True.
+def item_rows(no, yes):
+    return [
+        ("BF.ADD", arity("bf.add")),
+        ("BF.ADD k", arity("bf.add")),
+        ("BF.ADD k a b", arity("bf.add")),
+        ("BF.ADD text a", OTHER),
+        ("BF.ADD k a", yes),
+        ("BF.ADD k a", no),
+        ("BF.ADD new a", yes),
+        ("BF.MADD k", arity("bf.madd")),
+        ("BF.MADD text a", OTHER),
+        ("BF.MADD k a b b c", [no, yes, no, yes]),
+        ("BF.MADD fixed 1 2 3 4 5 6", [yes, yes, yes, yes, FULL]),
+        ("BF.MADD fixed 1 2", [no, no]),
+        ("BF.ADD fixed 5", FULL),
+        ("BF.ADD fixed 1", no),
+        ("BF.MADD zero 1 2 3 4 5", [yes, yes, yes, yes, FULL]),
+        ("BF.MADD newer a a", [yes, no]),
+        (("BF.ADD", "k", b"\x00\xff\r\n"), yes),
+        (("BF.EXISTS", "k", b"\x00\xff\r\n"), yes),
+        (("BF.EXISTS", "k", b"\x00\xff\r"), no),
+        (("BF.ADD", "k", b""), yes),
+        (("BF.EXISTS", "k", b""), yes),
+        ("BF.EXISTS", arity("bf.exists")),
+        ("BF.EXISTS k a b", arity("bf.exists")),
+        ("BF.EXISTS k a", yes),
+        ("BF.EXISTS k z", no),
+        ("BF.EXISTS text a", no),
+        ("BF.EXISTS nothing a", no),
+        ("BF.MEXISTS k", arity("bf.mexists")),
+        ("BF.MEXISTS k a z c", [yes, no, yes]),
+        ("BF.MEXISTS text a b", [no, no]),
+        ("BF.MEXISTS nothing a b", [no, no]),
+        ("BF.INSERT k ITEMS", arity("bf.insert")),
+        ("BF.INSERT k CAPACITY 10", arity("bf.insert")),
+        ("BF.INSERT k a b c", Error("Unknown argument received")),
+        ("BF.INSERT k CAPACITY x ITEMS a", Error("Bad capacity")),
+        ("BF.INSERT k CAPACITY 0 ITEMS a", Error("Bad capacity")),
+        ("BF.INSERT k CAPACITY 1073741825 ITEMS a", Error("Bad capacity")),
+        ("BF.INSERT k ERROR x ITEMS a", Error("Bad error rate")),
+        ("BF.INSERT k ERROR 1 ITEMS a", Error("Bad error rate")),
+        ("BF.INSERT k EXPANSION x ITEMS a", Error("Bad expansion")),
+        ("BF.INSERT k EXPANSION -1 ITEMS a", Error("Bad expansion")),
+        ("BF.INSERT k CAPACITY 5 EXPANSION", arity("bf.insert")),
+        ("BF.INSERT text ITEMS a", OTHER),
+        ("BF.INSERT nothing NOCREATE ITEMS a", NOT_FOUND),
+        ("EXISTS nothing", 0),
+        ("BF.INSERT k nocreate items a ITEMS", [no, yes]),
+        ("BF.INSERT made capacity 1000 error 0.001 expansion 4 items a b", [yes, yes]),
+        ("BF.INSERT made CAPACITY 5 ITEMS a", [no]),
+        ("BF.INSERT stiff NONSCALING CAPACITY 2 ITEMS a b c d", [yes, yes, FULL]),
+        ("BF.CARD", arity("bf.card")),
+        ("BF.CARD k a", arity("bf.card")),
+        ("BF.CARD k", 6),
+        ("BF.CARD nothing", 0),
+        ("BF.CARD text", OTHER),
+    ]
 
 
-def main():
-    with Server(MODULE) as server:
+INFO = [
+    ("BF.INFO", arity("bf.info")),
+    ("BF.INFO k SIZE x", arity("bf.info")),
+    ("BF.INFO nothing", NOT_FOUND),
+    ("BF.INFO text", OTHER),
+    ("BF.INFO new BANANA", Error("Invalid information value")),
+    ("BF.DEBUG", arity("bf.debug")),
+    ("BF.DEBUG nothing", NOT_FOUND),
+    ("BF.DEBUG text", OTHER),
+    ("BF.DEBUG new", [b"size:1", b"bytes:144 bits:1152 hashes:8 hashwidth:64 capacity:100 size:1 "
+                                 b"ratio:0.005"]),
+    # Rates above a quarter are taken for it.
+    ("DEBUG DIGEST-VALUE high quarter", None),
+]
+
+DUMPS = [
+    ("BF.SCANDUMP k", arity("bf.scandump")),
+    ("BF.SCANDUMP nothing 0", NOT_FOUND),
+    ("BF.SCANDUMP text 0", OTHER),
+    ("BF.SCANDUMP k x", Error("Second argument must be numeric")),
+    ("BF.SCANDUMP new 145", [0, b""]),
+    ("BF.SCANDUMP new 1000000", [0, b""]),
+    ("BF.SCANDUMP new -1", [0, b""]),
+    ("BF.LOADCHUNK k 1", arity("bf.loadchunk")),
+    ("BF.LOADCHUNK k x data", Error("ERR Second argument must be numeric")),
+    ("BF.LOADCHUNK text 1 data", OTHER),
+    ("BF.LOADCHUNK nothing 1 data", Error("ERR received bad data")),
+    ("BF.LOADCHUNK nothing 2 data", NOT_FOUND),
+    ("BF.LOADCHUNK new 10000 data", Error("ERR invalid offset - no link found")),
+    ("BF.LOADCHUNK new 2 data", Error("ERR invalid offset - no link found")),
+    ("BF.LOADCHUNK new -5 data", Error("ERR invalid offset - no link found")),
+    ("BF.LOADCHUNK new 147 data", Error("ERR invalid chunk - Too big for current filter")),
+]
+
+
+def check_info(server):
+    """Sizes as RedisBloom tells them: 32, 64 for each link, and the bits."""
+    flat = ["Capacity", 100, "Size", 240, "Number of filters", 1, "Number of items inserted", 1,
+            "Expansion rate", 2]
+    fields = dict(zip(flat[::2], flat[1::2]))
+    words = ["CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION"]
+    with server.client() as client:
+        check("BF.INFO", client.ask("BF.INFO", "new"), flat)
+        check("BF.INFO of a fixed one", client.ask("BF.INFO", "fixed")[-1], None)
+        for word, value in zip(words, flat[1::2]):
+            check(f"BF.INFO {word}", client.ask("BF.INFO", "new", word.lower()), [value])
+        check("BF.INFO EXPANSION", client.ask("BF.INFO", "fixed", "EXPANSION"), [None])
+    with server.client(3) as client:
+        check("BF.INFO 3", client.ask("BF.INFO", "new"), fields)
+        for word, (name, value) in zip(words, fields.items()):
+            check(f"BF.INFO {word}", client.ask("BF.INFO", "new", word), {name: value})
+
+
+def check_rows_of_notes():
+    # A machine with enough memory for the largest filter must not fill it for a test.
+    with Server(MODULE, "max-object-bytes", "64gb") as server:
+        for protocol, answers in ((2, (0, 1)), (3, (False, True))):
+            with server.client(protocol) as client:
+                client.ask("FLUSHALL")
+                client.ask("SET", "text", "x")
+                check_rows(client, RESERVE + item_rows(*answers))
+                check_rows(client, [row for row in INFO + DUMPS if row[1] is not None])
+                high, quarter = client.ask("DEBUG", "DIGEST-VALUE", "high", "quarter")
+                check("rates above a quarter", high, quarter)
+        check_info(server)
+        check_metadata(server)
+        redis.check_alive(server)
+
+
+def check_metadata(server):
+    """COMMAND DOCS and INFO, key specs, events, and watchers."""
+    with server.client(3) as client:
+        docs = client.ask("COMMAND", "DOCS", "bf.insert")[b"bf.insert"]
+        check("module", (docs[b"group"], docs[b"module"]), (b"module", b"tamis"))
+        check("arguments", [a[b"name"] for a in docs[b"arguments"]],
+              [b"key", b"capacity", b"error", b"expansion", b"nocreate", b"nonscaling", b"items"])
+        check("tokens", [a.get(b"token") for a in docs[b"arguments"]],
+              [None, b"CAPACITY", b"ERROR", b"EXPANSION", b"NOCREATE", b"NONSCALING", b"ITEMS"])
+        check("keys", client.ask("COMMAND", "GETKEYS", "BF.MADD", "f", "a"), [b"f"])
+        (info,) = client.ask("COMMAND", "INFO", "bf.exists")
+        check("arity and flags", (info[1], sorted(info[2])), (3, ["fast", "module", "readonly"]))
+    with server.client() as watcher, server.client() as other:
+        watcher.ask("CONFIG", "SET", "notify-keyspace-events", "KEA")
+        other.ask("SUBSCRIBE", "__keyevent@0__:bf.add")
+        watcher.ask("BF.ADD", "watched", "a")
+        check("event", other.receive(), [b"message", b"__keyevent@0__:bf.add", b"watched"])
+        for item, changed in (("a", False), ("b", True)):
+            watcher.ask("WATCH", "watched")
+            server.ask("BF.ADD", "watched", item)
+            watcher.ask("MULTI")
+            watcher.ask("PING")
+            check(f"watched {item}", watcher.ask("EXEC"), None if changed else ["PONG"])
+
+
+# ---- Dumps -----------------------------------------------------------------------------------------
+
+def items(tag, n):
+    return [f"{tag}:{i}".encode() for i in range(n)]
+
+
+def check_second_reader():
+    """Python finds in a dump what the server finds, hits and false positives alike."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("BF.RESERVE", "f", 0.05, 100, "EXPANSION", 2)
+        added = client.ask("BF.MADD", "f", *items("in", 3000))
+        check("items that were new", client.ask("BF.CARD", "f"), sum(added))
+        filter_ = murmur.Bloom(murmur.dump(client, "BF", "f"))
+        check("items in the dump", filter_.size, sum(added))
+        asked = items("in", 3000)[::3] + items("out", 2000)
+        check("the second reader", [int(filter_.has(item)) for item in asked],
+              client.ask("BF.MEXISTS", "f", *asked))
+        sizes = [(len(bits), k, capacity) for bits, _, k, capacity, _ in filter_.links]
+        check("sizes of links", sizes, list(murmur.bloom_sizes(100, 0.05, 2, len(sizes))))
+        check("one by one", [client.ask("BF.ADD", "g", item) for item in items("in", 300)],
+              client.ask("BF.MADD", "h", *items("in", 300)))
+        check("the same bits", *client.ask("DEBUG", "DIGEST-VALUE", "g", "h"))
+
+
+def check_round_trip():
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("BF.RESERVE", "f", 0.001, 1000)
+        client.ask("BF.MADD", "f", *items("in", 5000))
+        chunks = murmur.dump(client, "BF", "f")
+        for at, data in chunks:
+            check("BF.LOADCHUNK", client.ask("BF.LOADCHUNK", "g", at, data), "OK")
+        check("a filter from its dump", *client.ask("DEBUG", "DIGEST-VALUE", "f", "g"))
+        check_bad_headers(client, chunks[0][1])
+        redis.check_alive(server)
+
+
+def check_bad_headers(client, header):
+    """Each number of a header, wrong: no filter comes of it."""
+    first = 20
+    wrong = {
+        "a byte less": header[:-1],
+        "a byte more": header + b"\0",
+        "no links": header[:8] + struct.pack("<I", 0) + header[12:20],
+        "too many links": header[:8] + struct.pack("<I", 1000) + header[12:],
+    }
+    fields = {"size": (0, "<Q", 1), "options": (12, "<I", 16), "growth": (16, "<I", 0),
+              "bytes": (first, "<Q", 0), "huge bytes": (first, "<Q", 2**63),
+              "bits": (first + 8, "<Q", 64), "link size": (first + 16, "<Q", 2**64 - 1),
+              "error 0": (first + 24, "<d", 0.0), "error 1": (first + 24, "<d", 1.0),
+              "error nan": (first + 24, "<d", float("nan")),
+              "bpe": (first + 32, "<d", 1e9), "bpe nan": (first + 32, "<d", float("nan")),
+              "hashes": (first + 40, "<I", 2**32 - 1), "power": (first + 52, "<B", 64),
+              "power beyond": (first + 52, "<B", 30)}
+    for name, (at, form, value) in fields.items():
+        bytes_ = struct.pack(form, value)
+        wrong[name] = header[:at] + bytes_ + header[at + len(bytes_):]
+    for name, bad in wrong.items():
+        check(name, client.ask("BF.LOADCHUNK", "bad", 1, bad), Error("ERR received bad data"))
+    check("nothing came of it", client.ask("EXISTS", "bad"), 0)
+
+
+# ---- Elsewhere -------------------------------------------------------------------------------------
+
+def fill(client):
+    client.ask("BF.RESERVE", "f", 0.01, 100)
+    client.ask("BF.MADD", "f", *items("f", 2000))
+    client.ask("BF.ADD", "default", "a")
+    client.ask("BF.RESERVE", "fixed", 0.01, 10, "NONSCALING")
+    client.ask("BF.MADD", "fixed", *items("x", 20))
+    client.ask("BF.INSERT", "made", "CAPACITY", 50, "ERROR", 0.2, "ITEMS", *items("m", 100))
+    client.ask("BF.RESERVE", "empty", 0.01, 100)
+    for at, data in murmur.dump(client, "BF", "f"):
+        client.ask("BF.LOADCHUNK", "loaded", at, data)
+
+
+def ask(client):
+    return [client.ask("BF.MEXISTS", key, *items("f", 50), *items("m", 50))
+            for key in ("f", "default", "fixed", "made", "empty", "loaded")]
+
+
+def check_settings():
+    """Given with the path, in redis.conf, and at run time. Replicas have others, and follow."""
+    with Server(MODULE, "ERROR_RATE", 0.02, "bf-initial-size", 1000, port=redis.free_port()) as server:
         with server.client() as client:
-            check_rows(client, [("BF.RESERVE f 0.01 100", "OK"), ("BF.ADD f a", 1)])
+            for name, value in (("error-rate", b"0.02"), ("expansion-factor", b"2"),
+                                ("initial-size", b"1000")):
+                check(name, client.ask("CONFIG", "GET", f"tamis.bf-{name}")[1], value)
+            check("a rate", client.ask("CONFIG", "SET", "tamis.bf-error-rate", "x"),
+                  Error("ERR CONFIG SET failed (possibly related to argument "
+                        "'tamis.bf-error-rate') - Invalid value for `bf-error-rate`"))
+            check("a range", client.ask("CONFIG", "SET", "tamis.bf-initial-size", "0"),
+                  Error("ERR CONFIG SET failed (possibly related to argument "
+                        "'tamis.bf-initial-size') - Value for `bf-initial-size` must be in the "
+                        "range [1, 1073741824]"))
+            client.ask("BF.ADD", "f", "a")
+            check("its capacity", client.ask("BF.INFO", "f", "CAPACITY"), [1000])
+            check_limits(server, client)
+        with Server(MODULE, replicaof=f"127.0.0.1 {server.port}", **{
+                "tamis.bf-initial-size": 7, "tamis.max-object-bytes": 1}) as replica:
+            wait(server, replica)
+            server.ask("BF.MADD", "late", *items("late", 5000))
+            server.ask("BF.RESERVE", "later", 0.01, 10)
+            wait(server, replica)
 
 
-main()
+def wait(server, replica):
+    redis.wait_until(lambda: b"master_link_status:up" in replica.ask("INFO", "replication") and
+                     replica.digest() == server.digest(), "the replica", replica)
+
+
+def check_limits(server, client):
+    """A limit that is hit within a command: what was added is in, and told to replicas."""
+    client.ask("CONFIG", "SET", "tamis.max-object-bytes", "4kb")
+    check("too large", client.ask("BF.RESERVE", "large", 0.01, 100000),
+          Error("ERR Insufficient memory to create filter"))
+    replies = client.ask("BF.MADD", "limited", *items("limited", 10000))
+    check("the end of a batch", replies[-1], Error("ERR problem inserting into filter"))
+    check("what is in", client.ask("BF.CARD", "limited"), sum(replies[:-1]))
+    client.ask("CONFIG", "SET", "tamis.max-object-bytes", 0, "tamis.max-bytes", "10kb")
+    check("too large for all", client.ask("BF.RESERVE", "large", 0.01, 100000),
+          Error("ERR Insufficient memory to create filter"))
+    client.ask("CONFIG", "SET", "tamis.max-bytes", 0)
+    check("refusals", b"tamis_refused_allocations:3\r\n" in client.ask("INFO", "tamis"), True)
+    client.ask("FLUSHALL")
+    redis.wait_until(lambda: b"tamis_used_bytes:0\r\n" in client.ask("INFO", "tamis"), "no memory in use")
+
+
+check_rows_of_notes()
+check_second_reader()
+check_round_trip()
+check_settings()
+redis.check_lives(MODULE, fill, ask)
 redis.finish()
