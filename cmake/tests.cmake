@@ -141,7 +141,7 @@ endforeach()
 # A server that is not built with the sanitizer cannot load a module that is.
 if(NOT TAMIS_SANITIZE)
     file(GLOB scripts CONFIGURE_DEPENDS ${tests}/redis/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/(redis|murmur)\\.py$") # what they share
+    list(FILTER scripts EXCLUDE REGEX "/(redis|murmur|payload)\\.py$") # what they share
     foreach(script IN LISTS scripts)
         cmake_path(GET script STEM name)
         tamis_test(redis.${name} ${PYTHON3} ${script} $<TARGET_FILE:tamis-redis>)

@@ -3,6 +3,7 @@
 import struct
 
 import murmur
+import payload
 import redis
 from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
 
@@ -266,6 +267,52 @@ def check_bad_headers(client, header):
     check("nothing came of it", client.ask("EXISTS", "bad"), 0)
 
 
+def check_records():
+    """RDB records are those of RedisBloom: written as such, and read from all of its versions."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("BF.RESERVE", "f", 0.01, 10)
+        client.ask("BF.MADD", "f", *items("in", 40))
+        size, links, options, growth = client.ask("BF.CARD", "f"), 3, 5, 2
+        name, encoding, values = payload.read(client.ask("DUMP", "f"))
+        check("the type", (name, encoding), (b"MBbloom--", 4))
+        check("the first numbers", values[:4], [size, links, options, growth])
+        filter_ = murmur.Bloom(murmur.dump(client, "BF", "f"))
+        for i, (bits, used, k, capacity, error) in enumerate(filter_.links):
+            link = values[4 + 8 * i:12 + 8 * i]
+            check("a link", link[:3] + link[4:7], [capacity, error, k, used, 0, bits])
+        old = payload.write(b"MBbloom--", 3, values[:3] + values[4:])
+        check("encoding 3", client.ask("RESTORE", "old", 0, old), "OK")
+        check("the same filter", *client.ask("DEBUG", "DIGEST-VALUE", "f", "old"))
+        check_first_encoding(client)
+        bad = [values[:1] + [0] + values[2:4], values[:1] + [2**63] + values[2:], values[:-1],
+               values[:10] + [values[10][:-8]] + values[11:], values[:4] + [0.5] + values[5:]]
+        for values in bad:
+            check("a bad record", client.ask("RESTORE", "bad", 0,
+                                             payload.write(b"MBbloom--", 4, values)),
+                  Error("ERR Bad data format"))
+        check("an encoding to come", client.ask("RESTORE", "bad", 0,
+                                                payload.write(b"MBbloom--", 5, values)),
+              Error("ERR Bad data format"))
+        redis.check_alive(server)
+
+
+def check_first_encoding(client):
+    """32-bit hashes and no options: the filter of the first versions, made here by hand."""
+    bits, k = bytearray(128), 7
+    for item in items("in", 50):
+        a = murmur.murmur32(item, 0x9747B28C)
+        b = murmur.murmur32(item, a)
+        for i in range(k):
+            x = (a + i * b) % 1024
+            bits[x >> 3] |= 1 << (x & 7)
+    values = [50, 1, 100, 0.01, k, 9.585058, bytes(bits), 50]
+    check("encoding 0", client.ask("RESTORE", "first", 0, payload.write(b"MBbloom--", 0, values)),
+          "OK")
+    check("its items", client.ask("BF.MEXISTS", "first", *items("in", 50)), [1] * 50)
+    check("its width", b"hashwidth:32" in client.ask("BF.DEBUG", "first")[1], True)
+    check("it grows", client.ask("BF.MADD", "first", *items("more", 100))[-1] in (0, 1), True)
+
+
 # ---- Elsewhere -------------------------------------------------------------------------------------
 
 def fill(client):
@@ -335,6 +382,7 @@ def check_limits(server, client):
 check_rows_of_notes()
 check_second_reader()
 check_round_trip()
+check_records()
 check_settings()
 redis.check_lives(MODULE, fill, ask)
 redis.finish()

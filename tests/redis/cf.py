@@ -3,6 +3,7 @@
 import struct
 
 import murmur
+import payload
 import redis
 from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
 
@@ -220,6 +221,28 @@ def check_bad_headers(client, good):
     check("nothing came of it", client.ask("EXISTS", "bad"), 0)
 
 
+def check_records():
+    """RDB records are those of RedisBloom."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("CF.RESERVE", "f", 64, "EXPANSION", 2, "MAXITERATIONS", 9)
+        client.ask("CF.INSERT", "f", "ITEMS", *items("in", 100))
+        client.ask("CF.DEL", "f", items("in", 1)[0])
+        filter_ = murmur.Cuckoo(murmur.dump(client, "CF", "f"))
+        name, encoding, values = payload.read(client.ask("DUMP", "f"))
+        check("the type", (name, encoding), (b"MBbloomCF", 4))
+        check("the numbers", values[:7], [len(filter_.tables), 32, 99, 1, 2, 9, 2])
+        check("the tables", values[7:], [x for i, t in enumerate(filter_.tables)
+                                         for x in (32 << i, t)])
+        bad = [[0] + values[1:], [3] + values[1:], values[:1] + [64] + values[2:], values[:-1],
+               values[:8] + [values[8][:-1]] + values[9:], values[:7] + [31] + values[8:],
+               values[:2] + [2**62] + values[3:], values[:4] + [0] + values[5:]]
+        for values in bad:
+            check("a bad record", client.ask("RESTORE", "bad", 0,
+                                             payload.write(b"MBbloomCF", 4, values)),
+                  Error("ERR Bad data format"))
+        redis.check_alive(server)
+
+
 # ---- Elsewhere -------------------------------------------------------------------------------------
 
 KEYS = ("f", "default", "fixed", "made", "empty", "loaded", "removed")
@@ -278,6 +301,7 @@ def wait(server, replica):
 check_rows_of_notes()
 check_model()
 check_round_trip()
+check_records()
 check_limits()
 redis.check_lives(MODULE, fill, ask)
 redis.finish()
