@@ -10,7 +10,6 @@
 #include "json.h"
 #include "output.h"
 #include "progress.h"
-#include "reader.h"
 #include "reconcile.h"
 #include "replace.h"
 #include "store.h"
@@ -31,26 +30,6 @@ typedef struct request {
 } request;
 
 /* ---- Reading ----------------------------------------------------------- */
-
-static void read_lines(request *q)
-{
-    char *names[] = { (char *)(uintptr_t)q->path, NULL };
-    line_set *set = &q->talk.here;
-    buffer text = { 0 };
-    reader_state state;
-    reader r;
-
-    reader_open(&r, names, set->end);
-    r.takes_packed = q->takes_packed;
-    while ((state = reader_next(&r, &text)) == READER_CHUNK)
-        buffer_append(&set->text, text.bytes, text.size);
-    if (state == READER_FAILED && r.why)
-        die(CODE_IO, "%s: %s", q->path, r.why);
-    if (state == READER_FAILED)
-        die_errno("read", q->path);
-    reader_close(&r);
-    buffer_free(&text);
-}
 
 static bool read_entry(void *ctx, uint64_t key, uint64_t count)
 {
@@ -114,7 +93,7 @@ static void read_set(request *q)
 
     /* A pipe would lose what is read from it. */
     if (stat(q->path, &q->read_as) || !S_ISREG(q->read_as.st_mode)) {
-        read_lines(q);
+        line_set_read(&q->talk.here, q->path, q->takes_packed);
         return;
     }
     size = read_start(q->path, start, sizeof start);
@@ -122,7 +101,7 @@ static void read_set(request *q)
     if (is_image(start, size))
         read_image(q);
     else
-        read_lines(q);
+        line_set_read(&q->talk.here, q->path, q->takes_packed);
 }
 
 /* ---- Union ------------------------------------------------------------- */

@@ -21,6 +21,8 @@ typedef struct line_set {
 
 /* Keys and sums of lines, by secrets that both come from this one. */
 void line_set_hash_by(line_set *s, const uint8_t secret[16]);
+/* Appends the lines of a file, "-" for standard input, to the text. A failure ends the program. */
+void line_set_read(line_set *s, const char *path, bool takes_packed);
 /* Finds the lines of the text, and puts them in order. False: two of them have the same key. */
 bool line_set_index(line_set *s);
 void line_set_free(line_set *s);
