@@ -18,7 +18,7 @@ static const command *const commands[] = {
     &cmd_hist,    &cmd_info,   &cmd_merge,    &cmd_dot,       &cmd_resize,     &cmd_fold,
     &cmd_convert, &cmd_verify, &cmd_gen,      &cmd_kmers,     &cmd_collection, &cmd_budget,
     &cmd_show,    &cmd_lab,    &cmd_delta,    &cmd_intersect, &cmd_reconcile,  &cmd_sync,
-    &cmd_join,    &cmd_digest, &cmd_replicas, &cmd_guard,     &cmd_spell,
+    &cmd_join,    &cmd_digest, &cmd_replicas, &cmd_guard,     &cmd_spell,      &cmd_match,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

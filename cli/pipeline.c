@@ -71,6 +71,8 @@ static bool read_chunk(run *r, job *j)
     j->why = r->reader.why;
     j->input = r->reader.name;
     j->input_number = r->reader.inputs;
+    j->start = r->reader.start;
+    j->is_last = r->reader.is_last;
     j->turn = r->chunks++;
     if (state == READER_CHUNK)
         hire(r);
@@ -238,6 +240,7 @@ uint64_t pipeline_run(const pipeline *p, const source *s)
     reader_open(&r.reader, s->names, s->format.end);
     r.reader.takes_packed = s->takes_packed;
     r.reader.line_max = s->line_max;
+    r.reader.overlap = s->overlap;
     r.reader.is_csv = s->format.columns == COLUMNS_BY_CSV;
     r.reader.csv = (csv_format){ s->format.delim, s->format.end };
     work(&r);

@@ -15,6 +15,7 @@ typedef struct source {
     bool has_delim;    /* --delim was given */
     bool takes_packed; /* compressed inputs are read as they are */
     size_t line_max;   /* as in the reader */
+    size_t overlap;    /* of chunks that are not lines but any bytes; 0: they are lines */
 } source;
 
 /* A chunk of lines on its way through. */
@@ -26,6 +27,8 @@ typedef struct job {
     uint64_t turn;     /* its place among the chunks */
     const char *input; /* its name, and its place among the inputs */
     uint64_t input_number;
+    uint64_t start; /* where the chunk begins in it */
+    bool is_last;   /* with overlap: nothing of it follows */
     uint64_t lines, keyless;
     key_fault fault;
     int error;       /* errno if its input could not be read; there is no text then */

@@ -96,6 +96,7 @@ static bool open_next(reader *r)
     r->names++;
     r->inputs++;
     r->packed.size = r->taken = 0;
+    r->next = 0;
     return r->fd >= 0 && (r->takes_packed || sniff(r));
 }
 
@@ -201,6 +202,24 @@ static bool cut(reader *r, buffer *text, size_t fresh)
     return true;
 }
 
+/* At least half of the chunk is new, so that a long overlap is not copied too often. */
+static bool cut_bytes(reader *r, buffer *text)
+{
+    if (text->size / 2 < r->overlap)
+        return false;
+    buffer_append(&r->carry, text->bytes + text->size - r->overlap, r->overlap);
+    return true;
+}
+
+/* `text` is a chunk. */
+static reader_state hand_over(reader *r, const buffer *text, bool is_last)
+{
+    r->is_last = is_last;
+    r->start = r->next;
+    r->next += text->size - (is_last ? 0 : r->overlap);
+    return READER_CHUNK;
+}
+
 reader_state reader_next(reader *r, buffer *text)
 {
     text->size = 0;
@@ -215,8 +234,8 @@ reader_state reader_next(reader *r, buffer *text)
             return READER_FAILED;
         if ((got = read_some(r, text)) < 0)
             return READER_FAILED;
-        if (got > 0 && cut(r, text, (size_t)got))
-            return READER_CHUNK;
+        if (got > 0 && (r->overlap ? cut_bytes(r, text) : cut(r, text, (size_t)got)))
+            return hand_over(r, text, false);
         if (got > 0 && r->line_max && text->size > r->line_max + CHUNK_SIZE) {
             r->why = "it is too long; is a quote open, or is this no text?";
             return READER_FAILED;
@@ -229,10 +248,10 @@ reader_state reader_next(reader *r, buffer *text)
             return READER_FAILED;
         }
         r->state = CSV_START;
-        if (text->size > 0) {
+        if (text->size > 0 && !r->overlap)
             buffer_append(text, &r->end, 1);
-            return READER_CHUNK;
-        }
+        if (text->size > 0)
+            return hand_over(r, text, true);
     }
 }
 

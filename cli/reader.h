@@ -17,12 +17,15 @@ typedef struct reader {
     unsigned char end;    /* ends a line */
     bool takes_packed;    /* compressed inputs are read as they are */
     size_t line_max;      /* bytes of a line, a little more or less; 0: any number */
+    size_t overlap;       /* 0: chunks are whole lines; else see reader_next() */
     bool is_csv;          /* lines are records: `end` in quotes does not end them */
     csv_format csv;       /* if so */
     csv_state state;      /* of the text read so far */
     const char *name;     /* of the input being read, for messages */
     uint64_t inputs;      /* opened so far */
     uint64_t done, total; /* bytes; total is 0 if unknown */
+    uint64_t start, next; /* where the latest chunk begins in its input, and the one after it */
+    bool is_last;         /* with overlap: nothing of its input follows the latest chunk */
     int fd;               /* -1: none */
     buffer carry;         /* the start of a line whose end is still to come */
     unpacker *unpacker;   /* of the input being read; NULL: it is not compressed */
@@ -38,7 +41,10 @@ typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_sta
 
 /* Fills `text` with one or more lines of one input. Each has its line end: one is added if the last
  * has none. Returns after a single read() if that brought a whole line, so that slow inputs are
- * answered at once. After READER_FAILED, r->why or errno tells why. */
+ * answered at once. After READER_FAILED, r->why or errno tells why.
+ *
+ * With an overlap, a chunk is any bytes, as they are, and begins with the last `overlap` bytes of
+ * the one before it, if that is of the same input. */
 reader_state reader_next(reader *r, buffer *text);
 
 /* Calls `take` for each line of a file, "-" for standard input, with a NUL in place of its end. An
