@@ -419,7 +419,7 @@ const command cmd_replicas = {
         "not, they compare sums of groups, and exchange filters of the names in groups that\n"
         "differ. A name that is not in the filter of the other side is missing there, for\n"
         "certain. One that is missing may pass a filter with rate P by mistake; so this is\n"
-        "repeated with other hashes until the sums of all other names are equal. A message tells\n"
+        "repeated with other seeds until the sums of all other names are equal. A message tells\n"
         "the chance that these are equal by accident, and something was overlooked.\n"
         "\n"
         "If few of many lines differ, 'tamis reconcile' sends less.",

@@ -59,26 +59,6 @@ void side_settle(side *s, unsigned bits, const uint8_t *differs)
 
 /* ---- Filters ----------------------------------------------------------- */
 
-/* Other keys in each round: what passes one filter by mistake passes the next as rarely. */
-static tamis_hasher hasher_of(const uint8_t secret[16], unsigned round)
-{
-    tamis_hasher by = { .hash = TAMIS_KEYED };
-
-    memcpy(by.secret, secret, sizeof by.secret);
-    by.secret[0] ^= (uint8_t)round;
-    by.secret[15] ^= 0x5a;
-    return by;
-}
-
-static uint64_t key_in_round(const tamis_hasher *by, uint64_t key)
-{
-    uint8_t bytes[8];
-
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(key >> 8 * i);
-    return tamis_hasher_key(by, bytes, sizeof bytes);
-}
-
 /* Filters of this kind are made of nothing but keys, any keys, and forget none. */
 static bool is_fit(tamis_kind kind)
 {
@@ -88,9 +68,11 @@ static bool is_fit(tamis_kind kind)
            !(can & (TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE | TAMIS_CAN_ROTATE | TAMIS_IS_INDEXED));
 }
 
-static bool plan_smallest(tamis_plan *best, uint64_t keys, double fpr)
+/* With a seed of its own for each round: what passes one filter by mistake passes the next as
+ * rarely. */
+static bool plan_smallest(tamis_plan *best, uint64_t keys, unsigned round, double fpr)
 {
-    tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr, .hasher.hash = TAMIS_RAW);
+    tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr, .hasher = { TAMIS_RAW, round, { 0 } });
     bool has_one = false;
     tamis_plan plan;
 
@@ -103,10 +85,8 @@ static bool plan_smallest(tamis_plan *best, uint64_t keys, double fpr)
     return has_one;
 }
 
-tamis_status side_filter(const side *s, const uint8_t secret[16], unsigned round, double fpr,
-                         tamis **out)
+tamis_status side_filter(const side *s, unsigned round, double fpr, tamis **out)
 {
-    tamis_hasher by = hasher_of(secret, round);
     size_t n = (size_t)side_count(s, SIDE_OPEN).n, at = 0;
     uint64_t *keys = malloc((n + 1) * sizeof *keys);
     tamis_plan plan;
@@ -116,21 +96,19 @@ tamis_status side_filter(const side *s, const uint8_t secret[16], unsigned round
         return TAMIS_NOMEM;
     for (size_t i = 0; i < s->n; i++)
         if (s->states[i] == SIDE_OPEN)
-            keys[at++] = key_in_round(&by, s->keys[i]);
-    tamis_status status = n == 0                         ? TAMIS_OK
-                          : plan_smallest(&plan, n, fpr) ? tamis_build(out, &plan, keys, n, NULL)
-                                                         : TAMIS_RANGE;
+            keys[at++] = s->keys[i];
+    tamis_status status = n == 0 ? TAMIS_OK
+                          : plan_smallest(&plan, n, round, fpr)
+                              ? tamis_build(out, &plan, keys, n, NULL)
+                              : TAMIS_RANGE;
     free(keys);
     return status;
 }
 
-void side_sift(side *s, const uint8_t secret[16], unsigned round, const tamis *there)
+void side_sift(side *s, const tamis *there)
 {
-    tamis_hasher by = hasher_of(secret, round);
-
     for (size_t i = 0; i < s->n; i++)
-        if (s->states[i] == SIDE_OPEN &&
-            (!there || !tamis_has(there, key_in_round(&by, s->keys[i])))) {
+        if (s->states[i] == SIDE_OPEN && (!there || !tamis_has(there, s->keys[i]))) {
             s->states[i] = SIDE_MISSING;
             s->n_missing++;
         }

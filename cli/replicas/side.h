@@ -2,7 +2,7 @@
  *
  * Keys are 64-bit hashes of names under a secret of both sides, and each has a second hash of that
  * kind. Sums of second hashes tell whether two sets are equal. Where they are not, keys in question
- * are asked for in filters of the other side, with other hashes in each round: a key that is not in
+ * are asked for in filters of the other side, with another seed in each round: a key that is not in
  * its filter is missing there, for certain. */
 #ifndef TAMIS_CLI_REPLICAS_SIDE_H
 #define TAMIS_CLI_REPLICAS_SIDE_H
@@ -41,9 +41,8 @@ void side_settle(side *s, unsigned bits, const uint8_t *differs);
 
 /* A filter of the keys that are in question, of the kind that takes the fewest bytes. *out is NULL
  * if there are none. */
-tamis_status side_filter(const side *s, const uint8_t secret[16], unsigned round, double fpr,
-                         tamis **out);
+tamis_status side_filter(const side *s, unsigned round, double fpr, tamis **out);
 /* Those that are not in a filter of the other side are missing there; all are not in NULL. */
-void side_sift(side *s, const uint8_t secret[16], unsigned round, const tamis *there);
+void side_sift(side *s, const tamis *there);
 
 #endif

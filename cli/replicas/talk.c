@@ -38,7 +38,7 @@ const traffic_part replicas_parts[] = {
     { 0, NULL },
 };
 
-/* A byte of the secret is another one in each round. */
+/* So that nobody is kept busy for ever. */
 enum { ROUNDS_MOST = 255 };
 
 /* ---- Messages ---------------------------------------------------------- */
@@ -106,11 +106,11 @@ static void make_side(replicas *r, const uint8_t secret[16])
 }
 
 /* The rate of the filter that is sent; 0 of none. */
-static double send_filter(const replicas *r, const uint8_t secret[16], unsigned round, double fpr)
+static double send_filter(const replicas *r, double fpr)
 {
     buffer image = { 0 };
     tamis *f;
-    tamis_status status = side_filter(&r->side, secret, round, fpr, &f);
+    tamis_status status = side_filter(&r->side, r->rounds, fpr, &f);
     double rate = f ? tamis_plan_of(f)->fpr : 0;
 
     if (f && !status) {
@@ -134,7 +134,7 @@ static buffer take_image(const replicas *r, line_frame first)
 }
 
 /* By the filter that came. Returns its rate; 0 of none. */
-static double sift_by(replicas *r, const uint8_t secret[16], unsigned round, buffer *image)
+static double sift_by(replicas *r, buffer *image)
 {
     tamis *f = NULL;
     tamis_status status =
@@ -144,7 +144,7 @@ static double sift_by(replicas *r, const uint8_t secret[16], unsigned round, buf
         die(CODE_MEMORY, "out of memory for a filter of %zu bytes", image->size);
     if (status)
         line_refuse(r->line, "a filter makes no sense: %s", tamis_status_text(status));
-    side_sift(&r->side, secret, round, f);
+    side_sift(&r->side, f);
     double rate = f ? tamis_plan_of(f)->fpr : 0;
     tamis_free(f);
     buffer_free(image);
@@ -255,9 +255,9 @@ static void do_round(asking *a)
 
     r->rounds++;
     send_numbers(r, PART_RATE, sixteenths, 0);
-    a->passed[1] *= send_filter(r, a->secret, r->rounds, rate_of(sixteenths));
+    a->passed[1] *= send_filter(r, rate_of(sixteenths));
     buffer image = take_image(r, line_expect(r->line, PART_FILTER));
-    a->passed[0] *= sift_by(r, a->secret, r->rounds, &image);
+    a->passed[0] *= sift_by(r, &image);
     a->open = read_numbers(r, line_expect(r->line, PART_TALLY));
     a->comparisons++;
     if (a->open.n > a->there.n - side_count(&r->side, SIDE_SETTLED).n)
@@ -416,8 +416,8 @@ static void answer_filter(serving *s, line_frame f)
         refuse_message(r);
     r->rounds++;
     buffer image = take_image(r, f);
-    send_filter(r, s->secret, r->rounds, s->fpr);
-    sift_by(r, s->secret, r->rounds, &image);
+    send_filter(r, s->fpr);
+    sift_by(r, &image);
     send_tally(r, PART_TALLY);
     s->fpr = 0;
 }

@@ -7,7 +7,7 @@
  *     | G  into how many groups                |
  *     |                     sums of groups  S  |
  *     | D  groups that differ                  |
- *     | R  a rate                              |  repeated, with other hashes and a lower
+ *     | R  a rate                              |  repeated, with another seed and a lower
  *     | F  filter of what is in question       |  rate, until what is left agrees
  *     |           the same; what passed F   F T  |
  *     | E  end                                 |
