@@ -103,6 +103,8 @@ typedef struct counting {
     top *top;
     const key_format *format;
     uint64_t lines;
+    const job *job; /* at hand */
+    buffer joined;
 } counting;
 
 static void take_batch(void *ctx, job *j)
@@ -118,15 +120,27 @@ static void take_batch(void *ctx, job *j)
     buffer_append(&j->out, lines, n * sizeof *lines);
 }
 
+/* Lines without a key are not asked for. */
+static span text_at(void *ctx, uint64_t at)
+{
+    counting *c = ctx;
+    const buffer *text = &c->job->text;
+    span found;
+
+    c->joined.size = 0;
+    (void)key_text(&found, c->format, text->bytes + at, text->bytes + text->size, &c->joined);
+    return found;
+}
+
 static void finish_chunk(void *ctx, job *j)
 {
     counting *c = ctx;
-    top_chunk chunk = { .format = c->format,
-                        .text = j->text.bytes,
-                        .end = j->text.bytes + j->text.size,
-                        .lines = (const void *)j->out.bytes,
-                        .n = j->out.size / sizeof(top_line) };
+    top_chunk chunk = { .lines = (const void *)j->out.bytes,
+                        .n = j->out.size / sizeof(top_line),
+                        .text = text_at,
+                        .ctx = c };
 
+    c->job = j;
     c->lines += chunk.n;
     top_take(c->top, &chunk);
 }
@@ -161,29 +175,19 @@ static void print_json(const counting *c, const candidate *best, size_t n)
     json_close(&j, '}');
 }
 
-/* A line that is not shown may have come more often than one that is. */
-static bool is_certain(const candidate *best, size_t shown, const candidate *next, uint64_t floor)
+static void say_doubts(const top *t, const candidate *best, size_t shown)
 {
-    uint64_t least = UINT64_MAX;
-
-    for (size_t i = 0; i < shown; i++)
-        if (best[i].count - best[i].extra < least)
-            least = best[i].count - best[i].extra;
-    return least >= floor && (!next || least >= next->count);
-}
-
-static void say_doubts(const candidate *best, size_t shown, const candidate *next, uint64_t floor)
-{
+    uint64_t missing = top_doubt(t, shown);
     size_t cut = 0;
 
     for (size_t i = 0; i < shown; i++)
         cut += best[i].is_cut;
     if (cut > 0)
         say("%zu lines are longer than %d bytes and shown cut", cut, TOP_TEXT_MAX);
-    if (!is_certain(best, shown, next, floor))
+    if (missing > 0)
         say("a line that came up to %" PRIu64 " times may be missing; a smaller --error or more "
             "--memory tells more",
-            next && next->count > floor ? next->count : floor);
+            missing);
 }
 
 static int run(args *a)
@@ -204,8 +208,9 @@ static int run(args *a)
         print_json(&c, best, shown);
     else
         print_text(best, shown, r.source.format.end);
-    say_doubts(best, shown, shown < n ? &best[shown] : NULL, top_floor(c.top));
+    say_doubts(c.top, best, shown);
     top_free(c.top);
+    buffer_free(&c.joined);
     tamis_free(sketch);
     return shown > 0 ? CODE_OK : CODE_NOTHING;
 }

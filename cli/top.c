@@ -9,7 +9,8 @@
  * So a candidate came at most as often as its count says, and at least as often as it came since it
  * became a candidate. The count of the least frequent candidate never falls, and no other line came
  * more often than that. These bounds are certain; a larger sketch makes them closer. (Its counters
- * stop at 2^32 - 1, but only after every candidate came that often.)
+ * stop at 2^32 - 1, but only after every candidate came that often.) Where lines weigh more than 1,
+ * the same holds for the sums of their weights.
  *
  * Homem, Carvalho: Finding top-k elements in data streams, 2010, with a conservative Count-Min
  * sketch as the filter. */
@@ -128,6 +129,16 @@ static void sink(top *t, size_t i)
     t->heap[i] = moved;
 }
 
+/* Puts one more at the end, and then where it belongs. */
+static void rise(top *t, rank added)
+{
+    size_t i = t->n;
+
+    for (; i > 0 && t->heap[(i - 1) / 2].count > added.count; i = (i - 1) / 2)
+        t->heap[i] = t->heap[(i - 1) / 2];
+    t->heap[i] = added;
+}
+
 static void update_floor(top *t)
 {
     rank *first = &t->heap[0];
@@ -143,17 +154,21 @@ static void update_floor(top *t)
 
 static void keep_text(candidate *c, const top_chunk *chunk, const top_line *line)
 {
-    buffer joined = { 0 };
-    span text;
+    span text = chunk->text(chunk->ctx, line->at);
+    size_t size = text.size > TOP_TEXT_MAX ? TOP_TEXT_MAX : text.size;
 
-    /* Lines without a key are not given to top_take(). */
-    (void)key_text(&text, chunk->format, chunk->text + line->at, chunk->end, &joined);
+    if (!c->text || c->size != size) {
+        free(c->text);
+        c->text = take_array(size + 1, 1);
+    }
     c->is_cut = text.size > TOP_TEXT_MAX;
-    c->size = c->is_cut ? TOP_TEXT_MAX : text.size;
-    free(c->text);
-    c->text = take_array(c->size + 1, 1);
-    memcpy(c->text, text.at, c->size);
-    buffer_free(&joined);
+    c->size = size;
+    memcpy(c->text, text.at, size);
+}
+
+static uint64_t weight_of(const top_chunk *chunk, const top_line *line)
+{
+    return chunk->weights ? chunk->weights[line - chunk->lines] : 1;
 }
 
 static void write_candidate(top *t, size_t index, const candidate *c)
@@ -162,14 +177,14 @@ static void write_candidate(top *t, size_t index, const candidate *c)
     t->candidates[index] = *c;
 }
 
-/* A new candidate, while there is room. Equal counts of 1 need no sorting. */
+/* A new candidate, while there is room. */
 static void admit(top *t, const top_chunk *chunk, const top_line *line)
 {
-    candidate c = { .key = line->key, .count = 1 };
+    candidate c = { .key = line->key, .count = weight_of(chunk, line) };
 
     keep_text(&c, chunk, line);
     write_candidate(t, t->n, &c);
-    t->heap[t->n] = (rank){ 1, t->n };
+    rise(t, (rank){ c.count, t->n });
     t->n++;
 }
 
@@ -194,7 +209,7 @@ static void replace_least(top *t, const top_chunk *chunk, const top_line *line, 
     dismiss(t, &c);
     c.key = line->key;
     c.count = count;
-    c.extra = count - 1;
+    c.extra = count - weight_of(chunk, line);
     keep_text(&c, chunk, line);
     write_candidate(t, index, &c);
     t->heap[0].count = count;
@@ -220,14 +235,36 @@ typedef struct others {
     size_t n;
 } others;
 
-static void count_others(top *t, const top_chunk *chunk, const others *o)
+static void add_ones(top *t, const others *o)
 {
-    uint64_t counts[BLOCK];
     size_t added;
     tamis_status status = tamis_add_many(t->sketch, &added, o->keys, o->n);
 
     if (status)
         die_status("count lines in", "the sketch", status);
+}
+
+/* One after the other, but counters that are looked at together come from memory together. */
+static void add_weights(top *t, const top_chunk *chunk, const others *o)
+{
+    uint64_t counts[BLOCK];
+    tamis_status status = TAMIS_OK;
+
+    tamis_count_many(t->sketch, counts, o->keys, o->n);
+    for (size_t i = 0; i < o->n && !status; i++)
+        status = tamis_add_times(t->sketch, o->keys[i], weight_of(chunk, o->lines[i]));
+    if (status)
+        die_status("count lines in", "the sketch", status);
+}
+
+static void count_others(top *t, const top_chunk *chunk, const others *o)
+{
+    uint64_t counts[BLOCK];
+
+    if (chunk->weights)
+        add_weights(t, chunk, o);
+    else
+        add_ones(t, o);
     tamis_count_many(t->sketch, counts, o->keys, o->n);
     for (size_t i = 0; i < o->n; i++)
         if (counts[i] > t->floor)
@@ -242,7 +279,7 @@ static void take_block(top *t, const top_chunk *chunk, const top_line *lines, si
         size_t at = find_slot(t, lines[i].key)->at;
 
         if (at)
-            t->candidates[at - 1].count++;
+            t->candidates[at - 1].count += weight_of(chunk, &lines[i]);
         else if (t->n < t->room)
             admit(t, chunk, &lines[i]);
         else {
@@ -291,4 +328,16 @@ const candidate *top_rank(top *t, size_t *n)
 uint64_t top_floor(const top *t)
 {
     return t->floor;
+}
+
+uint64_t top_doubt(const top *t, size_t shown)
+{
+    uint64_t least = UINT64_MAX, other = t->floor;
+
+    for (size_t i = 0; i < shown; i++)
+        if (t->candidates[i].count - t->candidates[i].extra < least)
+            least = t->candidates[i].count - t->candidates[i].extra;
+    if (shown < t->n && t->candidates[shown].count > other)
+        other = t->candidates[shown].count;
+    return least < other ? other : 0;
 }

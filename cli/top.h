@@ -9,7 +9,7 @@ enum { TOP_TEXT_MAX = 4096 };
 
 typedef struct candidate {
     uint64_t key;
-    uint64_t count; /* it came at most that often */
+    uint64_t count; /* it came at most that often, or weighs at most that much */
     uint64_t extra; /* and at least count - extra times */
     char *text;     /* with a NUL after it */
     size_t size;
@@ -24,10 +24,12 @@ typedef struct top_line {
 } top_line;
 
 typedef struct top_chunk {
-    const key_format *format;
-    const char *text, *end;
     const top_line *lines;
     size_t n;
+    const uint64_t *weights; /* how much each line counts; NULL: 1 */
+    /* The text of the line that starts there, valid until the next call. */
+    span (*text)(void *ctx, uint64_t at);
+    void *ctx;
 } top_chunk;
 
 /* `sketch` counts lines that are no candidates. The caller frees it, and uses it for nothing else.
@@ -42,5 +44,8 @@ void top_take(top *t, const top_chunk *chunk);
 const candidate *top_rank(top *t, size_t *n);
 /* No other line came more often than that. */
 uint64_t top_floor(const top *t);
+/* After top_rank(): 0 if none but the first `shown` came more often than one of these; else how
+ * often such a line came at most. */
+uint64_t top_doubt(const top *t, size_t shown);
 
 #endif
