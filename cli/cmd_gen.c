@@ -7,9 +7,18 @@
 #include "message.h"
 #include "output.h"
 #include "progress.h"
+#include "traffic.h"
 #include "trial.h"
 
-enum { OPTION_EMAILS = OPTION_OWN, OPTION_URLS, OPTION_U64, OPTION_FIRST, OPTION_SEED };
+enum {
+    OPTION_EMAILS = OPTION_OWN,
+    OPTION_URLS,
+    OPTION_U64,
+    OPTION_PACKETS,
+    OPTION_FLOWS,
+    OPTION_FIRST,
+    OPTION_SEED
+};
 
 /* Small enough for the second-level cache. */
 enum { BLOCK = 1 << 18 };
@@ -41,6 +50,26 @@ static void print_keys(const trial *t, uint64_t first, uint64_t n)
     free(block);
 }
 
+static void print_packets(traffic *t, uint64_t n)
+{
+    unsigned char *block = malloc(BLOCK), *at = block;
+
+    if (!block)
+        die(CODE_MEMORY, "out of memory for %d bytes of packets", BLOCK);
+    widen_pipe();
+    at = traffic_begin(t, at, n);
+    while (t->left > 0) {
+        while (t->left > 0 && at < block + BLOCK - TRAFFIC_ROOM)
+            at = traffic_packet(t, at);
+        output_write(block, (size_t)(at - block));
+        progress_show(n - t->left, n, "packets");
+        at = block;
+    }
+    output_write(block, (size_t)(at - block));
+    progress_erase();
+    free(block);
+}
+
 static trial_form form_of(int letter)
 {
     return letter == OPTION_EMAILS ? TRIAL_EMAILS
@@ -48,31 +77,72 @@ static trial_form form_of(int letter)
                                    : TRIAL_NUMBERS;
 }
 
+typedef struct request {
+    trial trial;
+    traffic traffic;
+    uint64_t n, first;
+    int forms; /* of what is printed, that were given */
+    bool is_packets;
+    bool has_flows, has_lines; /* options of the one or the other */
+} request;
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'z':
+        r->trial.end = 0;
+        r->has_lines = true;
+        break;
+    case OPTION_FIRST:
+        r->first = args_count(a, 0, UINT64_MAX);
+        r->has_lines = true;
+        break;
+    case OPTION_SEED:
+        r->trial.seed = r->traffic.seed = args_integer(a);
+        break;
+    case OPTION_FLOWS:
+        r->traffic.flows = args_count(a, 1, UINT64_C(1) << 40);
+        r->has_flows = true;
+        break;
+    case OPTION_PACKETS:
+        r->n = args_count(a, 0, UINT64_C(1) << 40);
+        r->is_packets = true;
+        r->forms++;
+        break;
+    default:
+        r->trial.form = form_of(a->letter);
+        r->n = args_count(a, 0, trial_indexes(r->trial.form));
+        r->forms++;
+    }
+}
+
+static void check_options(const request *r, const args *a)
+{
+    if (r->forms != 1)
+        args_refuse(a, "give one of --emails N, --urls N, --u64 N and --packets N");
+    if (r->is_packets && r->has_lines)
+        args_refuse(a, "--packets takes no --first and no --null: it prints no lines");
+    if (!r->is_packets && r->has_flows)
+        args_refuse(a, "--flows is for --packets");
+    if (!r->is_packets && r->first > trial_indexes(r->trial.form) - r->n)
+        die(CODE_LIMIT, "gen: there are %" PRIu64 " keys of that form, and --first leaves fewer",
+            trial_indexes(r->trial.form));
+    if (r->is_packets && isatty(STDOUT_FILENO))
+        args_refuse(a, "packets are no text: send them to a file");
+}
+
 static int run(args *a)
 {
-    trial t = { .end = '\n' };
-    uint64_t n = 0, first = 0;
-    int forms = 0;
+    request r = { .trial.end = '\n', .traffic.flows = 100000 };
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == 'z')
-            t.end = 0;
-        else if (letter == OPTION_FIRST)
-            first = args_count(a, 0, UINT64_MAX);
-        else if (letter == OPTION_SEED)
-            t.seed = args_integer(a);
-        else {
-            t.form = form_of(letter);
-            n = args_count(a, 0, trial_indexes(t.form));
-            forms++;
-        }
+    while (args_next(a) != -1)
+        take_option(&r, a);
     args_operands(a, 0, 0, "nothing");
-    if (forms != 1)
-        args_refuse(a, "give one of --emails N, --urls N and --u64 N");
-    if (first > trial_indexes(t.form) - n)
-        die(CODE_LIMIT, "gen: there are %" PRIu64 " keys of that form, and --first leaves fewer",
-            trial_indexes(t.form));
-    print_keys(&t, first, n);
+    check_options(&r, a);
+    if (r.is_packets)
+        print_packets(&r.traffic, r.n);
+    else
+        print_keys(&r.trial, r.first, r.n);
     return CODE_OK;
 }
 
@@ -80,6 +150,8 @@ static const option_row options[] = {
     { OPTION_EMAILS, "emails", "N", "print N addresses: ada.smith42@river.example.org" },
     { OPTION_URLS, "urls", "N", "print N links: https://river.example.org/blog/red-fox-7" },
     { OPTION_U64, "u64", "N", "print N integers below 2^64, for '--hash raw'" },
+    { OPTION_PACKETS, "packets", "N", "print a capture of N packets, for 'tamis flows'" },
+    { OPTION_FLOWS, "flows", "F", "of that many flows (default: 100000)" },
     { OPTION_FIRST, "first", "I", "start with key number I (default: 0)" },
     { OPTION_SEED, "seed", "S", "other keys in another order (default: 0)" },
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
@@ -88,14 +160,19 @@ static const option_row options[] = {
 
 const command cmd_gen = {
     .name = "gen",
-    .operands = "--emails N|--urls N|--u64 N [OPTION]...",
-    .summary = "print made-up keys, to try filters with",
+    .operands = "--emails N|--urls N|--u64 N|--packets N [OPTION]...",
+    .summary = "print made-up keys or packets, to try filters with",
     .about =
         "Prints keys I, I + 1, ..., I + N - 1 of a long list, one per line. The list is the same\n"
         "on every machine, and no key comes twice. Ranges of one seed that do not overlap have no\n"
         "key in common, so '--first N' gives keys that are not among the first N. There are 2^40\n"
         "addresses and as many links; other seeds give the same ones in another order. All of\n"
-        "them are in domains that are reserved for examples.",
+        "them are in domains that are reserved for examples.\n"
+        "\n"
+        "--packets prints a capture in the format of pcap: flow r of F has packets in proportion\n"
+        "to log(1 + 1/r), a million a second. There are VLANs, IPv6, fragments, packets that end\n"
+        "in their headers and some that are not IP. Addresses are in 198.18.0.0/15 and\n"
+        "2001:db8::/32, which are reserved for such things.",
     .options = { options },
     .when_ok = "done",
     .example = "  tamis gen --emails 10k | tamis build -k bloom -o users.tamis\n"

@@ -19,6 +19,7 @@ static const command *const commands[] = {
     &cmd_convert, &cmd_verify, &cmd_gen,      &cmd_kmers,     &cmd_collection, &cmd_budget,
     &cmd_show,    &cmd_lab,    &cmd_delta,    &cmd_intersect, &cmd_reconcile,  &cmd_sync,
     &cmd_join,    &cmd_digest, &cmd_replicas, &cmd_guard,     &cmd_spell,      &cmd_match,
+    &cmd_flows,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -30,6 +30,7 @@ tamis_reads_compressed(lzma lzma.h lzma_version_number)
 # Those of a single command are opened when it runs: their headers are all it takes to build it.
 include(CheckIncludeFile)
 target_link_libraries(tamis-commands PUBLIC ${CMAKE_DL_LIBS})
+set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE) # as the program itself is compiled
 foreach(header sqlite3 lmdb pcap)
     string(TOUPPER ${header} name)
     check_include_file(${header}.h TAMIS_HAS_${name})
@@ -37,6 +38,7 @@ foreach(header sqlite3 lmdb pcap)
         target_compile_definitions(tamis-commands PRIVATE TAMIS_HAS_${name})
     endif()
 endforeach()
+unset(CMAKE_REQUIRED_DEFINITIONS)
 
 add_executable(tamis-cli cli/main.c)
 target_link_libraries(tamis-cli PRIVATE tamis-commands tamis::tamis)

@@ -84,7 +84,7 @@ endfunction()
 
 function(tamis_scripts folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.sh ${tests}/${folder}/*.py)
-    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|relay\\.py|synthetic\\.py)$")
+    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|packets\\.py|relay\\.py|synthetic\\.py)$")
     if(texts)
         list(FILTER sources EXCLUDE REGEX "/cli/(${texts})\\.sh$")
     endif()
