@@ -80,7 +80,7 @@ tamis *guard_build(guard *g, tamis_kind kind, double fpr, guard_round *r)
     double start = seconds();
     tamis_status status = tamis_builder_new(&b, kind, &spec, NULL);
 
-    if (!status)
+    if (!status && g->n_keys)
         status = tamis_builder_add_many(b, (const void *)g->keys.bytes, (size_t)g->n_keys);
     if (!status)
         status = tamis_builder_finish(&f, b);
@@ -176,7 +176,7 @@ static void check_answer(guard *g, const tamis *f, const guard_round *r, uint64_
 static double time_probes(const guard *g, const tamis *f, const key_format *format,
                           const guard_round *r)
 {
-    volatile bool answer;
+    volatile bool answer = false;
     query_keys keys = { .n = 0 };
     uint64_t lookups = 0;
     double start = seconds();

@@ -109,6 +109,8 @@ static void print_change(const verdict *d)
     else if (isfinite(a->worth_from))
         printf(" It is if a lookup in the store takes more than %s.",
                advice_cost(a->worth_from, true, 3).text);
+    else
+        printf(" It has nothing to stop: all that is asked for is there.");
 }
 
 static void print_verdict(const tell_view *v, const guard_round *r)

@@ -6,8 +6,10 @@ static char *normal(const char *url, size_t size)
 {
     buffer to = { 0 };
 
-    if (!url_normalise(&to, (span){ url, size }))
+    if (!url_normalise(&to, (span){ url, size })) {
+        buffer_free(&to);
         return NULL;
+    }
     buffer_append(&to, "", 1);
     return to.bytes;
 }
