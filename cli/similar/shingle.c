@@ -1,0 +1,147 @@
+/* shingle.c - a text as the set of its shingles.
+ *
+ * A shingle is hashed as text: words with one blank between them, or characters. So the filter of a
+ * document is the one that 'tamis build' makes of its shingles as lines. */
+#include "similar/shingle.h"
+
+#include <string.h>
+
+#include "similar/letters.h"
+
+void shingle_begin(shingler *s)
+{
+    s->text.size = 0;
+    s->n = 0;
+    s->is_open = false;
+}
+
+static void send_keys(shingler *s)
+{
+    if (s->waiting > 0)
+        s->take(s->ctx, s->keys, s->waiting);
+    s->waiting = 0;
+}
+
+void shingle_key(shingler *s, uint64_t key)
+{
+    s->keys[s->waiting++] = key;
+    if (s->waiting == SHINGLE_KEYS)
+        send_keys(s);
+}
+
+/* Where the i-th latest word or character starts; the latest is 1. */
+static size_t *start_of(shingler *s, unsigned i)
+{
+    return &s->starts[(s->n - i) % s->format->k];
+}
+
+static void take_from(shingler *s, size_t start)
+{
+    shingle_key(s,
+                tamis_hasher_key(&s->format->hasher, s->text.bytes + start, s->text.size - start));
+}
+
+enum { TEXT_MAX = 1 << 14 };
+
+/* Drops what no later shingle has a part in. */
+static void forget_text(shingler *s)
+{
+    unsigned kept = s->n < s->format->k ? (unsigned)s->n : s->format->k;
+    size_t start = *start_of(s, kept);
+
+    s->text.size -= start;
+    memmove(s->text.bytes, s->text.bytes + start, s->text.size);
+    for (unsigned i = 1; i <= kept; i++)
+        *start_of(s, i) -= start;
+}
+
+/* A word or character is complete. */
+static void end_unit(shingler *s)
+{
+    s->n++;
+    if (s->n >= s->format->k)
+        take_from(s, *start_of(s, s->format->k));
+    if (s->text.size > TEXT_MAX)
+        forget_text(s);
+}
+
+static void begin_unit(shingler *s)
+{
+    s->starts[s->n % s->format->k] = s->text.size;
+}
+
+/* ---- Words ------------------------------------------------------------- */
+
+static void end_word(shingler *s)
+{
+    if (s->is_open)
+        end_unit(s);
+    s->is_open = false;
+}
+
+static void add_to_word(shingler *s, const char *bytes, size_t size)
+{
+    if (s->is_open && s->text.size - s->starts[s->n % s->format->k] + size > SHINGLE_WORD_MAX)
+        end_word(s);
+    if (!s->is_open) {
+        if (s->n > 0)
+            buffer_append(&s->text, " ", 1);
+        begin_unit(s);
+        s->is_open = true;
+    }
+    buffer_append(&s->text, bytes, size);
+}
+
+/* ---- Characters -------------------------------------------------------- */
+
+static void add_character(shingler *s, const char *bytes, size_t size)
+{
+    begin_unit(s);
+    buffer_append(&s->text, bytes, size);
+    end_unit(s);
+}
+
+/* A run of blanks is one, and none at either end of a document. */
+static void end_blank(shingler *s)
+{
+    if (s->is_open && s->n > 0)
+        add_character(s, " ", 1);
+    s->is_open = false;
+}
+
+/* ---- Text -------------------------------------------------------------- */
+
+static void take_character(shingler *s, uint32_t c)
+{
+    char bytes[4];
+    size_t size = letters_write(bytes, s->format->keeps_case ? c : letters_small(c));
+
+    if (s->format->of_words && letters_in_word(c))
+        add_to_word(s, bytes, size);
+    else if (s->format->of_words)
+        end_word(s);
+    else if (letters_is_blank(c))
+        s->is_open = true;
+    else {
+        end_blank(s);
+        add_character(s, bytes, size);
+    }
+}
+
+void shingle_text(shingler *s, span text)
+{
+    const char *end = text.at + text.size;
+    size_t size;
+
+    for (const char *at = text.at; at < end; at += size)
+        take_character(s, letters_read(at, &size));
+}
+
+void shingle_end(shingler *s)
+{
+    if (s->format->of_words)
+        end_word(s);
+    if (s->n > 0 && s->n < s->format->k)
+        take_from(s, 0);
+    send_keys(s);
+}
