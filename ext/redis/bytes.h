@@ -20,15 +20,21 @@ static inline void bytes_put(unsigned char *p, uint64_t x, int n)
         p[i] = (unsigned char)(x >> (8 * i));
 }
 
-/* Of a known width: compilers make one load of it. */
+/* Of a known width, in one load: hashes read so. */
 static inline uint64_t bytes_get64(const unsigned char *p)
 {
-    return bytes_get(p, 8);
+    uint64_t x;
+
+    memcpy(&x, p, sizeof x);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? x : __builtin_bswap64(x);
 }
 
 static inline uint32_t bytes_get32(const unsigned char *p)
 {
-    return (uint32_t)bytes_get(p, 4);
+    uint32_t x;
+
+    memcpy(&x, p, sizeof x);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? x : __builtin_bswap32(x);
 }
 
 static inline double bytes_get_double(const unsigned char *p)

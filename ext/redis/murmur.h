@@ -10,6 +10,14 @@
 
 #include "bytes.h"
 
+/* The last 1 to 7 bytes as a number. Loads overlap, so that there is no loop. */
+static inline uint64_t murmur_rest(const unsigned char *p, size_t n)
+{
+    if (n >= 4)
+        return bytes_get32(p) | (uint64_t)bytes_get32(p + n - 4) << (8 * (n - 4));
+    return p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
+}
+
 static inline uint64_t murmur64(const void *data, size_t size, uint64_t seed)
 {
     const uint64_t m = UINT64_C(0xc6a4a7935bd1e995);
@@ -22,13 +30,8 @@ static inline uint64_t murmur64(const void *data, size_t size, uint64_t seed)
 
         h = (h ^ (k ^ k >> 47) * m) * m;
     }
-    if (rest) {
-        uint64_t last = 0;
-
-        for (size_t i = 0; i < rest; i++)
-            last |= (uint64_t)p[i] << (8 * i);
-        h = (h ^ last) * m;
-    }
+    if (rest)
+        h = (h ^ murmur_rest(p, rest)) * m;
     h = (h ^ h >> 47) * m;
     return h ^ h >> 47;
 }
@@ -45,13 +48,8 @@ static inline uint32_t murmur32(const void *data, size_t size, uint32_t seed)
 
         h = h * m ^ (k ^ k >> 24) * m;
     }
-    if (rest) {
-        uint32_t last = 0;
-
-        for (size_t i = 0; i < rest; i++)
-            last |= (uint32_t)p[i] << (8 * i);
-        h = (h ^ last) * m;
-    }
+    if (rest)
+        h = (h ^ (uint32_t)murmur_rest(p, rest)) * m;
     h = (h ^ h >> 13) * m;
     return h ^ h >> 15;
 }

@@ -8,55 +8,52 @@
 
 /* ---- Positions --------------------------------------------------------- */
 
-/* Position i of an item is (first + i * step mod 2^64) mod the number of bits. A division for each
- * would take most of the time: instead both are reduced once, and summed. Where the sum of 64 bits
- * overflows, the position is less by 2^64 modulo the number of bits. */
-typedef struct redis_bloom_walk {
-    uint64_t at, by, sum, step;
-} redis_bloom_walk;
+/* A product of 128 bits; ISO C has no name for it. */
+__extension__ typedef unsigned __int128 redis_bloom_wide;
 
-static inline redis_bloom_walk redis_bloom_start(const redis_bloom_link *l, redis_bloom_hash h)
+/* Bit i of an item: (first + i * step mod 2^64) mod the bits in use. A product with the reciprocal
+ * is the quotient, or one less; a division would take most of the time. */
+static inline uint64_t redis_bloom_at(const redis_bloom_link *l, redis_bloom_hash h, uint32_t i)
 {
-    return (redis_bloom_walk){ h.first % l->used, h.step % l->used, h.first, h.step };
+    uint64_t x = h.first + i * h.step;
+    uint64_t quotient = (uint64_t)((redis_bloom_wide)x * l->reciprocal >> 64);
+    uint64_t rest = x - quotient * l->used;
+
+    return rest - (l->used & (0 - (uint64_t)(rest >= l->used)));
 }
 
-static inline void redis_bloom_next(const redis_bloom_link *l, redis_bloom_walk *w)
+static inline unsigned redis_bloom_bit(const redis_bloom_link *l, uint64_t at)
 {
-    uint64_t sum = w->sum + w->step;
-    uint64_t overflow = sum < w->sum ? l->overflow : 0;
-
-    w->sum = sum;
-    w->at += w->by;
-    w->at -= w->at >= l->used ? l->used : 0;
-    w->at += overflow;
-    w->at -= w->at >= l->used ? l->used : 0;
+    return l->array[at >> 3] >> (at & 7) & 1;
 }
 
-static bool redis_bloom_link_has(const redis_bloom_link *l, redis_bloom_hash h)
-{
-    redis_bloom_walk w = redis_bloom_start(l, h);
+/* Bits that are read without branches: half of them are set, and no processor guesses which. */
+enum { FIRST_BITS = 4 };
 
-    for (uint32_t i = 0; i < l->hashes; i++) {
-        if (!(l->array[w.at >> 3] >> (w.at & 7) & 1))
-            return false;
-        redis_bloom_next(l, &w);
-    }
-    return true;
+static inline bool redis_bloom_link_has(const redis_bloom_link *l, redis_bloom_hash h)
+{
+    uint32_t first = l->hashes < FIRST_BITS ? l->hashes : FIRST_BITS;
+    unsigned all = 1;
+
+    for (uint32_t i = 0; i < first; i++)
+        all &= redis_bloom_bit(l, redis_bloom_at(l, h, i));
+    for (uint32_t i = first; all && i < l->hashes; i++)
+        all = redis_bloom_bit(l, redis_bloom_at(l, h, i));
+    return all;
 }
 
 /* False if all of its bits were set before. */
 static bool redis_bloom_link_add(redis_bloom_link *l, redis_bloom_hash h)
 {
-    redis_bloom_walk w = redis_bloom_start(l, h);
     unsigned missing = 0;
 
     for (uint32_t i = 0; i < l->hashes; i++) {
-        unsigned char *byte = &l->array[w.at >> 3];
-        unsigned bit = 1u << (w.at & 7);
+        uint64_t at = redis_bloom_at(l, h, i);
+        unsigned char *byte = &l->array[at >> 3];
+        unsigned bit = 1u << (at & 7);
 
         missing |= ~*byte & bit;
         *byte = (unsigned char)(*byte | bit);
-        redis_bloom_next(l, &w);
     }
     return missing;
 }
@@ -174,7 +171,7 @@ tamis_status redis_bloom_append(redis_bloom *b, const redis_bloom_link *like)
         return TAMIS_NOMEM;
     memset(l.array, 0, l.bytes);
     l.used = l.power ? UINT64_C(1) << l.power : l.bits;
-    l.overflow = (l.used - (0 - l.used) % l.used) % l.used;
+    l.reciprocal = UINT64_MAX / l.used;
     b->links[b->n++] = l;
     return TAMIS_OK;
 }
@@ -256,41 +253,58 @@ redis_bloom_hash redis_bloom_hash_of(const redis_bloom *b, const void *item, siz
 }
 
 /* What is smaller is in the cache. */
-enum { PREFETCHED_BYTES = 128 << 10 };
+enum { AHEAD_BYTES = 128 << 10 };
 
-/* Bits of each item that are asked for ahead. Of the last link all, up to the usual number: half of
+/* Bits of an item that are asked for ahead. Of the last link all, up to the usual number: half of
  * the items are in it. Items that are not in a link differ from it in one of the first bits. */
-enum { PREFETCHED_LAST = 8, PREFETCHED_OTHERS = 3 };
+enum { AHEAD_LAST = 8, AHEAD_OTHERS = 3 };
 
-static void redis_bloom_prefetch(const redis_bloom *b, const redis_bloom_link *l,
-                                 const redis_bloom_hash *hashes, const bool *found, size_t n)
+/* So many items before it is looked at. More would push out what was asked for first. */
+enum { AHEAD_ITEMS = 8 };
+
+static uint32_t redis_bloom_ahead(const redis_bloom *b, const redis_bloom_link *l)
 {
-    uint32_t most = l == &b->links[b->n - 1] ? PREFETCHED_LAST : PREFETCHED_OTHERS;
-    uint32_t bits = l->hashes < most ? l->hashes : most;
+    uint32_t bits = l == &b->links[b->n - 1] ? AHEAD_LAST : AHEAD_OTHERS;
 
-    if (l->bytes < PREFETCHED_BYTES)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        redis_bloom_walk w = redis_bloom_start(l, hashes[i]);
+    if (l->bytes < AHEAD_BYTES)
+        return 0;
+    return bits < l->hashes ? bits : l->hashes;
+}
 
-        for (uint32_t j = 0; j < bits && !found[i]; j++) {
-            __builtin_prefetch(&l->array[w.at >> 3]);
-            redis_bloom_next(l, &w);
-        }
+static inline void redis_bloom_prefetch(const redis_bloom_link *l, redis_bloom_hash h,
+                                        uint32_t bits)
+{
+    for (uint32_t i = 0; i < bits; i++)
+        __builtin_prefetch(&l->array[redis_bloom_at(l, h, i) >> 3]);
+}
+
+/* Marks the items that are in this link. */
+static void redis_bloom_link_find(const redis_bloom_link *l, uint32_t ahead, bool *found,
+                                  const redis_bloom_hash *hashes, size_t n)
+{
+    for (size_t i = 0; i < n + AHEAD_ITEMS; i++) {
+        size_t now = i - AHEAD_ITEMS;
+
+        if (i < n && !found[i])
+            redis_bloom_prefetch(l, hashes[i], ahead);
+        if (i >= AHEAD_ITEMS && !found[now])
+            found[now] = redis_bloom_link_has(l, hashes[now]);
     }
+}
+
+/* Which items are in one of the first `links` links, the newest of them first. */
+static void redis_bloom_find(const redis_bloom *b, uint32_t links, bool *found,
+                             const redis_bloom_hash *hashes, size_t n)
+{
+    memset(found, false, n * sizeof *found);
+    for (uint32_t at = links; at-- > 0;)
+        redis_bloom_link_find(&b->links[at], redis_bloom_ahead(b, &b->links[at]), found, hashes, n);
 }
 
 void redis_bloom_has_many(const redis_bloom *b, bool *found, const redis_bloom_hash *hashes,
                           size_t n)
 {
-    memset(found, false, n * sizeof *found);
-    for (uint32_t at = b->n; at-- > 0;) {
-        const redis_bloom_link *l = &b->links[at];
-
-        redis_bloom_prefetch(b, l, hashes, found, n);
-        for (size_t i = 0; i < n; i++)
-            found[i] = found[i] || redis_bloom_link_has(l, hashes[i]);
-    }
+    redis_bloom_find(b, b->n, found, hashes, n);
 }
 
 static bool redis_bloom_has(const redis_bloom *b, redis_bloom_hash h)
@@ -336,25 +350,26 @@ static tamis_status redis_bloom_add_new(redis_bloom *b, redis_bloom_hash h, bool
     return TAMIS_OK;
 }
 
-/* Which of them are in the filter is asked at once. An item that came twice is found out when its
- * bits are set in the last link; after another link was appended, every one is asked again. */
+/* Which of them are in older links is asked at once. What is in the last one is found out when its
+ * bits are set there; after another link was appended, every link is asked again. */
 tamis_status redis_bloom_add_many(redis_bloom *b, bool *added, size_t *done,
                                   const redis_bloom_hash *hashes, size_t n)
 {
     bool found[REDIS_BLOOM_BATCH];
-    uint32_t links = b->n;
+    uint32_t links = b->n, ahead = redis_bloom_ahead(b, &b->links[links - 1]);
     tamis_status status = TAMIS_OK;
 
-    redis_bloom_has_many(b, found, hashes, n);
-    for (*done = 0; *done < n; ++*done) {
-        size_t i = *done;
-
-        added[i] = false;
-        if (found[i] || (b->n > links && redis_bloom_has(b, hashes[i])))
+    redis_bloom_find(b, links - 1, found, hashes, n);
+    *done = 0;
+    for (size_t i = 0; i < n + AHEAD_ITEMS && !status; i++) {
+        if (i < n && !found[i])
+            redis_bloom_prefetch(&b->links[links - 1], hashes[i], ahead);
+        if (i < AHEAD_ITEMS)
             continue;
-        status = redis_bloom_add_new(b, hashes[i], &added[i]);
-        if (status)
-            break;
+        added[*done] = false;
+        if (!found[*done] && (b->n == links || !redis_bloom_has(b, hashes[*done])))
+            status = redis_bloom_add_new(b, hashes[*done], &added[*done]);
+        *done += !status;
     }
     return status;
 }

@@ -23,9 +23,9 @@ typedef struct redis_bloom_link {
     uint64_t size, capacity; /* items */
     double error, bits_per_item;
     uint32_t hashes;
-    uint8_t power;     /* if not 0, only the first 2^power bits are in use */
-    uint64_t used;     /* the number of bits in use, */
-    uint64_t overflow; /* and -2^64 modulo that; both follow from the rest */
+    uint8_t power; /* if not 0, only the first 2^power bits are in use */
+    /* These follow from the rest: the number of bits in use, and 2^64 - 1 divided by it. */
+    uint64_t used, reciprocal;
 } redis_bloom_link;
 
 typedef struct redis_bloom {
