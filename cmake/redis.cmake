@@ -4,7 +4,7 @@ file(GLOB redis_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ext/redis/*.c)
 
 # What calls no Redis, so that tests and fuzzers can link to it.
 set(redis_parts ${redis_sources})
-list(FILTER redis_parts INCLUDE REGEX "/redis_(bloom|cuckoo)\\.c$")
+list(FILTER redis_parts INCLUDE REGEX "/redis_(bloom|cuckoo|cms|topk)\\.c$")
 list(REMOVE_ITEM redis_sources ${redis_parts})
 add_library(tamis-redis-parts STATIC EXCLUDE_FROM_ALL ${redis_parts})
 target_include_directories(tamis-redis-parts PUBLIC include ext/redis)

@@ -6,7 +6,9 @@
 
 #define FAMILIES(X) \
     X(bf)           \
-    X(cf)
+    X(cf)           \
+    X(cms)          \
+    X(topk)
 
 #define X(name) extern const family name##_family;
 FAMILIES(X)

@@ -278,6 +278,7 @@ typedef struct redis_type_methods {
     X(LoadDouble, double, (redis_io *))                                                         \
     X(SaveStringBuffer, void, (redis_io *, const char *bytes, size_t size))                     \
     X(LoadStringBuffer, char *, (redis_io *, size_t * size))                                    \
+    X(SaveDataTypeToString, redis_string *, (redis_ctx *, void *value, const redis_type *))     \
     X(EmitAOF, void, (redis_io *, const char *command, const char *format, ...))                \
     X(DigestAddStringBuffer, void, (redis_digest *, const char *bytes, size_t size))            \
     X(DigestAddLongLong, void, (redis_digest *, long long))                                     \
