@@ -143,14 +143,12 @@ static bool load(const join *j, const tape *b, loaded *l)
 /* What goes out for `a` and what is loaded is a run. */
 static void probe_loaded(join *j, const tape *a, loaded *l, bool each_once, probe_part part)
 {
-    buffer text = { 0 };
-    outlet o = { .when_full = OUTLET_RUNS, .text = &text };
+    outlet o = { .when_full = OUTLET_RUNS, .text = &j->line };
 
     runs_begin(&j->runs);
     matches_open(&j->matches, &l->rows, &l->n, each_once);
     grace_probe(j, a, &o, part);
     matches_close(&j->matches);
-    buffer_free(&text);
 }
 
 /* ---- Blocks ------------------------------------------------------------ */

@@ -264,7 +264,8 @@ static void count_up(join *j, sheet *s, const chunk_note *note)
 /* Rows of B in memory have a table beside them. */
 static bool is_over(const tape *b, const record *r)
 {
-    return b->fd < 0 && b->held.size + record_size(r) + (b->rows + 1) * MATCHES_ROW > b->room &&
+    return !tape_is_on_disk(b) &&
+           b->spool.held.size + record_size(r) + (b->rows + 1) * MATCHES_ROW > b->room &&
            b->rows > 0;
 }
 
@@ -274,10 +275,10 @@ static void make_room(join *j, tape *b)
     matches once;
 
     if (!emits_pairs(j)) {
-        matches_open(&once, &b->held, &b->rows, true);
+        matches_open(&once, &b->spool.held, &b->rows, true);
         matches_close(&once);
     }
-    if (emits_pairs(j) || b->held.size + b->rows * MATCHES_ROW > b->room / 4 * 3)
+    if (emits_pairs(j) || b->spool.held.size + b->rows * MATCHES_ROW > b->room / 4 * 3)
         tape_spill(b, grace_piece(j));
 }
 
@@ -291,8 +292,7 @@ static void keep_b(join *j, const record *r)
 /* What the filter dropped goes out alone; it is in order, as is all of this run. */
 static void keep_a(join *j, record *r)
 {
-    buffer text = { 0 };
-    outlet o = { .when_full = OUTLET_RUNS, .text = &text, .place = j->a_place };
+    outlet o = { .when_full = OUTLET_RUNS, .text = &j->line, .place = j->a_place };
     bool is_hit = r->place;
 
     r->place = j->a_place++;
@@ -302,7 +302,6 @@ static void keep_a(join *j, record *r)
     }
     emit_alone(j, &o, record_text(r), 0, &j->counts);
     emit_flush(j, &o);
-    buffer_free(&text);
 }
 
 static void keep_records(const pass *p, const job *chunk)
@@ -321,15 +320,13 @@ static void keep_records(const pass *p, const job *chunk)
 /* Rows that had no room in the chunk are taken here, and written as they come. */
 static void write_found(const pass *p, const job *chunk, chunk_note *note)
 {
-    buffer text = { 0 };
-    outlet o = { .when_full = OUTLET_WRITES, .text = &text };
+    outlet o = { .when_full = OUTLET_WRITES, .text = &p->join->line };
 
     emit_header(p->join);
     replace_write(p->join->to, chunk->out.bytes + sizeof *note, chunk->out.size - sizeof *note);
     if (note->rest < chunk->text.size && !note->fault)
         take_text(p, chunk, &o, note);
     emit_flush(p->join, &o);
-    buffer_free(&text);
 }
 
 static void finish_chunk(void *ctx, job *chunk)
@@ -459,14 +456,12 @@ static bool is_a_first(const join *j)
 /* Both are on tapes, or only A is. */
 static void join_tapes(join *j)
 {
-    buffer text = { 0 };
-    outlet o = { .when_full = OUTLET_WRITES, .text = &text };
+    outlet o = { .when_full = OUTLET_WRITES, .text = &j->line };
 
-    matches_open(&j->matches, &j->b_rows.held, &j->b_rows.rows, !emits_pairs(j));
+    matches_open(&j->matches, &j->b_rows.spool.held, &j->b_rows.rows, !emits_pairs(j));
     grace_probe(j, &j->a_rows, &o, PROBE_ALL);
     matches_close(&j->matches);
     j->spilled += tape_close(&j->a_rows) + tape_close(&j->b_rows);
-    buffer_free(&text);
 }
 
 static void write_text(void *ctx, span text)
@@ -478,7 +473,7 @@ static void write_text(void *ctx, span text)
 
 static void join_spilled(join *j)
 {
-    if (j->a_rows.fd >= 0)
+    if (tape_is_on_disk(&j->a_rows))
         tape_spill(&j->a_rows, grace_piece(j));
     tape_spill(&j->b_rows, grace_piece(j));
     tamis_free(j->filter);
@@ -505,17 +500,19 @@ void join_run(join *j)
     open_tapes(j);
     read_sheet(j, j->a_is_first ? &j->a : &j->b, false);
     make_filter(j, j->a_is_first ? &j->a_rows : &j->b_rows);
-    j->is_probing = !j->a_is_first && j->b_rows.fd < 0;
+    j->is_probing = !j->a_is_first && !tape_is_on_disk(&j->b_rows);
     if (j->is_probing)
-        matches_open(&j->matches, &j->b_rows.held, &j->b_rows.rows, !emits_pairs(j));
+        matches_open(&j->matches, &j->b_rows.spool.held, &j->b_rows.rows, !emits_pairs(j));
     read_sheet(j, j->a_is_first ? &j->b : &j->a, true);
     emit_header(j);
-    if (j->is_probing)
+    if (j->is_probing) {
         matches_close(&j->matches);
-    else if (j->b_rows.fd < 0)
+        tape_close(&j->b_rows);
+    } else if (!tape_is_on_disk(&j->b_rows))
         join_tapes(j);
     else
         join_spilled(j);
     progress_erase();
     tamis_free(j->filter);
+    buffer_free(&j->line);
 }

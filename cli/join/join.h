@@ -36,6 +36,7 @@ typedef struct join {
     tape a_rows, b_rows; /* those that wait */
     matches matches;
     runs runs;
+    buffer line; /* of an outlet */
     bool has_written_header;
     bool is_probing;  /* rows of B are in memory, and those of A meet them at once */
     uint64_t a_place; /* of the next row of A that waits */

@@ -4,10 +4,8 @@
  * are more, each WAYS neighbours become one run of another file first: a run stays where it was
  * among the others, and so does the order of rows with the same place. */
 #include <string.h>
-#include <unistd.h>
 
 #include "../progress.h"
-#include "../scratch.h"
 #include "runs.h"
 
 enum { WAYS = 64 };
@@ -20,7 +18,7 @@ typedef struct run_row {
 
 void runs_open(runs *r, size_t piece)
 {
-    *r = (runs){ .fd = -1, .piece = piece, .is_new = true };
+    *r = (runs){ .spool.fd = -1, .piece = piece, .is_new = true };
 }
 
 void runs_begin(runs *r)
@@ -28,44 +26,32 @@ void runs_begin(runs *r)
     r->is_new = true;
 }
 
-static void flush(runs *r)
-{
-    if (r->fd < 0)
-        r->fd = scratch_open();
-    scratch_write(r->fd, r->pending.bytes, r->pending.size, r->end);
-    r->end += r->pending.size;
-    r->pending.size = 0;
-}
-
 void runs_put(runs *r, uint64_t place, span text)
 {
     run_row row = { place, text.size };
-    uint64_t start = r->end + r->pending.size;
+    uint64_t start = r->spool.on_disk + r->spool.held.size;
 
     if (r->is_new)
         buffer_append(&r->starts, &start, sizeof start);
     r->is_new = false;
-    buffer_append(&r->pending, &row, sizeof row);
-    buffer_append(&r->pending, text.at, text.size);
-    if (r->pending.size >= r->piece)
-        flush(r);
+    buffer_append(&r->spool.held, &row, sizeof row);
+    buffer_append(&r->spool.held, text.at, text.size);
+    if (r->spool.held.size >= r->piece)
+        spool_flush(&r->spool);
 }
 
 static void close_runs(runs *r)
 {
-    if (r->fd >= 0)
-        close(r->fd);
-    buffer_free(&r->pending);
+    spool_close(&r->spool);
     buffer_free(&r->starts);
 }
 
 /* ---- Reading ----------------------------------------------------------- */
 
 typedef struct way {
-    uint64_t at, end; /* on disk */
-    buffer window;
-    size_t used; /* of the window, before the row at hand */
-    run_row row;
+    spool_reader reader;
+    run_row row; /* the next one */
+    span text;
     size_t number;
 } way;
 
@@ -76,48 +62,24 @@ static size_t count_runs(const runs *r)
 
 static uint64_t start_of(const runs *r, size_t i)
 {
-    uint64_t start = r->end;
+    uint64_t start = r->spool.on_disk;
 
     if (i < count_runs(r))
         memcpy(&start, r->starts.bytes + i * sizeof start, sizeof start);
     return start;
 }
 
-/* Makes `size` bytes of the window unused; false at the end of the run. */
-static bool refill(const runs *r, way *w, size_t size)
+static bool next_row(way *w)
 {
-    size_t left = w->window.size - w->used;
-    uint64_t more = w->end - w->at;
+    const char *at = spool_peek(&w->reader, sizeof w->row);
 
-    if (left >= size)
-        return true;
-    if (left + more < size)
+    if (!at)
         return false;
-    if (left > 0)
-        memmove(w->window.bytes, w->window.bytes + w->used, left);
-    w->window.size = left;
-    w->used = 0;
-    if (more > r->piece && more > size - left)
-        more = r->piece > size - left ? r->piece : size - left;
-    buffer_reserve(&w->window, (size_t)more);
-    scratch_read(r->fd, w->window.bytes + left, (size_t)more, w->at);
-    w->window.size += (size_t)more;
-    w->at += more;
+    memcpy(&w->row, at, sizeof w->row);
+    w->reader.used += sizeof w->row;
+    w->text = (span){ spool_peek(&w->reader, (size_t)w->row.size), (size_t)w->row.size };
+    w->reader.used += w->text.size;
     return true;
-}
-
-static bool next_row(const runs *r, way *w)
-{
-    if (!refill(r, w, sizeof w->row))
-        return false;
-    memcpy(&w->row, w->window.bytes + w->used, sizeof w->row);
-    w->used += sizeof w->row;
-    return refill(r, w, (size_t)w->row.size);
-}
-
-static span row_text(const way *w)
-{
-    return (span){ w->window.bytes + w->used, (size_t)w->row.size };
 }
 
 /* ---- Merging ----------------------------------------------------------- */
@@ -150,9 +112,12 @@ static void fill_heap(heap *h, const runs *r, way *ways, size_t first, size_t n)
 {
     h->n = 0;
     for (size_t i = 0; i < n; i++) {
-        ways[i] =
-            (way){ .at = start_of(r, first + i), .end = start_of(r, first + i + 1), .number = i };
-        if (next_row(r, &ways[i]))
+        ways[i] = (way){ .reader = { .fd = r->spool.fd,
+                                     .at = start_of(r, first + i),
+                                     .end = start_of(r, first + i + 1),
+                                     .piece = r->piece },
+                         .number = i };
+        if (next_row(&ways[i]))
             h->ways[h->n++] = &ways[i];
     }
     for (size_t i = h->n / 2; i-- > 0;)
@@ -171,15 +136,14 @@ static void merge_some(const runs *r, size_t first, size_t n, take_row *take, vo
     while (h.n > 0) {
         way *w = h.ways[0];
 
-        take(ctx, w->row.place, row_text(w));
-        w->used += (size_t)w->row.size;
-        if (!next_row(r, w))
+        take(ctx, w->row.place, w->text);
+        if (!next_row(w))
             h.ways[0] = h.ways[--h.n];
         if (h.n > 0)
             sink(&h, 0);
     }
     for (size_t i = 0; i < n; i++)
-        buffer_free(&ways[i].window);
+        buffer_free(&ways[i].reader.window);
 }
 
 static void put_again(void *ctx, uint64_t place, span text)
@@ -199,9 +163,8 @@ static uint64_t merge_neighbours(runs *r)
         merge_some(r, i, n - i < WAYS ? n - i : WAYS, put_again, &fewer);
         progress_show(i, n, "runs");
     }
-    if (fewer.pending.size > 0)
-        flush(&fewer);
-    written = fewer.end;
+    spool_flush(&fewer.spool);
+    written = fewer.spool.on_disk;
     close_runs(r);
     *r = fewer;
     return written;
@@ -225,9 +188,8 @@ uint64_t runs_merge(runs *r, void (*take)(void *ctx, span text), void *ctx)
     taker t = { take, ctx };
     uint64_t written;
 
-    if (r->pending.size > 0)
-        flush(r);
-    written = r->end;
+    spool_flush(&r->spool);
+    written = r->spool.on_disk;
     while (count_runs(r) > WAYS)
         written += merge_neighbours(r);
     merge_some(r, 0, count_runs(r), take_text, &t);

@@ -2,16 +2,14 @@
 #ifndef TAMIS_CLI_JOIN_RUNS_H
 #define TAMIS_CLI_JOIN_RUNS_H
 
-#include "../buffer.h"
 #include "../keys.h"
+#include "spool.h"
 
 typedef struct runs {
-    int fd;         /* -1: there are none */
-    uint64_t end;   /* bytes on disk */
-    buffer pending; /* what comes after them */
-    size_t piece;   /* bytes written or read at a time */
-    buffer starts;  /* uint64_t: of each run */
-    bool is_new;    /* the next row begins a run */
+    spool spool;
+    size_t piece;  /* bytes written or read at a time */
+    buffer starts; /* uint64_t: of each run */
+    bool is_new;   /* the next row begins a run */
 } runs;
 
 void runs_open(runs *r, size_t piece);

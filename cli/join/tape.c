@@ -1,8 +1,6 @@
 /* tape.c - records one after the other. */
 #include <string.h>
-#include <unistd.h>
 
-#include "../scratch.h"
 #include "tape.h"
 
 /* ---- Records ----------------------------------------------------------- */
@@ -39,16 +37,7 @@ void record_append(buffer *to, const record *r, span key, span text)
 
 void tape_open(tape *t, size_t room)
 {
-    *t = (tape){ .room = room, .fd = -1 };
-}
-
-static void flush(tape *t)
-{
-    if (t->fd < 0)
-        t->fd = scratch_open();
-    scratch_write(t->fd, t->held.bytes, t->held.size, t->on_disk);
-    t->on_disk += t->held.size;
-    t->held.size = 0;
+    *t = (tape){ .room = room, .spool.fd = -1 };
 }
 
 void tape_put(tape *t, const record *r)
@@ -58,87 +47,58 @@ void tape_put(tape *t, const record *r)
     t->is_mixed = t->is_mixed || (t->rows > 0 && t->last_hash != r->hash);
     t->last_hash = r->hash;
     t->rows++;
-    if (t->held.size > 0 && t->held.size + size > t->room)
-        flush(t);
-    buffer_append(&t->held, r, size);
+    if (t->spool.held.size + size > t->room)
+        spool_flush(&t->spool);
+    buffer_append(&t->spool.held, r, size);
 }
 
 void tape_spill(tape *t, size_t room)
 {
-    if (t->held.size > 0)
-        flush(t);
-    buffer_free(&t->held);
-    t->held = (buffer){ 0 };
+    spool_flush(&t->spool);
+    buffer_free(&t->spool.held);
     t->room = room;
 }
 
 uint64_t tape_bytes(const tape *t)
 {
-    return t->on_disk + t->held.size;
+    return t->spool.on_disk + t->spool.held.size;
+}
+
+bool tape_is_on_disk(const tape *t)
+{
+    return t->spool.fd >= 0;
 }
 
 uint64_t tape_close(tape *t)
 {
-    if (t->fd >= 0)
-        close(t->fd);
-    buffer_free(&t->held);
-    return t->on_disk;
+    spool_close(&t->spool);
+    return t->spool.on_disk;
 }
 
 /* ---- Reading ----------------------------------------------------------- */
 
 void tape_read(tape_reader *r, const tape *t, size_t piece)
 {
-    *r = (tape_reader){ .tape = t, .piece = piece };
-}
-
-/* Makes at least `size` bytes of the window unused; they are on disk. */
-static void refill(tape_reader *r, size_t size)
-{
-    size_t left = r->window.size - r->used;
-    uint64_t more = r->tape->on_disk - r->at;
-
-    if (left >= size)
-        return;
-    if (left > 0)
-        memmove(r->window.bytes, r->window.bytes + r->used, left);
-    r->window.size = left;
-    r->used = 0;
-    if (more > r->piece && more > size - left)
-        more = r->piece > size - left ? r->piece : size - left;
-    buffer_reserve(&r->window, (size_t)more);
-    scratch_read(r->tape->fd, r->window.bytes + left, (size_t)more, r->at);
-    r->window.size += (size_t)more;
-    r->at += more;
-}
-
-static record *next_on_disk(tape_reader *r)
-{
-    record *next;
-
-    refill(r, sizeof *next);
-    next = (void *)(r->window.bytes + r->used);
-    size_t size = record_size(next);
-    refill(r, size);
-    next = (void *)(r->window.bytes + r->used);
-    r->used += size;
-    return next;
+    *r = (tape_reader){ .tape = t,
+                        .disk = { .fd = t->spool.fd, .end = t->spool.on_disk, .piece = piece } };
 }
 
 record *tape_next(tape_reader *r)
 {
-    record *next;
+    const buffer *held = &r->tape->spool.held;
+    record *next = (void *)spool_peek(&r->disk, sizeof *next);
 
-    if (r->at < r->tape->on_disk || r->used < r->window.size)
-        return next_on_disk(r);
-    if (r->at == tape_bytes(r->tape))
-        return NULL;
-    next = (void *)(r->tape->held.bytes + (r->at - r->tape->on_disk));
-    r->at += record_size(next);
+    if (next) {
+        next = (void *)spool_peek(&r->disk, record_size(next));
+        r->disk.used += record_size(next);
+    } else if (r->at < held->size) {
+        next = (void *)(held->bytes + r->at);
+        r->at += record_size(next);
+    }
     return next;
 }
 
 void tape_read_end(tape_reader *r)
 {
-    buffer_free(&r->window);
+    buffer_free(&r->disk.window);
 }

@@ -2,8 +2,8 @@
 #ifndef TAMIS_CLI_JOIN_TAPE_H
 #define TAMIS_CLI_JOIN_TAPE_H
 
-#include "../buffer.h"
 #include "../keys.h"
+#include "spool.h"
 
 /* Its key and its text follow; the next record begins at a multiple of eight bytes. */
 typedef struct record {
@@ -21,11 +21,9 @@ size_t record_size(const record *r);
 void record_append(buffer *to, const record *r, span key, span text);
 
 typedef struct tape {
-    buffer held;
-    size_t room;        /* for `held` */
-    int fd;             /* -1: nothing is on disk */
-    uint64_t on_disk;   /* bytes, which come before those held */
-    uint64_t rows;      /* of both */
+    spool spool;
+    size_t room;        /* for what it holds */
+    uint64_t rows;      /* there and on disk */
     uint64_t last_hash; /* the last one */
     bool is_mixed;      /* there was another */
 } tape;
@@ -35,15 +33,14 @@ void tape_put(tape *t, const record *r);
 /* Moves all of it to the disk, and holds `room` bytes at most from now on. */
 void tape_spill(tape *t, size_t room);
 uint64_t tape_bytes(const tape *t);
+bool tape_is_on_disk(const tape *t);
 /* Returns how many bytes went to the disk. */
 uint64_t tape_close(tape *t);
 
 typedef struct tape_reader {
     const tape *tape;
-    size_t piece;  /* bytes read at a time */
-    uint64_t at;   /* on disk, then in memory */
-    buffer window; /* of what is on disk */
-    size_t used;   /* of the window */
+    spool_reader disk; /* which comes first */
+    size_t at;         /* in memory */
 } tape_reader;
 
 void tape_read(tape_reader *r, const tape *t, size_t piece);
