@@ -8,8 +8,17 @@
 
 #include "similar/letters.h"
 
+static void fill_ascii(shingler *s)
+{
+    for (uint32_t c = 0; c < sizeof s->ascii; c++)
+        if (letters_in_word(c))
+            s->ascii[c] = (char)(s->format->keeps_case ? c : letters_small(c));
+}
+
 void shingle_begin(shingler *s)
 {
+    if (!s->ascii['0'])
+        fill_ascii(s);
     s->text.size = 0;
     s->n = 0;
     s->is_open = false;
@@ -79,9 +88,17 @@ static void end_word(shingler *s)
     s->is_open = false;
 }
 
+/* Bytes that the word has room for. */
+static size_t room_in_word(const shingler *s)
+{
+    size_t used = s->is_open ? s->text.size - s->starts[s->n % s->format->k] : 0;
+
+    return SHINGLE_WORD_MAX - used;
+}
+
 static void add_to_word(shingler *s, const char *bytes, size_t size)
 {
-    if (s->is_open && s->text.size - s->starts[s->n % s->format->k] + size > SHINGLE_WORD_MAX)
+    if (size > room_in_word(s))
         end_word(s);
     if (!s->is_open) {
         if (s->n > 0)
@@ -90,6 +107,23 @@ static void add_to_word(shingler *s, const char *bytes, size_t size)
         s->is_open = true;
     }
     buffer_append(&s->text, bytes, size);
+}
+
+enum { RUN_MAX = 32 };
+
+/* Most text is ASCII, and its letters go in runs. Returns how many bytes were taken; none if the
+ * next character is not of that sort. */
+static size_t take_run(shingler *s, const char *at, const char *end)
+{
+    size_t room = room_in_word(s), n = 0;
+    char run[RUN_MAX];
+
+    while (n < RUN_MAX && n < room && at + n < end && (unsigned char)at[n] < sizeof s->ascii &&
+           (run[n] = s->ascii[(unsigned char)at[n]]))
+        n++;
+    if (n > 0)
+        add_to_word(s, run, n);
+    return n;
 }
 
 /* ---- Characters -------------------------------------------------------- */
@@ -133,8 +167,11 @@ void shingle_text(shingler *s, span text)
     const char *end = text.at + text.size;
     size_t size;
 
-    for (const char *at = text.at; at < end; at += size)
-        take_character(s, letters_read(at, &size));
+    for (const char *at = text.at; at < end; at += size) {
+        size = s->format->of_words ? take_run(s, at, end) : 0;
+        if (size == 0)
+            take_character(s, letters_read(at, &size));
+    }
 }
 
 void shingle_end(shingler *s)

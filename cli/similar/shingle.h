@@ -28,6 +28,7 @@ typedef struct shingler {
     size_t starts[SHINGLE_MAX]; /* of the latest words or characters */
     uint64_t n;                 /* of these in the document so far */
     bool is_open;               /* a word has begun, or a blank is due */
+    char ascii[128];            /* what each becomes in a word; 0: it ends one */
     size_t waiting;
     uint64_t keys[SHINGLE_KEYS];
 } shingler;

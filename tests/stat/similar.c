@@ -46,7 +46,7 @@ static similar_sizes true_sizes(const sets *s)
 
 static size_t trials(void)
 {
-    return run_size(1500, 100, 20000);
+    return run_size(1500, 100, 8000);
 }
 
 /* From hardly any bit in common by chance to three keys for a bit; from nothing in common to all.
