@@ -768,11 +768,6 @@ static void bf_aof_rewrite(redis_io *io, redis_string *name, void *value)
         redis.EmitAOF(io, "BF.LOADCHUNK", "slb", name, (long long)(at + size + 1), bytes, size);
 }
 
-static size_t bf_mem_usage(const void *value)
-{
-    return ((const bf_filter *)value)->memory.used;
-}
-
 static void bf_digest(redis_digest *digest, void *value)
 {
     const redis_bloom *b = &((const bf_filter *)value)->bloom;
@@ -784,12 +779,6 @@ static void bf_digest(redis_digest *digest, void *value)
     for (uint32_t i = 0; i < b->n; i++)
         redis.DigestAddStringBuffer(digest, (const char *)b->links[i].array, b->links[i].bytes);
     redis.DigestEndSequence(digest);
-}
-
-static size_t bf_free_effort(redis_string *name, const void *value)
-{
-    (void)name;
-    return memory_free_effort(bf_mem_usage(value));
 }
 
 static void *bf_copy(redis_string *from, redis_string *to, const void *value)
@@ -815,10 +804,10 @@ static bool bf_load_type(redis_ctx *ctx)
                                    .rdb_load = bf_rdb_load,
                                    .rdb_save = bf_rdb_save,
                                    .aof_rewrite = bf_aof_rewrite,
-                                   .mem_usage = bf_mem_usage,
+                                   .mem_usage = memory_usage,
                                    .digest = bf_digest,
                                    .free = bf_free,
-                                   .free_effort = bf_free_effort,
+                                   .free_effort = memory_free_effort,
                                    .copy = bf_copy };
 
     bf_type = redis.CreateDataType(ctx, "MBbloom--", BF_ENCODING, &methods);

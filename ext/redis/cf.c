@@ -746,11 +746,6 @@ static void cf_aof_rewrite(redis_io *io, redis_string *name, void *value)
         redis.EmitAOF(io, "CF.LOADCHUNK", "slb", name, (long long)(at + size + 1), bytes, size);
 }
 
-static size_t cf_mem_usage(const void *value)
-{
-    return ((const cf_filter *)value)->memory.used;
-}
-
 static void cf_digest(redis_digest *digest, void *value)
 {
     const redis_cuckoo *c = &((const cf_filter *)value)->cuckoo;
@@ -763,12 +758,6 @@ static void cf_digest(redis_digest *digest, void *value)
     for (uint64_t at = 0; (slots = redis_cuckoo_array(c, at, &size)); at += size)
         redis.DigestAddStringBuffer(digest, (const char *)slots, size);
     redis.DigestEndSequence(digest);
-}
-
-static size_t cf_free_effort(redis_string *name, const void *value)
-{
-    (void)name;
-    return memory_free_effort(cf_mem_usage(value));
 }
 
 static void *cf_copy(redis_string *from, redis_string *to, const void *value)
@@ -794,10 +783,10 @@ static bool cf_load_type(redis_ctx *ctx)
                                    .rdb_load = cf_rdb_load,
                                    .rdb_save = cf_rdb_save,
                                    .aof_rewrite = cf_aof_rewrite,
-                                   .mem_usage = cf_mem_usage,
+                                   .mem_usage = memory_usage,
                                    .digest = cf_digest,
                                    .free = cf_free,
-                                   .free_effort = cf_free_effort,
+                                   .free_effort = memory_free_effort,
                                    .copy = cf_copy };
 
     cf_type = redis.CreateDataType(ctx, "MBbloomCF", CF_ENCODING, &methods);

@@ -392,11 +392,6 @@ static void cms_aof_rewrite(redis_io *io, redis_string *name, void *value)
     restore_emit(io, name, cms_type, CMS_TYPE, CMS_ENCODING, value);
 }
 
-static size_t cms_mem_usage(const void *value)
-{
-    return ((const cms_sketch *)value)->memory.used;
-}
-
 static void cms_digest(redis_digest *digest, void *value)
 {
     const redis_cms *s = &((const cms_sketch *)value)->cms;
@@ -406,12 +401,6 @@ static void cms_digest(redis_digest *digest, void *value)
     redis.DigestAddLongLong(digest, (long long)s->count);
     redis.DigestAddStringBuffer(digest, (const char *)s->cells, redis_cms_bytes(s));
     redis.DigestEndSequence(digest);
-}
-
-static size_t cms_free_effort(redis_string *name, const void *value)
-{
-    (void)name;
-    return memory_free_effort(cms_mem_usage(value));
 }
 
 static void *cms_copy(redis_string *from, redis_string *to, const void *value)
@@ -436,10 +425,10 @@ static bool cms_load_type(redis_ctx *ctx)
                                    .rdb_load = cms_rdb_load,
                                    .rdb_save = cms_rdb_save,
                                    .aof_rewrite = cms_aof_rewrite,
-                                   .mem_usage = cms_mem_usage,
+                                   .mem_usage = memory_usage,
                                    .digest = cms_digest,
                                    .free = cms_free,
-                                   .free_effort = cms_free_effort,
+                                   .free_effort = memory_free_effort,
                                    .copy = cms_copy };
 
     cms_type = redis.CreateDataType(ctx, CMS_TYPE, CMS_ENCODING, &methods);

@@ -31,12 +31,11 @@ tamis_allocator memory_allocator(memory *m);
 void *memory_new_value(size_t size);
 void memory_free_value(void *value, size_t size);
 
-/* What free_effort() answers for so many bytes: pages that go back to the system. From a few dozen
- * on, the server frees in a thread. */
-static inline size_t memory_free_effort(size_t bytes)
-{
-    return 1 + bytes / 4096;
-}
+/* Two methods of data types, for every value that begins with its `memory`: MEMORY USAGE, and how
+ * long it takes to free. That is counted in pages: from a few dozen on, the server frees in a
+ * thread. */
+size_t memory_usage(const void *value);
+size_t memory_free_effort(redis_string *name, const void *value);
 
 /* Bytes of all values, the number of values, and how often one was refused. */
 typedef struct memory_total {

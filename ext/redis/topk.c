@@ -404,11 +404,6 @@ static void topk_aof_rewrite(redis_io *io, redis_string *name, void *value)
     restore_emit(io, name, topk_type, TOPK_TYPE, TOPK_ENCODING, value);
 }
 
-static size_t topk_mem_usage(const void *value)
-{
-    return ((const topk_sketch *)value)->memory.used;
-}
-
 static void topk_digest(redis_digest *digest, void *value)
 {
     const redis_topk *t = &((const topk_sketch *)value)->topk;
@@ -426,10 +421,7 @@ static void topk_digest(redis_digest *digest, void *value)
 
 static size_t topk_free_effort(redis_string *name, const void *value)
 {
-    const topk_sketch *s = value;
-
-    (void)name;
-    return memory_free_effort(s->memory.used) + s->topk.n;
+    return memory_free_effort(name, value) + ((const topk_sketch *)value)->topk.n;
 }
 
 static void *topk_copy(redis_string *from, redis_string *to, const void *value)
@@ -459,7 +451,7 @@ static bool topk_load_type(redis_ctx *ctx)
                                    .rdb_load = topk_rdb_load,
                                    .rdb_save = topk_rdb_save,
                                    .aof_rewrite = topk_aof_rewrite,
-                                   .mem_usage = topk_mem_usage,
+                                   .mem_usage = memory_usage,
                                    .digest = topk_digest,
                                    .free = topk_free,
                                    .free_effort = topk_free_effort,
