@@ -200,6 +200,16 @@ static void count_adaptations(const tamis *f, guard_round *r)
     r->adapted = info.adaptations;
 }
 
+/* No larger than it can become. */
+static answers *make_cache(const guard *g)
+{
+    uint64_t most = g->queries.n * (g->queries.are_urls ? URL_PARTS_MAX : 1);
+
+    if (g->cache == 0 || most == 0)
+        return NULL;
+    return answers_new(g->cache < most ? g->cache : most);
+}
+
 static void prepare_answers(guard *g)
 {
     if (!g->answers)
@@ -211,7 +221,7 @@ static void prepare_answers(guard *g)
 void guard_run(guard *g, tamis *f, guard_round *r)
 {
     const key_format format = { .hasher = f ? tamis_plan_of(f)->hasher : (tamis_hasher){ 0 } };
-    asking a = { .guard = g, .round = r, .cache = g->cache ? answers_new(g->cache) : NULL };
+    asking a = { .guard = g, .round = r, .cache = make_cache(g) };
     query_keys keys = { .n = 0 };
 
     prepare_answers(g);
