@@ -274,6 +274,8 @@ static void refuse_misplaced(const args *a, const request *r, const struct verb 
         args_refuse(a, "give --personal FILE, where the words of the user are");
     if ((verb->takes & MAKES) && !r->out)
         args_refuse(a, "give -o FILE");
+    if (r->out && strcmp(r->out, "-") == 0)
+        args_refuse(a, "a dictionary is mapped from its file: -o cannot be standard output");
 }
 
 static int run(args *a)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "member.h"
 #include "message.h"
 #include "spell/dictionary.h"
 #include "store.h"
@@ -229,13 +228,21 @@ void gather_save(gathering *g, making *m, const affixes *a, const char *path)
 
 /* ---- Asking ------------------------------------------------------------ */
 
-static tamis *map_part(const char *path, size_t i)
+static _Noreturn void refuse_file(const char *path)
 {
-    char name[PATH_MAX];
+    die(CODE_CORRUPT, "%s is no dictionary; 'tamis spell build' makes one", path);
+}
 
-    if ((size_t)snprintf(name, sizeof name, "%s:%s", path, NAMES[i]) >= sizeof name)
-        die(CODE_USAGE, "spell: the name of the dictionary is too long");
-    return store_map(name);
+/* Pages of the file are read when they are asked: those of suggestions only where some are wanted. */
+static tamis *open_part(const dictionary *d, size_t i)
+{
+    tamis *f;
+    tamis_status status = tamis_collection_get(d->file, &f, NAMES[i], NULL);
+
+    if (status == TAMIS_ABSENT)
+        refuse_file(d->path);
+    must(status, "read", d->path);
+    return f;
 }
 
 static void read_settings(dictionary *d, const tamis *f)
@@ -276,20 +283,19 @@ void dictionary_set(dictionary *d, const buffer *kept)
 
 void dictionary_open(dictionary *d, const char *path)
 {
-    struct stat s;
-
     *d = (dictionary){ .path = path };
-    if (stat(path, &s))
-        die_errno("read", path);
-    if (!member_is_collection(path))
-        die(CODE_CORRUPT, "%s is no dictionary; 'tamis spell build' makes one", path);
-    d->words = map_part(path, 0);
-    d->suggestions = map_part(path, 1);
-    tamis *settings = map_part(path, 2);
+    tamis_status status = tamis_collection_open(&d->file, path, NULL);
+    if (status == TAMIS_FOREIGN)
+        refuse_file(path);
+    must(status, "read", path);
+    store_catch_truncation();
+    d->words = open_part(d, 0);
+    d->suggestions = open_part(d, 1);
+    tamis *settings = open_part(d, 2);
     if (tamis_plan_of(d->words)->kind != TAMIS_MAP ||
         tamis_plan_of(settings)->kind != TAMIS_HASHMAP ||
         tamis_plan_of(d->suggestions)->hasher.hash != TAMIS_RAW)
-        die(CODE_CORRUPT, "%s is no dictionary; 'tamis spell build' makes one", path);
+        refuse_file(path);
     read_settings(d, settings);
     tamis_free(settings);
     find_word_chars(d);
@@ -300,6 +306,7 @@ void dictionary_close(dictionary *d)
     tamis_free(d->words);
     tamis_free(d->suggestions);
     tamis_free(d->personal);
+    tamis_collection_free(d->file);
     affixes_free(&d->settings);
 }
 

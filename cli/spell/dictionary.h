@@ -47,6 +47,7 @@ void gather_save(gathering *g, making *m, const affixes *a, const char *path);
 
 typedef struct dictionary {
     const char *path;
+    tamis_collection *file;
     tamis *words, *suggestions;
     tamis *personal; /* words of the user: their codes; NULL: none */
     affixes settings;
