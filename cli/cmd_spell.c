@@ -106,7 +106,7 @@ static void print_making(const expand_totals *totals, const making *m, const cha
 
 static int run_build(const request *r)
 {
-    making m = { .fpr = r->fpr, .suggest_fpr = 1.0 / 1024 };
+    making m = { .fpr = r->fpr, .suggest_fpr = 1.0 / 4096 };
     gathering *g = gather_begin();
     affixes a;
 

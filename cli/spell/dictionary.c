@@ -233,7 +233,8 @@ static _Noreturn void refuse_file(const char *path)
     die(CODE_CORRUPT, "%s is no dictionary; 'tamis spell build' makes one", path);
 }
 
-/* Pages of the file are read when they are asked: those of suggestions only where some are wanted. */
+/* Pages of the file are read when they are asked: those of suggestions only where some are wanted.
+ */
 static tamis *open_part(const dictionary *d, size_t i)
 {
     tamis *f;

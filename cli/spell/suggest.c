@@ -3,8 +3,8 @@
  * Words that are one change away are tried: letters swapped, left out, doubled, put in or taken for
  * another, what the REP table of the dictionary knows of, and two words written as one. If none of
  * them is in the dictionary, all words that are two changes away. They are looked up in batches, in
- * two filters one after the other: of the hundreds of thousands that are tried, one in millions is
- * taken for a word and is none.
+ * two filters one after the other: of the hundreds of thousands that are tried, one in 16 million
+ * is taken for a word and is none.
  *
  * A suggestion has a cost: what the change is, and how rare the word. */
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum {
     ALPHABET_MAX = 80,
     ALPHABET_TWICE = 30, /* frequent letters, for the second change */
     LETTERS_MAX = 20,
-    TRIES_MAX = 1 << 20
+    TRIES_MAX = 1 << 19
 };
 
 /* What changes cost, in ranks of frequency. */
@@ -52,6 +52,7 @@ struct suggester {
     uint64_t keys[BATCH];
     size_t n;
     size_t tries;
+    bool is_second;           /* two changes are made */
     candidate pool[POOL_MAX]; /* found */
     size_t found;
     word shown[SUGGESTIONS_MAX];
@@ -140,7 +141,7 @@ static void try_word(suggester *s, const word *w, unsigned cost)
     if (w->size == 0)
         return;
     try_form(s, w, cost);
-    if (s->how != CASE_MIXED) {
+    if (s->how == CASE_INITIAL || (s->how != CASE_MIXED && !s->is_second)) {
         word name = word_initial(w);
         try_form(s, &name, s->how == CASE_SMALL ? cost + 1 : cost);
     }
@@ -154,7 +155,8 @@ typedef struct letters {
     size_t n;
 } letters;
 
-typedef void take_change(suggester *s, const letters *l, unsigned cost);
+/* What a change makes of a word; `at` is where it was made. */
+typedef void take_change(suggester *s, const letters *l, size_t at, unsigned cost);
 
 static letters letters_of(const word *w)
 {
@@ -165,14 +167,18 @@ static letters letters_of(const word *w)
     return l;
 }
 
-static void take_letters(suggester *s, const letters *l, unsigned cost)
+static void take_letters(suggester *s, const letters *l, size_t at, unsigned cost)
 {
-    word w = { 0 };
-    char bytes[4];
+    word w;
 
-    for (size_t i = 0; i < l->n; i++)
-        if (!word_append(&w, bytes, letter_write(bytes, l->at[i])))
+    (void)at;
+    w.size = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if (w.size + 4 > WORD_MAX)
             return;
+        w.size += letter_write(w.text + w.size, l->at[i]);
+    }
+    w.text[w.size] = 0;
     try_word(s, &w, cost);
 }
 
@@ -181,15 +187,16 @@ static unsigned cost_at(size_t i, unsigned cost)
     return i == 0 ? cost + COST_FIRST : cost;
 }
 
-static void swap_letters(suggester *s, const letters *l, unsigned cost, take_change *take)
+static void swap_letters(suggester *s, const letters *l, size_t from, unsigned cost,
+                         take_change *take)
 {
     letters other = *l;
 
-    for (size_t i = 0; i + 1 < l->n; i++) {
+    for (size_t i = from; i + 1 < l->n; i++) {
         other.at[i] = l->at[i + 1];
         other.at[i + 1] = l->at[i];
         if (l->at[i] != l->at[i + 1])
-            take(s, &other, cost_at(i, cost + COST_SWAP));
+            take(s, &other, i, cost_at(i, cost + COST_SWAP));
         other.at[i] = l->at[i];
         other.at[i + 1] = l->at[i + 1];
     }
@@ -200,14 +207,15 @@ static bool is_doubled(const letters *l, size_t i)
     return (i > 0 && l->at[i - 1] == l->at[i]) || (i + 1 < l->n && l->at[i + 1] == l->at[i]);
 }
 
-static void drop_letters(suggester *s, const letters *l, unsigned cost, take_change *take)
+static void drop_letters(suggester *s, const letters *l, size_t from, unsigned cost,
+                         take_change *take)
 {
     letters other = { .n = l->n - 1 };
 
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = from; i < l->n; i++) {
         memcpy(other.at, l->at, i * sizeof *l->at);
         memcpy(other.at + i, l->at + i + 1, (l->n - i - 1) * sizeof *l->at);
-        take(s, &other, cost_at(i, cost + (is_doubled(l, i) ? COST_DOUBLE : COST_LETTER)));
+        take(s, &other, i, cost_at(i, cost + (is_doubled(l, i) ? COST_DOUBLE : COST_LETTER)));
     }
 }
 
@@ -216,51 +224,54 @@ static unsigned letter_cost(const suggester *s, size_t k)
     return COST_LETTER + (unsigned)(3 * k / (s->n_alphabet + 1));
 }
 
-static void change_letters(suggester *s, const letters *l, unsigned cost, take_change *take)
+static void change_letters(suggester *s, const letters *l, size_t from, unsigned cost,
+                           take_change *take)
 {
     letters other = *l;
 
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = from; i < l->n; i++) {
         for (size_t k = 0; k < s->n_alphabet; k++) {
             other.at[i] = s->alphabet[k];
             if (other.at[i] != l->at[i])
-                take(s, &other, cost_at(i, cost + letter_cost(s, k)));
+                take(s, &other, i, cost_at(i, cost + letter_cost(s, k)));
         }
         other.at[i] = l->at[i];
     }
 }
 
-static void insert_letters(suggester *s, const letters *l, unsigned cost, take_change *take)
+static void insert_letters(suggester *s, const letters *l, size_t from, unsigned cost,
+                           take_change *take)
 {
     letters other = { .n = l->n + 1 };
 
     if (other.n > WORD_MAX)
         return;
-    for (size_t i = 0; i <= l->n; i++) {
+    for (size_t i = from; i <= l->n; i++) {
         memcpy(other.at, l->at, i * sizeof *l->at);
         memcpy(other.at + i + 1, l->at + i, (l->n - i) * sizeof *l->at);
         for (size_t k = 0; k < s->n_alphabet; k++) {
             other.at[i] = s->alphabet[k];
             bool doubles = i > 0 && l->at[i - 1] == s->alphabet[k];
-            take(s, &other, cost_at(i, cost + (doubles ? COST_DOUBLE : letter_cost(s, k))));
+            take(s, &other, i, cost_at(i, cost + (doubles ? COST_DOUBLE : letter_cost(s, k))));
         }
     }
 }
 
-static void change_once(suggester *s, const letters *l, unsigned cost, take_change *take)
+static void change_once(suggester *s, const letters *l, size_t from, unsigned cost,
+                        take_change *take)
 {
-    swap_letters(s, l, cost, take);
+    swap_letters(s, l, from, cost, take);
     if (l->n > 1)
-        drop_letters(s, l, cost, take);
-    change_letters(s, l, cost, take);
-    insert_letters(s, l, cost, take);
+        drop_letters(s, l, from, cost, take);
+    change_letters(s, l, from, cost, take);
+    insert_letters(s, l, from, cost, take);
 }
 
-/* The second change, after the first one. */
-static void change_again(suggester *s, const letters *l, unsigned cost)
+/* The second change, at the place of the first one or after it: the other order makes the same. */
+static void change_again(suggester *s, const letters *l, size_t at, unsigned cost)
 {
     if (s->tries < TRIES_MAX)
-        change_once(s, l, cost, take_letters);
+        change_once(s, l, at, cost, take_letters);
 }
 
 static void change_twice(suggester *s, const letters *l)
@@ -268,38 +279,41 @@ static void change_twice(suggester *s, const letters *l)
     size_t n = s->n_alphabet;
 
     s->n_alphabet = n < ALPHABET_TWICE ? n : ALPHABET_TWICE;
-    change_once(s, l, 0, change_again);
+    s->is_second = true;
+    change_once(s, l, 0, 0, change_again);
     look_up(s);
     s->n_alphabet = n;
 }
 
 /* ---- Tables and splits ------------------------------------------------- */
 
-/* Two words or more, each of them right. */
-static bool are_words(const suggester *s, const word *w)
+/* Whether these are words, all right, with blanks between them; and how rare the rarest is. */
+static bool are_words(const suggester *s, const word *w, unsigned *rarest)
 {
+    *rarest = 0;
     for (const char *at = w->text, *end; *at; at = *end ? end + 1 : end) {
         word part;
 
         end = at + strcspn(at, " ");
         if (end == at || !word_set(&part, at, (size_t)(end - at)) || !judge_form(s->d, &part))
             return false;
+        unsigned rare = rareness(dictionary_code(s->d, &part));
         uint64_t key = tamis_key(s->d->words, part.text, part.size);
-        word small = word_small(&part);
-        if (!tamis_has(s->d->suggestions, key) &&
-            !tamis_has(s->d->suggestions, tamis_key(s->d->words, small.text, small.size)) &&
-            !is_personal(s, key))
+        if (!tamis_has(s->d->suggestions, key) && !is_personal(s, key))
             return false;
+        *rarest = rare > *rarest ? rare : *rarest;
     }
     return true;
 }
 
 static void try_words(suggester *s, const word *w, unsigned cost)
 {
+    unsigned rarest;
+
     if (!strchr(w->text, ' '))
         try_word(s, w, cost);
-    else if (are_words(s, w))
-        keep(s, w, 2 * cost + N_RANKS / 2);
+    else if (are_words(s, w, &rarest))
+        keep(s, w, 2 * cost + rarest);
 }
 
 /* `from` may be tied to the start or the end of the word by ^ and $; _ is a blank. */
@@ -344,14 +358,15 @@ static void split(suggester *s)
 {
     const word *w = &s->wrong;
     const char *end = w->text + w->size;
+    unsigned rarest;
 
     for (size_t at = 0, size; at < w->size; at += size) {
         word other;
 
         letter_at(w->text + at, end, &size);
         if (at > 0 && word_set(&other, w->text, at) && word_append(&other, " ", 1) &&
-            word_append(&other, w->text + at, w->size - at) && are_words(s, &other))
-            keep(s, &other, 2 * COST_SPLIT + (at == 1 || w->size - at == 1 ? 4 : 0) + 4);
+            word_append(&other, w->text + at, w->size - at) && are_words(s, &other, &rarest))
+            keep(s, &other, 2 * COST_SPLIT + rarest);
     }
 }
 
@@ -416,14 +431,15 @@ size_t suggest_words(suggester *s, const char *text, size_t size, const word **o
     s->how = word_find_case(&original);
     s->wrong = s->how == CASE_MIXED ? original : word_small(&original);
     s->n = s->tries = s->found = 0;
+    s->is_second = false;
     letters l = letters_of(&s->wrong);
     try_cases(s, &original);
     replace_by_table(s);
-    change_once(s, &l, 0, take_letters);
+    change_once(s, &l, 0, 0, take_letters);
     look_up(s);
-    split(s);
     if (s->found == 0 && l.n <= LETTERS_MAX)
         change_twice(s, &l);
+    split(s);
     return show(s);
 }
 
