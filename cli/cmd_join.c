@@ -309,12 +309,16 @@ const command cmd_join = {
         "its\n"
         "key, is an error.\n"
         "\n"
-        "The smaller file is read first. A filter of its keys drops rows of the other one, before\n"
-        "anything else is done with them, unless it drops less than an eighth of a sample. The\n"
-        "others are compared exactly. Rows of B, or rows of both that are left, wait in files\n"
-        "without a name in $TMPDIR, or /var/tmp, if --memory is too little for them; threads and\n"
-        "the program take some megabytes more. What goes to standard output before an error is\n"
-        "found cannot be taken back; FILE of -o is left as it was.",
+        "The smaller file is read first; a pipe is taken for it unless B is a file that is sure "
+        "to\n"
+        "fit in memory, and no longer if it is B and outgrows memory and A. A filter of its keys\n"
+        "drops rows of the other file before anything else is done with them, unless it drops "
+        "less\n"
+        "than an eighth of a sample. The others are compared exactly. Rows for which --memory is\n"
+        "too little wait in files without a name in $TMPDIR, or /var/tmp; threads and the program\n"
+        "take some megabytes more. What goes to standard output before an error is found cannot "
+        "be\n"
+        "taken back; FILE of -o is left as it was.",
     .options = { options },
     .when_ok = "rows were printed",
     .when_nothing = "no row was",

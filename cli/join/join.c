@@ -62,15 +62,21 @@ static bool has_key_room(const sheet *s, const rows *b, const row *r, buffer *jo
     return true;
 }
 
-static void add_row(rows *b, const sheet *s, const row *r, const char *start, buffer *joined)
+static uint64_t plain_key(span key)
 {
     tamis_hasher plain = { .hash = TAMIS_FAST };
+
+    return tamis_hasher_key(&plain, key.at, key.size);
+}
+
+static void add_row(rows *b, const sheet *s, const row *r, const char *start, buffer *joined)
+{
     span key = sheet_key_text(s, r, joined);
 
     b->text[b->n] = r->text;
     b->key[b->n] = key;
     b->missing[b->n] = (uint32_t)(s->columns - r->fields);
-    b->keys[b->n] = tamis_hasher_key(&plain, key.at, key.size);
+    b->keys[b->n] = plain_key(key);
     b->start[b->n++] = start;
 }
 
@@ -102,7 +108,6 @@ static const char *take_rows(rows *b, const sheet *s, bool is_plain, const char 
 typedef struct pass {
     join *join;
     sheet *sheet;
-    bool is_second;
 } pass;
 
 static bool is_a(const pass *p)
@@ -115,7 +120,7 @@ static void ask_filter(const pass *p, rows *b, chunk_note *note)
 {
     join *j = p->join;
 
-    if (!p->is_second || !j->filter || !atomic_load(&j->asks)) {
+    if (!atomic_load(&j->asks)) {
         memset(b->hits, 0xff, sizeof b->hits);
         return;
     }
@@ -190,7 +195,7 @@ static size_t take_batch(const pass *p, rows *b, outlet *o, buffer *line, chunk_
     for (i = 0; i < b->n; i++) {
         bool is_hit = b->hits[i / 64] >> i % 64 & 1;
 
-        if (!p->is_second || !p->join->is_probing)
+        if (!p->join->is_probing)
             keep_row(p, b, i, is_hit, line, o->text);
         else if (!probe_row(p, b, i, is_hit, o, &note->counts))
             break;
@@ -243,6 +248,135 @@ static void take_chunk(void *ctx, job *chunk)
     chunk->lines = note.lines;
 }
 
+/* ---- The filter -------------------------------------------------------- */
+
+/* A share of the memory, and wrong answers: one row in a hundred is looked up in vain. */
+enum { FILTER_SHARE = 8 };
+static const double FPR = 0.01, FPR_MAX = 0.3;
+
+static bool plan_filter(const join *j, tamis_plan *plan, uint64_t keys)
+{
+    for (double fpr = FPR; fpr < FPR_MAX; fpr *= 2) {
+        tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr);
+
+        if (!tamis_plan_kind(plan, TAMIS_BLOCKED, &spec) && plan->bytes <= j->memory / FILTER_SHARE)
+            return true;
+    }
+    return false;
+}
+
+static void fill_filter(join *j, const tape *t)
+{
+    tape_reader reader;
+    const record *r;
+
+    tape_read(&reader, t, grace_piece(j));
+    while ((r = tape_next(&reader))) {
+        tamis_status status = tamis_add(j->filter, plain_key(record_key(r)));
+        if (status)
+            die_status("fill", "the filter", status);
+    }
+    tape_read_end(&reader);
+}
+
+/* Of the file that was read; none if it would be too large for its share. */
+static void make_filter(join *j, const tape *first)
+{
+    tamis_plan plan;
+    tamis_status status;
+
+    if (!j->wants_filter || !plan_filter(j, &plan, first->rows ? first->rows : 1))
+        return;
+    if ((status = tamis_new(&j->filter, &plan, NULL)))
+        die_status("make", "the filter", status);
+    fill_filter(j, first);
+    j->filter_bytes = plan.bytes;
+    atomic_store(&j->asks, true);
+}
+
+/* ---- Room for B -------------------------------------------------------- */
+
+/* Rows of B in memory have a table beside them. */
+static bool is_over(const tape *b, uint64_t more)
+{
+    return !tape_is_on_disk(b) && b->rows > 0 &&
+           tape_bytes(b) + more + (b->rows + 1) * MATCHES_ROW > b->room;
+}
+
+/* UINT64_MAX: a pipe tells nothing. */
+static uint64_t size_of(const char *path)
+{
+    struct stat s;
+    bool is_standard = strcmp(path, "-") == 0;
+
+    if (is_standard ? fstat(STDIN_FILENO, &s) : stat(path, &s))
+        die_errno("read", path);
+    return S_ISREG(s.st_mode) ? (uint64_t)s.st_size : UINT64_MAX;
+}
+
+/* Rows that came before the filter. */
+static void filter_tape(join *j, tape *t)
+{
+    buffer *held = &t->spool.held;
+    size_t kept = 0, size;
+
+    j->counts.asked += t->rows;
+    for (size_t at = 0; at < held->size; at += size) {
+        const record *r = (void *)(held->bytes + at);
+
+        size = record_size(r);
+        if (!tamis_has(j->filter, plain_key(record_key(r)))) {
+            j->counts.dropped++;
+            t->rows--;
+            continue;
+        }
+        memmove(held->bytes + kept, r, size);
+        kept += size;
+    }
+    held->size = kept;
+}
+
+static void read_sheet(join *j, sheet *s);
+
+/* B was taken for the smaller file because it is a pipe, or compressed, and turns out to be larger
+ * than A: A is read between two chunks of it. */
+static void turn_to_a(join *j)
+{
+    uint64_t size = j->a_is_read || !j->wants_filter ? UINT64_MAX : size_of(j->a.path);
+
+    if (size > j->memory / 8 || size > tape_bytes(&j->b_rows) / 2)
+        return;
+    j->a_is_first = true;
+    j->b_rows.room /= 2;
+    read_sheet(j, &j->a);
+    make_filter(j, &j->a_rows);
+    if (j->filter)
+        filter_tape(j, &j->b_rows);
+}
+
+/* Where only keys count, repeats make room. */
+static void drop_repeats(tape *b)
+{
+    matches once;
+
+    matches_open(&once, &b->spool.held, &b->rows, true);
+    matches_close(&once);
+}
+
+static void keep_b(join *j, const record *r)
+{
+    tape *b = &j->b_rows;
+
+    if (is_over(b, record_size(r))) {
+        turn_to_a(j);
+        if (!emits_pairs(j))
+            drop_repeats(b);
+        if (is_over(b, b->room / 4))
+            tape_spill(b, grace_piece(j));
+    }
+    tape_put(b, r);
+}
+
 /* ---- In turn ----------------------------------------------------------- */
 
 /* Where most rows pass, asking costs more than it saves: a lookup in the table costs a few times as
@@ -259,34 +393,6 @@ static void count_up(join *j, sheet *s, const chunk_note *note)
     j->counts.out += note->counts.out;
     if (j->counts.asked >= SAMPLE && j->counts.dropped < j->counts.asked / DROPPED_MIN)
         atomic_store(&j->asks, false);
-}
-
-/* Rows of B in memory have a table beside them. */
-static bool is_over(const tape *b, const record *r)
-{
-    return !tape_is_on_disk(b) &&
-           b->spool.held.size + record_size(r) + (b->rows + 1) * MATCHES_ROW > b->room &&
-           b->rows > 0;
-}
-
-/* Where only keys count, repeats make room first. */
-static void make_room(join *j, tape *b)
-{
-    matches once;
-
-    if (!emits_pairs(j)) {
-        matches_open(&once, &b->spool.held, &b->rows, true);
-        matches_close(&once);
-    }
-    if (emits_pairs(j) || b->spool.held.size + b->rows * MATCHES_ROW > b->room / 4 * 3)
-        tape_spill(b, grace_piece(j));
-}
-
-static void keep_b(join *j, const record *r)
-{
-    if (is_over(&j->b_rows, r))
-        make_room(j, &j->b_rows);
-    tape_put(&j->b_rows, r);
 }
 
 /* What the filter dropped goes out alone; it is in order, as is all of this run. */
@@ -335,11 +441,11 @@ static void finish_chunk(void *ctx, job *chunk)
     chunk_note note;
 
     memcpy(&note, chunk->out.bytes, sizeof note);
-    if (!note.fault && p->is_second && p->join->is_probing)
+    if (!note.fault && p->join->is_probing)
         write_found(p, chunk, &note);
     if (note.fault)
         sheet_refuse(p->sheet, p->sheet->lines + note.lines + 1, note.fault);
-    if (!p->is_second || !p->join->is_probing)
+    if (!p->join->is_probing)
         keep_records(p, chunk);
     count_up(p->join, p->sheet, &note);
 }
@@ -357,9 +463,9 @@ static void refuse_text(void *ctx, const job *chunk)
         sheet_refuse(p->sheet, p->sheet->lines + 1, fault);
 }
 
-static void read_sheet(join *j, sheet *s, bool is_second)
+static void read_sheet(join *j, sheet *s)
 {
-    pass p = { .join = j, .sheet = s, .is_second = is_second };
+    pass p = { .join = j, .sheet = s };
     pipeline line = { .take_chunk = take_chunk,
                       .finish_chunk = finish_chunk,
                       .refuse_text = refuse_text,
@@ -376,70 +482,12 @@ static void read_sheet(join *j, sheet *s, bool is_second)
     from.format.columns = s->has_quotes ? COLUMNS_BY_CSV : COLUMNS_BY_DELIM;
     pipeline_run(&line, &from);
     free(path);
+    *(s == &j->a ? &j->a_is_read : &j->b_is_read) = true;
     if (!s->is_open && s->has_header)
         die(CODE_CORRUPT, "%s is empty: it has no header line", s->name);
 }
 
-/* ---- The filter -------------------------------------------------------- */
-
-/* A share of the memory, and wrong answers: one row in a hundred is looked up in vain. */
-enum { FILTER_SHARE = 8 };
-static const double FPR = 0.01, FPR_MAX = 0.3;
-
-static bool plan_filter(const join *j, tamis_plan *plan, uint64_t keys)
-{
-    for (double fpr = FPR; fpr < FPR_MAX; fpr *= 2) {
-        tamis_spec spec = TAMIS_SPEC(.keys = keys, .fpr = fpr);
-
-        if (!tamis_plan_kind(plan, TAMIS_BLOCKED, &spec) && plan->bytes <= j->memory / FILTER_SHARE)
-            return true;
-    }
-    return false;
-}
-
-static void fill_filter(join *j, const tape *t)
-{
-    tamis_hasher plain = { .hash = TAMIS_FAST };
-    tape_reader reader;
-    const record *r;
-
-    tape_read(&reader, t, grace_piece(j));
-    while ((r = tape_next(&reader))) {
-        span key = record_key(r);
-        tamis_status status = tamis_add(j->filter, tamis_hasher_key(&plain, key.at, key.size));
-        if (status)
-            die_status("fill", "the filter", status);
-    }
-    tape_read_end(&reader);
-}
-
-/* Of the file that was read; none if it would be too large for its share. */
-static void make_filter(join *j, const tape *first)
-{
-    tamis_plan plan;
-    tamis_status status;
-
-    if (!j->wants_filter || !plan_filter(j, &plan, first->rows ? first->rows : 1))
-        return;
-    if ((status = tamis_new(&j->filter, &plan, NULL)))
-        die_status("make", "the filter", status);
-    fill_filter(j, first);
-    j->filter_bytes = plan.bytes;
-    atomic_store(&j->asks, true);
-}
-
 /* ---- Both -------------------------------------------------------------- */
-
-/* UINT64_MAX: a pipe tells nothing. */
-static uint64_t size_of(const char *path)
-{
-    struct stat s;
-    bool is_standard = strcmp(path, "-") == 0;
-
-    if (is_standard ? fstat(STDIN_FILENO, &s) : stat(path, &s))
-        die_errno("read", path);
-    return S_ISREG(s.st_mode) ? (uint64_t)s.st_size : UINT64_MAX;
-}
 
 /* Rows of A that meet those of B at once need no room: so B is first if A is not much smaller. A
  * pipe is taken for the larger file if the other one is sure to fit in memory, else for the
@@ -498,12 +546,14 @@ void join_run(join *j)
     draw_secret(j->secret.secret);
     j->a_is_first = is_a_first(j);
     open_tapes(j);
-    read_sheet(j, j->a_is_first ? &j->a : &j->b, false);
-    make_filter(j, j->a_is_first ? &j->a_rows : &j->b_rows);
-    j->is_probing = !j->a_is_first && !tape_is_on_disk(&j->b_rows);
+    read_sheet(j, j->a_is_first ? &j->a : &j->b);
+    if (!j->filter)
+        make_filter(j, j->a_is_first ? &j->a_rows : &j->b_rows);
+    j->is_probing = !j->a_is_read && !tape_is_on_disk(&j->b_rows);
     if (j->is_probing)
         matches_open(&j->matches, &j->b_rows.spool.held, &j->b_rows.rows, !emits_pairs(j));
-    read_sheet(j, j->a_is_first ? &j->b : &j->a, true);
+    if (!j->a_is_read || !j->b_is_read)
+        read_sheet(j, j->a_is_read ? &j->b : &j->a);
     emit_header(j);
     if (j->is_probing) {
         matches_close(&j->matches);

@@ -30,6 +30,7 @@ typedef struct join {
     replacement *to;
 
     bool a_is_first; /* A is read first, since it is the smaller one */
+    bool a_is_read, b_is_read;
     tamis_hasher secret;
     tamis *filter;       /* of the keys of the first file; NULL: there is none */
     atomic_bool asks;    /* the filter: it was not given up */
