@@ -38,9 +38,9 @@ enum {
     OPTION_JSON
 };
 
-/* As 'tamis top': a sketch of 4 rows and 4 MiB, and more candidates than are shown, so that a
- * mistake about the last of them does not matter. */
-static const double DEFAULT_ERROR = 1e-5, CHANCE = 0.02;
+/* A sketch of 4 rows and 0.4 MiB, which stays in the cache, and more candidates than are shown, so
+ * that a mistake about the last of them does not matter. */
+static const double DEFAULT_ERROR = 1e-4, CHANCE = 0.02;
 
 enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
 
@@ -247,7 +247,7 @@ static const option_row options[] = {
     { OPTION_BLOCK, "block", "FILE", "count packets from and to the addresses listed in FILE" },
     { 'n', "keys", "N", "flows expected (default: 1000000); more take a little longer" },
     { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)" },
-    { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-5)" },
+    { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-4)" },
     { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed" },
     { OPTION_AS_CSV, "csv", NULL, "print CSV: one table, the first column says what a row is" },
     { OPTION_JSON, "json", NULL, "print JSON" },

@@ -16,9 +16,9 @@
 #include "number.h"
 #include "reader.h"
 
-enum { LENGTHS_MAX = 129, ANSWER_BITS = 14 };
+enum { LENGTHS_MAX = 129, ANSWER_BITS = 16, AHEAD = 8 };
 
-/* What was found for an address. Small, so that all stay in the second-level cache. */
+/* What was found for an address. */
 typedef struct answer {
     uint8_t address[ADDRESS_SIZE];
     uint32_t found; /* see code_of(); 0: none was asked for */
@@ -149,15 +149,27 @@ static void find_lengths(blocklist *b)
     }
 }
 
-/* Prefixes of IPv4 fit in a key; the filter scatters them. */
+/* A prefix of IPv4 fits in a key, whatever bits follow it; the filter scatters them. */
+static uint64_t ipv4_key(uint32_t address, unsigned bits)
+{
+    uint32_t kept = bits ? address >> (32 - bits) : 0;
+
+    return (uint64_t)bits << 32 | kept;
+}
+
+static uint32_t ipv4_number(const uint8_t *address)
+{
+    return (uint32_t)address[0] << 24 | (uint32_t)address[1] << 16 | (uint32_t)address[2] << 8 |
+           address[3];
+}
+
 static uint64_t key_of(const prefix *p)
 {
     static const tamis_hasher hasher = { .hash = TAMIS_FAST };
 
     if (p->version == 6)
         return tamis_hasher_key(&hasher, p, offsetof(prefix, version));
-    return (uint64_t)p->bits << 32 | (uint32_t)p->address[0] << 24 | (uint32_t)p->address[1] << 16 |
-           (uint32_t)p->address[2] << 8 | p->address[3];
+    return ipv4_key(ipv4_number(p->address), p->bits);
 }
 
 static void fill_filter(blocklist *b)
@@ -205,6 +217,23 @@ void blocklist_free(blocklist *b)
 
 /* ---- Addresses --------------------------------------------------------- */
 
+/* Keys of the address at each length. */
+static void keys_at(const blocklist *b, uint64_t *keys, const uint8_t *address, uint8_t version)
+{
+    const uint8_t *lengths = b->lengths[version == 6];
+    size_t n = b->n_lengths[version == 6];
+    prefix p = { .version = version };
+
+    memcpy(p.address, address, ADDRESS_SIZE);
+    uint32_t number = ipv4_number(address);
+    for (size_t i = 0; i < n && version == 4; i++)
+        keys[i] = ipv4_key(number, lengths[i]);
+    for (size_t i = 0; i < n && version == 6; i++) {
+        mask(&p, lengths[i]);
+        keys[i] = key_of(&p);
+    }
+}
+
 /* The longest prefix that holds the address; NULL: it is not listed. */
 static prefix *search(const blocklist *b, const uint8_t *address, uint8_t version)
 {
@@ -215,11 +244,7 @@ static prefix *search(const blocklist *b, const uint8_t *address, uint8_t versio
 
     if (n == 0)
         return NULL;
-    memcpy(p.address, address, ADDRESS_SIZE);
-    for (size_t i = 0; i < n; i++) {
-        mask(&p, lengths[i]);
-        keys[i] = key_of(&p);
-    }
+    keys_at(b, keys, address, version);
     if (tamis_has_many(b->filter, hits, keys, n) == 0)
         return NULL;
     memcpy(p.address, address, ADDRESS_SIZE);
@@ -284,9 +309,14 @@ static void take_packet(blocklist *b, const packet *p)
 
 void blocklist_take(blocklist *b, const packet *packets, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            __builtin_prefetch(answer_for(b, packets[i + AHEAD].flow.source));
+            __builtin_prefetch(answer_for(b, packets[i + AHEAD].flow.target));
+        }
         if (packets[i].flow.version)
             take_packet(b, &packets[i]);
+    }
 }
 
 /* ---- Results ----------------------------------------------------------- */

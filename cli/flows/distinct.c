@@ -69,34 +69,46 @@ static void sum_missed(distinct *d)
     d->summed = d->count;
 }
 
-static bool is_new(distinct *d, uint64_t key)
+enum { BATCH = 256, SLOTS = 2 * BATCH };
+
+/* Keys of a batch that the filter does not hold, each once. */
+typedef struct fresh_keys {
+    uint64_t keys[BATCH];
+    size_t n;
+    uint16_t slots[SLOTS]; /* where a key is among them, from 1; 0: nowhere */
+} fresh_keys;
+
+static void note_fresh(fresh_keys *f, uint64_t key)
 {
-    if (tamis_has(d->seen, key))
-        return false;
-    tamis_status status = tamis_add(d->seen, key);
-    if (status)
-        die_status("remember a flow in", "memory", status);
-    return true;
+    size_t i = key % SLOTS;
+
+    while (f->slots[i] && f->keys[f->slots[i] - 1] != key)
+        i = (i + 1) % SLOTS;
+    if (f->slots[i])
+        return;
+    f->keys[f->n++] = key;
+    f->slots[i] = (uint16_t)f->n;
 }
 
-enum { BATCH = 256 };
-
-/* All keys are looked up together. Of those that are not found, an equal one may have come before
- * in the same batch. */
+/* All keys are looked up together, and those that were not found added together. */
 static size_t take_batch(distinct *d, const uint64_t *keys, size_t n)
 {
     uint64_t hits[BATCH / 64];
-    size_t found = tamis_has_many(d->seen, hits, keys, n), fresh = 0;
+    fresh_keys fresh = { .n = 0 };
+    size_t added;
 
-    if (found == n)
+    if (tamis_has_many(d->seen, hits, keys, n) == n)
         return 0;
     for (size_t i = 0; i < n; i++)
         if (!(hits[i / 64] >> i % 64 & 1))
-            fresh += is_new(d, keys[i]);
-    d->count += fresh;
+            note_fresh(&fresh, keys[i]);
+    tamis_status status = tamis_add_many(d->seen, &added, fresh.keys, fresh.n);
+    if (status)
+        die_status("remember a flow in", "memory", status);
+    d->count += fresh.n;
     if (d->count - d->summed >= STEP)
         sum_missed(d);
-    return fresh;
+    return fresh.n;
 }
 
 size_t distinct_take(distinct *d, const uint64_t *keys, size_t n)

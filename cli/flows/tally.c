@@ -216,9 +216,13 @@ static void take_totals(tally_total *s, const packet *p)
 
 static uint64_t flow_key(const tally *t, const flow *f)
 {
-    flow one_way = t->wish.both_ways ? folded(f) : *f;
+    flow one;
 
-    return tamis_hasher_key(&t->wish.seen.hasher, &one_way, sizeof one_way);
+    if (t->wish.both_ways) {
+        one = folded(f);
+        f = &one;
+    }
+    return tamis_hasher_key(&t->wish.seen.hasher, f, sizeof *f);
 }
 
 relay_chunk *tally_room(tally *t)
