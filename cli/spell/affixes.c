@@ -467,6 +467,7 @@ static void take_part(affixes *a, const fields *f)
         add_flag(a, (uint32_t)strtoul(at, (char **)&at, 10));
     part.flags.n = a->n_flags - part.flags.first;
     part.text = copied(f->at[1], strlen(f->at[1]));
+    a->part_starts[(unsigned char)part.text[0]] = true;
     a->parts = grown(a->parts, a->n_parts, sizeof *a->parts);
     a->parts[a->n_parts++] = part;
 }
@@ -771,11 +772,15 @@ static const text_pair *longest_at(const pair_list *pairs, const char *at)
 
 bool affixes_convert(const pair_list *pairs, word *w)
 {
-    word out = { 0 };
+    size_t first = 0;
+    word out;
 
-    if (pairs->n == 0)
+    while (first < w->size && !pairs->starts[(unsigned char)w->text[first]])
+        first++;
+    if (first == w->size)
         return true;
-    for (size_t at = 0; at < w->size;) {
+    word_set(&out, w->text, first);
+    for (size_t at = first; at < w->size;) {
         const text_pair *p = longest_at(pairs, w->text + at);
         bool fits =
             p ? word_append(&out, p->to, strlen(p->to)) : word_append(&out, w->text + at, 1);

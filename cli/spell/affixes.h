@@ -99,6 +99,7 @@ typedef struct affixes {
     size_t part_least; /* COMPOUNDMIN: letters */
     rule_part *parts;
     size_t n_parts;
+    bool part_starts[256]; /* bytes that some part begins with */
 
     buffer kept; /* lines, with their ends */
 } affixes;

@@ -70,6 +70,8 @@ static verdict look(judging *j, const word *w, unsigned codes)
         return FORBIDDEN;
     if (codes >> code & 1)
         return RIGHT;
+    if (!a->part_starts[(unsigned char)w->text[0]])
+        return WRONG;
     for (size_t i = 0; i < a->n_rules; i++)
         if (rule_fits(j, &a->rules[i], 0, w->text, 0))
             return RIGHT;
@@ -230,12 +232,14 @@ static bool breaks_at(judging *j, const word *w, const char *at, size_t size)
 }
 
 /* At the second place if there is one, because a part may itself be a word with a hyphen; then at
- * the first. */
+ * the first. A word that begins with it is not broken there, nor anywhere else. */
 static bool breaks_inside(judging *j, const word *w, const char *what)
 {
     const char *first = strstr(w->text, what), *second = first ? strstr(first + 1, what) : NULL;
     size_t size = strlen(what);
 
+    if (first == w->text)
+        return false;
     return (second && breaks_at(j, w, second, size)) || (first && breaks_at(j, w, first, size));
 }
 

@@ -219,8 +219,11 @@ static void drop_letters(suggester *s, const letters *l, size_t from, unsigned c
     }
 }
 
+/* An apostrophe is left out more easily than a letter: dont. */
 static unsigned letter_cost(const suggester *s, size_t k)
 {
+    if (s->alphabet[k] == '\'')
+        return COST_LETTER - 1;
     return COST_LETTER + (unsigned)(3 * k / (s->n_alphabet + 1));
 }
 
