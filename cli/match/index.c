@@ -94,7 +94,7 @@ static uint32_t parent_of(const match_index *x, size_t i)
 }
 
 /* Turns the items of a class into patterns, without repeated ones. Returns how many groups there
- * are; those that an item begins keep its hash and offset, in place, from the first item on. */
+ * are. */
 static size_t take_items(match_index *x, item *items, size_t n, group *groups)
 {
     size_t n_groups = 0;
@@ -103,10 +103,8 @@ static size_t take_items(match_index *x, item *items, size_t n, group *groups)
         const item *it = &items[i];
         bool goes_on = i > 0 && is_same_group(it, it - 1);
 
-        if (goes_on && is_same_pattern(it, it - 1)) {
-            x->repeated++;
+        if (goes_on && is_same_pattern(it, it - 1))
             continue;
-        }
         x->patterns[x->n] = (pattern){ (uint64_t)(it->at - x->bytes), it->size, NO_PATTERN };
         if (goes_on)
             x->patterns[x->n].parent = parent_of(x, x->n);
@@ -126,7 +124,7 @@ static unsigned bits_for(size_t n, unsigned least, size_t each)
 {
     unsigned bits = least;
 
-    while (bits < 40 && (size_t)1 << bits < n * each)
+    while ((size_t)1 << bits < n * each)
         bits++;
     return bits;
 }
@@ -150,8 +148,8 @@ static void fill_slots(window_class *c, const group *groups, size_t n)
     }
 }
 
-/* Four to eight bits for each window let one position of five pass, or one of eight. A larger
- * bitmap would stop more of them, but not where it falls out of the second cache of a core. */
+/* Four to eight bits for each window. More would stop more positions, but a bitmap that falls out
+ * of the second cache of a core costs more than the filter behind it; scan.c has the figures. */
 static void fill_bits(window_class *c, const group *groups, size_t n)
 {
     unsigned bits = bits_for(n, 12, 4);

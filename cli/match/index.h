@@ -57,7 +57,7 @@ typedef struct match_index {
     pattern *patterns; /* group by group */
     uint32_t *jumps;   /* for each, a pattern further up its chain, or NO_PATTERN */
     size_t n;
-    uint64_t repeated, empty; /* lines that are no further pattern */
+    uint64_t empty; /* lines that are no pattern */
     size_t longest;
     window_class classes[CLASSES];
     unsigned n_classes;

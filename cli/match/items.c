@@ -110,7 +110,7 @@ static void choose_window(const chooser *c, const match_index *x, item *i)
 /* A counter for each byte of the patterns is one for each window, about. */
 static void choose_windows(item_list *l, const match_index *x)
 {
-    static chooser c;
+    chooser c = { 0 };
     unsigned bits = 12;
 
     while (bits < 25 && x->given.size >> bits > 0)

@@ -197,8 +197,9 @@ void matcher_find(void *ctx, job *j)
     scan_run(&s);
     if (needs_lines || m->view == VIEW_OFFSETS)
         sort_spots((void *)j->out.bytes, j->out.size / sizeof(spot));
-    if (needs_lines)
-        select_lines(m, j);
+    if (!needs_lines)
+        return;
+    select_lines(m, j);
     if (m->numbered || m->as_json)
         number_lines(m, j);
 }

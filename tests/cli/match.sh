@@ -164,6 +164,10 @@ head -c 300000 /dev/zero | tr '\0' a >same
 exits 0 "$tamis" match --count nested same
 awk '{ print 300000 - length + 1 "\t" $0 }' nested >expected
 same "$said/out" expected
+awk 'BEGIN { while (n++ < 1500) run = run "a"; while (i++ < 100) printf "%sb", run }' >runs
+exits 0 "$tamis" match --count nested runs
+awk 'length <= 1500 { print 100 * (1500 - length + 1) "\t" $0 }' nested >expected
+same "$said/out" expected
 exits 0 "$tamis" match --patterns nested same
 same "$said/out" nested
 exits 0 "$tamis" match nested same
