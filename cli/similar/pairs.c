@@ -191,34 +191,39 @@ static void take_later_tiles(search *s, best *b, size_t tile)
         take_tiles(s, b, tile, other);
 }
 
-/* Each row with all others, because each document has its own best. */
-static void take_rows_for_each(search *s, best *b, size_t tile)
+/* Each row of the tile with all others, because each document has its own best. */
+static void take_all_tiles(search *s, best *own, size_t tile)
 {
-    size_t end = smaller_of((tile + 1) * s->tile, s->rows->n);
+    size_t begin = tile * s->tile, end = smaller_of(begin + s->tile, s->rows->n);
 
-    for (size_t i = tile * s->tile; i < end; i++) {
-        b->least = s->wish->above;
-        for (size_t first = 0; first < s->rows->n; first += s->tile)
-            take_row(s, b, i, first, smaller_of(first + s->tile, s->rows->n));
-        hand_over(s, b);
+    for (size_t first = 0; first < s->rows->n; first += s->tile)
+        for (size_t i = begin; i < end; i++)
+            take_row(s, &own[i - begin], i, first, smaller_of(first + s->tile, s->rows->n));
+    for (size_t i = begin; i < end; i++) {
+        hand_over(s, &own[i - begin]);
+        own[i - begin].least = s->wish->above;
     }
 }
 
 static void work(void *ctx)
 {
     search *s = ctx;
-    best b = { .most = s->wish->each ? s->wish->each : s->wish->top, .least = s->wish->above };
+    const pairs_wish *w = s->wish;
+    best own[TILE_ROWS_MAX];
     size_t tile;
 
+    for (size_t i = 0; i < TILE_ROWS_MAX; i++)
+        own[i] = (best){ .most = w->each ? w->each : w->top, .least = w->above };
     while ((tile = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) * s->tile < s->rows->n) {
-        if (s->wish->each)
-            take_rows_for_each(s, &b, tile);
+        if (w->each)
+            take_all_tiles(s, own, tile);
         else
-            take_later_tiles(s, &b, tile);
+            take_later_tiles(s, &own[0], tile);
         count_done(s, (s->rows->n - tile * s->tile) * s->tile);
     }
-    hand_over(s, &b);
-    free(b.all);
+    hand_over(s, &own[0]);
+    for (size_t i = 0; i < TILE_ROWS_MAX; i++)
+        free(own[i].all);
 }
 
 /* ---- Order ------------------------------------------------------------- */
