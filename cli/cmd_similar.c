@@ -159,9 +159,9 @@ static void read_options(request *r, args *a)
 
 /* ---- Rows -------------------------------------------------------------- */
 
-/* With as many bits as shingles, two thirds of the bits are set, and a bar is hardly wider than
- * that of a small document. The least keeps bars within 0.02. */
-enum { DEFAULT_BITS_MIN = 4096 };
+/* A bar is about 1.4 / sqrt(bits) wide as long as most bits are clear: more of them for the largest
+ * document help the others too. The least keeps bars within 0.03. */
+enum { DEFAULT_BITS_MIN = 4096, BITS_PER_SHINGLE = 8 };
 
 static uint64_t bits_for(const request *r, double largest)
 {
@@ -170,7 +170,7 @@ static uint64_t bits_for(const request *r, double largest)
 
     if (r->bits || d->unit == DOCUMENT_IS_FILTER)
         return d->total_bits;
-    while ((double)bits < largest && bits < d->total_bits)
+    while ((double)bits < BITS_PER_SHINGLE * largest && bits < d->total_bits)
         bits *= 2;
     return bits;
 }
@@ -457,11 +457,10 @@ const command cmd_similar = {
         "               the normalised dot product. It is exact, has no bar, and is above\n"
         "               the cosine, the more so the fuller the filters are\n"
         "\n"
-        "Filters have as many bits as the largest document has shingles, rounded up to a power of\n"
-        "two, from 4096 to 65536. --bits sets another power of two, rounded up, to 2^26. More "
-        "bits\n"
-        "make narrower bars: a quarter of the width takes sixteen times the bits. Documents far\n"
-        "larger than the others have wide bars, and a message says so.\n"
+        "Filters have eight bits for each shingle of the largest document, rounded up to a power\n"
+        "of two, from 4096 to 65536. --bits sets another power of two, rounded up, to 2^26. A bar\n"
+        "of half the width takes four times the bits. Documents with more than three shingles for\n"
+        "a bit have wide bars, and a message says so.\n"
         "\n"
         "--filters takes bloom and partitioned filters of one plan, as 'tamis build --bits' makes\n"
         "them. Documents that are binary, have no shingle, or fill their filter are left out.",

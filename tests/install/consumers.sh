@@ -82,6 +82,7 @@ for example in "$source"/examples/*.c; do
     "$cc" -std=c11 -Wall -Wextra -Werror "$example" "${flags[@]}" -pthread -lm -o "$name"
     words=()
     [ "$name" != guard ] || words=("$source/demo/text.txt" sieve)
+    [ "$name" != similar ] || words=("$source/README.md" "$source/demo/text.txt")
     env LD_LIBRARY_PATH="$lib" "./$name" "${words[@]}" >"$scratch/log" || fail "status $? from example $name"
     echo "ok: example $name"
 done
