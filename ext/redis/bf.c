@@ -513,16 +513,6 @@ static int bf_debug(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* ---- Dumps ------------------------------------------------------------- */
 
-/* The header of a filter as text of its own, or NULL. */
-static unsigned char *bf_header(const redis_bloom *b)
-{
-    unsigned char *header = redis.TryAlloc(redis_bloom_header_size(b));
-
-    if (header)
-        redis_bloom_write_header(b, header);
-    return header;
-}
-
 /* Up to so many bytes from `offset` on. */
 static const char *bf_chunk(const redis_bloom *b, uint64_t offset, size_t *size)
 {
@@ -535,16 +525,12 @@ static const char *bf_chunk(const redis_bloom *b, uint64_t offset, size_t *size)
 
 static void bf_reply_header(redis_ctx *ctx, const redis_bloom *b)
 {
-    unsigned char *header = bf_header(b);
+    unsigned char header[REDIS_BLOOM_HEADER_MAX];
 
-    if (!header) {
-        reply_error(ctx, "ERR Insufficient memory");
-        return;
-    }
+    redis_bloom_write_header(b, header);
     redis.ReplyWithArray(ctx, 2);
     reply_count(ctx, 1);
     redis.ReplyWithStringBuffer(ctx, (const char *)header, redis_bloom_header_size(b));
-    redis.Free(header);
 }
 
 static void bf_reply_chunk(redis_ctx *ctx, const redis_bloom *b, uint64_t offset)
@@ -754,16 +740,12 @@ static void *bf_rdb_load(redis_io *io, int encoding)
 static void bf_aof_rewrite(redis_io *io, redis_string *name, void *value)
 {
     const redis_bloom *b = &((const bf_filter *)value)->bloom;
-    unsigned char *header = bf_header(b);
+    unsigned char header[REDIS_BLOOM_HEADER_MAX];
     const char *bytes;
     size_t size = 0;
 
-    if (!header) {
-        redis.LogIOError(io, "warning", "no memory to write a Bloom filter");
-        return;
-    }
+    redis_bloom_write_header(b, header);
     redis.EmitAOF(io, "BF.LOADCHUNK", "slb", name, 1LL, header, redis_bloom_header_size(b));
-    redis.Free(header);
     for (uint64_t at = 0; (bytes = bf_chunk(b, at, &size)); at += size)
         redis.EmitAOF(io, "BF.LOADCHUNK", "slb", name, (long long)(at + size + 1), bytes, size);
 }
@@ -771,11 +753,10 @@ static void bf_aof_rewrite(redis_io *io, redis_string *name, void *value)
 static void bf_digest(redis_digest *digest, void *value)
 {
     const redis_bloom *b = &((const bf_filter *)value)->bloom;
-    unsigned char *header = bf_header(b);
+    unsigned char header[REDIS_BLOOM_HEADER_MAX];
 
-    if (header)
-        redis.DigestAddStringBuffer(digest, (const char *)header, redis_bloom_header_size(b));
-    redis.Free(header);
+    redis_bloom_write_header(b, header);
+    redis.DigestAddStringBuffer(digest, (const char *)header, redis_bloom_header_size(b));
     for (uint32_t i = 0; i < b->n; i++)
         redis.DigestAddStringBuffer(digest, (const char *)b->links[i].array, b->links[i].bytes);
     redis.DigestEndSequence(digest);

@@ -332,31 +332,30 @@ static int cf_insert_command(redis_ctx *ctx, redis_string **argv, int argc, cons
     return REDIS_OK;
 }
 
-/* -1 is "no space". Clients of RESP3 get booleans, and cannot tell it from "no". */
-static void cf_reply_inserted(redis_ctx *ctx, tamis_status status)
+static void cf_reply_bool(redis_ctx *ctx, tamis_status status)
 {
-    if (reply_is_resp3(ctx))
-        reply_bool(ctx, status == TAMIS_OK);
-    else
-        redis.ReplyWithLongLong(ctx, status == TAMIS_OK ? 1 : -1);
+    reply_bool(ctx, status == TAMIS_OK);
 }
 
-/* Three answers, and numbers for everybody. */
-static void cf_reply_inserted_new(redis_ctx *ctx, tamis_status status)
+/* -1 is "no space". */
+static void cf_reply_number(redis_ctx *ctx, tamis_status status)
 {
     redis.ReplyWithLongLong(ctx, status == TAMIS_OK ? 1 : status == TAMIS_PRESENT ? 0 : -1);
 }
 
+/* To clients of RESP3, "no space" is a no. */
 static int cf_insert(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const cf_manner how = { "CF.INSERT", false, cf_reply_inserted };
+    const cf_manner how = { "CF.INSERT", false,
+                            reply_is_resp3(ctx) ? cf_reply_bool : cf_reply_number };
 
     return cf_insert_command(ctx, argv, argc, &how);
 }
 
+/* Three answers: numbers for everybody. */
 static int cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const cf_manner how = { "CF.INSERTNX", true, cf_reply_inserted_new };
+    const cf_manner how = { "CF.INSERTNX", true, cf_reply_number };
 
     return cf_insert_command(ctx, argv, argc, &how);
 }

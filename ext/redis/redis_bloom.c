@@ -66,9 +66,8 @@ static const double LN2 = 0.693147180559945, LN2_SQUARED = 0.480453013918201;
 /* Of 2^45 bytes there is no machine; and sums and products of such numbers do not overflow. */
 #define BYTES_MAX (UINT64_C(1) << 45)
 
-/* The smallest double halved from 1 on is 2^-1074: a link of a lower rate cannot be, and neither
- * can more links than that, or more hashes. */
-enum { LINKS_MAX = 1080, HASHES_MAX = 1080 };
+/* More would be of a rate that is no number; and no lookup takes long. */
+enum { HASHES_MAX = REDIS_BLOOM_LINKS_MAX };
 
 /* Filters that do not grow all have the same number there: dumps of equal filters are equal. */
 enum { GROWTH_UNUSED = 2 };
@@ -161,7 +160,7 @@ tamis_status redis_bloom_append(redis_bloom *b, const redis_bloom_link *like)
     redis_bloom_link l = *like;
     tamis_status status;
 
-    if (!redis_bloom_link_is_valid(like) || b->n == LINKS_MAX)
+    if (!redis_bloom_link_is_valid(like) || b->n == REDIS_BLOOM_LINKS_MAX)
         return TAMIS_CORRUPT;
     status = redis_bloom_make_room(b);
     if (status)

@@ -77,6 +77,9 @@ uint64_t redis_bloom_bytes(const redis_bloom *b); /* of all bit arrays */
  * loaded goes through redis_bloom_begin(), redis_bloom_append() and redis_bloom_is_whole(): the
  * header of a dump, and what RDB files hold. */
 
+/* The most links: the smallest rate is halved from 1 no more than 1074 times. */
+enum { REDIS_BLOOM_LINKS_MAX = 1080, REDIS_BLOOM_HEADER_MAX = 20 + 53 * REDIS_BLOOM_LINKS_MAX };
+
 size_t redis_bloom_header_size(const redis_bloom *b);
 void redis_bloom_write_header(const redis_bloom *b, unsigned char *header);
 /* TAMIS_CORRUPT or TAMIS_NOMEM, and nothing is left then. All bits are 0 at first. */

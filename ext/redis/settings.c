@@ -120,10 +120,20 @@ static settings_fault settings_set(const setting *s, const char *text)
     return SETTINGS_FINE;
 }
 
+/* The shortest text that is read as the same number. */
+static void settings_rate_text(double rate, char text[SETTINGS_TEXT])
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, SETTINGS_TEXT, "%.*g", digits, rate);
+        if (strtod(text, NULL) == rate)
+            return;
+    }
+}
+
 static void settings_text(const setting *s, char text[SETTINGS_TEXT])
 {
     if (s->kind == SETTING_RATE)
-        snprintf(text, SETTINGS_TEXT, "%.17g", *(const double *)s->value);
+        settings_rate_text(*(const double *)s->value, text);
     else
         snprintf(text, SETTINGS_TEXT, "%llu", *(const unsigned long long *)s->value);
 }

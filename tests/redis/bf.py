@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """BF commands: every reply and error, what becomes of filters elsewhere, and a second reader."""
 import struct
+import subprocess
 
 import murmur
 import payload
@@ -362,6 +363,15 @@ def wait(server, replica):
                      replica.digest() == server.digest(), "the replica", replica)
 
 
+def check_bad_words():
+    """Words after the path that make no sense: the module does not load, and the server ends."""
+    for words in (["bf-error-rate"], ["banana", 1], ["ERROR_RATE", 2], ["bf-initial-size", "1x"],
+                  ["max-bytes", "1tb"], ["cf-bucket-size", 600]):
+        said = subprocess.run(["redis-server", "--port", "0", "--loadmodule", str(MODULE),
+                               *map(str, words)], capture_output=True, timeout=30)
+        check(words, said.returncode, 1)
+
+
 def check_limits(server, client):
     """A limit that is hit within a command: what was added is in, and told to replicas."""
     client.ask("CONFIG", "SET", "tamis.max-object-bytes", "4kb")
@@ -384,5 +394,6 @@ check_second_reader()
 check_round_trip()
 check_records()
 check_settings()
+check_bad_words()
 redis.check_lives(MODULE, fill, ask)
 redis.finish()
