@@ -140,30 +140,36 @@ static void positions_are_remainders(void **state)
     }
 }
 
-/* Items twice in a batch, and links that are appended within one. */
+/* Item i of a batch: 40 new ones, of which some come again after links were appended. */
+static uint64_t item_of_batch(uint64_t batch, uint64_t i)
+{
+    return 40 * batch + i % 40;
+}
+
 static void batches_are_adds_in_order(void **state)
 {
+    enum { BATCHES = 40 };
     purse p = rich();
     redis_bloom one = new_filter(&p, 0.2, 5, 2), many = new_filter(&p, 0.2, 5, 2);
 
     (void)state;
-    for (uint64_t at = 0; at < 3000; at += 64) {
-        redis_bloom_hash hashes[64];
-        bool added[64], alone;
+    for (uint64_t batch = 0; batch < BATCHES; batch++) {
+        redis_bloom_hash hashes[REDIS_BLOOM_BATCH];
+        bool added[REDIS_BLOOM_BATCH], alone;
         size_t done;
 
-        for (uint64_t i = 0; i < 64; i++)
-            hashes[i] = hash_of(&many, (at + i) / 3 * 5 % 701);
-        assert_int_equal(redis_bloom_add_many(&many, added, &done, hashes, 64), 0);
-        assert_int_equal(done, 64);
-        for (uint64_t i = 0; i < 64; i++) {
-            assert_int_equal(add(&one, (at + i) / 3 * 5 % 701, &alone), 0);
+        for (uint64_t i = 0; i < REDIS_BLOOM_BATCH; i++)
+            hashes[i] = hash_of(&many, item_of_batch(batch, i));
+        assert_int_equal(redis_bloom_add_many(&many, added, &done, hashes, REDIS_BLOOM_BATCH), 0);
+        assert_int_equal(done, REDIS_BLOOM_BATCH);
+        for (uint64_t i = 0; i < REDIS_BLOOM_BATCH; i++) {
+            assert_int_equal(add(&one, item_of_batch(batch, i), &alone), 0);
             assert_int_equal(added[i], alone);
         }
     }
     assert_true(one.n > 4);
     assert_true(same_filters(&one, &many));
-    for (uint64_t i = 0; i < 701; i++)
+    for (uint64_t i = 0; i < 40 * BATCHES; i++)
         assert_true(has(&many, i));
     redis_bloom_clear(&one);
     redis_bloom_clear(&many);
