@@ -243,6 +243,19 @@ def check_round_trip():
         redis.check_alive(server)
 
 
+def check_chunks():
+    """Chunks have 16 MiB at most, and end with their link."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("BF.RESERVE", "f", 0.5, 40000000, "EXPANSION", 1)
+        client.ask("BF.MADD", "f", *items("in", 100))
+        chunks = murmur.dump(client, "BF", "f")
+        check("chunks", [(at, len(data)) for at, data in chunks],
+              [(1, 73), (1 + 2**24, 2**24), (1 + 21640432, 21640432 - 2**24)])
+        for at, data in chunks:
+            client.ask("BF.LOADCHUNK", "g", at, data)
+        check("a filter from its dump", *client.ask("DEBUG", "DIGEST-VALUE", "f", "g"))
+
+
 def check_bad_headers(client, header):
     """Each number of a header, wrong: no filter comes of it."""
     first = 20
@@ -392,6 +405,7 @@ def check_limits(server, client):
 check_rows_of_notes()
 check_second_reader()
 check_round_trip()
+check_chunks()
 check_records()
 check_settings()
 check_bad_words()
