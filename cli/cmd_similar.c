@@ -192,7 +192,7 @@ static void say_crowded(uint64_t bits, double largest)
 
     if (largest > 3 * (double)bits)
         say("the largest document has %.2g shingles in %" PRIu64
-            " bits, so that bars are wide; --bits %" PRIu64 " makes them narrower",
+            " bits, so that bars are wide; with --bits %" PRIu64 " they are narrow",
             largest, bits, better);
 }
 

@@ -51,3 +51,14 @@ void crew_wait(crew *c)
         pthread_cond_wait(&c->left, &c->lock);
     pthread_mutex_unlock(&c->lock);
 }
+
+void crew_run(unsigned threads, void (*work)(void *ctx), void *ctx)
+{
+    crew c;
+
+    crew_init(&c, work, ctx);
+    for (unsigned i = 1; i < threads && crew_grow(&c); i++)
+        ;
+    work(ctx);
+    crew_wait(&c);
+}

@@ -19,5 +19,7 @@ void crew_init(crew *c, void (*work)(void *ctx), void *ctx);
 bool crew_grow(crew *c);
 /* Waits until all have returned. */
 void crew_wait(crew *c);
+/* Does the work on so many threads, the caller's among them, and waits for all. */
+void crew_run(unsigned threads, void (*work)(void *ctx), void *ctx);
 
 #endif

@@ -375,13 +375,8 @@ static void read_files(void *ctx)
 static void read_all_files(documents *d)
 {
     reading r = { .documents = d, .caller = pthread_self() };
-    crew c;
 
-    crew_init(&c, read_files, &r);
-    for (unsigned i = 1; i < d->source->threads && crew_grow(&c); i++)
-        ;
-    read_files(&r);
-    crew_wait(&c);
+    crew_run(d->source->threads, read_files, &r);
     progress_erase();
 }
 
@@ -602,8 +597,8 @@ void documents_drop(documents *d)
     d->n = kept;
     say_outcasts(&binary, "it is binary", "they are binary");
     say_outcasts(&empty, "there is nothing in it", "there is nothing in them");
-    say_outcasts(&full, "it would fill all bits; give more --bits",
-                 "they would fill all bits; give more --bits");
+    say_outcasts(&full, "all its bits are set; give more --bits",
+                 "all their bits are set; give more --bits");
 }
 
 void documents_free(documents *d)

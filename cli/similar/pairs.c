@@ -82,6 +82,13 @@ static pair *grown(pair *all, size_t *room)
     return all;
 }
 
+static void refuse_more(size_t n)
+{
+    if (n > PAIRS_MAX)
+        die(CODE_LIMIT, "similar: more than %" PRIu64 " pairs; give a higher --above, or --top",
+            PAIRS_MAX);
+}
+
 static void best_take(best *b, pair p)
 {
     if (b->most > 0 && b->n == b->most) {
@@ -90,9 +97,7 @@ static void best_take(best *b, pair p)
         b->least = b->all[0].value;
         return;
     }
-    if (b->n == PAIRS_MAX)
-        die(CODE_LIMIT, "similar: more than %" PRIu64 " pairs; give a higher --above, or --top",
-            PAIRS_MAX);
+    refuse_more(b->n + 1);
     if (b->n == b->room)
         b->all = grown(b->all, &b->room);
     b->all[b->n++] = p;
@@ -104,9 +109,7 @@ static void best_take(best *b, pair p)
 static void hand_over(search *s, best *b)
 {
     pthread_mutex_lock(&s->lock);
-    if (s->found.n + b->n > PAIRS_MAX)
-        die(CODE_LIMIT, "similar: more than %" PRIu64 " pairs; give a higher --above, or --top",
-            PAIRS_MAX);
+    refuse_more(s->found.n + b->n);
     while (s->found.n + b->n > s->room)
         s->found.all = grown(s->found.all, &s->room);
     if (b->n > 0)
@@ -250,13 +253,8 @@ pairs_found pairs_find(const bit_rows *rows, const pairs_wish *wish)
                  .total = (uint64_t)rows->n * rows->n / 2,
                  .caller = pthread_self(),
                  .lock = PTHREAD_MUTEX_INITIALIZER };
-    crew c;
 
-    crew_init(&c, work, &s);
-    for (unsigned i = 1; i < wish->threads && crew_grow(&c); i++)
-        ;
-    work(&s);
-    crew_wait(&c);
+    crew_run(wish->threads, work, &s);
     progress_erase();
     if (s.found.n > 0)
         qsort(s.found.all, s.found.n, sizeof *s.found.all,

@@ -179,14 +179,9 @@ truth_report truth_compare(const truth *t, const bit_rows *rows, similar_measure
                            unsigned threads)
 {
     comparison c = { .truth = t, .rows = rows, .by = by, .caller = pthread_self() };
-    crew helpers;
 
     c.reports = given(calloc(rows->n + 1, sizeof *c.reports));
-    crew_init(&helpers, compare_rows, &c);
-    for (unsigned i = 1; i < threads && crew_grow(&helpers); i++)
-        ;
-    compare_rows(&c);
-    crew_wait(&helpers);
+    crew_run(threads, compare_rows, &c);
     progress_erase();
     truth_report sum = sum_reports(c.reports, rows->n);
     free(c.reports);
