@@ -29,13 +29,25 @@ typedef struct request {
 
 /* ---- Building ---------------------------------------------------------- */
 
+/* It may be compressed: en_US.aff.gz. */
+static bool is_called(const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/'), *at = strstr(slash ? slash : path, suffix);
+
+    return at && (!at[strlen(suffix)] || at[strlen(suffix)] == '.');
+}
+
+static bool has_rules(const request *r)
+{
+    return r->n == 2 && is_called(r->words[0], ".aff");
+}
+
 /* What a dictionary is made of: a .aff and a .dic, or lists of words. */
 static expand_totals expand(const request *r, affixes *a, expand_take *take, void *ctx)
 {
-    size_t size = strlen(r->words[0]);
     expand_totals all = { 0 };
 
-    if (r->n == 2 && size > 4 && strcmp(r->words[0] + size - 4, ".aff") == 0) {
+    if (has_rules(r)) {
         affixes_read(a, r->words[0]);
         return expand_dictionary(a, r->words[1], take, ctx);
     }
@@ -194,7 +206,7 @@ static const struct verb {
     const char *operands; /* if there are none */
 } VERBS[] = {
     { "build", run_build, MAKES | FILES, "give a .aff and a .dic file, or lists of words" },
-    { "expand", run_expand, FILES, "give a .aff and a .dic file" },
+    { "expand", run_expand, FILES, "give a .aff and a .dic file, or lists of words" },
     { "check", run_check, CHECKS | KEEPS, "give a DICTIONARY that 'tamis spell build' made" },
     { "add", run_add, KEEPS, "give the WORDs that are right" },
     { "remove", run_remove, KEEPS, "give the WORDs that are wrong" },
@@ -266,6 +278,9 @@ static void refuse_misplaced(const args *a, const request *r, const struct verb 
         args_refuse(a, "--personal is for check, add and remove");
     if (!(verb->takes & (MAKES | CHECKS)) && r->as_json)
         args_refuse(a, "--json is for build and check");
+    for (char **path = r->words; *path && (verb->takes & FILES) && !has_rules(r); path++)
+        if (is_called(*path, ".aff") || is_called(*path, ".dic"))
+            args_refuse(a, "a hunspell dictionary is two files: give the .aff and then the .dic");
     if (r->talks && (r->as_json || r->shows_lines || r->suggests || r->n > 1))
         args_refuse(a, "-a talks with an editor over standard input and output, in its own way");
     if (r->as_json && r->shows_lines)

@@ -119,7 +119,7 @@ prints_nothing
 # Cases, numbers, hyphens, apostrophes; what hunspell says of each.
 printf '%s\n' Play PLAY pLay PLAYED Played paris PARIS Paris PH pH Ph NASA Nasa nasa "NASA'S" "Nasa's" \
     'café’s' 'CAFÉ’S' Cafe plaied Plaied 12 1,000.5 1..2 play-like play-lkie -play play- the-play-the \
-    "'play'" 'x play@example.org y' 'http://example.org/plya' /usr/plya plya machen gemacht cactus "like'" >cases
+    "'play'" 'x play@example.org y' 'http://example.org/plya' /usr/plya plya --play machen gemacht cactus "like'" >cases
 exits 1 "$tamis" spell check tiny.tamis cases
 cp "$said/out" wrong
 cat >expected <<'WORDS'
@@ -378,6 +378,10 @@ exits 4 "$tamis" spell check cut.tamis list
 exits 4 "$tamis" spell build -o list list
 says 'is left as it was'
 exits 2 "$tamis" spell build list
+exits 2 "$tamis" spell build -o new.tamis tiny.dic
+says 'give the .aff and then the .dic'
+exits 2 "$tamis" spell build -o new.tamis tiny.dic tiny.aff
+check "nothing was made" test ! -e new.tamis
 exits 2 "$tamis" spell build -o - list
 exits 2 "$tamis" spell nonsense
 exits 2 "$tamis" spell check -a --lines list.tamis

@@ -1,7 +1,7 @@
 /* packet.c - fuzzer: bytes as a captured packet.
  *
- * input: the link (one byte), then the packet. Every shorter capture of it must tell the same flow, or
- * that it is truncated; nothing is read beyond its end, and texts fit where they are written. */
+ * input: the link (one byte), then the packet. Every shorter capture of it must tell the same flow,
+ * or that it is truncated; nothing is read beyond its end, and texts fit where they are written. */
 #include <string.h>
 
 #include "../../cli/flows/fragments.h"
