@@ -176,22 +176,29 @@ static void send_question(const asking *a)
     line_flush(a->r->line);
 }
 
-/* Sums of 8 bytes for the square root of all names: little beside filters of all of them, and with
- * few differences it spares most of these. */
-static unsigned group_bits(const asking *a)
+/* Bytes of sums for so many groups, and of filters for what is then in question, if d of n names
+ * differ: a filter takes about as many bits for a name as d has, and some. */
+static double cost_of(unsigned bits, double n, double d)
 {
-    uint64_t n = a->r->side.n > a->there.n ? a->r->side.n : a->there.n;
-    unsigned bits = 0;
+    double groups = exp2(bits);
 
-    while (bits < SIDE_BITS_MOST && n >> (2 * bits + 2) > 0)
-        bits++;
-    return bits;
+    return 8 * groups - n * expm1(-d / groups) * (log2(d + 1) + 5) / 8;
 }
 
-static void find_groups(asking *a)
+static unsigned best_bits(double n, double d)
+{
+    unsigned best = 0;
+
+    for (unsigned bits = 1; bits <= SIDE_BITS_MOST; bits++)
+        if (cost_of(bits, n, d) < cost_of(best, n, d))
+            best = bits;
+    return best;
+}
+
+/* Asks for the sums, and returns a bit for each group that differs, and how many do. */
+static buffer compare_groups(asking *a, unsigned bits, size_t *n_differ)
 {
     replicas *r = a->r;
-    unsigned bits = group_bits(a);
     size_t n = (size_t)1 << bits;
     uint64_t *sums = calloc(n, sizeof *sums), sum;
     buffer got = { 0 }, differs = { 0 };
@@ -204,17 +211,45 @@ static void find_groups(asking *a)
     coded c = { (const uint8_t *)got.bytes, (const uint8_t *)got.bytes + got.size };
     buffer_reserve(&differs, n / 8 + 1);
     memset(differs.bytes, 0, differs.size = (n + 7) / 8);
+    *n_differ = 0;
     for (size_t i = 0; i < n; i++) {
         if (!coded_bytes(&c, &sum, 8))
             refuse_message(r);
-        if (sum != sums[i])
-            differs.bytes[i / 8] = (char)(differs.bytes[i / 8] | 1 << i % 8);
+        *n_differ += sum != sums[i];
+        differs.bytes[i / 8] = (char)(differs.bytes[i / 8] | (sum != sums[i]) << i % 8);
     }
-    side_settle(&r->side, bits, (const uint8_t *)differs.bytes);
-    send_message(r, PART_DIFFER, &differs);
-    a->comparisons += (double)n;
     free(sums);
     buffer_free(&got);
+    return differs;
+}
+
+/* How many names differ, if so many of the groups do; if all do, at least so many. */
+static double differences(unsigned bits, size_t n_differ)
+{
+    double groups = exp2(bits), same = fmax(groups - (double)n_differ, 0.5);
+
+    return -groups * log(same / groups);
+}
+
+/* At first as many groups as suit one difference. How many of them differ tells how many names do,
+ * and whether more groups would pay: they have to save a fifth. */
+static void find_groups(asking *a)
+{
+    replicas *r = a->r;
+    double n = (double)r->side.n + (double)a->there.n, now = INFINITY, d = 1;
+    unsigned bits = 0, next;
+
+    while ((next = best_bits(n, d)) > bits && cost_of(next, n, d) < 0.8 * now) {
+        size_t n_differ;
+
+        bits = next;
+        buffer differs = compare_groups(a, bits, &n_differ);
+        side_settle(&r->side, bits, (const uint8_t *)differs.bytes);
+        send_message(r, PART_DIFFER, &differs);
+        a->comparisons += exp2(bits);
+        d = differences(bits, n_differ);
+        now = cost_of(bits, n, d) - 8 * exp2(bits);
+    }
 }
 
 /* The first filters find most of what is missing. Then it is known how much is likely left, and one
@@ -369,7 +404,8 @@ static void answer_groups(serving *s, line_frame f)
     side_tally wanted = read_numbers(s->r, f);
     buffer body = { 0 };
 
-    if (wanted.n > SIDE_BITS_MOST)
+    /* Each time there are more. */
+    if (wanted.n > SIDE_BITS_MOST || wanted.n <= s->bits)
         refuse_message(s->r);
     s->bits = (unsigned)wanted.n;
     size_t n = (size_t)1 << s->bits;

@@ -5,7 +5,7 @@
  *     | N  how many lines, and their sum       |  both hash their lines meanwhile
  *     |                           the same  N  |  equal: no more is needed
  *     | G  into how many groups                |
- *     |                     sums of groups  S  |
+ *     |                     sums of groups  S  |  repeated with more groups if that pays
  *     | D  groups that differ                  |
  *     | R  a rate                              |  repeated, with another seed and a lower
  *     | F  filter of what is in question       |  rate, until what is left agrees
