@@ -130,7 +130,7 @@ static void say_chance(const request *q, const char *counts)
     const replicas *r = &q->talk;
 
     if (r->agrees)
-        say("%s; the chance that something was overlooked is %.1e", counts, r->chance);
+        say("%s; the chance that something was overlooked is %.0e", counts, r->chance);
     else
         say("%s; that is not all: about %.2g more were overlooked; give more --rounds, or a lower "
             "--fpr",
