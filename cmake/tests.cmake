@@ -101,7 +101,7 @@ function(tamis_scripts folder)
 endfunction()
 
 # Peers that lie, for scripts that look at what becomes of the other side.
-foreach(liar liar reconcile_liar sync_liar)
+foreach(liar liar reconcile_liar replicas_liar sync_liar)
     tamis_program(${liar} ${tests}/cli/${liar}.c)
     target_link_libraries(${liar} PRIVATE tamis-commands tamis-static)
 endforeach()

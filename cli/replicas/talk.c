@@ -231,12 +231,13 @@ static double differences(unsigned bits, size_t n_differ)
     return -groups * log(same / groups);
 }
 
-/* At first as many groups as suit one difference. How many of them differ tells how many names do,
+/* Of names that only the larger side can have, all are in question. At first there are as many
+ * groups as suit one difference. How many of them differ tells how many names do,
  * and whether more groups would pay: they have to save a fifth. */
 static void find_groups(asking *a)
 {
     replicas *r = a->r;
-    double n = (double)r->side.n + (double)a->there.n, now = INFINITY, d = 1;
+    double n = 2 * fmin((double)r->side.n, (double)a->there.n), now = INFINITY, d = 1;
     unsigned bits = 0, next;
 
     while ((next = best_bits(n, d)) > bits && cost_of(next, n, d) < 0.8 * now) {
@@ -343,7 +344,7 @@ static void conclude(asking *a)
     replicas *r = a->r;
 
     r->chance = r->agrees ? fmin(a->comparisons * 0x1p-64, 1) : 1;
-    r->overlooked = r->agrees ? 0 : likely_overlooked(a, r->n_there);
+    r->overlooked = r->agrees ? 0 : fmax(likely_overlooked(a, r->n_there), 1);
 }
 
 static void find_missing(asking *a)
@@ -399,13 +400,16 @@ static void take_question(serving *s)
     s->r->here->facts = (inventory_facts)body[18];
 }
 
+enum { GROUPS_LEAST = 64 };
+
 static void answer_groups(serving *s, line_frame f)
 {
     side_tally wanted = read_numbers(s->r, f);
     buffer body = { 0 };
 
-    /* Each time there are more. */
-    if (wanted.n > SIDE_BITS_MOST || wanted.n <= s->bits)
+    /* Each time there are more, and never many more than names. */
+    if (wanted.n > SIDE_BITS_MOST || wanted.n <= s->bits ||
+        s->r->side.n + GROUPS_LEAST < (size_t)1 << wanted.n)
         refuse_message(s->r);
     s->bits = (unsigned)wanted.n;
     size_t n = (size_t)1 << s->bits;

@@ -33,18 +33,13 @@ sort -R --random-source=packages others >shuffled
 echo one >one
 seq 1 6000 >many
 seq 2000 2 8000 >more
-compare packages others
-compare others packages
-compare shuffled packages
-compare packages packages
-compare packages empty
-compare empty packages
-compare empty nothing
-compare one empty
-compare empty one
-compare many more
-compare many more -p 0.3 --rounds 200
-compare many more -p 1e-6
+pairs=('others packages' 'shuffled packages' 'packages packages' 'packages empty' 'empty nothing'
+    'one empty' 'empty one' 'many more -p 0.3 --rounds 200' 'many more -p 1e-6')
+[ -z "${TAMIS_SANITIZED:-}" ] || pairs=('others packages' 'packages empty' 'many more')
+for pair in "${pairs[@]}"; do
+    # shellcheck disable=SC2086
+    compare $pair
+done
 { cat packages; head -n 20 packages; printf 'last\0 \377 has no end'; } >odd
 compare odd packages
 gzip -k packages
@@ -162,17 +157,19 @@ fi
 
 # ---- Bad input -----------------------------------------------------------------------------------
 
-exits 2 "$tamis" replicas
-exits 2 "$tamis" replicas one
-says 'say how to reach the other side'
-exits 2 "$tamis" replicas one one one
-exits 2 "$tamis" replicas --via true one one
-exits 2 "$tamis" replicas --serve -
-exits 2 "$tamis" replicas - -
-exits 2 "$tamis" replicas one tree
-says 'give two of a kind'
-exits 2 "$tamis" replicas -p 0 one one
-exits 2 "$tamis" replicas --rounds 0 one one
+if [ -z "${TAMIS_SANITIZED:-}" ]; then
+    exits 2 "$tamis" replicas
+    exits 2 "$tamis" replicas one
+    says 'say how to reach the other side'
+    exits 2 "$tamis" replicas one one one
+    exits 2 "$tamis" replicas --via true one one
+    exits 2 "$tamis" replicas --serve -
+    exits 2 "$tamis" replicas - -
+    exits 2 "$tamis" replicas one tree
+    says 'give two of a kind'
+    exits 2 "$tamis" replicas -p 0 one one
+    exits 2 "$tamis" replicas --rounds 0 one one
+fi
 exits 3 "$tamis" replicas one missing
 exits 3 "$tamis" replicas missing one
 exits 4 "$tamis" replicas --via "'$tamis' replicas --serve tree 2>/dev/null" one
@@ -188,6 +185,46 @@ says 'larger than --memory allows'
 one=(--keep packages --keep others
     --ask "$tamis replicas --quiet --timeout 1 --connect {} others"
     --serve "$tamis replicas --timeout 1 --serve packages")
-faults 3000 cut:up:0-:397 cut:down:0-:597
-faults 3000 flip:up:60-:797 flip:down:60-:997
+# Frames have checksums: what a fault changes goes no further.
+[ -n "${TAMIS_SANITIZED:-}" ] ||
+    faults '' cut:up:0-:397 cut:down:0-:597 flip:up:60-:797 flip:down:60-:997
 [ -z "${TAMIS_LONG:-}" ] || faults 1 cut:up:0- cut:down:0- flip:up:0- flip:down:0-
+
+# Peers that lie. Numbers are followed by sums of 8 bytes; a 1 stands before what is not compressed.
+liar=$(dirname "$tamis")/tests/replicas_liar
+sum=0000000000000000
+serves()
+{
+    exits 4 "$tamis" replicas --timeout 5 --via "$liar serve ${*:2} 2>/dev/null" single
+    says "$1"
+}
+echo single >single
+two=02$sum
+serves 'makes no sense' ?N N:05
+serves 'makes no sense' ?N N:${two}00
+serves 'makes no sense' ?N "N:ffffffffffffffffffff01$sum"
+serves 'a filter makes no sense' ?N N:$two ?F F:01aabb
+serves 'makes no sense' ?N N:$two ?F F:01 T:03$sum
+serves 'another number of names' ?N N:$two ?F F:01 T:00$sum ?E L:01
+serves 'another number of names' ?N N:$two ?F F:01 T:00$sum ?E L:01610a
+serves 'that nobody lacks' ?N N:$two ?F F:01 T:00$sum ?E L:0173696e676c650a610a
+serves 'not those that are missing' ?N N:$two ?F F:01 T:00$sum ?E L:01610a620a
+serves 'has no end' ?N N:$two ?F F:01 T:00$sum ?E L:0161
+mkfifo back
+asks()
+{
+    "$liar" ask "${@:2}" <back 2>/dev/null |
+        exits 4 bash -c "'$tamis' replicas --timeout 5 --serve packages >back"
+    says "$1"
+}
+secret=73656372657473656372657473656372
+question=A:${secret}000a00
+asks 'makes no sense' A:${secret}000a07 N:$two
+asks 'makes no sense' $question N:$two G:00$sum
+asks 'makes no sense' $question N:$two G:18$sum
+asks 'makes no sense' $question N:$two G:03$sum G:03$sum
+asks 'makes no sense' $question N:$two G:03$sum D:01
+asks 'makes no sense' $question N:$two F:01
+asks 'makes no sense' $question N:$two R:00$sum F:01
+asks 'a filter makes no sense' $question N:$two R:40$sum F:0133
+asks "part 'X' makes no sense" $question N:$two X:01
