@@ -355,7 +355,12 @@ const command cmd_spell = {
         "unknown unless they are listed. So are those of COMPLEXPREFIXES and IGNORE.\n"
         "\n"
         "--suggest tries all words that are one change away, or two if there is none. With\n"
-        "--frequencies, frequent words come first. Words of NOSUGGEST are never suggested.",
+        "--frequencies, frequent words come first. Words of NOSUGGEST are never suggested.\n"
+        "\n"
+        "-a prints '*' for each right word, because a filter knows no roots, and for others '&'\n"
+        "or '#', what may have been meant, and the place of the word in its line. It obeys '*',\n"
+        "'&', '@' and '#', which add and save words, '!', '%' and '`' for short and long answers,\n"
+        "and '^' before text; '~', '+' and '-' change nothing.",
     .options = { options },
     .when_ok = "done; check: every word is right",
     .when_nothing = "check: a word is wrong",

@@ -18,8 +18,8 @@
  *   filter alone, tamis_has_many()                2.5
  *
  * Windows of 7 bytes at every second position, or of 6 at every third, would save half of that or
- * more, and let as many pass; but each pattern would need two or three of them, in two or three times
- * the memory, and what is left to compare takes longer than the filters.
+ * more, and let as many pass; but each pattern would need two or three of them, in two or three
+ * times the memory, and what is left to compare takes longer than the filters.
  *
  * Which window a pattern is looked for by matters more. By its first eight bytes, 49 of 100
  * positions pass all filters and are compared; by the rarest, 10. Windows of 16 bytes for longer

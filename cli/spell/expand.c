@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "number.h"
+#include "progress.h"
 #include "reader.h"
 #include "spell/expand.h"
 
@@ -284,6 +285,7 @@ static void take_entry(void *ctx, char *line, size_t size)
     size_t n = a->n_flags;
     take_root(e, &w, flags.size ? affixes_flags(a, flags.at, flags.size) : (flag_set){ 0 });
     a->n_flags = n;
+    progress_show(e->totals.roots, e->announced, "words");
 }
 
 expand_totals expand_dictionary(affixes *a, const char *path, expand_take *take, void *ctx)
@@ -293,6 +295,7 @@ expand_totals expand_dictionary(affixes *a, const char *path, expand_take *take,
     a->path = path;
     a->line = 0;
     reader_each_line(path, take_entry, &e);
+    progress_erase();
     if (a->line == 0)
         die(CODE_CORRUPT, "%s is empty; its first line is the number of words", path);
     if (e.totals.roots < e.announced - e.announced / 20)
