@@ -164,9 +164,10 @@ static size_t cf_hash(const redis_cuckoo *c, redis_cuckoo_hash *hashes, redis_st
 
 /* How a command adds, and how it answers for an item. */
 typedef struct cf_manner {
-    const char *command; /* for replicas, if not all items were taken */
+    const char *command; /* for replicas, if they cannot be told the same */
     bool only_new;
     void (*reply)(redis_ctx *ctx, tamis_status status); /* OK, PRESENT or FULL */
+    bool has_options; /* which replicas may refuse, as their settings are others */
 } cf_manner;
 
 static tamis_status cf_add_one(redis_cuckoo *c, redis_cuckoo_hash h, bool only_new)
@@ -216,7 +217,7 @@ static void cf_add_to(key *k, const cf_wish *created, redis_string **items, int 
         redis.ReplySetArrayLength(k->ctx, done < n ? done + 1 : n);
     if (created)
         cf_replicate_created(k, created);
-    if (!created && done == n)
+    if (!created && done == n && !how->has_options)
         redis.ReplicateVerbatim(k->ctx);
     else if (done > 0)
         redis.Replicate(k->ctx, how->command, "scv", k->name, "ITEMS", items, (size_t)done);
@@ -235,7 +236,7 @@ static void cf_reply_one(redis_ctx *ctx, tamis_status status)
 
 static int cf_add_command(redis_ctx *ctx, redis_string **argv, int argc, bool only_new)
 {
-    const cf_manner how = { only_new ? "CF.INSERTNX" : "CF.INSERT", only_new, cf_reply_one };
+    const cf_manner how = { only_new ? "CF.INSERTNX" : "CF.INSERT", only_new, cf_reply_one, false };
     cf_wish w = cf_default();
     bool is_new;
     key k;
@@ -310,7 +311,7 @@ static bool cf_insert_parse(redis_ctx *ctx, redis_string **argv, int argc, cf_in
     return !why && w->items < argc;
 }
 
-static int cf_insert_command(redis_ctx *ctx, redis_string **argv, int argc, const cf_manner *how)
+static int cf_insert_command(redis_ctx *ctx, redis_string **argv, int argc, cf_manner how)
 {
     cf_insert_words w = { .wish = cf_default() };
     bool is_new;
@@ -320,6 +321,7 @@ static int cf_insert_command(redis_ctx *ctx, redis_string **argv, int argc, cons
         return redis.WrongArity(ctx);
     if (!cf_insert_parse(ctx, argv, argc, &w))
         return REDIS_OK;
+    how.has_options = w.items > 3;
     k = key_write(ctx, argv[1], cf_type);
     is_new = k.holds == KEY_NOTHING;
     if (k.holds == KEY_OTHER)
@@ -327,7 +329,7 @@ static int cf_insert_command(redis_ctx *ctx, redis_string **argv, int argc, cons
     else if (is_new && w.must_exist)
         reply_error(ctx, REPLY_NOT_FOUND);
     else if (!is_new || cf_create(&k, &w.wish))
-        cf_add_to(&k, is_new ? &w.wish : NULL, argv + w.items, argc - w.items, how, true);
+        cf_add_to(&k, is_new ? &w.wish : NULL, argv + w.items, argc - w.items, &how, true);
     key_close(&k);
     return REDIS_OK;
 }
@@ -346,18 +348,18 @@ static void cf_reply_number(redis_ctx *ctx, tamis_status status)
 /* To clients of RESP3, "no space" is a no. */
 static int cf_insert(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const cf_manner how = { "CF.INSERT", false,
-                            reply_is_resp3(ctx) ? cf_reply_bool : cf_reply_number };
+    cf_manner how = { .command = "CF.INSERT",
+                      .reply = reply_is_resp3(ctx) ? cf_reply_bool : cf_reply_number };
 
-    return cf_insert_command(ctx, argv, argc, &how);
+    return cf_insert_command(ctx, argv, argc, how);
 }
 
 /* Three answers: numbers for everybody. */
 static int cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const cf_manner how = { "CF.INSERTNX", true, cf_reply_number };
+    cf_manner how = { .command = "CF.INSERTNX", .only_new = true, .reply = cf_reply_number };
 
-    return cf_insert_command(ctx, argv, argc, &how);
+    return cf_insert_command(ctx, argv, argc, how);
 }
 
 /* ---- Asking and removing ------------------------------------------------- */

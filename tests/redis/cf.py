@@ -279,6 +279,9 @@ def check_limits():
             check("its tables are full", replies, [1] * 12 + [Error("Maximum expansions reached")])
             check("one more", client.ask("CF.ADD", "f", "c"), Error("Maximum expansions reached"))
             client.ask("CF.ADD", "new", "a")
+            check("options of a filter that is there",
+                  client.ask("CF.INSERT", "new", "CAPACITY", 4, "ITEMS", "b"), [1])
+            wait(server, replica)
             client.ask("CONFIG", "SET", "tamis.max-object-bytes", 3000)
             check("too large", client.ask("CF.RESERVE", "large", 10000),
                   Error("ERR Insufficient memory to create filter"))

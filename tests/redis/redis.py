@@ -147,7 +147,9 @@ class Server:
             return False
 
     def log(self):
-        return (self.folder / "log").read_text(errors="replace")
+        """The end of it, of each line the beginning."""
+        lines = (self.folder / "log").read_text(errors="replace").splitlines()
+        return "\n".join(line[:200] for line in lines[-20:])
 
     @contextlib.contextmanager
     def client(self, protocol=2):
@@ -246,14 +248,19 @@ def state(server, ask):
         return server.digest(), ask(client)
 
 
-def check_restarts(server, wanted, ask):
-    server.ask("DEBUG", "RELOAD")
-    check("after DEBUG RELOAD", state(server, ask), wanted)
-    check("after the file of commands", state(server.restart(), ask), wanted)
+def rewrite(server):
+    """The file of commands, as the commands that make what there is."""
     server.ask("CONFIG", "SET", "aof-use-rdb-preamble", "no")
     server.ask("BGREWRITEAOF")
     wait_until(lambda: b"aof_rewrite_in_progress:0" in server.ask("INFO", "persistence") and
                b"aof_rewrite_scheduled:0" in server.ask("INFO", "persistence"), "the rewrite")
+
+
+def check_restarts(server, wanted, ask):
+    server.ask("DEBUG", "RELOAD")
+    check("after DEBUG RELOAD", state(server, ask), wanted)
+    check("after the file of commands", state(server.restart(), ask), wanted)
+    rewrite(server)
     check("after a rewrite", state(server.restart(), ask), wanted)
     check("after an RDB file", state(server.restart(appendonly="no"), ask), wanted)
 
