@@ -122,12 +122,13 @@ for k in 1 7 100 100000; do
     exits 0 "$tamis" similar --top $k texts
     head -n $k all | cmp -s - "$said/out" || failed "top $k"
 done
-for x in 1e-9 0.02 0.3 1; do
+# Between two values of four digits, so that those printed tell.
+for x in 0.00005 0.02005 0.30005 0.99995; do
     exits 0 "$tamis" similar --above $x texts
     awk -v x=$x '$1 >= x' all | cmp -s - "$said/out" || failed "above $x"
 done
-exits 0 "$tamis" similar --above 30% --top 2 texts
-awk '$1 >= 0.3' all | head -n 2 | cmp -s - "$said/out" || failed "both"
+exits 0 "$tamis" similar --above 30.005% --top 2 texts
+awk '$1 >= 0.30005' all | head -n 2 | cmp -s - "$said/out" || failed "both"
 exits 0 "$tamis" similar --each 2 texts
 awk -F '\t' -v OFS='\t' '{ print; print $1, $2, $4, $3 }' all | LC_ALL=C sort -s -t '	' -k 3,3 |
     awk -F '\t' '++n[$3] <= 2' | cut -f 1-3 >expected
@@ -135,6 +136,19 @@ cut -f 1-3 "$said/out" | cmp -s - expected || failed 'the best of each document'
 for threads in 1 2 7; do
     exits 0 "$tamis" similar -j $threads --above 0 texts
     cmp -s all "$said/out" || failed "$threads threads find other pairs"
+done
+
+# Of many sizes: where they alone tell, pairs are skipped, and none is lost.
+awk 'BEGIN { for (i = 1; i <= 90; i++) { line = line " " i; print line } }' >nested
+for by in jaccard cosine bits; do
+    exits 0 "$tamis" similar --lines --words 1 --bits 65536 --by $by --above 0 nested
+    cp "$said/out" all
+    for x in 0.40005 0.90005; do
+        exits 0 "$tamis" similar --lines --words 1 --bits 65536 --by $by --above $x nested
+        awk -v x=$x '$1 >= x' all | cmp -s - "$said/out" || failed "$by above $x of many sizes"
+    done
+    exits 0 "$tamis" similar --lines --words 1 --bits 65536 --by $by --top 50 nested
+    head -n 50 all | cmp -s - "$said/out" || failed "$by, top 50 of many sizes"
 done
 
 # ---- filters made before are the same filters
@@ -148,6 +162,11 @@ done
 exits 0 "$tamis" similar --bits 4096 --above 0 texts
 sed 's/texts/filters/g; s/\.txt/.tamis/g' "$said/out" >expected
 exits 0 "$tamis" similar --filters --above 0 filters
+same "$said/out" expected
+seq 1 60 | sed 's/.*/& pears and 1& apples/' >counted
+exits 0 "$tamis" similar --lines --bits 4096 --chars 2 --above 0 counted
+cp "$said/out" expected
+exits 0 "$tamis" similar --lines --chars 2 --above 0 counted
 same "$said/out" expected
 exits 0 "$tamis" similar --bits 4000 --top 3 --json texts
 json_holds 'bits are rounded up' 'it["bits"] == 4096'
