@@ -8,8 +8,8 @@
 
 #include "spell/judge.h"
 
-/* BREAKS_MAX: places where a word may be broken; one with more is wrong. STEPS_MAX: of rules and
- * breaks in all; a crafted dictionary, or a line of quotes, would need ever more. */
+/* BREAKS_MAX: places where a word may be broken; one with more is wrong. STEPS_MAX: of rules,
+ * breaks and the like in all; a crafted dictionary, or a line of quotes, would need ever more. */
 enum { BREAKS_MAX = 10, SHARPS_MAX = 5, STEPS_MAX = 2000 };
 
 typedef struct judging {
@@ -116,7 +116,7 @@ static bool has_sharps(judging *j, const word *w, size_t from, unsigned n)
 
     if (n && look(j, w, AS_WRITTEN) == RIGHT)
         return true;
-    if (!at)
+    if (!at || j->steps++ > STEPS_MAX)
         return false;
     size_t before = (size_t)(at - w->text);
     word_set(&other, w->text, before);

@@ -367,6 +367,13 @@ printf '2\nfür/2\nwie/1\n' >two.dic
 exits 0 "$tamis" spell expand two.aff two.dic
 prints_exactly 'für\nfürö\nwie\n'
 
+# ß in capitals, also where there are too many SS to try them all.
+printf 'SET UTF-8\nCHECKSHARPS\nKEEPCASE k\n' >sharp.aff
+printf '3\nStraße\ngroß/k\nMasse\n' >sharp.dic
+exits 0 "$tamis" spell build -o sharp.tamis sharp.aff sharp.dic
+exits 1 "$tamis" spell check sharp.tamis < <(echo "STRASSE Strasse GROSS Groß MASSE $(printf 'S%.0s' {1..200})")
+check "SS may be one letter" diff <(cut -c 1-9 "$said/out") <(printf '%s\n' Strasse SSSSSSSSS)
+
 # ---- Bad use --------------------------------------------------------------
 
 exits 4 "$tamis" spell check list
