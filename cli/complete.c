@@ -33,6 +33,14 @@ static void offer_hashes(typed t)
     offer(&t, "raw", "for integers, as they are");
 }
 
+static void offer_measures(typed t)
+{
+    offer(&t, "jaccard", "in both, of what is in either");
+    offer(&t, "cosine", "in both, by the root of the product of the sizes");
+    offer(&t, "containment", "in both, of what is in the first");
+    offer(&t, "bits", "the normalised dot product of the filters");
+}
+
 static void offer_abilities(typed t)
 {
     const char *comma = strrchr(t.part, ',');
@@ -49,7 +57,10 @@ static void offer_abilities(typed t)
 static const struct {
     const char *what;
     void (*offer)(typed t);
-} VALUES[] = { { "KIND", offer_kinds }, { "HASH", offer_hashes }, { "can", offer_abilities } };
+} VALUES[] = { { "KIND", offer_kinds },
+               { "HASH", offer_hashes },
+               { "MEASURE", offer_measures },
+               { "can", offer_abilities } };
 
 static bool is_one(const char *what, const option_row *o)
 {

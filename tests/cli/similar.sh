@@ -248,3 +248,5 @@ says 'differ in size'
 exits 2 "$tamis" similar --filters blocked.tamis blocked.tamis
 says 'blocked'
 exits 3 sh -c '"$0" similar --above 0 texts >/dev/full' "$tamis"
+exits 0 "$tamis" help --complete similar --by c
+check 'measures are completed' test "$(cut -f 1 "$said/out" | tr '\n' ' ')" = 'cosine containment '
