@@ -29,7 +29,8 @@ typedef struct command {
 typedef struct family {
     const char *category; /* of access control lists, where the server lets us add one */
     const command *commands;
-    bool (*load)(redis_ctx *ctx); /* makes the data type; NULL: there is none */
+    bool (*load)(redis_ctx *ctx);   /* makes the data type; NULL: there is none */
+    void (*tell)(redis_info *info); /* adds fields to INFO tamis; NULL: none */
 } family;
 
 /* Rows of arguments for COMMAND DOCS. */

@@ -8,7 +8,8 @@
     X(bf)           \
     X(cf)           \
     X(cms)          \
-    X(topk)
+    X(topk)         \
+    X(tamis)
 
 #define X(name) extern const family name##_family;
 FAMILIES(X)

@@ -27,6 +27,9 @@ static void module_info(redis_info *info, int for_crash)
     redis.InfoAddFieldULongLong(info, "max_bytes", settings.max_bytes);
     redis.InfoAddFieldULongLong(info, "max_object_bytes", settings.max_object_bytes);
     redis.InfoAddFieldULongLong(info, "refused_allocations", total.refused);
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+        if (ALL[i]->tell)
+            ALL[i]->tell(info);
 }
 
 static bool module_start(redis_ctx *ctx, redis_string **argv, int argc)

@@ -62,7 +62,20 @@ enum {
     REDIS_CTX_RESP3 = 1 << 22
 };
 
-enum { REDIS_NOTIFY_GENERIC = 1 << 2, REDIS_NOTIFY_MODULE = 1 << 13 };
+enum {
+    REDIS_NOTIFY_GENERIC = 1 << 2,
+    REDIS_NOTIFY_LIST = 1 << 4,
+    REDIS_NOTIFY_EXPIRED = 1 << 8,
+    REDIS_NOTIFY_EVICTED = 1 << 9,
+    REDIS_NOTIFY_MODULE = 1 << 13
+};
+
+/* Of StreamIteratorStart(). */
+enum { REDIS_STREAM_AFTER_FIRST = 1 << 0, REDIS_STREAM_BACKWARDS = 1 << 1 };
+
+typedef struct redis_stream_id {
+    uint64_t ms, number;
+} redis_stream_id;
 
 /* The length of an array that is told after its elements. */
 enum { REDIS_POSTPONED = -1 };
@@ -119,7 +132,8 @@ enum {
 typedef enum redis_search {
     REDIS_SEARCH_END,
     REDIS_SEARCH_UNKNOWN,
-    REDIS_SEARCH_INDEX
+    REDIS_SEARCH_INDEX,
+    REDIS_SEARCH_WORD
 } redis_search;
 
 typedef enum redis_find {
@@ -181,6 +195,8 @@ typedef void redis_free_data(redis_ctx *ctx, void *data);
 typedef void redis_info_func(redis_info *info, int for_crash);
 typedef void redis_scan_func(redis_key *key, redis_string *field, redis_string *value, void *data);
 
+typedef int redis_notified(redis_ctx *ctx, int type, const char *event, redis_string *name);
+
 typedef redis_string *redis_config_get(const char *name, void *data);
 typedef int redis_config_set(const char *name, redis_string *value, void *data, redis_string **why);
 typedef int redis_config_apply(redis_ctx *ctx, void *data, redis_string **why);
@@ -212,77 +228,97 @@ typedef struct redis_type_methods {
 /* ---- Functions --------------------------------------------------------- */
 
 /* Name, what it returns, what it takes. */
-#define REDIS_API_NEEDED(X)                                                                     \
-    X(TryAlloc, void *, (size_t size))                                                          \
-    X(Free, void, (void *block))                                                                \
-    X(MallocSize, size_t, (void *block))                                                        \
-    X(IsModuleNameBusy, int, (const char *name))                                                \
-    X(SetModuleAttribs, void, (redis_ctx *, const char *name, int version, int api))            \
-    X(SetModuleOptions, void, (redis_ctx *, int options))                                       \
-    X(CreateCommand, int,                                                                       \
-      (redis_ctx *, const char *name, redis_run *, const char *flags, int first, int last,      \
-       int step))                                                                               \
-    X(GetCommand, redis_command *, (redis_ctx *, const char *name))                             \
-    X(SetCommandInfo, int, (redis_command *, const redis_command_info *))                       \
-    X(RegisterStringConfig, int,                                                                \
-      (redis_ctx *, const char *name, const char *initial, unsigned flags, redis_config_get *,  \
-       redis_config_set *, redis_config_apply *, void *data))                                   \
-    X(LoadConfigs, int, (redis_ctx *))                                                          \
-    X(RegisterInfoFunc, int, (redis_ctx *, redis_info_func *))                                  \
-    X(InfoAddSection, int, (redis_info *, const char *name))                                    \
-    X(InfoAddFieldCString, int, (redis_info *, const char *field, const char *value))           \
-    X(InfoAddFieldULongLong, int, (redis_info *, const char *field, unsigned long long value))  \
-    X(GetContextFlags, int, (redis_ctx *))                                                      \
-    X(Log, void, (redis_ctx *, const char *level, const char *format, ...))                     \
-    X(WrongArity, int, (redis_ctx *))                                                           \
-    X(ReplyWithLongLong, int, (redis_ctx *, long long))                                         \
-    X(ReplyWithDouble, int, (redis_ctx *, double))                                              \
-    X(ReplyWithBool, int, (redis_ctx *, int))                                                   \
-    X(ReplyWithNull, int, (redis_ctx *))                                                        \
-    X(ReplyWithError, int, (redis_ctx *, const char *text))                                     \
-    X(ReplyWithSimpleString, int, (redis_ctx *, const char *text))                              \
-    X(ReplyWithCString, int, (redis_ctx *, const char *text))                                   \
-    X(ReplyWithStringBuffer, int, (redis_ctx *, const char *bytes, size_t size))                \
-    X(ReplyWithString, int, (redis_ctx *, redis_string *))                                      \
-    X(ReplyWithArray, int, (redis_ctx *, long n))                                               \
-    X(ReplyWithMap, int, (redis_ctx *, long n))                                                 \
-    X(ReplySetArrayLength, void, (redis_ctx *, long n))                                         \
-    X(StringPtrLen, const char *, (const redis_string *, size_t *size))                         \
-    X(StringToLongLong, int, (const redis_string *, long long *))                               \
-    X(StringToULongLong, int, (const redis_string *, unsigned long long *))                     \
-    X(StringToDouble, int, (const redis_string *, double *))                                    \
-    X(CreateString, redis_string *, (redis_ctx *, const char *bytes, size_t size))              \
-    X(CreateStringPrintf, redis_string *, (redis_ctx *, const char *format, ...))               \
-    X(HoldString, redis_string *, (redis_ctx *, redis_string *))                                \
-    X(FreeString, void, (redis_ctx *, redis_string *))                                          \
-    X(OpenKey, redis_key *, (redis_ctx *, redis_string * name, int mode))                       \
-    X(CloseKey, void, (redis_key *))                                                            \
-    X(KeyType, int, (redis_key *))                                                              \
-    X(ValueLength, size_t, (redis_key *))                                                       \
-    X(DeleteKey, int, (redis_key *))                                                            \
-    X(SignalModifiedKey, int, (redis_ctx *, redis_string * name))                               \
-    X(NotifyKeyspaceEvent, int, (redis_ctx *, int type, const char *event, redis_string *name)) \
-    X(ReplicateVerbatim, int, (redis_ctx *))                                                    \
-    X(Replicate, int, (redis_ctx *, const char *command, const char *format, ...))              \
-    X(CreateDataType, redis_type *,                                                             \
-      (redis_ctx *, const char *name, int encver, redis_type_methods *))                        \
-    X(ModuleTypeSetValue, int, (redis_key *, redis_type *, void *value))                        \
-    X(ModuleTypeReplaceValue, int, (redis_key *, redis_type *, void *value, void **old))        \
-    X(ModuleTypeGetType, redis_type *, (redis_key *))                                           \
-    X(ModuleTypeGetValue, void *, (redis_key *))                                                \
-    X(IsIOError, int, (redis_io *))                                                             \
-    X(LogIOError, void, (redis_io *, const char *level, const char *format, ...))               \
-    X(SaveUnsigned, void, (redis_io *, uint64_t))                                               \
-    X(LoadUnsigned, uint64_t, (redis_io *))                                                     \
-    X(SaveDouble, void, (redis_io *, double))                                                   \
-    X(LoadDouble, double, (redis_io *))                                                         \
-    X(SaveStringBuffer, void, (redis_io *, const char *bytes, size_t size))                     \
-    X(LoadStringBuffer, char *, (redis_io *, size_t * size))                                    \
-    X(SaveDataTypeToString, redis_string *, (redis_ctx *, void *value, const redis_type *))     \
-    X(EmitAOF, void, (redis_io *, const char *command, const char *format, ...))                \
-    X(DigestAddStringBuffer, void, (redis_digest *, const char *bytes, size_t size))            \
-    X(DigestAddLongLong, void, (redis_digest *, long long))                                     \
-    X(DigestEndSequence, void, (redis_digest *))
+#define REDIS_API_NEEDED(X)                                                                      \
+    X(TryAlloc, void *, (size_t size))                                                           \
+    X(Free, void, (void *block))                                                                 \
+    X(MallocSize, size_t, (void *block))                                                         \
+    X(IsModuleNameBusy, int, (const char *name))                                                 \
+    X(SetModuleAttribs, void, (redis_ctx *, const char *name, int version, int api))             \
+    X(SetModuleOptions, void, (redis_ctx *, int options))                                        \
+    X(CreateCommand, int,                                                                        \
+      (redis_ctx *, const char *name, redis_run *, const char *flags, int first, int last,       \
+       int step))                                                                                \
+    X(GetCommand, redis_command *, (redis_ctx *, const char *name))                              \
+    X(SetCommandInfo, int, (redis_command *, const redis_command_info *))                        \
+    X(RegisterStringConfig, int,                                                                 \
+      (redis_ctx *, const char *name, const char *initial, unsigned flags, redis_config_get *,   \
+       redis_config_set *, redis_config_apply *, void *data))                                    \
+    X(LoadConfigs, int, (redis_ctx *))                                                           \
+    X(RegisterInfoFunc, int, (redis_ctx *, redis_info_func *))                                   \
+    X(InfoAddSection, int, (redis_info *, const char *name))                                     \
+    X(InfoAddFieldCString, int, (redis_info *, const char *field, const char *value))            \
+    X(InfoAddFieldULongLong, int, (redis_info *, const char *field, unsigned long long value))   \
+    X(GetContextFlags, int, (redis_ctx *))                                                       \
+    X(Log, void, (redis_ctx *, const char *level, const char *format, ...))                      \
+    X(WrongArity, int, (redis_ctx *))                                                            \
+    X(ReplyWithLongLong, int, (redis_ctx *, long long))                                          \
+    X(ReplyWithDouble, int, (redis_ctx *, double))                                               \
+    X(ReplyWithBool, int, (redis_ctx *, int))                                                    \
+    X(ReplyWithNull, int, (redis_ctx *))                                                         \
+    X(ReplyWithError, int, (redis_ctx *, const char *text))                                      \
+    X(ReplyWithSimpleString, int, (redis_ctx *, const char *text))                               \
+    X(ReplyWithCString, int, (redis_ctx *, const char *text))                                    \
+    X(ReplyWithStringBuffer, int, (redis_ctx *, const char *bytes, size_t size))                 \
+    X(ReplyWithString, int, (redis_ctx *, redis_string *))                                       \
+    X(ReplyWithArray, int, (redis_ctx *, long n))                                                \
+    X(ReplyWithMap, int, (redis_ctx *, long n))                                                  \
+    X(ReplySetArrayLength, void, (redis_ctx *, long n))                                          \
+    X(StringPtrLen, const char *, (const redis_string *, size_t *size))                          \
+    X(StringToLongLong, int, (const redis_string *, long long *))                                \
+    X(StringToULongLong, int, (const redis_string *, unsigned long long *))                      \
+    X(StringToDouble, int, (const redis_string *, double *))                                     \
+    X(CreateString, redis_string *, (redis_ctx *, const char *bytes, size_t size))               \
+    X(CreateStringPrintf, redis_string *, (redis_ctx *, const char *format, ...))                \
+    X(HoldString, redis_string *, (redis_ctx *, redis_string *))                                 \
+    X(FreeString, void, (redis_ctx *, redis_string *))                                           \
+    X(OpenKey, redis_key *, (redis_ctx *, redis_string * name, int mode))                        \
+    X(CloseKey, void, (redis_key *))                                                             \
+    X(KeyType, int, (redis_key *))                                                               \
+    X(ValueLength, size_t, (redis_key *))                                                        \
+    X(DeleteKey, int, (redis_key *))                                                             \
+    X(SignalModifiedKey, int, (redis_ctx *, redis_string * name))                                \
+    X(NotifyKeyspaceEvent, int, (redis_ctx *, int type, const char *event, redis_string *name))  \
+    X(ReplicateVerbatim, int, (redis_ctx *))                                                     \
+    X(Replicate, int, (redis_ctx *, const char *command, const char *format, ...))               \
+    X(CreateDataType, redis_type *,                                                              \
+      (redis_ctx *, const char *name, int encver, redis_type_methods *))                         \
+    X(ModuleTypeSetValue, int, (redis_key *, redis_type *, void *value))                         \
+    X(ModuleTypeReplaceValue, int, (redis_key *, redis_type *, void *value, void **old))         \
+    X(ModuleTypeGetType, redis_type *, (redis_key *))                                            \
+    X(ModuleTypeGetValue, void *, (redis_key *))                                                 \
+    X(IsIOError, int, (redis_io *))                                                              \
+    X(LogIOError, void, (redis_io *, const char *level, const char *format, ...))                \
+    X(SaveUnsigned, void, (redis_io *, uint64_t))                                                \
+    X(LoadUnsigned, uint64_t, (redis_io *))                                                      \
+    X(SaveDouble, void, (redis_io *, double))                                                    \
+    X(LoadDouble, double, (redis_io *))                                                          \
+    X(SaveStringBuffer, void, (redis_io *, const char *bytes, size_t size))                      \
+    X(LoadStringBuffer, char *, (redis_io *, size_t * size))                                     \
+    X(SaveDataTypeToString, redis_string *, (redis_ctx *, void *value, const redis_type *))      \
+    X(EmitAOF, void, (redis_io *, const char *command, const char *format, ...))                 \
+    X(DigestAddStringBuffer, void, (redis_digest *, const char *bytes, size_t size))             \
+    X(DigestAddLongLong, void, (redis_digest *, long long))                                      \
+    X(DigestEndSequence, void, (redis_digest *))                                                 \
+    X(GetRandomBytes, void, (unsigned char *to, size_t size))                                    \
+    X(Milliseconds, long long, (void))                                                           \
+    X(AvoidReplicaTraffic, int, (void))                                                          \
+    X(GetSelectedDb, int, (redis_ctx *))                                                         \
+    X(StringCompare, int, (const redis_string *, const redis_string *))                          \
+    X(CreateTimer, uint64_t, (redis_ctx *, long long ms, redis_timer_proc *, void *data))        \
+    X(BlockClient, redis_blocked *,                                                              \
+      (redis_ctx *, redis_run * reply, redis_run * timeout, redis_free_data *, long long ms))    \
+    X(UnblockClient, int, (redis_blocked *, void *data))                                         \
+    X(GetBlockedClientPrivateData, void *, (redis_ctx *))                                        \
+    X(ScanCursorCreate, redis_cursor *, (void))                                                  \
+    X(ScanCursorDestroy, void, (redis_cursor *))                                                 \
+    X(ScanKey, int, (redis_key *, redis_cursor *, redis_scan_func *, void *data))                \
+    X(ListGet, redis_string *, (redis_key *, long index))                                        \
+    X(StreamIteratorStart, int,                                                                  \
+      (redis_key *, int flags, redis_stream_id *first, redis_stream_id *last))                   \
+    X(StreamIteratorStop, int, (redis_key *))                                                    \
+    X(StreamIteratorNextID, int, (redis_key *, redis_stream_id *, long *fields))                 \
+    X(StreamIteratorNextField, int, (redis_key *, redis_string * *field, redis_string * *value)) \
+    X(SubscribeToKeyspaceEvents, int, (redis_ctx *, int types, redis_notified *))
 
 #define REDIS_API_OPTIONAL(X)                               \
     X(AddACLCategory, int, (redis_ctx *, const char *name)) \

@@ -1,0 +1,394 @@
+/* filter.c - the data type of TAMIS commands. */
+#include "filter.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "reply.h"
+#include "word.h"
+
+redis_type *filter_type;
+
+/* ---- Life -------------------------------------------------------------- */
+
+filter *filter_new(void)
+{
+    filter *f = memory_new_value(sizeof *f);
+
+    if (f)
+        atomic_init(&f->holders, 1);
+    return f;
+}
+
+void filter_hold(filter *f)
+{
+    f->holders++;
+}
+
+void filter_drop(filter *f)
+{
+    if (!f || --f->holders > 0)
+        return;
+    tamis_free(f->tamis);
+    memory_free_value(f, sizeof *f);
+}
+
+unsigned filter_can(const filter *f)
+{
+    return tamis_plan_can(tamis_plan_of(f->tamis));
+}
+
+int filter_reply_status(redis_ctx *ctx, tamis_status status)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "ERR %s", tamis_status_text(status));
+    return reply_error(ctx, text);
+}
+
+bool filter_key(const tamis_hasher *hasher, uint64_t *to, const redis_string *item)
+{
+    unsigned long long number;
+    const char *bytes;
+    size_t size;
+
+    if (hasher->hash == TAMIS_RAW) {
+        if (redis.StringToULongLong(item, &number) != REDIS_OK)
+            return false;
+        *to = number;
+        return true;
+    }
+    bytes = redis.StringPtrLen(item, &size);
+    *to = tamis_hasher_key(hasher, bytes, size);
+    return true;
+}
+
+/* ---- Time -------------------------------------------------------------- */
+
+/* A filter keeps the last seven intervals: so many make a window. */
+enum { FILTER_INTERVALS = 7 };
+
+tamis_status filter_turn(filter *f, uint64_t turns, uint64_t at_ms)
+{
+    tamis_status status = TAMIS_OK;
+
+    /* After one more than it keeps, there is nothing left to forget. */
+    if (turns > FILTER_INTERVALS + 1)
+        turns = FILTER_INTERVALS + 1;
+    while (turns-- && !status)
+        status = tamis_rotate(f->tamis);
+    if (!status && f->window_ms)
+        f->turned_ms = at_ms;
+    return status;
+}
+
+bool filter_may_have_window(const filter *f)
+{
+    if (!f->window_ms)
+        return !f->turned_ms;
+    return f->window_ms <= INT64_MAX && f->turned_ms <= INT64_MAX &&
+           filter_can(f) & TAMIS_CAN_ROTATE;
+}
+
+/* As Redis deletes keys that have expired: the primary does when it sees one, whatever the command,
+ * and tells its replicas, which do nothing by themselves. */
+static void filter_look_at_clock(key *k, filter *f)
+{
+    uint64_t every = (f->window_ms + FILTER_INTERVALS - 1) / FILTER_INTERVALS;
+    uint64_t now = (uint64_t)redis.Milliseconds(), turns;
+
+    if (now < f->turned_ms || now - f->turned_ms < every)
+        return;
+    memory_begin(k->ctx);
+    if (memory_must_obey() || redis.AvoidReplicaTraffic() || f->holders > 1)
+        return;
+    turns = (now - f->turned_ms) / every;
+    if (filter_turn(f, turns, f->turned_ms + turns * every))
+        return;
+    redis.Replicate(k->ctx, "TAMIS.TURN", "sll", k->name, (long long)turns,
+                    (long long)f->turned_ms);
+    key_changed(k, "tamis.turn");
+}
+
+/* ---- The filter of a command -------------------------------------------- */
+
+filter *filter_maybe(key *k, bool *replied)
+{
+    filter *f = k->holds == KEY_OURS ? k->value : NULL;
+
+    *replied = k->holds == KEY_OTHER;
+    if (*replied)
+        reply_error(k->ctx, REPLY_WRONG_TYPE);
+    if (f && f->window_ms)
+        filter_look_at_clock(k, f);
+    return f;
+}
+
+filter *filter_of(key *k)
+{
+    bool replied;
+    filter *f = filter_maybe(k, &replied);
+
+    if (!f && !replied)
+        reply_error(k->ctx, REPLY_NOT_FOUND);
+    return f;
+}
+
+/* A primary's word cannot be refused; the server may have become a replica while a thread of its
+ * own was still reading. */
+static void filter_await(const filter *f)
+{
+    while (f->holders > 1)
+        usleep(100);
+}
+
+filter *filter_to_change(key *k)
+{
+    filter *f = filter_of(k);
+
+    if (!f || f->holders == 1)
+        return f;
+    if (memory_must_obey()) {
+        filter_await(f);
+        return f;
+    }
+    reply_error(k->ctx, "TRYAGAIN the filter is being read; it can be changed when that is done");
+    return NULL;
+}
+
+/* ---- Images in chunks --------------------------------------------------- */
+
+/* Collects pieces into chunks of one size, and sends each on. The chunk is that of the thread of
+ * the server, which alone saves and replicates. */
+typedef struct filter_pipe {
+    size_t used;
+    uint64_t sent, total;
+    void (*send)(const struct filter_pipe *p);
+    redis_ctx *ctx;
+    redis_io *io;
+    redis_string *name;
+    const filter *f;
+} filter_pipe;
+
+static char filter_chunk[FILTER_CHUNK];
+
+static bool filter_collect(void *ctx, const void *piece, size_t size)
+{
+    filter_pipe *p = ctx;
+    const char *from = piece;
+
+    while (size > 0) {
+        size_t room = sizeof filter_chunk - p->used, n = room < size ? room : size;
+
+        memcpy(filter_chunk + p->used, from, n);
+        p->used += n;
+        from += n;
+        size -= n;
+        if (n == room || p->sent + p->used == p->total) {
+            p->send(p);
+            p->sent += p->used;
+            p->used = 0;
+        }
+    }
+    return true;
+}
+
+/* Filters in memory can always be sent. */
+static void filter_send(const filter *f, filter_pipe *p)
+{
+    p->f = f;
+    p->total = tamis_image_size(f->tamis);
+    (void)!tamis_image_send(f->tamis, filter_collect, p);
+}
+
+static void filter_replicate_chunk(const filter_pipe *p)
+{
+    long long at = (long long)p->sent, total = (long long)p->total;
+
+    if (p->f->window_ms)
+        redis.Replicate(p->ctx, "TAMIS.LOAD", "sllbclcl", p->name, at, total, filter_chunk, p->used,
+                        "WINDOW", (long long)p->f->window_ms, "SINCE", (long long)p->f->turned_ms);
+    else
+        redis.Replicate(p->ctx, "TAMIS.LOAD", "sllb", p->name, at, total, filter_chunk, p->used);
+}
+
+static void filter_emit_chunk(const filter_pipe *p)
+{
+    long long at = (long long)p->sent, total = (long long)p->total;
+
+    if (p->f->window_ms)
+        redis.EmitAOF(p->io, "TAMIS.LOAD", "sllbclcl", p->name, at, total, filter_chunk, p->used,
+                      "WINDOW", (long long)p->f->window_ms, "SINCE", (long long)p->f->turned_ms);
+    else
+        redis.EmitAOF(p->io, "TAMIS.LOAD", "sllb", p->name, at, total, filter_chunk, p->used);
+}
+
+static void filter_save_chunk(const filter_pipe *p)
+{
+    redis.SaveStringBuffer(p->io, filter_chunk, p->used);
+}
+
+void filter_replicate(key *k, const filter *f)
+{
+    filter_pipe p = { .send = filter_replicate_chunk, .ctx = k->ctx, .name = k->name };
+
+    filter_send(f, &p);
+}
+
+void filter_put(key *k, filter *f, const char *event)
+{
+    key_set(k, filter_type, f);
+    filter_replicate(k, f);
+    key_changed(k, event);
+}
+
+/* ---- The data type ------------------------------------------------------ */
+
+enum { FILTER_ENCODING = 1 };
+
+static void filter_rdb_save(redis_io *io, void *value)
+{
+    const filter *f = value;
+    filter_pipe p = { .send = filter_save_chunk, .io = io };
+
+    redis.SaveUnsigned(io, f->window_ms);
+    redis.SaveUnsigned(io, f->turned_ms);
+    redis.SaveUnsigned(io, tamis_image_size(f->tamis));
+    filter_send(f, &p);
+}
+
+/* Strings of an RDB file, as the bytes that they are. */
+typedef struct filter_strings {
+    redis_io *io;
+    char *string;
+    size_t size, used;
+} filter_strings;
+
+static bool filter_next_string(filter_strings *s)
+{
+    if (s->string)
+        redis.Free(s->string);
+    s->used = s->size = 0;
+    s->string = redis.LoadStringBuffer(s->io, &s->size);
+    return s->string && s->size > 0;
+}
+
+static bool filter_take(void *ctx, void *piece, size_t size)
+{
+    filter_strings *s = ctx;
+    char *to = piece;
+
+    while (size > 0) {
+        size_t n;
+
+        if (s->used == s->size && !filter_next_string(s))
+            return false;
+        n = s->size - s->used < size ? s->size - s->used : size;
+        memcpy(to, s->string + s->used, n);
+        s->used += n;
+        to += n;
+        size -= n;
+    }
+    return true;
+}
+
+static bool filter_load(redis_io *io, filter *f)
+{
+    filter_strings s = { .io = io };
+    tamis_allocator a = memory_allocator(&f->memory);
+    tamis_status status;
+    uint64_t size;
+
+    f->window_ms = redis.LoadUnsigned(io);
+    f->turned_ms = redis.LoadUnsigned(io);
+    size = redis.LoadUnsigned(io);
+    if (redis.IsIOError(io))
+        return false;
+    status = tamis_image_receive(&f->tamis, filter_take, &s, size, &a);
+    if (s.string)
+        redis.Free(s.string);
+    if (!status &&
+        (s.used < s.size || tamis_image_size(f->tamis) != size || !filter_may_have_window(f)))
+        status = TAMIS_CORRUPT;
+    if (status)
+        redis.LogIOError(io, "warning", "a filter cannot be loaded: %s", tamis_status_text(status));
+    return !status;
+}
+
+static void *filter_rdb_load(redis_io *io, int encoding)
+{
+    filter *f;
+
+    memory_begin(NULL);
+    if (encoding != FILTER_ENCODING)
+        return NULL;
+    f = filter_new();
+    if (!f || filter_load(io, f))
+        return f;
+    filter_drop(f);
+    return NULL;
+}
+
+static void filter_aof_rewrite(redis_io *io, redis_string *name, void *value)
+{
+    filter_pipe p = { .send = filter_emit_chunk, .io = io, .name = name };
+
+    filter_send(value, &p);
+}
+
+static bool filter_digest_piece(void *ctx, const void *piece, size_t size)
+{
+    redis.DigestAddStringBuffer(ctx, piece, size);
+    return true;
+}
+
+static void filter_digest(redis_digest *digest, void *value)
+{
+    const filter *f = value;
+
+    redis.DigestAddLongLong(digest, (long long)f->window_ms);
+    redis.DigestAddLongLong(digest, (long long)f->turned_ms);
+    (void)!tamis_image_send(f->tamis, filter_digest_piece, digest);
+    redis.DigestEndSequence(digest);
+}
+
+static void filter_free(void *value)
+{
+    filter_drop(value);
+}
+
+static void *filter_copy(redis_string *from, redis_string *to, const void *value)
+{
+    const filter *old = value;
+    filter *f;
+
+    (void)from;
+    (void)to;
+    memory_begin(NULL);
+    f = filter_new();
+    if (!f)
+        return NULL;
+    f->window_ms = old->window_ms;
+    f->turned_ms = old->turned_ms;
+    tamis_allocator a = memory_allocator(&f->memory);
+    if (!tamis_clone(&f->tamis, old->tamis, &a))
+        return f;
+    filter_drop(f);
+    return NULL;
+}
+
+bool filter_load_type(redis_ctx *ctx)
+{
+    redis_type_methods methods = { .version = REDIS_TYPE_VERSION,
+                                   .rdb_load = filter_rdb_load,
+                                   .rdb_save = filter_rdb_save,
+                                   .aof_rewrite = filter_aof_rewrite,
+                                   .mem_usage = memory_usage,
+                                   .digest = filter_digest,
+                                   .free = filter_free,
+                                   .free_effort = memory_free_effort,
+                                   .copy = filter_copy };
+
+    filter_type = redis.CreateDataType(ctx, "tamis-flt", FILTER_ENCODING, &methods);
+    return filter_type != NULL;
+}
