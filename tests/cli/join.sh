@@ -90,6 +90,17 @@ same "$said/out" large.csv
 says '"filter_bytes": 0, "spilled_bytes": '
 check_not "it spilled" grep -q '"spilled_bytes": 0' "$said/err"
 
+# Rows of A that the filter drops while B is on disk go out alone, in their place.
+(echo n,y; seq 7 23 70000 | sed 's/$/,y/') >third.csv
+for way in --left --anti; do
+    exits 0 "$tamis" join "$way" --key n large.csv third.csv
+    cp "$said/out" wanted
+    exits 0 "$tamis" join "$way" --json --memory 64K --key n large.csv third.csv
+    same "$said/out" wanted
+    check "it spilled, and dropped" grep -q '"dropped": [1-9].*"spilled_bytes": [1-9]' "$said/err"
+done
+check "all others are there" test "$(wc -l <wanted)" = $((70001 - $(wc -l <third.csv) + 1))
+
 # One key has more rows than fit in memory: these are taken in blocks.
 (echo k,v; seq 20 | sed 's/^/hot,a/'; echo cold,a) >hot.csv
 (echo k,w; seq 4000 | sed 's/^/hot,b/'; seq 100) >b_hot.csv
