@@ -332,13 +332,17 @@ tamis_status redis_cuckoo_add(redis_cuckoo *c, redis_cuckoo_hash h, uint32_t max
 
 /* ---- Removing ---------------------------------------------------------- */
 
+/* Tables a fingerprint may move to: as many as filters have by default. There can be 65,536, and a
+ * compaction that tried them all would take minutes. */
+enum { COMPACTED_TABLES = 32 };
+
 /* Moves one fingerprint to the oldest table that has a place for it. */
 static bool redis_cuckoo_move_down(const redis_cuckoo *c, uint32_t table, uint64_t at,
                                    unsigned char *slot)
 {
     uint64_t other = redis_cuckoo_other(at, *slot);
 
-    for (uint32_t t = 0; t < table; t++) {
+    for (uint32_t t = 0; t < table && t < COMPACTED_TABLES; t++) {
         unsigned char *empty = redis_cuckoo_find_either(c, t, at, other, 0);
 
         if (empty) {
@@ -425,11 +429,16 @@ redis_cuckoo_header redis_cuckoo_read_header(const unsigned char *bytes)
                                   .expansion = bytes_get(bytes + 36, 2) };
 }
 
+/* Tables of one size may be many thousands, and are not counted through; larger and larger ones are
+ * a few dozen at most. */
 unsigned char *redis_cuckoo_array(const redis_cuckoo *c, uint64_t offset, size_t *size)
 {
-    for (uint32_t t = 0; t < c->n; t++) {
-        uint64_t bytes = redis_cuckoo_table_size(c, t);
+    uint64_t bytes = redis_cuckoo_table_size(c, 0);
+    uint64_t t = c->expansion <= 1 ? offset / bytes : 0;
 
+    offset -= t * bytes;
+    for (; t < c->n; t++) {
+        bytes = redis_cuckoo_table_size(c, (uint32_t)t);
         if (offset < bytes) {
             *size = bytes - offset;
             return c->tables[t] + offset;

@@ -3,6 +3,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static void settings_text(const setting *s, char text[SETTINGS_TEXT])
     if (s->kind == SETTING_RATE)
         settings_rate_text(*(const double *)s->value, text);
     else
-        snprintf(text, SETTINGS_TEXT, "%llu", *(const unsigned long long *)s->value);
+        snprintf(text, SETTINGS_TEXT, "%" PRIu64, *(const uint64_t *)s->value);
 }
 
 static void settings_why(const setting *s, settings_fault fault, char text[SETTINGS_TEXT])
