@@ -178,6 +178,57 @@ char **args_operands(const args *a, size_t min, size_t max, const char *what)
     return a->argv + optind;
 }
 
+/* ---- Verbs ------------------------------------------------------------- */
+
+enum { VERBS_MAX = 16, VERBS_TEXT = 128 };
+
+typedef struct verb_list {
+    char text[VERBS_TEXT];
+    const char *names[VERBS_MAX + 1]; /* NULL follows the last */
+    size_t n;
+} verb_list;
+
+static const char *verb_at(const void *ctx, size_t i)
+{
+    return ((const verb_list *)ctx)->names[i];
+}
+
+static void split_verbs(verb_list *l, const char *verbs)
+{
+    char *rest = l->text;
+
+    snprintf(l->text, sizeof l->text, "%s", verbs);
+    for (l->n = 0; rest && l->n < VERBS_MAX;)
+        l->names[l->n++] = strsep(&rest, " ");
+    l->names[l->n] = NULL;
+}
+
+static _Noreturn void refuse_verb(const args *a, const verb_list *l, const char *word)
+{
+    char hint[HINT_SIZE], all[2 * VERBS_TEXT];
+    size_t size = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        size += (size_t)snprintf(all + size, sizeof all - size, "%s%s",
+                                 i == 0          ? ""
+                                 : i == l->n - 1 ? " and "
+                                                 : ", ",
+                                 l->names[i]);
+    die(CODE_USAGE, "%s: '%s' is none of %s.%s", a->command->name, word, all,
+        nearest_hint(hint, word, verb_at, l));
+}
+
+size_t args_verb(const args *a, const char *word)
+{
+    verb_list l;
+
+    split_verbs(&l, a->command->verbs);
+    for (size_t i = 0; i < l.n; i++)
+        if (strcmp(l.names[i], word) == 0)
+            return i;
+    refuse_verb(a, &l, word);
+}
+
 /* ---- Values ------------------------------------------------------------ */
 
 static _Noreturn void refuse_value(const args *a, const char *expected)

@@ -52,6 +52,8 @@ int args_next(args *a);
 void args_restart(void);
 /* The operands, `min` to `max` of them; NULL follows the last. */
 char **args_operands(const args *a, size_t min, size_t max, const char *what);
+/* Which of the command's verbs it is, from 0. Another word ends the program. */
+size_t args_verb(const args *a, const char *word);
 _Noreturn void args_refuse(const args *a, const char *why);
 
 /* The value of the option at hand, within its range. */

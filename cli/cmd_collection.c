@@ -10,7 +10,6 @@
 #include "json.h"
 #include "member.h"
 #include "message.h"
-#include "nearest.h"
 #include "output.h"
 #include "store.h"
 
@@ -300,6 +299,7 @@ static int run_list(const request *r)
 
 /* ---- Command ----------------------------------------------------------- */
 
+/* In the order of the command's verbs. */
 static const struct verb {
     const char *name;
     int (*run)(const request *r);
@@ -310,25 +310,6 @@ static const struct verb {
     { "list", run_list, false },
     { "compact", run_compact, false },
 };
-
-enum { N_VERBS = sizeof VERBS / sizeof *VERBS };
-
-static const char *verb_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < N_VERBS ? VERBS[i].name : NULL;
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    char hint[HINT_SIZE];
-
-    for (size_t i = 0; i < N_VERBS; i++)
-        if (strcmp(VERBS[i].name, name) == 0)
-            return &VERBS[i];
-    die(CODE_USAGE, "collection: '%s' is none of add, remove, list and compact.%s", name,
-        nearest_hint(hint, name, verb_at, NULL));
-}
 
 enum { OPTION_NAME = OPTION_OWN, OPTION_JSON };
 
@@ -342,7 +323,7 @@ static int run(args *a)
         else
             r.as_json = true;
     char **words = args_operands(a, 1, SIZE_MAX, "add, remove, list or compact");
-    const struct verb *verb = find_verb(words[0]);
+    const struct verb *verb = &VERBS[args_verb(a, words[0])];
     if (!words[1] || (verb->takes_operands && !words[2]))
         args_refuse(a, verb->takes_operands ? "give a COLLECTION, and what to add or remove"
                                             : "give a COLLECTION");

@@ -9,7 +9,6 @@
 
 #include "commands.h"
 #include "message.h"
-#include "nearest.h"
 #include "progress.h"
 #include "replace.h"
 #include "tamis_sync.h"
@@ -158,6 +157,7 @@ static int apply_delta(request *r)
 
 /* ---- Command ----------------------------------------------------------- */
 
+/* In the order of the command's verbs. */
 static const struct verb {
     const char *name, *operands;
     size_t n;
@@ -167,25 +167,6 @@ static const struct verb {
     { "delta", "give a SIGNATURE, a NEW file and where the DELTA goes", 3, make_delta },
     { "patch", "give an OLD file, a DELTA and where the NEW file goes", 3, apply_delta },
 };
-
-enum { N_VERBS = sizeof VERBS / sizeof *VERBS };
-
-static const char *verb_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < N_VERBS ? VERBS[i].name : NULL;
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    char hint[HINT_SIZE];
-
-    for (size_t i = 0; i < N_VERBS; i++)
-        if (strcmp(VERBS[i].name, name) == 0)
-            return &VERBS[i];
-    die(CODE_USAGE, "delta: '%s' is none of signature, delta and patch.%s", name,
-        nearest_hint(hint, name, verb_at, NULL));
-}
 
 /* One of two words. */
 static bool is_second(const args *a, const char *first, const char *second)
@@ -229,7 +210,7 @@ static int run(args *a)
         has_options |= letter != OPTION_PROGRESS && letter != OPTION_NO_PROGRESS;
     }
     r.words = args_operands(a, 1, 4, "signature, delta or patch") + 1;
-    const struct verb *verb = find_verb(r.words[-1]);
+    const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
     size_t n = 0;
     while (r.words[n])
         n++;

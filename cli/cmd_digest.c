@@ -8,7 +8,6 @@
 #include "digest/digest.h"
 #include "json.h"
 #include "message.h"
-#include "nearest.h"
 #include "output.h"
 #include "store.h"
 
@@ -402,6 +401,7 @@ static int run_ask(request *r)
 /* Options that not all verbs take. */
 enum { TAKES_OUT = 1, TAKES_SIZE = 2, TAKES_URLS = 4, TAKES_CHOICE = 8, TAKES_JSON = 16 };
 
+/* In the order of the command's verbs. */
 static const struct verb {
     const char *name;
     int (*run)(request *r);
@@ -415,25 +415,6 @@ static const struct verb {
     { "ask", run_ask, 1, SIZE_MAX, "digest ask: give the FILE of a peer's digest",
       TAKES_URLS | TAKES_CHOICE | TAKES_JSON },
 };
-
-enum { N_VERBS = sizeof VERBS / sizeof *VERBS };
-
-static const char *verb_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < N_VERBS ? VERBS[i].name : NULL;
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    char hint[HINT_SIZE];
-
-    for (size_t i = 0; i < N_VERBS; i++)
-        if (strcmp(VERBS[i].name, name) == 0)
-            return &VERBS[i];
-    die(CODE_USAGE, "digest: '%s' is none of write, info, compare and ask.%s", name,
-        nearest_hint(hint, name, verb_at, NULL));
-}
 
 enum { OPTION_CAPACITY = OPTION_OWN, OPTION_BITS, OPTION_METHOD, OPTION_FROM, OPTION_JSON };
 
@@ -516,7 +497,7 @@ static int run(args *a)
     while (args_next(a) != -1)
         given |= take_option(&r, a);
     char **words = args_operands(a, 1, SIZE_MAX, "write, info, compare or ask");
-    const struct verb *verb = find_verb(words[0]);
+    const struct verb *verb = &VERBS[args_verb(a, words[0])];
     r.files = words + 1;
     check_request(&r, verb, a, given);
     source_inputs(&r.source, a, verb->run == run_ask ? r.from : r.files);

@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "json.h"
 #include "message.h"
-#include "nearest.h"
 #include "output.h"
 #include "progress.h"
 #include "reader.h"
@@ -199,6 +198,7 @@ enum {
 /* Options that a verb takes. */
 enum { MAKES = 1, FILES = 2, CHECKS = 4, KEEPS = 8 };
 
+/* In the order of the command's verbs. */
 static const struct verb {
     const char *name;
     int (*run)(const request *r);
@@ -211,25 +211,6 @@ static const struct verb {
     { "add", run_add, KEEPS, "give the WORDs that are right" },
     { "remove", run_remove, KEEPS, "give the WORDs that are wrong" },
 };
-
-enum { N_VERBS = sizeof VERBS / sizeof *VERBS };
-
-static const char *verb_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < N_VERBS ? VERBS[i].name : NULL;
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    char hint[HINT_SIZE];
-
-    for (size_t i = 0; i < N_VERBS; i++)
-        if (strcmp(VERBS[i].name, name) == 0)
-            return &VERBS[i];
-    die(CODE_USAGE, "spell: '%s' is none of build, expand, check, add and remove.%s", name,
-        nearest_hint(hint, name, verb_at, NULL));
-}
 
 static void take_option(request *r, const args *a)
 {
@@ -300,7 +281,7 @@ static int run(args *a)
     while (args_next(a) != -1)
         take_option(&r, a);
     r.words = args_operands(a, 1, SIZE_MAX, "build, expand, check, add or remove") + 1;
-    const struct verb *verb = find_verb(r.words[-1]);
+    const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
     while (r.words[r.n])
         r.n++;
     if (r.n == 0)
