@@ -447,7 +447,7 @@ static void take_rate(serving *s, line_frame f)
     s->fpr = rate_of(sixteenths);
 }
 
-/* The other side gets a filter of all that was in question, so that it is made first. */
+/* What the filter of the other side lacks is not there: this side's need not have it. */
 static void answer_filter(serving *s, line_frame f)
 {
     replicas *r = s->r;
@@ -456,8 +456,8 @@ static void answer_filter(serving *s, line_frame f)
         refuse_message(r);
     r->rounds++;
     buffer image = take_image(r, f);
-    send_filter(r, s->fpr);
     sift_by(r, &image);
+    send_filter(r, s->fpr);
     send_tally(r, PART_TALLY);
     s->fpr = 0;
 }
