@@ -38,9 +38,9 @@ enum {
     OPTION_JSON
 };
 
-/* A sketch of 4 rows and 0.4 MiB, which stays in the cache, and more candidates than are shown, so
+/* A sketch of 3 rows and 0.3 MiB, which stays in the cache, and more candidates than are shown, so
  * that a mistake about the last of them does not matter. */
-static const double DEFAULT_ERROR = 1e-4, CHANCE = 0.02;
+static const double DEFAULT_ERROR = 1e-4, CHANCE = 0.05;
 
 enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
 
