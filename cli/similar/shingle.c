@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-#include "similar/letters.h"
+#include "letter.h"
+#include "similar/between.h"
 
 static void fill_ascii(shingler *s)
 {
     for (uint32_t c = 0; c < sizeof s->ascii; c++)
-        if (letters_in_word(c))
-            s->ascii[c] = (char)(s->format->keeps_case ? c : letters_small(c));
+        if (between_is_word(c))
+            s->ascii[c] = (char)(s->format->keeps_case ? c : letter_small(c));
 }
 
 void shingle_begin(shingler *s)
@@ -148,13 +149,13 @@ static void end_blank(shingler *s)
 static void take_character(shingler *s, uint32_t c)
 {
     char bytes[4];
-    size_t size = letters_write(bytes, s->format->keeps_case ? c : letters_small(c));
+    size_t size = letter_write(bytes, s->format->keeps_case ? c : letter_small(c));
 
-    if (s->format->of_words && letters_in_word(c))
+    if (s->format->of_words && between_is_word(c))
         add_to_word(s, bytes, size);
     else if (s->format->of_words)
         end_word(s);
-    else if (letters_is_blank(c))
+    else if (between_is_blank(c))
         s->is_open = true;
     else {
         end_blank(s);
@@ -170,7 +171,7 @@ void shingle_text(shingler *s, span text)
     for (const char *at = text.at; at < end; at += size) {
         size = s->format->of_words ? take_run(s, at, end) : 0;
         if (size == 0)
-            take_character(s, letters_read(at, &size));
+            take_character(s, letter_at(at, end, &size));
     }
 }
 

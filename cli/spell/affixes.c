@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "letter.h"
 #include "message.h"
 #include "number.h"
 #include "reader.h"

@@ -9,7 +9,7 @@
 #include <iconv.h>
 
 #include "keys.h"
-#include "spell/letters.h"
+#include "spell/word.h"
 
 /* How flags are written. */
 typedef enum flag_form { FLAG_LETTER, FLAG_LONG, FLAG_NUMBER } flag_form;

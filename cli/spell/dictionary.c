@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "letter.h"
 #include "message.h"
 #include "spell/dictionary.h"
 #include "store.h"

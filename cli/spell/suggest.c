@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "letter.h"
 #include "message.h"
 #include "spell/judge.h"
 #include "spell/suggest.h"

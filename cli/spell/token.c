@@ -8,6 +8,7 @@
  * that begins with a slash, or holds an @, :// or :\. */
 #include <string.h>
 
+#include "letter.h"
 #include "spell/token.h"
 
 tokens tokens_of(const dictionary *d, const char *line, size_t size)

@@ -1,6 +1,6 @@
-/* letters_table.h - letters and their cases, as tools/letters wrote them from Unicode 14.0.0. */
-#ifndef TAMIS_CLI_SPELL_LETTERS_TABLE_H
-#define TAMIS_CLI_SPELL_LETTERS_TABLE_H
+/* letter_table.h - letters and their cases, as tools/letters wrote them from Unicode 14.0.0. */
+#ifndef TAMIS_CLI_LETTER_TABLE_H
+#define TAMIS_CLI_LETTER_TABLE_H
 
 #include <stdint.h>
 

@@ -1,10 +1,9 @@
-/* letters.h - words as letters: UTF-8, capitals and small letters. */
-#ifndef TAMIS_CLI_SPELL_LETTERS_H
-#define TAMIS_CLI_SPELL_LETTERS_H
+/* word.h - words, and how they are written. */
+#ifndef TAMIS_CLI_SPELL_WORD_H
+#define TAMIS_CLI_SPELL_WORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Bytes of the longest word, in UTF-8. Longer ones are no words. */
 enum { WORD_MAX = 255 };
@@ -17,16 +16,6 @@ typedef struct word {
 /* False: it is too long. */
 bool word_set(word *w, const char *text, size_t size);
 bool word_append(word *w, const char *text, size_t size);
-
-/* The letter at `at`, and how many bytes it has. A byte that is not UTF-8 is U+FFFD. */
-uint32_t letter_at(const char *at, const char *end, size_t *size);
-/* Where the letter before `at` starts. */
-const char *letter_before(const char *at, const char *start);
-size_t letter_write(char out[4], uint32_t letter);
-
-bool letter_is_alphabetic(uint32_t letter);
-uint32_t letter_small(uint32_t letter);
-uint32_t letter_capital(uint32_t letter);
 
 /* How a word is written. */
 typedef enum word_case {

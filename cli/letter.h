@@ -1,0 +1,20 @@
+/* letter.h - letters of Unicode: UTF-8, capitals and small letters. */
+#ifndef TAMIS_CLI_LETTER_H
+#define TAMIS_CLI_LETTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The letter at `at`, and how many bytes it has. A byte that is not UTF-8 is U+FFFD. */
+uint32_t letter_at(const char *at, const char *end, size_t *size);
+/* Where the letter before `at` starts. */
+const char *letter_before(const char *at, const char *start);
+/* Writes it as UTF-8; returns how many bytes. */
+size_t letter_write(char out[4], uint32_t letter);
+
+bool letter_is_alphabetic(uint32_t letter);
+uint32_t letter_small(uint32_t letter);
+uint32_t letter_capital(uint32_t letter);
+
+#endif
