@@ -46,18 +46,22 @@ static uint64_t memory_read(const char *path, const char *after)
     return found;
 }
 
-/* Bytes that can be filled: of the machine, and of the control group the server may be in. */
-static uint64_t memory_left(void)
+/* Whether so many bytes can be filled: of the machine, and of the control group the server may be
+ * in. What was given out before may not be filled yet, so that all of it is compared with all there
+ * is. */
+static bool memory_is_there(uint64_t more)
 {
-    uint64_t kib = memory_read("/proc/meminfo", "MemAvailable: ");
-    uint64_t left = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
+    uint64_t free_kib = memory_read("/proc/meminfo", "MemAvailable: ");
+    uint64_t all_kib = memory_read("/proc/meminfo", "MemTotal: ");
     uint64_t most = memory_read("/sys/fs/cgroup/memory.max", "");
     uint64_t now = memory_read("/sys/fs/cgroup/memory.current", "");
+    uint64_t wanted;
 
-    if (most == UINT64_MAX || now == UINT64_MAX)
-        return left;
-    most = most > now ? most - now : 0;
-    return most < left ? most : left;
+    if (__builtin_add_overflow((uint64_t)memory_used, more, &wanted))
+        return false;
+    if (more / 1024 > free_kib || wanted / 1024 > all_kib || wanted > most)
+        return false;
+    return most == UINT64_MAX || now == UINT64_MAX || (now <= most && more <= most - now);
 }
 
 /* ---- Limits ------------------------------------------------------------ */
@@ -69,7 +73,7 @@ static bool memory_fits(size_t used, size_t more, uint64_t limit)
 
 static bool memory_allows(size_t used, size_t more)
 {
-    if (more >= MEMORY_LARGE && more > memory_left())
+    if (more >= MEMORY_LARGE && !memory_is_there(more))
         return false;
     return memory_obeys || (memory_fits(used, more, settings.max_object_bytes) &&
                             memory_fits(memory_used, more, settings.max_bytes));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "murmur.h"
+#include "zero.h"
 
 /* ---- Positions --------------------------------------------------------- */
 
@@ -168,7 +169,7 @@ tamis_status redis_bloom_append(redis_bloom *b, const redis_bloom_link *like)
     l.array = b->memory.alloc(b->memory.ctx, l.bytes);
     if (!l.array)
         return TAMIS_NOMEM;
-    memset(l.array, 0, l.bytes);
+    zero_block(l.array, l.bytes);
     l.used = l.power ? UINT64_C(1) << l.power : l.bits;
     l.reciprocal = UINT64_MAX / l.used;
     b->links[b->n++] = l;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "murmur.h"
+#include "zero.h"
 
 /* Cells are saved and dumped as they are in memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -40,7 +41,7 @@ tamis_status redis_cms_init(redis_cms *s, tamis_allocator allocator, uint64_t wi
     s->cells = allocator.alloc(allocator.ctx, redis_cms_bytes(s));
     if (!s->cells)
         return TAMIS_NOMEM;
-    memset(s->cells, 0, redis_cms_bytes(s));
+    zero_block(s->cells, redis_cms_bytes(s));
     return TAMIS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "murmur.h"
+#include "zero.h"
 
 /* No machine has more slots, and sums of two such numbers do not overflow. */
 #define SLOTS_MAX (UINT64_C(1) << 45)
@@ -124,7 +125,7 @@ static tamis_status redis_cuckoo_append(redis_cuckoo *c)
     table = c->memory.alloc(c->memory.ctx, redis_cuckoo_table_size(c, c->n));
     if (!table)
         return TAMIS_NOMEM;
-    memset(table, 0, redis_cuckoo_table_size(c, c->n));
+    zero_block(table, redis_cuckoo_table_size(c, c->n));
     c->tables[c->n++] = table;
     return TAMIS_OK;
 }

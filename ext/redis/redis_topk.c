@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "murmur.h"
+#include "zero.h"
 
 enum { TOPK_MARK_SEED = 1919 }; /* of fingerprints; rows have their number */
 
@@ -41,7 +42,7 @@ tamis_status redis_topk_init(redis_topk *t, tamis_allocator allocator, uint32_t 
     t->cells = allocator.alloc(allocator.ctx, topk_cells_bytes(t));
     t->items = t->cells ? allocator.alloc(allocator.ctx, topk_items_bytes(t)) : NULL;
     if (t->items) {
-        memset(t->cells, 0, topk_cells_bytes(t));
+        zero_block(t->cells, topk_cells_bytes(t));
         return TAMIS_OK;
     }
     if (t->cells)

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "murmur.h"
 #include "purse.h"
+#include "zero.h"
 
 static void murmur_gives_its_published_answers(void **state)
 {
@@ -30,6 +31,25 @@ static void murmur_gives_its_published_answers(void **state)
         assert_int_equal(murmur32(vectors[i].text, vectors[i].size, (uint32_t)vectors[i].seed),
                          vectors[i].hash32);
     }
+}
+
+/* Blocks that begin and end anywhere in a page, with something in them and beside them. */
+static void blocks_become_zeros(void **state)
+{
+    enum { LARGE = 3 << 20 };
+    unsigned char *bytes = malloc(LARGE);
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t start = 1; start < 10000; start += 4095)
+        for (size_t size = 0; size < LARGE - start - 1; size += 777777) {
+            memset(bytes, 0xa5, LARGE);
+            zero_block(bytes + start, size);
+            for (size_t i = 0; i < LARGE; i++)
+                if (bytes[i] != (i >= start && i < start + size ? 0 : 0xa5))
+                    fail_msg("byte %zu of a block from %zu of %zu", i, start, size);
+        }
+    free(bytes);
 }
 
 /* ---- Filters ----------------------------------------------------------- */
@@ -311,6 +331,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(murmur_gives_its_published_answers),
+        cmocka_unit_test(blocks_become_zeros),
         cmocka_unit_test(sizes_are_those_of_redisbloom),
         cmocka_unit_test(positions_are_remainders),
         cmocka_unit_test(batches_are_adds_in_order),
