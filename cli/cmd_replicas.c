@@ -82,7 +82,7 @@ static findings find_all(const request *q)
             one->is_here = true;
             inventory_name(&q->here, line_set_line(set, &set->lines[i]), &one->name);
         }
-    while (replicas_next_line(r, &at, &text)) {
+    while (line_next(&r->only_there, r->here->set.end, &at, &text)) {
         finding *one = &f.all[f.n++];
 
         one->is_there = true;

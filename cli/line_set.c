@@ -61,6 +61,19 @@ uint64_t line_set_other(const line_set *s, span line)
     return tamis_hasher_key(&s->other, line.at, line.size);
 }
 
+bool line_next(const buffer *text, unsigned char end, size_t *at, span *line)
+{
+    const char *start = text->bytes + *at;
+    size_t left = text->size - *at;
+
+    if (left == 0)
+        return false;
+    const char *stop = memchr(start, end, left);
+    *line = (span){ start, (size_t)(stop - start) };
+    *at += line->size + 1;
+    return true;
+}
+
 int span_compare(span a, span b)
 {
     int order = memcmp(a.at, b.at, a.size < b.size ? a.size : b.size);

@@ -34,6 +34,9 @@ uint64_t line_set_other(const line_set *s, span line);
 /* NULL: no line has that key. */
 const line_ref *line_set_find(const line_set *s, uint64_t key);
 
+/* The next line of a text that ends with a line end; *at is 0 at first. False: there is none. */
+bool line_next(const buffer *text, unsigned char end, size_t *at, span *line);
+
 /* By their bytes, the shorter first. */
 int span_compare(span a, span b);
 /* Puts lines in the order of their bytes. */

@@ -118,19 +118,6 @@ void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n)
     buffer_free(&p.bytes);
 }
 
-bool reconcile_next_line(const reconcile *r, size_t *at, span *text)
-{
-    const char *start = r->only_there.bytes + *at;
-    size_t left = r->only_there.size - *at;
-
-    if (left == 0)
-        return false;
-    const char *end = memchr(start, r->here.end, left);
-    *text = (span){ start, (size_t)(end - start) };
-    *at += text->size + 1;
-    return true;
-}
-
 static void receive_text(reconcile *r)
 {
     buffer message = { 0 };
@@ -156,7 +143,7 @@ void reconcile_receive_lines(reconcile *r)
     receive_text(r);
     if (all->size > 0 && (unsigned char)all->bytes[all->size - 1] != r->here.end)
         line_refuse(r->line, "the last line has no end");
-    for (r->n_there = 0; reconcile_next_line(r, &at, &text); r->n_there++) {
+    for (r->n_there = 0; line_next(&r->only_there, r->here.end, &at, &text); r->n_there++) {
         if (r->n_there > 0 && span_compare(last, text) >= 0)
             line_refuse(r->line, "lines come out of order");
         last = text;
@@ -171,7 +158,7 @@ uint64_t reconcile_sum_there(const reconcile *r)
 
     for (size_t i = 0; i < r->n_here; i++)
         sum -= line_set_other(&r->here, line_set_line(&r->here, &r->only_here[i]));
-    while (reconcile_next_line(r, &at, &text))
+    while (line_next(&r->only_there, r->here.end, &at, &text))
         sum += line_set_other(&r->here, text);
     return sum;
 }
@@ -179,7 +166,8 @@ uint64_t reconcile_sum_there(const reconcile *r)
 bool reconcile_next(const reconcile *r, reconcile_walk *w, span *text, bool *is_here)
 {
     size_t there = w->there;
-    bool has_here = w->here < r->n_here, has_there = reconcile_next_line(r, &there, text);
+    bool has_here = w->here < r->n_here,
+         has_there = line_next(&r->only_there, r->here.end, &there, text);
 
     if (!has_here && !has_there)
         return false;

@@ -295,7 +295,7 @@ static bool compare_all(asking *a)
 
     if (!is_there)
         die(CODE_MEMORY, "out of memory for what differs");
-    while (reconcile_next_line(r, &at, &text)) {
+    while (line_next(&r->only_there, r->here.end, &at, &text)) {
         uint64_t key = line_set_key(&r->here, text);
         const line_ref *same = line_set_find(&r->here, key);
 
@@ -348,7 +348,7 @@ static void check_lines(const asking *a)
 
     if (r->n_there != a->n_there)
         line_refuse(r->line, "it sent %zu lines instead of %zu", r->n_there, a->n_there);
-    while (reconcile_next_line(r, &at, &text)) {
+    while (line_next(&r->only_there, r->here.end, &at, &text)) {
         uint64_t key = line_set_key(&r->here, text);
         if (!bsearch(&key, a->keys_there, a->n_there, sizeof key, compare_numbers))
             line_refuse(r->line, "it sent a line that was not asked for");

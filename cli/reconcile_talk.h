@@ -46,8 +46,6 @@ packed reconcile_pack_lines(const reconcile *r, const line_ref *lines, size_t n)
 void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n);
 /* Into only_there, of which n_there is the number. They have to be in the order of their bytes. */
 void reconcile_receive_lines(reconcile *r);
-/* The next of the lines that were received; *at is 0 at first. */
-bool reconcile_next_line(const reconcile *r, size_t *at, span *text);
 /* The sum of the other side's lines, if what differs is what was found. */
 uint64_t reconcile_sum_there(const reconcile *r);
 

@@ -312,7 +312,7 @@ static void check_lines(const asking *a)
     size_t at = 0;
     span text, name;
 
-    for (uint64_t n = 0; replicas_next_line(r, &at, &text); n++) {
+    while (line_next(&r->only_there, r->here->set.end, &at, &text)) {
         if (!inventory_name(r->here, text, &name) || line_set_find(set, line_set_key(set, text)))
             line_refuse(r->line, "it sent a name that nobody lacks");
         sum += line_set_other(set, text);
@@ -331,7 +331,7 @@ static void receive_lines(asking *a)
     packed_receive(r->line, PART_LINES, &r->only_there, r->memory);
     if (all->size > 0 && (unsigned char)all->bytes[all->size - 1] != r->here->set.end)
         line_refuse(r->line, "the last name has no end");
-    while (replicas_next_line(r, &at, &text))
+    while (line_next(&r->only_there, r->here->set.end, &at, &text))
         r->n_there++;
     if (r->n_there != missing_there(a))
         line_refuse(r->line, "it sent another number of names than are missing");
@@ -517,21 +517,6 @@ void replicas_serve(replicas *r)
     r->n_there = end.n;
     if (end.sum)
         send_lines(r);
-}
-
-/* ---- Results ----------------------------------------------------------- */
-
-bool replicas_next_line(const replicas *r, size_t *at, span *text)
-{
-    const char *start = r->only_there.bytes + *at;
-    size_t left = r->only_there.size - *at;
-
-    if (left == 0)
-        return false;
-    const char *end = memchr(start, r->here->set.end, left);
-    *text = (span){ start, (size_t)(end - start) };
-    *at += text->size + 1;
-    return true;
 }
 
 void replicas_free(replicas *r)

@@ -46,7 +46,4 @@ void replicas_ask(replicas *r);
 void replicas_serve(replicas *r);
 void replicas_free(replicas *r);
 
-/* The next of the lines that came; *at is 0 at first. */
-bool replicas_next_line(const replicas *r, size_t *at, span *text);
-
 #endif
