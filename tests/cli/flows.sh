@@ -37,13 +37,13 @@ cat >list <<'END'
 2001:db8::2500
 10.0.0.0/8
 END
-"$tamis" gen --packets 3000 --flows 1000 --seed 3 >some.pcap
+"$tamis" gen --packets 2000 --flows 1000 --seed 3 >some.pcap
 like_exact some.pcap --window 1000000 --block list -- --window 1ms --block list
 cp "$said/out" some.csv
 check "there is something of each kind" test "$(awk -F , '$3 > 0 && $1 ~ /^(ipv4|ipv6|other|truncated|fragments)$/' some.csv | wc -l)" = 5
 check "of the list, some is there" test "$(grep -c ^blocked, some.csv)" -ge 4
 like_exact some.pcap --bytes --both-ways -- --bytes --both-ways --hash keyed
-"$tamis" gen --packets 500 --seed 3 >few.pcap
+"$tamis" gen --packets 300 --seed 3 >few.pcap
 python3 "$tests/packets.py" odd few.pcap >odd.pcap
 like_exact odd.pcap --window 3000000000 --block list -- --window 3s --block list
 check "odd packets are truncated, stray, late" test "$(awk -F , '$3 > 0 && $1 ~ /^(truncated|strays|late)$/' "$said/out" | wc -l)" = 3
@@ -63,13 +63,15 @@ fi
 
 # ---- other links, other files
 
-for format in sll sll2 raw null loop; do
+links="sll2 null" files="nano pcapng" threads="2"
+[ -z "${TAMIS_LONG:-}" ] || links="sll sll2 raw null loop" files="big nano pcapng" threads="1 2 7"
+for format in $links; do
     python3 "$tests/packets.py" as $format few.pcap >$format.pcap
     like_exact $format.pcap --
 done
 exits 0 "$tamis" flows "${all[@]}" few.pcap
 cp "$said/out" few.csv
-for format in big nano pcapng; do
+for format in $files; do
     python3 "$tests/packets.py" as $format few.pcap >other
     exits 0 "$tamis" flows "${all[@]}" other
     same "$said/out" few.csv
@@ -84,18 +86,18 @@ head -c 24 some.pcap >empty.pcap
 python3 "$tests/packets.py" as nano some.pcap >nano.pcap
 exits 0 "$tamis" flows --csv -k 5 some.pcap empty.pcap few.pcap
 cp "$said/out" both.csv
-for threads in 1 2 7; do
-    exits 0 "$tamis" flows --csv -k 5 -j $threads nano.pcap few.pcap
+for n in $threads; do
+    exits 0 "$tamis" flows --csv -k 5 -j $n nano.pcap few.pcap
     same "$said/out" both.csv
 done
 
 # ---- bounds
 
 # Of many flows few are candidates: those with most packets are exact all the same.
-"$tamis" gen --packets 30000 --flows 20000 >many.pcap
+"$tamis" gen --packets 20000 --flows 20000 >many.pcap
 for options in "" --bytes; do
     # shellcheck disable=SC2086
-    exits 0 "$tamis" flows --csv -k 20000 $options many.pcap
+    exits 0 "$tamis" flows --csv -k 8000 $options many.pcap
     grep '^flow,' "$said/out" >whole
     # shellcheck disable=SC2086
     exits 0 "$tamis" flows --csv $options many.pcap
@@ -116,8 +118,8 @@ exits 0 "$tamis" flows --json -k 3 --by port --window 1ms --block list some.pcap
 check "JSON says the same" test "$(json '[it["packets"], it["flows"]["at_least"], len(it["windows"]), it["blocked_packets"], len(it["top"]["port"])]')" = \
     "$(awk -F , '$1 == "window" { w++ } $1 == "total" { p = $3; f = $7 } $1 == "blocked" && !$2 { b = $3 } END { printf "[%d, %d, %d, %d, 3]", p, f, w, b }' some.csv)"
 exits 0 "$tamis" flows -k 3 --window 1s --block list some.pcap
-prints "packets      3000"
-prints "2026-01-01T00:00:00Z                 3000"
+prints "packets      2000"
+prints "2026-01-01T00:00:00Z                 2000"
 exits 1 "$tamis" flows empty.pcap
 prints "packets      0"
 exits 1 "$tamis" flows --json empty.pcap
@@ -144,7 +146,7 @@ for options in "" --csv --json; do
 done
 check "what came before is told" test "$(json 'it["packets"]')" = 364
 exits 4 "$tamis" flows some.pcap text
-says "the 3000 packets before that are counted"
+says "the 2000 packets before that are counted"
 { head -c 32 few.pcap; printf '\377\377\377\177'; tail -c +37 few.pcap; } >absurd
 exits 4 "$tamis" flows absurd
 says "absurd is damaged"
@@ -164,15 +166,14 @@ cat few.pcap >&9
 "$tamis" flows --csv line >told 2>/dev/null &
 reader=$!
 # It has read all there is when it waits for more: the pipe is empty.
-for _ in $(seq 500); do
-    "$python" -c 'import fcntl, struct, termios, sys
-sys.exit(struct.unpack("i", fcntl.ioctl(9, termios.FIONREAD, b"0000"))[0] > 0)' && break
-done
+"$python" -c 'import fcntl, struct, termios, time
+while struct.unpack("i", fcntl.ioctl(9, termios.FIONREAD, b"0000"))[0] > 0:
+    time.sleep(0.005)'
 sleep 0.02
 kill -INT $reader
 wait $reader
 check "it ends by the signal" test $? = 130
-check "after what it has to tell" grep -q '^total,,500,' told
+check "after what it has to tell" grep -q '^total,,300,' told
 exec 9>&-
 
 # ---- what is refused
@@ -180,7 +181,7 @@ exec 9>&-
 exits 2 "$tamis" flows
 exits 2 "$tamis" flows --by colour some.pcap
 says "--by is flow, source, destination or port"
-for window in 0 60 1x -1s 0s 1e20s; do
+for window in 60 1x 0s 1e20s; do
     exits 2 "$tamis" flows --window $window some.pcap
 done
 exits 2 "$tamis" flows --hash raw some.pcap
@@ -209,4 +210,4 @@ for n in 0 1 2 777; do
     check "$n packets" test "$("$tamis" gen --packets $n --seed 5 | "$tamis" flows --csv - | awk -F , '$1 == "total" { print $3 }')" = $n
 done
 check "the same on every machine" test "$("$tamis" gen --packets 10000 --seed 1 | cksum)" = "153623459 1101566"
-check_not "another seed, another capture" cmp -s few.pcap <("$tamis" gen --packets 500 --seed 4)
+check_not "another seed, another capture" cmp -s few.pcap <("$tamis" gen --packets 300 --seed 4)
