@@ -301,6 +301,7 @@ typedef struct redis_type_methods {
     X(DigestEndSequence, void, (redis_digest *))                                                 \
     X(GetRandomBytes, void, (unsigned char *to, size_t size))                                    \
     X(Milliseconds, long long, (void))                                                           \
+    X(MonotonicMicroseconds, uint64_t, (void))                                                   \
     X(AvoidReplicaTraffic, int, (void))                                                          \
     X(GetSelectedDb, int, (redis_ctx *))                                                         \
     X(StringCompare, int, (const redis_string *, const redis_string *))                          \

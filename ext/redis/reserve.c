@@ -228,14 +228,15 @@ static const char *reserve_conflict(const reserve_wish *w)
     return NULL;
 }
 
-bool reserve_parse(redis_ctx *ctx, reserve_wish *w, redis_string **argv, int argc)
+bool reserve_parse(redis_ctx *ctx, reserve_wish *w, const redis_string *kind, redis_string **argv,
+                   int argc)
 {
     const char *why;
 
     *w = (reserve_wish){ .spec = TAMIS_SPEC(.keys = 0) };
-    if (!tamis_kind_find(&w->kind, redis.StringPtrLen(argv[0], NULL)))
+    if (!tamis_kind_find(&w->kind, redis.StringPtrLen(kind, NULL)))
         return reserve_list_kinds(ctx);
-    for (int at = 1, took; at < argc; at += took) {
+    for (int at = 0, took; at < argc; at += took) {
         took = reserve_option_at(ctx, w, argv + at, argc - at);
         if (!took)
             return false;
@@ -353,7 +354,8 @@ int reserve_command(redis_ctx *ctx, redis_string **argv, int argc)
     if (argc >= 4 && word_is(argv[2], "LIKE"))
         planned = reserve_like(ctx, argv, argc, &w, &plan);
     else
-        planned = reserve_parse(ctx, &w, argv + 2, argc - 2) && reserve_plan(ctx, &w, &plan);
+        planned =
+            reserve_parse(ctx, &w, argv[2], argv + 3, argc - 3) && reserve_plan(ctx, &w, &plan);
     if (!planned)
         return REDIS_OK;
     k = key_write(ctx, argv[1], filter_type);

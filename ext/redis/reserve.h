@@ -13,7 +13,8 @@ typedef struct reserve_wish {
 
 /* Takes the name of a kind, then options and their values. False after a reply that says why not.
  * Without HASH and SECRET, the hash is keyed and its secret is drawn here. */
-bool reserve_parse(redis_ctx *ctx, reserve_wish *w, redis_string **argv, int argc);
+bool reserve_parse(redis_ctx *ctx, reserve_wish *w, const redis_string *kind, redis_string **argv,
+                   int argc);
 
 int reserve_command(redis_ctx *ctx, redis_string **argv, int argc);
 

@@ -1,9 +1,12 @@
 /* tamis.c - the TAMIS commands: filters of every kind of the library. */
 #include <math.h>
 
+#include "build.h"
 #include "families.h"
 #include "filter.h"
+#include "job.h"
 #include "load.h"
+#include "merge.h"
 #include "reply.h"
 #include "reserve.h"
 #include "tamis_adapt.h"
@@ -277,6 +280,82 @@ static int tamis_count_command(redis_ctx *ctx, redis_string **argv, int argc)
     return items_ask(ctx, argv, argc, true, TAMIS_CAN_COUNT, items_tell_counts);
 }
 
+/* The value of each, or nothing. */
+static void items_tell_values(redis_ctx *ctx, const tamis *f, const items *some)
+{
+    uint64_t values[ITEMS_BATCH], hits[ITEMS_BATCH / 64] = { 0 };
+
+    if (f)
+        tamis_get_many(f, values, hits, some->keys, some->n);
+    for (size_t i = 0; i < some->n; i++)
+        if (items_hit(hits, i))
+            reply_count(ctx, values[i]);
+        else
+            redis.ReplyWithNull(ctx);
+}
+
+static int tamis_get_command(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    return items_ask(ctx, argv, argc, true, TAMIS_CAN_GET, items_tell_values);
+}
+
+/* ---- Keys with values ---------------------------------------------------- */
+
+/* All items and values are checked before the first goes in. */
+static bool pairs_check(redis_ctx *ctx, const filter *f, redis_string **words, size_t n)
+{
+    uint64_t value;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!items_check(ctx, f, words + 2 * i, 1))
+            return false;
+        if (!word_to_count(words[2 * i + 1], &value)) {
+            reply_error(ctx, "ERR a value is no integer from 0 on");
+            return false;
+        }
+    }
+    return true;
+}
+
+static tamis_status pairs_put(filter *f, redis_string **words, size_t n, size_t *done)
+{
+    tamis_status status = TAMIS_OK;
+    uint64_t item = 0, value = 0;
+
+    for (*done = 0; *done < n && !status; *done += !status) {
+        (void)filter_key(items_hasher(f), &item, words[2 * *done]);
+        (void)word_to_count(words[2 * *done + 1], &value);
+        status = tamis_put(f->tamis, item, value);
+    }
+    return status;
+}
+
+/* Replies how many pairs went in, or why not all did; those before it stay. */
+static int tamis_put_command(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    size_t n = ((size_t)argc - 2) / 2, done;
+    tamis_status status;
+    filter *f;
+    key k;
+
+    if (argc % 2)
+        return redis.WrongArity(ctx);
+    k = key_write(ctx, argv[1], filter_type);
+    f = filter_to_change(&k);
+    if (f && items_can(ctx, f, TAMIS_CAN_PUT) && pairs_check(ctx, f, argv + 2, n)) {
+        status = pairs_put(f, argv + 2, n, &done);
+        if (status)
+            filter_reply_status(ctx, status);
+        else
+            reply_count(ctx, done);
+        items_replicate(&k, f, status, done);
+        if (done > 0)
+            key_changed(&k, "tamis.put");
+    }
+    key_close(&k);
+    return REDIS_OK;
+}
+
 /* ---- Forgetting -------------------------------------------------------- */
 
 /* By hand, or because a primary says so: then it says how often, and at what time. */
@@ -391,6 +470,14 @@ static int tamis_info_command(redis_ctx *ctx, redis_string **argv, int argc)
 static redis_arg KEY_ARGS[] = { ARG_KEY, ARG_END };
 static redis_arg ITEM_ARGS[] = { ARG_KEY, ARG("item", STRING), ARG_END };
 static redis_arg ITEMS_ARGS[] = { ARG_KEY, ARG_MANY("item", STRING), ARG_END };
+static redis_arg PAIR_PARTS[] = { ARG("item", STRING), ARG("value", INTEGER), ARG_END };
+static redis_arg PUT_ARGS[] = { ARG_KEY,
+                                { .name = "pair",
+                                  .type = REDIS_ARG_BLOCK,
+                                  .key_spec = -1,
+                                  .flags = REDIS_ARG_MULTIPLE,
+                                  .parts = PAIR_PARTS },
+                                ARG_END };
 static redis_arg RESERVE_ARGS[] = { ARG_KEY, ARG("kind", STRING), ARG_MANY("option", STRING),
                                     ARG_END };
 static redis_arg DUMP_ARGS[] = { ARG_KEY, ARG("offset", INTEGER), ARG_END };
@@ -401,12 +488,61 @@ static redis_arg LOAD_ARGS[] = { ARG_KEY,
                                  ARG_OPTION("window", INTEGER, "WINDOW"),
                                  ARG_OPTION("since", INTEGER, "SINCE"),
                                  ARG_END };
+static redis_arg MERGE_ARGS[] = {
+    ARG_KEY,
+    ARG("numkeys", INTEGER),
+    { .name = "source", .type = REDIS_ARG_KEY, .key_spec = 1, .flags = REDIS_ARG_MULTIPLE },
+    ARG_END
+};
+static redis_arg BUILD_ARGS[] = { ARG_KEY,
+                                  ARG("kind", STRING),
+                                  ARG_TOKEN("from", "FROM"),
+                                  ARG("type", STRING),
+                                  { .name = "source", .type = REDIS_ARG_KEY, .key_spec = 1 },
+                                  ARG_OPTION("field", STRING, "FIELD"),
+                                  ARG_MANY("option", STRING),
+                                  ARG_END };
 static redis_arg TURN_ARGS[] = { ARG_KEY, ARG_OPTION("turns", INTEGER, NULL),
                                  ARG_OPTION("time", INTEGER, NULL), ARG_END };
 
+/* What is made takes the place of whatever the key held. */
+enum { KEY_REPLACE = REDIS_KEY_OW | REDIS_KEY_UPDATE };
+
+static redis_key_spec RESERVE_KEYS[] = {
+    { .flags = KEY_ADD, .search = REDIS_SEARCH_INDEX, .begin.index.at = 1, .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_WORD,
+      .begin.keyword = { "LIKE", 2 },
+      .find = REDIS_FIND_ONE },
+    { .search = REDIS_SEARCH_END },
+};
+static redis_key_spec MERGE_KEYS[] = {
+    { .flags = KEY_REPLACE,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 1,
+      .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 2,
+      .find = REDIS_FIND_NUMBER,
+      .keys.number = { 0, 1, 1 } },
+    { .search = REDIS_SEARCH_END },
+};
+static redis_key_spec BUILD_KEYS[] = {
+    { .flags = KEY_REPLACE,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 1,
+      .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 5,
+      .find = REDIS_FIND_ONE },
+    { .search = REDIS_SEARCH_END },
+};
+
 static const command COMMANDS[] = {
     { "tamis.reserve", reserve_command, "write deny-oom", -3, KEY_ADD,
-      "Creates an empty filter of a kind", "O(bytes)", RESERVE_ARGS, NULL },
+      "Creates an empty filter of a kind", "O(bytes)", RESERVE_ARGS, RESERVE_KEYS },
     { "tamis.add", tamis_add_command, "write deny-oom fast", 3, KEY_ADD, "Adds an item to a filter",
       "O(1)", ITEM_ARGS, NULL },
     { "tamis.madd", tamis_madd_command, "write deny-oom fast", -3, KEY_ADD,
@@ -419,6 +555,10 @@ static const command COMMANDS[] = {
       "Removes one copy of each item", "O(n)", ITEMS_ARGS, NULL },
     { "tamis.count", tamis_count_command, "readonly fast", -3, KEY_READ,
       "How often items were added", "O(n)", ITEMS_ARGS, NULL },
+    { "tamis.put", tamis_put_command, "write deny-oom", -4, KEY_ADD,
+      "Gives items their values, in kinds that hold some", "O(n)", PUT_ARGS, NULL },
+    { "tamis.get", tamis_get_command, "readonly fast", -3, KEY_READ, "The values of items", "O(n)",
+      ITEMS_ARGS, NULL },
     { "tamis.adapt", tamis_adapt_command, "write deny-oom", -3, KEY_CHANGE,
       "Takes back items that were found but are not in the set", "O(n)", ITEMS_ARGS, NULL },
     { "tamis.turn", tamis_turn_command, "write", -2, KEY_CHANGE,
@@ -432,12 +572,20 @@ static const command COMMANDS[] = {
     { "tamis.load", load_command, "write deny-oom", -5, KEY_ADD,
       "Takes a chunk of an image; after the last one, the key holds the filter", "O(bytes)",
       LOAD_ARGS, NULL },
+    { "tamis.merge", merge_command, "write deny-oom", -4, KEY_REPLACE,
+      "Makes a filter of all that is in others", "O(bytes)", MERGE_ARGS, MERGE_KEYS },
+    { "tamis.intersect", merge_intersect_command, "write deny-oom", -4, KEY_REPLACE,
+      "Makes a filter of what is in each of others", "O(bytes)", MERGE_ARGS, MERGE_KEYS },
+    { "tamis.build", build_command, "write deny-oom", -6, KEY_REPLACE,
+      "Makes a filter of all that is in a collection, in the background", "O(n)", BUILD_ARGS,
+      BUILD_KEYS },
     { .name = NULL },
 };
 
 static void tamis_tell(redis_info *info)
 {
     load_tell(info);
+    job_tell(info);
 }
 
 const family tamis_family = {

@@ -104,6 +104,20 @@ ROWS = [
     ("TAMIS.REMOVE c a b b z", [1, 1, 0, 0]),
     ("TAMIS.REMOVE nothing a", MISSING),
     ("TAMIS.COUNT c a b", [2, 0]),
+    # With values.
+    ("TAMIS.RESERVE v hashmap", "OK"),
+    ("TAMIS.PUT v a", arity("tamis.put")),
+    ("TAMIS.PUT v a 1 b", arity("tamis.put")),
+    ("TAMIS.PUT v a 1 b x", Error("ERR a value is no integer from 0 on")),
+    ("TAMIS.PUT v a 1 b 2 a 3", 3),
+    ("TAMIS.PUT k a 1", CANNOT),
+    ("TAMIS.PUT nothing a 1", MISSING),
+    ("TAMIS.GET v a b c", [3, 2, None]),
+    ("TAMIS.GET nothing a", [None]),
+    ("TAMIS.GET k a", CANNOT),
+    ("TAMIS.GET text a", OTHER),
+    ("TAMIS.ADD v a", CANNOT),
+    ("TAMIS.REMOVE v a z", [1, 0]),
     # Of integers.
     ("TAMIS.RESERVE i bitmap CAPACITY 10", "OK"),
     ("TAMIS.MADD i 3 x", INTEGERS),
@@ -199,9 +213,12 @@ def check_kinds():
                 client.ask("TAMIS.ADAPT", kind, *range(100, 400))
             if "rotate" in can:
                 client.ask("TAMIS.TURN", kind)
+        client.ask("TAMIS.RESERVE", "values", "hashmap")
+        client.ask("TAMIS.PUT", "values", *range(50))
 
     def ask(client):
-        return [client.ask("TAMIS.MEXISTS", kind, *range(100)) for kind, _ in adding]
+        return [client.ask("TAMIS.MEXISTS", kind, *range(100)) for kind, _ in adding] + \
+            [client.ask("TAMIS.GET", "values", *range(100))]
 
     with Server(MODULE) as server, server.client() as client:
         fill(client)

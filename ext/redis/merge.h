@@ -1,0 +1,10 @@
+/* merge.h - TAMIS.MERGE and TAMIS.INTERSECT: one filter of many. */
+#ifndef TAMIS_REDIS_MERGE_H
+#define TAMIS_REDIS_MERGE_H
+
+#include "redis_api.h"
+
+int merge_command(redis_ctx *ctx, redis_string **argv, int argc);
+int merge_intersect_command(redis_ctx *ctx, redis_string **argv, int argc);
+
+#endif
