@@ -11,12 +11,16 @@ redis_type *filter_type;
 
 /* ---- Life -------------------------------------------------------------- */
 
+static uint64_t filter_states;
+
 filter *filter_new(void)
 {
     filter *f = memory_new_value(sizeof *f);
 
-    if (f)
+    if (f) {
+        f->state = ++filter_states;
         atomic_init(&f->holders, 1);
+    }
     return f;
 }
 
@@ -103,6 +107,7 @@ static void filter_look_at_clock(key *k, filter *f)
     if (memory_must_obey() || redis.AvoidReplicaTraffic() || f->holders > 1)
         return;
     turns = (now - f->turned_ms) / every;
+    f->state = ++filter_states;
     if (filter_turn(f, turns, f->turned_ms + turns * every))
         return;
     redis.Replicate(k->ctx, "TAMIS.TURN", "sll", k->name, (long long)turns,
@@ -146,14 +151,16 @@ filter *filter_to_change(key *k)
 {
     filter *f = filter_of(k);
 
-    if (!f || f->holders == 1)
-        return f;
-    if (memory_must_obey()) {
+    if (f && memory_must_obey())
         filter_await(f);
-        return f;
+    if (f && f->holders > 1) {
+        reply_error(k->ctx,
+                    "TRYAGAIN the filter is being read; it can be changed when that is done");
+        return NULL;
     }
-    reply_error(k->ctx, "TRYAGAIN the filter is being read; it can be changed when that is done");
-    return NULL;
+    if (f)
+        f->state = ++filter_states;
+    return f;
 }
 
 /* ---- Images in chunks --------------------------------------------------- */
@@ -233,13 +240,6 @@ void filter_replicate(key *k, const filter *f)
     filter_pipe p = { .send = filter_replicate_chunk, .ctx = k->ctx, .name = k->name };
 
     filter_send(f, &p);
-}
-
-void filter_put(key *k, filter *f, const char *event)
-{
-    key_set(k, filter_type, f);
-    filter_replicate(k, f);
-    key_changed(k, event);
 }
 
 /* ---- The data type ------------------------------------------------------ */

@@ -15,6 +15,7 @@ typedef struct filter {
     tamis *tamis;
     uint64_t window_ms; /* it forgets what is older than this; 0: it does not look at the clock */
     uint64_t turned_ms; /* when it forgot last, since 1970; 0 without a window */
+    uint64_t state;     /* a number that no other filter has, nor this one after a change */
     atomic_uint holders;
 } filter;
 
@@ -53,7 +54,5 @@ enum { FILTER_CHUNK = 1 << 20 };
 
 /* Tells replicas, and the file of commands, all that is in a filter. */
 void filter_replicate(key *k, const filter *f);
-/* Puts a filter that was made elsewhere into a key, and tells everybody. */
-void filter_put(key *k, filter *f, const char *event);
 
 #endif

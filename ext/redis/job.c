@@ -5,10 +5,11 @@
 #include "job.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "reply.h"
 
-enum { JOBS_MAX = 16, JOB_SLICE_US = 1000, JOB_PERIOD_MS = 1 };
+enum { JOBS_MAX = 16, JOB_SLICE_US = 2000, JOB_PERIOD_MS = 1, JOB_NICE = 10 };
 
 static job *jobs;
 static unsigned jobs_n;
@@ -37,7 +38,10 @@ static void job_put(redis_ctx *ctx, job *j)
     if (k.holds == KEY_OTHER)
         j->error = REPLY_WRONG_TYPE;
     else {
-        filter_put(&k, j->made, j->event);
+        if (!j->replicate || !j->replicate(ctx, j))
+            filter_replicate(&k, j->made);
+        key_set(&k, filter_type, j->made);
+        key_changed(&k, j->event);
         j->made = NULL;
     }
     key_close(&k);
@@ -93,6 +97,10 @@ static void *job_thread(void *data)
 {
     job *j = data;
 
+#ifdef __linux__
+    /* Of this thread alone: the one that answers clients goes first. */
+    (void)!setpriority(PRIO_PROCESS, 0, JOB_NICE);
+#endif
     j->work(j);
     j->is_worked = true;
     return NULL;
@@ -171,7 +179,7 @@ void job_run(redis_ctx *ctx, job *j, bool is_large)
 {
     j->into = redis.HoldString(NULL, j->into);
     j->db = redis.GetSelectedDb(ctx);
-    if (!is_large || redis.GetContextFlags(ctx) & REDIS_CTX_DENY_BLOCKING) {
+    if (!is_large || memory_must_obey() || redis.GetContextFlags(ctx) & REDIS_CTX_DENY_BLOCKING) {
         job_run_now(ctx, j);
         return;
     }

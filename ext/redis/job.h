@@ -18,7 +18,10 @@ typedef struct job {
     filter *made;                            /* what the work fills */
     bool (*read)(redis_ctx *, struct job *); /* NULL: nothing is read. Until true, or a failure */
     void (*work)(struct job *);              /* in any thread */
-    void (*end)(struct job *);               /* frees all */
+    /* Tells replicas how to make the same, if they can; NULL: they cannot, and get what was made.
+     */
+    bool (*replicate)(redis_ctx *, struct job *);
+    void (*end)(struct job *); /* frees all */
     /* Why it failed. */
     tamis_status status;
     const char *error;

@@ -264,7 +264,9 @@ static void load_finish(key *k, load *l, const load_words *w)
         filter_reply_status(k->ctx, status);
         return;
     }
-    filter_put(k, f, "tamis.load");
+    key_set(k, filter_type, f);
+    filter_replicate(k, f);
+    key_changed(k, "tamis.load");
     reply_ok(k->ctx);
 }
 
