@@ -24,3 +24,15 @@ set_target_properties(tamis-redis PROPERTIES PREFIX "" OUTPUT_NAME tamis-redis
 if(TAMIS_TESTS)
     set_target_properties(tamis-redis PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()
+
+# ---- The client of docs/redis.md, where hiredis is -----------------------------------------------
+
+find_path(HIREDIS_INCLUDE_DIR hiredis/hiredis.h)
+find_library(HIREDIS_LIBRARY hiredis)
+mark_as_advanced(HIREDIS_INCLUDE_DIR HIREDIS_LIBRARY)
+if(HIREDIS_INCLUDE_DIR AND HIREDIS_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
+    tamis_extra(tamis-redis-client ext/redis/cluster/client.c)
+    target_sources(tamis-redis-client PRIVATE ext/redis/cluster/cluster.c)
+    target_include_directories(tamis-redis-client SYSTEM PRIVATE ${HIREDIS_INCLUDE_DIR})
+    target_link_libraries(tamis-redis-client PRIVATE ${HIREDIS_LIBRARY})
+endif()

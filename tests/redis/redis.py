@@ -45,11 +45,12 @@ def as_bytes(word):
 
 
 class Client:
-    """One connection. ask() sends a command and waits for its reply."""
+    """One connection, to a socket or to (host, port). ask() sends a command and waits for its reply."""
 
-    def __init__(self, path, protocol=2):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(path))
+    def __init__(self, where, protocol=2):
+        is_tcp = isinstance(where, tuple)
+        self.socket = socket.socket(socket.AF_INET if is_tcp else socket.AF_UNIX)
+        self.socket.connect(where if is_tcp else str(where))
         self.input = self.socket.makefile("rb")
         if protocol == 3:
             self.ask("HELLO", 3)

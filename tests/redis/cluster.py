@@ -1,0 +1,303 @@
+"""The client for filters in parts, ext/redis/cluster: with one server, and with two that a slot moves
+between. In a long run (TAMIS_LONG) also with a cluster of six, of which each primary is killed while
+slots move: what was acknowledged is there, and replicas are equal to their primaries."""
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import redis
+from redis import check, wait_until
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "ext/redis/cluster"
+PARTS = 24
+LOADERS = 4
+
+
+def run(*words, text=None):
+    """Exit code and output of the client; its complaints come after the output."""
+    done = subprocess.run([PROGRAM, *map(str, words)], input=text, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+# ---- Six servers -----------------------------------------------------------------------------------
+
+class Cluster:
+    """What ext/redis/cluster/start starts, in a folder of its own."""
+
+    def __init__(self, module):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tamis-cluster-"))
+        self.module = module
+        self.first = free_ports(6)
+        self.ports = range(self.first, self.first + 6)
+        self.dead = set()
+        self.moving = threading.Lock()
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
+        subprocess.run([SCRIPTS / "start", self.folder, str(self.first)], check=True,
+                       env={**os.environ, "MODULE": str(self.module)})
+
+    def stop(self):
+        subprocess.run([SCRIPTS / "stop", self.folder], check=True)
+
+    def __exit__(self, *_):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def ask(self, port, *words):
+        with contextlib.closing(redis.Client(("127.0.0.1", port))) as client:
+            return client.ask(*words)
+
+    def alive(self):
+        return [port for port in self.ports if port not in self.dead]
+
+    def role(self, port):
+        """b"master" or b"slave", or None of a server that does not answer."""
+        try:
+            reply = self.ask(port, "ROLE")
+        except OSError:
+            return None
+        return reply[0] if isinstance(reply, list) else None
+
+    def primaries(self):
+        return [port for port in self.alive() if self.role(port) == b"master"]
+
+    def replica_of(self, primary):
+        for port in self.alive():
+            reply = self.ask(port, "ROLE")
+            if reply[0] == b"slave" and reply[2] == primary:
+                return port
+        raise SystemExit(f"the server at {primary} has no replica")
+
+    def identity(self, port):
+        return self.ask(port, "CLUSTER", "MYID")
+
+    def owner(self, slot, port):
+        """The primary that has a slot, as the server at a port sees it."""
+        for first, last, primary, *_ in self.ask(port, "CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return primary[1]
+        return None
+
+    def is_whole(self):
+        """All servers know all slots, and each primary has a replica that follows it."""
+        try:
+            states = [self.ask(port, "CLUSTER", "INFO") for port in self.ports]
+            roles = [self.ask(port, "ROLE") for port in self.ports]
+        except OSError:
+            return False
+        if any(isinstance(reply, redis.Error) for reply in (*states, *roles)): # it is loading
+            return False
+        links = sorted(role[2] for role in roles if role[0] == b"slave" and role[3] == b"connected")
+        return (all(b"cluster_state:ok" in state and b"cluster_slots_ok:16384" in state
+                    for state in states) and
+                links == sorted(port for port, role in zip(self.ports, roles) if role[0] == b"master"))
+
+
+def free_ports(n):
+    """The first of some that are free, with those of the bus above them."""
+    def is_free(port):
+        with contextlib.suppress(OSError), redis.socket.create_server(("127.0.0.1", port)):
+            return True
+        return False
+
+    while True:
+        first = random.randrange(20000, 50000, n)
+        if all(is_free(port) and is_free(port + 10000) for port in range(first, first + n)):
+            return first
+
+
+# ---- Trouble ---------------------------------------------------------------------------------------
+
+def has_caught_up(cluster, primary):
+    """Whether the replicas of a primary have all that it has now."""
+    def is_there():
+        _, _, replicas = cluster.ask(primary, "ROLE")
+        return any(int(offset) >= wanted for _, _, offset in replicas)
+
+    wanted = cluster.ask(primary, "ROLE")[1]
+    wait_until(is_there, f"the replica of {primary} to catch up")
+
+
+def move_slot(cluster, slot, source, target):
+    """As redis-cli --cluster reshard does it. At the end replicas know of it, too: before that, a
+    server that is lost can take with it what it was just given."""
+    source_id, target_id = cluster.identity(source), cluster.identity(target)
+    check("IMPORTING", cluster.ask(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id), "OK")
+    check("MIGRATING", cluster.ask(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id), "OK")
+    time.sleep(random.random() / 50)
+    while keys := cluster.ask(source, "CLUSTER", "GETKEYSINSLOT", slot, 1):
+        check("MIGRATE", cluster.ask(source, "MIGRATE", "127.0.0.1", target, "", 0, 10000, "KEYS",
+                                     *keys), "OK")
+        time.sleep(random.random() / 50)
+    has_caught_up(cluster, target)
+    has_caught_up(cluster, source)
+    for port in (target, source):
+        check("NODE", cluster.ask(port, "CLUSTER", "SETSLOT", slot, "NODE", target_id), "OK")
+    wait_until(lambda: all(cluster.owner(slot, port) == target for port in cluster.alive()),
+               "all servers to know where the slot is")
+
+
+class Mover(threading.Thread):
+    """Moves the slots of parts between primaries, of which none is to be killed."""
+
+    def __init__(self, cluster, slots):
+        super().__init__()
+        self.cluster, self.slots = cluster, slots
+        self.moved, self.is_over = 0, threading.Event()
+        self.random = random.Random(22)
+
+    def run(self):
+        while not self.is_over.is_set():
+            with self.cluster.moving:
+                self.step()
+            time.sleep(0.02)
+
+    def step(self):
+        primaries = self.cluster.primaries()
+        slot, target = self.random.choice(self.slots), self.random.choice(primaries)
+        source = self.cluster.owner(slot, target)
+        if source in primaries and source != target:
+            move_slot(self.cluster, slot, source, target)
+            self.moved += 1
+
+    def end(self):
+        self.is_over.set()
+        self.join()
+
+
+def kill(cluster, victim):
+    """A primary dies, its replica takes over, and later it comes back as a replica."""
+    with cluster.moving:
+        heir = cluster.replica_of(victim)
+        cluster.dead.add(victim)
+    pid = int((cluster.folder / str(victim) / "pid").read_text())
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: cluster.role(heir) == b"master", f"{heir} to take over from {victim}")
+    time.sleep(1)
+    subprocess.run(["redis-server", cluster.folder / str(victim) / "redis.conf"], check=True,
+                   stdout=subprocess.DEVNULL)
+    wait_until(cluster.is_whole, f"{victim} to come back")
+    cluster.dead.clear()
+    print(f"killed the primary at {victim}, {heir} has taken over")
+
+
+def reshard(cluster):
+    """A tenth of the slots of one primary goes to another, by the tool of Redis."""
+    with cluster.moving:
+        source, target = cluster.primaries()[:2]
+        done = subprocess.run(
+            ["redis-cli", "--cluster", "reshard", f"127.0.0.1:{source}", "--cluster-from",
+             cluster.identity(source), "--cluster-to", cluster.identity(target), "--cluster-slots",
+             "500", "--cluster-yes"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        check("redis-cli --cluster reshard", done.returncode, 0)
+        wait_until(cluster.is_whole, "the cluster to be whole after reshard")
+
+
+# ---- Load ------------------------------------------------------------------------------------------
+
+class Loader(threading.Thread):
+    """A client that adds numbers, not faster than they come: some are left until all is over."""
+
+    def __init__(self, cluster, first, n):
+        super().__init__()
+        self.first, self.n = first, n
+        self.rest = threading.Event()
+        self.acknowledged = 0
+        self.process = subprocess.Popen(
+            [PROGRAM, "-p", str(cluster.first), "-b", "500", "-w", "1", "add", "seen"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self):
+        step = 250
+        for at in range(0, self.n, step):
+            if at > self.n * 0.9:
+                self.rest.wait()
+            else:
+                time.sleep(30 * step / self.n)
+            for key in range(at, min(at + step, self.n)):
+                self.process.stdin.write(f"{self.first + key}\n")
+            self.process.stdin.flush()
+        output, _ = self.process.communicate()
+        if self.process.returncode == 0:
+            self.acknowledged = int(output.split()[1].rstrip(","))
+
+
+def digests_equal(cluster):
+    equal = 0
+    for primary in cluster.primaries():
+        replica = cluster.replica_of(primary)
+        has_caught_up(cluster, primary)
+        equal += cluster.ask(primary, "DEBUG", "DIGEST") == cluster.ask(replica, "DEBUG", "DIGEST")
+    return equal
+
+
+def missing(cluster, keys):
+    code, output = run("-p", cluster.first, "-r", f"1-{keys}", "check", "seen")
+    print(output, end="")
+    return int(output.split()[-1]) if code in (0, 1) else None
+
+
+def check_torture(module, keys):
+    with Cluster(module) as cluster:
+        check("reserve", run("-p", cluster.first, "-n", PARTS, "reserve", "seen", keys)[0], 0)
+        _, where = run("-p", cluster.first, "where", "seen")
+        slots = [int(line.split()[2]) for line in where.splitlines()]
+        loaders = [Loader(cluster, 1 + i * keys // LOADERS, keys // LOADERS) for i in range(LOADERS)]
+        mover = Mover(cluster, slots)
+        for thread in (*loaders, mover):
+            thread.start()
+        try:
+            for victim in cluster.primaries():
+                time.sleep(2)
+                kill(cluster, victim)
+            reshard(cluster)
+        finally:
+            for loader in loaders:
+                loader.rest.set()
+                loader.join()
+            mover.end()
+        print(f"moved {mover.moved} slots with parts, and 500 others")
+        check("slots have moved", mover.moved > 0, True)
+        acknowledged = sum(loader.acknowledged for loader in loaders)
+        lost = missing(cluster, keys)
+        print(f"acknowledged {acknowledged}, lost {lost}")
+        check("acknowledged, lost", (acknowledged, lost), (keys, 0))
+        wait_until(cluster.is_whole, "the cluster to be whole")
+        equal = digests_equal(cluster)
+        print(f"digests equal: {equal} of 3")
+        check("digests equal", equal, 3)
+        check_goes_on(cluster, keys)
+
+
+def check_goes_on(cluster, keys):
+    """A cluster that is stopped and started has its data."""
+    cluster.stop()
+    cluster.start()
+    check("lost by a restart of all", missing(cluster, keys), 0)
+
+
+module = redis.module_or_skip()
+PROGRAM = module.parent / "tamis-redis-client"
+if not PROGRAM.exists():
+    print("the client is not built: hiredis is not here", file=sys.stderr)
+    sys.exit(77)
+if redis.IS_LONG:
+    check_torture(module, 10**6)
+redis.finish()
