@@ -88,13 +88,16 @@ class Reader:
         if first >> 6 == 2:
             size = 8 if first == 0x81 else 4
             return int.from_bytes(self.take(size), "big")
-        assert first == 0xC3, "only LZF is used for strings of bytes"
+        self.at -= 1
         return None
 
     def string(self):
         size = self.length()
         if size is not None:
             return self.take(size)
+        packing = self.take(1)[0] & 63
+        if packing < 3:
+            return b"%d" % int.from_bytes(self.take(1 << packing), "little", signed=True)
         packed, size = self.length(), self.length()
         return unpack(self.take(packed), size)
 
