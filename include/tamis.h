@@ -357,8 +357,9 @@ typedef bool tamis_visit(void *ctx, uint64_t key, uint64_t count);
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* False is certain; true may be wrong at the filter's rate. */
-TAMIS_API bool tamis_has(const tamis *f, uint64_t key);
+/* False is certain; true may be wrong at the filter's rate. Inline, since most programs ask for one
+ * key at a time: a filter begins with a pointer to the function that answers. */
+TAMIS_API inline bool tamis_has(const tamis *f, uint64_t key);
 /* TAMIS_FULL leaves the filter as it was. Filters that grow are full when there is no larger size,
  * or when keys were chosen to crowd a place, so that a larger size would not help. The Bloom kinds
  * are never full: past their capacity the rate rises. TAMIS_RANGE: the kind is indexed and the key
@@ -507,6 +508,14 @@ TAMIS_API tamis_status tamis_image_receive(tamis **out, tamis_source *source, vo
  * checksum. TAMIS_BUSY if another program is writing to a mapped file: checksums are then stale. */
 typedef void           tamis_report(void *ctx, const char *why, uint64_t offset, uint64_t size);
 TAMIS_API tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx) TAMIS_CHECKED;
+
+/* ---- Inline ------------------------------------------------------------ */
+
+/* Names that shadow none of the caller's. */
+inline bool tamis_has(const tamis *tamis_f, uint64_t tamis_k)
+{
+    return (**(bool (*const *)(const tamis *, uint64_t))(const void *)tamis_f)(tamis_f, tamis_k);
+}
 
 #ifdef __cplusplus
 }

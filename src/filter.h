@@ -217,15 +217,18 @@ typedef struct tamis_note {
     char text[TAMIS_NOTE_MAX + 1];
 } tamis_note;
 
+/* What a lookup reads comes first, in two lines of the cache. */
 struct tamis {
+    bool (*has)(const tamis *f, uint64_t key); /* ops.has, where tamis_has() in tamis.h finds it */
+    void *payload;
+    uint64_t salt; /* mixed from the seed: see hash_key() in base/hash.h */
+    bool is_far;   /* ask ahead for lines by way of the second cache: see base/ahead.h */
+    /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. */
+    _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
     tamis_ops ops; /* for this plan and this CPU */
     tamis_plan plan;
     uint64_t count; /* adds minus removes; distinct keys in exact kinds */
-    uint64_t salt;  /* mixed from the seed: see hash_key() in base/hash.h */
-    void *payload;
-    /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. */
-    _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
-    unsigned cpu; /* TAMIS_CPU_ flags that ops was chosen for */
+    unsigned cpu;   /* TAMIS_CPU_ flags that ops was chosen for */
     bool readonly;
     const uint8_t *image; /* of views and maps: all of it; else NULL */
     size_t image_size;

@@ -2,6 +2,7 @@
 #ifndef TAMIS_CODED_GCS_LOOKUP_H
 #define TAMIS_CODED_GCS_LOOKUP_H
 
+#include "base/ahead.h"
 #include "base/hash.h"
 #include "coded/gcs.h"
 
@@ -127,12 +128,12 @@ static uint64_t gcs_has_group(const tamis *f, const gcs_geometry *g, const uint6
 
     for (size_t i = 0; i < n; i++) {
         s[i] = gcs_search_for(f, g, keys[i]);
-        __builtin_prefetch(gcs_offset_at(s[i].part, g, s[i].bucket), 0, 3);
+        ahead_read(gcs_offset_at(s[i].part, g, s[i].bucket), f->is_far);
     }
     for (size_t i = 0; i < n; i++) {
         const uint8_t *codes = s[i].part + gcs_offset(s[i].part, g, s[i].bucket) / 8;
         for (int line = 0; line < LINES_AHEAD; line++)
-            __builtin_prefetch(codes + line * LINE, 0, 3);
+            ahead_read(codes + line * LINE, f->is_far);
     }
     for (size_t i = 0; i < n; i++)
         hits |= (uint64_t)gcs_find(&s[i], g) << i;

@@ -1,22 +1,20 @@
-/* batch.c - many keys at once: prefetch a group, then probe it.
- *
- * The processor waits for one line of memory about as long as for sixteen, if it is asked for all
- * of them first. */
+/* batch.c - many keys at once, for kinds without loops of their own: what a key reads is asked for
+ * long before its turn comes. */
 #include "core/batch.h"
 
 #include <string.h>
 
 #include "base/many.h"
 
-enum { GROUP = 16 };
+enum { KEYS_AHEAD = 32 };
 
-/* Asks for what the next group of keys will read, when key i starts one. */
+/* Asks for what a later key will read, before key i is looked at; before the first, for several. */
 static void batch_touch(const tamis *f, const uint64_t *keys, size_t i, size_t n)
 {
-    if (i % GROUP || !f->ops.touch)
+    if (!f->ops.touch)
         return;
-    for (size_t end = n - i < GROUP ? n : i + GROUP; i < end; i++)
-        f->ops.touch(f, keys[i]);
+    for (size_t at = i ? i + KEYS_AHEAD : 0; at < n && at <= i + KEYS_AHEAD; at++)
+        f->ops.touch(f, keys[at]);
 }
 
 static uint64_t batch_place(const void *f, uint64_t key)

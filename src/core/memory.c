@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ahead.h"
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "core/batch.h"
@@ -11,9 +12,11 @@ void tamis__use_cpu(tamis *f, unsigned cpu)
 {
     f->ops = *tamis__ops(f->plan.kind);
     f->cpu = cpu;
+    f->is_far = cpu & TAMIS_CPU_FAR && f->plan.bytes > AHEAD_FAR_BYTES;
     if (f->ops.for_cpu)
         f->ops.for_cpu(f, cpu);
     tamis__batch_fill(&f->ops);
+    f->has = f->ops.has;
 }
 
 void tamis__filter_init(tamis *f, const tamis_plan *plan, const tamis_allocator *a)

@@ -5,6 +5,7 @@
  *
  * Payload: plan.slots = capacity bits in whole 64-bit words; bit i is bit i % 8 of byte i / 8, and
  * what sticks out is zero. */
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/many.h"
 #include "explain.h"
@@ -75,9 +76,11 @@ static uint64_t bitmap_hash(const void *f, uint64_t key)
     return key;
 }
 
-static void bitmap_fetch(const void *f, uint64_t key)
+static void bitmap_fetch(const void *self, uint64_t key)
 {
-    __builtin_prefetch(bitmap_byte(f, key < ((const tamis *)f)->plan.capacity ? key : 0), 0, 3);
+    const tamis *f = self;
+
+    ahead_read(bitmap_byte(f, key < f->plan.capacity ? key : 0), f->is_far);
 }
 
 static bool bitmap_look(const void *f, uint64_t key)

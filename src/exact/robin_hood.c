@@ -21,6 +21,7 @@
  * Celis: Robin Hood Hashing, 1986. Amble, Knuth: Ordered Hash Tables, 1974. */
 #include "exact/robin_hood.h"
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -425,12 +426,13 @@ static uint64_t robin_hash(const void *f, uint64_t key)
 }
 
 /* A window has two lines but for one home in eight. */
-static void robin_fetch(const void *f, uint64_t h)
+static void robin_fetch(const void *self, uint64_t h)
 {
-    const uint8_t *home = robin_slot(f, scale64(h, ((const tamis *)f)->plan.slots));
+    const tamis *f = self;
+    const uint8_t *home = robin_slot(f, scale64(h, f->plan.slots));
 
-    __builtin_prefetch(home, 0, 3);
-    __builtin_prefetch(home + (WINDOW - 1) * 8, 0, 3);
+    ahead_read(home, f->is_far);
+    ahead_read(home + (WINDOW - 1) * 8, f->is_far);
 }
 
 size_t tamis__robin_hood_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -444,7 +446,7 @@ void tamis__robin_hood_touch(const tamis *f, uint64_t key)
 
     robin_fetch(f, h);
     if (robin_has_values(f))
-        __builtin_prefetch(robin_value_at(f, scale64(h, f->plan.slots)), 0, 3);
+        ahead_read(robin_value_at(f, scale64(h, f->plan.slots)), f->is_far);
 }
 
 /* ---- Pictures and words ------------------------------------------------ */

@@ -26,6 +26,7 @@
  *
  * Cormode, Muthukrishnan: An Improved Data Stream Summary, 2005. Estan, Varghese: New Directions in
  * Traffic Measurement and Accounting, 2002. */
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -166,13 +167,13 @@ static inline void countmin_look(uint32_t *least, const uint32_t *counter)
     *least = countmin_least(*least, LE_SWAP32(__atomic_load_n(counter, __ATOMIC_RELAXED)));
 }
 
-/* The compiler wants to know which before it starts. */
-__attribute__((always_inline)) static inline void countmin_fetch(const void *line, bool writes)
+__attribute__((always_inline)) static inline void
+countmin_fetch(const tamis *f, const uint32_t *counter, bool writes)
 {
     if (writes)
-        __builtin_prefetch(line, 1, 3);
+        ahead_write(counter, f->is_far);
     else
-        __builtin_prefetch(line, 0, 3);
+        ahead_read(counter, f->is_far);
 }
 
 /* Told at compile time whether it will be written: the processor then asks for a line only once. */
@@ -192,7 +193,7 @@ __attribute__((always_inline)) static inline void countmin_look_at_group(const t
         x[i] = hash_key(keys[i], salt);
         at[i] = scale64(x[i], w);
         g->least[i] = CEILING;
-        countmin_fetch(&counters[at[i]], writes);
+        countmin_fetch(f, &counters[at[i]], writes);
     }
     for (uint32_t row = 1; row < rows; row++) {
         const uint64_t *before = at;
@@ -200,7 +201,7 @@ __attribute__((always_inline)) static inline void countmin_look_at_group(const t
         for (size_t i = 0; i < n; i++) {
             x[i] = rows_next(x[i]);
             at[i] = row * w + scale64(x[i], w);
-            countmin_fetch(&counters[at[i]], writes);
+            countmin_fetch(f, &counters[at[i]], writes);
             countmin_look(&g->least[i], &counters[before[i]]);
         }
     }

@@ -24,6 +24,7 @@
 #ifndef TAMIS_SKETCH_SPECTRAL_H
 #define TAMIS_SKETCH_SPECTRAL_H
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -173,7 +174,7 @@ void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times);
 __attribute__((always_inline)) static inline void spectral_fetch(const tamis *f, const uint64_t *at)
 {
     for (uint32_t i = 0; i < f->plan.hashes; i++)
-        __builtin_prefetch(spectral_nibbles(f) + at[i] / 2, 0, 3);
+        ahead_read(spectral_nibbles(f) + at[i] / 2, f->is_far);
 }
 
 /* ---- The whole filter: spectral_filter.c ------------------------------- */

@@ -79,7 +79,7 @@ void tamis__spectral_touch(const tamis *f, uint64_t key)
 
 __attribute__((always_inline)) static inline void spectral_fetch_one(const tamis *f, uint64_t i)
 {
-    __builtin_prefetch(spectral_nibbles(f) + i / 2, 0, 3);
+    ahead_read(spectral_nibbles(f) + i / 2, f->is_far);
 }
 
 /* Keys that go through the rows side by side: many, since most strangers drop out early. */

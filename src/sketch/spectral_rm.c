@@ -181,7 +181,7 @@ __attribute__((always_inline)) static inline void spectral_rm_fetch(const tamis 
     uint64_t mark = scale64(spectral_rm_first_mark(h), spectral_counters(&f->plan));
 
     spectral_fetch(f, at);
-    __builtin_prefetch(spectral_rm_marks(f) + mark / 8, 0, 3);
+    ahead_read(spectral_rm_marks(f) + mark / 8, f->is_far);
 }
 
 #define SPECTRAL_COUNT spectral_rm_count_at
