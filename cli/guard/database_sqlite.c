@@ -87,6 +87,12 @@ static _Noreturn void fail(sqlite3 *db, const char *path)
     case SQLITE_NOTADB:
         die(CODE_CORRUPT, "%s is damaged, cut or encrypted: %s; restore a copy", path,
             sql.errmsg(db));
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        die(CODE_IO,
+            "cannot read %s: its write-ahead log needs a folder that may be written to; copy both "
+            "to one",
+            path);
     case SQLITE_NOMEM:
         die(CODE_MEMORY, "%s: out of memory", path);
     default:

@@ -97,6 +97,23 @@ says()
     grep -qF -- "$1" "$said/err" || failed "standard error lacks '$1': $(head -c 500 "$said/err")"
 }
 
+# without_library TEXT FILE... -- COMMAND...: where these files are no libraries, it says TEXT.
+without_library()
+{
+    local text=$1
+
+    shift
+    mkdir -p "$said/broken"
+    while [ "$1" != -- ]; do
+        : >"$said/broken/$1"
+        shift
+    done
+    shift
+    exits 2 env "LD_LIBRARY_PATH=$said/broken" "$@"
+    says "$text"
+    prints_nothing
+}
+
 prints()
 {
     checks=$((checks + 1))

@@ -190,6 +190,13 @@ exits 3 "${guard[@]}" held.db asked
 says "held.db is locked by another program"
 : >release
 wait
+cp words.db logged.db
+sqlite3 logged.db 'PRAGMA journal_mode = WAL' >mode
+mkdir logged.db-wal
+exits 3 "${guard[@]}" logged.db asked
+says "its write-ahead log needs a folder that may be written to"
+without_library 'SQLite is not installed: try the package' libsqlite3.so{,.0} -- "${guard[@]}" words.db asked
+without_library 'LMDB is not installed: try the package' liblmdb.so{,.0} -- "${guard[@]}" env asked
 exits 2 "${guard[@]}" --table x words.db asked
 says "has no table 'x'; choose from words"
 exits 2 "${guard[@]}" --column x words.db asked
