@@ -198,27 +198,45 @@ static int end_by_signal(void)
     return CODE_IO;
 }
 
-static int take_captures(request *r, tally *t, char **paths)
+static void complain(const capture *c, uint64_t packets)
 {
-    capture c = { 0 };
-    bool ok = true;
+    if (packets > 0)
+        say_error("%s; the %" PRIu64 " packets before that are counted", c->why, packets);
+    else
+        say_error("%s", c->why);
+}
 
-    for (; *paths && ok && !stopped; paths++) {
-        ok = take_capture(t, &c, *paths);
+/* What could not be read does not keep the others from being counted. Returns the code of the first
+ * that failed. */
+static int take_each(tally *t, char **paths)
+{
+    int code = CODE_OK;
+
+    for (; *paths && !stopped; paths++) {
+        capture c;
+        if (!take_capture(t, &c, *paths)) {
+            complain(&c, tally_sum(t)->packets);
+            code = code ? code : c.code;
+        }
         capture_close(&c);
     }
+    return code;
+}
+
+static int take_captures(request *r, tally *t, char **paths)
+{
+    int code = take_each(t, paths);
+
     progress_erase();
     tally_end(t);
     uint64_t packets = tally_sum(t)->packets;
-    if (packets > 0 || ok || stopped)
+    if (packets > 0 || code == CODE_OK || stopped)
         report_all(&r->report, t);
     if (stopped)
         return end_by_signal();
-    if (!ok && packets > 0)
-        die(c.code, "%s; the %" PRIu64 " packets before that are counted", c.why, packets);
-    if (!ok)
-        die(c.code, "%s", c.why);
-    return packets > 0 ? CODE_OK : CODE_NOTHING;
+    if (code == CODE_OK && packets == 0)
+        return CODE_NOTHING;
+    return code;
 }
 
 static int run(args *a)
@@ -290,9 +308,9 @@ const command cmd_flows = {
         "and may be given again. A packet counts for the longest prefix that holds its source,\n"
         "and for the longest that holds its destination.\n"
         "\n"
-        "A capture that breaks off is counted up to there, with a message and code 4. INT and\n"
-        "TERM end the reading, and what was counted is printed. Who sends packets could choose\n"
-        "some whose hashes collide: --hash keyed prevents that.",
+        "A capture that breaks off is counted up to there, with a message and code 4; so are the\n"
+        "captures after it. INT and TERM end the reading, and what was counted is printed. Who\n"
+        "sends packets could choose some whose hashes collide: --hash keyed prevents that.",
     .options = { options, quiet_options },
     .when_ok = "there were packets",
     .when_nothing = "there was none",

@@ -55,6 +55,15 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
+void say_error(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsay(format, arguments);
+    va_end(arguments);
+}
+
 /* Calling exit() twice is undefined, so other threads wait here for ever. */
 void leave(int code)
 {
@@ -106,25 +115,17 @@ static const struct answer {
     [TAMIS_PRESENT] = { CODE_NOTHING, "what was added is no false positive" },
 };
 
-static void LIKE_PRINTF(1, 2) tell(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsay(format, arguments);
-    va_end(arguments);
-}
-
 int report(const char *verb, const char *path, tamis_status status)
 {
     const struct answer *answer = &answers[status];
 
     if (status == TAMIS_IO)
-        tell("cannot %s %s: %s", verb, path, strerror(errno));
+        say_error("cannot %s %s: %s", verb, path, strerror(errno));
     else if (status == TAMIS_UNSYNCED)
-        tell("%s: %s: %s; %s", path, tamis_status_text(status), strerror(errno), answer->advice);
+        say_error("%s: %s: %s; %s", path, tamis_status_text(status), strerror(errno),
+                  answer->advice);
     else
-        tell("%s: %s; %s", path, tamis_status_text(status), answer->advice);
+        say_error("%s: %s; %s", path, tamis_status_text(status), answer->advice);
     return answer->code;
 }
 

@@ -20,7 +20,9 @@ enum {
 
 /* One line, whatever bytes the arguments hold. */
 void say(const char *format, ...) LIKE_PRINTF(1, 2);
-/* From now on, say() is silent; die() and report() are not. */
+/* The same of an error that does not end the program. */
+void say_error(const char *format, ...) LIKE_PRINTF(1, 2);
+/* From now on, say() is silent; errors are not. */
 void say_errors_only(void);
 /* Exits, from any thread. */
 _Noreturn void leave(int code);

@@ -12,11 +12,13 @@
 
 #include <pcap/pcap.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <stdio_ext.h>
 #endif
 
 #include "library.h"
+#include "unpack.h"
 
 /* ---- The library ------------------------------------------------------- */
 
@@ -88,6 +90,16 @@ static void tune_stream(capture *c, FILE *stream)
         c->total = (uint64_t)info.st_size;
 }
 
+/* Of a file: the first bytes of a pipe are gone. */
+static bool is_compressed(FILE *stream)
+{
+    char head[16];
+    bool is_open;
+    ssize_t size = pread(fileno(stream), head, sizeof head, 0);
+
+    return size > 0 && unpack_find(head, (size_t)size, &is_open);
+}
+
 static bool open_packets(capture *c)
 {
     char why[PCAP_ERRBUF_SIZE] = "";
@@ -97,6 +109,9 @@ static bool open_packets(capture *c)
     file->pcap = library.open(file->stream, PCAP_TSTAMP_PRECISION_NANO, why);
     if (!file->pcap && ferror(file->stream))
         return fail_errno(c, "read");
+    if (!file->pcap && is_compressed(file->stream))
+        return fail(c, CODE_CORRUPT, "%s is compressed: unpack it first, for example by zcat",
+                    c->path);
     if (!file->pcap)
         return fail(c, CODE_CORRUPT, "%s is no capture of packets: %s", c->path, why);
     file->link = library.datalink(file->pcap);

@@ -149,7 +149,8 @@ static void totals_text(const tally_total *s, const distinct_bounds *flows)
     time_text(last, s->last);
     total_rows(rows, s);
     printf("packets      %" PRIu64 "\nbytes        %" PRIu64 "\n", s->packets, s->bytes);
-    printf("from         %s\nto           %s\n", first, last);
+    if (s->packets)
+        printf("from         %s\nto           %s\n", first, last);
     printf("flows        %.0f (%" PRIu64 " to %" PRIu64 ")\n", flows->estimate, flows->least,
            flows->most);
     for (size_t i = 0; i < TOTAL_ROWS; i++)
@@ -165,7 +166,7 @@ static void totals_csv(const tally_total *s, const distinct_bounds *flows)
     time_text(first, s->first);
     total_rows(rows, s);
     printf("total,,%" PRIu64 ",%" PRIu64 ",%.0f,,%" PRIu64 ",%" PRIu64 ",%s\n", s->packets,
-           s->bytes, flows->estimate, flows->least, flows->most, first);
+           s->bytes, flows->estimate, flows->least, flows->most, s->packets ? first : "");
     for (size_t i = 0; i < TOTAL_ROWS; i++)
         printf("%s,,%" PRIu64 ",,,,,,\n", rows[i].name, rows[i].packets);
 }
@@ -180,8 +181,10 @@ static void totals_json(json *j, const tally_total *s, const distinct_bounds *fl
     total_rows(rows, s);
     json_count(j, "packets", s->packets);
     json_count(j, "bytes", s->bytes);
-    json_text(j, "from", first);
-    json_text(j, "to", last);
+    if (s->packets) {
+        json_text(j, "from", first);
+        json_text(j, "to", last);
+    }
     for (size_t i = 0; i < TOTAL_ROWS; i++)
         json_count(j, rows[i].name, rows[i].packets);
     json_open(j, "flows", '{');

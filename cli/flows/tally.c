@@ -329,9 +329,14 @@ const tally_total *tally_sum(const tally *t)
     return &t->total;
 }
 
+/* Each flow has a packet. */
 distinct_bounds tally_flows(tally *t)
 {
-    return distinct_tell(&t->flows);
+    distinct_bounds flows = distinct_tell(&t->flows);
+    uint64_t packets = t->total.ipv4 + t->total.ipv6;
+
+    flows.most = flows.most < packets ? flows.most : packets;
+    return flows;
 }
 
 top *tally_top(const tally *t, way w)

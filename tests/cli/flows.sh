@@ -122,8 +122,12 @@ prints "packets      2000"
 prints "2026-01-01T00:00:00Z                 2000"
 exits 1 "$tamis" flows empty.pcap
 prints "packets      0"
+prints "flows        0 (0 to 0)"
+check_not "there is no time" grep -q '^from\|^to' "$said/out"
 exits 1 "$tamis" flows --json empty.pcap
-check "no packet in JSON" test "$(json '[it["packets"], it["top"]]')" = "[0, {'flow': []}]"
+check "no packet in JSON" test "$(json '[it["packets"], it["top"], it["flows"]["at_most"], "from" in it]')" = "[0, {'flow': []}, 0, False]"
+exits 1 "$tamis" flows --csv empty.pcap
+check "nor in CSV" grep -qx 'total,,0,0,0,,0,0,' "$said/out"
 
 # ---- what is broken
 
@@ -144,7 +148,14 @@ for options in "" --csv --json; do
     exits 4 "$tamis" flows $options cut some.pcap
     says "the 364 packets before that are counted"
 done
-check "what came before is told" test "$(json 'it["packets"]')" = 364
+check "what came before and after is told" test "$(json 'it["packets"]')" = 2364
+"$tamis" flows --csv absent cut text some.pcap nothing >"$said/out" 2>"$said/err"
+check "the code of the first" test $? = 3
+check "a line for each" test "$(grep -c '^tamis: .*\(absent:\|cut \|text \|nothing \)' "$said/err")" = "$(wc -l <"$said/err")" -a "$(wc -l <"$said/err")" = 4
+prints "total,,2364,"
+gzip -k few.pcap
+exits 4 "$tamis" flows few.pcap.gz
+says "few.pcap.gz is compressed: unpack it first"
 exits 4 "$tamis" flows some.pcap text
 says "the 2000 packets before that are counted"
 { head -c 32 few.pcap; printf '\377\377\377\177'; tail -c +37 few.pcap; } >absurd
@@ -153,6 +164,7 @@ says "absurd is damaged"
 { head -c 20 few.pcap; printf '\151\0\0\0'; tail -c +25 few.pcap; } >wifi
 exits 4 "$tamis" flows wifi
 says "link type 105 (IEEE802_11)"
+without_library 'libpcap is not installed: try the package' libpcap.so{,.0.8,.1} -- "$tamis" flows some.pcap
 exits 3 "$tamis" flows absent
 exits 3 "$tamis" flows .
 exits 3 bash -c "'$tamis' flows some.pcap >/dev/full"

@@ -284,7 +284,8 @@ def count(path, by_bytes=False, both_ways=False, window=0, block=None):
         windows.print()
     # The bound is four above the estimate if hardly any mistake is to be expected.
     n = len(windows.ever)
-    print(f"total,,{counts['packets']},{counts['bytes']},{n},,{n},{n + 4},{time_text(start)}")
+    most = min(n + 4, counts["ipv4"] + counts["ipv6"])
+    print(f"total,,{counts['packets']},{counts['bytes']},{n},,{n},{most},{time_text(start)}")
     counts["late"] = windows.late
     for name in ("ipv4", "ipv6", "other", "truncated", "fragments", "strays", "late"):
         print(f"{name},,{counts[name]},,,,,,")
