@@ -32,27 +32,46 @@ void personal_put(dictionary *d, const word *w, unsigned code)
 
 /* ---- Reading ----------------------------------------------------------- */
 
+typedef struct reading {
+    const char *path;
+    dictionary *to;
+} reading;
+
+/* A dictionary, say, must not be taken for such a list: it would be written anew without most of
+ * its bytes. */
+static size_t check_line(const char *path, char *line, size_t size)
+{
+    if (memchr(line, 0, size))
+        die(CODE_CORRUPT, "%s has NUL bytes: it is no list of words, and is left as it was", path);
+    if (size && line[size - 1] == '\r')
+        line[--size] = 0;
+    return size;
+}
+
 static void take_line(void *ctx, char *line, size_t size)
 {
+    const reading *r = ctx;
     bool is_removed = *line == '*';
     word w;
 
-    if (size && line[size - 1] == '\r')
-        size--;
+    size = check_line(r->path, line, size);
     /* What is too long for a word is in no text. */
     if (size > is_removed && word_set(&w, line + is_removed, size - is_removed))
-        personal_put(ctx, &w, is_removed ? CODE_FORBIDDEN : CODE_WORD);
+        personal_put(r->to, &w, is_removed ? CODE_FORBIDDEN : CODE_WORD);
 }
 
 void personal_open(dictionary *d, const char *path)
 {
+    reading r = { path, d };
+
     if (access(path, F_OK) == 0)
-        reader_each_line(path, take_line, d);
+        reader_each_line(path, take_line, &r);
 }
 
 /* ---- Changing ---------------------------------------------------------- */
 
 typedef struct edit {
+    const char *path;
     char *const *words;
     personal_change how;
     replacement *out;
@@ -74,8 +93,7 @@ static void take_old(void *ctx, char *line, size_t size)
     edit *e = ctx;
     bool is_removed = *line == '*';
 
-    if (size && line[size - 1] == '\r')
-        line[--size] = 0;
+    check_line(e->path, line, size);
     for (size_t i = 0; e->words[i]; i++) {
         if (strcmp(line + is_removed, e->words[i]) != 0)
             continue;
@@ -130,7 +148,8 @@ size_t personal_edit(const char *path, char *const *words, personal_change how)
     buffer_reserve(&marks, 2 * n);
     memset(marks.bytes, 0, 2 * n);
     lock_output(path);
-    edit e = { .words = words,
+    edit e = { .path = path,
+               .words = words,
                .how = how,
                .out = replace_begin(path),
                .is_there = (bool *)marks.bytes,

@@ -378,6 +378,15 @@ check "SS may be one letter" diff <(cut -c 1-9 "$said/out") <(printf '%s\n' Stra
 
 exits 4 "$tamis" spell check list
 says 'is no dictionary'
+# A dictionary in place of the words of the user is not written anew.
+cp list.tamis kept.tamis
+for verb in add remove; do
+    exits 4 "$tamis" spell $verb --personal kept.tamis cat
+    says 'kept.tamis has NUL bytes: it is no list of words, and is left as it was'
+    same kept.tamis list.tamis
+done
+exits 4 "$tamis" spell check --personal kept.tamis list.tamis list
+check "nothing is left over" test -z "$(find . -name '.*tamis*')"
 exits 3 "$tamis" spell check missing.tamis
 exits 3 "$tamis" spell check list.tamis missing.txt
 head -c 5000 list.tamis >cut.tamis
