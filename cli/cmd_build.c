@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "commands.h"
 #include "fill.h"
@@ -90,18 +89,6 @@ static void choose_hash(request *r)
     r->source.format.hasher = *hasher;
 }
 
-/* A typing error must not cost a list of keys. */
-static void spare_inputs(const request *r)
-{
-    struct stat out, in;
-
-    if (stat(r->out, &out))
-        return;
-    for (char *const *name = r->source.names; *name; name++)
-        if (stat(*name, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            die(CODE_USAGE, "build: %s is both an INPUT and the FILE to save to", *name);
-}
-
 /* Whether it takes keys one by one, and is in memory as a whole. */
 static bool takes_one_by_one(tamis_kind kind)
 {
@@ -174,7 +161,7 @@ static void read_options(request *r, args *a)
     if (r->as_json && strcmp(r->out, "-") == 0)
         args_refuse(a, "--json and -o - cannot both have standard output");
     store_check_target(r->out);
-    spare_inputs(r);
+    store_spare_inputs("build", r->out, r->source.names);
     check_extras(r);
     choose_hash(r);
 }

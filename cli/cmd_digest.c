@@ -98,6 +98,7 @@ static int run_write(request *r)
     digest d;
 
     store_check_target(r->out);
+    store_spare_inputs("digest", r->out, r->source.names);
     pipeline_run(&p, &r->source);
     size_t n = sort_keys(&e.keys);
     uint64_t capacity = r->capacity ? r->capacity : n + (n == 0);

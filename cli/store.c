@@ -336,6 +336,17 @@ void store_check_target(const char *path)
         die(CODE_IO, "%s is not a regular file; name one to save the filter to", path);
 }
 
+void store_spare_inputs(const char *command, const char *path, char *const *inputs)
+{
+    struct stat out, in;
+
+    if (stat(path, &out))
+        return;
+    for (; *inputs; inputs++)
+        if (stat(*inputs, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            die(CODE_USAGE, "%s: %s is both an INPUT and the FILE to save to", command, *inputs);
+}
+
 static bool send_piece(void *ctx, const void *piece, size_t size)
 {
     (void)ctx;

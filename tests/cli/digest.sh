@@ -188,6 +188,10 @@ if [ -z "${TAMIS_SANITIZED:-}" ]; then
     says 'only once'
     exits 2 "$tamis" digest ask --method get sun.digest
     exits 2 "$tamis" digest write --capacity 0 -o new.digest first
+    cp first kept
+    exits 2 "$tamis" digest write -o kept kept
+    says 'kept is both an INPUT and the FILE to save to'
+    same kept first
     exits 2 "$tamis" digest write --bits-per-entry 256 -o new.digest first
 fi
 
