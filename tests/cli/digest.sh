@@ -321,6 +321,9 @@ start_squid two "cache_peer 127.0.0.1 sibling $(cat peer.port) 0 no-query" 'mini
 wait_for test -e served
 sleep 1
 get fetched
+# Squid logs a request after its answer.
+has_logged() { [ "$(grep -c "$origin/usr/share/doc" two/access.log)" -eq 500 ]; }
+wait_for has_logged
 awk '$7 ~ "/usr/share/doc" { print $7, $9 }' two/access.log >routes
 "$tamis" digest ask --from fetched peer.digest | cut -f 1 >asked
 check 'it has these, and few others seem to be there' test "$(wc -l <asked)" -lt 80
