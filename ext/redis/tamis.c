@@ -13,7 +13,7 @@
 #include "tamis_values.h"
 #include "word.h"
 
-/* Items that are hashed before the first is looked for. */
+/* Items that are hashed before the first is looked for; half of what a byte counts. */
 enum { ITEMS_BATCH = 128 };
 
 /* Some of the items of a command. */
@@ -134,13 +134,23 @@ static bool items_hit(const uint64_t *hits, size_t i)
     return hits[i / 64] >> i % 64 & 1;
 }
 
-/* Whether an item came earlier in the same batch. */
-static bool items_repeated(const items *some, size_t at)
+/* Marks items that came earlier in the same batch. The table has twice the room for them. */
+static void items_mark_repeats(const items *some, uint64_t *hits)
 {
-    for (size_t i = 0; i < at; i++)
-        if (some->keys[i] == some->keys[at])
-            return true;
-    return false;
+    uint8_t table[2 * ITEMS_BATCH] = { 0 }; /* one more than an item; 0: free */
+
+    for (size_t i = 0; i < some->n; i++) {
+        uint64_t at = some->keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+
+        if (items_hit(hits, i))
+            continue;
+        while (table[at] && some->keys[table[at] - 1] != some->keys[i])
+            at = (at + 1) % (2 * ITEMS_BATCH);
+        if (table[at])
+            hits[i / 64] |= UINT64_C(1) << i % 64;
+        else
+            table[at] = (uint8_t)(i + 1);
+    }
 }
 
 static tamis_status items_add(redis_ctx *ctx, tamis *f, const items *some, size_t *done)
@@ -149,9 +159,10 @@ static tamis_status items_add(redis_ctx *ctx, tamis *f, const items *some, size_
     tamis_status status;
 
     tamis_has_many(f, hits, some->keys, some->n);
+    items_mark_repeats(some, hits);
     status = tamis_add_many(f, done, some->keys, some->n);
     for (size_t i = 0; i < *done; i++)
-        reply_bool(ctx, !items_hit(hits, i) && !items_repeated(some, i));
+        reply_bool(ctx, !items_hit(hits, i));
     return status;
 }
 
