@@ -263,11 +263,17 @@ static int topk_compare(const void *left, const void *right)
     return order ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-void redis_topk_sort(const redis_topk *t, const redis_topk_item **sorted)
+static void topk_sort(const redis_topk *t, const redis_topk_item **sorted,
+                      int (*compare)(const void *, const void *))
 {
     for (uint32_t i = 0; i < t->n; i++)
         sorted[i] = &t->items[i];
-    qsort(sorted, t->n, sizeof *sorted, topk_compare);
+    qsort(sorted, t->n, sizeof *sorted, compare);
+}
+
+void redis_topk_sort(const redis_topk *t, const redis_topk_item **sorted)
+{
+    topk_sort(t, sorted, topk_compare);
 }
 
 /* ---- Loading ----------------------------------------------------------- */
@@ -297,18 +303,19 @@ static int topk_compare_bytes(const void *left, const void *right)
     return memcmp(a->bytes, b->bytes, a->size);
 }
 
+/* No memory to find out: as if it had. */
 static bool topk_has_repeats(const redis_topk *t)
 {
-    const redis_topk_item **sorted = malloc(t->n * sizeof *sorted + 1);
-    bool repeats = !sorted;
+    const size_t size = t->n * sizeof(redis_topk_item *) + 1;
+    const redis_topk_item **sorted = t->allocator.alloc(t->allocator.ctx, size);
+    bool repeats = false;
 
-    for (uint32_t i = 0; sorted && i < t->n; i++)
-        sorted[i] = &t->items[i];
-    if (sorted)
-        qsort(sorted, t->n, sizeof *sorted, topk_compare_bytes);
+    if (!sorted)
+        return true;
+    topk_sort(t, sorted, topk_compare_bytes);
     for (uint32_t i = 1; i < t->n && !repeats; i++)
         repeats = topk_compare_bytes(&sorted[i - 1], &sorted[i]) == 0;
-    free(sorted);
+    t->allocator.free(t->allocator.ctx, sorted, size);
     return repeats;
 }
 
