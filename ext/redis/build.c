@@ -8,13 +8,14 @@
 #include "tamis_builder.h"
 #include "word.h"
 
-enum { BUILD_CHUNK = 1 << 16 };
+/* Keys of a chunk: the first has room for a few, each after it for twice as many. */
+enum { BUILD_FIRST = 1 << 10, BUILD_MOST = 1 << 16 };
 
 /* Keys that were read, with their values in kinds that have some. */
 typedef struct build_chunk {
     struct build_chunk *next;
-    size_t n;
-    uint64_t numbers[]; /* BUILD_CHUNK keys, then as many values */
+    size_t n, room;
+    uint64_t numbers[]; /* `room` keys, then as many values */
 } build_chunk;
 
 typedef struct build {
@@ -37,9 +38,9 @@ typedef struct build {
 
 /* ---- Keys that wait ------------------------------------------------------- */
 
-static size_t build_chunk_size(const build *b)
+static size_t build_chunk_size(const build *b, size_t room)
 {
-    return sizeof(build_chunk) + BUILD_CHUNK * sizeof(uint64_t) * (b->has_values ? 2 : 1);
+    return sizeof(build_chunk) + room * sizeof(uint64_t) * (b->has_values ? 2 : 1);
 }
 
 static void build_drop_chunk(build *b)
@@ -48,7 +49,7 @@ static void build_drop_chunk(build *b)
     tamis_allocator a = memory_allocator(&b->job.memory);
 
     b->chunks = c->next;
-    a.free(a.ctx, c, build_chunk_size(b));
+    a.free(a.ctx, c, build_chunk_size(b, c->room));
 }
 
 /* The chunk that the next key goes to, or NULL. */
@@ -56,14 +57,16 @@ static build_chunk *build_room(build *b)
 {
     tamis_allocator a = memory_allocator(&b->job.memory);
     build_chunk *c = b->chunks;
+    size_t room = c ? 2 * c->room : BUILD_FIRST;
 
-    if (c && c->n < BUILD_CHUNK)
+    if (c && c->n < c->room)
         return c;
-    c = a.alloc(a.ctx, build_chunk_size(b));
+    if (room > BUILD_MOST)
+        room = BUILD_MOST;
+    c = a.alloc(a.ctx, build_chunk_size(b, room));
     if (!c)
         return NULL;
-    c->next = b->chunks;
-    c->n = 0;
+    *c = (build_chunk){ .next = b->chunks, .room = room };
     b->chunks = c;
     return c;
 }
@@ -81,7 +84,7 @@ static void build_take(build *b, const redis_string *item, const redis_string *v
         b->job.error = "ERR a value is no integer from 0 on";
     else {
         if (b->has_values)
-            c->numbers[BUILD_CHUNK + c->n] = number;
+            c->numbers[c->room + c->n] = number;
         c->n++;
     }
 }
@@ -264,9 +267,8 @@ static tamis_status build_add_all(build *b, tamis_builder *to)
     while (b->chunks && !status) {
         const build_chunk *c = b->chunks;
 
-        status = b->has_values
-                     ? tamis_builder_add_map(to, c->numbers, c->numbers + BUILD_CHUNK, c->n)
-                     : tamis_builder_add_many(to, c->numbers, c->n);
+        status = b->has_values ? tamis_builder_add_map(to, c->numbers, c->numbers + c->room, c->n)
+                               : tamis_builder_add_many(to, c->numbers, c->n);
         build_drop_chunk(b);
     }
     return status;
