@@ -13,7 +13,8 @@ N = 100000 if IS_LONG else 5000
 KEYS = 5
 
 # One command each: N is a number, F a rate, D a small number, I an item, Is some of them, Ps some
-# pairs of an item and a number; the key is one of a few of the family, and K another one of those.
+# pairs of an item and a number; the key is one of a few of the family, K another one of those, S
+# one of a few sets, and B a filter that is made of one. KIND is any kind of the library.
 COMMANDS = """
     BF.RESERVE key F N
     BF.RESERVE key F N NONSCALING
@@ -41,10 +42,52 @@ COMMANDS = """
     TOPK.ADD key Is
     TOPK.ADD key Is
     TOPK.INCRBY key Ps
+    SADD S Is
+    TAMIS.RESERVE key KIND CAPACITY 300 ERROR 0.01
+    TAMIS.RESERVE key KIND GROW
+    TAMIS.RESERVE key aqf CAPACITY 300 ERROR 0.1
+    TAMIS.RESERVE key window CAPACITY 200 WINDOW 50
+    TAMIS.RESERVE key hashmap GROW
+    TAMIS.RESERVE key LIKE K
+    TAMIS.ADD key I
+    TAMIS.ADD key I
+    TAMIS.MADD key Is
+    TAMIS.MADD key Is
+    TAMIS.MADD key Is
+    TAMIS.MEXISTS key Is
+    TAMIS.MEXISTS key Is
+    TAMIS.REMOVE key Is
+    TAMIS.ADAPT key Is
+    TAMIS.PUT key Ps
+    TAMIS.TURN key
+    TAMIS.MERGE key 2 K K
+    TAMIS.INTERSECT key 2 K K
+    TAMIS.BUILD B KIND FROM SET S
+    TAMIS.BUILD B fuse FROM SET S ERROR 0.01
+    TAMIS.MEXISTS B Is
 """.strip().splitlines()
 
-# Of keys of any family.
-GENERAL = ["DEL key", "DEL key", "DEL key", "DEL key", "COPY key K", "COPY key K REPLACE", "RENAME key K", "SET key text", "PERSIST key"]
+# Of keys of any family, and limits that come and go; TAMIS.BUILD needs the larger ones.
+GENERAL = """
+    DEL key
+    DEL key
+    DEL key
+    DEL key
+    DEL key
+    DEL key
+    DEL key
+    DEL key
+    COPY key K
+    COPY key K REPLACE
+    RENAME key K
+    SET key text
+    PERSIST key
+    CONFIG SET tamis.max-object-bytes 64kb tamis.max-bytes 512kb
+    CONFIG SET tamis.max-object-bytes 8mb tamis.max-bytes 64mb
+""".strip().splitlines()
+
+
+KINDS = []
 
 
 def number(rng):
@@ -60,6 +103,8 @@ def word(rng, family, text):
     return {"key": lambda: [f"{family}:{rng.randrange(KEYS)}"],
             "K": lambda: [f"{family}:{rng.randrange(KEYS)}"],
             "N": lambda: [number(rng)], "F": lambda: [rng.choice(["0.5", "0.01", "0.001", "2"])],
+            "S": lambda: [f"set:{rng.randrange(KEYS)}"], "B": lambda: [f"built:{rng.randrange(KEYS)}"],
+            "KIND": lambda: [rng.choice(KINDS)],
             "D": lambda: [rng.randrange(6)], "I": lambda: [item(rng)],
             "Is": lambda: [item(rng) for _ in range(rng.randrange(1, 120))],
             "Ps": lambda: [x for _ in range(rng.randrange(1, 20))
@@ -68,8 +113,8 @@ def word(rng, family, text):
 
 
 def command(rng):
-    if rng.random() < 0.05:
-        row, family = rng.choice(GENERAL), rng.choice(["BF", "CF", "CMS", "TOPK"])
+    if rng.random() < 0.15:
+        row, family = rng.choice(GENERAL), rng.choice(["BF", "CF", "CMS", "TOPK", "TAMIS"])
     else:
         row = rng.choice(COMMANDS)
         family = row.split()[0].partition(".")[0]
@@ -82,6 +127,7 @@ def check_equal(primary, replica):
 
 
 def main():
+    global KINDS
     rng = random.Random(SEED)
     others = {"tamis.bf-initial-size": 7, "tamis.bf-error-rate": 0.2, "tamis.cf-bucket-size": 3,
               "tamis.cf-max-expansions": 1, "tamis.max-object-bytes": 1000, "tamis.max-bytes": 5000}
@@ -90,8 +136,11 @@ def main():
     with Server(MODULE, port=redis.free_port(), appendonly="yes", save="3600 1", **limits) as primary, \
             Server(MODULE, replicaof=f"127.0.0.1 {primary.port}", **others) as replica:
         with primary.client() as client:
-            replies = list(client.ask_many([command(rng) for _ in range(N)]))
+            KINDS += client.ask("TAMIS.RESERVE", "k", "none").partition("there are ")[2].split()
+            commands = [command(rng) for _ in range(N)]
+            replies = list(client.ask_many(commands))
         wrong = sum(isinstance(reply, redis.Error) for reply in replies)
+        print(f"{N} commands, {wrong} of them wrong")
         check("some were right, some wrong", (wrong > N / 50, wrong < N / 2), (True, True))
         check_equal(primary, replica)
         wanted = primary.digest()
