@@ -33,6 +33,8 @@ def run(*words, text=None):
 class Cluster:
     """What ext/redis/cluster/start starts, in a folder of its own."""
 
+    has_replicas = True
+
     def __init__(self, module):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tamis-cluster-"))
         self.module = module
@@ -118,7 +120,7 @@ def free_ports(n):
         return False
 
     while True:
-        first = random.randrange(20000, 50000, n)
+        first = random.randrange(20000, 50000, max(n, 2))
         if all(is_free(port) and is_free(port + 10000) for port in range(first, first + n)):
             return first
 
@@ -135,9 +137,8 @@ def has_caught_up(cluster, primary):
     wait_until(is_there, f"the replica of {primary} to catch up")
 
 
-def move_slot(cluster, slot, source, target):
-    """As redis-cli --cluster reshard does it. At the end replicas know of it, too: before that, a
-    server that is lost can take with it what it was just given."""
+def move_keys(cluster, slot, source, target):
+    """Until move_slot() has ended, who asks the source for a key that is gone is told to ASK."""
     source_id, target_id = cluster.identity(source), cluster.identity(target)
     check("IMPORTING", cluster.ask(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id), "OK")
     check("MIGRATING", cluster.ask(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id), "OK")
@@ -146,10 +147,18 @@ def move_slot(cluster, slot, source, target):
         check("MIGRATE", cluster.ask(source, "MIGRATE", "127.0.0.1", target, "", 0, 10000, "KEYS",
                                      *keys), "OK")
         time.sleep(random.random() / 50)
-    has_caught_up(cluster, target)
-    has_caught_up(cluster, source)
+
+
+def move_slot(cluster, slot, source, target):
+    """As redis-cli --cluster reshard does it. At the end replicas know of it, too: before that, a
+    server that is lost can take with it what it was just given."""
+    move_keys(cluster, slot, source, target)
+    if cluster.has_replicas:
+        has_caught_up(cluster, target)
+        has_caught_up(cluster, source)
     for port in (target, source):
-        check("NODE", cluster.ask(port, "CLUSTER", "SETSLOT", slot, "NODE", target_id), "OK")
+        check("NODE", cluster.ask(port, "CLUSTER", "SETSLOT", slot, "NODE", cluster.identity(target)),
+              "OK")
     wait_until(lambda: all(cluster.owner(slot, port) == target for port in cluster.alive()),
                "all servers to know where the slot is")
 
@@ -293,11 +302,92 @@ def check_goes_on(cluster, keys):
     check("lost by a restart of all", missing(cluster, keys), 0)
 
 
-module = redis.module_or_skip()
-PROGRAM = module.parent / "tamis-redis-client"
+# ---- One server, and two ---------------------------------------------------------------------------
+
+def rows(port, table):
+    """Words of the client, its exit code, and its output."""
+    for words, code, output in table:
+        check(words, run("-p", port, "-w", 0, *words.split()), (code, output))
+
+
+def check_one():
+    """What the client does and says, on one server that is no cluster."""
+    with redis.Server(MODULE, port=free_ports(1)) as server:
+        rows(server.port, [
+            ("reserve seen 10000", 0, "reserved 12 parts\n"),
+            ("-r 1-1000 add seen", 0, "acknowledged 1000, new 1000\n"),
+            ("-r 1-1000 check seen", 0, "asked 1000, missing 0\n"),
+            ("-r 1-10 add other", 2,
+             "tamis-redis-client: no such filter: reserve it first: other\n"),
+            ("-n 5 reserve seen 10000", 2,
+             "tamis-redis-client: there is a filter of this name: 12 spread bf 10000 0.01\n"),
+            ("-n 3 -k cqf reserve day 10000", 0, "reserved 3 parts\n"),
+            ("reserve day@mon like day", 0, "reserved 3 parts\n"),
+            ("reserve day@tue like day", 0, "reserved 3 parts\n"),
+            ("-r 1-500 add day@mon", 0, "acknowledged 500, new 500\n"),
+            ("-r 501-800 add day@tue", 0, "acknowledged 300, new 300\n"),
+            ("merge day day@mon day@tue", 0, "merged 2 filters of 3 parts\n"),
+            ("-r 1-800 check day", 0, "asked 800, missing 0\n"),
+            ("merge day seen", 2,
+             "tamis-redis-client: not a filter that can be merged into the first: seen\n"),
+            ("-t -n 4 reserve near 100", 0, "reserved 4 parts\n"),
+        ])
+        check("lines", run("-p", server.port, "ask", "seen", text="7\nstranger\n\n999\n"),
+              (0, "7\n999\n"))
+        _, where = run("-p", server.port, "where", "near")
+        check("together", len({line.split()[2] for line in where.splitlines()}), 1)
+        _, where = run("-p", server.port, "where", "seen")
+        check("spread", len({line.split()[2] for line in where.splitlines()}), 12)
+        code, output = run("-p", server.port, "-w", 1, "-s", 0.1, "-r", "1-2", "add", "seen")
+        check("no replica", (code, "0 of 1 replicas have it" in output), (1, True))
+
+
+class Pair(Cluster):
+    """Two servers of a cluster without replicas; the first has all slots."""
+
+    has_replicas = False
+
+    def __init__(self, servers):
+        self.ports, self.dead = [server.port for server in servers], set()
+        self.first = self.ports[0]
+        check("slots", self.ask(self.first, "CLUSTER", "ADDSLOTSRANGE", 0, 16383), "OK")
+        check("meet", self.ask(self.ports[1], "CLUSTER", "MEET", "127.0.0.1", self.first), "OK")
+        wait_until(lambda: all(self.owner(1, port) == self.first for port in self.ports) and
+                   all(b"cluster_state:ok" in self.ask(port, "CLUSTER", "INFO")
+                       for port in self.ports), "the two to meet")
+
+
+def check_two():
+    """Parts move from one server to another while keys are added, and none is lost."""
+    first, parts, keys = free_ports(2), 4, 20000
+    settings = {"cluster_enabled": "yes", "cluster_node_timeout": 5000}
+    with redis.Server(MODULE, port=first, **settings) as one, \
+            redis.Server(MODULE, port=first + 1, **settings) as other:
+        pair = Pair([one, other])
+        rows(first, [(f"-n {parts} reserve seen {keys}", 0, f"reserved {parts} parts\n")])
+        _, where = run("-p", first, "where", "seen")
+        slots = [int(line.split()[2]) for line in where.splitlines()]
+        adding = subprocess.Popen([PROGRAM, "-p", str(first), "-w", "0", "-b", "100", "-r",
+                                   f"1-{keys}", "add", "seen"], stdout=subprocess.PIPE, text=True)
+        for slot in slots[1:]:
+            move_slot(pair, slot, first, first + 1)
+        check("added", adding.communicate()[0].split(",")[0], f"acknowledged {keys}")
+        move_keys(pair, slots[0], first, first + 1)
+        with redis.contextlib.closing(redis.Client(("127.0.0.1", first))) as client:
+            check("half moved", client.ask("BF.EXISTS", where.split()[0], "1"),
+                  redis.Error(f"ASK {slots[0]} 127.0.0.1:{first + 1}"))
+            check("moved", client.ask("BF.EXISTS", where.splitlines()[1].split()[0], "1"),
+                  redis.Error(f"MOVED {slots[1]} 127.0.0.1:{first + 1}"))
+        rows(first, [(f"-r 1-{keys} check seen", 0, f"asked {keys}, missing 0\n")])
+
+
+MODULE = redis.module_or_skip()
+PROGRAM = MODULE.parent / "tamis-redis-client"
 if not PROGRAM.exists():
     print("the client is not built: hiredis is not here", file=sys.stderr)
     sys.exit(77)
+check_one()
+check_two()
 if redis.IS_LONG:
-    check_torture(module, 10**6)
+    check_torture(MODULE, 10**6)
 redis.finish()

@@ -6,10 +6,10 @@
  *
  * Part i holds the keys whose hash is i modulo the number of parts. Its name says where it is:
  *
- *     {seen:3}          the default. Each part has a slot of its own: parts spread over the
- * servers. {seen}:3          with -t, together: all parts have one slot, so they are on one server.
- *     {seen:3}@monday   part 3 of the filter seen@monday. It has the slot of {seen:3}: filters of
- * one name are merged part by part, by the server that has them.
+ *   - {seen:3}, the default: each part has a slot of its own, and parts spread over the servers;
+ *   - {seen}:3, with -t: all parts have one slot, so that they are together on one server;
+ *   - {seen:3}@monday: part 3 of the filter seen@monday. It has the slot of {seen:3}, so that
+ *     filters of one name are merged part by part, by the server that has them.
  *
  * How many parts there are, and what they are, is in the key {seen}:about, and nowhere else: all
  * clients agree. */
