@@ -36,3 +36,13 @@ if(HIREDIS_INCLUDE_DIR AND HIREDIS_LIBRARY AND NOT CMAKE_CROSSCOMPILING)
     target_include_directories(tamis-redis-client SYSTEM PRIVATE ${HIREDIS_INCLUDE_DIR})
     target_link_libraries(tamis-redis-client PRIVATE ${HIREDIS_LIBRARY})
 endif()
+
+# ---- bench/redis/run -----------------------------------------------------------------------------
+
+add_library(tamis-bench-nothing MODULE EXCLUDE_FROM_ALL bench/redis/nothing.c)
+set_target_properties(tamis-bench-nothing PROPERTIES PREFIX ""
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+tamis_extra(tamis-bench-redis bench/redis/load.c)
+if(TAMIS_TESTS)
+    set_target_properties(tamis-bench-nothing PROPERTIES EXCLUDE_FROM_ALL OFF)
+endif()
