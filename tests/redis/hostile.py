@@ -13,7 +13,7 @@ import sys
 import murmur
 import payload
 import redis
-from redis import IS_LONG, Error, Server, check
+from redis import IS_LONG, IS_SANITIZED, Error, Server, check
 
 sys.path.insert(0, str(redis.pathlib.Path(__file__).resolve().parents[2] / "tools"))
 sys.dont_write_bytecode = True
@@ -23,6 +23,7 @@ MODULE = redis.module_or_skip()
 SEED = int(os.environ.get("SEED", "0x686f7374696c65"), 0)
 PAYLOADS = 10000 if IS_LONG else 3000
 CHUNKS = 4000 if IS_LONG else 400
+SIZES = 1000 if IS_LONG else 5 if IS_SANITIZED else 30  # large blocks are slow there
 FILES = 200 if IS_LONG else 4
 
 EXTREMES = [0, 1, 2, 63, 64, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53,
@@ -341,7 +342,7 @@ def check_sizes(rng):
     with Server(MODULE) as server, server.client() as client:
         kinds = client.ask("TAMIS.RESERVE", "k", "none").partition("there are ")[2].split()
         choices = {"NUMBER": NUMBERS, "SHARE": SHARES, "KIND": kinds}
-        asked = [(1000 if IS_LONG else 30) * [row.split()] for row in ABSURD]
+        asked = [SIZES * [row.split()] for row in ABSURD]
         for row in itertools.chain(*asked):
             command = [rng.choice(choices.get(word, [word])) for word in row]
             limit = "64mb" if row[0] == "TAMIS.RESERVE" else 0

@@ -17,6 +17,7 @@ Client.ask(). Replies are compared with their types: True is not 1, b"OK" is not
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -27,6 +28,7 @@ import time
 
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 IS_LONG = "TAMIS_LONG" in os.environ
+IS_SANITIZED = "TAMIS_SANITIZED" in os.environ
 
 
 class Error(str):
@@ -216,12 +218,28 @@ def check_alive(server):
     check("the server is alive", server.ask("PING"), "PONG")
 
 
+def skip(why):
+    print(why, file=sys.stderr)
+    sys.exit(77)
+
+
+def preload_sanitizer(module):
+    """A server that is not built with a sanitizer loads its library before all others."""
+    libraries = re.findall(r"=> (\S*/lib[a-z]+san\.so\S*)",
+                           subprocess.run(["ldd", module], capture_output=True, text=True).stdout)
+    if not libraries:
+        skip("the sanitizer is no shared library")
+    os.environ.update(LD_PRELOAD=":".join(libraries), ASAN_OPTIONS="detect_leaks=0")
+
+
 def module_or_skip():
     """The path of the module, from the command line."""
     if not shutil.which("redis-server"):
-        print("redis-server is not here", file=sys.stderr)
-        sys.exit(77)
-    return pathlib.Path(sys.argv[1]).resolve()
+        skip("redis-server is not here")
+    module = pathlib.Path(sys.argv[1]).resolve()
+    if IS_SANITIZED:
+        preload_sanitizer(module)
+    return module
 
 
 def finish():
