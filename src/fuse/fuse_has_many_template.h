@@ -11,6 +11,7 @@
  *
  * What is `plain`, `is_single` or `has_stash` is known when this is compiled: there is one copy of
  * the code for each width that is plain, and of each one more for filters of a single part. */
+#include "base/ahead.h"
 #include "fuse/fuse_eight_template.h"
 
 /* Keys on their way, of which those of an eight are next to each other. */
@@ -27,6 +28,7 @@ typedef struct fuse_query {
     fuse_shape s;
     const uint64_t *keys;
     size_t n;
+    bool is_far;
 } fuse_query;
 
 FUSE_INLINE const uint8_t *fuse_part_at(const fuse_flight *at, size_t i, const fuse_query *q,
@@ -84,7 +86,7 @@ FUSE_INLINE void fuse_fetch_key(const fuse_flight *to, size_t i, const fuse_quer
 
     FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j += width == 8 ? IN_NEAR : 1)
-        __builtin_prefetch(slots + packed_byte(to->batch.at[j][i], width));
+        ahead_read(slots + packed_byte(to->batch.at[j][i], width), q->is_far);
 }
 
 FUSE_INLINE void fuse_fetch_eight(const fuse_flight *to, size_t i, const fuse_query *q,
@@ -219,7 +221,7 @@ FUSE_INLINE size_t fuse_has_many_plain(const fuse_query *q, uint64_t *hits, bool
 /* If parts are many, it would take longer to look at all of them than to assume the worst. */
 static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const fuse_query q = { f, *fuse_shape_in(f), keys, n };
+    const fuse_query q = { f, *fuse_shape_in(f), keys, n, f->is_far };
     size_t parts = (size_t)1 << q.s.part_bits;
     bool is_mixed = parts > 1 && n / 8 < parts, has_stash = false;
 

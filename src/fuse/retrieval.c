@@ -69,5 +69,5 @@ void tamis__retrieval_touch(const tamis *f, enum tamis_stage stage, uint64_t h)
     if (!l.is_last)
         ribbon_fetch(retrieval_begin(f, r, h), &l,
                      ribbon_start(&l, ribbon_rehash(h, l.number), r->shape.part_bits),
-                     r->shape.width);
+                     r->shape.width, f->is_far);
 }

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -269,15 +270,15 @@ static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const r
 
 /* Asks for what a key reads in a level other than the last. */
 static inline void ribbon_fetch(const uint8_t *part, const ribbon_level *l, uint64_t start,
-                                unsigned width)
+                                unsigned width, bool is_far)
 {
     const uint8_t *words = part + l->slots_at + start / 64 * 8 * width;
 
-    __builtin_prefetch(part + l->at + start / BUCKET / 4, 0, 3);
+    ahead_read(part + l->at + start / BUCKET / 4, is_far);
     for (unsigned i = 0; i < 16 * width; i += 64)
-        __builtin_prefetch(words + i, 0, 3);
+        ahead_read(words + i, is_far);
     if (width % 8)
-        __builtin_prefetch(words + 16 * width - 1, 0, 3);
+        ahead_read(words + 16 * width - 1, is_far);
 }
 
 /* ---- Parts ------------------------------------------------------------- */

@@ -69,6 +69,7 @@ static inline void ribbon_start_group(ribbon_group *g, const tamis *f, const rib
     const uint64_t salt = f->salt, size = f->plan.bytes >> bits;
     const uint8_t *payload = f->payload;
     const ribbon_level l = *first;
+    const bool is_far = f->is_far;
 
     n = n < GROUP ? n : GROUP;
     for (size_t i = 0; i < n; i++) {
@@ -77,7 +78,7 @@ static inline void ribbon_start_group(ribbon_group *g, const tamis *f, const rib
         g->h[i] = h;
         g->part[i] = part;
         g->start[i] = start;
-        ribbon_fetch(part, &l, start, width);
+        ribbon_fetch(part, &l, start, width, is_far);
     }
     g->n = n;
 }
@@ -141,7 +142,8 @@ FUSE_INLINE size_t ribbon_has_many_in_levels(const tamis *f, uint64_t *hits, con
         found += (size_t)__builtin_popcountll(word);
         for (size_t i = 0; i < later[turn].n && !second.is_last; i++) {
             uint64_t y = ribbon_rehash(later[turn].h[i], second.number);
-            ribbon_fetch(later[turn].part[i], &second, ribbon_start(&second, y, 0), width);
+            ribbon_fetch(later[turn].part[i], &second, ribbon_start(&second, y, 0), width,
+                         f->is_far);
         }
         found += ribbon_look_at_bumped(&later[turn ^ 1], d, hits);
     }

@@ -23,6 +23,7 @@
 #ifndef TAMIS_FUSE_XOR_LAYOUT_TEMPLATE_H
 #define TAMIS_FUSE_XOR_LAYOUT_TEMPLATE_H
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -88,13 +89,14 @@ static inline void xor_find_slots(uint32_t *slots, const xor_shape *s, uint64_t 
 }
 
 /* What is not plain may reach into the next line. */
-FUSE_INLINE void xor_fetch(const uint8_t *array, uint64_t i, unsigned width, unsigned plain)
+FUSE_INLINE void xor_fetch(const uint8_t *array, uint64_t i, unsigned width, unsigned plain,
+                           bool is_far)
 {
     const uint8_t *at = array + packed_byte(i, plain ? plain : width);
 
-    __builtin_prefetch(at);
+    ahead_read(at, is_far);
     if (!plain)
-        __builtin_prefetch(at + 3);
+        ahead_read(at + 3, is_far);
 }
 
 /* ---- Slots of the third block ------------------------------------------ */
@@ -118,9 +120,9 @@ static inline xor_shape xor_shape_of(const tamis_plan *p)
 }
 
 FUSE_INLINE void xor_fetch_third(const uint8_t *part, const xor_shape *s, uint32_t slot,
-                                 unsigned plain)
+                                 unsigned plain, bool is_far)
 {
-    xor_fetch(part + HEAD_BYTES, slot, s->width, plain);
+    xor_fetch(part + HEAD_BYTES, slot, s->width, plain, is_far);
 }
 
 FUSE_INLINE xor_third_slot xor_find_third(const uint8_t *part, const xor_shape *s, uint32_t slot)
@@ -166,12 +168,12 @@ static inline const uint8_t *xor_line_of(const uint8_t *part, const xor_shape *s
 }
 
 FUSE_INLINE void xor_fetch_third(const uint8_t *part, const xor_shape *s, uint32_t slot,
-                                 unsigned plain)
+                                 unsigned plain, bool is_far)
 {
     unsigned bit;
 
     (void)plain;
-    __builtin_prefetch(xor_line_of(part, s, slot, &bit));
+    ahead_read(xor_line_of(part, s, slot, &bit), is_far);
 }
 
 /* Ones in two words. Where there is no instruction for that: in pairs of bits, then of two pairs,

@@ -116,7 +116,7 @@ typedef struct xor_query {
     xor_shape s;
     const tamis *f;
     unsigned plain;
-    bool is_usual;
+    bool is_usual, is_far;
 } xor_query;
 
 FUSE_INLINE const uint8_t *xor_part_in(const xor_query *q, uint64_t h)
@@ -149,9 +149,9 @@ FUSE_INLINE void xor_fetch_key(const xor_group *g, const xor_query *q, size_t i)
 {
     const uint8_t *part = xor_part_in(q, g->h[i]), *array = part + q->s.head + HEAD_BYTES;
 
-    xor_fetch(array, g->slots[i][0], q->s.width, q->plain);
-    xor_fetch(array, g->slots[i][1], q->s.width, q->plain);
-    xor_fetch_third(part, &q->s, g->slots[i][2], q->plain);
+    xor_fetch(array, g->slots[i][0], q->s.width, q->plain, q->is_far);
+    xor_fetch(array, g->slots[i][1], q->s.width, q->plain, q->is_far);
+    xor_fetch_third(part, &q->s, g->slots[i][2], q->plain, q->is_far);
 }
 
 FUSE_INLINE void xor_find_third_of_key(xor_group *g, const xor_query *q, size_t i)
@@ -159,7 +159,7 @@ FUSE_INLINE void xor_find_third_of_key(xor_group *g, const xor_query *q, size_t 
     const uint8_t *part = xor_part_in(q, g->h[i]);
 
     g->thirds[i] = xor_find_third(part, &q->s, g->slots[i][2]);
-    xor_fetch(part + q->s.head + HEAD_BYTES, g->thirds[i].slot, q->s.width, q->plain);
+    xor_fetch(part + q->s.head + HEAD_BYTES, g->thirds[i].slot, q->s.width, q->plain, q->is_far);
 }
 
 FUSE_INLINE bool xor_look_at_key(const xor_group *g, const xor_query *q, size_t i)
@@ -238,7 +238,7 @@ FUSE_INLINE size_t xor_has_each(const xor_query *q, uint64_t *hits, const uint64
 FUSE_INLINE size_t xor_has_many_plain(const tamis *f, uint64_t *hits, const uint64_t *keys,
                                       size_t n, unsigned plain)
 {
-    xor_query q = { .s = *xor_shape_in(f), .f = f, .plain = plain };
+    xor_query q = { .s = *xor_shape_in(f), .f = f, .plain = plain, .is_far = f->is_far };
 
     if (plain)
         q.s.width = plain;

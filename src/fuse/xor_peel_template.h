@@ -12,13 +12,14 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/sort.h"
 #include "fuse/peel.h"
 #include "fuse/xor_layout_template.h"
 
 #define MARK_MASK (ONE_KEY - 1)
 
-enum { LARGEST_CORE = 256, AHEAD = 16, MOST_AT_A_TIME = 64 };
+enum { LARGEST_CORE = 256, AHEAD = 32, MOST_AT_A_TIME = 64 };
 
 typedef struct xor_peeling {
     peel_queue queue;
@@ -31,6 +32,7 @@ typedef struct xor_peeling {
     uint64_t *core; /* hashes that cannot be peeled: first those to be stashed */
     size_t stashed;
     bool is_doubtful; /* if keys do not fit, some may be duplicates */
+    bool is_far;      /* states are asked for as in ahead.h */
 } xor_peeling;
 
 /* ---- Adding keys ------------------------------------------------------- */
@@ -43,6 +45,7 @@ static bool xor_add_all(xor_peeling *q)
     const uint64_t *hashes = q->hashes, seed = q->seed;
     uint64_t *states = q->queue.states, crowd = 0;
     uint32_t ring[AHEAD][ARITY];
+    const bool is_far = q->is_far;
     size_t n = q->n;
 
     memset(states, 0, q->slots * sizeof *states);
@@ -55,8 +58,8 @@ static bool xor_add_all(xor_peeling *q)
         if (i >= n)
             continue;
         xor_find_slots(slots, &s, xor_mark(&s, hashes[i]), seed);
-        __builtin_prefetch(&states[slots[1]], 1);
-        __builtin_prefetch(&states[slots[2]], 1);
+        ahead_write(&states[slots[1]], is_far);
+        ahead_write(&states[slots[2]], is_far);
     }
     return crowd < CROWD;
 }
@@ -71,13 +74,13 @@ FUSE_INLINE void xor_look_ahead(const xor_peeling *q, size_t next, size_t end)
     uint32_t slots[ARITY];
 
     if (next + 2 * AHEAD < end)
-        __builtin_prefetch(&states[q->queue.order[next + 2 * AHEAD]], 1);
+        ahead_write(&states[q->queue.order[next + 2 * AHEAD]], q->is_far);
     if (next + AHEAD >= end)
         return;
     xor_find_slots(slots, &q->s, states[q->queue.order[next + AHEAD]] & MARK_MASK, q->seed);
     FUSE_EACH_SLOT
     for (unsigned j = 0; j < ARITY; j++)
-        __builtin_prefetch(&states[slots[j]], 1);
+        ahead_write(&states[slots[j]], q->is_far);
 }
 
 /* Takes the key that is left in each slot of the queue out of its other slots; those in which it
@@ -219,6 +222,7 @@ FUSE_INLINE void xor_fill(const xor_peeling *q, uint8_t *array, unsigned plain)
     const xor_shape s = q->s;
     const uint64_t *states = q->queue.states, seed = q->seed;
     const uint32_t *order = q->queue.order;
+    const bool is_far = q->is_far;
     uint32_t ring[AHEAD][ARITY], marks[AHEAD], own[AHEAD];
     size_t n = q->queue.peeled;
 
@@ -232,13 +236,13 @@ FUSE_INLINE void xor_fill(const xor_peeling *q, uint8_t *array, unsigned plain)
         }
         if (i >= n)
             continue;
-        __builtin_prefetch(&states[order[n - 1 - (i + 2 * AHEAD < n ? i + 2 * AHEAD : i)]]);
+        ahead_read(&states[order[n - 1 - (i + 2 * AHEAD < n ? i + 2 * AHEAD : i)]], is_far);
         own[i % AHEAD] = order[n - 1 - i];
         marks[i % AHEAD] = (uint32_t)states[own[i % AHEAD]];
         xor_find_slots(slots, &s, states[own[i % AHEAD]] & MARK_MASK, seed);
         FUSE_EACH_SLOT
         for (unsigned j = 0; j < ARITY; j++)
-            xor_fetch(array, slots[j], s.width, plain);
+            xor_fetch(array, slots[j], s.width, plain, is_far);
     }
 }
 
@@ -348,6 +352,7 @@ static tamis_status xor_solve(const tamis *f, enum tamis_stage stage, void *part
     bool is_sorted = false;
 
     (void)stage;
+    q.is_far = f->cpu & TAMIS_CPU_FAR && q.slots * sizeof(uint64_t) > AHEAD_FAR_BYTES;
     q.core = scratch;
     q.queue.states = q.core + LARGEST_CORE;
     q.queue.order = (uint32_t *)(q.queue.states + q.slots);
