@@ -37,7 +37,7 @@ static bool is_named(int fd, const char *path)
            locked.st_ino == named.st_ino;
 }
 
-void lock_filter(const char *path)
+int lock_filter(const char *path)
 {
     for (;;) {
         int fd = open_file(path);
@@ -51,13 +51,18 @@ void lock_filter(const char *path)
             die_status("read", path, TAMIS_FOREIGN);
         lock_file(fd, path);
         if (is_named(fd, path))
-            return;
+            return fd;
         close(fd);
     }
 }
 
-void lock_output(const char *path)
+int lock_output(const char *path)
 {
-    if (access(path, F_OK) == 0)
-        lock_filter(path);
+    return access(path, F_OK) == 0 ? lock_filter(path) : -1;
+}
+
+void lock_release(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }

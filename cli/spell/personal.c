@@ -147,7 +147,7 @@ size_t personal_edit(const char *path, char *const *words, personal_change how)
         check_word(words[n]);
     buffer_reserve(&marks, 2 * n);
     memset(marks.bytes, 0, 2 * n);
-    lock_output(path);
+    int lock = lock_output(path);
     edit e = { .path = path,
                .words = words,
                .how = how,
@@ -161,6 +161,7 @@ size_t personal_edit(const char *path, char *const *words, personal_change how)
         replace_end(e.out);
     else
         replace_forget(e.out);
+    lock_release(lock);
     buffer_free(&marks);
     return e.changes;
 }

@@ -226,6 +226,19 @@ check "answers" diff answers - <<'ANSWERS'
 ANSWERS
 check "the banner" grep -q '^@(#) International Ispell ' <(head -1 "$said/out")
 check "words were saved" diff mine <(printf '%s\n' Zoë yes)
+# A word that is there already changes nothing, and locks nobody out: not those who save later.
+printf '%s\n' '*Zoë' '#' '*Eve' '#' '*Eve' '#' '^Eve' >session
+exits 0 timeout 20 "$tamis" spell check -a --personal mine tiny.tamis <session
+check "all were saved" diff mine <(printf '%s\n' Zoë yes Eve)
+mkfifo editor
+"$tamis" spell check -a --personal mine tiny.tamis <editor >answers &
+exec 9>editor
+printf '%s\n' '*Eve' '#' '^Eve' >&9
+until grep -q '^\*' answers; do sleep 0.01; done
+exits 0 timeout 20 "$tamis" spell add --personal mine Ada
+exec 9>&-
+wait
+check "by others, too" diff mine <(printf '%s\n' Zoë yes Eve Ada)
 
 # ---- Real dictionaries and texts ------------------------------------------
 
