@@ -107,13 +107,21 @@ static void take_old(void *ctx, char *line, size_t size)
     write_line(e, "", line);
 }
 
+bool personal_is_word(const char *text, size_t size)
+{
+    if (size == 0 || size > WORD_MAX || *text == '*')
+        return false;
+    for (size_t at = 0; at < size; at += utf8_size(text + at))
+        if (utf8_size(text + at) == 0 || (unsigned char)text[at] <= ' ')
+            return false;
+    return true;
+}
+
 static void check_word(const char *text)
 {
-    for (const char *at = text; *at; at += utf8_size(at))
-        if (utf8_size(at) == 0 || (unsigned char)*at <= ' ')
-            die(CODE_USAGE, "spell: a word is UTF-8 without blanks: '%s' is none", text);
-    if (!*text || *text == '*' || strlen(text) > WORD_MAX)
-        die(CODE_USAGE, "spell: '%s' is no word of 1 to %d bytes that begins with a letter", text,
+    if (!personal_is_word(text, strlen(text)))
+        die(CODE_USAGE,
+            "spell: '%s' is no word: 1 to %d bytes of UTF-8 without blanks, and no * first", text,
             WORD_MAX);
 }
 

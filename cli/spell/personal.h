@@ -10,6 +10,9 @@ void personal_open(dictionary *d, const char *path);
 /* For this session only. */
 void personal_put(dictionary *d, const word *w, unsigned code);
 
+/* Whether it can be in the file. A NUL follows, or a newline. */
+bool personal_is_word(const char *text, size_t size);
+
 typedef enum personal_change { PERSONAL_ADD, PERSONAL_REMOVE } personal_change;
 
 /* Writes the file anew, in one step. A word that is removed and is not in the file is wrong from

@@ -83,13 +83,26 @@ static void take_text(talk *t, const char *line, const char *text, const char *e
 
 /* ---- Commands ---------------------------------------------------------- */
 
-/* A word that the user takes for right: until the end, and in the file if it is to be saved. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* A word that the user takes for right: until the end, and in the file if it is to be saved. What
+ * is none is passed over: the words beside it must not be lost. */
 static void take_word(talk *t, const char *text, size_t size, bool is_small, bool is_kept)
 {
     word w;
 
-    if (!size || !word_set(&w, text, size))
+    for (; size && is_blank(*text); text++)
+        size--;
+    while (size && is_blank(text[size - 1]))
+        size--;
+    if (!personal_is_word(text, size)) {
+        say("'%.*s' is no word, and is not added", (int)(size < 200 ? size : 200), text);
         return;
+    }
+    word_set(&w, text, size);
     if (is_small)
         w = word_small(&w);
     personal_put(t->d, &w, CODE_WORD);

@@ -230,6 +230,11 @@ check "words were saved" diff mine <(printf '%s\n' Zoë yes)
 printf '%s\n' '*Zoë' '#' '*Eve' '#' '*Eve' '#' '^Eve' >session
 exits 0 timeout 20 "$tamis" spell check -a --personal mine tiny.tamis <session
 check "all were saved" diff mine <(printf '%s\n' Zoë yes Eve)
+# What is no word does not end the session.
+printf '%s\n' '*Eve ' '*two words' '**star' $'*\xff' '*' '#' '^Eve' >session
+exits 0 timeout 20 "$tamis" spell check -a --personal mine tiny.tamis <session
+check "each has a message" test "$(grep -c 'is no word, and is not added' "$said/err")" -eq 4
+check "nothing else was saved" diff mine <(printf '%s\n' Zoë yes Eve)
 mkfifo editor
 "$tamis" spell check -a --personal mine tiny.tamis <editor >answers &
 exec 9>editor
