@@ -221,8 +221,9 @@ typedef struct tamis_note {
 struct tamis {
     bool (*has)(const tamis *f, uint64_t key); /* ops.has, where tamis_has() in tamis.h finds it */
     void *payload;
-    uint64_t salt; /* mixed from the seed: see hash_key() in base/hash.h */
-    bool is_far;   /* ask ahead for lines by way of the second cache: see base/ahead.h */
+    uint64_t salt;     /* mixed from the seed: see hash_key() in base/hash.h */
+    bool is_far;       /* ask ahead for lines by way of the second cache: see base/ahead.h */
+    bool can_only_add; /* add() is there, and TAMIS_FULL is its last word: f does not grow */
     /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. */
     _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
     tamis_ops ops; /* for this plan and this CPU */

@@ -254,7 +254,7 @@ static tamis_status filter_open_for_adding(tamis *f, uint64_t n)
 extern inline bool tamis_has(const tamis *f, uint64_t key);
 _Static_assert(offsetof(struct tamis, has) == 0, "tamis_has() finds it there");
 
-tamis_status tamis_add(tamis *f, uint64_t key)
+__attribute__((noinline)) static tamis_status filter_add_with_care(tamis *f, uint64_t key)
 {
     if (!f->ops.add)
         return TAMIS_CANNOT;
@@ -262,6 +262,14 @@ tamis_status tamis_add(tamis *f, uint64_t key)
     if (!status)
         status = f->ops.add(f, key, 1);
     return status == TAMIS_FULL ? tamis__grow(f, key, 1) : status;
+}
+
+/* A filter that is no view and no map may always change. */
+tamis_status tamis_add(tamis *f, uint64_t key)
+{
+    if (f->can_only_add && !f->image && f->count < UINT64_MAX)
+        return f->ops.add(f, key, 1);
+    return filter_add_with_care(f, key);
 }
 
 tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "core/batch.h"
+#include "core/plan.h"
 
 void tamis__use_cpu(tamis *f, unsigned cpu)
 {
@@ -17,6 +18,7 @@ void tamis__use_cpu(tamis *f, unsigned cpu)
         f->ops.for_cpu(f, cpu);
     tamis__batch_fill(&f->ops);
     f->has = f->ops.has;
+    f->can_only_add = f->ops.add && !tamis__plan_grows(&f->plan);
 }
 
 void tamis__filter_init(tamis *f, const tamis_plan *plan, const tamis_allocator *a)
