@@ -100,16 +100,17 @@ static inline int aleph_look(const lanes *l, const uint8_t *b, unsigned j, uint3
     runs_near r = runs_near_of(l, b, j);
     uint64_t differs = (r.slots ^ l->lows * fresh) & ~(r.slots ^ (r.slots - l->lows));
 
-    if (!(r.is_occupied & (r.is_far | (runs_near_zero(l, &r, differs) != 0))))
+    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
         return 0;
-    return r.is_far ? -1 : 1;
+    return r.is_odd ? -1 : 1;
 }
 
 static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const aleph_filter a = aleph_of(f);
 
-    return runs_has_many(&a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_key);
+    return runs_has_many(&a, &a.lanes, a.is_far, hits, keys, n, aleph_locate, aleph_look,
+                         aleph_has_key);
 }
 
 /* ---- Many changes ------------------------------------------------------ */
@@ -119,7 +120,7 @@ __attribute__((always_inline)) static inline void aleph_fetch(const void *self, 
     const aleph_filter *a = self;
     uint64_t q = aleph_position_of(a, hash).quotient;
 
-    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width);
+    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width, a->is_far);
 }
 
 static tamis_status aleph_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)

@@ -47,7 +47,7 @@ static void aqf_touch(const tamis *f, uint64_t key)
 {
     aqf_position p = aqf_position_of_key(f, key);
 
-    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width);
+    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width, f->is_far);
 }
 
 /* ---- Many lookups ------------------------------------------------------ */
@@ -74,11 +74,11 @@ static inline int aqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_
     runs_near r = runs_near_of(l, b, j);
     uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
 
-    if (!(r.is_occupied & (r.is_far | (equal != 0))))
+    if (!(r.is_occupied & (r.is_odd | (equal != 0))))
         return 0;
     bool is_first = (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0;
     bool goes_on = r.n > 1 && r.slots >> l->width & AQF_MORE;
-    return r.is_far || !is_first || goes_on ? -1 : 1;
+    return r.is_odd || !is_first || goes_on ? -1 : 1;
 }
 
 static inline bool aqf_has_far(const void *self, uint64_t key)
@@ -93,7 +93,8 @@ static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
 {
     const aqf_shards s = aqf_shards_of(f);
 
-    return runs_has_many(&s, &s.lanes, hits, keys, n, aqf_locate_block, aqf_look, aqf_has_far);
+    return runs_has_many(&s, &s.lanes, s.is_far, hits, keys, n, aqf_locate_block, aqf_look,
+                         aqf_has_far);
 }
 
 /* ---- Changes ----------------------------------------------------------- */

@@ -203,7 +203,8 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
                      .room = tamis__shards_needed(p),
                      .bits = bits,
                      .width = p->width,
-                     .lanes = lanes_of(p->width) };
+                     .lanes = lanes_of(p->width),
+                     .is_far = f->is_far };
 
     memcpy(f->derived, &s, sizeof s);
 #ifdef __x86_64__

@@ -20,6 +20,7 @@ typedef struct cqf_shards {
     uint64_t slots, bytes, room; /* of each; as many slots as `room` may be in use */
     unsigned bits, width;        /* there are 2^bits shards */
     lanes lanes;
+    bool is_far; /* as f->is_far */
 } cqf_shards;
 
 _Static_assert(sizeof(cqf_shards) <= TAMIS_DERIVED_SIZE, "");

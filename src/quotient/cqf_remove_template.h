@@ -51,7 +51,7 @@ static inline cqf_site cqf_find_site(const cqf_remover *m, uint64_t fingerprint,
     uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
     unsigned ahead = word_ones(l->highs & (equal - 1) & ~equal);
     uint64_t slot = q / BLOCK * BLOCK + r.start + ahead;
-    bool is_plain = r.is_occupied & !r.is_far & (equal != 0) & (q != next >> l->width) &
+    bool is_plain = r.is_occupied & !r.is_odd & (equal != 0) & (q != next >> l->width) &
                     (slot >= m->edge) & cqf_ascends(l, &r);
 
     return (cqf_site){ q, slot, x, ahead, is_plain ? r.n : 0 };
@@ -97,7 +97,7 @@ __attribute__((always_inline)) static inline void cqf_fetch_later(const cqf_remo
     uint64_t fingerprint = i > MANY ? sorted_at(g, i - 1 - MANY) : 0;
     uint64_t q = (fingerprint > m->least ? fingerprint - m->least : 0) >> m->s.width;
 
-    runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width);
+    runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width, m->s.is_far);
 }
 
 /* Those before `end` that are in the open shard, MANY at most; returns where they start. */

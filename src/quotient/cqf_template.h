@@ -70,9 +70,9 @@ static inline int cqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_
     runs_near r = runs_near_of(l, b, j);
     uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
 
-    if (!(r.is_occupied & (r.is_far | (equal != 0))))
+    if (!(r.is_occupied & (r.is_odd | (equal != 0))))
         return 0;
-    return !r.is_far && (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0 ? 1 : -1;
+    return !r.is_odd && (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0 ? 1 : -1;
 }
 
 static inline bool cqf_has_far(const void *self, uint64_t key)
@@ -86,7 +86,7 @@ static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
 {
     const cqf_shards s = cqf_shards_of(f);
 
-    return runs_has_many(&s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_far);
+    return runs_has_many(&s, &s.lanes, s.is_far, hits, keys, n, cqf_locate, cqf_look, cqf_has_far);
 }
 
 /* ---- One after the other ----------------------------------------------- */
@@ -96,10 +96,10 @@ __attribute__((always_inline)) static inline void cqf_fetch(const void *self, ui
     const cqf_shards *s = self;
     cqf_position at = cqf_position_of(s, hash);
 
-    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
+    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width, s->is_far);
 }
 
-/* Of key i; with every MANY-th one, a group of blocks is asked for. */
+/* Of key i. */
 static inline cqf_position cqf_position_ahead(uint64_t *hashes, const cqf_shards *s,
                                               const uint64_t *keys, size_t i, size_t n)
 {

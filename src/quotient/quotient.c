@@ -252,7 +252,8 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
                          .last = (p->slots - 1) / BLOCK_SLOTS,
                          .block_bytes = REMAINDERS + 8 * p->width,
                          .width = p->width,
-                         .lanes = lanes_of(p->width) };
+                         .lanes = lanes_of(p->width),
+                         .is_far = f->is_far };
 
     memcpy(f->derived, &t, sizeof t);
 #ifdef __x86_64__

@@ -3,6 +3,7 @@
 #ifndef TAMIS_QUOTIENT_QUOTIENT_H
 #define TAMIS_QUOTIENT_QUOTIENT_H
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/packed.h"
@@ -24,6 +25,7 @@ typedef struct quotient_table {
     uint64_t slots, last; /* the number of the last block */
     unsigned block_bytes, width;
     lanes lanes;
+    bool is_far; /* as f->is_far */
 } quotient_table;
 
 _Static_assert(sizeof(quotient_table) <= TAMIS_DERIVED_SIZE, "");
@@ -92,8 +94,8 @@ __attribute__((always_inline)) static inline void quotient_fetch_planes(const qu
 {
     const uint8_t *block = quotient_block_of(t, quotient);
 
-    __builtin_prefetch(block, 0, 3);
-    __builtin_prefetch(block + SHIFTED, 0, 3);
+    ahead_read(block, t->is_far);
+    ahead_read(block + SHIFTED, t->is_far);
 }
 
 __attribute__((always_inline)) static inline void quotient_fetch_remainders(const quotient_table *t,
@@ -101,7 +103,7 @@ __attribute__((always_inline)) static inline void quotient_fetch_remainders(cons
 {
     const uint8_t *remainders = quotient_block_of(t, slot) + REMAINDERS;
 
-    __builtin_prefetch(remainders + packed_byte(slot % BLOCK_SLOTS, t->width), 0, 3);
+    ahead_read(remainders + packed_byte(slot % BLOCK_SLOTS, t->width), t->is_far);
 }
 
 /* Where a run is if it is at home. */

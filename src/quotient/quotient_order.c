@@ -134,12 +134,14 @@ static size_t quotient_change_each(tamis *f, const uint64_t *keys, size_t n, boo
     uint64_t fingerprints[MANY];
     size_t changed = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; i % MANY == 0 && k < many_group(i, n); k++) {
-            fingerprints[k] = quotient_fingerprint(f, keys[i + k]);
-            quotient_fetch(&t, fingerprints[k] >> t.width);
+    for (size_t i = 0; i < n + MANY; i++) {
+        uint64_t *fingerprint = &fingerprints[i % MANY];
+        if (i >= MANY)
+            changed += quotient_change_one(f, *fingerprint, removes);
+        if (i < n) {
+            *fingerprint = quotient_fingerprint(f, keys[i]);
+            quotient_fetch(&t, *fingerprint >> t.width);
         }
-        changed += quotient_change_one(f, fingerprints[i % MANY], removes);
     }
     return changed;
 }

@@ -6,6 +6,7 @@
 #ifndef TAMIS_QUOTIENT_RUNS_LOOKUP_H
 #define TAMIS_QUOTIENT_RUNS_LOOKUP_H
 
+#include "base/ahead.h"
 #include "base/hash.h"
 #include "base/many.h"
 #include "quotient/lanes.h"
@@ -17,7 +18,7 @@ typedef struct runs_near {
     unsigned start, n; /* in the block */
     uint64_t slots;    /* what is after the run is of no matter */
     bool is_occupied;  /* the quotient has a run */
-    bool is_far;       /* which is not of this sort: runs_find() has to tell */
+    bool is_odd;       /* which is not of this sort: runs_find() has to tell */
 } runs_near;
 
 /* The run of quotient j of a block. */
@@ -37,7 +38,7 @@ static inline runs_near runs_near_of(const lanes *l, const uint8_t *b, unsigned 
                         .n = n,
                         .slots = le64(b + SLOTS + bit / 8) >> bit % 8,
                         .is_occupied = occupied >> j & 1,
-                        .is_far =
+                        .is_odd =
                             (offset >= BLOCK) | (before >= BLOCK) | (rest == 0) | (n - 1 >= l->n) };
 }
 
@@ -51,11 +52,11 @@ static inline uint64_t runs_near_zero(const lanes *l, const runs_near *r, uint64
 
 /* Inlined by force: gcc takes a function that does nothing but prefetch for one without effect. */
 __attribute__((always_inline)) static inline void runs_fetch(const uint8_t *b, unsigned j,
-                                                             unsigned width)
+                                                             unsigned width, bool is_far)
 {
-    __builtin_prefetch(b, 0, 3);
-    __builtin_prefetch(b + OFFSET, 0, 3);
-    __builtin_prefetch(b + SLOTS + (j * width + 32) / 8, 0, 3);
+    ahead_read(b, is_far);
+    ahead_read(b + OFFSET, is_far);
+    ahead_read(b + SLOTS + (j * width + 32) / 8, is_far);
 }
 
 /* Keys on their way: the block of each, the quotient in it, and what is looked for there. */
@@ -83,15 +84,15 @@ __attribute__((always_inline)) static inline void runs_locate_group(runs_group *
 
 /* As has_many() of a tamis_ops. */
 __attribute__((always_inline)) static inline size_t
-runs_has_many(const void *self, const lanes *l, uint64_t *hits, const uint64_t *keys, size_t n,
-              runs_locate *locate, runs_look *look, runs_has *has)
+runs_has_many(const void *self, const lanes *l, bool is_far, uint64_t *hits, const uint64_t *keys,
+              size_t n, runs_locate *locate, runs_look *look, runs_has *has)
 {
     runs_group groups[2];
     size_t found = 0;
 
     runs_locate_group(&groups[0], self, keys, 0, n, locate);
     for (size_t i = 0; i < groups[0].n; i++)
-        runs_fetch(groups[0].block[i], groups[0].quotient[i], l->width);
+        runs_fetch(groups[0].block[i], groups[0].quotient[i], l->width, is_far);
     for (size_t from = 0; from < n; from += MANY) {
         const runs_group *now = &groups[from / MANY % 2];
         runs_group *next = &groups[from / MANY % 2 ^ 1];
@@ -99,7 +100,7 @@ runs_has_many(const void *self, const lanes *l, uint64_t *hits, const uint64_t *
         runs_locate_group(next, self, keys, from + MANY, n, locate);
         for (size_t i = 0; i < now->n; i++) {
             if (i < next->n)
-                runs_fetch(next->block[i], next->quotient[i], l->width);
+                runs_fetch(next->block[i], next->quotient[i], l->width, is_far);
             int seen = look(l, now->block[i], now->quotient[i], now->wanted[i]);
             word |= (uint64_t)(seen < 0 ? has(self, keys[from + i]) : seen) << i;
         }
@@ -109,19 +110,24 @@ runs_has_many(const void *self, const lanes *l, uint64_t *hits, const uint64_t *
     return found;
 }
 
-/* For loops that go key by key: the hash of key i. With every MANY-th one, those of a group are
- * worked out, and `fetch` asks for the block of each. */
+/* For loops that go key by key: the hash of key i. That of the one which comes a group later takes
+ * its place, and `fetch` asks for the block of that. */
 typedef void runs_fetch_hash(const void *self, uint64_t hash);
 
 __attribute__((always_inline)) static inline uint64_t
 runs_hash_ahead(uint64_t hashes[MANY], const void *self, uint64_t salt, const uint64_t *keys,
                 size_t i, size_t n, runs_fetch_hash *fetch)
 {
-    for (size_t k = 0; i % MANY == 0 && k < many_group(i, n); k++) {
-        hashes[k] = hash_key(keys[i + k], salt);
+    for (size_t k = 0; i == 0 && k < many_group(0, n); k++) {
+        hashes[k] = hash_key(keys[k], salt);
         fetch(self, hashes[k]);
     }
-    return hashes[i % MANY];
+    uint64_t hash = hashes[i % MANY];
+    if (n - i > MANY) {
+        hashes[i % MANY] = hash_key(keys[i + MANY], salt);
+        fetch(self, hashes[i % MANY]);
+    }
+    return hash;
 }
 
 #endif
