@@ -291,6 +291,18 @@ static uint64_t workload_run(const workload *w, line *l, uint64_t n, int64_t *su
     return at;
 }
 
+/* The number of keys where %s stands. */
+static void spell(char words[128], const char *pattern, const char *keys)
+{
+    const char *hole = strstr(pattern, "%s");
+    size_t head = hole ? (size_t)(hole - pattern) : strlen(pattern);
+
+    if (hole)
+        snprintf(words, 128, "%.*s%.0f%s", (int)head, pattern, strtod(keys, NULL), hole + 2);
+    else
+        snprintf(words, 128, "%s", pattern);
+}
+
 typedef struct cost {
     double wall, cpu; /* nanoseconds for an item */
 } cost;
@@ -298,17 +310,12 @@ typedef struct cost {
 static cost workload_time(const workload *w, line *l, const char *keys)
 {
     uint64_t n = (uint64_t)strtod(keys, NULL), sent;
-    char before[128], number[32];
+    char before[128];
     double wall, cpu;
     int64_t sum;
 
-    snprintf(number, sizeof number, "%" PRIu64, n);
     if (w->before) {
-        const char *hole = strstr(w->before, "%s");
-        int head = hole ? (int)(hole - w->before) : (int)strlen(w->before);
-
-        snprintf(before, sizeof before, "%.*s%s%s", head, w->before, hole ? number : "",
-                 hole ? hole + 2 : "");
+        spell(before, w->before, keys);
         tell(l, before);
     }
     cpu = server_cpu(l);
@@ -374,34 +381,40 @@ static const holding HOLDINGS[] = {
     { "TAMIS.RESERVE k cqf CAPACITY %s GROW", "TAMIS.MADD k" },
     { "TAMIS.RESERVE k morton CAPACITY %s GROW", "TAMIS.MADD k" },
     { "TAMIS.RESERVE k scalable CAPACITY %s", "TAMIS.MADD k" },
-    { "TAMIS.RESERVE k cqf GROW", "TAMIS.MADD k" },
     { "TAMIS.RESERVE k scalable GROW", "TAMIS.MADD k" },
     { "TAMIS.RESERVE k aleph GROW", "TAMIS.MADD k" },
 };
 
+/* Of a family, by the first letter of the command that adds. */
+static const char *holding_ask(const holding *h)
+{
+    return h->add[0] == 'B'   ? "BF.MEXISTS k"
+           : h->add[0] == 'C' ? "CF.MEXISTS k"
+                              : "TAMIS.MEXISTS k";
+}
+
+static void memory_row(line *l, const holding *h, const char *keys)
+{
+    const workload add = { "add", h->reserve, h->add, 100, false, false };
+    const workload absent = { "ask", NULL, holding_ask(h), 100, true, false };
+    char words[128];
+    uint64_t asked;
+    int64_t found;
+
+    tell(l, "FLUSHALL");
+    workload_time(&add, l, keys);
+    asked = workload_run(&absent, l, 1000000, &found);
+    spell(words, h->reserve ? h->reserve : h->add, keys);
+    printf("| `%s` | %.2f | %.2f %% |\n", words,
+           8.0 * (double)tell(l, "MEMORY USAGE k") / strtod(keys, NULL),
+           100.0 * (double)found / (double)asked);
+}
+
 static void memory(line *l, const char *keys)
 {
     printf("| made by | bits per key, `MEMORY USAGE` | false positives |\n|---|---:|---:|\n");
-    for (size_t i = 0; i < sizeof HOLDINGS / sizeof *HOLDINGS; i++) {
-        const holding *h = &HOLDINGS[i];
-        bool is_bf = h->add[0] == 'B', is_cf = h->add[0] == 'C';
-        workload add = { "add", h->reserve, h->add, 100, false, false };
-        workload ask_absent = {
-            "ask", NULL, is_bf ? "BF.MEXISTS k" : is_cf ? "CF.MEXISTS k" : "TAMIS.MEXISTS k",
-            100,   true, false
-        };
-        uint64_t n = (uint64_t)strtod(keys, NULL), asked;
-        int64_t found;
-
-        tell(l, "FLUSHALL");
-        workload_time(&add, l, keys);
-        asked = workload_run(&ask_absent, l, 1000000, &found);
-        printf("| `%.*s` | %.2f | %.3f %% |\n",
-               h->reserve ? (int)strcspn(h->reserve, "%") : (int)strlen(h->add),
-               h->reserve ? h->reserve : h->add,
-               8.0 * (double)tell(l, "MEMORY USAGE k") / (double)n,
-               100.0 * (double)found / (double)asked);
-    }
+    for (size_t i = 0; i < sizeof HOLDINGS / sizeof *HOLDINGS; i++)
+        memory_row(l, &HOLDINGS[i], keys);
     tell(l, "FLUSHALL");
 }
 

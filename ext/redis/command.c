@@ -1,6 +1,9 @@
 /* command.c - tells the server of a family: commands, arity, keys and documentation. */
 #include "command.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* The version of the library that had the commands first. */
 static const char SINCE[] = "0.1.0";
 
@@ -29,6 +32,20 @@ static bool command_describe(redis_command *made, const command *c)
     return redis.SetCommandInfo(made, &info) == REDIS_OK;
 }
 
+/* Rights of users: "read fast bloom". Redis 7.0 has no categories for commands of modules; 7.2 has
+ * its own for them, and 7.4 also ours. */
+static void command_categorize(redis_command *made, const command *c, const char *category)
+{
+    char names[64];
+
+    if (!redis.SetCommandACLCategories)
+        return;
+    snprintf(names, sizeof names, "%s %s%s%s", strstr(c->flags, "readonly") ? "read" : "write",
+             strstr(c->flags, "fast") ? "fast" : "slow", category ? " " : "",
+             category ? category : "");
+    (void)redis.SetCommandACLCategories(made, names);
+}
+
 static bool command_add(redis_ctx *ctx, const command *c, const char *category)
 {
     redis_command *made;
@@ -38,15 +55,15 @@ static bool command_add(redis_ctx *ctx, const command *c, const char *category)
     made = redis.GetCommand(ctx, c->name);
     if (!made || !command_describe(made, c))
         return false;
-    return !category || redis.SetCommandACLCategories(made, category) == REDIS_OK;
+    command_categorize(made, c, category);
+    return true;
 }
 
 bool command_register(redis_ctx *ctx, const family *f)
 {
     const char *category = NULL;
 
-    if (redis.AddACLCategory && redis.SetCommandACLCategories &&
-        redis.AddACLCategory(ctx, f->category) == REDIS_OK)
+    if (redis.AddACLCategory && redis.AddACLCategory(ctx, f->category) == REDIS_OK)
         category = f->category;
     for (const command *c = f->commands; c->name; c++)
         if (!command_add(ctx, c, category)) {

@@ -259,7 +259,7 @@ static void reserve(cluster *c, const options *o, filter f, const filter *like)
     free(orders);
 }
 
-/* Parts of this many keys take about 4 MB at 1 %: what a move of one stops the server for is short
+/* Parts of this many keys take about 6 MB at 1 %: what a move of one stops the server for is short
  * (docs/redis.md). */
 enum { PART_KEYS = 1 << 22, PARTS_MIN = 12 };
 
