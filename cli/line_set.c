@@ -24,21 +24,7 @@ void line_set_free(line_set *s)
 
 void line_set_read(line_set *s, const char *path, bool takes_packed)
 {
-    char *names[] = { (char *)(uintptr_t)path, NULL };
-    buffer text = { 0 };
-    reader_state state;
-    reader r;
-
-    reader_open(&r, names, s->end);
-    r.takes_packed = takes_packed;
-    while ((state = reader_next(&r, &text)) == READER_CHUNK)
-        buffer_append(&s->text, text.bytes, text.size);
-    if (state == READER_FAILED && r.why)
-        die(CODE_IO, "%s: %s", path, r.why);
-    if (state == READER_FAILED)
-        die_errno("read", path);
-    reader_close(&r);
-    buffer_free(&text);
+    reader_all(&s->text, path, s->end, takes_packed);
 }
 
 /* ---- Lines ------------------------------------------------------------- */

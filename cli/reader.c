@@ -1,7 +1,6 @@
 /* reader.c - inputs to chunks of whole lines. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -255,27 +254,47 @@ reader_state reader_next(reader *r, buffer *text)
     }
 }
 
+/* ---- Whole inputs ------------------------------------------------------ */
+
+/* False: that was all. What cannot be read ends the program. */
+static bool has_chunk(reader *r, buffer *text)
+{
+    reader_state state = reader_next(r, text);
+
+    if (state == READER_FAILED && r->why)
+        die(CODE_IO, "%s: %s", r->name, r->why);
+    if (state == READER_FAILED)
+        die_errno("read", r->name);
+    return state == READER_CHUNK;
+}
+
 void reader_each_line(const char *path, void (*take)(void *ctx, char *line, size_t size), void *ctx)
 {
-    char *names[] = { strdup(path), NULL };
+    char *names[] = { (char *)(uintptr_t)path, NULL };
     buffer text = { 0 };
-    reader_state state;
     reader r;
 
-    if (!names[0])
-        die(CODE_MEMORY, "out of memory for the name of an input");
     reader_open(&r, names, '\n');
-    while ((state = reader_next(&r, &text)) == READER_CHUNK)
+    while (has_chunk(&r, &text))
         for (char *line = text.bytes, *stop = line + text.size, *end; line < stop; line = end + 1) {
             end = memchr(line, '\n', (size_t)(stop - line));
             *end = 0;
             take(ctx, line, (size_t)(end - line));
         }
-    if (state == READER_FAILED && r.why)
-        die(CODE_IO, "%s: %s", path, r.why);
-    if (state == READER_FAILED)
-        die_errno("read", path);
     reader_close(&r);
     buffer_free(&text);
-    free(names[0]);
+}
+
+void reader_all(buffer *to, const char *path, unsigned char end, bool takes_packed)
+{
+    char *names[] = { (char *)(uintptr_t)path, NULL };
+    buffer text = { 0 };
+    reader r;
+
+    reader_open(&r, names, end);
+    r.takes_packed = takes_packed;
+    while (has_chunk(&r, &text))
+        buffer_append(to, text.bytes, text.size);
+    reader_close(&r);
+    buffer_free(&text);
 }

@@ -51,5 +51,7 @@ reader_state reader_next(reader *r, buffer *text);
  * input that cannot be read ends the program. */
 void reader_each_line(const char *path, void (*take)(void *ctx, char *line, size_t size),
                       void *ctx);
+/* Appends all lines of such a file. */
+void reader_all(buffer *to, const char *path, unsigned char end, bool takes_packed);
 
 #endif

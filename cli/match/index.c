@@ -1,5 +1,4 @@
 /* index.c - groups of patterns, tables of groups, and the search in a group. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "match/index.h"
@@ -22,32 +21,10 @@ void index_pad(buffer *b)
     memset(b->bytes + b->size, 0, WINDOW_MAX);
 }
 
-static void read_all(buffer *all, const char *path, const pattern_format *format)
-{
-    char *names[] = { strdup(path), NULL };
-    buffer text = { 0 };
-    reader_state state;
-    reader r;
-
-    if (!names[0])
-        die(CODE_MEMORY, "out of memory for the name of an input");
-    reader_open(&r, names, format->end);
-    r.takes_packed = format->takes_packed;
-    while ((state = reader_next(&r, &text)) == READER_CHUNK)
-        buffer_append(all, text.bytes, text.size);
-    if (state == READER_FAILED && r.why)
-        die(CODE_IO, "%s: %s", path, r.why);
-    if (state == READER_FAILED)
-        die_errno("read", r.name);
-    reader_close(&r);
-    buffer_free(&text);
-    free(names[0]);
-    index_pad(all);
-}
-
 static void read_patterns(match_index *x, const char *path, const pattern_format *format)
 {
-    read_all(&x->given, path, format);
+    reader_all(&x->given, path, format->end, format->takes_packed);
+    index_pad(&x->given);
     x->bytes = x->given.bytes;
     if (!format->folds)
         return;
