@@ -128,7 +128,7 @@ ACF_INLINE bool acf_look(const acf_table *t, const acf_places *p)
 /* With a number of bits that the compiler knows, there is less to do. */
 ACF_INLINE bool acf_has_of(const tamis *f, unsigned bits, uint64_t key)
 {
-    const acf_table t = { f->payload, acf_buckets(&f->plan), bits };
+    const acf_table t = { f->payload, acf_buckets(&f->plan), bits, f->is_far };
     const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
 
     return acf_look(&t, &p);
@@ -154,7 +154,7 @@ ACF_INLINE acf_places acf_fetch(const acf_table *t, uint64_t h)
     const acf_places p = acf_places_of(t, h);
 
     for (unsigned i = 0; i < TABLES; i++)
-        __builtin_prefetch(t->cells + packed_byte(p.cell[i], t->bits), 0, 3);
+        ahead_read(t->cells + packed_byte(p.cell[i], t->bits), t->is_far);
     return p;
 }
 
@@ -170,7 +170,7 @@ ACF_INLINE size_t acf_has_many_of(const tamis *f, unsigned bits, uint64_t *hits,
                                   const uint64_t *keys, size_t n)
 {
     enum { AHEAD = 16 };
-    const acf_table t = { f->payload, acf_buckets(&f->plan), bits };
+    const acf_table t = { f->payload, acf_buckets(&f->plan), bits, f->is_far };
     acf_places ahead[AHEAD];
     size_t found = 0;
 

@@ -3,6 +3,7 @@
 #ifndef TAMIS_CUCKOO_ACF_H
 #define TAMIS_CUCKOO_ACF_H
 
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/packed.h"
@@ -18,6 +19,7 @@ typedef struct acf_table {
     uint8_t *cells;
     uint64_t buckets; /* cells of each of the tables */
     unsigned bits;    /* of a cell */
+    bool is_far;
 } acf_table;
 
 static inline uint64_t acf_buckets(const tamis_plan *p)
@@ -27,7 +29,7 @@ static inline uint64_t acf_buckets(const tamis_plan *p)
 
 static inline acf_table acf_of(const tamis *f)
 {
-    return (acf_table){ f->payload, acf_buckets(&f->plan), f->plan.hashes };
+    return (acf_table){ f->payload, acf_buckets(&f->plan), f->plan.hashes, f->is_far };
 }
 
 /* ---- A key ------------------------------------------------------------- */

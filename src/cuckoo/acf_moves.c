@@ -59,7 +59,7 @@ static void acf_add_nodes(acf_search *s, const acf_places *p, size_t parent)
 {
     for (unsigned i = 0; i < TABLES && s->n < SEARCH_MOST; i++)
         if (!acf_is_seen(s, p->cell[i])) {
-            __builtin_prefetch(acf_entry(s->t, p->cell[i]), 0, 3);
+            ahead_read(acf_entry(s->t, p->cell[i]), s->t->is_far);
             s->nodes[s->n++] = p->cell[i] << NODE_BITS | parent;
         }
 }

@@ -43,12 +43,14 @@ enum {
  * width) / 8! classes have one for each key: a thousandth in 2^(7 width - 16) slots. */
 enum { CEILING = 7, SURPLUS_SHIFT = 16 };
 
-/* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
+/* A filter, taken apart. All but the first four are worked out once, by for_cpu(). */
 typedef struct buckets_table {
     uint8_t *at, *stash;
     uint64_t salt;
+    bool is_far;
     uint64_t buckets, reach;
     uint64_t ones, tops;  /* the lowest and the highest bit of each lane: see buckets_equal() */
+    uint64_t stash_at;    /* in the payload */
     uint32_t tags;        /* there are, without 0 */
     unsigned width, bits; /* of a tag and of a bucket */
     unsigned class_bits;
@@ -101,6 +103,7 @@ static inline buckets_table buckets_of_plan(const tamis_plan *p)
                             .reach = n < UINT64_C(1) << 32 ? n : UINT64_C(1) << 32,
                             .ones = ones,
                             .tops = ones << (p->width - 1),
+                            .stash_at = buckets_bytes(p),
                             .tags = packed_mask(p->width),
                             .width = p->width,
                             .bits = SLOTS * p->width,
@@ -112,8 +115,9 @@ static inline buckets_table buckets_of(const tamis *f)
     buckets_table t = *(const buckets_table *)(const void *)f->derived;
 
     t.at = f->payload;
-    t.stash = t.at + buckets_bytes(&f->plan);
+    t.stash = t.at + t.stash_at;
     t.salt = f->salt;
+    t.is_far = f->is_far;
     return t;
 }
 
@@ -217,21 +221,43 @@ static inline uint64_t buckets_equal(const buckets_table *t, uint64_t lanes, uin
     return ~(((differs & rest) + rest) | differs) & t->tops;
 }
 
-/* Not 0 if the bucket that starts at that bit has the tag. */
-static inline uint64_t buckets_holding(const buckets_table *t, uint64_t bit, uint32_t tag,
-                                       bool wide)
+/* How buckets are read: as bytes, if all start at one; else from any half byte on; or in halves. */
+enum { LOOK_BYTES, LOOK_NARROW, LOOK_WIDE };
+
+static inline unsigned buckets_look(const buckets_table *t)
 {
-    if (!wide)
-        return buckets_equal(t, buckets_narrow(t, bit), tag);
-    return buckets_equal(t, buckets_word(t, bit), tag) |
-           buckets_equal(t, buckets_word(t, bit + 2 * t->width), tag);
+    return buckets_are_wide(t) ? LOOK_WIDE : t->bits % 8 ? LOOK_NARROW : LOOK_BYTES;
+}
+
+/* The highest bits of lanes that are 0. The lowest is right; above it, a lane of 1 may be taken for
+ * one of 0. Quicker than buckets_equal(). */
+static inline uint64_t buckets_zeros(const buckets_table *t, uint64_t lanes)
+{
+    return (lanes - t->ones) & ~lanes & t->tops;
+}
+
+/* Not 0 if bucket i has the tag that all lanes of `tags` have. */
+CUCKOO_GROUP_INLINE uint64_t buckets_holding(const buckets_table *t, uint64_t i, uint64_t tags,
+                                             unsigned how)
+{
+    uint64_t bit = i * t->bits;
+
+    if (how == LOOK_BYTES)
+        return buckets_zeros(t, le64(t->at + i * (t->bits / 8)) ^ tags);
+    if (how == LOOK_NARROW)
+        return buckets_zeros(t, buckets_narrow(t, bit) ^ tags);
+    return buckets_zeros(t, buckets_word(t, bit) ^ tags) |
+           buckets_zeros(t, buckets_word(t, bit + 2 * t->width) ^ tags);
 }
 
 /* Both are read: which of them has the tag is unpredictable. */
-static inline bool buckets_either_holds(const buckets_table *t, uint64_t first, uint64_t second,
-                                        uint32_t tag, bool wide)
+CUCKOO_GROUP_INLINE bool buckets_either_holds(const buckets_table *t, const buckets_key *k,
+                                              unsigned how)
 {
-    return (buckets_holding(t, first, tag, wide) | buckets_holding(t, second, tag, wide)) != 0;
+    uint64_t tags = k->tag * t->ones;
+
+    return (buckets_holding(t, k->first, tags, how) | buckets_holding(t, k->second, tags, how)) !=
+           0;
 }
 
 /* ---- Four tags --------------------------------------------------------- */
@@ -351,7 +377,7 @@ static inline unsigned buckets_count(const buckets_table *t, const buckets_key *
     return copies < CEILING ? copies : CEILING;
 }
 
-void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops);
+void tamis__cuckoo_buckets_use_avx2(tamis *f);
 void tamis__cuckoo_buckets_cells(const tamis *f, tamis_telling *to);
 bool tamis__cuckoo_buckets_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

@@ -89,7 +89,7 @@ static inline void buckets_lengthen(const buckets_table *t, uint64_t *row, unsig
 
     for (unsigned slot = 0, n = SLOTS * k + 2; slot < SLOTS && n < most; slot++, n++) {
         row[n] = buckets_other(t, row[k], b.tag[slot]);
-        cuckoo_group_fetch_bit(t->at, row[n] * t->bits, false);
+        ahead_read(t->at + row[n] * t->bits / 8, t->is_far);
     }
 }
 
@@ -221,17 +221,47 @@ static inline bool buckets_drop_shortly(const buckets_table *t, const buckets_ke
 
 /* ---- One key ----------------------------------------------------------- */
 
-static bool buckets_has(const tamis *f, uint64_t key)
+__attribute__((noinline)) static bool buckets_has_slowly(const tamis *f, uint64_t key)
 {
     const buckets_table t = buckets_of(f);
     buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
-    uint64_t first = k.first * t.bits, second = k.second * t.bits;
-    bool wide = buckets_are_wide(&t);
 
-    if (wide ? buckets_either_holds(&t, first, second, k.tag, true)
-             : buckets_either_holds(&t, first, second, k.tag, false))
-        return true;
-    return buckets_stashed(&t, &k) != 0;
+    return buckets_count(&t, &k) != 0;
+}
+
+/* The stash, which is empty in nearly all filters, is asked first: then the answer needs no branch,
+ * and nothing of the key is kept for later. */
+CUCKOO_GROUP_INLINE bool buckets_has_as(const tamis *f, uint64_t key, unsigned how)
+{
+    const buckets_table t = buckets_of(f);
+
+    if (buckets_have_stash(&t))
+        return buckets_has_slowly(f, key);
+    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
+    return buckets_either_holds(&t, &k, how);
+}
+
+static bool buckets_has_bytes(const tamis *f, uint64_t key)
+{
+    return buckets_has_as(f, key, LOOK_BYTES);
+}
+
+static bool buckets_has_narrow(const tamis *f, uint64_t key)
+{
+    return buckets_has_as(f, key, LOOK_NARROW);
+}
+
+static bool buckets_has_wide(const tamis *f, uint64_t key)
+{
+    return buckets_has_as(f, key, LOOK_WIDE);
+}
+
+static uint64_t buckets_count_one(const tamis *f, uint64_t key)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
+
+    return buckets_count(&t, &k);
 }
 
 /* All of them or none. */
@@ -330,6 +360,22 @@ static inline tamis_status buckets_remove(tamis *f, const buckets_table *t, cons
     return TAMIS_OK;
 }
 
+static tamis_status buckets_add_one(tamis *f, uint64_t key, uint64_t times)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
+
+    return buckets_add(f, &t, &k, times);
+}
+
+static tamis_status buckets_remove_one(tamis *f, uint64_t key, uint64_t times)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
+
+    return buckets_remove(f, &t, &k, times);
+}
+
 /* ---- Many keys --------------------------------------------------------- */
 
 typedef struct buckets_batch {
@@ -341,8 +387,6 @@ typedef struct buckets_batch {
     tamis_status status;
 } buckets_batch;
 
-enum { LOOK_NARROW, LOOK_WIDE };
-
 static inline buckets_key buckets_key_in(const cuckoo_group *g, size_t i)
 {
     return (buckets_key){ g->start[0][i], g->start[1][i], (uint32_t)g->fingerprint[i] };
@@ -352,10 +396,9 @@ CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, si
                                            unsigned how)
 {
     buckets_batch *b = self;
-    uint32_t tag = (uint32_t)g->fingerprint[i];
-    bool is_held = buckets_either_holds(b->t, g->bit[0][i], g->bit[1][i], tag, how == LOOK_WIDE);
+    buckets_key k = buckets_key_in(g, i);
 
-    b->word |= (uint64_t)is_held << i;
+    b->word |= (uint64_t)buckets_either_holds(b->t, &k, how) << i;
     return true;
 }
 
@@ -386,14 +429,17 @@ static size_t buckets_has_many(const tamis *f, uint64_t *hits, const uint64_t *k
 {
     const buckets_table t = buckets_of(f);
     cuckoo_group groups[2];
-    const cuckoo_group_batch all = { &t, t.at, keys, n, groups };
+    const cuckoo_group_batch all = { &t, t.at, keys, n, groups, t.is_far };
     buckets_batch b = { .t = &t, .out = hits };
 
-    if (buckets_are_wide(&t))
-        cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_buckets_hash_group, buckets_visit_has,
+    if (buckets_look(&t) == LOOK_BYTES)
+        cuckoo_group_run(&all, false, LOOK_BYTES, cuckoo_buckets_hash_group, buckets_visit_has,
+                         buckets_end_has, &b);
+    else if (buckets_look(&t) == LOOK_NARROW)
+        cuckoo_group_run(&all, false, LOOK_NARROW, cuckoo_buckets_hash_group, buckets_visit_has,
                          buckets_end_has, &b);
     else
-        cuckoo_group_run(&all, false, LOOK_NARROW, cuckoo_buckets_hash_group, buckets_visit_has,
+        cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_buckets_hash_group, buckets_visit_has,
                          buckets_end_has, &b);
     return b.n;
 }
@@ -403,7 +449,7 @@ CUCKOO_GROUP_INLINE void buckets_each(buckets_batch *b, const uint64_t *keys, si
                                       cuckoo_group_visit *visit)
 {
     cuckoo_group groups[2];
-    const cuckoo_group_batch all = { b->t, b->t->at, keys, n, groups };
+    const cuckoo_group_batch all = { b->t, b->t->at, keys, n, groups, b->t->is_far };
 
     cuckoo_group_run(&all, false, 0, cuckoo_buckets_hash_group, visit, cuckoo_group_go_on, b);
 }
@@ -467,4 +513,22 @@ static size_t buckets_remove_many(tamis *f, const uint64_t *keys, size_t n)
 
     buckets_each(&b, keys, n, buckets_visit_remove);
     return b.n;
+}
+
+/* ---- The functions of a filter ----------------------------------------- */
+
+static void buckets_use(tamis *f)
+{
+    static bool (*const HAS[])(const tamis *, uint64_t) = { buckets_has_bytes, buckets_has_narrow,
+                                                            buckets_has_wide };
+    const buckets_table t = buckets_of_plan(&f->plan);
+
+    f->ops.has = HAS[buckets_look(&t)];
+    f->ops.count = buckets_count_one;
+    f->ops.add = buckets_add_one;
+    f->ops.remove = buckets_remove_one;
+    f->ops.has_many = buckets_has_many;
+    f->ops.count_many = buckets_count_many;
+    f->ops.add_many = buckets_add_many;
+    f->ops.remove_many = buckets_remove_many;
 }

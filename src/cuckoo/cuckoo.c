@@ -153,7 +153,7 @@ static tamis_limits cuckoo_limits(const tamis_plan *p)
     return (tamis_limits){ .ceiling = CEILING };
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Keys -------------------------------------------------------------- */
 
 static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const uint64_t *keys)
 {
@@ -161,31 +161,6 @@ static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const u
 }
 
 #include "cuckoo/cuckoo_template.h"
-
-static uint64_t cuckoo_count(const tamis *f, uint64_t key)
-{
-    cuckoo_table t = cuckoo_table_of(f);
-    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
-
-    return cuckoo_copies(&t, &e);
-}
-
-static tamis_status cuckoo_add(tamis *f, uint64_t key, uint64_t times)
-{
-    cuckoo_table t = cuckoo_table_of(f);
-    uint64_t h = hash_key(key, t.salt);
-    cuckoo_entry e = cuckoo_entry_of(&t, h);
-
-    return tamis__cuckoo_add(f, h, &e, times);
-}
-
-static tamis_status cuckoo_remove(tamis *f, uint64_t key, uint64_t times)
-{
-    cuckoo_table t = cuckoo_table_of(f);
-    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
-
-    return tamis__cuckoo_remove(f, &e, times);
-}
 
 /* ---- The whole table --------------------------------------------------- */
 
@@ -299,11 +274,15 @@ static const char *cuckoo_verify(const tamis *f)
 
 static void cuckoo_for_cpu(tamis *f, unsigned cpu)
 {
+    const cuckoo_derived d = { f->plan.slots - 1, cuckoo_slots_bytes(&f->plan),
+                               cuckoo_lanes_of(f->plan.width), f->plan.width };
+
+    memcpy(f->derived, &d, sizeof d);
+    cuckoo_use(f);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        tamis__cuckoo_use_avx2(&f->ops);
+        tamis__cuckoo_use_avx2(f);
 #endif
-    (void)f;
     (void)cpu;
 }
 

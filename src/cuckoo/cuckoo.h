@@ -31,6 +31,7 @@ typedef struct cuckoo_table {
     uint64_t salt;
     uint64_t starts; /* of windows: one fewer than slots */
     unsigned width;
+    bool is_far;
 } cuckoo_table;
 
 static inline uint64_t cuckoo_slots_bytes(const tamis_plan *p)
@@ -38,12 +39,33 @@ static inline uint64_t cuckoo_slots_bytes(const tamis_plan *p)
     return (p->slots * p->width + 7) / 8;
 }
 
+/* All places of a key in one word, a lane for each: of slots of up to 16 bits. */
+typedef struct cuckoo_lanes {
+    uint64_t ones, tops; /* the lowest and the highest bit of each */
+    uint64_t tags;       /* 0, 1, 2, 3 */
+    uint64_t window;     /* the lower two */
+} cuckoo_lanes;
+
+/* What for_cpu() works out of the plan. */
+typedef struct cuckoo_derived {
+    uint64_t starts, stash_at;
+    cuckoo_lanes lanes;
+    unsigned width;
+} cuckoo_derived;
+
+_Static_assert(sizeof(cuckoo_derived) <= TAMIS_DERIVED_SIZE, "");
+
+static inline const cuckoo_derived *cuckoo_derived_of(const tamis *f)
+{
+    return (const cuckoo_derived *)(const void *)f->derived;
+}
+
 static inline cuckoo_table cuckoo_table_of(const tamis *f)
 {
+    const cuckoo_derived *d = cuckoo_derived_of(f);
     uint8_t *slots = f->payload;
 
-    return (cuckoo_table){ slots, slots + cuckoo_slots_bytes(&f->plan), f->salt, f->plan.slots - 1,
-                           f->plan.width };
+    return (cuckoo_table){ slots, slots + d->stash_at, f->salt, d->starts, d->width, f->is_far };
 }
 
 static inline uint64_t cuckoo_mask(unsigned width)
@@ -94,12 +116,16 @@ typedef struct cuckoo_entry {
 
 /* From the first window to the second, up and around the end. The two never overlap. Mixed twice:
  * steps that are multiples of each other would lead back to where they came from. */
-static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
+static inline uint64_t cuckoo_step_folded(const cuckoo_table *t, uint32_t x)
 {
-    uint32_t x = (uint32_t)(fingerprint ^ fingerprint >> 32) * STEP_FIRST;
-
+    x *= STEP_FIRST;
     x = (x ^ x >> 15) * STEP_SECOND;
     return 2 + scale64((uint64_t)x << 32, t->starts - 3);
+}
+
+static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
+{
+    return cuckoo_step_folded(t, (uint32_t)(fingerprint ^ fingerprint >> 32));
 }
 
 /* The other window of what is in a slot. Branchless: the outcome is unpredictable. */
@@ -111,13 +137,20 @@ static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, 
     return to - (to >= t->starts ? t->starts : 0);
 }
 
-static inline cuckoo_entry cuckoo_entry_of(const cuckoo_table *t, uint64_t h)
+/* Whether fingerprints are narrow, of no more than 32 bits, is known to the compiler. */
+CUCKOO_GROUP_INLINE cuckoo_entry cuckoo_entry_as(const cuckoo_table *t, uint64_t h, bool narrow)
 {
     uint64_t first = scale64(h, t->starts);
     uint64_t fingerprint = h * t->starts >> (64 + TAG_BITS - t->width);
-    uint64_t second = first + cuckoo_step(t, fingerprint);
+    uint64_t second = first + (narrow ? cuckoo_step_folded(t, (uint32_t)fingerprint)
+                                      : cuckoo_step(t, fingerprint));
 
     return (cuckoo_entry){ first, second < t->starts ? second : second - t->starts, fingerprint };
+}
+
+static inline cuckoo_entry cuckoo_entry_of(const cuckoo_table *t, uint64_t h)
+{
+    return cuckoo_entry_as(t, h, false);
 }
 
 /* The entry whose value that is, in that slot. */
@@ -180,21 +213,12 @@ static inline unsigned cuckoo_holding(const cuckoo_table *t, const cuckoo_entry 
 
 /* ---- Four places at once ----------------------------------------------- */
 
-/* Slots of up to 16 bits: all places of a key are in one word, a lane for each. A window of slots
- * of up to 12 bits lies within four bytes from the byte that it starts in; these reach into the
- * next cache line less often than eight. */
+/* A window of slots of up to 12 bits lies within four bytes from the byte that it starts in; these
+ * reach into the next cache line less often than eight. */
 enum { WIDEST_LANE = 16, WIDEST_SHORT = 12 };
 
-typedef struct cuckoo_lanes {
-    uint64_t ones, tops; /* the lowest and the highest bit of each */
-    uint64_t tags;       /* 0, 1, 2, 3 */
-    uint64_t window;     /* the lower two */
-} cuckoo_lanes;
-
-static inline cuckoo_lanes cuckoo_lanes_of(const cuckoo_table *t)
+static inline cuckoo_lanes cuckoo_lanes_of(unsigned w)
 {
-    unsigned w = t->width;
-
     if (w > WIDEST_LANE)
         return (cuckoo_lanes){ 0 };
     uint64_t two = 1 | UINT64_C(1) << w, ones = two | two << 2 * w;
@@ -278,7 +302,7 @@ tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t time
 /* So many keys more of a class that is at its ceiling. */
 void tamis__cuckoo_add_surplus(cuckoo_table t, cuckoo_entry e, uint64_t times);
 
-void tamis__cuckoo_use_avx2(tamis_ops *ops);
+void tamis__cuckoo_use_avx2(tamis *f);
 void tamis__cuckoo_cells(const tamis *f, tamis_telling *to);
 bool tamis__cuckoo_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

@@ -43,11 +43,7 @@ static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const u
 
 #include "cuckoo/cuckoo_template.h"
 
-void tamis__cuckoo_use_avx2(tamis_ops *ops)
+void tamis__cuckoo_use_avx2(tamis *f)
 {
-    ops->has = cuckoo_has;
-    ops->has_many = cuckoo_has_many;
-    ops->count_many = cuckoo_count_many;
-    ops->add_many = cuckoo_add_many;
-    ops->remove_many = cuckoo_remove_many;
+    cuckoo_use(f);
 }

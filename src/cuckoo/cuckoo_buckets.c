@@ -93,32 +93,6 @@ static tamis_limits cuckoo_buckets_limits(const tamis_plan *p)
     return (tamis_limits){ .ceiling = CEILING };
 }
 
-/* ---- One key ----------------------------------------------------------- */
-
-static uint64_t cuckoo_buckets_count(const tamis *f, uint64_t key)
-{
-    const buckets_table t = buckets_of(f);
-    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
-
-    return buckets_count(&t, &k);
-}
-
-static tamis_status cuckoo_buckets_add(tamis *f, uint64_t key, uint64_t times)
-{
-    const buckets_table t = buckets_of(f);
-    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
-
-    return buckets_add(f, &t, &k, times);
-}
-
-static tamis_status cuckoo_buckets_remove(tamis *f, uint64_t key, uint64_t times)
-{
-    const buckets_table t = buckets_of(f);
-    buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
-
-    return buckets_remove(f, &t, &k, times);
-}
-
 /* ---- The whole filter -------------------------------------------------- */
 
 /* Distinct tags of a bucket; of an odd one those that their even bucket does not hold as well. */
@@ -233,9 +207,10 @@ static void cuckoo_buckets_for_cpu(tamis *f, unsigned cpu)
     const buckets_table t = buckets_of_plan(&f->plan);
 
     memcpy(f->derived, &t, sizeof t);
+    buckets_use(f);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        tamis__cuckoo_buckets_use_avx2(&f->ops);
+        tamis__cuckoo_buckets_use_avx2(f);
 #endif
     (void)cpu;
 }
@@ -249,10 +224,10 @@ const tamis_ops tamis__cuckoo_buckets = {
     .for_cpu = cuckoo_buckets_for_cpu,
     .verify = cuckoo_buckets_verify,
     .measure = cuckoo_buckets_measure,
-    .has = buckets_has,
-    .count = cuckoo_buckets_count,
-    .add = cuckoo_buckets_add,
-    .remove = cuckoo_buckets_remove,
+    .has = buckets_has_slowly,
+    .count = buckets_count_one,
+    .add = buckets_add_one,
+    .remove = buckets_remove_one,
     .has_many = buckets_has_many,
     .count_many = buckets_count_many,
     .add_many = buckets_add_many,

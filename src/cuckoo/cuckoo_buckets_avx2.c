@@ -54,11 +54,7 @@ CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *
 
 #include "cuckoo/buckets_template.h"
 
-void tamis__cuckoo_buckets_use_avx2(tamis_ops *ops)
+void tamis__cuckoo_buckets_use_avx2(tamis *f)
 {
-    ops->has = buckets_has;
-    ops->has_many = buckets_has_many;
-    ops->count_many = buckets_count_many;
-    ops->add_many = buckets_add_many;
-    ops->remove_many = buckets_remove_many;
+    buckets_use(f);
 }

@@ -12,6 +12,7 @@
 #ifndef TAMIS_CUCKOO_GROUP_H
 #define TAMIS_CUCKOO_GROUP_H
 
+#include "base/ahead.h"
 #include "base/many.h"
 
 #define CUCKOO_GROUP_INLINE __attribute__((always_inline)) static inline
@@ -29,6 +30,7 @@ typedef struct cuckoo_group_batch {
     const uint64_t *keys;
     size_t n;
     cuckoo_group *groups; /* room for two */
+    bool is_far;
 } cuckoo_group_batch;
 
 /* Key i. From one window or bucket to the next there are that many bits. */
@@ -49,20 +51,14 @@ typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_
 typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, unsigned how);
 typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
 
-/* gcc would drop a call of a function that only prefetches. */
-CUCKOO_GROUP_INLINE void cuckoo_group_fetch_bit(const uint8_t *payload, uint64_t bit, bool writes)
-{
-    if (writes)
-        __builtin_prefetch(payload + bit / 8, 1, 3);
-    else
-        __builtin_prefetch(payload + bit / 8, 0, 3);
-}
-
 CUCKOO_GROUP_INLINE void cuckoo_group_fetch(const uint8_t *payload, const cuckoo_group *g, size_t i,
-                                            bool writes)
+                                            bool writes, bool is_far)
 {
-    cuckoo_group_fetch_bit(payload, g->bit[0][i], writes);
-    cuckoo_group_fetch_bit(payload, g->bit[1][i], writes);
+    for (unsigned k = 0; k < 2; k++)
+        if (writes)
+            ahead_write(payload + g->bit[k][i] / 8, is_far);
+        else
+            ahead_read(payload + g->bit[k][i] / 8, is_far);
 }
 
 /* The group of the keys from `from` on, as far as there are any. */
@@ -79,17 +75,18 @@ CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writ
                                           cuckoo_group_end *end, void *self)
 {
     const uint8_t *payload = b->payload;
+    const bool is_far = b->is_far;
 
     cuckoo_group_load(&b->groups[0], b, 0, hash);
     for (size_t i = 0; i < b->groups[0].n; i++)
-        cuckoo_group_fetch(payload, &b->groups[0], i, writes);
+        cuckoo_group_fetch(payload, &b->groups[0], i, writes, is_far);
     for (size_t from = 0; from < b->n; from += MANY) {
         const cuckoo_group *now = &b->groups[from / MANY % 2];
         cuckoo_group *next = &b->groups[from / MANY % 2 ^ 1];
         cuckoo_group_load(next, b, from + MANY, hash);
         for (size_t i = 0; i < now->n; i++) {
             if (i < next->n)
-                cuckoo_group_fetch(payload, next, i, writes);
+                cuckoo_group_fetch(payload, next, i, writes, is_far);
             if (!visit(self, now, i, how))
                 return;
         }

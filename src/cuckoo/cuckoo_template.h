@@ -1,11 +1,16 @@
-/* cuckoo_template.h - TEMPLATE, compiled once for each CPU: keys in batches. The file that includes
- * it has defined cuckoo_hash_group().
+/* cuckoo_template.h - TEMPLATE, compiled once for each CPU: keys one by one and in batches. The
+ * file that includes it has defined cuckoo_hash_group().
  *
  * Slots of up to 16 bits, the usual ones, have all four places of a key compared at once. */
 #include "cuckoo/cuckoo.h"
 
 /* How windows are read: by four bytes, by eight, or slot by slot. */
 enum { LOOK_SHORT, LOOK_LANES, LOOK_WIDE };
+
+static inline unsigned cuckoo_look(unsigned width)
+{
+    return width <= WIDEST_SHORT ? LOOK_SHORT : width <= WIDEST_LANE ? LOOK_LANES : LOOK_WIDE;
+}
 
 typedef struct cuckoo_batch {
     cuckoo_table t;
@@ -27,11 +32,11 @@ CUCKOO_GROUP_INLINE void cuckoo_run(const cuckoo_table *t, const uint64_t *keys,
                                     void *self)
 {
     cuckoo_group groups[2];
-    const cuckoo_group_batch b = { t, t->slots, keys, n, groups };
+    const cuckoo_group_batch b = { t, t->slots, keys, n, groups, t->is_far };
 
-    if (t->width <= WIDEST_SHORT)
+    if (cuckoo_look(t->width) == LOOK_SHORT)
         cuckoo_group_run(&b, writes, LOOK_SHORT, cuckoo_hash_group, visit, end, self);
-    else if (t->width <= WIDEST_LANE)
+    else if (cuckoo_look(t->width) == LOOK_LANES)
         cuckoo_group_run(&b, writes, LOOK_LANES, cuckoo_hash_group, visit, end, self);
     else
         cuckoo_group_run(&b, writes, LOOK_WIDE, cuckoo_hash_group, visit, end, self);
@@ -46,15 +51,38 @@ CUCKOO_GROUP_INLINE uint64_t cuckoo_window(const cuckoo_table *t, uint64_t bit, 
     return (how == LOOK_SHORT ? le32(at) : le64(at)) >> bit % 8;
 }
 
+/* Where the windows of a key start, and what is looked for there. */
+typedef struct cuckoo_spot {
+    uint64_t first, second; /* bits of the payload */
+    uint64_t fingerprint;
+} cuckoo_spot;
+
+CUCKOO_GROUP_INLINE cuckoo_spot cuckoo_spot_in(const cuckoo_group *g, size_t i)
+{
+    return (cuckoo_spot){ g->bit[0][i], g->bit[1][i], g->fingerprint[i] };
+}
+
+CUCKOO_GROUP_INLINE cuckoo_spot cuckoo_spot_of(const cuckoo_table *t, uint64_t h)
+{
+    cuckoo_entry e = cuckoo_entry_as(t, h, true);
+
+    return (cuckoo_spot){ e.first * t->width, e.second * t->width, e.fingerprint };
+}
+
+static inline uint64_t cuckoo_spot_bit(const cuckoo_table *t, const cuckoo_spot *s, unsigned place)
+{
+    return (place & 2 ? s->second : s->first) + (place & 1) * (uint64_t)t->width;
+}
+
 /* The places of a key, a lane for each; above them there may be anything. Place 0 of fingerprint 0
  * never looks empty. */
 CUCKOO_GROUP_INLINE uint64_t cuckoo_four(const cuckoo_table *t, const cuckoo_lanes *l,
-                                         const cuckoo_group *g, size_t i, unsigned how)
+                                         const cuckoo_spot *s, unsigned how)
 {
-    uint64_t first = cuckoo_window(t, g->bit[0][i], how) & l->window;
-    uint64_t second = cuckoo_window(t, g->bit[1][i], how) << 2 * t->width;
+    uint64_t first = cuckoo_window(t, s->first, how) & l->window;
+    uint64_t second = cuckoo_window(t, s->second, how) << 2 * t->width;
 
-    return first | second | (g->fingerprint[i] == 0);
+    return first | second | (s->fingerprint == 0);
 }
 
 /* What the four would be if the key were at each of them. */
@@ -68,6 +96,12 @@ static inline unsigned cuckoo_lowest_lane(const cuckoo_lanes *l, uint64_t zeros)
     return (unsigned)__builtin_popcountll(l->tops & (zeros - 1) & ~zeros);
 }
 
+/* The lanes that the key is in; the lowest is right. */
+static inline uint64_t cuckoo_held(const cuckoo_lanes *l, const cuckoo_spot *s, uint64_t four)
+{
+    return cuckoo_zero_lanes(l, four ^ cuckoo_target(l, s->fingerprint));
+}
+
 /* ---- Lookups ----------------------------------------------------------- */
 
 static bool cuckoo_has(const tamis *f, uint64_t key)
@@ -76,6 +110,37 @@ static bool cuckoo_has(const tamis *f, uint64_t key)
     cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
 
     return cuckoo_holding(&t, &e) || cuckoo_stashed(&t, &e);
+}
+
+/* The stash, which is empty in nearly all filters, is asked first: then the answer needs no branch,
+ * and nothing of the key is kept for later. */
+CUCKOO_GROUP_INLINE bool cuckoo_has_as(const tamis *f, uint64_t key, unsigned how)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    const cuckoo_lanes *l = &cuckoo_derived_of(f)->lanes;
+
+    if (cuckoo_stash_size(&t))
+        return cuckoo_has(f, key);
+    cuckoo_spot s = cuckoo_spot_of(&t, hash_key(key, t.salt));
+    return cuckoo_held(l, &s, cuckoo_four(&t, l, &s, how)) != 0;
+}
+
+static bool cuckoo_has_short(const tamis *f, uint64_t key)
+{
+    return cuckoo_has_as(f, key, LOOK_SHORT);
+}
+
+static bool cuckoo_has_lanes(const tamis *f, uint64_t key)
+{
+    return cuckoo_has_as(f, key, LOOK_LANES);
+}
+
+static uint64_t cuckoo_count(const tamis *f, uint64_t key)
+{
+    cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
+
+    return cuckoo_copies(&t, &e);
 }
 
 CUCKOO_GROUP_INLINE bool cuckoo_visit_has(void *self, const cuckoo_group *g, size_t i, unsigned how)
@@ -87,8 +152,8 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_has(void *self, const cuckoo_group *g, siz
         cuckoo_entry e = cuckoo_entry_of_group(g, i);
         is_held = cuckoo_holding(&b->t, &e) != 0;
     } else {
-        uint64_t four = cuckoo_four(&b->t, &b->l, g, i, how);
-        is_held = cuckoo_zero_lanes(&b->l, four ^ cuckoo_target(&b->l, g->fingerprint[i])) != 0;
+        cuckoo_spot s = cuckoo_spot_in(g, i);
+        is_held = cuckoo_held(&b->l, &s, cuckoo_four(&b->t, &b->l, &s, how)) != 0;
     }
     b->word |= (uint64_t)is_held << i;
     return true;
@@ -116,7 +181,7 @@ CUCKOO_GROUP_INLINE void cuckoo_end_has(void *self, const cuckoo_group *g)
 static size_t cuckoo_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const cuckoo_table t = cuckoo_table_of(f);
-    cuckoo_batch b = { .t = t, .l = cuckoo_lanes_of(&t), .out = hits };
+    cuckoo_batch b = { .t = t, .l = cuckoo_derived_of(f)->lanes, .out = hits };
 
     cuckoo_run(&t, keys, n, false, cuckoo_visit_has, cuckoo_end_has, &b);
     return b.n;
@@ -137,7 +202,7 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
 {
     const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_group groups[2];
-    const cuckoo_group_batch all = { &t, t.slots, keys, n, groups };
+    const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, t.is_far };
     cuckoo_batch b = { .t = t, .out = counts };
 
     cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_hash_group, cuckoo_visit_count,
@@ -148,26 +213,56 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
 
 /* The usual case in a few steps: one copy, in the slots, and nothing in the stash. No branch
  * depends on the place, which is unpredictable. */
-CUCKOO_GROUP_INLINE bool cuckoo_remove_lone(const cuckoo_batch *b, const cuckoo_group *g, size_t i,
-                                            unsigned how)
+CUCKOO_GROUP_INLINE bool cuckoo_remove_lone(const cuckoo_table *t, const cuckoo_lanes *l,
+                                            const cuckoo_spot *s, unsigned how)
 {
-    uint64_t four = cuckoo_four(&b->t, &b->l, g, i, how);
-    uint64_t held = cuckoo_zero_lanes(&b->l, four ^ cuckoo_target(&b->l, g->fingerprint[i]));
-    uint64_t rest = held & (held - 1);
+    uint64_t held = cuckoo_held(l, s, cuckoo_four(t, l, s, how)), rest = held & (held - 1);
 
     if (!held || rest)
         return false;
-    unsigned place = cuckoo_lowest_lane(&b->l, held);
-    cuckoo_put_at(&b->t, g->bit[place >> 1][i] + (place & 1) * (uint64_t)b->t.width, 0);
+    cuckoo_put_at(t, cuckoo_spot_bit(t, s, cuckoo_lowest_lane(l, held)), 0);
     return true;
+}
+
+__attribute__((noinline)) static tamis_status cuckoo_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_entry e = cuckoo_entry_of(&t, hash_key(key, t.salt));
+
+    return tamis__cuckoo_remove(f, &e, times);
+}
+
+CUCKOO_GROUP_INLINE tamis_status cuckoo_remove_as(tamis *f, uint64_t key, uint64_t times,
+                                                  unsigned how)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_spot s = cuckoo_spot_of(&t, hash_key(key, t.salt));
+
+    if (times > 1 || cuckoo_stash_size(&t) ||
+        !cuckoo_remove_lone(&t, &cuckoo_derived_of(f)->lanes, &s, how))
+        return cuckoo_remove(f, key, times);
+    f->count--;
+    return TAMIS_OK;
+}
+
+static tamis_status cuckoo_remove_short(tamis *f, uint64_t key, uint64_t times)
+{
+    return cuckoo_remove_as(f, key, times, LOOK_SHORT);
+}
+
+static tamis_status cuckoo_remove_lanes(tamis *f, uint64_t key, uint64_t times)
+{
+    return cuckoo_remove_as(f, key, times, LOOK_LANES);
 }
 
 CUCKOO_GROUP_INLINE bool cuckoo_visit_remove(void *self, const cuckoo_group *g, size_t i,
                                              unsigned how)
 {
     cuckoo_batch *b = self;
+    cuckoo_spot s = cuckoo_spot_in(g, i);
 
-    if (how != LOOK_WIDE && !cuckoo_stash_size(&b->t) && cuckoo_remove_lone(b, g, i, how)) {
+    if (how != LOOK_WIDE && !cuckoo_stash_size(&b->t) &&
+        cuckoo_remove_lone(&b->t, &b->l, &s, how)) {
         b->f->count--;
         b->n++;
     } else {
@@ -180,13 +275,56 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_remove(void *self, const cuckoo_group *g, 
 static size_t cuckoo_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
     const cuckoo_table t = cuckoo_table_of(f);
-    cuckoo_batch b = { .t = t, .l = cuckoo_lanes_of(&t), .f = f };
+    cuckoo_batch b = { .t = t, .l = cuckoo_derived_of(f)->lanes, .f = f };
 
     cuckoo_run(&t, keys, n, true, cuckoo_visit_remove, cuckoo_group_go_on, &b);
     return b.n;
 }
 
 /* ---- Adding ------------------------------------------------------------ */
+
+/* The usual case in a few steps: no copy yet, and a free place. 0 in any other. */
+CUCKOO_GROUP_INLINE uint64_t cuckoo_free_lane(const cuckoo_table *t, const cuckoo_lanes *l,
+                                              const cuckoo_spot *s, unsigned how)
+{
+    uint64_t four = cuckoo_four(t, l, s, how);
+
+    return cuckoo_held(l, s, four) ? 0 : cuckoo_zero_lanes(l, four);
+}
+
+__attribute__((noinline)) static tamis_status cuckoo_add(tamis *f, uint64_t key, uint64_t times)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    uint64_t h = hash_key(key, t.salt);
+    cuckoo_entry e = cuckoo_entry_of(&t, h);
+
+    return tamis__cuckoo_add(f, h, &e, times);
+}
+
+CUCKOO_GROUP_INLINE tamis_status cuckoo_add_as(tamis *f, uint64_t key, uint64_t times, unsigned how)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    const cuckoo_lanes *l = &cuckoo_derived_of(f)->lanes;
+    cuckoo_spot s = cuckoo_spot_of(&t, hash_key(key, t.salt));
+    uint64_t free = cuckoo_free_lane(&t, l, &s, how);
+
+    if (times > 1 || cuckoo_stash_size(&t) || !free)
+        return cuckoo_add(f, key, times);
+    unsigned place = cuckoo_lowest_lane(l, free);
+    cuckoo_put_at(&t, cuckoo_spot_bit(&t, &s, place), s.fingerprint << TAG_BITS | place);
+    f->count++;
+    return TAMIS_OK;
+}
+
+static tamis_status cuckoo_add_short(tamis *f, uint64_t key, uint64_t times)
+{
+    return cuckoo_add_as(f, key, times, LOOK_SHORT);
+}
+
+static tamis_status cuckoo_add_lanes(tamis *f, uint64_t key, uint64_t times)
+{
+    return cuckoo_add_as(f, key, times, LOOK_LANES);
+}
 
 #include "cuckoo/cuckoo_walks_template.h"
 
@@ -199,7 +337,7 @@ static tamis_status cuckoo_add_in_turn(tamis *f, size_t *added, const uint64_t *
     g.n = many_group(*added, n);
     cuckoo_hash_group(&g, &t, keys + *added);
     for (size_t i = 0; i < g.n; i++)
-        cuckoo_group_fetch(t.slots, &g, i, true);
+        cuckoo_group_fetch(t.slots, &g, i, true, t.is_far);
     for (size_t i = 0; i < g.n; i++, ++*added) {
         cuckoo_entry e = cuckoo_entry_of_group(&g, i);
         tamis_status status = tamis__cuckoo_add(f, hash_key(keys[*added], t.salt), &e, 1);
@@ -225,4 +363,26 @@ static tamis_status cuckoo_add_many(tamis *f, size_t *added, const uint64_t *key
     if (log)
         tamis__scratch_free(f, log, LOG_SIZE);
     return status;
+}
+
+/* ---- The functions of a filter ----------------------------------------- */
+
+static void cuckoo_use(tamis *f)
+{
+    static bool (*const HAS[])(const tamis *, uint64_t) = { cuckoo_has_short, cuckoo_has_lanes,
+                                                            cuckoo_has };
+    static tamis_status (*const ADD[])(
+        tamis *, uint64_t, uint64_t) = { cuckoo_add_short, cuckoo_add_lanes, cuckoo_add };
+    static tamis_status (*const REMOVE[])(
+        tamis *, uint64_t, uint64_t) = { cuckoo_remove_short, cuckoo_remove_lanes, cuckoo_remove };
+    unsigned how = cuckoo_look(f->plan.width);
+
+    f->ops.has = HAS[how];
+    f->ops.count = cuckoo_count;
+    f->ops.add = ADD[how];
+    f->ops.remove = REMOVE[how];
+    f->ops.has_many = cuckoo_has_many;
+    f->ops.count_many = cuckoo_count_many;
+    f->ops.add_many = cuckoo_add_many;
+    f->ops.remove_many = cuckoo_remove_many;
 }

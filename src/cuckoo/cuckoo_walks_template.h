@@ -120,7 +120,7 @@ CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk
                         (owner & ~(uint64_t)TAG_MASK) | (~owner & 2) };
 
     cuckoo_walk_put(w, slot, owner, to->value | which);
-    cuckoo_group_fetch_bit(w->t.slots, out.start * w->t.width, true);
+    ahead_write(w->t.slots + out.start * w->t.width / 8, w->t.is_far);
     w->ring[w->tail++ % WALKS_RING] = out;
 }
 
@@ -173,18 +173,17 @@ CUCKOO_GROUP_INLINE void cuckoo_walk_start(cuckoo_walks *w, const cuckoo_entry *
         cuckoo_walk_push_out(w, &second, &b);
 }
 
-/* The usual case in a few steps: no copy yet, and a free place. */
 CUCKOO_GROUP_INLINE bool cuckoo_walk_add_new(cuckoo_walks *w, const cuckoo_group *g, size_t i,
                                              unsigned how)
 {
-    uint64_t four = cuckoo_four(&w->t, &w->l, g, i, how), fingerprint = g->fingerprint[i];
-    uint64_t free = cuckoo_zero_lanes(&w->l, four);
+    cuckoo_spot s = cuckoo_spot_in(g, i);
+    uint64_t free = cuckoo_free_lane(&w->t, &w->l, &s, how);
 
-    if (!free || cuckoo_zero_lanes(&w->l, four ^ cuckoo_target(&w->l, fingerprint)))
+    if (!free)
         return false;
     unsigned place = cuckoo_lowest_lane(&w->l, free);
     uint64_t slot = g->start[place >> 1][i] + (place & 1);
-    cuckoo_walk_put(w, slot, 0, fingerprint << TAG_BITS | place);
+    cuckoo_walk_put(w, slot, 0, s.fingerprint << TAG_BITS | place);
     return true;
 }
 
@@ -217,7 +216,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     cuckoo_entry spare[SPARE_MOST];
     cuckoo_walks w = {
         .t = t,
-        .l = cuckoo_lanes_of(&t),
+        .l = cuckoo_derived_of(f)->lanes,
         .ring = ring,
         .log = log,
         .drain = is_short ? most - 1 : LOG_DRAIN,

@@ -366,9 +366,10 @@ static void morton_for_cpu(tamis *f, unsigned cpu)
     const morton_table t = morton_of_plan(&f->plan);
 
     memcpy(f->derived, &t, sizeof t);
+    morton_use(f);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        tamis__morton_use_avx2(&f->ops);
+        tamis__morton_use_avx2(f);
 #endif
     (void)cpu;
 }
@@ -383,7 +384,7 @@ const tamis_ops tamis__morton = {
     .for_cpu = morton_for_cpu,
     .verify = morton_verify,
     .measure = morton_measure,
-    .has = morton_has,
+    .has = morton_has_wide,
     .count = morton_count,
     .add = morton_add,
     .remove = morton_remove,

@@ -28,6 +28,7 @@ enum {
     MIN_BUCKETS = 16, /* in a block */
     MAX_BUCKETS = 64,
     MIN_MARKS = 16,
+    WIDE = 20,     /* bits of a slot: three may not be in eight bytes */
     FEW_HOMES = 4, /* if there are fewer, both buckets of a key may be in one block */
     REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
 };
@@ -76,16 +77,21 @@ static inline bool morton_buckets_are_valid(unsigned buckets)
            buckets + buckets % 8 <= 64;
 }
 
-/* A filter, taken apart. All but the first two are worked out once, by for_cpu(). */
+/* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
 typedef struct morton_table {
     uint8_t *at;
     uint64_t salt;
+    bool is_far;
     uint64_t homes;          /* blocks before any doubling */
+    uint64_t firsts, lasts;  /* bits of three slots side by side; of wide ones, of no use */
     uint32_t nearest, reach; /* homes to the nearest other bucket, and to choose from */
     uint32_t turn;           /* fingerprints are multiplied by it to be spread */
     uint32_t step;           /* marks per bucket, times 2^16, rounded up */
     unsigned doublings;
     morton_shape s;
+    unsigned below;               /* a fingerprint, there are so many bits */
+    uint8_t highs_at, highs_over; /* where high bits of counters start: a byte, and bits of it */
+    uint8_t marks_at, marks_over;
 } morton_table;
 
 _Static_assert(sizeof(morton_table) <= TAMIS_DERIVED_SIZE, "");
@@ -96,9 +102,18 @@ static inline morton_table morton_of_plan(const tamis_plan *p)
     unsigned doublings = morton_doublings(p);
     uint64_t homes = p->slots >> doublings;
     uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
+    unsigned apart = p->width < WIDE ? p->width : 0;
+    uint64_t firsts = UINT64_C(1) | UINT64_C(1) << apart | UINT64_C(1) << 2 * apart;
 
     return (morton_table){
         .homes = homes,
+        .firsts = firsts,
+        .lasts = firsts << (p->width - 1),
+        .below = 64 - p->width - doublings,
+        .highs_at = (uint8_t)(s.buckets / 8),
+        .highs_over = s.buckets % 8,
+        .marks_at = (uint8_t)(s.buckets / 4),
+        .marks_over = 2 * s.buckets % 8,
         .reach = (uint32_t)reach,
         .step = ((s.marks << 16) + s.buckets - 1) / s.buckets,
         .nearest = homes >= FEW_HOMES,
@@ -114,6 +129,7 @@ static inline morton_table morton_of(const tamis *f)
 
     t.at = f->payload;
     t.salt = f->salt;
+    t.is_far = f->is_far;
     return t;
 }
 
@@ -141,7 +157,7 @@ static inline morton_position morton_position_of(const morton_table *t, uint64_t
     uint64_t rest = h * t->homes, last = rest * t->s.buckets;
 
     return morton_position_at(t, scale64(h, t->homes), (uint32_t)scale64(rest, t->s.buckets),
-                              (uint32_t)(last >> (64 - t->s.width - t->doublings)));
+                              (uint32_t)(last >> t->below));
 }
 
 /* The other bucket of a fingerprint: up from odd buckets and down from even ones, by an odd
@@ -195,7 +211,7 @@ typedef struct morton_counters {
 /* Eight bytes have all the high bits: see morton_buckets_are_valid(). */
 static inline morton_counters morton_counters_of(const morton_table *t, const uint8_t *b)
 {
-    return (morton_counters){ le64(b), le64(b + t->s.buckets / 8) >> t->s.buckets % 8 };
+    return (morton_counters){ le64(b), le64(b + t->highs_at) >> t->highs_over };
 }
 
 /* Fingerprints in the buckets before this one. */
@@ -252,8 +268,6 @@ typedef struct morton_found {
     unsigned from, step;
 } morton_found;
 
-enum { WIDE = 20 }; /* three slots may not be in eight bytes */
-
 static inline morton_found morton_find_wide(const morton_table *t, const uint8_t *b, morton_run r,
                                             uint32_t x)
 {
@@ -267,18 +281,24 @@ static inline morton_found morton_find_wide(const morton_table *t, const uint8_t
     return (morton_found){ equal, morton_slot_bit(&t->s, r.start), t->s.width };
 }
 
-/* All three slots in one number, xored with the fingerprint: equal ones become 0. In these alone,
- * the last bit stays 0 when the others are added to all ones. In a damaged block, this may look at
- * bits that are no slot. */
+/* All three slots in one number, from that bit on, xored with a fingerprint: equal ones become 0.
+ * In a damaged block, this may look at bits that are no slot. */
+static inline uint64_t morton_three(const morton_table *t, const uint8_t *b, unsigned bit,
+                                    uint32_t x)
+{
+    int over = (int)(bit / 8) - (LINE - 8); /* one in six is, and no branch should tell which */
+    unsigned byte = LINE - 8 + (unsigned)(over & over >> 31);
+
+    return le64(b + byte) >> (bit - 8 * byte) % 64 ^ x * t->firsts;
+}
+
+/* Only in slots that are 0, the last bit stays 0 when the others are added to all ones. */
 static inline morton_found morton_find_narrow(const morton_table *t, const uint8_t *b,
                                               unsigned start, unsigned n, uint32_t x)
 {
     unsigned width = t->s.width, bit = t->s.first + start * width;
-    unsigned byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
-    uint64_t firsts = UINT64_C(1) | UINT64_C(1) << width | UINT64_C(1) << 2 * width;
-    uint64_t lasts = firsts << (width - 1), others = lasts - firsts;
-    uint64_t y = le64(b + byte) >> (bit - 8 * byte) % 64 ^ x * firsts;
-    uint64_t equal = ~(((y & others) + others) | y) & lasts;
+    uint64_t others = t->lasts - t->firsts, y = morton_three(t, b, bit, x);
+    uint64_t equal = ~(((y & others) + others) | y) & t->lasts;
 
     return (morton_found){ morton_lowest(equal, n * width), bit + 1 - width, 1 };
 }
@@ -300,6 +320,20 @@ __attribute__((always_inline)) static inline morton_found morton_find(const mort
     return morton_find_in(t, p, morton_counters_of(t, p->block));
 }
 
+/* Not 0 if a bucket has a fingerprint. Less to do than in morton_find(): a slot of 1 may be taken
+ * for one of 0, but only above one that is 0. */
+__attribute__((always_inline)) static inline uint64_t
+morton_holds(const morton_table *t, const morton_position *p, bool narrow)
+{
+    if (!narrow)
+        return morton_find(t, p).bits;
+    morton_counters c = morton_counters_of(t, p->block);
+    unsigned bit = t->s.first + morton_sum_before(c, p->bucket) * t->s.width;
+    uint64_t y = morton_three(t, p->block, bit, morton_stored(t, p));
+    uint64_t zeros = (y - t->firsts) & ~y & t->lasts;
+    return morton_lowest(zeros, morton_counter(c, p->bucket) * t->s.width);
+}
+
 static inline unsigned morton_copies(const morton_table *t, const morton_position *p)
 {
     return (unsigned)__builtin_popcountll(morton_find(t, p).bits);
@@ -313,9 +347,7 @@ static inline unsigned morton_mark_of(const morton_table *t, unsigned bucket)
 /* Eight bytes have all marks: see morton_buckets_are_valid(). */
 static inline bool morton_is_marked(const morton_table *t, const uint8_t *b, unsigned bucket)
 {
-    uint64_t marks = le64(b + t->s.buckets / 4) >> 2 * t->s.buckets % 8;
-
-    return marks >> morton_mark_of(t, bucket) & 1;
+    return le64(b + t->marks_at) >> (t->marks_over + morton_mark_of(t, bucket)) & 1;
 }
 
 /* ---- Changing a block -------------------------------------------------- */
@@ -440,7 +472,7 @@ static inline uint64_t morton_class(const morton_table *t, const morton_position
 double tamis__morton_rate(const tamis_plan *p, double n);
 uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings);
 
-void tamis__morton_use_avx2(tamis_ops *ops);
+void tamis__morton_use_avx2(tamis *f);
 void tamis__morton_cells(const tamis *f, tamis_telling *to);
 bool tamis__morton_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

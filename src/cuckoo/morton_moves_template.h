@@ -7,6 +7,7 @@
  *
  * Moves are found before any is made, by breadth-first search. A copy of each block is kept until
  * all are made. So an add that is refused changes nothing. */
+#include "base/ahead.h"
 #include "cuckoo/morton.h"
 
 /* ---- Undoing ----------------------------------------------------------- */
@@ -122,7 +123,7 @@ __attribute__((always_inline)) static inline void morton_fetch_from(const morton
         morton_run r = morton_run_of(t, c, bucket);
         for (unsigned i = r.start; i < r.end; i++) {
             morton_position from = morton_position_in(t, p, bucket, i);
-            __builtin_prefetch(morton_other(t, &from).block, 1, 3);
+            ahead_write(morton_other(t, &from).block, t->is_far);
         }
     }
 }

@@ -9,17 +9,35 @@
 
 /* ---- One key ----------------------------------------------------------- */
 
-static bool morton_has(const tamis *f, uint64_t key)
+__attribute__((noinline)) static bool morton_has_elsewhere(const tamis *f, uint64_t key)
+{
+    const morton_table t = morton_of(f);
+    morton_position p = morton_position_of(&t, hash_key(key, t.salt)), other = morton_other(&t, &p);
+
+    return morton_find(&t, &other).bits != 0;
+}
+
+/* One key in nine has to be looked for in its other bucket. That begins anew, so that nothing is
+ * kept for it. One branch tells: two would be mispredicted more often. */
+__attribute__((always_inline)) static inline bool morton_has_as(const tamis *f, uint64_t key,
+                                                                bool narrow)
 {
     const morton_table t = morton_of(f);
     morton_position p = morton_position_of(&t, hash_key(key, t.salt));
+    uint64_t here = morton_holds(&t, &p, narrow);
+    uint64_t is_final = here | !morton_is_marked(&t, p.block, p.bucket);
 
-    if (morton_find(&t, &p).bits)
-        return true;
-    if (!morton_is_marked(&t, p.block, p.bucket))
-        return false;
-    p = morton_other(&t, &p);
-    return morton_find(&t, &p).bits != 0;
+    return is_final ? here != 0 : morton_has_elsewhere(f, key);
+}
+
+static bool morton_has_narrow(const tamis *f, uint64_t key)
+{
+    return morton_has_as(f, key, true);
+}
+
+static bool morton_has_wide(const tamis *f, uint64_t key)
+{
+    return morton_has_as(f, key, false);
 }
 
 /* How often a key was added, as far as it can be told. Its other bucket counts if its own is
@@ -87,14 +105,26 @@ static tamis_status morton_add_one(const morton_table *t, const morton_position 
     return status;
 }
 
+__attribute__((noinline)) static tamis_status morton_add_slowly(tamis *f, uint64_t key,
+                                                                uint64_t times)
+{
+    const morton_table t = morton_of(f);
+    morton_position p = morton_position_of(&t, hash_key(key, t.salt));
+
+    return times > 1 ? morton_add_copies(f, &t, &p, times) : morton_add_one(&t, &p, &f->count);
+}
+
 static tamis_status morton_add(tamis *f, uint64_t key, uint64_t times)
 {
     const morton_table t = morton_of(f);
     morton_position p = morton_position_of(&t, hash_key(key, t.salt));
 
-    if (times > 1)
-        return morton_add_copies(f, &t, &p, times);
-    return f->count < morton_most(f) ? morton_add_one(&t, &p, &f->count) : TAMIS_FULL;
+    if (times == 1 && f->count >= morton_most(f))
+        return TAMIS_FULL;
+    if (times > 1 || !morton_try_simply(&t, &p))
+        return morton_add_slowly(f, key, times);
+    f->count++;
+    return TAMIS_OK;
 }
 
 /* From the key's own bucket first: a copy in the other may be of a key that has it as its first
@@ -132,12 +162,27 @@ __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_
     return TAMIS_OK;
 }
 
-static tamis_status morton_remove(tamis *f, uint64_t key, uint64_t times)
+__attribute__((noinline)) static tamis_status morton_remove_slowly(tamis *f, uint64_t key,
+                                                                   uint64_t times)
 {
     const morton_table t = morton_of(f);
     morton_position p = morton_position_of(&t, hash_key(key, t.salt));
 
     return morton_remove_copies(&t, &p, times, &f->count);
+}
+
+/* A fingerprint that is at the ceiling is in marked buckets; in others, there is no surplus. */
+static tamis_status morton_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    const morton_table t = morton_of(f);
+    morton_position p = morton_position_of(&t, hash_key(key, t.salt));
+
+    if (times > 1 || morton_is_marked(&t, p.block, p.bucket))
+        return morton_remove_slowly(f, key, times);
+    if (!morton_take(&t, &p))
+        return TAMIS_ABSENT;
+    f->count--;
+    return TAMIS_OK;
 }
 
 /* ---- Many lookups ------------------------------------------------------ */
@@ -165,10 +210,12 @@ typedef struct morton_waiting {
     size_t n;
 } morton_waiting;
 
-__attribute__((noinline)) static uint64_t morton_look_at_group(morton_waiting *w,
-                                                               const morton_table *t,
-                                                               const morton_group *g,
-                                                               const morton_group *next)
+typedef uint64_t morton_look(morton_waiting *w, const morton_table *t, const morton_group *g,
+                             const morton_group *next);
+
+__attribute__((always_inline)) static inline uint64_t
+morton_look_at_group(morton_waiting *w, const morton_table *t, const morton_group *g,
+                     const morton_group *next, bool narrow)
 {
     const morton_table own = *t;
     uint64_t word = 0, later = 0;
@@ -176,19 +223,34 @@ __attribute__((noinline)) static uint64_t morton_look_at_group(morton_waiting *w
     for (size_t i = 0; i < g->n; i++) {
         const morton_position *p = &g->keys[i];
         if (i < next->n)
-            __builtin_prefetch(next->keys[i].block, 0, 3);
-        word |= (uint64_t)(morton_find(&own, p).bits != 0) << i;
+            ahead_read(next->keys[i].block, own.is_far);
+        word |= (uint64_t)(morton_holds(&own, p, narrow) != 0) << i;
         later |= (uint64_t)morton_is_marked(&own, p->block, p->bucket) << i;
     }
     w->n = 0;
     for (later &= ~word; later; later &= later - 1) {
         unsigned i = (unsigned)__builtin_ctzll(later);
         morton_position other = morton_other(t, &g->keys[i]);
-        __builtin_prefetch(other.block, 0, 3);
+        ahead_read(other.block, t->is_far);
         w->at[w->n] = (uint8_t)i;
         w->others[w->n++] = other;
     }
     return word;
+}
+
+__attribute__((noinline)) static uint64_t morton_look_narrow(morton_waiting *w,
+                                                             const morton_table *t,
+                                                             const morton_group *g,
+                                                             const morton_group *next)
+{
+    return morton_look_at_group(w, t, g, next, true);
+}
+
+__attribute__((noinline)) static uint64_t morton_look_wide(morton_waiting *w, const morton_table *t,
+                                                           const morton_group *g,
+                                                           const morton_group *next)
+{
+    return morton_look_at_group(w, t, g, next, false);
 }
 
 __attribute__((noinline)) static uint64_t morton_look_later(const morton_waiting *w,
@@ -207,18 +269,19 @@ static size_t morton_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
     const morton_table t = morton_of(f);
     morton_group groups[2];
     morton_waiting waits[2];
+    morton_look *look = t.s.width < WIDE ? morton_look_narrow : morton_look_wide;
     size_t n_hits = 0, i = 0;
 
     waits[1].n = 0;
     morton_hash_group(&groups[0], &t, keys, 0, n);
     for (size_t k = 0; k < groups[0].n; k++)
-        __builtin_prefetch(groups[0].keys[k].block, 0, 3);
+        ahead_read(groups[0].keys[k].block, t.is_far);
     for (size_t from = 0; from < n + MANY; from += MANY, i++) {
         morton_group *next = &groups[(i + 1) % 2];
         uint64_t word = 0;
         morton_hash_group(next, &t, keys, from + MANY, n);
         if (from < n)
-            word = morton_look_at_group(&waits[i % 2], &t, &groups[i % 2], next);
+            word = look(&waits[i % 2], &t, &groups[i % 2], next);
         if (i) {
             hits[i - 1] |= morton_look_later(&waits[(i + 1) % 2], &t);
             n_hits += (size_t)__builtin_popcountll(hits[i - 1]);
@@ -244,7 +307,7 @@ morton_fetch_others(const morton_table *t, const morton_group *g, bool adds)
         morton_counters c = morton_counters_of(t, p->block);
         bool is_full = ((c.low & c.high) >> p->bucket & 1) | (p->block[LINE - 1] != 0);
         if (morton_is_marked(t, p->block, p->bucket) | (adds & is_full))
-            __builtin_prefetch(morton_other(t, p).block, 1, 3);
+            ahead_write(morton_other(t, p).block, t->is_far);
     }
 }
 
@@ -257,7 +320,7 @@ morton_visit_group(const morton_table *t, const morton_group *g, const morton_gr
 
     for (size_t i = 0; i < most; i++) {
         if (i < next->n)
-            __builtin_prefetch(next->keys[i].block, 1, 3);
+            ahead_write(next->keys[i].block, own.is_far);
         if (i < g->n && !visit(self, &own, &g->keys[i], from + i))
             return i;
     }
@@ -344,7 +407,7 @@ static tamis_status morton_add_many(tamis *f, size_t *added, const uint64_t *key
     return *added < n ? TAMIS_FULL : TAMIS_OK;
 }
 
-/* A fingerprint that is at the ceiling is in marked buckets. */
+/* As morton_remove(). */
 __attribute__((always_inline)) static inline bool
 morton_visit_remove(void *self, const morton_table *t, const morton_position *p, size_t i)
 {
@@ -372,4 +435,18 @@ static size_t morton_remove_many(tamis *f, const uint64_t *keys, size_t n)
     morton_visit_all(&t, keys, n, false, morton_visit_remove, &b);
     f->count = b.held;
     return b.removed;
+}
+
+/* ---- The functions of a filter ----------------------------------------- */
+
+static void morton_use(tamis *f)
+{
+    f->ops.has = f->plan.width < WIDE ? morton_has_narrow : morton_has_wide;
+    f->ops.count = morton_count;
+    f->ops.add = morton_add;
+    f->ops.remove = morton_remove;
+    f->ops.has_many = morton_has_many;
+    f->ops.count_many = morton_count_many;
+    f->ops.add_many = morton_add_many;
+    f->ops.remove_many = morton_remove_many;
 }
