@@ -1,11 +1,14 @@
 /* bench.h - what is measured, and what the parts of the benchmark know of each other.
  *
- *   bench.c      the program: options, cases, repetitions
- *   rows.c       medians, ratios and the CSV
+ *   bench.c      the program: options, cases, what is measured where
+ *   trial.c      one subject in one case: keys, repetitions
+ *   rows.c       medians, ratios and the row of the CSV
+ *   store.c      all rows of a run, and of the run that it resumes
  *   workloads.c  the named workloads
  *   memory.c     what the memory itself allows
  *   keys.h       keys that are in the set, and absent ones
  *   tamis.c      every kind of this library as a subject
+ *   lone_template.h  lookups one key at a time, compiled into each subject
  *   peers/       other libraries as subjects, each built if it is installed */
 #ifndef BENCH_H
 #define BENCH_H
@@ -45,12 +48,19 @@ struct bench_subject {
     size_t (*bytes)(const void *self);
     void (*drop)(void *self);
 
-    /* Optional. */
+    /* Optional. Those with `each` take keys one at a time, in a loop of their own. In has_chain(),
+     * each key waits for the answer before. */
     bool builds_at_once; /* make() takes keys */
-    bool (*add_one)(void *self, uint64_t key);
-    bool (*has_one)(const void *self, uint64_t key);
+    size_t (*has_each)(const void *self, const uint64_t *keys, size_t n);
+    size_t (*has_chain)(const void *self, const uint64_t *keys, size_t n);
+    bool (*add_each)(void *self, const uint64_t *keys, size_t n);
     bool (*remove)(void *self, const uint64_t *keys, size_t n);
+    bool (*remove_each)(void *self, const uint64_t *keys, size_t n);
+    bool (*add_shared)(void *self, const uint64_t *keys, size_t n); /* from several threads */
+    void *(*make_shared)(const bench_subject *s, const bench_case *c, const uint64_t *keys,
+                         size_t n, unsigned threads);
     uint64_t (*count)(const void *self, const uint64_t *keys, size_t n); /* the sum of counts */
+    void (*use_without)(void *self, unsigned cpu); /* TAMIS_CPU_ flags not to use; 0: use all */
     bool (*save)(const void *self, const char *path);
     void *(*map)(const char *path);
     double (*planned_fpr)(const void *self);

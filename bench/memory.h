@@ -9,7 +9,8 @@
 
 /* Constant, column of the CSV. Dependent: the next address is known only when the line has come.
  * Independent: the processor overlaps reads. Prefetched: every line is asked for well before it is
- * used. On pages of 4 KiB, and on huge ones if the system grants them. */
+ * used, in the way that is fastest in this table: a hint and a distance, or none. On pages of 4
+ * KiB, and on huge ones if the system grants them. */
 #define BENCH_LIMITS(X)                               \
     X(READ_DEPENDENT_4K, read_dependent_4k)           \
     X(READ_DEPENDENT_HUGE, read_dependent_huge)       \
@@ -44,7 +45,7 @@ void bench_tables_free(bench_tables *t);
 bool bench_tables_have_file(const bench_tables *t);
 /* Writes the pages of a file to disk and drops them from memory. */
 bool bench_forget(const char *path);
-/* ns per line of each limit; the keys say which lines are read. */
-void bench_limits_measure(double *ns, const bench_tables *t, const uint64_t *keys, size_t n);
+/* ns per line of each limit; the keys say which lines are read. The first call finds the ways. */
+void bench_limits_measure(double *ns, bench_tables *t, const uint64_t *keys, size_t n);
 
 #endif

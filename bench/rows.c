@@ -27,27 +27,30 @@ static double chosen(const bench_workload *w, bench_time t)
     return w->by_wall ? t.wall : t.cpu;
 }
 
-bench_figures bench_ns(const bench_series *s, const bench_workload *w)
+bench_figures bench_ns(const bench_job *job)
 {
     double values[BENCH_MAX_RUNS];
 
-    for (int i = 0; i < s->n; i++)
-        values[i] = chosen(w, s->times[i]);
-    return figures(values, s->n);
+    for (int i = 0; i < job->series.n; i++)
+        values[i] = chosen(job->workload, job->series.times[i]);
+    return figures(values, job->series.n);
 }
 
 /* Each repetition is divided by the limit that was measured in it. */
-static int ratios(double *values, const bench_series *s, const bench_workload *w)
+static int ratios(double *values, const bench_job *job)
 {
+    const bench_series *s = &job->series;
+    const bench_workload *w = job->workload;
+
     for (int i = 0; i < s->n; i++)
         values[i] = chosen(w, s->times[i]) / s->limits[i][w->limit];
     return s->n;
 }
 
-bench_figures bench_ratio(const bench_series *s, const bench_workload *w)
+bench_figures bench_ratio(const bench_job *job)
 {
     double values[BENCH_MAX_RUNS];
-    int n = ratios(values, s, w);
+    int n = ratios(values, job);
 
     return figures(values, n);
 }
@@ -63,19 +66,21 @@ static double median_limit(const bench_series *s, bench_limit limit)
 
 /* Two threads on one free processor say nothing about the subject. Then the limit does not scale
  * either. */
-static bool lacks_processors(const bench_series *s, const bench_workload *w)
+static bool lacks_processors(const bench_job *job)
 {
-    return w->limit == READ_THREADS_2 &&
+    const bench_series *s = &job->series;
+
+    return job->workload->limit == READ_THREADS_2 &&
            median_limit(s, READ_THREADS_2) > 0.7 * median_limit(s, READ_THREADS_1);
 }
 
-bool bench_is_absurd(const bench_series *s, const bench_workload *w)
+bool bench_is_absurd(const bench_job *job)
 {
     double values[BENCH_MAX_RUNS];
-    int n = ratios(values, s, w);
+    int n = ratios(values, job);
     double median = figures(values, n).median; /* and sorts */
 
-    return values[n - 1 - n / 4] - values[n / 4] > median / 2 || lacks_processors(s, w);
+    return values[n - 1 - n / 4] - values[n / 4] > median / 2 || lacks_processors(job);
 }
 
 static double median_time(const bench_series *s, bool wall)
@@ -167,8 +172,9 @@ static void put_nothing(FILE *csv, int columns)
 void bench_print_head(FILE *csv)
 {
     fputs(
-        "subject,library,source,integers,workload,keys,fpr,status,ns,low,high,cpu_ns,wall_ns,limit,"
-        "limit_ns,ratio,ratio_low,ratio_high,bits_per_key,planned_fpr,measured_fpr,overhead,"
+        "subject,library,source,integers,workload,without,keys,fpr,status,ns,low,high,cpu_ns,wall_"
+        "ns,"
+        "limit,limit_ns,ratio,ratio_low,ratio_high,bits_per_key,planned_fpr,measured_fpr,overhead,"
         "bytes,runs",
         csv);
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++)
@@ -183,14 +189,17 @@ static void put_figures(FILE *csv, bench_figures f)
     put_number(csv, f.high);
 }
 
-static void put_measured(FILE *csv, const bench_workload *w, const bench_series *s)
+static void put_measured(FILE *csv, const bench_job *job)
 {
-    put_figures(csv, bench_ns(s, w));
+    const bench_workload *w = job->workload;
+    const bench_series *s = &job->series;
+
+    put_figures(csv, bench_ns(job));
     put_number(csv, median_time(s, false));
     put_number(csv, median_time(s, true));
     fprintf(csv, ",%s", bench_limit_name(w->limit));
     put_number(csv, median_limit(s, w->limit));
-    put_figures(csv, bench_ratio(s, w));
+    put_figures(csv, bench_ratio(job));
 }
 
 /* Bits beyond the least for a filter of this rate. */
@@ -219,39 +228,40 @@ static void put_limits(FILE *csv, const bench_series *s)
     }
 }
 
-static void put_machine(FILE *csv, const bench_machine *m)
+void bench_print_place(FILE *csv, const bench_machine *m)
 {
     put_text(csv, m->name);
     fprintf(csv, ",%ld", m->cores);
     put_text(csv, m->caches);
     put_text(csv, BENCH_COMPILER);
     put_text(csv, m->commit);
-    put_text(csv, m->date);
 }
 
-static const char *status_of(const bench_series *s, const bench_workload *w)
+static const char *status_of(const bench_job *job)
 {
-    if (s->n == 0)
+    if (job->series.n == 0)
         return "cannot";
-    return bench_is_absurd(s, w) ? "noisy" : "ok";
+    return bench_is_absurd(job) ? "noisy" : "ok";
 }
 
 void bench_print_row(FILE *csv, const bench_machine *m, const bench_trial *t,
-                     const bench_space *space, const bench_workload *w, const bench_series *s)
+                     const bench_space *space, const bench_job *job)
 {
-    bool absurd = s->n && bench_is_absurd(s, w);
+    const bench_subject *s = t->subject;
+    int n = job->series.n;
 
-    fprintf(csv, "%s", t->subject->name);
-    put_text(csv, t->subject->library);
-    fprintf(csv, ",%s,%d,%s,%" PRIu64 ",%.17g,%s", t->subject->kind ? "tamis" : "peer",
-            t->subject->indexed, w->name, t->of.keys, t->of.fpr, status_of(s, w));
-    if (s->n && !absurd)
-        put_measured(csv, w, s);
+    fprintf(csv, "%s", s->name);
+    put_text(csv, s->library);
+    fprintf(csv, ",%s,%d,%s", s->kind ? "tamis" : "peer", s->indexed, job->workload->name);
+    put_text(csv, job->without);
+    fprintf(csv, ",%" PRIu64 ",%.17g,%s", t->of.keys, t->of.fpr, status_of(job));
+    if (n && !bench_is_absurd(job))
+        put_measured(csv, job);
     else
         put_nothing(csv, 10);
     put_space(csv, space);
-    fprintf(csv, ",%d", s->n);
-    put_limits(csv, s);
-    put_machine(csv, m);
-    fputc('\n', csv);
+    fprintf(csv, ",%d", n);
+    put_limits(csv, &job->series);
+    bench_print_place(csv, m);
+    put_text(csv, m->date);
 }

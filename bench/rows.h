@@ -15,6 +15,16 @@ typedef struct bench_series {
     int n;
 } bench_series;
 
+/* A workload, maybe without some of what the machine can do. */
+typedef struct bench_job {
+    const bench_workload *workload;
+    const char *without;      /* as it was asked for; "": all is used */
+    unsigned cpu;             /* the same as TAMIS_CPU_ flags */
+    bool planned, known, due; /* known: by the run that is resumed */
+    double seconds;           /* spent on it */
+    bench_series series;
+} bench_job;
+
 /* What is the same in every row. */
 typedef struct bench_machine {
     char name[128], caches[128], date[16];
@@ -36,13 +46,24 @@ void bench_machine_find(bench_machine *m, const char *commit);
 
 /* The middle half of the repetitions differs by more than half of the median, or there were not
  * enough free processors: no figure is reported. */
-bool bench_is_absurd(const bench_series *s, const bench_workload *w);
-bench_figures bench_ns(const bench_series *s, const bench_workload *w);
-bench_figures bench_ratio(const bench_series *s, const bench_workload *w);
+bool bench_is_absurd(const bench_job *job);
+bench_figures bench_ns(const bench_job *job);
+bench_figures bench_ratio(const bench_job *job);
+
+enum {
+    BENCH_SUBJECT_COLUMN = 0,
+    BENCH_WORKLOAD_COLUMN = 4,
+    BENCH_WITHOUT_COLUMN,
+    BENCH_KEYS_COLUMN,
+    BENCH_FPR_COLUMN,
+    BENCH_STATUS_COLUMN
+};
 
 void bench_print_head(FILE *csv);
 /* A series without repetitions means that the subject cannot do it. */
 void bench_print_row(FILE *csv, const bench_machine *m, const bench_trial *t,
-                     const bench_space *space, const bench_workload *w, const bench_series *s);
+                     const bench_space *space, const bench_job *job);
+/* The cells that all rows of a run share, without the date. */
+void bench_print_place(FILE *csv, const bench_machine *m);
 
 #endif

@@ -1,14 +1,22 @@
 /* tamis.c - every kind of this library as a subject, by its abilities. */
-#include "tamis_file.h"
+#include "tamis_builder.h"
 
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "bench.h"
+#include "filter.h"
+#include "threads.h"
+
+static tamis_spec spec_of(const bench_subject *s, const bench_case *c)
+{
+    return (tamis_spec)TAMIS_SPEC(.keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
+                                  .fpr = c->fpr, .load = c->load, .hasher.hash = TAMIS_RAW);
+}
 
 static bool plan(tamis_plan *p, const bench_subject *s, const bench_case *c)
 {
-    tamis_spec spec = TAMIS_SPEC(.keys = s->indexed ? BENCH_UNIVERSE * c->keys : c->keys,
-                                 .fpr = c->fpr, .load = c->load, .hasher.hash = TAMIS_RAW);
+    tamis_spec spec = spec_of(s, c);
 
     return tamis_plan_kind(p, (tamis_kind)s->kind, &spec) == TAMIS_OK;
 }
@@ -31,9 +39,19 @@ static bool add(void *self, const uint64_t *keys, size_t n)
     return tamis_add_many(self, &added, keys, n) == TAMIS_OK;
 }
 
-static bool add_one(void *self, uint64_t key)
+static bool add_each(void *self, const uint64_t *keys, size_t n)
 {
-    return tamis_add(self, key) == TAMIS_OK;
+    for (size_t i = 0; i < n; i++)
+        if (tamis_add(self, keys[i]))
+            return false;
+    return true;
+}
+
+static bool add_shared(void *self, const uint64_t *keys, size_t n)
+{
+    size_t added;
+
+    return tamis_add_concurrent(self, &added, keys, n) == TAMIS_OK;
 }
 
 static size_t has(const void *self, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -46,7 +64,17 @@ static bool has_one(const void *self, uint64_t key)
     return tamis_has(self, key);
 }
 
-static bool remove_all(void *self, const uint64_t *keys, size_t n)
+#include "lone_template.h"
+
+static bool remove_each(void *self, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tamis_remove(self, keys[i]))
+            return false;
+    return true;
+}
+
+static bool remove_many(void *self, const uint64_t *keys, size_t n)
 {
     size_t removed;
 
@@ -93,6 +121,56 @@ static void drop(void *self)
     tamis_free(self);
 }
 
+/* ---- Several threads --------------------------------------------------- */
+
+typedef struct {
+    tamis_builder *builder;
+    const uint64_t *keys;
+    size_t n;
+    unsigned threads;
+    bool failed[BENCH_MAX_THREADS];
+} pieces;
+
+/* Pieces such as programs read keys in. */
+static void add_pieces(void *ctx, unsigned i)
+{
+    enum { PIECE = 1 << 16 };
+    pieces *p = ctx;
+    size_t at = p->n / p->threads * i, end = i + 1 < p->threads ? at + p->n / p->threads : p->n;
+
+    for (size_t part; at < end && !p->failed[i]; at += part) {
+        part = end - at < PIECE ? end - at : PIECE;
+        p->failed[i] = tamis_builder_add_many(p->builder, p->keys + at, part) != TAMIS_OK;
+    }
+}
+
+static void *make_shared(const bench_subject *s, const bench_case *c, const uint64_t *keys,
+                         size_t n, unsigned threads)
+{
+    tamis_spec spec = spec_of(s, c);
+    tamis_build_options options = TAMIS_BUILD_OPTIONS(.threads = threads);
+    pieces p = { .keys = keys, .n = n, .threads = threads };
+    tamis *f = NULL;
+    bool failed = false;
+
+    if (tamis_builder_new(&p.builder, (tamis_kind)s->kind, &spec, &options))
+        return NULL;
+    bench_threads(threads, add_pieces, &p);
+    for (unsigned i = 0; i < threads; i++)
+        failed |= p.failed[i];
+    if (failed || tamis_builder_finish(&f, p.builder))
+        f = NULL;
+    tamis_builder_free(p.builder);
+    return f;
+}
+
+/* ---- Subjects ---------------------------------------------------------- */
+
+static void use_without(void *self, unsigned cpu)
+{
+    tamis__use_cpu(self, tamis__cpu() & ~cpu);
+}
+
 static bench_subject subject(tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
@@ -107,15 +185,20 @@ static bench_subject subject(tamis_kind kind)
         .builds_at_once = can & TAMIS_CAN_BUILD,
         .make = make,
         .add = can & TAMIS_CAN_ADD ? add : NULL,
-        .add_one = can & TAMIS_CAN_ADD ? add_one : NULL,
+        .add_each = can & TAMIS_CAN_ADD ? add_each : NULL,
+        .add_shared = can & TAMIS_CAN_ADD_CONCURRENT ? add_shared : NULL,
+        .make_shared = make_shared,
         .has = has,
-        .has_one = has_one,
-        .remove = can & TAMIS_CAN_REMOVE ? remove_all : NULL,
+        .has_each = has_each,
+        .has_chain = has_chain,
+        .remove = can & TAMIS_CAN_REMOVE ? remove_many : NULL,
+        .remove_each = can & TAMIS_CAN_REMOVE ? remove_each : NULL,
         .count = can & TAMIS_CAN_COUNT ? count : NULL,
         .bytes = bytes,
         .planned_fpr = planned_fpr,
         .save = save,
         .map = map,
+        .use_without = use_without,
         .drop = drop,
     };
 }

@@ -15,6 +15,13 @@ typedef struct {
     double start, end, cpu;
 } worker;
 
+unsigned bench_processors(void)
+{
+    cpu_set_t allowed;
+
+    return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
+}
+
 /* Otherwise the system would let short threads share a processor. */
 static void stay_on_processor(unsigned i)
 {

@@ -16,11 +16,6 @@ static bool is_in_range(const bench_case *c)
     return c->keys >= 1000 && bits + 8 < INT_MAX;
 }
 
-static bool add_one(void *self, uint64_t key)
-{
-    return bloom_add(self, &key, sizeof(key)) >= 0;
-}
-
 static bool add(void *self, const uint64_t *keys, size_t n)
 {
     bool ok = true;
@@ -59,6 +54,8 @@ static bool has_one(const void *self, uint64_t key)
     return bloom_check((struct bloom *)self, &key, sizeof(key)) == 1;
 }
 
+#include "../lone_template.h"
+
 static size_t has(const void *self, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     size_t count = 0;
@@ -92,8 +89,9 @@ static const bench_subject classic = {
     .has = has,
     .bytes = bytes,
     .drop = drop,
-    .add_one = add_one,
-    .has_one = has_one,
+    .has_each = has_each,
+    .has_chain = has_chain,
+    .add_each = add,
     .planned_fpr = planned_fpr,
 };
 

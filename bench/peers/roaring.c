@@ -28,13 +28,14 @@ static bool add(void *self, const uint64_t *keys, size_t n)
     return true;
 }
 
-static bool add_one(void *self, uint64_t key)
+static bool add_each(void *self, const uint64_t *keys, size_t n)
 {
-    roaring_bitmap_add(self, (uint32_t)key);
+    for (size_t i = 0; i < n; i++)
+        roaring_bitmap_add(self, (uint32_t)keys[i]);
     return true;
 }
 
-static bool remove_many(void *self, const uint64_t *keys, size_t n)
+static bool remove_each(void *self, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         roaring_bitmap_remove(self, (uint32_t)keys[i]);
@@ -66,6 +67,8 @@ static bool has_one(const void *self, uint64_t key)
 {
     return roaring_bitmap_contains(self, (uint32_t)key);
 }
+
+#include "../lone_template.h"
 
 static size_t has(const void *self, uint64_t *hits, const uint64_t *keys, size_t n)
 {
@@ -99,9 +102,11 @@ static const bench_subject bitmap = {
     .bytes = bytes,
     .drop = drop,
     .builds_at_once = true,
-    .add_one = add_one,
-    .has_one = has_one,
-    .remove = remove_many,
+    .has_each = has_each,
+    .has_chain = has_chain,
+    .add_each = add_each,
+    .remove = remove_each,
+    .remove_each = remove_each,
 };
 
 /* The version is made of constants, not of text. */

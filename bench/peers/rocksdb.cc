@@ -93,6 +93,8 @@ bool has_one(const void *self, uint64_t key)
     return static_cast<const filter *>(self)->reader->MayMatch(slice(key));
 }
 
+#include "../lone_template.h"
+
 uint64_t has_batch(FilterBitsReader &reader, const uint64_t *keys, size_t n)
 {
     Slice slices[BATCH], *each[BATCH];
@@ -292,7 +294,8 @@ bench_subject subject(const char *name)
     s.bytes = bytes;
     s.drop = drop;
     s.builds_at_once = true;
-    s.has_one = has_one;
+    s.has_each = has_each;
+    s.has_chain = has_chain;
     s.planned_fpr = planned_fpr;
     return s;
 }

@@ -121,6 +121,8 @@ static bool has_one(const void *self, uint64_t key)
     return *at == key;
 }
 
+#include "../lone_template.h"
+
 static uint64_t has_group(const sorted *s, const uint64_t *keys)
 {
     const uint64_t *at[GROUP];
@@ -194,7 +196,8 @@ static const bench_subject array = {
     .bytes = bytes,
     .drop = drop,
     .builds_at_once = true,
-    .has_one = has_one,
+    .has_each = has_each,
+    .has_chain = has_chain,
     .save = save,
     .map = map,
 };
