@@ -19,6 +19,7 @@ RATIOS = ["limit_ns", "ratio", "ratio_low", "ratio_high"]
 SIZES = ["bits_per_key", "planned_fpr", "measured_fpr", "overhead", "bytes", "runs"]
 PLACE = ["machine", "cores", "caches", "compiler", "commit", "date"]
 SPEED_WORDS = ["subject", "library", "source", "workload", "status", "limit"] + PLACE
+SPEED_OPTIONAL_WORDS = ["without"]
 SPEED_OPTIONAL = ["integers"]
 SPEED_NUMBERS = ["keys", "fpr"] + TIMES + RATIOS + SIZES + LIMIT_COLUMNS
 COMMAND_WORDS = ["task", "tool", "tool_version", "status",
@@ -32,12 +33,13 @@ class Unreadable(Exception):
     """Says in one line what is wrong with which file."""
 
 
-def read_table(path, words, numbers, optional=()):
+def read_table(path, words, numbers, optional_words=(), optional=()):
     """Rows as dictionaries: words as str, numbers as float, or None where the cell is empty. A
-    column of optional numbers may be missing."""
+    column that is optional may be missing, as in tables of earlier versions."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return parse_table(path, csv.reader(file, strict=True), words, numbers, optional)
+            return parse_table(path, csv.reader(file, strict=True), words, numbers,
+                               optional_words, optional)
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -46,7 +48,7 @@ def read_table(path, words, numbers, optional=()):
         raise Unreadable(f"{path}: not CSV: {error}") from None
 
 
-def parse_table(path, lines, words, numbers, optional):
+def parse_table(path, lines, words, numbers, optional_words, optional):
     header = next(lines, None)
     if not header:
         raise Unreadable(f"{path}: empty")
@@ -62,7 +64,8 @@ def parse_table(path, lines, words, numbers, optional):
             raise Unreadable(f"{where}: {len(cells)} cells under {len(header)} columns")
         row = dict(zip(header, cells))
         rows.append({"where": where,
-                     **{name: word_of(where, name, row[name]) for name in words},
+                     **{name: word_of(where, name, row.get(name, ""))
+                        for name in [*words, *optional_words]},
                      **{name: number_of(where, name, row.get(name, ""))
                         for name in [*numbers, *optional]}})
     if not rows:
@@ -103,7 +106,7 @@ def check_spread(row, middle, low, high):
 
 
 def read_speed(path):
-    rows = read_table(path, SPEED_WORDS, SPEED_NUMBERS, SPEED_OPTIONAL)
+    rows = read_table(path, SPEED_WORDS, SPEED_NUMBERS, SPEED_OPTIONAL_WORDS, SPEED_OPTIONAL)
     seen = set()
     for row in rows:
         require(row, row["subject"] and row["workload"], "no subject or no workload")
@@ -132,11 +135,13 @@ def read_commands(path):
 
 
 def identity(row):
-    return row["subject"], row["workload"], row["keys"], row["fpr"]
+    return row["subject"], row["workload"], row["keys"], row["fpr"], row["without"]
 
 
 def name_of(row):
-    return f"{row['subject']} {row['workload']}, {keys_text(row['keys'])} keys at {row['fpr']:.3g}"
+    without = f" without {row['without']}" if row["without"] else ""
+    return (f"{row['subject']} {row['workload']}{without}, "
+            f"{keys_text(row['keys'])} keys at {row['fpr']:.3g}")
 
 
 def keys_text(keys):
@@ -161,10 +166,13 @@ def is_exact(row):
 
 
 class Measured:
-    """The rows of one run, and the questions that tables and plots ask of them."""
+    """The rows of one run, and the questions that tables and plots ask of them. What was measured
+    without some of the machine's abilities stands apart."""
 
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, all_rows):
+        self.by_identity = {identity(row): row for row in all_rows}
+        self.lacks = unique(row["without"] for row in all_rows if row["without"])
+        self.rows = rows = [row for row in all_rows if not row["without"]] or all_rows
         self.place = {name: rows[0][name] for name in PLACE}
         ours = unique(row["subject"] for row in rows if row["source"] == "tamis")
         peers = unique(row["subject"] for row in rows if row["source"] == "peer")
@@ -173,7 +181,6 @@ class Measured:
         self.sizes = sorted({row["keys"] for row in rows})
         self.rates = sorted({row["fpr"] for row in rows}, reverse=True)
         self.workloads = unique(row["workload"] for row in rows)
-        self.by_identity = {identity(row): row for row in rows}
         self.libraries = {row["subject"]: row["library"] for row in rows}
         self.exact = {name for name in self.subjects if self.never_errs(name)}
         self.integers = {row["subject"] for row in rows if row["integers"]}
@@ -194,11 +201,12 @@ class Measured:
     def row(self, subject, workload, keys, fpr):
         """An exact structure need not be measured at every rate: none of them changes it."""
         case = (subject, workload, keys)
-        return self.by_identity.get((*case, fpr)) or self.at_any_rate.get(case)
+        return self.by_identity.get((*case, fpr, "")) or self.at_any_rate.get(case)
 
-    def timed(self, subject, workload, keys, fpr):
+    def timed(self, subject, workload, keys, fpr, without=""):
         """The row, if it holds a time that a logarithmic axis can show."""
-        row = self.row(subject, workload, keys, fpr)
+        row = (self.by_identity.get((subject, workload, keys, fpr, without)) if without
+               else self.row(subject, workload, keys, fpr))
         return row if row and row["status"] == "ok" and row["ns"] > 0 else None
 
     def made(self, subject, keys, fpr):

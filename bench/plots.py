@@ -415,28 +415,36 @@ def caches_of(text):
 
 
 def draw_scaling(run):
-    """Time of a lookup as the number of keys grows."""
+    """Lookups of many keys in a call as the number of keys grows."""
+    return draw_multiples(run, "has-0", "Lookups in one call as the set grows")
+
+
+def draw_lone(run):
+    """The same, one key a call: calls that do not wait for each other."""
+    return draw_multiples(run, "has-one", "Lookups one at a time as the set grows")
+
+
+def draw_multiples(run, workload, title):
+    """In multiples of P: what is flat is bound by memory as much in a large filter as in a small."""
     fpr = run.rate_nearest(2 ** -8)
-    lines = Lines(run, "Time of a lookup as the set grows",
-                  f"Lower is better. Absent keys in one call, rate {per_cent(fpr)}. "
+    lines = Lines(run, title,
+                  f"Lower is better. Absent keys, rate {per_cent(fpr)}. P is reading a random line. "
                   "Upright: filters as big as a cache.")
-    limits, bits = {}, []
+    bits = []
     for name in run.subjects:
-        rows = [row for row in (run.timed(name, "has-0", keys, fpr) for keys in run.sizes) if row]
-        lines.add(name, [(row["keys"], row["ns"]) for row in rows])
-        for row in rows if name not in run.exact else []:
-            limits.setdefault(row["keys"], []).append(row["limit_ns"])
-            bits.append(row["bits_per_key"])
+        rows = [row for row in (run.timed(name, workload, keys, fpr) for keys in run.sizes)
+                if row and row["read_prefetched_huge"]]
+        lines.add(name, [(row["keys"], row["ns"] / row["read_prefetched_huge"]) for row in rows])
+        bits += [row["bits_per_key"] for row in rows if name not in run.exact]
     if not lines.series:
         return None
-    known = {keys: [ns for ns in found if ns] for keys, found in limits.items()}
-    lines.limit = sorted((keys, median(found)) for keys, found in known.items() if found)
-    lines.limit_name = "memory, of a filter"
+    lines.limit = [(keys, 1) for keys in (run.sizes[0], run.sizes[-1])]
+    lines.limit_name = "P"
     bits = [b for b in bits if b]
     if bits:
         lines.marks = [(8 * size / median(bits), name)
                        for name, size in caches_of(run.place["caches"])]
-    picture = lines.draw(log_axis("keys", keys_text, run.sizes), log_axis("ns per lookup"))
+    picture = lines.draw(log_axis("keys", keys_text, run.sizes), log_axis("times P"))
     return picture.without(run.subjects, lines.series)
 
 
@@ -474,6 +482,7 @@ PICTURES = {
     "lookups": draw_lookups,
     "space": draw_space,
     "scaling": draw_scaling,
+    "lone": draw_lone,
     "batch": draw_batch,
     "build": draw_build,
     "threads": draw_threads,

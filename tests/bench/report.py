@@ -16,7 +16,7 @@ from synthetic import (COLUMNS, RATES, WORKLOADS, hostile_files, peer, row,  # n
                        withheld, write)
 
 REPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "report")
-PICTURES = {"space", "lookups", "build", "scaling", "threads", "batch"}
+PICTURES = {"space", "lookups", "build", "scaling", "lone", "threads", "batch"}
 SVG = "{http://www.w3.org/2000/svg}"
 LARGEST = 60_000
 HOSTILE = ("<b>&amp;\"it's\"</b>", "x'; system('touch harm') #", "`touch harm`", "$(touch harm)",
@@ -120,10 +120,11 @@ def test_page(folder):
     page, _ = report(folder, mixture())
     ours = cells_of(page, "10 000 000 keys at 0.391 % (8 bits)", "quux-9")
     time = "8.00 ±2 % (2.00 P ±2 %)"
-    expect(ours == ["quux-9", "10.4", "+30.0 %", "0.391 %", time, "noisy", time, time],
+    chain = "80.0 ±2 % (2.00 D ±2 %)"
+    expect(ours == ["quux-9", "10.4", "+30.0 %", "0.391 %", time, "noisy", *3 * [time], chain],
            f"cells of a kind: {ours}")
     other = cells_of(page, "10 000 keys at 1 % (6.64 bits)", "elsewhere-bloom")
-    expect(other[4:] == ["20.0 ±2 % (5.00 P ±2 %)", "–", "–", "–"], f"cells not measured: {other}")
+    expect(other[4:] == ["20.0 ±2 % (5.00 P ±2 %)", *5 * ["–"]], f"cells not measured: {other}")
     other = cells_of(page, "10 000 keys at 1 % (6.64 bits)", "elsewhere-bloom", 1)
     expect("cannot" in other, f"what it cannot do: {other}")
     for rate in ("1 % (6.64", "0.391 % (8", "0.00153 % (16"):
@@ -138,11 +139,35 @@ def test_page(folder):
         expect(len(widths) == 1, f"a table has as many cells in each row: {line[:80]}")
 
 
+def test_without(folder):
+    """What lacks something stands beside what does not, and nowhere else."""
+    rows = [row("sieve"), row("drum"), row("sieve", keys=10**6), row("sieve", "build")]
+    lacks = [row("sieve", ratio=3, without="far"), row("drum", ratio=1.05, without="far"),
+             row("drum", ratio=2, without="avx2,far")]
+    page, _ = report(folder, rows + lacks)
+    expect(page.count("## Hints: near and far") == 1, "a table of hints")
+    shown = [line for line in table_rows(page) if line.startswith("| sieve |") and "→" in line]
+    expect(shown == ["| sieve | 12.0 → 4.00 (1.00 P) |"], f"both beside each other: {shown}")
+    section = page.split("## Hints")[1].split("\n## ")[0]
+    expect("drum" not in section, "what makes no difference is not shown")
+    expect("## Without avx2,far" in page, "another list has its own table")
+    cell = cells_of(page, "10 000 000 keys at 0.391 % (8 bits)", "sieve")[4]
+    expect(cell == "4.00 ±2 % (1.00 P ±2 %)", f"other tables are about all it can do: {cell}")
+
+
+def test_once(folder):
+    """One run has no spread."""
+    page, _ = report(folder, [row("sieve", spread=0, runs=1)])
+    cell = cells_of(page, "10 000 000 keys at 0.391 % (8 bits)", "sieve")[4]
+    expect(cell == "4.00 (1.00 P)", f"measured once: {cell}")
+
+
 def test_pictures(folder):
     page, pictures = report(folder, mixture())
     expect(set(pictures) == PICTURES, f"all pictures: {sorted(pictures)}")
     names = {"bloom", "quux-9", "ribbon", "elsewhere-bloom", "sorted-array"}
     for name, absent in (("lookups", set()), ("scaling", set()),
+                         ("lone", {"elsewhere-bloom"}),
                          ("space", {"sorted-array"}),
                          ("batch", {"elsewhere-bloom", "sorted-array"}),
                          ("build", {"elsewhere-bloom"}), ("threads", {"elsewhere-bloom"})):
@@ -150,7 +175,7 @@ def test_pictures(folder):
         expect(shown == names - absent, f"{name}.svg names {sorted(shown)}")
         expect(f"](performance/{name}.svg)" in page, f"the page shows {name}.svg")
         expect("is better" in " ".join(words(pictures[name])), f"{name}.svg says what is better")
-    expect(page.count("No figure for this picture: elsewhere-bloom.") == 2, "says who is not shown")
+    expect(page.count("No figure for this picture: elsewhere-bloom.") == 3, "says who is not shown")
     expect("information limit" in words(pictures["space"]), "the limit of space is drawn")
     for said in ("memory limit", "information limit, 8 bits", "bits per key", "ns per lookup"):
         expect(said in words(pictures["lookups"]), f"lookups.svg says {said}")
@@ -375,7 +400,7 @@ def main():
     if not shutil.which("gnuplot"):
         print("no gnuplot")
         return 77
-    tests = [test_page, test_names, test_by_hand, test_refusals, test_committed]
+    tests = [test_page, test_without, test_once, test_names, test_by_hand, test_refusals, test_committed]
     if os.environ.get("TAMIS_LONG"):
         tests += [test_pictures, test_cases, test_integers, test_small_figures, test_locale, test_same,
                   test_few, test_many, test_commands, test_gnuplot]

@@ -2,8 +2,8 @@
 import csv
 import math
 
-COLUMNS = ("subject library source integers workload keys fpr status ns low high cpu_ns wall_ns "
-           "limit limit_ns ratio ratio_low ratio_high bits_per_key planned_fpr measured_fpr "
+COLUMNS = ("subject library source integers workload without keys fpr status ns low high cpu_ns "
+           "wall_ns limit limit_ns ratio ratio_low ratio_high bits_per_key planned_fpr measured_fpr "
            "overhead bytes runs read_dependent_4k read_dependent_huge read_independent_4k "
            "read_independent_huge read_prefetched_4k read_prefetched_huge write_independent_4k "
            "write_independent_huge write_prefetched_4k write_prefetched_huge machine cores caches "
@@ -11,8 +11,9 @@ COLUMNS = ("subject library source integers workload keys fpr status ns low high
 MEMORY = {"read_dependent": 40.0, "read_independent": 8.0, "read_prefetched": 4.0,
           "write_independent": 12.0, "write_prefetched": 6.0}
 RATES = (0.01, 0.00390625, 0.0000152587890625)
-WORKLOADS = ("has-0 has-50 has-100 has-one build add-one add-many remove count map-cold threads-1 "
-             "threads-2 has-batch-1 has-batch-16 has-batch-1024").split()
+WORKLOADS = ("has-0 has-50 has-100 has-one has-one-100 has-chain build build-threads-2 add-one add-many "
+             "remove remove-one count map-cold threads-1 threads-2 has-batch-1 has-batch-16 "
+             "has-batch-1024").split()
 PLACE = {"machine": "Made Up 1", "cores": "2", "caches": "L1d 32K, L2 1M, L3 32M",
          "compiler": "cc 1.0 -O3", "commit": "0123abc", "date": "2001-02-03"}
 
@@ -20,7 +21,9 @@ PLACE = {"machine": "Made Up 1", "cores": "2", "caches": "L1d 32K, L2 1M, L3 32M
 def limit_of(workload):
     if workload.startswith("threads"):
         return "read_threads_1", 4.0
-    if workload in ("build", "add-many", "remove"):
+    if workload == "has-chain":
+        return "read_dependent_huge", 40.0
+    if workload in ("build", "build-threads-2", "add-many", "remove"):
         return "write_prefetched_huge", 6.0
     if workload == "map-cold":
         return "cold_page_read", 9000.0
@@ -32,7 +35,7 @@ def row(subject, workload="has-0", keys=10**7, fpr=RATES[1], ratio=1.0, spread=0
     limit, limit_ns = limit_of(workload)
     bits = 1.3 * -math.log2(fpr)
     cells = {"subject": subject, "library": "tamis 0.0.0", "source": "tamis", "integers": 0,
-             "workload": workload, "keys": keys, "fpr": repr(fpr), "status": "ok", "limit": limit,
+             "workload": workload, "without": "", "keys": keys, "fpr": repr(fpr), "status": "ok", "limit": limit,
              "limit_ns": limit_ns, "bits_per_key": bits, "planned_fpr": fpr, "measured_fpr": fpr,
              "overhead": bits / -math.log2(fpr) - 1, "bytes": int(float(keys) * bits / 8),
              "runs": 7, **PLACE}
