@@ -31,7 +31,6 @@ typedef struct cuckoo_table {
     uint64_t salt;
     uint64_t starts; /* of windows: one fewer than slots */
     unsigned width;
-    bool is_far;
 } cuckoo_table;
 
 static inline uint64_t cuckoo_slots_bytes(const tamis_plan *p)
@@ -65,7 +64,7 @@ static inline cuckoo_table cuckoo_table_of(const tamis *f)
     const cuckoo_derived *d = cuckoo_derived_of(f);
     uint8_t *slots = f->payload;
 
-    return (cuckoo_table){ slots, slots + d->stash_at, f->salt, d->starts, d->width, f->is_far };
+    return (cuckoo_table){ slots, slots + d->stash_at, f->salt, d->starts, d->width };
 }
 
 static inline uint64_t cuckoo_mask(unsigned width)

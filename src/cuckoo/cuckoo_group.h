@@ -54,11 +54,15 @@ typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its 
 CUCKOO_GROUP_INLINE void cuckoo_group_fetch(const uint8_t *payload, const cuckoo_group *g, size_t i,
                                             bool writes, bool is_far)
 {
-    for (unsigned k = 0; k < 2; k++)
-        if (writes)
-            ahead_write(payload + g->bit[k][i] / 8, is_far);
-        else
-            ahead_read(payload + g->bit[k][i] / 8, is_far);
+    const uint8_t *first = payload + g->bit[0][i] / 8, *second = payload + g->bit[1][i] / 8;
+
+    if (writes) {
+        ahead_write(first, is_far);
+        ahead_write(second, is_far);
+    } else {
+        ahead_read(first, is_far);
+        ahead_read(second, is_far);
+    }
 }
 
 /* The group of the keys from `from` on, as far as there are any. */

@@ -103,7 +103,7 @@ CUCKOO_GROUP_INLINE void cuckoo_fetch_nodes(cuckoo_search *s, size_t end)
     for (; s->fetched < s->n && s->fetched < end; s->fetched++) {
         uint64_t slot = cuckoo_node_slot(s->nodes[s->fetched]);
         uint64_t start = cuckoo_other_start(s->t, slot, cuckoo_slot(s->t, slot));
-        ahead_write(s->t->slots + start * s->t->width / 8, s->t->is_far);
+        ahead_write(s->t->slots + start * s->t->width / 8, false);
     }
 }
 

@@ -26,17 +26,18 @@ static inline cuckoo_entry cuckoo_entry_of_group(const cuckoo_group *g, size_t i
     return (cuckoo_entry){ g->start[0][i], g->start[1][i], g->fingerprint[i] };
 }
 
-/* A batch, by the code for this width of slots. */
-CUCKOO_GROUP_INLINE void cuckoo_run(const cuckoo_table *t, const uint64_t *keys, size_t n,
-                                    bool writes, cuckoo_group_visit *visit, cuckoo_group_end *end,
-                                    void *self)
+/* A batch, by the code for this width of slots. It is compared here, and not through cuckoo_look():
+ * then the compiler knows how wide slots are at most. */
+CUCKOO_GROUP_INLINE void cuckoo_run(const tamis *f, const cuckoo_table *t, const uint64_t *keys,
+                                    size_t n, bool writes, cuckoo_group_visit *visit,
+                                    cuckoo_group_end *end, void *self)
 {
     cuckoo_group groups[2];
-    const cuckoo_group_batch b = { t, t->slots, keys, n, groups, t->is_far };
+    const cuckoo_group_batch b = { t, t->slots, keys, n, groups, f->is_far };
 
-    if (cuckoo_look(t->width) == LOOK_SHORT)
+    if (t->width <= WIDEST_SHORT)
         cuckoo_group_run(&b, writes, LOOK_SHORT, cuckoo_hash_group, visit, end, self);
-    else if (cuckoo_look(t->width) == LOOK_LANES)
+    else if (t->width <= WIDEST_LANE)
         cuckoo_group_run(&b, writes, LOOK_LANES, cuckoo_hash_group, visit, end, self);
     else
         cuckoo_group_run(&b, writes, LOOK_WIDE, cuckoo_hash_group, visit, end, self);
@@ -183,7 +184,7 @@ static size_t cuckoo_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
     const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_batch b = { .t = t, .l = cuckoo_derived_of(f)->lanes, .out = hits };
 
-    cuckoo_run(&t, keys, n, false, cuckoo_visit_has, cuckoo_end_has, &b);
+    cuckoo_run(f, &t, keys, n, false, cuckoo_visit_has, cuckoo_end_has, &b);
     return b.n;
 }
 
@@ -202,7 +203,7 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
 {
     const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_group groups[2];
-    const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, t.is_far };
+    const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, f->is_far };
     cuckoo_batch b = { .t = t, .out = counts };
 
     cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_hash_group, cuckoo_visit_count,
@@ -277,19 +278,22 @@ static size_t cuckoo_remove_many(tamis *f, const uint64_t *keys, size_t n)
     const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_batch b = { .t = t, .l = cuckoo_derived_of(f)->lanes, .f = f };
 
-    cuckoo_run(&t, keys, n, true, cuckoo_visit_remove, cuckoo_group_go_on, &b);
+    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_remove, cuckoo_group_go_on, &b);
     return b.n;
 }
 
 /* ---- Adding ------------------------------------------------------------ */
 
-/* The usual case in a few steps: no copy yet, and a free place. 0 in any other. */
-CUCKOO_GROUP_INLINE uint64_t cuckoo_free_lane(const cuckoo_table *t, const cuckoo_lanes *l,
-                                              const cuckoo_spot *s, unsigned how)
+/* The usual case in a few steps: no copy yet, and a free place. */
+CUCKOO_GROUP_INLINE bool cuckoo_find_free(unsigned *place, const cuckoo_table *t,
+                                          const cuckoo_lanes *l, const cuckoo_spot *s, unsigned how)
 {
-    uint64_t four = cuckoo_four(t, l, s, how);
+    uint64_t four = cuckoo_four(t, l, s, how), free = cuckoo_zero_lanes(l, four);
 
-    return cuckoo_held(l, s, four) ? 0 : cuckoo_zero_lanes(l, four);
+    if (!free || cuckoo_held(l, s, four))
+        return false;
+    *place = cuckoo_lowest_lane(l, free);
+    return true;
 }
 
 __attribute__((noinline)) static tamis_status cuckoo_add(tamis *f, uint64_t key, uint64_t times)
@@ -306,11 +310,10 @@ CUCKOO_GROUP_INLINE tamis_status cuckoo_add_as(tamis *f, uint64_t key, uint64_t 
     const cuckoo_table t = cuckoo_table_of(f);
     const cuckoo_lanes *l = &cuckoo_derived_of(f)->lanes;
     cuckoo_spot s = cuckoo_spot_of(&t, hash_key(key, t.salt));
-    uint64_t free = cuckoo_free_lane(&t, l, &s, how);
+    unsigned place;
 
-    if (times > 1 || cuckoo_stash_size(&t) || !free)
+    if (times > 1 || cuckoo_stash_size(&t) || !cuckoo_find_free(&place, &t, l, &s, how))
         return cuckoo_add(f, key, times);
-    unsigned place = cuckoo_lowest_lane(l, free);
     cuckoo_put_at(&t, cuckoo_spot_bit(&t, &s, place), s.fingerprint << TAG_BITS | place);
     f->count++;
     return TAMIS_OK;
@@ -337,7 +340,7 @@ static tamis_status cuckoo_add_in_turn(tamis *f, size_t *added, const uint64_t *
     g.n = many_group(*added, n);
     cuckoo_hash_group(&g, &t, keys + *added);
     for (size_t i = 0; i < g.n; i++)
-        cuckoo_group_fetch(t.slots, &g, i, true, t.is_far);
+        cuckoo_group_fetch(t.slots, &g, i, true, f->is_far);
     for (size_t i = 0; i < g.n; i++, ++*added) {
         cuckoo_entry e = cuckoo_entry_of_group(&g, i);
         tamis_status status = tamis__cuckoo_add(f, hash_key(keys[*added], t.salt), &e, 1);

@@ -4,7 +4,7 @@
  * A key whose places are taken pushes out the entry at one of them. That goes to its other window
  * and pushes out another there, unless there is room, and so on: a walk. Each step waits for
  * memory. So up to WALKS walks take turns, each with one entry in hand whose next window is being
- * fetched.
+ * fetched. It is needed soon: it goes to the nearest cache, however large the table is.
  *
  * Before an entry pushes, it looks whether an owner of the window can step aside, within the
  * owner's own window. That reads no other line of memory, and halves the steps.
@@ -120,7 +120,7 @@ CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk
                         (owner & ~(uint64_t)TAG_MASK) | (~owner & 2) };
 
     cuckoo_walk_put(w, slot, owner, to->value | which);
-    ahead_write(w->t.slots + out.start * w->t.width / 8, w->t.is_far);
+    ahead_write(w->t.slots + out.start * w->t.width / 8, false);
     w->ring[w->tail++ % WALKS_RING] = out;
 }
 
@@ -177,11 +177,10 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_add_new(cuckoo_walks *w, const cuckoo_group
                                              unsigned how)
 {
     cuckoo_spot s = cuckoo_spot_in(g, i);
-    uint64_t free = cuckoo_free_lane(&w->t, &w->l, &s, how);
+    unsigned place;
 
-    if (!free)
+    if (!cuckoo_find_free(&place, &w->t, &w->l, &s, how))
         return false;
-    unsigned place = cuckoo_lowest_lane(&w->l, free);
     uint64_t slot = g->start[place >> 1][i] + (place & 1);
     cuckoo_walk_put(w, slot, 0, s.fingerprint << TAG_BITS | place);
     return true;
@@ -226,7 +225,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
         .count = f->count,
     };
 
-    cuckoo_run(&t, keys, n, true, cuckoo_visit_add, cuckoo_group_go_on, &w);
+    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_add, cuckoo_group_go_on, &w);
     if (cuckoo_walk_on(&w, 0) && (w.added == n || !is_short)) {
         f->count = w.count;
         for (size_t i = 0; i < w.n_spare; i++)
