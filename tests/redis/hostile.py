@@ -470,6 +470,7 @@ def starts(server):
     """Or says no: it never ends by a signal. Of a key that is there twice, Redis itself does."""
     with open(server.folder / "log", "wb") as log:
         process = subprocess.Popen(["redis-server", server.folder / "redis.conf"],
+                                   preexec_fn=redis.die_with_parent,
                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     server.process = process
 

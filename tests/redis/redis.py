@@ -15,6 +15,7 @@ Client.ask(). Replies are compared with their types: True is not 1, b"OK" is not
     RESP3 only  True, False, float, dict
 """
 import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -100,6 +101,11 @@ class Client:
                 "#": lambda t: t == "t"}[mark](text)
 
 
+def die_with_parent():
+    """A server may turn round for ever in a file that it cannot read: it ends with its test."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
@@ -136,7 +142,8 @@ class Server:
         (self.folder / "redis.conf").write_text("\n".join(lines) + "\n")
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(["redis-server", self.folder / "redis.conf"],
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            preexec_fn=die_with_parent)
         wait_until(self.answers, "the server to start", self)
         return self
 
