@@ -277,8 +277,7 @@ static void aleph_for_cpu(tamis *f, unsigned cpu)
     aleph_filter a = { .t = { NULL, p->slots, p->slots / BLOCK, p->width, runs_stride(p->width) },
                        .fingerprints = p->slots << (p->width - 1),
                        .room = aleph_room_at(p, aleph_size(p)),
-                       .lanes = lanes_of(p->width),
-                       .is_far = f->is_far };
+                       .lanes = lanes_of(p->width) };
 
     memcpy(f->derived, &a, sizeof a);
 #ifdef __x86_64__

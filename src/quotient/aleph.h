@@ -56,7 +56,6 @@ typedef struct aleph_filter {
     runs_table t;
     uint64_t salt, fingerprints, room; /* as many slots as `room` may be in use */
     lanes lanes;
-    bool is_far; /* as f->is_far */
 } aleph_filter;
 
 _Static_assert(sizeof(aleph_filter) <= TAMIS_DERIVED_SIZE, "");

@@ -43,20 +43,48 @@ static inline bool aleph_remove_at(const aleph_filter *a, aleph_position at)
 
 /* ---- One key ----------------------------------------------------------- */
 
-static inline bool aleph_has_key(const void *self, uint64_t key)
+__attribute__((always_inline)) static inline runs_place aleph_locate(const void *self, uint64_t key)
 {
     const aleph_filter *a = self;
     aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
-    runs_run r = runs_find(a->t, at.quotient);
 
-    return r.is_there && aleph_find_longest(a->t, &r, at.fresh);
+    return (runs_place){ .block = runs_home(a->t, at.quotient),
+                         .wanted = at.fresh,
+                         .quotient = at.quotient % BLOCK };
+}
+
+/* All of a run is compared at once, as aleph_covers() does it. */
+__attribute__((always_inline)) static inline int aleph_look(const lanes *l, const runs_place *at)
+{
+    runs_near r = runs_near_of(l, at->block, at->quotient);
+    uint64_t differs = (r.slots ^ l->lows * at->wanted) & ~(r.slots ^ (r.slots - l->lows));
+
+    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
+        return 0;
+    return r.is_odd ? -1 : 1;
+}
+
+__attribute__((noinline)) static bool aleph_has_odd(const tamis *f, uint64_t key)
+{
+    aleph_filter a = aleph_of(f);
+    aleph_position at = aleph_position_of(&a, hash_key(key, a.salt));
+    runs_run r = runs_find(a.t, at.quotient);
+
+    return r.is_there && aleph_find_longest(a.t, &r, at.fresh);
 }
 
 static bool aleph_has(const tamis *f, uint64_t key)
 {
-    aleph_filter a = aleph_of(f);
+    const aleph_filter a = aleph_of(f);
 
-    return aleph_has_key(&a, key);
+    return runs_has(f, &a, &a.lanes, key, aleph_locate, aleph_look, aleph_has_odd);
+}
+
+static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const aleph_filter a = aleph_of(f);
+
+    return runs_has_many(f, &a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_odd);
 }
 
 static tamis_status aleph_add(tamis *f, uint64_t key, uint64_t times)
@@ -81,38 +109,6 @@ static tamis_status aleph_remove(tamis *f, uint64_t key, uint64_t times)
     return TAMIS_OK;
 }
 
-/* ---- Many lookups ------------------------------------------------------ */
-
-static inline void aleph_locate(runs_group *g, size_t i, const void *self, uint64_t key)
-{
-    const aleph_filter *a = self;
-    aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
-
-    g->block[i] = runs_home(a->t, at.quotient);
-    g->quotient[i] = at.quotient % BLOCK;
-    g->wanted[i] = at.fresh;
-}
-
-/* aleph_has_key() for quotient j of a block: 1 or 0, or -1 if the run is not near. All of a run is
- * compared at once, as aleph_covers() does it. */
-static inline int aleph_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t fresh)
-{
-    runs_near r = runs_near_of(l, b, j);
-    uint64_t differs = (r.slots ^ l->lows * fresh) & ~(r.slots ^ (r.slots - l->lows));
-
-    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
-        return 0;
-    return r.is_odd ? -1 : 1;
-}
-
-static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    const aleph_filter a = aleph_of(f);
-
-    return runs_has_many(&a, &a.lanes, a.is_far, hits, keys, n, aleph_locate, aleph_look,
-                         aleph_has_key);
-}
-
 /* ---- Many changes ------------------------------------------------------ */
 
 __attribute__((always_inline)) static inline void aleph_fetch(const void *self, uint64_t hash)
@@ -120,7 +116,7 @@ __attribute__((always_inline)) static inline void aleph_fetch(const void *self, 
     const aleph_filter *a = self;
     uint64_t q = aleph_position_of(a, hash).quotient;
 
-    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width, a->is_far);
+    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width);
 }
 
 static tamis_status aleph_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)

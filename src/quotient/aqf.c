@@ -777,8 +777,7 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
                      .hashes_at = aqf_keeps_keys(p) ? runs_bytes(slots, p->width + 1) : 0,
                      .bits = bits,
                      .width = p->width,
-                     .lanes = lanes_of(p->width + 1),
-                     .is_far = f->is_far };
+                     .lanes = lanes_of(p->width + 1) };
 
     memcpy(f->derived, &s, sizeof s);
 #ifdef __x86_64__

@@ -39,7 +39,6 @@ typedef struct aqf_shards {
     uint64_t hashes_at;          /* where in a shard the hashes of the keys are; 0: nowhere */
     unsigned bits, width;        /* there are 2^bits shards; of a remainder */
     lanes lanes;
-    bool is_far; /* as f->is_far */
 } aqf_shards;
 
 _Static_assert(sizeof(aqf_shards) <= TAMIS_DERIVED_SIZE, "");

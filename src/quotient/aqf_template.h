@@ -21,13 +21,6 @@ static uint64_t aqf_count(const tamis *f, uint64_t key)
     return found.item.slots ? found.item.count : 0;
 }
 
-static bool aqf_has(const tamis *f, uint64_t key)
-{
-    aqf_position p = aqf_position_of_key(f, key);
-
-    return aqf_find(&p).item.slots;
-}
-
 /* Places are slots, counted through all shards. */
 static bool aqf_locate(const tamis *f, uint64_t *place, uint64_t key)
 {
@@ -47,54 +40,57 @@ static void aqf_touch(const tamis *f, uint64_t key)
 {
     aqf_position p = aqf_position_of_key(f, key);
 
-    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width, f->is_far);
+    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width);
 }
-
-/* ---- Many lookups ------------------------------------------------------ */
 
 /* Blocks follow each other evenly but for what is between the last of a shard and the first of the
  * next. */
-static inline void aqf_locate_block(runs_group *g, size_t i, const void *self, uint64_t key)
+__attribute__((always_inline)) static inline runs_place aqf_locate_block(const void *self,
+                                                                         uint64_t key)
 {
     const aqf_shards *s = self;
     uint64_t stride = runs_stride(s->width + 1), between = s->bytes - s->slots / BLOCK * stride;
     uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
-    uint64_t q = fingerprint >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
+    uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
 
-    g->block[i] = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between;
-    g->quotient[i] = q % BLOCK;
-    g->wanted[i] = ((uint32_t)fingerprint & packed_mask(s->width)) << 1;
+    return (runs_place){ .block = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between,
+                         .wanted = ((uint32_t)fingerprint & packed_mask(s->width)) << 1,
+                         .quotient = q % BLOCK };
 }
 
-/* Whether there is an item of remainder x >> 1 in the run of quotient j of a block: 1 or 0, or -1
- * if aqf_find() has to tell. Only the first slot of an item has a low bit of 0, as x has, so that
- * nothing else is equal to it. Most of what is there is alone in its run, and one slot. */
-static inline int aqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t x)
+/* Only the first slot of an item has a low bit of 0, as what is looked for has, so that nothing
+ * else is equal to it. Most of what is there is alone in its run, and one slot. */
+__attribute__((always_inline)) static inline int aqf_look(const lanes *l, const runs_place *at)
 {
-    runs_near r = runs_near_of(l, b, j);
-    uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
+    runs_near r = runs_near_of(l, at->block, at->quotient);
+    uint64_t differs = r.slots ^ l->lows * at->wanted;
 
-    if (!(r.is_occupied & (r.is_odd | (equal != 0))))
+    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
         return 0;
-    bool is_first = (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0;
+    bool is_first = ((uint32_t)differs & packed_mask(l->width)) == 0;
     bool goes_on = r.n > 1 && r.slots >> l->width & AQF_MORE;
     return r.is_odd || !is_first || goes_on ? -1 : 1;
 }
 
-static inline bool aqf_has_far(const void *self, uint64_t key)
+__attribute__((noinline)) static bool aqf_has_odd(const tamis *f, uint64_t key)
 {
-    const aqf_shards *s = self;
-    aqf_position p = aqf_position_of(s, hash_key(key, s->salt));
+    aqf_position p = aqf_position_of_key(f, key);
 
     return aqf_find(&p).item.slots;
+}
+
+static bool aqf_has(const tamis *f, uint64_t key)
+{
+    const aqf_shards s = aqf_shards_of(f);
+
+    return runs_has(f, &s, &s.lanes, key, aqf_locate_block, aqf_look, aqf_has_odd);
 }
 
 static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const aqf_shards s = aqf_shards_of(f);
 
-    return runs_has_many(&s, &s.lanes, s.is_far, hits, keys, n, aqf_locate_block, aqf_look,
-                         aqf_has_far);
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, aqf_locate_block, aqf_look, aqf_has_odd);
 }
 
 /* ---- Changes ----------------------------------------------------------- */

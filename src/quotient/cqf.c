@@ -201,15 +201,17 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
                      .slots = p->slots >> bits,
                      .bytes = runs_bytes(p->slots >> bits, p->width),
                      .room = tamis__shards_needed(p),
+                     .between = runs_bytes(p->slots >> bits, p->width) -
+                                (p->slots >> bits) / BLOCK * runs_stride(p->width),
                      .bits = bits,
                      .width = p->width,
-                     .lanes = lanes_of(p->width),
-                     .is_far = f->is_far };
+                     .lanes = lanes_of(p->width) };
 
     memcpy(f->derived, &s, sizeof s);
+    cqf_use(&f->ops, p->width);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
-        tamis__cqf_use_avx2(&f->ops);
+        tamis__cqf_use_avx2(&f->ops, p->width);
 #endif
     (void)cpu;
 }

@@ -18,9 +18,9 @@ typedef struct cqf_shards {
     uint8_t *at;
     uint64_t salt, fingerprints; /* fingerprints are below that */
     uint64_t slots, bytes, room; /* of each; as many slots as `room` may be in use */
+    uint64_t between;            /* bytes from the last block of one to the first of the next */
     unsigned bits, width;        /* there are 2^bits shards */
     lanes lanes;
-    bool is_far; /* as f->is_far */
 } cqf_shards;
 
 _Static_assert(sizeof(cqf_shards) <= TAMIS_DERIVED_SIZE, "");
@@ -31,6 +31,17 @@ static inline cqf_shards cqf_shards_of(const tamis *f)
 
     s.at = f->payload;
     s.salt = f->salt;
+    return s;
+}
+
+/* The same with a width that the compiler knows. */
+__attribute__((always_inline)) static inline cqf_shards cqf_shards_as(const tamis *f,
+                                                                      unsigned width)
+{
+    cqf_shards s = cqf_shards_of(f);
+
+    s.width = width;
+    s.lanes = lanes_of(width);
     return s;
 }
 
@@ -106,7 +117,7 @@ static inline tamis_status cqf_remove_at(cqf_position at, uint64_t times)
     return TAMIS_OK;
 }
 
-void tamis__cqf_use_avx2(tamis_ops *ops);
+void tamis__cqf_use_avx2(tamis_ops *ops, unsigned width);
 void tamis__cqf_cells(const tamis *f, tamis_telling *to);
 bool tamis__cqf_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

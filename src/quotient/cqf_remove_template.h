@@ -32,7 +32,7 @@ typedef struct cqf_remover {
 } cqf_remover;
 
 /* Each slot of the run is higher than the one before: there are no counts. */
-static inline bool cqf_ascends(const lanes *l, const runs_near *r)
+__attribute__((always_inline)) static inline bool cqf_ascends(const lanes *l, const runs_near *r)
 {
     uint64_t a = r->slots, b = r->slots >> l->width, highs = l->highs;
     uint64_t is_low_not_less = (a | highs) - (b & ~highs);
@@ -97,7 +97,7 @@ __attribute__((always_inline)) static inline void cqf_fetch_later(const cqf_remo
     uint64_t fingerprint = i > MANY ? sorted_at(g, i - 1 - MANY) : 0;
     uint64_t q = (fingerprint > m->least ? fingerprint - m->least : 0) >> m->s.width;
 
-    runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width, m->s.is_far);
+    runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width);
 }
 
 /* Those before `end` that are in the open shard, MANY at most; returns where they start. */

@@ -10,6 +10,34 @@
 
 /* ---- One key ----------------------------------------------------------- */
 
+/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
+ * next. */
+__attribute__((always_inline)) static inline runs_place cqf_locate(const void *self, uint64_t key)
+{
+    const cqf_shards *s = self;
+    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
+    uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
+
+    return (runs_place){
+        .block = s->at + RUNS_HEADER + q / BLOCK * runs_stride(s->width) + shard * s->between,
+        .wanted = (uint32_t)fingerprint & packed_mask(s->width),
+        .quotient = q % BLOCK,
+    };
+}
+
+/* Most of what is asked for is not there. The first slot of a run is a remainder; what is equal
+ * later on may be a digit. */
+__attribute__((always_inline)) static inline int cqf_look(const lanes *l, const runs_place *at)
+{
+    runs_near r = runs_near_of(l, at->block, at->quotient);
+    uint64_t differs = r.slots ^ l->lows * at->wanted;
+
+    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
+        return 0;
+    bool is_first = ((uint32_t)differs & packed_mask(l->width)) == 0;
+    return !r.is_odd && (is_first | cqf_ascends(l, &r)) ? 1 : -1;
+}
+
 static uint64_t cqf_count(const tamis *f, uint64_t key)
 {
     cqf_shards s = cqf_shards_of(f);
@@ -17,9 +45,38 @@ static uint64_t cqf_count(const tamis *f, uint64_t key)
     return cqf_count_at(cqf_position_of(&s, hash_key(key, s.salt)));
 }
 
-static bool cqf_has(const tamis *f, uint64_t key)
+__attribute__((noinline)) static bool cqf_has_odd(const tamis *f, uint64_t key)
 {
     return cqf_count(f, key) != 0;
+}
+
+static bool cqf_has(const tamis *f, uint64_t key)
+{
+    const cqf_shards s = cqf_shards_of(f);
+
+    return runs_has(f, &s, &s.lanes, key, cqf_locate, cqf_look, cqf_has_odd);
+}
+
+static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const cqf_shards s = cqf_shards_of(f);
+
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_odd);
+}
+
+/* With remainders of a byte. */
+static bool cqf_has_bytes(const tamis *f, uint64_t key)
+{
+    const cqf_shards s = cqf_shards_as(f, 8);
+
+    return runs_has(f, &s, &s.lanes, key, cqf_locate, cqf_look, cqf_has_odd);
+}
+
+static size_t cqf_has_many_bytes(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const cqf_shards s = cqf_shards_as(f, 8);
+
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_odd);
 }
 
 static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)
@@ -46,49 +103,6 @@ static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
     return status;
 }
 
-/* ---- Many lookups ------------------------------------------------------ */
-
-/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
- * next. */
-static inline void cqf_locate(runs_group *g, size_t i, const void *self, uint64_t key)
-{
-    const cqf_shards *s = self;
-    uint64_t stride = runs_stride(s->width), between = s->bytes - s->slots / BLOCK * stride;
-    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
-    uint64_t q = fingerprint >> s->width, shard = s->bits ? h >> (64 - s->bits) : 0;
-
-    g->block[i] = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between;
-    g->quotient[i] = q % BLOCK;
-    g->wanted[i] = (uint32_t)fingerprint & packed_mask(s->width);
-}
-
-/* Whether remainder x of quotient j of a block is there: 1 or 0, or -1 if cqf_count_at() has to
- * tell. Most of what is asked for is not there. The first slot of a run is a remainder; what is
- * equal later on may be a digit. */
-static inline int cqf_look(const lanes *l, const uint8_t *b, unsigned j, uint32_t x)
-{
-    runs_near r = runs_near_of(l, b, j);
-    uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
-
-    if (!(r.is_occupied & (r.is_odd | (equal != 0))))
-        return 0;
-    return !r.is_odd && (((uint32_t)r.slots ^ x) & packed_mask(l->width)) == 0 ? 1 : -1;
-}
-
-static inline bool cqf_has_far(const void *self, uint64_t key)
-{
-    const cqf_shards *s = self;
-
-    return cqf_count_at(cqf_position_of(s, hash_key(key, s->salt))) != 0;
-}
-
-static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    const cqf_shards s = cqf_shards_of(f);
-
-    return runs_has_many(&s, &s.lanes, s.is_far, hits, keys, n, cqf_locate, cqf_look, cqf_has_far);
-}
-
 /* ---- One after the other ----------------------------------------------- */
 
 __attribute__((always_inline)) static inline void cqf_fetch(const void *self, uint64_t hash)
@@ -96,7 +110,7 @@ __attribute__((always_inline)) static inline void cqf_fetch(const void *self, ui
     const cqf_shards *s = self;
     cqf_position at = cqf_position_of(s, hash);
 
-    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width, s->is_far);
+    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
 }
 
 /* Of key i. */
@@ -186,4 +200,19 @@ static size_t cqf_remove_many(tamis *f, const uint64_t *keys, size_t n)
         removed += !cqf_remove_at(cqf_position_ahead(hashes, &s, keys, i, n), 1);
     f->count -= removed;
     return removed;
+}
+
+/* ---- The choice of code ------------------------------------------------ */
+
+static void cqf_use(tamis_ops *ops, unsigned width)
+{
+    ops->has = width == 8 ? cqf_has_bytes : cqf_has;
+    ops->count = cqf_count;
+    ops->add = cqf_add;
+    ops->remove = cqf_remove;
+    ops->has_many = width == 8 ? cqf_has_many_bytes : cqf_has_many;
+    ops->count_many = cqf_count_many;
+    ops->add_many = cqf_add_many;
+    ops->remove_many = cqf_remove_many;
+    ops->add_concurrent = cqf_add_concurrent;
 }

@@ -18,12 +18,11 @@ typedef struct lanes {
 
 static inline lanes lanes_of(unsigned width)
 {
-    lanes l = { .n = 57 / width, .width = width };
+    unsigned n = 57 / width;
+    /* 1 + 2^width + ... */
+    uint64_t lows = ((UINT64_C(1) << n * width) - 1) / ((UINT64_C(1) << width) - 1);
 
-    for (unsigned i = 0; i < l.n; i++)
-        l.lows |= UINT64_C(1) << i * width;
-    l.highs = l.lows << (width - 1);
-    return l;
+    return (lanes){ n, width, lows, lows << (width - 1) };
 }
 
 /* A one at the top of the lowest lane of v that is zero, and maybe of others above it. */

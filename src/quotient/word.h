@@ -5,11 +5,24 @@
 #ifndef TAMIS_QUOTIENT_WORD_H
 #define TAMIS_QUOTIENT_WORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined __BMI2__ || defined __AVX2__
 #include <immintrin.h>
 #endif
+
+/* False, as what comes of a branch that the processor foresees. The compiler would return the bit
+ * by which the branch was decided, and who uses it would wait for that. */
+static inline bool word_no(void)
+{
+    bool no = false;
+
+#ifdef __x86_64__
+    __asm__("" : "+r"(no));
+#endif
+    return no;
+}
 
 static inline unsigned word_ones(uint64_t x)
 {
@@ -39,6 +52,15 @@ static inline unsigned word_highest(uint64_t x)
     return 63 - (unsigned)__builtin_clzll(x);
 }
 
+static inline unsigned word_lowest_or_64(uint64_t x)
+{
+#ifdef __BMI__
+    return (unsigned)_tzcnt_u64(x);
+#else
+    return x ? word_lowest(x) : 64;
+#endif
+}
+
 /* The place of the one that has k ones before it; there is one. */
 static inline unsigned word_select(uint64_t x, unsigned k)
 {
@@ -63,9 +85,7 @@ static inline unsigned word_select(uint64_t x, unsigned k)
 static inline unsigned word_select_or_64(uint64_t x, unsigned k)
 {
 #ifdef __BMI2__
-    uint64_t one = _pdep_u64(UINT64_C(1) << k, x);
-
-    return one ? word_lowest(one) : 64;
+    return word_lowest_or_64(_pdep_u64(UINT64_C(1) << k, x));
 #else
     return k < word_ones(x) ? word_select(x, k) : 64;
 #endif
