@@ -107,7 +107,7 @@ help:
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
-	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys in 30;'
+	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys in 40;'
 	@echo "                 ARGS='--large --resume speed.csv' goes on where that was stopped"
 	@echo 'make redis       the module for Redis, build/tamis-redis.so'
 	@echo 'make web         the library as WebAssembly with its page and npm package, in build/web;'

@@ -245,6 +245,12 @@ static bool is_due(const bench_subject *s, const bench_case *c, const settings *
     return !s->exact || c->fpr == EIGHT_BITS || set->fpr > 0;
 }
 
+/* It takes long, and instruction sets matter less than memory there. */
+static bool is_filling_by_cpu(const bench_job *job)
+{
+    return job->cpu & ~(unsigned)TAMIS_CPU_FAR && job->workload->limit == WRITE_PREFETCHED_HUGE;
+}
+
 /* A case that was asked for has everything. */
 static bool is_planned(const bench_job *job, const bench_subject *s, const bench_case *c,
                        const settings *set)
@@ -259,7 +265,7 @@ static bool is_planned(const bench_job *job, const bench_subject *s, const bench
         return true;
     if (c->fpr != EIGHT_BITS && set->fpr == 0)
         return where & AT_ALL_RATES && !job->without[0];
-    if (c->keys >= LARGE && !(where & AT_LARGE))
+    if (c->keys >= LARGE && (!(where & AT_LARGE) || is_filling_by_cpu(job)))
         return false;
     return (!job->without[0] || c->keys >= 1000000) &&
            (!(where & AT_MAIN_SIZE_ONLY) || c->keys == 10000000);

@@ -82,6 +82,10 @@ static size_t queries_for(const bench_trial *t, const bench_effort *effort)
     return t->subject->slow ? n / 64 : n;
 }
 
+/* There are two of them, beside the subject and one that is filled anew. Memory is no slower where
+ * there is more of it. */
+static const size_t MOST_TABLE = (size_t)1 << 30;
+
 static void open_trial(bench_trial *t, const bench_effort *effort)
 {
     t->queries = queries_for(t, effort);
@@ -100,6 +104,7 @@ static void open_trial(bench_trial *t, const bench_effort *effort)
     if (t->subject->exact && t->found_strangers)
         bench_die(t->subject->name, "is said to be exact and is not");
     size_t size = t->subject->bytes(t->self);
+    size = size < MOST_TABLE ? size : MOST_TABLE;
     t->tables = bench_tables_new(size, t->subject->map ? size : 0, BENCH_PAGES_PATH);
     if (!t->tables)
         bench_die("the table of the limits", "out of memory");
