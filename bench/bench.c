@@ -259,8 +259,6 @@ static bool is_planned(const bench_job *job, const bench_subject *s, const bench
 
     if (job->without[0] && !(s->use_without && where & BY_CPU))
         return false;
-    if (where & ON_THREADS && job->workload->how > bench_processors())
-        return false;
     if (set->keys)
         return true;
     if (c->fpr != EIGHT_BITS && set->fpr == 0)
@@ -293,6 +291,11 @@ typedef struct {
     size_t done, trials;
 } run;
 
+static bool lacks_processors(const bench_workload *w, const bench_subject *s)
+{
+    return w->where & ON_THREADS && w->how > bench_processors() && w->can(s);
+}
+
 static bool plan_jobs(bench_job *jobs, size_t n, const bench_trial *t, const run *r)
 {
     bool any = false;
@@ -300,7 +303,8 @@ static bool plan_jobs(bench_job *jobs, size_t n, const bench_trial *t, const run
     for (size_t i = 0; i < n; i++) {
         jobs[i].planned = is_planned(&jobs[i], t->subject, &t->of, r->set);
         jobs[i].known = jobs[i].planned && bench_store_has(r->store, t, &jobs[i]);
-        jobs[i].due = jobs[i].planned && !jobs[i].known;
+        jobs[i].waits = lacks_processors(jobs[i].workload, t->subject);
+        jobs[i].due = jobs[i].planned && !jobs[i].known && !jobs[i].waits;
         any |= jobs[i].due;
     }
     return any;

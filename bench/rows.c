@@ -240,7 +240,7 @@ void bench_print_place(FILE *csv, const bench_machine *m)
 static const char *status_of(const bench_job *job)
 {
     if (job->series.n == 0)
-        return "cannot";
+        return job->waits ? "noisy" : "cannot";
     return bench_is_absurd(job) ? "noisy" : "ok";
 }
 

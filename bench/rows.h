@@ -18,10 +18,12 @@ typedef struct bench_series {
 /* A workload, maybe without some of what the machine can do. */
 typedef struct bench_job {
     const bench_workload *workload;
-    const char *without;      /* as it was asked for; "": all is used */
-    unsigned cpu;             /* the same as TAMIS_CPU_ flags */
-    bool planned, known, due; /* known: by the run that is resumed */
-    double seconds;           /* spent on it */
+    const char *without; /* as it was asked for; "": all is used */
+    unsigned cpu;        /* the same as TAMIS_CPU_ flags */
+    bool planned, due;
+    bool known;     /* by the run that is resumed */
+    bool waits;     /* for more processors: noisy, and due when the run is resumed */
+    double seconds; /* spent on it */
     bench_series series;
 } bench_job;
 

@@ -29,7 +29,7 @@ enum {
     AT_LARGE = 2,          /* where filling a filter takes seconds too */
     AT_MAIN_SIZE_ONLY = 4, /* ten million keys */
     BY_CPU = 8,            /* also without some instruction sets: --without */
-    ON_THREADS = 16,       /* `how` is their number: only with as many processors */
+    ON_THREADS = 16,       /* `how` is their number: needs as many processors */
 };
 
 typedef struct bench_workload bench_workload;
