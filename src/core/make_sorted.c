@@ -7,6 +7,7 @@
  * places to be: a list with repeats would fill a table early. Whether a key has come before is not
  * to be asked of the filter: it would take a stranger for it, and lose that when it is removed. */
 #include "base/bits.h"
+#include "base/parts.h"
 #include "base/sort.h"
 #include "core/make.h"
 
@@ -47,21 +48,45 @@ static tamis_status make_write_bucket(const make_work *w, size_t bucket, unsigne
     return make_append_sorted(w->ctx, &w->m->f->plan, p.items, p.n);
 }
 
+/* From ascending hashes to distinct keys; returns how many there are. */
+static size_t make_keys_of(const tamis *f, uint64_t *items, size_t n)
+{
+    uint64_t last = n ? ~items[0] : 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = items[i];
+        items[kept] = tamis__make_key(f, hash);
+        kept += hash != last;
+        last = hash;
+    }
+    return kept;
+}
+
+/* All in one batch: what a kind makes of its keys may depend on which came together. */
 static tamis_status make_add_bucket(const make_work *w, size_t bucket, unsigned worker)
 {
-    tamis *f = w->m->f;
     make_part p = tamis__make_part(w, worker, bucket, w->m->keys.bits);
-    tamis_status status = tamis__make_collect(&p, &w->m->keys);
-    size_t n = tamis__sort_unique(p.items, p.n), added;
+    tamis_status status = tamis__make_load(&p, &w->m->keys);
+    uint64_t *spare = (uint64_t *)(p.memory + w->scratch_at);
+    size_t added;
 
-    for (size_t i = 0; i < n; i++)
-        p.items[i] = tamis__make_key(f, p.items[i]);
-    return status ? status : tamis_add_many(f, &added, p.items, n);
+    if (status)
+        return status;
+    tamis__sort_groups(p.items, p.n, p.bits + group_bits(p.n), spare, w->scratch / sizeof *spare);
+    return tamis_add_many(w->m->f, &added, p.items, make_keys_of(w->m->f, p.items, p.n));
 }
 
 static void make_size_bucket(make_work *w)
 {
     w->room = (size_t)tamis__make_largest(&w->m->keys, NULL, NULL, w->units);
+}
+
+/* Groups of hashes are of nearly one size. */
+static void make_size_set(make_work *w)
+{
+    make_size_bucket(w);
+    w->scratch = (2 * (w->room >> group_bits(w->room)) + 64) * sizeof(uint64_t);
 }
 
 static make_work make_in_order(make *m)
@@ -90,5 +115,7 @@ tamis_status tamis__make_set(make *m)
     make_work w = make_in_order(m);
 
     w.do_unit = make_add_bucket;
+    w.set_sizes = make_size_set;
+    w.has_groups = true;
     return tamis__make_run(&w);
 }

@@ -124,11 +124,36 @@ static void everything_is_grouped(void **state)
     on_each(check_groups);
 }
 
+/* In groups by their first bits, with room for all, for some or for none of them. */
+static void check_groups_sorted(items *x)
+{
+    const size_t rooms[] = { x->n, x->n / 8, 0 };
+    uint64_t *spare = array_of(x->n, 8);
+    size_t starts[64];
+
+    for (unsigned bits = 0; bits <= 6; bits += 3)
+        for (int i = 0; i < 3; i++) {
+            tamis__sort_group(x->hashes, x->n, 0, bits, starts);
+            tamis__sort_groups(x->hashes, x->n, bits, spare, rooms[i]);
+            assert_memory_equal(x->hashes, x->sorted, x->n * 8);
+            for (size_t k = 0; k < x->n; k++)
+                x->hashes[k] = x->pairs[2 * k];
+        }
+    free(spare);
+}
+
+static void groups_are_sorted(void **state)
+{
+    (void)state;
+    on_each(check_groups_sorted);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_sorted),
         cmocka_unit_test(everything_is_grouped),
+        cmocka_unit_test(groups_are_sorted),
     };
 
     test_begin(argc, argv);
