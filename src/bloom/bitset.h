@@ -1,43 +1,56 @@
 /* bitset.h - arrays of bits, as the payloads of Bloom kinds are: bits that are only ever set.
  *
- * Bit i is bit i % 8 of byte i / 8, the same on every machine. */
+ * Bit i is bit i % 8 of byte i / 8, the same on every machine: bit i % 64 of a little-endian word.
+ * Arrays are whole words, and are read and written by them: in most machines, shifts by i then need
+ * no remainder. */
 #ifndef TAMIS_BLOOM_BITSET_H
 #define TAMIS_BLOOM_BITSET_H
 
 #include "base/bits.h"
+#include "base/le.h"
 #include "explain.h"
 
 /* ---- One bit ----------------------------------------------------------- */
 
 /* Relaxed: a reader may run beside add_concurrent(). */
+static inline uint64_t bitset_word(const void *bits, uint64_t pos)
+{
+    const uint64_t *words = bits;
+    return __atomic_load_n(&words[pos / 64], __ATOMIC_RELAXED);
+}
+
+static inline uint64_t bitset_mask(uint64_t pos)
+{
+    return LE_SWAP64(UINT64_C(1) << (pos % 64));
+}
+
 static inline bool bitset_get(const void *bits, uint64_t pos)
 {
-    const uint8_t *bytes = bits;
-    return __atomic_load_n(&bytes[pos / 8], __ATOMIC_RELAXED) >> (pos % 8) & 1;
+    return LE_SWAP64(bitset_word(bits, pos)) >> (pos % 64) & 1;
 }
 
 static inline void bitset_set(void *bits, uint64_t pos)
 {
-    uint8_t *bytes = bits;
-    bytes[pos / 8] = (uint8_t)(bytes[pos / 8] | 1u << (pos % 8));
+    uint64_t *words = bits;
+    words[pos / 64] |= bitset_mask(pos);
 }
 
 /* Beside other writers. Looks first: a bit that is set already costs no ownership of its line. */
 static inline void bitset_set_atomic(void *bits, uint64_t pos)
 {
-    uint8_t *bytes = bits;
+    uint64_t *words = bits;
 
     if (!bitset_get(bits, pos))
-        __atomic_fetch_or(&bytes[pos / 8], (uint8_t)(1u << (pos % 8)), __ATOMIC_RELAXED);
+        __atomic_fetch_or(&words[pos / 64], bitset_mask(pos), __ATOMIC_RELAXED);
 }
 
 /* For the only writer, beside readers. */
 static inline void bitset_put_atomic(void *bits, uint64_t pos, bool is_set)
 {
-    uint8_t *at = (uint8_t *)bits + pos / 8, mask = (uint8_t)(1u << (pos % 8));
+    uint64_t *words = bits;
 
     if (bitset_get(bits, pos) != is_set)
-        __atomic_store_n(at, (uint8_t)(*at ^ mask), __ATOMIC_RELAXED);
+        __atomic_store_n(&words[pos / 64], words[pos / 64] ^ bitset_mask(pos), __ATOMIC_RELAXED);
 }
 
 /* ---- Many bits --------------------------------------------------------- */

@@ -44,15 +44,6 @@ static tamis_status blocked_plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- Operations -------------------------------------------------------- */
 
-static tamis_status blocked_add(tamis *f, uint64_t key, uint64_t times)
-{
-    uint64_t h = hash_key(key, f->salt);
-
-    (void)times;
-    split_block_add(one_block_of(f, h), (uint32_t)h, &f->count);
-    return TAMIS_OK;
-}
-
 /* An atomic change costs more than all the rest: two words at a time, and none for bits that are
  * set, as most are that a hot key asks for. */
 static void blocked_add_atomic(split_block *b, uint32_t x)
@@ -157,7 +148,7 @@ const tamis_ops tamis__blocked = {
     .for_cpu = blocked_for_cpu,
     .measure = blocked_measure,
     .has = one_block_has,
-    .add = blocked_add,
+    .add = one_block_add,
     .has_many = one_block_has_many,
     .add_many = one_block_add_many,
     .add_concurrent = blocked_add_concurrent,

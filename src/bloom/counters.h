@@ -79,36 +79,50 @@ static inline void counters_change(void *counters, unsigned bits, uint64_t i, in
 
 /* ---- Those of a key ---------------------------------------------------- */
 
+enum { COUNTERS_MOST = 64 };
+
 typedef struct counters_key {
     void *array;
-    const uint64_t *slots; /* different ones */
+    const uint64_t *slots; /* at most COUNTERS_MOST; two may be one, which is changed once */
     unsigned n, bits;
 } counters_key;
 
-static inline uint64_t counters_lowest(counters_key k)
+/* Reads all of them; returns the lowest. */
+static inline uint64_t counters_read(uint64_t *held, counters_key k)
 {
     uint64_t least = counters_max(k.bits);
 
     for (unsigned i = 0; i < k.n; i++) {
-        uint64_t here = counters_get(k.array, k.bits, k.slots[i]);
-        least = here < least ? here : least;
+        held[i] = counters_get(k.array, k.bits, k.slots[i]);
+        least = held[i] < least ? held[i] : least;
     }
     return least;
 }
 
+static inline uint64_t counters_lowest(counters_key k)
+{
+    uint64_t held[COUNTERS_MOST];
+
+    return counters_read(held, k);
+}
+
 /* A change, so many times. Returns whether the key was there as often, which adds need not ask. It
  * is counted unless all counters have stopped. There is no branch on what a counter holds: keys
- * wait for their lines, and a wrong guess would keep the processor from asking for the next. */
+ * wait for their lines, and a wrong guess would keep the processor from asking for the next. A
+ * counter that is not what it was when all were read has been changed already: its slot came
+ * before. */
 typedef bool counters_change_key(counters_key k, uint64_t times, uint64_t *counted);
 
 /* No counter goes beyond the maximum. */
 static inline bool counters_raise(counters_key k, uint64_t times, uint64_t *counted)
 {
-    uint64_t most = 0;
+    uint64_t held[COUNTERS_MOST], most = 0;
 
+    counters_read(held, k);
     for (unsigned i = 0; i < k.n; i++) {
-        uint64_t room = counters_max(k.bits) - counters_get(k.array, k.bits, k.slots[i]);
+        uint64_t now = counters_get(k.array, k.bits, k.slots[i]), room = counters_max(k.bits) - now;
         uint64_t step = times < room ? times : room;
+        step = now == held[i] ? step : 0;
         counters_change(k.array, k.bits, k.slots[i], (int64_t)step);
         most = step > most ? step : most;
     }
@@ -119,17 +133,28 @@ static inline bool counters_raise(counters_key k, uint64_t times, uint64_t *coun
 /* No counter goes below 0, and those that have stopped stay. */
 static inline bool counters_lower(counters_key k, uint64_t times, uint64_t *counted)
 {
-    uint64_t max = counters_max(k.bits), held = counters_lowest(k), most = 0;
+    uint64_t held[COUNTERS_MOST], max = counters_max(k.bits), least = counters_read(held, k);
+    uint64_t most = 0;
 
-    if (held < times && held < max)
+    if (least < times && least < max)
         return false;
     for (unsigned i = 0; i < k.n; i++) {
-        uint64_t step = counters_get(k.array, k.bits, k.slots[i]) != max ? times : 0;
+        uint64_t now = counters_get(k.array, k.bits, k.slots[i]);
+        uint64_t step = now != max && now == held[i] ? times : 0;
         counters_change(k.array, k.bits, k.slots[i], -(int64_t)step);
         most |= step;
     }
     *counted += most;
     return true;
+}
+
+static inline bool counters_came_before(counters_key k, unsigned i)
+{
+    unsigned j = 0;
+
+    while (k.slots[j] != k.slots[i])
+        j++;
+    return j < i;
 }
 
 /* One more in each, while others do the same. */
@@ -141,6 +166,8 @@ static inline bool counters_raise_atomic(counters_key k, uint64_t times, uint64_
     for (unsigned i = 0; i < k.n; i++) {
         counters_place at = counters_find(k.bits, k.slots[i]);
         uint64_t *word = (uint64_t *)k.array + at.word, more, room;
+        if (counters_came_before(k, i))
+            continue;
         uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
         do {
             room = (LE_SWAP64(now) >> at.shift & counters_max(k.bits)) != counters_max(k.bits);

@@ -23,14 +23,20 @@
 
 #include "bloom/probes.h"
 
-static probes_shape counting_shape(const tamis *f)
+enum { USUAL = 4, WIDEST = 16 };
+
+static inline probes_shape counting_shape(const tamis *f, unsigned bits)
 {
-    return (probes_shape){ .range = f->plan.slots, .of_counters = true, .bits = f->plan.width };
+    return (probes_shape){ .range = f->plan.slots, .of_counters = true, .bits = bits };
+}
+
+/* Hot functions are there twice, the second time for the usual width, which the compiler knows. */
+static inline bool counting_is_usual(const tamis *f)
+{
+    return f->plan.width == USUAL;
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
-
-enum { WIDEST = 16 };
 
 static uint64_t counting_bytes(const tamis_plan *p)
 {
@@ -42,7 +48,7 @@ static uint64_t counting_bytes(const tamis_plan *p)
 
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    p->width = spec->counter_bits ? spec->counter_bits : 4;
+    p->width = spec->counter_bits ? spec->counter_bits : USUAL;
     if (p->width > WIDEST)
         return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, &RATES_CLASSIC);
@@ -50,39 +56,35 @@ static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* Its counters, by the different ones of its k slots, which are written to slots[]. */
-static inline counters_key counting_find(uint64_t *slots, const tamis *f, uint64_t key)
+/* Its counters, by its k slots, which are written to slots[]. */
+__attribute__((always_inline)) static inline counters_key
+counting_find(uint64_t *slots, const tamis *f, unsigned bits, uint64_t key)
 {
-    unsigned n = 0;
-
-    probes_find(slots, f, counting_shape(f), key);
-    for (unsigned i = 0; i < f->plan.hashes; i++) {
-        unsigned j = 0;
-        while (j < n && slots[j] != slots[i])
-            j++;
-        slots[n] = slots[i];
-        n += j == n;
-    }
-    return (counters_key){ f->payload, slots, n, f->plan.width };
+    probes_find(slots, f, counting_shape(f, bits), key);
+    return (counters_key){ f->payload, slots, f->plan.hashes, bits };
 }
 
 static bool counting_has(const tamis *f, uint64_t key)
 {
-    return probes_has(f, counting_shape(f), key);
+    return counting_is_usual(f) ? probes_has(f, counting_shape(f, USUAL), key)
+                                : probes_has(f, counting_shape(f, f->plan.width), key);
 }
 
 static uint64_t counting_count(const tamis *f, uint64_t key)
 {
     uint64_t slots[PROBES_MAX];
 
-    return counters_lowest(counting_find(slots, f, key));
+    return counters_lowest(counting_find(slots, f, f->plan.width, key));
 }
 
 static tamis_status counting_add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t slots[PROBES_MAX];
 
-    counters_raise(counting_find(slots, f, key), times, &f->count);
+    if (counting_is_usual(f) && times == 1)
+        counters_raise(counting_find(slots, f, USUAL, key), 1, &f->count);
+    else
+        counters_raise(counting_find(slots, f, f->plan.width, key), times, &f->count);
     return TAMIS_OK;
 }
 
@@ -90,23 +92,28 @@ static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t slots[PROBES_MAX];
 
-    return counters_remove(f, counting_find(slots, f, key), times);
+    if (counting_is_usual(f) && times == 1)
+        return counters_remove(f, counting_find(slots, f, USUAL, key), 1);
+    return counters_remove(f, counting_find(slots, f, f->plan.width, key), times);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
 
 static size_t counting_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return probes_has_many(f, counting_shape(f), hits, keys, n);
+    return counting_is_usual(f)
+               ? probes_has_many(f, counting_shape(f, USUAL), hits, keys, n)
+               : probes_has_many(f, counting_shape(f, f->plan.width), hits, keys, n);
 }
 
 static void counting_touch(const tamis *f, uint64_t key)
 {
+    probes_shape s = counting_shape(f, f->plan.width);
     uint64_t slots[PROBES_MAX];
 
-    probes_find(slots, f, counting_shape(f), key);
+    probes_find(slots, f, s, key);
     for (uint32_t i = 0; i < f->plan.hashes; i++)
-        probes_fetch(f->payload, counting_shape(f), slots[i]);
+        ahead_read(probes_line(f->payload, s, slots[i]), f->is_far);
 }
 
 /* Keys whose lines are on their way, as long as their slots fit. */
@@ -114,36 +121,47 @@ enum { AHEAD = 16, SLOTS_AHEAD = 256 };
 
 /* Returns how many keys were there. */
 __attribute__((always_inline)) static inline size_t
-counting_change_many(tamis *f, const uint64_t *keys, size_t n, counters_change_key *change,
-                     uint64_t *counted)
+counting_change_many(tamis *f, unsigned bits, const uint64_t *keys, size_t n,
+                     counters_change_key *change, uint64_t *counted)
 {
     uint64_t slots[SLOTS_AHEAD];
-    counters_key coming[AHEAD];
     size_t k = f->plan.hashes, ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k;
     size_t done = 0, at = 0;
+    probes_shape s = counting_shape(f, bits);
+    void *counters = f->payload;
+    bool is_far = f->is_far;
 
     for (size_t i = 0; i < n + ahead; i++, at = at + 1 < ahead ? at + 1 : 0) {
+        uint64_t *here = slots + at * k;
         if (i >= ahead)
-            done += change(coming[at], 1, counted);
+            done += change((counters_key){ counters, here, (unsigned)k, bits }, 1, counted);
         if (i >= n)
             continue;
-        coming[at] = counting_find(slots + at * k, f, keys[i]);
-        for (unsigned j = 0; j < coming[at].n; j++)
-            probes_fetch(f->payload, counting_shape(f), coming[at].slots[j]);
+        probes_find(here, f, s, keys[i]);
+        for (size_t j = 0; j < k; j++)
+            ahead_write(probes_line(counters, s, here[j]), is_far);
     }
     return done;
 }
 
 static tamis_status counting_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    *added = counting_change_many(f, keys, n, counters_raise, &f->count);
+    uint64_t counted = 0;
+
+    *added = counting_is_usual(f)
+                 ? counting_change_many(f, USUAL, keys, n, counters_raise, &counted)
+                 : counting_change_many(f, f->plan.width, keys, n, counters_raise, &counted);
+    f->count += counted;
     return TAMIS_OK;
 }
 
 static size_t counting_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
     uint64_t counted = 0;
-    size_t removed = counting_change_many(f, keys, n, counters_lower, &counted);
+    size_t removed =
+        counting_is_usual(f)
+            ? counting_change_many(f, USUAL, keys, n, counters_lower, &counted)
+            : counting_change_many(f, f->plan.width, keys, n, counters_lower, &counted);
 
     counters_forget(f, counted);
     return removed;
@@ -153,7 +171,7 @@ static tamis_status counting_add_concurrent(tamis *f, size_t *added, const uint6
 {
     uint64_t counted = 0;
 
-    *added = counting_change_many(f, keys, n, counters_raise_atomic, &counted);
+    *added = counting_change_many(f, f->plan.width, keys, n, counters_raise_atomic, &counted);
     __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
     return TAMIS_OK;
 }
@@ -175,7 +193,7 @@ void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key)
 {
     uint64_t slots[PROBES_MAX];
 
-    probes_find(slots, from, counting_shape(from), key);
+    probes_find(slots, from, counting_shape(from, from->plan.width), key);
     for (uint32_t i = 0; i < from->plan.hashes; i++)
         bitset_put_atomic(to->payload, slots[i],
                           counters_get(from->payload, from->plan.width, slots[i]) != 0);
@@ -214,9 +232,11 @@ static void counting_cells(const tamis *f, tamis_telling *t)
 static bool counting_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
     uint64_t slots[PROBES_MAX];
-    counters_key k = counting_find(slots, f, key);
+    counters_key k = counting_find(slots, f, f->plan.width, key);
 
     for (unsigned i = 0; i < k.n; i++) {
+        if (counters_came_before(k, i))
+            continue;
         tamis_cell cell = counting_cell(f, slots[i]);
         tamis__tell_read(t, "counter", cell, cell.value != 0);
     }

@@ -142,7 +142,7 @@ static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, con
 
 static void counting_blocked_touch(const tamis *f, uint64_t key)
 {
-    __builtin_prefetch(one_block_of(f, hash_key(key, f->salt)), 0, 3);
+    ahead_read(one_block_of(f, hash_key(key, f->salt)), f->is_far);
 }
 
 /* ---- The whole filter -------------------------------------------------- */

@@ -80,9 +80,34 @@ static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32
 #define ONE_BLOCK_REMOVE counting_blocked_remove_avx2
 #include "bloom/one_block_template.h"
 
+/* Any number of copies but one: by the table of the kind. */
+static tamis_status counting_blocked_add_one(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t h = hash_key(key, f->salt);
+
+    if (times != 1)
+        return tamis__ops(f->plan.kind)->add(f, key, times);
+    counting_blocked_add_avx2(one_block_of(f, h), (uint32_t)h, &f->count);
+    return TAMIS_OK;
+}
+
+static tamis_status counting_blocked_remove_one(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t h = hash_key(key, f->salt), counted = 0;
+
+    if (times != 1)
+        return tamis__ops(f->plan.kind)->remove(f, key, times);
+    if (!counting_blocked_remove_avx2(one_block_of(f, h), (uint32_t)h, &counted))
+        return TAMIS_ABSENT;
+    counters_forget(f, counted);
+    return TAMIS_OK;
+}
+
 void tamis__counting_blocked_use_avx2(tamis_ops *ops)
 {
     ops->has = one_block_has;
+    ops->add = counting_blocked_add_one;
+    ops->remove = counting_blocked_remove_one;
     ops->has_many = one_block_has_many;
     ops->add_many = one_block_add_many;
     ops->remove_many = one_block_remove_many;

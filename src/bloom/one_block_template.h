@@ -11,6 +11,7 @@
  *   ONE_BLOCK_READS   optional, an attribute of functions that read blocks beside add_concurrent().
  *                     Words are read whole on every machine with vectors, and a bit that shows a
  *                     moment later is no harm; the race detector cannot know that. */
+#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "filter.h"
@@ -36,6 +37,17 @@ ONE_BLOCK_READS static bool one_block_has(const tamis *f, uint64_t key)
 
     return ONE_BLOCK_HAS(one_block_of(f, h), (uint32_t)h);
 }
+
+#ifndef ONE_BLOCK_REMOVE
+static tamis_status one_block_add(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t h = hash_key(key, f->salt);
+
+    (void)times;
+    ONE_BLOCK_ADD(one_block_of(f, h), (uint32_t)h, &f->count);
+    return TAMIS_OK;
+}
+#endif
 
 /* ---- A group of keys --------------------------------------------------- */
 
@@ -80,16 +92,12 @@ static inline void one_block_fill(one_block_group *g, const tamis *f, const uint
         g->block[i] = 0;
 }
 
-/* To the second cache: there the processors that were measured keep more requests open than on the
- * way to the first, and filters larger than all caches gain a factor of two. */
-enum { FAR = 2 };
-
 static inline void one_block_fetch(const tamis *f, const one_block_group *g)
 {
     const ONE_BLOCK *blocks = f->payload;
 
     for (size_t i = 0; i < g->n; i++)
-        __builtin_prefetch(&blocks[g->block[i]], 0, FAR);
+        ahead_read(&blocks[g->block[i]], f->is_far);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -105,6 +113,7 @@ ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
     const ONE_BLOCK *blocks = f->payload;
     one_block_group groups[2];
     size_t found = 0;
+    bool is_far = f->is_far;
 
     if (n <= FEW) {
         uint64_t word = 0;
@@ -122,7 +131,7 @@ ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
         uint64_t word = 0;
         one_block_fill(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 0, FAR);
+            ahead_read(&blocks[next->block[i]], is_far);
             word |= (uint64_t)ONE_BLOCK_HAS(&blocks[now->block[i]], now->x[i]) << i;
         }
         hits[from / GROUP] = word;
@@ -141,6 +150,7 @@ one_block_change_many(tamis *f, const uint64_t *keys, size_t n, one_block_change
     ONE_BLOCK *blocks = f->payload;
     one_block_group groups[2];
     size_t done = 0;
+    bool is_far = f->is_far;
 
     one_block_fill(&groups[0], f, keys, 0, n);
     one_block_fetch(f, &groups[0]);
@@ -149,7 +159,7 @@ one_block_change_many(tamis *f, const uint64_t *keys, size_t n, one_block_change
         one_block_group *next = &groups[from / GROUP % 2 ^ 1];
         one_block_fill(next, f, keys, from + GROUP, n);
         for (size_t i = 0; i < now->n; i++) {
-            __builtin_prefetch(&blocks[next->block[i]], 1, FAR);
+            ahead_write(&blocks[next->block[i]], is_far);
             done += change(&blocks[now->block[i]], now->x[i], counted);
         }
     }

@@ -5,6 +5,7 @@
  * the like of them. Keys go through in groups of 64: all are looked for in the newest stage, which
  * has about half of the keys, those that are not there in the one before it, and so on; while one
  * stage is looked at, the lines of the next are on their way. */
+#include "base/ahead.h"
 #include "bloom/split_block.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -103,12 +104,13 @@ static inline uint64_t scalable_search(const tamis *f, const uint64_t *keys, uns
     scalable_stage s = scalable_stage_of(f, f->plan.hashes - 1);
     uint64_t h[GROUP], g[GROUP], found = 0;
     uint8_t at[GROUP]; /* where in the group h[i] stands */
+    bool is_far = f->is_far;
 
     for (unsigned i = 0; i < n; i++) {
         h[i] = hash_key(keys[i], f->salt);
         g[i] = h[i] * s.factor;
         at[i] = (uint8_t)i;
-        __builtin_prefetch(scalable_block(&s, g[i]), 0, 3);
+        ahead_read(scalable_block(&s, g[i]), is_far);
     }
     for (unsigned j = f->plan.hashes; j-- > 0;) {
         scalable_stage before = scalable_stage_of(f, j ? j - 1 : 0);
@@ -120,7 +122,7 @@ static inline uint64_t scalable_search(const tamis *f, const uint64_t *keys, uns
             g[left] = h[i] * before.factor;
             at[left] = at[i];
             if (j)
-                __builtin_prefetch(scalable_block(&before, g[left]), 0, 3);
+                ahead_read(scalable_block(&before, g[left]), is_far);
             left += !hit;
         }
         n = left;

@@ -35,54 +35,64 @@ static size_t scattered_has_many(const tamis *f, uint64_t *hits, const uint64_t 
 
 static tamis_status scattered_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t pos[PROBES_MAX];
+    uint64_t x = hash_key(key, f->salt), base = 0;
+    probes_shape s = scattered_shape(f);
+    void *bits = f->payload;
 
     (void)times;
-    probes_find(pos, f, scattered_shape(f), key);
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        bitset_set(f->payload, pos[i]);
+    for (uint32_t i = f->plan.hashes; i > 0; i--) {
+        bitset_set(bits, base + scale64(x, s.range));
+        base += s.step;
+        x = probes_next(x);
+    }
     f->count++;
     return TAMIS_OK;
 }
 
 /* ---- Many keys --------------------------------------------------------- */
 
-/* No key drops out here, and what was fetched must still be there a round later: small groups. */
-enum { GROUP = 64 };
-
 typedef void scattered_set(void *bits, uint64_t pos);
 
-/* Sets one round of bits while the next one is being fetched. */
-__attribute__((always_inline)) static inline void
-scattered_add_group(tamis *f, const uint64_t *keys, size_t n, scattered_set *set)
+/* Sets one round of bits while the next one is being fetched, or the first of the next row. */
+__attribute__((always_inline)) static inline void scattered_set_many(tamis *f, const uint64_t *keys,
+                                                                     size_t n, scattered_set *set)
 {
     probes_shape s = scattered_shape(f);
-    uint64_t x[GROUP], pos[GROUP], base = 0, salt = f->salt;
+    uint64_t salt = f->salt;
+    uint32_t rounds = f->plan.hashes;
     uint8_t *bits = f->payload;
+    bool is_far = f->is_far;
+    size_t here = probes_abreast(n), done = 0;
+    probes_row r;
 
-    for (size_t i = 0; i < n; i++) {
-        x[i] = hash_key(keys[i], salt);
-        pos[i] = scale64(x[i], s.range);
-        __builtin_prefetch(bits + pos[i] / 8, 1, 3);
-    }
-    for (uint32_t round = 1; round < f->plan.hashes; round++) {
-        base += s.step;
-        for (size_t i = 0; i < n; i++) {
-            uint64_t now = pos[i];
-            x[i] = probes_next(x[i]);
-            pos[i] = base + scale64(x[i], s.range);
-            __builtin_prefetch(bits + pos[i] / 8, 1, 3);
+    for (size_t i = 0; i < here; i++)
+        ahead_write(bits + probes_start(&r, i, hash_key(keys[i], salt), s.range) / 8, is_far);
+    while (here) {
+        uint64_t base = 0;
+        for (uint32_t round = 1; round < rounds; round++) {
+            base += s.step;
+            for (size_t i = 0; i < here; i++) {
+                uint64_t now = r.pos[i];
+                ahead_write(bits + probes_step(&r, i, base, s.range) / 8, is_far);
+                set(bits, now);
+            }
+        }
+        done += here;
+        size_t coming = probes_abreast(n - done);
+        for (size_t i = 0; i < here; i++) {
+            uint64_t now = r.pos[i];
+            if (i < coming)
+                ahead_write(bits + probes_start(&r, i, hash_key(keys[done + i], salt), s.range) / 8,
+                            is_far);
             set(bits, now);
         }
+        here = coming;
     }
-    for (size_t i = 0; i < n; i++)
-        set(bits, pos[i]);
 }
 
 static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i += GROUP)
-        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set);
+    scattered_set_many(f, keys, n, bitset_set);
     f->count += n;
     *added = n;
     return TAMIS_OK;
@@ -91,8 +101,7 @@ static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *
 static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                              size_t n)
 {
-    for (size_t i = 0; i < n; i += GROUP)
-        scattered_add_group(f, keys + i, n - i < GROUP ? n - i : GROUP, bitset_set_atomic);
+    scattered_set_many(f, keys, n, bitset_set_atomic);
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;

@@ -23,6 +23,7 @@
  * generations. */
 #include <math.h>
 
+#include "base/ahead.h"
 #include "base/many.h"
 #include "bloom/split_block.h"
 #include "explain.h"
@@ -111,10 +112,11 @@ static inline uint64_t window_hash(const void *self, uint64_t key)
 
 __attribute__((always_inline)) static inline void window_fetch(const void *self, uint64_t h)
 {
-    const window_block *b = window_block_of(self, h);
+    const tamis *f = self;
+    const window_block *b = window_block_of(f, h);
 
     for (int i = 0; i < SPLIT_WORDS; i += 2)
-        __builtin_prefetch(b->cell[i], 0, 3);
+        ahead_read(b->cell[i], f->is_far);
 }
 
 static inline bool window_has_hash(const void *self, uint64_t h)

@@ -39,19 +39,32 @@ static uint64_t *probes_of(ground *g, size_t n)
     return probes;
 }
 
+/* Members for a while, then strangers, and again: some kinds go by what came before. */
+static uint64_t *stretches_of(ground *g, size_t n)
+{
+    uint64_t *probes = fresh_keys(&g->r, n);
+
+    for (size_t i = 0; i < n && g->n; i++)
+        if (i / 900 % 2 == 0)
+            probes[i] = g->keys[rng_below(&g->r, g->n)];
+    return probes;
+}
+
 static void has_many_is_has(ground *g)
 {
     const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
                               tamis__cpu() };
     tamis *f = filter_of(&g->plan, g->keys, g->n);
-    uint64_t *probes = probes_of(g, 20000);
+    uint64_t *probes = probes_of(g, 20000), *stretches = stretches_of(g, 5000);
 
     for (int c = 0; c < 3; c++) {
         tamis__use_cpu(f, cpus[c]);
         for (size_t n = 0; n <= 200; n += run_size(1, 3, 1))
             assert_many_is_has(f, probes + n, n);
         assert_many_is_has(f, probes, run_size(20000, 5000, 20000));
+        assert_many_is_has(f, stretches, 5000);
     }
+    free(stretches);
     free(probes);
     tamis_free(f);
 }
