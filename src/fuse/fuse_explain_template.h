@@ -109,7 +109,7 @@ static bool fuse_explain_stash(const tamis *f, tamis_telling *t, uint64_t part, 
     if (fuse_stashed(f, part) == 0)
         return false;
     tamis__tell_read(t, "word with its bit of the stash",
-                     fuse_bitmap_cell(f, part, (fuse_stash_word(s, g) - TAIL_BITMAP) / 8), may_be);
+                     fuse_bitmap_cell(f, part, (fuse_stash_byte(s, g) - TAIL_BITMAP) / 8), may_be);
     return may_be && tell_stash(f, t, fuse_stash_cell, part, fuse_stashed(f, part), g);
 }
 

@@ -11,7 +11,9 @@
 FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g, unsigned skip,
                            unsigned plain)
 {
-    uint32_t near = fuse_near(s, g, skip), x = fuse_fingerprint(g);
+    const bool is_narrow = plain == 8 || plain == 16;
+    uint32_t near = fuse_near(s, g, skip);
+    uint32_t x = is_narrow ? fuse_narrow_fingerprint(g) : fuse_fingerprint(g);
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, plain ? 0 : near);
 
     FUSE_EACH_SLOT
@@ -21,6 +23,20 @@ FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g,
                    : packed_get_odd(part, to.at[j], s->width);
     }
     return (x & packed_mask(plain ? plain : s->width)) == 0;
+}
+
+/* The same for up to PACKED_NARROW bits that are not plain: what is above them is masked once. */
+FUSE_INLINE bool fuse_fits_odd(const uint8_t *part, const fuse_shape *s, uint64_t g, unsigned skip)
+{
+    uint32_t x = fuse_narrow_fingerprint(g);
+    fuse_slots to = fuse_slots_of(s, (uint32_t)g, fuse_near(s, g, skip));
+
+    FUSE_EACH_SLOT
+    for (unsigned j = 0; j < ARITY; j++) {
+        uint64_t bit = (uint64_t)to.at[j] * s->width;
+        x ^= le32(part + bit / 8) >> bit % 8;
+    }
+    return (x & packed_mask(s->width)) == 0;
 }
 
 /* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
@@ -69,7 +85,8 @@ FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bo
     if (tries_and_stashed != 1 &&
         ((uint8_t)tries_and_stashed != 1 || fuse_may_be_stashed(all, part + all->tail, h)))
         return fuse_has(f, key);
-    return fuse_fits(part, &s, h, s.part_bits, plain);
+    return plain ? fuse_fits(part, &s, h, s.part_bits, plain)
+                 : fuse_fits_odd(part, &s, h, s.part_bits);
 }
 
 #define FUSE_HAS(name, plain, is_single)                 \
@@ -90,7 +107,9 @@ FUSE_HAS(fuse_has_odd_in_parts, 0, false)
 static bool (*fuse_has_for(const fuse_shape *s))(const tamis *f, uint64_t key)
 {
     if (!packed_is_plain(s->width))
-        return s->part_bits ? fuse_has_odd_in_parts : fuse_has_odd;
+        return s->width > PACKED_NARROW ? fuse_has
+               : s->part_bits           ? fuse_has_odd_in_parts
+                                        : fuse_has_odd;
     if (s->in_block != fuse_usual_in_block(s->width))
         return fuse_has;
     if (s->width == 8)

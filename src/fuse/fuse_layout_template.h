@@ -67,7 +67,7 @@ typedef struct fuse_shape {
     uint64_t tail;                                     /* in a part */
     uint32_t window;                                   /* slots in it */
     uint32_t block_bits, in_block, in_half, in_window; /* the latter three are masks of slots */
-    uint32_t stash, bitmap;                            /* keys that fit in; bytes */
+    uint32_t stash, bitmap, in_bitmap;                 /* keys that fit in; bytes; a mask */
     unsigned part_bits, width;
 } fuse_shape;
 
@@ -100,6 +100,7 @@ static inline fuse_shape fuse_shape_of(const tamis_plan *p)
                          .in_window = window - 1,
                          .stash = (uint32_t)stash,
                          .bitmap = (uint32_t)bitmap,
+                         .in_bitmap = (uint32_t)bitmap - 1,
                          .part_bits = part_bits(p->capacity),
                          .width = p->width };
 }
@@ -183,17 +184,25 @@ static inline uint32_t fuse_fingerprint(uint64_t g)
     return (uint32_t)(((g & LOW_BITS) ^ (uint32_t)g * FINGERPRINT_FACTOR) >> 32);
 }
 
+/* The same, if no more than its first PACKED_NARROW bits are looked at, which both have. */
+static inline uint32_t fuse_narrow_fingerprint(uint64_t g)
+{
+    return (uint32_t)((g ^ (uint32_t)g * FINGERPRINT_FACTOR) >> 32);
+}
+
+_Static_assert(FAR_AT - 32 == PACKED_NARROW, "");
+
 /* ---- The stash --------------------------------------------------------- */
 
-/* Where in the tail the word of the bitmap is that has the key's bit, number g modulo 64. */
-static inline uint64_t fuse_stash_word(const fuse_shape *s, uint64_t g)
+/* Where in the tail the byte of the bitmap is that has the key's bit, number g modulo 8. */
+static inline uint64_t fuse_stash_byte(const fuse_shape *s, uint64_t g)
 {
-    return TAIL_BITMAP + (g >> 3 & (s->bitmap - 1) & ~UINT64_C(7));
+    return TAIL_BITMAP + ((uint32_t)g >> 3 & s->in_bitmap);
 }
 
 static inline bool fuse_may_be_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)
 {
-    return le64(tail + fuse_stash_word(s, g)) >> g % 64 & 1;
+    return tail[fuse_stash_byte(s, g)] >> g % 8 & 1;
 }
 
 static inline bool fuse_is_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)

@@ -341,8 +341,7 @@ static void fuse_fill_tail(const fuse_peeling *q, uint8_t *tail)
         tail[TAIL_TRIES] = (uint8_t)(q->seed + 1);
     put_le16(tail + TAIL_STASHED, (uint16_t)q->stashed);
     for (size_t i = 0; i < q->stashed; i++) {
-        uint8_t *word = tail + fuse_stash_word(&q->s, q->core[i]);
-        put_le64(word, le64(word) | UINT64_C(1) << q->core[i] % 64);
+        tail[fuse_stash_byte(&q->s, q->core[i])] |= (uint8_t)(1 << q->core[i] % 8);
         put_le64(tail + TAIL_BITMAP + q->s.bitmap + 8 * i, q->core[i]);
     }
 }

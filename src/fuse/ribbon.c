@@ -124,20 +124,18 @@ static const char *ribbon_verify(const tamis *f)
     return is_whole ? NULL : "bytes after the last level are set";
 }
 
-/* has_many() knows the first hash only where it is number 0. */
 static void ribbon_for_cpu(tamis *f, unsigned cpu)
 {
     ribbon_derived d = { .shape = ribbon_shape_of(&f->plan) };
 
     d.first = ribbon_first_level(&d.shape);
     memcpy(f->derived, &d, sizeof d);
+    ribbon_use(f);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
-        tamis__ribbon_use_avx2(&f->ops);
+        tamis__ribbon_use_avx2(f);
 #endif
     (void)cpu;
-    if (d.shape.first_hash)
-        f->ops.has_many = NULL;
 }
 
 const tamis_ops tamis__ribbon = {

@@ -268,17 +268,24 @@ static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const r
     return true;
 }
 
-/* Asks for what a key reads in a level other than the last. */
-static inline void ribbon_fetch(const uint8_t *part, const ribbon_level *l, uint64_t start,
-                                unsigned width, bool is_far)
+/* Asks for the slots that a key reads in a level other than the last. */
+static inline void ribbon_fetch_slots(const uint8_t *part, const ribbon_level *l, uint64_t start,
+                                      unsigned width, bool is_far)
 {
     const uint8_t *words = part + l->slots_at + start / 64 * 8 * width;
 
-    ahead_read(part + l->at + start / BUCKET / 4, is_far);
     for (unsigned i = 0; i < 16 * width; i += 64)
         ahead_read(words + i, is_far);
     if (width % 8)
         ahead_read(words + 16 * width - 1, is_far);
+}
+
+/* And for its threshold. */
+static inline void ribbon_fetch(const uint8_t *part, const ribbon_level *l, uint64_t start,
+                                unsigned width, bool is_far)
+{
+    ahead_read(part + l->at + start / BUCKET / 4, is_far);
+    ribbon_fetch_slots(part, l, start, width, is_far);
 }
 
 /* ---- Parts ------------------------------------------------------------- */
@@ -322,6 +329,6 @@ static inline const ribbon_derived *ribbon_derived_in(const tamis *f)
     return (const ribbon_derived *)(const void *)f->derived;
 }
 
-void tamis__ribbon_use_avx2(tamis_ops *ops);
+void tamis__ribbon_use_avx2(tamis *f);
 
 #endif

@@ -24,23 +24,17 @@ static inline __m256i ribbon_pick_four(const ribbon_across *w, unsigned column)
     return _mm256_xor_si256(_mm256_and_si256(low, w->low_row), _mm256_and_si256(high, w->high_row));
 }
 
-/* Words 0 to 7 come out of the above as 0, 1, 4, 5, 2, 3, 6, 7. */
-static inline unsigned ribbon_in_that_order(unsigned byte)
-{
-    return (byte & 0xc3) | (byte & 0x0c) << 2 | (byte & 0x30) >> 2;
-}
-
-/* Of the first n columns, which are eight at most. */
+/* Of the first n columns, which are eight at most. Words 0 to 7 come out of ribbon_parities() as
+ * 0, 1, 4, 5, 2, 3, 6, 7. */
 static inline unsigned ribbon_wrong_of_eight(const ribbon_across *w, unsigned column, unsigned n,
                                              uint64_t fingerprint)
 {
     __m256i b = n > 4 ? ribbon_pick_four(w, column + 4) : _mm256_setzero_si256();
     __m256i parities = ribbon_parities(ribbon_pick_four(w, column), b);
-    unsigned bits = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(parities));
-    unsigned wanted = n < 8 ? (1u << n) - 1 : 0xff;
+    __m256i in_order = _mm256_permute4x64_epi64(parities, _MM_SHUFFLE(3, 1, 2, 0));
+    unsigned bits = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(in_order));
 
-    return (bits ^ ribbon_in_that_order((unsigned)(fingerprint >> column & 0xff))) &
-           ribbon_in_that_order(wanted);
+    return (bits ^ (unsigned)(fingerprint >> column)) & (n < 8 ? (1u << n) - 1 : 0xff);
 }
 
 FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width)
@@ -59,9 +53,8 @@ FUSE_INLINE bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, un
 
 #include "fuse/ribbon_lookup_template.h"
 
-void tamis__ribbon_use_avx2(tamis_ops *ops)
+void tamis__ribbon_use_avx2(tamis *f)
 {
-    ops->has = ribbon_has;
-    ops->has_many = ribbon_has_many;
-    ops->solve = ribbon_solve;
+    ribbon_use(f);
+    f->ops.solve = ribbon_solve;
 }

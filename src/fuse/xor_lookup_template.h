@@ -32,8 +32,8 @@ static inline bool xor_answer(const uint8_t *head, uint64_t mark, bool fits)
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* Any filter. */
-static bool xor_has(const tamis *f, uint64_t key)
+/* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
+__attribute__((noinline)) static bool xor_has(const tamis *f, uint64_t key)
 {
     const xor_shape *s = xor_shape_in(f);
     uint64_t h = hash_key(key, f->salt), mark = xor_mark(s, h);
@@ -47,20 +47,23 @@ static bool xor_has(const tamis *f, uint64_t key)
     return xor_answer(head, mark, (x & packed_mask(s->width)) == 0);
 }
 
-/* A filter is usual if it has one part, with keys, of the first seed and with an empty stash, as
- * nearly all have that are not huge: then there is nothing to look at but slots. */
-FUSE_INLINE bool xor_is_usual(const tamis *f, const xor_shape *s)
+/* A part is usual if it has keys, the first seed and an empty stash, as nearly all have: then there
+ * is nothing to look at but slots. */
+FUSE_INLINE bool xor_is_usual(const uint8_t *part, const xor_shape *s)
 {
-    return !s->part_bits && le64((const uint8_t *)f->payload + s->head) - 1 < UINT32_MAX;
+    return le64(part + s->head) - 1 < UINT32_MAX;
 }
 
-/* Not copied as a whole: the compiler can leave out what is not used. */
-FUSE_INLINE xor_shape xor_usual_shape(const xor_shape *s, unsigned plain)
+/* Of a filter of one part, or of several. Not copied as a whole: the compiler can leave out what is
+ * not used. */
+FUSE_INLINE xor_shape xor_usual_shape(const xor_shape *s, unsigned plain, bool is_single)
 {
     return (xor_shape){ .length = s->length,
+                        .part_bytes = s->part_bytes,
                         .head = s->head,
                         .last = s->last,
-                        .mark_shift = xor_mark_shift(0),
+                        .part_bits = is_single ? 0 : s->part_bits,
+                        .mark_shift = is_single ? xor_mark_shift(0) : s->mark_shift,
                         .width = plain ? plain : s->width };
 }
 
@@ -75,26 +78,29 @@ FUSE_INLINE bool xor_has_hash(const uint8_t *part, const xor_shape *s, uint64_t 
     return (((uint32_t)mark ^ x) & packed_mask(s->width)) == 0;
 }
 
-/* Of one part. */
-FUSE_INLINE bool xor_has_usual(const tamis *f, uint64_t key, unsigned plain)
+FUSE_INLINE bool xor_has_usual(const tamis *f, uint64_t key, unsigned plain, bool is_single)
 {
-    const xor_shape s = xor_usual_shape(xor_shape_in(f), plain);
+    const xor_shape s = xor_usual_shape(xor_shape_in(f), plain, is_single);
+    uint64_t h = hash_key(key, f->salt);
+    const uint8_t *part = is_single ? f->payload : xor_part_of(f, &s, h);
 
-    if (!xor_is_usual(f, &s))
-        return xor_has(f, key);
-    return xor_has_hash(f->payload, &s, hash_key(key, f->salt), plain);
+    return xor_is_usual(part, &s) ? xor_has_hash(part, &s, h, plain) : xor_has(f, key);
 }
 
-#define XOR_HAS(name, plain)                       \
-    static bool name(const tamis *f, uint64_t key) \
-    {                                              \
-        return xor_has_usual(f, key, plain);       \
+#define XOR_HAS(name, plain, is_single)                 \
+    static bool name(const tamis *f, uint64_t key)      \
+    {                                                   \
+        return xor_has_usual(f, key, plain, is_single); \
     }
 
-XOR_HAS(xor_has_8, 8)
-XOR_HAS(xor_has_16, 16)
-XOR_HAS(xor_has_32, 32)
-XOR_HAS(xor_has_odd, 0)
+XOR_HAS(xor_has_8, 8, true)
+XOR_HAS(xor_has_16, 16, true)
+XOR_HAS(xor_has_32, 32, true)
+XOR_HAS(xor_has_odd, 0, true)
+XOR_HAS(xor_has_8_in_parts, 8, false)
+XOR_HAS(xor_has_16_in_parts, 16, false)
+XOR_HAS(xor_has_32_in_parts, 32, false)
+XOR_HAS(xor_has_odd_in_parts, 0, false)
 
 /* ---- Many keys --------------------------------------------------------- */
 
@@ -242,10 +248,10 @@ FUSE_INLINE size_t xor_has_many_plain(const tamis *f, uint64_t *hits, const uint
 
     if (plain)
         q.s.width = plain;
-    if (!xor_is_usual(f, &q.s))
+    if (q.s.part_bits || !xor_is_usual(f->payload, &q.s))
         return xor_has_groups(&q, hits, keys, n);
     q.is_usual = true;
-    q.s = xor_usual_shape(&q.s, plain);
+    q.s = xor_usual_shape(&q.s, plain, true);
     if (f->plan.bytes <= IN_CACHE)
         return xor_has_each(&q, hits, keys, n);
     return xor_has_groups(&q, hits, keys, n);
@@ -259,12 +265,16 @@ static size_t xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
 /* Puts the functions for this plan into the table. */
 static inline void xor_use(tamis *f)
 {
+    const bool is_single = !xor_shape_in(f)->part_bits;
     unsigned width = f->plan.width;
 
     f->ops.has_many = xor_has_many;
-    f->ops.has = xor_shape_in(f)->part_bits ? xor_has
-                 : width == 8               ? xor_has_8
-                 : width == 16              ? xor_has_16
-                 : width == 32              ? xor_has_32
-                                            : xor_has_odd;
+    if (width == 8)
+        f->ops.has = is_single ? xor_has_8 : xor_has_8_in_parts;
+    else if (width == 16)
+        f->ops.has = is_single ? xor_has_16 : xor_has_16_in_parts;
+    else if (width == 32)
+        f->ops.has = is_single ? xor_has_32 : xor_has_32_in_parts;
+    else
+        f->ops.has = is_single ? xor_has_odd : xor_has_odd_in_parts;
 }
