@@ -8,6 +8,14 @@
 extern "C" {
 #endif
 
+/* As tamis_build(), on at most that many threads, 64 at most: the same bytes. Static kinds are cut
+ * into parts of at most 2^24 keys. The keys of several parts are hashed and dealt out by all
+ * threads, and each part is solved by one of them, in memory of its own. What has one part, and
+ * other kinds, are built by the caller's thread. `a` is called by that alone. */
+TAMIS_API tamis_status tamis_build_threads(tamis **out, const tamis_plan *plan,
+                                           const uint64_t *keys, size_t n, unsigned threads,
+                                           const tamis_allocator *a) TAMIS_CHECKED;
+
 /* Keys come in pieces, from any number of threads. Keys that do not fit in memory wait in a file
  * without a name, 8 bytes each, that is gone with the program whatever ends it. */
 typedef struct tamis_builder tamis_builder;

@@ -75,30 +75,12 @@ tamis_status tamis_new(tamis **out, const tamis_plan *plan, const tamis_allocato
     return TAMIS_OK;
 }
 
-/* A filter of these keys, if the kind takes what is given with them: nothing, values, or others. */
-static tamis_status filter_build(tamis **out, const tamis_plan *plan, const make_keys *k,
-                                 unsigned with, const tamis_allocator *a)
-{
-    const unsigned EXTRAS = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS;
-    tamis *f;
-    tamis_status status = tamis_new(&f, plan, a);
-
-    if (status)
-        return status;
-    status = (f->ops.traits & EXTRAS) == with ? tamis__make(f, k) : TAMIS_CANNOT;
-    if (status)
-        tamis_free(f);
-    else
-        *out = f;
-    return status;
-}
-
 tamis_status tamis_build(tamis **out, const tamis_plan *plan, const uint64_t *keys, size_t n,
                          const tamis_allocator *a)
 {
     const make_keys k = { .keys = keys, .n = n };
 
-    return filter_build(out, plan, &k, 0, a);
+    return tamis__make(out, plan, &k, 0, a);
 }
 
 tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t *keys,
@@ -106,7 +88,7 @@ tamis_status tamis_build_map(tamis **out, const tamis_plan *plan, const uint64_t
 {
     const make_keys k = { .keys = keys, .values = values, .n = n };
 
-    return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_VALUES, a);
+    return tamis__make(out, plan, &k, TAMIS_TRAIT_TAKES_VALUES, a);
 }
 
 static tamis_status filter_exclude(tamis *f, const uint64_t *excluded, size_t m)
@@ -128,7 +110,7 @@ tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const ui
     tamis *f;
 
     if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_ADAPT))
-        return filter_build(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
+        return tamis__make(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
     tamis_status status = tamis_build(&f, plan, keys, n, a);
     if (status)
         return status;

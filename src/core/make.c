@@ -329,15 +329,19 @@ static tamis_status make_solve_lists(make *m)
     return status ? status : tamis__make_solve(m);
 }
 
-/* The items of several parts are put in buckets first, one for each part. */
+/* The items of several parts are put in buckets first, one for each part. Workers that are done
+ * early take more pieces of the keys. */
 static tamis_status make_solve_arrays(make *m)
 {
     unsigned bits = tamis__make_part_bits(&m->f->plan);
+    size_t pieces = m->host->threads > 1 ? 4 * (size_t)m->host->threads : 1;
     size_t parts = (size_t)1 << bits, keys = bits ? (size_t)m->keys.n * m->keys.words : 0;
     size_t others = bits ? (size_t)m->others.n : 0;
-    /* Counts; starts and ends; items. */
-    size_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t);
-    uint64_t *block = tamis__scratch_new(m->f, size + parts * sizeof(size_t));
+    /* Counts; starts and ends; items; counts of pieces. */
+    size_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t) +
+                  pieces * parts * sizeof(size_t);
+    uint64_t *block = tamis__scratch_new(m->f, size);
+    tamis_status status = TAMIS_OK;
 
     if (!block)
         return TAMIS_NOMEM;
@@ -346,20 +350,23 @@ static tamis_status make_solve_arrays(make *m)
     m->rest = block + 2 * parts;
     if (bits) {
         uint64_t *starts = block + 3 * parts, *items = starts + 2 * (parts + 1);
-        size_t *ends = (size_t *)(items + keys + others);
-        tamis__make_deal(&m->keys, bits, items, starts, ends);
-        tamis__make_deal(&m->others, bits, items + keys, starts + parts + 1, ends);
+        size_t *counts = (size_t *)(items + keys + others);
+        status = tamis__make_deal(m, &m->keys, bits, pieces, items, starts, counts);
+        if (!status)
+            status = tamis__make_deal(m, &m->others, bits, pieces, items + keys, starts + parts + 1,
+                                      counts);
     }
-    tamis_status status = make_solve_lists(m);
-    tamis__scratch_free(m->f, block, size + parts * sizeof(size_t));
+    if (!status)
+        status = make_solve_lists(m);
+    tamis__scratch_free(m->f, block, size);
     return status;
 }
 
-tamis_status tamis__make(tamis *f, const make_keys *k)
+static tamis_status make_fill(tamis *f, const make_keys *k)
 {
     static const make_host NONE = { 0 };
     const uint64_t keys[] = { 0, k->n }, others[] = { 0, k->m };
-    make m = { .f = f, .host = &NONE };
+    make m = { .f = f, .host = k->host ? k->host : &NONE };
     size_t added;
 
     m.keys = (make_list){ .words = k->values ? 2 : 1,
@@ -377,4 +384,21 @@ tamis_status tamis__make(tamis *f, const make_keys *k)
     if (!f->ops.solve)
         return tamis_add_many(f, &added, k->keys, k->n);
     return make_solve_arrays(&m);
+}
+
+tamis_status tamis__make(tamis **out, const tamis_plan *plan, const make_keys *k, unsigned with,
+                         const tamis_allocator *a)
+{
+    const unsigned EXTRAS = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS;
+    tamis *f;
+    tamis_status status = tamis_new(&f, plan, a);
+
+    if (status)
+        return status;
+    status = (f->ops.traits & EXTRAS) == with ? make_fill(f, k) : TAMIS_CANNOT;
+    if (status)
+        tamis_free(f);
+    else
+        *out = f;
+    return status;
 }

@@ -30,15 +30,20 @@
 
 /* ---- From keys in memory ----------------------------------------------- */
 
+typedef struct make_host make_host;
+
 typedef struct make_keys {
     const uint64_t *keys, *values; /* values: of kinds that take them, else NULL */
     size_t n;
     const uint64_t *excluded; /* of kinds that take others, else NULL */
     size_t m;
+    const make_host *host; /* that runs workers; NULL: none */
 } make_keys;
 
-/* Fills an empty filter. Its plan and payload become larger together if they must. */
-tamis_status tamis__make(tamis *f, const make_keys *k);
+/* A filter of these keys. Its plan and payload become larger together if they must. `with` is the
+ * trait of what comes with keys, values or others, or 0; TAMIS_CANNOT: the kind has another. */
+tamis_status tamis__make(tamis **out, const tamis_plan *plan, const make_keys *k, unsigned with,
+                         const tamis_allocator *a);
 
 /* ---- Items ------------------------------------------------------------- */
 
@@ -84,7 +89,7 @@ typedef struct make make;
 typedef struct make_work make_work;
 
 /* What the engine asks of its caller. Each function may be absent. */
-typedef struct make_host {
+struct make_host {
     void *ctx;
     unsigned threads; /* workers at most; 0 is 1 */
     /* w->do_unit() of each unit, by that many workers; absent: by one. */
@@ -95,7 +100,7 @@ typedef struct make_host {
     tamis_status (*unload)(make *m);
     /* Takes a part, at an offset of the payload; absent: m->f has a payload. */
     tamis_status (*put)(const make *m, uint64_t offset, const void *part, size_t size);
-} make_host;
+};
 
 struct make {
     tamis *f; /* empty */
@@ -190,9 +195,11 @@ tamis_status tamis__make_unique(make_part *p);
 void tamis__make_group(make_part *p);
 /* Collect and group, or deal from memory straight to the groups. */
 tamis_status tamis__make_load(make_part *p, const make_list *l);
-/* Puts a list of keys in buckets, by 2^bits: `to` has room for the items, starts[] for one number
- * for each bucket and one more. */
-void tamis__make_deal(make_list *l, unsigned bits, uint64_t *to, uint64_t *starts, size_t *ends);
+/* Puts a list of keys in 2^bits buckets, in pieces that are units of work: `to` has room for the
+ * items, starts[] for a number for each bucket and one more, counts[] for one of each bucket in
+ * each piece. */
+tamis_status tamis__make_deal(make *m, make_list *l, unsigned bits, size_t pieces, uint64_t *to,
+                              uint64_t *starts, size_t *counts);
 /* Whether an item passes the sieve of f. */
 bool tamis__make_passes(const tamis *f, uint64_t hash);
 

@@ -59,40 +59,100 @@ const uint64_t *tamis__make_read(const make_list *l, make_cursor *c, uint64_t *b
     return items;
 }
 
-/* Deals items in memory out to groups. ends[] has a number for each group, and in the end tells
- * where it ends. */
-static void make_deal(uint64_t *to, size_t *ends, const make_list *l, make_cursor from,
-                      const radix *r, uint64_t *buffer)
+/* How many items in memory each group gets. */
+static void make_count_groups(size_t *counts, const make_list *l, make_cursor c, const radix *r,
+                              uint64_t *buffer)
 {
-    const bool are_pairs = l->words == 2;
     const uint64_t *items;
-    size_t n, start = 0;
+    size_t n;
 
-    memset(ends, 0, sizeof *ends << r->bits);
-    for (make_cursor c = from; (items = tamis__make_read(l, &c, buffer, &n));)
-        (are_pairs ? tamis__radix_count_pairs : tamis__radix_count)(ends, r, items, n);
-    for (size_t i = 0; i < (size_t)1 << r->bits; i++) {
-        size_t count = ends[i];
-        ends[i] = start;
-        start += count;
-    }
-    for (make_cursor c = from; (items = tamis__make_read(l, &c, buffer, &n));)
-        (are_pairs ? tamis__radix_deal_pairs : tamis__radix_deal)(to, ends, r, items, n);
+    memset(counts, 0, sizeof *counts << r->bits);
+    while ((items = tamis__make_read(l, &c, buffer, &n)))
+        (l->words == 2 ? tamis__radix_count_pairs : tamis__radix_count)(counts, r, items, n);
 }
 
-void tamis__make_deal(make_list *l, unsigned bits, uint64_t *to, uint64_t *starts, size_t *ends)
+/* Deals them out. ends[] tells where each group goes and, in the end, where it ends. */
+static void make_deal_out(uint64_t *to, size_t *ends, const make_list *l, make_cursor c,
+                          const radix *r, uint64_t *buffer)
 {
-    const radix r = { .bits = bits, .is_hashed = true };
-    uint64_t buffer[MAKE_BUFFER];
+    const uint64_t *items;
+    size_t n;
 
-    make_deal(to, ends, l, (make_cursor){ .end = 1 }, &r, buffer);
-    starts[0] = 0;
-    for (size_t i = 0; i < (size_t)1 << bits; i++)
-        starts[i + 1] = ends[i];
+    while ((items = tamis__make_read(l, &c, buffer, &n)))
+        (l->words == 2 ? tamis__radix_deal_pairs : tamis__radix_deal)(to, ends, r, items, n);
+}
+
+/* ---- Keys by part ------------------------------------------------------ */
+
+/* Pieces of an array of keys, which several workers take. counts[] has a row for each piece, first
+ * of how many items go to each bucket, then of where they go: behind those of the pieces before. */
+typedef struct make_dealing {
+    const make_list *l;
+    radix r;
+    uint64_t *to; /* NULL: items are counted */
+    size_t *counts;
+} make_dealing;
+
+static tamis_status make_deal_piece(const make_work *w, size_t piece, unsigned worker)
+{
+    const make_dealing *d = w->ctx;
+    uint64_t *buffer = tamis__make_part(w, worker, 0, 0).buffer;
+    uint64_t from = d->l->n * piece / w->units, end = d->l->n * (piece + 1) / w->units;
+    const uint64_t starts[] = { 0, end - from };
+    size_t *counts = d->counts + (piece << d->r.bits);
+    make_list l = *d->l;
+
+    l.starts = starts;
+    l.keys = l.keys ? l.keys + from : NULL;
+    l.values = l.values ? l.values + from : NULL;
+    if (d->to)
+        make_deal_out(d->to, counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
+    else
+        make_count_groups(counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
+    return TAMIS_OK;
+}
+
+static void make_start_pieces(uint64_t *starts, size_t *counts, unsigned bits, size_t pieces)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < (size_t)1 << bits; i++) {
+        starts[i] = start;
+        for (size_t piece = 0; piece < pieces; piece++) {
+            size_t count = counts[(piece << bits) + i];
+            counts[(piece << bits) + i] = start;
+            start += count;
+        }
+    }
+    starts[(size_t)1 << bits] = start;
+}
+
+static void make_size_nothing(make_work *w)
+{
+    (void)w;
+}
+
+tamis_status tamis__make_deal(make *m, make_list *l, unsigned bits, size_t pieces, uint64_t *to,
+                              uint64_t *starts, size_t *counts)
+{
+    make_dealing d = { .l = l, .r = { .bits = bits, .is_hashed = true }, .counts = counts };
+    make_work w = { .m = m,
+                    .do_unit = make_deal_piece,
+                    .set_sizes = make_size_nothing,
+                    .units = pieces,
+                    .ctx = &d };
+    tamis_status status = tamis__make_run(&w);
+
+    if (status)
+        return status;
+    make_start_pieces(starts, counts, bits, pieces);
+    d.to = to;
+    status = tamis__make_run(&w);
     l->bits = bits;
     l->starts = starts;
     l->items = to;
     l->keys = NULL;
+    return status;
 }
 
 /* ---- Parts ------------------------------------------------------------- */
@@ -200,10 +260,24 @@ void tamis__make_group(make_part *p)
         tamis__sort_group_pairs(p->items, p->n, p->bits, group_bits(p->n), starts);
 }
 
+/* Deals the items of a part in memory out to its groups. */
+static void make_deal_to_groups(make_part *p, const make_list *l, make_cursor from)
+{
+    const radix r = { .skip = p->bits, .bits = group_bits(p->n), .is_hashed = true };
+    size_t *ends = (size_t *)(p->memory + p->w->starts_at), start = 0;
+
+    make_count_groups(ends, l, from, &r, p->buffer);
+    for (size_t i = 0; i < (size_t)1 << r.bits; i++) {
+        size_t count = ends[i];
+        ends[i] = start;
+        start += count;
+    }
+    make_deal_out(p->items, ends, l, from, &r, p->buffer);
+}
+
 tamis_status tamis__make_load(make_part *p, const make_list *l)
 {
     make_cursor c = tamis__make_start(p, l);
-    radix r = { .skip = p->bits, .is_hashed = true };
 
     if (l->read || p->bits > l->bits) {
         tamis_status status = tamis__make_collect(p, l);
@@ -211,7 +285,6 @@ tamis_status tamis__make_load(make_part *p, const make_list *l)
         return status;
     }
     p->n = (size_t)(l->starts[c.end] - l->starts[c.next]);
-    r.bits = group_bits(p->n);
-    make_deal(p->items, (size_t *)(p->memory + p->w->starts_at), l, c, &r, p->buffer);
+    make_deal_to_groups(p, l, c);
     return TAMIS_OK;
 }

@@ -66,3 +66,20 @@ tamis_status tamis__workers_run(make_work *w, unsigned workers, tamis_progress *
     errno = c.error;
     return c.status;
 }
+
+/* ---- Keys in an array -------------------------------------------------- */
+
+static tamis_status workers_run_silently(make_work *w, unsigned workers)
+{
+    return tamis__workers_run(w, workers, NULL, NULL);
+}
+
+tamis_status tamis_build_threads(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                 size_t n, unsigned threads, const tamis_allocator *a)
+{
+    const make_host host = { .threads = threads < WORKERS_MAX ? threads : WORKERS_MAX,
+                             .run = workers_run_silently };
+    const make_keys k = { .keys = keys, .n = n, .host = &host };
+
+    return tamis__make(out, plan, &k, 0, a);
+}

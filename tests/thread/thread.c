@@ -464,6 +464,27 @@ static void builders_lose_nothing(tamis_kind kind)
     free(keys);
 }
 
+/* The plan is for more keys than there are, so that these make two parts. */
+static void builds_on_threads_give_the_same_bytes(tamis_kind kind)
+{
+    const tamis_plan plan = plan_for(kind, ((uint64_t)1 << 24) + 1, 0.5, 5);
+    rng r = rng_for(950 + (uint64_t)kind, 1);
+    size_t n = 30000;
+    uint64_t *keys = universe_of(&plan, &r, &n);
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_build(&f, &plan, keys, n, NULL), TAMIS_OK);
+    image_bytes alone = image_of(f);
+    tamis_free(f);
+    for (unsigned threads = is_sanitized() ? THREADS : 0; threads <= THREADS; threads++) {
+        assert_int_equal(tamis_build_threads(&f, &plan, keys, n, threads, NULL), TAMIS_OK);
+        assert_true(is_image_of(&alone, f));
+        tamis_free(f);
+    }
+    free_bytes(&alone);
+    free(keys);
+}
+
 /* ---- Filters apart ----------------------------------------------------- */
 
 typedef struct life {
@@ -526,6 +547,8 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_CONVERT | TAMIS_CAN_REMOVE },
         { "builders that threads feed lose nothing", builders_lose_nothing, .can = TAMIS_CAN_BUILD,
           .of_files = true },
+        { "builds on threads give the same bytes", builds_on_threads_give_the_same_bytes,
+          .can = TAMIS_CAN_BUILD, .cannot = TAMIS_CAN_ADD },
         { "filters of threads share nothing", filters_of_threads_share_nothing,
           .can = TAMIS_CAN_BUILD },
     };
