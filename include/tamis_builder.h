@@ -27,7 +27,7 @@ typedef bool tamis_progress(void *ctx, uint64_t done, uint64_t total);
 typedef struct tamis_build_options {
     size_t                 size;     /* of this struct: later versions may add fields */
     uint64_t               memory;   /* bytes for everything, the finished filter too */
-    unsigned               threads;  /* to finish with; 0 is 1 */
+    unsigned               threads;  /* to finish with, and that add at a time; 0 is 1 */
     const char            *dir;      /* of that file; NULL: $TMPDIR or, without it, /var/tmp */
     tamis_progress        *progress; /* called by one thread at a time */
     void                  *ctx;      /* for progress */

@@ -20,6 +20,12 @@
 /* With less, the buffers of the file would be more than a quarter of it. */
 static const uint64_t MEMORY_MIN = 4 << 20;
 
+/* A filter that takes keys at once, by one thread at a time. */
+typedef struct builder_lane {
+    tamis *f;
+    bool is_taken;
+} builder_lane;
+
 struct tamis_builder {
     tamis stub; /* has functions, salt and allocator, but no payload */
     tamis_spec spec;
@@ -32,7 +38,10 @@ struct tamis_builder {
     tamis_status broken;  /* nothing can be done any more */
     uint64_t largest;     /* key: the capacity of indexed kinds */
     uint64_t values;      /* all of them, or-ed: the bits that they need */
-    tamis *filter;        /* that takes keys at once; else NULL */
+    tamis *filter;        /* that takes keys at once, of the first lane; else NULL */
+    builder_lane lanes[WORKERS_MAX];
+    unsigned n_lanes;
+    pthread_cond_t freed; /* a lane was */
     spill given;          /* keys as they come, of kinds that add; pairs, of kinds that put */
     spill keys;           /* as items */
     spill others;         /* of kinds that exclude */
@@ -193,6 +202,7 @@ static void builder_init(tamis_builder *b)
                            .memory = builder_memory,
                            .unload = builder_unload };
     pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->freed, NULL);
     tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, b->stub.ops.put ? 2 : 1, true);
     builder_open_keys(b);
     tamis__spill_open(&b->others, &b->stub, o->memory / 2, o->dir, 1, false);
@@ -225,6 +235,8 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
     builder_init(b);
     if (builder_takes_at_once(b))
         status = builder_new_filter(b, &b->filter, &plan, 0);
+    if (b->filter)
+        b->lanes[b->n_lanes++].f = b->filter;
     if (status)
         tamis_builder_free(b);
     else
@@ -240,6 +252,9 @@ void tamis_builder_free(tamis_builder *b)
     tamis__spill_close(&b->keys);
     tamis__spill_close(&b->others);
     tamis_free(b->filter);
+    for (unsigned i = 1; i < b->n_lanes; i++)
+        tamis_free(b->lanes[i].f);
+    pthread_cond_destroy(&b->freed);
     pthread_mutex_destroy(&b->lock);
     const tamis_allocator a = b->stub.alloc;
     a.free(a.ctx, b, b->size);
@@ -268,21 +283,86 @@ static tamis_status builder_add_items(tamis_builder *b, spill *to, const uint64_
     return status;
 }
 
-/* Into the filter, or where they wait in the order given. */
-static tamis_status builder_add_keys(tamis_builder *b, const uint64_t *keys, size_t n)
+/* Where they wait in the order given. */
+static tamis_status builder_keep_keys(tamis_builder *b, const uint64_t *keys, size_t n)
 {
     uint64_t largest = 0;
-    size_t added;
 
-    for (size_t i = 0; i < n && !b->filter; i++)
+    for (size_t i = 0; i < n; i++)
         largest = keys[i] > largest ? keys[i] : largest;
     pthread_mutex_lock(&b->lock);
     b->largest = largest > b->largest ? largest : b->largest;
-    tamis_status status = b->broken   ? b->broken
-                          : b->filter ? tamis_add_many(b->filter, &added, keys, n)
-                                      : tamis__spill_add(&b->given, keys, n);
+    tamis_status status = b->broken ? b->broken : tamis__spill_add(&b->given, keys, n);
     b->broken = status;
     pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+/* ---- Adding at once ---------------------------------------------------- */
+
+/* Threads that would wait for each other get filters of their own, if the kind only sets bits: all
+ * are merged in the end, and it does not matter which one had a key. NULL: there can be no more. */
+static builder_lane *builder_new_lane(tamis_builder *b)
+{
+    const tamis_plan *plan = &b->filter->plan;
+    builder_lane *lane = &b->lanes[b->n_lanes];
+
+    if (!builder_has(b, TAMIS_TRAIT_ONLY_SETS_BITS) || b->n_lanes >= b->host.threads ||
+        builder_new_filter(b, &lane->f, plan, b->n_lanes * plan->bytes))
+        return NULL;
+    b->n_lanes++;
+    return lane;
+}
+
+static builder_lane *builder_take_lane(tamis_builder *b)
+{
+    builder_lane *lane;
+
+    for (;;) {
+        for (lane = b->lanes; lane < b->lanes + b->n_lanes && lane->is_taken; lane++)
+            ;
+        if (lane == b->lanes + b->n_lanes)
+            lane = builder_new_lane(b);
+        if (lane)
+            break;
+        pthread_cond_wait(&b->freed, &b->lock);
+    }
+    lane->is_taken = true;
+    return lane;
+}
+
+static tamis_status builder_add_at_once(tamis_builder *b, const uint64_t *keys, size_t n)
+{
+    size_t added;
+
+    pthread_mutex_lock(&b->lock);
+    tamis_status status = b->broken;
+    if (!status) {
+        builder_lane *lane = builder_take_lane(b);
+        pthread_mutex_unlock(&b->lock);
+        status = tamis_add_many(lane->f, &added, keys, n);
+        pthread_mutex_lock(&b->lock);
+        lane->is_taken = false;
+        pthread_cond_signal(&b->freed);
+        b->broken = b->broken ? b->broken : status;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+/* Into the first filter, all that the others hold. */
+static tamis_status builder_join_lanes(tamis_builder *b)
+{
+    tamis_status status = TAMIS_OK;
+
+    while (b->n_lanes > 1 && !status) {
+        tamis *f = b->lanes[b->n_lanes - 1].f;
+        status = tamis_combine(b->filter, TAMIS_MERGE, f);
+        if (!status) {
+            tamis_free(f);
+            b->n_lanes--;
+        }
+    }
     return status;
 }
 
@@ -290,8 +370,9 @@ tamis_status tamis_builder_add_many(tamis_builder *b, const uint64_t *keys, size
 {
     if (builder_has(b, TAMIS_TRAIT_TAKES_VALUES))
         return TAMIS_CANNOT;
-    return builder_takes_items(b) ? builder_add_items(b, &b->keys, keys, NULL, n)
-                                  : builder_add_keys(b, keys, n);
+    if (builder_takes_items(b))
+        return builder_add_items(b, &b->keys, keys, NULL, n);
+    return b->filter ? builder_add_at_once(b, keys, n) : builder_keep_keys(b, keys, n);
 }
 
 /* The same for pairs, each a key and its value. */
@@ -798,8 +879,10 @@ static tamis_status builder_end(tamis_builder *b, tamis_status status)
 
 tamis_status tamis_builder_finish(tamis **out, tamis_builder *b)
 {
+    tamis_status status = b->broken ? b->broken : builder_join_lanes(b);
+
     b->error = 0;
-    return b->broken ? b->broken : builder_end(b, builder_finish(b, out));
+    return status ? status : builder_end(b, builder_finish(b, out));
 }
 
 /* In memory first. */
@@ -822,8 +905,9 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path, tamis_plan *
     tamis_plan made;
     tamis_status status;
 
-    if (b->broken)
-        return b->broken;
+    status = b->broken ? b->broken : builder_join_lanes(b);
+    if (status)
+        return status;
     b->error = 0;
     if (b->stub.ops.append && b->others.n == 0)
         status = builder_write_all(b, NULL, path);

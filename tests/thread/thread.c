@@ -464,6 +464,33 @@ static void builders_lose_nothing(tamis_kind kind)
     free(keys);
 }
 
+/* Keys that are announced go into filters at once, which are merged in the end. A builder for one
+ * thread has one, and threads wait for it. */
+static void builders_that_take_keys_at_once_make_the_same_bytes(tamis_kind kind)
+{
+    const tamis_plan plan = plan_for(kind, 200000, 0.01, 5);
+    rng r = rng_for(970 + (uint64_t)kind, 1);
+    size_t n = 200000;
+    uint64_t *keys = universe_of(&plan, &r, &n);
+    tamis_spec spec = spec_for(plan.capacity, 0.01, 5);
+
+    for (unsigned threads = 1; threads <= THREADS; threads += THREADS - 1) {
+        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = threads);
+        tamis *alone = filter_of(&plan, keys, n / 5 * 3), *f = NULL;
+        tamis_builder *b = NULL;
+
+        add_all(alone, keys, n / 5 * 5);
+        assert_int_equal(tamis_builder_new(&b, kind, &spec, &o), TAMIS_OK);
+        feed_from_threads(b, keys, n / 5 * 5);
+        assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
+        assert_true(same_image(f, alone));
+        tamis_builder_free(b);
+        tamis_free(alone);
+        tamis_free(f);
+    }
+    free(keys);
+}
+
 /* The plan is for more keys than there are, so that these make two parts. */
 static void builds_on_threads_give_the_same_bytes(tamis_kind kind)
 {
@@ -547,6 +574,9 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_CONVERT | TAMIS_CAN_REMOVE },
         { "builders that threads feed lose nothing", builders_lose_nothing, .can = TAMIS_CAN_BUILD,
           .of_files = true },
+        { "builders that take keys at once make the same bytes",
+          builders_that_take_keys_at_once_make_the_same_bytes,
+          .can = TAMIS_CAN_ADD | TAMIS_CAN_READ_WHILE_ADD },
         { "builds on threads give the same bytes", builds_on_threads_give_the_same_bytes,
           .can = TAMIS_CAN_BUILD, .cannot = TAMIS_CAN_ADD },
         { "filters of threads share nothing", filters_of_threads_share_nothing,
