@@ -235,7 +235,7 @@ def preload_sanitizer(module):
     libraries = re.findall(r"=> (\S*/lib[a-z]+san\.so\S*)",
                            subprocess.run(["ldd", module], capture_output=True, text=True).stdout)
     if not libraries:
-        skip("the sanitizer is no shared library")
+        sys.exit(f"{module}: no library of a sanitizer is loaded with it")
     os.environ.update(LD_PRELOAD=":".join(libraries), ASAN_OPTIONS="detect_leaks=0")
 
 
