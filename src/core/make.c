@@ -60,12 +60,14 @@ static tamis_status make_find_room(make_work *w)
 {
     make *m = w->m;
 
-    w->set_sizes(w);
+    if (w->set_sizes)
+        w->set_sizes(w);
     if (make_workers(w) == 0 && m->host->unload && (m->keys.items || m->others.items)) {
         tamis_status status = m->host->unload(m);
         if (status)
             return status;
-        w->set_sizes(w);
+        if (w->set_sizes)
+            w->set_sizes(w);
     }
     while (make_workers(w) == 0 && m->keys.read && !w->keeps_repeats && w->room > m->keys.chunk)
         w->room -= w->room / 16 + 1;

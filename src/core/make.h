@@ -142,7 +142,7 @@ uint64_t tamis__make_needs(const tamis_plan *p);
 struct make_work {
     make *m;
     tamis_status (*do_unit)(const make_work *w, size_t unit, unsigned worker);
-    void (*set_sizes)(make_work *w); /* room, scratch, part */
+    void (*set_sizes)(make_work *w); /* room, scratch, part; absent: none */
     size_t units;                    /* each is some whole buckets */
     unsigned most;                   /* workers; 0: as many as the host has */
     unsigned words;                  /* of an item that is collected */

@@ -127,20 +127,11 @@ static void make_start_pieces(uint64_t *starts, size_t *counts, unsigned bits, s
     starts[(size_t)1 << bits] = start;
 }
 
-static void make_size_nothing(make_work *w)
-{
-    (void)w;
-}
-
 tamis_status tamis__make_deal(make *m, make_list *l, unsigned bits, size_t pieces, uint64_t *to,
                               uint64_t *starts, size_t *counts)
 {
     make_dealing d = { .l = l, .r = { .bits = bits, .is_hashed = true }, .counts = counts };
-    make_work w = { .m = m,
-                    .do_unit = make_deal_piece,
-                    .set_sizes = make_size_nothing,
-                    .units = pieces,
-                    .ctx = &d };
+    make_work w = { .m = m, .do_unit = make_deal_piece, .units = pieces, .ctx = &d };
     tamis_status status = tamis__make_run(&w);
 
     if (status)

@@ -8,8 +8,7 @@ static void the_answer_is_stable_and_known(void **state)
     unsigned cpu = tamis__cpu();
 
     (void)state;
-    assert_int_equal(
-        cpu & ~(unsigned)(TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512 | TAMIS_CPU_NEON | TAMIS_CPU_FAR), 0);
+    assert_int_equal(cpu & ~(unsigned)(TAMIS_CPU_AVX2 | TAMIS_CPU_NEON | TAMIS_CPU_FAR), 0);
     assert_int_equal(tamis__cpu(), cpu);
 }
 
@@ -19,12 +18,15 @@ static void flags_belong_to_this_architecture(void **state)
 
     (void)state;
 #ifndef __x86_64__
-    assert_false(cpu & (TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512));
+    assert_false(cpu & TAMIS_CPU_AVX2);
 #endif
 #ifndef __aarch64__
     assert_false(cpu & TAMIS_CPU_NEON);
 #endif
-    assert_true(cpu & TAMIS_CPU_AVX2 || !(cpu & TAMIS_CPU_AVX512));
+#if !defined(__x86_64__)
+    assert_false(cpu & TAMIS_CPU_FAR);
+#endif
+    (void)cpu;
 }
 
 int main(int argc, char **argv)
