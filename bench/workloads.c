@@ -180,12 +180,15 @@ static void check_members(const bench_trial *t, const void *self)
          "a member was not found");
 }
 
-static bench_time build(bench_trial *t, unsigned how)
+/* By threads, or by make() if there are 0. */
+static bench_time build(bench_trial *t, unsigned threads)
 {
-    (void)how;
+    const bench_subject *s = t->subject;
     bench_time start = bench_start();
-    void *made = t->subject->make(t->subject, &t->of, t->all, t->of.keys);
+    void *made = threads ? s->make_shared(s, &t->of, t->all, t->of.keys, threads)
+                         : s->make(s, &t->of, t->all, t->of.keys);
     bench_time time = bench_stop(start, t->of.keys);
+
     must(t, made, "cannot be built");
     check_members(t, made);
     t->subject->drop(made);
@@ -264,18 +267,6 @@ static bench_time add_threads(bench_trial *t, unsigned threads)
 static bool can_add_shared(const bench_subject *s)
 {
     return s->add_shared != NULL;
-}
-
-static bench_time build_threads(bench_trial *t, unsigned threads)
-{
-    bench_time start = bench_start();
-    void *made = t->subject->make_shared(t->subject, &t->of, t->all, t->of.keys, threads);
-    bench_time time = bench_stop(start, t->of.keys);
-
-    must(t, made, "cannot be built by threads");
-    check_members(t, made);
-    t->subject->drop(made);
-    return time;
 }
 
 static bool can_build_shared(const bench_subject *s)
@@ -373,8 +364,8 @@ const bench_workload BENCH_WORKLOADS[] = {
     { "threads-2", READ_THREADS_2, true, always, has_threads, 2, L | T },
     { "map-cold", COLD_PAGE_READ, true, can_map, map_cold, 0, 0 },
     { "build", WRITE_PREFETCHED_HUGE, false, can_build, build, 0, R | L },
-    { "build-threads-1", WRITE_PREFETCHED_HUGE, true, can_build_shared, build_threads, 1, T },
-    { "build-threads-2", WRITE_PREFETCHED_HUGE, true, can_build_shared, build_threads, 2, T },
+    { "build-threads-1", WRITE_PREFETCHED_HUGE, true, can_build_shared, build, 1, T },
+    { "build-threads-2", WRITE_PREFETCHED_HUGE, true, can_build_shared, build, 2, T },
     { "add-one", WRITE_INDEPENDENT_HUGE, false, can_add_each, add, true, L },
     { "add-many", WRITE_PREFETCHED_HUGE, false, can_add, add, false, R | L | C },
     { "add-threads-1", WRITE_PREFETCHED_HUGE, true, can_add_shared, add_threads, 1, T },
