@@ -374,8 +374,9 @@ static void usage(FILE *to)
         "  --list          names the subjects and the workloads\n"
         "  --keys N        only this size\n"
         "  --fpr P         only this rate\n"
-        "  --without LIST  measures lookups and adds also without these: avx2, neon, far (hints\n"
-        "                  for lines beyond the cache); may be repeated\n"
+        "  --without LIST  measures lookups and adds also without these: avx512, avx2, neon (or\n"
+        "                  what stands on them), far (hints for lines beyond the cache); may be\n"
+        "                  repeated\n"
         "  --load L        share of slots taken, in kinds that have them\n"
         "  --runs R        repetitions, at least 5 (default 5)\n"
         "  --commit TEXT   what was measured, for the CSV\n"
@@ -418,7 +419,8 @@ static unsigned cpu_of(const char *name, size_t size)
         const char *name;
         unsigned cpu;
     } PARTS[] = {
-        { "avx2", TAMIS_CPU_AVX2 },
+        { "avx512", TAMIS_CPU_AVX512 },
+        { "avx2", TAMIS_CPU_AVX2 | TAMIS_CPU_AVX512 },
         { "neon", TAMIS_CPU_NEON },
         { "far", TAMIS_CPU_FAR },
     };
@@ -426,7 +428,7 @@ static unsigned cpu_of(const char *name, size_t size)
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
         if (strlen(PARTS[i].name) == size && memcmp(PARTS[i].name, name, size) == 0)
             return PARTS[i].cpu;
-    bench_die("--without", "takes avx2, neon and far");
+    bench_die("--without", "takes avx512, avx2, neon and far");
 }
 
 static void add_without(settings *set, const char *list)

@@ -26,7 +26,7 @@ function(tamis_leave_out_kinds)
             cmake_path(GET file PARENT_PATH family)
             list(APPEND families ${family})
         else()
-            list(FILTER sources EXCLUDE REGEX "/${symbol}(_avx2|_neon|_simd128|_explain)?\\.c$")
+            list(FILTER sources EXCLUDE REGEX "/${symbol}(_avx2|_avx512|_neon|_simd128|_explain)?\\.c$")
             list(APPEND left_out tamis__${symbol}=tamis__left_out)
         endif()
     endforeach()
@@ -63,6 +63,9 @@ endfunction()
 
 set(TAMIS_avx2 -mavx2 -mbmi -mbmi2)
 tamis_kernels(avx2 __x86_64__ ${TAMIS_avx2})
+set(TAMIS_avx512 ${TAMIS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi
+    -mavx512vbmi2 -mavx512vpopcntdq)
+tamis_kernels(avx512 __x86_64__ ${TAMIS_avx512})
 tamis_kernels(neon __aarch64__)
 tamis_kernels(simd128 __wasm__) # cmake/web.cmake compiles it
 

@@ -27,7 +27,7 @@ if(TAMIS_WERROR)
 endif()
 
 file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${web}/module/*.c)
-list(FILTER web_sources EXCLUDE REGEX "/src/(os|bare|sync)/|_(avx2|neon)\\.c$")
+list(FILTER web_sources EXCLUDE REGEX "/src/(os|bare|sync)/|_(avx2|avx512|neon)\\.c$")
 
 # tamis_web_object(NAMES SOURCE [OPTION...]) appends the object of that source to the list NAMES.
 function(tamis_web_object list source)

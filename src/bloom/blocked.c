@@ -130,6 +130,8 @@ static void blocked_for_cpu(tamis *f, unsigned cpu)
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         tamis__blocked_use_avx2(&f->ops);
+    if (cpu & TAMIS_CPU_AVX512)
+        tamis__blocked_use_avx512(f, cpu);
 #elif defined(__aarch64__)
     if (cpu & TAMIS_CPU_NEON)
         tamis__blocked_use_neon(&f->ops);

@@ -16,7 +16,9 @@
 #include "base/hash.h"
 #include "filter.h"
 
-#ifdef __AVX2__
+#if defined(__AVX512DQ__)
+#include "base/hash_avx512.h"
+#elif defined(__AVX2__)
 #include "base/hash_avx2.h"
 #endif
 
@@ -54,35 +56,61 @@ static tamis_status one_block_add(tamis *f, uint64_t key, uint64_t times)
 enum { GROUP = 64 };
 
 typedef struct one_block_group {
-    uint64_t block[GROUP];
-    uint32_t x[GROUP]; /* which bits or counters of it */
+    _Alignas(64) uint64_t block[GROUP];
+    _Alignas(64) uint32_t x[GROUP]; /* which bits or counters of it */
     size_t n;
 } one_block_group;
+
+/* Hashes keys by vectors, as far as these go; returns how many. */
+#if defined(__AVX512DQ__)
+static inline size_t one_block_hash(one_block_group *g, const tamis *f, const uint64_t *keys)
+{
+    __m512i slots = _mm512_set1_epi64((long long)f->plan.slots);
+    __m512i salt = _mm512_set1_epi64((long long)f->salt);
+    size_t n = f->plan.slots >> 32 ? 0 : g->n - g->n % 8; /* scale64_avx512() has a limit */
+
+    for (size_t i = 0; i < n; i += 8) {
+        __m512i h = mix64_avx512(_mm512_xor_si512(_mm512_loadu_si512(keys + i), salt));
+        _mm512_store_si512(g->block + i, scale64_avx512(h, slots));
+        _mm256_store_si256((__m256i *)(g->x + i), _mm512_cvtepi64_epi32(h));
+    }
+    return n;
+}
+#elif defined(__AVX2__)
+static inline size_t one_block_hash(one_block_group *g, const tamis *f, const uint64_t *keys)
+{
+    const __m256i evens = _mm256_set_epi32(0, 0, 0, 0, 6, 4, 2, 0);
+    __m256i slots = _mm256_set1_epi64x((long long)f->plan.slots);
+    __m256i salt = _mm256_set1_epi64x((long long)f->salt);
+    size_t n = f->plan.slots >> 32 ? 0 : g->n - g->n % 4; /* scale64_avx2() has a limit */
+
+    for (size_t i = 0; i < n; i += 4) {
+        __m256i key = _mm256_loadu_si256((const __m256i *)(keys + i));
+        __m256i h = mix64_avx2(_mm256_xor_si256(key, salt));
+        _mm256_store_si256((__m256i *)(g->block + i), scale64_avx2(h, slots));
+        _mm_store_si128((__m128i *)(g->x + i),
+                        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(h, evens)));
+    }
+    return n;
+}
+#else
+static inline size_t one_block_hash(one_block_group *g, const tamis *f, const uint64_t *keys)
+{
+    (void)g, (void)f, (void)keys;
+    return 0;
+}
+#endif
 
 /* Takes the keys from .. from + 63, as far as there are any; the rest of the group stands for block
  * 0, so that it may be fetched as well. */
 static inline void one_block_fill(one_block_group *g, const tamis *f, const uint64_t *keys,
                                   size_t from, size_t n)
 {
-    size_t i = 0;
-
     if (from > n)
         from = n;
     keys += from;
     g->n = n - from < GROUP ? n - from : GROUP;
-#ifdef __AVX2__
-    const __m256i evens = _mm256_set_epi32(0, 0, 0, 0, 6, 4, 2, 0);
-    __m256i slots = _mm256_set1_epi64x((long long)f->plan.slots);
-    __m256i salt = _mm256_set1_epi64x((long long)f->salt);
-    size_t fours = f->plan.slots >> 32 ? 0 : g->n - g->n % 4; /* scale64_avx2() has a limit */
-    for (; i < fours; i += 4) {
-        __m256i key = _mm256_loadu_si256((const __m256i *)(keys + i));
-        __m256i h = mix64_avx2(_mm256_xor_si256(key, salt));
-        _mm256_storeu_si256((__m256i *)(g->block + i), scale64_avx2(h, slots));
-        _mm_storeu_si128((__m128i *)(g->x + i),
-                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(h, evens)));
-    }
-#endif
+    size_t i = one_block_hash(g, f, keys);
     for (; i < g->n; i++) {
         uint64_t h = hash_key(keys[i], f->salt);
         g->block[i] = scale64(h, f->plan.slots);

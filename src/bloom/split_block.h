@@ -102,6 +102,7 @@ static inline uint64_t split_block_probe(uint64_t h, unsigned i)
 
 /* Kernels of these kinds. */
 void tamis__blocked_use_avx2(tamis_ops *ops);
+void tamis__blocked_use_avx512(tamis *f, unsigned cpu);
 void tamis__blocked_use_neon(tamis_ops *ops);
 void tamis__blocked_use_simd128(tamis_ops *ops);
 void tamis__scalable_use_avx2(tamis_ops *ops);

@@ -52,11 +52,12 @@ static uint64_t *stretches_of(ground *g, size_t n)
 
 static void has_many_is_has(ground *g)
 {
-    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
+                              tamis__cpu() };
     tamis *f = filter_of(&g->plan, g->keys, g->n);
     uint64_t *probes = probes_of(g, 20000), *stretches = stretches_of(g, 5000);
 
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < 3; c++) {
         tamis__use_cpu(f, cpus[c]);
         for (size_t n = 0; n <= 200; n += run_size(1, 3, 1))
             assert_many_is_has(f, probes + n, n);
@@ -81,8 +82,9 @@ static void assert_made_alike(const ground *g, const tamis *many, const tamis *o
 
 static void add_many_is_add(ground *g)
 {
-    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
-    for (int c = 0; c < 2; c++) {
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
+                              tamis__cpu() };
+    for (int c = 0; c < 3; c++) {
         tamis *many = new_filter(&g->plan), *one = new_filter(&g->plan);
         size_t step = 1;
 
@@ -158,10 +160,11 @@ static void add_concurrent_is_add_many(ground *g)
 /* Members once or twice, strangers that may be taken for them, keys of no kind. */
 static void remove_many_is_remove(ground *g)
 {
-    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
+                              tamis__cpu() };
     uint64_t *victims = probes_of(g, 3000);
 
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < 3; c++) {
         tamis *many = filter_of(&g->plan, g->keys, g->n), *one = NULL;
 
         tamis__use_cpu(many, cpus[c]);
@@ -185,11 +188,12 @@ static void remove_many_is_remove(ground *g)
 
 static void count_many_is_count(ground *g)
 {
-    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() };
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
+                              tamis__cpu() };
     tamis *f = filter_of(&g->plan, g->keys, g->n);
     uint64_t *probes = probes_of(g, 1000), counts[1001];
 
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < 3; c++) {
         tamis__use_cpu(f, cpus[c]);
         for (size_t n = 0; n <= 1000; n += 1 + n / 3) {
             counts[n] = GUARD;
