@@ -64,10 +64,26 @@ counting_find(uint64_t *slots, const tamis *f, unsigned bits, uint64_t key)
     return (counters_key){ f->payload, slots, f->plan.hashes, bits };
 }
 
+__attribute__((noinline)) static bool counting_has_rest(const tamis *f, uint64_t x, uint64_t base,
+                                                        uint32_t left)
+{
+    return probes_has_rest(f, counting_shape(f, f->plan.width), x, base, left);
+}
+
 static bool counting_has(const tamis *f, uint64_t key)
 {
-    return counting_is_usual(f) ? probes_has(f, counting_shape(f, USUAL), key)
-                                : probes_has(f, counting_shape(f, f->plan.width), key);
+    return counting_has_rest(f, hash_key(key, f->salt), 0, f->plan.hashes);
+}
+
+__attribute__((noinline)) static bool counting_has_rest_usual(const tamis *f, uint64_t x,
+                                                              uint64_t base, uint32_t left)
+{
+    return probes_has_rest(f, counting_shape(f, USUAL), x, base, left);
+}
+
+static bool counting_has_usual(const tamis *f, uint64_t key)
+{
+    return probes_has_first(f, counting_shape(f, USUAL), key, counting_has_rest_usual);
 }
 
 static uint64_t counting_count(const tamis *f, uint64_t key)
@@ -243,12 +259,20 @@ static bool counting_explain(const tamis *f, uint64_t key, tamis_telling *t)
     return tamis__tell_count(t, counters_lowest(k));
 }
 
+static void counting_for_cpu(tamis *f, unsigned cpu)
+{
+    (void)cpu;
+    if (counting_is_usual(f))
+        f->ops.has = counting_has_usual;
+}
+
 const tamis_ops tamis__counting = {
     .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS,
     .plan = counting_plan,
     .bytes = counting_bytes,
     .rate = tamis__rates_classic,
     .limits = counters_limits,
+    .for_cpu = counting_for_cpu,
     .verify = counting_verify,
     .measure = counting_measure,
     .has = counting_has,

@@ -72,18 +72,28 @@ __attribute__((always_inline)) static inline bool probes_are_set(probes_walk *w,
 }
 
 /* After three slots, seven strangers of eight are gone. Answers are constants, which callers get
- * before the lines have come, as long as they are what the processor guesses. */
-__attribute__((always_inline)) static inline bool probes_has(const tamis *f, probes_shape s,
-                                                             uint64_t key)
+ * before the lines have come, as long as they are what the processor guesses.
+ *
+ * probes_has_first() looks at these three, and leaves what is left to a function of the kind, for
+ * probes_has_rest(): together they would need registers that each call had to save. */
+typedef bool probes_rest(const tamis *f, uint64_t x, uint64_t base, uint32_t left);
+
+__attribute__((always_inline)) static inline bool probes_has_first(const tamis *f, probes_shape s,
+                                                                   uint64_t key, probes_rest *rest)
 {
     probes_walk w = { f->payload, hash_key(key, f->salt), 0 };
     uint32_t left = f->plan.hashes;
 
-    if (left >= 3) {
-        if (!probes_are_set(&w, s, 3))
-            return false;
-        left -= 3;
-    }
+    if (left < 3)
+        return rest(f, w.x, 0, left);
+    return probes_are_set(&w, s, 3) && rest(f, w.x, w.base, left - 3);
+}
+
+__attribute__((always_inline)) static inline bool
+probes_has_rest(const tamis *f, probes_shape s, uint64_t x, uint64_t base, uint32_t left)
+{
+    probes_walk w = { f->payload, x, base };
+
     for (; left >= 4; left -= 4)
         if (!probes_are_set(&w, s, 4))
             return false;

@@ -23,9 +23,15 @@ static uint64_t scattered_bytes(const tamis_plan *p)
     return ok ? bytes_of_bits(bits) : 0;
 }
 
+__attribute__((noinline)) static bool scattered_has_rest(const tamis *f, uint64_t x, uint64_t base,
+                                                         uint32_t left)
+{
+    return probes_has_rest(f, scattered_shape(f), x, base, left);
+}
+
 static bool scattered_has(const tamis *f, uint64_t key)
 {
-    return probes_has(f, scattered_shape(f), key);
+    return probes_has_first(f, scattered_shape(f), key, scattered_has_rest);
 }
 
 static size_t scattered_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
