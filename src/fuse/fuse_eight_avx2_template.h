@@ -120,6 +120,19 @@ static inline void fuse_put_eight(fuse_batch *to, size_t i, const fuse_shape *s,
     fuse_store_slots(to, i, s, a, b, fuse_lows(a, b), _mm256_add_epi32(near, fuse_all(s->window)));
 }
 
+/* See fuse_drop_slot(). */
+static inline void fuse_drop_eight(fuse_batch *to, size_t i, __m256i own)
+{
+    __m256i is_behind = _mm256_setzero_si256();
+
+    FUSE_EACH_SLOT
+    for (unsigned j = 0; j < ARITY - 1; j++) {
+        __m256i at = fuse_load(to->at[j] + i), next = fuse_load(to->at[j + 1] + i);
+        is_behind = _mm256_or_si256(is_behind, _mm256_cmpeq_epi32(at, own));
+        fuse_store(to->at[j] + i, _mm256_blendv_epi8(at, next, is_behind));
+    }
+}
+
 /* See fuse_near_of_state(). */
 static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse_shape *s,
                                             const uint32_t *slots, const uint64_t *states)
@@ -129,9 +142,10 @@ static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse
     __m256i is_far = _mm256_srai_epi32(_mm256_slli_epi32(high, 63 - FAR_AT), 31);
     __m256i reach = _mm256_or_si256(fuse_reach_eight(s, low), in_block);
     __m256i back = _mm256_and_si256(_mm256_add_epi32(reach, fuse_all(1)), is_far);
-    __m256i near = _mm256_andnot_si256(in_block, fuse_load(slots));
+    __m256i own = fuse_load(slots), near = _mm256_andnot_si256(in_block, own);
 
     fuse_store_slots(to, i, s, a, b, low, _mm256_add_epi32(near, back));
+    fuse_drop_eight(to, i, own);
 }
 
 /* Parts begin at multiples of 64 bytes: of these, numbers fit in 32 bits. */

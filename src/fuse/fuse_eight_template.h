@@ -43,12 +43,26 @@ static inline void fuse_put_eight(fuse_batch *to, size_t i, const fuse_shape *s,
         fuse_put_key(to, i + k, s, g[k], fuse_near(s, g[k], skip));
 }
 
-/* The same from what is left in slots that have one key each. */
+/* The other slots of key number i, in their order: all but one that is its own. */
+static inline void fuse_drop_slot(fuse_batch *to, size_t i, uint32_t own)
+{
+    bool is_behind = false;
+
+    FUSE_EACH_SLOT
+    for (unsigned j = 0; j < ARITY - 1; j++) {
+        is_behind |= to->at[j][i] == own;
+        to->at[j][i] = to->at[j + is_behind][i];
+    }
+}
+
+/* Other slots of eight keys from what is left in slots that have one key each. */
 static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse_shape *s,
                                             const uint32_t *slots, const uint64_t *states)
 {
-    for (unsigned k = 0; k < EIGHT; k++)
+    for (unsigned k = 0; k < EIGHT; k++) {
         fuse_put_key(to, i + k, s, states[k], fuse_near_of_state(s, slots[k], states[k]));
+        fuse_drop_slot(to, i + k, slots[k]);
+    }
 }
 
 /* Where the parts of eight keys begin. */

@@ -15,6 +15,7 @@
 #ifndef TAMIS_FUSE_FUSE_PEEL_TEMPLATE_H
 #define TAMIS_FUSE_FUSE_PEEL_TEMPLATE_H
 
+#include "base/ahead.h"
 #include "base/sort.h"
 #include "fuse/fuse_eight_template.h"
 #include "fuse/peel.h"
@@ -26,7 +27,7 @@
 #define AWAITED (ONE_KEY * 2)
 
 /* STRIDE: blocks by which the sweep moves on. */
-enum { LARGEST_CORE = 1024, STRIDE = 32 };
+enum { LARGEST_CORE = 1024, STRIDE = 32, AHEAD = 4 * BATCH };
 
 typedef struct fuse_peeling {
     peel_queue queue;
@@ -121,33 +122,67 @@ FUSE_INLINE void fuse_add_until(fuse_peeling *q, const fuse_shape *s, uint32_t l
 
 /* ---- Peeling ----------------------------------------------------------- */
 
-/* Takes the key that is left in each slot of the queue out of its other slots; those in which it
- * leaves one key join the queue. In the queue a slot waits while its key may be peeled from another
- * one: then nothing is left. A long loop over copies of what it needs: the compiler cannot know
- * that states are not part of *q. */
-FUSE_INLINE void fuse_peel_queue(fuse_peeling *q, const fuse_shape *s)
+/* What the j-th of the other slots has of a key, of which its own slot has `mark`. */
+static inline uint64_t fuse_other_mark(uint64_t mark, unsigned j)
 {
-    uint64_t *states = q->queue.states;
-    uint32_t *order = q->queue.order;
-    size_t peeled = q->queue.peeled, end = q->queue.end;
+    return j == IN_NEAR - 1 ? mark ^ IS_FAR : fuse_mark(mark, j);
+}
 
-    for (size_t next = q->queue.next; next < end; next++) {
-        uint32_t slot = order[next];
-        uint64_t state = states[slot];
-        if (!peel_is_single(state))
+/* Takes the keys that are left in n slots of the queue out of their other slots; those in which
+ * that leaves one key join the queue. In the queue a slot waits while its key may be peeled from
+ * another one: then nothing is left. */
+FUSE_INLINE void fuse_peel_batch(peel_queue *q, const fuse_batch *b, size_t n)
+{
+    uint64_t *states = q->states;
+    uint32_t *order = q->order;
+    const uint32_t *slots = order + q->next;
+    size_t peeled = q->peeled, end = q->end;
+
+    for (size_t k = 0; k < n; k++) {
+        uint32_t slot = slots[k];
+        uint64_t mark = states[slot] - ONE_KEY;
+        if (mark >= ONE_KEY)
             continue;
-        fuse_slots to = fuse_slots_of(s, (uint32_t)state, fuse_near_of_state(s, slot, state));
         order[peeled++] = slot;
+        states[slot] = mark;
         FUSE_EACH_SLOT
-        for (unsigned j = 0; j < ARITY; j++) {
-            uint64_t left = (states[to.at[j]] ^ fuse_mark(state, j)) - ONE_KEY;
-            states[to.at[j]] = left;
-            order[end] = to.at[j];
+        for (unsigned j = 0; j < ARITY - 1; j++) {
+            uint32_t at = b->at[j][k];
+            uint64_t left = (states[at] ^ fuse_other_mark(mark, j)) - ONE_KEY;
+            states[at] = left;
+            order[end] = at;
             end += peel_is_single(left);
         }
-        states[slot] = state - ONE_KEY;
     }
-    q->queue.peeled = q->queue.next = q->queue.end = peeled;
+    q->peeled = peeled;
+    q->end = end;
+    q->next += n;
+}
+
+/* Other slots of the keys that are left in n slots, and their fingerprints. Behind the last slot
+ * are more, of which nothing is needed but that they are some: so that it can be done for eight at
+ * a time. */
+FUSE_INLINE void fuse_put_others(fuse_batch *b, const fuse_shape *s, const uint64_t *all_states,
+                                 const uint32_t *slots, size_t n)
+{
+    uint64_t states[BATCH];
+
+    for (size_t i = 0; i < n; i++)
+        states[i] = all_states[slots[i]];
+    for (size_t i = 0; i < n; i += EIGHT)
+        fuse_put_eight_of_states(b, i, s, slots + i, states + i);
+}
+
+FUSE_INLINE void fuse_peel_queue(peel_queue *q, const fuse_shape *s)
+{
+    fuse_batch b;
+
+    for (size_t n; (n = q->end - q->next) > 0;) {
+        n = n < BATCH ? n : BATCH;
+        fuse_put_others(&b, s, q->states, q->order + q->next, n);
+        fuse_peel_batch(q, &b, n);
+    }
+    q->next = q->end = q->peeled;
 }
 
 /* What the wave reaches has all its keys. */
@@ -172,7 +207,7 @@ FUSE_INLINE void fuse_sweep_blocks(fuse_peeling *q, const fuse_shape *s)
         uint32_t to = q->slots - from < stride ? q->slots : from + stride;
         fuse_add_until(q, s, to);
         fuse_queue_singles(&q->queue, from, to);
-        fuse_peel_queue(q, s);
+        fuse_peel_queue(&q->queue, s);
     }
 }
 
@@ -272,7 +307,7 @@ static bool fuse_stash_core(fuse_peeling *q, size_t n)
         fuse_slots to = fuse_slots_in(q, q->core[i]);
         for (unsigned j = 0; j < ARITY; j++)
             peel_take_out(&q->queue, to.at[j], fuse_mark(q->core[i], j));
-        fuse_peel_queue(q, &q->s);
+        fuse_peel_queue(&q->queue, &q->s);
         q->core[q->stashed++] = q->core[i];
     }
     return q->stashed <= q->s.stash;
@@ -280,40 +315,35 @@ static bool fuse_stash_core(fuse_peeling *q, size_t n)
 
 /* ---- Filling slots ----------------------------------------------------- */
 
-/* Fills n slots, from the last of the order to the first. Slots are still zero, so that the key's
- * own is no harm among those it is xored with. */
+/* Fills n slots, from the last of the order to the first. States of the slots that come `AHEAD`
+ * later are asked for one by one: not all at a time, and to the second cache, which has more
+ * requests open. */
 FUSE_INLINE void fuse_fill_batch(uint8_t *array, const fuse_batch *b, const uint32_t *order,
-                                 size_t n, unsigned width, unsigned plain)
+                                 size_t n, unsigned width, unsigned plain, const uint64_t *states,
+                                 const uint32_t *coming)
 {
     while (n-- > 0) {
         uint32_t x = b->fingerprint[n];
+        ahead_read(&states[coming[n]], true);
         FUSE_EACH_SLOT
-        for (unsigned j = 0; j < ARITY; j++)
+        for (unsigned j = 0; j < ARITY - 1; j++)
             x ^= fingerprint_get(array, b->at[j][n], width, plain);
         fingerprint_put(array, order[n], width, plain, x);
     }
 }
 
-/* Behind the last of the order are more slots, of which nothing is needed but that they are some:
- * so that slots can be found for eight at a time. */
 FUSE_INLINE void fuse_fill(const fuse_peeling *q, uint8_t *array, unsigned plain)
 {
-    const uint64_t *all_states = q->queue.states;
+    const uint64_t *states = q->queue.states;
     const uint32_t *first = q->queue.order;
-    uint64_t states[BATCH];
     fuse_batch b;
 
     for (size_t end = q->queue.peeled, n; end > 0; end -= n) {
         n = end < BATCH ? end : BATCH;
         const uint32_t *order = first + end - n;
-        const uint32_t *coming = order < first + BATCH ? first : order - BATCH;
-        for (size_t i = 0; i < n; i++) {
-            __builtin_prefetch(&all_states[coming[i]]);
-            states[i] = all_states[order[i]];
-        }
-        for (size_t i = 0; i < n; i += EIGHT)
-            fuse_put_eight_of_states(&b, i, &q->s, order + i, states + i);
-        fuse_fill_batch(array, &b, order, n, q->s.width, plain);
+        const uint32_t *coming = end - n < AHEAD ? first : order - AHEAD;
+        fuse_put_others(&b, &q->s, states, order, n);
+        fuse_fill_batch(array, &b, order, n, q->s.width, plain, states, coming);
     }
 }
 
