@@ -49,6 +49,7 @@ typedef struct buckets_table {
     uint64_t salt;
     bool is_far;
     uint64_t buckets, reach;
+    uint64_t bytes;       /* of a bucket, if all start at a byte */
     uint64_t ones, tops;  /* the lowest and the highest bit of each lane: see buckets_equal() */
     uint64_t stash_at;    /* in the payload */
     uint32_t tags;        /* there are, without 0 */
@@ -101,6 +102,7 @@ static inline buckets_table buckets_of_plan(const tamis_plan *p)
 
     return (buckets_table){ .buckets = n,
                             .reach = n < UINT64_C(1) << 32 ? n : UINT64_C(1) << 32,
+                            .bytes = SLOTS * p->width / 8,
                             .ones = ones,
                             .tops = ones << (p->width - 1),
                             .stash_at = buckets_bytes(p),
@@ -133,12 +135,20 @@ static inline uint64_t buckets_distance(const buckets_table *t, uint32_t tag)
     return (x * t->reach >> 32) | 1;
 }
 
+/* Around the end. The subtraction is the comparison. */
+static inline uint64_t buckets_wrap(const buckets_table *t, uint64_t i)
+{
+    uint64_t wrapped;
+    bool is_inside = __builtin_sub_overflow(i, t->buckets, &wrapped);
+
+    return is_inside ? i : wrapped;
+}
+
 static inline uint64_t buckets_other(const buckets_table *t, uint64_t i, uint32_t tag)
 {
     uint64_t distance = buckets_distance(t, tag), up = i & 1 ? t->buckets - distance : distance;
-    uint64_t j = i + up;
 
-    return j >= t->buckets ? j - t->buckets : j;
+    return buckets_wrap(t, i + up);
 }
 
 /* The bucket is where h lies among all hashes; the tag, where it lies in its bucket. */
@@ -229,35 +239,37 @@ static inline unsigned buckets_look(const buckets_table *t)
     return buckets_are_wide(t) ? LOOK_WIDE : t->bits % 8 ? LOOK_NARROW : LOOK_BYTES;
 }
 
-/* The highest bits of lanes that are 0. The lowest is right; above it, a lane of 1 may be taken for
- * one of 0. Quicker than buckets_equal(). */
-static inline uint64_t buckets_zeros(const buckets_table *t, uint64_t lanes)
+/* Not 0 in the highest bits of lanes that are all ones. The lowest is right; above it, a lane with
+ * one 0 may be taken for one of ones. Quicker than buckets_equal(). */
+static inline uint64_t buckets_all_ones(const buckets_table *t, uint64_t lanes)
 {
-    return (lanes - t->ones) & ~lanes & t->tops;
+    return lanes & ~(lanes + t->ones);
 }
 
-/* Not 0 if bucket i has the tag that all lanes of `tags` have. */
-CUCKOO_GROUP_INLINE uint64_t buckets_holding(const buckets_table *t, uint64_t i, uint64_t tags,
+/* Not 0 in the highest bits of lanes if bucket i has the tag that is the inverse of all lanes of
+ * `inverse`. */
+CUCKOO_GROUP_INLINE uint64_t buckets_holding(const buckets_table *t, uint64_t i, uint64_t inverse,
                                              unsigned how)
 {
     uint64_t bit = i * t->bits;
 
     if (how == LOOK_BYTES)
-        return buckets_zeros(t, le64(t->at + i * (t->bits / 8)) ^ tags);
+        return buckets_all_ones(t, le64(t->at + i * t->bytes) ^ inverse);
     if (how == LOOK_NARROW)
-        return buckets_zeros(t, buckets_narrow(t, bit) ^ tags);
-    return buckets_zeros(t, buckets_word(t, bit) ^ tags) |
-           buckets_zeros(t, buckets_word(t, bit + 2 * t->width) ^ tags);
+        return buckets_all_ones(t, buckets_narrow(t, bit) ^ inverse);
+    return buckets_all_ones(t, buckets_word(t, bit) ^ inverse) |
+           buckets_all_ones(t, buckets_word(t, bit + 2 * t->width) ^ inverse);
 }
 
 /* Both are read: which of them has the tag is unpredictable. */
 CUCKOO_GROUP_INLINE bool buckets_either_holds(const buckets_table *t, const buckets_key *k,
                                               unsigned how)
 {
-    uint64_t tags = k->tag * t->ones;
+    uint64_t inverse = ~(k->tag * t->ones);
 
-    return (buckets_holding(t, k->first, tags, how) | buckets_holding(t, k->second, tags, how)) !=
-           0;
+    return ((buckets_holding(t, k->first, inverse, how) |
+             buckets_holding(t, k->second, inverse, how)) &
+            t->tops) != 0;
 }
 
 /* ---- Four tags --------------------------------------------------------- */

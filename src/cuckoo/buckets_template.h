@@ -1,5 +1,6 @@
 /* buckets_template.h - TEMPLATE, compiled once for each CPU: adding, removing, and keys in batches.
- * The file that includes it has defined cuckoo_buckets_hash_group().
+ * The file that includes it has defined cuckoo_buckets_hash_group(), and
+ * cuckoo_buckets_bytes_hold(): whether either bucket of a key has it, if all start at bytes.
  *
  * A key goes to the emptier of its buckets. If both are full, one of the eight tags there moves to
  * its other bucket, where perhaps one of four has to move in turn. Breadth-first search finds the
@@ -229,8 +230,8 @@ __attribute__((noinline)) static bool buckets_has_slowly(const tamis *f, uint64_
     return buckets_count(&t, &k) != 0;
 }
 
-/* The stash, which is empty in nearly all filters, is asked first: then the answer needs no branch,
- * and nothing of the key is kept for later. */
+/* The stash, which is empty in nearly all filters, is asked first: then nothing of the key is kept
+ * for later. */
 CUCKOO_GROUP_INLINE bool buckets_has_as(const tamis *f, uint64_t key, unsigned how)
 {
     const buckets_table t = buckets_of(f);
@@ -238,7 +239,8 @@ CUCKOO_GROUP_INLINE bool buckets_has_as(const tamis *f, uint64_t key, unsigned h
     if (buckets_have_stash(&t))
         return buckets_has_slowly(f, key);
     buckets_key k = buckets_key_of(&t, hash_key(key, t.salt));
-    return buckets_either_holds(&t, &k, how);
+    return cuckoo_group_guess(how == LOOK_BYTES ? cuckoo_buckets_bytes_hold(&t, &k)
+                                                : buckets_either_holds(&t, &k, how));
 }
 
 static bool buckets_has_bytes(const tamis *f, uint64_t key)

@@ -41,6 +41,7 @@ static inline uint64_t cuckoo_slots_bytes(const tamis_plan *p)
 /* All places of a key in one word, a lane for each: of slots of up to 16 bits. */
 typedef struct cuckoo_lanes {
     uint64_t ones, tops; /* the lowest and the highest bit of each */
+    uint64_t units;      /* 1 as a fingerprint */
     uint64_t tags;       /* 0, 1, 2, 3 */
     uint64_t window;     /* the lower two */
 } cuckoo_lanes;
@@ -127,13 +128,22 @@ static inline uint64_t cuckoo_step(const cuckoo_table *t, uint64_t fingerprint)
     return cuckoo_step_folded(t, (uint32_t)(fingerprint ^ fingerprint >> 32));
 }
 
+/* Around the end. The subtraction is the comparison. */
+static inline uint64_t cuckoo_wrap(const cuckoo_table *t, uint64_t start)
+{
+    uint64_t wrapped;
+    bool is_inside = __builtin_sub_overflow(start, t->starts, &wrapped);
+
+    return is_inside ? start : wrapped;
+}
+
 /* The other window of what is in a slot. Branchless: the outcome is unpredictable. */
 static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     uint64_t step = cuckoo_step(t, value >> TAG_BITS), back = t->starts - step;
     uint64_t to = slot - (value & 1) + (value & 2 ? back : step);
 
-    return to - (to >= t->starts ? t->starts : 0);
+    return cuckoo_wrap(t, to);
 }
 
 /* Whether fingerprints are narrow, of no more than 32 bits, is known to the compiler. */
@@ -144,7 +154,7 @@ CUCKOO_GROUP_INLINE cuckoo_entry cuckoo_entry_as(const cuckoo_table *t, uint64_t
     uint64_t second = first + (narrow ? cuckoo_step_folded(t, (uint32_t)fingerprint)
                                       : cuckoo_step(t, fingerprint));
 
-    return (cuckoo_entry){ first, second < t->starts ? second : second - t->starts, fingerprint };
+    return (cuckoo_entry){ first, cuckoo_wrap(t, second), fingerprint };
 }
 
 static inline cuckoo_entry cuckoo_entry_of(const cuckoo_table *t, uint64_t h)
@@ -222,7 +232,7 @@ static inline cuckoo_lanes cuckoo_lanes_of(unsigned w)
         return (cuckoo_lanes){ 0 };
     uint64_t two = 1 | UINT64_C(1) << w, ones = two | two << 2 * w;
     uint64_t tags = UINT64_C(1) << w | UINT64_C(2) << 2 * w | UINT64_C(3) << 3 * w;
-    return (cuckoo_lanes){ ones, ones << (w - 1), tags, cuckoo_mask(2 * w) };
+    return (cuckoo_lanes){ ones, ones << (w - 1), ones << TAG_BITS, tags, cuckoo_mask(2 * w) };
 }
 
 /* The highest bits of lanes that are zero. The lowest is right; above it, a lane of 1 may be taken

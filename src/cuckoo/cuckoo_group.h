@@ -17,6 +17,19 @@
 
 #define CUCKOO_GROUP_INLINE __attribute__((always_inline)) static inline
 
+/* Whether x, the answer of a lookup, is not 0: told by a branch, which the processor guesses. So
+ * what the caller does next begins before the lines are there. Arithmetic would have to wait, and a
+ * caller that branches would guess once more. */
+CUCKOO_GROUP_INLINE bool cuckoo_group_guess(uint64_t x)
+{
+    bool yes = true;
+
+    if (!x)
+        return false;
+    __asm__("" : "+r"(yes)); /* without it, compilers take the comparison for the answer */
+    return yes;
+}
+
 typedef struct cuckoo_group {
     uint64_t start[2][MANY]; /* the windows or buckets of each key */
     uint64_t bit[2][MANY];   /* where these begin in the payload */
@@ -51,18 +64,22 @@ typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_
 typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, unsigned how);
 typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
 
+/* Eight bytes are read. One time in nine they reach into the next line. To wait for it there would
+ * take longer than to ask for both. */
+CUCKOO_GROUP_INLINE void cuckoo_group_ask(const uint8_t *at, bool writes, bool is_far)
+{
+    for (unsigned i = 0; i < 8; i += 7)
+        if (writes)
+            ahead_write(at + i, is_far);
+        else
+            ahead_read(at + i, is_far);
+}
+
 CUCKOO_GROUP_INLINE void cuckoo_group_fetch(const uint8_t *payload, const cuckoo_group *g, size_t i,
                                             bool writes, bool is_far)
 {
-    const uint8_t *first = payload + g->bit[0][i] / 8, *second = payload + g->bit[1][i] / 8;
-
-    if (writes) {
-        ahead_write(first, is_far);
-        ahead_write(second, is_far);
-    } else {
-        ahead_read(first, is_far);
-        ahead_read(second, is_far);
-    }
+    cuckoo_group_ask(payload + g->bit[0][i] / 8, writes, is_far);
+    cuckoo_group_ask(payload + g->bit[1][i] / 8, writes, is_far);
 }
 
 /* The group of the keys from `from` on, as far as there are any. */

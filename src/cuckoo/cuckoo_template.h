@@ -76,20 +76,20 @@ static inline uint64_t cuckoo_spot_bit(const cuckoo_table *t, const cuckoo_spot 
 }
 
 /* The places of a key, a lane for each; above them there may be anything. Place 0 of fingerprint 0
- * never looks empty. */
+ * never looks empty: only 0 less 1 has the highest bit. */
 CUCKOO_GROUP_INLINE uint64_t cuckoo_four(const cuckoo_table *t, const cuckoo_lanes *l,
                                          const cuckoo_spot *s, unsigned how)
 {
     uint64_t first = cuckoo_window(t, s->first, how) & l->window;
     uint64_t second = cuckoo_window(t, s->second, how) << 2 * t->width;
 
-    return first | second | (s->fingerprint == 0);
+    return first | second | (s->fingerprint - 1) >> 63;
 }
 
 /* What the four would be if the key were at each of them. */
 static inline uint64_t cuckoo_target(const cuckoo_lanes *l, uint64_t fingerprint)
 {
-    return (fingerprint << TAG_BITS) * l->ones + l->tags;
+    return fingerprint * l->units + l->tags;
 }
 
 static inline unsigned cuckoo_lowest_lane(const cuckoo_lanes *l, uint64_t zeros)
@@ -113,17 +113,18 @@ static bool cuckoo_has(const tamis *f, uint64_t key)
     return cuckoo_holding(&t, &e) || cuckoo_stashed(&t, &e);
 }
 
-/* The stash, which is empty in nearly all filters, is asked first: then the answer needs no branch,
- * and nothing of the key is kept for later. */
+/* The stash, which is empty in nearly all filters, is asked first: then nothing of the key is kept
+ * for later. */
 CUCKOO_GROUP_INLINE bool cuckoo_has_as(const tamis *f, uint64_t key, unsigned how)
 {
-    const cuckoo_table t = cuckoo_table_of(f);
-    const cuckoo_lanes *l = &cuckoo_derived_of(f)->lanes;
+    const cuckoo_derived *d = cuckoo_derived_of(f);
+    const cuckoo_lanes *l = &d->lanes;
 
-    if (cuckoo_stash_size(&t))
+    if (le64((const uint8_t *)f->payload + d->stash_at))
         return cuckoo_has(f, key);
+    const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_spot s = cuckoo_spot_of(&t, hash_key(key, t.salt));
-    return cuckoo_held(l, &s, cuckoo_four(&t, l, &s, how)) != 0;
+    return cuckoo_group_guess(cuckoo_held(l, &s, cuckoo_four(&t, l, &s, how)));
 }
 
 static bool cuckoo_has_short(const tamis *f, uint64_t key)
