@@ -170,6 +170,11 @@ static inline void buckets_hash_each(cuckoo_group *g, size_t i, const buckets_ta
     }
 }
 
+static inline buckets_key buckets_key_in(const cuckoo_group *g, size_t i)
+{
+    return (buckets_key){ g->start[0][i], g->start[1][i], (uint32_t)g->fingerprint[i] };
+}
+
 static inline uint64_t buckets_class(const buckets_table *t, const buckets_key *k)
 {
     uint64_t even = k->first & 1 ? k->second : k->first;
@@ -270,6 +275,19 @@ CUCKOO_GROUP_INLINE bool buckets_either_holds(const buckets_table *t, const buck
     return ((buckets_holding(t, k->first, inverse, how) |
              buckets_holding(t, k->second, inverse, how)) &
             t->tops) != 0;
+}
+
+/* Bit k: one of the buckets of key i + k has its tag. */
+CUCKOO_GROUP_INLINE uint64_t buckets_each_holds(const buckets_table *t, const cuckoo_group *g,
+                                                size_t i, size_t end, unsigned how)
+{
+    uint64_t word = 0;
+
+    for (size_t k = i; k < end; k++) {
+        buckets_key key = buckets_key_in(g, k);
+        word |= (uint64_t)buckets_either_holds(t, &key, how) << (k - i);
+    }
+    return word;
 }
 
 /* ---- Four tags --------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* buckets_template.h - TEMPLATE, compiled once for each CPU: adding, removing, and keys in batches.
- * The file that includes it has defined cuckoo_buckets_hash_group(), and
- * cuckoo_buckets_bytes_hold(): whether either bucket of a key has it, if all start at bytes.
+ * The file that includes it has defined cuckoo_buckets_hash_group(), cuckoo_buckets_hold() as
+ * buckets_each_holds() is, and cuckoo_buckets_bytes_hold(), buckets_either_holds() of LOOK_BYTES.
  *
  * A key goes to the emptier of its buckets. If both are full, one of the eight tags there moves to
  * its other bucket, where perhaps one of four has to move in turn. Breadth-first search finds the
@@ -389,18 +389,12 @@ typedef struct buckets_batch {
     tamis_status status;
 } buckets_batch;
 
-static inline buckets_key buckets_key_in(const cuckoo_group *g, size_t i)
-{
-    return (buckets_key){ g->start[0][i], g->start[1][i], (uint32_t)g->fingerprint[i] };
-}
-
-CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, size_t i,
+CUCKOO_GROUP_INLINE bool buckets_visit_has(void *self, const cuckoo_group *g, size_t i, size_t end,
                                            unsigned how)
 {
     buckets_batch *b = self;
-    buckets_key k = buckets_key_in(g, i);
 
-    b->word |= (uint64_t)buckets_either_holds(b->t, &k, how) << i;
+    b->word |= cuckoo_buckets_hold(b->t, g, i, end, how) << i;
     return true;
 }
 
@@ -457,13 +451,15 @@ CUCKOO_GROUP_INLINE void buckets_each(buckets_batch *b, const uint64_t *keys, si
 }
 
 CUCKOO_GROUP_INLINE bool buckets_visit_count(void *self, const cuckoo_group *g, size_t i,
-                                             unsigned how)
+                                             size_t end, unsigned how)
 {
     buckets_batch *b = self;
-    buckets_key k = buckets_key_in(g, i);
 
     (void)how;
-    *b->out++ = buckets_count(b->t, &k);
+    for (; i < end; i++) {
+        buckets_key k = buckets_key_in(g, i);
+        *b->out++ = buckets_count(b->t, &k);
+    }
     return true;
 }
 
@@ -475,15 +471,17 @@ static void buckets_count_many(const tamis *f, uint64_t *counts, const uint64_t 
     buckets_each(&b, keys, n, buckets_visit_count);
 }
 
-CUCKOO_GROUP_INLINE bool buckets_visit_add(void *self, const cuckoo_group *g, size_t i,
+CUCKOO_GROUP_INLINE bool buckets_visit_add(void *self, const cuckoo_group *g, size_t i, size_t end,
                                            unsigned how)
 {
     buckets_batch *b = self;
-    buckets_key k = buckets_key_in(g, i);
 
     (void)how;
-    b->status = buckets_add(b->f, b->t, &k, 1);
-    b->n += !b->status;
+    for (; i < end && !b->status; i++) {
+        buckets_key k = buckets_key_in(g, i);
+        b->status = buckets_add(b->f, b->t, &k, 1);
+        b->n += !b->status;
+    }
     return !b->status;
 }
 
@@ -498,13 +496,15 @@ static tamis_status buckets_add_many(tamis *f, size_t *added, const uint64_t *ke
 }
 
 CUCKOO_GROUP_INLINE bool buckets_visit_remove(void *self, const cuckoo_group *g, size_t i,
-                                              unsigned how)
+                                              size_t end, unsigned how)
 {
     buckets_batch *b = self;
-    buckets_key k = buckets_key_in(g, i);
 
     (void)how;
-    b->n += !buckets_remove(b->f, b->t, &k, 1);
+    for (; i < end; i++) {
+        buckets_key k = buckets_key_in(g, i);
+        b->n += !buckets_remove(b->f, b->t, &k, 1);
+    }
     return true;
 }
 

@@ -160,6 +160,8 @@ static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const u
     cuckoo_hash_each(g, 0, table, keys);
 }
 
+#define CUCKOO_HOLDS_FOUR 0
+#define cuckoo_hold_four(t, l, g, i) UINT64_C(0)
 #include "cuckoo/cuckoo_template.h"
 
 /* ---- The whole table --------------------------------------------------- */

@@ -41,6 +41,33 @@ static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const u
     cuckoo_hash_each(g, i, t, keys);
 }
 
+/* The windows of four keys, from their bits on. */
+static inline __m256i cuckoo_windows(const cuckoo_table *t, const cuckoo_group *g, unsigned which,
+                                     size_t i)
+{
+    return cuckoo_group_shift_words(cuckoo_group_words(t->slots, g->at[which] + i),
+                                    g->bit[which] + i);
+}
+
+/* See cuckoo_four() and cuckoo_held(). */
+static inline uint64_t cuckoo_hold_four(const cuckoo_table *t, const cuckoo_lanes *l,
+                                        const cuckoo_group *g, size_t i)
+{
+    __m256i first = _mm256_and_si256(cuckoo_windows(t, g, 0, i), cuckoo_group_all(l->window));
+    __m256i second =
+        _mm256_sll_epi64(cuckoo_windows(t, g, 1, i), _mm_cvtsi32_si128(2 * (int)t->width));
+    __m256i fingerprint = cuckoo_group_load_words(g->fingerprint + i);
+    __m256i never = _mm256_srli_epi64(_mm256_sub_epi64(fingerprint, cuckoo_group_all(1)), 63);
+    __m256i four = _mm256_or_si256(_mm256_or_si256(first, second), never);
+    __m256i target =
+        _mm256_add_epi64(cuckoo_group_times(fingerprint, l->units), cuckoo_group_all(l->tags));
+    __m256i x = _mm256_xor_si256(four, target);
+    __m256i zeros = _mm256_andnot_si256(x, _mm256_sub_epi64(x, cuckoo_group_all(l->ones)));
+
+    return cuckoo_group_set_words(_mm256_and_si256(zeros, cuckoo_group_all(l->tops)));
+}
+
+#define CUCKOO_HOLDS_FOUR 1
 #include "cuckoo/cuckoo_template.h"
 
 void tamis__cuckoo_use_avx2(tamis *f)

@@ -26,6 +26,12 @@ CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *
     buckets_hash_each(g, 0, table, keys);
 }
 
+CUCKOO_GROUP_INLINE uint64_t cuckoo_buckets_hold(const buckets_table *t, const cuckoo_group *g,
+                                                 size_t i, size_t end, unsigned how)
+{
+    return buckets_each_holds(t, g, i, end, how);
+}
+
 CUCKOO_GROUP_INLINE bool cuckoo_buckets_bytes_hold(const buckets_table *t, const buckets_key *k)
 {
     return buckets_either_holds(t, k, LOOK_BYTES);

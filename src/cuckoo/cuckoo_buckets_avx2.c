@@ -53,6 +53,36 @@ CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *
     buckets_hash_each(g, i, t, keys);
 }
 
+/* The first or second buckets of four keys; above them there may be anything. */
+CUCKOO_GROUP_INLINE __m256i cuckoo_buckets_words(const buckets_table *t, const cuckoo_group *g,
+                                                 unsigned which, size_t i, unsigned how)
+{
+    __m256i words = cuckoo_group_words(t->at, g->at[which] + i);
+
+    return how == LOOK_BYTES ? words : cuckoo_group_shift_words(words, g->bit[which] + i);
+}
+
+/* See buckets_all_ones(); here, lanes become zeros. */
+static inline __m256i cuckoo_buckets_zeros(__m256i lanes, __m256i ones)
+{
+    return _mm256_andnot_si256(lanes, _mm256_sub_epi64(lanes, ones));
+}
+
+CUCKOO_GROUP_INLINE uint64_t cuckoo_buckets_hold(const buckets_table *t, const cuckoo_group *g,
+                                                 size_t i, size_t end, unsigned how)
+{
+    if (end - i != CUCKOO_GROUP_STEP || how == LOOK_WIDE)
+        return buckets_each_holds(t, g, i, end, how);
+    __m256i ones = cuckoo_group_all(t->ones);
+    __m256i tags = cuckoo_group_times(cuckoo_group_load_words(g->fingerprint + i), t->ones);
+    __m256i first = _mm256_xor_si256(cuckoo_buckets_words(t, g, 0, i, how), tags);
+    __m256i second = _mm256_xor_si256(cuckoo_buckets_words(t, g, 1, i, how), tags);
+    __m256i zeros =
+        _mm256_or_si256(cuckoo_buckets_zeros(first, ones), cuckoo_buckets_zeros(second, ones));
+
+    return cuckoo_group_set_words(_mm256_and_si256(zeros, cuckoo_group_all(t->tops)));
+}
+
 static inline __m128i cuckoo_buckets_both(uint64_t x)
 {
     return _mm_set1_epi64x((long long)x);

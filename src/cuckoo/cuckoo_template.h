@@ -1,5 +1,6 @@
 /* cuckoo_template.h - TEMPLATE, compiled once for each CPU: keys one by one and in batches. The
- * file that includes it has defined cuckoo_hash_group().
+ * file that includes it has defined cuckoo_hash_group() and, if CUCKOO_HOLDS_FOUR is 1,
+ * cuckoo_hold_four(), which looks up four keys.
  *
  * Slots of up to 16 bits, the usual ones, have all four places of a key compared at once. */
 #include "cuckoo/cuckoo.h"
@@ -145,19 +146,27 @@ static uint64_t cuckoo_count(const tamis *f, uint64_t key)
     return cuckoo_copies(&t, &e);
 }
 
-CUCKOO_GROUP_INLINE bool cuckoo_visit_has(void *self, const cuckoo_group *g, size_t i, unsigned how)
+CUCKOO_GROUP_INLINE bool cuckoo_is_held(const cuckoo_batch *b, const cuckoo_group *g, size_t i,
+                                        unsigned how)
 {
-    cuckoo_batch *b = self;
-    bool is_held;
-
     if (how == LOOK_WIDE) {
         cuckoo_entry e = cuckoo_entry_of_group(g, i);
-        is_held = cuckoo_holding(&b->t, &e) != 0;
-    } else {
-        cuckoo_spot s = cuckoo_spot_in(g, i);
-        is_held = cuckoo_held(&b->l, &s, cuckoo_four(&b->t, &b->l, &s, how)) != 0;
+        return cuckoo_holding(&b->t, &e) != 0;
     }
-    b->word |= (uint64_t)is_held << i;
+    cuckoo_spot s = cuckoo_spot_in(g, i);
+    return cuckoo_held(&b->l, &s, cuckoo_four(&b->t, &b->l, &s, how)) != 0;
+}
+
+CUCKOO_GROUP_INLINE bool cuckoo_visit_has(void *self, const cuckoo_group *g, size_t i, size_t end,
+                                          unsigned how)
+{
+    cuckoo_batch *b = self;
+
+    if (CUCKOO_HOLDS_FOUR && end - i == CUCKOO_GROUP_STEP && how != LOOK_WIDE)
+        b->word |= cuckoo_hold_four(&b->t, &b->l, g, i) << i;
+    else
+        for (; i < end; i++)
+            b->word |= (uint64_t)cuckoo_is_held(b, g, i, how) << i;
     return true;
 }
 
@@ -189,14 +198,16 @@ static size_t cuckoo_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
     return b.n;
 }
 
-CUCKOO_GROUP_INLINE bool cuckoo_visit_count(void *self, const cuckoo_group *g, size_t i,
+CUCKOO_GROUP_INLINE bool cuckoo_visit_count(void *self, const cuckoo_group *g, size_t i, size_t end,
                                             unsigned how)
 {
     cuckoo_batch *b = self;
-    cuckoo_entry e = cuckoo_entry_of_group(g, i);
 
     (void)how;
-    *b->out++ = cuckoo_copies(&b->t, &e);
+    for (; i < end; i++) {
+        cuckoo_entry e = cuckoo_entry_of_group(g, i);
+        *b->out++ = cuckoo_copies(&b->t, &e);
+    }
     return true;
 }
 
@@ -257,10 +268,9 @@ static tamis_status cuckoo_remove_lanes(tamis *f, uint64_t key, uint64_t times)
     return cuckoo_remove_as(f, key, times, LOOK_LANES);
 }
 
-CUCKOO_GROUP_INLINE bool cuckoo_visit_remove(void *self, const cuckoo_group *g, size_t i,
-                                             unsigned how)
+CUCKOO_GROUP_INLINE void cuckoo_remove_key(cuckoo_batch *b, const cuckoo_group *g, size_t i,
+                                           unsigned how)
 {
-    cuckoo_batch *b = self;
     cuckoo_spot s = cuckoo_spot_in(g, i);
 
     if (how != LOOK_WIDE && !cuckoo_stash_size(&b->t) &&
@@ -271,6 +281,13 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_remove(void *self, const cuckoo_group *g, 
         cuckoo_entry e = cuckoo_entry_of_group(g, i);
         b->n += tamis__cuckoo_remove(b->f, &e, 1) == TAMIS_OK;
     }
+}
+
+CUCKOO_GROUP_INLINE bool cuckoo_visit_remove(void *self, const cuckoo_group *g, size_t i,
+                                             size_t end, unsigned how)
+{
+    for (; i < end; i++)
+        cuckoo_remove_key(self, g, i, how);
     return true;
 }
 

@@ -186,9 +186,9 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_add_new(cuckoo_walks *w, const cuckoo_group
     return true;
 }
 
-CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, size_t i, unsigned how)
+CUCKOO_GROUP_INLINE bool cuckoo_walk_add(cuckoo_walks *w, const cuckoo_group *g, size_t i,
+                                         unsigned how)
 {
-    cuckoo_walks *w = self;
     cuckoo_entry e = cuckoo_entry_of_group(g, i);
 
     w->added++;
@@ -202,6 +202,15 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, siz
     }
     cuckoo_walk_on(w, WALKS);
     return w->n < w->drain && w->n_spare < SPARE_DRAIN;
+}
+
+CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, size_t i, size_t end,
+                                          unsigned how)
+{
+    for (; i < end; i++)
+        if (!cuckoo_walk_add(self, g, i, how))
+            return false;
+    return true;
 }
 
 /* Adds as many keys as the log has room for; with a short log, all or none. Returns how many; 0:
