@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hash_keys.h"
 #include "base/parts.h"
 #include "base/radix.h"
 #include "base/sort.h"
@@ -21,8 +22,8 @@ void tamis__make_items(uint64_t *items, const tamis *f, const uint64_t *keys,
 {
     const uint64_t salt = make_salt(f);
 
-    for (size_t i = 0; i < n && !values; i++)
-        items[i] = hash_key(keys[i], salt);
+    if (!values)
+        tamis__hash_keys(items, keys, n, salt, f->cpu);
     for (size_t i = 0; i < n && values; i++) {
         items[2 * i] = hash_key(keys[i], salt);
         items[2 * i + 1] = values[i];

@@ -1,6 +1,8 @@
 /* base/hash.h and the three hashes of keys: their outputs are part of the image format. */
 #include "base/hash.h"
 
+#include "base/cpu.h"
+#include "base/hash_keys.h"
 #include "check.h"
 
 #define FOX "The quick brown fox jumps over the lazy dog"
@@ -273,6 +275,35 @@ static void mixing_can_be_undone(void **state)
     }
 }
 
+/* Of every number of keys, also where they are not aligned, and no word beyond them. */
+static void compare_hashes_of_many(unsigned cpu)
+{
+    enum { MOST = 40 };
+    rng r = rng_for(5, 0);
+    uint64_t keys[MOST + 1], hashes[MOST + 1], salt = rng_next(&r);
+
+    for (size_t i = 0; i <= MOST; i++)
+        keys[i] = rng_next(&r) >> i;
+    for (size_t n = 0; n < MOST; n++)
+        for (size_t from = 0; from < 2; from++) {
+            hashes[from + n] = 7;
+            tamis__hash_keys(hashes + from, keys + from, n, salt, cpu);
+            for (size_t i = from; i < from + n; i++)
+                assert_int_equal(hashes[i], hash_key(keys[i], salt));
+            assert_int_equal(hashes[from + n], 7);
+        }
+}
+
+static void many_keys_hash_as_one(void **state)
+{
+    const unsigned cpu = tamis__cpu();
+
+    (void)state;
+    compare_hashes_of_many(cpu);
+    compare_hashes_of_many(cpu & ~(unsigned)TAMIS_CPU_AVX512);
+    compare_hashes_of_many(TAMIS_CPU_PORTABLE);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +320,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(mix64_gives_its_known_answers),
         cmocka_unit_test(places_are_frozen),
         cmocka_unit_test(mixing_can_be_undone),
+        cmocka_unit_test(many_keys_hash_as_one),
     };
 
     test_begin(argc, argv);
