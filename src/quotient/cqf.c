@@ -212,6 +212,8 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__cqf_use_avx2(&f->ops, p->width);
+    if (cpu & TAMIS_CPU_AVX512)
+        tamis__cqf_use_avx512(&f->ops, p);
 #endif
     (void)cpu;
 }

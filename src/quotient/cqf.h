@@ -118,6 +118,7 @@ static inline tamis_status cqf_remove_at(cqf_position at, uint64_t times)
 }
 
 void tamis__cqf_use_avx2(tamis_ops *ops, unsigned width);
+void tamis__cqf_use_avx512(tamis_ops *ops, const tamis_plan *p);
 void tamis__cqf_cells(const tamis *f, tamis_telling *to);
 bool tamis__cqf_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

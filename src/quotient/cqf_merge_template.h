@@ -114,7 +114,7 @@ static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys)
     cqf_merge m = { .is_old_over = true };
 
     for (size_t group = 0; group < (size_t)1 << keys->bits; group++) {
-        sorted_group g = tamis__sorted_group(keys, group, true);
+        sorted_group g = tamis__sorted_group(keys, group, 0);
         for (m.taken = 0; m.taken < g.n; m = cqf_merge_group(m, g)) {
             uint64_t next = sorted_at(&g, m.taken);
             if (next >= m.beyond) {

@@ -1,8 +1,8 @@
 /* cqf_remove_template.h - TEMPLATE, compiled once for each CPU in cqf_template.h, without macros:
- * many removes, from the highest fingerprint to the lowest.
+ * many removes, in order of their fingerprints.
  *
- * 64 fingerprints are found, then taken out. Taking one out moves only what lies after it, so that
- * the others are still where they were found:
+ * 64 fingerprints are found, then taken out from the highest to the lowest. Taking one out moves
+ * only what lies after it, so that the others are still where they were found:
  *
  *   slot            20   21   22   23   24   25
  *   held             a    b    c    d    e         to go: d, found in slot 23, and b, in slot 21
@@ -16,6 +16,27 @@
 #include "quotient/runs_lookup.h"
 #include "quotient/sorted.h"
 
+enum { LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
+
+/* ---- One after the other ----------------------------------------------- */
+
+__attribute__((always_inline)) static inline void cqf_fetch(const void *self, uint64_t hash)
+{
+    const cqf_shards *s = self;
+    cqf_position at = cqf_position_of(s, hash);
+
+    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
+}
+
+/* Of key i. */
+static inline cqf_position cqf_position_ahead(uint64_t *hashes, const cqf_shards *s,
+                                              const uint64_t *keys, size_t i, size_t n)
+{
+    return cqf_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, cqf_fetch));
+}
+
+/* ---- A group at a time ------------------------------------------------- */
+
 /* Where a fingerprint was found. */
 typedef struct cqf_site {
     uint64_t quotient, slot;
@@ -27,8 +48,8 @@ typedef struct cqf_site {
 typedef struct cqf_remover {
     cqf_shards s;
     runs_table t;
-    uint64_t least; /* fingerprint of the shard */
-    uint64_t edge;  /* no run that goes around has part in what lies from this slot on */
+    uint64_t least, beyond; /* fingerprints of the shard */
+    uint64_t edge;          /* no run that goes around has part in what lies from this slot on */
 } cqf_remover;
 
 /* Each slot of the run is higher than the one before: there are no counts. */
@@ -41,7 +62,7 @@ __attribute__((always_inline)) static inline bool cqf_ascends(const lanes *l, co
     return (is_not_less & word_below((r->n - 1) * l->width % 64)) == 0;
 }
 
-/* `next` is the fingerprint that goes before it. */
+/* `next` is the fingerprint that goes before it, unless that is in another shard. */
 static inline cqf_site cqf_find_site(const cqf_remover *m, uint64_t fingerprint, uint64_t next)
 {
     const lanes *l = &m->s.lanes;
@@ -86,7 +107,7 @@ static cqf_remover cqf_remover_of(const cqf_shards *s, uint64_t fingerprint)
     uint64_t range = s->slots << s->width, shard = fingerprint / range;
     runs_table t = cqf_shard(s, shard);
 
-    return (cqf_remover){ *s, t, shard * range,
+    return (cqf_remover){ *s, t, shard * range, (shard + 1) * range,
                           t.at[OFFSET] ? runs_find_edge(t, runs_offset(t, 0)) : 0 };
 }
 
@@ -94,35 +115,42 @@ static cqf_remover cqf_remover_of(const cqf_shards *s, uint64_t fingerprint)
 __attribute__((always_inline)) static inline void cqf_fetch_later(const cqf_remover *m,
                                                                   const sorted_group *g, size_t i)
 {
-    uint64_t fingerprint = i > MANY ? sorted_at(g, i - 1 - MANY) : 0;
-    uint64_t q = (fingerprint > m->least ? fingerprint - m->least : 0) >> m->s.width;
+    uint64_t fingerprint = sorted_at(g, i + MANY < g->n ? i + MANY : i);
+    uint64_t q = ((fingerprint < m->beyond ? fingerprint : m->beyond - 1) - m->least) >> m->s.width;
 
     runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width);
 }
 
-/* Those before `end` that are in the open shard, MANY at most; returns where they start. */
-static size_t cqf_remove_some(const cqf_remover *m, const sorted_group *g, size_t end,
-                              uint64_t *removed)
+/* Those from i on that are in the open shard, MANY at most; returns where they end. */
+static inline size_t cqf_remove_some(const cqf_remover *m, const sorted_group *g, size_t i,
+                                     uint64_t *removed)
 {
     cqf_site sites[MANY];
-    size_t n = 0, i = end;
-    uint64_t next = UINT64_MAX;
+    size_t n = 0, end = g->n - i < MANY ? g->n : i + MANY;
 
-    for (; i && n < MANY && sorted_at(g, i - 1) >= m->least; i--) {
-        uint64_t fingerprint = sorted_at(g, i - 1) - m->least;
+    for (; i < end && sorted_at(g, i) < m->beyond; i++) {
+        uint64_t next = i + 1 < end ? sorted_at(g, i + 1) - m->least : UINT64_MAX;
         cqf_fetch_later(m, g, i);
-        sites[n++] = cqf_find_site(m, fingerprint, next);
-        next = fingerprint;
+        sites[n++] = cqf_find_site(m, sorted_at(g, i) - m->least, next);
     }
-    for (size_t k = 0; k < n; k++)
-        *removed += cqf_remove_site(m->t, &sites[k]);
+    while (n)
+        *removed += cqf_remove_site(m->t, &sites[--n]);
     return i;
 }
 
-/* False: there is no memory; nothing was done. */
-static bool cqf_remove_sorted(tamis *f, const uint64_t *keys, size_t n, size_t *all_removed)
+/* ---- All --------------------------------------------------------------- */
+
+/* As cqf_remove_some(). */
+typedef size_t cqf_remove_part(const cqf_remover *m, const sorted_group *g, size_t i,
+                               uint64_t *removed);
+
+/* False: there is no memory; nothing was done. `loose` is as in tamis__sorted_group(). */
+__attribute__((always_inline)) static inline bool cqf_remove_sorted(tamis *f, const uint64_t *keys,
+                                                                    size_t n, size_t *all_removed,
+                                                                    unsigned loose,
+                                                                    cqf_remove_part *some)
 {
-    cqf_remover m = { .s = cqf_shards_of(f), .least = UINT64_MAX };
+    cqf_remover m = { .s = cqf_shards_of(f) };
     uint64_t removed = 0;
     sorted_keys sorted;
     size_t all;
@@ -131,14 +159,31 @@ static bool cqf_remove_sorted(tamis *f, const uint64_t *keys, size_t n, size_t *
         return false;
     tamis__sorted_count(&sorted, &all, 0, keys, n);
     tamis__sorted_deal(&sorted, keys, n);
-    for (size_t group = (size_t)1 << sorted.bits; group-- > 0;) {
-        sorted_group g = tamis__sorted_group(&sorted, group, true);
-        for (size_t end = g.n; end; end = cqf_remove_some(&m, &g, end, &removed))
-            if (sorted_at(&g, end - 1) < m.least)
-                m = cqf_remover_of(&m.s, sorted_at(&g, end - 1));
+    for (size_t group = 0; group < (size_t)1 << sorted.bits; group++) {
+        sorted_group g = tamis__sorted_group(&sorted, group, loose);
+        for (size_t i = 0; i < g.n; i = some(&m, &g, i, &removed))
+            if (sorted_at(&g, i) >= m.beyond)
+                m = cqf_remover_of(&m.s, sorted_at(&g, i));
     }
     tamis__sorted_free(f, &sorted);
     f->count -= removed;
     *all_removed = (size_t)removed;
     return true;
+}
+
+/* Few beside the shards do not share what they find in the cache. */
+__attribute__((always_inline)) static inline size_t
+cqf_remove_all(tamis *f, const uint64_t *keys, size_t n, unsigned loose, cqf_remove_part *some)
+{
+    cqf_shards s = cqf_shards_of(f);
+    bool pays = n >= LEAST_SORTED && s.bits <= MOST_SHARD_BITS && n >> s.bits;
+    uint64_t hashes[MANY];
+    size_t removed = 0;
+
+    if (pays && cqf_remove_sorted(f, keys, n, &removed, loose, some))
+        return removed;
+    for (size_t i = 0; i < n; i++)
+        removed += !cqf_remove_at(cqf_position_ahead(hashes, &s, keys, i, n), 1);
+    f->count -= removed;
+    return removed;
 }

@@ -105,21 +105,6 @@ static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- One after the other ----------------------------------------------- */
 
-__attribute__((always_inline)) static inline void cqf_fetch(const void *self, uint64_t hash)
-{
-    const cqf_shards *s = self;
-    cqf_position at = cqf_position_of(s, hash);
-
-    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
-}
-
-/* Of key i. */
-static inline cqf_position cqf_position_ahead(uint64_t *hashes, const cqf_shards *s,
-                                              const uint64_t *keys, size_t i, size_t n)
-{
-    return cqf_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, cqf_fetch));
-}
-
 static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
     cqf_shards s = cqf_shards_of(f);
@@ -170,7 +155,7 @@ static tamis_status cqf_add_concurrent(tamis *f, size_t *added, const uint64_t *
 /* ---- Many changes ------------------------------------------------------ */
 
 /* A pass over the table takes as long as single adds of one key for 16 slots. */
-enum { SLOTS_A_KEY = 16, LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
+enum { SLOTS_A_KEY = 16 };
 
 /* Keys that may not all fit go in one by one, in order. */
 static tamis_status cqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
@@ -189,17 +174,7 @@ static tamis_status cqf_add_many(tamis *f, size_t *added, const uint64_t *keys, 
 
 static size_t cqf_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    cqf_shards s = cqf_shards_of(f);
-    bool pays = n >= LEAST_SORTED && s.bits <= MOST_SHARD_BITS && n >> s.bits;
-    uint64_t hashes[MANY];
-    size_t removed = 0;
-
-    if (pays && cqf_remove_sorted(f, keys, n, &removed))
-        return removed;
-    for (size_t i = 0; i < n; i++)
-        removed += !cqf_remove_at(cqf_position_ahead(hashes, &s, keys, i, n), 1);
-    f->count -= removed;
-    return removed;
+    return cqf_remove_all(f, keys, n, 0, cqf_remove_some);
 }
 
 /* ---- The choice of code ------------------------------------------------ */

@@ -159,7 +159,7 @@ static size_t quotient_change_many(tamis *f, const uint64_t *keys, size_t n, boo
     tamis__sorted_count(&s, &all, 0, keys, n);
     tamis__sorted_deal(&s, keys, n);
     for (size_t i = 0; i < (size_t)1 << s.bits; i++) {
-        sorted_group g = tamis__sorted_group(&s, i, is_new);
+        sorted_group g = tamis__sorted_group(&s, i, is_new ? 0 : 64);
         if (is_new)
             w = quotient_write_group(f, w, g);
         for (size_t k = 0; !is_new && k < g.n; k++)

@@ -92,53 +92,52 @@ void tamis__sorted_deal(sorted_keys *s, const uint64_t *keys, size_t n)
 
 /* ---- One group --------------------------------------------------------- */
 
-/* One pass of a radix sort, by the DIGIT bits from `shift` on, which the compiler knows. */
-__attribute__((always_inline)) static inline void
-sorted_by_digit(uint32_t *to, const uint32_t *from, size_t n, unsigned shift, uint32_t *ends)
+/* One pass of a radix sort, by the DIGIT bits from `shift` on of what is above `least`. */
+static void sorted_by_digit(uint32_t *to, const uint32_t *from, size_t n, uint64_t least,
+                            unsigned shift, uint32_t *ends)
 {
     uint32_t mask = (1 << DIGIT) - 1, at = 0;
 
     memset(ends, 0, sizeof *ends << DIGIT);
     for (size_t i = 0; i < n; i++)
-        ends[from[i] >> shift & mask]++;
+        ends[(least + from[i]) >> shift & mask]++;
     for (unsigned d = 0; d < 1 << DIGIT; d++) {
         uint32_t here = ends[d];
         ends[d] = at;
         at += here;
     }
     for (size_t i = 0; i < n; i++)
-        to[ends[from[i] >> shift & mask]++] = from[i];
+        to[ends[(least + from[i]) >> shift & mask]++] = from[i];
 }
 
 /* Numbers go to and fro between their place x, in the first half of the memory for hashes, and the
  * start of its second half. Returns where they end up. */
-static const uint32_t *sorted_narrow(const sorted_keys *s, uint32_t *x, size_t n)
+static const uint32_t *sorted_narrow(const sorted_keys *s, uint32_t *x, size_t n, uint64_t least,
+                                     unsigned loose)
 {
     uint32_t *y = (uint32_t *)(void *)s->hashes + s->starts[(size_t)1 << s->bits];
-    uint64_t highest = s->range - 1;
+    uint64_t below = loose < 32 ? least & ((UINT64_C(1) << loose) - 1) : 0;
+    uint64_t highest = below + s->range - 1;
 
-    if (!highest)
-        return x;
-    sorted_by_digit(y, x, n, 0, s->digits);
-    if (!(highest >> DIGIT))
-        return y;
-    sorted_by_digit(x, y, n, DIGIT, s->digits);
-    if (!(highest >> 2 * DIGIT))
-        return x;
-    sorted_by_digit(y, x, n, 2 * DIGIT, s->digits);
-    return y;
+    for (unsigned shift = loose; shift < 33 && highest >> shift; shift += DIGIT) {
+        sorted_by_digit(y, x, n, below, shift, s->digits);
+        uint32_t *sorted = y;
+        y = x;
+        x = sorted;
+    }
+    return x;
 }
 
-sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, bool ascending)
+sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, unsigned loose)
 {
     size_t first = s->starts[group], n = s->starts[group + 1] - first;
     sorted_group g = { .n = n, .fingerprints = s->fingerprints, .least = s->range * group };
 
     if (s->is_narrow) {
         uint32_t *x = (uint32_t *)(void *)s->hashes + first;
-        g.narrow = ascending ? sorted_narrow(s, x, n) : x;
+        g.narrow = sorted_narrow(s, x, n, g.least, loose);
     } else {
-        if (ascending)
+        if (loose < 64)
             tamis__sort(s->hashes + first, n);
         g.hashes = s->hashes + first;
     }

@@ -40,8 +40,9 @@ typedef struct sorted_group {
     uint64_t fingerprints, least;
 } sorted_group;
 
-/* In the order of the keys, or ascending, which changes what is stored. */
-sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, bool ascending);
+/* Ascending, which changes what is stored: the last `loose` bits do not count, and may be in any
+ * order. With all 64, it is that of the keys. */
+sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, unsigned loose);
 
 static inline uint64_t sorted_at(const sorted_group *g, size_t i)
 {
