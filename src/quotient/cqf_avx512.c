@@ -3,7 +3,7 @@
 #include "quotient/sweep.h"
 
 /* Remainders are bytes, and the order within a block does not matter. */
-enum { BYTE = 8, BLOCK_BITS = 6, BLOCKS_APART = 4, FETCH_AHEAD = 32 };
+enum { BYTE = 8, BLOCK_BITS = 6, BLOCKS_APART = 4, FETCH_AHEAD = 32, SLOTS_A_REMOVE = 256 };
 
 static inline sweep_block cqf_sweep_load(const uint8_t *b)
 {
@@ -123,8 +123,11 @@ static size_t cqf_sweep_some(const cqf_remover *m, const sorted_group *g, size_t
     return p.i;
 }
 
+/* Few of them share no blocks. */
 static size_t cqf_sweep_many(tamis *f, const uint64_t *keys, size_t n)
 {
+    if (n < f->plan.slots / SLOTS_A_REMOVE)
+        return cqf_remove_all(f, keys, n, 0, cqf_remove_some);
     return cqf_remove_all(f, keys, n, BYTE + BLOCK_BITS, cqf_sweep_some);
 }
 
