@@ -6,8 +6,17 @@
  * for filters of a single part, and what the plan says is worked out when the filter is made. */
 #include "fuse/fuse_layout_template.h"
 
-/* Whether the slots of a key have its fingerprint. Plain ones are read at their distance from the
- * near block: those of the far one are before it. */
+/* Slot j of a key whose slots are numbered from the first one of its near block on, where `near`
+ * is: those of the far one are before it, and their numbers below 0. */
+FUSE_INLINE uint32_t fuse_get_from(const uint8_t *near, const fuse_slots *to, unsigned j,
+                                   unsigned plain)
+{
+    ptrdiff_t i = j < IN_NEAR ? (ptrdiff_t)to->at[j] : ~(ptrdiff_t)~to->at[j];
+
+    return packed_get(near + i * (ptrdiff_t)(plain / 8), 0, plain);
+}
+
+/* Whether the slots of a key have its fingerprint. */
 FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g, unsigned skip,
                            unsigned plain)
 {
@@ -17,11 +26,9 @@ FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g,
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, plain ? 0 : near);
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j++) {
-        ptrdiff_t distance = (ptrdiff_t)(int32_t)to.at[j] * (plain / 8);
-        x ^= plain ? packed_get(part + packed_byte(near, plain) + distance, 0, plain)
+    for (unsigned j = 0; j < ARITY; j++)
+        x ^= plain ? fuse_get_from(part + packed_byte(near, plain), &to, j, plain)
                    : packed_get_odd(part, to.at[j], s->width);
-    }
     return (x & packed_mask(plain ? plain : s->width)) == 0;
 }
 
@@ -40,10 +47,9 @@ FUSE_INLINE bool fuse_fits_odd(const uint8_t *part, const fuse_shape *s, uint64_
 }
 
 /* Any filter. Not to be inlined where it is rare, as that would make registers scarce. */
-__attribute__((noinline)) static bool fuse_has(const tamis *f, uint64_t key)
+__attribute__((noinline)) static bool fuse_has_hash(const tamis *f, uint64_t h)
 {
     const fuse_shape *s = fuse_shape_in(f);
-    uint64_t h = hash_key(key, f->salt);
     const uint8_t *part = (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
     const uint8_t *tail = part + s->tail;
     unsigned tries = tail[TAIL_TRIES], skip = tries == 1 ? s->part_bits : 0;
@@ -54,6 +60,11 @@ __attribute__((noinline)) static bool fuse_has(const tamis *f, uint64_t key)
     bool found = packed_is_plain(s->width) ? fuse_fits(part, s, g, skip, s->width)
                                            : fuse_fits(part, s, g, skip, 0);
     return found || (fuse_may_be_stashed(s, tail, g) && fuse_is_stashed(s, tail, g));
+}
+
+static bool fuse_has(const tamis *f, uint64_t key)
+{
+    return fuse_has_hash(f, hash_key(key, f->salt));
 }
 
 /* In blocks of most filters of that width. */
@@ -81,10 +92,10 @@ FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bo
 
     if (!is_single)
         part += part_of(h, s.part_bits) * all->part_bytes;
-    uint32_t tries_and_stashed = le32(part + all->tail + TAIL_TRIES);
-    if (tries_and_stashed != 1 &&
-        ((uint8_t)tries_and_stashed != 1 || fuse_may_be_stashed(all, part + all->tail, h)))
-        return fuse_has(f, key);
+    const uint8_t *tail = part + all->tail;
+    if (le32(tail + TAIL_TRIES) != 1 &&
+        (tail[TAIL_TRIES] != 1 || fuse_may_be_stashed(all, tail, h)))
+        return fuse_has_hash(f, h);
     return plain ? fuse_fits(part, &s, h, s.part_bits, plain)
                  : fuse_fits_odd(part, &s, h, s.part_bits);
 }

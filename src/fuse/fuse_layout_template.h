@@ -67,7 +67,7 @@ typedef struct fuse_shape {
     uint64_t tail;                                     /* in a part */
     uint32_t window;                                   /* slots in it */
     uint32_t block_bits, in_block, in_half, in_window; /* the latter three are masks of slots */
-    uint32_t stash, bitmap, in_bitmap;                 /* keys that fit in; bytes; a mask */
+    uint32_t stash, bitmap, in_bitmap;                 /* keys that fit; bytes; a mask for words */
     unsigned part_bits, width;
 } fuse_shape;
 
@@ -100,7 +100,7 @@ static inline fuse_shape fuse_shape_of(const tamis_plan *p)
                          .in_window = window - 1,
                          .stash = (uint32_t)stash,
                          .bitmap = (uint32_t)bitmap,
-                         .in_bitmap = (uint32_t)bitmap - 1,
+                         .in_bitmap = (uint32_t)bitmap - 8,
                          .part_bits = part_bits(p->capacity),
                          .width = p->width };
 }
@@ -197,12 +197,14 @@ _Static_assert(FAR_AT - 32 == PACKED_NARROW, "");
 /* Where in the tail the byte of the bitmap is that has the key's bit, number g modulo 8. */
 static inline uint64_t fuse_stash_byte(const fuse_shape *s, uint64_t g)
 {
-    return TAIL_BITMAP + ((uint32_t)g >> 3 & s->in_bitmap);
+    return TAIL_BITMAP + ((uint32_t)g >> 3 & (s->bitmap - 1));
 }
 
 static inline bool fuse_may_be_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)
 {
-    return tail[fuse_stash_byte(s, g)] >> g % 8 & 1;
+    uint64_t at = (uint32_t)g >> 3 & s->in_bitmap;
+
+    return le64(tail + TAIL_BITMAP + at) >> g % 64 & 1;
 }
 
 static inline bool fuse_is_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)
