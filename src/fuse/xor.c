@@ -9,8 +9,11 @@
  *
  * Graf, Lemire: Xor Filters: Faster and Smaller Than Bloom and Cuckoo Filters, 2020. Botelho, Pagh,
  * Ziviani: Simple and Space-Efficient Minimal Perfect Hash Functions, 2007. */
+#include "fuse/xor.h"
+
 #define THIRD 1
 #define XOR_OPS tamis__xor
+#define XOR_USE_AVX512 tamis__xor_use_avx512
 #define SLOTS_FOR_2_16 80072
 #define SLOTS_FOR_LUCK 24
 

@@ -111,8 +111,9 @@ XOR_HAS(xor_has_odd_in_parts, 0, false)
 enum { GROUP = 64, GROUPS = OMITS_ZEROS ? 3 : 2 };
 
 typedef struct xor_group {
-    uint64_t h[GROUP];
-    uint32_t slots[GROUP][ARITY];
+    _Alignas(64) uint64_t h[GROUP];
+    _Alignas(64) uint32_t slots[ARITY][GROUP];
+    _Alignas(64) uint32_t fingerprints[GROUP]; /* and more bits above them */
     xor_third_slot thirds[GROUP];
     size_t n;
 } xor_group;
@@ -138,16 +139,44 @@ static inline size_t xor_in_group(size_t n, size_t group)
     return from >= n ? 0 : n - from < GROUP ? n - from : GROUP;
 }
 
+#ifdef __AVX512DQ__
+#include "fuse/xor_eight_avx512_template.h"
+#else
+
+/* Keys that are hashed by vectors: none. */
+static inline size_t xor_start_eights(xor_group *to, const xor_query *q, const uint64_t *keys,
+                                      size_t n)
+{
+    (void)to, (void)q, (void)keys, (void)n;
+    return 0;
+}
+
+/* Bit i tells whether x[i] is the fingerprint of key i, as far as the mask goes. */
+static inline uint64_t xor_fits_group(const xor_group *g, const uint32_t *x, uint32_t mask)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        word |= (uint64_t)(((x[i] ^ g->fingerprints[i]) & mask) == 0) << i;
+    return word;
+}
+
+#endif
+
 FUSE_INLINE void xor_start_group(xor_group *to, const xor_query *q, const uint64_t *keys, size_t n)
 {
     const uint64_t salt = q->f->salt;
 
     to->n = n;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t h = hash_key(keys[i], salt);
+    for (size_t i = q->is_usual ? xor_start_eights(to, q, keys, n) : 0; i < n; i++) {
+        uint64_t h = hash_key(keys[i], salt), mark = xor_mark(&q->s, h);
         uint64_t seed = q->is_usual ? 0 : xor_spread_seed(xor_part_in(q, h)[q->s.head + HEAD_SEED]);
+        uint32_t slots[ARITY];
+        xor_find_slots(slots, &q->s, mark, seed);
+        for (unsigned j = 0; j < ARITY; j++)
+            to->slots[j][i] = slots[j];
+        to->fingerprints[i] = (uint32_t)mark;
         to->h[i] = h;
-        xor_find_slots(to->slots[i], &q->s, xor_mark(&q->s, h), seed);
     }
 }
 
@@ -155,29 +184,41 @@ FUSE_INLINE void xor_fetch_key(const xor_group *g, const xor_query *q, size_t i)
 {
     const uint8_t *part = xor_part_in(q, g->h[i]), *array = part + q->s.head + HEAD_BYTES;
 
-    xor_fetch(array, g->slots[i][0], q->s.width, q->plain, q->is_far);
-    xor_fetch(array, g->slots[i][1], q->s.width, q->plain, q->is_far);
-    xor_fetch_third(part, &q->s, g->slots[i][2], q->plain, q->is_far);
+    xor_fetch(array, g->slots[0][i], q->s.width, q->plain, q->is_far);
+    xor_fetch(array, g->slots[1][i], q->s.width, q->plain, q->is_far);
+    xor_fetch_third(part, &q->s, g->slots[2][i], q->plain, q->is_far);
 }
 
 FUSE_INLINE void xor_find_third_of_key(xor_group *g, const xor_query *q, size_t i)
 {
     const uint8_t *part = xor_part_in(q, g->h[i]);
 
-    g->thirds[i] = xor_find_third(part, &q->s, g->slots[i][2]);
+    g->thirds[i] = xor_find_third(part, &q->s, g->slots[2][i]);
     xor_fetch(part + q->s.head + HEAD_BYTES, g->thirds[i].slot, q->s.width, q->plain, q->is_far);
 }
 
-FUSE_INLINE bool xor_look_at_key(const xor_group *g, const xor_query *q, size_t i)
+FUSE_INLINE uint32_t xor_look_at_key(const xor_group *g, const xor_query *q, size_t i)
 {
-    const uint8_t *part = xor_part_in(q, g->h[i]), *head = part + q->s.head;
+    const uint8_t *part = xor_part_in(q, g->h[i]);
+    const uint32_t slots[] = { g->slots[0][i], g->slots[1][i] };
     const xor_third_slot t =
-        OMITS_ZEROS ? g->thirds[i] : xor_find_third(part, &q->s, g->slots[i][2]);
-    uint64_t mark = xor_mark(&q->s, g->h[i]);
-    uint32_t x = xor_of_slots(head + HEAD_BYTES, g->slots[i], t, q->s.width, q->plain);
-    bool fits = ((x ^ (uint32_t)mark) & packed_mask(q->s.width)) == 0;
+        OMITS_ZEROS ? g->thirds[i] : xor_find_third(part, &q->s, g->slots[2][i]);
 
-    return q->is_usual ? fits : xor_answer(head, mark, fits);
+    return xor_of_slots(part + q->s.head + HEAD_BYTES, slots, t, q->s.width, q->plain);
+}
+
+/* The answers for a group, of whose keys the slots are xored to x. */
+FUSE_INLINE uint64_t xor_answer_group(const xor_group *g, const xor_query *q, const uint32_t *x)
+{
+    uint64_t fits = xor_fits_group(g, x, packed_mask(q->s.width)), word = 0;
+
+    if (q->is_usual)
+        return fits;
+    for (size_t i = 0; i < g->n; i++) {
+        const uint8_t *head = xor_part_in(q, g->h[i]) + q->s.head;
+        word |= (uint64_t)xor_answer(head, xor_mark(&q->s, g->h[i]), fits >> i & 1) << i;
+    }
+    return word;
 }
 
 /* The keys of `last` take their first step, those of `middle` their second, those of `first` the
@@ -185,16 +226,16 @@ FUSE_INLINE bool xor_look_at_key(const xor_group *g, const xor_query *q, size_t 
 FUSE_INLINE uint64_t xor_step(const xor_group *first, xor_group *middle, const xor_group *last,
                               const xor_query *q)
 {
-    uint64_t word = 0;
+    _Alignas(64) uint32_t x[GROUP];
 
     for (size_t i = 0; i < first->n; i++) {
         if (i < last->n)
             xor_fetch_key(last, q, i);
         if (OMITS_ZEROS && i < middle->n)
             xor_find_third_of_key(middle, q, i);
-        word |= (uint64_t)xor_look_at_key(first, q, i) << i;
+        x[i] = xor_look_at_key(first, q, i);
     }
-    return word;
+    return xor_answer_group(first, q, x);
 }
 
 FUSE_INLINE size_t xor_has_groups(const xor_query *q, uint64_t *hits, const uint64_t *keys,
@@ -223,20 +264,42 @@ FUSE_INLINE size_t xor_has_groups(const xor_query *q, uint64_t *hits, const uint
 /* Up to that many bytes are in the cache, where there is nothing to wait for. */
 enum { IN_CACHE = OMITS_ZEROS ? 1 << 19 : 1 << 20 };
 
-FUSE_INLINE size_t xor_has_each(const xor_query *q, uint64_t *hits, const uint64_t *keys, size_t n)
+#ifdef __AVX512DQ__
+FUSE_INLINE uint64_t xor_has_each(const xor_query *q, const uint64_t *keys, size_t n)
 {
-    const uint8_t *part = q->f->payload;
+    _Alignas(64) uint32_t x[GROUP];
+    xor_group g;
+
+    xor_start_group(&g, q, keys, n);
+    for (size_t i = 0; i < n; i++) {
+        if (OMITS_ZEROS)
+            g.thirds[i] = xor_find_third(q->f->payload, &q->s, g.slots[2][i]);
+        x[i] = xor_look_at_key(&g, q, i);
+    }
+    return xor_answer_group(&g, q, x);
+}
+#else
+FUSE_INLINE uint64_t xor_has_each(const xor_query *q, const uint64_t *keys, size_t n)
+{
     const uint64_t salt = q->f->salt;
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t h = hash_key(keys[i], salt);
+        word |= (uint64_t)xor_has_hash(q->f->payload, &q->s, h, q->plain) << i;
+    }
+    return word;
+}
+#endif
+
+FUSE_INLINE size_t xor_has_in_cache(const xor_query *q, uint64_t *hits, const uint64_t *keys,
+                                    size_t n)
+{
     size_t found = 0;
 
     for (size_t i = 0; i * GROUP < n; i++) {
-        uint64_t word = 0;
-        for (size_t j = 0; j < xor_in_group(n, i); j++) {
-            uint64_t h = hash_key(keys[i * GROUP + j], salt);
-            word |= (uint64_t)xor_has_hash(part, &q->s, h, q->plain) << j;
-        }
-        hits[i] = word;
-        found += (size_t)__builtin_popcountll(word);
+        hits[i] = xor_has_each(q, keys + i * GROUP, xor_in_group(n, i));
+        found += (size_t)__builtin_popcountll(hits[i]);
     }
     return found;
 }
@@ -253,7 +316,7 @@ FUSE_INLINE size_t xor_has_many_plain(const tamis *f, uint64_t *hits, const uint
     q.is_usual = true;
     q.s = xor_usual_shape(&q.s, plain, true);
     if (f->plan.bytes <= IN_CACHE)
-        return xor_has_each(&q, hits, keys, n);
+        return xor_has_in_cache(&q, hits, keys, n);
     return xor_has_groups(&q, hits, keys, n);
 }
 

@@ -3,6 +3,7 @@
  *
  *   XOR_OPS            name of the table
  *   XOR_USE_AVX2       name of the function for AVX2, if there is one
+ *   XOR_USE_AVX512     and of that for AVX-512
  *   SLOTS_FOR_2_16     slots for 2^16 keys
  *   SLOTS_FOR_LUCK     more slots for each 16 of the root of the number of keys
  *
@@ -104,6 +105,10 @@ static void xor_for_cpu(tamis *f, unsigned cpu)
 #if defined(__x86_64__) && defined(XOR_USE_AVX2)
     if (cpu & TAMIS_CPU_AVX2)
         XOR_USE_AVX2(f);
+#endif
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX512)
+        XOR_USE_AVX512(f);
 #endif
     (void)cpu;
 }

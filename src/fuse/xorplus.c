@@ -26,11 +26,12 @@
  * the last.
  *
  * Graf, Lemire: Xor Filters: Faster and Smaller Than Bloom and Cuckoo Filters, 2020. */
-#include "fuse/xorplus.h"
+#include "fuse/xor.h"
 
 #define THIRD 2
 #define XOR_OPS tamis__xorplus
 #define XOR_USE_AVX2 tamis__xorplus_use_avx2
+#define XOR_USE_AVX512 tamis__xorplus_use_avx512
 #define SLOTS_FOR_2_16 83328
 #define SLOTS_FOR_LUCK 28
 

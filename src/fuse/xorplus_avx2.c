@@ -1,7 +1,7 @@
 /* xorplus_avx2.c - the same code on machines that count ones by themselves. */
 #define THIRD 2
 
-#include "fuse/xorplus.h"
+#include "fuse/xor.h"
 
 #include "fuse/xor_lookup_template.h"
 
