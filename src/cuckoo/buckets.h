@@ -316,6 +316,12 @@ static inline unsigned buckets_slot_of(const buckets_bucket *b, uint32_t tag)
     return s;
 }
 
+/* Slots in use come first. */
+static inline bool buckets_has_room(const buckets_table *t, uint64_t i)
+{
+    return packed_get_odd(t->at, SLOTS * i + SLOTS - 1, t->width) == 0;
+}
+
 /* ---- Stash ------------------------------------------------------------- */
 
 static inline bool buckets_have_stash(const buckets_table *t)

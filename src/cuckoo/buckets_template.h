@@ -90,7 +90,7 @@ static inline void buckets_lengthen(const buckets_table *t, uint64_t *row, unsig
 
     for (unsigned slot = 0, n = SLOTS * k + 2; slot < SLOTS && n < most; slot++, n++) {
         row[n] = buckets_other(t, row[k], b.tag[slot]);
-        ahead_read(t->at + row[n] * t->bits / 8, t->is_far);
+        cuckoo_group_ask(t->at + row[n] * t->bits / 8, false, t->is_far);
     }
 }
 
@@ -107,12 +107,11 @@ static bool buckets_search(const buckets_table *t, const buckets_key *key, bucke
     buckets_lengthen(t, row, 0, most);
     buckets_lengthen(t, row, 1, most);
     for (unsigned k = 2; k < most; k++) {
-        buckets_bucket b = buckets_read(t, row[k]);
-        if (buckets_used(&b) < SLOTS) {
+        if (buckets_has_room(t, row[k])) {
             buckets_move_along(t, row, k, key->tag, j);
             return true;
         }
-        if (SLOTS * from + 2 < k + 1 + SLOTS)
+        if (SLOTS * from + 2 < k + 1 + 3 * SLOTS)
             buckets_lengthen(t, row, from++, most);
     }
     return false;
@@ -429,25 +428,26 @@ static size_t buckets_has_many(const tamis *f, uint64_t *hits, const uint64_t *k
     buckets_batch b = { .t = &t, .out = hits };
 
     if (buckets_look(&t) == LOOK_BYTES)
-        cuckoo_group_run(&all, false, LOOK_BYTES, cuckoo_buckets_hash_group, buckets_visit_has,
-                         buckets_end_has, &b);
+        cuckoo_group_run(&all, false, LOOK_BYTES, cuckoo_buckets_hash_group, cuckoo_group_wait,
+                         buckets_visit_has, buckets_end_has, &b);
     else if (buckets_look(&t) == LOOK_NARROW)
-        cuckoo_group_run(&all, false, LOOK_NARROW, cuckoo_buckets_hash_group, buckets_visit_has,
-                         buckets_end_has, &b);
+        cuckoo_group_run(&all, false, LOOK_NARROW, cuckoo_buckets_hash_group, cuckoo_group_wait,
+                         buckets_visit_has, buckets_end_has, &b);
     else
-        cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_buckets_hash_group, buckets_visit_has,
-                         buckets_end_has, &b);
+        cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_buckets_hash_group, cuckoo_group_wait,
+                         buckets_visit_has, buckets_end_has, &b);
     return b.n;
 }
 
 /* What is done to each key in order, whatever the width. */
 CUCKOO_GROUP_INLINE void buckets_each(buckets_batch *b, const uint64_t *keys, size_t n,
-                                      cuckoo_group_visit *visit)
+                                      cuckoo_group_prepare *prepare, cuckoo_group_visit *visit)
 {
     cuckoo_group groups[2];
     const cuckoo_group_batch all = { b->t, b->t->at, keys, n, groups, b->t->is_far };
 
-    cuckoo_group_run(&all, false, 0, cuckoo_buckets_hash_group, visit, cuckoo_group_go_on, b);
+    cuckoo_group_run(&all, false, 0, cuckoo_buckets_hash_group, prepare, visit, cuckoo_group_go_on,
+                     b);
 }
 
 CUCKOO_GROUP_INLINE bool buckets_visit_count(void *self, const cuckoo_group *g, size_t i,
@@ -468,7 +468,31 @@ static void buckets_count_many(const tamis *f, uint64_t *counts, const uint64_t 
     const buckets_table t = buckets_of(f);
     buckets_batch b = { .t = &t, .out = counts };
 
-    buckets_each(&b, keys, n, buckets_visit_count);
+    buckets_each(&b, keys, n, cuckoo_group_wait, buckets_visit_count);
+}
+
+static inline void buckets_fetch_others(const buckets_table *t, uint64_t i)
+{
+    buckets_bucket b = buckets_read(t, i);
+
+    for (unsigned s = 0; s < SLOTS; s++)
+        cuckoo_group_ask(t->at + buckets_other(t, i, b.tag[s]) * t->bits / 8, false, t->is_far);
+}
+
+/* Keys whose buckets are full will look for room in those that the tags there may move to. */
+CUCKOO_GROUP_INLINE void buckets_prepare_add(void *self, const cuckoo_group *g, size_t i,
+                                             size_t end)
+{
+    const buckets_batch *b = self;
+
+    if (b->f->count < b->f->plan.slots / 2)
+        return;
+    for (; i < end; i++) {
+        if (buckets_has_room(b->t, g->start[0][i]) || buckets_has_room(b->t, g->start[1][i]))
+            continue;
+        buckets_fetch_others(b->t, g->start[0][i]);
+        buckets_fetch_others(b->t, g->start[1][i]);
+    }
 }
 
 CUCKOO_GROUP_INLINE bool buckets_visit_add(void *self, const cuckoo_group *g, size_t i, size_t end,
@@ -490,7 +514,7 @@ static tamis_status buckets_add_many(tamis *f, size_t *added, const uint64_t *ke
     const buckets_table t = buckets_of(f);
     buckets_batch b = { .t = &t, .f = f };
 
-    buckets_each(&b, keys, n, buckets_visit_add);
+    buckets_each(&b, keys, n, buckets_prepare_add, buckets_visit_add);
     *added = b.n;
     return b.status;
 }
@@ -513,7 +537,7 @@ static size_t buckets_remove_many(tamis *f, const uint64_t *keys, size_t n)
     const buckets_table t = buckets_of(f);
     buckets_batch b = { .t = &t, .f = f };
 
-    buckets_each(&b, keys, n, buckets_visit_remove);
+    buckets_each(&b, keys, n, cuckoo_group_wait, buckets_visit_remove);
     return b.n;
 }
 
