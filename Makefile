@@ -38,6 +38,7 @@ check-long:
 	@tools/bootstrap check
 	@tools/bootstrap bench
 	$(call check,long)
+	$(call check,asan-all)
 	@tools/bootstrap fuzz
 	tools/mutants
 	tools/fuzz 600

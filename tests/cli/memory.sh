@@ -30,7 +30,7 @@ for kind in $(kinds_that build); do
     limit=20M
     # Sketches take more room than their keys.
     ! can "$kind" dot || can "$kind" resize || limit=64M
-    for threads in 1 3; do
+    for threads in ${TAMIS_LONG:+1} 3; do
         exits 0 "$tamis" build -k "$kind" -j "$threads" --memory "$limit" --tmp tmp -o out/limited.tamis "$input"
         is_silent
         same out/free.tamis out/limited.tamis

@@ -104,7 +104,7 @@ static void check_growth(tamis_kind kind, uint64_t few, size_t n, double fpr, do
 
 static void growth_is_paid_for_by_keys(tamis_kind kind)
 {
-    size_t n = run_size(3000, 1000, 30000);
+    size_t n = run_size(1500, 500, 30000);
 
     check_growth(kind, 8, n, 0.01, 0);
     check_growth(kind, 8, n, 0.5, 0);
@@ -428,7 +428,7 @@ static bool use_image(const image_bytes *image, rng *r)
 
 static void small_images_stay_cheap(tamis_kind kind)
 {
-    const size_t rounds = run_size(600, 150, 20000);
+    const size_t rounds = run_size(300, 100, 20000);
     size_t read = 0;
 
     for (size_t i = 0; i < rounds; i++) {
@@ -496,7 +496,7 @@ static int convert_image(const image_bytes *image)
 
 static void conversions_stay_cheap(tamis_kind kind)
 {
-    const size_t rounds = run_size(400, 100, 20000);
+    const size_t rounds = run_size(200, 60, 20000);
     size_t converted = 0;
 
     for (size_t i = 0; i < rounds; i++) {

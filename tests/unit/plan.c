@@ -126,7 +126,7 @@ static tamis_spec hashed_spec(uint64_t keys, double fpr, uint64_t max_bytes, tam
  * else is asked for. */
 static void every_edge_is_refused_or_kept(void **state)
 {
-    const size_t step = run_size(17, 97, 1);
+    const size_t step = run_size(31, 97, 1);
 
     (void)state;
     for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind))
