@@ -12,7 +12,7 @@ static inline sweep_block cqf_sweep_load(const uint8_t *b)
 
 /* Returns whether the offset of the next one has to be counted anew. */
 static inline bool cqf_sweep_store(uint8_t *b, uint8_t *next, const sweep *w,
-                                   const sweep_block *out)
+                                   const sweep_result *out)
 {
     bool is_far = w->now.offset == FAR;
 
@@ -111,7 +111,7 @@ static size_t cqf_sweep_some(const cqf_remover *m, const sorted_group *g, size_t
         __m512i ends = sweep_reach(&w, reach);
         if (!p.is_over)
             p = cqf_sweep_block(p, &w, reach, m, g, &odd);
-        sweep_block out = sweep_on(&w, ends);
+        sweep_result out = sweep_on(&w, ends);
         is_far |= cqf_sweep_store(b, next, &w, &out);
         b = next;
         p.k++;

@@ -259,6 +259,8 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__quotient_use_avx2(&f->ops);
+    if (cpu & TAMIS_CPU_AVX512)
+        tamis__quotient_use_avx512(&f->ops, &f->plan);
 #endif
     (void)cpu;
 }

@@ -197,12 +197,14 @@ void tamis__quotient_insert(tamis *f, uint64_t fingerprint, uint64_t times);
 /* TAMIS_ABSENT: there are not so many. */
 tamis_status tamis__quotient_take_out(tamis *f, uint64_t fingerprint, uint64_t times);
 
-/* Functions of the table, which quotient_order.c, quotient_avx2.c and quotient_explain.c have. */
+/* Functions of the table, which quotient_order.c, quotient_avx2.c, quotient_avx512.c and
+ * quotient_explain.c have. */
 bool tamis__quotient_next(tamis_cursor *c);
 tamis_status tamis__quotient_append(tamis_writer *w, uint64_t fingerprint, uint64_t count);
 tamis_status tamis__quotient_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 size_t tamis__quotient_remove_many(tamis *f, const uint64_t *keys, size_t n);
 void tamis__quotient_use_avx2(tamis_ops *ops);
+void tamis__quotient_use_avx512(tamis_ops *ops, const tamis_plan *p);
 void tamis__quotient_cells(const tamis *f, tamis_telling *t);
 bool tamis__quotient_explain(const tamis *f, uint64_t key, tamis_telling *t);
 

@@ -165,9 +165,10 @@ sweep_take(sweep *w, const uint8_t reach[SWEEP_REACH], unsigned j, uint8_t x, bo
 
 /* ---- What becomes of a block ------------------------------------------- */
 
-/* Slots that are emptied, but for the last one, which depends on the next block. Depths are right
- * up to 127. A running minimum of depths less sums becomes a maximum of what they are below 128. */
-static inline uint64_t sweep_emptied(const sweep *w, __m512i ends)
+/* Slots that are emptied, but for the last one, which depends on the next block; `level` are those
+ * where the depth is 0 then. Depths are right up to 127. A running minimum of depths less sums
+ * becomes a maximum of what they are below 128. */
+static inline uint64_t sweep_emptied(const sweep *w, __m512i ends, uint64_t *level)
 {
     const __m512i one = _mm512_set1_epi8(1), places = sweep_places();
     __m512i reach = _mm512_maskz_expand_epi8(w->now.occupied << 1, ends);
@@ -176,21 +177,26 @@ static inline uint64_t sweep_emptied(const sweep *w, __m512i ends)
     __m512i above = _mm512_sub_epi8(_mm512_add_epi8(_mm512_set1_epi8((char)0x80), w->sums), depths);
     __m512i before = _mm512_permutexvar_epi8(_mm512_sub_epi8(places, one), sweep_highest(above));
     before = _mm512_max_epu8(before, _mm512_set1_epi8((char)(0x80 - w->cut)));
+    *level = (_mm512_cmpge_epu8_mask(above, before) & ~UINT64_C(1)) | (w->cut == w->now.offset);
     return _mm512_cmpgt_epu8_mask(above, before) >> 1;
 }
 
-/* What is kept goes to the slots that are not emptied: to `occupied`, `ends` and `slots` of what is
- * returned. w->cut and w->taken are of the next block then. */
-static inline sweep_block sweep_on(sweep *w, __m512i reach)
+typedef struct sweep_result {
+    uint64_t occupied, ends, level;
+    __m512i slots;
+} sweep_result;
+
+/* What is kept goes to the slots that are not emptied. Then the next block is the one of now. */
+static inline sweep_result sweep_on(sweep *w, __m512i reach)
 {
     const sweep_block *now = &w->now, *next = &w->next;
-    uint64_t emptied = sweep_emptied(w, reach);
+    sweep_result out = { .occupied = now->occupied & ~w->whole };
+    uint64_t emptied = sweep_emptied(w, reach, &out.level);
     unsigned cut = w->cut + w->leaving - word_ones(emptied);
     bool is_last = cut > next->offset;
     uint64_t full = ~(emptied | (uint64_t)is_last << 63), here = now->kept & sweep_from(w->taken);
     unsigned n = word_ones(here), more = word_ones(full) - n;
     uint64_t ends = _pext_u64(next->kept_ends, next->kept);
-    sweep_block out = { .occupied = now->occupied & ~w->whole };
 
     ends = _pext_u64(now->kept_ends, here) | (ends << n % 64 & -(uint64_t)(n < 64));
     out.ends = _pdep_u64(ends, full);

@@ -703,6 +703,50 @@ static void batches_leave_what_single_keys_leave(void **state)
     free(keys);
 }
 
+/* Of `crowd` keys in ten, hashes lie within the last 64th of all: clusters go on for many blocks,
+ * and around the end. Every seventh key comes again, and every ninth that is to go is not there. */
+static void check_removals(unsigned bits, unsigned crowd, unsigned cpu)
+{
+    size_t n = ((size_t)15 << bits) / 16, told, removed = 0;
+    tamis_spec spec = TAMIS_SPEC(.keys = n, .quotient_bits = bits, .tag_bits = 8);
+    rng r = rng_for(1514, bits);
+    uint64_t *keys = fresh_keys(&r, n);
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_QUOTIENT, &spec), TAMIS_OK);
+    for (size_t i = 0; i < n; i++)
+        if (i % 10 < crowd)
+            keys[i] = unhash_key(~(keys[i] >> 6), salt_of_seed(plan.hasher.seed));
+    for (size_t i = 7; i < n; i += 7)
+        keys[i] = keys[i / 2];
+    tamis *many = filter_of(&plan, keys, n), *one = filter_of(&plan, keys, n);
+    tamis__use_cpu(many, cpu);
+    tamis__use_cpu(one, 0);
+    for (size_t i = 0; i < n; i += 9)
+        keys[i] = ~keys[i];
+    for (size_t from = 0, step = 70; from + step <= n; from += step, step += step / 3) {
+        assert_in_range(tamis_remove_many(many, &told, keys + from, step), TAMIS_OK, TAMIS_ABSENT);
+        removed = 0;
+        for (size_t i = 0; i < step; i++)
+            removed += tamis_remove(one, keys[from + i]) == TAMIS_OK;
+        assert_int_equal(told, removed);
+        assert_true(same_image(many, one) && is_whole(many));
+    }
+    tamis_free(many);
+    tamis_free(one);
+    free(keys);
+}
+
+static void batches_take_bytes_out_as_single_keys_do(void **state)
+{
+    (void)state;
+    for (unsigned bits = 7; bits <= 13; bits += 2)
+        for (unsigned crowd = 0; crowd < 3; crowd++) {
+            check_removals(bits, crowd, 0);
+            check_removals(bits, crowd, tamis__cpu());
+        }
+}
+
 static void filters_grow_if_asked_to(void **state)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = 10, .fpr = 0x1p-20, .can = TAMIS_CAN_GROW);
@@ -807,6 +851,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(merged_fingerprints_are_those_of_both),
         cmocka_unit_test(keys_that_are_built_are_keys_that_are_added),
         cmocka_unit_test(batches_leave_what_single_keys_leave),
+        cmocka_unit_test(batches_take_bytes_out_as_single_keys_do),
         cmocka_unit_test(filters_grow_if_asked_to),
         cmocka_unit_test(verify_sees_every_bit),
         cmocka_unit_test(queries_end_on_any_payload),
