@@ -4,7 +4,7 @@
  * In batches, the blocks of the next 64 keys are on their way while those of one group are looked
  * at. Keys that have to be looked for in their other bucket wait for one group more, until its
  * block is there. */
-#include "base/many.h"
+#include "cuckoo/cuckoo_group.h"
 #include "cuckoo/morton_moves_template.h"
 
 /* ---- One key ----------------------------------------------------------- */
@@ -27,7 +27,7 @@ __attribute__((always_inline)) static inline bool morton_has_as(const tamis *f, 
     uint64_t here = morton_holds(&t, &p, narrow);
     uint64_t is_final = here | !morton_is_marked(&t, p.block, p.bucket);
 
-    return is_final ? here != 0 : morton_has_elsewhere(f, key);
+    return is_final ? cuckoo_group_guess(here) : morton_has_elsewhere(f, key);
 }
 
 static bool morton_has_narrow(const tamis *f, uint64_t key)
