@@ -87,9 +87,9 @@ static inline __m256i fuse_fingerprint_four(__m256i g)
     return _mm256_xor_si256(_mm256_and_si256(g, _mm256_set1_epi64x((long long)LOW_BITS)), mixed);
 }
 
-/* See fuse_slots_of(); a and b are hashes or states, and `low` their low halves. */
-static inline void fuse_store_slots(fuse_batch *to, size_t i, const fuse_shape *s, __m256i a,
-                                    __m256i b, __m256i low, __m256i near)
+/* See fuse_slots_of(); `low` are low halves of hashes or states. */
+static inline void fuse_store_places(fuse_batch *to, size_t i, const fuse_shape *s, __m256i low,
+                                     __m256i near)
 {
     __m256i far = _mm256_sub_epi32(_mm256_sub_epi32(near, fuse_all(1)), fuse_reach_eight(s, low));
 
@@ -100,6 +100,13 @@ static inline void fuse_store_slots(fuse_batch *to, size_t i, const fuse_shape *
                _mm256_add_epi32(_mm256_andnot_si256(fuse_all(s->in_block), far),
                                 fuse_step(s, far, _mm256_srli_epi32(low, FAR_STEP_AT))));
 #endif
+}
+
+/* The same, with fingerprints; a and b are the hashes or states. */
+static inline void fuse_store_slots(fuse_batch *to, size_t i, const fuse_shape *s, __m256i a,
+                                    __m256i b, __m256i low, __m256i near)
+{
+    fuse_store_places(to, i, s, low, near);
     fuse_store(to->fingerprint + i, fuse_highs(fuse_fingerprint_four(a), fuse_fingerprint_four(b)));
 }
 

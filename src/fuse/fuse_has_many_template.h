@@ -1,5 +1,5 @@
 /* fuse_has_many_template.h - TEMPLATE, compiled once for each ARITY and CPU: lookups of many keys.
- * The includer defines ARITY, and FUSE_AVX2 for a CPU with it.
+ * The includer defines ARITY, and FUSE_AVX2 for a CPU with it or with AVX-512.
  *
  * Keys go through in eights. The lines of one are asked for while those of the eights before it are
  * on their way; then those of the eight that was asked for first are looked at. Hashing, asking and
@@ -14,10 +14,25 @@
 #include "base/ahead.h"
 #include "fuse/fuse_eight_template.h"
 
+#ifdef __AVX512DQ__
+#include "fuse/fuse_eight_avx512_template.h"
+#else
+
+/* Hashes of eight keys, to g[i] and behind, and their slots. */
+static inline void fuse_hash_and_put_eight(fuse_batch *to, uint64_t *g, size_t i,
+                                           const fuse_shape *s, const uint64_t *keys, uint64_t salt,
+                                           unsigned skip)
+{
+    fuse_hash_eight(g + i, keys, salt);
+    fuse_put_eight(to, i, s, g + i, skip);
+}
+
+#endif
+
 /* Keys on their way, of which those of an eight are next to each other. */
 typedef struct fuse_flight {
     fuse_batch batch;
-    uint64_t g[BATCH];
+    _Alignas(64) uint64_t g[BATCH];
     uint64_t part[BATCH]; /* where in the payload the part of each begins */
     uint64_t absent;      /* keys of parts without keys */
 } fuse_flight;
@@ -68,13 +83,15 @@ FUSE_INLINE void fuse_join(fuse_flight *to, const fuse_query *q, size_t from, bo
 
     if (q->n - from < EIGHT)
         keys = memcpy(last, keys, (q->n - from) * sizeof *keys);
-    fuse_hash_eight(to->g + i, keys, q->f->salt);
+    if (is_mixed)
+        fuse_hash_eight(to->g + i, keys, q->f->salt);
+    else
+        fuse_hash_and_put_eight(&to->batch, to->g, i, &q->s, keys, q->f->salt,
+                                is_single ? 0 : q->s.part_bits);
     if (!is_single)
         fuse_part_eight(to->part + i, &q->s, to->g + i);
     if (is_mixed)
         fuse_put_mixed(to, i, q);
-    else
-        fuse_put_eight(&to->batch, i, &q->s, to->g + i, is_single ? 0 : q->s.part_bits);
 }
 
 /* A plain block of 8 bits is one line; of others, slots may be in two. */
