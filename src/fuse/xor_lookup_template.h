@@ -113,7 +113,7 @@ enum { GROUP = 64, GROUPS = OMITS_ZEROS ? 3 : 2 };
 typedef struct xor_group {
     _Alignas(64) uint64_t h[GROUP];
     _Alignas(64) uint32_t slots[ARITY][GROUP];
-    _Alignas(64) uint32_t fingerprints[GROUP]; /* and more bits above them */
+    _Alignas(64) uint32_t fingerprints[GROUP]; /* and bits above them; in usual filters only */
     xor_third_slot thirds[GROUP];
     size_t n;
 } xor_group;
@@ -175,7 +175,8 @@ FUSE_INLINE void xor_start_group(xor_group *to, const xor_query *q, const uint64
         xor_find_slots(slots, &q->s, mark, seed);
         for (unsigned j = 0; j < ARITY; j++)
             to->slots[j][i] = slots[j];
-        to->fingerprints[i] = (uint32_t)mark;
+        if (q->is_usual)
+            to->fingerprints[i] = (uint32_t)mark;
         to->h[i] = h;
     }
 }
@@ -207,18 +208,13 @@ FUSE_INLINE uint32_t xor_look_at_key(const xor_group *g, const xor_query *q, siz
     return xor_of_slots(part + q->s.head + HEAD_BYTES, slots, t, q->s.width, q->plain);
 }
 
-/* The answers for a group, of whose keys the slots are xored to x. */
-FUSE_INLINE uint64_t xor_answer_group(const xor_group *g, const xor_query *q, const uint32_t *x)
+/* The answer for a key whose slots are xored to x, in a filter that is not usual. */
+FUSE_INLINE bool xor_answer_key(const xor_group *g, const xor_query *q, size_t i, uint32_t x)
 {
-    uint64_t fits = xor_fits_group(g, x, packed_mask(q->s.width)), word = 0;
+    const uint8_t *head = xor_part_in(q, g->h[i]) + q->s.head;
+    uint64_t mark = xor_mark(&q->s, g->h[i]);
 
-    if (q->is_usual)
-        return fits;
-    for (size_t i = 0; i < g->n; i++) {
-        const uint8_t *head = xor_part_in(q, g->h[i]) + q->s.head;
-        word |= (uint64_t)xor_answer(head, xor_mark(&q->s, g->h[i]), fits >> i & 1) << i;
-    }
-    return word;
+    return xor_answer(head, mark, ((x ^ (uint32_t)mark) & packed_mask(q->s.width)) == 0);
 }
 
 /* The keys of `last` take their first step, those of `middle` their second, those of `first` the
@@ -227,6 +223,7 @@ FUSE_INLINE uint64_t xor_step(const xor_group *first, xor_group *middle, const x
                               const xor_query *q)
 {
     _Alignas(64) uint32_t x[GROUP];
+    uint64_t word = 0;
 
     for (size_t i = 0; i < first->n; i++) {
         if (i < last->n)
@@ -234,8 +231,10 @@ FUSE_INLINE uint64_t xor_step(const xor_group *first, xor_group *middle, const x
         if (OMITS_ZEROS && i < middle->n)
             xor_find_third_of_key(middle, q, i);
         x[i] = xor_look_at_key(first, q, i);
+        if (!q->is_usual)
+            word |= (uint64_t)xor_answer_key(first, q, i, x[i]) << i;
     }
-    return xor_answer_group(first, q, x);
+    return q->is_usual ? xor_fits_group(first, x, packed_mask(q->s.width)) : word;
 }
 
 FUSE_INLINE size_t xor_has_groups(const xor_query *q, uint64_t *hits, const uint64_t *keys,
@@ -276,7 +275,7 @@ FUSE_INLINE uint64_t xor_has_each(const xor_query *q, const uint64_t *keys, size
             g.thirds[i] = xor_find_third(q->f->payload, &q->s, g.slots[2][i]);
         x[i] = xor_look_at_key(&g, q, i);
     }
-    return xor_answer_group(&g, q, x);
+    return xor_fits_group(&g, x, packed_mask(q->s.width));
 }
 #else
 FUSE_INLINE uint64_t xor_has_each(const xor_query *q, const uint64_t *keys, size_t n)
