@@ -43,7 +43,8 @@ def run(*command):
 
 def sources():
     found = [p for p in sorted((ROOT / "src").glob("*/*.c"))
-             if p.parent.name != "os" and not p.stem.endswith(("_avx2", "_neon", "_simd128"))]
+             if p.parent.name != "os" and
+             not p.stem.endswith(("_avx2", "_avx512", "_neon", "_simd128"))]
     return found + [ROOT / "tests" / "bare" / "kinds.c"]
 
 

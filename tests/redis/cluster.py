@@ -320,7 +320,7 @@ def check_one():
              "tamis-redis-client: no such filter: reserve it first: other\n"),
             ("-n 5 reserve seen 10000", 2,
              "tamis-redis-client: there is a filter of this name: 12 spread bf 10000 0.01\n"),
-            ("-n 3 -k cqf reserve day 10000", 0, "reserved 3 parts\n"),
+            ("-n 3 -k cqf -e 1e-9 reserve day 10000", 0, "reserved 3 parts\n"),
             ("reserve day@mon like day", 0, "reserved 3 parts\n"),
             ("reserve day@tue like day", 0, "reserved 3 parts\n"),
             ("-r 1-500 add day@mon", 0, "acknowledged 500, new 500\n"),
