@@ -88,18 +88,18 @@ static inline __m128i cuckoo_buckets_both(uint64_t x)
     return _mm_set1_epi64x((long long)x);
 }
 
-static inline const double *cuckoo_buckets_eight(const buckets_table *t, uint64_t i)
+static inline long long cuckoo_buckets_eight(const buckets_table *t, uint64_t i)
 {
-    return (const double *)(const void *)(t->at + i * t->bytes);
+    return cuckoo_group_word(t->at + i * t->bytes);
 }
 
 /* See buckets_either_holds(). Not for fewer instructions: processors have registers for general use
  * for three or four lookups at once, and these are others. */
 CUCKOO_GROUP_INLINE bool cuckoo_buckets_bytes_hold(const buckets_table *t, const buckets_key *k)
 {
-    __m128d first = _mm_load_sd(cuckoo_buckets_eight(t, k->first));
-    __m128d pair = _mm_loadh_pd(first, cuckoo_buckets_eight(t, k->second));
-    __m128i x = _mm_xor_si128(_mm_castpd_si128(pair), cuckoo_buckets_both(k->tag * t->ones));
+    __m128i pair =
+        _mm_set_epi64x(cuckoo_buckets_eight(t, k->second), cuckoo_buckets_eight(t, k->first));
+    __m128i x = _mm_xor_si128(pair, cuckoo_buckets_both(k->tag * t->ones));
     __m128i zeros = _mm_andnot_si128(x, _mm_sub_epi64(x, cuckoo_buckets_both(t->ones)));
 
     return !_mm_testz_si128(zeros, cuckoo_buckets_both(t->tops));
