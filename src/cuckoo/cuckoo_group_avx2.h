@@ -47,7 +47,7 @@ static inline __m256i cuckoo_group_times(__m256i x, uint64_t y)
     return _mm256_add_epi64(mul32_avx2(x, cuckoo_group_all(y)), _mm256_slli_epi64(high, 32));
 }
 
-/* Eight bytes from each of four places. Gathering takes longer. */
+/* Eight bytes from each of four places. */
 static inline __m256i cuckoo_group_words(const uint8_t *payload, const uint64_t *at)
 {
     return _mm256_setr_epi64x(
