@@ -370,6 +370,8 @@ static void morton_for_cpu(tamis *f, unsigned cpu)
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__morton_use_avx2(f);
+    if (cpu & TAMIS_CPU_AVX512)
+        tamis__morton_use_avx512(f);
 #endif
     (void)cpu;
 }

@@ -473,6 +473,7 @@ double tamis__morton_rate(const tamis_plan *p, double n);
 uint64_t tamis__morton_room(const morton_shape *s, uint64_t homes, unsigned doublings);
 
 void tamis__morton_use_avx2(tamis *f);
+void tamis__morton_use_avx512(tamis *f);
 void tamis__morton_cells(const tamis *f, tamis_telling *to);
 bool tamis__morton_explain(const tamis *f, uint64_t key, tamis_telling *to);
 
