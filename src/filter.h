@@ -126,8 +126,9 @@ typedef struct tamis_ops {
      *                              first, if the plan has any. `keys` means nothing. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);
 
-    /* The choice of code. Called whenever a filter gets a plan: replaces functions of f->ops by
-     * those for this plan and for a CPU with these TAMIS_CPU_ flags, and fills f->derived. */
+    /* The choice of code. Called whenever a filter gets a plan, without a payload, and when one
+     * that was solved or comes from an image is complete: replaces functions of f->ops by those for
+     * this plan, this payload and a CPU with these TAMIS_CPU_ flags, and fills f->derived. */
     void (*for_cpu)(tamis *f, unsigned cpu);
 
     /* The payload as a whole. */

@@ -146,6 +146,7 @@ tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
     if (status)
         return status;
     memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
+    tamis__use_cpu(copy, copy->cpu);
     return filter_hand_out(out, copy, &s);
 }
 

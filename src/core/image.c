@@ -572,11 +572,13 @@ static tamis_status image_take_filter(tamis **out, image_inflow *in, const image
     f->count = h->count;
     if (!status && f->ops.verify && f->ops.verify(f))
         status = TAMIS_CORRUPT;
-    if (status)
+    if (status) {
         tamis_free(f);
-    else
-        *out = f;
-    return status;
+        return status;
+    }
+    tamis__use_cpu(f, f->cpu);
+    *out = f;
+    return TAMIS_OK;
 }
 
 tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a)
@@ -608,6 +610,7 @@ tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image
     f->image_size = (size_t)s->size;
     /* Writable maps write here; views are kept from it by `readonly`. */
     f->payload = (uint8_t *)(uintptr_t)(s->memory + h->payload_offset);
+    tamis__use_cpu(f, f->cpu);
     *out = f;
     return TAMIS_OK;
 }

@@ -309,6 +309,7 @@ tamis_status tamis__make_solve(make *m)
                 return status;
         } else {
             m->f->count = m->count;
+            tamis__use_cpu(m->f, m->f->cpu);
             return status;
         }
     }

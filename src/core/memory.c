@@ -81,7 +81,7 @@ void tamis__payload_clear(tamis *f)
 tamis_status tamis__payload_replace(tamis *f, const tamis_plan *plan)
 {
     f->drop(f);
-    f->block = NULL;
+    f->block = f->payload = NULL;
     f->plan = *plan;
     tamis__use_cpu(f, f->cpu);
     return tamis__payload_new(f);

@@ -29,6 +29,17 @@
      : (width) == 32 ? function(__VA_ARGS__, 32) \
                      : function(__VA_ARGS__, 0))
 
+/* One of name_8<suffix> and so on, functions that are such copies; name_odd<suffix>: of 0. */
+#define FUSE_PICK(width, name, suffix)   \
+    ((width) == 8    ? name##_8##suffix  \
+     : (width) == 16 ? name##_16##suffix \
+     : (width) == 32 ? name##_32##suffix \
+                     : name##_odd##suffix)
+
+/* Lookups of one key have code for what all parts have in common, if there are no more than these:
+ * to open a filter of billions of keys, it is not read in so many places. */
+enum { MOST_PARTS_ASKED = 64 };
+
 /* Slot i of an array. */
 FUSE_INLINE uint32_t fingerprint_get(const uint8_t *slots, uint64_t i, unsigned width,
                                      unsigned plain)

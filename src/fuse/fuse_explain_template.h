@@ -104,7 +104,7 @@ static bool fuse_explain_slots(const tamis *f, tamis_telling *t, uint64_t part, 
 static bool fuse_explain_stash(const tamis *f, tamis_telling *t, uint64_t part, uint64_t g)
 {
     const fuse_shape *s = fuse_shape_in(f);
-    bool may_be = fuse_may_be_stashed(s, fuse_tail_of(f, part), g);
+    bool may_be = fuse_may_be_stashed(s, fuse_tail_of(f, part) - s->tail, g);
 
     if (fuse_stashed(f, part) == 0)
         return false;

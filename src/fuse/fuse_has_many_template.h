@@ -235,19 +235,12 @@ FUSE_INLINE size_t fuse_has_many_plain(const fuse_query *q, uint64_t *hits, bool
     return fuse_has_many_of(q, hits, true, false, has_stash, plain);
 }
 
-/* If parts are many, it would take longer to look at all of them than to assume the worst. */
 static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     const fuse_query q = { f, *fuse_shape_in(f), keys, n, f->is_far };
-    size_t parts = (size_t)1 << q.s.part_bits;
-    bool is_mixed = parts > 1 && n / 8 < parts, has_stash = false;
+    fuse_tails tails = fuse_ask_tails(f, &q.s, n / 8 ? n / 8 : 1);
 
-    for (size_t i = 0; i < parts && !is_mixed; i++) {
-        const uint8_t *tail = (const uint8_t *)f->payload + i * q.s.part_bytes + q.s.tail;
-        is_mixed |= tail[TAIL_TRIES] != 1;
-        has_stash |= le16(tail + TAIL_STASHED) != 0;
-    }
-    if (is_mixed)
+    if (tails.are_mixed)
         return fuse_has_many_mixed(&q, hits);
-    return FUSE_BY_WIDTH(q.s.width, fuse_has_many_plain, &q, hits, has_stash);
+    return FUSE_BY_WIDTH(q.s.width, fuse_has_many_plain, &q, hits, tails.has_stash);
 }

@@ -2,8 +2,8 @@
  * key. The includer defines ARITY and WIDE_HALVINGS: see fuse_template.h.
  *
  * A lookup waits for memory. The fewer instructions it takes, the more of those that follow it are
- * begun meanwhile: so there is a copy of the code for each width that is plain, of each one more
- * for filters of a single part, and what the plan says is worked out when the filter is made. */
+ * begun meanwhile: so there are copies of the code for each width that is plain, and what the plan
+ * and the tails say is asked when the filter is made. */
 #include "fuse/fuse_layout_template.h"
 
 /* Slot j of a key whose slots are numbered from the first one of its near block on, where `near`
@@ -59,7 +59,7 @@ __attribute__((noinline)) static bool fuse_has_hash(const tamis *f, uint64_t h)
     uint64_t g = fuse_seeded(h, tries - 1);
     bool found = packed_is_plain(s->width) ? fuse_fits(part, s, g, skip, s->width)
                                            : fuse_fits(part, s, g, skip, 0);
-    return found || (fuse_may_be_stashed(s, tail, g) && fuse_is_stashed(s, tail, g));
+    return found || (fuse_may_be_stashed(s, part, g) && fuse_is_stashed(s, tail, g));
 }
 
 static bool fuse_has(const tamis *f, uint64_t key)
@@ -73,10 +73,11 @@ FUSE_INLINE uint32_t fuse_usual_in_block(unsigned plain)
     return (UINT32_C(1) << (MOST_BLOCK_BITS - (plain > 8 ? WIDE_HALVINGS : 0))) - 1;
 }
 
-/* Nearly all parts have seed 0, and most have an empty stash: then there is nothing to look at but
- * slots. The shape is not copied as a whole, so that the compiler can leave out what is not used.
- */
-FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bool is_single)
+/* A filter is usual if all its parts have seed 0, as nearly all have: then there is nothing to look
+ * at but slots and, if there is one, the stash. The shape is not copied as a whole, so that the
+ * compiler can leave out what is not used. */
+FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bool is_single,
+                                bool has_stash)
 {
     const fuse_shape *all = fuse_shape_in(f);
     const uint32_t in_block = plain ? fuse_usual_in_block(plain) : all->in_block;
@@ -92,40 +93,43 @@ FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bo
 
     if (!is_single)
         part += part_of(h, s.part_bits) * all->part_bytes;
-    const uint8_t *tail = part + all->tail;
-    if (le32(tail + TAIL_TRIES) != 1 &&
-        (tail[TAIL_TRIES] != 1 || fuse_may_be_stashed(all, tail, h)))
+    if (has_stash && fuse_may_be_stashed(all, part, h))
         return fuse_has_hash(f, h);
     return plain ? fuse_fits(part, &s, h, s.part_bits, plain)
                  : fuse_fits_odd(part, &s, h, s.part_bits);
 }
 
-#define FUSE_HAS(name, plain, is_single)                 \
-    static bool name(const tamis *f, uint64_t key)       \
-    {                                                    \
-        return fuse_has_usual(f, key, plain, is_single); \
+#define FUSE_HAS(name, plain, is_single, has_stash)                 \
+    static bool name(const tamis *f, uint64_t key)                  \
+    {                                                               \
+        return fuse_has_usual(f, key, plain, is_single, has_stash); \
     }
 
-FUSE_HAS(fuse_has_8, 8, true)
-FUSE_HAS(fuse_has_16, 16, true)
-FUSE_HAS(fuse_has_32, 32, true)
-FUSE_HAS(fuse_has_odd, 0, true)
-FUSE_HAS(fuse_has_8_in_parts, 8, false)
-FUSE_HAS(fuse_has_16_in_parts, 16, false)
-FUSE_HAS(fuse_has_32_in_parts, 32, false)
-FUSE_HAS(fuse_has_odd_in_parts, 0, false)
+FUSE_HAS(fuse_has_8, 8, true, false)
+FUSE_HAS(fuse_has_16, 16, true, false)
+FUSE_HAS(fuse_has_32, 32, true, false)
+FUSE_HAS(fuse_has_odd, 0, true, false)
+FUSE_HAS(fuse_has_8_stashed, 8, true, true)
+FUSE_HAS(fuse_has_16_stashed, 16, true, true)
+FUSE_HAS(fuse_has_32_stashed, 32, true, true)
+FUSE_HAS(fuse_has_odd_stashed, 0, true, true)
+FUSE_HAS(fuse_has_8_in_parts, 8, false, true)
+FUSE_HAS(fuse_has_16_in_parts, 16, false, true)
+FUSE_HAS(fuse_has_32_in_parts, 32, false, true)
+FUSE_HAS(fuse_has_odd_in_parts, 0, false, true)
 
-static bool (*fuse_has_for(const fuse_shape *s))(const tamis *f, uint64_t key)
+/* For a filter whose payload is there to be asked. */
+static bool (*fuse_has_for(const tamis *f))(const tamis *f, uint64_t key)
 {
-    if (!packed_is_plain(s->width))
-        return s->width > PACKED_NARROW ? fuse_has
-               : s->part_bits           ? fuse_has_odd_in_parts
-                                        : fuse_has_odd;
-    if (s->in_block != fuse_usual_in_block(s->width))
+    const fuse_shape *s = fuse_shape_in(f);
+    bool is_plain = packed_is_plain(s->width);
+    fuse_tails tails = fuse_ask_tails(f, s, MOST_PARTS_ASKED);
+
+    if (tails.are_mixed ||
+        (is_plain ? s->in_block != fuse_usual_in_block(s->width) : s->width > PACKED_NARROW))
         return fuse_has;
-    if (s->width == 8)
-        return s->part_bits ? fuse_has_8_in_parts : fuse_has_8;
-    if (s->width == 16)
-        return s->part_bits ? fuse_has_16_in_parts : fuse_has_16;
-    return s->part_bits ? fuse_has_32_in_parts : fuse_has_32;
+    if (s->part_bits)
+        return FUSE_PICK(s->width, fuse_has, _in_parts);
+    return tails.has_stash ? FUSE_PICK(s->width, fuse_has, _stashed)
+                           : FUSE_PICK(s->width, fuse_has, );
 }

@@ -110,6 +110,26 @@ static inline const fuse_shape *fuse_shape_in(const tamis *f)
     return (const fuse_shape *)(const void *)f->derived;
 }
 
+/* What the tails of all parts say. If these are more than `most`, it would take too long to ask
+ * them, and the worst is assumed. */
+typedef struct fuse_tails {
+    bool are_mixed; /* some have another seed than 0, or no keys */
+    bool has_stash;
+} fuse_tails;
+
+static inline fuse_tails fuse_ask_tails(const tamis *f, const fuse_shape *s, size_t most)
+{
+    size_t parts = (size_t)1 << s->part_bits;
+    fuse_tails all = { .are_mixed = parts > most };
+
+    for (size_t i = 0; i < parts && !all.are_mixed; i++) {
+        const uint8_t *tail = (const uint8_t *)f->payload + i * s->part_bytes + s->tail;
+        all.are_mixed = tail[TAIL_TRIES] != 1;
+        all.has_stash |= le16(tail + TAIL_STASHED) != 0;
+    }
+    return all;
+}
+
 /* ---- Slots of a key ---------------------------------------------------- */
 
 typedef struct fuse_slots {
@@ -200,11 +220,11 @@ static inline uint64_t fuse_stash_byte(const fuse_shape *s, uint64_t g)
     return TAIL_BITMAP + ((uint32_t)g >> 3 & (s->bitmap - 1));
 }
 
-static inline bool fuse_may_be_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)
+static inline bool fuse_may_be_stashed(const fuse_shape *s, const uint8_t *part, uint64_t g)
 {
-    uint64_t at = (uint32_t)g >> 3 & s->in_bitmap;
+    uint64_t at = s->tail + ((uint32_t)g >> 3 & s->in_bitmap);
 
-    return le64(tail + TAIL_BITMAP + at) >> g % 64 & 1;
+    return le64(part + at + TAIL_BITMAP) >> g % 64 & 1;
 }
 
 static inline bool fuse_is_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)

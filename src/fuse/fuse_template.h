@@ -113,7 +113,8 @@ static void fuse_for_cpu(tamis *f, unsigned cpu)
     const fuse_shape s = fuse_shape_of(&f->plan);
 
     memcpy(f->derived, &s, sizeof s);
-    f->ops.has = fuse_has_for(&s);
+    if (f->payload)
+        f->ops.has = fuse_has_for(f);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         FUSE_USE_AVX2(&f->ops);

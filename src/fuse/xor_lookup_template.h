@@ -48,7 +48,7 @@ __attribute__((noinline)) static bool xor_has(const tamis *f, uint64_t key)
 }
 
 /* A part is usual if it has keys, the first seed and an empty stash, as nearly all have: then there
- * is nothing to look at but slots. */
+ * is nothing to look at but slots. Whether all are is asked when a filter is complete. */
 FUSE_INLINE bool xor_is_usual(const uint8_t *part, const xor_shape *s)
 {
     return le64(part + s->head) - 1 < UINT32_MAX;
@@ -60,7 +60,7 @@ FUSE_INLINE xor_shape xor_usual_shape(const xor_shape *s, unsigned plain, bool i
 {
     return (xor_shape){ .length = s->length,
                         .part_bytes = s->part_bytes,
-                        .head = s->head,
+                        .head = OMITS_ZEROS ? s->head : 0,
                         .last = s->last,
                         .part_bits = is_single ? 0 : s->part_bits,
                         .mark_shift = is_single ? xor_mark_shift(0) : s->mark_shift,
@@ -82,9 +82,8 @@ FUSE_INLINE bool xor_has_usual(const tamis *f, uint64_t key, unsigned plain, boo
 {
     const xor_shape s = xor_usual_shape(xor_shape_in(f), plain, is_single);
     uint64_t h = hash_key(key, f->salt);
-    const uint8_t *part = is_single ? f->payload : xor_part_of(f, &s, h);
 
-    return xor_is_usual(part, &s) ? xor_has_hash(part, &s, h, plain) : xor_has(f, key);
+    return xor_has_hash(is_single ? f->payload : xor_part_of(f, &s, h), &s, h, plain);
 }
 
 #define XOR_HAS(name, plain, is_single)                 \
@@ -324,19 +323,26 @@ static size_t xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
     return FUSE_BY_WIDTH(f->plan.width, xor_has_many_plain, f, hits, keys, n);
 }
 
-/* Puts the functions for this plan into the table. */
+/* Whether all parts of a filter are. */
+static bool xor_are_usual(const tamis *f)
+{
+    const xor_shape *s = xor_shape_in(f);
+    size_t parts = (size_t)1 << s->part_bits, usual = 0;
+
+    while (parts <= MOST_PARTS_ASKED && usual < parts &&
+           xor_is_usual((const uint8_t *)f->payload + usual * s->part_bytes, s))
+        usual++;
+    return usual == parts;
+}
+
+/* Puts the functions for this plan, and for this payload if it is there, into the table. */
 static inline void xor_use(tamis *f)
 {
-    const bool is_single = !xor_shape_in(f)->part_bits;
     unsigned width = f->plan.width;
 
     f->ops.has_many = xor_has_many;
-    if (width == 8)
-        f->ops.has = is_single ? xor_has_8 : xor_has_8_in_parts;
-    else if (width == 16)
-        f->ops.has = is_single ? xor_has_16 : xor_has_16_in_parts;
-    else if (width == 32)
-        f->ops.has = is_single ? xor_has_32 : xor_has_32_in_parts;
-    else
-        f->ops.has = is_single ? xor_has_odd : xor_has_odd_in_parts;
+    f->ops.has = xor_has;
+    if (f->payload && xor_are_usual(f))
+        f->ops.has = xor_shape_in(f)->part_bits ? FUSE_PICK(width, xor_has, _in_parts)
+                                                : FUSE_PICK(width, xor_has, );
 }
