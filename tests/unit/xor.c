@@ -114,6 +114,29 @@ static void stash_is_what_answers(void **state)
     }
 }
 
+/* Of two parts, the second alone has a stash. */
+static void each_part_is_asked_for_its_stash(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        tamis_plan plan = plan_for(KINDS[k], (UINT64_C(1) << 24) + 1, 1.0 / 256, 0);
+        rng r = rng_for(1815, 0);
+        uint64_t *keys = fresh_keys(&r, 1000), key = 0, hits;
+        tamis *f = filter_of(&plan, keys, 1000);
+        uint8_t *second = head(f) + f->plan.bytes / 2;
+
+        while (tamis_has(f, key) || hash_key(key, f->salt) >> 63 == 0)
+            key++;
+        put_le64(second + HEAD_STASH, hash_key(key, f->salt) << 1 >> MARK_SHIFT);
+        put_head(f, f->plan.bytes / 2 + HEAD_STASHED, 1);
+        assert_true(tamis_has(f, key));
+        assert_int_equal(tamis_has_many(f, &hits, &key, 1), 1);
+        assert_true(holds(f, keys, 1000));
+        tamis_free(f);
+        free(keys);
+    }
+}
+
 /* As many slots as keys cannot be peeled: the filter becomes larger, and is the same each time. */
 static void too_small_a_geometry_grows(void **state)
 {
@@ -410,6 +433,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stash_and_seeds_are_used_and_work),
         cmocka_unit_test(stash_is_what_answers),
+        cmocka_unit_test(each_part_is_asked_for_its_stash),
         cmocka_unit_test(too_small_a_geometry_grows),
         cmocka_unit_test(equal_marks_are_one_key),
         cmocka_unit_test(twins_of_stashed_keys_are_found),
