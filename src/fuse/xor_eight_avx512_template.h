@@ -33,19 +33,22 @@ static inline size_t xor_start_eights(xor_group *to, const xor_query *q, const u
 {
     const __m512i salt = xor_all(q->f->salt), length = xor_all(q->s.length);
     const __m512i third = xor_all(THIRD * q->s.length), third_at = xor_all(2 * q->s.length);
+    const unsigned part_bits = q->s.part_bits, mark_shift = q->s.mark_shift;
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8) {
         __m512i h = mix64_avx512(_mm512_xor_si512(_mm512_loadu_si512(keys + i), salt));
-        __m512i mark = _mm512_srli_epi64(h, 64 - MARK_BITS);
+        __m512i mark = _mm512_srli_epi64(_mm512_slli_epi64(h, part_bits), mark_shift);
         __m512i g = xor_mul_fold_eight(mark, MULTIPLIER);
         __m512i second = high32_avx512(_mm512_mul_epu32(high32_avx512(g), length));
         xor_store_eight(to->slots[0] + i,
-                        scale64_avx512(_mm512_slli_epi64(mark, 64 - MARK_BITS), length));
+                        scale64_avx512(_mm512_slli_epi64(mark, mark_shift), length));
         xor_store_eight(to->slots[1] + i, _mm512_add_epi64(second, length));
         xor_store_eight(to->slots[2] + i,
                         _mm512_add_epi64(high32_avx512(_mm512_mul_epu32(g, third)), third_at));
         xor_store_eight(to->fingerprints + i, mark);
+        if (!q->is_single)
+            _mm512_store_si512(to->h + i, h);
     }
     return i;
 }

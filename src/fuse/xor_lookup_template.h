@@ -54,6 +54,19 @@ FUSE_INLINE bool xor_is_usual(const uint8_t *part, const xor_shape *s)
     return le64(part + s->head) - 1 < UINT32_MAX;
 }
 
+/* Whether all parts of a filter are. If these are more than `most`, it would take too long to ask
+ * them, and the worst is assumed. */
+static inline bool xor_are_usual(const tamis *f, size_t most)
+{
+    const xor_shape *s = xor_shape_in(f);
+    size_t parts = (size_t)1 << s->part_bits, usual = 0;
+
+    while (parts <= most && usual < parts &&
+           xor_is_usual((const uint8_t *)f->payload + usual * s->part_bytes, s))
+        usual++;
+    return usual == parts;
+}
+
 /* Of a filter of one part, or of several. Not copied as a whole: the compiler can leave out what is
  * not used. */
 FUSE_INLINE xor_shape xor_usual_shape(const xor_shape *s, unsigned plain, bool is_single)
@@ -117,17 +130,17 @@ typedef struct xor_group {
     size_t n;
 } xor_group;
 
-/* What is looked up in; whether it is usual is known when this is compiled. */
+/* What is looked up in; whether it is usual, or has one part, is known when this is compiled. */
 typedef struct xor_query {
     xor_shape s;
     const tamis *f;
     unsigned plain;
-    bool is_usual, is_far;
+    bool is_usual, is_single, is_far;
 } xor_query;
 
 FUSE_INLINE const uint8_t *xor_part_in(const xor_query *q, uint64_t h)
 {
-    return q->is_usual ? q->f->payload : xor_part_of(q->f, &q->s, h);
+    return q->is_single ? q->f->payload : xor_part_of(q->f, &q->s, h);
 }
 
 /* Keys of a group, the last of which may be short and those behind it empty. */
@@ -309,9 +322,12 @@ FUSE_INLINE size_t xor_has_many_plain(const tamis *f, uint64_t *hits, const uint
 
     if (plain)
         q.s.width = plain;
-    if (q.s.part_bits || !xor_is_usual(f->payload, &q.s))
+    if (!xor_are_usual(f, n / 8 ? n / 8 : 1))
         return xor_has_groups(&q, hits, keys, n);
     q.is_usual = true;
+    if (q.s.part_bits)
+        return xor_has_groups(&q, hits, keys, n);
+    q.is_single = true;
     q.s = xor_usual_shape(&q.s, plain, true);
     if (f->plan.bytes <= IN_CACHE)
         return xor_has_in_cache(&q, hits, keys, n);
@@ -323,18 +339,6 @@ static size_t xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
     return FUSE_BY_WIDTH(f->plan.width, xor_has_many_plain, f, hits, keys, n);
 }
 
-/* Whether all parts of a filter are. */
-static bool xor_are_usual(const tamis *f)
-{
-    const xor_shape *s = xor_shape_in(f);
-    size_t parts = (size_t)1 << s->part_bits, usual = 0;
-
-    while (parts <= MOST_PARTS_ASKED && usual < parts &&
-           xor_is_usual((const uint8_t *)f->payload + usual * s->part_bytes, s))
-        usual++;
-    return usual == parts;
-}
-
 /* Puts the functions for this plan, and for this payload if it is there, into the table. */
 static inline void xor_use(tamis *f)
 {
@@ -342,7 +346,7 @@ static inline void xor_use(tamis *f)
 
     f->ops.has_many = xor_has_many;
     f->ops.has = xor_has;
-    if (f->payload && xor_are_usual(f))
+    if (f->payload && xor_are_usual(f, MOST_PARTS_ASKED))
         f->ops.has = xor_shape_in(f)->part_bits ? FUSE_PICK(width, xor_has, _in_parts)
                                                 : FUSE_PICK(width, xor_has, );
 }
