@@ -1,9 +1,10 @@
-/* cqf_avx512.c - many removes of cqf, a block at a time. */
+/* cqf_avx512.c - many lookups of cqf, eight at a time, and many removes, a block at a time. */
+#include "quotient/cqf_eight_avx512.h"
 #include "quotient/cqf_remove_template.h"
 #include "quotient/sweep.h"
 
 /* Remainders are bytes, and the order within a block does not matter. */
-enum { BYTE = 8, BLOCK_BITS = 6, BLOCKS_APART = 4, FETCH_AHEAD = 32, SLOTS_A_REMOVE = 256 };
+enum { BYTE = 8, BLOCKS_APART = 4, FETCH_AHEAD = 32, SLOTS_A_REMOVE = 256 };
 
 static inline sweep_block cqf_sweep_load(const uint8_t *b)
 {
@@ -134,6 +135,10 @@ static size_t cqf_sweep_many(tamis *f, const uint64_t *keys, size_t n)
 /* In tables of one block, what is next is what is now. */
 void tamis__cqf_use_avx512(tamis_ops *ops, const tamis_plan *p)
 {
-    if (p->width == BYTE && p->slots > BLOCK)
+    if (p->slots <= BLOCK)
+        return;
+    if (p->slots <= UINT32_MAX)
+        ops->has_many = cqf_has_eights;
+    if (p->width == BYTE)
         ops->remove_many = cqf_sweep_many;
 }

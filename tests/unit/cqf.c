@@ -672,6 +672,96 @@ static void batches_leave_full_tables_as_one_by_one(void **state)
             }
 }
 
+/* ---- Lookups with the instructions of every machine ---------------------- */
+
+static void assert_all_cpus_agree(tamis *f, const uint64_t *keys, size_t n)
+{
+    const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
+                              tamis__cpu() };
+    uint64_t *hits = array_of(n / 64 + 1, 8);
+
+    for (int c = 0; c < 3; c++) {
+        tamis__use_cpu(f, cpus[c]);
+        size_t found = tamis_has_many(f, hits, keys, n);
+
+        for (size_t i = 0; i < n; i++) {
+            bool hit = hits[i / 64] >> i % 64 & 1;
+
+            assert_int_equal(hit, tamis_has(f, keys[i]));
+            assert_int_equal(hit, tamis_count(f, keys[i]) != 0);
+            found -= hit;
+        }
+        assert_int_equal(found, 0);
+    }
+    free(hits);
+}
+
+/* Full of keys, each third of which was added up to 400 times. */
+static void check_lookups(uint64_t keys, unsigned width, double load)
+{
+    tamis_plan plan = plan_with(keys, ldexp(1, -(int)width), load, 0);
+    rng r = rng_for(1509, keys + width);
+    uint64_t *some = fresh_keys(&r, 2 * keys);
+    tamis *f = new_filter(&plan);
+
+    for (size_t i = 0; i < keys; i++) {
+        uint64_t times = i % 3 ? 1 : 1 + rng_below(&r, 400) / (1 + rng_below(&r, 200));
+
+        if (tamis_add_times(f, some[i], times) != TAMIS_OK)
+            break;
+    }
+    assert_all_cpus_agree(f, some, 2 * keys);
+    for (size_t n = 0; n < 200; n += 1 + n / 8)
+        assert_all_cpus_agree(f, some + keys - n / 2, n);
+    tamis_free(f);
+    free(some);
+}
+
+static void kernels_agree(void **state)
+{
+    const double loads[] = { 0.5, 0.9, 0.95 };
+
+    (void)state;
+    for (unsigned width = 2; width <= 32; width++)
+        for (int i = 0; i < 3; i++)
+            check_lookups(700 * (1 + width % 3), width, loads[i]);
+}
+
+/* Bits dense or not, offsets that are far or lead into the block, and the next one. */
+static void fill_with_any_bytes(tamis *f, rng *r)
+{
+    const cqf_shards s = cqf_shards_of(f);
+    uint64_t dense = rng_next(r), offsets = rng_below(r, 4);
+    uint8_t *payload = f->payload;
+
+    for (uint64_t i = 0; i < f->plan.bytes; i++)
+        payload[i] = (uint8_t)(rng_next(r) & (dense >> i % 8 & 1 ? rng_next(r) : UINT64_MAX));
+    for (uint64_t k = 0; k < s.slots / BLOCK && offsets; k++)
+        runs_block(cqf_shard(&s, 0), k)[OFFSET] = (uint8_t)rng_below(r, offsets == 1 ? 70 : 9);
+}
+
+static void kernels_agree_on_any_payload(void **state)
+{
+    const uint64_t sizes[] = { 40, 100, 170, 900 };
+    rng r = rng_for(1510, 0);
+
+    (void)state;
+    for (unsigned width = 2; width <= 32; width++)
+        for (int round = 0; round < (is_sanitized() ? 8 : 40); round++) {
+            tamis_plan plan = plan_with(sizes[round % 4], ldexp(1, -(int)width), 0.95, 0);
+            tamis *f = new_filter(&plan);
+            uint64_t *keys = fresh_keys(&r, 300);
+
+            assert_int_equal(plan.width, width);
+            fill_with_any_bytes(f, &r);
+            assert_all_cpus_agree(f, keys, 1 + rng_below(&r, 300));
+            tamis_free(f);
+            free(keys);
+        }
+}
+
+/* ---- Sizes ------------------------------------------------------------- */
+
 /* Shards, and the way back to one. */
 static void resizing_is_building_anew(void **state)
 {
@@ -841,6 +931,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_width_is_usable_to_the_load),
         cmocka_unit_test(large_batches_are_as_one_by_one),
         cmocka_unit_test(batches_leave_full_tables_as_one_by_one),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(kernels_agree_on_any_payload),
         cmocka_unit_test(resizing_is_building_anew),
         cmocka_unit_test(nothing_resizes_to_nothing),
         cmocka_unit_test(filters_grow_when_asked_to),
