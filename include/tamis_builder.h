@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-/* As tamis_build(), on at most that many threads, 64 at most: the same bytes. Static kinds are cut
- * into parts of at most 2^24 keys. The keys of several parts are hashed and dealt out by all
- * threads, and each part is solved by one of them, in memory of its own. What has one part, and
- * other kinds, are built by the caller's thread. `a` is called by that alone. */
+/* As tamis_build(), on at most that many threads, 64 at most: the same bytes. The keys of
+ * static kinds are hashed and dealt out by all threads. Of several parts, of at most 2^24 keys,
+ * each is solved by one thread, in memory of its own; a single part by two threads in the fuse
+ * kinds, by all in ribbon, and by the caller's thread in others. Kinds that add are built by that
+ * alone, and it alone calls `a`. */
 TAMIS_API tamis_status tamis_build_threads(tamis **out, const tamis_plan *plan,
                                            const uint64_t *keys, size_t n, unsigned threads,
                                            const tamis_allocator *a) TAMIS_CHECKED;

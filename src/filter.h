@@ -104,6 +104,16 @@ typedef struct tamis_entry {
  * TAMIS_PLAN_INVERTED, the sieve is of the others. get() tells whether a key passes the sieve. */
 enum tamis_stage { TAMIS_STAGE_SIEVE = 0, TAMIS_STAGE_REST = 1 };
 
+/* Threads that share the work of a solve(). */
+typedef void tamis_piece(void *ctx, size_t piece, unsigned worker);
+typedef struct tamis_team {
+    unsigned workers;
+    void *ctx;
+    /* Does all pieces. Workers, numbered from 0, take them in ascending order, so that one may wait
+     * for those before it; there may be fewer workers than were hoped for. */
+    void (*run)(const struct tamis_team *t, tamis_piece *do_piece, void *ctx, size_t pieces);
+} tamis_team;
+
 /* Somebody who is told what a filter does: see explain.h. */
 typedef struct tamis_telling tamis_telling;
 
@@ -183,14 +193,15 @@ typedef struct tamis_ops {
      *
      * solve() fills a zeroed part; f has a plan, but perhaps no payload. It gets all items of the
      * part, hashes or tamis_entry, in groups of equal leading bits, perhaps with duplicates, in an
-     * array that it may overwrite. The bytes that it makes depend on the set of items alone. It
-     * sets *n to the number of distinct hashes. It fails with TAMIS_FULL if the geometry is too
-     * small: the core then takes a plan that resize() has made a step larger, and starts again, up
-     * to eight times.
-     * TAMIS_CONFLICT: one hash has two values. TAMIS_RANGE: a value has more bits than planned. */
+     * array that it may overwrite. The bytes that it makes depend on the set of items alone, and
+     * not on the team, which is NULL if there is none. It sets *n to the number of distinct hashes.
+     * It fails with TAMIS_FULL if the geometry is too small: the core then takes a plan that
+     * resize() has made a step larger, and starts again, up to eight times. TAMIS_CONFLICT: one
+     * hash has two values. TAMIS_RANGE: a value has more bits than planned. */
     tamis_status (*solve)(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                          size_t *n, void *scratch);
-    size_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, size_t n); /* bytes for solve */
+                          size_t *n, void *scratch, const tamis_team *team);
+    /* Bytes for solve(), with so many workers. */
+    size_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers);
 
     void (*rotate)(tamis *f); /* forget the oldest keys; add() does it too, not before capacity */
 

@@ -193,18 +193,19 @@ static tamis_status compressed_write(uint8_t *payload, const tamis_plan *p, cons
     return TAMIS_OK;
 }
 
-static size_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
+                                 unsigned workers)
 {
-    (void)stage, (void)n;
+    (void)stage, (void)n, (void)workers;
     return bytes_of_bits(p->slots);
 }
 
 static tamis_status compressed_solve(const tamis *f, enum tamis_stage stage, void *part,
-                                     void *items, size_t *n, void *bits)
+                                     void *items, size_t *n, void *bits, const tamis_team *team)
 {
     uint64_t *hashes = items, slots = f->plan.slots;
 
-    (void)stage;
+    (void)stage, (void)team;
     *n = tamis__sort_unique(hashes, *n);
     memset(bits, 0, bytes_of_bits(slots));
     for (size_t i = 0; i < *n; i++)

@@ -152,10 +152,9 @@ static unsigned gcs_sort_bits(size_t n)
     return bits;
 }
 
-static size_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
 {
-    (void)p;
-    (void)stage;
+    (void)p, (void)stage, (void)workers;
     return (n + ((size_t)1 << gcs_sort_bits(n))) * sizeof(uint64_t);
 }
 
@@ -232,13 +231,13 @@ static gcs_taken gcs_take_bucket(uint64_t *values, const gcs_geometry *g, uint64
 
 /* The sorted hashes are in the scratch memory; values go to where hashes have been. */
 static tamis_status gcs_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                              size_t *n, void *scratch)
+                              size_t *n, void *scratch, const tamis_team *team)
 {
     const gcs_geometry *g = gcs_geometry_in(f);
     uint64_t at = 0, *hashes = scratch, *values = items;
     size_t from = 0, distinct = 0;
 
-    (void)stage;
+    (void)stage, (void)team;
     gcs_sort(hashes, (size_t *)(hashes + *n), items, *n, g->part_bits);
     for (uint64_t i = 0; i < g->buckets; i++) {
         gcs_taken t = gcs_take_bucket(values, g, i, hashes + from, *n - from);

@@ -35,7 +35,9 @@ static void make_lay_out(make_work *w)
     w->items_at = w->scratch_at + round_up(w->scratch, 64);
     w->buffer_at = w->items_at + round_up(items, 64);
     w->starts_at = w->buffer_at + round_up(a > b ? a : b, 64);
-    w->needs = w->starts_at + (w->has_groups ? sizeof(size_t) << group_bits(w->room) : 0);
+    w->needs = w->starts_at;
+    if (w->has_groups)
+        w->needs += tamis__make_pieces(w->team) * sizeof(size_t) << group_bits(w->room);
     w->needs = round_up(w->needs, 64) + 64;
 }
 
@@ -54,20 +56,38 @@ static unsigned make_workers(make_work *w)
     return (unsigned)(n < left / w->needs ? n : left / w->needs);
 }
 
-/* Lists go out of memory if there is no room beside them. Then less room is often enough, as
- * repeated items are dropped when it is full, and most may be. */
+static void make_set_sizes(make_work *w, unsigned team)
+{
+    w->team = team;
+    if (w->set_sizes)
+        w->set_sizes(w);
+}
+
+/* So few items that threads would take longer to start. */
+enum { FEW_TO_SHARE = 1 << 16 };
+
+static unsigned make_team(const make_work *w)
+{
+    bool is_alone = w->units > 1 || w->m->keys.n <= FEW_TO_SHARE || w->m->host->threads == 0;
+
+    return is_alone ? 1 : w->m->host->threads;
+}
+
+/* A single unit is for all workers, if that much memory can be had. Lists go out of memory if there
+ * is no room beside them. Then less room is often enough, as repeated items are dropped when it is
+ * full, and most may be. */
 static tamis_status make_find_room(make_work *w)
 {
     make *m = w->m;
 
-    if (w->set_sizes)
-        w->set_sizes(w);
+    make_set_sizes(w, make_team(w));
+    if (w->team > 1 && make_workers(w) == 0)
+        make_set_sizes(w, 1);
     if (make_workers(w) == 0 && m->host->unload && (m->keys.items || m->others.items)) {
         tamis_status status = m->host->unload(m);
         if (status)
             return status;
-        if (w->set_sizes)
-            w->set_sizes(w);
+        make_set_sizes(w, 1);
     }
     while (make_workers(w) == 0 && m->keys.read && !w->keeps_repeats && w->room > m->keys.chunk)
         w->room -= w->room / 16 + 1;
@@ -96,6 +116,34 @@ tamis_status tamis__make_run(make_work *w)
         status = w->do_unit(w, i, 0);
     tamis__scratch_free(w->m->f, block, size);
     return status;
+}
+
+typedef struct make_sharing {
+    tamis_piece *do_piece;
+    void *ctx;
+} make_sharing;
+
+static tamis_status make_do_piece(const make_work *w, size_t piece, unsigned worker)
+{
+    const make_sharing *s = w->ctx;
+
+    s->do_piece(s->ctx, piece, worker);
+    return TAMIS_OK;
+}
+
+void tamis__make_share(const tamis_team *t, tamis_piece *do_piece, void *ctx, size_t pieces)
+{
+    make *m = t->ctx;
+    make_sharing s = { do_piece, ctx };
+    make_work w = {
+        .m = m, .do_unit = make_do_piece, .units = pieces, .is_shared = true, .ctx = &s
+    };
+
+    if (t->workers > 1 && m->host->run)
+        (void)m->host->run(&w, t->workers);
+    else
+        for (size_t i = 0; i < pieces; i++)
+            do_piece(ctx, i, 0);
 }
 
 static uint64_t make_between(const make_list *l, size_t from, size_t to)
@@ -202,7 +250,8 @@ static tamis_status make_solve_part(make_part *p)
     if (m->host->put)
         memset(at, 0, size);
     tamis_status status =
-        m->f->ops.solve(m->f, p->w->stage, at, p->items, &p->n, p->memory + p->w->scratch_at);
+        m->f->ops.solve(m->f, p->w->stage, at, p->items, &p->n, p->memory + p->w->scratch_at,
+                        p->w->team > 1 ? &p->team : NULL);
     return status || !m->host->put ? status : m->host->put(m, p->number * size, at, size);
 }
 
@@ -232,7 +281,7 @@ static void make_size_solve(make_work *w)
     if (m->is_counted && m->keys.read)
         distinct = tamis__make_largest(&m->keys, NULL, m->distinct, w->units);
     w->room = tamis__make_room(&m->keys, all, distinct);
-    w->scratch = m->f->ops.scratch(plan, w->stage, w->room);
+    w->scratch = m->f->ops.scratch(plan, w->stage, w->room, w->team);
     w->part = m->host->put ? plan->bytes >> tamis__make_part_bits(plan) : 0;
 }
 
@@ -240,11 +289,11 @@ uint64_t tamis__make_needs(const tamis_plan *p)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
     make none = { 0 };
-    make_work w = { .m = &none, .has_groups = true };
+    make_work w = { .m = &none, .has_groups = true, .team = 1 };
 
     w.words = ops->traits & TAMIS_TRAIT_TAKES_VALUES ? 2 : 1;
     w.room = (size_t)tamis__make_part_room(p);
-    w.scratch = ops->scratch(p, TAMIS_STAGE_SIEVE, w.room);
+    w.scratch = ops->scratch(p, TAMIS_STAGE_SIEVE, w.room, w.team);
     w.part = p->bytes >> tamis__make_part_bits(p);
     make_lay_out(&w);
     return w.needs;
@@ -332,19 +381,17 @@ static tamis_status make_solve_lists(make *m)
     return status ? status : tamis__make_solve(m);
 }
 
-/* The items of several parts are put in buckets first, one for each part. Workers that are done
- * early take more pieces of the keys. */
+/* The items of several parts are put in buckets first, one for each part. */
 static tamis_status make_solve_arrays(make *m)
 {
     unsigned bits = tamis__make_part_bits(&m->f->plan);
-    size_t pieces = m->host->threads > 1 ? 4 * (size_t)m->host->threads : 1;
+    const tamis_team team = { m->host->threads, m, tamis__make_share };
     size_t parts = (size_t)1 << bits, keys = bits ? (size_t)m->keys.n * m->keys.words : 0;
     size_t others = bits ? (size_t)m->others.n : 0;
     /* Counts; starts and ends; items; counts of pieces. */
     size_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t) +
-                  pieces * parts * sizeof(size_t);
+                  tamis__make_pieces(team.workers) * parts * sizeof(size_t);
     uint64_t *block = tamis__scratch_new(m->f, size);
-    tamis_status status = TAMIS_OK;
 
     if (!block)
         return TAMIS_NOMEM;
@@ -354,13 +401,10 @@ static tamis_status make_solve_arrays(make *m)
     if (bits) {
         uint64_t *starts = block + 3 * parts, *items = starts + 2 * (parts + 1);
         size_t *counts = (size_t *)(items + keys + others);
-        status = tamis__make_deal(m, &m->keys, bits, pieces, items, starts, counts);
-        if (!status)
-            status = tamis__make_deal(m, &m->others, bits, pieces, items + keys, starts + parts + 1,
-                                      counts);
+        tamis__make_deal(&team, &m->keys, bits, items, starts, counts);
+        tamis__make_deal(&team, &m->others, bits, items + keys, starts + parts + 1, counts);
     }
-    if (!status)
-        status = make_solve_lists(m);
+    tamis_status status = make_solve_lists(m);
     tamis__scratch_free(m->f, block, size);
     return status;
 }

@@ -148,8 +148,10 @@ struct make_work {
     unsigned words;                  /* of an item that is collected */
     bool keeps_repeats;              /* else repeated items are dropped when room runs out */
     bool has_groups;                 /* items are put in groups */
+    bool is_shared; /* units are pieces of one that is being worked on, and do not fail */
     enum tamis_stage stage;
     void *ctx;
+    unsigned team;          /* workers that share a unit, 1 if they have units of their own */
     size_t room;            /* for items */
     uint64_t scratch, part; /* bytes for solve(), and for a part that goes elsewhere */
 
@@ -158,6 +160,8 @@ struct make_work {
 };
 
 tamis_status tamis__make_run(make_work *w);
+/* Does pieces of work, by so many workers: the run() of a team whose ctx is a make. */
+void tamis__make_share(const tamis_team *t, tamis_piece *do_piece, void *ctx, size_t pieces);
 /* Items of a unit: how much is done when it is. */
 uint64_t tamis__make_weight(const make_work *w, size_t unit);
 
@@ -174,6 +178,7 @@ size_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct);
 /* Items whose hashes start with the same bits, in the memory of a worker. */
 typedef struct make_part {
     const make_work *w;
+    tamis_team team; /* that shares it */
     unsigned bits;
     uint64_t number; /* the first `bits` bits */
     uint64_t value;  /* what hashes get in an entry */
@@ -195,11 +200,12 @@ tamis_status tamis__make_unique(make_part *p);
 void tamis__make_group(make_part *p);
 /* Collect and group, or deal from memory straight to the groups. */
 tamis_status tamis__make_load(make_part *p, const make_list *l);
-/* Puts a list of keys in 2^bits buckets, in pieces that are units of work: `to` has room for the
- * items, starts[] for a number for each bucket and one more, counts[] for one of each bucket in
- * each piece. */
-tamis_status tamis__make_deal(make *m, make_list *l, unsigned bits, size_t pieces, uint64_t *to,
-                              uint64_t *starts, size_t *counts);
+/* Puts a list of keys in 2^bits buckets: `to` has room for the items, starts[] for a number for
+ * each bucket and one more, counts[] for one of each bucket in each piece. */
+void tamis__make_deal(const tamis_team *t, make_list *l, unsigned bits, uint64_t *to,
+                      uint64_t *starts, size_t *counts);
+/* Pieces that a team makes of a list: workers that are done early take more. */
+size_t tamis__make_pieces(unsigned workers);
 /* Whether an item passes the sieve of f. */
 bool tamis__make_passes(const tamis *f, uint64_t hash);
 

@@ -76,7 +76,7 @@ static void make_size_stage(make_work *w)
         is_rest || m->is_clean ? tamis__make_largest(&m->keys, NULL, counts, w->units) : all;
 
     w->room = m->is_clean ? tamis__make_room(&m->keys, all, most) : (size_t)most;
-    w->scratch = m->f->ops.scratch(&m->f->plan, w->stage, (size_t)most);
+    w->scratch = m->f->ops.scratch(&m->f->plan, w->stage, (size_t)most, w->team);
 }
 
 /* ---- What passes the sieve --------------------------------------------- */

@@ -83,68 +83,90 @@ static void make_deal_out(uint64_t *to, size_t *ends, const make_list *l, make_c
         (l->words == 2 ? tamis__radix_deal_pairs : tamis__radix_deal)(to, ends, r, items, n);
 }
 
-/* ---- Keys by part ------------------------------------------------------ */
+/* ---- Dealing ----------------------------------------------------------- */
 
-/* Pieces of an array of keys, which several workers take. counts[] has a row for each piece, first
- * of how many items go to each bucket, then of where they go: behind those of the pieces before. */
+size_t tamis__make_pieces(unsigned workers)
+{
+    return workers > 1 ? 4 * (size_t)workers : 1;
+}
+
+/* Pieces of a list in memory, which several workers take. counts[] has a row for each piece, first
+ * of how many items go to each group, then of where they go: behind those of the pieces before. */
 typedef struct make_dealing {
     const make_list *l;
+    uint64_t from, n; /* items of it */
     radix r;
     uint64_t *to; /* NULL: items are counted */
     size_t *counts;
+    size_t pieces;
 } make_dealing;
 
-static tamis_status make_deal_piece(const make_work *w, size_t piece, unsigned worker)
+static const uint64_t *make_behind(const uint64_t *x, uint64_t n)
 {
-    const make_dealing *d = w->ctx;
-    uint64_t *buffer = tamis__make_part(w, worker, 0, 0).buffer;
-    uint64_t from = d->l->n * piece / w->units, end = d->l->n * (piece + 1) / w->units;
+    return x ? x + n : NULL;
+}
+
+static void make_deal_piece(void *ctx, size_t piece, unsigned worker)
+{
+    const make_dealing *d = ctx;
+    uint64_t from = d->n * piece / d->pieces, end = d->n * (piece + 1) / d->pieces;
     const uint64_t starts[] = { 0, end - from };
     size_t *counts = d->counts + (piece << d->r.bits);
+    uint64_t buffer[MAKE_BUFFER];
     make_list l = *d->l;
 
+    (void)worker;
+    from += d->from;
     l.starts = starts;
-    l.keys = l.keys ? l.keys + from : NULL;
-    l.values = l.values ? l.values + from : NULL;
+    l.keys = make_behind(l.keys, from);
+    l.values = make_behind(l.values, from);
+    l.items = make_behind(l.items, from * l.words);
     if (d->to)
         make_deal_out(d->to, counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
     else
         make_count_groups(counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
-    return TAMIS_OK;
 }
 
-static void make_start_pieces(uint64_t *starts, size_t *counts, unsigned bits, size_t pieces)
+/* starts[] may be NULL. */
+static void make_start_pieces(uint64_t *starts, const make_dealing *d)
 {
+    const unsigned bits = d->r.bits;
     size_t start = 0;
 
     for (size_t i = 0; i < (size_t)1 << bits; i++) {
-        starts[i] = start;
-        for (size_t piece = 0; piece < pieces; piece++) {
-            size_t count = counts[(piece << bits) + i];
-            counts[(piece << bits) + i] = start;
+        if (starts)
+            starts[i] = start;
+        for (size_t piece = 0; piece < d->pieces; piece++) {
+            size_t count = d->counts[(piece << bits) + i];
+            d->counts[(piece << bits) + i] = start;
             start += count;
         }
     }
-    starts[(size_t)1 << bits] = start;
+    if (starts)
+        starts[(size_t)1 << bits] = start;
 }
 
-tamis_status tamis__make_deal(make *m, make_list *l, unsigned bits, size_t pieces, uint64_t *to,
-                              uint64_t *starts, size_t *counts)
+static void make_deal_pieces(const tamis_team *t, make_dealing d, uint64_t *to, uint64_t *starts)
 {
-    make_dealing d = { .l = l, .r = { .bits = bits, .is_hashed = true }, .counts = counts };
-    make_work w = { .m = m, .do_unit = make_deal_piece, .units = pieces, .ctx = &d };
-    tamis_status status = tamis__make_run(&w);
-
-    if (status)
-        return status;
-    make_start_pieces(starts, counts, bits, pieces);
+    d.pieces = tamis__make_pieces(t->workers);
+    tamis__make_share(t, make_deal_piece, &d, d.pieces);
+    make_start_pieces(starts, &d);
     d.to = to;
-    status = tamis__make_run(&w);
+    tamis__make_share(t, make_deal_piece, &d, d.pieces);
+}
+
+void tamis__make_deal(const tamis_team *t, make_list *l, unsigned bits, uint64_t *to,
+                      uint64_t *starts, size_t *counts)
+{
+    const make_dealing d = {
+        .l = l, .n = l->n, .r = { .bits = bits, .is_hashed = true }, .counts = counts
+    };
+
+    make_deal_pieces(t, d, to, starts);
     l->bits = bits;
     l->starts = starts;
     l->items = to;
     l->keys = NULL;
-    return status;
 }
 
 /* ---- Parts ------------------------------------------------------------- */
@@ -154,6 +176,7 @@ make_part tamis__make_part(const make_work *w, unsigned worker, uint64_t number,
     uint8_t *memory = w->memory + (size_t)w->needs * worker;
 
     return (make_part){ .w = w,
+                        .team = { w->team, w->m, tamis__make_share },
                         .bits = bits,
                         .number = number,
                         .memory = memory,
@@ -253,18 +276,13 @@ void tamis__make_group(make_part *p)
 }
 
 /* Deals the items of a part in memory out to its groups. */
-static void make_deal_to_groups(make_part *p, const make_list *l, make_cursor from)
+static void make_deal_to_groups(make_part *p, const make_list *l, uint64_t from)
 {
     const radix r = { .skip = p->bits, .bits = group_bits(p->n), .is_hashed = true };
-    size_t *ends = (size_t *)(p->memory + p->w->starts_at), start = 0;
+    size_t *counts = (size_t *)(p->memory + p->w->starts_at);
+    const make_dealing d = { .l = l, .from = from, .n = p->n, .r = r, .counts = counts };
 
-    make_count_groups(ends, l, from, &r, p->buffer);
-    for (size_t i = 0; i < (size_t)1 << r.bits; i++) {
-        size_t count = ends[i];
-        ends[i] = start;
-        start += count;
-    }
-    make_deal_out(p->items, ends, l, from, &r, p->buffer);
+    make_deal_pieces(&p->team, d, p->items, NULL);
 }
 
 tamis_status tamis__make_load(make_part *p, const make_list *l)
@@ -277,6 +295,6 @@ tamis_status tamis__make_load(make_part *p, const make_list *l)
         return status;
     }
     p->n = (size_t)(l->starts[c.end] - l->starts[c.next]);
-    make_deal_to_groups(p, l, c);
+    make_deal_to_groups(p, l, l->starts[c.next]);
     return TAMIS_OK;
 }

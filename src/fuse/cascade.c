@@ -134,11 +134,12 @@ static double cascade_rate(const tamis_plan *p, double n)
     return p->slots ? 1 - ldexp(1, -(int)bits) : 1;
 }
 
-static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
+                              unsigned workers)
 {
     ribbon_shape s = cascade_shape_of(p, stage);
 
-    return tamis__retrieval_scratch(&s, n);
+    return tamis__retrieval_scratch(&s, n, workers);
 }
 
 static void cascade_for_cpu(tamis *f, unsigned cpu)

@@ -40,6 +40,8 @@ typedef struct fuse_peeling {
     uint64_t *core;   /* keys that cannot be peeled: first those to be stashed */
     size_t stashed;
     bool is_doubtful; /* if keys do not fit, some may be duplicates */
+    const tamis_team *team;
+    uint32_t ready; /* slots before which another worker has added all keys */
 } fuse_peeling;
 
 /* What the j-th slot of a key has of it. */
@@ -199,34 +201,84 @@ static void fuse_queue_singles(peel_queue *q, uint32_t from, uint32_t to)
     q->end = end;
 }
 
-FUSE_INLINE void fuse_sweep_blocks(fuse_peeling *q, const fuse_shape *s)
-{
-    uint32_t stride = (uint32_t)STRIDE << s->block_bits;
+/* A worker adds keys, or peels, or both. Keys that are added later have no slot before q->ready;
+ * keys that are peeled have none beyond a window and a block behind the wave. */
+enum { ADDS = 1, PEELS = 2, ALL_READY = 0x7fffffff };
 
-    for (uint32_t from = 0; from < q->slots && !q->is_doubtful; from += stride) {
-        uint32_t to = q->slots - from < stride ? q->slots : from + stride;
-        fuse_add_until(q, s, to);
-        fuse_queue_singles(&q->queue, from, to);
-        fuse_peel_queue(&q->queue, s);
-    }
+/* Waits for another worker to have added the keys of all slots before `to`; false if it gave up. */
+static bool fuse_await(const fuse_peeling *q, uint32_t to)
+{
+    uint32_t ready;
+
+    while ((ready = __atomic_load_n(&q->ready, __ATOMIC_ACQUIRE)) < to && ready != ALL_READY)
+        tamis__yield();
+    return ready != ALL_READY || !q->is_doubtful;
 }
 
-/* Peels what can be peeled, unless too many keys meet in a slot. Of the blocks of most filters the
- * compiler knows the length. */
-static void fuse_sweep(fuse_peeling *q)
+FUSE_INLINE void fuse_sweep_blocks(fuse_peeling *q, const fuse_shape *s, unsigned role)
+{
+    uint32_t stride = (uint32_t)STRIDE << s->block_bits, reach = s->window + s->in_block + 1;
+    peel_queue queue = q->queue;
+    bool goes_on = true;
+
+    for (uint32_t from = 0; from < q->slots && goes_on; from += stride) {
+        uint32_t to = q->slots - from < stride ? q->slots : from + stride;
+        if (role & ADDS) {
+            fuse_add_until(q, s, to);
+            goes_on = !q->is_doubtful;
+            __atomic_store_n(&q->ready, to, __ATOMIC_RELEASE);
+        } else {
+            goes_on = fuse_await(q, to + reach);
+        }
+        if (role & PEELS && goes_on) {
+            fuse_queue_singles(&queue, from, to);
+            fuse_peel_queue(&queue, s);
+        }
+    }
+    if (role & ADDS)
+        __atomic_store_n(&q->ready, ALL_READY, __ATOMIC_RELEASE);
+    if (role & PEELS)
+        q->queue = queue;
+}
+
+/* Of the blocks of most filters the compiler knows the length. */
+static void fuse_sweep_as(fuse_peeling *q, unsigned role)
 {
     fuse_shape usual = q->s;
 
     usual.block_bits = MOST_BLOCK_BITS;
     usual.in_block = (1 << MOST_BLOCK_BITS) - 1;
     usual.in_half = usual.in_block >> 1;
-    q->queue.peeled = q->queue.next = q->queue.end = q->added = 0;
-    q->cleared = 0;
-    q->is_doubtful = false;
     if (q->s.block_bits == MOST_BLOCK_BITS)
-        fuse_sweep_blocks(q, &usual);
+        fuse_sweep_blocks(q, &usual, role);
     else
-        fuse_sweep_blocks(q, &q->s);
+        fuse_sweep_blocks(q, &q->s, role);
+}
+
+static void fuse_sweep_piece(void *ctx, size_t piece, unsigned worker)
+{
+    (void)worker;
+    fuse_sweep_as(ctx, piece == 0 ? ADDS : PEELS);
+}
+
+static void fuse_start_sweep(fuse_peeling *q)
+{
+    q->queue.peeled = q->queue.next = q->queue.end = q->added = 0;
+    q->cleared = q->ready = 0;
+    q->is_doubtful = false;
+}
+
+/* Peels what can be peeled, unless too many keys meet in a slot. By two workers, more may: those
+ * that one would have peeled before the others come. */
+static void fuse_sweep(fuse_peeling *q)
+{
+    fuse_start_sweep(q);
+    if (q->team)
+        q->team->run(q->team, fuse_sweep_piece, q, 2);
+    if (q->team && !q->is_doubtful)
+        return;
+    fuse_start_sweep(q);
+    fuse_sweep_as(q, ADDS | PEELS);
 }
 
 /* ---- The core ---------------------------------------------------------- */
@@ -403,17 +455,18 @@ static void fuse_reseed(fuse_peeling *q, unsigned seed)
 }
 
 /* The queue is written to before it is known whether the slot joins it: 64 bytes more. */
-static inline size_t fuse_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static inline size_t fuse_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
+                                  unsigned workers)
 {
-    (void)n, (void)stage;
+    (void)n, (void)stage, (void)workers;
     return (size_t)((LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) +
                     64);
 }
 
 static tamis_status fuse_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                               size_t *n, void *scratch)
+                               size_t *n, void *scratch, const tamis_team *team)
 {
-    fuse_peeling q = { .s = *fuse_shape_in(f), .slots = (uint32_t)f->plan.slots };
+    fuse_peeling q = { .s = *fuse_shape_in(f), .slots = (uint32_t)f->plan.slots, .team = team };
 
     (void)stage;
     q.keys = items;

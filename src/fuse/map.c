@@ -75,12 +75,12 @@ static double map_rate(const tamis_plan *p, double n)
     return fingerprint_rate_of(p, n, map_fingerprint_bits(p));
 }
 
-static size_t map_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t map_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
 {
     ribbon_shape s = map_shape_of(p);
 
     (void)stage;
-    return tamis__retrieval_scratch(&s, n);
+    return tamis__retrieval_scratch(&s, n, workers);
 }
 
 static void map_for_cpu(tamis *f, unsigned cpu)

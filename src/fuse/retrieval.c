@@ -15,14 +15,14 @@ void tamis__retrieval_for_cpu(tamis *f, const retrieval_derived *derived, unsign
 }
 
 tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                                    size_t *n, void *scratch)
+                                    size_t *n, void *scratch, const tamis_team *team)
 {
-    return retrieval_solve(f, stage, part, items, n, scratch);
+    return retrieval_solve(f, stage, part, items, n, scratch, team);
 }
 
-size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n)
+size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n, unsigned workers)
 {
-    return ribbon_scratch_for(s, n);
+    return ribbon_scratch_for(s, n, workers);
 }
 
 /* ---- Lookup ------------------------------------------------------------ */

@@ -6,7 +6,7 @@
 #include "fuse/ribbon_solve_template.h"
 
 static tamis_status retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                                    size_t *n, void *scratch)
+                                    size_t *n, void *scratch, const tamis_team *team)
 {
     const retrieval *r = retrieval_in(f, stage);
     const tamis_entry *entries = items;
@@ -16,5 +16,5 @@ static tamis_status retrieval_solve(const tamis *f, enum tamis_stage stage, void
     for (size_t i = 0; i < *n && r->shape.value_bits; i++)
         if (entries[i].value >> r->shape.value_bits)
             return TAMIS_RANGE;
-    return ribbon_solve_part(&r->shape, (uint8_t *)part + r->at, items, n, scratch);
+    return ribbon_solve_part(&r->shape, (uint8_t *)part + r->at, items, n, scratch, team);
 }

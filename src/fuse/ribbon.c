@@ -108,12 +108,13 @@ static bool ribbon_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
 /* ---- The table --------------------------------------------------------- */
 
-static size_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
+                             unsigned workers)
 {
     ribbon_shape s = ribbon_shape_of(p);
 
     (void)stage;
-    return ribbon_scratch_for(&s, n);
+    return ribbon_scratch_for(&s, n, workers);
 }
 
 static const char *ribbon_verify(const tamis *f)

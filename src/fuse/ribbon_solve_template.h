@@ -113,12 +113,18 @@ typedef struct ribbon_segment {
     ribbon_pivot *filled[REACH + 1];
 } ribbon_segment;
 
+/* Memory of a worker. */
+typedef struct ribbon_bench {
+    ribbon_pivot *pivots; /* of the segments side by side, by slot */
+    ribbon_segment *segments;
+    uint32_t *ends; /* of classes, for each of them */
+} ribbon_bench;
+
+/* Each worker has one of its own. */
 typedef struct ribbon_solver {
     ribbon_entry *keys, *spare; /* two arrays for all keys: from one to the other and back */
     uint32_t *bins;             /* of segments */
-    uint32_t *ends;             /* of classes, for each of the segments side by side */
-    ribbon_pivot *pivots;       /* of these segments, by slot */
-    ribbon_segment *segments;
+    ribbon_bench bench;
     uint8_t *part;
     size_t distinct;
     ribbon_shape shape;
@@ -172,12 +178,10 @@ static void ribbon_sort_segments(ribbon_solver *w, const ribbon_level *l, size_t
     w->spare = keys;
 }
 
-/* The first key of a segment, or of one after it. */
-static size_t ribbon_first_in(const ribbon_solver *w, const ribbon_level *l, size_t n,
+/* The first key of a segment, or of one after it, of those from one number to another. */
+static size_t ribbon_first_in(const ribbon_solver *w, const ribbon_level *l, size_t from, size_t to,
                               uint64_t segment)
 {
-    size_t from = 0, to = n;
-
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (ribbon_segment_in(w, l, w->keys[middle]) < segment)
@@ -437,7 +441,7 @@ static void ribbon_move_all(ribbon_solver *w, const ribbon_level *l, unsigned n)
     ribbon_moving x[SIDE_BY_SIDE];
 
     for (unsigned i = 0; i < n; i++) {
-        s[i] = &w->segments[i];
+        s[i] = &w->bench.segments[i];
         ribbon_next_row(w, l, s[i], &x[i]);
     }
     while ((n = ribbon_close_up(s, x, n)) == SIDE_BY_SIDE)
@@ -453,13 +457,13 @@ static void ribbon_open_segment(const ribbon_solver *w, const ribbon_level *l, u
                                 ribbon_entry *keys, size_t n, ribbon_entry *to)
 {
     uint64_t i = number % SIDE_BY_SIDE, buckets = l->segment / BUCKET;
-    uint32_t *ends = w->ends + i * MOST_SEGMENT / BUCKET * CLASSES;
-    ribbon_segment *s = &w->segments[i];
+    uint32_t *ends = w->bench.ends + i * MOST_SEGMENT / BUCKET * CLASSES;
+    ribbon_segment *s = &w->bench.segments[i];
 
     ribbon_sort_classes(w, l, keys, n, to, ends);
     s->keys = to;
     s->ends = ends;
-    s->pivots = w->pivots + i * l->segment;
+    s->pivots = w->bench.pivots + i * l->segment;
     s->buckets = buckets;
     s->first = number * buckets;
     s->bucket = 0;
@@ -480,7 +484,7 @@ static size_t ribbon_eliminate(ribbon_solver *w, const ribbon_level *l, uint64_t
                             w->spare + (froms[i] - froms[0]));
     ribbon_move_all(w, l, n);
     for (unsigned i = 0; i < n; i++) {
-        const ribbon_segment *s = &w->segments[i];
+        const ribbon_segment *s = &w->bench.segments[i];
         memmove(w->keys + left, s->bumped, s->n_bumped * sizeof *w->keys);
         left += s->n_bumped;
     }
@@ -518,22 +522,115 @@ static void ribbon_put_back(uint8_t *slots, const ribbon_pivot *pivots, uint64_t
 }
 #endif
 
-/* Returns the number of keys that are bumped, which are then the keys. */
-static size_t ribbon_solve_level(ribbon_solver *w, const ribbon_level *l, size_t n)
-{
-    const uint64_t segments = UINT64_C(1) << l->segment_bits;
-    size_t left = 0, froms[SIDE_BY_SIDE + 1] = { 0 };
+/* ---- Levels ------------------------------------------------------------ */
 
-    ribbon_sort_segments(w, l, n);
-    for (uint64_t i = 0; i < segments; i += SIDE_BY_SIDE) {
-        const unsigned at_once =
-            segments - i < SIDE_BY_SIDE ? (unsigned)(segments - i) : SIDE_BY_SIDE;
+/* Segments that one worker solves, one after the other or side by side. They begin with one whose
+ * number is a multiple of SIDE_BY_SIDE, so that no two runs share a byte of thresholds. */
+typedef struct ribbon_run {
+    uint64_t first, end; /* segments */
+    size_t from, to;     /* its keys */
+    size_t left;         /* those that are bumped, which are the first of them then */
+    size_t distinct;
+    bool has_conflict;
+} ribbon_run;
+
+/* What all workers share. */
+typedef struct ribbon_sharing {
+    const ribbon_solver *w;
+    const ribbon_level *l;
+    ribbon_run *runs;
+    uint8_t *benches;
+    size_t bench_slots; /* of each */
+} ribbon_sharing;
+
+static size_t ribbon_bench_size(size_t slots)
+{
+    return slots * sizeof(ribbon_pivot) + SIDE_BY_SIDE * sizeof(ribbon_segment) +
+           round_up(slots / BUCKET * CLASSES * sizeof(uint32_t), 64);
+}
+
+static ribbon_bench ribbon_bench_of(const ribbon_sharing *s, unsigned worker)
+{
+    ribbon_bench b;
+
+    b.pivots = (ribbon_pivot *)(s->benches + worker * ribbon_bench_size(s->bench_slots));
+    b.segments = (ribbon_segment *)(b.pivots + s->bench_slots);
+    b.ends = (uint32_t *)(b.segments + SIDE_BY_SIDE);
+    return b;
+}
+
+static size_t ribbon_solve_segments(ribbon_solver *w, const ribbon_level *l, const ribbon_run *r)
+{
+    size_t left = r->from, froms[SIDE_BY_SIDE + 1] = { r->from };
+
+    for (uint64_t i = r->first; i < r->end; i += SIDE_BY_SIDE) {
+        const unsigned at_once = r->end - i < SIDE_BY_SIDE ? (unsigned)(r->end - i) : SIDE_BY_SIDE;
         uint8_t *slots = w->part + l->slots_at + i * l->segment / 8 * w->shape.width;
         for (unsigned j = 0; j < at_once; j++)
-            froms[j + 1] = ribbon_first_in(w, l, n, i + j + 1);
+            froms[j + 1] = ribbon_first_in(w, l, froms[j], r->to, i + j + 1);
         left = ribbon_eliminate(w, l, i, at_once, froms, left);
-        ribbon_put_back(slots, w->pivots, l->segment, at_once, w->shape.width);
+        ribbon_put_back(slots, w->bench.pivots, l->segment, at_once, w->shape.width);
         froms[0] = froms[at_once];
+    }
+    return left - r->from;
+}
+
+static void ribbon_solve_run(void *ctx, size_t piece, unsigned worker)
+{
+    const ribbon_sharing *s = ctx;
+    ribbon_run *r = &s->runs[piece];
+    ribbon_solver mine = *s->w;
+
+    mine.spare += r->from;
+    mine.bench = ribbon_bench_of(s, worker);
+    mine.distinct = 0;
+    r->left = ribbon_solve_segments(&mine, s->l, r);
+    r->distinct = mine.distinct;
+    r->has_conflict = mine.has_conflict;
+}
+
+/* Runs of a level: with several workers so many that those who are done early take more. */
+static size_t ribbon_most_runs(unsigned workers)
+{
+    return workers > 1 ? 4 * (size_t)workers : 1;
+}
+
+static size_t ribbon_cut_runs(const ribbon_sharing *s, size_t n, unsigned workers)
+{
+    const uint64_t segments = UINT64_C(1) << s->l->segment_bits;
+    const uint64_t groups = (segments + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
+    size_t most = ribbon_most_runs(workers), runs = groups < most ? (size_t)groups : most;
+    size_t from = 0;
+
+    for (size_t i = 0; i < runs; i++) {
+        uint64_t first = groups * i / runs * SIDE_BY_SIDE;
+        uint64_t end = groups * (i + 1) / runs * SIDE_BY_SIDE;
+        end = end < segments ? end : segments;
+        size_t to = i + 1 < runs ? ribbon_first_in(s->w, s->l, from, n, end) : n;
+        s->runs[i] = (ribbon_run){ .first = first, .end = end, .from = from, .to = to };
+        from = to;
+    }
+    return runs;
+}
+
+/* Returns the number of keys that are bumped, which are then the keys. */
+static size_t ribbon_solve_level(ribbon_solver *w, ribbon_sharing *s, size_t n,
+                                 const tamis_team *team)
+{
+    size_t left = 0;
+
+    ribbon_sort_segments(w, s->l, n);
+    size_t runs = ribbon_cut_runs(s, n, team ? team->workers : 1);
+    if (runs > 1)
+        team->run(team, ribbon_solve_run, s, runs);
+    else
+        ribbon_solve_run(s, 0, 0);
+    for (size_t i = 0; i < runs; i++) {
+        const ribbon_run *r = &s->runs[i];
+        memmove(w->keys + left, w->keys + r->from, r->left * sizeof *w->keys);
+        left += r->left;
+        w->distinct += r->distinct;
+        w->has_conflict |= r->has_conflict;
     }
     return left;
 }
@@ -558,10 +655,10 @@ static bool ribbon_insert(ribbon_pivot *at, uint64_t row, uint64_t sum)
 /* Whether all keys find a slot; duplicates, once found, are dropped for good. */
 static bool ribbon_try_seed(ribbon_solver *w, const ribbon_level *l, size_t *n, unsigned seed)
 {
-    ribbon_clear(w->pivots, l->slots);
+    ribbon_clear(w->bench.pivots, l->slots);
     for (size_t i = 0; i < *n;) {
         uint64_t y = ribbon_rehash(ribbon_hash_of(w->keys[i]), l->number + seed - 1);
-        ribbon_pivot *start = w->pivots + ribbon_start(l, y, w->shape.part_bits);
+        ribbon_pivot *start = w->bench.pivots + ribbon_start(l, y, w->shape.part_bits);
         if (ribbon_insert(start, ribbon_row_in(l, y), ribbon_sum_of(w->keys[i], y, &w->shape)))
             i++;
         else if (ribbon_is_duplicate(w, w->keys, i, w->keys[i]))
@@ -582,7 +679,7 @@ static tamis_status ribbon_solve_last(ribbon_solver *w, const ribbon_level *l, s
         if (++seed > UINT8_MAX)
             return TAMIS_FULL;
     for (uint64_t i = l->slots; i-- > 0;) {
-        ribbon_step_back(columns, &w->pivots[i], width);
+        ribbon_step_back(columns, &w->bench.pivots[i], width);
         for (unsigned j = 0; j < width && i % 8 == 0; j++)
             w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
     }
@@ -601,32 +698,35 @@ static size_t ribbon_most_slots(const ribbon_level *first)
     return (size_t)(first->is_last ? first->slots : MOST_LAST + first->slots);
 }
 
-static inline size_t ribbon_scratch_for(const ribbon_shape *s, size_t n)
+/* Benches of workers, runs, bins, and a second array for the keys. */
+static inline size_t ribbon_scratch_for(const ribbon_shape *s, size_t n, unsigned workers)
 {
     ribbon_level first = ribbon_first_level(s);
-    size_t slots = ribbon_most_slots(&first);
 
-    return n * sizeof(ribbon_entry) + slots * sizeof(ribbon_pivot) +
-           SIDE_BY_SIDE * sizeof(ribbon_segment) + slots / BUCKET * CLASSES * sizeof(uint32_t) +
+    return workers * ribbon_bench_size(ribbon_most_slots(&first)) +
+           ribbon_most_runs(workers) * sizeof(ribbon_run) + n * sizeof(ribbon_entry) +
            (sizeof(uint32_t) << first.segment_bits);
 }
 
 static tamis_status ribbon_solve_part(const ribbon_shape *s, void *part, ribbon_entry *keys,
-                                      size_t *n, void *scratch)
+                                      size_t *n, void *scratch, const tamis_team *team)
 {
-    ribbon_solver w = { .keys = keys, .spare = scratch, .part = part, .shape = *s };
+    const unsigned workers = team ? team->workers : 1;
+    ribbon_solver w = { .keys = keys, .part = part, .shape = *s };
     ribbon_level l = ribbon_first_level(s);
+    ribbon_sharing all = { .w = &w, .l = &l, .benches = scratch };
     size_t left = *n;
 
     /* A part of zeros says no to all; one that is solved, at the planned rate. */
     if (*n == 0)
         return TAMIS_OK;
-    w.pivots = (ribbon_pivot *)(w.spare + *n);
-    w.segments = (ribbon_segment *)(w.pivots + ribbon_most_slots(&l));
-    w.ends = (uint32_t *)(w.segments + SIDE_BY_SIDE);
-    w.bins = w.ends + ribbon_most_slots(&l) / BUCKET * CLASSES;
+    all.bench_slots = ribbon_most_slots(&l);
+    all.runs = (ribbon_run *)(all.benches + workers * ribbon_bench_size(all.bench_slots));
+    w.spare = (ribbon_entry *)(all.runs + ribbon_most_runs(workers));
+    w.bins = (uint32_t *)(w.spare + *n);
+    w.bench = ribbon_bench_of(&all, 0);
     for (; !l.is_last; l = ribbon_next_level(&l, s->width))
-        left = ribbon_solve_level(&w, &l, left);
+        left = ribbon_solve_level(&w, &all, left, team);
     tamis_status status = ribbon_solve_last(&w, &l, left);
     *n = w.distinct;
     return w.has_conflict ? TAMIS_CONFLICT : status;
@@ -635,10 +735,10 @@ static tamis_status ribbon_solve_part(const ribbon_shape *s, void *part, ribbon_
 #ifndef RIBBON_VALUES
 /* Of the table of the ribbon filter. */
 static tamis_status ribbon_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                                 size_t *n, void *scratch)
+                                 size_t *n, void *scratch, const tamis_team *team)
 {
     (void)stage;
-    return ribbon_solve_part(&ribbon_derived_in(f)->shape, part, items, n, scratch);
+    return ribbon_solve_part(&ribbon_derived_in(f)->shape, part, items, n, scratch, team);
 }
 #endif
 

@@ -314,12 +314,12 @@ static bool xor_store(const xor_peeling *q, uint8_t *part)
 
 /* The core, then states, then queues, which are written to before it is known whether the slot
  * joins them: 64 bytes more for each. */
-static size_t xor_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n)
+static size_t xor_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
 {
     uint64_t put_off = OMITS_ZEROS ? p->slots / LENGTHS * THIRD * sizeof(uint32_t) : 0;
     uint64_t stored = OMITS_ZEROS ? packed_bytes(p->slots, p->width) : 0;
 
-    (void)n, (void)stage;
+    (void)n, (void)stage, (void)workers;
     return (size_t)((LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) +
                     64 + (put_off > stored ? put_off : stored) + 64);
 }
@@ -346,12 +346,12 @@ static void xor_put_head(const xor_peeling *q, uint8_t *head, size_t n, unsigned
 }
 
 static tamis_status xor_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
-                              size_t *n, void *scratch)
+                              size_t *n, void *scratch, const tamis_team *team)
 {
     xor_peeling q = { .s = *xor_shape_in(f), .slots = f->plan.slots, .hashes = items, .n = *n };
     bool is_sorted = false;
 
-    (void)stage;
+    (void)stage, (void)team;
     q.is_far = f->cpu & TAMIS_CPU_FAR && q.slots * sizeof(uint64_t) > AHEAD_FAR_BYTES;
     q.core = scratch;
     q.queue.states = q.core + LARGEST_CORE;

@@ -20,6 +20,8 @@ static void workers_end_unit(workers_crew *c, size_t unit, tamis_status status)
 {
     make *m = c->w->m;
 
+    if (c->w->is_shared)
+        return;
     m->done += tamis__make_weight(c->w, unit);
     if (!status && c->progress && !c->progress(c->ctx, m->done, m->total))
         status = TAMIS_STOPPED;

@@ -491,6 +491,21 @@ static void builders_that_take_keys_at_once_make_the_same_bytes(tamis_kind kind)
     free(keys);
 }
 
+static void same_bytes_on_threads(const tamis_plan *plan, const uint64_t *keys, size_t n)
+{
+    tamis *f = NULL;
+
+    assert_int_equal(tamis_build(&f, plan, keys, n, NULL), TAMIS_OK);
+    image_bytes alone = image_of(f);
+    tamis_free(f);
+    for (unsigned threads = is_sanitized() ? THREADS : 0; threads <= THREADS; threads++) {
+        assert_int_equal(tamis_build_threads(&f, plan, keys, n, threads, NULL), TAMIS_OK);
+        assert_true(is_image_of(&alone, f));
+        tamis_free(f);
+    }
+    free_bytes(&alone);
+}
+
 /* The plan is for more keys than there are, so that these make two parts. */
 static void builds_on_threads_give_the_same_bytes(tamis_kind kind)
 {
@@ -498,17 +513,24 @@ static void builds_on_threads_give_the_same_bytes(tamis_kind kind)
     rng r = rng_for(950 + (uint64_t)kind, 1);
     size_t n = 30000;
     uint64_t *keys = universe_of(&plan, &r, &n);
-    tamis *f = NULL;
 
-    assert_int_equal(tamis_build(&f, &plan, keys, n, NULL), TAMIS_OK);
-    image_bytes alone = image_of(f);
-    tamis_free(f);
-    for (unsigned threads = is_sanitized() ? THREADS : 0; threads <= THREADS; threads++) {
-        assert_int_equal(tamis_build_threads(&f, &plan, keys, n, threads, NULL), TAMIS_OK);
-        assert_true(is_image_of(&alone, f));
-        tamis_free(f);
-    }
-    free_bytes(&alone);
+    same_bytes_on_threads(&plan, keys, n);
+    free(keys);
+}
+
+/* Threads share a part of more than 2^16 keys; of a ribbon, eight segments or more. Keys that are
+ * repeated often make those that share give up, and one starts again. */
+static void threads_that_share_a_part_make_the_same_bytes(tamis_kind kind)
+{
+    size_t n = kind == TAMIS_RIBBON || !is_sanitized() ? 1200000 : 70000;
+    const tamis_plan plan = plan_for(kind, n, 0.5, 5);
+    rng r = rng_for(960 + (uint64_t)kind, 1);
+    uint64_t *keys = universe_of(&plan, &r, &n);
+
+    same_bytes_on_threads(&plan, keys, n);
+    for (size_t i = 70000 / 40; i < 70000; i++)
+        keys[i] = keys[i - 70000 / 40];
+    same_bytes_on_threads(&plan, keys, 70000);
     free(keys);
 }
 
@@ -579,6 +601,9 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_ADD | TAMIS_CAN_READ_WHILE_ADD },
         { "builds on threads give the same bytes", builds_on_threads_give_the_same_bytes,
           .can = TAMIS_CAN_BUILD, .cannot = TAMIS_CAN_ADD, .of_files = true },
+        { "threads that share a part make the same bytes",
+          threads_that_share_a_part_make_the_same_bytes, .can = TAMIS_CAN_BUILD,
+          .cannot = TAMIS_CAN_ADD },
         { "filters of threads share nothing", filters_of_threads_share_nothing,
           .can = TAMIS_CAN_BUILD },
     };

@@ -25,14 +25,14 @@ static void make_one_filter(size_t n, unsigned width, uint64_t round)
     tamis *f = filter_of(&plan, keys, n);
     uint64_t *hashes = array_of(n + 1, sizeof *hashes);
     uint8_t *part = array_of(f->plan.bytes, 1);
-    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, n), 1);
+    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, n, 1), 1);
     size_t distinct = n;
 
     for (size_t i = 0; i < n; i++)
         hashes[i] = hash_key(keys[i], f->salt);
     qsort(hashes, n, sizeof *hashes, ascending);
     tamis__use_cpu(f, TAMIS_CPU_PORTABLE);
-    assert_int_equal(f->ops.solve(f, TAMIS_STAGE_SIEVE, part, hashes, &distinct, scratch),
+    assert_int_equal(f->ops.solve(f, TAMIS_STAGE_SIEVE, part, hashes, &distinct, scratch, NULL),
                      TAMIS_OK);
     assert_int_equal(distinct, n);
     assert_memory_equal(part, f->payload, f->plan.bytes);

@@ -37,10 +37,10 @@ static tamis_plan tiny_plan(uint64_t capacity, uint64_t values, uint32_t lines)
 static tamis_status solve(tamis *f, const uint64_t *hashes, size_t *n)
 {
     uint64_t *copy = array_of(*n, sizeof *copy);
-    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, *n) + 1, 1);
+    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, *n, 1) + 1, 1);
 
     memcpy(copy, hashes, *n * sizeof *copy);
-    tamis_status status = f->ops.solve(f, TAMIS_STAGE_SIEVE, f->payload, copy, n, scratch);
+    tamis_status status = f->ops.solve(f, TAMIS_STAGE_SIEVE, f->payload, copy, n, scratch, NULL);
     free(scratch);
     free(copy);
     return status;

@@ -366,14 +366,15 @@ static int ascending(const void *a, const void *b)
 static uint8_t *part_by(unsigned cpu, tamis *f, const uint64_t *hashes, size_t n)
 {
     uint64_t *copy = array_of(n, sizeof *copy);
-    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, n), 1);
+    void *scratch = array_of(f->ops.scratch(&f->plan, TAMIS_STAGE_SIEVE, n, 1), 1);
     uint8_t *part = calloc(f->plan.bytes, 1);
     size_t distinct = n;
 
     assert_non_null(part);
     memcpy(copy, hashes, n * sizeof *copy);
     tamis__use_cpu(f, cpu);
-    assert_int_equal(f->ops.solve(f, TAMIS_STAGE_SIEVE, part, copy, &distinct, scratch), TAMIS_OK);
+    assert_int_equal(f->ops.solve(f, TAMIS_STAGE_SIEVE, part, copy, &distinct, scratch, NULL),
+                     TAMIS_OK);
     assert_int_equal(distinct, n);
     free(copy);
     free(scratch);
