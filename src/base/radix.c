@@ -1,5 +1,6 @@
 #include "base/radix.h"
 
+#include "base/ahead.h"
 #include "base/hash.h"
 
 static inline uint64_t radix_hash(const radix *r, uint64_t x, bool is_hashed)
@@ -34,6 +35,9 @@ void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x,
     radix_count_as(counts, r, x, n, true, 2);
 }
 
+/* Words by which lines of a group are asked for before they are written to: two lines. */
+enum { DEAL_AHEAD = 16 };
+
 static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
                                  size_t n, bool is_hashed, size_t words)
 {
@@ -42,6 +46,7 @@ static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, co
     for (size_t i = 0; i < n; i++) {
         uint64_t h = radix_hash(r, x[i * words], is_hashed);
         size_t at = words * ends[radix_group(h, skip, bits)]++;
+        ahead_write(out + at + DEAL_AHEAD, true);
         out[at] = h;
         if (words == 2)
             out[at + 1] = x[i * words + 1];

@@ -2,8 +2,9 @@
  * is a key or a hash; of pairs of words, the first one is a hash.
  *
  * Each item is written straight to the end of its group. Up to a thousand groups, the lines that
- * are open stay in the cache next to the processor; lines that a program fills before it writes
- * them take longer, since nobody can foresee when one is full. */
+ * are open stay in the caches next to the processor, and the lines after them are asked for; lines
+ * that a program fills before it writes them take longer, since nobody can foresee when one is
+ * full. */
 #ifndef TAMIS_BASE_RADIX_H
 #define TAMIS_BASE_RADIX_H
 
