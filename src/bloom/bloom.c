@@ -17,7 +17,7 @@
  * Payload: plan.slots = m bits in whole 64-bit words; what sticks out is zero. plan.hashes = k.
  *
  * Bloom: Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970. */
-#define SCATTERED_ROWS(p) ((void)(p), UINT64_C(1))
+#define SCATTERED_HAS_ROWS false
 #include "bloom/scattered_template.h"
 
 static tamis_status bloom_plan(tamis_plan *p, const tamis_spec *spec)
@@ -30,6 +30,7 @@ const tamis_ops tamis__bloom = {
     .plan = bloom_plan,
     .bytes = scattered_bytes,
     .rate = tamis__rates_classic,
+    .for_cpu = scattered_for_cpu,
     .verify = scattered_verify,
     .measure = scattered_measure,
     .has = scattered_has,

@@ -27,7 +27,10 @@ enum { USUAL = 4, WIDEST = 16 };
 
 static inline probes_shape counting_shape(const tamis *f, unsigned bits)
 {
-    return (probes_shape){ .range = f->plan.slots, .of_counters = true, .bits = bits };
+    const probes_shape *s = probes_derived(f);
+
+    return (
+        probes_shape){ .range = s->range, .hashes = s->hashes, .of_counters = true, .bits = bits };
 }
 
 /* Hot functions are there twice, the second time for the usual width, which the compiler knows. */
@@ -261,7 +264,10 @@ static bool counting_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
 static void counting_for_cpu(tamis *f, unsigned cpu)
 {
+    probes_shape s = { .range = f->plan.slots, .hashes = f->plan.hashes };
+
     (void)cpu;
+    memcpy(f->derived, &s, sizeof s);
     if (counting_is_usual(f))
         f->ops.has = counting_has_usual;
 }

@@ -14,7 +14,7 @@
  * Mullin: A Second Look at Bloom Filters, 1983. */
 #include <math.h>
 
-#define SCATTERED_ROWS(p) ((uint64_t)(p)->hashes)
+#define SCATTERED_HAS_ROWS true
 #include "bloom/scattered_template.h"
 
 static double partitioned_rate(const tamis_plan *p, double n)
@@ -41,6 +41,7 @@ const tamis_ops tamis__partitioned = {
     .plan = partitioned_plan,
     .bytes = scattered_bytes,
     .rate = partitioned_rate,
+    .for_cpu = scattered_for_cpu,
     .verify = scattered_verify,
     .measure = scattered_measure,
     .has = scattered_has,

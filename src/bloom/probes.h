@@ -22,16 +22,25 @@ enum { PROBES_MAX = RATES_MAX_HASHES };
 
 /* One multiplication: its high bits depend on all bits of x, and the shift carries them down for
  * the next round. The multiplier is odd, so that no x is lost. */
+#define PROBES_FACTOR UINT64_C(0xD6E8FEB86659FD93)
+
 static inline uint64_t probes_next(uint64_t x)
 {
-    return (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+    return (x ^ x >> 32) * PROBES_FACTOR;
 }
 
+/* Also f->derived, from where each call takes it: the plan is further away. */
 typedef struct probes_shape {
     uint64_t range, step;
+    uint32_t hashes;
     bool of_counters; /* known to the compiler */
     unsigned bits;    /* of a counter */
 } probes_shape;
+
+static inline const probes_shape *probes_derived(const tamis *f)
+{
+    return (const probes_shape *)(const void *)f->derived;
+}
 
 static inline bool probes_slot_is_set(const void *slots, probes_shape s, uint64_t pos)
 {
@@ -42,7 +51,7 @@ static inline void probes_find(uint64_t *pos, const tamis *f, probes_shape s, ui
 {
     uint64_t x = hash_key(key, f->salt), base = 0;
 
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+    for (uint32_t i = 0; i < s.hashes; i++) {
         pos[i] = base + scale64(x, s.range);
         base += s.step;
         x = probes_next(x);
@@ -82,7 +91,7 @@ __attribute__((always_inline)) static inline bool probes_has_first(const tamis *
                                                                    uint64_t key, probes_rest *rest)
 {
     probes_walk w = { f->payload, hash_key(key, f->salt), 0 };
-    uint32_t left = f->plan.hashes;
+    uint32_t left = s.hashes;
 
     if (left < 3)
         return rest(f, w.x, 0, left);
@@ -132,7 +141,7 @@ probes_sift_group(const tamis *f, probes_shape s, uint64_t *hits, const uint64_t
         pos[i] = scale64(x[i], s.range);
         ahead_read(probes_line(slots, s, pos[i]), is_far);
     }
-    for (uint32_t round = 1; round < f->plan.hashes; round++) {
+    for (uint32_t round = 1; round < s.hashes; round++) {
         size_t left = 0;
         base += s.step;
         for (size_t i = 0; i < n; i++) {
@@ -193,7 +202,7 @@ probes_confirm(const tamis *f, probes_shape s, uint64_t *hits, const uint64_t *k
     do {
         uint64_t base = 0, set = 0;
         there = UINT64_MAX;
-        for (uint32_t round = 1; round < f->plan.hashes; round++, there &= set, set = 0) {
+        for (uint32_t round = 1; round < s.hashes; round++, there &= set, set = 0) {
             base += s.step;
             for (size_t i = 0; i < here; i++) {
                 uint64_t now = r.pos[i];

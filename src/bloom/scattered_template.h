@@ -1,23 +1,47 @@
 /* scattered_template.h - TEMPLATE, compiled once for each kind of scattered bits.
  *
- * The includer defines SCATTERED_ROWS(p), how many rows of plan.slots bits a plan has: 1, or one
- * for each probe. */
+ * The includer defines SCATTERED_HAS_ROWS: whether each probe has a row of plan.slots bits, or all
+ * have one. */
 #include <math.h>
 
+#include "base/cpu.h"
 #include "bloom/probes.h"
+#include "bloom/scattered.h"
 
+/* The compiler is to know whether there is a step. */
 static inline probes_shape scattered_shape(const tamis *f)
 {
-    uint64_t step = SCATTERED_ROWS(&f->plan) == 1 ? 0 : f->plan.slots;
+    const probes_shape *s = probes_derived(f);
 
-    return (probes_shape){ .range = f->plan.slots, .step = step };
+    return (probes_shape){ .range = s->range,
+                           .step = SCATTERED_HAS_ROWS ? s->range : 0,
+                           .hashes = s->hashes };
+}
+
+static void scattered_for_cpu(tamis *f, unsigned cpu)
+{
+    probes_shape s = { .range = f->plan.slots,
+                       .step = SCATTERED_HAS_ROWS ? f->plan.slots : 0,
+                       .hashes = f->plan.hashes };
+
+    memcpy(f->derived, &s, sizeof s);
+#if defined(__x86_64__)
+    if (cpu & TAMIS_CPU_AVX512)
+        tamis__scattered_use_avx512(f);
+#endif
+    (void)cpu;
+}
+
+static inline uint64_t scattered_rows(const tamis_plan *p)
+{
+    return SCATTERED_HAS_ROWS ? p->hashes : 1;
 }
 
 static uint64_t scattered_bytes(const tamis_plan *p)
 {
     uint64_t bits;
     bool ok = p->slots > 0 && p->width == 0 && p->hashes > 0 && p->hashes <= PROBES_MAX &&
-              !p->flags && !p->load && !mul_overflows(p->slots, SCATTERED_ROWS(p), &bits) &&
+              !p->flags && !p->load && !mul_overflows(p->slots, scattered_rows(p), &bits) &&
               bits < UINT64_C(1) << 60;
 
     return ok ? bytes_of_bits(bits) : 0;
@@ -46,7 +70,7 @@ static tamis_status scattered_add(tamis *f, uint64_t key, uint64_t times)
     void *bits = f->payload;
 
     (void)times;
-    for (uint32_t i = f->plan.hashes; i > 0; i--) {
+    for (uint32_t i = s.hashes; i > 0; i--) {
         bitset_set(bits, base + scale64(x, s.range));
         base += s.step;
         x = probes_next(x);
@@ -65,7 +89,7 @@ __attribute__((always_inline)) static inline void scattered_set_many(tamis *f, c
 {
     probes_shape s = scattered_shape(f);
     uint64_t salt = f->salt;
-    uint32_t rounds = f->plan.hashes;
+    uint32_t rounds = s.hashes;
     uint8_t *bits = f->payload;
     bool is_far = f->is_far;
     size_t here = probes_abreast(n), done = 0;
@@ -130,7 +154,7 @@ static tamis_cell scattered_cell(const tamis *f, uint64_t pos)
 
 static void scattered_cells(const tamis *f, tamis_telling *t)
 {
-    uint64_t bits = f->plan.slots * SCATTERED_ROWS(&f->plan);
+    uint64_t bits = f->plan.slots * scattered_rows(&f->plan);
 
     for (uint64_t pos = 0; pos < bits && tamis__tell_cell(t, scattered_cell(f, pos)); pos++)
         continue;
@@ -153,7 +177,7 @@ static bool scattered_explain(const tamis *f, uint64_t key, tamis_telling *t)
  * have are left out. */
 static tamis_status scattered_move(tamis *f, const tamis *g)
 {
-    uint64_t small = f->plan.slots, large = g->plan.slots, rows = SCATTERED_ROWS(&f->plan);
+    uint64_t small = f->plan.slots, large = g->plan.slots, rows = scattered_rows(&f->plan);
 
     if (small == large) {
         memcpy(f->payload, g->payload, (size_t)f->plan.bytes);
@@ -168,14 +192,14 @@ static tamis_status scattered_move(tamis *f, const tamis *g)
 
 static const char *scattered_verify(const tamis *f)
 {
-    return bitset_verify_end(f->payload, f->plan.slots * SCATTERED_ROWS(&f->plan));
+    return bitset_verify_end(f->payload, f->plan.slots * scattered_rows(&f->plan));
 }
 
 /* Each row is a witness of its own: rates multiply, estimates are averaged. Where there is one row,
  * all probes of a key go there. */
 static void scattered_measure(const tamis *f, tamis_info *info)
 {
-    uint64_t slots = f->plan.slots, rows = SCATTERED_ROWS(&f->plan);
+    uint64_t slots = f->plan.slots, rows = scattered_rows(&f->plan);
     double w = (double)slots, keys = 0, fill = 0, fpr = 1, probes = f->plan.hashes / (double)rows;
 
     for (uint64_t row = 0; row < rows; row++) {

@@ -3,6 +3,7 @@
 #include "bloom/bitset.h"
 
 #include "base/bits.h"
+#include "base/cpu.h"
 #include "kinds.h"
 
 static tamis_plan bloom_plan(uint64_t m, unsigned k)
@@ -343,6 +344,42 @@ static void plans_with_options_are_refused(void **state)
     }
 }
 
+/* ---- Kernels ----------------------------------------------------------- */
+
+/* Any payload, of one row or of one for each hash, half of its bits set or all but a few. */
+static void check_any_payload(const tamis_plan *plan, rng *r)
+{
+    tamis *f = new_filter(plan);
+    uint64_t *keys = fresh_keys(r, 300), hits[2][5], more = rng_below(r, 2) ? 0x7f : 0;
+    size_t n = 1 + rng_below(r, 300);
+
+    for (uint64_t i = 0; i < plan->bytes; i++)
+        ((uint8_t *)f->payload)[i] = (uint8_t)(rng_next(r) | more);
+    size_t found = tamis_has_many(f, hits[0], keys, n);
+    tamis__use_cpu(f, TAMIS_CPU_PORTABLE);
+    assert_int_equal(tamis_has_many(f, hits[1], keys, n), found);
+    assert_memory_equal(hits[0], hits[1], (n + 63) / 64 * 8);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(tamis_has(f, keys[i]), hits[0][i / 64] >> i % 64 & 1);
+    tamis_free(f);
+    free(keys);
+}
+
+static void kernels_agree_on_any_payload(void **state)
+{
+    const uint64_t slots[] = { 1, 63, 64, 65, 1000, 123457, 9000001 };
+    rng r = rng_for(2303, 0);
+
+    (void)state;
+    for (unsigned round = 0; round < 140; round++) {
+        tamis_plan plan = plan_for(round % 2 ? TAMIS_BLOOM : TAMIS_PARTITIONED, 10, 0.01, 0);
+        plan.slots = slots[round % 7];
+        plan.hashes = 1 + (uint32_t)rng_below(&r, 12);
+        plan.bytes = tamis__ops(plan.kind)->bytes(&plan);
+        check_any_payload(&plan, &r);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +395,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_told_comes_from_the_bits),
         cmocka_unit_test(verify_sees_bits_past_the_end),
         cmocka_unit_test(plans_with_options_are_refused),
+        cmocka_unit_test(kernels_agree_on_any_payload),
     };
 
     test_begin(argc, argv);

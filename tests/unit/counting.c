@@ -37,7 +37,7 @@ static void assert_counters(const tamis *f, const unsigned *counters)
 
 static void positions_of(uint64_t *pos, const tamis *f, uint64_t key)
 {
-    probes_find(pos, f, (probes_shape){ .range = f->plan.slots }, key);
+    probes_find(pos, f, (probes_shape){ .range = f->plan.slots, .hashes = f->plan.hashes }, key);
 }
 
 /* ---- The worked example ------------------------------------------------ */
