@@ -21,22 +21,15 @@
  * Fan, Cao, Almeida, Broder: Summary Cache, 2000. */
 #include <math.h>
 
-#include "bloom/probes.h"
+#include "base/cpu.h"
+#include "bloom/counting.h"
 
-enum { USUAL = 4, WIDEST = 16 };
-
-static inline probes_shape counting_shape(const tamis *f, unsigned bits)
-{
-    const probes_shape *s = probes_derived(f);
-
-    return (
-        probes_shape){ .range = s->range, .hashes = s->hashes, .of_counters = true, .bits = bits };
-}
+enum { WIDEST = 16 };
 
 /* Hot functions are there twice, the second time for the usual width, which the compiler knows. */
 static inline bool counting_is_usual(const tamis *f)
 {
-    return f->plan.width == USUAL;
+    return f->plan.width == COUNTING_USUAL;
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -51,21 +44,13 @@ static uint64_t counting_bytes(const tamis_plan *p)
 
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    p->width = spec->counter_bits ? spec->counter_bits : USUAL;
+    p->width = spec->counter_bits ? spec->counter_bits : COUNTING_USUAL;
     if (p->width > WIDEST)
         return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, &RATES_CLASSIC);
 }
 
 /* ---- One key ----------------------------------------------------------- */
-
-/* Its counters, by its k slots, which are written to slots[]. */
-__attribute__((always_inline)) static inline counters_key
-counting_find(uint64_t *slots, const tamis *f, unsigned bits, uint64_t key)
-{
-    probes_find(slots, f, counting_shape(f, bits), key);
-    return (counters_key){ f->payload, slots, f->plan.hashes, bits };
-}
 
 __attribute__((noinline)) static bool counting_has_rest(const tamis *f, uint64_t x, uint64_t base,
                                                         uint32_t left)
@@ -81,12 +66,12 @@ static bool counting_has(const tamis *f, uint64_t key)
 __attribute__((noinline)) static bool counting_has_rest_usual(const tamis *f, uint64_t x,
                                                               uint64_t base, uint32_t left)
 {
-    return probes_has_rest(f, counting_shape(f, USUAL), x, base, left);
+    return probes_has_rest(f, counting_shape(f, COUNTING_USUAL), x, base, left);
 }
 
 static bool counting_has_usual(const tamis *f, uint64_t key)
 {
-    return probes_has_first(f, counting_shape(f, USUAL), key, counting_has_rest_usual);
+    return probes_has_first(f, counting_shape(f, COUNTING_USUAL), key, counting_has_rest_usual);
 }
 
 static uint64_t counting_count(const tamis *f, uint64_t key)
@@ -98,22 +83,14 @@ static uint64_t counting_count(const tamis *f, uint64_t key)
 
 static tamis_status counting_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t slots[PROBES_MAX];
-
-    if (counting_is_usual(f) && times == 1)
-        counters_raise(counting_find(slots, f, USUAL, key), 1, &f->count);
-    else
-        counters_raise(counting_find(slots, f, f->plan.width, key), times, &f->count);
-    return TAMIS_OK;
+    return counting_is_usual(f) && times == 1 ? counting_raise(f, COUNTING_USUAL, key, 1)
+                                              : counting_raise(f, f->plan.width, key, times);
 }
 
 static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t slots[PROBES_MAX];
-
-    if (counting_is_usual(f) && times == 1)
-        return counters_remove(f, counting_find(slots, f, USUAL, key), 1);
-    return counters_remove(f, counting_find(slots, f, f->plan.width, key), times);
+    return counting_is_usual(f) && times == 1 ? counting_lower(f, COUNTING_USUAL, key, 1)
+                                              : counting_lower(f, f->plan.width, key, times);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -121,7 +98,7 @@ static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 static size_t counting_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     return counting_is_usual(f)
-               ? probes_has_many(f, counting_shape(f, USUAL), hits, keys, n)
+               ? probes_has_many(f, counting_shape(f, COUNTING_USUAL), hits, keys, n)
                : probes_has_many(f, counting_shape(f, f->plan.width), hits, keys, n);
 }
 
@@ -168,7 +145,7 @@ static tamis_status counting_add_many(tamis *f, size_t *added, const uint64_t *k
     uint64_t counted = 0;
 
     *added = counting_is_usual(f)
-                 ? counting_change_many(f, USUAL, keys, n, counters_raise, &counted)
+                 ? counting_change_many(f, COUNTING_USUAL, keys, n, counters_raise, &counted)
                  : counting_change_many(f, f->plan.width, keys, n, counters_raise, &counted);
     f->count += counted;
     return TAMIS_OK;
@@ -179,7 +156,7 @@ static size_t counting_remove_many(tamis *f, const uint64_t *keys, size_t n)
     uint64_t counted = 0;
     size_t removed =
         counting_is_usual(f)
-            ? counting_change_many(f, USUAL, keys, n, counters_lower, &counted)
+            ? counting_change_many(f, COUNTING_USUAL, keys, n, counters_lower, &counted)
             : counting_change_many(f, f->plan.width, keys, n, counters_lower, &counted);
 
     counters_forget(f, counted);
@@ -266,10 +243,14 @@ static void counting_for_cpu(tamis *f, unsigned cpu)
 {
     probes_shape s = { .range = f->plan.slots, .hashes = f->plan.hashes };
 
-    (void)cpu;
     memcpy(f->derived, &s, sizeof s);
     if (counting_is_usual(f))
         f->ops.has = counting_has_usual;
+#if defined(__x86_64__)
+    if (counting_is_usual(f) && cpu & TAMIS_CPU_AVX512)
+        tamis__counting_use_avx512(f);
+#endif
+    (void)cpu;
 }
 
 const tamis_ops tamis__counting = {

@@ -1,5 +1,6 @@
 /* counting: the textbook's counters by their positions, counters that stop, keys that were never
  * there, and every width against plain arithmetic. */
+#include "base/cpu.h"
 #include "bloom/probes.h"
 #include "kinds.h"
 
@@ -395,6 +396,75 @@ static void counters_of_every_width_are_where_they_belong(void **state)
     }
 }
 
+/* ---- Kernels ----------------------------------------------------------- */
+
+/* One change of both filters, alone or in a batch. */
+static void change_both(tamis *f, tamis *g, const uint64_t *keys, size_t n, bool adds)
+{
+    size_t done[2] = { 0, 0 };
+
+    if (n == 1) {
+        assert_int_equal(adds ? tamis_add(f, *keys) : tamis_remove(f, *keys),
+                         adds ? tamis_add(g, *keys) : tamis_remove(g, *keys));
+        return;
+    }
+    if (adds) {
+        assert_int_equal(tamis_add_many(f, &done[0], keys, n), TAMIS_OK);
+        assert_int_equal(tamis_add_many(g, &done[1], keys, n), TAMIS_OK);
+    } else {
+        assert_int_equal(tamis_remove_many(f, &done[0], keys, n),
+                         tamis_remove_many(g, &done[1], keys, n));
+    }
+    assert_int_equal(done[0], done[1]);
+}
+
+static void assert_same(const tamis *f, const tamis *g, const uint64_t *keys, size_t n)
+{
+    uint64_t hits[2][4];
+
+    assert_memory_equal(f->payload, g->payload, f->plan.bytes);
+    assert_int_equal(f->count, g->count);
+    assert_int_equal(tamis_has_many(f, hits[0], keys, n), tamis_has_many(g, hits[1], keys, n));
+    assert_memory_equal(hits[0], hits[1], (n + 63) / 64 * 8);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(tamis_has(f, keys[i]), hits[0][i / 64] >> i % 64 & 1);
+}
+
+/* Any counters, the same in both. */
+static void fill_both(tamis *f, tamis *g, rng *r)
+{
+    for (uint64_t i = 0; i < f->plan.slots; i++) {
+        int64_t by = (int64_t)(rng_below(r, 3) ? rng_below(r, 16) : 15);
+        counters_change(f->payload, 4, i, by);
+        counters_change(g->payload, 4, i, by);
+    }
+}
+
+/* Few slots: counters of a key meet in a word or are one, and stop. */
+static void kernels_agree_on_any_payload(void **state)
+{
+    const uint64_t slots[] = { 1, 2, 16, 17, 100, 1000, 12345 };
+    rng r = rng_for(2304, 0);
+
+    (void)state;
+    for (unsigned round = 0; round < 400; round++) {
+        tamis_plan plan = plan_of(slots[round % 7], 4, 1 + (unsigned)rng_below(&r, 12));
+        tamis *f = new_filter(&plan), *g = new_filter(&plan);
+        uint64_t *keys = fresh_keys(&r, 200);
+
+        tamis__use_cpu(g, TAMIS_CPU_PORTABLE);
+        fill_both(f, g, &r);
+        for (int i = 0; i < 8; i++) {
+            size_t n = i % 2 ? 1 : 1 + rng_below(&r, 200);
+            change_both(f, g, keys + rng_below(&r, 201 - n), n, rng_below(&r, 2));
+            assert_same(f, g, keys, 1 + rng_below(&r, 200));
+        }
+        tamis_free(f);
+        tamis_free(g);
+        free(keys);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +480,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(counters_of_every_width_are_where_they_belong),
         cmocka_unit_test(geometries_of_other_kinds_are_refused),
         cmocka_unit_test(bits_past_the_end_are_damage),
+        cmocka_unit_test(kernels_agree_on_any_payload),
     };
 
     test_begin(argc, argv);
