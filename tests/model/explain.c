@@ -199,6 +199,7 @@ static void scribble(tamis *f, rng *r, int how)
         payload[i] = (uint8_t)(how == 0 ? 0xff : rng_next(r));
     for (int i = 0; i < 5 && how >= 2; i++)
         payload[rng_below(r, f->plan.bytes)] ^= (uint8_t)(1u << rng_below(r, 8));
+    tamis__use_cpu(f, f->cpu); /* whose choice of code may depend on the payload */
 }
 
 static void any_payload_can_be_told(ground *g)
