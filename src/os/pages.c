@@ -39,6 +39,12 @@ void *tamis__pages_new(size_t size)
     /* A wish: without huge pages everything works, slower. */
     (void)madvise(block, rounded, MADV_HUGEPAGE);
 #endif
+#ifdef MADV_POPULATE_WRITE
+    /* What is behind the last huge page is filled at once: a small page that is read before it is
+     * written takes two faults, and the second one holds up all threads of the program. */
+    size_t huge = rounded / HUGE * HUGE;
+    (void)madvise((uint8_t *)block + huge, rounded - huge, MADV_POPULATE_WRITE);
+#endif
     return block;
 }
 
