@@ -386,7 +386,7 @@ def test_committed(folder):
     """docs/performance.md is what the results in the repository give, and its limits are drawn."""
     root = os.path.join(os.path.dirname(os.path.abspath(REPORT)), "..")
     results = [os.path.join(root, "bench", "results", name)
-               for name in ("amd-epyc.csv", "amd-epyc-commands.csv")]
+               for name in ("intel-xeon.csv", "intel-xeon-commands.csv")]
     done = run(folder, *results, "-o", "committed")
     expect(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
     page, pictures = read_output(os.path.join(folder, "committed"))
