@@ -133,8 +133,10 @@ static void say_held(const adapting *a)
         buffer_append(&list, places[i].input, strlen(places[i].input));
         buffer_append(&list, number, strlen(number));
     }
-    snprintf(number, sizeof number, held > shown ? " and %zu more" : "", held - shown);
-    buffer_append(&list, number, strlen(number) + 1);
+    snprintf(number, sizeof number, " and %zu more", held - shown);
+    if (held > shown)
+        buffer_append(&list, number, strlen(number));
+    buffer_append(&list, "", 1);
     say("%s holds these keys, which are no false positives: %s", a->path, list.bytes);
     buffer_free(&list);
 }

@@ -36,7 +36,7 @@ static void append_delims(const join *j, buffer *to, size_t n)
 
 static void append_end(const join *j, buffer *to)
 {
-    buffer_append(to, "\r\n" + !j->a.is_crlf, 1 + (size_t)j->a.is_crlf);
+    buffer_append(to, j->a.is_crlf ? "\r\n" : "\n", 1 + (size_t)j->a.is_crlf);
 }
 
 static bool emit_pairs(join *j, outlet *o, span text, size_t missing, const record *last,

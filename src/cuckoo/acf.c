@@ -121,8 +121,12 @@ static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
 /* All four at once: which of them holds a key is a matter of chance. */
 ACF_INLINE bool acf_look(const acf_table *t, const acf_places *p)
 {
-    return acf_matches(t, p, 0) | acf_matches(t, p, 1) | acf_matches(t, p, 2) |
-           acf_matches(t, p, 3);
+    unsigned found = acf_matches(t, p, 0);
+
+    found |= acf_matches(t, p, 1);
+    found |= acf_matches(t, p, 2);
+    found |= acf_matches(t, p, 3);
+    return found;
 }
 
 /* With a number of bits that the compiler knows, there is less to do. */

@@ -211,7 +211,7 @@ static const levels_names *cascade_names(const tamis *f, enum tamis_stage stage)
 
 static void cascade_cells(const tamis *f, tamis_telling *t)
 {
-    for (int i = TAMIS_STAGE_SIEVE; i <= TAMIS_STAGE_REST; i++)
+    for (enum tamis_stage i = TAMIS_STAGE_SIEVE; i <= TAMIS_STAGE_REST; i++)
         if (retrieval_in(f, i)->shape.width)
             tamis__levels_cells(f, retrieval_in(f, i), cascade_names(f, i), t);
 }
