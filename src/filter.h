@@ -136,9 +136,10 @@ typedef struct tamis_ops {
      *                              first, if the plan has any. `keys` means nothing. */
     tamis_status (*resize)(tamis_plan *p, uint64_t keys);
 
-    /* The choice of code. Called whenever a filter gets a plan, without a payload, and when one
-     * that was solved or comes from an image is complete: replaces functions of f->ops by those for
-     * this plan, this payload and a CPU with these TAMIS_CPU_ flags, and fills f->derived. */
+    /* The choice of code: replaces functions of f->ops by those for this plan and for a CPU with
+     * these TAMIS_CPU_ flags, and fills f->derived. Called whenever a filter gets a plan, and again
+     * when it was solved, loaded, mapped or copied. Only then f->payload is not NULL, and functions
+     * may be chosen by what it holds. */
     void (*for_cpu)(tamis *f, unsigned cpu);
 
     /* The payload as a whole. */
@@ -263,6 +264,9 @@ struct tamis {
 /* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
 void *tamis__scratch_new(const tamis *f, size_t size);
 void tamis__scratch_free(const tamis *f, void *block, size_t size);
+
+/* Up to 64 lookups, one by one: for a has_many() that gains nothing where keys are few. */
+size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 
 /* Lets other threads go on, one of which holds what is waited for. */
 void tamis__yield(void);

@@ -10,7 +10,6 @@ void tamis__batch_fill(tamis_ops *ops);
 /* Up to this many keys, the processor finds by itself what it can fetch early, and the loops that
  * tell it take longer than the lookups. */
 enum { TAMIS_FEW = 2 };
-size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 
 size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
                         size_t n);

@@ -312,22 +312,11 @@ __attribute__((noinline)) static uint64_t morton_look_at_others(const morton_lat
     return _pdep_u64(held, w->which);
 }
 
-/* Of fewer than eight, the processor has all under way by itself. */
-static size_t morton_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    uint64_t word = 0;
-
-    for (size_t i = 0; i < n; i++)
-        word |= (uint64_t)f->ops.has(f, keys[i]) << i;
-    if (n)
-        hits[0] = word;
-    return (size_t)__builtin_popcountll(word);
-}
-
+/* Of fewer than eight keys, the processor has all under way by itself. */
 static size_t morton_has_eights(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     if (n < EIGHT)
-        return morton_has_few(f, hits, keys, n);
+        return tamis__batch_has_few(f, hits, keys, n);
     const morton_table t = morton_of(f);
     morton_places groups[2];
     morton_later waits[2];
