@@ -29,15 +29,16 @@
      : (width) == 32 ? function(__VA_ARGS__, 32) \
                      : function(__VA_ARGS__, 0))
 
-/* One of name_8<suffix> and so on, functions that are such copies; name_odd<suffix>: of 0. */
+/* The copy of a function that is for that width: name_8, name_16, name_32 or name_odd, each with
+ * the suffix. */
 #define FUSE_PICK(width, name, suffix)   \
     ((width) == 8    ? name##_8##suffix  \
      : (width) == 16 ? name##_16##suffix \
      : (width) == 32 ? name##_32##suffix \
                      : name##_odd##suffix)
 
-/* Lookups of one key have code for what all parts have in common, if there are no more than these:
- * to open a filter of billions of keys, it is not read in so many places. */
+/* If there are more parts, for_cpu() does not ask all of them for their seed and their stash: a map
+ * of billions of keys would be read in as many places before its first lookup. */
 enum { MOST_PARTS_ASKED = 64 };
 
 /* Slot i of an array. */
