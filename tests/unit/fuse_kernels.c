@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "fuse/fuse_layout_template.h"
 #include "kinds.h"
+#include "tamis_builder.h"
 
 static const tamis_kind KIND = ARITY == 3 ? TAMIS_FUSE : ARITY == 4 ? TAMIS_FUSE4 : TAMIS_FUSE5;
 
@@ -52,6 +53,55 @@ static void solvers_make_one_filter(void **state)
         for (unsigned width = 3; width <= 32; width += i < 9 ? 1 : 13)
             for (uint64_t round = 0; round < (i < 9 ? 5 : 1); round++)
                 make_one_filter(sizes[i], width, round);
+}
+
+/* ---- Two workers ------------------------------------------------------- */
+
+/* A key whose near block starts at slot `near`, and whose j-th slot is that one. */
+static uint64_t key_in_slot(const tamis *f, const fuse_shape *s, uint32_t near, unsigned j,
+                            uint32_t slot, rng *r)
+{
+    uint64_t high = (((uint64_t)(near - s->window) << 32) + s->room - 1) / s->room, h;
+
+    assert_int_equal(fuse_near(s, high << 32, 0), near);
+    do {
+        uint32_t low = (uint32_t)rng_next(r), reach = near - 1 - slot;
+        if (j == IN_NEAR)
+            low = (low & ~(s->in_window << REACH_AT)) | reach << REACH_AT;
+        h = high << 32 | low;
+    } while (fuse_slots_of(s, (uint32_t)h, near).at[j] != slot);
+    return unhash_key(h, f->salt);
+}
+
+/* Some keys have a slot in their near block, others, whose near blocks come a window later, in
+ * their far one. One worker has peeled the first before it adds the last. Of two, the one that adds
+ * is so far ahead that it meets all of them, and takes them for too many: then one starts again. */
+static void a_crowd_of_two_workers_is_none_of_one(void **state)
+{
+    enum { N = 70000, CROWDED = 20 };
+    rng r = rng_for(1745, 0);
+    uint64_t *keys = fresh_keys(&r, N);
+    tamis_plan plan = plan_for(KIND, 1000000, 1.0 / 256, 0);
+    const fuse_shape s = fuse_shape_of(&plan);
+    uint32_t block = s.in_block + 1,
+             near = s.window + (uint32_t)(s.room / 2 & ~(uint64_t)s.in_block);
+    tamis *f = new_filter(&plan), *alone, *shared;
+
+    (void)state;
+    for (uint32_t i = 0; i < CROWDED; i++) {
+        keys[i] = key_in_slot(f, &s, near, 0, near + 5, &r);
+        keys[CROWDED + i] =
+            key_in_slot(f, &s, near + s.window - (i + 1) * block, IN_NEAR, near + 5, &r);
+    }
+    tamis_free(f);
+    assert_int_equal(tamis_build(&alone, &plan, keys, N, NULL), TAMIS_OK);
+    assert_int_equal(tamis_build_threads(&shared, &plan, keys, N, 2, NULL), TAMIS_OK);
+    assert_int_equal(((uint8_t *)alone->payload)[s.tail + TAIL_TRIES], 1);
+    assert_int_equal(shared->plan.bytes, alone->plan.bytes);
+    assert_memory_equal(shared->payload, alone->payload, alone->plan.bytes);
+    tamis_free(alone);
+    tamis_free(shared);
+    free(keys);
 }
 
 /* ---- Lookups ----------------------------------------------------------- */
@@ -140,6 +190,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_make_one_filter),
+        cmocka_unit_test(a_crowd_of_two_workers_is_none_of_one),
         cmocka_unit_test(lookups_agree),
         cmocka_unit_test(lookups_agree_in_parts),
     };
