@@ -20,6 +20,9 @@
  *  - Calls taking `const tamis *` may run at the same time on one filter. Other calls need the
  *    filter for themselves. Two filters never share anything.
  *  - The library does not print, exit, abort or keep global state.
+ *  - A struct that starts with its size may get more fields, at its end, in later versions. No
+ *    other struct changes before the number of the shared library does. So a program runs with
+ *    every later library of that number, compiled or linked anew or not.
  *
  * This header needs no operating system, and neither do tamis_adapt.h, for filters that learn
  * from their mistakes, tamis_values.h, for maps that change, and tamis_explain.h, for pictures of

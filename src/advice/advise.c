@@ -145,15 +145,27 @@ static void advise_insert(tamis_advice *advice, size_t n, size_t max, const tami
     advice[at] = *a;
 }
 
+/* With its machine, if it has one. */
+static bool advise_take_use(tamis_use *u, tamis_machine *machine, const tamis_use *theirs)
+{
+    if (!tamis__sized_take(u, sizeof *u, ADVISE_USE, theirs))
+        return false;
+    if (u->machine && !tamis__sized_take(machine, sizeof *machine, ADVISE_MACHINE, u->machine))
+        return false;
+    u->machine = u->machine ? machine : NULL;
+    return true;
+}
+
 size_t tamis_advise(tamis_advice *advice, size_t max, const tamis_spec *spec, const tamis_use *use)
 {
     const tamis_plan nothing = { .kind = TAMIS_NO_KIND };
+    tamis_machine machine;
     tamis_advice a;
     tamis_spec s;
     tamis_use u;
     size_t n = 0;
 
-    if (!tamis__struct_take(&s, sizeof s, spec) || !tamis__struct_take(&u, sizeof u, use) ||
+    if (!tamis__sized_take_spec(&s, spec) || !advise_take_use(&u, &machine, use) ||
         !tamis__advise_is_valid(&u) || !(s.fpr >= 0 && s.fpr < 1))
         return 0;
     tamis__advise_cost(&a, &nothing, &u);

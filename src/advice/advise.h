@@ -2,10 +2,17 @@
 #ifndef TAMIS_ADVICE_ADVISE_H
 #define TAMIS_ADVICE_ADVISE_H
 
+#include "core/sized.h"
 #include "tamis_advice.h"
 
 /* tamis_machine.reads[i] is of tables of 2^(FIRST_READ_BITS + i * READ_BITS_STEP) bytes. */
 enum { FIRST_READ_BITS = 15, READ_BITS_STEP = 2 };
+
+/* First sizes: see core/sized.h. */
+enum {
+    ADVISE_MACHINE = SIZED_UP_TO(tamis_machine, speeds),
+    ADVISE_USE = SIZED_UP_TO(tamis_use, machine),
+};
 
 /* Whether every number makes sense. */
 bool tamis__advise_is_valid(const tamis_use *use);

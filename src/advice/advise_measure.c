@@ -192,7 +192,7 @@ tamis_status tamis_calibrate(tamis_machine *machine, tamis_clock *clock, void *c
     advise_bench b = { .clock = clock, .ctx = ctx, .alloc = a };
     tamis_status status = TAMIS_NOMEM;
 
-    if (machine->size != sizeof m)
+    if (!tamis__sized_is_possible(machine->size, ADVISE_MACHINE, sizeof m))
         return TAMIS_RANGE;
     b.keys = from->alloc(from->ctx, keys_size);
     b.table = from->alloc(from->ctx, table_size);
@@ -203,6 +203,6 @@ tamis_status tamis_calibrate(tamis_machine *machine, tamis_clock *clock, void *c
     if (b.keys)
         from->free(from->ctx, b.keys, keys_size);
     if (!status)
-        *machine = m;
+        tamis__sized_give(machine, &m, sizeof m);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/plan.h"
+#include "core/sized.h"
 #include "tamis_budget.h"
 
 /* Puts a size behind those that are smaller and worse, and drops those that are not smaller. */
@@ -21,7 +22,7 @@ size_t tamis_budget_sizes(tamis_size sizes[TAMIS_SIZES_MAX], tamis_kind kind,
     tamis_spec s;
     size_t n = 0;
 
-    if (!tamis__struct_take(&s, sizeof s, spec))
+    if (!tamis__sized_take_spec(&s, spec))
         return 0;
     for (int quarter = 1; quarter <= TAMIS_SIZES_MAX; quarter++) {
         tamis_plan p;

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/plan.h"
+#include "core/sized.h"
 
 /* ---- Texts ------------------------------------------------------------- */
 
@@ -592,6 +593,5 @@ void tamis_get_info(const tamis *f, tamis_info *out)
         info.fpr = tamis_plan_rate(&f->plan, count);
     /* The count of a damaged view may say anything. */
     info.fill = fmin(info.fill, 1);
-    info.size = out->size;
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    tamis__sized_give(out, &info, sizeof info);
 }

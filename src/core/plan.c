@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "core/sized.h"
 
 /* 2^48 bits: no product of sizes below it overflows, and no machine has more. */
 static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
@@ -15,22 +16,7 @@ static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
 /* Between the highest rate and 1, doubles are too few for the arithmetic: it is planned instead. */
 static const double DEFAULT_FPR = 0.01, LOWEST_FPR = 0x1p-64, HIGHEST_FPR = 1 - 0x1p-20;
 
-/* No public struct will ever be larger: a size above it is rubbish. */
-enum { MAX_STRUCT = 4096 };
-
 /* ---- Validity ---------------------------------------------------------- */
-
-bool tamis__struct_take(void *ours, size_t size, const void *theirs)
-{
-    const uint8_t *bytes = theirs;
-    size_t given;
-
-    memcpy(&given, theirs, sizeof given);
-    if (given < size || given > MAX_STRUCT || !bytes_are_zero(bytes + size, bytes + given))
-        return false;
-    memcpy(ours, theirs, size);
-    return true;
-}
 
 /* A keyed hash whose secret was forgotten protects nobody; a secret without use leaks. */
 static bool plan_hasher_is_valid(const tamis_hasher *hasher)
@@ -389,9 +375,9 @@ static double plan_default_rate(const tamis_ops *ops, const tamis_spec *s)
 static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     const tamis_ops *ops = tamis__ops(kind);
-    tamis_spec s;
+    tamis_spec s = *spec;
 
-    if (!ops || !tamis__struct_take(&s, sizeof s, spec) || !plan_hasher_is_valid(&s.hasher))
+    if (!ops || !plan_hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
     if (s.can & ~tamis_kind_can(kind) || !plan_obeys(ops, &s))
         return TAMIS_CANNOT;
@@ -482,9 +468,13 @@ static tamis_status plan_fastest(tamis_plan *plan, const tamis_spec *spec, bool 
 
 tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
+    tamis_spec s;
+
+    if (!tamis__sized_take_spec(&s, spec))
+        return TAMIS_RANGE;
     if (kind != TAMIS_NO_KIND)
-        return plan_one(plan, kind, spec);
-    return plan_fastest(plan, spec, false) ? plan_fastest(plan, spec, true) : TAMIS_OK;
+        return plan_one(plan, kind, &s);
+    return plan_fastest(plan, &s, false) ? plan_fastest(plan, &s, true) : TAMIS_OK;
 }
 
 /* ---- All kinds --------------------------------------------------------- */
@@ -505,11 +495,14 @@ static void plan_insert(tamis_plan *plans, size_t n, size_t max, const tamis_pla
 
 size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec)
 {
+    tamis_spec s;
     size_t n = 0;
 
+    if (!tamis__sized_take_spec(&s, spec))
+        return 0;
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;) {
         tamis_plan p;
-        if (plan_one(&p, k, spec) == TAMIS_OK)
+        if (plan_one(&p, k, &s) == TAMIS_OK)
             plan_insert(plans, n++, max, &p);
     }
     return n;

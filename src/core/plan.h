@@ -39,8 +39,4 @@ tamis_status tamis__plan_grow(tamis_plan *plan, uint64_t needed);
  * there is none. */
 tamis_status tamis__plan_shrink(tamis_plan *plan, uint64_t max_bytes, uint64_t keys);
 
-/* Copies a public struct that starts with its own size. One of a later version is longer: what we
- * do not know of it must be zero. False: it is not. */
-bool tamis__struct_take(void *ours, size_t size, const void *theirs);
-
 #endif

@@ -13,12 +13,16 @@
 #include "core/grow.h"
 #include "core/memory.h"
 #include "core/plan.h"
+#include "core/sized.h"
 #include "os/ordered_file.h"
 #include "os/spill.h"
 #include "os/workers.h"
 
 /* With less, the buffers of the file would be more than a quarter of it. */
 static const uint64_t MEMORY_MIN = 4 << 20;
+
+/* The first size: see core/sized.h. */
+enum { BUILDER_OPTIONS = SIZED_UP_TO(tamis_build_options, alloc) };
 
 /* A filter that takes keys at once, by one thread at a time. */
 typedef struct builder_lane {
@@ -216,8 +220,8 @@ tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis
     tamis_plan plan;
     tamis stub;
 
-    if (!tamis__struct_take(&wanted, sizeof wanted, spec) ||
-        (o && !tamis__struct_take(&options, sizeof options, o)))
+    if (!tamis__sized_take_spec(&wanted, spec) ||
+        (o && !tamis__sized_take(&options, sizeof options, BUILDER_OPTIONS, o)))
         return TAMIS_RANGE;
     tamis_status status = builder_check(&plan, kind, wanted, options.memory);
     if (status)

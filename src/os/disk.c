@@ -22,6 +22,7 @@
 #include "core/memory.h"
 #include "core/order.h"
 #include "core/plan.h"
+#include "core/sized.h"
 #include "os/ordered_file.h"
 #include "tamis_disk.h"
 
@@ -49,6 +50,9 @@ static size_t disk_rooms_size(unsigned bits)
 }
 
 static const uint64_t DEFAULT_MEMORY = 64 << 20, LEAST_MEMORY = 64 << 10;
+
+/* The first size: see core/sized.h. */
+enum { DISK_OPTIONS = SIZED_UP_TO(tamis_disk_options, alloc) };
 
 /* ---- Life -------------------------------------------------------------- */
 
@@ -106,7 +110,7 @@ tamis_status tamis_disk_open(tamis_disk **out, const char *path, const tamis_dis
 {
     tamis_disk_options options = TAMIS_DISK_OPTIONS();
 
-    if (o && !tamis__struct_take(&options, sizeof options, o))
+    if (o && !tamis__sized_take(&options, sizeof options, DISK_OPTIONS, o))
         return TAMIS_RANGE;
     if (options.memory == 0)
         options.memory = DEFAULT_MEMORY;

@@ -295,7 +295,7 @@ static void numbers_that_make_no_sense_are_refused(void **state)
     u.member_share = 1.0000001;
     assert_int_equal(tamis_advise(options, MOST, &spec, &u), 0);
     u = good;
-    u.size--;
+    u.size = ADVISE_USE - 1;
     assert_int_equal(tamis_advise(options, MOST, &spec, &u), 0);
     for (size_t j = 0; j < sizeof wrong / sizeof *wrong; j++) {
         bad.fpr = wrong[j];
