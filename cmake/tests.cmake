@@ -223,6 +223,9 @@ if(NOT TAMIS_SANITIZE)
     tamis_test(install.kinds ${BASH} ${tests}/install/kinds.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(install.kinds ${tests}/install/kinds.sh)
+    tamis_test(abi.older ${PYTHON3} ${tests}/abi/older.py
+               ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    tamis_mark_long(abi.older ${tests}/abi/older.py)
     tamis_test(demo.commands ${BASH} ${PROJECT_SOURCE_DIR}/demo/check.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(demo.commands ${PROJECT_SOURCE_DIR}/demo/check.sh)
