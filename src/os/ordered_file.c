@@ -50,21 +50,33 @@ void tamis__forget_pages(void *map, uint64_t from, uint64_t to)
         (void)madvise((uint8_t *)map + from, (size_t)(to - from), MADV_DONTNEED);
 }
 
+/* The kernel tells of a page that it could not write by the first call that waits for it, and by no
+ * later one: an fsync() that follows succeeds. False: something is lost. */
+static bool ordered_file_write_back(int fd, uint64_t from, uint64_t to, unsigned flags)
+{
+    /* A length of 0 would reach to the end of the file. */
+    if (from == to || sync_file_range(fd, (off_t)from, (off_t)(to - from), flags) == 0)
+        return true;
+    /* Not every file system and emulator knows the call, which says nothing of the data then. */
+    return errno == ENOSYS || errno == EINVAL || errno == ESPIPE;
+}
+
 /* What lies two stretches back is on disk, or nearly so: waiting for it keeps the pages that wait
- * to be written few. */
-static void ordered_file_let_go(ordered_file *o, uint64_t offset)
+ * to be written few. What could not be written must not be read again for its checksums. */
+static bool ordered_file_let_go(ordered_file *o, uint64_t offset)
 {
     int fd = o->save.fd;
 
-    (void)sync_file_range(fd, (off_t)o->written, (off_t)(offset - o->written),
-                          SYNC_FILE_RANGE_WRITE);
-    (void)sync_file_range(fd, (off_t)o->left, (off_t)(o->written - o->left),
-                          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                              SYNC_FILE_RANGE_WAIT_AFTER);
+    if (!ordered_file_write_back(fd, o->written, offset, SYNC_FILE_RANGE_WRITE) ||
+        !ordered_file_write_back(fd, o->left, o->written,
+                                 SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                     SYNC_FILE_RANGE_WAIT_AFTER))
+        return false;
     tamis__forget_pages(o->map, o->left, o->written);
     (void)posix_fadvise(fd, (off_t)o->left, (off_t)(o->written - o->left), POSIX_FADV_DONTNEED);
     o->left = o->written;
     o->written = offset;
+    return true;
 }
 
 tamis_status tamis__ordered_file_append(ordered_file *o, uint64_t fingerprint, uint64_t count)
@@ -74,8 +86,8 @@ tamis_status tamis__ordered_file_append(ordered_file *o, uint64_t fingerprint, u
     double all = is_whole ? 0x1p64 : (double)(p->slots << p->width);
     uint64_t offset = (uint64_t)((double)fingerprint / all * (double)p->bytes);
 
-    if (offset > o->written + STRETCH)
-        ordered_file_let_go(o, offset);
+    if (offset > o->written + STRETCH && !ordered_file_let_go(o, offset))
+        return TAMIS_IO;
     return o->filter.ops.append(&o->writer, fingerprint, count);
 }
 
