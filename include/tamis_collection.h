@@ -83,8 +83,8 @@ TAMIS_API tamis_status tamis_editor_put(tamis_editor *e, const char *name,
                                         const tamis *f) TAMIS_CHECKED;
 /* TAMIS_ABSENT if there is none of that name. */
 TAMIS_API tamis_status tamis_editor_remove(tamis_editor *e, const char *name) TAMIS_CHECKED;
-/* Once; nothing but tamis_editor_free() comes after it. TAMIS_BUSY: another collection has got the
- * name meanwhile. */
+/* Once; nothing but tamis_editor_free() comes after it. TAMIS_BUSY: another file has got the name
+ * meanwhile, and stays. */
 TAMIS_API tamis_status tamis_editor_save(tamis_editor *e) TAMIS_CHECKED;
 /* Without a save before, nothing has changed. NULL is fine. */
 TAMIS_API void tamis_editor_free(tamis_editor *e);

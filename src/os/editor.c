@@ -573,8 +573,7 @@ static tamis_status editor_end_anew(tamis_editor *e, tamis_status status)
         tamis__collection_put_slot(page + tamis__collection_slot_offset(&e->slot, i), &e->slot);
     if (!status && !tamis__file_write(e->fd, 0, page, sizeof page))
         status = TAMIS_IO;
-    if (!status && e->lock < 0 && access(e->path, F_OK) == 0)
-        status = TAMIS_BUSY;
+    e->save.must_be_new = e->lock < 0;
     e->has_save = false;
     return tamis__save_end(&e->save, status);
 }

@@ -283,9 +283,30 @@ static bool file_link(const file_save *p, const char *path)
  * nothing. Else a name to be renamed, which it leaves if it is killed before that. */
 static bool file_give_name(file_save *p)
 {
-    if (p->replaces || !file_link(p, p->target))
+    if ((p->replaces && !p->must_be_new) || !file_link(p, p->target))
         return file_link(p, p->temp);
     strcpy(p->temp, p->target);
+    return true;
+}
+
+static void file_unlink_quietly(const char *path)
+{
+    int saved = errno;
+
+    unlink(path);
+    errno = saved;
+}
+
+static bool file_rename(const file_save *p)
+{
+    if (!p->must_be_new || strcmp(p->temp, p->target) == 0)
+        return rename(p->temp, p->target) == 0;
+    if (renameat2(AT_FDCWD, p->temp, AT_FDCWD, p->target, RENAME_NOREPLACE) == 0)
+        return true;
+    /* A file system that does not know this way knows the other. */
+    if (errno != EINVAL || link(p->temp, p->target) != 0)
+        return false;
+    file_unlink_quietly(p->temp);
     return true;
 }
 
@@ -326,16 +347,9 @@ static bool file_sync_dir(file_save *p)
     return synced;
 }
 
-static void file_unlink_quietly(const char *path)
-{
-    int saved = errno;
-
-    unlink(path);
-    errno = saved;
-}
-
 tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
 {
+    p->must_be_new = false;
     if (!file_find_target(p, path) || !file_name_temp(p))
         return TAMIS_IO;
     p->fd = file_create_temp(p, is_secret);
@@ -371,8 +385,8 @@ tamis_status tamis__save_end(file_save *p, tamis_status status)
 {
     if (status)
         tamis__file_close(p->fd);
-    else if (!file_finish(p) || rename(p->temp, p->target) != 0)
-        status = TAMIS_IO;
+    else if (!file_finish(p) || !file_rename(p))
+        status = p->must_be_new && errno == EEXIST ? TAMIS_BUSY : TAMIS_IO;
     if (status) {
         if (!p->unnamed)
             file_unlink_quietly(p->temp);

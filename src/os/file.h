@@ -14,7 +14,8 @@ typedef struct {
     char temp[PATH_MAX];
     size_t dir; /* length of the directory part of both, slash included */
     bool replaces;
-    bool unnamed; /* it gets its temporary name at the end: until then a crash leaves nothing */
+    bool unnamed;     /* it gets its temporary name at the end: until then a crash leaves nothing */
+    bool must_be_new; /* set after the begin: it replaces nothing that has come since */
     mode_t mode;
     uid_t owner;
     gid_t group;
@@ -26,7 +27,7 @@ image_sink tamis__save_sink(const file_save *s);
 /* What has been written so far. */
 image_source tamis__save_source(const file_save *s);
 /* Gives the file its name unless `status` tells of a failure, which is then the answer; whatever
- * fails, nothing is left. */
+ * fails, nothing is left. TAMIS_BUSY: it must be new, and another file has the name. */
 tamis_status tamis__save_end(file_save *s, tamis_status status);
 
 /* Opens a file with the mode of open(). */
