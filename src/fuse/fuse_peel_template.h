@@ -226,7 +226,9 @@ FUSE_INLINE void fuse_sweep_blocks(fuse_peeling *q, const fuse_shape *s, unsigne
         if (role & ADDS) {
             fuse_add_until(q, s, to);
             goes_on = !q->is_doubtful;
-            __atomic_store_n(&q->ready, to, __ATOMIC_RELEASE);
+            /* Counts of a crowd may have wrapped: nobody may peel there. */
+            if (goes_on)
+                __atomic_store_n(&q->ready, to, __ATOMIC_RELEASE);
         } else {
             goes_on = fuse_await(q, to + reach);
         }

@@ -104,6 +104,65 @@ static void a_crowd_of_two_workers_is_none_of_one(void **state)
     free(keys);
 }
 
+/* A key whose near block starts at slot `near`, with these low bits of the hash. */
+static uint64_t key_of(const tamis *f, const fuse_shape *s, uint32_t near, uint32_t low)
+{
+    uint64_t high = (((uint64_t)(near - s->window) << 32) + s->room - 1) / s->room;
+
+    assert_int_equal(fuse_near(s, high << 32, 0), near);
+    return unhash_key(high << 32 | low, f->salt);
+}
+
+enum { VICTIMS = 4, COPIES = 61, CROWD_OF_KEYS = COPIES + 3 };
+
+/* 64 keys meet in slot number `first` of a block, one of which can be peeled before. The sum of the
+ * others looks like one key, whose near block is behind the last one, where the queue is. */
+static void make_count_wrap(const tamis *f, const fuse_shape *s, uint32_t block, uint32_t first,
+                            uint64_t *keys)
+{
+    uint32_t length = s->in_block + 1, near = block + 8 * length, peeled = block - 13 * length;
+
+    keys[0] = key_of(f, s, block, first | (block - 1 - (peeled + 2 * first)) << REACH_AT);
+    keys[1] = key_of(f, s, block, first);
+    keys[2] = key_of(f, s, block, first | s->window / 2 << REACH_AT);
+    for (unsigned i = 3; i < CROWD_OF_KEYS; i++)
+        keys[i] =
+            key_of(f, s, near, (ARITY == 4 ? 5 : 3) | (near - 1 - (block + first)) << REACH_AT);
+}
+
+/* The worker that adds finds the crowd in its last stride, the one before which the other worker
+ * waits. Keys of the strides before come twice, so that none of them can be peeled. */
+static void no_worker_peels_where_a_count_has_wrapped(void **state)
+{
+    enum { BLOCKS = 29 * 32, LAST_BLOCKS = 28, WINDOW_BITS = 4 };
+    enum { OTHERS = 70000, N = OTHERS + VICTIMS * CROWD_OF_KEYS };
+    rng r = rng_for(1746, 0);
+    uint64_t *keys = array_of(N, sizeof *keys);
+    tamis_plan plan = plan_for(KIND, 50000, 1.0 / 256, 0);
+    tamis *f, *alone, *shared;
+
+    (void)state;
+    plan.hashes = MOST_BLOCK_BITS | WINDOW_BITS << WINDOW_BITS_AT;
+    plan.slots = (BLOCKS + LAST_BLOCKS) << MOST_BLOCK_BITS;
+    plan.bytes = tamis__ops(KIND)->bytes(&plan);
+    const fuse_shape s = fuse_shape_of(&plan);
+    f = new_filter(&plan);
+    for (size_t i = 0; i < OTHERS; i += 2) {
+        uint32_t block = 16 + (uint32_t)rng_below(&r, BLOCKS - 64);
+        keys[i] = keys[i + 1] = key_of(f, &s, block << MOST_BLOCK_BITS, (uint32_t)rng_next(&r));
+    }
+    for (uint32_t i = 0; i < VICTIMS; i++)
+        make_count_wrap(f, &s, (BLOCKS + 12) << MOST_BLOCK_BITS, 3 + 4 * i,
+                        keys + OTHERS + i * CROWD_OF_KEYS);
+    tamis_free(f);
+    assert_int_equal(tamis_build(&alone, &plan, keys, N, NULL), TAMIS_OK);
+    assert_int_equal(tamis_build_threads(&shared, &plan, keys, N, 2, NULL), TAMIS_OK);
+    assert_true(same_image(alone, shared));
+    tamis_free(alone);
+    tamis_free(shared);
+    free(keys);
+}
+
 /* ---- Lookups ----------------------------------------------------------- */
 
 /* Any number of keys from an odd address on: what is left over from eights and words, too. */
@@ -191,6 +250,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_make_one_filter),
         cmocka_unit_test(a_crowd_of_two_workers_is_none_of_one),
+        cmocka_unit_test(no_worker_peels_where_a_count_has_wrapped),
         cmocka_unit_test(lookups_agree),
         cmocka_unit_test(lookups_agree_in_parts),
     };
