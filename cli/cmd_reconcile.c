@@ -152,7 +152,7 @@ enum { PIECE = 1 << 16 };
 static void put_line(buffer *out, const char *sign, span text, unsigned char end)
 {
     buffer_append(out, sign, strlen(sign));
-    buffer_append(out, text.at, text.size);
+    output_put_text(out, text.at, text.size);
     buffer_append(out, &end, 1);
     if (out->size > PIECE) {
         output_write(out->bytes, out->size);

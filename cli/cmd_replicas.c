@@ -107,7 +107,7 @@ static void print_names(const request *q, const findings *f)
 
     for (size_t i = 0; i < f->n; i++) {
         buffer_append(&out, sign_of(&f->all[i]), 2);
-        buffer_append(&out, f->all[i].name.at, f->all[i].name.size);
+        output_put_text(&out, f->all[i].name.at, f->all[i].name.size);
         buffer_append(&out, &end, 1);
     }
     output_write(out.bytes, out.size);

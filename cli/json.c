@@ -7,7 +7,7 @@
 
 #include "abilities.h"
 #include "json.h"
-#include "utf8.h"
+#include "letter.h"
 
 static void indent(const json *j)
 {
@@ -20,15 +20,15 @@ static void put_bytes(const char *bytes, size_t n)
 
     putchar('"');
     while (s < end) {
-        size_t size = utf8_size(s);
+        size_t size;
+        uint32_t letter = letter_at(s, end, &size);
 
-        if (size == 0)
-            printf("\\ufffd");
-        else if ((unsigned char)*s < ' ' || *s == '"' || *s == '\\' || *s == 127)
-            printf("\\u%04x", (unsigned)*s);
+        if (!letter_is_shown(letter) || letter == '"' || letter == '\\' ||
+            (letter > 127 && size == 1))
+            printf("\\u%04" PRIx32, letter);
         else
             fwrite(s, 1, size, stdout);
-        s += size ? size : 1;
+        s += size;
     }
     putchar('"');
 }

@@ -15,6 +15,35 @@ enum {
     NO_LETTER = 0xFFFD
 };
 
+/* ---- Terminals --------------------------------------------------------- */
+
+bool letter_is_shown(uint32_t letter)
+{
+    bool is_control = letter < ' ' || (letter >= 0x7F && letter < 0xA0);
+    bool ends_line = letter == 0x2028 || letter == 0x2029;
+    bool turns = letter == 0x061C || letter == 0x200E || letter == 0x200F ||
+                 (letter >= 0x202A && letter <= 0x202E) || (letter >= 0x2066 && letter <= 0x2069);
+
+    return !is_control && !ends_line && !turns;
+}
+
+size_t letter_clean(char *text, size_t size)
+{
+    size_t kept = 0;
+
+    for (size_t at = 0, n; at < size; at += n) {
+        uint32_t letter = letter_at(text + at, text + size, &n);
+
+        if (letter_is_shown(letter) && !(letter == NO_LETTER && n == 1)) {
+            memmove(text + kept, text + at, n);
+            kept += n;
+        } else {
+            text[kept++] = '?';
+        }
+    }
+    return kept;
+}
+
 /* ---- UTF-8 ------------------------------------------------------------- */
 
 uint32_t letter_at(const char *at, const char *end, size_t *size)

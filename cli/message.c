@@ -10,18 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "letter.h"
 #include "message.h"
 #include "progress.h"
 
 /* Room for two of the longest paths. */
 enum { LINE_MAX_SIZE = 9000 };
-
-static void keep_on_one_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
-}
 
 static void vsay(const char *format, va_list arguments)
 {
@@ -29,11 +23,11 @@ static void vsay(const char *format, va_list arguments)
     size_t prefix = strlen(line);
 
     vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
-    keep_on_one_line(line);
-    strcat(line, "\n");
+    size_t size = letter_clean(line, strlen(line));
+    line[size++] = '\n';
     progress_erase();
     /* If standard error is closed, there is nobody to tell. */
-    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+    if (write(STDERR_FILENO, line, size) < 0)
         return;
 }
 

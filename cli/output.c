@@ -1,8 +1,10 @@
 /* output.c - standard output. Every failed write is reported. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "letter.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -22,6 +24,25 @@ void output_write(const void *bytes, size_t size)
             at += put;
             size -= (size_t)put;
         }
+    }
+}
+
+void output_put_text(buffer *out, const char *text, size_t size)
+{
+    size_t at = out->size;
+
+    buffer_append(out, text, size);
+    if (!isatty(STDOUT_FILENO))
+        return;
+    out->size = at;
+    for (const char *end = text + size; text < end;) {
+        const char *tab = memchr(text, '\t', (size_t)(end - text));
+        size_t piece = (size_t)((tab ? tab : end) - text);
+
+        memmove(out->bytes + out->size, text, piece);
+        out->size += letter_clean(out->bytes + out->size, piece);
+        buffer_append(out, "\t", tab ? 1 : 0);
+        text += piece + (tab ? 1 : 0);
     }
 }
 

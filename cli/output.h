@@ -2,10 +2,12 @@
 #ifndef TAMIS_CLI_OUTPUT_H
 #define TAMIS_CLI_OUTPUT_H
 
-#include <stddef.h>
+#include "buffer.h"
 
 /* Writes all of it, without stdio. */
 void output_write(const void *bytes, size_t size);
+/* Appends text of another machine: cleaned if standard output is a terminal, but for its tabs. */
+void output_put_text(buffer *out, const char *text, size_t size);
 /* Call last: flushes and closes. Ends the program if something could not be written. */
 void output_end(void);
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "letter.h"
 #include "message.h"
 #include "peeling.h"
 #include "showing.h"
-#include "utf8.h"
 
 /* ---- Requests ---------------------------------------------------------- */
 
@@ -15,24 +15,12 @@ request *showing_requests(const showing *s, size_t *n)
     return (void *)s->requests.bytes;
 }
 
-/* Controls of one byte, and those that UTF-8 writes with two. */
-static size_t printable_size(const char *at)
-{
-    size_t size = utf8_size(at);
-    unsigned char c = (unsigned char)at[0], d = (unsigned char)at[size > 1];
-
-    return c < ' ' || c == 127 || (c == 0xC2 && d < 0xA0) ? 0 : size;
-}
-
 static char *label_of(const char *text, size_t size)
 {
     buffer label = { 0 };
 
-    for (const char *at = text, *end = text + size; at < end;) {
-        size_t n = printable_size(at);
-        buffer_append(&label, n ? at : "?", n ? n : 1);
-        at += n ? n : utf8_size(at) ? utf8_size(at) : 1;
-    }
+    buffer_append(&label, text, size);
+    label.size = letter_clean(label.bytes, size);
     if (size == 0)
         buffer_append(&label, "''", 2);
     buffer_append(&label, "", 1);

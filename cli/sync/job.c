@@ -1,4 +1,5 @@
 /* job.c - what both sides compute in the same way. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "letter.h"
 #include "sync/cuts.h"
 #include "sync/file.h"
 #include "sync/sketch.h"
@@ -68,10 +70,9 @@ void job_show(const sync_job *job, const char *what, const char *name)
 {
     if (!job->shows)
         return;
-    printf("%-7s  ", what);
-    for (const char *c = *name ? name : "."; *c; c++)
-        putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
-    putchar('\n');
+    char text[PATH_MAX + 1];
+    snprintf(text, sizeof text, "%s", *name ? name : ".");
+    printf("%-7s  %.*s\n", what, (int)letter_clean(text, strlen(text)), text);
 }
 
 void job_tell_deleted(const sync_job *job, buffer *out, const char *name)

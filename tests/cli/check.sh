@@ -114,6 +114,13 @@ without_library()
     prints_nothing
 }
 
+# on_terminal COMMAND...: with a terminal as standard output.
+on_terminal()
+{
+    "$python" -I -c 'import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
+}
+
 prints()
 {
     checks=$((checks + 1))

@@ -237,3 +237,16 @@ asks ask-sum 3 'closed the line'
 asks ask-places 4 'places of lines make no sense'
 asks ask-many 4 'shorter or longer than it should be'
 asks ask-often 4 'it asked more than 2 times'
+
+# ---- Terminals -----------------------------------------------------------------------------------
+
+# Lines of another machine go to a file as they are; a terminal gets nothing that it would obey.
+printf 'a\xc2\x9b31m\tb\x9b\n' >controls
+compare controls nothing
+compare nothing controls
+exits 1 on_terminal "$tamis" reconcile --via "'$tamis' reconcile --serve controls" nothing
+check "controls become question marks" grep -q $'^> a?31m\tb?\r*$' "$said/out"
+exits 1 "$tamis" reconcile --json --via "'$tamis' reconcile --serve controls" nothing
+prints '"a\u009b31m\u0009b\ufffd"'
+exits 1 on_terminal "$tamis" replicas controls nothing
+check "in lists too" grep -q $'^< a?31m\tb?\r*$' "$said/out"

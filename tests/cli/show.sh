@@ -201,13 +201,6 @@ exits 0 "$tamis" show --width 40 f.tamis red
 check "40 columns" awk '/^bits/ && length > 40 { exit 1 }' "$said/out"
 exits 2 "$tamis" show --width 3 f.tamis
 
-# on_terminal COMMAND...: with a terminal as standard output.
-on_terminal()
-{
-    "$python" -I -c 'import os, pty, sys
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
-}
-
 TERM=xterm exits 0 on_terminal "$tamis" show f.tamis red
 check "colour on a terminal" grep -q $'\033\[1;32m' "$said/out"
 TERM=xterm NO_COLOR=1 exits 0 on_terminal "$tamis" show f.tamis red

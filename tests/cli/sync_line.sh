@@ -66,6 +66,9 @@ ln -s .. kept/here/out
 for name in ../escaped /tmp/escaped a/../../escaped a//b . a/. ..; do
     pulls "name:$name" 4 'leads out of the folder'
 done
+# A name may hold what a terminal obeys: CSI of two bytes and of one, a mark that turns text around.
+pulls $'name:\xc2\x9b31m\xe2\x80\xaex\x9by\xc3\xa9/..' 4 "the name '?31m?x?y"$'\xc3\xa9'"/..' leads out"
+check_not "no control reaches the terminal" grep -qP '\xc2\x9b|\x9b|\xe2\x80\xae' "$said/err"
 pulls twice 4 'names came out of order'
 pulls through-link 3 'cannot enter the folder of kept/here/link/escaped'
 pulls through-own-link 3 'cannot enter the folder of kept/here/out/escaped'
@@ -78,6 +81,10 @@ pulls size 4 'fewer bytes of files came than were announced'
 pulls content 4 'came out wrong again'
 check "the file is as it was" test -f kept/here -a ! -s kept/here
 check "and nothing is left" test "$(ls -A kept)" = here
+
+: >kept/$'\xc2\x9b31m'
+exits 0 "$tamis" sync -n -r kept nowhere
+prints 'makes    ?31m'
 
 # pushes WHAT CODE TEXT: to a receiver that lies.
 pushes()
