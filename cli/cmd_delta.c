@@ -11,6 +11,7 @@
 #include "message.h"
 #include "progress.h"
 #include "replace.h"
+#include "sync/growth.h"
 #include "tamis_sync.h"
 
 /* ---- Inputs ------------------------------------------------------------ */
@@ -89,6 +90,7 @@ static _Noreturn void die_of(const char *what, const input *in, tamis_status sta
 typedef struct request {
     tamis_signature_spec spec; /* fields that are 0 were not asked for */
     bool is_sum, is_md4;
+    uint64_t most; /* bytes of the new file; 0: what growth_most() says */
     char **words;
 } request;
 
@@ -139,6 +141,25 @@ static int make_delta(request *r)
     return CODE_OK;
 }
 
+/* The file that a delta makes. */
+typedef struct patching {
+    replacement *out;
+    const input *old, *delta;
+    uint64_t done, most; /* bytes; most is 0 if it depends on what was read */
+} patching;
+
+static bool write_patched(void *ctx, const void *bytes, size_t size)
+{
+    patching *p = ctx;
+    uint64_t most = p->most ? p->most : growth_most(p->old->total, p->delta->done);
+
+    if (size > most || p->done > most - size)
+        die(CODE_LIMIT, "%s makes a file of more than %" PRIu64 " bytes; --limit-size allows more",
+            p->delta->path, most);
+    p->done += size;
+    return replace_write(p->out, bytes, size);
+}
+
 static int apply_delta(request *r)
 {
     input old = open_input(r->words[0]), delta = open_input(r->words[1]);
@@ -146,12 +167,14 @@ static int apply_delta(request *r)
     if (lseek(old.fd, 0, SEEK_CUR) < 0)
         die(CODE_IO, "cannot read %s: the old file is read in any order and cannot be a pipe",
             old.path);
-    replacement *out = replace_begin(r->words[2]);
+    patching p = {
+        .out = replace_begin(r->words[2]), .old = &old, .delta = &delta, .most = r->most
+    };
     tamis_status status =
-        tamis_delta_apply(read_input, &delta, read_old, &old, old.total, replace_write, out);
+        tamis_delta_apply(read_input, &delta, read_old, &old, old.total, write_patched, &p);
     if (status)
         die_of("delta", &delta, status);
-    replace_end(out);
+    replace_end(p.out);
     return CODE_OK;
 }
 
@@ -176,7 +199,7 @@ static bool is_second(const args *a, const char *first, const char *second)
     return strcmp(a->value, second) == 0;
 }
 
-enum { OPTION_HASH = OPTION_OWN, OPTION_ROLLING };
+enum { OPTION_HASH = OPTION_OWN, OPTION_ROLLING, OPTION_LIMIT_SIZE };
 
 static void take_option(request *r, const args *a)
 {
@@ -193,6 +216,9 @@ static void take_option(request *r, const args *a)
     case OPTION_ROLLING:
         r->is_sum = is_second(a, "rabinkarp", "rollsum");
         break;
+    case OPTION_LIMIT_SIZE:
+        r->most = args_bytes(a);
+        break;
     case OPTION_PROGRESS:
     case OPTION_NO_PROGRESS:
         progress_choose(a->letter == OPTION_PROGRESS);
@@ -207,7 +233,8 @@ static int run(args *a)
 
     for (int letter; (letter = args_next(a)) != -1;) {
         take_option(&r, a);
-        has_options |= letter != OPTION_PROGRESS && letter != OPTION_NO_PROGRESS;
+        has_options |= letter != OPTION_PROGRESS && letter != OPTION_NO_PROGRESS &&
+                       letter != OPTION_LIMIT_SIZE;
     }
     r.words = args_operands(a, 1, 4, "signature, delta or patch") + 1;
     const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
@@ -218,6 +245,8 @@ static int run(args *a)
         args_refuse(a, verb->operands);
     if (has_options && verb->run != make_signature)
         args_refuse(a, "the size of blocks and the hashes are chosen when the signature is made");
+    if (r.most && verb->run != apply_delta)
+        args_refuse(a, "--limit-size is for patch: the other steps write no more than they read");
     int code = verb->run(&r);
     progress_erase();
     return code;
@@ -228,6 +257,8 @@ static const option_row options[] = {
     { 'S', "sum-size", "BYTES", "signature: kept of each strong hash; all of it" },
     { OPTION_HASH, "hash", "NAME", "signature: blake2, or md4 for old programs" },
     { OPTION_ROLLING, "rollsum", "NAME", "signature: rabinkarp, or rollsum for old programs" },
+    { OPTION_LIMIT_SIZE, "limit-size", "BYTES",
+      "patch: most that NEW may have (default: 16M and 4 times OLD and DELTA)" },
     { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
     { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
     { 0 },
@@ -249,7 +280,9 @@ const command cmd_delta = {
         "its name when it is whole.\n"
         "\n"
         "A delta does not tell of which file it is: of another OLD, patch makes rubbish. Compare\n"
-        "a checksum of the new file where that matters.",
+        "a checksum of the new file where that matters. A few bytes of a delta can copy OLD again "
+        "and\n"
+        "again: patch stops where NEW gets larger than --limit-size.",
     .options = { options },
     .when_ok = "done",
     .example = "  seq 100000 >old; { echo new; seq 100000; } >new\n"

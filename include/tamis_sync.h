@@ -98,7 +98,8 @@ TAMIS_API tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *n
                                         void *new_ctx, tamis_sink *out, void *out_ctx,
                                         const tamis_allocator *a) TAMIS_CHECKED;
 /* Writes the new file. TAMIS_FOREIGN: it is no delta. TAMIS_CORRUPT: it is damaged, or of another
- * old file. */
+ * old file. A delta may copy the old file once for each 18 of its bytes: a sink that returns false
+ * sets a limit. */
 TAMIS_API tamis_status tamis_delta_apply(tamis_input *delta, void *delta_ctx,
                                          tamis_old_file *old_file, void *old_ctx, uint64_t old_size,
                                          tamis_sink *out, void *out_ctx) TAMIS_CHECKED;

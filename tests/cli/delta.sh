@@ -147,6 +147,31 @@ says "cut.delta: the delta is cut short or damaged, or belongs to another file"
 same kept new
 check "nothing is left behind" test -z "$(find . -name '.*' -type f)"
 
+# ---- Few bytes that become many ----------------------------------------
+
+# 60 copies of all of OLD, in 1,025 bytes.
+truncate -s 8M zeros
+"$python" -I - <<'END'
+copy = b"\x54" + (0).to_bytes(8, "big") + (8 << 20).to_bytes(8, "big")
+open("bomb.delta", "wb").write(b"rs\x026" + 60 * copy + b"\0")
+END
+check "the attack is 1,025 bytes" test "$(stat -c %s bomb.delta)" = 1025
+(
+    ulimit -f $((64 << 10)) # KiB: what is written meanwhile is bounded, too
+    exits 5 "$tamis" delta patch zeros bomb.delta kept
+    says "bomb.delta makes a file of more than 50332140 bytes; --limit-size allows more"
+    exits 5 "$tamis" delta patch --limit-size 8M zeros bomb.delta kept
+    says "more than 8388608 bytes"
+    [ "$failures" -eq 0 ]
+) || failed "a delta makes too much"
+same kept new
+check "nothing is left behind" test -z "$(find . -name '.*' -type f)"
+exits 0 "$tamis" delta patch --limit-size 480M zeros bomb.delta made
+check "as large as is allowed" test "$(stat -c %s made)" = $((60 * 8 << 20))
+rm made
+exits 2 "$tamis" delta delta --limit-size 1G old.sig new made
+says "--limit-size is for patch"
+
 # ---- What is refused ---------------------------------------------------
 
 exits 4 "$tamis" delta patch empty new.delta made

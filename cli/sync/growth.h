@@ -1,0 +1,15 @@
+/* growth.h - how large a file may become that few bytes make of another one.
+ *
+ * A delta copies parts of an old file as often as it likes: 18 bytes of it for each time. A file
+ * that somebody needs is rarely much longer than the old one and what is new together. */
+#ifndef TAMIS_CLI_SYNC_GROWTH_H
+#define TAMIS_CLI_SYNC_GROWTH_H
+
+#include <stdint.h>
+
+/* The most bytes that a delta may make of an old file, so many bytes of it after they came, unless
+ * somebody allows more: some that everybody has, and GROWTH_TIMES both. */
+enum { GROWTH_FREE = 16 << 20, GROWTH_TIMES = 4 };
+uint64_t growth_most(uint64_t old_size, uint64_t received);
+
+#endif
