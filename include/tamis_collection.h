@@ -44,7 +44,7 @@ typedef struct tamis_collection_info {
     uint64_t used;  /* of these, by filters and the directory; compacting frees the others */
 } tamis_collection_info;
 
-/* Reads the directory. */
+/* Reads the directory. TAMIS_CORRUPT: a page of it is damaged, or filters overlap. */
 TAMIS_API tamis_status tamis_collection_get_info(const tamis_collection *c,
                                                  tamis_collection_info  *info) TAMIS_CHECKED;
 

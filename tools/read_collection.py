@@ -41,6 +41,9 @@ class Collection:
         for number in range(self.slot.pages):
             self.read_page(number)
         require(len(self.places) == self.slot.count, "another number of filters")
+        used = PAGE * (1 + self.slot.pages) + sum(-(-size // 64) * 64
+                                                  for _, size in self.places.values())
+        require(used <= self.slot.end, "filters overlap")
 
     def read_page(self, number):
         at = self.slot.directory + PAGE * number

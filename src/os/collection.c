@@ -291,16 +291,43 @@ tamis_status tamis_collection_get(const tamis_collection *c, tamis **out, const 
 
 /* ---- All filters ------------------------------------------------------- */
 
-static bool collection_add_up(void *ctx, const collection_entry *e)
+/* What images take, beside the header and the directory. Each has its own bytes, so that all
+ * together fit in the file. Where they do not, names share images: to read all, or to write all
+ * anew, would cost as much as somebody chose. */
+typedef struct collection_total {
+    uint64_t used, end;
+    bool fits;
+} collection_total;
+
+static collection_total collection_total_of(const tamis_collection *c)
 {
-    *(uint64_t *)ctx += round_up(e->size, 64);
-    return true;
+    return (collection_total){ COLLECTION_PAGE * (1 + c->slot.pages), c->slot.end, true };
+}
+
+/* False: it is one too many. */
+static bool collection_add_up(void *total, const collection_entry *e)
+{
+    collection_total *t = total;
+    uint64_t size = round_up(e->size, 64);
+
+    t->fits = t->fits && t->used <= t->end && size <= t->end - t->used;
+    t->used += t->fits ? size : 0;
+    return t->fits;
+}
+
+tamis_status tamis__collection_used(const tamis_collection *c, uint64_t *used)
+{
+    collection_total t = collection_total_of(c);
+    tamis_status status = tamis__collection_each(c, collection_add_up, &t);
+
+    *used = t.used;
+    return t.fits ? status : TAMIS_CORRUPT;
 }
 
 tamis_status tamis_collection_get_info(const tamis_collection *c, tamis_collection_info *info)
 {
-    uint64_t used = COLLECTION_PAGE * (1 + c->slot.pages);
-    tamis_status status = tamis__collection_each(c, collection_add_up, &used);
+    uint64_t used;
+    tamis_status status = tamis__collection_used(c, &used);
 
     if (!status)
         *info = (tamis_collection_info){ c->slot.count, c->slot.end, used };
@@ -334,6 +361,7 @@ typedef struct collection_check {
     void *ctx;
     tamis_status status;
     collection_entry entry; /* at hand, and the last one of its page */
+    collection_total total;
     uint64_t page, count;
 } collection_check;
 
@@ -384,7 +412,10 @@ static bool collection_check_entry(void *ctx, const collection_entry *e)
                          s->directory + k->page * COLLECTION_PAGE, COLLECTION_PAGE);
     k->entry = *e;
     k->count++;
-    collection_check_image(k);
+    if (collection_add_up(&k->total, e))
+        collection_check_image(k);
+    else
+        collection_fault(k, e->name, "filters overlap", e->offset, e->size);
     return true;
 }
 
@@ -428,7 +459,7 @@ static void collection_check_header(collection_check *k)
 tamis_status tamis_collection_verify(const tamis_collection *c, tamis_report_name *report,
                                      void *ctx)
 {
-    collection_check k = { .c = c, .report = report, .ctx = ctx };
+    collection_check k = { .c = c, .report = report, .ctx = ctx, .total = collection_total_of(c) };
 
     /* All of it is read, from its beginning to its end. */
     (void)madvise((void *)(uintptr_t)c->map, (size_t)c->slot.end, MADV_SEQUENTIAL);

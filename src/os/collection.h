@@ -50,6 +50,9 @@ uint64_t tamis__collection_sum(const uint8_t page[COLLECTION_PAGE], uint64_t num
 tamis_status tamis__collection_map(tamis_collection **out, const image_source *s,
                                    const tamis_allocator *a);
 
+/* Bytes of the file that its names reach. TAMIS_CORRUPT: a page is damaged, or filters overlap. */
+tamis_status tamis__collection_used(const tamis_collection *c, uint64_t *used);
+
 /* What is called for each entry. False ends the calls. */
 typedef bool collection_visit(void *ctx, const collection_entry *e);
 /* TAMIS_CORRUPT, after all others, if a page is damaged. */

@@ -291,7 +291,10 @@ static tamis_status editor_open_old(tamis_editor *e, const image_source *s)
 {
     editor_taking t = { .editor = e };
     tamis_status status = tamis__collection_map(&e->old, s, &e->alloc);
+    uint64_t used;
 
+    if (!status)
+        status = tamis__collection_used(e->old, &used);
     if (status)
         return status;
     status = tamis__collection_each(e->old, editor_take, &t);

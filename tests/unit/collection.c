@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/le.h"
 #include "kinds.h"
 #include "purse.h"
 
@@ -565,6 +566,86 @@ static void damaged_filters_are_compacted(void **state)
     tamis_collection_free(c);
 }
 
+/* ---- Names that share an image ----------------------------------------- */
+
+enum { SHARERS = 3000 };
+
+static void make_many(size_t n)
+{
+    tamis *f = numbers(TAMIS_PARTITIONED, 20);
+    tamis_editor *e;
+    char name[48];
+
+    unlink(PATH);
+    e = edit(0);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "block-%zu.parquet", i);
+        assert_int_equal(tamis_editor_put(e, name, f), TAMIS_OK);
+    }
+    save(e);
+    tamis_free(f);
+}
+
+/* All names of a page get one image. */
+static void share_image(const tamis_collection *c, int fd, uint64_t number, const place *image)
+{
+    uint64_t at = c->slot.directory + number * COLLECTION_PAGE;
+    uint8_t page[COLLECTION_PAGE], *entry = page + COLLECTION_FIRST_ENTRY;
+
+    assert_int_equal(pread(fd, page, sizeof page, (off_t)at), sizeof page);
+    for (unsigned n = le16(page + 8); n > 0; n--) {
+        put_le64(entry, image->offset);
+        put_le64(entry + 8, image->size);
+        entry += COLLECTION_ENTRY_SIZE + entry[16];
+    }
+    put_le64(page, tamis__collection_sum(page, number));
+    assert_int_equal(pwrite(fd, page, sizeof page, (off_t)at), sizeof page);
+}
+
+static bool find_largest(void *ctx, const char *name, uint64_t offset, uint64_t size)
+{
+    place *largest = ctx;
+
+    (void)name;
+    if (size > largest->size)
+        *largest = (place){ offset, size };
+    return true;
+}
+
+/* To compact it would write it a thousand times. */
+static void shared_images_are_refused(void **state)
+{
+    place largest = { 0 };
+    faults found = { 0 };
+    tamis_collection_info info;
+    tamis_editor *e = NULL;
+    tamis *f = numbers(TAMIS_BLOOM, 20000), *got = NULL;
+
+    (void)state;
+    make_many(SHARERS);
+    e = edit(0);
+    assert_int_equal(tamis_editor_put(e, "large", f), TAMIS_OK);
+    save(e);
+    tamis_collection *c = opened();
+    assert_int_equal(tamis_collection_list(c, find_largest, &largest), TAMIS_OK);
+    int fd = open(PATH, O_RDWR);
+    for (uint64_t i = 0; i < c->slot.pages; i++)
+        share_image(c, fd, i, &largest);
+    close(fd);
+    assert_int_equal(tamis_collection_verify(c, take_fault, &found), TAMIS_CORRUPT);
+    /* As many as would fit are taken for what they say. */
+    assert_true(found.n > SHARERS * 9 / 10 && found.unnamed == 0);
+    assert_int_equal(tamis_collection_get_info(c, &info), TAMIS_CORRUPT);
+    assert_int_equal(tamis_editor_open(&e, PATH, TAMIS_EDIT_COMPACT, NULL), TAMIS_CORRUPT);
+    assert_int_equal(tamis_editor_open(&e, PATH, 0, NULL), TAMIS_CORRUPT);
+    /* Who looks for one name gets it. */
+    assert_int_equal(tamis_collection_get(c, &got, "block-7.parquet", NULL), TAMIS_OK);
+    assert_true(tamis_has(got, 7));
+    tamis_free(got);
+    tamis_free(f);
+    tamis_collection_free(c);
+}
+
 /* ---- Memory ------------------------------------------------------------ */
 
 static tamis_status edit_within(purse *p, unsigned flags)
@@ -638,22 +719,6 @@ static void guard(const tamis_collection *c)
     assert_int_equal(mprotect(guarded, guarded_size, PROT_NONE), 0);
 }
 
-static void make_many(size_t n)
-{
-    tamis *f = numbers(TAMIS_PARTITIONED, 20);
-    tamis_editor *e;
-    char name[32];
-
-    unlink(PATH);
-    e = edit(0);
-    for (size_t i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "block-%zu.parquet", i);
-        assert_int_equal(tamis_editor_put(e, name, f), TAMIS_OK);
-    }
-    save(e);
-    tamis_free(f);
-}
-
 /* Opening reads the header, by one call. A look-up reads a page of the directory, and what it asks
  * of its filter. */
 static void lookups_read_two_pages(void **state)
@@ -706,6 +771,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(damaged_directories_are_told),
         cmocka_unit_test(short_files_are_refused),
         cmocka_unit_test(damaged_filters_are_compacted),
+        cmocka_unit_test(shared_images_are_refused),
         cmocka_unit_test(memory_runs_out_cleanly),
         cmocka_unit_test(lookups_read_two_pages),
     };
