@@ -432,7 +432,8 @@ typedef enum tamis_operation {
 } tamis_operation;
 
 /* f becomes what is made of both. TAMIS_MISMATCH unless kind, geometry and hasher are equal, or
- * differ only by growth or tamis_resize(). */
+ * differ only by growth or tamis_resize(). Filters planned with TAMIS_CAN_ASK_KEYS are not combined
+ * with any other: TAMIS_CANNOT if f is one, TAMIS_MISMATCH if g alone is. */
 TAMIS_API tamis_status tamis_combine(tamis *f, tamis_operation op, const tamis *g) TAMIS_CHECKED;
 /* The union of n filters, at least one, in a filter with room for all of it: the size of the
  * largest, doubled until it is enough. Takes no memory beside that filter, and reads each of the

@@ -72,7 +72,7 @@ typedef struct tamis_cursor {
     uint64_t value;              /* of the key, in kinds with put() */
     unsigned bits;               /* of a whole hash: its first that adaptations look at, or 0 */
     unsigned told;               /* its first that tell it from all others that were there, or 0 */
-    tamis_status status;         /* why it ended, if not at the end */
+    tamis_status status;         /* why it ended, if not at the end: to be looked at after it */
     uint64_t at[6];
 } tamis_cursor;
 

@@ -531,11 +531,9 @@ tamis_status tamis_dot(const tamis *f, uint64_t *product, const tamis *g)
     if ((!f->ops.append || !filter_can(f, TAMIS_INTERSECT)) && !f->ops.dot)
         return TAMIS_CANNOT;
     tamis_status status = filter_check_alike(both, 2);
-    if (!status && f->ops.dot)
-        return f->ops.dot(f, product, g);
-    if (!status)
-        *product = tamis__order_dot(f, g);
-    return status;
+    if (status)
+        return status;
+    return f->ops.dot ? f->ops.dot(f, product, g) : tamis__order_dot(f, product, g);
 }
 
 /* ---- The whole filter -------------------------------------------------- */

@@ -85,7 +85,7 @@ static tamis_status order_append_all(tamis *to, order_heap *h)
 
     for (size_t i = h->n; i-- > 0;)
         order_sink(h, i);
-    while (h->n && !status) {
+    while (h->n && !h->status && !status) {
         uint64_t count, fingerprint = order_take_lowest(h, &count, &w.bits);
         bool is_in_order = (is_first || fingerprint > last) && (is_whole || fingerprint < end);
         status = is_in_order ? to->ops.append(&w, fingerprint, count) : TAMIS_CORRUPT;
@@ -93,7 +93,7 @@ static tamis_status order_append_all(tamis *to, order_heap *h)
         is_first = false;
     }
     (void)to->ops.append(&w, 0, 0);
-    return status ? status : h->status;
+    return h->status ? h->status : status;
 }
 
 /* ---- Unions ------------------------------------------------------------ */
@@ -256,18 +256,21 @@ tamis_status tamis__order_reduce(tamis *f, const tamis *g, tamis_operation op)
 
 /* ---- Products ---------------------------------------------------------- */
 
-uint64_t tamis__order_dot(const tamis *f, const tamis *g)
+tamis_status tamis__order_dot(const tamis *f, uint64_t *product, const tamis *g)
 {
     tamis_cursor a = { .f = f }, b = { .f = g };
     bool more = order_advance(&a) && order_advance(&b);
-    uint64_t product = 0;
+    uint64_t sum = 0;
 
     while (more) {
         if (a.fingerprint == b.fingerprint)
-            product = order_sum(product, order_product(a.count, b.count));
+            sum = order_sum(sum, order_product(a.count, b.count));
         more = a.fingerprint <= b.fingerprint ? order_advance(&a) : order_advance(&b);
     }
-    return product;
+    if (a.status || b.status)
+        return a.status ? a.status : b.status;
+    *product = sum;
+    return TAMIS_OK;
 }
 
 /* ---- Sizes ------------------------------------------------------------- */

@@ -8,7 +8,7 @@ tamis_status tamis__order_merge(tamis *f, const tamis *g);
 tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                      const tamis_allocator *a);
 tamis_status tamis__order_reduce(tamis *f, const tamis *g, tamis_operation op);
-uint64_t tamis__order_dot(const tamis *f, const tamis *g);
+tamis_status tamis__order_dot(const tamis *f, uint64_t *product, const tamis *g);
 tamis_status tamis__order_resize(tamis *f, uint64_t keys);
 /* The same fingerprints in another size. */
 tamis_status tamis__order_copy(tamis **out, const tamis_plan *plan, const tamis *f);

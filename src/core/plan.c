@@ -79,7 +79,8 @@ static bool plan_is_doubled(uint64_t a, uint64_t b)
 /* Capacity and rate may differ: they say what was planned, not where keys go. But in an indexed
  * kind the capacity says which keys there are. Fingerprints of kinds in order depend on the product
  * of slots and 2^width alone, and growth of kinds that merge by themselves changes the width
- * alone. Exact kinds that grow have whole hashes in tables of any size. */
+ * alone. Exact kinds that grow have whole hashes in tables of any size. A filter that asks for its
+ * keys lists hashes that are not theirs, and goes with no other. */
 bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
 {
     const tamis_ops *ops = tamis__ops(a->kind);
@@ -87,7 +88,8 @@ bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
     if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
         return false;
     if (ops->append && ops->traits & TAMIS_TRAIT_WHOLE_HASHES)
-        return a->width == b->width && plan_is_doubled(a->slots, b->slots);
+        return !((a->flags ^ b->flags) & TAMIS_PLAN_ASKS_KEYS) && a->width == b->width &&
+               plan_is_doubled(a->slots, b->slots);
     if (ops->append)
         return a->slots << a->width == b->slots << b->width;
     if (ops->traits & TAMIS_TRAIT_INDEXED && a->capacity != b->capacity)

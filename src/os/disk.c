@@ -226,6 +226,14 @@ static tamis_status disk_merge_one(disk_merge *m, uint64_t fingerprint)
     return held ? tamis__ordered_file_append(m->out, fingerprint, held) : TAMIS_OK;
 }
 
+/* Why one of the streams ended before its end. */
+static tamis_status disk_failure(const disk_merge *m)
+{
+    if (m->file.c.status)
+        return m->file.c.status;
+    return m->added.c.status ? m->added.c.status : m->removed.c.status;
+}
+
 enum { REPORT_EVERY = 1 << 16 };
 
 /* The file may have been changed by others after it was verified: writers rely on the order, so it
@@ -247,7 +255,7 @@ static tamis_status disk_merge_all(disk_merge *m)
         if (!status && i % REPORT_EVERY == 0)
             status = disk_report(m, fingerprint);
     }
-    return status;
+    return status ? status : disk_failure(m);
 }
 
 /* ---- Changing over ----------------------------------------------------- */
@@ -397,7 +405,7 @@ static uint64_t *disk_left_for(const tamis_disk *d, uint64_t key)
 }
 
 /* Copies that wait side by side may take less than a slot each. */
-static void disk_recount(tamis_disk *d)
+static tamis_status disk_recount(tamis_disk *d)
 {
     disk_rooms *r = &d->rooms;
     const tamis_plan *plan = &d->file->plan;
@@ -410,6 +418,7 @@ static void disk_recount(tamis_disk *d)
         r->left[at] -= d->file->ops.room(d->file, at, c.count).needed;
     }
     r->counted = d->added->count;
+    return c.status;
 }
 
 /* ---- Changes ----------------------------------------------------------- */
@@ -449,10 +458,11 @@ static tamis_status disk_make_room(tamis_disk *d, uint64_t key)
 
     if (is_crowded && waits && may_share &&
         d->added->count > d->rooms.counted + tamis__order_used(d->added) / 8) {
-        disk_recount(d);
+        status = disk_recount(d);
+        if (status || *disk_left_for(d, key))
+            return status;
         is_exact = true;
-        if (*disk_left_for(d, key))
-            return TAMIS_OK;
+        status = TAMIS_FULL;
     }
     if (is_crowded && is_exact)
         status = disk_grow(d);

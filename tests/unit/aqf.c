@@ -1,6 +1,7 @@
 /* aqf.c - a false positive that was reported does not come again, whatever is done to the filter,
  * and no key is lost by it. Keys that share a fingerprint are told apart. */
 #include "base/bits.h"
+#include "core/order.h"
 #include "kinds.h"
 
 static tamis_plan aqf_plan_for(uint64_t keys, double fpr, unsigned can)
@@ -559,6 +560,117 @@ static void a_store_that_fails_changes_nothing(void **state)
     free(keys);
 }
 
+/* ---- Two filters, of which one asks ------------------------------------ */
+
+/* One filter that keeps its keys, and one of the same geometry that asks for them: half of the keys
+ * of each are in both. */
+enum { UNLIKE = 1800, UNLIKE_BOTH = 900 };
+
+typedef struct unlike {
+    uint64_t *keys; /* those of `keeps` first; those of `asks` from keys + UNLIKE_BOTH on */
+    tamis *keeps, *asks;
+    shelf s;
+} unlike;
+
+static tamis *unlike_filter(unsigned can)
+{
+    tamis_spec spec = TAMIS_SPEC(.quotient_bits = 12, .tag_bits = 4, .can = can,
+                                 .hasher = { .hash = TAMIS_RAW, .seed = 5 });
+    tamis_plan plan;
+
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_OK);
+    return new_filter(&plan);
+}
+
+static void unlike_init(unlike *u)
+{
+    rng r = rng_for(3112, 0);
+
+    u->keys = fresh_keys(&r, 2 * UNLIKE - UNLIKE_BOTH);
+    u->keeps = unlike_filter(TAMIS_CAN_GROW);
+    u->asks = unlike_filter(TAMIS_CAN_GROW | TAMIS_CAN_ASK_KEYS);
+    u->s = (shelf){ u->asks, u->keys + UNLIKE_BOTH, UNLIKE, 0, TAMIS_OK };
+    tamis_set_keys(u->asks, ask_shelf, &u->s);
+    add_all(u->keeps, u->keys, UNLIKE);
+    add_all(u->asks, u->keys + UNLIKE_BOTH, UNLIKE);
+}
+
+static void unlike_free(unlike *u)
+{
+    tamis_free(u->keeps);
+    tamis_free(u->asks);
+    free(u->keys);
+}
+
+/* Every operation of two filters; none of them changes f. */
+static void check_refused(tamis *f, const tamis *g, tamis_status why)
+{
+    const tamis *both[] = { f, g };
+    image_bytes before = image_of(f);
+    tamis *made = NULL;
+    uint64_t product = 7;
+
+    for (tamis_operation op = TAMIS_MERGE; op <= TAMIS_SUBTRACT; op++)
+        assert_int_equal(tamis_combine(f, op, g), why);
+    assert_int_equal(tamis_merge_many(&made, both, 2, NULL), why);
+    assert_int_equal(tamis_dot(f, &product, g), why);
+    assert_true(!made && product == 7 && is_image_of(&before, f));
+    free_bytes(&before);
+}
+
+/* What one lists is hashes of keys; what the other lists is not. */
+static void filters_that_ask_are_not_combined(void **state)
+{
+    unlike u;
+
+    (void)state;
+    unlike_init(&u);
+    check_refused(u.keeps, u.asks, TAMIS_MISMATCH);
+    check_refused(u.asks, u.keeps, TAMIS_CANNOT);
+    check_refused(u.asks, u.asks, TAMIS_CANNOT);
+    assert_held(u.keeps, u.keys, UNLIKE);
+    assert_held(u.asks, u.keys + UNLIKE_BOTH, UNLIKE);
+    unlike_free(&u);
+}
+
+static bool visit_any(void *ctx, uint64_t fingerprint, uint64_t count)
+{
+    size_t *n = ctx;
+
+    (void)fingerprint;
+    (void)count;
+    ++*n;
+    return true;
+}
+
+/* Whatever walks through the filter says why it stopped. */
+static void a_walk_tells_that_the_store_failed(void **state)
+{
+    rng r = rng_for(3113, 0);
+    uint64_t product = 7;
+    size_t n = 0;
+    unlike u;
+
+    (void)state;
+    unlike_init(&u);
+    assert_int_equal(tamis_adapt(u.asks, first_found(u.asks, &r)), TAMIS_OK);
+    image_bytes before = image_of(u.asks);
+    u.s.status = TAMIS_IO;
+    assert_int_equal(tamis_list(u.asks, visit_any, &n), TAMIS_IO);
+    assert_true(n < UNLIKE);
+    assert_int_equal(tamis__order_dot(u.asks, &product, u.asks), TAMIS_IO);
+    assert_int_equal(tamis__order_dot(u.asks, &product, u.keeps), TAMIS_IO);
+    assert_int_equal(tamis__order_dot(u.keeps, &product, u.asks), TAMIS_IO);
+    assert_int_equal(tamis__order_merge(u.keeps, u.asks), TAMIS_IO);
+    for (tamis_operation op = TAMIS_INTERSECT; op <= TAMIS_SUBTRACT; op++)
+        assert_int_equal(tamis__order_reduce(u.asks, u.asks, op), TAMIS_IO);
+    assert_int_equal(tamis_resize(u.asks, 5000), TAMIS_IO);
+    assert_int_equal(tamis_forget_adaptations(u.asks), TAMIS_IO);
+    assert_true(product == 7 && is_image_of(&before, u.asks));
+    free_bytes(&before);
+    unlike_free(&u);
+}
+
 /* ---- The loop ---------------------------------------------------------- */
 
 typedef struct slow_store {
@@ -675,6 +787,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(too_many_excluded_keys_are_refused),
         cmocka_unit_test(keys_may_be_elsewhere),
         cmocka_unit_test(a_store_that_fails_changes_nothing),
+        cmocka_unit_test(filters_that_ask_are_not_combined),
+        cmocka_unit_test(a_walk_tells_that_the_store_failed),
         cmocka_unit_test(the_store_is_asked_once),
         cmocka_unit_test(every_cpu_does_the_same),
     };
