@@ -3,7 +3,7 @@
  * Keys of kinds that are solved, written in order or built as sets wait as items, in buckets, for
  * the engine (core/make.h), to which the builder is the host: with their values, or in two lists,
  * if the kind needs more than keys. Other kinds take keys, or pairs, at once if the size is known;
- * if not, they wait in the order given, and as items while keys are counted. */
+ * if not, or if they adapt, keys wait in the order given, and as items while they are counted. */
 #include "tamis_builder.h"
 
 #include <errno.h>
@@ -74,13 +74,13 @@ static bool builder_takes_others(const tamis_builder *b)
     return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || b->stub.ops.adapt;
 }
 
-/* Whether the filter can be planned before keys come. One that adapts is planned for the others,
- * too, and these may come last. */
+/* Whether the filter can be planned before keys come. One that adapts is planned for the excluded
+ * keys that come, too, and these may come last, and be more than were announced. */
 static bool builder_takes_at_once(const tamis_builder *b)
 {
     bool is_known = b->spec.keys || b->spec.error > 0;
 
-    return !builder_takes_items(b) && is_known && (!b->stub.ops.adapt || b->spec.universe);
+    return !builder_takes_items(b) && is_known && !b->stub.ops.adapt;
 }
 
 /* Bytes that may still be taken beside these. */
@@ -843,22 +843,20 @@ static tamis_status builder_fill(tamis_builder *b, tamis **out)
     return TAMIS_OK;
 }
 
-/* After a failure, a filter that took keys at once is still the one that has them. */
+/* Kinds that adapt do not take keys at once: after a failure, the keys still wait. */
 static tamis_status builder_finish(tamis_builder *b, tamis **out)
 {
-    tamis *f, *at_once = b->filter;
+    tamis *f;
     tamis_status status = builder_fill(b, &f);
 
     if (status)
         return status;
     if (b->stub.ops.adapt && b->others.n)
         status = builder_exclude(b, f);
-    if (!status)
-        *out = f;
-    else if (f == at_once)
-        b->filter = f;
-    else
+    if (status)
         tamis_free(f);
+    else
+        *out = f;
     return status;
 }
 

@@ -309,6 +309,32 @@ static void others_are_adapted_to(void **state)
         }
 }
 
+/* Keys and others are announced: as many as come, fewer or more. The plan is for all that come, or
+ * for what was announced if that is more, and none of the others is found. */
+static void others_may_be_announced(void **state)
+{
+    const size_t n = 3000, m = 30000, announced[] = { n + m, n, n + 1, n + 10 * m };
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.threads = 2);
+
+    (void)state;
+    for (tamis_kind kind = TAMIS_NO_KIND; (kind = next_adaptive(kind));)
+        for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
+            given g = given_others_of(kind, 90 + i, n, n, m, false, n);
+            tamis_builder *b = NULL;
+            tamis_plan made;
+
+            g.spec.universe = announced[i];
+            check_adapted(&g, &o);
+            b = fed(&g, &o);
+            assert_int_equal(tamis_builder_save(b, temp_path(), &made), TAMIS_OK);
+            make_plan(&g, n, 0, announced[i] > n + m ? announced[i] - n : m);
+            assert_memory_equal(&made, &g.plan, sizeof made);
+            unlink(temp_path());
+            tamis_builder_free(b);
+            drop(&g);
+        }
+}
+
 /* So many others for each key that some kinds cannot keep all of them away: they say so, and say so
  * again, as no key was lost. */
 static void what_cannot_be_told_apart_is_told(void **state)
@@ -516,6 +542,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(universes_are_split),
         cmocka_unit_test(what_does_not_fit_goes_to_a_file),
         cmocka_unit_test(others_are_adapted_to),
+        cmocka_unit_test(others_may_be_announced),
         cmocka_unit_test(what_cannot_be_told_apart_is_told),
         cmocka_unit_test(parts_are_put_together),
         cmocka_unit_test(a_builder_that_was_stopped_goes_on),
