@@ -79,13 +79,21 @@ static double acf_rate(const tamis_plan *p, double n)
     return rate;
 }
 
-/* How many cells are hit under both selectors, if so many strangers are to be told from the keys:
- * such a cell cannot. */
-static double acf_stuck(const tamis_plan *p, double strangers)
+/* How many cells are hit under both selectors, if so many absent keys are to be told from the keys:
+ * such a cell cannot. Of the m absent keys that have a cell, a share of 1 / v hits it under one
+ * selector, as many under the other, and 1 / v^2 under both. These are Poisson numbers, so that
+ * neither selector is free with probability
+ *
+ *   1 - 2 exp(-m / v) + exp(-(2 - 1 / v) m / v)
+ *
+ * which is (1 - exp(-m / v))^2 without those that hit both, and the rest is theirs. */
+static double acf_stuck(const tamis_plan *p, double absent)
 {
-    double each = strangers / (double)acf_buckets(p) / acf_prints(p->hashes);
+    double v = acf_prints(p->hashes), each = absent / (double)acf_buckets(p) / v;
+    double by_two = expm1(-each) * expm1(-each),
+           by_one = -exp((1 / v - 2) * each) * expm1(-each / v);
 
-    return (double)p->capacity * expm1(-each) * expm1(-each);
+    return (double)p->capacity * (by_two + by_one);
 }
 
 static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)

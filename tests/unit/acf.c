@@ -732,6 +732,56 @@ static void excluded_keys_do_not_pass(void **state)
     free(others);
 }
 
+/* However many: numbers of excluded keys do not run out of what doubles hold. */
+static void more_excluded_keys_take_more_bits(void **state)
+{
+    tamis_spec spec = spec_for(10, 0.5, 4);
+    tamis_plan plan;
+    uint32_t least = LEAST_BITS;
+
+    (void)state;
+    for (uint64_t m = 1; m < UINT64_MAX / 2; m *= 2) {
+        spec.universe = spec.keys + m;
+        assert_int_equal(tamis_plan_kind(&plan, KIND, &spec), TAMIS_OK);
+        assert_true(plan.hashes >= least);
+        least = plan.hashes;
+    }
+    assert_int_equal(least, MOST_BITS);
+}
+
+/* Of filters that are planned for exactly their keys and excluded keys, one in a thousand is full
+ * at most: keys and excluded keys that no selector tells apart. */
+static void few_plans_fail_to_exclude(void **state)
+{
+    const size_t sizes[][2] = { { 50, 1 }, { 100, 5 }, { 500, 10 }, { 1000, 30 }, { 3000, 100 } };
+    const uint64_t builds = run_size(3000, 300, 20000);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i][0], m = sizes[i][1];
+        rng r = rng_for(3712, i);
+        uint64_t full = 0;
+
+        for (uint64_t round = 0; round < builds; round++) {
+            tamis_spec spec = spec_for(n, 0.1, round);
+            uint64_t *keys = fresh_keys(&r, n + m);
+            tamis_plan plan;
+            tamis *f = NULL;
+
+            spec.universe = n + m;
+            assert_int_equal(tamis_plan_kind(&plan, KIND, &spec), TAMIS_OK);
+            tamis_status status = tamis_build_excluding(&f, &plan, keys, n, keys + n, m, NULL);
+            assert_true(status == TAMIS_OK || status == TAMIS_FULL);
+            full += status == TAMIS_FULL;
+            tamis_free(f);
+            free(keys);
+        }
+        print_message("%zu keys, %zu excluded: %llu of %llu are full\n", n, m,
+                      (unsigned long long)full, (unsigned long long)builds);
+        assert_true(binomial_fits_between(full, builds, 0, 1e-3));
+    }
+}
+
 static void geometries_are_checked(void **state)
 {
     const tamis_plan good = plan_for(KIND, 100, 0.01, 0);
@@ -879,6 +929,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(too_many_strangers_are_said_to_be),
         cmocka_unit_test(cells_flip_as_often_as_expected),
         cmocka_unit_test(excluded_keys_do_not_pass),
+        cmocka_unit_test(more_excluded_keys_take_more_bits),
+        cmocka_unit_test(few_plans_fail_to_exclude),
         cmocka_unit_test(geometries_are_checked),
         cmocka_unit_test(damage_is_seen),
         cmocka_unit_test(a_key_in_two_cells_is_seen),
