@@ -129,8 +129,19 @@ static tamis_status order_union(tamis **out, const tamis_plan *plan, const tamis
     return TAMIS_OK;
 }
 
+/* Also those that tell keys from others, of which there may be many for a key. */
+static uint64_t order_slots(const tamis *f)
+{
+    uint64_t ranges = UINT64_C(1) << f->ops.room(f, 0, 0).range_bits, used = 0;
+
+    for (uint64_t i = 0; i < ranges; i++)
+        used += f->ops.room(f, i, 0).used;
+    return used;
+}
+
 /* As order_union(), with twice the room while that helps. Fingerprints are spread evenly, so that a
- * filter half as large is full half-way: all attempts that fail take less than two passes. */
+ * filter half as large is full half-way: all attempts that fail take less than two passes. If the
+ * slots in use are less than a quarter, keys crowd one place, as in tamis__plan_grow(). */
 static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters,
                                       size_t n, const tamis_allocator *a)
 {
@@ -138,9 +149,9 @@ static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis 
     tamis_status status;
 
     for (size_t i = 0; i < n; i++)
-        needed = order_sum(needed, tamis__order_used(filters[i]));
+        needed = order_sum(needed, order_slots(filters[i]));
     while ((status = order_union(out, &plan, filters, n, a)) == TAMIS_FULL)
-        if (tamis__plan_grow(&plan, needed))
+        if (needed < plan.slots / 4 || tamis__plan_enlarge(&plan))
             return TAMIS_FULL;
     return status;
 }
@@ -161,6 +172,24 @@ tamis_status tamis__order_merge(tamis *f, const tamis *g)
     return status;
 }
 
+/* Past its capacity a union is whole as well, but at a higher rate: this may fail. It never becomes
+ * smaller. */
+static void order_set_capacity(tamis *f)
+{
+    uint64_t used = tamis__order_used(f);
+    tamis_plan as_it_is = f->plan, larger = f->plan;
+
+    as_it_is.capacity = used;
+    if (used <= f->plan.capacity || tamis__plan_resize(&larger, used))
+        return;
+    if (larger.slots > f->plan.slots) {
+        (void)!tamis__order_resize(f, used);
+    } else if (!tamis__plan_settle(&as_it_is)) {
+        f->plan = as_it_is;
+        tamis__use_cpu(f, f->cpu);
+    }
+}
+
 /* It starts with the size of the largest: the same keys may be in all of them. */
 tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, size_t n,
                                      const tamis_allocator *a)
@@ -175,13 +204,9 @@ tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, s
             plan = filters[i]->plan;
     }
     tamis_status status = order_roomy_union(out, plan, filters, n, a);
-    if (status)
-        return status;
-    /* Past its capacity it is whole as well, but at a higher rate: this may fail. */
-    uint64_t used = tamis__order_used(*out);
-    if (used > (*out)->plan.capacity)
-        (void)!tamis__order_resize(*out, used);
-    return TAMIS_OK;
+    if (!status)
+        order_set_capacity(*out);
+    return status;
 }
 
 /* ---- Intersections and differences --------------------------------------- */
@@ -277,10 +302,8 @@ tamis_status tamis__order_dot(const tamis *f, uint64_t *product, const tamis *g)
 
 uint64_t tamis__order_used(const tamis *f)
 {
-    uint64_t ranges = UINT64_C(1) << f->ops.room(f, 0, 0).range_bits, used = 0;
+    uint64_t used = order_slots(f);
 
-    for (uint64_t i = 0; i < ranges; i++)
-        used += f->ops.room(f, i, 0).used;
     return used < f->count ? used : f->count;
 }
 

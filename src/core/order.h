@@ -13,7 +13,7 @@ tamis_status tamis__order_resize(tamis *f, uint64_t keys);
 /* The same fingerprints in another size. */
 tamis_status tamis__order_copy(tamis **out, const tamis_plan *plan, const tamis *f);
 
-/* Slots in use: no union needs more than the sum of them. */
+/* Slots in use, but no more than there are keys: what tells keys from others is not counted. */
 uint64_t tamis__order_used(const tamis *f);
 
 #endif

@@ -189,16 +189,25 @@ tamis_status tamis__plan_resize(tamis_plan *p, uint64_t keys)
     return status ? status : tamis__plan_settle(p);
 }
 
+/* Kinds in order take the size for twice the keys. If a plan has more slots than its keys need,
+ * that is no larger one, and twice as many again may be. */
 tamis_status tamis__plan_enlarge(tamis_plan *p)
 {
-    return tamis__plan_resize(p,
-                              p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX : 2 * p->capacity + 1);
+    const uint64_t slots = tamis__ops(p->kind)->append ? p->slots : 0;
+    tamis_status status;
+
+    do
+        status = tamis__plan_resize(p, p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX
+                                                                        : 2 * p->capacity + 1);
+    while (!status && p->slots <= slots);
+    return status;
 }
 
 /* Hashes that nobody chose fill nine tenths of any size, or half of it where copies take room, too.
  * If less than a quarter is in use, then keys were chosen to crowd one place, and crowd it as well
  * in a larger filter; so too if there are keys for less than half of it, where what tells them
- * apart takes room. So a filter never has more than eight times the room that its keys need. */
+ * apart takes room. So a filter never has more than eight times the room that its keys need, or
+ * twice what was planned. */
 tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
 {
     bool for_counts = tamis__ops(p->kind)->traits & TAMIS_TRAIT_GROWS_COUNTS;

@@ -285,6 +285,87 @@ static void unions_keep_adaptations(void **state)
     taught_free(&b);
 }
 
+/* A filter of n keys that has learned until there was no room for more, or long enough. */
+static taught taught_until_full(const tamis_plan *plan, size_t n, size_t queries, uint64_t round)
+{
+    rng r = rng_for(3114, round);
+    taught t = { .n = n, .keys = fresh_keys(&r, n) };
+    tamis_status status = TAMIS_OK;
+
+    t.f = filter_of(plan, t.keys, n);
+    t.strangers = array_of(queries, sizeof *t.strangers);
+    for (size_t i = 0; i < queries && !status; i++) {
+        uint64_t stranger = rng_next(&r);
+        if (tamis_has(t.f, stranger) && !(status = tamis_adapt(t.f, stranger)))
+            t.strangers[t.m++] = stranger;
+    }
+    return t;
+}
+
+/* By two ways; no key is lost, and what both know stays known. It has no less room than the larger
+ * one, and no more than eight times the slots in use. */
+static void check_full_union(const tamis_plan *plan, size_t n, uint64_t round)
+{
+    taught a = taught_until_full(plan, n, 300000, round);
+    taught b = taught_until_full(plan, n, 300000, round + 1);
+    const tamis *both[] = { a.f, b.f };
+    uint64_t slots = used_slots(a.f) + used_slots(b.f);
+
+    b.m = drop_found(a.f, b.strangers, b.m);
+    a.m = drop_found(b.f, a.strangers, a.m);
+    for (int i = 0; i <= (plan->flags & TAMIS_PLAN_GROWS ? 1 : 0); i++) {
+        taught all = a;
+
+        if (i == 0)
+            assert_int_equal(tamis_merge_many(&all.f, both, 2, NULL), TAMIS_OK);
+        else
+            assert_int_equal(tamis_combine(all.f, TAMIS_MERGE, b.f), TAMIS_OK);
+        assert_taught(&all);
+        assert_held(all.f, b.keys, b.n);
+        assert_none_found(all.f, b.strangers, b.m);
+        assert_true(all.f->plan.slots >= plan->slots);
+        assert_true(all.f->plan.slots == plan->slots || all.f->plan.slots <= 8 * slots);
+        if (i == 0)
+            tamis_free(all.f);
+    }
+    taught_free(&a);
+    taught_free(&b);
+}
+
+static void unions_have_room_for_adaptations(void **state)
+{
+    const double fprs[] = { 0.5, 0.2, 0.05 };
+
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 2 * 2 * 2; i++) {
+        const uint64_t planned = i & 1 ? 10 : 300;
+        tamis_spec spec = spec_for(planned, fprs[i / 16], 5);
+        tamis_plan plan;
+
+        spec.universe = i & 2 ? 11 * planned : 0;
+        spec.can = i & 4 ? TAMIS_CAN_GROW : 0;
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_OK);
+        check_full_union(&plan, i & 8 ? planned : planned / 5, 2 * (uint64_t)i);
+    }
+}
+
+/* What is planned for many excluded keys has more slots than its keys need, and grows all the same.
+ */
+static void a_filter_with_room_to_learn_grows(void **state)
+{
+    tamis_spec spec = spec_for(100, 0.2, 5);
+    tamis_plan plan;
+
+    (void)state;
+    spec.universe = 1100;
+    spec.can = TAMIS_CAN_GROW;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_OK);
+    taught t = taught_until_full(&plan, 100, 8000000, 0);
+    assert_taught(&t);
+    assert_true(t.f->plan.slots > plan.slots && used_slots(t.f) > plan.slots);
+    taught_free(&t);
+}
+
 static void images_keep_adaptations(void **state)
 {
     taught t = taught_filter(3, 0);
@@ -778,6 +859,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sizes_keep_adaptations),
         cmocka_unit_test(many_sizes_keep_adaptations),
         cmocka_unit_test(unions_keep_adaptations),
+        cmocka_unit_test(unions_have_room_for_adaptations),
+        cmocka_unit_test(a_filter_with_room_to_learn_grows),
         cmocka_unit_test(images_keep_adaptations),
         cmocka_unit_test(changes_keep_adaptations),
         cmocka_unit_test(neighbours_undo_nothing),
