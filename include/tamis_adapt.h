@@ -13,7 +13,11 @@ extern "C" {
 /* The key was found, but its owner knows that it is not in the set: from now on it is not found.
  * How long that lasts, the page of the kind says. Keys that were added are found as before.
  * TAMIS_OK too if it was not found. TAMIS_PRESENT: f holds this very key, and nothing changes.
- * TAMIS_FULL: there is no room for what tells the two apart. TAMIS_CAN_ADAPT kinds only. */
+ * TAMIS_FULL: there is no room for what tells the two apart. TAMIS_CAN_ADAPT kinds only.
+ *
+ * TAMIS_ACF has two fingerprints for each key of the set, and nothing else to choose from. Of the
+ * keys reported, one in v has both of the key that it is taken for. It is TAMIS_OK for these, too,
+ * and they are still found: ask tamis_has() if it matters. v is 2^tag_bits - 1, from 15 on. */
 TAMIS_API tamis_status tamis_adapt(tamis *f, uint64_t key) TAMIS_CHECKED;
 /* Takes all of that back, as if nobody had asked; what was asked is counted from now on. */
 TAMIS_API tamis_status tamis_forget_adaptations(tamis *f) TAMIS_CHECKED;

@@ -208,7 +208,7 @@ typedef struct tamis_ops {
 
     /* Adaptive kinds. A hit names a place, the meaning of which is the kind's own: locate() finds
      * the first from *place on where has() takes the key for one that is there. adapt() changes it,
-     * after which this key is taken for another no more, or with a lower probability.
+     * after which this key is taken for another no more, or, as tamis_adapt.h says, seldom.
      * TAMIS_PRESENT: it is this very key. unadapt() leaves what the keys alone would have made. */
     bool (*locate)(const tamis *f, uint64_t *place, uint64_t key);
     tamis_status (*adapt)(tamis *f, uint64_t place, uint64_t key);
