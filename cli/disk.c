@@ -65,13 +65,13 @@ static void check(const change *c, tamis_status status)
 static void take_chunk(void *ctx, job *j)
 {
     change *c = ctx;
-    size_t n, added;
+    size_t n, done;
     const uint64_t *keys = pipeline_kept_keys(j, &n);
 
     if (c->removes)
-        check(c, tamis_disk_remove_many(c->disk, keys, n));
+        check(c, tamis_disk_remove_keys(c->disk, &done, keys, n));
     else
-        check(c, tamis_disk_add_many(c->disk, &added, keys, n));
+        check(c, tamis_disk_add_many(c->disk, &done, keys, n));
     c->keys += n;
 }
 

@@ -38,7 +38,11 @@ TAMIS_API tamis_status tamis_disk_open(tamis_disk **out, const char *path,
  * tamis_add(). *added tells how many went in. */
 TAMIS_API tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys,
                                            size_t n) TAMIS_CHECKED;
-/* Only remove what was added. Keys that are not in the file are ignored when it is merged. */
+/* Only remove what was added. Keys that are not in the file are ignored when it is merged. After a
+ * failure, *removed tells how many are removed: the first ones, and no other. */
+TAMIS_API tamis_status tamis_disk_remove_keys(tamis_disk *d, size_t *removed, const uint64_t *keys,
+                                              size_t n) TAMIS_CHECKED;
+/* The same for programs that were written before it: a failure does not tell where it stopped. */
 TAMIS_API tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys,
                                               size_t n) TAMIS_CHECKED;
 /* As tamis_has_many() and tamis_count_many(), with all that waits. */
@@ -48,8 +52,9 @@ TAMIS_API void   tamis_disk_count_many(const tamis_disk *d, uint64_t *counts, co
                                        size_t n);
 /* The filter as it is in the file, without what waits. It lives until the next change. */
 TAMIS_API const tamis *tamis_disk_file(const tamis_disk *d);
-/* After a failure everything waits as before, and it may be tried again; not after TAMIS_UNSYNCED,
- * which tells of a new file, as in tamis_save(). */
+/* After a failure everything waits as before, and it may be tried again. TAMIS_UNSYNCED tells of a
+ * new file, as in tamis_save(), or that one written since the last flush was not synced either: the
+ * next flush writes it once more. */
 TAMIS_API tamis_status tamis_disk_flush(tamis_disk *d) TAMIS_CHECKED;
 /* Does not flush. NULL is fine. */
 TAMIS_API void tamis_disk_free(tamis_disk *d);

@@ -34,9 +34,10 @@ typedef struct disk_rooms {
 } disk_rooms;
 
 struct tamis_disk {
-    tamis *file;  /* mapped */
-    int fd;       /* of it, locked */
-    bool trusted; /* checked, or written by us */
+    tamis *file;      /* mapped */
+    int fd;           /* of it, locked */
+    bool trusted;     /* checked, or written by us */
+    bool is_unsynced; /* written by us, and a power cut may bring the one before back */
     tamis *added, *removed;
     disk_rooms rooms;
     tamis_disk_options options;
@@ -288,6 +289,7 @@ static void disk_drop_successor(disk_successor *n)
     errno = error;
 }
 
+/* That the folder could not be synced is for tamis_disk_flush() to tell. */
 static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
 {
     disk_successor n = { NULL, -1 };
@@ -313,12 +315,13 @@ static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
     if (has_changed) {
         d->file = n.file;
         d->fd = n.fd;
+        d->is_unsynced = status == TAMIS_UNSYNCED;
         disk_close_rooms(d);
         tamis__payload_clear(d->added);
         tamis__payload_clear(d->removed);
     }
     disk_drop_successor(&old);
-    return status;
+    return has_changed ? TAMIS_OK : status;
 }
 
 /* ---- Flushing ---------------------------------------------------------- */
@@ -341,14 +344,24 @@ static bool disk_is_waiting(const tamis_disk *d)
 }
 
 /* What waits fits: a file that has no room for it is not what it was. */
-tamis_status tamis_disk_flush(tamis_disk *d)
+static tamis_status disk_merge_waiting(tamis_disk *d)
 {
-    if (!disk_is_waiting(d))
-        return TAMIS_OK;
     tamis_status status = disk_check_file(d);
+
     if (!status)
         status = disk_write_anew(d, &d->file->plan);
     return status == TAMIS_FULL ? TAMIS_CORRUPT : status;
+}
+
+/* A sync that failed is not tried again: what it was to write may be lost. So the file is written
+ * once more, and gets its name once more. */
+tamis_status tamis_disk_flush(tamis_disk *d)
+{
+    tamis_status status = TAMIS_OK;
+
+    if (disk_is_waiting(d) || d->is_unsynced)
+        status = disk_merge_waiting(d);
+    return !status && d->is_unsynced ? TAMIS_UNSYNCED : status;
 }
 
 /* Twice the room in the file, if that helps. In there counts may take more slots: TAMIS_FULL, if
@@ -466,7 +479,7 @@ static tamis_status disk_make_room(tamis_disk *d, uint64_t key)
     }
     if (is_crowded && is_exact)
         status = disk_grow(d);
-    return status == TAMIS_FULL && waits ? tamis_disk_flush(d) : status;
+    return status == TAMIS_FULL && waits ? disk_merge_waiting(d) : status;
 }
 
 tamis_status tamis_disk_add_many(tamis_disk *d, size_t *added, const uint64_t *keys, size_t n)
@@ -496,17 +509,25 @@ static tamis_status disk_remove_one(tamis_disk *d, uint64_t key)
     tamis_status status = d->removed->ops.add(d->removed, key, 1);
     if (status != TAMIS_FULL)
         return status;
-    status = tamis_disk_flush(d);
+    status = disk_merge_waiting(d);
     return status ? status : d->removed->ops.add(d->removed, key, 1);
+}
+
+tamis_status tamis_disk_remove_keys(tamis_disk *d, size_t *removed, const uint64_t *keys, size_t n)
+{
+    for (*removed = 0; *removed < n; ++*removed) {
+        tamis_status status = disk_remove_one(d, keys[*removed]);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
 }
 
 tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t n)
 {
-    tamis_status status = TAMIS_OK;
+    size_t removed;
 
-    for (size_t i = 0; i < n && !status; i++)
-        status = disk_remove_one(d, keys[i]);
-    return status;
+    return tamis_disk_remove_keys(d, &removed, keys, n);
 }
 
 /* ---- Queries ----------------------------------------------------------- */

@@ -74,7 +74,7 @@ static void run_add(world *w, uint64_t first, size_t n, unsigned step)
 static void run_remove(world *w, uint64_t first, size_t n)
 {
     uint64_t keys[256];
-    size_t held = 0;
+    size_t held = 0, removed = 0;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t key = (first + i) % UNIVERSE;
@@ -83,8 +83,9 @@ static void run_remove(world *w, uint64_t first, size_t n)
         w->times[key]--;
         keys[held++] = key;
     }
-    tamis_status status = tamis_disk_remove_many(w->d, keys, held);
+    tamis_status status = tamis_disk_remove_keys(w->d, &removed, keys, held);
     MUST(w->damaged || status == TAMIS_OK);
+    MUST(removed <= held && (status == TAMIS_OK) == (removed == held));
     w->total -= held;
 }
 
