@@ -85,6 +85,17 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
+/* Only root may give a file away, and only members of a group may keep it. Where it is lost, the
+ * mode is for another group: that one may do no more than all others may. */
+static mode_t keep_owner(int fd, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 07777;
+
+    if (fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0)
+        return mode;
+    return mode & (~(mode_t)070 | (mode & 07) << 3);
+}
+
 static void keep_mode(const replacement *r)
 {
     struct stat old;
@@ -92,10 +103,7 @@ static void keep_mode(const replacement *r)
 
     if (replaces && !S_ISREG(old.st_mode))
         die(CODE_IO, "%s is not a regular file; name one to write to", r->path);
-    /* Only root may give a file away. */
-    if (replaces)
-        (void)!fchown(r->fd, old.st_uid, old.st_gid);
-    if (fchmod(r->fd, replaces ? old.st_mode & 07777 : usual_mode()))
+    if (fchmod(r->fd, replaces ? keep_owner(r->fd, &old) : usual_mode()))
         die_errno("write", r->path);
 }
 

@@ -139,6 +139,7 @@ target_link_libraries(unit.url PRIVATE tamis-commands tamis-static)
 foreach(folder golden fault)
     tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
 endforeach()
+target_link_libraries(fault.owner PRIVATE tamis-commands tamis-static) # writes files as the program
 foreach(folder cli fault ${more_scripts})
     tamis_scripts(${folder})
 endforeach()

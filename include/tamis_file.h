@@ -10,7 +10,8 @@ extern "C" {
 
 /* Written beside, synced, then renamed: whatever happens, `path` names the old file or the new
  * one, whole. Symbolic links are followed and the mode is kept, but a keyed filter is private
- * unless it replaces a keyed one. Only regular files are replaced. */
+ * unless it replaces a keyed one. If the group cannot be kept, the other group may do no more than
+ * everybody may. Only regular files are replaced. */
 TAMIS_API tamis_status tamis_save(const tamis *f, const char *path) TAMIS_CHECKED;
 /* TAMIS_BUSY for a dirty file if any descriptor, the caller's own too, has an exclusive flock() on
  * it; TAMIS_DIRTY if none has. */

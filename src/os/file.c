@@ -310,6 +310,16 @@ static bool file_rename(const file_save *p)
     return true;
 }
 
+/* Only root may give a file away; others own what they replace or cannot keep its owner. Its group
+ * can be kept by its members alone. Where it is lost, the mode is for another group: that one may
+ * do no more than all others may. */
+static mode_t file_keep_owner(const file_save *p, int fd, mode_t mode)
+{
+    if (fchown(fd, p->owner, p->group) == 0 || fchown(fd, (uid_t)-1, p->group) == 0)
+        return mode;
+    return mode & (~(mode_t)070 | (mode & 07) << 3);
+}
+
 /* The mode of what is replaced; else the usual one. But a secret is for its owner alone, unless it
  * replaces one that was shown to others on purpose. */
 static int file_create_temp(file_save *p, bool is_secret)
@@ -323,9 +333,7 @@ static int file_create_temp(file_save *p, bool is_secret)
         fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 || !p->replaces)
         return fd;
-    /* Only root may give a file away; others own what they replace or cannot keep its owner. */
-    (void)!fchown(fd, p->owner, p->group);
-    if (fchmod(fd, p->mode & ~others) != 0) {
+    if (fchmod(fd, file_keep_owner(p, fd, p->mode & ~others)) != 0) {
         tamis__file_close(fd);
         return -1;
     }
