@@ -69,7 +69,8 @@ TAMIS_API tamis_status tamis_collection_verify(const tamis_collection *c, tamis_
 /* Changes a collection, which readers see all at once, when they open it after tamis_editor_save().
  * Whatever stops it before, a crash or a full disk, leaves the collection as it was. Changes are
  * appended to the file; what they replace stays in it, for those who have it open, until it is
- * compacted: written anew, without what nobody finds any more, and renamed. */
+ * compacted: written anew, without what nobody finds any more, and renamed. The first keyed filter
+ * compacts it, too, to a file that is private: who has the old one open sees no secret. */
 typedef struct tamis_editor tamis_editor;
 
 enum { TAMIS_EDIT_COMPACT = 1 }; /* write all of it to a new file */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -193,17 +194,53 @@ static uint64_t editor_alignment(uint64_t size)
     return size > 16 * COLLECTION_PAGE ? COLLECTION_PAGE : 64;
 }
 
-/* Before the first secret gets there: its file is for nobody else. */
+static tamis_status editor_begin_anew(tamis_editor *e, bool is_secret)
+{
+    tamis_status status = tamis__save_begin(&e->save, e->path, is_secret);
+
+    if (status)
+        return status;
+    e->is_anew = e->has_save = true;
+    e->fd = e->save.fd;
+    e->end = COLLECTION_PAGE;
+    e->slot.generation = 1;
+    return TAMIS_OK;
+}
+
+/* From a file that is appended to, to a new one: what was appended is old by then. */
+static tamis_status editor_leave_old(tamis_editor *e)
+{
+    tamis_collection *old = e->old;
+
+    if (!editor_flush(e))
+        return TAMIS_IO;
+    void *map =
+        mremap((void *)(uintptr_t)old->map, (size_t)old->slot.end, (size_t)e->end, MREMAP_MAYMOVE);
+    if (map == MAP_FAILED)
+        return TAMIS_NOMEM;
+    old->map = map;
+    old->slot.end = e->end;
+    for (size_t i = 0; i < e->names.n; i++)
+        editor_name_at(e, i)->is_old = true;
+    return editor_begin_anew(e, true);
+}
+
+/* Before the first secret gets there. The mode of a collection that others read does not change
+ * before it is saved, and some may have it open: a secret goes to a file of its own. */
 static tamis_status editor_keep_secret(tamis_editor *e, const tamis *f)
 {
+    tamis_status status = TAMIS_OK;
     struct stat st;
 
     if (f->plan.hasher.hash != TAMIS_KEYED || e->slot.flags & COLLECTION_SECRET)
         return TAMIS_OK;
-    if (fstat(e->fd, &st) != 0 || fchmod(e->fd, st.st_mode & 07700) != 0)
-        return TAMIS_IO;
-    e->slot.flags |= COLLECTION_SECRET;
-    return TAMIS_OK;
+    if (!e->is_anew)
+        status = editor_leave_old(e);
+    else if (fstat(e->fd, &st) != 0 || fchmod(e->fd, st.st_mode & 07700) != 0)
+        status = TAMIS_IO;
+    if (!status)
+        e->slot.flags |= COLLECTION_SECRET;
+    return status;
 }
 
 /* ---- Changes ----------------------------------------------------------- */
@@ -274,19 +311,6 @@ static bool editor_take(void *ctx, const collection_entry *entry)
     return true;
 }
 
-static tamis_status editor_begin_anew(tamis_editor *e)
-{
-    tamis_status status = tamis__save_begin(&e->save, e->path, false);
-
-    if (status)
-        return status;
-    e->has_save = true;
-    e->fd = e->save.fd;
-    e->end = COLLECTION_PAGE;
-    e->slot.generation = 1;
-    return TAMIS_OK;
-}
-
 static tamis_status editor_open_old(tamis_editor *e, const image_source *s)
 {
     editor_taking t = { .editor = e };
@@ -304,7 +328,7 @@ static tamis_status editor_open_old(tamis_editor *e, const image_source *s)
         return TAMIS_FULL;
     e->slot.flags = e->old->slot.flags;
     if (e->is_anew)
-        return editor_begin_anew(e);
+        return editor_begin_anew(e, false);
     e->fd = s->fd;
     e->end = e->old->slot.end;
     e->slot.generation = e->old->slot.generation + 1;
@@ -321,10 +345,8 @@ static tamis_status editor_open_editor(tamis_editor *e, const char *path)
     }
     strcpy(e->path, path);
     tamis_status status = tamis__open_locked(&s, path);
-    if (status == TAMIS_IO && errno == ENOENT) {
-        e->is_anew = true;
-        return editor_begin_anew(e);
-    }
+    if (status == TAMIS_IO && errno == ENOENT)
+        return editor_begin_anew(e, false);
     if (status)
         return status;
     e->lock = s.fd;

@@ -395,6 +395,86 @@ static void secrets_are_private(void **state)
     }
 }
 
+static const char SECRET[] = "moon river, moon";
+
+static bool shows_secret(int fd)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    uint8_t *all = array_of((size_t)st.st_size, 1);
+    assert_int_equal(pread(fd, all, (size_t)st.st_size, 0), st.st_size);
+    bool is_there = memmem(all, (size_t)st.st_size, SECRET, 16) != NULL;
+    free(all);
+    return is_there;
+}
+
+/* Between two of the public ones, the first of which is more than the editor keeps in memory. */
+static tamis_editor *edit_with_secret(unsigned flags)
+{
+    tamis_spec spec = TAMIS_SPEC(.keys = 10, .hasher = { .hash = TAMIS_KEYED });
+    tamis_editor *e = edit(flags);
+    tamis_plan plan;
+
+    memcpy(spec.hasher.secret, SECRET, 16);
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &spec), TAMIS_OK);
+    put(e, "large", numbers(TAMIS_BLOOM, 400000));
+    put(e, "keyed", new_filter(&plan));
+    put(e, "keyed too", new_filter(&plan));
+    put(e, "public", numbers(TAMIS_BLOOM, 3000));
+    return e;
+}
+
+static void assert_mode(mode_t mode)
+{
+    struct stat st;
+
+    assert_int_equal(stat(PATH, &st), 0);
+    assert_int_equal(st.st_mode & 0777, mode);
+}
+
+/* A new collection, and one that is compacted by the way. */
+static void secrets_are_private_from_the_start(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags <= TAMIS_EDIT_COMPACT; flags++) {
+        if (flags)
+            make_zoo();
+        assert_int_equal(flags ? chmod(PATH, 0644) : unlink(PATH), 0);
+        save(edit_with_secret(flags));
+        assert_mode(0600);
+    }
+}
+
+/* Nothing of it is to be seen before it is saved: not in the mode, and not in the file, which
+ * others may have open. */
+static void secrets_wait_for_the_save(void **state)
+{
+    (void)state;
+    make_zoo();
+    assert_int_equal(chmod(PATH, 0644), 0);
+    int fd = open(PATH, O_RDONLY);
+    for (int saves = 0; saves < 2; saves++) {
+        tamis_editor *e = edit_with_secret(0), *other = NULL;
+        assert_mode(0644);
+        assert_int_equal(tamis_editor_open(&other, PATH, 0, NULL), TAMIS_BUSY);
+        assert_int_equal(saves ? tamis_editor_save(e) : TAMIS_OK, TAMIS_OK);
+        tamis_editor_free(e);
+        assert_false(shows_secret(fd));
+        assert_mode(saves ? 0600 : 0644);
+        tamis_collection *c = opened();
+        assert_zoo(c);
+        tamis_collection_free(c);
+    }
+    close(fd);
+    tamis_collection *c = opened();
+    tamis *large = got(c, "large"), *public = got(c, "public");
+    assert_true(tamis_has(large, 399999) && tamis_has(public, 2999));
+    tamis_free(large);
+    tamis_free(public);
+    tamis_collection_free(c);
+}
+
 /* ---- Damage ------------------------------------------------------------ */
 
 typedef struct faults {
@@ -766,6 +846,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_editor_at_a_time),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(secrets_are_private),
+        cmocka_unit_test(secrets_are_private_from_the_start),
+        cmocka_unit_test(secrets_wait_for_the_save),
         cmocka_unit_test(damage_stays_where_it_is),
         cmocka_unit_test(damaged_headers_are_told),
         cmocka_unit_test(damaged_directories_are_told),
