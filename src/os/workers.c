@@ -1,9 +1,11 @@
 /* workers.c - the work of the engine on several threads. A thread that the system refuses is not
- * missed: each takes the next unit when it is done with one. */
+ * missed: each takes the next unit when it is done with one. The program's handlers of signals do
+ * not run on them. */
 #include "os/workers.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 
 typedef struct workers_crew {
     make_work *w;
@@ -50,22 +52,39 @@ static void *workers_work(void *arg)
     return NULL;
 }
 
+/* A new thread has the mask of the one that makes it: all signals are blocked but those of a fault
+ * of its own, such as SIGBUS of a file that was cut short. */
+static void workers_block_signals(sigset_t *before)
+{
+    static const int own[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
+    sigset_t others;
+
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&others, own[i]);
+    pthread_sigmask(SIG_BLOCK, &others, before);
+}
+
 tamis_status tamis__workers_run(make_work *w, unsigned workers, tamis_progress *progress, void *ctx)
 {
     workers_crew c = {
         .w = w, .progress = progress, .ctx = ctx, .lock = PTHREAD_MUTEX_INITIALIZER
     };
     pthread_t threads[WORKERS_MAX];
+    sigset_t before;
     unsigned n = 1;
 
     workers = workers < WORKERS_MAX ? workers : WORKERS_MAX;
+    workers_block_signals(&before);
     while (n < workers && !pthread_create(&threads[n], NULL, workers_work, &c))
         n++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     workers_work(&c);
     while (n-- > 1)
         pthread_join(threads[n], NULL);
     pthread_mutex_destroy(&c.lock);
-    errno = c.error;
+    if (c.status)
+        errno = c.error;
     return c.status;
 }
 
