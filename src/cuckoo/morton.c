@@ -70,7 +70,7 @@ static uint64_t morton_bytes(const tamis_plan *p)
     const morton_table t = morton_of_plan(p);
     if (p->capacity > p->slots * t.s.slots)
         return 0;
-    return LINE * p->slots + surplus_bytes(morton_surplus_of(&t).entries);
+    return LINE * p->slots + surplus_bytes(morton_surplus_entries(&t));
 }
 
 /* Two buckets take six keys. No pair of buckets gets more if no two fingerprints share both

@@ -446,15 +446,25 @@ __attribute__((always_inline)) static inline bool morton_take(const morton_table
 enum { SURPLUS_SHIFT = 12 };
 
 /* Doublings change neither the classes nor their number. */
-static inline surplus morton_surplus_of(const morton_table *t)
+static inline unsigned morton_class_bits(const morton_table *t)
 {
     unsigned bits = t->s.width + t->doublings;
-    unsigned class_bits = bits + 64 - (unsigned)__builtin_clzll(t->homes * t->s.buckets / 2 - 1);
-    uint64_t blocks = t->homes << t->doublings, slots = blocks * t->s.slots;
 
-    return (surplus){ t->at + LINE * blocks,
-                      surplus_entries(slots, CEILING * t->s.width - SURPLUS_SHIFT, class_bits),
-                      class_bits };
+    return bits + 64 - (unsigned)__builtin_clzll(t->homes * t->s.buckets / 2 - 1);
+}
+
+static inline uint64_t morton_surplus_entries(const morton_table *t)
+{
+    uint64_t slots = (t->homes << t->doublings) * t->s.slots;
+
+    return surplus_entries(slots, CEILING * t->s.width - SURPLUS_SHIFT, morton_class_bits(t));
+}
+
+/* Of a filter; a plan alone has no payload to point into. */
+static inline surplus morton_surplus_of(const morton_table *t)
+{
+    return (surplus){ t->at + LINE * (t->homes << t->doublings), morton_surplus_entries(t),
+                      morton_class_bits(t) };
 }
 
 /* Of a fingerprint and its two buckets, one of which is even. */
