@@ -117,7 +117,8 @@ static void *serve_neighbour(void *ctx)
 /* The other side is a thread: what fails there ends the program, with one message. */
 static void sync_here(request *r, const char *from, const char *to)
 {
-    neighbour other = { .path = to, .job = { .memory = r->job.memory } };
+    neighbour other = { .path = to,
+                        .job = { .memory = r->job.memory, .limit_size = r->job.limit_size } };
     pthread_t thread;
     int ends[2];
 
@@ -238,7 +239,8 @@ enum {
     OPTION_CHUNKS,
     OPTION_STATS,
     OPTION_JSON,
-    OPTION_MEMORY
+    OPTION_MEMORY,
+    OPTION_LIMIT_SIZE
 };
 
 static void take_option(request *r, const args *a)
@@ -279,6 +281,9 @@ static void take_option(request *r, const args *a)
         break;
     case OPTION_MEMORY:
         work->memory = args_bytes(a);
+        break;
+    case OPTION_LIMIT_SIZE:
+        work->limit_size = args_bytes(a);
         break;
     case OPTION_PROGRESS:
     case OPTION_NO_PROGRESS:
@@ -360,7 +365,10 @@ static const option_row options[] = {
     { OPTION_BLOCKS, "blocks", NULL, "find what changed by blocks of fixed size" },
     { OPTION_CHUNKS, "chunks", NULL,
       "find it by chunks that content cuts (default: what is cheaper)" },
-    { OPTION_MEMORY, "memory", "BYTES", "most that a message of the other side may take; 1G" },
+    { OPTION_MEMORY, "memory", "BYTES",
+      "for a message of the other side and what is made of it (default: 1G)" },
+    { OPTION_LIMIT_SIZE, "limit-size", "BYTES",
+      "of files that come, at most (default: 1G and 1024 times what came)" },
     { OPTION_STATS, "stats", NULL, "tell on standard error what crossed the line" },
     { OPTION_JSON, "json", NULL, "tell it as JSON" },
     { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
@@ -382,7 +390,8 @@ const command cmd_sync = {
         "SRC does not have stays, unless --delete is given.\n"
         "\n"
         "A file is written beside the old one, checked, and takes its place when it is whole.\n"
-        "--serve and --listen touch nothing outside the PATH they are given.",
+        "--serve and --listen touch nothing outside the PATH they are given. --memory and\n"
+        "--limit-size bound what the other side may take here; each side gives its own.",
     .options = { options, connect_options },
     .when_ok = "DEST is as SRC is",
     .example = "  mkdir -p a && seq 100000 >a/numbers\n"

@@ -45,10 +45,11 @@ entry *entry_find(const entry_list *l, const char *name)
 
 void entry_free(entry_list *l)
 {
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && !l->text; i++) {
         free(l->all[i].name);
         free(l->all[i].target);
     }
+    free(l->text);
     free(l->all);
     *l = (entry_list){ 0 };
 }
@@ -135,26 +136,21 @@ void entry_write(buffer *out, const entry *const *entries, size_t n)
             put_text(out, entries[i]->target);
 }
 
-static char *take_text(coded *c, size_t most)
+/* The next text, where it is. NULL: it has no end, or is too long. */
+static char *take_text(coded *c)
 {
-    size_t left = (size_t)(c->end - c->at);
-    const uint8_t *end = left ? memchr(c->at, 0, left < most ? left : most) : NULL;
-    char *text = end ? strdup((const char *)c->at) : NULL;
+    size_t left = (size_t)(c->end - c->at), most = left < PATH_MAX ? left : PATH_MAX;
+    const uint8_t *text = c->at, *end = left ? memchr(text, 0, most) : NULL;
 
-    if (end && !text)
-        die(CODE_MEMORY, "out of memory for a list of files");
     c->at = end ? end + 1 : c->at;
-    return text;
+    return end ? (char *)(uintptr_t)text : NULL;
 }
 
-static bool take_names(coded *c, entry_list *l, uint64_t n)
+static bool take_names(coded *c, entry *e, size_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        char *name = take_text(c, PATH_MAX);
-        if (!name)
+    for (size_t i = 0; i < n; i++)
+        if (!(e[i].name = take_text(c)))
             return false;
-        entry_add(l, (entry){ .name = name });
-    }
     return true;
 }
 
@@ -207,22 +203,48 @@ static bool take_contents(coded *c, entry *e, size_t n)
 static bool take_targets(coded *c, entry *e, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (e[i].type == ENTRY_LINK && !(e[i].target = take_text(c, PATH_MAX)))
+        if (e[i].type == ENTRY_LINK && !(e[i].target = take_text(c)))
             return false;
     return true;
 }
 
-bool entry_read(entry_list *l, const void *bytes, size_t size)
+/* The end of a name, its type and mode, and two numbers of its time. */
+enum { ENTRY_LEAST = 4 };
+
+static bool take_head(coded *c, size_t *n, bool *has_contents)
+{
+    uint64_t head;
+    bool is_good = coded_number(c, &head) && head >> 1 <= (uint64_t)(c->end - c->at) / ENTRY_LEAST;
+
+    *n = is_good ? (size_t)(head >> 1) : 0;
+    *has_contents = is_good && head & 1;
+    return is_good;
+}
+
+size_t entry_count(const void *bytes, size_t size)
 {
     coded c = { bytes, (const uint8_t *)bytes + size };
-    size_t before = l->n;
-    uint64_t head;
+    bool has_contents;
+    size_t n;
 
-    if (!coded_number(&c, &head) || !take_names(&c, l, head >> 1))
+    return size > 0 && take_head(&c, &n, &has_contents) ? n : 0;
+}
+
+bool entry_read(entry_list *l, buffer *bytes)
+{
+    coded c = { (const uint8_t *)bytes->bytes, (const uint8_t *)bytes->bytes + bytes->size };
+    bool has_contents;
+    size_t n;
+
+    *l = (entry_list){ .text = bytes->bytes };
+    *bytes = (buffer){ 0 };
+    if (c.at == c.end || !take_head(&c, &n, &has_contents))
         return false;
-    entry *fresh = l->n > 0 ? l->all + before : NULL;
-    size_t n = l->n - before;
-    return take_modes(&c, fresh, n) && take_sizes(&c, fresh, n) && take_times(&c, fresh, n) &&
-           (!(head & 1) || take_contents(&c, fresh, n)) && take_targets(&c, fresh, n) &&
-           c.at == c.end;
+    l->all = calloc(n + 1, sizeof *l->all);
+    if (!l->all)
+        die(CODE_MEMORY, "out of memory for a list of %zu files", n);
+    l->n = n;
+    return take_names(&c, l->all, n) && take_modes(&c, l->all, n) && take_sizes(&c, l->all, n) &&
+           take_times(&c, l->all, n) && (!has_contents || take_contents(&c, l->all, n)) &&
+           take_targets(&c, l->all, n) && c.at == c.end;
 }

@@ -25,9 +25,10 @@ typedef struct entry {
 typedef struct entry_list {
     entry *all;
     size_t n, room;
+    char *text; /* names and targets of a list that was read; NULL: each has a block of its own */
 } entry_list;
 
-/* Its name and target are the list's own from now on. */
+/* Its name and target are the list's own from now on. Not of a list that was read. */
 void entry_add(entry_list *l, entry e);
 /* By name, so that folders come before what is in them. */
 void entry_sort(entry_list *l);
@@ -42,7 +43,10 @@ uint64_t entry_key(const entry *e, const tamis_hasher *by);
 bool entry_name_is_safe(const char *name);
 
 void entry_write(buffer *out, const entry *const *entries, size_t n);
-/* False: this is no list that entry_write() made. Entries that were read before that stay. */
-bool entry_read(entry_list *l, const void *bytes, size_t size);
+/* How many entries these bytes say they are; 0: none, or more than so many bytes can be. */
+size_t entry_count(const void *bytes, size_t size);
+/* Takes the bytes, and beside them one block of entry_count() entries. False: this is no list that
+ * entry_write() made; what is read of it is to be freed all the same. */
+bool entry_read(entry_list *l, buffer *bytes);
 
 #endif

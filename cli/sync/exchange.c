@@ -10,6 +10,8 @@
 #include "wire/coded.h"
 
 enum { SYMBOLS_AT_MOST = 1 << 20 };
+/* Bytes for each symbol while it is worked on. */
+enum { SYMBOL_MEMORY = 96 };
 
 static double symbols_for(double differ)
 {
@@ -144,7 +146,8 @@ static uint64_t more_for(const finder *f)
 
 tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_t n)
 {
-    buffer message = job_receive(job, PART_SYMBOLS);
+    size_t most = CODED_NUMBER + job->memory / SYMBOL_MEMORY * CODED_SYMBOL;
+    buffer message = job_receive_plain(job, PART_SYMBOLS, most);
     coded c = { (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
     finder f = { .job = job };
 
@@ -159,12 +162,15 @@ tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_
             line_refuse(job->line, "after %" PRIu64 " symbols it is still not clear what differs",
                         f.taken);
         uint64_t more = more_for(&f);
+        if (f.taken + more > job->memory / SYMBOL_MEMORY)
+            line_refuse(job->line,
+                        "what differs takes more than %zu bytes, which is larger than "
+                        "--memory allows",
+                        job->memory);
         ask_for_more(job, more);
         buffer_free(&message);
-        message = job_receive(job, PART_SYMBOLS);
+        message = job_receive_plain(job, PART_SYMBOLS, (more + 1) * (CODED_SYMBOL + 9));
         c = (coded){ (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
-        if (message.size > (more + 1) * (CODED_SYMBOL + 9))
-            line_refuse(job->line, "more symbols came than were asked for");
     }
     ask_for_more(job, 0);
     buffer_free(&message);

@@ -115,11 +115,19 @@ void job_send_plain(const sync_job *job, char part, buffer *message)
     send_packed(job, part, message, 0);
 }
 
-buffer job_receive(const sync_job *job, char part)
+buffer job_receive(const sync_job *job, char part, size_t most)
 {
     buffer message = { 0 };
 
-    packed_receive(job->line, part, &message, job->memory);
+    packed_receive(job->line, part, &message, most < job->memory ? most : job->memory);
+    return message;
+}
+
+buffer job_receive_plain(const sync_job *job, char part, size_t most)
+{
+    buffer message = { 0 };
+
+    packed_receive_plain(job->line, part, &message, most < job->memory ? most : job->memory);
     return message;
 }
 

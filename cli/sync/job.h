@@ -31,9 +31,10 @@ typedef struct sync_job {
     line *line;
     uint64_t offers; /* of the other side, and of this one */
     tree tree;
-    size_t memory;   /* most that a message may take */
-    bool is_watched; /* progress is shown: on one side, if both are here */
-    bool shows;      /* what a dry run would do */
+    size_t memory;       /* most that a message may take, with what is made of it */
+    uint64_t limit_size; /* most that the files that come may have; 0: what growth.h says */
+    bool is_watched;     /* progress is shown: on one side, if both are here */
+    bool shows;          /* what a dry run would do */
     /* The request: */
     bool is_recursive, deletes, by_content, is_dry;
     sync_way way;
@@ -74,7 +75,9 @@ void job_hash_contents(sync_job *job, entry_list *l);
 /* A message of one part, of any length. */
 void job_send(const sync_job *job, char part, buffer *message);
 void job_send_plain(const sync_job *job, char part, buffer *message);
-buffer job_receive(const sync_job *job, char part);
+/* No more than `most` bytes, and no more than the memory that there is. */
+buffer job_receive(const sync_job *job, char part, size_t most);
+buffer job_receive_plain(const sync_job *job, char part, size_t most);
 
 coded job_coded(const buffer *message);
 /* What came is no such thing. */

@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "message.h"
 #include "pour.h"
+#include "sync/growth.h"
 #include "wire/packed.h"
 
 enum { PIECE = 1 << 17 };
@@ -26,6 +27,8 @@ struct drain {
     buffer packed; /* from `packed_at` on */
     size_t packed_at;
     bool has_ended;
+    bool may_grow; /* sizes of files were found to be as they may */
+    uint64_t done; /* bytes that were read */
 };
 
 static void send_waiting(pour *p)
@@ -39,7 +42,7 @@ static void send_waiting(pour *p)
 
 #ifdef TAMIS_HAS_ZSTD
 
-enum { MIB = 1 << 20, WINDOW_MOST = 27 };
+enum { MIB = 1 << 20 };
 
 static int level_for(uint64_t expected)
 {
@@ -87,7 +90,7 @@ static void *unpacking_begin(void)
 {
     ZSTD_DCtx *z = ZSTD_createDCtx();
 
-    if (!z || ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_MOST)))
+    if (!z || ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, PACKED_WINDOW)))
         die(CODE_MEMORY, "out of memory to decompress");
     return z;
 }
@@ -196,6 +199,7 @@ drain *drain_begin(const sync_job *job)
     if (!d)
         die(CODE_MEMORY, "out of memory to receive");
     d->line = job->line;
+    d->may_grow = job->limit_size > 0;
     if (job->offers & PACKED_OFFER)
         d->zstd = unpacking_begin();
     return d;
@@ -221,8 +225,18 @@ static void have_some(drain *d)
             hear(d, &d->packed, &d->packed_at);
 }
 
+static void check_growth(drain *d, size_t size)
+{
+    d->done += size;
+    if (!d->may_grow && d->done > growth_unpacked_most(line_received_of(d->line, PART_DATA)))
+        line_refuse(d->line,
+                    "what came unpacks to more than %d times its bytes; --limit-size allows that",
+                    GROWTH_UNPACKED_TIMES);
+}
+
 void drain_read(drain *d, void *bytes, size_t size)
 {
+    check_growth(d, size);
     while (size > 0) {
         have_some(d);
         size_t left = d->ready.size - d->at, n = left < size ? left : size;

@@ -9,6 +9,7 @@
 #include "sync/cuts.h"
 #include "sync/exchange.h"
 #include "sync/file.h"
+#include "sync/growth.h"
 #include "sync/key_set.h"
 #include "sync/pour.h"
 #include "sync/recipe.h"
@@ -102,7 +103,7 @@ static void mark_gone(receiver *r, bool are_listed)
             r->is_gone[i] = !entry_find(&r->coming, r->own.all[i].name);
         return;
     }
-    buffer message = job_receive(r->job, PART_GONE);
+    buffer message = job_receive_plain(r->job, PART_GONE, 8 * r->own.n);
     coded c = job_coded(&message);
     size_t n = message.size / 8;
     uint64_t *keys = job_array(n, sizeof *keys);
@@ -119,11 +120,29 @@ static void mark_gone(receiver *r, bool are_listed)
     buffer_free(&message);
 }
 
+/* What an entry takes beside its bytes, while it is listed, planned and made. */
+enum { ENTRY_MEMORY = sizeof(entry) + sizeof(incoming) + 16 };
+
+/* A few bytes unpack to a great many, and each five of these may be an entry. */
+static void read_entries(receiver *r)
+{
+    buffer list = job_receive(r->job, PART_ENTRIES, SIZE_MAX);
+    size_t n = entry_count(list.bytes, list.size);
+
+    if (n > (r->job->memory - list.size) / ENTRY_MEMORY)
+        line_refuse(r->job->line,
+                    "a list of %zu files takes more than %zu bytes, which is larger than --memory "
+                    "allows",
+                    n, r->job->memory);
+    if (!entry_read(&r->coming, &list))
+        job_no_sense(r->job, "a list of files");
+}
+
 static void hear_entries(receiver *r)
 {
     sync_job *job = r->job;
     tamis_hasher by = job_hasher(job);
-    buffer summary = job_receive(job, PART_SUMMARY);
+    buffer summary = job_receive_plain(job, PART_SUMMARY, sketch_most(ENTRY_NUMBERS));
 
     r->own = tree_list(&job->tree, job->is_recursive, false);
     r->own_keys = job_array(r->own.n, sizeof *r->own_keys);
@@ -132,12 +151,9 @@ static void hear_entries(receiver *r)
     for (size_t i = 0; i < r->own.n; i++)
         r->own_keys[i] = entry_key(&r->own.all[i], &by);
     bool are_listed = summary.size == 0 || !find_differences(r, &summary);
-    buffer list = job_receive(job, PART_ENTRIES);
-    if (!entry_read(&r->coming, list.bytes, list.size))
-        job_no_sense(r->job, "a list of files");
+    read_entries(r);
     check_entries(r);
     mark_gone(r, are_listed);
-    buffer_free(&list);
     buffer_free(&summary);
 }
 
@@ -198,6 +214,26 @@ static void plan_entry(receiver *r, size_t i)
     r->job->bytes += e->size;
 }
 
+/* What is made takes that on most disks, however small it is. */
+enum { MADE_LEAST = 4096 };
+
+/* Sizes are what the other side says; what it sends does not go beyond them. */
+static void check_sizes(const receiver *r)
+{
+    uint64_t most = r->job->limit_size, all = 0;
+
+    for (size_t i = 0; i < r->coming.n && most > 0; i++) {
+        const entry *e = &r->coming.all[i];
+        bool is_made = r->plans[i] == PLAN_MAKE || r->plans[i] >= PLAN_WHOLE;
+        uint64_t size = e->size > MADE_LEAST ? e->size : MADE_LEAST;
+        all += is_made ? size : 0; /* each is below 2^63, and so is the sum before */
+        if (all > most)
+            line_refuse(r->job->line,
+                        "files of more than %" PRIu64 " bytes would come; --limit-size allows more",
+                        most);
+    }
+}
+
 static void make_plan(receiver *r)
 {
     buffer message = { 0 };
@@ -206,6 +242,7 @@ static void make_plan(receiver *r)
     r->files = job_array(r->coming.n, sizeof *r->files);
     for (size_t i = 0; i < r->coming.n; i++)
         plan_entry(r, i);
+    check_sizes(r);
     buffer_append(&message, r->plans, r->coming.n);
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].is_verified)
@@ -251,20 +288,37 @@ static double cost_of_blocks(const incoming *f, const estimate *smallest, unsign
     return hashes + bytes / SQUEEZE;
 }
 
-static file_how cheapest(const receiver *r, const incoming *f, const estimate *chunks)
-{
-    unsigned level = 0;
+/* How much larger than the old file the new one may be, if what is told of the old one shall pay:
+ * in chunks, and in bytes. Beyond that the file comes whole. All numbers of the new one are what
+ * the other side says, and symbols are made and sent by them, and the old file copied. */
+enum { CHUNKS_TIMES = 8, CHUNKS_MORE = 64, BYTES_MORE = 1 << 16 };
 
-    for (unsigned i = 1; i < CUTS_LEVELS; i++)
-        if (chunks[i].cost < chunks[level].cost)
-            level = i;
-    if (r->job->way == WAY_CHUNKS)
-        return HOW_CHUNKS + level;
-    double blocks = cost_of_blocks(f, &chunks[0], r->scale);
-    double whole = (double)f->entry->size / SQUEEZE;
-    if (r->job->way == WAY_BLOCKS || (blocks < chunks[level].cost && blocks < whole))
-        return HOW_BLOCKS;
-    return chunks[level].cost < whole ? HOW_CHUNKS + level : HOW_WHOLE;
+static bool pays_by_chunks(const estimate *e, size_t n_old)
+{
+    return e->differ <= (double)CHUNKS_TIMES * (double)n_old + CHUNKS_MORE;
+}
+
+static bool pays_by_blocks(const incoming *f)
+{
+    return f->entry->size <= BYTES_MORE ||
+           (f->entry->size - BYTES_MORE) / GROWTH_TIMES <= f->old->size;
+}
+
+static file_how cheapest(const receiver *r, const incoming *f, const estimate *chunks,
+                         const chunk_list *lists)
+{
+    double whole = (double)f->entry->size / SQUEEZE,
+           cost = r->job->way == WAY_ANY ? whole : INFINITY;
+    file_how how = HOW_WHOLE;
+
+    for (unsigned i = 0; i < CUTS_LEVELS && r->job->way != WAY_BLOCKS; i++)
+        if (chunks[i].cost < cost && pays_by_chunks(&chunks[i], lists[i].n)) {
+            how = HOW_CHUNKS + i;
+            cost = chunks[i].cost;
+        }
+    if (r->job->way == WAY_CHUNKS || !pays_by_blocks(f))
+        return how;
+    return cost_of_blocks(f, &chunks[0], r->scale) < cost ? HOW_BLOCKS : how;
 }
 
 static int open_old(const receiver *r, const incoming *f)
@@ -287,7 +341,7 @@ static void choose_how(receiver *r, incoming *f, coded *sketches)
         double differ = distance_to(r, sketches, lists[i].keys, lists[i].n, numbers, &n_new);
         estimates[i] = cost_of_chunks(differ, n_new, lists[i].n, f->entry->size);
     }
-    f->how = cheapest(r, f, estimates);
+    f->how = cheapest(r, f, estimates, lists);
     for (unsigned i = 0; i < CUTS_LEVELS; i++)
         if (f->how == HOW_CHUNKS + i) {
             f->list = lists[i];
@@ -370,9 +424,22 @@ static bool any_is_compared(const receiver *r)
     return false;
 }
 
+/* Bytes that come of the files of both sides. */
+static size_t sketches_most(const receiver *r)
+{
+    size_t most = 1; /* the scale */
+
+    for (size_t i = 0; i < r->n_files; i++) {
+        const incoming *f = &r->files[i];
+        most += f->is_verified;
+        most += f->is_compared ? CUTS_LEVELS * sketch_most(job_sketch_size(f->entry->size, 0)) : 0;
+    }
+    return most;
+}
+
 static void choose_all(receiver *r)
 {
-    buffer sketches = job_receive(r->job, PART_SKETCHES), choice = { 0 };
+    buffer sketches = job_receive(r->job, PART_SKETCHES, sketches_most(r)), choice = { 0 };
     coded c = job_coded(&sketches);
     uint64_t scale;
 
@@ -420,8 +487,8 @@ static void hear_recipes(receiver *r)
 
     if (n_files > 0) {
         exchange_tell(r->job, keys, r->n_here, r->differ, r->n_there);
-        r->message = job_receive(r->job, PART_RECIPE);
-        if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files))
+        r->message = job_receive(r->job, PART_RECIPE, SIZE_MAX);
+        if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files, r->n_here))
             job_no_sense(r->job, "a recipe");
     }
     for (size_t i = 0; i < r->n_files; i++)
@@ -630,6 +697,7 @@ static bool ask_again(receiver *r)
         chunk_list_free(&f.list);
         if (!f.has_failed)
             continue;
+        f.old = f.old && pays_by_blocks(&f) ? f.old : NULL;
         coded_put_number(&message, f.number);
         put_signature(r, &message, &f, f.how == HOW_BLOCKS);
         f.how = HOW_BLOCKS;

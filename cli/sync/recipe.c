@@ -35,12 +35,12 @@ void recipe_put_step(buffer *out, uint64_t kept, uint64_t fresh)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-static bool read_gone(recipe *r, coded *c)
+static bool read_gone(recipe *r, coded *c, size_t most)
 {
     uint64_t n, size;
 
     if (!coded_number(c, &n) || !coded_number(c, &size) || size == 0 || size > 8 ||
-        n > (uint64_t)(c->end - c->at) / size)
+        n > (uint64_t)(c->end - c->at) / size || n > most)
         return false;
     uint64_t *gone = calloc((size_t)n + 1, sizeof *gone);
     if (!gone)
@@ -73,14 +73,14 @@ static bool read_steps(coded *file, coded *c)
     return true;
 }
 
-bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files)
+bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files, size_t n_chunks)
 {
     coded c = { bytes, (const uint8_t *)bytes + size };
 
     *r = (recipe){ .files = calloc(n_files + 1, sizeof *r->files) };
     if (!r->files)
         die(CODE_MEMORY, "out of memory for %zu files", n_files);
-    bool is_good = read_gone(r, &c);
+    bool is_good = size > 0 && read_gone(r, &c, n_chunks);
     for (size_t i = 0; i < n_files && is_good; i++)
         is_good = read_steps(&r->files[i], &c);
     return is_good && c.at == c.end;

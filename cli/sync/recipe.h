@@ -19,8 +19,8 @@ typedef struct recipe {
     coded *files;   /* steps of each */
 } recipe;
 
-/* Of so many files; the bytes must stay. False: this is none. */
-bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files);
+/* Of so many files and chunks of old ones; the bytes must stay. False: this is none. */
+bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files, size_t n_chunks);
 bool recipe_lacks(const recipe *r, uint64_t key);
 /* False after the last step. */
 bool recipe_next(coded *steps, uint64_t *kept, uint64_t *fresh);

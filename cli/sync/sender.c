@@ -183,7 +183,8 @@ static void verify_contents(sender *s, coded *c)
 
 static void hear_plan(sender *s)
 {
-    buffer plan = job_receive(s->job, PART_PLAN);
+    /* For each entry what is done and a hash; in a dry run, names follow. */
+    buffer plan = job_receive(s->job, PART_PLAN, s->job->is_dry ? SIZE_MAX : 9 * s->n_sent);
     coded c = job_coded(&plan);
 
     s->files = job_array(s->n_sent, sizeof *s->files);
@@ -270,7 +271,7 @@ static void send_sketches(sender *s)
 
 static void hear_choice(sender *s)
 {
-    buffer choice = job_receive(s->job, PART_CHOICE);
+    buffer choice = job_receive(s->job, PART_CHOICE, s->n_files);
     coded c = job_coded(&choice);
 
     for (size_t i = 0; i < s->n_files; i++) {
@@ -321,7 +322,7 @@ static void hear_signatures(sender *s)
 {
     if (!any_goes(s, false))
         return;
-    buffer message = job_receive(s->job, PART_BLOCKS);
+    buffer message = job_receive_plain(s->job, PART_BLOCKS, SIZE_MAX);
     coded c = job_coded(&message);
     for (size_t i = 0; i < s->n_files; i++)
         if (s->files[i].how == HOW_BLOCKS)
@@ -534,7 +535,7 @@ static void free_file(outgoing *f)
  * none did. */
 static bool hear_failed(sender *s)
 {
-    buffer message = job_receive(s->job, PART_FAILED);
+    buffer message = job_receive_plain(s->job, PART_FAILED, SIZE_MAX);
     coded c = job_coded(&message);
     size_t n = 0;
 

@@ -49,6 +49,11 @@ void sketch_write(buffer *out, const int64_t *numbers, size_t n, uint64_t n_keys
     }
 }
 
+size_t sketch_most(size_t n)
+{
+    return CODED_NUMBER * (n + 1);
+}
+
 bool sketch_read(coded *c, int64_t *numbers, size_t n, uint64_t *n_keys)
 {
     if (!coded_number(c, n_keys) || *n_keys > INT64_MAX / 4)

@@ -15,6 +15,9 @@ void sketch_write(buffer *out, const int64_t *numbers, size_t n, uint64_t n_keys
 /* False: there is no sketch of n numbers. */
 bool sketch_read(coded *c, int64_t *numbers, size_t n, uint64_t *n_keys);
 
+/* Bytes of a sketch of n numbers, at most. */
+size_t sketch_most(size_t n);
+
 double sketch_distance(const int64_t *a, const int64_t *b, size_t n);
 
 #endif

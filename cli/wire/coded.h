@@ -11,6 +11,7 @@ typedef struct coded {
 } coded;
 
 /* Seven bits in each byte, the lowest first; the top bit says that more follow. */
+enum { CODED_NUMBER = 10 }; /* bytes of the largest */
 void coded_put_number(buffer *out, uint64_t number);
 /* False: there is none, or it has more than 64 bits. */
 bool coded_number(coded *c, uint64_t *number);

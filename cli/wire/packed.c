@@ -33,7 +33,7 @@ static void *unpacking_begin(void)
 {
     ZSTD_DStream *stream = ZSTD_createDStream();
 
-    if (!stream)
+    if (!stream || ZSTD_isError(ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, PACKED_WINDOW)))
         die(CODE_MEMORY, "out of memory to unpack a message");
     return stream;
 }
@@ -50,19 +50,20 @@ static bool unpack(line *l, void *stream, const uint8_t *bytes, size_t size, buf
                    size_t most)
 {
     ZSTD_inBuffer in = { bytes, size, 0 };
-    size_t put;
+    bool is_full;
 
     do {
-        buffer_reserve(to, UNPACK_STEP);
-        ZSTD_outBuffer out = { to->bytes + to->size, UNPACK_STEP, 0 };
+        size_t left = most - to->size, step = left < UNPACK_STEP ? left + 1 : UNPACK_STEP;
+        buffer_reserve(to, step);
+        ZSTD_outBuffer out = { to->bytes + to->size, step, 0 };
         size_t result = ZSTD_decompressStream(stream, &out, &in);
         if (ZSTD_isError(result))
             return false;
-        put = out.pos;
-        to->size += put;
+        to->size += out.pos;
         if (to->size > most)
             refuse_size(l, most);
-    } while (in.pos < in.size || put == UNPACK_STEP);
+        is_full = out.pos == step;
+    } while (in.pos < in.size || is_full);
     return true;
 }
 #else
@@ -130,8 +131,11 @@ void packed_send(const packed *p, line *l, char part)
 
 static _Noreturn void refuse_size(line *l, size_t most)
 {
-    line_refuse(l, "a message takes more than %zu bytes, which is larger than --memory allows",
-                most);
+    line_refuse(
+        l,
+        "a message takes more than %zu bytes, which is longer than it can be, or larger than "
+        "--memory allows",
+        most);
 }
 
 static void take_plain(line *l, buffer *out, const uint8_t *bytes, size_t size, size_t most)
@@ -141,9 +145,9 @@ static void take_plain(line *l, buffer *out, const uint8_t *bytes, size_t size, 
     buffer_append(out, bytes, size);
 }
 
-void packed_take(line *l, line_frame f, buffer *out, size_t most)
+static void take_message(line *l, line_frame f, buffer *out, size_t most, bool may_be_packed)
 {
-    void *stream = unpacking_begin();
+    void *stream = may_be_packed ? unpacking_begin() : NULL;
 
     for (;;) {
         if (f.size == 0)
@@ -151,16 +155,29 @@ void packed_take(line *l, line_frame f, buffer *out, size_t most)
         uint8_t flags = f.body[0];
         if (!(flags & FLAG_ZSTD))
             take_plain(l, out, f.body + 1, f.size - 1, most);
+        else if (!may_be_packed)
+            line_refuse(l, "a message of part '%c' is compressed, which it never is", f.part);
         else if (!unpack(l, stream, f.body + 1, f.size - 1, out, most))
             line_refuse(l, "a message of part '%c' cannot be unpacked", f.part);
         if (flags & FLAG_LAST)
             break;
         f = line_expect(l, f.part);
     }
-    unpacking_end(stream);
+    if (stream)
+        unpacking_end(stream);
+}
+
+void packed_take(line *l, line_frame first, buffer *out, size_t most)
+{
+    take_message(l, first, out, most, true);
 }
 
 void packed_receive(line *l, char part, buffer *out, size_t most)
 {
     packed_take(l, line_expect(l, part), out, most);
+}
+
+void packed_receive_plain(line *l, char part, buffer *out, size_t most)
+{
+    take_message(l, line_expect(l, part), out, most, false);
 }

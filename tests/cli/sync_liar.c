@@ -1,13 +1,16 @@
-/* sync_liar.c - the side of `tamis sync` that serves, and lies.
+/* sync_liar.c - one side of `tamis sync`, which lies.
  *
- *     sync_liar WHAT
+ *     sync_liar [ask:]WHAT
  *
- * It greets as the program does, and its frames are whole: only what they say is wrong. */
+ * It greets as the program does, and its frames are whole: only what they say is wrong. It serves,
+ * or asks to push, with "ask:". */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sync/job.h"
+#include "sync/pour.h"
 #include "wire/packed.h"
 
 static sync_job job;
@@ -45,7 +48,7 @@ static void send_name(const char *name)
 
 static void send_data(const char *bytes, size_t size)
 {
-    (void)job_receive(&job, PART_PLAN);
+    (void)job_receive(&job, PART_PLAN, SIZE_MAX);
     line_send(job.line, PART_DATA, bytes, size);
     line_send(job.line, PART_DATA, NULL, 0);
 }
@@ -83,7 +86,7 @@ static void send_wrong_check(void)
 
     send_size(8);
     for (int i = 0; i < FILE_TRIES; i++) {
-        (void)job_receive(&job, PART_FAILED);
+        (void)job_receive(&job, PART_FAILED, SIZE_MAX);
         line_send(job.line, PART_DATA, DELTA, sizeof DELTA - 1);
         line_send(job.line, PART_DATA, NULL, 0);
     }
@@ -99,19 +102,60 @@ static void send_count(uint64_t n)
     job_send_plain(&job, PART_ENTRIES, &message);
 }
 
+/* ---- Few bytes that become many ---------------------------------------- */
+
+/* So many entries, of zeros: each takes five bytes, and all together next to none on the line. */
+static void send_entries_of_zeros(uint64_t n)
+{
+    buffer message = { 0 };
+
+    send_text(PART_SUMMARY, "", 0);
+    coded_put_number(&message, n << 1);
+    buffer_reserve(&message, 5 * n);
+    memset(message.bytes + message.size, 0, 5 * n);
+    message.size += 5 * n;
+    job.offers = packed_offer();
+    job_send(&job, PART_ENTRIES, &message);
+}
+
+/* The start of a stream of zstd that wants a window of 2^27 bytes, and a hundred zeros. */
+static void send_window(void)
+{
+    static const uint8_t STREAM[] = { 3,    0x28, 0xb5,     0x2f,      0xfd, 0,
+                                      0x88, 0x23, 100 >> 5, 100 >> 13, 0 };
+
+    send_text(PART_SUMMARY, "", 0);
+    line_send(job.line, PART_ENTRIES, STREAM, sizeof STREAM);
+}
+
+/* A file of zeros, as large as it says. */
+static void send_zeros(uint64_t size)
+{
+    const entry file = { .name = "", .type = ENTRY_FILE, .mode = 0644, .size = size };
+    static char zeros[1 << 16];
+
+    send_entries(&file, NULL);
+    (void)job_receive(&job, PART_PLAN, SIZE_MAX);
+    job.offers = packed_offer();
+    pour *to = pour_begin(&job, size);
+    for (uint64_t done = 0; done < size; done += sizeof zeros)
+        pour_write(to, zeros, sizeof zeros);
+    pour_end(to);
+}
+
 /* ---- A receiver -------------------------------------------------------- */
 
 static void plan(char one)
 {
-    (void)job_receive(&job, PART_SUMMARY);
-    (void)job_receive(&job, PART_ENTRIES);
+    (void)job_receive(&job, PART_SUMMARY, SIZE_MAX);
+    (void)job_receive(&job, PART_ENTRIES, SIZE_MAX);
     send_text(PART_PLAN, &one, 1);
 }
 
 static void choose(char how)
 {
     plan(PLAN_COMPARE);
-    (void)job_receive(&job, PART_SKETCHES);
+    (void)job_receive(&job, PART_SKETCHES, SIZE_MAX);
     send_text(PART_CHOICE, &how, 1);
 }
 
@@ -180,6 +224,12 @@ static void lie(const char *what)
         send_wrong_check();
     else if (strcmp(what, "count") == 0)
         send_count(UINT64_C(1) << 60);
+    else if (strncmp(what, "entries:", 8) == 0)
+        send_entries_of_zeros(strtoull(what + 8, NULL, 10));
+    else if (strcmp(what, "window") == 0)
+        send_window();
+    else if (strncmp(what, "zeros:", 6) == 0)
+        send_zeros(strtoull(what + 6, NULL, 10));
     else if (strcmp(what, "flood") == 0)
         flood(PART_SUMMARY);
     else if (strcmp(what, "plan") == 0)
@@ -192,16 +242,29 @@ static void lie(const char *what)
         never_content();
 }
 
+/* A push of a folder. */
+static void ask(void)
+{
+    uint8_t asked[18] = { 1 | 2, WAY_ANY };
+
+    line_send(job.line, PART_REQUEST, asked, sizeof asked);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
+    bool asks = strncmp(argv[1], "ask:", 4) == 0;
     job.memory = 1 << 30;
     job.line = line_open(STDIN_FILENO, STDOUT_FILENO, "sync_liar: the other side",
                          &(line_limits){ .seconds = 10 });
-    line_greet(job.line, "sync", false, 0);
-    (void)line_expect(job.line, PART_REQUEST);
-    lie(argv[1]);
+    /* Bytes of files are compressed if both sides offer it. */
+    line_greet(job.line, "sync", asks, strstr(argv[1], "zeros:") ? packed_offer() : 0);
+    if (asks)
+        ask();
+    else
+        (void)line_expect(job.line, PART_REQUEST);
+    lie(asks ? argv[1] + 4 : argv[1]);
     (void)line_receive(job.line);
     return 0;
 }

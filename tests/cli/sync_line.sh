@@ -74,11 +74,41 @@ pulls through-link 3 'cannot enter the folder of kept/here/link/escaped'
 pulls through-own-link 3 'cannot enter the folder of kept/here/out/escaped'
 pulls count 4 'a list of files that came makes no sense'
 pulls flood 4 'larger than --memory allows'
+# Few bytes that become many: what is announced and unpacked takes no more memory than is allowed.
+pulls entries:5900000 4 'a list of 5900000 files takes more than 67108864 bytes'
+pulls entries:12000000 4 'a list of 12000000 files takes more than 67108864 bytes'
+pulls entries:50000000 4 'larger than --memory allows'
+pulls window 4 "a message of part 'L' cannot be unpacked"
+check "nothing is made" test "$(find kept | wc -l)" = 3
+# A sender that asks does the same to --serve and --listen.
+mkfifo back
+"$liar" ask:entries:5900000 <back 2>/dev/null |
+    exits 4 bash -c "'$tamis' sync --serve --timeout 5 --memory 64M kept/here >back"
+says 'a list of 5900000 files takes more than 67108864 bytes'
+exits 4 bash -c "'$tamis' sync --listen 127.0.0.1:0 --timeout 5 --memory 64M kept/here 2>listener & there=\$!
+    until port=\$(grep -os '[0-9]*\$' listener); do sleep 0.01; done
+    exec 3<>/dev/tcp/127.0.0.1/\$port
+    '$liar' ask:entries:5900000 <&3 >&3 2>/dev/null
+    exec 3>&-
+    wait \$there; code=\$?; tail -1 listener >&2; exit \$code"
+says 'a list of 5900000 files takes more than 67108864 bytes'
 check_not "nothing is written outside" test -e kept/escaped -o -e escaped -o -e /tmp/escaped
 rm -r kept/here
 : >kept/here
 pulls size 4 'fewer bytes of files came than were announced'
 pulls content 4 'came out wrong again'
+# What is compressed may have many times its bytes: on the disk there is no more than is allowed.
+(
+    failures=0
+    ulimit -f 20000
+    exits 4 "$tamis" sync --timeout 5 --limit-size 16M --via "$liar zeros:2000000000 2>/dev/null" - kept/here
+    says 'files of more than 16777216 bytes would come; --limit-size allows more'
+    [ "$failures" -eq 0 ]
+) || failed "more is written than is allowed"
+if [ -n "${TAMIS_LONG:-}" ]; then
+    exits 4 "$tamis" sync --via "$liar zeros:2000000000 2>/dev/null" - kept/here
+    says 'unpacks to more than 1024 times its bytes; --limit-size allows that'
+fi
 check "the file is as it was" test -f kept/here -a ! -s kept/here
 check "and nothing is left" test "$(ls -A kept)" = here
 

@@ -51,18 +51,20 @@ static void write_entries(buffer *out, const entry_list *l)
 static void read_entries(const uint8_t *bytes, size_t size)
 {
     entry_list l = { 0 }, again = { 0 };
-    buffer out = { 0 };
+    buffer in = { 0 }, out = { 0 };
+    size_t n = entry_count(bytes, size);
 
-    if (entry_read(&l, bytes, size)) {
+    buffer_append(&in, bytes, size);
+    if (entry_read(&l, &in)) {
+        MUST(l.n == n);
         write_entries(&out, &l);
-        MUST(entry_read(&again, out.bytes, out.size) && again.n == l.n);
+        MUST(entry_read(&again, &out) && again.n == l.n);
         for (size_t i = 0; i < l.n; i++)
             MUST(is_same(&l.all[i], &again.all[i]));
     }
-    for (size_t i = 0; i < l.n; i++)
+    for (size_t i = 0; i < l.n && l.all[i].name; i++)
         check_name(l.all[i].name);
-    MUST(l.n <= size);
-    buffer_free(&out);
+    MUST(l.n == n && n <= size / 4);
     entry_free(&l);
     entry_free(&again);
 }
@@ -90,7 +92,7 @@ static void read_recipe(const uint8_t *bytes, size_t size, size_t n_files)
     recipe r;
     uint64_t kept, fresh, steps = 0;
 
-    if (recipe_read(&r, bytes, size, n_files)) {
+    if (recipe_read(&r, bytes, size, n_files, 1000)) {
         for (size_t i = 0; i < r.n_gone; i++)
             MUST(recipe_lacks(&r, r.gone[i] << r.shift));
         for (size_t i = 0; i < n_files; i++)
