@@ -27,22 +27,16 @@ static char *copied(const char *text)
 
 tree tree_open(const char *path)
 {
-    return (
-        tree){ .path = path, .fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .parent = -1 };
+    return (tree){ .path = path, .fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 }
 
-static void forget_parent(tree *t)
-{
-    if (t->parent >= 0)
-        close(t->parent);
-    free(t->parent_name);
-    t->parent = -1;
-    t->parent_name = NULL;
-}
+static void keep_steps(tree *t, size_t n);
 
 void tree_close(tree *t)
 {
-    forget_parent(t);
+    keep_steps(t, 0);
+    buffer_free(&t->way);
+    buffer_free(&t->step);
     if (t->fd >= 0)
         close(t->fd);
     t->fd = -1;
@@ -61,15 +55,133 @@ static _Noreturn void fail(const tree *t, const char *verb, const char *name)
     die_errno(verb, tree_name(t, name));
 }
 
+/* ---- Ways to an entry -------------------------------------------------- */
+
+/* Where the last part of a name starts. */
+static const char *last_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
+static tree_step *steps_of(const tree *t, size_t *n)
+{
+    *n = t->step.size / sizeof(tree_step);
+    return (void *)t->step.bytes;
+}
+
+static void close_step(tree_step *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+/* Forgets all but the first ones. */
+static void keep_steps(tree *t, size_t n)
+{
+    size_t all;
+    tree_step *steps = steps_of(t, &all);
+
+    while (all > n)
+        close_step(&steps[--all]);
+    t->step.size = all * sizeof *steps;
+    t->way.size = all ? steps[all - 1].end : 0;
+}
+
+/* How many folders of the way are on that to another entry, in a folder with a name of that size.
+ */
+static size_t shared_steps(const tree *t, const char *name, size_t size)
+{
+    size_t n, shared = 0, same = 0;
+    const tree_step *steps = steps_of(t, &n);
+
+    while (same < size && same < t->way.size && t->way.bytes[same] == name[same])
+        same++;
+    while (shared < n && steps[shared].end <= same &&
+           (steps[shared].end == size || name[steps[shared].end] == '/'))
+        shared++;
+    return shared;
+}
+
+/* Folders may be two thousand deep, and each has a descriptor: the last ones stay open, and of the
+ * others each thirty-second. So the next entry is a step or two away in most cases, up or down, and
+ * less than that many steps always. */
+enum { STEPS_OPEN = 32 };
+
+/* Opens a folder from the one above it. False: errno tells why not. */
+static bool open_step(tree *t, size_t i)
+{
+    size_t n;
+    tree_step *steps = steps_of(t, &n);
+    int above = i ? steps[i - 1].fd : t->fd;
+    size_t start = i ? steps[i - 1].end + 1 : 0;
+    char part[NAME_MAX + 1];
+
+    if (steps[i].end - start >= sizeof part) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(part, t->way.bytes + start, steps[i].end - start);
+    part[steps[i].end - start] = 0;
+    steps[i].fd = openat(above, part, FOLDER_FLAGS);
+    if (i >= STEPS_OPEN && i % STEPS_OPEN != 0)
+        close_step(&steps[i - STEPS_OPEN]);
+    return steps[i].fd >= 0;
+}
+
+static void add_steps(tree *t, const char *name, size_t size)
+{
+    size_t start = t->way.size + (t->way.size > 0);
+
+    t->way.size = 0;
+    buffer_append(&t->way, name, size);
+    for (size_t at = start; at <= size && size > 0; at++)
+        if (at == size || name[at] == '/')
+            buffer_append(&t->step, &(tree_step){ at, -1 }, sizeof(tree_step));
+}
+
+/* The folder that the entry is in, which stays open for the next one; -1: there is none. */
+static int find_folder(tree *t, const char *name)
+{
+    const char *last = last_of(name);
+    size_t size = (size_t)(last - name) - (last > name), n;
+
+    keep_steps(t, shared_steps(t, name, size));
+    if (t->way.size < size)
+        add_steps(t, name, size);
+    tree_step *steps = steps_of(t, &n);
+    size_t first = n;
+    while (first > 0 && steps[first - 1].fd < 0)
+        first--;
+    for (size_t i = first; i < n; i++)
+        if (!open_step(t, i)) {
+            int why = errno;
+            keep_steps(t, i);
+            errno = why;
+            return -1;
+        }
+    return n ? steps[n - 1].fd : t->fd;
+}
+
+static int folder_of(tree *t, const char *name)
+{
+    int fd = find_folder(t, name);
+
+    if (fd < 0)
+        fail(t, "enter the folder of", name);
+    return fd;
+}
+
 /* ---- Lists ------------------------------------------------------------- */
 
 typedef struct lister {
     tree *tree;
     entry_list *list;
-    bool is_recursive, says;
+    bool takes_all; /* what is neither file, folder nor link is taken for a file */
+    bool says;      /* or that it is left out is said */
 } lister;
-
-static void list_folder(const lister *l, int fd, const char *name);
 
 static char *read_target(const tree *t, int folder, const char *last, const char *name)
 {
@@ -105,7 +217,7 @@ static void list_one(const lister *l, int folder, const char *last, const char *
 
     if (fstatat(folder, last, &s, AT_SYMLINK_NOFOLLOW))
         fail(l->tree, "read", name);
-    if (!type_of(&type, s.st_mode)) {
+    if (!type_of(&type, s.st_mode) && !l->takes_all) {
         if (l->says)
             say("%s is neither file, folder nor link: left out", tree_name(l->tree, name));
         return;
@@ -113,8 +225,6 @@ static void list_one(const lister *l, int folder, const char *last, const char *
     entry e = entry_of(name, &s, type);
     e.target = type == ENTRY_LINK ? read_target(l->tree, folder, last, name) : NULL;
     entry_add(l->list, e);
-    if (type == ENTRY_FOLDER)
-        list_folder(l, openat(folder, last, FOLDER_FLAGS), name);
 }
 
 /* The descriptor is closed in the end. */
@@ -140,10 +250,23 @@ static void list_folder(const lister *l, int fd, const char *name)
     closedir(folder);
 }
 
+/* All below the entries of the list, which grows meanwhile: one folder is open at a time. */
+static void list_below(const lister *l)
+{
+    for (size_t i = 0; i < l->list->n; i++) {
+        const char *name = l->list->all[i].name;
+        if (l->list->all[i].type == ENTRY_FOLDER)
+            list_folder(l,
+                        *name ? openat(folder_of(l->tree, name), last_of(name), FOLDER_FLAGS)
+                              : openat(l->tree->fd, ".", FOLDER_FLAGS),
+                        name);
+    }
+}
+
 entry_list tree_list(tree *t, bool is_recursive, bool says)
 {
     entry_list list = { 0 };
-    const lister l = { t, &list, is_recursive, says };
+    const lister l = { .tree = t, .list = &list, .says = says };
     struct stat s;
     entry_type type;
 
@@ -155,64 +278,13 @@ entry_list tree_list(tree *t, bool is_recursive, bool says)
     if (!type_of(&type, s.st_mode))
         die(CODE_IO, "%s is neither a file nor a folder", t->path);
     entry_add(&list, entry_of("", &s, type));
-    if (type == ENTRY_FOLDER && is_recursive)
-        list_folder(&l, openat(t->fd, ".", FOLDER_FLAGS), "");
+    if (is_recursive)
+        list_below(&l);
     entry_sort(&list);
     return list;
 }
 
-/* ---- Ways to an entry -------------------------------------------------- */
-
-/* Where the last part of a name starts. */
-static const char *last_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash ? slash + 1 : name;
-}
-
-static int walk_to(const tree *t, char *folder)
-{
-    int fd = openat(t->fd, ".", FOLDER_FLAGS);
-
-    char *rest;
-
-    for (char *part = strtok_r(folder, "/", &rest); part && fd >= 0;
-         part = strtok_r(NULL, "/", &rest)) {
-        int next = openat(fd, part, FOLDER_FLAGS);
-        int why = errno;
-        close(fd);
-        errno = why;
-        fd = next;
-    }
-    return fd;
-}
-
-/* The folder that the entry is in, which stays open for the next one; -1: there is none. */
-static int find_folder(tree *t, const char *name)
-{
-    size_t size = (size_t)(last_of(name) - name);
-
-    if (t->parent >= 0 && strlen(t->parent_name) == size &&
-        strncmp(t->parent_name, name, size) == 0)
-        return t->parent;
-    forget_parent(t);
-    char *folder = copied(name);
-    folder[size] = 0;
-    t->parent_name = copied(folder);
-    t->parent = walk_to(t, folder);
-    free(folder);
-    return t->parent;
-}
-
-static int folder_of(tree *t, const char *name)
-{
-    int fd = find_folder(t, name);
-
-    if (fd < 0)
-        fail(t, "enter the folder of", name);
-    return fd;
-}
+/* ---- Files ------------------------------------------------------------- */
 
 int tree_read(tree *t, const entry *e)
 {
@@ -230,23 +302,18 @@ int tree_read(tree *t, const entry *e)
 
 /* ---- Changes ----------------------------------------------------------- */
 
-static void empty_folder(tree *t, int fd, const char *name)
+/* A folder with all that is in it. */
+static void delete_folder(tree *t, const entry *e)
 {
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    entry_list list = { 0 };
+    const lister l = { .tree = t, .list = &list, .takes_all = true };
 
-    if (!folder)
-        fail(t, "delete", name);
-    for (struct dirent *d; (d = readdir(folder));) {
-        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-            unlinkat(dirfd(folder), d->d_name, 0) == 0)
-            continue;
-        if (errno != EISDIR && errno != EPERM)
-            fail(t, "delete", name);
-        empty_folder(t, openat(dirfd(folder), d->d_name, FOLDER_FLAGS), name);
-        if (unlinkat(dirfd(folder), d->d_name, AT_REMOVEDIR))
-            fail(t, "delete", name);
-    }
-    closedir(folder);
+    entry_add(&list, (entry){ .name = copied(e->name), .type = ENTRY_FOLDER });
+    list_below(&l);
+    entry_sort(&list);
+    for (size_t i = list.n; i-- > 0;)
+        tree_delete(t, &list.all[i]);
+    entry_free(&list);
 }
 
 /* What has the name of the entry, and is of another type. */
@@ -264,8 +331,10 @@ static void clear_way(tree *t, const entry *e, bool may_delete)
     }
     if (type_of(&type, s.st_mode) && type == e->type && type != ENTRY_LINK)
         return;
-    if (S_ISDIR(s.st_mode) && may_delete)
-        empty_folder(t, openat(folder, last, FOLDER_FLAGS), e->name);
+    if (S_ISDIR(s.st_mode) && may_delete) {
+        delete_folder(t, e);
+        return;
+    }
     if (unlinkat(folder, last, S_ISDIR(s.st_mode) ? AT_REMOVEDIR : 0) == 0)
         return;
     if (errno == ENOTEMPTY || errno == EEXIST)

@@ -3,14 +3,21 @@
 #ifndef TAMIS_CLI_SYNC_TREE_H
 #define TAMIS_CLI_SYNC_TREE_H
 
+#include "buffer.h"
 #include "replace.h"
 #include "sync/entry.h"
 
+/* A folder on the way to an entry. */
+typedef struct tree_step {
+    size_t end; /* of its name, in the way */
+    int fd;     /* -1: closed meanwhile */
+} tree_step;
+
 typedef struct tree {
     const char *path;
-    int fd;     /* of the folder; -1: it is a file, or nothing */
-    int parent; /* of the entry that was used last; -1: none */
-    char *parent_name;
+    int fd;      /* of the folder; -1: it is a file, or nothing */
+    buffer way;  /* name of the folder of the entry that was used last */
+    buffer step; /* tree_step: each folder of that name */
 } tree;
 
 tree tree_open(const char *path);

@@ -101,8 +101,9 @@ same edited.new to
 
 make_tree()
 {
-    mkdir -p "$1"/{a/b/c,empty,"with blanks"} && cd "$1" || exit
+    mkdir -p "$1"/{a/b/c,a0,empty,"with blanks"} && cd "$1" || exit
     for i in $(seq 20) 40; do seq "$i" $((i * 40)) >"a/b/$i"; done
+    echo 'its name begins as that of a' >a0/file
     printf 'x' >$'with blanks/new\nline'
     printf 'y' >'with blanks/żółć'
     printf 'z' >"'quoted' \$HOME \`ls\`"

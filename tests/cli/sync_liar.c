@@ -143,6 +143,27 @@ static void send_zeros(uint64_t size)
     pour_end(to);
 }
 
+/* Folders, each in the one before. */
+static void send_nested(size_t n)
+{
+    entry *all = calloc(n + 1, sizeof *all);
+    const entry **list = calloc(n + 1, sizeof *list);
+    char *name = calloc(1, 2 * n + 1);
+    buffer message = { 0 };
+
+    for (size_t i = 0; i <= n; i++) {
+        all[i] =
+            (entry){ .name = strndup(name, i ? 2 * i - 1 : 0), .type = ENTRY_FOLDER, .mode = 0755 };
+        list[i] = &all[i];
+        memcpy(name + 2 * i, "a/", i < n ? 2 : 0);
+    }
+    send_text(PART_SUMMARY, "", 0);
+    entry_write(&message, list, n + 1);
+    job_send(&job, PART_ENTRIES, &message);
+    (void)job_receive(&job, PART_PLAN, SIZE_MAX);
+    (void)line_expect(job.line, PART_DONE);
+}
+
 /* ---- A receiver -------------------------------------------------------- */
 
 static void plan(char one)
@@ -226,6 +247,8 @@ static void lie(const char *what)
         send_count(UINT64_C(1) << 60);
     else if (strncmp(what, "entries:", 8) == 0)
         send_entries_of_zeros(strtoull(what + 8, NULL, 10));
+    else if (strncmp(what, "nested:", 7) == 0)
+        send_nested(strtoull(what + 7, NULL, 10));
     else if (strcmp(what, "window") == 0)
         send_window();
     else if (strncmp(what, "zeros:", 6) == 0)

@@ -92,6 +92,26 @@ exits 4 bash -c "'$tamis' sync --listen 127.0.0.1:0 --timeout 5 --memory 64M kep
     exec 3>&-
     wait \$there; code=\$?; tail -1 listener >&2; exit \$code"
 says 'a list of 5900000 files takes more than 67108864 bytes'
+# Two thousand folders, one in the other: a way of 4,000 bytes to the last one, which is not walked for
+# each, and not held open.
+(
+    failures=0
+    ulimit -n 200
+    [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -t 4
+    exits 3 "$tamis" sync -r --timeout 5 --via "$liar nested:2000 2>/dev/null; exit 9" - deep
+    says "ended with code 9"
+    check "all are made" test "$(cd deep && find . | wc -l)" = 2001
+    exits 0 "$tamis" sync -r --json deep deeper
+    json_holds "and copied" 'it["new"] == 2001'
+    rm -r deep
+    mkdir deep
+    echo file >deep/a
+    mkfifo deeper/a/a/pipe
+    exits 0 "$tamis" sync -r --delete deep deeper
+    check "and deleted" cmp -s deep/a deeper/a
+    [ "$failures" -eq 0 ]
+) || failed "nested folders"
+rm -rf deep deeper
 check_not "nothing is written outside" test -e kept/escaped -o -e escaped -o -e /tmp/escaped
 rm -r kept/here
 : >kept/here
