@@ -367,6 +367,18 @@ static bool build_is_large(redis_ctx *ctx, redis_string *source)
     return is_large;
 }
 
+redis_key_spec build_keys[] = {
+    { .flags = KEY_REPLACE,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 1,
+      .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 5,
+      .find = REDIS_FIND_ONE },
+    { .search = REDIS_SEARCH_END },
+};
+
 int build_command(redis_ctx *ctx, redis_string **argv, int argc)
 {
     const build_source *type = build_find_source(argv[4]);
@@ -376,6 +388,8 @@ int build_command(redis_ctx *ctx, redis_string **argv, int argc)
     const char *why;
     build *b;
 
+    if (command_reports_keys(ctx, build_keys, argv, argc))
+        return REDIS_OK;
     if (!word_is(argv[3], "FROM") || !type)
         return reply_error(ctx, "ERR say what it is built of: FROM SET|HASH|ZSET|LIST|STREAM key");
     if (has_field && type->type != REDIS_KEY_STREAM)

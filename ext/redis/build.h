@@ -2,7 +2,9 @@
 #ifndef TAMIS_REDIS_BUILD_H
 #define TAMIS_REDIS_BUILD_H
 
-#include "redis_api.h"
+#include "command.h"
+
+extern redis_key_spec build_keys[];
 
 int build_command(redis_ctx *ctx, redis_string **argv, int argc);
 

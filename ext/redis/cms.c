@@ -317,6 +317,19 @@ static void cms_merge_into(key *k, redis_cms *to, redis_string **names, size_t n
     reply_ok(k->ctx);
 }
 
+static redis_key_spec MERGE_KEYS[] = {
+    { .flags = REDIS_KEY_RW | REDIS_KEY_UPDATE,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 1,
+      .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 2,
+      .find = REDIS_FIND_NUMBER,
+      .keys.number = { 0, 1, 1 } },
+    { .search = REDIS_SEARCH_END },
+};
+
 static int cms_merge_command(redis_ctx *ctx, redis_string **argv, int argc)
 {
     redis_cms *to;
@@ -324,6 +337,8 @@ static int cms_merge_command(redis_ctx *ctx, redis_string **argv, int argc)
     size_t n;
     key k;
 
+    if (command_reports_keys(ctx, MERGE_KEYS, argv, argc))
+        return REDIS_OK;
     if (argc < 4)
         return redis.WrongArity(ctx);
     why = cms_check_merge(argv, argc, &n);
@@ -460,18 +475,6 @@ static redis_arg MERGE_ARGS[] = {
       .token = "WEIGHTS",
       .flags = REDIS_ARG_OPTIONAL | REDIS_ARG_MULTIPLE },
     ARG_END
-};
-static redis_key_spec MERGE_KEYS[] = {
-    { .flags = REDIS_KEY_RW | REDIS_KEY_UPDATE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 2,
-      .find = REDIS_FIND_NUMBER,
-      .keys.number = { 0, 1, 1 } },
-    { .search = REDIS_SEARCH_END },
 };
 
 static const command COMMANDS[] = {

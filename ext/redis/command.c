@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "word.h"
+
 /* The version of the library that had the commands first. */
 static const char SINCE[] = "0.1.0";
 
@@ -11,6 +13,49 @@ static const redis_info_version INFO_VERSION = { .version = 1,
                                                  .history_size = sizeof(redis_history),
                                                  .key_spec_size = sizeof(redis_key_spec),
                                                  .arg_size = sizeof(redis_arg) };
+
+/* ---- Where keys are ----------------------------------------------------- */
+
+/* Where a spec begins to count; 0: nowhere. */
+static int command_find_spec(const redis_key_spec *s, redis_string **argv, int argc)
+{
+    if (s->search == REDIS_SEARCH_INDEX)
+        return s->begin.index.at;
+    for (int at = s->begin.keyword.from; at + 1 < argc; at++)
+        if (word_is(argv[at], s->begin.keyword.word))
+            return at + 1;
+    return 0;
+}
+
+/* A number of keys that cannot be is for the command to complain of. */
+static void command_report_spec(redis_ctx *ctx, const redis_key_spec *s, redis_string **argv,
+                                int argc)
+{
+    int at = command_find_spec(s, argv, argc);
+    uint64_t n = at > 0 && at < argc;
+
+    if (n && s->find == REDIS_FIND_NUMBER) {
+        const redis_string *number = argv[at + s->keys.number.number];
+
+        at += s->keys.number.first;
+        if (!word_to_count(number, &n) || n > (uint64_t)(argc - at))
+            return;
+    }
+    for (; n > 0; n--)
+        redis.KeyAtPosWithFlags(ctx, at++, (int)s->flags);
+}
+
+bool command_reports_keys(redis_ctx *ctx, const redis_key_spec *specs, redis_string **argv,
+                          int argc)
+{
+    if (!redis.IsKeysPositionRequest(ctx))
+        return false;
+    for (const redis_key_spec *s = specs; s->search; s++)
+        command_report_spec(ctx, s, argv, argc);
+    return true;
+}
+
+/* ---- Registering -------------------------------------------------------- */
 
 static bool command_describe(redis_command *made, const command *c)
 {
@@ -49,8 +94,10 @@ static void command_categorize(redis_command *made, const command *c, const char
 static bool command_add(redis_ctx *ctx, const command *c, const char *category)
 {
     redis_command *made;
+    char flags[64];
 
-    if (redis.CreateCommand(ctx, c->name, c->run, c->flags, 1, 1, 1) != REDIS_OK)
+    snprintf(flags, sizeof flags, "%s%s", c->flags, c->keys ? " getkeys-api" : "");
+    if (redis.CreateCommand(ctx, c->name, c->run, flags, 1, 1, 1) != REDIS_OK)
         return false;
     made = redis.GetCommand(ctx, c->name);
     if (!made || !command_describe(made, c))

@@ -6,12 +6,14 @@
 
 #include "redis_api.h"
 
-/* What commands do to their key; every one of ours has the first word after its name as key. */
+/* What commands do to their key; every one of ours has the first word after its name as key. Those
+ * with `keys` begin with command_reports_keys(). */
 enum {
     KEY_READ = REDIS_KEY_RO | REDIS_KEY_ACCESS,
     KEY_ADD = REDIS_KEY_RW | REDIS_KEY_INSERT,
     KEY_CHANGE = REDIS_KEY_RW | REDIS_KEY_ACCESS | REDIS_KEY_UPDATE,
-    KEY_REMOVE = REDIS_KEY_RW | REDIS_KEY_DELETE
+    KEY_REMOVE = REDIS_KEY_RW | REDIS_KEY_DELETE,
+    KEY_REPLACE = REDIS_KEY_OW | REDIS_KEY_UPDATE /* whatever it held before */
 };
 
 typedef struct command {
@@ -68,6 +70,11 @@ typedef struct family {
     {                \
         .name = NULL \
     }
+
+/* Whether the server does not run the command, but asks for the positions of its keys. They were
+ * reported then, as the specs say; in a cluster, the server looks at no others. */
+bool command_reports_keys(redis_ctx *ctx, const redis_key_spec *specs, redis_string **argv,
+                          int argc);
 
 /* False if the server refused something; the log says what. */
 bool command_register(redis_ctx *ctx, const family *f);

@@ -169,6 +169,19 @@ static int merge_run(redis_ctx *ctx, redis_string **argv, size_t n, tamis_operat
     return REDIS_OK;
 }
 
+redis_key_spec merge_keys[] = {
+    { .flags = KEY_REPLACE,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 1,
+      .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_INDEX,
+      .begin.index.at = 2,
+      .find = REDIS_FIND_NUMBER,
+      .keys.number = { 0, 1, 1 } },
+    { .search = REDIS_SEARCH_END },
+};
+
 static int merge_parse(redis_ctx *ctx, redis_string **argv, int argc, tamis_operation operation,
                        const char *event)
 {
@@ -176,6 +189,8 @@ static int merge_parse(redis_ctx *ctx, redis_string **argv, int argc, tamis_oper
     bool is_other;
     uint64_t n;
 
+    if (command_reports_keys(ctx, merge_keys, argv, argc))
+        return REDIS_OK;
     if (!word_to_count(argv[2], &n) || n == 0 || n != (uint64_t)argc - 3)
         return reply_error(ctx, "ERR bad number of keys");
     k = key_write(ctx, argv[1], filter_type);

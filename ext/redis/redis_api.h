@@ -240,6 +240,8 @@ typedef struct redis_type_methods {
        int step))                                                                                \
     X(GetCommand, redis_command *, (redis_ctx *, const char *name))                              \
     X(SetCommandInfo, int, (redis_command *, const redis_command_info *))                        \
+    X(IsKeysPositionRequest, int, (redis_ctx *))                                                 \
+    X(KeyAtPosWithFlags, void, (redis_ctx *, int at, int flags))                                 \
     X(RegisterStringConfig, int,                                                                 \
       (redis_ctx *, const char *name, const char *initial, unsigned flags, redis_config_get *,   \
        redis_config_set *, redis_config_apply *, void *data))                                    \

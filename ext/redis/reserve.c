@@ -344,6 +344,15 @@ static bool reserve_like(redis_ctx *ctx, redis_string **argv, int argc, reserve_
     return f != NULL;
 }
 
+redis_key_spec reserve_keys[] = {
+    { .flags = KEY_ADD, .search = REDIS_SEARCH_INDEX, .begin.index.at = 1, .find = REDIS_FIND_ONE },
+    { .flags = KEY_READ,
+      .search = REDIS_SEARCH_WORD,
+      .begin.keyword = { "LIKE", 2 },
+      .find = REDIS_FIND_ONE },
+    { .search = REDIS_SEARCH_END },
+};
+
 int reserve_command(redis_ctx *ctx, redis_string **argv, int argc)
 {
     reserve_wish w;
@@ -351,6 +360,8 @@ int reserve_command(redis_ctx *ctx, redis_string **argv, int argc)
     bool planned;
     key k;
 
+    if (command_reports_keys(ctx, reserve_keys, argv, argc))
+        return REDIS_OK;
     if (argc >= 4 && word_is(argv[2], "LIKE"))
         planned = reserve_like(ctx, argv, argc, &w, &plan);
     else

@@ -2,6 +2,7 @@
 #ifndef TAMIS_REDIS_RESERVE_H
 #define TAMIS_REDIS_RESERVE_H
 
+#include "command.h"
 #include "filter.h"
 
 typedef struct reserve_wish {
@@ -15,6 +16,8 @@ typedef struct reserve_wish {
  * Without HASH and SECRET, the hash is keyed and its secret is drawn here. */
 bool reserve_parse(redis_ctx *ctx, reserve_wish *w, const redis_string *kind, redis_string **argv,
                    int argc);
+
+extern redis_key_spec reserve_keys[];
 
 int reserve_command(redis_ctx *ctx, redis_string **argv, int argc);
 

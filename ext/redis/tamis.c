@@ -516,44 +516,9 @@ static redis_arg BUILD_ARGS[] = { ARG_KEY,
 static redis_arg TURN_ARGS[] = { ARG_KEY, ARG_OPTION("turns", INTEGER, NULL),
                                  ARG_OPTION("time", INTEGER, NULL), ARG_END };
 
-/* What is made takes the place of whatever the key held. */
-enum { KEY_REPLACE = REDIS_KEY_OW | REDIS_KEY_UPDATE };
-
-static redis_key_spec RESERVE_KEYS[] = {
-    { .flags = KEY_ADD, .search = REDIS_SEARCH_INDEX, .begin.index.at = 1, .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_WORD,
-      .begin.keyword = { "LIKE", 2 },
-      .find = REDIS_FIND_ONE },
-    { .search = REDIS_SEARCH_END },
-};
-static redis_key_spec MERGE_KEYS[] = {
-    { .flags = KEY_REPLACE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 2,
-      .find = REDIS_FIND_NUMBER,
-      .keys.number = { 0, 1, 1 } },
-    { .search = REDIS_SEARCH_END },
-};
-static redis_key_spec BUILD_KEYS[] = {
-    { .flags = KEY_REPLACE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 5,
-      .find = REDIS_FIND_ONE },
-    { .search = REDIS_SEARCH_END },
-};
-
 static const command COMMANDS[] = {
     { "tamis.reserve", reserve_command, "write deny-oom", -3, KEY_ADD,
-      "Creates an empty filter of a kind", "O(bytes)", RESERVE_ARGS, RESERVE_KEYS },
+      "Creates an empty filter of a kind", "O(bytes)", RESERVE_ARGS, reserve_keys },
     { "tamis.add", tamis_add_command, "write deny-oom fast", 3, KEY_ADD, "Adds an item to a filter",
       "O(1)", ITEM_ARGS, NULL },
     { "tamis.madd", tamis_madd_command, "write deny-oom fast", -3, KEY_ADD,
@@ -584,12 +549,12 @@ static const command COMMANDS[] = {
       "Takes a chunk of an image; after the last one, the key holds the filter", "O(bytes)",
       LOAD_ARGS, NULL },
     { "tamis.merge", merge_command, "write deny-oom", -4, KEY_REPLACE,
-      "Makes a filter of all that is in others", "O(bytes)", MERGE_ARGS, MERGE_KEYS },
+      "Makes a filter of all that is in others", "O(bytes)", MERGE_ARGS, merge_keys },
     { "tamis.intersect", merge_intersect_command, "write deny-oom", -4, KEY_REPLACE,
-      "Makes a filter of what is in each of others", "O(bytes)", MERGE_ARGS, MERGE_KEYS },
+      "Makes a filter of what is in each of others", "O(bytes)", MERGE_ARGS, merge_keys },
     { "tamis.build", build_command, "write deny-oom", -6, KEY_REPLACE,
       "Makes a filter of all that is in a collection, in the background", "O(n)", BUILD_ARGS,
-      BUILD_KEYS },
+      build_keys },
     { .name = NULL },
 };
 
