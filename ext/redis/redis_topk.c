@@ -228,7 +228,7 @@ tamis_status redis_topk_add(redis_topk *t, const char *bytes, size_t size, uint6
         return TAMIS_OK;
     }
     item.count = count;
-    if (count && (t->n < t->k || count > t->items[0].count))
+    if (count && (t->n < t->k || count >= t->items[0].count))
         topk_enter(t, item, expelled);
     else
         redis_topk_free_item(t, &item);
