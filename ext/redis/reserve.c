@@ -216,6 +216,17 @@ static void reserve_choose_hash(reserve_wish *w)
         redis.GetRandomBytes(w->spec.hasher.secret, sizeof w->spec.hasher.secret);
 }
 
+/* A filter that queries others for its keys could take none here. Servers of an earlier version
+ * made some, and what a primary or a file says is done. */
+static const char *reserve_asks(unsigned can)
+{
+    return can & TAMIS_CAN_ASK_KEYS && !memory_must_obey()
+               ? "ERR ask-keys needs a store of all keys, which no command can query; without it "
+                 "the "
+                 "filter holds them itself"
+               : NULL;
+}
+
 /* What does not go together. */
 static const char *reserve_conflict(const reserve_wish *w)
 {
@@ -225,7 +236,7 @@ static const char *reserve_conflict(const reserve_wish *w)
         return "ERR this kind cannot forget by time: WINDOW is for kinds that rotate";
     if (w->since_ms && !w->window_ms)
         return "ERR SINCE is for filters with a WINDOW";
-    return NULL;
+    return reserve_asks(w->spec.can);
 }
 
 bool reserve_parse(redis_ctx *ctx, reserve_wish *w, const redis_string *kind, redis_string **argv,
@@ -233,6 +244,7 @@ bool reserve_parse(redis_ctx *ctx, reserve_wish *w, const redis_string *kind, re
 {
     const char *why;
 
+    memory_begin(ctx);
     *w = (reserve_wish){ .spec = TAMIS_SPEC(.keys = 0) };
     if (!tamis_kind_find(&w->kind, redis.StringPtrLen(kind, NULL)))
         return reserve_list_kinds(ctx);
@@ -325,9 +337,11 @@ static void reserve_replicate(key *k, const reserve_wish *w, redis_string **argv
 static bool reserve_like(redis_ctx *ctx, redis_string **argv, int argc, reserve_wish *w,
                          tamis_plan *plan)
 {
+    const char *why = NULL;
     key k;
     filter *f;
 
+    memory_begin(ctx);
     *w = (reserve_wish){ .has_secret = true };
     if (argc != 4 &&
         !(argc == 6 && word_is(argv[4], "SINCE") && reserve_ms(argv[5], &w->since_ms))) {
@@ -339,9 +353,12 @@ static bool reserve_like(redis_ctx *ctx, redis_string **argv, int argc, reserve_
     if (f) {
         *plan = *tamis_plan_of(f->tamis);
         w->window_ms = f->window_ms;
+        why = reserve_asks(filter_can(f));
     }
+    if (why)
+        reply_error(ctx, why);
     key_close(&k);
-    return f != NULL;
+    return f && !why;
 }
 
 redis_key_spec reserve_keys[] = {

@@ -48,12 +48,20 @@ static bool items_check(redis_ctx *ctx, const filter *f, redis_string **words, s
     return true;
 }
 
-/* Whether the filter has an ability; replies if not. */
+/* Whether the filter has an ability; replies if not. One that queries others for its keys could add
+ * the first items of a command, and not the next. */
 static bool items_can(redis_ctx *ctx, const filter *f, unsigned ability)
 {
-    if (filter_can(f) & ability)
+    unsigned can = filter_can(f);
+
+    if (!(can & ability))
+        filter_reply_status(ctx, TAMIS_CANNOT);
+    else if (can & TAMIS_CAN_ASK_KEYS && ability & (TAMIS_CAN_ADD | TAMIS_CAN_ADAPT) &&
+             !memory_must_obey())
+        reply_error(ctx, "ERR the keys of this filter are elsewhere: it can be queried here, not "
+                         "added to");
+    else
         return true;
-    filter_reply_status(ctx, TAMIS_CANNOT);
     return false;
 }
 

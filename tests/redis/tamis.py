@@ -18,6 +18,9 @@ RANGE = Error("ERR a number is outside what this kind can do")
 INTEGERS = Error("ERR this filter takes integers only")
 NUMBERS = Error("ERR bad offset, total, data or window")
 NO_LOAD = "ERR no load is at this offset; it goes on at "
+ASKS = Error("ERR ask-keys needs a store of all keys, which no command can query; without it the "
+             "filter holds them itself")
+ELSEWHERE = Error("ERR the keys of this filter are elsewhere: it can be queried here, not added to")
 
 
 def bad(word):
@@ -57,6 +60,9 @@ ROWS = [
     ("TAMIS.RESERVE k window CAPACITY 10 WINDOW 0", bad("WINDOW")),
     ("TAMIS.RESERVE k bloom CAPACITY 10 GROW", CANNOT),
     ("TAMIS.RESERVE k bloom CAPACITY 10 TAGBITS 8", CANNOT),
+    ("TAMIS.RESERVE k aqf CAPACITY 10 CAN ask-keys", ASKS),
+    ("TAMIS.RESERVE k bloom CAPACITY 10 CAN ASK-KEYS", ASKS),
+    ("TAMIS.BUILD k aqf FROM SET text CAN ask-keys", ASKS),
     ("TAMIS.RESERVE k bloom CAPACITY 9223372036854775807 ERROR 1e-9", RANGE),
     ("TAMIS.RESERVE k bloom CAPACITY 100000000000", Error("ERR out of memory")),
     ("TAMIS.RESERVE k fuse CAPACITY 10",
@@ -295,6 +301,39 @@ def check_damage():
         redis.check_alive(server)
 
 
+def check_asking():
+    """A filter that asks for keys, which only programs make: it is queried, and added to by none.
+    What older servers wrote into a file of commands is done."""
+    commands = (b"TAMIS.RESERVE a aqf CAPACITY 300 ERROR 0.1 CAN ask-keys HASH fast",
+                b"TAMIS.MADD a " + b" ".join(b"%d" % i for i in range(300)))
+    with Server(MODULE, appendonly="yes") as server:
+        server.ask("SET", "text", "a")
+        server.stop()
+        with open(server.folder / "appendonlydir" / "appendonly.aof.1.incr.aof", "ab") as file:
+            for words in map(bytes.split, commands):
+                file.write(b"*%d\r\n" % len(words))
+                file.writelines(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+        server.start()
+        with server.client() as client:
+            image = dump(client, "a")
+            check("LOAD", load(client, "b", image, 100), "OK")
+            check("equal", len(set(client.ask("DEBUG", "DIGEST-VALUE", "a", "b"))), 1)
+            n = client.ask("TAMIS.CARD", "b")
+            check("some were added", 0 < n < 300, True)
+            check("EXISTS", sum(client.ask("TAMIS.MEXISTS", "b", *range(n))), n)
+            check_rows(client, [
+                ("TAMIS.ADD b x", ELSEWHERE),
+                ("TAMIS.MADD b x y", ELSEWHERE),
+                ("TAMIS.ADAPT b x", ELSEWHERE),
+                ("TAMIS.RESERVE c LIKE b", ASKS),
+                ("TAMIS.COUNT b 0", [1]),
+                ("TAMIS.REMOVE b 0", [1]),
+                ("TAMIS.COUNT b 0", [0]),
+                ("EXISTS c", 0),
+            ])
+            check("the rest", sum(client.ask("TAMIS.MEXISTS", "b", *range(1, n))), n - 1)
+
+
 def check_payloads(client):
     """RESTORE of what DUMP wrote, with every value changed."""
     name, version, values = payload.read(client.ask("DUMP", "k"))
@@ -370,6 +409,7 @@ check_replies()
 check_kinds()
 check_images()
 check_damage()
+check_asking()
 check_limits()
 check_windows()
 redis.finish()
