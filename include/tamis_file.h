@@ -18,6 +18,16 @@ TAMIS_API tamis_status tamis_save(const tamis *f, const char *path) TAMIS_CHECKE
 TAMIS_API tamis_status tamis_load(tamis **out, const char *path,
                                   const tamis_allocator *a) TAMIS_CHECKED;
 
+/* Reads `size` bytes of the image that tamis_save() would write, from `offset` on: for hosts that
+ * send an image in parts, at different times. `sums` has a number for each MiB of plan.bytes that
+ * was begun, all 0 at first. The first part that has the header or checksums in it reads the whole
+ * payload, and keeps its checksums there; every other reads what it copies. After a change of f set
+ * them to 0 and begin again: parts of before and after are a damaged image. TAMIS_RANGE beyond the
+ * end of the image, tamis_image_size(). TAMIS_CANNOT for views and maps, whose image is there
+ * already. */
+TAMIS_API tamis_status tamis_image_part(const tamis *f, uint64_t *sums, void *buf, size_t size,
+                                        uint64_t offset) TAMIS_CHECKED;
+
 /* A line of text for people, such as where the keys come from, and when it was written, in seconds
  * since 1970. It is kept in images and in all that is made of the filter; tamis_get_info() tells
  * it. An empty text removes it. TAMIS_RANGE unless it is UTF-8 without control characters, in at

@@ -718,6 +718,75 @@ tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
     return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
 }
 
+/* ---- Parts of images --------------------------------------------------- */
+
+/* Keeps what is written to bytes `from` up to `to` of an image. */
+typedef struct image_cut {
+    image_sink sink;
+    uint64_t from, to;
+} image_cut;
+
+static bool image_write_cut(const image_sink *sink, uint64_t offset, const void *buf, size_t size)
+{
+    const image_cut *c = (const image_cut *)sink;
+    uint64_t first = offset > c->from ? offset : c->from;
+    uint64_t last = offset + size < c->to ? offset + size : c->to;
+
+    if (first < last)
+        memcpy(sink->memory + (first - c->from), (const uint8_t *)buf + (first - offset),
+               (size_t)(last - first));
+    return true;
+}
+
+/* Those that are 0 are not known. */
+static void image_find_sums(const tamis *f, const image_section *s, uint64_t *sums)
+{
+    for (uint64_t i = 0; i < image_blocks(s->length); i++)
+        if (!sums[i])
+            sums[i] = XXH3_64bits((const uint8_t *)f->payload + i * IMAGE_BLOCK,
+                                  image_block_length(s, i * IMAGE_BLOCK));
+}
+
+static void image_write_sums(const image_sink *sink, image_section *s, const uint64_t *sums)
+{
+    XXH3_state_t digest;
+    uint8_t bytes[8];
+
+    XXH3_64bits_reset(&digest);
+    for (uint64_t i = 0; i < image_blocks(s->length); i++) {
+        put_le64(bytes, sums[i]);
+        XXH3_64bits_update(&digest, bytes, sizeof bytes);
+        (void)sink->write(sink, s->sums + 8 * i, bytes, sizeof bytes);
+    }
+    s->digest = XXH3_64bits_digest(&digest);
+}
+
+tamis_status tamis__image_part(const tamis *f, uint64_t *sums, uint8_t *buf, size_t size,
+                               uint64_t offset)
+{
+    image_section s = image_payload_section(&f->plan);
+    image_cut c = { .sink = { .write = image_write_cut, .memory = buf, .fd = -1 },
+                    .from = offset,
+                    .to = offset + size };
+
+    if (f->image)
+        return TAMIS_CANNOT;
+    if (offset > image_size(f) || size > image_size(f) - offset)
+        return TAMIS_RANGE;
+    (void)image_write_cut(&c.sink, s.offset, f->payload, (size_t)s.length);
+    if (c.from >= s.offset && c.to <= s.offset + s.length)
+        return TAMIS_OK;
+    image_find_sums(f, &s, sums);
+    (void)image_write_zeros(&c.sink, IMAGE_HEADER, s.offset);
+    (void)image_write_zeros(&c.sink, s.offset + s.length, s.sums);
+    image_write_sums(&c.sink, &s, sums);
+    (void)image_write_note(f, &c.sink, s.end);
+    (void)image_write_header(f, &c.sink, &s, STATE_WHOLE);
+    return TAMIS_OK;
+}
+
+/* ---- Images that come in pieces ---------------------------------------- */
+
 /* The sizes of header and image are in the first bytes: they are checked before more is taken. */
 tamis_status tamis_image_receive(tamis **out, tamis_source *source, void *ctx, uint64_t max_bytes,
                                  const tamis_allocator *a)

@@ -56,6 +56,10 @@ typedef struct {
 tamis_status tamis__snapshot(image_snapshot *s, const tamis *f);
 bool tamis__snapshot_holds(const image_snapshot *s);
 
+/* tamis_image_part() of tamis_file.h. */
+tamis_status tamis__image_part(const tamis *f, uint64_t *sums, uint8_t *buf, size_t size,
+                               uint64_t offset);
+
 uint64_t tamis__image_size(const tamis_plan *plan);
 /* Where in an image of that plan the payload starts. */
 uint64_t tamis__image_offset(const tamis_plan *plan);

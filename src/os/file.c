@@ -427,6 +427,14 @@ tamis_status tamis_save(const tamis *f, const char *path)
     return status ? status : tamis__save_end(&p, file_write_to(&p, f));
 }
 
+/* ---- Parts ------------------------------------------------------------- */
+
+tamis_status tamis_image_part(const tamis *f, uint64_t *sums, void *buf, size_t size,
+                              uint64_t offset)
+{
+    return tamis__image_part(f, sums, buf, size, offset);
+}
+
 /* ---- Notes ------------------------------------------------------------- */
 
 tamis_status tamis_set_note(tamis *f, const char *text, uint64_t time)

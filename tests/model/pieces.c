@@ -1,6 +1,7 @@
 /* pieces.c - images that are sent and received in pieces: the same bytes as in one go, and an error
  * whenever a byte is missing or wrong. Every kind, also those made from values or a universe. */
 #include "kinds.h"
+#include "tamis_file.h"
 
 /* ---- Filters of every kind --------------------------------------------- */
 
@@ -189,6 +190,133 @@ static void views_are_sent(tamis_kind kind)
     tamis_free(f);
 }
 
+/* ---- Parts at offsets -------------------------------------------------- */
+
+enum { BLOCK = 1 << 20 }; /* docs/format.md */
+
+/* Sums of the payload, all 0. */
+static uint64_t *new_sums(const tamis *f)
+{
+    return array_of((size_t)(tamis_plan_of(f)->bytes / BLOCK + 1), sizeof(uint64_t));
+}
+
+static void assert_part(const tamis *f, uint64_t *sums, const image_bytes *image, uint64_t from,
+                        uint64_t to)
+{
+    const size_t size = (size_t)(to - from);
+    uint8_t *part = array_of(size + 1, 1);
+
+    memset(part, 0xee, size + 1);
+    assert_int_equal(tamis_image_part(f, sums, part, size, from), TAMIS_OK);
+    assert_memory_equal(part, image->at + from, size);
+    assert_int_equal(part[size], 0xee);
+    free(part);
+}
+
+/* Parts of any size, in order and at the edges of sections. */
+static void check_parts(const tamis *f)
+{
+    image_bytes image = image_of(f);
+    const uint64_t edges[] = { 0,
+                               1,
+                               255,
+                               256,
+                               257,
+                               4095,
+                               4096,
+                               4097,
+                               BLOCK,
+                               BLOCK + 4096,
+                               image.size / 2,
+                               image.size - 9,
+                               image.size - 8,
+                               image.size - 1,
+                               image.size };
+    const size_t n = sizeof edges / sizeof *edges;
+    uint64_t *sums = new_sums(f), unused[2];
+    uint8_t byte;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (edges[i] <= edges[k] && edges[k] <= image.size)
+                assert_part(f, sums, &image, edges[i], edges[k]);
+    for (uint64_t at = 0, to; at < image.size; at = to) {
+        to = at + image.size / 7 + 1 < image.size ? at + image.size / 7 + 1 : image.size;
+        assert_part(f, sums, &image, at, to);
+    }
+    assert_int_equal(tamis_image_part(f, unused, &byte, 1, image.size), TAMIS_RANGE);
+    assert_int_equal(tamis_image_part(f, unused, &byte, 2, image.size - 1), TAMIS_RANGE);
+    assert_int_equal(tamis_image_part(f, unused, &byte, 0, image.size + 1), TAMIS_RANGE);
+    assert_int_equal(tamis_image_part(f, unused, &byte, SIZE_MAX, 1), TAMIS_RANGE);
+    free(sums);
+    free_bytes(&image);
+}
+
+static void parts_make_the_image(tamis_kind kind)
+{
+    const size_t sizes[] = { 0, 1, 100, 20000 };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tamis *f = filter_of_kind(kind, sizes[i]);
+
+        check_parts(f);
+        assert_int_equal(tamis_set_note(f, "a note", 1700000000), TAMIS_OK);
+        check_parts(f);
+        tamis_free(f);
+    }
+    tamis *large = large_filter(kind);
+    check_parts(large);
+    tamis_free(large);
+}
+
+/* What parts read of the payload, told by checksums. Those that are not needed stay unknown; those
+ * that are known are not computed again, so that wrong ones come out. */
+static void parts_read_the_payload_once(tamis_kind kind)
+{
+    tamis *f = large_filter(kind);
+    const uint64_t payload = 4096, bytes = tamis_plan_of(f)->bytes; /* docs/format.md */
+    const size_t n = (size_t)((bytes + BLOCK - 1) / BLOCK);
+    image_bytes image = image_of(f);
+    uint64_t *sums = new_sums(f);
+    uint8_t *part = array_of(image.size, 1);
+
+    assert_part(f, sums, &image, payload, payload + bytes);
+    assert_part(f, sums, &image, payload + BLOCK, payload + 2 * BLOCK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(sums[i], 0);
+    assert_part(f, sums, &image, 0, 1);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_not_equal(sums[i], 0);
+        sums[i] = i + 1;
+    }
+    assert_int_equal(tamis_image_part(f, sums, part, image.size, 0), TAMIS_OK);
+    assert_memory_equal(part + 256, image.at + 256, (size_t)(payload - 256 + bytes));
+    assert_memory_not_equal(part, image.at, 256); /* the digest of other checksums */
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(part[image.size - 8 * (n - i)], i + 1);
+    free(part);
+    free(sums);
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+static void views_have_no_parts(tamis_kind kind)
+{
+    tamis *f = filter_of_kind(kind, 200), *view = NULL;
+    image_bytes image = image_of(f);
+    uint64_t *sums = new_sums(f);
+    uint8_t byte;
+
+    assert_int_equal(tamis_image_view(&view, image.at, image.size, NULL), TAMIS_OK);
+    assert_int_equal(tamis_image_part(view, sums, &byte, 1, 0), TAMIS_CANNOT);
+    free(sums);
+    tamis_free(view);
+    free_bytes(&image);
+    tamis_free(f);
+}
+
+/* ---- Damage ------------------------------------------------------------ */
+
 /* Whichever piece it is that does not go through. */
 static void failures_are_told(tamis_kind kind)
 {
@@ -277,6 +405,9 @@ int main(int argc, char **argv)
     const law laws[] = {
         { "pieces make the image", pieces_make_the_image, .can = 0 },
         { "views are sent", views_are_sent, .can = 0 },
+        { "parts make the image", parts_make_the_image, .can = 0 },
+        { "parts read the payload once", parts_read_the_payload_once, .can = 0 },
+        { "views have no parts", views_have_no_parts, .can = 0 },
         { "failures are told", failures_are_told, .can = 0 },
         { "every prefix is too short", every_prefix_is_too_short, .can = 0 },
         { "flipped bits are errors", flipped_bits_are_errors, .can = 0 },
