@@ -24,6 +24,33 @@ filter *filter_new(void)
     return f;
 }
 
+/* Limits do not count them: 8 bytes for each MiB, and a filter at its limit can be dumped, too. */
+uint64_t *filter_sums(filter *f)
+{
+    const size_t size = ((size_t)(tamis_plan_of(f->tamis)->bytes >> 20) + 1) * sizeof *f->sums;
+
+    if (f->sums)
+        return f->sums;
+    f->sums = redis.TryAlloc(size);
+    if (f->sums)
+        memset(f->sums, 0, size);
+    return f->sums;
+}
+
+void filter_drop_sums(filter *f)
+{
+    if (f->sums)
+        redis.Free(f->sums);
+    f->sums = NULL;
+}
+
+/* Before a change. */
+static void filter_begin_state(filter *f)
+{
+    f->state = ++filter_states;
+    filter_drop_sums(f);
+}
+
 void filter_hold(filter *f)
 {
     f->holders++;
@@ -33,6 +60,7 @@ void filter_drop(filter *f)
 {
     if (!f || --f->holders > 0)
         return;
+    filter_drop_sums(f);
     tamis_free(f->tamis);
     memory_free_value(f, sizeof *f);
 }
@@ -107,7 +135,7 @@ static void filter_look_at_clock(key *k, filter *f)
     if (memory_must_obey() || redis.AvoidReplicaTraffic() || f->holders > 1)
         return;
     turns = (now - f->turned_ms) / every;
-    f->state = ++filter_states;
+    filter_begin_state(f);
     if (filter_turn(f, turns, f->turned_ms + turns * every))
         return;
     redis.Replicate(k->ctx, "TAMIS.TURN", "sll", k->name, (long long)turns,
@@ -159,7 +187,7 @@ filter *filter_to_change(key *k)
         return NULL;
     }
     if (f)
-        f->state = ++filter_states;
+        filter_begin_state(f);
     return f;
 }
 

@@ -16,6 +16,8 @@ typedef struct filter {
     uint64_t window_ms; /* it forgets what is older than this; 0: it does not look at the clock */
     uint64_t turned_ms; /* when it forgot last, since 1970; 0 without a window */
     uint64_t state;     /* a number that no other filter has, nor this one after a change */
+    uint64_t dumped;    /* the state when the last dump began; 0: none did */
+    uint64_t *sums; /* of tamis_image_part(), until the dump ends or the filter changes; or NULL */
     atomic_uint holders;
 } filter;
 
@@ -36,6 +38,11 @@ filter *filter_of(key *k);
 filter *filter_to_change(key *k);
 /* NULL for a key that holds nothing; *replied tells it from an error. */
 filter *filter_maybe(key *k, bool *replied);
+
+/* The checksums of the image, or those that are known of it; NULL: no memory. filter_drop_sums()
+ * frees them. */
+uint64_t *filter_sums(filter *f);
+void filter_drop_sums(filter *f);
 
 /* Forgets so many generations, the last of them at that time. */
 tamis_status filter_turn(filter *f, uint64_t turns, uint64_t at_ms);

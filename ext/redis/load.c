@@ -10,54 +10,56 @@
 #include "dump.h"
 #include "filter.h"
 #include "reply.h"
+#include "tamis_file.h"
 #include "word.h"
 
 /* ---- TAMIS.DUMP --------------------------------------------------------- */
 
-/* The part of an image that is wanted. */
-typedef struct load_part {
-    char *bytes;
-    uint64_t at;       /* in the image: bytes that have passed */
-    uint64_t from, to; /* of the part */
-} load_part;
-
-static bool load_pick(void *ctx, const void *piece, size_t size)
+/* Into a buffer of the server's; its checksums are kept from the first chunk to the last. */
+static char *load_part(filter *f, size_t size, uint64_t from)
 {
-    load_part *p = ctx;
-    uint64_t first = p->at > p->from ? p->at : p->from;
-    uint64_t last = p->at + size < p->to ? p->at + size : p->to;
+    uint64_t *sums = filter_sums(f);
+    char *bytes = sums ? redis.TryAlloc(size) : NULL;
 
-    if (first < last)
-        memcpy(p->bytes + (first - p->from), (const char *)piece + (first - p->at), last - first);
-    p->at += size;
-    return p->at < p->to;
+    if (bytes && tamis_image_part(f->tamis, sums, bytes, size, from)) {
+        redis.Free(bytes);
+        bytes = NULL;
+    }
+    return bytes;
 }
 
-static int load_reply_part(redis_ctx *ctx, const filter *f, uint64_t from)
+static int load_reply_part(redis_ctx *ctx, filter *f, uint64_t from)
 {
     uint64_t total = tamis_image_size(f->tamis);
-    load_part p = { .from = from, .to = total };
+    size_t size = DUMP_CHUNK_MAX;
+    char *bytes;
 
+    if (from == 0)
+        f->dumped = f->state;
+    if (f->dumped && f->dumped != f->state)
+        return reply_error(ctx,
+                           "ERR the filter has changed since offset 0 was dumped: begin again");
     if (from >= total)
         return reply_error(ctx, "ERR the offset is behind the end of the image");
-    if (total - from > DUMP_CHUNK_MAX)
-        p.to = from + DUMP_CHUNK_MAX;
-    p.bytes = redis.TryAlloc(p.to - from);
-    if (!p.bytes)
+    if (total - from < size)
+        size = (size_t)(total - from);
+    bytes = load_part(f, size, from);
+    if (!bytes)
         return filter_reply_status(ctx, TAMIS_NOMEM);
-    (void)!tamis_image_send(f->tamis, load_pick, &p); /* "stopped" when the part is there */
     redis.ReplyWithArray(ctx, 3);
-    reply_count(ctx, p.to < total ? p.to : 0);
+    reply_count(ctx, from + size < total ? from + size : 0);
     reply_count(ctx, total);
-    redis.ReplyWithStringBuffer(ctx, p.bytes, p.to - from);
-    redis.Free(p.bytes);
+    redis.ReplyWithStringBuffer(ctx, bytes, size);
+    redis.Free(bytes);
+    if (from + size == total)
+        filter_drop_sums(f);
     return REDIS_OK;
 }
 
 int load_dump_command(redis_ctx *ctx, redis_string **argv, int argc)
 {
     uint64_t from;
-    const filter *f;
+    filter *f;
     key k;
 
     (void)argc;

@@ -2,6 +2,7 @@
 """TAMIS commands: every reply and error, filters of every kind wherever they go, images, windows."""
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -251,6 +252,58 @@ def load(client, key, image, step, *more):
     return reply
 
 
+CHUNK = 16 << 20
+CHANGED = Error("ERR the filter has changed since offset 0 was dumped: begin again")
+
+
+def touched(server):
+    """Bytes of memory that the server used since it was asked the last time: pages have a mark."""
+    process = pathlib.Path(f"/proc/{server.process.pid}")
+    sizes = re.findall(r"^Referenced: +(\d+) kB$", (process / "smaps").read_text(), re.M)
+    (process / "clear_refs").write_text("1")
+    return 1024 * sum(map(int, sizes))
+
+
+def check_large_dumps():
+    """Chunks of one image: each reads itself, and not all that is before and behind it."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("TAMIS.RESERVE", "k", "bloom", "CAPACITY", 150_000_000, "ERROR", 0.01)
+        client.ask("TAMIS.MADD", "k", *range(1000))
+        at, total, _ = client.ask("TAMIS.DUMP", "k", 0)
+        check("a chunk", (at, total // CHUNK), (CHUNK, 10))
+        reads = []
+        while at:
+            touched(server)
+            at = client.ask("TAMIS.DUMP", "k", at)[0]
+            reads.append(touched(server))
+        check("no chunk reads half of it", [n for n in reads if n > total / 2], [])
+        client.ask("DEL", "k")
+
+
+def check_changes():
+    """A filter that changes between two chunks: an error, and the next dump is whole."""
+    with Server(MODULE) as server, server.client() as client:
+        client.ask("TAMIS.RESERVE", "k", "blocked", "CAPACITY", 40_000_000)
+        client.ask("TAMIS.RESERVE", "w", "window", "CAPACITY", 20_000_000)
+        for key in (b"k", b"w"):
+            client.ask("TAMIS.MADD", key, *range(1000))
+            check("the first chunk", client.ask("TAMIS.DUMP", key, 0)[0], CHUNK)
+            check("a lookup", client.ask("TAMIS.EXISTS", key, 7), 1)
+            check("it goes on", client.ask("TAMIS.DUMP", key, CHUNK)[0], 2 * CHUNK)
+            client.ask("TAMIS.ADD", key, "new") if key == b"k" else client.ask("TAMIS.TURN", key)
+            for at in (CHUNK, 2 * CHUNK, 1):
+                reply = client.ask("TAMIS.DUMP", key, at)
+                check("changed", reply if isinstance(reply, Error) else reply[:2], CHANGED)
+            image = dump(client, key)
+            check("LOAD", load(client, "l", image, CHUNK), "OK")
+            check("equal", len(set(client.ask("DEBUG", "DIGEST-VALUE", key, "l"))), 1)
+            check("the last chunk again", client.ask("TAMIS.DUMP", key, len(image) - 9)[2], image[-9:])
+            client.ask("TAMIS.DUMP", key, 0)
+            client.ask("DEBUG", "RELOAD")
+            check("after a restart", client.ask("TAMIS.DUMP", key, CHUNK)[2] ==
+                  image[CHUNK:2 * CHUNK], True)
+
+
 def tamis(*words, text=""):
     done = subprocess.run([COMMAND, *words], input=text, capture_output=True, text=True)
     return done.stdout
@@ -408,6 +461,8 @@ def check_windows():
 check_replies()
 check_kinds()
 check_images()
+check_large_dumps()
+check_changes()
 check_damage()
 check_asking()
 check_limits()
