@@ -1,8 +1,8 @@
 /* filter.c - the data type of TAMIS commands. */
 #include "filter.h"
 
+#include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "reply.h"
 #include "word.h"
@@ -56,10 +56,30 @@ void filter_hold(filter *f)
     f->holders++;
 }
 
+/* Of all filters: who waits looks whether it was the one. */
+static pthread_mutex_t filter_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filter_dropped = PTHREAD_COND_INITIALIZER;
+
+/* A primary's word cannot be refused; the server may have become a replica while a thread of its
+ * own was still reading. */
+static void filter_await(const filter *f)
+{
+    pthread_mutex_lock(&filter_lock);
+    while (f->holders > 1)
+        pthread_cond_wait(&filter_dropped, &filter_lock);
+    pthread_mutex_unlock(&filter_lock);
+}
+
 void filter_drop(filter *f)
 {
-    if (!f || --f->holders > 0)
+    if (!f)
         return;
+    if (--f->holders > 0) {
+        pthread_mutex_lock(&filter_lock);
+        pthread_cond_broadcast(&filter_dropped);
+        pthread_mutex_unlock(&filter_lock);
+        return;
+    }
     filter_drop_sums(f);
     tamis_free(f->tamis);
     memory_free_value(f, sizeof *f);
@@ -165,14 +185,6 @@ filter *filter_of(key *k)
     if (!f && !replied)
         reply_error(k->ctx, REPLY_NOT_FOUND);
     return f;
-}
-
-/* A primary's word cannot be refused; the server may have become a replica while a thread of its
- * own was still reading. */
-static void filter_await(const filter *f)
-{
-    while (f->holders > 1)
-        usleep(100);
 }
 
 filter *filter_to_change(key *k)

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """TAMIS.BUILD, MERGE and INTERSECT: replies, what is read of a collection, threads, replicas."""
 import json
+import pathlib
+import re
+import select
 import socket
 import subprocess
+import time
 
 import redis
 from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
@@ -258,6 +262,41 @@ def check_demoted(primary, replica):
     redis.check_alive(replica)
 
 
+def switches(server):
+    """How often the thread that serves clients has gone to sleep."""
+    pid = server.process.pid
+    status = pathlib.Path(f"/proc/{pid}/task/{pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)$", status, re.M)[1])
+
+
+def check_awaited():
+    """A server that has become a replica is told to change a filter that its thread still reads: it
+    waits for the thread, asleep, and then does as it is told."""
+    with Server(MODULE, port=redis.free_port()) as first, \
+            Server(MODULE, port=redis.free_port(), replicaof=f"127.0.0.1 {first.port}") as second, \
+            first.client() as client, first.client() as other:
+        redis.wait_until(lambda: in_step(first, second), "the replica", second)
+        client.ask("TAMIS.RESERVE", "one", "blocked", "CAPACITY", 40_000_000)
+        redis.wait_until(lambda: in_step(first, second), "the replica", second)
+        client.send("TAMIS.MERGE", "sum", 100, *(100 * ["one"]))
+        check("FAILOVER", other.ask("FAILOVER"), "OK")
+        redis.wait_until(lambda: second.ask("ROLE")[0] == b"master", "the failover")
+        check("given up", client.receive()[:9], "UNBLOCKED")
+        check("a change", second.ask("TAMIS.ADD", "one", "a"), 1)
+        redis.wait_until(lambda: second.ask("INFO", "replication").count(b"state=online"), "the other")
+        asleep = 0
+        other.send("PING")
+        while not select.select([other.socket], [], [], 0)[0]:
+            before = switches(first)
+            time.sleep(0.01)
+            asleep += switches(first) == before
+        check("it waits asleep", asleep > 0, True)
+        redis.wait_until(lambda: in_step(second, first), "the change", first)
+        check("it is there", first.ask("TAMIS.EXISTS", "one", "a"), 1)
+        check("nothing was made", first.ask("EXISTS", "sum"), 0)
+
+
 check_replies()
 check_large()
+check_awaited()
 redis.finish()
