@@ -338,7 +338,36 @@ def check_one():
         _, where = run("-p", server.port, "where", "seen")
         check("spread", len({line.split()[2] for line in where.splitlines()}), 12)
         code, output = run("-p", server.port, "-w", 1, "-s", 0.1, "-r", "1-2", "add", "seen")
-        check("no replica", (code, "0 of 1 replicas have it" in output), (1, True))
+        check("no replica", (code, output), (1, WITHOUT_REPLICA.replace("PORT", str(server.port))))
+
+
+WITHOUT_REPLICA = """\
+waiting: 127.0.0.1:PORT: 0 of 1 replicas have it
+given up after 0.1 s: 127.0.0.1:PORT: 0 of 1 replicas have it
+acknowledged 0, new 0
+tamis-redis-client: keys from number 1 on are not acknowledged; they can be added again.
+A primary that has lost its replica needs one: start that server again, or wait for none with -w 0.
+"""
+
+
+def check_replica_lost():
+    """A primary without its replica: the client says why it waits, and goes on when there is one."""
+    with redis.Server(MODULE, port=free_ports(1)) as primary, \
+            redis.Server(MODULE, replicaof=f"127.0.0.1 {primary.port}") as replica:
+        wait_until(lambda: b"state=online" in primary.ask("INFO", "replication"), "the replica")
+        check("reserve", run("-p", primary.port, "reserve", "seen", 1000)[0], 0)
+        check("add", run("-p", primary.port, "-r", "1-500", "add", "seen"),
+              (0, "acknowledged 500, new 500\n"))
+        replica.kill()
+        adding = subprocess.Popen(
+            [PROGRAM, "-p", str(primary.port), "-s", "20", "-r", "501-900", "add", "seen"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        check("why it waits", adding.stderr.readline(),
+              f"waiting: 127.0.0.1:{primary.port}: 0 of 1 replicas have it\n")
+        replica.start()
+        output, complaints = adding.communicate()
+        check("goes on", (adding.returncode, output.split(",")[0], complaints),
+              (0, "acknowledged 400", ""))
 
 
 class Pair(Cluster):
@@ -385,6 +414,7 @@ PROGRAM = MODULE.parent / "tamis-redis-client"
 if not PROGRAM.exists():
     redis.skip("the client is not built: hiredis is not here")
 check_one()
+check_replica_lost()
 check_two()
 if redis.IS_LONG:
     check_torture(MODULE, 10**6)

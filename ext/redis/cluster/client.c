@@ -530,6 +530,20 @@ static void batch_free(batch *b)
     free(b);
 }
 
+/* After a failure; the first key that may be missing. */
+static void add_explain(const options *o, uint64_t first)
+{
+    fflush(stdout);
+    fprintf(stderr,
+            "tamis-redis-client: keys from number %" PRIu64 " on are not acknowledged; they can be "
+            "added again.\n",
+            first);
+    if (o->replicas)
+        fputs("A primary that has lost its replica needs one: start that server again, or wait for "
+              "none with -w 0.\n",
+              stderr);
+}
+
 static int add_command(cluster *c, options *o, const filter *f)
 {
     batch *b = batch_new();
@@ -542,6 +556,8 @@ static int add_command(cluster *c, options *o, const filter *f)
     }
     batch_free(b);
     printf("acknowledged %" PRIu64 ", new %" PRIu64 "\n", n, new);
+    if (added == SIZE_MAX)
+        add_explain(o, n + 1);
     return added == SIZE_MAX;
 }
 

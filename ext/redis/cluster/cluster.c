@@ -378,7 +378,8 @@ static size_t cluster_round(cluster *c, request *requests, size_t n, int replica
 
 bool cluster_run(cluster *c, request *requests, size_t n, int replicas, double patience)
 {
-    double end = cluster_now() + patience;
+    double begin = cluster_now();
+    bool has_told = false;
     size_t done, left = n;
 
     for (size_t i = 0; i < n; i++) {
@@ -393,7 +394,11 @@ bool cluster_run(cluster *c, request *requests, size_t n, int replicas, double p
         left -= done;
         if (!left)
             return true;
-        if (cluster_now() > end) {
+        if (!has_told && cluster_now() > begin + patience / 10) {
+            fprintf(stderr, "waiting: %s\n", c->why);
+            has_told = true;
+        }
+        if (cluster_now() > begin + patience) {
             fprintf(stderr, "given up after %g s: %s\n", patience, c->why);
             return false;
         }

@@ -35,7 +35,8 @@ void cluster_close(cluster *c);
  * reply like others. With `replicas`, a reply means that so many have the change, too: commands may
  * be sent again until they do, so they must be such that twice is as good as once.
  *
- * False, after a message: no reply to some for as long as `patience` says, in seconds. */
+ * False, after a message: no reply to some for as long as `patience` says, in seconds. After a
+ * tenth of that, a message says what it waits for. */
 bool cluster_run(cluster *c, request *requests, size_t n, int replicas, double patience);
 void cluster_release(request *requests, size_t n);
 
