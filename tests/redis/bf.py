@@ -402,7 +402,28 @@ def check_limits(server, client):
     redis.wait_until(lambda: b"tamis_used_bytes:0\r\n" in client.ask("INFO", "tamis"), "no memory in use")
 
 
+def check_eviction():
+    """What the first lines of docs/redis.md say of filters that are evicted."""
+    with Server(MODULE) as server, server.client() as client:
+        for policy, evicts in (("volatile-lru", False), ("allkeys-lru", True)):
+            client.ask("BF.RESERVE", "seen", 0.01, 1000000)
+            client.ask("TAMIS.RESERVE", "also", "blocked", "CAPACITY", 1000000)
+            client.ask("BF.ADD", "seen", "alice")
+            client.ask("CONFIG", "SET", "maxmemory-policy", policy, "maxmemory", "1500kb")
+            client.ask("SET", "text", "a")
+            check(policy, client.ask("EXISTS", "seen", "also"), 0 if evicts else 2)
+            client.ask("CONFIG", "SET", "maxmemory", 0)
+        check_rows(client, [
+            ("BF.INSERT seen NOCREATE ITEMS bob", Error("ERR not found")),
+            ("TAMIS.ADD also bob", Error("ERR not found")),
+            ("BF.EXISTS seen alice", 0),
+            ("BF.ADD seen bob", 1),
+            ("BF.INFO seen CAPACITY", [100]),
+        ])
+
+
 check_rows_of_notes()
+check_eviction()
 check_second_reader()
 check_round_trip()
 check_chunks()
