@@ -47,6 +47,20 @@ static void job_put(redis_ctx *ctx, job *j)
     key_close(&k);
 }
 
+/* Whether the key is this server's. In a cluster, its slot may have moved while the job worked; a
+ * command that looks at the key would then be redirected. */
+static bool job_has_slot(redis_ctx *ctx, const job *j)
+{
+    redis_reply *reply = NULL;
+
+    if (!(redis.GetContextFlags(ctx) & REDIS_CTX_CLUSTER))
+        return true;
+    reply = redis.Call(ctx, "EXISTS", "s", j->into);
+    if (reply)
+        redis.FreeCallReply(reply);
+    return reply != NULL;
+}
+
 static void job_reply(redis_ctx *ctx, const job *j)
 {
     if (j->error)
@@ -86,6 +100,8 @@ static void job_finish(redis_ctx *ctx, job *j)
         at = &(*at)->next;
     *at = j->next;
     jobs_n--;
+    if (!job_has_slot(ctx, j))
+        j->error = "TRYAGAIN the slot of this key has moved to another server";
     if (!job_failed(j))
         job_put(ctx, j);
     redis.UnblockClient(j->client, j);

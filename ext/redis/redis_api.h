@@ -56,6 +56,7 @@ enum {
 enum {
     REDIS_CTX_PRIMARY = 1 << 2,
     REDIS_CTX_REPLICA = 1 << 3,
+    REDIS_CTX_CLUSTER = 1 << 5,
     REDIS_CTX_REPLICATED = 1 << 12,
     REDIS_CTX_LOADING = 1 << 13,
     REDIS_CTX_DENY_BLOCKING = 1 << 21,
@@ -79,16 +80,6 @@ typedef struct redis_stream_id {
 
 /* The length of an array that is told after its elements. */
 enum { REDIS_POSTPONED = -1 };
-
-/* What CallReplyType() answers. */
-enum {
-    REDIS_REPLY_UNKNOWN = -1,
-    REDIS_REPLY_STRING,
-    REDIS_REPLY_ERROR,
-    REDIS_REPLY_INTEGER,
-    REDIS_REPLY_ARRAY,
-    REDIS_REPLY_NULL
-};
 
 /* ---- What COMMAND DOCS and key specs are made of ------------------------ */
 
@@ -250,6 +241,8 @@ typedef struct redis_type_methods {
     X(InfoAddSection, int, (redis_info *, const char *name))                                     \
     X(InfoAddFieldCString, int, (redis_info *, const char *field, const char *value))            \
     X(InfoAddFieldULongLong, int, (redis_info *, const char *field, unsigned long long value))   \
+    X(Call, redis_reply *, (redis_ctx *, const char *command, const char *format, ...))          \
+    X(FreeCallReply, void, (redis_reply *))                                                      \
     X(GetContextFlags, int, (redis_ctx *))                                                       \
     X(Log, void, (redis_ctx *, const char *level, const char *format, ...))                      \
     X(WrongArity, int, (redis_ctx *))                                                            \

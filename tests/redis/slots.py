@@ -71,18 +71,54 @@ def check_moved(client, other):
     client.ask("FLUSHALL")
     check("slots", client.ask("CLUSTER", "MEET", "127.0.0.1", other.port, other.settings["cluster-port"]),
           "OK")
-    wait_until(lambda: client.ask("CLUSTER", "NODES").count(b" connected") == 2 and
-               b"handshake" not in client.ask("CLUSTER", "NODES"), "the servers to meet")
+    wait_until(lambda: all(nodes.count(b" connected") == 2 and b"handshake" not in nodes for nodes in
+                           (client.ask("CLUSTER", "NODES"), other.ask("CLUSTER", "NODES"))),
+               "the servers to meet")
     for asked in (other.ask, client.ask):
         check("SETSLOT", asked("CLUSTER", "SETSLOT", slot, "NODE", other.ask("CLUSTER", "MYID")), "OK")
     for row, _ in ROWS:
         check(row, client.ask(*row.replace("{b}", "{a}").split()), moved)
 
 
+def check_jobs(client, other):
+    """A job whose slot moves while it works makes nothing where no client would find it."""
+    for at in range(0, 50000, 5000):
+        other.ask("SADD", "{a}set", *range(at, at + 5000))
+    other.ask("TAMIS.RESERVE", "{a}one", "blocked", "CAPACITY", 10_000_000)
+    slot = slot_of(client, "{a}one")
+    for words in (["TAMIS.MERGE", "{a}sum", 100, *(100 * ["{a}one"])],
+                  ["TAMIS.BUILD", "{a}built", "fuse", "FROM", "SET", "{a}set"]):
+        with other.client() as waiting:
+            waiting.send(*words)
+            move_slot(other, client, slot)
+            check(words[0], waiting.receive(), Error(
+                "TRYAGAIN the slot of this key has moved to another server"))
+            check("keys that nobody finds", other.ask("CLUSTER", "COUNTKEYSINSLOT", slot), 0)
+            check("where they are", client.ask("EXISTS", "{a}one", "{a}set"), 2)
+            check(f"{words[0]} again", client.ask(*words), "OK")
+            move_slot(client, other, slot)
+    check("at last", other.ask("EXISTS", "{a}sum", "{a}built"), 2)
+
+
+def move_slot(source, target, slot):
+    source_id, target_id = source.ask("CLUSTER", "MYID"), target.ask("CLUSTER", "MYID")
+    port = target.ask("CONFIG", "GET", "port")[1]
+    check("IMPORTING", target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", source_id), "OK")
+    check("MIGRATING", source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", target_id), "OK")
+    keys = source.ask("CLUSTER", "GETKEYSINSLOT", slot, 99)
+    check("MIGRATE", source.ask("MIGRATE", "127.0.0.1", port, "", 0, 10000, "REPLACE", "KEYS", *keys),
+          "OK")
+    for server in (target, source):
+        check("NODE", server.ask("CLUSTER", "SETSLOT", slot, "NODE", target_id), "OK")
+
+
 with cluster_server() as server, cluster_server() as another, server.client() as asking:
-    check("all slots", asking.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383), "OK")
-    wait_until(lambda: b"cluster_state:ok" in asking.ask("CLUSTER", "INFO"), "the cluster")
+    check("most slots", asking.ask("CLUSTER", "ADDSLOTSRANGE", 100, 16383), "OK")
+    check("the others", another.ask("CLUSTER", "ADDSLOTSRANGE", 0, 99), "OK")
+    for one in (asking, another):
+        wait_until(lambda: b"cluster_state:ok" in one.ask("CLUSTER", "INFO"), "the cluster")
     check_keys(asking)
     check_one_slot(asking)
     check_moved(asking, another)
+    check_jobs(asking, another)
 redis.finish()
