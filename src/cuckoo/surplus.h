@@ -14,7 +14,9 @@
  *
  * An entry is one of SURPLUS_WINDOW from where the hash of its class points to, around the end. A
  * surplus that is as high as it can be stays so, and its class too. If classes have more bits than
- * leave eight for the surplus, there are no entries: such classes do not meet. */
+ * leave eight for the surplus, there are no entries. Two keys hardly ever share such a class, but
+ * copies of one key do: once it is at its ceiling it stays there, and a remove is TAMIS_OK and
+ * changes nothing, as tamis.h says of plan.ceiling. */
 #ifndef TAMIS_CUCKOO_SURPLUS_H
 #define TAMIS_CUCKOO_SURPLUS_H
 

@@ -452,6 +452,40 @@ static void slots_of_64_bits(void **state)
     }
 }
 
+/* Of classes with more than 56 bits nothing is known beyond the ceiling. What tamis.h says of
+ * plan.ceiling holds: a key that has come that far stays, and adds and removes of it succeed and
+ * change nothing. One that has not goes with its last copy. */
+static void wide_classes_stay_at_the_ceiling(void **state)
+{
+    tamis_spec spec = spec_for(16000000, 0, 5);
+    tamis_plan plans[] = { exact_plan(100, 5), { 0 } };
+
+    (void)state;
+    spec.tag_bits = 32;
+    assert_int_equal(tamis_plan_kind(&plans[1], KIND, &spec), TAMIS_OK);
+    for (int i = 0; i < 2; i++) {
+        tamis *f = new_filter(&plans[i]);
+        cuckoo_table t = cuckoo_table_of(f);
+
+        assert_true(cuckoo_class_bits(t.starts + 1, t.width) > SURPLUS_CLASS_BITS);
+        assert_int_equal(cuckoo_surplus_entries(t.starts + 1, t.width), 0);
+        assert_int_equal(tamis_add_times(f, 1, CEILING - 1), TAMIS_OK);
+        assert_int_equal(tamis_remove_times(f, 1, CEILING - 1), TAMIS_OK);
+        assert_true(!tamis_has(f, 1) && info_of(f).count == 0);
+        assert_int_equal(tamis_add_times(f, 1, CEILING), TAMIS_OK);
+        assert_int_equal(tamis_add(f, 2), TAMIS_OK);
+        for (int times = 0; times < 10; times++) {
+            assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
+            assert_int_equal(tamis_remove_times(f, 1, CEILING), TAMIS_OK);
+            assert_int_equal(tamis_add(f, 1), TAMIS_OK);
+        }
+        assert_int_equal(tamis_count(f, 1), plans[i].ceiling);
+        assert_int_equal(tamis_remove(f, 2), TAMIS_OK);
+        assert_true(tamis_has(f, 1) && !tamis_has(f, 2) && info_of(f).count == CEILING);
+        tamis_free(f);
+    }
+}
+
 /* ---- Sizes and loads --------------------------------------------------- */
 
 /* The least rate that still has the width. */
@@ -812,6 +846,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(add_times_is_all_or_nothing),
         cmocka_unit_test(few_keys_are_told_by_their_hash),
         cmocka_unit_test(slots_of_64_bits),
+        cmocka_unit_test(wide_classes_stay_at_the_ceiling),
         cmocka_unit_test(sizes_follow_the_formula),
         cmocka_unit_test(many_keys_have_wider_slots),
         cmocka_unit_test(millions_of_keys_in_narrow_slots),
