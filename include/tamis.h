@@ -397,7 +397,8 @@ TAMIS_API size_t tamis_get_many(const tamis *f, uint64_t *values, uint64_t *hits
                                 const uint64_t *keys, size_t n);
 /* counts[i] is tamis_count() of keys[i]. */
 TAMIS_API void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n);
-/* Adds in order; *added tells how many went in, also on failure. */
+/* Adds in order; *added tells how many went in, also on failure. The filter is that of tamis_add()
+ * byte for byte; of TAMIS_CUCKOO, one with the same answers, whose bytes depend on the batches. */
 TAMIS_API tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys,
                                       size_t n) TAMIS_CHECKED;
 /* As tamis_add_many(), but may run at the same time as itself and, in TAMIS_CAN_READ_WHILE_ADD
