@@ -36,12 +36,18 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
+/* Of a plan that is being tried: too many slots for the width are refused only after that. */
+static double aqf_fingerprints(const tamis_plan *p)
+{
+    return ldexp((double)p->slots, (int)p->width);
+}
+
 /* A key that shares its fingerprint with others is extended by as many chunks as it takes to tell
  * it from all of them. One of n - 1 others is not told by chunks that leave a share of `pass` alike
  * with probability pass / fingerprints. */
 static double aqf_told(const tamis_plan *p, double n, double pass)
 {
-    return exp(fmax(n - 1, 0) * log1p(-pass / (double)(p->slots << p->width)));
+    return exp(fmax(n - 1, 0) * log1p(-pass / aqf_fingerprints(p)));
 }
 
 /* The share of strangers alike that one chunk leaves. */
@@ -63,7 +69,7 @@ static double aqf_rate(const tamis_plan *p, double n)
         sum += pass * (by_more - told);
         told = by_more;
     }
-    return fmin(n / (double)(p->slots << p->width) * sum, 1);
+    return fmin(n / aqf_fingerprints(p) * sum, 1);
 }
 
 /* Keys and the chunks that tell them apart: the mean and six standard deviations, as if each chunk

@@ -1,5 +1,7 @@
 /* aqf.c - a false positive that was reported does not come again, whatever is done to the filter,
  * and no key is lost by it. Keys that share a fingerprint are told apart. */
+#include <fenv.h>
+
 #include "base/bits.h"
 #include "core/order.h"
 #include "kinds.h"
@@ -518,6 +520,25 @@ static void too_many_excluded_keys_are_refused(void **state)
     assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_RANGE);
 }
 
+/* More slots than there are fingerprints for are refused, by arithmetic that neither wraps around
+ * nor divides by 0. */
+static void too_many_fingerprints_are_refused(void **state)
+{
+    (void)state;
+    feclearexcept(FE_ALL_EXCEPT);
+    for (unsigned bits = 26; bits <= 31; bits++)
+        for (uint64_t i = 0; i < 400; i++) {
+            tamis_spec spec = spec_for((UINT64_C(1) << 48) / 1000 - 1 - (i << 28), 0, 5);
+            tamis_plan plan;
+
+            spec.tag_bits = bits;
+            assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_RANGE);
+            spec.can = TAMIS_CAN_ASK_KEYS;
+            assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_RANGE);
+        }
+    assert_int_equal(fetestexcept(FE_DIVBYZERO | FE_INVALID), 0);
+}
+
 /* ---- A store of the caller's ------------------------------------------- */
 
 /* Keys of the set, as a list. */
@@ -868,6 +889,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(items_that_begin_with_another_are_damage),
         cmocka_unit_test(excluded_keys_never_pass),
         cmocka_unit_test(too_many_excluded_keys_are_refused),
+        cmocka_unit_test(too_many_fingerprints_are_refused),
         cmocka_unit_test(keys_may_be_elsewhere),
         cmocka_unit_test(a_store_that_fails_changes_nothing),
         cmocka_unit_test(filters_that_ask_are_not_combined),
