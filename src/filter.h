@@ -274,7 +274,7 @@ void tamis__yield(void);
 /* The kind's table, or NULL. */
 const tamis_ops *tamis__ops(tamis_kind kind);
 
-/* Its place among all kinds, from the fastest lookup on; one that was not measured comes last. */
+/* Its place among all kinds, from the fastest lookup on; of a number that is no kind, the last. */
 int tamis__kind_rank(tamis_kind kind);
 
 /* The functions for a machine with only these instruction sets. The core calls it with those of

@@ -145,6 +145,20 @@ static void unknown_statuses_have_a_text_too(void **state)
     assert_non_null(tamis_status_text((tamis_status)0x7fffffff));
 }
 
+/* None is ranked last by omission, and no two share a place. */
+static void every_kind_has_a_rank(void **state)
+{
+    const int none = tamis__kind_rank(TAMIS_NO_KIND);
+
+    (void)state;
+    for (tamis_kind kind = first_kind(); kind; kind = tamis_kind_next(kind)) {
+        if (tamis__kind_rank(kind) >= none)
+            fail_msg("%s has no rank", tamis_kind_name(kind));
+        for (tamis_kind other = first_kind(); other != kind; other = tamis_kind_next(other))
+            assert_int_not_equal(tamis__kind_rank(other), tamis__kind_rank(kind));
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +170,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(abilities_are_what_the_tables_offer),
         cmocka_unit_test(every_status_has_its_own_text),
         cmocka_unit_test(unknown_statuses_have_a_text_too),
+        cmocka_unit_test(every_kind_has_a_rank),
     };
 
     test_begin(argc, argv);
