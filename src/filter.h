@@ -257,7 +257,7 @@ struct tamis {
     /* Writable maps (os/file.c). */
     tamis_status (*unseal)(tamis *f); /* before each change; NULL: f is no writable map */
     bool sealed;                      /* the file is whole */
-    bool lost;                        /* it could not be synced */
+    int lost;                         /* errno of what could not be synced; 0: nothing */
     int fd;
 };
 

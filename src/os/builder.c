@@ -36,7 +36,7 @@ struct tamis_builder {
     tamis_build_options options;
     make_host host;
     file_save *save; /* where parts go, while they do */
-    int error;       /* errno of the engine's last failure */
+    int error;       /* errno of the engine's last failure, or of what broke it */
 
     pthread_mutex_t lock; /* guards all that follows while keys come */
     tamis_status broken;  /* nothing can be done any more */
@@ -266,6 +266,23 @@ void tamis_builder_free(tamis_builder *b)
 
 /* ---- Adding ------------------------------------------------------------ */
 
+/* What broke it is what every later call fails by. */
+static tamis_status builder_break(tamis_builder *b, tamis_status status)
+{
+    if (!b->broken && status) {
+        b->broken = status;
+        b->error = errno;
+    }
+    return status;
+}
+
+static tamis_status builder_broken(const tamis_builder *b)
+{
+    if (b->broken == TAMIS_IO)
+        errno = b->error;
+    return b->broken;
+}
+
 /* Keys become items before the lock is taken: threads wait for each other only while items are
  * copied. */
 static tamis_status builder_add_items(tamis_builder *b, spill *to, const uint64_t *keys,
@@ -279,8 +296,8 @@ static tamis_status builder_add_items(tamis_builder *b, spill *to, const uint64_
         size_t piece = n - at < most ? n - at : most;
         tamis__make_items(items, &b->stub, keys + at, values ? values + at : NULL, piece);
         pthread_mutex_lock(&b->lock);
-        status = b->broken ? b->broken : tamis__spill_add(to, items, piece);
-        b->broken = status;
+        status = b->broken ? builder_broken(b) : tamis__spill_add(to, items, piece);
+        status = builder_break(b, status);
         pthread_mutex_unlock(&b->lock);
         at += piece;
     } while (at < n && !status);
@@ -296,8 +313,8 @@ static tamis_status builder_keep_keys(tamis_builder *b, const uint64_t *keys, si
         largest = keys[i] > largest ? keys[i] : largest;
     pthread_mutex_lock(&b->lock);
     b->largest = largest > b->largest ? largest : b->largest;
-    tamis_status status = b->broken ? b->broken : tamis__spill_add(&b->given, keys, n);
-    b->broken = status;
+    tamis_status status = b->broken ? builder_broken(b) : tamis__spill_add(&b->given, keys, n);
+    status = builder_break(b, status);
     pthread_mutex_unlock(&b->lock);
     return status;
 }
@@ -340,7 +357,7 @@ static tamis_status builder_add_at_once(tamis_builder *b, const uint64_t *keys, 
     size_t added;
 
     pthread_mutex_lock(&b->lock);
-    tamis_status status = b->broken;
+    tamis_status status = builder_broken(b);
     if (!status) {
         builder_lane *lane = builder_take_lane(b);
         pthread_mutex_unlock(&b->lock);
@@ -348,7 +365,7 @@ static tamis_status builder_add_at_once(tamis_builder *b, const uint64_t *keys, 
         pthread_mutex_lock(&b->lock);
         lane->is_taken = false;
         pthread_cond_signal(&b->freed);
-        b->broken = b->broken ? b->broken : status;
+        status = builder_break(b, status);
     }
     pthread_mutex_unlock(&b->lock);
     return status;
@@ -394,10 +411,10 @@ static tamis_status builder_add_pairs(tamis_builder *b, const uint64_t *keys,
             pairs[2 * i] = keys[at + i];
             pairs[2 * i + 1] = values[at + i];
         }
-        status = b->broken   ? b->broken
+        status = b->broken   ? builder_broken(b)
                  : b->filter ? tamis_put_many(b->filter, &done, keys + at, values + at, piece)
                              : tamis__spill_add(&b->given, pairs, piece);
-        b->broken = status;
+        status = builder_break(b, status);
     }
     pthread_mutex_unlock(&b->lock);
     return status;
@@ -881,10 +898,12 @@ static tamis_status builder_end(tamis_builder *b, tamis_status status)
 
 tamis_status tamis_builder_finish(tamis **out, tamis_builder *b)
 {
-    tamis_status status = b->broken ? b->broken : builder_join_lanes(b);
+    tamis_status status = b->broken ? builder_broken(b) : builder_join_lanes(b);
 
+    if (status)
+        return status;
     b->error = 0;
-    return status ? status : builder_end(b, builder_finish(b, out));
+    return builder_end(b, builder_finish(b, out));
 }
 
 /* In memory first. */
@@ -907,7 +926,7 @@ tamis_status tamis_builder_save(tamis_builder *b, const char *path, tamis_plan *
     tamis_plan made;
     tamis_status status;
 
-    status = b->broken ? b->broken : builder_join_lanes(b);
+    status = b->broken ? builder_broken(b) : builder_join_lanes(b);
     if (status)
         return status;
     b->error = 0;

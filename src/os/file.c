@@ -550,7 +550,18 @@ static void file_give_up(tamis *f)
     image_sink sink = { .write = file_write_mapped, .memory = f->block };
 
     (void)tamis__image_unseal(f, &sink);
-    __atomic_store_n(&f->lost, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&f->lost, errno ? errno : EIO, __ATOMIC_RELEASE);
+}
+
+/* As at the time when it happened. */
+static tamis_status file_is_lost(const tamis *f)
+{
+    int error = __atomic_load_n(&f->lost, __ATOMIC_ACQUIRE);
+
+    if (!error)
+        return TAMIS_OK;
+    errno = error;
+    return TAMIS_IO;
 }
 
 /* Marks the file as dirty, on disk, before its first change. Several threads may come here at once:
@@ -559,7 +570,7 @@ static tamis_status file_unseal_map(tamis *f)
 {
     image_sink sink = { .write = file_write_sink, .fd = f->fd };
 
-    if (__atomic_load_n(&f->lost, __ATOMIC_ACQUIRE))
+    if (file_is_lost(f))
         return TAMIS_IO;
     if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
         return TAMIS_OK;
@@ -636,7 +647,7 @@ tamis_status tamis_sync(tamis *f)
 
     if (f->fd < 0)
         return TAMIS_OK;
-    if (f->lost)
+    if (file_is_lost(f))
         return TAMIS_IO;
     if (f->sealed)
         return TAMIS_OK;

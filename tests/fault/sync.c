@@ -116,9 +116,13 @@ static void check_failed_sync(tamis_kind kind, int which)
     expect(tamis_sync(f) == TAMIS_OK, "%s: sync fails by itself", tamis_kind_name(kind));
     add_keys(f, 100, 200);
     calls_until_failure = which;
-    expect(tamis_sync(f) == TAMIS_IO, "a sync that failed says nothing");
+    expect(tamis_sync(f) == TAMIS_IO && errno == EIO, "a sync that failed says nothing");
+    errno = 0;
     expect(tamis_sync(f) == TAMIS_IO, "a sync that failed is tried again");
+    expect(errno == EIO, "a sync that was not tried again says why: %s", strerror(errno));
+    errno = 0;
     expect(tamis_add(f, 300) == TAMIS_IO, "a map that failed takes keys");
+    expect(errno == EIO, "a map that failed says why: %s", strerror(errno));
     tamis_free(f);
     check_file(kind, "after a failed sync");
 }

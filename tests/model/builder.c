@@ -352,9 +352,16 @@ static void a_full_disk_is_told(tamis_kind kind)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(status, TAMIS_IO);
     assert_int_equal(error, EFBIG);
-    /* Half of the keys are no set. */
+    /* Half of the keys are no set, for the reason that was told. */
+    errno = 0;
     assert_int_equal(tamis_builder_finish(&f, b), TAMIS_IO);
+    assert_int_equal(errno, EFBIG);
+    errno = 0;
     assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_IO);
+    assert_int_equal(errno, EFBIG);
+    errno = 0;
+    assert_int_equal(feed(b, &s), TAMIS_IO);
+    assert_int_equal(errno, EFBIG);
     assert_int_equal(access(temp_path(), F_OK), -1);
     tamis_builder_free(b);
     free(s.keys);
