@@ -276,6 +276,10 @@ static void hear_plan(request *r)
                     r->talk.there.n);
     if (p->kind && !intersect_takes(p->kind, r->wish.is_raw))
         line_refuse(r->talk.line, "kind %d cannot be made here", (int)p->kind);
+    if (p->kind && !p->asker_is_first && !intersect_is_worth(p, &r->talk.here))
+        line_refuse(r->talk.line,
+                    "it asks for a filter of many times the bytes of %" PRIu64 " elements",
+                    r->talk.here.n);
 }
 
 /* ---- What is shown ----------------------------------------------------- */

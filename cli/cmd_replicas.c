@@ -69,6 +69,7 @@ static findings find_all(const request *q)
 {
     const replicas *r = &q->talk;
     const line_set *set = &q->here.set;
+    _Static_assert(sizeof(finding) <= REPLICAS_NAME, "names that come are counted so");
     findings f = { .all = calloc(r->side.n_missing + (size_t)r->n_there + 1, sizeof *f.all) };
     size_t at = 0;
     span text;
@@ -100,6 +101,9 @@ static const char *sign_of(const finding *f)
 
 /* ---- Printing ---------------------------------------------------------- */
 
+/* Bytes written at a time. */
+enum { PIECE = 1 << 16 };
+
 static void print_names(const request *q, const findings *f)
 {
     unsigned char end = q->prints_null ? 0 : '\n';
@@ -109,8 +113,11 @@ static void print_names(const request *q, const findings *f)
         buffer_append(&out, sign_of(&f->all[i]), 2);
         output_put_text(&out, f->all[i].name.at, f->all[i].name.size);
         buffer_append(&out, &end, 1);
+        if (out.size > PIECE || i + 1 == f->n) {
+            output_write(out.bytes, out.size);
+            out.size = 0;
+        }
     }
-    output_write(out.bytes, out.size);
     buffer_free(&out);
 }
 
@@ -296,7 +303,7 @@ static const option_row options[] = {
     { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
       "take compressed lists as they are (default: read gzip, zstd and xz)" },
     { OPTION_MEMORY, "memory", "SIZE",
-      "for each message of the other side: K, M, G (default: 1G)" },
+      "for each message of the other side and what is made of it (default: 1G)" },
     { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
     { OPTION_JSON, "json", NULL, "print the result as JSON, with what was sent and received" },
     { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },

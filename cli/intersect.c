@@ -208,9 +208,7 @@ static void feed_builder(const intersect *t, tamis_builder *b)
 
 static tamis *make_filter(const intersect *t)
 {
-    bool is_indexed = tamis_kind_can(t->plan.kind) & TAMIS_IS_INDEXED;
-    tamis_spec spec = TAMIS_SPEC(.keys = is_indexed ? t->here.largest + 1 : t->here.n,
-                                 .fpr = is_indexed ? 0 : t->plan.fpr, .hasher.hash = TAMIS_RAW);
+    tamis_spec spec = intersect_spec(&t->plan, &t->here);
     tamis_build_options options =
         TAMIS_BUILD_OPTIONS(.memory = t->memory / 2, .threads = t->threads, .progress = keep_alive,
                             .ctx = t->line);

@@ -56,6 +56,12 @@ bool intersect_takes(tamis_kind kind, bool is_raw);
 bool intersect_choose(intersect_plan *p, const intersect_wish *w, const intersect_set *asker,
                       const intersect_set *server, double common);
 
+/* What the filter of a plan is made by. */
+tamis_spec intersect_spec(const intersect_plan *p, const intersect_set *first);
+/* Whether a filter of that plan is one that somebody asks for: its bytes are not many times those
+ * of the elements themselves. */
+bool intersect_is_worth(const intersect_plan *p, const intersect_set *first);
+
 /* Numbers that the elements of an answer are coded as are below this. */
 uint64_t intersect_range(uint64_t first, uint64_t answer);
 enum { INTERSECT_GROUP = 64 }; /* numbers that share a checksum */

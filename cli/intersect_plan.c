@@ -20,6 +20,15 @@ bool intersect_takes(tamis_kind kind, bool is_raw)
            (is_raw || !(can & TAMIS_IS_INDEXED));
 }
 
+tamis_spec intersect_spec(const intersect_plan *p, const intersect_set *first)
+{
+    bool is_indexed = tamis_kind_can(p->kind) & TAMIS_IS_INDEXED;
+    tamis_spec spec = TAMIS_SPEC(.keys = is_indexed ? first->largest + 1 : first->n,
+                                 .fpr = is_indexed ? 0 : p->fpr, .hasher.hash = TAMIS_RAW);
+
+    return spec;
+}
+
 /* A number of the answer is one of the first side's by chance with probability first / range, and
  * its group of 64 has to be sent again, 64 bits each. To halve the range saves a bit for each of q
  * numbers; the least sum of both is at q / (64 * 64 ln 2) wrong ones. A group cannot be larger than
@@ -129,4 +138,16 @@ bool intersect_choose(intersect_plan *p, const intersect_wish *w, const intersec
     consider_side(&best, w, server, asker, common, false);
     *p = best;
     return best.filter >= 0;
+}
+
+/* Elements travel in 16 bytes. A bitmap has one bit for each number up to the largest. */
+enum { WORTH_FREE = 64 << 20, WORTH_TIMES = 64 };
+
+bool intersect_is_worth(const intersect_plan *p, const intersect_set *first)
+{
+    tamis_plan plan;
+    tamis_spec spec = intersect_spec(p, first);
+
+    return tamis_plan_kind(&plan, p->kind, &spec) == TAMIS_OK &&
+           plan.bytes / WORTH_TIMES <= first->n + WORTH_FREE / WORTH_TIMES;
 }

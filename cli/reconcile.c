@@ -118,20 +118,32 @@ void reconcile_send_lines(reconcile *r, const line_ref *lines, size_t n)
     buffer_free(&p.bytes);
 }
 
+/* Lines are copied once, from what came to the text or from there to what differs: each copy may
+ * take half of the memory. Those that share bytes take as little as three for any number. */
 static void receive_text(reconcile *r)
 {
+    size_t most = r->memory / 2;
     buffer message = { 0 };
 
-    packed_receive(r->line, PART_LINES, &message, r->memory);
+    packed_receive(r->line, PART_LINES, &message, most);
     coded c = { (const uint8_t *)message.bytes, (const uint8_t *)message.bytes + message.size };
     r->only_there.size = 0;
     if (c.at == c.end || *c.at > LINES_SHARING)
         line_refuse(r->line, "lines come in a form that nobody knows");
     if (*c.at++ == LINES_PLAIN)
         buffer_append(&r->only_there, c.at, (size_t)(c.end - c.at));
-    else if (!coded_lines(&c, &r->only_there, r->here.end, r->memory))
+    else if (!coded_lines(&c, &r->only_there, r->here.end, most))
         line_refuse(r->line, "lines make no sense, or are larger than --memory allows");
     buffer_free(&message);
+}
+
+/* What a line takes beside its bytes, while it is compared: its key, in two arrays. */
+enum { LINE_MEMORY = 24 };
+
+static void check_memory(const reconcile *r)
+{
+    if (r->n_there > (r->memory - 2 * r->only_there.size) / LINE_MEMORY)
+        line_refuse(r->line, "%zu lines take more than --memory allows", r->n_there);
 }
 
 void reconcile_receive_lines(reconcile *r)
@@ -148,6 +160,7 @@ void reconcile_receive_lines(reconcile *r)
             line_refuse(r->line, "lines come out of order");
         last = text;
     }
+    check_memory(r);
 }
 
 uint64_t reconcile_sum_there(const reconcile *r)

@@ -131,7 +131,7 @@ static uint64_t next_step(const asking *a)
     double step = symbols_for(keys) * (1 - 1.25 * spread) - taken;
     double least = fmax(4, 0.7 * spread * taken);
 
-    return (uint64_t)fmax(step, least);
+    return (uint64_t)fmin(fmax(step, least), 0x1p62); /* more than anybody sends */
 }
 
 /* Bytes for each symbol while it is worked on. */

@@ -11,7 +11,7 @@ typedef struct serving {
     uint64_t sent;  /* of them */
     unsigned tries; /* secrets that came */
     packed all;     /* lines; no bytes: not made yet */
-    bool has_all, is_done;
+    bool has_all, gave_all, is_done;
 } serving;
 
 static void forget(serving *s)
@@ -45,6 +45,19 @@ static void check_form(serving *s, coded *c, const uint8_t secret[16])
                                 "lengths; build them with the same --keys and --fpr");
 }
 
+/* One who asks takes all lines instead where symbols would take more bytes than these. So much and
+ * a bit more is what others send. */
+enum { SYMBOLS_FREE = 4096, SYMBOLS_TIMES = 4 };
+
+static void check_symbols(const serving *s, uint64_t n)
+{
+    uint64_t lines = s->r->here.n + s->r->here.text.size / CODED_SYMBOL;
+    uint64_t most = SYMBOLS_FREE + SYMBOLS_TIMES * lines;
+
+    if (n > most || s->sent > most - n)
+        line_refuse(s->r->line, "it asks for more symbols than all lines are worth");
+}
+
 /* In pieces, so that memory does not depend on how many are asked for. */
 enum { SYMBOLS_PIECE = 1 << 14 };
 
@@ -66,6 +79,12 @@ static void send_symbols(serving *s, uint64_t n)
         n -= piece;
     }
     free(symbols);
+}
+
+static void answer_more(serving *s, uint64_t n)
+{
+    check_symbols(s, n);
+    send_symbols(s, n);
 }
 
 static void answer_question(serving *s, coded c)
@@ -124,6 +143,9 @@ static void answer_weight(serving *s)
 
 static void answer_all(serving *s)
 {
+    if (s->gave_all)
+        line_refuse(s->r->line, "it asked for all lines twice");
+    s->gave_all = true;
     pack_all(s);
     packed_send(&s->all, s->r->line, PART_LINES);
     s->r->is_whole = true;
@@ -137,12 +159,15 @@ typedef struct places {
     uint64_t sum; /* of all lines of the other side */
 } places;
 
+/* A number and a sum; a place takes at most so many bytes, and an upper part for all. */
+enum { PLACES_HEAD = 64, CODED_PLACE = 10 };
+
 static places take_places(serving *s, line_frame first)
 {
     places p = { .n = 0 };
     buffer body = { 0 };
 
-    packed_take(s->r->line, first, &body, s->r->memory);
+    packed_take(s->r->line, first, &body, PLACES_HEAD + CODED_PLACE * s->r->here.n);
     coded c = { (const uint8_t *)body.bytes, (const uint8_t *)body.bytes + body.size };
     uint64_t n = reconcile_number(s->r, &c);
 
@@ -204,7 +229,7 @@ static void answer(serving *s, line_frame f)
         answer_question(s, c);
         break;
     case PART_MORE:
-        send_symbols(s, reconcile_number(s->r, &c));
+        answer_more(s, reconcile_number(s->r, &c));
         break;
     case PART_WEIGH:
         answer_weight(s);

@@ -129,7 +129,7 @@ static buffer take_image(const replicas *r, line_frame first)
 {
     buffer image = { 0 };
 
-    packed_take(r->line, first, &image, r->memory);
+    packed_take(r->line, first, &image, r->memory / 2); /* the filter is a copy */
     return image;
 }
 
@@ -333,6 +333,8 @@ static void receive_lines(asking *a)
         line_refuse(r->line, "the last name has no end");
     while (line_next(&r->only_there, r->here->set.end, &at, &text))
         r->n_there++;
+    if (r->n_there > (r->memory - all->size) / REPLICAS_NAME)
+        line_refuse(r->line, "%" PRIu64 " names take more than --memory allows", r->n_there);
     if (r->n_there != missing_there(a))
         line_refuse(r->line, "it sent another number of names than are missing");
     check_lines(a);

@@ -23,6 +23,9 @@
 
 extern const traffic_part replicas_parts[];
 
+/* What a name that came takes beside its bytes, to be listed. */
+enum { REPLICAS_NAME = 32 };
+
 typedef struct replicas {
     line *line;
     uint64_t offers; /* of the other side */

@@ -50,6 +50,16 @@ in_common high low --uncoded
 in_common high low --raw
 in_common high low --raw --uncoded
 in_common high low --raw -k bitmap
+# Four bytes of a plan ask for a bitmap up to the largest number here: of 137 GB.
+printf '%s\n' 1 $((1 << 40)) >there
+printf '%s\n' 1 $((1 << 62)) >here
+(
+    failures=0
+    [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 400000
+    exits 4 "$tamis" intersect --raw -k bitmap --via "$(serve there) 2>/dev/null" here
+    says 'it asks for a filter of many times the bytes of 2 elements'
+    [ "$failures" -eq 0 ]
+) || failed "a filter that nobody needs"
 exits 6 "$tamis" intersect --memory 1M --via "$(serve high)" low
 for kind in bloom fuse gcs cuckoo cqf hashset; do
     in_common high low -k $kind -p 1%

@@ -213,7 +213,7 @@ lies()
     exits 4 "$tamis" reconcile --timeout 5 --memory 16M --via "$liar $1 2>/dev/null" "${3:-mine}"
     says "$2"
 }
-lies huge 'takes more than 16777216 bytes'
+lies huge 'takes more than 8388608 bytes'
 lies random 'with two secrets'
 lies again 'with two secrets'
 lies verdict 'with two secrets'
@@ -221,7 +221,7 @@ lies other 'a line that was not asked for'
 lies fewer '0 lines instead of 2'
 lies sum 'not those that it has'
 lies order 'out of order' other
-lies bomb 'takes more than 16777216 bytes' other
+lies bomb 'takes more than 8388608 bytes' other
 # Those who ask, and lie. The file is left as it is.
 mkfifo back
 asks()
@@ -236,6 +236,8 @@ asks ask-early 4 'came before the question'
 asks ask-sum 3 'closed the line'
 asks ask-places 4 'places of lines make no sense'
 asks ask-many 4 'shorter or longer than it should be'
+asks ask-more 4 'it asks for more symbols than all lines are worth'
+asks ask-give 4 'it asked for all lines twice'
 asks ask-often 4 'it asked more than 2 times'
 
 # ---- Terminals -----------------------------------------------------------------------------------

@@ -187,11 +187,27 @@ static void tell_places(liar *l, uint64_t n, const char *bits)
     (void)line_receive(l->talk.line);
 }
 
+/* Each message is of a few bytes, and so large what it asks for. */
+static void ask_for_much(liar *l)
+{
+    buffer body = { 0 };
+
+    coded_put_number(&body, UINT64_C(1) << 62);
+    for (int i = 0; is(l, "ask-give") && i < 2; i++)
+        line_send(l->talk.line, PART_GIVE, "", 0);
+    if (is(l, "ask-more"))
+        line_send(l->talk.line, PART_MORE, body.bytes, body.size);
+    for (;;)
+        (void)line_receive(l->talk.line);
+}
+
 static void ask_and_lie(liar *l)
 {
     if (is(l, "ask-early"))
         tell_places(l, 0, "");
     ask(l);
+    if (is(l, "ask-more") || is(l, "ask-give"))
+        ask_for_much(l);
     if (is(l, "ask-sum"))
         tell_places(l, 0, "");
     if (is(l, "ask-places"))
