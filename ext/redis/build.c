@@ -118,24 +118,45 @@ static bool build_scan(redis_key *handle, build *b)
 static build *build_lists; /* that are being read */
 static bool build_is_told;
 
+static const char BUILD_LIST_CHANGED[] = "ERR the list changed while it was read";
+
 static int build_list_changed(redis_ctx *ctx, int type, const char *event, redis_string *name)
 {
     (void)type;
     (void)event;
     for (build *b = build_lists; b; b = b->next_list)
         if (b->job.db == redis.GetSelectedDb(ctx) && !redis.StringCompare(b->source, name))
-            b->job.error = "ERR the list changed while it was read";
+            b->job.error = BUILD_LIST_CHANGED;
     return REDIS_OK;
+}
+
+/* Another list may have the name now, and no event tells of it. */
+static void build_databases_swapped(redis_ctx *ctx, redis_event event, uint64_t part, void *data)
+{
+    const redis_swapdb *swap = data;
+
+    (void)ctx;
+    (void)event;
+    (void)part;
+    for (build *b = build_lists; b; b = b->next_list)
+        if (b->job.db == swap->first || b->job.db == swap->second)
+            b->job.error = BUILD_LIST_CHANGED;
+}
+
+static void build_subscribe(redis_ctx *ctx)
+{
+    redis.SubscribeToKeyspaceEvents(
+        ctx, REDIS_NOTIFY_LIST | REDIS_NOTIFY_GENERIC | REDIS_NOTIFY_EXPIRED | REDIS_NOTIFY_EVICTED,
+        build_list_changed);
+    redis.SubscribeToServerEvent(ctx, (redis_event){ REDIS_EVENT_SWAPDB, 1 },
+                                 build_databases_swapped);
+    build_is_told = true;
 }
 
 static void build_watch_list(redis_ctx *ctx, build *b)
 {
     if (!build_is_told)
-        redis.SubscribeToKeyspaceEvents(ctx,
-                                        REDIS_NOTIFY_LIST | REDIS_NOTIFY_GENERIC |
-                                            REDIS_NOTIFY_EXPIRED | REDIS_NOTIFY_EVICTED,
-                                        build_list_changed);
-    build_is_told = true;
+        build_subscribe(ctx);
     b->is_list = true;
     b->next_list = build_lists;
     build_lists = b;

@@ -186,6 +186,20 @@ typedef void redis_free_data(redis_ctx *ctx, void *data);
 typedef void redis_info_func(redis_info *info, int for_crash);
 typedef void redis_scan_func(redis_key *key, redis_string *field, redis_string *value, void *data);
 
+/* Of SubscribeToServerEvent(). */
+enum { REDIS_EVENT_SWAPDB = 11 };
+
+typedef struct redis_event {
+    uint64_t id, version;
+} redis_event;
+
+/* What comes with it. */
+typedef struct redis_swapdb {
+    uint64_t version;
+    int32_t first, second;
+} redis_swapdb;
+
+typedef void redis_event_proc(redis_ctx *ctx, redis_event event, uint64_t part, void *data);
 typedef int redis_notified(redis_ctx *ctx, int type, const char *event, redis_string *name);
 
 typedef redis_string *redis_config_get(const char *name, void *data);
@@ -314,7 +328,8 @@ typedef struct redis_type_methods {
     X(StreamIteratorStop, int, (redis_key *))                                                    \
     X(StreamIteratorNextID, int, (redis_key *, redis_stream_id *, long *fields))                 \
     X(StreamIteratorNextField, int, (redis_key *, redis_string * *field, redis_string * *value)) \
-    X(SubscribeToKeyspaceEvents, int, (redis_ctx *, int types, redis_notified *))
+    X(SubscribeToKeyspaceEvents, int, (redis_ctx *, int types, redis_notified *))                \
+    X(SubscribeToServerEvent, int, (redis_ctx *, redis_event, redis_event_proc *))
 
 #define REDIS_API_OPTIONAL(X)                               \
     X(AddACLCategory, int, (redis_ctx *, const char *name)) \

@@ -174,6 +174,15 @@ def check_others_meanwhile(server):
         server, ("TAMIS.BUILD", "no", "fuse", "FROM", "LIST", "list"), ("LPOP", "list"),
         ("LPUSH", "list", "i0")),
         Error("ERR the list changed while it was read"))
+    with server.client() as client:
+        client.ask("COPY", "list", "other", "DB", 1)
+        client.ask("SELECT", 1)
+        client.ask("RENAME", "other", "list")
+    check("a list of another database", meanwhile(
+        server, ("TAMIS.BUILD", "no", "fuse", "FROM", "LIST", "list"), ("SWAPDB", 1, 0),
+        ("SWAPDB", 0, 1)),
+        Error("ERR the list changed while it was read"))
+    server.ask("SWAPDB", 0, 1)
     check("a set that goes", meanwhile(
         server, ("TAMIS.BUILD", "no", "fuse", "FROM", "SET", "set"), ("RENAME", "set", "away"),
         ("RENAME", "away", "set")),
