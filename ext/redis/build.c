@@ -74,13 +74,13 @@ static build_chunk *build_room(build *b)
 static void build_take(build *b, const redis_string *item, const redis_string *value)
 {
     build_chunk *c = build_room(b);
-    unsigned long long number = 0;
+    uint64_t number = 0;
 
     if (!c)
         b->job.status = TAMIS_NOMEM;
     else if (!filter_key(&b->wish.spec.hasher, &c->numbers[c->n], item))
         b->job.error = "ERR this filter takes integers only";
-    else if (b->has_values && redis.StringToULongLong(value, &number) != REDIS_OK)
+    else if (b->has_values && !word_to_number(value, &number))
         b->job.error = "ERR a value is no integer from 0 on";
     else {
         if (b->has_values)

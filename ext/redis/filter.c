@@ -100,16 +100,11 @@ int filter_reply_status(redis_ctx *ctx, tamis_status status)
 
 bool filter_key(const tamis_hasher *hasher, uint64_t *to, const redis_string *item)
 {
-    unsigned long long number;
     const char *bytes;
     size_t size;
 
-    if (hasher->hash == TAMIS_RAW) {
-        if (redis.StringToULongLong(item, &number) != REDIS_OK)
-            return false;
-        *to = number;
-        return true;
-    }
+    if (hasher->hash == TAMIS_RAW)
+        return word_to_number(item, to);
     bytes = redis.StringPtrLen(item, &size);
     *to = tamis_hasher_key(hasher, bytes, size);
     return true;

@@ -274,7 +274,6 @@ typedef struct redis_type_methods {
     X(ReplySetArrayLength, void, (redis_ctx *, long n))                                          \
     X(StringPtrLen, const char *, (const redis_string *, size_t *size))                          \
     X(StringToLongLong, int, (const redis_string *, long long *))                                \
-    X(StringToULongLong, int, (const redis_string *, unsigned long long *))                      \
     X(StringToDouble, int, (const redis_string *, double *))                                     \
     X(CreateString, redis_string *, (redis_ctx *, const char *bytes, size_t size))               \
     X(CreateStringPrintf, redis_string *, (redis_ctx *, const char *format, ...))                \

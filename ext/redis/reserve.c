@@ -36,16 +36,6 @@ static const reserve_option RESERVE_OPTIONS[] = {
 enum { RESERVE_OPTIONS_N = sizeof RESERVE_OPTIONS / sizeof *RESERVE_OPTIONS };
 
 /* A zero would ask for nothing: only a seed may be one. */
-static bool reserve_count(const redis_string *word, uint64_t *n)
-{
-    unsigned long long value;
-
-    if (redis.StringToULongLong(word, &value) != REDIS_OK)
-        return false;
-    *n = value;
-    return true;
-}
-
 static bool reserve_number(const reserve_option *o, tamis_spec *spec, const redis_string *word)
 {
     char *field = (char *)spec + o->at;
@@ -58,7 +48,7 @@ static bool reserve_number(const reserve_option *o, tamis_spec *spec, const redi
         memcpy(field, &share, sizeof share);
         return true;
     }
-    if (!reserve_count(word, &n) || (n == 0 && o->at != offsetof(tamis_spec, hasher.seed)))
+    if (!word_to_number(word, &n) || (n == 0 && o->at != offsetof(tamis_spec, hasher.seed)))
         return false;
     if (o->type == RESERVE_COUNT)
         memcpy(field, &n, sizeof n);

@@ -1,5 +1,6 @@
 /* tamis.c - the TAMIS commands: filters of every kind of the library. */
 #include <math.h>
+#include <stdio.h>
 
 #include "build.h"
 #include "families.h"
@@ -299,6 +300,19 @@ static int tamis_count_command(redis_ctx *ctx, redis_string **argv, int argc)
     return items_ask(ctx, argv, argc, true, TAMIS_CAN_COUNT, items_tell_counts);
 }
 
+/* Integers of the protocol have a sign: larger values are text. */
+static void items_tell_value(redis_ctx *ctx, uint64_t value)
+{
+    char text[24];
+
+    if (value <= INT64_MAX) {
+        reply_count(ctx, value);
+        return;
+    }
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    redis.ReplyWithCString(ctx, text);
+}
+
 /* The value of each, or nothing. */
 static void items_tell_values(redis_ctx *ctx, const tamis *f, const items *some)
 {
@@ -308,7 +322,7 @@ static void items_tell_values(redis_ctx *ctx, const tamis *f, const items *some)
         tamis_get_many(f, values, hits, some->keys, some->n);
     for (size_t i = 0; i < some->n; i++)
         if (items_hit(hits, i))
-            reply_count(ctx, values[i]);
+            items_tell_value(ctx, values[i]);
         else
             redis.ReplyWithNull(ctx);
 }
@@ -328,7 +342,7 @@ static bool pairs_check(redis_ctx *ctx, const filter *f, redis_string **words, s
     for (size_t i = 0; i < n; i++) {
         if (!items_check(ctx, f, words + 2 * i, 1))
             return false;
-        if (!word_to_count(words[2 * i + 1], &value)) {
+        if (!word_to_number(words[2 * i + 1], &value)) {
             reply_error(ctx, "ERR a value is no integer from 0 on");
             return false;
         }
@@ -343,7 +357,7 @@ static tamis_status pairs_put(filter *f, redis_string **words, size_t n, size_t 
 
     for (*done = 0; *done < n && !status; *done += !status) {
         (void)filter_key(items_hasher(f), &item, words[2 * *done]);
-        (void)word_to_count(words[2 * *done + 1], &value);
+        (void)word_to_number(words[2 * *done + 1], &value);
         status = tamis_put(f->tamis, item, value);
     }
     return status;

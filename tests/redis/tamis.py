@@ -123,6 +123,10 @@ ROWS = [
     ("TAMIS.GET nothing a", [None]),
     ("TAMIS.GET k a", CANNOT),
     ("TAMIS.GET text a", OTHER),
+    ("TAMIS.PUT v big 9223372036854775807 bigger 9223372036854775808 most 18446744073709551615", 3),
+    ("TAMIS.GET v big bigger most", [2**63 - 1, b"9223372036854775808", b"18446744073709551615"]),
+    ("TAMIS.PUT v a 18446744073709551616", Error("ERR a value is no integer from 0 on")),
+    ("TAMIS.PUT v a +1", Error("ERR a value is no integer from 0 on")),
     ("TAMIS.ADD v a", CANNOT),
     ("TAMIS.REMOVE v a z", [1, 0]),
     # Of integers.
@@ -133,6 +137,14 @@ ROWS = [
     ("TAMIS.MADD i 4 10 5", [1, RANGE]),
     ("TAMIS.MEXISTS i 3 4 5 9 10", [1, 1, 0, 1, 0]),
     ("TAMIS.MEXISTS i x", INTEGERS),
+    # Integers are digits, and nothing else.
+    *[(("TAMIS.ADD", "i", word), INTEGERS) for word in (
+        b"5\0junk", b"+6", b" 7", b"7 ", b"-1", b"-0", b"", b"-18446744073709551607",
+        b"18446744073709551616", b"99999999999999999999", b"184467440737095516150")],
+    ("TAMIS.ADD i 18446744073709551615", RANGE),
+    ("TAMIS.MEXISTS i 5 6 7 08", [0, 0, 0, 0]),
+    ("TAMIS.RESERVE n bloom CAPACITY -18446744073709551000", bad("CAPACITY")),
+    ("TAMIS.RESERVE n bloom CAPACITY +10", bad("CAPACITY")),
     # One more like it, with its secret: the same image.
     ("TAMIS.RESERVE l LIKE nothing", MISSING),
     ("TAMIS.RESERVE l LIKE text", OTHER),

@@ -51,6 +51,10 @@ ROWS = [
     ("TAMIS.BUILD m map FROM HASH h", "OK"),
     ("TAMIS.GET m one two", [1, 2]),
     ("TAMIS.BUILD m map FROM HASH words", Error("ERR a value is no integer from 0 on")),
+    ("TAMIS.BUILD m map FROM HASH signs", Error("ERR a value is no integer from 0 on")),
+    ("TAMIS.BUILD large hashmap FROM HASH large", OTHER),
+    ("TAMIS.BUILD most hashmap FROM HASH large", "OK"),
+    ("TAMIS.GET most a b", [2**63 - 1, b"18446744073709551615"]),
     ("TAMIS.GET m one", [1]),
     # Of many filters.
     ("TAMIS.MERGE d 1", arity("tamis.merge")),
@@ -90,6 +94,8 @@ def fill_collections(client):
     client.ask("SADD", "s", "a", "b", "c")
     client.ask("HSET", "h", "one", 1, "two", 2)
     client.ask("HSET", "words", "one", "eins")
+    client.ask("HSET", "signs", "one", "-18446744073709551615")
+    client.ask("HSET", "large", "a", 2**63 - 1, "b", 2**64 - 1)
     client.ask("ZADD", "z", 1, "low", 9, "high")
     client.ask("RPUSH", "l", "left", "right", "twice", "twice")
     client.ask("XADD", "x", "*", "name", "ann", "age", "7")
