@@ -284,9 +284,11 @@ TAMIS_API tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind,
                                        const tamis_spec *spec) TAMIS_CHECKED;
 /* Every plan meeting the spec, smallest first. Returns how many; fills at most `max`. */
 TAMIS_API size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec);
-/* What filters of this plan can do: as tamis_kind_can(), without what spec.can did not ask for. */
+/* What filters of this plan can do: as tamis_kind_can(), without what spec.can did not ask for. 0
+ * if its kind is TAMIS_NO_KIND, which is no filter. */
 TAMIS_API unsigned tamis_plan_can(const tamis_plan *plan);
-/* The false positive rate to expect with that many distinct keys, also beyond the capacity. */
+/* The false positive rate to expect with that many distinct keys, also beyond the capacity. 1 if
+ * the kind is TAMIS_NO_KIND: without a filter, all keys pass. */
 TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
 
 /* ---- Filters ----------------------------------------------------------- */
@@ -476,7 +478,7 @@ typedef struct tamis_info {
     double   queried, error; /* of tamis_queried(); error is 0 in kinds that cannot tell */
 } tamis_info;
 
-/* Reads the whole payload. */
+/* Reads the whole payload. Fields of info->size bytes that this version does not know are 0. */
 TAMIS_API void tamis_get_info(const tamis *f, tamis_info *info);
 /* The plan alone, at no cost; it lives as long as the filter and changes only with it. */
 TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);

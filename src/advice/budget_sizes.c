@@ -42,6 +42,8 @@ size_t tamis_budget_shrunk(tamis_size sizes[TAMIS_SIZES_MAX], const tamis_plan *
     uint64_t max_bytes = plan->bytes;
     size_t n = 0;
 
+    if (!tamis__ops(plan->kind))
+        return 0;
     if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_FOLD))
         sizes[n++] = (tamis_size){ plan->bytes, tamis_plan_rate(plan, keys) };
     for (tamis_plan p = *plan; n < TAMIS_SIZES_MAX && !tamis__plan_shrink(&p, max_bytes, keys);

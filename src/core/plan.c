@@ -113,8 +113,11 @@ unsigned tamis_plan_can(const tamis_plan *p)
     /* What a filter cannot do whose keys are elsewhere. */
     const unsigned NEEDS_KEYS =
         TAMIS_CAN_MERGE | TAMIS_CAN_INTERSECT | TAMIS_CAN_DOT | TAMIS_CAN_EXACT_DELETE;
-    unsigned missing = plan_options(tamis__ops(p->kind)) & ~(unsigned)p->flags;
+    const tamis_ops *ops = tamis__ops(p->kind);
 
+    if (!ops)
+        return 0;
+    unsigned missing = plan_options(ops) & ~(unsigned)p->flags;
     return tamis_kind_can(p->kind) &
            ~((missing & TAMIS_PLAN_GROWS ? TAMIS_CAN_GROW : 0u) |
              (missing & TAMIS_PLAN_EXACT_DELETE ? TAMIS_CAN_EXACT_DELETE : 0u) |
@@ -152,6 +155,8 @@ double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
 {
     double n = (double)keys;
 
+    if (!tamis__ops(p->kind))
+        return 1;
     return fmin(1, plan_kind_rate(p, n) + plan_collision_rate(&p->hasher, n));
 }
 

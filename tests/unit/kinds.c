@@ -159,6 +159,26 @@ static void every_kind_has_a_rank(void **state)
     }
 }
 
+/* As that of a program of a later version: what is not known here is 0. */
+static void a_longer_info_ends_with_zeros(void **state)
+{
+    struct {
+        tamis_info info;
+        uint8_t later[96];
+    } info;
+    tamis_plan plan = plan_for(first_kind(), 10, 0.01, 0);
+    tamis *f = new_filter(&plan);
+
+    (void)state;
+    memset(&info, 0xA5, sizeof info);
+    info.info.size = sizeof info - 32;
+    tamis_get_info(f, &info.info);
+    assert_int_equal(info.info.size, sizeof info - 32);
+    for (size_t i = 0; i < sizeof info.later; i++)
+        assert_int_equal(info.later[i], i < sizeof info.later - 32 ? 0 : 0xA5);
+    tamis_free(f);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +191,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_status_has_its_own_text),
         cmocka_unit_test(unknown_statuses_have_a_text_too),
         cmocka_unit_test(every_kind_has_a_rank),
+        cmocka_unit_test(a_longer_info_ends_with_zeros),
     };
 
     test_begin(argc, argv);

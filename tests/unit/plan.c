@@ -1,6 +1,9 @@
 /* Plans: whatever is asked, the answer is a refusal or a plan that keeps the promise. */
 #include "core/sized.h"
 #include "kinds.h"
+#include "tamis_budget.h"
+#include "tamis_builder.h"
+#include "tamis_pair.h"
 
 static const uint64_t EDGES[] = {
     0,
@@ -756,6 +759,33 @@ static void the_best_rate_that_fits_is_given(void **state)
         }
 }
 
+/* The plan of "no filter", and plans of kinds that there are not: every function that takes a plan
+ * refuses it, or says that all keys pass. */
+static void plans_of_no_kind_do_no_harm(void **state)
+{
+    const unsigned numbers[] = { TAMIS_NO_KIND, 18, 99, 0x7fffffff };
+    const uint64_t key = 1;
+    tamis_size sizes[TAMIS_SIZES_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const tamis_plan plan = { .kind = (tamis_kind)numbers[i] };
+        tamis_pair *pair = NULL;
+        tamis *f = NULL;
+
+        assert_int_equal(tamis_plan_can(&plan), 0);
+        assert_true(tamis_plan_rate(&plan, 0) == 1 && tamis_plan_rate(&plan, UINT64_MAX) == 1);
+        assert_int_equal(tamis_budget_shrunk(sizes, &plan, 1000), 0);
+        assert_int_equal(tamis_new(&f, &plan, NULL), TAMIS_RANGE);
+        assert_int_equal(tamis_build(&f, &plan, &key, 1, NULL), TAMIS_RANGE);
+        assert_int_equal(tamis_build_map(&f, &plan, &key, &key, 1, NULL), TAMIS_RANGE);
+        assert_int_equal(tamis_build_excluding(&f, &plan, &key, 1, &key, 1, NULL), TAMIS_RANGE);
+        assert_int_equal(tamis_build_threads(&f, &plan, &key, 1, 2, NULL), TAMIS_RANGE);
+        assert_int_equal(tamis_pair_new(&pair, &plan, NULL, NULL), TAMIS_RANGE);
+        assert_true(!f && !pair);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -774,6 +804,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(impossible_sizes_of_the_spec_are_refused),
         cmocka_unit_test(later_specs_are_taken_if_they_ask_for_nothing_new),
         cmocka_unit_test(unknown_kinds_have_no_plan),
+        cmocka_unit_test(plans_of_no_kind_do_no_harm),
         cmocka_unit_test(the_best_kind_is_near_the_smallest),
         cmocka_unit_test(the_best_kind_does_what_is_asked),
         cmocka_unit_test(hashers_are_checked),
