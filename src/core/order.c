@@ -141,7 +141,7 @@ static uint64_t order_slots(const tamis *f)
 
 /* As order_union(), with twice the room while that helps. Fingerprints are spread evenly, so that a
  * filter half as large is full half-way: all attempts that fail take less than two passes. If the
- * slots in use are less than a quarter, keys crowd one place, as in tamis__plan_grow(). */
+ * slots in use are less than a quarter of its room, keys crowd one place: tamis__plan_grow(). */
 static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis *const *filters,
                                       size_t n, const tamis_allocator *a)
 {
@@ -151,7 +151,8 @@ static tamis_status order_roomy_union(tamis **out, tamis_plan plan, const tamis 
     for (size_t i = 0; i < n; i++)
         needed = order_sum(needed, order_slots(filters[i]));
     while ((status = order_union(out, &plan, filters, n, a)) == TAMIS_FULL)
-        if (needed < plan.slots / 4 || tamis__plan_enlarge(&plan))
+        if (needed < (tamis__plan_is_in_slots(&plan) ? plan.slots : plan.capacity) / 4 ||
+            tamis__plan_enlarge(&plan))
             return TAMIS_FULL;
     return status;
 }

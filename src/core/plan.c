@@ -66,6 +66,13 @@ bool tamis__plan_is_valid(const tamis_plan *p)
     return plan_bytes_are_possible(p->bytes) && p->bytes == ops->bytes(p);
 }
 
+bool tamis__plan_is_in_slots(const tamis_plan *p)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+
+    return ops->append && ops->traits & TAMIS_TRAIT_WHOLE_HASHES;
+}
+
 /* Whether one is the other, doubled some times or never. */
 static bool plan_is_doubled(uint64_t a, uint64_t b)
 {
@@ -87,7 +94,7 @@ bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
 
     if (a->kind != b->kind || !tamis__same_hasher(&a->hasher, &b->hasher))
         return false;
-    if (ops->append && ops->traits & TAMIS_TRAIT_WHOLE_HASHES)
+    if (tamis__plan_is_in_slots(a))
         return !((a->flags ^ b->flags) & TAMIS_PLAN_ASKS_KEYS) && a->width == b->width &&
                plan_is_doubled(a->slots, b->slots);
     if (ops->append)
@@ -194,11 +201,12 @@ tamis_status tamis__plan_resize(tamis_plan *p, uint64_t keys)
     return status ? status : tamis__plan_settle(p);
 }
 
-/* Kinds in order take the size for twice the keys. If a plan has more slots than its keys need,
- * that is no larger one, and twice as many again may be. */
+/* Kinds in order take the size for twice the keys. Where whole hashes are told apart, slots are the
+ * room, and a plan may have more of them than its keys need: then that is no larger size, and twice
+ * as many keys again are tried. */
 tamis_status tamis__plan_enlarge(tamis_plan *p)
 {
-    const uint64_t slots = tamis__ops(p->kind)->append ? p->slots : 0;
+    const uint64_t slots = tamis__plan_is_in_slots(p) ? p->slots : 0;
     tamis_status status;
 
     do

@@ -17,6 +17,10 @@ bool tamis__same_hasher(const tamis_hasher *a, const tamis_hasher *b);
 /* Whether filters of the two plans can be merged. */
 bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b);
 
+/* Whether its slots are its room, and not its capacity: keys take more than one where whole hashes
+ * are told apart. */
+bool tamis__plan_is_in_slots(const tamis_plan *plan);
+
 /* Whether a filter of that plan makes room by itself. */
 bool tamis__plan_grows(const tamis_plan *plan);
 
