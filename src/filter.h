@@ -237,8 +237,9 @@ struct tamis {
     uint64_t salt;     /* mixed from the seed: see hash_key() in base/hash.h */
     bool is_far;       /* ask ahead for lines by way of the second cache: see base/ahead.h */
     bool can_only_add; /* add() is there, and TAMIS_FULL is its last word: f does not grow */
-    /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. */
-    _Alignas(16) unsigned char derived[TAMIS_DERIVED_SIZE];
+    /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. No member of
+     * it needs more alignment than this, which every malloc() gives. */
+    _Alignas(uint64_t) unsigned char derived[TAMIS_DERIVED_SIZE];
     tamis_ops ops; /* for this plan and this CPU */
     tamis_plan plan;
     uint64_t count; /* adds minus removes; distinct keys in exact kinds */
@@ -260,6 +261,8 @@ struct tamis {
     int lost;                         /* errno of what could not be synced; 0: nothing */
     int fd;
 };
+
+_Static_assert(_Alignof(tamis) <= 8, "an allocator may align to 8 bytes only");
 
 /* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
 void *tamis__scratch_new(const tamis *f, size_t size);
