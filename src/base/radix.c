@@ -35,7 +35,8 @@ void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x,
     radix_count_as(counts, r, x, n, true, 2);
 }
 
-/* Words by which lines of a group are asked for before they are written to: two lines. */
+/* Words by which lines of a group are asked for before they are written to: two lines. Behind the
+ * last group these are no part of the array: a number, then, and no pointer into it. */
 enum { DEAL_AHEAD = 16 };
 
 static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
@@ -46,7 +47,7 @@ static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, co
     for (size_t i = 0; i < n; i++) {
         uint64_t h = radix_hash(r, x[i * words], is_hashed);
         size_t at = words * ends[radix_group(h, skip, bits)]++;
-        ahead_write(out + at + DEAL_AHEAD, true);
+        ahead_write((const uint8_t *)((uintptr_t)out + (at + DEAL_AHEAD) * sizeof *out), true);
         out[at] = h;
         if (words == 2)
             out[at + 1] = x[i * words + 1];
