@@ -75,6 +75,20 @@ static bool file_flush_sink(const image_sink *s)
     return fsync(s->fd) == 0;
 }
 
+/* Every byte is written as it is. */
+static bool file_fill_holes(int fd, uint64_t size)
+{
+    uint8_t piece[4096];
+
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = size - at < sizeof piece ? size - at : sizeof piece;
+        if (!tamis__file_read(fd, at, piece, (size_t)n) ||
+            !tamis__file_write(fd, at, piece, (size_t)n))
+            return false;
+    }
+    return true;
+}
+
 bool tamis__file_reserve(int fd, uint64_t size)
 {
     int error;
@@ -82,10 +96,12 @@ bool tamis__file_reserve(int fd, uint64_t size)
     do
         error = posix_fallocate(fd, 0, (off_t)size);
     while (error == EINTR);
-    if (error == 0 || error == EINVAL || error == EOPNOTSUPP)
-        return true;
-    errno = error;
-    return false;
+    /* A file system that knows no such call; some C libraries then do the same. */
+    if (error == EINVAL || error == EOPNOTSUPP)
+        return file_fill_holes(fd, size);
+    if (error)
+        errno = error;
+    return !error;
 }
 
 void tamis__file_close(int fd)
