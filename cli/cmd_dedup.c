@@ -162,7 +162,7 @@ static tamis *load_state(dedup *d, uint64_t keys)
     int fd = open(d->state, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 
     if (fd >= 0)
-        close(fd);
+        close(fd); /* nothing was written */
     lock_filter(d->state);
     if (stat(d->state, &s))
         die_errno("read", d->state);

@@ -192,7 +192,7 @@ static bool take_capture(tally *t, capture *c, const char *path)
 
 static int end_by_signal(void)
 {
-    fflush(stdout);
+    fflush(stdout); /* the signal is what ends it, whatever comes of this */
     signal(stopped, SIG_DFL);
     raise(stopped);
     return CODE_IO;

@@ -105,7 +105,7 @@ static void copy_pipe(request *r)
     if (from < 0 || fstat(from, &s))
         die_errno("read", name);
     if (S_ISREG(s.st_mode) && !is_standard) {
-        close(from);
+        close(from); /* only read */
         return;
     }
     to = scratch_open();

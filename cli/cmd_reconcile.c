@@ -73,7 +73,7 @@ static size_t read_start(const char *path, char *bytes, size_t size)
     size_t got = file ? fread(bytes, 1, size, file) : 0;
 
     if (file)
-        fclose(file);
+        fclose(file); /* only read */
     return got;
 }
 

@@ -220,7 +220,7 @@ static void merge_runs(elements *all)
         drop_least(&h);
     }
     flush_merged(&m);
-    close(all->file);
+    close(all->file); /* all of it was read again */
     all->file = m.file;
     all->n = m.n;
     free(h.runs);
@@ -272,7 +272,7 @@ const element *elements_next(elements *all)
 void elements_free(elements *all)
 {
     if (all->file >= 0)
-        close(all->file);
+        close(all->file); /* all of it was read again, or nobody wants it */
     buffer_free(&all->here);
     buffer_free(&all->runs);
     free(all->reading);

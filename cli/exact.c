@@ -219,7 +219,7 @@ static bool begin_pass(exact *e)
 
 static void end_pass(exact *e)
 {
-    fclose(e->pass);
+    fclose(e->pass); /* all of it was read again */
     e->pass = NULL;
 }
 

@@ -52,7 +52,7 @@ int lock_filter(const char *path)
         lock_file(fd, path);
         if (is_named(fd, path))
             return fd;
-        close(fd);
+        close(fd); /* only locked */
     }
 }
 
@@ -64,5 +64,5 @@ int lock_output(const char *path)
 void lock_release(int lock)
 {
     if (lock >= 0)
-        close(lock);
+        close(lock); /* only locked */
 }

@@ -54,7 +54,7 @@ static bool load_text(char text[TEXT_SIZE], const char *path)
     if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size < TEXT_SIZE)
         size = read(fd, text, TEXT_SIZE - 1);
     if (fd >= 0)
-        close(fd);
+        close(fd); /* only read */
     if (size < 0)
         return false;
     text[size] = 0;

@@ -107,6 +107,6 @@ int member_copy(const member *m, const char *path)
         refuse(m, path, status);
     copy_bytes(to, from, offset, size, path);
     tamis_collection_free(c);
-    close(from);
+    close(from); /* only read */
     return to;
 }

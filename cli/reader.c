@@ -44,7 +44,7 @@ void reader_open(reader *r, char *const *names, unsigned char end)
 void reader_close(reader *r)
 {
     if (r->fd > STDERR_FILENO)
-        close(r->fd);
+        close(r->fd); /* only read */
     unpack_close(r->unpacker);
     buffer_free(&r->carry);
     buffer_free(&r->packed);
@@ -102,7 +102,7 @@ static bool open_next(reader *r)
 static void close_current(reader *r)
 {
     if (r->fd != STDIN_FILENO)
-        close(r->fd);
+        close(r->fd); /* only read */
     r->fd = -1;
     unpack_close(r->unpacker);
     r->unpacker = NULL;

@@ -180,7 +180,7 @@ static void sync_folder(const replacement *r)
     /* Some file systems cannot sync a folder, and need not. */
     if (fd < 0 || (fsync(fd) && errno != EINVAL))
         die_errno("write", r->path);
-    close(fd);
+    close(fd); /* a folder, which was synced */
 }
 
 static void drop(replacement *r)
@@ -221,6 +221,6 @@ void replace_forget(replacement *r)
     unlink_named();
     named = NULL;
     if (r->fd >= 0)
-        close(r->fd);
+        close(r->fd); /* a file that is to be gone */
     drop(r);
 }

@@ -104,7 +104,7 @@ bool store_has_other_size(const stored *from, uint64_t *is, uint64_t *should)
     bool differs = in.fd >= 0 && fstat(in.fd, &s) == 0 && has_header(&in);
 
     if (in.fd >= 0)
-        close(in.fd);
+        close(in.fd); /* only read */
     if (!differs)
         return false;
     *is = (uint64_t)s.st_size;
@@ -187,7 +187,7 @@ stored store_open(const char *path)
         die_errno("keep", "a filter from a pipe");
     copy_image(&in);
     if (in.fd != STDIN_FILENO)
-        close(in.fd);
+        close(in.fd); /* only read */
     snprintf(from.path, sizeof from.path, "/proc/self/fd/%d", in.copy);
     return from;
 }

@@ -61,7 +61,7 @@ static void read_all(buffer *b, const char *path)
     if (n < 0)
         die_errno("read", path);
     if (!is_input)
-        close(fd);
+        close(fd); /* only read */
 }
 
 /* Bytes before the digest in an answer of HTTP that was saved with its headers. */

@@ -146,7 +146,7 @@ void capture_close(capture *c)
     if (c->file->pcap)
         library.close(c->file->pcap); /* and the stream, unless it is standard input */
     else if (c->file->stream != stdin)
-        fclose(c->file->stream);
+        fclose(c->file->stream); /* only read */
     if (c->file->stream != stdin)
         free(c->file);
     c->file = NULL;

@@ -116,7 +116,7 @@ void report_interval(void *ctx, const interval *i)
                start, i->packets, i->bytes, i->flows, i->fresh);
     /* Somebody may be watching, and traffic comes slowly. */
     if (r->wish->window >= SECOND)
-        fflush(stdout);
+        fflush(stdout); /* output_end() looks at the stream */
 }
 
 /* ---- Totals ------------------------------------------------------------ */

@@ -27,7 +27,7 @@ static size_t read_head(const char *path, char head[HEAD_SIZE])
     ssize_t size = read(fd, head, HEAD_SIZE);
     if (size < 0)
         die_errno("read", path);
-    close(fd);
+    close(fd); /* only read */
     return (size_t)size;
 }
 

@@ -19,7 +19,7 @@ void spool_flush(spool *s)
 void spool_close(spool *s)
 {
     if (s->fd >= 0)
-        close(s->fd);
+        close(s->fd); /* all of it was read again, or nobody wants it */
     buffer_free(&s->held);
 }
 

@@ -416,7 +416,7 @@ static void run_into(const args *a, const experiment *e, const char *folder, buf
         printf("%-10s %zu of %zu inside\n", e->name, table.inside, table.tested);
     else
         printf("%-10s no bounds\n", e->name);
-    fflush(stdout);
+    fflush(stdout); /* output_end() looks at the stream */
     end(&table);
 }
 

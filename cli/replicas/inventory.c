@@ -30,7 +30,7 @@ static uint64_t content_of(inventory *v, const entry *e, line *l)
     int fd = tree_read(&v->tree, e);
     uint64_t check = file_check(fd, tree_name(&v->tree, e->name), e->size, &v->set.keys);
 
-    close(fd);
+    close(fd); /* only read */
     line_breathe(l);
     return check;
 }

@@ -52,7 +52,7 @@ uint64_t job_content(sync_job *job, const entry *e)
     int fd = tree_read(&job->tree, e);
     uint64_t check = file_check(fd, tree_name(&job->tree, e->name), e->size, &by);
 
-    close(fd);
+    close(fd); /* only read */
     line_breathe(job->line);
     return check;
 }

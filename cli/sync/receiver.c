@@ -334,7 +334,7 @@ static void choose_how(receiver *r, incoming *f, coded *sketches)
     cuts own = cuts_of(&r->cutter, fd, tree_name(&r->job->tree, f->old->name), f->old->size);
     size_t numbers = job_sketch_size(f->entry->size, r->scale);
 
-    close(fd);
+    close(fd); /* only read */
     for (unsigned i = 0; i < CUTS_LEVELS; i++) {
         uint64_t n_new;
         lists[i] = cuts_level(&r->cutter, &own, i, f->number);
@@ -382,7 +382,7 @@ static void put_signature(const receiver *r, buffer *out, const incoming *f, boo
         die(CODE_IO, "%s became shorter while it was read", path);
     buffer_append(out, signature.bytes + HEADER, signature.size - HEADER);
     buffer_free(&signature);
-    close(fd);
+    close(fd); /* only read */
 }
 
 static void tell_signatures(const receiver *r)
@@ -671,7 +671,7 @@ static void make_file(receiver *r, drain *from, incoming *f)
         tree_set_facts(&job->tree, f->entry, f->keeps_mode);
     }
     if (m.old >= 0)
-        close(m.old);
+        close(m.old); /* only read */
 }
 
 static void make_files(receiver *r)

@@ -222,7 +222,7 @@ static void put_sketches(sender *s, buffer *out, outgoing *f, unsigned scale)
     int fd = open_file(s, e);
 
     f->cuts = cuts_of(&s->cutter, fd, tree_name(&s->job->tree, e->name), e->size);
-    close(fd);
+    close(fd); /* only read */
     for (unsigned level = 0; level < CUTS_LEVELS; level++) {
         chunk_list l = cuts_level(&s->cutter, &f->cuts, level, f->number);
         put_sketch(out, l.keys, l.n, job_sketch_size(e->size, scale));
@@ -493,7 +493,7 @@ static void pour_file(const sender *s, pour *to, const outgoing *f)
         pour_span(s, to, fd, f, f->spans[i]);
     uint64_t check = file_check(fd, tree_name(&s->job->tree, f->entry->name), f->entry->size, &by);
     put_check(to, check);
-    close(fd);
+    close(fd); /* only read */
 }
 
 static uint64_t bytes_to_pour(const outgoing *f)

@@ -38,7 +38,7 @@ void tree_close(tree *t)
     buffer_free(&t->way);
     buffer_free(&t->step);
     if (t->fd >= 0)
-        close(t->fd);
+        close(t->fd); /* a folder, which was synced */
     t->fd = -1;
 }
 
@@ -74,7 +74,7 @@ static tree_step *steps_of(const tree *t, size_t *n)
 static void close_step(tree_step *s)
 {
     if (s->fd >= 0)
-        close(s->fd);
+        close(s->fd); /* a folder */
     s->fd = -1;
 }
 

@@ -124,7 +124,7 @@ static int try_connect(const struct addrinfo *to)
     if (fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0)
         return fd;
     if (fd >= 0)
-        close(fd);
+        close(fd); /* nothing was sent */
     return -1;
 }
 
@@ -149,7 +149,7 @@ static int try_listen(const struct addrinfo *at)
         bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, 1) == 0)
         return fd;
     if (fd >= 0)
-        close(fd);
+        close(fd); /* nothing was sent */
     return -1;
 }
 
@@ -181,7 +181,7 @@ static int accept_at(const char *text)
         continue;
     if (end < 0)
         die_errno("listen on", text);
-    close(fd);
+    close(fd); /* it only listened */
     return end;
 }
 
@@ -207,8 +207,8 @@ static pid_t run_command(const char *text, int ends[2])
             execl("/bin/sh", "sh", "-c", text, (char *)NULL);
         _exit(127);
     }
-    close(there[0]);
-    close(back[1]);
+    close(there[0]); /* the other side's ends */
+    close(back[1]);  /* the same */
     ends[0] = back[0];
     ends[1] = there[1];
     return child;
@@ -236,7 +236,7 @@ static int take_standard(int fd, int mode)
 
     if (own < 0 || nothing < 0 || dup2(nothing, fd) < 0)
         die_errno("open", "/dev/null");
-    close(nothing);
+    close(nothing); /* nothing was written */
     return own;
 }
 

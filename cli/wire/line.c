@@ -252,9 +252,9 @@ void line_close(line *l)
     send_waiting(l);
     buffer_free(&l->waiting);
     buffer_free(&l->incoming);
-    close(l->out);
+    close(l->out); /* of a pipe or a socket, it tells nothing */
     if (l->in != l->out)
-        close(l->in);
+        close(l->in); /* only read */
     signal(SIGPIPE, l->broken_pipe);
 }
 

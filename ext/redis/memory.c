@@ -42,7 +42,7 @@ static uint64_t memory_read(const char *path, const char *after)
     while (found == UINT64_MAX && fgets(line, sizeof line, file))
         if (sscanf(line, format, &n) == 1)
             found = n;
-    fclose(file);
+    fclose(file); /* only read */
     return found;
 }
 

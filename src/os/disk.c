@@ -148,7 +148,7 @@ void tamis_disk_free(tamis_disk *d)
     tamis_free(d->removed);
     disk_close_rooms(d);
     if (d->fd >= 0)
-        close(d->fd);
+        close(d->fd); /* it was only locked: what was written was synced */
     d->alloc.free(d->alloc.ctx, d, sizeof *d);
     errno = error;
 }
@@ -285,7 +285,7 @@ static void disk_drop_successor(disk_successor *n)
 
     tamis_free(n->file);
     if (n->fd >= 0)
-        close(n->fd);
+        close(n->fd); /* only locked: one that has the name was synced */
     errno = error;
 }
 

@@ -384,7 +384,7 @@ void tamis_editor_free(tamis_editor *e)
     tamis_allocator a = e->alloc;
     int saved = errno;
     if (e->has_save)
-        (void)!tamis__save_end(&e->save, TAMIS_STOPPED);
+        (void)!tamis__save_end(&e->save, TAMIS_STOPPED); /* nothing of it stays */
     if (e->names.at)
         a.free(a.ctx, e->names.at, e->names.room * e->names.item);
     if (e->texts.at)

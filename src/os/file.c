@@ -108,6 +108,7 @@ void tamis__file_close(int fd)
 {
     int saved = errno;
 
+    /* What is to stay was synced before; the rest is dropped. */
     close(fd);
     errno = saved;
 }
@@ -283,7 +284,7 @@ static int file_open_unnamed(const file_save *p, mode_t mode)
     file_name_of_fd(name, sizeof name, fd);
     if (access(name, F_OK) == 0)
         return fd;
-    close(fd);
+    close(fd); /* nothing was written */
     return -1;
 }
 
@@ -468,9 +469,9 @@ tamis_status tamis_set_note(tamis *f, const char *text, uint64_t time)
 
 /* ---- Map --------------------------------------------------------------- */
 
-/* A sync that fails shows in the file itself, which stays marked as dirty. */
 static void file_drop_map(tamis *f)
 {
+    /* A sync that fails shows in the file itself, which stays marked as dirty. */
     (void)!tamis_sync(f);
     munmap(f->block, f->block_size);
     if (f->fd >= 0)

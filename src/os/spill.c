@@ -97,7 +97,7 @@ static void spill_close_file(spill *s)
     int error = errno;
 
     if (s->fd >= 0)
-        close(s->fd);
+        close(s->fd); /* its items were read again, or nobody wants them */
     spill_free(s, s->buckets, spill_buckets_size(s));
     spill_free(s, s->next, s->next_room * sizeof *s->next);
     s->buckets = NULL;

@@ -511,7 +511,7 @@ static size_t batch_run(cluster *c, const options *o, batch *b, const filter *f,
 
     batch_requests(b, f, &v);
     if (!cluster_run(c, b->requests, b->n_requests, adds ? o->replicas : 0, o->patience)) {
-        fflush(stdout);
+        fflush(stdout); /* the failure is told, whatever comes of this */
         return SIZE_MAX;
     }
     found = batch_replies(b, &v);
@@ -533,7 +533,7 @@ static void batch_free(batch *b)
 /* After a failure; the first key that may be missing. */
 static void add_explain(const options *o, uint64_t first)
 {
-    fflush(stdout);
+    fflush(stdout); /* the failure is reported in any case */
     fprintf(stderr,
             "tamis-redis-client: keys from number %" PRIu64 " on are not acknowledged; they can be "
             "added again.\n",
