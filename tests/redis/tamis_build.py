@@ -299,13 +299,16 @@ def check_awaited():
         check("given up", client.receive()[:9], "UNBLOCKED")
         check("a change", second.ask("TAMIS.ADD", "one", "a"), 1)
         redis.wait_until(lambda: second.ask("INFO", "replication").count(b"state=online"), "the other")
-        asleep = 0
+        asleep = []
         other.send("PING")
-        while not select.select([other.socket], [], [], 0)[0]:
+
+        def answers():
             before = switches(first)
             time.sleep(0.01)
-            asleep += switches(first) == before
-        check("it waits asleep", asleep > 0, True)
+            asleep.append(switches(first) == before)
+            return select.select([other.socket], [], [], 0)[0]
+        redis.wait_until(answers, "the thread to end", first)
+        check("it waits asleep", any(asleep), True)
         redis.wait_until(lambda: in_step(second, first), "the change", first)
         check("it is there", first.ask("TAMIS.EXISTS", "one", "a"), 1)
         check("nothing was made", first.ask("EXISTS", "sum"), 0)
