@@ -72,15 +72,29 @@ static double aqf_rate(const tamis_plan *p, double n)
     return fmin(n / aqf_fingerprints(p) * sum, 1);
 }
 
-/* Keys and the chunks that tell them apart: the mean and six standard deviations, as if each chunk
- * came with another. Twice the keys in twice the slots take no more than twice as many. */
-static uint64_t aqf_slots_of_keys(const tamis_plan *p)
+/* Keys and the chunks that tell each from as many others: the mean and six standard deviations, as
+ * if each chunk came with another. Twice the keys in twice the slots take no more than twice as
+ * many. */
+static uint64_t aqf_slots_beside(const tamis_plan *p, double others)
 {
     double n = (double)p->capacity, chunks = 0;
 
     for (double pass = 1; pass > LEAST_PASS; pass *= aqf_chunk_pass(p))
-        chunks += n * (1 - aqf_told(p, n + 1, pass));
+        chunks += n * (1 - aqf_told(p, others + 1, pass));
     return p->capacity + (uint64_t)(chunks + 6 * sqrt(2 * chunks));
+}
+
+static uint64_t aqf_slots_of_keys(const tamis_plan *p)
+{
+    return aqf_slots_beside(p, (double)p->capacity);
+}
+
+/* A key keeps the chunks that told it from others, removed ones too. It meets the n that are there
+ * when it comes; and those that come while it stays, n of them if the oldest is removed each time,
+ * and n on average if any is. */
+static uint64_t aqf_slots_of_churn(const tamis_plan *p)
+{
+    return aqf_slots_beside(p, 2.0 * (double)p->capacity);
 }
 
 static const shards_rule AQF_RULE = {
@@ -127,13 +141,16 @@ static double aqf_keys_at_load(const tamis_plan *p)
 static tamis_status aqf_plan(tamis_plan *p, const tamis_spec *spec)
 {
     const uint64_t keys = p->capacity;
+    shards_rule rule = AQF_RULE;
 
+    if (spec->can & TAMIS_CAN_REMOVE)
+        rule.slots_of_keys = aqf_slots_of_churn;
     if (spec->can & TAMIS_CAN_ASK_KEYS && spec->can & TAMIS_CAN_EXACT_DELETE)
         return TAMIS_CANNOT;
     p->flags = (spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0) |
                (spec->can & TAMIS_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0);
     p->capacity += aqf_slots_to_exclude(spec);
-    tamis_status status = tamis__shards_plan(p, spec, &AQF_RULE);
+    tamis_status status = tamis__shards_plan(p, spec, &rule);
     p->capacity = keys;
     /* One that grows will have other slots, and as many of them in use as the load allows. */
     while (!status && aqf_keeps_keys(p) && p->flags & TAMIS_PLAN_GROWS && !spec->tag_bits &&

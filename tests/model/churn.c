@@ -36,8 +36,11 @@ static crowd crowd_of(tamis_kind kind, size_t n, double fpr)
 {
     rng r = rng_for(8000 + (uint64_t)kind, (uint64_t)(1 / fpr));
     crowd c = { .n = n, .salt = rng_next(&r) };
-    tamis_plan plan = plan_for(kind, is_indexed(kind) ? 2 * n : n, fpr, rng_next(&r));
+    tamis_spec spec = spec_for(is_indexed(kind) ? 2 * n : n, fpr, rng_next(&r));
+    tamis_plan plan;
 
+    spec.can = TAMIS_CAN_REMOVE;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     c.universe = is_indexed(kind) ? 2 * n : 0;
     /* Marks stay, until each lookup looks at both places. */
     c.rate = fmin(1, tamis_plan_rate(&plan, n) * (keeps_marks(kind) ? 2 : 1));
@@ -133,9 +136,9 @@ static void churn(tamis_kind kind, double fpr)
 
 static void lives_on(tamis_kind kind)
 {
-    const double fprs[] = { 0.1, 0.01, 0.001, 0.000001 };
+    const double fprs[] = { 0.5, 0.1, 0.01, 0.001, 0.000001 };
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         churn(kind, fprs[i]);
 }
 

@@ -218,7 +218,7 @@ static void live_at(tamis_kind kind, const life *l, double fpr, uint64_t round)
     tamis_plan plan;
     rates x = { 0 };
 
-    spec.can = l->can & TAMIS_CAN_GROW;
+    spec.can = l->can & (TAMIS_CAN_GROW | TAMIS_CAN_REMOVE);
     spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 1 : 0;
     spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 2 * l->planned : 0;
     snprintf(law_at, sizeof law_at, "%s: %zu keys planned at %g, %zu held", l->says, l->planned,

@@ -481,6 +481,42 @@ static void what_goes_takes_nothing_along(void **state)
     assert_int_equal(seen, 100);
 }
 
+/* ---- Keys that come and go --------------------------------------------- */
+
+/* Each key in turn is replaced or, at random, any of them. A key keeps what told it from keys that
+ * are gone: a plan with TAMIS_CAN_REMOVE has slots for that. */
+static void check_replaced(uint64_t round, double fpr, bool at_random)
+{
+    const size_t n = 10000, turnovers = 5;
+    tamis_plan plan = aqf_plan_for(n, fpr, TAMIS_CAN_REMOVE);
+    tamis *f = new_filter(&plan);
+    rng r = rng_for(3112, round);
+    uint64_t *keys = fresh_keys(&r, n);
+
+    add_all(f, keys, n);
+    for (size_t i = 0; i < turnovers * n; i++) {
+        uint64_t *key = &keys[at_random ? rng_below(&r, n) : i % n];
+        assert_int_equal(tamis_remove(f, *key), TAMIS_OK);
+        *key = rng_next(&r);
+        assert_int_equal(tamis_add(f, *key), TAMIS_OK);
+    }
+    assert_held(f, keys, n);
+    assert_true(is_whole(f));
+    assert_true(info_of(f).fpr <= fpr);
+    tamis_free(f);
+    free(keys);
+}
+
+static void keys_may_come_and_go(void **state)
+{
+    (void)state;
+    for (int at_random = 0; at_random <= 1; at_random++) {
+        check_replaced(0, 0.5, at_random);
+        check_replaced(1, 0.25, at_random);
+        check_replaced(2, 0.1, at_random);
+    }
+}
+
 /* ---- Lists of yes and no ----------------------------------------------- */
 
 static void excluded_keys_never_pass(void **state)
@@ -887,6 +923,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(neighbours_undo_nothing),
         cmocka_unit_test(what_goes_takes_nothing_along),
         cmocka_unit_test(items_that_begin_with_another_are_damage),
+        cmocka_unit_test(keys_may_come_and_go),
         cmocka_unit_test(excluded_keys_never_pass),
         cmocka_unit_test(too_many_excluded_keys_are_refused),
         cmocka_unit_test(too_many_fingerprints_are_refused),
