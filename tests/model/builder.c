@@ -221,7 +221,8 @@ static void more_keys_than_announced(tamis_kind kind)
     free(s.keys);
 }
 
-/* Less than twice the memory that the keys take: they do not wait there. Kinds that add have room
+/* Less than twice the memory that the keys take, so that they do not wait there; or, of filters that
+ * take as much as that, the least that the header promises to be enough. Kinds that add have room
  * for the filter all the same; others have it because most keys are repeated. */
 static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
 {
@@ -229,12 +230,11 @@ static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
     /* A table that has a slot for each copy is no place for so many of one key. */
     const size_t few = tamis_kind_can(kind) & (TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE) ? n / 50 : 1;
     set s = set_of(kind, 40, distinct, n), same = set_of(kind, 41, few, n);
-    /* Sketches take more room than their keys. */
-    const uint64_t room = is_sketch(kind) ? plan_for(kind, n + 10000, 0.01, 5).bytes : 0;
+    const uint64_t filter = adds(kind) ? plan_for(kind, n + 10000, 0.01, 5).bytes : 0;
+    const uint64_t least = filter + (1 << 20), memory = least > 15 * n ? least : 15 * n;
 
     for (unsigned threads = is_sanitized() ? 4 : 1; threads <= 4; threads += 3) {
-        const tamis_build_options o =
-            TAMIS_BUILD_OPTIONS(.memory = 15 * n + room, .threads = threads);
+        const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = memory, .threads = threads);
 
         check_both(kind, &s, 0, &o);
         if (threads == 1 && !is_long_run())
