@@ -21,7 +21,8 @@ TAMIS_API tamis_status tamis_build_threads(tamis **out, const tamis_plan *plan,
  * without a name, 8 bytes each, that is gone with the program whatever ends it. */
 typedef struct tamis_builder tamis_builder;
 
-/* How much is done, of how much in all. False stops the work: TAMIS_STOPPED. */
+/* How much is done, of how much in all. Neither falls until the work ends, and both rise if some of
+ * it must be done again. False stops the work: TAMIS_STOPPED. */
 typedef bool tamis_progress(void *ctx, uint64_t done, uint64_t total);
 
 /* Made by TAMIS_BUILD_OPTIONS(). A field that is zero asks for nothing. */

@@ -335,14 +335,12 @@ static tamis_status make_enlarge(make *m)
 }
 
 /* That a key is among the others, too, is found while solving, if only because there is no room for
- * it: both lists are cleaned when one is, not before. */
+ * it: both lists are cleaned when one is, not before. What was done in vain is more work in all. */
 tamis_status tamis__make_solve(make *m)
 {
-    const uint64_t done = m->done;
     unsigned steps = 0;
 
-    for (;;) {
-        m->done = done;
+    for (uint64_t done = m->done;; m->total += m->done - done, done = m->done) {
         m->count = 0;
         tamis_status status =
             make_excludes(m)

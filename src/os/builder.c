@@ -782,23 +782,24 @@ static tamis_status builder_enlarge(const tamis_builder *b, tamis_plan *plan, ta
     return builder_plan_for(b, plan, spec);
 }
 
-/* Fingerprints of a larger filter are the same, so that growing is starting again. */
+/* Fingerprints of a larger filter are the same, so that growing is starting again: what was done in
+ * vain is more work in all. */
 static tamis_status builder_write_all(tamis_builder *b, tamis **out, const char *path)
 {
     make m = builder_make(b);
     tamis_spec spec = b->spec;
     tamis_plan plan;
     tamis_status status = builder_size_items(b, &m, &spec.keys);
-    uint64_t counted = m.done;
 
     if (status)
         return status;
     status = builder_plan_for(b, &plan, &spec);
     while (!status) {
-        m.done = counted;
+        const uint64_t done = m.done;
         status = path ? builder_write_file(&m, path, &plan) : builder_write(&m, out, &plan);
         if (status != TAMIS_FULL || !b->stub.ops.append)
             break;
+        m.total += m.done - done;
         status = builder_enlarge(b, &plan, &spec);
     }
     return status;
