@@ -488,7 +488,9 @@ TAMIS_API const tamis_plan *tamis_plan_of(const tamis *f);
 /* An image is a filter as bytes (docs/format.md). read and load check everything and copy. view
  * and map check the header and borrow: the filter is read-only, and answers are memory-safe
  * whatever the payload holds. tamis_verify() checks the rest, and so does every call that makes a
- * new filter or image of a view or map. A damaged image is an error, never an empty filter. */
+ * new filter or image of a view or map. Such a call copies the payload first, as another program
+ * may be writing to it, and checks the copy; tamis_merge_many() and tamis_dot() copy nothing. A
+ * damaged image is an error, never an empty filter. */
 TAMIS_API size_t tamis_image_size(const tamis *f);
 /* TAMIS_RANGE unless size is tamis_image_size(). */
 TAMIS_API tamis_status tamis_image_write(const tamis *f, void *buf, size_t size) TAMIS_CHECKED;

@@ -123,32 +123,22 @@ tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const ui
     return status;
 }
 
-/* What was made of a snapshot, unless that has changed meanwhile. */
-static tamis_status filter_hand_out(tamis **out, tamis *made, const image_snapshot *s)
-{
-    if (!tamis__snapshot_holds(s)) {
-        tamis_free(made);
-        return TAMIS_BUSY;
-    }
-    made->count = s->now.count;
-    made->note = s->now.note;
-    *out = made;
-    return TAMIS_OK;
-}
-
 tamis_status tamis_clone(tamis **out, const tamis *f, const tamis_allocator *a)
 {
-    tamis *copy;
-    image_snapshot s;
-    tamis_status status = tamis__snapshot(&s, f);
+    return tamis__image_copy(out, f, a);
+}
 
-    if (!status)
-        status = tamis_new(&copy, &f->plan, a);
-    if (status)
-        return status;
-    memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
-    tamis__use_cpu(copy, copy->cpu);
-    return filter_hand_out(out, copy, &s);
+/* A filter that was made of the snapshot, unless the status says that it was not. */
+static tamis_status filter_hand_out(tamis **out, tamis *made, image_snapshot *s,
+                                    tamis_status status)
+{
+    if (!status) {
+        made->count = s->f->count;
+        made->note = s->f->note;
+        *out = made;
+    }
+    tamis_free(s->copy);
+    return status;
 }
 
 /* What f holds, in a filter of a smaller plan. */
@@ -156,19 +146,18 @@ static tamis_status filter_make_smaller(tamis **out, const tamis *f, const tamis
                                         const tamis_allocator *a)
 {
     image_snapshot s;
-    tamis *small;
-    tamis_status status = tamis__snapshot(&s, f);
+    tamis *small = NULL;
+    tamis_status status = tamis__snapshot(&s, f, a);
 
     if (!status)
         status = tamis_new(&small, plan, a);
-    if (status)
-        return status;
-    status = f->ops.move(small, f);
+    if (!status)
+        status = small->ops.move(small, s.f);
     if (status) {
         tamis_free(small);
-        return status;
+        small = NULL;
     }
-    return filter_hand_out(out, small, &s);
+    return filter_hand_out(out, small, &s, status);
 }
 
 tamis_status tamis_fold(tamis **out, const tamis *f, uint64_t by, const tamis_allocator *a)
@@ -196,14 +185,14 @@ tamis_status tamis_convert(tamis **out, tamis_kind to, const tamis *f, const tam
 {
     const tamis_conversion *row = tamis__conversion(f->plan.kind, to);
     image_snapshot s;
-    tamis *made;
+    tamis *made = NULL;
 
     if (!row)
         return TAMIS_CANNOT;
-    tamis_status status = tamis__snapshot(&s, f);
+    tamis_status status = tamis__snapshot(&s, f, a);
     if (!status)
-        status = row->convert(&made, to, f, a);
-    return status ? status : filter_hand_out(out, made, &s);
+        status = row->convert(&made, to, s.f, a);
+    return filter_hand_out(out, made, &s, status);
 }
 
 /* ---- One key ----------------------------------------------------------- */
@@ -490,21 +479,23 @@ tamis_status tamis_combine(tamis *f, tamis_operation op, const tamis *g)
         return TAMIS_CANNOT;
     if (!tamis__plans_merge(&f->plan, &g->plan))
         return TAMIS_MISMATCH;
-    tamis_status status = tamis__snapshot(&s, g);
+    tamis_status status = tamis__snapshot(&s, g, &f->alloc);
     if (!status)
         status = filter_open_for(f, op);
-    return status ? status : filter_put_together(f, op, &s.now);
+    if (!status)
+        status = filter_put_together(f, op, s.f);
+    tamis_free(s.copy);
+    return status;
 }
 
-/* Views and maps among them are checked whole before. */
+/* Views and maps among them are checked whole before. They may change after that, as they are not
+ * copied: who reads them trusts nothing, and what is written is in order by itself. */
 static tamis_status filter_check_alike(const tamis *const *filters, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        image_snapshot s;
-
         if (!tamis__plans_merge(&filters[0]->plan, &filters[i]->plan))
             return TAMIS_MISMATCH;
-        tamis_status status = tamis__snapshot(&s, filters[i]);
+        tamis_status status = filters[i]->image ? tamis_verify(filters[i], NULL, NULL) : TAMIS_OK;
         if (status)
             return status;
     }

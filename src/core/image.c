@@ -327,11 +327,9 @@ static tamis_status image_check_header_sum(image_header *h, const image_source *
 
     if (size < IMAGE_HEADER || size > IMAGE_HEADER_MAX || size % 64 || size > s->size)
         return TAMIS_CORRUPT;
-    if (!s->read(s, 0, h->bytes, size))
+    /* The file may have changed since the first bytes were read: they are not read again. */
+    if (!s->read(s, IMAGE_HEADER, h->bytes + IMAGE_HEADER, size - IMAGE_HEADER))
         return TAMIS_IO;
-    /* A file may change between two reads. */
-    if (le32(h->bytes + AT_HEADER_SIZE) != size)
-        return TAMIS_CORRUPT;
     if (XXH3_64bits(h->bytes, size - 8) != le64(h->bytes + size - 8))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
@@ -625,15 +623,16 @@ size_t tamis_image_size(const tamis *f)
 tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
 {
     image_sink sink = { .write = image_write_memory, .memory = buf, .fd = -1 };
+    image_snapshot s;
 
     if (size != tamis_image_size(f))
         return TAMIS_RANGE;
-    image_snapshot s;
-    tamis_status status = tamis__snapshot(&s, f);
+    tamis_status status = tamis__snapshot(&s, f, &f->alloc);
     if (status)
         return status;
-    (void)tamis__image_encode(&s.now, NULL, &sink);
-    return tamis__snapshot_holds(&s) ? TAMIS_OK : TAMIS_BUSY;
+    (void)tamis__image_encode(s.f, NULL, &sink);
+    tamis_free(s.copy);
+    return TAMIS_OK;
 }
 
 tamis_status tamis_image_read(tamis **out, const void *buf, size_t size, const tamis_allocator *a)
@@ -711,11 +710,13 @@ tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
 {
     image_pipe p = { .sink = sink, .ctx = ctx };
     image_snapshot s;
-    tamis_status status = tamis__snapshot(&s, f);
+    tamis_status status = tamis__snapshot(&s, f, &f->alloc);
 
-    if (!status)
-        status = image_send(&s.now, &p);
-    return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
+    if (status)
+        return status;
+    status = image_send(s.f, &p);
+    tamis_free(s.copy);
+    return status;
 }
 
 /* ---- Parts of images --------------------------------------------------- */
@@ -899,40 +900,94 @@ static bool image_is_borrowed(const tamis *f)
     return f->image && !f->unseal;
 }
 
-static void image_look(image_snapshot *s, const tamis *f)
+/* A writer changes the header first. */
+static bool image_has_header(const tamis *f, const uint8_t header[IMAGE_HEADER])
 {
-    s->now = *f;
-    if (!image_is_borrowed(f))
-        return;
-    memcpy(s->header, f->image, sizeof s->header);
-    s->now.count = le64(s->header + AT_COUNT);
-}
-
-tamis_status tamis__snapshot(image_snapshot *s, const tamis *f)
-{
-    image_look(s, f);
-    return image_is_borrowed(f) ? tamis_verify(f, NULL, NULL) : TAMIS_OK;
-}
-
-bool tamis__snapshot_holds(const image_snapshot *s)
-{
-    return !image_is_borrowed(&s->now) || memcmp(s->header, s->now.image, sizeof s->header) == 0;
+    return memcmp(header, f->image, IMAGE_HEADER) == 0;
 }
 
 tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
 {
     image_check c = { .image = f->image, .report = report, .ctx = ctx };
-    image_snapshot s;
+    uint8_t header[IMAGE_HEADER];
+    tamis now = *f;
 
-    image_look(&s, f);
+    if (image_is_borrowed(f)) {
+        memcpy(header, f->image, sizeof header);
+        now.count = le64(header + AT_COUNT);
+    }
     if (f->image)
         image_check_all(&c, f);
     if (c.status == TAMIS_BUSY)
         return c.status;
-    const char *why = f->ops.verify ? f->ops.verify(&s.now) : NULL;
+    const char *why = f->ops.verify ? f->ops.verify(&now) : NULL;
     if (why) {
         image_section payload = image_payload_section(&f->plan);
         image_fault(&c, why, payload.offset, payload.length);
     }
-    return tamis__snapshot_holds(&s) ? c.status : TAMIS_BUSY;
+    return image_is_borrowed(f) && !image_has_header(f, header) ? TAMIS_BUSY : c.status;
+}
+
+/* ---- Copies ------------------------------------------------------------ */
+
+static bool image_plans_are_equal(const tamis_plan *p, const tamis_plan *q)
+{
+    uint8_t headers[2][IMAGE_HEADER] = { { 0 } };
+
+    image_put_plan(headers[0], p);
+    image_put_plan(headers[1], q);
+    return memcmp(headers[0], headers[1], IMAGE_HEADER) == 0;
+}
+
+/* The header may be another one than when the file was mapped. Of that, the count is taken; plan
+ * and note are those of f, on which the size of an image depends. */
+static tamis_status image_copy_borrowed(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    image_source source = tamis__memory_source(f->image, f->image_size);
+    uint8_t header[IMAGE_HEADER];
+    tamis *copy = NULL;
+
+    memcpy(header, f->image, sizeof header);
+    tamis_status status = tamis__image_decode(&copy, &source, a);
+    if (!status && image_plans_are_equal(&copy->plan, &f->plan)) {
+        copy->note = f->note;
+        *out = copy;
+        return TAMIS_OK;
+    }
+    tamis_free(copy);
+    if (status == TAMIS_NOMEM)
+        return status;
+    return status == TAMIS_DIRTY || !image_has_header(f, header) ? TAMIS_BUSY : TAMIS_CORRUPT;
+}
+
+tamis_status tamis__image_copy(tamis **out, const tamis *f, const tamis_allocator *a)
+{
+    tamis *copy;
+
+    if (image_is_borrowed(f))
+        return image_copy_borrowed(out, f, a);
+    tamis_status status = tamis_new(&copy, &f->plan, a);
+    if (status)
+        return status;
+    memcpy(copy->payload, f->payload, (size_t)f->plan.bytes);
+    copy->count = f->count;
+    copy->note = f->note;
+    tamis__use_cpu(copy, copy->cpu);
+    /* Only the lock of a writable map keeps others from writing to it, if they ask. */
+    if (f->image && f->ops.verify && f->ops.verify(copy)) {
+        tamis_free(copy);
+        return TAMIS_CORRUPT;
+    }
+    *out = copy;
+    return TAMIS_OK;
+}
+
+tamis_status tamis__snapshot(image_snapshot *s, const tamis *f, const tamis_allocator *a)
+{
+    *s = (image_snapshot){ .f = f };
+    if (!f->image)
+        return TAMIS_OK;
+    tamis_status status = tamis__image_copy(&s->copy, f, a);
+    s->f = s->copy;
+    return status;
 }

@@ -45,16 +45,19 @@ tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis
 tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image_source *s,
                                  const tamis_allocator *a);
 
-/* A filter that something is to be made of. Views and maps hold whatever bytes they were given, and
- * another program may be writing to a mapped file: so they are checked whole before, and whatever
- * was made is thrown away if the header is not the same after. A writer changes it first. */
+/* What f holds, in memory of its own. Views and maps hold whatever bytes they were given, and
+ * another program may be writing to these at any moment: no byte is read twice, and what is checked
+ * is the copy. TAMIS_BUSY: somebody is writing. TAMIS_CORRUPT: it is damaged. */
+tamis_status tamis__image_copy(tamis **out, const tamis *f, const tamis_allocator *a);
+
+/* A filter that something is to be made of: f itself or, of views and maps, a copy, which the
+ * caller frees. */
 typedef struct {
-    tamis now; /* with the count that the image has now */
-    uint8_t header[IMAGE_HEADER];
+    const tamis *f;
+    tamis *copy; /* or NULL */
 } image_snapshot;
 
-tamis_status tamis__snapshot(image_snapshot *s, const tamis *f);
-bool tamis__snapshot_holds(const image_snapshot *s);
+tamis_status tamis__snapshot(image_snapshot *s, const tamis *f, const tamis_allocator *a);
 
 /* tamis_image_part() of tamis_file.h. */
 tamis_status tamis__image_part(const tamis *f, uint64_t *sums, uint8_t *buf, size_t size,

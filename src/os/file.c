@@ -424,16 +424,19 @@ static tamis_status file_write_to(const file_save *p, const tamis *f)
 {
     image_sink sink = tamis__save_sink(p);
     image_snapshot s;
-    tamis_status status = tamis__snapshot(&s, f);
 
     /* Later adds would go to the file that lost its name. */
-    if (!status && f->fd >= 0 && tamis__file_is_named(f->fd, p->target) == TAMIS_OK) {
+    if (f->fd >= 0 && tamis__file_is_named(f->fd, p->target) == TAMIS_OK) {
         errno = EBUSY;
         return TAMIS_IO;
     }
-    if (!status && !tamis__image_encode(&s.now, NULL, &sink))
+    tamis_status status = tamis__snapshot(&s, f, &f->alloc);
+    if (status)
+        return status;
+    if (!tamis__image_encode(s.f, NULL, &sink))
         status = TAMIS_IO;
-    return status || tamis__snapshot_holds(&s) ? status : TAMIS_BUSY;
+    tamis_free(s.copy);
+    return status;
 }
 
 tamis_status tamis_save(const tamis *f, const char *path)
