@@ -49,11 +49,11 @@ uint64_t line_set_other(const line_set *s, span line)
 
 bool line_next(const buffer *text, unsigned char end, size_t *at, span *line)
 {
-    const char *start = text->bytes + *at;
     size_t left = text->size - *at;
 
     if (left == 0)
         return false;
+    const char *start = text->bytes + *at;
     const char *stop = memchr(start, end, left);
     *line = (span){ start, (size_t)(stop - start) };
     *at += line->size + 1;
@@ -71,7 +71,7 @@ int span_compare(span a, span b)
 
 static size_t count_lines(const line_set *s)
 {
-    const char *at = s->text.bytes, *end = at + s->text.size;
+    const char *at = s->text.bytes, *end = s->text.size ? at + s->text.size : at;
     size_t n = 0;
 
     for (; at < end; n++)

@@ -126,7 +126,7 @@ static void receive_text(reconcile *r)
     buffer message = { 0 };
 
     packed_receive(r->line, PART_LINES, &message, most);
-    coded c = { (const uint8_t *)message.bytes, (const uint8_t *)message.bytes + message.size };
+    coded c = coded_of(message.bytes, message.size);
     r->only_there.size = 0;
     if (c.at == c.end || *c.at > LINES_SHARING)
         line_refuse(r->line, "lines come in a form that nobody knows");

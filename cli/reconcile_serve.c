@@ -168,7 +168,7 @@ static places take_places(serving *s, line_frame first)
     buffer body = { 0 };
 
     packed_take(s->r->line, first, &body, PLACES_HEAD + CODED_PLACE * s->r->here.n);
-    coded c = { (const uint8_t *)body.bytes, (const uint8_t *)body.bytes + body.size };
+    coded c = coded_of(body.bytes, body.size);
     uint64_t n = reconcile_number(s->r, &c);
 
     if (n > s->r->here.n || !coded_bytes(&c, &p.sum, 8))

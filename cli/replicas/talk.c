@@ -208,7 +208,7 @@ static buffer compare_groups(asking *a, unsigned bits, size_t *n_differ)
     send_numbers(r, PART_GROUPS, bits, 0);
     side_sum_groups(&r->side, bits, sums);
     packed_receive(r->line, PART_SUMS, &got, n * 8);
-    coded c = { (const uint8_t *)got.bytes, (const uint8_t *)got.bytes + got.size };
+    coded c = coded_of(got.bytes, got.size);
     buffer_reserve(&differs, n / 8 + 1);
     memset(differs.bytes, 0, differs.size = (n + 7) / 8);
     *n_differ = 0;

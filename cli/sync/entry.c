@@ -223,7 +223,7 @@ static bool take_head(coded *c, size_t *n, bool *has_contents)
 
 size_t entry_count(const void *bytes, size_t size)
 {
-    coded c = { bytes, (const uint8_t *)bytes + size };
+    coded c = coded_of(bytes, size);
     bool has_contents;
     size_t n;
 
@@ -232,7 +232,7 @@ size_t entry_count(const void *bytes, size_t size)
 
 bool entry_read(entry_list *l, buffer *bytes)
 {
-    coded c = { (const uint8_t *)bytes->bytes, (const uint8_t *)bytes->bytes + bytes->size };
+    coded c = coded_of(bytes->bytes, bytes->size);
     bool has_contents;
     size_t n;
 

@@ -148,7 +148,7 @@ tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_
 {
     size_t most = CODED_NUMBER + job->memory / SYMBOL_MEMORY * CODED_SYMBOL;
     buffer message = job_receive_plain(job, PART_SYMBOLS, most);
-    coded c = { (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
+    coded c = coded_of(message.bytes, message.size);
     finder f = { .job = job };
 
     if (message.size == 0)
@@ -170,7 +170,7 @@ tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_
         ask_for_more(job, more);
         buffer_free(&message);
         message = job_receive_plain(job, PART_SYMBOLS, (more + 1) * (CODED_SYMBOL + 9));
-        c = (coded){ (uint8_t *)message.bytes, (uint8_t *)message.bytes + message.size };
+        c = coded_of(message.bytes, message.size);
     }
     ask_for_more(job, 0);
     buffer_free(&message);

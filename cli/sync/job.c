@@ -133,9 +133,7 @@ buffer job_receive_plain(const sync_job *job, char part, size_t most)
 
 coded job_coded(const buffer *message)
 {
-    const uint8_t *bytes = (const uint8_t *)message->bytes;
-
-    return (coded){ bytes, message->size ? bytes + message->size : bytes };
+    return coded_of(message->bytes, message->size);
 }
 
 void job_no_sense(const sync_job *job, const char *what)

@@ -75,7 +75,7 @@ static bool read_steps(coded *file, coded *c)
 
 bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files, size_t n_chunks)
 {
-    coded c = { bytes, (const uint8_t *)bytes + size };
+    coded c = coded_of(bytes, size);
 
     *r = (recipe){ .files = calloc(n_files + 1, sizeof *r->files) };
     if (!r->files)

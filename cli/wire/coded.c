@@ -4,6 +4,13 @@
 #include "coded.h"
 #include "rice.h"
 
+coded coded_of(const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+
+    return (coded){ at, size ? at + size : at };
+}
+
 void coded_put_number(buffer *out, uint64_t number)
 {
     for (; number >= 128; number >>= 7)
@@ -142,7 +149,7 @@ void coded_put_lines(buffer *out, const char *text, size_t size, unsigned char e
     const char *last = text;
     size_t last_size = 0;
 
-    for (const char *at = text, *stop = text + size; at < stop; at += last_size + 1) {
+    for (const char *at = text, *stop = size ? text + size : text; at < stop; at += last_size + 1) {
         size_t line = (size_t)((const char *)memchr(at, end, (size_t)(stop - at)) - at);
         size_t shared = shared_bytes(last, last_size, at, line);
 

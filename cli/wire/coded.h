@@ -10,6 +10,9 @@ typedef struct coded {
     const uint8_t *at, *end;
 } coded;
 
+/* All of a block; NULL may be none of no size. */
+coded coded_of(const void *bytes, size_t size);
+
 /* Seven bits in each byte, the lowest first; the top bit says that more follow. */
 enum { CODED_NUMBER = 10 }; /* bytes of the largest */
 void coded_put_number(buffer *out, uint64_t number);

@@ -149,8 +149,9 @@ void line_send(line *l, char part, const void *bytes, size_t size)
         size_t piece = size < FRAME_MOST ? size : FRAME_MOST;
 
         send_frame(l, part, bytes, piece);
-        bytes = (const char *)bytes + piece;
         size -= piece;
+        if (size > 0) /* nothing may be NULL */
+            bytes = (const char *)bytes + piece;
     } while (size > 0);
 }
 

@@ -122,7 +122,8 @@ void packed_send(const packed *p, line *l, char part)
 
         frame.size = 0;
         buffer_append(&frame, &flags, 1);
-        buffer_append(&frame, p->bytes.bytes + done, piece);
+        if (piece > 0)
+            buffer_append(&frame, p->bytes.bytes + done, piece);
         line_send(l, part, frame.bytes, frame.size);
         done += piece;
     } while (done < p->bytes.size);
