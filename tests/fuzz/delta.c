@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cost.h"
 #include "exercise.h"
 #include "tamis_sync.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SETTINGS = 3, WRITTEN_MOST = 1 << 20 };
+enum { SETTINGS = 3, WRITTEN_MOST = 1 << 20, DELTA_LEAST = 5, DELTA_COMMAND = 17 };
 
 typedef struct part {
     const uint8_t *at;
@@ -83,7 +84,10 @@ static part delta_between(const tamis_signature *s, part new_file)
     static written delta;
 
     delta.size = 0;
+    size_t size = new_file.size;
     MUST(tamis_delta_make(s, part_read, &new_file, written_add, &delta, NULL) == TAMIS_OK);
+    /* A command for a block of a byte, and what is around them. */
+    MUST(delta.size <= DELTA_LEAST + DELTA_COMMAND * size);
     return (part){ delta.at, delta.size };
 }
 
@@ -129,10 +133,16 @@ static void exercise_files(part old, part new_file, unsigned mode)
     tamis_signature_free(s);
 }
 
+/* Files are read in pieces of 2^18 bytes, of which a buffer holds two while it grows, and so is a
+ * signature. Its blocks are of five bytes at least; each takes these, up to four slots of 12 bytes
+ * in two tables and 16 bytes of bits. */
+static const cost_law COST = { .memory = 1 << 20, .memory_times = 40 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < SETTINGS || size > 1 << 14)
         return 0;
+    cost_begin();
     size_t first = data[1] + 256u * data[2];
     first = first < size - SETTINGS ? first : size - SETTINGS;
     part a = { data + SETTINGS, first };
@@ -147,5 +157,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     default:
         exercise_files(a, b, data[0] / 3);
     }
+    cost_check("delta", &COST, size);
     return 0;
 }

@@ -1,17 +1,20 @@
 /* replay.c - runs a fuzzer over files: the corpus in `make check`, or one input that crashed.
  *
- *     image_replay FILE|FOLDER... */
+ *     image_replay [--mutations N] FILE|FOLDER... [-- FILE|FOLDER...]
+ *
+ * With --mutations, N random changes of the files before "--" follow, by the seed of $SEED. Each is
+ * kept as `mutated` while it runs: what is left there is the one that crashed. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static unsigned long inputs;
 
 static void die(const char *path)
 {
@@ -19,20 +22,37 @@ static void die(const char *path)
     exit(EXIT_FAILURE);
 }
 
+static void *given(void *block)
+{
+    if (!block)
+        die("memory");
+    return block;
+}
+
+/* ---- Files ------------------------------------------------------------- */
+
+typedef struct input {
+    uint8_t *data;
+    size_t size;
+} input;
+
+static input *inputs;
+static size_t n_inputs, n_changed; /* of these, those that are changed */
+
 /* The block is as long as the input: a sanitizer sees the first byte read past it. */
 static void run_file(const char *path, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    uint8_t *data = malloc(size ? size : 1);
+    uint8_t *data = given(malloc(size ? size : 1));
 
-    if (!file || !data || fread(data, 1, size, file) != size)
+    if (!file || fread(data, 1, size, file) != size)
         die(path);
     fclose(file);
     printf("replay: %s\n", path);
     fflush(stdout);
     LLVMFuzzerTestOneInput(data, size);
-    free(data);
-    inputs++;
+    inputs = given(realloc(inputs, (n_inputs + 1) * sizeof *inputs));
+    inputs[n_inputs++] = (input){ data, size };
 }
 
 static void run_path(const char *path);
@@ -66,13 +86,129 @@ static void run_path(const char *path)
         run_file(path, (size_t)info.st_size);
 }
 
+/* ---- Changes of files -------------------------------------------------- */
+
+static uint64_t state = 1;
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005 + 1442695040888963407;
+    uint64_t x = state ^ state >> 33;
+    x *= UINT64_C(0xff51afd7ed558ccd);
+    return n ? (size_t)((x ^ x >> 33) % n) : 0;
+}
+
+/* Replaces bytes from `at` on by others. */
+static void put(input *in, size_t at, size_t gone, const uint8_t *bytes, size_t size)
+{
+    uint8_t *data = given(malloc(in->size - gone + size + 1));
+
+    memcpy(data, in->data, at);
+    if (size > 0)
+        memcpy(data + at, bytes, size);
+    memcpy(data + at + size, in->data + at + gone, in->size - at - gone);
+    free(in->data);
+    in->data = data;
+    in->size += size - gone;
+}
+
+/* A byte, a part that is repeated, left out or comes of another file, a large number of seven bits
+ * in each byte or of eight. */
+static void change(input *in)
+{
+    static const uint8_t LARGE[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 };
+    static const uint8_t BYTES[] = { 0, 1, 2, 16, 127, 128, 254, 255 };
+    size_t at = below(in->size + 1), left = in->size - at;
+    size_t part = below(left < 64 ? left + 1 : 64);
+    const input *from = &inputs[below(n_changed)];
+    size_t there = below(from->size),
+           size = below(from->size - there < 64 ? from->size - there : 64);
+    uint8_t *copy = given(malloc(part + 1));
+
+    memcpy(copy, in->data + at, part);
+    switch (below(6)) {
+    case 0:
+        put(in, at, left > 0, &BYTES[below(sizeof BYTES)], 1);
+        break;
+    case 1:
+        put(in, at, left > 0, &(uint8_t){ (uint8_t)below(256) }, 1);
+        break;
+    case 2:
+        for (size_t n = below(8); n > 0; n--)
+            put(in, at, 0, copy, part);
+        break;
+    case 3:
+        put(in, at, part, NULL, 0);
+        break;
+    case 4:
+        put(in, at, below(2) ? part : 0, from->data + there, size);
+        break;
+    default:
+        size = 1 + below(sizeof LARGE);
+        put(in, at, left > 0, LARGE + sizeof LARGE - size, size);
+    }
+    free(copy);
+}
+
+static void keep(const input *in)
+{
+    FILE *file = fopen("mutated", "wb");
+
+    if (!file || fwrite(in->data, 1, in->size, file) != in->size || fclose(file))
+        die("mutated");
+}
+
+enum { LONGEST = 1 << 16, CHANGES = 6 };
+
+static void run_mutated(void)
+{
+    const input *from = &inputs[below(n_changed)];
+    size_t size = from->size < LONGEST ? from->size : LONGEST;
+    input in = { given(malloc(size + 1)), size };
+
+    memcpy(in.data, from->data, size);
+    for (size_t n = 1 + below(CHANGES); n > 0; n--)
+        change(&in);
+    keep(&in);
+    uint8_t *exact = given(malloc(in.size ? in.size : 1));
+    memcpy(exact, in.data, in.size);
+    LLVMFuzzerTestOneInput(exact, in.size);
+    free(exact);
+    free(in.data);
+}
+
+static void run_mutations(unsigned long n, size_t n_first)
+{
+    const char *seed = getenv("SEED");
+
+    n_changed = n_first;
+    state = seed ? strtoull(seed, NULL, 0) : 1;
+    printf("replay: %lu changes of them, by SEED=%#llx\n", n, (unsigned long long)state);
+    fflush(stdout);
+    while (n-- > 0)
+        run_mutated();
+    unlink("mutated");
+}
+
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        run_path(argv[i]);
-    printf("replay: %lu inputs\n", inputs);
-    if (inputs)
-        return EXIT_SUCCESS;
-    fputs("replay: no input at all\n", stderr);
-    return EXIT_FAILURE;
+    bool mutates = argc > 2 && strcmp(argv[1], "--mutations") == 0;
+    size_t n_first = 0;
+
+    for (int i = mutates ? 3 : 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            n_first = n_inputs;
+        else
+            run_path(argv[i]);
+    printf("replay: %zu inputs\n", n_inputs);
+    if (n_inputs == 0) {
+        fputs("replay: no input at all\n", stderr);
+        return EXIT_FAILURE;
+    }
+    if (mutates)
+        run_mutations(strtoul(argv[2], NULL, 10), n_first ? n_first : n_inputs);
+    for (size_t i = 0; i < n_inputs; i++)
+        free(inputs[i].data);
+    free(inputs);
+    return EXIT_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/le.h"
+#include "cost.h"
 #include "exercise.h"
 #include "tamis_sync.h"
 
@@ -66,6 +67,9 @@ static tamis_status symbols_take(tamis_difference *d, const tamis_symbol *symbol
     return status;
 }
 
+/* At most 255 keys here and 200 symbols, in arrays that double. */
+static const cost_law COST = { .memory = 1 << 16, .memory_times = 20 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t bytes[SYMBOLS * SYMBOL];
@@ -76,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
+    cost_begin();
     bool is_changed = data[0] & 1;
     MUST(tamis_difference_new(&d, symbols_of(0, data[0]), NULL) == TAMIS_OK);
     symbols_right(bytes);
@@ -93,5 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 1 && is_changed && data[0] >= 50 && data[0] <= 50 + KEYS_THERE)
         MUST(is_done && here == 50 && there == 50u + KEYS_THERE - data[0]);
     tamis_difference_free(d);
+    cost_check("symbols", &COST, size);
     return 0;
 }

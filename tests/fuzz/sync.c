@@ -8,6 +8,7 @@
 #include "../../cli/sync/entry.h"
 #include "../../cli/sync/recipe.h"
 #include "../../cli/sync/sketch.h"
+#include "cost.h"
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -103,10 +104,17 @@ static void read_recipe(const uint8_t *bytes, size_t size, size_t n_files)
     recipe_free(&r);
 }
 
+/* A list is a copy of its bytes, an entry of 56 bytes for each four of them, and all of it again
+ * for the list that is written of it, in a buffer that grows. Of a recipe, the steps of each file
+ * and a thousand keys, twice. */
+static const cost_law COST = { .memory = 1 << 16, .memory_times = 40 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < SETTINGS)
         return 0;
+    size_t received = size;
+    cost_begin();
     const uint8_t *bytes = data + SETTINGS;
     size -= SETTINGS;
     if (data[0] % 3 == 0)
@@ -115,5 +123,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_sketch((coded){ bytes, bytes + size }, 1 + data[1] % SKETCH_MOST);
     else
         read_recipe(bytes, size, data[1]);
+    cost_check("sync", &COST, received);
     return 0;
 }

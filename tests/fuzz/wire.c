@@ -8,6 +8,7 @@
 
 #include "../../cli/wire/frame.h"
 #include "../../cli/wire/rice.h"
+#include "cost.h"
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -98,16 +99,21 @@ static void read_numbers(const uint8_t *at, size_t size, unsigned low, size_t pi
     buffer_free(&w.out);
 }
 
+/* What is written again, in a buffer that grows. */
+static const cost_law COST = { .memory = 1 << 12, .memory_times = 4 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned low = size > 1 ? data[1] % 63 : 0;
 
     if (size < SETTINGS)
         return 0;
+    cost_begin();
     if (data[0] & 1)
         read_frames(data + SETTINGS, size - SETTINGS);
     else
         read_numbers(data + SETTINGS, size - SETTINGS, low, data[2] + 1u,
                      data[0] & 2 ? (UINT64_C(3) << low) / 2 : UINT64_MAX >> (64 - low - 1));
+    cost_check("wire", &COST, size);
     return 0;
 }
