@@ -1,5 +1,6 @@
 /* fuse_has_many_template.h - TEMPLATE, compiled once for each ARITY and CPU: lookups of many keys.
- * The includer defines ARITY, and FUSE_AVX2 for a CPU with it or with AVX-512.
+ * The includer defines ARITY, FUSE_AVX2 for a CPU with it or with AVX-512, and FUSE_AVX512 for the
+ * latter. What the compiler may use does not matter: all files may be compiled for a newer CPU.
  *
  * Keys go through in eights. The lines of one are asked for while those of the eights before it are
  * on their way; then those of the eight that was asked for first are looked at. Hashing, asking and
@@ -14,7 +15,7 @@
 #include "base/ahead.h"
 #include "fuse/fuse_eight_template.h"
 
-#ifdef __AVX512DQ__
+#ifdef FUSE_AVX512
 #include "fuse/fuse_eight_avx512_template.h"
 #else
 
