@@ -202,7 +202,7 @@ typedef struct tamis_ops {
     tamis_status (*solve)(const tamis *f, enum tamis_stage stage, void *part, void *items,
                           size_t *n, void *scratch, const tamis_team *team);
     /* Bytes for solve(), with so many workers. */
-    size_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers);
+    uint64_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, uint64_t n, unsigned workers);
 
     void (*rotate)(tamis *f); /* forget the oldest keys; add() does it too, not before capacity */
 
@@ -264,9 +264,10 @@ struct tamis {
 
 _Static_assert(_Alignof(tamis) <= 8, "an allocator may align to 8 bytes only");
 
-/* Memory for the time of a call, from where the payload comes from; NULL if there is none. */
-void *tamis__scratch_new(const tamis *f, size_t size);
-void tamis__scratch_free(const tamis *f, void *block, size_t size);
+/* Memory for the time of a call, from where the payload comes from; NULL if there is none. A size
+ * is worked out in 64 bits, and may be more than a machine of 32 can address. */
+void *tamis__scratch_new(const tamis *f, uint64_t size);
+void tamis__scratch_free(const tamis *f, void *block, uint64_t size);
 
 /* Up to 64 lookups, one by one: for a has_many() that gains nothing where keys are few. */
 size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);

@@ -42,14 +42,14 @@ static inline void sort_by(sort_item *x, size_t n, unsigned shift, unsigned bits
         next[i] += next[i - 1];
     for (size_t i = 0; i < n; i++) {
         sort_item moving = x[i];
-        size_t group = sort_hash(moving) >> shift & (groups - 1), at = i + 1;
+        size_t group = (size_t)(sort_hash(moving) >> shift) & (groups - 1), at = i + 1;
 
         while (at != i && i < next[group]) {
             at = --next[group];
             sort_item displaced = x[at];
             x[at] = moving;
             moving = displaced;
-            group = sort_hash(moving) >> shift & (groups - 1);
+            group = (size_t)(sort_hash(moving) >> shift) & (groups - 1);
         }
     }
 }

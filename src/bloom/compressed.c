@@ -193,8 +193,8 @@ static tamis_status compressed_write(uint8_t *payload, const tamis_plan *p, cons
     return TAMIS_OK;
 }
 
-static size_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
-                                 unsigned workers)
+static uint64_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                                   unsigned workers)
 {
     (void)stage, (void)n, (void)workers;
     return bytes_of_bits(p->slots);
@@ -207,7 +207,7 @@ static tamis_status compressed_solve(const tamis *f, enum tamis_stage stage, voi
 
     (void)stage, (void)team;
     *n = tamis__sort_unique(hashes, *n);
-    memset(bits, 0, bytes_of_bits(slots));
+    memset(bits, 0, (size_t)bytes_of_bits(slots));
     for (size_t i = 0; i < *n; i++)
         for (uint32_t k = 0; k < f->plan.hashes; k++) {
             bitset_set(bits, scale64(hashes[i], slots));
@@ -342,7 +342,7 @@ tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis 
         return status;
     uint8_t *bits = (*out)->payload;
     if (c.m.inverted) {
-        memset(bits, 0xff, c.l.slots / 8);
+        memset(bits, 0xff, (size_t)(c.l.slots / 8));
         for (uint64_t i = c.l.slots / 8 * 8; i < c.l.slots; i++)
             bitset_set(bits, i);
     }

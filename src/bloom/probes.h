@@ -153,7 +153,7 @@ probes_sift_group(const tamis *f, probes_shape s, uint64_t *hits, const uint64_t
             /* Half of the keys would mispredict a branch: by arithmetic instead, those that drop
              * out fetch the line they have. */
             ahead_read(probes_line(slots, s, now ^ ((now ^ next_pos) & -stays)), is_far);
-            left += stays;
+            left += (size_t)stays;
         }
         n = left;
     }

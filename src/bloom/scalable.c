@@ -157,7 +157,7 @@ static tamis_status scalable_resize(tamis_plan *p, uint64_t keys)
 /* The stages of g are the first ones of f. */
 static tamis_status scalable_move(tamis *f, const tamis *g)
 {
-    memcpy(f->payload, g->payload, g->plan.bytes);
+    memcpy(f->payload, g->payload, (size_t)g->plan.bytes);
     f->count = g->count;
     return TAMIS_OK;
 }

@@ -143,7 +143,7 @@ static void gcs_for_cpu(tamis *f, unsigned cpu)
 
 /* Hashes are dealt out to groups by their leading bits, eight to a group or fewer on average. They
  * come nearly in that order, so that this stays in the cache. */
-static unsigned gcs_sort_bits(size_t n)
+static unsigned gcs_sort_bits(uint64_t n)
 {
     unsigned bits = 0;
 
@@ -152,10 +152,11 @@ static unsigned gcs_sort_bits(size_t n)
     return bits;
 }
 
-static size_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
+static uint64_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                            unsigned workers)
 {
     (void)p, (void)stage, (void)workers;
-    return (n + ((size_t)1 << gcs_sort_bits(n))) * sizeof(uint64_t);
+    return (n + (UINT64_C(1) << gcs_sort_bits(n))) * sizeof(uint64_t);
 }
 
 /* Ascending, into sorted[]; ends[] has room for the groups. */

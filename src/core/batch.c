@@ -65,7 +65,7 @@ size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const 
         values[i] = 0;
         uint64_t hit = tamis_get(f, &values[i], keys[i]);
         hits[i / 64] |= hit << i % 64;
-        found += hit;
+        found += (size_t)hit;
     }
     return found;
 }

@@ -127,7 +127,7 @@ static bool image_read_memory(const image_source *s, uint64_t offset, void *buf,
     return true;
 }
 
-image_source tamis__memory_source(const void *image, size_t size)
+image_source tamis__memory_source(const void *image, uint64_t size)
 {
     return (image_source){ .read = image_read_memory, .memory = image, .fd = -1, .size = size };
 }

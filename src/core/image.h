@@ -22,7 +22,7 @@ typedef struct image_sink {
     int fd;
 } image_sink;
 
-image_source tamis__memory_source(const void *image, size_t size);
+image_source tamis__memory_source(const void *image, uint64_t size);
 
 /* Everything the header says, checked against the image's real size and by the kind. */
 typedef struct {

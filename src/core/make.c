@@ -29,7 +29,7 @@ static size_t make_buffer_size(const make_list *l)
 static void make_lay_out(make_work *w)
 {
     size_t a = make_buffer_size(&w->m->keys), b = make_buffer_size(&w->m->others);
-    uint64_t items = (uint64_t)w->room * w->words * sizeof(uint64_t);
+    uint64_t items = w->room * w->words * sizeof(uint64_t);
 
     w->scratch_at = round_up(w->part, 64);
     w->items_at = w->scratch_at + round_up(w->scratch, 64);
@@ -37,7 +37,7 @@ static void make_lay_out(make_work *w)
     w->starts_at = w->buffer_at + round_up(a > b ? a : b, 64);
     w->needs = w->starts_at;
     if (w->has_groups)
-        w->needs += tamis__make_pieces(w->team) * sizeof(size_t) << group_bits(w->room);
+        w->needs += (uint64_t)tamis__make_pieces(w->team) * sizeof(size_t) << group_bits(w->room);
     w->needs = round_up(w->needs, 64) + 64;
 }
 
@@ -174,11 +174,11 @@ uint64_t tamis__make_largest(const make_list *a, const make_list *b, const uint6
     return most;
 }
 
-size_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct)
+uint64_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct)
 {
     uint64_t ample = distinct + distinct / 4 + l->chunk + 64;
 
-    return (size_t)(ample < all ? ample : all);
+    return ample < all ? ample : all;
 }
 
 /* ---- Counting ---------------------------------------------------------- */
@@ -202,7 +202,7 @@ static tamis_status make_count_bucket(const make_work *w, size_t bucket, unsigne
 
 static void make_size_count(make_work *w)
 {
-    w->room = (size_t)tamis__make_largest(&w->m->keys, w->ctx, NULL, w->units);
+    w->room = tamis__make_largest(&w->m->keys, w->ctx, NULL, w->units);
 }
 
 tamis_status tamis__make_count(make *m, bool with_others, uint64_t *keys, uint64_t *others)
@@ -292,7 +292,7 @@ uint64_t tamis__make_needs(const tamis_plan *p)
     make_work w = { .m = &none, .has_groups = true, .team = 1 };
 
     w.words = ops->traits & TAMIS_TRAIT_TAKES_VALUES ? 2 : 1;
-    w.room = (size_t)tamis__make_part_room(p);
+    w.room = tamis__make_part_room(p);
     w.scratch = ops->scratch(p, TAMIS_STAGE_SIEVE, w.room, w.team);
     w.part = p->bytes >> tamis__make_part_bits(p);
     make_lay_out(&w);
@@ -384,11 +384,11 @@ static tamis_status make_solve_arrays(make *m)
 {
     unsigned bits = tamis__make_part_bits(&m->f->plan);
     const tamis_team team = { m->host->threads, m, tamis__make_share };
-    size_t parts = (size_t)1 << bits, keys = bits ? (size_t)m->keys.n * m->keys.words : 0;
-    size_t others = bits ? (size_t)m->others.n : 0;
+    uint64_t parts = UINT64_C(1) << bits, keys = bits ? m->keys.n * m->keys.words : 0;
+    uint64_t others = bits ? m->others.n : 0;
     /* Counts; starts and ends; items; counts of pieces. */
-    size_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t) +
-                  tamis__make_pieces(team.workers) * parts * sizeof(size_t);
+    uint64_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t) +
+                    tamis__make_pieces(team.workers) * parts * sizeof(size_t);
     uint64_t *block = tamis__scratch_new(m->f, size);
 
     if (!block)

@@ -152,7 +152,7 @@ struct make_work {
     enum tamis_stage stage;
     void *ctx;
     unsigned team;          /* workers that share a unit, 1 if they have units of their own */
-    size_t room;            /* for items */
+    uint64_t room;          /* for items */
     uint64_t scratch, part; /* bytes for solve(), and for a part that goes elsewhere */
 
     uint64_t scratch_at, items_at, buffer_at, starts_at, needs; /* offsets; bytes of a worker */
@@ -171,7 +171,7 @@ uint64_t tamis__make_largest(const make_list *a, const make_list *b, const uint6
                              size_t units);
 /* Room for the items of a unit: for all of them or, if those that differ are far fewer, for these
  * with so much to spare that dropping the others is rare. */
-size_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct);
+uint64_t tamis__make_room(const make_list *l, uint64_t all, uint64_t distinct);
 
 /* ---- Parts ------------------------------------------------------------- */
 

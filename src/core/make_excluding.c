@@ -75,8 +75,8 @@ static void make_size_stage(make_work *w)
     uint64_t most =
         is_rest || m->is_clean ? tamis__make_largest(&m->keys, NULL, counts, w->units) : all;
 
-    w->room = m->is_clean ? tamis__make_room(&m->keys, all, most) : (size_t)most;
-    w->scratch = m->f->ops.scratch(&m->f->plan, w->stage, (size_t)most, w->team);
+    w->room = m->is_clean ? tamis__make_room(&m->keys, all, most) : most;
+    w->scratch = m->f->ops.scratch(&m->f->plan, w->stage, most, w->team);
 }
 
 /* ---- What passes the sieve --------------------------------------------- */

@@ -202,7 +202,7 @@ bool tamis__make_passes(const tamis *f, uint64_t hash)
 /* Takes those that belong to the part, as long as there is room; returns how many it looked at. */
 static size_t make_take(make_part *p, const make_list *l, const uint64_t *items, size_t n)
 {
-    const size_t words = p->w->words, room = p->w->room;
+    const size_t words = p->w->words, room = (size_t)p->w->room;
     const bool is_cut = p->bits > l->bits;
     uint64_t *to = p->items + p->n * words;
 

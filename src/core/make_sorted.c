@@ -73,13 +73,14 @@ static tamis_status make_add_bucket(const make_work *w, size_t bucket, unsigned 
 
     if (status)
         return status;
-    tamis__sort_groups(p.items, p.n, p.bits + group_bits(p.n), spare, w->scratch / sizeof *spare);
+    tamis__sort_groups(p.items, p.n, p.bits + group_bits(p.n), spare,
+                       (size_t)(w->scratch / sizeof *spare));
     return tamis_add_many(w->m->f, &added, p.items, make_keys_of(w->m->f, p.items, p.n));
 }
 
 static void make_size_bucket(make_work *w)
 {
-    w->room = (size_t)tamis__make_largest(&w->m->keys, NULL, NULL, w->units);
+    w->room = tamis__make_largest(&w->m->keys, NULL, NULL, w->units);
 }
 
 /* Groups of hashes are of nearly one size. */

@@ -105,14 +105,14 @@ void tamis__take_over(tamis *f, tamis *made)
     tamis_free(made);
 }
 
-void *tamis__scratch_new(const tamis *f, size_t size)
+void *tamis__scratch_new(const tamis *f, uint64_t size)
 {
-    return f->alloc.alloc(f->alloc.ctx, size);
+    return size <= PTRDIFF_MAX ? f->alloc.alloc(f->alloc.ctx, (size_t)size) : NULL;
 }
 
-void tamis__scratch_free(const tamis *f, void *block, size_t size)
+void tamis__scratch_free(const tamis *f, void *block, uint64_t size)
 {
-    f->alloc.free(f->alloc.ctx, block, size);
+    f->alloc.free(f->alloc.ctx, block, (size_t)size);
 }
 
 void tamis_free(tamis *f)

@@ -106,11 +106,11 @@ static tamis_status order_union(tamis **out, const tamis_plan *plan, const tamis
 
     if (status)
         return status;
-    size_t size = n * (sizeof(tamis_cursor) + sizeof(tamis_cursor *));
+    uint64_t size = (uint64_t)n * (sizeof(tamis_cursor) + sizeof(tamis_cursor *));
     tamis_cursor *all = tamis__scratch_new(to, size);
     if (all) {
         order_heap h = { (tamis_cursor **)(all + n), 0, TAMIS_OK };
-        memset(all, 0, size);
+        memset(all, 0, (size_t)size);
         for (size_t i = 0; i < n; i++) {
             all[i].f = filters[i];
             if (order_advance(&all[i]))

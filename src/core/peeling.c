@@ -134,9 +134,7 @@ static void *peeling_array(const tamis *f, size_t n, size_t size)
 {
     uint64_t bytes;
 
-    return mul_overflows(n, size, &bytes) || bytes > SIZE_MAX
-               ? NULL
-               : tamis__scratch_new(f, (size_t)bytes);
+    return mul_overflows(n, size, &bytes) ? NULL : tamis__scratch_new(f, bytes);
 }
 
 static tamis_status peeling_begin(peeling *p, const char *name)

@@ -192,7 +192,7 @@ ACF_INLINE size_t acf_has_many_of(const tamis *f, unsigned bits, uint64_t *hits,
         if (i >= AHEAD) {
             uint64_t hit = acf_look(&t, p);
             hits[(i - AHEAD) / 64] |= hit << (i - AHEAD) % 64;
-            found += hit;
+            found += (size_t)hit;
         }
         if (i < n)
             *p = acf_fetch(&t, hash_key(keys[i], f->salt));

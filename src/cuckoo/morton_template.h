@@ -434,7 +434,7 @@ static size_t morton_remove_many(tamis *f, const uint64_t *keys, size_t n)
 
     morton_visit_all(&t, keys, n, false, morton_visit_remove, &b);
     f->count = b.held;
-    return b.removed;
+    return (size_t)b.removed;
 }
 
 /* ---- The functions of a filter ----------------------------------------- */

@@ -134,8 +134,8 @@ static double cascade_rate(const tamis_plan *p, double n)
     return p->slots ? 1 - ldexp(1, -(int)bits) : 1;
 }
 
-static size_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
-                              unsigned workers)
+static uint64_t cascade_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                                unsigned workers)
 {
     ribbon_shape s = cascade_shape_of(p, stage);
 

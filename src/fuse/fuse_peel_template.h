@@ -457,12 +457,11 @@ static void fuse_reseed(fuse_peeling *q, unsigned seed)
 }
 
 /* The queue is written to before it is known whether the slot joins it: 64 bytes more. */
-static inline size_t fuse_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
-                                  unsigned workers)
+static inline uint64_t fuse_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                                    unsigned workers)
 {
     (void)n, (void)stage, (void)workers;
-    return (size_t)((LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) +
-                    64);
+    return (LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) + 64;
 }
 
 static tamis_status fuse_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,

@@ -75,7 +75,8 @@ static double map_rate(const tamis_plan *p, double n)
     return fingerprint_rate_of(p, n, map_fingerprint_bits(p));
 }
 
-static size_t map_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
+static uint64_t map_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                            unsigned workers)
 {
     ribbon_shape s = map_shape_of(p);
 

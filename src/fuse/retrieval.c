@@ -20,7 +20,7 @@ tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void
     return retrieval_solve(f, stage, part, items, n, scratch, team);
 }
 
-size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n, unsigned workers)
+uint64_t tamis__retrieval_scratch(const ribbon_shape *s, uint64_t n, unsigned workers)
 {
     return ribbon_scratch_for(s, n, workers);
 }

@@ -30,7 +30,7 @@ void tamis__retrieval_use_avx2(tamis_ops *ops);
 /* Of the table. */
 tamis_status tamis__retrieval_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
                                     size_t *n, void *scratch, const tamis_team *team);
-size_t tamis__retrieval_scratch(const ribbon_shape *s, size_t n, unsigned workers);
+uint64_t tamis__retrieval_scratch(const ribbon_shape *s, uint64_t n, unsigned workers);
 
 /* The value of the key with hash h. False: it is a stranger's, or its part has no keys. */
 bool tamis__retrieval_get(const tamis *f, enum tamis_stage stage, uint64_t *value, uint64_t h);

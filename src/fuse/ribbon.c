@@ -108,8 +108,8 @@ static bool ribbon_explain(const tamis *f, uint64_t key, tamis_telling *t)
 
 /* ---- The table --------------------------------------------------------- */
 
-static size_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n,
-                             unsigned workers)
+static uint64_t ribbon_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                               unsigned workers)
 {
     ribbon_shape s = ribbon_shape_of(p);
 

@@ -189,7 +189,7 @@ static size_t ribbon_look_at_bumped(const ribbon_bumped *b, const ribbon_shape *
     for (size_t i = 0; i < b->n; i++) {
         uint64_t hit = ribbon_has_from(b->part[i], second, b->h[i], s);
         hits[b->index[i] / 64] |= hit << b->index[i] % 64;
-        found += hit;
+        found += (size_t)hit;
     }
     return found;
 }
@@ -237,7 +237,7 @@ static size_t ribbon_has_many_in_last(const tamis *f, uint64_t *hits, const uint
         const uint8_t *part = ribbon_part_at(f, h, d.shape.part_bits);
         uint64_t hit = ribbon_last_holds(part, &d.first, h, &d.shape);
         hits[i / 64] |= hit << i % 64;
-        found += hit;
+        found += (size_t)hit;
     }
     return found;
 }

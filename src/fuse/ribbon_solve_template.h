@@ -206,7 +206,7 @@ static inline ribbon_finder ribbon_finder_of(const ribbon_solver *w, const ribbo
     return (ribbon_finder){ l->starts, skip, l->number };
 }
 
-static inline size_t ribbon_class_of(ribbon_finder f, ribbon_entry key)
+static inline uint64_t ribbon_class_of(ribbon_finder f, ribbon_entry key)
 {
     uint64_t y = ribbon_rehash(ribbon_hash_of(key), f.number);
     uint64_t start = scale64(y << f.skip, f.starts), in_bucket = start % BUCKET;
@@ -219,7 +219,7 @@ static void ribbon_sort_classes(const ribbon_solver *w, const ribbon_level *l,
                                 const ribbon_entry *keys, size_t n, ribbon_entry *to,
                                 uint32_t *ends)
 {
-    const size_t classes = l->segment / BUCKET * CLASSES;
+    const size_t classes = (size_t)(l->segment / BUCKET) * CLASSES;
     const ribbon_finder f = ribbon_finder_of(w, l);
 
     memset(ends, 0, classes * sizeof *ends);
@@ -307,7 +307,7 @@ static void ribbon_try_keys(const ribbon_solver *w, const ribbon_level *l, ribbo
         s->filled[filled] = at;
         at->row |= row & -is_free;
         at->sum |= sum & -is_free;
-        filled += is_free;
+        filled += (size_t)is_free;
     }
     s->n_collided = end + both - filled;
     s->n_filled = filled;
@@ -543,7 +543,7 @@ typedef struct ribbon_sharing {
     size_t bench_slots; /* of each */
 } ribbon_sharing;
 
-static size_t ribbon_bench_size(size_t slots)
+static uint64_t ribbon_bench_size(uint64_t slots)
 {
     return slots * sizeof(ribbon_pivot) + SIDE_BY_SIDE * sizeof(ribbon_segment) +
            round_up(slots / BUCKET * CLASSES * sizeof(uint32_t), 64);
@@ -655,7 +655,7 @@ static bool ribbon_insert(ribbon_pivot *at, uint64_t row, uint64_t sum)
 /* Whether all keys find a slot; duplicates, once found, are dropped for good. */
 static bool ribbon_try_seed(ribbon_solver *w, const ribbon_level *l, size_t *n, unsigned seed)
 {
-    ribbon_clear(w->bench.pivots, l->slots);
+    ribbon_clear(w->bench.pivots, (size_t)l->slots);
     for (size_t i = 0; i < *n;) {
         uint64_t y = ribbon_rehash(ribbon_hash_of(w->keys[i]), l->number + seed - 1);
         ribbon_pivot *start = w->bench.pivots + ribbon_start(l, y, w->shape.part_bits);
@@ -691,15 +691,15 @@ static tamis_status ribbon_solve_last(ribbon_solver *w, const ribbon_level *l, s
 /* ---- Building ---------------------------------------------------------- */
 
 /* Slots that are solved at a time, in any level. */
-static size_t ribbon_most_slots(const ribbon_level *first)
+static uint64_t ribbon_most_slots(const ribbon_level *first)
 {
     if (first->segment_bits)
-        return (size_t)MOST_SEGMENT * (first->segment_bits == 1 ? 2 : SIDE_BY_SIDE);
-    return (size_t)(first->is_last ? first->slots : MOST_LAST + first->slots);
+        return (uint64_t)MOST_SEGMENT * (first->segment_bits == 1 ? 2 : SIDE_BY_SIDE);
+    return first->is_last ? first->slots : MOST_LAST + first->slots;
 }
 
 /* Benches of workers, runs, bins, and a second array for the keys. */
-static inline size_t ribbon_scratch_for(const ribbon_shape *s, size_t n, unsigned workers)
+static inline uint64_t ribbon_scratch_for(const ribbon_shape *s, uint64_t n, unsigned workers)
 {
     ribbon_level first = ribbon_first_level(s);
 
@@ -720,7 +720,7 @@ static tamis_status ribbon_solve_part(const ribbon_shape *s, void *part, ribbon_
     /* A part of zeros says no to all; one that is solved, at the planned rate. */
     if (*n == 0)
         return TAMIS_OK;
-    all.bench_slots = ribbon_most_slots(&l);
+    all.bench_slots = (size_t)ribbon_most_slots(&l);
     all.runs = (ribbon_run *)(all.benches + workers * ribbon_bench_size(all.bench_slots));
     w.spare = (ribbon_entry *)(all.runs + ribbon_most_runs(workers));
     w.bins = (uint32_t *)(w.spare + *n);

@@ -48,7 +48,7 @@ static bool xor_add_all(xor_peeling *q)
     const bool is_far = q->is_far;
     size_t n = q->n;
 
-    memset(states, 0, q->slots * sizeof *states);
+    memset(states, 0, (size_t)q->slots * sizeof *states);
     for (size_t i = 0; i < n + AHEAD; i++) {
         uint32_t *slots = ring[i % AHEAD];
         for (unsigned j = 0; j < ARITY && i >= AHEAD; j++) {
@@ -294,13 +294,13 @@ static bool xor_store(const xor_peeling *q, uint8_t *part)
     uint8_t *array = part + q->s.head + HEAD_BYTES;
     uint64_t at = 2 * q->s.length, bits = at * q->s.width, kept = 0;
 
-    memset(q->spare, 0, packed_bytes(q->slots, q->s.width));
+    memset(q->spare, 0, (size_t)packed_bytes(q->slots, q->s.width));
     FUSE_BY_WIDTH(q->s.width, xor_fill, q, q->spare);
     for (uint64_t i = at; i < q->slots; i++)
         kept += packed_get(q->spare, i, q->s.width) != 0;
     if (at + kept > q->s.last + 1)
         return false;
-    memcpy(array, q->spare, bits / 8);
+    memcpy(array, q->spare, (size_t)(bits / 8));
     if (bits % 8)
         array[bits / 8] = (uint8_t)(q->spare[bits / 8] & ((1u << bits % 8) - 1));
     for (uint64_t slot = at; slot < q->slots; slot += LINE_BITS, part += LINE_BYTES)
@@ -314,14 +314,15 @@ static bool xor_store(const xor_peeling *q, uint8_t *part)
 
 /* The core, then states, then queues, which are written to before it is known whether the slot
  * joins them: 64 bytes more for each. */
-static size_t xor_scratch(const tamis_plan *p, enum tamis_stage stage, size_t n, unsigned workers)
+static uint64_t xor_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                            unsigned workers)
 {
     uint64_t put_off = OMITS_ZEROS ? p->slots / LENGTHS * THIRD * sizeof(uint32_t) : 0;
     uint64_t stored = OMITS_ZEROS ? packed_bytes(p->slots, p->width) : 0;
 
     (void)n, (void)stage, (void)workers;
-    return (size_t)((LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) +
-                    64 + (put_off > stored ? put_off : stored) + 64);
+    return (LARGEST_CORE + p->slots) * sizeof(uint64_t) + p->slots * sizeof(uint32_t) + 64 +
+           (put_off > stored ? put_off : stored) + 64;
 }
 
 /* Whether the keys fit with the seed that is set, but for those that the stash takes. */

@@ -80,7 +80,7 @@ static bool editor_reserve(tamis_editor *e, editor_array *a, size_t more)
     return true;
 }
 
-static editor_name *editor_name_at(const tamis_editor *e, size_t i)
+static editor_name *editor_name_at(const tamis_editor *e, uint64_t i)
 {
     return (editor_name *)e->names.at + i;
 }
@@ -95,7 +95,7 @@ static const char *editor_text(const tamis_editor *e, const editor_name *n)
 /* The place of a name in the table, or the empty one where it would be. */
 static size_t editor_place(const tamis_editor *e, const char *text, size_t length, uint64_t hash)
 {
-    size_t place = hash & (e->table_size - 1);
+    size_t place = (size_t)hash & (e->table_size - 1);
 
     for (; e->table[place]; place = (place + 1) & (e->table_size - 1)) {
         const editor_name *n = editor_name_at(e, e->table[place] - 1);
@@ -469,7 +469,7 @@ static tamis_status editor_lay_out(tamis_editor *e, editor_order *order)
     return TAMIS_FULL;
 }
 
-static int editor_compare(const tamis_editor *e, size_t a, size_t b)
+static int editor_compare(const tamis_editor *e, uint64_t a, uint64_t b)
 {
     const editor_name *x = editor_name_at(e, a), *y = editor_name_at(e, b);
     size_t common = x->length < y->length ? x->length : y->length;

@@ -79,7 +79,7 @@ static uint64_t *spill_buffer(const spill *s, size_t bucket)
     return buffers + bucket * s->chunk * s->words;
 }
 
-static void spill_free(const spill *s, void *block, size_t size)
+static void spill_free(const spill *s, void *block, uint64_t size)
 {
     if (block)
         tamis__scratch_free(s->memory_of, block, size);
@@ -99,7 +99,7 @@ static void spill_close_file(spill *s)
     if (s->fd >= 0)
         close(s->fd); /* its items were read again, or nobody wants them */
     spill_free(s, s->buckets, spill_buckets_size(s));
-    spill_free(s, s->next, s->next_room * sizeof *s->next);
+    spill_free(s, s->next, (uint64_t)s->next_room * sizeof *s->next);
     s->buckets = NULL;
     s->next = NULL;
     s->chunks = s->next_room = 0;
@@ -114,15 +114,16 @@ void tamis__spill_close(spill *s)
 }
 
 /* A larger block with the same first bytes; large ones of the default allocator are not copied. */
-static void *spill_grow(const spill *s, void *block, size_t old_size, size_t size)
+static void *spill_grow(const spill *s, void *block, uint64_t old_size, uint64_t size)
 {
     bool is_default = s->memory_of->alloc.alloc == tamis__default_allocator.alloc;
 
     if (is_default && old_size >= TAMIS_ZEROED_SIZE)
-        return tamis__pages_grow(block, old_size, size);
+        return size <= PTRDIFF_MAX ? tamis__pages_grow(block, (size_t)old_size, (size_t)size)
+                                   : NULL;
     void *grown = tamis__scratch_new(s->memory_of, size);
     if (grown && block) {
-        memcpy(grown, block, old_size);
+        memcpy(grown, block, (size_t)old_size);
         spill_free(s, block, old_size);
     }
     return grown;
@@ -175,7 +176,8 @@ static bool spill_link_chunk(spill *s, spill_bucket *b)
         return false;
     if (s->chunks == s->next_room) {
         uint32_t room = 2 * s->next_room + 1024;
-        uint32_t *next = spill_grow(s, s->next, s->next_room * sizeof *next, room * sizeof *next);
+        uint32_t *next = spill_grow(s, s->next, (uint64_t)s->next_room * sizeof *next,
+                                    (uint64_t)room * sizeof *next);
         if (!next)
             return false;
         s->next = next;
@@ -232,15 +234,18 @@ tamis_status tamis__spill_to_file(spill *s)
 
 /* ---- Adding ------------------------------------------------------------ */
 
-/* Half of the memory is for items: the buffers of the file, or whatever comes after, need some. */
-static uint64_t spill_most(const spill *s)
+/* Half of the memory is for items: the buffers of the file, or whatever comes after, need some. Of
+ * what the machine can address, a quarter at most. */
+static size_t spill_most(const spill *s)
 {
-    return s->memory ? s->memory / 2 / spill_item_size(s) : SIZE_MAX / 64;
+    uint64_t most = s->memory ? s->memory / 2 / spill_item_size(s) : UINT64_MAX;
+
+    return most < SIZE_MAX / 64 ? (size_t)most : SIZE_MAX / 64;
 }
 
 static tamis_status spill_make_room(spill *s, size_t n)
 {
-    size_t size = spill_item_size(s), most = (size_t)spill_most(s);
+    size_t size = spill_item_size(s), most = spill_most(s);
     size_t room = s->room ? s->room : ROOM_MIN;
 
     while (room < s->n + n)
@@ -277,7 +282,7 @@ uint64_t tamis__spill_held(const spill *s)
 {
     if (s->fd < 0)
         return s->n * spill_item_size(s);
-    return spill_buffers_size(s) + s->chunks * sizeof *s->next;
+    return spill_buffers_size(s) + (uint64_t)s->chunks * sizeof *s->next;
 }
 
 static const uint64_t *spill_read(const make_list *l, make_cursor *c, uint64_t *buffer, size_t *n)

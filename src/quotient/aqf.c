@@ -592,7 +592,7 @@ enum { LEAST_SORTED = 64, SLOTS_A_KEY = 16, AHEAD = 16 };
 /* Their hashes, ascending; NULL: there is no memory. */
 static uint64_t *aqf_sorted(const tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t *hashes = n <= SIZE_MAX / 8 ? tamis__scratch_new(f, n * sizeof *hashes) : NULL;
+    uint64_t *hashes = tamis__scratch_new(f, (uint64_t)n * sizeof *hashes);
 
     for (size_t i = 0; i < n && hashes; i++)
         hashes[i] = hash_key(keys[i], f->salt);

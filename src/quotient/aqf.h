@@ -237,7 +237,7 @@ static inline uint8_t *aqf_hash_at(const aqf_shard *s, uint64_t i)
 static inline void aqf_hashes_up(const aqf_shard *s, uint64_t i, uint64_t gap)
 {
     if (gap < s->t.slots || i >= s->t.slots)
-        memmove(aqf_hash_at(s, i) + 8, aqf_hash_at(s, i), 8 * (gap - i));
+        memmove(aqf_hash_at(s, i) + 8, aqf_hash_at(s, i), (size_t)(8 * (gap - i)));
     else
         for (uint64_t k = gap; k > i; k--)
             memcpy(aqf_hash_at(s, k), aqf_hash_at(s, k - 1), 8);
@@ -247,7 +247,7 @@ static inline void aqf_hashes_up(const aqf_shard *s, uint64_t i, uint64_t gap)
 static inline void aqf_hashes_down(const aqf_shard *s, uint64_t i, uint64_t edge)
 {
     if (edge <= s->t.slots || i >= s->t.slots)
-        memmove(aqf_hash_at(s, i), aqf_hash_at(s, i) + 8, 8 * (edge - 1 - i));
+        memmove(aqf_hash_at(s, i), aqf_hash_at(s, i) + 8, (size_t)(8 * (edge - 1 - i)));
     else
         for (uint64_t k = i; k + 1 < edge; k++)
             memcpy(aqf_hash_at(s, k), aqf_hash_at(s, k + 1), 8);

@@ -99,8 +99,8 @@ static cqf_merge cqf_merge_open(const cqf_shards *s, uint64_t shard, uint8_t *co
                     .taken = taken };
 
     if (!m.is_old_over) {
-        memcpy(copy, t.at - RUNS_HEADER, s->bytes);
-        memset(t.at - RUNS_HEADER, 0, s->bytes);
+        memcpy(copy, t.at - RUNS_HEADER, (size_t)s->bytes);
+        memset(t.at - RUNS_HEADER, 0, (size_t)s->bytes);
         m.old.run.t = runs_table_at(copy, s->slots, s->width);
         m.is_old_over = !cqf_walk_on(&m.old);
     }
@@ -141,7 +141,7 @@ static bool cqf_merge_many(tamis *f, const uint64_t *keys, size_t n)
     cqf_shards s = cqf_shards_of(f);
     sorted_keys sorted;
 
-    if (!tamis__sorted_new(&sorted, f, n, s.bytes + (sizeof(size_t) << s.bits)))
+    if (!tamis__sorted_new(&sorted, f, n, s.bytes + ((uint64_t)sizeof(size_t) << s.bits)))
         return false;
     size_t *counts = (size_t *)(void *)(sorted.extra + s.bytes);
     tamis__sorted_count(&sorted, counts, s.bits, keys, n);

@@ -9,16 +9,16 @@
 enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, DIGIT = 11, LINE = 64 };
 
 /* In pieces of whole lines. No fingerprint is in two groups. */
-bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, size_t extra)
+bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, uint64_t extra)
 {
     uint64_t fingerprints = f->plan.slots << f->plan.width;
     unsigned bits = 0;
 
     while (bits < MOST_GROUP_BITS && n >> bits > GROUP_KEYS && !(fingerprints >> bits & 1))
         bits++;
-    size_t hashes = round_up(n * sizeof *s->hashes, LINE);
-    size_t starts = round_up((((size_t)1 << bits) + 1) * sizeof *s->starts, LINE);
-    size_t digits = sizeof *s->digits << DIGIT;
+    uint64_t hashes = round_up((uint64_t)n * sizeof *s->hashes, LINE);
+    uint64_t starts = round_up(((UINT64_C(1) << bits) + 1) * sizeof *s->starts, LINE);
+    uint64_t digits = sizeof *s->digits << DIGIT;
     *s = (sorted_keys){ .salt = f->salt,
                         .fingerprints = fingerprints,
                         .bits = bits,

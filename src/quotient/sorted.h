@@ -20,11 +20,11 @@ typedef struct sorted_keys {
     uint32_t *digits; /* to sort with */
     uint8_t *extra;   /* for the caller */
     void *block;
-    size_t bytes;
+    uint64_t bytes;
 } sorted_keys;
 
 /* Memory for n keys, and `extra` bytes for the caller; false: there is none. */
-bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, size_t extra);
+bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, uint64_t extra);
 void tamis__sorted_free(const tamis *f, sorted_keys *s);
 
 /* Counts the keys of each group, and of each of 2^bits ranges of hashes besides. */

@@ -106,7 +106,7 @@ spectral_search_row(const tamis *f, spectral_group *g, uint64_t next_start)
         g->x[left] = next;
         g->at[left] = next_at;
         spectral_fetch_one(f, now ^ ((now ^ next_at) & -stays));
-        left += stays;
+        left += (size_t)stays;
     }
     g->n = left;
 }
@@ -136,7 +136,7 @@ size_t tamis__spectral_has_many(const tamis *f, uint64_t *hits, const uint64_t *
     memset(hits, 0, words * sizeof *hits);
     for (size_t i = 0; i < n; i += GROUP)
         spectral_has_group(f, hits + i / 64, keys + i, n - i < GROUP ? n - i : GROUP);
-    return count_ones(hits, words * sizeof *hits);
+    return (size_t)count_ones(hits, words * sizeof *hits);
 }
 
 /* ---- Two filters ------------------------------------------------------- */

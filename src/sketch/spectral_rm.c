@@ -203,7 +203,7 @@ static tamis_status spectral_rm_remove(tamis *f, uint64_t key, uint64_t times)
         tamis__spectral_lower(f, second_at, times < second ? times : second);
     f->count -= times;
     if (f->count == 0)
-        memset(f->payload, 0, f->plan.bytes);
+        memset(f->payload, 0, (size_t)f->plan.bytes);
     return TAMIS_OK;
 }
 
@@ -215,7 +215,7 @@ static void spectral_rm_forget_moves(tamis *f)
 
     for (uint64_t i = spectral_counters(&f->plan); i < spectral_rm_counters(&f->plan); i++)
         tamis__spectral_put(f, i, spectral_counter(f, i), 0);
-    memset(spectral_rm_marks(f), 0, f->plan.bytes - offset);
+    memset(spectral_rm_marks(f), 0, (size_t)(f->plan.bytes - offset));
 }
 
 /* A union with nothing leaves all as it is. */

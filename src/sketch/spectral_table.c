@@ -181,7 +181,8 @@ tamis_status tamis__spectral_move(tamis *f, const tamis *g)
 {
     if (spectral_entries_used(g) > tamis__spectral_entries_free(f))
         return TAMIS_FULL;
-    memcpy(spectral_nibbles(f), spectral_nibbles(g), g->plan.bytes - spectral_offset(&g->plan));
+    memcpy(spectral_nibbles(f), spectral_nibbles(g),
+           (size_t)(g->plan.bytes - spectral_offset(&g->plan)));
     for (uint64_t i = 0; i < spectral_entries(g); i++) {
         uint64_t entry = le64(spectral_entry_at(g, i));
         if (entry)

@@ -1,8 +1,10 @@
 /* kinds.c - the core alone: every kind is planned, made, asked, written and read, with memory of
- * the caller's and a small stack. Compiled by wasm.py for a machine without an operating system. */
+ * the caller's and a small stack; and plans from elsewhere take no memory that is not there.
+ * Compiled by wasm.py for a machine without an operating system. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "tamis_values.h"
 
 enum { KEYS = 3000, STRANGERS = 3000 };
@@ -11,11 +13,14 @@ static uint64_t keys[KEYS + STRANGERS], values[KEYS], hits[(KEYS + 63) / 64];
 static _Alignas(64) uint8_t image[4 << 20];
 static size_t taken; /* from the allocator, and not given back */
 
+enum { MEMORY = 192 << 20 };
+
 static void *take(void *ctx, size_t size)
 {
     (void)ctx;
-    taken += size;
-    return malloc(size);
+    void *block = size <= MEMORY - taken ? malloc(size) : NULL;
+    taken += block ? size : 0;
+    return block;
 }
 
 static void give_back(void *ctx, void *block, size_t size)
@@ -91,6 +96,14 @@ static bool works(tamis_kind kind)
     return ok && taken == 0;
 }
 
+static bool builds_foreign_plans(tamis_kind kind)
+{
+    static foreign x = { .a = &ALLOCATOR, .most = MEMORY / 3 };
+
+    foreign_check(kind, &x);
+    return !x.fault && taken == 0;
+}
+
 /* 0, or the number of the first kind that does not work. A core without a default allocator has no
  * memory to give. */
 __attribute__((export_name("first_failure"))) int first_failure(void);
@@ -108,7 +121,7 @@ int first_failure(void)
     for (uint64_t i = 0; i < KEYS; i++)
         values[i] = i % 128;
     for (tamis_kind k = tamis_kind_next(TAMIS_NO_KIND); k; k = tamis_kind_next(k))
-        if (!works(k))
+        if (!works(k) || !builds_foreign_plans(k))
             return (int)k;
     return 0;
 }

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADERS = pathlib.Path("/usr/include/wasm32-wasi")
 FLAGS = ["--target=wasm32-wasi", "-std=c11", "-O1", "-ffreestanding", "-DNDEBUG", "-DXXH_NO_STDLIB",
          "-Werror=implicit-function-declaration", f"-I{ROOT}/include",
-         f"-I{ROOT}/src"]
+         f"-I{ROOT}/src", f"-I{ROOT}/tests"]
 STACK = 20 << 10
 # What a host without an operating system still has: memory, mathematics, the compiler's arithmetic.
 ALLOWED = set("""memcpy memmove memset memcmp strcmp strlen __multi3 __stack_pointer
