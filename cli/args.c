@@ -258,6 +258,13 @@ uint64_t args_bytes(const args *a)
     refuse_value(a, "a size from 1 to 18446744073709551615 bytes; write it as 4096, 64K or 1G");
 }
 
+size_t args_memory(const args *a)
+{
+    uint64_t bytes = args_bytes(a);
+
+    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
+}
+
 uint64_t args_integer(const args *a)
 {
     uint64_t value;

@@ -59,6 +59,8 @@ _Noreturn void args_refuse(const args *a, const char *why);
 /* The value of the option at hand, within its range. */
 uint64_t args_count(const args *a, uint64_t min, uint64_t max);
 uint64_t args_bytes(const args *a);
+/* The same, of memory: no more than half of what the machine can address. */
+size_t args_memory(const args *a);
 uint64_t args_integer(const args *a);
 double args_fpr(const args *a);
 double args_load(const args *a);

@@ -51,7 +51,7 @@ typedef struct kmers {
 
 static void send_keys(kmers *m)
 {
-    tamis_status status = tamis_builder_add_many(m->builder, m->keys, m->n);
+    tamis_status status = tamis_builder_add_many(m->builder, m->keys, (size_t)m->n);
 
     if (status)
         die_status("build", m->out, status);

@@ -359,7 +359,7 @@ static void take_option(request *q, const args *a)
         q->takes_packed = true;
         break;
     case OPTION_MEMORY:
-        q->talk.memory = (size_t)args_bytes(a);
+        q->talk.memory = args_memory(a);
         break;
     case OPTION_STATS:
         q->shows_stats = true;
@@ -380,7 +380,9 @@ static size_t half_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
-    return pages > 0 && size > 0 ? (size_t)pages / 2 * (size_t)size : SIZE_MAX / 2;
+    uint64_t half = pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : UINT64_MAX;
+
+    return half < SIZE_MAX / 2 ? (size_t)half : SIZE_MAX / 2;
 }
 
 /* Who runs a command at the other end may have its file changed; who connects may not, unless the

@@ -336,7 +336,7 @@ static void take_option(request *q, const args *a)
         q->takes_packed = true;
         break;
     case OPTION_MEMORY:
-        q->talk.memory = (size_t)args_bytes(a);
+        q->talk.memory = args_memory(a);
         break;
     case OPTION_STATS:
         q->shows_stats = true;

@@ -280,7 +280,7 @@ static void take_option(request *r, const args *a)
         r->wants_json = true;
         break;
     case OPTION_MEMORY:
-        work->memory = args_bytes(a);
+        work->memory = args_memory(a);
         break;
     case OPTION_LIMIT_SIZE:
         work->limit_size = args_bytes(a);

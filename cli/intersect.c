@@ -298,12 +298,15 @@ static elements *sift(intersect *t)
     return passed;
 }
 
-__extension__ typedef unsigned __int128 wide;
-
-/* The order of numbers is that of hashes. */
+/* The high half of hash * range, from its four products of halves, as not every machine has a type
+ * of 128 bits. The order of numbers is that of hashes. */
 static uint64_t number_of(const element *e, uint64_t range)
 {
-    return (uint64_t)((wide)e->hash * range >> 64);
+    uint64_t low = (uint32_t)e->hash, high = e->hash >> 32;
+    uint64_t middle = high * (uint32_t)range + (low * (uint32_t)range >> 32);
+    uint64_t other = low * (range >> 32) + (uint32_t)middle;
+
+    return high * (range >> 32) + (middle >> 32) + (other >> 32);
 }
 
 /* Elements of different numbers are in different places. */
@@ -737,7 +740,7 @@ static bool next_bad(const intersect *t, const buffer *all, size_t *at, bad_grou
 
     if (left == 0)
         return false;
-    b->first += b->n;
+    b->first += (size_t)b->n;
     b->group = number_at(all->bytes, *at);
     b->n = left > 1 ? number_at(all->bytes, *at + 1) : UINT64_MAX;
     b->rests = all->bytes + 8 * (*at + 2);

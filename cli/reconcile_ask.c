@@ -86,8 +86,8 @@ static bool take_frame(asking *a, uint64_t most, uint64_t *taken)
     if (*taken == 0)
         reconcile_refuse_frame(a->r);
     if (!a->is_done)
-        status =
-            tamis_difference_take(a->difference, (const void *)symbols.bytes, *taken, &a->is_done);
+        status = tamis_difference_take(a->difference, (const void *)symbols.bytes, (size_t)*taken,
+                                       &a->is_done);
     if (status == TAMIS_NOMEM)
         die_status("compare with", "the other side", status);
     buffer_free(&symbols);

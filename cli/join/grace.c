@@ -113,7 +113,8 @@ static bool load_keys(const join *j, const tape *b, loaded *l, bool must)
 /* All rows, or as many as fit, and one at least; false: there was none left. */
 static bool load_block(const join *j, tape_reader *reader, const record **next, loaded *l)
 {
-    l->rows.size = l->n = 0;
+    l->rows.size = 0;
+    l->n = 0;
     while (*next && !is_over(j, l, *next)) {
         load_one(l, *next, true);
         *next = tape_next(reader);

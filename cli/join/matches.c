@@ -95,7 +95,7 @@ static void open_each_once(matches *m, uint64_t *n)
         kept += size;
         ++*n;
     }
-    m->rows->size = kept;
+    m->rows->size = (size_t)kept;
 }
 
 void matches_open(matches *m, buffer *rows, uint64_t *n, bool each_once)

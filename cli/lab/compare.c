@@ -37,7 +37,7 @@ static outcome measure(const compare *r, const tamis_plan *plan)
     double built = lab_clock(), n = (double)r->keys;
     tamis_info info = { .size = sizeof info };
 
-    if (tamis_has_many(f, hits, keys, r->keys) != r->keys)
+    if (tamis_has_many(f, hits, keys, (size_t)r->keys) != r->keys)
         die(CODE_CORRUPT, "lab compare: a key of a %s filter is missing",
             tamis_kind_name(plan->kind));
     double asked = lab_clock();

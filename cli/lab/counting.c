@@ -93,9 +93,9 @@ static void show_left(const counting *r, overflow *o, tamis *f, uint32_t width)
 
     /* Keys whose counters have all stopped are still there, and so is a key that shares counters
      * with them: that is what is counted. */
-    if (tamis_remove_many(f, &removed, r->keys, r->n) == TAMIS_NOMEM)
+    if (tamis_remove_many(f, &removed, r->keys, (size_t)r->n) == TAMIS_NOMEM)
         die(CODE_MEMORY, "lab counting: out of memory");
-    double found = (double)tamis_has_many(f, hits, r->keys, r->n) / (double)r->n;
+    double found = (double)tamis_has_many(f, hits, r->keys, (size_t)r->n) / (double)r->n;
     begin_row(r->lab, "left", width, r->n, stays);
     end_row(r->lab, found);
     chart_put(o->stay_theory, width, stays);
@@ -139,7 +139,7 @@ static uint64_t remove_strangers(tamis *f, lab_random *random, uint64_t n)
 static uint64_t count_lost(const counting *r, const tamis *f)
 {
     uint64_t *hits = lab_array(r->n / 64 + 1, sizeof *hits);
-    uint64_t lost = r->n - tamis_has_many(f, hits, r->keys, r->n);
+    uint64_t lost = r->n - tamis_has_many(f, hits, r->keys, (size_t)r->n);
 
     free(hits);
     return lost;

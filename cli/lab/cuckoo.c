@@ -103,7 +103,7 @@ static void show_refusals(lab *l, uint64_t filters)
 typedef struct snapshot {
     const char *array;
     uint64_t *values; /* 0: empty */
-    size_t n, room;
+    uint64_t n, room;
     uint64_t changed;
 } snapshot;
 

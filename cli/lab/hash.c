@@ -66,7 +66,7 @@ static const void *key_at(const key_list *k, size_t i, size_t *size)
 }
 
 /* Syllables in the order of counting. */
-static void make_up_words(key_list *k, size_t n)
+static void make_up_words(key_list *k, uint64_t n)
 {
     static const char *const SYLLABLES[] = { "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo",
                                              "mu", "na", "pe", "ri", "so", "tu", "va", "we", "zi" };
@@ -151,7 +151,8 @@ static double clashes(uint64_t *hashes, size_t n)
     return pairs;
 }
 
-static void begin_row(const hash *r, const char *test, const char *name, const char *keys, size_t n)
+static void begin_row(const hash *r, const char *test, const char *name, const char *keys,
+                      uint64_t n)
 {
     lab_text(r->lab, "%s", test);
     lab_text(r->lab, "%s", name);

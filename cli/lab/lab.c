@@ -139,9 +139,9 @@ uint64_t lab_draw_poisson(lab_random *r, double mean)
     return sum;
 }
 
-lab_zipf lab_zipf_new(size_t n, double power)
+lab_zipf lab_zipf_new(uint64_t n, double power)
 {
-    lab_zipf z = { lab_array(n, sizeof *z.sums), n };
+    lab_zipf z = { lab_array(n, sizeof *z.sums), (size_t)n };
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -171,16 +171,17 @@ void lab_zipf_free(lab_zipf *z)
     free(z->sums);
 }
 
-void *lab_array(size_t n, size_t size)
+void *lab_array(uint64_t n, size_t size)
 {
-    void *array = calloc(n ? n : 1, size);
+    void *array = n <= SIZE_MAX ? calloc(n ? (size_t)n : 1, size) : NULL;
 
     if (!array)
-        die(CODE_MEMORY, "lab: out of memory for %zu items of %zu bytes; take fewer keys", n, size);
+        die(CODE_MEMORY, "lab: out of memory for %" PRIu64 " items of %zu bytes; take fewer keys",
+            n, size);
     return array;
 }
 
-uint64_t *lab_draw_keys(lab_random *r, size_t n)
+uint64_t *lab_draw_keys(lab_random *r, uint64_t n)
 {
     uint64_t *keys = lab_array(n, sizeof *keys);
 
@@ -229,15 +230,16 @@ double lab_rate(const tamis *f)
     return info.fpr;
 }
 
-tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, size_t n)
+tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, uint64_t n)
 {
     bool adds = tamis_kind_can(plan->kind) & TAMIS_CAN_ADD;
     tamis *f = NULL;
-    size_t added;
-    tamis_status status = adds ? tamis_new(&f, plan, NULL) : tamis_build(&f, plan, keys, n, NULL);
+    size_t given = (size_t)n, added;
+    tamis_status status =
+        adds ? tamis_new(&f, plan, NULL) : tamis_build(&f, plan, keys, given, NULL);
 
     if (!status && adds)
-        status = tamis_add_many(f, &added, keys, n);
+        status = tamis_add_many(f, &added, keys, given);
     if (status)
         refuse(l, "fill", plan->kind, status);
     return f;

@@ -84,11 +84,11 @@ typedef struct lab_zipf {
     size_t n;
 } lab_zipf;
 
-lab_zipf lab_zipf_new(size_t n, double power);
+lab_zipf lab_zipf_new(uint64_t n, double power);
 size_t lab_draw_zipf(const lab_zipf *z, lab_random *r);
 void lab_zipf_free(lab_zipf *z);
 /* To be freed. */
-uint64_t *lab_draw_keys(lab_random *r, size_t n);
+uint64_t *lab_draw_keys(lab_random *r, uint64_t n);
 
 /* ---- Filters: what goes wrong ends the program ------------------------- */
 
@@ -97,13 +97,13 @@ uint64_t *lab_draw_keys(lab_random *r, size_t n);
 tamis_plan lab_plan(const lab *l, tamis_kind kind, const tamis_spec *spec);
 tamis *lab_new(const lab *l, const tamis_plan *plan);
 /* All keys are added, or it is built of them if the kind takes them in no other way. */
-tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, size_t n);
+tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, uint64_t n);
 /* The false positive rate of the filter as it is. */
 double lab_rate(const tamis *f);
 /* How many of n new keys of the stream are found. */
 uint64_t lab_count_hits(const tamis *f, lab_random *r, uint64_t n);
 /* Zeros; ends the program if there is no memory. To be freed. */
-void *lab_array(size_t n, size_t size);
+void *lab_array(uint64_t n, size_t size);
 /* Nanoseconds of processor time so far. */
 double lab_clock(void);
 

@@ -143,7 +143,7 @@ static bool is_wrong(const lab *l, tamis_plan *plan, const lab_zipf *z, lab_rand
         add_key(l, f, keys[i]);
     add_stream(l, f, keys, z, stream, SMALL_ADDS);
     draw_times(times, z, random, SMALL_ADDS);
-    size_t chosen = lab_draw_below(random, SMALL_KEYS);
+    uint64_t chosen = lab_draw_below(random, SMALL_KEYS);
     bool wrong = tamis_count(f, keys[chosen]) != times[chosen] + 1;
     tamis_free(f);
     free(keys);
@@ -185,12 +185,12 @@ typedef struct errors {
     double excess; /* sum of what is counted too much, as a share of what was added */
 } errors;
 
-static errors find_errors(const tamis *f, const uint64_t *keys, const uint64_t *times, size_t from,
-                          size_t to)
+static errors find_errors(const tamis *f, const uint64_t *keys, const uint64_t *times,
+                          uint64_t from, uint64_t to)
 {
     errors e = { 0 };
 
-    for (size_t i = from; i < to; i++) {
+    for (uint64_t i = from; i < to; i++) {
         uint64_t count = tamis_count(f, keys[i]);
         if (times[i] == 0)
             continue;
@@ -224,7 +224,7 @@ static const char *const RANKS[] = { "1-100", "101-1000", "1001-10000", "10001-"
 
 static void show_stream(const spectral *r, int method, chart_series *wrong, chart_series *excess)
 {
-    static const size_t ENDS[] = { 0, 100, 1000, 10000 };
+    static const uint64_t ENDS[] = { 0, 100, 1000, 10000 };
     lab_random random = lab_stream(r->lab, 1);
     uint64_t *keys = lab_draw_keys(&random, r->keys), *times = lab_array(r->keys, sizeof *times);
     lab_zipf z = lab_zipf_new(r->keys, r->power);
@@ -240,7 +240,7 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
     double bits = (double)tamis_plan_of(f)->bytes * 8 / (double)all.keys;
     show_errors(r, method, "all", &all, theory, bits);
     for (size_t i = 0; i < 4 && ENDS[i] < r->keys; i++) {
-        size_t end = i < 3 && ENDS[i + 1] < r->keys ? ENDS[i + 1] : r->keys;
+        uint64_t end = i < 3 && ENDS[i + 1] < r->keys ? ENDS[i + 1] : r->keys;
         errors e = find_errors(f, keys, times, ENDS[i], end);
         show_errors(r, method, RANKS[i], &e, theory, bits);
         chart_put(wrong, (double)i, (double)e.wrong / (double)e.keys);

@@ -519,7 +519,7 @@ static void take_least(affixes *a, const fields *f)
 
     if (f->n < 2 || !number_integer(&n, f->at[1], strlen(f->at[1])) || n > WORD_MAX)
         affixes_refuse(a, "COMPOUNDMIN is no number of letters");
-    a->part_least = n ? n : 1;
+    a->part_least = n ? (size_t)n : 1;
 }
 
 static void take_text(char **to, const fields *f)

@@ -118,7 +118,7 @@ static bool take_key(void *ctx, uint64_t key, uint64_t seen)
 
 static void *many(uint64_t n)
 {
-    uint64_t *all = calloc(n ? n : 1, sizeof *all);
+    uint64_t *all = n <= SIZE_MAX ? calloc(n ? (size_t)n : 1, sizeof *all) : NULL;
 
     if (!all)
         die(CODE_MEMORY, "out of memory for %" PRIu64 " words", n);
@@ -147,7 +147,7 @@ static tamis *make_words(const gathering *g, const making *m, const char *path)
     tamis *f;
 
     must(tamis_plan_kind(&plan, TAMIS_MAP, &spec), "plan", path);
-    must(tamis_build_map(&f, &plan, g->keys, g->values, g->n, NULL), "build", path);
+    must(tamis_build_map(&f, &plan, g->keys, g->values, (size_t)g->n, NULL), "build", path);
     return f;
 }
 
@@ -159,7 +159,7 @@ static tamis *make_suggestions(const gathering *g, const making *m, const char *
     tamis *f;
 
     must(tamis_plan_kind(&plan, TAMIS_RIBBON, &spec), "plan", path);
-    must(tamis_build(&f, &plan, g->suggested, g->n_suggested, NULL), "build", path);
+    must(tamis_build(&f, &plan, g->suggested, (size_t)g->n_suggested, NULL), "build", path);
     return f;
 }
 
@@ -175,7 +175,7 @@ static tamis *make_settings(const buffer *text, const char *path)
     must(tamis_plan_kind(&plan, TAMIS_HASHMAP, &spec), "plan", path);
     must(tamis_new(&f, &plan, NULL), "make", path);
     for (uint64_t i = 0; i < n; i++) {
-        size_t left = text->size - 8 * i;
+        size_t left = text->size - 8 * (size_t)i;
         unsigned char bytes[8] = { 0 };
         uint64_t value = 0;
 

@@ -486,7 +486,7 @@ static void hear_recipes(receiver *r)
     uint64_t *keys = all_keys(r, &n_files);
 
     if (n_files > 0) {
-        exchange_tell(r->job, keys, r->n_here, r->differ, r->n_there);
+        exchange_tell(r->job, keys, (size_t)r->n_here, r->differ, r->n_there);
         r->message = job_receive(r->job, PART_RECIPE, SIZE_MAX);
         if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files, r->n_here))
             job_no_sense(r->job, "a recipe");

@@ -387,7 +387,7 @@ replacement *tree_begin_file(tree *t, const entry *e, bool may_delete)
 void tree_set_facts(tree *t, const entry *e, bool keeps_mode)
 {
     const struct timespec times[2] = {
-        { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)e->seconds, .tv_nsec = e->nanoseconds }
+        { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)e->seconds, .tv_nsec = (long)e->nanoseconds }
     };
     int folder = *e->name ? folder_of(t, e->name) : AT_FDCWD;
     const char *last = *e->name ? last_of(e->name) : t->path;

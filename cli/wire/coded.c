@@ -165,10 +165,11 @@ bool coded_lines(coded *c, buffer *text, unsigned char end, size_t most)
     size_t last = 0, last_size = 0;
 
     while (c->at < c->end) {
-        uint64_t shared;
+        uint64_t number;
 
-        if (!coded_number(c, &shared) || shared > last_size || c->at == c->end)
+        if (!coded_number(c, &number) || number > last_size || c->at == c->end)
             return false;
+        size_t shared = (size_t)number;
         const uint8_t *stop = memchr(c->at, end, (size_t)(c->end - c->at));
         size_t rest = stop ? (size_t)(stop - c->at) : 0, at = text->size;
         if (!stop || shared + rest >= most || at > most - shared - rest - 1)

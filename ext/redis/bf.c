@@ -646,7 +646,7 @@ static void bf_save_link(redis_io *io, const redis_bloom_link *l)
     redis.SaveDouble(io, l->bits_per_item);
     redis.SaveUnsigned(io, l->bits);
     redis.SaveUnsigned(io, l->power);
-    redis.SaveStringBuffer(io, (const char *)l->array, l->bytes);
+    redis.SaveStringBuffer(io, (const char *)l->array, (size_t)l->bytes);
     redis.SaveUnsigned(io, l->size);
 }
 
@@ -702,7 +702,7 @@ static bool bf_load_links(redis_io *io, int encoding, redis_bloom *b, uint64_t n
 
         fine = bits && !redis.IsIOError(io) && !redis_bloom_append(b, &l);
         if (fine)
-            memcpy(b->links[i].array, bits, l.bytes);
+            memcpy(b->links[i].array, bits, (size_t)l.bytes);
         if (bits)
             redis.Free(bits);
     }
@@ -758,7 +758,8 @@ static void bf_digest(redis_digest *digest, void *value)
     redis_bloom_write_header(b, header);
     redis.DigestAddStringBuffer(digest, (const char *)header, redis_bloom_header_size(b));
     for (uint32_t i = 0; i < b->n; i++)
-        redis.DigestAddStringBuffer(digest, (const char *)b->links[i].array, b->links[i].bytes);
+        redis.DigestAddStringBuffer(digest, (const char *)b->links[i].array,
+                                    (size_t)b->links[i].bytes);
     redis.DigestEndSequence(digest);
 }
 

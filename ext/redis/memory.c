@@ -66,7 +66,7 @@ static bool memory_is_there(uint64_t more)
 
 /* ---- Limits ------------------------------------------------------------ */
 
-static bool memory_fits(size_t used, size_t more, uint64_t limit)
+static bool memory_fits(uint64_t used, size_t more, uint64_t limit)
 {
     return limit == 0 || (used <= limit && more <= limit - used);
 }

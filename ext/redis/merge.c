@@ -198,7 +198,7 @@ static int merge_parse(redis_ctx *ctx, redis_string **argv, int argc, tamis_oper
     key_close(&k);
     if (is_other)
         return reply_error(ctx, REPLY_WRONG_TYPE);
-    return merge_run(ctx, argv, n, operation, event);
+    return merge_run(ctx, argv, (size_t)n, operation, event);
 }
 
 int merge_command(redis_ctx *ctx, redis_string **argv, int argc)

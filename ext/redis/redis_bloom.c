@@ -9,16 +9,27 @@
 
 /* ---- Positions --------------------------------------------------------- */
 
-/* A product of 128 bits; ISO C has no name for it. */
-__extension__ typedef unsigned __int128 redis_bloom_wide;
+/* The high half of a product: by one instruction, or from four products of halves. */
+static inline uint64_t redis_bloom_high(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+
+    return (uint64_t)((wide)a * b >> 64);
+#else
+    uint64_t middle = (a >> 32) * (uint32_t)b + ((uint64_t)(uint32_t)a * (uint32_t)b >> 32);
+    uint64_t other = (uint32_t)a * (b >> 32) + (uint32_t)middle;
+
+    return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+#endif
+}
 
 /* Bit i of an item: (first + i * step mod 2^64) mod the bits in use. A product with the reciprocal
  * is the quotient, or one less; a division would take most of the time. */
 static inline uint64_t redis_bloom_at(const redis_bloom_link *l, redis_bloom_hash h, uint32_t i)
 {
     uint64_t x = h.first + i * h.step;
-    uint64_t quotient = (uint64_t)((redis_bloom_wide)x * l->reciprocal >> 64);
-    uint64_t rest = x - quotient * l->used;
+    uint64_t rest = x - redis_bloom_high(x, l->reciprocal) * l->used;
 
     return rest - (l->used & (0 - (uint64_t)(rest >= l->used)));
 }
@@ -166,10 +177,10 @@ tamis_status redis_bloom_append(redis_bloom *b, const redis_bloom_link *like)
     status = redis_bloom_make_room(b);
     if (status)
         return status;
-    l.array = b->memory.alloc(b->memory.ctx, l.bytes);
+    l.array = l.bytes <= PTRDIFF_MAX ? b->memory.alloc(b->memory.ctx, (size_t)l.bytes) : NULL;
     if (!l.array)
         return TAMIS_NOMEM;
-    zero_block(l.array, l.bytes);
+    zero_block(l.array, (size_t)l.bytes);
     l.used = l.power ? UINT64_C(1) << l.power : l.bits;
     l.reciprocal = UINT64_MAX / l.used;
     b->links[b->n++] = l;
@@ -219,7 +230,7 @@ tamis_status redis_bloom_copy(redis_bloom *b, tamis_allocator memory, const redi
     for (uint32_t i = 0; i < from->n && !status; i++) {
         status = redis_bloom_append(b, &from->links[i]);
         if (!status)
-            memcpy(b->links[i].array, from->links[i].array, from->links[i].bytes);
+            memcpy(b->links[i].array, from->links[i].array, (size_t)from->links[i].bytes);
     }
     b->size = from->size;
     if (status)
@@ -230,7 +241,7 @@ tamis_status redis_bloom_copy(redis_bloom *b, tamis_allocator memory, const redi
 void redis_bloom_clear(redis_bloom *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        b->memory.free(b->memory.ctx, b->links[i].array, b->links[i].bytes);
+        b->memory.free(b->memory.ctx, b->links[i].array, (size_t)b->links[i].bytes);
     if (b->room)
         b->memory.free(b->memory.ctx, b->links, b->room * sizeof *b->links);
     b->n = b->room = 0;
@@ -448,7 +459,7 @@ unsigned char *redis_bloom_array(const redis_bloom *b, uint64_t offset, size_t *
         const redis_bloom_link *l = &b->links[i];
 
         if (offset < l->bytes) {
-            *size = l->bytes - offset;
+            *size = (size_t)(l->bytes - offset);
             return l->array + offset;
         }
         offset -= l->bytes;

@@ -32,7 +32,7 @@ void redis_cms_plan(double error, double probability, uint64_t *width, uint64_t 
 
 size_t redis_cms_bytes(const redis_cms *s)
 {
-    return s->width * s->depth * sizeof *s->cells;
+    return (size_t)(s->width * s->depth) * sizeof *s->cells;
 }
 
 tamis_status redis_cms_init(redis_cms *s, tamis_allocator allocator, uint64_t width, uint64_t depth)
@@ -103,48 +103,75 @@ void redis_cms_ask(const redis_cms *s, const redis_cms_item *items, size_t n, ui
 
 /* ---- Merging ----------------------------------------------------------- */
 
-__extension__ typedef __int128 cms_wide; /* 2^31 products of a cell and a weight fit in it */
+/* low + 2^64 * high: 2^31 products of a cell and a weight fit in it. Not every machine has a type
+ * of 128 bits. */
+typedef struct cms_total {
+    uint64_t low;
+    int64_t high;
+} cms_total;
 
-static cms_wide cms_merged(const redis_cms *const *from, const long long *weights, size_t n,
-                           size_t cell)
+static inline void cms_total_add(cms_total *t, uint64_t low, int64_t high)
 {
-    cms_wide sum = 0;
+    high += __builtin_add_overflow(t->low, low, &t->low);
+    t->high += high;
+}
+
+/* The products with both halves of the weight, the higher of which has its sign. */
+static inline void cms_total_add_product(cms_total *t, uint32_t x, long long weight)
+{
+    int64_t upper = (int64_t)x * (weight >> 32);
+
+    cms_total_add(t, (uint64_t)x * (uint32_t)weight, 0);
+    cms_total_add(t, (uint64_t)upper << 32, upper >> 32);
+}
+
+static inline bool cms_total_fits(const cms_total *t, uint64_t most)
+{
+    return t->high == 0 && t->low <= most;
+}
+
+static inline cms_total cms_merged(const redis_cms *const *from, const long long *weights, size_t n,
+                                   size_t cell)
+{
+    cms_total sum = { 0 };
 
     for (size_t i = 0; i < n; i++)
-        sum += (cms_wide)from[i]->cells[cell] * weights[i];
+        cms_total_add_product(&sum, from[i]->cells[cell], weights[i]);
     return sum;
 }
 
-static bool cms_fits(cms_wide sum, cms_wide most)
-{
-    return sum >= 0 && sum <= most;
-}
-
+/* A count has two halves as well: their products are summed up apart. */
 static bool cms_merged_count(const redis_cms *const *from, const long long *weights, size_t n,
                              uint64_t *count)
 {
-    cms_wide sum = 0;
+    cms_total sum = { 0 }, upper = { 0 };
 
-    for (size_t i = 0; i < n; i++)
-        if (__builtin_add_overflow(sum, (cms_wide)from[i]->count * weights[i], &sum))
-            return false;
-    *count = (uint64_t)sum;
-    return cms_fits(sum, INT64_MAX);
+    for (size_t i = 0; i < n; i++) {
+        cms_total_add_product(&sum, (uint32_t)from[i]->count, weights[i]);
+        cms_total_add_product(&upper, (uint32_t)(from[i]->count >> 32), weights[i]);
+    }
+    cms_total_add(&sum, upper.low << 32, (int64_t)(upper.low >> 32));
+    *count = sum.low;
+    return !__builtin_mul_overflow(upper.high, INT64_C(1) << 32, &upper.high) &&
+           !__builtin_add_overflow(sum.high, upper.high, &sum.high) &&
+           cms_total_fits(&sum, INT64_MAX);
 }
 
 bool redis_cms_merge(redis_cms *to, const redis_cms *const *from, const long long *weights,
                      size_t n)
 {
-    const size_t cells = to->width * to->depth;
+    const size_t cells = (size_t)(to->width * to->depth);
     uint64_t count;
 
     if (!cms_merged_count(from, weights, n, &count))
         return false;
-    for (size_t i = 0; i < cells; i++)
-        if (!cms_fits(cms_merged(from, weights, n, i), UINT32_MAX))
+    for (size_t i = 0; i < cells; i++) {
+        cms_total sum = cms_merged(from, weights, n, i);
+        if (!cms_total_fits(&sum, UINT32_MAX))
             return false;
+    }
     for (size_t i = 0; i < cells; i++)
-        to->cells[i] = (uint32_t)cms_merged(from, weights, n, i);
+        to->cells[i] = (uint32_t)cms_merged(from, weights, n, i).low;
     to->count = count;
     return true;
 }

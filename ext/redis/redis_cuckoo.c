@@ -115,6 +115,7 @@ static tamis_status redis_cuckoo_make_room(redis_cuckoo *c)
 static tamis_status redis_cuckoo_append(redis_cuckoo *c)
 {
     unsigned char *table;
+    uint64_t size;
     tamis_status status;
 
     if (c->n == REDIS_CUCKOO_TABLES_MAX || !redis_cuckoo_fits(c, (uint64_t)c->n + 1))
@@ -122,10 +123,11 @@ static tamis_status redis_cuckoo_append(redis_cuckoo *c)
     status = redis_cuckoo_make_room(c);
     if (status)
         return status;
-    table = c->memory.alloc(c->memory.ctx, redis_cuckoo_table_size(c, c->n));
+    size = redis_cuckoo_table_size(c, c->n);
+    table = size <= PTRDIFF_MAX ? c->memory.alloc(c->memory.ctx, (size_t)size) : NULL;
     if (!table)
         return TAMIS_NOMEM;
-    zero_block(table, redis_cuckoo_table_size(c, c->n));
+    zero_block(table, (size_t)size);
     c->tables[c->n++] = table;
     return TAMIS_OK;
 }
@@ -133,7 +135,7 @@ static tamis_status redis_cuckoo_append(redis_cuckoo *c)
 static void redis_cuckoo_drop_last(redis_cuckoo *c)
 {
     c->n--;
-    c->memory.free(c->memory.ctx, c->tables[c->n], redis_cuckoo_table_size(c, c->n));
+    c->memory.free(c->memory.ctx, c->tables[c->n], (size_t)redis_cuckoo_table_size(c, c->n));
 }
 
 void redis_cuckoo_clear(redis_cuckoo *c)
@@ -204,7 +206,7 @@ tamis_status redis_cuckoo_copy(redis_cuckoo *c, tamis_allocator memory, const re
     tamis_status status = redis_cuckoo_make(c, memory, &h);
 
     for (uint32_t i = 0; i < from->n && !status; i++)
-        memcpy(c->tables[i], from->tables[i], redis_cuckoo_table_size(from, i));
+        memcpy(c->tables[i], from->tables[i], (size_t)redis_cuckoo_table_size(from, i));
     return status;
 }
 
@@ -441,7 +443,7 @@ unsigned char *redis_cuckoo_array(const redis_cuckoo *c, uint64_t offset, size_t
     for (; t < c->n; t++) {
         bytes = redis_cuckoo_table_size(c, (uint32_t)t);
         if (offset < bytes) {
-            *size = bytes - offset;
+            *size = (size_t)(bytes - offset);
             return c->tables[t] + offset;
         }
         offset -= bytes;
