@@ -188,21 +188,26 @@ tamis_status tamis_calibrate(tamis_machine *machine, tamis_clock *clock, void *c
     const tamis_allocator *from = a ? a : &tamis__default_allocator;
     const size_t keys_size = 2 * KEYS * sizeof(uint64_t);
     const size_t table_size = (size_t)1 << TABLE_BITS;
-    tamis_machine m = { .size = sizeof m };
     advise_bench b = { .clock = clock, .ctx = ctx, .alloc = a };
     tamis_status status = TAMIS_NOMEM;
 
-    if (!tamis__sized_is_possible(machine->size, ADVISE_MACHINE, sizeof m))
+    if (!tamis__sized_is_possible(machine->size, ADVISE_MACHINE, sizeof *machine))
         return TAMIS_RANGE;
+    /* Half of the stack that a call may take would be for it. */
+    tamis_machine *m = from->alloc(from->ctx, sizeof *m);
     b.keys = from->alloc(from->ctx, keys_size);
     b.table = from->alloc(from->ctx, table_size);
-    if (b.keys && b.table)
-        status = advise_measure(&b, &m);
+    if (m && b.keys && b.table) {
+        *m = (tamis_machine){ .size = sizeof *m };
+        status = advise_measure(&b, m);
+    }
+    if (!status)
+        tamis__sized_give(machine, m, sizeof *m);
     if (b.table)
         from->free(from->ctx, b.table, table_size);
     if (b.keys)
         from->free(from->ctx, b.keys, keys_size);
-    if (!status)
-        tamis__sized_give(machine, &m, sizeof m);
+    if (m)
+        from->free(from->ctx, m, sizeof *m);
     return status;
 }

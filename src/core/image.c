@@ -217,8 +217,10 @@ static size_t image_block_length(const image_section *s, uint64_t at)
     return s->length - at < IMAGE_BLOCK ? (size_t)(s->length - at) : IMAGE_BLOCK;
 }
 
-/* Checksum of a block that is only looked at: from a file, through a small buffer. */
-static bool image_sum_in_passing(uint64_t *sum, const image_source *s, uint64_t offset, size_t size)
+/* Checksum of a block that is only looked at: from a file, through a small buffer, which is not to
+ * be on the stack where it is not needed. */
+__attribute__((noinline)) static bool image_sum_in_passing(uint64_t *sum, const image_source *s,
+                                                           uint64_t offset, size_t size)
 {
     XXH3_state_t state;
     uint8_t buf[PAGE];

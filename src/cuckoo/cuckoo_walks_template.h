@@ -27,7 +27,7 @@ enum {
     LOG_MOST = 8192,
     LOG_DRAIN = LOG_MOST / 2,
     LOG_SIZE = LOG_MOST * sizeof(uint64_t),
-    LOG_FEW = 256,
+    LOG_FEW = 192,
     FEW_KEYS = 128,
     SPARE_DRAIN = FEW_KEYS,
     SPARE_MOST = SPARE_DRAIN + WALKS_RING,
@@ -44,10 +44,10 @@ typedef struct cuckoo_walks {
     cuckoo_table t;
     cuckoo_lanes l;
     cuckoo_walk *ring;
-    uint64_t *log;       /* slots, with what was in them */
-    size_t n, most;      /* changes, and room for them */
-    size_t drain;        /* changes after which no more keys come */
-    cuckoo_entry *spare; /* what was too much for its class; no more keys come after SPARE_DRAIN */
+    uint64_t *log;      /* slots, with what was in them */
+    size_t n, most;     /* changes, and room for them */
+    size_t drain;       /* changes after which no more keys come */
+    cuckoo_walk *spare; /* what was too much for its class; no more keys come after SPARE_DRAIN */
     size_t n_spare;
     size_t head, tail; /* of the ring, counted on and on */
     size_t added;
@@ -149,7 +149,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_on(cuckoo_walks *w, size_t left)
 
         if (cuckoo_walk_is_spare(w, &to, &a)) {
             w->count--;
-            w->spare[w->n_spare++] = cuckoo_entry_in(&w->t, to.start, to.value);
+            w->spare[w->n_spare++] = to;
         } else if (!cuckoo_walk_enter(w, &to, &a))
             cuckoo_walk_push_out(w, &to, &a);
     }
@@ -198,7 +198,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_add(cuckoo_walks *w, const cuckoo_group *g,
         cuckoo_walk_start(w, &e);
         w->count++;
     } else {
-        w->spare[w->n_spare++] = e;
+        w->spare[w->n_spare++] = (cuckoo_walk){ e.first, e.fingerprint << TAG_BITS };
     }
     cuckoo_walk_on(w, WALKS);
     return w->n < w->drain && w->n_spare < SPARE_DRAIN;
@@ -221,7 +221,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     const cuckoo_table t = cuckoo_table_of(f);
     bool is_short = most < LOG_MOST;
     cuckoo_walk ring[WALKS_RING];
-    cuckoo_entry spare[SPARE_MOST];
+    cuckoo_walk spare[SPARE_MOST];
     cuckoo_walks w = {
         .t = t,
         .l = cuckoo_derived_of(f)->lanes,
@@ -238,7 +238,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
     if (cuckoo_walk_on(&w, 0) && (w.added == n || !is_short)) {
         f->count = w.count;
         for (size_t i = 0; i < w.n_spare; i++)
-            tamis__cuckoo_add_surplus(t, spare[i], 1);
+            tamis__cuckoo_add_surplus(t, cuckoo_entry_in(&t, spare[i].start, spare[i].value), 1);
         return w.added;
     }
     while (w.n-- > 0)

@@ -290,26 +290,25 @@ static void disk_drop_successor(disk_successor *n)
 }
 
 /* That the folder could not be synced is for tamis_disk_flush() to tell. */
-static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
+static tamis_status disk_write_to(ordered_file *next, tamis_disk *d, const tamis_plan *plan)
 {
     disk_successor n = { NULL, -1 };
-    ordered_file next;
-    tamis_status status = tamis__ordered_file_begin(&next, d->path, plan);
+    tamis_status status = tamis__ordered_file_begin(next, d->path, plan);
 
     if (status)
         return status;
-    next.filter.note = d->file->note;
+    next->filter.note = d->file->note;
     (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
     disk_merge m = { .d = d,
-                     .out = &next,
+                     .out = next,
                      .file = disk_stream_of(d->file),
                      .added = disk_stream_of(d->added),
                      .removed = disk_stream_of(d->removed) };
-    status = tamis__ordered_file_complete(&next, disk_merge_all(&m));
+    status = tamis__ordered_file_complete(next, disk_merge_all(&m));
     (void)madvise(d->file->block, d->file->block_size, MADV_RANDOM);
     if (!status)
-        status = disk_map_successor(&n, &next.save);
-    status = tamis__save_end(&next.save, status);
+        status = disk_map_successor(&n, &next->save);
+    status = tamis__save_end(&next->save, status);
     bool has_changed = !status || status == TAMIS_UNSYNCED;
     disk_successor old = has_changed ? (disk_successor){ d->file, d->fd } : n;
     if (has_changed) {
@@ -322,6 +321,17 @@ static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
     }
     disk_drop_successor(&old);
     return has_changed ? TAMIS_OK : status;
+}
+
+static tamis_status disk_write_anew(tamis_disk *d, const tamis_plan *plan)
+{
+    ordered_file *next = d->alloc.alloc(d->alloc.ctx, sizeof *next); /* too large for a stack */
+
+    if (!next)
+        return TAMIS_NOMEM;
+    tamis_status status = disk_write_to(next, d, plan);
+    d->alloc.free(d->alloc.ctx, next, sizeof *next);
+    return status;
 }
 
 /* ---- Flushing ---------------------------------------------------------- */
@@ -532,7 +542,8 @@ tamis_status tamis_disk_remove_many(tamis_disk *d, const uint64_t *keys, size_t 
 
 /* ---- Queries ----------------------------------------------------------- */
 
-enum { PIECE = 512 };
+/* On the stack, below what a lookup takes. */
+enum { PIECE = 128 };
 
 static uint64_t disk_left_in_file(const tamis_disk *d, uint64_t key)
 {

@@ -269,16 +269,15 @@ static void file_name_of_fd(char *name, size_t size, int fd)
 }
 
 /* A file that is gone with the program, whatever ends it; or -1 where the file system or the
- * machine has no such thing. */
-static int file_open_unnamed(const file_save *p, mode_t mode)
+ * machine has no such thing. The name is cut to its folder meanwhile: a second one would take too
+ * much of the stack. */
+static int file_open_unnamed(file_save *p, mode_t mode)
 {
-    char dir[PATH_MAX] = ".", name[32];
+    char name[32], cut = p->temp[p->dir];
 
-    if (p->dir) {
-        memcpy(dir, p->temp, p->dir);
-        dir[p->dir] = '\0';
-    }
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    p->temp[p->dir] = '\0';
+    int fd = open(p->dir ? p->temp : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    p->temp[p->dir] = cut;
     if (fd < 0)
         return -1;
     file_name_of_fd(name, sizeof name, fd);

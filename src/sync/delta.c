@@ -353,7 +353,8 @@ static tamis_status delta_take_number(const delta_patch *p, uint64_t *x, unsigne
     return status;
 }
 
-enum { PATCH_PIECE = 1 << 16 };
+/* On the stack, of which no call takes more than 16 KiB. */
+enum { PATCH_PIECE = 1 << 13 };
 
 static tamis_status delta_apply_literal(const delta_patch *p, uint64_t n)
 {

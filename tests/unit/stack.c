@@ -1,18 +1,10 @@
 /* stack.c - no call of tamis.h takes more than 16 KiB of stack, whatever the kind: it must run in
- * small threads and in WebAssembly.
- *
- * A call runs on a thread whose stack was painted, and the paint tells how deep it went. What a
- * thread that does nothing takes is not counted. Each call is made once before it is measured: the
- * first one may go through the dynamic linker. Numbers are those of an optimising compiler. */
-#include <pthread.h>
-#include <sys/mman.h>
-
+ * small threads and in WebAssembly. Nor does any of the other headers: stack_beside.c. */
 #include "base/cpu.h"
+#include "depth.h"
 #include "kinds.h"
 
-enum { MOST = 16 << 10, STACK = 512 << 10, PAINT = 0xa5 };
-
-/* ---- Measuring --------------------------------------------------------- */
+/* ---- What calls are made with ------------------------------------------ */
 
 typedef struct {
     tamis_kind kind;
@@ -28,39 +20,6 @@ typedef struct {
 
 enum { N = 6000 };
 
-typedef struct {
-    void (*call)(bench *b);
-    bench *b;
-} errand;
-
-static void *run_errand(void *arg)
-{
-    errand *e = arg;
-
-    e->call(e->b);
-    return NULL;
-}
-
-static uint8_t *stack;
-
-static size_t depth_of(void (*call)(bench *b), bench *b)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    errand e = { call, b };
-    size_t at = 0;
-
-    memset(stack, PAINT, STACK);
-    assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstack(&attributes, stack, STACK), 0);
-    assert_int_equal(pthread_create(&thread, &attributes, run_errand, &e), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    pthread_attr_destroy(&attributes);
-    while (at < STACK && stack[at] == PAINT)
-        at++;
-    return STACK - at;
-}
-
 /* ---- Calls ------------------------------------------------------------- */
 
 /* Some refuse in some kinds: that is a call, too. */
@@ -74,13 +33,9 @@ static tamis_spec spec_of(tamis_kind kind)
     return spec;
 }
 
-static void do_nothing(bench *b)
+static void do_plan_kind(void *ctx)
 {
-    (void)b;
-}
-
-static void do_plan_kind(bench *b)
-{
+    bench *b = ctx;
     tamis_spec spec = spec_of(b->kind);
     tamis_plan plan;
 
@@ -95,16 +50,18 @@ static void do_plan_kind(bench *b)
     tamis_plan_can(&b->plan);
 }
 
-static void do_plan_all(bench *b)
+static void do_plan_all(void *ctx)
 {
+    bench *b = ctx;
     const tamis_spec spec = spec_of(b->kind);
     tamis_plan plans[8];
 
     tamis_plan_all(plans, 8, &spec);
 }
 
-static void do_new(bench *b)
+static void do_new(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_new(&f, &b->plan, NULL) == TAMIS_OK)
@@ -120,24 +77,27 @@ static tamis_status build_any(tamis **f, const bench *b)
     return tamis_build(f, &b->plan, b->keys, N / 2, NULL);
 }
 
-static void do_build(bench *b)
+static void do_build(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (build_any(&f, b) == TAMIS_OK)
         tamis_free(f);
 }
 
-static void do_clone(bench *b)
+static void do_clone(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_clone(&f, b->view, NULL) == TAMIS_OK)
         tamis_free(f);
 }
 
-static void do_fold(bench *b)
+static void do_fold(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     for (uint64_t by = 1; by <= 8; by++)
@@ -145,8 +105,9 @@ static void do_fold(bench *b)
             tamis_free(f);
 }
 
-static void do_convert(bench *b)
+static void do_convert(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     for (tamis_kind to = first_kind(); to; to = tamis_kind_next(to))
@@ -154,14 +115,16 @@ static void do_convert(bench *b)
             tamis_free(f);
 }
 
-static void do_key(bench *b)
+static void do_key(void *ctx)
 {
+    bench *b = ctx;
     tamis_key(b->f, b->keys, 1100);
     tamis_key(b->f, b->keys, 100);
 }
 
-static void do_has(bench *b)
+static void do_has(void *ctx)
 {
+    bench *b = ctx;
     uint64_t value;
 
     for (size_t i = 0; i < N; i++) {
@@ -171,16 +134,18 @@ static void do_has(bench *b)
     }
 }
 
-static void do_has_many(bench *b)
+static void do_has_many(void *ctx)
 {
+    bench *b = ctx;
     tamis_has_many(b->f, b->hits, b->keys, N);
     tamis_count_many(b->f, b->values, b->keys, N);
     tamis_get_many(b->f, b->values, b->hits, b->keys, N);
 }
 
 /* From a few keys, and to the end of the room if there is one. */
-static void do_add(bench *b)
+static void do_add(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_new(&f, &b->growing, NULL))
@@ -195,8 +160,9 @@ static void do_add(bench *b)
     tamis_free(f);
 }
 
-static void do_add_many(bench *b)
+static void do_add_many(void *ctx)
 {
+    bench *b = ctx;
     size_t n;
     tamis *f;
 
@@ -210,8 +176,9 @@ static void do_add_many(bench *b)
     tamis_free(f);
 }
 
-static void do_add_concurrent(bench *b)
+static void do_add_concurrent(void *ctx)
 {
+    bench *b = ctx;
     size_t n;
     tamis *f;
 
@@ -222,8 +189,9 @@ static void do_add_concurrent(bench *b)
     tamis_free(f);
 }
 
-static void do_rotate(bench *b)
+static void do_rotate(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_clone(&f, b->f, NULL))
@@ -233,8 +201,9 @@ static void do_rotate(bench *b)
     tamis_free(f);
 }
 
-static void do_merge(bench *b)
+static void do_merge(void *ctx)
 {
+    bench *b = ctx;
     const tamis *const both[] = { b->f, b->g };
     uint64_t product;
     tamis *f;
@@ -250,8 +219,9 @@ static void do_merge(bench *b)
     tamis_free(f);
 }
 
-static void do_resize(bench *b)
+static void do_resize(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_clone(&f, b->f, NULL))
@@ -268,29 +238,33 @@ static bool visit(void *ctx, uint64_t key, uint64_t count)
     return true;
 }
 
-static void do_list(bench *b)
+static void do_list(void *ctx)
 {
+    bench *b = ctx;
     uint64_t sum = 0;
 
     (void)!tamis_list(b->f, visit, &sum);
 }
 
-static void do_get_info(bench *b)
+static void do_get_info(void *ctx)
 {
+    bench *b = ctx;
     info_of(b->f);
     info_of(b->view);
     (void)!tamis_verify(b->f, NULL, NULL);
     (void)!tamis_verify(b->view, NULL, NULL);
 }
 
-static void do_image_write(bench *b)
+static void do_image_write(void *ctx)
 {
+    bench *b = ctx;
     (void)!tamis_image_write(b->f, b->image, tamis_image_size(b->f));
     (void)!tamis_image_write(b->view, b->image, tamis_image_size(b->view));
 }
 
-static void do_image_read(bench *b)
+static void do_image_read(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     if (tamis_image_read(&f, b->image, b->image_size, NULL) == TAMIS_OK)
@@ -317,14 +291,16 @@ static bool source(void *ctx, void *piece, size_t size)
     return true;
 }
 
-static void do_send(bench *b)
+static void do_send(void *ctx)
 {
+    bench *b = ctx;
     b->at = 0;
     (void)!tamis_image_send(b->f, sink, b);
 }
 
-static void do_receive(bench *b)
+static void do_receive(void *ctx)
 {
+    bench *b = ctx;
     tamis *f;
 
     b->at = 0;
@@ -334,7 +310,7 @@ static void do_receive(bench *b)
 
 typedef struct {
     const char *name;
-    void (*call)(bench *b);
+    void (*call)(void *ctx);
 } row;
 
 static const row ROWS[] = {
@@ -413,7 +389,7 @@ static void calls_take_little_stack(tamis_kind kind)
     const unsigned cpus[] = { TAMIS_CPU_PORTABLE, tamis__cpu() & ~(unsigned)TAMIS_CPU_AVX512,
                               tamis__cpu() };
     bench b = bench_of(kind);
-    size_t base = depth_of(do_nothing, &b), deep = 0;
+    size_t deep = 0;
 
     for (int c = 0; c < 3; c++) {
         b.cpu = cpus[c];
@@ -421,15 +397,9 @@ static void calls_take_little_stack(tamis_kind kind)
         tamis__use_cpu(b.g, cpus[c]);
         tamis__use_cpu(b.view, cpus[c]);
         for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-            depth_of(ROWS[i].call, &b);
-            size_t depth = depth_of(ROWS[i].call, &b) - base;
-
-            if (getenv("TAMIS_STACK"))
-                print_message("%s %s %zu\n", tamis_kind_name(kind), ROWS[i].name, depth);
-            if (depth > MOST)
-                print_error("%s, cpu %u: %s takes %zu bytes of stack\n", tamis_kind_name(kind),
-                            cpus[c], ROWS[i].name, depth);
-            deep += depth > MOST;
+            snprintf(law_at, sizeof law_at, "%s, cpu %u: %s", tamis_kind_name(kind), cpus[c],
+                     ROWS[i].name);
+            deep += is_deep(law_at, ROWS[i].call, &b);
         }
     }
     end(&b);
@@ -440,15 +410,10 @@ int main(int argc, char **argv)
 {
     const law laws[] = { { "calls take little stack", calls_take_little_stack, .can = 0 } };
 
-#ifndef __OPTIMIZE__
-    return 77;
-#endif
-    if (is_sanitized())
+    if (!depth_begin())
         return 77;
     test_begin(argc, argv);
-    stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(stack != MAP_FAILED);
     int failed = check_laws_of_all(laws, 1);
-    munmap(stack, STACK);
+    depth_end();
     return failed;
 }
