@@ -68,6 +68,7 @@ same "$said/out" odd
 # Answers come as soon as there are some, and -q does not wait for the rest.
 mkfifo pipe
 for threads in 1 4; do
+    rm -f answers # those of the round before
     "$tamis" query -j "$threads" "$file" <pipe >answers &
     pid=$!
     exec 9>pipe
