@@ -157,7 +157,8 @@ int replace_fd(replacement *r)
     return r->fd;
 }
 
-/* A file without a name cannot take that of another: it gets one beside it first. */
+/* A file without a name cannot take that of another: it gets one beside it first, which an empty
+ * file has found. */
 static bool give_name(replacement *r)
 {
     char open_file[64];
@@ -166,11 +167,13 @@ static bool give_name(replacement *r)
         return true;
     snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", r->fd);
     int fd = mkostemp(r->beside, O_CLOEXEC);
-    if (fd < 0 || close(fd) || unlink(r->beside))
+    if (fd < 0)
         return false;
     remember_name(r->beside);
     r->is_named = true;
-    return linkat(AT_FDCWD, open_file, AT_FDCWD, r->beside, AT_SYMLINK_FOLLOW) == 0;
+    close(fd); /* nothing was written to it */
+    return unlink(r->beside) == 0 &&
+           linkat(AT_FDCWD, open_file, AT_FDCWD, r->beside, AT_SYMLINK_FOLLOW) == 0;
 }
 
 static void sync_folder(const replacement *r)
@@ -189,9 +192,10 @@ static void drop(replacement *r)
     free(r);
 }
 
+/* Some file systems report a failed write only when the file is closed: then the old one stays. */
 static void take_place(replacement *r)
 {
-    if (!give_name(r) || rename(r->beside, r->path) || close(r->fd))
+    if (!give_name(r) || close(r->fd) || rename(r->beside, r->path))
         die_errno("write", r->path);
     named = NULL;
 }

@@ -12,7 +12,7 @@
  * To know what is on the disk, a copy of each file is kept, which syncs renew.
  *
  * A program includes this file and calls losing_begin() where it starts to save. For other programs
- * save.py makes a library of it, for LD_PRELOAD: cc -shared -DLOSING_PRELOADED. */
+ * losses.py makes a library of it, for LD_PRELOAD: cc -shared -DLOSING_PRELOADED. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
