@@ -49,10 +49,11 @@ typedef struct tamis_build_options {
  *
  * TAMIS_NOMEM: o.memory is too little. The least is 4 MiB, and
  *  kinds that add       the filter and 1 MiB
- *  the cuckoo family    that, and 8 bytes for each key of the largest of 256 groups
+ *  TAMIS_CAN_RESIZE     8/7 of the filter and 2 MiB
+ *  the cuckoo family    the same, and 10 bytes for each key of the largest of 256 groups
  *  static kinds         8/7 of what it takes to solve a part of at most 2^24 keys
- * (docs/architecture.md). While a filter of a TAMIS_CAN_RESIZE kind is saved, no more than one
- * 256th of the keys is in memory. */
+ * (docs/architecture.md), however often keys are repeated. While a filter of a TAMIS_CAN_RESIZE
+ * kind is saved, no more than one 256th of the keys is in memory. */
 TAMIS_API tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind,
                                          const tamis_spec          *spec,
                                          const tamis_build_options *o) TAMIS_CHECKED;

@@ -181,7 +181,7 @@ typedef struct make_part {
     tamis_team team; /* that shares it */
     unsigned bits;
     uint64_t number; /* the first `bits` bits */
-    uint64_t value;  /* what hashes get in an entry */
+    uint64_t value;  /* what hashes get in an entry; of kinds in order, a count */
     bool is_sieved;  /* only what passes the sieve of m->f belongs to it */
     uint8_t *memory; /* of the worker */
     uint64_t *items, *buffer;
@@ -193,8 +193,8 @@ make_part tamis__make_part(const make_work *w, unsigned worker, uint64_t number,
 make_cursor tamis__make_start(const make_part *p, const make_list *l);
 /* Adds those of a list that belong to the part. */
 tamis_status tamis__make_collect(make_part *p, const make_list *l);
-/* Sorts them and keeps one of each hash: of a key and another, the key. TAMIS_CONFLICT: a key has
- * two values. */
+/* Sorts them and keeps one of each hash: of a key and another, the key; of kinds in order, with the
+ * sum of the counts. TAMIS_CONFLICT: a key has two values. */
 tamis_status tamis__make_unique(make_part *p);
 /* Puts them in the groups that solve() wants. */
 void tamis__make_group(make_part *p);

@@ -259,6 +259,8 @@ tamis_status tamis__make_unique(make_part *p)
             e[kept++] = e[i];
         else if (p->w->m->f->ops.traits & TAMIS_TRAIT_TAKES_OTHERS)
             e[kept - 1].value |= e[i].value;
+        else if (p->w->m->f->ops.append)
+            e[kept - 1].value += e[i].value;
         else if (e[i].value != e[kept - 1].value)
             return TAMIS_CONFLICT;
     p->n = kept;

@@ -1,7 +1,9 @@
 /* make_sorted.c - the engine for kinds that take keys in an order. See make.h.
  *
  * Buckets are cut by leading bits, and fingerprints ascend with hashes: bucket by bucket, sorted,
- * kinds in order are written from the lowest fingerprint to the highest.
+ * kinds in order are written from the lowest fingerprint to the highest. A bucket that does not fit
+ * in memory is read as pairs of a hash and its count, so that repeats take no room; if the distinct
+ * hashes alone are too many, it is read in halves, quarters and so on.
  *
  * Kinds that build sets are added to instead. Every copy of a key would take a slot, and has few
  * places to be: a list with repeats would fill a table early. Whether a key has come before is not
@@ -11,41 +13,69 @@
 #include "base/sort.h"
 #include "core/make.h"
 
-/* What is written, and the last fingerprint, which may come again. */
+/* What is written, and the last fingerprint, which may come again. count is 0 before the first. */
 typedef struct make_writing {
     make_append *append;
     void *ctx;
     uint64_t fingerprint, count;
 } make_writing;
 
+/* Of hashes, or of pairs of a hash and its count. */
 static tamis_status make_append_sorted(make_writing *to, const tamis_plan *plan,
-                                       const uint64_t *hashes, size_t n)
+                                       const uint64_t *items, size_t n, unsigned words)
 {
     const bool is_whole = tamis__ops(plan->kind)->traits & TAMIS_TRAIT_WHOLE_HASHES;
     uint64_t range = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 
-    for (size_t i = 0; i < n && !status; i++) {
-        uint64_t next = is_whole ? hashes[i] : scale64(hashes[i], range);
+    for (const uint64_t *end = items + n * words; items < end && !status; items += words) {
+        uint64_t next = is_whole ? *items : scale64(*items, range);
         if (to->count && next != to->fingerprint) {
             status = to->append(to->ctx, to->fingerprint, to->count);
             to->count = 0;
         }
         to->fingerprint = next;
-        to->count++;
+        to->count += words == 2 ? items[1] : 1;
     }
     return status;
 }
 
+/* Sorted; equal hashes are pairs of which the counts were added. */
+static tamis_status make_read_part(make_part *p)
+{
+    tamis_status status;
+
+    p->value = 1;
+    status = tamis__make_collect(p, &p->w->m->keys);
+    if (!status && p->w->words == 2)
+        return tamis__make_unique(p);
+    tamis__sort(p->items, status ? 0 : p->n);
+    return status;
+}
+
+/* Instead of a part that does not fit, its first half is read; after a second half comes what
+ * follows the whole. */
 static tamis_status make_write_bucket(const make_work *w, size_t bucket, unsigned worker)
 {
-    make_part p = tamis__make_part(w, worker, bucket, w->m->keys.bits);
-    tamis_status status = tamis__make_collect(&p, &w->m->keys);
+    const unsigned whole = w->m->keys.bits;
+    uint64_t number = bucket;
 
-    if (status)
-        return status;
-    tamis__sort(p.items, p.n);
-    return make_append_sorted(w->ctx, &w->m->f->plan, p.items, p.n);
+    for (unsigned bits = whole;;) {
+        make_part p = tamis__make_part(w, worker, number, bits);
+        tamis_status status = make_read_part(&p);
+        if (status == TAMIS_NOMEM && bits < 64) {
+            number *= 2;
+            bits++;
+            continue;
+        }
+        if (!status)
+            status = make_append_sorted(w->ctx, &w->m->f->plan, p.items, p.n, w->words);
+        for (; bits > whole && number % 2; bits--)
+            number /= 2;
+        if (status || bits == whole)
+            return status;
+        number++;
+    }
 }
 
 /* From ascending hashes to distinct keys; returns how many there are. */
@@ -96,8 +126,7 @@ static make_work make_in_order(make *m)
                         .set_sizes = make_size_bucket,
                         .units = (size_t)1 << m->keys.bits,
                         .most = 1,
-                        .words = 1,
-                        .keeps_repeats = true };
+                        .words = 1 };
 }
 
 tamis_status tamis__make_ordered(make *m, make_append *append, void *ctx)
@@ -107,7 +136,13 @@ tamis_status tamis__make_ordered(make *m, make_append *append, void *ctx)
 
     w.do_unit = make_write_bucket;
     w.ctx = &to;
+    w.keeps_repeats = true;
     tamis_status status = tamis__make_run(&w);
+    if (status == TAMIS_NOMEM && !to.count) {
+        w.keeps_repeats = false;
+        w.words = 2;
+        status = tamis__make_run(&w);
+    }
     return status || !to.count ? status : append(ctx, to.fingerprint, to.count);
 }
 

@@ -247,6 +247,55 @@ static void keys_that_do_not_fit_go_to_a_file(tamis_kind kind)
     free(same.keys);
 }
 
+static tamis *built_within(tamis_kind kind, const set *s, double fpr, uint64_t memory, bool save)
+{
+    const tamis_build_options o = TAMIS_BUILD_OPTIONS(.memory = memory);
+    tamis_spec spec = spec_for(0, fpr, 5);
+    tamis_builder *b = NULL;
+
+    assert_int_equal(tamis_builder_new(&b, kind, &spec, &o), TAMIS_OK);
+    assert_int_equal(feed(b, s), TAMIS_OK);
+    return save ? saved(b) : finished(b);
+}
+
+static void check_within(tamis_kind kind, const set *s, double fpr, uint64_t memory)
+{
+    tamis *expected = built_within(kind, s, fpr, 0, false);
+
+    for (int save = 0; save <= 1; save++) {
+        tamis *f = built_within(kind, s, fpr, memory, save);
+        assert_true(is_as_promised(f, expected, s));
+        tamis_free(f);
+    }
+    tamis_free(expected);
+}
+
+/* One key comes so often that its copies alone take twice the memory. */
+static void a_hot_key_takes_no_memory(tamis_kind kind)
+{
+    const size_t copies = (8 << 20) / sizeof(uint64_t);
+    set s = set_of(kind, 42, 1000, copies + 1000);
+
+    /* A table that has a slot for each copy takes more than that itself. */
+    if (!has_trait(kind, TAMIS_TRAIT_KEEPS_COPIES)) {
+        for (size_t i = 0; i < s.n; i++)
+            s.keys[i] = i % 1024 ? s.keys[0] : s.keys[i];
+        check_within(kind, &s, 0.01, 4 << 20);
+    }
+    free(s.keys);
+}
+
+/* Beside a filter with long fingerprints and the buffers of the file, 1 MiB, there is less room
+ * than one 256th of the keys takes. */
+static void any_number_of_keys_fits_beside_the_filter(tamis_kind kind)
+{
+    set s = set_of(kind, 43, 1000000, 1000000);
+    const uint64_t filter = plan_for(kind, s.n, 1e-9, 5).bytes;
+
+    check_within(kind, &s, 1e-9, filter + (1 << 20) + (28 << 10));
+    free(s.keys);
+}
+
 /* ---- What stops it ----------------------------------------------------- */
 
 typedef struct patience {
@@ -570,6 +619,9 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_RESIZE },
         { "keys that do not fit go to a file", keys_that_do_not_fit_go_to_a_file,
           .can = TAMIS_CAN_BUILD, .of_files = true },
+        { "a hot key takes no memory", a_hot_key_takes_no_memory, .can = TAMIS_CAN_BUILD },
+        { "any number of keys fits beside the filter", any_number_of_keys_fits_beside_the_filter,
+          .can = TAMIS_CAN_BUILD | TAMIS_CAN_RESIZE },
         { "a builder that was stopped goes on", a_builder_that_was_stopped_goes_on,
           .can = TAMIS_CAN_BUILD, .of_files = true },
         { "progress never falls", progress_never_falls, .can = TAMIS_CAN_BUILD | TAMIS_CAN_RESIZE },
