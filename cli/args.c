@@ -7,13 +7,17 @@
 
 #include "abilities.h"
 #include "args.h"
+#include "help.h"
 #include "message.h"
 #include "nearest.h"
 #include "number.h"
 #include "output.h"
 #include "progress.h"
 
-static const option_row help_row = { 'h', "help", NULL, "show this help" };
+const option_row help_options[] = {
+    { 'h', "help", NULL, "show this help" },
+    { 0 },
+};
 
 const option_row *command_option(const command *c, size_t i)
 {
@@ -21,7 +25,25 @@ const option_row *command_option(const command *c, size_t i)
         for (const option_row *row = *table; row->name; row++)
             if (i-- == 0)
                 return row;
-    return i == 0 ? &help_row : NULL;
+    return i == 0 ? help_options : NULL;
+}
+
+static const char *command_at(const void *ctx, size_t i)
+{
+    const command *const *commands = ctx;
+
+    return commands[i] ? commands[i]->name : NULL;
+}
+
+const command *command_find(const command *const *commands, const char *name)
+{
+    char hint[HINT_SIZE];
+
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    die(CODE_USAGE, "no command is called '%s'; 'tamis help' lists them.%s", name,
+        nearest_hint(hint, name, command_at, commands));
 }
 
 /* NULL if the command has no such option. */
@@ -35,58 +57,20 @@ static const option_row *row_of(const command *c, int letter)
     return row;
 }
 
-/* ---- Help -------------------------------------------------------------- */
-
-static bool is_optional(const option_row *o)
-{
-    return o->argument && o->argument[0] == '[';
-}
-
-static void print_option(const option_row *o)
-{
-    char left[64];
-
-    snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument && !is_optional(o) ? " " : "",
-             o->argument ? o->argument : "");
-    if (o->letter < LETTERLESS)
-        printf("  -%c, %-20s %s\n", o->letter, left, o->help);
-    else
-        printf("      %-20s %s\n", left, o->help);
-}
-
-static void print_codes(const command *c)
-{
-    printf("\nExit codes:\n  %d  %s\n", CODE_OK, c->when_ok);
-    if (c->when_nothing)
-        printf("  %d  %s\n", CODE_NOTHING, c->when_nothing);
-    printf("  %d  usage, or a bad argument\n", CODE_USAGE);
-    printf("  %d  input/output error\n", CODE_IO);
-    printf("  %d  not a filter, or damaged: a file, or what another machine sent\n", CODE_CORRUPT);
-    printf("  %d  full, or over a limit\n", CODE_LIMIT);
-    printf("  %d  out of memory\n", CODE_MEMORY);
-}
-
-void help_print(const command *c)
-{
-    const option_row *row;
-
-    printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
-           c->about);
-    for (size_t i = 0; (row = command_option(c, i)); i++)
-        print_option(row);
-    print_codes(c);
-    printf("\nExample:\n%s\n", c->example);
-}
-
 /* ---- Options ----------------------------------------------------------- */
 
 enum { OPTIONS_MAX = 64 };
 
+bool option_is_optional(const option_row *o)
+{
+    return o->argument && o->argument[0] == '[';
+}
+
 static void add_row(struct option *longs, char **letters, const option_row *o)
 {
-    int has_arg = is_optional(o) ? optional_argument
-                  : o->argument  ? required_argument
-                                 : no_argument;
+    int has_arg = option_is_optional(o) ? optional_argument
+                  : o->argument         ? required_argument
+                                        : no_argument;
 
     *longs = (struct option){ o->name, has_arg, NULL, o->letter };
     if (o->letter >= LETTERLESS)
@@ -152,7 +136,7 @@ int args_next(args *a)
     a->value = optarg;
     if (a->letter == '?' || a->letter == ':')
         refuse_option(a, a->letter);
-    if (a->letter == help_row.letter) {
+    if (a->letter == help_options->letter) {
         help_print(a->command);
         output_end();
         exit(CODE_OK);
@@ -344,9 +328,9 @@ const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
     { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key" },
     { OPTION_FIELD, "field", "N", "the key is column N, from 1, or columns N,M,... joined" },
-    { OPTION_DELIM, "delim", "C", "the byte C stands between columns (default: TAB)" },
+    { OPTION_DELIM, "delim", "C", "columns are separated by the byte C (default: TAB)" },
     { OPTION_FIELDS_BY, "fields-by", "HOW",
-      "columns are parted by delim (default), blanks or csv" },
+      "columns are separated by delim (default), blanks or csv" },
     { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma" },
     { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
       "take compressed inputs as they are (default: read gzip, zstd and xz)" },

@@ -42,9 +42,14 @@ struct args {
     int letter;
 };
 
-void help_print(const command *c);
+/* NULL follows the last command. Ends the program if none has that name. */
+const command *command_find(const command *const *commands, const char *name);
 /* The i-th option, of all tables; then --help, then NULL. */
 const option_row *command_option(const command *c, size_t i);
+
+extern const option_row help_options[]; /* of every command, after its own */
+/* Whether its argument may be left out. */
+bool option_is_optional(const option_row *o);
 
 /* The letter of the next option, or -1. Answers --help, and refuses unknown options. */
 int args_next(args *a);

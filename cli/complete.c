@@ -4,6 +4,7 @@
 
 #include "abilities.h"
 #include "complete.h"
+#include "help.h"
 #include "message.h"
 
 /* `before` is what stands before the part that is completed: "--kind=", "add,". */
@@ -130,15 +131,28 @@ static int complete_option(const command *c, const char *word)
 
 /* ---- Words ------------------------------------------------------------- */
 
-static int complete_command(const command *const *commands, size_t n, const char *word,
-                            bool after_help)
+static void offer_commands(const typed *t, const command *const *commands)
+{
+    for (; *commands; commands++)
+        offer(t, (*commands)->name, (*commands)->summary);
+}
+
+static int complete_help(const command *const *commands, const char *word)
 {
     typed t = { word, word, 0 };
 
-    for (size_t i = 0; i < n; i++)
-        offer(&t, commands[i]->name, commands[i]->summary);
-    if (after_help)
-        return CODE_OK;
+    offer_commands(&t, commands);
+    for (const topic *about = topics; about->name; about++)
+        offer(&t, about->name, about->summary);
+    offer(&t, "--all", "repeat what all commands share, or list them all");
+    return CODE_OK;
+}
+
+static int complete_command(const command *const *commands, const char *word)
+{
+    typed t = { word, word, 0 };
+
+    offer_commands(&t, commands);
     offer(&t, "help", "show what a command does");
     offer(&t, "--help", "show the commands");
     offer(&t, "--version", "show the version");
@@ -161,7 +175,7 @@ static int complete_verb(const command *c, const char *word)
     return code;
 }
 
-int complete_print(const command *const *commands, size_t n, char **words)
+int complete_print(const command *const *commands, char **words)
 {
     const command *c = NULL;
     size_t last = 0;
@@ -169,10 +183,10 @@ int complete_print(const command *const *commands, size_t n, char **words)
     while (words[last] && words[last + 1])
         last++;
     if (!words[0] || last == 0)
-        return complete_command(commands, n, words[0] ? words[0] : "", false);
+        return complete_command(commands, words[0] ? words[0] : "");
     if (strcmp(words[0], "help") == 0)
-        return complete_command(commands, n, words[last], true);
-    for (size_t i = 0; i < n && !c; i++)
+        return complete_help(commands, words[last]);
+    for (size_t i = 0; commands[i] && !c; i++)
         if (strcmp(commands[i]->name, words[0]) == 0)
             c = commands[i];
     if (c && c->part && last > 1)

@@ -5,7 +5,8 @@
 #include "args.h"
 
 /* Prints what the last of the words, begun or empty, may become: each in a line with a TAB and what
- * it means. CODE_NOTHING, and nothing is printed, if it is the name of a file. */
-int complete_print(const command *const *commands, size_t n, char **words);
+ * it means. NULL follows the last command. CODE_NOTHING, and nothing is printed, if it is the name
+ * of a file. */
+int complete_print(const command *const *commands, char **words);
 
 #endif

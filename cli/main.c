@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "complete.h"
+#include "help.h"
 #include "message.h"
-#include "nearest.h"
 #include "output.h"
 
 static const command *const commands[] = {
@@ -19,79 +18,8 @@ static const command *const commands[] = {
     &cmd_convert, &cmd_verify,  &cmd_gen,      &cmd_kmers,     &cmd_collection, &cmd_budget,
     &cmd_show,    &cmd_lab,     &cmd_delta,    &cmd_intersect, &cmd_reconcile,  &cmd_sync,
     &cmd_join,    &cmd_digest,  &cmd_replicas, &cmd_guard,     &cmd_spell,      &cmd_match,
-    &cmd_flows,   &cmd_similar,
+    &cmd_flows,   &cmd_similar, NULL,
 };
-
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static const char *name_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < N_COMMANDS ? commands[i]->name : NULL;
-}
-
-static const command *find_command(const char *name)
-{
-    char hint[HINT_SIZE];
-
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    die(CODE_USAGE, "no command is called '%s'; 'tamis help' lists them.%s", name,
-        nearest_hint(hint, name, name_at, NULL));
-}
-
-/* ---- Help -------------------------------------------------------------- */
-
-static void print_names(void)
-{
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("%s\n", commands[i]->name);
-}
-
-static void print_overview(void)
-{
-    printf("Usage: tamis COMMAND [OPTION]... [FILE]...\n"
-           "       tamis help [COMMAND]\n"
-           "Filters that tell whether a key is in a set, in a few bits per key.\n"
-           "\n"
-           "Commands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n"
-           "Options:\n"
-           "  -h, --help     show this help; with a command, its own\n"
-           "  -V, --version  show the version\n"
-           "\n"
-           "Example:\n"
-           "  seq 1000 | tamis build -o numbers.tamis\n"
-           "  printf '%%s\\n' 7 seven | tamis query numbers.tamis\n");
-}
-
-/* "lab fpr" is one command here, if there is such an experiment. */
-static void help_part(const command *c, const char *verb)
-{
-    const command *part = c->part ? c->part(verb) : NULL;
-
-    if (!part)
-        die(CODE_USAGE, "help: '%s' is one operand too many; give one command", verb);
-    help_print(part);
-}
-
-static int help(char **words)
-{
-    if (!words[0])
-        print_overview();
-    else if (strcmp(words[0], "--complete") == 0)
-        return complete_print(commands, N_COMMANDS, words + 1);
-    else if (words[1])
-        help_part(find_command(words[0]), words[1]);
-    else if (strcmp(words[0], "--names") == 0)
-        print_names();
-    else
-        help_print(find_command(words[0]));
-    return CODE_OK;
-}
 
 /* ---- Start ------------------------------------------------------------- */
 
@@ -122,8 +50,8 @@ static int run(int argc, char **argv)
         return CODE_OK;
     }
     if (is_one_of(argv[1], "-h", "--help") || strcmp(argv[1], "help") == 0)
-        return help(argv + 2);
-    a.command = find_command(argv[1]);
+        return help_run(commands, argv + 2);
+    a.command = command_find(commands, argv[1]);
     return a.command->run(&a);
 }
 

@@ -17,6 +17,10 @@ exits 0 "$tamis" help --complete
 exits 1 "$tamis" help --complete info ''
 prints_nothing
 exits 1 "$tamis" help --complete nonsense --ki
+exits 0 "$tamis" help --complete help ''
+check "after help, topics too" diff <(cut -f1 "$said/out") <(cat names - <<<$'input\nexit\n--all')
+exits 0 "$tamis" help --complete help --all inp
+check "after all of it" test "$(cut -f1 "$said/out")" = input
 exits 0 "$tamis" help --complete collection ''
 check "what to do first" diff <(cut -f1 "$said/out") <(printf '%s\n' add remove list compact)
 exits 0 "$tamis" help --complete collection re
@@ -32,7 +36,7 @@ check "lists go on" test "$(cut -f1 "$said/out")" = --can=add,remove
 for name in $(cat names); do
     exits 0 "$tamis" help --complete "$name" -
     cut -f1 "$said/out" | sort >offered
-    "$tamis" "$name" --help | sed -n '/^Options:/,/^$/p' |
+    "$tamis" help --all "$name" | sed -n '/^Options:/,/^$/p' |
         grep -oE '^ +(-[a-zA-Z0-9], )?--[a-z0-9-]+' | tr -d ' ' | tr , '\n' | sort >listed
     check "$name: every option of its help" diff offered listed
 done

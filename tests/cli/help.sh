@@ -13,31 +13,74 @@ for flag in help --help -h; do
     exits 0 "$tamis" "$flag"
     is_silent
     for name in $names; do
-        check "$flag lists $name" grep -q "^  $name " "$said/out"
+        check "$flag lists $name" grep -qw -- "$name" "$said/out"
+    done
+    check "$flag fits on a terminal" awk 'length > 80 || NR > 24 { exit 1 }' "$said/out"
+    exits 0 "$tamis" "$flag" --all
+    is_silent
+    for name in $names input exit; do
+        check "$flag --all lists $name" grep -q "^  $name " "$said/out"
     done
 done
 
 PATH=$(dirname "$tamis"):$PATH
 [ "$(basename "$tamis")" = tamis ] || { ln -s "$tamis" tamis && PATH=$work:$PATH; }
-for name in $names; do
-    exits 0 "$tamis" "$name" --help
+exits 0 bash -euo pipefail -c "$("$tamis" help | sed -n 's/^Example: //p')"
+prints_exactly '7\n'
+
+# try_example NAME: that of the help which was printed last.
+try_example()
+{
+    mkdir "$1" && cd "$1" || exit 2
+    sed -n '/^Example:/,$s/^  //p' "$said/out" >"$said/example"
+    check "$1: there is an example" test -s "$said/example"
+    exits 0 bash -euo pipefail "$said/example"
     is_silent
-    cp "$said/out" "$said/help"
+    cd "$work" || exit 2
+}
+
+# What commands share is in two topics, and in all of the help of each.
+exits 0 "$tamis" help input
+is_silent
+grep -E '^ +(-., )?--' "$said/out" >"$said/options"
+takers=$(sed -n '/^Commands with these options:/{n;s/^  //p}' "$said/out")
+check "commands take these options" test "$(wc -w <<<"$takers")" -ge 13
+try_example input
+exits 0 "$tamis" help exit
+is_silent
+sed -n '/^  [2-6]  /p' "$said/out" >"$said/codes"
+check "five codes mean the same everywhere" test "$(wc -l <"$said/codes")" -eq 5
+try_example exit
+
+for name in $names; do
+    exits 0 "$tamis" help --all "$name"
+    is_silent
+    cp "$said/out" "$said/all"
     for part in "Usage: tamis $name " Options: 'Exit codes:' Example: '  2  ' '  6  ' '-h, --help'; do
         prints "$part"
     done
     check "$name: no line is over 100 columns" awk 'length > 100 { exit 1 }' "$said/out"
+    exits 0 "$tamis" "$name" --help
+    is_silent
+    cp "$said/out" "$said/help"
+    case " $takers " in
+    *" $name "*)
+        cat "$said/options" "$said/codes"
+        reference='Exit status and common input options: tamis help exit, tamis help input'
+        ;;
+    *)
+        cat "$said/codes"
+        reference='Exit status: tamis help exit'
+        ;;
+    esac >"$said/common"
+    diff "$said/all" "$said/help" >"$said/moved"
+    check "$name: what is common is left out" diff <(sed -n 's/^< //p' "$said/moved") "$said/common"
+    check "$name: where that is" diff <(sed -n 's/^> //p' "$said/moved") <(printf '\n%s\n' "$reference")
     exits 0 "$tamis" help "$name"
     same "$said/out" "$said/help"
     exits 0 "$tamis" "$name" -h
     same "$said/out" "$said/help"
-
-    mkdir "$name" && cd "$name" || exit 2
-    sed -n '/^Example:/,$s/^  //p' "$said/help" >"$said/example"
-    check "$name: there is an example" test -s "$said/example"
-    exits 0 bash -euo pipefail "$said/example"
-    is_silent
-    cd "$work" || exit 2
+    try_example "$name"
 
     if command -v man >/dev/null; then
         exits 0 "$tests/../../man/make-page" "$tamis" "$name"
@@ -48,7 +91,7 @@ for name in $names; do
         prints "tamis-$name - "
         while read -r word _; do
             prints "$word"
-        done < <(grep -o -- '--[a-z-]* ' "$said/help")
+        done < <(grep -o -- '--[a-z-]* ' "$said/all")
     else
         skip "man is not installed: manual pages were not checked"
     fi
@@ -63,6 +106,8 @@ exits 2 "$tamis" --nonsense
 exits 2 "$tamis" ''
 exits 2 "$tamis" help nonsense
 exits 2 "$tamis" help build query
+exits 2 "$tamis" help input build
+exits 2 "$tamis" help --all nonsense
 exits 2 "$tamis" build --nonsense
 says "unknown option --nonsense"
 says "'tamis help build'"
