@@ -21,6 +21,10 @@ def short(name):
     return name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME - 1] + "…"
 
 
+def count_text(keys):
+    return f"{keys / 1e6:g} million" if keys >= 1e6 else f"{keys:,.0f}"
+
+
 def per_cent(rate):
     return f"{100 * rate:.2g} %"
 
@@ -173,6 +177,35 @@ def draw_space(run):
     return lines.draw(x_axis, y_axis).without(set(run.subjects) - run.exact, measured)
 
 
+# What a reader chooses among, and what others offer; after the colon, what its kind is for.
+SUMMARY = {"blocked": "blocked: add", "bloom": "bloom: add", "fuse": "fuse: static",
+           "ribbon": "ribbon: static", "cuckoo": "cuckoo: add, remove", "cqf": "cqf: count, resize",
+           "morton": "morton: add, remove", "aleph": "aleph: grow",
+           "rocksdb-bloom": "RocksDB Bloom", "rocksdb-ribbon": "RocksDB Ribbon",
+           "libbloom-bloom": "libbloom", "roaring-bitmap": "CRoaring: integers, exact"}
+
+
+def draw_summary(run):
+    """Time against space for the kinds that are used most, one lookup after the other."""
+    fpr = run.rate_nearest(2 ** -8)
+    keys = run.main_size(lambda name, keys: run.timed(name, "has-one", keys, fpr))
+    found = {name: run.timed(name, "has-one", keys, fpr) for name in SUMMARY}
+    rows = {name: row for name, row in found.items() if row and row["bits_per_key"]}
+    if len(rows) < 2:
+        return None
+    least = -math.log2(fpr)
+    picture = Picture(f"One lookup among {count_text(keys)} keys",
+                      "Lower left is better. Absent keys, one per call, "
+                      f"false positive rate {per_cent(fpr)}.", 460)
+    sizes = [least, *(row["bits_per_key"] for row in rows.values())]
+    room = 0.1 * (max(sizes) - min(sizes)) + 0.3
+    x = Axis("bits per key", min(sizes) - room, max(sizes) + 2 * room, 70, WIDTH - 20, False)
+    y = log_axis("ns per lookup")([row["ns"] for row in rows.values()] + limits_of(rows), 398, 84)
+    draw_legend(picture, run, rows)
+    draw_points(picture, run, rows, x, y, least, SUMMARY.get)
+    return picture.without(SUMMARY, rows)
+
+
 def draw_lookups(run):
     """Time against space, one point per subject; what is far too big goes to a panel of its own."""
     fpr = run.rate_nearest(2 ** -8)
@@ -232,7 +265,7 @@ def within(axis):
     return axis.low * 1.001, axis.high * 0.999
 
 
-def draw_points(picture, run, rows, x, y, least):
+def draw_points(picture, run, rows, x, y, least, label_of=short):
     """The limit is a line in each panel: bigger tables have a higher one."""
     plots, walls = [], []
     limits = limits_of(rows)
@@ -252,18 +285,18 @@ def draw_points(picture, run, rows, x, y, least):
         colour, marker = dot_style(run, name)
         block = picture.block([(row["bits_per_key"], row["ns"])])
         plots.append(f"{block} with points pt {marker} ps 0.9 lc rgb '{colour}' notitle")
-    draw_tags(picture, run, rows, x, y, walls)
+    draw_tags(picture, run, rows, x, y, walls, label_of)
     picture.frame(x, y, plots)
 
 
-def draw_tags(picture, run, rows, x, y, walls):
+def draw_tags(picture, run, rows, x, y, walls, label_of):
     points = [(x.pixel(row["bits_per_key"]), y.pixel(row["ns"])) for row in rows.values()]
     frame = (x.start + 3, y.end + 3, x.end, y.start - 3)
-    tags = place_tags(points, [short(name) for name in rows], walls, frame)
+    tags = place_tags(points, [label_of(name) for name in rows], walls, frame)
     for name, point, tag in zip(rows, points, tags):
         if tag.distance > 14:
             picture.segment(*point, *tag.end, GREY, 0.7)
-        picture.text(short(name), (tag.box[0] + tag.box[2]) / 2, (tag.box[1] + tag.box[3]) / 2,
+        picture.text(label_of(name), (tag.box[0] + tag.box[2]) / 2, (tag.box[1] + tag.box[3]) / 2,
                      dot_style(run, name)[0], align="center")
 
 
@@ -479,6 +512,7 @@ def draw_batch(run):
 
 
 PICTURES = {
+    "summary": draw_summary,
     "lookups": draw_lookups,
     "space": draw_space,
     "scaling": draw_scaling,

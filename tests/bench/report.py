@@ -16,7 +16,7 @@ from synthetic import (COLUMNS, RATES, WORKLOADS, hostile_files, peer, row,  # n
                        withheld, write)
 
 REPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "report")
-PICTURES = {"space", "lookups", "build", "scaling", "lone", "threads", "batch"}
+PICTURES = {"summary", "space", "lookups", "build", "scaling", "lone", "threads", "batch"}
 SVG = "{http://www.w3.org/2000/svg}"
 LARGEST = 60_000
 HOSTILE = ("<b>&amp;\"it's\"</b>", "x'; system('touch harm') #", "`touch harm`", "$(touch harm)",
@@ -179,6 +179,9 @@ def test_pictures(folder):
     expect("information limit" in words(pictures["space"]), "the limit of space is drawn")
     for said in ("memory limit", "information limit, 8 bits", "bits per key", "ns per lookup"):
         expect(said in words(pictures["lookups"]), f"lookups.svg says {said}")
+    summary = words(pictures["summary"])
+    expect({"bloom: add", "ribbon: static"} <= set(summary), f"summary.svg names kinds: {summary}")
+    expect(not any("quux" in text for text in summary), "summary.svg is not of every subject")
     for cache in ("L1d 32K", "L2 1M"):
         expect(cache in words(pictures["scaling"]), f"scaling.svg marks {cache}")
 
@@ -247,7 +250,7 @@ def test_same(folder):
 
 def test_few(folder):
     _, pictures = report(folder, [row("lone", workload) for workload in WORKLOADS], target="lone")
-    expect(set(pictures) == PICTURES, "one subject is enough")
+    expect(set(pictures) == PICTURES - {"summary"}, "one subject is enough, but for the summary")
     expect("lone" in words(pictures["lookups"]), "and is named")
     # The pictures of the run before must not stay beside a page that knows nothing of them.
     page, pictures = report(folder, [row("lone", "build")], target="lone")
