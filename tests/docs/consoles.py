@@ -129,7 +129,7 @@ def differences(page, tamis):
 
 
 def main():
-    # Pages have runs of twenty million keys, which tests/cli has smaller.
+    # Pages have runs of millions of keys, which tests/cli has smaller.
     if os.environ.get("TAMIS_SANITIZED"):
         print("the sanitizers are too slow for it")
         return 77
