@@ -13,7 +13,7 @@ commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Some tests wait for the disk or for the time to pass: one more than processors.
 check = $(call build,$(1)) && ctest --preset $(1) -j$(shell expr $(JOBS) + 1)
 
-.PHONY: all deps demo check check-long bench redis web web-serve web-bench deb install uninstall clean help
+.PHONY: all deps demo demo-kinds check check-long bench redis web web-serve web-bench deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -24,9 +24,13 @@ deps:
 
 demo:
 	@tools/bootstrap demo
-	$(call build,release) --target tamis-cli tamis-demo
-	@mkdir -p build/demo
-	@build/tamis-demo $(WORDS) demo/text.txt build/demo
+	@JOBS=$(JOBS) demo/build tamis-cli
+	@demo/words build $(WORDS)
+
+demo-kinds:
+	@tools/bootstrap demo
+	@JOBS=$(JOBS) demo/build tamis-cli tamis-demo-kinds
+	@build/tamis-demo-kinds $(WORDS) demo/text.txt build/demo
 
 check:
 	@tools/bootstrap check
@@ -104,7 +108,8 @@ clean:
 help:
 	@echo 'make             the library and the program: build/tamis, build/libtamis.{a,so}'
 	@echo 'make deps        installs what that needs, with apt-get'
-	@echo 'make demo        a spelling checker with each kind of filter, in under a minute'
+	@echo 'make demo        a list of words becomes a filter, is asked and measured, in under a minute'
+	@echo 'make demo-kinds  a spelling checker with each kind of filter'
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'

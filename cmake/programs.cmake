@@ -58,4 +58,4 @@ function(tamis_extra target source)
     endif()
 endfunction()
 
-tamis_extra(tamis-demo demo/demo.c)
+tamis_extra(tamis-demo-kinds demo/kinds.c)

@@ -1,6 +1,6 @@
-/* demo.c - a spelling checker with every kind of filter.
+/* kinds.c - a spelling checker with every kind of filter.
  *
- *     tamis-demo WORDS TEXT FOLDER
+ *     tamis-demo-kinds WORDS TEXT FOLDER
  *
  * Each kind holds the words of a dictionary at a false positive rate of 1 %. A word of the text
  * that a filter does not have is not in the dictionary; one misspelled word in a hundred is not
@@ -42,7 +42,7 @@ typedef struct result {
 
 static _Noreturn void die(const char *what, const char *why)
 {
-    fprintf(stderr, "tamis-demo: %s: %s\n", what, why);
+    fprintf(stderr, "tamis-demo-kinds: %s: %s\n", what, why);
     exit(EXIT_FAILURE);
 }
 
@@ -414,7 +414,7 @@ static void print_end(char **argv, size_t n, const char *name)
 int main(int argc, char **argv)
 {
     if (argc != 4)
-        die("usage", "tamis-demo WORDS TEXT FOLDER");
+        die("usage", "tamis-demo-kinds WORDS TEXT FOLDER");
     char *list = read_file(argv[1]), *prose = read_file(argv[2]);
     words dictionary = lines_of(list), text = words_of(prose);
 
