@@ -1,11 +1,14 @@
 # CTest: every test is found by its file and named <folder>.<name>.
 #
-#   tests/{unit,model,stat,thread,golden,fault}/*.c   programs, linked to the static library
-#   tests/{cli,golden,fault,install,bench,docs}/*.{sh,py}  scripts, told where the program is
+#   tests/{unit,model,stat,thread,golden}/*.c         a program for each folder: tests/choose.c
+#   tests/fault/*.c                                   programs, which replace parts of the C library
+#   tests/{cli,golden,fault,bench,docs,bare}/*.{sh,py}  scripts, told where the program is
 #   tests/redis/*.py                                  scripts, told where the module for Redis is
 #   tests/web/*.mjs, web/npm/test                     the same library, in JavaScript
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
+#
+# The target tests-<folder> builds what the tests of a folder run.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
@@ -59,23 +62,45 @@ function(tamis_program target)
                           RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
-# All programs of tests/<folder>; ARGN are the arguments each is run with.
+# The list of a program of many tests, a line X(name) for each: tests/choose.c.
+function(tamis_chosen target)
+    list(TRANSFORM ARGN REPLACE "(.+)" "X(\\1)\n" OUTPUT_VARIABLE lines)
+    string(JOIN "" lines ${lines})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/${target}/chosen.h CONTENT "${lines}" @ONLY)
+    target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/tests/${target})
+endfunction()
+
+# All of tests/<folder>, in one program: the library is linked once. ARGN are the arguments of each test.
+function(tamis_folder folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.c)
+    if(NOT TAMIS_HAS_avx2)
+        list(FILTER sources EXCLUDE REGEX "_avx2\\.c$")
+    endif()
+    tamis_program(tests-${folder} ${tests}/choose.c ${sources})
+    set_target_properties(tests-${folder} PROPERTIES OUTPUT_NAME ${folder})
+    target_link_libraries(tests-${folder} PRIVATE ${libraries_${folder}} tamis-static)
+    set(names)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        list(APPEND names ${name})
+        set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=${name}_main)
+        if(name MATCHES "_avx2$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${TAMIS_avx2}")
+        endif()
+        tamis_test(${folder}.${name} tests-${folder} ${name} ${ARGN})
+        tamis_mark_long(${folder}.${name} ${source})
+    endforeach()
+    tamis_chosen(tests-${folder} ${names})
+endfunction()
+
+# Each of tests/<folder> alone: these take the place of functions of the C library.
 function(tamis_programs folder)
     add_custom_target(tests-${folder})
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.c)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
-        if(name MATCHES "_avx2$")
-            if(NOT TAMIS_HAS_avx2)
-                continue()
-            endif()
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${TAMIS_avx2}")
-        endif()
         tamis_program(${folder}.${name} ${source})
-        target_link_libraries(${folder}.${name} PRIVATE tamis-static)
-        if(name MATCHES "^redis_")
-            target_link_libraries(${folder}.${name} PRIVATE tamis-redis-parts)
-        endif()
+        target_link_libraries(${folder}.${name} PRIVATE ${libraries_${folder}} tamis-static)
         add_dependencies(tests-${folder} ${folder}.${name})
         tamis_test(${folder}.${name} ${folder}.${name} ${ARGN})
         tamis_mark_long(${folder}.${name} ${source})
@@ -106,6 +131,8 @@ foreach(liar liar reconcile_liar replicas_liar sync_liar)
     target_link_libraries(${liar} PRIVATE tamis-commands tamis-static)
 endforeach()
 
+add_custom_target(tests-cli DEPENDS tamis-cli liar reconcile_liar replicas_liar sync_liar)
+
 # ---- Programs and scripts ------------------------------------------------------------------------
 
 # What runs again under sanitizers is what finds more there: not statistics, and of the scripts those
@@ -128,21 +155,23 @@ if(TAMIS_SANITIZE)
     set(scripts_environment ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-# The slowest first: two at a time, they are then not what is left at the end.
+# What these look at besides the library: parts of the command line and of the module for Redis.
+set(libraries_unit tamis-commands tamis-redis-parts)
+set(libraries_stat tamis-commands)
+set(libraries_fault tamis-commands)
+
 foreach(folder ${statistics} model unit thread)
     if(NOT (folder STREQUAL thread AND TAMIS_SANITIZE MATCHES address)) # has one of its own
-        tamis_programs(${folder})
+        tamis_folder(${folder})
     endif()
 endforeach()
-# Its text is in buffers of the command line.
-target_link_libraries(unit.url PRIVATE tamis-commands tamis-static)
-foreach(folder golden fault)
-    tamis_programs(${folder} ${PROJECT_SOURCE_DIR})
-endforeach()
-target_link_libraries(fault.owner PRIVATE tamis-commands tamis-static) # writes files as the program
+tamis_folder(golden ${PROJECT_SOURCE_DIR})
+tamis_programs(fault ${PROJECT_SOURCE_DIR})
 foreach(folder cli fault ${more_scripts})
     tamis_scripts(${folder})
 endforeach()
+add_dependencies(tests-golden tamis-cli)
+add_dependencies(tests-fault tamis-cli)
 
 # ---- The module for Redis ------------------------------------------------------------------------
 
@@ -155,6 +184,7 @@ if(NOT TAMIS_SANITIZE OR TAMIS_SANITIZE MATCHES address)
         list(FILTER scripts INCLUDE REGEX "/(hostile|mixed)\\.py$") # all commands, any bytes
     endif()
     add_dependencies(tests-programs tamis-redis)
+    add_custom_target(tests-redis DEPENDS tamis-cli tamis-redis)
     foreach(script IN LISTS scripts)
         cmake_path(GET script STEM name)
         tamis_test(redis.${name} ${PYTHON3} ${script} $<TARGET_FILE:tamis-redis>)
@@ -166,6 +196,7 @@ endif()
 
 find_program(NODE NAMES node nodejs)
 if(TARGET tamis-web AND NODE AND NOT TAMIS_SANITIZE)
+    add_custom_target(tests-web DEPENDS tamis-cli tamis-web)
     tamis_test(web.npm ${NODE} --expose-gc --test ${web_out}/npm/test)
     file(GLOB scripts CONFIGURE_DEPENDS ${tests}/web/*.mjs)
     foreach(script IN LISTS scripts)
@@ -178,19 +209,26 @@ endif()
 
 # ---- Fuzzers -------------------------------------------------------------------------------------
 
-add_custom_target(tests-fuzz)
+# Under libFuzzer each is a program; else one of them all replays inputs: tests/fuzz/replay.c.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${tests}/fuzz/*.c)
 list(FILTER fuzzers EXCLUDE REGEX "/(replay|cost)\\.c$")
 # What cost.c counts: calls that take pages and calls that write.
 set(counted write pwrite tamis__pages_new tamis__pages_grow tamis__pages_free)
 list(TRANSFORM counted PREPEND -Wl,--wrap=)
-foreach(source IN LISTS fuzzers)
-    cmake_path(GET source STEM name)
-    set(inputs ${golden_images})
-    # Those that know what an input may cost look at changes of their corpus in `make check` as well.
-    # Of a conversation, each input is a process, which takes long under sanitizers; no image is one.
-    file(STRINGS ${source} has_cost REGEX "#include .*(cost|talk)\\.h" LIMIT_COUNT 1)
+
+function(tamis_fuzzer target)
+    tamis_program(${target} ${tests}/fuzz/cost.c ${ARGN})
+    target_link_libraries(${target} PRIVATE tamis-commands tamis-redis-parts tamis-static)
+    target_link_options(${target} PRIVATE ${counted})
+endfunction()
+
+# Fuzzers that know what an input may cost look at changes of their corpus in `make check` as well. Of
+# a conversation, each input is a process, which takes long under sanitizers; no image is one.
+function(tamis_replay name source)
+    set(corpus ${tests}/fuzz/corpus/${name})
+    file(STRINGS ${source} knows_cost REGEX "#include .*cost\\.h" LIMIT_COUNT 1)
     file(STRINGS ${source} talks REGEX "#include \"talk\\.h" LIMIT_COUNT 1)
+    set(inputs ${golden_images})
     if(talks)
         set(mutations 200)
         if(TAMIS_SANITIZE)
@@ -199,26 +237,38 @@ foreach(source IN LISTS fuzzers)
         if(TAMIS_LONG)
             set(mutations 20000)
         endif()
-        set(inputs --mutations ${mutations} ${tests}/fuzz/corpus/${name})
-    elseif(has_cost)
-        list(PREPEND inputs --mutations 1000 ${tests}/fuzz/corpus/${name} --)
-    elseif(EXISTS ${tests}/fuzz/corpus/${name})
-        list(PREPEND inputs ${tests}/fuzz/corpus/${name})
+        set(inputs --mutations ${mutations} ${corpus})
+    elseif(knows_cost)
+        list(PREPEND inputs --mutations 1000 ${corpus} --)
+    elseif(EXISTS ${corpus})
+        list(PREPEND inputs ${corpus})
     endif()
-    tamis_program(fuzz.${name} ${source})
-    target_link_libraries(fuzz.${name} PRIVATE tamis-commands tamis-redis-parts tamis-static)
-    add_dependencies(tests-fuzz fuzz.${name})
-    if(has_cost)
-        target_sources(fuzz.${name} PRIVATE ${tests}/fuzz/cost.c)
-        target_link_options(fuzz.${name} PRIVATE ${counted})
-    endif()
+    set_source_files_properties(${source} PROPERTIES
+                                COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=${name}_input)
+    tamis_test(fuzz.${name} tests-fuzz ${name} ${inputs})
+endfunction()
+
+if(TAMIS_FUZZ)
+    add_custom_target(tests-fuzz)
+else()
+    tamis_fuzzer(tests-fuzz ${tests}/fuzz/replay.c ${fuzzers})
+    set_target_properties(tests-fuzz PROPERTIES OUTPUT_NAME fuzz)
+endif()
+set(names)
+foreach(source IN LISTS fuzzers)
+    cmake_path(GET source STEM name)
+    list(APPEND names ${name})
     if(TAMIS_FUZZ)
+        tamis_fuzzer(fuzz.${name} ${source})
         target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+        add_dependencies(tests-fuzz fuzz.${name})
     else()
-        target_sources(fuzz.${name} PRIVATE ${tests}/fuzz/replay.c)
-        tamis_test(fuzz.${name} fuzz.${name} ${inputs})
+        tamis_replay(${name} ${source})
     endif()
 endforeach()
+if(NOT TAMIS_FUZZ)
+    tamis_chosen(tests-fuzz ${names})
+endif()
 
 # ---- Each header alone ---------------------------------------------------------------------------
 

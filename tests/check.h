@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "choose.h"
 #include "tamis.h"
 
 #define ALPHA 1e-9

@@ -1,6 +1,6 @@
 /* replay.c - runs a fuzzer over files: the corpus in `make check`, or one input that crashed.
  *
- *     image_replay [--mutations N] FILE|FOLDER... [-- FILE|FOLDER...]
+ *     build/tests/fuzz FUZZER [--mutations N] FILE|FOLDER... [-- FILE|FOLDER...]
  *
  * With --mutations, N random changes of the files before "--" follow, by the seed of $SEED. Each is
  * kept as `mutated` while it runs: what is left there is the one that crashed. */
@@ -14,7 +14,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* CMake writes <chosen.h>, a line X(name) for each file of the folder, whose
+ * LLVMFuzzerTestOneInput() it calls <name>_input() here. */
+typedef int fuzzer(const uint8_t *data, size_t size);
+
+#define X(name) fuzzer name##_input;
+#include <chosen.h>
+#undef X
+
+static const struct {
+    const char *name;
+    fuzzer *run;
+} FUZZERS[] = {
+#define X(name) { #name, name##_input },
+#include <chosen.h>
+#undef X
+};
+
+static fuzzer *run_input;
 
 static void die(const char *path)
 {
@@ -50,7 +67,7 @@ static void run_file(const char *path, size_t size)
     fclose(file);
     printf("replay: %s\n", path);
     fflush(stdout);
-    LLVMFuzzerTestOneInput(data, size);
+    run_input(data, size);
     inputs = given(realloc(inputs, (n_inputs + 1) * sizeof *inputs));
     inputs[n_inputs++] = (input){ data, size };
 }
@@ -172,7 +189,7 @@ static void run_mutated(void)
     keep(&in);
     uint8_t *exact = given(malloc(in.size ? in.size : 1));
     memcpy(exact, in.data, in.size);
-    LLVMFuzzerTestOneInput(exact, in.size);
+    run_input(exact, in.size);
     free(exact);
     free(in.data);
 }
@@ -190,12 +207,22 @@ static void run_mutations(unsigned long n, size_t n_first)
     unlink("mutated");
 }
 
+static fuzzer *fuzzer_called(const char *name)
+{
+    for (size_t i = 0; i < sizeof FUZZERS / sizeof *FUZZERS; i++)
+        if (strcmp(FUZZERS[i].name, name) == 0)
+            return FUZZERS[i].run;
+    fprintf(stderr, "replay: no fuzzer is called '%s'\n", name);
+    exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
-    bool mutates = argc > 2 && strcmp(argv[1], "--mutations") == 0;
+    bool mutates = argc > 3 && strcmp(argv[2], "--mutations") == 0;
     size_t n_first = 0;
 
-    for (int i = mutates ? 3 : 1; i < argc; i++)
+    run_input = fuzzer_called(argc > 1 ? argv[1] : "");
+    for (int i = mutates ? 4 : 2; i < argc; i++)
         if (strcmp(argv[i], "--") == 0)
             n_first = n_inputs;
         else
@@ -206,7 +233,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     if (mutates)
-        run_mutations(strtoul(argv[2], NULL, 10), n_first ? n_first : n_inputs);
+        run_mutations(strtoul(argv[3], NULL, 10), n_first ? n_first : n_inputs);
     for (size_t i = 0; i < n_inputs; i++)
         free(inputs[i].data);
     free(inputs);

@@ -2,6 +2,7 @@
  *
  * A view is allowed to accept what only the payload's bytes betray, as long as tamis_verify() does
  * not: the fault is then found one call later. Files are made by tools/golden. */
+#include "choose.h"
 #include "golden.h"
 
 static char folder[4000];

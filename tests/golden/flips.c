@@ -5,6 +5,7 @@
  * and a view whose payload is damaged must still answer every call without harm: one in
  * sixteen is asked, and all in the long run (TAMIS_LONG=1). */
 #include "../fuzz/exercise.h"
+#include "choose.h"
 #include "golden.h"
 
 static const size_t SMALL = 8192; /* above, flips are sampled: the time is quadratic */

@@ -8,6 +8,7 @@
  * other keys with the frozen answer in front: false positives are part of the promise. */
 #include <sys/stat.h>
 
+#include "choose.h"
 #include "golden.h"
 
 /* ---- What is made of each kind ----------------------------------------- */
