@@ -13,7 +13,7 @@ commit = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Some tests wait for the disk or for the time to pass: one more than processors.
 check = $(call build,$(1)) && ctest --preset $(1) -j$(shell expr $(JOBS) + 1)
 
-.PHONY: all deps demo demo-kinds check check-long bench redis web web-serve web-bench deb install uninstall clean help
+.PHONY: all deps demo demo-kinds check test check-long bench redis web web-serve web-bench deb install uninstall clean help
 
 all:
 	@tools/bootstrap --look build
@@ -34,9 +34,15 @@ demo-kinds:
 
 check:
 	@tools/bootstrap check
-	$(call check,check)
-	$(call check,asan)
-	$(call check,tsan)
+	@JOBS=$(JOBS) tools/check
+
+# make test T=model.model [K=bloom]: what the folder of the test needs is built, or all.
+test:
+	@tools/bootstrap check
+	$(call configure,check)
+	cmake --build --preset check -j$(JOBS) --target \
+	    $$(cmake --build --preset check --target help | grep -owm1 'tests-$(firstword $(subst ., ,$(T)))' || echo all)
+	$(if $(K),KIND=$(K)) ctest --preset check --verbose -R '^$(subst .,\.,$(T))$$'
 
 check-long:
 	@tools/bootstrap check
@@ -111,6 +117,7 @@ help:
 	@echo 'make demo        a list of words becomes a filter, is asked and measured, in under a minute'
 	@echo 'make demo-kinds  a spelling checker with each kind of filter'
 	@echo 'make check       every test, then again under sanitizers'
+	@echo 'make test        one test, and one kind if it is of laws: T=model.model K=bloom, T=cli.query'
 	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys in 40;'

@@ -31,6 +31,14 @@ endif()
 
 # ---- Registering ---------------------------------------------------------------------------------
 
+# Slow tests are started first: what `tools/check --costs` measured.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/costs.txt)
+file(STRINGS ${tests}/costs.txt costs)
+foreach(row IN LISTS costs)
+    string(REGEX MATCH "^(.+) (.+)$" row "${row}")
+    set(cost_of_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+endforeach()
+
 # Each test has a folder of its own to run in: two of them may write to files of one name.
 function(tamis_test name)
     set(folder ${PROJECT_BINARY_DIR}/tests/in/${name})
@@ -39,6 +47,9 @@ function(tamis_test name)
     string(REGEX MATCH "^[a-z]+" label ${name})
     set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout}
                          ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
+    if(DEFINED cost_of_${name})
+        set_tests_properties(${name} PROPERTIES COST ${cost_of_${name}})
+    endif()
 endfunction()
 
 # A test that asks whether this is a long run has more to do in one.
@@ -204,7 +215,6 @@ if(TARGET tamis-web AND NODE AND NOT TAMIS_SANITIZE)
         tamis_test(web.${name} ${NODE} ${script} ${PROJECT_SOURCE_DIR} ${web_out}/npm
                    $<TARGET_FILE:tamis-cli>)
     endforeach()
-    set_tests_properties(web.page PROPERTIES COST 100) # it takes longest: first
 endif()
 
 # ---- Fuzzers -------------------------------------------------------------------------------------
