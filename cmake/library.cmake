@@ -3,6 +3,11 @@
 include(CheckSymbolExists)
 find_package(Threads REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+# It is all code and needs none of the headers beside it, which may be of another machine.
+set(xxhash_dir ${PROJECT_BINARY_DIR}/xxhash)
+file(MAKE_DIRECTORY ${xxhash_dir})
+file(CREATE_LINK ${XXHASH_INCLUDE_DIR}/xxhash.h ${xxhash_dir}/xxhash.h SYMBOLIC)
+
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c)
 list(FILTER sources EXCLUDE REGEX "/src/bare/") # for the core alone
 
@@ -81,7 +86,7 @@ function(tamis_objects target)
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE include src)
-    target_include_directories(${target} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+    target_include_directories(${target} SYSTEM PRIVATE ${xxhash_dir})
 endfunction()
 
 # The core alone, for machines without an operating system: memory comes from the caller.

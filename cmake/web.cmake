@@ -12,16 +12,12 @@ set(web ${PROJECT_SOURCE_DIR}/web)
 set(web_out ${PROJECT_BINARY_DIR}/web)
 set(web_objects_dir ${PROJECT_BINARY_DIR}/web-objects)
 
-# xxhash.h needs none of the headers beside it, and those are of another machine.
-file(MAKE_DIRECTORY ${web_objects_dir}/include)
-file(CREATE_LINK ${XXHASH_INCLUDE_DIR}/xxhash.h ${web_objects_dir}/include/xxhash.h SYMBOLIC)
-
 # Numbers too large for an integer become the largest one, as nowhere else in C: what JavaScript
 # passes is anything. Every browser of the last years knows these three extensions.
 set(web_flags --target=wasm32-wasi -std=c11 -DNDEBUG -DXXH_NO_STDLIB -fvisibility=hidden
     -mbulk-memory -mnontrapping-fptoint -msign-ext -Wno-pass-failed
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
-    -isystem ${web_objects_dir}/include -isystem ${WASM_HEADERS})
+    -isystem ${xxhash_dir} -isystem ${WASM_HEADERS})
 if(TAMIS_WERROR)
     list(APPEND web_flags -Werror)
 endif()
