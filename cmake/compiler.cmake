@@ -17,6 +17,10 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef
 # That a loop was not unrolled is no fault of the source: the compiler is free to know better. And
 # constants are enumerators here, in sums of any type.
 add_compile_options($<$<C_COMPILER_ID:Clang>:-Wno-pass-failed$<SEMICOLON>-Wno-enum-float-conversion>)
+# The same bytes, whatever folder the tree lies in. A debugger finds the sources from the tree's root;
+# builds for debugging say where they are.
+add_compile_options($<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>
+                    $<$<NOT:$<CONFIG:Debug>>:-ffile-prefix-map=${PROJECT_BINARY_DIR}=.>)
 if(TAMIS_WERROR)
     add_compile_options(-Werror)
 endif()

@@ -309,6 +309,10 @@ if(NOT TAMIS_SANITIZE)
     tamis_test(install.kinds ${BASH} ${tests}/install/kinds.sh
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(install.kinds ${tests}/install/kinds.sh)
+    if(TAMIS_LONG) # two whole builds
+        tamis_test(install.folders ${BASH} ${tests}/install/folders.sh ${PROJECT_SOURCE_DIR})
+        set_tests_properties(install.folders PROPERTIES LABELS long)
+    endif()
     tamis_test(abi.older ${PYTHON3} ${tests}/abi/older.py
                ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     tamis_mark_long(abi.older ${tests}/abi/older.py)
