@@ -1,8 +1,11 @@
 # check.sh - sourced by every script here: a folder to work in, and assertions.
 #
 #     bash tests/cli/<topic>.sh /path/to/tamis
+#     KIND='bloom cqf' bash tests/cli/<topic>.sh /path/to/tamis    with these in loops over kinds
 #
-# An assertion that fails says where and what, and the script goes on to the next one.
+# `section` and `promise` name what the assertions after them are for. One that fails prints these names,
+# what was run, what was wanted and what came, and the script goes on to the next one. Assertions start
+# no process: what is too much for bash, one Python does for all of a script.
 # shellcheck shell=bash
 set -u
 shopt -s lastpipe # so that assertions at the end of a pipe count
@@ -14,8 +17,8 @@ said=$(mktemp -d "${TMPDIR:-/tmp}/tamis-cli-XXXXXX") # what the last run printed
 work=$said/work
 mkdir "$work"
 cd "$work" || exit 2
-checks=0 failures=0
-python=$(python3 -c 'import sys; print(sys.executable)') # where python3 may be a script
+touch "$said/out" "$said/err"
+checks=0 failures=0 section='' promise='' ran=()
 
 finish()
 {
@@ -24,7 +27,7 @@ finish()
     [ "$BASHPID" = "$$" ] || return
 
     cd /
-    mountpoint -q "$work/disk" && umount "$work/disk"
+    [ -d "$work/disk" ] && mountpoint -q "$work/disk" && umount "$work/disk"
     chmod -R u+rwx "$said"
     rm -rf "$said"
     [ "$status" -eq 0 ] || exit "$status"
@@ -33,17 +36,101 @@ finish()
 }
 trap finish EXIT
 
+# ---- Names and failures --------------------------------------------------------------------------
+
+# section TITLE: of a part of the script.
+section()
+{
+    section=$1 promise=''
+}
+
+# promise SENTENCE: what the assertions from here to the next one hold the program to.
+promise()
+{
+    promise=$1
+}
+
+# failed WHAT [WANTED [CAME]]
 failed()
 {
-    local depth=1
+    local depth=1 script=${0##*/}
 
     while [ "${BASH_SOURCE[depth]}" = "${BASH_SOURCE[0]}" ]; do
         depth=$((depth + 1))
     done
     failures=$((failures + 1))
-    echo "FAILED at $(basename "${BASH_SOURCE[depth]}") line ${BASH_LINENO[depth - 1]}: $*" |
-        head -c 2000
+    echo "FAILED cli.${script%.sh}${section:+, $section}${promise:+: $promise}: $1"
+    failed_row ran "$(quoted "${ran[@]}")"
+    failed_row wanted "${2:-}"
+    failed_row came "${3:-}"
+    failed_row printed "$(head -c 500 "$said/out" | cat -v)"
+    failed_row said "$(head -c 500 "$said/err" | cat -v)"
+    failed_row at "${BASH_SOURCE[depth]##*/} line ${BASH_LINENO[depth - 1]}"
 }
+
+failed_row()
+{
+    [ -z "$2" ] || printf '    %-8s%.1000s\n' "$1" "$2"
+}
+
+# quoted WORD...: as they can be typed.
+quoted()
+{
+    [ $# -eq 0 ] || printf '%q ' "$@"
+}
+
+# ---- The Python of a script ----------------------------------------------------------------------
+
+# Asked by the number of words, a task and its words, each with a NUL after it; it answers alike.
+coproc PYTHON {
+    exec python3 -I -c '
+import json, os, sys
+
+def words(rest=b""):
+    while block := sys.stdin.buffer.read1():
+        *whole, rest = (rest + block).split(b"\0")
+        yield from map(os.fsdecode, whole)
+
+def python():
+    return sys.executable  # where python3 is a script that looks for it
+
+def value(path, expression):
+    with open(path) as file:
+        return eval(expression, {"it": json.load(file), "json": json})
+
+def same(folder, *paths):
+    one, other = (open(os.path.join(folder, path), "rb") for path in paths)
+    with one, other:
+        while (block := one.read(1 << 20)) == other.read(1 << 20):
+            if not block:
+                return True
+    return False
+
+asked = words()
+for n in asked:
+    task, *rest = (next(asked) for _ in range(int(n)))
+    try:
+        answer = str({"python": python, "value": value, "same": same}[task](*rest))
+    except Exception as error:
+        answer = f"{type(error).__name__}: {error}"
+    sys.stdout.buffer.write(os.fsencode(answer.replace("\0", "?")) + b"\0")
+    sys.stdout.flush()
+'
+}
+exec {questions}>&"${PYTHON[1]}" {answers}<&"${PYTHON[0]}" # subshells have these
+disown "$PYTHON_PID"                                        # no `wait` waits for it
+
+# ask TASK WORD...: sets $answer.
+ask()
+{
+    printf '%s\0' $# "$@" >&"$questions"
+    IFS= read -r -d '' answer <&"$answers"
+}
+
+ask python
+python=$answer
+
+# ---- Assertions ----------------------------------------------------------------------------------
 
 # check WHAT COMMAND...: the command succeeds.
 check()
@@ -52,7 +139,7 @@ check()
 
     shift
     checks=$((checks + 1))
-    "$@" || failed "$what"
+    "$@" || failed "$what" "success of $(quoted "$@")"
 }
 
 # check_not WHAT COMMAND...: it does not.
@@ -62,7 +149,7 @@ check_not()
 
     shift
     checks=$((checks + 1))
-    ! "$@" || failed "$what"
+    ! "$@" || failed "$what" "failure of $(quoted "$@")"
 }
 
 # exits CODE COMMAND...: with that code; errors (2 and above) are one line on standard error.
@@ -72,29 +159,55 @@ exits()
 
     shift
     checks=$((checks + 1))
+    ran=("$@")
     "$@" >"$said/out" 2>"$said/err" || code=$?
     if [ "$code" -ne "$wanted" ]; then
-        failed "exit code $code instead of $wanted: $*"
-        head -c 1000 "$said/err"
+        failed "exit code" "$wanted" "$code"
     elif [ "$code" -ge 2 ] && [ "$code" -le 6 ] && ! is_one_message; then
-        failed "not one line that starts with 'tamis: ': $*"
-        head -c 1000 "$said/err"
+        failed "message of exit code $code" "one line that starts with 'tamis: '"
     fi
 }
 
 is_one_message()
 {
+    has_lines "$said/err" 1 && has_line "$said/err" '^tamis: '
+}
+
+# has_text FILE TEXT: a fixed string.
+has_text()
+{
+    local parts IFS=$'\n'
+
+    mapfile -d '' -t parts <"$1"
+    [[ ${parts[*]} == *"$2"* ]]
+}
+
+# has_line FILE REGEX: an extended one, for a whole line between ^ and $.
+has_line()
+{
+    local lines line
+
+    mapfile -t lines <"$1"
+    for line in "${lines[@]}"; do
+        [[ ! $line =~ $2 ]] || return 0
+    done
+    return 1
+}
+
+# has_lines FILE COUNT
+has_lines()
+{
     local lines
 
-    mapfile -t lines <"$said/err"
-    [ "${#lines[@]}" -eq 1 ] && [[ ${lines[0]} == "tamis: "* ]]
+    mapfile -t lines <"$1"
+    [ "${#lines[@]}" -eq "$2" ]
 }
 
 # What the last run said. Texts are fixed strings.
 says()
 {
     checks=$((checks + 1))
-    grep -qF -- "$1" "$said/err" || failed "standard error lacks '$1': $(head -c 500 "$said/err")"
+    has_text "$said/err" "$1" || failed "standard error" "with '$1'"
 }
 
 # without_library TEXT FILE... -- COMMAND...: where these files are no libraries, it says TEXT.
@@ -124,66 +237,86 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
 prints()
 {
     checks=$((checks + 1))
-    grep -qF -- "$1" "$said/out" || failed "standard output lacks '$1': $(head -c 500 "$said/out")"
+    has_text "$said/out" "$1" || failed "standard output" "with '$1'"
 }
 
+# prints_exactly FORMAT: what printf makes of it, to the last byte.
 prints_exactly()
 {
     checks=$((checks + 1))
-    printf -- "$1" | cmp -s - "$said/out" ||
-        failed "standard output is not '$1': $(head -c 500 "$said/out" | od -c | head -20)"
+    printf -- "$1" >"$said/wanted"
+    is_same "$said/wanted" "$said/out" || failed "standard output" "'$1'"
 }
 
 is_silent()
 {
     checks=$((checks + 1))
-    [ ! -s "$said/err" ] || failed "said: $(head -c 500 "$said/err")"
+    [ ! -s "$said/err" ] || failed "standard error" nothing
 }
 
 prints_nothing()
 {
     checks=$((checks + 1))
-    [ ! -s "$said/out" ] || failed "printed: $(head -c 500 "$said/out")"
+    [ ! -s "$said/out" ] || failed "standard output" nothing
 }
 
 prints_json()
 {
-    checks=$((checks + 1))
-    "$python" -I -m json.tool "$said/out" >"$said/json" || failed "not JSON: $(head -c 500 "$said/out")"
+    json_holds "JSON" True
 }
 
 # json EXPRESSION: of what was printed, as `it`.
 json()
 {
-    "$python" -I -S -c "import json, sys; it = json.load(open(sys.argv[1])); print($1)" "$said/out"
+    ask value "$said/out" "$1"
+    printf '%s\n' "$answer"
+}
+
+# json_is WHAT EXPRESSION VALUE
+json_is()
+{
+    checks=$((checks + 1))
+    ask value "$said/out" "$2"
+    [ "$answer" = "$3" ] || failed "$1" "$2 is $3" "$answer"
 }
 
 # json_holds WHAT EXPRESSION...: each is true of what was printed.
 json_holds()
 {
-    local what=$1
+    local what=$1 expression
 
     shift
-    check "$what" "$python" -I -S - "$said/out" "$@" <<'PYTHON'
-import json, sys
+    checks=$((checks + 1))
+    for expression; do
+        ask value "$said/out" "bool($expression)"
+        [ "$answer" = True ] || failed "$what" "$expression" "$answer"
+    done
+}
 
-it = json.load(open(sys.argv[1]))
-wrong = [expression for expression in sys.argv[2:] if not eval(expression)]
-print(*wrong, sep="\n", end="")
-sys.exit(len(wrong) > 0)
-PYTHON
+# is_same FILE FILE: 1 if they differ, 2 if one cannot be read.
+is_same()
+{
+    case " $1 $2 " in
+    *" - "* | *" /dev/"*) cmp -s "$1" "$2" ;; # what only this shell has
+    *)
+        ask same "$PWD" "$1" "$2"
+        [ "$answer" != False ] || return 1
+        [ "$answer" = True ] || return 2
+        ;;
+    esac
 }
 
 same()
 {
     checks=$((checks + 1))
-    cmp -s "$1" "$2" || failed "$1 and $2 differ"
+    is_same "$1" "$2" || failed "files" "$1 is $2" "$(cmp "$1" "$2" 2>&1)"
 }
 
 differ()
 {
     checks=$((checks + 1))
-    ! cmp -s "$1" "$2" || failed "$1 and $2 are the same"
+    is_same "$1" "$2"
+    [ $? -eq 1 ] || failed "files" "$1 is not $2" "$(cmp "$1" "$2" 2>&1)"
 }
 
 # Only for what cannot be tried on this machine.
@@ -211,6 +344,7 @@ can()
 some_kinds=(bitmap hashset bloom fuse cascade map hashmap cqf counting countmin window)
 [ -z "${TAMIS_SANITIZED:-}" ] || some_kinds=(hashset bloom fuse cascade map hashmap cqf)
 [ -z "${TAMIS_LONG:-}" ] || some_kinds=("${all_kinds[@]}")
+[ -z "${KIND:-}" ] || read -ra some_kinds <<<"$KIND"
 
 # kinds_that ABILITY: those that have it and are made from keys alone; of get, put and exclude, all.
 kinds_that()
