@@ -11,7 +11,7 @@ print(next(row[sys.argv[3]] for row in csv.DictReader(open(sys.argv[1])) if row[
 " "$@"
 }
 
-# ---- Plans -------------------------------------------------------------
+section 'Plans'
 
 printf '%s\n' name,keys,share,cost new,1000,0.9,1 old,1000,0.1,1 >two.csv
 exits 0 "$tamis" budget --total-bytes 1000 two.csv
@@ -31,14 +31,14 @@ json_holds "all is said" "it['bytes'] <= it['total_bytes'] == 1000" "it['cost'] 
     "abs(sum(f['wrong'] * f['cost'] for f in it['filters']) - it['cost']) < 1e-9" \
     "abs(it['ideal_cost'] - 0.0878) < 1e-3"
 exits 0 "$tamis" budget --total-bytes 1000 --table two.csv
-check "a table has a head and a row for each" test "$(wc -l <"$said/out")" = 3
+check "a table has a head and a row for each" has_lines "$said/out" 3
 exits 0 "$tamis" budget --total-bytes 1000 - <two.csv
 exits 0 "$tamis" budget --total-bytes 1000 <(sed 1d two.csv)
 exits 0 "$tamis" budget --total-bytes 1000 <(sed 's/$/\r/' two.csv)
 same "$said/out" <("$tamis" budget --total-bytes 1000 two.csv 2>/dev/null)
 exits 0 "$tamis" budget --total-bytes 1000 <(gzip <two.csv)
 
-# Columns in any order, others skipped, costs of any unit; a plan is such a file too.
+promise 'Columns in any order, others skipped, costs of any unit; a plan is such a file too'
 exits 0 "$tamis" budget --total-bytes 1000 <(printf '%s\n' name,x,cost,share,keys new,?,10ms,0.9,1k old,?,10ms,0.1,1k)
 cut -d, -f6 "$said/out" >bytes
 exits 0 "$tamis" budget --total-bytes 1000 two.csv
@@ -53,7 +53,7 @@ says "quoted.csv, line 3: a name has no control characters"
 exits 0 "$tamis" budget --total-bytes 1000 <(head -n 2 quoted.csv)
 prints '"a,""b""",100,1,1,partitioned,'
 
-# Limits of single filters, and what each takes besides.
+promise 'Limits of single filters, and what each takes besides'
 exits 0 "$tamis" budget --total-bytes 1000 <(printf '%s\n' name,keys,share,min_bytes,max_bytes new,1000,0.9,,500 old,1000,0.1,400,)
 cp "$said/out" plan
 check "no more" test "$(field plan new bytes)" -le 500
@@ -89,7 +89,7 @@ for name in uniform zipf bimodal alike; do
     [ $name != alike ] || json_holds "nothing to gain" "it['by_keys_cost'] <= 1.1 * it['cost']"
 done
 
-# ---- Filters from plans ------------------------------------------------
+section 'Filters from plans'
 
 mkdir keys full small
 {
@@ -119,7 +119,7 @@ done
 exits 2 "$tamis" budget apply --keys keys -o fuse.tms plan
 says "fuse.tms is there already"
 
-# Images, and a log: a query for a key that is there is no reason for a better filter.
+promise 'Images, and a log: a query for a key that is there is no reason for a better filter'
 for i in 1 2 3 4; do
     exits 0 "$tamis" build -k partitioned -p 0.0001 -n $((i * 1000)) -o full/f$i.tamis keys/f$i
 done
@@ -158,7 +158,7 @@ says "cannot be made that small without its keys; give --keys"
 check_not "nothing was made" test -e other.tms
 exits 0 "$tamis" budget apply --images fuse.tms --keys keys -o other.tms plan
 
-# ---- Another use -------------------------------------------------------
+section 'Another use'
 
 exits 0 "$tamis" budget --total-bytes 5000 four.csv
 cp "$said/out" was
@@ -168,14 +168,14 @@ cp "$said/out" free
 exits 0 "$tamis" budget --total-bytes 5000 --was was --rebuild-cost 1 --queries 1 now.csv
 cp "$said/out" dear
 check "what is worth it is built" test "$(field free f4 action)" = build
-check_not "but not at any price" grep -q ',build$' dear
-check "then it shrinks or stays" grep -qE ',(keep|shrink)$' dear
+check_not "but not at any price" has_line dear ',build$'
+check "then it shrinks or stays" has_line dear ',(keep|shrink)$'
 exits 0 "$tamis" budget --total-bytes 5000 --was was --rebuild-cost 1 --queries 1000000 now.csv
 check "over many queries it is worth it" test "$(field "$said/out" f4 action)" = build
 exits 0 "$tamis" budget --total-bytes 5000 --was was four.csv
 check "what is right stays" test "$(cut -d, -f9 "$said/out" | sort | uniq -c | tr -d ' ' | tr '\n' ' ')" = "1action 4keep 1none "
 
-# ---- Mistakes: one line, with the place ---------------------------------
+section 'Mistakes: one line, with the place'
 
 refuses()
 {
@@ -183,7 +183,7 @@ refuses()
     exits 2 "$tamis" budget --total-bytes 1000 bad.csv
     prints_nothing
     says "budget: bad.csv, line $3: $2"
-    check "one line" test "$(wc -l <"$said/err")" = 1
+    check "one line" has_lines "$said/err" 1
 }
 
 refuses a,0,1,1 "keys '0' is not a whole number from 1 up" 2

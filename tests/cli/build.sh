@@ -5,6 +5,7 @@
 seq 20000 >keys
 seq 20001 30000 >others
 
+promise 'Built of all keys, a filter has all of them'
 for kind in $(kinds_that build); do
     exits 0 "$tamis" build -k "$kind" -o "$kind.tamis" keys
     is_silent
@@ -13,7 +14,7 @@ for kind in $(kinds_that build); do
     same "$said/out" keys
     exits 0 "$tamis" verify "$kind.tamis"
 
-    # Threads, and where keys come from, do not show in the file.
+    promise 'Threads, and where keys come from, do not show in the file'
     for threads in 1 2 4 32; do
         exits 0 "$tamis" build -j "$threads" -k "$kind" -o threads.tamis keys
         same threads.tamis "$kind.tamis"
@@ -30,7 +31,7 @@ for kind in $(kinds_that build); do
     cat keys | exits 0 "$tamis" build -k "$kind" -o pipe.tamis
     same pipe.tamis "$kind.tamis"
 
-    # Announced keys are streamed.
+    promise 'Announced keys are streamed'
     ! can "$kind" indexed && n=20000 || n=20001
     for threads in 1 4; do
         exits 0 "$tamis" build -j "$threads" -k "$kind" -n "$n" -o "streamed$threads.tamis" keys
@@ -40,17 +41,18 @@ for kind in $(kinds_that build); do
     done
     same streamed1.tamis streamed4.tamis
 
-    # No key at all.
+    promise 'No key at all'
     exits 0 "$tamis" build -k "$kind" --allow-empty -o empty.tamis /dev/null
     exits 1 "$tamis" query empty.tamis others
     prints_nothing
 
-    # Twice the same key.
+    promise 'Twice the same key'
     exits 0 "$tamis" build -k "$kind" -o twice.tamis keys keys
     exits 0 "$tamis" query -c twice.tamis keys
     prints_exactly '20000\n'
 
-    # Without -n, room is made for different keys; kinds that keep copies have room for these.
+    promise 'Without -n, room is made for different keys'
+    # Kinds that keep copies have room for these.
     if [[ $kind != quotient && $kind != aleph ]]; then
         exits 0 "$tamis" build -k "$kind" -o twice.tamis keys keys keys keys
         is_silent
@@ -61,7 +63,7 @@ for kind in $(kinds_that build); do
         check "$kind: repeated keys take no room" test "$(stat -c %s twice.tamis)" -le "$((most + most / 50))"
     fi
 
-    # The seed and the hash change the bytes, not the answers.
+    promise 'The seed and the hash change the bytes, not the answers'
     if ! can "$kind" indexed; then
         for options in '--seed 7' '--hash raw' '--hash keyed' '--hash raw --seed 0x7' '--hash keyed --seed 7'; do
             # shellcheck disable=SC2086
@@ -73,7 +75,7 @@ for kind in $(kinds_that build); do
     fi
 done
 
-# More keys than announced: Bloom filters take them all and say so, others may be full.
+promise 'More keys than announced: Bloom filters take them all and say so, others may be full'
 for kind in $(kinds_that build); do
     ! can "$kind" indexed && ! can "$kind" rotate || continue
     rm -f over.tamis
@@ -95,20 +97,20 @@ for kind in $(kinds_that build); do
     fi
 done
 
-# The rate asked for is kept, and a better one makes a larger filter.
+promise 'The rate asked for is kept, and a better one makes a larger filter'
 exits 0 "$tamis" build -k bloom -p 0.1 -o coarse.tamis keys
 exits 0 "$tamis" build -k bloom -p 0.001 -o fine.tamis keys
 check "a lower rate takes more bytes" test "$(stat -c %s fine.tamis)" -gt "$(stat -c %s coarse.tamis)"
 exits 0 "$tamis" query -c coarse.tamis others
 check "about a tenth of 10000 strangers pass" test "$(cat "$said/out")" -gt 700 -a "$(cat "$said/out")" -lt 1300
 
-# Limits on size.
+promise 'Limits on size'
 exits 0 "$tamis" build -k bloom --max-bytes 8K -o small.tamis keys
 check "it kept to its 8 KiB" test "$(stat -c %s small.tamis)" -le 9000
 exits 5 "$tamis" build -k bloom -p 0.001 --max-bytes 1K -o small.tamis keys
 says "bloom filters cannot hold 20000 keys"
 
-# A kind is chosen when none is asked for, and said.
+promise 'A kind is chosen when none is asked for, and said'
 exits 0 "$tamis" build -o chosen.tamis keys
 says "chosen"
 is_one_message || failed "more than one line"
@@ -127,11 +129,11 @@ for kind in $(kinds_that build); do
     can "$kind" remove || { exits 2 "$tamis" build -k "$kind" --can remove -o nothing.tamis keys; break; }
 done
 
-# Integers.
+promise 'Integers'
 for kind in $(kinds_that indexed); do
     exits 0 "$tamis" build -k "$kind" -o indexed.tamis <<<$'3\n0x10\n0'
     exits 0 "$tamis" info --json indexed.tamis
-    check "the largest key plus one is the capacity" test "$(json 'it[0]["plan"]["keys"]')" = 17
+    json_is "the largest key plus one is the capacity" 'it[0]["plan"]["keys"]' 17
     exits 0 "$tamis" query indexed.tamis <<<$'0\n1\n3\n16\n17\n18446744073709551615'
     prints_exactly '0\n3\n16\n'
     exits 5 "$tamis" build -k "$kind" -n 16 -o over.tamis <<<$'3\n16\n0'
@@ -144,7 +146,7 @@ for kind in $(kinds_that indexed); do
     exits 2 "$tamis" build -k "$kind" -o over.tamis <<<word
 done
 
-# Secrets are drawn, private and not shown.
+promise 'Secrets are drawn, private and not shown'
 exits 0 "$tamis" build -k bloom --hash keyed -o one.tamis keys
 exits 0 "$tamis" build -k bloom --hash keyed -o two.tamis keys
 differ one.tamis two.tamis
@@ -152,7 +154,7 @@ check "a keyed filter is private" test "$(stat -c %a one.tamis)" = 600
 exits 2 "$tamis" merge -o both.tamis one.tamis two.tamis
 says "secret"
 
-# Where it goes.
+promise 'Where it goes'
 exits 2 "$tamis" build -k bloom keys
 says "-o FILE"
 exits 3 "$tamis" build -k bloom -o nowhere/out.tamis keys
@@ -177,22 +179,22 @@ exits 0 "$tamis" build -k bloom -o replaced.tamis keys
 same replaced.tamis bloom.tamis
 check "nothing else is left behind" test -z "$(find . -name '*.tmp*' -o -name '.*.tamis*')"
 
-# ---- What no filter can be ---------------------------------------------------------------------
+section 'What no filter can be'
 
 exits 5 "$tamis" build -n 1e18 -o huge.tamis /dev/null
 says "no kind of filter can hold 1000000000000000000 keys"
 exits 5 "$tamis" build -k bloom -n 1e18 -o huge.tamis /dev/null
 says "bloom filters cannot hold 1000000000000000000 keys"
 
-# No rate is so low that the kind chosen is far larger than another that would do, or that none is
-# found: 1e-12 once took 63,388 bits per key.
+promise 'No rate is so low that a kind is chosen that is far larger than another'
+# 1e-12 once took 63,388 bits per key.
 for rate in 1e-6 1e-9 1e-12 1e-15; do
     exits 0 "$tamis" build -p "$rate" -o chosen.tamis <<<"$(seq 100)"
     exits 0 "$tamis" info --json chosen.tamis
     json_holds "$rate: a small kind is chosen" 'it[0]["plan"]["bits_per_key"] < 100'
 done
 
-# ---- No key -------------------------------------------------------------------------------------
+section 'No key'
 
 cp bloom.tamis good.tamis
 for nothing in '/dev/null' '-n 1000 /dev/null' '--field 9 keys' '--csv --field 2 keys'; do
@@ -209,7 +211,7 @@ done
 exits 0 "$tamis" build --allow-empty -k bloom -o good.tamis /dev/null
 exits 1 "$tamis" query good.tamis keys
 
-# ---- Quiet --------------------------------------------------------------------------------------
+section 'Quiet'
 
 exits 0 "$tamis" build --quiet -o chosen.tamis keys
 is_silent
@@ -217,7 +219,7 @@ exits 2 "$tamis" build --quiet --hash raw -o chosen.tamis <<<word
 exits 3 "$tamis" build --quiet -o chosen.tamis missing
 exits 4 "$tamis" add --quiet keys others
 
-# JSON tells what was made, and which kind was chosen.
+promise 'JSON tells what was made, and which kind was chosen'
 exits 0 "$tamis" build --json -o chosen.tamis keys
 is_silent
 prints_json

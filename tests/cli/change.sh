@@ -19,6 +19,7 @@ same_filters()
     esac
 }
 
+promise 'What is added is in the filter, as if it had been built with it'
 for kind in $(kinds_that add); do
     for threads in 1 4; do
         exits 0 "$tamis" build -k "$kind" -n 3000 -p 0.001 -o f.tamis old
@@ -39,6 +40,7 @@ for kind in $(kinds_that add); do
     exits 2 "$tamis" add --absent --memory 1M f.tamis both
 done
 
+promise 'What is removed is gone; what was not there is told'
 for kind in $(kinds_that remove); do
     for threads in 1 4; do
         exits 0 "$tamis" build -k "$kind" -n 3000 -o f.tamis both
@@ -61,6 +63,7 @@ for kind in $(kinds_that remove); do
     done
 done
 
+promise 'Kinds that cannot add or remove say which ones can, and stay as they are'
 for kind in $(kinds_that build); do
     exits 0 "$tamis" build -k "$kind" -o f.tamis old
     cp f.tamis before.tamis
@@ -77,7 +80,7 @@ for kind in $(kinds_that build); do
     fi
 done
 
-# Failures change nothing.
+promise 'Failures change nothing'
 exits 0 "$tamis" build -k hashset -n 1500 -o f.tamis old
 cp f.tamis before.tamis
 exits 5 "$tamis" add f.tamis new
@@ -88,7 +91,7 @@ same f.tamis before.tamis
 exits 0 "$tamis" build -k bloom -n 1000 -o f.tamis old
 exits 0 "$tamis" add f.tamis new
 says "f.tamis holds 2000 keys and was planned for 1000"
-# More keys than a window remembers are what it is for.
+promise 'More keys than a window remembers are what it is for'
 for kind in $(kinds_that rotate); do
     exits 0 "$tamis" build -k "$kind" -n 1000 -o f.tamis old
     exits 0 "$tamis" add f.tamis new
@@ -102,7 +105,7 @@ for kind in $(kinds_that indexed); do
     same i.tamis before.tamis
 done
 
-# The file keeps its name, its mode and the link to it.
+promise 'The file keeps its name, its mode and the link to it'
 exits 0 "$tamis" build -k bloom -n 3000 -o real.tamis old
 chmod 640 real.tamis
 ln -s real.tamis link.tamis
@@ -112,7 +115,7 @@ check "the mode is kept" test "$(stat -c %a real.tamis)" = 640
 exits 0 "$tamis" query -c real.tamis both
 prints_exactly '2000\n'
 
-# Eight writers at once, fifty times.
+promise 'Eight writers at once, fifty times'
 exits 0 "$tamis" build -k bloom -n 100000 -p 1e-9 --allow-empty -o shared.tamis /dev/null
 for writer in $(seq 8); do
     for turn in $(seq 50); do
@@ -130,7 +133,7 @@ same "$said/out" wanted
 exits 0 "$tamis" verify shared.tamis
 check "nothing is left behind" test -z "$(find . -name '.*' -type f)"
 
-# A writer waits for one that holds the lock, and reads what that one wrote.
+promise 'A writer waits for one that holds the lock, and reads what that one wrote'
 exits 0 "$tamis" build -k bloom -n 3000 -o slow.tamis old
 mkfifo pipe
 "$tamis" add slow.tamis <pipe &
@@ -155,7 +158,7 @@ prints_exactly '2\n'
 exits 3 "$tamis" add missing.tamis old
 exits 3 "$tamis" remove missing.tamis old
 
-# ---- Secrets -----------------------------------------------------------------------------------
+section 'Secrets'
 
 mode_of()
 {

@@ -8,7 +8,7 @@ exits 0 "$tamis" build -k blocked -o low.tamis low
 exits 0 "$tamis" build -k fuse -o high.tamis high
 exits 0 "$tamis" build -k cqf -n 3000 -o twice.tamis low low
 
-# ---- What is put in comes out ------------------------------------------
+section 'What is put in comes out'
 
 exits 0 "$tamis" collection add all.tms low.tamis high.tamis twice.tamis
 is_silent
@@ -38,7 +38,7 @@ same "$said/out" low
 exits 0 "$tamis" collection list --json all.tms
 json_holds "with what it is" "[x['kind'] for x in it] == ['fuse', 'blocked', 'cqf']"
 
-# ---- Changes -----------------------------------------------------------
+section 'Changes'
 
 exits 0 "$tamis" collection add --name a:b all.tms high.tamis
 exits 0 "$tamis" query -c all.tms:a:b high
@@ -73,7 +73,7 @@ mkdir bare
 exits 0 "$tamis" collection add bare.tms bare
 says "bare has no files that end with .tamis"
 
-# Two at a time wait for each other.
+promise 'Two at a time wait for each other'
 for i in 1 2 3 4 5 6; do
     "$tamis" collection add --name "$i" crowd.tms low.tamis 2>/dev/null &
 done
@@ -86,12 +86,12 @@ wait
 exits 0 "$tamis" collection list crowd.tms
 check "none is lost" test "$(grep -c again "$said/out")" = 6
 
-# A file whose name looks like a filter of a collection is that file.
+promise 'A file whose name looks like a filter of a collection is that file'
 cp low.tamis all.tms:x
 exits 0 "$tamis" query -c all.tms:x low
 prints_exactly '1000\n'
 
-# ---- Mistakes ----------------------------------------------------------
+section 'Mistakes'
 
 exits 2 "$tamis" collection
 exits 2 "$tamis" collection remov all.tms low
@@ -136,7 +136,7 @@ done
 exits 2 "$tamis" build -o all.tms:new low
 says "all.tms:new: filters in a collection are not changed but replaced; change a file, and "
 
-# ---- Damage ------------------------------------------------------------
+section 'Damage'
 
 place_of()
 {

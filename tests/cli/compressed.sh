@@ -41,12 +41,12 @@ for name in xz gzip zstd; do
     cat packed | exits 0 "$tamis" query plain.tamis
     same "$said/out" keys
 
-    # Bytes that trickle in are known all the same.
+    promise 'Bytes that trickle in are known all the same'
     { for i in 0 1 2 3 4 5; do tail -c +$((i + 1)) packed | head -c 1; sleep 0.01; done; tail -c +7 packed; } |
         exits 0 "$tamis" query plain.tamis
     same "$said/out" keys
 
-    # Several, one after the other, in one input, with an empty one among them; beside plain ones.
+    promise 'Several compressed files in one input, an empty one and plain ones among them'
     { head -20000 keys | "${pack[@]}"; "${pack[@]}" </dev/null; tail -n +20001 keys | "${pack[@]}"; } >several
     exits 0 "$tamis" build -k bloom -o read.tamis several
     same read.tamis plain.tamis
@@ -57,7 +57,8 @@ for name in xz gzip zstd; do
     exits 0 "$tamis" query -v plain.tamis unended keys
     prints_exactly 'a\nb\n'
 
-    # What is damaged is an error, at the end of any prefix too, and the old filter stays.
+    promise 'What is damaged is an error, at the end of any prefix too'
+    # The old filter stays.
     cp plain.tamis old.tamis
     size=$(stat -c %s packed)
     for length in 7 100 $((size / 2)) $((size - 9)) $((size - 1)); do
@@ -78,14 +79,14 @@ for name in xz gzip zstd; do
     says "damaged"
     same old.tamis plain.tamis
 
-    # As they are, if asked for.
+    promise 'As they are, if asked for'
     exits 0 "$tamis" build --no-decompress -k bloom -o raw.tamis packed
     differ raw.tamis plain.tamis
     exits 0 "$tamis" query --no-decompress raw.tamis packed
     { cat packed; echo; } | cmp -n "$size" - "$said/out"
     check "the bytes themselves" test $? = 0
 
-    # Far more lines than bytes take no more memory than others.
+    promise 'Far more lines than bytes take no more memory than others'
     yes '' | head -c 20M | "${pack[@]}" -1 >bomb
     if [ -z "${TAMIS_SANITIZED:-}" ]; then
         exits 0 bash -c 'ulimit -v 400000; exec "$0" build -j 1 -n 10 -k bloom -o bomb.tamis bomb' "$tamis"
@@ -93,14 +94,14 @@ for name in xz gzip zstd; do
     reads_some=yes
 done
 
-# Nor does a line without end.
+promise 'Nor does a line without end'
 if [ -n "$reads_some" ] && command -v "${pack[0]}" >/dev/null; then
     head -c 300M /dev/zero | "${pack[@]}" -1 >bomb
     exits 3 "$tamis" build -k bloom -o bomb.tamis bomb
     says "a line of more than 256 MiB"
 fi
 
-# Only whole magics count.
+promise 'Only whole magics count'
 for start in '\x1f' '\x1f\x8b' '\x1f\x8b\x07' '\x28\xb5\x2f' '\xfd7zXZ' 'B' 'BZh9' '\x04\x22'; do
     printf "$start" >short
     exits 0 "$tamis" build -k hashset -o short.tamis short
@@ -111,7 +112,7 @@ for start in '\x1f' '\x1f\x8b' '\x1f\x8b\x07' '\x28\xb5\x2f' '\xfd7zXZ' 'B' 'BZh
     prints_exactly '1\n'
 done
 
-# What tamis does not read is said.
+promise 'What tamis does not read is said'
 printf 'BZh91AY&SY and so on' >packed
 exits 3 "$tamis" query plain.tamis packed
 says "compressed by bzip2"

@@ -12,7 +12,7 @@ for bits in 2 3 4 7 8 16; do
     exits 0 "$tamis" convert --to bloom counts.tamis -o plain.tamis
     is_silent
     exits 0 "$tamis" build -k bloom -n 1000 -o built.tamis left
-    # Counters of two bits stop early, and what has stopped stays.
+    promise 'Counters of two bits stop early, and what has stopped stays'
     [ "$bits" = 2 ] || check "$bits bits: as built from the keys" cmp plain.tamis built.tamis
     exits 0 "$tamis" query plain.tamis left
     same "$said/out" left
@@ -20,21 +20,22 @@ for bits in 2 3 4 7 8 16; do
     exits 0 "$tamis" info counts.tamis
     prints "counters, at $(((1 << bits) - 1))"
     exits 0 "$tamis" info --json counts.tamis
-    check "$bits bits: told" test "$(json "it[0]['plan']['shape']['bits_per_counter']")" = "$bits"
+    json_is "$bits bits: told" "it[0]['plan']['shape']['bits_per_counter']" "$bits"
 done
 
-# A key that came too often stays.
+promise 'A key that came too often stays'
 yes again | head -n 20 >often
 exits 0 "$tamis" build -k counting -n 10 -o few.tamis often
 exits 0 "$tamis" remove few.tamis often
 exits 0 "$tamis" count few.tamis often
 exits 0 "$tamis" info --json few.tamis
-check "counters have stopped" test "$(json "it[0]['saturated']")" -gt 0
+json_holds "counters have stopped" "it[0]['saturated'] > 0"
 exits 0 "$tamis" build -k bloom -n 10 -o plain.tamis often
 exits 0 "$tamis" info plain.tamis
-check_not "nothing stops in a plain filter" grep -q saturated "$said/out"
+check_not "nothing stops in a plain filter" has_line "$said/out" saturated
 
-# To be sent: shorter as it is built, and when it is nearly empty; the same again when received.
+promise 'To be sent: shorter as it is built, and when it is nearly empty'
+# The same again when received.
 exits 0 "$tamis" build -k compressed -o sent.tamis all
 exits 0 "$tamis" convert --to bloom sent.tamis -o received.tamis
 is_silent
@@ -79,4 +80,4 @@ says "from 1 to 16"
 exits 2 "$tamis" build -k bloom --counter-bits 4 -o none.tamis left
 exits 0 "$tamis" plan -n 1000 --counter-bits 8
 prints counting
-check_not "kinds without counters are not shown" grep -q bloom "$said/out"
+check_not "kinds without counters are not shown" has_line "$said/out" bloom

@@ -2,7 +2,7 @@
 # Keys chosen against a known seed: a small file of them costs little, whatever the kind makes of it.
 . "$(dirname "$0")/check.sh"
 
-# Raw keys whose hashes differ in their lowest bits alone.
+promise 'Raw keys whose hashes differ in their lowest bits alone'
 python3 >crafted <<'PYTHON'
 ALL = 2**64 - 1
 
@@ -22,7 +22,8 @@ for low in range(2000):
     print(unmix(low) ^ salt)
 PYTHON
 
-# Full, or made of them: in either case within 32 times their room, and without a large table.
+promise 'Full, or made of them'
+# In either case within 32 times their room, and without a large table.
 [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 400000
 seq 200 >few
 for kind in "${all_kinds[@]}"; do

@@ -15,7 +15,7 @@ key_of()
     prints_exactly '1\n'
 }
 
-# ---- Several columns -------------------------------------------------------------------------
+section 'Several columns'
 
 key='a\tc' key_of 'a\tb\tc\n' --field 1,3
 key='c\ta' key_of 'a\tb\tc\n' --field 3,1
@@ -42,7 +42,7 @@ for wrong in '' , 1, ,1 1,,2 1,x 0,1 1,0 '1, 2' 1-3 1,4294967296 1,2,3,4,5,6,7,8
 done
 exits 1 "$tamis" query --field 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 f.tamis table
 
-# ---- Blanks ----------------------------------------------------------------------------------
+section 'Blanks'
 
 key='b' key_of 'a b\n' --field 2 --fields-by blanks
 key='b' key_of '  a \t  b  \n' --field 2 --fields-by blanks
@@ -60,7 +60,7 @@ exits 2 "$tamis" query --field 1 --fields-by blanks --delim , f.tamis input
 exits 2 "$tamis" query --field 1 --fields-by spaces f.tamis input
 says "delim, blanks or csv"
 
-# ---- CSV -------------------------------------------------------------------------------------
+section 'CSV'
 
 key='b' key_of 'a,b,c\n' --csv --field 2
 key='b,c' key_of 'a,"b,c",d\n' --csv --field 2
@@ -74,13 +74,13 @@ key='"' key_of 'a,"""",d\n' --csv --field 2
 key='5" disk' key_of 'a,5" disk,d\n' --csv --field 2
 key='b;c' key_of 'a;"b;c";d\n' --csv --delim ';' --field 2
 key='b' key_of 'a\t"b"\n' --fields-by csv --delim '\t' --field 2
-# Several columns are a record of their own, with quotes where it needs them.
+promise 'Several columns are a record of their own, with quotes where it needs them'
 key='a,c' key_of 'a,b,"c"\n' --csv --field 1,3
 key='"x,y",z' key_of '"x,y",b,z\n' --csv --field 1,3
 key='x,"y,z"' key_of 'x,b,"y,z"\n' --csv --field 1,3
 key='"a ""b""","c\nd"' key_of '"a ""b""",q,"c\nd"\n' --csv --field 1,3
 
-# Output is the record as it was, and there are as many as there are records.
+promise 'Output is the record as it was, and there are as many as there are records'
 printf '1,"two\nlines"\n2,plain\n3,"two\nlines"\n' >input
 exits 0 "$tamis" dedup --csv --field 2 input
 prints_exactly '1,"two\nlines"\n2,plain\n'
@@ -99,7 +99,7 @@ for command in "build -k bloom -o no.tamis" "query f.tamis" dedup; do
 done
 check_not "nothing was saved" test -e no.tamis
 
-# Against another reader, on records that are cut anywhere.
+promise 'Against another reader, on records that are cut anywhere'
 python3 - <<'PYTHON'
 import csv, random
 
@@ -136,7 +136,7 @@ same both.tamis rows.tamis
 cat rows.csv | exits 0 "$tamis" query --csv --field 3,2 both.tamis
 same "$said/out" rows.csv
 
-# ---- Carriage returns ------------------------------------------------------------------------
+section 'Carriage returns'
 
 printf 'red\r\ngreen\r\n' >dos
 printf 'red\ngreen\n' >unix
@@ -152,11 +152,11 @@ exits 0 "$tamis" query --crlf unix.tamis dos unix
 prints_exactly 'red\r\ngreen\r\nred\ngreen\n'
 is_silent
 exits 1 "$tamis" query unix.tamis dos dos
-check "one warning" test "$(wc -l <"$said/err")" = 1
+check "one warning" has_lines "$said/err" 1
 exits 1 "$tamis" query --crlf unix.tamis <<<$'red\r\r'
 exits 0 "$tamis" top --crlf -k 1 dos
 prints_exactly '1\t1\tgreen\n'
-# Only where it is in the key.
+promise 'Only where it is in the key'
 printf '1\tred\r\n' >dos
 exits 0 "$tamis" build --field 1 -k hashset -o f.tamis dos
 is_silent

@@ -9,7 +9,7 @@ dropped=$((200000 - $(wc -l <once)))
 all_threads='1 4'
 [ -z "${TAMIS_SANITIZED:-}" ] || all_threads=4
 
-# At 1e-9 none of these is taken for another.
+promise 'At 1e-9 none of these is taken for another'
 for threads in $all_threads; do
     for room in 1 1000 1e6; do
         exits 0 "$tamis" dedup -j "$threads" -p 1e-9 -n "$room" all
@@ -25,7 +25,7 @@ done
 exits 0 "$tamis" dedup -n 100 --fixed all
 says "100 were planned"
 
-# Bytes stay as they are: no line end, empty lines, zeros, long lines, two files.
+promise 'Bytes stay as they are: no line end, empty lines, zeros, long lines, two files'
 printf 'a\n\na\n\nb\0c\nb\0c\nb' >odd
 exits 0 "$tamis" dedup odd
 prints_exactly 'a\n\nb\0c\nb\n'
@@ -41,7 +41,8 @@ printf '1 a\n2 a\n3\n3 b\n' >fields
 exits 0 "$tamis" dedup --field 2 --delim ' ' fields
 prints_exactly '1 a\n3\n3 b\n'
 
-# A window: repeats within it are dropped, at whatever place they stand; later ones are not.
+promise 'A window: repeats within it are dropped, at whatever place they stand'
+# Later ones are not.
 seq 1000 >first
 seq 1001 1990 >second
 exits 0 "$tamis" dedup --window 2000 -p 1e-9 first second first
@@ -65,22 +66,23 @@ exits 2 "$tamis" dedup --window 10 --fixed all
 exits 2 "$tamis" dedup --fixed --window 10 all
 exits 3 "$tamis" dedup no-such-file
 
-# The default rate loses less than one of a billion lines, on average.
+promise 'The default rate loses less than one of a billion lines, on average'
 exits 0 "$tamis" dedup --json all
 same "$said/out" once
 cp "$said/err" "$said/out"
 json_holds "as JSON" 'it["lines"] == 200000' "it['dropped'] == $dropped" '0 < it["by_mistake"] < 1e-4'
 exits 0 "$tamis" dedup -n 100 --fixed -p 0.01 --json all
 cp "$said/err" "$said/out"
-check "mistakes of a crowded filter are told" grep -q '"by_mistake": [1-9]' "$said/err"
+check "mistakes of a crowded filter are told" has_line "$said/err" '"by_mistake": [1-9]'
 
-# ---- exact -------------------------------------------------------------
+section 'Exact'
 
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 for exact in --exact --exact=lines; do
     for threads in $all_threads; do
-        # The least memory holds 57000 lines, or fewer: the rest goes through files, in order.
+        promise 'The least memory holds 57000 lines, or fewer'
+        # The rest goes through files, in order.
         for memory in '' '--memory 9M' '--memory 15M' '--memory 1G'; do
             [ "$threads$memory" != '4--memory 9M' ] || continue
             # shellcheck disable=SC2086
@@ -95,7 +97,7 @@ for exact in --exact --exact=lines; do
     prints_exactly '1 a\n3\n3 b\n'
     exits 0 "$tamis" dedup "$exact" </dev/null
     prints_nothing
-    # Lines without the field keep their place, also among those that wait.
+    promise 'Lines without the field keep their place, also among those that wait'
     awk '{ print $1 % 7 ? $1 " " $1 : $1 }' all >holes
     awk 'NF == 1 || !seen[$2]++' holes >expected
     "$tamis" dedup "$exact" -j 1 --memory 9M --field 2 --delim ' ' holes >"$said/out" 2>"$said/err"
@@ -132,7 +134,7 @@ exits 2 "$tamis" dedup --memory 1G all
 exits 2 "$tamis" dedup --exact -p 0.1 all
 exits 2 "$tamis" dedup --exact --window 10 all
 
-# ---- state -------------------------------------------------------------
+section 'State'
 
 head -n 120000 all >before
 tail -n 80000 all >after
@@ -150,7 +152,7 @@ for threads in 1 4; do
     exits 0 "$tamis" verify state
 done
 
-# Killed, it is as it was; stopped, it knows what was printed and nothing else.
+promise 'Killed, it is as it was; stopped, it knows what was printed and nothing else'
 for signal in KILL TERM INT; do
     rm -f state
     exits 0 "$tamis" dedup --state state <<<one
@@ -175,7 +177,7 @@ for signal in KILL TERM INT; do
     same again expected
 done
 
-# Lines that could not be printed are not remembered.
+promise 'Lines that could not be printed are not remembered'
 rm -f state
 "$tamis" dedup --state state <first >/dev/full 2>"$said/err"
 exits 0 "$tamis" dedup --state state first

@@ -2,7 +2,7 @@
 # tamis delta: signatures, deltas and patches, alone and together with rdiff.
 . "$(dirname "$0")/check.sh"
 
-# ---- Pairs of files, and rdiff -----------------------------------------
+section 'Pairs of files, and rdiff'
 
 # Prints what went wrong, nothing if all went well.
 cat >pairs.py <<'END'
@@ -107,7 +107,7 @@ amount=$([ -n "${TAMIS_LONG:-}" ] && echo 1000 1 || echo 40 255)
 check "pairs of files: $(head -3 wrong)" test ! -s wrong
 rm -f old new ours* theirs* made
 
-# ---- Files and pipes ---------------------------------------------------
+section 'Files and pipes'
 
 seq 100000 >old
 { echo inserted; seq 1 50000; echo changed; seq 50002 100000; } >new
@@ -131,7 +131,7 @@ for pair in "empty old" "old empty" "empty empty" "old old"; do
 done
 check "a file that did not change is one command" test "$(stat -c %s pair.delta)" -lt 16
 
-# ---- What is replaced --------------------------------------------------
+section 'What is replaced'
 
 cp old target && chmod 640 target
 exits 0 "$tamis" delta patch old new.delta target
@@ -147,9 +147,9 @@ says "cut.delta: the delta is cut short or damaged, or belongs to another file"
 same kept new
 check "nothing is left behind" test -z "$(find . -name '.*' -type f)"
 
-# ---- Few bytes that become many ----------------------------------------
+section 'Few bytes that become many'
 
-# 60 copies of all of OLD, in 1,025 bytes.
+promise '60 copies of all of OLD, in 1,025 bytes'
 truncate -s 8M zeros
 "$python" -I - <<'END'
 copy = b"\x54" + (0).to_bytes(8, "big") + (8 << 20).to_bytes(8, "big")
@@ -173,7 +173,7 @@ rm made
 exits 2 "$tamis" delta delta --limit-size 1G old.sig new made
 says "--limit-size is for patch"
 
-# ---- What is refused ---------------------------------------------------
+section 'What is refused'
 
 exits 4 "$tamis" delta patch empty new.delta made
 says "new.delta: the delta is cut short or damaged, or belongs to another file"

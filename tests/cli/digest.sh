@@ -22,7 +22,7 @@ bits()
     "$python" -I -S reader.py "$1" "$2"
 }
 
-# ---- Recorded from Squid -------------------------------------------------------------------------
+section 'Recorded from Squid'
 
 squid=$tests/digest/squid.digest
 urls=$tests/digest/squid.urls
@@ -35,7 +35,7 @@ exits 0 "$tamis" digest info "$squid"
 prints 'holds      71 entries, made for 72; 0 deleted since'
 prints 'fill       55.56 %'
 
-# ---- Writing and asking --------------------------------------------------------------------------
+section 'Writing and asking'
 
 "$tamis" gen --urls 3000 >first
 "$tamis" gen --urls 3000 --first 2000 >second
@@ -48,7 +48,7 @@ for peer in sun moon star; do
 done
 same star.has all
 check 'the first are in the first' test -z "$(comm -23 <(sort first) sun.has)"
-# The whole answer, from those of each peer.
+promise 'The whole answer, from those of each peer'
 awk -F '\t' '{ sub(".*/", "", FILENAME); sub("has", "digest", FILENAME)
     at[$0] = at[$0] "\t" FILENAME } END { for (url in at) print url at[url] }' \
     sun.has moon.has | sort >expected
@@ -69,7 +69,8 @@ head -n 1 expected | exits 1 "$tamis" digest ask sun.digest moon.digest
 prints_nothing
 exits 1 "$tamis" digest ask sun.digest </dev/null
 
-# Out of a log; with a line end missing; what comes twice counts once; other methods are other entries.
+promise 'URLs out of a log, with repeats and other methods'
+# With a line end missing; what comes twice counts once; other methods are other entries.
 awk '{ print 1700000000 + NR, 5, "127.0.0.1", "TCP_MISS/200", 99, "GET", $0, "-" }' first >access.log
 exits 0 "$tamis" digest write --fields-by blanks --field 7 -o log.digest access.log
 same log.digest sun.digest
@@ -88,7 +89,7 @@ exits 1 "$tamis" digest ask none.digest <first
 exits 0 "$tamis" digest info --json none.digest
 json_holds 'nothing in it' 'it[0]["count"] == it[0]["estimated"] == it[0]["fill"] == 0'
 
-# ---- Estimates -----------------------------------------------------------------------------------
+section 'Estimates'
 
 exits 0 "$tamis" digest info --json sun.digest moon.digest
 json_holds 'estimates, within 5 standard errors' \
@@ -112,7 +113,7 @@ prints 'all bits are set'
 exits 1 "$tamis" digest compare --json one.digest none.digest
 json_holds 'no estimate' 'it["either"] is None'
 
-# ---- What is no digest ---------------------------------------------------------------------------
+section 'What is no digest'
 
 printf 'HTTP/1.1 200 Cache Digest OK\r\nServer: squid\r\n\r\n' | cat - sun.digest >with.headers
 exits 0 "$tamis" digest compare sun.digest - <with.headers
@@ -146,7 +147,7 @@ broken 16 '\377\377\377\377' 'a mask of 4294967295 bytes'
 broken 20 '\0' 'with 0 bits each'
 broken 21 '\0' '0 hash functions'
 broken 21 '\5' '5 hash functions'
-# A mask of 256 MiB that is announced and does not come.
+promise 'A mask of 256 MiB that is announced and does not come'
 broken 4 '\3\63\63\62' 'is damaged'
 cp sun.digest bad.digest
 printf '\3\63\63\62' | dd of=bad.digest bs=1 seek=4 conv=notrunc status=none
@@ -195,7 +196,7 @@ if [ -z "${TAMIS_SANITIZED:-}" ]; then
     exits 2 "$tamis" digest write --bits-per-entry 256 -o new.digest first
 fi
 
-# ---- A Squid that runs ---------------------------------------------------------------------------
+section 'A Squid that runs'
 
 # It takes some seconds until a Squid has made a digest.
 [ -n "${TAMIS_LONG:-}" ] || exit 0
@@ -309,7 +310,8 @@ exits 0 "$tamis" digest write --capacity "$(json 'it[0]["capacity"]')" -o mine.d
 same mine.digest live.digest
 exits 0 "$tamis" digest compare mine.digest live.digest
 
-# The other way: a Squid asks a sibling for what a digest of ours says that it has, and nobody else.
+promise 'A Squid asks a sibling for what our digest says that it has'
+# And nobody else.
 serve peer
 # No larger: Squids with bug 5510 lose what follows the first 128 bytes of a mask.
 head -n 64 fetched >has

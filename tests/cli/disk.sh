@@ -9,7 +9,7 @@ cat first second >both
 sed 1,100000d both >left
 
 for kind in $(kinds_that resize); do
-    # The same file as in memory, built, added to and removed from.
+    promise 'The same file as in memory, built, added to and removed from'
     exits 0 "$tamis" build -k "$kind" -n 400000 -p 1e-6 -o plain.tamis first
     exits 0 "$tamis" build -k "$kind" -n 400000 -p 1e-6 --memory 16M -o disk.tamis first
     same plain.tamis disk.tamis
@@ -23,12 +23,12 @@ for kind in $(kinds_that resize); do
     same plain.tamis disk.tamis
     exits 0 "$tamis" query -c --map disk.tamis left
     prints 200000
-    # What is not there is passed over.
+    promise 'What is not there is passed over'
     exits 0 "$tamis" remove --memory 12M disk.tamis gone
     same plain.tamis disk.tamis
     exits 0 "$tamis" verify disk.tamis
 
-    # Full: said, and what was merged stays.
+    promise 'Full: said, and what was merged stays'
     exits 0 "$tamis" build -k "$kind" -n 1000 -p 1e-6 -o small.tamis <<<one
     exits 5 "$tamis" add --memory 12M small.tamis first
     says "full"
@@ -38,7 +38,7 @@ for kind in $(kinds_that resize); do
     says "--memory is too little"
 done
 
-# Other kinds say what to do.
+promise 'Other kinds say what to do'
 seq 10 | exits 0 "$tamis" build -k bloom -o bloom.tamis
 exits 2 "$tamis" add --memory 64M bloom.tamis first
 says "without --memory"

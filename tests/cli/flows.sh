@@ -24,7 +24,7 @@ like_exact()
     same "$said/out" expected
 }
 
-# ---- every packet, flow, address and port
+section 'Every packet, flow, address and port'
 
 cat >list <<'END'
 # prefixes within others, addresses, and what does not come
@@ -48,7 +48,7 @@ python3 "$tests/packets.py" odd few.pcap >odd.pcap
 like_exact odd.pcap --window 3000000000 --block list -- --window 3s --block list
 check "odd packets are truncated, stray, late" test "$(awk -F , '$3 > 0 && $1 ~ /^(truncated|strays|late)$/' "$said/out" | wc -l)" = 3
 
-# ---- tcpdump sees the same flows
+section 'tcpdump sees the same flows'
 
 if command -v tcpdump >/dev/null; then
     tcpdump -nn -r few.pcap 2>/dev/null | awk '$2 == "IP" && /Flags/ {
@@ -61,7 +61,7 @@ if command -v tcpdump >/dev/null; then
     check "there are some" test -s expected
 fi
 
-# ---- other links, other files
+section 'Other links, other files'
 
 links="sll2 null" files="nano pcapng" threads="2"
 [ -z "${TAMIS_LONG:-}" ] || links="sll sll2 raw null loop" files="big nano pcapng" threads="1 2 7"
@@ -81,7 +81,7 @@ same "$said/out" few.csv
 cat few.pcap | exits 0 "$tamis" flows "${all[@]}" - -j 1
 same "$said/out" few.csv
 
-# Files follow each other; threads do not matter.
+promise 'Files follow each other; threads do not matter'
 head -c 24 some.pcap >empty.pcap
 python3 "$tests/packets.py" as nano some.pcap >nano.pcap
 exits 0 "$tamis" flows --csv -k 5 some.pcap empty.pcap few.pcap
@@ -91,7 +91,7 @@ for n in $threads; do
     same "$said/out" both.csv
 done
 
-# ---- bounds
+section 'Bounds'
 
 # Of many flows few are candidates: those with most packets are exact all the same.
 "$tamis" gen --packets 20000 --flows 20000 >many.pcap
@@ -104,7 +104,7 @@ for options in "" --bytes; do
     is_silent
     grep '^flow,' "$said/out" | same /dev/stdin <(head -20 whole)
 done
-# Where bounds are far apart, they hold.
+promise 'Where bounds are far apart, they hold'
 exits 0 "$tamis" flows --csv -k 1000 --error 0.1 --bytes many.pcap
 says "may be missing"
 check "bounds hold" awk -F , 'NR == FNR { bytes[$2] = $7; next }
@@ -112,10 +112,10 @@ check "bounds hold" awk -F , 'NR == FNR { bytes[$2] = $7; next }
 exits 0 "$tamis" flows --csv -n 100 -p 0.1 many.pcap
 check "so do those of flows" awk -F , -v "n=$(wc -l <whole)" '$1 == "total" && ($7 > n || $8 < n || $7 == n) { exit 1 }' "$said/out"
 
-# ---- JSON and text
+section 'JSON and text'
 
 exits 0 "$tamis" flows --json -k 3 --by port --window 1ms --block list some.pcap
-check "JSON says the same" test "$(json '[it["packets"], it["flows"]["at_least"], len(it["windows"]), it["blocked_packets"], len(it["top"]["port"])]')" = \
+json_is "JSON says the same" '[it["packets"], it["flows"]["at_least"], len(it["windows"]), it["blocked_packets"], len(it["top"]["port"])]' \
     "$(awk -F , '$1 == "window" { w++ } $1 == "total" { p = $3; f = $7 } $1 == "blocked" && !$2 { b = $3 } END { printf "[%d, %d, %d, %d, 3]", p, f, w, b }' some.csv)"
 exits 0 "$tamis" flows -k 3 --window 1s --block list some.pcap
 prints "packets      2000"
@@ -123,13 +123,13 @@ prints "2026-01-01T00:00:00Z                 2000"
 exits 1 "$tamis" flows empty.pcap
 prints "packets      0"
 prints "flows        0 (0 to 0)"
-check_not "there is no time" grep -q '^from\|^to' "$said/out"
+check_not "there is no time" has_line "$said/out" '^from|^to'
 exits 1 "$tamis" flows --json empty.pcap
-check "no packet in JSON" test "$(json '[it["packets"], it["top"], it["flows"]["at_most"], "from" in it]')" = "[0, {'flow': []}, 0, False]"
+json_is "no packet in JSON" '[it["packets"], it["top"], it["flows"]["at_most"], "from" in it]' "[0, {'flow': []}, 0, False]"
 exits 1 "$tamis" flows --csv empty.pcap
-check "nor in CSV" grep -qx 'total,,0,0,0,,0,0,' "$said/out"
+check "nor in CSV" has_line "$said/out" '^total,,0,0,0,,0,0,$'
 
-# ---- what is broken
+section 'What is broken'
 
 : >nothing
 exits 4 "$tamis" flows nothing
@@ -148,7 +148,7 @@ for options in "" --csv --json; do
     exits 4 "$tamis" flows $options cut some.pcap
     says "the 364 packets before that are counted"
 done
-check "what came before and after is told" test "$(json 'it["packets"]')" = 2364
+json_is "what came before and after is told" 'it["packets"]' 2364
 "$tamis" flows --csv absent cut text some.pcap nothing >"$said/out" 2>"$said/err"
 check "the code of the first" test $? = 3
 check "a line for each" test "$(grep -c '^tamis: .*\(absent:\|cut \|text \|nothing \)' "$said/err")" = "$(wc -l <"$said/err")" -a "$(wc -l <"$said/err")" = 4
@@ -171,7 +171,7 @@ exits 3 bash -c "'$tamis' flows some.pcap >/dev/full"
 exits 3 bash -c "'$tamis' flows --window 1s some.pcap >/dev/full"
 exits 141 bash -c "trap - PIPE; '$tamis' flows -k 20000 some.pcap | true; exit \${PIPESTATUS[0]}" || true
 
-# A signal ends the reading, not the report.
+promise 'A signal ends the reading, not the report'
 mkfifo line
 exec 9<>line
 cat few.pcap >&9
@@ -185,10 +185,10 @@ sleep 0.02
 kill -INT $reader
 wait $reader
 check "it ends by the signal" test $? = 130
-check "after what it has to tell" grep -q '^total,,300,' told
+check "after what it has to tell" has_line told '^total,,300,'
 exec 9>&-
 
-# ---- what is refused
+section 'What is refused'
 
 exits 2 "$tamis" flows
 exits 2 "$tamis" flows --by colour some.pcap
@@ -211,7 +211,7 @@ printf '0.0.0.0/0\n::/0' >world
 exits 0 "$tamis" flows --csv --block world some.pcap
 check "all have an address" test "$(awk -F , '$1 == "ipv4" || $1 == "ipv6" { n += $3 } $1 == "blocked" && !$2 { print $3 - n }' "$said/out")" = 0
 
-# ---- made-up packets
+section 'Made-up packets'
 
 exits 2 "$tamis" gen --packets 10 --first 3
 exits 2 "$tamis" gen --packets 10 -z

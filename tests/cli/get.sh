@@ -2,7 +2,7 @@
 # tamis build --values-field and --universe, tamis get: filters from more than keys.
 . "$(dirname "$0")/check.sh"
 
-# ---- Values ------------------------------------------------------------
+section 'Values'
 
 seq 1 50000 | awk '{ print "key" $1 "\t" $1 * 7 % 1000 }' >pairs
 cut -f1 pairs >keys
@@ -31,7 +31,7 @@ for kind in $(kinds_that get); do
     tr '\n' '\0' <keys | "$tamis" get -z "$kind.tamis" | tr '\0' '\n' >zeros
     same zeros pairs
 
-    # The same pairs in another order, and twice.
+    promise 'The same pairs in another order, and twice'
     sort -R pairs pairs >twice
     exits 0 "$tamis" build -k "$kind" --values-field 2 -p 1e-6 -n 50000 -o again.tamis pairs
     same "$kind.tamis" again.tamis
@@ -47,7 +47,7 @@ for kind in $(kinds_that get); do
     exits 0 "$tamis" get hex.tamis <<<$'a\nb'
     prints_exactly 'a\t16\nb\t17\n'
 
-    # What is wrong is said.
+    promise 'What is wrong is said'
     printf 'a\t1\nb\ttwo\n' >words
     exits 2 "$tamis" build -k "$kind" --values-field 2 -o bad.tamis words
     says 'words, line 2: field 2'
@@ -63,7 +63,7 @@ for kind in $(kinds_that get); do
     # The rest is for kinds whose values do not change: put.sh looks at others.
     kinds_that put | grep -qx "$kind" && continue
 
-    # Ten bits are needed for 999, and as many are taken.
+    promise 'Ten bits are needed for 999, and as many are taken'
     exits 0 "$tamis" build -k "$kind" --values-field 2 --value-bits 10 -p 1e-6 -o ten.tamis pairs
     same "$kind.tamis" ten.tamis
     rm -f nine.tamis
@@ -91,7 +91,7 @@ exits 2 "$tamis" get
 exits 0 "$tamis" plan -n 1000 --value-bits 8
 check "only kinds that can get are planned" awk 'NR > 1 && $NF !~ /get/ { exit 1 }' "$said/out"
 
-# ---- A universe --------------------------------------------------------
+section 'A universe'
 
 seq 1 200000 >universe
 awk '$1 % 40 == 0' universe >members
@@ -108,7 +108,7 @@ for kind in $(kinds_that exclude); do
     done
     same "$kind.universe" "$kind.others"
 
-    # The other way round.
+    promise 'The other way round'
     exits 0 "$tamis" build -k "$kind" --universe members -o most.tamis others
     exits 0 "$tamis" query most.tamis universe
     same "$said/out" others

@@ -17,7 +17,7 @@ adds_up()
         "all(r['saved_per_query'] == (it['rounds'][0]['seconds'] - r['seconds']) / $1 for r in it['rounds'][1:])"
 }
 
-# ---- A real list of words ----------------------------------------------
+section 'A real list of words'
 
 # One in ten of the questions is among them.
 step=10
@@ -36,7 +36,7 @@ mkdir env
     awk '{ print " " $0 "\n 1" }' words; echo DATA=END) >words.dump
 mdb_load -f words.dump env
 
-# What a filter costs, by the formula of 'tamis plan'.
+promise "What a filter costs, by the formula of 'tamis plan'"
 model="all(abs(m['cost'] - m['build_cost'] * it['keys'] - m['lookups'] *
     (m['probe_cost'] + (m['member_share'] + (1 - m['member_share']) * r['fpr']) * m['store_cost']))
     < 1e-3 * m['cost'] for r in it['rounds'][1:] for m in [r['model']])"
@@ -56,10 +56,11 @@ exits 0 "${guard[@]}" --json -f words.tamis words.db asked
 "$tamis" query -c words.tamis asked | read -r passed
 adds_up "$n" "$found" "it['rounds'][1]['stopped'] == $n - $passed"
 exits 0 "${guard[@]}" words.db asked
-check "a kind is chosen, and judged" grep -qE '^[a-z0-9]+ is (not )?worth its [0-9]+ bytes' "$said/out"
+check "a kind is chosen, and judged" has_line "$said/out" '^[a-z0-9]+ is (not )?worth its [0-9]+ bytes'
 prints "words.db: SQLite, table words, column word, $(wc -l <words) keys; $n queries, $found found"
 
-# A filter that is asked the same again: who adapts makes each mistake once; others all the time.
+promise 'Kinds that adapt make each mistake once'
+# Others make it all the time.
 awk '{ print $0 "/" }' words | head -n 900 >absent
 for _ in 1 2 3 4; do cat absent; done >again
 m=$(wc -l <absent)
@@ -67,7 +68,7 @@ exits 1 "${guard[@]}" --json -k bloom -k aqf -p 0.1 words.db again
 adds_up $((4 * m)) 0 "it['rounds'][1]['in_vain'] % 4 == 0" "it['rounds'][1]['in_vain'] > 0" \
     "0 < it['rounds'][2]['adapted'] <= it['rounds'][2]['in_vain'] < it['rounds'][1]['in_vain'] / 2"
 
-# The cache is behind the filter: it has room for all, or forgets what it is asked for next.
+promise 'The cache behind the filter has room for all, or forgets what it is asked for next'
 exits 1 "${guard[@]}" --json --cache 1e6 -k fuse words.db again
 json_holds "hits" "it['rounds'][0]['reads'] == $m" "it['rounds'][0]['cache_hits'] == 3 * $m" \
     "it['rounds'][1]['cache_hits'] == 3 * it['rounds'][1]['reads']"
@@ -76,7 +77,8 @@ json_holds "no hits" "it['rounds'][0]['reads'] == 4 * $m" "it['rounds'][0]['cach
 exits 0 "${guard[@]}" --cache 10 words.db asked
 prints " cached "
 
-# Where all is found, a filter only costs; and a price of memory can make it cost too much.
+promise 'Where all is found, a filter only costs'
+# A price of memory can make it cost too much.
 exits 0 "${guard[@]}" -k bloom words.db words
 prints "bloom is not worth its"
 prints "It has nothing to stop: all that is asked for is there."
@@ -85,7 +87,7 @@ prints "bloom is not worth its"
 exits 0 "${guard[@]}" -k bloom --queries 1e12 --json words.db asked
 json_holds "building is shared" "it['rounds'][1]['model']['lookups'] == 1e12"
 
-# ---- Keys are bytes ----------------------------------------------------
+section 'Keys are bytes'
 
 sqlite3 odd.db "CREATE TABLE t (id INTEGER, name TEXT COLLATE NOCASE, any, b BLOB, f REAL);
     CREATE UNIQUE INDEX i ON t (id); CREATE INDEX n ON t (name); CREATE INDEX a ON t (any);
@@ -115,7 +117,7 @@ sqlite3 -cmd 'PRAGMA encoding = "UTF-16"' wide.db "CREATE TABLE t (k PRIMARY KEY
 printf 'caf\303\251' | gzip >cafe.gz
 exits 0 "${guard[@]}" wide.db - <cafe.gz
 
-# LMDB: databases with names, keys with several values, a file by itself.
+promise 'LMDB: databases with names, keys with several values, a file by itself'
 mkdir several
 for name in one two; do
     printf 'VERSION=3\nformat=print\ntype=btree\ndatabase=%s\ndupsort=1\nHEADER=END\n %s\n 1\n %s\n 2\nDATA=END\n' \
@@ -140,7 +142,7 @@ fi
 printf '%0600d\n\n' 1 >long.keys # longer than a key of LMDB may be, and empty
 exits 1 "${guard[@]}" env long.keys
 
-# ---- Queries of any form -----------------------------------------------
+section 'Queries of any form'
 
 : >nothing
 exits 1 "${guard[@]}" words.db nothing
@@ -154,7 +156,7 @@ sqlite3 empty.db 'CREATE TABLE t (k PRIMARY KEY)'
 exits 1 "${guard[@]}" --json -k bloom -k fuse -k aqf empty.db asked
 adds_up "$n" 0
 exits 0 "${guard[@]}" -k bloom -k bloom -f words.tamis -f words.tamis words.db asked
-check_not "nothing to complain of" grep -q inf "$said/out"
+check_not "nothing to complain of" has_line "$said/out" inf
 sqlite3 bare.db "CREATE TABLE t (k); INSERT INTO t VALUES ('a'), ('a')"
 exits 0 "${guard[@]}" bare.db <(echo a)
 says "has no index"
@@ -162,7 +164,7 @@ if [ -e /dev/full ]; then
     exits 3 bash -c '"$@" >/dev/full' - "${guard[@]}" words.db asked
 fi
 
-# ---- Stores and filters that will not do -------------------------------
+section 'Stores and filters that will not do'
 
 exits 3 "${guard[@]}" no-such.db asked
 exits 3 "${guard[@]}" words.db no-such-file
@@ -223,7 +225,7 @@ sqlite3 ids.db "CREATE TABLE t (id INTEGER PRIMARY KEY); WITH RECURSIVE n(i) AS 
 exits 0 "${guard[@]}" --json -f numbers.tamis ids.db <(seq 91 110)
 adds_up 20 10 "it['rounds'][1]['in_vain'] == 0"
 
-# ---- URLs --------------------------------------------------------------
+section 'URLs'
 
 sqlite3 urls.db "CREATE TABLE urls (url TEXT PRIMARY KEY);
     INSERT INTO urls VALUES ('evil.com/'), ('example.com/ads/'), ('example.org/a/b.html?x=1'),
@@ -250,9 +252,10 @@ head -c 1000000 /dev/zero | tr '\0' '%' >percents
 exits 0 "${guard[@]}" --urls --json urls.db hostile
 exits 1 "${guard[@]}" --urls urls.db percents
 
-# As a browser has it: each URL, its last part the number of its line, has the form that is in the store
-# on that line. Where RFC 3986 wants more than browsers do, that is added: octets are coded if they have
-# to be, and only then.
+promise 'URLs have the form that a browser gives them'
+# Each URL, its last part the number of its line, has the form that is in the store on that line.
+# Where RFC 3986 wants more than browsers do, that is added: octets are coded if they have to be,
+# and only then.
 node=$(command -v node || command -v nodejs)
 if [ -n "$node" ]; then
     cat >browser.mjs <<'JS'

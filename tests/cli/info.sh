@@ -4,7 +4,7 @@
 
 seq 10000 >keys
 
-# ---- kinds -------------------------------------------------------------
+section 'Kinds'
 
 exits 0 "$tamis" kinds
 is_silent
@@ -15,7 +15,7 @@ json_holds "numbers ascend" '[k["number"] for k in it] == sorted(k["number"] for
 json '"\n".join(k["kind"] + " " + ",".join(k["abilities"]) for k in it)' >listed
 same table listed
 
-# ---- plan --------------------------------------------------------------
+section 'Plan'
 
 exits 0 "$tamis" plan --keys 1M --fpr 0.001
 is_silent
@@ -43,7 +43,7 @@ exits 0 "$tamis" plan -n 1000
 exits 5 "$tamis" plan --keys 1M --can indexed
 says "fewer abilities"
 
-# The plan is what build makes.
+promise 'The plan is what build makes'
 built=()
 for kind in $(kinds_that build); do
     ! can "$kind" indexed || continue
@@ -57,7 +57,7 @@ json_holds "filters take what was planned" \
     'all(f["plan"]["bytes"] in [p["bytes"] for p in it if p["kind"] == f["kind"]]
          for f in json.load(open("built")))'
 
-# ---- info --------------------------------------------------------------
+section 'Info'
 
 for kind in $(kinds_that build); do
     exits 0 "$tamis" build -k "$kind" --seed 42 -o "$kind.tamis" keys
@@ -65,11 +65,11 @@ for kind in $(kinds_that build); do
     is_silent
     prints "$kind: "
     prints "seed 42"
-    check_not "$kind: no warning" grep -q warning "$said/out"
+    check_not "$kind: no warning" has_line "$said/out" warning
     if can "$kind" add && ! can "$kind" exact && ! can "$kind" adapt; then
-        check "$kind: estimates" grep -q '^distinct .*, estimated$' "$said/out"
+        check "$kind: estimates" has_line "$said/out" '^distinct .*, estimated$'
     else
-        check "$kind: has counted" grep -q '^distinct  10000$' "$said/out"
+        check "$kind: has counted" has_line "$said/out" '^distinct  10000$'
     fi
     exits 0 "$tamis" info --json "$kind.tamis"
     prints_json
@@ -98,15 +98,15 @@ exits 0 "$tamis" info crowded.tamis
 prints "warning"
 exits 0 "$tamis" info --json crowded.tamis
 prints_json
-check "JSON warns too" test "$(json 'len(it[0]["warnings"])')" = 1
+json_is "JSON warns too" 'len(it[0]["warnings"])' 1
 
-# Names of any bytes make valid JSON.
+promise 'Names of any bytes make valid JSON'
 name=$(printf 'q"b\\\xff\xc3\xa9\n\t\x7f.tamis')
 cp bloom.tamis "$name"
 exits 0 "$tamis" info --json "$name" bloom.tamis
 prints_json
-check "two files, two objects" test "$(json 'len(it)')" = 2
-check "the name is there" test "$(json 'ascii(it[0]["file"])')" = "$(printf '%s' "'q\"b\\\\\\ufffd\\xe9\\n\\t\\x7f.tamis'")"
+json_is "two files, two objects" 'len(it)' 2
+json_is "the name is there" 'ascii(it[0]["file"])' "$(printf '%s' "'q\"b\\\\\\ufffd\\xe9\\n\\t\\x7f.tamis'")"
 
 # A bad file is reported, the others are shown.
 exits 3 "$tamis" info bloom.tamis missing.tamis hashset.tamis
@@ -114,12 +114,12 @@ prints "hashset.tamis"
 exits 4 "$tamis" info --json bloom.tamis keys hashset.tamis
 says "keys: not a tamis filter"
 prints_json
-check "the good ones are there" test "$(json 'len(it)')" = 2
+json_is "the good ones are there" 'len(it)' 2
 
 # ---- Names of numbers, and the table -----------------------------------
 
 exits 0 "$tamis" info cqf.tamis
-check "a cqf has no hashes" grep -qE '^shape     [0-9]+ slots, [0-9]+ bits per remainder$' "$said/out"
+check "a cqf has no hashes" has_line "$said/out" '^shape     [0-9]+ slots, [0-9]+ bits per remainder$'
 exits 0 "$tamis" info --json bloom.tamis
 json_holds "a bloom has bits and probes" 'set(it[0]["plan"]["shape"]) == {"bits", "probes"}'
 
@@ -128,8 +128,8 @@ cp "$said/out" default
 exits 0 "$tamis" plan -n 1M -p 0.01
 same default "$said/out"
 exits 0 "$tamis" plan -n 1M --json
-check "one kind is chosen" test "$(json '[p["kind"] for p in it if p["chosen"]]')" = "['blocked']"
-check "and has a star" grep -qE '^blocked +\*  ' default
+json_is "one kind is chosen" '[p["kind"] for p in it if p["chosen"]]' "['blocked']"
+check "and has a star" has_line default '^blocked +\*  '
 exits 0 "$tamis" plan --max-bytes 1M
 check "as many keys as fit" awk 'NR == 1 { exit $2 != "keys" } NR == 2 { exit $2 < 100000 }' "$said/out"
 if command -v script >/dev/null; then
@@ -139,7 +139,7 @@ if command -v script >/dev/null; then
         check "$arguments: no line is over 80 columns" awk 'length > 80 { exit 1 }' terminal
     done
     script -qec "$tamis plan -l -n 10" /dev/null </dev/null >terminal
-    check "abilities with -l" grep -q abilities terminal
+    check "abilities with -l" has_line terminal abilities
 fi
 
 # ---- Notes -------------------------------------------------------------
@@ -161,7 +161,7 @@ for text in "$(printf 'a\nb')" "$(printf '\033[2J')" "$(printf '\377')" "$(print
     says "--set-note takes a line of UTF-8"
 done
 exits 0 "$tamis" info --set-note '' noted.tamis
-check_not "it is gone" grep -q '^note' "$said/out"
+check_not "it is gone" has_line "$said/out" '^note'
 cp bloom.tamis noted.tamis
 exits 0 "$tamis" info --set-note some noted.tamis
 exits 0 "$tamis" info --set-note '' noted.tamis

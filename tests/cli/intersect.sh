@@ -23,7 +23,7 @@ in_common()
         <(awk 'NR == FNR { wanted[$0] = 1; next } wanted[$0] && !seen[$0]++' "$said/comm" "$here")
 }
 
-# ---- Sets ----------------------------------------------------------------------------------------
+section 'Sets'
 
 seq 1 3000 | shuf --random-source=<(yes) >low
 seq 2001 6000 | shuf --random-source=<(yes) >high
@@ -42,9 +42,9 @@ done
 printf 'a\n\nlong %s\nno end' "$(head -c 300000 /dev/zero | tr '\0' x)" >odd
 printf 'no end\nb\n\nlong %s\n' "$(head -c 300000 /dev/zero | tr '\0' x)" >odder
 in_common odd odder 2>/dev/null
-check "long lines, empty lines and a last one without end" test "$(wc -l <"$said/out")" -eq 3
+check "long lines, empty lines and a last one without end" has_lines "$said/out" 3
 
-# ---- Ways to do it -------------------------------------------------------------------------------
+section 'Ways to do it'
 
 in_common high low --uncoded
 in_common high low --raw
@@ -88,7 +88,7 @@ check "a column, and the line of it" diff <(sort "$said/out") <(seq 2990 3000 | 
 "$tamis" intersect --via "$(serve others)" many 2>"$said/err" | head -n 1 >/dev/null
 is_silent
 
-# ---- Figures -------------------------------------------------------------------------------------
+section 'Figures'
 
 exits 0 "$tamis" intersect --plan --via "$(serve high)" low
 prints 'in common'
@@ -105,7 +105,7 @@ check "what is sent there is received here" test "$(json 'it["received"]["answer
     "$(awk '/^answer/ { print $2 }' there)"
 json_holds "far fewer than the sets have" 'it["bytes"] < 8000' 'it["common"] == 1000'
 
-# ---- Both sides, and TCP -------------------------------------------------------------------------
+section 'Both sides, and TCP'
 
 exits 0 "$tamis" intersect --both -o here --via "$(serve high -o there)" low
 check "the other side has its lines, in its order" diff there <(awk '$1 <= 3000' high)
@@ -131,7 +131,7 @@ exits 3 "$tamis" intersect --via "$(serve high)" absent
 exits 3 "$tamis" intersect --limit-bytes 1000 --via "$(serve high) 2>/dev/null" low
 says 'limit-bytes'
 
-# ---- Larger than memory --------------------------------------------------------------------------
+section 'Larger than memory'
 
 # Some lines are in two runs, some only in the last.
 head -n 60000 many | cat - many >again

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/check.sh"
 export LC_ALL=C
 
-# ---- By hand ---------------------------------------------------------------------------------
+section 'By hand'
 
 printf 'id,name\n1,ann\n2,bob\n2,"bo\nb"\n4,\n,nobody\n' >a.csv
 printf 'user,score,name\n2,7,x\n2,"8,5",y\n1,"say ""hi""",\n,0,empty\n9,9,z\n' >b.csv
@@ -22,7 +22,7 @@ exits 0 "$tamis" join --anti --key id=user a.csv b.csv
 prints_exactly 'id,name\n4,\n'
 exits 1 "$tamis" join --key name=score a.csv b.csv
 prints_exactly 'id,name,user,name_2\n'
-# Quotes do not change a key, and several columns are no concatenation.
+promise 'Quotes do not change a key, and several columns are no concatenation'
 printf '"id",x\n"1",p\n' >q.csv
 exits 0 "$tamis" join --key id q.csv a.csv
 prints_exactly '"id",x,name\n"1",p,ann\n'
@@ -35,7 +35,7 @@ prints_exactly 'q\tp\tv\nc\tab\t1,2\n'
 printf 'q\tv\nc\t"open\n' >open.tsv
 exits 0 "$tamis" join --no-quotes --key q two.tsv open.tsv
 prints_exactly 'q\tp\tv\tv_2\nc\tab\t1,2\t"open\nc\tb\t3\t"open\n'
-# Numbers, no header, standard input, compressed files, a byte order mark, CR and LF, empty lines.
+promise 'Numbers, no header, standard input, compressed files, byte order marks, CR, empty lines'
 exits 0 "$tamis" join --no-header --key 2=2 - two.csv <<<'x,bc'
 prints_exactly 'x,bc,a\n'
 exits 1 "$tamis" join --no-header --key 1 two.csv a.csv
@@ -49,14 +49,14 @@ prints_exactly 'id,x,name\r\n4,d,\r\n1,"e",ann\r\n'
 # shellcheck disable=SC2002
 cat dos.csv | exits 0 "$tamis" join --key id a.csv -
 prints_exactly 'id,name,x\n1,ann,"e"\n4,,d\n'
-# Fields that a row lacks are empty.
+promise 'Fields that a row lacks are empty'
 printf 'id,x,y\n1\n2,b\n' >short.csv
 exits 0 "$tamis" join --key id short.csv dos.csv
 prints_exactly 'id,x,y,x_2\n1,,,"e"\n'
 exits 0 "$tamis" join --key id dos.csv short.csv
 prints_exactly 'id,x,x_2,y\r\n1,"e",,\r\n'
 
-# ---- What was done ---------------------------------------------------------------------------
+section 'What was done'
 
 (echo n,x; seq 70000 | sed 's/$/,x/') >large.csv
 (echo n; seq 5 700 70000) >small.csv
@@ -75,33 +75,33 @@ assert (told["a_rows"], told["b_rows"], told["first"], told["rows"]) == (100, 70
 assert told["dropped"] + told["in_vain"] + 100 == told["asked"] == 70000 and not told["gave_up"], told
 assert told["spilled_bytes"] == 0 and told["filter_bytes"] < 400, told
 PYTHON
-# A pipe that turns out to be the larger one: A is read in between.
+promise 'A pipe that turns out to be the larger one: A is read in between'
 # shellcheck disable=SC2002
 cat large.csv | exits 0 "$tamis" join --json --memory 512K --key n small.csv -
 sort -n "$said/out" | cmp - wanted || failed "not what join prints"
 says '"first": "a"'
 says '"spilled_bytes": 0'
-# Where every row has a partner, the filter is given up.
+promise 'Where every row has a partner, the filter is given up'
 exits 0 "$tamis" join --json --semi --key n large.csv large.csv
 same "$said/out" large.csv
 says '"gave_up": true'
 exits 0 "$tamis" join --json --semi --key n --memory 64K --no-filter large.csv large.csv
 same "$said/out" large.csv
 says '"filter_bytes": 0, "spilled_bytes": '
-check_not "it spilled" grep -q '"spilled_bytes": 0' "$said/err"
+check_not "it spilled" has_line "$said/err" '"spilled_bytes": 0'
 
-# Rows of A that the filter drops while B is on disk go out alone, in their place.
+promise 'Rows of A that the filter drops while B is on disk go out alone, in their place'
 (echo n,y; seq 7 23 70000 | sed 's/$/,y/') >third.csv
 for way in --left --anti; do
     exits 0 "$tamis" join "$way" --key n large.csv third.csv
     cp "$said/out" wanted
     exits 0 "$tamis" join "$way" --json --memory 64K --key n large.csv third.csv
     same "$said/out" wanted
-    check "it spilled, and dropped" grep -q '"dropped": [1-9].*"spilled_bytes": [1-9]' "$said/err"
+    check "it spilled, and dropped" has_line "$said/err" '"dropped": [1-9].*"spilled_bytes": [1-9]'
 done
 check "all others are there" test "$(wc -l <wanted)" = $((70001 - $(wc -l <third.csv) + 1))
 
-# One key has more rows than fit in memory: these are taken in blocks.
+promise 'One key has more rows than fit in memory: these are taken in blocks'
 (echo k,v; seq 20 | sed 's/^/hot,a/'; echo cold,a) >hot.csv
 (echo k,w; seq 4000 | sed 's/^/hot,b/'; seq 100) >b_hot.csv
 for way in --left --semi --anti; do
@@ -114,7 +114,7 @@ done
 exits 0 "$tamis" join --key k --memory 64K hot.csv b_hot.csv
 check "all pairs are there" test "$(wc -l <"$said/out")" = 80001
 
-# ---- Against SQLite, on tables made at random ------------------------------------------------
+section 'Against SQLite, on tables made at random'
 
 mkdir oracle && cd oracle || exit 2
 cat >oracle.py <<'PYTHON'
@@ -196,7 +196,7 @@ turns=5
 check "SQLite prints the same" python3 oracle.py "$tamis" "$turns"
 cd .. || exit 2
 
-# ---- Bad input -------------------------------------------------------------------------------
+section 'Bad input'
 
 orders=("a.csv bad.csv" "bad.csv a.csv")
 [ -z "${TAMIS_SANITIZED:-}" ] || orders=("bad.csv a.csv")

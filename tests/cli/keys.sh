@@ -11,7 +11,7 @@ build()
 count_in()
 {
     exits 0 "$tamis" info --json f.tamis
-    check "$1 keys" test "$(json 'it[0]["keys"]')" = "$1"
+    json_is "$1 keys" 'it[0]["keys"]' "$1"
 }
 
 # found TEXT LINES: of the input TEXT, exactly LINES are in.
@@ -27,6 +27,7 @@ found()
     same "$said/out" wanted
 }
 
+promise 'Keys are bytes: line ends, blanks, zeros and capitals count'
 printf '\none\ntwo\r\n\xff\xfe\nnul\0byte\n\nt ab\t \nlast' >keys
 build keys
 count_in 7 # the empty line counts once
@@ -56,7 +57,7 @@ build one two
 count_in 2
 found 'ab\na\nb\n' 'a\nb\n'
 
-# NUL-ended lines.
+promise 'NUL-ended lines'
 printf 'a\nb\0c\0\0last' >keys
 exits 0 "$tamis" build -z -k hashset -o f.tamis keys
 count_in 4
@@ -71,7 +72,7 @@ exits 0 "$tamis" query f.tamis <<<c
 exits 0 "$tamis" count -z f.tamis input
 prints_exactly '1\ta\nb\0000\ta\0000\tb\0001\tc\0001\t\0001\tlast\0'
 
-# Columns.
+promise 'Columns'
 printf 'x\tred\t1\ny\tgreen\t2\nno columns\nz\t\t3\n\tblue' >table
 exits 0 "$tamis" build --field 2 -n 100 -k hashset -o f.tamis table
 says "1 of 5 lines have no field 2"
@@ -104,7 +105,7 @@ prints_exactly '0\n'
 exits 0 "$tamis" build --field 9 --allow-empty -k hashset -o f.tamis table
 count_in 0
 
-# A line without the column is not the key 0 either.
+promise 'A line without the column is not the key 0 either'
 printf '0\n' >zero
 exits 0 "$tamis" build --hash raw -k hashset -o f.tamis zero
 printf 'x\nx\t0\nx\t1\n' >input
@@ -117,7 +118,7 @@ prints_exactly '0\tx\n1\tx\t0\n0\tx\t1\n'
 exits 0 "$tamis" build --field 2 --hash raw -k hashset -o f.tamis input
 count_in 2
 
-# Long lines, and lines around the size of what is read at once.
+promise 'Long lines, and lines around the size of what is read at once'
 python3 - <<'PYTHON'
 import random
 
@@ -147,7 +148,7 @@ for threads in 1 3; do
     same "$said/out" many
 done
 
-# A line of a gigabyte is a line, unless memory is short here.
+promise 'A line of a gigabyte is a line, unless memory is short here'
 if [ -n "${TAMIS_LONG:-}" ] && [ "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)" -gt 4000000 ]; then
     head -c 1073741824 /dev/zero | exits 0 "$tamis" build -k hashset -o f.tamis
     count_in 1
@@ -158,7 +159,7 @@ else
     skip "a line of 1 GiB needs 4 GB of memory and a long run"
 fi
 
-# Integers.
+promise 'Integers'
 printf '0\n18446744073709551615\n0xff\n0XAb\n007\n' >keys
 exits 0 "$tamis" build --hash raw -k hashset -n 100 -o f.tamis keys
 count_in 5

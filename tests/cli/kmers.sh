@@ -2,7 +2,7 @@
 # tamis kmers: what a few lines of awk, and jellyfish, count.
 . "$(dirname "$0")/check.sh"
 
-# A sequence with repeats, unknown letters and small letters; many lines, one, and reads of it.
+promise 'Sequences with repeats, unknown letters and small letters; in many lines, in one, in reads'
 awk 'BEGIN { srand(3)
     for (i = 0; i < 300; i++) unit = unit substr("ACGT", int(rand() * 4) + 1, 1)
     for (i = 0; i < 6000; i++) s = s substr("ACGTacgt", int(rand() * 8) + 1, 1)
@@ -56,7 +56,7 @@ cat <(words 31 lines.fa) <(words 31 reads.fq) |
 exits 0 "$tamis" count both.tamis <(cut -f2 expected)
 check "two inputs add up" diff <(sort "$said/out") expected
 
-# A word and its reverse complement are one, whichever is asked for in canonical form.
+promise 'A word and its reverse complement are one, whichever is asked for in canonical form'
 printf '>x\nGATTACA\n>y\nTGTAATC\n>z\nACGT\n' >strands.fa
 exits 0 "$tamis" kmers -k 7 --canonical --print strands.fa
 prints_exactly 'GATTACA\nGATTACA\n'
@@ -84,7 +84,7 @@ else
     skip "jellyfish is not installed"
 fi
 
-# What is wrong is said, and nothing is saved.
+promise 'What is wrong is said, and nothing is saved'
 rm -f none.tamis
 exits 1 "$tamis" kmers -k 31 -o none.tamis <<<$'>short\nACGT'
 says "no word of 31 letters"

@@ -7,7 +7,7 @@ is_silent
 experiments=$(awk '{ print $1 }' "$said/out")
 check "there are eight experiments or more" test "$(wc -w <<<"$experiments")" -ge 8
 
-# ---- Each of them ------------------------------------------------------
+section 'Each of them'
 
 # parses NAME: its CSV has rows as long as its header, its SVG is XML with a title, a description and
 # nothing from elsewhere.
@@ -51,7 +51,7 @@ done
 # What follows looks at numbers, not at memory.
 [ -z "${TAMIS_SANITIZED:-}" ] || exit 0
 
-# All that was measured at these seeds lies in its bounds.
+promise 'All that was measured at these seeds lies in its bounds'
 for name in fpr poisson counting quotient spectral adapt compare; do
     exits 0 "$tamis" lab "$name" --quick --json
     prints_json
@@ -60,8 +60,8 @@ for name in fpr poisson counting quotient spectral adapt compare; do
         "any('inside' in row for row in it['rows'])" "it['seen']"
 done
 
-# The bounds of a count of independent trials are exact: their tails are above half of a thousandth,
-# and those of the next count are not.
+promise 'The bounds of a count of independent trials are exact'
+# Their tails are above half of a thousandth, and those of the next count are not.
 exits 0 "$tamis" lab poisson --quick --json
 check "poisson: bounds are exact" "$python" -I -S - "$said/out" <<'PYTHON'
 import json, math, sys
@@ -81,14 +81,14 @@ for row in rows:
     assert tail(range(low + 1), n, p) >= 0.0005 > tail(range(low), n, p), row
 PYTHON
 
-# Three slots in ten are taken: there is hardly ever a key in the way.
+promise 'Three slots in ten are taken: there is hardly ever a key in the way'
 exits 0 "$tamis" lab cuckoo --quick --json
 json_holds "cuckoo: few moves at first" \
     "all(row['mean'] < 0.5 for row in it['rows'] if row.get('load') == 0.3)" \
     "all(row['mean'] > 0.5 for row in it['rows'] if row.get('load') == 0.94)" \
     "all(0.9 < row['least'] <= row['mean'] <= row['most'] for row in it['rows'] if 'limit' in row)"
 
-# ---- Seeds -------------------------------------------------------------
+section 'Seeds'
 
 for name in fpr spectral cuckoo; do
     exits 0 "$tamis" lab "$name" --quick --seed 7 --csv a.csv --svg a.svg
@@ -103,9 +103,9 @@ done
 exits 0 "$tamis" lab compare --quick --time
 prints "build"
 exits 0 "$tamis" lab compare --quick
-check_not "no times unless asked for" grep -q "build.*miss$" "$said/out"
+check_not "no times unless asked for" has_line "$said/out" "build.*miss$"
 
-# ---- The examples of the lectures --------------------------------------
+section 'The examples of the lectures'
 
 # cell COLUMN OTHER VALUE: what the row has whose other column has that value, in four digits.
 cell()
@@ -113,16 +113,16 @@ cell()
     json "'%.4g' % [row for row in it['rows'] if row['$2'] == $3][0]['$1']"
 }
 
-# V3: a billion keys in eight billion bits.
+promise 'V3: a billion keys in eight billion bits'
 exits 0 "$tamis" lab fpr --keys 1e9 --bits 8e9 --over hashes --quick --json
 check "V3: k = 1" test "$(cell textbook hashes 1)" = 0.1175
 check "V3: k = 2" test "$(cell textbook hashes 2)" = 0.04893
 check "V3: k = 2, predicted" test "$(cell predicted hashes 2)" = 0.04893
 exits 0 "$tamis" lab fpr --keys 1e9 --bits 8e9 --over hashes --quick
 tr '\n' ' ' <"$said/out" >line
-check "V3: the best k" grep -q "(m/n) ln 2 = 5.545, the nearest integer 6" line
+check "V3: the best k" has_line line "\(m/n\) ln 2 = 5.545, the nearest integer 6"
 
-# V4: bits per key and the best rate.
+promise 'V4: bits per key and the best rate'
 exits 0 "$tamis" lab fpr --over bits --quick --json
 for pair in 1:0.6185 2:0.3825 5:0.09051 10:0.008193; do
     check "V4: ${pair%:*} bits per key" test "$(cell best bits "${pair%:*} * 1000000")" = "${pair#*:}"
@@ -130,25 +130,25 @@ done
 exits 0 "$tamis" lab fpr --over bits --quick
 prints "Each 4.79 bits more"
 
-# V5: thirty rows of two and a half million bits.
+promise 'V5: thirty rows of two and a half million bits'
 exits 0 "$tamis" lab fpr -k partitioned --keys 5e6 --bits 75e6 --hashes 30 --quick --json
 check "V5: the textbook" test "$(cell textbook hashes 30)" = 0.01275
 json_holds "V5: measured" "it['rows'][0]['inside']" "it['rows'][0]['bits'] == 75000000"
 
-# V11: a stream of three letters.
+promise 'V11: a stream of three letters'
 exits 0 "$tamis" lab spectral --stream A,A,B,C,C --json
 json_holds "V11" "len(it['rows']) == 9" \
     "all(row['counted'] == {'A': 2, 'B': 1, 'C': 2}[row['key']] for row in it['rows'])"
 
-# ---- The report --------------------------------------------------------
+section 'The report'
 
 if [ -z "${TAMIS_SANITIZED:-}" ]; then
     exits 0 "$tamis" lab --all -o report --quick
     for name in $experiments; do
         prints "$name"
         check "$name is in the report" test -s "report/$name.csv" -a -s "report/$name.svg"
-        check "$name has a picture" grep -q "<img src=\"$name.svg\"" report/index.html
-        check "$name has a section" grep -q "<section id=\"$name\">" report/index.html
+        check "$name has a picture" has_line report/index.html "<img src=\"$name.svg\""
+        check "$name has a section" has_line report/index.html "<section id=\"$name\">"
     done
     check "the page parses" "$python" -I -c '
 import html.parser, sys
@@ -172,7 +172,7 @@ exits 3 "$tamis" lab fpr --quick --hashes 1 --csv /dev/full
 exits 3 "$tamis" lab fpr --quick --hashes 1 --svg no/such/folder.svg
 says "no/such/folder.svg"
 
-# ---- Refused -----------------------------------------------------------
+section 'Refused'
 
 exits 2 "$tamis" lab fprr
 says "Did you mean 'fpr'?"

@@ -2,9 +2,9 @@
 # tamis lab hash: known hashes, evenness, avalanche, families, and two halves of one hash.
 . "$(dirname "$0")/check.sh"
 
-# ---- Known answers -----------------------------------------------------------
+section 'Known answers'
 
-# V2: anagrams have one sum of characters, and other hashes of all other functions.
+promise 'V2: anagrams have one sum of characters, and other hashes of all other functions'
 exits 0 "$tamis" lab hash --of silent --of listen --json
 is_silent
 json_holds "V2: silent and listen" \
@@ -25,7 +25,7 @@ value murmur3 hello cbd8a7b341bd9b02
 value xxh3 hello 9555e8555c62dcfd
 value siphash hello 4fb3985767df81
 
-# ---- The experiment ------------------------------------------------------------
+section 'The experiment'
 
 seq 1 3000 | sed 's/.*/word&/' >words
 exits 0 "$tamis" lab hash --quick --words words --json
@@ -36,7 +36,7 @@ json_holds "all tests of all functions" \
     "all(r.get('inside', True) for r in it['rows'])" \
     "len([r for r in it['rows'] if 'inside' in r]) == 17" \
     "{r['n'] for r in it['rows'] if r['keys'] == 'words'} == {3000}"
-# What random functions look like, and what others do not.
+promise 'What random functions look like, and what others do not'
 json_holds "good functions are even" \
     "all(r['verdict'] == 'even' and 0.0005 < r['p'] < 0.9995 for r in it['rows'] \
      if r['test'] == 'buckets' and r['hash'] in ('murmur3', 'tabulation', 'xxh3', 'siphash'))" \
@@ -49,12 +49,12 @@ json_holds "simple ones are not" \
      and r['keys'] == 'integers'] == ['too even']" \
     "all(r['found'] > 10 * r['theory'] for r in it['rows'] \
      if r['test'] == 'clashes' and r['hash'] == 'sum')"
-check_not "no times unless asked for" grep -q '"ns"' "$said/out"
+check_not "no times unless asked for" has_line "$said/out" '"ns"'
 exits 0 "$tamis" lab hash --quick --words words --time --json --buckets 127
 json_holds "times and buckets" "all('ns' in r for r in it['rows'] if r['test'] == 'buckets')" \
     "{r['theory'] for r in it['rows'] if r['test'] == 'buckets'} == {126}"
 
-# ---- What is wrong is said -------------------------------------------------------
+section 'What is wrong is said'
 
 exits 2 "$tamis" lab hash --buckets 1024
 says 'is a prime'

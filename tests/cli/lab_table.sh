@@ -2,9 +2,9 @@
 # tamis lab table: probes against load, and tables typed by hand.
 . "$(dirname "$0")/check.sh"
 
-# ---- The phone book of the lectures --------------------------------------
+section 'The phone book of the lectures'
 
-# Four names; two have one home and become neighbours.
+promise 'Four names; two have one home and become neighbours'
 exits 0 "$tamis" lab table --put ann=5550101@873 --put bob=5550102@873 --put cleo=5550103@999 \
     --put dan=5550104@1 --json
 is_silent
@@ -15,11 +15,11 @@ json_holds "the phone book" "len(it['rows']) == 8" \
     "{r['key']: r['value'] for r in it['rows'][4:]} == \
      {'ann': 5550101, 'bob': 5550102, 'cleo': 5550103, 'dan': 5550104}"
 
-# The last slot is followed by the first.
+promise 'The last slot is followed by the first'
 exits 0 "$tamis" lab table --put cleo=3@999 --put eve=5@999 --json
 json_holds "around the end" "it['rows'][1]['slot'] == 0" "it['rows'][1]['home'] == 999"
 
-# ---- Steps, each way -------------------------------------------------------
+section 'Steps, each way'
 
 for way in chaining linear quadratic double robin-hood; do
     exits 0 "$tamis" lab table --way "$way" --slots 8 --put a=1@3 --put b=2@3 --put c=3@11 \
@@ -32,14 +32,14 @@ for way in chaining linear quadratic double robin-hood; do
         "it['rows'][3]['value'] == it['rows'][4]['value'] == 22" \
         "sorted((r['key'], r['value']) for r in it['rows'][9:]) == [('b', 22), ('c', 3)]" \
         "all(r['home'] == 3 for r in it['rows'])"
-    check "$way: the picture names what is there" grep -q '>b  22<' small.svg
+    check "$way: the picture names what is there" has_line small.svg '>b  22<'
 done
 
-# A table that is full says so.
+promise 'A table that is full says so'
 exits 0 "$tamis" lab table --slots 1 --put a=1 --put b=2 --json
 json_holds "full" "[r['done'] for r in it['rows']] == ['yes', 'no', 'yes']"
 
-# ---- Theory ----------------------------------------------------------------
+section 'Theory'
 
 exits 0 "$tamis" lab table --quick --json
 json_holds "inside" "all(r.get('inside', True) for r in it['rows'])" \
@@ -47,13 +47,14 @@ json_holds "inside" "all(r.get('inside', True) for r in it['rows'])" \
     "{r['table'] for r in it['rows']} == \
      {'chaining', 'linear', 'quadratic', 'double', 'robin-hood'}" \
     "all(r['low'] <= r['exact'] <= r['high'] for r in it['rows'] if 'inside' in r)"
-# Knuth's formulas at half load: 1.5 and 2.5 for linear probing, 1.386 and 2 for double hashing.
+promise "Knuth's formulas hold at half load"
+# 1.5 and 2.5 for linear probing, 1.386 and 2 for double hashing.
 json_holds "Knuth" "[round(r['textbook'], 3) for r in it['rows'] \
     if r['load'] == 0.5 and r['table'] in ('linear', 'double')] == [1.5, 2.5, 1.386, 2.0]"
 exits 0 "$tamis" lab table --quick --way linear --slots 64 --json
 json_holds "one way" "{r['table'] for r in it['rows']} == {'linear'}"
 
-# ---- What is wrong is said ---------------------------------------------------
+section 'What is wrong is said'
 
 exits 2 "$tamis" lab table --slots 100
 says 'power of two'

@@ -7,16 +7,16 @@ seq 2001 6000 >there
 one=(--ask "$tamis intersect --timeout 1 --connect {} here"
     --serve "$tamis intersect --timeout 1 --serve there")
 
-# ---- Cut, damaged, silent ------------------------------------------------------------------------
+section 'Cut, damaged, silent'
 
-# Every byte of the greeting and of the question, then every 1,000th.
+promise 'Every byte of the greeting and of the question, then every 1,000th'
 faults 9 cut:up:0-83 cut:down:0-49
 faults 1000 cut:up:83-:1000 cut:down:49-:1000
 faults 500 flip:up:3-:197 flip:down:3-:197
 faults 1 junk:down:0 junk:up:60 stall:down:0 stall:up:100
 [ -z "${TAMIS_LONG:-}" ] || faults 1 cut:up:0- cut:down:0- flip:up:0- flip:down:0-
 
-# ---- Others at the other end ---------------------------------------------------------------------
+section 'Others at the other end'
 
 exits 4 "$tamis" intersect --via 'echo Welcome to host; cat >/dev/null' here
 says "does not speak as tamis does: it began with 'Welcome '"
@@ -29,7 +29,7 @@ says 'silent for 1 seconds'
 exits 4 "$tamis" intersect --via cat here
 says 'both sides ask'
 
-# ---- Peers that lie ------------------------------------------------------------------------------
+section 'Peers that lie'
 
 liar=$(dirname "$tamis")/tests/liar
 [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 400000 # what is announced is not allocated

@@ -19,7 +19,7 @@ as_grep()
     is_silent
 }
 
-# ---- Real text ---------------------------------------------------------
+section 'Real text'
 
 cat "$tests"/../../docs/*.md "$tests"/../../cli/*.c >sources
 awk 'length > 3 && NR % 5 == 0' /usr/share/dict/american-english >words
@@ -29,9 +29,9 @@ as_grep words sources -H
 dpkg-query -W -f '${Package}\n' | head -n 200 >packages # grep -w takes seconds for thousands
 as_grep packages sources -w
 
-# ---- Random text -------------------------------------------------------
+section 'Random text'
 
-# Few letters, so that patterns overlap and are within each other; with -i, -w and -v.
+promise 'Few letters, so that patterns overlap and are within each other; with -i, -w and -v'
 cat >oracle.py <<'PYTHON'
 import random, string, subprocess, sys
 
@@ -120,9 +120,9 @@ for _ in range(rounds):
 PYTHON
 check "random patterns in random text" "$python" -I oracle.py "$tamis" "$rounds" "${SEED:-1}"
 
-# ---- Chunks ------------------------------------------------------------
+section 'Chunks'
 
-# No line end anywhere, matches across the ends of chunks, a pattern longer than a chunk.
+promise 'No line end anywhere, matches across the ends of chunks, a pattern longer than a chunk'
 "$python" -I - <<'PYTHON'
 import random
 
@@ -152,13 +152,14 @@ gzip patterns
 exits 0 "$tamis" match --offsets patterns.gz text.gz
 same "$said/out" expected
 
-# A line comes out before the input ends.
+promise 'A line comes out before the input ends'
 exits 0 timeout 60 bash -c "mkfifo slow && exec 3<>slow && echo abc >&3
     read -r line < <('$tamis' match <(echo b) slow 3>&-); [ \"\$line\" = abc ]"
 
-# ---- Patterns made to be slow ------------------------------------------
+section 'Patterns made to be slow'
 
-# a, aa, aaa, ... in a text of nothing else: 600 million matches are counted, not visited.
+promise 'Patterns a, aa, aaa, ... in a text of nothing else'
+# 600 million matches are counted, not visited.
 awk 'BEGIN { for (s = "a"; length(s) <= 2000; s = s "a") print s }' >nested
 head -c 300000 /dev/zero | tr '\0' a >same
 exits 0 "$tamis" match --count nested same
@@ -173,13 +174,13 @@ same "$said/out" nested
 exits 0 "$tamis" match nested same
 echo | cat same - | cmp - "$said/out" || failed "one line of a"
 
-# Patterns that begin alike, some beyond all windows that are chosen from.
+promise 'Patterns that begin alike, some beyond all windows that are chosen from'
 prefix=https://$(head -c 100 /dev/zero | tr '\0' x)/
 (seq -f 'https://example.org/%06.0f' 20000; seq -f "$prefix%06.0f" 20000) >alike
 (seq -f '<https://example.org/%06.0f>' 19990 20010; seq -f "<$prefix%06.0f>" 19990 20010) >links
 as_grep alike links
 
-# ---- Outputs -----------------------------------------------------------
+section 'Outputs'
 
 printf '%s\n' red green blue red >colours
 printf 'a red barn\nGreen field\n' >one
@@ -227,7 +228,7 @@ printf 'red\nbarn\0x' >records
 exits 0 "$tamis" match -z --offsets records - <<<$'a red\nbarn'
 prints_exactly '2:red\nbarn\0'
 
-# ---- Bad input ---------------------------------------------------------
+section 'Bad input'
 
 exits 2 "$tamis" match
 exits 2 "$tamis" match --count --offsets colours one

@@ -18,9 +18,9 @@ static_kinds()
     done
 }
 
-# ---- The same bytes, by a file ---------------------------------------------------------------
+section 'The same bytes, by a file'
 
-# Each key twenty times, and more of them than half of what --memory leaves.
+promise 'Each key twenty times, and more of them than half of what --memory leaves'
 for _ in $(seq 20); do seq 60000; done >repeated
 seq 600000 >many
 for kind in $(kinds_that build); do
@@ -28,7 +28,7 @@ for kind in $(kinds_that build); do
     can "$kind" add || input=repeated
     exits 0 "$tamis" build -k "$kind" -o out/free.tamis "$input"
     limit=20M
-    # Sketches take more room than their keys.
+    promise 'Sketches take more room than their keys'
     ! can "$kind" dot || can "$kind" resize || limit=64M
     for threads in ${TAMIS_LONG:+1} 3; do
         exits 0 "$tamis" build -k "$kind" -j "$threads" --memory "$limit" --tmp tmp -o out/limited.tamis "$input"
@@ -41,7 +41,7 @@ for kind in $(kinds_that build); do
     same out/free.tamis out/pipe.tamis
 done
 
-# Static kinds count distinct keys, and make room for more than announced.
+promise 'Static kinds count distinct keys, and make room for more than announced'
 for kind in $(static_kinds); do
     seq 60000 >distinct
     exits 0 "$tamis" build -k "$kind" -o out/distinct.tamis distinct
@@ -51,7 +51,7 @@ for kind in $(static_kinds); do
     same out/distinct.tamis out/announced.tamis
 done
 
-# Kinds that need more than keys: values, or a universe in which some of the keys stand again.
+promise 'Kinds that need more than keys: values, or a universe with some of the keys'
 awk '{ print $1 "\t" $1 % 100 }' repeated >pairs
 seq 59001 1200000 >universe
 head -120000 repeated >members
@@ -77,7 +77,7 @@ for kind in $(kinds_that get) $(kinds_that exclude); do
     same out/free.tamis out/distinct.tamis
 done
 
-# ---- The limit is kept -----------------------------------------------------------------------
+section 'The limit is kept'
 
 # within LIMIT COMMAND...: exit code, then whether the most memory it ever had was in the limit. Its
 # input is what $keys says.
@@ -136,7 +136,7 @@ else
         check "$kind: members of both parts" test "$(cat "$said/out")" -ge 10000
     done
 
-    # Keys with values; a universe with its members.
+    promise 'Keys with values; a universe with its members'
     keys="seq $pairs | awk '{ print \$1 \"\\t\" \$1 % 500 }'"
     for kind in $(kinds_that get); do
         beside=(--values-field 2)
@@ -156,7 +156,7 @@ else
 fi
 beside=()
 
-# ---- What is too little, or wrong -------------------------------------------------------------
+section 'What is too little, or wrong'
 
 exits 6 "$tamis" build -k bloom -j 1 --memory 1M -o out/no.tamis many
 says "give 12M or more"
@@ -175,7 +175,7 @@ for kind in $(kinds_that get) $(kinds_that exclude); do
     says "--memory"
     is_clean
 done
-# What is said to be enough is enough; with -n, before the first key is read.
+promise 'What is said to be enough is enough; with -n, before the first key is read'
 for kind in counting $(static_kinds | head -1) $(kinds_that get | head -1); do
     options=(-k "$kind" -j 1 --tmp tmp -p 1e-9 -o out/enough.tamis) input=many
     ! can "$kind" get || { options+=(--values-field 2) && input=pairs; }
@@ -198,7 +198,7 @@ TMPDIR=$work/nowhere exits 3 "$tamis" build -k bloom -j 1 --memory 12M -o out/no
 TMPDIR=$work/tmp exits 0 "$tamis" build -k bloom -j 1 --memory 12M -o out/yes.tamis many
 is_clean
 
-# ---- A full disk -----------------------------------------------------------------------------
+section 'A full disk'
 
 mkdir disk
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m tmpfs disk 2>"$said/err"; then
@@ -218,7 +218,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m tmpfs disk 2>"$said/err"; t
         is_clean
         check "$kind: the disk is empty again" test "$(stat -f -c %f disk)" = "$(stat -f -c %b disk)"
     done
-    # Where the filter goes, too.
+    promise 'Where the filter goes, too'
     for kind in $(static_kinds); do
         exits 3 "$tamis" build -k "$kind" -p 1e-4 --tmp tmp -o disk/no.tamis many
         says "No space left"
@@ -229,7 +229,7 @@ else
     skip "no small disk could be mounted"
 fi
 
-# ---- Signals ---------------------------------------------------------------------------------
+section 'Signals'
 
 # A shell without job control has its children ignore the interrupt; these must not.
 heed()

@@ -8,6 +8,7 @@ seq 5001 6000 >three
 seq 1 6000 >all
 seq 10001 20000 >strangers
 
+promise 'A merged filter has the keys of all, and no more than one that is built of them'
 for kind in $(kinds_that merge); do
     for name in one two three all; do
         exits 0 "$tamis" build -k "$kind" -n 10000 -o "$name.tamis" "$name"
@@ -31,7 +32,7 @@ for kind in $(kinds_that merge); do
     prints_exactly '6000\n'
 done
 
-# Exact sets of any size: two full ones make a larger one.
+promise 'Exact sets of any size: two full ones make a larger one'
 for kind in $(kinds_that exact); do
     can "$kind" list && can "$kind" add || continue
     for name in one two three; do
@@ -41,11 +42,11 @@ for kind in $(kinds_that exact); do
     exits 0 "$tamis" query out.tamis all strangers
     same "$said/out" all
     exits 0 "$tamis" info --json out.tamis
-    check "$kind: it holds each key once" test "$(json 'it[0]["keys"]')" = 6000
+    json_is "$kind: it holds each key once" 'it[0]["keys"]' 6000
     exits 0 "$tamis" build -k "$kind" -n 20000 -o roomy.tamis one
     exits 0 "$tamis" merge -o out.tamis two.tamis roomy.tamis
     exits 0 "$tamis" info --json out.tamis
-    check "$kind: the larger room stays" test "$(json 'it[0]["plan"]["keys"]')" = 20000
+    json_is "$kind: the larger room stays" 'it[0]["plan"]["keys"]' 20000
 done
 exits 0 "$tamis" build -k hashset --hash raw --seed 1 -o one.tamis one
 exits 0 "$tamis" build -k hashset --hash raw --seed 2 -o two.tamis two
@@ -95,7 +96,7 @@ for kind in $(kinds_that build); do
     fi
 done
 
-# ---- intersect and subtract --------------------------------------------
+section 'Intersect and subtract'
 
 seq 2001 3000 >common
 seq 1 2000 >rest
@@ -156,7 +157,7 @@ says "cannot intersect; these kinds can"
 exits 2 "$tamis" merge --intersect --subtract -o none.tamis one.tamis one.tamis
 says "--intersect or --subtract, once"
 
-# ---- fold --------------------------------------------------------------
+section 'Fold'
 
 # fold_factor FILE: the smallest one, or nothing.
 fold_factor()
@@ -208,9 +209,9 @@ exits 2 "$tamis" fold -o out.tamis --by x large.tamis
 exits 3 "$tamis" fold -o out.tamis --by 2 missing.tamis
 exits 4 "$tamis" fold -o out.tamis --by 2 all
 
-# ---- Two writers -------------------------------------------------------------------------------
+section 'Two writers'
 
-# A union that replaces one of its files keeps what is added to it meanwhile.
+promise 'A union that replaces one of its files keeps what is added to it meanwhile'
 seq 1 10 >few
 exits 0 "$tamis" build -k bloom -n 5000 -o shared.tamis few
 exits 0 "$tamis" build -k bloom -n 5000 -o other.tamis few

@@ -14,7 +14,7 @@ sum_of()
 }
 
 for kind in $(kinds_that resize); do
-    # ---- count and list
+    section 'Count and list'
 
     exits 0 "$tamis" build -k "$kind" -p 1e-9 -o f.tamis stream
     is_silent
@@ -26,13 +26,13 @@ for kind in $(kinds_that resize); do
     says "these are fingerprints"
     cp "$said/out" listed
     check "$kind: the list is in order" sort -n -c -u -k 1,1 listed
-    check "$kind: it has each key once" test "$(wc -l <listed)" = 2250
+    check "$kind: it has each key once" has_lines listed 2250
     check "$kind: it sums to what was added" test "$(sum_of listed)" = 4500
     exits 0 "$tamis" info f.tamis
     prints "holds     4500 keys"
     prints "% of the slots"
     exits 0 "$tamis" info --json f.tamis
-    check "$kind: no warning" test "$(json 'it[0]["warnings"]')" = '[]'
+    json_is "$kind: no warning" 'it[0]["warnings"]' '[]'
     exits 0 "$tamis" remove f.tamis stream
     is_silent
     exits 1 "$tamis" list f.tamis
@@ -40,7 +40,7 @@ for kind in $(kinds_that resize); do
     exits 1 "$tamis" remove f.tamis keys
     says "3000 of 3000 keys were not in it"
 
-    # ---- resize
+    section 'Resize'
 
     exits 0 "$tamis" build -k "$kind" -n 5000 -p 1e-9 -o f.tamis stream
     cp f.tamis before.tamis
@@ -62,7 +62,7 @@ for kind in $(kinds_that resize); do
     says "no bits left"
     same f.tamis before.tamis
 
-    # ---- dot
+    section 'Dot'
 
     exits 0 "$tamis" dot f.tamis f.tamis
     prints_exactly '10500\n'
@@ -77,7 +77,7 @@ for kind in $(kinds_that resize); do
     exits 2 "$tamis" merge -o out.tamis larger.tamis f.tamis g.tamis
     says "larger.tamis and g.tamis differ in seed"
 
-    # ---- merge of many, of several sizes
+    section 'Merge of many, of several sizes'
 
     rm -f part*.tamis
     split -n l/20 stream part.
@@ -103,7 +103,7 @@ for kind in $(kinds_that resize); do
     check_not "nothing was saved" test -e none.tamis
     rm -f part.*
 
-    # ---- --load and --grow
+    section '--load and --grow'
 
     for load in 0.5 0.75 0.9; do
         exits 0 "$tamis" build -k "$kind" -n 3000 --load "$load" -o f.tamis keys
@@ -125,7 +125,7 @@ for kind in $(kinds_that resize); do
     prints "$kind"
 done
 
-# Exact sets list their keys.
+promise 'Exact sets list their keys'
 for kind in $(kinds_that exact); do
     can "$kind" list || continue
     exits 0 "$tamis" build -k "$kind" --hash raw -o f.tamis keys
@@ -158,7 +158,7 @@ exits 3 "$tamis" resize -n 10 missing.tamis
 exits 4 "$tamis" list keys
 exits 4 "$tamis" resize -n 10 keys
 
-# ---- Counts at their ceiling, and how often there are which ------------
+section 'Counts at their ceiling, and how often there are which'
 
 yes often | head -n 20 >often
 echo once >>often
@@ -192,9 +192,9 @@ prints_nothing
 exits 5 "$tamis" add full.tamis <<<"$(seq 10000)"
 says "--grow"
 
-# ---- What list prints --------------------------------------------------
+section 'What list prints'
 
-# Integers come back as they were given; what does not is named.
+promise 'Integers come back as they were given; what does not is named'
 for kind in bitmap hashset; do
     printf '%s\n' 7 3 4000 3 | "$tamis" build -k "$kind" --hash raw -n 5000 -o exact.tamis
     exits 0 "$tamis" list exact.tamis

@@ -4,6 +4,7 @@
 
 seq 100 >keys
 
+promise 'A rate is above 0 and below 1, or a percentage'
 for fpr in 0 1 1.000001 -0.1 -1 nan NaN inf -inf abc '' ' 0.1' 0.1x 0x1p-3 1e-300 1e-20 1,5 % 0% 101% 1%% 1e-1% %1 '1 %' --; do
     exits 2 "$tamis" plan --keys 100 "--fpr=$fpr"
     says "below 1"
@@ -20,6 +21,7 @@ cp "$said/out" percent
 exits 0 "$tamis" plan -n 1000 -p 0.001
 same "$said/out" percent
 
+promise 'A count of keys is a whole number, with a suffix or an exponent'
 for n in 0 '' ' 7' '7 ' 7x -1 +7 0x10 1e 1e-3 1.5 1.2345k .5k 1kk 1ki e9 18446744073709551616 1e20 \
     18446744073709552k 99999999999999999999 nan; do
     exits 2 "$tamis" plan "--keys=$n"
@@ -30,7 +32,7 @@ done
 keys_of()
 {
     exits 0 "$tamis" plan --keys "$1" --json --can add
-    check "$1 keys are $2" test "$(json 'it[0]["keys"]')" = "$2"
+    json_is "$1 keys are $2" 'it[0]["keys"]' "$2"
 }
 keys_of 1 1
 keys_of 1000 1000
@@ -43,17 +45,19 @@ keys_of 1.5e6 1500000
 keys_of 1G 1000000000
 keys_of 007 7
 
+promise 'A limit of bytes is a number, with a suffix'
 for bytes in 0 '' ' 7' 7x -1 0x10 1KB 16777216T 18446744073709551616; do
     exits 2 "$tamis" plan -n 10 "--max-bytes=$bytes"
     says "from 1 to 18446744073709551615 bytes"
 done
 exits 0 "$tamis" plan --max-bytes 64K --fpr 0.01 --json --can add
-check "no plan is over 64 KiB" test "$(json 'max(p["bytes"] for p in it) <= 65536')" = True
+json_holds "no plan is over 64 KiB" 'max(p["bytes"] for p in it) <= 65536'
 exits 0 "$tamis" plan --max-bytes 65536 --fpr 0.01 --json --can add
 cp "$said/out" by-bytes
 exits 0 "$tamis" plan --max-bytes 64k --fpr 0.01 --json --can add
 same "$said/out" by-bytes
 
+promise 'More keys than fit in any memory are refused, and more than 2^32 bits are not'
 for n in 1e15 1e18 18446744073709551615; do
     exits 5 "$tamis" plan --keys "$n"
     exits 5 "$tamis" build -n "$n" -k bloom -o out.tamis keys
@@ -65,6 +69,7 @@ exits 0 "$tamis" plan --keys 5e9 --fpr 0.01 --json # over 2^32 bits
 check "the bloom plan for 5e9 keys has over 2^32 bits" test \
     "$(json '[p["bytes"] for p in it if p["kind"] == "bloom"][0] * 8 > 2**32')" = True
 
+promise 'Threads, fields, seeds, delimiters and lists are in their ranges'
 for n in 0 257 '' -1 x 1e9; do
     exits 2 "$tamis" build "-j$n" -k bloom -o out.tamis keys
     says "from 1 to 256"

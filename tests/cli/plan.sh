@@ -7,17 +7,17 @@ rate_of()
     awk -v kind="$1" '$1 == kind { print $2 == "*" ? $6 : $5 }' "$said/out"
 }
 
-# V3: 8e9 bits for 1e9 keys.
+promise 'V3: 8e9 bits for 1e9 keys'
 exits 0 "$tamis" plan --keys 1e9 --bits 8e9 --hashes 1
 check "V3: one hash" test "$(rate_of bloom)" = 0.1175
 exits 0 "$tamis" plan --keys 1e9 --bits 8e9 --hashes 2
 check "V3: two hashes" test "$(rate_of bloom)" = 0.04893
-check_not "blocked has eight" grep -q ^blocked "$said/out"
+check_not "blocked has eight" has_line "$said/out" ^blocked
 exits 0 "$tamis" plan --keys 1e9 --bits 8e9
 prints "8000000000 bits, 6 probes"
 prints "(m/n) ln 2 = 5.55 hashes"
 
-# V4: bits per key, the textbook's rate, and what the best whole number of hashes gives.
+promise "V4: bits per key, the textbook's rate, and what the best whole number of hashes gives"
 while read -r bits textbook best; do
     exits 0 "$tamis" plan --keys 1M --bits "${bits}M"
     prints "0.6185^(m/n) = $textbook"
@@ -29,13 +29,13 @@ done <<'END'
 10 0.00819 0.008194
 END
 
-# V5: 30 rows of 2.5 million bits.
+promise 'V5: 30 rows of 2.5 million bits'
 exits 0 "$tamis" plan --keys 5M --bits 75M --hashes 30
 check "V5: the rate" test "$(rate_of partitioned)" = 0.01275
 prints "9375000"
 prints "2500000 bits per row, 30 rows"
 
-# What is planned is built.
+promise 'What is planned is built'
 seq 1000 >keys
 built()
 {
@@ -63,11 +63,11 @@ built --bits 16000 --hashes 5
 prints "16000 bits, 5 probes"
 
 exits 0 "$tamis" plan --bits 1M --json
-check "JSON has the shape" test "$(json "[p for p in it if p['kind'] == 'bloom'][0]['shape']")" = \
+json_is "JSON has the shape" "[p for p in it if p['kind'] == 'bloom'][0]['shape']" \
     "{'bits': 1000000, 'probes': 7}"
 exits 0 "$tamis" plan --quotient-bits 10 --remainder-bits 8
 prints "1024 slots, 8 bits per remainder"
-check_not "other kinds have no quotients" grep -q ^cuckoo "$said/out"
+check_not "other kinds have no quotients" has_line "$said/out" ^cuckoo
 
 # What a kind does not have is refused, in one line.
 refused()
@@ -75,7 +75,7 @@ refused()
     local code=$1
     shift
     exits "$code" "$tamis" "$@"
-    check "one line" test "$(wc -l <"$said/err")" = 1
+    check "one line" has_lines "$said/err" 1
 }
 refused 2 build -k fuse --bits 1000 -o none.tamis keys
 refused 2 build -k bloom --tag-bits 8 -o none.tamis keys

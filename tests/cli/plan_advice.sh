@@ -5,42 +5,42 @@
 export XDG_CACHE_HOME=$work/cache
 use=(--queries 102000 --member-share 0.0196 --store-cost 500ms)
 
-# V9, as a student would type it.
+promise 'V9, as a student would type it'
 exits 0 "$tamis" plan --keys 2000 --fpr 3% "${use[@]}" --probe-cost 1ms
 is_silent
 prints "At a rate of 0.03, a query costs 25.5 ms with a filter and 500 ms without."
 prints "Take "
 prints "No filter is better if a lookup in the store costs less than 1.0"
-check "no filter is an option" grep -q '^no filter .* 500 ms' "$said/out"
+check "no filter is an option" has_line "$said/out" '^no filter .* 500 ms'
 check "one option is marked" test "$(grep -c ' \* ' "$said/out")" = 1
 exits 0 "$tamis" plan --keys 2000 --fpr 3% "${use[@]}" --probe-cost 1ms --json
-check "V9 in JSON" test "$(json "round(it['cost_per_query_at_rate'] * 1000, 1)")" = 25.5
-check "without" test "$(json "it['cost_per_query_without']")" = 0.5
-check "the first is chosen" test "$(json "it['options'][0]['chosen'], it['options'][0]['kind'] == it['take']")" = "True True"
-check "parts add up" test "$(json "all(abs(sum(o['cost_of'].values()) - o['cost']) <= 1e-9 * o['cost'] for o in it['options'])")" = True
+json_is "V9 in JSON" "round(it['cost_per_query_at_rate'] * 1000, 1)" 25.5
+json_is "without" "it['cost_per_query_without']" 0.5
+json_holds "the first is chosen" "it['options'][0]['chosen']" "it['options'][0]['kind'] == it['take']"
+json_holds "parts add up" "all(abs(sum(o['cost_of'].values()) - o['cost']) <= 1e-9 * o['cost'] for o in it['options'])"
 check_not "nothing was measured" test -e cache
 
-# Memory that has a price, or a bound, lets the rate be chosen.
+promise 'Memory that has a price, or a bound, lets the rate be chosen'
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us --memory-cost 10min --json
-check "a dear store asks for a low rate" test "$(json "it['options'][0]['fpr'] < 1e-5")" = True
+json_holds "a dear store asks for a low rate" "it['options'][0]['fpr'] < 1e-5"
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us --memory-cost 1000d --json
-check "dear memory for a high one" test "$(json "it['options'][0]['fpr'] > 1e-3")" = True
+json_holds "dear memory for a high one" "it['options'][0]['fpr'] > 1e-3"
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us --memory-cost 1000d
 prints "If a GiB of memory costs"
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us --max-bytes 500K --json
-check "a bound is kept" test "$(json "all(o.get('bytes', 0) <= 512000 for o in it['options'])")" = True
+json_holds "a bound is kept" "all(o.get('bytes', 0) <= 512000 for o in it['options'])"
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us
 prints "Memory has neither a price nor a bound here"
 prints "and let the rate be chosen"
 exits 0 "$tamis" plan --keys 1M "${use[@]}" --probe-cost 1us --can remove --json
-check "abilities are asked for" test "$(json "'ribbon' in [o['kind'] for o in it['options']]")" = False
+json_holds "abilities are asked for" "'ribbon' not in [o['kind'] for o in it['options']]"
 
-# No filter is one of the answers.
+promise 'No filter is one of the answers'
 exits 0 "$tamis" plan --keys 1M --queries 1M --store-cost 1us --probe-cost 2us
 prints "Take no filter: a query costs 1 us without one, and 2.0078 us with ribbon, the best."
 prints "A filter is better if a lookup in the store costs more than 2 us."
 exits 0 "$tamis" plan --keys 1M --queries 1M --store-cost 1us --probe-cost 2us --json
-check "in JSON too" test "$(json "it['take']")" = "no filter"
+json_is "in JSON too" "it['take']" "no filter"
 exits 0 "$tamis" plan --keys 1M --queries 1M --member-share 100% --store-cost 1s --probe-cost 1us
 prints "Take no filter"
 exits 0 "$tamis" plan --keys 1M --queries 10 --store-cost 1ms --probe-cost 1us --build-cost 1us
@@ -48,13 +48,13 @@ prints "Take no filter"
 exits 0 "$tamis" plan --keys 1M --queries 1M --store-cost 1ms --probe-cost 1us --build-cost 1us --builds 0
 prints "Take ribbon"
 
-# Costs without a unit have none: they may be money.
+promise 'Costs without a unit have none: they may be money'
 exits 0 "$tamis" plan --keys 1M --queries 1e9 --store-cost 0.0001 --probe-cost 1e-9 --memory-cost 4 --long
 prints " on average, not 0.0001."
-check_not "no unit is printed" grep -qE '[0-9] (s|ms|us|ns|h|d)\b' "$said/out"
+check_not "no unit is printed" has_line "$said/out" '[0-9] (s|ms|us|ns|h|d)\b'
 prints "of it:"
 
-# Bad numbers: one line, exit code 2.
+promise 'Bad numbers: one line, exit code 2'
 for wrong in "--fpr 0" "--fpr 1" "--fpr nan" "--fpr -1" "--member-share -0.1" "--member-share 1.1" \
     "--member-share nan" "--member-share 101%" "--store-cost -1ms" "--store-cost nan" \
     "--store-cost inf" "--store-cost 1e13" "--store-cost 5parsecs" "--store-cost ms" \
@@ -76,7 +76,7 @@ says "--probe-cost"
 exits 2 "$tamis" plan --keys 2000 "${use[@]}" --wire
 exits 5 "$tamis" plan --keys 2000 "${use[@]}" --probe-cost 1ms --max-bytes 1
 
-# Figures of a machine that are there are taken: of this one, every lookup takes 100 ns.
+promise 'Figures of a machine that are there are taken: of this one, every lookup takes 100 ns'
 name=$(uname -n | tr -c 'A-Za-z0-9.\n-' _)
 file=cache/tamis/speeds-$name
 speeds()
@@ -96,25 +96,25 @@ cp "$file" kept
 exits 0 "$tamis" plan --keys 1M --queries 1e9 --store-cost 1ms --memory-cost 1h --builds 0 --long
 is_silent
 check "three kinds were measured" test "$(grep -cE '^(bloom|blocked|fuse|no filter) ' "$said/out")" = 4
-check "lookups take what was measured" grep -qE '^fuse .* 100 ns ' "$said/out"
+check "lookups take what was measured" has_line "$said/out" '^fuse .* 100 ns '
 exits 0 "$tamis" plan --keys 1M --queries 1e9 --store-cost 1ms --memory-cost 1h --json
-check "it says so" test "$(json "it['is_measured'], it['unit']")" = "True s"
+json_holds "it says so" "it['is_measured']" "it['unit'] == 's'"
 same "$file" kept
 
-# What is damaged or of another machine is measured again, once. It takes seconds, and a minute under
-# sanitizers.
+promise 'Figures that are damaged or of another machine are measured again, once'
+# It takes seconds, and a minute under sanitizers.
 [ -z "${TAMIS_SANITIZED:-}" ] || exit 0
 sed -i "s/ kinds of .*/ kinds of $(tr a-zA-Z0-9 b-zaB-ZA1-90 <<<"$name")/" "$file"
 exits 0 "$tamis" plan --keys 1M --queries 1e9 --store-cost 1ms
 says "measuring how fast this machine is"
 says "kept in $XDG_CACHE_HOME/tamis/speeds-$name"
 check "the file is whole" test "$(tail -n 1 "$file")" = end
-check "it has the name of the machine" grep -q " kinds of $name\$" "$file"
+check "it has the name of the machine" has_line "$file" " kinds of $name\$"
 check "and most kinds" test "$(wc -l <"$file")" -gt 40
 exits 0 "$tamis" plan --keys 1M --queries 1e9 --store-cost 1ms
 is_silent
 
-# A folder that cannot be written to is no reason to fail.
+promise 'A folder that cannot be written to is no reason to fail'
 [ -n "${TAMIS_LONG:-}" ] || exit 0
 rm -r cache && touch cache
 exits 0 "$tamis" plan --calibrate

@@ -16,7 +16,7 @@ for kind in $(kinds_that put); do
     exits 0 "$tamis" get few.tamis <<<$'bob\nann\ncleo'
     prints_exactly 'bob\t2\nann\t18446744073709551615\n'
 
-    # An update, and a new key for which there is no room yet.
+    promise 'An update, and a new key for which there is no room yet'
     pairs cleo 3 bob 22 | exits 0 "$tamis" add --values-field 2 few.tamis
     is_silent
     exits 0 "$tamis" get few.tamis <<<$'ann\nbob\ncleo'
@@ -65,7 +65,7 @@ for kind in $(kinds_that put); do
 
     # ---- Many pairs ------------------------------------------------------
 
-    # Every key twice, the second time with another value; at once, in pieces, and by threads.
+    promise 'Every key twice with another value: at once, in pieces, and by threads'
     seq 1 20000 | awk '{ print $1 "\t" $1 * 3 }' >old
     seq 1 20000 | awk '{ print $1 "\t" $1 * 5 }' >new
     exits 0 "$tamis" build -k "$kind" --hash raw --values-field 2 -o at-once.tamis old new

@@ -11,6 +11,7 @@ all_threads='1 4'
 
 # Rates so low that no line passes by mistake, for the kinds that can have them.
 "$tamis" plan --keys 100000 --fpr 1e-9 --max-bytes 1G --hash raw | awk 'NR > 1 { print $1 }' >sharp
+promise 'Lines in a filter are printed, or the others, or their number'
 for kind in $(kinds_that build | grep -xf sharp); do
     exits 0 "$tamis" build -k "$kind" -p 1e-9 -o "$kind.tamis" odd
     file=$kind.tamis
@@ -48,6 +49,7 @@ for kind in $(kinds_that build | grep -xf sharp); do
     done
 done
 
+promise 'Inputs come in any order and way, options too'
 file=bloom.tamis
 exits 0 "$tamis" query "$file" <all
 same "$said/out" odd
@@ -65,7 +67,7 @@ prints_nothing
 exits 0 "$tamis" query -- "$file" all
 same "$said/out" odd
 
-# Answers come as soon as there are some, and -q does not wait for the rest.
+promise 'Answers come as soon as there are some, and -q does not wait for the rest'
 mkfifo pipe
 for threads in 1 4; do
     rm -f answers # those of the round before
@@ -77,7 +79,7 @@ for threads in 1 4; do
         [ ! -s answers ] || break
         sleep 0.1
     done
-    check "an answer before the input ends" grep -qx 7 answers
+    check "an answer before the input ends" has_line answers '^7$'
     exec 9>&-
     check "it ends with its input" wait "$pid"
 
@@ -90,7 +92,7 @@ for threads in 1 4; do
     exec 9>&-
 done
 
-# Inputs that fail: what came before them is answered.
+promise 'Inputs that fail: what came before them is answered'
 exits 3 "$tamis" query "$file" odd missing
 says "missing: No such file"
 same "$said/out" odd
@@ -100,7 +102,7 @@ says "Is a directory"
 exits 3 "$tamis" query missing.tamis odd
 says "missing.tamis"
 
-# ---- As in grep --------------------------------------------------------
+section 'As in grep'
 
 printf '%s\n' red Green blue RED grey red >colours
 printf '%s\n' red green blue | "$tamis" build -p 1e-9 -o few.tamis 2>/dev/null
@@ -162,7 +164,7 @@ prints_json
 json_holds "a line each" '[(x["line"], x["count"]) for x in it][:2] == [("red", 1), ("Green", 0)]' \
     'len(it) == 6'
 
-# ---- Through pipes -----------------------------------------------------
+section 'Through pipes'
 
 exits 0 "$tamis" query <(cat few.tamis) colours
 prints_exactly 'red\nblue\nred\n'

@@ -39,7 +39,7 @@ compare one empty
 compare empty one
 compare one a
 
-# Random sets of many sizes, with repeats, in any order.
+promise 'Random sets of many sizes, with repeats, in any order'
 awk 'BEGIN { srand(5); for (i = 0; i < 12; i++) for (side = 0; side < 2; side++) {
     n = int(exp(rand() * 8)); share = rand();
     for (j = 0; j < n; j++)
@@ -51,7 +51,7 @@ for ((i = 0; i < sets; i++)); do
     compare r$i.0 r$i.1
 done
 
-# Many differences, and more than one frame of them; all differ.
+promise 'Many differences, and more than one frame of them; all differ'
 seq 1 60000 >many
 seq 20000 90000 | sed 's/.*/& &/;n;s/ .*//' >others
 compare many others
@@ -70,7 +70,7 @@ json_of long.a long.b
 json_holds 'few of many differ' 'not it["sent_all"]' 'it["only_here"] == it["only_there"] == 500' \
     'it["received"]["symbols"] < 1000 * 1.76 * 16' 'it["bytes"] < 1000 * 1.76 * 16 + 20000'
 
-# Bytes stay as they are: long lines, zeros, carriage returns, no line end, empty lines.
+promise 'Bytes stay as they are: long lines, zeros, carriage returns, no line end, empty lines'
 { head -c 700000 /dev/zero | tr '\0' x; echo; printf 'a\r\nb\n\n\0c\n\377\376\nend'; } >odd.a
 printf 'a\nb\r\n\0d\n\0c\nend\n' >odd.b
 compare odd.a odd.b
@@ -81,7 +81,7 @@ prints_exactly '< c\0> d\0'
 exits 4 "$tamis" reconcile -z --via "'$tamis' reconcile --serve nul.b 2>/dev/null" nul.a
 says '--null on both'
 
-# Counts, and what crossed the line.
+promise 'Counts, and what crossed the line'
 exits 1 "$tamis" reconcile -c --stats --via "'$tamis' reconcile --serve b" a
 prints_exactly '2 only here, 2 only there, 998 on both sides\n'
 says 'symbols'
@@ -92,7 +92,7 @@ json_holds 'lines as JSON' 'it["lines_here"] == ["1", "2"]' 'it["lines_there"] =
     'it["both"] == 998' \
     'it["bytes"] == sum(it["sent"].values()) + sum(it["received"].values())'
 
-# --union: lines stay, those of the other side follow in order, the mode is kept.
+promise '--union: lines stay, those of the other side follow in order, the mode is kept'
 printf 'z\nb\nb\na' >u.a
 printf 'y\nb\nx' >u.b
 chmod 640 u.a
@@ -151,7 +151,7 @@ wait "$listener"
 seq 3 1002 >expected
 same b expected
 
-# Filters: which counts differ.
+promise 'Filters: which counts differ'
 { seq 1 500; seq 1 3; } >ka
 { seq 2 500; seq 501 502; seq 1 2; } >kb
 for side in a b; do
@@ -177,7 +177,7 @@ says 'the other a filter'
 exits 2 "$tamis" reconcile --union --via "'$tamis' reconcile --serve ca.tamis" ca.tamis
 says 'tamis merge'
 
-# Usage.
+promise 'Usage'
 exits 2 "$tamis" reconcile a
 says 'say how to reach the other side'
 exits 2 "$tamis" reconcile --via "'$tamis' reconcile --serve b"
@@ -187,24 +187,25 @@ says 'limit-bytes'
 exits 4 "$tamis" reconcile --memory 10K --via "'$tamis' reconcile --serve others 2>/dev/null" many
 says 'larger than --memory allows'
 
-# A bad line: each file is as it was or as a good run leaves it, and each side says what happened.
+promise 'Over a bad line, each file is as it was or as a good run leaves it'
+# Each side says what happened.
 head -n 3000 long.a >here
 tail -n +50 here >there
 tail -n 100 long.a >>there
 one=(--keep here --keep there --ask "$tamis reconcile --union --timeout 1 --connect {} here"
     --serve "$tamis reconcile --timeout 1 --serve there")
-# The greeting, the question, and what answers it.
+promise 'The greeting, the question, and what answers it'
 faults 29 cut:up:0-67 cut:down:0-60
 faults 1000 cut:up:67-:1000 cut:down:60-:1000
 faults 3000 flip:up:5-:97 flip:down:3-:397
 faults 1 stall:down:300
-# The same where all lines are sent.
+promise 'The same where all lines are sent'
 seq 1 3000 >here
 seq 3 3200 >there
 faults 200 cut:up:67-:100 cut:down:60-:100
 [ -z "${TAMIS_LONG:-}" ] || faults 1 cut:up:0- cut:down:0- flip:up:0- flip:down:0-
 
-# Peers that lie.
+promise 'Peers that lie'
 liar=$(dirname "$tamis")/tests/reconcile_liar
 [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 400000 # what is announced is not allocated
 seq 3 3000 >mine
@@ -222,7 +223,7 @@ lies fewer '0 lines instead of 2'
 lies sum 'not those that it has'
 lies order 'out of order' other
 lies bomb 'takes more than 8388608 bytes' other
-# Those who ask, and lie. The file is left as it is.
+promise 'Those who ask, and lie. The file is left as it is'
 mkfifo back
 asks()
 {
@@ -240,9 +241,10 @@ asks ask-more 4 'it asks for more symbols than all lines are worth'
 asks ask-give 4 'it asked for all lines twice'
 asks ask-often 4 'it asked more than 2 times'
 
-# ---- Terminals -----------------------------------------------------------------------------------
+section 'Terminals'
 
-# Lines of another machine go to a file as they are; a terminal gets nothing that it would obey.
+promise 'Lines of another machine go to a file as they are'
+# A terminal gets nothing that it would obey.
 printf 'a\xc2\x9b31m\tb\x9b\n' >controls
 compare controls nothing
 compare nothing controls

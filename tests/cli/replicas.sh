@@ -23,7 +23,7 @@ compare()
     says 'the chance that something was overlooked is'
 }
 
-# ---- Lists ---------------------------------------------------------------------------------------
+section 'Lists'
 
 dpkg-query -W -f '${Package} ${Version}\n' >packages
 sed '5d;s/^\(lib[cx].*\)\./\1+/;$a extra 1.0' packages >others
@@ -51,7 +51,7 @@ printf 'a\nb\0d\0' >nul.b
 exits 1 "$tamis" replicas -z nul.a nul.b
 prints_exactly '< c\0> d\0'
 
-# Over a line, which tells less than the names.
+promise 'Over a line, which tells less than the names'
 expect others packages
 exits 1 "$tamis" replicas --stats --via "'$tamis' replicas --serve packages" others
 same "$said/out" expected
@@ -78,7 +78,7 @@ wait $! || code=$?
 check 'the other side says that they differ' test "$code" -eq 1
 check 'and nothing else' test ! -s listener.out
 
-# One round misses some, and says so.
+promise 'One round misses some, and says so'
 exits 1 "$tamis" replicas --json -p 0.2 --rounds 1 many more
 json_holds 'not all are found' 'not it["complete"]' 'it["chance"] == 1' 'it["rounds"] == 1' \
     'len(it["only_here"]) < 3999' 'it["overlooked"] > 100'
@@ -87,7 +87,7 @@ check 'none of them is wrong' test -z "$(comm -13 <(comm -23 <(sort many) <(sort
 exits 1 "$tamis" replicas -p 0.2 --rounds 1 many more
 says 'more were overlooked'
 
-# ---- Folders -------------------------------------------------------------------------------------
+section 'Folders'
 
 # what_differs A B OPTION...: `!` where diff says so, '<' and '>' where find finds it on one side only.
 what_differs()
@@ -125,7 +125,7 @@ mv copy/sub/deep copy/sub/deeper
 rm copy/folder.link
 printf x >copy/folder.link
 touch -d '2001-01-01' copy/sub $'copy/\377\376'
-# Another size, and with the same size and time other bytes.
+promise 'Another size, and with the same size and time other bytes'
 one=$(cd copy && find . -name copyright -type f -printf '%P\n' | sort | head -n 1)
 two=$(cd copy && find . -name copyright -type f -printf '%P\n' | sort | sed -n 2p)
 echo more >>"copy/$one"
@@ -155,7 +155,7 @@ if [ "$(id -u)" -ne 0 ]; then
     says 'closed'
 fi
 
-# ---- Bad input -----------------------------------------------------------------------------------
+section 'Bad input'
 
 if [ -z "${TAMIS_SANITIZED:-}" ]; then
     exits 2 "$tamis" replicas
@@ -181,16 +181,17 @@ exits 4 "$tamis" replicas --memory 1K --via "'$tamis' replicas --serve more 2>/d
 says 'larger than --memory allows'
 [ ! -w /dev/full ] || exits 3 bash -c "'$tamis' replicas --quiet many more >/dev/full"
 
-# A bad line: each side says what happened, and nobody gets a wrong answer.
+promise 'A bad line: each side says what happened, and nobody gets a wrong answer'
 one=(--keep packages --keep others
     --ask "$tamis replicas --quiet --timeout 1 --connect {} others"
     --serve "$tamis replicas --timeout 1 --serve packages")
-# Frames have checksums: what a fault changes goes no further.
+promise 'Frames have checksums: what a fault changes goes no further'
 [ -n "${TAMIS_SANITIZED:-}" ] ||
     faults '' cut:up:0-:397 cut:down:0-:597 flip:up:60-:797 flip:down:60-:997
 [ -z "${TAMIS_LONG:-}" ] || faults 1 cut:up:0- cut:down:0- flip:up:0- flip:down:0-
 
-# Peers that lie. Numbers are followed by sums of 8 bytes; a 1 stands before what is not compressed.
+promise 'Peers that lie'
+# Numbers are followed by sums of 8 bytes; a 1 stands before what is not compressed.
 liar=$(dirname "$tamis")/tests/replicas_liar
 sum=0000000000000000
 serves()

@@ -73,14 +73,14 @@ for kind in "${shown_kinds[@]}"; do
     is_silent
     check "$kind: cells are drawn" awk 'NR > 2 && NF > 2 { n++ } END { exit n < 2 }' "$said/out"
     check "$kind: no line is too long" awk 'NR > 2 && length > 80 { exit 1 }' "$said/out"
-    check_not "$kind: no colour in a file" grep -q $'\033' "$said/out"
+    check_not "$kind: no colour in a file" has_text "$said/out" $'\033'
 
-    # The explanation agrees with query, and each key has its row.
+    promise 'The explanation agrees with query, and each key has its row'
     exits 0 "$tamis" show f.tamis -f "$keys"
     sed -n 's/^\([^ ]*\)? yes.*/\1/p' "$said/out" >found
     "$tamis" query f.tamis "$keys" >expected
     same found expected
-    check "$kind: a cell is marked" grep -qE '^red +(\^|x)|^1 +(\^|x)' "$said/out"
+    check "$kind: a cell is marked" has_line "$said/out" '^red +(\^|x)|^1 +(\^|x)'
 
     exits 0 "$tamis" show --json f.tamis -f "$keys"
     cp "$said/out" "asked-$kind.json"
@@ -92,7 +92,7 @@ for kind in "${shown_kinds[@]}"; do
         if can "$kind" $change; then
             exits 0 "$tamis" show "--$change" "$key" f.tamis
             prints "$change $key: it holds "
-            check "$kind: $change changes cells" grep -qE '^changed .*\*' "$said/out"
+            check "$kind: $change changes cells" has_line "$said/out" '^changed .*\*'
             exits 0 "$tamis" show --json "--$change" "$key" f.tamis
             cp "$said/out" "$change-$kind.json"
             exits 0 "$tamis" show --svg "$change-$kind.svg" "--$change" "$key" f.tamis
@@ -106,14 +106,14 @@ done
 check "pictures" are_pictures ./*.svg
 check "JSON" are_json ./*.json
 
-# Toys of every kind that is made from keys alone.
+promise 'Toys of every kind that is made from keys alone'
 for kind in "${shown_kinds[@]}"; do
     can "$kind" build || continue
     exits 0 "$tamis" show --toy "$kind" --add 1 --add 2 --add 3 1 2 3
     check "$kind: a toy has its keys" test "$(grep -cE '^[123]\? yes' "$said/out")" = 3
 done
 
-# ---- Keys --------------------------------------------------------------
+section 'Keys'
 
 exits 0 build bloom
 exits 0 "$tamis" show f.tamis red
@@ -128,7 +128,7 @@ exits 1 "$tamis" show f.tamis no-such-colour
 exits 0 "$tamis" show f.tamis no-such-colour red
 exits 3 "$tamis" show f.tamis -f no/such/file
 
-# Text that a terminal might obey.
+promise 'Text that a terminal might obey'
 exits 1 "$tamis" show f.tamis $'a\033[2Jb\nc' $'\xc2\x9bz' $'\xff' ''
 check_not "no control reaches the terminal" grep -qP '\x1b|\xc2\x9b|\xff' "$said/out"
 prints "a?[2Jb?c? no"
@@ -138,12 +138,12 @@ prints_json
 exits 1 "$tamis" show --svg key.svg f.tamis $'<&">\033'
 check "any key fits in a picture" are_pictures key.svg
 
-# Letters are counted, not bytes.
+promise 'Letters are counted, not bytes'
 exits 0 "$tamis" show --toy quotient -n 4 --add Ålborg --add Łódź Łódź
 check "names stand below their cells" awk '/^slots/ { a = length } /^key/ { exit length > a }' "$said/out"
 prints "Łódź? yes"
 
-# Integers.
+promise 'Integers'
 exits 0 build bitmap
 exits 2 "$tamis" show f.tamis red
 says "takes raw keys"
@@ -151,7 +151,7 @@ exits 0 "$tamis" show f.tamis 3
 prints "3? yes: "
 prints "members {1, 2, 3, 4, 5}"
 
-# ---- Changes -----------------------------------------------------------
+section 'Changes'
 
 exits 0 "$tamis" build -k cqf -n 12 -o f.tamis colours
 exits 0 "$tamis" show f.tamis --add pink --add pink --remove red pink red
@@ -166,7 +166,7 @@ exits 1 "$tamis" show f.tamis --remove no-such-colour
 prints "it is not there, and nothing changes"
 prints "0 cells changed"
 
-# ---- Large filters -----------------------------------------------------
+section 'Large filters'
 
 seq 10000 | "$tamis" build -k bloom -p 0.01 -o large.tamis
 exits 0 "$tamis" show large.tamis
@@ -175,15 +175,15 @@ check "all cells are counted" test "$cells" = "$("$tamis" info large.tamis | sed
 exits 0 "$tamis" show --cells 40 large.tamis
 prints "40 of $cells cells are shown; --all shows all of them"
 exits 0 "$tamis" show --all --width 200 large.tamis
-check_not "all are shown" grep -q "are shown" "$said/out"
+check_not "all are shown" has_line "$said/out" "are shown"
 check "that is all of them" test "$(awk '/^bits/ { n += NF - 1 } END { print n }' "$said/out")" = "$cells"
 exits 0 "$tamis" show large.tamis 77
 check "each cell that is read is drawn" \
     test "$(awk '/^77 / { n += gsub(/\^/, "") } END { print n }' "$said/out")" = "$(grep -c '^  bit: ' "$said/out")"
 exits 0 "$tamis" show large.tamis --add zz
-check "a change in a large filter" grep -qE '^changed .*\*' "$said/out"
+check "a change in a large filter" has_line "$said/out" '^changed .*\*'
 
-# ---- Colours and width -------------------------------------------------
+section 'Colours and width'
 
 exits 0 build bloom
 exits 0 "$tamis" show --color=always f.tamis red
@@ -204,13 +204,13 @@ exits 2 "$tamis" show --width 3 f.tamis
 TERM=xterm exits 0 on_terminal "$tamis" show f.tamis red
 check "colour on a terminal" grep -q $'\033\[1;32m' "$said/out"
 TERM=xterm NO_COLOR=1 exits 0 on_terminal "$tamis" show f.tamis red
-check_not "NO_COLOR" grep -q $'\033' "$said/out"
+check_not "NO_COLOR" has_text "$said/out" $'\033'
 TERM=dumb exits 0 on_terminal "$tamis" show f.tamis red
-check_not "a dumb terminal" grep -q $'\033' "$said/out"
+check_not "a dumb terminal" has_text "$said/out" $'\033'
 TERM=xterm exits 0 on_terminal "$tamis" show --color=never f.tamis red
-check_not "never" grep -q $'\033' "$said/out"
+check_not "never" has_text "$said/out" $'\033'
 
-# ---- Files -------------------------------------------------------------
+section 'Files'
 
 exits 0 "$tamis" collection add all.tamisc f.tamis
 exits 0 "$tamis" show all.tamisc:f red

@@ -2,7 +2,7 @@
 # Documents that are alike: every pair against sets in Python, and inputs of every sort.
 . "$(dirname "$0")/check.sh"
 
-# ---- real texts: all pairs, against Python
+section 'Real texts: all pairs, against Python'
 
 n_texts=24
 [ -z "${TAMIS_SANITIZED:-}" ] || n_texts=6
@@ -95,7 +95,7 @@ awk -F '\t' '{ print $5 "\t" $1 "\t" $2; print $6 "\t" $2 "\t" $1 }' pairs.words
     LC_ALL=C sort >expected
 same found expected
 
-# What is said of the errors is what the rows say, as far as their digits go.
+promise 'What is said of the errors is what the rows say, as far as their digits go'
 exits 0 "$tamis" similar --check --above 0 --json texts
 check 'errors are those of the rows' "$python" -I - "$said/out" jaccard.words <<'PY'
 import json, sys
@@ -111,7 +111,7 @@ assert [p["a"] + p["b"] for p in it["pairs"]] == [r[-2] + r[-1] for r in rows]
 assert all(p["jaccard"]["value"] <= p["cosine"]["value"] <= p["bits"] + 1e-9 or p["bits"] > 0 for p in it["pairs"])
 PY
 
-# ---- choices are those of the whole list
+section 'Choices are those of the whole list'
 
 exits 0 "$tamis" similar --above 0 texts
 is_silent
@@ -140,7 +140,7 @@ for threads in 1 2 7; do
     cmp -s all "$said/out" || failed "$threads threads find other pairs"
 done
 
-# Of many sizes: where they alone tell, pairs are skipped, and none is lost.
+promise 'Of many sizes: where they alone tell, pairs are skipped, and none is lost'
 awk 'BEGIN { for (i = 1; i <= 90; i++) { line = line " " i; print line } }' >nested
 for by in jaccard cosine bits; do
     exits 0 "$tamis" similar --lines --words 1 --bits 65536 --by $by --above 0 nested
@@ -153,7 +153,7 @@ for by in jaccard cosine bits; do
     head -n 50 all | cmp -s - "$said/out" || failed "$by, top 50 of many sizes"
 done
 
-# ---- filters made before are the same filters
+section 'Filters made before are the same filters'
 
 mkdir shingles filters
 "$python" -I truth.py texts shingles
@@ -173,16 +173,16 @@ same "$said/out" expected
 exits 0 "$tamis" similar --bits 4000 --top 3 --json texts
 json_holds 'bits are rounded up' 'it["bits"] == 4096'
 
-# ---- capitals, blanks, lines, columns, sets
+section 'Capitals, blanks, lines, columns, sets'
 
 exits 0 "$tamis" similar --words 1 --bits 65536 --check capitals small
-check 'capitals are small letters' grep -q '^1\.0000	0\.[0-9]*	1\.0000' "$said/out"
+check 'capitals are small letters' has_line "$said/out" '^1\.0000	0\.[0-9]*	1\.0000'
 exits 0 "$tamis" similar --words 1 --case --bits 65536 --check capitals small
-check_not 'unless case matters' grep -q '^1\.0000	0\.[0-9]*	1\.0000' "$said/out"
+check_not 'unless case matters' has_line "$said/out" '^1\.0000	0\.[0-9]*	1\.0000'
 printf ' a \t\xc2\xa0b\xe3\x80\x80c\n\n' >blanks
 printf 'A b C' >plain
 exits 0 "$tamis" similar --chars 3 --check blanks plain
-check 'runs of blanks are one' grep -q '^1\.0000	0\.[0-9]*	1\.0000' "$said/out"
+check 'runs of blanks are one' has_line "$said/out" '^1\.0000	0\.[0-9]*	1\.0000'
 printf 'same words here\nother words there\nsame words here' >lines
 exits 0 "$tamis" similar --lines --above 0.9 lines
 check 'lines are documents' test "$(cut -f 1,3- "$said/out")" = $'1.0000\tlines:1\tlines:3'
@@ -200,7 +200,7 @@ gzip -k low
 exits 0 "$tamis" similar --sets low low.gz
 check 'compressed or not' test "$(cut -f 1 "$said/out")" = 1.0000
 
-# ---- bad inputs
+section 'Bad inputs'
 
 exits 3 "$tamis" similar texts missing
 says 'missing'

@@ -6,7 +6,7 @@ seq 200000 >keys
 seq 10 >few
 exits 0 "$tamis" build -k bloom -o f.tamis keys
 
-# ---- Standard input, output and error ----------------------------------
+section 'Standard input, output and error'
 
 exits 3 "$tamis" query f.tamis <&-
 says "standard input"
@@ -57,7 +57,7 @@ same closed.tamis f.tamis
 (exec 0<&- 1>&- 2>&-; "$tamis" add closed.tamis few)
 exits 0 "$tamis" verify closed.tamis
 
-# A pipe that breaks ends the command, by the signal or by its exit code.
+promise 'A pipe that breaks ends the command, by the signal or by its exit code'
 for threads in 1 4; do
     codes=$(set +o pipefail; "$tamis" query -j "$threads" f.tamis keys keys keys 2>"$said/err" | head -1 >/dev/null
         echo "${PIPESTATUS[0]}")
@@ -67,7 +67,7 @@ for threads in 1 4; do
     check "nor when the signal is ignored (exit $codes)" test "$codes" = 3
 done
 
-# ---- Strange files -----------------------------------------------------
+section 'Strange files'
 
 mkfifo pipe
 exec 9<>pipe # nobody waits for a writer, and what is written is no filter
@@ -124,7 +124,7 @@ else
     skip "root without setpriv: permissions were not tried"
 fi
 
-# ---- Disks that fill ---------------------------------------------------
+section 'Disks that fill'
 
 mkdir disk
 if mount -t tmpfs -o size=64k tamis disk 2>/dev/null; then
@@ -153,7 +153,7 @@ check "also for add" test $? = 0
 same limited/f.tamis before.tamis
 check "nothing is left behind" test "$(ls -A limited)" = f.tamis
 
-# ---- Memory ------------------------------------------------------------
+section 'Memory'
 
 if [ -z "${TAMIS_SANITIZED:-}" ]; then
     exits 6 bash -c 'ulimit -v 200000; exec "$0" build -k bloom -n 1e9 -o large.tamis few' "$tamis"
@@ -162,7 +162,7 @@ if [ -z "${TAMIS_SANITIZED:-}" ]; then
     exits 6 bash -c 'ulimit -v 200000; head -c 500M /dev/zero | "$0" query f.tamis' "$tamis"
 fi
 
-# ---- Signals -----------------------------------------------------------
+section 'Signals'
 
 exits 0 "$tamis" build -k bloom -n 20M -o many.tamis few
 cp many.tamis before.tamis
@@ -178,7 +178,7 @@ done
 exits 0 "$tamis" verify many.tamis
 check "no temporary file is left" test -z "$(find . -maxdepth 1 -name '*many*' ! -name many.tamis)"
 
-# ---- Terminals ---------------------------------------------------------
+section 'Terminals'
 
 exits 0 "$tamis" query -c f.tamis keys
 is_silent # no progress bar where nobody looks
@@ -203,9 +203,9 @@ PYTHON
 }
 
 on_terminal "$tamis" query -c f.tamis
-check "a bar on a terminal, with its rate" grep -q 'MiB, .*/s' "$said/shown"
+check "a bar on a terminal, with its rate" has_line "$said/shown" 'MiB, .*/s'
 on_terminal "$tamis" query -c --no-progress f.tamis
-check_not "none if it is not wanted" grep -q MiB "$said/shown"
+check_not "none if it is not wanted" has_line "$said/shown" MiB
 on_terminal "$tamis" query f.tamis
 check "none among lines" test "$(sed '1,/^19/d' "$said/shown" | grep -c MiB)" = 0
 (seq 3; sleep 1.2; seq 4 5) | exits 0 "$tamis" query --progress f.tamis

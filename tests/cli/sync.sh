@@ -19,7 +19,7 @@ becomes()
     check "$what" cmp -s new to
 }
 
-# ---- One file ------------------------------------------------------------------------------------
+section 'One file'
 
 "$python" -I - <<'END'
 import random
@@ -97,7 +97,7 @@ exits 0 "$tamis" sync -n other.new to
 prints_exactly "changes  .\n"
 same edited.new to
 
-# ---- Folders -------------------------------------------------------------------------------------
+section 'Folders'
 
 make_tree()
 {
@@ -165,7 +165,7 @@ says 'dest/a/b/11 is a folder that is not empty; --delete allows to replace it'
 exits 0 "$tamis" sync -r --delete src dest
 same_tree dest
 
-# ---- Refusals ------------------------------------------------------------------------------------
+section 'Refusals'
 
 exits 2 "$tamis" sync src dest
 says 'src is a folder; -r takes folders'
@@ -186,7 +186,7 @@ exits 3 "$tamis" sync --limit-bytes 1000 other.new far
 says 'limit-bytes'
 check_not "nothing is written" test -e far
 
-# ---- Over ssh ------------------------------------------------------------------------------------
+section 'Over ssh'
 
 # A server of one's own: keys, settings and port in this folder.
 sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || sshd=

@@ -2,7 +2,7 @@
 # tamis sync over bad lines, with sides that are killed, and with peers that lie.
 . "$(dirname "$0")/check.sh"
 
-# ---- Cut and damaged -----------------------------------------------------------------------------
+section 'Cut and damaged'
 
 seq 1 30000 >new
 { seq 1 9000; echo changed; seq 9002 20000; } >old
@@ -27,7 +27,7 @@ fi
 ask="$tamis sync --timeout 2 --checksum --blocks new - --connect {}"
 bad_line cut:up:500-:4000 flip:up:500-:4000 flip:down:60-:900 stall:down:50
 
-# ---- Killed --------------------------------------------------------------------------------------
+section 'Killed'
 
 "$python" -I - <<'END'
 import random
@@ -50,7 +50,7 @@ for side in ask serve; do
 done
 check "nothing is left behind" test -z "$(find . -name '.dest*')"
 
-# ---- Peers that lie ------------------------------------------------------------------------------
+section 'Peers that lie'
 
 liar=$(dirname "$tamis")/tests/sync_liar
 [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 600000 # what is announced is not allocated
@@ -66,7 +66,8 @@ ln -s .. kept/here/out
 for name in ../escaped /tmp/escaped a/../../escaped a//b . a/. ..; do
     pulls "name:$name" 4 'leads out of the folder'
 done
-# A name may hold what a terminal obeys: CSI of two bytes and of one, a mark that turns text around.
+promise 'No control characters of a name reach the terminal'
+# CSI of two bytes and of one, a mark that turns text around.
 pulls $'name:\xc2\x9b31m\xe2\x80\xaex\x9by\xc3\xa9/..' 4 "the name '?31m?x?y"$'\xc3\xa9'"/..' leads out"
 check_not "no control reaches the terminal" grep -qP '\xc2\x9b|\x9b|\xe2\x80\xae' "$said/err"
 pulls twice 4 'names came out of order'
@@ -74,7 +75,7 @@ pulls through-link 3 'cannot enter the folder of kept/here/link/escaped'
 pulls through-own-link 3 'cannot enter the folder of kept/here/out/escaped'
 pulls count 4 'a list of files that came makes no sense'
 pulls flood 4 'larger than --memory allows'
-# Few bytes that become many: what is announced and unpacked takes no more memory than is allowed.
+promise 'What is announced and unpacked takes no more memory than is allowed'
 (
     failures=0
     [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -v 250000 # KiB: of --memory 64M, and of the program itself
@@ -85,7 +86,7 @@ pulls flood 4 'larger than --memory allows'
 pulls entries:50000000 4 'larger than --memory allows'
 pulls window 4 "a message of part 'L' cannot be unpacked"
 check "nothing is made" test "$(find kept | wc -l)" = 3
-# A sender that asks does the same to --serve and --listen.
+promise 'A sender that asks does the same to --serve and --listen'
 mkfifo back
 "$liar" ask:entries:5900000 <back 2>/dev/null |
     exits 4 bash -c "'$tamis' sync --serve --timeout 5 --memory 64M kept/here >back"
@@ -97,8 +98,8 @@ exits 4 bash -c "'$tamis' sync --listen 127.0.0.1:0 --timeout 5 --memory 64M kep
     exec 3>&-
     wait \$there; code=\$?; tail -1 listener >&2; exit \$code"
 says 'a list of 5900000 files takes more than 67108864 bytes'
-# Two thousand folders, one in the other: a way of 4,000 bytes to the last one, which is not walked for
-# each, and not held open.
+promise 'Two thousand folders, one in the other, are not walked for each, and not held open'
+# The way to the last one has 4,000 bytes.
 (
     failures=0
     ulimit -n 200
@@ -122,7 +123,8 @@ rm -r kept/here
 : >kept/here
 pulls size 4 'fewer bytes of files came than were announced'
 pulls content 4 'came out wrong again'
-# What is compressed may have many times its bytes: on the disk there is no more than is allowed.
+promise 'Of what is compressed, no more comes to the disk than is allowed'
+# It may have many times its bytes.
 (
     failures=0
     ulimit -f 20000

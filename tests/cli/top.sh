@@ -9,7 +9,7 @@ truth()
         sed 's/^ *\([0-9]*\) \(.*\)/\1\t\1\t\2/'
 }
 
-# ---- few different lines: exact
+section 'Few different lines: exact'
 
 awk 'BEGIN { for (i = 1; i <= 40; i++) for (j = 0; j < 3 * i; j++) print "line " i }' >few
 for k in 1 5 20 39 40; do
@@ -18,9 +18,9 @@ for k in 1 5 20 39 40; do
     truth few $k | cmp -s - "$said/out" || failed "top -k $k is not what sort and uniq say"
 done
 exits 0 "$tamis" top few
-check "there are 20 unless asked" test "$(wc -l <"$said/out")" = 20
+check "there are 20 unless asked" has_lines "$said/out" 20
 exits 0 "$tamis" top -k 1000000 few
-check "more than there are" test "$(wc -l <"$said/out")" = 40
+check "more than there are" has_lines "$said/out" 40
 cp "$said/out" whole
 exits 0 "$tamis" top -k 1000 - <few
 same "$said/out" whole
@@ -33,21 +33,21 @@ awk '!(NR % 2)' few >even
 exits 0 "$tamis" top -k 1000 odd even
 same "$said/out" whole
 
-# ---- ties stand as bytes do
+section 'Ties stand as bytes do'
 
 seq 100 | shuf --random-source=/dev/zero >same
 exits 0 "$tamis" top -k 5 same
 printf '1\t1\t%s\n' 1 10 100 11 12 >expected
 same "$said/out" expected
 
-# ---- nothing, next to nothing, and odd lines
+section 'Nothing, next to nothing, and odd lines'
 
 : >empty
 exits 1 "$tamis" top empty
 prints_nothing
 is_silent
 exits 1 "$tamis" top --json empty
-check "no line in JSON" test "$(json '[it["lines"], it["others_at_most"], it["top"]]')" = '[0, 0, []]'
+json_is "no line in JSON" '[it["lines"], it["others_at_most"], it["top"]]' '[0, 0, []]'
 printf 'one' >unended
 exits 0 "$tamis" top unended
 printf '1\t1\tone\n' >expected
@@ -60,12 +60,12 @@ exits 0 "$tamis" top nuls
 printf '2\t2\ta\0b\n1\t1\ta\0c\n' >expected
 same "$said/out" expected
 exits 0 "$tamis" top --json nuls
-check "NULs in JSON" test "$(json 'it["top"][0]["line"] == "a\x00b"')" = True
+json_holds "NULs in JSON" 'it["top"][0]["line"] == "a\x00b"'
 exits 0 "$tamis" top -z nuls
 printf '1\t1\ta\0001\t1\tb\n\0001\t1\tb\na\0001\t1\tc\na\000' >expected
 same "$said/out" expected
 printf 'caf\351\r\n' | exits 0 "$tamis" top --json
-check "bytes that are no text" test "$(json 'it["top"][0]["line"]')" = "$(printf 'caf\357\277\275\r')"
+json_is "bytes that are no text" 'it["top"][0]["line"]' "$(printf 'caf\357\277\275\r')"
 printf 'x\ta\ny\ta\nz\tb\nnone\n' >columns
 exits 0 "$tamis" top --field 2 columns
 printf '2\t2\ta\n1\t1\tb\n' >expected
@@ -76,7 +76,7 @@ printf '2\t2\t7\n' >expected
 same "$said/out" expected
 printf '%s\n' 7 seven | exits 2 "$tamis" top --hash raw
 
-# ---- lines of any length: what is kept of them has an end
+section 'Lines of any length: what is kept of them has an end'
 
 head -c 3000000 /dev/zero | tr '\0' x >long
 { cat long; echo; cat long; echo; cat long; echo y; echo short; } >longer
@@ -84,7 +84,7 @@ exits 0 "$tamis" top longer
 says "2 lines are longer than 4096 bytes"
 check "they are told apart, and cut" test "$(awk -F '\t' '{ print $1, length($3) }' "$said/out" | xargs)" = "2 4096 1 5 1 4096"
 
-# ---- many different lines: bounds hold
+section 'Many different lines: bounds hold'
 
 awk 'BEGIN {
     srand(7)
@@ -108,16 +108,17 @@ is_silent
 sort -t "$(printf '\t')" -k 2,2nr counts | head -10 | cut -f 2 >expected
 cut -f 1 "$said/out" | same /dev/stdin expected
 exits 0 "$tamis" top --json -k 10 many
-check "all lines are counted" test "$(json 'it["lines"]')" = 200000
-check "and most are others" test "$(json '0 < it["others_at_most"] <= it["top"][9]["at_least"]')" = True
+json_is "all lines are counted" 'it["lines"]' 200000
+json_holds "and most are others" '0 < it["others_at_most"] <= it["top"][9]["at_least"]'
 
-# All lines as frequent as each other: nothing is certain, and it says so.
+promise 'All lines as frequent as each other: nothing is certain, and it says so'
 seq 100000 >flat
 exits 0 "$tamis" top --error 0.01 flat
 says "may be missing"
 check "bounds of a flat stream" awk -F '\t' '$2 > 1 || $1 < 1 { exit 1 }' "$said/out"
 
-# A candidate that goes and comes back is not counted from the start: with -k 1 there are 1004.
+promise 'A candidate that goes and comes back is not counted from the start'
+# With -k 1 there are 1004.
 awk 'BEGIN {
     for (j = 0; j < 5; j++) print "back"
     for (i = 0; i < 1003; i++) for (j = 0; j < 10; j++) print i
@@ -127,14 +128,14 @@ awk 'BEGIN {
 exits 0 "$tamis" top -k 1 back
 check "its first copies count" awk -F '\t' '$3 != "back" || $1 < 1006 || $2 > 1006 { exit 1 }' "$said/out"
 
-# Threads do not matter.
+promise 'Threads do not matter'
 for threads in 1 2 7; do
     exits 0 "$tamis" top -k 100 --error 0.01 -j $threads many many many flat
     [ $threads = 1 ] && cp "$said/out" alone
     same "$said/out" alone
 done
 
-# ---- memory has an end
+section 'Memory has an end'
 
 memory_of()
 {
@@ -145,7 +146,7 @@ if command -v time >/dev/null && ! ldd "$tamis" | grep -q asan; then
     check "4 million different lines take no memory" test "$(seq 4000000 | memory_of "$tamis" top --memory 64M -j 2)" -lt 65536
 fi
 
-# ---- what is refused
+section 'What is refused'
 
 exits 2 "$tamis" top -k 0 few
 exits 2 "$tamis" top -k x few
@@ -159,10 +160,10 @@ exits 3 "$tamis" top absent
 exits 3 "$tamis" top .
 exits 3 bash -c "'$tamis' top few >/dev/full"
 
-# A reader that leaves ends it.
+promise 'A reader that leaves ends it'
 exits 141 bash -c "trap - PIPE; '$tamis' top -k 3000 many | true; exit \${PIPESTATUS[0]}" || true
 
-# ---- sketches in files
+section 'Sketches in files'
 
 exits 0 "$tamis" build -k countmin --error 0.001 -o a.tamis many
 is_silent

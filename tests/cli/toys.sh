@@ -9,7 +9,7 @@ pictures()
     same "$said/out" wanted || diff wanted "$said/out" | head -20
 }
 
-# V1: a bitmap of capacity 10.
+promise 'V1: a bitmap of capacity 10'
 exits 0 "$tamis" show --toy bitmap --keys 10 --add 4 --add 8 --add 1 --remove 8 --add 4
 pictures <<'END'
 toy: bitmap, 10 bits
@@ -29,7 +29,7 @@ exits 5 "$tamis" show --toy bitmap --keys 10 --add 10
 exits 1 "$tamis" show --toy bitmap --keys 10 --add 1 --remove 2
 prints "remove 2: it is not there, and nothing changes"
 
-# V6: three rows of five bits.
+promise 'V6: three rows of five bits'
 exits 0 "$tamis" show --toy partitioned --bits 15 --hashes 3 --add thisisavirus.com=2,1,4 \
     --add totallynotsuspicious.com=1,0,4 verynormalsite.com=2,0,4
 prints "row 0               0 1 1 0 0"
@@ -40,7 +40,7 @@ prints "bit: cell 2 of row 0 holds 1 from thisisavirus.com, for it"
 prints "bit: cell 0 of row 1 holds 1 from totallynotsuspicious.com, for it"
 prints "bit: cell 4 of row 2 holds 1 from thisisavirus.com, totallynotsuspicious.com, for it"
 
-# V7: all sets of three keys in four bits.
+promise 'V7: all sets of three keys in four bits'
 exits 0 "$tamis" show --toy bloom --bits 4 --hashes 2 --subsets 0=1,0 1=2,1 7=2,3
 pictures <<'END'
 set      cells  0     1     7
@@ -56,7 +56,7 @@ set      cells  0     1     7
 * 1 false positive
 END
 
-# V8: eleven bits, which are counted from 1, with the hashes in a table.
+promise 'V8: eleven bits, which are counted from 1, with the hashes in a table'
 cat >words.txt <<'END'
 # h1 h2 h3
 ACG 3 6 4
@@ -99,7 +99,7 @@ exits 0 "$tamis" show --toy bloom --bits 11 --hashes 3 --first 1 --table - TTA -
 exits 0 "$tamis" show --toy bloom --bits 11 --hashes 3 --first 1 --add CGC=9,3,3 CGC
 prints "bits   0  0  1  0  0  0  0  0  1  0  0"
 
-# V10: counters of five keys; one is removed; what a Bloom filter keeps of them.
+promise 'V10: counters of five keys; one is removed; what a Bloom filter keeps of them'
 five=(--add a=1,4,13 --add b=1,6,9 --add c=1,9,10 --add d=6,10,11 --add e=9,13,14)
 exits 0 "$tamis" show --toy counting --bits 16 --hashes 3 --counter-bits 4 "${five[@]}" -o five.tamis
 prints "counters   0  3  0  0  1  0  2  0  0  3  2  1  0  2  1  0"
@@ -113,7 +113,7 @@ exits 0 "$tamis" convert --to bloom five.tamis -o reduced.tamis
 exits 0 "$tamis" show reduced.tamis
 prints "bits   0  1  0  0  1  0  1  0  0  1  1  1  0  1  1  0"
 
-# V11: a stream of five, in each kind that counts.
+promise 'V11: a stream of five, in each kind that counts'
 for kind in spectral spectral-mi spectral-rm; do
     exits 0 "$tamis" show --toy $kind --keys 8 --add A --add A --add B --add C --add C A B C D
     prints "A? yes (2 times): "
@@ -122,7 +122,7 @@ for kind in spectral spectral-mi spectral-rm; do
     prints "D? no: "
 done
 
-# V12: a quotient filter of eight slots, remainders of 32 bits with a sign.
+promise 'V12: a quotient filter of eight slots, remainders of 32 bits with a sign'
 cities=(--add amsterdam=1,164894540 --add berlin=4,-89622902 --add london=7,232552816
     --add madrid=1,249059682 --add ankara=2,62147742)
 exits 0 "$tamis" show --toy quotient --quotient-bits 3 --remainder-bits 32 --width 100 \
@@ -167,7 +167,7 @@ berlin? yes (1 time): a slot of its run holds its remainder
 END
 same answer wanted
 
-# What is known of a toy: sets forget a key whole, other kinds a copy; what is built has all keys.
+promise 'Sets forget a key whole, other kinds a copy; what is built has all keys'
 exits 1 "$tamis" show --toy bitmap --keys 10 --add 4 --add 4 --remove 4 4
 prints "4? no: "
 exits 0 "$tamis" show --toy quotient --keys 8 --add a --add a --remove a a
@@ -179,7 +179,7 @@ prints "a? yes: "
 exits 2 "$tamis" show --toy bloom --add a --remove a
 says "bloom filters cannot remove"
 
-# Filters by peeling, step by step: each key touches three cells, goes, and fills its own.
+promise 'Filters by peeling, step by step: each key touches three cells, goes, and fills its own'
 exits 0 "$tamis" show --toy xor --steps --add a --add b --add c --add d --add e
 check "five keys touch" test "$(grep -c '^  [a-e] touches .*, .* and ' "$said/out")" = 5
 check "five keys go" test "$(grep -c '^  [a-e] goes, and owns cell ' "$said/out")" = 5
@@ -191,13 +191,13 @@ exits 0 "$tamis" show --steps fuse.tamis 1 2 3 4 5
 check "steps of a file" test "$(grep -c ' goes, and owns cell ' "$said/out")" = 5
 exits 1 "$tamis" show --steps fuse.tamis 1 2 3 4 6
 exits 0 "$tamis" show --toy ribbon --steps --add a --add b --add c
-check "rows are added" grep -q '^  [bc] takes on the row of [ab], and touches cell ' "$said/out"
+check "rows are added" has_line "$said/out" '^  [bc] takes on the row of [ab], and touches cell '
 check "three rows own a cell" \
     test "$(grep -c '^  [a-c] goes, and owns cell .* no other row begins with$' "$said/out")" = 3
 exits 2 "$tamis" show --steps --toy bloom --add a
 says "not made by peeling"
 
-# A saved toy is a filter like any other; its keys are the integers that are printed.
+promise 'A saved toy is a filter like any other; its keys are the integers that are printed'
 exits 0 "$tamis" show --toy bloom --bits 11 --hashes 3 --add one=1,2,3 -o toy.tamis one two=4,5,6
 one=$(sed -n 's/^one, key \([0-9]*\)? yes.*/\1/p' "$said/out")
 two=$(sed -n 's/^two, key \([0-9]*\)? no.*/\1/p' "$said/out")
@@ -205,7 +205,7 @@ exits 0 "$tamis" verify toy.tamis
 exits 0 "$tamis" query -e "$one" -e "$two" toy.tamis
 prints_exactly "$one\n"
 
-# What cannot be had is said in a line.
+promise 'What cannot be had is said in a line'
 bloom=("$tamis" show --toy bloom --bits 11 --hashes 3)
 exits 2 "${bloom[@]}" A=1,2
 says "reads 3 cells, so give 3 numbers"

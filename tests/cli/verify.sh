@@ -25,6 +25,7 @@ refused()
     same "$file" before
 }
 
+promise 'A whole file is ok'
 for kind in $(kinds_that build); do
     exits 0 "$tamis" build -k "$kind" -o "$kind.tamis" keys
     exits 0 "$tamis" verify "$kind.tamis"
@@ -32,7 +33,7 @@ for kind in $(kinds_that build); do
     is_silent
     size=$(stat -c %s "$kind.tamis")
 
-    # A flipped bit anywhere.
+    promise 'A flipped bit anywhere'
     for offset in 0 9 24 40 56 64 100 104 128 200 255 256 300 $((size - 1)); do
         cp "$kind.tamis" bad.tamis
         flip bad.tamis "$offset"
@@ -48,7 +49,7 @@ for kind in $(kinds_that build); do
         check "$kind: a map gives an answer or an error (exit $code)" test "$code" -le 4
     done
 
-    # Cut short, or longer.
+    promise 'Cut short, or longer'
     for cut in 0 1 8 100 255 256 257 $((size - 8)) $((size - 1)); do
         head -c "$cut" "$kind.tamis" >bad.tamis
         exits 4 "$tamis" verify bad.tamis
@@ -60,7 +61,7 @@ for kind in $(kinds_that build); do
     exits 4 "$tamis" query bad.tamis keys
 done
 
-# The MiB is named.
+promise 'The MiB is named'
 exits 0 "$tamis" build -k bloom -n 5M -p 0.01 -o large.tamis keys
 cp large.tamis bad.tamis
 flip bad.tamis $((3 * 1048576 + 5000))
@@ -73,7 +74,7 @@ prints " in MiB 5, bytes "
 refused 4 bad.tamis "the filter is damaged"
 exits 0 "$tamis" query --map bad.tamis keys
 
-# Several files: each has its line, and one bad file is enough.
+promise 'Several files: each has its line, and one bad file is enough'
 cp bloom.tamis good.tamis
 code=0
 "$tamis" verify good.tamis bad.tamis missing.tamis bloom.tamis >"$said/out" 2>"$said/err" || code=$?
@@ -82,7 +83,7 @@ prints "good.tamis: ok"
 prints "bloom.tamis: ok"
 says "missing.tamis"
 
-# Not a filter.
+promise 'Not a filter'
 : >empty
 printf 'text\n' >text
 head -c 4096 /dev/zero >zeros
@@ -92,7 +93,8 @@ for file in empty text zeros; do
 done
 refused 4 text "not a tamis filter"
 
-# It claims to hold 2^32 keys in one block: one more would make it grow to gigabytes.
+promise 'A claim of 2^32 keys in one block makes nothing grow'
+# One more would make it grow to gigabytes.
 cp "$tests/../golden/bad/scalable-held-more.tamis" hostile.tamis
 refused 4 hostile.tamis "the filter is damaged"
 (
@@ -101,7 +103,7 @@ refused 4 hostile.tamis "the filter is damaged"
 )
 check "no memory is spent on it" test $? = 4
 
-# From a newer version, or of a kind not known here.
+promise 'From a newer version, or of a kind not known here'
 cp bloom.tamis newer.tamis
 reseal newer.tamis 8 0200
 refused 4 newer.tamis "written by a newer version"
@@ -109,7 +111,7 @@ cp bloom.tamis unknown.tamis
 reseal unknown.tamis 24 ffff0000
 refused 4 unknown.tamis ""
 
-# ---- Files whose writer stopped ----------------------------------------
+section 'Files whose writer stopped'
 
 stoppable=$(kinds_that read-while-add)
 [ -z "${TAMIS_SANITIZED:-}" ] || stoppable=bloom
@@ -130,7 +132,7 @@ for kind in $stoppable; do
     exits 0 "$tamis" verify --recover dirty.tamis
     prints_exactly 'dirty.tamis: ok\n'
 
-    # Recovery is for interrupted writers: damage to a whole file is not sealed over.
+    promise 'Recovery is for interrupted writers: damage to a whole file is not sealed over'
     cp "$kind.tamis" bad.tamis
     flip bad.tamis 300
     code=0
@@ -141,7 +143,7 @@ for kind in $stoppable; do
     check "$kind: and is still seen (exit $code)" test "$code" = 4
 done
 
-# ---- A file shortened under a map --------------------------------------
+section 'A file shortened under a map'
 
 mkfifo pipe
 cp large.tamis short.tamis
@@ -153,7 +155,7 @@ for _ in $(seq 100); do
     [ ! -s answers ] || break
     sleep 0.1
 done
-check "the map answers" grep -qx 1 answers
+check "the map answers" has_line answers '^1$'
 truncate -s 4096 short.tamis
 seq 100000 >&9
 exec 9>&-
@@ -162,7 +164,7 @@ wait "$pid" || code=$?
 check "a shortened file is exit code 4, not $code" test "$code" = 4
 says "shortened"
 
-# A file of another size: how many bytes there are, and how many there should be.
+promise 'A file of another size: how many bytes there are, and how many there should be'
 size=$(stat -c %s bloom.tamis)
 head -c 1000 bloom.tamis >bad.tamis
 for command in verify info; do
@@ -176,7 +178,7 @@ cp bloom.tamis bad.tamis
 flip bad.tamis 20
 exits 4 "$tamis" verify bad.tamis
 prints "bad.tamis: the header is damaged in MiB 0, bytes 0 to 255"
-check_not "verify does not point to itself" grep -q "tamis verify" "$said/err"
+check_not "verify does not point to itself" has_line "$said/err" "tamis verify"
 
 exits 0 "$tamis" verify --json bloom.tamis good.tamis
 prints_json

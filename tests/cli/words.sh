@@ -15,6 +15,7 @@ printf '%s\n' teh slowe turtel >mistakes
 grep -vxF -f list text >wanted
 same wanted mistakes
 
+promise 'A list of words finds its words, and no others'
 for kind in $(kinds_that build); do
     ! can "$kind" indexed || continue
     exits 0 "$tamis" build -k "$kind" -p 1e-6 -o words.tamis list
@@ -24,9 +25,9 @@ for kind in $(kinds_that build); do
     exits 0 "$tamis" query -v words.tamis text
     same "$said/out" mistakes
     exits 0 "$tamis" query words.tamis text
-    check "$kind: thirteen of the sixteen words" test "$(wc -l <"$said/out")" = 13
+    check "$kind: thirteen of the sixteen words" has_lines "$said/out" 13
 
-    # Words turned round are no words, but for one in a hundred and the palindromes.
+    promise 'Words turned round are no words, but for one in a hundred and the palindromes'
     exits 0 "$tamis" build -k "$kind" -p 0.01 -o coarse.tamis list
     rev list | sort -u | comm -23 - <(sort list) >strangers
     total=$(wc -l <strangers)
