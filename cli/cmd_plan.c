@@ -145,6 +145,7 @@ static void print_json(const table *t)
 
 enum {
     OPTION_JSON = OPTION_AFTER_SPEC,
+    OPTION_ALL,
     OPTION_UNIVERSE,
     OPTION_WIRE,
     OPTION_QUERIES,
@@ -167,6 +168,7 @@ typedef struct request {
     bool calibrates;
     bool is_long, as_json;
     bool as_wire;
+    bool shows_all; /* kinds to study, too */
 } request;
 
 /* As the library has it: tamis_spec. */
@@ -188,19 +190,32 @@ static tamis_kind choice(const tamis_spec *spec)
     return tamis_plan_kind(&plan, TAMIS_NO_KIND, spec) ? TAMIS_NO_KIND : plan.kind;
 }
 
+/* Leaves out kinds to study; returns how many remain. */
+static size_t keep_kinds_to_use(tamis_plan *plans, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(tamis_kind_can(plans[i].kind) & TAMIS_IS_TO_STUDY))
+            plans[kept++] = plans[i];
+    return kept;
+}
+
 static void show(const request *r)
 {
     const tamis_spec *spec = &r->wish.spec;
     size_t n = tamis_plan_all(NULL, 0, spec);
     tamis_plan *plans = calloc(n + 1, sizeof *plans);
 
+    if (!plans)
+        die(CODE_MEMORY, "out of memory for %zu plans", n);
+    tamis_plan_all(plans, n, spec);
+    if (!r->shows_all && !(spec->can & TAMIS_IS_TO_STUDY))
+        n = keep_kinds_to_use(plans, n);
     if (n == 0)
         die(CODE_LIMIT,
             "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
             "or fewer abilities");
-    if (!plans)
-        die(CODE_MEMORY, "out of memory for %zu plans", n);
-    tamis_plan_all(plans, n, spec);
     const table t = { .plans = plans,
                       .n = n,
                       .spec = spec,
@@ -287,6 +302,8 @@ static void take_option(request *r, const args *a)
 {
     if (a->letter == OPTION_JSON)
         r->as_json = true;
+    else if (a->letter == OPTION_ALL)
+        r->shows_all = true;
     else if (a->letter == OPTION_WIRE)
         r->as_wire = true;
     else if (a->letter == 'l')
@@ -311,6 +328,9 @@ static void check_use(const request *r, const args *a)
         args_refuse(a, "--build-cost means nothing without --probe-cost");
     if (r->as_wire)
         args_refuse(a, "--wire and --store-cost cannot be used together");
+    if (r->shows_all)
+        args_refuse(a,
+                    "advice is about kinds to use; --all and --store-cost cannot be used together");
 }
 
 static void plan(request *r, const args *a)
@@ -344,6 +364,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'l', "long", NULL, "print abilities on a terminal too" },
+    { OPTION_ALL, "all", NULL, "print kinds to study, too" },
     { OPTION_JSON, "json", NULL, "print JSON" },
     { OPTION_UNIVERSE, "universe", "N",
       "keys and excluded keys, for kinds that can exclude or adapt" },
@@ -364,12 +385,16 @@ const command cmd_plan = {
     .operands = "--keys N [--fpr P] [OPTION]...",
     .summary = "compare what each kind of filter would take, and advise",
     .about =
-        "Prints every kind that can do what is asked, smallest first: its bytes, its bits per\n"
+        "Prints every kind to use that can do what is asked, smallest first: its bytes, its bits "
+        "per\n"
         "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
         "full, and its abilities, which are left out on a terminal unless --long is given. The\n"
         "kind with a star is the one that 'tamis build' chooses if it is given none: the fastest\n"
         "that takes at most twice the room of the smallest, and no more than an exact set; if\n"
         "counts are asked for, the smallest without a ceiling.\n"
+        "\n"
+        "Kinds to study are printed with --all. Each is the classic form of an idea that another\n"
+        "kind does better; 'tamis build -k' takes any kind by its name.\n"
         "\n"
         "Without --keys, the plan is for as many keys as fit in --max-bytes. Kinds for small\n"
         "integers are shown with --hash raw: there N is the largest key plus one.\n"

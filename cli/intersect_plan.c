@@ -116,6 +116,12 @@ static void consider_kind(intersect_plan *best, const intersect_wish *w, tamis_k
     }
 }
 
+/* Kinds to study are taken by their names alone. */
+static bool may_be_chosen(const intersect_wish *w, tamis_kind kind)
+{
+    return w->kind ? kind == w->kind : !(tamis_kind_can(kind) & TAMIS_IS_TO_STUDY);
+}
+
 static void consider_side(intersect_plan *best, const intersect_wish *w, const intersect_set *first,
                           const intersect_set *second, double common, bool asker_is_first)
 {
@@ -125,7 +131,7 @@ static void consider_side(intersect_plan *best, const intersect_wish *w, const i
     if (!w->kind && w->fpr == 0 && is_better(&none, best, w, (double)first->n, n, common))
         *best = none;
     for (tamis_kind kind = TAMIS_NO_KIND; first->n && (kind = tamis_kind_next(kind));)
-        if ((!w->kind || kind == w->kind) && intersect_takes(kind, w->is_raw))
+        if (may_be_chosen(w, kind) && intersect_takes(kind, w->is_raw))
             consider_kind(best, w, kind, first, n, common, asker_is_first);
 }
 

@@ -134,7 +134,8 @@ typedef enum tamis_kind {
       "keeps no keys beside it and asks for them, if so planned")                                 \
     X(CAN_PUT, 1u << 22, "put", "takes keys with values one by one, and other values for them")   \
     X(IS_EXACT, 1u << 16, "exact", "never takes one key for another")                             \
-    X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")
+    X(IS_INDEXED, 1u << 17, "indexed", "keys are integers below its capacity")                    \
+    X(IS_TO_STUDY, 1u << 23, "to-study", "is the classic form of what another kind does better")
 
 enum {
 #define TAMIS_X(constant, bit, name, meaning) TAMIS_##constant = bit,
@@ -277,9 +278,9 @@ typedef struct tamis_plan {
  *
  * TAMIS_NO_KIND: the kind with the fastest lookups among those that meet the spec in at most twice
  * the bytes per key of the smallest, and in no more than an exact set takes. With keys and
- * max_bytes but no fpr, it is bytes per key and bit of the rate. Kinds that rotate, and those for
- * small integers, are chosen only if spec.can asks for that. If it asks for counts, the smallest is
- * chosen, one without a ceiling if there is any. */
+ * max_bytes but no fpr, it is bytes per key and bit of the rate. Kinds that rotate, those for small
+ * integers and those to study are chosen only if spec.can asks for that. If it asks for counts, the
+ * smallest is chosen, one without a ceiling if there is any. */
 TAMIS_API tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind,
                                        const tamis_spec *spec) TAMIS_CHECKED;
 /* Every plan meeting the spec, smallest first. Returns how many; fills at most `max`. */

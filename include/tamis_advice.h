@@ -96,7 +96,8 @@ typedef struct tamis_advice {
  * spec.max_bytes bounds it, each kind has the rate at which the total is least. If there is
  * neither, the rate is 1 %, and of filters that are worth it a percent less memory counts as much
  * as a percent less of what a filter of just that rate would cost. Kinds that rotate, those for
- * small integers and, if use.machine is asked, those that it did not measure are no options. */
+ * small integers, those to study and, if use.machine is asked, those that it did not measure are no
+ * options; kinds of the first three sorts are if spec.can asks for them. */
 TAMIS_API size_t tamis_advise(tamis_advice *advice, size_t max, const tamis_spec *spec,
                               const tamis_use *use);
 

@@ -55,6 +55,9 @@ enum tamis_trait {
     TAMIS_TRAIT_IS_ELIMINATED = 1 << 22, /* ascending, in a band of 64, by linear equations */
     /* Size. */
     TAMIS_TRAIT_DROPS_ROWS = 1 << 17, /* plan.hashes rows; move() takes the first ones of more */
+    /* Choice. The kind is the classic form of an idea that another kind does better: it is taught,
+     * drawn and tested as all are, but chosen only if it is asked for. */
+    TAMIS_TRAIT_TO_STUDY = 1 << 23,
 };
 
 /* How far counts can be trusted. */

@@ -6,14 +6,15 @@
 
 #include <math.h>
 
-/* The plan of a filter that is there, asked for again. Kinds for small integers, and those that
- * forget, are planned only if that is asked for. */
+/* The plan of a filter that is there, asked for again. Kinds for small integers, those that forget
+ * and those to study are planned only if that is asked for. */
 static tamis_spec spec_of(const guard_round *r, double fpr)
 {
     tamis_spec spec =
         TAMIS_SPEC(.keys = r->plan.capacity ? r->plan.capacity : 1, .hasher = r->plan.hasher);
 
-    spec.can = tamis_kind_can(r->plan.kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE);
+    spec.can =
+        tamis_kind_can(r->plan.kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY);
     spec.fpr = r->build > 0 ? fpr : r->plan.fpr;
     return spec;
 }

@@ -59,13 +59,14 @@ void side_settle(side *s, unsigned bits, const uint8_t *differs)
 
 /* ---- Filters ----------------------------------------------------------- */
 
-/* Filters of this kind are made of nothing but keys, any keys, and forget none. */
+/* Filters of this kind are made of nothing but keys, any keys, forget none, and are best at
+ * something. */
 static bool is_fit(tamis_kind kind)
 {
     unsigned can = tamis_kind_can(kind);
 
-    return can & TAMIS_CAN_BUILD &&
-           !(can & (TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE | TAMIS_CAN_ROTATE | TAMIS_IS_INDEXED));
+    return can & TAMIS_CAN_BUILD && !(can & (TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE | TAMIS_CAN_ROTATE |
+                                             TAMIS_IS_INDEXED | TAMIS_IS_TO_STUDY));
 }
 
 /* With a seed of its own for each round: what passes one filter by mistake passes the next as

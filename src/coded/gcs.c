@@ -338,6 +338,7 @@ static const char *gcs_verify(const tamis *f)
 }
 
 const tamis_ops tamis__gcs = {
+    .traits = TAMIS_TRAIT_TO_STUDY,
     .plan = gcs_plan,
     .bytes = gcs_bytes,
     .rate = gcs_rate,

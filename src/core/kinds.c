@@ -220,6 +220,7 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->rotate ? TAMIS_CAN_ROTATE : 0u) | (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) |
            (ops->rate ? 0u : TAMIS_IS_EXACT) |
            (ops->traits & TAMIS_TRAIT_INDEXED ? TAMIS_IS_INDEXED : 0u) |
+           (ops->traits & TAMIS_TRAIT_TO_STUDY ? TAMIS_IS_TO_STUDY : 0u) |
            (kinds_can_convert(kind) ? TAMIS_CAN_CONVERT : 0u) | kinds_deletions(ops) |
            kinds_sizes(ops);
 }

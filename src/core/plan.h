@@ -5,8 +5,8 @@
 #include "filter.h"
 
 /* Abilities of kinds that are not chosen unless they are asked for: only callers know that their
- * keys are small integers, or that they may be forgotten. */
-enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE };
+ * keys are small integers, or that they may be forgotten; and who wants a kind to study says so. */
+enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY };
 
 /* Whether the kind itself could have made this plan: the gate for plans that callers edited and for
  * those read from images. */

@@ -227,7 +227,7 @@ static void cuckoo_buckets_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__cuckoo_buckets = {
-    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_TO_STUDY,
     .plan = cuckoo_buckets_plan,
     .bytes = cuckoo_buckets_bytes,
     .rate = cuckoo_buckets_rate,

@@ -114,7 +114,7 @@ static void xor_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops XOR_OPS = {
-    .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_PEELED,
+    .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_PEELED | TAMIS_TRAIT_TO_STUDY,
     .plan = xor_plan,
     .bytes = xor_bytes,
     .rate = fingerprint_rate,

@@ -267,7 +267,7 @@ static void quotient_for_cpu(tamis *f, unsigned cpu)
 
 const tamis_ops tamis__quotient = {
     .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_COPIES | TAMIS_TRAIT_QUOTIENT_BITS |
-              TAMIS_TRAIT_TAG_BITS,
+              TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_TO_STUDY,
     .plan = quotient_plan,
     .bytes = quotient_bytes,
     .rate = quotient_rate,

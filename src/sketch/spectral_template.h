@@ -74,8 +74,9 @@ static tamis_status spectral_add_many(tamis *f, size_t *added, const uint64_t *k
     return status;
 }
 
-#define SPECTRAL_OPS                                                                           \
-    .traits = TAMIS_TRAIT_GROWS_COUNTS, .rate = rows_rate, .resize = tamis__spectral_resize,   \
-    .measure = tamis__spectral_measure, .has = tamis__spectral_has, .count = spectral_count,   \
-    .add = spectral_add, .touch = tamis__spectral_touch, .has_many = tamis__spectral_has_many, \
+#define SPECTRAL_OPS                                                              \
+    .traits = TAMIS_TRAIT_GROWS_COUNTS | TAMIS_TRAIT_TO_STUDY, .rate = rows_rate, \
+    .resize = tamis__spectral_resize, .measure = tamis__spectral_measure,         \
+    .has = tamis__spectral_has, .count = spectral_count, .add = spectral_add,     \
+    .touch = tamis__spectral_touch, .has_many = tamis__spectral_has_many,         \
     .count_many = spectral_count_many, .add_many = spectral_add_many, .move = tamis__spectral_move

@@ -7,6 +7,14 @@ rate_of()
     awk -v kind="$1" '$1 == kind { print $2 == "*" ? $6 : $5 }' "$said/out"
 }
 
+refused()
+{
+    local code=$1
+    shift
+    exits "$code" "$tamis" "$@"
+    check "one line" has_lines "$said/err" 1
+}
+
 promise 'V3: 8e9 bits for 1e9 keys'
 exits 0 "$tamis" plan --keys 1e9 --bits 8e9 --hashes 1
 check "V3: one hash" test "$(rate_of bloom)" = 0.1175
@@ -34,6 +42,18 @@ exits 0 "$tamis" plan --keys 5M --bits 75M --hashes 30
 check "V5: the rate" test "$(rate_of partitioned)" = 0.01275
 prints "9375000"
 prints "2500000 bits per row, 30 rows"
+
+promise 'Kinds to study are printed, and chosen, if that is asked for'
+exits 0 "$tamis" plan --keys 1M
+check_not "xor is to study" has_line "$said/out" '^xor '
+check "compressed is to use" has_line "$said/out" '^compressed '
+exits 0 "$tamis" plan --keys 1M --all
+check "all are printed" has_line "$said/out" '^xor '
+check "blocked is chosen" has_line "$said/out" '^blocked  *\* '
+exits 0 "$tamis" plan --keys 1M --can to-study,count --json
+json_holds "they can be asked for" "all('to-study' in p['abilities'] for p in it)" \
+    "[p['kind'] for p in it if p['chosen']] == ['quotient']"
+refused 5 plan --keys 1M --can to-study,exact
 
 promise 'What is planned is built'
 seq 1000 >keys
@@ -69,14 +89,7 @@ exits 0 "$tamis" plan --quotient-bits 10 --remainder-bits 8
 prints "1024 slots, 8 bits per remainder"
 check_not "other kinds have no quotients" has_line "$said/out" ^cuckoo
 
-# What a kind does not have is refused, in one line.
-refused()
-{
-    local code=$1
-    shift
-    exits "$code" "$tamis" "$@"
-    check "one line" has_lines "$said/err" 1
-}
+promise 'What a kind does not have is refused, in one line'
 refused 2 build -k fuse --bits 1000 -o none.tamis keys
 refused 2 build -k bloom --tag-bits 8 -o none.tamis keys
 refused 2 build -k cuckoo --quotient-bits 8 -o none.tamis keys

@@ -209,8 +209,8 @@ static void no_filter_is_an_answer(void **state)
     }
 }
 
-/* The rates that are asked for are kept, as are abilities; and what forgets, or is for small
- * integers, is no option unless it is asked for. */
+/* The rates that are asked for are kept, as are abilities; and what forgets, is for small integers
+ * or is to study is no option unless it is asked for. */
 static void wishes_are_obeyed(void **state)
 {
     tamis_use u = TAMIS_USE(.queries = 1e9, .store_cost = 1e-3, .memory_cost = 1);
@@ -225,7 +225,8 @@ static void wishes_are_obeyed(void **state)
         if (options[i].plan.kind) {
             assert_int_equal(tamis_plan_kind(&p, options[i].plan.kind, &rate), TAMIS_OK);
             assert_memory_equal(&p, &options[i].plan, sizeof p);
-            assert_false(tamis_kind_can(p.kind) & (TAMIS_CAN_ROTATE | TAMIS_IS_INDEXED));
+            assert_false(tamis_kind_can(p.kind) &
+                         (TAMIS_CAN_ROTATE | TAMIS_IS_INDEXED | TAMIS_IS_TO_STUDY));
         }
     }
     for (size_t i = 0, n = tamis_advise(options, MOST, &geometry, &u); i < n; i++)
@@ -234,6 +235,8 @@ static void wishes_are_obeyed(void **state)
         assert_true(!options[i].plan.kind ||
                     tamis_kind_can(options[i].plan.kind) & TAMIS_CAN_REMOVE);
     can.can = TAMIS_CAN_ROTATE;
+    assert_true(tamis_advise(options, MOST, &can, &u) > 1);
+    can.can = TAMIS_IS_TO_STUDY;
     assert_true(tamis_advise(options, MOST, &can, &u) > 1);
 }
 

@@ -110,6 +110,7 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->rotate != NULL);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
         assert_int_equal(!!(can & TAMIS_IS_INDEXED), !!(traits & TAMIS_TRAIT_INDEXED));
+        assert_int_equal(!!(can & TAMIS_IS_TO_STUDY), !!(traits & TAMIS_TRAIT_TO_STUDY));
         /* What belongs together. */
         assert_true(!in_order || (ops->count && ops->resize && ops->room));
         assert_true(!ops->append || ops->next);

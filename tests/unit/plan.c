@@ -495,6 +495,12 @@ static double bytes_per_key(const tamis_plan *p)
     return (double)p->bytes / (double)(p->capacity ? p->capacity : 1);
 }
 
+/* Unless it is asked for. */
+static bool is_never_chosen(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY);
+}
+
 /* Against all plans, most of which have no use for a price of speed. */
 static void assert_chosen_well(const tamis_spec *spec)
 {
@@ -505,13 +511,14 @@ static void assert_chosen_well(const tamis_spec *spec)
     if (status) {
         assert_memory_equal(&best, &before, sizeof best);
         for (size_t i = 0; i < n; i++)
-            assert_true(tamis_kind_can(all[i].kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE));
+            assert_true(is_never_chosen(all[i].kind));
         return;
     }
     assert_keeps(&best, best.kind, spec);
+    assert_false(is_never_chosen(best.kind));
     for (size_t i = 0; i < n; i++) {
         unsigned can = tamis_kind_can(all[i].kind);
-        if (can & (TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE))
+        if (is_never_chosen(all[i].kind))
             continue;
         assert_true(bytes_per_key(&best) <= 2 * bytes_per_key(&all[i]));
         assert_true(!(can & TAMIS_IS_EXACT) || bytes_per_key(&best) <= bytes_per_key(&all[i]));
@@ -555,6 +562,21 @@ static void the_best_kind_does_what_is_asked(void **state)
     assert_int_equal(
         best_kind((tamis_spec){ .keys = n, .can = TAMIS_CAN_COUNT, .counter_bits = 4 }),
         TAMIS_COUNTING);
+}
+
+static void kinds_to_study_are_chosen_if_asked_for(void **state)
+{
+    const unsigned wishes[] = { 0, TAMIS_CAN_ADD, TAMIS_CAN_REMOVE, TAMIS_CAN_COUNT,
+                                TAMIS_CAN_RESIZE };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        for (uint64_t keys = 1; keys < 1000000; keys *= 7) {
+            tamis_spec spec = { .keys = keys, .can = wishes[i] };
+            assert_false(tamis_kind_can(best_kind(spec)) & TAMIS_IS_TO_STUDY);
+            spec.can |= TAMIS_IS_TO_STUDY;
+            assert_true(tamis_kind_can(best_kind(spec)) & TAMIS_IS_TO_STUDY);
+        }
 }
 
 /* ---- Hashers ----------------------------------------------------------- */
@@ -807,6 +829,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plans_of_no_kind_do_no_harm),
         cmocka_unit_test(the_best_kind_is_near_the_smallest),
         cmocka_unit_test(the_best_kind_does_what_is_asked),
+        cmocka_unit_test(kinds_to_study_are_chosen_if_asked_for),
         cmocka_unit_test(hashers_are_checked),
         cmocka_unit_test(impossible_plans_are_refused),
         cmocka_unit_test(wrapping_sizes_have_no_geometry),

@@ -14,7 +14,7 @@ export type Kind =
 export type Ability =
     | 'add' | 'build' | 'remove' | 'count' | 'merge' | 'intersect' | 'list' | 'fold'
     | 'concurrent-add' | 'get' | 'put' | 'exclude' | 'read-while-add' | 'resize' | 'grow' | 'exact-delete'
-    | 'convert' | 'rotate' | 'dot' | 'adapt' | 'ask-keys' | 'exact' | 'indexed' | (string & {});
+    | 'convert' | 'rotate' | 'dot' | 'adapt' | 'ask-keys' | 'exact' | 'indexed' | 'to-study' | (string & {});
 
 export type Hash = 'fast' | 'keyed' | 'raw';
 

@@ -10,6 +10,7 @@ const MAGIC = '\x89TM'; // of images and collections
 
 /** Kinds by what they can do; the first that fits. */
 const FAMILIES = [
+    ['To study: another does it better', can => can('to-study')],
     ['Exact', can => can('exact') || can('exclude')],
     ['That learn from mistakes', can => can('adapt')],
     ['That count', can => can('count') && can('add') && !can('remove')],
