@@ -2,7 +2,7 @@
 #ifndef TAMIS_CLI_COMMANDS_H
 #define TAMIS_CLI_COMMANDS_H
 
-#include "args.h"
+#include "args/args.h"
 
 extern const command cmd_kinds, cmd_plan, cmd_build, cmd_add, cmd_remove, cmd_adapt, cmd_query,
     cmd_dedup, cmd_top, cmd_get, cmd_count, cmd_list, cmd_info, cmd_merge, cmd_dot, cmd_resize,

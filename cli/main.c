@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "args/help.h"
 #include "commands.h"
-#include "help.h"
-#include "message.h"
-#include "output.h"
+#include "term/message.h"
+#include "term/output.h"
 
 static const command *const commands[] = {
     &cmd_kinds,   &cmd_plan,    &cmd_build,    &cmd_add,       &cmd_remove,     &cmd_adapt,

@@ -1,7 +1,7 @@
 # The command line and the demo, which know the public headers only.
 
-file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c ${PROJECT_SOURCE_DIR}/cli/*/*.c)
-list(REMOVE_ITEM commands ${PROJECT_SOURCE_DIR}/cli/main.c)
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*/*.c
+     ${PROJECT_SOURCE_DIR}/apps/*/*.c)
 
 # Apart from main.c, so that a fuzzer can link to the parts.
 add_library(tamis-commands STATIC ${commands})
@@ -41,6 +41,7 @@ endforeach()
 unset(CMAKE_REQUIRED_DEFINITIONS)
 
 add_executable(tamis-cli cli/main.c)
+target_include_directories(tamis-cli PRIVATE cli)
 target_link_libraries(tamis-cli PRIVATE tamis-commands tamis::tamis)
 set_target_properties(tamis-commands PROPERTIES
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)

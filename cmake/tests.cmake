@@ -4,7 +4,7 @@
 #   tests/fault/*.c                                   programs, which replace parts of the C library
 #   tests/{cli,golden,fault,bench,docs,bare}/*.{sh,py}  scripts, told where the program is
 #   tests/redis/*.py                                  scripts, told where the module for Redis is
-#   tests/web/*.mjs, web/npm/test                     the same library, in JavaScript
+#   tests/web/*.mjs, bindings/web/npm/test            the same library, in JavaScript
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
 #

@@ -8,7 +8,7 @@ if(NOT WASM_CLANG OR NOT WASM_LD OR NOT EXISTS ${WASM_HEADERS})
     return()
 endif()
 
-set(web ${PROJECT_SOURCE_DIR}/web)
+set(web ${PROJECT_SOURCE_DIR}/bindings/web)
 set(web_out ${PROJECT_BINARY_DIR}/web)
 set(web_objects_dir ${PROJECT_BINARY_DIR}/web-objects)
 

@@ -2,8 +2,8 @@
 #ifndef TAMIS_CLI_WIRE_CODED_H
 #define TAMIS_CLI_WIRE_CODED_H
 
-#include "buffer.h"
 #include "tamis_sync.h"
+#include "term/buffer.h"
 
 /* Bytes that are read from the front. */
 typedef struct coded {

@@ -3,8 +3,8 @@
 #ifndef TAMIS_CLI_WIRE_CONNECT_H
 #define TAMIS_CLI_WIRE_CONNECT_H
 
-#include "args.h"
-#include "wire/line.h"
+#include "args/args.h"
+#include "connection.h"
 
 typedef struct connect_way {
     const char *listen, *connect, *via; /* at most one is set */

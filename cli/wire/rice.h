@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "buffer.h"
+#include "term/buffer.h"
 
 /* Bits of the lower part that suit n numbers below N best. */
 unsigned rice_low_bits(uint64_t below, uint64_t n);

@@ -2,8 +2,8 @@
 #ifndef TAMIS_CLI_WIRE_TRAFFIC_H
 #define TAMIS_CLI_WIRE_TRAFFIC_H
 
-#include "json.h"
-#include "wire/line.h"
+#include "connection.h"
+#include "text/json.h"
 
 typedef struct traffic_part {
     char letter;

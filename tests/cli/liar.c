@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "intersect.h"
+#include "../../apps/sync/intersect.h"
 
 static void put_number(uint8_t *at, uint64_t number)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reconcile_talk.h"
-#include "wire/packed.h"
+#include "../../apps/sync/reconcile_talk.h"
+#include "wire/packed_message.h"
 
 /* It has the lines 1 to 3000, if it says nothing else. */
 enum { LINES = 3000 };

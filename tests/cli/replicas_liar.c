@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wire/line.h"
+#include "wire/connection.h"
 
 static void wait_for(line *l, char part)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sync/job.h"
-#include "sync/pour.h"
-#include "wire/packed.h"
+#include "../../apps/sync/byte_stream.h"
+#include "../../apps/sync/sync_job.h"
+#include "wire/packed_message.h"
 
 static sync_job job;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../golden/golden.h"
-#include "replace.h"
+#include "files/replace.h"
 
 static bool is_member;
 static bool has_group; /* the new file has the group of the old one */

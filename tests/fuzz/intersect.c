@@ -3,7 +3,7 @@
  * input: settings and the number of elements there (one byte each), then messages as in talk.h. */
 #include "talk.h"
 
-#include "../../cli/intersect.h"
+#include "../../apps/sync/intersect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

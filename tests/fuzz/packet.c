@@ -4,7 +4,7 @@
  * or that it is truncated; nothing is read beyond its end, and texts fit where they are written. */
 #include <string.h>
 
-#include "../../cli/flows/fragments.h"
+#include "../../apps/flows/fragments.h"
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
  * input: settings (one byte: whether this side asks), then messages as in talk.h. */
 #include "talk.h"
 
-#include "../../cli/replicas/talk.h"
+#include "../../apps/replicas/replicas_talk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

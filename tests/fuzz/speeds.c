@@ -5,7 +5,7 @@
  * advised with. */
 #include <string.h>
 
-#include "../../cli/speeds.h"
+#include "../../cli/filters/speeds.h"
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

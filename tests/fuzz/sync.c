@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/sync/entry.h"
-#include "../../cli/sync/recipe.h"
-#include "../../cli/sync/sketch.h"
+#include "../../apps/sync/recipe.h"
+#include "../../apps/sync/sketch.h"
+#include "../../cli/files/entry.h"
 #include "cost.h"
 #include "exercise.h"
 

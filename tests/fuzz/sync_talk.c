@@ -8,7 +8,7 @@
 
 #include "talk.h"
 
-#include "../../cli/sync/job.h"
+#include "../../apps/sync/sync_job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

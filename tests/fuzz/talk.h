@@ -22,7 +22,7 @@
 
 #include "exercise.h" /* first: it has a parameter that is called as a type of the next */
 
-#include "../../cli/wire/packed.h"
+#include "../../cli/wire/packed_message.h"
 #include "cost.h"
 
 /* Bodies of more bytes than COST_MEMORY, and of what is made of a few of it. */

@@ -4,7 +4,7 @@
  * the text, it has a few parts, none longer than itself. */
 #include <string.h>
 
-#include "../../cli/guard/url.h"
+#include "../../apps/guard/url.h"
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -20,7 +20,7 @@ made=(libtamis.a libtamis.so tamis)
 built_in()
 {
     mkdir -p "$1"
-    cp -r "$source"/{CMakeLists.txt,cmake,cli,completions,demo,ext,include,man,src,bench,web,LICENSE} "$1"
+    cp -r "$source"/{CMakeLists.txt,cmake,cli,apps,completions,demo,ext,include,man,src,bench,bindings,LICENSE} "$1"
     # A cache of compiled files would give the second folder what it made in the first.
     cmake -S "$1" -B "$2" --log-level=NOTICE -DCMAKE_C_COMPILER_LAUNCHER= >log 2>&1 &&
         cmake --build "$2" -j2 --target tamis-static tamis-shared tamis-cli >log 2>&1 || {

@@ -1,6 +1,6 @@
 /* overlooked.c - tamis replicas: how many names that are missing pass the filters. */
+#include "../../apps/replicas/side.c"
 #include "check.h"
-#include "replicas/side.c"
 
 enum { COMMON = 600, ONLY = 300, ROUNDS = 3 };
 

@@ -1,8 +1,8 @@
 /* similar.c - how alike two sets are, told by their filters: 95 of 100 bars hold the truth, from
  * two keys to more keys than bits, and bars are no wider than the spread of the estimates asks for.
  */
+#include "../../apps/similar/estimate.c"
 #include "check.h"
-#include "similar/estimate.c"
 
 enum { WORDS_MAX = 1024 };
 

@@ -1,8 +1,8 @@
 /* What theory says in tamis lab: known answers, and bounds that hold. */
 #include <math.h>
 
+#include "../../apps/lab/chance.c"
 #include "check.h"
-#include "lab/chance.c"
 
 static void assert_near(double found, double wanted, double relative)
 {

@@ -1,6 +1,6 @@
 /* The hash tables of tamis lab table: each of the five ways beside an exact model. */
+#include "../../apps/lab/tables.c"
 #include "check.h"
-#include "lab/tables.c"
 
 enum { UNIVERSE = 200 };
 

@@ -1,5 +1,5 @@
 /* url.c - URLs of tamis guard: the normal form, and what a list may hold. */
-#include "guard/url.c"
+#include "../../apps/guard/url.c"
 #include "check.h"
 
 static char *normal(const char *url, size_t size)

@@ -1,0 +1,345 @@
+/* cmd_budget.c - tamis budget: one budget of memory for many filters. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "budget.h"
+#include "commands.h"
+#include "filters/collection_member.h"
+#include "filters/spec.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "text/csv.h"
+#include "text/json.h"
+
+typedef enum printing { AS_CSV, AS_TABLE, AS_JSON } printing;
+
+typedef struct request {
+    budget budget;
+    budget_job job;
+    const char *log, *was;
+    printing printing;
+} request;
+
+/* ---- Rows -------------------------------------------------------------- */
+
+/* What the plan says of a row. */
+typedef struct outcome {
+    const char *name, *kind, *action;
+    uint64_t bytes;
+    double rate, wrong;
+} outcome;
+
+static const char *action_of(const tamis_claim *c)
+{
+    if (!c->size)
+        return c->m ? "drop" : "none";
+    if (!c->is_kept)
+        return "build";
+    return c->size == &c->kept[c->m - 1] ? "keep" : "shrink";
+}
+
+static outcome outcome_of(const budget *b, size_t i)
+{
+    const tamis_claim *c = &b->claims[i];
+    const budget_row *r = budget_row_at(b, i);
+    tamis_kind kind = c->is_kept ? r->kind : b->kind;
+    double rate = c->size ? c->size->rate : 1;
+
+    return (outcome){ .name = names_at(&b->names, i),
+                      .kind = c->size ? tamis_kind_name(kind) : "none",
+                      .action = action_of(c),
+                      .bytes = c->size ? c->size->bytes - b->overhead : 0,
+                      .rate = rate,
+                      .wrong = r->share * rate };
+}
+
+static bool tells_actions(const budget *b)
+{
+    return b->has_was || b->only_shrinks;
+}
+
+/* ---- Printing ---------------------------------------------------------- */
+
+enum { PIECE = 1 << 16, ROW_MAX = 256 };
+
+static void flush(buffer *out)
+{
+    output_write(out->bytes, out->size);
+    out->size = 0;
+}
+
+static void print_csv(const budget *b)
+{
+    static const csv_format FORMAT = { .delim = ',', .end = '\n' };
+    buffer out = { 0 };
+    char text[ROW_MAX];
+
+    buffer_append(&out, text,
+                  (size_t)snprintf(text, sizeof text,
+                                   "name,keys,share,cost,kind,bytes,rate,wrong%s\n",
+                                   tells_actions(b) ? ",action" : ""));
+    for (size_t i = 0; i < b->n; i++) {
+        const budget_row *r = budget_row_at(b, i);
+        outcome o = outcome_of(b, i);
+        csv_quote(&FORMAT, &out, o.name, strlen(o.name));
+        int size =
+            snprintf(text, sizeof text, ",%" PRIu64 ",%.10g,%.10g,%s,%" PRIu64 ",%.6g,%.6g%s%s\n",
+                     r->keys, r->share, r->cost, o.kind, o.bytes, o.rate, o.wrong,
+                     tells_actions(b) ? "," : "", tells_actions(b) ? o.action : "");
+        buffer_append(&out, text, (size_t)size);
+        if (out.size > PIECE)
+            flush(&out);
+    }
+    flush(&out);
+    buffer_free(&out);
+}
+
+static void print_table(const budget *b)
+{
+    printf("%-24s %12s %12s  %-12s %12s %11s %11s%s\n", "name", "keys", "share", "kind", "bytes",
+           "rate", "wrong", tells_actions(b) ? "  action" : "");
+    for (size_t i = 0; i < b->n; i++) {
+        const budget_row *r = budget_row_at(b, i);
+        outcome o = outcome_of(b, i);
+        printf("%-24s %12" PRIu64 " %12.4g  %-12s %12" PRIu64 " %11.4g %11.4g%s%s\n", o.name,
+               r->keys, r->share, o.kind, o.bytes, o.rate, o.wrong, tells_actions(b) ? "  " : "",
+               tells_actions(b) ? o.action : "");
+    }
+}
+
+static void print_row_json(json *j, const budget *b, size_t i)
+{
+    const budget_row *r = budget_row_at(b, i);
+    outcome o = outcome_of(b, i);
+
+    json_open(j, NULL, '{');
+    json_text(j, "name", o.name);
+    json_count(j, "keys", r->keys);
+    json_real(j, "share", r->share);
+    json_real(j, "cost", r->cost);
+    json_text(j, "kind", o.kind);
+    json_count(j, "bytes", o.bytes);
+    json_real(j, "rate", o.rate);
+    json_real(j, "wrong", o.wrong);
+    if (tells_actions(b))
+        json_text(j, "action", o.action);
+    json_close(j, '}');
+}
+
+static void print_json(const budget *b)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_count(&j, "total_bytes", b->total);
+    json_count(&j, "bytes", b->result.bytes);
+    json_real(&j, "cost", b->result.cost);
+    json_real(&j, "least_cost", b->result.least);
+    json_real(&j, "ideal_cost", b->ideal);
+    json_real(&j, "equal_cost", b->equal);
+    json_real(&j, "by_keys_cost", b->by_keys);
+    json_real(&j, "by_weight_cost", b->by_weight);
+    json_open(&j, "filters", '[');
+    for (size_t i = 0; i < b->n; i++)
+        print_row_json(&j, b, i);
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+/* One line: what it costs, and what other ways to share would cost. */
+static void say_summary(const budget *b)
+{
+    size_t left_out = 0;
+    double cost = b->result.cost > 0 ? b->result.cost : 1;
+    char bound[80] = "the least possible";
+
+    for (size_t i = 0; i < b->n; i++)
+        left_out += !b->claims[i].size;
+    if (b->result.least < b->result.cost)
+        snprintf(bound, sizeof bound, "at most %.1g of that above the least possible",
+                 1 - b->result.least / cost);
+    say("%zu filters in %" PRIu64 " of %" PRIu64 " bytes, %zu left out; wrong answers%s cost %.4g, "
+        "%s; with the same bytes for each %.3g times that, with the same bits per key %.3g times, "
+        "with bytes by weight %.3g times",
+        b->n - left_out, b->result.bytes, b->total, left_out, b->has_was ? " and building" : "",
+        b->result.cost, bound, b->equal / cost, b->by_keys / cost, b->by_weight / cost);
+}
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum {
+    OPTION_TOTAL = OPTION_OWN,
+    OPTION_OVERHEAD,
+    OPTION_LOG,
+    OPTION_WAS,
+    OPTION_QUERIES,
+    OPTION_REBUILD_COST,
+    OPTION_TABLE,
+    OPTION_JSON,
+    OPTION_KEYS,
+    OPTION_IMAGES,
+};
+
+static void take_option(request *r, const args *a)
+{
+    bool is_time; /* costs may have any unit, but all the same */
+
+    switch (a->letter) {
+    case OPTION_TOTAL:
+        r->budget.total = args_bytes(a);
+        break;
+    case 'k':
+        r->budget.kind = args_kind(a);
+        break;
+    case OPTION_OVERHEAD:
+        r->budget.overhead = args_bytes(a);
+        break;
+    case OPTION_LOG:
+        r->log = a->value;
+        break;
+    case OPTION_WAS:
+        r->was = a->value;
+        break;
+    case OPTION_QUERIES:
+        r->budget.queries = (double)args_count(a, 1, UINT64_MAX);
+        break;
+    case OPTION_REBUILD_COST:
+        r->budget.rebuild_cost = args_cost(a, &is_time);
+        break;
+    case OPTION_TABLE:
+        r->printing = AS_TABLE;
+        break;
+    case OPTION_JSON:
+        r->printing = AS_JSON;
+        break;
+    case OPTION_KEYS:
+        r->job.keys = a->value;
+        break;
+    case OPTION_IMAGES:
+        r->job.images = a->value;
+        break;
+    case 'o':
+        r->job.out = a->value;
+        break;
+    }
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+static int run_apply(request *r, const args *a, char **operands)
+{
+    if (!operands[0] || operands[1] || !r->job.out || (!r->job.keys && !r->job.images))
+        args_refuse(a, "apply takes one PLAN, -o OUT, and --keys DIR or --images FILE or both");
+    if (r->budget.total || r->log || r->was || r->printing)
+        args_refuse(a, "apply has no use for options that make a plan");
+    r->job.plan = operands[0];
+    return budget_apply(&r->job);
+}
+
+static void check_plan_options(const request *r, const args *a, const char *path)
+{
+    bool are_images = store_is_folder(path) || member_is_collection(path);
+
+    if (!r->budget.total)
+        args_refuse(a, "give --total-bytes BYTES");
+    if (!tamis_kind_can(r->budget.kind))
+        args_refuse(a, "this program was built without partitioned filters; give -k KIND");
+    if (r->job.keys || r->job.images || r->job.out)
+        args_refuse(a, "-o, --keys and --images are for apply");
+    if (are_images && !r->log)
+        args_refuse(a, "for a folder of images or a collection, give --log FILE: what was asked");
+    if (!are_images && r->log)
+        args_refuse(a, "--log is for a folder of images or a collection; a CSV has shares");
+    if (are_images && r->was)
+        args_refuse(a, "--was is for a CSV; images are what they are");
+    if (!r->was && (r->budget.rebuild_cost > 0 || r->budget.queries != 1))
+        args_refuse(a, "--rebuild-cost and --queries need --was: what there is already");
+}
+
+static int run_plan(request *r, const args *a, char **operands)
+{
+    budget *b = &r->budget;
+
+    if (operands[1])
+        args_refuse(a, "give one CSV, folder or collection");
+    check_plan_options(r, a, operands[0]);
+    if (r->log)
+        budget_read_images(b, operands[0], r->log);
+    else
+        budget_read_csv(b, operands[0]);
+    if (r->was)
+        budget_read_was(b, r->was);
+    budget_share(b);
+    if (r->printing == AS_CSV)
+        print_csv(b);
+    else if (r->printing == AS_TABLE)
+        print_table(b);
+    else
+        print_json(b);
+    say_summary(b);
+    return CODE_OK;
+}
+
+static int run(args *a)
+{
+    request r = { .budget = { .kind = TAMIS_PARTITIONED, .queries = 1 } };
+
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    char **operands = args_operands(a, 1, 3, "a CSV of filters");
+    if (strcmp(operands[0], "apply") == 0)
+        return run_apply(&r, a, operands + 1);
+    return run_plan(&r, a, operands);
+}
+
+static const option_row options[] = {
+    { OPTION_TOTAL, "total-bytes", "BYTES", "what all filters together may take: 4096, 64K, 1G" },
+    { 'k', "kind", "KIND",
+      "of the filters (default: partitioned, whose rows can be dropped later)" },
+    { OPTION_OVERHEAD, "overhead", "BYTES", "what each filter takes besides, such as its header" },
+    { OPTION_TABLE, "table", NULL, "print a table" },
+    { OPTION_JSON, "json", NULL, "print JSON, with the costs of other ways to share" },
+    { OPTION_LOG, "log", "FILE", "queries that were asked, as name,key or name" },
+    { OPTION_WAS, "was", "PLAN", "the plan of what there is: keeping and shrinking it is free" },
+    { OPTION_REBUILD_COST, "rebuild-cost", "C", "of each key of a filter that is built anew" },
+    { OPTION_QUERIES, "queries", "N", "that come before the next plan (default: 1)" },
+    { OPTION_KEYS, "keys", "DIR", "apply: files of keys, one per filter, called as it" },
+    { OPTION_IMAGES, "images", "FILE", "apply: a folder of filters to shrink, or a collection" },
+    { 'o', "output", "OUT", "apply: an existing folder, or the collection to make" },
+    { 0 },
+};
+
+const command cmd_budget = {
+    .name = "budget",
+    .operands = "--total-bytes BYTES [OPTION]... CSV | apply -o OUT [OPTION]... PLAN",
+    .summary = "share one budget of memory among many filters",
+    .about =
+        "Reads a CSV of filters with the columns name, keys, share and cost: how many keys each\n"
+        "holds, how often it is asked for keys that it does not hold, and what a wrong yes costs\n"
+        "(1 if there is no such column). Shares are of all queries, or counts. Prints the plan\n"
+        "that makes wrong answers cost least in that many bytes, as a CSV: the kind, bytes and\n"
+        "rate of each filter, and its wrong answers, share times rate. A filter that is not\n"
+        "worth its bytes is left out, and answers yes to all. Columns min_bytes and max_bytes\n"
+        "limit single filters; others are skipped. A last line on standard error compares this\n"
+        "with simple ways to share.\n"
+        "\n"
+        "With --log, CSV is a folder of *.tamis or a collection, which can be shrunk without\n"
+        "keys. The log has lines of name,key, or of names alone; a query counts if its key is\n"
+        "not there, and each filter is asked once more than the log says.\n"
+        "\n"
+        "With --was, filters of an older plan stay or shrink for nothing, and what is built anew\n"
+        "costs C for each key: shares then count the queries until the next plan, or --queries\n"
+        "tells their number. A last column tells what to do: keep, shrink, build, drop, or none.\n"
+        "\n"
+        "'tamis budget apply' makes the filters of a plan: shrinks those of --images, and builds\n"
+        "others from --keys, where the file NAME in DIR has the keys of filter NAME.",
+    .options = { options },
+    .when_ok = "done",
+    .example = "  printf '%s\\n' name,keys,share new,1000,0.9 old,1000,0.1 >filters.csv\n"
+               "  tamis budget --total-bytes 1000 filters.csv >plan.csv 2>summary",
+    .verbs = "apply",
+    .run = run,
+};

@@ -1,0 +1,320 @@
+/* cmd_flows.c - tamis flows: what a capture of packets holds. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "commands.h"
+#include "filters/spec.h"
+#include "flows_report.h"
+#include "term/message.h"
+#include "term/progress.h"
+
+enum { BLOCKS_MAX = 64 };
+
+typedef struct request {
+    wish wish; /* of the sketches; its hasher makes all keys */
+    source source;
+    tally_wish tally;
+    flow_report report;
+    const char *blocks[BLOCKS_MAX];
+    size_t n_blocks;
+    uint64_t k;
+    uint64_t flows; /* expected: more may come */
+    double fpr;
+} request;
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum {
+    OPTION_BY = OPTION_AFTER_SPEC,
+    OPTION_BYTES,
+    OPTION_BOTH_WAYS,
+    OPTION_WINDOW,
+    OPTION_BLOCK,
+    OPTION_AS_CSV,
+    OPTION_JSON
+};
+
+/* A sketch of 3 rows and 0.3 MiB, which stays in the cache, and more candidates than are shown, so
+ * that a mistake about the last of them does not matter. */
+static const double DEFAULT_ERROR = 1e-4, CHANCE = 0.05;
+
+enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
+
+/* flow,port */
+static void choose_ways(request *r, const args *a)
+{
+    const char *at = a->value;
+
+    do {
+        size_t size = strcspn(at, ","), w = 0;
+        while (w < WAYS && (strlen(WAY_NAMES[w]) != size || memcmp(WAY_NAMES[w], at, size) != 0))
+            w++;
+        if (w == WAYS)
+            args_refuse(a, "--by is flow, source, destination or port, or several: flow,port");
+        r->tally.ways[w] = true;
+        at += size;
+    } while (*at++);
+}
+
+static uint64_t window_of(const args *a)
+{
+    bool is_time = false;
+    double seconds = args_cost(a, &is_time);
+
+    /* Up to a year, which is less than 2^55 nanoseconds: exact enough for whole ones. */
+    if (!is_time || seconds < 1e-9 || seconds > 366 * 86400.0)
+        args_refuse(a, "--window is a time from 1ns to 366d, such as 60s, 500ms or 10min");
+    return (uint64_t)llround(seconds * 1e9);
+}
+
+static void add_block(request *r, const args *a)
+{
+    if (r->n_blocks == BLOCKS_MAX)
+        args_refuse(a, "give --block 64 times at most");
+    r->blocks[r->n_blocks++] = a->value;
+}
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'k':
+        r->k = args_count(a, 1, K_MAX);
+        break;
+    case 'n':
+        r->flows = args_count(a, 1, UINT64_C(1) << 40);
+        break;
+    case 'p':
+        r->fpr = args_fpr(a);
+        break;
+    case OPTION_BY:
+        choose_ways(r, a);
+        break;
+    case OPTION_BYTES:
+        r->tally.by_bytes = true;
+        break;
+    case OPTION_BOTH_WAYS:
+        r->tally.both_ways = true;
+        break;
+    case OPTION_WINDOW:
+        r->tally.window = window_of(a);
+        break;
+    case OPTION_BLOCK:
+        add_block(r, a);
+        break;
+    case OPTION_AS_CSV:
+        r->report.form = REPORT_CSV;
+        break;
+    case OPTION_JSON:
+        r->report.form = REPORT_JSON;
+        break;
+    default:
+        wish_option(&r->wish, a);
+        source_option(&r->source, a);
+    }
+}
+
+static bool has_way(const request *r)
+{
+    for (int w = 0; w < WAYS; w++)
+        if (r->tally.ways[w])
+            return true;
+    return false;
+}
+
+static char **read_options(request *r, args *a)
+{
+    source_init(&r->source);
+    while (args_next(a) != -1)
+        take_option(r, a);
+    if (r->wish.spec.hasher.hash == TAMIS_RAW)
+        args_refuse(a, "--hash is fast or keyed: flows are no integers");
+    if (!has_way(r))
+        r->tally.ways[WAY_FLOW] = true;
+    if (r->wish.spec.error == 0)
+        r->wish.spec.error = DEFAULT_ERROR;
+    return args_operands(a, 1, SIZE_MAX, "a capture, or - for standard input");
+}
+
+static void settle(request *r)
+{
+    r->wish.spec.fpr = CHANCE;
+    r->tally.sketch = r->wish.spec;
+    r->tally.seen =
+        (tamis_spec)TAMIS_SPEC(.keys = r->flows, .fpr = r->fpr, .hasher = r->wish.spec.hasher);
+    r->tally.room = (size_t)r->k * TIMES_K + SPARE;
+    r->tally.threads = r->source.threads;
+    r->tally.print = report_interval;
+    r->tally.ctx = &r->report;
+    r->report.wish = &r->tally;
+    r->report.shown = (size_t)r->k;
+    if (r->n_blocks > 0)
+        r->tally.blocked = blocklist_read(r->blocks, r->n_blocks);
+}
+
+/* ---- Captures ---------------------------------------------------------- */
+
+/* A signal ends the reading. Then all is told, as at the end of the capture: whoever watches a live
+ * one ends it so. A second signal ends the program. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int which)
+{
+    stopped = which;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* False: what comes next is damaged, or not to be read. */
+static bool take_capture(tally *t, capture *c, const char *path)
+{
+    bool has_more = capture_open(c, path);
+
+    while (has_more && !stopped) {
+        relay_chunk *chunk = tally_room(t);
+        chunk->n = capture_read(c, chunk->packets, RELAY_CHUNK);
+        has_more = chunk->n == RELAY_CHUNK;
+        tally_take(t);
+        progress_show(c->done, c->total, "bytes");
+    }
+    return c->code == 0;
+}
+
+static int end_by_signal(void)
+{
+    fflush(stdout); /* the signal is what ends it, whatever comes of this */
+    signal(stopped, SIG_DFL);
+    raise(stopped);
+    return CODE_IO;
+}
+
+static void complain(const capture *c, uint64_t packets)
+{
+    if (packets > 0)
+        say_error("%s; the %" PRIu64 " packets before that are counted", c->why, packets);
+    else
+        say_error("%s", c->why);
+}
+
+/* What could not be read does not keep the others from being counted. Returns the code of the first
+ * that failed. */
+static int take_each(tally *t, char **paths)
+{
+    int code = CODE_OK;
+
+    for (; *paths && !stopped; paths++) {
+        capture c;
+        if (!take_capture(t, &c, *paths)) {
+            complain(&c, tally_sum(t)->packets);
+            code = code ? code : c.code;
+        }
+        capture_close(&c);
+    }
+    return code;
+}
+
+static int take_captures(request *r, tally *t, char **paths)
+{
+    int code = take_each(t, paths);
+
+    progress_erase();
+    tally_end(t);
+    uint64_t packets = tally_sum(t)->packets;
+    if (packets > 0 || code == CODE_OK || stopped)
+        report_all(&r->report, t);
+    if (stopped)
+        return end_by_signal();
+    if (code == CODE_OK && packets == 0)
+        return CODE_NOTHING;
+    return code;
+}
+
+static int run(args *a)
+{
+    request r = { .wish.spec = TAMIS_SPEC(), .k = DEFAULT_K, .flows = 1000000, .fpr = 1e-4 };
+    char **paths = read_options(&r, a);
+
+    capture_begin();
+    settle(&r);
+    watch_signals();
+    if (r.tally.window)
+        progress_make_way();
+    tally *t = tally_new(&r.tally);
+    int code = take_captures(&r, t, paths);
+    tally_free(t);
+    blocklist_free(r.tally.blocked);
+    return code;
+}
+
+static const option_row options[] = {
+    { 'k', "count", "N", "how many lines of each list to print (default: 20)" },
+    { OPTION_BY, "by", "WHAT", "lists of: flow (default), source, destination, port; or several" },
+    { OPTION_BYTES, "bytes", NULL, "lists are of those with most bytes, not packets" },
+    { OPTION_BOTH_WAYS, "both-ways", NULL, "a flow and the packets back are one flow" },
+    { OPTION_WINDOW, "window", "TIME", "a line for each interval: 60s, 500ms, 10min, 1h" },
+    { OPTION_BLOCK, "block", "FILE", "count packets from and to the addresses listed in FILE" },
+    { 'n', "keys", "N", "flows expected (default: 1000000); more take a little longer" },
+    { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)" },
+    { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-4)" },
+    { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed" },
+    { OPTION_AS_CSV, "csv", NULL, "print CSV: one table, the first column says what a row is" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0 },
+};
+
+const command cmd_flows = {
+    .name = "flows",
+    .operands = "[OPTION]... CAPTURE...",
+    .summary = "count the packets, flows and addresses of a capture",
+    .about =
+        "Reads packets that tcpdump and the like have captured, pcap or pcapng, '-' for standard\n"
+        "input, and prints how many packets and flows there are, the flows with most packets, for\n"
+        "--window a line for each interval, and for --block what came from or went to a list of\n"
+        "addresses. libpcap reads the files; it is opened when this command runs.\n"
+        "\n"
+        "A flow is source, destination, protocol and both ports. Ethernet with any number of VLAN\n"
+        "tags, Linux cooked, raw IP and loopback are read, IPv4 with options and IPv6 with all\n"
+        "extension headers, not what is inside of tunnels. 'truncated' counts packets whose\n"
+        "headers end early or contradict each other: they count with what could be read, ports\n"
+        "that are missing as 0. The ports of a fragment are those of the first fragment of its\n"
+        "packet, if that came in the minute before and is one of the latest 4096; others are\n"
+        "'strays' and count with port 0. 'other' has no IP addresses. Bytes are those on the "
+        "wire.\n"
+        "\n"
+        "Packets, bytes and what is blocked are exact. The number of flows is never too high: a\n"
+        "new one is taken for a known one at the rate -p. The range behind it holds but in one\n"
+        "case of a thousand. Of the lists, both bounds are certain, as in 'tamis top', and equal\n"
+        "for all flows that came early. 'first seen' is the time of the first packet, if known.\n"
+        "If something that is not shown may have more than what is, a message says so.\n"
+        "\n"
+        "With --window, lines tell packets, bytes, flows, and flows that were never seen before.\n"
+        "Intervals are multiples of TIME since 1970, in UTC; those without packets are left out.\n"
+        "A packet of an earlier interval counts in the one at hand, and as 'late'.\n"
+        "\n"
+        "--block reads lines such as 10.0.0.0/8 or 2001:db8::1, with comments after '#' or ';',\n"
+        "and may be given again. A packet counts for the longest prefix that holds its source,\n"
+        "and for the longest that holds its destination.\n"
+        "\n"
+        "A capture that breaks off is counted up to there, with a message and code 4; so are the\n"
+        "captures after it. INT and TERM end the reading, and what was counted is printed. Who\n"
+        "sends packets could choose some whose hashes collide: --hash keyed prevents that.",
+    .options = { options, quiet_options },
+    .when_ok = "there were packets",
+    .when_nothing = "there was none",
+    .example = "  tamis gen --packets 10k > traffic.pcap\n"
+               "  tamis flows -k 5 --by flow,port traffic.pcap",
+    .run = run,
+};

@@ -1,0 +1,181 @@
+/* cmd_gen.c - tamis gen: keys for trials. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "gen_traffic.h"
+#include "gen_trial.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "term/progress.h"
+
+enum {
+    OPTION_EMAILS = OPTION_OWN,
+    OPTION_URLS,
+    OPTION_U64,
+    OPTION_PACKETS,
+    OPTION_FLOWS,
+    OPTION_FIRST,
+    OPTION_SEED
+};
+
+/* Small enough for the second-level cache. */
+enum { BLOCK = 1 << 18 };
+
+/* The largest pipe that anyone may ask for: reader and writer then wait for each other less often.
+ * If it cannot be had, the pipe stays as it is. */
+static void widen_pipe(void)
+{
+#ifdef F_SETPIPE_SZ
+    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
+#endif
+}
+
+static void print_keys(const trial *t, uint64_t first, uint64_t n)
+{
+    uint64_t i = first, end = first + n;
+    char *block = malloc(BLOCK);
+
+    if (!block)
+        die(CODE_MEMORY, "out of memory for %d bytes of keys", BLOCK);
+    widen_pipe();
+    while (i < end) {
+        const char *stop = trial_write(t, block, block + BLOCK, &i, end);
+
+        output_write(block, (size_t)(stop - block));
+        progress_show(i - first, n, "keys");
+    }
+    progress_erase();
+    free(block);
+}
+
+static void print_packets(traffic *t, uint64_t n)
+{
+    unsigned char *block = malloc(BLOCK), *at = block;
+
+    if (!block)
+        die(CODE_MEMORY, "out of memory for %d bytes of packets", BLOCK);
+    widen_pipe();
+    at = traffic_begin(t, at, n);
+    while (t->left > 0) {
+        while (t->left > 0 && at < block + BLOCK - TRAFFIC_ROOM)
+            at = traffic_packet(t, at);
+        output_write(block, (size_t)(at - block));
+        progress_show(n - t->left, n, "packets");
+        at = block;
+    }
+    output_write(block, (size_t)(at - block));
+    progress_erase();
+    free(block);
+}
+
+static trial_form form_of(int letter)
+{
+    return letter == OPTION_EMAILS ? TRIAL_EMAILS
+           : letter == OPTION_URLS ? TRIAL_URLS
+                                   : TRIAL_NUMBERS;
+}
+
+typedef struct request {
+    trial trial;
+    traffic traffic;
+    uint64_t n, first;
+    int forms; /* of what is printed, that were given */
+    bool is_packets;
+    bool has_flows, has_lines; /* options of the one or the other */
+} request;
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'z':
+        r->trial.end = 0;
+        r->has_lines = true;
+        break;
+    case OPTION_FIRST:
+        r->first = args_count(a, 0, UINT64_MAX);
+        r->has_lines = true;
+        break;
+    case OPTION_SEED:
+        r->trial.seed = r->traffic.seed = args_integer(a);
+        break;
+    case OPTION_FLOWS:
+        r->traffic.flows = args_count(a, 1, UINT64_C(1) << 40);
+        r->has_flows = true;
+        break;
+    case OPTION_PACKETS:
+        r->n = args_count(a, 0, UINT64_C(1) << 40);
+        r->is_packets = true;
+        r->forms++;
+        break;
+    default:
+        r->trial.form = form_of(a->letter);
+        r->n = args_count(a, 0, trial_indexes(r->trial.form));
+        r->forms++;
+    }
+}
+
+static void check_options(const request *r, const args *a)
+{
+    if (r->forms != 1)
+        args_refuse(a, "give one of --emails N, --urls N, --u64 N and --packets N");
+    if (r->is_packets && r->has_lines)
+        args_refuse(a, "--packets takes no --first and no --null: it prints no lines");
+    if (!r->is_packets && r->has_flows)
+        args_refuse(a, "--flows is for --packets");
+    if (!r->is_packets && r->first > trial_indexes(r->trial.form) - r->n)
+        die(CODE_LIMIT, "gen: there are %" PRIu64 " keys of that form, and --first leaves fewer",
+            trial_indexes(r->trial.form));
+    if (r->is_packets && isatty(STDOUT_FILENO))
+        args_refuse(a, "packets are no text: send them to a file");
+}
+
+static int run(args *a)
+{
+    request r = { .trial.end = '\n', .traffic.flows = 100000 };
+
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    args_operands(a, 0, 0, "nothing");
+    check_options(&r, a);
+    if (r.is_packets)
+        print_packets(&r.traffic, r.n);
+    else
+        print_keys(&r.trial, r.first, r.n);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { OPTION_EMAILS, "emails", "N", "print N addresses: ada.smith42@river.example.org" },
+    { OPTION_URLS, "urls", "N", "print N links: https://river.example.org/blog/red-fox-7" },
+    { OPTION_U64, "u64", "N", "print N integers below 2^64, for '--hash raw'" },
+    { OPTION_PACKETS, "packets", "N", "print a capture of N packets, for 'tamis flows'" },
+    { OPTION_FLOWS, "flows", "F", "of that many flows (default: 100000)" },
+    { OPTION_FIRST, "first", "I", "start with key number I (default: 0)" },
+    { OPTION_SEED, "seed", "S", "other keys in another order (default: 0)" },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
+    { 0 },
+};
+
+const command cmd_gen = {
+    .name = "gen",
+    .operands = "--emails N|--urls N|--u64 N|--packets N [OPTION]...",
+    .summary = "print made-up keys or packets, to try filters with",
+    .about =
+        "Prints keys I, I + 1, ..., I + N - 1 of a long list, one per line. The list is the same\n"
+        "on every machine, and no key comes twice. Ranges of one seed that do not overlap have no\n"
+        "key in common, so '--first N' gives keys that are not among the first N. There are 2^40\n"
+        "addresses and as many links; other seeds give the same ones in another order. All of\n"
+        "them are in domains that are reserved for examples.\n"
+        "\n"
+        "--packets prints a capture in the format of pcap: flow r of F has packets in proportion\n"
+        "to log(1 + 1/r), a million a second. There are VLANs, IPv6, fragments, packets that end\n"
+        "in their headers and some that are not IP. Addresses are in 198.18.0.0/15 and\n"
+        "2001:db8::/32, which are reserved for such things.",
+    .options = { options },
+    .when_ok = "done",
+    .example = "  tamis gen --emails 10k | tamis build -k bloom -o users.tamis\n"
+               "  tamis gen --emails 10k --first 10k | tamis query -c users.tamis",
+    .run = run,
+};

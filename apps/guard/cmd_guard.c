@@ -1,0 +1,245 @@
+/* cmd_guard.c - tamis guard: a filter in front of a store, and whether it is worth its memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "filters/spec.h"
+#include "filters/store.h"
+#include "guard_report.h"
+#include "term/message.h"
+#include "text/abilities.h"
+
+/* A filter that is to be tried. */
+typedef struct candidate {
+    tamis_kind kind;
+    const char *path; /* or the one of this file */
+} candidate;
+
+enum { CANDIDATES_MAX = 64 };
+
+typedef struct request {
+    guard guard;
+    database_wish wish;
+    verdict_price price;
+    source source;
+    candidate candidates[CANDIDATES_MAX];
+    size_t n;
+    bool as_json;
+} request;
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum {
+    OPTION_TABLE = OPTION_OWN,
+    OPTION_COLUMN,
+    OPTION_DB,
+    OPTION_CACHE,
+    OPTION_URLS,
+    OPTION_QUERIES,
+    OPTION_MEMORY_COST,
+    OPTION_JSON
+};
+
+static void add_candidate(request *r, const args *a, tamis_kind kind, const char *path)
+{
+    if (r->n == CANDIDATES_MAX)
+        args_refuse(a, "these are too many filters for one run; give 64 at most");
+    r->candidates[r->n++] = (candidate){ kind, path };
+}
+
+/* Made of keys alone, and keeps them all. */
+static tamis_kind kind_of_keys(const args *a)
+{
+    tamis_kind kind = args_kind(a);
+    unsigned can = tamis_kind_can(kind);
+
+    if (!(can & (TAMIS_CAN_ADD | TAMIS_CAN_BUILD)) ||
+        can & (TAMIS_CAN_GET | TAMIS_CAN_EXCLUDE | TAMIS_CAN_ROTATE | TAMIS_IS_INDEXED))
+        die(CODE_USAGE,
+            "guard: %s filters need more than keys, forget them, or hold small integers; 'tamis "
+            "build' makes one for -f",
+            tamis_kind_name(kind));
+    return kind;
+}
+
+static void take_option(request *r, const args *a)
+{
+    bool is_time;
+
+    switch (a->letter) {
+    case 'k':
+        add_candidate(r, a, kind_of_keys(a), NULL);
+        break;
+    case 'f':
+        add_candidate(r, a, TAMIS_NO_KIND, a->value);
+        break;
+    case 'p':
+        r->price.fpr = args_fpr(a);
+        break;
+    case OPTION_TABLE:
+        r->wish.table = a->value;
+        break;
+    case OPTION_COLUMN:
+        r->wish.column = a->value;
+        break;
+    case OPTION_DB:
+        r->wish.name = a->value;
+        break;
+    case OPTION_CACHE:
+        r->guard.cache = args_count(a, 1, UINT64_C(1) << 31);
+        break;
+    case OPTION_URLS:
+        r->guard.queries.are_urls = true;
+        break;
+    case OPTION_QUERIES:
+        r->price.queries = args_count(a, 1, UINT64_C(1000000000000000));
+        break;
+    case OPTION_MEMORY_COST:
+        r->price.memory_cost = args_cost(a, &is_time);
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
+        break;
+    default:
+        source_option(&r->source, a);
+    }
+}
+
+/* The kind that 'tamis build' would take. */
+static void choose_kind(request *r)
+{
+    const tamis_spec spec =
+        TAMIS_SPEC(.keys = r->guard.n_keys ? r->guard.n_keys : 1, .fpr = r->price.fpr);
+    tamis_plan plan;
+
+    if (tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec))
+        die(CODE_LIMIT, "guard: no kind of filter has that rate; ask for a higher one with -p");
+    r->candidates[r->n++] = (candidate){ plan.kind, NULL };
+}
+
+/* ---- Rounds ------------------------------------------------------------ */
+
+static tamis *load(const char *path)
+{
+    tamis *f = store_load(path);
+
+    abilities_require_own_keys(tamis_plan_of(f), path);
+    return f;
+}
+
+static void try_candidate(request *r, const candidate *c, guard_round *round)
+{
+    tamis *f = c->path ? load(c->path) : guard_build(&r->guard, c->kind, r->price.fpr, round);
+
+    round->name = c->path ? c->path : tamis_kind_name(c->kind);
+    round->plan = *tamis_plan_of(f);
+    guard_run(&r->guard, f, round);
+    tamis_free(f);
+}
+
+static void warn(const guard *g)
+{
+    if (g->queries.no_urls)
+        say("%" PRIu64 " of %" PRIu64 " queries are no URLs, and looked up as they are",
+            g->queries.no_urls, g->queries.n);
+    if (g->strange)
+        say("%" PRIu64 " of %" PRIu64 " keys of the store are found by no URL, such as '%.*s'; "
+            "write example.com/path or http://example.com/path, in normal form",
+            g->strange, g->n_keys, (int)g->stranger.size, g->stranger.bytes);
+}
+
+static int run_rounds(request *r)
+{
+    guard_round *rounds = calloc(CANDIDATES_MAX + 1, sizeof *rounds);
+
+    if (!rounds)
+        die(CODE_MEMORY, "out of memory");
+    guard_read_keys(&r->guard);
+    if (r->n == 0)
+        choose_kind(r);
+    warn(&r->guard);
+    rounds[0].name = "none";
+    guard_run(&r->guard, NULL, &rounds[0]);
+    for (size_t i = 0; i < r->n; i++)
+        try_candidate(r, &r->candidates[i], &rounds[i + 1]);
+    const tell_view v = { .guard = &r->guard, .rounds = rounds, .n = r->n + 1, .price = r->price };
+    (r->as_json ? tell_json : tell_print)(&v);
+    bool found = rounds[0].outcomes[GUARD_FOUND] > 0;
+    free(rounds);
+    return found ? CODE_OK : CODE_NOTHING;
+}
+
+static int run(args *a)
+{
+    static request r = { .price.fpr = 0.01 };
+
+    source_init(&r.source);
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    char **operands = args_operands(a, 2, 2, "the STORE and the file of QUERIES");
+    source_inputs(&r.source, a, operands + 1);
+    r.guard.store = database_open(operands[0], &r.wish);
+    queries_read(&r.guard.queries, &r.source);
+    int code = run_rounds(&r);
+    r.guard.store->engine->close(r.guard.store);
+    guard_free(&r.guard);
+    return code;
+}
+
+static const option_row options[] = {
+    { 'k', "kind", "KIND", "try a filter of this kind; may be repeated" },
+    { 'f', "filter", "FILE", "try this filter of 'tamis build'; may be repeated" },
+    { 'p', "fpr", "P", "false positive rate of those that are built (default: 0.01)" },
+    { OPTION_TABLE, "table", "NAME", "table of an SQLite file (default: the only one)" },
+    { OPTION_COLUMN, "column", "NAME",
+      "its column with keys (default: primary key, or the first)" },
+    { OPTION_DB, "db", "NAME", "database of an LMDB store (default: the only one)" },
+    { OPTION_CACHE, "cache", "N", "keep the last N answers of the store in memory" },
+    { OPTION_URLS, "urls", NULL, "queries are URLs, and found by host and path, too" },
+    { OPTION_QUERIES, "queries", "N", "a filter is asked so often before it is built anew" },
+    { OPTION_MEMORY_COST, "memory-cost", "C", "time that a GiB costs (default: none)" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 0 },
+};
+
+const command cmd_guard = {
+    .name = "guard",
+    .operands = "[OPTION]... STORE QUERIES",
+    .summary = "try a filter in front of a store, and tell whether it is worth it",
+    .about =
+        "Asks the STORE for each line of QUERIES, first without a filter and then with each one\n"
+        "that --kind or --filter names; without them, with one of the kind that 'tamis build'\n"
+        "takes. The STORE is an SQLite file or an LMDB store, a file or a folder; it is opened to\n"
+        "be read. A filter that is built is of all keys of the table and column, or of the\n"
+        "database. A key is the text of the column, byte for byte.\n"
+        "\n"
+        "Prints for each filter how many queries it stopped; how many passed and were found; how\n"
+        "many passed and were not, so that the store was read in vain; how many reads of the\n"
+        "store there were, and the time: for all queries, for each, and how much less for each\n"
+        "than without a filter. Queries are in memory before the clock starts. What is found is\n"
+        "the same each time: a filter that does not know a key of the store ends the command.\n"
+        "Filters that can adapt are told of each read in vain.\n"
+        "\n"
+        "Then it says whether a filter is worth its memory, by the costs of 'tamis plan': what a\n"
+        "lookup in the store takes, a lookup in the filter, and building it. All are measured\n"
+        "here. With --queries, building is shared by so many; with --memory-cost, memory has a\n"
+        "price.\n"
+        "\n"
+        "With --urls, queries are brought into the normal form of RFC 3986: lower case of scheme\n"
+        "and host, no default port, no dot segments, no fragment, no user, %7e as ~ and %2f as\n"
+        "%2F. A query is found if the store has the whole URL, or one of up to 30 keys host/path\n"
+        "without scheme and port: the host, or its last five to two words; the path with its\n"
+        "question, without it, or its first four folders. So example.com/ads/ finds\n"
+        "http://www.example.com/ads/1.html. Addresses are not shortened. International names\n"
+        "have to be in their ASCII form, xn--...\n"
+        "\n"
+        "All of it is one read transaction: SQLite without a write-ahead log lets others write\n"
+        "only when it ends. LMDB trusts its files: open none that somebody else may have made.",
+    .options = { options, quiet_options, key_options },
+    .when_ok = "a query was found in the store",
+    .when_nothing = "none was",
+    .example = "  sqlite3 words.db \"CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID;\n"
+               "      INSERT INTO words VALUES ('sieve'), ('filter')\"\n"
+               "  printf '%s\\n' sieve seive | tamis guard words.db - -k bloom -k aqf",
+    .run = run,
+};

@@ -1,0 +1,327 @@
+/* cmd_join.c - tamis join: rows of two tables with the same key. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "join.h"
+#include "term/message.h"
+
+enum {
+    OPTION_KEY = OPTION_OWN,
+    OPTION_LEFT,
+    OPTION_SEMI,
+    OPTION_ANTI,
+    OPTION_NO_HEADER,
+    OPTION_NO_QUOTES,
+    OPTION_MEMORY,
+    OPTION_NO_FILTER,
+    OPTION_STATS,
+    OPTION_JSON
+};
+
+static const option_row options[] = {
+    { OPTION_KEY, "key", "COLUMNS",
+      "the columns that must be equal: id, 2, id=user_id, or year,id" },
+    { OPTION_LEFT, "left", NULL, "rows of A without a partner, too, with empty fields for B" },
+    { OPTION_SEMI, "semi", NULL, "rows of A with a partner, once and without columns of B" },
+    { OPTION_ANTI, "anti", NULL, "rows of A without one" },
+    { OPTION_NO_HEADER, "no-header", NULL, "the first lines are rows: columns have numbers only" },
+    { OPTION_DELIM, "delim", "C",
+      "the byte C stands between fields (default: by the name, TAB for .tsv)" },
+    { OPTION_NO_QUOTES, "no-quotes", NULL, "quotes are text as any other" },
+    { 'o', "output", "FILE", "write to FILE, which is replaced when all went well" },
+    { OPTION_MEMORY, "memory", "SIZE", "for rows, 1G by default: K, M, G; more wait on disk" },
+    { OPTION_NO_FILTER, "no-filter", NULL, "ask no filter which rows to drop" },
+    { OPTION_STATS, "stats", NULL, "say at the end how many rows there were, and were dropped" },
+    { OPTION_JSON, "json", NULL, "the same as JSON, on standard error" },
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0 },
+};
+
+/* Least memory: a split of tapes takes a buffer for each, of 1 KiB or more. */
+enum { DEFAULT_MEMORY = 1 << 30, LEAST_MEMORY = 1 << 16 };
+
+typedef struct request {
+    join join;
+    buffer keys; /* of all --key, with commas between them and a NUL */
+    const char *out;
+    bool has_kind, shows_stats, as_json;
+} request;
+
+/* ---- Options ----------------------------------------------------------- */
+
+static void choose_kind(request *r, const args *a, join_kind kind)
+{
+    if (r->has_kind && r->join.kind != kind)
+        args_refuse(a, "--left, --semi and --anti cannot be used together");
+    r->join.kind = kind;
+    r->has_kind = true;
+}
+
+/* "a=b" has one "=", and something on both of its sides. */
+static bool is_column(const char *at, size_t size)
+{
+    const char *equal = memchr(at, '=', size);
+
+    if (!equal)
+        return size > 0;
+    return equal > at && equal + 1 < at + size &&
+           !memchr(equal + 1, '=', (size_t)(at + size - equal - 1));
+}
+
+static void add_keys(request *r, const args *a)
+{
+    const char *at = a->value;
+
+    for (;; at++) {
+        size_t size = strcspn(at, ",");
+        if (!is_column(at, size))
+            args_refuse(a,
+                        "--key takes names or numbers of columns: id, or id=user_id, or year,id");
+        at += size;
+        if (!*at)
+            break;
+    }
+    if (r->keys.size > 0)
+        r->keys.bytes[r->keys.size - 1] = ',';
+    buffer_append(&r->keys, a->value, strlen(a->value) + 1);
+}
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case OPTION_KEY:
+        add_keys(r, a);
+        break;
+    case OPTION_LEFT:
+    case OPTION_SEMI:
+    case OPTION_ANTI:
+        choose_kind(r, a, (join_kind)(JOIN_LEFT + a->letter - OPTION_LEFT));
+        break;
+    case OPTION_NO_HEADER:
+        r->join.a.has_header = r->join.b.has_header = false;
+        break;
+    case OPTION_NO_QUOTES:
+        r->join.a.has_quotes = r->join.b.has_quotes = false;
+        break;
+    case 'o':
+        r->out = a->value;
+        break;
+    case OPTION_MEMORY:
+        r->join.memory = args_bytes(a);
+        break;
+    case OPTION_NO_FILTER:
+        r->join.wants_filter = false;
+        break;
+    case OPTION_STATS:
+        r->shows_stats = true;
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
+        break;
+    default:
+        source_option(&r->join.source, a);
+    }
+}
+
+static void check_keys(const request *r, const args *a)
+{
+    size_t n = 1;
+
+    if (r->keys.size == 0)
+        args_refuse(a, "give the columns that must be equal with --key");
+    for (const char *at = r->keys.bytes; *at; at++)
+        n += *at == ',';
+    if (n > KEY_FIELDS_MAX)
+        args_refuse(a, "--key takes 16 columns at most");
+}
+
+static void check_options(const request *r, const args *a)
+{
+    check_keys(r, a);
+    if (r->join.memory < LEAST_MEMORY)
+        args_refuse(a, "--memory is too little for two files; give 64K or more");
+}
+
+/* ---- Files ------------------------------------------------------------- */
+
+static void name_sheet(sheet *s, const char *path)
+{
+    s->path = path;
+    s->name = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (strcmp(path, "-") != 0 && access(path, R_OK))
+        die_errno("read", path);
+}
+
+/* By name; standard input is as the other file. */
+static void choose_delims(request *r, const args *a)
+{
+    join *j = &r->join;
+    unsigned char given = j->source.has_delim ? j->source.format.delim : 0;
+    unsigned char of_a = sheet_delim(j->a.path), of_b = sheet_delim(j->b.path);
+
+    if (strcmp(j->a.path, "-") == 0)
+        of_a = of_b;
+    if (strcmp(j->b.path, "-") == 0)
+        of_b = of_a;
+    j->a.csv = (csv_format){ given ? given : of_a ? of_a : ',', '\n' };
+    j->b.csv = (csv_format){ given ? given : of_b ? of_b : ',', '\n' };
+    if (given == '\n' || given == '\r' || (given == '"' && j->a.has_quotes))
+        args_refuse(a, "--delim must not be a line end or a quote");
+    if (!j->a.has_quotes && j->a.csv.delim != j->b.csv.delim)
+        args_refuse(a, "--no-quotes needs one delimiter for both files: give --delim");
+}
+
+static void take_files(request *r, const args *a, char **paths)
+{
+    if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+        args_refuse(a, "standard input can be one of the two files, not both");
+    name_sheet(&r->join.a, paths[0]);
+    name_sheet(&r->join.b, paths[1]);
+    choose_delims(r, a);
+}
+
+/* ---- What was done ----------------------------------------------------- */
+
+typedef struct tally {
+    const sheet *first, *second;
+    uint64_t in_vain; /* rows of the second that were not dropped, and found nothing */
+    bool gave_up;
+} tally;
+
+static tally tally_of(const join *j)
+{
+    const sheet *second = j->a_is_first ? &j->b : &j->a;
+    uint64_t found = j->a_is_first ? j->counts.b_found : j->counts.a_found;
+
+    return (tally){ .first = j->a_is_first ? &j->a : &j->b,
+                    .second = second,
+                    .in_vain = second->rows - j->counts.dropped - found,
+                    .gave_up = j->filter_bytes > 0 && !j->asks };
+}
+
+static void report_text(const join *j)
+{
+    tally t = tally_of(j);
+
+    fprintf(stderr, "%s: %" PRIu64 " rows, read first\n", t.first->name, t.first->rows);
+    fprintf(stderr,
+            "%s: %" PRIu64 " rows, %" PRIu64 " dropped by the filter%s, %" PRIu64
+            " passed in vain\n",
+            t.second->name, t.second->rows, j->counts.dropped,
+            t.gave_up             ? " until it was given up"
+            : j->filter_bytes > 0 ? ""
+                                  : " that was not made",
+            t.in_vain);
+    fprintf(stderr,
+            "%" PRIu64 " rows out, %" PRIu64 " bytes of filter, %" PRIu64 " bytes on disk\n",
+            j->counts.out, j->filter_bytes, j->spilled);
+}
+
+static void report_json(const join *j)
+{
+    tally t = tally_of(j);
+
+    fprintf(stderr,
+            "{\"a_rows\": %" PRIu64 ", \"b_rows\": %" PRIu64
+            ", \"first\": \"%s\", \"asked\": %" PRIu64 ", \"dropped\": %" PRIu64
+            ", \"in_vain\": %" PRIu64 ", \"gave_up\": %s, \"filter_bytes\": %" PRIu64
+            ", \"spilled_bytes\": %" PRIu64 ", \"rows\": %" PRIu64 "}\n",
+            j->a.rows, j->b.rows, j->a_is_first ? "a" : "b", j->counts.asked, j->counts.dropped,
+            t.in_vain, t.gave_up ? "true" : "false", j->filter_bytes, j->spilled, j->counts.out);
+}
+
+static void report_counts(const request *r)
+{
+    if (r->as_json)
+        report_json(&r->join);
+    else if (r->shows_stats)
+        report_text(&r->join);
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+static void request_init(request *r)
+{
+    sheet empty = { .has_quotes = true,
+                    .has_header = true,
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .opened = PTHREAD_COND_INITIALIZER };
+
+    *r = (request){ .out = "-" };
+    r->join.memory = DEFAULT_MEMORY;
+    r->join.wants_filter = true;
+    r->join.a = r->join.b = empty;
+    source_init(&r->join.source);
+}
+
+static int run(args *a)
+{
+    static request r;
+
+    request_init(&r);
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    check_options(&r, a);
+    take_files(&r, a, args_operands(a, 2, 2, "two files, or - for standard input"));
+    r.join.key = r.keys.bytes;
+    r.join.to = replace_begin(r.out);
+    join_run(&r.join);
+    replace_end(r.join.to);
+    report_counts(&r);
+    sheet_close(&r.join.a);
+    sheet_close(&r.join.b);
+    buffer_free(&r.keys);
+    return r.join.counts.out > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_join = {
+    .name = "join",
+    .operands = "[OPTION]... --key COLUMNS A B",
+    .summary = "rows of two tables with the same key",
+    .about =
+        "Prints each row of A beside each row of B that has the same key: the columns of A, then\n"
+        "those of B that are no part of the key. Rows come in the order of A, and those of one "
+        "row\n"
+        "of A in the order of B, whatever memory and threads there are. One header line comes\n"
+        "first; a name of B that A has too gets a number: name_2. With --left, rows of A without "
+        "a\n"
+        "partner come too. --semi and --anti print rows of A with or without one, as they are.\n"
+        "\n"
+        "A and B are files, or - for standard input. Fields are as in RFC 4180: in quotes they "
+        "may\n"
+        "hold delimiters, line ends and, doubled, quotes. Keys are equal if their fields say the\n"
+        "same bytes, quoted or not; empty ones are equal, and 1 and 01 are not. --key names the\n"
+        "columns, or gives their numbers: 'id', '2', 'id=user_id' where the name differs in B, "
+        "and\n"
+        "several as 'year,id=user_id'. A name goes before a number. A name that has a comma or an\n"
+        "equals sign is given by number. The name of a file tells its delimiter: a TAB for .tsv "
+        "and\n"
+        ".tab, also before .gz, .zst or .xz, else a comma; standard input has that of the other\n"
+        "file. The output has that of A, and its line ends. Empty lines are skipped. Fields that "
+        "a\n"
+        "row lacks at its end are empty; a row with more fields than the first line, or without "
+        "its\n"
+        "key, is an error.\n"
+        "\n"
+        "The smaller file is read first. A pipe counts as the larger one if it is A and B fits in\n"
+        "memory, else as the smaller, until it outgrows memory. A filter of the keys of one file\n"
+        "drops rows of the other file before anything else is done with them, unless it drops "
+        "less\n"
+        "than an eighth of a sample. The others are compared exactly. Rows for which --memory is\n"
+        "too little wait in files without a name in $TMPDIR, or /var/tmp; threads and the program\n"
+        "take some megabytes more. What goes to standard output before an error is found cannot "
+        "be\n"
+        "taken back; FILE of -o is left as it was.",
+    .options = { options },
+    .when_ok = "rows were printed",
+    .when_nothing = "no row was",
+    .example = "  printf 'id,name\\n1,ann\\n2,bob\\n' >people.csv\n"
+               "  printf 'id,score\\n2,9\\n' | tamis join --key id people.csv -",
+    .run = run,
+};

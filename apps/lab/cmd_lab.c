@@ -1,0 +1,125 @@
+/* cmd_lab.c - tamis lab: experiments with filters, each with a table, a CSV and a picture. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "lab.h"
+#include "term/message.h"
+#include "text/nearest.h"
+
+enum { LAB_ALL = LAB_OWN };
+
+static const char *name_at(const void *ctx, size_t i)
+{
+    const experiment *e = lab_at(i);
+
+    (void)ctx;
+    return e ? e->name : NULL;
+}
+
+static void print_list(void)
+{
+    const experiment *e;
+
+    for (size_t i = 0; (e = lab_at(i)); i++)
+        printf("%-10s %s\n", e->name, e->summary);
+}
+
+/* An experiment as a command of its own, for its options and its help. */
+static const command *part(const char *word)
+{
+    static char name[32], example[160];
+    static command made;
+    const experiment *e = lab_find(word);
+
+    if (!e)
+        return NULL;
+    snprintf(name, sizeof name, "lab %s", e->name);
+    snprintf(example, sizeof example, "  tamis lab %s %s", e->name, e->example);
+    made = (command){ .name = name,
+                      .operands = "[OPTION]...",
+                      .summary = e->summary,
+                      .about = e->about,
+                      .options = { lab_options, e->options },
+                      .when_ok = "done",
+                      .example = example };
+    return &made;
+}
+
+static int run_one(const args *a, const char *word)
+{
+    char hint[HINT_SIZE];
+    args own = { .command = part(word), .argc = a->argc - 1, .argv = a->argv + 1 };
+
+    if (!own.command)
+        die(CODE_USAGE, "lab: no experiment is called '%s'; 'tamis lab' lists them.%s", word,
+            nearest_hint(hint, word, name_at, NULL));
+    lab_run(lab_find(word), &own);
+    return CODE_OK;
+}
+
+static int run(args *a)
+{
+    const char *folder = NULL;
+    uint64_t seed = 1;
+    bool is_all = false, is_quick = false;
+
+    if (a->argc > 1 && a->argv[1][0] != '-')
+        return run_one(a, a->argv[1]);
+    for (int letter; (letter = args_next(a)) != -1;)
+        if (letter == 'o')
+            folder = a->value;
+        else if (letter == LAB_ALL)
+            is_all = true;
+        else if (letter == LAB_SEED)
+            seed = args_integer(a);
+        else if (letter == LAB_QUICK)
+            is_quick = true;
+    char **operands = args_operands(a, 0, 1, "an EXPERIMENT");
+    if (operands[0])
+        args_refuse(a, "give the EXPERIMENT first, then its options");
+    if (is_all != (folder != NULL))
+        args_refuse(a, "--all and -o DIR go together");
+    if (is_all)
+        lab_run_all(a, folder, seed, is_quick);
+    else
+        print_list();
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { LAB_ALL, "all", NULL, "run every experiment" },
+    { 'o', "output", "DIR", "with --all: where to write index.html, tables and pictures" },
+    { LAB_SEED, "seed", "N", "other keys and hashes (default: 1); the same seed, the same output" },
+    { LAB_QUICK, "quick", NULL, "fewer keys: a fraction of the time, and wider bounds" },
+    { 0 },
+};
+
+#define LAB_X(name) #name " "
+
+const command cmd_lab = {
+    .name = "lab",
+    .operands = "[EXPERIMENT [OPTION]... | --all -o DIR [OPTION]...]",
+    .summary = "repeat the experiments of a course on filters",
+    .about =
+        "Runs an experiment and prints a table: what was measured, what theory says, and whether\n"
+        "the measurement lies in the bounds that theory gives for 99.9 % of all runs. These are\n"
+        "exact, or on the safe side. Below it stands what is seen. Without an EXPERIMENT, lists\n"
+        "them. 'tamis lab EXPERIMENT --help' tells what each does and takes.\n"
+        "\n"
+        "Every experiment takes --seed N, --csv FILE, --svg FILE, --json, --time and --quick. The\n"
+        "same seed prints the same bytes, but for times, which are shown only with --time or "
+        "where\n"
+        "they are the point.\n"
+        "\n"
+        "With --all, DIR gets a page with all of them, index.html, and beside it the tables as\n"
+        "CSV and the pictures as SVG.",
+    .options = { options },
+    .when_ok = "done",
+    .example = "  tamis lab fpr --keys 1e5 --bits 8e5 --over hashes --svg fpr.svg",
+    .verbs = LAB_EXPERIMENTS(LAB_X),
+    .part = part,
+    .run = run,
+};
+
+#undef LAB_X

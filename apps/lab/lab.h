@@ -1,0 +1,146 @@
+/* lab.h - experiments: each is one command with a table, a CSV and a picture.
+ *
+ * An experiment is a file of this folder and a line in LAB_EXPERIMENTS. Its run() takes its options
+ * from lab_next(), puts cells into the table, points into charts and says in notes what is seen;
+ * the frame prints and writes all of it. The same seed gives the same output, but for times.
+ */
+#ifndef TAMIS_APPS_LAB_LAB_H
+#define TAMIS_APPS_LAB_LAB_H
+
+#include "args/args.h"
+#include "chart.h"
+#include "term/message.h"
+
+/* All of them, in the order of the list and of the report. */
+#define LAB_EXPERIMENTS(X) \
+    X(hash)                \
+    X(fpr)                 \
+    X(poisson)             \
+    X(counting)            \
+    X(quotient)            \
+    X(cuckoo)              \
+    X(table)               \
+    X(spectral)            \
+    X(adapt)               \
+    X(compare)
+
+typedef struct lab lab;
+
+typedef struct experiment {
+    const char *name;
+    const char *summary;       /* one line */
+    const char *about;         /* paragraphs */
+    tamis_kind kinds[5];       /* that it needs; TAMIS_NO_KIND follows the last */
+    const option_row *options; /* its own; letters from LAB_OWN on. NULL: none */
+    const char *example;       /* options, as in "--keys 1e6" */
+    void (*run)(lab *l);
+} experiment;
+
+#define LAB_X(name) extern const experiment lab_##name;
+LAB_EXPERIMENTS(LAB_X)
+#undef LAB_X
+
+/* ---- Options ----------------------------------------------------------- */
+
+/* Of every experiment. */
+enum { LAB_SEED = OPTION_OWN, LAB_CSV, LAB_SVG, LAB_JSON, LAB_TIME, LAB_QUICK, LAB_OWN };
+
+extern const option_row lab_options[];
+
+typedef struct lab_result lab_result;
+
+struct lab {
+    args args; /* of the option at hand: args_count(&l->args, 1, 1000) */
+    const experiment *experiment;
+    uint64_t seed;
+    bool is_quick; /* a run of a fraction of a second is wanted */
+    /* The rest belongs to the frame. */
+    bool as_json, with_times;
+    const char *csv, *svg;
+    lab_result *table;
+};
+
+/* The letter of the next option of the experiment itself, or -1. Call it until then. */
+int lab_next(lab *l);
+
+/* ---- Random numbers and keys ------------------------------------------- */
+
+typedef struct lab_random {
+    uint64_t state;
+} lab_random;
+
+/* A stream of its own for each purpose. */
+lab_random lab_stream(const lab *l, uint64_t purpose);
+/* One stream never gives a number twice, so that these are keys, and strangers to earlier ones. */
+uint64_t lab_draw(lab_random *r);
+/* 0 .. n - 1; the bias, n / 2^64, is of no matter here. */
+uint64_t lab_draw_below(lab_random *r, uint64_t n);
+/* From 0 to below 1. */
+double lab_draw_unit(lab_random *r);
+uint64_t lab_draw_poisson(lab_random *r, double mean);
+/* Zipf's law: rank i, from 0 to n - 1, comes in proportion to (i + 1)^-power. */
+typedef struct lab_zipf {
+    double *sums; /* of the shares of all ranks up to each */
+    size_t n;
+} lab_zipf;
+
+lab_zipf lab_zipf_new(uint64_t n, double power);
+size_t lab_draw_zipf(const lab_zipf *z, lab_random *r);
+void lab_zipf_free(lab_zipf *z);
+/* To be freed. */
+uint64_t *lab_draw_keys(lab_random *r, uint64_t n);
+
+/* ---- Filters: what goes wrong ends the program ------------------------- */
+
+/* For keys that are 64-bit numbers, and with the seed of the run; plan.hasher.seed may be changed.
+ */
+tamis_plan lab_plan(const lab *l, tamis_kind kind, const tamis_spec *spec);
+tamis *lab_new(const lab *l, const tamis_plan *plan);
+/* All keys are added, or it is built of them if the kind takes them in no other way. */
+tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, uint64_t n);
+/* The false positive rate of the filter as it is. */
+double lab_rate(const tamis *f);
+/* How many of n new keys of the stream are found. */
+uint64_t lab_count_hits(const tamis *f, lab_random *r, uint64_t n);
+/* Zeros; ends the program if there is no memory. To be freed. */
+void *lab_array(uint64_t n, size_t size);
+/* Nanoseconds of processor time so far. */
+double lab_clock(void);
+
+/* ---- Results ----------------------------------------------------------- */
+
+typedef struct lab_column {
+    const char *name; /* NULL in the last row; a word in lower case */
+    bool is_time;     /* shown only with --time: it differs from run to run */
+} lab_column;
+
+/* Before the first cell. */
+void lab_columns(lab *l, const lab_column *columns);
+/* Cells from left to right, row by row. */
+void lab_text(lab *l, const char *format, ...) LIKE_PRINTF(2, 3);
+void lab_count(lab *l, uint64_t value);
+void lab_real(lab *l, double value);
+/* "yes" or "no": whether what was measured lies in the bounds of theory. The frame counts them. */
+void lab_inside(lab *l, bool is_inside);
+void lab_none(lab *l); /* "-" */
+
+/* A paragraph that says what is seen, printed below the table. */
+void lab_note(lab *l, const char *format, ...) LIKE_PRINTF(2, 3);
+
+enum { LAB_CHARTS_MAX = 6 };
+
+/* A panel of the picture, below those before. Texts are to outlive the run. */
+chart *lab_chart(lab *l, const char *title, const char *x, const char *y);
+
+/* ---- The frame --------------------------------------------------------- */
+
+/* NULL if there is none. Those whose kinds were left out of the library are not there. */
+const experiment *lab_find(const char *name);
+const experiment *lab_at(size_t i);
+/* Runs it with the options of `a`, and prints and writes what was asked for. */
+void lab_run(const experiment *e, const args *a);
+/* Runs all of them, and writes their files and index.html in a folder, which is made if it is not
+ * there. */
+void lab_run_all(const args *a, const char *folder, uint64_t seed, bool is_quick);
+
+#endif

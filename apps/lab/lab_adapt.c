@@ -1,0 +1,217 @@
+/* lab_adapt.c - tamis lab adapt: false positives over time, with and without adapting. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "chance.h"
+#include "lab.h"
+#include "tamis_adapt.h"
+
+enum { ADAPT_KEYS = LAB_OWN, ADAPT_POWER };
+
+static const tamis_kind KINDS[] = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF };
+
+enum { N_KINDS = sizeof KINDS / sizeof *KINDS, ROUNDS = 12, STEPS = 12 };
+
+typedef struct adapt {
+    lab *lab;
+    uint64_t keys, strangers, queries;
+    double power;
+} adapt;
+
+static bool adapts(tamis_kind kind)
+{
+    return tamis_kind_can(kind) & TAMIS_CAN_ADAPT;
+}
+
+/* With room for every mistake that may be told, where mistakes take room. */
+static tamis *fill(const adapt *r, tamis_kind kind)
+{
+    tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.01);
+    lab_random random = lab_stream(r->lab, 100 + (uint64_t)kind);
+    uint64_t *keys = lab_draw_keys(&random, r->keys);
+
+    if (kind == TAMIS_AQF)
+        spec.universe = r->keys + r->strangers;
+    tamis_plan plan = lab_plan(r->lab, kind, &spec);
+    tamis *f = lab_filter(r->lab, &plan, keys, r->keys);
+    free(keys);
+    return f;
+}
+
+/* Asks for a stranger, and tells the filter if it was wrong. */
+static bool ask(tamis *f, uint64_t stranger)
+{
+    bool found = tamis_has(f, stranger);
+
+    if (found && adapts(tamis_plan_of(f)->kind) && tamis_adapt(f, stranger))
+        die(CODE_LIMIT, "lab adapt: no room to adapt");
+    return found;
+}
+
+static void row(lab *l, const char *part, tamis_kind kind, uint64_t asked, double theory,
+                const chance_range *range, double found)
+{
+    lab_text(l, "%s", part);
+    lab_text(l, "%s", tamis_kind_name(kind));
+    lab_count(l, asked);
+    if (isnan(theory))
+        lab_none(l);
+    else
+        lab_real(l, theory);
+    if (range)
+        lab_real(l, range->low);
+    else
+        lab_none(l);
+    if (range)
+        lab_real(l, range->high);
+    else
+        lab_none(l);
+    lab_real(l, found);
+    if (range)
+        lab_inside(l, found >= range->low && found <= range->high);
+    else
+        lab_none(l);
+}
+
+/* ---- The same strangers, again and again ------------------------------- */
+
+/* In the first round, strangers are independent trials at the rate of the filter; if it adapts,
+ * what keeps one away may keep away others, so that there are no more than that. Later rounds are
+ * as the first without adapting, and without mistakes in a filter that makes none twice. */
+static void show_rounds(const adapt *r, tamis_kind kind, chart_series *s)
+{
+    lab_random random = lab_stream(r->lab, 2);
+    uint64_t *strangers = lab_draw_keys(&random, r->strangers), first = 0;
+    tamis *f = fill(r, kind);
+    double rate = lab_rate(f), theory = rate * (double)r->strangers;
+    chance_range range = chance_counts(r->strangers, rate, rate, CHANCE_OUTSIDE);
+
+    if (adapts(kind))
+        range.low = 0;
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        uint64_t found = 0;
+        for (uint64_t i = 0; i < r->strangers; i++)
+            found += ask(f, strangers[i]);
+        if (round == 1)
+            first = found;
+        else if (kind == TAMIS_AQF)
+            range = (chance_range){ theory = 0, 0 };
+        else if (!adapts(kind))
+            range = (chance_range){ theory = (double)first, (double)first };
+        bool is_known = round == 1 || kind != TAMIS_ACF;
+        if (round <= 3 || round == ROUNDS)
+            row(r->lab, "round", kind, round, is_known ? theory : NAN, is_known ? &range : NULL,
+                (double)found);
+        chart_put(s, (double)round, (double)found);
+    }
+    free(strangers);
+    tamis_free(f);
+}
+
+/* ---- Zipf's law -------------------------------------------------------- */
+
+/* A filter that makes no mistake twice makes at most one for each stranger. */
+static chance_range most_mistakes(double rate, uint64_t strangers)
+{
+    chance_range range = chance_counts(strangers, rate, rate, CHANCE_OUTSIDE);
+
+    range.low = 0;
+    return range;
+}
+
+static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, chart_series *s)
+{
+    lab_random random = lab_stream(r->lab, 3), stream = lab_stream(r->lab, 4);
+    uint64_t *strangers = lab_draw_keys(&random, r->strangers), found = 0, different = 0, asked = 0;
+    bool *was_asked = lab_array(r->strangers, sizeof *was_asked);
+    tamis *f = fill(r, kind);
+    double rate = lab_rate(f);
+
+    for (uint64_t step = 1; step <= STEPS; step++) {
+        uint64_t end = r->queries >> (STEPS - step);
+        for (; asked < end; asked++) {
+            size_t i = lab_draw_zipf(z, &stream);
+            different += !was_asked[i];
+            was_asked[i] = true;
+            found += ask(f, strangers[i]);
+        }
+        chance_range range = most_mistakes(rate, different);
+        if (step % 4 == 0)
+            row(r->lab, "zipf", kind, asked, rate * (double)(kind == TAMIS_AQF ? different : asked),
+                kind == TAMIS_AQF ? &range : NULL, (double)found);
+        chart_put(s, (double)asked, (double)found);
+    }
+    free(was_asked);
+    free(strangers);
+    tamis_free(f);
+}
+
+/* ---- Experiment -------------------------------------------------------- */
+
+static void show_all(const adapt *r)
+{
+    chart *rounds = lab_chart(r->lab, "The same strangers, asked for in every round", "round",
+                              "false positives");
+    chart *zipf =
+        lab_chart(r->lab, "Strangers by Zipf's law", "queries so far", "false positives so far");
+    lab_zipf z = lab_zipf_new(r->strangers, r->power);
+
+    rounds->y.low = 0;
+    zipf->x.is_log = zipf->y.is_log = true;
+    for (int i = 0; i < N_KINDS; i++) {
+        const char *name = tamis_kind_name(KINDS[i]);
+        show_rounds(r, KINDS[i], chart_add(rounds, name, CHART_LINE_DOTS));
+        show_stream(r, KINDS[i], &z, chart_add(zipf, name, CHART_LINE_DOTS));
+    }
+    lab_zipf_free(&z);
+}
+
+static const lab_column COLUMNS[] = {
+    { "part", false },   { "kind", false },   { "asked", false },
+    { "theory", false }, { "low", false },    { "high", false },
+    { "found", false },  { "inside", false }, { 0 },
+};
+
+static void run(lab *l)
+{
+    adapt r = { .lab = l, .power = 1 };
+
+    while (lab_next(l) != -1)
+        r.keys = args_count(&l->args, 1000, 10000000);
+    if (!r.keys)
+        r.keys = l->is_quick ? 5000 : 50000;
+    r.strangers = r.keys;
+    r.queries = 10 * r.keys;
+    lab_columns(l, COLUMNS);
+    show_all(&r);
+    lab_note(l,
+             "Round: %" PRIu64 " strangers, each asked for once in every round. 'cqf' and 'cuckoo' "
+             "err about the same ones each time. 'aqf' is told of them, and errs about none of "
+             "them again. 'acf' takes most mistakes back, but what one stranger took back another "
+             "may bring again.",
+             r.strangers);
+    lab_note(l,
+             "Zipf: some strangers are asked for far more often than others. Without adapting, "
+             "what counts is whether one of these few is a false positive; the filter that makes "
+             "no mistake twice errs at most once for each different stranger, at its rate.");
+}
+
+static const option_row options[] = {
+    { ADAPT_KEYS, "keys", "N", "in the filter, and as many strangers (default: 5e4)" },
+    { 0 },
+};
+
+const experiment lab_adapt = {
+    .name = "adapt",
+    .summary = "false positives over time, in filters that learn and in others",
+    .about =
+        "Asks filters of 1 % for keys that they do not hold, and tells those that can adapt of\n"
+        "every mistake. 'round': the same strangers again and again. 'zipf': strangers by Zipf's\n"
+        "law. In the first round each stranger is a trial at the rate of the filter, so that the\n"
+        "bounds are those of a binomial distribution; later ones are as the first, or without any\n"
+        "mistake. There is no theory here for 'acf', whose repairs undo each other.",
+    .kinds = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF },
+    .options = options,
+    .example = "--keys 1e4",
+    .run = run,
+};

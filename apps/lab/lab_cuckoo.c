@@ -1,0 +1,230 @@
+/* lab_cuckoo.c - tamis lab cuckoo: how full cuckoo filters become, and how many keys an add moves.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab.h"
+#include "tamis_explain.h"
+
+enum { CUCKOO_SLOTS = LAB_OWN, CUCKOO_FILTERS };
+
+/* `limit` is the load that no table can pass as it grows, if the places of keys were independent:
+ * two buckets of four slots (Fernholz and Ramachandran 2007; Cain, Sanders and Wormald 2007), two
+ * windows of two (Walzer 2018). */
+static const struct {
+    tamis_kind kind;
+    double limit;
+    const char *name, *limit_name;
+} TRIED[] = { { TAMIS_CUCKOO_BUCKETS, 0.98038, "two buckets of four", "limit of buckets" },
+              { TAMIS_CUCKOO, 0.96499, "two windows of two", "limit of windows" } };
+
+enum { N_TRIED = sizeof TRIED / sizeof *TRIED };
+
+static tamis *empty_filter(const lab *l, tamis_kind kind, uint64_t slots, uint64_t seed)
+{
+    tamis_spec spec = TAMIS_SPEC(.keys = slots * 94 / 100, .tag_bits = 12);
+    tamis_plan plan = lab_plan(l, kind, &spec);
+
+    plan.hasher.seed = seed;
+    return lab_new(l, &plan);
+}
+
+static double load_of(const tamis *f, uint64_t keys)
+{
+    return (double)keys / (double)tamis_plan_of(f)->slots;
+}
+
+/* ---- The first refusal ------------------------------------------------- */
+
+static double fill_up(const lab *l, tamis_kind kind, uint64_t slots, lab_random *random)
+{
+    tamis *f = empty_filter(l, kind, slots, lab_draw(random));
+    uint64_t keys = 0;
+
+    while (tamis_add(f, lab_draw(random)) == TAMIS_OK)
+        keys++;
+    double load = load_of(f, keys);
+    tamis_free(f);
+    return load;
+}
+
+static void show_refusal(lab *l, int t, uint64_t slots, uint64_t filters, chart_series *seen)
+{
+    lab_random random = lab_stream(l, slots * N_TRIED + (uint64_t)t);
+    double least = 2, most = 0, sum = 0;
+
+    for (uint64_t i = 0; i < filters; i++) {
+        double load = fill_up(l, TRIED[t].kind, slots, &random);
+        least = fmin(least, load);
+        most = fmax(most, load);
+        sum += load;
+    }
+    lab_text(l, "refusal");
+    lab_text(l, "%s", tamis_kind_name(TRIED[t].kind));
+    lab_count(l, slots);
+    lab_none(l);
+    lab_real(l, TRIED[t].limit);
+    lab_real(l, least);
+    lab_real(l, sum / (double)filters);
+    lab_real(l, most);
+    chart_put_range(seen, (double)slots, sum / (double)filters, least, most);
+}
+
+static void show_refusals(lab *l, uint64_t filters)
+{
+    static const uint64_t SLOTS[] = { 256, 1024, 4096, 16384, 65536 };
+    chart *c = lab_chart(l, "Load at which the first key is refused: least, mean and most",
+                         "slots of the filter", "load");
+
+    c->x.is_log = true;
+    c->y.low = 0.94;
+    c->y.high = 1.04;
+    for (int t = 0; t < N_TRIED; t++) {
+        chart_series *seen = chart_add(c, TRIED[t].name, CHART_LINE_DOTS);
+        chart_series *limit = chart_add(c, TRIED[t].limit_name, CHART_DASHES);
+        limit->colour = seen->colour = svg_colour_at((size_t)t);
+        chart_put(limit, (double)SLOTS[0], TRIED[t].limit);
+        chart_put(limit, (double)SLOTS[4], TRIED[t].limit);
+        for (size_t i = 0; i < (l->is_quick ? 3 : 5); i++)
+            show_refusal(l, t, SLOTS[i], filters, seen);
+    }
+    lab_note(l, "Refusal: each filter was filled until it refused a key. Small ones vary more, and "
+                "their stash of a few keys is a larger share, so that 256 slots may hold more than "
+                "256 keys; large ones all stop at the same load, "
+                "below the limit that theory has for independent places. Buckets of four with two "
+                "choices are filled better than two windows of two, which need fewer bits per "
+                "slot.");
+}
+
+/* ---- Moves ------------------------------------------------------------- */
+
+/* What the slots held after the add before. They are the first array that a filter shows, or all of
+ * that name. */
+typedef struct snapshot {
+    const char *array;
+    uint64_t *values; /* 0: empty */
+    uint64_t n, room;
+    uint64_t changed;
+} snapshot;
+
+static bool take_cell(void *ctx, const tamis_cell *cell)
+{
+    snapshot *s = ctx;
+    uint64_t value = cell->marks & TAMIS_MARK_EMPTY ? 0 : cell->value + 1;
+
+    if (s->n == 0)
+        s->array = cell->array;
+    if (s->n == s->room || strcmp(s->array, cell->array) != 0)
+        return false;
+    s->changed += s->values[s->n] != value;
+    s->values[s->n++] = value;
+    return true;
+}
+
+/* An add that moves r keys changes r + 1 slots. */
+static uint64_t slots_changed(const tamis *f, snapshot *s)
+{
+    s->n = s->changed = 0;
+    if (tamis_visit_cells(f, take_cell, s))
+        die(CODE_USAGE, "lab cuckoo: this library does not show the slots of %s filters",
+            tamis_kind_name(tamis_plan_of(f)->kind));
+    return s->changed;
+}
+
+/* Fills up to a load, then counts what each further add moves. */
+static uint64_t add_to(tamis *f, lab_random *random, uint64_t keys, double load)
+{
+    while (load_of(f, keys) < load && tamis_add(f, lab_draw(random)) == TAMIS_OK)
+        keys++;
+    return keys;
+}
+
+static void show_moves_at(lab *l, int t, double load, double mean, uint64_t most, uint64_t slots)
+{
+    lab_text(l, "moves");
+    lab_text(l, "%s", tamis_kind_name(TRIED[t].kind));
+    lab_count(l, slots);
+    lab_real(l, load);
+    lab_none(l);
+    lab_none(l);
+    lab_real(l, mean);
+    lab_count(l, most);
+}
+
+static void show_moves(lab *l, int t, uint64_t slots, chart_series *seen)
+{
+    static const double LOADS[] = { 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94 };
+    lab_random random = lab_stream(l, 7 + (uint64_t)t);
+    tamis *f = empty_filter(l, TRIED[t].kind, slots, l->seed);
+    snapshot s = { .room = 2 * slots };
+    uint64_t keys = 0;
+
+    s.values = lab_array(s.room, sizeof *s.values);
+    for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
+        uint64_t moved = 0, most = 0, first = keys = add_to(f, &random, keys, LOADS[i]);
+        slots_changed(f, &s);
+        while (load_of(f, keys) < LOADS[i] + 0.01 && tamis_add(f, lab_draw(&random)) == TAMIS_OK) {
+            uint64_t changed = slots_changed(f, &s), moves = changed > 0 ? changed - 1 : 0;
+            moved += moves;
+            most = moves > most ? moves : most;
+            keys++;
+        }
+        double mean = keys > first ? (double)moved / (double)(keys - first) : 0;
+        show_moves_at(l, t, LOADS[i], mean, most, slots);
+        chart_put(seen, LOADS[i], mean);
+    }
+    free(s.values);
+    tamis_free(f);
+}
+
+/* ---- Experiment -------------------------------------------------------- */
+
+static const lab_column COLUMNS[] = {
+    { "part", false }, { "kind", false },  { "slots", false },
+    { "load", false }, { "limit", false }, { "least", false },
+    { "mean", false }, { "most", false },  { 0 },
+};
+
+static void run(lab *l)
+{
+    uint64_t slots = 8192, filters = 0;
+
+    for (int letter; (letter = lab_next(l)) != -1;)
+        if (letter == CUCKOO_SLOTS)
+            slots = args_count(&l->args, 256, 1 << 16);
+        else
+            filters = args_count(&l->args, 1, 100000);
+    if (!filters)
+        filters = l->is_quick ? 3 : 20;
+    lab_columns(l, COLUMNS);
+    show_refusals(l, filters);
+    chart *c = lab_chart(l, "Keys that an add moves", "load", "moves, mean");
+    c->y.is_log = true;
+    for (int t = 0; t < N_TRIED; t++)
+        show_moves(l, t, l->is_quick ? slots / 4 : slots,
+                   chart_add(c, TRIED[t].name, CHART_LINE_DOTS));
+    lab_note(l,
+             "Moves: slots that an add has changed, less one. Half-full filters hardly ever move "
+             "a key; close to their limit, adds move several.");
+}
+
+static const option_row options[] = {
+    { CUCKOO_SLOTS, "slots", "N", "of the filter in which moves are counted (default: 8192)" },
+    { CUCKOO_FILTERS, "filters", "N", "of each size to fill (default: 20)" },
+    { 0 },
+};
+
+const experiment lab_cuckoo = {
+    .name = "cuckoo",
+    .summary = "how full cuckoo filters become, and how many keys an add moves",
+    .about =
+        "Fills cuckoo filters of several sizes until they refuse a key: 'refusal' shows at which\n"
+        "load, beside the limit of theory for tables that grow without end. 'moves' compares all\n"
+        "slots before and after each add, and tells how many keys it moved to another place.\n"
+        "There is no exact theory for filters of one size, and so no bounds.",
+    .kinds = { TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS },
+    .options = options,
+    .example = "--filters 5",
+    .run = run,
+};

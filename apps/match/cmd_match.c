@@ -1,0 +1,226 @@
+/* cmd_match.c - tamis match: which of many fixed strings occur in a stream of bytes, and where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "matcher.h"
+#include "term/message.h"
+
+enum {
+    OPTION_OFFSETS = OPTION_OWN,
+    OPTION_COUNT,
+    OPTION_PATTERNS,
+    OPTION_NO_FILENAME,
+    OPTION_JSON
+};
+
+static const option_row options[] = {
+    { OPTION_OFFSETS, "offsets", NULL, "print where each pattern begins, OFFSET:PATTERN" },
+    { OPTION_COUNT, "count", NULL, "print how often each pattern occurs, if it does" },
+    { OPTION_PATTERNS, "patterns", NULL, "print the patterns that occur; with -v, the others" },
+    { 'l', "files-with-matches", NULL, "print only the names of TEXTs with such a line" },
+    { 'q', "quiet", NULL, "print nothing, stop at the first match" },
+    { 'i', "ignore-case", NULL, "A to Z are the same as a to z" },
+    { 'w', "word-regexp", NULL, "no letter, digit or _ may stand before or after a match" },
+    { 'v', "invert-match", NULL, "print the lines without a match" },
+    { 'n', "line-number", NULL, "print the number of each line and a colon before it" },
+    { 'H', "with-filename", NULL, "print the name of the TEXT first (default: if there are two)" },
+    { OPTION_NO_FILENAME, "no-filename", NULL, "never print it" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
+    { OPTION_CRLF, "crlf", NULL, "patterns end with CR and LF: the CR is no part of them" },
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0 },
+};
+
+typedef struct request {
+    matcher matcher;
+    source source;
+    bool names_chosen;
+} request;
+
+/* -q prints nothing, whatever else is asked for. */
+static void choose_view(matcher *m, const args *a, view chosen)
+{
+    if (m->view == VIEW_NOTHING)
+        return;
+    if (m->view != VIEW_LINES && m->view != chosen && chosen != VIEW_NOTHING)
+        args_refuse(a, "--offsets, --count, --patterns and -l cannot be used together");
+    m->view = chosen;
+}
+
+static void choose_names(request *r, bool shown)
+{
+    r->matcher.shows_names = shown;
+    r->names_chosen = true;
+}
+
+static void take_option(request *r, const args *a)
+{
+    static const struct {
+        int letter;
+        view view;
+    } views[] = { { OPTION_OFFSETS, VIEW_OFFSETS },
+                  { OPTION_COUNT, VIEW_COUNTS },
+                  { OPTION_PATTERNS, VIEW_PATTERNS },
+                  { 'l', VIEW_NAMES },
+                  { 'q', VIEW_NOTHING } };
+    matcher *m = &r->matcher;
+
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        if (a->letter == views[i].letter) {
+            choose_view(m, a, views[i].view);
+            return;
+        }
+    switch (a->letter) {
+    case 'i':
+        m->format.folds = true;
+        break;
+    case 'w':
+        m->words = true;
+        break;
+    case 'v':
+        m->inverted = true;
+        break;
+    case 'n':
+        m->numbered = true;
+        break;
+    case 'H':
+    case OPTION_NO_FILENAME:
+        choose_names(r, a->letter == 'H');
+        break;
+    case OPTION_JSON:
+        m->as_json = true;
+        break;
+    default:
+        source_option(&r->source, a);
+    }
+}
+
+static void check_options(const matcher *m, const args *a)
+{
+    if (m->inverted && (m->view == VIEW_OFFSETS || m->view == VIEW_COUNTS))
+        args_refuse(a, "-v is for lines, --patterns, -l and -q: what is not there has no place");
+    if (m->numbered && m->view != VIEW_LINES && m->view != VIEW_NOTHING)
+        args_refuse(a, "-n is for lines; --offsets prints places in the text");
+}
+
+static void read_options(request *r, args *a)
+{
+    matcher *m = &r->matcher;
+
+    source_init(&r->source);
+    while (args_next(a) != -1)
+        take_option(r, a);
+    check_options(m, a);
+    m->format.end = r->source.format.end;
+    m->format.strips_cr = r->source.format.strips_cr;
+    m->format.takes_packed = r->source.takes_packed;
+}
+
+static void refuse_stdin_twice(const args *a, char *const *operands)
+{
+    char *const *name = operands + 1;
+
+    if (strcmp(operands[0], "-") != 0)
+        return;
+    while (*name && strcmp(*name, "-") != 0)
+        name++;
+    if (*name || !operands[1])
+        args_refuse(a, "standard input cannot be both the PATTERNS and a TEXT");
+}
+
+/* Patterns that nobody meant are told of. */
+static void warn(const match_index *x, const pattern_format *format, const char *path)
+{
+    const char *end = x->given.size ? memchr(x->given.bytes, format->end, x->given.size) : NULL;
+
+    if (x->n == 0)
+        say("%s: there is no pattern in it", path);
+    else if (x->empty > 0)
+        say("%s: %" PRIu64 " empty lines are no patterns, and were passed over", path, x->empty);
+    if (end && end > x->given.bytes && end[-1] == '\r' && !format->strips_cr && format->end == '\n')
+        say("%s: the first pattern ends in a carriage return, which counts; --crlf leaves it out",
+            path);
+}
+
+static void begin(matcher *m, const char *path)
+{
+    index_open(&m->index, path, &m->format);
+    warn(&m->index, &m->format, path);
+    m->counts = calloc(m->index.n + 1, sizeof *m->counts);
+    if (!m->counts)
+        die(CODE_MEMORY, "out of memory for the counts of %zu patterns", m->index.n);
+}
+
+static void end(matcher *m)
+{
+    index_close(&m->index);
+    free(m->counts);
+    buffer_free(&m->out);
+    buffer_free(&m->ids);
+}
+
+static int run(args *a)
+{
+    static request r;
+    matcher *m = &r.matcher;
+    pipeline p = { .take_chunk = matcher_find, .finish_chunk = matcher_print, .ctx = m };
+    char **operands;
+
+    read_options(&r, a);
+    operands = args_operands(a, 1, SIZE_MAX, "a file of PATTERNS");
+    refuse_stdin_twice(a, operands);
+    source_inputs(&r.source, a, operands + 1);
+    if (!r.names_chosen)
+        m->shows_names = r.source.names[0] && r.source.names[1];
+    begin(m, operands[0]);
+    if (!matcher_needs_lines(m))
+        r.source.overlap = m->index.longest + 1;
+    if (m->as_json && m->view != VIEW_NOTHING)
+        json_open(&m->json, NULL, '[');
+    pipeline_run(&p, &r.source);
+    if (m->view == VIEW_COUNTS || m->view == VIEW_PATTERNS)
+        matcher_print_patterns(m);
+    if (m->as_json && m->view != VIEW_NOTHING)
+        json_close(&m->json, ']');
+    end(m);
+    return m->found ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_match = {
+    .name = "match",
+    .operands = "[OPTION]... PATTERNS [TEXT]...",
+    .summary = "find many fixed strings in a text",
+    .about =
+        "Reads patterns from PATTERNS, one per line, any bytes of any length, and prints the\n"
+        "lines of the TEXTs, or of standard input, that contain one, as 'grep -a -F -f' would\n"
+        "in the locale C. Nothing is missed, and nothing is printed by mistake: what passes the\n"
+        "filters is compared byte by byte.\n"
+        "\n"
+        "With --offsets, every occurrence of every pattern is printed, those that overlap too:\n"
+        "the name of the TEXT if there are two or more, the number of bytes before the match,\n"
+        "and the pattern, with colons between them. They come in the order of their offsets,\n"
+        "and the shortest first where several begin. ('grep -ob' prints the longest only, and\n"
+        "goes on after its end.) --count prints how many of these there are, a TAB, and the\n"
+        "pattern, in the order of PATTERNS. Where no lines are printed, line ends of the TEXTs\n"
+        "are bytes like others, and a TEXT without any takes no more memory.\n"
+        "\n"
+        "A pattern that comes twice counts once; so do, with -i, those that differ only in\n"
+        "case, as the first of them. Empty lines of PATTERNS are passed over, where 'grep'\n"
+        "would find them in every line. With -z, lines of PATTERNS and TEXTs end with NUL, and\n"
+        "patterns may have newlines in them.\n"
+        "\n"
+        "Memory: the patterns themselves and about 100 bytes for each. With --offsets and the\n"
+        "like, also five times the longest pattern for each thread.",
+    .options = { options },
+    .when_ok = "something was found",
+    .when_nothing = "nothing was found",
+    .example = "  printf '%s\\n' red green blue >colours\n"
+               "  echo 'a green field, a red barn' | tamis match --offsets colours",
+    .run = run,
+};

@@ -1,0 +1,440 @@
+/* cmd_replicas.c - tamis replicas: are two copies equal, and if not, what is missing where? */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "replicas_talk.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "term/progress.h"
+#include "text/json.h"
+#include "wire/connect.h"
+#include "wire/packed_message.h"
+
+enum { DEFAULT_ROUNDS = 16, MOST_ROUNDS = 255 };
+
+typedef struct request {
+    replicas talk;
+    inventory here, there; /* there: if it is here, too */
+    connect_way way;
+    bool takes_packed, prints_null, counting, as_json, shows_stats;
+} request;
+
+/* ---- What was found ---------------------------------------------------- */
+
+typedef struct finding {
+    span name;
+    bool is_here, is_there;
+} finding;
+
+typedef struct findings {
+    finding *all; /* by the bytes of their names */
+    size_t n, only_here, only_there, differ;
+} findings;
+
+static int compare_findings(const void *a, const void *b)
+{
+    const finding *x = a, *y = b;
+    int order = span_compare(x->name, y->name);
+
+    return order ? order : y->is_here - x->is_here;
+}
+
+/* One of this side, then one of the other, if both have that name. */
+static void join_findings(findings *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        finding *last = n > 0 ? &f->all[n - 1] : NULL;
+
+        if (last && !last->is_there && f->all[i].is_there &&
+            span_compare(last->name, f->all[i].name) == 0)
+            last->is_there = true;
+        else
+            f->all[n++] = f->all[i];
+    }
+    f->n = n;
+    for (size_t i = 0; i < n; i++)
+        ++*(!f->all[i].is_there ? &f->only_here : !f->all[i].is_here ? &f->only_there : &f->differ);
+}
+
+static findings find_all(const request *q)
+{
+    const replicas *r = &q->talk;
+    const line_set *set = &q->here.set;
+    _Static_assert(sizeof(finding) <= REPLICAS_NAME, "names that come are counted so");
+    findings f = { .all = calloc(r->side.n_missing + (size_t)r->n_there + 1, sizeof *f.all) };
+    size_t at = 0;
+    span text;
+
+    if (!f.all)
+        die(CODE_MEMORY, "out of memory for what is missing");
+    for (size_t i = 0; i < r->side.n; i++)
+        if (r->side.states[i] == SIDE_MISSING) {
+            finding *one = &f.all[f.n++];
+
+            one->is_here = true;
+            inventory_name(&q->here, line_set_line(set, &set->lines[i]), &one->name);
+        }
+    while (line_next(&r->only_there, r->here->set.end, &at, &text)) {
+        finding *one = &f.all[f.n++];
+
+        one->is_there = true;
+        inventory_name(&q->here, text, &one->name);
+    }
+    qsort(f.all, f.n, sizeof *f.all, compare_findings);
+    join_findings(&f);
+    return f;
+}
+
+static const char *sign_of(const finding *f)
+{
+    return !f->is_there ? "< " : !f->is_here ? "> " : "! ";
+}
+
+/* ---- Printing ---------------------------------------------------------- */
+
+/* Bytes written at a time. */
+enum { PIECE = 1 << 16 };
+
+static void print_names(const request *q, const findings *f)
+{
+    unsigned char end = q->prints_null ? 0 : '\n';
+    buffer out = { 0 };
+
+    for (size_t i = 0; i < f->n; i++) {
+        buffer_append(&out, sign_of(&f->all[i]), 2);
+        output_put_text(&out, f->all[i].name.at, f->all[i].name.size);
+        buffer_append(&out, &end, 1);
+        if (out.size > PIECE || i + 1 == f->n) {
+            output_write(out.bytes, out.size);
+            out.size = 0;
+        }
+    }
+    buffer_free(&out);
+}
+
+static size_t same_of(const request *q, const findings *f)
+{
+    return q->talk.side.n - f->only_here - f->differ;
+}
+
+static void tell_counts(char *text, size_t size, const request *q, const findings *f)
+{
+    snprintf(text, size, "%zu only here, %zu only there, %zu different, %zu the same", f->only_here,
+             f->only_there, f->differ, same_of(q, f));
+}
+
+static void say_chance(const request *q, const char *counts)
+{
+    const replicas *r = &q->talk;
+
+    if (r->agrees)
+        say("%s; the chance that something was overlooked is %.0e", counts, r->chance);
+    else
+        say("%s; that is not all: about %.2g more were overlooked; give more --rounds, or a lower "
+            "--fpr",
+            counts, r->overlooked);
+}
+
+static void json_names(json *j, const char *name, const findings *f, const char *sign)
+{
+    buffer copy = { 0 };
+
+    json_open(j, name, '[');
+    for (size_t i = 0; i < f->n; i++) {
+        span text = f->all[i].name;
+
+        if (strcmp(sign_of(&f->all[i]), sign) != 0)
+            continue;
+        copy.size = 0;
+        buffer_append(&copy, text.at, text.size);
+        buffer_append(&copy, "", 1);
+        json_bytes(j, NULL, copy.bytes, text.size);
+    }
+    json_close(j, ']');
+    buffer_free(&copy);
+}
+
+static void print_json(const request *q, const findings *f)
+{
+    const replicas *r = &q->talk;
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_count(&j, "here", r->side.n);
+    json_count(&j, "there", r->all_there);
+    json_count(&j, "same", same_of(q, f));
+    json_names(&j, "only_here", f, "< ");
+    json_names(&j, "only_there", f, "> ");
+    json_names(&j, "different", f, "! ");
+    json_bool(&j, "complete", r->agrees);
+    json_real(&j, "chance", r->chance);
+    json_real(&j, "overlooked", r->overlooked);
+    json_count(&j, "rounds", r->rounds);
+    traffic_json(r->line, replicas_parts, &j);
+    json_close(&j, '}');
+}
+
+static void print_result(const request *q)
+{
+    findings f = find_all(q);
+    char counts[160];
+
+    tell_counts(counts, sizeof counts, q, &f);
+    if (q->as_json)
+        print_json(q, &f);
+    else if (q->counting)
+        printf("%s\n", counts);
+    else
+        print_names(q, &f);
+    if (!q->as_json)
+        say_chance(q, counts);
+    if (q->shows_stats)
+        traffic_print(q->talk.line, replicas_parts);
+    free(f.all);
+}
+
+/* ---- Talking ----------------------------------------------------------- */
+
+/* The other replica, if it is on this machine: the same conversation, over a socket. */
+typedef struct neighbour {
+    replicas talk;
+    pthread_t thread;
+} neighbour;
+
+static void *serve_neighbour(void *ctx)
+{
+    neighbour *n = ctx;
+
+    n->talk.offers = line_greet(n->talk.line, "replicas", false, packed_offer());
+    replicas_serve(&n->talk);
+    line_close(n->talk.line);
+    return NULL;
+}
+
+static void start_neighbour(neighbour *n, request *q)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        die_errno("connect to", q->there.path);
+    q->talk.line = line_open(ends[0], ends[0], q->there.path, &q->way.limits);
+    n->talk = (replicas){ .here = &q->there, .memory = q->talk.memory };
+    n->talk.line = line_open(ends[1], ends[1], q->here.path, &q->way.limits);
+    if ((errno = pthread_create(&n->thread, NULL, serve_neighbour, n)))
+        die_errno("compare with", q->there.path);
+}
+
+static void end_neighbour(neighbour *n)
+{
+    pthread_join(n->thread, NULL);
+    line_free(n->talk.line);
+    replicas_free(&n->talk);
+}
+
+static bool is_local(const request *q)
+{
+    return q->there.path;
+}
+
+static void converse(request *q, bool asks)
+{
+    replicas *r = &q->talk;
+
+    r->offers = line_greet(r->line, "replicas", asks, packed_offer());
+    if (asks)
+        replicas_ask(r);
+    else
+        replicas_serve(r);
+}
+
+static void compare_here(request *q)
+{
+    neighbour n;
+
+    start_neighbour(&n, q);
+    converse(q, true);
+    print_result(q);
+    line_close(q->talk.line);
+    end_neighbour(&n);
+    inventory_close(&q->there);
+}
+
+static void compare_there(request *q)
+{
+    bool asks = connect_asks(&q->way);
+
+    q->talk.line = connect_open(&q->way);
+    converse(q, asks);
+    if (asks)
+        print_result(q);
+    connect_close(&q->way, q->talk.line);
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+enum {
+    OPTION_CHECKSUM = OPTION_OWN,
+    OPTION_SIZE_ONLY,
+    OPTION_ROUNDS,
+    OPTION_MEMORY,
+    OPTION_STATS,
+    OPTION_JSON
+};
+
+static const option_row options[] = {
+    { OPTION_CHECKSUM, "checksum", NULL,
+      "files are equal if their contents are, whatever their times" },
+    { OPTION_SIZE_ONLY, "size-only", NULL,
+      "files are equal if their sizes are, whatever their times" },
+    { 'c', "count", NULL, "print only how many names differ" },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
+    { 'p', "fpr", "P",
+      "rate of all filters (default: 1/16, then what is likely to find the rest)" },
+    { OPTION_ROUNDS, "rounds", "N", "exchange filters N times at most (default: 16)" },
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed lists as they are (default: read gzip, zstd and xz)" },
+    { OPTION_MEMORY, "memory", "SIZE",
+      "for each message of the other side and what is made of it (default: 1G)" },
+    { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
+    { OPTION_JSON, "json", NULL, "print the result as JSON, with what was sent and received" },
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0 },
+};
+
+static void take_option(request *q, const args *a)
+{
+    switch (a->letter) {
+    case OPTION_CHECKSUM:
+        q->here.facts = FACTS_CONTENT;
+        break;
+    case OPTION_SIZE_ONLY:
+        q->here.facts = FACTS_SIZE;
+        break;
+    case 'c':
+        q->counting = true;
+        break;
+    case 'z':
+        q->prints_null = true;
+        break;
+    case 'p':
+        q->talk.fpr = args_fpr(a);
+        break;
+    case OPTION_ROUNDS:
+        q->talk.rounds_most = (unsigned)args_count(a, 1, MOST_ROUNDS);
+        break;
+    case OPTION_NO_DECOMPRESS:
+        q->takes_packed = true;
+        break;
+    case OPTION_MEMORY:
+        q->talk.memory = args_memory(a);
+        break;
+    case OPTION_STATS:
+        q->shows_stats = true;
+        break;
+    case OPTION_JSON:
+        q->as_json = true;
+        break;
+    case OPTION_QUIET:
+        say_errors_only();
+        break;
+    case OPTION_PROGRESS:
+    case OPTION_NO_PROGRESS:
+        progress_choose(a->letter == OPTION_PROGRESS);
+        break;
+    default:
+        connect_option(&q->way, a);
+    }
+}
+
+static void read_request(request *q, args *a)
+{
+    char **paths;
+
+    connect_init(&q->way);
+    while (args_next(a) != -1)
+        take_option(q, a);
+    paths = args_operands(a, 1, 2, "two lists or two folders, or one and how to reach the other");
+    q->here.path = paths[0];
+    q->there.path = paths[1];
+    if (!is_local(q))
+        connect_check(&q->way, a);
+    else if (connect_asks(&q->way) || q->way.listen || q->way.serves_here)
+        args_refuse(a, "two operands are compared here; with --via, --connect, --listen or --serve "
+                       "give one");
+    if (q->way.serves_here && strcmp(q->here.path, "-") == 0)
+        args_refuse(a, "with --serve, standard input is the line; name a list or a folder");
+    if (is_local(q) && strcmp(q->here.path, "-") == 0 && strcmp(q->there.path, "-") == 0)
+        args_refuse(a, "standard input can be read only once");
+}
+
+static void open_inventory(request *q, inventory *v)
+{
+    v->set.end = q->prints_null ? 0 : '\n';
+    inventory_open(v, q->takes_packed);
+}
+
+static int run(args *a)
+{
+    request q = { .talk = { .memory = (size_t)1 << 30, .rounds_most = DEFAULT_ROUNDS } };
+
+    read_request(&q, a);
+    q.talk.here = &q.here;
+    open_inventory(&q, &q.here);
+    if (is_local(&q))
+        open_inventory(&q, &q.there);
+    if (is_local(&q) && q.here.is_folder != q.there.is_folder)
+        die(CODE_USAGE, "replicas: %s is a folder and %s is a list; give two of a kind",
+            q.here.is_folder ? q.here.path : q.there.path,
+            q.here.is_folder ? q.there.path : q.here.path);
+    (is_local(&q) ? compare_here : compare_there)(&q);
+    bool is_equal = q.talk.side.n_missing + q.talk.n_there == 0 &&
+                    (q.talk.agrees || (!is_local(&q) && !connect_asks(&q.way)));
+    line_free(q.talk.line);
+    replicas_free(&q.talk);
+    inventory_close(&q.here);
+    return is_equal || q.way.serves_here ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_replicas = {
+    .name = "replicas",
+    .operands = "[OPTION]... {A B | WAY A}",
+    .summary = "tell what two copies of a list or folder lack",
+    .about =
+        "A and B are lists of lines, or folders, that should be the same. Either both are here, "
+        "or\n"
+        "B is on another machine: then WAY is how they find each other. One side gives --via or\n"
+        "--connect and asks, the other --serve or --listen, and prints nothing.\n"
+        "\n"
+        "What only A has is printed after '< ', what only B has after '> ', and a name that both\n"
+        "have for different things after '! ', in the order of the bytes of names. Lines of lists\n"
+        "are sets: neither their order nor how often they come matters. Below a folder, types,\n"
+        "sizes, times and the targets of links are compared, not modes and owners; of folders and\n"
+        "links not the times. --size-only and --checksum of the side that asks count.\n"
+        "\n"
+        "No names are exchanged but those that are missing. First both sides tell a sum of keyed\n"
+        "64-bit hashes of all their names: if these are equal, that was all, some 100 bytes. If\n"
+        "not, they compare sums of groups, and exchange filters of the names in groups that\n"
+        "differ. A name that is not in the filter of the other side is missing there, for\n"
+        "certain. One that is missing may pass a filter with rate P by mistake; so this is\n"
+        "repeated with other seeds until the sums of all other names are equal. A message tells\n"
+        "the chance that these are equal by accident, and something was overlooked.\n"
+        "\n"
+        "If few of many lines differ, 'tamis reconcile' sends less.",
+    .options = { options, quiet_options, connect_options },
+    .when_ok = "both are the same",
+    .when_nothing = "something differs",
+    .example = "  seq 1 1000 >a; seq 3 1002 >b\n"
+               "  tamis replicas --quiet a b || echo they differ\n"
+               "  tamis replicas --quiet --via 'tamis replicas --serve a' a",
+    .run = run,
+};

@@ -1,0 +1,97 @@
+/* inventory.c - what a list or a folder holds, as lines. */
+#include "inventory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/file_input.h"
+#include "filters/store.h"
+#include "term/progress.h"
+
+void inventory_open(inventory *v, bool takes_packed)
+{
+    v->is_folder = store_is_folder(v->path);
+    if (!v->is_folder) {
+        line_set_read(&v->set, v->path, takes_packed);
+        return;
+    }
+    v->set.end = 0;
+    v->tree = tree_open(v->path);
+    if (v->tree.fd < 0)
+        die_errno("read", v->path);
+    v->entries = tree_list(&v->tree, true, true);
+}
+
+/* ---- Folders ----------------------------------------------------------- */
+
+static uint64_t content_of(inventory *v, const entry *e, line *l)
+{
+    int fd = tree_read(&v->tree, e);
+    uint64_t check = file_check(fd, tree_name(&v->tree, e->name), e->size, &v->set.keys);
+
+    close(fd); /* only read */
+    line_breathe(l);
+    return check;
+}
+
+static void append_facts(inventory *v, const entry *e, line *l)
+{
+    char facts[96] = "d/";
+
+    if (e->type == ENTRY_LINK)
+        snprintf(facts, sizeof facts, "l%016" PRIx64 "/",
+                 tamis_hasher_key(&v->set.keys, e->target, strlen(e->target)));
+    else if (e->type == ENTRY_FILE && v->facts == FACTS_CONTENT)
+        snprintf(facts, sizeof facts, "f%" PRIu64 "@%016" PRIx64 "/", e->size, content_of(v, e, l));
+    else if (e->type == ENTRY_FILE && v->facts == FACTS_TIME)
+        snprintf(facts, sizeof facts, "f%" PRIu64 "@%" PRId64 ".%" PRIu32 "/", e->size, e->seconds,
+                 e->nanoseconds);
+    else if (e->type == ENTRY_FILE)
+        snprintf(facts, sizeof facts, "f%" PRIu64 "/", e->size);
+    buffer_append(&v->set.text, facts, strlen(facts));
+}
+
+/* The folder itself is not among its entries. */
+static void write_entries(inventory *v, line *l)
+{
+    v->set.text.size = 0;
+    for (size_t i = 0; i < v->entries.n; i++) {
+        const entry *e = &v->entries.all[i];
+
+        if (!*e->name)
+            continue;
+        append_facts(v, e, l);
+        buffer_append(&v->set.text, e->name, strlen(e->name) + 1);
+        if (v->facts == FACTS_CONTENT)
+            progress_show(i, v->entries.n, "files");
+    }
+    progress_erase();
+}
+
+/* ---- Lines ------------------------------------------------------------- */
+
+bool inventory_index(inventory *v, const uint8_t secret[16], line *l)
+{
+    line_set_hash_by(&v->set, secret);
+    if (v->is_folder)
+        write_entries(v, l);
+    line_breathe(l);
+    return line_set_index(&v->set);
+}
+
+void inventory_close(inventory *v)
+{
+    line_set_free(&v->set);
+    entry_free(&v->entries);
+    if (v->is_folder)
+        tree_close(&v->tree);
+}
+
+bool inventory_name(const inventory *v, span text, span *name)
+{
+    const char *slash = v->is_folder ? memchr(text.at, '/', text.size) : NULL;
+
+    *name = slash ? (span){ slash + 1, text.size - (size_t)(slash + 1 - text.at) } : text;
+    return !v->is_folder || (slash && name->size > 0);
+}

@@ -1,0 +1,404 @@
+/* cmd_show.c - tamis show: a filter as a picture, and why it answers as it does. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "files/lock.h"
+#include "filters/spec.h"
+#include "filters/store.h"
+#include "show_steps.h"
+#include "subsets.h"
+#include "term/message.h"
+#include "text/abilities.h"
+#include "text/reader.h"
+#include "toy_filter.h"
+
+typedef struct display {
+    showing it;
+    wish wish;
+    tamis_kind toy_kind; /* TAMIS_NO_KIND: the filter is in a file */
+    const char *table, *out, *svg;
+    uint64_t width;
+    bool subsets, as_json;
+    bool has_wish; /* the size of a toy was given */
+    bool is_given; /* keys of a toy have given hashes */
+    int colour;    /* 1: yes, 0: no, -1: on a terminal */
+    toy toy;
+} display;
+
+/* ---- What is asked for ------------------------------------------------- */
+
+static void enter_line(void *ctx, char *line, size_t size)
+{
+    showing_enter(ctx, DEED_ASK, line, size);
+}
+
+enum {
+    OPTION_ADD = OPTION_AFTER_SPEC,
+    OPTION_REMOVE,
+    OPTION_TOY,
+    OPTION_TABLE,
+    OPTION_SUBSETS,
+    OPTION_FIRST,
+    OPTION_EACH,
+    OPTION_STEPS,
+    OPTION_ALL,
+    OPTION_CELLS,
+    OPTION_WIDTH,
+    OPTION_COLOUR,
+    OPTION_SVG,
+    OPTION_JSON
+};
+
+static int colour_from(const args *a)
+{
+    static const char *const words[] = { "never", "always" };
+
+    for (int i = 0; a->value && i < 2; i++)
+        if (strcmp(a->value, words[i]) == 0)
+            return i;
+    if (a->value && strcmp(a->value, "auto") != 0)
+        args_refuse(a, "--color is always, never or auto");
+    return a->value ? -1 : 1;
+}
+
+static bool take_request(display *s, const args *a)
+{
+    switch (a->letter) {
+    case 'e':
+        showing_enter(&s->it, DEED_ASK, a->value, strlen(a->value));
+        return true;
+    case 'f':
+        reader_each_line(a->value, enter_line, &s->it);
+        return true;
+    case OPTION_ADD:
+        showing_enter(&s->it, DEED_ADD, a->value, strlen(a->value));
+        return true;
+    case OPTION_REMOVE:
+        showing_enter(&s->it, DEED_REMOVE, a->value, strlen(a->value));
+        return true;
+    }
+    return false;
+}
+
+static void take_option(display *s, const args *a)
+{
+    switch (a->letter) {
+    case OPTION_TOY:
+        s->toy_kind = args_kind(a);
+        break;
+    case OPTION_TABLE:
+        s->table = a->value;
+        break;
+    case OPTION_SUBSETS:
+        s->subsets = true;
+        break;
+    case OPTION_FIRST:
+        s->it.show.first = args_count(a, 0, 1000000);
+        break;
+    case OPTION_EACH:
+        s->it.each = true;
+        break;
+    case OPTION_STEPS:
+        s->it.steps = true;
+        break;
+    case OPTION_ALL:
+        s->it.most = 0;
+        break;
+    case OPTION_CELLS:
+        s->it.most = args_count(a, 1, UINT64_MAX);
+        break;
+    case OPTION_WIDTH:
+        s->width = args_count(a, 20, 100000);
+        break;
+    case OPTION_COLOUR:
+        s->colour = colour_from(a);
+        break;
+    case OPTION_SVG:
+        s->svg = a->value;
+        break;
+    case OPTION_JSON:
+        s->as_json = true;
+        break;
+    case 'o':
+        s->out = a->value;
+        break;
+    default:
+        wish_option(&s->wish, a);
+        s->has_wish = true;
+    }
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+static void make_ordinary_key(const display *s, request *r)
+{
+    key_format format = { .hasher = tamis_plan_of(s->it.filter)->hasher };
+
+    if (key_make(&r->key, &format, (span){ r->text, r->size }))
+        die(CODE_USAGE,
+            "show: the key '%s' is not an integer from 0 to 18446744073709551615; this filter "
+            "takes raw keys",
+            r->label);
+}
+
+static void make_keys(display *s)
+{
+    size_t n;
+    request *r = showing_requests(&s->it, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *numbers;
+        if (s->is_given && toy_split(r[i].text, &numbers))
+            toy_define(&s->toy, r[i].text, numbers);
+        r[i].size = s->is_given ? strlen(r[i].text) : r[i].size;
+        showing_make_label(&r[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (s->is_given)
+            r[i].key = toy_key(&s->toy, r[i].text);
+        else
+            make_ordinary_key(s, &r[i]);
+}
+
+/* ---- Toys -------------------------------------------------------------- */
+
+static bool gives_hashes(const display *s)
+{
+    size_t n;
+    const request *r = showing_requests(&s->it, &n);
+    bool gives = s->table != NULL;
+
+    for (size_t i = 0; i < n && !gives; i++) {
+        char *copy = strdup(r[i].text);
+        const char *numbers;
+        gives = copy && toy_split(copy, &numbers);
+        free(copy);
+    }
+    return gives;
+}
+
+static tamis_plan plan_toy(display *s)
+{
+    tamis_spec *spec = &s->wish.spec;
+    uint64_t adds = showing_count(&s->it, DEED_ADD);
+    bool is_indexed = (tamis_kind_can(s->toy_kind) & TAMIS_IS_INDEXED) != 0;
+    tamis_plan plan;
+
+    abilities_require(s->toy_kind, TAMIS_CAN_BUILD, "show");
+    if (showing_count(&s->it, DEED_REMOVE) > 0)
+        abilities_require(s->toy_kind, TAMIS_CAN_REMOVE, "show");
+    if (spec->keys == 0 && !spec_has_room(spec))
+        spec->keys = adds > 8 ? adds : 8;
+    if (is_indexed || (s->is_given && !s->wish.has_hash))
+        spec->hasher.hash = TAMIS_RAW;
+    tamis_status status = tamis_plan_kind(&plan, s->toy_kind, spec);
+    if (status)
+        die(status == TAMIS_RANGE ? CODE_LIMIT : CODE_USAGE,
+            "show: there is no %s filter with these numbers: %s; see 'tamis help plan'",
+            tamis_kind_name(s->toy_kind), tamis_status_text(status));
+    return plan;
+}
+
+/* Kinds that take all keys at once have them from the start. */
+static void fill_static_toy(display *s)
+{
+    tamis_plan plan = *tamis_plan_of(s->it.filter);
+    buffer keys = { 0 };
+    size_t n;
+    request *r = showing_requests(&s->it, &n);
+
+    if (tamis_kind_can(plan.kind) & TAMIS_CAN_ADD)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (r[i].type == DEED_ADD)
+            buffer_append(&keys, &r[i].key, sizeof r[i].key);
+    tamis_free(s->it.filter);
+    s->it.filter = toy_filter(&plan, (const void *)keys.bytes, keys.size / sizeof(uint64_t));
+    buffer_free(&keys);
+}
+
+static void make_toy(display *s)
+{
+    s->is_given = gives_hashes(s);
+    tamis_plan plan = plan_toy(s);
+    s->it.filter = toy_filter(&plan, NULL, 0);
+    if (s->is_given) {
+        s->toy = (toy){ .spec = &s->wish.spec, .first = s->it.show.first };
+        s->toy.empty = toy_filter(&plan, NULL, 0);
+    }
+    if (s->table)
+        toy_read(&s->toy, s->table);
+    make_keys(s);
+    fill_static_toy(s);
+    s->it.show.name = "toy";
+    s->it.show.is_known = true;
+    s->it.show.is_signed = s->toy.is_signed;
+    s->it.show.with_keys = s->is_given && s->out;
+}
+
+/* ---- Filters of files -------------------------------------------------- */
+
+static void open_file(display *s, const char *path)
+{
+    tamis *loaded = store_load(path);
+    tamis_kind kind = tamis_plan_of(loaded)->kind;
+
+    s->it.show.name = path;
+    s->it.filter = loaded;
+    if (showing_count(&s->it, DEED_ADD) > 0)
+        abilities_require(kind, TAMIS_CAN_ADD, path);
+    if (showing_count(&s->it, DEED_REMOVE) > 0)
+        abilities_require(kind, TAMIS_CAN_REMOVE, path);
+    if (showing_count(&s->it, DEED_ADD) + showing_count(&s->it, DEED_REMOVE) > 0) {
+        abilities_require_own_keys(tamis_plan_of(loaded), path);
+        s->it.filter = showing_copy(&s->it);
+        tamis_free(loaded);
+    }
+    make_keys(s);
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+static unsigned terminal_width(const display *s)
+{
+    struct winsize size;
+
+    if (s->width > 0)
+        return (unsigned)s->width;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 80;
+}
+
+static bool is_in_colour(const display *s)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    if (s->colour >= 0)
+        return s->colour != 0;
+    return isatty(STDOUT_FILENO) && !(no && *no) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+static void tell_subsets(const display *s)
+{
+    subset_key keys[SUBSETS_KEYS_MAX];
+    size_t n;
+    const request *r = showing_requests(&s->it, &n);
+
+    if (n > SUBSETS_KEYS_MAX)
+        die(CODE_USAGE, "show: --subsets takes %d KEYs at most", SUBSETS_KEYS_MAX);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (subset_key){ r[i].label, r[i].key };
+    subsets_print(tamis_plan_of(s->it.filter), keys, n);
+}
+
+static void tell(display *s)
+{
+    showing_run(&s->it);
+    if (s->svg)
+        scene_svg(&s->it.show, s->svg);
+    else if (s->as_json)
+        scene_json(&s->it.show);
+    else
+        scene_print(&s->it.show, terminal_width(s), is_in_colour(s));
+    if (s->out)
+        store_save(s->it.filter, s->out);
+}
+
+static void check_options(const display *s, const args *a)
+{
+    bool is_toy = s->toy_kind != TAMIS_NO_KIND;
+
+    if (!is_toy && (s->table || s->out || s->subsets || s->has_wish))
+        args_refuse(a, "--table, --subsets, -o and the size of a filter are for --toy KIND");
+    if (s->subsets && (s->svg || s->as_json || s->out ||
+                       showing_count(&s->it, DEED_ASK) * sizeof(request) < s->it.requests.size))
+        args_refuse(a, "--subsets takes KEYs, and makes a table of all their sets");
+    if (s->svg && s->as_json)
+        args_refuse(a, "--svg and --json cannot be used together");
+    if (s->out) {
+        store_check_target(s->out);
+        lock_output(s->out);
+    }
+}
+
+static int run(args *a)
+{
+    display s = { .it.most = 256, .wish.spec = TAMIS_SPEC(.keys = 0), .colour = -1 };
+
+    while (args_next(a) != -1)
+        if (!take_request(&s, a))
+            take_option(&s, a);
+    check_options(&s, a);
+    char **operands = args_operands(a, s.toy_kind ? 0 : 1, SIZE_MAX, "the FILE of a filter");
+    for (char **key = operands + !s.toy_kind; *key; key++)
+        showing_enter(&s.it, DEED_ASK, *key, strlen(*key));
+
+    if (s.toy_kind)
+        make_toy(&s);
+    else
+        open_file(&s, operands[0]);
+    if (s.subsets)
+        tell_subsets(&s);
+    else
+        tell(&s);
+    int code = showing_is_well(&s.it) ? CODE_OK : CODE_NOTHING;
+    toy_free(&s.toy);
+    showing_free(&s.it);
+    return code;
+}
+
+static const option_row options[] = {
+    { 'e', "key", "KEY", "ask for KEY, as for one after FILE" },
+    { 'f', "keys-from", "FILE", "ask for each line of FILE, - for standard input" },
+    { OPTION_ADD, "add", "KEY", "show what adding KEY changes, but not in the file" },
+    { OPTION_REMOVE, "remove", "KEY", "show what removing KEY changes, but not in the file" },
+    { OPTION_EACH, "each", NULL, "a picture after each --add and --remove, not only the last" },
+    { OPTION_STEPS, "steps", NULL, "how a toy by peeling is made, or a FILE of these KEYs" },
+    { OPTION_CELLS, "cells", "N", "draw N cells of a larger filter (default: 256)" },
+    { OPTION_ALL, "all", NULL, "draw all cells" },
+    { OPTION_FIRST, "first", "N", "what the first cell is called (default: 0)" },
+    { OPTION_WIDTH, "width", "N", "columns of text (default: those of the terminal, or 80)" },
+    { OPTION_COLOUR, "color", "[=WHEN]", "colours: always, never or auto (on a terminal)" },
+    { OPTION_SVG, "svg", "OUT", "write it as a picture, - for standard output" },
+    { OPTION_JSON, "json", NULL, "print it as JSON" },
+    { OPTION_TOY, "toy", "KIND", "show a new filter of that kind, in place of one in a FILE" },
+    { OPTION_TABLE, "table", "FILE", "names of a toy and the numbers that they hash to" },
+    { OPTION_SUBSETS, "subsets", NULL,
+      "all sets of the KEYs, and what a toy answers for each KEY" },
+    { 'o', "output", "OUT", "save the toy" },
+    { 0 },
+};
+
+const command cmd_show = {
+    .name = "show",
+    .operands = "[OPTION]... {FILE | --toy KIND} [KEY]...",
+    .summary = "draw a small filter, and explain its answers",
+    .about =
+        "Draws what a filter holds, array by array: bits, counters, slots with their marks, an\n"
+        "empty cell as '.'. Of a larger filter, it draws the first cells or, if there is a KEY,\n"
+        "those around what is read for it. For each KEY it tells what is worked out, which cells\n"
+        "are read, and why the answer is as it is. In a row of its own, '^' is below the cells\n"
+        "that speak for the key, and 'x' below those that speak against it.\n"
+        "\n"
+        "With --add and --remove it draws the filter before and after; '*' is below the cells\n"
+        "that have changed. The file stays as it is. FILE may be COLLECTION:NAME.\n"
+        "\n"
+        "With --toy, a new filter of that KIND takes the place of the one in FILE, as large as\n"
+        "--keys, --bits or --quotient-bits tell. If the examples of a lecture say where a key\n"
+        "hashes to, NAME=P,P,... or a line 'NAME P P ...' of a --table gives that in place of a\n"
+        "KEY: the cells that it reads, or the last numbers worked out before any is read, such\n"
+        "as quotient and remainder. The filter is a real one: a key is searched that hashes so.\n"
+        "That ends, with a message, after eight million keys. A toy that is saved with -o takes\n"
+        "these keys, which are integers and printed beside the names. --add, --remove and --key\n"
+        "are done in the order in which they come, and KEYs at last.",
+    .options = { options, spec_options },
+    .when_ok = "a KEY is there, or none was asked for",
+    .when_nothing = "no KEY is there, or one to be removed is not",
+    .example = "  printf '%s\\n' red green | tamis build -k bloom --bits 24 --hashes 3 -o c.tamis\n"
+               "  tamis show c.tamis red",
+    .run = run,
+};

@@ -1,0 +1,60 @@
+/* scene.h - what `tamis show` tells: pictures of a filter, one after the other, with what was done
+ * before each and what is said of keys after it. */
+#ifndef TAMIS_APPS_SHOW_SCENE_H
+#define TAMIS_APPS_SHOW_SCENE_H
+
+#include "picture.h"
+
+typedef enum deed_type { DEED_ASK, DEED_ADD, DEED_REMOVE, DEED_BUILD } deed_type;
+
+/* A change, and what became of it. */
+typedef struct deed {
+    deed_type type;
+    const char *label; /* of the key */
+    tamis_status status;
+    uint64_t keys; /* in the filter, afterwards */
+} deed;
+
+typedef struct scene {
+    buffer deeds; /* deed: since the picture before */
+    picture picture;
+    bool has_changes; /* the last row of the picture is what the deeds changed: so many cells */
+    size_t changes;
+    buffer said;    /* explanation: of keys that are asked for, or were changed */
+    buffer present; /* explanation: of keys that were added, if these are known */
+    buffer steps;   /* sentences with a NUL each: how it was made */
+    buffer members; /* uint64_t: of sets that give back their keys */
+} scene;
+
+typedef struct show {
+    const char *name; /* of the filter */
+    const tamis_plan *plan;
+    uint64_t first;
+    bool is_signed;
+    bool is_known;  /* what was added to it */
+    bool with_keys; /* the number of a key is told, as its name does not give it */
+    buffer scenes;
+} show;
+
+const scene *show_scenes(const show *s, size_t *n);
+const deed *scene_deeds(const scene *s, size_t *n);
+const explanation *scene_said(const scene *s, size_t *n);
+
+/* Sentences, which are the same in text and in pictures. The first is of n deeds of one type. */
+buffer scene_deeds_text(const deed *d, size_t n);
+/* "add", "remove", "build" */
+const char *scene_deed_name(deed_type type);
+buffer scene_step_text(const show *s, const scene *now, const tamis_step *step);
+buffer scene_answer_text(const show *s, const explanation *e);
+/* How many cells changed, which are empty or not drawn, and what an exact set holds. */
+buffer scene_changes_text(const scene *now);
+buffer scene_blank_text(const scene *now, const picture_line *l);
+buffer scene_rest_text(const scene *now);
+buffer scene_members_text(const scene *now);
+
+/* `width` is that of the terminal. */
+void scene_print(const show *s, unsigned width, bool in_colour);
+void scene_json(const show *s);
+void scene_svg(const show *s, const char *path);
+
+#endif

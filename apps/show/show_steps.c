@@ -1,0 +1,344 @@
+/* show_steps.c - from what is asked of a filter to the scenes that tell it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "peeling_text.h"
+#include "show_steps.h"
+#include "term/message.h"
+#include "term/unicode.h"
+
+/* ---- Requests ---------------------------------------------------------- */
+
+request *showing_requests(const showing *s, size_t *n)
+{
+    *n = s->requests.size / sizeof(request);
+    return (void *)s->requests.bytes;
+}
+
+static char *label_of(const char *text, size_t size)
+{
+    buffer label = { 0 };
+
+    buffer_append(&label, text, size);
+    label.size = letter_clean(label.bytes, size);
+    if (size == 0)
+        buffer_append(&label, "''", 2);
+    buffer_append(&label, "", 1);
+    return label.bytes;
+}
+
+void showing_make_label(request *r)
+{
+    r->label = label_of(r->text, r->size);
+}
+
+void showing_enter(showing *s, deed_type type, const char *text, size_t size)
+{
+    request r = { .type = type, .text = malloc(size + 1), .size = size };
+
+    if (!r.text)
+        die(CODE_MEMORY, "out of memory for the keys");
+    memcpy(r.text, text, size);
+    r.text[size] = 0;
+    buffer_append(&s->requests, &r, sizeof r);
+}
+
+size_t showing_count(const showing *s, deed_type type)
+{
+    size_t n;
+    const request *r = showing_requests(s, &n);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += r[i].type == type;
+    return count;
+}
+
+tamis *showing_copy(const showing *s)
+{
+    tamis *copy;
+    tamis_status status = tamis_clone(&copy, s->filter, NULL);
+
+    if (status)
+        die_status("copy", s->show.name, status);
+    return copy;
+}
+
+/* ---- Scenes ------------------------------------------------------------ */
+
+static uint64_t keys_in(const tamis *f)
+{
+    tamis_info info = { .size = sizeof info };
+
+    tamis_get_info(f, &info);
+    return info.count;
+}
+
+static unsigned abilities_of(const showing *s)
+{
+    return tamis_kind_can(tamis_plan_of(s->filter)->kind);
+}
+
+static deed do_request(showing *s, const request *r)
+{
+    deed d = { .type = r->type, .label = r->label };
+
+    if (r->type == DEED_REMOVE)
+        d.status = tamis_remove(s->filter, r->key);
+    else if (!(abilities_of(s) & TAMIS_CAN_ADD))
+        d.type = DEED_BUILD;
+    else
+        d.status = tamis_add(s->filter, r->key);
+    if (d.status && d.status != TAMIS_ABSENT)
+        die_status("change", s->show.name, d.status);
+    d.keys = keys_in(s->filter);
+    return d;
+}
+
+/* Whether it is a key of a toy after the first `end` requests; what is built has all from the
+ * start. Exact kinds are sets, and forget a key whole. Others keep copies. */
+static bool is_there(const showing *s, const char *text, size_t end)
+{
+    size_t n, copies = 0;
+    const request *r = showing_requests(s, &n);
+    bool is_set = (abilities_of(s) & TAMIS_IS_EXACT) != 0;
+
+    end = abilities_of(s) & TAMIS_CAN_ADD ? end : n;
+    for (size_t i = 0; i < end; i++) {
+        if (r[i].type == DEED_ASK || strcmp(r[i].text, text) != 0)
+            continue;
+        if (r[i].type == DEED_ADD)
+            copies = is_set ? 1 : copies + 1;
+        else
+            copies -= copies > 0;
+    }
+    return copies > 0;
+}
+
+static bool is_first(const showing *s, size_t at)
+{
+    size_t n, i = 0;
+    const request *r = showing_requests(s, &n);
+
+    while (i < at && (r[i].type != DEED_ADD || strcmp(r[i].text, r[at].text) != 0))
+        i++;
+    return i == at;
+}
+
+static void say_of(const showing *s, scene *now, size_t at, bool is_asked)
+{
+    size_t n;
+    const request *r = showing_requests(s, &n) + at;
+    explanation e = explanation_of(s->filter, r->key, r->label);
+
+    e.is_asked = is_asked;
+    e.is_mistake = s->show.is_known && e.found != is_there(s, r->text, at);
+    buffer_append(&now->said, &e, sizeof e);
+}
+
+/* Of a toy it is known what was added: each key once. */
+static void find_present(const showing *s, scene *now, size_t end)
+{
+    size_t n;
+    const request *r = showing_requests(s, &n);
+
+    for (size_t i = 0; s->show.is_known && i < end; i++)
+        if (r[i].type == DEED_ADD && is_first(s, i) && is_there(s, r[i].text, end)) {
+            explanation e = explanation_of(s->filter, r[i].key, r[i].label);
+            buffer_append(&now->present, &e, sizeof e);
+        }
+}
+
+static bool take_member(void *ctx, uint64_t key, uint64_t count)
+{
+    (void)count;
+    buffer_append(ctx, &key, sizeof key);
+    return true;
+}
+
+/* Only few are told, and only where they are what was given. */
+enum { MEMBERS_MOST = 32 };
+
+static void find_members(const showing *s, scene *now)
+{
+    const tamis_plan *plan = tamis_plan_of(s->filter);
+    unsigned wanted = TAMIS_IS_EXACT | TAMIS_CAN_LIST;
+    bool lists = (tamis_kind_can(plan->kind) & wanted) == wanted && plan->hasher.hash == TAMIS_RAW;
+
+    if (lists && keys_in(s->filter) <= MEMBERS_MOST &&
+        tamis_list(s->filter, take_member, &now->members))
+        now->members.size = 0;
+}
+
+/* Of a toy, the keys that were added; of a file, those that are asked for. */
+static void tell_peeling(const showing *s, scene *now)
+{
+    size_t n;
+    const request *r = showing_requests(s, &n);
+    tamis_kind kind = tamis_plan_of(s->filter)->kind;
+    buffer keys = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        if (r[i].type == (s->show.is_known ? DEED_ADD : DEED_ASK)) {
+            peeled_key key = { r[i].label, r[i].key };
+            buffer_append(&keys, &key, sizeof key);
+        }
+    tamis_status status = peeling_tell(&now->steps, s->filter, &now->picture,
+                                       (const void *)keys.bytes, keys.size / sizeof(peeled_key));
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "%s: %s filters are not made by peeling, so that there are no --steps",
+            s->show.name, tamis_kind_name(kind));
+    if (status)
+        die_status("explain", s->show.name, status);
+    buffer_free(&keys);
+}
+
+/* The picture, and a row for each key that is asked for, or that alone was changed. */
+static void draw(showing *s, scene *now, const tamis *before)
+{
+    const explanation *present = (const void *)now->present.bytes;
+    size_t n;
+    const explanation *said = scene_said(now, &n);
+    picture p = picture_of(s->filter, s->most, said, n);
+
+    p.first = s->show.first;
+    p.is_signed = s->show.is_signed;
+    p.with_blanks = s->most == 0;
+    picture_mark_owners(&p, present, now->present.size / sizeof *present);
+    for (size_t i = 0; i < n; i++)
+        if (said[i].is_asked || n == 1)
+            picture_mark_reads(&p, &said[i]);
+    if (before) {
+        picture old = picture_of(before, s->most, said, n);
+        now->changes = picture_mark_changes(&p, &old);
+        now->has_changes = true;
+        picture_free(&old);
+    }
+    now->picture = p;
+    find_members(s, now);
+    if (s->steps)
+        tell_peeling(s, now);
+}
+
+/* Requests of this kind, from `at` on; of changes only one if each is shown. */
+static size_t run_of(const showing *s, size_t at, bool asks)
+{
+    size_t n, from = at;
+    const request *r = showing_requests(s, &n);
+
+    while (at < n && (r[at].type == DEED_ASK) == asks && (asks || !s->each || at == from))
+        at++;
+    return at;
+}
+
+static void add_scene(showing *s, const scene *now)
+{
+    buffer_append(&s->show.scenes, now, sizeof *now);
+}
+
+/* Of a file, first what is there before anything changes. */
+static void show_before(showing *s)
+{
+    size_t changes = run_of(s, 0, false);
+    scene now = { 0 };
+
+    for (size_t i = 0; i < changes; i++)
+        say_of(s, &now, i, false);
+    draw(s, &now, NULL);
+    add_scene(s, &now);
+}
+
+static size_t show_next(showing *s, size_t at)
+{
+    size_t n, n_scenes, changes = run_of(s, at, false), asks = run_of(s, changes, true);
+    const request *r = showing_requests(s, &n);
+    tamis *before = NULL;
+    scene now = { 0 };
+
+    show_scenes(&s->show, &n_scenes);
+    if (changes > at && n_scenes > 0)
+        before = showing_copy(s);
+    for (size_t i = at; i < changes; i++) {
+        deed d = do_request(s, &r[i]);
+        buffer_append(&now.deeds, &d, sizeof d);
+    }
+    for (size_t i = at; i < asks; i++)
+        say_of(s, &now, i, i >= changes);
+    find_present(s, &now, asks);
+    draw(s, &now, before);
+    tamis_free(before);
+    add_scene(s, &now);
+    return asks;
+}
+
+void showing_run(showing *s)
+{
+    size_t n, at = 0;
+    const request *r = showing_requests(s, &n);
+
+    s->show.plan = tamis_plan_of(s->filter);
+    if (!s->show.is_known && n > 0 && r[0].type != DEED_ASK)
+        show_before(s);
+    do
+        at = show_next(s, at);
+    while (at < n);
+}
+
+/* Whether a key was found, or none was asked for; and nothing that was to be removed is absent. */
+bool showing_is_well(const showing *s)
+{
+    size_t n, m, asked = 0, found = 0, absent = 0;
+    const scene *scenes = show_scenes(&s->show, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const explanation *said = scene_said(&scenes[i], &m);
+        for (size_t j = 0; j < m; j++) {
+            asked += said[j].is_asked;
+            found += said[j].is_asked && said[j].found;
+        }
+        const deed *deeds = scene_deeds(&scenes[i], &m);
+        for (size_t j = 0; j < m; j++)
+            absent += deeds[j].status != TAMIS_OK;
+    }
+    return absent == 0 && (asked == 0 || found > 0);
+}
+
+static void free_explanations(buffer *all)
+{
+    explanation *e = (void *)all->bytes;
+
+    for (size_t i = 0; i < all->size / sizeof *e; i++)
+        explanation_free(&e[i]);
+    buffer_free(all);
+}
+
+static void free_scenes(const show *s)
+{
+    size_t n;
+    scene *scenes = (void *)s->scenes.bytes;
+
+    show_scenes(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        free_explanations(&scenes[i].said);
+        free_explanations(&scenes[i].present);
+        buffer_free(&scenes[i].steps);
+        buffer_free(&scenes[i].members);
+        buffer_free(&scenes[i].deeds);
+        picture_free(&scenes[i].picture);
+    }
+}
+
+void showing_free(showing *s)
+{
+    size_t n;
+    request *r = showing_requests(s, &n);
+
+    free_scenes(&s->show);
+    buffer_free(&s->show.scenes);
+    for (size_t i = 0; i < n; i++) {
+        free(r[i].text);
+        free(r[i].label);
+    }
+    buffer_free(&s->requests);
+    tamis_free(s->filter);
+}

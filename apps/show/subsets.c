@@ -1,0 +1,135 @@
+/* subsets.c - every set of a few keys. Small sets come first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "picture.h"
+#include "subsets.h"
+#include "term/message.h"
+#include "toy_filter.h"
+
+typedef struct subsets {
+    const tamis_plan *plan;
+    const subset_key *keys;
+    size_t n;
+    int set_width, cells_width;
+    unsigned false_positives;
+} subsets;
+
+static void append(buffer *to, const char *text)
+{
+    buffer_append(to, text, strlen(text));
+}
+
+static buffer set_text(const subsets *s, unsigned set)
+{
+    const char *before = "{";
+    buffer text = { 0 };
+
+    for (size_t i = 0; i < s->n; i++)
+        if (set >> i & 1) {
+            append(&text, before);
+            append(&text, s->keys[i].label);
+            before = ",";
+        }
+    append(&text, set ? "}" : "{}");
+    buffer_append(&text, "", 1);
+    return text;
+}
+
+/* 0110, 0 3 1 2: bits stand together, arrays apart. */
+static buffer cells_text(const tamis *f)
+{
+    picture p = picture_of(f, 0, NULL, 0);
+    buffer text = { 0 };
+    char cell[CELL_TEXT_SIZE];
+
+    for (size_t i = 0; i < p.n; i++) {
+        bool starts = i > 0 && p.cells[i].index == 0;
+        append(&text, starts || (i > 0 && p.cells[i].bits > 1) ? " " : "");
+        picture_cell_text(&p, &p.cells[i], cell);
+        append(&text, cell);
+    }
+    buffer_append(&text, "", 1);
+    picture_free(&p);
+    return text;
+}
+
+static tamis *filter_of(const subsets *s, unsigned set)
+{
+    uint64_t keys[SUBSETS_KEYS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (set >> i & 1)
+            keys[n++] = s->keys[i].key;
+    return toy_filter(s->plan, keys, n);
+}
+
+static int column_width(const char *label)
+{
+    int size = (int)strlen(label);
+
+    return size > 4 ? size : 4;
+}
+
+static void print_answers(subsets *s, const tamis *f, unsigned set)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        bool found = tamis_has(f, s->keys[i].key), is_false = found && !(set >> i & 1);
+        printf("  %-*s", i + 1 < s->n ? column_width(s->keys[i].label) : 0,
+               is_false ? "yes*"
+               : found  ? "yes"
+                        : "no");
+        s->false_positives += is_false;
+    }
+    printf("\n");
+}
+
+static void print_set(subsets *s, unsigned set)
+{
+    tamis *f = filter_of(s, set);
+    buffer name = set_text(s, set), cells = cells_text(f);
+
+    printf("%-*s  %-*s", s->set_width, name.bytes, s->cells_width, cells.bytes);
+    print_answers(s, f, set);
+    buffer_free(&name);
+    buffer_free(&cells);
+    tamis_free(f);
+}
+
+static void print_head(const subsets *s)
+{
+    printf("%-*s  %-*s", s->set_width, "set", s->cells_width, "cells");
+    for (size_t i = 0; i < s->n; i++)
+        printf("  %-*s", i + 1 < s->n ? column_width(s->keys[i].label) : 0, s->keys[i].label);
+    printf("\n");
+}
+
+/* The widest of all sets, and of their cells. */
+static void measure(subsets *s)
+{
+    for (unsigned set = 0; set < 1u << s->n; set++) {
+        tamis *f = filter_of(s, set);
+        buffer name = set_text(s, set), cells = cells_text(f);
+        int set_width = (int)name.size - 1, cells_width = (int)cells.size - 1;
+
+        s->set_width = set_width > s->set_width ? set_width : s->set_width;
+        s->cells_width = cells_width > s->cells_width ? cells_width : s->cells_width;
+        buffer_free(&name);
+        buffer_free(&cells);
+        tamis_free(f);
+    }
+}
+
+void subsets_print(const tamis_plan *plan, const subset_key *keys, size_t n)
+{
+    subsets s = { .plan = plan, .keys = keys, .n = n, .set_width = 3, .cells_width = 5 };
+
+    measure(&s);
+    print_head(&s);
+    for (int size = 0; size <= (int)n; size++)
+        for (unsigned set = 0; set < 1u << n; set++)
+            if (__builtin_popcount(set) == size)
+                print_set(&s, set);
+    printf("\n* %u false positive%s\n", s.false_positives, s.false_positives == 1 ? "" : "s");
+}

@@ -1,0 +1,473 @@
+/* cmd_similar.c - tamis similar: which documents are alike. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "documents.h"
+#include "pairs.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "text/json.h"
+#include "truth.h"
+
+typedef struct request {
+    source source;
+    documents documents;
+    pairs_wish wish;
+    uint64_t bits; /* 0: as many as the largest document needs */
+    bool has_above, has_shingles, checks, as_json;
+} request;
+
+static const char *const measures[] = { "jaccard", "cosine", "containment", "bits" };
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum {
+    OPTION_WORDS = OPTION_OWN,
+    OPTION_CHARS,
+    OPTION_CASE,
+    OPTION_LINES,
+    OPTION_SETS,
+    OPTION_FILTERS,
+    OPTION_ID,
+    OPTION_BY,
+    OPTION_TOP,
+    OPTION_EACH,
+    OPTION_ABOVE,
+    OPTION_BITS_OWN,
+    OPTION_CHECK,
+    OPTION_JSON
+};
+
+enum { DEFAULT_TOP = 20, DEFAULT_WORDS = 3, BITS_MIN = 512, BITS_MAX = 1 << 26, TOP_MAX = 1 << 26 };
+
+static similar_measure measure_named(const args *a)
+{
+    for (unsigned i = 0; i < SIMILAR_MEASURES; i++)
+        if (strcmp(measures[i], a->value) == 0)
+            return (similar_measure)i;
+    args_refuse(a, "--by is jaccard, cosine, containment or bits");
+}
+
+static void choose_unit(request *r, const args *a, document_unit unit)
+{
+    if (r->documents.unit != DOCUMENT_IS_FILE && r->documents.unit != unit)
+        args_refuse(a, "give one of --lines, --sets and --filters");
+    r->documents.unit = unit;
+}
+
+static void choose_shingles(request *r, const args *a)
+{
+    if (r->has_shingles && r->documents.shingles.of_words != (a->letter == OPTION_WORDS))
+        args_refuse(a, "give either --words or --chars");
+    r->has_shingles = true;
+    r->documents.shingles.of_words = a->letter == OPTION_WORDS;
+    r->documents.shingles.k = (unsigned)args_count(a, 1, SHINGLE_MAX);
+}
+
+static uint64_t power_of_two(uint64_t least)
+{
+    uint64_t power = 1;
+
+    while (power < least)
+        power *= 2;
+    return power;
+}
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case OPTION_WORDS:
+    case OPTION_CHARS:
+        choose_shingles(r, a);
+        break;
+    case OPTION_CASE:
+        r->documents.shingles.keeps_case = true;
+        break;
+    case OPTION_LINES:
+        choose_unit(r, a, DOCUMENT_IS_LINE);
+        break;
+    case OPTION_SETS:
+        choose_unit(r, a, DOCUMENT_IS_SET);
+        break;
+    case OPTION_FILTERS:
+        choose_unit(r, a, DOCUMENT_IS_FILTER);
+        break;
+    case OPTION_ID:
+        r->documents.id_field = args_count(a, 1, UINT32_MAX);
+        break;
+    case OPTION_BY:
+        r->wish.by = measure_named(a);
+        break;
+    case OPTION_TOP:
+        r->wish.top = args_count(a, 1, TOP_MAX);
+        break;
+    case OPTION_EACH:
+        r->wish.each = args_count(a, 1, TOP_MAX);
+        break;
+    case OPTION_ABOVE:
+        r->wish.above = args_share(a);
+        r->has_above = true;
+        break;
+    case OPTION_BITS_OWN:
+        r->bits = power_of_two(args_count(a, BITS_MIN, BITS_MAX));
+        break;
+    case OPTION_CHECK:
+        r->checks = r->documents.keeps_keys = true;
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
+        break;
+    default:
+        source_option(&r->source, a);
+    }
+}
+
+static void refuse_contradictions(const request *r, const args *a)
+{
+    const documents *d = &r->documents;
+
+    if (r->wish.top && r->wish.each)
+        args_refuse(a, "give either --top or --each");
+    if ((d->id_field || r->source.format.n_fields) && d->unit != DOCUMENT_IS_LINE)
+        args_refuse(a, "--id and --field are for --lines");
+    if (r->has_shingles && (d->unit == DOCUMENT_IS_SET || d->unit == DOCUMENT_IS_FILTER))
+        args_refuse(a, "sets and filters have elements and no shingles");
+    if (r->bits && d->unit == DOCUMENT_IS_FILTER)
+        args_refuse(a, "filters have the --bits they were made with");
+    if (r->checks && d->unit == DOCUMENT_IS_FILTER)
+        args_refuse(a, "--check needs the documents, not their filters");
+    if (r->checks && r->wish.by == SIMILAR_BITS)
+        args_refuse(a, "the normalised product of bits is exact: there is nothing to --check");
+}
+
+static void read_options(request *r, args *a)
+{
+    source_init(&r->source);
+    r->documents.shingles.of_words = true;
+    r->documents.shingles.k = DEFAULT_WORDS;
+    r->documents.source = &r->source;
+    while (args_next(a) != -1)
+        take_option(r, a);
+    source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
+    refuse_contradictions(r, a);
+    r->wish.threads = r->source.threads;
+    if (!r->has_above && !r->wish.top && !r->wish.each)
+        r->wish.top = DEFAULT_TOP;
+}
+
+/* ---- Rows -------------------------------------------------------------- */
+
+/* A bar is about 1.4 / sqrt(bits) wide as long as most bits are clear: more of them for the largest
+ * document help the others too. The least keeps bars within 0.03. */
+enum { DEFAULT_BITS_MIN = 4096, BITS_PER_SHINGLE = 8 };
+
+static uint64_t bits_for(const request *r, double largest)
+{
+    const documents *d = &r->documents;
+    uint64_t bits = DEFAULT_BITS_MIN;
+
+    if (r->bits || d->unit == DOCUMENT_IS_FILTER)
+        return d->total_bits;
+    while ((double)bits < BITS_PER_SHINGLE * largest && bits < d->total_bits)
+        bits *= 2;
+    return bits;
+}
+
+static double largest_of(const documents *d)
+{
+    occupancy wide = { .bits = (double)d->total_bits, .hashes = d->plan.hashes };
+    uint64_t ones = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        ones = d->all[i].ones > ones ? d->all[i].ones : ones;
+    return occupancy_keys(&wide, ones);
+}
+
+/* At three shingles to a bit, one bit in twenty is clear, and bars are twice as wide. */
+static void say_crowded(uint64_t bits, double largest)
+{
+    uint64_t better = largest < BITS_MAX ? power_of_two((uint64_t)largest) : BITS_MAX;
+
+    if (largest > 3 * (double)bits)
+        say("the largest document has %.2g shingles in %" PRIu64
+            " bits, so that bars are wide; with --bits %" PRIu64 " they are narrow",
+            largest, bits, better);
+}
+
+typedef struct sized {
+    uint32_t ones, id;
+} sized;
+
+static int compare_sized(const void *x, const void *y)
+{
+    const sized *a = x, *b = y;
+
+    if (a->ones != b->ones)
+        return (a->ones > b->ones) - (a->ones < b->ones);
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static void *given(void *memory)
+{
+    if (!memory)
+        die(CODE_MEMORY, "out of memory for the bits of all documents; give smaller --bits");
+    return memory;
+}
+
+static bit_rows new_rows(const documents *d)
+{
+    bit_rows rows = { .n = d->n };
+    size_t size;
+
+    rows.words = ((size_t)(d->plan.bytes + 7) / 8 + OVERLAP_LINE - 1) / OVERLAP_LINE * OVERLAP_LINE;
+    if (__builtin_mul_overflow(rows.words * sizeof *rows.bits, d->n, &size))
+        given(NULL);
+    rows.bits = given(aligned_alloc(OVERLAP_LINE * sizeof *rows.bits, size));
+    memset(rows.bits, 0, size);
+    rows.ones = given(malloc(d->n * sizeof *rows.ones));
+    rows.ids = given(malloc(d->n * sizeof *rows.ids));
+    if (!occupancy_init(&rows.occupancy, d->total_bits, d->plan.hashes))
+        given(NULL);
+    return rows;
+}
+
+static bit_rows make_rows(const documents *d)
+{
+    bit_rows rows = new_rows(d);
+    sized *order = given(malloc(d->n * sizeof *order));
+
+    for (size_t i = 0; i < d->n; i++)
+        order[i] = (sized){ (uint32_t)d->all[i].ones, (uint32_t)i };
+    qsort(order, d->n, sizeof *order, compare_sized);
+    for (size_t i = 0; i < d->n; i++) {
+        rows.ones[i] = order[i].ones;
+        rows.ids[i] = order[i].id;
+        document_fill(d, order[i].id, (uint8_t *)(rows.bits + i * rows.words));
+    }
+    free(order);
+    return rows;
+}
+
+static void free_rows(bit_rows *rows)
+{
+    free(rows->bits);
+    free(rows->ones);
+    free(rows->ids);
+    occupancy_free(&rows->occupancy);
+}
+
+/* ---- Results ----------------------------------------------------------- */
+
+/* What is printed, and all that it is made of. */
+typedef struct outcome {
+    const request *request;
+    const bit_rows *rows;
+    pairs_found found;
+    truth truth;
+    truth_report report;
+    size_t inputs; /* documents, those left out too */
+} outcome;
+
+static const char *name_of(const outcome *o, uint32_t id)
+{
+    return o->request->documents.all[id].name;
+}
+
+static void print_text(const outcome *o)
+{
+    const request *r = o->request;
+
+    for (size_t i = 0; i < o->found.n; i++) {
+        const pair *p = &o->found.all[i];
+        const occupancy *all = &o->rows->occupancy;
+        similar_sizes s = similar_sizes_of(all, p->ones_a, p->ones_b, p->both);
+
+        printf("%.4f\t%.4f\t", p->value, similar_bar(all, r->wish.by, &s));
+        if (r->checks)
+            printf("%.4f\t", truth_value(&o->truth, r->wish.by, p->a, p->b));
+        printf("%s\t%s%c", name_of(o, p->a), name_of(o, p->b), r->source.format.end);
+    }
+}
+
+static void print_measure(json *j, const char *name, const occupancy *all, similar_measure by,
+                          const similar_sizes *s)
+{
+    json_open(j, name, '{');
+    json_real(j, "value", similar_value(by, s));
+    json_real(j, "bar", similar_bar(all, by, s));
+    json_close(j, '}');
+}
+
+static void print_pair(json *j, const outcome *o, const pair *p)
+{
+    const occupancy *all = &o->rows->occupancy;
+    similar_sizes s = similar_sizes_of(all, p->ones_a, p->ones_b, p->both);
+    similar_sizes swapped = similar_sizes_of(all, p->ones_b, p->ones_a, p->both);
+
+    json_open(j, NULL, '{');
+    json_text(j, "a", name_of(o, p->a));
+    json_text(j, "b", name_of(o, p->b));
+    json_real(j, "keys_a", s.keys_a);
+    json_real(j, "keys_b", s.keys_b);
+    print_measure(j, "jaccard", all, SIMILAR_JACCARD, &s);
+    print_measure(j, "cosine", all, SIMILAR_COSINE, &s);
+    print_measure(j, "a_in_b", all, SIMILAR_CONTAINMENT, &s);
+    print_measure(j, "b_in_a", all, SIMILAR_CONTAINMENT, &swapped);
+    json_real(j, "bits", similar_value(SIMILAR_BITS, &s));
+    if (o->request->checks)
+        json_real(j, "exact", truth_value(&o->truth, o->request->wish.by, p->a, p->b));
+    json_close(j, '}');
+}
+
+static void print_report(json *j, const truth_report *t)
+{
+    json_open(j, "check", '{');
+    json_count(j, "pairs", t->pairs);
+    json_real(j, "mean_absolute_error", t->error);
+    json_real(j, "mean_bar", t->bar);
+    json_count(j, "inside", t->inside);
+    json_close(j, '}');
+}
+
+static void print_json(const outcome *o)
+{
+    const request *r = o->request;
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_count(&j, "documents", r->documents.n);
+    json_count(&j, "left_out", o->inputs - r->documents.n);
+    json_count(&j, "bits", r->documents.total_bits);
+    json_text(&j, "by", measures[r->wish.by]);
+    if (r->checks)
+        print_report(&j, &o->report);
+    json_open(&j, "pairs", '[');
+    for (size_t i = 0; i < o->found.n; i++)
+        print_pair(&j, o, &o->found.all[i]);
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static void say_report(const truth_report *t)
+{
+    if (t->pairs > 0)
+        say("%" PRIu64 " pairs checked: mean absolute error %.5f, mean bar %.5f, %" PRIu64
+            " inside their bars (%.2f %%)",
+            t->pairs, t->error, t->bar, t->inside, 100 * (double)t->inside / (double)t->pairs);
+}
+
+/* ---- Run --------------------------------------------------------------- */
+
+static void read_documents(request *r)
+{
+    documents *d = &r->documents;
+
+    documents_read(d, r->source.names, r->bits ? r->bits : DOCUMENT_BITS_MAX);
+    if (d->n == 0)
+        return;
+    double largest = largest_of(d);
+    if (d->unit != DOCUMENT_IS_FILTER)
+        documents_fold(d, bits_for(r, largest));
+    say_crowded(d->total_bits, largest);
+}
+
+static void search_pairs(outcome *o, request *r, bit_rows *rows)
+{
+    o->rows = rows;
+    if (r->checks)
+        o->truth = truth_count(&r->documents);
+    if (r->checks)
+        o->report = truth_compare(&o->truth, rows, r->wish.by, r->wish.threads);
+    o->found = pairs_find(rows, &r->wish);
+    progress_make_way();
+}
+
+static int run(args *a)
+{
+    static request r;
+    outcome o = { .request = &r };
+    bit_rows rows = { 0 };
+
+    read_options(&r, a);
+    read_documents(&r);
+    o.inputs = r.documents.n;
+    documents_drop(&r.documents);
+    if (r.documents.n < 2)
+        say("there is %s; a pair takes two", r.documents.n ? "one document" : "no document");
+    else {
+        rows = make_rows(&r.documents);
+        search_pairs(&o, &r, &rows);
+    }
+    if (r.as_json)
+        print_json(&o);
+    else
+        print_text(&o);
+    if (r.checks)
+        say_report(&o.report);
+    free(o.found.all);
+    truth_free(&o.truth);
+    free_rows(&rows);
+    documents_free(&r.documents);
+    return o.found.n > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+static const option_row options[] = {
+    { OPTION_WORDS, "words", "K", "shingles are K words that follow each other (default: 3)" },
+    { OPTION_CHARS, "chars", "K", "or K characters" },
+    { OPTION_CASE, "case", NULL, "tell capitals from small letters" },
+    { OPTION_LINES, "lines", NULL, "each line is a document, or its --field" },
+    { OPTION_ID, "id", "N", "lines have their names in column N (default: INPUT:LINE)" },
+    { OPTION_SETS, "sets", NULL, "each INPUT is a set, and its lines are the elements" },
+    { OPTION_FILTERS, "filters", NULL, "each INPUT is a filter that was made before" },
+    { OPTION_BY, "by", "MEASURE", "jaccard (default), cosine, containment or bits" },
+    { OPTION_TOP, "top", "K", "print the K best pairs (default: 20, or all with --above)" },
+    { OPTION_EACH, "each", "K", "print the K best partners of each document" },
+    { OPTION_ABOVE, "above", "X", "print only pairs with X or more: 0.5, 80%" },
+    { OPTION_BITS_OWN, "bits", "B", "bits of a filter (default: as the largest document needs)" },
+    { OPTION_CHECK, "check", NULL, "count the truth too, and tell how far off the estimates are" },
+    { OPTION_JSON, "json", NULL, "print JSON, with all measures" },
+    { 0 },
+};
+
+const command cmd_similar = {
+    .name = "similar",
+    .operands = "[OPTION]... [INPUT]...",
+    .summary = "find documents that are alike",
+    .about =
+        "Prints the pairs of documents that are most alike. Each INPUT is a document; of a "
+        "folder,\n"
+        "all files below it are, but no links. Compressed files are read as they are. A row has\n"
+        "the measure, a TAB, its bar, a TAB, and the two documents with a TAB between them; with\n"
+        "--check, the true value follows the bar. At least 95 of 100 bars hold the truth.\n"
+        "\n"
+        "A document is the set of its shingles: every K words in a row, or every K characters. A\n"
+        "word is made of letters, digits and '_'; what else is between words does not matter. "
+        "With\n"
+        "--chars, a run of blanks is one blank. Capitals count as small letters.\n"
+        "A shorter document is a single shingle. Words are cut at 1024 bytes.\n"
+        "\n"
+        "All pairs are compared by their filters alone, which are a few kilobytes each whatever\n"
+        "the length of the document. The measures, for A and B:\n"
+        "  jaccard      the share of all shingles that are in both\n"
+        "  cosine       shingles in both, divided by the root of the product of the two sizes\n"
+        "  containment  the share of A that is in B; a row for each direction\n"
+        "  bits         bits in both filters, divided by the root of the product of their bits:\n"
+        "               the normalised dot product. It is exact, has no bar, and is above\n"
+        "               the cosine, the more so the fuller the filters are\n"
+        "\n"
+        "Filters have eight bits for each shingle of the largest document, rounded up to a power\n"
+        "of two, from 4096 to 65536. --bits sets another power of two, rounded up, to 2^26. A bar\n"
+        "of half the width takes four times the bits. Documents with more than three shingles for\n"
+        "a bit have wide bars, and a message says so.\n"
+        "\n"
+        "--filters takes bloom and partitioned filters of one plan, as 'tamis build --bits' makes\n"
+        "them. Documents that are binary, have no shingle, or fill their filter are left out.",
+    .options = { options, quiet_options, key_options },
+    .when_ok = "a pair was printed",
+    .when_nothing = "there was none",
+    .example = "  printf '%s\\n' 'to be or not to be' 'be or not to be' 'a rose is a rose' |\n"
+               "    tamis similar --lines --words 2",
+    .run = run,
+};

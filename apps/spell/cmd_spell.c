@@ -1,0 +1,353 @@
+/* cmd_spell.c - tamis spell: a spelling checker whose dictionary is a filter. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "dictionary.h"
+#include "filters/store.h"
+#include "personal.h"
+#include "proof.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "term/progress.h"
+#include "text/json.h"
+#include "text/reader.h"
+#include "token.h"
+
+enum { TEXTS_MAX = 16 };
+
+typedef struct request {
+    const char *out, *personal;
+    char *texts[TEXTS_MAX + 1]; /* for frequencies; NULL follows the last */
+    size_t n_texts;
+    double fpr;
+    bool as_json, talks, suggests, shows_lines;
+    char **words; /* after the verb; NULL follows the last */
+    size_t n;
+} request;
+
+/* ---- Building ---------------------------------------------------------- */
+
+/* It may be compressed: en_US.aff.gz. */
+static bool is_called(const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/'), *at = strstr(slash ? slash : path, suffix);
+
+    return at && (!at[strlen(suffix)] || at[strlen(suffix)] == '.');
+}
+
+static bool has_rules(const request *r)
+{
+    return r->n == 2 && is_called(r->words[0], ".aff");
+}
+
+/* What a dictionary is made of: a .aff and a .dic, or lists of words. */
+static expand_totals expand(const request *r, affixes *a, expand_take *take, void *ctx)
+{
+    expand_totals all = { 0 };
+
+    if (has_rules(r)) {
+        affixes_read(a, r->words[0]);
+        return expand_dictionary(a, r->words[1], take, ctx);
+    }
+    affixes_none(a, r->words[0]);
+    for (char **path = r->words; *path; path++) {
+        expand_totals one = expand_list(a, *path, take, ctx);
+        all.roots += one.roots;
+        all.forms += one.forms;
+    }
+    return all;
+}
+
+static void say_unsupported(const request *r, const affixes *a)
+{
+    if (a->compounding)
+        say("%s: words may be put together here (%s); such words are unknown unless they are "
+            "listed",
+            r->words[0], a->compounding);
+    if (a->unsupported)
+        say("%s: %s is not supported; some words will be unknown", r->words[0], a->unsupported);
+}
+
+/* Words are found as in any text, so that a dictionary without rules finds them too. */
+typedef struct counter {
+    gathering *g;
+    dictionary d;
+} counter;
+
+static void count_line(void *ctx, char *line, size_t size)
+{
+    counter *c = ctx;
+    tokens t = tokens_of(&c->d, line, size);
+    word w;
+
+    for (span token; token_next(&t, &token);)
+        if (word_set(&w, token.at, token.size) && affixes_convert(&c->d.settings.in, &w))
+            gather_count(c->g, &w);
+}
+
+static void count_texts(const request *r, gathering *g, const affixes *a)
+{
+    counter c = { .g = g };
+
+    if (r->n_texts == 0)
+        return;
+    dictionary_set(&c.d, &a->kept);
+    for (char *const *text = r->texts; *text; text++)
+        reader_each_line(*text, count_line, &c);
+    dictionary_close(&c.d);
+}
+
+static void print_making(const expand_totals *totals, const making *m, const char *path)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", path);
+    json_count(&j, "roots", totals->roots);
+    json_count(&j, "words", m->words);
+    json_count(&j, "suggested", m->suggested);
+    json_real(&j, "fpr", m->fpr);
+    json_real(&j, "suggestion_fpr", m->fpr * m->suggest_fpr);
+    json_count(&j, "word_bytes", m->bytes[0]);
+    json_count(&j, "suggestion_bytes", m->bytes[1]);
+    json_count(&j, "file_bytes", m->file);
+    json_close(&j, '}');
+}
+
+static int run_build(const request *r)
+{
+    making m = { .fpr = r->fpr, .suggest_fpr = 1.0 / 4096 };
+    gathering *g = gather_begin();
+    affixes a;
+
+    store_check_target(r->out);
+    expand_totals totals = expand(r, &a, gather_form, g);
+    say_unsupported(r, &a);
+    count_texts(r, g, &a);
+    gather_save(g, &m, &a, r->out);
+    if (r->as_json)
+        print_making(&totals, &m, r->out);
+    affixes_free(&a);
+    return CODE_OK;
+}
+
+static void print_form(void *ctx, const word *form, unsigned what)
+{
+    (void)ctx;
+    if (what & (FORM_FORBIDDEN | FORM_IN_CAPITALS))
+        return;
+    fwrite(form->text, 1, form->size, stdout);
+    putchar('\n');
+}
+
+static int run_expand(const request *r)
+{
+    affixes a;
+
+    expand(r, &a, print_form, NULL);
+    say_unsupported(r, &a);
+    affixes_free(&a);
+    return CODE_OK;
+}
+
+/* ---- Checking ---------------------------------------------------------- */
+
+static int run_check(const request *r)
+{
+    static char *standard[] = { "-", NULL };
+    dictionary d;
+    uint64_t wrong = 0;
+
+    dictionary_open(&d, r->words[0]);
+    if (r->personal)
+        personal_open(&d, r->personal);
+    if (r->talks) {
+        proof_talk(&d, r->personal);
+    } else {
+        proof p = { .d = &d, .suggests = r->suggests };
+        p.form = r->as_json ? PROOF_JSON : r->shows_lines ? PROOF_LINES : PROOF_WORDS;
+        wrong = proof_read(&p, r->n > 1 ? r->words + 1 : standard);
+    }
+    dictionary_close(&d);
+    return wrong ? CODE_NOTHING : CODE_OK;
+}
+
+static int run_add(const request *r)
+{
+    personal_edit(r->personal, r->words, PERSONAL_ADD);
+    return CODE_OK;
+}
+
+static int run_remove(const request *r)
+{
+    personal_edit(r->personal, r->words, PERSONAL_REMOVE);
+    return CODE_OK;
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+enum {
+    OPTION_FREQUENCIES = OPTION_OWN,
+    OPTION_PERSONAL,
+    OPTION_LINES,
+    OPTION_SUGGEST,
+    OPTION_JSON
+};
+
+/* Options that a verb takes. */
+enum { MAKES = 1, FILES = 2, CHECKS = 4, KEEPS = 8 };
+
+/* In the order of the command's verbs. */
+static const struct verb {
+    const char *name;
+    int (*run)(const request *r);
+    unsigned takes;
+    const char *operands; /* if there are none */
+} VERBS[] = {
+    { "build", run_build, MAKES | FILES, "give a .aff and a .dic file, or lists of words" },
+    { "expand", run_expand, FILES, "give a .aff and a .dic file, or lists of words" },
+    { "check", run_check, CHECKS | KEEPS, "give a DICTIONARY that 'tamis spell build' made" },
+    { "add", run_add, KEEPS, "give the WORDs that are right" },
+    { "remove", run_remove, KEEPS, "give the WORDs that are wrong" },
+};
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'o':
+        r->out = a->value;
+        break;
+    case 'p':
+        r->fpr = args_fpr(a);
+        break;
+    case 'a':
+        r->talks = true;
+        break;
+    case OPTION_FREQUENCIES:
+        if (r->n_texts == TEXTS_MAX)
+            args_refuse(a, "give at most 16 --frequencies");
+        r->texts[r->n_texts++] = (char *)a->value;
+        break;
+    case OPTION_PERSONAL:
+        r->personal = a->value;
+        break;
+    case OPTION_LINES:
+        r->shows_lines = true;
+        break;
+    case OPTION_SUGGEST:
+        r->suggests = true;
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
+        break;
+    case OPTION_QUIET:
+        say_errors_only();
+        break;
+    default:
+        progress_choose(a->letter == OPTION_PROGRESS);
+    }
+}
+
+static void refuse_misplaced(const args *a, const request *r, const struct verb *verb)
+{
+    if (!(verb->takes & MAKES) && (r->out || r->n_texts || r->fpr != 0))
+        args_refuse(a, "-o, -p and --frequencies are for build");
+    if (!(verb->takes & CHECKS) && (r->talks || r->shows_lines || r->suggests))
+        args_refuse(a, "-a, --lines and --suggest are for check");
+    if (!(verb->takes & KEEPS) && r->personal)
+        args_refuse(a, "--personal is for check, add and remove");
+    if (!(verb->takes & (MAKES | CHECKS)) && r->as_json)
+        args_refuse(a, "--json is for build and check");
+    for (char **path = r->words; *path && (verb->takes & FILES) && !has_rules(r); path++)
+        if (is_called(*path, ".aff") || is_called(*path, ".dic"))
+            args_refuse(a, "a hunspell dictionary is two files: give the .aff and then the .dic");
+    if (r->talks && (r->as_json || r->shows_lines || r->suggests || r->n > 1))
+        args_refuse(a, "-a talks with an editor over standard input and output, in its own way");
+    if (r->as_json && r->shows_lines)
+        args_refuse(a, "--json has the lines");
+    if (verb->takes == KEEPS && !r->personal)
+        args_refuse(a, "give --personal FILE, where the words of the user are");
+    if ((verb->takes & MAKES) && !r->out)
+        args_refuse(a, "give -o FILE");
+    if (r->out && strcmp(r->out, "-") == 0)
+        args_refuse(a, "a dictionary is mapped from its file: -o cannot be standard output");
+}
+
+static int run(args *a)
+{
+    request r = { 0 };
+
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    r.words = args_operands(a, 1, SIZE_MAX, "build, expand, check, add or remove") + 1;
+    const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
+    while (r.words[r.n])
+        r.n++;
+    if (r.n == 0)
+        args_refuse(a, verb->operands);
+    refuse_misplaced(a, &r, verb);
+    if (r.fpr == 0)
+        r.fpr = 1.0 / 4096;
+    return verb->run(&r);
+}
+
+static const option_row options[] = {
+    { 'o', "output", "FILE", "build: where the dictionary goes" },
+    { 'p', "fpr", "RATE", "build: share of wrong words that pass as right; 1/4096 by default" },
+    { OPTION_FREQUENCIES, "frequencies", "TEXT", "build: rank words by how often TEXT has them" },
+    { OPTION_PERSONAL, "personal", "FILE", "check, add, remove: words of the user" },
+    { 'a', "pipe", NULL, "check: talk with an editor, as 'ispell -a' does" },
+    { OPTION_LINES, "lines", NULL, "check: print file, line and column before each word" },
+    { OPTION_SUGGEST, "suggest", NULL, "check: print what may have been meant after each word" },
+    { OPTION_JSON, "json", NULL, "build, check: print JSON" },
+    { OPTION_QUIET, "quiet", NULL, "say nothing of what is not supported" },
+    { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
+    { 0 },
+};
+
+const command cmd_spell = {
+    .name = "spell",
+    .operands = "{build|expand|check|add|remove} [OPTION]... FILE|WORD...",
+    .summary = "check spelling with a dictionary of a few hundred kilobytes",
+    .about =
+        "  build -o FILE AFF DIC: makes a dictionary of a hunspell one, with every form of every\n"
+        "  word. 'build -o FILE LIST...' takes lists of words, one a line.\n"
+        "  expand AFF DIC: prints these forms, one a line; some more than once.\n"
+        "  check DICTIONARY [TEXT]...: prints words that are wrong, one a line, as they come in\n"
+        "  the TEXTs or in standard input, which are UTF-8, compressed or not.\n"
+        "  add --personal FILE WORD...: these are right from now on.\n"
+        "  remove --personal FILE WORD...: takes them out of FILE. A WORD that is not in it is\n"
+        "  wrong from now on, even if the dictionary has it: the FILE gets a line '*WORD'.\n"
+        "\n"
+        "A right word is never called wrong. A wrong one passes as right with a chance of -p for\n"
+        "each form that is looked up: as it is written, in small letters, with a capital.\n"
+        "\n"
+        "Words are runs of letters and of WORDCHARS of the .aff file. An apostrophe between\n"
+        "letters belongs to the word. Addresses, URLs and paths are passed over. A word may begin\n"
+        "with a capital or be all in capitals, unless it keeps its case; numbers are right; what\n"
+        "has a hyphen is right if its parts are.\n"
+        "\n"
+        "Of .aff files, these are obeyed: SET, FLAG, AF, PFX and SFX with conditions, cross\n"
+        "products and two suffixes, NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE, NOSUGGEST,\n"
+        "ONLYINCOMPOUND, FULLSTRIP, WORDCHARS, BREAK, ICONV, OCONV, REP, TRY, CHECKSHARPS, and\n"
+        "COMPOUNDRULE for up to 1000 words. Words that are put together freely, as in German, are\n"
+        "unknown unless they are listed. So are those of COMPLEXPREFIXES and IGNORE.\n"
+        "\n"
+        "--suggest tries all words that are one change away, or two if there is none. With\n"
+        "--frequencies, frequent words come first. Words of NOSUGGEST are never suggested.\n"
+        "\n"
+        "-a prints '*' for each right word, because a filter knows no roots, and for others '&'\n"
+        "or '#', what may have been meant, and the place of the word in its line. It obeys '*',\n"
+        "'&', '@' and '#', which add and save words, '!', '%' and '`' for short and long answers,\n"
+        "and '^' before text; '~', '+' and '-' change nothing.",
+    .options = { options },
+    .when_ok = "done; check: every word is right",
+    .when_nothing = "check: a word is wrong",
+    .example = "  printf '%s\\n' the there their >list\n"
+               "  tamis spell build -o small.tamis list\n"
+               "  echo 'Their teh' | tamis spell check --suggest small.tamis || true",
+    .verbs = "build expand check add remove",
+    .run = run,
+};

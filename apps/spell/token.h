@@ -1,0 +1,18 @@
+/* token.h - the words of a line. */
+#ifndef TAMIS_APPS_SPELL_TOKEN_H
+#define TAMIS_APPS_SPELL_TOKEN_H
+
+#include "dictionary.h"
+
+typedef struct tokens {
+    const dictionary *d;
+    const char *at, *end;
+    const char *piece, *piece_end; /* the latest address or path, or what might have been one */
+    bool is_address;
+} tokens;
+
+tokens tokens_of(const dictionary *d, const char *line, size_t size);
+/* False: there are no more. Words of addresses and paths are passed over. */
+bool token_next(tokens *t, span *token);
+
+#endif

@@ -1,0 +1,294 @@
+/* cmd_delta.c - tamis delta: what differs between two files, as rdiff tells it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "files/replace.h"
+#include "patch_limit.h"
+#include "tamis_sync.h"
+#include "term/message.h"
+#include "term/progress.h"
+
+/* ---- Inputs ------------------------------------------------------------ */
+
+typedef struct input {
+    const char *path;
+    int fd;
+    uint64_t done, total; /* bytes; total is 0 if it is not known */
+} input;
+
+static input open_input(const char *path)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    input in = { .path = is_standard ? "standard input" : path,
+                 .fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC) };
+    struct stat s;
+
+    if (in.fd < 0 || fstat(in.fd, &s))
+        die_errno("read", path);
+    if (S_ISDIR(s.st_mode))
+        die(CODE_IO, "cannot read %s: it is a directory; a delta is of one file", path);
+    in.total = S_ISREG(s.st_mode) ? (uint64_t)s.st_size : 0;
+    return in;
+}
+
+static size_t read_input(void *ctx, void *bytes, size_t size)
+{
+    input *in = ctx;
+    ssize_t got;
+
+    do
+        got = read(in->fd, bytes, size);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        die_errno("read", in->path);
+    in->done += (size_t)got;
+    if (in->total)
+        progress_show(in->done, in->total, "bytes");
+    return (size_t)got;
+}
+
+static bool read_old(void *ctx, void *bytes, size_t size, uint64_t offset)
+{
+    const input *in = ctx;
+
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(in->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno != EINTR)
+            die_errno("read", in->path);
+        if (got == 0)
+            die(CODE_IO, "%s became shorter while it was read", in->path);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* ---- What the library says --------------------------------------------- */
+
+static _Noreturn void die_of(const char *what, const input *in, tamis_status status)
+{
+    switch (status) {
+    case TAMIS_FOREIGN:
+        die(CODE_CORRUPT, "%s is no %s", in->path, what);
+    case TAMIS_CORRUPT:
+        die(CODE_CORRUPT, "%s: the %s is cut short or damaged, or belongs to another file",
+            in->path, what);
+    case TAMIS_RANGE:
+        die(CODE_CORRUPT, "%s: the %s says impossible things of its blocks", in->path, what);
+    default:
+        die_status("read", in->path, status);
+    }
+}
+
+/* ---- Verbs ------------------------------------------------------------- */
+
+typedef struct request {
+    tamis_signature_spec spec; /* fields that are 0 were not asked for */
+    bool is_sum, is_md4;
+    uint64_t most; /* bytes of the new file; 0: what growth_most() says */
+    char **words;
+} request;
+
+/* As rdiff: the square root of the file's size, and 2048 where that is not known. */
+static uint32_t usual_block(const input *old)
+{
+    if (!old->total)
+        return 2048;
+    return old->total <= 65536 ? 256 : (uint32_t)sqrt((double)old->total) & ~UINT32_C(127);
+}
+
+static int make_signature(request *r)
+{
+    input old = open_input(r->words[0]);
+    tamis_signature_spec *spec = &r->spec;
+
+    spec->format = r->is_sum   ? r->is_md4 ? TAMIS_SUM_MD4 : TAMIS_SUM_BLAKE2
+                   : r->is_md4 ? TAMIS_RABIN_MD4
+                               : TAMIS_RABIN_BLAKE2;
+    if (!spec->block)
+        spec->block = usual_block(&old);
+    if (!spec->strong)
+        spec->strong = r->is_md4 ? 16 : 32;
+    if (r->is_md4 && spec->strong > 16)
+        die(CODE_USAGE, "delta: an MD4 hash has 16 bytes, not %u", spec->strong);
+    replacement *out = replace_begin(r->words[1]);
+    tamis_status status = tamis_signature_make(spec, read_input, &old, replace_write, out, NULL);
+    if (status)
+        die_status("read", old.path, status);
+    replace_end(out);
+    return CODE_OK;
+}
+
+static int make_delta(request *r)
+{
+    input sig = open_input(r->words[0]), new_file = open_input(r->words[1]);
+    tamis_signature *s;
+    tamis_status status = tamis_signature_load(&s, read_input, &sig, 0, NULL);
+
+    if (status)
+        die_of("signature", &sig, status);
+    replacement *out = replace_begin(r->words[2]);
+    status = tamis_delta_make(s, read_input, &new_file, replace_write, out, NULL);
+    if (status)
+        die_status("read", new_file.path, status);
+    tamis_signature_free(s);
+    replace_end(out);
+    return CODE_OK;
+}
+
+/* The file that a delta makes. */
+typedef struct patching {
+    replacement *out;
+    const input *old, *delta;
+    uint64_t done, most; /* bytes; most is 0 if it depends on what was read */
+} patching;
+
+static bool write_patched(void *ctx, const void *bytes, size_t size)
+{
+    patching *p = ctx;
+    uint64_t most = p->most ? p->most : growth_most(p->old->total, p->delta->done);
+
+    if (size > most || p->done > most - size)
+        die(CODE_LIMIT, "%s makes a file of more than %" PRIu64 " bytes; --limit-size allows more",
+            p->delta->path, most);
+    p->done += size;
+    return replace_write(p->out, bytes, size);
+}
+
+static int apply_delta(request *r)
+{
+    input old = open_input(r->words[0]), delta = open_input(r->words[1]);
+
+    if (lseek(old.fd, 0, SEEK_CUR) < 0)
+        die(CODE_IO, "cannot read %s: the old file is read in any order and cannot be a pipe",
+            old.path);
+    patching p = {
+        .out = replace_begin(r->words[2]), .old = &old, .delta = &delta, .most = r->most
+    };
+    tamis_status status =
+        tamis_delta_apply(read_input, &delta, read_old, &old, old.total, write_patched, &p);
+    if (status)
+        die_of("delta", &delta, status);
+    replace_end(p.out);
+    return CODE_OK;
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+/* In the order of the command's verbs. */
+static const struct verb {
+    const char *name, *operands;
+    size_t n;
+    int (*run)(request *r);
+} VERBS[] = {
+    { "signature", "give an OLD file and where its SIGNATURE goes", 2, make_signature },
+    { "delta", "give a SIGNATURE, a NEW file and where the DELTA goes", 3, make_delta },
+    { "patch", "give an OLD file, a DELTA and where the NEW file goes", 3, apply_delta },
+};
+
+/* One of two words. */
+static bool is_second(const args *a, const char *first, const char *second)
+{
+    if (strcmp(a->value, first) != 0 && strcmp(a->value, second) != 0)
+        die(CODE_USAGE, "delta: '%s' is neither %s nor %s", a->value, first, second);
+    return strcmp(a->value, second) == 0;
+}
+
+enum { OPTION_HASH = OPTION_OWN, OPTION_ROLLING, OPTION_LIMIT_SIZE };
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'b':
+        r->spec.block = (uint32_t)args_count(a, 1, UINT64_C(1) << 28);
+        break;
+    case 'S':
+        r->spec.strong = (uint32_t)args_count(a, 1, 32);
+        break;
+    case OPTION_HASH:
+        r->is_md4 = is_second(a, "blake2", "md4");
+        break;
+    case OPTION_ROLLING:
+        r->is_sum = is_second(a, "rabinkarp", "rollsum");
+        break;
+    case OPTION_LIMIT_SIZE:
+        r->most = args_bytes(a);
+        break;
+    case OPTION_PROGRESS:
+    case OPTION_NO_PROGRESS:
+        progress_choose(a->letter == OPTION_PROGRESS);
+        break;
+    }
+}
+
+static int run(args *a)
+{
+    request r = { 0 };
+    bool has_options = false;
+
+    for (int letter; (letter = args_next(a)) != -1;) {
+        take_option(&r, a);
+        has_options |= letter != OPTION_PROGRESS && letter != OPTION_NO_PROGRESS &&
+                       letter != OPTION_LIMIT_SIZE;
+    }
+    r.words = args_operands(a, 1, 4, "signature, delta or patch") + 1;
+    const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
+    size_t n = 0;
+    while (r.words[n])
+        n++;
+    if (n != verb->n)
+        args_refuse(a, verb->operands);
+    if (has_options && verb->run != make_signature)
+        args_refuse(a, "the size of blocks and the hashes are chosen when the signature is made");
+    if (r.most && verb->run != apply_delta)
+        args_refuse(a, "--limit-size is for patch: the other steps write no more than they read");
+    int code = verb->run(&r);
+    progress_erase();
+    return code;
+}
+
+static const option_row options[] = {
+    { 'b', "block-size", "BYTES", "signature: of a block; the square root of the file's size" },
+    { 'S', "sum-size", "BYTES", "signature: kept of each strong hash; all of it" },
+    { OPTION_HASH, "hash", "NAME", "signature: blake2, or md4 for old programs" },
+    { OPTION_ROLLING, "rollsum", "NAME", "signature: rabinkarp, or rollsum for old programs" },
+    { OPTION_LIMIT_SIZE, "limit-size", "BYTES",
+      "patch: most that NEW may have (default: 16M and 4 times OLD and DELTA)" },
+    { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
+    { 0 },
+};
+
+const command cmd_delta = {
+    .name = "delta",
+    .operands = "{signature|delta|patch} [OPTION]... FILE...",
+    .summary = "send a changed file as what changed",
+    .about =
+        "Three steps bring a new file to a machine that has an old one, without sending it:\n"
+        "\n"
+        "  signature OLD SIGNATURE: hashes of the blocks of OLD, to be sent.\n"
+        "  delta SIGNATURE NEW DELTA: what of NEW is not in OLD, to be sent back.\n"
+        "  patch OLD DELTA NEW: makes the new file of these two.\n"
+        "\n"
+        "The files are those of rdiff, which reads and writes the same formats. '-' is standard\n"
+        "input or output; only the OLD of patch has to be a file. A file that is written takes\n"
+        "its name when it is whole.\n"
+        "\n"
+        "A delta does not tell of which file it is: of another OLD, patch makes rubbish. Compare\n"
+        "a checksum of the new file where that matters. A few bytes of a delta can copy OLD again "
+        "and\n"
+        "again: patch stops where NEW gets larger than --limit-size.",
+    .options = { options },
+    .when_ok = "done",
+    .example = "  seq 100000 >old; { echo new; seq 100000; } >new\n"
+               "  tamis delta signature old old.sig\n"
+               "  tamis delta delta old.sig new new.delta\n"
+               "  tamis delta patch old new.delta made && cmp made new",
+    .verbs = "signature delta patch",
+    .run = run,
+};

@@ -1,0 +1,597 @@
+/* cmd_intersect.c - tamis intersect: the lines that two machines have in common. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "files/replace.h"
+#include "files/scratch.h"
+#include "filters/spec.h"
+#include "intersect.h"
+#include "term/message.h"
+#include "text/json.h"
+#include "wire/connect.h"
+#include "wire/traffic.h"
+
+typedef struct request {
+    connect_way way;
+    source source;
+    intersect_wish wish;
+    const char *out;
+    bool both, counting, as_json, plans, shows_stats;
+    key_format second; /* of the other hash */
+    uint64_t line;     /* of the chunk at hand: how many came before it */
+    intersect talk;
+    char copy[32]; /* where the copy of a pipe is */
+} request;
+
+/* Memory for sets if nothing is said of it, the share of one of them, and the least: a builder
+ * takes half, and no less than 4 MiB. */
+enum { DEFAULT_MEMORY = 1 << 30, SETS = 8, LEAST_MEMORY = 16 << 20 };
+
+/* ---- Elements of the file ---------------------------------------------- */
+
+static bool is_absent(const batch *b, size_t i)
+{
+    return b->keyless[i / 64] >> i % 64 & 1;
+}
+
+/* Integers are in order by a hash, and known by themselves. */
+static element element_of(const request *r, uint64_t key, uint64_t other, uint64_t at)
+{
+    if (r->wish.is_raw)
+        return (element){ intersect_hash(&r->talk.order, key), key, at };
+    return (element){ key, other, at };
+}
+
+static void keep_elements(void *ctx, job *j)
+{
+    const request *r = ctx;
+    batch *b = &j->batch;
+    uint64_t first = j->lines - b->n, keys[BATCH_LINES];
+
+    memcpy(keys, b->keys, b->n * sizeof *keys);
+    if (!r->wish.is_raw)
+        batch_take(b, &r->second, b->start[0], b->start[b->n]);
+    for (size_t i = 0; i < b->n; i++) {
+        element e = element_of(r, keys[i], b->keys[i], first + i);
+        if (!is_absent(b, i))
+            buffer_append(&j->out, &e, sizeof e);
+    }
+}
+
+static void add_elements(void *ctx, job *j)
+{
+    request *r = ctx;
+    const element *e = (const void *)j->out.bytes;
+
+    for (size_t i = 0; i < j->out.size / sizeof *e; i++) {
+        element moved = { e[i].hash, e[i].rest, e[i].line + r->line };
+
+        elements_add(r->talk.set, &moved);
+        if (r->wish.is_raw && moved.rest > r->talk.here.largest)
+            r->talk.here.largest = moved.rest;
+    }
+    r->line += j->lines;
+    line_breathe(r->talk.line);
+}
+
+static void read_set(request *r)
+{
+    pipeline p = { .take_batch = keep_elements, .finish_chunk = add_elements, .ctx = r };
+
+    r->talk.set = intersect_new_set(&r->talk);
+    r->line = 0;
+    pipeline_run(&p, &r->source);
+    elements_sort(r->talk.set);
+    r->talk.here.n = elements_count(r->talk.set);
+}
+
+/* What is read twice but may come only once is copied. */
+static void copy_pipe(request *r)
+{
+    static char *names[2];
+    const char *name = r->source.names[0];
+    bool is_standard = strcmp(name, "-") == 0;
+    int from = is_standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC), to;
+    struct stat s;
+    buffer piece = { 0 };
+    uint64_t done = 0;
+    ssize_t got;
+
+    if (from < 0 || fstat(from, &s))
+        die_errno("read", name);
+    if (S_ISREG(s.st_mode) && !is_standard) {
+        close(from); /* only read */
+        return;
+    }
+    to = scratch_open();
+    buffer_reserve(&piece, 1 << 16);
+    while ((got = read(from, piece.bytes, piece.room)) > 0) {
+        scratch_write(to, piece.bytes, (size_t)got, done);
+        done += (uint64_t)got;
+    }
+    if (got < 0)
+        die_errno("read", name);
+    buffer_free(&piece);
+    snprintf(r->copy, sizeof r->copy, "/dev/fd/%d", to);
+    names[0] = r->copy;
+    r->source.names = names;
+}
+
+/* ---- Before the filter ------------------------------------------------- */
+
+/* Elements of a sketch, at most and as a share of all. */
+enum { SKETCH = 128, SKETCH_SHARE = 64 };
+/* More elements than this no line of any length brings. */
+#define SET_MOST (UINT64_C(1) << 48)
+
+static void put(buffer *b, uint64_t number, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buffer_append(b, &(uint8_t){ (uint8_t)(number >> 8 * i) }, 1);
+}
+
+static uint64_t take(const uint8_t **at, unsigned bytes)
+{
+    uint64_t number = 0;
+
+    for (unsigned i = 0; i < bytes; i++)
+        number |= (uint64_t) * (*at)++ << 8 * i;
+    return number;
+}
+
+static void send_all(line *l, char part, buffer *b)
+{
+    line_send(l, part, b->bytes, b->size);
+    buffer_free(b);
+}
+
+/* Two hashes, by secrets that nobody knew before: no line was made to have those of another. */
+static void use_secrets(request *r, const uint8_t first[16], const uint8_t second[16])
+{
+    tamis_hasher a = { .hash = TAMIS_KEYED }, b = { .hash = TAMIS_KEYED };
+
+    memcpy(a.secret, first, 16);
+    memcpy(b.secret, second, 16);
+    r->talk.order = a;
+    r->talk.check = b;
+    r->talk.is_raw = r->wish.is_raw;
+    r->source.format.hasher = r->wish.is_raw ? (tamis_hasher){ .hash = TAMIS_RAW } : a;
+    r->second = r->source.format;
+    r->second.hasher = b;
+}
+
+enum { ASK_BYTES = 16 + 16 + 1 + 1 };
+
+static void ask(request *r)
+{
+    uint8_t secrets[2][16];
+    buffer b = { 0 };
+
+    draw_secret(secrets[0]);
+    draw_secret(secrets[1]);
+    use_secrets(r, secrets[0], secrets[1]);
+    buffer_append(&b, secrets, sizeof secrets);
+    put(&b, r->wish.is_raw, 1);
+    put(&b, r->both, 1);
+    send_all(r->talk.line, PART_ASK, &b);
+    line_flush(r->talk.line);
+}
+
+static void hear_ask(request *r)
+{
+    static const uint8_t zeros[16];
+    const uint8_t *at = line_expect_bytes(r->talk.line, PART_ASK, ASK_BYTES);
+
+    if (memcmp(at, zeros, 16) == 0 || memcmp(at + 16, zeros, 16) == 0)
+        line_refuse(r->talk.line, "a secret of zeros is none");
+    r->wish.is_raw = at[32] == 1;
+    r->both = at[33] == 1;
+    if (r->both && r->way.serves_here && strcmp(r->out, "-") == 0)
+        line_refuse(r->talk.line, "--both needs -o FILE beside --serve");
+    use_secrets(r, at, at + 16);
+}
+
+static void send_sketch(const request *r)
+{
+    uint64_t n = r->talk.here.n / SKETCH_SHARE;
+    const element *e;
+    buffer b = { 0 };
+
+    put(&b, r->talk.here.n, 8);
+    put(&b, r->talk.here.largest, 8);
+    elements_rewind(r->talk.set);
+    for (uint64_t i = 0; i < SKETCH && i < n && (e = elements_next(r->talk.set)); i++)
+        put(&b, e->hash, 8);
+    send_all(r->talk.line, PART_SKETCH, &b);
+}
+
+/* The hashes that come are the lowest of the other side: those of them that are here, too, tell
+ * which share of its elements is. Returns how many that makes. */
+static double hear_sketch(request *r)
+{
+    line_frame f = line_expect(r->talk.line, PART_SKETCH);
+    uint64_t seen = 0, n = f.size / 8 - 2;
+    const uint8_t *at = f.body;
+    const element *e;
+
+    if (f.size < 16 || f.size % 8 || n > SKETCH)
+        line_refuse(r->talk.line, "a sketch has %zu bytes", f.size);
+    r->talk.there.n = take(&at, 8);
+    r->talk.there.largest = take(&at, 8);
+    if (r->talk.there.n > SET_MOST)
+        line_refuse(r->talk.line, "%" PRIu64 " elements are more than any file has",
+                    r->talk.there.n);
+    elements_rewind(r->talk.set);
+    e = elements_next(r->talk.set);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t hash = take(&at, 8);
+        while (e && e->hash < hash)
+            e = elements_next(r->talk.set);
+        seen += e && e->hash == hash;
+    }
+    double here = (double)r->talk.here.n, there = (double)r->talk.there.n;
+    double common = there * ((double)seen + 0.5) / ((double)n + 1);
+    return common < here ? common : here;
+}
+
+enum { PLAN_BYTES = 1 + 1 + 1 + 4 + 8 + 8 + 8 };
+
+static void send_plan(request *r)
+{
+    const intersect_plan *p = &r->talk.plan;
+    uint64_t fpr;
+    buffer b = { 0 };
+
+    memcpy(&fpr, &p->fpr, sizeof fpr);
+    put(&b, p->is_dry, 1);
+    put(&b, p->asker_is_first, 1);
+    put(&b, p->form, 1);
+    put(&b, p->kind, 4);
+    put(&b, fpr, 8);
+    put(&b, r->talk.here.n, 8);
+    put(&b, r->talk.here.largest, 8);
+    send_all(r->talk.line, PART_PLAN, &b);
+}
+
+static void hear_plan(request *r)
+{
+    const uint8_t *at = line_expect_bytes(r->talk.line, PART_PLAN, PLAN_BYTES);
+    intersect_plan *p = &r->talk.plan;
+
+    p->is_dry = take(&at, 1) == 1;
+    p->asker_is_first = take(&at, 1) == 1;
+    p->form = take(&at, 1) == INTERSECT_CODED ? INTERSECT_CODED : INTERSECT_UNCODED;
+    p->kind = (tamis_kind)take(&at, 4);
+    uint64_t fpr = take(&at, 8);
+    memcpy(&p->fpr, &fpr, sizeof fpr);
+    r->talk.there.n = take(&at, 8);
+    r->talk.there.largest = take(&at, 8);
+    if (r->talk.there.n > SET_MOST)
+        line_refuse(r->talk.line, "%" PRIu64 " elements are more than any file has",
+                    r->talk.there.n);
+    if (p->kind && !intersect_takes(p->kind, r->wish.is_raw))
+        line_refuse(r->talk.line, "kind %d cannot be made here", (int)p->kind);
+    if (p->kind && !p->asker_is_first && !intersect_is_worth(p, &r->talk.here))
+        line_refuse(r->talk.line,
+                    "it asks for a filter of many times the bytes of %" PRIu64 " elements",
+                    r->talk.here.n);
+}
+
+/* ---- What is shown ----------------------------------------------------- */
+
+typedef struct showing {
+    replacement *to;
+    elements *lines; /* their places */
+    const element *next;
+    uint64_t line; /* of the chunk at hand */
+    buffer out;
+} showing;
+
+static void keep_starts(void *ctx, job *j)
+{
+    const batch *b = &j->batch;
+
+    (void)ctx;
+    for (size_t i = 0; i < b->n; i++) {
+        size_t at[2] = { (size_t)(b->start[i] - j->text.bytes),
+                         (size_t)(b->start[i + 1] - j->text.bytes) };
+        buffer_append(&j->out, at, sizeof at);
+    }
+}
+
+static void show_chunk(void *ctx, job *j)
+{
+    showing *s = ctx;
+    const size_t *at = (const void *)j->out.bytes;
+
+    s->out.size = 0;
+    for (; s->next && s->next->hash < s->line + j->lines; s->next = elements_next(s->lines)) {
+        size_t i = (size_t)(s->next->hash - s->line);
+
+        buffer_append(&s->out, j->text.bytes + at[2 * i], at[2 * i + 1] - at[2 * i]);
+    }
+    s->line += j->lines;
+    replace_write(s->to, s->out.bytes, s->out.size);
+}
+
+static void show_lines(request *r, elements *lines)
+{
+    showing s = { .lines = lines, .to = replace_begin(r->out) };
+    pipeline p = { .take_batch = keep_starts, .finish_chunk = show_chunk, .ctx = &s };
+
+    elements_rewind(lines);
+    s.next = elements_next(lines);
+    r->source.format.hasher = (tamis_hasher){ .hash = TAMIS_FAST };
+    pipeline_run(&p, &r->source);
+    replace_end(s.to);
+    buffer_free(&s.out);
+}
+
+static const traffic_part parts[] = {
+    { 'H', "greeting" },         { PART_ASK, "question" },  { PART_SKETCH, "sketch" },
+    { PART_PLAN, "plan" },       { PART_FILTER, "filter" }, { PART_ANSWER, "answer" },
+    { PART_VERDICT, "verdict" }, { PART_CHECK, "checks" },  { PART_REPAIR, "repair" },
+    { PART_REST, "rest" },       { '.', "alive" },          { 0, NULL },
+};
+
+static const char *kind_name(const intersect_plan *p)
+{
+    return p->kind ? tamis_kind_name(p->kind) : "none";
+}
+
+static void print_stats(const request *r)
+{
+    const intersect_plan *p = &r->talk.plan;
+
+    fprintf(stderr, "filter %s, rate %.3g; %" PRIu64 " elements here, %" PRIu64 " there\n",
+            kind_name(p), p->kind ? p->fpr : 1, r->talk.here.n, r->talk.there.n);
+    fprintf(stderr, "%" PRIu64 " elements passed it, %" PRIu64 " groups were repaired\n",
+            r->talk.answered, r->talk.repaired);
+    traffic_print(r->talk.line, parts);
+}
+
+static void json_plan(json *j, const request *r, double common)
+{
+    const intersect_plan *p = &r->talk.plan;
+
+    json_count(j, "here", r->talk.here.n);
+    json_count(j, "there", r->talk.there.n);
+    json_real(j, "expected_common", common);
+    json_text(j, "filter_from", p->asker_is_first ? "here" : "there");
+    json_text(j, "kind", kind_name(p));
+    json_real(j, "fpr", p->kind ? p->fpr : 1);
+    json_real(j, "expected_filter_bytes", p->filter);
+    json_real(j, "expected_answer_bytes", p->answer);
+}
+
+static void print_json(const request *r, double expected, uint64_t common)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    if (!r->plans)
+        json_count(&j, "common", common);
+    json_plan(&j, r, expected);
+    if (!r->plans) {
+        json_count(&j, "passed", r->talk.answered);
+        json_count(&j, "repaired_groups", r->talk.repaired);
+        traffic_json(r->talk.line, parts, &j);
+    }
+    json_close(&j, '}');
+}
+
+static void print_plan(const request *r, double common)
+{
+    const intersect_plan *p = &r->talk.plan;
+
+    printf("%" PRIu64 " elements here, %" PRIu64 " there, about %.0f in common\n", r->talk.here.n,
+           r->talk.there.n, common);
+    if (p->kind)
+        printf("filter     %s of the set %s, rate %.3g, %.0f bytes\n", kind_name(p),
+               p->asker_is_first ? "here" : "there", p->fpr, p->filter);
+    else
+        printf("filter     none: most would pass it\n");
+    printf("answer     from %s, %.0f bytes\n", p->asker_is_first ? "there" : "here", p->answer);
+    printf("all        %.0f bytes\n", p->filter + p->answer);
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+enum {
+    OPTION_BOTH = OPTION_OWN,
+    OPTION_RAW,
+    OPTION_UNCODED,
+    OPTION_PLAN,
+    OPTION_STATS,
+    OPTION_JSON,
+    OPTION_MEMORY
+};
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'k':
+        r->wish.kind = args_kind(a);
+        break;
+    case 'p':
+        r->wish.fpr = args_fpr(a);
+        break;
+    case 'c':
+        r->counting = true;
+        break;
+    case 'o':
+        r->out = a->value;
+        break;
+    case OPTION_BOTH:
+        r->both = true;
+        break;
+    case OPTION_RAW:
+        r->wish.is_raw = true;
+        break;
+    case OPTION_UNCODED:
+        r->wish.form = INTERSECT_UNCODED;
+        break;
+    case OPTION_PLAN:
+        r->plans = true;
+        break;
+    case OPTION_STATS:
+        r->shows_stats = true;
+        break;
+    case OPTION_JSON:
+        r->counting = r->as_json = true;
+        break;
+    case OPTION_MEMORY:
+        r->talk.memory = args_bytes(a);
+        r->wish.memory = r->talk.memory / 2;
+        break;
+    default:
+        if (!connect_option(&r->way, a))
+            source_option(&r->source, a);
+    }
+}
+
+static void check_options(const request *r, const args *a)
+{
+    connect_check(&r->way, a);
+    if (r->wish.kind && !intersect_takes(r->wish.kind, r->wish.is_raw))
+        args_refuse(a, tamis_kind_can(r->wish.kind) & TAMIS_IS_INDEXED
+                           ? "filters of this kind hold small integers; give --raw too"
+                           : "filters of this kind need more than keys, or forget them; 'tamis "
+                             "kinds' tells what each can do");
+    if (!connect_asks(&r->way) && (r->both || r->plans || r->wish.kind || r->wish.fpr > 0))
+        args_refuse(a, "the side that asks decides how; this one serves");
+    if (r->talk.memory && r->talk.memory < LEAST_MEMORY)
+        die(CODE_MEMORY, "intersect: --memory is too little; give %dM or more", LEAST_MEMORY >> 20);
+    if (r->way.serves_here && strcmp(r->source.names[0], "-") == 0)
+        args_refuse(a, "standard input is the line, with --serve; name a FILE");
+}
+
+static elements *ask_for_it(request *r, double *common)
+{
+    ask(r);
+    read_set(r);
+    *common = hear_sketch(r);
+    if (!intersect_choose(&r->talk.plan, &r->wish, &r->talk.here, &r->talk.there, *common) &&
+        r->talk.here.n + r->talk.there.n > 0)
+        die(CODE_LIMIT,
+            "intersect: no filter can be made so; leave out -k or -p, or give more --memory");
+    r->talk.plan.is_dry = r->plans;
+    r->talk.is_first = r->talk.plan.asker_is_first;
+    send_plan(r);
+    return r->plans ? NULL : intersect_run(&r->talk);
+}
+
+static elements *serve(request *r)
+{
+    hear_ask(r);
+    read_set(r);
+    send_sketch(r);
+    hear_plan(r);
+    r->talk.is_first = !r->talk.plan.asker_is_first;
+    return r->talk.plan.is_dry ? NULL : intersect_run(&r->talk);
+}
+
+static void show(request *r, elements *result, double expected)
+{
+    uint64_t n = result ? elements_count(result) : 0;
+
+    if (r->as_json)
+        print_json(r, expected, n);
+    else if (r->plans)
+        print_plan(r, expected);
+    else if (r->counting)
+        printf("%" PRIu64 "\n", n);
+    else
+        show_lines(r, result);
+}
+
+static int run(args *a)
+{
+    request r = { .out = "-" };
+    double expected = 0;
+
+    source_init(&r.source);
+    connect_init(&r.way);
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    source_inputs(&r.source, a, args_operands(a, 1, 1, "the FILE of a set"));
+    check_options(&r, a);
+    bool asks = connect_asks(&r.way);
+    copy_pipe(&r);
+    r.talk.threads = r.source.threads;
+    r.talk.memory_for_set = (r.talk.memory ? r.talk.memory : DEFAULT_MEMORY) / SETS;
+    r.talk.line = connect_open(&r.way);
+    line_greet(r.talk.line, "intersect", asks, 0);
+    elements *result = asks ? ask_for_it(&r, &expected) : serve(&r);
+    connect_close(&r.way, r.talk.line);
+    elements_free(r.talk.set);
+    if (asks || (r.both && result))
+        show(&r, result, expected);
+    if (r.shows_stats)
+        print_stats(&r);
+    line_free(r.talk.line);
+    uint64_t n = result ? elements_count(result) : 0;
+    if (result)
+        elements_free(result);
+    return n > 0 || r.plans || !asks ? CODE_OK : CODE_NOTHING;
+}
+
+static const option_row options[] = {
+    { 'k', "kind", "KIND", "kind of filter (default: with which the fewest bytes are sent)" },
+    { 'p', "fpr", "RATE", "its false positive rate (default: likewise)" },
+    { 'c', "count", NULL, "print only how many lines are in common" },
+    { 'o', "output", "FILE", "where to write the lines (default: standard output)" },
+    { OPTION_BOTH, "both", NULL, "write the lines of the other side there, too" },
+    { OPTION_RAW, "raw", NULL, "lines are integers below 2^64, known by their value" },
+    { OPTION_UNCODED, "uncoded", NULL, "send what passes the filter in full: 8 or 16 bytes each" },
+    { OPTION_PLAN, "plan", NULL, "tell which filter would be sent, and send none" },
+    { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
+    { OPTION_JSON, "json", NULL, "as --count or --plan, with all figures, in JSON" },
+    { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G; more waits on disk" },
+    { 0 },
+};
+
+const command cmd_intersect = {
+    .name = "intersect",
+    .operands = "[OPTION]... FILE",
+    .summary = "print the lines that two machines have in common",
+    .about =
+        "Prints the lines of FILE that the file of the other side has, too, each once and in\n"
+        "order. One side sends a filter of its lines, the other answers with hashes of those\n"
+        "that pass it, and the two remove the wrong ones: the result is exact, and far fewer\n"
+        "bytes are sent than either file has. The other side is the same command with --serve\n"
+        "or --listen:\n"
+        "\n"
+        "  tamis intersect --via 'ssh HOST tamis intersect --serve THERE' HERE\n"
+        "\n"
+        "With --both, that side writes the lines of its file, too: to standard output or, with\n"
+        "--serve, to -o FILE.\n"
+        "\n"
+        "First, the sides tell each other how many lines they have, and the side that serves\n"
+        "sends up to 128 hashes, which show how many lines are in common. From that follows\n"
+        "whose filter is sent, of which kind and with which false positive rate, so that the\n"
+        "fewest bytes are sent; --plan tells. No filter is sent if most lines would pass it.\n"
+        "\n"
+        "What passes is sent as short hashes, in order and coded, with a checksum for each 64 of\n"
+        "them. Groups whose checksums differ are sent again in full. Hashes are keyed by secrets\n"
+        "that are drawn each time: of a hundred million lines, one is in the result by mistake\n"
+        "less than once in 2^40 runs.\n"
+        "With --raw and --uncoded, integers are compared themselves.\n"
+        "\n"
+        "Files may be larger than memory. They are read twice, once with --count; what comes\n"
+        "through a pipe is copied to a file without a name. A line takes 24 bytes, which wait in\n"
+        "a file without a name in $TMPDIR, or /var/tmp, if they do not fit; the filter itself is\n"
+        "in memory.",
+    .options = { options, connect_options, key_options, quiet_options },
+    .when_ok = "lines are in common",
+    .when_nothing = "no line is",
+    .example = "  seq 1 100 >here\n"
+               "  seq 90 200 >there\n"
+               "  tamis intersect --via 'tamis intersect --serve there' here",
+    .run = run,
+};

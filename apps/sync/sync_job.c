@@ -1,0 +1,151 @@
+/* sync_job.c - what both sides compute in the same way. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuts.h"
+#include "files/file_input.h"
+#include "sketch.h"
+#include "sync_job.h"
+#include "term/unicode.h"
+#include "wire/packed_message.h"
+
+tamis_hasher job_hasher(const sync_job *job)
+{
+    tamis_hasher h = { .hash = TAMIS_KEYED };
+
+    memcpy(h.secret, job->secret, sizeof h.secret);
+    return h;
+}
+
+enum { LEAST_BLOCK = 700, MOST_BLOCK = 1 << 17, ROLLING_BITS = 32, SURE_BITS = 40, STRONG = 32 };
+
+/* Any byte of the new file may start a block that looks like one of the old file: hashes are long
+ * enough for that to happen in one file of 2^40. */
+tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure)
+{
+    uint32_t block = (uint32_t)sqrt((double)old_size);
+
+    block = block < LEAST_BLOCK ? LEAST_BLOCK : block > MOST_BLOCK ? MOST_BLOCK : block;
+    double bits = log2((double)new_size + 1) + log2((double)(old_size / block) + 1) + SURE_BITS -
+                  ROLLING_BITS;
+    uint32_t strong = (uint32_t)ceil(bits / 8);
+    return (tamis_signature_spec){ TAMIS_RABIN_BLAKE2, block,
+                                   is_sure || strong > STRONG ? STRONG : strong };
+}
+
+enum { LEAST_SKETCH = 8, CHUNKS_A_NUMBER = 16 };
+
+size_t job_sketch_size(uint64_t size, unsigned scale)
+{
+    uint64_t n = size / ((uint64_t)CUTS_MEAN << scale) / CHUNKS_A_NUMBER;
+
+    return n < LEAST_SKETCH ? LEAST_SKETCH : n > SKETCH_MOST ? SKETCH_MOST : (size_t)n;
+}
+
+uint64_t job_content(sync_job *job, const entry *e)
+{
+    tamis_hasher by = job_hasher(job);
+    int fd = tree_read(&job->tree, e);
+    uint64_t check = file_check(fd, tree_name(&job->tree, e->name), e->size, &by);
+
+    close(fd); /* only read */
+    line_breathe(job->line);
+    return check;
+}
+
+void job_hash_contents(sync_job *job, entry_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->all[i].type == ENTRY_FILE)
+            l->all[i].content = job_content(job, &l->all[i]);
+}
+
+/* ---- Dry runs ---------------------------------------------------------- */
+
+void job_show(const sync_job *job, const char *what, const char *name)
+{
+    if (!job->shows)
+        return;
+    char text[PATH_MAX + 1];
+    snprintf(text, sizeof text, "%s", *name ? name : ".");
+    printf("%-7s  %.*s\n", what, (int)letter_clean(text, strlen(text)), text);
+}
+
+void job_tell_deleted(const sync_job *job, buffer *out, const char *name)
+{
+    if (job->is_dry)
+        buffer_append(out, name, strlen(name) + 1);
+}
+
+void job_hear_deleted(sync_job *job, coded *c)
+{
+    const uint8_t *end;
+
+    while (c->at < c->end && (end = memchr(c->at, 0, (size_t)(c->end - c->at)))) {
+        job_show(job, "deletes", (const char *)c->at);
+        job->n_deleted++;
+        c->at = end + 1;
+    }
+    if (c->at < c->end)
+        job_no_sense(job, "a plan");
+}
+
+/* ---- Messages ---------------------------------------------------------- */
+
+static void send_packed(const sync_job *job, char part, buffer *message, uint64_t offers)
+{
+    packed p = packed_make(message->bytes, message->size, offers);
+
+    packed_send(&p, job->line, part);
+    buffer_free(&p.bytes);
+    buffer_free(message);
+}
+
+void job_send(const sync_job *job, char part, buffer *message)
+{
+    send_packed(job, part, message, job->offers);
+}
+
+void job_send_plain(const sync_job *job, char part, buffer *message)
+{
+    send_packed(job, part, message, 0);
+}
+
+buffer job_receive(const sync_job *job, char part, size_t most)
+{
+    buffer message = { 0 };
+
+    packed_receive(job->line, part, &message, most < job->memory ? most : job->memory);
+    return message;
+}
+
+buffer job_receive_plain(const sync_job *job, char part, size_t most)
+{
+    buffer message = { 0 };
+
+    packed_receive_plain(job->line, part, &message, most < job->memory ? most : job->memory);
+    return message;
+}
+
+coded job_coded(const buffer *message)
+{
+    return coded_of(message->bytes, message->size);
+}
+
+void job_no_sense(const sync_job *job, const char *what)
+{
+    line_refuse(job->line, "%s that came makes no sense", what);
+}
+
+void *job_array(size_t n, size_t size)
+{
+    void *p = calloc(n + 1, size);
+
+    if (!p)
+        die(CODE_MEMORY, "out of memory for %zu things", n);
+    return p;
+}

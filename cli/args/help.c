@@ -1,0 +1,248 @@
+/* help.c - help of commands, from their tables, and of what they have in common. */
+#include <stdio.h>
+#include <string.h>
+
+#include "complete.h"
+#include "help.h"
+#include "term/message.h"
+
+/* ---- Parts ------------------------------------------------------------- */
+
+static void print_option(const option_row *o)
+{
+    char left[64];
+
+    snprintf(left, sizeof left, "--%s%s%s", o->name,
+             o->argument && !option_is_optional(o) ? " " : "", o->argument ? o->argument : "");
+    if (o->letter < LETTERLESS)
+        printf("  -%c, %-20s %s\n", o->letter, left, o->help);
+    else
+        printf("      %-20s %s\n", left, o->help);
+}
+
+static void print_options(const option_row *table)
+{
+    for (; table->name; table++)
+        print_option(table);
+}
+
+static bool takes_keys(const command *c)
+{
+    const option_row *const *table = c->options;
+
+    while (*table && *table != key_options)
+        table++;
+    return *table;
+}
+
+/* The codes that mean something else for each command. */
+static void print_own_codes(const command *c)
+{
+    printf("\nExit codes:\n  %d  %s\n", CODE_OK, c->when_ok);
+    if (c->when_nothing)
+        printf("  %d  %s\n", CODE_NOTHING, c->when_nothing);
+}
+
+static void print_common_codes(void)
+{
+    printf("  %d  usage, or a bad argument\n", CODE_USAGE);
+    printf("  %d  input/output error\n", CODE_IO);
+    printf("  %d  not a filter, or damaged: a file, or what another machine sent\n", CODE_CORRUPT);
+    printf("  %d  full, or over a limit\n", CODE_LIMIT);
+    printf("  %d  out of memory\n", CODE_MEMORY);
+}
+
+/* ---- Commands ---------------------------------------------------------- */
+
+static void print_command(const command *c, bool is_all)
+{
+    printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
+           c->about);
+    for (const option_row *const *table = c->options; *table; table++)
+        if (is_all || *table != key_options)
+            print_options(*table);
+    print_options(help_options);
+    print_own_codes(c);
+    if (is_all)
+        print_common_codes();
+    else if (takes_keys(c))
+        printf("\nExit status and common input options: tamis help exit, tamis help input\n");
+    else
+        printf("\nExit status: tamis help exit\n");
+    printf("\nExample:\n%s\n", c->example);
+}
+
+void help_print(const command *c)
+{
+    print_command(c, false);
+}
+
+/* "lab fpr" is one command here, if there is such an experiment. */
+static const command *part_of(const command *c, const char *verb)
+{
+    const command *part = c->part ? c->part(verb) : NULL;
+
+    if (!part)
+        die(CODE_USAGE, "help: '%s' is one operand too many; give one command", verb);
+    return part;
+}
+
+static void print_named(const command *const *commands, char **words, bool is_all)
+{
+    const command *c = command_find(commands, words[0]);
+
+    print_command(words[1] ? part_of(c, words[1]) : c, is_all);
+}
+
+/* ---- Overviews --------------------------------------------------------- */
+
+/* Every command, in so few lines that a terminal shows them all. */
+static void print_overview(void)
+{
+    printf("Usage: tamis COMMAND [OPTION]... [FILE]...\n"
+           "Approximate membership filters: is this key in the set?\n"
+           "\n"
+           "Make and use a filter\n"
+           "  build    make a filter from lines         query    print lines in a filter\n"
+           "  plan     compare kinds and sizes          info     print size and error rate\n"
+           "  add, remove   change its keys             count, get   print counts, values\n"
+           "  merge, resize, fold, convert   derive     verify   check a file for damage\n"
+           "No filter file needed\n"
+           "  dedup    drop duplicate lines             top      print most frequent lines\n"
+           "  join     join two tables by a key         match    find many fixed strings\n"
+           "Two machines\n"
+           "  sync     copy what changed                reconcile, intersect   compare sets\n"
+           "Learn\n"
+           "  kinds    list the kinds of filters        show     draw a filter, step by step\n"
+           "  gen      print keys to try filters with   lab      experiments of a course\n"
+           "More: adapt budget collection delta digest dot flows guard hist kmers list\n"
+           "      replicas similar spell\n"
+           "\n"
+           "tamis help COMMAND   one command            tamis help --all   a line for each\n"
+           "tamis help input     columns, compression   tamis help exit    exit codes\n"
+           "\n"
+           "Example: seq 1000 | tamis build -o n.tamis; echo 7 | tamis query n.tamis\n");
+}
+
+static void print_all(const command *const *commands)
+{
+    printf("Usage: tamis COMMAND [OPTION]... [FILE]...\n"
+           "       tamis help [--all] [COMMAND | TOPIC]\n"
+           "\n"
+           "Commands:\n");
+    for (; *commands; commands++)
+        printf("  %-10s %s\n", (*commands)->name, (*commands)->summary);
+    printf("\nTopics of help:\n");
+    for (const topic *t = topics; t->name; t++)
+        printf("  %-10s %s\n", t->name, t->summary);
+    printf("\n"
+           "Options:\n"
+           "  -h, --help     show the commands; with a command, its help\n"
+           "  -V, --version  show the version\n"
+           "\n"
+           "With --all, the help of a command repeats what the topics hold, as its manual page "
+           "does.\n");
+}
+
+static void print_names(const command *const *commands)
+{
+    for (; *commands; commands++)
+        printf("%s\n", (*commands)->name);
+}
+
+/* ---- Topics ------------------------------------------------------------ */
+
+static void print_takers(const command *const *commands)
+{
+    printf("Commands with these options:\n ");
+    for (; *commands; commands++)
+        if (takes_keys(*commands))
+            printf(" %s", (*commands)->name);
+    printf("\n");
+}
+
+static void print_input(const command *const *commands)
+{
+    printf("Usage: tamis COMMAND [OPTION]... [INPUT]...\n"
+           "how commands read keys\n"
+           "\n"
+           "A key is a line without its end, byte for byte. A carriage return counts, but\n"
+           "not with --crlf or --csv. An empty line is the empty key. A last line without an\n"
+           "end is a line. Without an INPUT, or where it is -, standard input is read.\n"
+           "\n"
+           "With --field 3, the key is column 3. With --field 3,1, the key is columns 3 and\n"
+           "1 with the delimiter between them. A line that lacks a column has no key: it is\n"
+           "not added and never matches, and a warning gives the number of such lines.\n"
+           "Commands print the whole line, but 'top' counts and prints the key. With --csv,\n"
+           "a column may be quoted, and may then hold delimiters and line ends.\n"
+           "\n"
+           "Inputs compressed with gzip, zstd or xz are decompressed automatically, with up\n"
+           "to 128 MiB of memory more. Results do not depend on the number of threads.\n"
+           "\n"
+           "Options:\n");
+    print_options(key_options);
+    printf("\n");
+    print_takers(commands);
+    printf("\n"
+           "Example:\n"
+           "  printf '%%s\\n' 'red,1' '\"blue, dark\",2' |\n"
+           "    tamis build -k bloom --csv --field 1 -o c.tamis\n"
+           "  printf '%%s\\0' red grey | tamis query -z c.tamis | tr '\\0' '\\n'\n");
+}
+
+static void print_exit(const command *const *commands)
+{
+    (void)commands;
+    printf("Usage: tamis COMMAND...\n"
+           "exit codes of every command\n"
+           "\n"
+           "Exit codes:\n"
+           "  %d  done; of a command that looks for something: found\n"
+           "  %d  nothing found, or a difference; 'tamis help COMMAND' tells which\n",
+           CODE_OK, CODE_NOTHING);
+    print_common_codes();
+    printf("\n"
+           "From 2 on, one line on standard error gives the error, the file and the remedy.\n"
+           "\n"
+           "Example:\n"
+           "  seq 10 | tamis build -k bloom -o ten.tamis\n"
+           "  echo 11 | tamis query -q ten.tamis || [ $? -eq 1 ]\n");
+}
+
+const topic topics[] = {
+    { "input", "columns, line ends, compression and threads", print_input },
+    { "exit", "exit codes", print_exit },
+    { 0 },
+};
+
+static const topic *find_topic(const char *name)
+{
+    const topic *t = topics;
+
+    while (t->name && strcmp(t->name, name) != 0)
+        t++;
+    return t->name ? t : NULL;
+}
+
+/* ---- tamis help -------------------------------------------------------- */
+
+int help_run(const command *const *commands, char **words)
+{
+    const topic *t = words[0] && !words[1] ? find_topic(words[0]) : NULL;
+
+    if (!words[0])
+        print_overview();
+    else if (t)
+        t->print(commands);
+    else if (strcmp(words[0], "--complete") == 0)
+        return complete_print(commands, words + 1);
+    else if (strcmp(words[0], "--names") == 0)
+        print_names(commands);
+    else if (strcmp(words[0], "--all") != 0)
+        print_named(commands, words, false);
+    else if (words[1])
+        print_named(commands, words + 1, true);
+    else
+        print_all(commands);
+    return CODE_OK;
+}

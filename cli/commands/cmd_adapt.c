@@ -1,0 +1,268 @@
+/* cmd_adapt.c - tamis adapt: false positives that a filter takes back. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "tamis_adapt.h"
+#include "term/message.h"
+#include "text/abilities.h"
+#include "text/json.h"
+
+/* A line, and where it stands. */
+typedef struct place {
+    const char *input;
+    uint64_t line;
+} place;
+
+typedef struct adapting {
+    tamis *filter;
+    const char *path;
+    uint64_t taken_back, not_found, no_room;
+    buffer held; /* places of lines whose keys are in the filter */
+
+    uint64_t input; /* whose chunks are being finished */
+    uint64_t lines; /* of it, before the current chunk */
+} adapting;
+
+/* ---- Reporting to the filter ------------------------------------------- */
+
+/* A key, and the number of its line in the chunk. */
+typedef struct record {
+    uint64_t key, line;
+} record;
+
+static void keep_records(void *ctx, job *j)
+{
+    const batch *b = &j->batch;
+
+    (void)ctx;
+    for (size_t i = 0; i < b->n; i++) {
+        record r = { b->keys[i], j->lines - b->n + i + 1 };
+
+        if (!(b->keyless[i / 64] >> i % 64 & 1))
+            buffer_append(&j->out, &r, sizeof r);
+    }
+}
+
+static void take_back(adapting *a, uint64_t key, place where)
+{
+    tamis_status status = TAMIS_OK;
+    uint64_t *n = &a->not_found;
+
+    if (tamis_has(a->filter, key)) {
+        status = tamis_adapt(a->filter, key);
+        n = status == TAMIS_FULL ? &a->no_room : &a->taken_back;
+    }
+    if (status == TAMIS_PRESENT)
+        buffer_append(&a->held, &where, sizeof where);
+    else if (status && status != TAMIS_FULL)
+        die_status("adapt", a->path, status);
+    else
+        ++*n;
+}
+
+static void adapt_chunk(void *ctx, job *j)
+{
+    adapting *a = ctx;
+    const record *all = (const void *)j->out.bytes;
+
+    if (j->input_number != a->input)
+        a->lines = 0;
+    a->input = j->input_number;
+    for (size_t i = 0; i < j->out.size / sizeof *all; i++)
+        take_back(a, all[i].key, (place){ j->input, a->lines + all[i].line });
+    a->lines += j->lines;
+}
+
+/* ---- Telling ----------------------------------------------------------- */
+
+static const place *held_places(const adapting *a, size_t *n)
+{
+    *n = a->held.size / sizeof(place);
+    return (const void *)a->held.bytes;
+}
+
+static void print_text(const adapting *a, uint64_t lines)
+{
+    size_t held;
+
+    held_places(a, &held);
+    printf("%" PRIu64 " lines: %" PRIu64 " taken back, %" PRIu64
+           " not found anyway, %zu in the filter, %" PRIu64 " without room\n",
+           lines, a->taken_back, a->not_found, held, a->no_room);
+}
+
+static void print_json(const adapting *a, uint64_t lines)
+{
+    json j = { 0 };
+    size_t held;
+    const place *places = held_places(a, &held);
+
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", a->path);
+    json_count(&j, "lines", lines);
+    json_count(&j, "taken_back", a->taken_back);
+    json_count(&j, "not_found", a->not_found);
+    json_count(&j, "no_room", a->no_room);
+    json_open(&j, "held", '[');
+    for (size_t i = 0; i < held; i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "input", places[i].input);
+        json_count(&j, "line", places[i].line);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+/* The first of them, and how many more there are. */
+static void say_held(const adapting *a)
+{
+    enum { MOST = 10 };
+    size_t held, shown;
+    const place *places = held_places(a, &held);
+    buffer list = { 0 };
+    char number[32];
+
+    shown = held < MOST ? held : MOST;
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(number, sizeof number, " line %" PRIu64, places[i].line);
+        if (i > 0)
+            buffer_append(&list, ", ", 2);
+        buffer_append(&list, places[i].input, strlen(places[i].input));
+        buffer_append(&list, number, strlen(number));
+    }
+    snprintf(number, sizeof number, " and %zu more", held - shown);
+    if (held > shown)
+        buffer_append(&list, number, strlen(number));
+    buffer_append(&list, "", 1);
+    say("%s holds these keys, which are no false positives: %s", a->path, list.bytes);
+    buffer_free(&list);
+}
+
+static int tell_outcome(const adapting *a)
+{
+    if (a->no_room > 0)
+        die(CODE_LIMIT,
+            "%s: no room to take back %" PRIu64 " of %" PRIu64
+            " false positives; 'tamis adapt --forget' makes room, and so does a filter that was "
+            "built with a larger -n, with --universe, or with --grow if its kind can grow",
+            a->path, a->no_room, a->no_room + a->taken_back);
+    if (a->held.size == 0)
+        return CODE_OK;
+    say_held(a);
+    return CODE_NOTHING;
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+enum { OPTION_FORGET = OPTION_OWN, OPTION_JSON };
+
+typedef struct wanted {
+    bool forget, as_json, quiet;
+} wanted;
+
+static int adapt(adapting *a, source *s, const wanted *w)
+{
+    const pipeline p = { .take_batch = keep_records, .finish_chunk = adapt_chunk, .ctx = a };
+
+    s->format.hasher = tamis_plan_of(a->filter)->hasher;
+    uint64_t lines = pipeline_run(&p, s);
+    if (a->taken_back > 0)
+        store_save(a->filter, a->path);
+    if (w->as_json)
+        print_json(a, lines);
+    else if (!w->quiet)
+        print_text(a, lines);
+    return tell_outcome(a);
+}
+
+static int forget(const adapting *a, const wanted *w)
+{
+    tamis_info info = { .size = sizeof info };
+    json j = { 0 };
+
+    tamis_get_info(a->filter, &info);
+    tamis_status status = tamis_forget_adaptations(a->filter);
+    if (status)
+        die_status("adapt", a->path, status);
+    store_save(a->filter, a->path);
+    if (w->as_json) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "file", a->path);
+        json_count(&j, "forgotten", info.adaptations);
+        json_close(&j, '}');
+    } else if (!w->quiet) {
+        printf("%" PRIu64 " adaptations forgotten\n", info.adaptations);
+    }
+    return CODE_OK;
+}
+
+static void take_option(wanted *w, source *s, const args *a)
+{
+    if (a->letter == OPTION_FORGET)
+        w->forget = true;
+    else if (a->letter == OPTION_JSON)
+        w->as_json = true;
+    else
+        source_option(s, a);
+    w->quiet |= a->letter == OPTION_QUIET;
+}
+
+static int run(args *a)
+{
+    adapting it = { 0 };
+    wanted w = { 0 };
+    source s;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        take_option(&w, &s, a);
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to adapt");
+    if (w.forget && operands[1])
+        args_refuse(a, "--forget takes one FILE and reads no INPUT");
+    source_inputs(&s, a, operands + 1);
+    it.path = operands[0];
+
+    it.filter = store_load_locked(it.path);
+    abilities_require(tamis_plan_of(it.filter)->kind, TAMIS_CAN_ADAPT, it.path);
+    abilities_require_own_keys(tamis_plan_of(it.filter), it.path);
+    int code = w.forget ? forget(&it, &w) : adapt(&it, &s, &w);
+    tamis_free(it.filter);
+    buffer_free(&it.held);
+    return code;
+}
+
+static const option_row options[] = {
+    { OPTION_FORGET, "forget", NULL, "forget all adaptations; no INPUT is read" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 0 },
+};
+
+const command cmd_adapt = {
+    .name = "adapt",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "tell a filter of its false positives",
+    .about =
+        "Reads keys from the INPUTs, or from standard input, that are not in the set but may be\n"
+        "found in the filter of FILE. If its kind can adapt, they are not found afterwards, and\n"
+        "all keys of the set are. Prints how many lines there were, how many keys were taken\n"
+        "back, were not found anyway, are in the filter after all, and had no room.\n"
+        "\n"
+        "Keys that are in the filter stay in it. A warning names the lines of the first of them,\n"
+        "and --json those of all.\n"
+        "\n"
+        "How long that lasts, the page of the kind says: in some, a key may be found again after\n"
+        "others were taken back. 'tamis info' tells how many adaptations are in effect, and what\n"
+        "they take. With --forget, the filter becomes what it was before the first of them.\n"
+        "\n"
+        "The file is replaced in one step at the end. What had room is saved even if something\n"
+        "else had none. Other runs of adapt, add and remove on it wait until this one ends.",
+    .options = { options, quiet_options, key_options },
+    .when_ok = "none of the keys is in the filter",
+    .when_nothing = "some are, and stay in it",
+    .example = "  seq 1000 | tamis build -k aqf -o numbers.tamis\n"
+               "  seq 1001 2000 | tamis adapt numbers.tamis",
+    .run = run,
+};

@@ -1,0 +1,96 @@
+/* cmd_add.c - tamis add: more keys into a filter. */
+#include "commands.h"
+#include "filters/change_on_disk.h"
+#include "filters/load_keys.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "text/abilities.h"
+
+enum { OPTION_ABSENT = OPTION_DISK_MEMORY + 1, OPTION_VALUES };
+
+static const option_row own_options[] = {
+    { OPTION_ABSENT, "absent", NULL, "add only keys that a query would not find" },
+    { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
+    { 0 },
+};
+
+/* Kinds that put take keys with values, and others keys alone. */
+static void require_ability(const tamis *f, const char *path, bool with_values)
+{
+    tamis_kind kind = tamis_plan_of(f)->kind;
+
+    if (tamis_kind_can(kind) & TAMIS_CAN_PUT && !with_values)
+        die(CODE_USAGE, "%s: %s filters need more than keys: give --values-field N", path,
+            tamis_kind_name(kind));
+    abilities_require(kind, with_values ? TAMIS_CAN_PUT : TAMIS_CAN_ADD, path);
+    abilities_require_own_keys(tamis_plan_of(f), path);
+}
+
+static int run(args *a)
+{
+    source s;
+    char **operands;
+    const char *path;
+    uint64_t memory = 0;
+    bool absent_only = false;
+    tamis *f;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        if (a->letter == OPTION_DISK_MEMORY)
+            memory = args_bytes(a);
+        else if (a->letter == OPTION_ABSENT)
+            absent_only = true;
+        else if (a->letter == OPTION_VALUES)
+            s.format.value_field = args_count(a, 1, UINT32_MAX);
+        else
+            source_option(&s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
+    source_inputs(&s, a, operands + 1);
+    path = operands[0];
+
+    if (memory && absent_only)
+        args_refuse(a, "--absent and --memory cannot be used together");
+    if (memory && s.format.value_field)
+        args_refuse(a, "--values-field and --memory cannot be used together");
+    if (memory) {
+        disk_add(path, memory, &s);
+        return CODE_OK;
+    }
+    f = store_load_locked(path);
+    require_ability(f, path, s.format.value_field > 0);
+    if (fill_from_source(f, path, &s, absent_only) > 0) {
+        store_save(f, path);
+        store_warn_if_crowded(f, path);
+    }
+    tamis_free(f);
+    return CODE_OK;
+}
+
+const command cmd_add = {
+    .name = "add",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "add keys to a filter",
+    .about =
+        "Reads keys from the INPUTs, or from standard input, and adds them to the filter in\n"
+        "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"
+        "the keys or none. Other runs of add and remove on it wait until this one ends.\n"
+        "\n"
+        "With --memory, the filter may be larger than memory, if its kind can resize. Keys wait\n"
+        "in memory. Whenever they fill it, and at the end, they are merged into a new file.\n"
+        "Whatever happens, the file is whole and holds all keys that were merged before.\n"
+        "\n"
+        "With --absent, a key that the filter already finds is not added again, so that repeated\n"
+        "keys take no room in filters that count or remove. Do not remove keys from such a\n"
+        "filter: a key may have been found only by mistake, in place of another, and removing\n"
+        "that other key would remove both.\n"
+        "\n"
+        "Kinds that can put hold a value for each key. With --values-field 2, a line is a key, a\n"
+        "TAB and an integer below 2^64, as in 'tamis build'. A key that is there already gets the\n"
+        "new value or, with --absent, keeps its own.",
+    .options = { own_options, disk_options, quiet_options, key_options },
+    .when_ok = "the keys were added",
+    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
+               "  printf '%s\\n' black white | tamis add colours.tamis",
+    .run = run,
+};

@@ -1,0 +1,457 @@
+/* cmd_build.c - tamis build: a filter from keys. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "filters/load_keys.h"
+#include "filters/spec.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "text/json.h"
+
+typedef struct request {
+    wish wish;
+    tamis_kind kind; /* TAMIS_NO_KIND: choose one */
+    source source;
+    const char *out;
+    uint64_t memory; /* 0: as much as it takes */
+    const char *tmp;
+    char *universe;
+    bool may_be_empty;
+    uint64_t keys; /* read */
+    bool as_json;  /* tell what was made */
+} request;
+
+/* ---- Options ----------------------------------------------------------- */
+
+enum {
+    OPTION_SEED = OPTION_AFTER_SPEC,
+    OPTION_MEMORY,
+    OPTION_TMP,
+    OPTION_VALUES,
+    OPTION_UNIVERSE,
+    OPTION_EMPTY,
+    OPTION_JSON
+};
+
+static void take_option(request *r, const args *a)
+{
+    switch (a->letter) {
+    case 'k':
+        r->kind = args_kind(a);
+        break;
+    case 'o':
+        r->out = a->value;
+        break;
+    case OPTION_SEED:
+        r->wish.spec.hasher.seed = args_integer(a);
+        break;
+    case OPTION_MEMORY:
+        r->memory = args_bytes(a);
+        break;
+    case OPTION_TMP:
+        r->tmp = a->value;
+        break;
+    case OPTION_VALUES:
+        r->source.format.value_field = args_count(a, 1, UINT32_MAX);
+        break;
+    case OPTION_JSON:
+        r->as_json = true;
+        break;
+    case OPTION_UNIVERSE:
+        r->universe = (char *)(uintptr_t)a->value;
+        break;
+    case OPTION_EMPTY:
+        r->may_be_empty = true;
+        break;
+    default:
+        wish_option(&r->wish, a);
+        source_option(&r->source, a);
+    }
+}
+
+static bool is_indexed(tamis_kind kind)
+{
+    return (tamis_kind_can(kind) & TAMIS_IS_INDEXED) != 0;
+}
+
+static void choose_hash(request *r)
+{
+    tamis_hasher *hasher = &r->wish.spec.hasher;
+
+    if (is_indexed(r->kind) && !r->wish.has_hash)
+        hasher->hash = TAMIS_RAW;
+    if (is_indexed(r->kind) && hasher->hash != TAMIS_RAW)
+        die(CODE_USAGE, "build: %s filters hold small integers; use --hash raw",
+            tamis_kind_name(r->kind));
+    r->source.format.hasher = *hasher;
+}
+
+/* Whether it takes keys one by one, and is in memory as a whole. */
+static bool takes_one_by_one(tamis_kind kind)
+{
+    return (tamis_kind_can(kind) & (TAMIS_CAN_ADD | TAMIS_CAN_PUT)) != 0;
+}
+
+/* Bits that a value may have. */
+static uint32_t most_value_bits(const request *r)
+{
+    if (tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
+        return 64;
+    return r->wish.spec.value_bits ? r->wish.spec.value_bits : 32;
+}
+
+static tamis_kind kind_that(unsigned can)
+{
+    tamis_kind kind = TAMIS_NO_KIND;
+
+    while ((kind = tamis_kind_next(kind)) && !(tamis_kind_can(kind) & can))
+        ;
+    return kind;
+}
+
+/* An option and the ability that it is for: both or neither. */
+static void need_both(request *r, bool is_given, unsigned bit, const char *option)
+{
+    if (is_given && !r->kind)
+        r->kind = kind_that(bit);
+    bool can = (tamis_kind_can(r->kind) & bit) != 0;
+    if (is_given && !can)
+        die(CODE_USAGE,
+            "build: %s filters have no use for %s; 'tamis kinds' tells what each can do",
+            tamis_kind_name(r->kind), option);
+    if (can && !is_given)
+        die(CODE_USAGE, "build: %s filters need more than keys: give %s", tamis_kind_name(r->kind),
+            option);
+}
+
+/* Kinds that adapt may be given a universe, and need none. */
+static bool may_have_universe(const request *r)
+{
+    unsigned can = r->kind ? tamis_kind_can(r->kind) : r->wish.spec.can;
+
+    return (can & TAMIS_CAN_ADAPT) != 0;
+}
+
+static void check_extras(request *r)
+{
+    if (r->wish.spec.can & TAMIS_CAN_ASK_KEYS)
+        die(CODE_USAGE, "build: a filter that asks for its keys needs a program that answers: see "
+                        "tamis_adapt.h; without --can ask-keys, it holds them itself");
+    need_both(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
+    if (!may_have_universe(r))
+        need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
+    if (r->wish.spec.value_bits && !r->source.format.value_field)
+        die(CODE_USAGE, "build: --value-bits means nothing without --values-field");
+    if (r->wish.spec.value_bits && tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
+        die(CODE_USAGE, "build: values of a %s have 64 bits; --value-bits is for a static map",
+            tamis_kind_name(r->kind));
+}
+
+static void read_options(request *r, args *a)
+{
+    source_init(&r->source);
+    while (args_next(a) != -1)
+        take_option(r, a);
+    source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
+    if (!r->out)
+        args_refuse(a, "give -o FILE, or -o - for standard output");
+    if (r->as_json && strcmp(r->out, "-") == 0)
+        args_refuse(a, "--json and -o - cannot both have standard output");
+    store_check_target(r->out);
+    store_spare_inputs("build", r->out, r->source.names);
+    check_extras(r);
+    choose_hash(r);
+}
+
+/* ---- Choosing a kind --------------------------------------------------- */
+
+/* `keys` may be unknown: 0. */
+static _Noreturn void refuse_plan(const request *r, uint64_t keys)
+{
+    char who[80] = "no kind of filter can", what[40] = "these";
+
+    if (is_indexed(r->kind))
+        die(CODE_LIMIT, "build: a key is too large for %s filters at that size",
+            tamis_kind_name(r->kind));
+    if (r->kind)
+        snprintf(who, sizeof who, "%s filters cannot", tamis_kind_name(r->kind));
+    if (keys)
+        snprintf(what, sizeof what, "%" PRIu64, keys);
+    die(CODE_LIMIT, "build: %s hold %s keys at that rate and size; 'tamis plan' shows what can",
+        who, what);
+}
+
+/* Which kind is best hardly depends on the number of keys, but only few have very low rates. */
+enum { TYPICAL_KEYS = 1000000 };
+
+static tamis_kind choose_kind(const request *r)
+{
+    tamis_spec spec = r->wish.spec;
+    tamis_plan plan;
+    bool is_counted = spec.keys == 0 && !spec_has_room(&spec);
+
+    if (is_counted)
+        spec.keys = TYPICAL_KEYS;
+    while (tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec))
+        if (!is_counted || (spec.keys /= 10) == 0)
+            refuse_plan(r, r->wish.spec.keys);
+    return plan.kind;
+}
+
+static void say_choice(const tamis_plan *plan)
+{
+    say("%s chosen, %.2f bits per key, false positive rate %.3g; -k KIND takes another, 'tamis "
+        "plan' compares them",
+        tamis_kind_name(plan->kind), bits_per_key(plan), plan->fpr);
+}
+
+static void print_json(const request *r, const tamis_plan *plan)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", r->out);
+    json_text(&j, "kind", tamis_kind_name(plan->kind));
+    json_count(&j, "keys_read", r->keys);
+    json_count(&j, "keys", plan->capacity);
+    json_real(&j, "fpr", plan->fpr);
+    json_count(&j, "bytes", plan->bytes);
+    json_real(&j, "bits_per_key", bits_per_key(plan));
+    json_close(&j, '}');
+}
+
+/* ---- Building ---------------------------------------------------------- */
+
+/* Memory besides the builder: the program, and what each thread reads and hashes. */
+enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, BUILDER_BYTES = 4 << 20 };
+
+static uint64_t own_memory(const request *r)
+{
+    return OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES;
+}
+
+static uint64_t memory_for_builder(const request *r)
+{
+    uint64_t own = own_memory(r);
+
+    if (r->memory == 0)
+        return 0;
+    if (r->memory < own + BUILDER_BYTES)
+        die(CODE_MEMORY, "build: --memory is too little for %u threads; give %" PRIu64 "M or more",
+            r->source.threads, (own + BUILDER_BYTES) >> 20);
+    return r->memory - own;
+}
+
+/* Whether a builder has enough memory for that many keys, all different. Where the library cannot
+ * tell before they come, it takes the filter, and 8 bytes for each key of a 256th of them; twice
+ * that, as some are larger. */
+static bool is_enough(const request *r, uint64_t memory, uint64_t keys)
+{
+    const tamis_build_options options = TAMIS_BUILD_OPTIONS(.memory = memory, .dir = r->tmp);
+    tamis_spec spec = r->wish.spec;
+    tamis_plan plan;
+    tamis_builder *b;
+
+    spec.keys = keys;
+    if (takes_one_by_one(r->kind))
+        return tamis_plan_kind(&plan, r->kind, &spec) ||
+               memory >= plan.bytes + plan.bytes / 16 + keys / 16 + BUILDER_BYTES;
+    if (tamis_builder_new(&b, r->kind, &spec, &options) == TAMIS_NOMEM)
+        return false;
+    tamis_builder_free(b);
+    return true;
+}
+
+/* Excluded keys take what depends on the keys themselves: nothing is promised there. */
+static _Noreturn void refuse_memory(const request *r, uint64_t keys)
+{
+    uint64_t memory = BUILDER_BYTES;
+
+    if (keys == 0 || r->universe)
+        die(CODE_MEMORY, "%s: cannot be built in so little memory; give more with --memory",
+            r->out);
+    while (memory < UINT64_MAX / 2 && !is_enough(r, memory, keys))
+        memory += memory / 16;
+    die(CODE_MEMORY, "%s: cannot be built in so little memory; --memory %" PRIu64 "M is enough",
+        r->out, ((own_memory(r) + memory) >> 20) + 1);
+}
+
+static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)
+{
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE,
+            "build: %s filters lack an ability asked for by --can, --load, --grow, --error, "
+            "--hashes or one of the --...bits; see 'tamis kinds'",
+            tamis_kind_name(r->kind));
+    if (status == TAMIS_RANGE)
+        refuse_plan(r, keys);
+    if (status == TAMIS_NOMEM && r->memory)
+        refuse_memory(r, keys);
+    die_status("build", r->out, status);
+}
+
+/* Kinds that add have the filter in memory as a whole, but for those that are written in order. */
+static bool has_room(const request *r, uint64_t memory)
+{
+    unsigned can = tamis_kind_can(r->kind);
+    tamis_plan plan;
+
+    if (memory == 0 || r->wish.spec.keys == 0 || !takes_one_by_one(r->kind) ||
+        can & TAMIS_CAN_RESIZE)
+        return true;
+    return tamis_plan_kind(&plan, r->kind, &r->wish.spec) || plan.bytes <= memory;
+}
+
+static tamis_builder *start(request *r)
+{
+    const tamis_build_options options =
+        TAMIS_BUILD_OPTIONS(.memory = memory_for_builder(r), .threads = r->source.threads,
+                            .dir = r->tmp, .progress = store_progress, .ctx = &r->keys);
+    tamis_builder *b;
+    tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
+
+    if (!status && !has_room(r, options.memory))
+        status = TAMIS_NOMEM;
+    if (status)
+        refuse(r, status, r->wish.spec.keys);
+    return b;
+}
+
+/* The filter is in memory anyway, and can tell how full it is. */
+static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status = tamis_builder_finish(&f, b);
+
+    if (status)
+        return status;
+    progress_erase();
+    store_save(f, r->out);
+    store_warn_if_crowded(f, r->out);
+    *plan = *tamis_plan_of(f);
+    tamis_free(f);
+    return TAMIS_OK;
+}
+
+/* False: there is no key, which is hardly what was meant, and no reason to lose a good filter. */
+static bool fill(request *r, tamis_builder *b)
+{
+    char *universe[] = { r->universe, NULL };
+    source others = r->source;
+
+    r->keys = fill_builder(b, r->out, &r->source, most_value_bits(r));
+    if (r->keys == 0 && !r->may_be_empty)
+        return false;
+    if (!r->universe)
+        return true;
+    others.names = universe;
+    r->keys += fill_excluded(b, r->out, &others);
+    return true;
+}
+
+static int run(args *a)
+{
+    request r = { .wish.spec = TAMIS_SPEC() };
+    tamis_plan plan;
+
+    read_options(&r, a);
+    bool is_chosen = !r.kind;
+    if (is_chosen)
+        r.kind = choose_kind(&r);
+    /* A message can then name the line. */
+    if (is_indexed(r.kind))
+        r.source.format.below = r.wish.spec.keys;
+    tamis_builder *b = start(&r);
+    if (!fill(&r, b)) {
+        say("%s was not written: there is no key in the input; --allow-empty makes an empty filter",
+            r.out);
+        tamis_builder_free(b);
+        return CODE_NOTHING;
+    }
+    tamis_status status =
+        takes_one_by_one(r.kind) ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
+    if (status)
+        refuse(&r, status, r.keys);
+    tamis_builder_free(b);
+    if (r.as_json)
+        print_json(&r, &plan);
+    else if (is_chosen)
+        say_choice(&plan);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { 'o', "output", "FILE", "where to save the filter" },
+    { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them" },
+    { OPTION_SEED, "seed", "S", "integer that changes the hash (default: 0)" },
+    { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)" },
+    { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
+    { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
+    { OPTION_UNIVERSE, "universe", "FILE", "keys that must not be found, one per line" },
+    { OPTION_EMPTY, "allow-empty", NULL, "save the filter even if there is no key" },
+    { OPTION_JSON, "json", NULL, "print as JSON what was made" },
+    { 0 },
+};
+
+const command cmd_build = {
+    .name = "build",
+    .operands = "[OPTION]... -o FILE [INPUT]...",
+    .summary = "make a filter from keys",
+    .about =
+        "Reads keys from the INPUTs, or from standard input, and saves a filter of them to\n"
+        "FILE. A key is a line, byte for byte, without its end. If there is no key, nothing is\n"
+        "saved, unless --allow-empty says that this is no mistake.\n"
+        "\n"
+        "Without --keys, the keys are hashed and counted first, repeated ones once. They take 8\n"
+        "bytes each, and 8 more while they are counted or if they have a value. With --keys,\n"
+        "kinds that can add take each key as it comes. If more keys come than announced, the\n"
+        "false positive rate rises and a warning says so. A kind with a fixed capacity ends the\n"
+        "command instead, unless --grow was given. Kinds that cannot add see all keys first,\n"
+        "and make room for as many as there are. In kinds that count, a repeated key is counted\n"
+        "again: quotient and aleph filters need a slot for each copy. Cuckoo and Morton filters\n"
+        "take it once.\n"
+        "\n"
+        "Without --kind, one is chosen and named on standard error: the one with a star in\n"
+        "'tamis plan'. With -o -, the filter goes to standard output.\n"
+        "\n"
+        "--bits, --hashes, --quotient-bits, --remainder-bits and --tag-bits ask for a geometry, "
+        "in\n"
+        "place of a rate; 'tamis help plan' tells which kinds have these numbers.\n"
+        "\n"
+        "With --memory, the program takes no more than that. Keys that do not fit wait in a file\n"
+        "without a name, which is gone when the program ends. Kinds that can add need the size of\n"
+        "the filter and a little more. Other kinds never have the whole filter in memory: they\n"
+        "need what it takes to solve a part of at most 17 million keys. That is 48 bytes for each\n"
+        "key of a part in kinds that can get. Kinds that can exclude need the filter, and 48\n"
+        "bytes for each key and for each other key that passes the first test.\n"
+        "\n"
+        "Sketches count in memory that does not depend on the number of keys. With --error E, a\n"
+        "count is never too low. It is too high by more than E times the number of all keys,\n"
+        "repeated ones included, with the probability --fpr at most. Without --error, a sketch is\n"
+        "made for --keys different keys, as other kinds are.\n"
+        "\n"
+        "Kinds that can get hold a value for each key. With --values-field 2, a line is a key, a\n"
+        "TAB and an integer below 2^32. Columns are counted from 1. The key is the first column\n"
+        "unless --field names another, and --delim changes the TAB. Without --value-bits, values\n"
+        "have as many bits as the largest one needs. A key with two values is an error. Kinds\n"
+        "that can put take integers below 2^64, and the last value of a key.\n"
+        "\n"
+        "Kinds that can exclude never take a key of the --universe for one of their own. The\n"
+        "INPUTs list their own keys. A key in both lists is one of their own. Kinds that can\n"
+        "adapt do the same, if they are given a --universe: they adapt to each of its keys that\n"
+        "is found by mistake, and other keys are found at the rate --fpr.\n"
+        "\n"
+        "The hash is stored in the file. 'fast' is for keys from people you trust. 'keyed' draws\n"
+        "a secret, so that outsiders cannot choose keys that collide; the file is then private.\n"
+        "'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x. The same keys\n"
+        "and options give the same file on every machine and with any number of threads, unless\n"
+        "the hash is keyed.",
+    .options = { options, spec_options, quiet_options, key_options },
+    .when_ok = "the filter was saved",
+    .when_nothing = "there was no key, and nothing was saved",
+    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -p 0.001 -o colours.tamis",
+    .run = run,
+};

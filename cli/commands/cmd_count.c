@@ -1,0 +1,136 @@
+/* cmd_count.c - tamis count: how often each line was added to a filter. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "text/json.h"
+
+typedef struct counting {
+    const tamis *filter;
+    uint64_t ceiling; /* of counts; 2^64 - 1: none */
+    json *json;       /* NULL: print text */
+    bool found;
+} counting;
+
+/* A line and its count, for JSON, which is printed in turn. */
+typedef struct record {
+    uint64_t count, size;
+} record;
+
+static void append_text(buffer *out, const counting *c, uint64_t count)
+{
+    char text[24];
+
+    buffer_append(out, text,
+                  (size_t)snprintf(text, sizeof text, "%" PRIu64 "%s\t", count,
+                                   count >= c->ceiling ? "+" : ""));
+}
+
+static void take_batch(void *ctx, job *j)
+{
+    const counting *c = ctx;
+    const batch *b = &j->batch;
+    uint64_t counts[BATCH_LINES];
+
+    tamis_count_many(c->filter, counts, b->keys, b->n);
+    for (size_t i = 0; i < b->n; i++) {
+        bool is_keyless = b->keyless[i / 64] >> i % 64 & 1;
+        record r = { is_keyless ? 0 : counts[i], (uint64_t)(b->start[i + 1] - b->start[i]) };
+
+        j->selected += r.count > 0;
+        if (c->json)
+            buffer_append(&j->out, &r, sizeof r);
+        else
+            append_text(&j->out, c, r.count);
+        buffer_append(&j->out, b->start[i], (size_t)r.size);
+    }
+}
+
+static void print_json(const counting *c, const buffer *records)
+{
+    const char *at = records->bytes, *end = at + records->size;
+
+    for (record r; at < end; at += r.size) {
+        memcpy(&r, at, sizeof r);
+        at += sizeof r;
+        json_open(c->json, NULL, '{');
+        /* The line end follows the text, and is no part of a character. */
+        json_bytes(c->json, "line", at, (size_t)r.size - 1);
+        json_count(c->json, "count", r.count);
+        json_bool(c->json, "at_ceiling", r.count >= c->ceiling);
+        json_close(c->json, '}');
+    }
+}
+
+static void finish_chunk(void *ctx, job *j)
+{
+    counting *c = ctx;
+
+    c->found |= j->selected > 0;
+    if (c->json)
+        print_json(c, &j->out);
+    else
+        output_write(j->out.bytes, j->out.size);
+}
+
+static int run(args *a)
+{
+    counting c = { 0 };
+    json j = { 0 };
+    pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
+    source s;
+    char **operands;
+    tamis *f;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        if (a->letter == OPTION_OWN)
+            c.json = &j;
+        else
+            source_option(&s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&s, a, operands + 1);
+
+    c.filter = f = store_load(operands[0]);
+    c.ceiling = tamis_plan_of(f)->ceiling;
+    s.format.hasher = tamis_plan_of(f)->hasher;
+    if (c.json)
+        json_open(c.json, NULL, '[');
+    pipeline_run(&p, &s);
+    if (c.json)
+        json_close(c.json, ']');
+    tamis_free(f);
+    return c.found ? CODE_OK : CODE_NOTHING;
+}
+
+static const option_row options[] = {
+    { OPTION_OWN, "json", NULL, "print JSON: an array with one object per line" },
+    { 0 },
+};
+
+const command cmd_count = {
+    .name = "count",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "print how often each line was added to a filter",
+    .about =
+        "Reads lines from the INPUTs, or from standard input. Before each line it prints how\n"
+        "often its key was added to the filter in FILE, and a TAB. The number may be too high, at\n"
+        "the filter's rate. How far it can be trusted otherwise depends on the kind:\n"
+        "\n"
+        "  quotient, cqf, spectral, spectral-mi: it is never too low.\n"
+        "  counting, counting-blocked, countmin: it stops at a ceiling, which 'tamis info' shows,\n"
+        "  and has a '+' there: 15+ means 15 times or more. Below that it is never too low.\n"
+        "  cuckoo, cuckoo-buckets, morton: the same. 'tamis build' puts each key in once, however\n"
+        "  often it comes; 'tamis add' counts.\n"
+        "  spectral-rm: in rare cases it is too low, but never 0 for a key that is there.\n"
+        "  all others do not count: 1 means that the key is there, however often it was added.",
+    .options = { options, key_options },
+    .when_ok = "a line had a count above 0",
+    .when_nothing = "all counts were 0",
+    .example = "  printf '%s\\n' red green red | tamis build -k cqf -o colours.tamis\n"
+               "  printf '%s\\n' red grey | tamis count colours.tamis",
+    .run = run,
+};

@@ -1,0 +1,53 @@
+/* cmd_dot.c - tamis dot: how much two multisets have in common. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "filters/compatible.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "text/abilities.h"
+
+static int run(args *a)
+{
+    char **paths;
+    tamis *f, *g;
+    uint64_t product = 0;
+
+    while (args_next(a) != -1)
+        ;
+    paths = args_operands(a, 2, 2, "two FILEs");
+    f = store_map(paths[0]);
+    g = store_map(paths[1]);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_DOT, paths[0]);
+    tamis_status status = tamis_dot(f, &product, g);
+    if (status == TAMIS_MISMATCH)
+        refuse_pair("dot", paths[0], tamis_plan_of(f), paths[1], tamis_plan_of(g));
+    if (status == TAMIS_CANNOT)
+        die(CODE_USAGE, "%s: it keeps no sums to multiply; build it with --can dot", paths[0]);
+    const char *faulty = paths[status && tamis_verify(f, NULL, NULL) == TAMIS_OK];
+    tamis_free(f);
+    tamis_free(g);
+    if (status)
+        die_status("multiply", faulty, status);
+    printf("%" PRIu64 "\n", product);
+    return product > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_dot = {
+    .name = "dot",
+    .operands = "FILE FILE",
+    .summary = "multiply two multisets",
+    .about =
+        "Prints the sum, over all keys, of the count in the first filter times the count in the\n"
+        "second. For sets, that is the number of keys in both. The sum is never too small, and\n"
+        "2^64 - 1 means that it is at least that. The files must have the same kind, hash and\n"
+        "seed, and be built with the same --keys and --fpr; 'tamis resize' does not matter.\n"
+        "Sketches must be built with --can dot.",
+    .options = { NULL },
+    .when_ok = "the filters have a key in common",
+    .when_nothing = "they have no key in common",
+    .example = "  seq 1 600 | tamis build -k cqf -n 1000 -o low.tamis\n"
+               "  seq 401 1000 | tamis build -k cqf -n 1000 -o high.tamis\n"
+               "  tamis dot low.tamis high.tamis",
+    .run = run,
+};

@@ -1,0 +1,91 @@
+/* cmd_fold.c - tamis fold: a smaller filter with the same keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "files/lock.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "text/abilities.h"
+
+enum { OPTION_BY = OPTION_OWN, OPTION_MAX_BYTES, FACTOR_MAX = 16 };
+
+static _Noreturn void refuse_factor(const tamis_plan *plan, const char *path, uint64_t by)
+{
+    char factors[80] = "";
+    size_t size = 0;
+
+    for (uint64_t n = 2; n <= FACTOR_MAX; n++)
+        if (plan->slots % n == 0)
+            size += (size_t)snprintf(factors + size, sizeof factors - size, " %" PRIu64, n);
+    die(CODE_USAGE, "%s: %" PRIu64 " does not divide its %" PRIu64 " slots; up to %d these do:%s",
+        path, by, plan->slots, FACTOR_MAX, size ? factors : " none");
+}
+
+static _Noreturn void refuse_size(const char *path, uint64_t max_bytes)
+{
+    die(CODE_USAGE, "%s: it cannot be made as small as %" PRIu64 " bytes without its keys", path,
+        max_bytes);
+}
+
+static int run(args *a)
+{
+    const char *out = NULL, *path;
+    uint64_t by = 0, max_bytes = 0;
+    tamis *f, *folded;
+    tamis_status status;
+
+    for (int letter; (letter = args_next(a)) != -1;)
+        if (letter == 'o')
+            out = a->value;
+        else if (letter == OPTION_BY)
+            by = args_count(a, 2, UINT64_MAX);
+        else
+            max_bytes = args_bytes(a);
+    path = args_operands(a, 1, 1, "the FILE to fold")[0];
+    if (!out || !by == !max_bytes)
+        args_refuse(a, "give -o OUT and either --by N or --max-bytes BYTES");
+    store_check_target(out);
+    lock_output(out);
+
+    f = store_load(path);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_FOLD, path);
+    status = by ? tamis_fold(&folded, f, by, NULL) : tamis_shrink(&folded, f, max_bytes, NULL);
+    if (status == TAMIS_RANGE && by)
+        refuse_factor(tamis_plan_of(f), path, by);
+    if (status == TAMIS_RANGE)
+        refuse_size(path, max_bytes);
+    if (status)
+        die_status("fold", path, status);
+    store_save(folded, out);
+    tamis_free(folded);
+    tamis_free(f);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { 'o', "output", "OUT", "where to save the smaller filter" },
+    { OPTION_BY, "by", "N", "how many times smaller" },
+    { OPTION_MAX_BYTES, "max-bytes", "BYTES",
+      "how large it may be, without the header of the file" },
+    { 0 },
+};
+
+const command cmd_fold = {
+    .name = "fold",
+    .operands = "-o OUT {--by N | --max-bytes BYTES} FILE",
+    .summary = "shrink a filter without its keys",
+    .about =
+        "Saves to OUT a filter N times smaller than the one in FILE. It still holds every key,\n"
+        "at a higher false positive rate, as if it had been built at that size. N must divide\n"
+        "the number of slots that 'tamis info' shows.\n"
+        "\n"
+        "With --max-bytes, it is made as small as that, at the lowest rate there is: a "
+        "partitioned\n"
+        "filter loses rows, which is better than any other way; other kinds are folded.",
+    .options = { options },
+    .when_ok = "the smaller filter was saved",
+    .example = "  seq 1000 | tamis build -k blocked -n 1024 --max-bytes 4K -o numbers.tamis\n"
+               "  tamis fold -o small.tamis --by 2 numbers.tamis",
+    .run = run,
+};

@@ -1,0 +1,97 @@
+/* cmd_get.c - tamis get: the values that came with keys. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "text/abilities.h"
+
+typedef struct getting {
+    const tamis *filter;
+    unsigned char end;
+    bool mapped, found;
+} getting;
+
+static void append_line(buffer *out, const batch *b, size_t i, uint64_t value, unsigned char end)
+{
+    char text[24];
+    int size = snprintf(text, sizeof text, "\t%" PRIu64, value);
+
+    buffer_append(out, b->start[i], (size_t)(b->start[i + 1] - b->start[i]) - 1);
+    buffer_append(out, text, (size_t)size);
+    buffer_append(out, &end, 1);
+}
+
+static void take_batch(void *ctx, job *j)
+{
+    const getting *g = ctx;
+    const batch *b = &j->batch;
+    uint64_t hits[BATCH_LINES / 64], values[BATCH_LINES];
+
+    tamis_get_many(g->filter, values, hits, b->keys, b->n);
+    for (size_t i = 0; i < b->n; i++)
+        if ((hits[i / 64] & ~b->keyless[i / 64]) >> i % 64 & 1) {
+            append_line(&j->out, b, i, values[i], g->end);
+            j->selected++;
+        }
+}
+
+static void finish_chunk(void *ctx, job *j)
+{
+    getting *g = ctx;
+
+    g->found |= j->selected > 0;
+    output_write(j->out.bytes, j->out.size);
+}
+
+enum { OPTION_MAP = OPTION_OWN };
+
+static int run(args *a)
+{
+    getting g = { 0 };
+    pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &g };
+    source s;
+    char **operands;
+    tamis *f;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        if (a->letter == OPTION_MAP)
+            g.mapped = true;
+        else
+            source_option(&s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&s, a, operands + 1);
+
+    g.filter = f = (g.mapped ? store_map : store_load)(operands[0]);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_GET, operands[0]);
+    g.end = s.format.end;
+    s.format.hasher = tamis_plan_of(f)->hasher;
+    pipeline_run(&p, &s);
+    tamis_free(f);
+    return g.found ? CODE_OK : CODE_NOTHING;
+}
+
+static const option_row options[] = {
+    { OPTION_MAP, "map", NULL, "map the filter instead of reading it" },
+    { 0 },
+};
+
+const command cmd_get = {
+    .name = "get",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "print lines with the values of their keys",
+    .about =
+        "Reads lines from the INPUTs, or from standard input, and prints each whose key is in\n"
+        "the filter in FILE, then a TAB and the value that came with the key when the filter was\n"
+        "built, or when it was put last. A line that is not printed is certainly not in it. A\n"
+        "printed line may be there by mistake, at the filter's false positive rate; its value is\n"
+        "then arbitrary.",
+    .options = { options, quiet_options, key_options },
+    .when_ok = "a line was printed",
+    .when_nothing = "no line was printed",
+    .example = "  printf '%s\\t%s\\n' red 1 green 2 | tamis build --values-field 2 -o n.tamis\n"
+               "  printf '%s\\n' green grey | tamis get n.tamis",
+    .run = run,
+};

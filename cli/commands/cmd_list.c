@@ -1,0 +1,93 @@
+/* cmd_list.c - tamis list: what a filter can name. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "tamis_values.h"
+#include "term/buffer.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "text/abilities.h"
+
+/* Bytes written at a time. */
+enum { PIECE = 1 << 16 };
+
+typedef struct listing {
+    buffer out;
+    bool with_numbers; /* counts, or values */
+    uint64_t n;
+} listing;
+
+static bool print_one(void *ctx, uint64_t key, uint64_t number)
+{
+    listing *l = ctx;
+    char text[48];
+    int size = snprintf(text, sizeof text, "%" PRIu64, key);
+
+    if (l->with_numbers)
+        size += snprintf(text + size, sizeof text - (size_t)size, "\t%" PRIu64, number);
+    text[size++] = '\n';
+    buffer_append(&l->out, text, (size_t)size);
+    l->n++;
+    if (l->out.size > PIECE) {
+        output_write(l->out.bytes, l->out.size);
+        l->out.size = 0;
+    }
+    return true;
+}
+
+/* Only integers can be had back as they were given. */
+static void say_what(const tamis_plan *plan)
+{
+    if (!(tamis_kind_can(plan->kind) & TAMIS_IS_EXACT))
+        say("these are fingerprints: %s filters do not keep keys", tamis_kind_name(plan->kind));
+    else if (plan->hasher.hash != TAMIS_RAW)
+        say("these are hashes of lines; a filter built with --hash raw gives back its integers");
+}
+
+static int run(args *a)
+{
+    listing l = { 0 };
+    const char *path;
+    tamis *f;
+
+    while (args_next(a) != -1)
+        ;
+    path = args_operands(a, 1, 1, "the FILE of a filter")[0];
+    f = store_map_whole(path);
+    unsigned can = tamis_kind_can(tamis_plan_of(f)->kind);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_LIST, path);
+    l.with_numbers = (can & (TAMIS_CAN_COUNT | TAMIS_CAN_GET)) != 0;
+    tamis_status status =
+        can & TAMIS_CAN_GET ? tamis_list_values(f, print_one, &l) : tamis_list(f, print_one, &l);
+    if (status)
+        die_status("list", path, status);
+    output_write(l.out.bytes, l.out.size);
+    if (l.n > 0)
+        say_what(tamis_plan_of(f));
+    buffer_free(&l.out);
+    tamis_free(f);
+    return l.n > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+const command cmd_list = {
+    .name = "list",
+    .operands = "FILE",
+    .summary = "print what a filter can name",
+    .about =
+        "Prints one number per line. Exact sets give back their keys: the integers that were\n"
+        "given if the hash is raw, else hashes of the lines, which are not kept. For other kinds\n"
+        "they are fingerprints, from the lowest to the highest. A message says so, unless the\n"
+        "numbers are those that were given. In kinds that count, a TAB and the count follow; in\n"
+        "kinds that can get, a TAB and the value.\n"
+        "\n"
+        "Lines that a filter cannot tell apart have the same fingerprint. It is the same in every\n"
+        "filter with the same hash, seed, --keys and --fpr, also after 'tamis resize'. The file\n"
+        "is mapped and checked, so that long lists take no memory.",
+    .options = { NULL },
+    .when_ok = "something was printed",
+    .when_nothing = "the filter is empty",
+    .example = "  printf '%s\\n' 3 1 4 1 5 | tamis build -k hashset --hash raw -o digits.tamis\n"
+               "  tamis list digits.tamis",
+    .run = run,
+};

@@ -1,0 +1,439 @@
+/* cmd_plan.c - tamis plan: what each kind would take for a set of keys, and which is worth it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "filters/advice.h"
+#include "filters/machine.h"
+#include "filters/shape.h"
+#include "filters/spec.h"
+#include "term/message.h"
+#include "text/abilities.h"
+#include "text/json.h"
+
+/* Bits per key to tell which of all subsets of that size it is. */
+static double bits_to_choose(double keys, double universe)
+{
+    double choices = lgamma(universe + 1) - lgamma(keys + 1) - lgamma(universe - keys + 1);
+
+    return choices / log(2) / keys;
+}
+
+/* The least that any filter needs for a key; 0 if it is not known. */
+static double least_bits(const tamis_plan *p, const tamis_spec *spec)
+{
+    double fpr = spec->fpr > 0 ? spec->fpr : p->fpr;
+
+    if (spec->universe)
+        return bits_to_choose((double)p->capacity, (double)spec->universe);
+    return fpr > 0 ? spec->value_bits + log2(1 / fpr) : 0;
+}
+
+/* How far above that; NaN if the least is not known. */
+static double overhead(const tamis_plan *p, const tamis_spec *spec)
+{
+    double least = least_bits(p, spec);
+
+    return least > 0 ? bits_per_key(p) / least - 1 : NAN;
+}
+
+typedef struct table {
+    const tamis_plan *plans;
+    size_t n;
+    const tamis_spec *spec;
+    tamis_kind chosen;   /* by build, if it is given no kind */
+    bool with_keys;      /* how many fit is what was asked */
+    bool with_shape;     /* and this */
+    bool with_abilities; /* no line ends before column 80 then */
+} table;
+
+static const char *mark(const table *t, const tamis_plan *p)
+{
+    return p->kind == t->chosen ? " *" : "";
+}
+
+static void print_row(const table *t, const tamis_plan *p)
+{
+    char over[32] = "-";
+
+    if (!isnan(overhead(p, t->spec)))
+        snprintf(over, sizeof over, "%+.1f%%", overhead(p, t->spec) * 100);
+    printf("%-16s%-2s", tamis_kind_name(p->kind), mark(t, p));
+    if (t->with_keys)
+        printf("%12" PRIu64 "  ", p->capacity);
+    printf("%13" PRIu64 "  %9.3f  %9s  %10.4g", p->bytes, bits_per_key(p), over, p->fpr);
+    if (t->with_shape || t->with_abilities)
+        printf("  ");
+    if (t->with_shape)
+        shape_print(p);
+    else if (t->with_abilities)
+        abilities_print(tamis_kind_can(p->kind));
+    putchar('\n');
+}
+
+/* What lectures say of m bits for n keys, with a number of hashes that is no integer. */
+static void print_textbook(const tamis_spec *spec)
+{
+    double ratio = (double)spec->bits / (double)spec->keys;
+
+    printf("%.4g bits per key: by the textbook, (m/n) ln 2 = %.3g hashes are best, and the rate is "
+           "0.6185^(m/n) = %.3g\n",
+           ratio, ratio * log(2), pow(0.5, ratio * log(2)));
+}
+
+static void print_table(const table *t)
+{
+    printf("%-16s  ", "kind");
+    if (t->with_keys)
+        printf("%12s  ", "keys");
+    printf("%13s  %9s  %9s  %10s%s\n", "bytes", "bits/key", "overhead", "fpr",
+           t->with_shape       ? "  shape"
+           : t->with_abilities ? "  abilities"
+                               : "");
+    for (size_t i = 0; i < t->n; i++)
+        print_row(t, &t->plans[i]);
+    if (t->spec->bits && t->spec->keys)
+        print_textbook(t->spec);
+}
+
+/* The Bloom filter that works with the answers: bits per key, and k. */
+static void print_array(const tamis_plan *p)
+{
+    bool is_array = p->kind == TAMIS_BLOOM || p->kind == TAMIS_COMPRESSED;
+
+    if (is_array && p->capacity)
+        printf("%9.2f  %3" PRIu32, (double)p->slots / (double)p->capacity, p->hashes);
+    else
+        printf("%9s  %3s", "-", "-");
+}
+
+static void print_wire(const table *t)
+{
+    printf("%-16s  %13s  %9s  %9s  %3s  %10s\n", "kind", "bytes sent", "z", "m/n", "k", "fpr");
+    for (const tamis_plan *p = t->plans; p < t->plans + t->n; p++) {
+        printf("%-16s  %13" PRIu64 "  %9.3f  ", tamis_kind_name(p->kind), p->bytes,
+               bits_per_key(p));
+        print_array(p);
+        printf("  %10.4g\n", p->fpr);
+    }
+}
+
+static void print_json(const table *t)
+{
+    json j = { 0 };
+
+    json_open(&j, NULL, '[');
+    for (const tamis_plan *p = t->plans; p < t->plans + t->n; p++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "kind", tamis_kind_name(p->kind));
+        json_count(&j, "keys", p->capacity);
+        json_count(&j, "bytes", p->bytes);
+        json_real(&j, "bits_per_key", bits_per_key(p));
+        json_real(&j, "overhead", overhead(p, t->spec));
+        json_real(&j, "fpr", p->fpr);
+        json_bool(&j, "chosen", p->kind == t->chosen);
+        shape_json(&j, "shape", p);
+        json_abilities(&j, "abilities", tamis_kind_can(p->kind));
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+}
+
+/* ---- What is asked ----------------------------------------------------- */
+
+enum {
+    OPTION_JSON = OPTION_AFTER_SPEC,
+    OPTION_ALL,
+    OPTION_UNIVERSE,
+    OPTION_WIRE,
+    OPTION_QUERIES,
+    OPTION_MEMBERS,
+    OPTION_STORE,
+    OPTION_PROBE,
+    OPTION_BUILDS,
+    OPTION_BUILD_COST,
+    OPTION_MEMORY_COST,
+    OPTION_CALIBRATE
+};
+
+typedef struct request {
+    wish wish;
+    tamis_use use;
+    bool is_time;  /* some cost has a unit of time */
+    bool has_use;  /* an option about use was given, */
+    bool has_cost; /* --store-cost, */
+    bool has_probe, has_build_cost;
+    bool calibrates;
+    bool is_long, as_json;
+    bool as_wire;
+    bool shows_all; /* kinds to study, too */
+} request;
+
+/* As the library has it: tamis_spec. */
+static const double DEFAULT_FPR = 0.01;
+
+static void spell_out(tamis_spec *spec)
+{
+    bool is_given = spec->tag_bits || (spec->keys && spec->bits);
+    bool is_open = spec->universe || (spec->keys && spec->max_bytes);
+
+    if (spec->fpr == 0 && !is_given && !is_open)
+        spec->fpr = DEFAULT_FPR;
+}
+
+static tamis_kind choice(const tamis_spec *spec)
+{
+    tamis_plan plan;
+
+    return tamis_plan_kind(&plan, TAMIS_NO_KIND, spec) ? TAMIS_NO_KIND : plan.kind;
+}
+
+/* Leaves out kinds to study; returns how many remain. */
+static size_t keep_kinds_to_use(tamis_plan *plans, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(tamis_kind_can(plans[i].kind) & TAMIS_IS_TO_STUDY))
+            plans[kept++] = plans[i];
+    return kept;
+}
+
+static void show(const request *r)
+{
+    const tamis_spec *spec = &r->wish.spec;
+    size_t n = tamis_plan_all(NULL, 0, spec);
+    tamis_plan *plans = calloc(n + 1, sizeof *plans);
+
+    if (!plans)
+        die(CODE_MEMORY, "out of memory for %zu plans", n);
+    tamis_plan_all(plans, n, spec);
+    if (!r->shows_all && !(spec->can & TAMIS_IS_TO_STUDY))
+        n = keep_kinds_to_use(plans, n);
+    if (n == 0)
+        die(CODE_LIMIT,
+            "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
+            "or fewer abilities");
+    const table t = { .plans = plans,
+                      .n = n,
+                      .spec = spec,
+                      .chosen = choice(spec),
+                      .with_keys = spec->keys == 0,
+                      .with_shape =
+                          spec->bits || spec->hashes || spec->quotient_bits || spec->tag_bits,
+                      .with_abilities = r->is_long || !isatty(STDOUT_FILENO) };
+    if (r->as_json)
+        print_json(&t);
+    else if (r->as_wire)
+        print_wire(&t);
+    else
+        print_table(&t);
+    free(plans);
+}
+
+/* ---- Advice ------------------------------------------------------------ */
+
+/* Costs that are not given are those of this machine. */
+static void advise(request *r, const tamis_machine *machine)
+{
+    static tamis_advice options[TAMIS_SPEEDS_MAX + 1];
+
+    if (!r->has_probe) {
+        r->use.machine = machine;
+        r->is_time = true;
+    }
+    size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->wish.spec, &r->use);
+    const advice_view v = { .options = options,
+                            .n = n,
+                            .spec = &r->wish.spec,
+                            .use = &r->use,
+                            .is_time = r->is_time,
+                            .is_long = r->is_long };
+    if (n == 0)
+        die(CODE_USAGE, "plan: these costs make no sense");
+    if (n == 1)
+        die(CODE_LIMIT,
+            "no kind of filter fits, or none that was measured; ask for fewer --keys, a higher "
+            "--fpr, more --max-bytes or fewer abilities, or give --probe-cost");
+    if (r->as_json)
+        advice_json(&v);
+    else
+        advice_print(&v);
+}
+
+/* ---- The command ------------------------------------------------------- */
+
+static void take_use(request *r, const args *a)
+{
+    tamis_use *u = &r->use;
+
+    r->has_use = true;
+    switch (a->letter) {
+    case OPTION_QUERIES:
+        u->queries = (double)args_count(a, 1, UINT64_C(1000000000000000000));
+        break;
+    case OPTION_MEMBERS:
+        u->member_share = args_share(a);
+        break;
+    case OPTION_STORE:
+        u->store_cost = args_cost(a, &r->is_time);
+        r->has_cost = true;
+        break;
+    case OPTION_PROBE:
+        u->probe_cost = args_cost(a, &r->is_time);
+        r->has_probe = true;
+        break;
+    case OPTION_BUILDS:
+        u->builds = (double)args_count(a, 0, UINT64_C(1000000000000));
+        break;
+    case OPTION_BUILD_COST:
+        u->build_cost = args_cost(a, &r->is_time);
+        r->has_build_cost = true;
+        break;
+    case OPTION_MEMORY_COST:
+        u->memory_cost = args_cost(a, &r->is_time);
+        break;
+    }
+}
+
+static void take_option(request *r, const args *a)
+{
+    if (a->letter == OPTION_JSON)
+        r->as_json = true;
+    else if (a->letter == OPTION_ALL)
+        r->shows_all = true;
+    else if (a->letter == OPTION_WIRE)
+        r->as_wire = true;
+    else if (a->letter == 'l')
+        r->is_long = true;
+    else if (a->letter == OPTION_UNIVERSE)
+        r->wish.spec.universe = args_count(a, 1, UINT64_MAX);
+    else if (a->letter == OPTION_CALIBRATE)
+        r->calibrates = true;
+    else if (a->letter >= OPTION_QUERIES)
+        take_use(r, a);
+    else
+        wish_option(&r->wish, a);
+}
+
+static void check_use(const request *r, const args *a)
+{
+    if (!r->has_cost || r->use.queries == 0)
+        args_refuse(a, "advice needs both --queries N and --store-cost C");
+    if (r->wish.spec.keys == 0)
+        args_refuse(a, "advice needs --keys N");
+    if (r->has_build_cost && !r->has_probe)
+        args_refuse(a, "--build-cost means nothing without --probe-cost");
+    if (r->as_wire)
+        args_refuse(a, "--wire and --store-cost cannot be used together");
+    if (r->shows_all)
+        args_refuse(a,
+                    "advice is about kinds to use; --all and --store-cost cannot be used together");
+}
+
+static void plan(request *r, const args *a)
+{
+    const tamis_spec *spec = &r->wish.spec;
+
+    if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
+        args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
+    spell_out(&r->wish.spec);
+    show(r);
+}
+
+static int run(args *a)
+{
+    static tamis_machine machine;
+    request r = { .wish.spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
+
+    while (args_next(a) != -1)
+        take_option(&r, a);
+    args_operands(a, 0, 0, "nothing");
+    if (r.has_use)
+        check_use(&r, a);
+    if (r.calibrates || (r.has_use && !r.has_probe))
+        machine_speed(&machine, r.calibrates);
+    if (r.has_use)
+        advise(&r, &machine);
+    else if (!r.calibrates || r.wish.spec.keys)
+        plan(&r, a);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { 'l', "long", NULL, "print abilities on a terminal too" },
+    { OPTION_ALL, "all", NULL, "print kinds to study, too" },
+    { OPTION_JSON, "json", NULL, "print JSON" },
+    { OPTION_UNIVERSE, "universe", "N",
+      "keys and excluded keys, for kinds that can exclude or adapt" },
+    { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
+    { OPTION_QUERIES, "queries", "N", "advise: how many keys will be asked for" },
+    { OPTION_MEMBERS, "member-share", "S", "share of them that will be there (default: 0)" },
+    { OPTION_STORE, "store-cost", "C", "cost of a lookup where the keys are: 500ms, 1us, 0.02" },
+    { OPTION_PROBE, "probe-cost", "C", "cost of a lookup in the filter (default: measured)" },
+    { OPTION_BUILDS, "builds", "N", "how often the filter will be built (default: 1)" },
+    { OPTION_BUILD_COST, "build-cost", "C", "cost of a key each time (default: measured)" },
+    { OPTION_MEMORY_COST, "memory-cost", "C", "cost of a GiB all along (default: none)" },
+    { OPTION_CALIBRATE, "calibrate", NULL, "measure this machine anew, and keep the figures" },
+    { 0 },
+};
+
+const command cmd_plan = {
+    .name = "plan",
+    .operands = "--keys N [--fpr P] [OPTION]...",
+    .summary = "compare what each kind of filter would take, and advise",
+    .about =
+        "Prints every kind to use that can do what is asked, smallest first: its bytes, its bits "
+        "per\n"
+        "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
+        "full, and its abilities, which are left out on a terminal unless --long is given. The\n"
+        "kind with a star is the one that 'tamis build' chooses if it is given none: the fastest\n"
+        "that takes at most twice the room of the smallest, and no more than an exact set; if\n"
+        "counts are asked for, the smallest without a ceiling.\n"
+        "\n"
+        "Kinds to study are printed with --all. Each is the classic form of an idea that another\n"
+        "kind does better; 'tamis build -k' takes any kind by its name.\n"
+        "\n"
+        "Without --keys, the plan is for as many keys as fit in --max-bytes. Kinds for small\n"
+        "integers are shown with --hash raw: there N is the largest key plus one.\n"
+        "\n"
+        "Who knows the geometry may ask for it: --bits and --hashes of Bloom filters,\n"
+        "--quotient-bits and --remainder-bits of quotient filters, --tag-bits of all kinds that\n"
+        "keep some bits of each key. Kinds that have no such number are left out, the rate is the\n"
+        "one that follows, and the last column is the shape. --bits are those of all rows or\n"
+        "blocks together; without --hashes, their best number is taken. Without --keys, the plan\n"
+        "is for as many as --bits hold at the rate, or 2^Q slots.\n"
+        "\n"
+        "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
+        "more. With --universe, kinds that can exclude or adapt are shown: N keys out of so many.\n"
+        "The least is then the logarithm of the number of ways to choose them, and the rate is\n"
+        "that of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
+        "probability that a count is too high by more than E times the number of all adds.\n"
+        "\n"
+        "With --queries and --store-cost, the command advises. The keys are in a store, where a\n"
+        "lookup costs C. N queries will be asked, a share S of them for members. What do they "
+        "cost\n"
+        "without a filter, and with one of each kind? Options are listed from the best to the\n"
+        "worst, 'no filter' among them, and in words: what to take, why, and what would change\n"
+        "that. With --long, the table tells what costs are made of. Costs are times, such as "
+        "500ms\n"
+        "or 1us, or numbers in any one unit. With --memory-cost, or within --max-bytes, each kind\n"
+        "has the rate at which the total is least, unless --fpr or a geometry asks for one.\n"
+        "\n"
+        "Without --probe-cost, lookups and builds take what they take on this machine. That is\n"
+        "measured once, in a few seconds, and kept in $XDG_CACHE_HOME/tamis, or ~/.cache/tamis,\n"
+        "in a file with the name of the machine. --calibrate measures anew. With --probe-cost,\n"
+        "building costs nothing unless --build-cost tells.\n"
+        "\n"
+        "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"
+        "filter is sent coded, and 'tamis convert --to bloom' makes it a Bloom filter with m/n\n"
+        "bits per key and k probes. Other kinds are sent as they are in memory.",
+    .options = { options, spec_options },
+    .when_ok = "done",
+    .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge\n"
+               "  tamis plan --keys 2000 --fpr 3% --queries 102000 --member-share 2% \\\n"
+               "      --store-cost 500ms --probe-cost 1ms",
+    .run = run,
+};

@@ -1,0 +1,374 @@
+/* cmd_query.c - tamis query: the lines that are in a filter. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "term/output.h"
+#include "text/json.h"
+
+typedef struct query {
+    const tamis *filter;
+    const key_format *format;
+    bool inverted, counting, quiet, mapped;
+    bool any_case;    /* keys are found in lower and in upper case too */
+    bool numbered;    /* lines are printed with their numbers */
+    bool only_names;  /* of inputs with a selected line */
+    bool as_json;     /* with counting */
+    uint64_t at_most; /* so many lines of each input; 0: all */
+    buffer keys;      /* -e: lines to look up before those of the inputs */
+    uint64_t inputs;  /* how many there are */
+    uint64_t selected;
+
+    uint64_t input;   /* whose chunks are being finished */
+    uint64_t lines;   /* of it, before the current chunk */
+    uint64_t from_it; /* lines selected */
+} query;
+
+/* ---- Selecting --------------------------------------------------------- */
+
+static bool is_set(const uint64_t *bits, size_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+/* Consecutive lines are copied together. */
+static void append_selected(buffer *out, const batch *b, const uint64_t *selected)
+{
+    for (size_t i = 0, first; i < b->n; i++) {
+        for (first = i; i < b->n && is_set(selected, i);)
+            i++;
+        if (i > first)
+            buffer_append(out, b->start[first], (size_t)(b->start[i] - b->start[first]));
+    }
+}
+
+/* The hits of the same lines, with letters from `first` on in the other case, are added to those
+ * that are there. */
+static void look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
+{
+    size_t size = (size_t)(b->start[b->n] - b->start[0]);
+    batch *other = calloc(1, sizeof *other);
+    uint64_t found[BATCH_LINES / 64];
+    buffer text = { 0 };
+
+    if (!other)
+        die(CODE_MEMORY, "out of memory: use fewer threads (-j)");
+    buffer_append(&text, b->start[0], size);
+    for (char *c = text.bytes; c < text.bytes + size; c++)
+        *c ^= *c >= first && *c <= first + 'Z' - 'A' ? 'a' ^ 'A' : 0;
+    batch_take(other, q->format, text.bytes, text.bytes + size);
+    tamis_has_many(q->filter, found, other->keys, other->n);
+    for (size_t i = 0; i < (other->n + 63) / 64; i++)
+        hits[i] |= found[i] & ~other->keyless[i];
+    buffer_free(&text);
+    buffer_free(&other->joined);
+    free(other);
+}
+
+/* Returns how many lines are selected. */
+static size_t select_lines(const query *q, uint64_t *selected, const batch *b)
+{
+    size_t words = (b->n + 63) / 64, n = 0;
+
+    tamis_has_many(q->filter, selected, b->keys, b->n);
+    if (q->any_case) {
+        look_in_other_case(q, selected, b, 'A');
+        look_in_other_case(q, selected, b, 'a');
+    }
+    for (size_t i = 0; i < words; i++) {
+        uint64_t lines =
+            i + 1 < words || b->n % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << b->n % 64) - 1;
+
+        selected[i] &= ~b->keyless[i];
+        if (q->inverted)
+            selected[i] = ~selected[i] & lines;
+        n += (size_t)__builtin_popcountll(selected[i]);
+    }
+    return n;
+}
+
+static bool prints_lines(const query *q)
+{
+    return !q->counting && !q->quiet && !q->only_names;
+}
+
+/* Lines whose numbers and places are known only when those before them are finished. */
+static bool keeps_records(const query *q)
+{
+    return q->numbered || q->at_most;
+}
+
+/* A selected line: where it is in its chunk, its size, its bytes. */
+typedef struct record {
+    uint64_t line, size;
+} record;
+
+static void append_records(job *j, const uint64_t *selected)
+{
+    const batch *b = &j->batch;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (is_set(selected, i)) {
+            record r = { j->lines - b->n + i + 1, (uint64_t)(b->start[i + 1] - b->start[i]) };
+
+            buffer_append(&j->out, &r, sizeof r);
+            buffer_append(&j->out, b->start[i], (size_t)r.size);
+        }
+}
+
+static void take_batch(void *ctx, job *j)
+{
+    const query *q = ctx;
+    uint64_t selected[BATCH_LINES / 64];
+
+    j->selected += select_lines(q, selected, &j->batch);
+    if (!prints_lines(q))
+        return;
+    if (keeps_records(q))
+        append_records(j, selected);
+    else
+        append_selected(&j->out, &j->batch, selected);
+}
+
+/* ---- Printing ---------------------------------------------------------- */
+
+static void print_records(const query *q, const job *j, uint64_t n)
+{
+    const char *at = j->out.bytes;
+    buffer out = { 0 };
+
+    for (; n > 0; n--) {
+        char number[24];
+        record r;
+
+        memcpy(&r, at, sizeof r);
+        at += sizeof r;
+        if (q->numbered)
+            buffer_append(
+                &out, number,
+                (size_t)snprintf(number, sizeof number, "%" PRIu64 ":", q->lines + r.line));
+        buffer_append(&out, at, (size_t)r.size);
+        at += r.size;
+    }
+    output_write(out.bytes, out.size);
+    buffer_free(&out);
+}
+
+static void print_name(const job *j)
+{
+    output_write(j->input, strlen(j->input));
+    output_write("\n", 1);
+}
+
+/* Of those selected in this chunk, how many are within the limit of the input. */
+static uint64_t within_limit(const query *q, const job *j)
+{
+    uint64_t left = q->at_most - q->from_it;
+
+    return q->at_most && left < j->selected ? left : j->selected;
+}
+
+static void finish_chunk(void *ctx, job *j)
+{
+    query *q = ctx;
+
+    if (j->input_number != q->input)
+        q->lines = q->from_it = 0;
+    q->input = j->input_number;
+    uint64_t n = within_limit(q, j);
+    if (q->quiet && n > 0)
+        leave(CODE_OK);
+    if (q->only_names && n > 0 && q->from_it == 0)
+        print_name(j);
+    if (prints_lines(q) && keeps_records(q))
+        print_records(q, j, n);
+    else
+        output_write(j->out.bytes, j->out.size);
+    q->selected += n;
+    q->from_it += n;
+    q->lines += j->lines;
+    if (q->at_most && q->from_it == q->at_most && q->input == q->inputs && prints_lines(q)) {
+        output_end();
+        leave(CODE_OK);
+    }
+}
+
+/* ---- Keys of the command line ------------------------------------------ */
+
+/* No argument has a NUL in it, so that it can end each. */
+static void take_key(query *q, const char *key)
+{
+    buffer_append(&q->keys, key, strlen(key) + 1);
+}
+
+static void make_lines(buffer *keys, char end)
+{
+    if (end && memchr(keys->bytes, end, keys->size))
+        die(CODE_USAGE, "query: a KEY of -e has a line end in it; give --null too");
+    for (char *c = keys->bytes; c < keys->bytes + keys->size; c++)
+        *c = *c ? *c : end;
+}
+
+/* As lines of an input without a name, which are keys whatever the columns of the others are. */
+static uint64_t look_up_keys(query *q, const key_format *format)
+{
+    const key_format whole = { .end = format->end, .hasher = format->hasher };
+    const char *at = q->keys.bytes, *end = at + q->keys.size;
+    job *j = calloc(1, sizeof *j);
+
+    make_lines(&q->keys, (char)format->end);
+    if (!j)
+        die(CODE_MEMORY, "out of memory for the keys of -e");
+    q->format = &whole;
+    j->input = "-e";
+    while (at < end) {
+        at = batch_take(&j->batch, &whole, at, end);
+        j->lines += j->batch.n;
+        take_batch(q, j);
+        if (j->batch.fault)
+            die(CODE_USAGE,
+                "query: a KEY of -e is not an integer from 0 to 18446744073709551615; this filter "
+                "takes raw keys");
+    }
+    finish_chunk(q, j);
+    uint64_t lines = j->lines;
+    buffer_free(&j->out);
+    buffer_free(&j->batch.joined);
+    free(j);
+    return lines;
+}
+
+/* ---- Command ----------------------------------------------------------- */
+
+enum { OPTION_MAP = OPTION_OWN, OPTION_JSON };
+
+static void take_option(query *q, source *s, const args *a)
+{
+    switch (a->letter) {
+    case 'v':
+        q->inverted = true;
+        break;
+    case 'c':
+        q->counting = true;
+        break;
+    case 'q':
+        q->quiet = true;
+        break;
+    case 'i':
+        q->any_case = true;
+        break;
+    case 'n':
+        q->numbered = true;
+        break;
+    case 'l':
+        q->only_names = true;
+        break;
+    case 'm':
+        q->at_most = args_count(a, 1, UINT64_MAX);
+        break;
+    case OPTION_JSON:
+        q->counting = q->as_json = true;
+        break;
+    case OPTION_MAP:
+        q->mapped = true;
+        break;
+    default:
+        source_option(s, a);
+    }
+}
+
+static void print_count(const query *q, uint64_t lines)
+{
+    json j = { 0 };
+
+    if (!q->as_json) {
+        printf("%" PRIu64 "\n", q->selected);
+        return;
+    }
+    json_open(&j, NULL, '{');
+    json_count(&j, "lines", lines);
+    json_count(&j, "selected", q->selected);
+    json_close(&j, '}');
+}
+
+/* The keys of -e, then the inputs; standard input is read only if there is neither. */
+static uint64_t look_up_all(query *q, source *s, bool has_inputs)
+{
+    pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = q };
+    uint64_t lines = q->keys.size ? look_up_keys(q, &s->format) : 0;
+
+    q->format = &s->format;
+    if (has_inputs || q->keys.size == 0)
+        lines += pipeline_run(&p, s);
+    return lines;
+}
+
+static int run(args *a)
+{
+    query q = { 0 };
+    source s;
+    char **operands;
+    tamis *f;
+
+    source_init(&s);
+    while (args_next(a) != -1)
+        if (a->letter == 'e')
+            take_key(&q, a->value);
+        else
+            take_option(&q, &s, a);
+    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&s, a, operands + 1);
+    for (char *const *name = s.names; *name; name++)
+        q.inputs++;
+
+    q.filter = f = (q.mapped ? store_map : store_load)(operands[0]);
+    s.format.hasher = tamis_plan_of(f)->hasher;
+    uint64_t lines = look_up_all(&q, &s, operands[1] != NULL);
+    if (q.counting && !q.quiet && !q.only_names)
+        print_count(&q, lines);
+    buffer_free(&q.keys);
+    tamis_free(f);
+    return q.selected > 0 ? CODE_OK : CODE_NOTHING;
+}
+
+static const option_row options[] = {
+    { 'e', "key", "KEY", "look up KEY; reads INPUTs only if some are named" },
+    { 'i', "ignore-case", NULL, "look keys up in lower and in upper case too" },
+    { 'v', "invert-match", NULL, "print the lines that are not in the filter" },
+    { 'n', "line-number", NULL, "print the number of each line and a colon before it" },
+    { 'm', "max-count", "N", "print no more than N lines of each INPUT" },
+    { 'l', "files-with-matches", NULL, "print only the names of INPUTs with such a line" },
+    { 'c', "count", NULL, "print only how many lines there are" },
+    { 'q', "quiet", NULL, "print nothing, stop at the first line found" },
+    { OPTION_JSON, "json", NULL, "as --count, in JSON" },
+    { OPTION_MAP, "map", NULL, "map the filter instead of reading it" },
+    { 0 },
+};
+
+const command cmd_query = {
+    .name = "query",
+    .operands = "[OPTION]... FILE [INPUT]...",
+    .summary = "print the lines that are in a filter",
+    .about =
+        "Reads lines from the INPUTs, or from standard input, and prints those whose key is in\n"
+        "the filter in FILE, in order. A line that is not printed is certainly not in it. A\n"
+        "printed line may be there by mistake, at the filter's false positive rate.\n"
+        "\n"
+        "With -e, a key is given on the command line, and printed if it is in the filter. With\n"
+        "-i, a key is also looked up with its letters A to Z in lower and in upper case: a\n"
+        "filter of keys in one of them then finds them in any, at up to three times its rate.\n"
+        "Line numbers start at 1 in each INPUT.\n"
+        "\n"
+        "The whole filter is read and checked before the first line. With --map, it is mapped,\n"
+        "and only its header is checked. It then starts at once, but a damaged filter may give\n"
+        "wrong answers.",
+    .options = { options, key_options },
+    .when_ok = "a line was selected",
+    .when_nothing = "no line was selected",
+    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -o colours.tamis\n"
+               "  printf '%s\\n' green grey | tamis query colours.tamis",
+    .run = run,
+};

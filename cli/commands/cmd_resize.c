@@ -1,0 +1,61 @@
+/* cmd_resize.c - tamis resize: another size for a filter, without its keys. */
+#include "commands.h"
+#include "filters/store.h"
+#include "term/message.h"
+#include "text/abilities.h"
+
+static _Noreturn void refuse(const char *path, uint64_t keys, tamis_status status)
+{
+    if (status == TAMIS_FULL)
+        die(CODE_LIMIT, "%s: it holds more than %" PRIu64 " keys; give a larger --keys", path,
+            keys);
+    if (status == TAMIS_RANGE)
+        die(CODE_LIMIT,
+            "%s: its fingerprints have no bits left for %" PRIu64
+            " keys; build it with a lower --fpr",
+            path, keys);
+    die_status("resize", path, status);
+}
+
+static int run(args *a)
+{
+    uint64_t keys = 0;
+    const char *path;
+    tamis_status status;
+    tamis *f;
+
+    while (args_next(a) != -1)
+        keys = args_count(a, 1, UINT64_MAX);
+    path = args_operands(a, 1, 1, "the FILE to resize")[0];
+    if (!keys)
+        args_refuse(a, "give --keys N");
+    f = store_load_locked(path);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, path);
+    if ((status = tamis_resize(f, keys)))
+        refuse(path, keys, status);
+    store_save(f, path);
+    tamis_free(f);
+    return CODE_OK;
+}
+
+static const option_row options[] = {
+    { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M" },
+    { 0 },
+};
+
+const command cmd_resize = {
+    .name = "resize",
+    .operands = "--keys N FILE",
+    .summary = "give a filter another size, without its keys",
+    .about =
+        "Replaces the filter in FILE by one with room for N keys: with twice, four times or half\n"
+        "as many slots, and so on. Fingerprints stay the same. So a filter of twice the size\n"
+        "gives the same answers, and has twice the false positive rate when it is full. The file\n"
+        "is replaced in one step. Other runs that change it wait until this one ends.",
+    .options = { options },
+    .when_ok = "the filter was saved",
+    .example = "  seq 1000 | tamis build -k quotient -n 1000 -o numbers.tamis\n"
+               "  tamis resize --keys 2000 numbers.tamis\n"
+               "  seq 1001 2000 | tamis add numbers.tamis",
+    .run = run,
+};

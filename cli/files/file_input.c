@@ -1,0 +1,76 @@
+/* file_input.c - files that are read. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_input.h"
+#include "term/buffer.h"
+#include "term/message.h"
+
+size_t file_read(int fd, const char *path, void *bytes, size_t size, uint64_t at)
+{
+    ssize_t got;
+
+    do
+        got = pread(fd, bytes, size, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        die_errno("read", path);
+    return (size_t)got;
+}
+
+size_t file_next(void *ctx, void *bytes, size_t size)
+{
+    file_input *in = ctx;
+    uint64_t left = in->end - in->at;
+    size_t got = file_read(in->fd, in->path, bytes, left < size ? (size_t)left : size, in->at);
+
+    in->at += got;
+    return got;
+}
+
+/* ---- Checks ------------------------------------------------------------ */
+
+/* Of a file of one block, the strong hash is all there is after the header and the rolling hash. */
+enum { CHECK_BLOCK = 1 << 17, STRONG = 32, BEFORE_STRONG = 12 + 4 };
+
+static bool append_bytes(void *ctx, const void *bytes, size_t size)
+{
+    buffer_append(ctx, bytes, size);
+    return true;
+}
+
+static size_t take_bytes(void *ctx, void *bytes, size_t size)
+{
+    buffer *rest = ctx;
+    size_t n = rest->size < size ? rest->size : size;
+
+    memcpy(bytes, rest->bytes, n);
+    rest->bytes += n;
+    rest->size -= n;
+    return n;
+}
+
+static buffer hash_blocks(uint32_t block, tamis_input *in, void *ctx, const char *path)
+{
+    const tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, block, STRONG };
+    buffer hashes = { 0 };
+    tamis_status status = tamis_signature_make(&spec, in, ctx, append_bytes, &hashes, NULL);
+
+    if (status)
+        die_status("read", path, status);
+    return hashes;
+}
+
+uint64_t file_check(int fd, const char *path, uint64_t size, const tamis_hasher *by)
+{
+    file_input in = { fd, path, 0, size };
+    buffer hashes = hash_blocks(CHECK_BLOCK, file_next, &in, path);
+    buffer rest = hashes;
+    buffer top = hash_blocks((uint32_t)hashes.size, take_bytes, &rest, path);
+
+    uint64_t check = tamis_hasher_key(by, top.bytes + BEFORE_STRONG, STRONG);
+    buffer_free(&hashes);
+    buffer_free(&top);
+    return check;
+}

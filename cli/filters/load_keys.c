@@ -1,0 +1,175 @@
+/* load_keys.c - keys into filters.
+ *
+ * All threads read, split and hash, which takes most of the time. One thread at a time adds, in
+ * input order: plain adds of one thread are several times as fast as atomic adds of two, and the
+ * bytes of a filter then do not depend on the number of threads. */
+#include "load_keys.h"
+#include "tamis_values.h"
+#include "term/message.h"
+
+typedef struct filling {
+    tamis *filter;
+    const char *path;
+    bool absent_only;
+} filling;
+
+static void check(const filling *fill, tamis_status status)
+{
+    if (status)
+        die_status("fill", fill->path, status);
+}
+
+/* For each batch: the number of keys, the keys, the values. */
+static void keep_pairs(void *ctx, job *j)
+{
+    uint64_t n;
+
+    (void)ctx;
+    batch_drop_keyless(&j->batch);
+    n = j->batch.n;
+    buffer_append(&j->out, &n, sizeof n);
+    buffer_append(&j->out, j->batch.keys, (size_t)n * sizeof *j->batch.keys);
+    buffer_append(&j->out, j->batch.values, (size_t)n * sizeof *j->batch.values);
+}
+
+/* ---- From inputs, at once ---------------------------------------------- */
+
+static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!tamis_has(fill->filter, keys[i]))
+            check(fill, tamis_add(fill->filter, keys[i]));
+}
+
+static void put_pairs(const filling *fill, const uint64_t *keys, const uint64_t *values, size_t n)
+{
+    size_t done;
+
+    if (!fill->absent_only)
+        check(fill, tamis_put_many(fill->filter, &done, keys, values, n));
+    for (size_t i = 0; i < n && fill->absent_only; i++)
+        if (!tamis_has(fill->filter, keys[i]))
+            check(fill, tamis_put(fill->filter, keys[i], values[i]));
+}
+
+static void put_chunk(void *ctx, job *j)
+{
+    const uint64_t *at = (const void *)j->out.bytes, *end = at + j->out.size / sizeof *at;
+
+    while (at < end) {
+        size_t n = (size_t)*at++;
+        put_pairs(ctx, at, at + n, n);
+        at += 2 * n;
+    }
+}
+
+static void add_chunk(void *ctx, job *j)
+{
+    filling *fill = ctx;
+    size_t n, added;
+    const uint64_t *keys = pipeline_kept_keys(j, &n);
+
+    if (fill->absent_only)
+        add_absent(fill, keys, n);
+    else if (n > 0)
+        check(fill, tamis_add_many(fill->filter, &added, keys, n));
+}
+
+uint64_t fill_from_source(tamis *f, const char *path, source *s, bool absent_only)
+{
+    filling fill = { f, path, absent_only };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &fill };
+    const tamis_plan *plan = tamis_plan_of(f);
+
+    if (s->format.value_field) {
+        p.take_batch = keep_pairs;
+        p.finish_chunk = put_chunk;
+    }
+    s->format.hasher = plan->hasher;
+    if (tamis_kind_can(plan->kind) & TAMIS_IS_INDEXED)
+        s->format.below = plan->capacity;
+    return pipeline_run(&p, s);
+}
+
+/* ---- For a filter that is built at the end ------------------------------ */
+
+typedef struct feeding {
+    tamis_builder *builder;
+    const char *path;
+    uint32_t value_bits;
+    uint64_t n;
+} feeding;
+
+static void end_feed(feeding *feed, tamis_status status, size_t n)
+{
+    if (status)
+        die_status("keep the keys for", feed->path, status);
+    feed->n += n;
+}
+
+static void feed_keys(void *ctx, job *j)
+{
+    feeding *feed = ctx;
+    size_t n;
+    const uint64_t *keys = pipeline_kept_keys(j, &n);
+
+    end_feed(feed, n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK, n);
+}
+
+static void feed_excluded(void *ctx, job *j)
+{
+    feeding *feed = ctx;
+    size_t n;
+    const uint64_t *excluded = pipeline_kept_keys(j, &n);
+
+    end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->builder, excluded, n) : TAMIS_OK, n);
+}
+
+static void check_values(const feeding *feed, const uint64_t *values, size_t n)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all |= values[i];
+    if (feed->value_bits == 64 || all >> feed->value_bits == 0)
+        return;
+    if (feed->value_bits == 32)
+        die(CODE_LIMIT, "build: a value has more than 32 bits: values are 0 to 4294967295");
+    die(CODE_LIMIT, "build: a value has more than %" PRIu32 " bits; give more --value-bits",
+        feed->value_bits);
+}
+
+static void feed_pairs(void *ctx, job *j)
+{
+    feeding *feed = ctx;
+    const uint64_t *at = (const void *)j->out.bytes, *end = at + j->out.size / sizeof *at;
+
+    while (at < end) {
+        size_t n = (size_t)*at++;
+        check_values(feed, at + n, n);
+        end_feed(feed, tamis_builder_add_map(feed->builder, at, at + n, n), n);
+        at += 2 * n;
+    }
+}
+
+uint64_t fill_builder(tamis_builder *b, const char *path, const source *s, uint32_t value_bits)
+{
+    feeding feed = { .builder = b, .path = path, .value_bits = value_bits };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_keys, .ctx = &feed };
+
+    if (s->format.value_field) {
+        p.take_batch = keep_pairs;
+        p.finish_chunk = feed_pairs;
+    }
+    pipeline_run(&p, s);
+    return feed.n;
+}
+
+uint64_t fill_excluded(tamis_builder *b, const char *path, const source *s)
+{
+    feeding feed = { .builder = b, .path = path };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_excluded, .ctx = &feed };
+
+    pipeline_run(&p, s);
+    return feed.n;
+}

@@ -1,0 +1,54 @@
+/* output.c - standard output. Every failed write is reported. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "unicode.h"
+
+void output_write(const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    if (size > 0)
+        progress_make_way();
+    while (size > 0) {
+        ssize_t put = write(STDOUT_FILENO, at, size);
+
+        if (put < 0 && errno != EINTR)
+            die_errno("write", "standard output");
+        if (put > 0) {
+            at += put;
+            size -= (size_t)put;
+        }
+    }
+}
+
+void output_put_text(buffer *out, const char *text, size_t size)
+{
+    size_t at = out->size;
+
+    buffer_append(out, text, size);
+    if (!isatty(STDOUT_FILENO))
+        return;
+    out->size = at;
+    for (const char *end = text + size; text < end;) {
+        const char *tab = memchr(text, '\t', (size_t)(end - text));
+        size_t piece = (size_t)((tab ? tab : end) - text);
+
+        memmove(out->bytes + out->size, text, piece);
+        out->size += letter_clean(out->bytes + out->size, piece);
+        buffer_append(out, "\t", tab ? 1 : 0);
+        text += piece + (tab ? 1 : 0);
+    }
+}
+
+void output_end(void)
+{
+    /* Some file systems report a failed write only when the file is closed. */
+    if (ferror(stdout) || fflush(stdout) || close(STDOUT_FILENO))
+        die_errno("write", "standard output");
+}

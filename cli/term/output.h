@@ -1,0 +1,14 @@
+/* output.h - standard output. Every failed write is reported. */
+#ifndef TAMIS_CLI_TERM_OUTPUT_H
+#define TAMIS_CLI_TERM_OUTPUT_H
+
+#include "buffer.h"
+
+/* Writes all of it, without stdio. */
+void output_write(const void *bytes, size_t size);
+/* Appends text of another machine: cleaned if standard output is a terminal, but for its tabs. */
+void output_put_text(buffer *out, const char *text, size_t size);
+/* Call last: flushes and closes. Ends the program if something could not be written. */
+void output_end(void);
+
+#endif
