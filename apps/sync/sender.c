@@ -5,6 +5,7 @@
 
 #include "byte_stream.h"
 #include "cuts.h"
+#include "entry_message.h"
 #include "exchange.h"
 #include "files/file_input.h"
 #include "key_set.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../apps/sync/byte_stream.h"
+#include "../../apps/sync/entry_message.h"
 #include "../../apps/sync/sync_job.h"
 #include "wire/packed_message.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../apps/sync/entry_message.h"
 #include "../../apps/sync/recipe.h"
 #include "../../apps/sync/sketch.h"
-#include "../../cli/files/entry.h"
 #include "cost.h"
 #include "exercise.h"
 
