@@ -12,8 +12,13 @@ target_link_libraries(tamis-redis-parts PUBLIC m)
 set_target_properties(tamis-redis-parts PROPERTIES POSITION_INDEPENDENT_CODE ON
                       ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/parts)
 
-add_library(tamis-redis MODULE EXCLUDE_FROM_ALL ${redis_sources})
-target_link_libraries(tamis-redis PRIVATE tamis-redis-parts tamis-static m Threads::Threads)
+# The others, for the module, and for a test that takes the place of the server.
+add_library(tamis-redis-commands OBJECT EXCLUDE_FROM_ALL ${redis_sources})
+target_link_libraries(tamis-redis-commands PUBLIC tamis-redis-parts tamis-static m Threads::Threads)
+set_target_properties(tamis-redis-commands PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+add_library(tamis-redis MODULE EXCLUDE_FROM_ALL)
+target_link_libraries(tamis-redis PRIVATE tamis-redis-commands)
 # Only RedisModule_OnLoad is seen from outside: the library's own functions are not exported again.
 target_link_options(tamis-redis PRIVATE LINKER:--exclude-libs,ALL)
 if(NOT TAMIS_SANITIZE)

@@ -172,12 +172,16 @@ endif()
 set(libraries_unit tamis-commands tamis-redis-parts)
 set(libraries_stat tamis-commands)
 set(libraries_fault tamis-commands)
+set(libraries_thread tamis-redis-commands)
 
 foreach(folder ${statistics} model unit thread)
     if(NOT (folder STREQUAL thread AND TAMIS_SANITIZE MATCHES address)) # has one of its own
         tamis_folder(${folder})
     endif()
 endforeach()
+if(TARGET tests-thread)
+    target_sources(tests-thread PRIVATE ${tests}/redis/server.c) # a double
+endif()
 tamis_folder(golden ${PROJECT_SOURCE_DIR})
 tamis_programs(fault ${PROJECT_SOURCE_DIR})
 foreach(folder cli fault ${more_scripts})
