@@ -18,7 +18,8 @@ find_program(CXX_COMPILER NAMES c++ g++ clang++ REQUIRED)
 
 set(tests ${PROJECT_SOURCE_DIR}/tests)
 set(golden_images ${tests}/golden/good ${tests}/golden/bad ${tests}/golden/future)
-set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1)
+set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1
+                "TSAN_OPTIONS=halt_on_error=1 second_deadlock_stack=1")
 if(TAMIS_SANITIZE)
     list(APPEND environment TAMIS_SANITIZED=1)
 endif()

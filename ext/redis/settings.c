@@ -26,7 +26,7 @@ settings_values settings = {
 typedef struct setting {
     const char *name, *old_name;
     enum { SETTING_COUNT, SETTING_BYTES, SETTING_RATE } kind;
-    void *value; /* a double if it is a rate, else a uint64_t */
+    void *value; /* a double if it is a rate, else an atomic uint64_t */
     uint64_t least, most;
 } setting;
 
@@ -117,7 +117,7 @@ static settings_fault settings_set(const setting *s, const char *text)
         return SETTINGS_NO_NUMBER;
     if (n < s->least || n > s->most || !settings_agree(s, n))
         return SETTINGS_OUT_OF_RANGE;
-    *(uint64_t *)s->value = n;
+    *(_Atomic uint64_t *)s->value = n;
     return SETTINGS_FINE;
 }
 
@@ -136,7 +136,7 @@ static void settings_text(const setting *s, char text[SETTINGS_TEXT])
     if (s->kind == SETTING_RATE)
         settings_rate_text(*(const double *)s->value, text);
     else
-        snprintf(text, SETTINGS_TEXT, "%" PRIu64, *(const uint64_t *)s->value);
+        snprintf(text, SETTINGS_TEXT, "%" PRIu64, *(_Atomic uint64_t *)s->value);
 }
 
 static void settings_why(const setting *s, settings_fault fault, char text[SETTINGS_TEXT])

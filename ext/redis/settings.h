@@ -5,19 +5,22 @@
 #ifndef TAMIS_REDIS_SETTINGS_H
 #define TAMIS_REDIS_SETTINGS_H
 
+#include <stdatomic.h>
+
 #include "redis_api.h"
 
+/* Jobs look at limits in threads of their own, while the server's may set others. */
 typedef struct settings_values {
     double bf_error_rate;
-    uint64_t bf_initial_size;
-    uint64_t bf_expansion_factor; /* 0: filters do not grow */
-    uint64_t cf_bucket_size;
-    uint64_t cf_initial_size;
-    uint64_t cf_max_iterations;
-    uint64_t cf_expansion_factor;
-    uint64_t cf_max_expansions;
-    uint64_t max_object_bytes; /* 0: no limit, here and below */
-    uint64_t max_bytes;
+    _Atomic uint64_t bf_initial_size;
+    _Atomic uint64_t bf_expansion_factor; /* 0: filters do not grow */
+    _Atomic uint64_t cf_bucket_size;
+    _Atomic uint64_t cf_initial_size;
+    _Atomic uint64_t cf_max_iterations;
+    _Atomic uint64_t cf_expansion_factor;
+    _Atomic uint64_t cf_max_expansions;
+    _Atomic uint64_t max_object_bytes; /* 0: no limit, here and below */
+    _Atomic uint64_t max_bytes;
 } settings_values;
 
 extern settings_values settings;

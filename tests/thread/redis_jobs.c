@@ -293,6 +293,28 @@ static void a_job_waits_for_a_failover(void **state)
     await_reply(&job, "OK");
 }
 
+/* Limits are settings, which may change at any time. */
+static void limits_change_while_a_job_works(void **state)
+{
+    server_client job = { 0 }, c = { 0 };
+
+    (void)state;
+    make_sources(&c);
+    start_job(&job, "TAMIS.MERGE made 2 a b");
+    server_config("max-object-bytes", "1kb");
+    server_config("max-bytes", "1gb");
+    server_let_threads_go();
+    await_reply(&job, "ERR out of memory");
+    assert_false(server_has("made"));
+    start_job(&job, "TAMIS.MERGE made 2 a b");
+    server_let_threads_go();
+    for (int i = 0; job.is_blocked; i++) {
+        server_config(i % 2 ? "max-bytes" : "max-object-bytes", "1gb");
+        server_turn();
+        sched_yield();
+    }
+}
+
 /* ---- Builds ------------------------------------------------------------ */
 
 static const struct source {
@@ -409,6 +431,7 @@ int main(int argc, char **argv)
         T(nobody_waits_for_a_job),
         T(a_job_is_given_up_by_a_replica),
         T(a_job_waits_for_a_failover),
+        T(limits_change_while_a_job_works),
         T(collections_become_filters),
         T(a_collection_goes_while_it_is_read),
         T(a_list_changes_while_it_is_read),
