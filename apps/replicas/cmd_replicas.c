@@ -1,6 +1,4 @@
 /* cmd_replicas.c - tamis replicas: are two copies equal, and if not, what is missing where? */
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "files/thread_pool.h"
 #include "filters/store.h"
 #include "replicas_talk.h"
 #include "term/message.h"
@@ -207,17 +206,16 @@ static void print_result(const request *q)
 /* The other replica, if it is on this machine: the same conversation, over a socket. */
 typedef struct neighbour {
     replicas talk;
-    pthread_t thread;
+    crew crew; /* of one */
 } neighbour;
 
-static void *serve_neighbour(void *ctx)
+static void serve_neighbour(void *ctx)
 {
     neighbour *n = ctx;
 
     n->talk.offers = line_greet(n->talk.line, "replicas", false, packed_offer());
     replicas_serve(&n->talk);
     line_close(n->talk.line);
-    return NULL;
 }
 
 static void start_neighbour(neighbour *n, request *q)
@@ -229,13 +227,14 @@ static void start_neighbour(neighbour *n, request *q)
     q->talk.line = line_open(ends[0], ends[0], q->there.path, &q->way.limits);
     n->talk = (replicas){ .here = &q->there, .memory = q->talk.memory };
     n->talk.line = line_open(ends[1], ends[1], q->here.path, &q->way.limits);
-    if ((errno = pthread_create(&n->thread, NULL, serve_neighbour, n)))
-        die_errno("compare with", q->there.path);
+    crew_init(&n->crew, serve_neighbour, n);
+    if (!crew_grow(&n->crew))
+        die(CODE_MEMORY, "cannot start a thread");
 }
 
 static void end_neighbour(neighbour *n)
 {
-    pthread_join(n->thread, NULL);
+    crew_wait(&n->crew);
     line_free(n->talk.line);
     replicas_free(&n->talk);
 }

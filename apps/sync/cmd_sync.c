@@ -1,6 +1,5 @@
 /* cmd_sync.c - tamis sync: a file or a folder becomes as another is. */
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "files/thread_pool.h"
 #include "sync_job.h"
 #include "term/progress.h"
 #include "text/json.h"
@@ -104,14 +104,13 @@ typedef struct neighbour {
     const char *path;
 } neighbour;
 
-static void *serve_neighbour(void *ctx)
+static void serve_neighbour(void *ctx)
 {
     neighbour *n = ctx;
 
     serve(&n->job, n->path, false);
     line_close(n->job.line);
     line_free(n->job.line);
-    return NULL;
 }
 
 /* The other side is a thread: what fails there ends the program, with one message. */
@@ -119,17 +118,18 @@ static void sync_here(request *r, const char *from, const char *to)
 {
     neighbour other = { .path = to,
                         .job = { .memory = r->job.memory, .limit_size = r->job.limit_size } };
-    pthread_t thread;
+    crew others;
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         die_errno("make", "a line");
     r->job.line = line_open(ends[0], ends[0], to, &r->way.limits);
     other.job.line = line_open(ends[1], ends[1], from, &r->way.limits);
-    if (pthread_create(&thread, NULL, serve_neighbour, &other))
+    crew_init(&others, serve_neighbour, &other);
+    if (!crew_grow(&others))
         die(CODE_MEMORY, "cannot start a thread");
     request_from(&r->job, from, true);
-    pthread_join(thread, NULL);
+    crew_wait(&others);
 }
 
 /* ---- Another machine --------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* thread_pool.c - threads that do the same work beside the caller.
+/* thread_pool.c - threads that work beside the caller.
  *
  * They are detached: if the program ends early, at a bad key or the first match, nobody has to join
  * them. */

@@ -1,4 +1,4 @@
-/* thread_pool.h - threads that do the same work beside the caller. */
+/* thread_pool.h - threads that work beside the caller. */
 #ifndef TAMIS_CLI_FILES_THREAD_POOL_H
 #define TAMIS_CLI_FILES_THREAD_POOL_H
 
