@@ -155,6 +155,7 @@ done
 promise 'Killed, it is as it was; stopped, it knows what was printed and nothing else'
 for signal in KILL TERM INT; do
     rm -f state
+    : >printed # what the last round printed is not waited for
     exits 0 "$tamis" dedup --state state <<<one
     mkfifo feed
     env --default-signal=INT "$tamis" dedup --state state <feed >printed &
