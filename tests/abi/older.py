@@ -6,7 +6,7 @@
 tests/abi/<version>/ holds the headers of a version. With each of them program.c is compiled, linked
 to all functions that they declare, and run; and whatever they tell of structs and numbers must be
 so today: places and sizes of fields, sizes of structs that do not start with one, values of
-constants. In a long run the same programs run with a library whose structs have grown.
+constants, numbers of kinds, abilities and statuses. In a long run the same programs run with a library whose structs have grown.
 """
 import os
 import pathlib
@@ -88,6 +88,11 @@ class Library:
         return program
 
 
+def facts(output):
+    """By name. Lists of kinds, abilities and statuses may have new entries today."""
+    return dict(line.split(": ", 1) for line in output.splitlines())
+
+
 def check_version(old, library, source, scratch):
     """Returns how many facts are different today."""
     program = library.compiled(source / "tests/abi/program.c", old, scratch / "program")
@@ -97,11 +102,12 @@ def check_version(old, library, source, scratch):
     text, structs, functions = probe_of(old)
     probe = scratch / "probe.c"
     probe.write_text(text)
-    then = library.output(library.compiled(probe, old, scratch / "then")).splitlines()
-    now = library.output(library.compiled(probe, library.headers, scratch / "now")).splitlines()
-    changed = [(a, b) for a, b in zip(then, now, strict=True) if a != b]
-    for a, b in changed:
-        print(f"older: {old.name} has '{a}', today it is '{b}'", file=sys.stderr)
+    then = facts(library.output(library.compiled(probe, old, scratch / "then")))
+    now = facts(library.output(library.compiled(probe, library.headers, scratch / "now")))
+    changed = [name for name in then if now.get(name) != then[name]]
+    for name in changed:
+        print(f"older: {old.name} has {name}: {then[name]}, today it is {now.get(name)}",
+              file=sys.stderr)
     print(f"programs of {old.name} run with {library.folder.name}: {structs} structs, {functions} "
           f"functions, {len(then)} facts, {len(changed)} changed")
     return len(changed)

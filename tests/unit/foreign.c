@@ -1,7 +1,7 @@
 /* foreign.c - what a machine of 32 bits cannot address is refused there: plans of images from
- * elsewhere, and memory that a builder may take. On machines of 64 bits, an allocator refuses it, and
- * no product of sizes is out of range: payloads that take long to clear are left to the others, of
- * which tests/bare is one. */
+ * elsewhere, and memory that a builder may take. On machines of 64 bits, an allocator refuses it,
+ * and no product of sizes is out of range: payloads that take long to clear are left to the others,
+ * of which tests/bare is one. */
 #include "foreign.h"
 #include "kinds.h"
 #include "purse.h"
