@@ -4,8 +4,8 @@
 #define TAMIS_QUOTIENT_ALEPH_H
 
 #include "base/hash.h"
+#include "base/lanes.h"
 #include "filter.h"
-#include "quotient/lanes.h"
 #include "quotient/runs.h"
 
 /* ---- Fingerprints of any length ---------------------------------------- */

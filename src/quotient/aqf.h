@@ -24,8 +24,8 @@
 #define TAMIS_QUOTIENT_AQF_H
 
 #include "base/hash.h"
+#include "base/lanes.h"
 #include "filter.h"
-#include "quotient/lanes.h"
 #include "quotient/runs_change.h"
 #include "quotient/shards.h"
 

@@ -3,9 +3,9 @@
 #define TAMIS_QUOTIENT_CQF_H
 
 #include "base/hash.h"
+#include "base/lanes.h"
 #include "filter.h"
 #include "quotient/cqf_counter.h"
-#include "quotient/lanes.h"
 #include "quotient/shards.h"
 
 /* ---- Geometry ---------------------------------------------------------- */

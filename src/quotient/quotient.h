@@ -6,10 +6,10 @@
 #include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/lanes.h"
 #include "base/packed.h"
+#include "base/word.h"
 #include "filter.h"
-#include "quotient/lanes.h"
-#include "quotient/word.h"
 
 /* ---- Layout ------------------------------------------------------------ */
 

@@ -2,8 +2,8 @@
  *
  * What is inserted moves up all that lies between it and the next empty slot. What is taken out
  * lets the rest of its cluster move down, no run to below its quotient. */
+#include "base/slide.h"
 #include "quotient/quotient.h"
-#include "quotient/slide.h"
 
 /* ---- Search ------------------------------------------------------------ */
 

@@ -30,7 +30,7 @@
 
 #include "base/bits.h"
 #include "base/packed.h"
-#include "quotient/word.h"
+#include "base/word.h"
 
 enum { BLOCK = 64, ENDS = 8, OFFSET = 16, SLOTS = 17, FAR = 255 };
 

@@ -7,8 +7,8 @@
 #ifndef TAMIS_QUOTIENT_RUNS_CHANGE_H
 #define TAMIS_QUOTIENT_RUNS_CHANGE_H
 
+#include "base/slide.h"
 #include "quotient/runs.h"
-#include "quotient/slide.h"
 
 static inline void runs_set_bit(uint8_t *word, unsigned i)
 {

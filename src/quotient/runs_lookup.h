@@ -8,9 +8,9 @@
 
 #include "base/ahead.h"
 #include "base/hash.h"
+#include "base/lanes.h"
 #include "base/many.h"
 #include "filter.h"
-#include "quotient/lanes.h"
 #include "quotient/runs.h"
 
 /* ---- Runs in one load -------------------------------------------------- */

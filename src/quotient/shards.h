@@ -4,8 +4,8 @@
 #ifndef TAMIS_QUOTIENT_SHARDS_H
 #define TAMIS_QUOTIENT_SHARDS_H
 
+#include "base/word.h"
 #include "filter.h"
-#include "quotient/word.h"
 
 /* Shards have fewer than 2^17 slots: a change shifts no more than that, one of them fits in the
  * second level of the cache, and six standard deviations are 2.4 % of the smallest. */

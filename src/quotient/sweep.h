@@ -22,7 +22,7 @@
 
 #include <immintrin.h>
 
-#include "quotient/word.h"
+#include "base/word.h"
 
 /* Bits from i on; i may be 64 or more. */
 static inline uint64_t sweep_from(unsigned i)

@@ -2,8 +2,8 @@
  *
  * With BMI2 a select is two instructions; without it, halves are chosen by how many ones they have.
  * Both give the same. */
-#ifndef TAMIS_QUOTIENT_WORD_H
-#define TAMIS_QUOTIENT_WORD_H
+#ifndef TAMIS_BASE_WORD_H
+#define TAMIS_BASE_WORD_H
 
 #include <stdbool.h>
 #include <stdint.h>

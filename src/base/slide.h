@@ -1,9 +1,9 @@
 /* slide.h - packed slots of a block that move by one. A block has 64 slots of `width` bits. */
-#ifndef TAMIS_QUOTIENT_SLIDE_H
-#define TAMIS_QUOTIENT_SLIDE_H
+#ifndef TAMIS_BASE_SLIDE_H
+#define TAMIS_BASE_SLIDE_H
 
 #include "base/packed.h"
-#include "quotient/word.h"
+#include "base/word.h"
 
 /* Bits first .. last - 1 of word i become those of x. */
 static inline void slide_put(uint8_t *slots, unsigned i, unsigned first, unsigned last, uint64_t x)

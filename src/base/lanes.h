@@ -6,8 +6,8 @@
  *
  * Eight bytes, from the byte on in which a remainder starts, have 57 bits or more from its first
  * bit on: there are as many lanes as fit in 57 bits. */
-#ifndef TAMIS_QUOTIENT_LANES_H
-#define TAMIS_QUOTIENT_LANES_H
+#ifndef TAMIS_BASE_LANES_H
+#define TAMIS_BASE_LANES_H
 
 #include <stdint.h>
 
