@@ -1,11 +1,12 @@
 /* inventory.c - what a list or a folder holds, as lines. */
 #include "inventory.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "files/file_input.h"
+#include "files/file_read.h"
 #include "filters/store.h"
 #include "term/progress.h"
 
@@ -25,11 +26,22 @@ void inventory_open(inventory *v, bool takes_packed)
 
 /* ---- Folders ----------------------------------------------------------- */
 
+/* A keyed hash of each piece of a file and the hash of those before it. */
 static uint64_t content_of(inventory *v, const entry *e, line *l)
 {
+    enum { PIECE = 1 << 17 };
+    static _Thread_local char bytes[sizeof(uint64_t) + PIECE];
+    const char *path = tree_name(&v->tree, e->name);
+    uint64_t check = 0, left = e->size;
     int fd = tree_read(&v->tree, e);
-    uint64_t check = file_check(fd, tree_name(&v->tree, e->name), e->size, &v->set.keys);
 
+    for (size_t got = 1; left > 0 && got > 0; left -= got) {
+        uint64_t before = htole64(check);
+        memcpy(bytes, &before, sizeof before);
+        got = file_read(fd, path, bytes + sizeof before, left < PIECE ? (size_t)left : PIECE,
+                        e->size - left);
+        check = tamis_hasher_key(&v->set.keys, bytes, sizeof before + got);
+    }
     close(fd); /* only read */
     line_breathe(l);
     return check;

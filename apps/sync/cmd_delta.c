@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "delta.h"
+#include "files/file_read.h"
 #include "files/replace.h"
 #include "patch_limit.h"
-#include "tamis_sync.h"
 #include "term/message.h"
 #include "term/progress.h"
 
@@ -57,18 +58,12 @@ static bool read_old(void *ctx, void *bytes, size_t size, uint64_t offset)
 {
     const input *in = ctx;
 
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(in->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno != EINTR)
-            die_errno("read", in->path);
-        if (got == 0)
-            die(CODE_IO, "%s became shorter while it was read", in->path);
-        done += got > 0 ? (size_t)got : 0;
-    }
+    if (!file_read_all(in->fd, in->path, bytes, size, offset))
+        die(CODE_IO, "%s became shorter while it was read", in->path);
     return true;
 }
 
-/* ---- What the library says --------------------------------------------- */
+/* ---- What they turn out to be ------------------------------------------ */
 
 static _Noreturn void die_of(const char *what, const input *in, tamis_status status)
 {
@@ -88,7 +83,7 @@ static _Noreturn void die_of(const char *what, const input *in, tamis_status sta
 /* ---- Verbs ------------------------------------------------------------- */
 
 typedef struct request {
-    tamis_signature_spec spec; /* fields that are 0 were not asked for */
+    signature_spec spec; /* fields that are 0 were not asked for */
     bool is_sum, is_md4;
     uint64_t most; /* bytes of the new file; 0: what growth_most() says */
     char **words;
@@ -105,11 +100,11 @@ static uint32_t usual_block(const input *old)
 static int make_signature(request *r)
 {
     input old = open_input(r->words[0]);
-    tamis_signature_spec *spec = &r->spec;
+    signature_spec *spec = &r->spec;
 
-    spec->format = r->is_sum   ? r->is_md4 ? TAMIS_SUM_MD4 : TAMIS_SUM_BLAKE2
-                   : r->is_md4 ? TAMIS_RABIN_MD4
-                               : TAMIS_RABIN_BLAKE2;
+    spec->format = r->is_sum   ? r->is_md4 ? SIGNATURE_SUM_MD4 : SIGNATURE_SUM_BLAKE2
+                   : r->is_md4 ? SIGNATURE_RABIN_MD4
+                               : SIGNATURE_RABIN_BLAKE2;
     if (!spec->block)
         spec->block = usual_block(&old);
     if (!spec->strong)
@@ -117,7 +112,7 @@ static int make_signature(request *r)
     if (r->is_md4 && spec->strong > 16)
         die(CODE_USAGE, "delta: an MD4 hash has 16 bytes, not %u", spec->strong);
     replacement *out = replace_begin(r->words[1]);
-    tamis_status status = tamis_signature_make(spec, read_input, &old, replace_write, out, NULL);
+    tamis_status status = signature_make(spec, read_input, &old, replace_write, out, NULL);
     if (status)
         die_status("read", old.path, status);
     replace_end(out);
@@ -127,16 +122,16 @@ static int make_signature(request *r)
 static int make_delta(request *r)
 {
     input sig = open_input(r->words[0]), new_file = open_input(r->words[1]);
-    tamis_signature *s;
-    tamis_status status = tamis_signature_load(&s, read_input, &sig, 0, NULL);
+    block_signature *s;
+    tamis_status status = signature_load(&s, read_input, &sig, 0, NULL);
 
     if (status)
         die_of("signature", &sig, status);
     replacement *out = replace_begin(r->words[2]);
-    status = tamis_delta_make(s, read_input, &new_file, replace_write, out, NULL);
+    status = delta_make(s, read_input, &new_file, replace_write, out, NULL);
     if (status)
         die_status("read", new_file.path, status);
-    tamis_signature_free(s);
+    signature_free(s);
     replace_end(out);
     return CODE_OK;
 }
@@ -171,7 +166,7 @@ static int apply_delta(request *r)
         .out = replace_begin(r->words[2]), .old = &old, .delta = &delta, .most = r->most
     };
     tamis_status status =
-        tamis_delta_apply(read_input, &delta, read_old, &old, old.total, write_patched, &p);
+        delta_apply(read_input, &delta, read_old, &old, old.total, write_patched, &p);
     if (status)
         die_of("delta", &delta, status);
     replace_end(p.out);

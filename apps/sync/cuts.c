@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuts.h"
-#include "files/file_input.h"
+#include "files/file_read.h"
 #include "term/message.h"
 
 enum { PIECE = 1 << 17 };
@@ -14,20 +14,12 @@ enum { PIECE = 1 << 17 };
 cutter cutter_new(const uint8_t secret[16], unsigned scale)
 {
     uint32_t mean = (uint32_t)CUTS_MEAN << scale;
-    const tamis_chunks_spec spec = { .least = mean / 4, .mean = mean, .most = mean * 4 };
+    const chunks_spec spec = { .least = mean / 4, .mean = mean, .most = mean * 4 };
     cutter c = { .hasher = { .hash = TAMIS_KEYED }, .most = spec.most };
 
     memcpy(c.hasher.secret, secret, sizeof c.hasher.secret);
-    tamis_status status = tamis_chunks_new(&c.chunks, &spec, secret, NULL);
-    if (status)
-        die_status("cut", "files", status);
+    (void)chunks_begin(&c.chunks, &spec, secret); /* there are such chunks for each scale */
     return c;
-}
-
-void cutter_free(cutter *c)
-{
-    tamis_chunks_free(c->chunks);
-    c->chunks = NULL;
 }
 
 /* ---- The smallest ------------------------------------------------------ */
@@ -57,7 +49,7 @@ cuts cuts_of(const cutter *c, int fd, const char *path, uint64_t size)
     cuts all = { 0 };
     size_t held = 0, looked = 0, room = PIECE + c->most;
     uint8_t *bytes = grown(NULL, room, 1);
-    tamis_chunk now = { 0 };
+    chunk now = { 0 };
 
     for (uint64_t at = 0; at < size;) {
         size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
@@ -69,7 +61,7 @@ cuts cuts_of(const cutter *c, int fd, const char *path, uint64_t size)
         size_t first = 0;
         while (looked < held) {
             bool is_cut;
-            looked += tamis_chunks_take(c->chunks, &now, bytes + looked, held - looked, &is_cut);
+            looked += chunks_take(&c->chunks, &now, bytes + looked, held - looked, &is_cut);
             if (!is_cut)
                 break;
             add_chunk(&all, c, bytes + first, looked - first);

@@ -6,20 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tamis_sync.h"
+#include "chunks.h"
 
 enum { CUTS_LEVELS = 3, CUTS_MEAN = 256 };
 
 /* How files are cut. Both sides have the same. */
 typedef struct cutter {
-    tamis_chunks *chunks;
+    chunker chunks;
     tamis_hasher hasher;
     size_t most; /* bytes of one of the smallest chunks */
 } cutter;
 
 /* `scale`: smallest chunks have CUTS_MEAN << scale bytes on average. */
 cutter cutter_new(const uint8_t secret[16], unsigned scale);
-void cutter_free(cutter *c);
 
 /* The smallest chunks of a file, in order. */
 typedef struct cuts {

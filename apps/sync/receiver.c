@@ -6,9 +6,10 @@
 
 #include "byte_stream.h"
 #include "cuts.h"
+#include "delta.h"
 #include "entry_message.h"
 #include "exchange.h"
-#include "files/file_input.h"
+#include "file_check.h"
 #include "key_set.h"
 #include "patch_limit.h"
 #include "recipe.h"
@@ -280,7 +281,7 @@ static estimate cost_of_chunks(double differ, uint64_t n_new, uint64_t n_old, ui
 /* Each place that differs costs a block, where it costs one of the smallest chunks. */
 static double cost_of_blocks(const incoming *f, const estimate *smallest, unsigned scale)
 {
-    tamis_signature_spec spec = job_blocks(f->old->size, f->entry->size, false);
+    signature_spec spec = job_blocks(f->old->size, f->entry->size, false);
     double hashes = (double)(f->old->size / spec.block + 1) * (4 + spec.strong);
     double more = smallest->differ / 2 * ((double)spec.block - (double)(CUTS_MEAN << scale));
     double bytes = smallest->fresh_bytes + more;
@@ -365,7 +366,7 @@ static bool append_bytes(void *ctx, const void *bytes, size_t size)
 static void put_signature(const receiver *r, buffer *out, const incoming *f, bool is_sure)
 {
     uint64_t old_size = f->old ? f->old->size : 0;
-    tamis_signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
+    signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
     buffer signature = { 0 };
     enum { HEADER = 12 };
 
@@ -375,8 +376,7 @@ static void put_signature(const receiver *r, buffer *out, const incoming *f, boo
     int fd = open_old(r, f);
     const char *path = tree_name(&r->job->tree, f->old->name);
     file_input in = { fd, path, 0, old_size };
-    tamis_status status =
-        tamis_signature_make(&spec, file_next, &in, append_bytes, &signature, NULL);
+    tamis_status status = signature_make(&spec, file_next, &in, append_bytes, &signature, NULL);
     if (status)
         die_status("read", path, status);
     if (in.at < old_size)
@@ -541,13 +541,7 @@ static bool read_old(void *ctx, void *bytes, size_t size, uint64_t offset)
     const making *m = ctx;
     const char *path = tree_name(&m->r->job->tree, m->f->entry->name);
 
-    for (size_t done = 0; done < size;) {
-        size_t got = file_read(m->old, path, (char *)bytes + done, size - done, offset + done);
-        if (got == 0)
-            return false;
-        done += got;
-    }
-    return true;
+    return file_read_all(m->old, path, bytes, size, offset);
 }
 
 static void put_old(making *m, uint64_t offset, uint64_t size)
@@ -628,7 +622,7 @@ static void put_delta(making *m)
 {
     char rest[4096];
     uint64_t old_size = m->f->old ? m->f->old->size : 0;
-    tamis_status status = tamis_delta_apply(next_of_delta, m, read_old, m, old_size, put, m);
+    tamis_status status = delta_apply(next_of_delta, m, read_old, m, old_size, put, m);
 
     if (status && status != TAMIS_IO)
         job_no_sense(m->r->job, "a delta");
@@ -788,7 +782,6 @@ void receiver_run(sync_job *job)
     line_send(job->line, PART_DONE, NULL, 0);
     recipe_free(&r.recipe);
     buffer_free(&r.message);
-    cutter_free(&r.cutter);
     free(r.files);
     free(r.plans);
     free(r.is_gone);

@@ -5,9 +5,10 @@
 
 #include "byte_stream.h"
 #include "cuts.h"
+#include "delta.h"
 #include "entry_message.h"
 #include "exchange.h"
-#include "files/file_input.h"
+#include "file_check.h"
 #include "key_set.h"
 #include "recipe.h"
 #include "sketch.h"
@@ -297,7 +298,7 @@ static void take_signature(sender *s, coded *c, outgoing *f, bool is_sure)
 
     if (!coded_number(c, &old_size) || old_size > INT64_MAX)
         job_no_sense(s->job, "a signature");
-    tamis_signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
+    signature_spec spec = job_blocks(old_size, f->entry->size, is_sure);
     uint64_t blocks = old_size / spec.block + (old_size % spec.block > 0);
     uint64_t size = blocks * (4 + spec.strong);
     const uint32_t header[] = { spec.format, spec.block, spec.strong };
@@ -460,16 +461,16 @@ static void pour_delta(const sender *s, pour *to, int fd, const outgoing *f)
     coded c = job_coded(&f->signature);
     const char *path = tree_name(&s->job->tree, f->entry->name);
     file_input in = { fd, path, 0, f->entry->size };
-    tamis_signature *signature;
-    tamis_status status = tamis_signature_load(&signature, next_bytes, &c, 0, NULL);
+    block_signature *signature;
+    tamis_status status = signature_load(&signature, next_bytes, &c, 0, NULL);
 
     if (status)
         job_no_sense(s->job, "a signature");
-    status = tamis_delta_make(signature, file_next, &in, pour_piece, to, NULL);
+    status = delta_make(signature, file_next, &in, pour_piece, to, NULL);
     if (status)
         die_status("read", path, status);
     pour_write(to, "", 1);
-    tamis_signature_free(signature);
+    signature_free(signature);
 }
 
 static void put_check(pour *to, uint64_t check)
@@ -592,7 +593,6 @@ void sender_run(sync_job *job)
         send_changes(&s);
     /* The receiver says that all is done. */
     line_expect(job->line, PART_DONE);
-    cutter_free(&s.cutter);
     free(s.files);
     free(s.sent);
     entry_free(&s.entries);

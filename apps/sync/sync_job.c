@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cuts.h"
-#include "files/file_input.h"
+#include "file_check.h"
 #include "sketch.h"
 #include "sync_job.h"
 #include "term/unicode.h"
@@ -25,7 +25,7 @@ enum { LEAST_BLOCK = 700, MOST_BLOCK = 1 << 17, ROLLING_BITS = 32, SURE_BITS = 4
 
 /* Any byte of the new file may start a block that looks like one of the old file: hashes are long
  * enough for that to happen in one file of 2^40. */
-tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure)
+signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure)
 {
     uint32_t block = (uint32_t)sqrt((double)old_size);
 
@@ -33,8 +33,8 @@ tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_su
     double bits = log2((double)new_size + 1) + log2((double)(old_size / block) + 1) + SURE_BITS -
                   ROLLING_BITS;
     uint32_t strong = (uint32_t)ceil(bits / 8);
-    return (tamis_signature_spec){ TAMIS_RABIN_BLAKE2, block,
-                                   is_sure || strong > STRONG ? STRONG : strong };
+    return (signature_spec){ SIGNATURE_RABIN_BLAKE2, block,
+                             is_sure || strong > STRONG ? STRONG : strong };
 }
 
 enum { LEAST_SKETCH = 8, CHUNKS_A_NUMBER = 16 };

@@ -4,7 +4,7 @@
 #define TAMIS_APPS_SYNC_SYNC_JOB_H
 
 #include "files/tree.h"
-#include "tamis_sync.h"
+#include "signature.h"
 #include "wire/coded.h"
 #include "wire/connection.h"
 
@@ -63,7 +63,7 @@ typedef enum file_how { HOW_WHOLE, HOW_BLOCKS, HOW_CHUNKS } file_how;
 enum { FILE_TRIES = 2 };
 
 /* Blocks of an old file. `is_sure`: with hashes of full length. */
-tamis_signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure);
+signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure);
 /* How many numbers a sketch of that file has. */
 size_t job_sketch_size(uint64_t size, unsigned scale);
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../apps/sync/delta.h"
 #include "cost.h"
 #include "exercise.h"
-#include "tamis_sync.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,23 +69,23 @@ static bool written_add(void *ctx, const void *bytes, size_t size)
     return true;
 }
 
-static tamis_signature *signature_of(part sig)
+static block_signature *signature_of(part sig)
 {
-    tamis_signature *s = NULL;
-    tamis_status status = tamis_signature_load(&s, part_read, &sig, 0, NULL);
+    block_signature *s = NULL;
+    tamis_status status = signature_load(&s, part_read, &sig, 0, NULL);
 
     MUST(status == TAMIS_OK || status == TAMIS_FOREIGN || status == TAMIS_CORRUPT ||
          status == TAMIS_RANGE);
     return s;
 }
 
-static part delta_between(const tamis_signature *s, part new_file)
+static part delta_between(const block_signature *s, part new_file)
 {
     static written delta;
 
     delta.size = 0;
     size_t size = new_file.size;
-    MUST(tamis_delta_make(s, part_read, &new_file, written_add, &delta, NULL) == TAMIS_OK);
+    MUST(delta_make(s, part_read, &new_file, written_add, &delta, NULL) == TAMIS_OK);
     /* A command for a block of a byte, and what is around them. */
     MUST(delta.size <= DELTA_LEAST + DELTA_COMMAND * size);
     return (part){ delta.at, delta.size };
@@ -94,16 +94,16 @@ static part delta_between(const tamis_signature *s, part new_file)
 static void exercise_signature(part sig, part new_file)
 {
     static written made;
-    tamis_signature *s = signature_of(sig);
+    block_signature *s = signature_of(sig);
 
     if (!s)
         return;
     part delta = delta_between(s, new_file);
     made.size = 0;
-    MUST(tamis_delta_apply(part_read, &delta, part_read_zeros, NULL, UINT64_MAX, written_add,
-                           &made) == TAMIS_OK);
+    MUST(delta_apply(part_read, &delta, part_read_zeros, NULL, UINT64_MAX, written_add, &made) ==
+         TAMIS_OK);
     MUST(made.size == new_file.size);
-    tamis_signature_free(s);
+    signature_free(s);
 }
 
 static void exercise_delta(part old, part delta)
@@ -111,26 +111,26 @@ static void exercise_delta(part old, part delta)
     static written made;
 
     made.size = 0;
-    (void)!tamis_delta_apply(part_read, &delta, part_read_old, &old, old.size, written_add, &made);
+    (void)!delta_apply(part_read, &delta, part_read_old, &old, old.size, written_add, &made);
 }
 
 static void exercise_files(part old, part new_file, unsigned mode)
 {
-    static const tamis_signature_format FORMATS[] = { TAMIS_SUM_MD4, TAMIS_SUM_BLAKE2,
-                                                      TAMIS_RABIN_MD4, TAMIS_RABIN_BLAKE2 };
+    static const signature_format FORMATS[] = { SIGNATURE_SUM_MD4, SIGNATURE_SUM_BLAKE2,
+                                                SIGNATURE_RABIN_MD4, SIGNATURE_RABIN_BLAKE2 };
     static written sig, made;
-    const tamis_signature_spec spec = { FORMATS[mode % 4], 1 + mode / 4, 16 };
+    const signature_spec spec = { FORMATS[mode % 4], 1 + mode / 4, 16 };
     part rest = old;
 
     sig.size = made.size = 0;
-    MUST(tamis_signature_make(&spec, part_read, &rest, written_add, &sig, NULL) == TAMIS_OK);
-    tamis_signature *s = signature_of((part){ sig.at, sig.size });
+    MUST(signature_make(&spec, part_read, &rest, written_add, &sig, NULL) == TAMIS_OK);
+    block_signature *s = signature_of((part){ sig.at, sig.size });
     MUST(s);
     part delta = delta_between(s, new_file);
-    MUST(tamis_delta_apply(part_read, &delta, part_read_old, &old, old.size, written_add, &made) ==
+    MUST(delta_apply(part_read, &delta, part_read_old, &old, old.size, written_add, &made) ==
          TAMIS_OK);
     MUST(made.size == new_file.size && memcmp(made.at, new_file.at, made.size) == 0);
-    tamis_signature_free(s);
+    signature_free(s);
 }
 
 /* Files are read in pieces of 2^18 bytes, of which a buffer holds two while it grows, and so is a

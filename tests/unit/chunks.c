@@ -1,36 +1,35 @@
 /* chunks.c - files are cut where their bytes say so: sizes, places that move with the bytes, and
  * known answers. */
+#include "../../apps/sync/chunks.h"
 #include "check.h"
-#include "purse.h"
-#include "tamis_sync.h"
 
 static const uint8_t SECRET[16] = "where to cut it";
-static const tamis_chunks_spec SPEC = { 256, 1024, 4096 };
+static const chunks_spec SPEC = { 256, 1024, 4096 };
 
 typedef struct cuts {
     size_t *ends; /* the last one is that of the file */
     size_t n;
 } cuts;
 
-static tamis_chunks *chunks_like(const tamis_chunks_spec *spec, const uint8_t secret[16])
+static chunker chunks_like(const chunks_spec *spec, const uint8_t secret[16])
 {
-    tamis_chunks *c;
+    chunker c;
 
-    assert_int_equal(tamis_chunks_new(&c, spec, secret, NULL), TAMIS_OK);
+    assert_true(chunks_begin(&c, spec, secret));
     return c;
 }
 
 /* In pieces of up to that many bytes, of random sizes; 0: in one. */
-static cuts cuts_of(const tamis_chunks *c, const uint8_t *bytes, size_t size, size_t piece, rng *r)
+static cuts cuts_of(const chunker *c, const uint8_t *bytes, size_t size, size_t piece, rng *r)
 {
     cuts found = { array_of(size / 64 + 1, sizeof(size_t)), 0 };
-    tamis_chunk now = { 0 };
+    chunk now = { 0 };
     bool is_cut = true;
 
     for (size_t at = 0; at < size;) {
         size_t end = piece ? at + rng_below(r, piece + 1) : size;
         end = end < size ? end : size;
-        size_t taken = tamis_chunks_take(c, &now, bytes + at, end - at, &is_cut);
+        size_t taken = chunks_take(c, &now, bytes + at, end - at, &is_cut);
         assert_true(taken <= end - at && (is_cut || taken == end - at));
         at += taken;
         if (is_cut)
@@ -59,7 +58,7 @@ static void assert_same(const cuts *a, const cuts *b)
 /* ---- Sizes ------------------------------------------------------------- */
 
 /* The chance that a chunk of random bytes is longer than that. */
-static double chance_longer(const tamis_chunks_spec *spec, double size)
+static double chance_longer(const chunks_spec *spec, double size)
 {
     double mean = spec->mean, before = 13 * mean / 16;
 
@@ -71,7 +70,7 @@ static double chance_longer(const tamis_chunks_spec *spec, double size)
     return exp(low * log1p(-1 / (4 * mean)) + high * log1p(-4 / mean));
 }
 
-static double expected_size(const tamis_chunks_spec *spec)
+static double expected_size(const chunks_spec *spec)
 {
     double sum = 0, chance = 1;
 
@@ -82,7 +81,7 @@ static double expected_size(const tamis_chunks_spec *spec)
 
 /* How many chunks are longer than each of a few sizes is binomial; their mean keeps Hoeffding's
  * bound for independent numbers between the least and the most. */
-static void assert_sizes(const tamis_chunks_spec *spec, const cuts *found)
+static void assert_sizes(const chunks_spec *spec, const cuts *found)
 {
     size_t n = found->n - 1; /* the file ends in the last one */
     double range = spec->most - spec->least, expected = expected_size(spec);
@@ -106,7 +105,7 @@ static void assert_sizes(const tamis_chunks_spec *spec, const cuts *found)
 
 static void sizes_are_as_promised(void **state)
 {
-    static const tamis_chunks_spec specs[] = {
+    static const chunks_spec specs[] = {
         { 256, 1024, 4096 }, { 64, 128, 256 },    { 64, 1024, 2048 },    { 512, 1024, 1 << 30 },
         { 64, 256, 1024 },   { 128, 1024, 4096 }, { 2048, 8192, 65536 }, { 65, 4096, 16384 },
     };
@@ -116,53 +115,46 @@ static void sizes_are_as_promised(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         uint8_t *bytes = random_bytes(&r, size);
-        tamis_chunks *c = chunks_like(&specs[i], SECRET);
-        cuts found = cuts_of(c, bytes, size, 0, &r);
+        chunker c = chunks_like(&specs[i], SECRET);
+        cuts found = cuts_of(&c, bytes, size, 0, &r);
         assert_sizes(&specs[i], &found);
         free(found.ends);
         free(bytes);
-        tamis_chunks_free(c);
     }
 }
 
 /* Whatever the secret: it is not left to chance that zeros are cut into large chunks. */
 static void runs_of_a_byte_are_long_chunks(void **state)
 {
-    static const tamis_chunks_spec small = { 64, 128, 256 };
+    static const chunks_spec small = { 64, 128, 256 };
     uint8_t bytes[3000], secret[16] = { 0 };
 
     (void)state;
     for (int round = 0; round < 100; round++) {
         secret[5] = (uint8_t)round;
-        tamis_chunks *c = chunks_like(&small, secret);
+        chunker c = chunks_like(&small, secret);
         for (int value = 0; value < 256; value++) {
             memset(bytes, value, sizeof bytes);
-            cuts found = cuts_of(c, bytes, sizeof bytes, 0, NULL);
+            cuts found = cuts_of(&c, bytes, sizeof bytes, 0, NULL);
             assert_int_equal(found.n, (sizeof bytes + 255) / 256);
             assert_int_equal(found.ends[0], 256);
             free(found.ends);
         }
-        tamis_chunks_free(c);
     }
 }
 
 static void others_are_refused(void **state)
 {
-    static const tamis_chunks_spec bad[] = {
+    static const chunks_spec bad[] = {
         { 63, 1024, 4096 },  { 513, 1024, 4096 }, { 256, 1000, 4096 },
         { 256, 1024, 2047 }, { 256, 0, 4096 },    { 64, 0, 0 },
         { 0, 0, 0 },         { 64, 64, 4096 },    { 256, 1024, 1u << 31 },
     };
-    tamis_chunks *c = NULL;
-    purse p = { 0 };
-    tamis_allocator a = allocator_of(&p);
+    chunker c;
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(tamis_chunks_new(&c, &bad[i], SECRET, NULL), TAMIS_RANGE);
-    assert_int_equal(tamis_chunks_new(&c, &SPEC, SECRET, &a), TAMIS_NOMEM);
-    assert_null(c);
-    tamis_chunks_free(c);
+        assert_false(chunks_begin(&c, &bad[i], SECRET));
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -171,20 +163,19 @@ static void pieces_do_not_matter(void **state)
 {
     rng r = rng_for(2, 2);
     size_t size = 40000;
-    tamis_chunks *c = chunks_like(&SPEC, SECRET);
+    chunker c = chunks_like(&SPEC, SECRET);
 
     (void)state;
     for (size_t round = 0; round < run_size(60, 20, 2000); round++) {
         uint8_t *bytes = random_bytes(&r, size);
         memset(bytes + rng_below(&r, size / 2), 0, rng_below(&r, size / 2));
-        cuts whole = cuts_of(c, bytes, size, 0, &r);
-        cuts pieces = cuts_of(c, bytes, size, 1 + rng_below(&r, 3 * round + 1), &r);
+        cuts whole = cuts_of(&c, bytes, size, 0, &r);
+        cuts pieces = cuts_of(&c, bytes, size, 1 + rng_below(&r, 3 * round + 1), &r);
         assert_same(&whole, &pieces);
         free(whole.ends);
         free(pieces.ends);
         free(bytes);
     }
-    tamis_chunks_free(c);
 }
 
 /* Cuts fall together again where a chunk of both files may end, and about a third of all chunks end
@@ -206,19 +197,18 @@ static void cuts_move_with_the_bytes(void **state)
 {
     rng r = rng_for(3, 3);
     size_t size = 100000;
-    tamis_chunks *c = chunks_like(&SPEC, SECRET);
+    chunker c = chunks_like(&SPEC, SECRET);
 
     (void)state;
     for (size_t round = 0; round < run_size(200, 50, 10000); round++) {
         uint8_t *bytes = random_bytes(&r, size);
-        cuts before = cuts_of(c, bytes + 1, size - 1, 0, &r);
-        cuts after = cuts_of(c, bytes, size, 0, &r);
+        cuts before = cuts_of(&c, bytes + 1, size - 1, 0, &r);
+        cuts after = cuts_of(&c, bytes, size, 0, &r);
         assert_falls_together(&before, &after, 1, 64 * SPEC.mean);
         free(before.ends);
         free(after.ends);
         free(bytes);
     }
-    tamis_chunks_free(c);
 }
 
 static void secrets_hide_cuts(void **state)
@@ -230,8 +220,8 @@ static void secrets_hide_cuts(void **state)
     (void)state;
     memcpy(other, SECRET, sizeof other);
     other[15] ^= 1;
-    tamis_chunks *c = chunks_like(&SPEC, SECRET), *d = chunks_like(&SPEC, other);
-    cuts a = cuts_of(c, bytes, size, 0, &r), b = cuts_of(d, bytes, size, 0, &r);
+    chunker c = chunks_like(&SPEC, SECRET), d = chunks_like(&SPEC, other);
+    cuts a = cuts_of(&c, bytes, size, 0, &r), b = cuts_of(&d, bytes, size, 0, &r);
     for (size_t i = 0, k = 0; i + 1 < a.n && k + 1 < b.n; a.ends[i] < b.ends[k] ? i++ : k++)
         same += a.ends[i] == b.ends[k];
     /* A byte is a cut of the one with chance 1 / mean, given that it is one of the other. */
@@ -239,8 +229,6 @@ static void secrets_hide_cuts(void **state)
     free(a.ends);
     free(b.ends);
     free(bytes);
-    tamis_chunks_free(c);
-    tamis_chunks_free(d);
 }
 
 /* Two versions of the library that cut a file in different places would send all of it. */
@@ -250,16 +238,15 @@ static void cuts_are_known(void **state)
                                     7422,  8660,  9526,  10470, 11318, 12360, 13536,
                                     14423, 15640, 16972, 18224, 19653, 20000 };
     uint8_t bytes[20000];
-    tamis_chunks *c = chunks_like(&SPEC, SECRET);
+    chunker c = chunks_like(&SPEC, SECRET);
 
     (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)((uint32_t)i * (uint32_t)i * UINT32_C(0x9E3779B1) >> 24);
-    cuts found = cuts_of(c, bytes, sizeof bytes, 0, NULL);
+    cuts found = cuts_of(&c, bytes, sizeof bytes, 0, NULL);
     assert_int_equal(found.n, sizeof known / sizeof *known);
     assert_memory_equal(found.ends, known, sizeof known);
     free(found.ends);
-    tamis_chunks_free(c);
 }
 
 int main(int argc, char **argv)

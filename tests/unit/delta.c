@@ -1,11 +1,10 @@
 /* delta.c - hashes, signatures, deltas: known answers, and bytes that mean harm. */
+#include "../../apps/sync/delta.h"
+#include "../../apps/sync/blake2b.h"
+#include "../../apps/sync/md4.h"
+#include "../../apps/sync/rolling.h"
 #include "check.h"
 #include "purse.h"
-#include "sync/blake2b.h"
-#include "sync/md4.h"
-#include "sync/rolling.h"
-#include "sync/signature.h"
-#include "tamis_sync.h"
 
 /* ---- Bytes that are read and written ----------------------------------- */
 
@@ -80,17 +79,16 @@ static void hashes_are_known(void **state)
     uint8_t out[32];
 
     (void)state;
-    tamis__blake2b(out, "abc", 3);
+    blake2b(out, "abc", 3);
     assert_hex(out, 32, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
-    tamis__blake2b(out, "", 0);
+    blake2b(out, "", 0);
     assert_hex(out, 32, "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8");
-    tamis__md4(out, "abc", 3);
+    md4(out, "abc", 3);
     assert_hex(out, 16, "a448017aaf21d8525fc10ae87aa6729d");
-    tamis__md4(out, "", 0);
+    md4(out, "", 0);
     assert_hex(out, 16, "31d6cfe0d16ae931b73c59d7e0c089c0");
-    tamis__md4(out,
-               "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
-               80);
+    md4(out, "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+        80);
     assert_hex(out, 16, "e33b4ddc9c38f2199c3e7b164fcc0536");
 }
 
@@ -106,9 +104,9 @@ static void four_are_as_one(void **state)
         for (size_t k = 0; k < sizeof data[i]; k++)
             data[i][k] = (uint8_t)rng_next(&r);
     for (size_t size = 0; size < 2000; size += size < 300 ? 1 : 97) {
-        tamis__blake2b_four(out, each, size);
+        blake2b_four(out, each, size);
         for (int i = 0; i < 4; i++) {
-            tamis__blake2b(one, each[i], size);
+            blake2b(one, each[i], size);
             assert_memory_equal(out[i], one, sizeof one);
         }
     }
@@ -137,7 +135,7 @@ static void windows_roll(void **state)
         data[i] = (uint8_t)rng_next(&r);
     for (int is_rabin = 0; is_rabin < 2; is_rabin++)
         for (size_t n = 1; n < 600; n += 1 + n / 7) {
-            uint32_t hash = tamis__rolling_of(is_rabin, data, n), leaving;
+            uint32_t hash = rolling_of(is_rabin, data, n), leaving;
             leaving = rolling_leaving(is_rabin, n);
             for (size_t i = 0; i < 100; i++) {
                 assert_int_equal(hash, plain_rolling(is_rabin, data + i, n));
@@ -165,36 +163,33 @@ static void make_old(bytes *old)
 static void signatures_are_known(void **state)
 {
     static bytes old, sig;
-    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, 256, 8 };
+    signature_spec spec = { SIGNATURE_RABIN_BLAKE2, 256, 8 };
 
     (void)state;
     make_old(&old);
     sig.size = 0;
-    assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
-                     TAMIS_OK);
+    assert_int_equal(signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL), TAMIS_OK);
     assert_hex(sig.at, sig.size,
                "727301470000010000000008 c1972381 39a7eb9fedc19aab c1972381 39a7eb9fedc19aab "
                "db86fba3 4644b8f771b654a2");
     make_old(&old);
     old.piece = 7;
     sig.size = 0;
-    spec.format = TAMIS_SUM_BLAKE2;
-    assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
-                     TAMIS_OK);
+    spec.format = SIGNATURE_SUM_BLAKE2;
+    assert_int_equal(signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL), TAMIS_OK);
     assert_hex(sig.at, sig.size,
                "727301370000010000000008 3a009e80 39a7eb9fedc19aab 3a009e80 39a7eb9fedc19aab "
                "35ed074c 4644b8f771b654a2");
 }
 
-static tamis_signature *signature_of(bytes *old, tamis_signature_spec spec)
+static block_signature *signature_of(bytes *old, signature_spec spec)
 {
     static bytes sig;
-    tamis_signature *s;
+    block_signature *s;
 
     sig.size = sig.read = old->read = 0;
-    assert_int_equal(tamis_signature_make(&spec, read_bytes, old, write_bytes, &sig, NULL),
-                     TAMIS_OK);
-    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+    assert_int_equal(signature_make(&spec, read_bytes, old, write_bytes, &sig, NULL), TAMIS_OK);
+    assert_int_equal(signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
     return s;
 }
 
@@ -203,9 +198,8 @@ static void assert_patches(bytes *delta, bytes *old, const bytes *new_file)
     static bytes made;
 
     made.size = delta->read = 0;
-    assert_int_equal(
-        tamis_delta_apply(read_bytes, delta, read_old, old, old->size, write_bytes, &made),
-        TAMIS_OK);
+    assert_int_equal(delta_apply(read_bytes, delta, read_old, old, old->size, write_bytes, &made),
+                     TAMIS_OK);
     assert_int_equal(made.size, new_file->size);
     assert_memory_equal(made.at, new_file->at, made.size);
 }
@@ -224,13 +218,13 @@ static void deltas_are_known(void **state)
     write_bytes(&fresh, "middle!", 7);
     write_bytes(&fresh, old.at, 256);
     write_bytes(&fresh, "tail", 4);
-    tamis_signature *s = signature_of(&old, (tamis_signature_spec){ TAMIS_RABIN_BLAKE2, 256, 8 });
-    assert_int_equal(tamis_delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL), TAMIS_OK);
+    block_signature *s = signature_of(&old, (signature_spec){ SIGNATURE_RABIN_BLAKE2, 256, 8 });
+    assert_int_equal(delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL), TAMIS_OK);
     assert_hex(delta.at, delta.size, from_here);
     assert_patches(&delta, &old, &fresh);
     from_hex(&delta, "72730236 03 58595a 4a 0100 0100 07 6d6964646c6521 46 00 0100 04 7461696c 00");
     assert_patches(&delta, &old, &fresh);
-    tamis_signature_free(s);
+    signature_free(s);
 }
 
 /* Blocks whose rolling hashes are right and whose strong hashes are not: one, or several that
@@ -239,7 +233,7 @@ static void strong_hashes_decide(void **state)
 {
     enum { BLOCK = 100, BLOCKS = 20, LINE = 4 + 8 };
     static bytes old, sig, delta;
-    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, BLOCK, 8 };
+    signature_spec spec = { SIGNATURE_RABIN_BLAKE2, BLOCK, 8 };
     rng r = rng_for(6, 6);
 
     (void)state;
@@ -248,19 +242,18 @@ static void strong_hashes_decide(void **state)
         old.at[i] = (uint8_t)rng_next(&r);
     for (size_t n = 0; n <= BLOCKS; n++)
         for (size_t first = 0; first + n <= BLOCKS; first++) {
-            tamis_signature *s;
+            block_signature *s;
             old.read = sig.size = sig.read = delta.size = 0;
-            assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
+            assert_int_equal(signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
                              TAMIS_OK);
             for (size_t i = first; i < first + n; i++)
                 sig.at[12 + i * LINE + 4 + i % 8] ^= 1;
-            assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+            assert_int_equal(signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
             old.read = 0;
-            assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, NULL),
-                             TAMIS_OK);
+            assert_int_equal(delta_make(s, read_bytes, &old, write_bytes, &delta, NULL), TAMIS_OK);
             assert_true(delta.size >= n * BLOCK && delta.size <= n * BLOCK + 20);
             assert_patches(&delta, &old, &old);
-            tamis_signature_free(s);
+            signature_free(s);
         }
 }
 
@@ -282,14 +275,12 @@ static void any_edge_is_found(void **state)
         fresh.read = delta.size = 0;
         if (old.size > cut)
             memmove(fresh.at + cut, fresh.at, old.size - cut);
-        tamis_signature_format formats[] = { TAMIS_SUM_MD4, TAMIS_SUM_BLAKE2, TAMIS_RABIN_MD4,
-                                             TAMIS_RABIN_BLAKE2 };
-        tamis_signature *s =
-            signature_of(&old, (tamis_signature_spec){ formats[round % 4], block, 16 });
-        assert_int_equal(tamis_delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL),
-                         TAMIS_OK);
+        signature_format formats[] = { SIGNATURE_SUM_MD4, SIGNATURE_SUM_BLAKE2, SIGNATURE_RABIN_MD4,
+                                       SIGNATURE_RABIN_BLAKE2 };
+        block_signature *s = signature_of(&old, (signature_spec){ formats[round % 4], block, 16 });
+        assert_int_equal(delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL), TAMIS_OK);
         assert_patches(&delta, &old, &fresh);
-        tamis_signature_free(s);
+        signature_free(s);
     }
 }
 
@@ -305,9 +296,9 @@ static void flipped_bytes_do_no_harm(void **state)
     fresh = old;
     fresh.at[300] ^= 1;
     delta.size = 0;
-    tamis_signature *s = signature_of(&old, (tamis_signature_spec){ TAMIS_RABIN_BLAKE2, 16, 8 });
-    assert_int_equal(tamis_delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL), TAMIS_OK);
-    tamis_signature_free(s);
+    block_signature *s = signature_of(&old, (signature_spec){ SIGNATURE_RABIN_BLAKE2, 16, 8 });
+    assert_int_equal(delta_make(s, read_bytes, &fresh, write_bytes, &delta, NULL), TAMIS_OK);
+    signature_free(s);
     for (unsigned round = 0; round < run_size(20000, 2000, 1000000); round++) {
         bad = delta;
         bad.read = made.size = 0;
@@ -315,7 +306,7 @@ static void flipped_bytes_do_no_harm(void **state)
             bad.at[rng_next(&r) % bad.size] ^= (uint8_t)(1 + rng_next(&r) % 255);
         bad.size -= round % 2 ? rng_next(&r) % bad.size : 0;
         tamis_status status =
-            tamis_delta_apply(read_bytes, &bad, read_old, &old, old.size, write_bytes, &made);
+            delta_apply(read_bytes, &bad, read_old, &old, old.size, write_bytes, &made);
         assert_true(status == TAMIS_OK || status == TAMIS_FOREIGN || status == TAMIS_CORRUPT ||
                     status == TAMIS_IO);
     }
@@ -339,7 +330,7 @@ static void a_signature_that_lies_does_not_take_forever(void **state)
     uint32_t block = 1 << 20, weak = rolling_leaving(true, block);
     size_t left = 2 * (size_t)block, written = 0;
     uint8_t header[] = { 0x72, 0x73, 1, 0x47, 0, 0x10, 0, 0, 0, 0, 0, 8 };
-    tamis_signature *s;
+    block_signature *s;
 
     (void)state;
     sig.size = sig.read = 0;
@@ -347,11 +338,11 @@ static void a_signature_that_lies_does_not_take_forever(void **state)
     for (int i = 24; i >= 0; i -= 8)
         sig.at[sig.size++] = (uint8_t)(weak >> i);
     write_bytes(&sig, "nonsense", 8);
-    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
-    assert_int_equal(tamis_delta_make(s, read_zeros, &left, count_bytes, &written, NULL), TAMIS_OK);
+    assert_int_equal(signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+    assert_int_equal(delta_make(s, read_zeros, &left, count_bytes, &written, NULL), TAMIS_OK);
     assert_int_equal(left, 0);
     assert_true(written > 2 * (size_t)block);
-    tamis_signature_free(s);
+    signature_free(s);
 }
 
 /* A signature of twelve bytes claims blocks of 256 MiB: memory is that of the new file. */
@@ -360,16 +351,16 @@ static void claims_take_no_memory(void **state)
     static bytes old, sig, delta;
     purse p = { .limit = 1 << 20 };
     tamis_allocator a = allocator_of(&p);
-    tamis_signature *s;
+    block_signature *s;
 
     (void)state;
     make_old(&old);
     from_hex(&sig, "72730147 10000000 00000008");
-    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, &a), TAMIS_OK);
+    assert_int_equal(signature_load(&s, read_bytes, &sig, 0, &a), TAMIS_OK);
     delta.size = 0;
-    assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_OK);
+    assert_int_equal(delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_OK);
     assert_patches(&delta, &old, &old);
-    tamis_signature_free(s);
+    signature_free(s);
     assert_int_equal(p.live, 0);
 }
 
@@ -378,50 +369,48 @@ static void claims_take_no_memory(void **state)
 static void nobody_chooses_places_in_tables(void **state)
 {
     static bytes old, sig;
-    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, 16, 8 };
+    signature_spec spec = { SIGNATURE_RABIN_BLAKE2, 16, 8 };
     uint32_t before = 0;
 
     (void)state;
     make_old(&old);
-    assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
-                     TAMIS_OK);
+    assert_int_equal(signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL), TAMIS_OK);
     for (size_t i = 12; i < sig.size / 4 * 4; i += sig.size / 7) {
-        tamis_signature *s;
+        block_signature *s;
         sig.read = 0;
         sig.at[i] ^= 1;
-        assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
+        assert_int_equal(signature_load(&s, read_bytes, &sig, 0, NULL), TAMIS_OK);
         assert_int_not_equal(s->multiplier, before);
         before = s->multiplier;
-        tamis_signature_free(s);
+        signature_free(s);
     }
 }
 
 static void memory_may_be_missing(void **state)
 {
     static bytes old, sig, delta;
-    tamis_signature_spec spec = { TAMIS_RABIN_BLAKE2, 16, 8 };
+    signature_spec spec = { SIGNATURE_RABIN_BLAKE2, 16, 8 };
     purse p = { 0 };
     tamis_allocator a = allocator_of(&p);
     tamis_status status = TAMIS_NOMEM;
-    tamis_signature *s = NULL;
+    block_signature *s = NULL;
 
     (void)state;
     make_old(&old);
     for (; status == TAMIS_NOMEM; p.limit += 1000, sig.size = old.read = 0)
-        status = tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, &a);
+        status = signature_make(&spec, read_bytes, &old, write_bytes, &sig, &a);
     assert_int_equal(status, TAMIS_OK);
     old.read = 0;
-    assert_int_equal(tamis_signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL),
-                     TAMIS_OK);
+    assert_int_equal(signature_make(&spec, read_bytes, &old, write_bytes, &sig, NULL), TAMIS_OK);
     for (p.limit = 0, status = TAMIS_NOMEM; status == TAMIS_NOMEM; p.limit += 1000, sig.read = 0)
-        status = tamis_signature_load(&s, read_bytes, &sig, 0, &a);
+        status = signature_load(&s, read_bytes, &sig, 0, &a);
     assert_int_equal(status, TAMIS_OK);
     p.limit = p.live;
-    assert_int_equal(tamis_delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_NOMEM);
-    tamis_signature_free(s);
+    assert_int_equal(delta_make(s, read_bytes, &old, write_bytes, &delta, &a), TAMIS_NOMEM);
+    signature_free(s);
     assert_int_equal(p.live, 0);
     sig.read = 0;
-    assert_int_equal(tamis_signature_load(&s, read_bytes, &sig, sig.size - 1, NULL), TAMIS_RANGE);
+    assert_int_equal(signature_load(&s, read_bytes, &sig, sig.size - 1, NULL), TAMIS_RANGE);
 }
 
 int main(int argc, char **argv)

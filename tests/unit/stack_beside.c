@@ -313,88 +313,6 @@ static void do_difference(void *ctx)
     tamis_symbols_free(there);
 }
 
-/* Bytes that are read from the start, or written to the end. */
-typedef struct {
-    uint8_t *bytes;
-    size_t size, at;
-} tape;
-
-static size_t read_tape(void *ctx, void *bytes, size_t size)
-{
-    tape *t = ctx;
-    size_t n = size < t->size - t->at ? size : t->size - t->at;
-
-    memcpy(bytes, t->bytes + t->at, n);
-    t->at += n;
-    return n;
-}
-
-static bool read_at(void *ctx, void *bytes, size_t size, uint64_t offset)
-{
-    const tape *t = ctx;
-
-    memcpy(bytes, t->bytes + offset, size);
-    return true;
-}
-
-static bool write_tape(void *ctx, const void *bytes, size_t size)
-{
-    tape *t = ctx;
-
-    t->bytes = realloc(t->bytes, t->size + size + 1);
-    memcpy(t->bytes + t->size, bytes, size);
-    t->size += size;
-    return true;
-}
-
-/* The new file has the bytes of the old one, from another place on, and others. */
-static void make_delta(const tamis_signature_spec *spec, tape *old, tape *new)
-{
-    tape signature = { 0 }, delta = { 0 }, made = { 0 };
-    tamis_signature *s;
-
-    old->at = new->at = 0;
-    assert_int_equal(tamis_signature_make(spec, read_tape, old, write_tape, &signature, NULL),
-                     TAMIS_OK);
-    assert_int_equal(tamis_signature_load(&s, read_tape, &signature, 0, NULL), TAMIS_OK);
-    assert_int_equal(tamis_delta_make(s, read_tape, new, write_tape, &delta, NULL), TAMIS_OK);
-    tamis_signature_free(s);
-    assert_int_equal(
-        tamis_delta_apply(read_tape, &delta, read_at, old, old->size, write_tape, &made), TAMIS_OK);
-    assert_int_equal(made.size, new->size);
-    free(signature.bytes);
-    free(delta.bytes);
-    free(made.bytes);
-}
-
-static void do_delta(void *ctx)
-{
-    const bench *b = ctx;
-    tape old = { .bytes = (uint8_t *)b->others, .size = N * sizeof *b->others }, new = { 0 };
-    const tamis_signature_spec specs[] = { { TAMIS_SUM_MD4, 512, 8 },
-                                           { TAMIS_RABIN_BLAKE2, 512, 32 } };
-
-    write_tape(&new, b->keys, N * sizeof *b->keys);
-    write_tape(&new, old.bytes + 100, old.size - 100);
-    make_delta(&specs[0], &old, &new);
-    make_delta(&specs[1], &old, &new);
-    free(new.bytes);
-}
-
-static void do_chunks(void *ctx)
-{
-    const bench *b = ctx;
-    const tamis_chunks_spec spec = { 64, 256, 1024 };
-    tamis_chunk now = { 0 };
-    tamis_chunks *c;
-    bool is_cut;
-
-    assert_int_equal(tamis_chunks_new(&c, &spec, SECRET, NULL), TAMIS_OK);
-    for (size_t at = 0, size = N * sizeof *b->keys; at < size;)
-        at += tamis_chunks_take(c, &now, (const uint8_t *)b->keys + at, size - at, &is_cut);
-    tamis_chunks_free(c);
-}
-
 /* ---- All of them ------------------------------------------------------- */
 
 typedef struct {
@@ -410,8 +328,9 @@ static const row OF_A_FILTER[] = {
 };
 
 static const row OF_NONE[] = {
-    { "advice", do_advice }, { "budget", do_budget }, { "difference", do_difference },
-    { "delta", do_delta },   { "chunks", do_chunks },
+    { "advice", do_advice },
+    { "budget", do_budget },
+    { "difference", do_difference },
 };
 
 static bench bench_of(tamis_kind kind)

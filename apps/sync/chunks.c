@@ -7,26 +7,15 @@
  * bytes before it are looked at.
  *
  * Xia and others: FastCDC, 2016, which calls this normalised chunking. */
-#include "base/hash.h"
-#include "base/le.h"
-#include "core/memory.h"
-#include "tamis_sync.h"
+#include "chunks.h"
 
-enum { WINDOW = 64, BYTES = 256, PHASES = 4 };
+#include <string.h>
 
-/* Up to that size of a chunk, it ends after a byte that brings the hash below `below`. */
-typedef struct chunks_phase {
-    uint32_t end;
-    uint64_t below;
-} chunks_phase;
+#include "byte_order.h"
 
-struct tamis_chunks {
-    uint64_t gear[BYTES];
-    chunks_phase phases[PHASES];
-    tamis_allocator alloc;
-};
+enum { WINDOW = 64, BYTES = CHUNKS_BYTES, PHASES = CHUNKS_PHASES };
 
-static bool chunks_is_spec(const tamis_chunks_spec *spec)
+static bool chunks_is_spec(const chunks_spec *spec)
 {
     return (spec->mean & (spec->mean - 1)) == 0 && spec->least >= WINDOW &&
            spec->least <= spec->mean / 2 && spec->mean <= spec->most / 2 && spec->most <= 1u << 30;
@@ -36,43 +25,29 @@ static bool chunks_is_spec(const tamis_chunks_spec *spec)
  * would be cut into the shortest chunks there are. */
 static void chunks_draw(uint64_t gear[BYTES], uint64_t below, const uint8_t secret[16])
 {
+    tamis_hasher by = { .hash = TAMIS_KEYED };
     uint8_t line[8];
     uint64_t drawn = 0;
 
+    memcpy(by.secret, secret, sizeof by.secret);
     for (int i = 0; i < BYTES; i++)
         do {
             put_le64(line, drawn++);
-            gear[i] = tamis__hash_keyed(line, sizeof line, secret);
+            gear[i] = tamis_hasher_key(&by, line, sizeof line);
         } while (0 - gear[i] < below);
 }
 
-tamis_status tamis_chunks_new(tamis_chunks **out, const tamis_chunks_spec *spec,
-                              const uint8_t secret[16], const tamis_allocator *a)
+bool chunks_begin(chunker *c, const chunks_spec *spec, const uint8_t secret[16])
 {
-    const tamis_allocator *by = a ? a : &tamis__default_allocator;
-
     if (!chunks_is_spec(spec))
-        return TAMIS_RANGE;
-    tamis_chunks *c = by->alloc(by->ctx, sizeof *c);
-    if (!c)
-        return TAMIS_NOMEM;
+        return false;
     uint64_t one_in_mean = UINT64_MAX / spec->mean + 1;
-    *c = (tamis_chunks){ .alloc = *by,
-                         .phases = { { spec->least - WINDOW, 0 },
-                                     { spec->least - 1, 0 },
-                                     { spec->mean / 16 * 13, one_in_mean / 4 },
-                                     { spec->most, one_in_mean * 4 } } };
+    *c = (chunker){ .phases = { { spec->least - WINDOW, 0 },
+                                { spec->least - 1, 0 },
+                                { spec->mean / 16 * 13, one_in_mean / 4 },
+                                { spec->most, one_in_mean * 4 } } };
     chunks_draw(c->gear, one_in_mean * 4, secret);
-    *out = c;
-    return TAMIS_OK;
-}
-
-void tamis_chunks_free(tamis_chunks *c)
-{
-    if (!c)
-        return;
-    tamis_allocator a = c->alloc;
-    a.free(a.ctx, c, sizeof *c);
+    return true;
 }
 
 /* How many bytes there are up to a place where the chunk ends; if there is none, all. */
@@ -91,8 +66,7 @@ static size_t chunks_scan(const uint64_t gear[BYTES], uint64_t *hash, const uint
     return i;
 }
 
-size_t tamis_chunks_take(const tamis_chunks *c, tamis_chunk *now, const void *bytes, size_t size,
-                         bool *is_cut)
+size_t chunks_take(const chunker *c, chunk *now, const void *bytes, size_t size, bool *is_cut)
 {
     size_t taken = 0;
 
@@ -109,6 +83,6 @@ size_t tamis_chunks_take(const tamis_chunks *c, tamis_chunk *now, const void *by
     }
     *is_cut = *is_cut || now->size == c->phases[PHASES - 1].end;
     if (*is_cut)
-        *now = (tamis_chunk){ 0 };
+        *now = (chunk){ 0 };
     return taken;
 }

@@ -1,17 +1,16 @@
 /* blake2b.c - BLAKE2b, one message after the other. */
-#include "sync/blake2b.h"
+#include "blake2b.h"
 
-#include "base/cpu.h"
-#include "base/le.h"
+#include "byte_order.h"
 
 #define BLAKE2B_WORD uint64_t
 #define BLAKE2B_ROTATED(x, n) ((x) >> (n) | (x) << (64 - (n)))
 #define BLAKE2B_ALL(n) (n)
 #define BLAKE2B_FIRST(x) (void)(x)
 #define BLAKE2B_UNROLLED 12
-#include "sync/blake2b_template.h"
+#include "blake2b_template.h"
 
-void tamis__blake2b(uint8_t out[BLAKE2B_SIZE], const void *bytes, size_t size)
+void blake2b(uint8_t out[BLAKE2B_SIZE], const void *bytes, size_t size)
 {
     uint64_t h[8], m[16];
     uint8_t padded[BLAKE2B_BLOCK];
@@ -31,14 +30,14 @@ void tamis__blake2b(uint8_t out[BLAKE2B_SIZE], const void *bytes, size_t size)
         put_le64(out + 8 * i, h[i]);
 }
 
-void tamis__blake2b_four(uint8_t out[4][BLAKE2B_SIZE], const uint8_t *const bytes[4], size_t size)
+void blake2b_four(uint8_t out[4][BLAKE2B_SIZE], const uint8_t *const bytes[4], size_t size)
 {
 #ifdef __x86_64__
-    if (tamis__cpu() & TAMIS_CPU_AVX2) {
-        tamis__blake2b_four_avx2(out, bytes, size);
+    if (__builtin_cpu_supports("avx2")) {
+        blake2b_four_avx2(out, bytes, size);
         return;
     }
 #endif
     for (int i = 0; i < 4; i++)
-        tamis__blake2b(out[i], bytes[i], size);
+        blake2b(out[i], bytes[i], size);
 }

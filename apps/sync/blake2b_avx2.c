@@ -1,7 +1,14 @@
 /* blake2b_avx2.c - BLAKE2b of four messages: word i of each is a lane of vector i. */
+#include "blake2b.h"
+
+#if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "sync/blake2b.h"
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC target("avx2")
+#endif
 
 typedef uint64_t blake2b_lanes __attribute__((vector_size(32)));
 
@@ -33,7 +40,7 @@ static inline blake2b_lanes blake2b_all(uint64_t n)
  * 2.8 GB/s would be 2.05. */
 #define BLAKE2B_FIRST(x) __asm__("" : "+x"(x))
 #define BLAKE2B_UNROLLED 1
-#include "sync/blake2b_template.h"
+#include "blake2b_template.h"
 
 /* Four words of each of four messages become four vectors. */
 static inline void blake2b_turn(blake2b_lanes out[4], const __m256i rows[4])
@@ -59,8 +66,7 @@ static inline void blake2b_load(blake2b_lanes m[16], const uint8_t *const pieces
     }
 }
 
-void tamis__blake2b_four_avx2(uint8_t out[4][BLAKE2B_SIZE], const uint8_t *const bytes[4],
-                              size_t size)
+void blake2b_four_avx2(uint8_t out[4][BLAKE2B_SIZE], const uint8_t *const bytes[4], size_t size)
 {
     blake2b_lanes h[8], m[16], rows[4];
     uint8_t padded[4][BLAKE2B_BLOCK];
@@ -81,3 +87,8 @@ void tamis__blake2b_four_avx2(uint8_t out[4][BLAKE2B_SIZE], const uint8_t *const
     for (int i = 0; i < 4; i++)
         _mm256_storeu_si256((__m256i *)(void *)out[i], (__m256i)rows[i]);
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif

@@ -1,8 +1,15 @@
 /* rolling_avx2.c - the rolling hash of a whole block, eight bytes at a time in four places: lane k
  * sums up bytes k, k + 8, ... and at the end is multiplied with M^(7 - k). */
+#include "rolling.h"
+
+#if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "sync/rolling.h"
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC target("avx2")
+#endif
 
 enum { LANES = 8, PLACES = 4 };
 
@@ -16,7 +23,7 @@ static inline __m256i rolling_load(const uint8_t *bytes)
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)bytes));
 }
 
-uint32_t tamis__rolling_rabin_avx2(const uint8_t *bytes, size_t n)
+uint32_t rolling_rabin_avx2(const uint8_t *bytes, size_t n)
 {
     size_t piece = n / (LANES * PLACES) * LANES, at = 0;
     __m256i by_lanes = rolling_all(rolling_leaving(true, LANES)), sums[PLACES] = { 0 };
@@ -38,3 +45,8 @@ uint32_t tamis__rolling_rabin_avx2(const uint8_t *bytes, size_t n)
         hash = hash * ROLLING_RABIN + bytes[at];
     return hash;
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif

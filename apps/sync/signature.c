@@ -5,16 +5,30 @@
  * four bytes, and the start of the strong hash. The last block may be short.
  *
  * In memory, blocks with the same two hashes are one: a file of zeros is a million equal blocks. */
-#include "sync/signature.h"
+#include "signature.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "core/memory.h"
-#include "sync/md4.h"
-#include "sync/rolling.h"
+#include "md4.h"
+#include "rolling.h"
 
 enum { HEADER = 12, GROUP = 4, AT_LEAST = 1 << 18 };
+
+static void *signature_heap_alloc(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void signature_heap_free(void *ctx, void *block, size_t size)
+{
+    (void)ctx;
+    (void)size;
+    free(block);
+}
+
+const tamis_allocator signature_heap = { signature_heap_alloc, signature_heap_free, NULL };
 
 /* ---- Hashes ------------------------------------------------------------ */
 
@@ -22,29 +36,29 @@ static void signature_strong_of(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST],
                                 const uint8_t *bytes, size_t size)
 {
     if (is_md4)
-        tamis__md4(out, bytes, size);
+        md4(out, bytes, size);
     else
-        tamis__blake2b(out, bytes, size);
+        blake2b(out, bytes, size);
 }
 
-void tamis__signature_strong(const tamis_signature *s, uint8_t out[SIGNATURE_STRONG_MOST],
-                             const uint8_t *bytes, size_t size)
+void signature_strong(const block_signature *s, uint8_t out[SIGNATURE_STRONG_MOST],
+                      const uint8_t *bytes, size_t size)
 {
     signature_strong_of(s->is_md4, out, bytes, size);
 }
 
-void tamis__signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST],
-                                  const uint8_t *bytes, size_t size)
+void signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST], const uint8_t *bytes,
+                           size_t size)
 {
     const uint8_t *blocks[GROUP] = { bytes, bytes + size, bytes + 2 * size, bytes + 3 * size };
 
     if (!is_md4)
-        tamis__blake2b_four(out, blocks, size);
+        blake2b_four(out, blocks, size);
     for (int i = 0; is_md4 && i < GROUP; i++)
-        tamis__md4(out[i], blocks[i], size);
+        md4(out[i], blocks[i], size);
 }
 
-size_t tamis__input_fill(tamis_input *in, void *ctx, void *bytes, size_t size)
+size_t signature_fill(byte_source *in, void *ctx, void *bytes, size_t size)
 {
     size_t done = 0;
 
@@ -59,23 +73,23 @@ size_t tamis__input_fill(tamis_input *in, void *ctx, void *bytes, size_t size)
     return done;
 }
 
-static bool signature_is_md4(const tamis_signature_spec *spec)
+static bool signature_is_md4(const signature_spec *spec)
 {
-    return spec->format == TAMIS_SUM_MD4 || spec->format == TAMIS_RABIN_MD4;
+    return spec->format == SIGNATURE_SUM_MD4 || spec->format == SIGNATURE_RABIN_MD4;
 }
 
-static bool signature_is_rabin(const tamis_signature_spec *spec)
+static bool signature_is_rabin(const signature_spec *spec)
 {
-    return spec->format == TAMIS_RABIN_MD4 || spec->format == TAMIS_RABIN_BLAKE2;
+    return spec->format == SIGNATURE_RABIN_MD4 || spec->format == SIGNATURE_RABIN_BLAKE2;
 }
 
-static bool signature_is_known(const tamis_signature_spec *spec)
+static bool signature_is_known(const signature_spec *spec)
 {
-    return signature_is_md4(spec) || spec->format == TAMIS_SUM_BLAKE2 ||
-           spec->format == TAMIS_RABIN_BLAKE2;
+    return signature_is_md4(spec) || spec->format == SIGNATURE_SUM_BLAKE2 ||
+           spec->format == SIGNATURE_RABIN_BLAKE2;
 }
 
-static bool signature_is_spec(const tamis_signature_spec *spec)
+static bool signature_is_spec(const signature_spec *spec)
 {
     uint32_t most = signature_is_md4(spec) ? MD4_SIZE : BLAKE2B_SIZE;
 
@@ -86,7 +100,7 @@ static bool signature_is_spec(const tamis_signature_spec *spec)
 /* ---- Making ------------------------------------------------------------ */
 
 /* Four blocks that are whole, or what is left of the last one. */
-static bool signature_write(const tamis_signature_spec *spec, const uint8_t *bytes, size_t size,
+static bool signature_write(const signature_spec *spec, const uint8_t *bytes, size_t size,
                             tamis_sink *out, void *ctx)
 {
     uint8_t strong[GROUP][SIGNATURE_STRONG_MOST], line[4 + SIGNATURE_STRONG_MOST];
@@ -94,19 +108,18 @@ static bool signature_write(const tamis_signature_spec *spec, const uint8_t *byt
     bool ok = true;
 
     if (n == GROUP)
-        tamis__signature_strong_four(signature_is_md4(spec), strong, bytes, block);
+        signature_strong_four(signature_is_md4(spec), strong, bytes, block);
     else
         signature_strong_of(signature_is_md4(spec), strong[0], bytes, block);
     for (size_t i = 0; i < n && ok; i++) {
-        signature_put(line, tamis__rolling_of(signature_is_rabin(spec), bytes + i * block, block),
-                      4);
+        signature_put(line, rolling_of(signature_is_rabin(spec), bytes + i * block, block), 4);
         memcpy(line + 4, strong[i], spec->strong);
         ok = out(ctx, line, 4 + spec->strong);
     }
     return ok;
 }
 
-static bool signature_write_all(const tamis_signature_spec *spec, const uint8_t *bytes, size_t size,
+static bool signature_write_all(const signature_spec *spec, const uint8_t *bytes, size_t size,
                                 tamis_sink *out, void *ctx)
 {
     size_t group = GROUP * (size_t)spec->block, at = 0;
@@ -122,18 +135,17 @@ static bool signature_write_all(const tamis_signature_spec *spec, const uint8_t 
     return true;
 }
 
-static size_t signature_buffer(const tamis_signature_spec *spec)
+static size_t signature_buffer(const signature_spec *spec)
 {
     size_t group = GROUP * (size_t)spec->block;
 
     return (AT_LEAST / group + 1) * group;
 }
 
-tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input *old_file,
-                                  void *old_ctx, tamis_sink *out, void *out_ctx,
-                                  const tamis_allocator *a)
+tamis_status signature_make(const signature_spec *spec, byte_source *old_file, void *old_ctx,
+                            tamis_sink *out, void *out_ctx, const tamis_allocator *a)
 {
-    const tamis_allocator *by = a ? a : &tamis__default_allocator;
+    const tamis_allocator *by = a ? a : &signature_heap;
     uint8_t header[HEADER];
 
     if (!signature_is_spec(spec))
@@ -147,7 +159,7 @@ tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input 
     signature_put(header + 8, spec->strong, 4);
     bool ok = out(out_ctx, header, sizeof header);
     do {
-        got = tamis__input_fill(old_file, old_ctx, bytes, room);
+        got = signature_fill(old_file, old_ctx, bytes, room);
         ok = ok && got != SIZE_MAX && signature_write_all(spec, bytes, got, out, out_ctx);
     } while (ok && got == room);
     by->free(by->ctx, bytes, room);
@@ -156,17 +168,17 @@ tamis_status tamis_signature_make(const tamis_signature_spec *spec, tamis_input 
 
 /* ---- Finding ----------------------------------------------------------- */
 
-static uint64_t signature_table_size(const tamis_signature *s)
+static uint64_t signature_table_size(const block_signature *s)
 {
     return UINT64_C(1) << (32 - s->table_shift);
 }
 
-static uint32_t signature_slot(const tamis_signature *s, uint32_t hash)
+static uint32_t signature_slot(const block_signature *s, uint32_t hash)
 {
     return s->table_shift == 32 ? 0 : hash >> s->table_shift;
 }
 
-bool tamis__signature_has(const tamis_signature *s, uint32_t weak)
+bool signature_has(const block_signature *s, uint32_t weak)
 {
     uint64_t mask = signature_table_size(s) - 1;
     uint64_t wanted = weak | UINT64_C(1) << 32;
@@ -179,11 +191,11 @@ bool tamis__signature_has(const tamis_signature *s, uint32_t weak)
 }
 
 /* Where the block with these hashes is in block_table, or the empty slot where it would be. */
-static uint32_t *signature_find_slot(const tamis_signature *s, uint32_t weak, const uint8_t *strong)
+static uint32_t *signature_find_slot(const block_signature *s, uint32_t weak, const uint8_t *strong)
 {
     uint64_t mask = signature_table_size(s) - 1;
     uint32_t hash =
-        (uint32_t)tamis__hash_keyed(strong, s->spec.strong, s->secret) ^ signature_mixed(s, weak);
+        (uint32_t)tamis_hasher_key(&s->places, strong, s->spec.strong) ^ signature_mixed(s, weak);
 
     for (uint64_t at = signature_slot(s, hash);; at = (at + 1) & mask) {
         uint32_t *slot = &s->block_table[at];
@@ -196,14 +208,14 @@ static uint32_t *signature_find_slot(const tamis_signature *s, uint32_t weak, co
     }
 }
 
-int64_t tamis__signature_find(const tamis_signature *s, uint32_t weak, const uint8_t *strong)
+int64_t signature_find(const block_signature *s, uint32_t weak, const uint8_t *strong)
 {
     uint32_t block = *signature_find_slot(s, weak, strong);
 
     return block ? (int64_t)block - 1 : SIGNATURE_NONE;
 }
 
-static void signature_index(tamis_signature *s)
+static void signature_index(block_signature *s)
 {
     uint64_t mask = signature_table_size(s) - 1;
 
@@ -211,7 +223,7 @@ static void signature_index(tamis_signature *s)
         uint32_t mixed = signature_mixed(s, s->weak[i]);
         uint32_t bit = (uint32_t)((uint64_t)mixed >> s->bit_shift);
         s->bits[bit / 64] |= UINT64_C(1) << bit % 64;
-        if (!tamis__signature_has(s, s->weak[i])) {
+        if (!signature_has(s, s->weak[i])) {
             uint64_t at = signature_slot(s, mixed);
             while (s->weak_table[at])
                 at = (at + 1) & mask;
@@ -225,25 +237,25 @@ static void signature_index(tamis_signature *s)
 
 /* ---- Loading ----------------------------------------------------------- */
 
-static void *signature_alloc(const tamis_signature *s, uint64_t size)
+static void *signature_alloc(const block_signature *s, uint64_t size)
 {
     void *block = size <= SIZE_MAX ? s->alloc.alloc(s->alloc.ctx, (size_t)size) : NULL;
 
     return block ? memset(block, 0, (size_t)size) : NULL;
 }
 
-static void signature_drop(const tamis_signature *s, void *block, uint64_t size)
+static void signature_drop(const block_signature *s, void *block, uint64_t size)
 {
     if (block)
         s->alloc.free(s->alloc.ctx, block, (size_t)size);
 }
 
-static uint64_t signature_bits_size(const tamis_signature *s)
+static uint64_t signature_bits_size(const block_signature *s)
 {
     return (UINT64_C(1) << (32 - s->bit_shift)) / 8;
 }
 
-void tamis_signature_free(tamis_signature *s)
+void signature_free(block_signature *s)
 {
     if (!s)
         return;
@@ -259,7 +271,7 @@ void tamis_signature_free(tamis_signature *s)
 
 /* 64 bits for a block, at least: one window in 64 that is of no block passes. Tables are at most
  * half full. */
-static bool signature_make_tables(tamis_signature *s)
+static bool signature_make_tables(block_signature *s)
 {
     unsigned bits = 6;
 
@@ -276,14 +288,14 @@ static bool signature_make_tables(tamis_signature *s)
 
 /* Who makes a signature could choose hashes that all come to one place in a table. Where they come
  * to depends on every one of them, by a hash that nobody can invert. */
-static void signature_draw_secret(tamis_signature *s, const uint8_t *bytes, size_t size)
+static void signature_draw_secret(block_signature *s, const uint8_t *bytes, size_t size)
 {
     uint8_t quarters[GROUP][SIGNATURE_STRONG_MOST], drawn[BLAKE2B_SIZE];
 
-    tamis__signature_strong_four(false, quarters, bytes, size / GROUP);
-    tamis__blake2b(drawn, quarters, sizeof quarters);
-    memcpy(s->secret, drawn, sizeof s->secret);
-    s->multiplier = signature_number(drawn + sizeof s->secret) | 1;
+    signature_strong_four(false, quarters, bytes, size / GROUP);
+    blake2b(drawn, quarters, sizeof quarters);
+    memcpy(s->places.secret, drawn, sizeof s->places.secret);
+    s->multiplier = signature_number(drawn + sizeof s->places.secret) | 1;
 }
 
 /* Bytes whose number is not known before they end. */
@@ -292,8 +304,8 @@ typedef struct signature_bytes {
     size_t size, room;
 } signature_bytes;
 
-static tamis_status signature_read_all(const tamis_signature *s, signature_bytes *b,
-                                       tamis_input *in, void *ctx, uint64_t most)
+static tamis_status signature_read_all(const block_signature *s, signature_bytes *b,
+                                       byte_source *in, void *ctx, uint64_t most)
 {
     size_t got;
 
@@ -307,7 +319,7 @@ static tamis_status signature_read_all(const tamis_signature *s, signature_bytes
         signature_drop(s, b->bytes, b->room);
         b->bytes = bytes;
         b->room = room;
-        got = tamis__input_fill(in, ctx, bytes + b->size, room - b->size);
+        got = signature_fill(in, ctx, bytes + b->size, room - b->size);
         if (got == SIZE_MAX)
             return TAMIS_IO;
         b->size += got;
@@ -317,10 +329,10 @@ static tamis_status signature_read_all(const tamis_signature *s, signature_bytes
     return TAMIS_OK;
 }
 
-static tamis_status signature_read_header(tamis_signature *s, const signature_bytes *b)
+static tamis_status signature_read_header(block_signature *s, const signature_bytes *b)
 {
     if (b->size >= 4)
-        s->spec.format = (tamis_signature_format)signature_number(b->bytes);
+        s->spec.format = (signature_format)signature_number(b->bytes);
     if (!signature_is_known(&s->spec))
         return TAMIS_FOREIGN;
     if (b->size < HEADER)
@@ -337,7 +349,7 @@ static tamis_status signature_read_header(tamis_signature *s, const signature_by
     return s->blocks < UINT64_C(1) << 30 ? TAMIS_OK : TAMIS_RANGE;
 }
 
-static tamis_status signature_take_blocks(tamis_signature *s, const signature_bytes *b)
+static tamis_status signature_take_blocks(block_signature *s, const signature_bytes *b)
 {
     uint64_t room = s->blocks ? s->blocks : 1;
     const uint8_t *line = b->bytes + HEADER;
@@ -355,16 +367,18 @@ static tamis_status signature_take_blocks(tamis_signature *s, const signature_by
     return TAMIS_OK;
 }
 
-tamis_status tamis_signature_load(tamis_signature **out, tamis_input *in, void *ctx, uint64_t most,
-                                  const tamis_allocator *a)
+tamis_status signature_load(block_signature **out, byte_source *in, void *ctx, uint64_t most,
+                            const tamis_allocator *a)
 {
-    const tamis_allocator *by = a ? a : &tamis__default_allocator;
-    tamis_signature *s = by->alloc(by->ctx, sizeof *s);
+    const tamis_allocator *by = a ? a : &signature_heap;
+    block_signature *s = by->alloc(by->ctx, sizeof *s);
     signature_bytes b = { 0 };
 
     if (!s)
         return TAMIS_NOMEM;
-    *s = (tamis_signature){ .alloc = *by, .table_shift = 32, .bit_shift = 32 };
+    *s = (block_signature){
+        .alloc = *by, .places.hash = TAMIS_KEYED, .table_shift = 32, .bit_shift = 32
+    };
     tamis_status status = signature_read_all(s, &b, in, ctx, most);
     if (!status)
         status = signature_read_header(s, &b);
@@ -372,7 +386,7 @@ tamis_status tamis_signature_load(tamis_signature **out, tamis_input *in, void *
         status = signature_take_blocks(s, &b);
     signature_drop(s, b.bytes, b.room);
     if (status) {
-        tamis_signature_free(s);
+        signature_free(s);
         return status;
     }
     *out = s;

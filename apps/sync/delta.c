@@ -14,9 +14,8 @@
  *   45 .. 54   a part of the old file: its offset in 1, 2, 4 or 8 bytes, and its length */
 #include <string.h>
 
-#include "core/memory.h"
-#include "sync/rolling.h"
-#include "sync/signature.h"
+#include "delta.h"
+#include "rolling.h"
 
 enum { MAGIC = 0x72730236, END = 0, SHORT_LITERAL = 0x40, LITERAL = 0x41, COPY = 0x45 };
 enum { PIECE = 1 << 18, GROUP = 4 };
@@ -28,8 +27,8 @@ enum { PATIENCE = 1 << 24, PATIENCE_PER_BYTE = 64 };
 
 /* How far the new file was read and understood. */
 typedef struct delta_scan {
-    const tamis_signature *s;
-    tamis_input *in;
+    const block_signature *s;
+    byte_source *in;
     void *in_ctx;
     tamis_sink *out;
     void *out_ctx;
@@ -140,7 +139,7 @@ static void delta_grow(delta_scan *d)
 static void delta_fill(delta_scan *d)
 {
     size_t asked = d->room - d->size;
-    size_t got = tamis__input_fill(d->in, d->in_ctx, d->bytes + d->size, asked);
+    size_t got = signature_fill(d->in, d->in_ctx, d->bytes + d->size, asked);
 
     d->has_ended = got != asked;
     d->has_failed = d->has_failed || got == SIZE_MAX;
@@ -181,12 +180,12 @@ static int64_t delta_block_at(delta_scan *d, uint32_t weak, size_t size)
 {
     uint8_t strong[SIGNATURE_STRONG_MOST];
 
-    if (!signature_may_have(d->s, weak) || !tamis__signature_has(d->s, weak) || size > d->patience)
+    if (!signature_may_have(d->s, weak) || !signature_has(d->s, weak) || size > d->patience)
         return SIGNATURE_NONE;
-    tamis__signature_strong(d->s, strong, d->bytes + d->at, size);
+    signature_strong(d->s, strong, d->bytes + d->at, size);
     if (d->expected != SIGNATURE_NONE && delta_is_block(d, d->expected, weak, strong))
         return d->expected;
-    int64_t found = tamis__signature_find(d->s, weak, strong);
+    int64_t found = signature_find(d->s, weak, strong);
     d->patience -= found == SIGNATURE_NONE ? size : 0;
     return found;
 }
@@ -200,13 +199,12 @@ static int delta_next_four(const delta_scan *d)
     uint8_t strong[GROUP][SIGNATURE_STRONG_MOST];
     int likely = 0, n = 0;
 
-    while (likely < GROUP &&
-           d->s->weak[d->expected + likely] ==
-               tamis__rolling_of(d->s->is_rabin, bytes + (size_t)likely * block, block))
+    while (likely < GROUP && d->s->weak[d->expected + likely] ==
+                                 rolling_of(d->s->is_rabin, bytes + (size_t)likely * block, block))
         likely++;
     if (likely < 2)
         return 0;
-    tamis__signature_strong_four(d->s->is_md4, strong, bytes, block);
+    signature_strong_four(d->s->is_md4, strong, bytes, block);
     while (n < likely && delta_is_block(d, d->expected + n, d->s->weak[d->expected + n], strong[n]))
         n++;
     return n;
@@ -260,7 +258,7 @@ static void delta_scan_blocks(delta_scan *d)
         if (delta_left(d) < block || d->has_failed)
             return;
         if (is_fresh)
-            hash = tamis__rolling_of(is_rabin, d->bytes + d->at, block);
+            hash = rolling_of(is_rabin, d->bytes + d->at, block);
         int64_t found = delta_block_at(d, hash, block);
         is_fresh = found != SIGNATURE_NONE;
         if (is_fresh) {
@@ -281,7 +279,7 @@ static void delta_scan_end(delta_scan *d)
 {
     int64_t last = (int64_t)d->s->blocks - 1;
     bool is_rabin = d->s->is_rabin;
-    uint32_t hash = tamis__rolling_of(is_rabin, d->bytes + d->at, delta_left(d));
+    uint32_t hash = rolling_of(is_rabin, d->bytes + d->at, delta_left(d));
     uint32_t leaving = rolling_leaving(is_rabin, delta_left(d));
 
     for (; last >= 0 && delta_left(d) > 0; d->at++) {
@@ -296,15 +294,15 @@ static void delta_scan_end(delta_scan *d)
     delta_put_literal(d);
 }
 
-tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file, void *new_ctx,
-                              tamis_sink *out, void *out_ctx, const tamis_allocator *a)
+tamis_status delta_make(const block_signature *s, byte_source *new_file, void *new_ctx,
+                        tamis_sink *out, void *out_ctx, const tamis_allocator *a)
 {
     delta_scan d = { .s = s,
                      .in = new_file,
                      .in_ctx = new_ctx,
                      .out = out,
                      .out_ctx = out_ctx,
-                     .by = a ? a : &tamis__default_allocator,
+                     .by = a ? a : &signature_heap,
                      .room_most = PIECE + 2 * GROUP * (size_t)s->spec.block,
                      .expected = SIGNATURE_NONE,
                      .patience = PATIENCE };
@@ -325,9 +323,9 @@ tamis_status tamis_delta_make(const tamis_signature *s, tamis_input *new_file, v
 /* ---- Patching ---------------------------------------------------------- */
 
 typedef struct delta_patch {
-    tamis_input *in;
+    byte_source *in;
     void *in_ctx;
-    tamis_old_file *old_file;
+    old_file_reader *old_file;
     void *old_ctx;
     uint64_t old_size;
     tamis_sink *out;
@@ -336,7 +334,7 @@ typedef struct delta_patch {
 
 static tamis_status delta_take(const delta_patch *p, void *bytes, size_t size)
 {
-    size_t got = tamis__input_fill(p->in, p->in_ctx, bytes, size);
+    size_t got = signature_fill(p->in, p->in_ctx, bytes, size);
 
     return got == SIZE_MAX ? TAMIS_IO : got < size ? TAMIS_CORRUPT : TAMIS_OK;
 }
@@ -353,7 +351,6 @@ static tamis_status delta_take_number(const delta_patch *p, uint64_t *x, unsigne
     return status;
 }
 
-/* On the stack, of which no call takes more than 16 KiB. */
 enum { PATCH_PIECE = 1 << 13 };
 
 static tamis_status delta_apply_literal(const delta_patch *p, uint64_t n)
@@ -404,8 +401,8 @@ static tamis_status delta_apply_command(const delta_patch *p, unsigned command)
     return status ? status : delta_apply_copy(p, offset, n);
 }
 
-tamis_status tamis_delta_apply(tamis_input *delta, void *delta_ctx, tamis_old_file *old_file,
-                               void *old_ctx, uint64_t old_size, tamis_sink *out, void *out_ctx)
+tamis_status delta_apply(byte_source *delta, void *delta_ctx, old_file_reader *old_file,
+                         void *old_ctx, uint64_t old_size, tamis_sink *out, void *out_ctx)
 {
     const delta_patch p = { delta, delta_ctx, old_file, old_ctx, old_size, out, out_ctx };
     uint8_t start[4], command;

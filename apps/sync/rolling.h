@@ -4,8 +4,8 @@
  * half rabin   h = h M + byte for each byte, modulo 2^32, from h = 1 on
  *
  * As librsync has them. */
-#ifndef TAMIS_SYNC_ROLLING_H
-#define TAMIS_SYNC_ROLLING_H
+#ifndef TAMIS_APPS_SYNC_ROLLING_H
+#define TAMIS_APPS_SYNC_ROLLING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ static inline uint32_t rolling_leaving(bool is_rabin, uint64_t window)
 }
 
 /* Of all these bytes. */
-uint32_t tamis__rolling_of(bool is_rabin, const uint8_t *bytes, size_t n);
-uint32_t tamis__rolling_rabin_avx2(const uint8_t *bytes, size_t n);
+uint32_t rolling_of(bool is_rabin, const uint8_t *bytes, size_t n);
+uint32_t rolling_rabin_avx2(const uint8_t *bytes, size_t n);
 
 /* One byte leaves at the front and one comes in at the back. */
 __attribute__((always_inline)) static inline uint32_t

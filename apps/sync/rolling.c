@@ -1,7 +1,5 @@
 /* rolling.c - rolling hashes of whole blocks. */
-#include "sync/rolling.h"
-
-#include "base/cpu.h"
+#include "rolling.h"
 
 static uint32_t rolling_sum_of(const uint8_t *bytes, size_t n)
 {
@@ -35,13 +33,13 @@ static uint32_t rolling_rabin_of(const uint8_t *bytes, size_t n)
     return hash;
 }
 
-uint32_t tamis__rolling_of(bool is_rabin, const uint8_t *bytes, size_t n)
+uint32_t rolling_of(bool is_rabin, const uint8_t *bytes, size_t n)
 {
     if (!is_rabin)
         return rolling_sum_of(bytes, n);
 #ifdef __x86_64__
-    if (tamis__cpu() & TAMIS_CPU_AVX2)
-        return tamis__rolling_rabin_avx2(bytes, n);
+    if (__builtin_cpu_supports("avx2"))
+        return rolling_rabin_avx2(bytes, n);
 #endif
     return rolling_rabin_of(bytes, n);
 }

@@ -1,9 +1,9 @@
 /* md4.c - MD4. */
-#include "sync/md4.h"
+#include "md4.h"
 
 #include <string.h>
 
-#include "base/le.h"
+#include "byte_order.h"
 
 enum { MD4_BLOCK = 64 };
 
@@ -50,7 +50,7 @@ static void md4_compress(uint32_t h[4], const uint8_t *block)
         h[i] += v[i];
 }
 
-void tamis__md4(uint8_t out[MD4_SIZE], const void *bytes, size_t size)
+void md4(uint8_t out[MD4_SIZE], const void *bytes, size_t size)
 {
     uint32_t h[4] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 };
     uint8_t end[2 * MD4_BLOCK] = { 0 };
