@@ -75,8 +75,10 @@ static inline void test_begin(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
 }
 
-static inline int test_end(int failed)
+static inline int check_tests(int argc, char **argv, const struct CMUnitTest *tests, size_t n)
 {
+    test_begin(argc, argv);
+    int failed = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
     if (failed)
         print_error("replay: SEED=%#llx %s\n", (unsigned long long)test_seed(), test_program);
     return failed;

@@ -552,6 +552,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(keys_without_what_belongs_to_them_are_refused),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -110,7 +110,6 @@ int main(int argc, char **argv)
           .can = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE, .cannot = TAMIS_IS_EXACT | TAMIS_CAN_ADAPT },
     };
 
-    test_begin(argc, argv);
-    int failed = test_end(cmocka_run_group_tests(tests, NULL, NULL));
-    return failed + check_laws(laws, sizeof laws / sizeof *laws);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests) +
+           check_laws(laws, sizeof laws / sizeof *laws);
 }

@@ -294,6 +294,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(words_of_one_block_are_independent),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -410,13 +410,6 @@ static void a_list_changes_while_its_filter_is_made(void **state)
     assert_true(has_all(&c, "made", 1000));
 }
 
-static int load_module(void **state)
-{
-    (void)state;
-    server_start();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
 #define T(name) cmocka_unit_test_teardown(name, leave_nothing)
@@ -438,6 +431,6 @@ int main(int argc, char **argv)
         T(a_list_changes_while_its_filter_is_made),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, load_module, NULL));
+    server_start();
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

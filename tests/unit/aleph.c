@@ -561,6 +561,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_table_of_voids_does_not_grow_for_ever),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

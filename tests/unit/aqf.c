@@ -935,6 +935,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_cpu_does_the_same),
     };
 
-    test_begin(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -194,6 +194,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(capacities_that_differ_do_not_mix),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -627,7 +627,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_beat_prefixes),       cmocka_unit_test(eight_filters_are_asked),
     };
 
-    test_begin(argc, argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return test_end(failed) + check_sizes();
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests) + check_sizes();
 }

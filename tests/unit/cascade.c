@@ -433,6 +433,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(more_others_than_planned_make_it_larger),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

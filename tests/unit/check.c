@@ -90,6 +90,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(uneven_and_too_even_counts_are_refused),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

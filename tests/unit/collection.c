@@ -858,8 +858,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lookups_read_two_pages),
     };
 
-    test_begin(argc, argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
     unlink(PATH);
-    return test_end(failed);
+    return failed;
 }

@@ -462,6 +462,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_numbers_are_no_geometry),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -430,6 +430,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(memory_may_be_missing),
     };
 
-    test_begin(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -162,7 +162,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_sequence_with_the_value_zero),
     };
 
-    test_begin(argc, argv);
     length = (int)run_size(5, 5, 6);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

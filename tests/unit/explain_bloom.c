@@ -346,6 +346,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(values_of_gcs_bear_out_the_answer),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

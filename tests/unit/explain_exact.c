@@ -187,6 +187,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_hashmap_tells_bears_out_its_answer),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -383,6 +383,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_tables_have_shards),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -73,6 +73,6 @@ int main(int argc, char **argv)
         { "foreign plans are built or refused", foreign_plans_are_built_or_refused, .can = 0 },
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL)) + check_laws_of_all(laws, 1);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests) +
+           check_laws_of_all(laws, 1);
 }

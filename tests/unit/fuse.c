@@ -227,6 +227,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_are_no_longer_than_their_field),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -409,6 +409,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(chosen_keys_cost_a_logarithm),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -74,6 +74,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(means_of_coins_stay_inside),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -65,6 +65,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_stored_is_loaded),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -423,6 +423,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(size_is_near_the_least),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -839,6 +839,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_best_rate_that_fits_is_given),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -323,6 +323,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(infos_of_any_size_are_filled),
     };
 
-    test_begin(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -297,6 +297,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(lies_end),
     };
 
-    test_begin(argc, argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }

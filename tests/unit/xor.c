@@ -446,6 +446,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(batches_answer_as_single_calls),
     };
 
-    test_begin(argc, argv);
-    return test_end(cmocka_run_group_tests(tests, NULL, NULL));
+    return check_tests(argc, argv, tests, sizeof tests / sizeof *tests);
 }
