@@ -2,6 +2,7 @@
 #ifndef TAMIS_EXPLAIN_INSIDE_H
 #define TAMIS_EXPLAIN_INSIDE_H
 
+#include "base/surplus.h"
 #include "filter.h"
 #include "tamis_explain.h"
 
@@ -15,6 +16,9 @@ struct tamis_telling {
 
 /* In cells(): the next one. False: nobody listens any more. */
 bool tamis__tell_cell(tamis_telling *t, tamis_cell cell);
+
+/* The end of cells() in kinds that count a surplus: what that holds. */
+void tamis__tell_surplus(tamis_telling *t, const surplus *s);
 
 /* In explain(): a number with its name, a cell that is read, and at last the answer, which is
  * returned. */

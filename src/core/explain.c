@@ -10,6 +10,26 @@ bool tamis__tell_cell(tamis_telling *t, tamis_cell cell)
     return !t->has_ended;
 }
 
+static tamis_cell explain_surplus(const surplus *s, uint64_t i, bool is_class)
+{
+    return (tamis_cell){ .array = is_class ? "surplus class" : "surplus",
+                         .index = i,
+                         .value = is_class ? surplus_class_in(s, i) : surplus_in(s, i),
+                         .bits = is_class ? s->class_bits : 64 - s->class_bits,
+                         .marks = surplus_in(s, i) ? 0 : TAMIS_MARK_EMPTY };
+}
+
+void tamis__tell_surplus(tamis_telling *t, const surplus *s)
+{
+    bool goes_on = true;
+
+    for (unsigned part = 0; part < 2; part++)
+        for (uint64_t i = 0; i < s->entries && goes_on; i++)
+            goes_on = tamis__tell_cell(t, explain_surplus(s, i, part == 0));
+    if (s->entries && goes_on)
+        tamis__tell_cell(t, (tamis_cell){ .array = "surplus lost", .value = s->at[0], .bits = 8 });
+}
+
 static void explain_tell(tamis_telling *t, tamis_step step)
 {
     t->has_ended = t->has_ended || !t->visit_step(t->ctx, &step);

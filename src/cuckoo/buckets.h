@@ -25,8 +25,8 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/packed.h"
+#include "base/surplus.h"
 #include "cuckoo/cuckoo_group.h"
-#include "cuckoo/surplus.h"
 #include "filter.h"
 
 enum {

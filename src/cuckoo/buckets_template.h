@@ -339,12 +339,12 @@ buckets_remove_slowly(tamis *f, const buckets_table *t, const buckets_key *k, ui
 {
     const surplus s = buckets_surplus_of(t);
     unsigned copies = buckets_count(t, k);
-    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
+    bool is_there = copies >= times;
 
     if (copies == CEILING)
-        status = tamis__surplus_remove(&s, buckets_class(t, k), CEILING, &times);
-    if (status)
-        return status;
+        is_there = tamis__surplus_remove(&s, buckets_class(t, k), CEILING, &times);
+    if (!is_there)
+        return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         buckets_drop_copy(t, k);
     f->count -= times;

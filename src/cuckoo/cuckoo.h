@@ -6,8 +6,8 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "base/surplus.h"
 #include "cuckoo/cuckoo_group.h"
-#include "cuckoo/surplus.h"
 #include "filter.h"
 
 /* ---- Layout ------------------------------------------------------------ */

@@ -34,7 +34,7 @@ void tamis__cuckoo_buckets_cells(const tamis *f, tamis_telling *to)
     for (unsigned i = 0; i < STASH && goes_on; i++)
         goes_on = tamis__tell_cell(to, cuckoo_buckets_stash_cell(&t, i));
     if (goes_on)
-        tamis__surplus_cells(&s, to);
+        tamis__tell_surplus(to, &s);
 }
 
 /* The class of a key is its tag and its two buckets, as one number. */

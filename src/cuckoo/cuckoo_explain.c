@@ -35,7 +35,7 @@ void tamis__cuckoo_cells(const tamis *f, tamis_telling *to)
     for (unsigned i = 0; i < STASH_MOST && goes_on; i++)
         goes_on = tamis__tell_cell(to, cuckoo_stash_cell(&t, i));
     if (goes_on)
-        tamis__surplus_cells(&s, to);
+        tamis__tell_surplus(to, &s);
 }
 
 /* Only the fingerprint of the key has to say which place it is at. */

@@ -286,8 +286,7 @@ static void cuckoo_empty_stash(const tamis *f, const cuckoo_table *t)
     }
 }
 
-static tamis_status cuckoo_remove_surplus(const cuckoo_table *t, const cuckoo_entry *e,
-                                          uint64_t *times)
+static bool cuckoo_remove_surplus(const cuckoo_table *t, const cuckoo_entry *e, uint64_t *times)
 {
     const surplus s = cuckoo_surplus_of(t);
 
@@ -298,12 +297,12 @@ tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t time
 {
     const cuckoo_table t = cuckoo_table_of(f);
     unsigned copies = cuckoo_copies(&t, e);
-    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
+    bool is_there = copies >= times;
 
     if (copies == CEILING)
-        status = cuckoo_remove_surplus(&t, e, &times);
-    if (status)
-        return status;
+        is_there = cuckoo_remove_surplus(&t, e, &times);
+    if (!is_there)
+        return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         cuckoo_take_copy(&t, e);
     f->count -= times;

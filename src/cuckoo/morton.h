@@ -13,7 +13,7 @@
 #ifdef __AVX2__
 #include "cuckoo/morton_avx2.h"
 #endif
-#include "cuckoo/surplus.h"
+#include "base/surplus.h"
 #include "filter.h"
 
 /* ---- Geometry ---------------------------------------------------------- */

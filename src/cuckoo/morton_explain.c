@@ -80,7 +80,7 @@ void tamis__morton_cells(const tamis *f, tamis_telling *to)
     for (uint64_t i = 0; i < f->plan.slots && goes_on; i++)
         goes_on = morton_tell_block(&t, i, to);
     if (goes_on)
-        tamis__surplus_cells(&s, to);
+        tamis__tell_surplus(to, &s);
 }
 
 /* How full a bucket is, and what it holds. True: the fingerprint is there. */

@@ -137,8 +137,7 @@ static inline void morton_take_copy(const morton_table *t, const morton_position
     morton_take(t, &other);
 }
 
-static tamis_status morton_remove_surplus(const morton_table *t, const morton_position *p,
-                                          uint64_t *times)
+static bool morton_remove_surplus(const morton_table *t, const morton_position *p, uint64_t *times)
 {
     const surplus s = morton_surplus_of(t);
 
@@ -150,12 +149,12 @@ __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_
                                                                    uint64_t times, uint64_t *held)
 {
     unsigned copies = morton_count_seen(t, p);
-    tamis_status status = copies < times ? TAMIS_ABSENT : TAMIS_OK;
+    bool is_there = copies >= times;
 
     if (copies == CEILING)
-        status = morton_remove_surplus(t, p, &times);
-    if (status)
-        return status;
+        is_there = morton_remove_surplus(t, p, &times);
+    if (!is_there)
+        return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         morton_take_copy(t, p);
     *held -= times;

@@ -17,11 +17,12 @@
  * leave eight for the surplus, there are no entries. Two keys hardly ever share such a class, but
  * copies of one key do: once it is at its ceiling it stays there, and a remove is TAMIS_OK and
  * changes nothing, as tamis.h says of plan.ceiling. */
-#ifndef TAMIS_CUCKOO_SURPLUS_H
-#define TAMIS_CUCKOO_SURPLUS_H
+#ifndef TAMIS_BASE_SURPLUS_H
+#define TAMIS_BASE_SURPLUS_H
 
-#include "base/bits.h"
-#include "filter.h"
+#include <stdbool.h>
+
+#include "base/le.h"
 
 enum { SURPLUS_WINDOW = 16, SURPLUS_CLASS_BITS = 56 };
 
@@ -46,11 +47,21 @@ static inline uint64_t surplus_bytes(uint64_t entries)
     return entries ? 1 + 8 * entries : 0;
 }
 
+/* What entry i holds. A surplus of 0: the entry is free. */
+static inline uint64_t surplus_in(const surplus *s, uint64_t i)
+{
+    return le64(s->at + 1 + 8 * i) >> s->class_bits;
+}
+
+static inline uint64_t surplus_class_in(const surplus *s, uint64_t i)
+{
+    return le64(s->at + 1 + 8 * i) & ((UINT64_C(1) << s->class_bits) - 1);
+}
+
 /* Of a class that is at its ceiling: keys more, and keys less. After a remove, *times tells how
- * many copies have to leave their slots. TAMIS_ABSENT: the class has fewer keys. */
+ * many copies have to leave their slots. False: the class has fewer keys. */
 void tamis__surplus_add(const surplus *s, uint64_t class, uint64_t times);
-tamis_status tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling,
-                                   uint64_t *times);
+bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling, uint64_t *times);
 
 /* Puts all into an empty one, whose classes are the same. */
 void tamis__surplus_move(const surplus *to, const surplus *from);
@@ -59,8 +70,5 @@ void tamis__surplus_move(const surplus *to, const surplus *from);
 const char *tamis__surplus_verify(const surplus *s,
                                   bool (*is_full)(const void *table, uint64_t class),
                                   const void *table);
-
-/* As cells() of a tamis_ops: what comes last. */
-void tamis__surplus_cells(const surplus *s, tamis_telling *to);
 
 #endif

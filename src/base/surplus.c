@@ -1,9 +1,10 @@
 /* surplus.c - how many keys of a class there are beyond its ceiling: surplus.h. */
-#include "cuckoo/surplus.h"
+#include "base/surplus.h"
 
+#include <stddef.h>
+
+#include "base/bits.h"
 #include "base/hash.h"
-#include "base/le.h"
-#include "explain.h"
 
 static bool surplus_is_lost(const surplus *s)
 {
@@ -15,24 +16,9 @@ static uint64_t surplus_most(const surplus *s)
     return UINT64_MAX >> s->class_bits;
 }
 
-static uint8_t *surplus_entry(const surplus *s, uint64_t i)
-{
-    return s->at + 1 + 8 * i;
-}
-
-static uint64_t surplus_in(const surplus *s, uint64_t i)
-{
-    return le64(surplus_entry(s, i)) >> s->class_bits;
-}
-
-static uint64_t surplus_class_in(const surplus *s, uint64_t i)
-{
-    return le64(surplus_entry(s, i)) & ((UINT64_C(1) << s->class_bits) - 1);
-}
-
 static void surplus_put(const surplus *s, uint64_t i, uint64_t class, uint64_t times)
 {
-    put_le64(surplus_entry(s, i), times ? times << s->class_bits | class : 0);
+    put_le64(s->at + 1 + 8 * i, times ? times << s->class_bits | class : 0);
 }
 
 /* Number k of the entries that may be of a class. */
@@ -72,22 +58,21 @@ void tamis__surplus_add(const surplus *s, uint64_t class, uint64_t times)
     surplus_put(s, at, class, n + (times < room ? times : room));
 }
 
-tamis_status tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling,
-                                   uint64_t *times)
+bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling, uint64_t *times)
 {
     uint64_t at = surplus_find(s, class), n = at < s->entries ? surplus_in(s, at) : 0;
     uint64_t wanted = *times;
 
     if (surplus_is_lost(s) || n == surplus_most(s)) {
         *times = 0;
-        return TAMIS_OK;
+        return true;
     }
     if (wanted > ceiling + n)
-        return TAMIS_ABSENT;
+        return false;
     *times = wanted > n ? wanted - n : 0;
     if (n)
         surplus_put(s, at, class, wanted < n ? n - wanted : 0);
-    return TAMIS_OK;
+    return true;
 }
 
 void tamis__surplus_move(const surplus *to, const surplus *from)
@@ -118,28 +103,4 @@ const char *tamis__surplus_verify(const surplus *s,
             return "a class has a surplus, but is not at its ceiling";
     }
     return NULL;
-}
-
-/* ---- Pictures ---------------------------------------------------------- */
-
-static tamis_cell surplus_cell(const surplus *s, uint64_t i, bool is_class)
-{
-    bool is_used = le64(surplus_entry(s, i)) != 0;
-
-    return (tamis_cell){ .array = is_class ? "surplus class" : "surplus",
-                         .index = i,
-                         .value = is_class ? surplus_class_in(s, i) : surplus_in(s, i),
-                         .bits = is_class ? s->class_bits : 64 - s->class_bits,
-                         .marks = is_used ? 0 : TAMIS_MARK_EMPTY };
-}
-
-void tamis__surplus_cells(const surplus *s, tamis_telling *to)
-{
-    bool goes_on = true;
-
-    for (unsigned part = 0; part < 2; part++)
-        for (uint64_t i = 0; i < s->entries && goes_on; i++)
-            goes_on = tamis__tell_cell(to, surplus_cell(s, i, part == 0));
-    if (s->entries && goes_on)
-        tamis__tell_cell(to, (tamis_cell){ .array = "surplus lost", .value = s->at[0], .bits = 8 });
 }
