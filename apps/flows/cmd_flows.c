@@ -15,7 +15,7 @@
 enum { BLOCKS_MAX = 64 };
 
 typedef struct request {
-    wish wish; /* of the sketches; its hasher makes all keys */
+    tamis_spec spec; /* of the sketches; its hasher makes all keys */
     source source;
     tally_wish tally;
     flow_report report;
@@ -112,7 +112,7 @@ static void take_option(request *r, const args *a)
         r->report.form = REPORT_JSON;
         break;
     default:
-        wish_option(&r->wish, a);
+        spec_option(&r->spec, a);
         source_option(&r->source, a);
     }
 }
@@ -130,21 +130,21 @@ static char **read_options(request *r, args *a)
     source_init(&r->source);
     while (args_next(a) != -1)
         take_option(r, a);
-    if (r->wish.spec.hasher.hash == TAMIS_RAW)
+    if (r->spec.hasher.hash == TAMIS_RAW)
         args_refuse(a, "--hash is fast or keyed: flows are no integers");
     if (!has_way(r))
         r->tally.ways[WAY_FLOW] = true;
-    if (r->wish.spec.error == 0)
-        r->wish.spec.error = DEFAULT_ERROR;
+    if (r->spec.error == 0)
+        r->spec.error = DEFAULT_ERROR;
     return args_operands(a, 1, SIZE_MAX, "a capture, or - for standard input");
 }
 
 static void settle(request *r)
 {
-    r->wish.spec.fpr = CHANCE;
-    r->tally.sketch = r->wish.spec;
+    r->spec.fpr = CHANCE;
+    r->tally.sketch = r->spec;
     r->tally.seen =
-        (tamis_spec)TAMIS_SPEC(.keys = r->flows, .fpr = r->fpr, .hasher = r->wish.spec.hasher);
+        (tamis_spec)TAMIS_SPEC(.keys = r->flows, .fpr = r->fpr, .hasher = r->spec.hasher);
     r->tally.room = (size_t)r->k * TIMES_K + SPARE;
     r->tally.threads = r->source.threads;
     r->tally.print = report_interval;
@@ -241,7 +241,7 @@ static int take_captures(request *r, tally *t, char **paths)
 
 static int run(args *a)
 {
-    request r = { .wish.spec = TAMIS_SPEC(), .k = DEFAULT_K, .flows = 1000000, .fpr = 1e-4 };
+    request r = { .spec = TAMIS_SPEC(), .k = DEFAULT_K, .flows = 1000000, .fpr = 1e-4 };
     char **paths = read_options(&r, a);
 
     capture_begin();
@@ -266,7 +266,8 @@ static const option_row options[] = {
     { 'n', "keys", "N", "flows expected (default: 1000000); more take a little longer" },
     { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)" },
     { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-4)" },
-    { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed" },
+    { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed",
+      .words = hash_words },
     { OPTION_AS_CSV, "csv", NULL, "print CSV: one table, the first column says what a row is" },
     { OPTION_JSON, "json", NULL, "print JSON" },
     { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },

@@ -162,7 +162,7 @@ static void name_sheet(sheet *s, const char *path)
 static void choose_delims(request *r, const args *a)
 {
     join *j = &r->join;
-    unsigned char given = j->source.has_delim ? j->source.format.delim : 0;
+    unsigned char given = args_given(a, "delim") ? j->source.format.delim : 0;
     unsigned char of_a = sheet_delim(j->a.path), of_b = sheet_delim(j->b.path);
 
     if (strcmp(j->a.path, "-") == 0)

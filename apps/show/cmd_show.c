@@ -17,12 +17,13 @@
 
 typedef struct display {
     showing it;
-    wish wish;
+    tamis_spec spec;
     tamis_kind toy_kind; /* TAMIS_NO_KIND: the filter is in a file */
     const char *table, *out, *svg;
     uint64_t width;
     bool subsets, as_json;
     bool has_wish; /* the size of a toy was given */
+    bool has_hash;
     bool is_given; /* keys of a toy have given hashes */
     int colour;    /* 1: yes, 0: no, -1: on a terminal */
     toy toy;
@@ -126,7 +127,7 @@ static void take_option(display *s, const args *a)
         s->out = a->value;
         break;
     default:
-        wish_option(&s->wish, a);
+        spec_option(&s->spec, a);
         s->has_wish = true;
     }
 }
@@ -182,7 +183,7 @@ static bool gives_hashes(const display *s)
 
 static tamis_plan plan_toy(display *s)
 {
-    tamis_spec *spec = &s->wish.spec;
+    tamis_spec *spec = &s->spec;
     uint64_t adds = showing_count(&s->it, DEED_ADD);
     bool is_indexed = (tamis_kind_can(s->toy_kind) & TAMIS_IS_INDEXED) != 0;
     tamis_plan plan;
@@ -192,7 +193,7 @@ static tamis_plan plan_toy(display *s)
         abilities_require(s->toy_kind, TAMIS_CAN_REMOVE, "show");
     if (spec->keys == 0 && !spec_has_room(spec))
         spec->keys = adds > 8 ? adds : 8;
-    if (is_indexed || (s->is_given && !s->wish.has_hash))
+    if (is_indexed || (s->is_given && !s->has_hash))
         spec->hasher.hash = TAMIS_RAW;
     tamis_status status = tamis_plan_kind(&plan, s->toy_kind, spec);
     if (status)
@@ -226,7 +227,7 @@ static void make_toy(display *s)
     tamis_plan plan = plan_toy(s);
     s->it.filter = toy_filter(&plan, NULL, 0);
     if (s->is_given) {
-        s->toy = (toy){ .spec = &s->wish.spec, .first = s->it.show.first };
+        s->toy = (toy){ .spec = &s->spec, .first = s->it.show.first };
         s->toy.empty = toy_filter(&plan, NULL, 0);
     }
     if (s->table)
@@ -327,11 +328,12 @@ static void check_options(const display *s, const args *a)
 
 static int run(args *a)
 {
-    display s = { .it.most = 256, .wish.spec = TAMIS_SPEC(.keys = 0), .colour = -1 };
+    display s = { .it.most = 256, .spec = TAMIS_SPEC(.keys = 0), .colour = -1 };
 
     while (args_next(a) != -1)
         if (!take_request(&s, a))
             take_option(&s, a);
+    s.has_hash = args_given(a, "hash");
     check_options(&s, a);
     char **operands = args_operands(a, s.toy_kind ? 0 : 1, SIZE_MAX, "the FILE of a filter");
     for (char **key = operands + !s.toy_kind; *key; key++)

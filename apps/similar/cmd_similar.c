@@ -107,7 +107,7 @@ static void take_option(request *r, const args *a)
         r->wish.each = args_count(a, 1, TOP_MAX);
         break;
     case OPTION_ABOVE:
-        r->wish.above = args_share(a);
+        r->wish.above = args_share(a, 0, 1);
         r->has_above = true;
         break;
     case OPTION_BITS_OWN:

@@ -1,31 +1,81 @@
-/* args.c - options and help, both from the same table. */
+/* args.c - the options of a command, read by the rows of its tables. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "help.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/progress.h"
-#include "text/abilities.h"
 #include "text/nearest.h"
-#include "text/number.h"
 
 const option_row help_options[] = {
-    { 'h', "help", NULL, "show this help" },
+    { 'h', "help", NULL, "show this help", .take = NULL },
     { 0 },
 };
 
+/* ---- Tables ------------------------------------------------------------ */
+
+/* A row, and where the struct begins that its table is for. */
+typedef struct place {
+    const option_row *row; /* NULL: there is none */
+    size_t base;
+} place;
+
+static bool is_row(const option_row *o)
+{
+    return o->name || o->included;
+}
+
+/* The row that *i more come before, or else *i is less by all rows of the table. */
+static place find_row(const option_row *table, size_t base, size_t *i)
+{
+    for (const option_row *row = table; is_row(row); row++) {
+        place inner = { NULL, 0 };
+
+        if (row->included)
+            inner = find_row(row->included, base + row->at, i);
+        else if ((*i)-- == 0)
+            inner = (place){ row, base };
+        if (inner.row)
+            return inner;
+    }
+    return (place){ NULL, 0 };
+}
+
+static place place_at(const command *c, size_t i)
+{
+    place found = { NULL, 0 };
+
+    for (const option_row *const *table = c->options; *table && !found.row; table++)
+        found = find_row(*table, 0, &i);
+    if (!found.row && i == 0)
+        found.row = help_options;
+    return found;
+}
+
 const option_row *command_option(const command *c, size_t i)
 {
-    for (const option_row *const *table = c->options; *table; table++)
-        for (const option_row *row = *table; row->name; row++)
-            if (i-- == 0)
-                return row;
-    return i == 0 ? help_options : NULL;
+    return place_at(c, i).row;
+}
+
+static bool includes(const option_row *table, const option_row *wanted)
+{
+    bool found = table == wanted;
+
+    for (; is_row(table) && !found; table++)
+        found = table->included && includes(table->included, wanted);
+    return found;
+}
+
+bool command_includes(const command *c, const option_row *wanted)
+{
+    bool found = false;
+
+    for (const option_row *const *table = c->options; *table && !found; table++)
+        found = includes(*table, wanted);
+    return found;
 }
 
 static const char *command_at(const void *ctx, size_t i)
@@ -46,50 +96,58 @@ const command *command_find(const command *const *commands, const char *name)
         nearest_hint(hint, name, command_at, commands));
 }
 
-/* NULL if the command has no such option. */
-static const option_row *row_of(const command *c, int letter)
-{
-    const option_row *row;
-
-    for (size_t i = 0; (row = command_option(c, i)); i++)
-        if (row->letter == letter)
-            break;
-    return row;
-}
-
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 64 }; /* bits of args.given */
+
+bool option_has_letter(const option_row *o)
+{
+    return o->letter > 0 && o->letter < LETTERLESS;
+}
 
 bool option_is_optional(const option_row *o)
 {
     return o->argument && o->argument[0] == '[';
 }
 
-static void add_row(struct option *longs, char **letters, const option_row *o)
+/* getopt answers with the place of an option, or with its letter. */
+static void add_row(struct option *longs, char **letters, const option_row *o, size_t i)
 {
     int has_arg = option_is_optional(o) ? optional_argument
                   : o->argument         ? required_argument
                                         : no_argument;
 
-    *longs = (struct option){ o->name, has_arg, NULL, o->letter };
-    if (o->letter >= LETTERLESS)
+    *longs = (struct option){ o->name, has_arg, NULL, LETTERLESS + (int)i };
+    if (!option_has_letter(o))
         return;
     *(*letters)++ = (char)o->letter;
     if (o->argument)
         *(*letters)++ = ':';
 }
 
-static int next_letter(args *a)
+static int next_outcome(args *a)
 {
     struct option longs[OPTIONS_MAX + 1] = { 0 };
     char letters[2 * OPTIONS_MAX + 2] = ":", *end = letters + 1;
     const option_row *row;
 
     for (size_t i = 0; i < OPTIONS_MAX && (row = command_option(a->command, i)); i++)
-        add_row(&longs[i], &end, row);
+        add_row(&longs[i], &end, row, i);
     opterr = 0;
     return getopt_long(a->argc, a->argv, letters, longs, NULL);
+}
+
+/* Of the option that getopt means, or of the end of all. */
+static size_t index_of(const command *c, int outcome)
+{
+    const option_row *row;
+    size_t i = 0;
+
+    if (outcome >= LETTERLESS)
+        return (size_t)(outcome - LETTERLESS);
+    while ((row = command_option(c, i)) && row->letter != outcome)
+        i++;
+    return i;
 }
 
 void args_refuse(const args *a, const char *why)
@@ -114,10 +172,11 @@ static _Noreturn void refuse_long_option(const args *a, const char *typed)
         a->command->name, nearest_hint(hint, name, option_at, a->command));
 }
 
-/* getopt leaves the letter in optopt; 0 means an unknown long option. */
+/* getopt leaves the option in optopt; 0 means an unknown long one. */
 static _Noreturn void refuse_option(const args *a, int outcome)
 {
-    const option_row *known = optopt ? row_of(a->command, optopt) : NULL;
+    const option_row *known =
+        optopt ? command_option(a->command, index_of(a->command, optopt)) : NULL;
     char why[80];
 
     if (known)
@@ -130,18 +189,83 @@ static _Noreturn void refuse_option(const args *a, int outcome)
     args_refuse(a, why);
 }
 
-int args_next(args *a)
+/* The option at hand is the next one. False: there is none. */
+static bool next_place(args *a, place *next)
 {
-    a->letter = next_letter(a);
+    int outcome = next_outcome(a);
+
+    if (outcome == -1)
+        return false;
+    if (outcome == '?' || outcome == ':')
+        refuse_option(a, outcome);
+    size_t i = index_of(a->command, outcome);
+    *next = place_at(a->command, i);
+    a->option = next->row;
     a->value = optarg;
-    if (a->letter == '?' || a->letter == ':')
-        refuse_option(a, a->letter);
-    if (a->letter == help_options->letter) {
+    a->letter = a->option->letter;
+    a->given |= UINT64_C(1) << i;
+    if (a->option == help_options) {
         help_print(a->command);
         output_end();
         exit(CODE_OK);
     }
-    return a->letter;
+    return true;
+}
+
+static void take(const args *a, const option_row *row, void *base)
+{
+    row->take((char *)base + row->at, a);
+}
+
+/* What the last rows say of all options. */
+static void check_table(const option_row *table, void *base, const args *a)
+{
+    for (; is_row(table); table++)
+        if (table->included)
+            check_table(table->included, (char *)base + table->at, a);
+    if (table->take)
+        table->take(base, a);
+}
+
+void args_read(args *a, void *request)
+{
+    place next;
+
+    while (next_place(a, &next))
+        take(a, next.row, (char *)request + next.base);
+    for (const option_row *const *table = a->command->options; *table; table++)
+        check_table(*table, request, a);
+}
+
+bool args_given(const args *a, const char *name)
+{
+    const option_row *row;
+    size_t i = 0;
+
+    while ((row = command_option(a->command, i)) && strcmp(row->name, name) != 0)
+        i++;
+    return row && a->given >> i & 1;
+}
+
+int args_next(args *a)
+{
+    place next;
+
+    return next_place(a, &next) ? a->letter : -1;
+}
+
+bool args_take(const args *a, const option_row *table, void *into)
+{
+    for (size_t i = 0, at = 0;; at = ++i) {
+        place p = find_row(table, 0, &at);
+        if (!p.row || strcmp(p.row->name, a->option->name) == 0) {
+            args own = *a;
+            own.option = p.row;
+            if (p.row)
+                take(&own, p.row, (char *)into + p.base);
+            return p.row;
+        }
+    }
 }
 
 void args_restart(void)
@@ -202,264 +326,36 @@ static _Noreturn void refuse_verb(const args *a, const verb_list *l, const char 
         nearest_hint(hint, word, verb_at, l));
 }
 
+static bool has_verb(const char *verbs, const char *verb)
+{
+    verb_list l;
+    size_t i = 0;
+
+    split_verbs(&l, verbs);
+    while (i < l.n && strcmp(l.names[i], verb) != 0)
+        i++;
+    return i < l.n;
+}
+
+void args_check_verb(const args *a, const char *verb)
+{
+    const option_row *row;
+
+    for (size_t i = 0; (row = command_option(a->command, i)); i++)
+        if (a->given >> i & 1 && row->verbs && !has_verb(row->verbs, verb))
+            die(CODE_USAGE, "%s: %s does not take --%s; see 'tamis help %s'", a->command->name,
+                verb, row->name, a->command->name);
+}
+
 size_t args_verb(const args *a, const char *word)
 {
     verb_list l;
 
     split_verbs(&l, a->command->verbs);
     for (size_t i = 0; i < l.n; i++)
-        if (strcmp(l.names[i], word) == 0)
+        if (strcmp(l.names[i], word) == 0) {
+            args_check_verb(a, word);
             return i;
+        }
     refuse_verb(a, &l, word);
-}
-
-/* ---- Values ------------------------------------------------------------ */
-
-static _Noreturn void refuse_value(const args *a, const char *expected)
-{
-    die(CODE_USAGE, "%s: --%s '%s' is not %s", a->command->name,
-        row_of(a->command, a->letter)->name, a->value, expected);
-}
-
-uint64_t args_count(const args *a, uint64_t min, uint64_t max)
-{
-    char expected[120];
-    uint64_t value;
-
-    if (number_count(&value, a->value) && value >= min && value <= max)
-        return value;
-    snprintf(expected, sizeof expected,
-             "a number from %" PRIu64 " to %" PRIu64 "; write it as 1000, 1e9 or 10M", min, max);
-    refuse_value(a, expected);
-}
-
-uint64_t args_bytes(const args *a)
-{
-    uint64_t value;
-
-    if (number_bytes(&value, a->value) && value > 0)
-        return value;
-    refuse_value(a, "a size from 1 to 18446744073709551615 bytes; write it as 4096, 64K or 1G");
-}
-
-size_t args_memory(const args *a)
-{
-    uint64_t bytes = args_bytes(a);
-
-    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
-}
-
-uint64_t args_integer(const args *a)
-{
-    uint64_t value;
-
-    if (number_integer(&value, a->value, strlen(a->value)))
-        return value;
-    refuse_value(a, "an integer from 0 to 18446744073709551615; write it as 42 or 0x2a");
-}
-
-double args_fpr(const args *a)
-{
-    double value;
-
-    /* Written so that NaN fails. */
-    if (number_share(&value, a->value) && value >= 0x1p-64 && value < 1)
-        return value;
-    refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to below 1; write it as 0.01, 1% "
-                    "or 1e-3");
-}
-
-double args_load(const args *a)
-{
-    double value;
-
-    if (number_share(&value, a->value) && value >= 0.01 && value <= 1)
-        return value;
-    refuse_value(a, "a share from 0.01 to 1; write it as 0.9");
-}
-
-double args_error(const args *a)
-{
-    double value;
-
-    if (number_share(&value, a->value) && value >= 1e-12 && value <= 0.5)
-        return value;
-    refuse_value(a, "a share from 1e-12 to 0.5; write it as 0.001 or 1e-4");
-}
-
-double args_share(const args *a)
-{
-    double value;
-
-    if (number_share(&value, a->value) && value >= 0 && value <= 1)
-        return value;
-    refuse_value(a, "a share from 0 to 1; write it as 0.02 or 2%");
-}
-
-double args_cost(const args *a, bool *is_time)
-{
-    double value;
-    bool has_unit;
-
-    if (number_cost(&value, &has_unit, a->value) && value >= 0 && value <= 1e12) {
-        *is_time = *is_time || has_unit;
-        return value;
-    }
-    refuse_value(a, "a cost from 0 to 1e12; write it as 500ms, 1us or 0.02");
-}
-
-unsigned args_abilities(const args *a)
-{
-    char expected[400] = "a list of abilities; choose from ";
-    size_t size = strlen(expected);
-    unsigned can;
-
-    if (abilities_parse(&can, a->value))
-        return can;
-    for (const ability *b = abilities; b->name; b++)
-        size += (size_t)snprintf(expected + size, sizeof expected - size, "%s%s", b->name,
-                                 b[1].name ? "," : "");
-    refuse_value(a, expected);
-}
-
-/* ---- Sources of keys --------------------------------------------------- */
-
-const option_row key_options[] = {
-    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key" },
-    { OPTION_FIELD, "field", "N", "the key is column N, from 1, or columns N,M,... joined" },
-    { OPTION_DELIM, "delim", "C", "columns are separated by the byte C (default: TAB)" },
-    { OPTION_FIELDS_BY, "fields-by", "HOW",
-      "columns are separated by delim (default), blanks or csv" },
-    { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma" },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
-    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
-    { 0 },
-};
-
-const option_row quiet_options[] = {
-    { OPTION_QUIET, "quiet", NULL, "say nothing but errors" },
-    { 0 },
-};
-
-static unsigned default_threads(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return online < 1 ? 1 : online > 8 ? 8 : (unsigned)online;
-}
-
-void source_init(source *s)
-{
-    *s = (source){ .format = { .end = '\n', .delim = '\t' }, .threads = default_threads() };
-}
-
-static unsigned char one_byte(const args *a)
-{
-    if (strcmp(a->value, "\\t") == 0)
-        return '\t';
-    if (strlen(a->value) != 1)
-        refuse_value(a, "one byte, or \\t for TAB");
-    return (unsigned char)a->value[0];
-}
-
-/* 3, or 1,3: none may be missing between two commas. */
-static void choose_fields(key_format *format, const args *a)
-{
-    const char *at = a->value;
-
-    format->n_fields = 0;
-    do {
-        size_t size = strcspn(at, ",");
-        uint64_t *field = &format->fields[format->n_fields++];
-        if (!number_integer(field, at, size) || *field == 0 || *field > UINT32_MAX)
-            refuse_value(a, "a column from 1 to 4294967295, or several: 3 or 1,3");
-        at += size;
-    } while (*at++ && format->n_fields < KEY_FIELDS_MAX);
-    if (at[-1])
-        refuse_value(a, "so few columns that they make a key: give 16 at most");
-}
-
-static key_columns columns_by(const args *a)
-{
-    static const char *const names[] = {
-        [COLUMNS_BY_DELIM] = "delim", [COLUMNS_BY_BLANKS] = "blanks", [COLUMNS_BY_CSV] = "csv"
-    };
-
-    for (int i = 0; i <= COLUMNS_BY_CSV; i++)
-        if (strcmp(a->value, names[i]) == 0)
-            return (key_columns)i;
-    refuse_value(a, "delim, blanks or csv");
-}
-
-void source_option(source *s, const args *a)
-{
-    switch (a->letter) {
-    case 'z':
-        s->format.end = 0;
-        break;
-    case OPTION_FIELD:
-        choose_fields(&s->format, a);
-        break;
-    case OPTION_DELIM:
-        s->format.delim = one_byte(a);
-        s->has_delim = true;
-        break;
-    case OPTION_FIELDS_BY:
-        s->format.columns = columns_by(a);
-        break;
-    case OPTION_CSV:
-        s->format.columns = COLUMNS_BY_CSV;
-        break;
-    case OPTION_CRLF:
-        s->format.strips_cr = true;
-        break;
-    case OPTION_PROGRESS:
-    case OPTION_NO_PROGRESS:
-        progress_choose(a->letter == OPTION_PROGRESS);
-        break;
-    case OPTION_QUIET:
-        say_errors_only();
-        progress_choose(false);
-        break;
-    case OPTION_NO_DECOMPRESS:
-        s->takes_packed = true;
-        break;
-    case 'j':
-        s->threads = (unsigned)args_count(a, 1, THREADS_MAX);
-        break;
-    }
-}
-
-/* What follows from how columns are parted. */
-static void settle_columns(source *s)
-{
-    key_format *f = &s->format;
-
-    if (f->columns == COLUMNS_BY_BLANKS)
-        f->delim = ' ';
-    if (f->columns == COLUMNS_BY_CSV && !s->has_delim)
-        f->delim = ',';
-    if (f->columns == COLUMNS_BY_CSV)
-        f->strips_cr = true;
-}
-
-void source_inputs(source *s, const args *a, char **names)
-{
-    static char dash[] = "-", *standard_input[] = { dash, NULL };
-
-    /* Where there are values, the key is a column. */
-    if (s->format.value_field > 0 && s->format.n_fields == 0)
-        s->format.fields[s->format.n_fields++] = 1;
-    if (s->has_delim && s->format.n_fields == 0)
-        args_refuse(a, "--delim means nothing without --field");
-    if (s->format.columns && s->format.n_fields == 0)
-        args_refuse(a, "--csv and --fields-by mean nothing without --field");
-    if (s->has_delim && s->format.columns == COLUMNS_BY_BLANKS)
-        args_refuse(a, "--delim and --fields-by blanks cannot be used together");
-    settle_columns(s);
-    s->names = names[0] ? names : standard_input;
 }

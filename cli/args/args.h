@@ -8,23 +8,100 @@
 
 #include "files/pipeline.h"
 
+/* Rows of options that have no type yet end early. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* Options are rows of tables. A row says how an option is called, what takes its value (its type),
+ * where that goes, and the help. args_read() reads all options of a command into its request:
+ *
+ *     static const option_row options[] = {
+ *         { 'o', "output", "FILE", "where to write", TO_TEXT(request, out) },
+ *         { 0, "memory", "SIZE", "memory it may take", TO_SIZE(request, memory) },
+ *         { 0, "by", "HOW", "order of rows", TO_WORD(request, order, orders) },
+ *         { 0, "window", "N", "lines, or a time such as 90s", .take = choose_window },
+ *         OPTIONS(key_options, request, source),
+ *         { .take = refuse_contradictions },
+ *     };
+ *
+ * A take function of the command's own gets the request. That of the last row, which has no name,
+ * is called when all options were read; those of included tables before that of the table itself.
+ */
+typedef struct args args;
+
+typedef struct word_row {
+    const char *name; /* NULL in the last row */
+    int value;
+    const char *meaning;
+} word_row;
+
 typedef struct option_row {
-    int letter;           /* from LETTERLESS on: the option has only its long name */
-    const char *name;     /* NULL in the last row */
+    int letter;           /* 0, or from LETTERLESS on: the option has only its long name */
+    const char *name;     /* NULL in the last row, and where a table is included */
     const char *argument; /* NULL: takes none; "[=WORD]" may be left out */
     const char *help;
+    void (*take)(void *into, const args *a); /* its value is in `a` */
+    size_t at, size;                         /* of the member that it goes to */
+    uint64_t min, max;                       /* of a count; the constant */
+    double least, most;                      /* of a share */
+    const word_row *words;                   /* one of them is the value */
+    const char *verbs;                       /* of the command, that it is for; NULL: all */
+    const struct option_row *included;       /* a table for the struct at that place */
 } option_row;
 
 enum { LETTERLESS = 256 };
 
-typedef struct args args;
+/* Types of options. A member of another type than its option does not compile. */
+#define OPTION_MEMBER(type, request, member) \
+    .at = _Generic(((request *)0)->member, type : offsetof(request, member))
+#define OPTION_NUMBER(request, member) \
+    .at = offsetof(request, member), .size = sizeof(((request *)0)->member)
+
+#define TO_FLAG(request, member) .take = option_flag, OPTION_MEMBER(bool, request, member)
+/* The option stands for the constant, and takes no argument. */
+#define TO_CONSTANT(request, member, constant) \
+    .take = option_constant, OPTION_NUMBER(request, member), .min = (constant)
+#define TO_TEXT(request, member) .take = option_text, OPTION_MEMBER(const char *, request, member)
+/* 1000, 1e9, 10M; the member is an unsigned integer of any size. */
+#define TO_COUNT(request, member, min_, max_) \
+    .take = option_count, OPTION_NUMBER(request, member), .min = (min_), .max = (max_)
+/* 4096, 64K, 1G, as uint64_t; of memory, as size_t, at most half of what can be addressed. */
+#define TO_SIZE(request, member) .take = option_size, OPTION_MEMBER(uint64_t, request, member)
+#define TO_MEMORY(request, member) .take = option_memory, OPTION_MEMBER(size_t, request, member)
+/* 42, 0x2a */
+#define TO_INTEGER(request, member) .take = option_integer, OPTION_MEMBER(uint64_t, request, member)
+#define TO_FPR(request, member) .take = option_fpr, OPTION_MEMBER(double, request, member)
+/* 0.02, 2% */
+#define TO_SHARE(request, member, least_, most_) \
+    .take = option_share, OPTION_MEMBER(double, request, member), .least = (least_), .most = (most_)
+/* 500ms, 1us, 0.02 */
+#define TO_COST(request, member) .take = option_cost, OPTION_MEMBER(cost_value, request, member)
+/* One of a list, into an enum. */
+#define TO_WORD(request, member, words_) \
+    .take = option_word, OPTION_NUMBER(request, member), .words = (words_)
+#define TO_BYTE(request, member) .take = option_byte, OPTION_MEMBER(unsigned char, request, member)
+#define TO_KIND(request, member) .take = option_kind, OPTION_NUMBER(request, member)
+/* add,remove: added to those that are there */
+#define TO_ABILITIES(request, member) \
+    .take = option_abilities, OPTION_MEMBER(unsigned, request, member)
+
+/* Includes a table whose rows go to a member. { .included = table } has them go to the request. */
+#define OPTIONS(table, request, member)                      \
+    {                                                        \
+        .included = (table), .at = offsetof(request, member) \
+    }
+
+/* A number of seconds if it has a unit of time. */
+typedef struct cost_value {
+    double value;
+    bool is_time;
+} cost_value;
 
 typedef struct command {
     const char *name;
     const char *operands;         /* as in the usage line */
     const char *summary;          /* one line */
     const char *about;            /* paragraphs */
-    const option_row *options[5]; /* tables; NULL follows the last */
+    const option_row *options[5]; /* tables, all for the request; NULL follows the last */
     const char *when_ok;          /* exit code 0 */
     const char *when_nothing;     /* exit code 1; NULL: never */
     const char *example;          /* lines for a shell */
@@ -38,28 +115,45 @@ struct args {
     const command *command;
     int argc;
     char **argv;
-    const char *value; /* of the option at hand */
+    const option_row *option; /* at hand */
+    const char *value;        /* of it; NULL: it has none */
     int letter;
+    uint64_t given; /* options so far, by their place */
 };
 
 /* NULL follows the last command. Ends the program if none has that name. */
 const command *command_find(const command *const *commands, const char *name);
 /* The i-th option, of all tables; then --help, then NULL. */
 const option_row *command_option(const command *c, size_t i);
+/* Whether its options include that table. */
+bool command_includes(const command *c, const option_row *table);
 
 extern const option_row help_options[]; /* of every command, after its own */
+bool option_has_letter(const option_row *o);
 /* Whether its argument may be left out. */
 bool option_is_optional(const option_row *o);
 
-/* The letter of the next option, or -1. Answers --help, and refuses unknown options. */
+/* Reads all options into `request`, whose members hold the defaults, and calls the checks of their
+ * tables. Answers --help, and refuses unknown options. */
+void args_read(args *a, void *request);
+/* Whether the option of that name was among them. */
+bool args_given(const args *a, const char *name);
+/* The letter of the next option, or -1: for commands that take options one by one. */
 int args_next(args *a);
+/* Takes the option at hand, for them, if the table has one of its name. */
+bool args_take(const args *a, const option_row *table, void *into);
 /* Other arguments come next: begin with the first of them. */
 void args_restart(void);
 /* The operands, `min` to `max` of them; NULL follows the last. */
 char **args_operands(const args *a, size_t min, size_t max, const char *what);
-/* Which of the command's verbs it is, from 0. Another word ends the program. */
+/* Which of the command's verbs it is, from 0. Another word ends the program, and so does an option
+ * that is for other verbs. */
 size_t args_verb(const args *a, const char *word);
+void args_check_verb(const args *a, const char *verb);
 _Noreturn void args_refuse(const args *a, const char *why);
+
+/* Ends the program: "--NAME 'VALUE' is not `expected`". */
+_Noreturn void args_refuse_value(const args *a, const char *expected);
 
 /* The value of the option at hand, within its range. */
 uint64_t args_count(const args *a, uint64_t min, uint64_t max);
@@ -68,14 +162,29 @@ uint64_t args_bytes(const args *a);
 size_t args_memory(const args *a);
 uint64_t args_integer(const args *a);
 double args_fpr(const args *a);
-double args_load(const args *a);
-double args_error(const args *a);
-double args_share(const args *a);
+double args_share(const args *a, double least, double most);
 /* Sets *is_time if it has a unit of time; it is in seconds then. */
 double args_cost(const args *a, bool *is_time);
-unsigned args_abilities(const args *a);
+tamis_kind args_kind(const args *a);
+int args_word(const args *a, const word_row *words);
 
-/* Options of every command that reads keys. */
+/* What the types above do with it. */
+void option_flag(void *into, const args *a);
+void option_constant(void *into, const args *a);
+void option_text(void *into, const args *a);
+void option_count(void *into, const args *a);
+void option_size(void *into, const args *a);
+void option_memory(void *into, const args *a);
+void option_integer(void *into, const args *a);
+void option_fpr(void *into, const args *a);
+void option_share(void *into, const args *a);
+void option_cost(void *into, const args *a);
+void option_word(void *into, const args *a);
+void option_byte(void *into, const args *a);
+void option_kind(void *into, const args *a);
+void option_abilities(void *into, const args *a);
+
+/* Letters of shared options, for commands that take options one by one. */
 enum {
     OPTION_FIELD = LETTERLESS,
     OPTION_DELIM,
@@ -89,9 +198,12 @@ enum {
     OPTION_OWN
 };
 
-extern const option_row key_options[];
-extern const option_row quiet_options[]; /* where --quiet means nothing else */
+extern const option_row key_options[];      /* for a source: of every command that reads keys */
+extern const option_row progress_options[]; /* for no struct; key_options include them */
+extern const option_row quiet_options[];    /* for no struct: where --quiet means nothing else */
 
+/* One per CPU, at most 8. */
+unsigned threads_default(void);
 void source_init(source *s);
 /* Takes one of key_options or quiet_options. */
 void source_option(source *s, const args *a);

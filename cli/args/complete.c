@@ -27,19 +27,10 @@ static void offer_kinds(typed t)
         offer(&t, tamis_kind_name(kind), tamis_kind_summary(kind));
 }
 
-static void offer_hashes(typed t)
+static void offer_words(typed t, const word_row *words)
 {
-    offer(&t, "fast", "for keys from people you trust");
-    offer(&t, "keyed", "with a secret, for keys from outsiders");
-    offer(&t, "raw", "for integers, as they are");
-}
-
-static void offer_measures(typed t)
-{
-    offer(&t, "jaccard", "in both, of what is in either");
-    offer(&t, "cosine", "in both, by the root of the product of the sizes");
-    offer(&t, "containment", "in both, of what is in the first");
-    offer(&t, "bits", "the normalised dot product of the filters");
+    for (; words->name; words++)
+        offer(&t, words->name, words->meaning);
 }
 
 static void offer_abilities(typed t)
@@ -54,29 +45,18 @@ static void offer_abilities(typed t)
         offer(&t, a->name, a->meaning);
 }
 
-/* By the argument of an option, or by its name. */
-static const struct {
-    const char *what;
-    void (*offer)(typed t);
-} VALUES[] = { { "KIND", offer_kinds },
-               { "HASH", offer_hashes },
-               { "MEASURE", offer_measures },
-               { "can", offer_abilities } };
-
-static bool is_one(const char *what, const option_row *o)
-{
-    return strcmp(what, o->argument) == 0 || strcmp(what, o->name) == 0;
-}
-
 static int complete_value(const option_row *o, typed t)
 {
     static const char *const FILES[] = { "FILE", "DIR", "OUT" };
 
-    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++)
-        if (is_one(VALUES[i].what, o))
-            VALUES[i].offer(t);
+    if (o->words)
+        offer_words(t, o->words);
+    if (o->take == option_kind || strcmp(o->argument, "KIND") == 0)
+        offer_kinds(t);
+    if (o->take == option_abilities)
+        offer_abilities(t);
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
-        if (is_one(FILES[i], o))
+        if (strcmp(o->argument, FILES[i]) == 0)
             return CODE_NOTHING;
     return CODE_OK;
 }
@@ -85,7 +65,7 @@ static int complete_value(const option_row *o, typed t)
 
 static bool is_called(const option_row *o, const char *word, size_t size)
 {
-    if (size == 2 && word[0] == '-' && o->letter < LETTERLESS)
+    if (size == 2 && word[0] == '-' && option_has_letter(o))
         return word[1] == o->letter;
     return size > 2 && memcmp(word, "--", 2) == 0 && strlen(o->name) == size - 2 &&
            memcmp(o->name, word + 2, size - 2) == 0;
@@ -112,7 +92,7 @@ static void offer_options(const command *c, const typed *t)
         offer(t, name, o->help);
     }
     for (size_t i = 0; t->part[1] != '-' && (o = command_option(c, i)); i++)
-        if (o->letter < LETTERLESS) {
+        if (option_has_letter(o)) {
             snprintf(name, sizeof name, "-%c", o->letter);
             offer(t, name, o->help);
         }

@@ -8,31 +8,43 @@
 
 /* ---- Parts ------------------------------------------------------------- */
 
+/* "write, ask: " before the help of an option that is for these verbs only. */
+static void print_verbs(const char *verbs)
+{
+    for (const char *c = verbs; *c; c++)
+        printf(*c == ' ' ? ", " : "%c", *c);
+    printf(": ");
+}
+
 static void print_option(const option_row *o)
 {
     char left[64];
 
     snprintf(left, sizeof left, "--%s%s%s", o->name,
              o->argument && !option_is_optional(o) ? " " : "", o->argument ? o->argument : "");
-    if (o->letter < LETTERLESS)
-        printf("  -%c, %-20s %s\n", o->letter, left, o->help);
+    if (option_has_letter(o))
+        printf("  -%c, %-20s ", o->letter, left);
     else
-        printf("      %-20s %s\n", left, o->help);
+        printf("      %-20s ", left);
+    if (o->verbs)
+        print_verbs(o->verbs);
+    printf("%s\n", o->help);
 }
 
-static void print_options(const option_row *table)
+static void print_options(const option_row *table, const option_row *without)
 {
-    for (; table->name; table++)
-        print_option(table);
+    if (table == without)
+        return;
+    for (; table->name || table->included; table++)
+        if (table->included)
+            print_options(table->included, without);
+        else
+            print_option(table);
 }
 
 static bool takes_keys(const command *c)
 {
-    const option_row *const *table = c->options;
-
-    while (*table && *table != key_options)
-        table++;
-    return *table;
+    return command_includes(c, key_options);
 }
 
 /* The codes that mean something else for each command. */
@@ -59,9 +71,8 @@ static void print_command(const command *c, bool is_all)
     printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
            c->about);
     for (const option_row *const *table = c->options; *table; table++)
-        if (is_all || *table != key_options)
-            print_options(*table);
-    print_options(help_options);
+        print_options(*table, is_all ? NULL : key_options);
+    print_options(help_options, NULL);
     print_own_codes(c);
     if (is_all)
         print_common_codes();
@@ -180,7 +191,7 @@ static void print_input(const command *const *commands)
            "to 128 MiB of memory more. Results do not depend on the number of threads.\n"
            "\n"
            "Options:\n");
-    print_options(key_options);
+    print_options(key_options, NULL);
     printf("\n");
     print_takers(commands);
     printf("\n"

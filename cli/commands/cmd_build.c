@@ -12,13 +12,13 @@
 #include "text/json.h"
 
 typedef struct request {
-    wish wish;
+    tamis_spec spec;
     tamis_kind kind; /* TAMIS_NO_KIND: choose one */
     source source;
     const char *out;
     uint64_t memory; /* 0: as much as it takes */
     const char *tmp;
-    char *universe;
+    const char *universe;
     bool may_be_empty;
     uint64_t keys; /* read */
     bool as_json;  /* tell what was made */
@@ -26,62 +26,16 @@ typedef struct request {
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum {
-    OPTION_SEED = OPTION_AFTER_SPEC,
-    OPTION_MEMORY,
-    OPTION_TMP,
-    OPTION_VALUES,
-    OPTION_UNIVERSE,
-    OPTION_EMPTY,
-    OPTION_JSON
-};
-
-static void take_option(request *r, const args *a)
-{
-    switch (a->letter) {
-    case 'k':
-        r->kind = args_kind(a);
-        break;
-    case 'o':
-        r->out = a->value;
-        break;
-    case OPTION_SEED:
-        r->wish.spec.hasher.seed = args_integer(a);
-        break;
-    case OPTION_MEMORY:
-        r->memory = args_bytes(a);
-        break;
-    case OPTION_TMP:
-        r->tmp = a->value;
-        break;
-    case OPTION_VALUES:
-        r->source.format.value_field = args_count(a, 1, UINT32_MAX);
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    case OPTION_UNIVERSE:
-        r->universe = (char *)(uintptr_t)a->value;
-        break;
-    case OPTION_EMPTY:
-        r->may_be_empty = true;
-        break;
-    default:
-        wish_option(&r->wish, a);
-        source_option(&r->source, a);
-    }
-}
-
 static bool is_indexed(tamis_kind kind)
 {
     return (tamis_kind_can(kind) & TAMIS_IS_INDEXED) != 0;
 }
 
-static void choose_hash(request *r)
+static void choose_hash(request *r, const args *a)
 {
-    tamis_hasher *hasher = &r->wish.spec.hasher;
+    tamis_hasher *hasher = &r->spec.hasher;
 
-    if (is_indexed(r->kind) && !r->wish.has_hash)
+    if (is_indexed(r->kind) && !args_given(a, "hash"))
         hasher->hash = TAMIS_RAW;
     if (is_indexed(r->kind) && hasher->hash != TAMIS_RAW)
         die(CODE_USAGE, "build: %s filters hold small integers; use --hash raw",
@@ -100,7 +54,7 @@ static uint32_t most_value_bits(const request *r)
 {
     if (tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
         return 64;
-    return r->wish.spec.value_bits ? r->wish.spec.value_bits : 32;
+    return r->spec.value_bits ? r->spec.value_bits : 32;
 }
 
 static tamis_kind kind_that(unsigned can)
@@ -130,22 +84,22 @@ static void need_both(request *r, bool is_given, unsigned bit, const char *optio
 /* Kinds that adapt may be given a universe, and need none. */
 static bool may_have_universe(const request *r)
 {
-    unsigned can = r->kind ? tamis_kind_can(r->kind) : r->wish.spec.can;
+    unsigned can = r->kind ? tamis_kind_can(r->kind) : r->spec.can;
 
     return (can & TAMIS_CAN_ADAPT) != 0;
 }
 
 static void check_extras(request *r)
 {
-    if (r->wish.spec.can & TAMIS_CAN_ASK_KEYS)
+    if (r->spec.can & TAMIS_CAN_ASK_KEYS)
         die(CODE_USAGE, "build: a filter that asks for its keys needs a program that answers: see "
                         "tamis_adapt.h; without --can ask-keys, it holds them itself");
     need_both(r, r->source.format.value_field > 0, TAMIS_CAN_GET, "--values-field N");
     if (!may_have_universe(r))
         need_both(r, r->universe != NULL, TAMIS_CAN_EXCLUDE, "--universe FILE");
-    if (r->wish.spec.value_bits && !r->source.format.value_field)
+    if (r->spec.value_bits && !r->source.format.value_field)
         die(CODE_USAGE, "build: --value-bits means nothing without --values-field");
-    if (r->wish.spec.value_bits && tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
+    if (r->spec.value_bits && tamis_kind_can(r->kind) & TAMIS_CAN_PUT)
         die(CODE_USAGE, "build: values of a %s have 64 bits; --value-bits is for a static map",
             tamis_kind_name(r->kind));
 }
@@ -153,8 +107,7 @@ static void check_extras(request *r)
 static void read_options(request *r, args *a)
 {
     source_init(&r->source);
-    while (args_next(a) != -1)
-        take_option(r, a);
+    args_read(a, r);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
     if (!r->out)
         args_refuse(a, "give -o FILE, or -o - for standard output");
@@ -163,7 +116,7 @@ static void read_options(request *r, args *a)
     store_check_target(r->out);
     store_spare_inputs("build", r->out, r->source.names);
     check_extras(r);
-    choose_hash(r);
+    choose_hash(r, a);
 }
 
 /* ---- Choosing a kind --------------------------------------------------- */
@@ -189,7 +142,7 @@ enum { TYPICAL_KEYS = 1000000 };
 
 static tamis_kind choose_kind(const request *r)
 {
-    tamis_spec spec = r->wish.spec;
+    tamis_spec spec = r->spec;
     tamis_plan plan;
     bool is_counted = spec.keys == 0 && !spec_has_room(&spec);
 
@@ -197,7 +150,7 @@ static tamis_kind choose_kind(const request *r)
         spec.keys = TYPICAL_KEYS;
     while (tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec))
         if (!is_counted || (spec.keys /= 10) == 0)
-            refuse_plan(r, r->wish.spec.keys);
+            refuse_plan(r, r->spec.keys);
     return plan.kind;
 }
 
@@ -251,7 +204,7 @@ static uint64_t memory_for_builder(const request *r)
 static bool is_enough(const request *r, uint64_t memory, uint64_t keys)
 {
     const tamis_build_options options = TAMIS_BUILD_OPTIONS(.memory = memory, .dir = r->tmp);
-    tamis_spec spec = r->wish.spec;
+    tamis_spec spec = r->spec;
     tamis_plan plan;
     tamis_builder *b;
 
@@ -299,10 +252,9 @@ static bool has_room(const request *r, uint64_t memory)
     unsigned can = tamis_kind_can(r->kind);
     tamis_plan plan;
 
-    if (memory == 0 || r->wish.spec.keys == 0 || !takes_one_by_one(r->kind) ||
-        can & TAMIS_CAN_RESIZE)
+    if (memory == 0 || r->spec.keys == 0 || !takes_one_by_one(r->kind) || can & TAMIS_CAN_RESIZE)
         return true;
-    return tamis_plan_kind(&plan, r->kind, &r->wish.spec) || plan.bytes <= memory;
+    return tamis_plan_kind(&plan, r->kind, &r->spec) || plan.bytes <= memory;
 }
 
 static tamis_builder *start(request *r)
@@ -311,12 +263,12 @@ static tamis_builder *start(request *r)
         TAMIS_BUILD_OPTIONS(.memory = memory_for_builder(r), .threads = r->source.threads,
                             .dir = r->tmp, .progress = store_progress, .ctx = &r->keys);
     tamis_builder *b;
-    tamis_status status = tamis_builder_new(&b, r->kind, &r->wish.spec, &options);
+    tamis_status status = tamis_builder_new(&b, r->kind, &r->spec, &options);
 
     if (!status && !has_room(r, options.memory))
         status = TAMIS_NOMEM;
     if (status)
-        refuse(r, status, r->wish.spec.keys);
+        refuse(r, status, r->spec.keys);
     return b;
 }
 
@@ -339,7 +291,7 @@ static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *p
 /* False: there is no key, which is hardly what was meant, and no reason to lose a good filter. */
 static bool fill(request *r, tamis_builder *b)
 {
-    char *universe[] = { r->universe, NULL };
+    char *universe[] = { (char *)(uintptr_t)r->universe, NULL };
     source others = r->source;
 
     r->keys = fill_builder(b, r->out, &r->source, most_value_bits(r));
@@ -354,7 +306,7 @@ static bool fill(request *r, tamis_builder *b)
 
 static int run(args *a)
 {
-    request r = { .wish.spec = TAMIS_SPEC() };
+    request r = { .spec = TAMIS_SPEC() };
     tamis_plan plan;
 
     read_options(&r, a);
@@ -363,7 +315,7 @@ static int run(args *a)
         r.kind = choose_kind(&r);
     /* A message can then name the line. */
     if (is_indexed(r.kind))
-        r.source.format.below = r.wish.spec.keys;
+        r.source.format.below = r.spec.keys;
     tamis_builder *b = start(&r);
     if (!fill(&r, b)) {
         say("%s was not written: there is no key in the input; --allow-empty makes an empty filter",
@@ -384,15 +336,24 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'o', "output", "FILE", "where to save the filter" },
-    { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them" },
-    { OPTION_SEED, "seed", "S", "integer that changes the hash (default: 0)" },
-    { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)" },
-    { OPTION_TMP, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)" },
-    { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
-    { OPTION_UNIVERSE, "universe", "FILE", "keys that must not be found, one per line" },
-    { OPTION_EMPTY, "allow-empty", NULL, "save the filter even if there is no key" },
-    { OPTION_JSON, "json", NULL, "print as JSON what was made" },
+    { 'o', "output", "FILE", "where to save the filter", TO_TEXT(request, out) },
+    { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them", TO_KIND(request, kind) },
+    { 0, "seed", "S", "integer that changes the hash (default: 0)",
+      TO_INTEGER(request, spec.hasher.seed) },
+    { 0, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)",
+      TO_SIZE(request, memory) },
+    { 0, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)",
+      TO_TEXT(request, tmp) },
+    { 0, "values-field", "N", "the value of a key is column N of its line",
+      TO_COUNT(request, source.format.value_field, 1, UINT32_MAX) },
+    { 0, "universe", "FILE", "keys that must not be found, one per line",
+      TO_TEXT(request, universe) },
+    { 0, "allow-empty", NULL, "save the filter even if there is no key",
+      TO_FLAG(request, may_be_empty) },
+    { 0, "json", NULL, "print as JSON what was made", TO_FLAG(request, as_json) },
+    OPTIONS(spec_options, request, spec),
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
     { 0 },
 };
 
@@ -449,7 +410,7 @@ const command cmd_build = {
         "'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x. The same keys\n"
         "and options give the same file on every machine and with any number of threads, unless\n"
         "the hash is keyed.",
-    .options = { options, spec_options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "the filter was saved",
     .when_nothing = "there was no key, and nothing was saved",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -p 0.001 -o colours.tamis",

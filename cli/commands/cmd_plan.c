@@ -159,7 +159,7 @@ enum {
 };
 
 typedef struct request {
-    wish wish;
+    tamis_spec spec;
     tamis_use use;
     bool is_time;  /* some cost has a unit of time */
     bool has_use;  /* an option about use was given, */
@@ -203,7 +203,7 @@ static size_t keep_kinds_to_use(tamis_plan *plans, size_t n)
 
 static void show(const request *r)
 {
-    const tamis_spec *spec = &r->wish.spec;
+    const tamis_spec *spec = &r->spec;
     size_t n = tamis_plan_all(NULL, 0, spec);
     tamis_plan *plans = calloc(n + 1, sizeof *plans);
 
@@ -244,10 +244,10 @@ static void advise(request *r, const tamis_machine *machine)
         r->use.machine = machine;
         r->is_time = true;
     }
-    size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->wish.spec, &r->use);
+    size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->spec, &r->use);
     const advice_view v = { .options = options,
                             .n = n,
-                            .spec = &r->wish.spec,
+                            .spec = &r->spec,
                             .use = &r->use,
                             .is_time = r->is_time,
                             .is_long = r->is_long };
@@ -275,7 +275,7 @@ static void take_use(request *r, const args *a)
         u->queries = (double)args_count(a, 1, UINT64_C(1000000000000000000));
         break;
     case OPTION_MEMBERS:
-        u->member_share = args_share(a);
+        u->member_share = args_share(a, 0, 1);
         break;
     case OPTION_STORE:
         u->store_cost = args_cost(a, &r->is_time);
@@ -309,20 +309,20 @@ static void take_option(request *r, const args *a)
     else if (a->letter == 'l')
         r->is_long = true;
     else if (a->letter == OPTION_UNIVERSE)
-        r->wish.spec.universe = args_count(a, 1, UINT64_MAX);
+        r->spec.universe = args_count(a, 1, UINT64_MAX);
     else if (a->letter == OPTION_CALIBRATE)
         r->calibrates = true;
     else if (a->letter >= OPTION_QUERIES)
         take_use(r, a);
     else
-        wish_option(&r->wish, a);
+        spec_option(&r->spec, a);
 }
 
 static void check_use(const request *r, const args *a)
 {
     if (!r->has_cost || r->use.queries == 0)
         args_refuse(a, "advice needs both --queries N and --store-cost C");
-    if (r->wish.spec.keys == 0)
+    if (r->spec.keys == 0)
         args_refuse(a, "advice needs --keys N");
     if (r->has_build_cost && !r->has_probe)
         args_refuse(a, "--build-cost means nothing without --probe-cost");
@@ -335,18 +335,18 @@ static void check_use(const request *r, const args *a)
 
 static void plan(request *r, const args *a)
 {
-    const tamis_spec *spec = &r->wish.spec;
+    const tamis_spec *spec = &r->spec;
 
     if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
         args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
-    spell_out(&r->wish.spec);
+    spell_out(&r->spec);
     show(r);
 }
 
 static int run(args *a)
 {
     static tamis_machine machine;
-    request r = { .wish.spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
+    request r = { .spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
 
     while (args_next(a) != -1)
         take_option(&r, a);
@@ -357,7 +357,7 @@ static int run(args *a)
         machine_speed(&machine, r.calibrates);
     if (r.has_use)
         advise(&r, &machine);
-    else if (!r.calibrates || r.wish.spec.keys)
+    else if (!r.calibrates || r.spec.keys)
         plan(&r, a);
     return CODE_OK;
 }

@@ -9,7 +9,7 @@
 #include "text/json.h"
 
 typedef struct request {
-    wish wish; /* of the sketch */
+    tamis_spec spec; /* of the sketch */
     source source;
     uint64_t k;
     uint64_t memory; /* 0: as much as it takes */
@@ -18,31 +18,11 @@ typedef struct request {
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum { OPTION_MEMORY = OPTION_AFTER_SPEC, OPTION_JSON };
-
 /* A sketch of 4 rows and 4 MiB. More lines are kept with their text than will be shown, so that a
  * mistake about the last of them does not matter. */
 static const double DEFAULT_ERROR = 1e-5, CHANCE = 0.02;
 
 enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
-
-static void take_option(request *r, const args *a)
-{
-    switch (a->letter) {
-    case 'k':
-        r->k = args_count(a, 1, K_MAX);
-        break;
-    case OPTION_MEMORY:
-        r->memory = args_bytes(a);
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    default:
-        wish_option(&r->wish, a);
-        source_option(&r->source, a);
-    }
-}
 
 static size_t candidates_of(const request *r)
 {
@@ -65,19 +45,18 @@ static void give_memory(request *r)
             "top: --memory is too little for -k %" PRIu64 " and %u threads; give %" PRIu64
             "M or more",
             r->k, r->source.threads, (own >> 20) + 2);
-    r->wish.spec.max_bytes = r->memory - own;
+    r->spec.max_bytes = r->memory - own;
 }
 
 static void read_options(request *r, args *a)
 {
     source_init(&r->source);
-    while (args_next(a) != -1)
-        take_option(r, a);
+    args_read(a, r);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
-    r->source.format.hasher = r->wish.spec.hasher;
-    r->wish.spec.fpr = CHANCE;
-    if (r->wish.spec.error == 0 && r->memory == 0)
-        r->wish.spec.error = DEFAULT_ERROR;
+    r->source.format.hasher = r->spec.hasher;
+    r->spec.fpr = CHANCE;
+    if (r->spec.error == 0 && r->memory == 0)
+        r->spec.error = DEFAULT_ERROR;
     give_memory(r);
 }
 
@@ -192,13 +171,13 @@ static void say_doubts(const top *t, const candidate *best, size_t shown)
 
 static int run(args *a)
 {
-    request r = { .wish.spec = TAMIS_SPEC(), .k = DEFAULT_K };
+    request r = { .spec = TAMIS_SPEC(), .k = DEFAULT_K };
     counting c = { 0 };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
     size_t n;
 
     read_options(&r, a);
-    tamis *sketch = new_sketch(&r.wish.spec);
+    tamis *sketch = new_sketch(&r.spec);
     c.top = top_new(sketch, candidates_of(&r));
     c.format = &r.source.format;
     pipeline_run(&p, &r.source);
@@ -216,11 +195,16 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'k', "count", "N", "how many lines to print (default: 20)" },
-    { OPTION_ERROR, "error", "E", "how far the sketch may be off, as a share of all lines (1e-5)" },
-    { OPTION_MEMORY, "memory", "B", "memory it may take: 64M, 1G (default: what --error needs)" },
-    { OPTION_HASH, "hash", "HASH", "how lines become keys: fast (default), keyed or raw" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 'k', "count", "N", "how many lines to print (default: 20)", TO_COUNT(request, k, 1, K_MAX) },
+    { 0, "error", "E", "how far the sketch may be off, as a share of all lines (1e-5)",
+      TO_ERROR(request, spec.error) },
+    { 0, "memory", "B", "memory it may take: 64M, 1G (default: what --error needs)",
+      TO_SIZE(request, memory) },
+    { 0, "hash", "HASH", "how lines become keys: fast (default), keyed or raw",
+      TO_HASH(request, spec.hasher) },
+    { 0, "json", NULL, "print JSON", TO_FLAG(request, as_json) },
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
     { 0 },
 };
 
@@ -245,7 +229,7 @@ const command cmd_top = {
         "Lines are told apart by 64-bit hashes. Outsiders who write the lines could choose some\n"
         "that collide and look like one: --hash keyed prevents that. Results do not depend on the\n"
         "number of threads.",
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "a line was printed",
     .when_nothing = "there was no line",
     .example = "  tamis gen --urls 100k | cut -d/ -f3 | tamis top -k 5",

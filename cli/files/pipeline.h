@@ -12,7 +12,6 @@ typedef struct source {
     key_format format;
     char *const *names; /* of inputs; NULL ends them */
     unsigned threads;
-    bool has_delim;    /* --delim was given */
     bool takes_packed; /* compressed inputs are read as they are */
     size_t line_max;   /* as in the reader */
     size_t overlap;    /* of chunks that are not lines but any bytes; 0: they are lines */

@@ -4,38 +4,23 @@
 
 #include "args/args.h"
 
-enum {
-    OPTION_CAN = OPTION_OWN,
-    OPTION_MAX_BYTES,
-    OPTION_HASH,
-    OPTION_VALUE_BITS,
-    OPTION_COUNTER_BITS,
-    OPTION_LOAD,
-    OPTION_GROW,
-    OPTION_ERROR,
-    OPTION_BITS,
-    OPTION_HASHES,
-    OPTION_QUOTIENT_BITS,
-    OPTION_REMAINDER_BITS,
-    OPTION_TAG_BITS,
-    OPTION_AFTER_SPEC
-};
+enum { OPTION_ERROR = OPTION_OWN, OPTION_HASH, OPTION_AFTER_SPEC };
 
-extern const option_row spec_options[];
+extern const option_row spec_options[]; /* for a tamis_spec */
+extern const word_row hash_words[];
 
-typedef struct wish {
-    tamis_spec spec;
-    bool has_hash; /* --hash was given */
-} wish;
+/* Two of them, for commands that take no others. */
+#define TO_ERROR(request, member) TO_SHARE(request, member, 1e-12, 0.5)
+#define TO_HASH(request, member) \
+    .take = option_hash, .words = hash_words, OPTION_MEMBER(tamis_hasher, request, member)
+
+void option_hash(void *into, const args *a);
 
 /* Takes one of spec_options. */
-void wish_option(wish *w, const args *a);
+void spec_option(tamis_spec *spec, const args *a);
 
 /* Whether it says how much room there is for keys, if not how many there are. */
 bool spec_has_room(const tamis_spec *spec);
-
-/* The kind that the option at hand names. */
-tamis_kind args_kind(const args *a);
 
 /* From the kernel. */
 void draw_secret(uint8_t secret[16]);

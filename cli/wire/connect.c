@@ -19,16 +19,19 @@ enum { DEFAULT_SECONDS = 60, MOST_SECONDS = 86400 };
 /* ---- Options ----------------------------------------------------------- */
 
 const option_row connect_options[] = {
-    { OPTION_VIA, "via", "COMMAND",
-      "the line is the input and output of COMMAND: 'ssh host tamis ...'" },
-    { OPTION_CONNECT, "connect", "HOST:PORT", "connect to a tamis that listens there" },
-    { OPTION_LISTEN, "listen", "HOST:PORT",
-      "serve the first who connects there; port 0 is any that is free" },
-    { OPTION_SERVE, "serve", NULL, "be the other side, on standard input and output" },
-    { OPTION_TIMEOUT, "timeout", "SECONDS",
-      "of silence, after which the line is given up (default: 60)" },
-    { OPTION_LIMIT_BYTES, "limit-bytes", "BYTES", "stop when more would cross the line" },
-    { 0, NULL, NULL, NULL },
+    { 0, "via", "COMMAND", "the line is the input and output of COMMAND: 'ssh host tamis ...'",
+      TO_TEXT(connect_way, via) },
+    { 0, "connect", "HOST:PORT", "connect to a tamis that listens there",
+      TO_TEXT(connect_way, connect) },
+    { 0, "listen", "HOST:PORT", "serve the first who connects there; port 0 is any that is free",
+      TO_TEXT(connect_way, listen) },
+    { 0, "serve", NULL, "be the other side, on standard input and output",
+      TO_FLAG(connect_way, serves_here) },
+    { 0, "timeout", "SECONDS", "of silence, after which the line is given up (default: 60)",
+      TO_COUNT(connect_way, limits.seconds, 1, MOST_SECONDS) },
+    { 0, "limit-bytes", "BYTES", "stop when more would cross the line",
+      TO_SIZE(connect_way, limits.bytes) },
+    { 0 },
 };
 
 void connect_init(connect_way *way)
@@ -38,27 +41,7 @@ void connect_init(connect_way *way)
 
 bool connect_option(connect_way *way, const args *a)
 {
-    switch (a->letter) {
-    case OPTION_VIA:
-        way->via = a->value;
-        return true;
-    case OPTION_CONNECT:
-        way->connect = a->value;
-        return true;
-    case OPTION_LISTEN:
-        way->listen = a->value;
-        return true;
-    case OPTION_SERVE:
-        way->serves_here = true;
-        return true;
-    case OPTION_TIMEOUT:
-        way->limits.seconds = (unsigned)args_count(a, 1, MOST_SECONDS);
-        return true;
-    case OPTION_LIMIT_BYTES:
-        way->limits.bytes = args_bytes(a);
-        return true;
-    }
-    return false;
+    return args_take(a, connect_options, way);
 }
 
 void connect_check(const connect_way *way, const args *a)

@@ -13,17 +13,7 @@ typedef struct connect_way {
     pid_t command; /* that runs at the other end; 0: none */
 } connect_way;
 
-/* Options that every command with a line takes; letters from OPTION_LINE on. */
-enum {
-    OPTION_LISTEN = OPTION_OWN + 100,
-    OPTION_CONNECT,
-    OPTION_VIA,
-    OPTION_SERVE,
-    OPTION_TIMEOUT,
-    OPTION_LIMIT_BYTES
-};
-
-extern const option_row connect_options[];
+extern const option_row connect_options[]; /* for a connect_way: of every command with a line */
 
 void connect_init(connect_way *way);
 /* Takes one of connect_options; false: it is none of them. */

@@ -1,0 +1,154 @@
+/* input_options.c - the options of commands that read keys. */
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "text/number.h"
+
+/* ---- Values ------------------------------------------------------------ */
+
+void option_byte(void *into, const args *a)
+{
+    bool is_tab = strcmp(a->value, "\\t") == 0;
+
+    if (!is_tab && strlen(a->value) != 1)
+        args_refuse_value(a, "one byte, or \\t for TAB");
+    *(unsigned char *)into = is_tab ? '\t' : (unsigned char)a->value[0];
+}
+
+/* 3, or 1,3: none may be missing between two commas. */
+static void choose_fields(void *into, const args *a)
+{
+    key_format *format = &((source *)into)->format;
+    const char *at = a->value;
+
+    format->n_fields = 0;
+    do {
+        size_t size = strcspn(at, ",");
+        uint64_t *field = &format->fields[format->n_fields++];
+        if (!number_integer(field, at, size) || *field == 0 || *field > UINT32_MAX)
+            args_refuse_value(a, "a column from 1 to 4294967295, or several: 3 or 1,3");
+        at += size;
+    } while (*at++ && format->n_fields < KEY_FIELDS_MAX);
+    if (at[-1])
+        args_refuse_value(a, "so few columns that they make a key: give 16 at most");
+}
+
+static void show_progress(void *into, const args *a)
+{
+    (void)into;
+    (void)a;
+    progress_choose(true);
+}
+
+static void hide_progress(void *into, const args *a)
+{
+    (void)into;
+    (void)a;
+    progress_choose(false);
+}
+
+static void be_quiet(void *into, const args *a)
+{
+    hide_progress(into, a);
+    say_errors_only();
+}
+
+/* ---- What follows from all of them ------------------------------------- */
+
+static void check_columns(void *into, const args *a)
+{
+    key_format *f = &((source *)into)->format;
+    bool has_delim = args_given(a, "delim");
+
+    /* Where there are values, the key is a column. */
+    if (f->value_field > 0 && f->n_fields == 0)
+        f->fields[f->n_fields++] = 1;
+    if (has_delim && f->n_fields == 0)
+        args_refuse(a, "--delim means nothing without --field");
+    if (f->columns && f->n_fields == 0)
+        args_refuse(a, "--csv and --fields-by mean nothing without --field");
+    if (has_delim && f->columns == COLUMNS_BY_BLANKS)
+        args_refuse(a, "--delim and --fields-by blanks cannot be used together");
+    if (f->columns == COLUMNS_BY_BLANKS)
+        f->delim = ' ';
+    if (f->columns == COLUMNS_BY_CSV && !has_delim)
+        f->delim = ',';
+    if (f->columns == COLUMNS_BY_CSV)
+        f->strips_cr = true;
+}
+
+/* ---- Tables ------------------------------------------------------------ */
+
+const option_row progress_options[] = {
+    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes",
+      .take = show_progress },
+    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)",
+      .take = hide_progress },
+    { 0 },
+};
+
+const option_row quiet_options[] = {
+    { OPTION_QUIET, "quiet", NULL, "say nothing but errors", .take = be_quiet },
+    { 0 },
+};
+
+static const word_row separators[] = {
+    { "delim", COLUMNS_BY_DELIM, "one byte between columns" },
+    { "blanks", COLUMNS_BY_BLANKS, "blanks and tabs, as many as there are" },
+    { "csv", COLUMNS_BY_CSV, "columns may be quoted" },
+    { 0 },
+};
+
+const option_row key_options[] = {
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
+      TO_CONSTANT(source, format.end, 0) },
+    { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key",
+      TO_FLAG(source, format.strips_cr) },
+    { OPTION_FIELD, "field", "N", "the key is column N, from 1, or columns N,M,... joined",
+      .take = choose_fields },
+    { OPTION_DELIM, "delim", "C", "columns are separated by the byte C (default: TAB)",
+      TO_BYTE(source, format.delim) },
+    { OPTION_FIELDS_BY, "fields-by", "HOW",
+      "columns are separated by delim (default), blanks or csv",
+      TO_WORD(source, format.columns, separators) },
+    { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma",
+      TO_CONSTANT(source, format.columns, COLUMNS_BY_CSV) },
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)",
+      TO_FLAG(source, takes_packed) },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)",
+      TO_COUNT(source, threads, 1, THREADS_MAX) },
+    { .included = progress_options },
+    { .take = check_columns },
+};
+
+/* ---- Sources ----------------------------------------------------------- */
+
+unsigned threads_default(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online < 1 ? 1 : online > 8 ? 8 : (unsigned)online;
+}
+
+void source_init(source *s)
+{
+    *s = (source){ .format = { .end = '\n', .delim = '\t' }, .threads = threads_default() };
+}
+
+void source_option(source *s, const args *a)
+{
+    if (!args_take(a, key_options, s))
+        args_take(a, quiet_options, s);
+}
+
+void source_inputs(source *s, const args *a, char **names)
+{
+    static char dash[] = "-", *standard_input[] = { dash, NULL };
+
+    check_columns(s, a);
+    s->names = names[0] ? names : standard_input;
+}
