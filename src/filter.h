@@ -14,8 +14,8 @@
  *    accepted.
  *
  * In return, only the functions of the table give the bytes of a payload a meaning. The core
- * clears, copies and checksums them as a whole, and does so in core/memory.c and core/image.c
- * alone. */
+ * clears, copies and checksums them as a whole, and does so in core/memory.c and
+ * core/image_*.c alone. */
 #ifndef TAMIS_FILTER_H
 #define TAMIS_FILTER_H
 

@@ -6,8 +6,8 @@
 
 enum { IMAGE_HEADER = 256, IMAGE_HEADER_MAX = 4096, IMAGE_BLOCK = 1 << 20 };
 
-/* Where the bytes of an image come from and go to. A function returns false after an error of the
- * operating system, which it leaves in errno. */
+/* Where the bytes of an image come from. read() returns false after an error of the operating
+ * system, which it leaves in errno. */
 typedef struct image_source {
     bool (*read)(const struct image_source *s, uint64_t offset, void *buf, size_t size);
     const uint8_t *memory; /* the image itself if it is in memory, else NULL */
@@ -15,28 +15,31 @@ typedef struct image_source {
     uint64_t size;
 } image_source;
 
-typedef struct image_sink {
-    bool (*write)(const struct image_sink *s, uint64_t offset, const void *buf, size_t size);
-    bool (*flush)(const struct image_sink *s); /* only used by seal */
-    uint8_t *memory;
-    int fd;
-} image_sink;
+/* As size: what the header says. */
+#define IMAGE_SIZE_UNKNOWN UINT64_MAX
 
 image_source tamis__memory_source(const void *image, uint64_t size);
 
 /* Everything the header says, checked against the image's real size and by the kind. */
 typedef struct {
     tamis_plan plan;
-    uint64_t count, payload_offset, note_offset;
+    uint64_t image_size, count, payload_offset, note_offset;
     size_t note_size; /* 0: there is none */
     uint32_t sections;
     bool dirty;
     uint8_t bytes[IMAGE_HEADER_MAX]; /* as read */
 } image_header;
 
+/* A source is read from its first byte to its last, each byte once: so it may be a stream. */
 tamis_status tamis__header_read(image_header *h, const image_source *s);
 /* Whether writing this header anew would lose nothing that a later version put there. */
 bool tamis__header_is_ours(const image_header *h);
+
+/* Source and place of the next byte. */
+typedef struct image_reader {
+    const image_source *source;
+    uint64_t at;
+} image_reader;
 
 /* A checked copy of the filter in memory of its own. */
 tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a);
@@ -67,13 +70,22 @@ uint64_t tamis__image_size(const tamis_plan *plan);
 /* Where in an image of that plan the payload starts. */
 uint64_t tamis__image_offset(const tamis_plan *plan);
 
-/* Payload, checksums, then the header. If `written` is not NULL, the payload is in the sink already
- * and is read from there. */
-bool tamis__image_encode(const tamis *f, const image_source *written, const image_sink *s);
-/* As above for an image whose payload is in place: checksums first, flushed, then the header that
- * vouches for them. */
-bool tamis__image_seal(const tamis *f, const image_sink *s);
-/* Only the header, saying that the checksums are stale. */
-bool tamis__image_unseal(const tamis *f, const image_sink *s);
+/* An image without its payload: what comes before that and after it. */
+typedef struct image_frame {
+    const tamis *f;
+    uint8_t *head, *tail; /* head: the header and zeros */
+    size_t head_size, tail_size;
+    uint64_t tail_at; /* in the image */
+} image_frame;
+
+/* The payload is that of f or, if `written` is not NULL, read from there. */
+tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source *written);
+void tamis__frame_free(image_frame *r);
+
+/* tamis_image_send() of a filter that nobody changes. */
+tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx);
+
+/* A header that says that the checksums are stale. */
+void tamis__image_dirty_header(uint8_t header[IMAGE_HEADER], const tamis *f);
 
 #endif

@@ -177,10 +177,9 @@ static tamis_status builder_unload(make *m)
 static tamis_status builder_put(const make *m, uint64_t offset, const void *part, size_t size)
 {
     const tamis_builder *b = m->host->ctx;
-    image_sink sink = tamis__save_sink(b->save);
 
     offset += tamis__image_offset(&m->f->plan);
-    return sink.write(&sink, offset, part, size) ? TAMIS_OK : TAMIS_IO;
+    return tamis__file_write(b->save->fd, offset, part, size) ? TAMIS_OK : TAMIS_IO;
 }
 
 /* Two lists at a time share the memory. */
@@ -680,11 +679,7 @@ static tamis_status builder_solve_to(tamis_builder *b, file_save *save)
     b->host.put = builder_put;
     status = tamis__make_solve(&m);
     b->host.put = NULL;
-    if (status)
-        return status;
-    image_sink sink = tamis__save_sink(save);
-    image_source written = tamis__save_source(save);
-    return tamis__image_encode(&b->stub, &written, &sink) ? TAMIS_OK : TAMIS_IO;
+    return status ? status : tamis__save_seal(save, &b->stub);
 }
 
 static tamis_status builder_solve_file(tamis_builder *b, const char *path)

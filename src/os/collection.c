@@ -4,7 +4,7 @@
  *
  * The header says which directory holds. That is a hash table of pages: the hash of a name tells
  * the page, which has the name with the place of its image. So a name is found by reading one page,
- * and each page has a checksum of its own. An image is an ordinary one (core/image.c), which is
+ * and each page has a checksum of its own. An image is an ordinary one (core/image.h), which is
  * viewed where it lies.
  *
  * Nothing that a reader can reach is ever changed in place but the header, of which a reader takes

@@ -65,16 +65,6 @@ static bool file_read_source(const image_source *s, uint64_t offset, void *buf, 
     return tamis__file_read(s->fd, offset, buf, size);
 }
 
-static bool file_write_sink(const image_sink *s, uint64_t offset, const void *buf, size_t size)
-{
-    return tamis__file_write(s->fd, offset, buf, size);
-}
-
-static bool file_flush_sink(const image_sink *s)
-{
-    return fsync(s->fd) == 0;
-}
-
 /* Every byte is written as it is. */
 static bool file_fill_holes(int fd, uint64_t size)
 {
@@ -384,14 +374,26 @@ tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
     return TAMIS_IO;
 }
 
-image_sink tamis__save_sink(const file_save *p)
+/* Writes all but the payload of an image of f, the header last. The payload is there: `written`, or
+ * in a map that was synced, and then the header waits until the rest is on disk. */
+static tamis_status file_seal(int fd, const tamis *f, const image_source *written)
 {
-    return (image_sink){ .write = file_write_sink, .fd = p->fd };
+    image_frame r;
+    tamis_status status = tamis__frame_new(&r, f, written);
+
+    if (status)
+        return status;
+    bool ok = tamis__file_write(fd, r.tail_at, r.tail, r.tail_size) &&
+              (written || fsync(fd) == 0) && tamis__file_write(fd, 0, r.head, IMAGE_HEADER);
+    tamis__frame_free(&r);
+    return ok ? TAMIS_OK : TAMIS_IO;
 }
 
-image_source tamis__save_source(const file_save *p)
+tamis_status tamis__save_seal(const file_save *p, const tamis *f)
 {
-    return (image_source){ .read = file_read_source, .fd = p->fd, .size = UINT64_MAX };
+    const image_source written = { .read = file_read_source, .fd = p->fd };
+
+    return file_seal(p->fd, f, &written);
 }
 
 /* Synced before it has any name. */
@@ -419,23 +421,31 @@ tamis_status tamis__save_end(file_save *p, tamis_status status)
     return file_sync_dir(p) ? TAMIS_OK : TAMIS_UNSYNCED;
 }
 
+/* A file that is written from its first byte to its last. */
+typedef struct file_stream {
+    int fd;
+    uint64_t at;
+} file_stream;
+
+static bool file_write_piece(void *ctx, const void *piece, size_t size)
+{
+    file_stream *s = ctx;
+    uint64_t at = s->at;
+
+    s->at += size;
+    return tamis__file_write(s->fd, at, piece, size);
+}
+
 static tamis_status file_write_to(const file_save *p, const tamis *f)
 {
-    image_sink sink = tamis__save_sink(p);
-    image_snapshot s;
+    file_stream stream = { .fd = p->fd };
 
     /* Later adds would go to the file that lost its name. */
     if (f->fd >= 0 && tamis__file_is_named(f->fd, p->target) == TAMIS_OK) {
         errno = EBUSY;
         return TAMIS_IO;
     }
-    tamis_status status = tamis__snapshot(&s, f, &f->alloc);
-    if (status)
-        return status;
-    if (!tamis__image_encode(s.f, NULL, &sink))
-        status = TAMIS_IO;
-    tamis_free(s.copy);
-    return status;
+    return tamis_image_send(f, file_write_piece, &stream);
 }
 
 tamis_status tamis_save(const tamis *f, const char *path)
@@ -556,19 +566,14 @@ static tamis_status file_recover_map(tamis *f)
     return tamis_sync(f);
 }
 
-static bool file_write_mapped(const image_sink *s, uint64_t offset, const void *buf, size_t size)
-{
-    memcpy(s->memory + offset, buf, size);
-    return true;
-}
-
 /* Whatever part of a header a failed write has left in the file: it is a whole one that says
  * "dirty" then, and can be recovered. Through the map, which needs no call that may fail. */
 static void file_give_up(tamis *f)
 {
-    image_sink sink = { .write = file_write_mapped, .memory = f->block };
+    uint8_t header[IMAGE_HEADER];
 
-    (void)tamis__image_unseal(f, &sink);
+    tamis__image_dirty_header(header, f);
+    memcpy(f->block, header, sizeof header);
     __atomic_store_n(&f->lost, errno ? errno : EIO, __ATOMIC_RELEASE);
 }
 
@@ -587,13 +592,14 @@ static tamis_status file_is_lost(const tamis *f)
  * all write the same bytes, and none goes on before they are on disk. */
 static tamis_status file_unseal_map(tamis *f)
 {
-    image_sink sink = { .write = file_write_sink, .fd = f->fd };
+    uint8_t header[IMAGE_HEADER];
 
     if (file_is_lost(f))
         return TAMIS_IO;
     if (!__atomic_load_n(&f->sealed, __ATOMIC_ACQUIRE))
         return TAMIS_OK;
-    if (!tamis__image_unseal(f, &sink) || fsync(f->fd) != 0) {
+    tamis__image_dirty_header(header, f);
+    if (!tamis__file_write(f->fd, 0, header, sizeof header) || fsync(f->fd) != 0) {
         file_give_up(f);
         return TAMIS_IO;
     }
@@ -662,8 +668,6 @@ tamis_status tamis_map(tamis **out, const char *path, unsigned flags, const tami
 
 tamis_status tamis_sync(tamis *f)
 {
-    image_sink sink = { .write = file_write_sink, .flush = file_flush_sink, .fd = f->fd };
-
     if (f->fd < 0)
         return TAMIS_OK;
     if (file_is_lost(f))
@@ -672,11 +676,12 @@ tamis_status tamis_sync(tamis *f)
         return TAMIS_OK;
     /* The payload reaches the disk before the header that vouches for it. Once a sync has failed,
      * pages may be lost that a second one would find clean: the file stays, or is made, dirty. */
-    if (msync(f->block, f->block_size, MS_SYNC) != 0 || !tamis__image_seal(f, &sink) ||
-        !file_flush_sink(&sink)) {
+    tamis_status status =
+        msync(f->block, f->block_size, MS_SYNC) == 0 ? file_seal(f->fd, f, NULL) : TAMIS_IO;
+    if (!status && fsync(f->fd) != 0)
+        status = TAMIS_IO;
+    if (status == TAMIS_IO)
         file_give_up(f);
-        return TAMIS_IO;
-    }
-    f->sealed = true;
-    return TAMIS_OK;
+    f->sealed = !status;
+    return status;
 }

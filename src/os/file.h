@@ -8,7 +8,7 @@
 #include "core/image.h"
 #include "tamis_file.h"
 
-/* A file on its way to replace another: begin, write to the sink, end. */
+/* A file on its way to replace another: begin, write to `fd`, end. */
 typedef struct {
     char target[PATH_MAX]; /* links followed */
     char temp[PATH_MAX];
@@ -23,9 +23,8 @@ typedef struct {
 } file_save;
 
 tamis_status tamis__save_begin(file_save *s, const char *path, bool is_secret);
-image_sink tamis__save_sink(const file_save *s);
-/* What has been written so far. */
-image_source tamis__save_source(const file_save *s);
+/* Completes an image whose payload, of the plan of f, has been written. */
+tamis_status tamis__save_seal(const file_save *s, const tamis *f);
 /* Gives the file its name unless `status` tells of a failure, which is then the answer; whatever
  * fails, nothing is left. TAMIS_BUSY: it must be new, and another file has the name. */
 tamis_status tamis__save_end(file_save *s, tamis_status status);

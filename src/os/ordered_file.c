@@ -95,9 +95,5 @@ tamis_status tamis__ordered_file_complete(ordered_file *o, tamis_status status)
 {
     (void)o->filter.ops.append(&o->writer, 0, 0);
     munmap(o->map, o->size);
-    if (status)
-        return status;
-    image_sink sink = tamis__save_sink(&o->save);
-    image_source written = tamis__save_source(&o->save);
-    return tamis__image_encode(&o->filter, &written, &sink) ? TAMIS_OK : TAMIS_IO;
+    return status ? status : tamis__save_seal(&o->save, &o->filter);
 }

@@ -1,0 +1,240 @@
+/* image_encode.c - from a filter to an image.
+ *
+ * The header vouches for the checksums, and these for the payload: so all but the payload is worked
+ * out first, in the frame, in memory of a few bytes for each MiB of payload. */
+#include "core/image_layout.h"
+
+#include <string.h>
+
+#include "base/le.h"
+#include "core/memory.h"
+#include "core/note.h"
+
+/* ---- Header and note --------------------------------------------------- */
+
+static void image_put_section(uint8_t *entry, const image_section *s)
+{
+    put_le32(entry + AT_ID, s->id);
+    put_le32(entry + AT_ID_FLAGS, s->flags);
+    put_le64(entry + AT_OFFSET, s->offset);
+    put_le64(entry + AT_LENGTH, s->length);
+    put_le64(entry + AT_DIGEST, s->digest);
+}
+
+/* All of the section as it is in an image: content, zeros, its one checksum. Returns the size. */
+static size_t image_put_note(uint8_t bytes[NOTE_SIZE_MAX + 16], image_section *s, const tamis *f)
+{
+    size_t sum = (size_t)(s->sums - s->offset);
+
+    memset(bytes, 0, NOTE_SIZE_MAX + 16);
+    tamis__note_put(bytes, &f->note);
+    put_le64(bytes + sum, tamis__image_sum(bytes, (size_t)s->length));
+    s->digest = tamis__image_sum(bytes + sum, 8);
+    return sum + 8;
+}
+
+static void image_put_note_entry(uint8_t *h, const tamis *f)
+{
+    uint8_t bytes[NOTE_SIZE_MAX + 16];
+    image_section s = tamis__image_note_section(f);
+
+    (void)image_put_note(bytes, &s, f);
+    put_le16(h + AT_MINOR, MINOR_WITH_NOTE);
+    put_le32(h + AT_SECTIONS, 2);
+    image_put_section(h + AT_TABLE + ENTRY_SIZE, &s);
+}
+
+/* The digest is that over the checksums of the payload. */
+static void image_put_header(uint8_t h[IMAGE_HEADER], const tamis *f, uint64_t digest,
+                             uint16_t state)
+{
+    image_section payload = tamis__image_payload_section(&f->plan);
+
+    payload.digest = digest;
+    memset(h, 0, IMAGE_HEADER);
+    memcpy(h, IMAGE_MAGIC, MAGIC_SIZE);
+    put_le16(h + AT_MAJOR, MAJOR);
+    put_le16(h + AT_MINOR, MINOR);
+    put_le32(h + AT_HEADER_SIZE, IMAGE_HEADER);
+    put_le64(h + AT_IMAGE_SIZE, tamis_image_size(f));
+    tamis__image_put_plan(h, &f->plan);
+    /* Others may be adding meanwhile, on a map that is being marked dirty. */
+    put_le64(h + AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
+    put_le16(h + AT_STATE, state);
+    put_le32(h + AT_SECTIONS, 1);
+    image_put_section(h + AT_TABLE, &payload);
+    if (tamis__image_has_note(f))
+        image_put_note_entry(h, f);
+    put_le64(h + IMAGE_HEADER - 8, tamis__image_sum(h, IMAGE_HEADER - 8));
+}
+
+void tamis__image_dirty_header(uint8_t h[IMAGE_HEADER], const tamis *f)
+{
+    image_put_header(h, f, 0, STATE_DIRTY);
+}
+
+/* ---- The frame --------------------------------------------------------- */
+
+static tamis_status image_frame_begin(image_frame *r, const tamis *f)
+{
+    image_section s = tamis__image_payload_section(&f->plan);
+
+    *r = (image_frame){ .f = f, .head_size = (size_t)s.offset, .tail_at = s.offset + s.length };
+    r->tail_size = (size_t)(tamis_image_size(f) - r->tail_at);
+    r->head = tamis__scratch_new(f, r->head_size + r->tail_size);
+    if (!r->head)
+        return TAMIS_NOMEM;
+    memset(r->head, 0, r->head_size + r->tail_size);
+    r->tail = r->head + r->head_size;
+    return TAMIS_OK;
+}
+
+static uint8_t *image_frame_sums(const image_frame *r)
+{
+    return r->tail + (tamis__image_payload_section(&r->f->plan).sums - r->tail_at);
+}
+
+/* All checksums are there. */
+static void image_frame_finish(image_frame *r)
+{
+    image_section payload = tamis__image_payload_section(&r->f->plan);
+    uint64_t digest =
+        tamis__image_sum(image_frame_sums(r), (size_t)(8 * tamis__image_blocks(&payload)));
+
+    if (tamis__image_has_note(r->f)) {
+        uint8_t bytes[NOTE_SIZE_MAX + 16];
+        image_section note = tamis__image_note_section(r->f);
+        size_t size = image_put_note(bytes, &note, r->f);
+        memcpy(r->tail + (note.offset - r->tail_at), bytes, size);
+    }
+    image_put_header(r->head, r->f, digest, STATE_WHOLE);
+}
+
+tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source *written)
+{
+    image_section s = tamis__image_payload_section(&f->plan);
+    image_reader in = { .source = written, .at = s.offset };
+    tamis_status status = image_frame_begin(r, f);
+    uint64_t sum;
+
+    for (uint64_t at = 0; at < s.length && !status; at += IMAGE_BLOCK) {
+        size_t size = tamis__image_block(&s, at);
+        if (!written)
+            sum = tamis__image_sum((const uint8_t *)f->payload + at, size);
+        else if (!tamis__image_take_block(&in, &sum, NULL, size))
+            status = TAMIS_IO;
+        put_le64(image_frame_sums(r) + at / IMAGE_BLOCK * 8, status ? 0 : sum);
+    }
+    if (!status)
+        image_frame_finish(r);
+    else if (r->head)
+        tamis__frame_free(r);
+    return status;
+}
+
+void tamis__frame_free(image_frame *r)
+{
+    tamis__scratch_free(r->f, r->head, r->head_size + r->tail_size);
+}
+
+/* ---- All of it, from the first byte to the last ------------------------- */
+
+tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx)
+{
+    image_section s = tamis__image_payload_section(&f->plan);
+    image_frame r;
+    tamis_status status = tamis__frame_new(&r, f, NULL);
+
+    if (status)
+        return status;
+    bool ok = sink(ctx, r.head, r.head_size);
+    for (uint64_t at = 0; at < s.length && ok; at += IMAGE_BLOCK)
+        ok = sink(ctx, (const uint8_t *)f->payload + at, tamis__image_block(&s, at));
+    ok = ok && sink(ctx, r.tail, r.tail_size);
+    tamis__frame_free(&r);
+    return ok ? TAMIS_OK : TAMIS_IO;
+}
+
+tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
+{
+    image_snapshot s;
+    tamis_status status = tamis__snapshot(&s, f, &f->alloc);
+
+    if (status)
+        return status;
+    status = tamis__image_send(s.f, sink, ctx);
+    tamis_free(s.copy);
+    return status;
+}
+
+static bool image_put_piece(void *ctx, const void *piece, size_t size)
+{
+    uint8_t **to = ctx;
+
+    memcpy(*to, piece, size);
+    *to += size;
+    return true;
+}
+
+tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
+{
+    uint8_t *to = buf;
+
+    return size == tamis_image_size(f) ? tamis_image_send(f, image_put_piece, &to) : TAMIS_RANGE;
+}
+
+/* ---- Parts of images --------------------------------------------------- */
+
+/* Bytes `from` up to `to` of an image. */
+typedef struct image_cut {
+    uint8_t *buf;
+    uint64_t from, to;
+} image_cut;
+
+static void image_cut_out(const image_cut *c, uint64_t offset, const void *bytes, uint64_t size)
+{
+    uint64_t first = offset > c->from ? offset : c->from;
+    uint64_t last = offset + size < c->to ? offset + size : c->to;
+
+    if (first < last)
+        memcpy(c->buf + (first - c->from), (const uint8_t *)bytes + (first - offset),
+               (size_t)(last - first));
+}
+
+/* Those that are 0 are not known. */
+static void image_find_sums(const image_frame *r, uint64_t *sums)
+{
+    image_section s = tamis__image_payload_section(&r->f->plan);
+
+    for (uint64_t i = 0; i < tamis__image_blocks(&s); i++) {
+        if (!sums[i])
+            sums[i] = tamis__image_sum((const uint8_t *)r->f->payload + i * IMAGE_BLOCK,
+                                       tamis__image_block(&s, i * IMAGE_BLOCK));
+        put_le64(image_frame_sums(r) + 8 * i, sums[i]);
+    }
+}
+
+tamis_status tamis__image_part(const tamis *f, uint64_t *sums, uint8_t *buf, size_t size,
+                               uint64_t offset)
+{
+    image_section s = tamis__image_payload_section(&f->plan);
+    const image_cut c = { .buf = buf, .from = offset, .to = offset + size };
+    image_frame r;
+
+    if (f->image)
+        return TAMIS_CANNOT;
+    if (offset > tamis_image_size(f) || size > tamis_image_size(f) - offset)
+        return TAMIS_RANGE;
+    image_cut_out(&c, s.offset, f->payload, s.length);
+    if (c.from >= s.offset && c.to <= s.offset + s.length)
+        return TAMIS_OK;
+    tamis_status status = image_frame_begin(&r, f);
+    if (status)
+        return status;
+    image_find_sums(&r, sums);
+    image_frame_finish(&r);
+    image_cut_out(&c, 0, r.head, r.head_size);
+    image_cut_out(&c, r.tail_at, r.tail, r.tail_size);
+    tamis__frame_free(&r);
+    return TAMIS_OK;
+}
