@@ -14,7 +14,6 @@
 #define ARITY 3
 #define FUSE_OPS tamis__fuse
 #define FUSE_USE_AVX2 tamis__fuse_use_avx2
-#define FUSE_USE_AVX512 tamis__fuse_use_avx512
 
 /* Of slots above 8 bits, blocks are half as long, to be nearer to a line. They need a little more
  * room, in 1024ths. */

@@ -18,6 +18,5 @@ typedef struct fuse_size {
 void tamis__fuse_use_avx2(tamis_ops *ops);
 void tamis__fuse4_use_avx2(tamis_ops *ops);
 void tamis__fuse5_use_avx2(tamis_ops *ops);
-void tamis__fuse_use_avx512(tamis_ops *ops);
 
 #endif

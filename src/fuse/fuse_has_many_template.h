@@ -1,6 +1,6 @@
 /* fuse_has_many_template.h - TEMPLATE, compiled once for each ARITY and CPU: lookups of many keys.
- * The includer defines ARITY, FUSE_AVX2 for a CPU with it or with AVX-512, and FUSE_AVX512 for the
- * latter. What the compiler may use does not matter: all files may be compiled for a newer CPU.
+ * The includer defines ARITY, FUSE_AVX2 for a CPU with it. What the compiler may use does not
+ * matter: all files may be compiled for a newer CPU.
  *
  * Keys go through in eights. The lines of one are asked for while those of the eights before it are
  * on their way; then those of the eight that was asked for first are looked at. Hashing, asking and
@@ -15,10 +15,6 @@
 #include "base/ahead.h"
 #include "fuse/fuse_eight_template.h"
 
-#ifdef FUSE_AVX512
-#include "fuse/fuse_eight_avx512_template.h"
-#else
-
 /* Hashes of eight keys, to g[i] and behind, and their slots. */
 static inline void fuse_hash_and_put_eight(fuse_batch *to, uint64_t *g, size_t i,
                                            const fuse_shape *s, const uint64_t *keys, uint64_t salt,
@@ -27,8 +23,6 @@ static inline void fuse_hash_and_put_eight(fuse_batch *to, uint64_t *g, size_t i
     fuse_hash_eight(g + i, keys, salt);
     fuse_put_eight(to, i, s, g + i, skip);
 }
-
-#endif
 
 /* Keys on their way, of which those of an eight are next to each other. */
 typedef struct fuse_flight {

@@ -3,7 +3,6 @@
  *
  *   FUSE_OPS        name of the table
  *   FUSE_USE_AVX2   name of the function for AVX2, in fuse.h
- *   FUSE_USE_AVX512 and of that for AVX-512, if there is one
  *   FUSE_SIZES      array of fuse_size
  *   WIDE_HALVINGS   how often blocks of slots above 8 bits are halved in large filters,
  *   HALVING_STARTS  and what each halving adds to fuse_size.starts */
@@ -118,10 +117,6 @@ static void fuse_for_cpu(tamis *f, unsigned cpu)
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         FUSE_USE_AVX2(&f->ops);
-#endif
-#if defined(__x86_64__) && defined(FUSE_USE_AVX512)
-    if (cpu & TAMIS_CPU_AVX512)
-        FUSE_USE_AVX512(&f->ops);
 #endif
     (void)cpu;
 }
