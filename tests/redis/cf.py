@@ -5,7 +5,7 @@ import struct
 import murmur
 import payload
 import redis
-from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
+from redis import ARITY, WRONG_TYPE, Error, Server, check, check_rows, items
 
 MODULE = redis.module_or_skip()
 NOT_FOUND = Error("ERR not found")
@@ -17,131 +17,101 @@ ITERATIONS = Error("MAXITERATIONS: value must be in the range [1, 65535]")
 EXPANSION = Error("EXPANSION: value must be in the range [0, 32768]")
 
 RESERVE = [
-    ("CF.RESERVE", arity("cf.reserve")),
-    ("CF.RESERVE k", arity("cf.reserve")),
-    ("CF.RESERVE k 100 BUCKETSIZE", arity("cf.reserve")),
+    ("CF.RESERVE", "CF.RESERVE k", "CF.RESERVE k 100 BUCKETSIZE", ARITY),
     ("CF.RESERVE k x", Error("Bad capacity")),
-    ("CF.RESERVE k 0", CAPACITY),
-    ("CF.RESERVE k -1", CAPACITY),
-    ("CF.RESERVE k 3", CAPACITY),
-    ("CF.RESERVE k 1073741825", CAPACITY),
-    ("CF.RESERVE k 100 BUCKETSIZE 51", CAPACITY),
+    ("CF.RESERVE k 0", "CF.RESERVE k -1", "CF.RESERVE k 3", "CF.RESERVE k 1073741825",
+     "CF.RESERVE k 100 BUCKETSIZE 51", CAPACITY),
     ("CF.RESERVE k 100 BUCKETSIZE x", Error("Couldn't parse BUCKETSIZE")),
-    ("CF.RESERVE k 100 BUCKETSIZE 0", BUCKETS),
-    ("CF.RESERVE k 100 BUCKETSIZE 256", BUCKETS),
+    ("CF.RESERVE k 100 BUCKETSIZE 0", "CF.RESERVE k 100 BUCKETSIZE 256", BUCKETS),
     ("CF.RESERVE k 100 MAXITERATIONS x", Error("Couldn't parse MAXITERATIONS")),
-    ("CF.RESERVE k 100 MAXITERATIONS 0", ITERATIONS),
-    ("CF.RESERVE k 100 MAXITERATIONS 65536", ITERATIONS),
+    ("CF.RESERVE k 100 MAXITERATIONS 0", "CF.RESERVE k 100 MAXITERATIONS 65536", ITERATIONS),
     ("CF.RESERVE k 100 EXPANSION x", Error("Couldn't parse EXPANSION")),
-    ("CF.RESERVE k 100 EXPANSION -1", EXPANSION),
-    ("CF.RESERVE k 100 EXPANSION 32769", EXPANSION),
+    ("CF.RESERVE k 100 EXPANSION -1", "CF.RESERVE k 100 EXPANSION 32769", EXPANSION),
     ("CF.RESERVE k 100 BANANA 1", Error("Unknown argument received")),
     ("CF.RESERVE text 100", OTHER),
     ("EXISTS k", 0),
     ("CF.RESERVE k 1000", "OK"),
     ("CF.RESERVE k 1000", Error("ERR item exists")),
-    ("CF.RESERVE fixed 4 bucketsize 1 EXPANSION 0", "OK"),
-    ("CF.RESERVE three 100 EXPANSION 3 BUCKETSIZE 4 MAXITERATIONS 7", "OK"),
-    ("CF.RESERVE four 4", "OK"),
+    ("CF.RESERVE fixed 4 bucketsize 1 EXPANSION 0",
+     "CF.RESERVE three 100 EXPANSION 3 BUCKETSIZE 4 MAXITERATIONS 7", "CF.RESERVE four 4", "OK"),
 ]
 
 
 def item_rows(no, yes, no_space):
     return [
-        ("CF.ADD", arity("cf.add")),
-        ("CF.ADD k a b", arity("cf.add")),
+        ("CF.ADD", "CF.ADD k a b", ARITY),
         ("CF.ADD text a", OTHER),
-        ("CF.ADD k a", yes),
-        ("CF.ADD k a", yes),
-        ("CF.ADD new a", yes),
-        ("CF.ADDNX k", arity("cf.addnx")),
+        ("CF.ADD k a", "CF.ADD k a", "CF.ADD new a", yes),
+        ("CF.ADDNX k", ARITY),
         ("CF.ADDNX text a", OTHER),
         ("CF.ADDNX k a", no),
-        ("CF.ADDNX k b", yes),
-        ("CF.ADDNX newer b", yes),
+        ("CF.ADDNX k b", "CF.ADDNX newer b", yes),
         ("CF.COUNT k a", 2),
         ("CF.COUNT k b", 1),
         ("CF.COUNT k z", 0),
-        ("CF.COUNT k", arity("cf.count")),
-        ("CF.COUNT nothing a", 0),
-        ("CF.COUNT text a", 0),
+        ("CF.COUNT k", ARITY),
+        ("CF.COUNT nothing a", "CF.COUNT text a", 0),
         # Four slots: of one item two copies at most, and one if both of its buckets are the same.
         ("CF.INSERT fixed ITEMS c c c c c", [yes, yes, no_space, no_space, no_space]),
         ("CF.ADD fixed c", Error("Filter is full")),
         ("CF.ADDNX fixed c", no),
         ("CF.INSERTNX fixed ITEMS c", [0]),
-        ("CF.INSERT k ITEMS", arity("cf.insert")),
-        ("CF.INSERT k CAPACITY 10", arity("cf.insert")),
+        ("CF.INSERT k ITEMS", "CF.INSERT k CAPACITY 10", ARITY),
         ("CF.INSERT k ITEMS a CAPACITY", [yes, yes]),
         ("CF.INSERT k a b c", Error("Unknown argument received")),
         ("CF.INSERT k CAPACITY x ITEMS a", Error("Bad capacity")),
-        ("CF.INSERT k CAPACITY 3 ITEMS a", INSERT_CAPACITY),
-        ("CF.INSERT k CAPACITY 1073741825 ITEMS a", INSERT_CAPACITY),
+        ("CF.INSERT k CAPACITY 3 ITEMS a", "CF.INSERT k CAPACITY 1073741825 ITEMS a",
+         INSERT_CAPACITY),
         ("CF.INSERT text ITEMS a", OTHER),
-        ("CF.INSERT nothing NOCREATE ITEMS a", NOT_FOUND),
-        ("CF.INSERTNX nothing nocreate items a", NOT_FOUND),
+        ("CF.INSERT nothing NOCREATE ITEMS a", "CF.INSERTNX nothing nocreate items a", NOT_FOUND),
         ("CF.INSERTNX k ITEMS a c", [0, 1]),
-        ("CF.INSERTNX k", arity("cf.insertnx")),
+        ("CF.INSERTNX k", ARITY),
         ("CF.INSERTNX text ITEMS a", OTHER),
         ("CF.INSERT made CAPACITY 10000 ITEMS a b", [yes, yes]),
         ("EXISTS nothing", 0),
-        (("CF.ADD", "k", b"\x00\xff\r\n"), yes),
-        (("CF.EXISTS", "k", b"\x00\xff\r\n"), yes),
+        (("CF.ADD", "k", b"\x00\xff\r\n"), ("CF.EXISTS", "k", b"\x00\xff\r\n"), yes),
         (("CF.EXISTS", "k", b"\x00\xff\r"), no),
-        ("CF.EXISTS k", arity("cf.exists")),
+        ("CF.EXISTS k", ARITY),
         ("CF.EXISTS k a", yes),
-        ("CF.EXISTS k z", no),
-        ("CF.EXISTS text a", no),
-        ("CF.EXISTS nothing a", no),
-        ("CF.MEXISTS k", arity("cf.mexists")),
+        ("CF.EXISTS k z", "CF.EXISTS text a", "CF.EXISTS nothing a", no),
+        ("CF.MEXISTS k", ARITY),
         ("CF.MEXISTS k a z b", [yes, no, yes]),
-        ("CF.MEXISTS text a b", [no, no]),
-        ("CF.MEXISTS nothing a b", [no, no]),
-        ("CF.DEL k", arity("cf.del")),
-        ("CF.DEL nothing a", Error("Not found")),
-        ("CF.DEL text a", Error("Not found")),
+        ("CF.MEXISTS text a b", "CF.MEXISTS nothing a b", [no, no]),
+        ("CF.DEL k", ARITY),
+        ("CF.DEL nothing a", "CF.DEL text a", Error("Not found")),
         ("CF.DEL k z", no),
         ("CF.DEL k b", yes),
-        ("CF.DEL k b", no),
-        ("CF.EXISTS k b", no),
-        ("CF.COMPACT", arity("cf.compact")),
-        ("CF.COMPACT nothing", Error("Cuckoo filter was not found")),
-        ("CF.COMPACT text", Error("Cuckoo filter was not found")),
+        ("CF.DEL k b", "CF.EXISTS k b", no),
+        ("CF.COMPACT", ARITY),
+        ("CF.COMPACT nothing", "CF.COMPACT text", Error("Cuckoo filter was not found")),
         ("CF.COMPACT new", "OK"),
     ]
 
 
 INFO = [
-    ("CF.INFO", arity("cf.info")),
-    ("CF.INFO k x", arity("cf.info")),
-    ("CF.INFO nothing", NOT_FOUND),
-    ("CF.INFO text", OTHER),
-    ("CF.DEBUG", arity("cf.debug")),
-    ("CF.DEBUG nothing", NOT_FOUND),
-    ("CF.DEBUG text", OTHER),
-    ("CF.DEBUG new", b"bktsize:2 buckets:512 items:1 deletes:0 filters:1 max_iterations:20 expansion:1"),
-    ("CF.DEBUG three", b"bktsize:4 buckets:32 items:0 deletes:0 filters:1 max_iterations:7 expansion:4"),
+    ("CF.INFO", "CF.INFO k x", ARITY),
+    ("CF.INFO nothing", "CF.DEBUG nothing", NOT_FOUND),
+    ("CF.INFO text", "CF.DEBUG text", OTHER),
+    ("CF.DEBUG", ARITY),
+    ("CF.DEBUG new",
+     b"bktsize:2 buckets:512 items:1 deletes:0 filters:1 max_iterations:20 expansion:1"),
+    ("CF.DEBUG three",
+     b"bktsize:4 buckets:32 items:0 deletes:0 filters:1 max_iterations:7 expansion:4"),
 ]
 
 DUMPS = [
-    ("CF.SCANDUMP k", arity("cf.scandump")),
-    ("CF.SCANDUMP k x", Error("Invalid position")),
-    ("CF.SCANDUMP k -1", Error("Invalid position")),
-    ("CF.SCANDUMP nothing 0", NOT_FOUND),
-    ("CF.SCANDUMP text 0", OTHER),
-    ("CF.SCANDUMP four 0", [0, None]),
-    ("CF.SCANDUMP new 1025", [0, None]),
-    ("CF.SCANDUMP new 9223372036854775807", [0, None]),
-    ("CF.LOADCHUNK k 1", arity("cf.loadchunk")),
-    ("CF.LOADCHUNK k x data", Error("Invalid position")),
-    ("CF.LOADCHUNK k 0 data", Error("Invalid position")),
+    ("CF.SCANDUMP k", ARITY),
+    ("CF.SCANDUMP k x", "CF.SCANDUMP k -1", Error("Invalid position")),
+    ("CF.SCANDUMP nothing 0", "CF.LOADCHUNK nothing 5 data", NOT_FOUND),
+    ("CF.SCANDUMP text 0", "CF.LOADCHUNK text 1 data", OTHER),
+    ("CF.SCANDUMP four 0", "CF.SCANDUMP new 1025", "CF.SCANDUMP new 9223372036854775807",
+     [0, None]),
+    ("CF.LOADCHUNK k 1", ARITY),
+    ("CF.LOADCHUNK k x data", "CF.LOADCHUNK k 0 data", Error("Invalid position")),
     ("CF.LOADCHUNK k 1 data", Error("ERR item exists")),
-    ("CF.LOADCHUNK text 1 data", OTHER),
     ("CF.LOADCHUNK nothing 1 data", Error("Invalid header")),
-    ("CF.LOADCHUNK nothing 5 data", NOT_FOUND),
-    ("CF.LOADCHUNK new 2 data", Error("Couldn't load chunk!")),
-    ("CF.LOADCHUNK new 1026 data", Error("Couldn't load chunk!")),
-    ("CF.LOADCHUNK new 100000 data", Error("Couldn't load chunk!")),
+    ("CF.LOADCHUNK new 2 data", "CF.LOADCHUNK new 1026 data", "CF.LOADCHUNK new 100000 data",
+     Error("Couldn't load chunk!")),
 ]
 
 
@@ -164,10 +134,6 @@ def check_rows_of_notes():
 
 
 # ---- Growing and removing --------------------------------------------------------------------------
-
-def items(tag, n):
-    return [f"{tag}:{i}".encode() for i in range(n)]
-
 
 def check_model():
     """Whatever is added and not removed is found, through growth and compaction; and the same as a

@@ -43,6 +43,13 @@ def arity(command):
     return Error(f"ERR wrong number of arguments for '{command}' command")
 
 
+ARITY = object()  # in a table: arity() of the command beside it
+
+
+def items(tag, n):
+    return [f"{tag}:{i}".encode() for i in range(n)]
+
+
 def as_bytes(word):
     return word if isinstance(word, bytes) else str(word).encode()
 
@@ -215,10 +222,12 @@ def check(what, got, wanted):
 
 
 def check_rows(client, rows):
-    """Each row is a command, as one string of words or a tuple, and its reply."""
-    for command, wanted in rows:
-        words = command.split() if isinstance(command, str) else command
-        check(command, client.ask(*words), wanted)
+    """Each row is commands, as one string of words or a tuple each, and the reply to all of them."""
+    for *commands, wanted in rows:
+        for command in commands:
+            words = command.split() if isinstance(command, str) else command
+            check(command, client.ask(*words),
+                  arity(words[0].lower()) if wanted is ARITY else wanted)
 
 
 def check_alive(server):

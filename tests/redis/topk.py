@@ -4,7 +4,7 @@ import random
 
 import payload
 import redis
-from redis import WRONG_TYPE, Error, Server, arity, check, check_rows
+from redis import ARITY, WRONG_TYPE, Error, Server, check, check_rows
 
 MODULE = redis.module_or_skip()
 MISSING = Error("TopK: key does not exist")
@@ -16,24 +16,18 @@ INCREMENT = Error("TopK: increment must be an integer greater or equal to 0 and 
 
 def rows(no, yes):
     return [
-        ("TOPK.RESERVE k", arity("topk.reserve")),
-        ("TOPK.RESERVE k 3 8", arity("topk.reserve")),
-        ("TOPK.RESERVE k 3 8 7", arity("topk.reserve")),
-        ("TOPK.RESERVE k 3 8 7 0.9 1", arity("topk.reserve")),
-        ("TOPK.RESERVE k 0", Error("TopK: invalid k")),
-        ("TOPK.RESERVE k x", Error("TopK: invalid k")),
+        ("TOPK.RESERVE k", "TOPK.RESERVE k 3 8", "TOPK.RESERVE k 3 8 7",
+         "TOPK.RESERVE k 3 8 7 0.9 1", ARITY),
+        ("TOPK.RESERVE k 0", "TOPK.RESERVE k x", Error("TopK: invalid k")),
         ("TOPK.RESERVE k 3 0 7 0.9", Error("TopK: invalid width")),
         ("TOPK.RESERVE k 3 8 x 0.9", Error("TopK: invalid depth")),
-        ("TOPK.RESERVE k 3 8 7 0", DECAY),
-        ("TOPK.RESERVE k 3 8 7 1.1", DECAY),
-        ("TOPK.RESERVE k 3 8 7 x", DECAY),
+        ("TOPK.RESERVE k 3 8 7 0", "TOPK.RESERVE k 3 8 7 1.1", "TOPK.RESERVE k 3 8 7 x", DECAY),
         ("TOPK.RESERVE k 3 4000000000 4000000000 0.9", Error("TopK: insufficient memory")),
         ("EXISTS k", 0),
         ("TOPK.RESERVE k 3", "OK"),
-        ("TOPK.RESERVE k 3", Error("TopK: key already exists")),
-        ("TOPK.RESERVE text 3", Error("TopK: key already exists")),
+        ("TOPK.RESERVE k 3", "TOPK.RESERVE text 3", Error("TopK: key already exists")),
         ("TOPK.RESERVE one 1 64 4 1", "OK"),
-        ("TOPK.ADD k", arity("topk.add")),
+        ("TOPK.ADD k", ARITY),
         ("TOPK.ADD nothing a", MISSING),
         ("TOPK.ADD text a", OTHER),
         ("TOPK.ADD k a b a", [None, None, None]),
@@ -44,24 +38,21 @@ def rows(no, yes):
         ("TOPK.ADD tie a b b a", [None, b"a", None, b"b"]),
         ("TOPK.INCRBY tie c 1 c 0 c 1 b 1", [None, None, b"a", b"c"]),
         ("TOPK.LIST tie WITHCOUNT", [b"b", 3]),
-        ("TOPK.INCRBY k a", arity("topk.incrby")),
-        ("TOPK.INCRBY k a 1 b", arity("topk.incrby")),
+        ("TOPK.INCRBY k a", "TOPK.INCRBY k a 1 b", ARITY),
         ("TOPK.INCRBY nothing a 1", MISSING),
         ("TOPK.INCRBY text a 1", OTHER),
-        ("TOPK.INCRBY k a -1", INCREMENT),
-        ("TOPK.INCRBY k a 100001", INCREMENT),
-        ("TOPK.INCRBY k a x", INCREMENT),
+        ("TOPK.INCRBY k a -1", "TOPK.INCRBY k a 100001", "TOPK.INCRBY k a x", INCREMENT),
         ("TOPK.INCRBY k c 0", [None]),
         ("TOPK.LIST k WITHCOUNT", [b"a", 2, b"b", 1]),
         ("TOPK.INCRBY k a 10 c 1", [None, None]),
-        ("TOPK.QUERY k", arity("topk.query")),
+        ("TOPK.QUERY k", ARITY),
         ("TOPK.QUERY nothing a", MISSING),
         ("TOPK.QUERY text a", OTHER),
         ("TOPK.QUERY k a b z", [yes, yes, no]),
-        ("TOPK.COUNT k", arity("topk.count")),
+        ("TOPK.COUNT k", ARITY),
         ("TOPK.COUNT nothing a", MISSING),
         ("TOPK.COUNT k a b z", [12, 1, 0]),
-        ("TOPK.LIST", arity("topk.list")),
+        ("TOPK.LIST", ARITY),
         ("TOPK.LIST nothing", MISSING),
         ("TOPK.LIST text", OTHER),
         ("TOPK.LIST k COUNT", Error("WITHCOUNT keyword expected")),
@@ -69,7 +60,7 @@ def rows(no, yes):
         ("TOPK.LIST k withcount", [b"a", 12, b"b", 1, b"c", 1]),
         (("TOPK.ADD", "one", b"\x00\xff"), [None]),
         (("TOPK.ADD", "k", b""), [b"b"]),
-        ("TOPK.INFO", arity("topk.info")),
+        ("TOPK.INFO", ARITY),
         ("TOPK.INFO nothing", MISSING),
         ("TOPK.INFO text", OTHER),
     ]
