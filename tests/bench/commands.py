@@ -12,17 +12,8 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMANDS = os.path.join(HERE, "..", "..", "bench", "commands")
-sys.path.insert(0, os.path.dirname(COMMANDS))
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
-    return holds
+sys.path[:0] = [os.path.dirname(COMMANDS), os.path.join(HERE, "..")]
+from expect import expect, verdict  # noqa: E402
 
 
 def load():
@@ -170,8 +161,7 @@ def main():
         for number in (signal.SIGINT, signal.SIGTERM):
             test_stop(folder, number)
         test_options(folder)
-    print(f"{checks - failed} of {checks} checks passed")
-    return 1 if failed else 0
+    return verdict("bench/commands")
 
 
 if __name__ == "__main__":

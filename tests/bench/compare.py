@@ -7,19 +7,11 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expect import expect, verdict  # noqa: E402
 from synthetic import RATES, hostile_files, row, withheld, write  # noqa: E402
 
 COMPARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare")
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
-    return holds
 
 
 def run(*arguments, **settings):
@@ -173,8 +165,7 @@ def main():
         for test in (test_times, test_statuses, test_space, test_joins, test_chance,
                      test_machines, test_refusals, test_surroundings):
             test(folder)
-    print(f"{checks - failed} of {checks} checks passed")
-    return 1 if failed else 0
+    return verdict("bench/compare")
 
 
 if __name__ == "__main__":

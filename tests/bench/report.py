@@ -12,6 +12,8 @@ import tempfile
 import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expect import expect, verdict  # noqa: E402
 from synthetic import (COLUMNS, RATES, WORKLOADS, hostile_files, peer, row,  # noqa: E402
                        withheld, write)
 
@@ -22,16 +24,6 @@ LARGEST = 60_000
 HOSTILE = ("<b>&amp;\"it's\"</b>", "x'; system('touch harm') #", "`touch harm`", "$(touch harm)",
            "a|b", "%s%n%%", "{/Bold x}_y^z@w", "\\n\\", "a,b\"\"c", "![x](y)", "*篩* é", "]]>",
            "'first", "''", "last'")
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
-    return holds
 
 
 # ---- Running and reading ------------------------------------------------------------------------
@@ -410,8 +402,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in tests:
             test(folder)
-    print(f"{checks - failed} of {checks} checks passed")
-    return 1 if failed else 0
+    return verdict("bench/report")
 
 
 if __name__ == "__main__":

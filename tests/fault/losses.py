@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from save import environment, expect, hash_options, kinds_of, read, run
+from save import environment, expect, hash_options, kinds_of, read, run, verdict
 import save
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -139,8 +139,7 @@ def main():
         library = losing_library(base)
         for words, target, before in commands(tamis, base, kinds):
             Command(tamis, base, words, target, before).check(library)
-    print(f"fault/losses: {save.checks} checks, {save.failed} failed")
-    return 1 if save.failed or not save.checks else 0
+    return verdict("fault/losses")
 
 
 if __name__ == "__main__":

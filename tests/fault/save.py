@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expect import expect, verdict  # noqa: E402
+
 CALLS = ("open openat creat read pread64 write pwrite64 writev pwritev fsync fdatasync close rename "
          "renameat renameat2 link linkat fstat newfstatat statx stat lstat fchmod fchown chmod "
          "ftruncate fallocate lseek flock fcntl readlink readlinkat getrandom mmap munmap "
@@ -29,17 +32,6 @@ THOROUGH = ("blocked", "fuse", "cqf")
 WAITING = re.compile(re.escape(f".{TARGET}.tmp.") + "[0-9a-f]{16}")
 # Their failure means too little memory, and kills the loader before our program begins.
 NO_ERRORS = ("mmap", "munmap")
-
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
-    return holds
 
 
 # ---- Running ----------------------------------------------------------------------------------
@@ -262,8 +254,7 @@ def main():
                 for place in (p for p in saving if p[0] not in NO_ERRORS):
                     for error in errors:
                         check_error(job, place, error)
-    print(f"fault/save: {checks} checks, {failed} failed")
-    return 1 if failed or not checks else 0
+    return verdict("fault/save")
 
 
 if __name__ == "__main__":

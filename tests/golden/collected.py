@@ -13,8 +13,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 sys.dont_write_bytecode = True
+from expect import expect, verdict  # noqa: E402
 from read_collection import Collection  # noqa: E402
 from read_image import Image  # noqa: E402
 
@@ -22,15 +23,6 @@ GOOD, GOLDEN = ROOT / "tests/golden/good", ROOT / "tests/golden/collections"
 FIRST = ("bloom-small", "fuse-small", "cqf-small")
 # What the second holds: replaced, kept, added.
 SECOND = {"bloom-small": "blocked-small", "cqf-small": "cqf-small", "a:b c": "xor-small"}
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
 
 
 def make(tamis, folder):
@@ -67,8 +59,7 @@ def main():
     expect(check_holds(GOLDEN / "first.tms", dict(zip(FIRST, FIRST))).slot.generation == 1,
            "first.tms: generation")
     expect(check_holds(GOLDEN / "second.tms", SECOND).slot.generation == 4, "second.tms: generation")
-    print(f"golden/collected: {checks} checks, {failed} failed")
-    return 1 if failed else 0
+    return verdict("golden/collected")
 
 
 if __name__ == "__main__":

@@ -15,20 +15,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 sys.dont_write_bytecode = True
+from expect import expect, verdict  # noqa: E402
 from read_image import Image, ImageError, lines_of, query  # noqa: E402
 
 READER = ROOT / "tools" / "read_image.py"
-checks = failed = 0
-
-
-def expect(holds, what):
-    global checks, failed
-    checks += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED: {what}", file=sys.stderr)
 
 
 def lines_in(path):
@@ -170,8 +162,7 @@ def main():
             else:
                 print(f"{kind['kind']}: not in docs/format.md, so no second reader knows it")
         check_document(tamis, folder)
-    print(f"golden/reader: {checks} checks, {failed} failed")
-    return 1 if failed or not checks else 0
+    return verdict("golden/reader")
 
 
 if __name__ == "__main__":
