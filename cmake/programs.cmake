@@ -1,11 +1,36 @@
 # The command line and the demo, which know the public headers only.
 
-file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*/*.c
-     ${PROJECT_SOURCE_DIR}/apps/*/*.c)
+file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*/*.c)
+
+# Applications, each in a folder of its own, can be left out.
+set(TAMIS_APPS "all" CACHE STRING "Applications to build, as in \"guard;join\"; may be empty")
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES ON RELATIVE ${PROJECT_SOURCE_DIR}/apps
+     ${PROJECT_SOURCE_DIR}/apps/*)
+set(applications ${TAMIS_APPS})
+if(TAMIS_APPS STREQUAL "all")
+    set(applications ${folders})
+endif()
+set(application_lines "")
+foreach(name IN LISTS applications)
+    if(NOT name IN_LIST folders)
+        list(JOIN folders ", " known)
+        message(FATAL_ERROR "TAMIS_APPS: no application is called '${name}'; there are ${known}")
+    endif()
+    file(GLOB sources_of_it CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/${name}/*.c)
+    list(APPEND commands ${sources_of_it})
+    foreach(source IN LISTS sources_of_it)
+        cmake_path(GET source STEM command)
+        if(command MATCHES "^cmd_")
+            string(APPEND application_lines "X(${command})\n")
+        endif()
+    endforeach()
+endforeach()
+set(application_list ${PROJECT_BINARY_DIR}/applications)
+file(CONFIGURE OUTPUT ${application_list}/applications.h CONTENT "${application_lines}" @ONLY)
 
 # Apart from main.c, so that a fuzzer can link to the parts.
 add_library(tamis-commands STATIC ${commands})
-target_include_directories(tamis-commands PRIVATE include cli)
+target_include_directories(tamis-commands PRIVATE include cli PUBLIC ${application_list})
 target_link_libraries(tamis-commands PUBLIC m Threads::Threads)
 
 # Compressed inputs are read if the library is there. It is linked to see whether it is: a cross

@@ -108,27 +108,117 @@ static void print_named(const command *const *commands, char **words, bool is_al
 /* ---- Overviews --------------------------------------------------------- */
 
 /* Every command, in so few lines that a terminal shows them all. */
-static void print_overview(void)
+/* What `tamis help` says of the commands that most people need, two to a line. */
+typedef struct overview_row {
+    const char *group; /* NULL: that of the row before */
+    const char *names, *what;
+} overview_row;
+
+static const overview_row overview[] = {
+    { "Make and use a filter", "build", "make a filter from lines" },
+    { NULL, "query", "print lines in a filter" },
+    { NULL, "plan", "compare kinds and sizes" },
+    { NULL, "info", "print size and error rate" },
+    { NULL, "add, remove", "change its keys" },
+    { NULL, "count, get", "print counts, values" },
+    { NULL, "merge, resize, fold, convert", "derive" },
+    { NULL, "verify", "check a file for damage" },
+    { "No filter file needed", "dedup", "drop duplicate lines" },
+    { NULL, "top", "print most frequent lines" },
+    { NULL, "join", "join two tables by a key" },
+    { NULL, "match", "find many fixed strings" },
+    { "Two machines", "sync", "copy what changed" },
+    { NULL, "reconcile, intersect", "compare sets" },
+    { "Learn", "kinds", "list the kinds of filters" },
+    { NULL, "show", "draw a filter, step by step" },
+    { NULL, "gen", "print keys to try filters with" },
+    { NULL, "lab", "experiments of a course" },
+};
+
+enum { OVERVIEW_ROWS = sizeof overview / sizeof *overview, LEFT_WIDTH = 42, LINE_WIDTH = 79 };
+
+static bool is_among(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+
+    while (strncmp(names, name, length) || (names[length] && names[length] != ',')) {
+        names = strchr(names, ' ');
+        if (!names++)
+            return false;
+    }
+    return true;
+}
+
+/* Applications can be left out of the program. */
+static bool is_built(const overview_row *row, const command *const *commands)
+{
+    while (*commands && !is_among(row->names, (*commands)->name))
+        commands++;
+    return *commands;
+}
+
+static int print_row(const overview_row *row)
+{
+    const char *gap = strchr(row->names, ',') ? "   " : " ";
+
+    return printf("%-8s%s%s", row->names, gap, row->what);
+}
+
+/* Prints the rows of a group, and moves on to the next one. */
+static void print_group(const overview_row **row, const command *const *commands)
+{
+    const char *title = (*row)->group;
+    int left = 0; /* characters of the row that waits for another beside it */
+
+    do {
+        if (!is_built(*row, commands))
+            continue;
+        if (title)
+            printf("%s\n", title);
+        title = NULL;
+        printf("%*s", left ? LEFT_WIDTH - left : 2, "");
+        if (left) {
+            print_row(*row);
+            printf("\n");
+            left = 0;
+        } else {
+            left = print_row(*row);
+        }
+    } while (++*row < overview + OVERVIEW_ROWS && !(*row)->group);
+    if (left)
+        printf("\n");
+}
+
+static bool is_in_overview(const command *c)
+{
+    for (size_t i = 0; i < OVERVIEW_ROWS; i++)
+        if (is_among(overview[i].names, c->name))
+            return true;
+    return false;
+}
+
+static void print_more(const command *const *commands)
+{
+    int column = printf("More:");
+
+    for (; *commands; commands++)
+        if (!is_in_overview(*commands)) {
+            if (column + (int)strlen((*commands)->name) >= LINE_WIDTH)
+                column = printf("\n     ") - 1;
+            column += printf(" %s", (*commands)->name);
+        }
+    printf("\n");
+}
+
+static void print_overview(const command *const *commands)
 {
     printf("Usage: tamis COMMAND [OPTION]... [FILE]...\n"
            "Approximate membership filters: is this key in the set?\n"
-           "\n"
-           "Make and use a filter\n"
-           "  build    make a filter from lines         query    print lines in a filter\n"
-           "  plan     compare kinds and sizes          info     print size and error rate\n"
-           "  add, remove   change its keys             count, get   print counts, values\n"
-           "  merge, resize, fold, convert   derive     verify   check a file for damage\n"
-           "No filter file needed\n"
-           "  dedup    drop duplicate lines             top      print most frequent lines\n"
-           "  join     join two tables by a key         match    find many fixed strings\n"
-           "Two machines\n"
-           "  sync     copy what changed                reconcile, intersect   compare sets\n"
-           "Learn\n"
-           "  kinds    list the kinds of filters        show     draw a filter, step by step\n"
-           "  gen      print keys to try filters with   lab      experiments of a course\n"
-           "More: adapt budget collection delta digest dot flows guard hist kmers list\n"
-           "      replicas similar spell\n"
-           "\n"
+           "\n");
+    for (const overview_row *row = overview; row < overview + OVERVIEW_ROWS;)
+        print_group(&row, commands);
+    print_more(commands);
+    printf("\n"
            "tamis help COMMAND   one command            tamis help --all   a line for each\n"
            "tamis help input     columns, compression   tamis help exit    exit codes\n"
            "\n"
@@ -242,7 +332,7 @@ int help_run(const command *const *commands, char **words)
     const topic *t = words[0] && !words[1] ? find_topic(words[0]) : NULL;
 
     if (!words[0])
-        print_overview();
+        print_overview(commands);
     else if (t)
         t->print(commands);
     else if (strcmp(words[0], "--complete") == 0)
