@@ -7,6 +7,9 @@
 #   tests/web/*.mjs, bindings/web/npm/test            the same library, in JavaScript
 #   tests/fuzz/*.c                                    fuzzers, replaying their corpus
 #   tools/*, include/*.h                              checks of the sources themselves
+#   apps/<application>/tests/                         of an application: its *.sh with those of tests/cli,
+#                                                     {unit,stat,fuzz}/*.c with those of that folder, and
+#                                                     peers/*.c, programs that lie to it
 #
 # The target tests-<folder> builds what the tests of a folder run.
 
@@ -18,6 +21,15 @@ find_program(CXX_COMPILER NAMES c++ g++ clang++ REQUIRED)
 
 set(tests ${PROJECT_SOURCE_DIR}/tests)
 set(golden_images ${tests}/golden/good ${tests}/golden/bad ${tests}/golden/future)
+# Tests of the applications that are built, by a pattern below apps/NAME/tests.
+function(tamis_tests_of_applications found pattern)
+    foreach(application IN LISTS applications)
+        file(GLOB more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/${application}/tests/${pattern})
+        list(APPEND all ${more})
+    endforeach()
+    set(${found} ${all} PARENT_SCOPE)
+endfunction()
+
 set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1
                 "TSAN_OPTIONS=halt_on_error=1 second_deadlock_stack=1")
 if(TAMIS_SANITIZE)
@@ -87,7 +99,8 @@ endfunction()
 # All of tests/<folder>, in one program: the library is linked once. ARGN are the arguments of each test.
 function(tamis_folder folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.c)
-    list(APPEND sources ${more_of_${folder}})
+    tamis_tests_of_applications(theirs ${folder}/*.c)
+    list(APPEND sources ${theirs} ${more_of_${folder}})
     if(NOT TAMIS_HAS_avx2)
         list(FILTER sources EXCLUDE REGEX "_avx2\\.c$")
     endif()
@@ -124,9 +137,13 @@ endfunction()
 
 function(tamis_scripts folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.sh ${tests}/${folder}/*.py)
-    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|packets\\.py|relay\\.py|synthetic\\.py)$")
-    if(texts)
-        list(FILTER sources EXCLUDE REGEX "/cli/(${texts})\\.sh$")
+    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|relay\\.py|synthetic\\.py)$")
+    if(folder STREQUAL cli)
+        tamis_tests_of_applications(theirs *.sh)
+        list(APPEND sources ${theirs})
+        if(texts)
+            list(FILTER sources EXCLUDE REGEX "/(${texts})\\.sh$")
+        endif()
     endif()
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
@@ -141,12 +158,14 @@ function(tamis_scripts folder)
 endfunction()
 
 # Peers that lie, for scripts that look at what becomes of the other side.
-foreach(liar liar reconcile_liar replicas_liar sync_liar)
-    tamis_program(${liar} ${tests}/cli/${liar}.c)
-    target_link_libraries(${liar} PRIVATE tamis-commands tamis-static)
+add_custom_target(tests-cli DEPENDS tamis-cli)
+tamis_tests_of_applications(peers peers/*.c)
+foreach(peer IN LISTS peers)
+    cmake_path(GET peer STEM name)
+    tamis_program(${name} ${peer})
+    target_link_libraries(${name} PRIVATE tamis-commands tamis-static)
+    add_dependencies(tests-cli ${name})
 endforeach()
-
-add_custom_target(tests-cli DEPENDS tamis-cli liar reconcile_liar replicas_liar sync_liar)
 
 # ---- Programs and scripts ------------------------------------------------------------------------
 
@@ -233,6 +252,8 @@ endif()
 
 # Under libFuzzer each is a program; else one of them all replays inputs: tests/fuzz/replay.c.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${tests}/fuzz/*.c)
+tamis_tests_of_applications(theirs fuzz/*.c)
+list(APPEND fuzzers ${theirs})
 list(FILTER fuzzers EXCLUDE REGEX "/(replay|cost)\\.c$")
 # What cost.c counts: calls that take pages and calls that write.
 set(counted write pwrite tamis__pages_new tamis__pages_grow tamis__pages_free)
@@ -240,6 +261,7 @@ list(TRANSFORM counted PREPEND -Wl,--wrap=)
 
 function(tamis_fuzzer target)
     tamis_program(${target} ${tests}/fuzz/cost.c ${ARGN})
+    target_include_directories(${target} PRIVATE ${tests}/fuzz)
     target_link_libraries(${target} PRIVATE tamis-commands tamis-redis-parts tamis-static)
     target_link_options(${target} PRIVATE ${counted})
 endfunction()
@@ -247,7 +269,8 @@ endfunction()
 # Fuzzers that know what an input may cost look at changes of their corpus in `make check` as well. Of
 # a conversation, each input is a process, which takes long under sanitizers; no image is one.
 function(tamis_replay name source)
-    set(corpus ${tests}/fuzz/corpus/${name})
+    cmake_path(GET source PARENT_PATH folder)
+    set(corpus ${folder}/corpus/${name})
     file(STRINGS ${source} knows_cost REGEX "#include .*cost\\.h" LIMIT_COUNT 1)
     file(STRINGS ${source} talks REGEX "#include \"talk\\.h" LIMIT_COUNT 1)
     set(inputs ${golden_images})

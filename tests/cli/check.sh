@@ -1,6 +1,6 @@
 # check.sh - sourced by every script here: a folder to work in, and assertions.
 #
-#     bash tests/cli/<topic>.sh /path/to/tamis
+#     bash tests/cli/<topic>.sh /path/to/tamis      or apps/<application>/tests/<topic>.sh
 #     KIND='bloom cqf' bash tests/cli/<topic>.sh /path/to/tamis    with these in loops over kinds
 #
 # `section` and `promise` name what the assertions after them are for. One that fails prints these names,
@@ -13,6 +13,7 @@ shopt -s lastpipe # so that assertions at the end of a pipe count
 [ $# -ge 1 ] || { echo "usage: bash $0 /path/to/tamis" >&2; exit 2; }
 tamis=$(realpath "$1")
 tests=$(dirname "$(realpath "$0")")
+kit=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 said=$(mktemp -d "${TMPDIR:-/tmp}/tamis-cli-XXXXXX") # what the last run printed, beside the work
 work=$said/work
 mkdir "$work"
@@ -393,6 +394,6 @@ faults()
         [ -z "${TAMIS_SANITIZED:-}" ] || [ -z "$step" ] || fault=$fault:$step
         options+=(--fault "$fault")
     done
-    check "faults of the line" "$python" -I "$tests/relay.py" "${one[@]}" "${options[@]}" >relayed
+    check "faults of the line" "$python" -I "$kit/relay.py" "${one[@]}" "${options[@]}" >relayed
     cat relayed
 }

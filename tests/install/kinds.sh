@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kinds.sh SOURCE BUILD: a library of some kinds only. A program with one Bloom filter takes less than
-# 200 KB; what is not there is refused.
+# kinds.sh SOURCE BUILD: a library of some kinds, and a program of some applications. A program with one
+# Bloom filter takes less than 200 KB; what is not there is refused, and not offered.
 set -euo pipefail
 
 source=$1
@@ -41,7 +41,8 @@ is_small kinds.o "$build/libtamis.a"
 
 # ---- The same by CMake, in a long run --------------------------------------------------------------
 
-cmake -S "$source" -B "$scratch/build" --log-level=NOTICE -DTAMIS_WERROR=ON -DTAMIS_KINDS='bloom;blocked'
+cmake -S "$source" -B "$scratch/build" --log-level=NOTICE -DTAMIS_WERROR=ON -DTAMIS_KINDS='bloom;blocked' \
+    -DTAMIS_APPS='join;spell'
 cmake --build "$scratch/build" -j2 --target tamis-cli tamis-static tamis-shared >log || {
     cat log >&2
     fail "a library of two kinds does not build"
@@ -53,5 +54,8 @@ seq 1000 | build/tamis build -k blocked -o a.tamis
 seq 1000 | "$build/tamis" build -k fuse -o fuse.tamis
 ! build/tamis query -c fuse.tamis </dev/null 2>said || fail "a filter of a missing kind is taken"
 grep -q '^tamis: fuse.tamis: ' said || fail "it says: $(cat said)"
+build/tamis help >help
+grep -q 'join two tables' help && grep -q 'More: .* spell$' help || fail "join and spell are not offered"
+! grep -Eq 'Two machines|match|guard' help || fail "applications are offered that were left out"
 ! cmake -S "$source" -B "$scratch/none" -DTAMIS_KINDS=blom >log 2>&1 || fail "blom passes for a kind"
 grep -q 'no kind is called blom' log || fail "it does not say why"
