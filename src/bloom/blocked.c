@@ -55,17 +55,18 @@ static void blocked_add_atomic(split_block *b, uint32_t x)
     }
 }
 
+MANY_INLINE uint64_t blocked_add_one_atomic(void *self, void *group, size_t i)
+{
+    one_block_batch *b = self;
+    const one_block_group *g = group;
+
+    blocked_add_atomic(&b->blocks[g->block[i]], g->x[i]);
+    return true;
+}
+
 static tamis_status blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    split_block *blocks = f->payload;
-    one_block_group g;
-
-    for (size_t from = 0; from < n; from += GROUP) {
-        one_block_fill(&g, f, keys, from, n);
-        one_block_fetch(f, &g);
-        for (size_t i = 0; i < g.n; i++)
-            blocked_add_atomic(&blocks[g.block[i]], g.x[i]);
-    }
+    one_block_change_many(f, keys, n, blocked_add_one_atomic);
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;

@@ -77,14 +77,6 @@ static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t 
     return counters_raise(counting_blocked_find(slots, l, x), 1, counted);
 }
 
-static inline bool counting_blocked_add_atomic(counting_blocked_line *l, uint32_t x,
-                                               uint64_t *counted)
-{
-    uint64_t slots[COUNTING_WORDS];
-
-    return counters_raise_atomic(counting_blocked_find(slots, l, x), 1, counted);
-}
-
 static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32_t x,
                                                 uint64_t *counted)
 {
@@ -130,13 +122,23 @@ static tamis_status counting_blocked_remove(tamis *f, uint64_t key, uint64_t tim
     return counters_remove(f, counting_blocked_key(slots, f, key), times);
 }
 
+MANY_INLINE uint64_t counting_blocked_add_atomic(void *self, void *group, size_t i)
+{
+    one_block_batch *b = self;
+    const one_block_group *g = group;
+    uint64_t slots[COUNTING_WORDS];
+
+    return counters_raise_atomic(counting_blocked_find(slots, &b->blocks[g->block[i]], g->x[i]), 1,
+                                 &b->counted);
+}
+
 static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                                     size_t n)
 {
-    uint64_t counted = 0;
+    one_block_batch b = one_block_change_many(f, keys, n, counting_blocked_add_atomic);
 
-    *added = one_block_change_many(f, keys, n, counting_blocked_add_atomic, &counted);
-    __atomic_fetch_add(&f->count, counted, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&f->count, b.counted, __ATOMIC_RELAXED);
+    *added = n;
     return TAMIS_OK;
 }
 

@@ -2,10 +2,11 @@
  * scalable filter.
  *
  * The includer defines SCALABLE_HAS and SCALABLE_ADD, split_block_has() and split_block_add() or
- * the like of them. Keys go through in groups of 64: all are looked for in the newest stage, which
- * has about half of the keys, those that are not there in the one before it, and so on; while one
- * stage is looked at, the lines of the next are on their way. */
+ * the like of them. Of a group of keys, all are looked for in the newest stage, which has about
+ * half of the keys, those that are not there in the one before it, and so on; while one stage is
+ * looked at, the lines of the next are on their way. */
 #include "base/ahead.h"
+#include "base/many.h"
 #include "bloom/split_block.h"
 
 /* ---- Layout ------------------------------------------------------------ */
@@ -96,52 +97,97 @@ static bool scalable_has(const tamis *f, uint64_t key)
     return false;
 }
 
-enum { GROUP = 64 };
+/* The keys of a group that were not found yet, and the stage that is looked at. */
+typedef struct scalable_group {
+    uint64_t h[MANY], g[MANY]; /* of each key: its hash, and this times the factor of the stage */
+    uint8_t at[MANY];          /* where in the group it stands */
+    unsigned left;             /* how many there are, of those that were looked at so far */
+} scalable_group;
 
-/* Returns which keys are found, as bits. Each stage looks for what the newer ones do not have. */
-static inline uint64_t scalable_search(const tamis *f, const uint64_t *keys, unsigned n)
+typedef struct scalable_batch {
+    const tamis *f;
+    scalable_stage newest, before;
+    bool is_far;
+} scalable_batch;
+
+static inline scalable_batch scalable_begin(const tamis *f)
 {
-    scalable_stage s = scalable_stage_of(f, f->plan.hashes - 1);
-    uint64_t h[GROUP], g[GROUP], found = 0;
-    uint8_t at[GROUP]; /* where in the group h[i] stands */
-    bool is_far = f->is_far;
+    unsigned newest = f->plan.hashes - 1;
 
-    for (unsigned i = 0; i < n; i++) {
-        h[i] = hash_key(keys[i], f->salt);
-        g[i] = h[i] * s.factor;
-        at[i] = (uint8_t)i;
-        ahead_read(scalable_block(&s, g[i]), is_far);
+    return (scalable_batch){ f, scalable_stage_of(f, newest),
+                             scalable_stage_of(f, newest ? newest - 1 : 0), f->is_far };
+}
+
+MANY_INLINE void scalable_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
+{
+    const scalable_batch *b = self;
+    scalable_group *g = group;
+
+    for (size_t i = 0; i < n; i++) {
+        g->h[i] = hash_key(keys[i], b->f->salt);
+        g->g[i] = g->h[i] * b->newest.factor;
     }
-    for (unsigned j = f->plan.hashes; j-- > 0;) {
-        scalable_stage before = scalable_stage_of(f, j ? j - 1 : 0);
-        unsigned left = 0;
+    g->left = 0;
+}
+
+MANY_INLINE void scalable_fetch(const void *self, const void *group, size_t i)
+{
+    const scalable_batch *b = self;
+    const scalable_group *g = group;
+
+    ahead_read(scalable_block(&b->newest, g->g[i]), b->is_far);
+}
+
+/* Whether the stage has key i of those left, which stood at at. If not, and there is a stage before
+ * it, the key stays among those left, with the line that it has there on its way. */
+MANY_INLINE bool scalable_look_at(scalable_group *g, const scalable_stage *s,
+                                  const scalable_stage *before, size_t i, uint8_t at, bool is_far)
+{
+    uint64_t h = g->h[i];
+    bool hit = scalable_stage_has(s, g->g[i]);
+
+    g->h[g->left] = h;
+    g->g[g->left] = h * before->factor;
+    g->at[g->left] = at;
+    ahead_read(scalable_block(before, g->g[g->left]), is_far);
+    g->left += !hit;
+    return hit;
+}
+
+MANY_INLINE uint64_t scalable_look(void *self, void *group, size_t i)
+{
+    const scalable_batch *b = self;
+
+    return scalable_look_at(group, &b->newest, &b->before, i, (uint8_t)i, b->is_far);
+}
+
+/* Each stage looks for what the newer ones do not have. */
+MANY_INLINE uint64_t scalable_more(void *self, void *group, uint64_t hits)
+{
+    const scalable_batch *b = self;
+    scalable_group *g = group;
+    scalable_stage s = b->before;
+
+    for (unsigned j = b->f->plan.hashes - 1; j-- > 0;) {
+        scalable_stage before = scalable_stage_of(b->f, j ? j - 1 : 0);
+        unsigned n = g->left;
+        g->left = 0;
         for (unsigned i = 0; i < n; i++) {
-            bool hit = scalable_stage_has(&s, g[i]);
-            found |= (uint64_t)hit << at[i];
-            h[left] = h[i];
-            g[left] = h[i] * before.factor;
-            at[left] = at[i];
-            if (j)
-                ahead_read(scalable_block(&before, g[left]), is_far);
-            left += !hit;
+            unsigned at = g->at[i];
+            hits |= (uint64_t)scalable_look_at(g, &s, &before, i, (uint8_t)at, b->is_far) << at;
         }
-        n = left;
         s = before;
     }
-    return found;
+    return hits;
 }
 
 static size_t scalable_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    size_t found = 0;
+    scalable_batch b = scalable_begin(f);
+    scalable_group groups[2];
 
-    for (size_t from = 0; from < n; from += GROUP) {
-        unsigned here = n - from < GROUP ? (unsigned)(n - from) : GROUP;
-        uint64_t word = scalable_search(f, keys + from, here);
-        hits[from / GROUP] = word;
-        found += (size_t)__builtin_popcountll(word);
-    }
-    return found;
+    return many_lookups(&b, hits, keys, n, &groups[0], &groups[1], scalable_prepare, scalable_fetch,
+                        scalable_look, scalable_more);
 }
 
 /* ---- Adds -------------------------------------------------------------- */
@@ -174,8 +220,9 @@ static tamis_status scalable_add_many(tamis *f, size_t *added, const uint64_t *k
     tamis_status status = TAMIS_OK;
 
     for (*added = 0; *added < n && !status;) {
-        size_t from = *added, end = n - from < GROUP ? n : from + GROUP;
-        uint64_t found = scalable_search(f, keys + from, (unsigned)(end - from));
+        size_t from = *added, end = n - from < MANY ? n : from + MANY;
+        uint64_t found;
+        scalable_has_many(f, &found, keys + from, end - from);
         for (; *added < end && !status; *added += !status)
             if (found >> (*added - from) & 1)
                 f->count++;

@@ -105,28 +105,36 @@ static bool window_has(const tamis *f, uint64_t key)
     return window_generations(f, hash_key(key, f->salt)) != 0;
 }
 
-static inline uint64_t window_hash(const void *self, uint64_t key)
-{
-    return hash_key(key, ((const tamis *)self)->salt);
-}
-
-__attribute__((always_inline)) static inline void window_fetch(const void *self, uint64_t h)
+MANY_INLINE void window_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
 {
     const tamis *f = self;
-    const window_block *b = window_block_of(f, h);
 
-    for (int i = 0; i < SPLIT_WORDS; i += 2)
-        ahead_read(b->cell[i], f->is_far);
+    many_hash(group, keys, n, f->salt);
 }
 
-static inline bool window_has_hash(const void *self, uint64_t h)
+MANY_INLINE void window_fetch(const void *self, const void *group, size_t i)
 {
-    return window_generations(self, h) != 0;
+    const tamis *f = self;
+    const many_hashes *g = group;
+    const window_block *b = window_block_of(f, g->h[i]);
+
+    for (int w = 0; w < SPLIT_WORDS; w += 2)
+        ahead_read(b->cell[w], f->is_far);
+}
+
+MANY_INLINE uint64_t window_look(void *f, void *group, size_t i)
+{
+    const many_hashes *g = group;
+
+    return window_generations(f, g->h[i]) != 0;
 }
 
 static size_t window_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, window_hash, window_fetch, window_has_hash);
+    many_hashes groups[2];
+
+    return many_lookups(f, hits, keys, n, &groups[0], &groups[1], window_prepare, window_fetch,
+                        window_look, NULL);
 }
 
 /* ---- Changes ----------------------------------------------------------- */
@@ -172,20 +180,20 @@ static tamis_status window_add(tamis *f, uint64_t key, uint64_t times)
     return TAMIS_OK;
 }
 
+MANY_INLINE uint64_t window_add_one(void *f, void *group, size_t i)
+{
+    const many_hashes *g = group;
+
+    window_add_hash(f, g->h[i]);
+    return true;
+}
+
 static tamis_status window_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    uint64_t h[MANY];
+    many_hashes groups[2];
 
-    for (size_t from = 0; from < n; from += MANY) {
-        size_t here = many_group(from, n);
-        for (size_t i = 0; i < here; i++) {
-            h[i] = hash_key(keys[from + i], f->salt);
-            window_fetch(f, h[i]);
-        }
-        for (size_t i = 0; i < here; i++)
-            window_add_hash(f, h[i]);
-    }
-    *added = n;
+    *added = many_changes(f, keys, n, &groups[0], &groups[1], window_prepare, window_fetch,
+                          window_add_one);
     return TAMIS_OK;
 }
 

@@ -17,30 +17,35 @@ static void batch_touch(const tamis *f, const uint64_t *keys, size_t i, size_t n
         f->ops.touch(f, keys[at]);
 }
 
-static uint64_t batch_place(const void *f, uint64_t key)
+MANY_INLINE void batch_prepare(const void *f, void *group, const uint64_t *keys, size_t n)
 {
     (void)f;
-    return key;
+    memcpy(group, keys, n * sizeof *keys);
 }
 
-static void batch_fetch(const void *self, uint64_t key)
+MANY_INLINE void batch_fetch(const void *self, const void *group, size_t i)
 {
     const tamis *f = self;
+    const uint64_t *keys = group;
 
     if (f->ops.touch)
-        f->ops.touch(f, key);
+        f->ops.touch(f, keys[i]);
 }
 
-static bool batch_look(const void *self, uint64_t key)
+MANY_INLINE uint64_t batch_look(void *self, void *group, size_t i)
 {
     const tamis *f = self;
+    const uint64_t *keys = group;
 
-    return f->ops.has(f, key);
+    return f->ops.has(f, keys[i]);
 }
 
 static size_t batch_has(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, batch_place, batch_fetch, batch_look);
+    uint64_t groups[2][MANY];
+
+    return many_lookups(f, hits, keys, n, groups[0], groups[1], batch_prepare, batch_fetch,
+                        batch_look, NULL);
 }
 
 size_t tamis__batch_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)

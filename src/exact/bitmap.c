@@ -5,6 +5,8 @@
  *
  * Payload: plan.slots = capacity bits in whole 64-bit words; bit i is bit i % 8 of byte i / 8, and
  * what sticks out is zero. */
+#include <string.h>
+
 #include "base/ahead.h"
 #include "base/bits.h"
 #include "base/many.h"
@@ -70,32 +72,42 @@ static tamis_status bitmap_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static uint64_t bitmap_hash(const void *f, uint64_t key)
+MANY_INLINE void bitmap_prepare(const void *f, void *group, const uint64_t *keys, size_t n)
 {
     (void)f;
-    return key;
+    memcpy(group, keys, n * sizeof *keys);
 }
 
-static void bitmap_fetch(const void *self, uint64_t key)
+MANY_INLINE void bitmap_ask(const tamis *f, uint64_t key)
 {
-    const tamis *f = self;
-
     ahead_read(bitmap_byte(f, key < f->plan.capacity ? key : 0), f->is_far);
 }
 
-static bool bitmap_look(const void *f, uint64_t key)
+MANY_INLINE void bitmap_fetch(const void *f, const void *group, size_t i)
 {
-    return bitmap_has(f, key);
+    const uint64_t *keys = group;
+
+    bitmap_ask(f, keys[i]);
+}
+
+MANY_INLINE uint64_t bitmap_look(void *f, void *group, size_t i)
+{
+    const uint64_t *keys = group;
+
+    return bitmap_has(f, keys[i]);
 }
 
 static size_t bitmap_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, bitmap_hash, bitmap_fetch, bitmap_look);
+    uint64_t groups[2][MANY];
+
+    return many_lookups(f, hits, keys, n, groups[0], groups[1], bitmap_prepare, bitmap_fetch,
+                        bitmap_look, NULL);
 }
 
 static void bitmap_touch(const tamis *f, uint64_t key)
 {
-    bitmap_fetch(f, key);
+    bitmap_ask(f, key);
 }
 
 /* All keys or none: one that is out of range is found before the first is added. */

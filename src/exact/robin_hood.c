@@ -199,7 +199,7 @@ static uint64_t robin_look(const tamis *f, uint64_t h, bool *found)
     return 0;
 }
 
-static bool robin_has_hash(const void *f, uint64_t h)
+static bool robin_has_hash(const tamis *f, uint64_t h)
 {
     bool found;
 
@@ -420,31 +420,49 @@ const char *tamis__robin_hood_verify(const tamis *f)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-static uint64_t robin_hash(const void *f, uint64_t key)
-{
-    return hash_key(key, ((const tamis *)f)->salt);
-}
-
 /* A window has two lines but for one home in eight. */
-static void robin_fetch(const void *self, uint64_t h)
+MANY_INLINE void robin_ask(const tamis *f, uint64_t h)
 {
-    const tamis *f = self;
     const uint8_t *home = robin_slot(f, scale64(h, f->plan.slots));
 
     ahead_read(home, f->is_far);
     ahead_read(home + (WINDOW - 1) * 8, f->is_far);
 }
 
+MANY_INLINE void robin_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
+{
+    const tamis *f = self;
+
+    many_hash(group, keys, n, f->salt);
+}
+
+MANY_INLINE void robin_fetch(const void *f, const void *group, size_t i)
+{
+    const many_hashes *g = group;
+
+    robin_ask(f, g->h[i]);
+}
+
+MANY_INLINE uint64_t robin_visit(void *f, void *group, size_t i)
+{
+    const many_hashes *g = group;
+
+    return robin_has_hash(f, g->h[i]);
+}
+
 size_t tamis__robin_hood_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return many_lookups(f, hits, keys, n, robin_hash, robin_fetch, robin_has_hash);
+    many_hashes groups[2];
+
+    return many_lookups(f, hits, keys, n, &groups[0], &groups[1], robin_prepare, robin_fetch,
+                        robin_visit, NULL);
 }
 
 void tamis__robin_hood_touch(const tamis *f, uint64_t key)
 {
-    uint64_t h = robin_hash(f, key);
+    uint64_t h = hash_key(key, f->salt);
 
-    robin_fetch(f, h);
+    robin_ask(f, h);
     if (robin_has_values(f))
         ahead_read(robin_value_at(f, scale64(h, f->plan.slots)), f->is_far);
 }
