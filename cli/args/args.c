@@ -247,6 +247,15 @@ bool args_given(const args *a, const char *name)
     return row && a->given >> i & 1;
 }
 
+bool args_given_any(const args *a, const option_row *table)
+{
+    bool given = false;
+
+    for (; table->name && !given; table++)
+        given = args_given(a, table->name);
+    return given;
+}
+
 int args_next(args *a)
 {
     place next;

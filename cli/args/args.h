@@ -138,6 +138,8 @@ bool option_is_optional(const option_row *o);
 void args_read(args *a, void *request);
 /* Whether the option of that name was among them. */
 bool args_given(const args *a, const char *name);
+/* Whether one of the table was. */
+bool args_given_any(const args *a, const option_row *table);
 /* The letter of the next option, or -1: for commands that take options one by one. */
 int args_next(args *a);
 /* Takes the option at hand, for them, if the table has one of its name. */
@@ -204,6 +206,7 @@ extern const option_row quiet_options[];    /* for no struct: where --quiet mean
 
 /* One per CPU, at most 8. */
 unsigned threads_default(void);
+source source_default(void);
 void source_init(source *s);
 /* Takes one of key_options or quiet_options. */
 void source_option(source *s, const args *a);

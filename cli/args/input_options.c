@@ -134,9 +134,14 @@ unsigned threads_default(void)
     return online < 1 ? 1 : online > 8 ? 8 : (unsigned)online;
 }
 
+source source_default(void)
+{
+    return (source){ .format = { .end = '\n', .delim = '\t' }, .threads = threads_default() };
+}
+
 void source_init(source *s)
 {
-    *s = (source){ .format = { .end = '\n', .delim = '\t' }, .threads = threads_default() };
+    *s = source_default();
 }
 
 void source_option(source *s, const args *a)

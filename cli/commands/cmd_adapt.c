@@ -16,6 +16,8 @@ typedef struct place {
 } place;
 
 typedef struct adapting {
+    source source;
+    bool forget, as_json, quiet;
     tamis *filter;
     const char *path;
     uint64_t taken_back, not_found, no_room;
@@ -157,28 +159,22 @@ static int tell_outcome(const adapting *a)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum { OPTION_FORGET = OPTION_OWN, OPTION_JSON };
-
-typedef struct wanted {
-    bool forget, as_json, quiet;
-} wanted;
-
-static int adapt(adapting *a, source *s, const wanted *w)
+static int adapt(adapting *a)
 {
     const pipeline p = { .take_batch = keep_records, .finish_chunk = adapt_chunk, .ctx = a };
 
-    s->format.hasher = tamis_plan_of(a->filter)->hasher;
-    uint64_t lines = pipeline_run(&p, s);
+    a->source.format.hasher = tamis_plan_of(a->filter)->hasher;
+    uint64_t lines = pipeline_run(&p, &a->source);
     if (a->taken_back > 0)
         store_save(a->filter, a->path);
-    if (w->as_json)
+    if (a->as_json)
         print_json(a, lines);
-    else if (!w->quiet)
+    else if (!a->quiet)
         print_text(a, lines);
     return tell_outcome(a);
 }
 
-static int forget(const adapting *a, const wanted *w)
+static int forget(const adapting *a)
 {
     tamis_info info = { .size = sizeof info };
     json j = { 0 };
@@ -188,55 +184,43 @@ static int forget(const adapting *a, const wanted *w)
     if (status)
         die_status("adapt", a->path, status);
     store_save(a->filter, a->path);
-    if (w->as_json) {
+    if (a->as_json) {
         json_open(&j, NULL, '{');
         json_text(&j, "file", a->path);
         json_count(&j, "forgotten", info.adaptations);
         json_close(&j, '}');
-    } else if (!w->quiet) {
+    } else if (!a->quiet) {
         printf("%" PRIu64 " adaptations forgotten\n", info.adaptations);
     }
     return CODE_OK;
 }
 
-static void take_option(wanted *w, source *s, const args *a)
-{
-    if (a->letter == OPTION_FORGET)
-        w->forget = true;
-    else if (a->letter == OPTION_JSON)
-        w->as_json = true;
-    else
-        source_option(s, a);
-    w->quiet |= a->letter == OPTION_QUIET;
-}
-
 static int run(args *a)
 {
-    adapting it = { 0 };
-    wanted w = { 0 };
-    source s;
+    adapting it = { .source = source_default() };
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        take_option(&w, &s, a);
+    args_read(a, &it);
+    it.quiet = args_given(a, "quiet");
     char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to adapt");
-    if (w.forget && operands[1])
+    if (it.forget && operands[1])
         args_refuse(a, "--forget takes one FILE and reads no INPUT");
-    source_inputs(&s, a, operands + 1);
+    source_inputs(&it.source, a, operands + 1);
     it.path = operands[0];
 
     it.filter = store_load_locked(it.path);
     abilities_require(tamis_plan_of(it.filter)->kind, TAMIS_CAN_ADAPT, it.path);
     abilities_require_own_keys(tamis_plan_of(it.filter), it.path);
-    int code = w.forget ? forget(&it, &w) : adapt(&it, &s, &w);
+    int code = it.forget ? forget(&it) : adapt(&it);
     tamis_free(it.filter);
     buffer_free(&it.held);
     return code;
 }
 
 static const option_row options[] = {
-    { OPTION_FORGET, "forget", NULL, "forget all adaptations; no INPUT is read" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 0, "forget", NULL, "forget all adaptations; no INPUT is read", TO_FLAG(adapting, forget) },
+    { 0, "json", NULL, "print JSON", TO_FLAG(adapting, as_json) },
+    { .included = quiet_options },
+    OPTIONS(key_options, adapting, source),
     { 0 },
 };
 
@@ -259,7 +243,7 @@ const command cmd_adapt = {
         "\n"
         "The file is replaced in one step at the end. What had room is saved even if something\n"
         "else had none. Other runs of adapt, add and remove on it wait until this one ends.",
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "none of the keys is in the filter",
     .when_nothing = "some are, and stay in it",
     .example = "  seq 1000 | tamis build -k aqf -o numbers.tamis\n"

@@ -6,13 +6,11 @@
 #include "term/message.h"
 #include "text/abilities.h"
 
-enum { OPTION_ABSENT = OPTION_DISK_MEMORY + 1, OPTION_VALUES };
-
-static const option_row own_options[] = {
-    { OPTION_ABSENT, "absent", NULL, "add only keys that a query would not find" },
-    { OPTION_VALUES, "values-field", "N", "the value of a key is column N of its line" },
-    { 0 },
-};
+typedef struct request {
+    source source;
+    uint64_t memory; /* 0: the filter is in memory as a whole */
+    bool absent_only;
+} request;
 
 /* Kinds that put take keys with values, and others keys alone. */
 static void require_ability(const tamis *f, const char *path, bool with_values)
@@ -26,46 +24,48 @@ static void require_ability(const tamis *f, const char *path, bool with_values)
     abilities_require_own_keys(tamis_plan_of(f), path);
 }
 
+static void check_options(void *into, const args *a)
+{
+    const request *r = into;
+
+    if (r->memory && r->absent_only)
+        args_refuse(a, "--absent and --memory cannot be used together");
+    if (r->memory && r->source.format.value_field)
+        args_refuse(a, "--values-field and --memory cannot be used together");
+}
+
 static int run(args *a)
 {
-    source s;
-    char **operands;
-    const char *path;
-    uint64_t memory = 0;
-    bool absent_only = false;
-    tamis *f;
+    request r = { .source = source_default() };
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        if (a->letter == OPTION_DISK_MEMORY)
-            memory = args_bytes(a);
-        else if (a->letter == OPTION_ABSENT)
-            absent_only = true;
-        else if (a->letter == OPTION_VALUES)
-            s.format.value_field = args_count(a, 1, UINT32_MAX);
-        else
-            source_option(&s, a);
-    operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
-    source_inputs(&s, a, operands + 1);
-    path = operands[0];
-
-    if (memory && absent_only)
-        args_refuse(a, "--absent and --memory cannot be used together");
-    if (memory && s.format.value_field)
-        args_refuse(a, "--values-field and --memory cannot be used together");
-    if (memory) {
-        disk_add(path, memory, &s);
+    args_read(a, &r);
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
+    const char *path = operands[0];
+    source_inputs(&r.source, a, operands + 1);
+    if (r.memory) {
+        disk_add(path, r.memory, &r.source);
         return CODE_OK;
     }
-    f = store_load_locked(path);
-    require_ability(f, path, s.format.value_field > 0);
-    if (fill_from_source(f, path, &s, absent_only) > 0) {
+    tamis *f = store_load_locked(path);
+    require_ability(f, path, r.source.format.value_field > 0);
+    if (fill_from_source(f, path, &r.source, r.absent_only) > 0) {
         store_save(f, path);
         store_warn_if_crowded(f, path);
     }
     tamis_free(f);
     return CODE_OK;
 }
+
+static const option_row options[] = {
+    { 0, "absent", NULL, "add only keys that a query would not find",
+      TO_FLAG(request, absent_only) },
+    { 0, "values-field", "N", "the value of a key is column N of its line",
+      TO_COUNT(request, source.format.value_field, 1, UINT32_MAX) },
+    OPTIONS(disk_options, request, memory),
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
+    { .take = check_options },
+};
 
 const command cmd_add = {
     .name = "add",
@@ -88,7 +88,7 @@ const command cmd_add = {
         "Kinds that can put hold a value for each key. With --values-field 2, a line is a key, a\n"
         "TAB and an integer below 2^64, as in 'tamis build'. A key that is there already gets the\n"
         "new value or, with --absent, keeps its own.",
-    .options = { own_options, disk_options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "the keys were added",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
                "  printf '%s\\n' black white | tamis add colours.tamis",

@@ -106,7 +106,6 @@ static void check_extras(request *r)
 
 static void read_options(request *r, args *a)
 {
-    source_init(&r->source);
     args_read(a, r);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
     if (!r->out)
@@ -306,7 +305,7 @@ static bool fill(request *r, tamis_builder *b)
 
 static int run(args *a)
 {
-    request r = { .spec = TAMIS_SPEC() };
+    request r = { .spec = TAMIS_SPEC(), .source = source_default() };
     tamis_plan plan;
 
     read_options(&r, a);

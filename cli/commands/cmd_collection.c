@@ -311,17 +311,11 @@ static const struct verb {
     { "compact", run_compact, false },
 };
 
-enum { OPTION_NAME = OPTION_OWN, OPTION_JSON };
-
 static int run(args *a)
 {
     request r = { 0 };
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == OPTION_NAME)
-            r.name = a->value;
-        else
-            r.as_json = true;
+    args_read(a, &r);
     char **words = args_operands(a, 1, SIZE_MAX, "add, remove, list or compact");
     const struct verb *verb = &VERBS[args_verb(a, words[0])];
     if (!words[1] || (verb->takes_operands && !words[2]))
@@ -331,16 +325,16 @@ static int run(args *a)
     r.operands = words + 2;
     if (!verb->takes_operands && words[2])
         args_refuse(a, "give one COLLECTION, and nothing else");
-    if (r.name && (verb->run != run_add || words[3]))
+    if (r.name && words[3])
         args_refuse(a, "--name is for one FILE that is added");
-    if (r.as_json && verb->run != run_list)
-        args_refuse(a, "--json is for list");
     return verb->run(&r);
 }
 
 static const option_row options[] = {
-    { OPTION_NAME, "name", "NAME", "what to call the one FILE that is added" },
-    { OPTION_JSON, "json", NULL, "list: print JSON, an array with one object per filter" },
+    { 0, "name", "NAME", "what to call the one FILE that is added", TO_TEXT(request, name),
+      .verbs = "add" },
+    { 0, "json", NULL, "print JSON, an array with one object per filter", TO_FLAG(request, as_json),
+      .verbs = "list" },
     { 0 },
 };
 

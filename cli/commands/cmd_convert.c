@@ -6,7 +6,10 @@
 #include "term/message.h"
 #include "text/abilities.h"
 
-enum { OPTION_TO = OPTION_OWN };
+typedef struct request {
+    const char *out;
+    tamis_kind to;
+} request;
 
 static tamis *converted(const tamis *f, tamis_kind to, const char *path)
 {
@@ -25,30 +28,25 @@ static tamis *converted(const tamis *f, tamis_kind to, const char *path)
 
 static int run(args *a)
 {
-    const char *out = NULL, *path;
-    tamis_kind to = TAMIS_NO_KIND;
+    request r = { 0 };
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == 'o')
-            out = a->value;
-        else
-            to = args_kind(a);
-    path = args_operands(a, 1, 1, "the FILE to convert")[0];
-    if (!out || !to)
+    args_read(a, &r);
+    const char *path = args_operands(a, 1, 1, "the FILE to convert")[0];
+    if (!r.out || !r.to)
         args_refuse(a, "give -o OUT and --to KIND");
-    store_check_target(out);
-    lock_output(out);
+    store_check_target(r.out);
+    lock_output(r.out);
 
-    tamis *f = store_load(path), *made = converted(f, to, path);
+    tamis *f = store_load(path), *made = converted(f, r.to, path);
     tamis_free(f);
-    store_save(made, out);
+    store_save(made, r.out);
     tamis_free(made);
     return CODE_OK;
 }
 
 static const option_row options[] = {
-    { 'o', "output", "OUT", "where to save the new filter" },
-    { OPTION_TO, "to", "KIND", "kind of the new filter" },
+    { 'o', "output", "OUT", "where to save the new filter", TO_TEXT(request, out) },
+    { 0, "to", "KIND", "kind of the new filter", TO_KIND(request, to) },
     { 0 },
 };
 

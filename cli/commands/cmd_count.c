@@ -9,10 +9,11 @@
 #include "text/json.h"
 
 typedef struct counting {
+    source source;
     const tamis *filter;
     uint64_t ceiling; /* of counts; 2^64 - 1: none */
-    json *json;       /* NULL: print text */
-    bool found;
+    bool as_json, found;
+    json json;
 } counting;
 
 /* A line and its count, for JSON, which is printed in turn. */
@@ -41,7 +42,7 @@ static void take_batch(void *ctx, job *j)
         record r = { is_keyless ? 0 : counts[i], (uint64_t)(b->start[i + 1] - b->start[i]) };
 
         j->selected += r.count > 0;
-        if (c->json)
+        if (c->as_json)
             buffer_append(&j->out, &r, sizeof r);
         else
             append_text(&j->out, c, r.count);
@@ -49,19 +50,19 @@ static void take_batch(void *ctx, job *j)
     }
 }
 
-static void print_json(const counting *c, const buffer *records)
+static void print_json(counting *c, const buffer *records)
 {
     const char *at = records->bytes, *end = at + records->size;
 
     for (record r; at < end; at += r.size) {
         memcpy(&r, at, sizeof r);
         at += sizeof r;
-        json_open(c->json, NULL, '{');
+        json_open(&c->json, NULL, '{');
         /* The line end follows the text, and is no part of a character. */
-        json_bytes(c->json, "line", at, (size_t)r.size - 1);
-        json_count(c->json, "count", r.count);
-        json_bool(c->json, "at_ceiling", r.count >= c->ceiling);
-        json_close(c->json, '}');
+        json_bytes(&c->json, "line", at, (size_t)r.size - 1);
+        json_count(&c->json, "count", r.count);
+        json_bool(&c->json, "at_ceiling", r.count >= c->ceiling);
+        json_close(&c->json, '}');
     }
 }
 
@@ -70,7 +71,7 @@ static void finish_chunk(void *ctx, job *j)
     counting *c = ctx;
 
     c->found |= j->selected > 0;
-    if (c->json)
+    if (c->as_json)
         print_json(c, &j->out);
     else
         output_write(j->out.bytes, j->out.size);
@@ -78,36 +79,29 @@ static void finish_chunk(void *ctx, job *j)
 
 static int run(args *a)
 {
-    counting c = { 0 };
-    json j = { 0 };
+    counting c = { .source = source_default() };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
-    source s;
-    char **operands;
     tamis *f;
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        if (a->letter == OPTION_OWN)
-            c.json = &j;
-        else
-            source_option(&s, a);
-    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&s, a, operands + 1);
-
+    args_read(a, &c);
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&c.source, a, operands + 1);
     c.filter = f = store_load(operands[0]);
     c.ceiling = tamis_plan_of(f)->ceiling;
-    s.format.hasher = tamis_plan_of(f)->hasher;
-    if (c.json)
-        json_open(c.json, NULL, '[');
-    pipeline_run(&p, &s);
-    if (c.json)
-        json_close(c.json, ']');
+    c.source.format.hasher = tamis_plan_of(f)->hasher;
+    if (c.as_json)
+        json_open(&c.json, NULL, '[');
+    pipeline_run(&p, &c.source);
+    if (c.as_json)
+        json_close(&c.json, ']');
     tamis_free(f);
     return c.found ? CODE_OK : CODE_NOTHING;
 }
 
 static const option_row options[] = {
-    { OPTION_OWN, "json", NULL, "print JSON: an array with one object per line" },
+    { 0, "json", NULL, "print JSON: an array with one object per line",
+      TO_FLAG(counting, as_json) },
+    OPTIONS(key_options, counting, source),
     { 0 },
 };
 
@@ -127,7 +121,7 @@ const command cmd_count = {
         "  often it comes; 'tamis add' counts.\n"
         "  spectral-rm: in rare cases it is too low, but never 0 for a key that is there.\n"
         "  all others do not count: 1 means that the key is there, however often it was added.",
-    .options = { options, key_options },
+    .options = { options },
     .when_ok = "a line had a count above 0",
     .when_nothing = "all counts were 0",
     .example = "  printf '%s\\n' red green red | tamis build -k cqf -o colours.tamis\n"

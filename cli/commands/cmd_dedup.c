@@ -24,9 +24,9 @@
 enum { INTERVALS = 7 };
 
 typedef struct dedup {
+    source source;
     tamis_spec spec;
     tamis_kind kind;
-    bool has_spec;     /* -n or -p was given */
     uint64_t window;   /* how many of the latest lines count; 0: all */
     uint64_t interval; /* in nanoseconds; 0: no window of time */
     uint64_t begun;    /* when the current interval began */
@@ -188,24 +188,26 @@ static void begin_state(dedup *d, uint64_t keys)
 /* Memory besides the lines seen: the program, and what each thread reads and hashes. */
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
 
-static uint64_t memory_for_lines(const dedup *d, const source *s)
+static uint64_t memory_for_lines(const dedup *d)
 {
-    uint64_t own = OWN_BYTES + (uint64_t)s->threads * THREAD_BYTES;
+    uint64_t own = OWN_BYTES + (uint64_t)d->source.threads * THREAD_BYTES;
 
     if (d->memory && d->memory < own + LEAST_BYTES)
         die(CODE_MEMORY, "dedup: --memory is too little for %u threads; give %" PRIu64 "M or more",
-            s->threads, (own + LEAST_BYTES) >> 20);
+            d->source.threads, (own + LEAST_BYTES) >> 20);
     return d->memory ? d->memory - own : 0;
 }
 
 /* Nobody who does not know the secrets can make two lines with the same hashes. */
-static void begin_exact(dedup *d, source *s)
+static void begin_exact(dedup *d)
 {
-    s->format.hasher.hash = TAMIS_KEYED;
-    draw_secret(s->format.hasher.secret);
-    d->second = s->format;
+    tamis_hasher *hasher = &d->source.format.hasher;
+
+    hasher->hash = TAMIS_KEYED;
+    draw_secret(hasher->secret);
+    d->second = d->source.format;
     draw_secret(d->second.hasher.secret);
-    d->exact = exact_open(memory_for_lines(d, s), d->by_text);
+    d->exact = exact_open(memory_for_lines(d), d->by_text);
 }
 
 static void begin_filters(dedup *d)
@@ -223,14 +225,14 @@ static void begin_filters(dedup *d)
         d->seen[d->n_seen++] = filter_for(d, keys);
 }
 
-static void begin(dedup *d, source *s)
+static void begin(dedup *d)
 {
     if (d->is_exact) {
-        begin_exact(d, s);
+        begin_exact(d);
         return;
     }
     begin_filters(d);
-    s->format.hasher = d->spec.hasher;
+    d->source.format.hasher = d->spec.hasher;
 }
 
 /* ---- Lines ------------------------------------------------------------- */
@@ -380,30 +382,6 @@ static void print_waiting(dedup *d)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum {
-    OPTION_WINDOW = OPTION_OWN,
-    OPTION_FIXED,
-    OPTION_EXACT,
-    OPTION_MEMORY,
-    OPTION_STATE,
-    OPTION_JSON
-};
-
-static const option_row options[] = {
-    { 'n', "keys", "N", "room for that many different lines at first, 1000000 by default" },
-    { 'p', "fpr", "RATE", "share of new lines dropped by mistake, 1e-9 by default" },
-    { OPTION_WINDOW, "window", "N", "look at the latest N lines, or those of 90s, 10m, 2h, 7d" },
-    { OPTION_FIXED, "fixed", NULL, "never take more memory than N lines need" },
-    { OPTION_EXACT, "exact", "[=lines]",
-      "make no mistakes: keep hashes of 16 bytes, or the lines" },
-    { OPTION_MEMORY, "memory", "SIZE",
-      "with --exact, for everything: K, M, G; more waits on disk" },
-    { OPTION_STATE, "state", "FILE", "remember what was printed in FILE, for the next run" },
-    { 'c', "count", NULL, "say at the end how many lines there were, and how many dropped" },
-    { OPTION_JSON, "json", NULL, "the same as JSON, on standard error" },
-    { 0 },
-};
-
 static uint64_t interval_of(const args *a, const char *text)
 {
     static const char letters[] = "smhd";
@@ -420,70 +398,41 @@ static uint64_t interval_of(const args *a, const char *text)
     return ns / INTERVALS;
 }
 
-static void choose_window(dedup *d, const args *a)
+static void choose_window(void *into, const args *a)
 {
+    dedup *d = into;
+
     d->refreshes = true;
     d->interval = interval_of(a, a->value);
     d->kind = d->interval ? TAMIS_SCALABLE : TAMIS_WINDOW;
     d->window = d->interval ? 0 : args_count(a, 1, UINT64_C(1) << 50);
 }
 
-static void choose_exact(dedup *d, const args *a)
+static void choose_exact(void *into, const args *a)
 {
+    dedup *d = into;
+
     if (a->value && strcmp(a->value, "lines") != 0)
         args_refuse(a, "--exact keeps hashes, and --exact=lines whole lines");
     d->is_exact = true;
     d->by_text = a->value != NULL;
 }
 
-static void check_options(const dedup *d, const args *a)
+static void check_options(void *into, const args *a)
 {
+    dedup *d = into;
+    bool has_spec = args_given(a, "keys") || args_given(a, "fpr");
+
     if (d->fixed && d->refreshes)
         args_refuse(a, "--fixed and --window cannot be used together: a window of lines is fixed");
     if (d->memory && !d->is_exact)
         args_refuse(a, "--memory is for --exact; -n with --fixed bounds a filter");
-    if (d->is_exact && (d->has_spec || d->fixed || d->refreshes || d->state))
+    if (d->is_exact && (has_spec || d->fixed || d->refreshes || d->state))
         args_refuse(a, "--exact has no filter: it takes no -n, -p, --fixed, --window or --state");
     if (d->state && d->interval)
         args_refuse(a, "--state keeps one filter: give --window a number of lines, not a time");
-}
-
-static void take_option(dedup *d, source *s, const args *a)
-{
-    switch (a->letter) {
-    case 'n':
-        d->spec.keys = args_count(a, 1, UINT64_C(1) << 50);
-        d->has_spec = true;
-        break;
-    case 'p':
-        d->spec.fpr = args_fpr(a);
-        d->has_spec = true;
-        break;
-    case 'c':
-        d->counting = true;
-        break;
-    case OPTION_JSON:
-        d->as_json = true;
-        break;
-    case OPTION_EXACT:
-        choose_exact(d, a);
-        break;
-    case OPTION_MEMORY:
-        d->memory = args_bytes(a);
-        break;
-    case OPTION_STATE:
-        d->state = a->value;
-        break;
-    case OPTION_WINDOW:
-        choose_window(d, a);
-        break;
-    case OPTION_FIXED:
-        d->fixed = true;
+    if (d->fixed)
         d->kind = TAMIS_BLOOM;
-        break;
-    default:
-        source_option(s, a);
-    }
 }
 
 /* ---- End --------------------------------------------------------------- */
@@ -538,19 +487,16 @@ static void warn_if_crowded(const dedup *d)
 
 static int run(args *a)
 {
-    dedup d = { .kind = TAMIS_SCALABLE,
+    dedup d = { .source = source_default(),
+                .kind = TAMIS_SCALABLE,
                 .spec = TAMIS_SPEC(.keys = 1000000, .fpr = 1e-9),
                 .lock = PTHREAD_MUTEX_INITIALIZER };
     pipeline p = { .take_batch = keep_batch, .finish_chunk = finish_chunk, .ctx = &d };
-    source s;
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        take_option(&d, &s, a);
-    check_options(&d, a);
-    source_inputs(&s, a, args_operands(a, 0, SIZE_MAX, NULL));
-    begin(&d, &s);
-    pipeline_run(&p, &s);
+    args_read(a, &d);
+    source_inputs(&d.source, a, args_operands(a, 0, SIZE_MAX, NULL));
+    begin(&d);
+    pipeline_run(&p, &d.source);
     if (d.exact)
         print_waiting(&d);
     pthread_mutex_lock(&d.lock);
@@ -560,6 +506,27 @@ static int run(args *a)
     end(&d);
     return CODE_OK;
 }
+
+static const option_row options[] = {
+    { 'n', "keys", "N", "room for that many different lines at first, 1000000 by default",
+      TO_COUNT(dedup, spec.keys, 1, UINT64_C(1) << 50) },
+    { 'p', "fpr", "RATE", "share of new lines dropped by mistake, 1e-9 by default",
+      TO_FPR(dedup, spec.fpr) },
+    { 0, "window", "N", "look at the latest N lines, or those of 90s, 10m, 2h, 7d",
+      .take = choose_window },
+    { 0, "fixed", NULL, "never take more memory than N lines need", TO_FLAG(dedup, fixed) },
+    { 0, "exact", "[=lines]", "make no mistakes: keep hashes of 16 bytes, or the lines",
+      .take = choose_exact },
+    { 0, "memory", "SIZE", "with --exact, for everything: K, M, G; more waits on disk",
+      TO_SIZE(dedup, memory) },
+    { 0, "state", "FILE", "remember what was printed in FILE, for the next run",
+      TO_TEXT(dedup, state) },
+    { 'c', "count", NULL, "say at the end how many lines there were, and how many dropped",
+      TO_FLAG(dedup, counting) },
+    { 0, "json", NULL, "the same as JSON, on standard error", TO_FLAG(dedup, as_json) },
+    OPTIONS(key_options, dedup, source),
+    { .take = check_options },
+};
 
 const command cmd_dedup = {
     .name = "dedup",
@@ -594,7 +561,7 @@ const command cmd_dedup = {
         "after that much time, or after that many lines with new keys, rounded up to a multiple\n"
         "of eight. M is a million, m stands for minutes. With a window of time, -n is the number\n"
         "of lines expected, and more may come.",
-    .options = { options, key_options },
+    .options = { options },
     .when_ok = "all lines were read",
     .example = "  printf '%s\\n' red green red | tamis dedup",
     .run = run,

@@ -13,8 +13,7 @@ static int run(args *a)
     tamis *f, *g;
     uint64_t product = 0;
 
-    while (args_next(a) != -1)
-        ;
+    args_read(a, NULL);
     paths = args_operands(a, 2, 2, "two FILEs");
     f = store_map(paths[0]);
     g = store_map(paths[1]);

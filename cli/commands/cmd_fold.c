@@ -8,7 +8,12 @@
 #include "term/message.h"
 #include "text/abilities.h"
 
-enum { OPTION_BY = OPTION_OWN, OPTION_MAX_BYTES, FACTOR_MAX = 16 };
+typedef struct request {
+    const char *out;
+    uint64_t by, max_bytes;
+} request;
+
+enum { FACTOR_MAX = 16 };
 
 static _Noreturn void refuse_factor(const tamis_plan *plan, const char *path, uint64_t by)
 {
@@ -30,44 +35,37 @@ static _Noreturn void refuse_size(const char *path, uint64_t max_bytes)
 
 static int run(args *a)
 {
-    const char *out = NULL, *path;
-    uint64_t by = 0, max_bytes = 0;
-    tamis *f, *folded;
-    tamis_status status;
+    request r = { 0 };
+    tamis *folded;
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == 'o')
-            out = a->value;
-        else if (letter == OPTION_BY)
-            by = args_count(a, 2, UINT64_MAX);
-        else
-            max_bytes = args_bytes(a);
-    path = args_operands(a, 1, 1, "the FILE to fold")[0];
-    if (!out || !by == !max_bytes)
+    args_read(a, &r);
+    const char *path = args_operands(a, 1, 1, "the FILE to fold")[0];
+    if (!r.out || !r.by == !r.max_bytes)
         args_refuse(a, "give -o OUT and either --by N or --max-bytes BYTES");
-    store_check_target(out);
-    lock_output(out);
+    store_check_target(r.out);
+    lock_output(r.out);
 
-    f = store_load(path);
+    tamis *f = store_load(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_FOLD, path);
-    status = by ? tamis_fold(&folded, f, by, NULL) : tamis_shrink(&folded, f, max_bytes, NULL);
-    if (status == TAMIS_RANGE && by)
-        refuse_factor(tamis_plan_of(f), path, by);
+    tamis_status status =
+        r.by ? tamis_fold(&folded, f, r.by, NULL) : tamis_shrink(&folded, f, r.max_bytes, NULL);
+    if (status == TAMIS_RANGE && r.by)
+        refuse_factor(tamis_plan_of(f), path, r.by);
     if (status == TAMIS_RANGE)
-        refuse_size(path, max_bytes);
+        refuse_size(path, r.max_bytes);
     if (status)
         die_status("fold", path, status);
-    store_save(folded, out);
+    store_save(folded, r.out);
     tamis_free(folded);
     tamis_free(f);
     return CODE_OK;
 }
 
 static const option_row options[] = {
-    { 'o', "output", "OUT", "where to save the smaller filter" },
-    { OPTION_BY, "by", "N", "how many times smaller" },
-    { OPTION_MAX_BYTES, "max-bytes", "BYTES",
-      "how large it may be, without the header of the file" },
+    { 'o', "output", "OUT", "where to save the smaller filter", TO_TEXT(request, out) },
+    { 0, "by", "N", "how many times smaller", TO_COUNT(request, by, 2, UINT64_MAX) },
+    { 0, "max-bytes", "BYTES", "how large it may be, without the header of the file",
+      TO_SIZE(request, max_bytes) },
     { 0 },
 };
 

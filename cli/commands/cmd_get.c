@@ -8,8 +8,8 @@
 #include "text/abilities.h"
 
 typedef struct getting {
+    source source;
     const tamis *filter;
-    unsigned char end;
     bool mapped, found;
 } getting;
 
@@ -32,7 +32,7 @@ static void take_batch(void *ctx, job *j)
     tamis_get_many(g->filter, values, hits, b->keys, b->n);
     for (size_t i = 0; i < b->n; i++)
         if ((hits[i / 64] & ~b->keyless[i / 64]) >> i % 64 & 1) {
-            append_line(&j->out, b, i, values[i], g->end);
+            append_line(&j->out, b, i, values[i], g->source.format.end);
             j->selected++;
         }
 }
@@ -45,36 +45,27 @@ static void finish_chunk(void *ctx, job *j)
     output_write(j->out.bytes, j->out.size);
 }
 
-enum { OPTION_MAP = OPTION_OWN };
-
 static int run(args *a)
 {
-    getting g = { 0 };
+    getting g = { .source = source_default() };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &g };
-    source s;
-    char **operands;
     tamis *f;
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        if (a->letter == OPTION_MAP)
-            g.mapped = true;
-        else
-            source_option(&s, a);
-    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&s, a, operands + 1);
-
+    args_read(a, &g);
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&g.source, a, operands + 1);
     g.filter = f = (g.mapped ? store_map : store_load)(operands[0]);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_GET, operands[0]);
-    g.end = s.format.end;
-    s.format.hasher = tamis_plan_of(f)->hasher;
-    pipeline_run(&p, &s);
+    g.source.format.hasher = tamis_plan_of(f)->hasher;
+    pipeline_run(&p, &g.source);
     tamis_free(f);
     return g.found ? CODE_OK : CODE_NOTHING;
 }
 
 static const option_row options[] = {
-    { OPTION_MAP, "map", NULL, "map the filter instead of reading it" },
+    { 0, "map", NULL, "map the filter instead of reading it", TO_FLAG(getting, mapped) },
+    { .included = quiet_options },
+    OPTIONS(key_options, getting, source),
     { 0 },
 };
 
@@ -88,7 +79,7 @@ const command cmd_get = {
         "built, or when it was put last. A line that is not printed is certainly not in it. A\n"
         "printed line may be there by mistake, at the filter's false positive rate; its value is\n"
         "then arbitrary.",
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "a line was printed",
     .when_nothing = "no line was printed",
     .example = "  printf '%s\\t%s\\n' red 1 green 2 | tamis build --values-field 2 -o n.tamis\n"

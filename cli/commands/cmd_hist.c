@@ -16,8 +16,9 @@ enum { LOW_COUNTS = 1 << 16 };
 typedef struct histogram {
     uint64_t *low; /* keys with that count */
     buffer high;   /* other counts, as uint64_t */
-    json *json;    /* NULL: print text */
     uint64_t keys;
+    bool as_json;
+    json json;
 } histogram;
 
 static bool take_one(void *ctx, uint64_t key, uint64_t count)
@@ -42,19 +43,19 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_bar(const histogram *h, uint64_t count, uint64_t keys)
+static void print_bar(histogram *h, uint64_t count, uint64_t keys)
 {
-    if (!h->json) {
+    if (!h->as_json) {
         printf("%" PRIu64 "\t%" PRIu64 "\n", count, keys);
         return;
     }
-    json_open(h->json, NULL, '{');
-    json_count(h->json, "count", count);
-    json_count(h->json, "keys", keys);
-    json_close(h->json, '}');
+    json_open(&h->json, NULL, '{');
+    json_count(&h->json, "count", count);
+    json_count(&h->json, "keys", keys);
+    json_close(&h->json, '}');
 }
 
-static void print_all(const histogram *h)
+static void print_all(histogram *h)
 {
     uint64_t *high = (void *)h->high.bytes;
     size_t n = h->high.size / sizeof *high;
@@ -74,25 +75,23 @@ static void print_all(const histogram *h)
 static int run(args *a)
 {
     histogram h = { .low = calloc(LOW_COUNTS, sizeof *h.low) };
-    json j = { 0 };
     const char *path;
     tamis *f;
 
     if (!h.low)
         die(CODE_MEMORY, "out of memory for a histogram");
-    while (args_next(a) != -1)
-        h.json = &j;
+    args_read(a, &h);
     path = args_operands(a, 1, 1, "the FILE of a filter")[0];
     f = store_map_whole(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_LIST, path);
     tamis_status status = tamis_list(f, take_one, &h);
     if (status)
         die_status("list", path, status);
-    if (h.json)
-        json_open(h.json, NULL, '[');
+    if (h.as_json)
+        json_open(&h.json, NULL, '[');
     print_all(&h);
-    if (h.json)
-        json_close(h.json, ']');
+    if (h.as_json)
+        json_close(&h.json, ']');
     buffer_free(&h.high);
     free(h.low);
     tamis_free(f);
@@ -100,7 +99,7 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_OWN, "json", NULL, "print JSON: an array of counts and keys" },
+    { 0, "json", NULL, "print JSON: an array of counts and keys", TO_FLAG(histogram, as_json) },
     { 0 },
 };
 

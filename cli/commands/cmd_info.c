@@ -282,25 +282,23 @@ static int print_all(char **paths, json *j)
     return code;
 }
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_SET_NOTE };
+typedef struct request {
+    bool as_json;
+    const char *note; /* to write, or NULL */
+} request;
 
 static int run(args *a)
 {
-    bool as_json = false;
-    const char *note = NULL;
+    request r = { 0 };
     json j = { 0 };
     char **paths;
     int code;
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == OPTION_JSON)
-            as_json = true;
-        else
-            note = a->value;
+    args_read(a, &r);
     paths = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    for (char **path = paths; note && *path; path++)
-        set_note(*path, note);
-    if (!as_json)
+    for (char **path = paths; r.note && *path; path++)
+        set_note(*path, r.note);
+    if (!r.as_json)
         return print_all(paths, NULL);
     json_open(&j, NULL, '[');
     code = print_all(paths, &j);
@@ -309,8 +307,9 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_JSON, "json", NULL, "print JSON: an array with one object per FILE" },
-    { OPTION_SET_NOTE, "set-note", "TEXT", "write a note into each FILE first; '' removes it" },
+    { 0, "json", NULL, "print JSON: an array with one object per FILE", TO_FLAG(request, as_json) },
+    { 0, "set-note", "TEXT", "write a note into each FILE first; '' removes it",
+      TO_TEXT(request, note) },
     { 0 },
 };
 

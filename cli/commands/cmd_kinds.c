@@ -49,8 +49,7 @@ static int run(args *a)
 {
     bool as_json = false;
 
-    while (args_next(a) != -1)
-        as_json = true;
+    args_read(a, &as_json);
     args_operands(a, 0, 0, "nothing");
     if (as_json)
         print_json();
@@ -62,7 +61,7 @@ static int run(args *a)
 #define ABILITY_LINE(constant, bit, name, meaning) "\n  " name ": " meaning
 
 static const option_row options[] = {
-    { OPTION_OWN, "json", NULL, "print JSON" },
+    { 0, "json", NULL, "print JSON", .take = option_flag },
     { 0 },
 };
 

@@ -51,8 +51,7 @@ static int run(args *a)
     const char *path;
     tamis *f;
 
-    while (args_next(a) != -1)
-        ;
+    args_read(a, NULL);
     path = args_operands(a, 1, 1, "the FILE of a filter")[0];
     f = store_map_whole(path);
     unsigned can = tamis_kind_can(tamis_plan_of(f)->kind);

@@ -15,6 +15,7 @@
 
 typedef struct mixing {
     tamis_operation op;
+    const char *out;
     char **paths;
 } mixing;
 
@@ -239,44 +240,38 @@ static tamis *combine(const mixing *m)
     return (can & listed) == listed ? combine_sets(m) : combine_shapes(m);
 }
 
-enum { OPTION_INTERSECT = LETTERLESS, OPTION_SUBTRACT };
-
-static void choose(mixing *m, const args *a)
+static void check_options(void *into, const args *a)
 {
-    if (m->op != TAMIS_MERGE)
+    const mixing *m = into;
+
+    if (args_given(a, "intersect") && args_given(a, "subtract"))
         args_refuse(a, "give --intersect or --subtract, once");
-    m->op = a->letter == OPTION_INTERSECT ? TAMIS_INTERSECT : TAMIS_SUBTRACT;
+    if (!m->out)
+        args_refuse(a, "give -o OUT");
 }
 
 static int run(args *a)
 {
-    mixing m = { TAMIS_MERGE, NULL };
-    const char *out = NULL;
-    tamis *f;
+    mixing m = { .op = TAMIS_MERGE };
 
-    while (args_next(a) != -1) {
-        if (a->letter == 'o')
-            out = a->value;
-        else
-            choose(&m, a);
-    }
+    args_read(a, &m);
     m.paths = args_operands(a, 2, SIZE_MAX, "two FILEs or more");
-    if (!out)
-        args_refuse(a, "give -o OUT");
-    store_check_target(out);
-    lock_output(out);
-    f = combine(&m);
-    store_save(f, out);
-    store_warn_if_crowded(f, out);
+    store_check_target(m.out);
+    lock_output(m.out);
+    tamis *f = combine(&m);
+    store_save(f, m.out);
+    store_warn_if_crowded(f, m.out);
     tamis_free(f);
     return CODE_OK;
 }
 
 static const option_row options[] = {
-    { 'o', "output", "OUT", "where to save the result" },
-    { OPTION_INTERSECT, "intersect", NULL, "keep the keys that are in every FILE" },
-    { OPTION_SUBTRACT, "subtract", NULL, "keep what is in the first FILE and in no other" },
-    { 0 },
+    { 'o', "output", "OUT", "where to save the result", TO_TEXT(mixing, out) },
+    { 0, "intersect", NULL, "keep the keys that are in every FILE",
+      TO_CONSTANT(mixing, op, TAMIS_INTERSECT) },
+    { 0, "subtract", NULL, "keep what is in the first FILE and in no other",
+      TO_CONSTANT(mixing, op, TAMIS_SUBTRACT) },
+    { .take = check_options },
 };
 
 const command cmd_merge = {

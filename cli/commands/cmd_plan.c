@@ -143,28 +143,13 @@ static void print_json(const table *t)
 
 /* ---- What is asked ----------------------------------------------------- */
 
-enum {
-    OPTION_JSON = OPTION_AFTER_SPEC,
-    OPTION_ALL,
-    OPTION_UNIVERSE,
-    OPTION_WIRE,
-    OPTION_QUERIES,
-    OPTION_MEMBERS,
-    OPTION_STORE,
-    OPTION_PROBE,
-    OPTION_BUILDS,
-    OPTION_BUILD_COST,
-    OPTION_MEMORY_COST,
-    OPTION_CALIBRATE
-};
-
 typedef struct request {
     tamis_spec spec;
     tamis_use use;
-    bool is_time;  /* some cost has a unit of time */
-    bool has_use;  /* an option about use was given, */
-    bool has_cost; /* --store-cost, */
-    bool has_probe, has_build_cost;
+    uint64_t queries, builds;
+    cost_value store_cost, probe_cost, build_cost, memory_cost;
+    bool has_use; /* an option about use was given, */
+    bool has_probe;
     bool calibrates;
     bool is_long, as_json;
     bool as_wire;
@@ -235,21 +220,25 @@ static void show(const request *r)
 
 /* ---- Advice ------------------------------------------------------------ */
 
+static bool is_time(const request *r)
+{
+    return r->store_cost.is_time || r->probe_cost.is_time || r->build_cost.is_time ||
+           r->memory_cost.is_time || !r->has_probe;
+}
+
 /* Costs that are not given are those of this machine. */
 static void advise(request *r, const tamis_machine *machine)
 {
-    static tamis_advice options[TAMIS_SPEEDS_MAX + 1];
+    static tamis_advice choices[TAMIS_SPEEDS_MAX + 1];
 
-    if (!r->has_probe) {
+    if (!r->has_probe)
         r->use.machine = machine;
-        r->is_time = true;
-    }
-    size_t n = tamis_advise(options, sizeof options / sizeof *options, &r->spec, &r->use);
-    const advice_view v = { .options = options,
+    size_t n = tamis_advise(choices, sizeof choices / sizeof *choices, &r->spec, &r->use);
+    const advice_view v = { .options = choices,
                             .n = n,
                             .spec = &r->spec,
                             .use = &r->use,
-                            .is_time = r->is_time,
+                            .is_time = is_time(r),
                             .is_long = r->is_long };
     if (n == 0)
         die(CODE_USAGE, "plan: these costs make no sense");
@@ -265,66 +254,50 @@ static void advise(request *r, const tamis_machine *machine)
 
 /* ---- The command ------------------------------------------------------- */
 
+static const option_row use_options[] = {
+    { 0, "queries", "N", "advise: how many keys will be asked for",
+      TO_COUNT(request, queries, 1, UINT64_C(1000000000000000000)) },
+    { 0, "member-share", "S", "share of them that will be there (default: 0)",
+      TO_SHARE(request, use.member_share, 0, 1) },
+    { 0, "store-cost", "C", "cost of a lookup where the keys are: 500ms, 1us, 0.02",
+      TO_COST(request, store_cost) },
+    { 0, "probe-cost", "C", "cost of a lookup in the filter (default: measured)",
+      TO_COST(request, probe_cost) },
+    { 0, "builds", "N", "how often the filter will be built (default: 1)",
+      TO_COUNT(request, builds, 0, UINT64_C(1000000000000)) },
+    { 0, "build-cost", "C", "cost of a key each time (default: measured)",
+      TO_COST(request, build_cost) },
+    { 0, "memory-cost", "C", "cost of a GiB all along (default: none)",
+      TO_COST(request, memory_cost) },
+    { 0 },
+};
+
 static void take_use(request *r, const args *a)
 {
     tamis_use *u = &r->use;
 
-    r->has_use = true;
-    switch (a->letter) {
-    case OPTION_QUERIES:
-        u->queries = (double)args_count(a, 1, UINT64_C(1000000000000000000));
-        break;
-    case OPTION_MEMBERS:
-        u->member_share = args_share(a, 0, 1);
-        break;
-    case OPTION_STORE:
-        u->store_cost = args_cost(a, &r->is_time);
-        r->has_cost = true;
-        break;
-    case OPTION_PROBE:
-        u->probe_cost = args_cost(a, &r->is_time);
-        r->has_probe = true;
-        break;
-    case OPTION_BUILDS:
-        u->builds = (double)args_count(a, 0, UINT64_C(1000000000000));
-        break;
-    case OPTION_BUILD_COST:
-        u->build_cost = args_cost(a, &r->is_time);
-        r->has_build_cost = true;
-        break;
-    case OPTION_MEMORY_COST:
-        u->memory_cost = args_cost(a, &r->is_time);
-        break;
-    }
+    r->has_use = args_given_any(a, use_options);
+    r->has_probe = args_given(a, "probe-cost");
+    u->queries = (double)r->queries;
+    u->builds = (double)r->builds;
+    u->store_cost = r->store_cost.value;
+    u->probe_cost = r->probe_cost.value;
+    u->build_cost = r->build_cost.value;
+    u->memory_cost = r->memory_cost.value;
 }
 
-static void take_option(request *r, const args *a)
+static void check_use(void *into, const args *a)
 {
-    if (a->letter == OPTION_JSON)
-        r->as_json = true;
-    else if (a->letter == OPTION_ALL)
-        r->shows_all = true;
-    else if (a->letter == OPTION_WIRE)
-        r->as_wire = true;
-    else if (a->letter == 'l')
-        r->is_long = true;
-    else if (a->letter == OPTION_UNIVERSE)
-        r->spec.universe = args_count(a, 1, UINT64_MAX);
-    else if (a->letter == OPTION_CALIBRATE)
-        r->calibrates = true;
-    else if (a->letter >= OPTION_QUERIES)
-        take_use(r, a);
-    else
-        spec_option(&r->spec, a);
-}
+    request *r = into;
 
-static void check_use(const request *r, const args *a)
-{
-    if (!r->has_cost || r->use.queries == 0)
+    take_use(r, a);
+    if (!r->has_use)
+        return;
+    if (!args_given(a, "store-cost") || r->queries == 0)
         args_refuse(a, "advice needs both --queries N and --store-cost C");
     if (r->spec.keys == 0)
         args_refuse(a, "advice needs --keys N");
-    if (r->has_build_cost && !r->has_probe)
+    if (args_given(a, "build-cost") && !r->has_probe)
         args_refuse(a, "--build-cost means nothing without --probe-cost");
     if (r->as_wire)
         args_refuse(a, "--wire and --store-cost cannot be used together");
@@ -346,13 +319,10 @@ static void plan(request *r, const args *a)
 static int run(args *a)
 {
     static tamis_machine machine;
-    request r = { .spec = TAMIS_SPEC(), .use = TAMIS_USE(.builds = 1) };
+    request r = { .spec = TAMIS_SPEC(), .use = TAMIS_USE(), .builds = 1 };
 
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    args_read(a, &r);
     args_operands(a, 0, 0, "nothing");
-    if (r.has_use)
-        check_use(&r, a);
     if (r.calibrates || (r.has_use && !r.has_probe))
         machine_speed(&machine, r.calibrates);
     if (r.has_use)
@@ -363,21 +333,18 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'l', "long", NULL, "print abilities on a terminal too" },
-    { OPTION_ALL, "all", NULL, "print kinds to study, too" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
-    { OPTION_UNIVERSE, "universe", "N",
-      "keys and excluded keys, for kinds that can exclude or adapt" },
-    { OPTION_WIRE, "wire", NULL, "tell how much is sent: bytes, and z bits per key" },
-    { OPTION_QUERIES, "queries", "N", "advise: how many keys will be asked for" },
-    { OPTION_MEMBERS, "member-share", "S", "share of them that will be there (default: 0)" },
-    { OPTION_STORE, "store-cost", "C", "cost of a lookup where the keys are: 500ms, 1us, 0.02" },
-    { OPTION_PROBE, "probe-cost", "C", "cost of a lookup in the filter (default: measured)" },
-    { OPTION_BUILDS, "builds", "N", "how often the filter will be built (default: 1)" },
-    { OPTION_BUILD_COST, "build-cost", "C", "cost of a key each time (default: measured)" },
-    { OPTION_MEMORY_COST, "memory-cost", "C", "cost of a GiB all along (default: none)" },
-    { OPTION_CALIBRATE, "calibrate", NULL, "measure this machine anew, and keep the figures" },
-    { 0 },
+    { 'l', "long", NULL, "print abilities on a terminal too", TO_FLAG(request, is_long) },
+    { 0, "all", NULL, "print kinds to study, too", TO_FLAG(request, shows_all) },
+    { 0, "json", NULL, "print JSON", TO_FLAG(request, as_json) },
+    { 0, "universe", "N", "keys and excluded keys, for kinds that can exclude or adapt",
+      TO_COUNT(request, spec.universe, 1, UINT64_MAX) },
+    { 0, "wire", NULL, "tell how much is sent: bytes, and z bits per key",
+      TO_FLAG(request, as_wire) },
+    { .included = use_options },
+    { 0, "calibrate", NULL, "measure this machine anew, and keep the figures",
+      TO_FLAG(request, calibrates) },
+    OPTIONS(spec_options, request, spec),
+    { .take = check_use },
 };
 
 const command cmd_plan = {
@@ -430,7 +397,7 @@ const command cmd_plan = {
         "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"
         "filter is sent coded, and 'tamis convert --to bloom' makes it a Bloom filter with m/n\n"
         "bits per key and k probes. Other kinds are sent as they are in memory.",
-    .options = { options, spec_options },
+    .options = { options },
     .when_ok = "done",
     .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge\n"
                "  tamis plan --keys 2000 --fpr 3% --queries 102000 --member-share 2% \\\n"

@@ -10,6 +10,7 @@
 #include "text/json.h"
 
 typedef struct query {
+    source source;
     const tamis *filter;
     const key_format *format;
     bool inverted, counting, quiet, mapped;
@@ -199,9 +200,11 @@ static void finish_chunk(void *ctx, job *j)
 /* ---- Keys of the command line ------------------------------------------ */
 
 /* No argument has a NUL in it, so that it can end each. */
-static void take_key(query *q, const char *key)
+static void take_key(void *into, const args *a)
 {
-    buffer_append(&q->keys, key, strlen(key) + 1);
+    query *q = into;
+
+    buffer_append(&q->keys, a->value, strlen(a->value) + 1);
 }
 
 static void make_lines(buffer *keys, char end)
@@ -243,43 +246,6 @@ static uint64_t look_up_keys(query *q, const key_format *format)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum { OPTION_MAP = OPTION_OWN, OPTION_JSON };
-
-static void take_option(query *q, source *s, const args *a)
-{
-    switch (a->letter) {
-    case 'v':
-        q->inverted = true;
-        break;
-    case 'c':
-        q->counting = true;
-        break;
-    case 'q':
-        q->quiet = true;
-        break;
-    case 'i':
-        q->any_case = true;
-        break;
-    case 'n':
-        q->numbered = true;
-        break;
-    case 'l':
-        q->only_names = true;
-        break;
-    case 'm':
-        q->at_most = args_count(a, 1, UINT64_MAX);
-        break;
-    case OPTION_JSON:
-        q->counting = q->as_json = true;
-        break;
-    case OPTION_MAP:
-        q->mapped = true;
-        break;
-    default:
-        source_option(s, a);
-    }
-}
-
 static void print_count(const query *q, uint64_t lines)
 {
     json j = { 0 };
@@ -295,38 +261,32 @@ static void print_count(const query *q, uint64_t lines)
 }
 
 /* The keys of -e, then the inputs; standard input is read only if there is neither. */
-static uint64_t look_up_all(query *q, source *s, bool has_inputs)
+static uint64_t look_up_all(query *q, bool has_inputs)
 {
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = q };
-    uint64_t lines = q->keys.size ? look_up_keys(q, &s->format) : 0;
+    uint64_t lines = q->keys.size ? look_up_keys(q, &q->source.format) : 0;
 
-    q->format = &s->format;
+    q->format = &q->source.format;
     if (has_inputs || q->keys.size == 0)
-        lines += pipeline_run(&p, s);
+        lines += pipeline_run(&p, &q->source);
     return lines;
 }
 
 static int run(args *a)
 {
-    query q = { 0 };
-    source s;
-    char **operands;
+    query q = { .source = source_default() };
     tamis *f;
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        if (a->letter == 'e')
-            take_key(&q, a->value);
-        else
-            take_option(&q, &s, a);
-    operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&s, a, operands + 1);
-    for (char *const *name = s.names; *name; name++)
+    args_read(a, &q);
+    q.counting |= q.as_json;
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
+    source_inputs(&q.source, a, operands + 1);
+    for (char *const *name = q.source.names; *name; name++)
         q.inputs++;
 
     q.filter = f = (q.mapped ? store_map : store_load)(operands[0]);
-    s.format.hasher = tamis_plan_of(f)->hasher;
-    uint64_t lines = look_up_all(&q, &s, operands[1] != NULL);
+    q.source.format.hasher = tamis_plan_of(f)->hasher;
+    uint64_t lines = look_up_all(&q, operands[1] != NULL);
     if (q.counting && !q.quiet && !q.only_names)
         print_count(&q, lines);
     buffer_free(&q.keys);
@@ -335,16 +295,22 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'e', "key", "KEY", "look up KEY; reads INPUTs only if some are named" },
-    { 'i', "ignore-case", NULL, "look keys up in lower and in upper case too" },
-    { 'v', "invert-match", NULL, "print the lines that are not in the filter" },
-    { 'n', "line-number", NULL, "print the number of each line and a colon before it" },
-    { 'm', "max-count", "N", "print no more than N lines of each INPUT" },
-    { 'l', "files-with-matches", NULL, "print only the names of INPUTs with such a line" },
-    { 'c', "count", NULL, "print only how many lines there are" },
-    { 'q', "quiet", NULL, "print nothing, stop at the first line found" },
-    { OPTION_JSON, "json", NULL, "as --count, in JSON" },
-    { OPTION_MAP, "map", NULL, "map the filter instead of reading it" },
+    { 'e', "key", "KEY", "look up KEY; reads INPUTs only if some are named", .take = take_key },
+    { 'i', "ignore-case", NULL, "look keys up in lower and in upper case too",
+      TO_FLAG(query, any_case) },
+    { 'v', "invert-match", NULL, "print the lines that are not in the filter",
+      TO_FLAG(query, inverted) },
+    { 'n', "line-number", NULL, "print the number of each line and a colon before it",
+      TO_FLAG(query, numbered) },
+    { 'm', "max-count", "N", "print no more than N lines of each INPUT",
+      TO_COUNT(query, at_most, 1, UINT64_MAX) },
+    { 'l', "files-with-matches", NULL, "print only the names of INPUTs with such a line",
+      TO_FLAG(query, only_names) },
+    { 'c', "count", NULL, "print only how many lines there are", TO_FLAG(query, counting) },
+    { 'q', "quiet", NULL, "print nothing, stop at the first line found", TO_FLAG(query, quiet) },
+    { 0, "json", NULL, "as --count, in JSON", TO_FLAG(query, as_json) },
+    { 0, "map", NULL, "map the filter instead of reading it", TO_FLAG(query, mapped) },
+    OPTIONS(key_options, query, source),
     { 0 },
 };
 
@@ -365,7 +331,7 @@ const command cmd_query = {
         "The whole filter is read and checked before the first line. With --map, it is mapped,\n"
         "and only its header is checked. It then starts at once, but a damaged filter may give\n"
         "wrong answers.",
-    .options = { options, key_options },
+    .options = { options },
     .when_ok = "a line was selected",
     .when_nothing = "no line was selected",
     .example = "  printf '%s\\n' red green blue | tamis build -k bloom -o colours.tamis\n"

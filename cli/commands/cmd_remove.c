@@ -6,6 +6,8 @@
 #include "text/abilities.h"
 
 typedef struct removal {
+    source source;
+    uint64_t memory; /* 0: the filter is in memory as a whole */
     tamis *filter;
     const char *path;
     uint64_t removed, absent;
@@ -24,12 +26,12 @@ static void remove_chunk(void *ctx, job *j)
     r->absent += n - removed;
 }
 
-static void remove_all(removal *r, source *s)
+static void remove_all(removal *r)
 {
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = remove_chunk, .ctx = r };
 
-    s->format.hasher = tamis_plan_of(r->filter)->hasher;
-    pipeline_run(&p, s);
+    r->source.format.hasher = tamis_plan_of(r->filter)->hasher;
+    pipeline_run(&p, &r->source);
     if (r->removed > 0)
         store_save(r->filter, r->path);
     if (r->absent > 0)
@@ -40,29 +42,27 @@ static void remove_all(removal *r, source *s)
 
 static int run(args *a)
 {
-    removal r = { 0 };
-    source s;
-    char **operands;
-    uint64_t memory = 0;
+    removal r = { .source = source_default() };
 
-    source_init(&s);
-    while (args_next(a) != -1)
-        if (a->letter == OPTION_DISK_MEMORY)
-            memory = args_bytes(a);
-        else
-            source_option(&s, a);
-    operands = args_operands(a, 1, SIZE_MAX, "the FILE to remove from");
-    source_inputs(&s, a, operands + 1);
+    args_read(a, &r);
+    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to remove from");
+    source_inputs(&r.source, a, operands + 1);
     r.path = operands[0];
-
-    if (memory)
-        return disk_remove(r.path, memory, &s) > 0 ? CODE_OK : CODE_NOTHING;
+    if (r.memory)
+        return disk_remove(r.path, r.memory, &r.source) > 0 ? CODE_OK : CODE_NOTHING;
     r.filter = store_load_locked(r.path);
     abilities_require(tamis_plan_of(r.filter)->kind, TAMIS_CAN_REMOVE, r.path);
-    remove_all(&r, &s);
+    remove_all(&r);
     tamis_free(r.filter);
     return r.removed > 0 ? CODE_OK : CODE_NOTHING;
 }
+
+static const option_row options[] = {
+    OPTIONS(disk_options, removal, memory),
+    { .included = quiet_options },
+    OPTIONS(key_options, removal, source),
+    { 0 },
+};
 
 const command cmd_remove = {
     .name = "remove",
@@ -82,7 +82,7 @@ const command cmd_remove = {
         "in memory. Whenever they fill it, and at the end, they are left out of a new file. Keys\n"
         "that are not in the filter are then ignored without a warning, and the exit code is 0\n"
         "if any key was given.",
-    .options = { disk_options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",
     .example = "  printf '%s\\n' red green blue | tamis build -k hashset -o colours.tamis\n"

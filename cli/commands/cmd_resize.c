@@ -17,29 +17,31 @@ static _Noreturn void refuse(const char *path, uint64_t keys, tamis_status statu
     die_status("resize", path, status);
 }
 
+typedef struct request {
+    uint64_t keys;
+} request;
+
 static int run(args *a)
 {
-    uint64_t keys = 0;
-    const char *path;
+    request r = { 0 };
     tamis_status status;
-    tamis *f;
 
-    while (args_next(a) != -1)
-        keys = args_count(a, 1, UINT64_MAX);
-    path = args_operands(a, 1, 1, "the FILE to resize")[0];
-    if (!keys)
+    args_read(a, &r);
+    const char *path = args_operands(a, 1, 1, "the FILE to resize")[0];
+    if (!r.keys)
         args_refuse(a, "give --keys N");
-    f = store_load_locked(path);
+    tamis *f = store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, path);
-    if ((status = tamis_resize(f, keys)))
-        refuse(path, keys, status);
+    if ((status = tamis_resize(f, r.keys)))
+        refuse(path, r.keys, status);
     store_save(f, path);
     tamis_free(f);
     return CODE_OK;
 }
 
 static const option_row options[] = {
-    { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M" },
+    { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M",
+      TO_COUNT(request, keys, 1, UINT64_MAX) },
     { 0 },
 };
 

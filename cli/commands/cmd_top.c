@@ -50,7 +50,6 @@ static void give_memory(request *r)
 
 static void read_options(request *r, args *a)
 {
-    source_init(&r->source);
     args_read(a, r);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
     r->source.format.hasher = r->spec.hasher;
@@ -171,7 +170,7 @@ static void say_doubts(const top *t, const candidate *best, size_t shown)
 
 static int run(args *a)
 {
-    request r = { .spec = TAMIS_SPEC(), .k = DEFAULT_K };
+    request r = { .spec = TAMIS_SPEC(), .source = source_default(), .k = DEFAULT_K };
     counting c = { 0 };
     pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = &c };
     size_t n;

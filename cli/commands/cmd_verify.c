@@ -131,34 +131,36 @@ static int verify_as_json(subject *s, bool may_recover)
     return code;
 }
 
-enum { OPTION_RECOVER = OPTION_OWN, OPTION_JSON };
+typedef struct request {
+    bool may_recover, as_json;
+} request;
 
 static int run(args *a)
 {
-    bool may_recover = false, as_json = false;
+    request r = { 0 };
     int code = CODE_OK;
     json j = { 0 };
 
-    for (int letter; (letter = args_next(a)) != -1;)
-        *(letter == OPTION_RECOVER ? &may_recover : &as_json) = true;
+    args_read(a, &r);
     store_catch_truncation();
     char **path = args_operands(a, 1, SIZE_MAX, "the FILE to verify");
-    if (as_json)
+    if (r.as_json)
         json_open(&j, NULL, '[');
     for (; *path; path++) {
-        subject s = { store_open(*path), as_json ? &j : NULL };
-        int result = (as_json ? verify_as_json : verify)(&s, may_recover);
+        subject s = { store_open(*path), r.as_json ? &j : NULL };
+        int result = (r.as_json ? verify_as_json : verify)(&s, r.may_recover);
 
         code = result ? result : code;
     }
-    if (as_json)
+    if (r.as_json)
         json_close(&j, ']');
     return code;
 }
 
 static const option_row options[] = {
-    { OPTION_RECOVER, "recover", NULL, "make a file whole whose writer stopped half-way" },
-    { OPTION_JSON, "json", NULL, "print JSON: an array with one object per FILE" },
+    { 0, "recover", NULL, "make a file whole whose writer stopped half-way",
+      TO_FLAG(request, may_recover) },
+    { 0, "json", NULL, "print JSON: an array with one object per FILE", TO_FLAG(request, as_json) },
     { 0 },
 };
 

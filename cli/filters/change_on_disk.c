@@ -10,7 +10,7 @@
 enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
 
 const option_row disk_options[] = {
-    { OPTION_DISK_MEMORY, "memory", "SIZE", "memory to use, for filters larger than that" },
+    { 0, "memory", "SIZE", "memory to use, for filters larger than that", .take = option_size },
     { 0 },
 };
 

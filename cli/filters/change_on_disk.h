@@ -4,9 +4,7 @@
 
 #include "args/args.h"
 
-enum { OPTION_DISK_MEMORY = OPTION_OWN };
-
-extern const option_row disk_options[];
+extern const option_row disk_options[]; /* for a uint64_t: --memory */
 
 /* Adds or removes the keys of all inputs, in at most `memory` bytes. Returns how many keys there
  * were. */
