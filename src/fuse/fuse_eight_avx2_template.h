@@ -87,9 +87,9 @@ static inline __m256i fuse_fingerprint_four(__m256i g)
     return _mm256_xor_si256(_mm256_and_si256(g, _mm256_set1_epi64x((long long)LOW_BITS)), mixed);
 }
 
-/* See fuse_slots_of(); `low` are low halves of hashes or states. */
-static inline void fuse_store_places(fuse_batch *to, size_t i, const fuse_shape *s, __m256i low,
-                                     __m256i near)
+/* See fuse_slots_of(); a and b are the hashes or states, `low` their low halves. */
+static inline void fuse_store_slots(fuse_batch *to, size_t i, const fuse_shape *s, __m256i a,
+                                    __m256i b, __m256i low, __m256i near)
 {
     __m256i far = _mm256_sub_epi32(_mm256_sub_epi32(near, fuse_all(1)), fuse_reach_eight(s, low));
 
@@ -100,13 +100,6 @@ static inline void fuse_store_places(fuse_batch *to, size_t i, const fuse_shape 
                _mm256_add_epi32(_mm256_andnot_si256(fuse_all(s->in_block), far),
                                 fuse_step(s, far, _mm256_srli_epi32(low, FAR_STEP_AT))));
 #endif
-}
-
-/* The same, with fingerprints; a and b are the hashes or states. */
-static inline void fuse_store_slots(fuse_batch *to, size_t i, const fuse_shape *s, __m256i a,
-                                    __m256i b, __m256i low, __m256i near)
-{
-    fuse_store_places(to, i, s, low, near);
     fuse_store(to->fingerprint + i, fuse_highs(fuse_fingerprint_four(a), fuse_fingerprint_four(b)));
 }
 
@@ -173,82 +166,4 @@ static inline bool fuse_are_before(const fuse_batch *b, size_t i, uint32_t stop)
     __m256i before = _mm256_cmpgt_epi32(fuse_all(stop), fuse_load(b->at[0] + i));
 
     return _mm256_movemask_epi8(before) == -1;
-}
-
-/* ---- Answers ----------------------------------------------------------- */
-
-static inline unsigned fuse_fits_eight(const fuse_batch *b, size_t i, const uint32_t *x,
-                                       uint32_t mask)
-{
-    __m256i differing = _mm256_xor_si256(fuse_load(x), fuse_load(b->fingerprint + i));
-    __m256i fits =
-        _mm256_cmpeq_epi32(_mm256_and_si256(differing, fuse_all(mask)), _mm256_setzero_si256());
-
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(fits));
-}
-
-static inline unsigned fuse_marked_in_one_part(const uint8_t *bitmap, uint32_t size,
-                                               const uint64_t *g)
-{
-    __m256i low = fuse_lows(fuse_load(g), fuse_load(g + 4));
-    __m256i at = _mm256_and_si256(_mm256_srli_epi32(low, 5), fuse_all(size / 4 - 1));
-    __m256i word = _mm256_i32gather_epi32((const int *)(const void *)bitmap, at, 4);
-    __m256i bit = _mm256_srlv_epi32(word, _mm256_and_si256(low, fuse_all(31)));
-
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(bit, 31)));
-}
-
-FUSE_INLINE unsigned fuse_marked_eight(const uint8_t *bitmap, uint32_t size, const uint64_t *g,
-                                       const uint64_t *parts)
-{
-    __m256i in_bitmap = _mm256_set1_epi64x((long long)(size - 8));
-    __m256i last_bit = _mm256_set1_epi64x(63);
-    unsigned marked = 0;
-
-    if (!parts)
-        return fuse_marked_in_one_part(bitmap, size, g);
-    for (unsigned i = 0; i < EIGHT; i += 4) {
-        __m256i low = fuse_load(g + i);
-        __m256i at = _mm256_and_si256(_mm256_srli_epi64(low, 3), in_bitmap);
-        __m256i word = _mm256_i64gather_epi64((const long long *)(const void *)bitmap,
-                                              _mm256_add_epi64(at, fuse_load(parts + i)), 1);
-        __m256i bit = _mm256_sllv_epi64(word, _mm256_andnot_si256(low, last_bit));
-        marked |= (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(bit)) << i;
-    }
-    return marked;
-}
-
-/* Four slots, each in its own part, from 32-bit numbers of bytes. */
-static inline __m128i fuse_four_in_parts(const uint8_t *slots, __m128i bytes, const uint64_t *parts)
-{
-    __m256i at = _mm256_add_epi64(_mm256_cvtepu32_epi64(bytes), fuse_load(parts));
-
-    return _mm256_i64gather_epi32((const int *)(const void *)slots, at, 1);
-}
-
-FUSE_INLINE __m256i fuse_get_eight_odd(const uint8_t *slots, __m256i at, const uint64_t *parts,
-                                       unsigned width)
-{
-    __m256i bit = _mm256_mullo_epi32(at, fuse_all(width)), bytes = _mm256_srli_epi32(bit, 3), word;
-
-    if (parts) {
-        __m128i a = fuse_four_in_parts(slots, _mm256_castsi256_si128(bytes), parts);
-        __m128i b = fuse_four_in_parts(slots, _mm256_extracti128_si256(bytes, 1), parts + 4);
-        word = _mm256_set_m128i(b, a);
-    } else {
-        word = _mm256_i32gather_epi32((const int *)(const void *)slots, bytes, 1);
-    }
-    return _mm256_srlv_epi32(word, _mm256_and_si256(bit, fuse_all(7)));
-}
-
-FUSE_INLINE void fuse_xor_eight_odd(uint32_t *x, const fuse_batch *b, size_t i,
-                                    const uint8_t *slots, const uint64_t *parts, unsigned width)
-{
-    __m256i sum = fuse_get_eight_odd(slots, fuse_load(b->at[0] + i), parts, width);
-
-    FUSE_EACH_SLOT
-    for (unsigned j = 1; j < ARITY; j++)
-        sum =
-            _mm256_xor_si256(sum, fuse_get_eight_odd(slots, fuse_load(b->at[j] + i), parts, width));
-    fuse_store(x, sum);
 }

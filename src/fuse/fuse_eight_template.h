@@ -82,43 +82,6 @@ static inline bool fuse_are_before(const fuse_batch *b, size_t i, uint32_t stop)
     return before;
 }
 
-/* Bit k tells whether x[k] is the fingerprint, as far as the mask goes. */
-static inline unsigned fuse_fits_eight(const fuse_batch *b, size_t i, const uint32_t *x,
-                                       uint32_t mask)
-{
-    unsigned fits = 0;
-
-    for (unsigned k = 0; k < EIGHT; k++)
-        fits |= (unsigned)(((x[k] ^ b->fingerprint[i + k]) & mask) == 0) << k;
-    return fits;
-}
-
-/* Bit k tells whether the bitmap of a stash, of `size` bytes, has the bit of g[k]. Here and below,
- * `parts` is where the parts of the keys begin, or NULL if there is one. */
-FUSE_INLINE unsigned fuse_marked_eight(const uint8_t *bitmap, uint32_t size, const uint64_t *g,
-                                       const uint64_t *parts)
-{
-    unsigned marked = 0;
-
-    for (unsigned k = 0; k < EIGHT; k++) {
-        const uint8_t *byte = bitmap + (parts ? parts[k] : 0) + (g[k] >> 3 & (size - 1));
-        marked |= (unsigned)(*byte >> g[k] % 8 & 1) << k;
-    }
-    return marked;
-}
-
-/* The xor of the slots of each key, at a width that is not plain. */
-FUSE_INLINE void fuse_xor_eight_odd(uint32_t *x, const fuse_batch *b, size_t i,
-                                    const uint8_t *slots, const uint64_t *parts, unsigned width)
-{
-    for (unsigned k = 0; k < EIGHT; k++) {
-        x[k] = 0;
-        FUSE_EACH_SLOT
-        for (unsigned j = 0; j < ARITY; j++)
-            x[k] ^= packed_get_odd(slots + (parts ? parts[k] : 0), b->at[j][i + k], width);
-    }
-}
-
 #endif
 
 #endif
