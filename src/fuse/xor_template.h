@@ -1,130 +1,97 @@
 /* xor_template.h - TEMPLATE, compiled once for each kind of xor filter: its sizes and its table.
- * The includer defines THIRD (see xor_layout_template.h), and
+ * The includer defines xor_name(), which makes a name its own, and
  *
- *   XOR_OPS            name of the table
- *   XOR_USE_AVX2       name of the function for AVX2, if there is one
- *   XOR_USE_AVX512     and of that for AVX-512
- *   SLOTS_FOR_2_16     slots for 2^16 keys
- *   SLOTS_FOR_LUCK     more slots for each 16 of the root of the number of keys
+ *   XOR_OPS              name of the table
+ *   XOR_THIRD            how many times longer the third block is than the others
+ *   XOR_SLOTS_FOR_2_16   slots for 2^16 keys
+ *   XOR_SLOTS_FOR_LUCK   more slots for each 16 of the root of the number of keys
  *
  * With fewer slots a key than a threshold, a large set cannot be peeled; with more, it can. The
  * smaller the set, the more luck it has, good or bad: in proportion to the root of its size. */
-#include "base/cpu.h"
-#include "fuse/xor_explain_template.h"
-#include "fuse/xor_lookup_template.h"
-#include "fuse/xor_peel_template.h"
+#include "fuse/xor_lookup.h"
 
-/* ---- Sizing ------------------------------------------------------------ */
-
-/* Beyond this, too few bits of a hash are left to tell keys of a part apart. */
-#define MOST_KEYS (UINT64_C(1) << 48)
-
-/* Slots are numbered in 32 bits. */
-static uint64_t xor_bytes(const tamis_plan *p)
+static uint64_t xor_name(bytes)(const tamis_plan *p)
 {
-    if (p->width < 1 || p->width > PACKED_WIDEST || p->hashes != ARITY ||
-        p->slots >= UINT64_C(1) << 31 || p->slots < LENGTHS || p->slots % LENGTHS ||
-        p->capacity >= MOST_KEYS || p->flags || p->load)
-        return 0;
-    return bytes_of_parts(p->capacity, xor_shape_of(p).part_bytes);
+    return tamis__xor_bytes(p, XOR_THIRD);
 }
 
-static tamis_status xor_plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status xor_name(plan)(tamis_plan *p, const tamis_spec *spec)
 {
-    uint64_t n = part_room(spec->keys), slots;
+    uint64_t n = part_room(spec->keys), luck = (uint64_t)sqrt((double)n) * XOR_SLOTS_FOR_LUCK >> 4;
+    uint64_t lengths = 2 + XOR_THIRD, slots = (n * XOR_SLOTS_FOR_2_16 >> 16) + luck + 2;
 
     p->width = fingerprint_width(spec);
-    p->hashes = ARITY;
-    if (p->width > PACKED_WIDEST || spec->keys >= MOST_KEYS)
-        return TAMIS_RANGE;
-    slots = (n * SLOTS_FOR_2_16 >> 16) + ((uint64_t)sqrt((double)n) * SLOTS_FOR_LUCK >> 4) + 2;
-    p->slots = (slots + LENGTHS - 1) / LENGTHS * LENGTHS;
-    return TAMIS_OK;
+    p->hashes = XOR_ARITY;
+    p->slots = (slots + lengths - 1) / lengths * lengths;
+    return p->width > PACKED_WIDEST || spec->keys >= XOR_MOST_KEYS ? TAMIS_RANGE : TAMIS_OK;
 }
 
 /* One slot in sixteen more. */
-static tamis_status xor_resize(tamis_plan *p, uint64_t keys)
+static tamis_status xor_name(resize)(tamis_plan *p, uint64_t keys)
 {
-    uint64_t length = p->slots / LENGTHS;
+    uint64_t lengths = 2 + XOR_THIRD, length = p->slots / lengths;
 
     (void)keys;
-    p->slots = (length + length / 16 + 1) * LENGTHS;
+    p->slots = (length + length / 16 + 1) * lengths;
     return TAMIS_OK;
 }
 
-/* ---- The table --------------------------------------------------------- */
-
-#if THIRD == 1
-static bool xor_is_counted(const uint8_t *part, const tamis *f)
+static uint64_t xor_name(scratch)(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                                  unsigned workers)
 {
-    (void)part, (void)f;
-    return true;
+    (void)stage, (void)n, (void)workers;
+    return tamis__xor_scratch(p, XOR_THIRD);
 }
-#else
-/* Whether the counts are right, and every one has its slot. */
-static bool xor_is_counted(const uint8_t *part, const tamis *f)
-{
-    const xor_shape *s = xor_shape_in(f);
-    uint64_t ones = 0, left = THIRD * s->length;
 
-    for (const uint8_t *line = part; line < part + s->head; line += LINE_BYTES) {
-        unsigned bits = left < LINE_BITS ? (unsigned)left : LINE_BITS, words = (bits + 63) / 64;
-        if (le64(line) != xor_counts_of(line, words, ones))
-            return false;
-        if (bits % 64 && le64(line + 8 * words) >> bits % 64)
-            return false;
-        ones += count_ones(line + 8, 8 * words);
-        left -= bits;
+static bool xor_name(has)(const tamis *f, uint64_t key)
+{
+    return xor_has_plain(f, key, XOR_THIRD, false, 0);
+}
+
+#define XOR_HAS(name, plain)                                  \
+    static bool name(const tamis *f, uint64_t key)            \
+    {                                                         \
+        return xor_has_plain(f, key, XOR_THIRD, true, plain); \
     }
-    return 2 * s->length + ones <= s->last + 1;
-}
-#endif
 
-static const char *xor_verify(const tamis *f)
+XOR_HAS(xor_name(has_8), 8)
+XOR_HAS(xor_name(has_16), 16)
+XOR_HAS(xor_name(has_32), 32)
+XOR_HAS(xor_name(has_odd), 0)
+
+static size_t xor_name(has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const xor_shape *s = xor_shape_in(f);
-    uint64_t keys = 0;
-
-    for (uint64_t at = 0; at < f->plan.bytes; at += s->part_bytes) {
-        const uint8_t *part = (const uint8_t *)f->payload + at, *head = part + s->head;
-        if (head[HEAD_STASHED] > STASH)
-            return "a stash of more keys than fit";
-        if (!xor_is_counted(part, f))
-            return "slots that are not zero are counted wrong";
-        keys += le32(head);
-    }
-    return keys == f->count ? NULL : "the keys of the parts are not the count";
+    if (!xor_is_usual(f))
+        return xor_has_many_plain(f, hits, keys, n, XOR_THIRD, false, 0);
+    return FUSE_BY_WIDTH(f->plan.width, xor_has_many_plain, f, hits, keys, n, XOR_THIRD, true);
 }
 
-static void xor_for_cpu(tamis *f, unsigned cpu)
+static void xor_name(for_cpu)(tamis *f, unsigned cpu)
 {
-    const xor_shape s = xor_shape_of(&f->plan);
+    const xor_shape s = xor_shape_of(&f->plan, XOR_THIRD);
 
-    memcpy(f->derived, &s, sizeof s);
-    xor_use(f);
-#if defined(__x86_64__) && defined(XOR_USE_AVX2)
-    if (cpu & TAMIS_CPU_AVX2)
-        XOR_USE_AVX2(f);
-#endif
-#if defined(__x86_64__)
-    if (cpu & TAMIS_CPU_AVX512)
-        XOR_USE_AVX512(f);
-#endif
     (void)cpu;
+    memcpy(f->derived, &s, sizeof s);
+    f->ops.has = xor_name(has);
+    if (f->payload && xor_is_usual(f))
+        f->ops.has = s.width == 8    ? xor_name(has_8)
+                     : s.width == 16 ? xor_name(has_16)
+                     : s.width == 32 ? xor_name(has_32)
+                                     : xor_name(has_odd);
 }
 
 const tamis_ops XOR_OPS = {
     .traits = TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_IS_PEELED | TAMIS_TRAIT_TO_STUDY,
-    .plan = xor_plan,
-    .bytes = xor_bytes,
+    .plan = xor_name(plan),
+    .bytes = xor_name(bytes),
     .rate = fingerprint_rate,
-    .resize = xor_resize,
-    .for_cpu = xor_for_cpu,
-    .verify = xor_verify,
-    .has = xor_has,
-    .has_many = xor_has_many,
-    .solve = xor_solve,
-    .scratch = xor_scratch,
-    .cells = xor_cells,
-    .explain = xor_explain,
+    .resize = xor_name(resize),
+    .for_cpu = xor_name(for_cpu),
+    .verify = tamis__xor_verify,
+    .has = xor_name(has),
+    .has_many = xor_name(has_many),
+    .solve = tamis__xor_solve,
+    .scratch = xor_name(scratch),
+    .cells = tamis__xor_cells,
+    .explain = tamis__xor_explain,
 };

@@ -13,7 +13,7 @@
  * Payload: parts of one size (base/parts.h). A part has
  *
  *   lines    of 64 bytes, for 448 slots of the third block each, the last one cut short
- *   head     as in xor_layout_template.h
+ *   head     as in xor_blocks.h
  *   slots    of the first block, of the second, then those of the third that are not zero
  *
  *   +----------------+------+-------------+--------------+------------------------+
@@ -26,13 +26,10 @@
  * the last.
  *
  * Graf, Lemire: Xor Filters: Faster and Smaller Than Bloom and Cuckoo Filters, 2020. */
-#include "fuse/xor.h"
-
-#define THIRD 2
+#define xor_name(function) xorplus_##function
 #define XOR_OPS tamis__xorplus
-#define XOR_USE_AVX2 tamis__xorplus_use_avx2
-#define XOR_USE_AVX512 tamis__xorplus_use_avx512
-#define SLOTS_FOR_2_16 83328
-#define SLOTS_FOR_LUCK 28
+#define XOR_THIRD 2
+#define XOR_SLOTS_FOR_2_16 83328
+#define XOR_SLOTS_FOR_LUCK 28
 
 #include "fuse/xor_template.h"
