@@ -30,6 +30,7 @@ typedef struct request {
 
 enum {
     OPTION_BY = OPTION_AFTER_SPEC,
+    OPTION_KEYS,
     OPTION_BYTES,
     OPTION_BOTH_WAYS,
     OPTION_WINDOW,
@@ -81,10 +82,10 @@ static void add_block(request *r, const args *a)
 static void take_option(request *r, const args *a)
 {
     switch (a->letter) {
-    case 'k':
+    case 'n':
         r->k = args_count(a, 1, K_MAX);
         break;
-    case 'n':
+    case OPTION_KEYS:
         r->flows = args_count(a, 1, UINT64_C(1) << 40);
         break;
     case 'p':
@@ -257,13 +258,13 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'k', "count", "N", "how many lines of each list to print (default: 20)" },
+    { 'n', "count", "N", "how many lines of each list to print (default: 20)" },
     { OPTION_BY, "by", "WHAT", "lists of: flow (default), source, destination, port; or several" },
     { OPTION_BYTES, "bytes", NULL, "lists are of those with most bytes, not packets" },
     { OPTION_BOTH_WAYS, "both-ways", NULL, "a flow and the packets back are one flow" },
     { OPTION_WINDOW, "window", "TIME", "a line for each interval: 60s, 500ms, 10min, 1h" },
     { OPTION_BLOCK, "block", "FILE", "count packets from and to the addresses listed in FILE" },
-    { 'n', "keys", "N", "flows expected (default: 1000000); more take a little longer" },
+    { OPTION_KEYS, "keys", "N", "flows expected (default: 1000000); more take a little longer" },
     { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)" },
     { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-4)" },
     { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed",
@@ -316,6 +317,6 @@ const command cmd_flows = {
     .when_ok = "there were packets",
     .when_nothing = "there was none",
     .example = "  tamis gen --packets 10k > traffic.pcap\n"
-               "  tamis flows -k 5 --by flow,port traffic.pcap",
+               "  tamis flows -n 5 --by flow,port traffic.pcap",
     .run = run,
 };

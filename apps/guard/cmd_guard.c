@@ -30,7 +30,8 @@ typedef struct request {
 /* ---- Options ----------------------------------------------------------- */
 
 enum {
-    OPTION_TABLE = OPTION_OWN,
+    OPTION_FILTER = OPTION_OWN,
+    OPTION_TABLE,
     OPTION_COLUMN,
     OPTION_DB,
     OPTION_CACHE,
@@ -70,7 +71,7 @@ static void take_option(request *r, const args *a)
     case 'k':
         add_candidate(r, a, kind_of_keys(a), NULL);
         break;
-    case 'f':
+    case OPTION_FILTER:
         add_candidate(r, a, TAMIS_NO_KIND, a->value);
         break;
     case 'p':
@@ -188,7 +189,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'k', "kind", "KIND", "try a filter of this kind; may be repeated" },
-    { 'f', "filter", "FILE", "try this filter of 'tamis build'; may be repeated" },
+    { OPTION_FILTER, "filter", "FILE", "try this filter of 'tamis build'; may be repeated" },
     { 'p', "fpr", "P", "false positive rate of those that are built (default: 0.01)" },
     { OPTION_TABLE, "table", "NAME", "table of an SQLite file (default: the only one)" },
     { OPTION_COLUMN, "column", "NAME",

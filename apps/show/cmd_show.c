@@ -38,6 +38,7 @@ static void enter_line(void *ctx, char *line, size_t size)
 
 enum {
     OPTION_ADD = OPTION_AFTER_SPEC,
+    OPTION_KEYS_FROM,
     OPTION_REMOVE,
     OPTION_TOY,
     OPTION_TABLE,
@@ -71,7 +72,7 @@ static bool take_request(display *s, const args *a)
     case 'e':
         showing_enter(&s->it, DEED_ASK, a->value, strlen(a->value));
         return true;
-    case 'f':
+    case OPTION_KEYS_FROM:
         reader_each_line(a->value, enter_line, &s->it);
         return true;
     case OPTION_ADD:
@@ -355,7 +356,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'e', "key", "KEY", "ask for KEY, as for one after FILE" },
-    { 'f', "keys-from", "FILE", "ask for each line of FILE, - for standard input" },
+    { OPTION_KEYS_FROM, "keys-from", "FILE", "ask for each line of FILE, - for standard input" },
     { OPTION_ADD, "add", "KEY", "show what adding KEY changes, but not in the file" },
     { OPTION_REMOVE, "remove", "KEY", "show what removing KEY changes, but not in the file" },
     { OPTION_EACH, "each", NULL, "a picture after each --add and --remove, not only the last" },

@@ -84,11 +84,16 @@ enum { LETTERLESS = 256 };
 #define TO_ABILITIES(request, member) \
     .take = option_abilities, OPTION_MEMBER(unsigned, request, member)
 
+/* --stats or --stats=json, where standard output is for data. */
+#define TO_STATS(request, member) .take = option_stats, OPTION_MEMBER(stats_form, request, member)
+
 /* Includes a table whose rows go to a member. { .included = table } has them go to the request. */
 #define OPTIONS(table, request, member)                      \
     {                                                        \
         .included = (table), .at = offsetof(request, member) \
     }
+
+typedef enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON } stats_form;
 
 /* A number of seconds if it has a unit of time. */
 typedef struct cost_value {
@@ -182,6 +187,7 @@ void option_fpr(void *into, const args *a);
 void option_share(void *into, const args *a);
 void option_cost(void *into, const args *a);
 void option_word(void *into, const args *a);
+void option_stats(void *into, const args *a);
 void option_byte(void *into, const args *a);
 void option_kind(void *into, const args *a);
 void option_abilities(void *into, const args *a);

@@ -198,6 +198,13 @@ void option_word(void *into, const args *a)
     store_number(into, a->option->size, (uint64_t)args_word(a, a->option->words));
 }
 
+void option_stats(void *into, const args *a)
+{
+    static const word_row forms[] = { { "json", STATS_JSON, "as JSON" }, { 0 } };
+
+    *(stats_form *)into = a->value ? (stats_form)args_word(a, forms) : STATS_TEXT;
+}
+
 void option_kind(void *into, const args *a)
 {
     *(tamis_kind *)into = args_kind(a);

@@ -227,7 +227,7 @@ static const option_row options[] = {
 const command cmd_adapt = {
     .name = "adapt",
     .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "tell a filter of its false positives",
+    .summary = "correct false positives of the filter in FILE",
     .about =
         "Reads keys from the INPUTs, or from standard input, that are not in the set but may be\n"
         "found in the filter of FILE. If its kind can adapt, they are not found afterwards, and\n"

@@ -70,7 +70,7 @@ static const option_row options[] = {
 const command cmd_add = {
     .name = "add",
     .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "add keys to a filter",
+    .summary = "add keys to the filter in FILE",
     .about =
         "Reads keys from the INPUTs, or from standard input, and adds them to the filter in\n"
         "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"

@@ -32,7 +32,8 @@ typedef struct dedup {
     uint64_t begun;    /* when the current interval began */
     uint64_t held;     /* different lines that came in it */
     bool refreshes;    /* what is found is added again, so that it stays */
-    bool fixed, counting, as_json;
+    bool fixed;
+    stats_form stats;
     tamis *seen[INTERVALS + 1]; /* the newest first */
     unsigned n_seen;
     bool is_fresh;        /* nothing was saved there yet */
@@ -462,11 +463,11 @@ static double mistakes(const dedup *d)
 
 static void report_counts(const dedup *d)
 {
-    if (d->as_json)
+    if (d->stats == STATS_JSON)
         fprintf(stderr,
                 "{\"lines\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"by_mistake\": %.3g}\n",
                 d->lines, d->dropped, mistakes(d));
-    else if (d->counting)
+    else if (d->stats)
         fprintf(stderr,
                 "%" PRIu64 " lines, %" PRIu64
                 " dropped; expect at most %.2g new ones among these\n",
@@ -521,9 +522,8 @@ static const option_row options[] = {
       TO_SIZE(dedup, memory) },
     { 0, "state", "FILE", "remember what was printed in FILE, for the next run",
       TO_TEXT(dedup, state) },
-    { 'c', "count", NULL, "say at the end how many lines there were, and how many dropped",
-      TO_FLAG(dedup, counting) },
-    { 0, "json", NULL, "the same as JSON, on standard error", TO_FLAG(dedup, as_json) },
+    { 0, "stats", "[=json]", "say at the end how many lines there were, and how many dropped",
+      TO_STATS(dedup, stats) },
     OPTIONS(key_options, dedup, source),
     { .take = check_options },
 };
@@ -531,14 +531,14 @@ static const option_row options[] = {
 const command cmd_dedup = {
     .name = "dedup",
     .operands = "[OPTION]... [INPUT]...",
-    .summary = "drop lines that came before",
+    .summary = "remove duplicate lines, keeping order",
     .about =
         "Reads lines from the INPUTs, or from standard input, and prints those whose key did not\n"
         "come before, in order. A filter remembers what came, in a few bytes for each different\n"
         "line however long it is. A repeated line is never printed. A new line is taken for an\n"
         "old one, and dropped, at the rate -p. At the default, 1e-9, a billion different lines\n"
         "lose less than one on average, for 6.1 bytes a line; 1e-6 loses up to a thousand, for\n"
-        "4.1 bytes. -c tells how many to expect.\n"
+        "4.1 bytes. --stats tells how many to expect.\n"
         "\n"
         "The filter grows with the number of different lines. With --fixed it does not: if more\n"
         "than -n lines come, more are dropped by mistake, and a message at the end says so.\n"

@@ -72,7 +72,7 @@ static int run(args *a)
 const command cmd_list = {
     .name = "list",
     .operands = "FILE",
-    .summary = "print what a filter can name",
+    .summary = "print the keys or fingerprints stored in a filter",
     .about =
         "Prints one number per line. Exact sets give back their keys: the integers that were\n"
         "given if the hash is raw, else hashes of the lines, which are not kept. For other kinds\n"

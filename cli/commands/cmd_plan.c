@@ -148,7 +148,8 @@ typedef struct request {
     tamis_use use;
     uint64_t queries, builds;
     cost_value store_cost, probe_cost, build_cost, memory_cost;
-    bool has_use; /* an option about use was given, */
+    tamis_kind kind; /* the only one to plan; TAMIS_NO_KIND: all */
+    bool has_use;    /* an option about use was given, */
     bool has_probe;
     bool calibrates;
     bool is_long, as_json;
@@ -175,13 +176,22 @@ static tamis_kind choice(const tamis_spec *spec)
     return tamis_plan_kind(&plan, TAMIS_NO_KIND, spec) ? TAMIS_NO_KIND : plan.kind;
 }
 
-/* Leaves out kinds to study; returns how many remain. */
-static size_t keep_kinds_to_use(tamis_plan *plans, size_t n)
+static bool is_wanted(const request *r, tamis_kind kind)
+{
+    bool is_to_study = (tamis_kind_can(kind) & TAMIS_IS_TO_STUDY) != 0;
+
+    if (r->kind)
+        return kind == r->kind;
+    return !is_to_study || r->shows_all || r->spec.can & TAMIS_IS_TO_STUDY;
+}
+
+/* Returns how many remain. */
+static size_t keep_wanted(const request *r, tamis_plan *plans, size_t n)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!(tamis_kind_can(plans[i].kind) & TAMIS_IS_TO_STUDY))
+        if (is_wanted(r, plans[i].kind))
             plans[kept++] = plans[i];
     return kept;
 }
@@ -195,8 +205,7 @@ static void show(const request *r)
     if (!plans)
         die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, spec);
-    if (!r->shows_all && !(spec->can & TAMIS_IS_TO_STUDY))
-        n = keep_kinds_to_use(plans, n);
+    n = keep_wanted(r, plans, n);
     if (n == 0)
         die(CODE_LIMIT,
             "no kind of filter fits; ask for fewer --keys, a higher --fpr, more --max-bytes "
@@ -233,7 +242,10 @@ static void advise(request *r, const tamis_machine *machine)
 
     if (!r->has_probe)
         r->use.machine = machine;
-    size_t n = tamis_advise(choices, sizeof choices / sizeof *choices, &r->spec, &r->use);
+    size_t all = tamis_advise(choices, sizeof choices / sizeof *choices, &r->spec, &r->use), n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (choices[i].plan.kind == TAMIS_NO_KIND || !r->kind || choices[i].plan.kind == r->kind)
+            choices[n++] = choices[i];
     const advice_view v = { .options = choices,
                             .n = n,
                             .spec = &r->spec,
@@ -334,6 +346,7 @@ static int run(args *a)
 
 static const option_row options[] = {
     { 'l', "long", NULL, "print abilities on a terminal too", TO_FLAG(request, is_long) },
+    { 'k', "kind", "KIND", "print this kind only", TO_KIND(request, kind) },
     { 0, "all", NULL, "print kinds to study, too", TO_FLAG(request, shows_all) },
     { 0, "json", NULL, "print JSON", TO_FLAG(request, as_json) },
     { 0, "universe", "N", "keys and excluded keys, for kinds that can exclude or adapt",

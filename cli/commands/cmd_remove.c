@@ -67,7 +67,7 @@ static const option_row options[] = {
 const command cmd_remove = {
     .name = "remove",
     .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "remove keys from a filter",
+    .summary = "remove keys from the filter in FILE",
     .about =
         "Reads keys from the INPUTs, or from standard input, and removes them from the filter\n"
         "in FILE, if its kind can. A warning tells how many keys were seen not to be in it. The\n"

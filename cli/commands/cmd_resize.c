@@ -1,5 +1,6 @@
 /* cmd_resize.c - tamis resize: another size for a filter, without its keys. */
 #include "commands.h"
+#include "files/lock.h"
 #include "filters/store.h"
 #include "term/message.h"
 #include "text/abilities.h"
@@ -19,6 +20,7 @@ static _Noreturn void refuse(const char *path, uint64_t keys, tamis_status statu
 
 typedef struct request {
     uint64_t keys;
+    const char *out; /* NULL: the file itself */
 } request;
 
 static int run(args *a)
@@ -30,11 +32,15 @@ static int run(args *a)
     const char *path = args_operands(a, 1, 1, "the FILE to resize")[0];
     if (!r.keys)
         args_refuse(a, "give --keys N");
-    tamis *f = store_load_locked(path);
+    if (r.out) {
+        store_check_target(r.out);
+        lock_output(r.out);
+    }
+    tamis *f = r.out ? store_load(path) : store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, path);
     if ((status = tamis_resize(f, r.keys)))
         refuse(path, r.keys, status);
-    store_save(f, path);
+    store_save(f, r.out ? r.out : path);
     tamis_free(f);
     return CODE_OK;
 }
@@ -42,18 +48,20 @@ static int run(args *a)
 static const option_row options[] = {
     { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M",
       TO_COUNT(request, keys, 1, UINT64_MAX) },
+    { 'o', "output", "OUT", "where to save the filter (default: FILE)", TO_TEXT(request, out) },
     { 0 },
 };
 
 const command cmd_resize = {
     .name = "resize",
-    .operands = "--keys N FILE",
-    .summary = "give a filter another size, without its keys",
+    .operands = "--keys N [-o OUT] FILE",
+    .summary = "change the size of the filter in FILE, without its keys",
     .about =
         "Replaces the filter in FILE by one with room for N keys: with twice, four times or half\n"
         "as many slots, and so on. Fingerprints stay the same. So a filter of twice the size\n"
         "gives the same answers, and has twice the false positive rate when it is full. The file\n"
-        "is replaced in one step. Other runs that change it wait until this one ends.",
+        "is replaced in one step. Other runs that change it wait until this one ends. With -o,\n"
+        "FILE stays as it is.",
     .options = { options },
     .when_ok = "the filter was saved",
     .example = "  seq 1000 | tamis build -k quotient -n 1000 -o numbers.tamis\n"

@@ -42,7 +42,7 @@ static void give_memory(request *r)
         return;
     if (r->memory < own + (1 << 20))
         die(CODE_MEMORY,
-            "top: --memory is too little for -k %" PRIu64 " and %u threads; give %" PRIu64
+            "top: --memory is too little for -n %" PRIu64 " and %u threads; give %" PRIu64
             "M or more",
             r->k, r->source.threads, (own >> 20) + 2);
     r->spec.max_bytes = r->memory - own;
@@ -194,7 +194,7 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'k', "count", "N", "how many lines to print (default: 20)", TO_COUNT(request, k, 1, K_MAX) },
+    { 'n', "count", "N", "how many lines to print (default: 20)", TO_COUNT(request, k, 1, K_MAX) },
     { 0, "error", "E", "how far the sketch may be off, as a share of all lines (1e-5)",
       TO_ERROR(request, spec.error) },
     { 0, "memory", "B", "memory it may take: 64M, 1G (default: what --error needs)",
@@ -209,7 +209,7 @@ static const option_row options[] = {
 
 const command cmd_top = {
     .name = "top",
-    .operands = "[-k N] [OPTION]... [INPUT]...",
+    .operands = "[-n N] [OPTION]... [INPUT]...",
     .summary = "print the most frequent lines of a stream",
     .about =
         "Reads lines from the INPUTs, or from standard input, once, and prints the N that came\n"
@@ -231,6 +231,6 @@ const command cmd_top = {
     .options = { options },
     .when_ok = "a line was printed",
     .when_nothing = "there was no line",
-    .example = "  tamis gen --urls 100k | cut -d/ -f3 | tamis top -k 5",
+    .example = "  tamis gen --urls 100k | cut -d/ -f3 | tamis top -n 5",
     .run = run,
 };

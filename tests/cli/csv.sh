@@ -31,7 +31,7 @@ exits 1 "$tamis" query --field 1,3 f.tamis <<<$'xz\t\t'
 printf '1\t2\t3\n1\t9\t3\n2\t2\t3\n' >table
 exits 0 "$tamis" dedup --field 1,3 table
 prints_exactly '1\t2\t3\n2\t2\t3\n'
-exits 0 "$tamis" top --field 3,1 -k 1 table
+exits 0 "$tamis" top --field 3,1 -n 1 table
 prints_exactly '2\t2\t3\t1\n'
 exits 0 "$tamis" build --field 1,2 --values-field 3 -o f.tamis <<<$'a\tb\t7\nc\td\t8'
 exits 0 "$tamis" get f.tamis <<<$'a\tb'
@@ -84,7 +84,7 @@ promise 'Output is the record as it was, and there are as many as there are reco
 printf '1,"two\nlines"\n2,plain\n3,"two\nlines"\n' >input
 exits 0 "$tamis" dedup --csv --field 2 input
 prints_exactly '1,"two\nlines"\n2,plain\n'
-exits 0 "$tamis" top --csv --field 2 -k 1 input
+exits 0 "$tamis" top --csv --field 2 -n 1 input
 prints_exactly '2\t2\ttwo\nlines\n'
 exits 0 "$tamis" build --csv --field 2 --values-field 1 -o f.tamis <<<$'7,"a,b"\n"8",c'
 exits 0 "$tamis" get f.tamis <<<'a,b'
@@ -154,7 +154,7 @@ is_silent
 exits 1 "$tamis" query unix.tamis dos dos
 check "one warning" has_lines "$said/err" 1
 exits 1 "$tamis" query --crlf unix.tamis <<<$'red\r\r'
-exits 0 "$tamis" top --crlf -k 1 dos
+exits 0 "$tamis" top --crlf -n 1 dos
 prints_exactly '1\t1\tgreen\n'
 promise 'Only where it is in the key'
 printf '1\tred\r\n' >dos

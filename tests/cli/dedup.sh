@@ -18,7 +18,7 @@ for threads in $all_threads; do
     done
     exits 0 "$tamis" dedup -j "$threads" -p 1e-9 -n 2e5 --fixed all
     same "$said/out" once
-    exits 0 "$tamis" dedup -j "$threads" -p 1e-9 -c <all
+    exits 0 "$tamis" dedup -j "$threads" -p 1e-9 --stats <all
     same "$said/out" once
     says "200000 lines, $dropped dropped; expect at most 8.6e-05 new ones among these"
 done
@@ -67,11 +67,11 @@ exits 2 "$tamis" dedup --fixed --window 10 all
 exits 3 "$tamis" dedup no-such-file
 
 promise 'The default rate loses less than one of a billion lines, on average'
-exits 0 "$tamis" dedup --json all
+exits 0 "$tamis" dedup --stats=json all
 same "$said/out" once
 cp "$said/err" "$said/out"
 json_holds "as JSON" 'it["lines"] == 200000' "it['dropped'] == $dropped" '0 < it["by_mistake"] < 1e-4'
-exits 0 "$tamis" dedup -n 100 --fixed -p 0.01 --json all
+exits 0 "$tamis" dedup -n 100 --fixed -p 0.01 --stats=json all
 cp "$said/err" "$said/out"
 check "mistakes of a crowded filter are told" has_line "$said/err" '"by_mistake": [1-9]'
 
@@ -86,7 +86,7 @@ for exact in --exact --exact=lines; do
         for memory in '' '--memory 9M' '--memory 15M' '--memory 1G'; do
             [ "$threads$memory" != '4--memory 9M' ] || continue
             # shellcheck disable=SC2086
-            exits 0 "$tamis" dedup "$exact" -j "$threads" $memory -c all
+            exits 0 "$tamis" dedup "$exact" -j "$threads" $memory --stats all
             same "$said/out" once
             says "200000 lines, $dropped dropped; expect at most 0 new ones among these"
         done
@@ -146,7 +146,7 @@ for threads in 1 4; do
     same "$said/out" before.once
     exits 0 "$tamis" dedup -j "$threads" --state state after
     same "$said/out" after.once
-    exits 0 "$tamis" dedup -j "$threads" --state state -c all
+    exits 0 "$tamis" dedup -j "$threads" --state state --stats all
     prints_nothing
     says "200000 lines, 200000 dropped"
     exits 0 "$tamis" verify state

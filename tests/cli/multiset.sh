@@ -46,7 +46,10 @@ for kind in $(kinds_that resize); do
     cp f.tamis before.tamis
     exits 0 "$tamis" list f.tamis
     cp "$said/out" listed
+    exits 0 "$tamis" resize --keys 20000 -o other.tamis f.tamis
+    same f.tamis before.tamis
     exits 0 "$tamis" resize --keys 20000 f.tamis
+    same f.tamis other.tamis
     is_silent
     prints_nothing
     exits 0 "$tamis" verify f.tamis

@@ -106,3 +106,14 @@ done
 refused 2 plan
 says "--quotient-bits Q"
 check_not "nothing was saved" test -e none.tamis
+
+promise 'A plan of one kind'
+exits 0 "$tamis" plan --keys 1M -k cqf
+check "only this kind is printed" test "$(wc -l <"$said/out")" -eq 2
+prints "cqf  "
+exits 0 "$tamis" plan --keys 1M -k xor
+prints "xor  "
+exits 0 "$tamis" plan --keys 1M -k cqf --queries 1M --store-cost 500ms --probe-cost 1us --json
+json_is "no filter is compared with it" '[o["kind"] for o in it["options"]]' "['cqf', 'no filter']"
+refused 5 plan --keys 1M -k cqf --can get
+refused 2 plan --keys 1M -k cqx

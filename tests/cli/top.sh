@@ -13,30 +13,30 @@ section 'Few different lines: exact'
 
 awk 'BEGIN { for (i = 1; i <= 40; i++) for (j = 0; j < 3 * i; j++) print "line " i }' >few
 for k in 1 5 20 39 40; do
-    exits 0 "$tamis" top -k $k few
+    exits 0 "$tamis" top -n $k few
     is_silent
-    truth few $k | cmp -s - "$said/out" || failed "top -k $k is not what sort and uniq say"
+    truth few $k | cmp -s - "$said/out" || failed "top -n $k is not what sort and uniq say"
 done
 exits 0 "$tamis" top few
 check "there are 20 unless asked" has_lines "$said/out" 20
-exits 0 "$tamis" top -k 1000000 few
+exits 0 "$tamis" top -n 1000000 few
 check "more than there are" has_lines "$said/out" 40
 cp "$said/out" whole
-exits 0 "$tamis" top -k 1000 - <few
+exits 0 "$tamis" top -n 1000 - <few
 same "$said/out" whole
-exits 0 "$tamis" top -k 1000 --hash keyed few
+exits 0 "$tamis" top -n 1000 --hash keyed few
 same "$said/out" whole
-cat few | exits 0 "$tamis" top -k 1000
+cat few | exits 0 "$tamis" top -n 1000
 same "$said/out" whole
 awk 'NR % 2' few >odd
 awk '!(NR % 2)' few >even
-exits 0 "$tamis" top -k 1000 odd even
+exits 0 "$tamis" top -n 1000 odd even
 same "$said/out" whole
 
 section 'Ties stand as bytes do'
 
 seq 100 | shuf --random-source=/dev/zero >same
-exits 0 "$tamis" top -k 5 same
+exits 0 "$tamis" top -n 5 same
 printf '1\t1\t%s\n' 1 10 100 11 12 >expected
 same "$said/out" expected
 
@@ -71,7 +71,7 @@ exits 0 "$tamis" top --field 2 columns
 printf '2\t2\ta\n1\t1\tb\n' >expected
 same "$said/out" expected
 says "1 of 4 lines have no field 2"
-printf '%s\n' 7 0x7 8 | exits 0 "$tamis" top --hash raw -k 1
+printf '%s\n' 7 0x7 8 | exits 0 "$tamis" top --hash raw -n 1
 printf '2\t2\t7\n' >expected
 same "$said/out" expected
 printf '%s\n' 7 seven | exits 2 "$tamis" top --hash raw
@@ -98,16 +98,16 @@ bounds_hold()
         { last = $1 }
         BEGIN { last = 1e18 }' counts "$said/out"
 }
-for options in "" "--error 0.1" "--error 0.001 -j 1" "-k 3000 --error 0.5" "--memory 64M"; do
+for options in "" "--error 0.1" "--error 0.001 -j 1" "-n 3000 --error 0.5" "--memory 64M"; do
     # shellcheck disable=SC2086
     exits 0 "$tamis" top $options many
     check "bounds hold with: $options" bounds_hold
 done
-exits 0 "$tamis" top -k 10 many
+exits 0 "$tamis" top -n 10 many
 is_silent
 sort -t "$(printf '\t')" -k 2,2nr counts | head -10 | cut -f 2 >expected
 cut -f 1 "$said/out" | same /dev/stdin expected
-exits 0 "$tamis" top --json -k 10 many
+exits 0 "$tamis" top --json -n 10 many
 json_is "all lines are counted" 'it["lines"]' 200000
 json_holds "and most are others" '0 < it["others_at_most"] <= it["top"][9]["at_least"]'
 
@@ -118,19 +118,19 @@ says "may be missing"
 check "bounds of a flat stream" awk -F '\t' '$2 > 1 || $1 < 1 { exit 1 }' "$said/out"
 
 promise 'A candidate that goes and comes back is not counted from the start'
-# With -k 1 there are 1004.
+# With -n 1 there are 1004.
 awk 'BEGIN {
     for (j = 0; j < 5; j++) print "back"
     for (i = 0; i < 1003; i++) for (j = 0; j < 10; j++) print i
     for (j = 0; j < 1000; j++) print "new"
     for (j = 0; j < 1001; j++) print "back"
 }' >back
-exits 0 "$tamis" top -k 1 back
+exits 0 "$tamis" top -n 1 back
 check "its first copies count" awk -F '\t' '$3 != "back" || $1 < 1006 || $2 > 1006 { exit 1 }' "$said/out"
 
 promise 'Threads do not matter'
 for threads in 1 2 7; do
-    exits 0 "$tamis" top -k 100 --error 0.01 -j $threads many many many flat
+    exits 0 "$tamis" top -n 100 --error 0.01 -j $threads many many many flat
     [ $threads = 1 ] && cp "$said/out" alone
     same "$said/out" alone
 done
@@ -148,8 +148,8 @@ fi
 
 section 'What is refused'
 
-exits 2 "$tamis" top -k 0 few
-exits 2 "$tamis" top -k x few
+exits 2 "$tamis" top -n 0 few
+exits 2 "$tamis" top -n x few
 exits 2 "$tamis" top --error 2 few
 says "a share from 1e-12 to 0.5"
 exits 2 "$tamis" top --error nan few
@@ -161,7 +161,7 @@ exits 3 "$tamis" top .
 exits 3 bash -c "'$tamis' top few >/dev/full"
 
 promise 'A reader that leaves ends it'
-exits 141 bash -c "trap - PIPE; '$tamis' top -k 3000 many | true; exit \${PIPESTATUS[0]}" || true
+exits 141 bash -c "trap - PIPE; '$tamis' top -n 3000 many | true; exit \${PIPESTATUS[0]}" || true
 
 section 'Sketches in files'
 

@@ -5,7 +5,7 @@
 "$tamis" gen --packets 1 >one.pcap
 "$tamis" flows one.pcap >/dev/null 2>"$said/err" || ! grep -q 'built without libpcap\|is not installed' "$said/err" || exit 77
 
-all=(--csv --by "flow,source,destination,port" -k 3000)
+all=(--csv --by "flow,source,destination,port" -n 3000)
 
 # like_exact CAPTURE OPTIONS OF packets.py -- OPTIONS: every line of every list is the same.
 like_exact()
@@ -84,10 +84,10 @@ same "$said/out" few.csv
 promise 'Files follow each other; threads do not matter'
 head -c 24 some.pcap >empty.pcap
 python3 "$tests/packets.py" as nano some.pcap >nano.pcap
-exits 0 "$tamis" flows --csv -k 5 some.pcap empty.pcap few.pcap
+exits 0 "$tamis" flows --csv -n 5 some.pcap empty.pcap few.pcap
 cp "$said/out" both.csv
 for n in $threads; do
-    exits 0 "$tamis" flows --csv -k 5 -j $n nano.pcap few.pcap
+    exits 0 "$tamis" flows --csv -n 5 -j $n nano.pcap few.pcap
     same "$said/out" both.csv
 done
 
@@ -97,7 +97,7 @@ section 'Bounds'
 "$tamis" gen --packets 20000 --flows 20000 >many.pcap
 for options in "" --bytes; do
     # shellcheck disable=SC2086
-    exits 0 "$tamis" flows --csv -k 8000 $options many.pcap
+    exits 0 "$tamis" flows --csv -n 8000 $options many.pcap
     grep '^flow,' "$said/out" >whole
     # shellcheck disable=SC2086
     exits 0 "$tamis" flows --csv $options many.pcap
@@ -105,19 +105,19 @@ for options in "" --bytes; do
     grep '^flow,' "$said/out" | same /dev/stdin <(head -20 whole)
 done
 promise 'Where bounds are far apart, they hold'
-exits 0 "$tamis" flows --csv -k 1000 --error 0.1 --bytes many.pcap
+exits 0 "$tamis" flows --csv -n 1000 --error 0.1 --bytes many.pcap
 says "may be missing"
 check "bounds hold" awk -F , 'NR == FNR { bytes[$2] = $7; next }
     $1 == "flow" && ($7 > bytes[$2] || $8 < bytes[$2]) { exit 1 }' whole "$said/out"
-exits 0 "$tamis" flows --csv -n 100 -p 0.1 many.pcap
+exits 0 "$tamis" flows --csv --keys 100 -p 0.1 many.pcap
 check "so do those of flows" awk -F , -v "n=$(wc -l <whole)" '$1 == "total" && ($7 > n || $8 < n || $7 == n) { exit 1 }' "$said/out"
 
 section 'JSON and text'
 
-exits 0 "$tamis" flows --json -k 3 --by port --window 1ms --block list some.pcap
+exits 0 "$tamis" flows --json -n 3 --by port --window 1ms --block list some.pcap
 json_is "JSON says the same" '[it["packets"], it["flows"]["at_least"], len(it["windows"]), it["blocked_packets"], len(it["top"]["port"])]' \
     "$(awk -F , '$1 == "window" { w++ } $1 == "total" { p = $3; f = $7 } $1 == "blocked" && !$2 { b = $3 } END { printf "[%d, %d, %d, %d, 3]", p, f, w, b }' some.csv)"
-exits 0 "$tamis" flows -k 3 --window 1s --block list some.pcap
+exits 0 "$tamis" flows -n 3 --window 1s --block list some.pcap
 prints "packets      2000"
 prints "2026-01-01T00:00:00Z                 2000"
 exits 1 "$tamis" flows empty.pcap
@@ -169,7 +169,7 @@ exits 3 "$tamis" flows absent
 exits 3 "$tamis" flows .
 exits 3 bash -c "'$tamis' flows some.pcap >/dev/full"
 exits 3 bash -c "'$tamis' flows --window 1s some.pcap >/dev/full"
-exits 141 bash -c "trap - PIPE; '$tamis' flows -k 20000 some.pcap | true; exit \${PIPESTATUS[0]}" || true
+exits 141 bash -c "trap - PIPE; '$tamis' flows -n 20000 some.pcap | true; exit \${PIPESTATUS[0]}" || true
 
 promise 'A signal ends the reading, not the report'
 mkfifo line

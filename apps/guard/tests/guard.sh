@@ -52,7 +52,7 @@ done
 
 # What they find is what the filter lets pass: exactly what query prints.
 "$tamis" build -k bloom -p 0.02 -o words.tamis words
-exits 0 "${guard[@]}" --json -f words.tamis words.db asked
+exits 0 "${guard[@]}" --json --filter words.tamis words.db asked
 "$tamis" query -c words.tamis asked | read -r passed
 adds_up "$n" "$found" "it['rounds'][1]['stopped'] == $n - $passed"
 exits 0 "${guard[@]}" words.db asked
@@ -155,7 +155,7 @@ exits 1 "${guard[@]}" words.db huge
 sqlite3 empty.db 'CREATE TABLE t (k PRIMARY KEY)'
 exits 1 "${guard[@]}" --json -k bloom -k fuse -k aqf empty.db asked
 adds_up "$n" 0
-exits 0 "${guard[@]}" -k bloom -k bloom -f words.tamis -f words.tamis words.db asked
+exits 0 "${guard[@]}" -k bloom -k bloom --filter words.tamis --filter words.tamis words.db asked
 check_not "nothing to complain of" has_line "$said/out" inf
 sqlite3 bare.db "CREATE TABLE t (k); INSERT INTO t VALUES ('a'), ('a')"
 exits 0 "${guard[@]}" bare.db <(echo a)
@@ -214,15 +214,15 @@ for kind in bitmap window map cascade; do
     exits 2 "${guard[@]}" -k "$kind" words.db asked
 done
 exits 2 "${guard[@]}" --cache 0 words.db asked
-exits 4 "${guard[@]}" -f words.db words.db asked
+exits 4 "${guard[@]}" --filter words.db words.db asked
 head -n 100 words | "$tamis" build -k fuse -o other.tamis
-exits 4 "${guard[@]}" -f other.tamis words.db asked
+exits 4 "${guard[@]}" --filter other.tamis words.db asked
 says "which is in the store; it is damaged, or was made of other keys"
 seq 100 | "$tamis" build -k bitmap -o numbers.tamis
-exits 2 "${guard[@]}" -f numbers.tamis words.db asked
+exits 2 "${guard[@]}" --filter numbers.tamis words.db asked
 says "takes raw keys"
 sqlite3 ids.db "CREATE TABLE t (id INTEGER PRIMARY KEY); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i FROM n"
-exits 0 "${guard[@]}" --json -f numbers.tamis ids.db <(seq 91 110)
+exits 0 "${guard[@]}" --json --filter numbers.tamis ids.db <(seq 91 110)
 adds_up 20 10 "it['rounds'][1]['in_vain'] == 0"
 
 section 'URLs'

@@ -76,13 +76,13 @@ for kind in "${shown_kinds[@]}"; do
     check_not "$kind: no colour in a file" has_text "$said/out" $'\033'
 
     promise 'The explanation agrees with query, and each key has its row'
-    exits 0 "$tamis" show f.tamis -f "$keys"
+    exits 0 "$tamis" show f.tamis --keys-from "$keys"
     sed -n 's/^\([^ ]*\)? yes.*/\1/p' "$said/out" >found
     "$tamis" query f.tamis "$keys" >expected
     same found expected
     check "$kind: a cell is marked" has_line "$said/out" '^red +(\^|x)|^1 +(\^|x)'
 
-    exits 0 "$tamis" show --json f.tamis -f "$keys"
+    exits 0 "$tamis" show --json f.tamis --keys-from "$keys"
     cp "$said/out" "asked-$kind.json"
     exits 0 "$tamis" show --svg "asked-$kind.svg" f.tamis -e "$(head -n 1 "$keys")"
     prints_nothing
@@ -122,11 +122,11 @@ exits 0 "$tamis" show f.tamis --key red
 same "$said/out" plain
 exits 0 "$tamis" show -e red f.tamis
 same "$said/out" plain
-exits 0 "$tamis" show f.tamis -f - <<<red
+exits 0 "$tamis" show f.tamis --keys-from - <<<red
 same "$said/out" plain
 exits 1 "$tamis" show f.tamis no-such-colour
 exits 0 "$tamis" show f.tamis no-such-colour red
-exits 3 "$tamis" show f.tamis -f no/such/file
+exits 3 "$tamis" show f.tamis --keys-from no/such/file
 
 promise 'Text that a terminal might obey'
 exits 1 "$tamis" show f.tamis $'a\033[2Jb\nc' $'\xc2\x9bz' $'\xff' ''
