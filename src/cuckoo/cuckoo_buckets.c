@@ -1,248 +1,400 @@
-/* cuckoo_buckets.c - cuckoo filter: buckets of four tags, two buckets for each key.
+/* cuckoo_buckets.c - cuckoo filter as it was published: buckets of four tags, two for each key.
+ * Prefix: buckets_.
  *
- * A key's tag is in one of two buckets, and from a bucket and a tag the other bucket is known
- * (cuckoo/buckets.h). So tags can make room for each other without their keys, and tables may be
- * 95 % full (cuckoo/buckets_template.h). A lookup reads two lines, compares eight tags, and takes a
- * stranger for a key with probability
+ * A key has a bucket and a tag of plan.width bits. A tag is never 0, which is an empty slot. Bucket
+ * and tag give the other bucket of the key, and that one and the tag give the first again. So a tag
+ * can move between its two buckets without its key.
+ *
+ * A key goes to the emptier of its buckets. If both are full, tags there move (moves.h), so that
+ * tables may be 95 % full. A lookup reads two lines, compares eight tags, and takes an absent key
+ * for one that is there with probability
  *
  *   1 - (1 - 8 / (slots (2^w - 1)))^n,   about 8 load 2^-w
  *
- * Copies of a key take slots in the same two buckets. There are eight; counts stop at seven, and
- * more copies are the surplus of the key, which is counted apart (surplus.h).
+ * Keys with the same tag and the same two buckets are a class. Of their eight slots it takes seven
+ * at most: one is left to others. More is its surplus, which is counted apart (base/surplus.h).
  *
- * Payload: plan.slots / 4 buckets of four tags of plan.width = w bits, one behind the other; then
- * the stash and the surplus. plan.hashes is 2. Zeros are the empty filter.
+ * Payload: plan.slots / 4 buckets of four tags, those in use first; a stash of eight classes, for
+ * what finds no room; the surplus. plan.hashes is 2. Zeros are the empty filter.
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
  * Breslow, Jayasena: Morton Filters, 2018. Wang, Zhou, Shi, Qian: Vacuum Filters, 2019. */
+#include "cuckoo/cuckoo_buckets.h"
+
 #include <math.h>
 
-#include "base/cpu.h"
-#include "cuckoo/buckets.h"
+#include "base/ahead.h"
+#include "cuckoo/moves.h"
 
-CUCKOO_GROUP_INLINE void cuckoo_buckets_hash_group(cuckoo_group *g, const void *table,
-                                                   const uint64_t *keys)
+/* ---- Lookups ----------------------------------------------------------- */
+
+/* A group is an array of keys. */
+MANY_INLINE void buckets_prepare(const void *table, void *group, const uint64_t *keys, size_t n)
 {
-    buckets_hash_each(g, 0, table, keys);
+    buckets_key *k = group;
+
+    for (size_t i = 0; i < n; i++)
+        k[i] = buckets_find(table, keys[i]);
 }
 
-CUCKOO_GROUP_INLINE uint64_t cuckoo_buckets_hold(const buckets_table *t, const cuckoo_group *g,
-                                                 size_t i, size_t end, unsigned how)
+MANY_INLINE void buckets_fetch(const void *table, const void *group, size_t i)
 {
-    return buckets_each_holds(t, g, i, end, how);
+    const buckets_table *t = table;
+    const buckets_key *k = (const buckets_key *)group + i;
+
+    ahead_read(t->at + k->first * BUCKETS_SLOTS * t->width / 8, false);
+    ahead_read(t->at + k->second * BUCKETS_SLOTS * t->width / 8, false);
 }
 
-CUCKOO_GROUP_INLINE bool cuckoo_buckets_bytes_hold(const buckets_table *t, const buckets_key *k)
+MANY_INLINE uint64_t buckets_look(void *table, void *group, size_t i)
 {
-    return buckets_either_holds(t, k, LOOK_BYTES);
+    const buckets_table *t = table;
+    const buckets_key *k = (const buckets_key *)group + i;
+
+    return buckets_hold(t, k) || (t->stash[0] && buckets_stashed(t, k));
 }
 
-#include "cuckoo/buckets_template.h"
+static bool buckets_has(const tamis *f, uint64_t key)
+{
+    buckets_table t = buckets_of(f);
+    buckets_key k = buckets_find(&t, key);
 
+    return buckets_look(&t, &k, 0);
+}
+
+static size_t buckets_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key groups[2][MANY];
+
+    return many_lookups(&t, hits, keys, n, groups[0], groups[1], buckets_prepare, buckets_fetch,
+                        buckets_look, NULL);
+}
+
+static uint64_t buckets_count(const tamis *f, uint64_t key)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_find(&t, key);
+
+    return buckets_count_of(&t, &k);
+}
+
+/* ---- Adding ------------------------------------------------------------ */
+
+/* Buckets that a search looks at, which five moves reach: 2 + 8 + 32 + 128 + 512 + 2048. At 95 %,
+ * few searches need some hundred; more do with tags of four bits, where many are met again. */
+enum { BUCKETS_SEARCH = 2048, BUCKETS_MOVES = 5 };
+
+/* A key that comes, and where its moves are noted. */
+typedef struct buckets_arrival {
+    const buckets_table *t;
+    const buckets_key *k;
+    moves_journal *j;
+} buckets_arrival;
+
+static void buckets_put(const buckets_table *t, uint64_t i, unsigned slot, uint32_t tag,
+                        moves_journal *j)
+{
+    uint64_t at = BUCKETS_SLOTS * i + slot;
+
+    moves_note(j, t->at + packed_byte(at, t->width), 8);
+    packed_put_odd(t->at, at, t->width, tag);
+}
+
+/* The others of the four tags of a bucket, by their slots. Which were met before is not asked: what
+ * follows the second time followed the first time too, and was found earlier. */
+static bool buckets_look_from(moves *m, void *self, unsigned from)
+{
+    const buckets_arrival *a = self;
+    uint64_t i = m->nodes[from].place;
+
+    for (uint8_t slot = 0; slot < BUCKETS_SLOTS && m->n < m->most; slot++) {
+        uint64_t to = buckets_other(a->t, i, buckets_get(a->t, i, slot));
+        if (moves_add_place(m, from, to, slot, buckets_has_room(a->t, to)))
+            return true;
+    }
+    return false;
+}
+
+static bool buckets_put_by_moves(moves *m, void *self)
+{
+    const buckets_arrival *a = self;
+
+    moves_add_root(m, a->k->first, 0);
+    moves_add_root(m, a->k->second, 0);
+    const moves_node *x = moves_search(m, self, buckets_look_from);
+    if (!x)
+        return false;
+    unsigned slot = buckets_slot_of(a->t, x->place, 0);
+    for (; x->depth; slot = x->by, x = moves_before(m, x)) {
+        uint32_t tag = buckets_get(a->t, moves_before(m, x)->place, x->by);
+        buckets_put(a->t, x->place, slot, tag, a->j);
+    }
+    buckets_put(a->t, x->place, slot, a->k->tag, a->j);
+    return true;
+}
+
+/* Not in the stash. */
+static tamis_status buckets_put_inside(const tamis *f, const buckets_table *t, const buckets_key *k,
+                                       moves_journal *j)
+{
+    unsigned first = buckets_used(t, k->first), second = buckets_used(t, k->second);
+    buckets_arrival a = { t, k, j };
+
+    if (first == BUCKETS_SLOTS && second == BUCKETS_SLOTS)
+        return moves_make_room(f, (moves){ .most = BUCKETS_SEARCH, .deepest = BUCKETS_MOVES },
+                               false, buckets_put_by_moves, &a);
+    uint64_t emptier = first <= second ? k->first : k->second;
+    buckets_put(t, emptier, buckets_slot_of(t, emptier, 0), k->tag, j);
+    return TAMIS_OK;
+}
+
+/* All of them or none. Once a copy is in the stash, no other moves any more. */
+static tamis_status buckets_add(tamis *f, uint64_t key, uint64_t times)
+{
+    const buckets_table t = buckets_of(f);
+    const surplus s = buckets_surplus_of(&t);
+    buckets_key k = buckets_find(&t, key);
+    unsigned room = BUCKETS_CEILING - buckets_count_of(&t, &k), stash = t.stash[0];
+    unsigned n = times < room ? (unsigned)times : room;
+    moves_word words[BUCKETS_CEILING * (BUCKETS_MOVES + 1)];
+    moves_journal j = { words, 0 };
+
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status status = buckets_put_inside(f, &t, &k, &j);
+        if (!status || (status == TAMIS_FULL && buckets_stash_put(&t, buckets_class(&t, &k))))
+            continue;
+        buckets_stash_drop(&t, t.stash[0] & ~stash);
+        moves_undo(&j, 0);
+        return status;
+    }
+    f->count += n;
+    if (times > n)
+        tamis__surplus_add(&s, buckets_class(&t, &k), times - n);
+    return TAMIS_OK;
+}
+
+/* ---- Removing ---------------------------------------------------------- */
+
+/* There is one. The last one in use goes where it was. */
+static void buckets_drop_copy(const buckets_table *t, const buckets_key *k)
+{
+    unsigned stashed = buckets_stash_find(t, buckets_class(t, k));
+
+    if (stashed) {
+        buckets_stash_drop(t, stashed & -stashed);
+        return;
+    }
+    uint64_t i = buckets_copies_in(t, k->first, k->tag) ? k->first : k->second;
+    unsigned last = buckets_used(t, i) - 1;
+    buckets_put(t, i, buckets_slot_of(t, i, k->tag), buckets_get(t, i, last), NULL);
+    buckets_put(t, i, last, 0, NULL);
+}
+
+/* What waits in the stash may find room now; if there is no memory to search, it stays. */
+static void buckets_unstash(const tamis *f, const buckets_table *t)
+{
+    unsigned entry = (unsigned)__builtin_ctz(t->stash[0]);
+    buckets_key k = buckets_key_of_class(t, buckets_stash_get(t, entry));
+
+    if (buckets_put_inside(f, t, &k, NULL) == TAMIS_OK)
+        buckets_stash_drop(t, 1u << entry);
+}
+
+static tamis_status buckets_remove(tamis *f, uint64_t key, uint64_t times)
+{
+    const buckets_table t = buckets_of(f);
+    const surplus s = buckets_surplus_of(&t);
+    buckets_key k = buckets_find(&t, key);
+    unsigned copies = buckets_count_of(&t, &k);
+
+    if (copies < BUCKETS_CEILING
+            ? copies < times
+            : !tamis__surplus_remove(&s, buckets_class(&t, &k), BUCKETS_CEILING, &times))
+        return TAMIS_ABSENT;
+    for (uint64_t i = 0; i < times; i++)
+        buckets_drop_copy(&t, &k);
+    f->count -= times;
+    if (t.stash[0])
+        buckets_unstash(f, &t);
+    return TAMIS_OK;
+}
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { BUCKETS = 2 }; /* that a key has; plan.hashes */
+static const double BUCKETS_LOAD = 0.95;
 
-static const double LOAD = 0.95;
-
-/* Slots beyond the load, where they are cheap: tables of few buckets are less even. */
-enum { SPARE = SLOTS * BUCKETS, SPARE_WIDTH = 16 };
-
-static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
-
-static uint64_t cuckoo_buckets_bytes(const tamis_plan *p)
+static uint64_t buckets_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots % (SLOTS * BUCKETS) == 0 && p->slots <= MAX_SLOTS &&
-              p->width >= MIN_TAG && p->width <= MAX_TAG && p->hashes == BUCKETS && p->flags == 0 &&
-              p->load == 0 && p->capacity <= p->slots &&
-              buckets_number(p) / 2 <= UINT64_C(1) << (CLASS_BITS - p->width);
+    bool ok = p->slots > 0 && p->slots % BUCKETS_STEP == 0 && p->slots <= BUCKETS_MOST_SLOTS &&
+              p->width >= BUCKETS_MIN_TAG && p->width <= BUCKETS_MAX_TAG &&
+              p->hashes == BUCKETS_OF_KEY && p->flags == 0 && p->load == 0 &&
+              p->capacity <= p->slots &&
+              p->slots / BUCKETS_STEP <= UINT64_C(1) << (BUCKETS_CLASS_BITS - p->width);
 
     if (!ok)
         return 0;
-    unsigned bits = buckets_class_bits(p);
-    return buckets_bytes(p) + buckets_stash_bytes(bits) +
-           surplus_bytes(buckets_surplus_entries(p->slots, p->width, bits));
+    const buckets_table t = buckets_of_plan(p);
+    return t.stash_at + buckets_stash_bytes(&t) + surplus_bytes(buckets_surplus_entries(&t));
 }
 
-static double cuckoo_buckets_classes(const tamis_plan *p)
+/* A key has each with the same probability, whatever the load. */
+static double buckets_classes(const tamis_plan *p)
 {
-    return (double)(buckets_number(p) / 2) * packed_mask(p->width);
+    return (double)(p->slots / BUCKETS_STEP) * packed_mask(p->width);
 }
 
-/* A key has each class with the same probability, whatever the load. */
-static double cuckoo_buckets_rate(const tamis_plan *p, double n)
+static double buckets_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / cuckoo_buckets_classes(p)));
+    return -expm1(n * log1p(-1 / buckets_classes(p)));
 }
 
-static void cuckoo_buckets_plan_slots(tamis_plan *p)
+/* With a step beyond the load, where it is cheap: tables of few buckets are less even. */
+static uint64_t buckets_plan_slots(const tamis_plan *p)
 {
-    double spare = p->width <= SPARE_WIDTH ? SPARE : 0;
+    double spare = p->width <= BUCKETS_NARROW_TAG ? BUCKETS_STEP : 0;
+    double least = ceil((double)p->capacity / BUCKETS_LOAD + spare);
 
-    p->slots = round_up((uint64_t)ceil((double)p->capacity / LOAD + spare), SLOTS * BUCKETS);
-    if (p->slots == 0)
-        p->slots = SLOTS * BUCKETS;
+    return round_up((uint64_t)fmax(1, least), BUCKETS_STEP);
 }
 
-static tamis_status cuckoo_buckets_plan(tamis_plan *p, const tamis_spec *spec)
+static tamis_status buckets_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    if (spec->keys > MAX_SLOTS / 2)
+    if (spec->keys > BUCKETS_MOST_SLOTS / 2)
         return TAMIS_RANGE;
-    p->hashes = BUCKETS;
-    for (p->width = MIN_TAG; p->width <= MAX_TAG; p->width++) {
+    p->hashes = BUCKETS_OF_KEY;
+    for (p->width = BUCKETS_MIN_TAG; p->width <= BUCKETS_MAX_TAG; p->width++) {
         bool is_asked = !spec->tag_bits || p->width == spec->tag_bits;
-        cuckoo_buckets_plan_slots(p);
-        if (is_asked && cuckoo_buckets_rate(p, (double)p->capacity) <= spec->fpr)
+        p->slots = buckets_plan_slots(p);
+        if (is_asked && buckets_rate(p, (double)p->capacity) <= spec->fpr)
             return TAMIS_OK;
     }
     return TAMIS_RANGE;
 }
 
-static tamis_limits cuckoo_buckets_limits(const tamis_plan *p)
+static tamis_limits buckets_limits(const tamis_plan *p)
 {
     (void)p;
-    return (tamis_limits){ .ceiling = CEILING };
+    return (tamis_limits){ .ceiling = BUCKETS_CEILING };
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
 /* Distinct tags of a bucket; of an odd one those that their even bucket does not hold as well. */
-static unsigned cuckoo_buckets_classes_in(const buckets_table *t, uint64_t i)
+static unsigned buckets_classes_in(const buckets_table *t, uint64_t i)
 {
-    buckets_bucket b = buckets_read(t, i);
     unsigned n = 0;
 
-    for (unsigned s = 0; s < SLOTS; s++) {
-        if (b.tag[s] == 0 || buckets_slot_of(&b, b.tag[s]) != s)
-            continue;
-        buckets_bucket other = buckets_read(t, buckets_other(t, i, b.tag[s]));
-        n += !(i & 1) || !buckets_copies_in(&other, b.tag[s]);
+    for (unsigned slot = 0; slot < BUCKETS_SLOTS; slot++) {
+        uint32_t tag = buckets_get(t, i, slot);
+        if (tag && buckets_slot_of(t, i, tag) == slot)
+            n += !(i & 1) || !buckets_holds(t, buckets_other(t, i, tag), tag);
     }
     return n;
 }
 
 /* Entries of the stash that are neither in their buckets nor among the entries before. */
-static unsigned cuckoo_buckets_classes_in_stash(const buckets_table *t)
+static unsigned buckets_classes_in_stash(const buckets_table *t)
 {
     unsigned n = 0;
 
-    for (unsigned e = 0; e < STASH; e++) {
-        uint64_t class = buckets_stash_get(t, e);
+    for (unsigned entry = 0; entry < BUCKETS_STASH; entry++) {
+        uint64_t class = buckets_stash_get(t, entry);
         buckets_key k = buckets_key_of_class(t, class);
-        if (!(t->stash[0] >> e & 1) || k.first >= t->buckets)
-            continue;
-        buckets_pair p = buckets_read_pair(t, &k);
-        unsigned before = buckets_stash_find(t, class) & ((1u << e) - 1);
-        n += !before && !buckets_copies_in(&p.first, k.tag) && !buckets_copies_in(&p.second, k.tag);
+        if (t->stash[0] >> entry & 1 && buckets_is_key(t, &k) && !buckets_hold(t, &k))
+            n += !(buckets_stash_find(t, class) & ((1u << entry) - 1));
     }
     return n;
 }
 
 /* n distinct keys have on average C (1 - (1 - 1/C)^n) classes out of C: solved for n. All of them
  * count as all but one. */
-static void cuckoo_buckets_measure(const tamis *f, tamis_info *info)
+static void buckets_measure(const tamis *f, tamis_info *info)
 {
     const buckets_table t = buckets_of(f);
-    double all = cuckoo_buckets_classes(&f->plan), distinct = cuckoo_buckets_classes_in_stash(&t);
+    double all = buckets_classes(&f->plan), distinct = buckets_classes_in_stash(&t);
 
     for (uint64_t i = 0; i < t.buckets; i++)
-        distinct += cuckoo_buckets_classes_in(&t, i);
-    distinct = fmin(distinct, all);
+        distinct += buckets_classes_in(&t, i);
     info->fill = (double)f->count / (double)f->plan.slots;
-    info->fpr = distinct / all;
+    info->fpr = fmin(1, distinct / all);
     info->cardinality = distinct > 0 ? log1p(-fmin(distinct, all - 1) / all) / log1p(-1 / all) : 0;
 }
 
 /* Only a bucket of four copies can have a class that is there too often. */
-static const char *cuckoo_buckets_check_bucket(const buckets_table *t, uint64_t i,
-                                               const buckets_bucket *b)
+static const char *buckets_check_bucket(const buckets_table *t, uint64_t i, uint64_t *used)
 {
-    for (unsigned s = 1; s < SLOTS; s++)
-        if (b->tag[s] && !b->tag[s - 1])
+    uint32_t tag = buckets_get(t, i, 0);
+
+    for (unsigned slot = 1; slot < BUCKETS_SLOTS; slot++)
+        if (buckets_get(t, i, slot) && !buckets_get(t, i, slot - 1))
             return "an empty slot comes before one in use";
-    if (b->tag[0] == 0 || buckets_copies_in(b, b->tag[0]) < SLOTS)
+    *used += buckets_used(t, i);
+    if (tag == 0 || buckets_copies_in(t, i, tag) < BUCKETS_SLOTS)
         return NULL;
-    buckets_key k = { i, buckets_other(t, i, b->tag[0]), b->tag[0] };
-    buckets_pair p = buckets_read_pair(t, &k);
-    return buckets_copies(t, &k, &p) > CEILING ? "a key is held too often" : NULL;
+    buckets_key k = { i, buckets_other(t, i, tag), tag };
+    return buckets_copies(t, &k) > BUCKETS_CEILING ? "a key is held too often" : NULL;
 }
 
-static const char *cuckoo_buckets_check_entry(const buckets_table *t, unsigned entry,
-                                              uint64_t *used)
+static const char *buckets_check_entry(const buckets_table *t, unsigned entry, uint64_t *used)
 {
     uint64_t class = buckets_stash_get(t, entry);
-    bool is_used = t->stash[0] >> entry & 1;
+    buckets_key k = buckets_key_of_class(t, class);
 
-    *used += is_used;
-    if (!is_used)
+    if (!(t->stash[0] >> entry & 1))
         return class ? "an unused entry of the stash is set" : NULL;
-    buckets_key k = buckets_key_of_class(t, class);
-    return k.tag && k.first < t->buckets ? NULL : "an entry of the stash is no key";
+    ++*used;
+    return buckets_is_key(t, &k) ? NULL : "an entry of the stash is no key";
 }
 
-static bool cuckoo_buckets_is_at_ceiling(const void *table, uint64_t class)
+static bool buckets_is_at_ceiling(const void *table, uint64_t class)
 {
-    const buckets_table *t = table;
-    buckets_key k = buckets_key_of_class(t, class);
+    buckets_key k = buckets_key_of_class(table, class);
 
-    return k.tag && k.first < t->buckets && buckets_count(t, &k) == CEILING;
+    return buckets_is_key(table, &k) && buckets_count_of(table, &k) == BUCKETS_CEILING;
 }
 
-static const char *cuckoo_buckets_verify(const tamis *f)
+static const char *buckets_verify(const tamis *f)
 {
     const buckets_table t = buckets_of(f);
     const surplus s = buckets_surplus_of(&t);
     uint64_t used = 0;
     const char *why = NULL;
 
-    if (t.buckets * t.bits % 8 && t.stash[-1] >> 4)
+    if (f->plan.slots * t.width % 8 && t.stash[-1] >> 4)
         return "unused bits are set";
     if (!bytes_are_zero(t.stash + 1 + t.class_bits, s.at))
         return "unused bytes are set";
-    for (unsigned e = 0; e < STASH && !why; e++)
-        why = cuckoo_buckets_check_entry(&t, e, &used);
-    for (uint64_t i = 0; i < t.buckets && !why; i++) {
-        buckets_bucket b = buckets_read(&t, i);
-        used += buckets_used(&b);
-        why = cuckoo_buckets_check_bucket(&t, i, &b);
-    }
+    for (unsigned entry = 0; entry < BUCKETS_STASH && !why; entry++)
+        why = buckets_check_entry(&t, entry, &used);
+    for (uint64_t i = 0; i < t.buckets && !why; i++)
+        why = buckets_check_bucket(&t, i, &used);
     if (!why)
-        why = tamis__surplus_verify(&s, cuckoo_buckets_is_at_ceiling, &t);
+        why = tamis__surplus_verify(&s, buckets_is_at_ceiling, &t);
     return !why && used != f->count ? "the number of keys is wrong" : why;
 }
 
-/* ---- The kind ---------------------------------------------------------- */
-
-static void cuckoo_buckets_for_cpu(tamis *f, unsigned cpu)
+static void buckets_for_cpu(tamis *f, unsigned cpu)
 {
     const buckets_table t = buckets_of_plan(&f->plan);
 
-    memcpy(f->derived, &t, sizeof t);
-    buckets_use(f);
-#ifdef __x86_64__
-    if (cpu & TAMIS_CPU_AVX2)
-        tamis__cuckoo_buckets_use_avx2(f);
-#endif
     (void)cpu;
+    memcpy(f->derived, &t, sizeof t);
 }
 
 const tamis_ops tamis__cuckoo_buckets = {
     .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_TO_STUDY,
-    .plan = cuckoo_buckets_plan,
-    .bytes = cuckoo_buckets_bytes,
-    .rate = cuckoo_buckets_rate,
-    .limits = cuckoo_buckets_limits,
-    .for_cpu = cuckoo_buckets_for_cpu,
-    .verify = cuckoo_buckets_verify,
-    .measure = cuckoo_buckets_measure,
-    .has = buckets_has_slowly,
-    .count = buckets_count_one,
-    .add = buckets_add_one,
-    .remove = buckets_remove_one,
+    .plan = buckets_plan,
+    .bytes = buckets_bytes,
+    .rate = buckets_rate,
+    .limits = buckets_limits,
+    .for_cpu = buckets_for_cpu,
+    .verify = buckets_verify,
+    .measure = buckets_measure,
+    .has = buckets_has,
+    .count = buckets_count,
+    .add = buckets_add,
+    .remove = buckets_remove,
     .has_many = buckets_has_many,
-    .count_many = buckets_count_many,
-    .add_many = buckets_add_many,
-    .remove_many = buckets_remove_many,
     .cells = tamis__cuckoo_buckets_cells,
     .explain = tamis__cuckoo_buckets_explain,
 };

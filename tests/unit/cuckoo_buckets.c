@@ -1,6 +1,6 @@
 /* cuckoo-buckets: buckets bit by bit, the two buckets of a tag, the stash, sizes, refusals, and
  * what verify() must not accept. */
-#include "cuckoo/buckets.h"
+#include "cuckoo/cuckoo_buckets.h"
 
 #include "kinds.h"
 
@@ -11,7 +11,7 @@ static tamis *shaped(uint64_t buckets, unsigned width, uint64_t seed)
 {
     tamis_plan plan = plan_for(KIND, 0, 0.5, seed);
 
-    plan.slots = buckets * SLOTS;
+    plan.slots = buckets * BUCKETS_SLOTS;
     plan.width = width;
     plan.bytes = tamis__ops(KIND)->bytes(&plan);
     assert_true(plan.bytes > 0);
@@ -19,18 +19,40 @@ static tamis *shaped(uint64_t buckets, unsigned width, uint64_t seed)
     return new_filter(&plan);
 }
 
-static void write_bucket(const buckets_table *t, uint64_t i, const buckets_bucket *b)
+typedef struct bucket {
+    uint32_t tag[BUCKETS_SLOTS];
+} bucket;
+
+static void write_bucket(const buckets_table *t, uint64_t i, const bucket *b)
 {
-    for (unsigned s = 0; s < SLOTS; s++)
-        packed_put_odd(t->at, SLOTS * i + s, t->width, b->tag[s]);
+    for (unsigned s = 0; s < BUCKETS_SLOTS; s++)
+        packed_put_odd(t->at, BUCKETS_SLOTS * i + s, t->width, b->tag[s]);
+}
+
+static bucket read_bucket(const buckets_table *t, uint64_t i)
+{
+    bucket b;
+
+    for (unsigned s = 0; s < BUCKETS_SLOTS; s++)
+        b.tag[s] = buckets_get(t, i, s);
+    return b;
+}
+
+static unsigned copies_in(const bucket *b, uint32_t tag)
+{
+    unsigned n = 0;
+
+    for (unsigned s = 0; s < BUCKETS_SLOTS; s++)
+        n += b->tag[s] == tag;
+    return n;
 }
 
 /* ---- Buckets ----------------------------------------------------------- */
 
-static buckets_bucket random_bucket(rng *r, unsigned width)
+static bucket random_bucket(rng *r, unsigned width)
 {
-    buckets_bucket b = { { 0 } };
-    uint64_t used = rng_below(r, SLOTS + 1);
+    bucket b = { { 0 } };
+    uint64_t used = rng_below(r, BUCKETS_SLOTS + 1);
 
     for (unsigned s = 0; s < used; s++)
         b.tag[s] = 1 + (uint32_t)rng_below(r, packed_mask(width));
@@ -46,23 +68,23 @@ static void buckets_keep_to_themselves(void **state)
     enum { N = 8 };
 
     (void)state;
-    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++) {
+    for (unsigned width = BUCKETS_MIN_TAG; width <= BUCKETS_MAX_TAG; width++) {
         tamis *f = shaped(N, width, 0);
         buckets_table t = buckets_of(f);
-        buckets_bucket model[N] = { { { 0 } } };
+        bucket model[N] = { { { 0 } } };
         rng r = rng_for(2000 + (uint64_t)KIND, width);
 
-        memset(t.stash, 0xA5, f->plan.bytes - buckets_bytes(&f->plan));
+        memset(t.stash, 0xA5, f->plan.bytes - t.stash_at);
         for (int step = 0; step < (is_sanitized() ? 2000 : 40000); step++) {
             uint64_t i = rng_below(&r, N);
             model[i] = random_bucket(&r, width);
             write_bucket(&t, i, &model[i]);
             for (uint64_t j = 0; j < N; j++) {
-                buckets_bucket is = buckets_read(&t, j);
+                bucket is = read_bucket(&t, j);
                 assert_memory_equal(&is, &model[j], sizeof is);
             }
         }
-        for (uint64_t i = 0; i < f->plan.bytes - buckets_bytes(&f->plan); i++)
+        for (uint64_t i = 0; i < f->plan.bytes - t.stash_at; i++)
             assert_int_equal(t.stash[i], 0xA5);
         tamis_free(f);
     }
@@ -71,14 +93,13 @@ static void buckets_keep_to_themselves(void **state)
 static void lookups_see_what_is_there(void **state)
 {
     (void)state;
-    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++) {
+    for (unsigned width = BUCKETS_MIN_TAG; width <= BUCKETS_MAX_TAG; width++) {
         tamis *f = shaped(2, width, 0);
         buckets_table t = buckets_of(f);
-        unsigned how = buckets_look(&t);
         rng r = rng_for(2100 + (uint64_t)KIND, width);
 
         for (uint64_t step = 0; step < 5000; step++) {
-            buckets_bucket b = random_bucket(&r, width), other = random_bucket(&r, width);
+            bucket b = random_bucket(&r, width), other = random_bucket(&r, width);
             uint32_t near = b.tag[0] ^ 1u << rng_below(&r, width);
             const uint32_t tags[] = { b.tag[0], other.tag[3], near,
                                       1 + (uint32_t)rng_below(&r, packed_mask(width)) };
@@ -88,9 +109,9 @@ static void lookups_see_what_is_there(void **state)
                 buckets_key k = { step % 2, 1 - step % 2, tags[i] };
                 if (tags[i] == 0)
                     continue;
-                unsigned copies =
-                    buckets_copies_in(&b, tags[i]) + buckets_copies_in(&other, tags[i]);
-                assert_int_equal(buckets_either_holds(&t, &k, how), copies > 0);
+                unsigned copies = copies_in(&b, tags[i]) + copies_in(&other, tags[i]);
+                assert_int_equal(buckets_hold(&t, &k), copies > 0);
+                assert_int_equal(buckets_copies(&t, &k), copies);
             }
         }
         tamis_free(f);
@@ -115,7 +136,7 @@ static void the_other_of_the_other_is_the_first(void **state)
     const uint64_t sizes[] = { 2, 4, 6, 10, 62, 1000, 65536, 1234568 };
 
     (void)state;
-    for (unsigned width = MIN_TAG; width <= 12; width++)
+    for (unsigned width = BUCKETS_MIN_TAG; width <= 12; width++)
         for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
             tamis *f = shaped(sizes[n], width, 0);
             buckets_table t = buckets_of(f);
@@ -168,25 +189,25 @@ static void the_stash_holds_eight(void **state)
     tamis *f = shaped(100, 13, 0);
     buckets_table t = buckets_of(f);
     rng r = rng_for(2500, 0);
-    uint64_t in[STASH];
+    uint64_t in[BUCKETS_STASH];
 
     (void)state;
-    for (unsigned e = 0; e < STASH; e++) {
+    for (unsigned e = 0; e < BUCKETS_STASH; e++) {
         in[e] = e == 5 ? in[2] : rng_below(&r, 50) << 13 | (1 + rng_below(&r, 8191));
         assert_true(buckets_stash_put(&t, in[e]));
     }
     assert_false(buckets_stash_put(&t, 1));
-    for (unsigned e = 0; e < STASH; e++) {
+    for (unsigned e = 0; e < BUCKETS_STASH; e++) {
         assert_int_equal(buckets_stash_get(&t, e), in[e]);
         assert_int_equal(buckets_stash_find(&t, in[e]), e == 2 || e == 5 ? 0x24 : 1u << e);
         assert_int_equal(buckets_stash_find(&t, in[e] ^ 1), 0);
     }
-    buckets_stash_drop(&t, 3);
+    buckets_stash_drop(&t, 1u << 3);
     assert_int_equal(buckets_stash_find(&t, in[3]), 0);
     assert_true(buckets_stash_put(&t, in[7]));
     assert_int_equal(buckets_stash_find(&t, in[7]), 0x88);
-    for (unsigned e = 0; e < STASH; e++)
-        buckets_stash_drop(&t, e);
+    for (unsigned e = 0; e < BUCKETS_STASH; e++)
+        buckets_stash_drop(&t, 1u << e);
     for (uint64_t i = 0; i < f->plan.bytes; i++)
         assert_int_equal(((uint8_t *)f->payload)[i], 0);
     tamis_free(f);
@@ -203,7 +224,7 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
 
         for (uint64_t key = 0; key < 16; key++) {
             assert_int_equal(tamis_add(f, key), TAMIS_OK);
-            assert_int_equal(buckets_have_stash(&t), key >= 8);
+            assert_int_equal(t.stash[0] != 0, key >= 8);
         }
         image_bytes before = image_of(f);
         assert_int_equal(tamis_add(f, 16), TAMIS_FULL);
@@ -214,7 +235,7 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
             assert_int_equal(tamis_count(f, key), 1);
             assert_int_equal(tamis_has_many(f, hits, keys, 6), 6);
             assert_int_equal(tamis_remove(f, key), TAMIS_OK);
-            assert_int_equal(buckets_have_stash(&t), key < 7);
+            assert_int_equal(t.stash[0] != 0, key < 7);
             assert_true(is_whole(f));
         }
         assert_int_equal(info_of(f).count, 0);
@@ -260,7 +281,8 @@ static void add_times_is_all_or_nothing(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         tamis *f = shaped(6 + 2 * (seed % 8), 14, seed);
-        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (STASH + 1), key = 0;
+        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (BUCKETS_STASH + 1),
+                 key = 0;
 
         while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
             key++;
@@ -314,16 +336,18 @@ static tamis_plan plan_of_width(uint64_t n, unsigned width)
 /* 33 at most, unless tags have four bits. */
 static uint64_t bytes_of_surplus(const tamis_plan *p)
 {
-    uint64_t entries = buckets_surplus_entries(p->slots, p->width, buckets_class_bits(p));
+    buckets_table t = buckets_of_plan(p);
+    uint64_t entries = buckets_surplus_entries(&t);
 
-    assert_true(surplus_bytes(entries) <= 33 + (p->width == MIN_TAG ? p->bytes / 10000 : 0));
+    assert_true(surplus_bytes(entries) <=
+                33 + (p->width == BUCKETS_MIN_TAG ? p->bytes / 10000 : 0));
     return surplus_bytes(entries);
 }
 
 static void sizes_follow_the_formula(void **state)
 {
     (void)state;
-    for (unsigned width = MIN_TAG; width <= MAX_TAG; width++)
+    for (unsigned width = BUCKETS_MIN_TAG; width <= BUCKETS_MAX_TAG; width++)
         for (uint64_t n = 0; n < 11000000; n += 1 + n / 50) {
             tamis_plan plan = plan_of_width(n, width);
             double formula = (double)n * plan.width / 0.95 / 8;
@@ -358,7 +382,7 @@ static double load_at_first_refusal(uint64_t buckets, unsigned width, uint64_t s
     buckets_table t = buckets_of(f);
     uint64_t key = 0;
 
-    while (!buckets_have_stash(&t))
+    while (!t.stash[0])
         assert_int_equal(tamis_add(f, key++), TAMIS_OK);
     double load = (double)info_of(f).count / (double)f->plan.slots;
     tamis_free(f);
@@ -383,7 +407,7 @@ static void plans_take_their_keys(void **state)
 
     (void)state;
     for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
-        for (unsigned width = MIN_TAG; width <= 20; width += 4)
+        for (unsigned width = BUCKETS_MIN_TAG; width <= 20; width += 4)
             for (uint64_t seed = 0; seed < tables; seed++) {
                 tamis_plan plan = plan_of_width(n, width);
                 plan.hasher.seed = seed + 1000 * n;
@@ -407,7 +431,7 @@ static void verify_sees_counts_and_order(void **state)
 {
     tamis *f = shaped(6, 9, 1);
     buckets_table t = buckets_of(f);
-    const buckets_bucket four = { { 9, 9, 9, 9 } };
+    const bucket four = { { 9, 9, 9, 9 } };
 
     (void)state;
     assert_int_equal(tamis_add(f, 5), TAMIS_OK);
@@ -424,10 +448,10 @@ static void verify_sees_counts_and_order(void **state)
     assert_true(buckets_stash_put(&t, UINT64_C(3) << 9 | 1));
     f->count++;
     assert_broken(f);
-    buckets_stash_drop(&t, 0);
+    buckets_stash_drop(&t, 1);
     assert_true(buckets_stash_put(&t, UINT64_C(2) << 9));
     assert_broken(f);
-    buckets_stash_drop(&t, 0);
+    buckets_stash_drop(&t, 1);
     f->count--;
     assert_true(is_whole(f));
     memset(f->payload, 0, f->plan.bytes);
@@ -483,11 +507,11 @@ static void geometries_are_checked(void **state)
     p.slots = UINT64_MAX - 7;
     assert_int_equal(ops->bytes(&p), 0);
     p = good;
-    p.width = MIN_TAG - 1;
+    p.width = BUCKETS_MIN_TAG - 1;
     assert_int_equal(ops->bytes(&p), 0);
-    p.width = MAX_TAG + 1;
+    p.width = BUCKETS_MAX_TAG + 1;
     assert_int_equal(ops->bytes(&p), 0);
-    p.width = MAX_TAG;
+    p.width = BUCKETS_MAX_TAG;
     p.slots = UINT64_C(1) << 33;
     assert_true(ops->bytes(&p) > 0);
     p.slots += 8;
