@@ -98,13 +98,14 @@ static tamis_status compressed_fit(tamis_plan *p, double ones)
     return TAMIS_OK;
 }
 
-/* More set bits than that are seen once in a billion filters: six standard deviations, as in
- * rates.c. */
+/* More set bits than that are seen once in a billion filters: six standard deviations. As in
+ * rates.c, their square is written so that nothing cancels. */
 static double compressed_most_ones(const tamis_plan *p, double n)
 {
     double m = (double)p->slots, throws = n * p->hashes, one = log1p(-1 / m);
-    double clear = exp(throws * one), two = exp(throws * log1p(-2 / m));
-    double deviation = sqrt(fmax(0, (clear - two) * m + (two - clear * clear) * m * m));
+    double clear = exp(throws * one), square = clear * clear;
+    double excess = expm1(throws * log1p(-1 / ((m - 1) * (m - 1))));
+    double deviation = sqrt(fmax(0, ((clear - square * (1 + excess)) + square * excess * m) * m));
 
     return fmin(fmin(m, throws), -m * expm1(throws * one) + 6 * deviation + 1);
 }

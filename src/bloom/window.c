@@ -57,15 +57,21 @@ static uint64_t window_share(const tamis_plan *p)
 }
 
 /* All that came are in full generations and the newest one; of more than eight, seven are left. Of
- * the keys that come to a generation, some are found there already, and take no room. */
+ * the keys that come to a generation, some are found there already, and take no room.
+ *
+ * Small rates are multiples of 2^-53, as images have them: each difference from 1 is a double of
+ * its own, so that the last bits of a pow(), which differ between processors, are none of them. */
 static double window_rate(const tamis_plan *p, double n)
 {
     double share = (double)window_share(p), blocks = (double)p->slots;
-    double each = tamis__rates_integral(blocks, share, p->hashes, 1, 8), full = floor(n / each);
-    double of_full = tamis__rates_probes(blocks, each, p->hashes);
-    double of_newest = tamis__rates_probes(blocks, n - full * each, p->hashes);
+    double each = tamis__rates_integral(blocks, share, p->hashes, 1, 8), newest = fmod(n, each);
+    double full = fmin(rint((n - newest) / each), GENERATIONS - 1);
+    double not_in_full = 1 - tamis__rates_probes(blocks, each, p->hashes);
+    double not_in_newest = 1 - tamis__rates_probes(blocks, newest, p->hashes);
+    double in_no_full = full > 0 ? 1 + expm1(full * log1p(not_in_full - 1)) : 1;
+    double in_none = in_no_full * not_in_newest;
 
-    return 1 - pow(1 - of_full, fmin(full, GENERATIONS - 1)) * (1 - of_newest);
+    return 1 - in_none;
 }
 
 static tamis_status window_plan(tamis_plan *p, const tamis_spec *spec)
