@@ -11,6 +11,9 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 
 add_compile_definitions(_GNU_SOURCE)
+if(CMAKE_C_SIZEOF_DATA_PTR EQUAL 4) # files may be larger than memory
+    add_compile_definitions(_FILE_OFFSET_BITS=64)
+endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef
                     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
                     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)

@@ -169,7 +169,7 @@ tamis_difference *exchange_find(const sync_job *job, const uint64_t *keys, size_
                         job->memory);
         ask_for_more(job, more);
         buffer_free(&message);
-        message = job_receive_plain(job, PART_SYMBOLS, (more + 1) * (CODED_SYMBOL + 9));
+        message = job_receive_plain(job, PART_SYMBOLS, ((size_t)more + 1) * (CODED_SYMBOL + 9));
         c = coded_of(message.bytes, message.size);
     }
     ask_for_more(job, 0);

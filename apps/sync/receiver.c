@@ -39,9 +39,10 @@ typedef struct receiver {
     size_t n_files;
     cutter cutter;
     unsigned scale;
-    uint64_t n_here, n_there; /* chunks of files that come in chunks */
-    double differ;            /* about how many of them do */
-    buffer message;           /* that has the recipe */
+    size_t n_here;    /* chunks of files that come in chunks */
+    uint64_t n_there; /* and there, as the other side says */
+    double differ;    /* about how many of them do */
+    buffer message;   /* that has the recipe */
     recipe recipe;
 } receiver;
 
@@ -487,7 +488,7 @@ static void hear_recipes(receiver *r)
     uint64_t *keys = all_keys(r, &n_files);
 
     if (n_files > 0) {
-        exchange_tell(r->job, keys, (size_t)r->n_here, r->differ, r->n_there);
+        exchange_tell(r->job, keys, r->n_here, r->differ, r->n_there);
         r->message = job_receive(r->job, PART_RECIPE, SIZE_MAX);
         if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files, r->n_here))
             job_no_sense(r->job, "a recipe");
