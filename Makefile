@@ -49,6 +49,9 @@ check-long:
 	@tools/bootstrap bench
 	$(call check,long)
 	$(call check,asan-all)
+	$(call check,tsan-all)
+	@tools/bootstrap m32
+	$(call check,m32)
 	@tools/bootstrap fuzz
 	tools/mutants
 	tools/fuzz 600
@@ -118,7 +121,7 @@ help:
 	@echo 'make demo-kinds  a spelling checker with each kind of filter'
 	@echo 'make check       every test, then again under sanitizers'
 	@echo 'make test        one test, and one kind if it is of laws: T=model.model K=bloom, T=cli.query'
-	@echo 'make check-long  the tests that take long, fuzzing, other processors and compilers, packages'
+	@echo 'make check-long  the tests that take long, fuzzing, 32 bits, other processors and compilers, packages'
 	@echo 'make bench       every kind beside other libraries and the memory itself, in 15 minutes;'
 	@echo '                 ARGS=--quick in two, ARGS=--large with 100 million keys in 40;'
 	@echo "                 ARGS='--large --resume speed.csv' goes on where that was stopped"

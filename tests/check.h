@@ -133,6 +133,20 @@ static inline uint64_t *fresh_keys(rng *r, size_t n)
     return keys;
 }
 
+/* (high * 2^64 + low) / by, rounded up, which is below 2^64: a bit at a time, as not every machine
+ * has 128 bits. `by` is below 2^63. */
+static inline uint64_t divide_up(uint64_t high, uint64_t low, uint64_t by)
+{
+    uint64_t rest = high, quotient = 0;
+
+    for (int bit = 63; bit >= 0; bit--) {
+        rest = rest << 1 | (low >> bit & 1);
+        quotient = quotient << 1 | (rest >= by);
+        rest -= rest >= by ? by : 0;
+    }
+    return quotient + (rest > 0);
+}
+
 static inline void shuffle(rng *r, uint64_t *keys, size_t n)
 {
     for (size_t i = n; i > 1; i--) {

@@ -41,6 +41,9 @@ static uint64_t crafted_key(const family *y, rng *r, const tamis_hasher *hasher,
 
 /* ---- Growth ------------------------------------------------------------ */
 
+/* As many as tell what a key takes in a large filter, and have room where a word has 32 bits. */
+enum { MANY_KEYS = sizeof(size_t) > 4 ? 1 << 20 : 1 << 18 };
+
 /* A filter grows while a quarter of it or more is in use: so it has eight times the room that its
  * keys need or less, and beside it, while it grows, is one of half that size. */
 static uint64_t growth_limit(const tamis_plan *first, const tamis_plan *large, uint64_t n)
@@ -77,7 +80,7 @@ static size_t grow_with(tamis *f, purse *p, const tamis_plan *large, const famil
 static void check_growth(tamis_kind kind, uint64_t few, size_t n, double fpr, double load)
 {
     tamis_plan plan = growing_plan(kind, few, fpr, load);
-    tamis_plan large = growing_plan(kind, 1 << 20, fpr, load);
+    tamis_plan large = growing_plan(kind, MANY_KEYS, fpr, load);
 
     for (int i = 0; i < N_FAMILIES; i++) {
         purse p = { .limit = growth_limit(&plan, &large, 0) };
@@ -118,7 +121,7 @@ static void growth_is_paid_for_by_keys(tamis_kind kind)
 static void files_grow_by_keys(tamis_kind kind)
 {
     tamis_plan plan = growing_plan(kind, 1000, 1e-6, 0.007);
-    tamis_plan large = growing_plan(kind, 1 << 20, 1e-6, 0.007);
+    tamis_plan large = growing_plan(kind, MANY_KEYS, 1e-6, 0.007);
 
     for (int i = 0; i < N_FAMILIES; i++) {
         const size_t n = 2000;

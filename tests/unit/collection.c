@@ -3,6 +3,7 @@
 #include "os/collection.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -814,7 +815,7 @@ static void lookups_read_two_pages(void **state)
     for (int round = 0; round < 200; round++) {
         tamis *f;
 
-        snprintf(name, sizeof name, "block-%zu.parquet", rng_below(&r, n));
+        snprintf(name, sizeof name, "block-%" PRIu64 ".parquet", rng_below(&r, n));
         guard(c);
         f = got(c, name);
         uint64_t offset = (uint64_t)(f->image - c->map), end = offset + f->image_size;

@@ -19,9 +19,7 @@ static tamis *shaped(tamis_kind kind, uint64_t slots, uint32_t width, uint32_t h
 /* The key of the lowest hash h for which h * of is that number, with 64 bits after the point. */
 static uint64_t key_at(const tamis *f, uint64_t of, uint64_t whole, uint64_t part)
 {
-    __extension__ typedef unsigned __int128 uint128;
-
-    return tamis_key_with_hash(f, (uint64_t)((((uint128)whole << 64 | part) + of - 1) / of));
+    return tamis_key_with_hash(f, divide_up(whole, part, of));
 }
 
 static void add(tamis *f, uint64_t key)

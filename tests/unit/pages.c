@@ -56,7 +56,8 @@ static void sizes_beyond_memory_are_refused(void **state)
     assert_null(tamis__pages_new(SIZE_MAX));
     assert_null(tamis__pages_new(SIZE_MAX - 65536));
     assert_null(tamis__pages_new(SIZE_MAX - (2 << 20)));
-    assert_null(tamis__pages_new(SIZE_MAX / 2));
+    if (sizeof(size_t) > 4) /* a system may give half of what 32 bits address */
+        assert_null(tamis__pages_new(SIZE_MAX / 2));
 }
 
 int main(int argc, char **argv)

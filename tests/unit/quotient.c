@@ -33,9 +33,8 @@ static tamis *new_table(uint64_t slots, uint32_t width)
 /* The key of the lowest hash with that fingerprint. */
 static uint64_t key_of_fingerprint(const tamis *f, uint64_t fingerprint)
 {
-    __extension__ typedef unsigned __int128 uint128;
     uint64_t all = f->plan.slots << f->plan.width;
-    uint64_t hash = (uint64_t)((((uint128)fingerprint << 64) + all - 1) / all);
+    uint64_t hash = divide_up(fingerprint, 0, all);
 
     assert_int_equal(scale64(hash, all), fingerprint);
     return unhash_key(hash, f->salt);
