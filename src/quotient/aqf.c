@@ -199,7 +199,7 @@ static bool aqf_hear(void *ctx, uint64_t key, uint64_t count)
 tamis_status tamis__aqf_key_of(const tamis *f, const aqf_position *p, const aqf_item *e,
                                uint64_t hash, uint64_t *of, bool *is_other)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     aqf_ask a = { p, e, s.salt, s.fingerprints, hash, 0, false, false };
 
     if (p->shard.hashes) {
@@ -278,7 +278,7 @@ static unsigned aqf_adapted(const aqf_walk *w)
 }
 
 /* The lowest hash with this fingerprint and a tail from this one on. */
-static uint64_t aqf_lowest_hash(const aqf_shards *s, uint64_t fingerprint, uint64_t tail)
+static uint64_t aqf_lowest_hash(const shards *s, uint64_t fingerprint, uint64_t tail)
 {
     uint64_t hash = 0;
 
@@ -294,7 +294,7 @@ static uint64_t aqf_lowest_hash(const aqf_shards *s, uint64_t fingerprint, uint6
  * leads to the same item. */
 static tamis_status aqf_hash_of(const tamis *f, const aqf_walk *w, uint64_t shard, uint64_t *hash)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t fingerprint = (shard * s.slots + w->run.after - 1) << s.width | w->item.remainder;
     aqf_position p = { .shard = w->shard };
     bool is_other;
@@ -368,7 +368,7 @@ static tamis_status aqf_lengthen(aqf_longer *out, const tamis *f, const aqf_posi
                                  const aqf_item *low, const aqf_item *e, const aqf_item *high,
                                  bool is_beginning, uint64_t hash)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     bool is_other;
 
     if (!e->slots ||
@@ -385,7 +385,7 @@ static tamis_status aqf_lengthen(aqf_longer *out, const tamis *f, const aqf_posi
 tamis_status tamis__aqf_make_way(tamis *f, const aqf_position *p, const aqf_found *at,
                                  uint64_t hash, uint64_t times)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     aqf_around a = aqf_look_around(p, &at->run);
     aqf_longer longer[2] = { { 0 }, { 0 } };
     tamis_status status =
@@ -414,26 +414,17 @@ tamis_status tamis__aqf_make_way(tamis *f, const aqf_position *p, const aqf_foun
 /* ---- In order ---------------------------------------------------------- */
 
 /* Whole ones; between sizes of one filter they differ as the fingerprints do. */
-static unsigned aqf_fingerprint_bits(const aqf_shards *s)
+static unsigned aqf_fingerprint_bits(const shards *s)
 {
     return word_highest(s->fingerprints);
-}
-
-/* To the start of the next shard. */
-static void aqf_rewind(tamis_cursor *c)
-{
-    uint64_t next = c->at[0] + 1;
-
-    memset(c->at, 0, sizeof c->at);
-    c->at[0] = next;
 }
 
 /* at[]: the shard, where it is in there, and the chunks that tell the item from the next. */
 static bool aqf_next(tamis_cursor *c)
 {
-    aqf_shards s = aqf_shards_of(c->f);
+    shards s = shards_of(c->f);
 
-    for (; c->at[0] < UINT64_C(1) << s.bits; aqf_rewind(c)) {
+    for (; c->at[0] < UINT64_C(1) << s.bits; shards_turn(c->at, sizeof c->at, c->at[0] + 1)) {
         aqf_shard shard = aqf_shard_at(&s, c->at[0]);
         aqf_walk w = { .shard = shard,
                        .run = { shard.t, c->at[1], 0, c->at[3] },
@@ -458,11 +449,6 @@ static bool aqf_next(tamis_cursor *c)
  * hash, count, chunks, and 1 if it has learned. */
 enum { WAITS_HASH = 4, WAITS_COUNT, WAITS_CHUNKS, WAITS_ADAPTED };
 
-static runs_writer aqf_writer_of(const tamis_writer *w, const aqf_shards *s)
-{
-    return runs_writer_at(aqf_shard_at(s, w->at[0]).t, w->at[1], w->at[2], w->at[3]);
-}
-
 static void aqf_append_around(const aqf_position *p, const uint32_t *slots, unsigned n,
                               uint64_t hash)
 {
@@ -473,8 +459,7 @@ static void aqf_append_around(const aqf_position *p, const uint32_t *slots, unsi
 }
 
 /* Whether what is to wait will fit, unless its neighbour makes it longer. */
-static bool aqf_may_wait(const tamis_writer *w, const aqf_shards *s, unsigned chunks,
-                         uint64_t count)
+static bool aqf_may_wait(const tamis_writer *w, const shards *s, unsigned chunks, uint64_t count)
 {
     uint64_t slots = 1 + chunks + aqf_digits(count, s->width - 1), total;
 
@@ -483,12 +468,12 @@ static bool aqf_may_wait(const tamis_writer *w, const aqf_shards *s, unsigned ch
 }
 
 /* What waits is written. */
-static tamis_status aqf_write_down(tamis_writer *w, const aqf_shards *s)
+static tamis_status aqf_write_down(tamis_writer *w, const shards *s)
 {
     uint64_t hash = w->at[WAITS_HASH], count = w->at[WAITS_COUNT];
     aqf_position p = aqf_position_of(s, hash);
     uint32_t slots[AQF_SLOTS];
-    runs_writer to = aqf_writer_of(w, s);
+    runs_writer to = shards_writer(w, s);
     unsigned n =
         aqf_write(slots, p.remainder, p.tail, (unsigned)w->at[WAITS_CHUNKS], count, p.shard.chunk);
 
@@ -506,25 +491,13 @@ static tamis_status aqf_write_down(tamis_writer *w, const aqf_shards *s)
     }
     runs_put_used(to.t, runs_used(to.t) + n);
     w->f->count += count;
-    w->at[1] = to.after;
-    w->at[2] = to.i;
-    w->at[3] = to.is_around;
+    shards_put_writer(w, &to);
     return TAMIS_OK;
-}
-
-/* The next shard, or the end. */
-static void aqf_turn_to(tamis_writer *w, const aqf_shards *s, uint64_t shard)
-{
-    runs_writer to = aqf_writer_of(w, s);
-
-    runs_writer_end(&to);
-    memset(w->at, 0, sizeof w->at);
-    w->at[0] = shard;
 }
 
 /* Neighbours that share a fingerprint are extended until they differ. Returns how many chunks that
  * takes of the next one. */
-static unsigned aqf_tell_from_next(tamis_writer *w, const aqf_shards *s, uint64_t hash)
+static unsigned aqf_tell_from_next(tamis_writer *w, const shards *s, uint64_t hash)
 {
     uint64_t before = w->at[WAITS_HASH];
 
@@ -540,7 +513,7 @@ static unsigned aqf_tell_from_next(tamis_writer *w, const aqf_shards *s, uint64_
 /* Chunks that hold all that was known of it, where it comes from: a stranger that was taken for one
  * that goes may differ from it by what told the two apart. Part of a chunk becomes a whole one in
  * each new size, and there are no more than those of a tail. */
-static unsigned aqf_known_chunks(const tamis_writer *w, const aqf_shards *s)
+static unsigned aqf_known_chunks(const tamis_writer *w, const shards *s)
 {
     unsigned known = aqf_fingerprint_bits(s), most = aqf_most_chunks(s->width - 1);
     unsigned bits = aqf_larger(w->bits, w->told);
@@ -551,8 +524,8 @@ static unsigned aqf_known_chunks(const tamis_writer *w, const aqf_shards *s)
 
 static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
 {
-    aqf_shards s = aqf_shards_of(w->f);
-    uint64_t shard = s.bits ? hash >> (64 - s.bits) : 0;
+    shards s = shards_of(w->f);
+    uint64_t shard = shards_number(&s, hash);
     bool waits = w->at[WAITS_COUNT];
     unsigned apart = waits && count ? aqf_tell_from_next(w, &s, hash) : 0;
     bool is_adapted = count && w->bits;
@@ -561,7 +534,7 @@ static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
 
     w->at[WAITS_COUNT] = 0;
     if (count == 0 || shard != w->at[0])
-        aqf_turn_to(w, &s, shard);
+        shards_end_writer(w, &s, shard);
     if (status || count == 0)
         return status;
     if (!aqf_may_wait(w, &s, chunks, count))
@@ -576,13 +549,9 @@ static tamis_status aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
 /* Of the least width, a digit is a bit. */
 static tamis_room aqf_room(const tamis *f, uint64_t range, uint64_t copies)
 {
-    aqf_shards s = aqf_shards_of(f);
-    uint64_t used = runs_used(aqf_shard_at(&s, range).t);
+    unsigned digits = copies ? aqf_digits(copies, f->plan.width - 1) : 0;
 
-    return (tamis_room){ .range_bits = s.bits,
-                         .used = used,
-                         .free = used < s.room ? s.room - used : 0,
-                         .needed = 1 + (copies ? aqf_digits(copies, s.width - 1) : 0) };
+    return tamis__shards_room_in(f, range, 1 + digits);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -674,7 +643,7 @@ static tamis_status aqf_unadapt(tamis *f)
 
 static void aqf_measure(const tamis *f, tamis_info *info)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     double items = 0, used = 0, rate = 0, chunks = 0;
 
     for (uint64_t i = 0; i < UINT64_C(1) << s.bits; i++) {
@@ -696,7 +665,7 @@ static void aqf_measure(const tamis *f, tamis_info *info)
 /* ---- Whether it is whole ----------------------------------------------- */
 
 typedef struct aqf_check {
-    const aqf_shards *s;
+    const shards *s;
     aqf_shard shard;
     uint64_t number, copies, hashes; /* of the shard; so far; hashes of items that are not 0 */
 } aqf_check;
@@ -771,7 +740,7 @@ static bool aqf_hashes_are_few(const aqf_check *c)
 
 static const char *aqf_verify(const tamis *f)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     aqf_check c = { .s = &s };
     const char *why = NULL;
 
@@ -791,18 +760,8 @@ static const char *aqf_verify(const tamis *f)
 static void aqf_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    unsigned bits = shards_bits(p->slots);
-    uint64_t slots = p->slots >> bits;
-    aqf_shards s = { .fingerprints = p->slots << p->width,
-                     .slots = slots,
-                     .bytes = aqf_shard_bytes(p),
-                     .room = tamis__shards_room(p, &AQF_RULE),
-                     .hashes_at = aqf_keeps_keys(p) ? runs_bytes(slots, p->width + 1) : 0,
-                     .bits = bits,
-                     .width = p->width,
-                     .lanes = lanes_of(p->width + 1) };
 
-    memcpy(f->derived, &s, sizeof s);
+    tamis__shards_derive(f, p->width + 1, tamis__shards_room(p, &AQF_RULE), aqf_keeps_keys(p));
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__aqf_use_avx2(&f->ops);

@@ -23,34 +23,9 @@
 #ifndef TAMIS_QUOTIENT_AQF_H
 #define TAMIS_QUOTIENT_AQF_H
 
-#include "base/hash.h"
-#include "base/lanes.h"
-#include "filter.h"
-#include "quotient/runs_change.h"
 #include "quotient/shards.h"
 
 /* ---- Geometry ---------------------------------------------------------- */
-
-/* A filter, taken apart. All but `at` and `salt` come from the plan and are in f->derived. */
-typedef struct aqf_shards {
-    uint8_t *at;
-    uint64_t salt, fingerprints; /* fingerprints are below that */
-    uint64_t slots, bytes, room; /* of each; as many slots as `room` may be in use */
-    uint64_t hashes_at;          /* where in a shard the hashes of the keys are; 0: nowhere */
-    unsigned bits, width;        /* there are 2^bits shards; of a remainder */
-    lanes lanes;
-} aqf_shards;
-
-_Static_assert(sizeof(aqf_shards) <= TAMIS_DERIVED_SIZE, "");
-
-static inline aqf_shards aqf_shards_of(const tamis *f)
-{
-    aqf_shards s = *(const aqf_shards *)(const void *)f->derived;
-
-    s.at = f->payload;
-    s.salt = f->salt;
-    return s;
-}
 
 /* One shard: the table and, one for each slot, the hash of the key whose item starts there. */
 typedef struct aqf_shard {
@@ -59,12 +34,11 @@ typedef struct aqf_shard {
     unsigned chunk;  /* bits of one */
 } aqf_shard;
 
-static inline aqf_shard aqf_shard_at(const aqf_shards *s, uint64_t i)
+static inline aqf_shard aqf_shard_at(const shards *s, uint64_t i)
 {
-    uint8_t *at = s->at + i * s->bytes;
+    uint8_t *hashes = s->beside ? s->at + i * s->bytes + s->beside : NULL;
 
-    return (aqf_shard){ runs_table_at(at, s->slots, s->width + 1),
-                        s->hashes_at ? at + s->hashes_at : NULL, s->width - 1 };
+    return (aqf_shard){ shards_table(s, i), hashes, s->width - 1 };
 }
 
 /* Where a hash goes. */
@@ -74,13 +48,12 @@ typedef struct aqf_position {
     uint32_t remainder;
 } aqf_position;
 
-static inline aqf_position aqf_position_of(const aqf_shards *s, uint64_t hash)
+static inline aqf_position aqf_position_of(const shards *s, uint64_t hash)
 {
-    uint64_t fingerprint = scale64(hash, s->fingerprints);
-    uint64_t shard = s->bits ? hash >> (64 - s->bits) : 0;
+    shards_position p = shards_position_of(s, hash);
 
-    return (aqf_position){ aqf_shard_at(s, shard), (fingerprint >> s->width) - shard * s->slots,
-                           hash * s->fingerprints, (uint32_t)fingerprint & packed_mask(s->width) };
+    return (aqf_position){ aqf_shard_at(s, shards_number(s, hash)), p.quotient,
+                           hash * s->fingerprints, p.remainder };
 }
 
 /* ---- Slots ------------------------------------------------------------- */

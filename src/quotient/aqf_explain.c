@@ -36,7 +36,7 @@ static bool aqf_tell_hashes(const aqf_shard *s, uint64_t number, tamis_telling *
 
 void tamis__aqf_cells(const tamis *f, tamis_telling *to)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     bool goes_on = true;
 
     for (uint64_t number = 0; number < UINT64_C(1) << s.bits && goes_on; number++) {
@@ -93,8 +93,8 @@ static bool aqf_explain_run(const aqf_position *p, uint64_t number, tamis_tellin
 
 bool tamis__aqf_explain(const tamis *f, uint64_t key, tamis_telling *to)
 {
-    aqf_shards s = aqf_shards_of(f);
-    uint64_t hash = hash_key(key, s.salt), number = s.bits ? hash >> (64 - s.bits) : 0;
+    shards s = shards_of(f);
+    uint64_t hash = hash_key(key, s.salt), number = shards_number(&s, hash);
     aqf_position p = aqf_position_of(&s, hash);
 
     tamis__tell_number(to, "fingerprint", scale64(hash, s.fingerprints));

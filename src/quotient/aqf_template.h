@@ -8,7 +8,7 @@
 
 static inline aqf_position aqf_position_of_key(const tamis *f, uint64_t key)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
 
     return aqf_position_of(&s, hash_key(key, s.salt));
 }
@@ -24,8 +24,8 @@ static uint64_t aqf_count(const tamis *f, uint64_t key)
 /* Places are slots, counted through all shards. */
 static bool aqf_locate(const tamis *f, uint64_t *place, uint64_t key)
 {
-    aqf_shards s = aqf_shards_of(f);
-    uint64_t hash = hash_key(key, s.salt), shard = s.bits ? hash >> (64 - s.bits) : 0;
+    shards s = shards_of(f);
+    uint64_t hash = hash_key(key, s.salt), shard = shards_number(&s, hash);
     aqf_position p = aqf_position_of(&s, hash);
     aqf_item e = aqf_find(&p).item;
     uint64_t at = shard * s.slots + (e.at < s.slots ? e.at : e.at - s.slots);
@@ -38,24 +38,9 @@ static bool aqf_locate(const tamis *f, uint64_t *place, uint64_t key)
 
 static void aqf_touch(const tamis *f, uint64_t key)
 {
-    aqf_position p = aqf_position_of_key(f, key);
+    shards s = shards_of(f);
 
-    runs_fetch(runs_home(p.shard.t, p.quotient), p.quotient % BLOCK, p.shard.t.width);
-}
-
-/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
- * next. */
-__attribute__((always_inline)) static inline runs_place aqf_locate_block(const void *self,
-                                                                         uint64_t key)
-{
-    const aqf_shards *s = self;
-    uint64_t stride = runs_stride(s->width + 1), between = s->bytes - s->slots / BLOCK * stride;
-    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
-    uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
-
-    return (runs_place){ .block = s->at + RUNS_HEADER + q / BLOCK * stride + shard * between,
-                         .wanted = ((uint32_t)fingerprint & packed_mask(s->width)) << 1,
-                         .quotient = q % BLOCK };
+    shards_fetch(&s, hash_key(key, s.salt));
 }
 
 /* Only the first slot of an item has a low bit of 0, as what is looked for has, so that nothing
@@ -81,16 +66,16 @@ __attribute__((noinline)) static bool aqf_has_odd(const tamis *f, uint64_t key)
 
 static bool aqf_has(const tamis *f, uint64_t key)
 {
-    const aqf_shards s = aqf_shards_of(f);
+    const shards s = shards_of(f);
 
-    return runs_has(f, &s, &s.lanes, key, aqf_locate_block, aqf_look, aqf_has_odd);
+    return runs_has(f, &s, &s.lanes, key, shards_locate, aqf_look, aqf_has_odd);
 }
 
 static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const aqf_shards s = aqf_shards_of(f);
+    const shards s = shards_of(f);
 
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, aqf_locate_block, aqf_look, aqf_has_odd);
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, aqf_look, aqf_has_odd);
 }
 
 /* ---- Changes ----------------------------------------------------------- */
@@ -99,7 +84,7 @@ static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
 static tamis_status aqf_put(const tamis *f, const aqf_position *p, aqf_found *at, uint64_t hash,
                             unsigned chunks, uint64_t count)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     uint32_t slots[AQF_SLOTS];
     uint64_t used = runs_used(p->shard.t);
     unsigned n = 0;
@@ -157,7 +142,7 @@ static tamis_status aqf_remove(tamis *f, uint64_t key, uint64_t times)
 /* The item is found anew: nothing moves it between locate() and adapt(). */
 static tamis_status aqf_adapt(tamis *f, uint64_t place, uint64_t key)
 {
-    aqf_shards s = aqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t hash = hash_key(key, f->salt), other;
     aqf_position p = aqf_position_of(&s, hash);
     aqf_found at = aqf_find(&p);

@@ -64,10 +64,11 @@ static tamis_status cqf_resize(tamis_plan *p, uint64_t keys)
 /* at[]: the shard, and where it is in there. */
 static bool cqf_next(tamis_cursor *c)
 {
-    cqf_shards s = cqf_shards_of(c->f);
+    shards s = shards_of(c->f);
 
-    for (; c->at[0] < UINT64_C(1) << s.bits; c->at[0]++, c->at[1] = c->at[2] = c->at[3] = 0) {
-        cqf_walk w = { .run = { cqf_shard(&s, c->at[0]), c->at[1], 0, c->at[3] }, .i = c->at[2] };
+    for (; c->at[0] < UINT64_C(1) << s.bits; shards_turn(c->at, sizeof c->at, c->at[0] + 1)) {
+        cqf_walk w = { .run = { shards_table(&s, c->at[0]), c->at[1], 0, c->at[3] },
+                       .i = c->at[2] };
         if (!cqf_walk_on(&w))
             continue;
         c->at[1] = w.run.after;
@@ -80,28 +81,18 @@ static bool cqf_next(tamis_cursor *c)
     return false;
 }
 
-/* at[]: the shard, and where the runs_writer of it is. */
-static runs_writer cqf_writer_of(const tamis_writer *w, const cqf_shards *s)
-{
-    return runs_writer_at(cqf_shard(s, w->at[0]), w->at[1], w->at[2], w->at[3]);
-}
-
 static tamis_status cqf_append(tamis_writer *w, uint64_t fingerprint, uint64_t count)
 {
-    cqf_shards s = cqf_shards_of(w->f);
+    shards s = shards_of(w->f);
     uint64_t q = fingerprint >> s.width, total;
     uint32_t code[COUNTER_MOST], x = (uint32_t)fingerprint & packed_mask(s.width);
     unsigned n = cqf_counter_put(code, x, count, s.width);
-    runs_writer to = cqf_writer_of(w, &s);
 
     if (count == 0 || q / s.slots != w->at[0])
-        runs_writer_end(&to);
+        shards_end_writer(w, &s, q / s.slots);
     if (count == 0)
         return TAMIS_OK;
-    if (q / s.slots != w->at[0]) {
-        *w = (tamis_writer){ .f = w->f, .at = { q / s.slots, 0, 0, 0 } };
-        to = cqf_writer_of(w, &s);
-    }
+    runs_writer to = shards_writer(w, &s);
     if (runs_used(to.t) + n > s.room || add_overflows(w->f->count, count, &total))
         return TAMIS_FULL;
     to = runs_writer_put(to, q % s.slots, code, n);
@@ -109,36 +100,32 @@ static tamis_status cqf_append(tamis_writer *w, uint64_t fingerprint, uint64_t c
         runs_writer_put_down(&to);
     runs_put_used(to.t, runs_used(to.t) + n);
     w->f->count = total;
-    *w = (tamis_writer){ .f = w->f, .at = { w->at[0], to.after, to.i, to.is_around } };
+    shards_put_writer(w, &to);
     return TAMIS_OK;
 }
 
 /* Copies need the remainder twice, a zero, and digits of the lower base. */
 static tamis_room cqf_room(const tamis *f, uint64_t range, uint64_t copies)
 {
-    cqf_shards s = cqf_shards_of(f);
-    uint64_t used = runs_used(cqf_shard(&s, range)), needed = 3;
+    uint64_t needed = 3;
 
-    for (uint64_t v = copies; v; v /= cqf_counter_base(1, s.width))
+    for (uint64_t v = copies; v; v /= cqf_counter_base(1, f->plan.width))
         needed++;
-    return (tamis_room){ .range_bits = s.bits,
-                         .used = used,
-                         .free = used < s.room ? s.room - used : 0,
-                         .needed = needed < copies ? needed : copies };
+    return tamis__shards_room_in(f, range, needed < copies ? needed : copies);
 }
 
 /* ---- The whole filter -------------------------------------------------- */
 
 static void cqf_measure(const tamis *f, tamis_info *info)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     double all = (double)s.fingerprints, distinct = 0, used = 0;
     tamis_cursor c = { .f = f };
 
     while (cqf_next(&c))
         distinct++;
     for (uint64_t i = 0; i < UINT64_C(1) << s.bits; i++)
-        used += (double)runs_used(cqf_shard(&s, i));
+        used += (double)runs_used(shards_table(&s, i));
     info->fill = used / (double)f->plan.slots;
     info->fpr = fmin(distinct, all) / all;
     info->cardinality = collisions_keys(distinct, all);
@@ -178,13 +165,13 @@ static const char *cqf_check_run(const runs_check *c, uint64_t end)
 
 static const char *cqf_verify(const tamis *f)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t copies = 0;
     const char *why = NULL;
 
     for (uint64_t i = 0; i < UINT64_C(1) << s.bits && !why; i++) {
         runs_check c = {
-            .t = cqf_shard(&s, i), .room = s.room, .check_run = cqf_check_run, .ctx = &copies
+            .t = shards_table(&s, i), .room = s.room, .check_run = cqf_check_run, .ctx = &copies
         };
         why = tamis__runs_check(&c);
     }
@@ -196,18 +183,8 @@ static const char *cqf_verify(const tamis *f)
 static void cqf_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    unsigned bits = shards_bits(p->slots);
-    cqf_shards s = { .fingerprints = p->slots << p->width,
-                     .slots = p->slots >> bits,
-                     .bytes = runs_bytes(p->slots >> bits, p->width),
-                     .room = tamis__shards_needed(p),
-                     .between = runs_bytes(p->slots >> bits, p->width) -
-                                (p->slots >> bits) / BLOCK * runs_stride(p->width),
-                     .bits = bits,
-                     .width = p->width,
-                     .lanes = lanes_of(p->width) };
 
-    memcpy(f->derived, &s, sizeof s);
+    tamis__shards_derive(f, p->width, tamis__shards_needed(p), false);
     cqf_use(&f->ops, p->width);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)

@@ -38,7 +38,7 @@ static uint64_t cqf_remove_odd(const cqf_remover *m, const cqf_odd *odd)
 
     for (size_t i = 0; i < odd->n; i++) {
         uint64_t x = odd->fingerprints[i];
-        removed += !cqf_remove_at((cqf_position){ m->t, x >> BYTE, (uint8_t)x }, 1);
+        removed += !cqf_remove_at((shards_position){ m->t, x >> BYTE, (uint8_t)x }, 1);
     }
     return removed;
 }

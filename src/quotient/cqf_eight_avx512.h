@@ -67,7 +67,7 @@ typedef struct cqf_eights {
 
 static inline cqf_eights cqf_eights_of(const tamis *f)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
 
     return (cqf_eights){ .at = s.at + RUNS_HEADER,
                          .salt = s.salt,
@@ -103,8 +103,8 @@ static inline __m512i cqf_quotients(const cqf_eights *t, __m512i fingerprints)
     return _mm512_and_si512(cqf_down(fingerprints, t->width), cqf_all(BLOCK - 1));
 }
 
-/* As cqf_locate(), for fewer than 2^32 slots: h * slots without its last 32 bits has the quotient
- * in its upper half, and the remainder at the top of the other. */
+/* As shards_locate(), for fewer than 2^32 slots: h * slots without its last 32 bits has the
+ * quotient in its upper half, and the remainder at the top of the other. */
 __attribute__((always_inline)) static inline void
 cqf_locate_eight(cqf_group *g, const cqf_eights *t, const uint64_t *keys, size_t i)
 {
@@ -113,10 +113,10 @@ cqf_locate_eight(cqf_group *g, const cqf_eights *t, const uint64_t *keys, size_t
     __m512i slots = cqf_all(t->slots), low = high32_avx512(_mm512_mul_epu32(h, slots));
     __m512i x = _mm512_add_epi64(_mm512_mul_epu32(high32_avx512(h), slots), low);
     __m512i fingerprints = cqf_down(x, 32 - t->width);
-    __m512i shards = cqf_down(h, 64 - t->bits), numbers = _mm512_srli_epi64(x, 32 + BLOCK_BITS);
-    __m512i nth = _mm512_sub_epi64(numbers, _mm512_mul_epu32(shards, cqf_all(t->blocks)));
+    __m512i shard = cqf_down(h, 64 - t->bits), numbers = _mm512_srli_epi64(x, 32 + BLOCK_BITS);
+    __m512i nth = _mm512_sub_epi64(numbers, _mm512_mul_epu32(shard, cqf_all(t->blocks)));
     __m512i blocks = _mm512_add_epi64(_mm512_mul_epu32(numbers, cqf_all(t->stride)),
-                                      _mm512_mul_epu32(shards, cqf_all(t->between)));
+                                      _mm512_mul_epu32(shard, cqf_all(t->between)));
     __m512i bits = _mm512_mul_epu32(cqf_quotients(t, fingerprints), cqf_all(t->width));
     __m512i bytes = _mm512_srli_epi64(_mm512_add_epi64(bits, cqf_all(8 * SLOTS + 32)), 3);
 
@@ -345,13 +345,13 @@ cqf_look_on(const cqf_eights *t, const cqf_group *g, __m512i which, __mmask8 som
 __attribute__((noinline)) static uint64_t cqf_has_odd(const tamis *f, const uint64_t *keys,
                                                       uint64_t odd)
 {
-    const cqf_shards s = cqf_shards_of(f);
+    const shards s = shards_of(f);
     uint64_t word = 0;
 
     for (; odd; odd &= odd - 1) {
         unsigned i = word_lowest(odd);
         uint64_t h = hash_key(keys[i], s.salt);
-        word |= (uint64_t)(cqf_count_at(cqf_position_of(&s, h)) != 0) << i;
+        word |= (uint64_t)(cqf_count_at(shards_position_of(&s, h)) != 0) << i;
     }
     return word;
 }

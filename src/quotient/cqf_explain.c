@@ -54,18 +54,18 @@ static tamis_cell cqf_cell(cqf_reader *r, uint64_t slot)
 
 void tamis__cqf_cells(const tamis *f, tamis_telling *to)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     bool goes_on = true;
 
     for (uint64_t shard = 0; shard < UINT64_C(1) << s.bits && goes_on; shard++) {
-        cqf_reader r = { .t = cqf_shard(&s, shard), .shard = shard };
+        cqf_reader r = { .t = shards_table(&s, shard), .shard = shard };
         for (uint64_t i = 0; i < s.slots && goes_on; i++)
             goes_on = tamis__tell_cell(to, cqf_cell(&r, i));
         goes_on = goes_on && runs_tell_beside(r.t, shard, to);
     }
 }
 
-static bool cqf_explain_run(cqf_reader *r, const cqf_position *at, tamis_telling *to)
+static bool cqf_explain_run(cqf_reader *r, const shards_position *at, tamis_telling *to)
 {
     runs_run run = runs_find(at->t, at->quotient);
     uint64_t count = cqf_find_entry(at->t, &run, at->remainder).count;
@@ -84,10 +84,10 @@ static bool cqf_explain_run(cqf_reader *r, const cqf_position *at, tamis_telling
 
 bool tamis__cqf_explain(const tamis *f, uint64_t key, tamis_telling *to)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t hash = hash_key(key, s.salt);
-    cqf_position at = cqf_position_of(&s, hash);
-    cqf_reader r = { .t = at.t, .shard = s.bits ? hash >> (64 - s.bits) : 0 };
+    shards_position at = shards_position_of(&s, hash);
+    cqf_reader r = { .t = at.t, .shard = shards_number(&s, hash) };
 
     tamis__tell_number(to, "fingerprint", scale64(hash, s.fingerprints));
     if (s.bits)

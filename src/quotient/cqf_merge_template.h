@@ -89,10 +89,10 @@ static void cqf_merge_close(cqf_merge m)
 }
 
 /* `copy` is memory for what the shard holds. */
-static cqf_merge cqf_merge_open(const cqf_shards *s, uint64_t shard, uint8_t *copy, size_t taken)
+static cqf_merge cqf_merge_open(const shards *s, uint64_t shard, uint8_t *copy, size_t taken)
 {
     uint64_t range = s->slots << s->width;
-    runs_table t = cqf_shard(s, shard);
+    runs_table t = shards_table(s, shard);
     cqf_merge m = { .least = shard * range,
                     .beyond = (shard + 1) * range,
                     .is_old_over = runs_used(t) == 0,
@@ -109,7 +109,7 @@ static cqf_merge cqf_merge_open(const cqf_shards *s, uint64_t shard, uint8_t *co
 }
 
 /* keys->extra starts with memory for a copy of a shard. */
-static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys)
+static void cqf_merge_all(const shards *s, const sorted_keys *keys)
 {
     cqf_merge m = { .is_old_over = true };
 
@@ -127,10 +127,10 @@ static void cqf_merge_all(const cqf_shards *s, const sorted_keys *keys)
 }
 
 /* Each key takes one slot at most. */
-static bool cqf_merge_fits(const cqf_shards *s, const size_t *counts)
+static bool cqf_merge_fits(const shards *s, const size_t *counts)
 {
     for (uint64_t i = 0; i < UINT64_C(1) << s->bits; i++)
-        if (runs_used(cqf_shard(s, i)) + counts[i] > s->room)
+        if (runs_used(shards_table(s, i)) + counts[i] > s->room)
             return false;
     return true;
 }
@@ -138,7 +138,7 @@ static bool cqf_merge_fits(const cqf_shards *s, const size_t *counts)
 /* False: they may not all fit, or there is no memory; nothing was done. */
 static bool cqf_merge_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     sorted_keys sorted;
 
     if (!tamis__sorted_new(&sorted, f, n, s.bytes + ((uint64_t)sizeof(size_t) << s.bits)))

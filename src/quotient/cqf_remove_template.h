@@ -20,19 +20,11 @@ enum { LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
 
 /* ---- One after the other ----------------------------------------------- */
 
-__attribute__((always_inline)) static inline void cqf_fetch(const void *self, uint64_t hash)
-{
-    const cqf_shards *s = self;
-    cqf_position at = cqf_position_of(s, hash);
-
-    runs_fetch(runs_home(at.t, at.quotient), at.quotient % BLOCK, s->width);
-}
-
 /* Of key i. */
-static inline cqf_position cqf_position_ahead(uint64_t *hashes, const cqf_shards *s,
-                                              const uint64_t *keys, size_t i, size_t n)
+static inline shards_position cqf_position_ahead(uint64_t *hashes, const shards *s,
+                                                 const uint64_t *keys, size_t i, size_t n)
 {
-    return cqf_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, cqf_fetch));
+    return shards_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, shards_fetch));
 }
 
 /* ---- A group at a time ------------------------------------------------- */
@@ -46,7 +38,7 @@ typedef struct cqf_site {
 
 /* A shard that fingerprints are taken out of. */
 typedef struct cqf_remover {
-    cqf_shards s;
+    shards s;
     runs_table t;
     uint64_t least, beyond; /* fingerprints of the shard */
     uint64_t edge;          /* no run that goes around has part in what lies from this slot on */
@@ -96,16 +88,16 @@ static inline void cqf_close_site(runs_table t, const cqf_site *at)
 static inline bool cqf_remove_site(runs_table t, const cqf_site *at)
 {
     if (at->n == 0)
-        return !cqf_remove_at((cqf_position){ t, at->quotient, at->remainder }, 1);
+        return !cqf_remove_at((shards_position){ t, at->quotient, at->remainder }, 1);
     cqf_close_site(t, at);
     runs_put_used(t, runs_used(t) - 1);
     return true;
 }
 
-static cqf_remover cqf_remover_of(const cqf_shards *s, uint64_t fingerprint)
+static cqf_remover cqf_remover_of(const shards *s, uint64_t fingerprint)
 {
     uint64_t range = s->slots << s->width, shard = fingerprint / range;
-    runs_table t = cqf_shard(s, shard);
+    runs_table t = shards_table(s, shard);
 
     return (cqf_remover){ *s, t, shard * range, (shard + 1) * range,
                           t.at[OFFSET] ? runs_find_edge(t, runs_offset(t, 0)) : 0 };
@@ -150,7 +142,7 @@ __attribute__((always_inline)) static inline bool cqf_remove_sorted(tamis *f, co
                                                                     unsigned loose,
                                                                     cqf_remove_part *some)
 {
-    cqf_remover m = { .s = cqf_shards_of(f) };
+    cqf_remover m = { .s = shards_of(f) };
     uint64_t removed = 0;
     sorted_keys sorted;
     size_t all;
@@ -175,7 +167,7 @@ __attribute__((always_inline)) static inline bool cqf_remove_sorted(tamis *f, co
 __attribute__((always_inline)) static inline size_t
 cqf_remove_all(tamis *f, const uint64_t *keys, size_t n, unsigned loose, cqf_remove_part *some)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     bool pays = n >= LEAST_SORTED && s.bits <= MOST_SHARD_BITS && n >> s.bits;
     uint64_t hashes[MANY];
     size_t removed = 0;

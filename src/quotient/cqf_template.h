@@ -10,21 +10,6 @@
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* Blocks follow each other evenly but for what is between the last of a shard and the first of the
- * next. */
-__attribute__((always_inline)) static inline runs_place cqf_locate(const void *self, uint64_t key)
-{
-    const cqf_shards *s = self;
-    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
-    uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
-
-    return (runs_place){
-        .block = s->at + RUNS_HEADER + q / BLOCK * runs_stride(s->width) + shard * s->between,
-        .wanted = (uint32_t)fingerprint & packed_mask(s->width),
-        .quotient = q % BLOCK,
-    };
-}
-
 /* Most of what is asked for is not there. The first slot of a run is a remainder; what is equal
  * later on may be a digit. */
 __attribute__((always_inline)) static inline int cqf_look(const lanes *l, const runs_place *at)
@@ -40,9 +25,9 @@ __attribute__((always_inline)) static inline int cqf_look(const lanes *l, const 
 
 static uint64_t cqf_count(const tamis *f, uint64_t key)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
 
-    return cqf_count_at(cqf_position_of(&s, hash_key(key, s.salt)));
+    return cqf_count_at(shards_position_of(&s, hash_key(key, s.salt)));
 }
 
 __attribute__((noinline)) static bool cqf_has_odd(const tamis *f, uint64_t key)
@@ -52,37 +37,46 @@ __attribute__((noinline)) static bool cqf_has_odd(const tamis *f, uint64_t key)
 
 static bool cqf_has(const tamis *f, uint64_t key)
 {
-    const cqf_shards s = cqf_shards_of(f);
+    const shards s = shards_of(f);
 
-    return runs_has(f, &s, &s.lanes, key, cqf_locate, cqf_look, cqf_has_odd);
+    return runs_has(f, &s, &s.lanes, key, shards_locate, cqf_look, cqf_has_odd);
 }
 
 static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const cqf_shards s = cqf_shards_of(f);
+    const shards s = shards_of(f);
 
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_odd);
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, cqf_look, cqf_has_odd);
 }
 
-/* With remainders of a byte. */
+/* With remainders of a byte, which the compiler knows. */
+__attribute__((always_inline)) static inline shards cqf_shards_of_bytes(const tamis *f)
+{
+    shards s = shards_of(f);
+
+    s.width = 8;
+    s.lanes = lanes_of(8);
+    return s;
+}
+
 static bool cqf_has_bytes(const tamis *f, uint64_t key)
 {
-    const cqf_shards s = cqf_shards_as(f, 8);
+    const shards s = cqf_shards_of_bytes(f);
 
-    return runs_has(f, &s, &s.lanes, key, cqf_locate, cqf_look, cqf_has_odd);
+    return runs_has(f, &s, &s.lanes, key, shards_locate, cqf_look, cqf_has_odd);
 }
 
 static size_t cqf_has_many_bytes(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const cqf_shards s = cqf_shards_as(f, 8);
+    const shards s = cqf_shards_of_bytes(f);
 
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, cqf_locate, cqf_look, cqf_has_odd);
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, cqf_look, cqf_has_odd);
 }
 
 static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)
 {
-    cqf_shards s = cqf_shards_of(f);
-    cqf_position at = cqf_position_of(&s, hash_key(key, s.salt));
+    shards s = shards_of(f);
+    shards_position at = shards_position_of(&s, hash_key(key, s.salt));
     uint64_t total;
 
     if (add_overflows(f->count, times, &total))
@@ -95,8 +89,8 @@ static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)
 
 static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    cqf_shards s = cqf_shards_of(f);
-    tamis_status status = cqf_remove_at(cqf_position_of(&s, hash_key(key, s.salt)), times);
+    shards s = shards_of(f);
+    tamis_status status = cqf_remove_at(shards_position_of(&s, hash_key(key, s.salt)), times);
 
     if (!status)
         f->count -= times;
@@ -107,7 +101,7 @@ static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
 
 static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t hashes[MANY];
 
     for (size_t i = 0; i < n; i++)
@@ -115,9 +109,9 @@ static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *key
 }
 
 /* Whoever holds a lock may have lost the processor: let it go on. */
-static tamis_status cqf_add_locked(cqf_position at, uint64_t room)
+static tamis_status cqf_add_locked(shards_position at, uint64_t room)
 {
-    uint32_t *lock = (uint32_t *)(void *)(at.t.at - RUNS_HEADER + LOCK);
+    uint32_t *lock = (uint32_t *)(void *)(at.t.at - RUNS_HEADER + CQF_LOCK);
 
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
         while (__atomic_load_n(lock, __ATOMIC_RELAXED))
@@ -131,12 +125,12 @@ static tamis_status cqf_add_locked(cqf_position at, uint64_t room)
 __attribute__((always_inline)) static inline tamis_status
 cqf_add_each(const tamis *f, size_t *added, const uint64_t *keys, size_t n, bool locks)
 {
-    cqf_shards s = cqf_shards_of(f);
+    shards s = shards_of(f);
     uint64_t hashes[MANY];
     tamis_status status = TAMIS_OK;
 
     for (*added = 0; *added < n; ++*added) {
-        cqf_position at = cqf_position_ahead(hashes, &s, keys, *added, n);
+        shards_position at = cqf_position_ahead(hashes, &s, keys, *added, n);
         status = locks ? cqf_add_locked(at, s.room) : cqf_add_one_at(at, s.room);
         if (status)
             break;

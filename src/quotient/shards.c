@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "quotient/runs.h"
-
 enum { MIN_WIDTH = 2 };
 
 static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
@@ -137,4 +135,36 @@ tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width
     while (shards_halve(p, keeps_width, rule))
         ;
     return TAMIS_OK;
+}
+
+/* ---- A filter, taken apart --------------------------------------------- */
+
+void tamis__shards_derive(tamis *f, unsigned slot_bits, uint64_t room, bool beside)
+{
+    const tamis_plan *p = &f->plan;
+    unsigned bits = shards_bits(p->slots);
+    uint64_t slots = p->slots >> bits, table = runs_bytes(slots, slot_bits);
+    uint64_t bytes = table + (beside ? 8 * slots : 0);
+    shards s = { .fingerprints = p->slots << p->width,
+                 .slots = slots,
+                 .bytes = bytes,
+                 .room = room,
+                 .between = bytes - slots / BLOCK * runs_stride(slot_bits),
+                 .beside = beside ? table : 0,
+                 .bits = bits,
+                 .width = p->width,
+                 .lanes = lanes_of(slot_bits) };
+
+    memcpy(f->derived, &s, sizeof s);
+}
+
+tamis_room tamis__shards_room_in(const tamis *f, uint64_t range, uint64_t needed)
+{
+    shards s = shards_of(f);
+    uint64_t used = runs_used(shards_table(&s, range));
+
+    return (tamis_room){ .range_bits = s.bits,
+                         .used = used,
+                         .free = used < s.room ? s.room - used : 0,
+                         .needed = needed };
 }

@@ -1,11 +1,15 @@
 /* shards.h - large tables of runs are cut into shards by the first bits of the hash: tables by
- * themselves, so that a change is local. What of it is the same for all kinds: how many slots there
- * are, and how many of them may be in use. */
+ * themselves, so that a change is local. What is the same for all kinds: how many slots there are,
+ * how many of them may be in use, where a key belongs, and how shards follow each other in order.
+ */
 #ifndef TAMIS_QUOTIENT_SHARDS_H
 #define TAMIS_QUOTIENT_SHARDS_H
 
-#include "base/word.h"
 #include "filter.h"
+#include "quotient/runs_lookup.h"
+#include "quotient/runs_writer.h"
+
+/* ---- Sizes ------------------------------------------------------------- */
 
 /* Shards have fewer than 2^17 slots: a change shifts no more than that, one of them fits in the
  * second level of the cache, and six standard deviations are 2.4 % of the smallest. */
@@ -42,4 +46,119 @@ tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const sha
 /* As resize() of a tamis_ops: the width stays, or slots << width. */
 tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width,
                                   const shards_rule *rule);
+
+/* ---- A filter, taken apart --------------------------------------------- */
+
+/* All but `at` and `salt` comes from the plan and is in f->derived. */
+typedef struct shards {
+    uint8_t *at;
+    uint64_t salt, fingerprints; /* fingerprints are below that */
+    uint64_t slots, bytes, room; /* of each; as many slots as `room` may be in use */
+    uint64_t between;            /* bytes from the last block of one to the first of the next */
+    uint64_t beside;             /* bytes from its start to 8 for each slot; 0: there are none */
+    unsigned bits, width;        /* there are 2^bits shards; of a remainder */
+    lanes lanes;                 /* of slots */
+} shards;
+
+_Static_assert(sizeof(shards) <= TAMIS_DERIVED_SIZE, "");
+
+/* Fills f->derived: slots have so many bits, and `beside` tells whether each has 8 bytes besides.
+ */
+void tamis__shards_derive(tamis *f, unsigned slot_bits, uint64_t room, bool beside);
+
+static inline shards shards_of(const tamis *f)
+{
+    shards s = *(const shards *)(const void *)f->derived;
+
+    s.at = f->payload;
+    s.salt = f->salt;
+    return s;
+}
+
+static inline runs_table shards_table(const shards *s, uint64_t i)
+{
+    return runs_table_at(s->at + i * s->bytes, s->slots, s->lanes.width);
+}
+
+/* ---- Where a key belongs ----------------------------------------------- */
+
+static inline uint64_t shards_number(const shards *s, uint64_t hash)
+{
+    return s->bits ? hash >> (64 - s->bits) : 0;
+}
+
+/* In the table of its shard. */
+typedef struct shards_position {
+    runs_table t;
+    uint64_t quotient;
+    uint32_t remainder;
+} shards_position;
+
+static inline shards_position shards_position_of(const shards *s, uint64_t hash)
+{
+    uint64_t fingerprint = scale64(hash, s->fingerprints), shard = shards_number(s, hash);
+
+    return (shards_position){ shards_table(s, shard), (fingerprint >> s->width) - shard * s->slots,
+                              (uint32_t)fingerprint & packed_mask(s->width) };
+}
+
+/* For lookups of many: the remainder is in the upper bits of a slot. Blocks follow each other
+ * evenly but for what is between the last of a shard and the first of the next. */
+__attribute__((always_inline)) static inline runs_place shards_locate(const void *self,
+                                                                      uint64_t key)
+{
+    const shards *s = self;
+    uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
+    uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
+    uint64_t offset = q / BLOCK * runs_stride(s->lanes.width) + shard * s->between;
+
+    return (runs_place){ .block = s->at + RUNS_HEADER + offset,
+                         .wanted = ((uint32_t)fingerprint & packed_mask(s->width))
+                                   << (s->lanes.width - s->width),
+                         .quotient = q % BLOCK };
+}
+
+__attribute__((always_inline)) static inline void shards_fetch(const void *self, uint64_t hash)
+{
+    const shards *s = self;
+    shards_position p = shards_position_of(s, hash);
+
+    runs_fetch(runs_home(p.t, p.quotient), p.quotient % BLOCK, s->lanes.width);
+}
+
+/* ---- In order ---------------------------------------------------------- */
+
+/* at[0] of a cursor or a writer: the shard. The rest is about where it is in there. */
+
+static inline void shards_turn(uint64_t *at, size_t size, uint64_t shard)
+{
+    memset(at, 0, size);
+    at[0] = shard;
+}
+
+/* at[1] to at[3]: where the runs_writer of the shard is. */
+static inline runs_writer shards_writer(const tamis_writer *w, const shards *s)
+{
+    return runs_writer_at(shards_table(s, w->at[0]), w->at[1], w->at[2], w->at[3]);
+}
+
+static inline void shards_put_writer(tamis_writer *w, const runs_writer *to)
+{
+    w->at[1] = to->after;
+    w->at[2] = to->i;
+    w->at[3] = to->is_around;
+}
+
+/* The open shard is whole; on to another. */
+static inline void shards_end_writer(tamis_writer *w, const shards *s, uint64_t next)
+{
+    runs_writer to = shards_writer(w, s);
+
+    runs_writer_end(&to);
+    shards_turn(w->at, sizeof w->at, next);
+}
+
+/* As room() of a tamis_ops, for copies that need so many slots. */
+tamis_room tamis__shards_room_in(const tamis *f, uint64_t range, uint64_t needed);
+
 #endif

@@ -86,17 +86,17 @@ static void free_box(box *b)
 
 static tamis_status put_in(box *b, uint64_t q, uint32_t x, uint64_t times)
 {
-    return cqf_add_at((cqf_position){ b->t, q, x }, b->t.slots - 1, times);
+    return cqf_add_at((shards_position){ b->t, q, x }, b->t.slots - 1, times);
 }
 
 static tamis_status take_from(box *b, uint64_t q, uint32_t x, uint64_t times)
 {
-    return cqf_remove_at((cqf_position){ b->t, q, x }, times);
+    return cqf_remove_at((shards_position){ b->t, q, x }, times);
 }
 
 static uint64_t count_of(runs_table t, uint64_t q, uint32_t x)
 {
-    return cqf_count_at((cqf_position){ t, q, x });
+    return cqf_count_at((shards_position){ t, q, x });
 }
 
 /* ---- Round trips of codes ---------------------------------------------- */
@@ -503,8 +503,8 @@ static void runs_out_of_order_are_refused(void **state)
 {
     tamis_plan plan = plan_for(TAMIS_CQF, 100, 0.001, 3);
     tamis *f = new_filter(&plan);
-    const cqf_shards s = cqf_shards_of(f);
-    runs_table t = cqf_shard(&s, 0);
+    const shards s = shards_of(f);
+    runs_table t = shards_table(&s, 0);
 
     (void)state;
     for (uint64_t x = 5; x <= 9; x += 4) {
@@ -730,14 +730,14 @@ static void kernels_agree(void **state)
 /* Bits dense or not, offsets that are far or lead into the block, and the next one. */
 static void fill_with_any_bytes(tamis *f, rng *r)
 {
-    const cqf_shards s = cqf_shards_of(f);
+    const shards s = shards_of(f);
     uint64_t dense = rng_next(r), offsets = rng_below(r, 4);
     uint8_t *payload = f->payload;
 
     for (uint64_t i = 0; i < f->plan.bytes; i++)
         payload[i] = (uint8_t)(rng_next(r) & (dense >> i % 8 & 1 ? rng_next(r) : UINT64_MAX));
     for (uint64_t k = 0; k < s.slots / BLOCK && offsets; k++)
-        runs_block(cqf_shard(&s, 0), k)[OFFSET] = (uint8_t)rng_below(r, offsets == 1 ? 70 : 9);
+        runs_block(shards_table(&s, 0), k)[OFFSET] = (uint8_t)rng_below(r, offsets == 1 ? 70 : 9);
 }
 
 static void kernels_agree_on_any_payload(void **state)
@@ -848,7 +848,7 @@ static void damage_is_told(void **state)
     rng r = rng_for(1505, 0);
     uint64_t *keys = fresh_keys(&r, 100);
     tamis_plan plan = plan_with(100, 0.01, 0, 0);
-    const size_t marks[] = { 0, LOCK, LOCK + 4, RUNS_HEADER + OFFSET };
+    const size_t marks[] = { 0, CQF_LOCK, CQF_LOCK + 4, RUNS_HEADER + OFFSET };
 
     (void)state;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
