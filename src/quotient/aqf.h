@@ -95,6 +95,21 @@ static inline unsigned aqf_write(uint32_t *slots, uint32_t remainder, uint64_t t
     return n;
 }
 
+/* Slots of digits. */
+static inline unsigned aqf_digits(uint64_t count, unsigned bits)
+{
+    unsigned n = 0;
+
+    for (uint64_t v = count - 1; v; v >>= bits)
+        n++;
+    return n;
+}
+
+static inline unsigned aqf_larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- Items ------------------------------------------------------------- */
 
 /* A remainder, what it is extended by, and the count: the item in slots at .. at + slots - 1. */
@@ -199,6 +214,66 @@ __attribute__((always_inline)) static inline aqf_found aqf_find(const aqf_positi
     return f;
 }
 
+/* ---- Item by item ------------------------------------------------------ */
+
+/* The chunks of an item, as the first bits of a tail. */
+static inline uint64_t aqf_beginning(const aqf_shard *s, const aqf_item *e)
+{
+    uint64_t tail = 0;
+
+    for (unsigned i = 0; i < e->chunks && i * s->chunk < 64; i++) {
+        uint64_t chunk = runs_slot(s->t, e->at + 1 + i) >> 2;
+        tail |= chunk << (64 - s->chunk) >> i * s->chunk;
+    }
+    return tail;
+}
+
+/* Chunks that it takes to tell two items apart, if they share a fingerprint. */
+static inline unsigned aqf_chunks_apart(const aqf_shard *s, const aqf_item *a, const aqf_item *b)
+{
+    uint64_t x = aqf_beginning(s, a), y = aqf_beginning(s, b);
+
+    return a->slots && a->remainder == b->remainder && x != y ? aqf_chunks_to_differ(x, y, s->chunk)
+                                                              : 0;
+}
+
+/* From the lowest quotient on; starts with zeros but for the shard. */
+typedef struct aqf_walk {
+    aqf_shard shard;
+    runs_walk run;
+    aqf_item item;
+    unsigned needs, before; /* chunks that tell it from its neighbours; from the one before alone */
+} aqf_walk;
+
+/* False: there is no more; it comes, whatever the bytes are. */
+static inline bool aqf_walk_on(aqf_walk *w)
+{
+    uint64_t i = w->item.at + w->item.slots;
+
+    w->before = w->needs;
+    if (i >= w->run.end) {
+        if (!runs_walk_on(&w->run))
+            return false;
+        i = w->run.start;
+        w->before = 0;
+    }
+    w->item = aqf_read(&w->shard, i, w->run.end);
+    w->needs = 0;
+    if (i + w->item.slots < w->run.end) {
+        aqf_item next = aqf_read(&w->shard, i + w->item.slots, w->run.end);
+        w->needs = aqf_chunks_apart(&w->shard, &w->item, &next);
+    }
+    return true;
+}
+
+/* Chunks beyond those that tell it from its neighbours: they took back false positives. */
+static inline unsigned aqf_learned(const aqf_walk *w)
+{
+    unsigned needs = w->needs > w->before ? w->needs : w->before;
+
+    return w->item.chunks > needs ? w->item.chunks - needs : 0;
+}
+
 /* ---- Hashes ------------------------------------------------------------ */
 
 static inline uint8_t *aqf_hash_at(const aqf_shard *s, uint64_t i)
@@ -260,28 +335,48 @@ static inline void aqf_replace(const aqf_position *p, runs_run *r, const aqf_ite
         put_le64(aqf_hash_at(&p->shard, e->at), hash);
 }
 
-/* The hash of the key that an item is of, which that of p begins with. If it is not `hash`,
- * *is_other is set; among keys that are asked for, one of another key counts more. TAMIS_ABSENT:
- * there is neither. TAMIS_CANNOT: there is nobody to ask. */
+/* An item gets so many chunks of this hash, and this count; 0: it goes. */
+static inline tamis_status aqf_put(const tamis *f, const aqf_position *p, aqf_found *at,
+                                   uint64_t hash, unsigned chunks, uint64_t count)
+{
+    shards s = shards_of(f);
+    uint32_t slots[AQF_SLOTS];
+    uint64_t used = runs_used(p->shard.t);
+    unsigned n = 0;
+
+    if (count)
+        n = aqf_write(slots, p->remainder, hash * s.fingerprints, chunks, count, p->shard.chunk);
+    if (n > at->item.slots && used + n > s.room + at->item.slots)
+        return TAMIS_FULL;
+    aqf_replace(p, &at->run, &at->item, slots, n, hash);
+    runs_put_used(p->shard.t, used + n - at->item.slots);
+    return TAMIS_OK;
+}
+
+/* The hash of the key of an item; p: the place of `hash`. *is_other: it is not `hash`. A filter
+ * that asks for its keys prefers another one. TAMIS_ABSENT: there is no key of that item.
+ * TAMIS_CANNOT: there is nobody to ask. */
 tamis_status tamis__aqf_key_of(const tamis *f, const aqf_position *p, const aqf_item *e,
                                uint64_t hash, uint64_t *of, bool *is_other);
 
-/* Makes items longer that a new hash begins with, or that it would leave without a chunk of their
- * own for what they have learned; TAMIS_FULL, and no change, if these and the new item do not all
- * fit. */
-tamis_status tamis__aqf_make_way(tamis *f, const aqf_position *p, const aqf_found *at,
-                                 uint64_t hash, uint64_t times);
+/* Extends the neighbours of a new hash as far as they need it (aqf_add.c); TAMIS_FULL, and no
+ * change, if these and the new item do not all fit. */
+tamis_status tamis__aqf_separate_neighbours(tamis *f, const aqf_position *p, const aqf_found *at,
+                                            uint64_t hash, uint64_t times);
 
-/* Slots of digits. */
-static inline unsigned aqf_digits(uint64_t count, unsigned bits)
-{
-    unsigned n = 0;
+/* ---- Functions of the table -------------------------------------------- */
 
-    for (uint64_t v = count - 1; v; v >>= bits)
-        n++;
-    return n;
-}
-
+/* In aqf_order.c. */
+bool tamis__aqf_next(tamis_cursor *c);
+tamis_status tamis__aqf_append(tamis_writer *w, uint64_t hash, uint64_t count);
+tamis_room tamis__aqf_room(const tamis *f, uint64_t range, uint64_t copies);
+tamis_status tamis__aqf_unadapt(tamis *f);
+tamis_status tamis__aqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
+size_t tamis__aqf_remove_many(tamis *f, const uint64_t *keys, size_t n);
+/* In aqf_check.c. */
+const char *tamis__aqf_verify(const tamis *f);
+void tamis__aqf_measure(const tamis *f, tamis_info *info);
+/* In files of their own. */
 void tamis__aqf_use_avx2(tamis_ops *ops);
 void tamis__aqf_cells(const tamis *f, tamis_telling *to);
 bool tamis__aqf_explain(const tamis *f, uint64_t key, tamis_telling *to);

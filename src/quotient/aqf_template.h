@@ -80,24 +80,6 @@ static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys,
 
 /* ---- Changes ----------------------------------------------------------- */
 
-/* An item gets so many chunks of this hash, and this count; 0: it goes. */
-static tamis_status aqf_put(const tamis *f, const aqf_position *p, aqf_found *at, uint64_t hash,
-                            unsigned chunks, uint64_t count)
-{
-    shards s = shards_of(f);
-    uint32_t slots[AQF_SLOTS];
-    uint64_t used = runs_used(p->shard.t);
-    unsigned n = 0;
-
-    if (count)
-        n = aqf_write(slots, p->remainder, hash * s.fingerprints, chunks, count, p->shard.chunk);
-    if (n > at->item.slots && used + n > s.room + at->item.slots)
-        return TAMIS_FULL;
-    aqf_replace(p, &at->run, &at->item, slots, n, hash);
-    runs_put_used(p->shard.t, used + n - at->item.slots);
-    return TAMIS_OK;
-}
-
 static tamis_status aqf_add(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t hash = hash_key(key, f->salt), total, count, other;
@@ -113,7 +95,7 @@ static tamis_status aqf_add(tamis *f, uint64_t key, uint64_t times)
         status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_new);
     /* Others have this fingerprint. */
     if (!status && is_new && (at.item.slots || at.apart)) {
-        status = tamis__aqf_make_way(f, &p, &at, hash, times);
+        status = tamis__aqf_separate_neighbours(f, &p, &at, hash, times);
         at = aqf_find(&p);
     }
     if (!status)
