@@ -29,27 +29,143 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/radix.h"
+#include "base/ahead.h"
+#include "base/hash.h"
+#include "base/parts.h"
 #include "base/sort.h"
-#include "coded/gcs_lookup.h"
+#include "explain.h"
 
-/* ---- Sizing ------------------------------------------------------------ */
+/* ---- Layout ------------------------------------------------------------ */
+
+enum {
+    GCS_LINE = 64,
+    GCS_BUCKET_KEYS = 128, /* an offset of 32 bits is then a quarter of a bit per key */
+    GCS_WINDOW = 57,       /* bits that a load of eight bytes has from any bit on */
+    GCS_MAX_REST = GCS_WINDOW - 1,
+};
+
+/* What the plan says. */
+typedef struct gcs_geometry {
+    unsigned part_bits, rest_bits;
+    uint64_t buckets, values; /* of a part; of a bucket */
+    uint64_t part_size;
+    uint64_t codes_size; /* of a part, before the offsets */
+} gcs_geometry;
+
+_Static_assert(sizeof(gcs_geometry) <= TAMIS_DERIVED_SIZE, "");
+
+static inline const gcs_geometry *gcs_geometry_in(const tamis *f)
+{
+    return (const void *)f->derived;
+}
+
+static inline uint8_t *gcs_part(const tamis *f, const gcs_geometry *g, uint64_t i)
+{
+    return (uint8_t *)f->payload + i * g->part_size;
+}
+
+static inline uint64_t gcs_bucket_of(const gcs_geometry *g, uint64_t h)
+{
+    return scale64(h << g->part_bits, g->buckets);
+}
+
+static inline uint64_t gcs_value_of(const gcs_geometry *g, uint64_t h)
+{
+    return scale64((h << g->part_bits) * g->buckets, g->values);
+}
+
+/* Offset i is where bucket i starts and bucket i - 1 ends, in bits. */
+static inline uint8_t *gcs_offset_at(const uint8_t *part, const gcs_geometry *g, uint64_t i)
+{
+    return (uint8_t *)(uintptr_t)part + g->codes_size + 4 * i;
+}
+
+static inline uint64_t gcs_offset(const uint8_t *part, const gcs_geometry *g, uint64_t i)
+{
+    uint64_t bit = le32(gcs_offset_at(part, g, i)), room = g->codes_size * 8;
+
+    return bit < room ? bit : room;
+}
+
+/* At least GCS_WINDOW bits. Eight bytes of offsets follow the codes: no load leaves the part. */
+static inline uint64_t gcs_bits_at(const uint8_t *codes, uint64_t bit)
+{
+    return le64(codes + bit / 8) >> bit % 8;
+}
+
+static inline uint64_t gcs_low_bits(uint64_t x, unsigned n)
+{
+    return x & ((UINT64_C(1) << n) - 1);
+}
 
 /* Offsets are 32 bits: a part has fewer bits than that. */
-static const uint64_t MAX_LINES = UINT64_C(1) << 23, MAX_CAPACITY = UINT64_C(1) << 48;
+static const uint64_t GCS_MAX_LINES = UINT64_C(1) << 23, GCS_MAX_CAPACITY = UINT64_C(1) << 48;
 
-static const double MAX_CELLS = 0x1p63;
+static const double GCS_MAX_CELLS = 0x1p63;
 
 static gcs_geometry gcs_geometry_of(const tamis_plan *p)
 {
     unsigned bits = part_bits(p->capacity);
-    uint64_t buckets = (p->capacity >> bits) / BUCKET_KEYS + 1;
-    uint64_t size = (uint64_t)p->hashes * LINE;
+    uint64_t buckets = (p->capacity >> bits) / GCS_BUCKET_KEYS + 1;
+    uint64_t size = (uint64_t)p->hashes * GCS_LINE;
 
     return (gcs_geometry){ bits, p->width, buckets, p->slots, size, size - 4 * (buckets + 1) };
 }
 
-static double gcs_cells(const tamis_plan *p)
+/* ---- Reading a bucket -------------------------------------------------- */
+
+typedef struct gcs_reader {
+    const uint8_t *codes;
+    unsigned rest_bits;
+    uint64_t start, rests; /* in bits: of the bucket; of the rests that were read */
+    uint64_t at, window;   /* bits of the quotients from `at` on, those of keys read cleared */
+    uint64_t end;          /* of the quotients that were read */
+    uint64_t keys, sum;    /* read: how many, and the sum of their rests */
+} gcs_reader;
+
+static inline uint64_t gcs_window_at(const uint8_t *codes, uint64_t bit)
+{
+    return gcs_low_bits(gcs_bits_at(codes, bit), GCS_WINDOW);
+}
+
+/* Of a damaged index, nothing is read beyond the part and nothing backwards. */
+static inline gcs_reader gcs_read_bucket(const uint8_t *part, const gcs_geometry *g, uint64_t i)
+{
+    uint64_t start = gcs_offset(part, g, i), end = gcs_offset(part, g, i + 1);
+
+    return (gcs_reader){ .codes = part,
+                         .rest_bits = g->rest_bits,
+                         .start = start,
+                         .rests = end,
+                         .at = start,
+                         .window = start < end ? gcs_window_at(part, start) : 0,
+                         .end = start };
+}
+
+/* The next value, above those before; false when quotients and rests have met. */
+static inline bool gcs_read_value(gcs_reader *r, uint64_t *value)
+{
+    while (r->window == 0) {
+        r->at += GCS_WINDOW;
+        if (r->at >= r->rests)
+            return false;
+        r->window = gcs_window_at(r->codes, r->at);
+    }
+    uint64_t one = r->at + (uint64_t)__builtin_ctzll(r->window);
+    if (one + r->rest_bits >= r->rests)
+        return false;
+    r->window &= r->window - 1;
+    r->rests -= r->rest_bits;
+    r->end = one + 1;
+    r->sum += gcs_low_bits(gcs_bits_at(r->codes, r->rests), r->rest_bits);
+    *value = ((one - r->start - r->keys) << r->rest_bits) + r->sum + r->keys;
+    r->keys++;
+    return true;
+}
+
+/* ---- Sizing ------------------------------------------------------------ */
+
+static double gcs_cells_of(const tamis_plan *p)
 {
     gcs_geometry g = gcs_geometry_of(p);
 
@@ -71,9 +187,9 @@ static unsigned gcs_best_rest_bits(const tamis_plan *p)
 
 static uint64_t gcs_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->width <= MAX_REST && p->hashes > 0 && p->hashes < MAX_LINES &&
-              p->capacity < MAX_CAPACITY && gcs_cells(p) < MAX_CELLS && p->flags == 0 &&
-              p->load == 0;
+    bool ok = p->slots > 0 && p->width <= GCS_MAX_REST && p->hashes > 0 &&
+              p->hashes < GCS_MAX_LINES && p->capacity < GCS_MAX_CAPACITY &&
+              gcs_cells_of(p) < GCS_MAX_CELLS && p->flags == 0 && p->load == 0;
 
     if (!ok || p->width != gcs_best_rest_bits(p))
         return 0;
@@ -84,7 +200,7 @@ static uint64_t gcs_bytes(const tamis_plan *p)
 /* Keys fall into cells independently. */
 static double gcs_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / gcs_cells(p)));
+    return -expm1(n * log1p(-1 / gcs_cells_of(p)));
 }
 
 /* One part in a billion needs more bits, whatever the number of keys. Moving one key changes the
@@ -116,7 +232,7 @@ static tamis_status gcs_plan(tamis_plan *p, const tamis_spec *spec)
     double n = fmax(1, (double)spec->keys), cells = -1 / expm1(log1p(-spec->fpr) / n);
     gcs_geometry g = gcs_geometry_of(p);
 
-    if (spec->keys >= MAX_CAPACITY || n / spec->fpr >= MAX_CELLS)
+    if (spec->keys >= GCS_MAX_CAPACITY || n / spec->fpr >= GCS_MAX_CELLS)
         return TAMIS_RANGE;
     p->slots = (uint64_t)ldexp(cells / (double)g.buckets, -(int)g.part_bits);
     while (p->slots == 0 || gcs_rate(p, n) > spec->fpr)
@@ -124,8 +240,8 @@ static tamis_status gcs_plan(tamis_plan *p, const tamis_spec *spec)
     p->width = gcs_best_rest_bits(p);
     g = gcs_geometry_of(p);
     double bits = gcs_bits_needed(&g, fmax(1, (double)part_room(spec->keys)));
-    double lines = (bits / 8 + 4 * (double)(g.buckets + 1)) / LINE;
-    if (lines >= (double)MAX_LINES - 1)
+    double lines = (bits / 8 + 4 * (double)(g.buckets + 1)) / GCS_LINE;
+    if (lines >= (double)GCS_MAX_LINES - 1)
         return TAMIS_RANGE;
     p->hashes = (uint32_t)lines + 1;
     return TAMIS_OK;
@@ -139,43 +255,42 @@ static void gcs_for_cpu(tamis *f, unsigned cpu)
     (void)cpu;
 }
 
-/* ---- Sorting ----------------------------------------------------------- */
+/* ---- Lookups ----------------------------------------------------------- */
 
-/* Hashes are dealt out to groups by their leading bits, eight to a group or fewer on average. They
- * come nearly in that order, so that this stays in the cache. */
-static unsigned gcs_sort_bits(uint64_t n)
+/* Where to look for a key. */
+typedef struct gcs_search {
+    const uint8_t *part;
+    uint64_t bucket, value;
+} gcs_search;
+
+static inline gcs_search gcs_search_for(const tamis *f, uint64_t key)
 {
-    unsigned bits = 0;
+    const gcs_geometry *g = gcs_geometry_in(f);
+    uint64_t h = hash_key(key, f->salt);
 
-    while (n >> bits > 8)
-        bits++;
-    return bits;
+    return (gcs_search){ gcs_part(f, g, part_of(h, g->part_bits)), gcs_bucket_of(g, h),
+                         gcs_value_of(g, h) };
 }
 
-static uint64_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
-                            unsigned workers)
+static bool gcs_has(const tamis *f, uint64_t key)
 {
-    (void)p, (void)stage, (void)workers;
-    return (n + (UINT64_C(1) << gcs_sort_bits(n))) * sizeof(uint64_t);
+    const gcs_geometry *g = gcs_geometry_in(f);
+    const gcs_search s = gcs_search_for(f, key);
+    gcs_reader r = gcs_read_bucket(s.part, g, s.bucket);
+    uint64_t value;
+
+    while (gcs_read_value(&r, &value))
+        if (value >= s.value)
+            return value == s.value;
+    return false;
 }
 
-/* Ascending, into sorted[]; ends[] has room for the groups. */
-static void gcs_sort(uint64_t *sorted, size_t *ends, const uint64_t *hashes, size_t n,
-                     unsigned skip)
+/* The codes are where the offset says. */
+static void gcs_touch(const tamis *f, uint64_t key)
 {
-    radix r = { .skip = skip, .bits = gcs_sort_bits(n), .is_hashed = true };
-    size_t groups = (size_t)1 << r.bits, start = 0;
+    const gcs_search s = gcs_search_for(f, key);
 
-    memset(ends, 0, groups * sizeof *ends);
-    tamis__radix_count(ends, &r, hashes, n);
-    for (size_t i = 0; i < groups; i++) {
-        size_t count = ends[i];
-        ends[i] = start;
-        start += count;
-    }
-    tamis__radix_deal(sorted, ends, &r, hashes, n);
-    for (size_t i = 0; i < groups; i++)
-        tamis__sort(sorted + (i ? ends[i - 1] : 0), ends[i] - (i ? ends[i - 1] : 0));
+    ahead_read(gcs_offset_at(s.part, gcs_geometry_in(f), s.bucket), f->is_far);
 }
 
 /* ---- Writing a part ---------------------------------------------------- */
@@ -183,6 +298,21 @@ static void gcs_sort(uint64_t *sorted, size_t *ends, const uint64_t *hashes, siz
 static inline void gcs_set_bits(uint8_t *codes, uint64_t bit, uint64_t x)
 {
     put_le64(codes + bit / 8, le64(codes + bit / 8) | x << bit % 8);
+}
+
+/* Ascending hashes become the values of bucket i, in their place; returns how many hashes are its
+ * own. */
+static size_t gcs_take_bucket(uint64_t *hashes, size_t n, const gcs_geometry *g, uint64_t i,
+                              size_t *values)
+{
+    size_t taken = 0;
+
+    for (*values = 0; taken < n && gcs_bucket_of(g, hashes[taken]) == i; taken++) {
+        uint64_t value = gcs_value_of(g, hashes[taken]);
+        if (*values == 0 || hashes[*values - 1] != value)
+            hashes[(*values)++] = value;
+    }
+    return taken;
 }
 
 static uint64_t gcs_bucket_size(const uint64_t *values, size_t n, unsigned rest_bits)
@@ -211,48 +341,34 @@ static void gcs_write_bucket(uint8_t *codes, uint64_t start, uint64_t end, const
     }
 }
 
-/* What bucket i takes of the sorted hashes. */
-typedef struct gcs_taken {
-    size_t hashes, distinct, values;
-} gcs_taken;
-
-static gcs_taken gcs_take_bucket(uint64_t *values, const gcs_geometry *g, uint64_t i,
-                                 const uint64_t *hashes, size_t n)
-{
-    gcs_taken t = { 0 };
-
-    for (; t.hashes < n && gcs_bucket_of(g, hashes[t.hashes]) == i; t.hashes++) {
-        uint64_t value = gcs_value_of(g, hashes[t.hashes]);
-        t.distinct += t.hashes == 0 || hashes[t.hashes] != hashes[t.hashes - 1];
-        if (t.values == 0 || values[t.values - 1] != value)
-            values[t.values++] = value;
-    }
-    return t;
-}
-
-/* The sorted hashes are in the scratch memory; values go to where hashes have been. */
 static tamis_status gcs_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
                               size_t *n, void *scratch, const tamis_team *team)
 {
     const gcs_geometry *g = gcs_geometry_in(f);
-    uint64_t at = 0, *hashes = scratch, *values = items;
-    size_t from = 0, distinct = 0;
+    uint64_t at = 0, *hashes = items;
+    size_t left = *n = tamis__sort_unique(items, *n), values;
 
-    (void)stage, (void)team;
-    gcs_sort(hashes, (size_t *)(hashes + *n), items, *n, g->part_bits);
+    (void)stage, (void)scratch, (void)team;
     for (uint64_t i = 0; i < g->buckets; i++) {
-        gcs_taken t = gcs_take_bucket(values, g, i, hashes + from, *n - from);
-        uint64_t size = gcs_bucket_size(values, t.values, g->rest_bits);
+        size_t taken = gcs_take_bucket(hashes, left, g, i, &values);
+        uint64_t size = gcs_bucket_size(hashes, values, g->rest_bits);
         if (size > g->codes_size * 8 - at)
             return TAMIS_FULL;
-        gcs_write_bucket(part, at, at + size, values, t.values, g->rest_bits);
+        gcs_write_bucket(part, at, at + size, hashes, values, g->rest_bits);
         at += size;
         put_le32(gcs_offset_at(part, g, i + 1), (uint32_t)at);
-        from += t.hashes;
-        distinct += t.distinct;
+        hashes += taken;
+        left -= taken;
     }
-    *n = distinct;
     return TAMIS_OK;
+}
+
+/* Hashes are sorted where they are. */
+static uint64_t gcs_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
+                            unsigned workers)
+{
+    (void)p, (void)stage, (void)n, (void)workers;
+    return 0;
 }
 
 /* No set of that many keys needs more than an eighth above what is planned, and few do at all. */
@@ -260,7 +376,7 @@ static tamis_status gcs_resize(tamis_plan *p, uint64_t keys)
 {
     (void)keys;
     p->hashes += p->hashes / 16 + 1;
-    return p->hashes < MAX_LINES ? TAMIS_OK : TAMIS_RANGE;
+    return p->hashes < GCS_MAX_LINES ? TAMIS_OK : TAMIS_RANGE;
 }
 
 /* ---- The whole set ----------------------------------------------------- */
@@ -290,7 +406,7 @@ static void gcs_measure(const tamis *f, tamis_info *info)
 
     for (uint64_t i = 0; i < UINT64_C(1) << g->part_bits; i++)
         n += gcs_count_values(gcs_part(f, g, i), g);
-    info->fpr = fmin(1, (double)n / gcs_cells(&f->plan));
+    info->fpr = fmin(1, (double)n / gcs_cells_of(&f->plan));
 }
 
 static const char *gcs_verify_bucket(const uint8_t *part, const gcs_geometry *g, uint64_t i,
@@ -337,6 +453,66 @@ static const char *gcs_verify(const tamis *f)
     return why ? why : n <= f->count ? NULL : "the number of keys is wrong";
 }
 
+/* ---- Pictures and words ------------------------------------------------ */
+
+/* Value i of a bucket. Those of a damaged one may be too large for their cells. */
+static tamis_cell gcs_cell(const gcs_geometry *g, uint64_t bucket, uint64_t i, uint64_t value)
+{
+    return (tamis_cell){ .array = "bucket",
+                         .number = bucket,
+                         .index = i,
+                         .value = value,
+                         .bits = 64 - (unsigned)__builtin_clzll(value | (g->values - 1) | 1) };
+}
+
+static bool gcs_tell_part(const tamis *f, uint64_t part, tamis_telling *t)
+{
+    const gcs_geometry *g = gcs_geometry_in(f);
+    const uint8_t *at = gcs_part(f, g, part);
+    bool goes_on = true;
+
+    for (uint64_t i = 0; i < g->buckets && goes_on; i++) {
+        gcs_reader r = gcs_read_bucket(at, g, i);
+        for (uint64_t value; goes_on && gcs_read_value(&r, &value);)
+            goes_on = tamis__tell_cell(t, gcs_cell(g, part * g->buckets + i, r.keys - 1, value));
+    }
+    for (uint64_t i = 0; i <= g->buckets && goes_on; i++)
+        goes_on = tamis__tell_cell(t, (tamis_cell){ .array = "offsets of part",
+                                                    .number = part,
+                                                    .index = i,
+                                                    .value = le32(gcs_offset_at(at, g, i)),
+                                                    .bits = 32 });
+    return goes_on;
+}
+
+static void gcs_cells(const tamis *f, tamis_telling *t)
+{
+    uint64_t parts = UINT64_C(1) << gcs_geometry_in(f)->part_bits;
+
+    for (uint64_t i = 0; i < parts && gcs_tell_part(f, i, t); i++)
+        continue;
+}
+
+static bool gcs_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    const gcs_geometry *g = gcs_geometry_in(f);
+    uint64_t h = hash_key(key, f->salt), part = part_of(h, g->part_bits);
+    uint64_t bucket = gcs_bucket_of(g, h), wanted = gcs_value_of(g, h), value;
+    gcs_reader r = gcs_read_bucket(gcs_part(f, g, part), g, bucket);
+    bool found = f->ops.has(f, key);
+
+    bucket += part * g->buckets;
+    tamis__tell_number(t, "bucket", bucket);
+    tamis__tell_number(t, "first bit of the bucket", r.start);
+    tamis__tell_number(t, "value", wanted);
+    for (bool is_past = false; !is_past && gcs_read_value(&r, &value); is_past = value >= wanted)
+        tamis__tell_read(t, "value of the bucket", gcs_cell(g, bucket, r.keys - 1, value),
+                         value == wanted);
+    return tamis__tell_answer(t, found,
+                              found ? "its value is in its bucket"
+                                    : "its value is not among those of its bucket, which ascend");
+}
+
 const tamis_ops tamis__gcs = {
     .traits = TAMIS_TRAIT_TO_STUDY,
     .plan = gcs_plan,
@@ -347,9 +523,9 @@ const tamis_ops tamis__gcs = {
     .verify = gcs_verify,
     .measure = gcs_measure,
     .has = gcs_has,
-    .has_many = gcs_has_many,
+    .touch = gcs_touch,
     .solve = gcs_solve,
     .scratch = gcs_scratch,
-    .cells = tamis__gcs_cells,
-    .explain = tamis__gcs_explain,
+    .cells = gcs_cells,
+    .explain = gcs_explain,
 };
