@@ -7,61 +7,17 @@
 #include "join.h"
 #include "term/message.h"
 
-enum {
-    OPTION_KEY = OPTION_OWN,
-    OPTION_LEFT,
-    OPTION_SEMI,
-    OPTION_ANTI,
-    OPTION_NO_HEADER,
-    OPTION_NO_QUOTES,
-    OPTION_MEMORY,
-    OPTION_NO_FILTER,
-    OPTION_STATS,
-    OPTION_JSON
-};
-
-static const option_row options[] = {
-    { OPTION_KEY, "key", "COLUMNS",
-      "the columns that must be equal: id, 2, id=user_id, or year,id" },
-    { OPTION_LEFT, "left", NULL, "rows of A without a partner, too, with empty fields for B" },
-    { OPTION_SEMI, "semi", NULL, "rows of A with a partner, once and without columns of B" },
-    { OPTION_ANTI, "anti", NULL, "rows of A without one" },
-    { OPTION_NO_HEADER, "no-header", NULL, "the first lines are rows: columns have numbers only" },
-    { OPTION_DELIM, "delim", "C",
-      "the byte C stands between fields (default: by the name, TAB for .tsv)" },
-    { OPTION_NO_QUOTES, "no-quotes", NULL, "quotes are text as any other" },
-    { 'o', "output", "FILE", "write to FILE, which is replaced when all went well" },
-    { OPTION_MEMORY, "memory", "SIZE", "for rows, 1G by default: K, M, G; more wait on disk" },
-    { OPTION_NO_FILTER, "no-filter", NULL, "ask no filter which rows to drop" },
-    { OPTION_STATS, "stats", NULL, "say at the end how many rows there were, and were dropped" },
-    { OPTION_JSON, "json", NULL, "the same as JSON, on standard error" },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
-    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
-    { 0 },
-};
-
 /* Least memory: a split of tapes takes a buffer for each, of 1 KiB or more. */
 enum { DEFAULT_MEMORY = 1 << 30, LEAST_MEMORY = 1 << 16 };
 
 typedef struct request {
     join join;
-    buffer keys; /* of all --key, with commas between them and a NUL */
+    buffer keys; /* of all --on, with commas between them and a NUL */
     const char *out;
-    bool has_kind, shows_stats, as_json;
+    stats_form stats;
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
-
-static void choose_kind(request *r, const args *a, join_kind kind)
-{
-    if (r->has_kind && r->join.kind != kind)
-        args_refuse(a, "--left, --semi and --anti cannot be used together");
-    r->join.kind = kind;
-    r->has_kind = true;
-}
 
 /* "a=b" has one "=", and something on both of its sides. */
 static bool is_column(const char *at, size_t size)
@@ -74,15 +30,15 @@ static bool is_column(const char *at, size_t size)
            !memchr(equal + 1, '=', (size_t)(at + size - equal - 1));
 }
 
-static void add_keys(request *r, const args *a)
+static void add_keys(void *into, const args *a)
 {
+    request *r = into;
     const char *at = a->value;
 
     for (;; at++) {
         size_t size = strcspn(at, ",");
         if (!is_column(at, size))
-            args_refuse(a,
-                        "--key takes names or numbers of columns: id, or id=user_id, or year,id");
+            args_refuse(a, "--on takes names or numbers of columns: id, or id=user_id, or year,id");
         at += size;
         if (!*at)
             break;
@@ -92,41 +48,20 @@ static void add_keys(request *r, const args *a)
     buffer_append(&r->keys, a->value, strlen(a->value) + 1);
 }
 
-static void take_option(request *r, const args *a)
+static void leave_out_header(void *into, const args *a)
 {
-    switch (a->letter) {
-    case OPTION_KEY:
-        add_keys(r, a);
-        break;
-    case OPTION_LEFT:
-    case OPTION_SEMI:
-    case OPTION_ANTI:
-        choose_kind(r, a, (join_kind)(JOIN_LEFT + a->letter - OPTION_LEFT));
-        break;
-    case OPTION_NO_HEADER:
-        r->join.a.has_header = r->join.b.has_header = false;
-        break;
-    case OPTION_NO_QUOTES:
-        r->join.a.has_quotes = r->join.b.has_quotes = false;
-        break;
-    case 'o':
-        r->out = a->value;
-        break;
-    case OPTION_MEMORY:
-        r->join.memory = args_bytes(a);
-        break;
-    case OPTION_NO_FILTER:
-        r->join.wants_filter = false;
-        break;
-    case OPTION_STATS:
-        r->shows_stats = true;
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    default:
-        source_option(&r->join.source, a);
-    }
+    request *r = into;
+
+    (void)a;
+    r->join.a.has_header = r->join.b.has_header = false;
+}
+
+static void leave_out_quotes(void *into, const args *a)
+{
+    request *r = into;
+
+    (void)a;
+    r->join.a.has_quotes = r->join.b.has_quotes = false;
 }
 
 static void check_keys(const request *r, const args *a)
@@ -134,15 +69,19 @@ static void check_keys(const request *r, const args *a)
     size_t n = 1;
 
     if (r->keys.size == 0)
-        args_refuse(a, "give the columns that must be equal with --key");
+        args_refuse(a, "give the columns that must be equal with --on");
     for (const char *at = r->keys.bytes; *at; at++)
         n += *at == ',';
     if (n > KEY_FIELDS_MAX)
-        args_refuse(a, "--key takes 16 columns at most");
+        args_refuse(a, "--on takes 16 columns at most");
 }
 
-static void check_options(const request *r, const args *a)
+static void check_options(void *into, const args *a)
 {
+    const request *r = into;
+
+    if (args_given(a, "left") + args_given(a, "semi") + args_given(a, "anti") > 1)
+        args_refuse(a, "--left, --semi and --anti cannot be used together");
     check_keys(r, a);
     if (r->join.memory < LEAST_MEMORY)
         args_refuse(a, "--memory is too little for two files; give 64K or more");
@@ -238,9 +177,9 @@ static void report_json(const join *j)
 
 static void report_counts(const request *r)
 {
-    if (r->as_json)
+    if (r->stats == STATS_JSON)
         report_json(&r->join);
-    else if (r->shows_stats)
+    else if (r->stats)
         report_text(&r->join);
 }
 
@@ -255,9 +194,8 @@ static void request_init(request *r)
 
     *r = (request){ .out = "-" };
     r->join.memory = DEFAULT_MEMORY;
-    r->join.wants_filter = true;
     r->join.a = r->join.b = empty;
-    source_init(&r->join.source);
+    r->join.source = source_default();
 }
 
 static int run(args *a)
@@ -265,9 +203,7 @@ static int run(args *a)
     static request r;
 
     request_init(&r);
-    while (args_next(a) != -1)
-        take_option(&r, a);
-    check_options(&r, a);
+    args_read(a, &r);
     take_files(&r, a, args_operands(a, 2, 2, "two files, or - for standard input"));
     r.join.key = r.keys.bytes;
     r.join.to = replace_begin(r.out);
@@ -280,9 +216,33 @@ static int run(args *a)
     return r.join.counts.out > 0 ? CODE_OK : CODE_NOTHING;
 }
 
+static const option_row options[] = {
+    { 0, "on", "COLUMNS", "the columns that must be equal: id, 2, id=user_id, or year,id",
+      .take = add_keys },
+    { 0, "left", NULL, "rows of A without a partner, too, with empty fields for B",
+      TO_CONSTANT(request, join.kind, JOIN_LEFT) },
+    { 0, "semi", NULL, "rows of A with a partner, once and without columns of B",
+      TO_CONSTANT(request, join.kind, JOIN_SEMI) },
+    { 0, "anti", NULL, "rows of A without one", TO_CONSTANT(request, join.kind, JOIN_ANTI) },
+    { 0, "no-header", NULL, "the first lines are rows: columns have numbers only",
+      .take = leave_out_header },
+    { 'd', "delim", "C", "the byte C stands between fields (default: by the name, TAB for .tsv)",
+      TO_BYTE(request, join.source.format.delim) },
+    { 0, "no-quotes", NULL, "quotes are text as any other", .take = leave_out_quotes },
+    { 'o', "output", "FILE", "write to FILE, which is replaced when all went well",
+      TO_TEXT(request, out) },
+    { 0, "memory", "SIZE", "for rows, 1G by default: K, M, G; more wait on disk",
+      TO_SIZE(request, join.memory) },
+    { 0, "no-filter", NULL, "ask no filter which rows to drop", TO_FLAG(request, join.no_filter) },
+    { 0, "stats", "[=json]", "say at the end how many rows there were, and were dropped",
+      TO_STATS(request, stats) },
+    OPTIONS(input_options, request, join.source),
+    { .take = check_options },
+};
+
 const command cmd_join = {
     .name = "join",
-    .operands = "[OPTION]... --key COLUMNS A B",
+    .operands = "[OPTION]... --on COLUMNS A B",
     .summary = "rows of two tables with the same key",
     .about =
         "Prints each row of A beside each row of B that has the same key: the columns of A, then\n"
@@ -296,7 +256,7 @@ const command cmd_join = {
         "A and B are files, or - for standard input. Fields are as in RFC 4180: in quotes they "
         "may\n"
         "hold delimiters, line ends and, doubled, quotes. Keys are equal if their fields say the\n"
-        "same bytes, quoted or not; empty ones are equal, and 1 and 01 are not. --key names the\n"
+        "same bytes, quoted or not; empty ones are equal, and 1 and 01 are not. --on names the\n"
         "columns, or gives their numbers: 'id', '2', 'id=user_id' where the name differs in B, "
         "and\n"
         "several as 'year,id=user_id'. A name goes before a number. A name that has a comma or an\n"
@@ -322,6 +282,6 @@ const command cmd_join = {
     .when_ok = "rows were printed",
     .when_nothing = "no row was",
     .example = "  printf 'id,name\\n1,ann\\n2,bob\\n' >people.csv\n"
-               "  printf 'id,score\\n2,9\\n' | tamis join --key id people.csv -",
+               "  printf 'id,score\\n2,9\\n' | tamis join --on id people.csv -",
     .run = run,
 };

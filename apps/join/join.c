@@ -285,7 +285,7 @@ static void make_filter(join *j, const tape *first)
     tamis_plan plan;
     tamis_status status;
 
-    if (!j->wants_filter || !plan_filter(j, &plan, first->rows ? first->rows : 1))
+    if (j->no_filter || !plan_filter(j, &plan, first->rows ? first->rows : 1))
         return;
     if ((status = tamis_new(&j->filter, &plan, NULL)))
         die_status("make", "the filter", status);
@@ -342,7 +342,7 @@ static void read_sheet(join *j, sheet *s);
  * than A: A is read between two chunks of it. */
 static void turn_to_a(join *j)
 {
-    uint64_t size = j->a_is_read || !j->wants_filter ? UINT64_MAX : size_of(j->a.path);
+    uint64_t size = j->a_is_read || j->no_filter ? UINT64_MAX : size_of(j->a.path);
 
     if (size > j->memory / 8 || size > tape_bytes(&j->b_rows) / 2)
         return;

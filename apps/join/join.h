@@ -23,10 +23,10 @@ typedef struct join_counts {
 typedef struct join {
     join_kind kind;
     sheet a, b;
-    const char *key; /* as --key has it */
+    const char *key; /* as --on has it */
     source source;   /* threads, and whether compressed files are read as they are */
     uint64_t memory;
-    bool wants_filter;
+    bool no_filter; /* rows are dropped by comparing alone */
     replacement *to;
 
     bool a_is_first; /* A is read first, since it is the smaller one */

@@ -288,7 +288,7 @@ static _Noreturn void refuse_name(const sheet *s, const char *wanted)
 
     while (next_field(s, &rest, &field))
         names_enter(&all, column_name(s, field, &text), &is_new);
-    die(CODE_USAGE, "join: %s has no column '%s' among its %zu; --key takes names or numbers.%s",
+    die(CODE_USAGE, "join: %s has no column '%s' among its %zu; --on takes names or numbers.%s",
         s->name, wanted, s->columns, nearest_hint(hint, wanted, name_at, &all));
 }
 
@@ -323,7 +323,7 @@ static uint64_t find_column(const sheet *s, const char *wanted)
     if (!number_integer(&found, wanted, strlen(wanted)) || found == 0) {
         if (s->has_header)
             refuse_name(s, wanted);
-        die(CODE_USAGE, "join: without headers, --key takes numbers, from 1, and not '%s'", wanted);
+        die(CODE_USAGE, "join: without headers, --on takes numbers, from 1, and not '%s'", wanted);
     }
     if (found > s->columns)
         die(CODE_USAGE, "join: %s has %zu columns, and none is column %s; is --delim right?",

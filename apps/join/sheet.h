@@ -43,7 +43,7 @@ typedef struct row {
     span keys[KEY_FIELDS_MAX]; /* as they stand in the text */
 } row;
 
-/* `key` is a list of names or numbers as --key has it; `is_second` takes what follows each "=". */
+/* `key` is a list of names or numbers as --on has it; `is_second` takes what follows each "=". */
 typedef struct sheet_key {
     const char *list;
     bool is_second;

@@ -207,7 +207,8 @@ enum {
 };
 
 extern const option_row key_options[];      /* for a source: of every command that reads keys */
-extern const option_row progress_options[]; /* for no struct; key_options include them */
+extern const option_row input_options[];    /* those of them that are not about keys */
+extern const option_row progress_options[]; /* for no struct; input_options include them */
 extern const option_row quiet_options[];    /* for no struct: where --quiet means nothing else */
 
 /* One per CPU, at most 8. */

@@ -102,6 +102,16 @@ static const word_row separators[] = {
     { 0 },
 };
 
+const option_row input_options[] = {
+    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)",
+      TO_FLAG(source, takes_packed) },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)",
+      TO_COUNT(source, threads, 1, THREADS_MAX) },
+    { .included = progress_options },
+    { 0 },
+};
+
 const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
       TO_CONSTANT(source, format.end, 0) },
@@ -116,12 +126,7 @@ const option_row key_options[] = {
       TO_WORD(source, format.columns, separators) },
     { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma",
       TO_CONSTANT(source, format.columns, COLUMNS_BY_CSV) },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed inputs as they are (default: read gzip, zstd and xz)",
-      TO_FLAG(source, takes_packed) },
-    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)",
-      TO_COUNT(source, threads, 1, THREADS_MAX) },
-    { .included = progress_options },
+    { .included = input_options },
     { .take = check_columns },
 };
 

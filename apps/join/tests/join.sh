@@ -9,63 +9,63 @@ printf 'id,name\n1,ann\n2,bob\n2,"bo\nb"\n4,\n,nobody\n' >a.csv
 printf 'user,score,name\n2,7,x\n2,"8,5",y\n1,"say ""hi""",\n,0,empty\n9,9,z\n' >b.csv
 joined='id,name,score,name_2\n1,ann,"say ""hi""",\n2,bob,7,x\n2,bob,"8,5",y\n'
 joined+='2,"bo\nb",7,x\n2,"bo\nb","8,5",y\n'
-exits 0 "$tamis" join --key id=user a.csv b.csv
+exits 0 "$tamis" join --on id=user a.csv b.csv
 prints_exactly "$joined,nobody,0,empty\n"
 is_silent
-exits 0 "$tamis" join --key 1 a.csv b.csv
+exits 0 "$tamis" join --on 1 a.csv b.csv
 prints_exactly "$joined,nobody,0,empty\n"
-exits 0 "$tamis" join --left --key id=1 a.csv b.csv
+exits 0 "$tamis" join --left --on id=1 a.csv b.csv
 prints_exactly "${joined}4,,,\n,nobody,0,empty\n"
-exits 0 "$tamis" join --semi --key id=user a.csv b.csv
+exits 0 "$tamis" join --semi --on id=user a.csv b.csv
 prints_exactly 'id,name\n1,ann\n2,bob\n2,"bo\nb"\n,nobody\n'
-exits 0 "$tamis" join --anti --key id=user a.csv b.csv
+exits 0 "$tamis" join --anti --on id=user a.csv b.csv
 prints_exactly 'id,name\n4,\n'
-exits 1 "$tamis" join --key name=score a.csv b.csv
+exits 1 "$tamis" join --on name=score a.csv b.csv
 prints_exactly 'id,name,user,name_2\n'
 promise 'Quotes do not change a key, and several columns are no concatenation'
 printf '"id",x\n"1",p\n' >q.csv
-exits 0 "$tamis" join --key id q.csv a.csv
+exits 0 "$tamis" join --on id q.csv a.csv
 prints_exactly '"id",x,name\n"1",p,ann\n'
 printf 'p,q\na,bc\nab,c\n' >two.csv
 printf 'q\tp\tv\nc\tab\t1,2\nc\tb\t3\n' >two.tsv
-exits 0 "$tamis" join --key p,q two.csv two.tsv
+exits 0 "$tamis" join --on p,q two.csv two.tsv
 prints_exactly 'p,q,v\nab,c,"1,2"\n'
-exits 0 "$tamis" join --key q --key p two.tsv two.csv
+exits 0 "$tamis" join --on q --on p two.tsv two.csv
 prints_exactly 'q\tp\tv\nc\tab\t1,2\n'
 printf 'q\tv\nc\t"open\n' >open.tsv
-exits 0 "$tamis" join --no-quotes --key q two.tsv open.tsv
+exits 0 "$tamis" join --no-quotes --on q two.tsv open.tsv
 prints_exactly 'q\tp\tv\tv_2\nc\tab\t1,2\t"open\nc\tb\t3\t"open\n'
 promise 'Numbers, no header, standard input, compressed files, byte order marks, CR, empty lines'
-exits 0 "$tamis" join --no-header --key 2=2 - two.csv <<<'x,bc'
+exits 0 "$tamis" join --no-header --on 2=2 - two.csv <<<'x,bc'
 prints_exactly 'x,bc,a\n'
-exits 1 "$tamis" join --no-header --key 1 two.csv a.csv
+exits 1 "$tamis" join --no-header --on 1 two.csv a.csv
 prints_nothing
 printf '\xEF\xBB\xBFid,x\r\n\r\n4,d\r\n1,"e"' >dos.csv
 gzip -c a.csv >a.csv.gz
-exits 0 "$tamis" join --key id dos.csv a.csv.gz
+exits 0 "$tamis" join --on id dos.csv a.csv.gz
 prints_exactly 'id,x,name\r\n4,d,\r\n1,"e",ann\r\n'
-exits 0 "$tamis" join --key id - a.csv <dos.csv
+exits 0 "$tamis" join --on id - a.csv <dos.csv
 prints_exactly 'id,x,name\r\n4,d,\r\n1,"e",ann\r\n'
 # shellcheck disable=SC2002
-cat dos.csv | exits 0 "$tamis" join --key id a.csv -
+cat dos.csv | exits 0 "$tamis" join --on id a.csv -
 prints_exactly 'id,name,x\n1,ann,"e"\n4,,d\n'
 promise 'Fields that a row lacks are empty'
 printf 'id,x,y\n1\n2,b\n' >short.csv
-exits 0 "$tamis" join --key id short.csv dos.csv
+exits 0 "$tamis" join --on id short.csv dos.csv
 prints_exactly 'id,x,y,x_2\n1,,,"e"\n'
-exits 0 "$tamis" join --key id dos.csv short.csv
+exits 0 "$tamis" join --on id dos.csv short.csv
 prints_exactly 'id,x,x_2,y\r\n1,"e",,\r\n'
 
 section 'What was done'
 
 (echo n,x; seq 70000 | sed 's/$/,x/') >large.csv
 (echo n; seq 5 700 70000) >small.csv
-exits 0 "$tamis" join --stats --key n large.csv small.csv
+exits 0 "$tamis" join --stats --on n large.csv small.csv
 says "small.csv: 100 rows, read first"
 says "large.csv: 70000 rows, "
 join -t , <(sort large.csv) <(sort small.csv) | sort -n >wanted
 sort -n "$said/out" | cmp - wanted || failed "not what join prints"
-exits 0 "$tamis" join --json --key n small.csv large.csv
+exits 0 "$tamis" join --stats=json --on n small.csv large.csv
 sort -n "$said/out" | cmp - wanted || failed "not what join prints"
 python3 - "$said/err" <<'PYTHON' || failed "the counts do not add up"
 import json, sys
@@ -77,15 +77,15 @@ assert told["spilled_bytes"] == 0 and told["filter_bytes"] < 400, told
 PYTHON
 promise 'A pipe that turns out to be the larger one: A is read in between'
 # shellcheck disable=SC2002
-cat large.csv | exits 0 "$tamis" join --json --memory 512K --key n small.csv -
+cat large.csv | exits 0 "$tamis" join --stats=json --memory 512K --on n small.csv -
 sort -n "$said/out" | cmp - wanted || failed "not what join prints"
 says '"first": "a"'
 says '"spilled_bytes": 0'
 promise 'Where every row has a partner, the filter is given up'
-exits 0 "$tamis" join --json --semi --key n large.csv large.csv
+exits 0 "$tamis" join --stats=json --semi --on n large.csv large.csv
 same "$said/out" large.csv
 says '"gave_up": true'
-exits 0 "$tamis" join --json --semi --key n --memory 64K --no-filter large.csv large.csv
+exits 0 "$tamis" join --stats=json --semi --on n --memory 64K --no-filter large.csv large.csv
 same "$said/out" large.csv
 says '"filter_bytes": 0, "spilled_bytes": '
 check_not "it spilled" has_line "$said/err" '"spilled_bytes": 0'
@@ -93,9 +93,9 @@ check_not "it spilled" has_line "$said/err" '"spilled_bytes": 0'
 promise 'Rows of A that the filter drops while B is on disk go out alone, in their place'
 (echo n,y; seq 7 23 70000 | sed 's/$/,y/') >third.csv
 for way in --left --anti; do
-    exits 0 "$tamis" join "$way" --key n large.csv third.csv
+    exits 0 "$tamis" join "$way" --on n large.csv third.csv
     cp "$said/out" wanted
-    exits 0 "$tamis" join "$way" --json --memory 64K --key n large.csv third.csv
+    exits 0 "$tamis" join "$way" --stats=json --memory 64K --on n large.csv third.csv
     same "$said/out" wanted
     check "it spilled, and dropped" has_line "$said/err" '"dropped": [1-9].*"spilled_bytes": [1-9]'
 done
@@ -105,13 +105,13 @@ promise 'One key has more rows than fit in memory: these are taken in blocks'
 (echo k,v; seq 20 | sed 's/^/hot,a/'; echo cold,a) >hot.csv
 (echo k,w; seq 4000 | sed 's/^/hot,b/'; seq 100) >b_hot.csv
 for way in --left --semi --anti; do
-    exits 0 "$tamis" join "$way" --key k hot.csv b_hot.csv
+    exits 0 "$tamis" join "$way" --on k hot.csv b_hot.csv
     cp "$said/out" wanted
     # shellcheck disable=SC2002
-    cat b_hot.csv | exits 0 "$tamis" join "$way" --json --memory 64K --key k hot.csv -
+    cat b_hot.csv | exits 0 "$tamis" join "$way" --stats=json --memory 64K --on k hot.csv -
     same "$said/out" wanted
 done
-exits 0 "$tamis" join --key k --memory 64K hot.csv b_hot.csv
+exits 0 "$tamis" join --on k --memory 64K hot.csv b_hot.csv
 check "all pairs are there" test "$(wc -l <"$said/out")" = 80001
 
 section 'Against SQLite, on tables made at random'
@@ -179,7 +179,7 @@ def turn(number):
         if others == "'none'" and kind in ("inner", "left"):
             rows = [r[:-1] for r in rows]
         for memory in "64K", "1G":
-            command = [TAMIS, "join", "--key", key, "--memory", memory, "-j", random.choice("13"), *paths]
+            command = [TAMIS, "join", "--on", key, "--memory", memory, "-j", random.choice("13"), *paths]
             done = subprocess.run(command + [f"--{kind}"] * (kind != "inner"), capture_output=True)
             got = list(csv.reader(io.StringIO(done.stdout.decode(), newline=""), delimiter=delims[0]))
             assert not done.stderr and done.returncode == (0 if rows else 1), (number, done, command)
@@ -216,48 +216,48 @@ refused()
 }
 
 printf 'id,x\n1,"a\nb"\n2,"c\n' >bad.csv
-refused 4 "bad.csv, line 4: a quoted field is not closed" --key id
+refused 4 "bad.csv, line 4: a quoted field is not closed" --on id
 printf 'id,x\n1,"a\nb"\n\n2,"c"d\n' >bad.csv
-refused 4 "bad.csv, line 5: text follows a closing quote" --key id
+refused 4 "bad.csv, line 5: text follows a closing quote" --on id
 printf 'x,id\n1,2\n3\n' >bad.csv
-refused 4 "bad.csv, line 3: there is no column 2" --key id
+refused 4 "bad.csv, line 3: there is no column 2" --on id
 printf 'id,x\n1,2,3\n' >bad.csv
-refused 4 "bad.csv, line 2: more fields than the 2 of the first line" --key id
+refused 4 "bad.csv, line 2: more fields than the 2 of the first line" --on id
 : >bad.csv
-refused 4 "bad.csv is empty" --key id
-exits 1 "$tamis" join --no-header --key 1 a.csv bad.csv
-exits 0 "$tamis" join --no-header --anti --key 1 a.csv bad.csv
+refused 4 "bad.csv is empty" --on id
+exits 1 "$tamis" join --no-header --on 1 a.csv bad.csv
+exits 0 "$tamis" join --no-header --anti --on 1 a.csv bad.csv
 same "$said/out" a.csv
 printf 'ids,x\n' >bad.csv
-refused 2 "bad.csv has no column 'id' among its 2" --key id
-exits 2 "$tamis" join --key id=usr a.csv b.csv
+refused 2 "bad.csv has no column 'id' among its 2" --on id
+exits 2 "$tamis" join --on id=usr a.csv b.csv
 says "Did you mean 'user'?"
-refused 2 "columns, and none is column 3" --key 3
-refused 2 "without headers, --key takes numbers" --no-header --key id
+refused 2 "columns, and none is column 3" --on 3
+refused 2 "without headers, --on takes numbers" --no-header --on id
 printf 'id,id\n1,2\n' >bad.csv
-refused 2 "columns 1 and 2 of bad.csv are both called 'id'" --key id
+refused 2 "columns 1 and 2 of bad.csv are both called 'id'" --on id
 printf 'id,x\n1,2' | gzip | head -c 20 >bad.csv
-refused 3 "bad.csv: the compressed data ends too early" --key id
+refused 3 "bad.csv: the compressed data ends too early" --on id
 rm bad.csv
-refused 3 "cannot read bad.csv" --key id
+refused 3 "cannot read bad.csv" --on id
 mkdir bad.csv
-refused 3 "cannot read bad.csv: Is a directory" --key id
-exits 2 "$tamis" join --key id - - <a.csv
+refused 3 "cannot read bad.csv: Is a directory" --on id
+exits 2 "$tamis" join --on id - - <a.csv
 says "standard input can be one of the two files"
-for wrong in "a.csv b.csv" "--key id a.csv" "--key id a.csv b.csv c.csv" "--key id, a.csv b.csv" \
-    "--key a=b=c a.csv b.csv" "--key = a.csv b.csv" "--key id --left --semi a.csv b.csv" \
-    "--key id --memory 1K a.csv b.csv" "--key id --delim '' a.csv b.csv" \
-    '--key id --delim " a.csv b.csv' "--key id --no-quotes two.csv two.tsv" \
-    "--key 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 a.csv b.csv"; do
+for wrong in "a.csv b.csv" "--on id a.csv" "--on id a.csv b.csv c.csv" "--on id, a.csv b.csv" \
+    "--on a=b=c a.csv b.csv" "--on = a.csv b.csv" "--on id --left --semi a.csv b.csv" \
+    "--on id --memory 1K a.csv b.csv" "--on id --delim '' a.csv b.csv" \
+    '--on id --delim " a.csv b.csv' "--on id --no-quotes two.csv two.tsv" \
+    "--on 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 a.csv b.csv"; do
     # shellcheck disable=SC2086
     exits 2 "$tamis" join $wrong
 done
-exits 3 "$tamis" join --key id=user -o /dev/full a.csv b.csv
-exits 3 bash -c "'$tamis' join --key id=user a.csv b.csv >/dev/full"
-exits 3 env TMPDIR=/nowhere "$tamis" join --key n --memory 64K --no-filter large.csv large.csv
+exits 3 "$tamis" join --on id=user -o /dev/full a.csv b.csv
+exits 3 bash -c "'$tamis' join --on id=user a.csv b.csv >/dev/full"
+exits 3 env TMPDIR=/nowhere "$tamis" join --on n --memory 64K --no-filter large.csv large.csv
 says "/nowhere"
 # A reader that leaves is no error to speak of.
-exits 0 bash -c "set +o pipefail; '$tamis' join --key n large.csv large.csv | head -n 1"
+exits 0 bash -c "set +o pipefail; '$tamis' join --on n large.csv large.csv | head -n 1"
 prints_exactly 'n,x,x_2\n'
 is_silent
 
@@ -272,7 +272,7 @@ if command -v dpkg-query >/dev/null; then
     tail -n +2 depends.tsv | sort >d
     for way in '' '--semi' '--anti'; do
         # shellcheck disable=SC2086
-        exits 0 "$tamis" join $way --key package=name packages.tsv depends.tsv
+        exits 0 "$tamis" join $way --on package=name packages.tsv depends.tsv
         tail -n +2 "$said/out" | sort >got
         case $way in
         '') join -t $'\t' p d ;;
