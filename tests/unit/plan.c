@@ -208,6 +208,8 @@ static void powers_of_two_take_whole_bits(void **state)
             if (bits <= 22)
                 assert_whole_bits(kind, UINT64_C(1000000000) >> (30 - ADDRESSED), bits);
         }
+        if (sizeof(size_t) == 4) /* so many keys cannot be addressed */
+            continue;
         /* Where a quarter of the errors would be collisions, 2^-32 is not to be had. */
         assert_int_equal(plan_hashed(&p, kind, 1000000000, 32, TAMIS_RAW), TAMIS_OK);
         if (plan_hashed(&p, kind, 1000000000, 32, TAMIS_FAST) == TAMIS_OK)
