@@ -390,36 +390,21 @@ FUSE_INLINE bool ribbon_move(ribbon_solver *w, const ribbon_level *l, ribbon_seg
     return true;
 }
 
-static void ribbon_move_one(ribbon_solver *w, const ribbon_level *l, ribbon_segment **s,
-                            ribbon_moving *x)
+/* One, two or four segments take turns until one of them is at its end. How many is known when this
+ * is compiled, so that rows on their way are in registers. */
+FUSE_INLINE void ribbon_take_turns(ribbon_solver *w, const ribbon_level *l, ribbon_segment **s,
+                                   ribbon_moving *x, unsigned n)
 {
-    ribbon_moving a = x[0];
+    ribbon_moving a = x[0], b = x[n > 1], c = x[n > 2 ? 2 : 0], d = x[n > 2 ? 3 : 0];
 
-    while (ribbon_move(w, l, s[0], &a))
+    while (ribbon_move(w, l, s[0], &a) && (n < 2 || ribbon_move(w, l, s[1], &b)) &&
+           (n < 4 || (ribbon_move(w, l, s[2], &c) && ribbon_move(w, l, s[3], &d))))
         ;
     x[0] = a;
-}
-
-/* Two and four segments take turns until one of them is at its end. */
-static void ribbon_move_two(ribbon_solver *w, const ribbon_level *l, ribbon_segment **s,
-                            ribbon_moving *x)
-{
-    ribbon_moving a = x[0], b = x[1];
-
-    while (ribbon_move(w, l, s[0], &a) && ribbon_move(w, l, s[1], &b))
-        ;
-    x[0] = a, x[1] = b;
-}
-
-static void ribbon_move_four(ribbon_solver *w, const ribbon_level *l, ribbon_segment **s,
-                             ribbon_moving *x)
-{
-    ribbon_moving a = x[0], b = x[1], c = x[2], d = x[3];
-
-    while (ribbon_move(w, l, s[0], &a) && ribbon_move(w, l, s[1], &b) &&
-           ribbon_move(w, l, s[2], &c) && ribbon_move(w, l, s[3], &d))
-        ;
-    x[0] = a, x[1] = b, x[2] = c, x[3] = d;
+    if (n > 1)
+        x[1] = b;
+    if (n > 2)
+        x[2] = c, x[3] = d;
 }
 
 /* Segments that are not at their end move up; returns how many. */
@@ -445,11 +430,11 @@ static void ribbon_move_all(ribbon_solver *w, const ribbon_level *l, unsigned n)
         ribbon_next_row(w, l, s[i], &x[i]);
     }
     while ((n = ribbon_close_up(s, x, n)) == SIDE_BY_SIDE)
-        ribbon_move_four(w, l, s, x);
+        ribbon_take_turns(w, l, s, x, 4);
     while ((n = ribbon_close_up(s, x, n)) >= 2)
-        ribbon_move_two(w, l, s, x);
+        ribbon_take_turns(w, l, s, x, 2);
     if (n)
-        ribbon_move_one(w, l, s, x);
+        ribbon_take_turns(w, l, s, x, 1);
 }
 
 /* Its n keys are put in order at the same place in `to`; where they were, the bumped ones go. */
