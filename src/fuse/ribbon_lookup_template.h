@@ -4,28 +4,22 @@
  *   static bool ribbon_holds(const uint8_t *slots, const ribbon_equation *e, unsigned width);
  *
  * which tells whether the slots of a level fulfil an equation. */
+#include "base/many.h"
 #include "fuse/ribbon.h"
-
-static bool ribbon_last_holds(const uint8_t *part, const ribbon_level *l, uint64_t h,
-                              const ribbon_shape *s)
-{
-    uint64_t sum = 0;
-
-    return ribbon_get_last(&sum, s, l, part, h);
-}
 
 /* From a level on to which the key was bumped. */
 static bool ribbon_has_from(const uint8_t *part, const ribbon_level *level, uint64_t h,
                             const ribbon_shape *s)
 {
     ribbon_level l = *level;
+    uint64_t sum = 0;
 
     for (; !l.is_last; l = ribbon_next_level(&l, s->width)) {
         ribbon_equation e = ribbon_equation_of(s, &l, ribbon_rehash(h, l.number));
         if (!ribbon_is_bumped(part + l.at, e.start))
             return ribbon_holds(part + l.slots_at, &e, s->width);
     }
-    return ribbon_last_holds(part, &l, h, s);
+    return ribbon_get_last(&sum, s, &l, part, h);
 }
 
 /* Not to be inlined where it is rare, as that would make registers scarce. */
@@ -101,168 +95,117 @@ static bool (*ribbon_has_for(const ribbon_derived *d))(const tamis *f, uint64_t 
 
 /* ---- Many keys --------------------------------------------------------- */
 
-/* Keys go through in groups of 64: while one group is looked at, the lines of the next are asked
- * for, key by key. The few keys that level 0 has bumped wait for one group more, as what they read
- * is fetched only then. */
-enum { GROUP = 64 };
-
-/* Keys on their way. */
-typedef struct ribbon_group {
-    const uint8_t *part[GROUP];
-    uint64_t h[GROUP], start[GROUP];
-    size_t n;
-} ribbon_group;
-
 /* What all keys of a call have in common. */
 typedef struct ribbon_query {
-    ribbon_level l; /* 0 */
+    ribbon_level l, second; /* level 0, and the next */
+    const ribbon_shape *shape;
     const uint8_t *payload;
     uint64_t salt, part_bytes;
     unsigned part_bits, width;
     bool is_far;
 } ribbon_query;
 
-FUSE_INLINE void ribbon_find_group(ribbon_group *g, const ribbon_query *q, const uint64_t *keys,
-                                   size_t n)
+typedef struct ribbon_group {
+    const uint8_t *part[MANY];
+    uint64_t h[MANY], start[MANY];
+    uint64_t bumped; /* keys that wait for their second look */
+} ribbon_group;
+
+MANY_INLINE void ribbon_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
 {
-    g->n = n < GROUP ? n : GROUP;
-    for (size_t i = 0; i < g->n; i++) {
+    const ribbon_query *q = self;
+    ribbon_group *to = group;
+
+    to->bumped = 0;
+    for (size_t i = 0; i < n; i++) {
         uint64_t h = hash_key(keys[i], q->salt);
-        g->h[i] = h;
-        g->part[i] = q->payload + part_of(h, q->part_bits) * q->part_bytes;
-        g->start[i] = ribbon_start(&q->l, h, q->part_bits);
+        to->h[i] = h;
+        to->part[i] = q->payload + part_of(h, q->part_bits) * q->part_bytes;
+        to->start[i] = ribbon_start(&q->l, h, q->part_bits);
     }
 }
 
-FUSE_INLINE void ribbon_fetch_key(const ribbon_group *g, const ribbon_query *q, size_t i)
+MANY_INLINE void ribbon_fetch_key(const void *self, const void *group, size_t i)
 {
+    const ribbon_query *q = self;
+    const ribbon_group *g = group;
+
     ribbon_fetch_slots(g->part[i], &q->l, g->start[i], q->width, q->is_far);
 }
 
-/* Looks at the keys of a group, and sets the bits of those that are bumped; asks for the lines of
- * the next group, which has no more keys. */
-FUSE_INLINE uint64_t ribbon_look_at_group(const ribbon_group *g, const ribbon_group *next,
-                                          const ribbon_query *q, uint64_t *bumped)
+/* Level 0 has bumped few keys: what they read is asked for only now. */
+static inline void ribbon_put_off(const ribbon_query *q, ribbon_group *g, size_t i)
 {
-    uint64_t word = 0, later = 0;
+    uint64_t y = ribbon_rehash(g->h[i], q->second.number);
 
-    for (size_t i = 0; i < g->n; i++) {
-        uint64_t h = g->h[i];
-        const ribbon_equation e = { g->start[i], ribbon_row(h), ribbon_fingerprint(h, q->width) };
-        if (i < next->n)
-            ribbon_fetch_key(next, q, i);
-        later |= (uint64_t)ribbon_is_bumped(g->part[i], e.start) << i;
-        word |= (uint64_t)ribbon_holds(g->part[i] + q->l.slots_at, &e, q->width) << i;
-    }
-    *bumped = later;
-    return word & ~later;
+    g->bumped |= UINT64_C(1) << i;
+    if (!q->second.is_last)
+        ribbon_fetch(g->part[i], &q->second, ribbon_start(&q->second, y, 0), q->width, q->is_far);
 }
 
-/* Keys that wait for the next level, with the numbers of their answers. */
-typedef struct ribbon_bumped {
-    const uint8_t *part[GROUP];
-    uint64_t h[GROUP];
-    size_t index[GROUP], n;
-} ribbon_bumped;
-
-/* Those of a group whose first key is number `from`: their lines are asked for. */
-static void ribbon_put_off(ribbon_bumped *to, const ribbon_group *g, uint64_t bumped, size_t from,
-                           const ribbon_level *second, const ribbon_query *q)
+MANY_INLINE uint64_t ribbon_look(void *self, void *group, size_t i)
 {
-    to->n = 0;
-    for (; bumped; bumped &= bumped - 1) {
-        size_t i = (size_t)__builtin_ctzll(bumped);
-        to->part[to->n] = g->part[i];
-        to->h[to->n] = g->h[i];
-        to->index[to->n++] = from + i;
-        uint64_t y = ribbon_rehash(g->h[i], second->number);
-        if (!second->is_last)
-            ribbon_fetch(g->part[i], second, ribbon_start(second, y, 0), q->width, q->is_far);
-    }
+    const ribbon_query *q = self;
+    ribbon_group *g = group;
+    const ribbon_equation e = { g->start[i], ribbon_row(g->h[i]),
+                                ribbon_fingerprint(g->h[i], q->width) };
+
+    if (__builtin_expect(!ribbon_is_bumped(g->part[i], e.start), 1))
+        return ribbon_holds(g->part[i] + q->l.slots_at, &e, q->width);
+    ribbon_put_off(q, g, i);
+    return 0;
 }
 
-static size_t ribbon_look_at_bumped(const ribbon_bumped *b, const ribbon_shape *s,
-                                    const ribbon_level *second, uint64_t *hits)
+MANY_INLINE uint64_t ribbon_look_again(void *self, void *group, uint64_t hits)
 {
-    size_t found = 0;
+    const ribbon_query *q = self;
+    const ribbon_group *g = group;
 
-    for (size_t i = 0; i < b->n; i++) {
-        uint64_t hit = ribbon_has_from(b->part[i], second, b->h[i], s);
-        hits[b->index[i] / 64] |= hit << b->index[i] % 64;
-        found += (size_t)hit;
+    for (uint64_t left = g->bumped; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        hits |= (uint64_t)ribbon_has_from(g->part[i], &q->second, g->h[i], q->shape) << i;
     }
-    return found;
+    return hits;
 }
 
-FUSE_INLINE size_t ribbon_has_many_in_levels(const tamis *f, uint64_t *hits, const uint64_t *keys,
-                                             size_t n, unsigned width)
+FUSE_INLINE size_t ribbon_has_many_of(const tamis *f, uint64_t *hits, const uint64_t *keys,
+                                      size_t n, unsigned width)
 {
     const ribbon_derived *d = ribbon_derived_in(f);
-    const ribbon_level second = ribbon_next_level(&d->first, width);
     const unsigned bits = d->shape.part_bits;
-    const ribbon_query q = {
-        ribbon_usual_level(f), f->payload, f->salt, f->plan.bytes >> bits, bits, width, f->is_far
-    };
-    ribbon_bumped later[2];
+    const ribbon_query q = { .l = ribbon_usual_level(f),
+                             .second = ribbon_next_level(&d->first, width),
+                             .shape = &d->shape,
+                             .payload = f->payload,
+                             .salt = f->salt,
+                             .part_bytes = f->plan.bytes >> bits,
+                             .part_bits = bits,
+                             .width = width,
+                             .is_far = f->is_far };
     ribbon_group groups[2];
-    size_t found = 0;
 
-    later[1].n = 0;
-    ribbon_find_group(&groups[0], &q, keys, n);
-    for (size_t i = 0; i < groups[0].n; i++)
-        ribbon_fetch_key(&groups[0], &q, i);
-    for (size_t from = 0; from < n; from += GROUP) {
-        size_t turn = from / GROUP % 2, left = n - from;
-        ribbon_group *g = &groups[turn], *next = &groups[turn ^ 1];
-        uint64_t bumped;
-        ribbon_find_group(next, &q, keys + from + g->n, left - g->n);
-        uint64_t word = ribbon_look_at_group(g, next, &q, &bumped);
-        hits[from / GROUP] = word;
-        found += (size_t)__builtin_popcountll(word);
-        ribbon_put_off(&later[turn], g, bumped, from, &second, &q);
-        found += ribbon_look_at_bumped(&later[turn ^ 1], &d->shape, &second, hits);
-    }
-    return found + ribbon_look_at_bumped(&later[(n - 1) / GROUP % 2], &d->shape, &second, hits);
-}
-
-static size_t ribbon_has_many_in_last(const tamis *f, uint64_t *hits, const uint64_t *keys,
-                                      size_t n)
-{
-    const ribbon_derived d = *ribbon_derived_in(f);
-    size_t found = 0;
-
-    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t h = hash_key(keys[i], f->salt);
-        const uint8_t *part = ribbon_part_at(f, h, d.shape.part_bits);
-        uint64_t hit = ribbon_last_holds(part, &d.first, h, &d.shape);
-        hits[i / 64] |= hit << i % 64;
-        found += (size_t)hit;
-    }
-    return found;
+    return many_lookups(&q, hits, keys, n, &groups[0], &groups[1], ribbon_prepare, ribbon_fetch_key,
+                        ribbon_look, ribbon_look_again);
 }
 
 /* Of the most common widths each is worth a copy in which it is a constant. */
 static size_t ribbon_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    if (n == 0)
-        return 0;
-    if (ribbon_derived_in(f)->first.is_last)
-        return ribbon_has_many_in_last(f, hits, keys, n);
     if (f->plan.width == 8)
-        return ribbon_has_many_in_levels(f, hits, keys, n, 8);
+        return ribbon_has_many_of(f, hits, keys, n, 8);
     if (f->plan.width == 10)
-        return ribbon_has_many_in_levels(f, hits, keys, n, 10);
+        return ribbon_has_many_of(f, hits, keys, n, 10);
     if (f->plan.width == 16)
-        return ribbon_has_many_in_levels(f, hits, keys, n, 16);
-    return ribbon_has_many_in_levels(f, hits, keys, n, f->plan.width);
+        return ribbon_has_many_of(f, hits, keys, n, 16);
+    return ribbon_has_many_of(f, hits, keys, n, f->plan.width);
 }
 
-/* Puts the functions for this plan into the table. has_many() knows hash 0 only. */
+/* Puts the functions for this plan into the table. has_many() knows filters of several levels and
+ * of hash 0 only. */
 static inline void ribbon_use(tamis *f)
 {
     const ribbon_derived *d = ribbon_derived_in(f);
 
     f->ops.has = ribbon_has_for(d);
-    f->ops.has_many = d->shape.first_hash ? NULL : ribbon_has_many;
+    f->ops.has_many = d->first.is_last || d->first.number ? NULL : ribbon_has_many;
 }
