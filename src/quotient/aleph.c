@@ -47,20 +47,20 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-enum { MIN_BITS = 1, MAX_BITS = 31, MAX_SIZE = 40, LOAD_UNIT = 1000 };
+enum { ALEPH_MIN_BITS = 1, ALEPH_MAX_BITS = 31, ALEPH_MAX_SIZE = 40, ALEPH_LOAD_UNIT = 1000 };
 
-static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
+static const uint64_t ALEPH_MAX_SLOTS = UINT64_C(1) << 48;
 /* Lookups among 1e7 keys take 5.1 times a read of memory there, and 6.2 times at 0.95. */
-static const double DEFAULT_LOAD = 0.9;
+static const double ALEPH_LOAD = 0.9;
 /* Share of the slots in use that voids and their copies may come to: if they could fill the table,
  * each doubling would have room for a few new keys only. */
-static const double MOST_VOIDS = 0.5;
+static const double ALEPH_MOST_VOIDS = 0.5;
 
 /* Slots that may be in use at a size up to the present one. Twice the slots have room for twice as
  * many and one: for whatever comes out of doubling, and the key that did not fit before. */
 static uint64_t aleph_room_at(const tamis_plan *p, unsigned size)
 {
-    uint64_t first = (p->slots >> aleph_size(p)) * p->load / LOAD_UNIT;
+    uint64_t first = (p->slots >> aleph_size(p)) * p->load / ALEPH_LOAD_UNIT;
 
     return (first << size) - 1;
 }
@@ -71,11 +71,12 @@ static uint64_t aleph_bytes(const tamis_plan *p)
 {
     unsigned size = aleph_size(p), narrow = aleph_narrow(p);
 
-    if (p->flags || p->load < 1 || p->load > LOAD_UNIT || size > MAX_SIZE || narrow < 1 ||
-        narrow > EVEN || p->width > MAX_BITS + 1 ||
-        p->width <= MIN_BITS + aleph_more_bits(narrow, size))
+    if (p->flags || p->load < 1 || p->load > ALEPH_LOAD_UNIT || size > ALEPH_MAX_SIZE ||
+        narrow < 1 || narrow > ALEPH_EVEN || p->width > ALEPH_MAX_BITS + 1 ||
+        p->width <= ALEPH_MIN_BITS + aleph_more_bits(narrow, size))
         return 0;
-    bool ok = p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % ((uint64_t)BLOCK << size) == 0 &&
+    bool ok = p->slots > 0 && p->slots <= ALEPH_MAX_SLOTS &&
+              p->slots % ((uint64_t)RUNS_BLOCK << size) == 0 &&
               p->slots < UINT64_C(1) << (64 - p->width) && aleph_room_at(p, 0) < p->slots &&
               p->capacity <= aleph_room_at(p, size);
     return ok ? runs_bytes(p->slots, p->width) : 0;
@@ -96,31 +97,31 @@ static double aleph_rate(const tamis_plan *p, double n)
 }
 
 /* What the rate comes to in the end, in units of the load: voids say yes to all of their slots, so
- * that no more of the slots in use are voids than that. The sizes from EVEN on, 2^k of them with
- * 4 + 2k bits more, add half of 2^-4 * (1 + 1/2 + 1/4 + ...). */
+ * that no more of the slots in use are voids than that. The sizes from ALEPH_EVEN on, 2^k of them
+ * with 4 + 2k bits more, add half of 2^-4 * (1 + 1/2 + 1/4 + ...). */
 static double aleph_limit(unsigned least, unsigned narrow)
 {
-    double sum = 1 + (narrow - 1) / 2.0 + (EVEN - narrow) / 4.0 + 0x1p-4;
+    double sum = 1 + (narrow - 1) / 2.0 + (ALEPH_EVEN - narrow) / 4.0 + 0x1p-4;
 
     return ldexp(sum, -(int)least);
 }
 
 static tamis_status aleph_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    unsigned least = MIN_BITS, narrow = 1;
+    unsigned least = ALEPH_MIN_BITS, narrow = 1;
 
-    p->load = (uint16_t)((spec->load > 0 ? spec->load : DEFAULT_LOAD) * LOAD_UNIT + 0.5);
+    p->load = (uint16_t)((spec->load > 0 ? spec->load : ALEPH_LOAD) * ALEPH_LOAD_UNIT + 0.5);
     p->hashes = 0;
-    if (spec->keys >= MAX_SLOTS / LOAD_UNIT || p->load == 0)
+    if (spec->keys >= ALEPH_MAX_SLOTS / ALEPH_LOAD_UNIT || p->load == 0)
         return TAMIS_RANGE;
-    p->slots = round_up((p->capacity + 1) * LOAD_UNIT / p->load + 1, BLOCK);
+    p->slots = round_up((p->capacity + 1) * ALEPH_LOAD_UNIT / p->load + 1, RUNS_BLOCK);
     double load = (double)(aleph_room_at(p, 0) + 1) / (double)p->slots;
-    double highest = fmin(spec->fpr, load * MOST_VOIDS);
-    while (least < MAX_BITS && load * aleph_limit(least, 1) > highest)
+    double highest = fmin(spec->fpr, load * ALEPH_MOST_VOIDS);
+    while (least < ALEPH_MAX_BITS && load * aleph_limit(least, 1) > highest)
         least++;
-    if (least == MAX_BITS)
+    if (least == ALEPH_MAX_BITS)
         return TAMIS_RANGE;
-    while (narrow < EVEN && load * aleph_limit(least, narrow + 1) <= highest)
+    while (narrow < ALEPH_EVEN && load * aleph_limit(least, narrow + 1) <= highest)
         narrow++;
     p->width = least + 1;
     p->hashes = narrow << 8;
@@ -182,9 +183,9 @@ static tamis_status aleph_move(tamis *f, const tamis *g)
 
 /* What a look at every slot has seen. */
 typedef struct aleph_tally {
-    double passing;                /* of all fingerprints at this size, those that would be found */
-    double distinct[MAX_BITS + 1]; /* by their bits */
-    uint64_t lasting;              /* fingerprints that are not void */
+    double passing; /* of all fingerprints at this size, those that would be found */
+    double distinct[ALEPH_MAX_BITS + 1]; /* by their bits */
+    uint64_t lasting;                    /* fingerprints that are not void */
 } aleph_tally;
 
 /* Sorted as they are, what covers a fingerprint was there before it, and its equals are beside. */
@@ -222,7 +223,7 @@ static void aleph_measure(const tamis *f, tamis_info *info)
     info->fill = fmin(1, (double)runs_used(a.t) / slots);
     info->fpr = fmin(1, s.passing / (double)a.fingerprints);
     info->cardinality = f->count > s.lasting ? (double)(f->count - s.lasting) : 0;
-    for (int bits = 1; bits <= MAX_BITS; bits++)
+    for (int bits = 1; bits <= ALEPH_MAX_BITS; bits++)
         info->cardinality += collisions_keys(s.distinct[bits], ldexp(slots, bits));
 }
 
@@ -274,7 +275,8 @@ static const char *aleph_verify(const tamis *f)
 static void aleph_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    aleph_filter a = { .t = { NULL, p->slots, p->slots / BLOCK, p->width, runs_stride(p->width) },
+    aleph_filter a = { .t = { NULL, p->slots, p->slots / RUNS_BLOCK, p->width,
+                              runs_stride(p->width) },
                        .fingerprints = p->slots << (p->width - 1),
                        .room = aleph_room_at(p, aleph_size(p)),
                        .lanes = lanes_of(p->width) };

@@ -86,7 +86,7 @@ static inline aleph_position aleph_position_of(const aleph_filter *a, uint64_t h
 /* ---- Sizes ------------------------------------------------------------- */
 
 /* Sizes up to which bits are spread evenly. */
-enum { EVEN = 21 };
+enum { ALEPH_EVEN = 21 };
 
 /* Doublings since the filter was new. */
 static inline unsigned aleph_size(const tamis_plan *p)
@@ -104,9 +104,9 @@ static inline unsigned aleph_more_bits(unsigned narrow, unsigned size)
 {
     if (size < narrow)
         return 0;
-    if (size < EVEN)
+    if (size < ALEPH_EVEN)
         return 1;
-    return 4 + 2 * word_highest(size - EVEN + 1);
+    return 4 + 2 * word_highest(size - ALEPH_EVEN + 1);
 }
 
 /* Of fingerprints that came at an earlier size, when they were new. */

@@ -50,7 +50,7 @@ __attribute__((always_inline)) static inline runs_place aleph_locate(const void 
 
     return (runs_place){ .block = runs_home(a->t, at.quotient),
                          .wanted = at.fresh,
-                         .quotient = at.quotient % BLOCK };
+                         .quotient = at.quotient % RUNS_BLOCK };
 }
 
 /* All of a run is compared at once, as aleph_covers() does it. */
@@ -116,7 +116,7 @@ __attribute__((always_inline)) static inline void aleph_fetch(const void *self, 
     const aleph_filter *a = self;
     uint64_t q = aleph_position_of(a, hash).quotient;
 
-    runs_fetch(runs_home(a->t, q), q % BLOCK, a->t.width);
+    runs_fetch(runs_home(a->t, q), q % RUNS_BLOCK, a->t.width);
 }
 
 static tamis_status aleph_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)

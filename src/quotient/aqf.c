@@ -53,7 +53,7 @@ static double aqf_chunk_pass(const tamis_plan *p)
     return ldexp(1, 1 - (int)p->width);
 }
 
-static const double LEAST_PASS = 1e-18;
+static const double AQF_LEAST_PASS = 1e-18;
 
 /* Of the strangers with the fingerprint of a key that is extended by k chunks, a share of 2^-k
  * chunks passes. */
@@ -61,7 +61,7 @@ static double aqf_rate(const tamis_plan *p, double n)
 {
     double told = aqf_probability_unique(p, n, 1), sum = told;
 
-    for (double pass = aqf_chunk_pass(p); pass > LEAST_PASS; pass *= aqf_chunk_pass(p)) {
+    for (double pass = aqf_chunk_pass(p); pass > AQF_LEAST_PASS; pass *= aqf_chunk_pass(p)) {
         double by_more = aqf_probability_unique(p, n, pass);
         sum += pass * (by_more - told);
         told = by_more;
@@ -76,7 +76,7 @@ static uint64_t aqf_slots_beside(const tamis_plan *p, double others)
 {
     double n = (double)p->capacity, chunks = 0;
 
-    for (double pass = 1; pass > LEAST_PASS; pass *= aqf_chunk_pass(p))
+    for (double pass = 1; pass > AQF_LEAST_PASS; pass *= aqf_chunk_pass(p))
         chunks += n * (1 - aqf_probability_unique(p, others + 1, pass));
     return p->capacity + (uint64_t)(chunks + 6 * sqrt(2 * chunks));
 }

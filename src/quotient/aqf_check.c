@@ -22,7 +22,7 @@ void tamis__aqf_measure(const tamis *f, tamis_info *info)
     info->fill = used / (double)f->plan.slots;
     info->cardinality = items;
     info->fpr = fmin(rate / (double)s.fingerprints, 1);
-    info->adapted_bits = chunks * 8 * runs_stride(s.width + 1) / BLOCK / fmax(items, 1);
+    info->adapted_bits = chunks * 8 * runs_stride(s.width + 1) / RUNS_BLOCK / fmax(items, 1);
 }
 
 typedef struct aqf_check {

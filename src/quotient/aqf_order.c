@@ -70,7 +70,7 @@ bool tamis__aqf_next(tamis_cursor *c)
 
 /* at[]: the shard, where the runs_writer of it is, and the item that waits for its neighbour: its
  * hash, count, chunks, and 1 if it has learned. */
-enum { WAITS_HASH = 4, WAITS_COUNT, WAITS_CHUNKS, WAITS_ADAPTED };
+enum { AQF_WAITS_HASH = 4, AQF_WAITS_COUNT, AQF_WAITS_CHUNKS, AQF_WAITS_ADAPTED };
 
 static void aqf_append_around(const aqf_position *p, const uint32_t *slots, unsigned n,
                               uint64_t hash)
@@ -93,12 +93,12 @@ static bool aqf_may_wait(const tamis_writer *w, const shards *s, unsigned chunks
 /* What waits is written. */
 static tamis_status aqf_write_down(tamis_writer *w, const shards *s)
 {
-    uint64_t hash = w->at[WAITS_HASH], count = w->at[WAITS_COUNT];
+    uint64_t hash = w->at[AQF_WAITS_HASH], count = w->at[AQF_WAITS_COUNT];
     aqf_position p = aqf_position_of(s, hash);
     uint32_t slots[AQF_SLOTS];
     runs_writer to = shards_writer(w, s);
-    unsigned n =
-        aqf_write(slots, p.remainder, p.tail, (unsigned)w->at[WAITS_CHUNKS], count, p.shard.chunk);
+    unsigned n = aqf_write(slots, p.remainder, p.tail, (unsigned)w->at[AQF_WAITS_CHUNKS], count,
+                           p.shard.chunk);
 
     if (runs_used(to.t) + n > s->room)
         return TAMIS_FULL;
@@ -122,14 +122,14 @@ static tamis_status aqf_write_down(tamis_writer *w, const shards *s)
  * takes of the next one. */
 static unsigned aqf_separate_from_next(tamis_writer *w, const shards *s, uint64_t hash)
 {
-    uint64_t before = w->at[WAITS_HASH];
+    uint64_t before = w->at[AQF_WAITS_HASH];
 
     if (scale64(before, s->fingerprints) != scale64(hash, s->fingerprints))
         return 0;
     unsigned apart =
         aqf_chunks_to_differ(before * s->fingerprints, hash * s->fingerprints, s->width - 1);
-    w->at[WAITS_CHUNKS] =
-        aqf_larger((unsigned)w->at[WAITS_CHUNKS], apart + (unsigned)w->at[WAITS_ADAPTED]);
+    w->at[AQF_WAITS_CHUNKS] =
+        aqf_larger((unsigned)w->at[AQF_WAITS_CHUNKS], apart + (unsigned)w->at[AQF_WAITS_ADAPTED]);
     return apart;
 }
 
@@ -149,23 +149,23 @@ tamis_status tamis__aqf_append(tamis_writer *w, uint64_t hash, uint64_t count)
 {
     shards s = shards_of(w->f);
     uint64_t shard = shards_number(&s, hash);
-    bool waits = w->at[WAITS_COUNT];
+    bool waits = w->at[AQF_WAITS_COUNT];
     unsigned apart = waits && count ? aqf_separate_from_next(w, &s, hash) : 0;
     bool is_adapted = count && w->bits;
     unsigned chunks = aqf_larger(aqf_known_chunks(w, &s), apart + is_adapted);
     tamis_status status = waits ? aqf_write_down(w, &s) : TAMIS_OK;
 
-    w->at[WAITS_COUNT] = 0;
+    w->at[AQF_WAITS_COUNT] = 0;
     if (count == 0 || shard != w->at[0])
         shards_end_writer(w, &s, shard);
     if (status || count == 0)
         return status;
     if (!aqf_may_wait(w, &s, chunks, count))
         return TAMIS_FULL;
-    w->at[WAITS_HASH] = hash;
-    w->at[WAITS_COUNT] = count;
-    w->at[WAITS_CHUNKS] = chunks;
-    w->at[WAITS_ADAPTED] = is_adapted;
+    w->at[AQF_WAITS_HASH] = hash;
+    w->at[AQF_WAITS_COUNT] = count;
+    w->at[AQF_WAITS_CHUNKS] = chunks;
+    w->at[AQF_WAITS_ADAPTED] = is_adapted;
     return TAMIS_OK;
 }
 
@@ -198,7 +198,7 @@ tamis_status tamis__aqf_unadapt(tamis *f)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-enum { LEAST_SORTED = 64, SLOTS_A_KEY = 16, AHEAD = 16 };
+enum { AQF_LEAST_SORTED = 64, AQF_SLOTS_A_KEY = 16, AQF_AHEAD = 16 };
 
 /* Their hashes, ascending; NULL: there is no memory. */
 static uint64_t *aqf_sorted(const tamis *f, const uint64_t *keys, size_t n)
@@ -233,15 +233,15 @@ static tamis_status aqf_fill(tamis *f, const uint64_t *hashes, size_t n)
 
 tamis_status tamis__aqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    bool pays = f->count == 0 && n >= LEAST_SORTED && n >= f->plan.slots / SLOTS_A_KEY;
+    bool pays = f->count == 0 && n >= AQF_LEAST_SORTED && n >= f->plan.slots / AQF_SLOTS_A_KEY;
     uint64_t *hashes = pays ? aqf_sorted(f, keys, n) : NULL;
     tamis_status status = hashes ? aqf_fill(f, hashes, n) : TAMIS_FULL;
 
     if (hashes)
         tamis__scratch_free(f, hashes, n * sizeof *hashes);
     for (*added = status ? 0 : n, status = TAMIS_OK; *added < n; ++*added) {
-        if (n - *added > AHEAD)
-            f->ops.touch(f, keys[*added + AHEAD]);
+        if (n - *added > AQF_AHEAD)
+            f->ops.touch(f, keys[*added + AQF_AHEAD]);
         status = f->ops.add(f, keys[*added], 1);
         if (status)
             break;
@@ -252,7 +252,7 @@ tamis_status tamis__aqf_add_many(tamis *f, size_t *added, const uint64_t *keys, 
 /* From the highest hash on, so that each finds in the cache what the one before has left there. */
 size_t tamis__aqf_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    uint64_t *hashes = n >= LEAST_SORTED ? aqf_sorted(f, keys, n) : NULL;
+    uint64_t *hashes = n >= AQF_LEAST_SORTED ? aqf_sorted(f, keys, n) : NULL;
     size_t removed = 0;
 
     for (size_t i = n; i-- > 0;)

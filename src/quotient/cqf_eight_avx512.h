@@ -24,7 +24,7 @@
 #include "base/many.h"
 #include "quotient/cqf.h"
 
-enum { FEW = 24, EIGHT = 8, EIGHTS = MANY / EIGHT, BLOCK_BITS = 6 };
+enum { CQF_FEW = 24, CQF_EIGHT = 8, CQF_EIGHTS = MANY / CQF_EIGHT, CQF_BLOCK_BITS = 6 };
 
 static inline __m512i cqf_all(uint64_t x)
 {
@@ -46,12 +46,12 @@ static inline __m512i cqf_load(const uint64_t *from)
 static inline void cqf_store(uint64_t *to, __m512i x)
 {
     _mm512_store_si512(to, x);
-    __asm__("" : "+m"(*(uint64_t(*)[EIGHT])to));
+    __asm__("" : "+m"(*(uint64_t(*)[CQF_EIGHT])to));
 }
 
 static inline __mmask8 cqf_some(size_t n)
 {
-    return (__mmask8)_bzhi_u32(0xff, n < EIGHT ? (unsigned)n : EIGHT);
+    return (__mmask8)_bzhi_u32(0xff, n < CQF_EIGHT ? (unsigned)n : CQF_EIGHT);
 }
 
 /* ---- Positions --------------------------------------------------------- */
@@ -72,7 +72,7 @@ static inline cqf_eights cqf_eights_of(const tamis *f)
     return (cqf_eights){ .at = s.at + RUNS_HEADER,
                          .salt = s.salt,
                          .slots = f->plan.slots,
-                         .blocks = s.slots / BLOCK,
+                         .blocks = s.slots / RUNS_BLOCK,
                          .between = s.between,
                          .bits = s.bits,
                          .width = s.width,
@@ -84,7 +84,8 @@ static inline cqf_eights cqf_eights_of(const tamis *f)
 /* Of the keys of a group, those for which something holds: a byte for each eight. `open` runs go on
  * in the next block; the others are as in cqf_seen. */
 typedef struct cqf_told {
-    uint8_t last[EIGHTS], occupied[EIGHTS], open[EIGHTS], fits[EIGHTS], equal[EIGHTS], held[EIGHTS];
+    uint8_t last[CQF_EIGHTS], occupied[CQF_EIGHTS], open[CQF_EIGHTS], fits[CQF_EIGHTS],
+        equal[CQF_EIGHTS], held[CQF_EIGHTS];
 } cqf_told;
 
 /* Keys on their way. Blocks are in bytes from the first on. slots[] is where the run may be, in
@@ -100,7 +101,7 @@ typedef struct cqf_group {
 /* Quotients within their blocks. */
 static inline __m512i cqf_quotients(const cqf_eights *t, __m512i fingerprints)
 {
-    return _mm512_and_si512(cqf_down(fingerprints, t->width), cqf_all(BLOCK - 1));
+    return _mm512_and_si512(cqf_down(fingerprints, t->width), cqf_all(RUNS_BLOCK - 1));
 }
 
 /* As shards_locate(), for fewer than 2^32 slots: h * slots without its last 32 bits has the
@@ -113,14 +114,14 @@ cqf_locate_eight(cqf_group *g, const cqf_eights *t, const uint64_t *keys, size_t
     __m512i slots = cqf_all(t->slots), low = high32_avx512(_mm512_mul_epu32(h, slots));
     __m512i x = _mm512_add_epi64(_mm512_mul_epu32(high32_avx512(h), slots), low);
     __m512i fingerprints = cqf_down(x, 32 - t->width);
-    __m512i shard = cqf_down(h, 64 - t->bits), numbers = _mm512_srli_epi64(x, 32 + BLOCK_BITS);
+    __m512i shard = cqf_down(h, 64 - t->bits), numbers = _mm512_srli_epi64(x, 32 + CQF_BLOCK_BITS);
     __m512i nth = _mm512_sub_epi64(numbers, _mm512_mul_epu32(shard, cqf_all(t->blocks)));
     __m512i blocks = _mm512_add_epi64(_mm512_mul_epu32(numbers, cqf_all(t->stride)),
                                       _mm512_mul_epu32(shard, cqf_all(t->between)));
     __m512i bits = _mm512_mul_epu32(cqf_quotients(t, fingerprints), cqf_all(t->width));
-    __m512i bytes = _mm512_srli_epi64(_mm512_add_epi64(bits, cqf_all(8 * SLOTS + 32)), 3);
+    __m512i bytes = _mm512_srli_epi64(_mm512_add_epi64(bits, cqf_all(8 * RUNS_SLOTS + 32)), 3);
 
-    g->told.last[i / EIGHT] = _mm512_cmpeq_epi64_mask(nth, cqf_all(t->blocks - 1));
+    g->told.last[i / CQF_EIGHT] = _mm512_cmpeq_epi64_mask(nth, cqf_all(t->blocks - 1));
     cqf_store(g->blocks + i, blocks);
     cqf_store(g->slots + i, _mm512_add_epi64(blocks, bytes));
     _mm512_store_si512(g->fingerprints + i, fingerprints);
@@ -132,7 +133,7 @@ __attribute__((always_inline)) static inline void cqf_ask_eight(const cqf_eights
                                                                 const cqf_group *g, size_t i)
 {
 #pragma GCC unroll 8
-    for (size_t k = i; k < i + EIGHT; k++) {
+    for (size_t k = i; k < i + CQF_EIGHT; k++) {
         ahead_read(t->at + g->blocks[k], t->is_far);
         ahead_read(t->at + g->slots[k], t->is_far);
     }
@@ -158,10 +159,10 @@ static inline cqf_heads cqf_heads_of(const cqf_eights *t, const uint64_t *at)
 {
     const __m512i firsts = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
     const __m512i lasts = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-    __m512i x[EIGHT / 2];
+    __m512i x[CQF_EIGHT / 2];
 
 #pragma GCC unroll 4
-    for (int i = 0; i < EIGHT / 2; i++)
+    for (int i = 0; i < CQF_EIGHT / 2; i++)
         x[i] = cqf_two_heads(t->at + at[i], t->at + at[i + 4]);
     __m512i even = _mm512_unpacklo_epi64(x[0], x[1]), next_even = _mm512_unpacklo_epi64(x[2], x[3]);
     __m512i odd = _mm512_unpackhi_epi64(x[0], x[1]), next_odd = _mm512_unpackhi_epi64(x[2], x[3]);
@@ -181,7 +182,7 @@ static inline __m512i cqf_starts(__m512i ends)
 static inline void cqf_select(uint64_t *x, const uint64_t *nth)
 {
 #pragma GCC unroll 8
-    for (size_t i = 0; i < EIGHT; i++)
+    for (size_t i = 0; i < CQF_EIGHT; i++)
         x[i] = _pdep_u64(nth[i], x[i]);
 }
 
@@ -196,7 +197,8 @@ __attribute__((always_inline)) static inline void cqf_find_eight(cqf_group *g, c
     __m512i before = _mm512_and_si512(h.occupied, _mm512_sub_epi64(bit, one));
     __m512i ranks = _mm512_popcnt_epi64(before), ends = _mm512_srlv_epi64(h.ends, h.offsets);
 
-    g->told.occupied[i / EIGHT] = _mm512_mask_test_epi64_mask(cqf_some(g->n - i), h.occupied, bit);
+    g->told.occupied[i / CQF_EIGHT] =
+        _mm512_mask_test_epi64_mask(cqf_some(g->n - i), h.occupied, bit);
     _mm512_store_si512(g->ends + i, h.ends);
     _mm512_store_si512(g->offsets + i, h.offsets);
     _mm512_store_si512(g->ranks + i, _mm512_sub_epi64(ranks, _mm512_popcnt_epi64(ends)));
@@ -223,7 +225,7 @@ static inline cqf_pieces cqf_pieces_of(const cqf_eights *t, __m512i blocks, __m5
     __m512i up_to = _mm512_xor_si512(later, _mm512_sub_epi64(later, one));
     __m512i bits = _mm512_mul_epu32(starts, cqf_all(t->width));
     __m512i bytes = _mm512_add_epi64(blocks, _mm512_srli_epi64(bits, 3));
-    __m512i words = _mm512_i64gather_epi64(bytes, t->at + SLOTS, 1);
+    __m512i words = _mm512_i64gather_epi64(bytes, t->at + RUNS_SLOTS, 1);
 
     return (cqf_pieces){ _mm512_srlv_epi64(words, _mm512_and_si512(bits, cqf_all(7))),
                          _mm512_sub_epi64(_mm512_popcnt_epi64(up_to), starts), later };
@@ -275,14 +277,14 @@ __attribute__((always_inline)) static inline void cqf_look_eight(cqf_group *g, c
     cqf_pieces p = cqf_pieces_of(t, cqf_load(g->blocks + i), cqf_load(g->ends + i), before,
                                  cqf_quotients(t, fingerprints));
     __mmask8 near =
-        _mm512_mask_cmplt_epu64_mask(g->told.occupied[i / EIGHT], offsets, cqf_all(BLOCK));
+        _mm512_mask_cmplt_epu64_mask(g->told.occupied[i / CQF_EIGHT], offsets, cqf_all(RUNS_BLOCK));
     __mmask8 ends = _mm512_mask_test_epi64_mask(near, p.ends, p.ends);
     cqf_seen seen = cqf_see(&t->lanes, ends, p.slots, p.n, fingerprints);
 
-    g->told.open[i / EIGHT] = near ^ ends;
-    g->told.fits[i / EIGHT] = seen.fits;
-    g->told.equal[i / EIGHT] = seen.equal;
-    g->told.held[i / EIGHT] = seen.held;
+    g->told.open[i / CQF_EIGHT] = near ^ ends;
+    g->told.fits[i / CQF_EIGHT] = seen.fits;
+    g->told.equal[i / CQF_EIGHT] = seen.equal;
+    g->told.held[i / CQF_EIGHT] = seen.held;
     _mm512_store_si512(g->slots + i, p.slots);
     _mm512_store_si512(g->lengths + i, p.n);
 }
@@ -325,9 +327,9 @@ cqf_look_on(const cqf_eights *t, const cqf_group *g, __m512i which, __mmask8 som
 {
     __m512i blocks = cqf_next_blocks(t, g, which), n = cqf_of(g->lengths, which);
     __m512i bits = _mm512_mul_epu32(n, cqf_all(t->width));
-    __m512i ends = _mm512_i64gather_epi64(blocks, t->at + ENDS, 1);
-    _Alignas(64) uint64_t starts[EIGHT];
-    _Alignas(64) uint64_t nth[EIGHT];
+    __m512i ends = _mm512_i64gather_epi64(blocks, t->at + RUNS_ENDS, 1);
+    _Alignas(64) uint64_t starts[CQF_EIGHT];
+    _Alignas(64) uint64_t nth[CQF_EIGHT];
 
     cqf_store(starts, cqf_starts(ends));
     cqf_store(nth, _mm512_sllv_epi64(cqf_all(1), cqf_of(g->ranks, which)));
@@ -339,114 +341,6 @@ cqf_look_on(const cqf_eights *t, const cqf_group *g, __m512i which, __mmask8 som
     return cqf_see(&t->lanes, _mm512_mask_test_epi64_mask(some, p.ends, p.ends),
                    _mm512_or_si512(slots, _mm512_sllv_epi64(p.slots, bits)),
                    _mm512_add_epi64(n, p.n), cqf_of(g->fingerprints, which));
-}
-
-/* As has() of a tamis_ops, of those keys of a group. */
-__attribute__((noinline)) static uint64_t cqf_has_odd(const tamis *f, const uint64_t *keys,
-                                                      uint64_t odd)
-{
-    const shards s = shards_of(f);
-    uint64_t word = 0;
-
-    for (; odd; odd &= odd - 1) {
-        unsigned i = word_lowest(odd);
-        uint64_t h = hash_key(keys[i], s.salt);
-        word |= (uint64_t)(cqf_count_at(shards_position_of(&s, h)) != 0) << i;
-    }
-    return word;
-}
-
-/* ---- Groups ------------------------------------------------------------ */
-
-__attribute__((noinline)) static void cqf_locate_group(cqf_group *g, const cqf_eights *t,
-                                                       const uint64_t *keys, size_t n)
-{
-    const cqf_eights own = *t;
-
-    g->n = n;
-    g->told = (cqf_told){ 0 };
-    for (size_t i = 0; i < n; i += EIGHT)
-        cqf_locate_eight(g, &own, keys, i);
-}
-
-__attribute__((noinline)) static void cqf_find_group(cqf_group *g, const cqf_eights *t)
-{
-    const cqf_eights own = *t;
-
-    for (size_t i = 0; i < g->n; i += EIGHT)
-        cqf_find_eight(g, &own, i);
-    for (size_t i = 0; i < g->n; i += EIGHT)
-        cqf_select(g->starts + i, g->slots + i);
-}
-
-/* And asks for the next group. */
-__attribute__((noinline)) static void cqf_look_group(cqf_group *g, const cqf_eights *t,
-                                                     const cqf_group *next)
-{
-    const cqf_eights own = *t;
-
-    for (size_t i = 0; i < MANY; i += EIGHT) {
-        if (i < g->n)
-            cqf_look_eight(g, &own, i);
-        if (i < next->n)
-            cqf_ask_eight(&own, next, i);
-    }
-}
-
-/* The block behind the last of a shard is not the one that is meant, but is no harm. */
-__attribute__((noinline)) static void cqf_ask_on(const cqf_eights *t, const cqf_group *g)
-{
-    for (uint64_t open = le64(g->told.open); open; open &= open - 1) {
-        const uint8_t *next = t->at + g->blocks[word_lowest(open)] + t->stride;
-        ahead_read(next + ENDS, t->is_far);
-        ahead_read(next + SLOTS + 8, t->is_far);
-    }
-}
-
-/* The answers. */
-__attribute__((noinline)) static uint64_t cqf_end_group(const cqf_eights *t, const cqf_group *g,
-                                                        const tamis *f, const uint64_t *keys)
-{
-    uint64_t open = le64(g->told.open), fits = 0, equal = 0, held = 0;
-    uint8_t list[MANY];
-    size_t n = cqf_list(list, open);
-
-    for (size_t i = 0; i < n; i += EIGHT) {
-        cqf_seen seen = cqf_look_on(t, g, cqf_eight_of(list + i), cqf_some(n - i));
-        fits |= (uint64_t)seen.fits << i;
-        equal |= (uint64_t)seen.equal << i;
-        held |= (uint64_t)seen.held << i;
-    }
-    fits = le64(g->told.fits) | _pdep_u64(fits, open);
-    equal = le64(g->told.equal) | _pdep_u64(equal, open);
-    held = le64(g->told.held) | _pdep_u64(held, open);
-    uint64_t odd = (le64(g->told.occupied) & ~fits) | (equal & ~held);
-    return odd ? held | cqf_has_odd(f, keys, odd) : held;
-}
-
-/* A group takes about the same time for 8 keys as for 24. */
-static size_t cqf_has_eights(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    if (n < FEW)
-        return tamis__cqf_has_few(f, hits, keys, n);
-    const cqf_eights t = cqf_eights_of(f);
-    cqf_group groups[3];
-    size_t words = (n + MANY - 1) / MANY, found = 0;
-
-    groups[2].n = 0;
-    for (size_t k = 0; k < words + 2; k++) {
-        cqf_group *next = &groups[k % 3], *now = &groups[(k + 2) % 3], *last = &groups[(k + 1) % 3];
-        cqf_locate_group(next, &t, keys + k * MANY, many_group(k * MANY, n));
-        cqf_find_group(now, &t);
-        cqf_look_group(now, &t, next);
-        if (k > 0)
-            cqf_ask_on(&t, now);
-        if (k > 1) {
-            hits[k - 2] = cqf_end_group(&t, last, f, keys + (k - 2) * MANY);
-            found += word_ones(hits[k - 2]);
-        }
-    }
-    return found;
 }
 
 #endif

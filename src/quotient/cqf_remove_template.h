@@ -16,16 +16,7 @@
 #include "quotient/runs_lookup.h"
 #include "quotient/sorted.h"
 
-enum { LEAST_SORTED = 64, MOST_SHARD_BITS = 20 };
-
-/* ---- One after the other ----------------------------------------------- */
-
-/* Of key i. */
-static inline shards_position cqf_position_ahead(uint64_t *hashes, const shards *s,
-                                                 const uint64_t *keys, size_t i, size_t n)
-{
-    return shards_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, shards_fetch));
-}
+enum { CQF_LEAST_SORTED = 64, CQF_MOST_SHARD_BITS = 20 };
 
 /* ---- A group at a time ------------------------------------------------- */
 
@@ -44,28 +35,18 @@ typedef struct cqf_remover {
     uint64_t edge;          /* no run that goes around has part in what lies from this slot on */
 } cqf_remover;
 
-/* Each slot of the run is higher than the one before: there are no counts. */
-__attribute__((always_inline)) static inline bool cqf_ascends(const lanes *l, const runs_near *r)
-{
-    uint64_t a = r->slots, b = r->slots >> l->width, highs = l->highs;
-    uint64_t is_low_not_less = (a | highs) - (b & ~highs);
-    uint64_t is_not_less = ((a & ~b) | (~(a ^ b) & is_low_not_less)) & highs;
-
-    return (is_not_less & word_below((r->n - 1) * l->width % 64)) == 0;
-}
-
 /* `next` is the fingerprint that goes before it, unless that is in another shard. */
 static inline cqf_site cqf_find_site(const cqf_remover *m, uint64_t fingerprint, uint64_t next)
 {
     const lanes *l = &m->s.lanes;
     uint64_t q = fingerprint >> l->width;
     uint32_t x = (uint32_t)fingerprint & packed_mask(l->width);
-    runs_near r = runs_near_of(l, runs_home(m->t, q), q % BLOCK);
+    runs_near r = runs_near_of(l, runs_home(m->t, q), q % RUNS_BLOCK);
     uint64_t equal = runs_near_zero(l, &r, r.slots ^ l->lows * x);
     unsigned ahead = word_ones(l->highs & (equal - 1) & ~equal);
-    uint64_t slot = q / BLOCK * BLOCK + r.start + ahead;
+    uint64_t slot = q / RUNS_BLOCK * RUNS_BLOCK + r.start + ahead;
     bool is_plain = r.is_occupied & !r.is_odd & (equal != 0) & (q != next >> l->width) &
-                    (slot >= m->edge) & cqf_ascends(l, &r);
+                    (slot >= m->edge) & runs_near_ascends(l, &r);
 
     return (cqf_site){ q, slot, x, ahead, is_plain ? r.n : 0 };
 }
@@ -74,13 +55,13 @@ static inline cqf_site cqf_find_site(const cqf_remover *m, uint64_t fingerprint,
 static inline void cqf_close_site(runs_table t, const cqf_site *at)
 {
     uint8_t *b = runs_home(t, at->quotient);
-    unsigned j = at->slot % BLOCK;
+    unsigned j = at->slot % RUNS_BLOCK;
     uint64_t is_alone = at->n == 1, is_last = at->ahead + 1 == at->n;
     bool is_far = false;
     uint64_t last = runs_shift_down(t, at->slot, &is_far);
 
-    put_le64(b, runs_occupied(b) & ~(is_alone << at->quotient % BLOCK));
-    put_le64(b + ENDS, runs_ends(b) | (is_last & ~is_alone) << j >> 1);
+    put_le64(b, runs_occupied(b) & ~(is_alone << at->quotient % RUNS_BLOCK));
+    put_le64(b + RUNS_ENDS, runs_ends(b) | (is_last & ~is_alone) << j >> 1);
     if (is_far)
         runs_recount_offsets(t, at->quotient, last);
 }
@@ -100,7 +81,7 @@ static cqf_remover cqf_remover_of(const shards *s, uint64_t fingerprint)
     runs_table t = shards_table(s, shard);
 
     return (cqf_remover){ *s, t, shard * range, (shard + 1) * range,
-                          t.at[OFFSET] ? runs_find_edge(t, runs_offset(t, 0)) : 0 };
+                          t.at[RUNS_OFFSET] ? runs_find_edge(t, runs_offset(t, 0)) : 0 };
 }
 
 /* Asks for the block of the one that comes a group later. */
@@ -110,7 +91,7 @@ __attribute__((always_inline)) static inline void cqf_fetch_later(const cqf_remo
     uint64_t fingerprint = sorted_at(g, i + MANY < g->n ? i + MANY : i);
     uint64_t q = ((fingerprint < m->beyond ? fingerprint : m->beyond - 1) - m->least) >> m->s.width;
 
-    runs_fetch(runs_home(m->t, q), q % BLOCK, m->s.width);
+    runs_fetch(runs_home(m->t, q), q % RUNS_BLOCK, m->s.width);
 }
 
 /* Those from i on that are in the open shard, MANY at most; returns where they end. */
@@ -168,14 +149,14 @@ __attribute__((always_inline)) static inline size_t
 cqf_remove_all(tamis *f, const uint64_t *keys, size_t n, unsigned loose, cqf_remove_part *some)
 {
     shards s = shards_of(f);
-    bool pays = n >= LEAST_SORTED && s.bits <= MOST_SHARD_BITS && n >> s.bits;
+    bool pays = n >= CQF_LEAST_SORTED && s.bits <= CQF_MOST_SHARD_BITS && n >> s.bits;
     uint64_t hashes[MANY];
     size_t removed = 0;
 
     if (pays && cqf_remove_sorted(f, keys, n, &removed, loose, some))
         return removed;
     for (size_t i = 0; i < n; i++)
-        removed += !cqf_remove_at(cqf_position_ahead(hashes, &s, keys, i, n), 1);
+        removed += !cqf_remove_at(shards_position_ahead(hashes, &s, keys, i, n), 1);
     f->count -= removed;
     return removed;
 }

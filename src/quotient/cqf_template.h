@@ -1,77 +1,15 @@
-/* cqf_template.h - TEMPLATE, compiled once for each CPU, without macros: lookups and changes of
- * cqf, of one key and of many.
+/* cqf_template.h - TEMPLATE, compiled once for each CPU, without macros: changes of cqf, of one key
+ * and of many, and the choice of all that depends on the CPU.
  *
  * Adds that are many beside the table are sorted, and merged with what it holds. Removes are sorted
  * too, so that each finds in the cache what the one before has left there. Few of either go key by
  * key, a group of blocks ahead of the next. */
 
+#include "quotient/cqf_lookup_template.h"
 #include "quotient/cqf_merge_template.h"
 #include "quotient/cqf_remove_template.h"
 
 /* ---- One key ----------------------------------------------------------- */
-
-/* Most of what is asked for is not there. The first slot of a run is a remainder; what is equal
- * later on may be a digit. */
-__attribute__((always_inline)) static inline int cqf_look(const lanes *l, const runs_place *at)
-{
-    runs_near r = runs_near_of(l, at->block, at->quotient);
-    uint64_t differs = r.slots ^ l->lows * at->wanted;
-
-    if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
-        return 0;
-    bool is_first = ((uint32_t)differs & packed_mask(l->width)) == 0;
-    return !r.is_odd && (is_first | cqf_ascends(l, &r)) ? 1 : -1;
-}
-
-static uint64_t cqf_count(const tamis *f, uint64_t key)
-{
-    shards s = shards_of(f);
-
-    return cqf_count_at(shards_position_of(&s, hash_key(key, s.salt)));
-}
-
-__attribute__((noinline)) static bool cqf_has_odd(const tamis *f, uint64_t key)
-{
-    return cqf_count(f, key) != 0;
-}
-
-static bool cqf_has(const tamis *f, uint64_t key)
-{
-    const shards s = shards_of(f);
-
-    return runs_has(f, &s, &s.lanes, key, shards_locate, cqf_look, cqf_has_odd);
-}
-
-static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    const shards s = shards_of(f);
-
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, cqf_look, cqf_has_odd);
-}
-
-/* With remainders of a byte, which the compiler knows. */
-__attribute__((always_inline)) static inline shards cqf_shards_of_bytes(const tamis *f)
-{
-    shards s = shards_of(f);
-
-    s.width = 8;
-    s.lanes = lanes_of(8);
-    return s;
-}
-
-static bool cqf_has_bytes(const tamis *f, uint64_t key)
-{
-    const shards s = cqf_shards_of_bytes(f);
-
-    return runs_has(f, &s, &s.lanes, key, shards_locate, cqf_look, cqf_has_odd);
-}
-
-static size_t cqf_has_many_bytes(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    const shards s = cqf_shards_of_bytes(f);
-
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, cqf_look, cqf_has_odd);
-}
 
 static tamis_status cqf_add(tamis *f, uint64_t key, uint64_t times)
 {
@@ -99,15 +37,6 @@ static tamis_status cqf_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- One after the other ----------------------------------------------- */
 
-static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
-{
-    shards s = shards_of(f);
-    uint64_t hashes[MANY];
-
-    for (size_t i = 0; i < n; i++)
-        counts[i] = cqf_count_at(cqf_position_ahead(hashes, &s, keys, i, n));
-}
-
 /* Whoever holds a lock may have lost the processor: let it go on. */
 static tamis_status cqf_add_locked(shards_position at, uint64_t room)
 {
@@ -130,7 +59,7 @@ cqf_add_each(const tamis *f, size_t *added, const uint64_t *keys, size_t n, bool
     tamis_status status = TAMIS_OK;
 
     for (*added = 0; *added < n; ++*added) {
-        shards_position at = cqf_position_ahead(hashes, &s, keys, *added, n);
+        shards_position at = shards_position_ahead(hashes, &s, keys, *added, n);
         status = locks ? cqf_add_locked(at, s.room) : cqf_add_one_at(at, s.room);
         if (status)
             break;
@@ -149,13 +78,13 @@ static tamis_status cqf_add_concurrent(tamis *f, size_t *added, const uint64_t *
 /* ---- Many changes ------------------------------------------------------ */
 
 /* A pass over the table takes as long as single adds of one key for 16 slots. */
-enum { SLOTS_A_KEY = 16 };
+enum { CQF_SLOTS_A_KEY = 16 };
 
 /* Keys that may not all fit go in one by one, in order. */
 static tamis_status cqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    bool pays = n >= LEAST_SORTED && n >= f->plan.slots / SLOTS_A_KEY &&
-                shards_bits(f->plan.slots) <= MOST_SHARD_BITS;
+    bool pays = n >= CQF_LEAST_SORTED && n >= f->plan.slots / CQF_SLOTS_A_KEY &&
+                shards_bits(f->plan.slots) <= CQF_MOST_SHARD_BITS;
 
     if (pays && cqf_merge_many(f, keys, n)) {
         *added = n;

@@ -32,7 +32,7 @@
 #include "base/packed.h"
 #include "base/word.h"
 
-enum { BLOCK = 64, ENDS = 8, OFFSET = 16, SLOTS = 17, FAR = 255 };
+enum { RUNS_BLOCK = 64, RUNS_ENDS = 8, RUNS_OFFSET = 16, RUNS_SLOTS = 17, RUNS_FAR = 255 };
 
 /* Behind the last block, eight bytes may be read and rewritten. */
 enum { RUNS_HEADER = 64, RUNS_SLACK = 8 };
@@ -46,18 +46,19 @@ typedef struct runs_table {
 /* Bytes of a block. */
 static inline unsigned runs_stride(unsigned width)
 {
-    return SLOTS + 8 * width;
+    return RUNS_SLOTS + 8 * width;
 }
 
 static inline runs_table runs_table_at(uint8_t *header, uint64_t slots, unsigned width)
 {
-    return (runs_table){ header + RUNS_HEADER, slots, slots / BLOCK, width, runs_stride(width) };
+    return (runs_table){ header + RUNS_HEADER, slots, slots / RUNS_BLOCK, width,
+                         runs_stride(width) };
 }
 
 /* Of a table with its header, in whole lines of memory. */
 static inline uint64_t runs_bytes(uint64_t slots, unsigned width)
 {
-    return round_up(RUNS_HEADER + slots / BLOCK * runs_stride(width) + RUNS_SLACK, 64);
+    return round_up(RUNS_HEADER + slots / RUNS_BLOCK * runs_stride(width) + RUNS_SLACK, 64);
 }
 
 static inline uint64_t runs_used(runs_table t)
@@ -80,7 +81,7 @@ static inline uint8_t *runs_block(runs_table t, uint64_t block)
 /* The block of a quotient, which is below `slots`. */
 static inline uint8_t *runs_home(runs_table t, uint64_t q)
 {
-    return t.at + q / BLOCK * t.stride;
+    return t.at + q / RUNS_BLOCK * t.stride;
 }
 
 static inline uint64_t runs_occupied(const uint8_t *block)
@@ -90,17 +91,17 @@ static inline uint64_t runs_occupied(const uint8_t *block)
 
 static inline uint64_t runs_ends(const uint8_t *block)
 {
-    return le64(block + ENDS);
+    return le64(block + RUNS_ENDS);
 }
 
 static inline uint32_t runs_slot(runs_table t, uint64_t i)
 {
-    return packed_get(runs_block(t, i / BLOCK) + SLOTS, i % BLOCK, t.width);
+    return packed_get(runs_block(t, i / RUNS_BLOCK) + RUNS_SLOTS, i % RUNS_BLOCK, t.width);
 }
 
 static inline void runs_put_slot(runs_table t, uint64_t i, uint32_t x)
 {
-    packed_put(runs_block(t, i / BLOCK) + SLOTS, i % BLOCK, t.width, x);
+    packed_put(runs_block(t, i / RUNS_BLOCK) + RUNS_SLOTS, i % RUNS_BLOCK, t.width, x);
 }
 
 /* ---- Where runs are ---------------------------------------------------- */
@@ -109,15 +110,15 @@ static inline void runs_put_slot(runs_table t, uint64_t i, uint32_t x)
  * fewer, a number beyond the table. */
 static inline uint64_t runs_nth_end(runs_table t, uint64_t block, uint64_t from, uint64_t n)
 {
-    uint64_t k = from / BLOCK, last = k + t.blocks;
-    uint64_t ends = runs_ends(runs_block(t, block + k)) & ~word_below(from % BLOCK);
+    uint64_t k = from / RUNS_BLOCK, last = k + t.blocks;
+    uint64_t ends = runs_ends(runs_block(t, block + k)) & ~word_below(from % RUNS_BLOCK);
 
     for (;;) {
         unsigned here = word_ones(ends);
         if (n <= here)
-            return k * BLOCK + word_select(ends, (unsigned)n - 1);
+            return k * RUNS_BLOCK + word_select(ends, (unsigned)n - 1);
         if (++k > last)
-            return k * BLOCK;
+            return k * RUNS_BLOCK;
         n -= here;
         ends = runs_ends(runs_block(t, block + k));
     }
@@ -133,11 +134,11 @@ static inline uint64_t runs_far_offset(runs_table t, uint64_t block)
         back++;
         const uint8_t *b = runs_block(t, block + t.blocks - back);
         runs += word_ones(runs_occupied(b));
-        offset = b[OFFSET];
-    } while (offset == FAR && back < t.blocks);
+        offset = b[RUNS_OFFSET];
+    } while (offset == RUNS_FAR && back < t.blocks);
     uint64_t first = block + t.blocks - back;
     uint64_t end = runs ? runs_nth_end(t, first, offset, runs) + 1 : offset;
-    uint64_t beyond = end > back * BLOCK ? end - back * BLOCK : 0;
+    uint64_t beyond = end > back * RUNS_BLOCK ? end - back * RUNS_BLOCK : 0;
     return beyond < t.slots ? beyond : t.slots;
 }
 
@@ -147,14 +148,14 @@ static inline uint64_t runs_offset_after(runs_table t, uint64_t block, uint64_t 
     unsigned runs = word_ones(runs_occupied(runs_block(t, block)));
     uint64_t end = runs ? runs_nth_end(t, block, offset, runs) + 1 : offset;
 
-    return end > BLOCK ? end - BLOCK : 0;
+    return end > RUNS_BLOCK ? end - RUNS_BLOCK : 0;
 }
 
 static inline uint64_t runs_offset(runs_table t, uint64_t block)
 {
-    unsigned offset = runs_block(t, block)[OFFSET];
+    unsigned offset = runs_block(t, block)[RUNS_OFFSET];
 
-    if (offset == FAR)
+    if (offset == RUNS_FAR)
         return runs_far_offset(t, block);
     return offset < t.slots ? offset : t.slots;
 }
@@ -167,9 +168,9 @@ typedef struct runs_run {
 
 __attribute__((always_inline)) static inline runs_run runs_find(runs_table t, uint64_t q)
 {
-    uint64_t block = q / BLOCK, first = block * BLOCK;
+    uint64_t block = q / RUNS_BLOCK, first = block * RUNS_BLOCK;
     uint64_t occupied = runs_occupied(runs_block(t, block));
-    unsigned j = q % BLOCK, earlier = word_ones(occupied & word_below(j));
+    unsigned j = q % RUNS_BLOCK, earlier = word_ones(occupied & word_below(j));
     uint64_t offset = runs_offset(t, block);
     uint64_t before = earlier ? runs_nth_end(t, block, offset, earlier) + 1 : offset;
     runs_run r = { first + (before > j ? before : j), 0, occupied >> j & 1 };
@@ -196,21 +197,21 @@ typedef struct runs_walk {
 /* The first quotient from q on that has a run; `slots` if there is none. */
 static inline uint64_t runs_next_occupied(runs_table t, uint64_t q)
 {
-    uint64_t k = q / BLOCK, rest = 0;
+    uint64_t k = q / RUNS_BLOCK, rest = 0;
 
     if (k < t.blocks)
-        rest = runs_occupied(runs_block(t, k)) & ~word_below(q % BLOCK);
+        rest = runs_occupied(runs_block(t, k)) & ~word_below(q % RUNS_BLOCK);
     while (!rest && ++k < t.blocks)
         rest = runs_occupied(runs_block(t, k));
-    return rest ? k * BLOCK + word_lowest(rest) : t.slots;
+    return rest ? k * RUNS_BLOCK + word_lowest(rest) : t.slots;
 }
 
 static inline uint64_t runs_next_end(runs_table t, uint64_t i)
 {
-    uint64_t ends = runs_ends(runs_block(t, i / BLOCK)) & ~word_below(i % BLOCK);
+    uint64_t ends = runs_ends(runs_block(t, i / RUNS_BLOCK)) & ~word_below(i % RUNS_BLOCK);
 
-    return i / BLOCK * BLOCK +
-           (ends ? word_lowest(ends) : runs_nth_end(t, i / BLOCK, i % BLOCK, 1));
+    return i / RUNS_BLOCK * RUNS_BLOCK +
+           (ends ? word_lowest(ends) : runs_nth_end(t, i / RUNS_BLOCK, i % RUNS_BLOCK, 1));
 }
 
 /* False: there is no more. Ends whatever the bytes are: quotients only ascend, and slots not beyond

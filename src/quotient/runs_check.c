@@ -31,13 +31,13 @@ static const char *runs_check_quotient(runs_check *c, uint64_t q, uint64_t last)
 static const char *runs_check_block(runs_check *c, uint64_t k, uint64_t last)
 {
     const uint8_t *b = runs_block(c->t, k);
-    uint64_t beyond = c->i > k * BLOCK ? c->i - k * BLOCK : 0;
+    uint64_t beyond = c->i > k * RUNS_BLOCK ? c->i - k * RUNS_BLOCK : 0;
     const char *why = NULL;
 
-    if (b[OFFSET] != (beyond < FAR ? beyond : FAR))
+    if (b[RUNS_OFFSET] != (beyond < RUNS_FAR ? beyond : RUNS_FAR))
         return "an offset is wrong";
     for (uint64_t rest = runs_occupied(b); rest && !why; rest &= rest - 1)
-        why = runs_check_quotient(c, k * BLOCK + word_lowest(rest), last);
+        why = runs_check_quotient(c, k * RUNS_BLOCK + word_lowest(rest), last);
     return why;
 }
 

@@ -7,12 +7,12 @@
 
 static inline bool runs_bit(uint64_t word, uint64_t slot)
 {
-    return word >> slot % BLOCK & 1;
+    return word >> slot % RUNS_BLOCK & 1;
 }
 
 static inline bool runs_is_used(runs_table t, uint64_t slot)
 {
-    return !runs_bit(runs_gaps(runs_block(t, slot / BLOCK)), slot);
+    return !runs_bit(runs_gaps(runs_block(t, slot / RUNS_BLOCK)), slot);
 }
 
 /* What lies there is of the same run as in the slot before. */
@@ -21,13 +21,13 @@ static inline bool runs_continues(runs_table t, uint64_t slot)
     uint64_t before = slot ? slot - 1 : t.slots - 1;
 
     return runs_is_used(t, slot) && runs_is_used(t, before) &&
-           !runs_bit(runs_ends(runs_block(t, before / BLOCK)), before);
+           !runs_bit(runs_ends(runs_block(t, before / RUNS_BLOCK)), before);
 }
 
 /* At an edge, whatever lies there is at home. */
 static inline unsigned runs_marks(runs_table t, uint64_t slot)
 {
-    const uint8_t *b = runs_block(t, slot / BLOCK);
+    const uint8_t *b = runs_block(t, slot / RUNS_BLOCK);
 
     if (!runs_is_used(t, slot))
         return TAMIS_MARK_EMPTY;
@@ -60,7 +60,7 @@ static inline bool runs_tell_beside(runs_table t, uint64_t number, tamis_telling
         goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "offset",
                                                      .number = number,
                                                      .index = i,
-                                                     .value = runs_block(t, i)[OFFSET],
+                                                     .value = runs_block(t, i)[RUNS_OFFSET],
                                                      .bits = 8 });
     return goes_on && tamis__tell_cell(to, used);
 }
@@ -74,7 +74,7 @@ static inline bool runs_tell_home(runs_table t, uint64_t quotient, tamis_cell ho
     tamis__tell_read(to, "home slot", home, r.is_there);
     if (!r.is_there)
         return false;
-    tamis__tell_number(to, "offset of its block", runs_offset(t, quotient / BLOCK));
+    tamis__tell_number(to, "offset of its block", runs_offset(t, quotient / RUNS_BLOCK));
     tamis__tell_number(to, "first slot of its run", r.start % t.slots);
     return true;
 }

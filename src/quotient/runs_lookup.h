@@ -27,19 +27,19 @@ __attribute__((always_inline)) static inline runs_near runs_near_of(const lanes 
                                                                     const uint8_t *b, unsigned j)
 {
     uint64_t occupied = runs_occupied(b), ends = runs_ends(b);
-    unsigned offset = b[OFFSET], first = offset % BLOCK;
+    unsigned offset = b[RUNS_OFFSET], first = offset % RUNS_BLOCK;
     /* From slot `first` on, a one where each run starts or could: there, and after each end. */
     uint64_t starts = ends >> first << 1 | 1;
     unsigned before = first + word_select_or_64(starts, word_ones(occupied & word_below(j)));
-    unsigned start = before > j ? before : j, bit = start % BLOCK * l->width;
+    unsigned start = before > j ? before : j, bit = start % RUNS_BLOCK * l->width;
     /* Beyond the block, if that is where it is. */
-    unsigned end = before + word_lowest_or_64(ends >> before % BLOCK) + 1, n = end - start;
+    unsigned end = before + word_lowest_or_64(ends >> before % RUNS_BLOCK) + 1, n = end - start;
 
     return (runs_near){ .start = start,
                         .n = n,
-                        .slots = le64(b + SLOTS + bit / 8) >> bit % 8,
+                        .slots = le64(b + RUNS_SLOTS + bit / 8) >> bit % 8,
                         .is_occupied = occupied >> j & 1,
-                        .is_odd = (offset >= BLOCK) | (end > BLOCK) | (n - 1 >= l->n) };
+                        .is_odd = (offset >= RUNS_BLOCK) | (end > RUNS_BLOCK) | (n - 1 >= l->n) };
 }
 
 /* lanes_zero() of the lanes of v that are in the run: the others are made to differ. */
@@ -47,6 +47,17 @@ __attribute__((always_inline)) static inline uint64_t runs_near_zero(const lanes
                                                                      const runs_near *r, uint64_t v)
 {
     return lanes_zero(l, v | ~UINT64_C(0) << r->n * l->width % 64);
+}
+
+/* Each slot of the run is higher than the one before. */
+__attribute__((always_inline)) static inline bool runs_near_ascends(const lanes *l,
+                                                                    const runs_near *r)
+{
+    uint64_t a = r->slots, b = r->slots >> l->width, highs = l->highs;
+    uint64_t is_low_not_less = (a | highs) - (b & ~highs);
+    uint64_t is_not_less = ((a & ~b) | (~(a ^ b) & is_low_not_less)) & highs;
+
+    return (is_not_less & word_below((r->n - 1) * l->width % 64)) == 0;
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -60,8 +71,8 @@ __attribute__((always_inline)) static inline void runs_fetch(const uint8_t *b, u
                                                              unsigned width)
 {
     ahead_read(b, false);
-    ahead_read(b + OFFSET, false);
-    ahead_read(b + SLOTS + (j * width + 32) / 8, false);
+    ahead_read(b + RUNS_OFFSET, false);
+    ahead_read(b + RUNS_SLOTS + (j * width + 32) / 8, false);
 }
 
 /* Where a key belongs: the block, the quotient in it, and what is looked for there. */

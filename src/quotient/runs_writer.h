@@ -28,7 +28,7 @@ static inline runs_writer runs_writer_at(runs_table t, uint64_t after, uint64_t 
 static inline void runs_writer_put_down(const runs_writer *w)
 {
     put_le64(w->home, w->occupied);
-    put_le64(w->block + ENDS, w->ends);
+    put_le64(w->block + RUNS_ENDS, w->ends);
 }
 
 /* The table is whole again. */
@@ -40,7 +40,7 @@ static inline void runs_writer_end(const runs_writer *w)
         return;
     runs_writer_put_down(w);
     for (uint64_t k = 0; k < w->t.blocks; k++) {
-        runs_block(w->t, k)[OFFSET] = offset < FAR ? (uint8_t)offset : FAR;
+        runs_block(w->t, k)[RUNS_OFFSET] = offset < RUNS_FAR ? (uint8_t)offset : RUNS_FAR;
         offset = runs_offset_after(w->t, k, offset);
     }
 }
@@ -56,23 +56,23 @@ static inline void runs_writer_add(runs_writer *w, uint64_t q, uint32_t x)
 {
     uint64_t i = w->i > q ? w->i : q, is_next = w->after == q + 1;
     uint8_t *home = runs_home(w->t, q), *block = runs_home(w->t, i);
-    unsigned j = i % BLOCK;
+    unsigned j = i % RUNS_BLOCK;
 
     if (home != w->home) {
         put_le64(w->home, w->occupied);
         w->home = home;
         w->occupied = runs_occupied(home);
     }
-    w->occupied |= UINT64_C(1) << q % BLOCK;
+    w->occupied |= UINT64_C(1) << q % RUNS_BLOCK;
     /* The slot before is no end any more. */
-    w->ends &= ~(is_next << (i - 1) % BLOCK);
+    w->ends &= ~(is_next << (i - 1) % RUNS_BLOCK);
     if (block != w->block) {
-        put_le64(w->block + ENDS, w->ends);
+        put_le64(w->block + RUNS_ENDS, w->ends);
         w->block = block;
         w->ends = runs_ends(block);
     }
     w->ends |= UINT64_C(1) << j;
-    packed_put(block + SLOTS, j, w->t.width, x);
+    packed_put(block + RUNS_SLOTS, j, w->t.width, x);
     w->after = q + 1;
     w->i = i + 1;
 }

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-enum { MIN_WIDTH = 2 };
+enum { SHARDS_MIN_WIDTH = 2 };
 
-static const uint64_t MAX_SLOTS = UINT64_C(1) << 48;
+static const uint64_t SHARDS_MAX_SLOTS = UINT64_C(1) << 48;
 
 /* All shards have the same number of whole blocks. */
 static uint64_t shards_grain(uint64_t slots)
 {
-    return (uint64_t)BLOCK << shards_bits(slots);
+    return (uint64_t)RUNS_BLOCK << shards_bits(slots);
 }
 
 /* The root is exact below 2^52. */
@@ -41,8 +41,8 @@ static bool shards_have_room(const tamis_plan *p, uint64_t slots, const shards_r
 
 bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
 {
-    return p->slots > 0 && p->slots <= MAX_SLOTS && p->slots % shards_grain(p->slots) == 0 &&
-           p->width >= MIN_WIDTH && p->width <= rule->most_width &&
+    return p->slots > 0 && p->slots <= SHARDS_MAX_SLOTS && p->slots % shards_grain(p->slots) == 0 &&
+           p->width >= SHARDS_MIN_WIDTH && p->width <= rule->most_width &&
            p->slots < UINT64_C(1) << (63 - p->width) && p->hashes == 1 &&
            (p->flags & ~rule->flags) == 0 && p->load > 0 && p->load <= SHARDS_LOAD_UNIT &&
            shards_have_room(p, p->capacity, rule);
@@ -74,7 +74,7 @@ static uint64_t shards_step(uint64_t slots)
 static void shards_set_slots(tamis_plan *p, const shards_rule *rule)
 {
     p->slots = (p->capacity + 1) * SHARDS_LOAD_UNIT / p->load;
-    p->slots += BLOCK - p->slots % BLOCK;
+    p->slots += RUNS_BLOCK - p->slots % RUNS_BLOCK;
     do
         p->slots += shards_step(p->slots) - 1 - (p->slots - 1) % shards_step(p->slots);
     while (!shards_are_roomy(p, rule) && ++p->slots);
@@ -87,12 +87,12 @@ tamis_status tamis__shards_plan(tamis_plan *p, const tamis_spec *spec, const sha
 
     p->hashes = 1;
     p->load = (uint16_t)(load * SHARDS_LOAD_UNIT + 0.5);
-    if (spec->keys >= MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 || spec->quotient_bits > 48 ||
-        spec->tag_bits == 1 || spec->tag_bits > rule->most_width)
+    if (spec->keys >= SHARDS_MAX_SLOTS / SHARDS_LOAD_UNIT || p->load == 0 ||
+        spec->quotient_bits > 48 || spec->tag_bits == 1 || spec->tag_bits > rule->most_width)
         return TAMIS_RANGE;
-    if (p->capacity >= MAX_SLOTS / SHARDS_LOAD_UNIT)
+    if (p->capacity >= SHARDS_MAX_SLOTS / SHARDS_LOAD_UNIT)
         return TAMIS_RANGE;
-    p->width = spec->tag_bits ? spec->tag_bits : MIN_WIDTH;
+    p->width = spec->tag_bits ? spec->tag_bits : SHARDS_MIN_WIDTH;
     for (;; p->width++) {
         p->slots = UINT64_C(1) << spec->quotient_bits;
         if (!spec->quotient_bits)
@@ -113,7 +113,7 @@ static bool shards_halve(tamis_plan *p, bool keeps_width, const shards_rule *rul
 
     half.slots /= 2;
     half.width += !keeps_width;
-    bool ok = p->slots % (2 * BLOCK) == 0 && half.slots % shards_grain(half.slots) == 0 &&
+    bool ok = p->slots % (2 * RUNS_BLOCK) == 0 && half.slots % shards_grain(half.slots) == 0 &&
               half.width <= rule->most_width && shards_are_roomy(&half, rule);
     if (ok)
         *p = half;
@@ -123,11 +123,11 @@ static bool shards_halve(tamis_plan *p, bool keeps_width, const shards_rule *rul
 tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width,
                                   const shards_rule *rule)
 {
-    if (keys >= MAX_SLOTS / SHARDS_LOAD_UNIT)
+    if (keys >= SHARDS_MAX_SLOTS / SHARDS_LOAD_UNIT)
         return TAMIS_RANGE;
     p->capacity = keys;
     while (!shards_are_roomy(p, rule)) {
-        if ((p->width == MIN_WIDTH && !keeps_width) || p->slots > MAX_SLOTS / 2)
+        if ((p->width == SHARDS_MIN_WIDTH && !keeps_width) || p->slots > SHARDS_MAX_SLOTS / 2)
             return TAMIS_RANGE;
         p->slots *= 2;
         p->width -= !keeps_width;
@@ -149,7 +149,7 @@ void tamis__shards_derive(tamis *f, unsigned slot_bits, uint64_t room, bool besi
                  .slots = slots,
                  .bytes = bytes,
                  .room = room,
-                 .between = bytes - slots / BLOCK * runs_stride(slot_bits),
+                 .between = bytes - slots / RUNS_BLOCK * runs_stride(slot_bits),
                  .beside = beside ? table : 0,
                  .bits = bits,
                  .width = p->width,

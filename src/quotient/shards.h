@@ -13,11 +13,11 @@
 
 /* Shards have fewer than 2^17 slots: a change shifts no more than that, one of them fits in the
  * second level of the cache, and six standard deviations are 2.4 % of the smallest. */
-enum { SHARD_BITS = 17, SHARDS_LOAD_UNIT = 1000 };
+enum { SHARDS_SLOT_BITS = 17, SHARDS_LOAD_UNIT = 1000 };
 
 static inline unsigned shards_bits(uint64_t slots)
 {
-    uint64_t more = slots >> SHARD_BITS;
+    uint64_t more = slots >> SHARDS_SLOT_BITS;
 
     return more ? word_highest(more) + 1 : 0;
 }
@@ -110,12 +110,12 @@ __attribute__((always_inline)) static inline runs_place shards_locate(const void
     const shards *s = self;
     uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
     uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
-    uint64_t offset = q / BLOCK * runs_stride(s->lanes.width) + shard * s->between;
+    uint64_t offset = q / RUNS_BLOCK * runs_stride(s->lanes.width) + shard * s->between;
 
     return (runs_place){ .block = s->at + RUNS_HEADER + offset,
                          .wanted = ((uint32_t)fingerprint & packed_mask(s->width))
                                    << (s->lanes.width - s->width),
-                         .quotient = q % BLOCK };
+                         .quotient = q % RUNS_BLOCK };
 }
 
 __attribute__((always_inline)) static inline void shards_fetch(const void *self, uint64_t hash)
@@ -123,7 +123,14 @@ __attribute__((always_inline)) static inline void shards_fetch(const void *self,
     const shards *s = self;
     shards_position p = shards_position_of(s, hash);
 
-    runs_fetch(runs_home(p.t, p.quotient), p.quotient % BLOCK, s->lanes.width);
+    runs_fetch(runs_home(p.t, p.quotient), p.quotient % RUNS_BLOCK, s->lanes.width);
+}
+
+/* For loops that go key by key: where key i belongs, as runs_hash_ahead(). */
+static inline shards_position shards_position_ahead(uint64_t *hashes, const shards *s,
+                                                    const uint64_t *keys, size_t i, size_t n)
+{
+    return shards_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, shards_fetch));
 }
 
 /* ---- In order ---------------------------------------------------------- */

@@ -6,7 +6,12 @@
 #include "base/sort.h"
 
 /* Groups are small enough to be sorted in the first level of the cache. */
-enum { GROUP_KEYS = 1 << 12, MOST_GROUP_BITS = 11, DIGIT = 11, LINE = 64 };
+enum {
+    SORTED_GROUP_KEYS = 1 << 12,
+    SORTED_MOST_GROUP_BITS = 11,
+    SORTED_DIGIT = 11,
+    SORTED_LINE = 64
+};
 
 /* In pieces of whole lines. No fingerprint is in two groups. */
 bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, uint64_t extra)
@@ -14,21 +19,22 @@ bool tamis__sorted_new(sorted_keys *s, const tamis *f, size_t n, uint64_t extra)
     uint64_t fingerprints = f->plan.slots << f->plan.width;
     unsigned bits = 0;
 
-    while (bits < MOST_GROUP_BITS && n >> bits > GROUP_KEYS && !(fingerprints >> bits & 1))
+    while (bits < SORTED_MOST_GROUP_BITS && n >> bits > SORTED_GROUP_KEYS &&
+           !(fingerprints >> bits & 1))
         bits++;
-    uint64_t hashes = round_up((uint64_t)n * sizeof *s->hashes, LINE);
-    uint64_t starts = round_up(((UINT64_C(1) << bits) + 1) * sizeof *s->starts, LINE);
-    uint64_t digits = sizeof *s->digits << DIGIT;
+    uint64_t hashes = round_up((uint64_t)n * sizeof *s->hashes, SORTED_LINE);
+    uint64_t starts = round_up(((UINT64_C(1) << bits) + 1) * sizeof *s->starts, SORTED_LINE);
+    uint64_t digits = sizeof *s->digits << SORTED_DIGIT;
     *s = (sorted_keys){ .salt = f->salt,
                         .fingerprints = fingerprints,
                         .bits = bits,
                         .range = fingerprints >> bits,
                         .is_narrow = !(fingerprints >> bits >> 32 || (uint64_t)n >> 32),
-                        .bytes = hashes + starts + digits + extra + LINE };
+                        .bytes = hashes + starts + digits + extra + SORTED_LINE };
     s->block = tamis__scratch_new(f, s->bytes);
     if (!s->block)
         return false;
-    uint8_t *at = (uint8_t *)s->block + (-(uintptr_t)s->block & (LINE - 1));
+    uint8_t *at = (uint8_t *)s->block + (-(uintptr_t)s->block & (SORTED_LINE - 1));
     s->hashes = (uint64_t *)(void *)at;
     s->starts = (size_t *)(void *)(at + hashes);
     s->digits = (uint32_t *)(void *)(at + hashes + starts);
@@ -92,16 +98,16 @@ void tamis__sorted_deal(sorted_keys *s, const uint64_t *keys, size_t n)
 
 /* ---- One group --------------------------------------------------------- */
 
-/* One pass of a radix sort, by the DIGIT bits from `shift` on of what is above `least`. */
+/* One pass of a radix sort, by the SORTED_DIGIT bits from `shift` on of what is above `least`. */
 static void sorted_by_digit(uint32_t *to, const uint32_t *from, size_t n, uint64_t least,
                             unsigned shift, uint32_t *ends)
 {
-    uint32_t mask = (1 << DIGIT) - 1, at = 0;
+    uint32_t mask = (1 << SORTED_DIGIT) - 1, at = 0;
 
-    memset(ends, 0, sizeof *ends << DIGIT);
+    memset(ends, 0, sizeof *ends << SORTED_DIGIT);
     for (size_t i = 0; i < n; i++)
         ends[(least + from[i]) >> shift & mask]++;
-    for (unsigned d = 0; d < 1 << DIGIT; d++) {
+    for (unsigned d = 0; d < 1 << SORTED_DIGIT; d++) {
         uint32_t here = ends[d];
         ends[d] = at;
         at += here;
@@ -119,7 +125,7 @@ static const uint32_t *sorted_narrow(const sorted_keys *s, uint32_t *x, size_t n
     uint64_t below = loose < 32 ? least & ((UINT64_C(1) << loose) - 1) : 0;
     uint64_t highest = below + s->range - 1;
 
-    for (unsigned shift = loose; shift < 33 && highest >> shift; shift += DIGIT) {
+    for (unsigned shift = loose; shift < 33 && highest >> shift; shift += SORTED_DIGIT) {
         sorted_by_digit(y, x, n, below, shift, s->digits);
         uint32_t *sorted = y;
         y = x;

@@ -127,12 +127,12 @@ typedef enum sweep_answer { SWEEP_ABSENT, SWEEP_TAKEN, SWEEP_ODD } sweep_answer;
 
 /* A slot that holds x, of n from `start` on in one block. */
 static inline sweep_answer sweep_take_from(sweep *w, sweep_block *b, unsigned j, unsigned start,
-                                           unsigned n, uint8_t x, bool is_set)
+                                           unsigned n, uint8_t x)
 {
     uint64_t run = _bzhi_u64(~UINT64_C(0), n) << start, home = UINT64_C(1) << j;
     uint64_t found = _mm512_cmpeq_epi8_mask(b->slots, _mm512_set1_epi8((char)x)) & run & b->kept;
 
-    if (is_set && ~b->rises & run & (run - 1))
+    if (~b->rises & run & (run - 1))
         return SWEEP_ODD;
     if (!found)
         return SWEEP_ABSENT;
@@ -147,9 +147,9 @@ static inline sweep_answer sweep_take_from(sweep *w, sweep_block *b, unsigned j,
 }
 
 /* One x leaves the run of quotient j of the block. SWEEP_ODD: it has to be done later, the ordinary
- * way. `is_set`: only if all slots of the run rise. */
+ * way, as in runs with counts, whose slots do not all rise. */
 __attribute__((always_inline)) static inline sweep_answer
-sweep_take(sweep *w, const uint8_t reach[SWEEP_REACH], unsigned j, uint8_t x, bool is_set)
+sweep_take(sweep *w, const uint8_t reach[SWEEP_REACH], unsigned j, uint8_t x)
 {
     unsigned i = word_ones(_bzhi_u64(w->now.occupied, j)), before = reach[i], end = reach[i + 1];
     unsigned start = before > j ? before : j;
@@ -157,10 +157,10 @@ sweep_take(sweep *w, const uint8_t reach[SWEEP_REACH], unsigned j, uint8_t x, bo
     if (!(w->now.occupied >> j & 1))
         return SWEEP_ABSENT;
     if (end <= 64)
-        return sweep_take_from(w, &w->now, j, start, end - start, x, is_set);
+        return sweep_take_from(w, &w->now, j, start, end - start, x);
     if (start < 64 || end > 128)
         return SWEEP_ODD;
-    return sweep_take_from(w, &w->next, j, start - 64, end - start, x, is_set);
+    return sweep_take_from(w, &w->next, j, start - 64, end - start, x);
 }
 
 /* ---- What becomes of a block ------------------------------------------- */

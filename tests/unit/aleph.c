@@ -414,10 +414,10 @@ static void damage_is_told(void **state)
     assert_noticed(f, 0, 1, 0);
     assert_noticed(f, 0, 0, 1);
     assert_noticed(f, 0, 0, -1);
-    for (uint64_t byte = 8; byte < 64 + SLOTS; byte++)
+    for (uint64_t byte = 8; byte < 64 + RUNS_SLOTS; byte++)
         assert_noticed(f, byte, 1 << byte % 8, 0);
-    uint64_t slots = 8 * (64 + SLOTS) + 10 * plan.width;
-    for (uint64_t bit = 8 * (64 + SLOTS); bit < 8 * plan.bytes; bit++)
+    uint64_t slots = 8 * (64 + RUNS_SLOTS) + 10 * plan.width;
+    for (uint64_t bit = 8 * (64 + RUNS_SLOTS); bit < 8 * plan.bytes; bit++)
         if (bit < slots || bit >= slots + 3 * plan.width)
             assert_noticed(f, bit / 8, (uint8_t)(1 << bit % 8), 0);
     /* The last bit of a new fingerprint tells that it has all of them. */

@@ -69,7 +69,7 @@ enum { GUARD = 64 };
 
 static box box_of(uint64_t slots, unsigned width)
 {
-    size_t size = RUNS_HEADER + slots / BLOCK * (SLOTS + 8 * width) + 8;
+    size_t size = RUNS_HEADER + slots / RUNS_BLOCK * (RUNS_SLOTS + 8 * width) + 8;
     box b = { array_of(size + GUARD, 1), size, { 0 } };
 
     memset(b.shard + size, 0xa5, GUARD);
@@ -185,7 +185,7 @@ static void assert_is_the_vector(runs_table t)
 
         assert_int_equal(runs_occupied(b), words[k][0]);
         assert_int_equal(runs_ends(b), words[k][1]);
-        assert_int_equal(b[OFFSET], words[k][2]);
+        assert_int_equal(b[RUNS_OFFSET], words[k][2]);
     }
 }
 
@@ -419,11 +419,12 @@ static void long_runs_behave_as_multisets(void **state)
 static void assert_offsets(runs_table t, uint64_t q, uint64_t n)
 {
     for (uint64_t k = 0; k < t.blocks; k++) {
-        uint64_t block = (q / BLOCK + k) % t.blocks, from = q / BLOCK * BLOCK + k * BLOCK;
+        uint64_t block = (q / RUNS_BLOCK + k) % t.blocks,
+                 from = q / RUNS_BLOCK * RUNS_BLOCK + k * RUNS_BLOCK;
         uint64_t truth = k && q + n > from ? q + n - from : 0;
 
         assert_int_equal(runs_offset(t, block), truth);
-        assert_int_equal(runs_block(t, block)[OFFSET], truth < FAR ? truth : FAR);
+        assert_int_equal(runs_block(t, block)[RUNS_OFFSET], truth < RUNS_FAR ? truth : RUNS_FAR);
     }
 }
 
@@ -531,7 +532,8 @@ static void any_bytes_are_read_safely(void **state)
         for (size_t i = 0; i < b.size; i++)
             b.shard[i] = (uint8_t)(rng_next(&r) | (dense >> i % 8 & 1 ? rng_next(&r) : 0));
         for (uint64_t k = 0; k < b.t.blocks && round % 3; k++)
-            runs_block(b.t, k)[OFFSET] = round % 3 == 1 ? FAR : (uint8_t)rng_below(&r, 70);
+            runs_block(b.t, k)[RUNS_OFFSET] =
+                round % 3 == 1 ? RUNS_FAR : (uint8_t)rng_below(&r, 70);
         for (uint64_t q = 0; q < b.t.slots; q++) {
             runs_run found = runs_find(b.t, q);
 
@@ -736,8 +738,9 @@ static void fill_with_any_bytes(tamis *f, rng *r)
 
     for (uint64_t i = 0; i < f->plan.bytes; i++)
         payload[i] = (uint8_t)(rng_next(r) & (dense >> i % 8 & 1 ? rng_next(r) : UINT64_MAX));
-    for (uint64_t k = 0; k < s.slots / BLOCK && offsets; k++)
-        runs_block(shards_table(&s, 0), k)[OFFSET] = (uint8_t)rng_below(r, offsets == 1 ? 70 : 9);
+    for (uint64_t k = 0; k < s.slots / RUNS_BLOCK && offsets; k++)
+        runs_block(shards_table(&s, 0), k)[RUNS_OFFSET] =
+            (uint8_t)rng_below(r, offsets == 1 ? 70 : 9);
 }
 
 static void kernels_agree_on_any_payload(void **state)
@@ -848,7 +851,7 @@ static void damage_is_told(void **state)
     rng r = rng_for(1505, 0);
     uint64_t *keys = fresh_keys(&r, 100);
     tamis_plan plan = plan_with(100, 0.01, 0, 0);
-    const size_t marks[] = { 0, CQF_LOCK, CQF_LOCK + 4, RUNS_HEADER + OFFSET };
+    const size_t marks[] = { 0, CQF_LOCK, CQF_LOCK + 4, RUNS_HEADER + RUNS_OFFSET };
 
     (void)state;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
