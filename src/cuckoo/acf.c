@@ -241,7 +241,7 @@ static bool acf_add_hash(const acf_table *t, uint64_t h, uint64_t copies)
     uint64_t cell;
 
     if (!acf_find(t, h, &cell))
-        return tamis__acf_insert(t, h, copies);
+        return tamis__acf_insert(*t, h, copies);
     acf_put_entry(t, cell, h, acf_copies(t, cell) + copies);
     return true;
 }

@@ -132,7 +132,7 @@ static inline void acf_put_entry(const acf_table *t, uint64_t i, uint64_t h, uin
 /* ---- acf_moves.c ------------------------------------------------------- */
 
 /* Puts in a key that is not there; false, and nothing changes, if there is no room. */
-bool tamis__acf_insert(const acf_table *t, uint64_t h, uint64_t copies);
+bool tamis__acf_insert(acf_table t, uint64_t h, uint64_t copies);
 
 /* ---- acf.c ------------------------------------------------------------- */
 

@@ -1,26 +1,10 @@
-/* acf_moves.c - the search for room.
- *
- * If all cells of a key are taken, what is there may move to other cells of its own. Here X comes
- * in: B moves to an empty cell, A to where B was, and X to where A was.
- *
- *   before    A  .  .  .  B  .  .  .  -        a cell of X is where A is,
- *   after     X  .  .  .  A  .  .  .  B        one of A where B is, one of B is empty
- *
- * Breadth-first search gives the fewest moves. It changes nothing: moves are made once it has found
- * an empty cell. */
+/* acf_moves.c - puts in a key that is not there, and makes room for it (moves.h). */
 #include "cuckoo/acf.h"
+#include "cuckoo/moves.h"
 
 /* With 95 % of the cells in use, a search looks at 15 of them on average, at more than 128 in one
- * of 700 adds, and at more than 512 in none of 10^8. A node is a cell in use and the node whose key
- * could move there. `seen` has a bit for each cell, so that none comes twice; of two that share a
- * bit, one is left out. */
-enum { SEARCH_MOST = 1024, NODE_BITS = 10, SEEN_PER_NODE = 8 };
-
-typedef struct acf_search {
-    const acf_table *t;
-    size_t n, roots;
-    uint64_t nodes[SEARCH_MOST], seen[SEARCH_MOST * SEEN_PER_NODE / 64];
-} acf_search;
+ * of 700 adds, and at more than 512 in none of 10^8. */
+enum { ACF_SEARCH = 1024, ACF_DEEPEST = 254 };
 
 /* The first of its cells that is empty. Where it starts to look depends on the key, so that tables
  * fill alike. */
@@ -41,78 +25,49 @@ static void acf_put(const acf_table *t, uint64_t cell, uint64_t h, uint64_t copi
     acf_put_entry(t, cell, h, copies);
 }
 
-static uint64_t acf_node_cell(const acf_search *s, size_t node)
+/* The cells of the key at a node: the first that is empty, or else all. */
+static bool acf_look_from(moves *m, void *self, unsigned from)
 {
-    return s->nodes[node] >> NODE_BITS;
-}
-
-static bool acf_is_seen(acf_search *s, uint64_t cell)
-{
-    uint64_t bit = scale64(cell * HASH_GOLDEN, SEARCH_MOST * SEEN_PER_NODE);
-    uint64_t mask = UINT64_C(1) << bit % 64, word = s->seen[bit / 64];
-
-    s->seen[bit / 64] = word | mask;
-    return word & mask;
-}
-
-static void acf_add_nodes(acf_search *s, const acf_places *p, size_t parent)
-{
-    for (unsigned i = 0; i < TABLES && s->n < SEARCH_MOST; i++)
-        if (!acf_is_seen(s, p->cell[i])) {
-            ahead_read(acf_entry(s->t, p->cell[i]), s->t->is_far);
-            s->nodes[s->n++] = p->cell[i] << NODE_BITS | parent;
-        }
-}
-
-/* The node whose key can move to an empty cell; SEARCH_MOST: there is none. */
-static size_t acf_find_path(acf_search *s, const acf_places *p, uint64_t *empty)
-{
-    acf_add_nodes(s, p, 0);
-    s->roots = s->n;
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t h = acf_hash(s->t, acf_node_cell(s, i));
-        acf_places other = acf_places_of(s->t, h);
-        if (acf_find_empty(s->t, &other, h, empty))
-            return i;
-        acf_add_nodes(s, &other, i);
-    }
-    return SEARCH_MOST;
-}
-
-/* Moves the key of that node to the empty cell, that of its parent to where it was, and so on.
- * Returns the root, which is empty then. */
-static uint64_t acf_follow_path(const acf_search *s, size_t node, uint64_t empty)
-{
-    for (;; node = s->nodes[node] % SEARCH_MOST) {
-        uint64_t from = acf_node_cell(s, node);
-        acf_put(s->t, empty, acf_hash(s->t, from), acf_copies(s->t, from));
-        empty = from;
-        if (node < s->roots)
-            return empty;
-    }
-}
-
-static bool acf_make_room(const acf_table *t, const acf_places *p, uint64_t *cell)
-{
-    acf_search s;
-
-    s.t = t;
-    s.n = 0;
-    memset(s.seen, 0, sizeof s.seen);
-    size_t node = acf_find_path(&s, p, cell);
-
-    if (node < SEARCH_MOST)
-        *cell = acf_follow_path(&s, node, *cell);
-    return node < SEARCH_MOST;
-}
-
-bool tamis__acf_insert(const acf_table *t, uint64_t h, uint64_t copies)
-{
+    const acf_table *t = self;
+    uint64_t h = acf_hash(t, m->nodes[from].place), cell;
     acf_places p = acf_places_of(t, h);
+
+    if (acf_find_empty(t, &p, h, &cell))
+        return moves_add_place(m, from, cell, 0, true);
+    for (unsigned i = 0; i < TABLES; i++) {
+        ahead_read(acf_entry(t, p.cell[i]), t->is_far);
+        moves_add_place(m, from, p.cell[i], 0, false);
+    }
+    return false;
+}
+
+/* *cell is one of the key, and empty then. */
+static bool acf_make_room(acf_table *t, const acf_places *p, uint64_t *cell)
+{
+    moves_node nodes[ACF_SEARCH + 1];
+    uint64_t seen[ACF_SEARCH * MOVES_SEEN / 64] = { 0 };
+    moves m = { nodes, seen, ACF_SEARCH, ACF_DEEPEST, 0, 0 };
+
+    for (unsigned i = 0; i < TABLES; i++)
+        moves_add_root(&m, p->cell[i], 0);
+    const moves_node *x = moves_search(&m, t, acf_look_from);
+    if (!x)
+        return false;
+    for (; x->depth; x = moves_before(&m, x)) {
+        uint64_t from = moves_before(&m, x)->place;
+        acf_put(t, x->place, acf_hash(t, from), acf_copies(t, from));
+    }
+    *cell = x->place;
+    return true;
+}
+
+bool tamis__acf_insert(acf_table t, uint64_t h, uint64_t copies)
+{
+    acf_places p = acf_places_of(&t, h);
     uint64_t cell;
-    bool found = acf_find_empty(t, &p, h, &cell) || acf_make_room(t, &p, &cell);
+    bool found = acf_find_empty(&t, &p, h, &cell) || acf_make_room(&t, &p, &cell);
 
     if (found)
-        acf_put(t, cell, h, copies);
+        acf_put(&t, cell, h, copies);
     return found;
 }
