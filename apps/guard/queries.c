@@ -68,7 +68,7 @@ static void add_texts(void *ctx, job *j)
     q->no_urls += j->selected;
 }
 
-void queries_read(queries *q, const source *s)
+void queries_read(queries *q, source *s)
 {
     reading r = { .queries = q, .source = s };
     const pipeline p = { .take_batch = keep_texts, .finish_chunk = add_texts, .ctx = &r };

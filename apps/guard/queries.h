@@ -13,7 +13,7 @@ typedef struct queries {
     uint64_t no_urls; /* but for so many, which are as they came */
 } queries;
 
-void queries_read(queries *q, const source *s);
+void queries_read(queries *q, source *s);
 void queries_free(queries *q);
 
 /* What one of them is looked up by. */

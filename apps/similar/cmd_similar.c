@@ -15,56 +15,23 @@ typedef struct request {
     source source;
     documents documents;
     pairs_wish wish;
-    uint64_t bits; /* 0: as many as the largest document needs */
-    bool has_above, has_shingles, checks, as_json;
+    uint64_t bits;         /* 0: as many as the largest document needs */
+    uint64_t words, chars; /* in a shingle, if they were given */
+    bool checks, as_json;
 } request;
 
-static const char *const measures[] = { "jaccard", "cosine", "containment", "bits" };
+/* In the order of their values. */
+static const word_row measures[] = {
+    { "jaccard", SIMILAR_JACCARD, "in both, of what is in either" },
+    { "cosine", SIMILAR_COSINE, "in both, by the root of the product of the sizes" },
+    { "containment", SIMILAR_CONTAINMENT, "in both, of what is in the first" },
+    { "bits", SIMILAR_BITS, "the normalised dot product of the filters" },
+    { 0 },
+};
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum {
-    OPTION_WORDS = OPTION_OWN,
-    OPTION_CHARS,
-    OPTION_CASE,
-    OPTION_LINES,
-    OPTION_SETS,
-    OPTION_FILTERS,
-    OPTION_ID,
-    OPTION_BY,
-    OPTION_TOP,
-    OPTION_EACH,
-    OPTION_ABOVE,
-    OPTION_BITS_OWN,
-    OPTION_CHECK,
-    OPTION_JSON
-};
-
 enum { DEFAULT_TOP = 20, DEFAULT_WORDS = 3, BITS_MIN = 512, BITS_MAX = 1 << 26, TOP_MAX = 1 << 26 };
-
-static similar_measure measure_named(const args *a)
-{
-    for (unsigned i = 0; i < SIMILAR_MEASURES; i++)
-        if (strcmp(measures[i], a->value) == 0)
-            return (similar_measure)i;
-    args_refuse(a, "--by is jaccard, cosine, containment or bits");
-}
-
-static void choose_unit(request *r, const args *a, document_unit unit)
-{
-    if (r->documents.unit != DOCUMENT_IS_FILE && r->documents.unit != unit)
-        args_refuse(a, "give one of --lines, --sets and --filters");
-    r->documents.unit = unit;
-}
-
-static void choose_shingles(request *r, const args *a)
-{
-    if (r->has_shingles && r->documents.shingles.of_words != (a->letter == OPTION_WORDS))
-        args_refuse(a, "give either --words or --chars");
-    r->has_shingles = true;
-    r->documents.shingles.of_words = a->letter == OPTION_WORDS;
-    r->documents.shingles.k = (unsigned)args_count(a, 1, SHINGLE_MAX);
-}
 
 static uint64_t power_of_two(uint64_t least)
 {
@@ -75,64 +42,29 @@ static uint64_t power_of_two(uint64_t least)
     return power;
 }
 
-static void take_option(request *r, const args *a)
+static void choose_shingles(request *r, const args *a)
 {
-    switch (a->letter) {
-    case OPTION_WORDS:
-    case OPTION_CHARS:
-        choose_shingles(r, a);
-        break;
-    case OPTION_CASE:
-        r->documents.shingles.keeps_case = true;
-        break;
-    case OPTION_LINES:
-        choose_unit(r, a, DOCUMENT_IS_LINE);
-        break;
-    case OPTION_SETS:
-        choose_unit(r, a, DOCUMENT_IS_SET);
-        break;
-    case OPTION_FILTERS:
-        choose_unit(r, a, DOCUMENT_IS_FILTER);
-        break;
-    case OPTION_ID:
-        r->documents.id_field = args_count(a, 1, UINT32_MAX);
-        break;
-    case OPTION_BY:
-        r->wish.by = measure_named(a);
-        break;
-    case OPTION_TOP:
-        r->wish.top = args_count(a, 1, TOP_MAX);
-        break;
-    case OPTION_EACH:
-        r->wish.each = args_count(a, 1, TOP_MAX);
-        break;
-    case OPTION_ABOVE:
-        r->wish.above = args_share(a, 0, 1);
-        r->has_above = true;
-        break;
-    case OPTION_BITS_OWN:
-        r->bits = power_of_two(args_count(a, BITS_MIN, BITS_MAX));
-        break;
-    case OPTION_CHECK:
-        r->checks = r->documents.keeps_keys = true;
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    default:
-        source_option(&r->source, a);
-    }
+    shingle_format *form = &r->documents.shingles;
+
+    if (r->words && r->chars)
+        args_refuse(a, "give either --words or --chars");
+    form->of_words = !r->chars;
+    form->k = (unsigned)(r->words ? r->words : r->chars ? r->chars : DEFAULT_WORDS);
 }
 
-static void refuse_contradictions(const request *r, const args *a)
+static void check_options(void *into, const args *a)
 {
-    const documents *d = &r->documents;
+    request *r = into;
+    documents *d = &r->documents;
 
+    choose_shingles(r, a);
+    if (args_given(a, "lines") + args_given(a, "sets") + args_given(a, "filters") > 1)
+        args_refuse(a, "give one of --lines, --sets and --filters");
     if (r->wish.top && r->wish.each)
         args_refuse(a, "give either --top or --each");
     if ((d->id_field || r->source.format.n_fields) && d->unit != DOCUMENT_IS_LINE)
         args_refuse(a, "--id and --field are for --lines");
-    if (r->has_shingles && (d->unit == DOCUMENT_IS_SET || d->unit == DOCUMENT_IS_FILTER))
+    if ((r->words || r->chars) && (d->unit == DOCUMENT_IS_SET || d->unit == DOCUMENT_IS_FILTER))
         args_refuse(a, "sets and filters have elements and no shingles");
     if (r->bits && d->unit == DOCUMENT_IS_FILTER)
         args_refuse(a, "filters have the --bits they were made with");
@@ -140,21 +72,20 @@ static void refuse_contradictions(const request *r, const args *a)
         args_refuse(a, "--check needs the documents, not their filters");
     if (r->checks && r->wish.by == SIMILAR_BITS)
         args_refuse(a, "the normalised product of bits is exact: there is nothing to --check");
+    if (r->bits)
+        r->bits = power_of_two(r->bits);
+    d->keeps_keys = r->checks;
+    if (!args_given(a, "above") && !r->wish.top && !r->wish.each)
+        r->wish.top = DEFAULT_TOP;
 }
 
 static void read_options(request *r, args *a)
 {
-    source_init(&r->source);
-    r->documents.shingles.of_words = true;
-    r->documents.shingles.k = DEFAULT_WORDS;
+    r->source = source_default();
     r->documents.source = &r->source;
-    while (args_next(a) != -1)
-        take_option(r, a);
+    args_read(a, r);
     source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
-    refuse_contradictions(r, a);
     r->wish.threads = r->source.threads;
-    if (!r->has_above && !r->wish.top && !r->wish.each)
-        r->wish.top = DEFAULT_TOP;
 }
 
 /* ---- Rows -------------------------------------------------------------- */
@@ -340,7 +271,7 @@ static void print_json(const outcome *o)
     json_count(&j, "documents", r->documents.n);
     json_count(&j, "left_out", o->inputs - r->documents.n);
     json_count(&j, "bits", r->documents.total_bits);
-    json_text(&j, "by", measures[r->wish.by]);
+    json_text(&j, "by", measures[r->wish.by].name);
     if (r->checks)
         print_report(&j, &o->report);
     json_open(&j, "pairs", '[');
@@ -414,21 +345,35 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_WORDS, "words", "K", "shingles are K words that follow each other (default: 3)" },
-    { OPTION_CHARS, "chars", "K", "or K characters" },
-    { OPTION_CASE, "case", NULL, "tell capitals from small letters" },
-    { OPTION_LINES, "lines", NULL, "each line is a document, or its --field" },
-    { OPTION_ID, "id", "N", "lines have their names in column N (default: INPUT:LINE)" },
-    { OPTION_SETS, "sets", NULL, "each INPUT is a set, and its lines are the elements" },
-    { OPTION_FILTERS, "filters", NULL, "each INPUT is a filter that was made before" },
-    { OPTION_BY, "by", "MEASURE", "jaccard (default), cosine, containment or bits" },
-    { OPTION_TOP, "top", "K", "print the K best pairs (default: 20, or all with --above)" },
-    { OPTION_EACH, "each", "K", "print the K best partners of each document" },
-    { OPTION_ABOVE, "above", "X", "print only pairs with X or more: 0.5, 80%" },
-    { OPTION_BITS_OWN, "bits", "B", "bits of a filter (default: as the largest document needs)" },
-    { OPTION_CHECK, "check", NULL, "count the truth too, and tell how far off the estimates are" },
-    { OPTION_JSON, "json", NULL, "print JSON, with all measures" },
-    { 0 },
+    { 0, "words", "K", "shingles are K words that follow each other (default: 3)",
+      TO_COUNT(request, words, 1, SHINGLE_MAX) },
+    { 0, "chars", "K", "or K characters", TO_COUNT(request, chars, 1, SHINGLE_MAX) },
+    { 0, "case", NULL, "tell capitals from small letters",
+      TO_FLAG(request, documents.shingles.keeps_case) },
+    { 0, "lines", NULL, "each line is a document, or its --field",
+      TO_CONSTANT(request, documents.unit, DOCUMENT_IS_LINE) },
+    { 0, "id", "N", "lines have their names in column N (default: INPUT:LINE)",
+      TO_COUNT(request, documents.id_field, 1, UINT32_MAX) },
+    { 0, "sets", NULL, "each INPUT is a set, and its lines are the elements",
+      TO_CONSTANT(request, documents.unit, DOCUMENT_IS_SET) },
+    { 0, "filters", NULL, "each INPUT is a filter that was made before",
+      TO_CONSTANT(request, documents.unit, DOCUMENT_IS_FILTER) },
+    { 0, "by", "MEASURE", "jaccard (default), cosine, containment or bits",
+      TO_WORD(request, wish.by, measures) },
+    { 0, "top", "K", "print the K best pairs (default: 20, or all with --above)",
+      TO_COUNT(request, wish.top, 1, TOP_MAX) },
+    { 0, "each", "K", "print the K best partners of each document",
+      TO_COUNT(request, wish.each, 1, TOP_MAX) },
+    { 0, "above", "X", "print only pairs with X or more: 0.5, 80%",
+      TO_SHARE(request, wish.above, 0, 1) },
+    { 0, "bits", "B", "bits of a filter (default: as the largest document needs)",
+      TO_COUNT(request, bits, BITS_MIN, BITS_MAX) },
+    { 0, "check", NULL, "count the truth too, and tell how far off the estimates are",
+      TO_FLAG(request, checks) },
+    { 0, "json", NULL, "print JSON, with all measures", TO_FLAG(request, as_json) },
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
+    { .take = check_options },
 };
 
 const command cmd_similar = {
@@ -464,7 +409,7 @@ const command cmd_similar = {
         "\n"
         "--filters takes bloom and partitioned filters of one plan, as 'tamis build --bits' makes\n"
         "them. Documents that are binary, have no shingle, or fill their filter are left out.",
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .when_ok = "a pair was printed",
     .when_nothing = "there was none",
     .example = "  printf '%s\\n' 'to be or not to be' 'be or not to be' 'a rose is a rose' |\n"

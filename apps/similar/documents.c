@@ -6,6 +6,7 @@
  * half as wide from the start. Of most documents few bits are set, and only their places are kept.
  */
 #include "documents.h"
+#include "files/header.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -436,12 +437,16 @@ static void read_lines(documents *d, char *const *names)
 {
     line_reading l = { .documents = d, .maker = maker_new(d) };
     uint64_t inputs = 0;
-    buffer text = { 0 };
+    buffer text = { 0 }, header = { 0 };
     reader r;
 
     open_reader(&r, d, names);
     while (read_more(&r, &text)) {
-        l.line = r.inputs == inputs ? l.line : 0;
+        bool is_first = r.inputs != inputs, has_header = header_is_expected(d->source);
+        if (is_first)
+            l.line = has_header;
+        if (is_first && has_header)
+            header_take(&header, d->source, &text, r.name);
         inputs = r.inputs;
         l.input = strcmp(r.name, "standard input") == 0 ? "-" : r.name;
         each_line(d, &text, take_document, &l);
@@ -453,6 +458,7 @@ static void read_lines(documents *d, char *const *names)
             l.without == 1 ? "line lacks" : "lines lack", l.without == 1 ? "is" : "are");
     reader_close(&r);
     buffer_free(&text);
+    buffer_free(&header);
     buffer_free(&l.name);
     buffer_free(&l.joined);
     maker_free(l.maker);

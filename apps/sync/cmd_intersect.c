@@ -22,8 +22,8 @@ typedef struct request {
     intersect_wish wish;
     const char *out;
     bool both, counting, as_json, plans, shows_stats;
-    key_format second; /* of the other hash */
-    uint64_t line;     /* of the chunk at hand: how many came before it */
+    tamis_hasher second; /* of the other hash */
+    uint64_t line;       /* of the chunk at hand: how many came before it */
     intersect talk;
     char copy[32]; /* where the copy of a pipe is */
 } request;
@@ -52,10 +52,12 @@ static void keep_elements(void *ctx, job *j)
     const request *r = ctx;
     batch *b = &j->batch;
     uint64_t first = j->lines - b->n, keys[BATCH_LINES];
+    key_format second = r->source.format;
 
+    second.hasher = r->second;
     memcpy(keys, b->keys, b->n * sizeof *keys);
     if (!r->wish.is_raw)
-        batch_take(b, &r->second, b->start[0], b->start[b->n]);
+        batch_take(b, &second, b->start[0], b->start[b->n]);
     for (size_t i = 0; i < b->n; i++) {
         element e = element_of(r, keys[i], b->keys[i], first + i);
         if (!is_absent(b, i))
@@ -161,8 +163,7 @@ static void use_secrets(request *r, const uint8_t first[16], const uint8_t secon
     r->talk.check = b;
     r->talk.is_raw = r->wish.is_raw;
     r->source.format.hasher = r->wish.is_raw ? (tamis_hasher){ .hash = TAMIS_RAW } : a;
-    r->second = r->source.format;
-    r->second.hasher = b;
+    r->second = b;
 }
 
 enum { ASK_BYTES = 16 + 16 + 1 + 1 };

@@ -207,6 +207,7 @@ enum {
 };
 
 extern const option_row key_options[];      /* for a source: of every command that reads keys */
+extern const option_row value_options[];    /* for a source: --values-field */
 extern const option_row input_options[];    /* those of them that are not about keys */
 extern const option_row progress_options[]; /* for no struct; input_options include them */
 extern const option_row quiet_options[];    /* for no struct: where --quiet means nothing else */

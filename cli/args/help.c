@@ -274,6 +274,8 @@ static void print_input(const command *const *commands)
            "With --field 3, the key is column 3. With --field 3,1, the key is columns 3 and\n"
            "1 with the delimiter between them. A line that lacks a column has no key: it is\n"
            "not added and never matches, and a warning gives the number of such lines.\n"
+           "With --field email, the key is the column of that name in the first line, which is\n"
+           "the header of each INPUT and no key; 'query' and 'dedup' print it once.\n"
            "Commands print the whole line, but 'top' counts and prints the key. With --csv,\n"
            "a column may be quoted, and may then hold delimiters and line ends.\n"
            "\n"

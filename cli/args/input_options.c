@@ -18,22 +18,43 @@ void option_byte(void *into, const args *a)
     *(unsigned char *)into = is_tab ? '\t' : (unsigned char)a->value[0];
 }
 
-/* 3, or 1,3: none may be missing between two commas. */
+/* A number from 1 on; 0: a name. */
+static uint64_t column_from(const args *a, const char *at, size_t size)
+{
+    uint64_t column = 0;
+    bool is_number = number_integer(&column, at, size);
+
+    if (size == 0 || (is_number && (column == 0 || column > UINT32_MAX)))
+        args_refuse_value(a,
+                          "a column from 1 to 4294967295 or the name of one, or several: 3 or 1,3");
+    return column;
+}
+
 static void choose_fields(void *into, const args *a)
 {
-    key_format *format = &((source *)into)->format;
+    source *s = into;
+    key_format *format = &s->format;
     const char *at = a->value;
 
     format->n_fields = 0;
+    s->field_names = NULL;
     do {
         size_t size = strcspn(at, ",");
-        uint64_t *field = &format->fields[format->n_fields++];
-        if (!number_integer(field, at, size) || *field == 0 || *field > UINT32_MAX)
-            args_refuse_value(a, "a column from 1 to 4294967295, or several: 3 or 1,3");
+        if ((format->fields[format->n_fields++] = column_from(a, at, size)) == 0)
+            s->field_names = a->value;
         at += size;
     } while (*at++ && format->n_fields < KEY_FIELDS_MAX);
     if (at[-1])
         args_refuse_value(a, "so few columns that they make a key: give 16 at most");
+}
+
+static void choose_value_field(void *into, const args *a)
+{
+    source *s = into;
+    uint64_t column = column_from(a, a->value, strlen(a->value));
+
+    s->value_name = column ? NULL : a->value;
+    s->format.value_field = column ? column : UINT32_MAX;
 }
 
 static void show_progress(void *into, const args *a)
@@ -112,12 +133,18 @@ const option_row input_options[] = {
     { 0 },
 };
 
+const option_row value_options[] = {
+    { 0, "values-field", "N", "the value of a key is column N of its line, or the one called N",
+      .take = choose_value_field },
+    { 0 },
+};
+
 const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
       TO_CONSTANT(source, format.end, 0) },
     { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key",
       TO_FLAG(source, format.strips_cr) },
-    { 'f', "field", "N", "the key is column N, from 1, or columns N,M,... joined",
+    { 'f', "field", "COLUMNS", "the key is column 3, or the column called email, or 3,1 joined",
       .take = choose_fields },
     { 'd', "delim", "C", "columns are separated by the byte C (default: TAB)",
       TO_BYTE(source, format.delim) },

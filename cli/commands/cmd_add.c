@@ -59,8 +59,7 @@ static int run(args *a)
 static const option_row options[] = {
     { 0, "absent", NULL, "add only keys that a query would not find",
       TO_FLAG(request, absent_only) },
-    { 0, "values-field", "N", "the value of a key is column N of its line",
-      TO_COUNT(request, source.format.value_field, 1, UINT32_MAX) },
+    OPTIONS(value_options, request, source),
     OPTIONS(disk_options, request, memory),
     { .included = quiet_options },
     OPTIONS(key_options, request, source),

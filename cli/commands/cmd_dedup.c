@@ -41,9 +41,9 @@ typedef struct dedup {
     pthread_mutex_t lock; /* held while lines are printed and remembered */
     bool is_exact, by_text;
     uint64_t memory;
-    exact *exact;      /* instead of seen[], or NULL */
-    key_format second; /* of the other hash for it */
-    buffer joined;     /* a key of several columns */
+    exact *exact;        /* instead of seen[], or NULL */
+    tamis_hasher second; /* of the other hash for it */
+    buffer joined;       /* a key of several columns */
     uint64_t lines, dropped;
     buffer out;
 } dedup;
@@ -206,8 +206,8 @@ static void begin_exact(dedup *d)
 
     hasher->hash = TAMIS_KEYED;
     draw_secret(hasher->secret);
-    d->second = d->source.format;
-    draw_secret(d->second.hasher.secret);
+    d->second.hash = TAMIS_KEYED;
+    draw_secret(d->second.secret);
     d->exact = exact_open(memory_for_lines(d), d->by_text);
 }
 
@@ -263,9 +263,11 @@ typedef struct kept {
 
 static void keep_other_hashes(const dedup *d, job *j)
 {
+    key_format second = d->source.format;
     batch *b = &j->batch;
 
-    batch_take(b, &d->second, b->start[0], b->start[b->n]);
+    second.hasher = d->second;
+    batch_take(b, &second, b->start[0], b->start[b->n]);
     buffer_append(&j->out, b->keys, b->n * sizeof *b->keys);
 }
 
@@ -324,7 +326,7 @@ static void sift_exactly(dedup *d, const job *j, const kept *k, const uint64_t *
         exact_line line = { { keys[i], others[i] }, !keyless, { at, (size_t)(end - at) }, { 0 } };
 
         if (d->by_text)
-            (void)key_text(&line.key, &d->second, at, end, &d->joined);
+            (void)key_text(&line.key, &d->source.format, at, end, &d->joined);
         exact_answer answer = exact_look(d->exact, &line);
         if (answer == EXACT_NEW)
             buffer_append(&d->out, at, (size_t)(end - at));
@@ -360,6 +362,15 @@ static void finish_chunk(void *ctx, job *j)
     while (at < end)
         at = finish_batch(d, j, at);
     output_write(d->out.bytes, d->out.size);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void print_header(void *ctx, const char *line, size_t size)
+{
+    dedup *d = ctx;
+
+    pthread_mutex_lock(&d->lock);
+    output_write(line, size);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -492,7 +503,10 @@ static int run(args *a)
                 .kind = TAMIS_SCALABLE,
                 .spec = TAMIS_SPEC(.keys = 1000000, .fpr = 1e-9),
                 .lock = PTHREAD_MUTEX_INITIALIZER };
-    pipeline p = { .take_batch = keep_batch, .finish_chunk = finish_chunk, .ctx = &d };
+    pipeline p = { .take_batch = keep_batch,
+                   .finish_chunk = finish_chunk,
+                   .take_header = print_header,
+                   .ctx = &d };
 
     args_read(a, &d);
     source_inputs(&d.source, a, args_operands(a, 0, SIZE_MAX, NULL));

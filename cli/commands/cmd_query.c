@@ -244,6 +244,15 @@ static uint64_t look_up_keys(query *q, const key_format *format)
     return lines;
 }
 
+/* So that what is printed is a table again. */
+static void print_header(void *ctx, const char *line, size_t size)
+{
+    const query *q = ctx;
+
+    if (prints_lines(q) && !q->numbered)
+        output_write(line, size);
+}
+
 /* ---- Command ----------------------------------------------------------- */
 
 static void print_count(const query *q, uint64_t lines)
@@ -263,7 +272,10 @@ static void print_count(const query *q, uint64_t lines)
 /* The keys of -e, then the inputs; standard input is read only if there is neither. */
 static uint64_t look_up_all(query *q, bool has_inputs)
 {
-    pipeline p = { .take_batch = take_batch, .finish_chunk = finish_chunk, .ctx = q };
+    pipeline p = { .take_batch = take_batch,
+                   .finish_chunk = finish_chunk,
+                   .take_header = print_header,
+                   .ctx = q };
     uint64_t lines = q->keys.size ? look_up_keys(q, &q->source.format) : 0;
 
     q->format = &q->source.format;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "header.h"
 #include "pipeline.h"
 #include "term/message.h"
 #include "term/progress.h"
@@ -18,11 +19,13 @@
 
 typedef struct run {
     const pipeline *pipeline;
-    const source *source;
+    source *source;
 
     pthread_mutex_t input_lock; /* guards what follows */
     reader reader;
     uint64_t chunks;
+    buffer header;   /* of all inputs, if they have one */
+    uint64_t headed; /* the input whose header was taken last */
     crew crew;
 
     pthread_mutex_t turn_lock; /* guards the turn; the worker whose turn it is owns the rest */
@@ -61,6 +64,15 @@ static void hire(run *r)
         crew_grow(&r->crew);
 }
 
+static void take_header(run *r, job *j)
+{
+    j->has_header = header_is_expected(r->source) && r->reader.inputs != r->headed;
+    j->shows_header = j->has_header && r->header.size == 0;
+    if (j->has_header)
+        header_take(&r->header, r->source, &j->text, r->reader.name);
+    r->headed = r->reader.inputs;
+}
+
 static bool read_chunk(run *r, job *j)
 {
     reader_state state;
@@ -74,8 +86,11 @@ static bool read_chunk(run *r, job *j)
     j->start = r->reader.start;
     j->is_last = r->reader.is_last;
     j->turn = r->chunks++;
-    if (state == READER_CHUNK)
+    j->has_header = j->shows_header = false;
+    if (state == READER_CHUNK) {
+        take_header(r, j);
         hire(r);
+    }
     progress_show(r->reader.done >> 20, r->reader.total >> 20, "MiB");
     pthread_mutex_unlock(&r->input_lock);
     return state != READER_END;
@@ -85,7 +100,8 @@ static void work_on(run *r, job *j)
 {
     const char *at = j->text.bytes, *end;
 
-    j->lines = j->keyless = j->selected = j->out.size = 0;
+    j->lines = j->has_header;
+    j->keyless = j->selected = j->out.size = 0;
     j->fault = KEY_GOOD;
     if (j->error || j->why)
         return;
@@ -169,7 +185,7 @@ static void account(run *r, const job *j)
     }
     r->input_number = j->input_number;
     r->input_lines += j->lines;
-    r->lines += j->lines;
+    r->lines += j->lines - (j->has_header && !r->pipeline->take_chunk);
     r->keyless += j->keyless;
 }
 
@@ -183,6 +199,8 @@ static void finish(run *r, job *j)
         errno = j->error;
         die_errno("read", j->input);
     }
+    if (j->shows_header && r->pipeline->take_header)
+        r->pipeline->take_header(r->pipeline->ctx, r->header.bytes, r->header.size);
     if (r->pipeline->finish_chunk)
         r->pipeline->finish_chunk(r->pipeline->ctx, j);
     account(r, j);
@@ -228,7 +246,7 @@ static void warn_of_keyless(const run *r)
             r->keyless, r->lines, last_field(&r->source->format));
 }
 
-uint64_t pipeline_run(const pipeline *p, const source *s)
+uint64_t pipeline_run(const pipeline *p, source *s)
 {
     run r = { .pipeline = p,
               .source = s,
@@ -247,6 +265,7 @@ uint64_t pipeline_run(const pipeline *p, const source *s)
     crew_wait(&r.crew);
     progress_erase();
     reader_close(&r.reader);
+    buffer_free(&r.header);
     warn_of_keyless(&r);
     return r.lines;
 }

@@ -152,7 +152,7 @@ static void feed_pairs(void *ctx, job *j)
     }
 }
 
-uint64_t fill_builder(tamis_builder *b, const char *path, const source *s, uint32_t value_bits)
+uint64_t fill_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits)
 {
     feeding feed = { .builder = b, .path = path, .value_bits = value_bits };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_keys, .ctx = &feed };
@@ -165,7 +165,7 @@ uint64_t fill_builder(tamis_builder *b, const char *path, const source *s, uint3
     return feed.n;
 }
 
-uint64_t fill_excluded(tamis_builder *b, const char *path, const source *s)
+uint64_t fill_excluded(tamis_builder *b, const char *path, source *s)
 {
     feeding feed = { .builder = b, .path = path };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_excluded, .ctx = &feed };

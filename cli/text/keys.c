@@ -153,6 +153,30 @@ bool key_text(span *text, const key_format *format, const char *line, const char
                         joined);
 }
 
+size_t key_line_size(const key_format *format, const char *at, const char *end)
+{
+    const char *stop = line_end(format, at, end);
+
+    return (size_t)(stop - at) + (stop < end);
+}
+
+uint64_t key_column(const key_format *format, span header, span name)
+{
+    span line =
+        line_between(format, header.at, line_end(format, header.at, header.at + header.size));
+    buffer joined = { 0 };
+    uint64_t found = 0, n = 1;
+
+    for (span column; !found && find_column(&column, format, line, n); n++) {
+        joined.size = 0;
+        span text = column_text(format, column, &joined);
+        if (text.size == name.size && memcmp(text.at, name.at, name.size) == 0)
+            found = n;
+    }
+    buffer_free(&joined);
+    return found;
+}
+
 key_fault key_make(uint64_t *key, const key_format *format, span text)
 {
     if (format->hasher.hash != TAMIS_RAW) {

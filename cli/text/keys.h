@@ -60,6 +60,11 @@ bool key_text(span *text, const key_format *format, const char *line, const char
 /* The key of such a text. */
 key_fault key_make(uint64_t *key, const key_format *format, span text);
 
+/* The column of that name in a header, from 1; 0: none is called so. */
+uint64_t key_column(const key_format *format, span header, span name);
+/* The first line, with its end, takes so many bytes. */
+size_t key_line_size(const key_format *format, const char *at, const char *end);
+
 /* Drops lines without a key from keys[], values[] and n. start[] is no longer valid. */
 void batch_drop_keyless(batch *b);
 
