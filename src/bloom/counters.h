@@ -12,6 +12,7 @@
 
 #include "base/bits.h"
 #include "base/le.h"
+#include "base/many.h"
 #include "filter.h"
 
 /* ---- One counter ------------------------------------------------------- */
@@ -259,14 +260,21 @@ static inline uint64_t counters_difference(uint64_t a, uint64_t b, unsigned bits
 
 /* ---- Whole payloads ---------------------------------------------------- */
 
-/* A counter of the union is what all keys of both would have made of it. */
-static inline tamis_status counters_merge(tamis *f, const tamis *g)
+typedef uint64_t counters_of_words(uint64_t a, uint64_t b, unsigned bits);
+
+MANY_INLINE void counters_combine(tamis *f, const tamis *g, counters_of_words *of)
 {
     uint64_t *to = f->payload;
     const uint64_t *from = g->payload;
 
     for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] = LE_SWAP64(counters_sum(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+        to[i] = LE_SWAP64(of(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+}
+
+/* A counter of the union is what all keys of both would have made of it. */
+static inline tamis_status counters_merge(tamis *f, const tamis *g)
+{
+    counters_combine(f, g, counters_sum);
     f->count += g->count;
     return TAMIS_OK;
 }
@@ -274,11 +282,7 @@ static inline tamis_status counters_merge(tamis *f, const tamis *g)
 /* What two filters have in common was counted in both: no counter of it is above either's. */
 static inline tamis_status counters_intersect(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
-
-    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] = LE_SWAP64(counters_min(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+    counters_combine(f, g, counters_min);
     if (g->count < f->count)
         f->count = g->count;
     return TAMIS_OK;
@@ -297,13 +301,9 @@ static inline bool counters_hold(const tamis *f, const tamis *g)
 /* If all that g counts was counted in f, no counter of f is below that of g. */
 static inline tamis_status counters_subtract(tamis *f, const tamis *g)
 {
-    uint64_t *to = f->payload;
-    const uint64_t *from = g->payload;
-
     if (!counters_hold(f, g))
         return TAMIS_ABSENT;
-    for (uint64_t i = 0; i < f->plan.bytes / 8; i++)
-        to[i] = LE_SWAP64(counters_difference(LE_SWAP64(to[i]), LE_SWAP64(from[i]), f->plan.width));
+    counters_combine(f, g, counters_difference);
     counters_forget(f, g->count);
     return TAMIS_OK;
 }

@@ -22,14 +22,14 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "bloom/counting.h"
+#include "bloom/probes.h"
 
 enum { WIDEST = 16 };
 
 /* Hot functions are there twice, the second time for the usual width, which the compiler knows. */
 static inline bool counting_is_usual(const tamis *f)
 {
-    return f->plan.width == COUNTING_USUAL;
+    return f->plan.width == PROBES_USUAL_BITS;
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -44,7 +44,7 @@ static uint64_t counting_bytes(const tamis_plan *p)
 
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    p->width = spec->counter_bits ? spec->counter_bits : COUNTING_USUAL;
+    p->width = spec->counter_bits ? spec->counter_bits : PROBES_USUAL_BITS;
     if (p->width > WIDEST)
         return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, &RATES_CLASSIC);
@@ -55,7 +55,7 @@ static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 __attribute__((noinline)) static bool counting_has_rest(const tamis *f, uint64_t x, uint64_t base,
                                                         uint32_t left)
 {
-    return probes_has_rest(f, counting_shape(f, f->plan.width), x, base, left);
+    return probes_has_rest(f, probes_of_counters(f, f->plan.width), x, base, left);
 }
 
 static bool counting_has(const tamis *f, uint64_t key)
@@ -66,12 +66,22 @@ static bool counting_has(const tamis *f, uint64_t key)
 __attribute__((noinline)) static bool counting_has_rest_usual(const tamis *f, uint64_t x,
                                                               uint64_t base, uint32_t left)
 {
-    return probes_has_rest(f, counting_shape(f, COUNTING_USUAL), x, base, left);
+    return probes_has_rest(f, probes_of_counters(f, PROBES_USUAL_BITS), x, base, left);
 }
 
 static bool counting_has_usual(const tamis *f, uint64_t key)
 {
-    return probes_has_first(f, counting_shape(f, COUNTING_USUAL), key, counting_has_rest_usual);
+    return probes_has_first(f, probes_of_counters(f, PROBES_USUAL_BITS), key,
+                            counting_has_rest_usual);
+}
+
+/* Counters of a key, by its k slots, which are written to slots[]. */
+MANY_INLINE counters_key counting_find(uint64_t *slots, const tamis *f, unsigned bits, uint64_t key)
+{
+    probes_shape s = probes_of_counters(f, bits);
+
+    probes_find(slots, f, s, key);
+    return (counters_key){ f->payload, slots, s.hashes, bits };
 }
 
 static uint64_t counting_count(const tamis *f, uint64_t key)
@@ -83,14 +93,17 @@ static uint64_t counting_count(const tamis *f, uint64_t key)
 
 static tamis_status counting_add(tamis *f, uint64_t key, uint64_t times)
 {
-    return counting_is_usual(f) && times == 1 ? counting_raise(f, COUNTING_USUAL, key, 1)
-                                              : counting_raise(f, f->plan.width, key, times);
+    uint64_t slots[PROBES_MAX];
+
+    counters_raise(counting_find(slots, f, f->plan.width, key), times, &f->count);
+    return TAMIS_OK;
 }
 
 static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    return counting_is_usual(f) && times == 1 ? counting_lower(f, COUNTING_USUAL, key, 1)
-                                              : counting_lower(f, f->plan.width, key, times);
+    uint64_t slots[PROBES_MAX];
+
+    return counters_remove(f, counting_find(slots, f, f->plan.width, key), times);
 }
 
 /* ---- Many keys --------------------------------------------------------- */
@@ -98,13 +111,13 @@ static tamis_status counting_remove(tamis *f, uint64_t key, uint64_t times)
 static size_t counting_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     return counting_is_usual(f)
-               ? probes_has_many(f, counting_shape(f, COUNTING_USUAL), hits, keys, n)
-               : probes_has_many(f, counting_shape(f, f->plan.width), hits, keys, n);
+               ? probes_has_many(f, probes_of_counters(f, PROBES_USUAL_BITS), hits, keys, n)
+               : probes_has_many(f, probes_of_counters(f, f->plan.width), hits, keys, n);
 }
 
 static void counting_touch(const tamis *f, uint64_t key)
 {
-    probes_shape s = counting_shape(f, f->plan.width);
+    probes_shape s = probes_of_counters(f, f->plan.width);
     uint64_t slots[PROBES_MAX];
 
     probes_find(slots, f, s, key);
@@ -123,7 +136,7 @@ counting_change_many(tamis *f, unsigned bits, const uint64_t *keys, size_t n,
     uint64_t slots[SLOTS_AHEAD];
     size_t k = f->plan.hashes, ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k;
     size_t done = 0, at = 0;
-    probes_shape s = counting_shape(f, bits);
+    probes_shape s = probes_of_counters(f, bits);
     void *counters = f->payload;
     bool is_far = f->is_far;
 
@@ -145,7 +158,7 @@ static tamis_status counting_add_many(tamis *f, size_t *added, const uint64_t *k
     uint64_t counted = 0;
 
     *added = counting_is_usual(f)
-                 ? counting_change_many(f, COUNTING_USUAL, keys, n, counters_raise, &counted)
+                 ? counting_change_many(f, PROBES_USUAL_BITS, keys, n, counters_raise, &counted)
                  : counting_change_many(f, f->plan.width, keys, n, counters_raise, &counted);
     f->count += counted;
     return TAMIS_OK;
@@ -156,7 +169,7 @@ static size_t counting_remove_many(tamis *f, const uint64_t *keys, size_t n)
     uint64_t counted = 0;
     size_t removed =
         counting_is_usual(f)
-            ? counting_change_many(f, COUNTING_USUAL, keys, n, counters_lower, &counted)
+            ? counting_change_many(f, PROBES_USUAL_BITS, keys, n, counters_lower, &counted)
             : counting_change_many(f, f->plan.width, keys, n, counters_lower, &counted);
 
     counters_forget(f, counted);
@@ -189,7 +202,7 @@ void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key)
 {
     uint64_t slots[PROBES_MAX];
 
-    probes_find(slots, from, counting_shape(from, from->plan.width), key);
+    probes_find(slots, from, probes_of_counters(from, from->plan.width), key);
     for (uint32_t i = 0; i < from->plan.hashes; i++)
         bitset_put_atomic(to->payload, slots[i],
                           counters_get(from->payload, from->plan.width, slots[i]) != 0);
@@ -248,7 +261,7 @@ static void counting_for_cpu(tamis *f, unsigned cpu)
         f->ops.has = counting_has_usual;
 #if defined(__x86_64__)
     if (counting_is_usual(f) && cpu & TAMIS_CPU_AVX512)
-        tamis__counting_use_avx512(f);
+        tamis__probes_use_avx512(f, true);
 #endif
     (void)cpu;
 }

@@ -42,6 +42,16 @@ static inline const probes_shape *probes_derived(const tamis *f)
     return (const probes_shape *)(const void *)f->derived;
 }
 
+/* Kinds of counters. Those of the usual width are the ones that kernels know. */
+enum { PROBES_USUAL_BITS = 4 };
+
+static inline probes_shape probes_of_counters(const tamis *f, unsigned bits)
+{
+    const probes_shape *s = probes_derived(f);
+
+    return (probes_shape){ s->range, 0, s->hashes, .of_counters = true, .bits = bits };
+}
+
 static inline bool probes_slot_is_set(const void *slots, probes_shape s, uint64_t pos)
 {
     return s.of_counters ? counters_get(slots, s.bits, pos) != 0 : bitset_get(slots, pos);
@@ -248,5 +258,8 @@ probes_has_many(const tamis *f, probes_shape s, uint64_t *hits, const uint64_t *
         found += (size_t)__builtin_popcountll(hits[i]);
     return found;
 }
+
+/* The kernel, where there is one: bits, or counters of the usual width. */
+void tamis__probes_use_avx512(tamis *f, bool of_counters);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/cpu.h"
 #include "bloom/probes.h"
-#include "bloom/scattered.h"
 
 /* The compiler is to know whether there is a step. */
 static inline probes_shape scattered_shape(const tamis *f)
@@ -27,7 +26,7 @@ static void scattered_for_cpu(tamis *f, unsigned cpu)
     memcpy(f->derived, &s, sizeof s);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX512)
-        tamis__scattered_use_avx512(f);
+        tamis__probes_use_avx512(f, false);
 #endif
     (void)cpu;
 }

@@ -1,9 +1,9 @@
-/* probes_avx512.h - the walk of probes.h for eight keys at a time: the same positions and answers.
+/* probes_avx512.c - batches of lookups in kinds that scatter their slots: the walk of probes.h for
+ * eight keys at a time, with the same positions and answers.
  *
- * For ranges below 2^32, as scale64_avx512() wants them, and bits or counters of four bits. */
-#ifndef TAMIS_BLOOM_PROBES_AVX512_H
-#define TAMIS_BLOOM_PROBES_AVX512_H
-
+ * For ranges below 2^32, as scale64_avx512() wants them, and bits or counters of four bits. In a
+ * payload that is near, present keys take a third to two thirds of the time, absent ones 0.7 to 1.
+ * In one that is far the memory decides, and lines are asked for ahead, as in probes.h. */
 #include "base/hash_avx512.h"
 #include "bloom/probes.h"
 
@@ -94,9 +94,19 @@ probes_has_many_avx512(const tamis *f, probes_shape s, uint64_t *hits, const uin
     return found;
 }
 
-static inline bool probes_fit_avx512(const tamis *f)
+static size_t probes_has_bits_avx512(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return !f->is_far && probes_derived(f)->range >> 32 == 0;
+    return probes_has_many_avx512(f, *probes_derived(f), hits, keys, n);
 }
 
-#endif
+static size_t probes_has_counters_avx512(const tamis *f, uint64_t *hits, const uint64_t *keys,
+                                         size_t n)
+{
+    return probes_has_many_avx512(f, probes_of_counters(f, PROBES_USUAL_BITS), hits, keys, n);
+}
+
+void tamis__probes_use_avx512(tamis *f, bool of_counters)
+{
+    if (!f->is_far && probes_derived(f)->range >> 32 == 0)
+        f->ops.has_many = of_counters ? probes_has_counters_avx512 : probes_has_bits_avx512;
+}
