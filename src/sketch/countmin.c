@@ -30,6 +30,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "base/many.h"
 #include "explain.h"
 #include "sketch/rows.h"
 
@@ -105,15 +106,18 @@ static tamis_status countmin_plan(tamis_plan *p, const tamis_spec *spec)
 
 /* ---- One key ----------------------------------------------------------- */
 
+static inline uint32_t *countmin_counter(const tamis *f, uint32_t row, uint64_t x)
+{
+    return countmin_row(f, row) + scale64(x, f->plan.slots);
+}
+
 static bool countmin_has(const tamis *f, uint64_t key)
 {
     uint64_t x = hash_key(key, f->salt);
 
-    for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        if (countmin_row(f, row)[scale64(x, f->plan.slots)] == 0)
+    for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x))
+        if (*countmin_counter(f, row, x) == 0)
             return false;
-        x = rows_next(x);
-    }
     return true;
 }
 
@@ -122,10 +126,8 @@ static uint64_t countmin_count(const tamis *f, uint64_t key)
     uint64_t x = hash_key(key, f->salt);
     uint32_t least = CEILING;
 
-    for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        least = countmin_least(least, le32(&countmin_row(f, row)[scale64(x, f->plan.slots)]));
-        x = rows_next(x);
-    }
+    for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x))
+        least = countmin_least(least, le32(countmin_counter(f, row, x)));
     return least;
 }
 
@@ -137,11 +139,10 @@ static tamis_status countmin_add(tamis *f, uint64_t key, uint64_t times)
     uint32_t to = sums ? CEILING : countmin_sum((uint32_t)countmin_count(f, key), times);
     uint64_t x = hash_key(key, f->salt);
 
-    for (uint32_t row = 0; row < f->plan.hashes; row++) {
-        uint32_t *counter = &countmin_row(f, row)[scale64(x, f->plan.slots)], old = le32(counter);
+    for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x)) {
+        uint32_t *counter = countmin_counter(f, row, x), old = le32(counter);
         if (old < to)
             put_le32(counter, sums ? countmin_sum(old, times) : to);
-        x = rows_next(x);
     }
     f->count += times;
     return TAMIS_OK;
@@ -167,8 +168,7 @@ static inline void countmin_look(uint32_t *least, const uint32_t *counter)
     *least = countmin_least(*least, LE_SWAP32(__atomic_load_n(counter, __ATOMIC_RELAXED)));
 }
 
-__attribute__((always_inline)) static inline void
-countmin_fetch(const tamis *f, const uint32_t *counter, bool writes)
+MANY_INLINE void countmin_fetch(const tamis *f, const uint32_t *counter, bool writes)
 {
     if (writes)
         ahead_write(counter, f->is_far);
@@ -177,10 +177,8 @@ countmin_fetch(const tamis *f, const uint32_t *counter, bool writes)
 }
 
 /* Told at compile time whether it will be written: the processor then asks for a line only once. */
-__attribute__((always_inline)) static inline void countmin_look_at_group(const tamis *f,
-                                                                         countmin_group *g,
-                                                                         const uint64_t *keys,
-                                                                         size_t left, bool writes)
+MANY_INLINE void countmin_look_at_group(const tamis *f, countmin_group *g, const uint64_t *keys,
+                                        size_t left, bool writes)
 {
     const uint32_t *counters = f->payload;
     uint64_t x[GROUP_KEYS], w = f->plan.slots, salt = f->salt;
@@ -220,49 +218,39 @@ static void countmin_count_many(const tamis *f, uint64_t *counts, const uint64_t
     }
 }
 
-/* Groups do not straddle words. */
 static size_t countmin_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    countmin_group g;
+    uint64_t counts[MANY];
     size_t found = 0;
 
-    for (size_t from = 0; from < n; from += g.n) {
-        uint64_t word = 0;
-        countmin_look_at_group(f, &g, keys + from, n - from, false);
-        for (size_t i = 0; i < g.n; i++)
-            word |= (uint64_t)(g.least[i] > 0) << i;
-        hits[from / 64] = (from % 64 ? hits[from / 64] : 0) | word << from % 64;
+    for (size_t from = 0; from < n; from += MANY) {
+        uint64_t word = 0, here = many_group(from, n);
+        countmin_count_many(f, counts, keys + from, here);
+        for (size_t i = 0; i < here; i++)
+            word |= (uint64_t)(counts[i] > 0) << i;
+        hits[from / MANY] = word;
         found += (size_t)__builtin_popcountll(word);
     }
     return found;
 }
 
-/* One key after the other: what one has raised, the next may meet. */
+/* One key after the other: what one has raised, the next may meet. Where sums are kept, every
+ * counter is as the least. */
 static void countmin_raise_group(tamis *f, const countmin_group *g)
 {
     uint32_t *counters = f->payload, rows = f->plan.hashes;
+    bool sums = countmin_keeps_sums(f);
 
     for (size_t i = 0; i < g->n; i++) {
         uint32_t least = CEILING;
-        for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t row = 0; row < rows && !sums; row++)
             least = countmin_least(least, le32(&counters[g->at[row * g->size + i]]));
         for (uint32_t row = 0; row < rows; row++) {
-            uint32_t *counter = &counters[g->at[row * g->size + i]];
-            if (le32(counter) == least)
-                put_le32(counter, countmin_sum(least, 1));
+            uint32_t *counter = &counters[g->at[row * g->size + i]], old = le32(counter);
+            if (sums || old == least)
+                put_le32(counter, countmin_sum(old, 1));
         }
     }
-}
-
-static void countmin_sum_group(tamis *f, const countmin_group *g)
-{
-    uint32_t *counters = f->payload;
-
-    for (uint32_t row = 0; row < f->plan.hashes; row++)
-        for (size_t i = 0; i < g->n; i++) {
-            uint32_t *counter = &counters[g->at[row * g->size + i]];
-            put_le32(counter, countmin_sum(le32(counter), 1));
-        }
 }
 
 /* A plain atomic addition would go past the ceiling, to 0. */
@@ -292,8 +280,7 @@ static void countmin_add_groups(tamis *f, const uint64_t *keys, size_t n,
 
 static tamis_status countmin_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    countmin_add_groups(f, keys, n,
-                        countmin_keeps_sums(f) ? countmin_sum_group : countmin_raise_group);
+    countmin_add_groups(f, keys, n, countmin_raise_group);
     f->count += n;
     *added = n;
     return TAMIS_OK;
@@ -337,15 +324,13 @@ static uint64_t countmin_dot_row(const tamis *f, const tamis *g, uint32_t row)
 
 static tamis_status countmin_dot(const tamis *f, uint64_t *product, const tamis *g)
 {
-    uint64_t least = UINT64_MAX;
-
     if (!countmin_keeps_sums(f))
         return TAMIS_CANNOT;
+    *product = UINT64_MAX;
     for (uint32_t row = 0; row < f->plan.hashes; row++) {
         uint64_t sum = countmin_dot_row(f, g, row);
-        least = sum < least ? sum : least;
+        *product = sum < *product ? sum : *product;
     }
-    *product = least;
     return TAMIS_OK;
 }
 
@@ -386,21 +371,22 @@ static void countmin_measure(const tamis *f, tamis_info *info)
 
 /* ---- Pictures and words ------------------------------------------------ */
 
-static tamis_cell countmin_cell(const tamis *f, uint32_t row, uint64_t i)
+/* Counter i of all. */
+static tamis_cell countmin_cell(const tamis *f, uint64_t i)
 {
     return (tamis_cell){ .array = "row",
-                         .number = row,
-                         .index = i,
-                         .value = le32(&countmin_row(f, row)[i]),
+                         .number = i / f->plan.slots,
+                         .index = i % f->plan.slots,
+                         .value = le32((uint32_t *)f->payload + i),
                          .bits = COUNTER_BITS };
 }
 
 static void countmin_cells(const tamis *f, tamis_telling *t)
 {
-    for (uint32_t row = 0; row < f->plan.hashes; row++)
-        for (uint64_t i = 0; i < f->plan.slots; i++)
-            if (!tamis__tell_cell(t, countmin_cell(f, row, i)))
-                return;
+    uint64_t n = f->plan.slots * f->plan.hashes;
+
+    for (uint64_t i = 0; i < n && tamis__tell_cell(t, countmin_cell(f, i)); i++)
+        continue;
 }
 
 static bool countmin_explain(const tamis *f, uint64_t key, tamis_telling *t)
@@ -408,7 +394,7 @@ static bool countmin_explain(const tamis *f, uint64_t key, tamis_telling *t)
     uint64_t x = hash_key(key, f->salt);
 
     for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x)) {
-        tamis_cell cell = countmin_cell(f, row, scale64(x, f->plan.slots));
+        tamis_cell cell = countmin_cell(f, row * f->plan.slots + scale64(x, f->plan.slots));
         tamis__tell_read(t, "counter", cell, cell.value != 0);
     }
     return tamis__tell_count(t, countmin_count(f, key));

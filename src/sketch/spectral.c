@@ -12,24 +12,22 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-static inline tamis_status spectral_add_at(tamis *f, const uint64_t *at, uint64_t times)
+static tamis_status spectral_add(tamis *f, uint64_t key, uint64_t times)
 {
-    if (!spectral_raise_nibbles(f, at, times) && tamis__spectral_raise(f, at, times, NULL, 0))
-        return TAMIS_FULL;
-    f->count += times;
-    return TAMIS_OK;
-}
+    uint64_t at[MAX_HASHES];
+    spectral_raise r = { .at = at, .times = times };
 
-#define SPECTRAL_COUNT(f, h, at) spectral_least(f, at)
-#define SPECTRAL_ADD(f, h, at, times) spectral_add_at(f, at, times)
-#define SPECTRAL_FETCH(f, h, at) spectral_fetch(f, at)
-#include "sketch/spectral_template.h"
+    spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
+    tamis_status status = tamis__spectral_raise(f, &r, 1);
+    f->count += status ? 0 : times;
+    return status;
+}
 
 static tamis_status spectral_remove(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t at[MAX_HASHES];
 
-    spectral_find(at, f, hash_key(key, f->salt));
+    spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
     if (spectral_least(f, at) < times)
         return TAMIS_ABSENT;
     tamis__spectral_lower(f, at, times);
@@ -47,6 +45,8 @@ const tamis_ops tamis__spectral = {
     .plan = tamis__spectral_plan,
     .bytes = tamis__spectral_bytes,
     .verify = spectral_verify,
+    .count = tamis__spectral_count,
+    .add = spectral_add,
     .remove = spectral_remove,
     .merge = tamis__spectral_merge,
     .cells = tamis__spectral_cells,

@@ -18,9 +18,7 @@
  * All four bits of a key's counters have to be 15 before the table is looked at: a count reads one
  * line per row, as a Bloom filter does, and hashes again for frequent keys alone.
  *
- * spectral_table.c has the table, spectral_filter.c what kinds do alike with a filter,
- * spectral_picture.c what they tell of it, and spectral_template.h their calls for one key and for
- * many. */
+ * spectral_table.c has the table, spectral_rows.c what kinds do alike with the rows. */
 #ifndef TAMIS_SKETCH_SPECTRAL_H
 #define TAMIS_SKETCH_SPECTRAL_H
 
@@ -82,18 +80,6 @@ static inline void spectral_put_nibble(tamis *f, uint64_t i, unsigned x)
 
 /* The value of a counter whose four bits are ESCAPE, as far as 64 bits go: views may hold more. */
 uint64_t tamis__spectral_large(const tamis *f, uint64_t i);
-/* Entries that a counter of that value has. */
-unsigned tamis__spectral_entries_of(uint64_t value);
-uint64_t tamis__spectral_entries_free(const tamis *f);
-/* Counter i, which is `old`, becomes `value`. There is room for its entries. */
-void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value);
-
-tamis_status tamis__spectral_resize(tamis_plan *p, uint64_t keys);
-tamis_status tamis__spectral_move(tamis *f, const tamis *g);
-/* Of a filter of that many counters in all. */
-const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters);
-
-/* ---- The counters of a key --------------------------------------------- */
 
 static inline uint64_t spectral_counter(const tamis *f, uint64_t i)
 {
@@ -102,36 +88,63 @@ static inline uint64_t spectral_counter(const tamis *f, uint64_t i)
     return nibble < ESCAPE ? nibble : tamis__spectral_large(f, i);
 }
 
-/* One counter in each of k rows of `slots`, k > 0; the first row begins with counter `start`. */
-static inline void spectral_walk(uint64_t *at, uint64_t x, uint64_t start, uint64_t slots,
-                                 uint32_t k)
+/* How many entries may be in use. */
+static inline uint64_t spectral_entries_most(const tamis_plan *p)
+{
+    return (uint64_t)p->width * LINE_USED;
+}
+
+/* Entries that a counter of that value has. */
+unsigned tamis__spectral_entries_of(uint64_t value);
+/* Counter i, which is `old`, becomes `value`. There is room for its entries. */
+void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value);
+
+/* Counters of a key, one in each row: `times` is added to each, and then none is below `to`. */
+typedef struct spectral_raise {
+    const uint64_t *at;
+    uint64_t times, to;
+} spectral_raise;
+
+/* Does it for n lists without a counter in common, all of it or nothing: TAMIS_FULL. */
+tamis_status tamis__spectral_raise(tamis *f, const spectral_raise *lists, size_t n);
+/* Takes from each counter; none is less. */
+void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times);
+
+tamis_status tamis__spectral_resize(tamis_plan *p, uint64_t keys);
+tamis_status tamis__spectral_move(tamis *f, const tamis *g);
+/* Of a filter of that many counters in all. */
+const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters);
+void tamis__spectral_tell_table(const tamis *f, tamis_telling *t);
+
+/* ---- The counters of a key --------------------------------------------- */
+
+/* As many rows as the plan has hashes: what they are called, the counter that comes first, and how
+ * many are in a row. */
+typedef struct spectral_rows {
+    const char *name;
+    uint64_t start, slots;
+} spectral_rows;
+
+static inline spectral_rows spectral_rows_of(const tamis *f)
+{
+    return (spectral_rows){ "row", 0, f->plan.slots };
+}
+
+/* One counter in each row, of which there is one at least. */
+static inline void spectral_find(uint64_t *at, const tamis *f, spectral_rows rows, uint64_t h)
 {
     uint32_t i = 0;
 
     do {
-        at[i] = start + scale64(x, slots);
-        start += slots;
-        x = rows_next(x);
-    } while (++i < k);
+        at[i] = rows.start + i * rows.slots + scale64(h, rows.slots);
+        h = rows_next(h);
+    } while (++i < f->plan.hashes);
 }
 
-static inline void spectral_find(uint64_t *at, const tamis *f, uint64_t h)
-{
-    spectral_walk(at, h, 0, f->plan.slots, f->plan.hashes);
-}
-
-/* The least counter. The table only matters if all of them are there. */
 static inline uint64_t spectral_least(const tamis *f, const uint64_t *at)
 {
-    unsigned nibble = ESCAPE;
-
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        unsigned here = spectral_nibble(f, at[i]);
-        nibble = here < nibble ? here : nibble;
-    }
-    if (nibble < ESCAPE)
-        return nibble;
     uint64_t least = UINT64_MAX;
+
     for (uint32_t i = 0; i < f->plan.hashes; i++) {
         uint64_t here = spectral_counter(f, at[i]);
         least = here < least ? here : least;
@@ -147,37 +160,7 @@ static inline uint64_t spectral_sum(uint64_t a, uint64_t b)
     return add_overflows(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Adds `times` to each, if none needs the table for that, as in most cases; false: one would. */
-static inline bool spectral_raise_nibbles(tamis *f, const uint64_t *at, uint64_t times)
-{
-    unsigned most = 0;
-
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        unsigned nibble = spectral_nibble(f, at[i]);
-        most = nibble > most ? nibble : most;
-    }
-    if (times > ESCAPE - most)
-        return false;
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        spectral_nibbles(f)[at[i] / 2] += (uint8_t)(times << at[i] % 2 * 4);
-    return true;
-}
-
-/* Adds to each counter of two lists, all of it or nothing: TAMIS_FULL. A list whose `times` is 0 is
- * not read. */
-tamis_status tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times,
-                                   const uint64_t *also_at, uint64_t also_times);
-/* Takes from each counter; none is less. */
-void tamis__spectral_lower(tamis *f, const uint64_t *at, uint64_t times);
-
-/* Forced inline: gcc 12 takes a function that only prefetches for one that does nothing. */
-__attribute__((always_inline)) static inline void spectral_fetch(const tamis *f, const uint64_t *at)
-{
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        ahead_read(spectral_nibbles(f) + at[i] / 2, f->is_far);
-}
-
-/* ---- The whole filter: spectral_filter.c ------------------------------- */
+/* ---- The whole filter: spectral_rows.c --------------------------------- */
 
 /* Payload bytes of kinds that have nothing but k rows. */
 uint64_t tamis__spectral_bytes(const tamis_plan *p);
@@ -187,8 +170,9 @@ tamis_status tamis__spectral_size(tamis_plan *p, double n, double fpr,
                                   uint64_t (*bytes)(const tamis_plan *p));
 
 bool tamis__spectral_has(const tamis *f, uint64_t key);
-size_t tamis__spectral_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 void tamis__spectral_touch(const tamis *f, uint64_t key);
+/* Of kinds whose count is the least counter. */
+uint64_t tamis__spectral_count(const tamis *f, uint64_t key);
 
 tamis_status tamis__spectral_merge(tamis *f, const tamis *g);
 /* Its two steps: is there room for the sums of all counters of the rows? Then add them up. */
@@ -199,27 +183,18 @@ void tamis__spectral_add_rows(tamis *f, const tamis *g);
 const char *tamis__spectral_verify(const tamis *f, uint64_t counters, bool exactly);
 void tamis__spectral_measure(const tamis *f, tamis_info *info);
 
-/* ---- Pictures and words: spectral_picture.c ---------------------------- */
-
-/* As many rows as the plan has hashes, what they are called, and which counter comes first. */
-typedef struct spectral_rows {
-    const char *name;
-    uint64_t start, slots;
-} spectral_rows;
-
-static inline spectral_rows spectral_rows_of(const tamis *f)
-{
-    return (spectral_rows){ "row", 0, f->plan.slots };
-}
-
-/* All cells of kinds that have nothing but k rows; and their parts. */
+/* All cells of kinds that have nothing but k rows; and those of some rows. */
 void tamis__spectral_cells(const tamis *f, tamis_telling *t);
 void tamis__spectral_tell_rows(const tamis *f, spectral_rows rows, tamis_telling *t);
-void tamis__spectral_tell_table(const tamis *f, tamis_telling *t);
-
 /* Of kinds whose count is the least counter; and the step that reads those of a key. */
 bool tamis__spectral_explain(const tamis *f, uint64_t key, tamis_telling *t);
 void tamis__spectral_tell_counters(const tamis *f, spectral_rows rows, const uint64_t *at,
                                    tamis_telling *t);
+
+/* What the tables of these kinds have in common. */
+#define SPECTRAL_OPS                                                              \
+    .traits = TAMIS_TRAIT_GROWS_COUNTS | TAMIS_TRAIT_TO_STUDY, .rate = rows_rate, \
+    .resize = tamis__spectral_resize, .measure = tamis__spectral_measure,         \
+    .has = tamis__spectral_has, .touch = tamis__spectral_touch, .move = tamis__spectral_move
 
 #endif

@@ -12,46 +12,17 @@
  * Cohen, Matias: Spectral Bloom Filters, 2003. */
 #include "sketch/spectral.h"
 
-/* Raises the counters that are below `to`, if there is room for that. */
-static tamis_status spectral_mi_raise_to(tamis *f, const uint64_t *at, uint64_t to)
+static tamis_status spectral_mi_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t more = 0;
+    uint64_t at[MAX_HASHES];
+    spectral_raise r = { .at = at };
 
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        uint64_t old = spectral_counter(f, at[i]);
-        if (old < to)
-            more += tamis__spectral_entries_of(to) - tamis__spectral_entries_of(old);
-    }
-    if (more > tamis__spectral_entries_free(f))
-        return TAMIS_FULL;
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        uint64_t old = spectral_counter(f, at[i]);
-        if (old < to)
-            tamis__spectral_put(f, at[i], old, to);
-    }
-    return TAMIS_OK;
-}
-
-/* Up to ESCAPE no counter needs the table. */
-static inline tamis_status spectral_mi_add_at(tamis *f, const uint64_t *at, uint64_t times)
-{
-    uint64_t to = spectral_least(f, at) + times;
-    tamis_status status = TAMIS_OK;
-
-    if (to > ESCAPE)
-        status = spectral_mi_raise_to(f, at, to);
-    else
-        for (uint32_t i = 0; i < f->plan.hashes; i++)
-            if (spectral_nibble(f, at[i]) < to)
-                spectral_put_nibble(f, at[i], (unsigned)to);
+    spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
+    r.to = spectral_least(f, at) + times;
+    tamis_status status = tamis__spectral_raise(f, &r, 1);
     f->count += status ? 0 : times;
     return status;
 }
-
-#define SPECTRAL_COUNT(f, h, at) spectral_least(f, at)
-#define SPECTRAL_ADD(f, h, at, times) spectral_mi_add_at(f, at, times)
-#define SPECTRAL_FETCH(f, h, at) spectral_fetch(f, at)
-#include "sketch/spectral_template.h"
 
 static const char *spectral_mi_verify(const tamis *f)
 {
@@ -63,6 +34,8 @@ const tamis_ops tamis__spectral_mi = {
     .plan = tamis__spectral_plan,
     .bytes = tamis__spectral_bytes,
     .verify = spectral_mi_verify,
+    .count = tamis__spectral_count,
+    .add = spectral_mi_add,
     .merge = tamis__spectral_merge,
     .cells = tamis__spectral_cells,
     .explain = tamis__spectral_explain,

@@ -124,10 +124,15 @@ static inline spectral_rm_least spectral_rm_first_least(const tamis *f, const ui
     return l;
 }
 
-static inline void spectral_rm_find_second(uint64_t *at, const tamis *f, uint64_t h)
+static spectral_rows spectral_rm_second_rows(const tamis *f)
 {
-    spectral_walk(at, mix64(h + HASH_GOLDEN), spectral_counters(&f->plan),
-                  spectral_rm_second_slots(&f->plan), f->plan.hashes);
+    return (spectral_rows){ "second row", spectral_counters(&f->plan),
+                            spectral_rm_second_slots(&f->plan) };
+}
+
+static void spectral_rm_find_second(uint64_t *at, const tamis *f, uint64_t h)
+{
+    spectral_find(at, f, spectral_rm_second_rows(f), mix64(h + HASH_GOLDEN));
 }
 
 /* The least counter of a key in the second filter, and 0 if it has not moved. Most keys have no
@@ -153,48 +158,43 @@ static uint64_t spectral_rm_count_at(const tamis *f, uint64_t h, const uint64_t 
     return second && second < l.value ? second : l.value;
 }
 
-/* An add raises all counters of the first filter alike: where the least one is stays. */
-static tamis_status spectral_rm_add_at(tamis *f, uint64_t h, const uint64_t *at, uint64_t times)
+static uint64_t spectral_rm_count(const tamis *f, uint64_t key)
 {
-    spectral_rm_least l = spectral_rm_first_least(f, at);
-    uint64_t second_at[MAX_HASHES], second = spectral_rm_second_least(second_at, f, h);
-    uint64_t second_times = second ? times : 0;
-    bool moves = !second && l.rows == 1;
+    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES];
 
+    spectral_find(at, f, spectral_rows_of(f), h);
+    return spectral_rm_count_at(f, h, at);
+}
+
+/* An add raises all counters of the first filter alike: where the least one is stays. */
+static tamis_status spectral_rm_add(tamis *f, uint64_t key, uint64_t times)
+{
+    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES], second_at[MAX_HASHES];
+
+    spectral_find(at, f, spectral_rows_of(f), h);
+    spectral_rm_least l = spectral_rm_first_least(f, at);
+    bool has_moved = spectral_rm_second_least(second_at, f, h) != 0;
+    bool moves = !has_moved && l.rows == 1;
+    spectral_raise lists[2] = { { .at = at, .times = times }, { .at = second_at, .times = times } };
     if (moves) {
         spectral_rm_find_second(second_at, f, h);
-        second_times = spectral_sum(l.value, times);
+        lists[1].times = spectral_sum(l.value, times);
     }
-    if ((second_times || !spectral_raise_nibbles(f, at, times)) &&
-        tamis__spectral_raise(f, at, times, second_at, second_times))
-        return TAMIS_FULL;
+    tamis_status status = tamis__spectral_raise(f, lists, has_moved || moves ? 2 : 1);
+    if (status)
+        return status;
     if (moves)
         spectral_rm_mark(f, h);
     f->count += times;
     return TAMIS_OK;
 }
 
-/* Of most keys the first mark is clear, and the second filter is not looked at. */
-__attribute__((always_inline)) static inline void spectral_rm_fetch(const tamis *f, uint64_t h,
-                                                                    const uint64_t *at)
-{
-    uint64_t mark = scale64(spectral_rm_first_mark(h), spectral_counters(&f->plan));
-
-    spectral_fetch(f, at);
-    ahead_read(spectral_rm_marks(f) + mark / 8, f->is_far);
-}
-
-#define SPECTRAL_COUNT spectral_rm_count_at
-#define SPECTRAL_ADD spectral_rm_add_at
-#define SPECTRAL_FETCH spectral_rm_fetch
-#include "sketch/spectral_template.h"
-
 /* The last key takes along all that was not removed with its own. */
 static tamis_status spectral_rm_remove(tamis *f, uint64_t key, uint64_t times)
 {
     uint64_t h = hash_key(key, f->salt), at[MAX_HASHES], second_at[MAX_HASHES];
 
-    spectral_find(at, f, h);
+    spectral_find(at, f, spectral_rows_of(f), h);
     if (spectral_rm_count_at(f, h, at) < times)
         return TAMIS_ABSENT;
     uint64_t second = spectral_rm_second_least(second_at, f, h);
@@ -246,12 +246,6 @@ static const char *spectral_rm_verify(const tamis *f)
 
 /* ---- Pictures and words ------------------------------------------------ */
 
-static spectral_rows spectral_rm_second_rows(const tamis *f)
-{
-    return (spectral_rows){ "second row", spectral_counters(&f->plan),
-                            spectral_rm_second_slots(&f->plan) };
-}
-
 static tamis_cell spectral_rm_mark_cell(const tamis *f, uint64_t bit)
 {
     return (
@@ -289,7 +283,7 @@ static bool spectral_rm_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
     uint64_t h = hash_key(key, f->salt), at[MAX_HASHES];
 
-    spectral_find(at, f, h);
+    spectral_find(at, f, spectral_rows_of(f), h);
     spectral_rm_least l = spectral_rm_first_least(f, at);
     tamis__spectral_tell_counters(f, spectral_rows_of(f), at, t);
     tamis__tell_number(t, "least counter", l.value);
@@ -304,6 +298,8 @@ const tamis_ops tamis__spectral_rm = {
     .plan = spectral_rm_plan,
     .bytes = spectral_rm_bytes,
     .verify = spectral_rm_verify,
+    .count = spectral_rm_count,
+    .add = spectral_rm_add,
     .remove = spectral_rm_remove,
     .merge = spectral_rm_merge,
     .cells = spectral_rm_cells,

@@ -28,11 +28,6 @@ static uint64_t spectral_entries_used(const tamis *f)
     return le64(f->payload);
 }
 
-uint64_t tamis__spectral_entries_free(const tamis *f)
-{
-    return (uint64_t)f->plan.width * LINE_USED - spectral_entries_used(f);
-}
-
 /* ---- One entry --------------------------------------------------------- */
 
 static uint64_t spectral_tag(uint64_t counter, unsigned digit)
@@ -130,30 +125,31 @@ void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value)
         spectral_drop_entry(f, spectral_tag(i, d));
 }
 
-/* Adds to each counter if `change` is set. Returns how many entries that takes. */
-static uint64_t spectral_raise_each(tamis *f, const uint64_t *at, uint64_t times, bool change)
+/* Changes the counters if `change` is set. Returns how many entries that takes. */
+static uint64_t spectral_raise_list(tamis *f, const spectral_raise *r, bool change)
 {
     uint64_t more = 0;
 
-    for (uint32_t i = 0; times && i < f->plan.hashes; i++) {
-        uint64_t old = spectral_counter(f, at[i]), value = spectral_sum(old, times);
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        uint64_t old = spectral_counter(f, r->at[i]), value = spectral_sum(old, r->times);
+        value = value < r->to ? r->to : value;
         more += tamis__spectral_entries_of(value) - tamis__spectral_entries_of(old);
         if (change)
-            tamis__spectral_put(f, at[i], old, value);
+            tamis__spectral_put(f, r->at[i], old, value);
     }
     return more;
 }
 
-tamis_status tamis__spectral_raise(tamis *f, const uint64_t *at, uint64_t times,
-                                   const uint64_t *also_at, uint64_t also_times)
+tamis_status tamis__spectral_raise(tamis *f, const spectral_raise *lists, size_t n)
 {
-    uint64_t more = spectral_raise_each(f, at, times, false) +
-                    spectral_raise_each(f, also_at, also_times, false);
+    uint64_t used = spectral_entries_used(f);
 
-    if (more > tamis__spectral_entries_free(f))
+    for (size_t i = 0; i < n; i++)
+        used += spectral_raise_list(f, &lists[i], false);
+    if (used > spectral_entries_most(&f->plan))
         return TAMIS_FULL;
-    spectral_raise_each(f, at, times, true);
-    spectral_raise_each(f, also_at, also_times, true);
+    for (size_t i = 0; i < n; i++)
+        spectral_raise_list(f, &lists[i], true);
     return TAMIS_OK;
 }
 
@@ -179,7 +175,7 @@ tamis_status tamis__spectral_resize(tamis_plan *p, uint64_t keys)
 /* Entries find new places; what follows the table stays as it is. */
 tamis_status tamis__spectral_move(tamis *f, const tamis *g)
 {
-    if (spectral_entries_used(g) > tamis__spectral_entries_free(f))
+    if (spectral_entries_used(f) + spectral_entries_used(g) > spectral_entries_most(&f->plan))
         return TAMIS_FULL;
     memcpy(spectral_nibbles(f), spectral_nibbles(g),
            (size_t)(g->plan.bytes - spectral_offset(&g->plan)));
@@ -224,7 +220,7 @@ const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters)
         return "unused state is set";
     for (uint64_t i = 0; i < spectral_entries(f); i++)
         used += le64(spectral_entry_at(f, i)) != 0;
-    if (used != spectral_entries_used(f) || used > (uint64_t)f->plan.width * LINE_USED)
+    if (used != spectral_entries_used(f) || used > spectral_entries_most(&f->plan))
         return "the number of digits is wrong";
     for (uint64_t i = 0; i < spectral_entries(f) && !why; i++)
         if (le64(spectral_entry_at(f, i)))

@@ -1,7 +1,5 @@
-/* spectral_filter.c - what the spectral kinds do alike with a whole filter: size it, ask whether a
- * key is there, merge, check and measure. Only counts and adds differ. */
-#include <string.h>
-
+/* spectral_rows.c - what the spectral kinds do alike with rows of counters: size them, ask whether
+ * a key is there, merge, check, measure and show. Only adds differ, and counts of one kind. */
 #include "sketch/spectral.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -58,85 +56,29 @@ tamis_status tamis__spectral_plan(tamis_plan *p, const tamis_spec *spec)
 
 bool tamis__spectral_has(const tamis *f, uint64_t key)
 {
-    uint64_t x = hash_key(key, f->salt), start = 0;
+    uint64_t x = hash_key(key, f->salt), w = f->plan.slots;
 
-    for (uint32_t i = 0; i < f->plan.hashes; i++) {
-        if (spectral_nibble(f, start + scale64(x, f->plan.slots)) == 0)
+    for (uint32_t i = 0; i < f->plan.hashes; i++, x = rows_next(x))
+        if (spectral_nibble(f, i * w + scale64(x, w)) == 0)
             return false;
-        start += f->plan.slots;
-        x = rows_next(x);
-    }
     return true;
 }
 
+/* The counter of the first row. Half of the strangers need no other, and of a key that needs them
+ * all the processor reads several at a time. */
 void tamis__spectral_touch(const tamis *f, uint64_t key)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t i = scale64(hash_key(key, f->salt), f->plan.slots);
 
-    spectral_find(at, f, hash_key(key, f->salt));
-    spectral_fetch(f, at);
-}
-
-__attribute__((always_inline)) static inline void spectral_fetch_one(const tamis *f, uint64_t i)
-{
     ahead_read(spectral_nibbles(f) + i / 2, f->is_far);
 }
 
-/* Keys that go through the rows side by side: many, since most strangers drop out early. */
-enum { GROUP = 256 };
-
-typedef struct spectral_group {
-    uint64_t x[GROUP], at[GROUP];
-    uint16_t who[GROUP];
-    size_t n;
-} spectral_group;
-
-/* Those whose counter is 0 drop out; the others fetch their next one while the rest of the row is
- * looked at. Half of the keys would mispredict a branch: they are moved by arithmetic. */
-__attribute__((always_inline)) static inline void
-spectral_search_row(const tamis *f, spectral_group *g, uint64_t next_start)
+uint64_t tamis__spectral_count(const tamis *f, uint64_t key)
 {
-    size_t left = 0;
+    uint64_t at[MAX_HASHES];
 
-    for (size_t i = 0; i < g->n; i++) {
-        uint64_t next = rows_next(g->x[i]), now = g->at[i];
-        uint64_t next_at = next_start + scale64(next, f->plan.slots);
-        uint64_t stays = spectral_nibble(f, now) != 0;
-        g->who[left] = g->who[i];
-        g->x[left] = next;
-        g->at[left] = next_at;
-        spectral_fetch_one(f, now ^ ((now ^ next_at) & -stays));
-        left += (size_t)stays;
-    }
-    g->n = left;
-}
-
-__attribute__((always_inline)) static inline void spectral_has_group(const tamis *f, uint64_t *hits,
-                                                                     const uint64_t *keys, size_t n)
-{
-    spectral_group g;
-
-    g.n = n;
-    for (size_t i = 0; i < n; i++) {
-        g.who[i] = (uint16_t)i;
-        g.x[i] = hash_key(keys[i], f->salt);
-        g.at[i] = scale64(g.x[i], f->plan.slots);
-        spectral_fetch_one(f, g.at[i]);
-    }
-    for (uint32_t row = 1; row < f->plan.hashes; row++)
-        spectral_search_row(f, &g, row * f->plan.slots);
-    for (size_t i = 0; i < g.n; i++)
-        hits[g.who[i] / 64] |= (uint64_t)(spectral_nibble(f, g.at[i]) != 0) << g.who[i] % 64;
-}
-
-size_t tamis__spectral_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    size_t words = (n + 63) / 64;
-
-    memset(hits, 0, words * sizeof *hits);
-    for (size_t i = 0; i < n; i += GROUP)
-        spectral_has_group(f, hits + i / 64, keys + i, n - i < GROUP ? n - i : GROUP);
-    return (size_t)count_ones(hits, words * sizeof *hits);
+    spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
+    return spectral_least(f, at);
 }
 
 /* ---- Two filters ------------------------------------------------------- */
@@ -148,7 +90,7 @@ tamis_status tamis__spectral_can_merge(const tamis *f, const tamis *g)
     for (uint64_t i = 0; i < spectral_counters(&f->plan); i++)
         entries += tamis__spectral_entries_of(
             spectral_sum(spectral_counter(f, i), spectral_counter(g, i)));
-    return entries > (uint64_t)f->plan.width * LINE_USED ? TAMIS_FULL : TAMIS_OK;
+    return entries > spectral_entries_most(&f->plan) ? TAMIS_FULL : TAMIS_OK;
 }
 
 /* g may be f. */
@@ -207,4 +149,51 @@ static uint64_t spectral_count_used(const tamis *f, uint32_t row)
 void tamis__spectral_measure(const tamis *f, tamis_info *info)
 {
     rows_measure(f, info, spectral_count_used);
+}
+
+/* ---- Pictures and words ------------------------------------------------ */
+
+/* A counter is shown whole: its four bits, and the digits that the table has of it. */
+static tamis_cell spectral_cell(const tamis *f, const spectral_rows *rows, uint64_t i)
+{
+    uint64_t value = spectral_counter(f, i), row = (i - rows->start) / rows->slots;
+    unsigned bits = 4 + DIGIT_BITS * tamis__spectral_entries_of(value);
+
+    return (tamis_cell){ .array = rows->name,
+                         .number = row,
+                         .index = i - rows->start - row * rows->slots,
+                         .value = value,
+                         .bits = bits < 64 ? bits : 64 };
+}
+
+void tamis__spectral_tell_rows(const tamis *f, spectral_rows rows, tamis_telling *t)
+{
+    uint64_t end = rows.start + rows.slots * f->plan.hashes;
+
+    for (uint64_t i = rows.start; i < end && tamis__tell_cell(t, spectral_cell(f, &rows, i)); i++)
+        continue;
+}
+
+void tamis__spectral_tell_counters(const tamis *f, spectral_rows rows, const uint64_t *at,
+                                   tamis_telling *t)
+{
+    for (uint32_t i = 0; i < f->plan.hashes; i++) {
+        tamis_cell cell = spectral_cell(f, &rows, at[i]);
+        tamis__tell_read(t, "counter", cell, cell.value != 0);
+    }
+}
+
+void tamis__spectral_cells(const tamis *f, tamis_telling *t)
+{
+    tamis__spectral_tell_rows(f, spectral_rows_of(f), t);
+    tamis__spectral_tell_table(f, t);
+}
+
+bool tamis__spectral_explain(const tamis *f, uint64_t key, tamis_telling *t)
+{
+    uint64_t at[MAX_HASHES];
+
+    spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
+    tamis__spectral_tell_counters(f, spectral_rows_of(f), at, t);
+    return tamis__tell_count(t, spectral_least(f, at));
 }
