@@ -5,75 +5,50 @@
  *                          one that is there  ->  its other bucket, which is full as well
  *                                                   one that is there  ->  its other bucket: room
  *
- * Moves are found before any is made, by breadth-first search. A copy of each block is kept until
- * all are made. So an add that is refused changes nothing. */
+ * Moves are found before any is made (moves.h). Blocks are noted as they were until all are made.
+ * So an add that is refused changes nothing. */
 #include "base/ahead.h"
 #include "cuckoo/morton.h"
+#include "cuckoo/moves.h"
 
-/* ---- Undoing ----------------------------------------------------------- */
-
-/* Steps of a search, moves of a way, and blocks that moves and a whole add may change. */
+/* Nodes of a search, and of these the deepest. Blocks that moves and a whole add may change. */
 enum {
-    MOST_STEPS = 256,
-    MOST_DEPTH = 6,
-    WAY_LINES = 2 * MOST_DEPTH + 2,
-    COPY_LINES = WAY_LINES + 4
+    MORTON_SEARCH = 255,
+    MORTON_DEEPEST = 5,
+    MORTON_WAY_BLOCKS = 2 * (MORTON_DEEPEST + 1) + 2,
+    MORTON_ADD_BLOCKS = MORTON_WAY_BLOCKS + 4,
 };
 
-/* A block as it was. */
-typedef struct morton_saved {
-    uint8_t *at, was[LINE];
-} morton_saved;
-
-/* Blocks in the order of changes. */
-typedef struct morton_journal {
-    unsigned n;
-    morton_saved *lines;
-} morton_journal;
-
-static inline void morton_note(morton_journal *j, const morton_position *p)
+static inline void morton_note(moves_journal *j, const morton_position *p)
 {
-    if (!j)
-        return;
-    j->lines[j->n].at = p->block;
-    memcpy(j->lines[j->n].was, p->block, LINE);
-    j->n++;
-}
-
-static inline void morton_undo(morton_journal *j, unsigned down_to)
-{
-    while (j->n > down_to) {
-        j->n--;
-        memcpy(j->lines[j->n].at, j->lines[j->n].was, LINE);
-    }
+    moves_note(j, p->block, LINE);
 }
 
 /* ---- Looking for moves ------------------------------------------------- */
 
-/* A fingerprint of the block of the step before could move to its other bucket, so that there is
- * room. The first two steps have none before: they are the buckets of the new fingerprint. */
-typedef struct morton_step {
-    uint64_t home;
-    uint32_t fingerprint;
-    uint8_t bucket, from; /* it moves to the one; from the other, of the block before */
-    uint8_t depth;
-    int16_t before;
-} morton_step;
-
 typedef struct morton_search {
-    morton_step steps[MOST_STEPS];
-    int n;
+    const morton_table *t;
+    uint32_t fingerprints[MORTON_SEARCH + 1]; /* that would come to the nodes */
 } morton_search;
 
-static inline morton_position morton_step_to(const morton_table *t, const morton_step *x)
+/* Of a node: a home and a bucket. Blocks of one home are as good as one. */
+static inline uint64_t morton_place(const morton_position *p)
 {
-    return morton_position_at(t, x->home, x->bucket, x->fingerprint);
+    return p->home * MAX_BUCKETS + p->bucket;
 }
 
-static inline bool morton_is_seen(const morton_search *s, const morton_position *p)
+/* Where the fingerprint of a node would come to. */
+static inline morton_position morton_at_node(const morton_search *s, const moves *m,
+                                             const moves_node *x)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->steps[i].home == p->home && s->steps[i].bucket == p->bucket)
+    return morton_position_at(s->t, x->place / MAX_BUCKETS, (uint32_t)(x->place % MAX_BUCKETS),
+                              s->fingerprints[x - m->nodes]);
+}
+
+static inline bool morton_is_seen(const moves *m, uint64_t place)
+{
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->nodes[i].place == place)
             return true;
     return false;
 }
@@ -81,22 +56,6 @@ static inline bool morton_is_seen(const morton_search *s, const morton_position 
 static inline bool morton_position_has_room(const morton_table *t, const morton_position *p)
 {
     return morton_has_room(t, morton_counters_of(t, p->block), p->bucket);
-}
-
-/* Adds a step if its bucket has room, which ends the search, or if it can be looked at later. */
-static inline bool morton_try_step(morton_search *s, const morton_table *t, int before,
-                                   const morton_position *from)
-{
-    morton_position to = morton_other(t, from);
-    unsigned depth = s->steps[before].depth + 1u;
-    bool ok = morton_position_has_room(t, &to);
-
-    if (ok || (depth < MOST_DEPTH && s->n < MOST_STEPS - 1 && !morton_is_seen(s, &to)))
-        s->steps[s->n++] = (morton_step){
-            to.home,        to.fingerprint, (uint8_t)to.bucket, (uint8_t)from->bucket,
-            (uint8_t)depth, (int16_t)before
-        };
-    return ok;
 }
 
 /* The fingerprint of slot i, which is in that bucket of a block. */
@@ -128,11 +87,27 @@ __attribute__((always_inline)) static inline void morton_fetch_from(const morton
     }
 }
 
+/* Adds the other bucket of a fingerprint that is at a node. */
+static inline bool morton_look_at(moves *m, morton_search *s, unsigned from,
+                                  const morton_position *p)
+{
+    morton_position to = morton_other(s->t, p);
+    uint64_t place = morton_place(&to);
+    bool is_free = morton_position_has_room(s->t, &to);
+
+    if (!is_free && (m->nodes[from].depth == MORTON_DEEPEST || morton_is_seen(m, place)))
+        return false;
+    s->fingerprints[m->n] = to.fingerprint;
+    return moves_add_place(m, from, place, (uint8_t)p->bucket, is_free);
+}
+
 /* A full bucket has to give away one of its own. A full block may give away any, the nearest
  * first. */
-static inline bool morton_look_from(morton_search *s, const morton_table *t, int before)
+static inline bool morton_look_from(moves *m, void *self, unsigned from)
 {
-    const morton_position p = morton_step_to(t, &s->steps[before]);
+    morton_search *s = self;
+    const morton_table *t = s->t;
+    const morton_position p = morton_at_node(s, m, &m->nodes[from]);
     const morton_counters c = morton_counters_of(t, p.block);
     bool is_full = morton_counter(c, p.bucket) == BUCKET;
 
@@ -140,25 +115,25 @@ static inline bool morton_look_from(morton_search *s, const morton_table *t, int
         unsigned bucket = (p.bucket + k) % t->s.buckets;
         morton_run r = morton_run_of(t, c, bucket);
         for (unsigned i = r.start; i < r.end; i++) {
-            morton_position from = morton_position_in(t, &p, bucket, i);
-            if (morton_try_step(s, t, before, &from))
+            morton_position mover = morton_position_in(t, &p, bucket, i);
+            if (morton_look_at(m, s, from, &mover))
                 return true;
         }
     }
     return false;
 }
 
-/* Makes the moves, from the last step, which has room, to the first. A bucket that one leaves is
- * marked. False: one move made another impossible. */
-static inline bool morton_carry_out(const morton_search *s, const morton_table *t,
-                                    morton_journal *j, int *first)
+/* Makes the moves, from the free place to one of the new fingerprint, *x. A bucket that one leaves
+ * is marked. False: one move made another impossible. */
+static inline bool morton_carry_out(const morton_search *s, const moves *m, const moves_node **x,
+                                    moves_journal *j)
 {
-    const morton_step *x = &s->steps[s->n - 1];
-    morton_position to = morton_step_to(t, x);
+    const morton_table *t = s->t;
 
-    for (; x->before >= 0; x = &s->steps[x->before], to = morton_step_to(t, x)) {
-        morton_position from =
-            morton_position_at(t, s->steps[x->before].home, x->from, x->fingerprint);
+    for (; (*x)->depth; *x = moves_before(m, *x)) {
+        uint64_t home = moves_before(m, *x)->place / MAX_BUCKETS;
+        morton_position to = morton_at_node(s, m, *x);
+        morton_position from = morton_position_at(t, home, (*x)->by, to.fingerprint);
         morton_note(j, &from);
         morton_note(j, &to);
         if (!morton_position_has_room(t, &to) || !morton_take(t, &from))
@@ -166,35 +141,34 @@ static inline bool morton_carry_out(const morton_search *s, const morton_table *
         morton_try_put(t, &to);
         morton_mark(t, &from);
     }
-    *first = (int)(x - s->steps);
-    morton_note(j, &to);
-    return morton_try_put(t, &to);
+    morton_position root = morton_at_node(s, m, *x);
+    morton_note(j, &root);
+    return morton_try_put(t, &root);
 }
 
 /* Makes room in either bucket, and puts the fingerprint there. */
 static bool morton_put_by_moves(const morton_table *t, const morton_position *p,
-                                const morton_position *other, morton_journal *j)
+                                const morton_position *other, moves_journal *j)
 {
+    moves_node nodes[MORTON_SEARCH + 1];
+    moves m = { nodes, NULL, MORTON_SEARCH, MORTON_DEEPEST, 0, 0 };
     morton_search s;
-    unsigned start = j->n;
-    int first;
+    size_t before = j->n;
 
     morton_fetch_from(t, p);
     morton_fetch_from(t, other);
-    s.n = 2;
-    s.steps[0] = (morton_step){ p->home, p->fingerprint, (uint8_t)p->bucket, 0, 0, -1 };
-    s.steps[1] = (morton_step){ other->home, p->fingerprint, (uint8_t)other->bucket, 0, 0, -1 };
-    for (int i = 0; i < s.n; i++) {
-        if (!morton_look_from(&s, t, i))
-            continue;
-        if (morton_carry_out(&s, t, j, &first)) {
+    s.t = t;
+    s.fingerprints[0] = s.fingerprints[1] = p->fingerprint;
+    moves_add_root(&m, morton_place(p), 0);
+    moves_add_root(&m, morton_place(other), 0);
+    for (const moves_node *x; (x = moves_search(&m, &s, morton_look_from));) {
+        if (morton_carry_out(&s, &m, &x, j)) {
             morton_note(j, p);
-            if (first == 1)
+            if (x != nodes)
                 morton_mark(t, p);
             return true;
         }
-        morton_undo(j, start);
-        s.n--;
+        moves_undo(j, before);
     }
     return false;
 }
@@ -202,7 +176,7 @@ static bool morton_put_by_moves(const morton_table *t, const morton_position *p,
 /* ---- Adding ------------------------------------------------------------ */
 
 static inline bool morton_put_elsewhere(const morton_table *t, const morton_position *p,
-                                        const morton_position *other, morton_journal *j)
+                                        const morton_position *other, moves_journal *j)
 {
     morton_note(j, other);
     if (morton_try_put(t, other)) {
@@ -212,16 +186,15 @@ static inline bool morton_put_elsewhere(const morton_table *t, const morton_posi
     }
     if (j)
         return morton_put_by_moves(t, p, other, j);
-    morton_saved lines[WAY_LINES];
-    morton_journal own = { 0, lines };
+    moves_word words[MORTON_WAY_BLOCKS * LINE / 8];
+    moves_journal own = { words, 0 };
     return morton_put_by_moves(t, p, other, &own);
 }
 
 /* Copies of a fingerprint in its two buckets stop at the ceiling, and then none is stored. Both
  * buckets are marked, so that each key with that fingerprint sees all copies. */
-__attribute__((noinline)) static tamis_status morton_add_copy(const morton_table *t,
-                                                              const morton_position *p,
-                                                              morton_journal *j, uint64_t *stored)
+__attribute__((noinline)) static tamis_status
+morton_add_copy(const morton_table *t, const morton_position *p, moves_journal *j, uint64_t *stored)
 {
     unsigned near = morton_copies(t, p), all = 0;
     morton_position other = *p;

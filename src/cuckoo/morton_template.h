@@ -79,13 +79,13 @@ static inline void morton_add_surplus(const morton_table *t, const morton_positi
 static tamis_status morton_add_copies(tamis *f, const morton_table *t, const morton_position *p,
                                       uint64_t times)
 {
-    morton_saved lines[CEILING * COPY_LINES];
-    morton_journal j = { 0, lines };
+    moves_word words[CEILING * MORTON_ADD_BLOCKS * LINE / 8];
+    moves_journal j = { words, 0 };
     uint64_t stored = 0;
 
     for (uint64_t i = 0; i < times && i < CEILING && stored == i; i++)
         if (f->count + stored >= morton_most(f) || morton_add_copy(t, p, &j, &stored)) {
-            morton_undo(&j, 0);
+            moves_undo(&j, 0);
             return TAMIS_FULL;
         }
     f->count += stored;
