@@ -1,10 +1,10 @@
 /* fit_morton.c - the constants of src/cuckoo/morton_rate.c, from filters that are filled and looked
  * at: see tools/fit_morton.
  *
- * UNEVEN from filters of a million keys at rates where BACK_AGAIN hardly counts: what share of
+ * MORTON_UNEVEN from filters of a million keys at rates where MORTON_BACK_AGAIN hardly counts: what share of
  * fingerprints has a second bucket that is marked? In the model, those that are in their second
  * bucket, `away`, and of the others as many as buckets are marked, which the model makes
- * 1 + UNEVEN x as many. BACK_AGAIN from the rates of filters whose blocks have as few buckets as
+ * 1 + MORTON_UNEVEN x as many. MORTON_BACK_AGAIN from the rates of filters whose blocks have as few buckets as
  * can be, taken backwards through morton_rate_at(). Both by least squares. */
 #include "cuckoo/morton_rate.c"
 
@@ -116,7 +116,7 @@ static tamis_plan plan_of_shape(const morton_shape *s)
 static double marked_at(const morton_shape *s, const morton_flow *x, double n, double rate)
 {
     double near = morton_bucket_rate(s, x, n / (x->blocks * s->buckets));
-    double more = -expm1(BUCKET * log1p(-exp2(-(double)s->width))) - near;
+    double more = -expm1(MORTON_BUCKET * log1p(-exp2(-(double)s->width))) - near;
     double away = x->away / n, twice = rate / near - 1;
     double others = (twice - away * (1 - near - fmin(1, x->tight / x->away) * more)) / (1 - away);
 
@@ -133,7 +133,7 @@ static void fit_back_again(fit *to, unsigned width, unsigned buckets)
 
     tamis_get_info(f, &info);
     morton_flow x = morton_flow_of(&s, BLOCKS, n);
-    double before = (1 + UNEVEN * morton_uneven(&x)) * (1 - morton_clear_buckets(&s, &x));
+    double before = (1 + MORTON_UNEVEN * morton_uneven(&x)) * (1 - morton_clear_buckets(&s, &x));
     fit_add(to, morton_back_again(&x, n), (marked_at(&s, &x, n, info.fpr) - before) / (1 - before));
     tamis_free(f);
 }
@@ -147,9 +147,9 @@ int main(void)
 
     for (size_t i = 0; i < FILTERS * sizeof rates / sizeof *rates; i++)
         fit_uneven(&uneven, rates[i / FILTERS]);
-    fit_print(&uneven, "UNEVEN", UNEVEN);
+    fit_print(&uneven, "MORTON_UNEVEN", MORTON_UNEVEN);
     for (size_t i = 0; i < FILTERS * sizeof shapes / sizeof *shapes; i++)
         fit_back_again(&back_again, shapes[i / FILTERS][0], shapes[i / FILTERS][1]);
-    fit_print(&back_again, "BACK_AGAIN", BACK_AGAIN);
+    fit_print(&back_again, "MORTON_BACK_AGAIN", MORTON_BACK_AGAIN);
     return 0;
 }

@@ -43,10 +43,10 @@
 /* Tables refuse the first key at a load of 0.97; of 10^6 cells, at 0.96. Small ones vary more: with
  * 16 cells to spare, less than one filter in 10^9 refuses a key that it is planned for, as far as
  * 10^5 tables of each of 15 sizes tell. Four keys always fit in four cells. */
-static const double MOST_LOAD = 0.95;
-enum { SPARE = 16 };
+static const double ACF_MOST_LOAD = 0.95;
+enum { ACF_SPARE = 16 };
 
-static const uint64_t MOST_BUCKETS = UINT64_C(1) << 40;
+static const uint64_t ACF_MOST_BUCKETS = UINT64_C(1) << 40;
 
 static uint64_t acf_bytes(const tamis_plan *p)
 {
@@ -54,12 +54,12 @@ static uint64_t acf_bytes(const tamis_plan *p)
 
     if (p->flags & ~TAMIS_PLAN_GROWS || p->load != 0)
         return 0;
-    if (p->hashes < LEAST_BITS || p->hashes > MOST_BITS || p->width > (grows ? 40u : 0u))
+    if (p->hashes < ACF_LEAST_BITS || p->hashes > ACF_MOST_BITS || p->width > (grows ? 40u : 0u))
         return 0;
-    if (p->slots == 0 || p->slots > MOST_BUCKETS >> p->width)
+    if (p->slots == 0 || p->slots > ACF_MOST_BUCKETS >> p->width)
         return 0;
-    uint64_t cells = TABLES * acf_buckets(p);
-    return p->capacity <= cells ? acf_cells_bytes(cells, p->hashes) + cells * ENTRY : 0;
+    uint64_t cells = ACF_TABLES * acf_buckets(p);
+    return p->capacity <= cells ? acf_cells_bytes(cells, p->hashes) + cells * ACF_ENTRY : 0;
 }
 
 /* Of a stranger's four cells, k are in use, as if these were chosen at random among all: then the
@@ -67,13 +67,13 @@ static uint64_t acf_bytes(const tamis_plan *p)
  * as if cells held several. */
 static double acf_rate(const tamis_plan *p, double n)
 {
-    double cells = (double)(TABLES * acf_buckets(p)), each = 1.0 / acf_prints(p->hashes);
+    double cells = (double)(ACF_TABLES * acf_buckets(p)), each = 1.0 / acf_prints(p->hashes);
     double term = -1, rate = 0;
 
     if (n > cells)
-        return -expm1(TABLES * n / cells * log1p(-each));
-    for (unsigned i = 0; i < TABLES; i++) {
-        term *= -each * fmax(n - i, 0) / (cells - i) * (TABLES - i) / (i + 1);
+        return -expm1(ACF_TABLES * n / cells * log1p(-each));
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
+        term *= -each * fmax(n - i, 0) / (cells - i) * (ACF_TABLES - i) / (i + 1);
         rate += term;
     }
     return rate;
@@ -98,16 +98,16 @@ static double acf_stuck(const tamis_plan *p, double absent)
 
 static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double n = (double)spec->keys, load = spec->load > 0 ? spec->load : MOST_LOAD;
+    double n = (double)spec->keys, load = spec->load > 0 ? spec->load : ACF_MOST_LOAD;
     double others = spec->universe > spec->keys ? (double)(spec->universe - spec->keys) : 0;
-    double buckets = spec->keys <= TABLES ? 1 : ceil((n / load + SPARE) / TABLES);
+    double buckets = spec->keys <= ACF_TABLES ? 1 : ceil((n / load + ACF_SPARE) / ACF_TABLES);
 
-    if (load > MOST_LOAD || !(buckets <= (double)MOST_BUCKETS))
+    if (load > ACF_MOST_LOAD || !(buckets <= (double)ACF_MOST_BUCKETS))
         return TAMIS_RANGE;
     p->flags |= spec->can & TAMIS_CAN_GROW ? TAMIS_PLAN_GROWS : 0;
     p->slots = (uint64_t)buckets;
-    p->hashes = spec->tag_bits ? spec->tag_bits + 1 : LEAST_BITS;
-    while (!spec->tag_bits && p->hashes < MOST_BITS &&
+    p->hashes = spec->tag_bits ? spec->tag_bits + 1 : ACF_LEAST_BITS;
+    while (!spec->tag_bits && p->hashes < ACF_MOST_BITS &&
            (acf_rate(p, n) > spec->fpr || acf_stuck(p, others) > 1e-3))
         p->hashes++;
     return acf_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
@@ -116,10 +116,10 @@ static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
 static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
 {
     (void)keys;
-    if (acf_buckets(p) > MOST_BUCKETS / 2)
+    if (acf_buckets(p) > ACF_MOST_BUCKETS / 2)
         return TAMIS_RANGE;
     p->width++;
-    double room = MOST_LOAD * ((double)(TABLES * acf_buckets(p)) - SPARE);
+    double room = ACF_MOST_LOAD * ((double)(ACF_TABLES * acf_buckets(p)) - ACF_SPARE);
     p->capacity = room > (double)p->capacity ? (uint64_t)room : p->capacity;
     return TAMIS_OK;
 }
@@ -165,7 +165,7 @@ ACF_INLINE acf_places acf_fetch(const acf_table *t, uint64_t h)
 {
     const acf_places p = acf_places_of(t, h);
 
-    for (unsigned i = 0; i < TABLES; i++)
+    for (unsigned i = 0; i < ACF_TABLES; i++)
         ahead_read(t->cells + packed_byte(p.cell[i], t->bits), t->is_far);
     return p;
 }
@@ -181,17 +181,17 @@ static void acf_touch(const tamis *f, uint64_t key)
 ACF_INLINE size_t acf_has_many_of(const tamis *f, unsigned bits, uint64_t *hits,
                                   const uint64_t *keys, size_t n)
 {
-    enum { AHEAD = 16 };
+    enum { ACF_AHEAD = 16 };
     const acf_table t = { f->payload, acf_buckets(&f->plan), bits, f->is_far };
-    acf_places ahead[AHEAD];
+    acf_places ahead[ACF_AHEAD];
     size_t found = 0;
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0; i < n + AHEAD; i++) {
-        acf_places *p = &ahead[i % AHEAD];
-        if (i >= AHEAD) {
+    for (size_t i = 0; i < n + ACF_AHEAD; i++) {
+        acf_places *p = &ahead[i % ACF_AHEAD];
+        if (i >= ACF_AHEAD) {
             uint64_t hit = acf_look(&t, p);
-            hits[(i - AHEAD) / 64] |= hit << (i - AHEAD) % 64;
+            hits[(i - ACF_AHEAD) / 64] |= hit << (i - ACF_AHEAD) % 64;
             found += (size_t)hit;
         }
         if (i < n)
@@ -220,7 +220,7 @@ static bool acf_find(const acf_table *t, uint64_t h, uint64_t *cell)
 {
     const acf_places p = acf_places_of(t, h);
 
-    for (unsigned i = 0; i < TABLES; i++) {
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
         *cell = p.cell[i];
         if (acf_matches(t, &p, i) && acf_hash(t, *cell) == h && acf_copies(t, *cell))
             return true;
@@ -279,7 +279,7 @@ static bool acf_locate(const tamis *f, uint64_t *place, uint64_t key)
     const acf_table t = acf_of(f);
     const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
 
-    for (; *place < TABLES; ++*place)
+    for (; *place < ACF_TABLES; ++*place)
         if (acf_matches(&t, &p, (unsigned)*place))
             return true;
     return false;

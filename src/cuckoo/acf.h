@@ -11,7 +11,7 @@
 
 /* A cell has a selector bit above the fingerprint, which has 4 to 31 bits; an entry is a hash and
  * how many copies of its key there are. */
-enum { TABLES = 4, LEAST_BITS = 5, MOST_BITS = PACKED_WIDEST, ENTRY = 16 };
+enum { ACF_TABLES = 4, ACF_LEAST_BITS = 5, ACF_MOST_BITS = PACKED_WIDEST, ACF_ENTRY = 16 };
 
 #define ACF_INLINE __attribute__((always_inline)) static inline
 
@@ -36,7 +36,7 @@ static inline acf_table acf_of(const tamis *f)
 
 /* Where it may be, one cell in each table, and what its cell holds if the selector is 0, or 1. */
 typedef struct acf_places {
-    uint64_t cell[TABLES];
+    uint64_t cell[ACF_TABLES];
     uint32_t value[2];
 } acf_places;
 
@@ -68,7 +68,7 @@ ACF_INLINE acf_places acf_places_of(const acf_table *t, uint64_t h)
 
 static inline uint64_t acf_cells(const acf_table *t)
 {
-    return TABLES * t->buckets;
+    return ACF_TABLES * t->buckets;
 }
 
 /* Entries follow the cells: loads and stores of eight bytes end in the payload, whatever the bits.
@@ -109,7 +109,7 @@ static inline unsigned acf_selector(const acf_table *t, uint32_t value)
 
 static inline uint8_t *acf_entry(const acf_table *t, uint64_t i)
 {
-    return t->cells + acf_cells_bytes(acf_cells(t), t->bits) + i * ENTRY;
+    return t->cells + acf_cells_bytes(acf_cells(t), t->bits) + i * ACF_ENTRY;
 }
 
 static inline uint64_t acf_hash(const acf_table *t, uint64_t i)

@@ -66,7 +66,7 @@ bool tamis__acf_explain(const tamis *f, uint64_t key, tamis_telling *to)
 
     tamis__tell_number(to, "fingerprint of selector 0", p.value[0] & acf_prints(t.bits));
     tamis__tell_number(to, "fingerprint of selector 1", p.value[1] & acf_prints(t.bits));
-    for (unsigned i = 0; i < TABLES; i++)
+    for (unsigned i = 0; i < ACF_TABLES; i++)
         found = acf_explain_table(&t, &p, i, to) || found;
     tamis__tell_number(to, "count", f->ops.count(f, key));
     return tamis__tell_answer(to, found,

@@ -10,8 +10,8 @@ enum { ACF_SEARCH = 1024, ACF_DEEPEST = 254 };
  * fill alike. */
 static bool acf_find_empty(const acf_table *t, const acf_places *p, uint64_t h, uint64_t *cell)
 {
-    for (unsigned i = 0; i < TABLES; i++) {
-        *cell = p->cell[(h + i) % TABLES];
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
+        *cell = p->cell[(h + i) % ACF_TABLES];
         if (acf_cell(t, *cell) == 0)
             return true;
     }
@@ -34,7 +34,7 @@ static bool acf_look_from(moves *m, void *self, unsigned from)
 
     if (acf_find_empty(t, &p, h, &cell))
         return moves_add_place(m, from, cell, 0, true);
-    for (unsigned i = 0; i < TABLES; i++) {
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
         ahead_read(acf_entry(t, p.cell[i]), t->is_far);
         moves_add_place(m, from, p.cell[i], 0, false);
     }
@@ -48,7 +48,7 @@ static bool acf_make_room(acf_table *t, const acf_places *p, uint64_t *cell)
     uint64_t seen[ACF_SEARCH * MOVES_SEEN / 64] = { 0 };
     moves m = { nodes, seen, ACF_SEARCH, ACF_DEEPEST, 0, 0 };
 
-    for (unsigned i = 0; i < TABLES; i++)
+    for (unsigned i = 0; i < ACF_TABLES; i++)
         moves_add_root(&m, p->cell[i], 0);
     const moves_node *x = moves_search(&m, t, acf_look_from);
     if (!x)

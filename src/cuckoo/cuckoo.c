@@ -48,39 +48,39 @@
 
 /* At the highest load, a search takes one and a half times as long as at the default. Searches
  * begin to fail a hundredth above it: docs/filters/cuckoo.md. */
-static const double DEFAULT_LOAD = 0.94, HIGHEST_LOAD = 0.945;
+static const double CUCKOO_DEFAULT_LOAD = 0.94, CUCKOO_HIGHEST_LOAD = 0.945;
 
 /* Slots of the fewest bits will do in tables of 2^19. Each bit more allows 2^4.5 times as many. */
-static const double NARROWEST_SLOTS_BITS = 19, SLOTS_BITS_PER_BIT = 4.5;
+static const double CUCKOO_NARROWEST_SLOTS_BITS = 19, CUCKOO_SLOTS_BITS_PER_BIT = 4.5;
 
 /* In fewer, the two windows of a key would overlap. */
-enum { FEWEST_SLOTS = 5 };
+enum { CUCKOO_FEWEST_SLOTS = 5 };
 
-static const uint64_t MOST_SLOTS = UINT64_C(1) << 45;
+static const uint64_t CUCKOO_MOST_SLOTS = UINT64_C(1) << 45;
 
 /* The width that tells all of h: hashes of one start that differ by 1 differ by `starts` in the
  * lower half of the product. */
 static unsigned cuckoo_exact_width(uint64_t slots)
 {
-    return TAG_BITS + 1 + (unsigned)__builtin_clzll(slots - 1);
+    return CUCKOO_TAG_BITS + 1 + (unsigned)__builtin_clzll(slots - 1);
 }
 
 static uint64_t cuckoo_bytes(const tamis_plan *p)
 {
-    bool ok = p->width >= NARROWEST && p->width <= WIDEST && p->hashes == 0 && p->load == 0 &&
-              p->slots >= FEWEST_SLOTS && p->slots <= MOST_SLOTS;
+    bool ok = p->width >= CUCKOO_NARROWEST && p->width <= CUCKOO_WIDEST && p->hashes == 0 &&
+              p->load == 0 && p->slots >= CUCKOO_FEWEST_SLOTS && p->slots <= CUCKOO_MOST_SLOTS;
 
     if (!ok || p->flags & ~TAMIS_PLAN_EXACT_DELETE)
         return 0;
     if (p->flags & TAMIS_PLAN_EXACT_DELETE && p->width < cuckoo_exact_width(p->slots))
         return 0;
-    return cuckoo_slots_bytes(p) + STASH_BYTES +
+    return cuckoo_slots_bytes(p) + CUCKOO_STASH_BYTES +
            surplus_bytes(cuckoo_surplus_entries(p->slots, p->width));
 }
 
 static double cuckoo_classes(const tamis_plan *p)
 {
-    return ldexp((double)(p->slots - 1), (int)p->width - TAG_BITS);
+    return ldexp((double)(p->slots - 1), (int)p->width - CUCKOO_TAG_BITS);
 }
 
 static double cuckoo_rate(const tamis_plan *p, double n)
@@ -92,7 +92,7 @@ static double cuckoo_rate(const tamis_plan *p, double n)
  * or one slot for 25 keys, whichever is more, but no more than 60 slots. */
 static double cuckoo_slots_for(double n, double load, unsigned width)
 {
-    return floor(n / load + FEWEST_SLOTS + fmax(fmin(n / 25, 60), 184 / width));
+    return floor(n / load + CUCKOO_FEWEST_SLOTS + fmax(fmin(n / 25, 60), 184 / width));
 }
 
 /* Keys that share most of their places crowd them, and what is too much goes to the stash: 0.4
@@ -100,16 +100,16 @@ static double cuckoo_slots_for(double n, double load, unsigned width)
  * every bit more, no plan expects more than 0.2 entries, where there is room for four. */
 static unsigned cuckoo_narrowest(double slots)
 {
-    double more = ceil((log2(slots) - NARROWEST_SLOTS_BITS) / SLOTS_BITS_PER_BIT);
+    double more = ceil((log2(slots) - CUCKOO_NARROWEST_SLOTS_BITS) / CUCKOO_SLOTS_BITS_PER_BIT);
 
-    return NARROWEST + (unsigned)fmax(0, more);
+    return CUCKOO_NARROWEST + (unsigned)fmax(0, more);
 }
 
 /* Slots that n keys need for their rate. */
 static double cuckoo_slots_at_width(double n, double fpr, unsigned width)
 {
-    return fmin(ceil(ldexp(-1 / expm1(log1p(-fpr) / n), TAG_BITS - (int)width)) + 2,
-                (double)MOST_SLOTS);
+    return fmin(ceil(ldexp(-1 / expm1(log1p(-fpr) / n), CUCKOO_TAG_BITS - (int)width)) + 2,
+                (double)CUCKOO_MOST_SLOTS);
 }
 
 /* Many narrow slots or fewer wide ones: what takes the fewest bits. If a load is asked for, there
@@ -118,8 +118,8 @@ static tamis_status cuckoo_plan_smallest(tamis_plan *p, const tamis_spec *spec, 
 {
     double n = (double)spec->keys, best = INFINITY;
 
-    for (unsigned width = NARROWEST; width <= WIDEST; width++) {
-        if (spec->tag_bits && width != spec->tag_bits + TAG_BITS)
+    for (unsigned width = CUCKOO_NARROWEST; width <= CUCKOO_WIDEST; width++) {
+        if (spec->tag_bits && width != spec->tag_bits + CUCKOO_TAG_BITS)
             continue;
         double least = cuckoo_slots_for(n, load, width);
         double slots = fmax(least, cuckoo_slots_at_width(fmax(1, n), spec->fpr, width));
@@ -135,13 +135,13 @@ static tamis_status cuckoo_plan_smallest(tamis_plan *p, const tamis_spec *spec, 
 
 static tamis_status cuckoo_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double n = (double)spec->keys, load = spec->load > 0 ? spec->load : DEFAULT_LOAD;
+    double n = (double)spec->keys, load = spec->load > 0 ? spec->load : CUCKOO_DEFAULT_LOAD;
 
-    if (load > HIGHEST_LOAD || n / load > (double)MOST_SLOTS / 2)
+    if (load > CUCKOO_HIGHEST_LOAD || n / load > (double)CUCKOO_MOST_SLOTS / 2)
         return TAMIS_RANGE;
     if (!(spec->can & TAMIS_CAN_EXACT_DELETE))
         return cuckoo_plan_smallest(p, spec, load);
-    p->slots = (uint64_t)cuckoo_slots_for(n, load, WIDEST);
+    p->slots = (uint64_t)cuckoo_slots_for(n, load, CUCKOO_WIDEST);
     p->width = cuckoo_exact_width(p->slots);
     p->flags |= TAMIS_PLAN_EXACT_DELETE;
     return spec->tag_bits ? TAMIS_RANGE : TAMIS_OK;
@@ -150,7 +150,7 @@ static tamis_status cuckoo_plan(tamis_plan *p, const tamis_spec *spec)
 static tamis_limits cuckoo_limits(const tamis_plan *p)
 {
     (void)p;
-    return (tamis_limits){ .ceiling = CEILING };
+    return (tamis_limits){ .ceiling = CUCKOO_CEILING };
 }
 
 /* ---- Keys -------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static bool cuckoo_is_sound(const cuckoo_table *t, uint64_t slot, uint64_t value
 static bool cuckoo_is_first_of_class(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
     cuckoo_entry e = cuckoo_entry_in(t, slot, value);
-    unsigned below = (1u << (value & TAG_MASK)) - 1;
+    unsigned below = (1u << (value & CUCKOO_TAG_MASK)) - 1;
 
     return !(cuckoo_holding(t, &e) & below);
 }
@@ -208,10 +208,10 @@ static void cuckoo_measure(const tamis *f, tamis_info *info)
 /* Too many is one at each of the four places; then place 1, next to place 0, has it too. */
 static bool cuckoo_is_crowded(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    if (value & TAG_MASK || slot == t->starts || cuckoo_slot(t, slot + 1) != value + 1)
+    if (value & CUCKOO_TAG_MASK || slot == t->starts || cuckoo_slot(t, slot + 1) != value + 1)
         return false;
     cuckoo_entry e = cuckoo_entry_in(t, slot, value);
-    return __builtin_popcount(cuckoo_holding(t, &e)) > CEILING;
+    return __builtin_popcount(cuckoo_holding(t, &e)) > CUCKOO_CEILING;
 }
 
 static const char *cuckoo_verify_slots(const cuckoo_table *t, uint64_t *used)
@@ -232,14 +232,14 @@ static const char *cuckoo_verify_stash(const cuckoo_table *t)
 {
     uint64_t n = le64(t->stash);
 
-    if (n > STASH_MOST)
+    if (n > CUCKOO_STASH_MOST)
         return "the stash is longer than it can be";
-    for (unsigned i = 0; i < STASH_MOST; i++) {
+    for (unsigned i = 0; i < CUCKOO_STASH_MOST; i++) {
         cuckoo_entry e = cuckoo_entry_of(t, le64(cuckoo_stash_at(t, i)));
         if (i >= n && le64(cuckoo_stash_at(t, i)))
             return "an empty place of the stash is in use";
-        if (i < n &&
-            (unsigned)__builtin_popcount(cuckoo_holding(t, &e)) + cuckoo_stashed(t, &e) > CEILING)
+        if (i < n && (unsigned)__builtin_popcount(cuckoo_holding(t, &e)) + cuckoo_stashed(t, &e) >
+                         CUCKOO_CEILING)
             return "a key is there too often";
     }
     return NULL;
@@ -248,12 +248,12 @@ static const char *cuckoo_verify_stash(const cuckoo_table *t)
 static bool cuckoo_is_at_ceiling(const void *table, uint64_t class)
 {
     const cuckoo_table *t = table;
-    uint64_t first = class >> (t->width - TAG_BITS), value = class << TAG_BITS;
+    uint64_t first = class >> (t->width - CUCKOO_TAG_BITS), value = class << CUCKOO_TAG_BITS;
 
     if (first >= t->starts)
         return false;
     cuckoo_entry e = cuckoo_entry_in(t, first, value & cuckoo_mask(t->width));
-    return cuckoo_copies(t, &e) == CEILING;
+    return cuckoo_copies(t, &e) == CUCKOO_CEILING;
 }
 
 static const char *cuckoo_verify(const tamis *f)

@@ -13,18 +13,22 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 /* The lowest bits of a slot tell at which of its places an entry is. */
-enum { TAG_BITS = 2, PLACES = 1 << TAG_BITS, TAG_MASK = PLACES - 1 };
+enum {
+    CUCKOO_TAG_BITS = 2,
+    CUCKOO_PLACES = 1 << CUCKOO_TAG_BITS,
+    CUCKOO_TAG_MASK = CUCKOO_PLACES - 1
+};
 
 /* A slot of up to 57 bits, or a window of two that have 28 each, lies within eight bytes from the
  * byte that it starts in. */
-enum { NARROWEST = 6, WIDEST = 64, WIDEST_LOAD = 57, WIDEST_PAIR = 28 };
+enum { CUCKOO_NARROWEST = 6, CUCKOO_WIDEST = 64, CUCKOO_WIDEST_LOAD = 57, CUCKOO_WIDEST_PAIR = 28 };
 
 /* Entries that a class has at most: one of its four places is left to others. What comes beyond is
  * its surplus. With one key for 2^(width - 2) classes, 2^(6 - 3 width) / 4! classes have one for
  * each key: a thousandth in 2^(3 width - 12) slots. */
-enum { CEILING = 3, SURPLUS_SHIFT = 12 };
+enum { CUCKOO_CEILING = 3, CUCKOO_SURPLUS_SHIFT = 12 };
 
-enum { STASH_MOST = 4, STASH_BYTES = 8 + 8 * STASH_MOST };
+enum { CUCKOO_STASH_MOST = 4, CUCKOO_STASH_BYTES = 8 + 8 * CUCKOO_STASH_MOST };
 
 typedef struct cuckoo_table {
     uint8_t *slots, *stash;
@@ -80,7 +84,7 @@ static inline uint64_t cuckoo_slot(const cuckoo_table *t, uint64_t slot)
     unsigned shift = (unsigned)(slot * t->width % 8);
     uint64_t x = le64(at) >> shift;
 
-    if (t->width > WIDEST_LOAD && shift)
+    if (t->width > CUCKOO_WIDEST_LOAD && shift)
         x |= (uint64_t)at[8] << (64 - shift);
     return x & cuckoo_mask(t->width);
 }
@@ -93,7 +97,7 @@ static inline void cuckoo_put_at(const cuckoo_table *t, uint64_t bit, uint64_t v
     uint64_t mask = cuckoo_mask(t->width);
 
     put_le64(at, (le64(at) & ~(mask << shift)) | value << shift);
-    if (t->width > WIDEST_LOAD && shift)
+    if (t->width > CUCKOO_WIDEST_LOAD && shift)
         at[8] = (uint8_t)((at[8] & ~(mask >> (64 - shift))) | value >> (64 - shift));
 }
 
@@ -111,15 +115,15 @@ typedef struct cuckoo_entry {
 } cuckoo_entry;
 
 /* The 32-bit prime next to 2^32 divided by the golden ratio, and another: of xxHash. */
-#define STEP_FIRST UINT32_C(0x9E3779B1)
-#define STEP_SECOND UINT32_C(0x85EBCA77)
+#define CUCKOO_STEP_FIRST UINT32_C(0x9E3779B1)
+#define CUCKOO_STEP_SECOND UINT32_C(0x85EBCA77)
 
 /* From the first window to the second, up and around the end. The two never overlap. Mixed twice:
  * steps that are multiples of each other would lead back to where they came from. */
 static inline uint64_t cuckoo_step_folded(const cuckoo_table *t, uint32_t x)
 {
-    x *= STEP_FIRST;
-    x = (x ^ x >> 15) * STEP_SECOND;
+    x *= CUCKOO_STEP_FIRST;
+    x = (x ^ x >> 15) * CUCKOO_STEP_SECOND;
     return 2 + scale64((uint64_t)x << 32, t->starts - 3);
 }
 
@@ -140,7 +144,7 @@ static inline uint64_t cuckoo_wrap(const cuckoo_table *t, uint64_t start)
 /* The other window of what is in a slot. Branchless: the outcome is unpredictable. */
 static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, uint64_t value)
 {
-    uint64_t step = cuckoo_step(t, value >> TAG_BITS), back = t->starts - step;
+    uint64_t step = cuckoo_step(t, value >> CUCKOO_TAG_BITS), back = t->starts - step;
     uint64_t to = slot - (value & 1) + (value & 2 ? back : step);
 
     return cuckoo_wrap(t, to);
@@ -150,7 +154,7 @@ static inline uint64_t cuckoo_other_start(const cuckoo_table *t, uint64_t slot, 
 CUCKOO_GROUP_INLINE cuckoo_entry cuckoo_entry_as(const cuckoo_table *t, uint64_t h, bool narrow)
 {
     uint64_t first = scale64(h, t->starts);
-    uint64_t fingerprint = h * t->starts >> (64 + TAG_BITS - t->width);
+    uint64_t fingerprint = h * t->starts >> (64 + CUCKOO_TAG_BITS - t->width);
     uint64_t second = first + (narrow ? cuckoo_step_folded(t, (uint32_t)fingerprint)
                                       : cuckoo_step(t, fingerprint));
 
@@ -167,8 +171,8 @@ static inline cuckoo_entry cuckoo_entry_in(const cuckoo_table *t, uint64_t slot,
 {
     uint64_t start = slot - (value & 1), other = cuckoo_other_start(t, slot, value);
 
-    return value & 2 ? (cuckoo_entry){ other, start, value >> TAG_BITS }
-                     : (cuckoo_entry){ start, other, value >> TAG_BITS };
+    return value & 2 ? (cuckoo_entry){ other, start, value >> CUCKOO_TAG_BITS }
+                     : (cuckoo_entry){ start, other, value >> CUCKOO_TAG_BITS };
 }
 
 /* The keys of a group from number i on. */
@@ -189,14 +193,14 @@ static inline uint64_t cuckoo_slot_of(const cuckoo_entry *e, unsigned place)
 
 static inline uint64_t cuckoo_value(const cuckoo_entry *e, unsigned place)
 {
-    return e->fingerprint << TAG_BITS | place;
+    return e->fingerprint << CUCKOO_TAG_BITS | place;
 }
 
 /* Which of the slots of a window hold `value` and `next`; bit 0 is for the first. */
 static inline unsigned cuckoo_window_holds(const cuckoo_table *t, uint64_t start, uint64_t value,
                                            uint64_t next)
 {
-    if (t->width > WIDEST_PAIR)
+    if (t->width > CUCKOO_WIDEST_PAIR)
         return (unsigned)(cuckoo_slot(t, start) == value) |
                (unsigned)(cuckoo_slot(t, start + 1) == next) << 1;
     uint64_t bit = start * t->width, mask = cuckoo_mask(t->width);
@@ -207,7 +211,7 @@ static inline unsigned cuckoo_window_holds(const cuckoo_table *t, uint64_t start
 /* Of a key whose fingerprint is 0, place 0 would look empty: it has three places. */
 static inline unsigned cuckoo_usable(const cuckoo_entry *e)
 {
-    return (1u << PLACES) - 1 - (e->fingerprint == 0);
+    return (1u << CUCKOO_PLACES) - 1 - (e->fingerprint == 0);
 }
 
 /* Bit i: the entry is at place i. */
@@ -224,15 +228,16 @@ static inline unsigned cuckoo_holding(const cuckoo_table *t, const cuckoo_entry 
 
 /* A window of slots of up to 12 bits lies within four bytes from the byte that it starts in; these
  * reach into the next cache line less often than eight. */
-enum { WIDEST_LANE = 16, WIDEST_SHORT = 12 };
+enum { CUCKOO_WIDEST_LANE = 16, CUCKOO_WIDEST_SHORT = 12 };
 
 static inline cuckoo_lanes cuckoo_lanes_of(unsigned w)
 {
-    if (w > WIDEST_LANE)
+    if (w > CUCKOO_WIDEST_LANE)
         return (cuckoo_lanes){ 0 };
     uint64_t two = 1 | UINT64_C(1) << w, ones = two | two << 2 * w;
     uint64_t tags = UINT64_C(1) << w | UINT64_C(2) << 2 * w | UINT64_C(3) << 3 * w;
-    return (cuckoo_lanes){ ones, ones << (w - 1), ones << TAG_BITS, tags, cuckoo_mask(2 * w) };
+    return (cuckoo_lanes){ ones, ones << (w - 1), ones << CUCKOO_TAG_BITS, tags,
+                           cuckoo_mask(2 * w) };
 }
 
 /* The highest bits of lanes that are zero. The lowest is right; above it, a lane of 1 may be taken
@@ -249,7 +254,7 @@ static inline unsigned cuckoo_stash_size(const cuckoo_table *t)
 {
     uint64_t n = le64(t->stash);
 
-    return n < STASH_MOST ? (unsigned)n : STASH_MOST;
+    return n < CUCKOO_STASH_MOST ? (unsigned)n : CUCKOO_STASH_MOST;
 }
 
 static inline uint8_t *cuckoo_stash_at(const cuckoo_table *t, unsigned i)
@@ -277,30 +282,32 @@ static inline unsigned cuckoo_copies(const cuckoo_table *t, const cuckoo_entry *
 {
     unsigned n = (unsigned)__builtin_popcount(cuckoo_holding(t, e)) + cuckoo_stashed(t, e);
 
-    return n < CEILING ? n : CEILING;
+    return n < CUCKOO_CEILING ? n : CUCKOO_CEILING;
 }
 
 /* ---- The surplus ------------------------------------------------------- */
 
 static inline unsigned cuckoo_class_bits(uint64_t slots, unsigned width)
 {
-    return 64 - (unsigned)__builtin_clzll(slots - 2) + width - TAG_BITS;
+    return 64 - (unsigned)__builtin_clzll(slots - 2) + width - CUCKOO_TAG_BITS;
 }
 
 static inline uint64_t cuckoo_surplus_entries(uint64_t slots, unsigned width)
 {
-    return surplus_entries(slots, CEILING * width - SURPLUS_SHIFT, cuckoo_class_bits(slots, width));
+    return surplus_entries(slots, CUCKOO_CEILING * width - CUCKOO_SURPLUS_SHIFT,
+                           cuckoo_class_bits(slots, width));
 }
 
 static inline surplus cuckoo_surplus_of(const cuckoo_table *t)
 {
-    return (surplus){ t->stash + STASH_BYTES, cuckoo_surplus_entries(t->starts + 1, t->width),
+    return (surplus){ t->stash + CUCKOO_STASH_BYTES,
+                      cuckoo_surplus_entries(t->starts + 1, t->width),
                       cuckoo_class_bits(t->starts + 1, t->width) };
 }
 
 static inline uint64_t cuckoo_class(const cuckoo_table *t, const cuckoo_entry *e)
 {
-    return e->first << (t->width - TAG_BITS) | e->fingerprint;
+    return e->first << (t->width - CUCKOO_TAG_BITS) | e->fingerprint;
 }
 
 /* ---- Between files ----------------------------------------------------- */

@@ -7,11 +7,11 @@
  */
 static inline __m256i cuckoo_steps(__m256i fingerprint, __m256i starts)
 {
-    __m256i x = _mm256_mullo_epi32(fingerprint, _mm256_set1_epi32((int)STEP_FIRST));
+    __m256i x = _mm256_mullo_epi32(fingerprint, _mm256_set1_epi32((int)CUCKOO_STEP_FIRST));
     __m256i distances = _mm256_sub_epi64(starts, cuckoo_group_all(3));
 
     x = _mm256_mullo_epi32(_mm256_xor_si256(x, _mm256_srli_epi32(x, 15)),
-                           _mm256_set1_epi32((int)STEP_SECOND));
+                           _mm256_set1_epi32((int)CUCKOO_STEP_SECOND));
     return _mm256_add_epi64(high32_avx2(mul32_avx2(x, distances)), cuckoo_group_all(2));
 }
 
@@ -24,7 +24,8 @@ static inline void cuckoo_hash_four(cuckoo_group *g, size_t i, const cuckoo_tabl
         _mm256_add_epi64(mul32_avx2(high32_avx2(h), starts), high32_avx2(mul32_avx2(h, starts)));
     __m256i first = high32_avx2(product);
     __m256i low = _mm256_and_si256(product, cuckoo_group_all(UINT32_MAX));
-    __m256i fingerprint = _mm256_srl_epi64(low, _mm_cvtsi32_si128(32 + TAG_BITS - (int)t->width));
+    __m256i fingerprint =
+        _mm256_srl_epi64(low, _mm_cvtsi32_si128(32 + CUCKOO_TAG_BITS - (int)t->width));
     __m256i second = _mm256_add_epi64(first, cuckoo_steps(fingerprint, starts));
 
     cuckoo_group_store(g, i, first, cuckoo_group_wrap(second, starts), fingerprint, t->width);
@@ -35,7 +36,7 @@ static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const u
     const cuckoo_table *t = table;
     size_t i = 0;
 
-    if (t->starts >> 32 == 0 && t->width <= 32 + TAG_BITS)
+    if (t->starts >> 32 == 0 && t->width <= 32 + CUCKOO_TAG_BITS)
         for (; i + 4 <= g->n; i += 4)
             cuckoo_hash_four(g, i, t, cuckoo_group_hash_keys(keys + i, t->salt));
     cuckoo_hash_each(g, i, t, keys);

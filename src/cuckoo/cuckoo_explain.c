@@ -9,8 +9,8 @@ static tamis_cell cuckoo_cell(const cuckoo_table *t, uint64_t slot, bool is_plac
 
     return (tamis_cell){ .array = is_place ? "place" : "slots",
                          .index = slot,
-                         .value = is_place ? value & TAG_MASK : value >> TAG_BITS,
-                         .bits = is_place ? TAG_BITS : t->width - TAG_BITS,
+                         .value = is_place ? value & CUCKOO_TAG_MASK : value >> CUCKOO_TAG_BITS,
+                         .bits = is_place ? CUCKOO_TAG_BITS : t->width - CUCKOO_TAG_BITS,
                          .marks = value ? 0 : TAMIS_MARK_EMPTY };
 }
 
@@ -32,7 +32,7 @@ void tamis__cuckoo_cells(const tamis *f, tamis_telling *to)
     for (unsigned is_place = 0; is_place < 2; is_place++)
         for (uint64_t i = 0; i <= t.starts && goes_on; i++)
             goes_on = tamis__tell_cell(to, cuckoo_cell(&t, i, is_place));
-    for (unsigned i = 0; i < STASH_MOST && goes_on; i++)
+    for (unsigned i = 0; i < CUCKOO_STASH_MOST && goes_on; i++)
         goes_on = tamis__tell_cell(to, cuckoo_stash_cell(&t, i));
     if (goes_on)
         tamis__tell_surplus(to, &s);
@@ -61,7 +61,7 @@ bool tamis__cuckoo_explain(const tamis *f, uint64_t key, tamis_telling *to)
     tamis__tell_number(to, "fingerprint", e.fingerprint);
     tamis__tell_number(to, "first window", e.first);
     tamis__tell_number(to, "second window", e.second);
-    for (unsigned place = 0; place < PLACES; place++)
+    for (unsigned place = 0; place < CUCKOO_PLACES; place++)
         cuckoo_explain_place(&t, &e, place, to);
     for (unsigned i = 0; i < cuckoo_stash_size(&t); i++)
         tamis__tell_read(to, "hash in the stash", cuckoo_stash_cell(&t, i),

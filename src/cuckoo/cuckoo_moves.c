@@ -29,7 +29,7 @@ static bool cuckoo_stash_put(const cuckoo_table *t, uint64_t h)
 {
     unsigned n = cuckoo_stash_size(t);
 
-    if (n == STASH_MOST)
+    if (n == CUCKOO_STASH_MOST)
         return false;
     put_le64(cuckoo_stash_at(t, n), h);
     put_le64(t->stash, n + 1);
@@ -103,7 +103,7 @@ static bool cuckoo_look_from(moves *m, void *self, unsigned from)
     uint8_t place = free ? (uint8_t)__builtin_ctz(free) : e.fingerprint == 0;
     if (free)
         return moves_add_place(m, from, cuckoo_slot_of(&e, place), place, true);
-    for (; place < PLACES; place++)
+    for (; place < CUCKOO_PLACES; place++)
         moves_add_place(m, from, cuckoo_slot_of(&e, place), place, false);
     return false;
 }
@@ -114,14 +114,14 @@ static bool cuckoo_put_by_moves(moves *m, void *self)
     cuckoo_arrival *a = self;
 
     a->fetched = 0;
-    for (uint8_t place = a->e->fingerprint == 0; place < PLACES; place++)
+    for (uint8_t place = a->e->fingerprint == 0; place < CUCKOO_PLACES; place++)
         moves_add_root(m, cuckoo_slot_of(a->e, place), place);
     const moves_node *x = moves_search(m, a, cuckoo_look_from);
     if (!x)
         return false;
     for (; x->depth; x = moves_before(m, x)) {
         uint64_t value = cuckoo_slot(a->t, moves_before(m, x)->place);
-        cuckoo_change(a, x->place, (value & ~(uint64_t)TAG_MASK) | x->by);
+        cuckoo_change(a, x->place, (value & ~(uint64_t)CUCKOO_TAG_MASK) | x->by);
     }
     cuckoo_change(a, x->place, cuckoo_value(a->e, x->by));
     return true;
@@ -153,9 +153,10 @@ void tamis__cuckoo_add_surplus(cuckoo_table t, cuckoo_entry e, uint64_t times)
 tamis_status tamis__cuckoo_add(tamis *f, uint64_t h, const cuckoo_entry *e, uint64_t times)
 {
     cuckoo_table t = cuckoo_table_of(f);
-    unsigned room = CEILING - cuckoo_copies(&t, e), wanted = times < room ? (unsigned)times : room;
+    unsigned room = CUCKOO_CEILING - cuckoo_copies(&t, e),
+             wanted = times < room ? (unsigned)times : room;
     unsigned stashed = cuckoo_stash_size(&t);
-    moves_word words[CEILING * CUCKOO_CHANGES * CUCKOO_NOTED / 8];
+    moves_word words[CUCKOO_CEILING * CUCKOO_CHANGES * CUCKOO_NOTED / 8];
     moves_journal j = { words, 0 };
 
     for (unsigned i = 0; i < wanted; i++) {
@@ -201,7 +202,7 @@ static bool cuckoo_remove_surplus(const cuckoo_table *t, const cuckoo_entry *e, 
 {
     const surplus s = cuckoo_surplus_of(t);
 
-    return tamis__surplus_remove(&s, cuckoo_class(t, e), CEILING, times);
+    return tamis__surplus_remove(&s, cuckoo_class(t, e), CUCKOO_CEILING, times);
 }
 
 tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t times)
@@ -210,7 +211,7 @@ tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t time
     unsigned copies = cuckoo_copies(&t, e);
     bool is_there = copies >= times;
 
-    if (copies == CEILING)
+    if (copies == CUCKOO_CEILING)
         is_there = cuckoo_remove_surplus(&t, e, &times);
     if (!is_there)
         return TAMIS_ABSENT;

@@ -6,11 +6,13 @@
 #include "cuckoo/cuckoo.h"
 
 /* How windows are read: by four bytes, by eight, or slot by slot. */
-enum { LOOK_SHORT, LOOK_LANES, LOOK_WIDE };
+enum { CUCKOO_LOOK_SHORT, CUCKOO_LOOK_LANES, CUCKOO_LOOK_WIDE };
 
 static inline unsigned cuckoo_look(unsigned width)
 {
-    return width <= WIDEST_SHORT ? LOOK_SHORT : width <= WIDEST_LANE ? LOOK_LANES : LOOK_WIDE;
+    return width <= CUCKOO_WIDEST_SHORT  ? CUCKOO_LOOK_SHORT
+           : width <= CUCKOO_WIDEST_LANE ? CUCKOO_LOOK_LANES
+                                         : CUCKOO_LOOK_WIDE;
 }
 
 typedef struct cuckoo_batch {
@@ -36,15 +38,15 @@ CUCKOO_GROUP_INLINE void cuckoo_run(const tamis *f, const cuckoo_table *t, const
     cuckoo_group groups[2];
     const cuckoo_group_batch b = { t, t->slots, keys, n, groups, f->is_far };
 
-    if (t->width <= WIDEST_SHORT)
-        cuckoo_group_run(&b, writes, LOOK_SHORT, cuckoo_hash_group, cuckoo_group_wait, visit, end,
-                         self);
-    else if (t->width <= WIDEST_LANE)
-        cuckoo_group_run(&b, writes, LOOK_LANES, cuckoo_hash_group, cuckoo_group_wait, visit, end,
-                         self);
+    if (t->width <= CUCKOO_WIDEST_SHORT)
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_SHORT, cuckoo_hash_group, cuckoo_group_wait, visit,
+                         end, self);
+    else if (t->width <= CUCKOO_WIDEST_LANE)
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_LANES, cuckoo_hash_group, cuckoo_group_wait, visit,
+                         end, self);
     else
-        cuckoo_group_run(&b, writes, LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait, visit, end,
-                         self);
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait, visit,
+                         end, self);
 }
 
 /* ---- Four places at once ----------------------------------------------- */
@@ -53,7 +55,7 @@ CUCKOO_GROUP_INLINE uint64_t cuckoo_window(const cuckoo_table *t, uint64_t bit, 
 {
     const uint8_t *at = t->slots + bit / 8;
 
-    return (how == LOOK_SHORT ? le32(at) : le64(at)) >> bit % 8;
+    return (how == CUCKOO_LOOK_SHORT ? le32(at) : le64(at)) >> bit % 8;
 }
 
 /* Where the windows of a key start, and what is looked for there. */
@@ -133,12 +135,12 @@ CUCKOO_GROUP_INLINE bool cuckoo_has_as(const tamis *f, uint64_t key, unsigned ho
 
 static bool cuckoo_has_short(const tamis *f, uint64_t key)
 {
-    return cuckoo_has_as(f, key, LOOK_SHORT);
+    return cuckoo_has_as(f, key, CUCKOO_LOOK_SHORT);
 }
 
 static bool cuckoo_has_lanes(const tamis *f, uint64_t key)
 {
-    return cuckoo_has_as(f, key, LOOK_LANES);
+    return cuckoo_has_as(f, key, CUCKOO_LOOK_LANES);
 }
 
 static uint64_t cuckoo_count(const tamis *f, uint64_t key)
@@ -152,7 +154,7 @@ static uint64_t cuckoo_count(const tamis *f, uint64_t key)
 CUCKOO_GROUP_INLINE bool cuckoo_is_held(const cuckoo_batch *b, const cuckoo_group *g, size_t i,
                                         unsigned how)
 {
-    if (how == LOOK_WIDE) {
+    if (how == CUCKOO_LOOK_WIDE) {
         cuckoo_entry e = cuckoo_entry_of_group(g, i);
         return cuckoo_holding(&b->t, &e) != 0;
     }
@@ -165,7 +167,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_has(void *self, const cuckoo_group *g, siz
 {
     cuckoo_batch *b = self;
 
-    if (CUCKOO_HOLDS_FOUR && end - i == CUCKOO_GROUP_STEP && how != LOOK_WIDE)
+    if (CUCKOO_HOLDS_FOUR && end - i == CUCKOO_GROUP_STEP && how != CUCKOO_LOOK_WIDE)
         b->word |= cuckoo_hold_four(&b->t, &b->l, g, i) << i;
     else
         for (; i < end; i++)
@@ -221,7 +223,7 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
     const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, f->is_far };
     cuckoo_batch b = { .t = t, .out = counts };
 
-    cuckoo_group_run(&all, false, LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait,
+    cuckoo_group_run(&all, false, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait,
                      cuckoo_visit_count, cuckoo_group_go_on, &b);
 }
 
@@ -263,12 +265,12 @@ CUCKOO_GROUP_INLINE tamis_status cuckoo_remove_as(tamis *f, uint64_t key, uint64
 
 static tamis_status cuckoo_remove_short(tamis *f, uint64_t key, uint64_t times)
 {
-    return cuckoo_remove_as(f, key, times, LOOK_SHORT);
+    return cuckoo_remove_as(f, key, times, CUCKOO_LOOK_SHORT);
 }
 
 static tamis_status cuckoo_remove_lanes(tamis *f, uint64_t key, uint64_t times)
 {
-    return cuckoo_remove_as(f, key, times, LOOK_LANES);
+    return cuckoo_remove_as(f, key, times, CUCKOO_LOOK_LANES);
 }
 
 CUCKOO_GROUP_INLINE void cuckoo_remove_key(cuckoo_batch *b, const cuckoo_group *g, size_t i,
@@ -276,7 +278,7 @@ CUCKOO_GROUP_INLINE void cuckoo_remove_key(cuckoo_batch *b, const cuckoo_group *
 {
     cuckoo_spot s = cuckoo_spot_in(g, i);
 
-    if (how != LOOK_WIDE && !cuckoo_stash_size(&b->t) &&
+    if (how != CUCKOO_LOOK_WIDE && !cuckoo_stash_size(&b->t) &&
         cuckoo_remove_lone(&b->t, &b->l, &s, how)) {
         b->f->count--;
         b->n++;
@@ -335,19 +337,19 @@ CUCKOO_GROUP_INLINE tamis_status cuckoo_add_as(tamis *f, uint64_t key, uint64_t 
 
     if (times > 1 || cuckoo_stash_size(&t) || !cuckoo_find_free(&place, &t, l, &s, how))
         return cuckoo_add(f, key, times);
-    cuckoo_put_at(&t, cuckoo_spot_bit(&t, &s, place), s.fingerprint << TAG_BITS | place);
+    cuckoo_put_at(&t, cuckoo_spot_bit(&t, &s, place), s.fingerprint << CUCKOO_TAG_BITS | place);
     f->count++;
     return TAMIS_OK;
 }
 
 static tamis_status cuckoo_add_short(tamis *f, uint64_t key, uint64_t times)
 {
-    return cuckoo_add_as(f, key, times, LOOK_SHORT);
+    return cuckoo_add_as(f, key, times, CUCKOO_LOOK_SHORT);
 }
 
 static tamis_status cuckoo_add_lanes(tamis *f, uint64_t key, uint64_t times)
 {
-    return cuckoo_add_as(f, key, times, LOOK_LANES);
+    return cuckoo_add_as(f, key, times, CUCKOO_LOOK_LANES);
 }
 
 #include "cuckoo/cuckoo_walks_template.h"
@@ -385,7 +387,7 @@ static tamis_status cuckoo_add_many(tamis *f, size_t *added, const uint64_t *key
             status = cuckoo_add_in_turn(f, added, keys, n);
     }
     if (log)
-        tamis__scratch_free(f, log, LOG_SIZE);
+        tamis__scratch_free(f, log, CUCKOO_LOG_SIZE);
     return status;
 }
 

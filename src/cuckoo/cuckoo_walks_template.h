@@ -3,8 +3,8 @@
  *
  * A key whose places are taken pushes out the entry at one of them. That goes to its other window
  * and pushes out another there, unless there is room, and so on: a walk. Each step waits for
- * memory. So up to WALKS walks take turns, each with one entry in hand whose next window is being
- * fetched. It is needed soon: it goes to the nearest cache, however large the table is.
+ * memory. So up to CUCKOO_WALKS walks take turns, each with one entry in hand whose next window is
+ * being fetched. It is needed soon: it goes to the nearest cache, however large the table is.
  *
  * Before an entry pushes, it looks whether an owner of the window can step aside, within the
  * owner's own window. That reads no other line of memory, and halves the steps.
@@ -22,15 +22,15 @@
 /* Walks at a time, and changes of a round, which is drained at half of them. A few keys need few
  * changes unless the table is nearly full: there is a short log for these, on the stack. */
 enum {
-    WALKS = 24,
-    WALKS_RING = 32,
-    LOG_MOST = 8192,
-    LOG_DRAIN = LOG_MOST / 2,
-    LOG_SIZE = LOG_MOST * sizeof(uint64_t),
-    LOG_FEW = 192,
-    FEW_KEYS = 128,
-    SPARE_DRAIN = FEW_KEYS,
-    SPARE_MOST = SPARE_DRAIN + WALKS_RING,
+    CUCKOO_WALKS = 24,
+    CUCKOO_WALKS_RING = 32,
+    CUCKOO_LOG_MOST = 8192,
+    CUCKOO_LOG_DRAIN = CUCKOO_LOG_MOST / 2,
+    CUCKOO_LOG_SIZE = CUCKOO_LOG_MOST * sizeof(uint64_t),
+    CUCKOO_LOG_FEW = 192,
+    CUCKOO_FEW_KEYS = 128,
+    CUCKOO_SPARE_DRAIN = CUCKOO_FEW_KEYS,
+    CUCKOO_SPARE_MOST = CUCKOO_SPARE_DRAIN + CUCKOO_WALKS_RING,
 };
 
 /* An entry in hand: its value at the first place of the window that it goes to. */
@@ -47,7 +47,7 @@ typedef struct cuckoo_walks {
     uint64_t *log;      /* slots, with what was in them */
     size_t n, most;     /* changes, and room for them */
     size_t drain;       /* changes after which no more keys come */
-    cuckoo_walk *spare; /* what was too much for its class; no more keys come after SPARE_DRAIN */
+    cuckoo_walk *spare; /* what was too much for its class; no keys come after SPARE_DRAIN */
     size_t n_spare;
     size_t head, tail; /* of the ring, counted on and on */
     size_t added;
@@ -68,13 +68,13 @@ typedef struct cuckoo_walk_slots {
 } cuckoo_walk_slots;
 
 /* Four slots of 14 bits lie within eight bytes from the byte that they start in. */
-enum { WIDEST_FOUR = 14 };
+enum { CUCKOO_WIDEST_FOUR = 14 };
 
 CUCKOO_GROUP_INLINE cuckoo_walk_slots cuckoo_walk_look(const cuckoo_table *t, uint64_t start)
 {
     cuckoo_walk_slots a = { { 1, 0, 0, 1 } };
 
-    if (start > 0 && start + 1 < t->starts && t->width <= WIDEST_FOUR) {
+    if (start > 0 && start + 1 < t->starts && t->width <= CUCKOO_WIDEST_FOUR) {
         uint64_t bit = (start - 1) * t->width, mask = cuckoo_mask(t->width);
         uint64_t x = le64(t->slots + bit / 8) >> bit % 8;
         return (cuckoo_walk_slots){ { x & mask, x >> t->width & mask, x >> 2 * t->width & mask,
@@ -117,16 +117,16 @@ CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk
     uint64_t low = a->slot[1], owner = low ^ ((low ^ a->slot[2]) & -(uint64_t)which);
     uint64_t slot = to->start + which;
     cuckoo_walk out = { cuckoo_other_start(&w->t, slot, owner),
-                        (owner & ~(uint64_t)TAG_MASK) | (~owner & 2) };
+                        (owner & ~(uint64_t)CUCKOO_TAG_MASK) | (~owner & 2) };
 
     cuckoo_walk_put(w, slot, owner, to->value | which);
     cuckoo_group_ask(w->t.slots + out.start * w->t.width / 8, true, false);
-    w->ring[w->tail++ % WALKS_RING] = out;
+    w->ring[w->tail++ % CUCKOO_WALKS_RING] = out;
 }
 
 static bool cuckoo_walk_is_at_ceiling(cuckoo_table t, cuckoo_entry e)
 {
-    return cuckoo_copies(&t, &e) == CEILING;
+    return cuckoo_copies(&t, &e) == CUCKOO_CEILING;
 }
 
 /* An entry in hand is not needed if its class has come to the ceiling meanwhile. Such a class has
@@ -144,7 +144,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_is_spare(const cuckoo_walks *w, const cucko
 CUCKOO_GROUP_INLINE bool cuckoo_walk_on(cuckoo_walks *w, size_t left)
 {
     while (w->tail - w->head > left && w->n + 2 <= w->most) {
-        cuckoo_walk to = w->ring[w->head++ % WALKS_RING];
+        cuckoo_walk to = w->ring[w->head++ % CUCKOO_WALKS_RING];
         cuckoo_walk_slots a = cuckoo_walk_look(&w->t, to.start);
 
         if (cuckoo_walk_is_spare(w, &to, &a)) {
@@ -182,7 +182,7 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_add_new(cuckoo_walks *w, const cuckoo_group
     if (!cuckoo_find_free(&place, &w->t, &w->l, &s, how))
         return false;
     uint64_t slot = g->start[place >> 1][i] + (place & 1);
-    cuckoo_walk_put(w, slot, 0, s.fingerprint << TAG_BITS | place);
+    cuckoo_walk_put(w, slot, 0, s.fingerprint << CUCKOO_TAG_BITS | place);
     return true;
 }
 
@@ -192,16 +192,16 @@ CUCKOO_GROUP_INLINE bool cuckoo_walk_add(cuckoo_walks *w, const cuckoo_group *g,
     cuckoo_entry e = cuckoo_entry_of_group(g, i);
 
     w->added++;
-    if (how != LOOK_WIDE && cuckoo_walk_add_new(w, g, i, how)) {
+    if (how != CUCKOO_LOOK_WIDE && cuckoo_walk_add_new(w, g, i, how)) {
         w->count++;
     } else if (!cuckoo_walk_is_at_ceiling(w->t, e)) {
         cuckoo_walk_start(w, &e);
         w->count++;
     } else {
-        w->spare[w->n_spare++] = (cuckoo_walk){ e.first, e.fingerprint << TAG_BITS };
+        w->spare[w->n_spare++] = (cuckoo_walk){ e.first, e.fingerprint << CUCKOO_TAG_BITS };
     }
-    cuckoo_walk_on(w, WALKS);
-    return w->n < w->drain && w->n_spare < SPARE_DRAIN;
+    cuckoo_walk_on(w, CUCKOO_WALKS);
+    return w->n < w->drain && w->n_spare < CUCKOO_SPARE_DRAIN;
 }
 
 CUCKOO_GROUP_INLINE bool cuckoo_visit_add(void *self, const cuckoo_group *g, size_t i, size_t end,
@@ -219,15 +219,15 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
                                                           uint64_t *log, size_t most)
 {
     const cuckoo_table t = cuckoo_table_of(f);
-    bool is_short = most < LOG_MOST;
-    cuckoo_walk ring[WALKS_RING];
-    cuckoo_walk spare[SPARE_MOST];
+    bool is_short = most < CUCKOO_LOG_MOST;
+    cuckoo_walk ring[CUCKOO_WALKS_RING];
+    cuckoo_walk spare[CUCKOO_SPARE_MOST];
     cuckoo_walks w = {
         .t = t,
         .l = cuckoo_derived_of(f)->lanes,
         .ring = ring,
         .log = log,
-        .drain = is_short ? most - 1 : LOG_DRAIN,
+        .drain = is_short ? most - 1 : CUCKOO_LOG_DRAIN,
         .most = most,
         .spare = spare,
         .coin = f->count,
@@ -258,16 +258,16 @@ static bool cuckoo_can_walk(const tamis *f)
 static tamis_status cuckoo_walk_some(tamis *f, uint64_t **log, size_t *walked, const uint64_t *keys,
                                      size_t n)
 {
-    bool is_easy = n <= FEW_KEYS && f->count < f->plan.slots / 10 * 9;
-    uint64_t few[LOG_FEW];
+    bool is_easy = n <= CUCKOO_FEW_KEYS && f->count < f->plan.slots / 10 * 9;
+    uint64_t few[CUCKOO_LOG_FEW];
 
-    *walked = is_easy ? cuckoo_walk_round(f, keys, n, few, LOG_FEW) : 0;
+    *walked = is_easy ? cuckoo_walk_round(f, keys, n, few, CUCKOO_LOG_FEW) : 0;
     if (*walked)
         return TAMIS_OK;
     if (!*log)
-        *log = tamis__scratch_new(f, LOG_SIZE);
+        *log = tamis__scratch_new(f, CUCKOO_LOG_SIZE);
     if (!*log)
         return TAMIS_NOMEM;
-    *walked = cuckoo_walk_round(f, keys, n, *log, LOG_MOST);
+    *walked = cuckoo_walk_round(f, keys, n, *log, CUCKOO_LOG_MOST);
     return TAMIS_OK;
 }

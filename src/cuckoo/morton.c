@@ -49,9 +49,9 @@
 
 /* Blocks that a growing filter starts with. After doublings it is many filters of that size, each
  * with a share of the keys; few blocks would be filled too unevenly. */
-enum { GROWING_HOMES = 32 };
+enum { MORTON_GROWING_HOMES = 32 };
 
-static const uint64_t MAX_BLOCKS = UINT64_C(1) << 39;
+static const uint64_t MORTON_MAX_BLOCKS = UINT64_C(1) << 39;
 
 /* Buckets and fingerprints together are no more than 2^63, so that a hash tells both. */
 static uint64_t morton_bytes(const tamis_plan *p)
@@ -60,17 +60,18 @@ static uint64_t morton_bytes(const tamis_plan *p)
 
     if (p->load || p->flags & ~TAMIS_PLAN_GROWS || (doublings && !(p->flags & TAMIS_PLAN_GROWS)))
         return 0;
-    if (p->width < MIN_WIDTH || p->width > MAX_WIDTH || doublings > MAX_WIDTH - p->width)
+    if (p->width < MORTON_MIN_WIDTH || p->width > MORTON_MAX_WIDTH ||
+        doublings > MORTON_MAX_WIDTH - p->width)
         return 0;
     unsigned bits = p->width + doublings; /* of a fingerprint */
     uint64_t homes = p->slots >> doublings;
-    if (!morton_buckets_are_valid(buckets) || p->slots > MAX_BLOCKS || homes == 0 ||
+    if (!morton_buckets_are_valid(buckets) || p->slots > MORTON_MAX_BLOCKS || homes == 0 ||
         homes << doublings != p->slots || homes * buckets > UINT64_C(1) << (63 - bits))
         return 0;
     const morton_table t = morton_of_plan(p);
     if (p->capacity > p->slots * t.s.slots)
         return 0;
-    return LINE * p->slots + surplus_bytes(morton_surplus_entries(&t));
+    return MORTON_LINE * p->slots + surplus_bytes(morton_surplus_entries(&t));
 }
 
 /* Two buckets take six keys. No pair of buckets gets more if no two fingerprints share both
@@ -83,7 +84,7 @@ static bool morton_has_pairs_enough(const tamis_plan *p)
     double distances = (double)morton_of_plan(p).reach * morton_buckets(p) / 2;
     double pairs = distances * (double)p->slots * morton_buckets(p) / 2;
     double keys = (double)p->capacity / pairs;
-    double apart = p->slots < FEW_HOMES ? 1 : 2.5;
+    double apart = p->slots < MORTON_FEW_HOMES ? 1 : 2.5;
 
     return distances >= apart * exp2(p->width) || pairs * pow(keys, 7) / 5040 < 1e-9;
 }
@@ -94,9 +95,9 @@ static bool morton_plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned b
     morton_shape s = morton_shape_of(buckets, width);
     double load = spec->load > 0 ? spec->load : MORTON_LOAD;
     double blocks = ceil((double)spec->keys / (load * s.slots));
-    double least = spec->can & TAMIS_CAN_GROW ? GROWING_HOMES : 1;
+    double least = spec->can & TAMIS_CAN_GROW ? MORTON_GROWING_HOMES : 1;
 
-    if (!(blocks < (double)MAX_BLOCKS))
+    if (!(blocks < (double)MORTON_MAX_BLOCKS))
         return false;
     p->width = width;
     p->hashes = buckets;
@@ -107,9 +108,10 @@ static bool morton_plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned b
 /* With fewer, buckets would be full before slots are. */
 static unsigned morton_least_buckets(unsigned width)
 {
-    unsigned buckets = MIN_BUCKETS;
+    unsigned buckets = MORTON_MIN_BUCKETS;
 
-    while (buckets * BUCKET * 3 / 4 * width < LINE_BITS - 2 * buckets - MIN_MARKS)
+    while (buckets * MORTON_BUCKET * 3 / 4 * width <
+           MORTON_LINE_BITS - 2 * buckets - MORTON_MIN_MARKS)
         buckets += 2;
     return buckets;
 }
@@ -119,7 +121,7 @@ static double morton_least_rate(const tamis_plan *p)
 {
     double held = (double)p->capacity / ((double)p->slots * morton_buckets(p));
 
-    return -expm1(BUCKET * log1p(-exp2(-(double)p->width))) * held / BUCKET;
+    return -expm1(MORTON_BUCKET * log1p(-exp2(-(double)p->width))) * held / MORTON_BUCKET;
 }
 
 static bool morton_is_enough(const tamis_plan *p, double fpr)
@@ -140,7 +142,7 @@ static bool morton_plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned 
         else
             low = middle + 1;
     }
-    return morton_plan_blocks(p, spec, low < 31 ? 2 * low : MAX_BUCKETS, width) &&
+    return morton_plan_blocks(p, spec, low < 31 ? 2 * low : MORTON_MAX_BUCKETS, width) &&
            morton_is_enough(p, spec->fpr);
 }
 
@@ -148,7 +150,7 @@ static bool morton_plan_buckets(tamis_plan *p, const tamis_spec *spec, unsigned 
  * give. */
 static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    unsigned least = spec->can & TAMIS_CAN_GROW ? MIN_WIDTH + 1 : MIN_WIDTH;
+    unsigned least = spec->can & TAMIS_CAN_GROW ? MORTON_MIN_WIDTH + 1 : MORTON_MIN_WIDTH;
 
     if (spec->can & TAMIS_CAN_GROW)
         p->flags |= TAMIS_PLAN_GROWS;
@@ -156,7 +158,7 @@ static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
     if (spec->load > MORTON_HIGHEST_LOAD)
         return TAMIS_RANGE;
     best.slots = UINT64_MAX;
-    for (unsigned width = least; width <= MAX_WIDTH; width++) {
+    for (unsigned width = least; width <= MORTON_MAX_WIDTH; width++) {
         if (spec->tag_bits && width != spec->tag_bits)
             continue;
         if (morton_plan_blocks(p, spec, morton_least_buckets(width), width) &&
@@ -172,7 +174,7 @@ static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
 static tamis_limits morton_limits(const tamis_plan *p)
 {
     (void)p;
-    return (tamis_limits){ .ceiling = CEILING };
+    return (tamis_limits){ .ceiling = MORTON_CEILING };
 }
 
 /* ---- Growing ----------------------------------------------------------- */
@@ -180,11 +182,11 @@ static tamis_limits morton_limits(const tamis_plan *p)
 static tamis_status morton_resize(tamis_plan *p, uint64_t keys)
 {
     (void)keys;
-    if (p->width == MIN_WIDTH || p->slots > MAX_BLOCKS / 2)
+    if (p->width == MORTON_MIN_WIDTH || p->slots > MORTON_MAX_BLOCKS / 2)
         return TAMIS_RANGE;
     p->slots *= 2;
     p->width--;
-    p->hashes += 1 << DOUBLINGS_SHIFT;
+    p->hashes += 1 << MORTON_DOUBLINGS_SHIFT;
     morton_shape s = morton_shape_of(morton_buckets(p), p->width);
     p->capacity = tamis__morton_room(&s, p->slots >> morton_doublings(p), morton_doublings(p));
     return TAMIS_OK;
@@ -304,7 +306,7 @@ static const char *morton_check_copies(const morton_table *t, const morton_posit
         for (unsigned i = r.start; i < r.end; i++) {
             morton_position p = morton_position_in(t, block, bucket, i),
                             other = morton_other(t, &p);
-            if (morton_copies(t, &p) + morton_copies(t, &other) > CEILING)
+            if (morton_copies(t, &p) + morton_copies(t, &other) > MORTON_CEILING)
                 return "more copies of a fingerprint than the ceiling";
         }
     }
@@ -321,7 +323,7 @@ static const char *morton_check_block(const morton_table *t, uint64_t i, uint64_
         return "counters of a block exceed its slots";
     if (!morton_is_zero(block.block, 2 * t->s.buckets + t->s.marks, t->s.first))
         return "bits between marks and slots are set";
-    if (!morton_is_zero(block.block, morton_slot_bit(&t->s, used), LINE_BITS))
+    if (!morton_is_zero(block.block, morton_slot_bit(&t->s, used), MORTON_LINE_BITS))
         return "unused slots are not zero";
     *held += used;
     return morton_check_copies(t, &block, c);
@@ -339,7 +341,7 @@ static bool morton_is_at_ceiling(const void *table, uint64_t class)
     morton_position p = morton_position_at(t, home, (uint32_t)(at % t->s.buckets),
                                            (uint32_t)morton_lowest(class, bits)),
                     other = morton_other(t, &p);
-    return morton_copies(t, &p) + morton_copies(t, &other) == CEILING &&
+    return morton_copies(t, &p) + morton_copies(t, &other) == MORTON_CEILING &&
            morton_is_marked(t, p.block, p.bucket) && morton_is_marked(t, other.block, other.bucket);
 }
 

@@ -19,18 +19,19 @@
 /* ---- Geometry ---------------------------------------------------------- */
 
 enum {
-    LINE = 64, /* bytes of a block */
-    LINE_BITS = 512,
-    BUCKET = 3,    /* fingerprints, the most that a counter of two bits can tell */
-    CEILING = 4,   /* copies of a fingerprint; more would close both of its buckets to others */
-    MIN_WIDTH = 4, /* of fingerprints as they are stored */
-    MAX_WIDTH = 32,
-    MIN_BUCKETS = 16, /* in a block */
-    MAX_BUCKETS = 64,
-    MIN_MARKS = 16,
-    WIDE = 20,     /* bits of a slot: three may not be in eight bytes */
-    FEW_HOMES = 4, /* if there are fewer, both buckets of a key may be in one block */
-    REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
+    MORTON_LINE = 64, /* bytes of a block */
+    MORTON_LINE_BITS = 512,
+    MORTON_BUCKET = 3, /* fingerprints, the most that a counter of two bits can tell */
+    MORTON_CEILING =
+        4, /* copies of a fingerprint; more would close both of its buckets to others */
+    MORTON_MIN_WIDTH = 4, /* of fingerprints as they are stored */
+    MORTON_MAX_WIDTH = 32,
+    MORTON_MIN_BUCKETS = 16, /* in a block */
+    MORTON_MAX_BUCKETS = 64,
+    MORTON_MIN_MARKS = 16,
+    MORTON_WIDE = 20,     /* bits of a slot: three may not be in eight bytes */
+    MORTON_FEW_HOMES = 4, /* if there are fewer, both buckets of a key may be in one block */
+    MORTON_REACH = 128,   /* blocks between the two buckets of a key: 8 KiB are a page or three */
 };
 
 /* Shares of slots that plans fill, if not told otherwise, and at most. */
@@ -47,10 +48,11 @@ typedef struct morton_shape {
  * quarters of what buckets can take. What is left makes more marks, up to one per bucket. */
 static inline morton_shape morton_shape_of(unsigned buckets, unsigned width)
 {
-    unsigned most = buckets * BUCKET * 3 / 4, slots = (LINE_BITS - 2 * buckets - MIN_MARKS) / width;
+    unsigned most = buckets * MORTON_BUCKET * 3 / 4,
+             slots = (MORTON_LINE_BITS - 2 * buckets - MORTON_MIN_MARKS) / width;
     morton_shape s = { buckets, 0, slots < most ? slots : most, width, 0 };
 
-    s.first = LINE_BITS - s.slots * width;
+    s.first = MORTON_LINE_BITS - s.slots * width;
     s.marks = s.first - 2 * buckets;
     if (s.marks > buckets)
         s.marks = buckets;
@@ -58,7 +60,7 @@ static inline morton_shape morton_shape_of(unsigned buckets, unsigned width)
 }
 
 /* plan.hashes: buckets of a block, and doublings. */
-enum { DOUBLINGS_SHIFT = 8 };
+enum { MORTON_DOUBLINGS_SHIFT = 8 };
 
 static inline unsigned morton_buckets(const tamis_plan *p)
 {
@@ -67,13 +69,13 @@ static inline unsigned morton_buckets(const tamis_plan *p)
 
 static inline unsigned morton_doublings(const tamis_plan *p)
 {
-    return p->hashes >> DOUBLINGS_SHIFT;
+    return p->hashes >> MORTON_DOUBLINGS_SHIFT;
 }
 
 /* Eight bytes must hold the high bits of all counters, and eight all marks: of 62, they do not. */
 static inline bool morton_buckets_are_valid(unsigned buckets)
 {
-    return buckets >= MIN_BUCKETS && buckets <= MAX_BUCKETS && buckets % 2 == 0 &&
+    return buckets >= MORTON_MIN_BUCKETS && buckets <= MORTON_MAX_BUCKETS && buckets % 2 == 0 &&
            buckets + buckets % 8 <= 64;
 }
 
@@ -101,8 +103,10 @@ static inline morton_table morton_of_plan(const tamis_plan *p)
     morton_shape s = morton_shape_of(morton_buckets(p), p->width);
     unsigned doublings = morton_doublings(p);
     uint64_t homes = p->slots >> doublings;
-    uint64_t reach = homes < FEW_HOMES ? homes : homes - 2 < REACH ? homes - 2 : REACH;
-    unsigned apart = p->width < WIDE ? p->width : 0;
+    uint64_t reach = homes < MORTON_FEW_HOMES   ? homes
+                     : homes - 2 < MORTON_REACH ? homes - 2
+                                                : MORTON_REACH;
+    unsigned apart = p->width < MORTON_WIDE ? p->width : 0;
     uint64_t firsts = UINT64_C(1) | UINT64_C(1) << apart | UINT64_C(1) << 2 * apart;
 
     return (morton_table){
@@ -116,8 +120,8 @@ static inline morton_table morton_of_plan(const tamis_plan *p)
         .marks_over = 2 * s.buckets % 8,
         .reach = (uint32_t)reach,
         .step = ((s.marks << 16) + s.buckets - 1) / s.buckets,
-        .nearest = homes >= FEW_HOMES,
-        .turn = homes < FEW_HOMES ? 1u << (32 - p->width - doublings) : UINT32_C(0x9E3779B1),
+        .nearest = homes >= MORTON_FEW_HOMES,
+        .turn = homes < MORTON_FEW_HOMES ? 1u << (32 - p->width - doublings) : UINT32_C(0x9E3779B1),
         .doublings = doublings,
         .s = s,
     };
@@ -148,7 +152,7 @@ static inline morton_position morton_position_at(const morton_table *t, uint64_t
 {
     uint64_t block = home << t->doublings | (uint64_t)fingerprint >> t->s.width;
 
-    return (morton_position){ home, t->at + LINE * block, bucket, fingerprint };
+    return (morton_position){ home, t->at + MORTON_LINE * block, bucket, fingerprint };
 }
 
 /* The digits of scale64(h, homes * buckets << bits of a fingerprint), one multiplication each. */
@@ -256,7 +260,8 @@ static inline unsigned morton_slot_bit(const morton_shape *s, unsigned i)
 /* Read from the eight bytes where it starts, or from the last eight of the block. */
 static inline uint32_t morton_slot(const morton_shape *s, const uint8_t *b, unsigned i)
 {
-    unsigned bit = morton_slot_bit(s, i), byte = bit / 8 < LINE - 8 ? bit / 8 : LINE - 8;
+    unsigned bit = morton_slot_bit(s, i),
+             byte = bit / 8 < MORTON_LINE - 8 ? bit / 8 : MORTON_LINE - 8;
 
     return (uint32_t)(le64(b + byte) >> (bit - 8 * byte)) & UINT32_MAX >> (32 - s->width);
 }
@@ -273,7 +278,7 @@ static inline morton_found morton_find_wide(const morton_table *t, const uint8_t
 {
     unsigned equal = 0, last = t->s.slots - 1;
 
-    for (unsigned i = 0; i < BUCKET; i++) {
+    for (unsigned i = 0; i < MORTON_BUCKET; i++) {
         unsigned at = r.start + i;
         bool is_equal = morton_slot(&t->s, b, at < last ? at : last) == x;
         equal |= (unsigned)(is_equal & (at < r.end)) << i;
@@ -286,8 +291,9 @@ static inline morton_found morton_find_wide(const morton_table *t, const uint8_t
 static inline uint64_t morton_three(const morton_table *t, const uint8_t *b, unsigned bit,
                                     uint32_t x)
 {
-    int over = (int)(bit / 8) - (LINE - 8); /* one in six is, and no branch should tell which */
-    unsigned byte = LINE - 8 + (unsigned)(over & over >> 31);
+    int over =
+        (int)(bit / 8) - (MORTON_LINE - 8); /* one in six is, and no branch should tell which */
+    unsigned byte = MORTON_LINE - 8 + (unsigned)(over & over >> 31);
 
     return le64(b + byte) >> (bit - 8 * byte) % 64 ^ x * t->firsts;
 }
@@ -308,7 +314,7 @@ morton_find_in(const morton_table *t, const morton_position *p, morton_counters 
 {
     uint32_t x = morton_stored(t, p);
 
-    if (t->s.width < WIDE)
+    if (t->s.width < MORTON_WIDE)
         return morton_find_narrow(t, p->block, morton_sum_before(c, p->bucket),
                                   morton_counter(c, p->bucket), x);
     return morton_find_wide(t, p->block, morton_run_of(t, c, p->bucket), x);
@@ -384,7 +390,7 @@ static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, ui
     uint64_t over = high >> (64 - width) | (low + width > 64 ? (uint64_t)x >> (64 - low) : 0);
 
     put_le64(b + 8 * k, kept | high << width | (uint64_t)x << low);
-    while (++k < LINE / 8) {
+    while (++k < MORTON_LINE / 8) {
         word = le64(b + 8 * k);
         put_le64(b + 8 * k, word << width | over);
         over = word >> (64 - width);
@@ -397,8 +403,8 @@ static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
     unsigned k = bit / 64;
     uint64_t word = le64(b + 8 * k), keep = morton_lowest(UINT64_MAX, bit % 64);
 
-    for (; k < LINE / 8; k++) {
-        uint64_t next = k + 1 < LINE / 8 ? le64(b + 8 * (k + 1)) : 0;
+    for (; k < MORTON_LINE / 8; k++) {
+        uint64_t next = k + 1 < MORTON_LINE / 8 ? le64(b + 8 * (k + 1)) : 0;
         put_le64(b + 8 * k, (word & keep) | ((word >> width | next << (64 - width)) & ~keep));
         word = next;
         keep = 0;
@@ -443,7 +449,7 @@ __attribute__((always_inline)) static inline bool morton_take(const morton_table
 
 /* Buckets hold 9 / 4 keys at most. With one for 2^(width - 2.17) classes, 2^(8.7 - 4 width) / 5!
  * classes have a surplus for each key: a thousandth in 2^(4 width - 12) slots. */
-enum { SURPLUS_SHIFT = 12 };
+enum { MORTON_SURPLUS_SHIFT = 12 };
 
 /* Doublings change neither the classes nor their number. */
 static inline unsigned morton_class_bits(const morton_table *t)
@@ -457,13 +463,14 @@ static inline uint64_t morton_surplus_entries(const morton_table *t)
 {
     uint64_t slots = (t->homes << t->doublings) * t->s.slots;
 
-    return surplus_entries(slots, CEILING * t->s.width - SURPLUS_SHIFT, morton_class_bits(t));
+    return surplus_entries(slots, MORTON_CEILING * t->s.width - MORTON_SURPLUS_SHIFT,
+                           morton_class_bits(t));
 }
 
 /* Of a filter; a plan alone has no payload to point into. */
 static inline surplus morton_surplus_of(const morton_table *t)
 {
-    return (surplus){ t->at + LINE * (t->homes << t->doublings), morton_surplus_entries(t),
+    return (surplus){ t->at + MORTON_LINE * (t->homes << t->doublings), morton_surplus_entries(t),
                       morton_class_bits(t) };
 }
 

@@ -10,7 +10,7 @@
 #include "base/many.h"
 #include "cuckoo/morton.h"
 
-enum { EIGHT = 8, BUCKET_BITS = 6 };
+enum { MORTON_EIGHT = 8, MORTON_BUCKET_BITS = 6 };
 
 static inline __m512i morton_all(uint64_t x)
 {
@@ -36,13 +36,13 @@ typedef struct morton_eight {
 
 /* One eight more than there are keys, since eight are stored even if few of them count. */
 typedef struct morton_places {
-    uint64_t places[MANY + EIGHT], fingerprints[MANY + EIGHT];
+    uint64_t places[MANY + MORTON_EIGHT], fingerprints[MANY + MORTON_EIGHT];
     size_t n;
 } morton_places;
 
 static inline __mmask8 morton_some(size_t n)
 {
-    return (__mmask8)_bzhi_u32(0xff, n < EIGHT ? (unsigned)n : EIGHT);
+    return (__mmask8)_bzhi_u32(0xff, n < MORTON_EIGHT ? (unsigned)n : MORTON_EIGHT);
 }
 
 /* Behind the last key, whatever was stored there is taken for the first place of all. */
@@ -63,10 +63,10 @@ static inline void morton_put_eight(morton_places *g, size_t i, morton_eight e)
 static inline __m512i morton_place_at(const morton_table *t, __m512i homes, __m512i buckets,
                                       __m512i fingerprints)
 {
-    __m512i lead = _mm512_slli_epi64(morton_down(fingerprints, t->s.width), BUCKET_BITS);
+    __m512i lead = _mm512_slli_epi64(morton_down(fingerprints, t->s.width), MORTON_BUCKET_BITS);
 
-    return _mm512_or_si512(_mm512_or_si512(morton_up(homes, BUCKET_BITS + t->doublings), lead),
-                           buckets);
+    return _mm512_or_si512(
+        _mm512_or_si512(morton_up(homes, MORTON_BUCKET_BITS + t->doublings), lead), buckets);
 }
 
 /* x * n: what is above 64 bits, and the rest. n is below 2^32. */
@@ -113,8 +113,8 @@ static inline morton_eight morton_eight_others(const morton_table *t, morton_eig
     __m512i half = high32_avx512(_mm512_mul_epu32(turns, morton_all(t->s.buckets / 2)));
     __m512i odd = _mm512_add_epi64(_mm512_add_epi64(half, half), one);
     __mmask8 down = _mm512_testn_epi64_mask(e.places, one), over, under;
-    __m512i bucket = _mm512_and_si512(e.places, morton_all(LINE - 1));
-    __m512i home = morton_down(e.places, BUCKET_BITS + t->doublings);
+    __m512i bucket = _mm512_and_si512(e.places, morton_all(MORTON_LINE - 1));
+    __m512i home = morton_down(e.places, MORTON_BUCKET_BITS + t->doublings);
 
     bucket = _mm512_add_epi64(bucket, _mm512_mask_sub_epi64(odd, down, zero, odd));
     home = _mm512_add_epi64(home, _mm512_mask_sub_epi64(homes, down, zero, homes));
@@ -161,12 +161,12 @@ static inline morton_heads morton_heads_of(const morton_table *t, __m512i blocks
     const __m512i read = morton_bytes_read(t);
     const __m512i firsts = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
     const __m512i lasts = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-    uint64_t at[EIGHT];
-    __m512i x[EIGHT / 2];
+    uint64_t at[MORTON_EIGHT];
+    __m512i x[MORTON_EIGHT / 2];
 
     _mm512_storeu_si512(at, blocks);
 #pragma GCC unroll 4
-    for (int i = 0; i < EIGHT / 2; i++)
+    for (int i = 0; i < MORTON_EIGHT / 2; i++)
         x[i] = _mm512_permutexvar_epi8(read, morton_two_heads(t->at + at[i], t->at + at[i + 4]));
     __m512i even = _mm512_unpacklo_epi64(x[0], x[1]), next_even = _mm512_unpacklo_epi64(x[2], x[3]);
     __m512i odd = _mm512_unpackhi_epi64(x[0], x[1]), next_odd = _mm512_unpackhi_epi64(x[2], x[3]);
@@ -181,7 +181,7 @@ static inline morton_heads morton_heads_of(const morton_table *t, __m512i blocks
 static inline __m512i morton_three_eight(const morton_table *t, __m512i blocks, __m512i bits,
                                          __m512i fingerprints)
 {
-    __m512i bytes = _mm512_min_epu32(_mm512_srli_epi64(bits, 3), morton_all(LINE - 8));
+    __m512i bytes = _mm512_min_epu32(_mm512_srli_epi64(bits, 3), morton_all(MORTON_LINE - 8));
     __m512i over = _mm512_sub_epi64(bits, _mm512_slli_epi64(bytes, 3));
     __m512i stored = _mm512_and_si512(fingerprints, morton_all(UINT32_MAX >> (32 - t->s.width)));
     __m512i words = _mm512_i64gather_epi64(_mm512_add_epi64(blocks, bytes), t->at, 1);
@@ -210,7 +210,7 @@ typedef struct morton_seen {
 __attribute__((always_inline)) static inline morton_seen morton_see_eight(const morton_table *t,
                                                                           morton_eight e)
 {
-    const __m512i one = morton_all(1), in_line = morton_all(LINE - 1);
+    const __m512i one = morton_all(1), in_line = morton_all(MORTON_LINE - 1);
     __m512i buckets = _mm512_and_si512(e.places, in_line);
     __m512i blocks = _mm512_andnot_si512(in_line, e.places);
     morton_heads h = morton_heads_of(t, blocks);
@@ -236,7 +236,7 @@ __attribute__((always_inline)) static inline void morton_ask_eight(const morton_
                                                                    const morton_places *g, size_t i)
 {
 #pragma GCC unroll 8
-    for (size_t k = 0; k < EIGHT; k++)
+    for (size_t k = 0; k < MORTON_EIGHT; k++)
         ahead_read(t->at + g->places[i + k], t->is_far);
 }
 
@@ -282,7 +282,7 @@ morton_look_and_begin(morton_later *w, const morton_table *t, const morton_place
     uint64_t word = 0;
 
     w->others.n = w->which = 0;
-    for (size_t i = 0; i < MANY; i += EIGHT) {
+    for (size_t i = 0; i < MANY; i += MORTON_EIGHT) {
         if (i < next->n)
             morton_begin_eight(next, &own, keys, i);
         if (i < g->n)
@@ -295,7 +295,7 @@ __attribute__((noinline)) static void morton_ask_others(morton_later *w, const m
 {
     const morton_table own = *t;
 
-    for (size_t i = 0; i < w->others.n; i += EIGHT) {
+    for (size_t i = 0; i < w->others.n; i += MORTON_EIGHT) {
         morton_put_eight(&w->others, i, morton_eight_others(&own, morton_eight_at(&w->others, i)));
         morton_ask_eight(&own, &w->others, i);
     }
@@ -307,7 +307,7 @@ __attribute__((noinline)) static uint64_t morton_look_at_others(const morton_lat
     const morton_table own = *t;
     uint64_t held = 0;
 
-    for (size_t i = 0; i < w->others.n; i += EIGHT)
+    for (size_t i = 0; i < w->others.n; i += MORTON_EIGHT)
         held |= (uint64_t)morton_see_eight(&own, morton_eight_at(&w->others, i)).held << i;
     return _pdep_u64(held, w->which);
 }
@@ -315,7 +315,7 @@ __attribute__((noinline)) static uint64_t morton_look_at_others(const morton_lat
 /* Of fewer than eight keys, the processor has all under way by itself. */
 static size_t morton_has_eights(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    if (n < EIGHT)
+    if (n < MORTON_EIGHT)
         return tamis__batch_has_few(f, hits, keys, n);
     const morton_table t = morton_of(f);
     morton_places groups[2];
@@ -342,6 +342,6 @@ static size_t morton_has_eights(const tamis *f, uint64_t *hits, const uint64_t *
 /* Others go the way of morton_avx2.c: three wide fingerprints may not be in eight bytes. */
 void tamis__morton_use_avx512(tamis *f)
 {
-    if (f->plan.width < WIDE && f->plan.slots <= UINT32_MAX)
+    if (f->plan.width < MORTON_WIDE && f->plan.slots <= UINT32_MAX)
         f->ops.has_many = morton_has_eights;
 }

@@ -5,7 +5,7 @@
 
 static uint8_t *morton_block_at(const morton_table *t, uint64_t block)
 {
-    return t->at + LINE * block;
+    return t->at + MORTON_LINE * block;
 }
 
 static tamis_cell morton_fullness_cell(const morton_table *t, uint64_t block, unsigned bucket)
@@ -87,7 +87,7 @@ void tamis__morton_cells(const tamis *f, tamis_telling *to)
 static bool morton_explain_bucket(const morton_table *t, const morton_position *p,
                                   tamis_telling *to)
 {
-    uint64_t block = (uint64_t)(p->block - t->at) / LINE;
+    uint64_t block = (uint64_t)(p->block - t->at) / MORTON_LINE;
     morton_run r = morton_run_of(t, morton_counters_of(t, p->block), p->bucket);
     tamis_cell fullness = morton_fullness_cell(t, block, p->bucket);
 
@@ -103,7 +103,7 @@ static bool morton_explain_bucket(const morton_table *t, const morton_position *
 static bool morton_explain_overflow(const morton_table *t, const morton_position *p,
                                     tamis_telling *to)
 {
-    uint64_t block = (uint64_t)(p->block - t->at) / LINE;
+    uint64_t block = (uint64_t)(p->block - t->at) / MORTON_LINE;
     bool is_marked = morton_is_marked(t, p->block, p->bucket);
 
     tamis__tell_read(to, "overflow bit of the bucket",
@@ -117,7 +117,7 @@ bool tamis__morton_explain(const tamis *f, uint64_t key, tamis_telling *to)
     morton_position p = morton_position_of(&t, hash_key(key, t.salt)), other = morton_other(&t, &p);
 
     tamis__tell_number(to, "fingerprint", morton_stored(&t, &p));
-    tamis__tell_number(to, "block", (uint64_t)(p.block - t.at) / LINE);
+    tamis__tell_number(to, "block", (uint64_t)(p.block - t.at) / MORTON_LINE);
     tamis__tell_number(to, "bucket", p.bucket);
     bool found = morton_explain_bucket(&t, &p, to);
     if (!morton_explain_overflow(&t, &p, to)) {
@@ -127,7 +127,7 @@ bool tamis__morton_explain(const tamis *f, uint64_t key, tamis_telling *to)
                                         : "its bucket has others, if any, and none was turned away "
                                           "from there");
     }
-    tamis__tell_number(to, "other block", (uint64_t)(other.block - t.at) / LINE);
+    tamis__tell_number(to, "other block", (uint64_t)(other.block - t.at) / MORTON_LINE);
     tamis__tell_number(to, "other bucket", other.bucket);
     found = morton_explain_bucket(&t, &other, to) || found;
     tamis__tell_number(to, "count", f->ops.count(f, key));

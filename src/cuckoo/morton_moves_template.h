@@ -21,7 +21,7 @@ enum {
 
 static inline void morton_note(moves_journal *j, const morton_position *p)
 {
-    moves_note(j, p->block, LINE);
+    moves_note(j, p->block, MORTON_LINE);
 }
 
 /* ---- Looking for moves ------------------------------------------------- */
@@ -34,14 +34,15 @@ typedef struct morton_search {
 /* Of a node: a home and a bucket. Blocks of one home are as good as one. */
 static inline uint64_t morton_place(const morton_position *p)
 {
-    return p->home * MAX_BUCKETS + p->bucket;
+    return p->home * MORTON_MAX_BUCKETS + p->bucket;
 }
 
 /* Where the fingerprint of a node would come to. */
 static inline morton_position morton_at_node(const morton_search *s, const moves *m,
                                              const moves_node *x)
 {
-    return morton_position_at(s->t, x->place / MAX_BUCKETS, (uint32_t)(x->place % MAX_BUCKETS),
+    return morton_position_at(s->t, x->place / MORTON_MAX_BUCKETS,
+                              (uint32_t)(x->place % MORTON_MAX_BUCKETS),
                               s->fingerprints[x - m->nodes]);
 }
 
@@ -68,14 +69,14 @@ morton_position_in(const morton_table *t, const morton_position *block, unsigned
     return (morton_position){ block->home, block->block, bucket, (uint32_t)lead | stored };
 }
 
-enum { FETCHED = 4 }; /* buckets: about six fingerprints, one of which mostly finds room */
+enum { MORTON_FETCHED = 4 }; /* buckets: about six fingerprints, one of which mostly finds room */
 
 /* Fetches the blocks that morton_look_from() will read first. */
 __attribute__((always_inline)) static inline void morton_fetch_from(const morton_table *t,
                                                                     const morton_position *p)
 {
     morton_counters c = morton_counters_of(t, p->block);
-    unsigned buckets = morton_counter(c, p->bucket) == BUCKET ? 1 : FETCHED;
+    unsigned buckets = morton_counter(c, p->bucket) == MORTON_BUCKET ? 1 : MORTON_FETCHED;
 
     for (unsigned k = 0; k < buckets; k++) {
         unsigned bucket = (p->bucket + k) % t->s.buckets;
@@ -109,7 +110,7 @@ static inline bool morton_look_from(moves *m, void *self, unsigned from)
     const morton_table *t = s->t;
     const morton_position p = morton_at_node(s, m, &m->nodes[from]);
     const morton_counters c = morton_counters_of(t, p.block);
-    bool is_full = morton_counter(c, p.bucket) == BUCKET;
+    bool is_full = morton_counter(c, p.bucket) == MORTON_BUCKET;
 
     for (unsigned k = 0; k < (is_full ? 1 : t->s.buckets); k++) {
         unsigned bucket = (p.bucket + k) % t->s.buckets;
@@ -131,7 +132,7 @@ static inline bool morton_carry_out(const morton_search *s, const moves *m, cons
     const morton_table *t = s->t;
 
     for (; (*x)->depth; *x = moves_before(m, *x)) {
-        uint64_t home = moves_before(m, *x)->place / MAX_BUCKETS;
+        uint64_t home = moves_before(m, *x)->place / MORTON_MAX_BUCKETS;
         morton_position to = morton_at_node(s, m, *x);
         morton_position from = morton_position_at(t, home, (*x)->by, to.fingerprint);
         morton_note(j, &from);
@@ -186,7 +187,7 @@ static inline bool morton_put_elsewhere(const morton_table *t, const morton_posi
     }
     if (j)
         return morton_put_by_moves(t, p, other, j);
-    moves_word words[MORTON_WAY_BLOCKS * LINE / 8];
+    moves_word words[MORTON_WAY_BLOCKS * MORTON_LINE / 8];
     moves_journal own = { words, 0 };
     return morton_put_by_moves(t, p, other, &own);
 }
@@ -203,7 +204,7 @@ morton_add_copy(const morton_table *t, const morton_position *p, moves_journal *
         other = morton_other(t, p);
         all = near + morton_copies(t, &other);
     }
-    if (all < CEILING) {
+    if (all < MORTON_CEILING) {
         morton_note(j, p);
         if (!morton_try_put(t, p)) {
             other = morton_other(t, p);
@@ -212,7 +213,7 @@ morton_add_copy(const morton_table *t, const morton_position *p, moves_journal *
         }
         ++*stored;
     }
-    if (all + 1 >= CEILING) {
+    if (all + 1 >= MORTON_CEILING) {
         morton_note(j, p);
         morton_note(j, &other);
         morton_mark(t, p);

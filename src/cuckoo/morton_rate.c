@@ -47,7 +47,7 @@ static morton_tail morton_binomial_tail(double m, double p, unsigned k)
 }
 
 /* A mark is for B / O buckets, rounded down or up. */
-enum { FEW, MORE, SIZES };
+enum { MORTON_FEW, MORTON_MORE, MORTON_SIZES };
 
 typedef struct morton_flow {
     double blocks, came;
@@ -56,11 +56,11 @@ typedef struct morton_flow {
     double left;     /* share of buckets that a key found full, before their block was */
     double chained;  /* marks set by further moves, per bucket */
     double filled;   /* F, times the share of fingerprints there that are in their second bucket */
-    double clear[SIZES]; /* P[a block is full, and a mark of it is clear] */
+    double clear[MORTON_SIZES]; /* P[a block is full, and a mark of it is clear] */
     double away, tight; /* fingerprints in their second bucket; those whose first bucket was full */
 } morton_flow;
 
-enum { FLOW_STEPS = 256 };
+enum { MORTON_FLOW_STEPS = 256 };
 
 /* The variance of what buckets hold, as a share of the mean: less than 1, as they hold three at
  * most. */
@@ -68,14 +68,14 @@ static double morton_evenness(double tries, double p)
 {
     double mean = 0, square = 0, rest = 1, term = exp(tries * log1p(-p));
 
-    for (unsigned k = 0; k < BUCKET; k++) {
+    for (unsigned k = 0; k < MORTON_BUCKET; k++) {
         mean += k * term;
         square += k * k * term;
         rest -= term;
         term *= fmax(0, tries - k) / (k + 1) * p / (1 - p);
     }
-    mean += BUCKET * rest;
-    square += BUCKET * BUCKET * rest;
+    mean += MORTON_BUCKET * rest;
+    square += MORTON_BUCKET * MORTON_BUCKET * rest;
     return mean > 1e-9 ? (square - mean * mean) / mean : 1;
 }
 
@@ -97,7 +97,7 @@ static double morton_size_of_mark(const morton_shape *s, int size)
 /* Keys come to full blocks, and more blocks become full. */
 static void morton_flow_over(morton_flow *x, const morton_shape *s, double keys, double full)
 {
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < MORTON_SIZES; i++) {
         double size = morton_size_of_mark(s, i),
                fade = exp(-keys * size / (x->blocks * s->buckets));
         x->clear[i] *= fade;
@@ -113,7 +113,8 @@ static void morton_flow_on(morton_flow *x, const morton_shape *s, double keys)
     double m = x->m + keys / 2 / (1 - x->full), buckets = x->blocks * s->buckets;
     morton_tail room = morton_blocks_with_room(s, x, m);
     double full = fmin(1 - room.below, 0.99), share = room.mean * x->blocks / m;
-    double q = 1 - morton_binomial_tail((x->tries + keys / 2) * share, 1 / buckets, BUCKET).below;
+    double q =
+        1 - morton_binomial_tail((x->tries + keys / 2) * share, 1 / buckets, MORTON_BUCKET).below;
     double out = full + (1 - full) * q;
     double held = room.below * room.mean + (1 - room.below) * s->slots;
 
@@ -135,8 +136,8 @@ static morton_flow morton_flow_of(const morton_shape *s, double blocks, double n
 {
     morton_flow x = { .blocks = blocks };
 
-    for (int i = 0; i < FLOW_STEPS && n > 0; i++)
-        morton_flow_on(&x, s, n / FLOW_STEPS);
+    for (int i = 0; i < MORTON_FLOW_STEPS && n > 0; i++)
+        morton_flow_on(&x, s, n / MORTON_FLOW_STEPS);
     return x;
 }
 
@@ -145,8 +146,8 @@ static double morton_clear_buckets(const morton_shape *s, const morton_flow *x)
 {
     double clear = 0;
 
-    for (int i = 0; i < SIZES; i++) {
-        unsigned more = s->buckets % s->marks, marks = i == MORE ? more : s->marks - more;
+    for (int i = 0; i < MORTON_SIZES; i++) {
+        unsigned more = s->buckets % s->marks, marks = i == MORTON_MORE ? more : s->marks - more;
         double size = morton_size_of_mark(s, i),
                here = x->clear[i] + (1 - x->full) * pow(1 - x->left, size);
         clear += here * exp(-x->chained * size) * size * marks / s->buckets;
@@ -159,8 +160,8 @@ static double morton_bucket_rate(const morton_shape *s, const morton_flow *x, do
 {
     double p = 1 / (x->blocks * s->buckets), held = 0, hit = 0, before = 0;
 
-    for (unsigned k = 0; k <= BUCKET; k++) {
-        double up_to = k < BUCKET ? morton_binomial_tail(x->tries, p, k + 1).below : 1,
+    for (unsigned k = 0; k <= MORTON_BUCKET; k++) {
+        double up_to = k < MORTON_BUCKET ? morton_binomial_tail(x->tries, p, k + 1).below : 1,
                here = up_to - before;
         held += here * k;
         hit -= here * expm1(k * log1p(-exp2(-(double)s->width)));
@@ -172,25 +173,26 @@ static double morton_bucket_rate(const morton_shape *s, const morton_flow *x, do
 /* What the model leaves out, as two terms whose form was chosen and whose factors were fitted to
  * filters that were filled: tools/fit_morton fits them anew.
  *
- * UNEVEN: what does not fit stays within reach, and where many keys come, more blocks are full than
- * on average. So more second buckets are marked than buckets are. Small filters are one such place.
+ * MORTON_UNEVEN: what does not fit stays within reach, and where many keys come, more blocks are
+ * full than on average. So more second buckets are marked than buckets are. Small filters are one
+ * such place.
  *
- * BACK_AGAIN: where both buckets and blocks are often full, which only rates above 5 % make worth
- * while, more second buckets still are marked; perhaps of those that moved away and later back. The
- * fit meets this term to a third. */
-static const double UNEVEN = 0.19, BACK_AGAIN = 4000;
+ * MORTON_BACK_AGAIN: where both buckets and blocks are often full, which only rates above 5 % make
+ * worth while, more second buckets still are marked; perhaps of those that moved away and later
+ * back. The fit meets this term to a third. */
+static const double MORTON_UNEVEN = 0.19, MORTON_BACK_AGAIN = 4000;
 
 /* What these are factors of. */
 static double morton_uneven(const morton_flow *x)
 {
-    return x->full * x->full * x->blocks / (x->blocks + REACH);
+    return x->full * x->full * x->blocks / (x->blocks + MORTON_REACH);
 }
 
 static double morton_back_again(const morton_flow *x, double n)
 {
     double both = n > 0 ? x->tight / n * x->full : 0;
 
-    return pow(both, 4) * x->blocks / (x->blocks + REACH);
+    return pow(both, 4) * x->blocks / (x->blocks + MORTON_REACH);
 }
 
 /* P[an absent key is found among n keys], where buckets are `clear` with that probability.
@@ -202,12 +204,12 @@ static double morton_back_again(const morton_flow *x, double n)
 static double morton_rate_at(const morton_shape *s, const morton_flow *x, double n, double clear)
 {
     double near = morton_bucket_rate(s, x, n / (x->blocks * s->buckets));
-    double more = -expm1(BUCKET * log1p(-exp2(-(double)s->width))) - near;
+    double more = -expm1(MORTON_BUCKET * log1p(-exp2(-(double)s->width))) - near;
     double away = n > 0 ? x->away / n : 0, tight = x->away > 0 ? x->tight / x->away : 0;
-    double uneven = 1 + UNEVEN * morton_uneven(x);
+    double uneven = 1 + MORTON_UNEVEN * morton_uneven(x);
     double marked = fmin(1, uneven * (1 - clear));
 
-    marked += fmin(1, BACK_AGAIN * morton_back_again(x, n)) * (1 - marked);
+    marked += fmin(1, MORTON_BACK_AGAIN * morton_back_again(x, n)) * (1 - marked);
     double twice = away * (1 - near - fmin(1, tight) * more);
     if (marked > 0)
         twice += (1 - away) * marked * (1 - near - fmin(1, x->left / marked) * more);
@@ -256,7 +258,8 @@ static unsigned morton_first_of_mark(const morton_shape *s, unsigned mark)
 static double morton_clear_marks(const morton_size *z, unsigned *low, unsigned *high)
 {
     unsigned first = *low * z->s.marks / z->s.buckets, last = *high * z->s.marks / z->s.buckets;
-    double few = morton_size_of_mark(&z->s, FEW), full = z->x.full, in_full = 1, in_others = 1;
+    double few = morton_size_of_mark(&z->s, MORTON_FEW), full = z->x.full, in_full = 1,
+           in_others = 1;
 
     *low = morton_first_of_mark(&z->s, first);
     *high = morton_first_of_mark(&z->s, last + 1) - 1;
@@ -298,7 +301,7 @@ static double morton_away_of_sizes(const morton_size *sizes, unsigned doublings)
 static double morton_rate_grown(const tamis_plan *p, double n)
 {
     unsigned doublings = morton_doublings(p);
-    morton_size sizes[MAX_WIDTH], *last = &sizes[doublings];
+    morton_size sizes[MORTON_MAX_WIDTH], *last = &sizes[doublings];
 
     morton_fill_sizes(sizes, p, n);
     last->x.away = morton_away_of_sizes(sizes, doublings);

@@ -50,7 +50,7 @@ static inline unsigned morton_count_seen(const morton_table *t, const morton_pos
         morton_position other = morton_other(t, p);
         n += morton_copies(t, &other);
     }
-    return n < CEILING ? n : CEILING;
+    return n < MORTON_CEILING ? n : MORTON_CEILING;
 }
 
 static uint64_t morton_count(const tamis *f, uint64_t key)
@@ -79,11 +79,11 @@ static inline void morton_add_surplus(const morton_table *t, const morton_positi
 static tamis_status morton_add_copies(tamis *f, const morton_table *t, const morton_position *p,
                                       uint64_t times)
 {
-    moves_word words[CEILING * MORTON_ADD_BLOCKS * LINE / 8];
+    moves_word words[MORTON_CEILING * MORTON_ADD_BLOCKS * MORTON_LINE / 8];
     moves_journal j = { words, 0 };
     uint64_t stored = 0;
 
-    for (uint64_t i = 0; i < times && i < CEILING && stored == i; i++)
+    for (uint64_t i = 0; i < times && i < MORTON_CEILING && stored == i; i++)
         if (f->count + stored >= morton_most(f) || morton_add_copy(t, p, &j, &stored)) {
             moves_undo(&j, 0);
             return TAMIS_FULL;
@@ -141,7 +141,7 @@ static bool morton_remove_surplus(const morton_table *t, const morton_position *
 {
     const surplus s = morton_surplus_of(t);
 
-    return tamis__surplus_remove(&s, morton_class(t, p), CEILING, times);
+    return tamis__surplus_remove(&s, morton_class(t, p), MORTON_CEILING, times);
 }
 
 __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_table *t,
@@ -151,7 +151,7 @@ __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_
     unsigned copies = morton_count_seen(t, p);
     bool is_there = copies >= times;
 
-    if (copies == CEILING)
+    if (copies == MORTON_CEILING)
         is_there = morton_remove_surplus(t, p, &times);
     if (!is_there)
         return TAMIS_ABSENT;
@@ -268,7 +268,7 @@ static size_t morton_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
     const morton_table t = morton_of(f);
     morton_group groups[2];
     morton_waiting waits[2];
-    morton_look *look = t.s.width < WIDE ? morton_look_narrow : morton_look_wide;
+    morton_look *look = t.s.width < MORTON_WIDE ? morton_look_narrow : morton_look_wide;
     size_t n_hits = 0, i = 0;
 
     waits[1].n = 0;
@@ -304,7 +304,7 @@ morton_fetch_others(const morton_table *t, const morton_group *g, bool adds)
     for (size_t i = 0; i < g->n; i++) {
         const morton_position *p = &g->keys[i];
         morton_counters c = morton_counters_of(t, p->block);
-        bool is_full = ((c.low & c.high) >> p->bucket & 1) | (p->block[LINE - 1] != 0);
+        bool is_full = ((c.low & c.high) >> p->bucket & 1) | (p->block[MORTON_LINE - 1] != 0);
         if (morton_is_marked(t, p->block, p->bucket) | (adds & is_full))
             ahead_write(morton_other(t, p).block, t->is_far);
     }
@@ -440,7 +440,7 @@ static size_t morton_remove_many(tamis *f, const uint64_t *keys, size_t n)
 
 static void morton_use(tamis *f)
 {
-    f->ops.has = f->plan.width < WIDE ? morton_has_narrow : morton_has_wide;
+    f->ops.has = f->plan.width < MORTON_WIDE ? morton_has_narrow : morton_has_wide;
     f->ops.count = morton_count;
     f->ops.add = morton_add;
     f->ops.remove = morton_remove;

@@ -22,7 +22,7 @@ static tamis *shaped(uint64_t buckets, unsigned bits, uint64_t seed)
 /* As many keys as are planned for. */
 static size_t room_of(uint64_t buckets)
 {
-    return (size_t)((TABLES * buckets - 16) * 95 / 100);
+    return (size_t)((ACF_TABLES * buckets - 16) * 95 / 100);
 }
 
 /* The same with as many keys as it has room for. */
@@ -50,7 +50,7 @@ static void assert_places(const acf_table *t, uint64_t h)
     const acf_places p = acf_places_of(t, h), q = acf_places_of(&twice, h);
     uint32_t prints = acf_prints(t->bits);
 
-    for (unsigned i = 0; i < TABLES; i++) {
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
         assert_int_equal(p.cell[i] / t->buckets, i);
         assert_int_equal(q.cell[i] / 2, p.cell[i]);
     }
@@ -69,7 +69,7 @@ static void places_are_in_their_tables(void **state)
     rng r = rng_for(3600, 0);
 
     (void)state;
-    for (unsigned bits = LEAST_BITS; bits <= MOST_BITS; bits++)
+    for (unsigned bits = ACF_LEAST_BITS; bits <= ACF_MOST_BITS; bits++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             const acf_table t = { .buckets = sizes[i], .bits = bits };
             assert_places(&t, 0);
@@ -82,10 +82,10 @@ static void places_are_in_their_tables(void **state)
 /* Cells, fingerprints, and the table where a key looks first: any two of them together. */
 static void places_are_even(void **state)
 {
-    enum { N = 200000, B = 7, V = 15, WAYS = TABLES + 3 };
+    enum { N = 200000, B = 7, V = 15, WAYS = ACF_TABLES + 3 };
     static uint64_t counts[WAYS][WAYS][V * V];
     const acf_table t = { .buckets = B, .bits = 5 };
-    const uint64_t most[WAYS] = { B, B, B, B, V, V, TABLES };
+    const uint64_t most[WAYS] = { B, B, B, B, V, V, ACF_TABLES };
 
     (void)state;
     for (uint64_t key = 0; key < N; key++) {
@@ -93,7 +93,7 @@ static void places_are_even(void **state)
         const acf_places p = acf_places_of(&t, h);
         const uint64_t way[WAYS] = { p.cell[0],     p.cell[1] % B,       p.cell[2] % B,
                                      p.cell[3] % B, p.value[0] % 16 - 1, p.value[1] % 16 - 1,
-                                     h % TABLES };
+                                     h % ACF_TABLES };
         for (int i = 0; i < WAYS; i++)
             for (int j = 0; j < i; j++)
                 counts[i][j][way[i] * most[j] + way[j]]++;
@@ -109,7 +109,7 @@ static void all_widths_answer_alike(void **state)
     enum { PROBES = 1000 };
 
     (void)state;
-    for (unsigned bits = LEAST_BITS; bits <= MOST_BITS; bits++) {
+    for (unsigned bits = ACF_LEAST_BITS; bits <= ACF_MOST_BITS; bits++) {
         rng r = rng_for(3605, bits);
         size_t n;
         uint64_t *keys, *probes = fresh_keys(&r, PROBES), hits[PROBES / 64 + 1];
@@ -121,7 +121,7 @@ static void all_widths_answer_alike(void **state)
         for (size_t i = 0; i < PROBES; i++) {
             const acf_places p = acf_places_of(&t, hash_key(probes[i], f->salt));
             bool is_there = false;
-            for (unsigned j = 0; j < TABLES; j++)
+            for (unsigned j = 0; j < ACF_TABLES; j++)
                 is_there |= acf_matches(&t, &p, j);
             assert_int_equal(tamis_has(f, probes[i]), is_there);
             assert_int_equal(hits[i / 64] >> i % 64 & 1, is_there);
@@ -173,11 +173,11 @@ static void sizes_are_those_of_the_formula(void **state)
     (void)state;
     for (uint64_t n = 5; n < 100000000; n += n / 3 + 1) {
         const tamis_plan p = plan_for(KIND, n, 0.01, 0);
-        double cells = (double)n / 0.95 + 16, bits = (double)(p.hashes + 8 * ENTRY);
+        double cells = (double)n / 0.95 + 16, bits = (double)(p.hashes + 8 * ACF_ENTRY);
 
         assert_true(p.hashes <= 10);
         assert_true((double)p.bytes * 8 >= bits * cells - bits);
-        assert_true((double)p.bytes * 8 <= bits * (cells + TABLES) + 512);
+        assert_true((double)p.bytes * 8 <= bits * (cells + ACF_TABLES) + 512);
     }
     assert_int_equal(plan_for(KIND, 4, 0.01, 0).slots, 1);
 }
@@ -189,12 +189,12 @@ enum { SMALL = 40 };
 static bool has_room(const tamis *f, uint64_t key)
 {
     const acf_table t = acf_of(f);
-    bool is_reached[TABLES * SMALL] = { false };
-    uint64_t reached[TABLES * SMALL], n = 0;
+    bool is_reached[ACF_TABLES * SMALL] = { false };
+    uint64_t reached[ACF_TABLES * SMALL], n = 0;
     acf_places p = acf_places_of(&t, hash_key(key, f->salt));
 
     for (uint64_t i = 0; i <= n; i++) {
-        for (unsigned j = 0; j < TABLES; j++)
+        for (unsigned j = 0; j < ACF_TABLES; j++)
             if (!is_reached[p.cell[j]]) {
                 is_reached[p.cell[j]] = true;
                 reached[n++] = p.cell[j];
@@ -214,10 +214,10 @@ static void a_key_is_refused_if_there_is_no_room(void **state)
     for (uint64_t buckets = 1; buckets <= SMALL; buckets++) {
         tamis *f = shaped(buckets, 8, buckets);
         rng r = rng_for(3620, buckets);
-        uint64_t *keys = fresh_keys(&r, TABLES * buckets + 50);
+        uint64_t *keys = fresh_keys(&r, ACF_TABLES * buckets + 50);
         size_t held = 0;
 
-        for (size_t i = 0; i < TABLES * buckets + 50; i++) {
+        for (size_t i = 0; i < ACF_TABLES * buckets + 50; i++) {
             image_bytes before = image_of(f);
             bool fits = has_room(f, keys[i]);
             tamis_status status = tamis_add(f, keys[i]);
@@ -227,7 +227,7 @@ static void a_key_is_refused_if_there_is_no_room(void **state)
             if (!status)
                 keys[held++] = keys[i];
         }
-        assert_true(held <= TABLES * buckets && (held >= TABLES || buckets > 1));
+        assert_true(held <= ACF_TABLES * buckets && (held >= ACF_TABLES || buckets > 1));
         assert_finds(f, keys, held);
         assert_true(is_whole(f));
         tamis_free(f);
@@ -244,7 +244,7 @@ static bool is_twin(const tamis *f, uint64_t key)
     const acf_table t = acf_of(f);
     const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
 
-    for (unsigned i = 0; i < TABLES; i++) {
+    for (unsigned i = 0; i < ACF_TABLES; i++) {
         const acf_places q = acf_places_of(&t, acf_hash(&t, p.cell[i]));
         if (acf_copies(&t, p.cell[i]) && p.value[0] == q.value[0] && p.value[1] == q.value[1])
             return true;
@@ -490,7 +490,7 @@ static void copies_do_not_make_room(void **state)
     assert_int_equal(tamis_plan_of(f)->bytes, plan.bytes);
     assert_int_equal(f->ops.room(f, 0, 7).needed, 1);
     assert_int_equal(f->ops.room(f, 0, 7).used, 1);
-    assert_int_equal(f->ops.room(f, 0, 7).free, TABLES * plan.slots - 1);
+    assert_int_equal(f->ops.room(f, 0, 7).free, ACF_TABLES * plan.slots - 1);
     tamis_free(f);
 }
 
@@ -746,7 +746,7 @@ static void more_excluded_keys_take_more_bits(void **state)
 {
     tamis_spec spec = spec_for(10, 0.5, 4);
     tamis_plan plan;
-    uint32_t least = LEAST_BITS;
+    uint32_t least = ACF_LEAST_BITS;
 
     (void)state;
     for (uint64_t m = 1; m < UINT64_MAX / 2; m *= 2) {
@@ -755,7 +755,7 @@ static void more_excluded_keys_take_more_bits(void **state)
         assert_true(plan.hashes >= least);
         least = plan.hashes;
     }
-    assert_int_equal(least, MOST_BITS);
+    assert_int_equal(least, ACF_MOST_BITS);
 }
 
 /* Of filters that are planned for exactly their keys and excluded keys, one in a thousand is full
@@ -801,12 +801,12 @@ static void geometries_are_checked(void **state)
     for (int i = 0; i < 12; i++)
         bad[i] = good;
     bad[0].slots = 0;
-    bad[1].hashes = LEAST_BITS - 1;
-    bad[2].hashes = MOST_BITS + 1;
+    bad[1].hashes = ACF_LEAST_BITS - 1;
+    bad[2].hashes = ACF_MOST_BITS + 1;
     bad[3].width = 1; /* and it does not grow */
     bad[4].load = 1;
     bad[5].flags = TAMIS_PLAN_EXACT_DELETE;
-    bad[6].capacity = TABLES * good.slots + 1;
+    bad[6].capacity = ACF_TABLES * good.slots + 1;
     bad[7].slots = (UINT64_C(1) << 40) + 1;
     bad[8].slots = UINT64_MAX;
     bad[9].flags = TAMIS_PLAN_GROWS;
@@ -874,8 +874,8 @@ static void damage_is_seen(void **state)
 static void a_key_in_two_cells_is_seen(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < TABLES; i++)
-        for (unsigned j = 0; j < TABLES; j++) {
+    for (unsigned i = 0; i < ACF_TABLES; i++)
+        for (unsigned j = 0; j < ACF_TABLES; j++) {
             tamis *f = shaped(3, 8, 0);
             const acf_table t = acf_of(f);
             uint64_t h = mix64(77);
@@ -897,7 +897,7 @@ static void a_key_in_two_cells_is_seen(void **state)
 static void bits_past_the_end_are_seen(void **state)
 {
     (void)state;
-    for (unsigned bits = LEAST_BITS; bits <= MOST_BITS; bits++)
+    for (unsigned bits = ACF_LEAST_BITS; bits <= ACF_MOST_BITS; bits++)
         for (uint64_t buckets = 1; buckets < 20; buckets++) {
             tamis *f = shaped(buckets, bits, 0);
             const acf_table t = acf_of(f);

@@ -33,8 +33,8 @@ static void assert_windows(const cuckoo_table *t, const cuckoo_entry *e)
     uint64_t apart = e->first < e->second ? e->second - e->first : e->first - e->second;
 
     assert_true(e->first < t->starts && e->second < t->starts && apart >= 2);
-    assert_true(e->fingerprint <= cuckoo_mask(t->width) >> TAG_BITS);
-    for (unsigned i = 0; i < PLACES; i++) {
+    assert_true(e->fingerprint <= cuckoo_mask(t->width) >> CUCKOO_TAG_BITS);
+    for (unsigned i = 0; i < CUCKOO_PLACES; i++) {
         uint64_t other = cuckoo_other_start(t, cuckoo_slot_of(e, i), cuckoo_value(e, i));
         assert_int_equal(other, i < 2 ? e->second : e->first);
     }
@@ -47,7 +47,7 @@ static void the_other_of_the_other_is_the_first(void **state)
     rng r = rng_for(3000, 0);
 
     (void)state;
-    for (unsigned width = NARROWEST; width <= WIDEST; width++)
+    for (unsigned width = CUCKOO_NARROWEST; width <= CUCKOO_WIDEST; width++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             cuckoo_table t = { .starts = sizes[i] - 1, .width = width };
             for (int n = 0; n < 2000; n++) {
@@ -96,13 +96,13 @@ static void slots_keep_to_themselves(void **state)
     enum { N = 19 };
 
     (void)state;
-    for (unsigned width = NARROWEST; width <= WIDEST; width++) {
+    for (unsigned width = CUCKOO_NARROWEST; width <= CUCKOO_WIDEST; width++) {
         tamis *f = shaped(N, width, 0);
         cuckoo_table t = cuckoo_table_of(f);
         uint64_t model[N] = { 0 };
         rng r = rng_for(3200, width);
 
-        memset(t.stash, 0xA5, STASH_BYTES);
+        memset(t.stash, 0xA5, CUCKOO_STASH_BYTES);
         for (int step = 0; step < (is_sanitized() ? 200 : 2000); step++) {
             uint64_t i = rng_below(&r, N);
             model[i] = rng_next(&r) & cuckoo_mask(width);
@@ -110,7 +110,7 @@ static void slots_keep_to_themselves(void **state)
             for (uint64_t j = 0; j < N; j++)
                 assert_int_equal(cuckoo_slot(&t, j), model[j]);
         }
-        for (int i = 0; i < STASH_BYTES; i++)
+        for (int i = 0; i < CUCKOO_STASH_BYTES; i++)
             assert_int_equal(t.stash[i], 0xA5);
         tamis_free(f);
     }
@@ -146,7 +146,7 @@ static toy toy_of(uint64_t slots)
 
 static unsigned copies_of(const toy *y, size_t c)
 {
-    return y->times[c] < CEILING ? y->times[c] : CEILING;
+    return y->times[c] < CUCKOO_CEILING ? y->times[c] : CUCKOO_CEILING;
 }
 
 static void assert_like_model(const toy *y)
@@ -180,7 +180,7 @@ static void toy_remove(toy *y, size_t c)
     bool present = y->times[c] > 0;
 
     assert_int_equal(tamis_remove(y->f, y->keys[c]), present ? TAMIS_OK : TAMIS_ABSENT);
-    y->times[c] -= present && !(is_lost(y) && y->times[c] >= CEILING);
+    y->times[c] -= present && !(is_lost(y) && y->times[c] >= CUCKOO_CEILING);
 }
 
 static void toy_clear(toy *y)
@@ -222,7 +222,7 @@ static bool match(matching *m, const toy *y, size_t c)
 {
     cuckoo_entry e = entry_of_key(y->f, y->keys[c]);
 
-    for (unsigned i = e.fingerprint == 0; i < PLACES; i++) {
+    for (unsigned i = e.fingerprint == 0; i < CUCKOO_PLACES; i++) {
         uint64_t slot = cuckoo_slot_of(&e, i);
         if (m->tried[slot])
             continue;
@@ -272,7 +272,8 @@ static void tables_of_a_few_slots_fill_up(void **state)
                 image_bytes before = image_of(y.f);
                 tamis_status status = tamis_add(y.f, y.keys[c]);
                 y.times[c]++;
-                assert_int_equal(status, least_stash(&y) > STASH_MOST ? TAMIS_FULL : TAMIS_OK);
+                assert_int_equal(status,
+                                 least_stash(&y) > CUCKOO_STASH_MOST ? TAMIS_FULL : TAMIS_OK);
                 if (status) {
                     assert_true(is_image_of(&before, y.f));
                     y.times[c]--;
@@ -360,7 +361,8 @@ static void add_times_is_all_or_nothing(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         tamis *f = shaped(20 + seed % 50, 14, seed);
-        uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (STASH_MOST + 1), key = 0;
+        uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (CUCKOO_STASH_MOST + 1),
+                 key = 0;
 
         while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
             key++;
@@ -408,7 +410,7 @@ static void neighbours_are_told_apart(const tamis_plan *p, rng *r)
 
 static void few_keys_are_told_by_their_hash(void **state)
 {
-    bool seen[WIDEST + 1] = { false };
+    bool seen[CUCKOO_WIDEST + 1] = { false };
 
     (void)state;
     for (uint64_t n = 0; n < 420; n += 1 + n / 10) {
@@ -431,7 +433,7 @@ static void few_keys_are_told_by_their_hash(void **state)
             assert_int_equal(((uint8_t *)f->payload)[i], 0);
         tamis_free(f);
     }
-    for (unsigned width = 58; width < WIDEST; width++)
+    for (unsigned width = 58; width < CUCKOO_WIDEST; width++)
         assert_true(seen[width]);
 }
 
@@ -440,7 +442,7 @@ static void slots_of_64_bits(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        tamis *f = shaped(5 + seed % 4, WIDEST, seed);
+        tamis *f = shaped(5 + seed % 4, CUCKOO_WIDEST, seed);
         for (uint64_t key = 0; key < 5; key++)
             assert_int_equal(tamis_add(f, key), TAMIS_OK);
         for (uint64_t key = 0; key < 500; key++)
@@ -469,19 +471,19 @@ static void wide_classes_stay_at_the_ceiling(void **state)
 
         assert_true(cuckoo_class_bits(t.starts + 1, t.width) > SURPLUS_CLASS_BITS);
         assert_int_equal(cuckoo_surplus_entries(t.starts + 1, t.width), 0);
-        assert_int_equal(tamis_add_times(f, 1, CEILING - 1), TAMIS_OK);
-        assert_int_equal(tamis_remove_times(f, 1, CEILING - 1), TAMIS_OK);
+        assert_int_equal(tamis_add_times(f, 1, CUCKOO_CEILING - 1), TAMIS_OK);
+        assert_int_equal(tamis_remove_times(f, 1, CUCKOO_CEILING - 1), TAMIS_OK);
         assert_true(!tamis_has(f, 1) && info_of(f).count == 0);
-        assert_int_equal(tamis_add_times(f, 1, CEILING), TAMIS_OK);
+        assert_int_equal(tamis_add_times(f, 1, CUCKOO_CEILING), TAMIS_OK);
         assert_int_equal(tamis_add(f, 2), TAMIS_OK);
         for (int times = 0; times < 10; times++) {
             assert_int_equal(tamis_remove(f, 1), TAMIS_OK);
-            assert_int_equal(tamis_remove_times(f, 1, CEILING), TAMIS_OK);
+            assert_int_equal(tamis_remove_times(f, 1, CUCKOO_CEILING), TAMIS_OK);
             assert_int_equal(tamis_add(f, 1), TAMIS_OK);
         }
         assert_int_equal(tamis_count(f, 1), plans[i].ceiling);
         assert_int_equal(tamis_remove(f, 2), TAMIS_OK);
-        assert_true(tamis_has(f, 1) && !tamis_has(f, 2) && info_of(f).count == CEILING);
+        assert_true(tamis_has(f, 1) && !tamis_has(f, 2) && info_of(f).count == CUCKOO_CEILING);
         tamis_free(f);
     }
 }
@@ -491,13 +493,13 @@ static void wide_classes_stay_at_the_ceiling(void **state)
 /* The least rate that still has the width. */
 static tamis_plan plan_of_width(uint64_t n, unsigned width)
 {
-    return plan_for(KIND, n, fmin(0.4, 0.9401 * exp2(TAG_BITS - (double)width)), 0);
+    return plan_for(KIND, n, fmin(0.4, 0.9401 * exp2(CUCKOO_TAG_BITS - (double)width)), 0);
 }
 
 /* Narrower slots are too few for so many keys: docs/filters/cuckoo.md. */
 static double least_width(double n)
 {
-    return NARROWEST + fmax(0, ceil((log2(n / 0.94 + 66) - 19) / 4.5));
+    return CUCKOO_NARROWEST + fmax(0, ceil((log2(n / 0.94 + 66) - 19) / 4.5));
 }
 
 /* Never more than 5 % above the formula, whatever the keys and the rate. */
@@ -511,10 +513,10 @@ static void sizes_follow_the_formula(void **state)
         uint64_t n = (uint64_t)(1000 * pow(10000, i / (double)(SIZES - 1)));
         double fpr = exp2(-1 - (double)rng_below(&r, 20000) / 1000);
         tamis_plan plan = plan_for(KIND, n, fpr, 0);
-        double width = fmax(least_width((double)n), TAG_BITS + ceil(log2(0.9401 / fpr)));
+        double width = fmax(least_width((double)n), CUCKOO_TAG_BITS + ceil(log2(0.9401 / fpr)));
         uint64_t entries = cuckoo_surplus_entries(plan.slots, plan.width);
         double formula =
-            (double)n * width / 0.94 / 8 + STASH_BYTES + (double)surplus_bytes(entries);
+            (double)n * width / 0.94 / 8 + CUCKOO_STASH_BYTES + (double)surplus_bytes(entries);
 
         if ((double)plan.bytes > 1.05 * formula)
             fail_msg("%llu keys at %g: %llu bytes, not %.0f", (unsigned long long)n, fpr,
@@ -657,7 +659,7 @@ static void plans_take_their_keys(void **state)
 
     (void)state;
     for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
-        for (unsigned width = NARROWEST; width <= 18; width += 4)
+        for (unsigned width = CUCKOO_NARROWEST; width <= 18; width += 4)
             for (uint64_t seed = 0; seed < tables; seed++) {
                 tamis_plan plan = plan_of_width(n, width);
                 plan.hasher.seed = seed + 1000 * n;
@@ -722,8 +724,8 @@ static void verify_sees_crowds(void **state)
         put_le64(t.stash + 8, hash_key(key, f->salt));
         f->count = 4;
         assert_broken(f);
-        memset(t.stash, 0, STASH_BYTES);
-        for (unsigned i = 0; i < PLACES; i++)
+        memset(t.stash, 0, CUCKOO_STASH_BYTES);
+        for (unsigned i = 0; i < CUCKOO_PLACES; i++)
             cuckoo_put(&t, cuckoo_slot_of(&e, i), cuckoo_value(&e, i));
         assert_int_equal(is_whole(f), e.fingerprint == 0);
         tamis_free(f);
@@ -736,24 +738,24 @@ static void verify_sees_the_stash(void **state)
     cuckoo_table t = cuckoo_table_of(f);
 
     (void)state;
-    for (uint64_t n = 0; n <= STASH_MOST; n++) {
-        for (uint64_t i = 0; i < STASH_MOST; i++)
+    for (uint64_t n = 0; n <= CUCKOO_STASH_MOST; n++) {
+        for (uint64_t i = 0; i < CUCKOO_STASH_MOST; i++)
             put_le64(t.stash + 8 + 8 * i, i < n ? hash_key(i, f->salt) : 0);
         put_le64(t.stash, n);
         f->count = n;
         assert_true(is_whole(f));
-        if (n < STASH_MOST)
-            t.stash[STASH_BYTES - 1] = 1;
+        if (n < CUCKOO_STASH_MOST)
+            t.stash[CUCKOO_STASH_BYTES - 1] = 1;
         else
             put_le64(t.stash, ++f->count);
         assert_broken(f);
     }
     put_le64(t.stash, UINT64_MAX);
     assert_broken(f);
-    for (unsigned i = 0; i < STASH_MOST; i++)
+    for (unsigned i = 0; i < CUCKOO_STASH_MOST; i++)
         put_le64(t.stash + 8 + 8 * i, hash_key(7, f->salt));
-    put_le64(t.stash, STASH_MOST);
-    f->count = STASH_MOST;
+    put_le64(t.stash, CUCKOO_STASH_MOST);
+    f->count = CUCKOO_STASH_MOST;
     assert_broken(f);
     tamis_free(f);
 }
@@ -783,7 +785,7 @@ static void verify_sees_the_surplus(void **state)
 static void verify_sees_bits_past_the_end(void **state)
 {
     (void)state;
-    for (unsigned width = NARROWEST; width <= WIDEST; width++) {
+    for (unsigned width = CUCKOO_NARROWEST; width <= CUCKOO_WIDEST; width++) {
         tamis *f = shaped(21, width, 0);
         cuckoo_table t = cuckoo_table_of(f);
 
@@ -811,9 +813,9 @@ static void geometries_are_checked(void **state)
         assert_int_equal(ops->bytes(&p), 0);
     }
     p = good;
-    p.width = NARROWEST - 1;
+    p.width = CUCKOO_NARROWEST - 1;
     assert_int_equal(ops->bytes(&p), 0);
-    p.width = WIDEST + 1;
+    p.width = CUCKOO_WIDEST + 1;
     assert_int_equal(ops->bytes(&p), 0);
     p = good;
     p.hashes = 1;

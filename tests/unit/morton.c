@@ -25,7 +25,7 @@ static tamis_plan plan_of_shape(uint64_t homes, unsigned buckets, unsigned width
     plan.capacity = 0;
     plan.slots = homes << doublings;
     plan.width = width;
-    plan.hashes = buckets | doublings << DOUBLINGS_SHIFT;
+    plan.hashes = buckets | doublings << MORTON_DOUBLINGS_SHIFT;
     plan.flags = doublings ? TAMIS_PLAN_GROWS : 0;
     assert_int_equal(tamis__plan_settle(&plan), TAMIS_OK);
     return plan;
@@ -34,7 +34,7 @@ static tamis_plan plan_of_shape(uint64_t homes, unsigned buckets, unsigned width
 /* A table without blocks: nothing in it is read. */
 static morton_table table_of_plan(const tamis_plan *plan)
 {
-    static uint8_t block[LINE];
+    static uint8_t block[MORTON_LINE];
     morton_table t = morton_of_plan(plan);
 
     t.at = block;
@@ -45,8 +45,8 @@ static unsigned next_buckets(unsigned buckets)
 {
     do
         buckets++;
-    while (buckets <= MAX_BUCKETS && !morton_buckets_are_valid(buckets));
-    return buckets <= MAX_BUCKETS ? buckets : 0;
+    while (buckets <= MORTON_MAX_BUCKETS && !morton_buckets_are_valid(buckets));
+    return buckets <= MORTON_MAX_BUCKETS ? buckets : 0;
 }
 
 /* ---- Places ------------------------------------------------------------ */
@@ -67,7 +67,7 @@ static void check_places(const morton_table *t, rng *r)
         assert_true((at.bucket ^ other.bucket) & 1);
         assert_true(back.home == at.home && back.bucket == at.bucket &&
                     back.fingerprint == at.fingerprint);
-        if (t->homes >= FEW_HOMES)
+        if (t->homes >= MORTON_FEW_HOMES)
             assert_true(other.block != at.block);
     }
 }
@@ -79,7 +79,7 @@ static void the_other_of_the_other_is_the_first(void **state)
 
     (void)state;
     for (unsigned i = 0; i < sizeof homes / sizeof *homes; i++)
-        for (unsigned buckets = MIN_BUCKETS; buckets; buckets = next_buckets(buckets))
+        for (unsigned buckets = MORTON_MIN_BUCKETS; buckets; buckets = next_buckets(buckets))
             for (unsigned doublings = 0; doublings < 4; doublings++) {
                 tamis_plan plan = plan_of_shape(homes[i], buckets, 4 + buckets % 13, doublings);
                 morton_table t = table_of_plan(&plan);
@@ -124,7 +124,7 @@ static void short_fingerprints_share_no_buckets(void **state)
 /* ---- One block --------------------------------------------------------- */
 
 typedef struct list {
-    uint32_t fingerprints[BUCKET];
+    uint32_t fingerprints[MORTON_BUCKET];
     unsigned n;
 } list;
 
@@ -158,7 +158,7 @@ static void change_list(const morton_table *t, list *l, unsigned bucket, rng *r,
     uint32_t x = (uint32_t)rng_next(r) & UINT32_MAX >> (32 - t->s.width);
     bool has_room = morton_has_room(t, morton_counters_of(t, t->at), bucket);
 
-    assert_int_equal(has_room, l->n < BUCKET && *used < t->s.slots);
+    assert_int_equal(has_room, l->n < MORTON_BUCKET && *used < t->s.slots);
     if (rng_below(r, 100) < 60 && has_room) {
         assert_true(morton_try_put(t, &(morton_position){ 0, t->at, bucket, x }));
         l->fingerprints[l->n++] = x;
@@ -176,11 +176,11 @@ static void check_shape(unsigned buckets, unsigned width, rng *r)
     tamis_plan plan = plan_of_shape(1, buckets, width, 0);
     tamis *f = new_filter(&plan);
     morton_table t = morton_of(f);
-    list lists[MAX_BUCKETS] = { { .n = 0 } };
+    list lists[MORTON_MAX_BUCKETS] = { { .n = 0 } };
     unsigned used = 0;
 
-    assert_true(t.s.marks >= MIN_MARKS && t.s.marks <= buckets);
-    assert_true(2 * buckets + t.s.marks + t.s.slots * width <= LINE_BITS);
+    assert_true(t.s.marks >= MORTON_MIN_MARKS && t.s.marks <= buckets);
+    assert_true(2 * buckets + t.s.marks + t.s.slots * width <= MORTON_LINE_BITS);
     for (unsigned bucket = 0; bucket < buckets; bucket++)
         assert_int_equal(morton_mark_of(&t, bucket), bucket * t.s.marks / buckets);
     for (int i = 0; i < 400; i++) {
@@ -197,8 +197,8 @@ static void blocks_are_lists(void **state)
     rng r = rng_for(1901, 0);
 
     (void)state;
-    for (unsigned width = MIN_WIDTH; width <= MAX_WIDTH; width++)
-        for (unsigned buckets = MIN_BUCKETS; buckets; buckets = next_buckets(buckets))
+    for (unsigned width = MORTON_MIN_WIDTH; width <= MORTON_MAX_WIDTH; width++)
+        for (unsigned buckets = MORTON_MIN_BUCKETS; buckets; buckets = next_buckets(buckets))
             check_shape(buckets, width, &r);
 }
 
@@ -283,7 +283,7 @@ static void check_any_payload(const tamis_plan *plan, rng *r)
     uint64_t *keys = fresh_keys(r, 200), hits[4];
     size_t n = 1 + rng_below(r, 200), found = 0;
 
-    for (uint64_t i = 0; i < LINE * plan->slots; i++)
+    for (uint64_t i = 0; i < MORTON_LINE * plan->slots; i++)
         ((uint8_t *)f->payload)[i] = (uint8_t)rng_next(r);
     for (int c = 0; c < 3; c++) {
         tamis__use_cpu(f, cpus[c]);
@@ -306,9 +306,9 @@ static void kernels_agree_on_any_payload(void **state)
     rng r = rng_for(1912, 0);
 
     (void)state;
-    for (unsigned width = MIN_WIDTH; width <= MAX_WIDTH; width++)
-        for (unsigned buckets = MIN_BUCKETS; buckets; buckets = next_buckets(buckets)) {
-            unsigned doublings = (unsigned)rng_below(&r, width < MAX_WIDTH - 3 ? 4 : 1);
+    for (unsigned width = MORTON_MIN_WIDTH; width <= MORTON_MAX_WIDTH; width++)
+        for (unsigned buckets = MORTON_MIN_BUCKETS; buckets; buckets = next_buckets(buckets)) {
+            unsigned doublings = (unsigned)rng_below(&r, width < MORTON_MAX_WIDTH - 3 ? 4 : 1);
             tamis_plan plan = plan_of_shape(homes[rng_below(&r, 6)], buckets, width, doublings);
 
             check_any_payload(&plan, &r);
@@ -367,7 +367,7 @@ static void a_key_that_comes_a_million_times_leaves_room(void **state)
     for (int i = 0; i < 1000000; i++)
         assert_int_equal(tamis_add(f, keys[0]), TAMIS_OK);
     assert_int_equal(tamis_count(f, keys[0]), plan.ceiling);
-    assert_int_equal(info_of(f).count, CEILING);
+    assert_int_equal(info_of(f).count, MORTON_CEILING);
     add_all(f, keys + 1, n * 9 / 10);
     image_bytes before = image_of(f);
     assert_int_equal(tamis_add_times(f, keys[0], UINT64_C(1) << 30), TAMIS_OK);
@@ -478,10 +478,10 @@ static void geometries_are_checked(void **state)
     p.load = 950;
     assert_int_equal(ops->bytes(&p), 0);
     p = good;
-    p.hashes = 48 | 24 << DOUBLINGS_SHIFT;
+    p.hashes = 48 | 24 << MORTON_DOUBLINGS_SHIFT;
     p.slots = UINT64_C(4) << 24;
     assert_int_equal(ops->bytes(&p), 0);
-    p.hashes = 48 | UINT32_C(0xffffff) << DOUBLINGS_SHIFT;
+    p.hashes = 48 | UINT32_C(0xffffff) << MORTON_DOUBLINGS_SHIFT;
     assert_int_equal(ops->bytes(&p), 0);
     p = good;
     p.hashes = 62;
@@ -645,7 +645,7 @@ static void chosen_keys_take_no_memory(void **state)
         for (; i < 20000 && tamis_add(f, chosen_key(&plan, i, last_bits)) == TAMIS_OK; i++)
             ;
         uint64_t slots = morton_shape_of(morton_buckets(&f->plan), f->plan.width + 1).slots;
-        assert_true(p.most <= 3 * (first + 5 * LINE * (f->count / slots + 1)));
+        assert_true(p.most <= 3 * (first + 5 * MORTON_LINE * (f->count / slots + 1)));
         for (; n < i; n++)
             assert_true(tamis_has(f, chosen_key(&plan, n, last_bits)));
         assert_true(is_whole(f));
@@ -711,13 +711,13 @@ static void growing_ends_when_there_are_no_more_bits(void **state)
     uint64_t n = 0;
 
     (void)state;
-    while (next.width > MIN_WIDTH)
+    while (next.width > MORTON_MIN_WIDTH)
         assert_int_equal(tamis__ops(TAMIS_MORTON)->resize(&next, 0), TAMIS_OK);
     assert_int_equal(tamis__ops(TAMIS_MORTON)->resize(&next, 0), TAMIS_RANGE);
     for (; !status; n++)
         status = tamis_add(f, rng_next(&r));
     assert_int_equal(status, TAMIS_FULL);
-    assert_int_equal(tamis_plan_of(f)->width, MIN_WIDTH);
+    assert_int_equal(tamis_plan_of(f)->width, MORTON_MIN_WIDTH);
     assert_true(n > plan.capacity && is_whole(f));
     tamis_free(f);
 }
@@ -734,7 +734,7 @@ static void verify_sees_what_is_wrong(void **state)
     tamis_plan plan = plan_of_shape(4, 48, 9, 0);
     tamis *f = new_filter(&plan);
     morton_table t = morton_of(f);
-    uint8_t *b = f->payload, was[LINE];
+    uint8_t *b = f->payload, was[MORTON_LINE];
     unsigned last = morton_slot_bit(&t.s, t.s.slots - 1), gap = morton_slot_bit(&t.s, 0) - 1;
     rng r = rng_for(1909, 0);
 
@@ -742,23 +742,23 @@ static void verify_sees_what_is_wrong(void **state)
     for (int i = 0; i < 60; i++)
         assert_int_equal(tamis_add(f, rng_next(&r)), TAMIS_OK);
     assert_null(fault_of(f));
-    memcpy(was, b, LINE);
+    memcpy(was, b, MORTON_LINE);
     memset(b, 0xff, 12);
     assert_string_equal(fault_of(f), "counters of a block exceed its slots");
-    memcpy(b, was, LINE);
+    memcpy(b, was, MORTON_LINE);
     b[last / 8] ^= (uint8_t)(1u << last % 8);
     assert_string_equal(fault_of(f), "unused slots are not zero");
-    memcpy(b, was, LINE);
+    memcpy(b, was, MORTON_LINE);
     f->count++;
     assert_string_equal(fault_of(f), "count is not the number of fingerprints");
     f->count--;
     if (2 * t.s.buckets + t.s.marks <= gap) {
         b[gap / 8] ^= (uint8_t)(1u << gap % 8);
         assert_string_equal(fault_of(f), "bits between marks and slots are set");
-        memcpy(b, was, LINE);
+        memcpy(b, was, MORTON_LINE);
     }
     morton_position at = morton_position_of(&t, rng_next(&r)), other = morton_other(&t, &at);
-    for (int i = 0; i < BUCKET; i++)
+    for (int i = 0; i < MORTON_BUCKET; i++)
         f->count += (uint64_t)morton_try_put(&t, &at) + morton_try_put(&t, &other);
     assert_string_equal(fault_of(f), "more copies of a fingerprint than the ceiling");
     surplus s = morton_surplus_of(&t);
@@ -766,7 +766,7 @@ static void verify_sees_what_is_wrong(void **state)
     f->count = 0;
     assert_int_equal(tamis_add_times(f, 1, 5), TAMIS_OK);
     assert_null(fault_of(f));
-    memset(b, 0, LINE * f->plan.slots);
+    memset(b, 0, MORTON_LINE * f->plan.slots);
     f->count = 0;
     assert_string_equal(fault_of(f), "a class has a surplus, but is not at its ceiling");
     memset(s.at, 0, surplus_bytes(s.entries));
