@@ -30,73 +30,10 @@
 #include <string.h>
 
 #include "base/ahead.h"
-#include "base/hash.h"
-#include "base/parts.h"
 #include "base/sort.h"
-#include "explain.h"
+#include "coded/gcs.h"
 
-/* ---- Layout ------------------------------------------------------------ */
-
-enum {
-    GCS_LINE = 64,
-    GCS_BUCKET_KEYS = 128, /* an offset of 32 bits is then a quarter of a bit per key */
-    GCS_WINDOW = 57,       /* bits that a load of eight bytes has from any bit on */
-    GCS_MAX_REST = GCS_WINDOW - 1,
-};
-
-/* What the plan says. */
-typedef struct gcs_geometry {
-    unsigned part_bits, rest_bits;
-    uint64_t buckets, values; /* of a part; of a bucket */
-    uint64_t part_size;
-    uint64_t codes_size; /* of a part, before the offsets */
-} gcs_geometry;
-
-_Static_assert(sizeof(gcs_geometry) <= TAMIS_DERIVED_SIZE, "");
-
-static inline const gcs_geometry *gcs_geometry_in(const tamis *f)
-{
-    return (const void *)f->derived;
-}
-
-static inline uint8_t *gcs_part(const tamis *f, const gcs_geometry *g, uint64_t i)
-{
-    return (uint8_t *)f->payload + i * g->part_size;
-}
-
-static inline uint64_t gcs_bucket_of(const gcs_geometry *g, uint64_t h)
-{
-    return scale64(h << g->part_bits, g->buckets);
-}
-
-static inline uint64_t gcs_value_of(const gcs_geometry *g, uint64_t h)
-{
-    return scale64((h << g->part_bits) * g->buckets, g->values);
-}
-
-/* Offset i is where bucket i starts and bucket i - 1 ends, in bits. */
-static inline uint8_t *gcs_offset_at(const uint8_t *part, const gcs_geometry *g, uint64_t i)
-{
-    return (uint8_t *)(uintptr_t)part + g->codes_size + 4 * i;
-}
-
-static inline uint64_t gcs_offset(const uint8_t *part, const gcs_geometry *g, uint64_t i)
-{
-    uint64_t bit = le32(gcs_offset_at(part, g, i)), room = g->codes_size * 8;
-
-    return bit < room ? bit : room;
-}
-
-/* At least GCS_WINDOW bits. Eight bytes of offsets follow the codes: no load leaves the part. */
-static inline uint64_t gcs_bits_at(const uint8_t *codes, uint64_t bit)
-{
-    return le64(codes + bit / 8) >> bit % 8;
-}
-
-static inline uint64_t gcs_low_bits(uint64_t x, unsigned n)
-{
-    return x & ((UINT64_C(1) << n) - 1);
-}
+/* ---- Sizing ------------------------------------------------------------ */
 
 /* Offsets are 32 bits: a part has fewer bits than that. */
 static const uint64_t GCS_MAX_LINES = UINT64_C(1) << 23, GCS_MAX_CAPACITY = UINT64_C(1) << 48;
@@ -112,60 +49,7 @@ static gcs_geometry gcs_geometry_of(const tamis_plan *p)
     return (gcs_geometry){ bits, p->width, buckets, p->slots, size, size - 4 * (buckets + 1) };
 }
 
-/* ---- Reading a bucket -------------------------------------------------- */
-
-typedef struct gcs_reader {
-    const uint8_t *codes;
-    unsigned rest_bits;
-    uint64_t start, rests; /* in bits: of the bucket; of the rests that were read */
-    uint64_t at, window;   /* bits of the quotients from `at` on, those of keys read cleared */
-    uint64_t end;          /* of the quotients that were read */
-    uint64_t keys, sum;    /* read: how many, and the sum of their rests */
-} gcs_reader;
-
-static inline uint64_t gcs_window_at(const uint8_t *codes, uint64_t bit)
-{
-    return gcs_low_bits(gcs_bits_at(codes, bit), GCS_WINDOW);
-}
-
-/* Of a damaged index, nothing is read beyond the part and nothing backwards. */
-static inline gcs_reader gcs_read_bucket(const uint8_t *part, const gcs_geometry *g, uint64_t i)
-{
-    uint64_t start = gcs_offset(part, g, i), end = gcs_offset(part, g, i + 1);
-
-    return (gcs_reader){ .codes = part,
-                         .rest_bits = g->rest_bits,
-                         .start = start,
-                         .rests = end,
-                         .at = start,
-                         .window = start < end ? gcs_window_at(part, start) : 0,
-                         .end = start };
-}
-
-/* The next value, above those before; false when quotients and rests have met. */
-static inline bool gcs_read_value(gcs_reader *r, uint64_t *value)
-{
-    while (r->window == 0) {
-        r->at += GCS_WINDOW;
-        if (r->at >= r->rests)
-            return false;
-        r->window = gcs_window_at(r->codes, r->at);
-    }
-    uint64_t one = r->at + (uint64_t)__builtin_ctzll(r->window);
-    if (one + r->rest_bits >= r->rests)
-        return false;
-    r->window &= r->window - 1;
-    r->rests -= r->rest_bits;
-    r->end = one + 1;
-    r->sum += gcs_low_bits(gcs_bits_at(r->codes, r->rests), r->rest_bits);
-    *value = ((one - r->start - r->keys) << r->rest_bits) + r->sum + r->keys;
-    r->keys++;
-    return true;
-}
-
-/* ---- Sizing ------------------------------------------------------------ */
-
-static double gcs_cells_of(const tamis_plan *p)
+static double gcs_cells(const tamis_plan *p)
 {
     gcs_geometry g = gcs_geometry_of(p);
 
@@ -189,7 +73,7 @@ static uint64_t gcs_bytes(const tamis_plan *p)
 {
     bool ok = p->slots > 0 && p->width <= GCS_MAX_REST && p->hashes > 0 &&
               p->hashes < GCS_MAX_LINES && p->capacity < GCS_MAX_CAPACITY &&
-              gcs_cells_of(p) < GCS_MAX_CELLS && p->flags == 0 && p->load == 0;
+              gcs_cells(p) < GCS_MAX_CELLS && p->flags == 0 && p->load == 0;
 
     if (!ok || p->width != gcs_best_rest_bits(p))
         return 0;
@@ -200,7 +84,7 @@ static uint64_t gcs_bytes(const tamis_plan *p)
 /* Keys fall into cells independently. */
 static double gcs_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / gcs_cells_of(p)));
+    return -expm1(n * log1p(-1 / gcs_cells(p)));
 }
 
 /* One part in a billion needs more bits, whatever the number of keys. Moving one key changes the
@@ -406,7 +290,7 @@ static void gcs_measure(const tamis *f, tamis_info *info)
 
     for (uint64_t i = 0; i < UINT64_C(1) << g->part_bits; i++)
         n += gcs_count_values(gcs_part(f, g, i), g);
-    info->fpr = fmin(1, (double)n / gcs_cells_of(&f->plan));
+    info->fpr = fmin(1, (double)n / gcs_cells(&f->plan));
 }
 
 static const char *gcs_verify_bucket(const uint8_t *part, const gcs_geometry *g, uint64_t i,
@@ -453,66 +337,6 @@ static const char *gcs_verify(const tamis *f)
     return why ? why : n <= f->count ? NULL : "the number of keys is wrong";
 }
 
-/* ---- Pictures and words ------------------------------------------------ */
-
-/* Value i of a bucket. Those of a damaged one may be too large for their cells. */
-static tamis_cell gcs_cell(const gcs_geometry *g, uint64_t bucket, uint64_t i, uint64_t value)
-{
-    return (tamis_cell){ .array = "bucket",
-                         .number = bucket,
-                         .index = i,
-                         .value = value,
-                         .bits = 64 - (unsigned)__builtin_clzll(value | (g->values - 1) | 1) };
-}
-
-static bool gcs_tell_part(const tamis *f, uint64_t part, tamis_telling *t)
-{
-    const gcs_geometry *g = gcs_geometry_in(f);
-    const uint8_t *at = gcs_part(f, g, part);
-    bool goes_on = true;
-
-    for (uint64_t i = 0; i < g->buckets && goes_on; i++) {
-        gcs_reader r = gcs_read_bucket(at, g, i);
-        for (uint64_t value; goes_on && gcs_read_value(&r, &value);)
-            goes_on = tamis__tell_cell(t, gcs_cell(g, part * g->buckets + i, r.keys - 1, value));
-    }
-    for (uint64_t i = 0; i <= g->buckets && goes_on; i++)
-        goes_on = tamis__tell_cell(t, (tamis_cell){ .array = "offsets of part",
-                                                    .number = part,
-                                                    .index = i,
-                                                    .value = le32(gcs_offset_at(at, g, i)),
-                                                    .bits = 32 });
-    return goes_on;
-}
-
-static void gcs_cells(const tamis *f, tamis_telling *t)
-{
-    uint64_t parts = UINT64_C(1) << gcs_geometry_in(f)->part_bits;
-
-    for (uint64_t i = 0; i < parts && gcs_tell_part(f, i, t); i++)
-        continue;
-}
-
-static bool gcs_explain(const tamis *f, uint64_t key, tamis_telling *t)
-{
-    const gcs_geometry *g = gcs_geometry_in(f);
-    uint64_t h = hash_key(key, f->salt), part = part_of(h, g->part_bits);
-    uint64_t bucket = gcs_bucket_of(g, h), wanted = gcs_value_of(g, h), value;
-    gcs_reader r = gcs_read_bucket(gcs_part(f, g, part), g, bucket);
-    bool found = f->ops.has(f, key);
-
-    bucket += part * g->buckets;
-    tamis__tell_number(t, "bucket", bucket);
-    tamis__tell_number(t, "first bit of the bucket", r.start);
-    tamis__tell_number(t, "value", wanted);
-    for (bool is_past = false; !is_past && gcs_read_value(&r, &value); is_past = value >= wanted)
-        tamis__tell_read(t, "value of the bucket", gcs_cell(g, bucket, r.keys - 1, value),
-                         value == wanted);
-    return tamis__tell_answer(t, found,
-                              found ? "its value is in its bucket"
-                                    : "its value is not among those of its bucket, which ascend");
-}
-
 const tamis_ops tamis__gcs = {
     .traits = TAMIS_TRAIT_TO_STUDY,
     .plan = gcs_plan,
@@ -526,6 +350,6 @@ const tamis_ops tamis__gcs = {
     .touch = gcs_touch,
     .solve = gcs_solve,
     .scratch = gcs_scratch,
-    .cells = gcs_cells,
-    .explain = gcs_explain,
+    .cells = tamis__gcs_cells,
+    .explain = tamis__gcs_explain,
 };
