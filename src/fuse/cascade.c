@@ -42,13 +42,13 @@ static bool cascade_is_inverted(const tamis_plan *p)
 
 static unsigned cascade_sieve_bits(const tamis_plan *p)
 {
-    return p->width & BELOW_FIRST_HASH;
+    return p->width & RIBBON_BELOW_FIRST_HASH;
 }
 
 static ribbon_shape cascade_shape_of(const tamis_plan *p, enum tamis_stage stage)
 {
     uint64_t passing = (p->slots * p->hashes >> RATIO_BITS) + (p->slots > 0);
-    unsigned bits = part_bits(p->capacity), first = p->width >> FIRST_HASH_AT;
+    unsigned bits = part_bits(p->capacity), first = p->width >> RIBBON_FIRST_HASH_AT;
 
     if (stage == TAMIS_STAGE_SIEVE)
         return (ribbon_shape){ p->slots, bits, cascade_sieve_bits(p), 0, first };
@@ -67,9 +67,10 @@ static retrieval_derived cascade_derived_of(const tamis_plan *p)
 
 static uint64_t cascade_bytes(const tamis_plan *p)
 {
-    if (p->slots > MOST_ROOM / 4 || cascade_sieve_bits(p) > MOST_WIDTH ||
-        p->width >> FIRST_HASH_AT > MOST_FIRST_HASH || p->flags & ~TAMIS_PLAN_INVERTED || p->load ||
-        cascade_shape_of(p, TAMIS_STAGE_REST).room > MOST_ROOM)
+    if (p->slots > RIBBON_MOST_ROOM / 4 || cascade_sieve_bits(p) > RIBBON_MOST_WIDTH ||
+        p->width >> RIBBON_FIRST_HASH_AT > RIBBON_MOST_FIRST_HASH ||
+        p->flags & ~TAMIS_PLAN_INVERTED || p->load ||
+        cascade_shape_of(p, TAMIS_STAGE_REST).room > RIBBON_MOST_ROOM)
         return 0;
     const retrieval_derived d = cascade_derived_of(p);
     const retrieval *rest = &d.stage[TAMIS_STAGE_REST];
@@ -99,13 +100,13 @@ static tamis_status cascade_plan(tamis_plan *p, const tamis_spec *spec)
 
     if (spec->universe < spec->keys || spec->universe == 0)
         return TAMIS_RANGE;
-    while (bits < MOST_WIDTH && (tested >> bits) / 2 >= kept && kept)
+    while (bits < RIBBON_MOST_WIDTH && (tested >> bits) / 2 >= kept && kept)
         bits++;
     while (ldexp(0.5, -(int)bits) > spec->fpr)
         bits++;
     if (kept == 0)
         bits = bits ? bits : 1;
-    if (bits > MOST_WIDTH)
+    if (bits > RIBBON_MOST_WIDTH)
         return TAMIS_RANGE;
     p->width = bits;
     p->flags = inverts ? TAMIS_PLAN_INVERTED : 0;

@@ -39,7 +39,7 @@
 
 /* If there are more parts, for_cpu() does not ask all of them for their seed and their stash: a map
  * of billions of keys would be read in as many places before its first lookup. */
-enum { MOST_PARTS_ASKED = 64 };
+enum { FUSE_MOST_PARTS_ASKED = 64 };
 
 /* Slot i of an array. */
 FUSE_INLINE uint32_t fingerprint_get(const uint8_t *slots, uint64_t i, unsigned width,

@@ -11,13 +11,13 @@
  * to the Orientability Threshold - Spatial Coupling in Hashing-Based Data Structures, 2021. */
 #include "fuse/fuse.h"
 
-#define ARITY 3
+#define FUSE_ARITY 3
 #define FUSE_OPS tamis__fuse
 #define FUSE_USE_AVX2 tamis__fuse_use_avx2
 
 /* Of slots above 8 bits, blocks are half as long, to be nearer to a line. They need a little more
  * room, in 1024ths. */
-enum { WIDE_HALVINGS = 1, HALVING_STARTS = 4 };
+enum { FUSE_WIDE_HALVINGS = 1, FUSE_HALVING_STARTS = 4 };
 
 static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 512 },       { 18, 4, 0, 512 },       { 32, 5, 0, 512 },

@@ -3,12 +3,12 @@
  */
 #include "fuse/fuse.h"
 
-#define ARITY 4
+#define FUSE_ARITY 4
 #define FUSE_OPS tamis__fuse4
 #define FUSE_USE_AVX2 tamis__fuse4_use_avx2
 
 /* Blocks of fewer than 64 slots would cost more room than four-wise filters save. */
-enum { WIDE_HALVINGS = 0, HALVING_STARTS = 0 };
+enum { FUSE_WIDE_HALVINGS = 0, FUSE_HALVING_STARTS = 0 };
 
 static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 1024 },      { 18, 4, 0, 600 },       { 32, 5, 0, 512 },

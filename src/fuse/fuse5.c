@@ -3,12 +3,12 @@
  * two: two thirds of those of four-wise filters, and as many lines to be read. */
 #include "fuse/fuse.h"
 
-#define ARITY 5
+#define FUSE_ARITY 5
 #define FUSE_OPS tamis__fuse5
 #define FUSE_USE_AVX2 tamis__fuse5_use_avx2
 
 /* Blocks of fewer than 64 slots would cost more room than five-wise filters save. */
-enum { WIDE_HALVINGS = 0, HALVING_STARTS = 0 };
+enum { FUSE_WIDE_HALVINGS = 0, FUSE_HALVING_STARTS = 0 };
 
 static const fuse_size FUSE_SIZES[] = {
     { 10, 3, 0, 512 },           { 18, 3, 0, 968 },       { 32, 3, 1, 1170 },

@@ -1,10 +1,10 @@
 /* fuse_avx2_template.h - TEMPLATE, compiled once for each kind of binary fuse filter: its functions
- * for AVX2. The includer defines ARITY and FUSE_USE_AVX2: see fuse_template.h. */
+ * for AVX2. The includer defines FUSE_ARITY and FUSE_USE_AVX2: see fuse_template.h. */
 #define FUSE_AVX2
 
 #include "fuse/fuse.h"
 #include "fuse/fuse_has_many_template.h"
-#include "fuse/fuse_peel_template.h"
+#include "fuse/fuse_solve_template.h"
 
 void FUSE_USE_AVX2(tamis_ops *ops)
 {

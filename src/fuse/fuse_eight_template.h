@@ -1,17 +1,17 @@
-/* fuse_eight_template.h - TEMPLATE, compiled once for each ARITY and CPU: slots of eight keys at a
- * time. These are the portable steps; with FUSE_AVX2 defined, those of fuse_eight_avx2_template.h
- * take their place. */
+/* fuse_eight_template.h - TEMPLATE, compiled once for each FUSE_ARITY and CPU: slots of eight keys
+ * at a time. These are the portable steps; with FUSE_AVX2 defined, those of
+ * fuse_eight_avx2_template.h take their place. */
 #ifndef TAMIS_FUSE_FUSE_EIGHT_TEMPLATE_H
 #define TAMIS_FUSE_FUSE_EIGHT_TEMPLATE_H
 
 #include "fuse/fuse_layout_template.h"
 
-enum { EIGHT = 8, BATCH = 64 };
+enum { FUSE_EIGHT = 8, FUSE_BATCH = 64 };
 
 /* Slots and fingerprints of a batch of keys. */
 typedef struct fuse_batch {
-    _Alignas(32) uint32_t at[ARITY][BATCH];
-    uint32_t fingerprint[BATCH];
+    _Alignas(32) uint32_t at[FUSE_ARITY][FUSE_BATCH];
+    uint32_t fingerprint[FUSE_BATCH];
 } fuse_batch;
 
 static inline void fuse_put_key(fuse_batch *to, size_t i, const fuse_shape *s, uint64_t g,
@@ -20,7 +20,7 @@ static inline void fuse_put_key(fuse_batch *to, size_t i, const fuse_shape *s, u
     fuse_slots slots = fuse_slots_of(s, (uint32_t)g, near);
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j++)
+    for (unsigned j = 0; j < FUSE_ARITY; j++)
         to->at[j][i] = slots.at[j];
     to->fingerprint[i] = fuse_fingerprint(g);
 }
@@ -31,7 +31,7 @@ static inline void fuse_put_key(fuse_batch *to, size_t i, const fuse_shape *s, u
 
 static inline void fuse_hash_eight(uint64_t *g, const uint64_t *keys, uint64_t salt)
 {
-    for (unsigned i = 0; i < EIGHT; i++)
+    for (unsigned i = 0; i < FUSE_EIGHT; i++)
         g[i] = hash_key(keys[i], salt);
 }
 
@@ -39,7 +39,7 @@ static inline void fuse_hash_eight(uint64_t *g, const uint64_t *keys, uint64_t s
 static inline void fuse_put_eight(fuse_batch *to, size_t i, const fuse_shape *s, const uint64_t *g,
                                   unsigned skip)
 {
-    for (unsigned k = 0; k < EIGHT; k++)
+    for (unsigned k = 0; k < FUSE_EIGHT; k++)
         fuse_put_key(to, i + k, s, g[k], fuse_near(s, g[k], skip));
 }
 
@@ -49,7 +49,7 @@ static inline void fuse_drop_slot(fuse_batch *to, size_t i, uint32_t own)
     bool is_behind = false;
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY - 1; j++) {
+    for (unsigned j = 0; j < FUSE_ARITY - 1; j++) {
         is_behind |= to->at[j][i] == own;
         to->at[j][i] = to->at[j + is_behind][i];
     }
@@ -59,7 +59,7 @@ static inline void fuse_drop_slot(fuse_batch *to, size_t i, uint32_t own)
 static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse_shape *s,
                                             const uint32_t *slots, const uint64_t *states)
 {
-    for (unsigned k = 0; k < EIGHT; k++) {
+    for (unsigned k = 0; k < FUSE_EIGHT; k++) {
         fuse_put_key(to, i + k, s, states[k], fuse_near_of_state(s, slots[k], states[k]));
         fuse_drop_slot(to, i + k, slots[k]);
     }
@@ -68,7 +68,7 @@ static inline void fuse_put_eight_of_states(fuse_batch *to, size_t i, const fuse
 /* Where the parts of eight keys begin. */
 static inline void fuse_part_eight(uint64_t *to, const fuse_shape *s, const uint64_t *g)
 {
-    for (unsigned k = 0; k < EIGHT; k++)
+    for (unsigned k = 0; k < FUSE_EIGHT; k++)
         to[k] = part_of(g[k], s->part_bits) * s->part_bytes;
 }
 
@@ -77,7 +77,7 @@ static inline bool fuse_are_before(const fuse_batch *b, size_t i, uint32_t stop)
 {
     bool before = true;
 
-    for (unsigned k = 0; k < EIGHT; k++)
+    for (unsigned k = 0; k < FUSE_EIGHT; k++)
         before &= b->at[0][i + k] < stop;
     return before;
 }

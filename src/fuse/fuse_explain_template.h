@@ -1,5 +1,5 @@
 /* fuse_explain_template.h - TEMPLATE, compiled once for each kind of binary fuse filter: what it
- * tells of itself. The includer defines ARITY: see fuse_layout_template.h. */
+ * tells of itself. The includer defines FUSE_ARITY: see fuse_layout_template.h. */
 #include "fuse/fuse_layout_template.h"
 #include "fuse/tell.h"
 
@@ -35,14 +35,14 @@ static tamis_cell fuse_slot_cell(const tamis *f, uint64_t part, uint64_t slot)
 /* Places of the stash that are in use. */
 static uint64_t fuse_stashed(const tamis *f, uint64_t part)
 {
-    uint64_t n = le16(fuse_tail_of(f, part) + TAIL_STASHED), most = fuse_shape_in(f)->stash;
+    uint64_t n = le16(fuse_tail_of(f, part) + FUSE_TAIL_STASHED), most = fuse_shape_in(f)->stash;
 
     return n < most ? n : most;
 }
 
 static tamis_cell fuse_stash_cell(const tamis *f, uint64_t part, uint64_t i)
 {
-    const uint8_t *stash = fuse_tail_of(f, part) + TAIL_BITMAP + fuse_shape_in(f)->bitmap;
+    const uint8_t *stash = fuse_tail_of(f, part) + FUSE_TAIL_BITMAP + fuse_shape_in(f)->bitmap;
 
     return tell_stashed(stash, part, i, fuse_stashed(f, part));
 }
@@ -52,14 +52,14 @@ static tamis_cell fuse_bitmap_cell(const tamis *f, uint64_t part, uint64_t i)
     return (tamis_cell){ .array = "bits of the stash",
                          .number = part,
                          .index = i,
-                         .value = le64(fuse_tail_of(f, part) + TAIL_BITMAP + 8 * i),
+                         .value = le64(fuse_tail_of(f, part) + FUSE_TAIL_BITMAP + 8 * i),
                          .bits = 64 };
 }
 
 static tamis_cell fuse_tries_cell(const tamis *f, uint64_t part, uint64_t i)
 {
     (void)i;
-    return tell_lone("seeds tried", part, fuse_tail_of(f, part)[TAIL_TRIES], 8);
+    return tell_lone("seeds tried", part, fuse_tail_of(f, part)[FUSE_TAIL_TRIES], 8);
 }
 
 static tamis_cell fuse_keys_cell(const tamis *f, uint64_t part, uint64_t i)
@@ -88,16 +88,16 @@ static bool fuse_explain_slots(const tamis *f, tamis_telling *t, uint64_t part, 
     const fuse_shape *s = fuse_shape_in(f);
     uint32_t near = fuse_near(s, g, skip);
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, near);
-    const char *role[ARITY];
-    tamis_cell cells[ARITY];
+    const char *role[FUSE_ARITY];
+    tamis_cell cells[FUSE_ARITY];
 
-    for (unsigned j = 0; j < ARITY; j++) {
-        role[j] = roles[j >= IN_NEAR];
+    for (unsigned j = 0; j < FUSE_ARITY; j++) {
+        role[j] = roles[j >= FUSE_IN_NEAR];
         cells[j] = fuse_slot_cell(f, part, to.at[j]);
     }
     tamis__tell_number(t, "near block", fuse_block_of(f, part, near));
-    tamis__tell_number(t, "far block", fuse_block_of(f, part, to.at[IN_NEAR]));
-    return tell_slots(t, role, cells, ARITY, fuse_fingerprint(g) & packed_mask(s->width));
+    tamis__tell_number(t, "far block", fuse_block_of(f, part, to.at[FUSE_IN_NEAR]));
+    return tell_slots(t, role, cells, FUSE_ARITY, fuse_fingerprint(g) & packed_mask(s->width));
 }
 
 /* Places of the stash are looked at only if the key has its bit. */
@@ -109,7 +109,8 @@ static bool fuse_explain_stash(const tamis *f, tamis_telling *t, uint64_t part, 
     if (fuse_stashed(f, part) == 0)
         return false;
     tamis__tell_read(t, "word with its bit of the stash",
-                     fuse_bitmap_cell(f, part, (fuse_stash_byte(s, g) - TAIL_BITMAP) / 8), may_be);
+                     fuse_bitmap_cell(f, part, (fuse_stash_byte(s, g) - FUSE_TAIL_BITMAP) / 8),
+                     may_be);
     return may_be && tell_stash(f, t, fuse_stash_cell, part, fuse_stashed(f, part), g);
 }
 

@@ -1,6 +1,6 @@
-/* fuse_has_many_template.h - TEMPLATE, compiled once for each ARITY and CPU: lookups of many keys.
- * The includer defines ARITY, and FUSE_AVX2 for a CPU with it. What the compiler may use does not
- * matter: all files may be compiled for a newer CPU.
+/* fuse_has_many_template.h - TEMPLATE, compiled once for each FUSE_ARITY and CPU: lookups of many
+ * keys. The includer defines FUSE_ARITY, and FUSE_AVX2 for a CPU with it. What the compiler may use
+ * does not matter: all files may be compiled for a newer CPU.
  *
  * What is `plain`, `is_single`, `is_mixed` or `has_stash` is known when this is compiled: there is
  * one copy of the code for each width that is plain, and of each one more for filters of a single
@@ -20,12 +20,12 @@ typedef struct fuse_query {
 
 typedef struct fuse_group {
     fuse_batch batch;
-    uint64_t g[BATCH];
-    uint64_t part[BATCH]; /* where in the payload the part of each begins */
-    uint64_t absent;      /* keys of parts without keys */
+    uint64_t g[FUSE_BATCH];
+    uint64_t part[FUSE_BATCH]; /* where in the payload the part of each begins */
+    uint64_t absent;           /* keys of parts without keys */
 } fuse_group;
 
-_Static_assert((int)BATCH == (int)MANY, "");
+_Static_assert((int)FUSE_BATCH == (int)MANY, "");
 
 FUSE_INLINE const uint8_t *fuse_part_at(const fuse_query *q, const fuse_group *at, size_t i)
 {
@@ -42,7 +42,7 @@ static inline void fuse_prepare_mixed(const fuse_query *q, fuse_group *to, size_
     to->absent = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t h = to->g[i];
-        unsigned tries = fuse_part_at(q, to, i)[s->tail + TAIL_TRIES];
+        unsigned tries = fuse_part_at(q, to, i)[s->tail + FUSE_TAIL_TRIES];
         unsigned skip = tries == 1 ? s->part_bits : 0;
 
         to->absent |= (uint64_t)(tries == 0) << i;
@@ -57,10 +57,10 @@ MANY_INLINE void fuse_prepare(const void *self, void *group, const uint64_t *key
     const fuse_query *q = self;
     fuse_group *to = group;
 
-    for (size_t i = 0; i < n; i += EIGHT) {
-        uint64_t last[EIGHT] = { 0 };
+    for (size_t i = 0; i < n; i += FUSE_EIGHT) {
+        uint64_t last[FUSE_EIGHT] = { 0 };
         const uint64_t *from = keys + i;
-        if (n - i < EIGHT)
+        if (n - i < FUSE_EIGHT)
             from = memcpy(last, from, (n - i) * sizeof *from);
         fuse_hash_eight(to->g + i, from, q->f->salt);
         if (!q->is_mixed)
@@ -70,7 +70,7 @@ MANY_INLINE void fuse_prepare(const void *self, void *group, const uint64_t *key
     }
     if (q->is_mixed)
         fuse_prepare_mixed(q, to, n);
-    for (unsigned j = 0; q->has_bits && j < ARITY; j++)
+    for (unsigned j = 0; q->has_bits && j < FUSE_ARITY; j++)
         for (size_t i = 0; i < MANY; i++)
             to->batch.at[j][i] *= q->s.width;
 }
@@ -88,7 +88,7 @@ MANY_INLINE void fuse_fetch(const void *self, const void *group, size_t i)
     const uint8_t *slots = fuse_part_at(q, to, i);
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j += q->plain == 8 ? IN_NEAR : 1)
+    for (unsigned j = 0; j < FUSE_ARITY; j += q->plain == 8 ? FUSE_IN_NEAR : 1)
         ahead_read(slots + fuse_byte_of(q, to->batch.at[j][i]), q->f->is_far);
 }
 
@@ -108,7 +108,7 @@ MANY_INLINE uint64_t fuse_look(void *self, void *group, size_t i)
     uint32_t x = from->batch.fingerprint[i];
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j++)
+    for (unsigned j = 0; j < FUSE_ARITY; j++)
         x ^= fuse_slot_at(q, part, from->batch.at[j][i]);
     bool found = (x & packed_mask(width)) == 0;
     if (q->has_stash && fuse_may_be_stashed(&q->s, part, from->g[i]))

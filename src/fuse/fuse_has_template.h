@@ -1,5 +1,5 @@
 /* fuse_has_template.h - TEMPLATE, compiled once for each kind of binary fuse filter: lookups of one
- * key. The includer defines ARITY and WIDE_HALVINGS: see fuse_template.h.
+ * key. The includer defines FUSE_ARITY and FUSE_WIDE_HALVINGS: see fuse_template.h.
  *
  * A lookup waits for memory. The fewer instructions it takes, the more of those that follow it are
  * begun meanwhile: so there are copies of the code for each width that is plain, and what the plan
@@ -11,7 +11,7 @@
 FUSE_INLINE uint32_t fuse_get_from(const uint8_t *near, const fuse_slots *to, unsigned j,
                                    unsigned plain)
 {
-    ptrdiff_t i = j < IN_NEAR ? (ptrdiff_t)to->at[j] : ~(ptrdiff_t)~to->at[j];
+    ptrdiff_t i = j < FUSE_IN_NEAR ? (ptrdiff_t)to->at[j] : ~(ptrdiff_t)~to->at[j];
 
     return packed_get(near + i * (ptrdiff_t)(plain / 8), 0, plain);
 }
@@ -26,7 +26,7 @@ FUSE_INLINE bool fuse_fits(const uint8_t *part, const fuse_shape *s, uint64_t g,
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, plain ? 0 : near);
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j++)
+    for (unsigned j = 0; j < FUSE_ARITY; j++)
         x ^= plain ? fuse_get_from(part + packed_byte(near, plain), &to, j, plain)
                    : packed_get_odd(part, to.at[j], s->width);
     return (x & packed_mask(plain ? plain : s->width)) == 0;
@@ -39,7 +39,7 @@ FUSE_INLINE bool fuse_fits_odd(const uint8_t *part, const fuse_shape *s, uint64_
     fuse_slots to = fuse_slots_of(s, (uint32_t)g, fuse_near(s, g, skip));
 
     FUSE_EACH_SLOT
-    for (unsigned j = 0; j < ARITY; j++) {
+    for (unsigned j = 0; j < FUSE_ARITY; j++) {
         uint64_t bit = (uint64_t)to.at[j] * s->width;
         x ^= le32(part + bit / 8) >> bit % 8;
     }
@@ -52,7 +52,7 @@ __attribute__((noinline)) static bool fuse_has_hash(const tamis *f, uint64_t h)
     const fuse_shape *s = fuse_shape_in(f);
     const uint8_t *part = (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
     const uint8_t *tail = part + s->tail;
-    unsigned tries = tail[TAIL_TRIES], skip = tries == 1 ? s->part_bits : 0;
+    unsigned tries = tail[FUSE_TAIL_TRIES], skip = tries == 1 ? s->part_bits : 0;
 
     if (tries == 0)
         return false;
@@ -70,7 +70,7 @@ static bool fuse_has(const tamis *f, uint64_t key)
 /* In blocks of most filters of that width. */
 FUSE_INLINE uint32_t fuse_usual_in_block(unsigned plain)
 {
-    return (UINT32_C(1) << (MOST_BLOCK_BITS - (plain > 8 ? WIDE_HALVINGS : 0))) - 1;
+    return (UINT32_C(1) << (FUSE_MOST_BLOCK_BITS - (plain > 8 ? FUSE_WIDE_HALVINGS : 0))) - 1;
 }
 
 /* A filter is usual if all its parts have seed 0, as nearly all have: then there is nothing to look
@@ -123,7 +123,7 @@ static bool (*fuse_has_for(const tamis *f))(const tamis *f, uint64_t key)
 {
     const fuse_shape *s = fuse_shape_in(f);
     bool is_plain = packed_is_plain(s->width);
-    fuse_tails tails = fuse_ask_tails(f, s, MOST_PARTS_ASKED);
+    fuse_tails tails = fuse_ask_tails(f, s, FUSE_MOST_PARTS_ASKED);
 
     if (tails.are_mixed ||
         (is_plain ? s->in_block != fuse_usual_in_block(s->width) : s->width > PACKED_NARROW))

@@ -1,11 +1,11 @@
-/* fuse_layout_template.h - TEMPLATE, compiled once for each ARITY: where a binary fuse filter keeps
- * the fingerprints of its keys. The includer defines ARITY, slots of a key, 3 to 5.
+/* fuse_layout_template.h - TEMPLATE, compiled once for each FUSE_ARITY: where a binary fuse filter
+ * keeps the fingerprints of its keys. The includer defines FUSE_ARITY, slots of a key, 3 to 5.
  *
  * A part (base/parts.h) is an array of plan.slots fingerprints of plan.width bits, then a tail. The
  * array is cut into blocks, in most filters of 64 slots: with 8 bits, a line of the cache. A key
- * has two slots (ARITY 5: four) in one block, the near one, and one (ARITY 4: two) in the far one:
+ * has two slots (four of five) in one block, the near one, and one (two of four) in the far one:
  * any of the 2^window_bits before it. The xor of its slots is its fingerprint. So a lookup reads
- * two lines, whatever the ARITY, where slots in as many segments would take ARITY of them.
+ * two lines, however many slots, where slots in as many segments would take a line each.
  *
  *              |<------- window ------->|
  *   +-----+----+----+----+----+----+----+-------+----+---
@@ -22,7 +22,7 @@
  *   bits 27 .. 31      from there to the second, if there is one
  *   bits 32 .. 56      fingerprint, xored with what bits 0 .. 31 are mixed to
  *
- * With ARITY 5, there is a slot in each quarter of the near block:
+ * With five slots, there is one in each quarter of the near block:
  *
  *   bits 0 .. 15       where in the quarters, four bits each
  *   bits 16 .. 31      from the near block back to the slot in the far one
@@ -49,15 +49,19 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { NEAR_STEP_AT = 6, REACH_AT = ARITY == 5 ? 16 : 11, FAR_STEP_AT = 27 };
-enum { LEAST_BLOCK_BITS = 2, MOST_BLOCK_BITS = 6, MOST_WINDOW_BITS = ARITY == 5 ? 10 : 12 };
-enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8 };
+enum { FUSE_NEAR_STEP_AT = 6, FUSE_REACH_AT = FUSE_ARITY == 5 ? 16 : 11, FUSE_FAR_STEP_AT = 27 };
+enum {
+    FUSE_LEAST_BLOCK_BITS = 2,
+    FUSE_MOST_BLOCK_BITS = 6,
+    FUSE_MOST_WINDOW_BITS = FUSE_ARITY == 5 ? 10 : 12
+};
+enum { FUSE_TAIL_TRIES = 4, FUSE_TAIL_STASHED = 6, FUSE_TAIL_BITMAP = 8 };
 
 /* Slots of a key in its near block: they come first. */
-enum { IN_NEAR = ARITY == 5 ? 4 : 2, IN_QUARTER_BITS = 4 };
+enum { FUSE_IN_NEAR = FUSE_ARITY == 5 ? 4 : 2, FUSE_IN_QUARTER_BITS = 4 };
 
 /* plan.hashes is made of two numbers. */
-enum { WINDOW_BITS_AT = 4 };
+enum { FUSE_WINDOW_BITS_AT = 4 };
 
 /* f->derived: the plan's numbers as the code below wants them. */
 typedef struct fuse_shape {
@@ -75,7 +79,7 @@ _Static_assert(sizeof(fuse_shape) <= TAMIS_DERIVED_SIZE, "");
 
 static inline unsigned fuse_block_bits(const tamis_plan *p)
 {
-    return p->hashes & ((1u << WINDOW_BITS_AT) - 1);
+    return p->hashes & ((1u << FUSE_WINDOW_BITS_AT) - 1);
 }
 
 /* Of keys that have the same slots, one goes to the stash: some seven pairs among 2^24 keys, and
@@ -84,9 +88,9 @@ static inline unsigned fuse_block_bits(const tamis_plan *p)
 static inline fuse_shape fuse_shape_of(const tamis_plan *p)
 {
     uint32_t block_bits = fuse_block_bits(p), in_block = (UINT32_C(1) << block_bits) - 1;
-    uint32_t window = UINT32_C(1) << (block_bits + (p->hashes >> WINDOW_BITS_AT));
+    uint32_t window = UINT32_C(1) << (block_bits + (p->hashes >> FUSE_WINDOW_BITS_AT));
     uint64_t stash = 3 + (p->slots >> 16), bitmap = p->slots >> 16 ? 128 : 8;
-    uint64_t tail_bytes = TAIL_BITMAP + bitmap + 8 * stash;
+    uint64_t tail_bytes = FUSE_TAIL_BITMAP + bitmap + 8 * stash;
     uint64_t size = round_up(packed_bytes(p->slots, p->width) + tail_bytes, 64);
 
     return (fuse_shape){ .starts = (p->slots - window) >> block_bits,
@@ -124,8 +128,8 @@ static inline fuse_tails fuse_ask_tails(const tamis *f, const fuse_shape *s, siz
 
     for (size_t i = 0; i < parts && !all.are_mixed; i++) {
         const uint8_t *tail = (const uint8_t *)f->payload + i * s->part_bytes + s->tail;
-        all.are_mixed = tail[TAIL_TRIES] != 1;
-        all.has_stash |= le16(tail + TAIL_STASHED) != 0;
+        all.are_mixed = tail[FUSE_TAIL_TRIES] != 1;
+        all.has_stash |= le16(tail + FUSE_TAIL_STASHED) != 0;
     }
     return all;
 }
@@ -133,7 +137,7 @@ static inline fuse_tails fuse_ask_tails(const tamis *f, const fuse_shape *s, siz
 /* ---- Slots of a key ---------------------------------------------------- */
 
 typedef struct fuse_slots {
-    uint32_t at[ARITY];
+    uint32_t at[FUSE_ARITY];
 } fuse_slots;
 
 /* What gives a key its slots: seed 0 is the hash itself. */
@@ -158,7 +162,7 @@ static inline uint32_t fuse_near(const fuse_shape *s, uint64_t g, unsigned skip)
 /* From there back to the slot in the far block, less 1. */
 static inline uint32_t fuse_reach(const fuse_shape *s, uint32_t low)
 {
-    return low >> REACH_AT & s->in_window;
+    return low >> FUSE_REACH_AT & s->in_window;
 }
 
 /* Low bits of g are all that is needed of it. */
@@ -166,17 +170,17 @@ static inline fuse_slots fuse_slots_of(const fuse_shape *s, uint32_t low, uint32
 {
     fuse_slots to;
 
-#if ARITY == 5
+#if FUSE_ARITY == 5
     FUSE_EACH_SLOT
-    for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < IN_NEAR; j++)
-        to.at[j] = near + j * quarter + (low >> j * IN_QUARTER_BITS & (quarter - 1));
+    for (uint32_t j = 0, quarter = (s->in_block >> 2) + 1; j < FUSE_IN_NEAR; j++)
+        to.at[j] = near + j * quarter + (low >> j * FUSE_IN_QUARTER_BITS & (quarter - 1));
 #else
     to.at[0] = near + (low & s->in_block);
-    to.at[1] = near + ((low + 1 + (low >> NEAR_STEP_AT & s->in_half)) & s->in_block);
+    to.at[1] = near + ((low + 1 + (low >> FUSE_NEAR_STEP_AT & s->in_half)) & s->in_block);
 #endif
-    to.at[IN_NEAR] = near - 1 - fuse_reach(s, low);
-#if ARITY == 4
-    uint32_t far = to.at[2], step = 1 + (low >> FAR_STEP_AT & s->in_half);
+    to.at[FUSE_IN_NEAR] = near - 1 - fuse_reach(s, low);
+#if FUSE_ARITY == 4
+    uint32_t far = to.at[2], step = 1 + (low >> FUSE_FAR_STEP_AT & s->in_half);
     to.at[3] = (far & ~s->in_block) + ((far + step) & s->in_block);
 #endif
     return to;
@@ -184,53 +188,53 @@ static inline fuse_slots fuse_slots_of(const fuse_shape *s, uint32_t low, uint32
 
 /* While a filter is built, bit 57 tells of a key in a slot that it is in its far block: so the slot
  * and the bits below tell where the near one is. */
-enum { FAR_AT = 57 };
+enum { FUSE_FAR_AT = 57 };
 
 static inline uint32_t fuse_near_of_state(const fuse_shape *s, uint32_t slot, uint64_t state)
 {
-    uint32_t is_far = 0 - (uint32_t)(state >> FAR_AT & 1);
+    uint32_t is_far = 0 - (uint32_t)(state >> FUSE_FAR_AT & 1);
     uint32_t back = (fuse_reach(s, (uint32_t)state) | s->in_block) + 1;
 
     return (slot & ~s->in_block) + (back & is_far);
 }
 
 /* The factor is a prime next to 2^32 over the golden ratio. */
-#define FINGERPRINT_FACTOR UINT64_C(0x9E3779B1)
-#define LOW_BITS ((UINT64_C(1) << FAR_AT) - 1)
+#define FUSE_FINGERPRINT_FACTOR UINT64_C(0x9E3779B1)
+#define FUSE_LOW_BITS ((UINT64_C(1) << FUSE_FAR_AT) - 1)
 
 /* Of a hash as of a state: bits that only one of the two has do not count. */
 static inline uint32_t fuse_fingerprint(uint64_t g)
 {
-    return (uint32_t)(((g & LOW_BITS) ^ (uint32_t)g * FINGERPRINT_FACTOR) >> 32);
+    return (uint32_t)(((g & FUSE_LOW_BITS) ^ (uint32_t)g * FUSE_FINGERPRINT_FACTOR) >> 32);
 }
 
 /* The same, if no more than its first PACKED_NARROW bits are looked at, which both have. */
 static inline uint32_t fuse_narrow_fingerprint(uint64_t g)
 {
-    return (uint32_t)((g ^ (uint32_t)g * FINGERPRINT_FACTOR) >> 32);
+    return (uint32_t)((g ^ (uint32_t)g * FUSE_FINGERPRINT_FACTOR) >> 32);
 }
 
-_Static_assert(FAR_AT - 32 == PACKED_NARROW, "");
+_Static_assert(FUSE_FAR_AT - 32 == PACKED_NARROW, "");
 
 /* ---- The stash --------------------------------------------------------- */
 
 /* Where in the tail the byte of the bitmap is that has the key's bit, number g modulo 8. */
 static inline uint64_t fuse_stash_byte(const fuse_shape *s, uint64_t g)
 {
-    return TAIL_BITMAP + ((uint32_t)g >> 3 & (s->bitmap - 1));
+    return FUSE_TAIL_BITMAP + ((uint32_t)g >> 3 & (s->bitmap - 1));
 }
 
 static inline bool fuse_may_be_stashed(const fuse_shape *s, const uint8_t *part, uint64_t g)
 {
     uint64_t at = s->tail + ((uint32_t)g >> 3 & s->in_bitmap);
 
-    return le64(part + at + TAIL_BITMAP) >> g % 64 & 1;
+    return le64(part + at + FUSE_TAIL_BITMAP) >> g % 64 & 1;
 }
 
 static inline bool fuse_is_stashed(const fuse_shape *s, const uint8_t *tail, uint64_t g)
 {
-    const uint8_t *stash = tail + TAIL_BITMAP + s->bitmap;
-    unsigned n = le16(tail + TAIL_STASHED);
+    const uint8_t *stash = tail + FUSE_TAIL_BITMAP + s->bitmap;
+    unsigned n = le16(tail + FUSE_TAIL_STASHED);
 
     for (unsigned i = 0; i < n && i < s->stash; i++)
         if (le64(stash + 8 * i) == g)

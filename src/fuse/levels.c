@@ -65,7 +65,7 @@ static tamis_cell levels_seeds_cell(const levels_place *at, const levels_names *
 {
     return (tamis_cell){ .array = names->seeds,
                          .number = at->part_number,
-                         .value = at->part[at->level.end - LAST_STATE],
+                         .value = at->part[at->level.end - RIBBON_LAST_STATE],
                          .bits = 8 };
 }
 
@@ -81,7 +81,7 @@ static void levels_tell_thresholds(const levels_place *at, unsigned width,
                                    const levels_names *names, tamis_telling *t)
 {
     (void)width;
-    for (uint64_t i = 0; i < at->level.slots / BUCKET && !at->level.is_last; i++)
+    for (uint64_t i = 0; i < at->level.slots / RIBBON_BUCKET && !at->level.is_last; i++)
         if (!tamis__tell_cell(t, levels_threshold_cell(at, names, i)))
             return;
 }
@@ -124,12 +124,12 @@ static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape
 {
     for (; !at->level.is_last; levels_go_on(at, s->width)) {
         *e = ribbon_equation_of(s, &at->level, ribbon_rehash(h, at->level.number));
-        tamis_cell threshold = levels_threshold_cell(at, names, e->start / BUCKET);
+        tamis_cell threshold = levels_threshold_cell(at, names, e->start / RIBBON_BUCKET);
         bool is_bumped = ribbon_is_bumped(at->part + at->level.at, e->start);
         tamis__tell_number(t, "start", e->start);
         tamis__tell_read(t, "threshold of its bucket", threshold, !is_bumped);
         tamis__tell_number(t, "first start of its bucket that is not bumped",
-                           e->start / BUCKET * BUCKET + CUT[threshold.value]);
+                           e->start / RIBBON_BUCKET * RIBBON_BUCKET + RIBBON_CUT[threshold.value]);
         if (!is_bumped)
             return true;
     }

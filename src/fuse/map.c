@@ -28,13 +28,13 @@
 
 static unsigned map_fingerprint_bits(const tamis_plan *p)
 {
-    return p->hashes & BELOW_FIRST_HASH;
+    return p->hashes & RIBBON_BELOW_FIRST_HASH;
 }
 
 static ribbon_shape map_shape_of(const tamis_plan *p)
 {
     return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width + map_fingerprint_bits(p),
-                           p->width, p->hashes >> FIRST_HASH_AT };
+                           p->width, p->hashes >> RIBBON_FIRST_HASH_AT };
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -43,15 +43,15 @@ static bool map_has_bits(const tamis_plan *p)
 {
     unsigned bits = map_fingerprint_bits(p);
 
-    return p->width >= 1 && p->width <= MOST_WIDTH && bits >= 1 && bits <= MOST_WIDTH;
+    return p->width >= 1 && p->width <= RIBBON_MOST_WIDTH && bits >= 1 && bits <= RIBBON_MOST_WIDTH;
 }
 
 static uint64_t map_bytes(const tamis_plan *p)
 {
     ribbon_shape s = map_shape_of(p);
 
-    if (p->slots > MOST_ROOM || !map_has_bits(p) || s.first_hash > MOST_FIRST_HASH || p->flags ||
-        p->load)
+    if (p->slots > RIBBON_MOST_ROOM || !map_has_bits(p) || s.first_hash > RIBBON_MOST_FIRST_HASH ||
+        p->flags || p->load)
         return 0;
     return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }

@@ -32,13 +32,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ONE_KEY (UINT64_C(1) << 58)
+#define PEEL_ONE_KEY (UINT64_C(1) << 58)
 
 /* Of half as many keys as can be counted in a slot, most must be the same one. */
-#define CROWD (ONE_KEY * 32)
+#define PEEL_CROWD (PEEL_ONE_KEY * 32)
 
 /* One seed in five fails at the worst sizes: sixteen do once in 10^11 sets that nobody chose. */
-enum { SEEDS = 16 };
+enum { PEEL_SEEDS = 16 };
 
 typedef struct peel_queue {
     uint64_t *states;         /* of slots */
@@ -48,14 +48,14 @@ typedef struct peel_queue {
 
 static inline bool peel_is_single(uint64_t state)
 {
-    return state - ONE_KEY < ONE_KEY;
+    return state - PEEL_ONE_KEY < PEEL_ONE_KEY;
 }
 
 /* A key is in the core, or was not peeled yet, if each of its slots has a key left. */
 static inline bool peel_in_core(const peel_queue *q, const uint32_t *slots, unsigned n)
 {
     for (unsigned j = 0; j < n; j++)
-        if (q->states[slots[j]] < ONE_KEY)
+        if (q->states[slots[j]] < PEEL_ONE_KEY)
             return false;
     return true;
 }
@@ -63,7 +63,7 @@ static inline bool peel_in_core(const peel_queue *q, const uint32_t *slots, unsi
 /* Takes a key out of a slot, which joins the queue if that leaves one. */
 static inline void peel_take_out(peel_queue *q, uint32_t slot, uint64_t mark)
 {
-    q->states[slot] = (q->states[slot] ^ mark) - ONE_KEY;
+    q->states[slot] = (q->states[slot] ^ mark) - PEEL_ONE_KEY;
     q->order[q->end] = slot;
     q->end += peel_is_single(q->states[slot]);
 }

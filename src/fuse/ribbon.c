@@ -37,9 +37,9 @@ static uint64_t ribbon_bytes(const tamis_plan *p)
 {
     ribbon_shape s = ribbon_shape_of(p);
 
-    if (p->slots > MOST_ROOM || p->width < 1 || p->width > MOST_WIDTH || p->flags || p->load ||
-        s.first_hash > MOST_FIRST_HASH ||
-        (p->hashes & BELOW_FIRST_HASH) != ribbon_last_level(&s).number + 1 - s.first_hash)
+    if (p->slots > RIBBON_MOST_ROOM || p->width < 1 || p->width > RIBBON_MOST_WIDTH || p->flags ||
+        p->load || s.first_hash > RIBBON_MOST_FIRST_HASH ||
+        (p->hashes & RIBBON_BELOW_FIRST_HASH) != ribbon_last_level(&s).number + 1 - s.first_hash)
         return 0;
     return bytes_of_parts(p->capacity, round_up(ribbon_last_level(&s).end, 64));
 }
@@ -49,13 +49,14 @@ static void ribbon_set_levels(tamis_plan *p)
 {
     ribbon_shape s = ribbon_shape_of(p);
 
-    p->hashes = (s.first_hash << FIRST_HASH_AT) + ribbon_last_level(&s).number + 1 - s.first_hash;
+    p->hashes =
+        (s.first_hash << RIBBON_FIRST_HASH_AT) + ribbon_last_level(&s).number + 1 - s.first_hash;
 }
 
 static tamis_status ribbon_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = fingerprint_width(spec);
-    if (p->width > MOST_WIDTH)
+    if (p->width > RIBBON_MOST_WIDTH)
         return TAMIS_RANGE;
     p->slots = part_room(spec->keys);
     ribbon_set_levels(p);

@@ -22,14 +22,14 @@
 #include "fuse/fingerprint.h"
 
 enum {
-    WINDOW = 64,      /* slots that a key looks at */
-    BUCKET = 128,     /* slots that share a threshold */
-    LAST_KEYS = 4096, /* up to here, a plain ribbon takes fewer slots than two levels */
-    LAST_STATE = 8,   /* bytes: one is the seed, and windows are read in whole words */
-    MOST_WIDTH = 32,  /* of fingerprints and of values */
-    MOST_COLUMNS = 64,
-    MOST_LAST = LAST_KEYS + LAST_KEYS / 40 + 8, /* slots of the last level */
-    MOST_SEGMENT = 1 << 18,                     /* slots of a segment */
+    RIBBON_WINDOW = 64,      /* slots that a key looks at */
+    RIBBON_BUCKET = 128,     /* slots that share a threshold */
+    RIBBON_LAST_KEYS = 4096, /* up to here, a plain ribbon takes fewer slots than two levels */
+    RIBBON_LAST_STATE = 8,   /* bytes: one is the seed, and windows are read in whole words */
+    RIBBON_MOST_WIDTH = 32,  /* of fingerprints and of values */
+    RIBBON_MOST_COLUMNS = 64,
+    RIBBON_MOST_LAST = RIBBON_LAST_KEYS + RIBBON_LAST_KEYS / 40 + 8, /* slots of the last level */
+    RIBBON_MOST_SEGMENT = 1 << 18,                                   /* slots of a segment */
 };
 
 /* What a part is made for. Columns beyond the bits of values are a fingerprint's. */
@@ -40,33 +40,37 @@ typedef struct ribbon_shape {
 } ribbon_shape;
 
 /* One field of a plan is two numbers: one of the kind's own and, above it, the first hash. */
-enum { FIRST_HASH_AT = 8, MOST_FIRST_HASH = 255, BELOW_FIRST_HASH = (1 << FIRST_HASH_AT) - 1 };
+enum {
+    RIBBON_FIRST_HASH_AT = 8,
+    RIBBON_MOST_FIRST_HASH = 255,
+    RIBBON_BELOW_FIRST_HASH = (1 << RIBBON_FIRST_HASH_AT) - 1
+};
 
 /* Another size, after a part had no room for its keys. Keys that somebody chose may start where
  * they like, but not with each of several hashes: so the next hash is taken first, and only then
  * more room, too. Changes the field and the room. */
 static inline tamis_status ribbon_step(uint32_t *field, uint64_t *room)
 {
-    uint64_t more = *field >> FIRST_HASH_AT ? *room / 16 + 8 : 0;
+    uint64_t more = *field >> RIBBON_FIRST_HASH_AT ? *room / 16 + 8 : 0;
 
-    if (*field >> FIRST_HASH_AT >= MOST_FIRST_HASH)
+    if (*field >> RIBBON_FIRST_HASH_AT >= RIBBON_MOST_FIRST_HASH)
         return TAMIS_RANGE;
-    *field += 1 << FIRST_HASH_AT;
+    *field += 1 << RIBBON_FIRST_HASH_AT;
     *room += more;
     return TAMIS_OK;
 }
 
-/* Of a bucket, the keys that start below CUT[threshold] are bumped. A bucket of zeros bumps all:
- * zeros are the empty filter. */
-enum { BUMP_ALL, BUMP_MANY, BUMP_FEW, BUMP_NONE, THRESHOLDS };
+/* Of a bucket, the keys that start below RIBBON_CUT[threshold] are bumped. A bucket of zeros bumps
+ * all: zeros are the empty filter. */
+enum { RIBBON_BUMP_ALL, RIBBON_BUMP_MANY, RIBBON_BUMP_FEW, RIBBON_BUMP_NONE, RIBBON_THRESHOLDS };
 
-static const uint8_t CUT[THRESHOLDS] = { BUCKET, 44, 16, 0 };
+static const uint8_t RIBBON_CUT[RIBBON_THRESHOLDS] = { RIBBON_BUCKET, 44, 16, 0 };
 
 /* ---- Levels ------------------------------------------------------------ */
 
 typedef struct ribbon_level {
     uint64_t keys;  /* that it has room for, with those that it bumps */
-    uint64_t slots; /* a multiple of BUCKET; of 8 in the last level */
+    uint64_t slots; /* a multiple of RIBBON_BUCKET; of 8 in the last level */
     uint64_t at;    /* in the part: its thresholds */
     uint64_t slots_at, end;
     uint64_t segment; /* slots: a key keeps to the segment that its leading bits tell */
@@ -85,26 +89,28 @@ typedef struct ribbon_level {
 static inline ribbon_level ribbon_level_for(uint64_t keys, uint64_t at, unsigned number,
                                             unsigned width)
 {
-    ribbon_level l = { .keys = keys, .at = at, .number = number, .is_last = keys <= LAST_KEYS };
+    ribbon_level l = {
+        .keys = keys, .at = at, .number = number, .is_last = keys <= RIBBON_LAST_KEYS
+    };
     uint64_t slots = keys * 247 / 256;
 
     if (l.is_last) {
-        l.segment = l.slots = round_up(keys + (keys > WINDOW ? keys / 40 : keys == 0), 8);
+        l.segment = l.slots = round_up(keys + (keys > RIBBON_WINDOW ? keys / 40 : keys == 0), 8);
         l.slots_at = at;
-        l.end = at + width * l.slots / 8 + LAST_STATE;
+        l.end = at + width * l.slots / 8 + RIBBON_LAST_STATE;
     } else {
-        l.segment_bits = slots < MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
-        l.segment = (slots >> l.segment_bits) / BUCKET * BUCKET;
+        l.segment_bits = slots < RIBBON_MOST_SEGMENT ? 0 : 46 - (unsigned)__builtin_clzll(slots);
+        l.segment = (slots >> l.segment_bits) / RIBBON_BUCKET * RIBBON_BUCKET;
         l.slots = l.segment << l.segment_bits;
-        l.slots_at = at + round_up((l.slots / BUCKET + 3) / 4, at ? 8 : 64);
+        l.slots_at = at + round_up((l.slots / RIBBON_BUCKET + 3) / 4, at ? 8 : 64);
         l.end = l.slots_at + width * l.slots / 8;
     }
-    l.starts = l.segment > WINDOW ? l.segment - WINDOW + 1 : 1;
+    l.starts = l.segment > RIBBON_WINDOW ? l.segment - RIBBON_WINDOW + 1 : 1;
     return l;
 }
 
 /* Keys of a part: no number of slots or bytes overflows. */
-enum { MOST_ROOM = 1 << 30 };
+enum { RIBBON_MOST_ROOM = 1 << 30 };
 
 static inline ribbon_level ribbon_first_level(const ribbon_shape *s)
 {
@@ -194,7 +200,8 @@ static inline uint64_t ribbon_start(const ribbon_level *l, uint64_t y, unsigned 
 /* A level with fewer slots than a window has them all in it. */
 static inline uint64_t ribbon_row_in(const ribbon_level *l, uint64_t y)
 {
-    return l->slots < WINDOW ? ribbon_row(y) & ((UINT64_C(1) << l->slots) - 1) : ribbon_row(y);
+    return l->slots < RIBBON_WINDOW ? ribbon_row(y) & ((UINT64_C(1) << l->slots) - 1)
+                                    : ribbon_row(y);
 }
 
 static inline ribbon_equation ribbon_equation_of(const ribbon_shape *s, const ribbon_level *l,
@@ -211,7 +218,7 @@ static inline unsigned ribbon_threshold(const uint8_t *thresholds, uint64_t buck
 
 static inline bool ribbon_is_bumped(const uint8_t *thresholds, uint64_t start)
 {
-    return start % BUCKET < CUT[ribbon_threshold(thresholds, start / BUCKET)];
+    return start % RIBBON_BUCKET < RIBBON_CUT[ribbon_threshold(thresholds, start / RIBBON_BUCKET)];
 }
 
 /* ---- Reading slots ----------------------------------------------------- */
@@ -255,7 +262,7 @@ static inline bool ribbon_take_bit(uint64_t *sum, const ribbon_equation *e, cons
 static inline bool ribbon_get_last(uint64_t *sum, const ribbon_shape *s, const ribbon_level *l,
                                    const uint8_t *part, uint64_t h)
 {
-    unsigned seed = part[l->end - LAST_STATE];
+    unsigned seed = part[l->end - RIBBON_LAST_STATE];
 
     if (seed == 0)
         return false;
@@ -284,7 +291,7 @@ static inline void ribbon_fetch_slots(const uint8_t *part, const ribbon_level *l
 static inline void ribbon_fetch(const uint8_t *part, const ribbon_level *l, uint64_t start,
                                 unsigned width, bool is_far)
 {
-    ahead_read(part + l->at + start / BUCKET / 4, is_far);
+    ahead_read(part + l->at + start / RIBBON_BUCKET / 4, is_far);
     ribbon_fetch_slots(part, l, start, width, is_far);
 }
 
@@ -299,7 +306,7 @@ static inline const uint8_t *ribbon_part_at(const tamis *f, uint64_t h, unsigned
 static inline bool ribbon_ends_in_zeros(const tamis *f, const ribbon_shape *s, uint64_t at,
                                         uint64_t end)
 {
-    uint64_t used = at + ribbon_last_level(s).end - LAST_STATE + 1;
+    uint64_t used = at + ribbon_last_level(s).end - RIBBON_LAST_STATE + 1;
     const uint8_t *payload = f->payload;
 
     for (uint64_t part = 0; part < f->plan.bytes; part += f->plan.bytes >> s->part_bits)
@@ -321,7 +328,7 @@ _Static_assert(sizeof(ribbon_derived) <= TAMIS_DERIVED_SIZE, "");
 static inline ribbon_shape ribbon_shape_of(const tamis_plan *p)
 {
     return (ribbon_shape){ p->slots, part_bits(p->capacity), p->width, 0,
-                           p->hashes >> FIRST_HASH_AT };
+                           p->hashes >> RIBBON_FIRST_HASH_AT };
 }
 
 static inline const ribbon_derived *ribbon_derived_in(const tamis *f)

@@ -63,7 +63,7 @@ static inline void ribbon_store(const ribbon_target *t, uint64_t slot, ribbon_co
 /* Segments are independent: each begins with zeros, and several may take turns. */
 static inline void ribbon_segments_back(const ribbon_target *t, unsigned n)
 {
-    ribbon_columns c[SIDE_BY_SIDE];
+    ribbon_columns c[RIBBON_SIDE_BY_SIDE];
 
     for (unsigned q = 0; q < n; q++)
         c[q] = (ribbon_columns){ _mm256_setzero_si256(), _mm256_setzero_si256() };
@@ -80,9 +80,9 @@ static void ribbon_put_back(uint8_t *slots, const ribbon_pivot *pivots, uint64_t
 {
     for (unsigned j = 0; j < width; j += 8) {
         ribbon_target t = { slots, pivots, segment, j, width };
-        if (segments == SIDE_BY_SIDE)
-            ribbon_segments_back(&t, SIDE_BY_SIDE);
-        for (unsigned i = 0; i < segments % SIDE_BY_SIDE; i++) {
+        if (segments == RIBBON_SIDE_BY_SIDE)
+            ribbon_segments_back(&t, RIBBON_SIDE_BY_SIDE);
+        for (unsigned i = 0; i < segments % RIBBON_SIDE_BY_SIDE; i++) {
             ribbon_segments_back(&t, 1);
             t.slots += segment / 8 * width;
             t.pivots += segment;

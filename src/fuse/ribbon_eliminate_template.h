@@ -55,11 +55,11 @@ __attribute__((noinline)) static void ribbon_clear(ribbon_pivot *pivots, size_t 
 static void ribbon_open_bucket(ribbon_segment *s)
 {
     if (s->bucket + 1 < s->buckets)
-        ribbon_clear(s->pivots + (s->bucket + 1) * BUCKET, BUCKET);
+        ribbon_clear(s->pivots + (s->bucket + 1) * RIBBON_BUCKET, RIBBON_BUCKET);
     s->class_number = 0;
-    s->threshold = BUMP_NONE;
+    s->threshold = RIBBON_BUMP_NONE;
     s->class_at = s->at;
-    s->class_end = s->ends[s->bucket * CLASSES];
+    s->class_end = s->ends[s->bucket * RIBBON_CLASSES];
 }
 
 /* To the next class that has keys; false when the segment is at its end. */
@@ -70,8 +70,8 @@ static bool ribbon_next_class(ribbon_solver *w, const ribbon_level *l, ribbon_se
         w->distinct += s->n_filled;
         s->n_filled = 0;
         s->class_at = s->at;
-        if (++s->class_number < CLASSES) {
-            s->class_end = s->ends[s->bucket * CLASSES + s->class_number];
+        if (++s->class_number < RIBBON_CLASSES) {
+            s->class_end = s->ends[s->bucket * RIBBON_CLASSES + s->class_number];
             continue;
         }
         w->part[l->at + bucket / 4] |= (uint8_t)(s->threshold << bucket % 4 * 2);
@@ -86,7 +86,8 @@ static bool ribbon_next_class(ribbon_solver *w, const ribbon_level *l, ribbon_se
  * of them do. */
 static void ribbon_try_keys(const ribbon_solver *w, const ribbon_level *l, ribbon_segment *s)
 {
-    const size_t from = s->at, end = s->class_end - from < TRIED ? s->class_end : from + TRIED;
+    const size_t from = s->at,
+                 end = s->class_end - from < RIBBON_TRIED ? s->class_end : from + RIBBON_TRIED;
     const ribbon_finder f = ribbon_finder_of(w, l);
     const ribbon_shape shape = w->shape;
     const ribbon_entry *keys = s->keys;
@@ -130,7 +131,7 @@ __attribute__((noinline)) static bool ribbon_try_more(ribbon_solver *w, const ri
 __attribute__((noinline)) static void ribbon_reject(ribbon_solver *w, ribbon_segment *s)
 {
     size_t i = s->index[s->next - 1], at = s->class_at;
-    size_t end = s->ends[s->bucket * CLASSES + CLASSES - 1];
+    size_t end = s->ends[s->bucket * RIBBON_CLASSES + RIBBON_CLASSES - 1];
 
     if (ribbon_is_duplicate(w, s->keys + at, i - at, s->keys[i]))
         return;
@@ -141,7 +142,7 @@ __attribute__((noinline)) static void ribbon_reject(ribbon_solver *w, ribbon_seg
     memcpy(s->bumped + s->n_bumped, s->keys + at, (end - at) * sizeof *s->keys);
     s->n_bumped += end - at;
     s->at = s->class_end = end;
-    s->class_number = CLASSES - 1;
+    s->class_number = RIBBON_CLASSES - 1;
 }
 
 /* ---- Rows -------------------------------------------------------------- */
@@ -220,14 +221,14 @@ static unsigned ribbon_close_up(ribbon_segment **s, ribbon_moving *x, unsigned n
 
 static void ribbon_move_all(ribbon_solver *w, const ribbon_level *l, unsigned n)
 {
-    ribbon_segment *s[SIDE_BY_SIDE];
-    ribbon_moving x[SIDE_BY_SIDE];
+    ribbon_segment *s[RIBBON_SIDE_BY_SIDE];
+    ribbon_moving x[RIBBON_SIDE_BY_SIDE];
 
     for (unsigned i = 0; i < n; i++) {
         s[i] = &w->bench.segments[i];
         ribbon_next_row(w, l, s[i], &x[i]);
     }
-    while ((n = ribbon_close_up(s, x, n)) == SIDE_BY_SIDE)
+    while ((n = ribbon_close_up(s, x, n)) == RIBBON_SIDE_BY_SIDE)
         ribbon_take_turns(w, l, s, x, 4);
     while ((n = ribbon_close_up(s, x, n)) >= 2)
         ribbon_take_turns(w, l, s, x, 2);
@@ -239,8 +240,8 @@ static void ribbon_move_all(ribbon_solver *w, const ribbon_level *l, unsigned n)
 static void ribbon_open_segment(const ribbon_solver *w, const ribbon_level *l, uint64_t number,
                                 ribbon_entry *keys, size_t n, ribbon_entry *to)
 {
-    uint64_t i = number % SIDE_BY_SIDE, buckets = l->segment / BUCKET;
-    uint32_t *ends = w->bench.ends + i * MOST_SEGMENT / BUCKET * CLASSES;
+    uint64_t i = number % RIBBON_SIDE_BY_SIDE, buckets = l->segment / RIBBON_BUCKET;
+    uint32_t *ends = w->bench.ends + i * RIBBON_MOST_SEGMENT / RIBBON_BUCKET * RIBBON_CLASSES;
     ribbon_segment *s = &w->bench.segments[i];
 
     ribbon_sort_classes(w, l, keys, n, to, ends);
@@ -253,7 +254,7 @@ static void ribbon_open_segment(const ribbon_solver *w, const ribbon_level *l, u
     s->at = 0;
     s->bumped = keys;
     s->n_bumped = s->n_filled = s->n_collided = s->next = 0;
-    ribbon_clear(s->pivots, BUCKET);
+    ribbon_clear(s->pivots, RIBBON_BUCKET);
     ribbon_open_bucket(s);
 }
 

@@ -20,7 +20,12 @@ typedef struct ribbon_pivot {
 
 /* Classes of a bucket; keys that are tried at once; slots that rows of a bucket reach, of which
  * they take at most one each; segments that are solved side by side. */
-enum { CLASSES = 3, TRIED = 96, REACH = BUCKET + WINDOW - 1, SIDE_BY_SIDE = 4 };
+enum {
+    RIBBON_CLASSES = 3,
+    RIBBON_TRIED = 96,
+    RIBBON_REACH = RIBBON_BUCKET + RIBBON_WINDOW - 1,
+    RIBBON_SIDE_BY_SIDE = 4
+};
 
 /* ---- Keys -------------------------------------------------------------- */
 
@@ -80,9 +85,9 @@ typedef struct ribbon_segment {
     ribbon_entry *bumped;             /* keys */
     size_t n_bumped, n_filled, n_collided;
     size_t next; /* of those that have collided */
-    ribbon_moving collided[TRIED + 1];
-    uint32_t index[TRIED + 1]; /* of their keys */
-    ribbon_pivot *filled[REACH + 1];
+    ribbon_moving collided[RIBBON_TRIED + 1];
+    uint32_t index[RIBBON_TRIED + 1]; /* of their keys */
+    ribbon_pivot *filled[RIBBON_REACH + 1];
 } ribbon_segment;
 
 /* Memory of a worker. */
@@ -181,9 +186,10 @@ static inline ribbon_finder ribbon_finder_of(const ribbon_solver *w, const ribbo
 static inline uint64_t ribbon_class_of(ribbon_finder f, ribbon_entry key)
 {
     uint64_t y = ribbon_rehash(ribbon_hash_of(key), f.number);
-    uint64_t start = scale64(y << f.skip, f.starts), in_bucket = start % BUCKET;
+    uint64_t start = scale64(y << f.skip, f.starts), in_bucket = start % RIBBON_BUCKET;
 
-    return start / BUCKET * CLASSES + (in_bucket < CUT[BUMP_MANY]) + (in_bucket < CUT[BUMP_FEW]);
+    return start / RIBBON_BUCKET * RIBBON_CLASSES + (in_bucket < RIBBON_CUT[RIBBON_BUMP_MANY]) +
+           (in_bucket < RIBBON_CUT[RIBBON_BUMP_FEW]);
 }
 
 /* Keys of a segment by bucket and class; the order within a class does not matter. */
@@ -191,7 +197,7 @@ static void ribbon_sort_classes(const ribbon_solver *w, const ribbon_level *l,
                                 const ribbon_entry *keys, size_t n, ribbon_entry *to,
                                 uint32_t *ends)
 {
-    const size_t classes = (size_t)(l->segment / BUCKET) * CLASSES;
+    const size_t classes = (size_t)(l->segment / RIBBON_BUCKET) * RIBBON_CLASSES;
     const ribbon_finder f = ribbon_finder_of(w, l);
 
     memset(ends, 0, classes * sizeof *ends);

@@ -31,7 +31,7 @@ static void ribbon_put_back(uint8_t *slots, const ribbon_pivot *pivots, uint64_t
                             unsigned segments, unsigned width)
 {
     for (unsigned n = 0; n < segments; n++) {
-        uint64_t columns[MOST_COLUMNS] = { 0 };
+        uint64_t columns[RIBBON_MOST_COLUMNS] = { 0 };
         for (uint64_t i = segment; i-- > 0;) {
             ribbon_step_back(columns, &pivots[i], width);
             for (unsigned j = 0; j < width && i % 64 == 0; j++)
@@ -46,7 +46,7 @@ static void ribbon_put_back(uint8_t *slots, const ribbon_pivot *pivots, uint64_t
 /* ---- Levels ------------------------------------------------------------ */
 
 /* Segments that one worker solves, one after the other or side by side. They begin with one whose
- * number is a multiple of SIDE_BY_SIDE, so that no two runs share a byte of thresholds. */
+ * number is a multiple of RIBBON_SIDE_BY_SIDE, so that no two runs share a byte of thresholds. */
 typedef struct ribbon_run {
     uint64_t first, end; /* segments */
     size_t from, to;     /* its keys */
@@ -66,8 +66,8 @@ typedef struct ribbon_sharing {
 
 static uint64_t ribbon_bench_size(uint64_t slots)
 {
-    return slots * sizeof(ribbon_pivot) + SIDE_BY_SIDE * sizeof(ribbon_segment) +
-           round_up(slots / BUCKET * CLASSES * sizeof(uint32_t), 64);
+    return slots * sizeof(ribbon_pivot) + RIBBON_SIDE_BY_SIDE * sizeof(ribbon_segment) +
+           round_up(slots / RIBBON_BUCKET * RIBBON_CLASSES * sizeof(uint32_t), 64);
 }
 
 static ribbon_bench ribbon_bench_of(const ribbon_sharing *s, unsigned worker)
@@ -76,16 +76,17 @@ static ribbon_bench ribbon_bench_of(const ribbon_sharing *s, unsigned worker)
 
     b.pivots = (ribbon_pivot *)(s->benches + worker * ribbon_bench_size(s->bench_slots));
     b.segments = (ribbon_segment *)(b.pivots + s->bench_slots);
-    b.ends = (uint32_t *)(b.segments + SIDE_BY_SIDE);
+    b.ends = (uint32_t *)(b.segments + RIBBON_SIDE_BY_SIDE);
     return b;
 }
 
 static size_t ribbon_solve_segments(ribbon_solver *w, const ribbon_level *l, const ribbon_run *r)
 {
-    size_t left = r->from, froms[SIDE_BY_SIDE + 1] = { r->from };
+    size_t left = r->from, froms[RIBBON_SIDE_BY_SIDE + 1] = { r->from };
 
-    for (uint64_t i = r->first; i < r->end; i += SIDE_BY_SIDE) {
-        const unsigned at_once = r->end - i < SIDE_BY_SIDE ? (unsigned)(r->end - i) : SIDE_BY_SIDE;
+    for (uint64_t i = r->first; i < r->end; i += RIBBON_SIDE_BY_SIDE) {
+        const unsigned at_once =
+            r->end - i < RIBBON_SIDE_BY_SIDE ? (unsigned)(r->end - i) : RIBBON_SIDE_BY_SIDE;
         uint8_t *slots = w->part + l->slots_at + i * l->segment / 8 * w->shape.width;
         for (unsigned j = 0; j < at_once; j++)
             froms[j + 1] = ribbon_first_in(w, l, froms[j], r->to, i + j + 1);
@@ -119,13 +120,13 @@ static size_t ribbon_most_runs(unsigned workers)
 static size_t ribbon_cut_runs(const ribbon_sharing *s, size_t n, unsigned workers)
 {
     const uint64_t segments = UINT64_C(1) << s->l->segment_bits;
-    const uint64_t groups = (segments + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
+    const uint64_t groups = (segments + RIBBON_SIDE_BY_SIDE - 1) / RIBBON_SIDE_BY_SIDE;
     size_t most = ribbon_most_runs(workers), runs = groups < most ? (size_t)groups : most;
     size_t from = 0;
 
     for (size_t i = 0; i < runs; i++) {
-        uint64_t first = groups * i / runs * SIDE_BY_SIDE;
-        uint64_t end = groups * (i + 1) / runs * SIDE_BY_SIDE;
+        uint64_t first = groups * i / runs * RIBBON_SIDE_BY_SIDE;
+        uint64_t end = groups * (i + 1) / runs * RIBBON_SIDE_BY_SIDE;
         end = end < segments ? end : segments;
         size_t to = i + 1 < runs ? ribbon_first_in(s->w, s->l, from, n, end) : n;
         s->runs[i] = (ribbon_run){ .first = first, .end = end, .from = from, .to = to };
@@ -193,7 +194,7 @@ static bool ribbon_try_seed(ribbon_solver *w, const ribbon_level *l, size_t *n, 
 static tamis_status ribbon_solve_last(ribbon_solver *w, const ribbon_level *l, size_t n)
 {
     const unsigned width = w->shape.width;
-    uint64_t columns[MOST_COLUMNS] = { 0 };
+    uint64_t columns[RIBBON_MOST_COLUMNS] = { 0 };
     unsigned seed = 1;
 
     while (!ribbon_try_seed(w, l, &n, seed))
@@ -204,7 +205,7 @@ static tamis_status ribbon_solve_last(ribbon_solver *w, const ribbon_level *l, s
         for (unsigned j = 0; j < width && i % 8 == 0; j++)
             w->part[l->slots_at + (j * l->slots + i) / 8] = (uint8_t)columns[j];
     }
-    w->part[l->end - LAST_STATE] = (uint8_t)seed;
+    w->part[l->end - RIBBON_LAST_STATE] = (uint8_t)seed;
     w->distinct += n;
     return TAMIS_OK;
 }
@@ -215,8 +216,8 @@ static tamis_status ribbon_solve_last(ribbon_solver *w, const ribbon_level *l, s
 static uint64_t ribbon_most_slots(const ribbon_level *first)
 {
     if (first->segment_bits)
-        return (uint64_t)MOST_SEGMENT * (first->segment_bits == 1 ? 2 : SIDE_BY_SIDE);
-    return first->is_last ? first->slots : MOST_LAST + first->slots;
+        return (uint64_t)RIBBON_MOST_SEGMENT * (first->segment_bits == 1 ? 2 : RIBBON_SIDE_BY_SIDE);
+    return first->is_last ? first->slots : RIBBON_MOST_LAST + first->slots;
 }
 
 /* Benches of workers, runs, bins, and a second array for the keys. */

@@ -9,7 +9,7 @@
 #include "fuse/peel.h"
 #include "fuse/xor_blocks.h"
 
-#define XOR_MARK_MASK (ONE_KEY - 1)
+#define XOR_MARK_MASK (PEEL_ONE_KEY - 1)
 
 enum { XOR_LARGEST_CORE = 256, XOR_AHEAD = 32, XOR_MOST_AT_A_TIME = 64 };
 
@@ -60,10 +60,10 @@ static bool xor_add_all(xor_peeling *q)
             xor_ask_for(q, xor_mark(&q->s, q->hashes[i + XOR_AHEAD]));
         for (unsigned j = 0; j < XOR_ARITY; j++) {
             uint64_t *state = &states[slots.at[j]];
-            crowd |= *state = (*state ^ mark) + ONE_KEY;
+            crowd |= *state = (*state ^ mark) + PEEL_ONE_KEY;
         }
     }
-    return crowd < CROWD;
+    return crowd < PEEL_CROWD;
 }
 
 /* Takes a key out of its slots but its own; those in which it leaves one key join the queue, or are
@@ -81,7 +81,7 @@ static void xor_peel_key(xor_peeling *q, uint32_t own, uint64_t mark)
             peel_take_out(&q->queue, slot, mark);
             continue;
         }
-        q->queue.states[slot] = (q->queue.states[slot] ^ mark) - ONE_KEY;
+        q->queue.states[slot] = (q->queue.states[slot] ^ mark) - PEEL_ONE_KEY;
         put_off[q->n_put_off] = slot;
         q->n_put_off += peel_is_single(q->queue.states[slot]);
     }
@@ -300,7 +300,7 @@ tamis_status tamis__xor_solve(const tamis *f, enum tamis_stage stage, void *part
     q.queue.states = q.core + XOR_LARGEST_CORE;
     q.queue.order = (uint32_t *)(q.queue.states + q.slots);
     q.spare = (uint8_t *)(q.queue.order + q.slots) + 64;
-    for (unsigned seed = 0; seed < SEEDS; seed++) {
+    for (unsigned seed = 0; seed < PEEL_SEEDS; seed++) {
         q.seed = xor_spread_seed(seed);
         bool done = xor_peel(&q);
         if (!done && q.is_doubtful && !is_sorted) {

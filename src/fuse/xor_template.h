@@ -95,3 +95,10 @@ const tamis_ops XOR_OPS = {
     .cells = tamis__xor_cells,
     .explain = tamis__xor_explain,
 };
+
+#undef xor_name
+#undef XOR_OPS
+#undef XOR_HAS
+#undef XOR_THIRD
+#undef XOR_SLOTS_FOR_2_16
+#undef XOR_SLOTS_FOR_LUCK

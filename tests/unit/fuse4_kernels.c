@@ -1,4 +1,4 @@
 /* fuse4_kernels.c - fuse_kernels.c, for four slots a key. */
-#define ARITY 4
+#define FUSE_ARITY 4
 
 #include "fuse_kernels.c"

@@ -1,4 +1,4 @@
 /* fuse5_kernels.c - fuse_kernels.c, for five slots a key. */
-#define ARITY 5
+#define FUSE_ARITY 5
 
 #include "fuse_kernels.c"

@@ -1,7 +1,7 @@
 /* fuse_kernels.c - the portable solver of the binary fuse filters makes the bytes that the fastest
  * one of this machine makes, and answers as it does. */
-#ifndef ARITY
-#define ARITY 3
+#ifndef FUSE_ARITY
+#define FUSE_ARITY 3
 #endif
 
 #include "base/cpu.h"
@@ -9,7 +9,9 @@
 #include "kinds.h"
 #include "tamis_builder.h"
 
-static const tamis_kind KIND = ARITY == 3 ? TAMIS_FUSE : ARITY == 4 ? TAMIS_FUSE4 : TAMIS_FUSE5;
+static const tamis_kind KIND = FUSE_ARITY == 3   ? TAMIS_FUSE
+                               : FUSE_ARITY == 4 ? TAMIS_FUSE4
+                                                 : TAMIS_FUSE5;
 
 static int ascending(const void *a, const void *b)
 {
@@ -66,8 +68,8 @@ static uint64_t key_in_slot(const tamis *f, const fuse_shape *s, uint32_t near, 
     assert_int_equal(fuse_near(s, high << 32, 0), near);
     do {
         uint32_t low = (uint32_t)rng_next(r), reach = near - 1 - slot;
-        if (j == IN_NEAR)
-            low = (low & ~(s->in_window << REACH_AT)) | reach << REACH_AT;
+        if (j == FUSE_IN_NEAR)
+            low = (low & ~(s->in_window << FUSE_REACH_AT)) | reach << FUSE_REACH_AT;
         h = high << 32 | low;
     } while (fuse_slots_of(s, (uint32_t)h, near).at[j] != slot);
     return unhash_key(h, f->salt);
@@ -91,12 +93,12 @@ static void a_crowd_of_two_workers_is_none_of_one(void **state)
     for (uint32_t i = 0; i < CROWDED; i++) {
         keys[i] = key_in_slot(f, &s, near, 0, near + 5, &r);
         keys[CROWDED + i] =
-            key_in_slot(f, &s, near + s.window - (i + 1) * block, IN_NEAR, near + 5, &r);
+            key_in_slot(f, &s, near + s.window - (i + 1) * block, FUSE_IN_NEAR, near + 5, &r);
     }
     tamis_free(f);
     assert_int_equal(tamis_build(&alone, &plan, keys, N, NULL), TAMIS_OK);
     assert_int_equal(tamis_build_threads(&shared, &plan, keys, N, 2, NULL), TAMIS_OK);
-    assert_int_equal(((uint8_t *)alone->payload)[s.tail + TAIL_TRIES], 1);
+    assert_int_equal(((uint8_t *)alone->payload)[s.tail + FUSE_TAIL_TRIES], 1);
     assert_int_equal(shared->plan.bytes, alone->plan.bytes);
     assert_memory_equal(shared->payload, alone->payload, alone->plan.bytes);
     tamis_free(alone);
@@ -122,12 +124,12 @@ static void make_count_wrap(const tamis *f, const fuse_shape *s, uint32_t block,
 {
     uint32_t length = s->in_block + 1, near = block + 8 * length, peeled = block - 13 * length;
 
-    keys[0] = key_of(f, s, block, first | (block - 1 - (peeled + 2 * first)) << REACH_AT);
+    keys[0] = key_of(f, s, block, first | (block - 1 - (peeled + 2 * first)) << FUSE_REACH_AT);
     keys[1] = key_of(f, s, block, first);
-    keys[2] = key_of(f, s, block, first | s->window / 2 << REACH_AT);
+    keys[2] = key_of(f, s, block, first | s->window / 2 << FUSE_REACH_AT);
     for (unsigned i = 3; i < CROWD_OF_KEYS; i++)
-        keys[i] =
-            key_of(f, s, near, (ARITY == 4 ? 5 : 3) | (near - 1 - (block + first)) << REACH_AT);
+        keys[i] = key_of(f, s, near,
+                         (FUSE_ARITY == 4 ? 5 : 3) | (near - 1 - (block + first)) << FUSE_REACH_AT);
 }
 
 /* The worker that adds finds the crowd in its last stride, the one before which the other worker
@@ -142,17 +144,18 @@ static void no_worker_peels_where_a_count_has_wrapped(void **state)
     tamis *f, *alone, *shared;
 
     (void)state;
-    plan.hashes = MOST_BLOCK_BITS | WINDOW_BITS << WINDOW_BITS_AT;
-    plan.slots = (BLOCKS + LAST_BLOCKS) << MOST_BLOCK_BITS;
+    plan.hashes = FUSE_MOST_BLOCK_BITS | WINDOW_BITS << FUSE_WINDOW_BITS_AT;
+    plan.slots = (BLOCKS + LAST_BLOCKS) << FUSE_MOST_BLOCK_BITS;
     plan.bytes = tamis__ops(KIND)->bytes(&plan);
     const fuse_shape s = fuse_shape_of(&plan);
     f = new_filter(&plan);
     for (size_t i = 0; i < OTHERS; i += 2) {
         uint32_t block = 16 + (uint32_t)rng_below(&r, BLOCKS - 64);
-        keys[i] = keys[i + 1] = key_of(f, &s, block << MOST_BLOCK_BITS, (uint32_t)rng_next(&r));
+        keys[i] = keys[i + 1] =
+            key_of(f, &s, block << FUSE_MOST_BLOCK_BITS, (uint32_t)rng_next(&r));
     }
     for (uint32_t i = 0; i < VICTIMS; i++)
-        make_count_wrap(f, &s, (BLOCKS + 12) << MOST_BLOCK_BITS, 3 + 4 * i,
+        make_count_wrap(f, &s, (BLOCKS + 12) << FUSE_MOST_BLOCK_BITS, 3 + 4 * i,
                         keys + OTHERS + i * CROWD_OF_KEYS);
     tamis_free(f);
     assert_int_equal(tamis_build(&alone, &plan, keys, N, NULL), TAMIS_OK);
@@ -203,11 +206,11 @@ static void stash(tamis *f, uint64_t key)
     const fuse_shape s = fuse_shape_of(&f->plan);
     uint64_t h = hash_key(key, f->salt), at = part_of(h, s.part_bits) * s.part_bytes + s.tail;
     uint8_t *tail = (uint8_t *)f->payload + at;
-    unsigned n = le16(tail + TAIL_STASHED);
+    unsigned n = le16(tail + FUSE_TAIL_STASHED);
 
-    put_le16(tail + TAIL_STASHED, (uint16_t)(n + 1));
-    put_le64(tail + TAIL_BITMAP + s.bitmap + 8 * n, h);
-    tail[TAIL_BITMAP + (h >> 3 & (s.bitmap - 1))] |= (uint8_t)(1 << h % 8);
+    put_le16(tail + FUSE_TAIL_STASHED, (uint16_t)(n + 1));
+    put_le64(tail + FUSE_TAIL_BITMAP + s.bitmap + 8 * n, h);
+    tail[FUSE_TAIL_BITMAP + (h >> 3 & (s.bitmap - 1))] |= (uint8_t)(1 << h % 8);
     assert_true(tamis_has(f, key));
 }
 
@@ -228,7 +231,7 @@ static void parts_agree(tamis_kind kind, unsigned width)
         for (size_t i = 0; round == 0 && i < 50; i++)
             stash(f, keys[1000 + 10 * i]);
         if (round > 0)
-            last[TAIL_TRIES] = round == 1 ? 2 : 0;
+            last[FUSE_TAIL_TRIES] = round == 1 ? 2 : 0;
     }
     tamis_free(f);
     free(keys);

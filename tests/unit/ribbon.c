@@ -55,7 +55,7 @@ static void every_small_number_of_keys_builds(void **state)
 
 static void numbers_around_new_levels_build(void **state)
 {
-    const size_t edges[] = { LAST_KEYS, 70000, 110000, 271700, 543400 };
+    const size_t edges[] = { RIBBON_LAST_KEYS, 70000, 110000, 271700, 543400 };
 
     (void)state;
     for (size_t e = 0; e < 5; e++)
@@ -88,7 +88,7 @@ static void every_width_has_its_rate(void **state)
     uint64_t *keys = fresh_keys(&r, N);
 
     (void)state;
-    for (unsigned width = 1; width <= MOST_WIDTH; width++) {
+    for (unsigned width = 1; width <= RIBBON_MOST_WIDTH; width++) {
         tamis_plan p = plan_of_width(N, width);
         tamis *f = filter_of(&p, keys, N);
 
@@ -171,14 +171,15 @@ static void all_thresholds_occur(void **state)
     tamis *f = filter_of(&p, keys, N);
     ribbon_level l = first_level_of(&p);
     const uint8_t *thresholds = f->payload;
-    uint64_t seen[THRESHOLDS] = { 0 };
+    uint64_t seen[RIBBON_THRESHOLDS] = { 0 };
 
     (void)state;
-    for (uint64_t b = 0; b < l.slots / BUCKET; b++)
+    for (uint64_t b = 0; b < l.slots / RIBBON_BUCKET; b++)
         seen[thresholds[b / 4] >> b % 4 * 2 & 3]++;
-    assert_true(seen[BUMP_NONE] > seen[BUMP_FEW] && seen[BUMP_FEW] > seen[BUMP_MANY]);
-    assert_true(seen[BUMP_MANY] > 0);
-    assert_true(seen[BUMP_ALL] < 10);
+    assert_true(seen[RIBBON_BUMP_NONE] > seen[RIBBON_BUMP_FEW] &&
+                seen[RIBBON_BUMP_FEW] > seen[RIBBON_BUMP_MANY]);
+    assert_true(seen[RIBBON_BUMP_MANY] > 0);
+    assert_true(seen[RIBBON_BUMP_ALL] < 10);
     tamis_free(f);
     free(keys);
 }
@@ -248,12 +249,12 @@ static void steps_come_to_an_end(void **state)
     tamis_plan p = plan_of_width(1, 8);
 
     (void)state;
-    for (int i = 0; i < MOST_FIRST_HASH; i++) {
+    for (int i = 0; i < RIBBON_MOST_FIRST_HASH; i++) {
         assert_int_equal(ops->resize(&p, 0), TAMIS_OK);
         assert_true(ops->bytes(&p) > 0);
     }
     assert_int_equal(ops->resize(&p, 0), TAMIS_RANGE);
-    p.hashes += 1 << FIRST_HASH_AT;
+    p.hashes += 1 << RIBBON_FIRST_HASH_AT;
     assert_int_equal(ops->bytes(&p), 0);
 }
 
@@ -338,7 +339,7 @@ static void any_payload_gets_one_answer(void **state)
     rng r = rng_for(18, 0);
 
     (void)state;
-    for (unsigned width = 1; width <= MOST_WIDTH; width++)
+    for (unsigned width = 1; width <= RIBBON_MOST_WIDTH; width++)
         for (size_t s = 0; s < 7; s++) {
             tamis_plan p = plan_of_width(sizes[s], width);
             tamis *f = new_filter(&p);
@@ -407,7 +408,7 @@ static void kernels_solve_alike(void **state)
     const size_t large[] = { 280000, 560000, 1200000 };
 
     (void)state;
-    for (unsigned width = 1; width <= MOST_WIDTH; width++)
+    for (unsigned width = 1; width <= RIBBON_MOST_WIDTH; width++)
         for (size_t i = 0; i < 10; i++)
             assert_solved_alike(small[i], width);
     for (unsigned width = 7; width <= 9 && !is_sanitized(); width++)
@@ -422,7 +423,7 @@ static void kernels_find_alike(void **state)
     uint64_t *keys = fresh_keys(&r, 2 * N);
 
     (void)state;
-    for (unsigned width = 1; width <= MOST_WIDTH; width++) {
+    for (unsigned width = 1; width <= RIBBON_MOST_WIDTH; width++) {
         tamis_plan p = plan_of_width(N, width);
         tamis *f = filter_of(&p, keys, N);
         uint64_t *portable = answers(f, TAMIS_CPU_PORTABLE, keys, 2 * N);
@@ -447,7 +448,7 @@ static void other_geometries_are_refused(void **state)
     assert_int_equal(ops->bytes(&p), p.bytes);
     q.width = 0;
     assert_int_equal(ops->bytes(&q), 0);
-    q.width = MOST_WIDTH + 1;
+    q.width = RIBBON_MOST_WIDTH + 1;
     assert_int_equal(ops->bytes(&q), 0);
     q = p;
     q.hashes++;
