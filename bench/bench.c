@@ -14,8 +14,8 @@
 
 #include "base/cpu.h"
 #include "bench.h"
-#include "rows.h"
-#include "store.h"
+#include "result_rows.h"
+#include "resume.h"
 #include "threads.h"
 #include "trial.h"
 #include "workloads.h"

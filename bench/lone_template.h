@@ -1,5 +1,5 @@
-/* lone_template.h - lookups one key at a time. Included after has_one(), which it compiles in: a
- * call through a pointer would be measured too.
+/* lone_template.h - TEMPLATE: lookups one key at a time. Included after has_one(), which it
+ * compiles in: a call through a pointer would be measured too.
  *
  * In has_chain(), the next key is known only when the answer is there. */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "keys.h"
+#include "key_sets.h"
 #include "os/pages.h"
 
 const char BENCH_IMAGE_PATH[] = "tamis-bench.image", BENCH_PAGES_PATH[] = "tamis-bench.pages";

@@ -2,7 +2,7 @@
 #ifndef BENCH_TRIAL_H
 #define BENCH_TRIAL_H
 
-#include "rows.h"
+#include "result_rows.h"
 
 typedef struct bench_effort {
     bool quick;

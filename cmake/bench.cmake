@@ -3,7 +3,7 @@
 # ---- Peers ---------------------------------------------------------------------------------------
 
 set(bench_peers sorted)
-set(bench_peer_sources ${PROJECT_SOURCE_DIR}/bench/peers/sorted.c)
+set(bench_peer_sources ${PROJECT_SOURCE_DIR}/bench/peers/sorted_array.c)
 set(bench_peer_libraries)
 set(bench_peer_folders)
 
@@ -88,7 +88,7 @@ if(BENCH_sqlite_INCLUDE_DIR AND BENCH_sqlite_LIBRARY AND NOT CMAKE_CROSSCOMPILIN
     list(APPEND bench_programs advice)
 endif()
 foreach(name IN LISTS bench_programs)
-    add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/${name}.c)
+    add_executable(tamis-bench-${name} ${PROJECT_SOURCE_DIR}/bench/${name}/bench_${name}.c)
     target_include_directories(tamis-bench-${name} PRIVATE src)
     target_link_libraries(tamis-bench-${name} PRIVATE tamis-static m)
     set_target_properties(tamis-bench-${name} PROPERTIES

@@ -47,7 +47,7 @@ endif()
 add_library(tamis-bench-nothing MODULE EXCLUDE_FROM_ALL bench/redis/nothing.c)
 set_target_properties(tamis-bench-nothing PROPERTIES PREFIX ""
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-tamis_extra(tamis-bench-redis bench/redis/load.c)
+tamis_extra(tamis-bench-redis bench/redis/server_load.c)
 if(TAMIS_TESTS)
     set_target_properties(tamis-bench-nothing PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()

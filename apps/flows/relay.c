@@ -14,7 +14,7 @@ struct relay {
     relay_chunk ring[RING];
     relay_duty duties[RELAY_DUTIES_MAX];
     size_t n;
-    crew crew;
+    thread_pool pool;
     /* Guarded by the lock: */
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -84,7 +84,7 @@ static void grow(relay *r, unsigned threads)
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    while (r->crew.started + 1 < threads && r->crew.started < r->n && crew_grow(&r->crew))
+    while (r->pool.started + 1 < threads && r->pool.started < r->n && thread_pool_grow(&r->pool))
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -99,7 +99,7 @@ relay *relay_new(const relay_duty *duties, size_t n, unsigned threads)
     r->n = n;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    crew_init(&r->crew, work, r);
+    thread_pool_init(&r->pool, work, r);
     grow(r, threads);
     return r;
 }
@@ -129,7 +129,7 @@ void relay_end(relay *r)
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     work(r);
-    crew_wait(&r->crew);
+    thread_pool_wait(&r->pool);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
     free(r);

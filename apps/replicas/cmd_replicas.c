@@ -206,7 +206,7 @@ static void print_result(const request *q)
 /* The other replica, if it is on this machine: the same conversation, over a socket. */
 typedef struct neighbour {
     replicas talk;
-    crew crew; /* of one */
+    thread_pool pool; /* of one */
 } neighbour;
 
 static void serve_neighbour(void *ctx)
@@ -227,14 +227,14 @@ static void start_neighbour(neighbour *n, request *q)
     q->talk.line = line_open(ends[0], ends[0], q->there.path, &q->way.limits);
     n->talk = (replicas){ .here = &q->there, .memory = q->talk.memory };
     n->talk.line = line_open(ends[1], ends[1], q->here.path, &q->way.limits);
-    crew_init(&n->crew, serve_neighbour, n);
-    if (!crew_grow(&n->crew))
+    thread_pool_init(&n->pool, serve_neighbour, n);
+    if (!thread_pool_grow(&n->pool))
         die(CODE_MEMORY, "cannot start a thread");
 }
 
 static void end_neighbour(neighbour *n)
 {
-    crew_wait(&n->crew);
+    thread_pool_wait(&n->pool);
     line_free(n->talk.line);
     replicas_free(&n->talk);
 }

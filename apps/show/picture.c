@@ -5,7 +5,7 @@
 
 #include "picture.h"
 #include "term/message.h"
-#include "term/utf8.h"
+#include "term/unicode.h"
 
 /* ---- Explanations ------------------------------------------------------ */
 
@@ -362,7 +362,7 @@ static unsigned owner_width(const picture *p, size_t cell)
 
     for (size_t i = 0; i < n; i++)
         if (rows[i].texts && rows[i].texts[cell])
-            width = larger(width, (unsigned)utf8_letters(rows[i].texts[cell]));
+            width = larger(width, (unsigned)utf8_length(rows[i].texts[cell]));
     return width;
 }
 
@@ -498,13 +498,13 @@ unsigned picture_label_width(const picture *p, unsigned most)
 
     for (size_t i = 0; i < p->n; i++) {
         picture_array_text(p, &p->cells[i], text);
-        width = larger(width, (unsigned)utf8_letters(text));
+        width = larger(width, (unsigned)utf8_length(text));
         marks |= p->cells[i].marks & ~(unsigned)TAMIS_MARK_EMPTY;
     }
     for (unsigned i = 0; picture_mark_name(i); i++)
         if (marks >> i & 1)
-            width = larger(width, (unsigned)utf8_letters(picture_mark_name(i)));
+            width = larger(width, (unsigned)utf8_length(picture_mark_name(i)));
     for (size_t i = 0; i < n; i++)
-        width = larger(width, (unsigned)utf8_letters(rows[i].label));
+        width = larger(width, (unsigned)utf8_length(rows[i].label));
     return width < most ? width : most;
 }

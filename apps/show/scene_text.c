@@ -5,7 +5,7 @@
 
 #include "filters/shape.h"
 #include "scene.h"
-#include "term/utf8.h"
+#include "term/unicode.h"
 
 /* Labels are cut to this many letters. */
 enum { LABEL_MOST = 20 };
@@ -51,7 +51,7 @@ static void row_to(row *r, unsigned place)
 
 static void row_right(row *r, unsigned end, const char *text)
 {
-    unsigned size = (unsigned)utf8_letters(text);
+    unsigned size = (unsigned)utf8_length(text);
 
     row_to(r, end > size ? end - size : 0);
     row_text(r, text, UINT32_MAX);
@@ -96,7 +96,7 @@ static void row_colour(const page *p, row *r, const char *code)
 
 static void cell_right(const page *p, row *r, unsigned end, const char *text, char mark)
 {
-    unsigned size = (unsigned)utf8_letters(text);
+    unsigned size = (unsigned)utf8_length(text);
 
     row_to(r, end > size ? end - size : 0);
     row_text(r, "", 0);
@@ -172,7 +172,7 @@ static void print_row(const page *p, const picture_line *l, const picture_row *o
         const char *text = text_at(of, i);
         if (!text)
             continue;
-        unsigned size = (unsigned)utf8_letters(text), end = end_of(p, l, i);
+        unsigned size = (unsigned)utf8_length(text), end = end_of(p, l, i);
         cell_right(p, &r, size < end ? end : size, text, of->marks ? of->marks[i] : ROW_NONE);
         is_empty = false;
     }

@@ -20,7 +20,7 @@ static char *label_of(const char *text, size_t size)
     buffer label = { 0 };
 
     buffer_append(&label, text, size);
-    label.size = letter_clean(label.bytes, size);
+    label.size = unicode_clean(label.bytes, size);
     if (size == 0)
         buffer_append(&label, "''", 2);
     buffer_append(&label, "", 1);

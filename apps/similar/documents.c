@@ -377,7 +377,7 @@ static void read_all_files(documents *d)
 {
     reading r = { .documents = d, .caller = pthread_self() };
 
-    crew_run(d->source->threads, read_files, &r);
+    thread_pool_run(d->source->threads, read_files, &r);
     progress_erase();
 }
 

@@ -254,7 +254,7 @@ pairs_found pairs_find(const bit_rows *rows, const pairs_wish *wish)
                  .caller = pthread_self(),
                  .lock = PTHREAD_MUTEX_INITIALIZER };
 
-    crew_run(wish->threads, work, &s);
+    thread_pool_run(wish->threads, work, &s);
     progress_erase();
     if (s.found.n > 0)
         qsort(s.found.all, s.found.n, sizeof *s.found.all,

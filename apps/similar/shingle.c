@@ -13,7 +13,7 @@ static void fill_ascii(shingler *s)
 {
     for (uint32_t c = 0; c < sizeof s->ascii; c++)
         if (between_is_word(c))
-            s->ascii[c] = (char)(s->format->keeps_case ? c : letter_small(c));
+            s->ascii[c] = (char)(s->format->keeps_case ? c : unicode_lower(c));
 }
 
 void shingle_begin(shingler *s)
@@ -149,7 +149,7 @@ static void end_blank(shingler *s)
 static void take_character(shingler *s, uint32_t c)
 {
     char bytes[4];
-    size_t size = letter_write(bytes, s->format->keeps_case ? c : letter_small(c));
+    size_t size = unicode_write(bytes, s->format->keeps_case ? c : unicode_lower(c));
 
     if (s->format->of_words && between_is_word(c))
         add_to_word(s, bytes, size);
@@ -171,7 +171,7 @@ void shingle_text(shingler *s, span text)
     for (const char *at = text.at; at < end; at += size) {
         size = s->format->of_words ? take_run(s, at, end) : 0;
         if (size == 0)
-            take_character(s, letter_at(at, end, &size));
+            take_character(s, unicode_at(at, end, &size));
     }
 }
 

@@ -181,7 +181,7 @@ truth_report truth_compare(const truth *t, const bit_rows *rows, similar_measure
     comparison c = { .truth = t, .rows = rows, .by = by, .caller = pthread_self() };
 
     c.reports = given(calloc(rows->n + 1, sizeof *c.reports));
-    crew_run(threads, compare_rows, &c);
+    thread_pool_run(threads, compare_rows, &c);
     progress_erase();
     truth_report sum = sum_reports(c.reports, rows->n);
     free(c.reports);

@@ -11,7 +11,6 @@
 #include "affixes.h"
 #include "term/message.h"
 #include "term/unicode.h"
-#include "term/utf8.h"
 #include "text/number.h"
 #include "text/reader.h"
 
@@ -118,7 +117,7 @@ static void add_flag(affixes *a, uint32_t flag)
 static uint32_t letter_code(const char **at, const char *end)
 {
     size_t size;
-    uint32_t letter = letter_at(*at, end, &size);
+    uint32_t letter = unicode_at(*at, end, &size);
 
     *at += size;
     return letter;
@@ -257,7 +256,7 @@ static void read_conditions(affixes *a, affix *x, const char *text)
             c.is_negated = text[1] == '^';
             c.letters = copied(text + 1 + c.is_negated, size - 2 - c.is_negated);
         } else {
-            letter_at(text, end, &size);
+            unicode_at(text, end, &size);
             c.is_any = *text == '.';
             c.letters = copied(text, size);
         }
@@ -338,7 +337,7 @@ static bool meets(const condition *c, const char *letter, size_t size)
     for (const char *at = c->letters, *end = at + strlen(at); at < end;) {
         size_t other;
 
-        letter_at(at, end, &other);
+        unicode_at(at, end, &other);
         if (other == size && memcmp(at, letter, size) == 0)
             return !c->is_negated;
         at += other;
@@ -359,13 +358,13 @@ bool affixes_allow(const affixes *a, const affix *x, const word *w)
         for (size_t i = 0; i < x->n_conditions; i++) {
             if (at == w->text)
                 return false;
-            at = letter_before(at, w->text);
+            at = unicode_before(at, w->text);
         }
     }
     for (size_t i = 0, size; i < x->n_conditions; i++, at += size) {
         if (at == end)
             return false;
-        letter_at(at, end, &size);
+        unicode_at(at, end, &size);
         if (!meets(&a->conditions[x->first_condition + i], at, size))
             return false;
     }

@@ -267,7 +267,7 @@ static void find_word_chars(dictionary *d)
     const char *chars = d->settings.word_chars ? d->settings.word_chars : "";
 
     for (uint32_t i = 0; i < 128; i++)
-        d->word_chars[i] = letter_is_alphabetic(i) || (i && strchr(chars, (int)i));
+        d->word_chars[i] = unicode_is_letter(i) || (i && strchr(chars, (int)i));
     d->joins_apostrophes =
         d->settings.joins_apostrophes || strchr(chars, '\'') || strstr(chars, "\xE2\x80\x99");
 }

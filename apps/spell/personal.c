@@ -8,7 +8,7 @@
 #include "personal.h"
 #include "tamis_values.h"
 #include "term/message.h"
-#include "term/utf8.h"
+#include "term/unicode.h"
 #include "text/reader.h"
 
 static void make_room(dictionary *d)

@@ -23,7 +23,7 @@ bool word_set(word *w, const char *text, size_t size)
 /* Whether it is a capital, or has no case at all. */
 static bool is_no_small(uint32_t letter)
 {
-    return letter_capital(letter) == letter;
+    return unicode_upper(letter) == letter;
 }
 
 static bool is_small_ascii(const word *w)
@@ -43,8 +43,8 @@ word_case word_find_case(const word *w)
     if (is_small_ascii(w))
         return CASE_SMALL;
     for (size_t at = 0, size; at < w->size; at += size, n++) {
-        uint32_t letter = letter_at(w->text + at, end, &size);
-        bool is_capital = letter_small(letter) != letter;
+        uint32_t letter = unicode_at(w->text + at, end, &size);
+        bool is_capital = unicode_lower(letter) != letter;
 
         is_first |= is_capital && n == 0;
         capitals += is_capital;
@@ -64,14 +64,14 @@ static word turned(const word *w, size_t n, uint32_t (*turn)(uint32_t letter))
     word out = { 0 };
 
     for (size_t at = 0, size; at < w->size; at += size) {
-        uint32_t letter = letter_at(w->text + at, end, &size);
+        uint32_t letter = unicode_at(w->text + at, end, &size);
         uint32_t other = n ? turn(letter) : letter;
         char bytes[4];
 
         n -= n > 0;
         /* A case may have more bytes than the other: what does not fit was no word. */
         if (other == letter ? !word_append(&out, w->text + at, size)
-                            : !word_append(&out, bytes, letter_write(bytes, other)))
+                            : !word_append(&out, bytes, unicode_write(bytes, other)))
             return *w;
     }
     return out;
@@ -79,15 +79,15 @@ static word turned(const word *w, size_t n, uint32_t (*turn)(uint32_t letter))
 
 word word_small(const word *w)
 {
-    return turned(w, SIZE_MAX, letter_small);
+    return turned(w, SIZE_MAX, unicode_lower);
 }
 
 word word_initial(const word *w)
 {
-    return turned(w, 1, letter_capital);
+    return turned(w, 1, unicode_upper);
 }
 
 word word_capitals(const word *w)
 {
-    return turned(w, SIZE_MAX, letter_capital);
+    return turned(w, SIZE_MAX, unicode_upper);
 }

@@ -164,7 +164,7 @@ static letters letters_of(const word *w)
     letters l = { 0 };
 
     for (size_t at = 0, size; at < w->size; at += size)
-        l.at[l.n++] = letter_at(w->text + at, w->text + w->size, &size);
+        l.at[l.n++] = unicode_at(w->text + at, w->text + w->size, &size);
     return l;
 }
 
@@ -177,7 +177,7 @@ static void take_letters(suggester *s, const letters *l, size_t at, unsigned cos
     for (size_t i = 0; i < l->n; i++) {
         if (w.size + 4 > WORD_MAX)
             return;
-        w.size += letter_write(w.text + w.size, l->at[i]);
+        w.size += unicode_write(w.text + w.size, l->at[i]);
     }
     w.text[w.size] = 0;
     try_word(s, &w, cost);
@@ -367,7 +367,7 @@ static void split(suggester *s)
     for (size_t at = 0, size; at < w->size; at += size) {
         word other;
 
-        letter_at(w->text + at, end, &size);
+        unicode_at(w->text + at, end, &size);
         if (at > 0 && word_set(&other, w->text, at) && word_append(&other, " ", 1) &&
             word_append(&other, w->text + at, w->size - at) && are_words(s, &other, &rarest))
             keep(s, &other, 2 * COST_SPLIT + rarest);
@@ -471,9 +471,9 @@ suggester *suggest_begin(const dictionary *d)
         at = "esianrtolcdugmphbyfvkwzxjq'";
     for (const char *end = at + strlen(at); at < end;) {
         size_t size;
-        uint32_t letter = letter_at(at, end, &size);
+        uint32_t letter = unicode_at(at, end, &size);
 
-        if (letter_small(letter) == letter)
+        if (unicode_lower(letter) == letter)
             add_letter(s, letter);
         at += size;
     }

@@ -32,7 +32,7 @@ static bool is_word_char(const dictionary *d, const char *at, const char *end, s
         *size = 1;
         return d->word_chars[byte];
     }
-    return letter_is_alphabetic(letter_at(at, end, size)) ||
+    return unicode_is_letter(unicode_at(at, end, size)) ||
            (*size > 1 && is_in(d->settings.word_chars, at, *size));
 }
 

@@ -118,18 +118,18 @@ static void sync_here(request *r, const char *from, const char *to)
 {
     neighbour other = { .path = to,
                         .job = { .memory = r->job.memory, .limit_size = r->job.limit_size } };
-    crew others;
+    thread_pool others;
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         die_errno("make", "a line");
     r->job.line = line_open(ends[0], ends[0], to, &r->way.limits);
     other.job.line = line_open(ends[1], ends[1], from, &r->way.limits);
-    crew_init(&others, serve_neighbour, &other);
-    if (!crew_grow(&others))
+    thread_pool_init(&others, serve_neighbour, &other);
+    if (!thread_pool_grow(&others))
         die(CODE_MEMORY, "cannot start a thread");
     request_from(&r->job, from, true);
-    crew_wait(&others);
+    thread_pool_wait(&others);
 }
 
 /* ---- Another machine --------------------------------------------------- */

@@ -72,7 +72,7 @@ void job_show(const sync_job *job, const char *what, const char *name)
         return;
     char text[PATH_MAX + 1];
     snprintf(text, sizeof text, "%s", *name ? name : ".");
-    printf("%-7s  %.*s\n", what, (int)letter_clean(text, strlen(text)), text);
+    printf("%-7s  %.*s\n", what, (int)unicode_clean(text, strlen(text)), text);
 }
 
 void job_tell_deleted(const sync_job *job, buffer *out, const char *name)

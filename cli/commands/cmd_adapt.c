@@ -143,7 +143,7 @@ static void say_held(const adapting *a)
     buffer_free(&list);
 }
 
-static int tell_outcome(const adapting *a)
+static int print_outcome(const adapting *a)
 {
     if (a->no_room > 0)
         die(CODE_LIMIT,
@@ -171,7 +171,7 @@ static int adapt(adapting *a)
         print_json(a, lines);
     else if (!a->quiet)
         print_text(a, lines);
-    return tell_outcome(a);
+    return print_outcome(a);
 }
 
 static int forget(const adapting *a)

@@ -48,7 +48,7 @@ static int run(args *a)
     }
     tamis *f = store_load_locked(path);
     require_ability(f, path, r.source.format.value_field > 0);
-    if (fill_from_source(f, path, &r.source, r.absent_only) > 0) {
+    if (load_keys(f, path, &r.source, r.absent_only) > 0) {
         store_save(f, path);
         store_warn_if_crowded(f, path);
     }

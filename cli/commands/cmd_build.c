@@ -288,18 +288,18 @@ static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *p
 }
 
 /* False: there is no key, which is hardly what was meant, and no reason to lose a good filter. */
-static bool fill(request *r, tamis_builder *b)
+static bool load_all(request *r, tamis_builder *b)
 {
     char *universe[] = { (char *)(uintptr_t)r->universe, NULL };
     source others = r->source;
 
-    r->keys = fill_builder(b, r->out, &r->source, most_value_bits(r));
+    r->keys = load_builder(b, r->out, &r->source, most_value_bits(r));
     if (r->keys == 0 && !r->may_be_empty)
         return false;
     if (!r->universe)
         return true;
     others.names = universe;
-    r->keys += fill_excluded(b, r->out, &others);
+    r->keys += load_excluded(b, r->out, &others);
     return true;
 }
 
@@ -316,7 +316,7 @@ static int run(args *a)
     if (is_indexed(r.kind))
         r.source.format.below = r.spec.keys;
     tamis_builder *b = start(&r);
-    if (!fill(&r, b)) {
+    if (!load_all(&r, b)) {
         say("%s was not written: there is no key in the input; --allow-empty makes an empty filter",
             r.out);
         tamis_builder_free(b);

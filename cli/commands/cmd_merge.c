@@ -127,7 +127,7 @@ static void list_into(listing *l, const tamis *f, const char *path)
         die_status("merge", path, status);
 }
 
-static tamis *load_alike(char **paths, const tamis_plan *plan, const char *path)
+static tamis *load_compatible(char **paths, const tamis_plan *plan, const char *path)
 {
     tamis *g = store_load(path);
 
@@ -168,7 +168,7 @@ static tamis *make_room(char **paths)
     uint64_t held = 0;
 
     for (char **path = paths; *path; path++) {
-        tamis *g = load_alike(paths, &plan, *path);
+        tamis *g = load_compatible(paths, &plan, *path);
 
         widen(&spec, &held, g);
         tamis_free(g);
@@ -211,7 +211,7 @@ static tamis *combine_sets(const mixing *m)
         return merge_sets(m->paths);
     tamis *f = store_load(m->paths[0]);
     for (char **path = m->paths + 1; *path; path++) {
-        tamis *g = load_alike(m->paths, tamis_plan_of(f), *path);
+        tamis *g = load_compatible(m->paths, tamis_plan_of(f), *path);
 
         f = reduce_set(f, g, m);
         tamis_free(g);

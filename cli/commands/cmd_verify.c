@@ -38,7 +38,7 @@ static void print_fault(void *ctx, const char *why, uint64_t offset, uint64_t si
     print_named_fault(ctx, NULL, why, offset, size);
 }
 
-static int tell(const subject *s, tamis_status status)
+static int print_verdict(const subject *s, tamis_status status)
 {
     if (status == TAMIS_CORRUPT) {
         say("%s is damaged; restore a copy or build it again", s->from.name);
@@ -73,11 +73,11 @@ static int verify_collection(subject *s)
     if (status) {
         if (status == TAMIS_CORRUPT)
             print_fault(s, "the header does not fit the file, or is damaged", 0, 4096);
-        return tell(s, status);
+        return print_verdict(s, status);
     }
     status = tamis_collection_verify(c, print_named_fault, s);
     tamis_collection_free(c);
-    return tell(s, status);
+    return print_verdict(s, status);
 }
 
 /* Why it cannot even be mapped. */
@@ -112,7 +112,7 @@ static int verify(subject *s, bool may_recover)
         return verify_collection(s);
     if (status)
         return refuse(s, status);
-    code = tell(s, tamis_verify(f, print_fault, s));
+    code = print_verdict(s, tamis_verify(f, print_fault, s));
     tamis_free(f);
     return code;
 }

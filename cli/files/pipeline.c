@@ -26,7 +26,7 @@ typedef struct run {
     uint64_t chunks;
     buffer header;   /* of all inputs, if they have one */
     uint64_t headed; /* the input whose header was taken last */
-    crew crew;
+    thread_pool pool;
 
     pthread_mutex_t turn_lock; /* guards the turn; the worker whose turn it is owns the rest */
     pthread_cond_t turn_ended;
@@ -58,10 +58,10 @@ const uint64_t *pipeline_kept_keys(const job *j, size_t *n)
  * no more threads, fewer do the same work. */
 static void hire(run *r)
 {
-    unsigned crowd = r->crew.started + 1;
+    unsigned crowd = r->pool.started + 1;
 
     if (crowd < r->source->threads && r->reader.done >= (uint64_t)CHUNK_SIZE * crowd)
-        crew_grow(&r->crew);
+        thread_pool_grow(&r->pool);
 }
 
 static void take_header(run *r, job *j)
@@ -254,7 +254,7 @@ uint64_t pipeline_run(const pipeline *p, source *s)
               .turn_lock = PTHREAD_MUTEX_INITIALIZER,
               .turn_ended = PTHREAD_COND_INITIALIZER };
 
-    crew_init(&r.crew, work, &r);
+    thread_pool_init(&r.pool, work, &r);
     reader_open(&r.reader, s->names, s->format.end);
     r.reader.takes_packed = s->takes_packed;
     r.reader.line_max = s->line_max;
@@ -262,7 +262,7 @@ uint64_t pipeline_run(const pipeline *p, source *s)
     r.reader.is_csv = s->format.columns == COLUMNS_BY_CSV;
     r.reader.csv = (csv_format){ s->format.delim, s->format.end };
     work(&r);
-    crew_wait(&r.crew);
+    thread_pool_wait(&r.pool);
     progress_erase();
     reader_close(&r.reader);
     buffer_free(&r.header);

@@ -4,15 +4,15 @@
  * them. */
 #include "thread_pool.h"
 
-void crew_init(crew *c, void (*work)(void *ctx), void *ctx)
+void thread_pool_init(thread_pool *c, void (*work)(void *ctx), void *ctx)
 {
-    *c = (crew){ .work = work,
-                 .ctx = ctx,
-                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .left = PTHREAD_COND_INITIALIZER };
+    *c = (thread_pool){ .work = work,
+                        .ctx = ctx,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .left = PTHREAD_COND_INITIALIZER };
 }
 
-static void count(crew *c, int change)
+static void count(thread_pool *c, int change)
 {
     pthread_mutex_lock(&c->lock);
     c->working += (unsigned)change;
@@ -23,14 +23,14 @@ static void count(crew *c, int change)
 
 static void *serve(void *ctx)
 {
-    crew *c = ctx;
+    thread_pool *c = ctx;
 
     c->work(c->ctx);
     count(c, -1);
     return NULL;
 }
 
-bool crew_grow(crew *c)
+bool thread_pool_grow(thread_pool *c)
 {
     pthread_t thread;
 
@@ -44,7 +44,7 @@ bool crew_grow(crew *c)
     return true;
 }
 
-void crew_wait(crew *c)
+void thread_pool_wait(thread_pool *c)
 {
     pthread_mutex_lock(&c->lock);
     while (c->working > 0)
@@ -52,13 +52,13 @@ void crew_wait(crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-void crew_run(unsigned threads, void (*work)(void *ctx), void *ctx)
+void thread_pool_run(unsigned threads, void (*work)(void *ctx), void *ctx)
 {
-    crew c;
+    thread_pool c;
 
-    crew_init(&c, work, ctx);
-    for (unsigned i = 1; i < threads && crew_grow(&c); i++)
+    thread_pool_init(&c, work, ctx);
+    for (unsigned i = 1; i < threads && thread_pool_grow(&c); i++)
         ;
     work(ctx);
-    crew_wait(&c);
+    thread_pool_wait(&c);
 }

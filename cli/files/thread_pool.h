@@ -5,21 +5,21 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-typedef struct crew {
+typedef struct thread_pool {
     void (*work)(void *ctx);
     void *ctx;
     unsigned started;
     unsigned working; /* guarded by the lock */
     pthread_mutex_t lock;
     pthread_cond_t left;
-} crew;
+} thread_pool;
 
-void crew_init(crew *c, void (*work)(void *ctx), void *ctx);
+void thread_pool_init(thread_pool *c, void (*work)(void *ctx), void *ctx);
 /* Starts one more; false if the system has none left. */
-bool crew_grow(crew *c);
+bool thread_pool_grow(thread_pool *c);
 /* Waits until all have returned. */
-void crew_wait(crew *c);
+void thread_pool_wait(thread_pool *c);
 /* Does the work on so many threads, the caller's among them, and waits for all. */
-void crew_run(unsigned threads, void (*work)(void *ctx), void *ctx);
+void thread_pool_run(unsigned threads, void (*work)(void *ctx), void *ctx);
 
 #endif

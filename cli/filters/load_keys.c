@@ -7,16 +7,16 @@
 #include "tamis_values.h"
 #include "term/message.h"
 
-typedef struct filling {
+typedef struct load {
     tamis *filter;
     const char *path;
     bool absent_only;
-} filling;
+} load;
 
-static void check(const filling *fill, tamis_status status)
+static void check(const load *l, tamis_status status)
 {
     if (status)
-        die_status("fill", fill->path, status);
+        die_status("fill", l->path, status);
 }
 
 /* For each batch: the number of keys, the keys, the values. */
@@ -34,22 +34,22 @@ static void keep_pairs(void *ctx, job *j)
 
 /* ---- From inputs, at once ---------------------------------------------- */
 
-static void add_absent(const filling *fill, const uint64_t *keys, size_t n)
+static void add_absent(const load *l, const uint64_t *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!tamis_has(fill->filter, keys[i]))
-            check(fill, tamis_add(fill->filter, keys[i]));
+        if (!tamis_has(l->filter, keys[i]))
+            check(l, tamis_add(l->filter, keys[i]));
 }
 
-static void put_pairs(const filling *fill, const uint64_t *keys, const uint64_t *values, size_t n)
+static void put_pairs(const load *l, const uint64_t *keys, const uint64_t *values, size_t n)
 {
     size_t done;
 
-    if (!fill->absent_only)
-        check(fill, tamis_put_many(fill->filter, &done, keys, values, n));
-    for (size_t i = 0; i < n && fill->absent_only; i++)
-        if (!tamis_has(fill->filter, keys[i]))
-            check(fill, tamis_put(fill->filter, keys[i], values[i]));
+    if (!l->absent_only)
+        check(l, tamis_put_many(l->filter, &done, keys, values, n));
+    for (size_t i = 0; i < n && l->absent_only; i++)
+        if (!tamis_has(l->filter, keys[i]))
+            check(l, tamis_put(l->filter, keys[i], values[i]));
 }
 
 static void put_chunk(void *ctx, job *j)
@@ -65,20 +65,20 @@ static void put_chunk(void *ctx, job *j)
 
 static void add_chunk(void *ctx, job *j)
 {
-    filling *fill = ctx;
+    load *l = ctx;
     size_t n, added;
     const uint64_t *keys = pipeline_kept_keys(j, &n);
 
-    if (fill->absent_only)
-        add_absent(fill, keys, n);
+    if (l->absent_only)
+        add_absent(l, keys, n);
     else if (n > 0)
-        check(fill, tamis_add_many(fill->filter, &added, keys, n));
+        check(l, tamis_add_many(l->filter, &added, keys, n));
 }
 
-uint64_t fill_from_source(tamis *f, const char *path, source *s, bool absent_only)
+uint64_t load_keys(tamis *f, const char *path, source *s, bool absent_only)
 {
-    filling fill = { f, path, absent_only };
-    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &fill };
+    load l = { f, path, absent_only };
+    pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = add_chunk, .ctx = &l };
     const tamis_plan *plan = tamis_plan_of(f);
 
     if (s->format.value_field) {
@@ -152,7 +152,7 @@ static void feed_pairs(void *ctx, job *j)
     }
 }
 
-uint64_t fill_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits)
+uint64_t load_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits)
 {
     feeding feed = { .builder = b, .path = path, .value_bits = value_bits };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_keys, .ctx = &feed };
@@ -165,7 +165,7 @@ uint64_t fill_builder(tamis_builder *b, const char *path, source *s, uint32_t va
     return feed.n;
 }
 
-uint64_t fill_excluded(tamis_builder *b, const char *path, source *s)
+uint64_t load_excluded(tamis_builder *b, const char *path, source *s)
 {
     feeding feed = { .builder = b, .path = path };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_excluded, .ctx = &feed };

@@ -7,11 +7,11 @@
 
 /* Adds the keys of all inputs, or only those that are not found; puts them, if the format has
  * values. `path` is for messages. Returns how many lines were read. */
-uint64_t fill_from_source(tamis *f, const char *path, source *s, bool absent_only);
+uint64_t load_keys(tamis *f, const char *path, source *s, bool absent_only);
 /* Gives the keys of all inputs to a builder, and their values if the format has any. Values may
  * have value_bits bits at most, 1 to 64. Returns how many keys there were. */
-uint64_t fill_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits);
+uint64_t load_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits);
 /* The same for keys that must not be found. */
-uint64_t fill_excluded(tamis_builder *b, const char *path, source *s);
+uint64_t load_excluded(tamis_builder *b, const char *path, source *s);
 
 #endif

@@ -23,7 +23,7 @@ static void vsay(const char *format, va_list arguments)
     size_t prefix = strlen(line);
 
     vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
-    size_t size = letter_clean(line, strlen(line));
+    size_t size = unicode_clean(line, strlen(line));
     line[size++] = '\n';
     progress_erase();
     /* If standard error is closed, there is nobody to tell. */

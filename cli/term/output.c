@@ -40,7 +40,7 @@ void output_put_text(buffer *out, const char *text, size_t size)
         size_t piece = (size_t)((tab ? tab : end) - text);
 
         memmove(out->bytes + out->size, text, piece);
-        out->size += letter_clean(out->bytes + out->size, piece);
+        out->size += unicode_clean(out->bytes + out->size, piece);
         buffer_append(out, "\t", tab ? 1 : 0);
         text += piece + (tab ? 1 : 0);
     }

@@ -7,34 +7,33 @@
 #include <string.h>
 
 #include "unicode_table.h"
-#include "utf8.h"
 
 enum {
     N_LETTERS = sizeof LETTERS / sizeof *LETTERS,
     N_CAPITALS = sizeof CAPITALS / sizeof *CAPITALS,
-    NO_LETTER = 0xFFFD
+    NOT_UNICODE = 0xFFFD
 };
 
 /* ---- Terminals --------------------------------------------------------- */
 
-bool letter_is_shown(uint32_t letter)
+bool unicode_is_printable(uint32_t code)
 {
-    bool is_control = letter < ' ' || (letter >= 0x7F && letter < 0xA0);
-    bool ends_line = letter == 0x2028 || letter == 0x2029;
-    bool turns = letter == 0x061C || letter == 0x200E || letter == 0x200F ||
-                 (letter >= 0x202A && letter <= 0x202E) || (letter >= 0x2066 && letter <= 0x2069);
+    bool is_control = code < ' ' || (code >= 0x7F && code < 0xA0);
+    bool ends_line = code == 0x2028 || code == 0x2029;
+    bool turns = code == 0x061C || code == 0x200E || code == 0x200F ||
+                 (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 
     return !is_control && !ends_line && !turns;
 }
 
-size_t letter_clean(char *text, size_t size)
+size_t unicode_clean(char *text, size_t size)
 {
     size_t kept = 0;
 
     for (size_t at = 0, n; at < size; at += n) {
-        uint32_t letter = letter_at(text + at, text + size, &n);
+        uint32_t code = unicode_at(text + at, text + size, &n);
 
-        if (letter_is_shown(letter) && !(letter == NO_LETTER && n == 1)) {
+        if (unicode_is_printable(code) && !(code == NOT_UNICODE && n == 1)) {
             memmove(text + kept, text + at, n);
             kept += n;
         } else {
@@ -46,7 +45,30 @@ size_t letter_clean(char *text, size_t size)
 
 /* ---- UTF-8 ------------------------------------------------------------- */
 
-uint32_t letter_at(const char *at, const char *end, size_t *size)
+size_t utf8_size(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+
+    if (s[0] > 0xF4 || (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return size;
+}
+
+size_t utf8_length(const char *text)
+{
+    size_t n = 0;
+
+    for (size_t size; *text; text += size ? size : 1, n++)
+        size = utf8_size(text);
+    return n;
+}
+
+uint32_t unicode_at(const char *at, const char *end, size_t *size)
 {
     const unsigned char *s = (const unsigned char *)at;
     char copy[5] = { 0 };
@@ -66,76 +88,76 @@ uint32_t letter_at(const char *at, const char *end, size_t *size)
         return (s[0] & 0x07u) << 18 | (s[1] & 0x3Fu) << 12 | (s[2] & 0x3Fu) << 6 | (s[3] & 0x3Fu);
     default:
         *size = 1;
-        return NO_LETTER;
+        return NOT_UNICODE;
     }
 }
 
-const char *letter_before(const char *at, const char *start)
+const char *unicode_before(const char *at, const char *start)
 {
     for (at--; at > start && ((unsigned char)*at & 0xC0) == 0x80; at--)
         ;
     return at;
 }
 
-size_t letter_write(char out[4], uint32_t letter)
+size_t unicode_write(char out[4], uint32_t code)
 {
-    if (letter < 0x80) {
-        out[0] = (char)letter;
+    if (code < 0x80) {
+        out[0] = (char)code;
         return 1;
     }
-    size_t size = letter < 0x800 ? 2 : letter < 0x10000 ? 3 : 4;
-    for (size_t i = size; i-- > 1; letter >>= 6)
-        out[i] = (char)(0x80 | (letter & 0x3F));
-    out[0] = (char)((0xF00u >> size & 0xFF) | letter);
+    size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)((0xF00u >> size & 0xFF) | code);
     return size;
 }
 
 /* ---- Kinds of letters --------------------------------------------------- */
 
-bool letter_is_alphabetic(uint32_t letter)
+bool unicode_is_letter(uint32_t code)
 {
     size_t low = 0, high = N_LETTERS;
 
-    if (letter < 0x80)
-        return (letter | 0x20) >= 'a' && (letter | 0x20) <= 'z';
+    if (code < 0x80)
+        return (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (letter > LETTERS[middle].last)
+        if (code > LETTERS[middle].last)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < N_LETTERS && letter >= LETTERS[low].first;
+    return low < N_LETTERS && code >= LETTERS[low].first;
 }
 
-uint32_t letter_small(uint32_t letter)
+uint32_t unicode_lower(uint32_t code)
 {
     size_t low = 0, high = N_CAPITALS;
 
-    if (letter < 0x80)
-        return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter;
+    if (code < 0x80)
+        return code >= 'A' && code <= 'Z' ? code + 32 : code;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (letter > CAPITALS[middle].last)
+        if (code > CAPITALS[middle].last)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == N_CAPITALS || letter < CAPITALS[low].first ||
-        (letter - CAPITALS[low].first) % CAPITALS[low].step)
-        return letter;
-    return (uint32_t)((int32_t)letter + CAPITALS[low].distance);
+    if (low == N_CAPITALS || code < CAPITALS[low].first ||
+        (code - CAPITALS[low].first) % CAPITALS[low].step)
+        return code;
+    return (uint32_t)((int32_t)code + CAPITALS[low].distance);
 }
 
-uint32_t letter_capital(uint32_t letter)
+uint32_t unicode_upper(uint32_t code)
 {
-    if (letter < 0x80)
-        return letter >= 'a' && letter <= 'z' ? letter - 32 : letter;
+    if (code < 0x80)
+        return code >= 'a' && code <= 'z' ? code - 32 : code;
     for (size_t i = 0; i < N_CAPITALS; i++) {
-        int64_t capital = (int64_t)letter - CAPITALS[i].distance;
+        int64_t capital = (int64_t)code - CAPITALS[i].distance;
         if (capital >= CAPITALS[i].first && capital <= CAPITALS[i].last &&
             (capital - CAPITALS[i].first) % CAPITALS[i].step == 0)
             return (uint32_t)capital;
     }
-    return letter;
+    return code;
 }

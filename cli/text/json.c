@@ -21,11 +21,10 @@ static void put_bytes(const char *bytes, size_t n)
     putchar('"');
     while (s < end) {
         size_t size;
-        uint32_t letter = letter_at(s, end, &size);
+        uint32_t code = unicode_at(s, end, &size);
 
-        if (!letter_is_shown(letter) || letter == '"' || letter == '\\' ||
-            (letter > 127 && size == 1))
-            printf("\\u%04" PRIx32, letter);
+        if (!unicode_is_printable(code) || code == '"' || code == '\\' || (code > 127 && size == 1))
+            printf("\\u%04" PRIx32, code);
         else
             fwrite(s, 1, size, stdout);
         s += size;

@@ -8,7 +8,7 @@
 #include "svg.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/utf8.h"
+#include "term/unicode.h"
 
 static const struct {
     const char *light, *dark;
@@ -82,7 +82,7 @@ void svg_escape(buffer *to, const char *text)
 /* Digits, and the letters of most scripts, are 0.5 to 0.6 of their height wide. */
 double svg_text_width(svg_font font, const char *text)
 {
-    return (double)utf8_letters(text) * (font.size > 0 ? font.size : 13) *
+    return (double)utf8_length(text) * (font.size > 0 ? font.size : 13) *
            (font.is_mono ? 0.61 : 0.56);
 }
 

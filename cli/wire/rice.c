@@ -42,7 +42,7 @@ void rice_end(rice_writer *w)
 }
 
 /* False: nothing more comes. */
-static bool fill(rice_reader *r, unsigned n)
+static bool refill(rice_reader *r, unsigned n)
 {
     while (r->n_bits < n) {
         size_t size = 0;
@@ -72,7 +72,7 @@ bool rice_get(rice_reader *r, uint64_t *number, uint64_t most)
     uint64_t upper = 0, lower = 0;
 
     for (;; upper++) {
-        if (!fill(r, 1) || upper > most >> r->low)
+        if (!refill(r, 1) || upper > most >> r->low)
             return false;
         if (!take_bits(r, 1))
             break;
@@ -80,7 +80,7 @@ bool rice_get(rice_reader *r, uint64_t *number, uint64_t most)
     for (unsigned done = 0; done < r->low; done += 32) {
         unsigned n = r->low - done < 32 ? r->low - done : 32;
 
-        if (!fill(r, n))
+        if (!refill(r, n))
             return false;
         lower |= take_bits(r, n) << done;
     }

@@ -138,7 +138,7 @@ static void do_file(void *ctx)
     unlink(b->path);
 }
 
-static void fill_builder(const bench *b, tamis_builder *builder)
+static void load_builder(const bench *b, tamis_builder *builder)
 {
     if (tamis_kind_can(b->kind) & TAMIS_CAN_GET)
         (void)!tamis_builder_add_map(builder, b->keys, b->values, N);
@@ -160,7 +160,7 @@ static void do_builder(void *ctx)
         options.memory = i / 2 ? 64 << 20 : 0;
         if (tamis_builder_new(&builder, b->kind, &spec, &options))
             continue;
-        fill_builder(b, builder);
+        load_builder(b, builder);
         if (i % 2 == 0 && tamis_builder_finish(&f, builder) == TAMIS_OK)
             tamis_free(f);
         else if (tamis_builder_save(builder, b->path, NULL) == TAMIS_OK)

@@ -1,4 +1,4 @@
-/* sorted.c - the exact set without a library: a sorted array, searched without branches.
+/* sorted_array.c - the exact set without a library: a sorted array, searched without branches.
  *
  * It stands for all exact sets, so it is fast: a radix sort, huge pages, and groups of searches
  * side by side in has(). Every search takes the same number of steps, so that the cache misses of a

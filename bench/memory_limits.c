@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "memory_limits.h"
 
 #include <fcntl.h>
 #include <math.h>

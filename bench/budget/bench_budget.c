@@ -1,4 +1,5 @@
-/* budget.c - tamis-bench-budget: wrong answers of many filters in one budget, promised and counted.
+/* bench_budget.c - tamis-bench-budget: wrong answers of many filters in one budget, promised and
+ * counted.
  *
  *   tamis-bench-budget > FILE.csv
  *

@@ -1,6 +1,6 @@
-/* rows.h - what the repetitions of a workload gave, and its row in the CSV. */
-#ifndef BENCH_ROWS_H
-#define BENCH_ROWS_H
+/* result_rows.h - what the repetitions of a workload gave, and its row in the CSV. */
+#ifndef BENCH_RESULT_ROWS_H
+#define BENCH_RESULT_ROWS_H
 
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* load.c - tamis-bench-redis: load for a server with the module, and what it cost the server.
+/* server_load.c - tamis-bench-redis: load for a server with the module, and what it cost the
+ * server.
  *
  *   tamis-bench-redis SOCKET speed KEYS ROUNDS   commands of 100 items, 16 at a time
  *   tamis-bench-redis SOCKET memory KEYS         bits per key of filters at 1 %

@@ -1,4 +1,4 @@
-/* adversary.c - tamis-bench-adversary: what somebody who chooses all keys can do to a filter.
+/* bench_adversary.c - tamis-bench-adversary: what somebody who chooses all keys can do to a filter.
  *
  *   tamis-bench-adversary [KIND...]     all kinds that take keys one by one
  *

@@ -1,4 +1,4 @@
-/* growth.c - tamis-bench-growth: a filter that grows, at every size that it has.
+/* bench_growth.c - tamis-bench-growth: a filter that grows, at every size that it has.
  *
  *   tamis-bench-growth KIND FPR FROM TO     from room for FROM keys to TO of them
  *

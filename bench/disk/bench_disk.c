@@ -1,4 +1,4 @@
-/* disk.c - tamis-bench-disk: keys into a filter that is larger than the memory it may use.
+/* bench_disk.c - tamis-bench-disk: keys into a filter that is larger than the memory it may use.
  *
  *   tamis-bench-disk make KIND FILE BYTES          an empty filter of about that size
  *   tamis-bench-disk run KIND FILE MEMORY SECONDS  adds, then lookups; one line about them

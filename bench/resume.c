@@ -1,4 +1,4 @@
-#include "store.h"
+#include "resume.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

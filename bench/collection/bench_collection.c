@@ -1,5 +1,5 @@
-/* collection.c - tamis-bench-collection: how fast a collection of many filters opens, and which
- * pages a look-up reads.
+/* bench_collection.c - tamis-bench-collection: how fast a collection of many filters opens, and
+ * which pages a look-up reads.
  *
  *   tamis-bench-collection FILE [FILTERS]     makes FILE, with 100000 filters or so many
  *

@@ -1,8 +1,8 @@
-/* store.h - the rows of a run. A run that was stopped can be resumed: see --resume. */
-#ifndef BENCH_STORE_H
-#define BENCH_STORE_H
+/* resume.h - the rows of a run. A run that was stopped can be resumed: see --resume. */
+#ifndef BENCH_RESUME_H
+#define BENCH_RESUME_H
 
-#include "rows.h"
+#include "result_rows.h"
 
 typedef struct bench_store bench_store;
 

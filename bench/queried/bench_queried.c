@@ -1,5 +1,5 @@
-/* queried.c - tamis-bench-queried: what an adaptive cuckoo filter learns from the strangers that
- * are asked for.
+/* bench_queried.c - tamis-bench-queried: what an adaptive cuckoo filter learns from the strangers
+ * that are asked for.
  *
  *   tamis-bench-queried time     beside one that has a HyperLogLog to count strangers: ns per
  * question tamis-bench-queried error    how far its estimate of their number is off, and how far it

@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "result_rows.h"
 
 #include <inttypes.h>
 #include <math.h>

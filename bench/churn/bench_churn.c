@@ -1,4 +1,5 @@
-/* churn.c - tamis-bench-churn: filters whose keys come and go, at the load they are planned for.
+/* bench_churn.c - tamis-bench-churn: filters whose keys come and go, at the load they are planned
+ * for.
  *
  *   tamis-bench-churn KEYS TURNOVERS [FPR] [KIND]     each kind that removes, at each of four rates
  *

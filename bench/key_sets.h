@@ -1,6 +1,6 @@
-/* keys.h - members and absent keys, computed and all different. */
-#ifndef BENCH_KEYS_H
-#define BENCH_KEYS_H
+/* key_sets.h - members and absent keys, computed and all different. */
+#ifndef BENCH_KEY_SETS_H
+#define BENCH_KEY_SETS_H
 
 #include "base/hash.h"
 #include "bench.h"

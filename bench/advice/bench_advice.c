@@ -1,4 +1,4 @@
-/* advice.c - tamis-bench-advice: is what tamis_advise() predicts what happens?
+/* bench_advice.c - tamis-bench-advice: is what tamis_advise() predicts what happens?
  *
  *   tamis-bench-advice FIRST LAST SPEEDS     settings with these numbers
  *

@@ -1,4 +1,4 @@
-/* tamis.c - every kind of this library as a subject, by its abilities. */
+/* subjects.c - every kind of this library as a subject, by its abilities. */
 #include "tamis_builder.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* zipf.c - lines as in logs: line number r of a list comes with a probability in proportion to
- * 1 / r^s.
+/* zipf_lines.c - lines as in logs: line number r of a list comes with a probability in proportion
+ * to 1 / r^s.
  *
  * Truth comes with them: with --counts, only how often each of the first lines came is printed. */
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* adapt.c - tamis-bench-adapt: mistakes that are made again, and kinds that take them back.
+/* bench_adapt.c - tamis-bench-adapt: mistakes that are made again, and kinds that take them back.
  *
  *   tamis-bench-adapt adversary KEYS QUERIES [KIND...]
  *   tamis-bench-adapt zipf KEYS QUERIES STRANGERS [KIND...]
