@@ -1,4 +1,5 @@
-/* cuckoo_group.h - keys in batches, for kinds that keep a key in one of two windows or buckets.
+/* cuckoo_group.h - keys in batches, four at a time. As many_keys() of base/many.h but for that:
+ * then vectors compare the windows of four.
  *
  * A key reads two lines of memory, and memory is slow. So keys go through in groups of 64: while
  * one group is worked on, the lines of the next are on their way.
@@ -70,8 +71,6 @@ typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_
 typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, size_t end,
                                 unsigned how);
 typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
-/* Sees keys i to end - 1 half a group before they are visited, when their lines are there. */
-typedef void cuckoo_group_prepare(void *self, const cuckoo_group *g, size_t i, size_t end);
 
 /* Eight bytes are read. One time in nine they reach into the next line. To wait for it there would
  * take longer than to ask for both. */
@@ -127,12 +126,9 @@ CUCKOO_GROUP_INLINE void cuckoo_group_load(cuckoo_group *g, const cuckoo_group_b
 }
 
 CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writes, unsigned how,
-                                          cuckoo_group_hash *hash, cuckoo_group_prepare *prepare,
-                                          cuckoo_group_visit *visit, cuckoo_group_end *end,
-                                          void *self)
+                                          cuckoo_group_hash *hash, cuckoo_group_visit *visit,
+                                          cuckoo_group_end *end, void *self)
 {
-    const size_t half = MANY / 2;
-
     cuckoo_group_load(&b->groups[0], b, 0, hash);
     for (size_t i = 0; i < b->groups[0].n; i += CUCKOO_GROUP_STEP)
         cuckoo_group_fetch_step(b, &b->groups[0], i, writes);
@@ -141,24 +137,12 @@ CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writ
         cuckoo_group *next = &b->groups[from / MANY % 2 ^ 1];
         cuckoo_group_load(next, b, from + MANY, hash);
         for (size_t i = 0; i < now->n; i += CUCKOO_GROUP_STEP) {
-            const cuckoo_group *soon = i < half ? now : next;
-            size_t j = i ^ half;
             cuckoo_group_fetch_step(b, next, i, writes);
-            if (j < soon->n)
-                prepare(self, soon, j, cuckoo_group_step_end(soon, j));
             if (!visit(self, now, i, cuckoo_group_step_end(now, i), how))
                 return;
         }
         end(self, now);
     }
-}
-
-CUCKOO_GROUP_INLINE void cuckoo_group_wait(void *self, const cuckoo_group *g, size_t i, size_t end)
-{
-    (void)self;
-    (void)g;
-    (void)i;
-    (void)end;
 }
 
 /* For batches without work at the end of a group. */

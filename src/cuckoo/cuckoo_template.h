@@ -39,14 +39,11 @@ CUCKOO_GROUP_INLINE void cuckoo_run(const tamis *f, const cuckoo_table *t, const
     const cuckoo_group_batch b = { t, t->slots, keys, n, groups, f->is_far };
 
     if (t->width <= CUCKOO_WIDEST_SHORT)
-        cuckoo_group_run(&b, writes, CUCKOO_LOOK_SHORT, cuckoo_hash_group, cuckoo_group_wait, visit,
-                         end, self);
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_SHORT, cuckoo_hash_group, visit, end, self);
     else if (t->width <= CUCKOO_WIDEST_LANE)
-        cuckoo_group_run(&b, writes, CUCKOO_LOOK_LANES, cuckoo_hash_group, cuckoo_group_wait, visit,
-                         end, self);
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_LANES, cuckoo_hash_group, visit, end, self);
     else
-        cuckoo_group_run(&b, writes, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait, visit,
-                         end, self);
+        cuckoo_group_run(&b, writes, CUCKOO_LOOK_WIDE, cuckoo_hash_group, visit, end, self);
 }
 
 /* ---- Four places at once ----------------------------------------------- */
@@ -223,8 +220,8 @@ static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *
     const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, f->is_far };
     cuckoo_batch b = { .t = t, .out = counts };
 
-    cuckoo_group_run(&all, false, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_group_wait,
-                     cuckoo_visit_count, cuckoo_group_go_on, &b);
+    cuckoo_group_run(&all, false, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_visit_count,
+                     cuckoo_group_go_on, &b);
 }
 
 /* ---- Removing ---------------------------------------------------------- */
