@@ -16,7 +16,7 @@
  * another stranger may have that one, and its report flips the selector back. So adaptation is
  * weak: a cell for which each function is hit by strangers that go on asking never comes to rest.
  *
- * A new key takes an empty cell of its own, or others move to make room (acf_moves.c). With a
+ * A new key takes an empty cell of its own, or others move to make room (acf_change.c). With a
  * fraction o of the cells in use, a stranger is found at the rate
  *
  *   1 - (1 - o / v)^4    about 4 o / v,    v = 2^(bits - 1) - 1
@@ -37,6 +37,8 @@
 #include "cuckoo/acf.h"
 
 #include <math.h>
+
+#include "base/many.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -126,6 +128,11 @@ static tamis_status acf_resize(tamis_plan *p, uint64_t keys)
 
 /* ---- One key ----------------------------------------------------------- */
 
+typedef struct acf_batch {
+    acf_table t;
+    uint64_t salt;
+} acf_batch;
+
 /* All four at once: which of them holds a key is a matter of chance. */
 ACF_INLINE bool acf_look(const acf_table *t, const acf_places *p)
 {
@@ -161,43 +168,47 @@ static bool acf_has_16(const tamis *f, uint64_t key)
     return acf_has_of(f, 16, key);
 }
 
-ACF_INLINE acf_places acf_fetch(const acf_table *t, uint64_t h)
+/* A group of keys is an array of their places. */
+MANY_INLINE void acf_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
 {
-    const acf_places p = acf_places_of(t, h);
+    const acf_batch *b = self;
+    acf_places *places = group;
 
-    for (unsigned i = 0; i < ACF_TABLES; i++)
-        ahead_read(t->cells + packed_byte(p.cell[i], t->bits), t->is_far);
-    return p;
+    for (size_t i = 0; i < n; i++)
+        places[i] = acf_places_of(&b->t, hash_key(keys[i], b->salt));
+}
+
+MANY_INLINE void acf_fetch(const void *self, const void *group, size_t i)
+{
+    const acf_table *t = &((const acf_batch *)self)->t;
+    const acf_places *p = (const acf_places *)group + i;
+
+    for (unsigned table = 0; table < ACF_TABLES; table++)
+        ahead_read(t->cells + packed_byte(p->cell[table], t->bits), t->is_far);
+}
+
+MANY_INLINE uint64_t acf_look_many(void *self, void *group, size_t i)
+{
+    return acf_look(&((const acf_batch *)self)->t, (const acf_places *)group + i);
 }
 
 static void acf_touch(const tamis *f, uint64_t key)
 {
-    const acf_table t = acf_of(f);
+    const acf_batch b = { acf_of(f), f->salt };
+    acf_places p;
 
-    acf_fetch(&t, hash_key(key, f->salt));
+    acf_prepare(&b, &p, &key, 1);
+    acf_fetch(&b, &p, 0);
 }
 
-/* As many_lookups() of base/many.h, but places are worked out once. */
 ACF_INLINE size_t acf_has_many_of(const tamis *f, unsigned bits, uint64_t *hits,
                                   const uint64_t *keys, size_t n)
 {
-    enum { ACF_AHEAD = 16 };
-    const acf_table t = { f->payload, acf_buckets(&f->plan), bits, f->is_far };
-    acf_places ahead[ACF_AHEAD];
-    size_t found = 0;
+    const acf_batch b = { { f->payload, acf_buckets(&f->plan), bits, f->is_far }, f->salt };
+    acf_places groups[2][MANY];
 
-    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0; i < n + ACF_AHEAD; i++) {
-        acf_places *p = &ahead[i % ACF_AHEAD];
-        if (i >= ACF_AHEAD) {
-            uint64_t hit = acf_look(&t, p);
-            hits[(i - ACF_AHEAD) / 64] |= hit << (i - ACF_AHEAD) % 64;
-            found += (size_t)hit;
-        }
-        if (i < n)
-            *p = acf_fetch(&t, hash_key(keys[i], f->salt));
-    }
-    return found;
+    return many_lookups(&b, hits, keys, n, groups[0], groups[1], acf_prepare, acf_fetch,
+                        acf_look_many, NULL);
 }
 
 static size_t acf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
@@ -215,102 +226,12 @@ static size_t acf_has_many_16(const tamis *f, uint64_t *hits, const uint64_t *ke
     return acf_has_many_of(f, 16, hits, keys, n);
 }
 
-/* The cell of this very key; false if it has none. */
-static bool acf_find(const acf_table *t, uint64_t h, uint64_t *cell)
-{
-    const acf_places p = acf_places_of(t, h);
-
-    for (unsigned i = 0; i < ACF_TABLES; i++) {
-        *cell = p.cell[i];
-        if (acf_matches(t, &p, i) && acf_hash(t, *cell) == h && acf_copies(t, *cell))
-            return true;
-    }
-    return false;
-}
-
 static uint64_t acf_count(const tamis *f, uint64_t key)
 {
     const acf_table t = acf_of(f);
     uint64_t cell;
 
-    return acf_find(&t, hash_key(key, f->salt), &cell) ? acf_copies(&t, cell) : 0;
-}
-
-static bool acf_add_hash(const acf_table *t, uint64_t h, uint64_t copies)
-{
-    uint64_t cell;
-
-    if (!acf_find(t, h, &cell))
-        return tamis__acf_insert(*t, h, copies);
-    acf_put_entry(t, cell, h, acf_copies(t, cell) + copies);
-    return true;
-}
-
-static tamis_status acf_add(tamis *f, uint64_t key, uint64_t times)
-{
-    const acf_table t = acf_of(f);
-
-    if (!acf_add_hash(&t, hash_key(key, f->salt), times))
-        return TAMIS_FULL;
-    f->count += times;
-    return TAMIS_OK;
-}
-
-static tamis_status acf_remove(tamis *f, uint64_t key, uint64_t times)
-{
-    const acf_table t = acf_of(f);
-    uint64_t cell, h = hash_key(key, f->salt);
-
-    if (!acf_find(&t, h, &cell) || acf_copies(&t, cell) < times)
-        return TAMIS_ABSENT;
-    uint64_t left = acf_copies(&t, cell) - times;
-    acf_put_entry(&t, cell, left ? h : 0, left);
-    if (left == 0)
-        acf_put_cell(&t, cell, 0);
-    f->count -= times;
-    return TAMIS_OK;
-}
-
-/* ---- Adapting ---------------------------------------------------------- */
-
-/* A place is the number of a table. */
-static bool acf_locate(const tamis *f, uint64_t *place, uint64_t key)
-{
-    const acf_table t = acf_of(f);
-    const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
-
-    for (; *place < ACF_TABLES; ++*place)
-        if (acf_matches(&t, &p, (unsigned)*place))
-            return true;
-    return false;
-}
-
-/* Recomputes the fingerprint of a cell in use. */
-static void acf_select(const acf_table *t, uint64_t cell, unsigned selector)
-{
-    acf_put_cell(t, cell, acf_places_of(t, acf_hash(t, cell)).value[selector]);
-}
-
-static tamis_status acf_adapt(tamis *f, uint64_t place, uint64_t key)
-{
-    const acf_table t = acf_of(f);
-    uint64_t h = hash_key(key, f->salt), cell;
-
-    if (acf_find(&t, h, &cell))
-        return TAMIS_PRESENT;
-    cell = acf_places_of(&t, h).cell[place];
-    acf_select(&t, cell, !acf_selector(&t, acf_cell(&t, cell)));
-    return TAMIS_OK;
-}
-
-static tamis_status acf_unadapt(tamis *f)
-{
-    const acf_table t = acf_of(f);
-
-    for (uint64_t i = 0; i < acf_cells(&t); i++)
-        if (acf_selector(&t, acf_cell(&t, i)))
-            acf_select(&t, i, 0);
-    return TAMIS_OK;
+    return tamis__acf_find(&t, hash_key(key, f->salt), &cell) ? acf_copies(&t, cell) : 0;
 }
 
 /* ---- How many were asked ----------------------------------------------- */
@@ -404,65 +325,6 @@ static const char *acf_verify(const tamis *f)
     return why || copies == f->count ? why : "the count is wrong";
 }
 
-/* ---- Two filters ------------------------------------------------------- */
-
-/* Puts what is in a cell into the same table of another filter, with fingerprint and selector;
- * false if its cell there is taken. */
-static bool acf_copy(const acf_table *to, const acf_table *from, uint64_t i)
-{
-    uint64_t h = acf_hash(from, i), cell = acf_places_of(to, h).cell[i / from->buckets];
-
-    if (acf_cell(to, cell))
-        return false;
-    acf_put_cell(to, cell, acf_cell(from, i));
-    acf_put_entry(to, cell, h, acf_copies(from, i));
-    return true;
-}
-
-/* A key that is new keeps its selector if it need not move. */
-static bool acf_add_cell(const acf_table *to, const acf_table *from, uint64_t i)
-{
-    uint64_t h = acf_hash(from, i), there;
-
-    if (acf_copies(from, i) == 0 || (!acf_find(to, h, &there) && acf_copy(to, from, i)))
-        return true;
-    return acf_add_hash(to, h, acf_copies(from, i));
-}
-
-/* What was moved cannot be moved back: there is a copy beside, for the case that it does not fit.
- */
-static tamis_status acf_merge(tamis *f, const tamis *g)
-{
-    const acf_table to = acf_of(f), from = acf_of(g);
-    size_t size = (size_t)f->plan.bytes;
-    void *before = tamis__scratch_new(f, size);
-
-    if (!before)
-        return TAMIS_NOMEM;
-    memcpy(before, f->payload, size);
-    bool fits = true;
-    for (uint64_t i = 0; i < acf_cells(&from) && fits; i++)
-        fits = acf_add_cell(&to, &from, i);
-    if (fits)
-        f->count += g->count;
-    else
-        memcpy(f->payload, before, size);
-    tamis__scratch_free(f, before, size);
-    return fits ? TAMIS_OK : TAMIS_FULL;
-}
-
-/* Each cell becomes two or more: no two keys meet. */
-static tamis_status acf_move(tamis *f, const tamis *g)
-{
-    const acf_table to = acf_of(f), from = acf_of(g);
-
-    for (uint64_t i = 0; i < acf_cells(&from); i++)
-        if (acf_copies(&from, i))
-            (void)acf_copy(&to, &from, i);
-    f->count = g->count;
-    return TAMIS_OK;
-}
-
 /* Copies of a key take one cell. */
 static tamis_room acf_room(const tamis *f, uint64_t range, uint64_t copies)
 {
@@ -500,16 +362,16 @@ const tamis_ops tamis__acf = {
     .measure = acf_measure,
     .has = acf_has,
     .count = acf_count,
-    .add = acf_add,
-    .remove = acf_remove,
+    .add = tamis__acf_add,
+    .remove = tamis__acf_remove,
     .touch = acf_touch,
     .has_many = acf_has_many,
-    .merge = acf_merge,
-    .move = acf_move,
+    .merge = tamis__acf_merge,
+    .move = tamis__acf_move,
     .room = acf_room,
-    .locate = acf_locate,
-    .adapt = acf_adapt,
-    .unadapt = acf_unadapt,
+    .locate = tamis__acf_locate,
+    .adapt = tamis__acf_adapt,
+    .unadapt = tamis__acf_unadapt,
     .cells = tamis__acf_cells,
     .explain = tamis__acf_explain,
 };

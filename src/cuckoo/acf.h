@@ -129,10 +129,19 @@ static inline void acf_put_entry(const acf_table *t, uint64_t i, uint64_t h, uin
     put_le64(acf_entry(t, i) + 8, copies);
 }
 
-/* ---- acf_moves.c ------------------------------------------------------- */
+/* ---- acf_change.c ------------------------------------------------------ */
 
-/* Puts in a key that is not there; false, and nothing changes, if there is no room. */
-bool tamis__acf_insert(acf_table t, uint64_t h, uint64_t copies);
+/* The cell of the very key with that hash; false if it has none. */
+bool tamis__acf_find(const acf_table *t, uint64_t h, uint64_t *cell);
+
+/* As in tamis_ops. A place is the number of a table. */
+tamis_status tamis__acf_add(tamis *f, uint64_t key, uint64_t times);
+tamis_status tamis__acf_remove(tamis *f, uint64_t key, uint64_t times);
+bool tamis__acf_locate(const tamis *f, uint64_t *place, uint64_t key);
+tamis_status tamis__acf_adapt(tamis *f, uint64_t place, uint64_t key);
+tamis_status tamis__acf_unadapt(tamis *f);
+tamis_status tamis__acf_merge(tamis *f, const tamis *g);
+tamis_status tamis__acf_move(tamis *f, const tamis *g);
 
 /* ---- acf.c ------------------------------------------------------------- */
 
