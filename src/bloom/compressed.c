@@ -3,8 +3,8 @@
  * Half of the bits of a Bloom filter are set, and no coder makes that shorter. But an array that is
  * larger than it need be, with fewer probes, is mostly clear, and coded it is shorter than the best
  * Bloom filter of the same rate: 8.0 bits a key at 1 % instead of 9.6, with one probe for seven.
- * The array grows without end as the length goes to its least, so that it is held to MOST_LARGER
- * times the payload.
+ * The array grows without end as the length goes to its least, so that it is held to
+ * COMPRESSED_MOST_LARGER times the payload.
  *
  * The payload is that array, coded (bit_coder.h) in blocks: a lookup decodes, for each probe until
  * one is clear, half a block on average. That takes microseconds. Whoever asks often converts it to
@@ -26,15 +26,17 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 enum {
-    WORD = 8,
-    HEAD = 8,
-    BLOCK_BYTES = 256, /* of codes, on average: two bytes of index are then 0.8 % */
-    BASE_BLOCKS = 32,
-    MOST_LARGER = 16,
-    MOST_EXPANSION = 1024, /* bits for each bit of payload: a small file asks for little memory */
+    COMPRESSED_WORD = 8,
+    COMPRESSED_HEAD = 8,
+    COMPRESSED_BLOCK_BYTES = 256, /* of codes, on average: two bytes of index are then 0.8 % */
+    COMPRESSED_BASE_BLOCKS = 32,
+    COMPRESSED_MOST_LARGER = 16,
+    COMPRESSED_MOST_EXPANSION =
+        1024, /* bits for each bit of payload: a small file asks for little memory */
 };
 
-static const uint64_t MAX_WORDS = UINT64_C(1) << 32, MAX_SLOTS = UINT64_C(1) << 48;
+static const uint64_t COMPRESSED_MAX_WORDS = UINT64_C(1) << 32, COMPRESSED_MAX_SLOTS = UINT64_C(1)
+                                                                                       << 48;
 
 typedef struct compressed_layout {
     uint64_t slots, blocks, block_bits;
@@ -43,12 +45,13 @@ typedef struct compressed_layout {
 
 static compressed_layout compressed_layout_of(const tamis_plan *p)
 {
-    uint64_t bytes = (uint64_t)p->width * WORD, least = (p->slots >> BIT_CODER_LEVELS) + 1;
-    uint64_t blocks = bytes / BLOCK_BYTES + 1;
+    uint64_t bytes = (uint64_t)p->width * COMPRESSED_WORD,
+             least = (p->slots >> BIT_CODER_LEVELS) + 1;
+    uint64_t blocks = bytes / COMPRESSED_BLOCK_BYTES + 1;
     compressed_layout l = { .slots = p->slots, .blocks = blocks < least ? least : blocks };
 
     l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
-    l.starts = HEAD + (l.blocks / BASE_BLOCKS + 1) * 8;
+    l.starts = COMPRESSED_HEAD + (l.blocks / COMPRESSED_BASE_BLOCKS + 1) * 8;
     l.codes = l.starts + (l.blocks + 1) * 2;
     l.room = bytes - l.codes;
     return l;
@@ -56,11 +59,11 @@ static compressed_layout compressed_layout_of(const tamis_plan *p)
 
 static uint64_t compressed_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
+    bool ok = p->slots > 0 && p->slots < COMPRESSED_MAX_SLOTS && p->width > 0 && p->hashes > 0 &&
               p->hashes <= PROBES_MAX && !p->flags && !p->load;
-    uint64_t bytes = (uint64_t)p->width * WORD;
+    uint64_t bytes = (uint64_t)p->width * COMPRESSED_WORD;
 
-    if (!ok || p->slots / MOST_EXPANSION > bytes * 8)
+    if (!ok || p->slots / COMPRESSED_MOST_EXPANSION > bytes * 8)
         return 0;
     return compressed_layout_of(p).codes <= bytes ? bytes : 0;
 }
@@ -82,17 +85,20 @@ static double compressed_entropy(double p)
 
 /* What the coder needs beside the entropy: the index, and what is lost when the number that stands
  * for a block is rounded to bytes. */
-static const double BLOCK_EXTRA = 2 + 8.0 / BASE_BLOCKS + 0.7, EXTRA = HEAD + 8 + 2 + 2;
+static const double COMPRESSED_BLOCK_EXTRA = 2 + 8.0 / COMPRESSED_BASE_BLOCKS + 0.7,
+                    COMPRESSED_EXTRA = COMPRESSED_HEAD + 8 + 2 + 2;
 
 /* Sets the width for that many set bits. */
 static tamis_status compressed_fit(tamis_plan *p, double ones)
 {
-    double m = (double)p->slots, bytes = m * compressed_entropy(ones / m) / 8 + EXTRA;
-    double codes = (bytes + BLOCK_EXTRA) / (1 - BLOCK_EXTRA / BLOCK_BYTES);
-    double sparse = bytes + BLOCK_EXTRA * (double)((p->slots >> BIT_CODER_LEVELS) + 1);
-    double words = ceil(fmax(fmax(codes, sparse), m / MOST_EXPANSION / 8) / WORD);
+    double m = (double)p->slots, bytes = m * compressed_entropy(ones / m) / 8 + COMPRESSED_EXTRA;
+    double codes =
+        (bytes + COMPRESSED_BLOCK_EXTRA) / (1 - COMPRESSED_BLOCK_EXTRA / COMPRESSED_BLOCK_BYTES);
+    double sparse = bytes + COMPRESSED_BLOCK_EXTRA * (double)((p->slots >> BIT_CODER_LEVELS) + 1);
+    double words =
+        ceil(fmax(fmax(codes, sparse), m / COMPRESSED_MOST_EXPANSION / 8) / COMPRESSED_WORD);
 
-    if (!(words < (double)MAX_WORDS))
+    if (!(words < (double)COMPRESSED_MAX_WORDS))
         return TAMIS_RANGE;
     p->width = (uint32_t)words;
     return TAMIS_OK;
@@ -112,15 +118,15 @@ static double compressed_most_ones(const tamis_plan *p, double n)
 
 /* At a given length the rate is worst where half of the bits are set, which serves best in memory,
  * and falls with the number of probes: with one, to e 2^-z for z bits a key. The fewer probes, the
- * larger the array: as few as leave it MOST_LARGER times as large as what is sent. Above one half,
- * rates need the fewest bits, and the fewest set ones, with one probe. */
+ * larger the array: as few as leave it COMPRESSED_MOST_LARGER times as large as what is sent. Above
+ * one half, rates need the fewest bits, and the fewest set ones, with one probe. */
 static uint32_t compressed_probes(double fpr)
 {
     uint32_t k = 1;
 
     for (; fpr < 0.5; k++) {
         double bits = tamis__rates_classic_slots(k, 1, fpr), set = -expm1(-(double)k / bits);
-        if (!(bits > MOST_LARGER * bits * compressed_entropy(set)))
+        if (!(bits > COMPRESSED_MOST_LARGER * bits * compressed_entropy(set)))
             break;
     }
     return k;
@@ -135,7 +141,7 @@ static tamis_status compressed_plan_array(tamis_plan *p, const tamis_spec *spec)
     if (p->hashes > PROBES_MAX)
         return TAMIS_RANGE;
     slots = tamis__rates_classic_slots(p->hashes, n, spec->fpr);
-    if (!(slots < (double)(MAX_SLOTS - MAX_SLOTS / 16)))
+    if (!(slots < (double)(COMPRESSED_MAX_SLOTS - COMPRESSED_MAX_SLOTS / 16)))
         return TAMIS_RANGE;
     for (p->slots = round_up((uint64_t)slots + 1, 64); tamis__rates_classic(p, n) > spec->fpr;)
         p->slots = round_up(p->slots + (p->slots >> 14) + 1, 64);
@@ -147,7 +153,7 @@ static tamis_status compressed_plan(tamis_plan *p, const tamis_spec *spec)
     tamis_status status =
         spec->bits ? tamis__rates_plan(p, spec, &RATES_CLASSIC) : compressed_plan_array(p, spec);
 
-    if (status || p->slots >= MAX_SLOTS)
+    if (status || p->slots >= COMPRESSED_MAX_SLOTS)
         return TAMIS_RANGE;
     double ones = compressed_most_ones(p, (double)spec->keys);
     return compressed_fit(p, fmin((double)p->slots / 2, ones));
@@ -177,9 +183,9 @@ static tamis_status compressed_write(uint8_t *payload, const tamis_plan *p, cons
 
     put_le64(payload, ones);
     for (uint64_t i = 0; i <= l.blocks; i++) {
-        if (i % BASE_BLOCKS == 0) {
+        if (i % COMPRESSED_BASE_BLOCKS == 0) {
             base = (uint64_t)(at - codes);
-            put_le64(payload + HEAD + i / BASE_BLOCKS * 8, base);
+            put_le64(payload + COMPRESSED_HEAD + i / COMPRESSED_BASE_BLOCKS * 8, base);
         }
         uint64_t start = (uint64_t)(at - codes) - base;
         if (start > UINT16_MAX)
@@ -240,7 +246,7 @@ static compressed_reader compressed_reader_of(const tamis *f)
 
 static uint64_t compressed_start_of(const compressed_reader *c, uint64_t block)
 {
-    uint64_t base = le64(c->payload + HEAD + block / BASE_BLOCKS * 8);
+    uint64_t base = le64(c->payload + COMPRESSED_HEAD + block / COMPRESSED_BASE_BLOCKS * 8);
 
     return (base < c->l.room ? base : c->l.room) + le16(c->payload + c->l.starts + 2 * block);
 }
@@ -287,7 +293,7 @@ static bool compressed_has(const tamis *f, uint64_t key)
 
 /* Positions have at most 48 bits: sorted as the leading bits of a word, they leave room for the
  * number of the key below. */
-enum { GROUP_BITS = 9, GROUP = 448 };
+enum { COMPRESSED_GROUP_BITS = 9, COMPRESSED_GROUP = 448 };
 
 /* Round by round, in the order of their bits: a block is decoded once for all keys that have a bit
  * there. Sets bits of `hits`, and returns how many. */
@@ -295,8 +301,8 @@ static size_t compressed_has_group(compressed_reader *c, const tamis *f, uint64_
                                    const uint64_t *keys, size_t n)
 {
     const int shift = __builtin_clzll(c->l.slots);
-    const uint64_t number = (1 << GROUP_BITS) - 1;
-    uint64_t at[GROUP];
+    const uint64_t number = (1 << COMPRESSED_GROUP_BITS) - 1;
+    uint64_t at[COMPRESSED_GROUP];
 
     for (size_t i = 0; i < n; i++)
         at[i] = scale64(hash_key(keys[i], f->salt), c->l.slots) << shift | i;
@@ -325,9 +331,9 @@ static size_t compressed_has_many(const tamis *f, uint64_t *hits, const uint64_t
     size_t found = 0;
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0; i < n; i += GROUP)
-        found +=
-            compressed_has_group(&c, f, hits + i / 64, keys + i, n - i < GROUP ? n - i : GROUP);
+    for (size_t i = 0; i < n; i += COMPRESSED_GROUP)
+        found += compressed_has_group(&c, f, hits + i / 64, keys + i,
+                                      n - i < COMPRESSED_GROUP ? n - i : COMPRESSED_GROUP);
     return found;
 }
 
@@ -362,7 +368,7 @@ tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis 
 {
     tamis_plan p = f->plan;
 
-    if (p.slots >= MAX_SLOTS)
+    if (p.slots >= COMPRESSED_MAX_SLOTS)
         return TAMIS_RANGE;
     tamis_status status = compressed_fit(&p, (double)count_ones(f->payload, p.bytes));
     for (p.kind = to; !status; status = compressed_resize(&p, 0)) {
@@ -404,9 +410,9 @@ static const char *compressed_verify_index(const compressed_reader *c)
         return "more bits are set than there are";
     if (end > l->room)
         return "codes are past the end";
-    for (uint64_t i = 0; i <= l->blocks; i += BASE_BLOCKS)
+    for (uint64_t i = 0; i <= l->blocks; i += COMPRESSED_BASE_BLOCKS)
         if (le16(c->payload + l->starts + 2 * i) ||
-            le64(c->payload + HEAD + i / BASE_BLOCKS * 8) > l->room)
+            le64(c->payload + COMPRESSED_HEAD + i / COMPRESSED_BASE_BLOCKS * 8) > l->room)
             return "a base is not where its first block starts";
     if (compressed_start_of(c, 0))
         return "the first block does not come first";
@@ -462,7 +468,8 @@ static void compressed_cells(const tamis *f, tamis_telling *t)
     for (uint64_t i = 0; i < f->plan.slots && tamis__tell_cell(t, compressed_cell(&c, i)); i++)
         continue;
     compressed_tell_numbers(t, "set bits", c.payload, 1, 8);
-    compressed_tell_numbers(t, "base", c.payload + HEAD, c.l.blocks / BASE_BLOCKS + 1, 8);
+    compressed_tell_numbers(t, "base", c.payload + COMPRESSED_HEAD,
+                            c.l.blocks / COMPRESSED_BASE_BLOCKS + 1, 8);
     compressed_tell_numbers(t, "start", c.payload + c.l.starts, c.l.blocks + 1, 2);
     compressed_tell_numbers(t, "codes", c.payload + c.l.codes, end < c.l.room ? end : c.l.room, 1);
 }

@@ -24,7 +24,7 @@
 #include "base/cpu.h"
 #include "bloom/probes.h"
 
-enum { WIDEST = 16 };
+enum { COUNTING_WIDEST = 16 };
 
 /* Hot functions are there twice, the second time for the usual width, which the compiler knows. */
 static inline bool counting_is_usual(const tamis *f)
@@ -36,8 +36,9 @@ static inline bool counting_is_usual(const tamis *f)
 
 static uint64_t counting_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && p->width >= 1 && p->width <= WIDEST &&
-              p->hashes > 0 && p->hashes <= PROBES_MAX && !p->flags && !p->load;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 56 && p->width >= 1 &&
+              p->width <= COUNTING_WIDEST && p->hashes > 0 && p->hashes <= PROBES_MAX &&
+              !p->flags && !p->load;
 
     return ok ? counters_bytes(p->slots, p->width) : 0;
 }
@@ -45,7 +46,7 @@ static uint64_t counting_bytes(const tamis_plan *p)
 static tamis_status counting_plan(tamis_plan *p, const tamis_spec *spec)
 {
     p->width = spec->counter_bits ? spec->counter_bits : PROBES_USUAL_BITS;
-    if (p->width > WIDEST)
+    if (p->width > COUNTING_WIDEST)
         return TAMIS_RANGE;
     return tamis__rates_plan(p, spec, &RATES_CLASSIC);
 }
@@ -126,15 +127,17 @@ static void counting_touch(const tamis *f, uint64_t key)
 }
 
 /* Keys whose lines are on their way, as long as their slots fit. */
-enum { AHEAD = 16, SLOTS_AHEAD = 256 };
+enum { COUNTING_AHEAD = 16, COUNTING_SLOTS_AHEAD = 256 };
 
 /* Returns how many keys were there. */
 __attribute__((always_inline)) static inline size_t
 counting_change_many(tamis *f, unsigned bits, const uint64_t *keys, size_t n,
                      counters_change_key *change, uint64_t *counted)
 {
-    uint64_t slots[SLOTS_AHEAD];
-    size_t k = f->plan.hashes, ahead = k * AHEAD <= SLOTS_AHEAD ? AHEAD : SLOTS_AHEAD / k;
+    uint64_t slots[COUNTING_SLOTS_AHEAD];
+    size_t k = f->plan.hashes, ahead = k * COUNTING_AHEAD <= COUNTING_SLOTS_AHEAD
+                                           ? COUNTING_AHEAD
+                                           : COUNTING_SLOTS_AHEAD / k;
     size_t done = 0, at = 0;
     probes_shape s = probes_of_counters(f, bits);
     void *counters = f->payload;

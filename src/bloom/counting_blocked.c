@@ -26,27 +26,27 @@
 
 static uint64_t counting_blocked_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTING_BITS &&
-              p->hashes == COUNTING_WORDS && !p->flags && !p->load;
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->width == COUNTING_BLOCKED_BITS &&
+              p->hashes == COUNTING_BLOCKED_WORDS && !p->flags && !p->load;
 
     return ok ? p->slots * sizeof(counting_blocked_line) : 0;
 }
 
 /* x is nothing but the eight digits: keys that agree in it are strangers by chance. */
-static const rates_block RATES = { .word = 16, .floor = 0 };
+static const rates_block COUNTING_BLOCKED_RATES = { .word = 16, .floor = 0 };
 
 static double counting_blocked_rate(const tamis_plan *p, double n)
 {
-    return tamis__rates_blocks(&RATES, (double)p->slots, n);
+    return tamis__rates_blocks(&COUNTING_BLOCKED_RATES, (double)p->slots, n);
 }
 
 static tamis_status counting_blocked_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    if (spec->counter_bits != 0 && spec->counter_bits != COUNTING_BITS)
+    if (spec->counter_bits != 0 && spec->counter_bits != COUNTING_BLOCKED_BITS)
         return TAMIS_RANGE;
-    p->width = COUNTING_BITS;
-    p->hashes = COUNTING_WORDS;
-    return tamis__rates_plan_blocks(p, spec, &RATES);
+    p->width = COUNTING_BLOCKED_BITS;
+    p->hashes = COUNTING_BLOCKED_WORDS;
+    return tamis__rates_plan_blocks(p, spec, &COUNTING_BLOCKED_RATES);
 }
 
 /* ---- One line ---------------------------------------------------------- */
@@ -55,24 +55,24 @@ static tamis_status counting_blocked_plan(tamis_plan *p, const tamis_spec *spec)
 static inline counters_key counting_blocked_find(uint64_t *slots, counting_blocked_line *l,
                                                  uint32_t x)
 {
-    for (unsigned i = 0; i < COUNTING_WORDS; i++)
+    for (unsigned i = 0; i < COUNTING_BLOCKED_WORDS; i++)
         slots[i] = 16 * i | (x >> 4 * i) % 16;
-    return (counters_key){ l->word, slots, COUNTING_WORDS, COUNTING_BITS };
+    return (counters_key){ l->word, slots, COUNTING_BLOCKED_WORDS, COUNTING_BLOCKED_BITS };
 }
 
 static inline bool counting_blocked_line_has(const counting_blocked_line *l, uint32_t x)
 {
     uint64_t missing = 0;
 
-    for (unsigned i = 0; i < COUNTING_WORDS; i++)
-        missing |= counters_get(&l->word[i], COUNTING_BITS, (x >> 4 * i) % 16) == 0;
+    for (unsigned i = 0; i < COUNTING_BLOCKED_WORDS; i++)
+        missing |= counters_get(&l->word[i], COUNTING_BLOCKED_BITS, (x >> 4 * i) % 16) == 0;
     return !missing;
 }
 
 static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t x,
                                              uint64_t *counted)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     return counters_raise(counting_blocked_find(slots, l, x), 1, counted);
 }
@@ -80,7 +80,7 @@ static inline bool counting_blocked_add_once(counting_blocked_line *l, uint32_t 
 static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32_t x,
                                                 uint64_t *counted)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     return counters_lower(counting_blocked_find(slots, l, x), 1, counted);
 }
@@ -102,14 +102,14 @@ static inline counters_key counting_blocked_key(uint64_t *slots, const tamis *f,
 
 static uint64_t counting_blocked_count(const tamis *f, uint64_t key)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     return counters_lowest(counting_blocked_key(slots, f, key));
 }
 
 static tamis_status counting_blocked_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     counters_raise(counting_blocked_key(slots, f, key), times, &f->count);
     return TAMIS_OK;
@@ -117,7 +117,7 @@ static tamis_status counting_blocked_add(tamis *f, uint64_t key, uint64_t times)
 
 static tamis_status counting_blocked_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     return counters_remove(f, counting_blocked_key(slots, f, key), times);
 }
@@ -126,7 +126,7 @@ MANY_INLINE uint64_t counting_blocked_add_atomic(void *self, void *group, size_t
 {
     one_block_batch *b = self;
     const one_block_group *g = group;
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
 
     return counters_raise_atomic(counting_blocked_find(slots, &b->blocks[g->block[i]], g->x[i]), 1,
                                  &b->counted);
@@ -158,9 +158,10 @@ static tamis_status counting_blocked_move(tamis *f, const tamis *g)
     const uint64_t *from = g->payload;
 
     for (uint64_t i = 0; i < f->plan.slots; i++, to++)
-        for (uint64_t j = 0; j < by * COUNTING_WORDS; j++) {
-            uint64_t *word = &to->word[j % COUNTING_WORDS];
-            *word = LE_SWAP64(counters_sum(LE_SWAP64(*word), LE_SWAP64(*from++), COUNTING_BITS));
+        for (uint64_t j = 0; j < by * COUNTING_BLOCKED_WORDS; j++) {
+            uint64_t *word = &to->word[j % COUNTING_BLOCKED_WORDS];
+            *word = LE_SWAP64(
+                counters_sum(LE_SWAP64(*word), LE_SWAP64(*from++), COUNTING_BLOCKED_BITS));
         }
     f->count = g->count;
     return TAMIS_OK;
@@ -174,8 +175,9 @@ static void counting_blocked_measure(const tamis *f, tamis_info *info)
 
     for (uint64_t i = 0; i < f->plan.slots; i++) {
         double rate = 1;
-        for (int w = 0; w < COUNTING_WORDS; w++)
-            rate *= __builtin_popcountll(counters_in_use(lines[i].word[w], COUNTING_BITS)) / 16.0;
+        for (int w = 0; w < COUNTING_BLOCKED_WORDS; w++)
+            rate *= __builtin_popcountll(counters_in_use(lines[i].word[w], COUNTING_BLOCKED_BITS)) /
+                    16.0;
         fpr += rate;
     }
     info->fill = used / (128 * slots);
@@ -192,13 +194,13 @@ static tamis_cell counting_blocked_cell(const tamis *f, uint64_t line, uint64_t 
     return (tamis_cell){ .array = "block",
                          .number = line,
                          .index = slot,
-                         .value = counters_get(lines[line].word, COUNTING_BITS, slot),
-                         .bits = COUNTING_BITS };
+                         .value = counters_get(lines[line].word, COUNTING_BLOCKED_BITS, slot),
+                         .bits = COUNTING_BLOCKED_BITS };
 }
 
 static void counting_blocked_cells(const tamis *f, tamis_telling *t)
 {
-    enum { SLOTS = COUNTING_WORDS * 64 / COUNTING_BITS };
+    enum { SLOTS = COUNTING_BLOCKED_WORDS * 64 / COUNTING_BLOCKED_BITS };
 
     for (uint64_t i = 0; i < f->plan.slots * SLOTS; i++)
         if (!tamis__tell_cell(t, counting_blocked_cell(f, i / SLOTS, i % SLOTS)))
@@ -207,7 +209,7 @@ static void counting_blocked_cells(const tamis *f, tamis_telling *t)
 
 static bool counting_blocked_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
-    uint64_t slots[COUNTING_WORDS];
+    uint64_t slots[COUNTING_BLOCKED_WORDS];
     counters_key k = counting_blocked_key(slots, f, key);
     uint64_t line = scale64(hash_key(key, f->salt), f->plan.slots);
 

@@ -4,11 +4,11 @@
 
 #include "bloom/counters.h"
 
-enum { COUNTING_WORDS = 8, COUNTING_BITS = 4 };
+enum { COUNTING_BLOCKED_WORDS = 8, COUNTING_BLOCKED_BITS = 4 };
 
 /* A cache line: payloads are aligned to 64 bytes. */
 typedef struct counting_blocked_line {
-    uint64_t word[COUNTING_WORDS]; /* little-endian, of 16 counters each */
+    uint64_t word[COUNTING_BLOCKED_WORDS]; /* little-endian, of 16 counters each */
 } counting_blocked_line;
 
 void tamis__counting_blocked_use_avx2(tamis_ops *ops);

@@ -17,10 +17,11 @@ static inline counting_blocked_half counting_blocked_look(const counting_blocked
 {
     const __m256i digits =
         half ? _mm256_set_epi64x(28, 24, 20, 16) : _mm256_set_epi64x(12, 8, 4, 0);
-    const __m256i most = _mm256_set1_epi64x(15 * COUNTING_BITS);
-    __m256i four_x = _mm256_set1_epi64x((long long)((uint64_t)x * COUNTING_BITS));
+    const __m256i most = _mm256_set1_epi64x(15 * COUNTING_BLOCKED_BITS);
+    __m256i four_x = _mm256_set1_epi64x((long long)((uint64_t)x * COUNTING_BLOCKED_BITS));
     __m256i shifts = _mm256_and_si256(_mm256_srlv_epi64(four_x, digits), most);
-    __m256i maxima = _mm256_sllv_epi64(_mm256_set1_epi64x((1 << COUNTING_BITS) - 1), shifts);
+    __m256i maxima =
+        _mm256_sllv_epi64(_mm256_set1_epi64x((1 << COUNTING_BLOCKED_BITS) - 1), shifts);
     counting_blocked_half h = { .words = _mm256_load_si256((const __m256i *)l->word + half) };
     __m256i counters = _mm256_and_si256(h.words, maxima);
 

@@ -154,7 +154,7 @@ ONE_BLOCK_READS MANY_INLINE uint64_t one_block_look(void *self, void *group, siz
 }
 
 /* A group is filled as a whole: for so few keys that takes longer than to look them up. */
-enum { FEW = 8 };
+enum { ONE_BLOCK_FEW = 8 };
 
 ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
                                                  const uint64_t *keys, size_t n)
@@ -162,7 +162,7 @@ ONE_BLOCK_READS static size_t one_block_has_many(const tamis *f, uint64_t *hits,
     one_block_batch b = one_block_begin(f);
     one_block_group groups[2];
 
-    if (n <= FEW)
+    if (n <= ONE_BLOCK_FEW)
         return tamis__batch_has_few(f, hits, keys, n);
     return many_lookups(&b, hits, keys, n, &groups[0], &groups[1], one_block_prepare,
                         one_block_fetch, one_block_look, NULL);

@@ -37,7 +37,7 @@
 /* Keys that are held set a bit each: there is no room for more of them than bits. */
 static uint64_t scalable_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= MAX_STAGES && p->width > 0 &&
+    bool ok = p->slots > 0 && p->hashes > 0 && p->hashes <= SCALABLE_MAX_STAGES && p->width > 0 &&
               p->width <= 64 * 256 && p->slots < UINT64_C(1) << (50 - p->hashes) && !p->flags &&
               !p->load;
 
@@ -121,7 +121,7 @@ static double scalable_rate(const tamis_plan *p, double n)
 
 /* Above it, a stage sees so many more keys than it holds that it matters. Below, that is a
  * thousandth of the rate, and forty stages leave fifteen. */
-static const double FINDS_MANY = 0x1p-10;
+static const double SCALABLE_FINDS_MANY = 0x1p-10;
 
 /* The blocks that see so many keys come close; the rest is steps. */
 static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
@@ -132,7 +132,7 @@ static tamis_status scalable_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = 1;
     p->slots =
         tamis__rates_blocks_for_probes(n, scalable_rate_allowed(p, 0), scalable_probes(p, 0));
-    bool finds_many = scalable_rate_allowed(p, 0) > FINDS_MANY;
+    bool finds_many = scalable_rate_allowed(p, 0) > SCALABLE_FINDS_MANY;
     for (double held; finds_many && scalable_bytes(p) && (held = scalable_held_by_stage(p, 0)) < n;)
         p->slots += 1 + (uint64_t)((double)p->slots * fmin(1, n / fmax(1, held) - 1));
     return scalable_bytes(p) ? TAMIS_OK : TAMIS_RANGE;

@@ -12,7 +12,7 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 /* 2^40 times the first stage is more than any memory holds. */
-enum { MAX_STAGES = 40, MAX_PROBES = 8 };
+enum { SCALABLE_MAX_STAGES = 40, SCALABLE_MAX_PROBES = 8 };
 
 /* Before the blocks, in a line of its own. */
 typedef struct scalable_header {
@@ -31,7 +31,7 @@ static inline uint32_t scalable_rate_bits(const tamis_plan *p, unsigned j)
 {
     /* 256 log2 of pi^2 / 6 (j + 1)^2, rounded up: by how much stage j is stricter than the whole.
      * Their rates then add up to no more than that of the whole, however many there are. */
-    static const uint16_t STRICTER[MAX_STAGES] = {
+    static const uint16_t STRICTER[SCALABLE_MAX_STAGES] = {
         184,  696,  996,  1208, 1373, 1508, 1622, 1720, 1807, 1885, 1956, 2020, 2079, 2134,
         2185, 2232, 2277, 2319, 2359, 2397, 2433, 2468, 2500, 2532, 2562, 2591, 2619, 2646,
         2672, 2697, 2721, 2744, 2767, 2789, 2811, 2831, 2852, 2871, 2890, 2909,
@@ -46,7 +46,7 @@ static inline unsigned scalable_probes(const tamis_plan *p, unsigned j)
 {
     unsigned probes = 1 + (scalable_rate_bits(p, j) - 1) / (10 * 256);
 
-    return probes < MAX_PROBES ? probes : MAX_PROBES;
+    return probes < SCALABLE_MAX_PROBES ? probes : SCALABLE_MAX_PROBES;
 }
 
 /* Odd, and 1 for the first stage. Stages have hashes of their own: the keys of a stage are those

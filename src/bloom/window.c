@@ -28,7 +28,7 @@
 #include "bloom/split_block.h"
 #include "explain.h"
 
-enum { GENERATIONS = 8, MAX_PROBES = 8, CELLS = 32 };
+enum { WINDOW_GENERATIONS = 8, WINDOW_MAX_PROBES = 8, WINDOW_CELLS = 32 };
 
 typedef struct window_header {
     uint64_t rotations, held; /* little-endian */
@@ -36,15 +36,15 @@ typedef struct window_header {
 } window_header;
 
 typedef struct window_block {
-    uint8_t cell[SPLIT_WORDS][CELLS];
+    uint8_t cell[SPLIT_WORDS][WINDOW_CELLS];
 } window_block;
 
 /* ---- Sizing ------------------------------------------------------------ */
 
 static uint64_t window_bytes(const tamis_plan *p)
 {
-    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 47 && p->width == GENERATIONS &&
-              p->hashes > 0 && p->hashes <= MAX_PROBES && p->capacity < UINT64_C(1) << 60 &&
+    bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 47 && p->width == WINDOW_GENERATIONS &&
+              p->hashes > 0 && p->hashes <= WINDOW_MAX_PROBES && p->capacity < UINT64_C(1) << 60 &&
               !p->flags && !p->load;
 
     return ok ? sizeof(window_header) + p->slots * sizeof(window_block) : 0;
@@ -53,7 +53,8 @@ static uint64_t window_bytes(const tamis_plan *p)
 /* Keys of a generation: seven are enough for all that must stay. */
 static uint64_t window_share(const tamis_plan *p)
 {
-    return p->capacity / (GENERATIONS - 1) + (p->capacity % (GENERATIONS - 1) != 0 || !p->capacity);
+    return p->capacity / (WINDOW_GENERATIONS - 1) +
+           (p->capacity % (WINDOW_GENERATIONS - 1) != 0 || !p->capacity);
 }
 
 /* All that came are in full generations and the newest one; of more than eight, seven are left. Of
@@ -65,7 +66,7 @@ static double window_rate(const tamis_plan *p, double n)
 {
     double share = (double)window_share(p), blocks = (double)p->slots;
     double each = tamis__rates_integral(blocks, share, p->hashes, 1, 8), newest = fmod(n, each);
-    double full = fmin(rint((n - newest) / each), GENERATIONS - 1);
+    double full = fmin(rint((n - newest) / each), WINDOW_GENERATIONS - 1);
     double not_in_full = 1 - tamis__rates_probes(blocks, each, p->hashes);
     double not_in_newest = 1 - tamis__rates_probes(blocks, newest, p->hashes);
     double in_no_full = full > 0 ? 1 + expm1(full * log1p(not_in_full - 1)) : 1;
@@ -76,10 +77,10 @@ static double window_rate(const tamis_plan *p, double n)
 
 static tamis_status window_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double each = -expm1(log1p(-spec->fpr) / GENERATIONS), bits = -log2(each);
+    double each = -expm1(log1p(-spec->fpr) / WINDOW_GENERATIONS), bits = -log2(each);
 
-    p->width = GENERATIONS;
-    p->hashes = (uint32_t)fmin(1 + floor(bits / 10), MAX_PROBES);
+    p->width = WINDOW_GENERATIONS;
+    p->hashes = (uint32_t)fmin(1 + floor(bits / 10), WINDOW_MAX_PROBES);
     p->slots =
         tamis__rates_blocks_for_probes((double)window_share(p) * (1 + each), each, p->hashes);
     return window_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
@@ -149,7 +150,7 @@ static void window_rotate(tamis *f)
 {
     window_header *top = f->payload;
     uint64_t rotations = le64(&top->rotations) + 1;
-    uint64_t keep = ~(UINT64_C(0x0101010101010101) << rotations % GENERATIONS);
+    uint64_t keep = ~(UINT64_C(0x0101010101010101) << rotations % WINDOW_GENERATIONS);
     uint64_t *words = (uint64_t *)(top + 1);
 
     for (uint64_t i = 0; i < f->plan.slots * (sizeof(window_block) / 8); i++)
@@ -161,14 +162,14 @@ static void window_rotate(tamis *f)
 static inline void window_add_hash(tamis *f, uint64_t h)
 {
     window_header *top = f->payload;
-    unsigned newest = 1u << le64(&top->rotations) % GENERATIONS;
+    unsigned newest = 1u << le64(&top->rotations) % WINDOW_GENERATIONS;
 
     f->count++;
     if (window_generations(f, h) & newest)
         return;
     if (le64(&top->held) >= window_share(&f->plan)) {
         window_rotate(f);
-        newest = 1u << le64(&top->rotations) % GENERATIONS;
+        newest = 1u << le64(&top->rotations) % WINDOW_GENERATIONS;
     }
     for (unsigned i = 0; i < f->plan.hashes; i++) {
         uint64_t probe = split_block_probe(h, i);
@@ -222,7 +223,7 @@ static split_block window_block_in(const window_block *b, unsigned generation)
     split_block of = { .word = { 0 } };
 
     for (int w = 0; w < SPLIT_WORDS; w++)
-        for (int c = 0; c < CELLS; c++)
+        for (int c = 0; c < WINDOW_CELLS; c++)
             of.word[w] |= (uint32_t)(b->cell[w][c] >> generation & 1) << c;
     return of;
 }
@@ -234,13 +235,13 @@ static void window_measure(const tamis *f, tamis_info *info)
     double strangers = 1;
 
     info->fill = info->cardinality = 0;
-    for (unsigned generation = 0; generation < GENERATIONS; generation++) {
+    for (unsigned generation = 0; generation < WINDOW_GENERATIONS; generation++) {
         split_block_sums s = { 0 };
         for (uint64_t i = 0; i < f->plan.slots; i++) {
             split_block b = window_block_in(&blocks[i], generation);
             split_block_sum(&s, &b, 1);
         }
-        info->fill += split_block_fill(&s) / GENERATIONS;
+        info->fill += split_block_fill(&s) / WINDOW_GENERATIONS;
         info->cardinality += split_block_adds(&s) / f->plan.hashes;
         strangers *= 1 - pow(split_block_rate(&s), f->plan.hashes);
     }
@@ -257,8 +258,8 @@ static tamis_cell window_cell(const tamis *f, uint64_t block, uint64_t i)
     return (tamis_cell){ .array = "block",
                          .number = block,
                          .index = i,
-                         .value = blocks[block].cell[i / CELLS][i % CELLS],
-                         .bits = GENERATIONS };
+                         .value = blocks[block].cell[i / WINDOW_CELLS][i % WINDOW_CELLS],
+                         .bits = WINDOW_GENERATIONS };
 }
 
 static bool window_tell_state(tamis_telling *t, const char *name, const uint64_t *at)
@@ -291,7 +292,7 @@ static bool window_explain(const tamis *f, uint64_t key, tamis_telling *t)
             tamis__tell_read(t, "generations with the bit", cell, common != 0);
         }
     }
-    for (unsigned generation = 0; generation < GENERATIONS; generation++)
+    for (unsigned generation = 0; generation < WINDOW_GENERATIONS; generation++)
         if (common >> generation & 1)
             tamis__tell_number(t, "generation that has it", generation);
     return tamis__tell_answer(t, common != 0,

@@ -80,7 +80,7 @@ MANY_INLINE void bitmap_prepare(const void *f, void *group, const uint64_t *keys
 
 MANY_INLINE void bitmap_ask(const tamis *f, uint64_t key)
 {
-    ahead_read(bitmap_byte(f, key < f->plan.capacity ? key : 0), f->is_far);
+    ahead_read(bitmap_byte(f, key < f->plan.capacity ? key : 0), false);
 }
 
 MANY_INLINE void bitmap_fetch(const void *f, const void *group, size_t i)

@@ -7,26 +7,26 @@
  * depend on the pairs and the size alone. */
 #include "exact/robin_hood.h"
 
-enum { WIDTH = 128, VALUE_BITS = 64 };
+enum { HASHMAP_WIDTH = 128, VALUE_BITS = 64 };
 
 /* ---- Sizing ------------------------------------------------------------ */
 
 static uint64_t hashmap_bytes(const tamis_plan *p)
 {
-    return p->width == WIDTH ? tamis__robin_hood_bytes(p) : 0;
+    return p->width == HASHMAP_WIDTH ? tamis__robin_hood_bytes(p) : 0;
 }
 
 static tamis_status hashmap_plan(tamis_plan *p, const tamis_spec *spec)
 {
     if (spec->value_bits > VALUE_BITS)
         return TAMIS_RANGE;
-    return tamis__robin_hood_plan(p, spec->keys, WIDTH);
+    return tamis__robin_hood_plan(p, spec->keys, HASHMAP_WIDTH);
 }
 
 static tamis_status hashmap_resize(tamis_plan *p, uint64_t keys)
 {
     p->capacity = keys;
-    return tamis__robin_hood_plan(p, keys, WIDTH);
+    return tamis__robin_hood_plan(p, keys, HASHMAP_WIDTH);
 }
 
 const tamis_ops tamis__hashmap = {

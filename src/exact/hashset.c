@@ -5,16 +5,16 @@
  * its bytes depend on the set alone. */
 #include "exact/robin_hood.h"
 
-enum { WIDTH = 64 };
+enum { HASHSET_WIDTH = 64 };
 
 static uint64_t hashset_bytes(const tamis_plan *p)
 {
-    return p->width == WIDTH ? tamis__robin_hood_bytes(p) : 0;
+    return p->width == HASHSET_WIDTH ? tamis__robin_hood_bytes(p) : 0;
 }
 
 static tamis_status hashset_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    return tamis__robin_hood_plan(p, spec->keys, WIDTH);
+    return tamis__robin_hood_plan(p, spec->keys, HASHSET_WIDTH);
 }
 
 static tamis_status hashset_add(tamis *f, uint64_t key, uint64_t times)

@@ -19,69 +19,9 @@
  * reads the same lines with and without them.
  *
  * Celis: Robin Hood Hashing, 1986. Amble, Knuth: Ordered Hash Tables, 1974. */
-#include "exact/robin_hood.h"
-
 #include "base/ahead.h"
-#include "base/bits.h"
-#include "base/hash.h"
-#include "base/le.h"
 #include "base/many.h"
-#include "explain.h"
-
-/* ---- Layout ------------------------------------------------------------ */
-
-/* A search takes a few windows, one after the other. */
-enum { STATE_BYTES = 64, KEY_BITS = 64, WINDOW = 8, WINDOWS = 16 };
-
-static uint8_t *robin_slot(const tamis *f, uint64_t i)
-{
-    return (uint8_t *)f->payload + STATE_BYTES + i * 8;
-}
-
-static uint64_t robin_get(const tamis *f, uint64_t i)
-{
-    return le64(robin_slot(f, i));
-}
-
-static bool robin_has_zero(const tamis *f)
-{
-    return le64(f->payload) != 0;
-}
-
-static bool robin_has_values(const tamis *f)
-{
-    return f->plan.width > KEY_BITS;
-}
-
-/* The value that belongs to slot i. */
-static uint8_t *robin_value_at(const tamis *f, uint64_t i)
-{
-    return robin_slot(f, f->plan.slots + i);
-}
-
-/* The value of h, which is in slot i unless it is 0. */
-static uint8_t *robin_value(const tamis *f, uint64_t h, uint64_t i)
-{
-    return h == 0 ? (uint8_t *)f->payload + 8 : robin_value_at(f, i);
-}
-
-static uint64_t robin_value_of(const tamis *f, uint64_t h, uint64_t i)
-{
-    return robin_has_values(f) ? le64(robin_value(f, h, i)) : 0;
-}
-
-static uint64_t robin_slot_after(const tamis *f, uint64_t i)
-{
-    return i + 1 == f->plan.slots ? 0 : i + 1;
-}
-
-/* Slots from the home of h to i, going up and around. */
-static uint64_t robin_distance(const tamis *f, uint64_t h, uint64_t i)
-{
-    uint64_t home = scale64(h, f->plan.slots);
-
-    return i >= home ? i - home : i + f->plan.slots - home;
-}
+#include "exact/robin_slots.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -90,7 +30,7 @@ uint64_t tamis__robin_hood_bytes(const tamis_plan *p)
     bool ok = p->slots > 0 && p->slots < UINT64_C(1) << 50 && p->capacity <= p->slots &&
               p->hashes == 1 && p->flags == 0 && p->load == 0;
 
-    return ok ? STATE_BYTES + p->slots * (p->width / 8) : 0;
+    return ok ? ROBIN_STATE_BYTES + p->slots * (p->width / 8) : 0;
 }
 
 /* One slot in nine stays empty: a search then takes five steps on average, in one line or two. */
@@ -106,34 +46,9 @@ tamis_status tamis__robin_hood_plan(tamis_plan *p, uint64_t keys, uint32_t width
 
 /* ---- Search ------------------------------------------------------------ */
 
-/* Whether a search for h that has come to slot i may stop before `other`, which is there: homes
- * ascend with h, so that h tells, unless one of the two has gone around the end of the table. */
-static bool robin_is_past(const tamis *f, uint64_t i, uint64_t other, uint64_t h)
-{
-    bool around = i < scale64(h, f->plan.slots), other_around = i < scale64(other, f->plan.slots);
-
-    return around == other_around ? other > h : around;
-}
-
-/* The slot so many steps from the home of h, around the end of the table if need be. */
-static uint64_t robin_slot_from_home(const tamis *f, uint64_t h, uint64_t steps)
-{
-    uint64_t i = scale64(h, f->plan.slots) + steps;
-
-    return i < f->plan.slots ? i : i - f->plan.slots;
-}
-
-/* Whether a search for h goes on after so many steps. */
-static bool robin_goes_on(const tamis *f, uint64_t h, uint64_t steps)
-{
-    uint64_t i = robin_slot_from_home(f, h, steps), other = robin_get(f, i);
-
-    return other != 0 && other != h && !robin_is_past(f, i, other, h);
-}
-
-/* Where h is or, if it is not in the table, where it belongs; plan.slots if it is not there and the
- * table is full. A search that goes on after some steps goes on after all before: they are doubled,
- * then halved. So keys that share a home, or go around the end of the table, cost a logarithm. */
+/* As tamis__robin_hood_look(), of a key that has a slot. A search that goes on after some steps
+ * goes on after all before: they are doubled, then halved. So keys that share a home, or go around
+ * the end of the table, cost a logarithm. */
 static uint64_t robin_find_far(const tamis *f, uint64_t h, bool *found)
 {
     uint64_t low = 0, high = 0, slots = f->plan.slots;
@@ -166,7 +81,7 @@ static unsigned robin_count_before(const tamis *f, uint64_t i, uint64_t h)
     const uint8_t *slots = robin_slot(f, i);
     unsigned n = 0;
 
-    for (int j = 0; j < WINDOW; j++)
+    for (int j = 0; j < ROBIN_WINDOW; j++)
         n += le64(slots + 8 * j) - 1 < h - 1;
     return n;
 }
@@ -176,13 +91,13 @@ static unsigned robin_count_before(const tamis *f, uint64_t i, uint64_t h)
  * the greatest of all, are the only ones in slots before their homes, and come before h there. */
 static uint64_t robin_find(const tamis *f, uint64_t h, bool *found)
 {
-    uint64_t slots = f->plan.slots, i = scale64(h, slots), end = i + WINDOWS * WINDOW;
+    uint64_t slots = f->plan.slots, i = scale64(h, slots), end = i + ROBIN_WINDOWS * ROBIN_WINDOW;
 
-    if (i + WINDOW > slots || scale64(robin_get(f, i), slots) > i)
+    if (i + ROBIN_WINDOW > slots || scale64(robin_get(f, i), slots) > i)
         return robin_find_far(f, h, found);
-    for (; i < end && i + WINDOW <= slots; i += WINDOW) {
+    for (; i < end && i + ROBIN_WINDOW <= slots; i += ROBIN_WINDOW) {
         unsigned before = robin_count_before(f, i, h);
-        if (before < WINDOW) {
+        if (before < ROBIN_WINDOW) {
             *found = robin_get(f, i + before) == h;
             return i + before;
         }
@@ -190,8 +105,7 @@ static uint64_t robin_find(const tamis *f, uint64_t h, bool *found)
     return robin_find_far(f, h, found);
 }
 
-/* As robin_find(), of the key that has no slot, too. */
-static uint64_t robin_look(const tamis *f, uint64_t h, bool *found)
+uint64_t tamis__robin_hood_look(const tamis *f, uint64_t h, bool *found)
 {
     if (h != 0)
         return robin_find(f, h, found);
@@ -203,7 +117,7 @@ static bool robin_has_hash(const tamis *f, uint64_t h)
 {
     bool found;
 
-    robin_look(f, h, &found);
+    tamis__robin_hood_look(f, h, &found);
     return found;
 }
 
@@ -216,7 +130,7 @@ bool tamis__robin_hood_get(const tamis *f, uint64_t *value, uint64_t key)
 {
     uint64_t h = hash_key(key, f->salt);
     bool found;
-    uint64_t i = robin_look(f, h, &found);
+    uint64_t i = tamis__robin_hood_look(f, h, &found);
 
     if (found)
         *value = robin_value_of(f, h, i);
@@ -270,7 +184,7 @@ static void robin_remove_at(tamis *f, uint64_t i)
 static tamis_status robin_put_hash(tamis *f, uint64_t h, uint64_t value)
 {
     bool found;
-    uint64_t i = robin_look(f, h, &found);
+    uint64_t i = tamis__robin_hood_look(f, h, &found);
 
     if (!found && f->count >= f->plan.capacity)
         return TAMIS_FULL;
@@ -292,7 +206,7 @@ tamis_status tamis__robin_hood_put(tamis *f, uint64_t key, uint64_t value)
 static tamis_status robin_remove_hash(tamis *f, uint64_t h)
 {
     bool found;
-    uint64_t i = robin_look(f, h, &found);
+    uint64_t i = tamis__robin_hood_look(f, h, &found);
 
     if (!found)
         return TAMIS_ABSENT;
@@ -394,7 +308,7 @@ static bool robin_is_clean(const tamis *f)
         if (robin_get(f, i) == 0 && le64(robin_value_at(f, i)) != 0)
             return false;
     return state[0] <= 1 && bytes_are_zero(state + 1, state + 8) &&
-           bytes_are_zero(state + (zero_has_value ? 16 : 8), state + STATE_BYTES);
+           bytes_are_zero(state + (zero_has_value ? 16 : 8), state + ROBIN_STATE_BYTES);
 }
 
 const char *tamis__robin_hood_verify(const tamis *f)
@@ -425,8 +339,8 @@ MANY_INLINE void robin_ask(const tamis *f, uint64_t h)
 {
     const uint8_t *home = robin_slot(f, scale64(h, f->plan.slots));
 
-    ahead_read(home, f->is_far);
-    ahead_read(home + (WINDOW - 1) * 8, f->is_far);
+    ahead_read(home, false);
+    ahead_read(home + (ROBIN_WINDOW - 1) * 8, false);
 }
 
 MANY_INLINE void robin_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
@@ -464,94 +378,5 @@ void tamis__robin_hood_touch(const tamis *f, uint64_t key)
 
     robin_ask(f, h);
     if (robin_has_values(f))
-        ahead_read(robin_value_at(f, scale64(h, f->plan.slots)), f->is_far);
-}
-
-/* ---- Pictures and words ------------------------------------------------ */
-
-/* Keys of one home are a run. */
-static tamis_cell robin_cell(const tamis *f, uint64_t i)
-{
-    uint64_t h = robin_get(f, i), slots = f->plan.slots;
-    uint64_t before = robin_get(f, i ? i - 1 : slots - 1);
-    bool is_shifted = robin_distance(f, h, i) != 0;
-    bool goes_on = is_shifted && before != 0 && scale64(before, slots) == scale64(h, slots);
-    tamis_cell cell = { .array = "slots", .index = i, .value = h, .bits = 64 };
-
-    if (h == 0)
-        cell.marks = TAMIS_MARK_EMPTY;
-    else
-        cell.marks =
-            (is_shifted ? TAMIS_MARK_SHIFTED : 0u) | (goes_on ? TAMIS_MARK_CONTINUATION : 0u);
-    return cell;
-}
-
-/* The value of what is in slot i. */
-static tamis_cell robin_value_cell(const tamis *f, uint64_t i)
-{
-    return (tamis_cell){ .array = "values",
-                         .index = i,
-                         .value = le64(robin_value_at(f, i)),
-                         .bits = 64,
-                         .marks = robin_get(f, i) ? 0 : TAMIS_MARK_EMPTY };
-}
-
-/* Whether the key whose h is 0 is there. */
-static tamis_cell robin_zero_cell(const tamis *f)
-{
-    return (tamis_cell){ .array = "zero key", .value = robin_has_zero(f), .bits = 1 };
-}
-
-static tamis_cell robin_zero_value_cell(const tamis *f)
-{
-    return (tamis_cell){ .array = "value of zero key",
-                         .value = robin_value_of(f, 0, 0),
-                         .bits = 64,
-                         .marks = robin_has_zero(f) ? 0 : TAMIS_MARK_EMPTY };
-}
-
-void tamis__robin_hood_cells(const tamis *f, tamis_telling *t)
-{
-    bool has_values = robin_has_values(f), goes_on = true;
-
-    for (uint64_t i = 0; i < f->plan.slots && goes_on; i++)
-        goes_on = tamis__tell_cell(t, robin_cell(f, i));
-    for (uint64_t i = 0; has_values && i < f->plan.slots && goes_on; i++)
-        goes_on = tamis__tell_cell(t, robin_value_cell(f, i));
-    if (goes_on && tamis__tell_cell(t, robin_zero_cell(f)) && has_values)
-        tamis__tell_cell(t, robin_zero_value_cell(f));
-}
-
-/* Tells the slots of a search, one by one, and returns why it ended without a find. */
-static const char *robin_explain_search(const tamis *f, uint64_t h, tamis_telling *t)
-{
-    tamis__tell_number(t, "home", scale64(h, f->plan.slots));
-    for (uint64_t steps = 0; steps < f->plan.slots; steps++) {
-        tamis_cell cell = robin_cell(f, robin_slot_from_home(f, h, steps));
-        tamis__tell_read(t, steps ? "next slot" : "home slot", cell, cell.value == h);
-        if (cell.marks & TAMIS_MARK_EMPTY)
-            return "the search met an empty slot";
-        if (!robin_goes_on(f, h, steps))
-            return "the search met a hash that would come after it";
-    }
-    return "no slot holds its hash";
-}
-
-bool tamis__robin_hood_explain(const tamis *f, uint64_t key, tamis_telling *t)
-{
-    uint64_t h = hash_key(key, f->salt);
-    const char *why_not = "the key with hash 0 is not there";
-    bool found;
-    uint64_t i = robin_look(f, h, &found);
-
-    if (h != 0)
-        why_not = robin_explain_search(f, h, t);
-    else
-        tamis__tell_read(t, "is it there", robin_zero_cell(f), found);
-    if (found && robin_has_values(f)) {
-        tamis_cell value = h ? robin_value_cell(f, i) : robin_zero_value_cell(f);
-        tamis__tell_read(t, "its value", value, true);
-        tamis__tell_number(t, "value", value.value);
-    }
-    return tamis__tell_answer(t, found, found ? "the table holds its hash" : why_not);
+        ahead_read(robin_value_at(f, scale64(h, f->plan.slots)), false);
 }

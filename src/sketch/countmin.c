@@ -37,11 +37,11 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 /* ln(2^64) is 44.4. */
-enum { MAX_ROWS = 45, COUNTER_BITS = 32, COUNTER_BYTES = 4 };
+enum { COUNTMIN_MAX_ROWS = 45, COUNTMIN_BITS = 32, COUNTMIN_BYTES = 4 };
 
-static const uint32_t CEILING = UINT32_MAX;
+static const uint32_t COUNTMIN_CEILING = UINT32_MAX;
 
-static const double EULER = 2.718281828459045;
+static const double COUNTMIN_EULER = 2.718281828459045;
 
 static inline bool countmin_keeps_sums(const tamis *f)
 {
@@ -56,7 +56,7 @@ static inline uint32_t *countmin_row(const tamis *f, uint32_t row)
 /* a + b, as far as counters go. */
 static inline uint32_t countmin_sum(uint32_t a, uint64_t b)
 {
-    return b > CEILING - a ? CEILING : a + (uint32_t)b;
+    return b > COUNTMIN_CEILING - a ? COUNTMIN_CEILING : a + (uint32_t)b;
 }
 
 static inline uint32_t countmin_least(uint32_t a, uint32_t b)
@@ -70,29 +70,31 @@ static inline uint32_t countmin_least(uint32_t a, uint32_t b)
 static uint64_t countmin_bytes(const tamis_plan *p)
 {
     uint64_t counters;
-    bool ok = p->slots > 0 && p->slots % 2 == 0 && p->hashes > 0 && p->hashes <= MAX_ROWS &&
-              p->width == COUNTER_BITS && !(p->flags & ~TAMIS_PLAN_SUMS) && p->load == 0;
+    bool ok = p->slots > 0 && p->slots % 2 == 0 && p->hashes > 0 &&
+              p->hashes <= COUNTMIN_MAX_ROWS && p->width == COUNTMIN_BITS &&
+              !(p->flags & ~TAMIS_PLAN_SUMS) && p->load == 0;
 
     if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >> 60)
         return 0;
-    return counters * COUNTER_BYTES;
+    return counters * COUNTMIN_BYTES;
 }
 
 static tamis_limits countmin_limits(const tamis_plan *p)
 {
-    return (tamis_limits){ .ceiling = CEILING, .error = EULER / (double)p->slots };
+    return (tamis_limits){ .ceiling = COUNTMIN_CEILING,
+                           .error = COUNTMIN_EULER / (double)p->slots };
 }
 
 /* For an error without keys, the capacity is how many distinct keys it takes until they are
  * mistaken for each other at that rate: the inverse of rows_slots(). */
 static tamis_status countmin_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double n = (double)spec->keys, rows = fmin(ceil(-log(spec->fpr)), MAX_ROWS);
-    double slots = spec->error > 0 ? EULER / spec->error : rows_slots(rows, n, spec->fpr);
+    double n = (double)spec->keys, rows = fmin(ceil(-log(spec->fpr)), COUNTMIN_MAX_ROWS);
+    double slots = spec->error > 0 ? COUNTMIN_EULER / spec->error : rows_slots(rows, n, spec->fpr);
 
     if (!(slots < 0x1p48))
         return TAMIS_RANGE;
-    p->width = COUNTER_BITS;
+    p->width = COUNTMIN_BITS;
     p->flags = spec->can & TAMIS_CAN_DOT ? TAMIS_PLAN_SUMS : 0;
     p->hashes = (uint32_t)rows;
     p->slots = round_up((uint64_t)ceil(slots), 2);
@@ -124,7 +126,7 @@ static bool countmin_has(const tamis *f, uint64_t key)
 static uint64_t countmin_count(const tamis *f, uint64_t key)
 {
     uint64_t x = hash_key(key, f->salt);
-    uint32_t least = CEILING;
+    uint32_t least = COUNTMIN_CEILING;
 
     for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x))
         least = countmin_least(least, le32(countmin_counter(f, row, x)));
@@ -136,7 +138,7 @@ static uint64_t countmin_count(const tamis *f, uint64_t key)
 static tamis_status countmin_add(tamis *f, uint64_t key, uint64_t times)
 {
     bool sums = countmin_keeps_sums(f);
-    uint32_t to = sums ? CEILING : countmin_sum((uint32_t)countmin_count(f, key), times);
+    uint32_t to = sums ? COUNTMIN_CEILING : countmin_sum((uint32_t)countmin_count(f, key), times);
     uint64_t x = hash_key(key, f->salt);
 
     for (uint32_t row = 0; row < f->plan.hashes; row++, x = rows_next(x)) {
@@ -154,12 +156,13 @@ static tamis_status countmin_add(tamis *f, uint64_t key, uint64_t times)
  * next are on their way. A step looks at one and asks for one, since requests in bursts would wait
  * for each other. A group has 64 keys, or fewer if there are more than eight rows: all of it stays
  * in the first-level cache and is small on the stack. */
-enum { GROUP_KEYS = 64, GROUP_COUNTERS = 512 };
+enum { COUNTMIN_GROUP_KEYS = 64, COUNTMIN_GROUP_COUNTERS = 512 };
 
 typedef struct countmin_group {
-    size_t n, size;              /* keys; room for keys, a power of two */
-    uint64_t at[GROUP_COUNTERS]; /* where in the payload: that of key i at [row * size + i] */
-    uint32_t least[GROUP_KEYS];  /* of the counters of a key */
+    size_t n, size; /* keys; room for keys, a power of two */
+    uint64_t
+        at[COUNTMIN_GROUP_COUNTERS]; /* where in the payload: that of key i at [row * size + i] */
+    uint32_t least[COUNTMIN_GROUP_KEYS]; /* of the counters of a key */
 } countmin_group;
 
 /* Relaxed: countmin_add_concurrent() looks while others add. */
@@ -181,16 +184,16 @@ MANY_INLINE void countmin_look_at_group(const tamis *f, countmin_group *g, const
                                         size_t left, bool writes)
 {
     const uint32_t *counters = f->payload;
-    uint64_t x[GROUP_KEYS], w = f->plan.slots, salt = f->salt;
+    uint64_t x[COUNTMIN_GROUP_KEYS], w = f->plan.slots, salt = f->salt;
     uint32_t rows = f->plan.hashes;
 
-    g->size = rows <= 8 ? GROUP_KEYS : rows <= 16 ? 32 : rows <= 32 ? 16 : 8;
+    g->size = rows <= 8 ? COUNTMIN_GROUP_KEYS : rows <= 16 ? 32 : rows <= 32 ? 16 : 8;
     size_t n = g->n = left < g->size ? left : g->size;
     uint64_t *at = g->at;
     for (size_t i = 0; i < n; i++) {
         x[i] = hash_key(keys[i], salt);
         at[i] = scale64(x[i], w);
-        g->least[i] = CEILING;
+        g->least[i] = COUNTMIN_CEILING;
         countmin_fetch(f, &counters[at[i]], writes);
     }
     for (uint32_t row = 1; row < rows; row++) {
@@ -242,7 +245,7 @@ static void countmin_raise_group(tamis *f, const countmin_group *g)
     bool sums = countmin_keeps_sums(f);
 
     for (size_t i = 0; i < g->n; i++) {
-        uint32_t least = CEILING;
+        uint32_t least = COUNTMIN_CEILING;
         for (uint32_t row = 0; row < rows && !sums; row++)
             least = countmin_least(least, le32(&counters[g->at[row * g->size + i]]));
         for (uint32_t row = 0; row < rows; row++) {
@@ -260,7 +263,7 @@ static void countmin_share_group(tamis *f, const countmin_group *g)
         for (size_t i = 0; i < g->n; i++) {
             uint32_t *counter = (uint32_t *)f->payload + g->at[row * g->size + i];
             uint32_t old = __atomic_load_n(counter, __ATOMIC_RELAXED);
-            while (LE_SWAP32(old) != CEILING &&
+            while (LE_SWAP32(old) != COUNTMIN_CEILING &&
                    !__atomic_compare_exchange_n(counter, &old, LE_SWAP32(LE_SWAP32(old) + 1), true,
                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 ;
@@ -302,7 +305,7 @@ static tamis_status countmin_merge(tamis *f, const tamis *g)
     uint32_t *to = f->payload;
     const uint32_t *from = g->payload;
 
-    for (uint64_t i = 0; i < f->plan.bytes / COUNTER_BYTES; i++)
+    for (uint64_t i = 0; i < f->plan.bytes / COUNTMIN_BYTES; i++)
         put_le32(&to[i], countmin_sum(le32(&to[i]), le32(&from[i])));
     f->count += g->count;
     return TAMIS_OK;
@@ -315,7 +318,7 @@ static uint64_t countmin_dot_row(const tamis *f, const tamis *g, uint32_t row)
 
     for (uint64_t i = 0; i < f->plan.slots; i++) {
         uint32_t a = le32(countmin_row(f, row) + i), b = le32(countmin_row(g, row) + i);
-        bool unknown = (a == CEILING && b) || (b == CEILING && a);
+        bool unknown = (a == COUNTMIN_CEILING && b) || (b == COUNTMIN_CEILING && a);
         if (unknown || add_overflows(sum, (uint64_t)a * b, &sum))
             return UINT64_MAX;
     }
@@ -343,7 +346,7 @@ static const char *countmin_verify(const tamis *f)
         bool stopped = false, overflows = false;
         uint64_t sum = 0;
         for (uint64_t i = 0; i < f->plan.slots; i++) {
-            stopped |= le32(&counters[i]) == CEILING;
+            stopped |= le32(&counters[i]) == COUNTMIN_CEILING;
             overflows |= add_overflows(sum, le32(&counters[i]), &sum);
         }
         if (overflows || sum > f->count)
@@ -378,7 +381,7 @@ static tamis_cell countmin_cell(const tamis *f, uint64_t i)
                          .number = i / f->plan.slots,
                          .index = i % f->plan.slots,
                          .value = le32((uint32_t *)f->payload + i),
-                         .bits = COUNTER_BITS };
+                         .bits = COUNTMIN_BITS };
 }
 
 static void countmin_cells(const tamis *f, tamis_telling *t)

@@ -14,7 +14,7 @@
 
 static tamis_status spectral_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t at[SPECTRAL_MAX_HASHES];
     spectral_raise r = { .at = at, .times = times };
 
     spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
@@ -25,7 +25,7 @@ static tamis_status spectral_add(tamis *f, uint64_t key, uint64_t times)
 
 static tamis_status spectral_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
     if (spectral_least(f, at) < times)

@@ -32,13 +32,13 @@
 /* ---- Layout ------------------------------------------------------------ */
 
 enum {
-    MAX_HASHES = 64,
-    STATE_BYTES = 64,
-    LINE_BYTES = 64,
-    LINE_ENTRIES = 8,
-    LINE_USED = 6, /* entries in use, at most, on average */
-    ESCAPE = 15,
-    DIGIT_BITS = 16,
+    SPECTRAL_MAX_HASHES = 64,
+    SPECTRAL_STATE_BYTES = 64,
+    SPECTRAL_LINE_BYTES = 64,
+    SPECTRAL_LINE_ENTRIES = 8,
+    SPECTRAL_LINE_USED = 6, /* entries in use, at most, on average */
+    SPECTRAL_ESCAPE = 15,
+    SPECTRAL_DIGIT_BITS = 16,
 };
 
 /* Of the k rows; recurring minimum has more behind them. */
@@ -55,7 +55,7 @@ static inline uint64_t spectral_bytes_of_counters(uint64_t counters)
 /* Where the counters start. */
 static inline uint64_t spectral_offset(const tamis_plan *p)
 {
-    return STATE_BYTES + (uint64_t)p->width * LINE_BYTES;
+    return SPECTRAL_STATE_BYTES + (uint64_t)p->width * SPECTRAL_LINE_BYTES;
 }
 
 static inline uint8_t *spectral_nibbles(const tamis *f)
@@ -78,20 +78,21 @@ static inline void spectral_put_nibble(tamis *f, uint64_t i, unsigned x)
 
 /* ---- The table: spectral_table.c --------------------------------------- */
 
-/* The value of a counter whose four bits are ESCAPE, as far as 64 bits go: views may hold more. */
+/* The value of a counter whose four bits are SPECTRAL_ESCAPE, as far as 64 bits go: views may hold
+ * more. */
 uint64_t tamis__spectral_large(const tamis *f, uint64_t i);
 
 static inline uint64_t spectral_counter(const tamis *f, uint64_t i)
 {
     unsigned nibble = spectral_nibble(f, i);
 
-    return nibble < ESCAPE ? nibble : tamis__spectral_large(f, i);
+    return nibble < SPECTRAL_ESCAPE ? nibble : tamis__spectral_large(f, i);
 }
 
 /* How many entries may be in use. */
 static inline uint64_t spectral_entries_most(const tamis_plan *p)
 {
-    return (uint64_t)p->width * LINE_USED;
+    return (uint64_t)p->width * SPECTRAL_LINE_USED;
 }
 
 /* Entries that a counter of that value has. */

@@ -14,7 +14,7 @@
 
 static tamis_status spectral_mi_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t at[SPECTRAL_MAX_HASHES];
     spectral_raise r = { .at = at };
 
     spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));

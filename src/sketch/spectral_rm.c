@@ -34,7 +34,7 @@
 
 /* ---- Layout ------------------------------------------------------------ */
 
-enum { MARK_HASHES = 3 };
+enum { SPECTRAL_MARK_HASHES = 3 };
 
 static inline uint64_t spectral_rm_second_slots(const tamis_plan *p)
 {
@@ -87,7 +87,7 @@ static inline bool spectral_rm_is_marked(const tamis *f, uint64_t h)
 {
     uint64_t x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x))
+    for (int i = 0; i < SPECTRAL_MARK_HASHES; i++, x = rows_next(x))
         if (!spectral_rm_bit(f, scale64(x, spectral_counters(&f->plan))))
             return false;
     return true;
@@ -97,7 +97,7 @@ static void spectral_rm_mark(tamis *f, uint64_t h)
 {
     uint64_t x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
+    for (int i = 0; i < SPECTRAL_MARK_HASHES; i++, x = rows_next(x)) {
         uint64_t bit = scale64(x, spectral_counters(&f->plan));
         spectral_rm_marks(f)[bit / 8] |= (uint8_t)(1u << bit % 8);
     }
@@ -150,7 +150,7 @@ static inline uint64_t spectral_rm_second_least(uint64_t *at, const tamis *f, ui
 static uint64_t spectral_rm_count_at(const tamis *f, uint64_t h, const uint64_t *at)
 {
     spectral_rm_least l = spectral_rm_first_least(f, at);
-    uint64_t second_at[MAX_HASHES];
+    uint64_t second_at[SPECTRAL_MAX_HASHES];
 
     if (l.value == 0 || l.rows > 1)
         return l.value;
@@ -160,7 +160,7 @@ static uint64_t spectral_rm_count_at(const tamis *f, uint64_t h, const uint64_t 
 
 static uint64_t spectral_rm_count(const tamis *f, uint64_t key)
 {
-    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES];
+    uint64_t h = hash_key(key, f->salt), at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), h);
     return spectral_rm_count_at(f, h, at);
@@ -169,7 +169,7 @@ static uint64_t spectral_rm_count(const tamis *f, uint64_t key)
 /* An add raises all counters of the first filter alike: where the least one is stays. */
 static tamis_status spectral_rm_add(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES], second_at[MAX_HASHES];
+    uint64_t h = hash_key(key, f->salt), at[SPECTRAL_MAX_HASHES], second_at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), h);
     spectral_rm_least l = spectral_rm_first_least(f, at);
@@ -192,7 +192,7 @@ static tamis_status spectral_rm_add(tamis *f, uint64_t key, uint64_t times)
 /* The last key takes along all that was not removed with its own. */
 static tamis_status spectral_rm_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES], second_at[MAX_HASHES];
+    uint64_t h = hash_key(key, f->salt), at[SPECTRAL_MAX_HASHES], second_at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), h);
     if (spectral_rm_count_at(f, h, at) < times)
@@ -267,9 +267,9 @@ static void spectral_rm_cells(const tamis *f, tamis_telling *t)
  * against it. */
 static void spectral_rm_tell_second(const tamis *f, uint64_t h, tamis_telling *t)
 {
-    uint64_t at[MAX_HASHES], x = spectral_rm_first_mark(h);
+    uint64_t at[SPECTRAL_MAX_HASHES], x = spectral_rm_first_mark(h);
 
-    for (int i = 0; i < MARK_HASHES; i++, x = rows_next(x)) {
+    for (int i = 0; i < SPECTRAL_MARK_HASHES; i++, x = rows_next(x)) {
         uint64_t bit = scale64(x, spectral_counters(&f->plan));
         tamis__tell_read(t, "mark of a key that moved", spectral_rm_mark_cell(f, bit), true);
     }
@@ -281,7 +281,7 @@ static void spectral_rm_tell_second(const tamis *f, uint64_t h, tamis_telling *t
 
 static bool spectral_rm_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
-    uint64_t h = hash_key(key, f->salt), at[MAX_HASHES];
+    uint64_t h = hash_key(key, f->salt), at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), h);
     spectral_rm_least l = spectral_rm_first_least(f, at);

@@ -4,15 +4,15 @@
 
 /* ---- Sizing ------------------------------------------------------------ */
 
-static const uint64_t MAX_COUNTERS = UINT64_C(1) << 44;
+static const uint64_t SPECTRAL_MAX_COUNTERS = UINT64_C(1) << 44;
 
 uint64_t tamis__spectral_bytes(const tamis_plan *p)
 {
     uint64_t counters;
-    bool ok = p->slots > 1 && p->hashes > 0 && p->hashes <= MAX_HASHES && p->width > 0 &&
+    bool ok = p->slots > 1 && p->hashes > 0 && p->hashes <= SPECTRAL_MAX_HASHES && p->width > 0 &&
               p->flags == 0 && p->load == 0;
 
-    if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >= MAX_COUNTERS)
+    if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >= SPECTRAL_MAX_COUNTERS)
         return 0;
     return spectral_offset(p) + spectral_bytes_of_counters(counters);
 }
@@ -22,13 +22,13 @@ static bool spectral_size_rows(tamis_plan *p, uint32_t k, double n, double fpr)
 {
     double slots = rows_slots(k, n, fpr);
 
-    if (!(slots * k < (double)MAX_COUNTERS))
+    if (!(slots * k < (double)SPECTRAL_MAX_COUNTERS))
         return false;
     p->hashes = k;
     p->slots = (uint64_t)fmax(2, ceil(slots));
     while (rows_rate(p, n) > fpr)
         p->slots++;
-    p->width = 1 + (uint32_t)fmin(n * k / (256 * LINE_ENTRIES), 0x1p28);
+    p->width = 1 + (uint32_t)fmin(n * k / (256 * SPECTRAL_LINE_ENTRIES), 0x1p28);
     return true;
 }
 
@@ -36,12 +36,12 @@ static bool spectral_size_rows(tamis_plan *p, uint32_t k, double n, double fpr)
 tamis_status tamis__spectral_size(tamis_plan *p, double n, double fpr,
                                   uint64_t (*bytes)(const tamis_plan *p))
 {
-    uint32_t below = (uint32_t)fmax(1, fmin(floor(-log2(fpr)), MAX_HASHES));
+    uint32_t below = (uint32_t)fmax(1, fmin(floor(-log2(fpr)), SPECTRAL_MAX_HASHES));
     tamis_plan other = *p;
 
     if (!spectral_size_rows(p, below, n, fpr))
         return TAMIS_RANGE;
-    if (below < MAX_HASHES && spectral_size_rows(&other, below + 1, n, fpr) &&
+    if (below < SPECTRAL_MAX_HASHES && spectral_size_rows(&other, below + 1, n, fpr) &&
         bytes(&other) < bytes(p))
         *p = other;
     return TAMIS_OK;
@@ -75,7 +75,7 @@ void tamis__spectral_touch(const tamis *f, uint64_t key)
 
 uint64_t tamis__spectral_count(const tamis *f, uint64_t key)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
     return spectral_least(f, at);
@@ -157,7 +157,7 @@ void tamis__spectral_measure(const tamis *f, tamis_info *info)
 static tamis_cell spectral_cell(const tamis *f, const spectral_rows *rows, uint64_t i)
 {
     uint64_t value = spectral_counter(f, i), row = (i - rows->start) / rows->slots;
-    unsigned bits = 4 + DIGIT_BITS * tamis__spectral_entries_of(value);
+    unsigned bits = 4 + SPECTRAL_DIGIT_BITS * tamis__spectral_entries_of(value);
 
     return (tamis_cell){ .array = rows->name,
                          .number = row,
@@ -191,7 +191,7 @@ void tamis__spectral_cells(const tamis *f, tamis_telling *t)
 
 bool tamis__spectral_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
-    uint64_t at[MAX_HASHES];
+    uint64_t at[SPECTRAL_MAX_HASHES];
 
     spectral_find(at, f, spectral_rows_of(f), hash_key(key, f->salt));
     tamis__spectral_tell_counters(f, spectral_rows_of(f), at, t);

@@ -8,19 +8,19 @@
 
 #include "sketch/spectral.h"
 
-enum { MAX_DIGITS = 4, TAG_SHIFT = DIGIT_BITS + 1 };
+enum { SPECTRAL_MAX_DIGITS = 4, SPECTRAL_TAG_SHIFT = SPECTRAL_DIGIT_BITS + 1 };
 
 /* There is a higher digit. */
-static const uint64_t MORE = UINT64_C(1) << DIGIT_BITS;
+static const uint64_t SPECTRAL_MORE = UINT64_C(1) << SPECTRAL_DIGIT_BITS;
 
 static uint64_t spectral_entries(const tamis *f)
 {
-    return (uint64_t)f->plan.width * LINE_ENTRIES;
+    return (uint64_t)f->plan.width * SPECTRAL_LINE_ENTRIES;
 }
 
 static uint8_t *spectral_entry_at(const tamis *f, uint64_t i)
 {
-    return (uint8_t *)f->payload + STATE_BYTES + i * 8;
+    return (uint8_t *)f->payload + SPECTRAL_STATE_BYTES + i * 8;
 }
 
 static uint64_t spectral_entries_used(const tamis *f)
@@ -48,7 +48,7 @@ static inline uint64_t spectral_find_entry(const tamis *f, uint64_t tag, uint64_
 
     for (uint64_t steps = 0; steps < n; steps++, i = i + 1 == n ? 0 : i + 1) {
         *entry = le64(spectral_entry_at(f, i));
-        if (*entry == 0 || *entry >> TAG_SHIFT == tag)
+        if (*entry == 0 || *entry >> SPECTRAL_TAG_SHIFT == tag)
             return i;
     }
     *entry = 0;
@@ -69,7 +69,7 @@ static void spectral_put_entry(tamis *f, uint64_t tag, uint64_t digit_and_more)
 
     if (old == 0)
         put_le64(f->payload, spectral_entries_used(f) + 1);
-    put_le64(spectral_entry_at(f, i), tag << TAG_SHIFT | digit_and_more);
+    put_le64(spectral_entry_at(f, i), tag << SPECTRAL_TAG_SHIFT | digit_and_more);
 }
 
 /* Those behind it move back as far as they may: to the hole, unless their home is after it. */
@@ -79,7 +79,7 @@ static void spectral_drop_entry(tamis *f, uint64_t tag)
 
     for (uint64_t i = (hole + 1) % n; (entry = le64(spectral_entry_at(f, i))) != 0;
          i = (i + 1) % n) {
-        uint64_t home = spectral_home(f, entry >> TAG_SHIFT);
+        uint64_t home = spectral_home(f, entry >> SPECTRAL_TAG_SHIFT);
         if ((i + n - home) % n >= (i + n - hole) % n) {
             put_le64(spectral_entry_at(f, hole), entry);
             hole = i;
@@ -93,20 +93,21 @@ static void spectral_drop_entry(tamis *f, uint64_t tag)
 
 uint64_t tamis__spectral_large(const tamis *f, uint64_t i)
 {
-    uint64_t rest = 0, entry = MORE;
+    uint64_t rest = 0, entry = SPECTRAL_MORE;
 
-    for (unsigned d = 0; d < MAX_DIGITS && entry & MORE; d++) {
+    for (unsigned d = 0; d < SPECTRAL_MAX_DIGITS && entry & SPECTRAL_MORE; d++) {
         entry = spectral_read_entry(f, spectral_tag(i, d));
-        rest |= (entry & (MORE - 1)) << d * DIGIT_BITS;
+        rest |= (entry & (SPECTRAL_MORE - 1)) << d * SPECTRAL_DIGIT_BITS;
     }
-    return spectral_sum(ESCAPE, rest);
+    return spectral_sum(SPECTRAL_ESCAPE, rest);
 }
 
 unsigned tamis__spectral_entries_of(uint64_t value)
 {
     unsigned digits = 0;
 
-    for (uint64_t rest = value > ESCAPE ? value - ESCAPE : 0; rest; rest >>= DIGIT_BITS)
+    for (uint64_t rest = value > SPECTRAL_ESCAPE ? value - SPECTRAL_ESCAPE : 0; rest;
+         rest >>= SPECTRAL_DIGIT_BITS)
         digits++;
     return digits;
 }
@@ -115,11 +116,11 @@ void tamis__spectral_put(tamis *f, uint64_t i, uint64_t old, uint64_t value)
 {
     unsigned had = tamis__spectral_entries_of(old), digits = tamis__spectral_entries_of(value);
 
-    spectral_put_nibble(f, i, value < ESCAPE ? (unsigned)value : ESCAPE);
+    spectral_put_nibble(f, i, value < SPECTRAL_ESCAPE ? (unsigned)value : SPECTRAL_ESCAPE);
     for (unsigned d = 0; d < digits; d++) {
-        uint64_t rest = (value - ESCAPE) >> d * DIGIT_BITS;
+        uint64_t rest = (value - SPECTRAL_ESCAPE) >> d * SPECTRAL_DIGIT_BITS;
         spectral_put_entry(f, spectral_tag(i, d),
-                           (rest & (MORE - 1)) | (d + 1 < digits ? MORE : 0));
+                           (rest & (SPECTRAL_MORE - 1)) | (d + 1 < digits ? SPECTRAL_MORE : 0));
     }
     for (unsigned d = digits; d < had; d++)
         spectral_drop_entry(f, spectral_tag(i, d));
@@ -182,7 +183,7 @@ tamis_status tamis__spectral_move(tamis *f, const tamis *g)
     for (uint64_t i = 0; i < spectral_entries(g); i++) {
         uint64_t entry = le64(spectral_entry_at(g, i));
         if (entry)
-            spectral_put_entry(f, entry >> TAG_SHIFT, entry & (2 * MORE - 1));
+            spectral_put_entry(f, entry >> SPECTRAL_TAG_SHIFT, entry & (2 * SPECTRAL_MORE - 1));
     }
     f->count = g->count;
     return TAMIS_OK;
@@ -193,19 +194,21 @@ tamis_status tamis__spectral_move(tamis *f, const tamis *g)
 /* An entry belongs to a counter, with all its digits, and is found. */
 static const char *spectral_verify_entry(const tamis *f, uint64_t i, uint64_t counters)
 {
-    uint64_t entry = le64(spectral_entry_at(f, i)), tag = entry >> TAG_SHIFT, counter = tag >> 2;
+    uint64_t entry = le64(spectral_entry_at(f, i)), tag = entry >> SPECTRAL_TAG_SHIFT,
+             counter = tag >> 2;
     unsigned digit = tag & 3;
     uint64_t found;
 
-    if (counter >= counters || spectral_nibble(f, counter) != ESCAPE)
+    if (counter >= counters || spectral_nibble(f, counter) != SPECTRAL_ESCAPE)
         return "a digit belongs to no counter";
     if (spectral_find_entry(f, tag, &found) != i)
         return "a digit is where it is not found";
-    if (!(entry & MORE) && !(entry & (MORE - 1)))
+    if (!(entry & SPECTRAL_MORE) && !(entry & (SPECTRAL_MORE - 1)))
         return "a leading digit is 0";
-    if (digit > 0 && !(spectral_read_entry(f, tag - 1) & MORE))
+    if (digit > 0 && !(spectral_read_entry(f, tag - 1) & SPECTRAL_MORE))
         return "a digit has none before it";
-    if (entry & MORE && (digit + 1 == MAX_DIGITS || !spectral_read_entry(f, tag + 1)))
+    if (entry & SPECTRAL_MORE &&
+        (digit + 1 == SPECTRAL_MAX_DIGITS || !spectral_read_entry(f, tag + 1)))
         return "a digit has none after it";
     return NULL;
 }
@@ -216,7 +219,7 @@ const char *tamis__spectral_verify_table(const tamis *f, uint64_t counters)
     uint64_t used = 0;
     const char *why = NULL;
 
-    if (!bytes_are_zero(state + 8, state + STATE_BYTES))
+    if (!bytes_are_zero(state + 8, state + SPECTRAL_STATE_BYTES))
         return "unused state is set";
     for (uint64_t i = 0; i < spectral_entries(f); i++)
         used += le64(spectral_entry_at(f, i)) != 0;
@@ -235,8 +238,8 @@ void tamis__spectral_tell_table(const tamis *f, tamis_telling *t)
 {
     for (uint64_t i = 0; i < spectral_entries(f); i++) {
         uint64_t entry = le64(spectral_entry_at(f, i));
-        tamis_cell cell = { .array = "table of digits", .index = i, .bits = DIGIT_BITS };
-        cell.value = entry & (MORE - 1);
+        tamis_cell cell = { .array = "table of digits", .index = i, .bits = SPECTRAL_DIGIT_BITS };
+        cell.value = entry & (SPECTRAL_MORE - 1);
         cell.marks = entry ? 0 : TAMIS_MARK_EMPTY;
         if (!tamis__tell_cell(t, cell))
             return;
