@@ -21,6 +21,24 @@ uint64_t tamis__image_sum(const void *bytes, size_t size)
     return XXH3_64bits(bytes, size);
 }
 
+uint64_t tamis__image_digest(const tamis *f, const image_section *payload)
+{
+    XXH3_state_t state;
+    uint8_t bytes[8];
+
+    XXH3_64bits_reset(&state);
+    for (uint64_t at = 0; at < payload->length; at += IMAGE_BLOCK) {
+        put_le64(bytes, tamis__image_block_sum(f, payload, at));
+        XXH3_64bits_update(&state, bytes, sizeof bytes);
+    }
+    return XXH3_64bits_digest(&state);
+}
+
+uint64_t tamis__image_block_sum(const tamis *f, const image_section *payload, uint64_t at)
+{
+    return XXH3_64bits((const uint8_t *)f->payload + at, tamis__image_block(payload, at));
+}
+
 /* ---- Reading: the header ----------------------------------------------- */
 
 /* What is wrong before the checksum can be looked at. */

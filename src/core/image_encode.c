@@ -120,7 +120,7 @@ tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source
     for (uint64_t at = 0; at < s.length && !status; at += IMAGE_BLOCK) {
         size_t size = tamis__image_block(&s, at);
         if (!written)
-            sum = tamis__image_sum((const uint8_t *)f->payload + at, size);
+            sum = tamis__image_block_sum(f, &s, at);
         else if (!tamis__image_take_block(&in, &sum, NULL, size))
             status = TAMIS_IO;
         put_le64(image_frame_sums(r) + at / IMAGE_BLOCK * 8, status ? 0 : sum);
@@ -139,20 +139,50 @@ void tamis__frame_free(image_frame *r)
 
 /* ---- All of it, from the first byte to the last ------------------------- */
 
+typedef struct image_sender {
+    tamis_sink *sink;
+    void *ctx;
+    uint64_t at; /* bytes sent */
+    bool ok;
+} image_sender;
+
+static void image_send_bytes(image_sender *p, const void *bytes, uint64_t size)
+{
+    p->ok = p->ok && (size == 0 || p->sink(p->ctx, bytes, (size_t)size));
+    p->at += size;
+}
+
+static void image_send_zeros(image_sender *p, uint64_t to)
+{
+    static const uint8_t zeros[IMAGE_HEADER_MAX];
+
+    image_send_bytes(p, zeros, to - p->at);
+}
+
+/* The header vouches for the checksums that follow the payload: they are worked out before it is
+ * sent, and again in their turn. So no memory is taken, which the host of a filter may not have. */
 tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx)
 {
     image_section s = tamis__image_payload_section(&f->plan);
-    image_frame r;
-    tamis_status status = tamis__frame_new(&r, f, NULL);
+    image_sender p = { .sink = sink, .ctx = ctx, .ok = true };
+    uint8_t header[IMAGE_HEADER], note[NOTE_SIZE_MAX + 16], sum[8];
 
-    if (status)
-        return status;
-    bool ok = sink(ctx, r.head, r.head_size);
-    for (uint64_t at = 0; at < s.length && ok; at += IMAGE_BLOCK)
-        ok = sink(ctx, (const uint8_t *)f->payload + at, tamis__image_block(&s, at));
-    ok = ok && sink(ctx, r.tail, r.tail_size);
-    tamis__frame_free(&r);
-    return ok ? TAMIS_OK : TAMIS_IO;
+    image_put_header(header, f, tamis__image_digest(f, &s), STATE_WHOLE);
+    image_send_bytes(&p, header, sizeof header);
+    image_send_zeros(&p, s.offset);
+    for (uint64_t at = 0; at < s.length && p.ok; at += IMAGE_BLOCK)
+        image_send_bytes(&p, (const uint8_t *)f->payload + at, tamis__image_block(&s, at));
+    image_send_zeros(&p, s.sums);
+    for (uint64_t at = 0; at < s.length && p.ok; at += IMAGE_BLOCK) {
+        put_le64(sum, tamis__image_block_sum(f, &s, at));
+        image_send_bytes(&p, sum, sizeof sum);
+    }
+    if (tamis__image_has_note(f)) {
+        s = tamis__image_note_section(f);
+        image_send_zeros(&p, s.offset);
+        image_send_bytes(&p, note, image_put_note(note, &s, f));
+    }
+    return p.ok ? TAMIS_OK : TAMIS_IO;
 }
 
 tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)

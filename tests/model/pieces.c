@@ -190,6 +190,25 @@ static void views_are_sent(tamis_kind kind)
     tamis_free(f);
 }
 
+/* A host can save what it holds when it has no memory left. */
+static void sending_takes_no_memory(tamis_kind kind)
+{
+    meter m = { 0, 0 };
+    const tamis_allocator a = { metered_alloc, metered_free, &m };
+    tamis *f = large_filter(kind), *copy = NULL;
+    image_bytes image = image_of(f);
+    pipe_end out = { array_of(image.size, 1), image.size, 0, 0, SIZE_MAX };
+
+    assert_int_equal(tamis_clone(&copy, f, &a), TAMIS_OK);
+    m.allocations = 0;
+    assert_int_equal(tamis_image_send(copy, sink, &out), TAMIS_OK);
+    assert_int_equal(m.allocations, 0);
+    free(out.at);
+    tamis_free(copy);
+    free_bytes(&image);
+    tamis_free(f);
+}
+
 /* ---- Parts at offsets -------------------------------------------------- */
 
 enum { BLOCK = 1 << 20 }; /* docs/format.md */
@@ -405,6 +424,7 @@ int main(int argc, char **argv)
     const law laws[] = {
         { "pieces make the image", pieces_make_the_image, .can = 0 },
         { "views are sent", views_are_sent, .can = 0 },
+        { "sending takes no memory", sending_takes_no_memory, .can = 0 },
         { "parts make the image", parts_make_the_image, .can = 0 },
         { "parts read the payload once", parts_read_the_payload_once, .can = 0 },
         { "views have no parts", views_have_no_parts, .can = 0 },
