@@ -5,65 +5,58 @@
 #include "dump.h"
 #include "families.h"
 #include "key.h"
-#include "memory.h"
 #include "redis_bloom.h"
 #include "reply.h"
 #include "settings.h"
+#include "value.h"
 #include "word.h"
 
 static redis_type *bf_type;
 
-typedef struct bf_filter {
-    memory memory;
-    redis_bloom bloom;
-} bf_filter;
+static const value_type BF_VALUE;
+
+/* NULL: the key holds nothing, or something else. */
+static redis_bloom *bf_of(const key *k)
+{
+    return k->holds == KEY_OURS ? k->value : NULL;
+}
 
 /* ---- Making ------------------------------------------------------------ */
 
-enum { BF_CAPACITY_MAX = 1 << 30, BF_EXPANSION_MAX = 32768 };
-
-typedef struct bf_wish {
+typedef struct bf_options {
     double error;
     uint64_t capacity, expansion;
     bool fixed;
-} bf_wish;
+} bf_options;
 
-static bf_wish bf_default(void)
+static bf_options bf_default(void)
 {
-    return (bf_wish){ .error = settings.bf_error_rate,
-                      .capacity = settings.bf_initial_size,
-                      .expansion = settings.bf_expansion_factor };
+    return (bf_options){ .error = settings.bf_error_rate,
+                         .capacity = settings.bf_initial_size,
+                         .expansion = settings.bf_expansion_factor };
 }
 
-static void bf_free(void *value)
+static tamis_status bf_make(redis_bloom **out, const bf_options *o)
 {
-    bf_filter *f = value;
-
-    redis_bloom_clear(&f->bloom);
-    memory_free_value(f, sizeof *f);
-}
-
-static tamis_status bf_make(bf_filter **out, const bf_wish *w)
-{
-    bf_filter *f = memory_new_value(sizeof *f);
+    redis_bloom *f = value_new(&BF_VALUE);
     tamis_status status;
 
     if (!f)
         return TAMIS_NOMEM;
-    status = redis_bloom_init(&f->bloom, memory_allocator(&f->memory), w->error, w->capacity,
-                              (uint32_t)w->expansion, w->fixed);
+    status = redis_bloom_init(f, value_allocator(f), o->error, o->capacity, (uint32_t)o->expansion,
+                              o->fixed);
     if (status)
-        memory_free_value(f, sizeof *f);
+        value_drop(f);
     else
         *out = f;
     return status;
 }
 
 /* Replaces nothing: the key is empty. */
-static bool bf_create(key *k, const bf_wish *w)
+static bool bf_create(key *k, const bf_options *o)
 {
-    bf_filter *f;
-    tamis_status status = bf_make(&f, w);
+    redis_bloom *f;
+    tamis_status status = bf_make(&f, o);
 
     if (status) {
         reply_error(k->ctx, status == TAMIS_NOMEM ? "ERR Insufficient memory to create filter"
@@ -75,7 +68,7 @@ static bool bf_create(key *k, const bf_wish *w)
 }
 
 /* What replicas are told: what was done here, with no setting of theirs in it. */
-static void bf_replicate(key *k, const bf_wish *created, redis_string **items, int n)
+static void bf_replicate(key *k, const bf_options *created, redis_string **items, int n)
 {
     char error[32];
 
@@ -98,84 +91,82 @@ static const char *bf_parse_rate(const redis_string *word, double *error)
     return NULL;
 }
 
-static const char *bf_parse_capacity(const redis_string *word, uint64_t *capacity)
+typedef struct bf_limits {
+    const char *not_a_number, *out_of_range;
+    long long least, most;
+} bf_limits;
+
+static const bf_limits BF_CAPACITY = { "ERR bad capacity",
+                                       "ERR capacity must be in the range [1, 1073741824]", 1,
+                                       1 << 30 };
+static const bf_limits BF_EXPANSION = { "ERR bad expansion",
+                                        "ERR expansion must be in the range [0, 32768]", 0, 32768 };
+
+static const char *bf_parse_number(const redis_string *word, const bf_limits *limits, uint64_t *to)
 {
     long long n;
 
     if (redis.StringToLongLong(word, &n) != REDIS_OK)
-        return "ERR bad capacity";
-    if (n < 1 || n > BF_CAPACITY_MAX)
-        return "ERR capacity must be in the range [1, 1073741824]";
-    *capacity = (uint64_t)n;
-    return NULL;
-}
-
-static const char *bf_parse_expansion(const redis_string *word, uint64_t *expansion)
-{
-    long long n;
-
-    if (redis.StringToLongLong(word, &n) != REDIS_OK)
-        return "ERR bad expansion";
-    if (n < 0 || n > BF_EXPANSION_MAX)
-        return "ERR expansion must be in the range [0, 32768]";
-    *expansion = (uint64_t)n;
+        return limits->not_a_number;
+    if (n < limits->least || n > limits->most)
+        return limits->out_of_range;
+    *to = (uint64_t)n;
     return NULL;
 }
 
 /* The words after the capacity. */
-static const char *bf_parse_options(redis_string **argv, int argc, bf_wish *w)
+static const char *bf_parse_words(redis_string **argv, int argc, bf_options *o)
 {
     const char *why = NULL;
     bool expands = false;
 
     for (int i = 0; i < argc && !why; i++)
         if (word_is(argv[i], "NONSCALING"))
-            w->fixed = true;
+            o->fixed = true;
         else if (!word_is(argv[i], "EXPANSION"))
             why = "Unknown argument received";
         else if (++i == argc)
             why = "ERR no expansion";
         else {
-            why = bf_parse_expansion(argv[i], &w->expansion);
-            expands = w->expansion > 0;
+            why = bf_parse_number(argv[i], &BF_EXPANSION, &o->expansion);
+            expands = o->expansion > 0;
         }
-    if (!why && w->fixed && expands)
+    if (!why && o->fixed && expands)
         return "Nonscaling filters cannot expand";
     return why;
 }
 
-static const char *bf_parse_wish(redis_string **argv, int argc, bf_wish *w)
+static const char *bf_parse(redis_string **argv, int argc, bf_options *o)
 {
-    const char *why = bf_parse_rate(argv[2], &w->error);
+    const char *why = bf_parse_rate(argv[2], &o->error);
 
     if (!why)
-        why = bf_parse_capacity(argv[3], &w->capacity);
-    return why ? why : bf_parse_options(argv + 4, argc - 4, w);
+        why = bf_parse_number(argv[3], &BF_CAPACITY, &o->capacity);
+    return why ? why : bf_parse_words(argv + 4, argc - 4, o);
+}
+
+static void bf_reserve_at(key *k, redis_string **argv, int argc)
+{
+    bf_options o = bf_default();
+    const char *why = bf_parse(argv, argc, &o);
+
+    if (!why)
+        why = key_refuse_new(k);
+    if (why) {
+        reply_error(k->ctx, why);
+    } else if (bf_create(k, &o)) {
+        bf_replicate(k, &o, NULL, 0);
+        key_changed(k, "bf.reserve");
+        reply_ok(k->ctx);
+    }
 }
 
 static int bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    bf_wish w = bf_default();
-    const char *why;
-    key k;
-
-    if (argc < 4 || argc > 7)
+    if (argc > 7)
         return redis.WrongArity(ctx);
-    why = bf_parse_wish(argv, argc, &w);
-    if (why)
-        return reply_error(ctx, why);
-    k = key_write(ctx, argv[1], bf_type);
-    if (k.holds == KEY_OTHER)
-        reply_error(ctx, REPLY_WRONG_TYPE);
-    else if (k.holds == KEY_OURS)
-        reply_error(ctx, REPLY_EXISTS);
-    else if (bf_create(&k, &w)) {
-        bf_replicate(&k, &w, NULL, 0);
-        key_changed(&k, "bf.reserve");
-        reply_ok(ctx);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
+                   bf_reserve_at);
 }
 
 /* ---- Items ------------------------------------------------------------- */
@@ -193,51 +184,46 @@ static size_t bf_hash(const redis_bloom *b, redis_bloom_hash *hashes, redis_stri
     return (size_t)i;
 }
 
-/* Lookups of a key that is no filter find nothing: scripts rely on it. */
-static void bf_reply_found(redis_ctx *ctx, const key *k, redis_string **items, int n)
+static void bf_reply_found(key *k, redis_string **items, int n)
 {
+    const redis_bloom *b = bf_of(k);
     redis_bloom_hash hashes[REDIS_BLOOM_BATCH];
     bool found[REDIS_BLOOM_BATCH] = { false };
 
     while (n > 0) {
         size_t batch = n < REDIS_BLOOM_BATCH ? (size_t)n : REDIS_BLOOM_BATCH;
 
-        if (k->holds == KEY_OURS) {
-            const bf_filter *f = k->value;
-
-            bf_hash(&f->bloom, hashes, items, n);
-            redis_bloom_has_many(&f->bloom, found, hashes, batch);
+        if (b) {
+            bf_hash(b, hashes, items, n);
+            redis_bloom_has_many(b, found, hashes, batch);
         }
         for (size_t i = 0; i < batch; i++)
-            reply_bool(ctx, found[i]);
+            reply_bool(k->ctx, found[i]);
         items += batch;
         n -= (int)batch;
     }
 }
 
+/* Of a key that is no filter, lookups find nothing: scripts rely on it. */
+static void bf_reply_one_found(key *k, redis_string **argv, int argc)
+{
+    bf_reply_found(k, argv + 2, argc - 2);
+}
+
 static int bf_exists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    key k;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_NOTHING | OPEN_OTHER, bf_reply_one_found);
+}
 
-    if (argc != 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    bf_reply_found(ctx, &k, argv + 2, 1);
-    key_close(&k);
-    return REDIS_OK;
+static void bf_reply_all_found(key *k, redis_string **argv, int argc)
+{
+    redis.ReplyWithArray(k->ctx, argc - 2);
+    bf_reply_found(k, argv + 2, argc - 2);
 }
 
 static int bf_mexists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    key k;
-
-    if (argc < 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    redis.ReplyWithArray(ctx, argc - 2);
-    bf_reply_found(ctx, &k, argv + 2, argc - 2);
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_NOTHING | OPEN_OTHER, bf_reply_all_found);
 }
 
 /* Adds items and replies for each. Returns how many are in; less than n: the last reply says why.
@@ -263,53 +249,63 @@ static int bf_add_items(redis_ctx *ctx, redis_bloom *b, redis_string **items, in
     return in;
 }
 
-static void bf_add_to(key *k, const bf_wish *created, redis_string **items, int n, bool is_array)
+static void bf_add_to(key *k, const bf_options *created, redis_string **items, int n, bool is_array)
 {
-    bf_filter *f = k->value;
-    uint64_t before = f->bloom.size;
+    redis_bloom *f = k->value;
+    uint64_t before = f->size;
     int in;
 
     if (is_array)
         redis.ReplyWithArray(k->ctx, REDIS_POSTPONED);
-    in = bf_add_items(k->ctx, &f->bloom, items, n);
+    in = bf_add_items(k->ctx, f, items, n);
     if (is_array)
         redis.ReplySetArrayLength(k->ctx, in < n ? in + 1 : n);
     if (created || in < n)
         bf_replicate(k, created, items, in);
     else
         redis.ReplicateVerbatim(k->ctx);
-    if (created || f->bloom.size > before)
+    if (created || f->size > before)
         key_changed(k, "bf.add");
 }
 
-static int bf_add_command(redis_ctx *ctx, redis_string **argv, int argc, bool is_array)
+/* Makes a filter if there is none. */
+static void bf_add_or_create(key *k, const bf_options *o, redis_string **items, int n,
+                             bool is_array)
 {
-    bf_wish w = bf_default();
-    key k = key_write(ctx, argv[1], bf_type);
-    bool is_new = k.holds == KEY_NOTHING;
+    bool is_new = k->holds == KEY_NOTHING;
 
-    if (k.holds == KEY_OTHER)
-        reply_error(ctx, REPLY_WRONG_TYPE);
-    else if (!is_new || bf_create(&k, &w))
-        bf_add_to(&k, is_new ? &w : NULL, argv + 2, argc - 2, is_array);
-    key_close(&k);
-    return REDIS_OK;
+    if (!is_new || bf_create(k, o))
+        bf_add_to(k, is_new ? o : NULL, items, n, is_array);
+}
+
+static void bf_add_one(key *k, redis_string **argv, int argc)
+{
+    bf_options o = bf_default();
+
+    bf_add_or_create(k, &o, argv + 2, argc - 2, false);
+}
+
+static void bf_add_all(key *k, redis_string **argv, int argc)
+{
+    bf_options o = bf_default();
+
+    bf_add_or_create(k, &o, argv + 2, argc - 2, true);
 }
 
 static int bf_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return argc == 3 ? bf_add_command(ctx, argv, argc, false) : redis.WrongArity(ctx);
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING, bf_add_one);
 }
 
 static int bf_madd(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return argc >= 3 ? bf_add_command(ctx, argv, argc, true) : redis.WrongArity(ctx);
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING, bf_add_all);
 }
 
 /* ---- BF.INSERT --------------------------------------------------------- */
 
 typedef struct bf_insert_words {
-    bf_wish wish;
+    bf_options options;
     bool must_exist;
     int items; /* where the first one is */
 } bf_insert_words;
@@ -322,13 +318,16 @@ static int bf_insert_option(redis_string **argv, int argc, bf_insert_words *w, c
     if (word_is(argv[0], "NOCREATE"))
         return w->must_exist = true;
     if (word_is(argv[0], "NONSCALING"))
-        return w->wish.fixed = true;
+        return w->options.fixed = true;
     if (word_is(argv[0], "CAPACITY"))
-        *why = value && bf_parse_capacity(value, &w->wish.capacity) ? "Bad capacity" : NULL;
+        *why = value && bf_parse_number(value, &BF_CAPACITY, &w->options.capacity) ? "Bad capacity"
+                                                                                   : NULL;
     else if (word_is(argv[0], "ERROR"))
-        *why = value && bf_parse_rate(value, &w->wish.error) ? "Bad error rate" : NULL;
+        *why = value && bf_parse_rate(value, &w->options.error) ? "Bad error rate" : NULL;
     else if (word_is(argv[0], "EXPANSION"))
-        *why = value && bf_parse_expansion(value, &w->wish.expansion) ? "Bad expansion" : NULL;
+        *why = value && bf_parse_number(value, &BF_EXPANSION, &w->options.expansion)
+                   ? "Bad expansion"
+                   : NULL;
     else
         *why = "Unknown argument received";
     return value && !*why ? 2 : 0;
@@ -352,51 +351,36 @@ static bool bf_insert_parse(redis_ctx *ctx, redis_string **argv, int argc, bf_in
 
 static int bf_insert(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    bf_insert_words w = { .wish = bf_default() };
-    bool is_new;
+    bf_insert_words w = { .options = bf_default() };
+    const char *why;
     key k;
 
-    if (argc < 4)
-        return redis.WrongArity(ctx);
     if (!bf_insert_parse(ctx, argv, argc, &w))
         return REDIS_OK;
     k = key_write(ctx, argv[1], bf_type);
-    is_new = k.holds == KEY_NOTHING;
-    if (k.holds == KEY_OTHER)
-        reply_error(ctx, REPLY_WRONG_TYPE);
-    else if (is_new && w.must_exist)
-        reply_error(ctx, REPLY_NOT_FOUND);
-    else if (!is_new || bf_create(&k, &w.wish))
-        bf_add_to(&k, is_new ? &w.wish : NULL, argv + w.items, argc - w.items, true);
+    why = key_refuse_add(&k, w.must_exist);
+    if (why)
+        reply_error(ctx, why);
+    else
+        bf_add_or_create(&k, &w.options, argv + w.items, argc - w.items, true);
     key_close(&k);
     return REDIS_OK;
 }
 
 /* ---- What there is ------------------------------------------------------ */
 
-/* The filter of a reading command, or NULL after a reply that says why there is none. */
-static const redis_bloom *bf_need(const key *k)
+static void bf_reply_card(key *k, redis_string **argv, int argc)
 {
-    if (k->holds == KEY_OURS)
-        return &((const bf_filter *)k->value)->bloom;
-    reply_error(k->ctx, k->holds == KEY_OTHER ? REPLY_WRONG_TYPE : REPLY_NOT_FOUND);
-    return NULL;
+    const redis_bloom *b = bf_of(k);
+
+    (void)argv;
+    (void)argc;
+    reply_count(k->ctx, b ? b->size : 0);
 }
 
 static int bf_card(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_bloom *b;
-    key k;
-
-    if (argc != 2)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    if (k.holds == KEY_NOTHING)
-        reply_count(ctx, 0);
-    else if ((b = bf_need(&k)))
-        reply_count(ctx, b->size);
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_NOTHING, bf_reply_card);
 }
 
 /* Sizes of RedisBloom's own structures on 64-bit machines: a filter and a link. Clients compare. */
@@ -457,25 +441,22 @@ static void bf_reply_all(redis_ctx *ctx, const bf_field *fields)
         bf_reply_field(ctx, &fields[i], true);
 }
 
+static void bf_reply_info(key *k, redis_string **argv, int argc)
+{
+    bf_field fields[BF_FIELDS];
+
+    bf_fields(bf_of(k), fields);
+    if (argc == 3)
+        bf_reply_one(k->ctx, fields, argv[2]);
+    else
+        bf_reply_all(k->ctx, fields);
+}
+
 static int bf_info(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_bloom *b;
-    bf_field fields[BF_FIELDS];
-    key k;
-
-    if (argc < 2 || argc > 3)
+    if (argc > 3)
         return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    b = bf_need(&k);
-    if (b) {
-        bf_fields(b, fields);
-        if (argc == 3)
-            bf_reply_one(ctx, fields, argv[2]);
-        else
-            bf_reply_all(ctx, fields);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_READ, bf_reply_info);
 }
 
 static void bf_reply_link(redis_ctx *ctx, const redis_bloom *b, const redis_bloom_link *l)
@@ -490,113 +471,109 @@ static void bf_reply_link(redis_ctx *ctx, const redis_bloom *b, const redis_bloo
     redis.ReplyWithCString(ctx, text);
 }
 
+static void bf_reply_debug(key *k, redis_string **argv, int argc)
+{
+    const redis_bloom *b = bf_of(k);
+    char text[32];
+
+    (void)argv;
+    (void)argc;
+    redis.ReplyWithArray(k->ctx, (long)b->n + 1);
+    snprintf(text, sizeof text, "size:%" PRIu64, b->size);
+    redis.ReplyWithCString(k->ctx, text);
+    for (uint32_t i = 0; i < b->n; i++)
+        bf_reply_link(k->ctx, b, &b->links[i]);
+}
+
 static int bf_debug(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_bloom *b;
-    char text[32];
-    key k;
-
-    if (argc != 2)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    b = bf_need(&k);
-    if (b) {
-        redis.ReplyWithArray(ctx, (long)b->n + 1);
-        snprintf(text, sizeof text, "size:%" PRIu64, b->size);
-        redis.ReplyWithCString(ctx, text);
-        for (uint32_t i = 0; i < b->n; i++)
-            bf_reply_link(ctx, b, &b->links[i]);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_READ, bf_reply_debug);
 }
 
 /* ---- Dumps ------------------------------------------------------------- */
 
-/* Up to so many bytes from `offset` on. */
-static const char *bf_chunk(const redis_bloom *b, uint64_t offset, size_t *size)
+static size_t bf_write_header(const void *v, unsigned char *header)
 {
-    const unsigned char *bytes = redis_bloom_array(b, offset, size);
-
-    if (*size > DUMP_CHUNK_MAX)
-        *size = DUMP_CHUNK_MAX;
-    return (const char *)bytes;
-}
-
-static void bf_reply_header(redis_ctx *ctx, const redis_bloom *b)
-{
-    unsigned char header[REDIS_BLOOM_HEADER_MAX];
+    const redis_bloom *b = v;
 
     redis_bloom_write_header(b, header);
-    redis.ReplyWithArray(ctx, 2);
-    reply_count(ctx, 1);
-    redis.ReplyWithStringBuffer(ctx, (const char *)header, redis_bloom_header_size(b));
+    return redis_bloom_header_size(b);
 }
 
-static void bf_reply_chunk(redis_ctx *ctx, const redis_bloom *b, uint64_t offset)
+static unsigned char *bf_array(const void *v, uint64_t offset, size_t *size)
+{
+    return redis_bloom_array(v, offset, size);
+}
+
+static const dump_type BF_DUMP = { "BF.LOADCHUNK", REDIS_BLOOM_HEADER_MAX, bf_write_header,
+                                   bf_array };
+
+static void bf_reply_header(redis_ctx *ctx, const void *v)
+{
+    unsigned char header[REDIS_BLOOM_HEADER_MAX];
+    size_t size = bf_write_header(v, header);
+
+    redis.ReplyWithArray(ctx, 2);
+    reply_count(ctx, 1);
+    redis.ReplyWithStringBuffer(ctx, (const char *)header, size);
+}
+
+static void bf_reply_piece(redis_ctx *ctx, const void *v, uint64_t offset)
 {
     size_t size = 0;
-    const char *bytes = bf_chunk(b, offset, &size);
+    const char *bytes = dump_piece(&BF_DUMP, v, offset, &size);
 
     redis.ReplyWithArray(ctx, 2);
     reply_count(ctx, bytes ? offset + size + 1 : 0);
     redis.ReplyWithStringBuffer(ctx, bytes ? bytes : "", bytes ? size : 0);
 }
 
+static void bf_reply_dump(key *k, redis_string **argv, int argc)
+{
+    long long at;
+
+    (void)argc;
+    if (redis.StringToLongLong(argv[2], &at) != REDIS_OK)
+        reply_error(k->ctx, "Second argument must be numeric");
+    else if (at == 0)
+        bf_reply_header(k->ctx, k->value);
+    else
+        bf_reply_piece(k->ctx, k->value, at > 0 ? (uint64_t)at - 1 : UINT64_MAX);
+}
+
 static int bf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_bloom *b;
-    long long at;
-    key k;
-
-    if (argc != 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], bf_type);
-    b = bf_need(&k);
-    if (!b)
-        ;
-    else if (redis.StringToLongLong(argv[2], &at) != REDIS_OK)
-        reply_error(ctx, "Second argument must be numeric");
-    else if (at == 0)
-        bf_reply_header(ctx, b);
-    else
-        bf_reply_chunk(ctx, b, at > 0 ? (uint64_t)at - 1 : UINT64_MAX);
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_READ, bf_reply_dump);
 }
 
 /* Why a header makes no filter, or NULL. */
 static const char *bf_load_header(key *k, const char *bytes, size_t size)
 {
-    bf_filter *f = memory_new_value(sizeof *f);
+    redis_bloom *f = value_new(&BF_VALUE);
     tamis_status status = TAMIS_NOMEM;
 
     if (f)
-        status = redis_bloom_read_header(&f->bloom, memory_allocator(&f->memory),
-                                         (const unsigned char *)bytes, size);
+        status = redis_bloom_read_header(f, value_allocator(f), (const unsigned char *)bytes, size);
     if (!status) {
         key_set(k, bf_type, f);
         return NULL;
     }
     if (f)
-        memory_free_value(f, sizeof *f);
+        value_drop(f);
     return status == TAMIS_NOMEM ? "ERR Insufficient memory to create filter"
                                  : "ERR received bad data";
 }
 
-/* The number of a chunk is one more than where it ends. */
-static const char *bf_load_chunk(const bf_filter *f, long long at, const char *bytes, size_t size)
+static const char *bf_load_piece(const void *v, long long at, const char *bytes, size_t size)
 {
-    uint64_t end = at > 0 ? (uint64_t)at - 1 : 0;
-    size_t room = 0;
-    unsigned char *array = size <= end ? redis_bloom_array(&f->bloom, end - size, &room) : NULL;
-
-    if (!array)
+    switch (dump_take(&BF_DUMP, v, at > 0 ? (uint64_t)at - 1 : 0, bytes, size)) {
+    case DUMP_NOWHERE:
         return "ERR invalid offset - no link found";
-    if (size > room)
+    case DUMP_TOO_LARGE:
         return "ERR invalid chunk - Too big for current filter";
-    memcpy(array, bytes, size);
-    return NULL;
+    default:
+        return NULL;
+    }
 }
 
 static const char *bf_load(key *k, long long at, const redis_string *data)
@@ -607,31 +584,25 @@ static const char *bf_load(key *k, long long at, const redis_string *data)
     if (k->holds == KEY_OTHER)
         return REPLY_WRONG_TYPE;
     if (k->holds == KEY_OURS)
-        return bf_load_chunk(k->value, at, bytes, size);
+        return bf_load_piece(k->value, at, bytes, size);
     return at == 1 ? bf_load_header(k, bytes, size) : REPLY_NOT_FOUND;
+}
+
+static void bf_take_piece(key *k, redis_string **argv, int argc)
+{
+    const char *why = "ERR Second argument must be numeric";
+    long long at;
+
+    (void)argc;
+    if (redis.StringToLongLong(argv[2], &at) == REDIS_OK)
+        why = bf_load(k, at, argv[3]);
+    key_end(k, why, "bf.loadchunk");
 }
 
 static int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const char *why;
-    long long at;
-    key k;
-
-    if (argc != 4)
-        return redis.WrongArity(ctx);
-    if (redis.StringToLongLong(argv[2], &at) != REDIS_OK)
-        return reply_error(ctx, "ERR Second argument must be numeric");
-    k = key_write(ctx, argv[1], bf_type);
-    why = bf_load(&k, at, argv[3]);
-    if (why)
-        reply_error(ctx, why);
-    else {
-        redis.ReplicateVerbatim(ctx);
-        key_changed(&k, "bf.loadchunk");
-        reply_ok(ctx);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
+                   bf_take_piece);
 }
 
 /* ---- The data type ------------------------------------------------------ */
@@ -650,9 +621,9 @@ static void bf_save_link(redis_io *io, const redis_bloom_link *l)
     redis.SaveUnsigned(io, l->size);
 }
 
-static void bf_rdb_save(redis_io *io, void *value)
+static void bf_save_value(redis_io *io, void *value)
 {
-    const redis_bloom *b = &((const bf_filter *)value)->bloom;
+    const redis_bloom *b = value;
 
     redis.SaveUnsigned(io, b->size);
     redis.SaveUnsigned(io, b->n);
@@ -709,92 +680,47 @@ static bool bf_load_links(redis_io *io, int encoding, redis_bloom *b, uint64_t n
     return fine;
 }
 
-static bool bf_load_filter(redis_io *io, int encoding, bf_filter *f)
+static bool bf_load_value(redis_io *io, int encoding, void *v)
 {
+    redis_bloom *b = v;
     uint64_t size = redis.LoadUnsigned(io), n = redis.LoadUnsigned(io);
     uint64_t options = encoding >= 2 ? bf_load_below(io, UINT32_MAX) : 0;
     uint64_t growth = encoding >= 4 ? bf_load_below(io, UINT32_MAX) : 2;
 
-    redis_bloom_begin(&f->bloom, memory_allocator(&f->memory), (uint32_t)options, (uint32_t)growth);
-    if (bf_load_links(io, encoding, &f->bloom, n) && redis_bloom_is_whole(&f->bloom, size))
+    redis_bloom_begin(b, value_allocator(v), (uint32_t)options, (uint32_t)growth);
+    if (bf_load_links(io, encoding, b, n) && redis_bloom_is_whole(b, size))
         return true;
-    redis_bloom_clear(&f->bloom);
+    redis_bloom_clear(b);
     return false;
 }
 
 static void *bf_rdb_load(redis_io *io, int encoding)
 {
-    bf_filter *f;
-
-    memory_begin(NULL);
-    if (encoding > BF_ENCODING)
-        return NULL;
-    f = memory_new_value(sizeof *f);
-    if (!f || bf_load_filter(io, encoding, f))
-        return f;
-    redis.LogIOError(io, "warning", "a Bloom filter is damaged, or there is no memory for it");
-    memory_free_value(f, sizeof *f);
-    return NULL;
+    return value_load(io, encoding, &BF_VALUE);
 }
 
-static void bf_aof_rewrite(redis_io *io, redis_string *name, void *value)
+static void bf_rewrite(redis_io *io, redis_string *name, void *v)
 {
-    const redis_bloom *b = &((const bf_filter *)value)->bloom;
-    unsigned char header[REDIS_BLOOM_HEADER_MAX];
-    const char *bytes;
-    size_t size = 0;
-
-    redis_bloom_write_header(b, header);
-    redis.EmitAOF(io, "BF.LOADCHUNK", "slb", name, 1LL, header, redis_bloom_header_size(b));
-    for (uint64_t at = 0; (bytes = bf_chunk(b, at, &size)); at += size)
-        redis.EmitAOF(io, "BF.LOADCHUNK", "slb", name, (long long)(at + size + 1), bytes, size);
+    dump_rewrite(&BF_DUMP, io, name, v);
 }
 
-static void bf_digest(redis_digest *digest, void *value)
+static void bf_digest(redis_digest *digest, void *v)
 {
-    const redis_bloom *b = &((const bf_filter *)value)->bloom;
-    unsigned char header[REDIS_BLOOM_HEADER_MAX];
-
-    redis_bloom_write_header(b, header);
-    redis.DigestAddStringBuffer(digest, (const char *)header, redis_bloom_header_size(b));
-    for (uint32_t i = 0; i < b->n; i++)
-        redis.DigestAddStringBuffer(digest, (const char *)b->links[i].array,
-                                    (size_t)b->links[i].bytes);
-    redis.DigestEndSequence(digest);
+    dump_digest(&BF_DUMP, digest, v);
 }
 
-static void *bf_copy(redis_string *from, redis_string *to, const void *value)
+static tamis_status bf_copy(void *v, const void *from)
 {
-    bf_filter *f;
-
-    (void)from;
-    (void)to;
-    memory_begin(NULL);
-    f = memory_new_value(sizeof *f);
-    if (!f)
-        return NULL;
-    if (!redis_bloom_copy(&f->bloom, memory_allocator(&f->memory),
-                          &((const bf_filter *)value)->bloom))
-        return f;
-    memory_free_value(f, sizeof *f);
-    return NULL;
+    return redis_bloom_copy(v, value_allocator(v), from);
 }
 
-static bool bf_load_type(redis_ctx *ctx)
+static void bf_clear(void *v)
 {
-    redis_type_methods methods = { .version = REDIS_TYPE_VERSION,
-                                   .rdb_load = bf_rdb_load,
-                                   .rdb_save = bf_rdb_save,
-                                   .aof_rewrite = bf_aof_rewrite,
-                                   .mem_usage = memory_usage,
-                                   .digest = bf_digest,
-                                   .free = bf_free,
-                                   .free_effort = memory_free_effort,
-                                   .copy = bf_copy };
-
-    bf_type = redis.CreateDataType(ctx, "MBbloom--", BF_ENCODING, &methods);
-    return bf_type != NULL;
+    redis_bloom_clear(v);
 }
+
+static const value_type BF_VALUE = VALUE_TYPE(bf, "MBbloom--", BF_ENCODING, sizeof(redis_bloom),
+                                              "a Bloom filter", REPLY_NOT_FOUND, NULL);
 
 /* ---- The table --------------------------------------------------------- */
 
@@ -804,8 +730,6 @@ static redis_arg RESERVE_ARGS[] = { ARG_KEY,
                                     ARG_OPTION("expansion", INTEGER, "EXPANSION"),
                                     ARG_WORD("nonscaling", "NONSCALING"),
                                     ARG_END };
-static redis_arg ITEM_ARGS[] = { ARG_KEY, ARG("item", STRING), ARG_END };
-static redis_arg ITEMS_ARGS[] = { ARG_KEY, ARG_MANY("item", STRING), ARG_END };
 static redis_arg INSERT_ARGS[] = { ARG_KEY,
                                    ARG_OPTION("capacity", INTEGER, "CAPACITY"),
                                    ARG_OPTION("error", DOUBLE, "ERROR"),
@@ -818,44 +742,38 @@ static redis_arg INFO_FIELDS[] = { ARG_TOKEN("capacity", "CAPACITY"),   ARG_TOKE
                                    ARG_TOKEN("filters", "FILTERS"),     ARG_TOKEN("items", "ITEMS"),
                                    ARG_TOKEN("expansion", "EXPANSION"), ARG_END };
 static redis_arg INFO_ARGS[] = { ARG_KEY,
-                                 { .name = "single_value",
-                                   .type = REDIS_ARG_ONE_OF,
-                                   .key_spec = -1,
-                                   .flags = REDIS_ARG_OPTIONAL,
-                                   .parts = INFO_FIELDS },
+                                 ARG_OF("single_value", ONE_OF, REDIS_ARG_OPTIONAL, INFO_FIELDS),
                                  ARG_END };
-static redis_arg KEY_ARGS[] = { ARG_KEY, ARG_END };
-static redis_arg SCANDUMP_ARGS[] = { ARG_KEY, ARG("iterator", INTEGER), ARG_END };
-static redis_arg LOADCHUNK_ARGS[] = { ARG_KEY, ARG("iterator", INTEGER), ARG("data", STRING),
-                                      ARG_END };
 
 static const command COMMANDS[] = {
     { "bf.reserve", bf_reserve, "write deny-oom", -4, KEY_ADD, "Creates an empty Bloom filter",
       "O(1)", RESERVE_ARGS, NULL },
     { "bf.add", bf_add, "write deny-oom", 3, KEY_ADD,
-      "Adds an item to a Bloom filter, which is created if there is none", "O(k)", ITEM_ARGS,
+      "Adds an item to a Bloom filter, which is created if there is none", "O(k)", args_item,
       NULL },
     { "bf.madd", bf_madd, "write deny-oom", -3, KEY_ADD,
-      "Adds items to a Bloom filter, which is created if there is none", "O(k * n)", ITEMS_ARGS,
+      "Adds items to a Bloom filter, which is created if there is none", "O(k * n)", args_items,
       NULL },
     { "bf.insert", bf_insert, "write deny-oom", -4, KEY_ADD,
       "Adds items to a Bloom filter, which is created as told if there is none", "O(k * n)",
       INSERT_ARGS, NULL },
     { "bf.exists", bf_exists, "readonly fast", 3, KEY_READ, "Is an item in a Bloom filter?", "O(k)",
-      ITEM_ARGS, NULL },
+      args_item, NULL },
     { "bf.mexists", bf_mexists, "readonly fast", -3, KEY_READ, "Which items are in a Bloom filter?",
-      "O(k * n)", ITEMS_ARGS, NULL },
+      "O(k * n)", args_items, NULL },
     { "bf.card", bf_card, "readonly fast", 2, KEY_READ,
-      "The number of items that were new to a Bloom filter", "O(1)", KEY_ARGS, NULL },
+      "The number of items that were new to a Bloom filter", "O(1)", args_key, NULL },
     { "bf.info", bf_info, "readonly fast", -2, KEY_READ, "Sizes of a Bloom filter", "O(1)",
       INFO_ARGS, NULL },
     { "bf.scandump", bf_scandump, "readonly fast", 3, KEY_READ, "The next chunk of a Bloom filter",
-      "O(n) bytes", SCANDUMP_ARGS, NULL },
+      "O(n) bytes", args_scandump, NULL },
     { "bf.loadchunk", bf_loadchunk, "write deny-oom", 4, KEY_ADD,
-      "Restores a chunk of a Bloom filter", "O(n) bytes", LOADCHUNK_ARGS, NULL },
+      "Restores a chunk of a Bloom filter", "O(n) bytes", args_loadchunk, NULL },
     { "bf.debug", bf_debug, "readonly fast", 2, KEY_READ, "Sizes of each part of a Bloom filter",
-      "O(n) parts", KEY_ARGS, NULL },
+      "O(n) parts", args_key, NULL },
     { .name = NULL },
 };
 
-const family bf_family = { .category = "bloom", .commands = COMMANDS, .load = bf_load_type };
+const family bf_family = {
+    .category = "bloom", .commands = COMMANDS, .type = &BF_VALUE, .load = bf_rdb_load
+};

@@ -298,7 +298,7 @@ static tamis_status build_add_all(build *b, tamis_builder *to)
 static void build_work(job *j)
 {
     build *b = (build *)j;
-    tamis_allocator a = memory_allocator(&j->made->memory);
+    tamis_allocator a = value_allocator(j->made);
     tamis_build_options options = TAMIS_BUILD_OPTIONS(.alloc = &a);
     tamis_builder *builder;
 
@@ -388,17 +388,7 @@ static bool build_is_large(redis_ctx *ctx, redis_string *source)
     return is_large;
 }
 
-redis_key_spec build_keys[] = {
-    { .flags = KEY_REPLACE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 5,
-      .find = REDIS_FIND_ONE },
-    { .search = REDIS_SEARCH_END },
-};
+redis_key_spec build_keys[] = { KEY_AT(1, KEY_REPLACE), KEY_AT(5, KEY_READ), KEYS_END };
 
 int build_command(redis_ctx *ctx, redis_string **argv, int argc)
 {

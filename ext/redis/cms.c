@@ -1,7 +1,6 @@
 /* cms.c - the CMS commands: count-min sketches, compatible with RedisBloom. */
 #include "families.h"
 #include "key.h"
-#include "memory.h"
 #include "redis_cms.h"
 #include "reply.h"
 #include "restore.h"
@@ -9,30 +8,19 @@
 
 static redis_type *cms_type;
 
-typedef struct cms_sketch {
-    memory memory;
-    redis_cms cms;
-} cms_sketch;
+static const value_type CMS_VALUE;
 
 static const char CMS_MISSING[] = "CMS: key does not exist";
 
 /* ---- Making ------------------------------------------------------------ */
 
-static void cms_free(void *value)
-{
-    cms_sketch *s = value;
-
-    redis_cms_clear(&s->cms);
-    memory_free_value(s, sizeof *s);
-}
-
 /* NULL: there is no memory for it. */
-static cms_sketch *cms_make(uint64_t width, uint64_t depth)
+static redis_cms *cms_make(uint64_t width, uint64_t depth)
 {
-    cms_sketch *s = memory_new_value(sizeof *s);
+    redis_cms *s = value_new(&CMS_VALUE);
 
-    if (s && redis_cms_init(&s->cms, memory_allocator(&s->memory), width, depth)) {
-        memory_free_value(s, sizeof *s);
+    if (s && redis_cms_init(s, value_allocator(s), width, depth)) {
+        value_drop(s);
         return NULL;
     }
     return s;
@@ -41,7 +29,7 @@ static cms_sketch *cms_make(uint64_t width, uint64_t depth)
 /* What replicas are told has no rounding in it. */
 static void cms_create(key *k, uint64_t width, uint64_t depth)
 {
-    cms_sketch *s;
+    redis_cms *s;
 
     if (k->holds != KEY_NOTHING)
         reply_error(k->ctx, "CMS: key already exists");
@@ -71,8 +59,7 @@ static int cms_initbydim(redis_ctx *ctx, redis_string **argv, int argc)
 {
     uint64_t width, depth;
 
-    if (argc != 4)
-        return redis.WrongArity(ctx);
+    (void)argc;
     if (!word_to_count(argv[2], &width) || !width)
         return reply_error(ctx, "CMS: invalid width");
     if (!word_to_count(argv[3], &depth) || !depth)
@@ -90,8 +77,7 @@ static int cms_initbyprob(redis_ctx *ctx, redis_string **argv, int argc)
     double error, probability;
     uint64_t width, depth;
 
-    if (argc != 4)
-        return redis.WrongArity(ctx);
+    (void)argc;
     if (!cms_is_share(argv[2], &error))
         return reply_error(ctx, "CMS: invalid overestimation value");
     if (!cms_is_share(argv[3], &probability))
@@ -101,15 +87,6 @@ static int cms_initbyprob(redis_ctx *ctx, redis_string **argv, int argc)
 }
 
 /* ---- Items ------------------------------------------------------------- */
-
-/* The sketch of a command, or NULL after a reply that says why there is none. */
-static redis_cms *cms_need(const key *k)
-{
-    if (k->holds == KEY_OURS)
-        return &((cms_sketch *)k->value)->cms;
-    reply_error(k->ctx, k->holds == KEY_OTHER ? REPLY_WRONG_TYPE : CMS_MISSING);
-    return NULL;
-}
 
 /* Items stand every `step` words, up to a batch of them; their numbers follow them if it is 2. */
 static size_t cms_take(redis_cms_item *items, redis_string **argv, int argc, int step)
@@ -156,80 +133,67 @@ static void cms_add_items(redis_ctx *ctx, redis_cms *s, redis_string **argv, int
     }
 }
 
-static int cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
+static void cms_add_pairs(key *k, redis_string **argv, int argc)
 {
-    redis_cms *s;
-    const char *why;
-    key k;
+    const char *why = cms_check_numbers(argv + 2, argc - 2);
 
-    if (argc < 4 || argc % 2)
-        return redis.WrongArity(ctx);
-    k = key_write(ctx, argv[1], cms_type);
-    s = cms_need(&k);
-    why = s ? cms_check_numbers(argv + 2, argc - 2) : NULL;
-    if (why)
-        reply_error(ctx, why);
-    else if (s) {
-        cms_add_items(ctx, s, argv + 2, argc - 2);
-        redis.ReplicateVerbatim(ctx);
-        key_changed(&k, "cms.incrby");
+    if (why) {
+        reply_error(k->ctx, why);
+        return;
     }
-    key_close(&k);
-    return REDIS_OK;
+    cms_add_items(k->ctx, k->value, argv + 2, argc - 2);
+    redis.ReplicateVerbatim(k->ctx);
+    key_changed(k, "cms.incrby");
 }
 
-static void cms_reply_estimates(redis_ctx *ctx, const redis_cms *s, redis_string **argv, int argc)
+static int cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    return argc % 2 ? redis.WrongArity(ctx)
+                    : key_run(ctx, argv, argc, &CMS_VALUE, OPEN_WRITE, cms_add_pairs);
+}
+
+static void cms_reply_estimates(key *k, redis_string **argv, int argc)
 {
     redis_cms_item items[REDIS_CMS_BATCH];
     uint32_t estimates[REDIS_CMS_BATCH];
 
-    redis.ReplyWithArray(ctx, argc);
+    argv += 2;
+    argc -= 2;
+    redis.ReplyWithArray(k->ctx, argc);
     for (size_t n; argc > 0; argv += n, argc -= (int)n) {
         n = cms_take(items, argv, argc, 1);
-        redis_cms_ask(s, items, n, estimates);
+        redis_cms_ask(k->value, items, n, estimates);
         for (size_t i = 0; i < n; i++)
-            reply_count(ctx, estimates[i]);
+            reply_count(k->ctx, estimates[i]);
     }
 }
 
 static int cms_query(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_cms *s;
-    key k;
+    return key_run(ctx, argv, argc, &CMS_VALUE, OPEN_READ, cms_reply_estimates);
+}
 
-    if (argc < 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], cms_type);
-    s = cms_need(&k);
-    if (s)
-        cms_reply_estimates(ctx, s, argv + 2, argc - 2);
-    key_close(&k);
-    return REDIS_OK;
+static void cms_reply_info(key *k, redis_string **argv, int argc)
+{
+    const redis_cms *s = k->value;
+
+    (void)argv;
+    (void)argc;
+    redis.ReplyWithMap(k->ctx, 3);
+    reply_entry(k->ctx, "width", s->width);
+    reply_entry(k->ctx, "depth", s->depth);
+    reply_entry(k->ctx, "count", s->count);
 }
 
 static int cms_info(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_cms *s;
-    key k;
-
-    if (argc != 2)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], cms_type);
-    s = cms_need(&k);
-    if (s) {
-        redis.ReplyWithMap(ctx, 3);
-        reply_entry(ctx, "width", s->width);
-        reply_entry(ctx, "depth", s->depth);
-        reply_entry(ctx, "count", s->count);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &CMS_VALUE, OPEN_READ, cms_reply_info);
 }
 
 /* ---- CMS.MERGE --------------------------------------------------------- */
 
 /* CMS.MERGE dest n src... [WEIGHTS w...] */
-static const char *cms_check_merge(redis_string **argv, int argc, size_t *n)
+static const char *cms_check_merge(redis_string **argv, int argc)
 {
     long long keys, weight;
 
@@ -239,9 +203,8 @@ static const char *cms_check_merge(redis_string **argv, int argc, size_t *n)
         return "CMS: Number of keys must be positive";
     if (keys > argc - 3)
         return "CMS: wrong number of keys";
-    *n = (size_t)keys;
-    argv += 3 + *n;
-    argc -= 3 + (int)*n;
+    argv += 3 + keys;
+    argc -= 3 + (int)keys;
     if (argc > 0 && !word_is(argv[0], "WEIGHTS"))
         return "CMS: wrong number of keys";
     if (argc > 0 && argc - 1 != keys)
@@ -284,13 +247,13 @@ static const char *cms_merge_open(cms_merge *m, redis_ctx *ctx, const redis_cms 
 {
     for (size_t i = 0; i < m->n; i++) {
         key k = m->keys[m->opened++] = key_read(ctx, names[i], cms_type);
-        const cms_sketch *s = k.value;
+        const redis_cms *s = k.value;
 
         if (k.holds != KEY_OURS)
             return k.holds == KEY_OTHER ? REPLY_WRONG_TYPE : CMS_MISSING;
-        if (s->cms.width != to->width || s->cms.depth != to->depth)
+        if (s->width != to->width || s->depth != to->depth)
             return "CMS: width/depth is not equal";
-        m->from[i] = &s->cms;
+        m->from[i] = s;
         m->weights[i] = 1;
         if (weighted)
             redis.StringToLongLong(names[m->n + 1 + i], &m->weights[i]);
@@ -298,69 +261,48 @@ static const char *cms_merge_open(cms_merge *m, redis_ctx *ctx, const redis_cms 
     return NULL;
 }
 
-static void cms_merge_into(key *k, redis_cms *to, redis_string **names, size_t n, bool weighted)
+static void cms_merge_into(key *k, redis_string **names, size_t n, bool weighted)
 {
     cms_merge m;
     const char *why = "CMS: Insufficient memory";
 
     if (cms_merge_begin(&m, n))
-        why = cms_merge_open(&m, k->ctx, to, names, weighted);
-    if (!why && !redis_cms_merge(to, m.from, m.weights, n))
+        why = cms_merge_open(&m, k->ctx, k->value, names, weighted);
+    if (!why && !redis_cms_merge(k->value, m.from, m.weights, n))
         why = "CMS: MERGE overflow";
     cms_merge_end(&m);
-    if (why) {
-        reply_error(k->ctx, why);
-        return;
-    }
-    redis.ReplicateVerbatim(k->ctx);
-    key_changed(k, "cms.merge");
-    reply_ok(k->ctx);
+    key_end(k, why, "cms.merge");
 }
 
-static redis_key_spec MERGE_KEYS[] = {
-    { .flags = REDIS_KEY_RW | REDIS_KEY_UPDATE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 2,
-      .find = REDIS_FIND_NUMBER,
-      .keys.number = { 0, 1, 1 } },
-    { .search = REDIS_SEARCH_END },
-};
+static void cms_merge_sources(key *k, redis_string **argv, int argc)
+{
+    uint64_t n = 0;
+
+    word_to_count(argv[2], &n);
+    cms_merge_into(k, argv + 3, (size_t)n, (uint64_t)argc > 3 + n);
+}
+
+static redis_key_spec MERGE_KEYS[] = { KEY_AT(1, REDIS_KEY_RW | REDIS_KEY_UPDATE),
+                                       KEYS_COUNTED_AT(2, KEY_READ), KEYS_END };
 
 static int cms_merge_command(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    redis_cms *to;
     const char *why;
-    size_t n;
-    key k;
 
     if (command_reports_keys(ctx, MERGE_KEYS, argv, argc))
         return REDIS_OK;
-    if (argc < 4)
-        return redis.WrongArity(ctx);
-    why = cms_check_merge(argv, argc, &n);
-    if (why)
-        return reply_error(ctx, why);
-    k = key_write(ctx, argv[1], cms_type);
-    to = cms_need(&k);
-    if (to)
-        cms_merge_into(&k, to, argv + 3, n, (size_t)argc > 3 + n);
-    key_close(&k);
-    return REDIS_OK;
+    why = cms_check_merge(argv, argc);
+    return why ? reply_error(ctx, why)
+               : key_run(ctx, argv, argc, &CMS_VALUE, OPEN_WRITE, cms_merge_sources);
 }
 
 /* ---- The data type ------------------------------------------------------ */
 
-static const char CMS_TYPE[] = "CMSk-TYPE";
-
 enum { CMS_ENCODING = 0 };
 
-static void cms_rdb_save(redis_io *io, void *value)
+static void cms_save_value(redis_io *io, void *value)
 {
-    const redis_cms *s = &((const cms_sketch *)value)->cms;
+    const redis_cms *s = value;
 
     redis.SaveUnsigned(io, s->width);
     redis.SaveUnsigned(io, s->depth);
@@ -368,48 +310,41 @@ static void cms_rdb_save(redis_io *io, void *value)
     redis.SaveStringBuffer(io, (const char *)s->cells, redis_cms_bytes(s));
 }
 
-static cms_sketch *cms_load_sketch(redis_io *io)
+static bool cms_load_value(redis_io *io, int encoding, void *v)
 {
+    redis_cms *s = v;
     uint64_t width = redis.LoadUnsigned(io), depth = redis.LoadUnsigned(io);
     uint64_t count = redis.LoadUnsigned(io);
-    cms_sketch *s = NULL;
     size_t size = 0;
     char *cells = redis.LoadStringBuffer(io, &size);
+    bool fine = cells && !redis.IsIOError(io) && redis_cms_has_size(width, depth) &&
+                count <= INT64_MAX && size == width * depth * sizeof(uint32_t) &&
+                !redis_cms_init(s, value_allocator(v), width, depth);
 
-    if (cells && !redis.IsIOError(io) && redis_cms_has_size(width, depth) && count <= INT64_MAX &&
-        size == width * depth * sizeof(uint32_t))
-        s = cms_make(width, depth);
-    if (s) {
-        memcpy(s->cms.cells, cells, size);
-        s->cms.count = count;
+    (void)encoding;
+    if (fine) {
+        memcpy(s->cells, cells, size);
+        s->count = count;
     }
     if (cells)
         redis.Free(cells);
-    return s;
+    return fine;
 }
 
 static void *cms_rdb_load(redis_io *io, int encoding)
 {
-    cms_sketch *s = NULL;
-
-    memory_begin(NULL);
-    if (encoding == CMS_ENCODING)
-        s = cms_load_sketch(io);
-    if (!s)
-        redis.LogIOError(io, "warning",
-                         "a count-min sketch is damaged, or there is no memory for it");
-    return s;
+    return value_load(io, encoding, &CMS_VALUE);
 }
 
-/* No command writes cells: the sketch is restored whole. */
-static void cms_aof_rewrite(redis_io *io, redis_string *name, void *value)
+/* No command writes cells: a rewritten file restores it whole. */
+static void cms_rewrite(redis_io *io, redis_string *name, void *v)
 {
-    restore_emit(io, name, cms_type, CMS_TYPE, CMS_ENCODING, value);
+    restore_emit(io, name, v);
 }
 
 static void cms_digest(redis_digest *digest, void *value)
 {
-    const redis_cms *s = &((const cms_sketch *)value)->cms;
+    const redis_cms *s = value;
 
     redis.DigestAddLongLong(digest, (long long)s->width);
     redis.DigestAddLongLong(digest, (long long)s->depth);
@@ -418,53 +353,32 @@ static void cms_digest(redis_digest *digest, void *value)
     redis.DigestEndSequence(digest);
 }
 
-static void *cms_copy(redis_string *from, redis_string *to, const void *value)
+static tamis_status cms_copy(void *v, const void *from)
 {
-    const redis_cms *s = &((const cms_sketch *)value)->cms;
-    cms_sketch *made;
+    const redis_cms *s = from;
+    redis_cms *made = v;
+    tamis_status status = redis_cms_init(made, value_allocator(v), s->width, s->depth);
 
-    (void)from;
-    (void)to;
-    memory_begin(NULL);
-    made = cms_make(s->width, s->depth);
-    if (made) {
-        memcpy(made->cms.cells, s->cells, redis_cms_bytes(s));
-        made->cms.count = s->count;
-    }
-    return made;
+    if (status)
+        return status;
+    memcpy(made->cells, s->cells, redis_cms_bytes(s));
+    made->count = s->count;
+    return TAMIS_OK;
 }
 
-static bool cms_load_type(redis_ctx *ctx)
+static void cms_clear(void *v)
 {
-    redis_type_methods methods = { .version = REDIS_TYPE_VERSION,
-                                   .rdb_load = cms_rdb_load,
-                                   .rdb_save = cms_rdb_save,
-                                   .aof_rewrite = cms_aof_rewrite,
-                                   .mem_usage = memory_usage,
-                                   .digest = cms_digest,
-                                   .free = cms_free,
-                                   .free_effort = memory_free_effort,
-                                   .copy = cms_copy };
-
-    cms_type = redis.CreateDataType(ctx, CMS_TYPE, CMS_ENCODING, &methods);
-    return cms_type != NULL;
+    redis_cms_clear(v);
 }
+
+static const value_type CMS_VALUE = VALUE_TYPE(cms, "CMSk-TYPE", CMS_ENCODING, sizeof(redis_cms),
+                                               "a count-min sketch", CMS_MISSING, NULL);
 
 /* ---- The table --------------------------------------------------------- */
 
 static redis_arg BYDIM_ARGS[] = { ARG_KEY, ARG("width", INTEGER), ARG("depth", INTEGER), ARG_END };
 static redis_arg BYPROB_ARGS[] = { ARG_KEY, ARG("error", DOUBLE), ARG("probability", DOUBLE),
                                    ARG_END };
-static redis_arg PAIR_ARGS[] = { ARG("item", STRING), ARG("increment", INTEGER), ARG_END };
-static redis_arg INCRBY_ARGS[] = { ARG_KEY,
-                                   { .name = "items",
-                                     .type = REDIS_ARG_BLOCK,
-                                     .key_spec = -1,
-                                     .flags = REDIS_ARG_MULTIPLE,
-                                     .parts = PAIR_ARGS },
-                                   ARG_END };
-static redis_arg QUERY_ARGS[] = { ARG_KEY, ARG_MANY("item", STRING), ARG_END };
-static redis_arg INFO_ARGS[] = { ARG_KEY, ARG_END };
 static redis_arg MERGE_ARGS[] = {
     { .name = "destination", .type = REDIS_ARG_KEY },
     ARG("numKeys", INTEGER),
@@ -484,15 +398,17 @@ static const command COMMANDS[] = {
       "Creates a count-min sketch with this error and probability of more", "O(n) cells",
       BYPROB_ARGS, NULL },
     { "cms.incrby", cms_incrby, "write deny-oom", -4, KEY_CHANGE, "Counts items", "O(n) items",
-      INCRBY_ARGS, NULL },
+      args_pairs, NULL },
     { "cms.query", cms_query, "readonly", -3, KEY_READ, "How often did items come?", "O(n) items",
-      QUERY_ARGS, NULL },
+      args_items, NULL },
     { "cms.merge", cms_merge_command, "write deny-oom", -4, KEY_CHANGE,
       "Overwrites a sketch with the weighted sum of others", "O(n) cells of all sketches",
       MERGE_ARGS, MERGE_KEYS },
     { "cms.info", cms_info, "readonly", 2, KEY_READ, "Sizes of a count-min sketch", "O(1)",
-      INFO_ARGS, NULL },
+      args_key, NULL },
     { .name = NULL },
 };
 
-const family cms_family = { .category = "cms", .commands = COMMANDS, .load = cms_load_type };
+const family cms_family = {
+    .category = "cms", .commands = COMMANDS, .type = &CMS_VALUE, .load = cms_rdb_load
+};

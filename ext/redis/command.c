@@ -14,6 +14,15 @@ static const redis_info_version INFO_VERSION = { .version = 1,
                                                  .key_spec_size = sizeof(redis_key_spec),
                                                  .arg_size = sizeof(redis_arg) };
 
+/* ---- Arguments ---------------------------------------------------------- */
+
+redis_arg args_key[] = { ARG_KEY, ARG_END };
+redis_arg args_item[] = { ARG_KEY, ARG("item", STRING), ARG_END };
+redis_arg args_items[] = { ARG_KEY, ARG_MANY("item", STRING), ARG_END };
+
+static redis_arg pair[] = { ARG("item", STRING), ARG("increment", INTEGER), ARG_END };
+redis_arg args_pairs[] = { ARG_KEY, ARG_OF("items", BLOCK, REDIS_ARG_MULTIPLE, pair), ARG_END };
+
 /* ---- Where keys are ----------------------------------------------------- */
 
 /* Where a spec begins to count; 0: nowhere. */
@@ -59,13 +68,7 @@ bool command_reports_keys(redis_ctx *ctx, const redis_key_spec *specs, redis_str
 
 static bool command_describe(redis_command *made, const command *c)
 {
-    redis_key_spec one[] = {
-        { .flags = c->key,
-          .search = REDIS_SEARCH_INDEX,
-          .begin.index.at = 1,
-          .find = REDIS_FIND_ONE },
-        { .search = REDIS_SEARCH_END },
-    };
+    redis_key_spec one[] = { KEY_AT(1, c->key), KEYS_END };
     redis_command_info info = { .version = &INFO_VERSION,
                                 .summary = c->summary,
                                 .complexity = c->complexity,
@@ -118,5 +121,5 @@ bool command_register(redis_ctx *ctx, const family *f)
                       c->name);
             return false;
         }
-    return !f->load || f->load(ctx);
+    return value_register(ctx, f->type, f->load);
 }

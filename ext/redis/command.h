@@ -4,7 +4,7 @@
 #ifndef TAMIS_REDIS_COMMAND_H
 #define TAMIS_REDIS_COMMAND_H
 
-#include "redis_api.h"
+#include "value.h"
 
 /* What commands do to their key; every one of ours has the first word after its name as key. Those
  * with `keys` begin with command_reports_keys(). */
@@ -31,8 +31,9 @@ typedef struct command {
 typedef struct family {
     const char *category; /* of access control lists, where the server lets us add one */
     const command *commands;
-    bool (*load)(redis_ctx *ctx);   /* makes the data type; NULL: there is none */
-    void (*tell)(redis_info *info); /* adds fields to INFO tamis; NULL: none */
+    const value_type *type;                    /* the data type */
+    void *(*load)(redis_io *io, int encoding); /* its method: value_load() of that type */
+    void (*tell)(redis_info *info);            /* adds fields to INFO tamis; NULL: none */
 } family;
 
 /* Rows of arguments for COMMAND DOCS. */
@@ -61,15 +62,41 @@ typedef struct family {
         .flags = REDIS_ARG_OPTIONAL                                            \
     }
 #define ARG_WORD(text, word) ARG_OPTION(text, TOKEN, word)
+/* Several in one: a block of them, or one of them. */
+#define ARG_OF(text, kind, options, some)                                                         \
+    {                                                                                             \
+        .name = text, .type = REDIS_ARG_##kind, .key_spec = -1, .flags = (options), .parts = some \
+    }
 /* One of the words of a one-of. */
 #define ARG_TOKEN(text, word)                                                \
     {                                                                        \
         .name = text, .type = REDIS_ARG_TOKEN, .key_spec = -1, .token = word \
     }
+/* Where keys are: one; or a number of them, and then so many; and the end of that list. */
+#define KEY_AT(at, what)                                                             \
+    {                                                                                \
+        .flags = (what), .search = REDIS_SEARCH_INDEX, .begin = { .index = { at } }, \
+        .find = REDIS_FIND_ONE                                                       \
+    }
+#define KEYS_COUNTED_AT(at, what)                                                    \
+    {                                                                                \
+        .flags = (what), .search = REDIS_SEARCH_INDEX, .begin = { .index = { at } }, \
+        .find = REDIS_FIND_NUMBER, .keys = {                                         \
+            .number = { 0, 1, 1 }                                                    \
+        }                                                                            \
+    }
+#define KEYS_END                   \
+    {                              \
+        .search = REDIS_SEARCH_END \
+    }
 #define ARG_END      \
     {                \
         .name = NULL \
     }
+
+/* Arguments that many commands take: a key, and an item, items, or pairs of an item and a number.
+ */
+extern redis_arg args_key[], args_item[], args_items[], args_pairs[];
 
 /* Whether the server does not run the command, but asks for the positions of its keys. They were
  * reported then, as the specs say; in a cluster, the server looks at no others. */

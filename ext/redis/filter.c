@@ -13,14 +13,18 @@ redis_type *filter_type;
 
 static uint64_t filter_states;
 
+static void filter_init(filter *f)
+{
+    f->state = ++filter_states;
+    atomic_init(&f->holders, 1);
+}
+
 filter *filter_new(void)
 {
-    filter *f = memory_new_value(sizeof *f);
+    filter *f = value_new(&FILTER_VALUE);
 
-    if (f) {
-        f->state = ++filter_states;
-        atomic_init(&f->holders, 1);
-    }
+    if (f)
+        filter_init(f);
     return f;
 }
 
@@ -82,7 +86,7 @@ void filter_drop(filter *f)
     }
     filter_drop_sums(f);
     tamis_free(f->tamis);
-    memory_free_value(f, sizeof *f);
+    value_drop(f);
 }
 
 unsigned filter_can(const filter *f)
@@ -327,17 +331,19 @@ static bool filter_take(void *ctx, void *piece, size_t size)
     return true;
 }
 
-static bool filter_load(redis_io *io, filter *f)
+static bool filter_load(redis_io *io, int encoding, void *v)
 {
+    filter *f = v;
     filter_strings s = { .io = io };
-    tamis_allocator a = memory_allocator(&f->memory);
+    tamis_allocator a = value_allocator(f);
     tamis_status status;
     uint64_t size;
 
+    filter_init(f);
     f->window_ms = redis.LoadUnsigned(io);
     f->turned_ms = redis.LoadUnsigned(io);
     size = redis.LoadUnsigned(io);
-    if (redis.IsIOError(io))
+    if (encoding != FILTER_ENCODING || redis.IsIOError(io))
         return false;
     status = tamis_image_receive(&f->tamis, filter_take, &s, size, &a);
     if (s.string)
@@ -345,30 +351,23 @@ static bool filter_load(redis_io *io, filter *f)
     if (!status &&
         (s.used < s.size || tamis_image_size(f->tamis) != size || !filter_may_have_window(f)))
         status = TAMIS_CORRUPT;
-    if (status)
+    if (status) {
         redis.LogIOError(io, "warning", "a filter cannot be loaded: %s", tamis_status_text(status));
+        tamis_free(f->tamis);
+    }
     return !status;
 }
 
-static void *filter_rdb_load(redis_io *io, int encoding)
+void *filter_rdb_load(redis_io *io, int encoding)
 {
-    filter *f;
-
-    memory_begin(NULL);
-    if (encoding != FILTER_ENCODING)
-        return NULL;
-    f = filter_new();
-    if (!f || filter_load(io, f))
-        return f;
-    filter_drop(f);
-    return NULL;
+    return value_load(io, encoding, &FILTER_VALUE);
 }
 
-static void filter_aof_rewrite(redis_io *io, redis_string *name, void *value)
+static void filter_rewrite(redis_io *io, redis_string *name, void *v)
 {
     filter_pipe p = { .send = filter_emit_chunk, .io = io, .name = name };
 
-    filter_send(value, &p);
+    filter_send(v, &p);
 }
 
 static bool filter_digest_piece(void *ctx, const void *piece, size_t size)
@@ -392,38 +391,25 @@ static void filter_free(void *value)
     filter_drop(value);
 }
 
-static void *filter_copy(redis_string *from, redis_string *to, const void *value)
+static tamis_status filter_copy(void *v, const void *from)
 {
-    const filter *old = value;
-    filter *f;
+    const filter *old = from;
+    filter *f = v;
+    tamis_allocator a = value_allocator(f);
 
-    (void)from;
-    (void)to;
-    memory_begin(NULL);
-    f = filter_new();
-    if (!f)
-        return NULL;
+    filter_init(f);
     f->window_ms = old->window_ms;
     f->turned_ms = old->turned_ms;
-    tamis_allocator a = memory_allocator(&f->memory);
-    if (!tamis_clone(&f->tamis, old->tamis, &a))
-        return f;
-    filter_drop(f);
-    return NULL;
+    return tamis_clone(&f->tamis, old->tamis, &a);
 }
 
-bool filter_load_type(redis_ctx *ctx)
-{
-    redis_type_methods methods = { .version = REDIS_TYPE_VERSION,
-                                   .rdb_load = filter_rdb_load,
-                                   .rdb_save = filter_rdb_save,
-                                   .aof_rewrite = filter_aof_rewrite,
-                                   .mem_usage = memory_usage,
-                                   .digest = filter_digest,
-                                   .free = filter_free,
-                                   .free_effort = memory_free_effort,
-                                   .copy = filter_copy };
-
-    filter_type = redis.CreateDataType(ctx, "tamis-flt", FILTER_ENCODING, &methods);
-    return filter_type != NULL;
-}
+const value_type FILTER_VALUE = {
+    .made = &filter_type,
+    .name = "tamis-flt",
+    .encoding = FILTER_ENCODING,
+    .size = sizeof(filter),
+    .what = "a filter",
+    .missing = REPLY_NOT_FOUND,
+    .life = { .load = filter_load, .copy = filter_copy, .free = filter_free },
+    .output = { filter_rdb_save, filter_rewrite, filter_digest },
+};

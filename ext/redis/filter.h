@@ -5,13 +5,11 @@
 #include <stdatomic.h>
 
 #include "key.h"
-#include "memory.h"
-#include "tamis.h"
+#include "value.h"
 
 /* The key holds a filter, and threads that read it do; who comes last frees it. While others hold
  * it, nothing changes it. */
 typedef struct filter {
-    memory memory;
     tamis *tamis;
     uint64_t window_ms; /* it forgets what is older than this; 0: it does not look at the clock */
     uint64_t turned_ms; /* when it forgot last, since 1970; 0 without a window */
@@ -22,7 +20,8 @@ typedef struct filter {
 } filter;
 
 extern redis_type *filter_type;
-bool filter_load_type(redis_ctx *ctx);
+extern const value_type FILTER_VALUE;
+void *filter_rdb_load(redis_io *io, int encoding);
 
 /* A value without a filter in it, or NULL. */
 filter *filter_new(void);

@@ -31,7 +31,7 @@ static char *load_part(filter *f, size_t size, uint64_t from)
 static int load_reply_part(redis_ctx *ctx, filter *f, uint64_t from)
 {
     uint64_t total = tamis_image_size(f->tamis);
-    size_t size = DUMP_CHUNK_MAX;
+    size_t size = DUMP_PIECE_MAX;
     char *bytes;
 
     if (from == 0)
@@ -240,7 +240,7 @@ static bool load_parse(load_words *w, redis_string **argv, int argc)
 /* The filter of an image that is in one piece, or in all its chunks. */
 static tamis_status load_decode(filter *f, load *l, const load_words *w)
 {
-    tamis_allocator a = memory_allocator(&f->memory);
+    tamis_allocator a = value_allocator(f);
     tamis_status status = l ? tamis_image_receive(&f->tamis, load_take, l, w->total, &a)
                             : tamis_image_read(&f->tamis, w->bytes, w->size, &a);
 

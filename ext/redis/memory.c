@@ -135,17 +135,6 @@ void memory_free_value(void *value, size_t size)
     memory_values--;
 }
 
-size_t memory_usage(const void *value)
-{
-    return ((const memory *)value)->used;
-}
-
-size_t memory_free_effort(redis_string *name, const void *value)
-{
-    (void)name;
-    return 1 + memory_usage(value) / 4096;
-}
-
 memory_total memory_in_use(void)
 {
     return (memory_total){ memory_used, memory_values, memory_refused };

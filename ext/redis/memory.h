@@ -31,12 +31,6 @@ tamis_allocator memory_allocator(memory *m);
 void *memory_new_value(size_t size);
 void memory_free_value(void *value, size_t size);
 
-/* Two methods of data types, for every value that begins with its `memory`: MEMORY USAGE, and how
- * long it takes to free. That is counted in pages: from a few dozen on, the server frees in a
- * thread. */
-size_t memory_usage(const void *value);
-size_t memory_free_effort(redis_string *name, const void *value);
-
 /* Bytes of all values, the number of values, and how often one was refused. */
 typedef struct memory_total {
     uint64_t used, values, refused;

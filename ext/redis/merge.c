@@ -74,7 +74,7 @@ static tamis_status merge_all(merge *m, const tamis_allocator *a)
 static void merge_work(job *j)
 {
     merge *m = (merge *)j;
-    tamis_allocator a = memory_allocator(&j->made->memory);
+    tamis_allocator a = value_allocator(j->made);
 
     if (m->operation == TAMIS_MERGE && filter_can(m->sources[0].filter) & TAMIS_CAN_RESIZE)
         j->status = merge_all(m, &a);
@@ -169,18 +169,7 @@ static int merge_run(redis_ctx *ctx, redis_string **argv, size_t n, tamis_operat
     return REDIS_OK;
 }
 
-redis_key_spec merge_keys[] = {
-    { .flags = KEY_REPLACE,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 1,
-      .find = REDIS_FIND_ONE },
-    { .flags = KEY_READ,
-      .search = REDIS_SEARCH_INDEX,
-      .begin.index.at = 2,
-      .find = REDIS_FIND_NUMBER,
-      .keys.number = { 0, 1, 1 } },
-    { .search = REDIS_SEARCH_END },
-};
+redis_key_spec merge_keys[] = { KEY_AT(1, KEY_REPLACE), KEYS_COUNTED_AT(2, KEY_READ), KEYS_END };
 
 static int merge_parse(redis_ctx *ctx, redis_string **argv, int argc, tamis_operation operation,
                        const char *event)

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "block.h"
 #include "murmur.h"
-#include "zero.h"
 
 /* ---- Positions --------------------------------------------------------- */
 
@@ -143,25 +143,6 @@ static bool redis_bloom_link_is_valid(const redis_bloom_link *l)
     return l->hashes > 0 && l->hashes == redis_bloom_hashes(l->bits_per_item);
 }
 
-static tamis_status redis_bloom_make_room(redis_bloom *b)
-{
-    uint32_t room = b->room ? 2 * b->room : 1;
-    redis_bloom_link *links;
-
-    if (b->n < b->room)
-        return TAMIS_OK;
-    links = b->memory.alloc(b->memory.ctx, room * sizeof *links);
-    if (!links)
-        return TAMIS_NOMEM;
-    if (b->room) {
-        memcpy(links, b->links, b->n * sizeof *links);
-        b->memory.free(b->memory.ctx, b->links, b->room * sizeof *links);
-    }
-    b->links = links;
-    b->room = room;
-    return TAMIS_OK;
-}
-
 void redis_bloom_begin(redis_bloom *b, tamis_allocator memory, uint32_t options, uint32_t growth)
 {
     *b = (redis_bloom){ .memory = memory, .options = options, .growth = growth };
@@ -170,13 +151,14 @@ void redis_bloom_begin(redis_bloom *b, tamis_allocator memory, uint32_t options,
 tamis_status redis_bloom_append(redis_bloom *b, const redis_bloom_link *like)
 {
     redis_bloom_link l = *like;
-    tamis_status status;
+    redis_bloom_link *links;
 
     if (!redis_bloom_link_is_valid(like) || b->n == REDIS_BLOOM_LINKS_MAX)
         return TAMIS_CORRUPT;
-    status = redis_bloom_make_room(b);
-    if (status)
-        return status;
+    links = block_make_room(b->memory, b->links, b->n, &b->room, sizeof *links);
+    if (!links)
+        return TAMIS_NOMEM;
+    b->links = links;
     l.array = l.bytes <= PTRDIFF_MAX ? b->memory.alloc(b->memory.ctx, (size_t)l.bytes) : NULL;
     if (!l.array)
         return TAMIS_NOMEM;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "block.h"
 #include "murmur.h"
-#include "zero.h"
 
 /* Cells are saved and dumped as they are in memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "block.h"
 #include "murmur.h"
-#include "zero.h"
 
 /* No machine has more slots, and sums of two such numbers do not overflow. */
 #define SLOTS_MAX (UINT64_C(1) << 45)
@@ -93,36 +93,17 @@ static bool redis_cuckoo_fits(const redis_cuckoo *c, uint64_t tables)
            c->buckets * c->bucket_size <= SLOTS_MAX >> shift * (tables - 1);
 }
 
-static tamis_status redis_cuckoo_make_room(redis_cuckoo *c)
-{
-    uint32_t room = c->room ? 2 * c->room : 1;
-    unsigned char **tables;
-
-    if (c->n < c->room)
-        return TAMIS_OK;
-    tables = c->memory.alloc(c->memory.ctx, room * sizeof *tables);
-    if (!tables)
-        return TAMIS_NOMEM;
-    if (c->room) {
-        memcpy(tables, c->tables, c->n * sizeof *tables);
-        c->memory.free(c->memory.ctx, c->tables, c->room * sizeof *tables);
-    }
-    c->tables = tables;
-    c->room = room;
-    return TAMIS_OK;
-}
-
 static tamis_status redis_cuckoo_append(redis_cuckoo *c)
 {
-    unsigned char *table;
+    unsigned char *table, **tables;
     uint64_t size;
-    tamis_status status;
 
     if (c->n == REDIS_CUCKOO_TABLES_MAX || !redis_cuckoo_fits(c, (uint64_t)c->n + 1))
         return TAMIS_RANGE;
-    status = redis_cuckoo_make_room(c);
-    if (status)
-        return status;
+    tables = block_make_room(c->memory, c->tables, c->n, &c->room, sizeof *tables);
+    if (!tables)
+        return TAMIS_NOMEM;
+    c->tables = tables;
     size = redis_cuckoo_table_size(c, c->n);
     table = size <= PTRDIFF_MAX ? c->memory.alloc(c->memory.ctx, (size_t)size) : NULL;
     if (!table)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "murmur.h"
-#include "zero.h"
 
 enum { TOPK_MARK_SEED = 1919 }; /* of fingerprints; rows have their number */
 

@@ -285,7 +285,7 @@ static bool reserve_make(key *k, const tamis_plan *plan, const reserve_wish *w)
     tamis_status status = TAMIS_NOMEM;
 
     if (f) {
-        tamis_allocator a = memory_allocator(&f->memory);
+        tamis_allocator a = value_allocator(f);
 
         status = tamis_new(&f->tamis, plan, &a);
     }

@@ -10,7 +10,7 @@ enum { RESTORE_MODULE = 7, RESTORE_WIDE = 0x81, RESTORE_VERSION = 8 };
 enum { RESTORE_HEAD = 1 + 1 + 8, RESTORE_TAIL = 1 + 2 + 8 };
 
 /* The name in 6 bits for each letter, then the encoding in 10. */
-static uint64_t restore_type(const char name[9], int encoding)
+static uint64_t restore_type(const char *name, int encoding)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -50,10 +50,10 @@ static void restore_write(unsigned char *to, uint64_t type, const char *saved, s
     bytes_put(tail + 3, restore_crc(to, RESTORE_HEAD + size + 3), 8);
 }
 
-void restore_emit(redis_io *io, redis_string *key, const redis_type *type, const char name[9],
-                  int encoding, void *value)
+void restore_emit(redis_io *io, redis_string *key, void *v)
 {
-    redis_string *saved = redis.SaveDataTypeToString(NULL, value, type);
+    const value_type *type = value_type_of(v);
+    redis_string *saved = redis.SaveDataTypeToString(NULL, v, *type->made);
     unsigned char *payload = NULL;
     const char *bytes = NULL;
     size_t size = 0;
@@ -63,7 +63,7 @@ void restore_emit(redis_io *io, redis_string *key, const redis_type *type, const
         payload = redis.TryAlloc(RESTORE_HEAD + size + RESTORE_TAIL);
     }
     if (payload) {
-        restore_write(payload, restore_type(name, encoding), bytes, size);
+        restore_write(payload, restore_type(type->name, type->encoding), bytes, size);
         redis.EmitAOF(io, "RESTORE", "slb", key, 0LL, payload, RESTORE_HEAD + size + RESTORE_TAIL);
         redis.Free(payload);
     } else

@@ -3,11 +3,10 @@
 #ifndef TAMIS_REDIS_RESTORE_H
 #define TAMIS_REDIS_RESTORE_H
 
-#include "redis_api.h"
+#include "value.h"
 
-/* Writes the value of a key as DUMP would; or says in the log that it could not. `name` and
- * `encoding` are those that the type was made with. */
-void restore_emit(redis_io *io, redis_string *key, const redis_type *type, const char name[9],
-                  int encoding, void *value);
+/* Writes the value of a key as DUMP would; or says in the log that it could not. It is the method
+ * `rewrite` of such a type. */
+void restore_emit(redis_io *io, redis_string *key, void *v);
 
 #endif

@@ -475,7 +475,7 @@ static void info_reply(redis_ctx *ctx, const filter *f)
     info_number(ctx, "keys", info.cardinality);
     reply_entry(ctx, "count", info.count);
     reply_entry(ctx, "bytes", info.plan.bytes);
-    reply_entry(ctx, "memory", memory_usage(f));
+    reply_entry(ctx, "memory", value_usage(f));
     info_number(ctx, "error", info.plan.fpr);
     info_number(ctx, "error now", info.fpr);
     info_number(ctx, "fill", info.fill);
@@ -500,16 +500,8 @@ static int tamis_info_command(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* ---- The table --------------------------------------------------------- */
 
-static redis_arg KEY_ARGS[] = { ARG_KEY, ARG_END };
-static redis_arg ITEM_ARGS[] = { ARG_KEY, ARG("item", STRING), ARG_END };
-static redis_arg ITEMS_ARGS[] = { ARG_KEY, ARG_MANY("item", STRING), ARG_END };
 static redis_arg PAIR_PARTS[] = { ARG("item", STRING), ARG("value", INTEGER), ARG_END };
-static redis_arg PUT_ARGS[] = { ARG_KEY,
-                                { .name = "pair",
-                                  .type = REDIS_ARG_BLOCK,
-                                  .key_spec = -1,
-                                  .flags = REDIS_ARG_MULTIPLE,
-                                  .parts = PAIR_PARTS },
+static redis_arg PUT_ARGS[] = { ARG_KEY, ARG_OF("pair", BLOCK, REDIS_ARG_MULTIPLE, PAIR_PARTS),
                                 ARG_END };
 static redis_arg RESERVE_ARGS[] = { ARG_KEY, ARG("kind", STRING), ARG_MANY("option", STRING),
                                     ARG_END };
@@ -542,29 +534,29 @@ static const command COMMANDS[] = {
     { "tamis.reserve", reserve_command, "write deny-oom", -3, KEY_ADD,
       "Creates an empty filter of a kind", "O(bytes)", RESERVE_ARGS, reserve_keys },
     { "tamis.add", tamis_add_command, "write deny-oom fast", 3, KEY_ADD, "Adds an item to a filter",
-      "O(1)", ITEM_ARGS, NULL },
+      "O(1)", args_item, NULL },
     { "tamis.madd", tamis_madd_command, "write deny-oom fast", -3, KEY_ADD,
-      "Adds items to a filter", "O(n)", ITEMS_ARGS, NULL },
+      "Adds items to a filter", "O(n)", args_items, NULL },
     { "tamis.exists", tamis_exists_command, "readonly fast", 3, KEY_READ, "Is an item in a filter?",
-      "O(1)", ITEM_ARGS, NULL },
+      "O(1)", args_item, NULL },
     { "tamis.mexists", tamis_mexists_command, "readonly fast", -3, KEY_READ,
-      "Which items are in a filter?", "O(n)", ITEMS_ARGS, NULL },
+      "Which items are in a filter?", "O(n)", args_items, NULL },
     { "tamis.remove", tamis_remove_command, "write fast", -3, KEY_REMOVE,
-      "Removes one copy of each item", "O(n)", ITEMS_ARGS, NULL },
+      "Removes one copy of each item", "O(n)", args_items, NULL },
     { "tamis.count", tamis_count_command, "readonly fast", -3, KEY_READ,
-      "How often items were added", "O(n)", ITEMS_ARGS, NULL },
+      "How often items were added", "O(n)", args_items, NULL },
     { "tamis.put", tamis_put_command, "write deny-oom", -4, KEY_ADD,
       "Gives items their values, in kinds that hold some", "O(n)", PUT_ARGS, NULL },
     { "tamis.get", tamis_get_command, "readonly fast", -3, KEY_READ, "The values of items", "O(n)",
-      ITEMS_ARGS, NULL },
+      args_items, NULL },
     { "tamis.adapt", tamis_adapt_command, "write deny-oom", -3, KEY_CHANGE,
-      "Takes back items that were found but are not in the set", "O(n)", ITEMS_ARGS, NULL },
+      "Takes back items that were found but are not in the set", "O(n)", args_items, NULL },
     { "tamis.turn", tamis_turn_command, "write", -2, KEY_CHANGE,
       "Forgets the oldest items of a window", "O(bytes)", TURN_ARGS, NULL },
     { "tamis.card", tamis_card_command, "readonly", 2, KEY_READ,
-      "How many different items a filter holds, an estimate", "O(bytes)", KEY_ARGS, NULL },
+      "How many different items a filter holds, an estimate", "O(bytes)", args_key, NULL },
     { "tamis.info", tamis_info_command, "readonly", 2, KEY_READ,
-      "What a filter is, holds and can do", "O(bytes)", KEY_ARGS, NULL },
+      "What a filter is, holds and can do", "O(bytes)", args_key, NULL },
     { "tamis.dump", load_dump_command, "readonly", 3, KEY_READ,
       "The next chunk of a filter's image", "O(bytes)", DUMP_ARGS, NULL },
     { "tamis.load", load_command, "write deny-oom", -5, KEY_ADD,
@@ -586,6 +578,8 @@ static void tamis_tell(redis_info *info)
     job_tell(info);
 }
 
-const family tamis_family = {
-    .category = "tamis", .commands = COMMANDS, .load = filter_load_type, .tell = tamis_tell
-};
+const family tamis_family = { .category = "tamis",
+                              .commands = COMMANDS,
+                              .type = &FILTER_VALUE,
+                              .load = filter_rdb_load,
+                              .tell = tamis_tell };

@@ -3,7 +3,6 @@
  * Its own data type has another name than RedisBloom's: what is in it is not the same. */
 #include "families.h"
 #include "key.h"
-#include "memory.h"
 #include "redis_topk.h"
 #include "reply.h"
 #include "restore.h"
@@ -11,30 +10,25 @@
 
 static redis_type *topk_type;
 
-typedef struct topk_sketch {
-    memory memory;
-    redis_topk topk;
-} topk_sketch;
+static const value_type TOPK_VALUE;
 
 enum { TOPK_WIDTH = 8, TOPK_DEPTH = 7, TOPK_INCREMENT_MAX = 100000 };
 static const double TOPK_DECAY = 0.9;
 
 /* ---- Making ------------------------------------------------------------ */
 
-static void topk_free(void *value)
+typedef struct topk_options {
+    uint64_t k, width, depth;
+    double decay;
+} topk_options;
+
+static redis_topk *topk_make(const topk_options *o)
 {
-    topk_sketch *s = value;
+    redis_topk *s = value_new(&TOPK_VALUE);
 
-    redis_topk_clear(&s->topk);
-    memory_free_value(s, sizeof *s);
-}
-
-static topk_sketch *topk_make(uint32_t k, uint32_t width, uint32_t depth, double decay)
-{
-    topk_sketch *s = memory_new_value(sizeof *s);
-
-    if (s && redis_topk_init(&s->topk, memory_allocator(&s->memory), k, width, depth, decay)) {
-        memory_free_value(s, sizeof *s);
+    if (s && redis_topk_init(s, value_allocator(s), (uint32_t)o->k, (uint32_t)o->width,
+                             (uint32_t)o->depth, o->decay)) {
+        value_drop(s);
         return NULL;
     }
     return s;
@@ -45,14 +39,9 @@ static bool topk_parse_size(const redis_string *word, uint64_t *n)
     return word_to_count(word, n) && *n > 0 && *n <= UINT32_MAX;
 }
 
-typedef struct topk_wish {
-    uint64_t k, width, depth;
-    double decay;
-} topk_wish;
-
-static const char *topk_parse(redis_string **argv, int argc, topk_wish *w)
+static const char *topk_parse(redis_string **argv, int argc, topk_options *w)
 {
-    *w = (topk_wish){ .width = TOPK_WIDTH, .depth = TOPK_DEPTH, .decay = TOPK_DECAY };
+    *w = (topk_options){ .width = TOPK_WIDTH, .depth = TOPK_DEPTH, .decay = TOPK_DECAY };
     if (!topk_parse_size(argv[2], &w->k))
         return "TopK: invalid k";
     if (argc == 6 && !topk_parse_size(argv[3], &w->width))
@@ -65,14 +54,14 @@ static const char *topk_parse(redis_string **argv, int argc, topk_wish *w)
     return NULL;
 }
 
-static const char *topk_create(key *k, const topk_wish *w)
+static const char *topk_create(key *k, const topk_options *w)
 {
-    topk_sketch *s = NULL;
+    redis_topk *s = NULL;
 
     if (k->holds != KEY_NOTHING)
         return "TopK: key already exists";
     if (redis_topk_has_size(w->k, w->width, w->depth, w->decay))
-        s = topk_make((uint32_t)w->k, (uint32_t)w->width, (uint32_t)w->depth, w->decay);
+        s = topk_make(w);
     if (!s)
         return "TopK: insufficient memory";
     key_set(k, topk_type, s);
@@ -81,7 +70,7 @@ static const char *topk_create(key *k, const topk_wish *w)
 
 static int topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    topk_wish w;
+    topk_options w;
     const char *why;
     key k;
 
@@ -92,27 +81,12 @@ static int topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         return reply_error(ctx, why);
     k = key_write(ctx, argv[1], topk_type);
     why = topk_create(&k, &w);
-    if (why)
-        reply_error(ctx, why);
-    else {
-        redis.ReplicateVerbatim(ctx);
-        key_changed(&k, "topk.reserve");
-        reply_ok(ctx);
-    }
+    key_end(&k, why, "topk.reserve");
     key_close(&k);
     return REDIS_OK;
 }
 
 /* ---- Items ------------------------------------------------------------- */
-
-/* The sketch of a command, or NULL after a reply that says why there is none. */
-static redis_topk *topk_need(const key *k)
-{
-    if (k->holds == KEY_OURS)
-        return &((topk_sketch *)k->value)->topk;
-    reply_error(k->ctx, k->holds == KEY_OTHER ? REPLY_WRONG_TYPE : "TopK: key does not exist");
-    return NULL;
-}
 
 static const char *topk_check_increments(redis_string **argv, int argc)
 {
@@ -162,9 +136,9 @@ static int topk_add_items(redis_ctx *ctx, redis_topk *t, redis_string **argv, in
     return i;
 }
 
-static void topk_add_to(key *k, redis_topk *t, redis_string **argv, int argc, int step)
+static void topk_add_to(key *k, redis_string **argv, int argc, int step)
 {
-    int done = topk_add_items(k->ctx, t, argv, argc, step);
+    int done = topk_add_items(k->ctx, k->value, argv, argc, step);
 
     if (done == 0)
         return;
@@ -173,82 +147,62 @@ static void topk_add_to(key *k, redis_topk *t, redis_string **argv, int argc, in
     key_changed(k, step == 2 ? "topk.incrby" : "topk.add");
 }
 
+static void topk_add_once(key *k, redis_string **argv, int argc)
+{
+    topk_add_to(k, argv + 2, argc - 2, 1);
+}
+
+static void topk_add_pairs(key *k, redis_string **argv, int argc)
+{
+    const char *why = topk_check_increments(argv + 2, argc - 2);
+
+    if (why)
+        reply_error(k->ctx, why);
+    else
+        topk_add_to(k, argv + 2, argc - 2, 2);
+}
+
 static int topk_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    redis_topk *t;
-    key k;
-
-    if (argc < 3)
-        return redis.WrongArity(ctx);
-    k = key_write(ctx, argv[1], topk_type);
-    t = topk_need(&k);
-    if (t)
-        topk_add_to(&k, t, argv + 2, argc - 2, 1);
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_WRITE, topk_add_once);
 }
 
 static int topk_incrby(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    redis_topk *t;
-    const char *why;
-    key k;
-
-    if (argc < 4 || argc % 2)
-        return redis.WrongArity(ctx);
-    k = key_write(ctx, argv[1], topk_type);
-    t = topk_need(&k);
-    why = t ? topk_check_increments(argv + 2, argc - 2) : NULL;
-    if (why)
-        reply_error(ctx, why);
-    else if (t)
-        topk_add_to(&k, t, argv + 2, argc - 2, 2);
-    key_close(&k);
-    return REDIS_OK;
+    return argc % 2 ? redis.WrongArity(ctx)
+                    : key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_WRITE, topk_add_pairs);
 }
 
-/* What a command replies for each of its items. */
-typedef void topk_tell(redis_ctx *ctx, const redis_topk *t, const char *item, size_t size);
-
-static void topk_tell_listed(redis_ctx *ctx, const redis_topk *t, const char *item, size_t size)
+static void topk_reply_listed(key *k, redis_string **argv, int argc)
 {
-    reply_bool(ctx, redis_topk_find(t, item, size) != NULL);
-}
-
-static void topk_tell_count(redis_ctx *ctx, const redis_topk *t, const char *item, size_t size)
-{
-    reply_count(ctx, redis_topk_count(t, item, size));
-}
-
-static int topk_tell_items(redis_ctx *ctx, redis_string **argv, int argc, topk_tell *tell)
-{
-    const redis_topk *t;
-    key k;
-
-    if (argc < 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], topk_type);
-    t = topk_need(&k);
-    if (t)
-        redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; t && i < argc; i++) {
+    redis.ReplyWithArray(k->ctx, argc - 2);
+    for (int i = 2; i < argc; i++) {
         size_t size;
         const char *item = redis.StringPtrLen(argv[i], &size);
 
-        tell(ctx, t, item, size);
+        reply_bool(k->ctx, redis_topk_find(k->value, item, size) != NULL);
     }
-    key_close(&k);
-    return REDIS_OK;
 }
 
 static int topk_query(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return topk_tell_items(ctx, argv, argc, topk_tell_listed);
+    return key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_READ, topk_reply_listed);
+}
+
+static void topk_reply_counts(key *k, redis_string **argv, int argc)
+{
+    redis.ReplyWithArray(k->ctx, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        size_t size;
+        const char *item = redis.StringPtrLen(argv[i], &size);
+
+        reply_count(k->ctx, redis_topk_count(k->value, item, size));
+    }
 }
 
 static int topk_count(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return topk_tell_items(ctx, argv, argc, topk_tell_count);
+    return key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_READ, topk_reply_counts);
 }
 
 /* ---- What there is ------------------------------------------------------ */
@@ -271,47 +225,40 @@ static void topk_reply_list(redis_ctx *ctx, const redis_topk *t, bool with_count
     redis.Free(sorted);
 }
 
+static void topk_reply_sorted(key *k, redis_string **argv, int argc)
+{
+    if (argc == 3 && !word_is(argv[2], "WITHCOUNT"))
+        reply_error(k->ctx, "WITHCOUNT keyword expected");
+    else
+        topk_reply_list(k->ctx, k->value, argc == 3);
+}
+
 static int topk_list(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_topk *t;
-    key k;
+    return argc > 3 ? redis.WrongArity(ctx)
+                    : key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_READ, topk_reply_sorted);
+}
 
-    if (argc != 2 && argc != 3)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], topk_type);
-    t = topk_need(&k);
-    if (t && argc == 3 && !word_is(argv[2], "WITHCOUNT"))
-        reply_error(ctx, "WITHCOUNT keyword expected");
-    else if (t)
-        topk_reply_list(ctx, t, argc == 3);
-    key_close(&k);
-    return REDIS_OK;
+static void topk_reply_info(key *k, redis_string **argv, int argc)
+{
+    const redis_topk *t = k->value;
+
+    (void)argv;
+    (void)argc;
+    redis.ReplyWithMap(k->ctx, 4);
+    reply_entry(k->ctx, "k", t->k);
+    reply_entry(k->ctx, "width", t->width);
+    reply_entry(k->ctx, "depth", t->depth);
+    redis.ReplyWithSimpleString(k->ctx, "decay");
+    redis.ReplyWithDouble(k->ctx, t->decay);
 }
 
 static int topk_info(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const redis_topk *t;
-    key k;
-
-    if (argc != 2)
-        return redis.WrongArity(ctx);
-    k = key_read(ctx, argv[1], topk_type);
-    t = topk_need(&k);
-    if (t) {
-        redis.ReplyWithMap(ctx, 4);
-        reply_entry(ctx, "k", t->k);
-        reply_entry(ctx, "width", t->width);
-        reply_entry(ctx, "depth", t->depth);
-        redis.ReplyWithSimpleString(ctx, "decay");
-        redis.ReplyWithDouble(ctx, t->decay);
-    }
-    key_close(&k);
-    return REDIS_OK;
+    return key_run(ctx, argv, argc, &TOPK_VALUE, OPEN_READ, topk_reply_info);
 }
 
 /* ---- The data type ------------------------------------------------------ */
-
-static const char TOPK_TYPE[] = "tamisTopK";
 
 enum { TOPK_ENCODING = 0 };
 
@@ -320,9 +267,9 @@ static size_t topk_cells_size(const redis_topk *t)
     return (size_t)t->width * t->depth * sizeof *t->cells;
 }
 
-static void topk_rdb_save(redis_io *io, void *value)
+static void topk_save_value(redis_io *io, void *value)
 {
-    const redis_topk *t = &((const topk_sketch *)value)->topk;
+    const redis_topk *t = value;
 
     redis.SaveUnsigned(io, t->k);
     redis.SaveUnsigned(io, t->width);
@@ -367,46 +314,40 @@ static bool topk_load_items(redis_io *io, redis_topk *t)
     return fine && redis_topk_is_whole(t);
 }
 
-static topk_sketch *topk_load_sketch(redis_io *io)
+static bool topk_load_value(redis_io *io, int encoding, void *v)
 {
+    redis_topk *t = v;
     uint64_t k = redis.LoadUnsigned(io), width = redis.LoadUnsigned(io);
     uint64_t depth = redis.LoadUnsigned(io);
     double decay = redis.LoadDouble(io);
     uint64_t state = redis.LoadUnsigned(io);
-    topk_sketch *s = NULL;
 
-    if (!redis.IsIOError(io) && redis_topk_has_size(k, width, depth, decay))
-        s = topk_make((uint32_t)k, (uint32_t)width, (uint32_t)depth, decay);
-    if (!s)
-        return NULL;
-    s->topk.state = state;
-    if (topk_load_cells(io, &s->topk) && topk_load_items(io, &s->topk))
-        return s;
-    topk_free(s);
-    return NULL;
+    (void)encoding;
+    if (redis.IsIOError(io) || !redis_topk_has_size(k, width, depth, decay) ||
+        redis_topk_init(t, value_allocator(v), (uint32_t)k, (uint32_t)width, (uint32_t)depth,
+                        decay))
+        return false;
+    t->state = state;
+    if (topk_load_cells(io, t) && topk_load_items(io, t))
+        return true;
+    redis_topk_clear(t);
+    return false;
 }
 
 static void *topk_rdb_load(redis_io *io, int encoding)
 {
-    topk_sketch *s = NULL;
-
-    memory_begin(NULL);
-    if (encoding == TOPK_ENCODING)
-        s = topk_load_sketch(io);
-    if (!s)
-        redis.LogIOError(io, "warning", "a top-k list is damaged, or there is no memory for it");
-    return s;
+    return value_load(io, encoding, &TOPK_VALUE);
 }
 
-/* No command writes cells: the sketch is restored whole. */
-static void topk_aof_rewrite(redis_io *io, redis_string *name, void *value)
+/* No command writes cells: a rewritten file restores it whole. */
+static void topk_rewrite(redis_io *io, redis_string *name, void *v)
 {
-    restore_emit(io, name, topk_type, TOPK_TYPE, TOPK_ENCODING, value);
+    restore_emit(io, name, v);
 }
 
 static void topk_digest(redis_digest *digest, void *value)
 {
-    const redis_topk *t = &((const topk_sketch *)value)->topk;
+    const redis_topk *t = value;
 
     redis.DigestAddLongLong(digest, t->k);
     redis.DigestAddLongLong(digest, (long long)t->state);
@@ -421,86 +362,63 @@ static void topk_digest(redis_digest *digest, void *value)
 
 static size_t topk_free_effort(redis_string *name, const void *value)
 {
-    return memory_free_effort(name, value) + ((const topk_sketch *)value)->topk.n;
+    return value_free_effort(name, value) + ((const redis_topk *)value)->n;
 }
 
-static void *topk_copy(redis_string *from, redis_string *to, const void *value)
+static tamis_status topk_copy(void *v, const void *from)
 {
-    const redis_topk *t = &((const topk_sketch *)value)->topk;
-    topk_sketch *s;
+    const redis_topk *t = from;
+    redis_topk *made = v;
+    tamis_status status =
+        redis_topk_init(made, value_allocator(v), t->k, t->width, t->depth, t->decay);
 
-    (void)from;
-    (void)to;
-    memory_begin(NULL);
-    s = topk_make(t->k, t->width, t->depth, t->decay);
-    if (!s)
-        return NULL;
-    s->topk.state = t->state;
-    memcpy(s->topk.cells, t->cells, topk_cells_size(t));
-    for (uint32_t i = 0; i < t->n; i++)
-        if (redis_topk_append(&s->topk, t->items[i].bytes, t->items[i].size, t->items[i].count)) {
-            topk_free(s);
-            return NULL;
-        }
-    return s;
+    if (status)
+        return status;
+    made->state = t->state;
+    memcpy(made->cells, t->cells, topk_cells_size(t));
+    for (uint32_t i = 0; i < t->n && !status; i++)
+        status = redis_topk_append(made, t->items[i].bytes, t->items[i].size, t->items[i].count);
+    if (status)
+        redis_topk_clear(made);
+    return status;
 }
 
-static bool topk_load_type(redis_ctx *ctx)
+static void topk_clear(void *v)
 {
-    redis_type_methods methods = { .version = REDIS_TYPE_VERSION,
-                                   .rdb_load = topk_rdb_load,
-                                   .rdb_save = topk_rdb_save,
-                                   .aof_rewrite = topk_aof_rewrite,
-                                   .mem_usage = memory_usage,
-                                   .digest = topk_digest,
-                                   .free = topk_free,
-                                   .free_effort = topk_free_effort,
-                                   .copy = topk_copy };
-
-    topk_type = redis.CreateDataType(ctx, TOPK_TYPE, TOPK_ENCODING, &methods);
-    return topk_type != NULL;
+    redis_topk_clear(v);
 }
+
+static const value_type TOPK_VALUE =
+    VALUE_TYPE(topk, "tamisTopK", TOPK_ENCODING, sizeof(redis_topk), "a top-k list",
+               "TopK: key does not exist", topk_free_effort);
 
 /* ---- The table --------------------------------------------------------- */
 
 static redis_arg SHAPE_ARGS[] = { ARG("width", INTEGER), ARG("depth", INTEGER),
                                   ARG("decay", DOUBLE), ARG_END };
-static redis_arg RESERVE_ARGS[] = { ARG_KEY,
-                                    ARG("topk", INTEGER),
-                                    { .name = "params",
-                                      .type = REDIS_ARG_BLOCK,
-                                      .key_spec = -1,
-                                      .flags = REDIS_ARG_OPTIONAL,
-                                      .parts = SHAPE_ARGS },
+static redis_arg RESERVE_ARGS[] = { ARG_KEY, ARG("topk", INTEGER),
+                                    ARG_OF("params", BLOCK, REDIS_ARG_OPTIONAL, SHAPE_ARGS),
                                     ARG_END };
-static redis_arg ITEMS_ARGS[] = { ARG_KEY, ARG_MANY("items", STRING), ARG_END };
-static redis_arg PAIR_ARGS[] = { ARG("item", STRING), ARG("increment", INTEGER), ARG_END };
-static redis_arg INCRBY_ARGS[] = { ARG_KEY,
-                                   { .name = "items",
-                                     .type = REDIS_ARG_BLOCK,
-                                     .key_spec = -1,
-                                     .flags = REDIS_ARG_MULTIPLE,
-                                     .parts = PAIR_ARGS },
-                                   ARG_END };
 static redis_arg LIST_ARGS[] = { ARG_KEY, ARG_WORD("withcount", "WITHCOUNT"), ARG_END };
-static redis_arg KEY_ARGS[] = { ARG_KEY, ARG_END };
 
 static const command COMMANDS[] = {
     { "topk.reserve", topk_reserve, "write deny-oom", -3, KEY_ADD,
       "Creates an empty list of the k most frequent items", "O(n) cells", RESERVE_ARGS, NULL },
     { "topk.add", topk_add, "write deny-oom", -3, KEY_CHANGE,
-      "Counts items, and tells which left the list", "O(n * k) items", ITEMS_ARGS, NULL },
+      "Counts items, and tells which left the list", "O(n * k) items", args_items, NULL },
     { "topk.incrby", topk_incrby, "write deny-oom", -4, KEY_CHANGE,
-      "Counts items several times, and tells which left the list", "O(n * k) items", INCRBY_ARGS,
+      "Counts items several times, and tells which left the list", "O(n * k) items", args_pairs,
       NULL },
     { "topk.query", topk_query, "readonly", -3, KEY_READ, "Which items are in the list?",
-      "O(n * k) items", ITEMS_ARGS, NULL },
+      "O(n * k) items", args_items, NULL },
     { "topk.count", topk_count, "readonly", -3, KEY_READ, "About how often did items come?",
-      "O(n * k) items", ITEMS_ARGS, NULL },
+      "O(n * k) items", args_items, NULL },
     { "topk.list", topk_list, "readonly", -2, KEY_READ, "The most frequent items, in order",
       "O(k log k)", LIST_ARGS, NULL },
-    { "topk.info", topk_info, "readonly", 2, KEY_READ, "Sizes of a list", "O(1)", KEY_ARGS, NULL },
+    { "topk.info", topk_info, "readonly", 2, KEY_READ, "Sizes of a list", "O(1)", args_key, NULL },
     { .name = NULL },
 };
 
-const family topk_family = { .category = "topk", .commands = COMMANDS, .load = topk_load_type };
+const family topk_family = {
+    .category = "topk", .commands = COMMANDS, .type = &TOPK_VALUE, .load = topk_rdb_load
+};

@@ -2,10 +2,10 @@
  * headers that another machine made up. */
 #include "redis_bloom.h"
 
+#include "block.h"
 #include "check.h"
 #include "murmur.h"
 #include "purse.h"
-#include "zero.h"
 
 static void murmur_gives_its_published_answers(void **state)
 {

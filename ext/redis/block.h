@@ -1,14 +1,17 @@
-/* zero.h - zeros for large blocks, without touching them.
+/* block.h - blocks of memory: zeros in large ones without touching them, and room for one item
+ * more.
  *
  * To fill a gigabyte takes a third of a second, in which the server answers nobody. Pages that are
  * given back to the system read as zeros, and cost when they are used. */
-#ifndef TAMIS_REDIS_ZERO_H
-#define TAMIS_REDIS_ZERO_H
+#ifndef TAMIS_REDIS_BLOCK_H
+#define TAMIS_REDIS_BLOCK_H
 
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "tamis.h"
 
 /* Below this, a call of the system takes longer. */
 enum { ZERO_LARGE = 1 << 20 };
@@ -32,6 +35,27 @@ static inline void zero_block(void *block, size_t size)
     }
 #endif
     memset(block, 0, size);
+}
+
+/* Makes place for another item behind n of them, each of `size` bytes. NULL: no memory, and the
+ * array is as it was; else the array, which may be another one. */
+static inline void *block_make_room(tamis_allocator memory, void *array, uint32_t n, uint32_t *room,
+                                    size_t size)
+{
+    uint32_t larger = *room ? 2 * *room : 1;
+    void *block;
+
+    if (n < *room)
+        return array;
+    block = memory.alloc(memory.ctx, larger * size);
+    if (!block)
+        return NULL;
+    if (*room) {
+        memcpy(block, array, n * size);
+        memory.free(memory.ctx, array, *room * size);
+    }
+    *room = larger;
+    return block;
 }
 
 #endif
