@@ -165,8 +165,7 @@ static int bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
     if (argc > 7)
         return redis.WrongArity(ctx);
-    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
-                   bf_reserve_at);
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_ANY, bf_reserve_at);
 }
 
 /* ---- Items ------------------------------------------------------------- */
@@ -601,8 +600,7 @@ static void bf_take_piece(key *k, redis_string **argv, int argc)
 
 static int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
-                   bf_take_piece);
+    return key_run(ctx, argv, argc, &BF_VALUE, OPEN_ANY, bf_take_piece);
 }
 
 /* ---- The data type ------------------------------------------------------ */

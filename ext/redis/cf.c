@@ -131,8 +131,7 @@ static int cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
     if (argc % 2 == 0)
         return redis.WrongArity(ctx);
-    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
-                   cf_reserve_at);
+    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_ANY, cf_reserve_at);
 }
 
 /* ---- Adding ------------------------------------------------------------ */
@@ -432,7 +431,7 @@ static void cf_remove(key *k, redis_string **argv, int argc)
 
 static int cf_del(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER, cf_remove);
+    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_ANY, cf_remove);
 }
 
 static void cf_compact_tables(key *k, redis_string **argv, int argc)
@@ -449,8 +448,7 @@ static void cf_compact_tables(key *k, redis_string **argv, int argc)
 
 static int cf_compact(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
-                   cf_compact_tables);
+    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_ANY, cf_compact_tables);
 }
 
 /* ---- What there is ------------------------------------------------------ */
@@ -607,8 +605,7 @@ static void cf_take_piece(key *k, redis_string **argv, int argc)
 
 static int cf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER,
-                   cf_take_piece);
+    return key_run(ctx, argv, argc, &CF_VALUE, OPEN_ANY, cf_take_piece);
 }
 
 /* ---- The data type ------------------------------------------------------ */

@@ -19,7 +19,8 @@ enum {
     OPEN_READ = 0,
     OPEN_WRITE = 1 << 0,
     OPEN_NOTHING = 1 << 1, /* there may be nothing */
-    OPEN_OTHER = 1 << 2    /* or another type */
+    OPEN_OTHER = 1 << 2,   /* or another type */
+    OPEN_ANY = OPEN_WRITE | OPEN_NOTHING | OPEN_OTHER
 };
 
 /* Opens the key, the first word after the name of the command, and closes it after `work`; or
