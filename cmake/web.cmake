@@ -36,7 +36,7 @@ function(tamis_web_object list source)
     set(options -Os)
     if(source MATCHES "/src/(base|bloom|exact)/|/core/(batch|filter)\\.c|/module/")
         set(options -O2)
-    elseif(source MATCHES "/src/(advice|core)/|_explain\\.c$")
+    elseif(source MATCHES "/src/(advice|core|explain)/|_explain\\.c$")
         set(options -Oz)
     endif()
     if(source MATCHES "/module/") # the rest is compiled with warnings for other machines
