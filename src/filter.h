@@ -26,44 +26,36 @@
 
 /* Facts about a kind that no function shows. */
 enum tamis_trait {
-    /* Keys. The core hashes keys on their way to solve() unless their order matters. */
-    TAMIS_TRAIT_INDEXED = 1 << 0,        /* keys are integers below plan.capacity */
-    TAMIS_TRAIT_ONLY_SETS_BITS = 1 << 1, /* adding never clears a bit; add_concurrent() is atomic */
-    TAMIS_TRAIT_BUILDS_SETS = 1 << 2,    /* build by add() after removing duplicates */
-    TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* a value with each key, to solve() or put(); get() */
+    /* Keys. */
+    TAMIS_TRAIT_ONLY_SETS_BITS = 1 << 0, /* adding never clears a bit; add_concurrent() is atomic */
+    TAMIS_TRAIT_BUILDS_SETS = 1 << 1,    /* build by add() after removing duplicates */
+    TAMIS_TRAIT_KEEPS_COPIES = 1 << 2,   /* each copy of a key takes a slot */
+    TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* a value with each key, to solve() or add(); get() */
     TAMIS_TRAIT_TAKES_OTHERS = 1 << 4,   /* solve() gets keys, and others to tell them from */
     TAMIS_TRAIT_ONE_PART = 1 << 5,       /* solve() fills the whole payload, however large */
-    TAMIS_TRAIT_KEEPS_COPIES = 1 << 14,  /* each copy of a key takes a slot */
     /* Growth. */
     TAMIS_TRAIT_GROWS = 1 << 6,        /* always; others grow if plan.flags has TAMIS_PLAN_GROWS */
     TAMIS_TRAIT_GROWS_COUNTS = 1 << 7, /* always, but only to hold higher counts */
     /* Options of a tamis_spec that plan() obeys, and notes in plan.flags. */
     TAMIS_TRAIT_CAN_GROW = 1 << 8,
     TAMIS_TRAIT_CAN_DELETE_EXACTLY = 1 << 9,
-    TAMIS_TRAIT_CAN_KEEP_SUMS = 1 << 10,
-    TAMIS_TRAIT_COUNTER_BITS = 1 << 11,
-    TAMIS_TRAIT_ERROR = 1 << 12,
-    TAMIS_TRAIT_KEEPS_LOAD = 1 << 13, /* in plan.load */
-    TAMIS_TRAIT_CAN_ASK_KEYS = 1 << 15,
-    TAMIS_TRAIT_BITS = 1 << 18, /* bits and hashes */
-    TAMIS_TRAIT_QUOTIENT_BITS = 1 << 19,
-    TAMIS_TRAIT_TAG_BITS = 1 << 20,
-    /* Order. */
-    TAMIS_TRAIT_WHOLE_HASHES = 1 << 16, /* fingerprints in next() and append() are hash_key() */
+    TAMIS_TRAIT_COUNTER_BITS = 1 << 10, /* plan.width, where counts stop */
+    TAMIS_TRAIT_KEEPS_LOAD = 1 << 11,   /* in plan.load */
+    TAMIS_TRAIT_BITS = 1 << 12,         /* bits and hashes */
+    TAMIS_TRAIT_QUOTIENT_BITS = 1 << 13,
+    TAMIS_TRAIT_TAG_BITS = 1 << 14,
     /* Words. explain() tells a "fingerprint", and then the cells that it is the xor of: */
-    TAMIS_TRAIT_IS_PEELED = 1 << 21,     /* up to 8, by peeling */
-    TAMIS_TRAIT_IS_ELIMINATED = 1 << 22, /* ascending, in a band of 64, by linear equations */
-    /* Size. */
-    TAMIS_TRAIT_DROPS_ROWS = 1 << 17, /* plan.hashes rows; move() takes the first ones of more */
+    TAMIS_TRAIT_IS_PEELED = 1 << 15,     /* up to 8, by peeling */
+    TAMIS_TRAIT_IS_ELIMINATED = 1 << 16, /* ascending, in a band of 64, by linear equations */
     /* Choice. The kind is the classic form of an idea that another kind does better: it is taught,
      * drawn and tested as all are, but chosen only if it is asked for. */
-    TAMIS_TRAIT_TO_STUDY = 1 << 23,
+    TAMIS_TRAIT_TO_STUDY = 1 << 17,
 };
 
 /* How far counts can be trusted. */
 typedef struct tamis_limits {
-    uint64_t ceiling; /* where counts stop for good; 0: nowhere */
-    double error;     /* of a sketch, as a share of all adds: see tamis_plan */
+    uint64_t ceiling; /* where counts stop for good; 0: nowhere, or where TRAIT_COUNTER_BITS says */
+    double error;     /* of a sketch with one slot, as a share of all adds: see tamis_plan */
 } tamis_limits;
 
 /* ---- Kinds that are read and written in order -------------------------- */
@@ -72,7 +64,7 @@ typedef struct tamis_limits {
 typedef struct tamis_cursor {
     const tamis *f;
     uint64_t fingerprint, count; /* the current one; exact kinds: the key, and 1 */
-    uint64_t value;              /* of the key, in kinds with put() */
+    uint64_t value;              /* of the key, in kinds that take values */
     unsigned bits;               /* of a whole hash: its first that adaptations look at, or 0 */
     unsigned told;               /* its first that tell it from all others that were there, or 0 */
     tamis_status status;         /* why it ended, if not at the end: to be looked at after it */
@@ -124,12 +116,12 @@ typedef struct tamis_telling tamis_telling;
 
 typedef struct tamis_ops {
     unsigned traits; /* TAMIS_TRAIT_ bits */
+    tamis_limits limits;
 
     /* Plans. All of these are pure. */
     tamis_status (*plan)(tamis_plan *p, const tamis_spec *spec); /* sets slots, width, hashes */
     uint64_t (*bytes)(const tamis_plan *p);        /* of payload; 0: no geometry of this kind */
     double (*rate)(const tamis_plan *p, double n); /* at n keys; NULL: exact, 0 */
-    tamis_limits (*limits)(const tamis_plan *p);   /* NULL: none */
     /* Another size: sets slots, width, hashes and capacity, never bytes and fpr, which the core
      * works out after it. TAMIS_RANGE: there is none.
      *  in order (next and append): slots << width stays or, with whole hashes, the width. Room for
@@ -150,13 +142,19 @@ typedef struct tamis_ops {
     /* Sets cardinality, fill, fpr and saturated from the payload; absent: from the count. */
     void (*measure)(const tamis *f, tamis_info *info);
 
-    /* One key. Kinds without count() see 1 as `times`, others never 0 and no sum above 2^64 - 1. */
+    /* What a key becomes on its way to solve(); parts and buckets are cut by its leading bits.
+     * Absent: its hash. Kinds that have it rely on the order of keys, and take raw ones alone; of
+     * exact ones, these are below plan.capacity. */
+    uint64_t (*item)(const tamis *f, uint64_t key);
+    /* Of plans with TAMIS_PLAN_ASKS_KEYS, and to ask for: tamis_group(). */
+    uint64_t (*group)(const tamis *f, uint64_t key);
+
+    /* One key. Kinds without count() see 1 as `times`, others never 0 and no sum above 2^64 - 1.
+     * Kinds that take values see a value there, and another one if the key is in. */
     bool (*has)(const tamis *f, uint64_t key); /* required */
     bool (*get)(const tamis *f, uint64_t *value, uint64_t key);
     uint64_t (*count)(const tamis *f, uint64_t key);
     tamis_status (*add)(tamis *f, uint64_t key, uint64_t times);
-    /* In the place of add(): another value if the key is there. */
-    tamis_status (*put)(tamis *f, uint64_t key, uint64_t value);
     tamis_status (*remove)(tamis *f, uint64_t key, uint64_t times);
 
     /* Many keys. Absent: core/batch.c calls the function for one key, with touch() ahead. */
@@ -178,12 +176,13 @@ typedef struct tamis_ops {
     /* TAMIS_CANNOT, if plan() was not asked for it. */
     tamis_status (*dot)(const tamis *f, uint64_t *product, const tamis *g);
     /* Puts all that g holds into f, which is empty and of another size: larger, by resize(); or, in
-     * kinds without resize(), smaller by a whole factor of slots, or by rows. TAMIS_FULL: no room.
+     * kinds without resize(), smaller by a whole factor of slots or, where bytes()
+     * depends on hashes, by rows, of which it takes the first. TAMIS_FULL: no room.
      */
     tamis_status (*move)(tamis *f, const tamis *g);
 
-    /* In order of fingerprints: scale64(hash_key(key), slots << width), or of keys in exact kinds.
-     */
+    /* In order of fingerprints: scale64(hash_key(key), slots << width); of hashes in adaptive kinds
+     * with append(), of keys in exact ones. */
     bool (*next)(tamis_cursor *c); /* false: the end, which comes whatever the payload holds */
     /* Adds copies of a fingerprint that is higher than all before, and keeps f->count true;
      * TAMIS_FULL: no room. A count of 0 ends the writing. Until then f answers nothing. */
@@ -207,21 +206,31 @@ typedef struct tamis_ops {
     /* Bytes for solve(), with so many workers. */
     uint64_t (*scratch)(const tamis_plan *p, enum tamis_stage stage, uint64_t n, unsigned workers);
 
-    void (*rotate)(tamis *f); /* forget the oldest keys; add() does it too, not before capacity */
-
-    /* Adaptive kinds. A hit names a place, the meaning of which is the kind's own: locate() finds
-     * the first from *place on where has() takes the key for one that is there. adapt() changes it,
-     * after which this key is taken for another no more, or, as tamis_adapt.h says, seldom.
-     * TAMIS_PRESENT: it is this very key. unadapt() leaves what the keys alone would have made. */
-    bool (*locate)(const tamis *f, uint64_t *place, uint64_t key);
-    tamis_status (*adapt)(tamis *f, uint64_t place, uint64_t key);
-    tamis_status (*unadapt)(tamis *f);
+    /* Adaptive kinds: changes all places where has() takes the key for one that is there, after
+     * which it is taken for that no more or, as tamis_adapt.h says, seldom. TAMIS_PRESENT: it is
+     * this very key. */
+    tamis_status (*adapt)(tamis *f, uint64_t key);
+    /* Adaptive kinds: leaves what the keys alone would have made. Others: forgets the oldest keys,
+     * as add() does, too, but not before capacity. */
+    tamis_status (*forget)(tamis *f);
 
     /* Pictures and words: see explain.h. Absent: none, and the answer alone. cells() tells every
      * cell, explain() what has() does, and answers as that does. */
     void (*cells)(const tamis *f, tamis_telling *t);
     bool (*explain)(const tamis *f, uint64_t key, tamis_telling *t);
 } tamis_ops;
+
+/* Fingerprints in next() and append() are hash_key(). */
+static inline bool ops_have_whole_hashes(const tamis_ops *ops)
+{
+    return ops->append && ops->adapt;
+}
+
+/* Keys come with a value, one after the other. */
+static inline bool ops_put(const tamis_ops *ops)
+{
+    return ops->add && ops->traits & TAMIS_TRAIT_TAKES_VALUES;
+}
 
 /* ---- A filter ---------------------------------------------------------- */
 
@@ -239,7 +248,8 @@ struct tamis {
     void *payload;
     uint64_t salt;     /* mixed from the seed: see hash_key() in base/hash.h */
     bool is_far;       /* ask ahead for lines by way of the second cache: see base/ahead.h */
-    bool can_only_add; /* add() is there, and TAMIS_FULL is its last word: f does not grow */
+    bool can_only_add; /* tamis_add() calls add(), and TAMIS_FULL is its last word: f does not grow
+                        */
     /* A struct of the kind's own: what for_cpu() works out of the plan for all calls. No member of
      * it needs more alignment than this, which every malloc() gives. */
     _Alignas(uint64_t) unsigned char derived[TAMIS_DERIVED_SIZE];

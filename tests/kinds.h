@@ -58,9 +58,10 @@ static char law_at[256];
 static inline unsigned way_to_a_file(tamis_kind kind)
 {
     const unsigned ways = TAMIS_CAN_ADD | TAMIS_CAN_RESIZE | TAMIS_IS_INDEXED;
-    const unsigned sorts = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_ERROR;
+    const tamis_ops *ops = tamis__ops(kind);
+    bool is_set_or_sketch = ops->traits & TAMIS_TRAIT_BUILDS_SETS || ops->limits.error > 0;
 
-    return (tamis_kind_can(kind) & ways) * 2 + ((tamis__ops(kind)->traits & sorts) != 0);
+    return (tamis_kind_can(kind) & ways) * 2 + is_set_or_sketch;
 }
 
 /* One before it goes the same way. */
@@ -231,7 +232,7 @@ static inline bool has_trait(tamis_kind kind, enum tamis_trait trait)
 
 static inline bool is_sketch(tamis_kind kind)
 {
-    return has_trait(kind, TAMIS_TRAIT_ERROR);
+    return tamis__ops(kind)->limits.error > 0;
 }
 
 /* Kinds that take any number of keys, at a price. */
@@ -296,7 +297,7 @@ static inline bool may_undercount(tamis_kind kind)
  * of them is removed: then they find what they would have found, and perhaps less. */
 static inline bool tells_keys_apart(tamis_kind kind)
 {
-    return has_trait(kind, TAMIS_TRAIT_WHOLE_HASHES);
+    return ops_have_whole_hashes(tamis__ops(kind));
 }
 
 /* The fingerprint of a key by the contract of src/filter.h. */

@@ -342,9 +342,4 @@ static inline const char *counters_verify(const tamis *f, uint64_t n)
     return stray ? "bits of no counter are set" : NULL;
 }
 
-static inline tamis_limits counters_limits(const tamis_plan *p)
-{
-    return (tamis_limits){ .ceiling = counters_max(p->width) };
-}
-
 #endif

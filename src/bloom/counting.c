@@ -274,7 +274,6 @@ const tamis_ops tamis__counting = {
     .plan = counting_plan,
     .bytes = counting_bytes,
     .rate = tamis__rates_classic,
-    .limits = counters_limits,
     .for_cpu = counting_for_cpu,
     .verify = counting_verify,
     .measure = counting_measure,

@@ -235,7 +235,6 @@ const tamis_ops tamis__counting_blocked = {
     .plan = counting_blocked_plan,
     .bytes = counting_blocked_bytes,
     .rate = counting_blocked_rate,
-    .limits = counters_limits,
     .for_cpu = counting_blocked_for_cpu,
     .measure = counting_blocked_measure,
     .has = one_block_has,

@@ -37,7 +37,7 @@ static tamis_status partitioned_plan(tamis_plan *p, const tamis_spec *spec)
 }
 
 const tamis_ops tamis__partitioned = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_DROPS_ROWS | TAMIS_TRAIT_BITS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
     .plan = partitioned_plan,
     .bytes = scattered_bytes,
     .rate = partitioned_rate,

@@ -146,7 +146,7 @@ static size_t window_has_many(const tamis *f, uint64_t *hits, const uint64_t *ke
 
 /* ---- Changes ----------------------------------------------------------- */
 
-static void window_rotate(tamis *f)
+static tamis_status window_rotate(tamis *f)
 {
     window_header *top = f->payload;
     uint64_t rotations = le64(&top->rotations) + 1;
@@ -157,6 +157,7 @@ static void window_rotate(tamis *f)
         words[i] &= keep;
     put_le64(&top->rotations, rotations);
     put_le64(&top->held, 0);
+    return TAMIS_OK;
 }
 
 static inline void window_add_hash(tamis *f, uint64_t h)
@@ -310,7 +311,7 @@ const tamis_ops tamis__window = {
     .add = window_add,
     .has_many = window_has_many,
     .add_many = window_add_many,
-    .rotate = window_rotate,
+    .forget = window_rotate,
     .cells = window_cells,
     .explain = window_explain,
 };

@@ -99,7 +99,7 @@ tamis_status tamis__batch_put(tamis *f, size_t *done, const uint64_t *keys, cons
 {
     for (*done = 0; *done < n; ++*done) {
         batch_touch(f, keys, *done, n);
-        tamis_status status = f->ops.put(f, keys[*done], values[*done]);
+        tamis_status status = f->ops.add(f, keys[*done], values[*done]);
         if (status)
             return status;
     }

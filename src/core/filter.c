@@ -227,9 +227,14 @@ static tamis_status filter_open_for_adding(tamis *f, uint64_t n)
 extern inline bool tamis_has(const tamis *f, uint64_t key);
 _Static_assert(offsetof(struct tamis, has) == 0, "tamis_has() finds it there");
 
+static bool filter_adds(const tamis *f)
+{
+    return f->ops.add && !ops_put(&f->ops);
+}
+
 __attribute__((noinline)) static tamis_status filter_add_with_care(tamis *f, uint64_t key)
 {
-    if (!f->ops.add)
+    if (!filter_adds(f))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_adding(f, 1);
     if (!status)
@@ -247,7 +252,7 @@ tamis_status tamis_add(tamis *f, uint64_t key)
 
 tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
 {
-    if (!f->ops.add || !f->ops.count)
+    if (!filter_adds(f) || !f->ops.count)
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_adding(f, times);
     if (!status && times)
@@ -257,11 +262,11 @@ tamis_status tamis_add_times(tamis *f, uint64_t key, uint64_t times)
 
 tamis_status tamis_put(tamis *f, uint64_t key, uint64_t value)
 {
-    if (!f->ops.put)
+    if (!ops_put(&f->ops))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
     if (!status)
-        status = f->ops.put(f, key, value);
+        status = f->ops.add(f, key, value);
     return status == TAMIS_FULL ? tamis__grow_put(f, key, value) : status;
 }
 
@@ -320,7 +325,7 @@ void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, si
 tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     *added = 0;
-    if (!f->ops.add)
+    if (!filter_adds(f))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_adding(f, n);
     if (status)
@@ -339,7 +344,7 @@ tamis_status tamis_put_many(tamis *f, size_t *done, const uint64_t *keys, const 
                             size_t n)
 {
     *done = 0;
-    if (!f->ops.put)
+    if (!ops_put(&f->ops))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
     if (status)
@@ -377,12 +382,10 @@ tamis_status tamis_remove_many(tamis *f, size_t *removed, const uint64_t *keys, 
 
 tamis_status tamis_rotate(tamis *f)
 {
-    if (!f->ops.rotate)
+    if (!f->ops.forget || f->ops.adapt)
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
-    if (!status)
-        f->ops.rotate(f);
-    return status;
+    return status ? status : f->ops.forget(f);
 }
 
 /* ---- Adaptive kinds ---------------------------------------------------- */
@@ -393,16 +396,16 @@ tamis_status tamis_adapt(tamis *f, uint64_t key)
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
     if (!status)
-        status = tamis__adapt(f, key);
+        status = f->ops.adapt(f, key);
     return status == TAMIS_FULL ? tamis__grow_adapt(f, key) : status;
 }
 
 tamis_status tamis_forget_adaptations(tamis *f)
 {
-    if (!f->ops.unadapt)
+    if (!f->ops.adapt)
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
-    return status ? status : f->ops.unadapt(f);
+    return status ? status : f->ops.forget(f);
 }
 
 /* A key of the set whose 64 bits are those of another's is nobody's mistake: TAMIS_PRESENT. */
@@ -433,9 +436,7 @@ tamis_status tamis_queried(const tamis *f, double *keys, double *error)
 
 uint64_t tamis_group(const tamis *f, uint64_t key)
 {
-    uint64_t groups = f->plan.flags & TAMIS_PLAN_ASKS_KEYS ? f->plan.slots << f->plan.width : 0;
-
-    return scale64(hash_key(key, f->salt), groups);
+    return f->plan.flags & TAMIS_PLAN_ASKS_KEYS ? f->ops.group(f, key) : 0;
 }
 
 void tamis_set_keys(tamis *f, tamis_keys *keys, void *ctx)

@@ -13,7 +13,7 @@
  * what tells the key of no copies from one that is there. */
 typedef struct grow_load {
     uint64_t key, times;
-    uint64_t value; /* of kinds with put() */
+    uint64_t value; /* of kinds that take values */
     const tamis *other;
 } grow_load;
 
@@ -21,9 +21,9 @@ static tamis_status grow_put(tamis *f, const grow_load *l)
 {
     if (l->other)
         return f->ops.merge(f, l->other);
-    if (f->ops.put)
-        return f->ops.put(f, l->key, l->value);
-    return l->times ? f->ops.add(f, l->key, l->times) : tamis__adapt(f, l->key);
+    if (!l->times)
+        return f->ops.adapt(f, l->key);
+    return f->ops.add(f, l->key, ops_put(&f->ops) ? l->value : l->times);
 }
 
 /* Slots in use; where each key takes one, the keys. */
@@ -94,15 +94,6 @@ tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value)
     const grow_load l = { .key = key, .times = 1, .value = value };
 
     return grow_until_it_fits(f, &l);
-}
-
-tamis_status tamis__adapt(tamis *f, uint64_t key)
-{
-    tamis_status status = TAMIS_OK;
-
-    for (uint64_t place = 0; !status && f->ops.locate(f, &place, key); place++)
-        status = f->ops.adapt(f, place, key);
-    return status;
 }
 
 tamis_status tamis__exclude(tamis *f, const uint64_t *excluded, size_t m, bool *is_done)

@@ -7,9 +7,7 @@
 /* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
 tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
 tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value);
-/* Tells a key from each that it is taken for: as tamis_adapt(), without growth. And with it, for a
- * filter that is full. */
-tamis_status tamis__adapt(tamis *f, uint64_t key);
+/* As tamis_adapt(), of a filter that is full. */
 tamis_status tamis__grow_adapt(tamis *f, uint64_t key);
 /* Adapts to those of these keys that are found and not in f. In kinds where one adaptation may undo
  * another it takes several rounds, until none sets *is_done to false: TAMIS_FULL if these are not

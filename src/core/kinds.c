@@ -203,9 +203,9 @@ unsigned tamis_kind_can(tamis_kind kind)
 
     if (!ops)
         return 0;
+    const bool adds = ops->add && !ops_put(ops), is_raw = ops->item && !ops->rate;
     unsigned extras = ops->traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
-    return (ops->add ? TAMIS_CAN_ADD : 0u) |
-           (ops->add || (ops->solve && !extras) ? TAMIS_CAN_BUILD : 0u) |
+    return (adds ? TAMIS_CAN_ADD : 0u) | (adds || (ops->solve && !extras) ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
            (ops->merge || ops->append ? TAMIS_CAN_MERGE : 0u) |
            (ops->reduce || ops->append ? TAMIS_CAN_INTERSECT : 0u) |
@@ -213,13 +213,12 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) |
            (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
            (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
-           (ops->put ? TAMIS_CAN_PUT : 0u) |
+           (ops_put(ops) ? TAMIS_CAN_PUT : 0u) |
            (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
-           (ops->adapt ? TAMIS_CAN_ADAPT : 0u) |
-           (ops->traits & TAMIS_TRAIT_CAN_ASK_KEYS ? TAMIS_CAN_ASK_KEYS : 0u) |
-           (ops->rotate ? TAMIS_CAN_ROTATE : 0u) | (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) |
-           (ops->rate ? 0u : TAMIS_IS_EXACT) |
-           (ops->traits & TAMIS_TRAIT_INDEXED ? TAMIS_IS_INDEXED : 0u) |
+           (ops->adapt ? TAMIS_CAN_ADAPT : 0u) | (ops->group ? TAMIS_CAN_ASK_KEYS : 0u) |
+           (ops->forget && !ops->adapt ? TAMIS_CAN_ROTATE : 0u) |
+           (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) | (ops->rate ? 0u : TAMIS_IS_EXACT) |
+           (is_raw ? TAMIS_IS_INDEXED : 0u) |
            (ops->traits & TAMIS_TRAIT_TO_STUDY ? TAMIS_IS_TO_STUDY : 0u) |
            (kinds_can_convert(kind) ? TAMIS_CAN_CONVERT : 0u) | kinds_deletions(ops) |
            kinds_sizes(ops);

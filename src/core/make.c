@@ -424,7 +424,7 @@ static tamis_status make_fill(tamis *f, const make_keys *k)
         (make_list){ .words = 1, .n = k->m, .starts = others, .keys = k->excluded, .ctx = f };
     if (f->ops.traits & TAMIS_TRAIT_BUILDS_SETS)
         return tamis__make_set(&m);
-    if (f->ops.put)
+    if (ops_put(&f->ops))
         return tamis_put_many(f, &added, k->keys, k->values, k->n);
     if (!f->ops.solve)
         return tamis_add_many(f, &added, k->keys, k->n);

@@ -21,12 +21,14 @@ void tamis__make_items(uint64_t *items, const tamis *f, const uint64_t *keys,
                        const uint64_t *values, size_t n)
 {
     const uint64_t salt = make_salt(f);
+    const size_t words = values ? 2 : 1;
 
-    if (!values)
+    if (!values && !f->ops.item)
         tamis__hash_keys(items, keys, n, salt, f->cpu);
-    for (size_t i = 0; i < n && values; i++) {
-        items[2 * i] = hash_key(keys[i], salt);
-        items[2 * i + 1] = values[i];
+    for (size_t i = 0; i < n && (values || f->ops.item); i++) {
+        items[words * i] = f->ops.item ? f->ops.item(f, keys[i]) : hash_key(keys[i], salt);
+        if (values)
+            items[words * i + 1] = values[i];
     }
 }
 

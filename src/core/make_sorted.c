@@ -24,7 +24,7 @@ typedef struct make_writing {
 static tamis_status make_append_sorted(make_writing *to, const tamis_plan *plan,
                                        const uint64_t *items, size_t n, unsigned words)
 {
-    const bool is_whole = tamis__ops(plan->kind)->traits & TAMIS_TRAIT_WHOLE_HASHES;
+    const bool is_whole = ops_have_whole_hashes(tamis__ops(plan->kind));
     uint64_t range = plan->slots << plan->width;
     tamis_status status = TAMIS_OK;
 

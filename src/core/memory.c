@@ -18,7 +18,7 @@ void tamis__use_cpu(tamis *f, unsigned cpu)
         f->ops.for_cpu(f, cpu);
     tamis__batch_fill(&f->ops);
     f->has = f->ops.has;
-    f->can_only_add = f->ops.add && !tamis__plan_grows(&f->plan);
+    f->can_only_add = f->ops.add && !ops_put(&f->ops) && !tamis__plan_grows(&f->plan);
 }
 
 void tamis__filter_init(tamis *f, const tamis_plan *plan, const tamis_allocator *a)

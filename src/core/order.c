@@ -79,7 +79,7 @@ static uint64_t order_take_lowest(order_heap *h, uint64_t *count, unsigned *bits
 static tamis_status order_append_all(tamis *to, order_heap *h)
 {
     uint64_t last = 0, end = to->plan.slots << to->plan.width;
-    bool is_whole = to->ops.traits & TAMIS_TRAIT_WHOLE_HASHES, is_first = true;
+    bool is_whole = ops_have_whole_hashes(&to->ops), is_first = true;
     tamis_writer w = { .f = to };
     tamis_status status = TAMIS_OK;
 

@@ -44,9 +44,9 @@ static unsigned plan_options(const tamis_ops *ops)
 {
     return (ops->traits & TAMIS_TRAIT_CAN_GROW ? TAMIS_PLAN_GROWS : 0u) |
            (ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_PLAN_EXACT_DELETE : 0u) |
-           (ops->traits & TAMIS_TRAIT_CAN_KEEP_SUMS ? TAMIS_PLAN_SUMS : 0u) |
+           (ops->dot ? TAMIS_PLAN_SUMS : 0u) |
            (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u) |
-           (ops->traits & TAMIS_TRAIT_CAN_ASK_KEYS ? TAMIS_PLAN_ASKS_KEYS : 0u);
+           (ops->group ? TAMIS_PLAN_ASKS_KEYS : 0u);
 }
 
 bool tamis__plan_is_valid(const tamis_plan *p)
@@ -55,7 +55,7 @@ bool tamis__plan_is_valid(const tamis_plan *p)
 
     if (!ops || !plan_hasher_is_valid(&p->hasher))
         return false;
-    if (ops->traits & TAMIS_TRAIT_INDEXED && p->hasher.hash != TAMIS_RAW)
+    if (ops->item && p->hasher.hash != TAMIS_RAW)
         return false;
     if (p->flags & ~plan_options(ops) || p->load > 1000 ||
         (p->load == 0) == !!(ops->traits & TAMIS_TRAIT_KEEPS_LOAD))
@@ -68,9 +68,7 @@ bool tamis__plan_is_valid(const tamis_plan *p)
 
 bool tamis__plan_is_in_slots(const tamis_plan *p)
 {
-    const tamis_ops *ops = tamis__ops(p->kind);
-
-    return ops->append && ops->traits & TAMIS_TRAIT_WHOLE_HASHES;
+    return ops_have_whole_hashes(tamis__ops(p->kind));
 }
 
 /* Whether one is the other, doubled some times or never. */
@@ -99,7 +97,7 @@ bool tamis__plans_merge(const tamis_plan *a, const tamis_plan *b)
                plan_is_doubled(a->slots, b->slots);
     if (ops->append)
         return a->slots << a->width == b->slots << b->width;
-    if (ops->traits & TAMIS_TRAIT_INDEXED && a->capacity != b->capacity)
+    if (ops->item && a->capacity != b->capacity)
         return false;
     if (!ops->rate && ops->resize)
         return true;
@@ -180,10 +178,11 @@ static double plan_fpr(const tamis_plan *p)
 void tamis__plan_set_limits(tamis_plan *p)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
-    tamis_limits limits = ops->limits ? ops->limits(p) : (tamis_limits){ 0 };
+    uint64_t highest = (UINT64_C(2) << (p->width - 1) % 64) - 1;
+    uint64_t ceiling = ops->traits & TAMIS_TRAIT_COUNTER_BITS ? highest : ops->limits.ceiling;
 
-    p->ceiling = limits.ceiling ? limits.ceiling : UINT64_MAX;
-    p->error = limits.error;
+    p->ceiling = ceiling ? ceiling : UINT64_MAX;
+    p->error = ops->limits.error > 0 ? ops->limits.error / (double)p->slots : 0;
 }
 
 tamis_status tamis__plan_settle(tamis_plan *p)
@@ -224,23 +223,22 @@ tamis_status tamis__plan_enlarge(tamis_plan *p)
 tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
 {
     bool for_counts = tamis__ops(p->kind)->traits & TAMIS_TRAIT_GROWS_COUNTS;
-    bool is_whole = tamis__ops(p->kind)->traits & TAMIS_TRAIT_WHOLE_HASHES;
-    bool helps = for_counts || needed >= p->capacity / (is_whole ? 2 : 4);
+    bool helps = for_counts || needed >= p->capacity / (tamis__plan_is_in_slots(p) ? 2 : 4);
 
     return helps && !tamis__plan_enlarge(p) ? TAMIS_OK : TAMIS_FULL;
 }
 
 /* ---- Smaller sizes ----------------------------------------------------- */
 
-/* Leaves out rows, if that is possible, until p has at most max_bytes. */
+/* Leaves out rows, if there are any to be left out, until p has at most max_bytes. */
 static bool plan_fit_rows(tamis_plan *p, uint64_t max_bytes)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
 
-    while ((p->bytes = ops->bytes(p)) > max_bytes)
-        if (!(ops->traits & TAMIS_TRAIT_DROPS_ROWS) || --p->hashes == 0)
+    for (uint64_t more = 0; (p->bytes = ops->bytes(p)) > max_bytes; more = p->bytes)
+        if (p->bytes == more || --p->hashes == 0)
             return false;
-    return true;
+    return p->bytes > 0;
 }
 
 /* Rows that are half full are better left out than folded, and almost empty ones better folded. */
@@ -385,7 +383,7 @@ static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
            (!(s->bits || s->hashes) || ops->traits & TAMIS_TRAIT_BITS) &&
            (!s->quotient_bits || ops->traits & TAMIS_TRAIT_QUOTIENT_BITS) &&
            (!s->tag_bits || ops->traits & TAMIS_TRAIT_TAG_BITS) &&
-           (s->error == 0 || ops->traits & TAMIS_TRAIT_ERROR);
+           (s->error == 0 || ops->limits.error > 0);
 }
 
 /* The rate that is planned if none is asked for. 1: any that geometry, or nothing, leads to. */
@@ -410,7 +408,7 @@ static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (s.fpr != 0 && !(s.fpr >= LOWEST_FPR && s.fpr < 1))
         return TAMIS_RANGE;
     s.fpr = fmin(s.fpr, HIGHEST_FPR);
-    if (ops->traits & TAMIS_TRAIT_INDEXED && s.hasher.hash != TAMIS_RAW)
+    if (ops->item && s.hasher.hash != TAMIS_RAW)
         return TAMIS_RANGE;
     bool is_sized = s.max_bytes || s.bits || s.quotient_bits;
     if (s.fpr == 0 && s.keys && s.max_bytes && !s.bits && !s.tag_bits)

@@ -369,9 +369,8 @@ const tamis_ops tamis__acf = {
     .merge = tamis__acf_merge,
     .move = tamis__acf_move,
     .room = acf_room,
-    .locate = tamis__acf_locate,
     .adapt = tamis__acf_adapt,
-    .unadapt = tamis__acf_unadapt,
+    .forget = tamis__acf_forget,
     .cells = tamis__acf_cells,
     .explain = tamis__acf_explain,
 };

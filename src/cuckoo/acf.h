@@ -137,9 +137,8 @@ bool tamis__acf_find(const acf_table *t, uint64_t h, uint64_t *cell);
 /* As in tamis_ops. A place is the number of a table. */
 tamis_status tamis__acf_add(tamis *f, uint64_t key, uint64_t times);
 tamis_status tamis__acf_remove(tamis *f, uint64_t key, uint64_t times);
-bool tamis__acf_locate(const tamis *f, uint64_t *place, uint64_t key);
-tamis_status tamis__acf_adapt(tamis *f, uint64_t place, uint64_t key);
-tamis_status tamis__acf_unadapt(tamis *f);
+tamis_status tamis__acf_adapt(tamis *f, uint64_t key);
+tamis_status tamis__acf_forget(tamis *f);
 tamis_status tamis__acf_merge(tamis *f, const tamis *g);
 tamis_status tamis__acf_move(tamis *f, const tamis *g);
 

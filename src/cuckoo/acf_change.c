@@ -126,36 +126,27 @@ tamis_status tamis__acf_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- Adapting ---------------------------------------------------------- */
 
-bool tamis__acf_locate(const tamis *f, uint64_t *place, uint64_t key)
-{
-    const acf_table t = acf_of(f);
-    const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
-
-    for (; *place < ACF_TABLES; ++*place)
-        if (acf_matches(&t, &p, (unsigned)*place))
-            return true;
-    return false;
-}
-
 /* Recomputes the fingerprint of a cell in use. */
 static void acf_select(const acf_table *t, uint64_t cell, unsigned selector)
 {
     acf_put_cell(t, cell, acf_places_of(t, acf_hash(t, cell)).value[selector]);
 }
 
-tamis_status tamis__acf_adapt(tamis *f, uint64_t place, uint64_t key)
+tamis_status tamis__acf_adapt(tamis *f, uint64_t key)
 {
     const acf_table t = acf_of(f);
-    uint64_t h = hash_key(key, f->salt), cell;
+    const acf_places p = acf_places_of(&t, hash_key(key, f->salt));
+    uint64_t cell;
 
-    if (tamis__acf_find(&t, h, &cell))
+    if (tamis__acf_find(&t, hash_key(key, f->salt), &cell))
         return TAMIS_PRESENT;
-    cell = acf_places_of(&t, h).cell[place];
-    acf_select(&t, cell, !acf_selector(&t, acf_cell(&t, cell)));
+    for (unsigned i = 0; i < ACF_TABLES; i++)
+        if (acf_matches(&t, &p, i))
+            acf_select(&t, p.cell[i], !acf_selector(&t, acf_cell(&t, p.cell[i])));
     return TAMIS_OK;
 }
 
-tamis_status tamis__acf_unadapt(tamis *f)
+tamis_status tamis__acf_forget(tamis *f)
 {
     const acf_table t = acf_of(f);
 

@@ -147,12 +147,6 @@ static tamis_status cuckoo_plan(tamis_plan *p, const tamis_spec *spec)
     return spec->tag_bits ? TAMIS_RANGE : TAMIS_OK;
 }
 
-static tamis_limits cuckoo_limits(const tamis_plan *p)
-{
-    (void)p;
-    return (tamis_limits){ .ceiling = CUCKOO_CEILING };
-}
-
 /* ---- Keys -------------------------------------------------------------- */
 
 static inline void cuckoo_hash_group(cuckoo_group *g, const void *table, const uint64_t *keys)
@@ -293,7 +287,7 @@ const tamis_ops tamis__cuckoo = {
     .plan = cuckoo_plan,
     .bytes = cuckoo_bytes,
     .rate = cuckoo_rate,
-    .limits = cuckoo_limits,
+    .limits = { .ceiling = CUCKOO_CEILING },
     .for_cpu = cuckoo_for_cpu,
     .verify = cuckoo_verify,
     .measure = cuckoo_measure,

@@ -271,12 +271,6 @@ static tamis_status buckets_plan(tamis_plan *p, const tamis_spec *spec)
     return TAMIS_RANGE;
 }
 
-static tamis_limits buckets_limits(const tamis_plan *p)
-{
-    (void)p;
-    return (tamis_limits){ .ceiling = BUCKETS_CEILING };
-}
-
 /* ---- The whole filter -------------------------------------------------- */
 
 /* Distinct tags of a bucket; of an odd one those that their even bucket does not hold as well. */
@@ -386,7 +380,7 @@ const tamis_ops tamis__cuckoo_buckets = {
     .plan = buckets_plan,
     .bytes = buckets_bytes,
     .rate = buckets_rate,
-    .limits = buckets_limits,
+    .limits = { .ceiling = BUCKETS_CEILING },
     .for_cpu = buckets_for_cpu,
     .verify = buckets_verify,
     .measure = buckets_measure,

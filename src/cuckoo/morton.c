@@ -171,12 +171,6 @@ static tamis_status morton_plan(tamis_plan *p, const tamis_spec *spec)
     return best.slots < UINT64_MAX ? TAMIS_OK : TAMIS_RANGE;
 }
 
-static tamis_limits morton_limits(const tamis_plan *p)
-{
-    (void)p;
-    return (tamis_limits){ .ceiling = MORTON_CEILING };
-}
-
 /* ---- Growing ----------------------------------------------------------- */
 
 static tamis_status morton_resize(tamis_plan *p, uint64_t keys)
@@ -383,7 +377,7 @@ const tamis_ops tamis__morton = {
     .plan = morton_plan,
     .bytes = morton_bytes,
     .rate = tamis__morton_rate,
-    .limits = morton_limits,
+    .limits = { .ceiling = MORTON_CEILING },
     .resize = morton_resize,
     .for_cpu = morton_for_cpu,
     .verify = morton_verify,

@@ -200,12 +200,19 @@ static bool bitmap_explain(const tamis *f, uint64_t key, tamis_telling *t)
     return tamis__tell_answer(t, bit.value, bit.value ? "its bit is set" : "its bit is clear");
 }
 
+static uint64_t bitmap_item(const tamis *f, uint64_t key)
+{
+    (void)f;
+    return key;
+}
+
 const tamis_ops tamis__bitmap = {
-    .traits = TAMIS_TRAIT_INDEXED | TAMIS_TRAIT_ONLY_SETS_BITS,
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS,
     .plan = bitmap_plan,
     .bytes = bitmap_bytes,
     .verify = bitmap_verify,
     .measure = bitmap_measure,
+    .item = bitmap_item,
     .has = bitmap_has,
     .add = bitmap_add,
     .remove = bitmap_remove,

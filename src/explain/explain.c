@@ -74,16 +74,11 @@ tamis_status tamis_visit_cells(const tamis *f, tamis_visit_cell *visit, void *ct
     return TAMIS_OK;
 }
 
-static bool explain_is_indexed(const tamis *f)
-{
-    return (f->ops.traits & TAMIS_TRAIT_INDEXED) != 0;
-}
-
 bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *visit, void *ctx)
 {
     tamis_telling t = { .visit_step = visit, .ctx = ctx };
 
-    if (explain_is_indexed(f))
+    if (f->ops.item)
         tamis__tell_number(&t, "key", key);
     else
         tamis__tell_number(&t, "hash", hash_key(key, f->salt));
@@ -95,5 +90,5 @@ bool tamis_explain(const tamis *f, uint64_t key, tamis_visit_step *visit, void *
 
 uint64_t tamis_key_with_hash(const tamis *f, uint64_t hash)
 {
-    return explain_is_indexed(f) ? hash : unhash_key(hash, f->salt);
+    return f->ops.item ? hash : unhash_key(hash, f->salt);
 }

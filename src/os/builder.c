@@ -206,7 +206,7 @@ static void builder_init(tamis_builder *b)
                            .unload = builder_unload };
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->freed, NULL);
-    tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, b->stub.ops.put ? 2 : 1, true);
+    tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, ops_put(&b->stub.ops) ? 2 : 1, true);
     builder_open_keys(b);
     tamis__spill_open(&b->others, &b->stub, o->memory / 2, o->dir, 1, false);
 }
@@ -427,7 +427,7 @@ tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const
 
     if (!builder_has(b, TAMIS_TRAIT_TAKES_VALUES))
         return TAMIS_CANNOT;
-    if (b->stub.ops.put)
+    if (ops_put(&b->stub.ops))
         return builder_add_pairs(b, keys, values, n);
     for (size_t i = 0; i < n; i++)
         all |= values[i];
@@ -574,10 +574,10 @@ static tamis_status builder_size_given(tamis_builder *b, uint64_t *keys)
 {
     if (*keys)
         return TAMIS_OK;
-    if (builder_has(b, TAMIS_TRAIT_INDEXED) && b->largest == UINT64_MAX)
+    if (b->stub.ops.item && b->largest == UINT64_MAX)
         return TAMIS_RANGE;
-    *keys = builder_has(b, TAMIS_TRAIT_INDEXED) && b->given.n ? b->largest + 1 : b->given.n;
-    if (builder_has(b, TAMIS_TRAIT_INDEXED | TAMIS_TRAIT_KEEPS_COPIES) || b->given.n < 2)
+    *keys = b->stub.ops.item && b->given.n ? b->largest + 1 : b->given.n;
+    if (b->stub.ops.item || builder_has(b, TAMIS_TRAIT_KEEPS_COPIES) || b->given.n < 2)
         return TAMIS_OK;
     return builder_count_given(b, keys);
 }

@@ -99,7 +99,7 @@ static tamis_status disk_open_file(tamis_disk *d, const char *path)
     status = disk_map_file(&d->file, &s);
     if (status)
         return status;
-    if (!d->file->ops.append || d->file->ops.traits & TAMIS_TRAIT_WHOLE_HASHES)
+    if (!d->file->ops.append || ops_have_whole_hashes(&d->file->ops))
         return TAMIS_CANNOT;
     /* Most programs remove less than they add. */
     const tamis_plan *plan = &d->file->plan;

@@ -82,7 +82,7 @@ static bool ordered_file_let_go(ordered_file *o, uint64_t offset)
 tamis_status tamis__ordered_file_append(ordered_file *o, uint64_t fingerprint, uint64_t count)
 {
     const tamis_plan *p = &o->filter.plan;
-    bool is_whole = o->filter.ops.traits & TAMIS_TRAIT_WHOLE_HASHES;
+    bool is_whole = ops_have_whole_hashes(&o->filter.ops);
     double all = is_whole ? 0x1p64 : (double)(p->slots << p->width);
     uint64_t offset = (uint64_t)((double)fingerprint / all * (double)p->bytes);
 

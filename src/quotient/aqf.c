@@ -177,9 +177,14 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
     (void)cpu;
 }
 
+static uint64_t aqf_group(const tamis *f, uint64_t key)
+{
+    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
+}
+
 const tamis_ops tamis__aqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_CAN_ASK_KEYS |
-              TAMIS_TRAIT_WHOLE_HASHES | TAMIS_TRAIT_QUOTIENT_BITS | TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD |
+              TAMIS_TRAIT_QUOTIENT_BITS | TAMIS_TRAIT_TAG_BITS,
     .plan = aqf_plan,
     .bytes = aqf_bytes,
     .rate = aqf_rate,
@@ -187,6 +192,7 @@ const tamis_ops tamis__aqf = {
     .for_cpu = aqf_for_cpu,
     .verify = tamis__aqf_verify,
     .measure = tamis__aqf_measure,
+    .group = aqf_group,
     .has = aqf_has,
     .count = aqf_count,
     .add = aqf_add,
@@ -198,9 +204,8 @@ const tamis_ops tamis__aqf = {
     .next = tamis__aqf_next,
     .append = tamis__aqf_append,
     .room = tamis__aqf_room,
-    .locate = aqf_locate,
     .adapt = aqf_adapt,
-    .unadapt = tamis__aqf_unadapt,
+    .forget = tamis__aqf_forget,
     .cells = tamis__aqf_cells,
     .explain = tamis__aqf_explain,
 };

@@ -370,7 +370,7 @@ tamis_status tamis__aqf_separate_neighbours(tamis *f, const aqf_position *p, con
 bool tamis__aqf_next(tamis_cursor *c);
 tamis_status tamis__aqf_append(tamis_writer *w, uint64_t hash, uint64_t count);
 tamis_room tamis__aqf_room(const tamis *f, uint64_t range, uint64_t copies);
-tamis_status tamis__aqf_unadapt(tamis *f);
+tamis_status tamis__aqf_forget(tamis *f);
 tamis_status tamis__aqf_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n);
 size_t tamis__aqf_remove_many(tamis *f, const uint64_t *keys, size_t n);
 /* In aqf_check.c. */

@@ -9,6 +9,5 @@ void tamis__aqf_use_avx2(tamis_ops *ops)
     ops->remove = aqf_remove;
     ops->touch = aqf_touch;
     ops->has_many = aqf_has_many;
-    ops->locate = aqf_locate;
     ops->adapt = aqf_adapt;
 }

@@ -178,7 +178,7 @@ tamis_room tamis__aqf_room(const tamis *f, uint64_t range, uint64_t copies)
 }
 
 /* Without what was extended to take back false positives: all keys into an empty filter. */
-tamis_status tamis__aqf_unadapt(tamis *f)
+tamis_status tamis__aqf_forget(tamis *f)
 {
     tamis_cursor c = { .f = f };
     tamis_writer w = { 0 };

@@ -121,8 +121,8 @@ static tamis_status aqf_remove(tamis *f, uint64_t key, uint64_t times)
     return status;
 }
 
-/* The item is found anew: nothing moves it between locate() and adapt(). */
-static tamis_status aqf_adapt(tamis *f, uint64_t place, uint64_t key)
+/* Of the first item that the key is taken for. */
+static tamis_status aqf_adapt_item(tamis *f, uint64_t key)
 {
     shards s = shards_of(f);
     uint64_t hash = hash_key(key, f->salt), other;
@@ -130,10 +130,18 @@ static tamis_status aqf_adapt(tamis *f, uint64_t place, uint64_t key)
     aqf_found at = aqf_find(&p);
     bool is_other = false;
 
-    (void)place;
     tamis_status status = tamis__aqf_key_of(f, &p, &at.item, hash, &other, &is_other);
     if (status || !is_other)
         return status ? status : TAMIS_PRESENT;
     unsigned apart = aqf_chunks_to_differ(p.tail, other * s.fingerprints, p.shard.chunk);
     return aqf_put(f, &p, &at, other, apart, at.item.count);
+}
+
+static tamis_status aqf_adapt(tamis *f, uint64_t key)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (uint64_t place = 0; !status && aqf_locate(f, &place, key); place++)
+        status = aqf_adapt_item(f, key);
+    return status;
 }

@@ -41,7 +41,7 @@ enum { COUNTMIN_MAX_ROWS = 45, COUNTMIN_BITS = 32, COUNTMIN_BYTES = 4 };
 
 static const uint32_t COUNTMIN_CEILING = UINT32_MAX;
 
-static const double COUNTMIN_EULER = 2.718281828459045;
+#define COUNTMIN_EULER 2.718281828459045
 
 static inline bool countmin_keeps_sums(const tamis *f)
 {
@@ -77,12 +77,6 @@ static uint64_t countmin_bytes(const tamis_plan *p)
     if (!ok || mul_overflows(p->slots, p->hashes, &counters) || counters >> 60)
         return 0;
     return counters * COUNTMIN_BYTES;
-}
-
-static tamis_limits countmin_limits(const tamis_plan *p)
-{
-    return (tamis_limits){ .ceiling = COUNTMIN_CEILING,
-                           .error = COUNTMIN_EULER / (double)p->slots };
 }
 
 /* For an error without keys, the capacity is how many distinct keys it takes until they are
@@ -404,11 +398,10 @@ static bool countmin_explain(const tamis *f, uint64_t key, tamis_telling *t)
 }
 
 const tamis_ops tamis__countmin = {
-    .traits = TAMIS_TRAIT_ERROR | TAMIS_TRAIT_CAN_KEEP_SUMS,
     .plan = countmin_plan,
     .bytes = countmin_bytes,
     .rate = rows_rate,
-    .limits = countmin_limits,
+    .limits = { .ceiling = UINT32_MAX, .error = COUNTMIN_EULER },
     .verify = countmin_verify,
     .measure = countmin_measure,
     .has = countmin_has,

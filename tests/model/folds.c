@@ -92,11 +92,21 @@ static void folding_needs_a_divisor(ground *g)
 
 /* ---- Shrinking --------------------------------------------------------- */
 
+/* Rows are apart, and not one table. */
+static bool drops_rows(const tamis_plan *plan)
+{
+    tamis_plan fewer = *plan;
+
+    fewer.hashes--;
+    uint64_t bytes = fewer.hashes ? tamis__ops(plan->kind)->bytes(&fewer) : 0;
+    return bytes && bytes < plan->bytes;
+}
+
 /* The lowest rate at n keys of all plans that a filter of `plan` can be shrunk to, by trying each.
  */
 static double lowest_rate(const tamis_plan *plan, uint64_t max_bytes, uint64_t n)
 {
-    uint32_t fewest = has_trait(plan->kind, TAMIS_TRAIT_DROPS_ROWS) ? 1 : plan->hashes;
+    uint32_t fewest = drops_rows(plan) ? 1 : plan->hashes;
     double lowest = INFINITY;
 
     for (uint64_t by = 1; by <= plan->slots && by <= 1 << 16; by++)

@@ -89,8 +89,9 @@ static void abilities_are_what_the_tables_offer(void **state)
         bool in_order = ops->next && ops->append, solved = ops->solve != NULL;
         bool needs_more = traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
 
-        assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add != NULL);
-        assert_int_equal(!!(can & TAMIS_CAN_BUILD), ops->add || (solved && !needs_more));
+        assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add && !ops_put(ops));
+        assert_int_equal(!!(can & TAMIS_CAN_BUILD),
+                         (ops->add && !ops_put(ops)) || (solved && !needs_more));
         assert_int_equal(!!(can & TAMIS_CAN_REMOVE), ops->remove != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_COUNT), ops->count != NULL);
         assert_int_equal(!!(can & TAMIS_CAN_MERGE), ops->merge || in_order);
@@ -105,11 +106,11 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_int_equal(!!(can & TAMIS_CAN_GROW),
                          !!(traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_CAN_GROW)));
         assert_int_equal(!!(can & TAMIS_CAN_GET), !!(traits & TAMIS_TRAIT_TAKES_VALUES));
-        assert_int_equal(!!(can & TAMIS_CAN_PUT), ops->put != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_PUT), ops_put(ops));
         assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), !!(traits & TAMIS_TRAIT_TAKES_OTHERS));
-        assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->rotate != NULL);
+        assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->forget && !ops->adapt);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
-        assert_int_equal(!!(can & TAMIS_IS_INDEXED), !!(traits & TAMIS_TRAIT_INDEXED));
+        assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->item && !ops->rate);
         assert_int_equal(!!(can & TAMIS_IS_TO_STUDY), !!(traits & TAMIS_TRAIT_TO_STUDY));
         /* What belongs together. */
         assert_true(!in_order || (ops->count && ops->resize && ops->room));
@@ -117,8 +118,9 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_true(!ops->room || ops->resize);
         assert_int_equal(solved, ops->scratch != NULL);
         assert_true(!solved || (!ops->add && ops->resize));
-        assert_true(!needs_more || ((solved || ops->put) && ops->get));
-        assert_true(!ops->put || (!ops->add && traits & TAMIS_TRAIT_TAKES_VALUES));
+        assert_true(!needs_more || ((solved || ops_put(ops)) && ops->get));
+        assert_true(!ops->adapt || ops->forget);
+        assert_true(!ops->group || ops->adapt);
     }
 }
 

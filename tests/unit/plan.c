@@ -424,8 +424,8 @@ static unsigned if_asked_to(tamis_kind kind)
 {
     return (has_trait(kind, TAMIS_TRAIT_CAN_GROW) ? TAMIS_CAN_GROW : 0u) |
            (has_trait(kind, TAMIS_TRAIT_CAN_DELETE_EXACTLY) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (has_trait(kind, TAMIS_TRAIT_CAN_ASK_KEYS) ? TAMIS_CAN_ASK_KEYS : 0u) |
-           (has_trait(kind, TAMIS_TRAIT_CAN_KEEP_SUMS) ? TAMIS_CAN_DOT : 0u);
+           (tamis__ops(kind)->group ? TAMIS_CAN_ASK_KEYS : 0u) |
+           (tamis__ops(kind)->dot ? TAMIS_CAN_DOT : 0u);
 }
 
 static void plans_can_what_was_asked_for(void **state)
