@@ -331,7 +331,7 @@ endforeach()
 
 # Sanitizers change what the objects hold, and nothing about the sources.
 if(NOT TAMIS_SANITIZE)
-    foreach(tool layers contract names length errors format pages)
+    foreach(tool layers contract names one_unit length errors format pages)
         tamis_test(tools.${tool} ${PROJECT_SOURCE_DIR}/tools/${tool})
     endforeach()
     tamis_test(tools.mutants ${PROJECT_SOURCE_DIR}/tools/mutants --look)

@@ -13,8 +13,9 @@ static inline size_t radix_group(uint64_t h, unsigned skip, unsigned bits)
     return bits ? (size_t)(h << skip >> (64 - bits)) : 0;
 }
 
-static inline void radix_count_as(size_t *counts, const radix *r, const uint64_t *x, size_t n,
-                                  bool is_hashed, size_t words)
+__attribute__((always_inline)) static inline void radix_count_as(size_t *counts, const radix *r,
+                                                                 const uint64_t *x, size_t n,
+                                                                 bool is_hashed, size_t words)
 {
     unsigned skip = r->skip, bits = r->bits;
 
@@ -24,23 +25,22 @@ static inline void radix_count_as(size_t *counts, const radix *r, const uint64_t
 
 void tamis__radix_count(size_t *counts, const radix *r, const uint64_t *x, size_t n)
 {
-    if (r->is_hashed)
+    if (r->is_paired)
+        radix_count_as(counts, r, x, n, true, 2);
+    else if (r->is_hashed)
         radix_count_as(counts, r, x, n, true, 1);
     else
         radix_count_as(counts, r, x, n, false, 1);
-}
-
-void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x, size_t n)
-{
-    radix_count_as(counts, r, x, n, true, 2);
 }
 
 /* Words by which lines of a group are asked for before they are written to: two lines. Behind the
  * last group these are no part of the array: a number, then, and no pointer into it. */
 enum { DEAL_AHEAD = 16 };
 
-static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
-                                 size_t n, bool is_hashed, size_t words)
+__attribute__((always_inline)) static inline void radix_deal_as(uint64_t *out, size_t *ends,
+                                                                const radix *r, const uint64_t *x,
+                                                                size_t n, bool is_hashed,
+                                                                size_t words)
 {
     unsigned skip = r->skip, bits = r->bits;
 
@@ -56,14 +56,10 @@ static inline void radix_deal_as(uint64_t *out, size_t *ends, const radix *r, co
 
 void tamis__radix_deal(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n)
 {
-    if (r->is_hashed)
+    if (r->is_paired)
+        radix_deal_as(out, ends, r, x, n, true, 2);
+    else if (r->is_hashed)
         radix_deal_as(out, ends, r, x, n, true, 1);
     else
         radix_deal_as(out, ends, r, x, n, false, 1);
-}
-
-void tamis__radix_deal_pairs(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
-                             size_t n)
-{
-    radix_deal_as(out, ends, r, x, n, true, 2);
 }

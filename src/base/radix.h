@@ -14,17 +14,15 @@
 
 typedef struct radix {
     unsigned skip, bits; /* a group is `bits` bits after the first `skip` */
+    bool is_paired;      /* hashes with a word beside each */
     bool is_hashed;      /* else what comes in are keys, to be hashed with this salt */
     uint64_t salt;
 } radix;
 
 /* Adds to the numbers of the 2^bits groups. */
 void tamis__radix_count(size_t *counts, const radix *r, const uint64_t *x, size_t n);
-void tamis__radix_count_pairs(size_t *counts, const radix *r, const uint64_t *x, size_t n);
 
 /* ends[i] is where group i goes; afterwards, where it ends. */
 void tamis__radix_deal(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x, size_t n);
-void tamis__radix_deal_pairs(uint64_t *out, size_t *ends, const radix *r, const uint64_t *x,
-                             size_t n);
 
 #endif

@@ -51,15 +51,15 @@ static tamis_status image_check_preamble(image_header *h, const image_source *s)
         return TAMIS_IO;
     if (size < 4 || memcmp(h->bytes, IMAGE_MAGIC, 4) != 0)
         return TAMIS_FOREIGN;
-    if (size < IMAGE_HEADER || memcmp(h->bytes, IMAGE_MAGIC, MAGIC_SIZE) != 0)
+    if (size < IMAGE_HEADER || memcmp(h->bytes, IMAGE_MAGIC, IMAGE_MAGIC_SIZE) != 0)
         return TAMIS_CORRUPT;
-    h->image_size = le64(h->bytes + AT_IMAGE_SIZE);
-    return le16(h->bytes + AT_MAJOR) > MAJOR ? TAMIS_NEWER : TAMIS_OK;
+    h->image_size = le64(h->bytes + IMAGE_AT_IMAGE_SIZE);
+    return le16(h->bytes + IMAGE_AT_MAJOR) > IMAGE_MAJOR ? TAMIS_NEWER : TAMIS_OK;
 }
 
 static tamis_status image_check_header_sum(image_header *h, const image_source *s)
 {
-    uint32_t size = le32(h->bytes + AT_HEADER_SIZE);
+    uint32_t size = le32(h->bytes + IMAGE_AT_HEADER_SIZE);
 
     if (size < IMAGE_HEADER || size > IMAGE_HEADER_MAX || size % 64 || size > h->image_size ||
         (s->size != IMAGE_SIZE_UNKNOWN && s->size != h->image_size))
@@ -77,13 +77,13 @@ static tamis_status image_check_header_sum(image_header *h, const image_source *
 static tamis_status image_check_section(image_section *s, uint64_t previous_end,
                                         uint64_t image_size)
 {
-    if (s->flags & ~(uint32_t)FLAG_CRITICAL)
+    if (s->flags & ~(uint32_t)IMAGE_FLAG_CRITICAL)
         return TAMIS_NEWER;
-    if (s->id != SECTION_PAYLOAD && s->flags & FLAG_CRITICAL)
+    if (s->id != IMAGE_PAYLOAD_SECTION && s->flags & IMAGE_FLAG_CRITICAL)
         return TAMIS_NEWER;
     if (s->offset < previous_end || s->offset % 64 || !tamis__image_locate_sums(s, image_size))
         return TAMIS_CORRUPT;
-    if (s->id == SECTION_NOTE && (s->length <= NOTE_TIME_SIZE || s->length > NOTE_SIZE_MAX))
+    if (s->id == IMAGE_NOTE_SECTION && (s->length <= NOTE_TIME_SIZE || s->length > NOTE_SIZE_MAX))
         return TAMIS_CORRUPT;
     return TAMIS_OK;
 }
@@ -91,31 +91,31 @@ static tamis_status image_check_section(image_section *s, uint64_t previous_end,
 /* Ascending, apart, one payload, and the last one ends the image. */
 static tamis_status image_check_sections(image_header *h)
 {
-    uint32_t header_size = le32(h->bytes + AT_HEADER_SIZE);
+    uint32_t header_size = le32(h->bytes + IMAGE_AT_HEADER_SIZE);
     uint64_t end = header_size;
     unsigned payloads = 0, notes = 0;
 
     h->note_size = 0;
-    h->sections = le32(h->bytes + AT_SECTIONS);
-    if (h->sections > (header_size - 8 - AT_TABLE) / ENTRY_SIZE)
+    h->sections = le32(h->bytes + IMAGE_AT_SECTIONS);
+    if (h->sections > (header_size - 8 - IMAGE_AT_TABLE) / IMAGE_ENTRY_SIZE)
         return TAMIS_CORRUPT;
     for (uint32_t i = 0; i < h->sections; i++) {
         image_section s = tamis__image_section_at(h, i);
         tamis_status status = image_check_section(&s, end, h->image_size);
         if (status)
             return status;
-        if (s.id == SECTION_PAYLOAD) {
+        if (s.id == IMAGE_PAYLOAD_SECTION) {
             payloads++;
             h->payload_offset = s.offset;
             h->plan.bytes = s.length;
-        } else if (s.id == SECTION_NOTE) {
+        } else if (s.id == IMAGE_NOTE_SECTION) {
             notes++;
             h->note_offset = s.offset;
             h->note_size = (size_t)s.length;
         }
         end = s.end;
     }
-    const uint8_t *unused = h->bytes + AT_TABLE + (size_t)h->sections * ENTRY_SIZE;
+    const uint8_t *unused = h->bytes + IMAGE_AT_TABLE + (size_t)h->sections * IMAGE_ENTRY_SIZE;
     if (payloads != 1 || notes > 1 || end != h->image_size ||
         !bytes_are_zero(unused, h->bytes + header_size - 8))
         return TAMIS_CORRUPT;
@@ -124,25 +124,25 @@ static tamis_status image_check_sections(image_header *h)
 
 static tamis_status image_get_plan(tamis_plan *p, const uint8_t *h)
 {
-    uint64_t fpr_bits = le64(h + AT_FPR);
-    uint32_t kind = le32(h + AT_KIND), hash = le16(h + AT_HASH);
+    uint64_t fpr_bits = le64(h + IMAGE_AT_FPR);
+    uint32_t kind = le32(h + IMAGE_AT_KIND), hash = le16(h + IMAGE_AT_HASH);
 
     if (hash > TAMIS_RAW || kind > INT32_MAX || !tamis_kind_name((tamis_kind)kind) ||
-        le16(h + AT_FLAGS) >= 2 * TAMIS_PLAN_ASKS_KEYS)
+        le16(h + IMAGE_AT_FLAGS) >= 2 * TAMIS_PLAN_ASKS_KEYS)
         return TAMIS_NEWER;
     if (!tamis__ops((tamis_kind)kind))
         return TAMIS_CANNOT;
     p->kind = (tamis_kind)kind;
     p->hasher.hash = (tamis_hash)hash;
-    p->hasher.seed = le64(h + AT_SEED);
-    memcpy(p->hasher.secret, h + AT_SECRET, sizeof p->hasher.secret);
-    p->capacity = le64(h + AT_CAPACITY);
+    p->hasher.seed = le64(h + IMAGE_AT_SEED);
+    memcpy(p->hasher.secret, h + IMAGE_AT_SECRET, sizeof p->hasher.secret);
+    p->capacity = le64(h + IMAGE_AT_CAPACITY);
     memcpy(&p->fpr, &fpr_bits, sizeof p->fpr);
-    p->slots = le64(h + AT_SLOTS);
-    p->width = le32(h + AT_WIDTH);
-    p->hashes = le32(h + AT_HASHES);
-    p->flags = le16(h + AT_FLAGS);
-    p->load = le16(h + AT_LOAD);
+    p->slots = le64(h + IMAGE_AT_SLOTS);
+    p->width = le32(h + IMAGE_AT_WIDTH);
+    p->hashes = le32(h + IMAGE_AT_HASHES);
+    p->flags = le16(h + IMAGE_AT_FLAGS);
+    p->load = le16(h + IMAGE_AT_LOAD);
     if (!tamis__plan_is_valid(p))
         return TAMIS_CORRUPT;
     tamis__plan_set_limits(p);
@@ -158,13 +158,14 @@ tamis_status tamis__header_read(image_header *h, const image_source *s)
         status = image_check_header_sum(h, s);
     if (status)
         return status;
-    if (le16(h->bytes + AT_MAJOR) < MAJOR || le16(h->bytes + AT_STATE) > STATE_DIRTY)
+    if (le16(h->bytes + IMAGE_AT_MAJOR) < IMAGE_MAJOR ||
+        le16(h->bytes + IMAGE_AT_STATE) > IMAGE_DIRTY)
         return TAMIS_CORRUPT;
     status = image_check_sections(h);
     if (status)
         return status;
-    h->count = le64(h->bytes + AT_COUNT);
-    h->dirty = le16(h->bytes + AT_STATE) == STATE_DIRTY;
+    h->count = le64(h->bytes + IMAGE_AT_COUNT);
+    h->dirty = le16(h->bytes + IMAGE_AT_STATE) == IMAGE_DIRTY;
     return image_get_plan(&h->plan, h->bytes);
 }
 
@@ -173,8 +174,9 @@ bool tamis__header_is_ours(const image_header *h)
     image_section payload = tamis__image_payload_section(&h->plan);
     bool has_note = h->note_size > 0;
 
-    return le32(h->bytes + AT_HEADER_SIZE) == IMAGE_HEADER && h->sections == (has_note ? 2 : 1) &&
-           le16(h->bytes + AT_MINOR) == (has_note ? MINOR_WITH_NOTE : MINOR) &&
+    return le32(h->bytes + IMAGE_AT_HEADER_SIZE) == IMAGE_HEADER &&
+           h->sections == (has_note ? 2 : 1) &&
+           le16(h->bytes + IMAGE_AT_MINOR) == (has_note ? IMAGE_MINOR_WITH_NOTE : IMAGE_MINOR) &&
            h->payload_offset == payload.offset &&
            (!has_note || h->note_offset == round_up(payload.end, 64));
 }
@@ -276,10 +278,10 @@ static tamis_status image_take_filter(tamis **out, image_reader *in, const image
         /* Of a header that was accepted, this cannot fail. */
         tamis__image_locate_sums(&s, h->image_size);
         status = image_take_zeros(in, s.offset);
-        if (!status && s.id == SECTION_NOTE)
+        if (!status && s.id == IMAGE_NOTE_SECTION)
             status = image_take_note(in, &s, f);
         else if (!status)
-            status = image_take_section(in, &s, s.id == SECTION_PAYLOAD ? f->payload : NULL);
+            status = image_take_section(in, &s, s.id == IMAGE_PAYLOAD_SECTION ? f->payload : NULL);
     }
     f->count = h->count;
     if (!status && f->ops.verify && f->ops.verify(f))
@@ -302,7 +304,7 @@ static tamis_status image_decode(tamis **out, const image_source *s, uint64_t ma
 
     if (!status && h.image_size > max_bytes)
         status = TAMIS_RANGE;
-    in.at = le32(h.bytes + AT_HEADER_SIZE);
+    in.at = le32(h.bytes + IMAGE_AT_HEADER_SIZE);
     return status ? status : image_take_filter(out, &in, &h, a);
 }
 

@@ -14,11 +14,11 @@
 
 static void image_put_section(uint8_t *entry, const image_section *s)
 {
-    put_le32(entry + AT_ID, s->id);
-    put_le32(entry + AT_ID_FLAGS, s->flags);
-    put_le64(entry + AT_OFFSET, s->offset);
-    put_le64(entry + AT_LENGTH, s->length);
-    put_le64(entry + AT_DIGEST, s->digest);
+    put_le32(entry + IMAGE_AT_ID, s->id);
+    put_le32(entry + IMAGE_AT_ID_FLAGS, s->flags);
+    put_le64(entry + IMAGE_AT_OFFSET, s->offset);
+    put_le64(entry + IMAGE_AT_LENGTH, s->length);
+    put_le64(entry + IMAGE_AT_DIGEST, s->digest);
 }
 
 /* All of the section as it is in an image: content, zeros, its one checksum. Returns the size. */
@@ -39,9 +39,9 @@ static void image_put_note_entry(uint8_t *h, const tamis *f)
     image_section s = tamis__image_note_section(f);
 
     (void)image_put_note(bytes, &s, f);
-    put_le16(h + AT_MINOR, MINOR_WITH_NOTE);
-    put_le32(h + AT_SECTIONS, 2);
-    image_put_section(h + AT_TABLE + ENTRY_SIZE, &s);
+    put_le16(h + IMAGE_AT_MINOR, IMAGE_MINOR_WITH_NOTE);
+    put_le32(h + IMAGE_AT_SECTIONS, 2);
+    image_put_section(h + IMAGE_AT_TABLE + IMAGE_ENTRY_SIZE, &s);
 }
 
 /* The digest is that over the checksums of the payload. */
@@ -52,17 +52,17 @@ static void image_put_header(uint8_t h[IMAGE_HEADER], const tamis *f, uint64_t d
 
     payload.digest = digest;
     memset(h, 0, IMAGE_HEADER);
-    memcpy(h, IMAGE_MAGIC, MAGIC_SIZE);
-    put_le16(h + AT_MAJOR, MAJOR);
-    put_le16(h + AT_MINOR, MINOR);
-    put_le32(h + AT_HEADER_SIZE, IMAGE_HEADER);
-    put_le64(h + AT_IMAGE_SIZE, tamis_image_size(f));
+    memcpy(h, IMAGE_MAGIC, IMAGE_MAGIC_SIZE);
+    put_le16(h + IMAGE_AT_MAJOR, IMAGE_MAJOR);
+    put_le16(h + IMAGE_AT_MINOR, IMAGE_MINOR);
+    put_le32(h + IMAGE_AT_HEADER_SIZE, IMAGE_HEADER);
+    put_le64(h + IMAGE_AT_IMAGE_SIZE, tamis_image_size(f));
     tamis__image_put_plan(h, &f->plan);
     /* Others may be adding meanwhile, on a map that is being marked dirty. */
-    put_le64(h + AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
-    put_le16(h + AT_STATE, state);
-    put_le32(h + AT_SECTIONS, 1);
-    image_put_section(h + AT_TABLE, &payload);
+    put_le64(h + IMAGE_AT_COUNT, __atomic_load_n(&f->count, __ATOMIC_RELAXED));
+    put_le16(h + IMAGE_AT_STATE, state);
+    put_le32(h + IMAGE_AT_SECTIONS, 1);
+    image_put_section(h + IMAGE_AT_TABLE, &payload);
     if (tamis__image_has_note(f))
         image_put_note_entry(h, f);
     put_le64(h + IMAGE_HEADER - 8, tamis__image_sum(h, IMAGE_HEADER - 8));
@@ -70,7 +70,7 @@ static void image_put_header(uint8_t h[IMAGE_HEADER], const tamis *f, uint64_t d
 
 void tamis__image_dirty_header(uint8_t h[IMAGE_HEADER], const tamis *f)
 {
-    image_put_header(h, f, 0, STATE_DIRTY);
+    image_put_header(h, f, 0, IMAGE_DIRTY);
 }
 
 /* ---- The frame --------------------------------------------------------- */
@@ -107,7 +107,7 @@ static void image_frame_finish(image_frame *r)
         size_t size = image_put_note(bytes, &note, r->f);
         memcpy(r->tail + (note.offset - r->tail_at), bytes, size);
     }
-    image_put_header(r->head, r->f, digest, STATE_WHOLE);
+    image_put_header(r->head, r->f, digest, IMAGE_WHOLE);
 }
 
 tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source *written)

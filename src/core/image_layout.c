@@ -30,7 +30,9 @@ bool tamis__image_locate_sums(image_section *s, uint64_t image_size)
 
 image_section tamis__image_payload_section(const tamis_plan *p)
 {
-    image_section s = { .id = SECTION_PAYLOAD, .flags = FLAG_CRITICAL, .length = p->bytes };
+    image_section s = { .id = IMAGE_PAYLOAD_SECTION,
+                        .flags = IMAGE_FLAG_CRITICAL,
+                        .length = p->bytes };
 
     s.offset = s.length >= PAGE_WORTHWHILE ? PAGE : IMAGE_HEADER;
     tamis__image_locate_sums(&s, UINT64_MAX / 2);
@@ -45,7 +47,7 @@ bool tamis__image_has_note(const tamis *f)
 /* Behind the payload. */
 image_section tamis__image_note_section(const tamis *f)
 {
-    image_section s = { .id = SECTION_NOTE, .length = tamis__note_size(&f->note) };
+    image_section s = { .id = IMAGE_NOTE_SECTION, .length = tamis__note_size(&f->note) };
 
     s.offset = round_up(tamis__image_payload_section(&f->plan).end, 64);
     tamis__image_locate_sums(&s, UINT64_MAX / 2);
@@ -70,12 +72,12 @@ size_t tamis_image_size(const tamis *f)
 
 image_section tamis__image_section_at(const image_header *h, uint32_t i)
 {
-    const uint8_t *entry = h->bytes + AT_TABLE + (size_t)i * ENTRY_SIZE;
-    image_section s = { .id = le32(entry + AT_ID),
-                        .flags = le32(entry + AT_ID_FLAGS),
-                        .offset = le64(entry + AT_OFFSET),
-                        .length = le64(entry + AT_LENGTH),
-                        .digest = le64(entry + AT_DIGEST) };
+    const uint8_t *entry = h->bytes + IMAGE_AT_TABLE + (size_t)i * IMAGE_ENTRY_SIZE;
+    image_section s = { .id = le32(entry + IMAGE_AT_ID),
+                        .flags = le32(entry + IMAGE_AT_ID_FLAGS),
+                        .offset = le64(entry + IMAGE_AT_OFFSET),
+                        .length = le64(entry + IMAGE_AT_LENGTH),
+                        .digest = le64(entry + IMAGE_AT_DIGEST) };
 
     return s;
 }
@@ -85,15 +87,15 @@ void tamis__image_put_plan(uint8_t *h, const tamis_plan *p)
     uint64_t fpr_bits;
 
     memcpy(&fpr_bits, &p->fpr, sizeof fpr_bits);
-    put_le32(h + AT_KIND, (uint32_t)p->kind);
-    put_le16(h + AT_HASH, (uint16_t)p->hasher.hash);
-    put_le16(h + AT_FLAGS, p->flags);
-    put_le64(h + AT_SEED, p->hasher.seed);
-    memcpy(h + AT_SECRET, p->hasher.secret, sizeof p->hasher.secret);
-    put_le64(h + AT_CAPACITY, p->capacity);
-    put_le64(h + AT_FPR, fpr_bits);
-    put_le64(h + AT_SLOTS, p->slots);
-    put_le32(h + AT_WIDTH, p->width);
-    put_le32(h + AT_HASHES, p->hashes);
-    put_le16(h + AT_LOAD, p->load);
+    put_le32(h + IMAGE_AT_KIND, (uint32_t)p->kind);
+    put_le16(h + IMAGE_AT_HASH, (uint16_t)p->hasher.hash);
+    put_le16(h + IMAGE_AT_FLAGS, p->flags);
+    put_le64(h + IMAGE_AT_SEED, p->hasher.seed);
+    memcpy(h + IMAGE_AT_SECRET, p->hasher.secret, sizeof p->hasher.secret);
+    put_le64(h + IMAGE_AT_CAPACITY, p->capacity);
+    put_le64(h + IMAGE_AT_FPR, fpr_bits);
+    put_le64(h + IMAGE_AT_SLOTS, p->slots);
+    put_le32(h + IMAGE_AT_WIDTH, p->width);
+    put_le32(h + IMAGE_AT_HASHES, p->hashes);
+    put_le16(h + IMAGE_AT_LOAD, p->load);
 }

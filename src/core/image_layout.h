@@ -9,40 +9,47 @@
 #include "core/image.h"
 
 /* What is in an image decides its minor version: 1 if there is a note. */
-enum { MAJOR = 1, MINOR = 0, MINOR_WITH_NOTE = 1 };
+enum { IMAGE_MAJOR = 1, IMAGE_MINOR = 0, IMAGE_MINOR_WITH_NOTE = 1 };
 
 /* Offsets in the header. The magic has a high bit and both line ends, so that a transfer as text
  * does not go unnoticed. */
 #define IMAGE_MAGIC "\x89TMS\r\n\x1a\n"
 enum {
-    MAGIC_SIZE = 8,
-    AT_MAJOR = 8,
-    AT_MINOR = 10,
-    AT_HEADER_SIZE = 12,
-    AT_IMAGE_SIZE = 16,
-    AT_KIND = 24,
-    AT_HASH = 28,
-    AT_FLAGS = 30,
-    AT_SEED = 32,
-    AT_SECRET = 40,
-    AT_CAPACITY = 56,
-    AT_FPR = 64,
-    AT_SLOTS = 72,
-    AT_WIDTH = 80,
-    AT_HASHES = 84,
-    AT_COUNT = 88,
-    AT_STATE = 96,
-    AT_LOAD = 98,
-    AT_SECTIONS = 100,
-    AT_TABLE = 104,
+    IMAGE_MAGIC_SIZE = 8,
+    IMAGE_AT_MAJOR = 8,
+    IMAGE_AT_MINOR = 10,
+    IMAGE_AT_HEADER_SIZE = 12,
+    IMAGE_AT_IMAGE_SIZE = 16,
+    IMAGE_AT_KIND = 24,
+    IMAGE_AT_HASH = 28,
+    IMAGE_AT_FLAGS = 30,
+    IMAGE_AT_SEED = 32,
+    IMAGE_AT_SECRET = 40,
+    IMAGE_AT_CAPACITY = 56,
+    IMAGE_AT_FPR = 64,
+    IMAGE_AT_SLOTS = 72,
+    IMAGE_AT_WIDTH = 80,
+    IMAGE_AT_HASHES = 84,
+    IMAGE_AT_COUNT = 88,
+    IMAGE_AT_STATE = 96,
+    IMAGE_AT_LOAD = 98,
+    IMAGE_AT_SECTIONS = 100,
+    IMAGE_AT_TABLE = 104,
 };
 
-enum { STATE_WHOLE = 0, STATE_DIRTY = 1 };
+enum { IMAGE_WHOLE = 0, IMAGE_DIRTY = 1 };
 
 /* Offsets in an entry of the section table. */
-enum { AT_ID = 0, AT_ID_FLAGS = 4, AT_OFFSET = 8, AT_LENGTH = 16, AT_DIGEST = 24, ENTRY_SIZE = 32 };
+enum {
+    IMAGE_AT_ID = 0,
+    IMAGE_AT_ID_FLAGS = 4,
+    IMAGE_AT_OFFSET = 8,
+    IMAGE_AT_LENGTH = 16,
+    IMAGE_AT_DIGEST = 24,
+    IMAGE_ENTRY_SIZE = 32
+};
 
-enum { SECTION_PAYLOAD = 1, SECTION_NOTE = 2, FLAG_CRITICAL = 1 };
+enum { IMAGE_PAYLOAD_SECTION = 1, IMAGE_NOTE_SECTION = 2, IMAGE_FLAG_CRITICAL = 1 };
 
 typedef struct image_section {
     uint32_t id, flags;

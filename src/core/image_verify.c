@@ -45,7 +45,8 @@ static void image_check_note(image_check *c, const image_section *s)
 {
     tamis_note note;
 
-    if (s->id == SECTION_NOTE && !tamis__note_get(&note, c->image + s->offset, (size_t)s->length))
+    if (s->id == IMAGE_NOTE_SECTION &&
+        !tamis__note_get(&note, c->image + s->offset, (size_t)s->length))
         image_fault(c, "the note is no text", s->offset, s->length);
 }
 
@@ -63,7 +64,7 @@ static void image_check_all(image_check *c, const tamis *f)
         c->status = f->unseal ? TAMIS_OK : TAMIS_BUSY;
         return;
     }
-    uint64_t end = le32(h.bytes + AT_HEADER_SIZE);
+    uint64_t end = le32(h.bytes + IMAGE_AT_HEADER_SIZE);
     for (uint32_t i = 0; i < h.sections; i++) {
         image_section s = tamis__image_section_at(&h, i);
         tamis__image_locate_sums(&s, source.size);
@@ -94,7 +95,7 @@ tamis_status tamis_verify(const tamis *f, tamis_report *report, void *ctx)
 
     if (image_is_borrowed(f)) {
         memcpy(header, f->image, sizeof header);
-        now.count = le64(header + AT_COUNT);
+        now.count = le64(header + IMAGE_AT_COUNT);
     }
     if (f->image)
         image_check_all(&c, f);

@@ -317,7 +317,7 @@ tamis_status tamis__make_solve_stage(make *m, enum tamis_stage stage, unsigned w
 /* How often keys may not fit before they are taken for chosen ones, of which no filter of a
  * reasonable size can be made. Each step adds a sixteenth: eight make 1.63 times the planned size,
  * more than any set needs but by choice. */
-enum { MOST_STEPS = 8 };
+enum { MOST_LARGER = 8 };
 
 /* The rate stays the planned one: with more room it is no worse. */
 static tamis_status make_enlarge(make *m)
@@ -351,7 +351,7 @@ tamis_status tamis__make_solve(make *m)
             m->is_clean = true;
             tamis__payload_clear(m->f);
         } else if (status == TAMIS_FULL) {
-            status = steps++ < MOST_STEPS ? make_enlarge(m) : TAMIS_FULL;
+            status = steps++ < MOST_LARGER ? make_enlarge(m) : TAMIS_FULL;
             if (status)
                 return status;
         } else {

@@ -62,29 +62,6 @@ const uint64_t *tamis__make_read(const make_list *l, make_cursor *c, uint64_t *b
     return items;
 }
 
-/* How many items in memory each group gets. */
-static void make_count_groups(size_t *counts, const make_list *l, make_cursor c, const radix *r,
-                              uint64_t *buffer)
-{
-    const uint64_t *items;
-    size_t n;
-
-    memset(counts, 0, sizeof *counts << r->bits);
-    while ((items = tamis__make_read(l, &c, buffer, &n)))
-        (l->words == 2 ? tamis__radix_count_pairs : tamis__radix_count)(counts, r, items, n);
-}
-
-/* Deals them out. ends[] tells where each group goes and, in the end, where it ends. */
-static void make_deal_out(uint64_t *to, size_t *ends, const make_list *l, make_cursor c,
-                          const radix *r, uint64_t *buffer)
-{
-    const uint64_t *items;
-    size_t n;
-
-    while ((items = tamis__make_read(l, &c, buffer, &n)))
-        (l->words == 2 ? tamis__radix_deal_pairs : tamis__radix_deal)(to, ends, r, items, n);
-}
-
 /* ---- Dealing ----------------------------------------------------------- */
 
 size_t tamis__make_pieces(unsigned workers)
@@ -103,6 +80,11 @@ typedef struct make_dealing {
     size_t pieces;
 } make_dealing;
 
+static radix make_radix(const make_list *l, unsigned skip, unsigned bits)
+{
+    return (radix){ .skip = skip, .bits = bits, .is_paired = l->words == 2, .is_hashed = true };
+}
+
 static const uint64_t *make_behind(const uint64_t *x, uint64_t n)
 {
     return x ? x + n : NULL;
@@ -115,7 +97,10 @@ static void make_deal_piece(void *ctx, size_t piece, unsigned worker)
     const uint64_t starts[] = { 0, end - from };
     size_t *counts = d->counts + (piece << d->r.bits);
     uint64_t buffer[MAKE_BUFFER];
+    make_cursor c = { .end = 1 };
     make_list l = *d->l;
+    const uint64_t *items;
+    size_t n;
 
     (void)worker;
     from += d->from;
@@ -123,10 +108,13 @@ static void make_deal_piece(void *ctx, size_t piece, unsigned worker)
     l.keys = make_behind(l.keys, from);
     l.values = make_behind(l.values, from);
     l.items = make_behind(l.items, from * l.words);
-    if (d->to)
-        make_deal_out(d->to, counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
-    else
-        make_count_groups(counts, &l, (make_cursor){ .end = 1 }, &d->r, buffer);
+    if (!d->to)
+        memset(counts, 0, sizeof *counts << d->r.bits);
+    while ((items = tamis__make_read(&l, &c, buffer, &n)))
+        if (d->to)
+            tamis__radix_deal(d->to, counts, &d->r, items, n);
+        else
+            tamis__radix_count(counts, &d->r, items, n);
 }
 
 /* starts[] may be NULL. */
@@ -160,9 +148,7 @@ static void make_deal_pieces(const tamis_team *t, make_dealing d, uint64_t *to, 
 void tamis__make_deal(const tamis_team *t, make_list *l, unsigned bits, uint64_t *to,
                       uint64_t *starts, size_t *counts)
 {
-    const make_dealing d = {
-        .l = l, .n = l->n, .r = { .bits = bits, .is_hashed = true }, .counts = counts
-    };
+    const make_dealing d = { .l = l, .n = l->n, .r = make_radix(l, 0, bits), .counts = counts };
 
     make_deal_pieces(t, d, to, starts);
     l->bits = bits;
@@ -273,16 +259,13 @@ void tamis__make_group(make_part *p)
 {
     size_t *starts = (size_t *)(p->memory + p->w->starts_at);
 
-    if (p->w->words == 1)
-        tamis__sort_group(p->items, p->n, p->bits, group_bits(p->n), starts);
-    else
-        tamis__sort_group_pairs(p->items, p->n, p->bits, group_bits(p->n), starts);
+    tamis__sort_group(p->items, p->n, p->w->words, p->bits, group_bits(p->n), starts);
 }
 
 /* Deals the items of a part in memory out to its groups. */
 static void make_deal_to_groups(make_part *p, const make_list *l, uint64_t from)
 {
-    const radix r = { .skip = p->bits, .bits = group_bits(p->n), .is_hashed = true };
+    const radix r = make_radix(l, p->bits, group_bits(p->n));
     size_t *counts = (size_t *)(p->memory + p->w->starts_at);
     const make_dealing d = { .l = l, .from = from, .n = p->n, .r = r, .counts = counts };
 

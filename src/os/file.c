@@ -24,7 +24,7 @@
 #include "core/note.h"
 
 /* Linux moves at most 2 GiB in one call; pieces also keep a signal from costing much. */
-static const size_t PIECE = (size_t)1 << 30;
+static const size_t FILE_PIECE = (size_t)1 << 30;
 
 /* ---- Files as sources and sinks ---------------------------------------- */
 
@@ -32,7 +32,7 @@ static const size_t PIECE = (size_t)1 << 30;
 static bool file_move(int fd, uint64_t offset, uint8_t *buf, size_t size, bool is_write)
 {
     while (size > 0) {
-        size_t piece = size < PIECE ? size : PIECE;
+        size_t piece = size < FILE_PIECE ? size : FILE_PIECE;
         ssize_t moved =
             is_write ? pwrite(fd, buf, piece, (off_t)offset) : pread(fd, buf, piece, (off_t)offset);
         if (moved < 0 && errno == EINTR)

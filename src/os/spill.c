@@ -306,10 +306,8 @@ make_list tamis__spill_list(spill *s)
     make_list l = { .words = s->words, .bits = spill_bits(s), .n = s->n, .starts = s->starts };
     size_t buckets = (size_t)1 << l.bits, starts[SPILL_BUCKETS] = { 0 };
 
-    if (s->fd < 0 && s->words > 1)
-        tamis__sort_group_pairs(s->items, (size_t)s->n, 0, l.bits, starts);
-    else if (s->fd < 0)
-        tamis__sort_group(s->items, (size_t)s->n, 0, l.bits, starts);
+    if (s->fd < 0)
+        tamis__sort_group(s->items, (size_t)s->n, s->words, 0, l.bits, starts);
     s->starts[0] = 0;
     for (size_t i = 0; i < buckets; i++)
         s->starts[i + 1] = s->fd >= 0        ? s->starts[i] + s->buckets[i].n

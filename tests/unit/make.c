@@ -43,7 +43,7 @@ static ground *ground_of(size_t copies)
     for (size_t i = 0; i < N; i++)
         g->keys[i] = i % copies ? g->keys[i - 1] : rng_next(&r);
     tamis__make_items(g->items, g->f, g->keys, NULL, N);
-    tamis__sort_group(g->items, N, 0, LIST_BITS, starts);
+    tamis__sort_group(g->items, N, 1, 0, LIST_BITS, starts);
     for (size_t i = 0; i < 1 << LIST_BITS; i++)
         g->starts[i] = starts[i];
     g->starts[1 << LIST_BITS] = N;

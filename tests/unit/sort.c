@@ -90,19 +90,19 @@ static void check_groups(items *x)
 
     for (unsigned skip = 0; skip <= 54; skip += 27)
         for (unsigned bits = 0; bits <= 10; bits += 5) {
-            const radix r = { .skip = skip, .bits = bits, .is_hashed = true };
+            const radix r = { .skip = skip, .bits = bits, .is_paired = true, .is_hashed = true };
             size_t groups = (size_t)1 << bits, at = 0;
 
             memset(ends, 0, sizeof ends);
-            tamis__radix_count_pairs(ends, &r, x->pairs, x->n);
+            tamis__radix_count(ends, &r, x->pairs, x->n);
             for (size_t i = 0; i < groups; i++) {
                 size_t n = ends[i];
                 ends[i] = at;
                 at += n;
             }
-            tamis__radix_deal_pairs(dealt, ends, &r, x->pairs, x->n);
-            tamis__sort_group(x->hashes, x->n, skip, bits, starts);
-            tamis__sort_group_pairs(x->pairs, x->n, skip, bits, starts);
+            tamis__radix_deal(dealt, ends, &r, x->pairs, x->n);
+            tamis__sort_group(x->hashes, x->n, 1, skip, bits, starts);
+            tamis__sort_group((uint64_t *)x->pairs, x->n, 2, skip, bits, starts);
             starts[groups] = x->n;
             for (size_t g = 0; g < groups; g++) {
                 assert_int_equal(ends[g], starts[g + 1]);
@@ -133,7 +133,7 @@ static void check_groups_sorted(items *x)
 
     for (unsigned bits = 0; bits <= 6; bits += 3)
         for (int i = 0; i < 3; i++) {
-            tamis__sort_group(x->hashes, x->n, 0, bits, starts);
+            tamis__sort_group(x->hashes, x->n, 1, 0, bits, starts);
             tamis__sort_groups(x->hashes, x->n, bits, spare, rooms[i]);
             assert_memory_equal(x->hashes, x->sorted, x->n * 8);
             for (size_t k = 0; k < x->n; k++)
