@@ -183,8 +183,8 @@ static uint64_t aqf_group(const tamis *f, uint64_t key)
 }
 
 const tamis_ops tamis__aqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD |
-              TAMIS_TRAIT_QUOTIENT_BITS | TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_QUOTIENT_BITS |
+              TAMIS_TRAIT_TAG_BITS,
     .plan = aqf_plan,
     .bytes = aqf_bytes,
     .rate = aqf_rate,
