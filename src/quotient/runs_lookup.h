@@ -102,49 +102,58 @@ __attribute__((always_inline)) static inline bool runs_has(const tamis *f, const
     return seen < 0 ? has_odd(f, key) : true;
 }
 
-/* Keys on their way. */
+/* What has_many() works with: the steps of a kind, and places of keys on their way. */
+typedef struct runs_lookups {
+    const tamis *f;
+    const void *self;
+    const lanes *l;
+    runs_locate *locate;
+    runs_look *look;
+    runs_has_odd *has_odd;
+} runs_lookups;
+
 typedef struct runs_group {
     runs_place at[MANY];
-    size_t n;
+    const uint64_t *keys;
 } runs_group;
 
-__attribute__((always_inline)) static inline void runs_locate_group(runs_group *g, const void *self,
-                                                                    const uint64_t *keys,
-                                                                    size_t from, size_t n,
-                                                                    runs_locate *locate)
+MANY_INLINE void runs_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
 {
-    g->n = many_group(from, n);
-    for (size_t i = 0; i < g->n; i++)
-        g->at[i] = locate(self, keys[from + i]);
+    const runs_lookups *r = self;
+    runs_group *g = group;
+
+    g->keys = keys;
+    for (size_t i = 0; i < n; i++)
+        g->at[i] = r->locate(r->self, keys[i]);
+}
+
+MANY_INLINE void runs_fetch_place(const void *self, const void *group, size_t i)
+{
+    const runs_lookups *r = self;
+    const runs_place *at = &((const runs_group *)group)->at[i];
+
+    runs_fetch(at->block, at->quotient, r->l->width);
+}
+
+MANY_INLINE uint64_t runs_look_at(void *self, void *group, size_t i)
+{
+    const runs_lookups *r = self;
+    const runs_group *g = group;
+    int seen = r->look(r->l, &g->at[i]);
+
+    return (uint64_t)(seen < 0 ? r->has_odd(r->f, g->keys[i]) : seen);
 }
 
 /* As has_many() of a tamis_ops. */
-__attribute__((always_inline)) static inline size_t
-runs_has_many(const tamis *f, const void *self, const lanes *l, uint64_t *hits,
-              const uint64_t *keys, size_t n, runs_locate *locate, runs_look *look,
-              runs_has_odd *has_odd)
+MANY_INLINE size_t runs_has_many(const tamis *f, const void *self, const lanes *l, uint64_t *hits,
+                                 const uint64_t *keys, size_t n, runs_locate *locate,
+                                 runs_look *look, runs_has_odd *has_odd)
 {
+    const runs_lookups r = { f, self, l, locate, look, has_odd };
     runs_group groups[2];
-    size_t found = 0;
 
-    runs_locate_group(&groups[0], self, keys, 0, n, locate);
-    for (size_t i = 0; i < groups[0].n; i++)
-        runs_fetch(groups[0].at[i].block, groups[0].at[i].quotient, l->width);
-    for (size_t from = 0; from < n; from += MANY) {
-        const runs_group *now = &groups[from / MANY % 2];
-        runs_group *next = &groups[from / MANY % 2 ^ 1];
-        uint64_t word = 0;
-        runs_locate_group(next, self, keys, from + MANY, n, locate);
-        for (size_t i = 0; i < now->n; i++) {
-            if (i < next->n)
-                runs_fetch(next->at[i].block, next->at[i].quotient, l->width);
-            int seen = look(l, &now->at[i]);
-            word |= (uint64_t)(seen < 0 ? has_odd(f, keys[from + i]) : seen) << i;
-        }
-        hits[from / MANY] = word;
-        found += word_ones(word);
-    }
-    return found;
+    return many_lookups(&r, hits, keys, n, &groups[0], &groups[1], runs_prepare, runs_fetch_place,
+                        runs_look_at, NULL);
 }
 
 /* For loops that go key by key: the hash of key i. That of the one which comes a group later takes
