@@ -61,9 +61,6 @@ static inline tamis_status cqf_remove_at(shards_position at, uint64_t times)
 
 void tamis__cqf_use_avx2(tamis_ops *ops, unsigned width);
 void tamis__cqf_use_avx512(tamis_ops *ops, const tamis_plan *p);
-/* As has_many() of a tamis_ops, with AVX2: for batches of so few keys that eight at a time do not
- * gain. */
-size_t tamis__cqf_has_few(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 void tamis__cqf_cells(const tamis *f, tamis_telling *to);
 bool tamis__cqf_explain(const tamis *f, uint64_t key, tamis_telling *to);
 

@@ -86,11 +86,8 @@ __attribute__((noinline)) static uint64_t cqf_end_group(const cqf_eights *t, con
     return odd ? held | cqf_has_odd_keys(f, keys, odd) : held;
 }
 
-/* A group takes about the same time for 8 keys as for 24. */
 static size_t cqf_has_eights(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    if (n < CQF_FEW)
-        return tamis__cqf_has_few(f, hits, keys, n);
     const cqf_eights t = cqf_eights_of(f);
     cqf_group groups[3];
     size_t words = (n + MANY - 1) / MANY, found = 0;

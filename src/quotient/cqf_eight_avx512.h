@@ -24,7 +24,7 @@
 #include "base/many.h"
 #include "quotient/cqf.h"
 
-enum { CQF_FEW = 24, CQF_EIGHT = 8, CQF_EIGHTS = MANY / CQF_EIGHT, CQF_BLOCK_BITS = 6 };
+enum { CQF_EIGHT = 8, CQF_EIGHTS = MANY / CQF_EIGHT, CQF_BLOCK_BITS = 6 };
 
 static inline __m512i cqf_all(uint64_t x)
 {
