@@ -167,7 +167,7 @@ tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx)
     image_sender p = { .sink = sink, .ctx = ctx, .ok = true };
     uint8_t header[IMAGE_HEADER], note[NOTE_SIZE_MAX + 16], sum[8];
 
-    image_put_header(header, f, tamis__image_digest(f, &s), STATE_WHOLE);
+    image_put_header(header, f, tamis__image_digest(f, &s), IMAGE_WHOLE);
     image_send_bytes(&p, header, sizeof header);
     image_send_zeros(&p, s.offset);
     for (uint64_t at = 0; at < s.length && p.ok; at += IMAGE_BLOCK)
