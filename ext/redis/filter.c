@@ -247,26 +247,20 @@ static void filter_send(const filter *f, filter_pipe *p)
     (void)!tamis_image_send(f->tamis, filter_collect, p);
 }
 
-static void filter_replicate_chunk(const filter_pipe *p)
+/* To replicas or into a file, as a command. Words behind those that the format names are not read.
+ */
+static void filter_tell_chunk(const filter_pipe *p)
 {
+    const char *format = p->f->window_ms ? "sllbclcl" : "sllb";
     long long at = (long long)p->sent, total = (long long)p->total;
+    long long window = (long long)p->f->window_ms, since = (long long)p->f->turned_ms;
 
-    if (p->f->window_ms)
-        redis.Replicate(p->ctx, "TAMIS.LOAD", "sllbclcl", p->name, at, total, filter_chunk, p->used,
-                        "WINDOW", (long long)p->f->window_ms, "SINCE", (long long)p->f->turned_ms);
+    if (p->io)
+        redis.EmitAOF(p->io, "TAMIS.LOAD", format, p->name, at, total, filter_chunk, p->used,
+                      "WINDOW", window, "SINCE", since);
     else
-        redis.Replicate(p->ctx, "TAMIS.LOAD", "sllb", p->name, at, total, filter_chunk, p->used);
-}
-
-static void filter_emit_chunk(const filter_pipe *p)
-{
-    long long at = (long long)p->sent, total = (long long)p->total;
-
-    if (p->f->window_ms)
-        redis.EmitAOF(p->io, "TAMIS.LOAD", "sllbclcl", p->name, at, total, filter_chunk, p->used,
-                      "WINDOW", (long long)p->f->window_ms, "SINCE", (long long)p->f->turned_ms);
-    else
-        redis.EmitAOF(p->io, "TAMIS.LOAD", "sllb", p->name, at, total, filter_chunk, p->used);
+        redis.Replicate(p->ctx, "TAMIS.LOAD", format, p->name, at, total, filter_chunk, p->used,
+                        "WINDOW", window, "SINCE", since);
 }
 
 static void filter_save_chunk(const filter_pipe *p)
@@ -276,7 +270,7 @@ static void filter_save_chunk(const filter_pipe *p)
 
 void filter_replicate(key *k, const filter *f)
 {
-    filter_pipe p = { .send = filter_replicate_chunk, .ctx = k->ctx, .name = k->name };
+    filter_pipe p = { .send = filter_tell_chunk, .ctx = k->ctx, .name = k->name };
 
     filter_send(f, &p);
 }
@@ -365,7 +359,7 @@ void *filter_rdb_load(redis_io *io, int encoding)
 
 static void filter_rewrite(redis_io *io, redis_string *name, void *v)
 {
-    filter_pipe p = { .send = filter_emit_chunk, .io = io, .name = name };
+    filter_pipe p = { .send = filter_tell_chunk, .io = io, .name = name };
 
     filter_send(v, &p);
 }
