@@ -410,6 +410,18 @@ static inline bool is_whole(const tamis *f)
     return tamis_verify(f, NULL, NULL) == TAMIS_OK;
 }
 
+/* Whether the n keys are there, asked all at once and one by one. */
+static inline bool holds_all(const tamis *f, const uint64_t *keys, size_t n)
+{
+    uint64_t *hits = array_of(n / 64 + 1, sizeof *hits);
+    bool all = tamis_has_many(f, hits, keys, n) == n;
+
+    for (size_t i = 0; i < n; i++)
+        all = all && tamis_has(f, keys[i]);
+    free(hits);
+    return all;
+}
+
 /* A path in TMPDIR that no other process uses; whoever writes there removes it. */
 static inline const char *temp_path(void)
 {
