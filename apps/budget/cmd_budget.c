@@ -63,13 +63,7 @@ static bool tells_actions(const budget *b)
 
 /* ---- Printing ---------------------------------------------------------- */
 
-enum { PIECE = 1 << 16, ROW_MAX = 256 };
-
-static void flush(buffer *out)
-{
-    output_write(out->bytes, out->size);
-    out->size = 0;
-}
+enum { ROW_MAX = 256 };
 
 static void print_csv(const budget *b)
 {
@@ -90,10 +84,9 @@ static void print_csv(const budget *b)
                      r->keys, r->share, r->cost, o.kind, o.bytes, o.rate, o.wrong,
                      tells_actions(b) ? "," : "", tells_actions(b) ? o.action : "");
         buffer_append(&out, text, (size_t)size);
-        if (out.size > PIECE)
-            flush(&out);
+        output_gathered(&out, false);
     }
-    flush(&out);
+    output_gathered(&out, true);
     buffer_free(&out);
 }
 

@@ -8,14 +8,6 @@
 #include "term/output.h"
 
 /* Bytes written at a time. */
-enum { PIECE = 1 << 16 };
-
-static void flush(matcher *m)
-{
-    output_write(m->out.bytes, m->out.size);
-    m->out.size = 0;
-}
-
 static void append_number(buffer *out, uint64_t number, char after)
 {
     char digits[21], *at = digits + sizeof digits;
@@ -41,8 +33,7 @@ static void append_pattern(matcher *m, uint32_t id)
 
     buffer_append(&m->out, m->index.given.bytes + p->at, p->size);
     buffer_append(&m->out, &m->format.end, 1);
-    if (m->out.size > PIECE)
-        flush(m);
+    output_gathered(&m->out, false);
 }
 
 static void json_pattern(matcher *m, uint32_t id)
@@ -69,8 +60,7 @@ static void print_line(matcher *m, const job *j, const spot *line)
     if (m->numbered)
         append_number(&m->out, m->lines + line->line + 1, ':');
     buffer_append(&m->out, j->text.bytes + line->from, line->to - line->from);
-    if (m->out.size > PIECE)
-        flush(m);
+    output_gathered(&m->out, false);
 }
 
 /* ---- Matches ----------------------------------------------------------- */
@@ -197,7 +187,7 @@ void matcher_print_patterns(matcher *m)
     qsort(list, n, sizeof *list, by_place);
     for (size_t i = 0; i < n; i++)
         print_pattern(m, list[i].id);
-    flush(m);
+    output_gathered(&m->out, true);
     m->found = n > 0;
     free(list);
 }
@@ -252,7 +242,7 @@ void matcher_print(void *ctx, job *j)
     m->input = j->input_number;
     if (n > 0)
         print_spots(m, j, (void *)j->out.bytes, n);
-    flush(m);
+    output_gathered(&m->out, true);
     m->found = m->found || n > 0;
     m->lines += j->lines;
 }

@@ -101,8 +101,6 @@ static const char *sign_of(const finding *f)
 /* ---- Printing ---------------------------------------------------------- */
 
 /* Bytes written at a time. */
-enum { PIECE = 1 << 16 };
-
 static void print_names(const request *q, const findings *f)
 {
     unsigned char end = q->prints_null ? 0 : '\n';
@@ -112,10 +110,7 @@ static void print_names(const request *q, const findings *f)
         buffer_append(&out, sign_of(&f->all[i]), 2);
         output_put_text(&out, f->all[i].name.at, f->all[i].name.size);
         buffer_append(&out, &end, 1);
-        if (out.size > PIECE || i + 1 == f->n) {
-            output_write(out.bytes, out.size);
-            out.size = 0;
-        }
+        output_gathered(&out, i + 1 == f->n);
     }
     buffer_free(&out);
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "files/lock.h"
 #include "filters/spec.h"
 #include "filters/store.h"
 #include "show_steps.h"
@@ -322,8 +321,7 @@ static void check_options(const display *s, const args *a)
     if (s->svg && s->as_json)
         args_refuse(a, "--svg and --json cannot be used together");
     if (s->out) {
-        store_check_target(s->out);
-        lock_output(s->out);
+        store_lock_target(s->out);
     }
 }
 

@@ -218,6 +218,8 @@ source source_default(void);
 void source_init(source *s);
 /* Takes one of key_options or quiet_options. */
 void source_option(source *s, const args *a);
+/* Takes the operands: a FILE, which is returned, and INPUTs; without `what`, INPUTs only. */
+const char *source_operands(source *s, const args *a, const char *what);
 /* `names` are operands; none means standard input. */
 void source_inputs(source *s, const args *a, char **names);
 

@@ -189,3 +189,11 @@ void source_inputs(source *s, const args *a, char **names)
     check_columns(s, a);
     s->names = names[0] ? names : standard_input;
 }
+
+const char *source_operands(source *s, const args *a, const char *what)
+{
+    char **operands = args_operands(a, what != NULL, SIZE_MAX, what);
+
+    source_inputs(s, a, operands + (what != NULL));
+    return what ? operands[0] : NULL;
+}

@@ -39,9 +39,7 @@ static int run(args *a)
     request r = { .source = source_default() };
 
     args_read(a, &r);
-    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to add to");
-    const char *path = operands[0];
-    source_inputs(&r.source, a, operands + 1);
+    const char *path = source_operands(&r.source, a, "the FILE to add to");
     if (r.memory) {
         disk_add(path, r.memory, &r.source);
         return CODE_OK;

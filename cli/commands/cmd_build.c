@@ -107,7 +107,7 @@ static void check_extras(request *r)
 static void read_options(request *r, args *a)
 {
     args_read(a, r);
-    source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
+    source_operands(&r->source, a, NULL);
     if (!r->out)
         args_refuse(a, "give -o FILE, or -o - for standard output");
     if (r->as_json && strcmp(r->out, "-") == 0)

@@ -12,6 +12,7 @@
 #include "term/message.h"
 #include "term/output.h"
 #include "text/json.h"
+#include "text/names.h"
 
 typedef struct request {
     const char *collection;
@@ -153,31 +154,20 @@ static void put(tamis_editor *e, const request *r, const char *path)
     tamis_free(f);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void refuse_repeats(const listing *l, const request *r)
 {
-    listing names = { 0 };
-    char name[PATH_MAX];
+    char name[PATH_MAX] = "";
+    bool is_new = true;
+    names all = { 0 };
 
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && is_new; i++) {
         name_of(name, r, l->paths[i]);
-        take_path(&names, "", name);
+        names_enter(&all, name, &is_new);
     }
-    if (names.n > 1)
-        qsort(names.paths, names.n, sizeof *names.paths, compare_texts);
-    for (size_t i = 1; i < names.n; i++)
-        if (strcmp(names.paths[i - 1], names.paths[i]) == 0)
-            die(CODE_USAGE,
-                "collection: two files would be called '%s'; add them one by one, with "
-                "--name",
-                names.paths[i]);
-    for (size_t i = 0; i < names.n; i++)
-        free(names.paths[i]);
-    free(names.paths);
+    if (!is_new)
+        die(CODE_USAGE,
+            "collection: two files would be called '%s'; add them one by one, with --name", name);
+    names_free(&all);
 }
 
 static int run_add(const request *r)
@@ -273,6 +263,11 @@ static void print_names(const request *r, const tamis_collection *c, const listi
     if (r->as_json)
         json_close(&j, ']');
     free(l->paths);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static int run_list(const request *r)

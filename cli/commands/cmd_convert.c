@@ -1,6 +1,5 @@
 /* cmd_convert.c - tamis convert: another kind of filter, without the keys. */
 #include "commands.h"
-#include "files/lock.h"
 #include "filters/spec.h"
 #include "filters/store.h"
 #include "term/message.h"
@@ -34,8 +33,7 @@ static int run(args *a)
     const char *path = args_operands(a, 1, 1, "the FILE to convert")[0];
     if (!r.out || !r.to)
         args_refuse(a, "give -o OUT and --to KIND");
-    store_check_target(r.out);
-    lock_output(r.out);
+    store_lock_target(r.out);
 
     tamis *f = store_load(path), *made = converted(f, r.to, path);
     tamis_free(f);

@@ -84,9 +84,8 @@ static int run(args *a)
     tamis *f;
 
     args_read(a, &c);
-    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&c.source, a, operands + 1);
-    c.filter = f = store_load(operands[0]);
+    const char *path = source_operands(&c.source, a, "the FILE of a filter");
+    c.filter = f = store_load(path);
     c.ceiling = tamis_plan_of(f)->ceiling;
     c.source.format.hasher = tamis_plan_of(f)->hasher;
     if (c.as_json)

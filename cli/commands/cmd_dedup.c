@@ -374,9 +374,6 @@ static void print_header(void *ctx, const char *line, size_t size)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Bytes written at a time. */
-enum { PIECE = 1 << 16 };
-
 static void print_waiting(dedup *d)
 {
     span text;
@@ -384,12 +381,9 @@ static void print_waiting(dedup *d)
     d->out.size = 0;
     while (exact_next(d->exact, &text, &d->dropped)) {
         buffer_append(&d->out, text.at, text.size);
-        if (d->out.size > PIECE) {
-            output_write(d->out.bytes, d->out.size);
-            d->out.size = 0;
-        }
+        output_gathered(&d->out, false);
     }
-    output_write(d->out.bytes, d->out.size);
+    output_gathered(&d->out, true);
 }
 
 /* ---- Command ----------------------------------------------------------- */
@@ -509,7 +503,7 @@ static int run(args *a)
                    .ctx = &d };
 
     args_read(a, &d);
-    source_inputs(&d.source, a, args_operands(a, 0, SIZE_MAX, NULL));
+    source_operands(&d.source, a, NULL);
     begin(&d);
     pipeline_run(&p, &d.source);
     if (d.exact)

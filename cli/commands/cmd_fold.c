@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "files/lock.h"
 #include "filters/store.h"
 #include "term/message.h"
 #include "text/abilities.h"
@@ -42,8 +41,7 @@ static int run(args *a)
     const char *path = args_operands(a, 1, 1, "the FILE to fold")[0];
     if (!r.out || !r.by == !r.max_bytes)
         args_refuse(a, "give -o OUT and either --by N or --max-bytes BYTES");
-    store_check_target(r.out);
-    lock_output(r.out);
+    store_lock_target(r.out);
 
     tamis *f = store_load(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_FOLD, path);

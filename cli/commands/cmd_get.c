@@ -52,10 +52,9 @@ static int run(args *a)
     tamis *f;
 
     args_read(a, &g);
-    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&g.source, a, operands + 1);
-    g.filter = f = (g.mapped ? store_map : store_load)(operands[0]);
-    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_GET, operands[0]);
+    const char *path = source_operands(&g.source, a, "the FILE of a filter");
+    g.filter = f = (g.mapped ? store_map : store_load)(path);
+    abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_GET, path);
     g.source.format.hasher = tamis_plan_of(f)->hasher;
     pipeline_run(&p, &g.source);
     tamis_free(f);

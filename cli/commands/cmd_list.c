@@ -9,9 +9,6 @@
 #include "term/output.h"
 #include "text/abilities.h"
 
-/* Bytes written at a time. */
-enum { PIECE = 1 << 16 };
-
 typedef struct listing {
     buffer out;
     bool with_numbers; /* counts, or values */
@@ -29,10 +26,7 @@ static bool print_one(void *ctx, uint64_t key, uint64_t number)
     text[size++] = '\n';
     buffer_append(&l->out, text, (size_t)size);
     l->n++;
-    if (l->out.size > PIECE) {
-        output_write(l->out.bytes, l->out.size);
-        l->out.size = 0;
-    }
+    output_gathered(&l->out, false);
     return true;
 }
 
@@ -61,7 +55,7 @@ static int run(args *a)
         can & TAMIS_CAN_GET ? tamis_list_values(f, print_one, &l) : tamis_list(f, print_one, &l);
     if (status)
         die_status("list", path, status);
-    output_write(l.out.bytes, l.out.size);
+    output_gathered(&l.out, true);
     if (l.n > 0)
         say_what(tamis_plan_of(f));
     buffer_free(&l.out);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "files/lock.h"
 #include "filters/compatible.h"
 #include "filters/store.h"
 #include "term/message.h"
@@ -256,8 +255,7 @@ static int run(args *a)
 
     args_read(a, &m);
     m.paths = args_operands(a, 2, SIZE_MAX, "two FILEs or more");
-    store_check_target(m.out);
-    lock_output(m.out);
+    store_lock_target(m.out);
     tamis *f = combine(&m);
     store_save(f, m.out);
     store_warn_if_crowded(f, m.out);

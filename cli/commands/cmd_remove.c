@@ -45,9 +45,7 @@ static int run(args *a)
     removal r = { .source = source_default() };
 
     args_read(a, &r);
-    char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to remove from");
-    source_inputs(&r.source, a, operands + 1);
-    r.path = operands[0];
+    r.path = source_operands(&r.source, a, "the FILE to remove from");
     if (r.memory)
         return disk_remove(r.path, r.memory, &r.source) > 0 ? CODE_OK : CODE_NOTHING;
     r.filter = store_load_locked(r.path);

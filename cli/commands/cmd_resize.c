@@ -1,6 +1,5 @@
 /* cmd_resize.c - tamis resize: another size for a filter, without its keys. */
 #include "commands.h"
-#include "files/lock.h"
 #include "filters/store.h"
 #include "term/message.h"
 #include "text/abilities.h"
@@ -32,10 +31,8 @@ static int run(args *a)
     const char *path = args_operands(a, 1, 1, "the FILE to resize")[0];
     if (!r.keys)
         args_refuse(a, "give --keys N");
-    if (r.out) {
-        store_check_target(r.out);
-        lock_output(r.out);
-    }
+    if (r.out)
+        store_lock_target(r.out);
     tamis *f = r.out ? store_load(path) : store_load_locked(path);
     abilities_require(tamis_plan_of(f)->kind, TAMIS_CAN_RESIZE, path);
     if ((status = tamis_resize(f, r.keys)))

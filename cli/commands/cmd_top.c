@@ -51,7 +51,7 @@ static void give_memory(request *r)
 static void read_options(request *r, args *a)
 {
     args_read(a, r);
-    source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
+    source_operands(&r->source, a, NULL);
     r->source.format.hasher = r->spec.hasher;
     r->spec.fpr = CHANCE;
     if (r->spec.error == 0 && r->memory == 0)

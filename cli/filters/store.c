@@ -336,6 +336,12 @@ void store_check_target(const char *path)
         die(CODE_IO, "%s is not a regular file; name one to save the filter to", path);
 }
 
+void store_lock_target(const char *path)
+{
+    store_check_target(path);
+    lock_output(path);
+}
+
 void store_spare_inputs(const char *command, const char *path, char *const *inputs)
 {
     struct stat out, in;

@@ -32,6 +32,8 @@ tamis *store_map_whole(const char *path);
 void store_catch_truncation(void);
 /* Ends the program if no filter can be saved there: called before the work begins. */
 void store_check_target(const char *path);
+/* The same, and other runs that write it wait until this one ends. */
+void store_lock_target(const char *path);
 /* The same if the file is one of the inputs, a list that ends with NULL, of this command: a typing
  * error must not cost a list of keys. */
 void store_spare_inputs(const char *command, const char *path, char *const *inputs);

@@ -27,6 +27,14 @@ void output_write(const void *bytes, size_t size)
     }
 }
 
+void output_gathered(buffer *out, bool is_end)
+{
+    if (out->size < 1 << 16 && !is_end)
+        return;
+    output_write(out->bytes, out->size);
+    out->size = 0;
+}
+
 void output_put_text(buffer *out, const char *text, size_t size)
 {
     size_t at = out->size;
