@@ -9,7 +9,7 @@
 #include "reply.h"
 #include "settings.h"
 #include "value.h"
-#include "word.h"
+#include "word_parse.h"
 
 static redis_type *bf_type;
 

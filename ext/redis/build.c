@@ -6,7 +6,7 @@
 #include "reply.h"
 #include "reserve.h"
 #include "tamis_builder.h"
-#include "word.h"
+#include "word_parse.h"
 
 /* Keys of a chunk: the first has room for a few, each after it for twice as many. */
 enum { BUILD_FIRST = 1 << 10, BUILD_MOST = 1 << 16 };

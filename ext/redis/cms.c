@@ -4,7 +4,7 @@
 #include "redis_cms.h"
 #include "reply.h"
 #include "restore.h"
-#include "word.h"
+#include "word_parse.h"
 
 static redis_type *cms_type;
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "word.h"
+#include "word_parse.h"
 
 /* The version of the library that had the commands first. */
 static const char SINCE[] = "0.1.0";

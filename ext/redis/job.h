@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "filter.h"
+#include "filter_value.h"
 
 typedef struct job {
     memory memory; /* of the job, and of what waits in it */

@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 #include "dump.h"
-#include "filter.h"
+#include "filter_value.h"
 #include "reply.h"
 #include "tamis_file.h"
-#include "word.h"
+#include "word_parse.h"
 
 /* ---- TAMIS.DUMP --------------------------------------------------------- */
 

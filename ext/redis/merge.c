@@ -3,7 +3,7 @@
 
 #include "job.h"
 #include "reply.h"
-#include "word.h"
+#include "word_parse.h"
 
 /* Less than this takes about a millisecond. */
 enum { MERGE_LARGE = 4 << 20 };

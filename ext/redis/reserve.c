@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "reply.h"
-#include "word.h"
+#include "word_parse.h"
 
 /* ---- Words to numbers ---------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #define TAMIS_REDIS_RESERVE_H
 
 #include "command.h"
-#include "filter.h"
+#include "filter_value.h"
 
 typedef struct reserve_wish {
     tamis_kind kind;

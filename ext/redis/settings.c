@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "word.h"
+#include "word_parse.h"
 
 enum { SETTINGS_GIB = 1 << 30, SETTINGS_EXPANSION_MAX = 32768 };
 

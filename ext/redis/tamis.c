@@ -4,7 +4,7 @@
 
 #include "build.h"
 #include "families.h"
-#include "filter.h"
+#include "filter_value.h"
 #include "job.h"
 #include "load.h"
 #include "merge.h"
@@ -12,7 +12,7 @@
 #include "reserve.h"
 #include "tamis_adapt.h"
 #include "tamis_values.h"
-#include "word.h"
+#include "word_parse.h"
 
 /* Items that are hashed before the first is looked for; half of what a byte counts. */
 enum { ITEMS_BATCH = 128 };

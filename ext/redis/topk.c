@@ -6,7 +6,7 @@
 #include "redis_topk.h"
 #include "reply.h"
 #include "restore.h"
-#include "word.h"
+#include "word_parse.h"
 
 static redis_type *topk_type;
 

@@ -5,7 +5,7 @@
 #ifndef TAMIS_REDIS_VALUE_H
 #define TAMIS_REDIS_VALUE_H
 
-#include "memory.h"
+#include "memory_limits.h"
 
 typedef struct value_type value_type;
 

@@ -1,6 +1,6 @@
-/* word.h - the words of a command. */
-#ifndef TAMIS_REDIS_WORD_H
-#define TAMIS_REDIS_WORD_H
+/* word_parse.h - the words of a command. */
+#ifndef TAMIS_REDIS_WORD_PARSE_H
+#define TAMIS_REDIS_WORD_PARSE_H
 
 #include <string.h>
 #include <strings.h>

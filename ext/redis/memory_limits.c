@@ -1,6 +1,6 @@
-/* memory.c - counted memory. Values are freed by a thread of the server's own at times, so that the
- * counters of all values together are atomic. */
-#include "memory.h"
+/* memory_limits.c - counted memory. Values are freed by a thread of the server's own at times, so
+ * that the counters of all values together are atomic. */
+#include "memory_limits.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

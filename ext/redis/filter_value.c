@@ -1,11 +1,11 @@
-/* filter.c - the data type of TAMIS commands. */
-#include "filter.h"
+/* filter_value.c - the data type of TAMIS commands. */
+#include "filter_value.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
 #include "reply.h"
-#include "word.h"
+#include "word_parse.h"
 
 redis_type *filter_type;
 

@@ -1,6 +1,6 @@
-/* filter.h - the value that TAMIS commands work on: a filter of any kind. */
-#ifndef TAMIS_REDIS_FILTER_H
-#define TAMIS_REDIS_FILTER_H
+/* filter_value.h - the value that TAMIS commands work on: a filter of any kind. */
+#ifndef TAMIS_REDIS_FILTER_VALUE_H
+#define TAMIS_REDIS_FILTER_VALUE_H
 
 #include <stdatomic.h>
 
