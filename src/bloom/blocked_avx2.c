@@ -10,8 +10,5 @@
 
 void tamis__blocked_use_avx2(tamis_ops *ops)
 {
-    ops->has = one_block_has;
-    ops->add = one_block_add;
-    ops->has_many = one_block_has_many;
-    ops->add_many = one_block_add_many;
+    one_block_use(ops);
 }

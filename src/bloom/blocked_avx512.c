@@ -17,8 +17,5 @@ enum { BLOCKED_NEAR_BYTES = 1 << 20 };
 void tamis__blocked_use_avx512(tamis *f, unsigned cpu)
 {
     f->is_far = cpu & TAMIS_CPU_FAR && f->plan.bytes > BLOCKED_NEAR_BYTES;
-    f->ops.has = one_block_has;
-    f->ops.add = one_block_add;
-    f->ops.has_many = one_block_has_many;
-    f->ops.add_many = one_block_add_many;
+    one_block_use(&f->ops);
 }

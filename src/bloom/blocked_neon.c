@@ -38,8 +38,5 @@ static inline bool blocked_neon_add(split_block *b, uint32_t x, uint64_t *counte
 
 void tamis__blocked_use_neon(tamis_ops *ops)
 {
-    ops->has = one_block_has;
-    ops->add = one_block_add;
-    ops->has_many = one_block_has_many;
-    ops->add_many = one_block_add_many;
+    one_block_use(ops);
 }

@@ -36,8 +36,5 @@ static inline bool blocked_simd128_has(const split_block *b, uint32_t x)
 
 void tamis__blocked_use_simd128(tamis_ops *ops)
 {
-    ops->has = one_block_has;
-    ops->add = one_block_add;
-    ops->has_many = one_block_has_many;
-    ops->add_many = one_block_add_many;
+    one_block_use(ops);
 }

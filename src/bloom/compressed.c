@@ -20,42 +20,10 @@
 #include <math.h>
 
 #include "base/sort.h"
-#include "bloom/bit_coder.h"
+#include "bloom/compressed_blocks.h"
 #include "bloom/probes.h"
 
-/* ---- Layout ------------------------------------------------------------ */
-
-enum {
-    COMPRESSED_WORD = 8,
-    COMPRESSED_HEAD = 8,
-    COMPRESSED_BLOCK_BYTES = 256, /* of codes, on average: two bytes of index are then 0.8 % */
-    COMPRESSED_BASE_BLOCKS = 32,
-    COMPRESSED_MOST_LARGER = 16,
-    COMPRESSED_MOST_EXPANSION =
-        1024, /* bits for each bit of payload: a small file asks for little memory */
-};
-
-static const uint64_t COMPRESSED_MAX_WORDS = UINT64_C(1) << 32, COMPRESSED_MAX_SLOTS = UINT64_C(1)
-                                                                                       << 48;
-
-typedef struct compressed_layout {
-    uint64_t slots, blocks, block_bits;
-    uint64_t starts, codes, room; /* where they are; bytes of codes */
-} compressed_layout;
-
-static compressed_layout compressed_layout_of(const tamis_plan *p)
-{
-    uint64_t bytes = (uint64_t)p->width * COMPRESSED_WORD,
-             least = (p->slots >> BIT_CODER_LEVELS) + 1;
-    uint64_t blocks = bytes / COMPRESSED_BLOCK_BYTES + 1;
-    compressed_layout l = { .slots = p->slots, .blocks = blocks < least ? least : blocks };
-
-    l.block_bits = (p->slots + l.blocks - 1) / l.blocks;
-    l.starts = COMPRESSED_HEAD + (l.blocks / COMPRESSED_BASE_BLOCKS + 1) * 8;
-    l.codes = l.starts + (l.blocks + 1) * 2;
-    l.room = bytes - l.codes;
-    return l;
-}
+/* ---- Sizing ------------------------------------------------------------ */
 
 static uint64_t compressed_bytes(const tamis_plan *p)
 {
@@ -65,17 +33,8 @@ static uint64_t compressed_bytes(const tamis_plan *p)
 
     if (!ok || p->slots / COMPRESSED_MOST_EXPANSION > bytes * 8)
         return 0;
-    return compressed_layout_of(p).codes <= bytes ? bytes : 0;
+    return tamis__compressed_layout(p).codes <= bytes ? bytes : 0;
 }
-
-static uint64_t compressed_first_of(const compressed_layout *l, uint64_t block)
-{
-    uint64_t first = block * l->block_bits;
-
-    return first < l->slots ? first : l->slots;
-}
-
-/* ---- Sizing ------------------------------------------------------------ */
 
 /* Bits that it takes to tell of each bit whether it is set, when a share p of them is. */
 static double compressed_entropy(double p)
@@ -170,35 +129,7 @@ static tamis_status compressed_resize(tamis_plan *p, uint64_t keys)
     return TAMIS_OK;
 }
 
-/* ---- Writing ----------------------------------------------------------- */
-
-/* Into zeros. TAMIS_FULL: there is not enough room, or a block is so much longer than others that
- * its start has not enough bits. */
-static tamis_status compressed_write(uint8_t *payload, const tamis_plan *p, const uint8_t *bits)
-{
-    compressed_layout l = compressed_layout_of(p);
-    uint64_t ones = count_ones(bits, bytes_of_bits(l.slots)), base = 0;
-    bit_coder_model m = tamis__bit_coder_model(ones, l.slots);
-    uint8_t *codes = payload + l.codes, *at = codes, *end = codes + l.room;
-
-    put_le64(payload, ones);
-    for (uint64_t i = 0; i <= l.blocks; i++) {
-        if (i % COMPRESSED_BASE_BLOCKS == 0) {
-            base = (uint64_t)(at - codes);
-            put_le64(payload + COMPRESSED_HEAD + i / COMPRESSED_BASE_BLOCKS * 8, base);
-        }
-        uint64_t start = (uint64_t)(at - codes) - base;
-        if (start > UINT16_MAX)
-            return TAMIS_FULL;
-        put_le16(payload + l.starts + 2 * i, (uint16_t)start);
-        if (i < l.blocks && !m.certain)
-            at = tamis__bit_coder_write(at, end, &m, bits, compressed_first_of(&l, i),
-                                        compressed_first_of(&l, i + 1));
-        if (!at)
-            return TAMIS_FULL;
-    }
-    return TAMIS_OK;
-}
+/* ---- Making ----------------------------------------------------------- */
 
 static uint64_t compressed_scratch(const tamis_plan *p, enum tamis_stage stage, uint64_t n,
                                    unsigned workers)
@@ -220,72 +151,19 @@ static tamis_status compressed_solve(const tamis *f, enum tamis_stage stage, voi
             bitset_set(bits, scale64(hashes[i], slots));
             hashes[i] = probes_next(hashes[i]);
         }
-    return compressed_write(part, &f->plan, bits);
+    return tamis__compressed_write(part, &f->plan, bits);
 }
 
-/* ---- Reading ----------------------------------------------------------- */
-
-/* Asks for bits in ascending order, block by block. */
-typedef struct compressed_reader {
-    const uint8_t *payload;
-    compressed_layout l;
-    bit_coder_model m;
-    bit_coder_reader r;
-    uint64_t block; /* that r reads; UINT64_MAX: none */
-} compressed_reader;
-
-static compressed_reader compressed_reader_of(const tamis *f)
-{
-    compressed_reader c = { .payload = f->payload, .l = compressed_layout_of(&f->plan) };
-    uint64_t ones = le64(c.payload);
-
-    c.m = tamis__bit_coder_model(ones < c.l.slots ? ones : c.l.slots, c.l.slots);
-    c.block = UINT64_MAX;
-    return c;
-}
-
-static uint64_t compressed_start_of(const compressed_reader *c, uint64_t block)
-{
-    uint64_t base = le64(c->payload + COMPRESSED_HEAD + block / COMPRESSED_BASE_BLOCKS * 8);
-
-    return (base < c->l.room ? base : c->l.room) + le16(c->payload + c->l.starts + 2 * block);
-}
-
-/* Of a damaged index, nothing is read beyond the codes and nothing backwards. */
-static bit_coder_reader compressed_read_block(const compressed_reader *c, uint64_t block)
-{
-    const uint8_t *codes = c->payload + c->l.codes;
-    uint64_t start = compressed_start_of(c, block), end = compressed_start_of(c, block + 1);
-    uint64_t bits = compressed_first_of(&c->l, block + 1) - compressed_first_of(&c->l, block);
-
-    end = end < c->l.room ? end : c->l.room;
-    start = start < end ? start : end;
-    return tamis__bit_coder_read(codes + start, codes + end, bits);
-}
-
-static bool compressed_get(compressed_reader *c, uint64_t pos)
-{
-    uint64_t block = pos / c->l.block_bits, bit = pos - block * c->l.block_bits;
-
-    if (c->m.certain)
-        return c->m.inverted;
-    bool is_new = block != c->block;
-    if (is_new)
-        c->r = compressed_read_block(c, block);
-    c->block = block;
-    if (is_new || (!c->r.done && c->r.walk.at < bit))
-        tamis__bit_coder_seek(&c->r, &c->m, bit);
-    return (!c->r.done && c->r.walk.at == bit) != c->m.inverted;
-}
+/* ---- Lookups ----------------------------------------------------------- */
 
 static bool compressed_has(const tamis *f, uint64_t key)
 {
-    compressed_reader c = compressed_reader_of(f);
+    compressed_reader c = tamis__compressed_reader(f);
     uint64_t x = hash_key(key, f->salt);
 
     for (uint32_t i = 0; i < f->plan.hashes; i++, x = probes_next(x)) {
         c.block = UINT64_MAX;
-        if (!compressed_get(&c, scale64(x, f->plan.slots)))
+        if (!tamis__compressed_get(&c, scale64(x, f->plan.slots)))
             return false;
     }
     return true;
@@ -311,7 +189,7 @@ static size_t compressed_has_group(compressed_reader *c, const tamis *f, uint64_
         tamis__sort(at, n);
         c->block = UINT64_MAX;
         for (size_t i = 0; i < n; i++) {
-            if (!compressed_get(c, at[i] >> shift))
+            if (!tamis__compressed_get(c, at[i] >> shift))
                 continue;
             uint64_t x = hash_key(keys[at[i] & number], f->salt);
             for (uint32_t k = 0; k <= round; k++)
@@ -327,7 +205,7 @@ static size_t compressed_has_group(compressed_reader *c, const tamis *f, uint64_
 
 static size_t compressed_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    compressed_reader c = compressed_reader_of(f);
+    compressed_reader c = tamis__compressed_reader(f);
     size_t found = 0;
 
     memset(hits, 0, (n + 63) / 64 * sizeof *hits);
@@ -342,7 +220,7 @@ static size_t compressed_has_many(const tamis *f, uint64_t *hits, const uint64_t
 tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
                                         const tamis_allocator *a)
 {
-    compressed_reader c = compressed_reader_of(f);
+    compressed_reader c = tamis__compressed_reader(f);
     tamis_status status = bitset_new_like(out, to, f, a);
 
     if (status)
@@ -354,7 +232,7 @@ tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis 
             bitset_set(bits, i);
     }
     for (uint64_t i = 0; i < c.l.blocks && !c.m.certain; i++) {
-        bit_coder_reader r = compressed_read_block(&c, i);
+        bit_coder_reader r = tamis__compressed_read_block(&c, i);
         while (tamis__bit_coder_seek(&r, &c.m, 0)) {
             uint64_t bit = compressed_first_of(&c.l, i) + r.walk.at;
             bits[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -377,59 +255,11 @@ tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis 
         if (status)
             break;
         (*out)->count = f->count;
-        if (!compressed_write((*out)->payload, &p, f->payload))
+        if (!tamis__compressed_write((*out)->payload, &p, f->payload))
             break;
         tamis_free(*out);
     }
     return status;
-}
-
-static const char *compressed_verify_block(const compressed_reader *c, uint64_t block,
-                                           uint64_t *coded)
-{
-    bit_coder_reader r = compressed_read_block(c, block);
-
-    if (compressed_start_of(c, block) > compressed_start_of(c, block + 1))
-        return "starts of blocks do not ascend";
-    if (c->m.certain)
-        return r.end == r.start ? NULL : "there are codes for bits that are all the same";
-    while (tamis__bit_coder_seek(&r, &c->m, 0))
-        ++*coded;
-    if (r.strayed)
-        return "a bit is past the end of its block";
-    return tamis__bit_coder_is_whole(&r) ? NULL : "a block does not decode to its end";
-}
-
-static const char *compressed_verify_index(const compressed_reader *c)
-{
-    const compressed_layout *l = &c->l;
-    uint64_t end = compressed_start_of(c, l->blocks);
-    const uint8_t *codes = c->payload + l->codes;
-
-    if (le64(c->payload) > l->slots)
-        return "more bits are set than there are";
-    if (end > l->room)
-        return "codes are past the end";
-    for (uint64_t i = 0; i <= l->blocks; i += COMPRESSED_BASE_BLOCKS)
-        if (le16(c->payload + l->starts + 2 * i) ||
-            le64(c->payload + COMPRESSED_HEAD + i / COMPRESSED_BASE_BLOCKS * 8) > l->room)
-            return "a base is not where its first block starts";
-    if (compressed_start_of(c, 0))
-        return "the first block does not come first";
-    return bytes_are_zero(codes + end, codes + l->room) ? NULL : "bytes behind the codes are set";
-}
-
-static const char *compressed_verify(const tamis *f)
-{
-    compressed_reader c = compressed_reader_of(f);
-    uint64_t coded = 0, ones = le64(c.payload);
-    const char *why = compressed_verify_index(&c);
-
-    for (uint64_t i = 0; i < c.l.blocks && !why; i++)
-        why = compressed_verify_block(&c, i, &coded);
-    if (!why && coded != (c.m.inverted ? c.l.slots - ones : ones))
-        why = "the number of set bits is wrong";
-    return why;
 }
 
 static void compressed_measure(const tamis *f, tamis_info *info)
@@ -443,8 +273,9 @@ static void compressed_measure(const tamis *f, tamis_info *info)
 
 static tamis_cell compressed_cell(compressed_reader *c, uint64_t pos)
 {
-    return (
-        tamis_cell){ .array = "bits", .index = pos, .value = compressed_get(c, pos), .bits = 1 };
+    return (tamis_cell){
+        .array = "bits", .index = pos, .value = tamis__compressed_get(c, pos), .bits = 1
+    };
 }
 
 /* Little-endian numbers of that many bytes. */
@@ -462,8 +293,8 @@ static void compressed_tell_numbers(tamis_telling *t, const char *name, const ui
 /* The bits, then how they are coded. */
 static void compressed_cells(const tamis *f, tamis_telling *t)
 {
-    compressed_reader c = compressed_reader_of(f);
-    uint64_t end = compressed_start_of(&c, c.l.blocks);
+    compressed_reader c = tamis__compressed_reader(f);
+    uint64_t end = tamis__compressed_start(&c, c.l.blocks);
 
     for (uint64_t i = 0; i < f->plan.slots && tamis__tell_cell(t, compressed_cell(&c, i)); i++)
         continue;
@@ -476,14 +307,14 @@ static void compressed_cells(const tamis *f, tamis_telling *t)
 
 static bool compressed_explain(const tamis *f, uint64_t key, tamis_telling *t)
 {
-    compressed_reader c = compressed_reader_of(f);
+    compressed_reader c = tamis__compressed_reader(f);
     uint64_t x = hash_key(key, f->salt);
     bool found = true;
 
     for (uint32_t i = 0; i < f->plan.hashes; i++, x = probes_next(x)) {
         uint64_t pos = scale64(x, f->plan.slots), block = pos / c.l.block_bits;
         tamis__tell_number(t, "block", block);
-        tamis__tell_number(t, "first byte of the block", compressed_start_of(&c, block));
+        tamis__tell_number(t, "first byte of the block", tamis__compressed_start(&c, block));
         c.block = UINT64_MAX;
         found &= bitset_tell_bit(t, compressed_cell(&c, pos));
     }
@@ -496,7 +327,7 @@ const tamis_ops tamis__compressed = {
     .bytes = compressed_bytes,
     .rate = tamis__rates_classic,
     .resize = compressed_resize,
-    .verify = compressed_verify,
+    .verify = tamis__compressed_verify,
     .measure = compressed_measure,
     .has = compressed_has,
     .has_many = compressed_has_many,

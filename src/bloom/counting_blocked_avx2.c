@@ -106,10 +106,7 @@ static tamis_status counting_blocked_remove_one(tamis *f, uint64_t key, uint64_t
 
 void tamis__counting_blocked_use_avx2(tamis_ops *ops)
 {
-    ops->has = one_block_has;
+    one_block_use(ops);
     ops->add = counting_blocked_add_one;
     ops->remove = counting_blocked_remove_one;
-    ops->has_many = one_block_has_many;
-    ops->add_many = one_block_add_many;
-    ops->remove_many = one_block_remove_many;
 }

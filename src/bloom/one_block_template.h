@@ -214,3 +214,16 @@ static size_t one_block_remove_many(tamis *f, const uint64_t *keys, size_t n)
     return b.done;
 }
 #endif
+
+/* Puts them into a table, for kernels. */
+static inline void one_block_use(tamis_ops *ops)
+{
+    ops->has = one_block_has;
+    ops->has_many = one_block_has_many;
+    ops->add_many = one_block_add_many;
+#ifdef ONE_BLOCK_REMOVE
+    ops->remove_many = one_block_remove_many;
+#else
+    ops->add = one_block_add;
+#endif
+}

@@ -1,35 +1,13 @@
 /* bloom: the textbook's examples by their positions, and its rate without the textbook's
  * approximation. */
-#include "bloom/bitset.h"
-
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "kinds.h"
+#include "scattered.h"
 
 static tamis_plan bloom_plan(uint64_t m, unsigned k)
 {
-    tamis_plan plan = plan_for(TAMIS_BLOOM, 10, 0.01, 0);
-
-    plan.slots = m;
-    plan.hashes = k;
-    plan.bytes = tamis__ops(TAMIS_BLOOM)->bytes(&plan);
-    assert_int_equal(plan.bytes, (m + 63) / 64 * 8);
-    return plan;
-}
-
-/* Whether each of the n bits is set. */
-static bool all_set(const tamis *f, const uint64_t *at, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!bitset_get(f->payload, at[i]))
-            return false;
-    return true;
-}
-
-static void set_all(tamis *f, const uint64_t *at, int n)
-{
-    for (int i = 0; i < n; i++)
-        bitset_set(f->payload, at[i]);
+    return scattered_plan(TAMIS_BLOOM, m, k, m);
 }
 
 static double rate(uint64_t m, uint64_t n, unsigned k)

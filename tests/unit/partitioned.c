@@ -1,33 +1,11 @@
 /* partitioned: one row of bits per hash, which makes the rate a closed formula. */
-#include "bloom/bitset.h"
-
 #include "base/bits.h"
 #include "kinds.h"
+#include "scattered.h"
 
 static tamis_plan row_plan(uint64_t w, unsigned k)
 {
-    tamis_plan plan = plan_for(TAMIS_PARTITIONED, 10, 0.01, 0);
-
-    plan.slots = w;
-    plan.hashes = k;
-    plan.bytes = tamis__ops(TAMIS_PARTITIONED)->bytes(&plan);
-    assert_int_equal(plan.bytes, (w * k + 63) / 64 * 8);
-    return plan;
-}
-
-/* Whether each of the n bits is set. */
-static bool all_set(const tamis *f, const uint64_t *at, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!bitset_get(f->payload, at[i]))
-            return false;
-    return true;
-}
-
-static void set_all(tamis *f, const uint64_t *at, int n)
-{
-    for (int i = 0; i < n; i++)
-        bitset_set(f->payload, at[i]);
+    return scattered_plan(TAMIS_PARTITIONED, w, k, w * k);
 }
 
 static double row_rate(double w, double n, double k)
