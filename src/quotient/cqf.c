@@ -9,8 +9,8 @@
  * Two bits a slot and a byte per 64 of them tell which remainders belong to which quotient
  * (quotient/runs.h), and counts are written with the remainders as digits (quotient/cqf_counter.h).
  * So the set of fingerprints can be had back, in order: filters are merged, multiplied and resized
- * without the keys. Twice the slots take one bit from each remainder and leave the fingerprint, and
- * with it the rate, as it was.
+ * without the keys. Twice the slots take one bit from each remainder and keep the fingerprint, and
+ * so the rate of the same keys; twice the keys have twice the rate.
  *
  * Slots need not be a power of two. From 2^17 of them on they are cut into 2^b shards by the first
  * b bits of the hash, tables by themselves, so that a change is local and threads lock one shard

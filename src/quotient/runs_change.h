@@ -22,8 +22,8 @@ static inline void runs_clear_bit(uint8_t *word, unsigned i)
 
 /* ---- Gaps -------------------------------------------------------------- */
 
-/* The slots of a block at which no run is still to end of those that start before: each is empty or
- * the start of a run at home. */
+/* The slots of a block that no run covers which starts before them: each is empty, or the head of a
+ * run at home. */
 static inline uint64_t runs_edges(const uint8_t *b)
 {
     unsigned offset = b[RUNS_OFFSET];
@@ -69,7 +69,7 @@ static inline void runs_raise_offsets(runs_table t, uint64_t q, uint64_t last)
     }
 }
 
-/* One slot less. True: it is too large to be written, or was. */
+/* One slot less. True: the offset is saturated and has to be counted anew. */
 static inline bool runs_lower_offset(uint8_t *block)
 {
     bool is_far = block[RUNS_OFFSET] == RUNS_FAR;

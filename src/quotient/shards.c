@@ -48,8 +48,8 @@ bool tamis__shards_are_valid(const tamis_plan *p, const shards_rule *rule)
            shards_have_room(p, p->capacity, rule);
 }
 
-/* Within the load, and with room in every shard. One key more still would be: twice the slots then
- * hold twice the keys and one. */
+/* Within the load, and with room in every shard, with a key to spare: so twice the slots hold twice
+ * the keys and one. */
 static bool shards_are_roomy(const tamis_plan *p, const shards_rule *rule)
 {
     tamis_plan more = *p;

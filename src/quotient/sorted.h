@@ -40,8 +40,8 @@ typedef struct sorted_group {
     uint64_t fingerprints, least;
 } sorted_group;
 
-/* Ascending, which changes what is stored: the last `loose` bits do not count, and may be in any
- * order. With all 64, it is that of the keys. */
+/* Sorts a group, in place, by all but the lowest `loose` bits; 64 leaves it in the order of keys.
+ */
 sorted_group tamis__sorted_group(const sorted_keys *s, size_t group, unsigned loose);
 
 static inline uint64_t sorted_at(const sorted_group *g, size_t i)
