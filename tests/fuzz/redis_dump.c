@@ -5,7 +5,7 @@
  * added is found; the header of that is the same again, and all memory comes back. */
 #include <string.h>
 
-#include "../purse.h"
+#include "../limited_allocator.h"
 #include "exercise.h"
 #include "redis_bloom.h"
 #include "redis_cuckoo.h"
@@ -47,7 +47,7 @@ static void exercise_bloom(redis_bloom *b, const input *in)
 
 static void try_bloom(const input *in)
 {
-    purse p = { .limit = MEMORY };
+    limited_allocator p = { .limit = MEMORY };
     unsigned char header[REDIS_BLOOM_HEADER_MAX];
     redis_bloom b;
 
@@ -86,7 +86,7 @@ static void exercise_cuckoo(redis_cuckoo *c, const input *in)
 
 static void try_cuckoo(const input *in)
 {
-    purse p = { .limit = MEMORY };
+    limited_allocator p = { .limit = MEMORY };
     unsigned char header[REDIS_CUCKOO_HEADER_SIZE];
     redis_cuckoo_header h;
     redis_cuckoo c;

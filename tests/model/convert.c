@@ -193,14 +193,14 @@ static void others_make_no_pair(tamis_kind kind)
 
 /* ---- Failing ----------------------------------------------------------- */
 
-typedef struct purse {
+typedef struct limited_blocks {
     size_t left; /* allocations that succeed */
     size_t held; /* blocks that were not given back */
-} purse;
+} limited_blocks;
 
 static void *spend(void *ctx, size_t size)
 {
-    purse *p = ctx;
+    limited_blocks *p = ctx;
 
     if (p->left == 0)
         return NULL;
@@ -211,7 +211,7 @@ static void *spend(void *ctx, size_t size)
 
 static void give_back(void *ctx, void *block, size_t size)
 {
-    purse *p = ctx;
+    limited_blocks *p = ctx;
 
     (void)size;
     p->held--;
@@ -222,7 +222,7 @@ static void give_back(void *ctx, void *block, size_t size)
 static void failed_pairs_leave_nothing(ground *g)
 {
     for (size_t blocks = 0; blocks < 6; blocks++) {
-        purse slow = { blocks, 0 }, fast = { blocks < 3 ? 9 : blocks - 3, 0 };
+        limited_blocks slow = { blocks, 0 }, fast = { blocks < 3 ? 9 : blocks - 3, 0 };
         const tamis_allocator far = { spend, give_back, &slow }, near = { spend, give_back, &fast };
         tamis_pair *p = NULL;
         tamis_status status = tamis_pair_new(&p, &g->plan, &far, &near);
@@ -242,7 +242,7 @@ static void failed_conversions_leave_nothing(ground *g)
         tamis_status status = TAMIS_NOMEM;
 
         for (size_t blocks = 0; status == TAMIS_NOMEM; blocks++) {
-            purse p = { blocks, 0 };
+            limited_blocks p = { blocks, 0 };
             const tamis_allocator a = { spend, give_back, &p };
 
             status = tamis_convert(&made, to, f, &a);

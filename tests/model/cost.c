@@ -6,7 +6,7 @@
  */
 #include "fuzz/seal.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_disk.h"
 
 /* What a call may take besides: the struct, and the long searches of cuckoo kinds. */
@@ -54,7 +54,7 @@ static uint64_t growth_limit(const tamis_plan *first, const tamis_plan *large, u
 }
 
 /* Returns how many keys went in. */
-static size_t grow_with(tamis *f, purse *p, const tamis_plan *large, const family *y,
+static size_t grow_with(tamis *f, limited_allocator *p, const tamis_plan *large, const family *y,
                         uint64_t *keys, size_t n, rng *r)
 {
     const tamis_plan first = f->plan;
@@ -83,7 +83,7 @@ static void check_growth(tamis_kind kind, uint64_t few, size_t n, double fpr, do
     tamis_plan large = growing_plan(kind, MANY_KEYS, fpr, load);
 
     for (int i = 0; i < N_FAMILIES; i++) {
-        purse p = { .limit = growth_limit(&plan, &large, 0) };
+        limited_allocator p = { .limit = growth_limit(&plan, &large, 0) };
         const tamis_allocator a = allocator_of(&p);
         rng r = rng_for(2600 + (uint64_t)kind, (uint64_t)i);
         uint64_t *keys = array_of(n, sizeof *keys);
@@ -183,7 +183,7 @@ static void builds_are_paid_for_by_keys(tamis_kind kind)
     uint64_t *keys = array_of(n, sizeof *keys), *beside = array_of(n, sizeof *keys);
 
     for (int i = 0; i < N_FAMILIES; i++) {
-        purse p = { .limit = 12 * (plan.bytes + 64 * n) + CONSTANT };
+        limited_allocator p = { .limit = 12 * (plan.bytes + 64 * n) + CONSTANT };
         const tamis_allocator a = allocator_of(&p);
         rng r = rng_for(2690 + (uint64_t)kind, (uint64_t)i);
         tamis *f = NULL;
@@ -406,7 +406,7 @@ static void assert_read_again(const tamis *f)
 /* Whether it could be read. */
 static bool use_image(const image_bytes *image, rng *r)
 {
-    purse p = { .limit = image->size + 4096 };
+    limited_allocator p = { .limit = image->size + 4096 };
     const tamis_allocator a = allocator_of(&p);
     tamis *f = NULL;
     tamis_status status = tamis_image_read(&f, image->at, image->size, &a);
@@ -463,7 +463,7 @@ static uint64_t conversion_limit(const tamis *f, size_t size)
 /* To every kind that there is a way to: returns how many. */
 static int convert_all(const tamis *f, size_t size)
 {
-    purse p = { .limit = conversion_limit(f, size) };
+    limited_allocator p = { .limit = conversion_limit(f, size) };
     const tamis_allocator a = allocator_of(&p);
     int ways = 0;
 

@@ -4,7 +4,7 @@
  * hash_key() and mix64() can be undone, so that any hashes can be had. */
 #include "core/plan.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_builder.h"
 
 enum { N = 14000, SEED = 1 };
@@ -137,7 +137,7 @@ static void crafted_keys_take_little_more_than_planned(tamis_kind kind)
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     assert_true(most_bytes(plan) <= plan.bytes + plan.bytes * 5 / 8 + 1024);
     for (int i = 0; i < N_CHOICES; i++) {
-        purse p = { .limit = UINT64_MAX };
+        limited_allocator p = { .limit = UINT64_MAX };
         const tamis_allocator a = allocator_of(&p);
         tamis *f = NULL, *g = NULL;
 

@@ -91,14 +91,14 @@ static void one_key_a_million_times(tamis_kind kind)
 
 /* ---- Memory ------------------------------------------------------------ */
 
-typedef struct purse {
+typedef struct limited_blocks {
     bool is_open;
     size_t taken;
-} purse;
+} limited_blocks;
 
 static void *take_block(void *ctx, size_t size)
 {
-    purse *p = ctx;
+    limited_blocks *p = ctx;
 
     p->taken++;
     return p->is_open ? malloc(size) : NULL;
@@ -117,7 +117,7 @@ static void add_without_memory(tamis_kind kind)
 {
     const uint64_t n = 20000;
     tamis_plan plan = plan_for(kind, n, 0.001, 5);
-    purse rich = { true, 0 }, poor = { true, 0 };
+    limited_blocks rich = { true, 0 }, poor = { true, 0 };
     const tamis_allocator a = { take_block, give_back, &rich },
                           b = { take_block, give_back, &poor };
     tamis *f, *g;
@@ -152,7 +152,7 @@ static void add_many_without_memory(tamis_kind kind)
     rng r = rng_for(4200 + (uint64_t)kind, 0);
     uint64_t *keys = fresh_keys(&r, n);
     tamis_plan plan = plan_for(kind, n, 0.001, 6);
-    purse poor = { true, 0 };
+    limited_blocks poor = { true, 0 };
     const tamis_allocator a = { take_block, give_back, &poor };
     tamis *f;
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_builder.h"
 
 enum { FEEDERS = 4, THREADS = 3, N = 20000 };
@@ -118,7 +118,7 @@ static void threads_feed_and_finish(tamis_kind kind)
     const feeding what = { .keys = keys, .n = n };
 
     for (int way = 0; way < 4; way++) {
-        purse p = { .limit = UINT64_MAX };
+        limited_allocator p = { .limit = UINT64_MAX };
         const tamis_allocator a = allocator_of(&p);
         /* Copies take room in some kinds. */
         const tamis_spec spec = spec_for(way % 2 ? 2 * n : 0, 0.01, 5);

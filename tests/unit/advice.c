@@ -1,7 +1,7 @@
 /* Advice: costs are what the formula says, and no kind or rate is cheaper than what is advised. */
 #include "advice/advise.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 
 enum { MOST = TAMIS_SPEEDS_MAX + 1 };
 
@@ -391,7 +391,7 @@ static void measuring_needs_memory(void **state)
     m.size = sizeof m;
     before = m;
     for (size_t i = 0; i < run_size(3, 2, 3); i++) {
-        purse p = { .limit = limits[i] };
+        limited_allocator p = { .limit = limits[i] };
         const tamis_allocator a = allocator_of(&p);
 
         assert_int_equal(tamis_calibrate(&m, ticking, &time, &a), TAMIS_NOMEM);

@@ -4,7 +4,7 @@
 #include "bloom/probes.h"
 
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_budget.h"
 
 static double uniform(rng *r)
@@ -424,7 +424,7 @@ static void choosing_needs_memory(void **state)
     const tamis_size sizes[] = { { 10, 0.5 }, { 17, 0.3 }, { 20, 0.1 } };
     tamis_claim claims[3];
     tamis_budget b;
-    purse p = { .limit = 64 << 20 };
+    limited_allocator p = { .limit = 64 << 20 };
     tamis_allocator a = allocator_of(&p);
 
     (void)state;

@@ -11,7 +11,7 @@
 
 #include "base/le.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 
 /* ---- Collections to work with ------------------------------------------ */
 
@@ -729,7 +729,7 @@ static void shared_images_are_refused(void **state)
 
 /* ---- Memory ------------------------------------------------------------ */
 
-static tamis_status edit_within(purse *p, unsigned flags)
+static tamis_status edit_within(limited_allocator *p, unsigned flags)
 {
     tamis_allocator a = allocator_of(p);
     tamis *f = numbers(TAMIS_BLOOM, 100);
@@ -754,7 +754,7 @@ static void memory_runs_out_cleanly(void **state)
     (void)state;
     for (unsigned flags = 0; flags <= TAMIS_EDIT_COMPACT; flags++)
         for (uint64_t limit = 0;; limit = limit * 21 / 20 + 100) {
-            purse p = { .limit = limit };
+            limited_allocator p = { .limit = limit };
 
             make_zoo();
             tamis_status status = edit_within(&p, flags);

@@ -1,6 +1,6 @@
 /* What Bloom kinds, and those like them, tell of themselves, of filters that are known by hand. */
+#include "explain_text.h"
 #include "kinds.h"
-#include "telling.h"
 
 /* A plan of another geometry; 0: that stays. */
 static tamis *new_like(tamis_kind kind, uint64_t slots, uint32_t width, uint32_t hashes)
@@ -48,17 +48,17 @@ static void bits_of_bitmap(void **state)
 static const unsigned OF_1[] = { 8, 8, 17, 20, 14, 5, 19, 11 };
 
 /* The 256 cells of a block: the bits of the two kinds of hashes have these values. */
-static void tell_block(telling *t, const char *array, unsigned of_0, unsigned of_1)
+static void tell_block(explain_text *t, const char *array, unsigned of_0, unsigned of_1)
 {
-    telling_add(t, "%s%s:", t->size ? "\n" : "", array);
+    explain_text_add(t, "%s%s:", t->size ? "\n" : "", array);
     for (unsigned i = 0; i < 256; i++)
-        telling_add(t, " %x", i % 32 == 0 ? of_0 : i % 32 == OF_1[i / 32] ? of_1 : 0);
+        explain_text_add(t, " %x", i % 32 == 0 ? of_0 : i % 32 == OF_1[i / 32] ? of_1 : 0);
 }
 
 static void bits_of_blocked(void **state)
 {
     tamis *f = new_like(TAMIS_BLOCKED, 2, 0, 0);
-    telling t = { .size = 0 };
+    explain_text t = { .size = 0 };
 
     (void)state;
     add_hash(f, UINT64_C(1) << 63);
@@ -96,15 +96,15 @@ static void bits_of_blocked(void **state)
 static void stages_of_scalable(void **state)
 {
     tamis *f = new_like(TAMIS_SCALABLE, 1, 0, 2);
-    telling t = { .size = 0 };
+    explain_text t = { .size = 0 };
 
     (void)state;
     add_hash(f, 0);
     tell_block(&t, "stage 0", 0, 0);
     tell_block(&t, "stage 1", 1, 0);
     for (int i = 0; i < 256; i++)
-        telling_add(&t, " 0");
-    telling_add(&t, "\nkeys held 0: 1");
+        explain_text_add(&t, " 0");
+    explain_text_add(&t, "\nkeys held 0: 1");
     assert_cells(f, t.text);
     assert_steps_of_hash(f, 0,
                          "hash 0\n"
@@ -136,14 +136,14 @@ static void stages_of_scalable(void **state)
 static void bytes_of_window(void **state)
 {
     tamis *f = new_like(TAMIS_WINDOW, 1, 0, 1);
-    telling t = { .size = 0 };
+    explain_text t = { .size = 0 };
 
     (void)state;
     add_hash(f, 0);
     assert_int_equal(tamis_rotate(f), TAMIS_OK);
     add_hash(f, 1);
     tell_block(&t, "block 0", 1, 2);
-    telling_add(&t, "\nrotations 0: 1\nkeys held 0: 1");
+    explain_text_add(&t, "\nrotations 0: 1\nkeys held 0: 1");
     assert_cells(f, t.text);
     assert_steps_of_hash(f, 1,
                          "hash 1\n"

@@ -1,8 +1,8 @@
 /* What cuckoo kinds tell of themselves, of filters that are known by hand. */
 #include "core/plan.h"
+#include "explain_text.h"
 #include "kinds.h"
 #include "tamis_adapt.h"
-#include "telling.h"
 
 static tamis *shaped(tamis_kind kind, uint64_t slots, uint32_t width, uint32_t hashes)
 {

@@ -1,7 +1,7 @@
 /* What exact tables tell of themselves, of tables that are known by hand. */
+#include "explain_text.h"
 #include "kinds.h"
 #include "tamis_values.h"
-#include "telling.h"
 
 static tamis *new_table(tamis_kind kind, uint64_t slots)
 {

@@ -1,7 +1,7 @@
 /* explain_fuse.c - what static kinds tell of themselves, of filters that are known by hand: by
  * peeling, by linear equations, with values and with a universe. */
+#include "explain_text.h"
 #include "kinds.h"
-#include "telling.h"
 
 static tamis_plan plan_of_tags(tamis_kind kind, uint64_t keys, uint32_t tag_bits)
 {
@@ -79,23 +79,23 @@ static void three_keys_of_fuse(void **state)
 static bool take_peel(void *ctx, const tamis_peel *step)
 {
     const char *const names[] = { "touches", "takes", "leaves", "fills", "adds" };
-    telling *t = ctx;
+    explain_text *t = ctx;
 
-    telling_add(t, "%c %s", (char)('a' + step->key), names[step->type]);
+    explain_text_add(t, "%c %s", (char)('a' + step->key), names[step->type]);
     for (unsigned j = 0; j < step->n_cells; j++)
         if (j == step->own || step->type == TAMIS_PEEL_TOUCHES || step->type == TAMIS_PEEL_ADDS)
-            telling_add(t, " %llu/%llu", (unsigned long long)step->cells[j].number,
-                        (unsigned long long)step->cells[j].index);
+            explain_text_add(t, " %llu/%llu", (unsigned long long)step->cells[j].number,
+                             (unsigned long long)step->cells[j].index);
     if (step->type == TAMIS_PEEL_FILLS)
-        telling_add(t, " with %llx", (unsigned long long)step->cells[step->own].value);
-    telling_add(t, "\n");
+        explain_text_add(t, " with %llx", (unsigned long long)step->cells[step->own].value);
+    explain_text_add(t, "\n");
     return true;
 }
 
 static void three_keys_are_peeled(void **state)
 {
     tamis_plan plan = plan_of_tags(TAMIS_FUSE, 3, 8);
-    telling t = { .size = 0 };
+    explain_text t = { .size = 0 };
     uint64_t keys[3];
 
     (void)state;
@@ -280,7 +280,7 @@ static void two_keys_of_ribbon(void **state)
 static void two_rows_are_eliminated(void **state)
 {
     tamis_plan plan = plan_of_tags(TAMIS_RIBBON, 2, 4);
-    telling t = { .size = 0 };
+    explain_text t = { .size = 0 };
     uint64_t keys[2];
 
     (void)state;

@@ -1,7 +1,7 @@
 /* explain_peeling.c - how filters by peeling were made: a second peeling, step by step, arrives at
  * the cells that are there. No kind is named. */
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_explain.h"
 
 /* ---- Every step -------------------------------------------------------- */
@@ -354,7 +354,7 @@ static void memory_is_asked_for_and_returned(void **state)
         rng r = rng_for(1905, (uint64_t)kind);
         tamis_plan plan = plan_of_tags(kind, 50, 8, 0);
         uint64_t *keys = fresh_keys(&r, 50);
-        purse p = { .limit = UINT64_MAX };
+        limited_allocator p = { .limit = UINT64_MAX };
         tamis_allocator a = allocator_of(&p);
         tamis *f = NULL;
 

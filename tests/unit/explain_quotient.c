@@ -1,8 +1,8 @@
 /* What kinds of fingerprints in order tell of themselves, of filters that are known by hand. */
 #include "core/plan.h"
+#include "explain_text.h"
 #include "kinds.h"
 #include "tamis_adapt.h"
-#include "telling.h"
 
 /* A filter of 2^q slots with remainders of r bits. */
 static tamis *new_slots(tamis_kind kind, unsigned q, unsigned r)

@@ -1,6 +1,6 @@
 /* What sketches tell of themselves, of filters that are known by hand. */
+#include "explain_text.h"
 #include "kinds.h"
-#include "telling.h"
 
 static tamis *new_rows(tamis_kind kind, uint64_t slots, uint32_t rows)
 {

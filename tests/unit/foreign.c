@@ -4,12 +4,12 @@
  * of which tests/bare is one. */
 #include "foreign.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_builder.h"
 
 static void foreign_plans_are_built_or_refused(tamis_kind kind)
 {
-    purse p = { .limit = UINT64_C(192) << 20 };
+    limited_allocator p = { .limit = UINT64_C(192) << 20 };
     const tamis_allocator a = allocator_of(&p);
     static foreign x;
 
@@ -25,7 +25,7 @@ static void foreign_plans_are_built_or_refused(tamis_kind kind)
 static void bits_that_cannot_be_addressed_are_refused(void **state)
 {
     const tamis_spec spec = TAMIS_SPEC(.keys = 1000, .bits = 34359738432, .hashes = 1);
-    purse p = { .limit = UINT64_C(1) << 30 };
+    limited_allocator p = { .limit = UINT64_C(1) << 30 };
     const tamis_allocator a = allocator_of(&p);
     rng r = rng_for(81, 0);
     uint64_t *keys = fresh_keys(&r, 1000);

@@ -4,7 +4,7 @@
 #include "base/cpu.h"
 #include "core/plan.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 
 static tamis_plan planned(uint64_t keys, double fpr, unsigned can)
 {
@@ -635,7 +635,7 @@ static void chosen_keys_take_no_memory(void **state)
     (void)state;
     for (unsigned last_bits = 0; last_bits <= 12; last_bits++) {
         tamis_plan plan = planned(100, 1e-5, TAMIS_CAN_GROW);
-        purse p = { .limit = UINT64_MAX };
+        limited_allocator p = { .limit = UINT64_MAX };
         const tamis_allocator a = allocator_of(&p);
         tamis *f;
         uint64_t i = 0, n = 0;

@@ -4,8 +4,8 @@
 
 #include "block.h"
 #include "check.h"
+#include "limited_allocator.h"
 #include "murmur.h"
-#include "purse.h"
 
 static void murmur_gives_its_published_answers(void **state)
 {
@@ -54,12 +54,13 @@ static void blocks_become_zeros(void **state)
 
 /* ---- Filters ----------------------------------------------------------- */
 
-static purse rich(void)
+static limited_allocator rich(void)
 {
-    return (purse){ .limit = UINT64_MAX };
+    return (limited_allocator){ .limit = UINT64_MAX };
 }
 
-static redis_bloom new_filter(purse *p, double error, uint64_t capacity, uint32_t growth)
+static redis_bloom new_filter(limited_allocator *p, double error, uint64_t capacity,
+                              uint32_t growth)
 {
     redis_bloom b;
 
@@ -118,7 +119,7 @@ static void sizes_are_those_of_redisbloom(void **state)
         { 0.9, 1000, 544, 4, false }, /* as 0.25, halved; the digits of ln 2 make 4 of 3 hashes */
         { 0.5, 1, 8, 3, true },       { 0.001, 1000, 1984, 11, false },
     };
-    purse p = rich();
+    limited_allocator p = rich();
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -137,7 +138,7 @@ static void sizes_are_those_of_redisbloom(void **state)
 /* The bits of an item are where a division says, whatever the number of bits. */
 static void positions_are_remainders(void **state)
 {
-    purse p = rich();
+    limited_allocator p = rich();
 
     (void)state;
     for (uint64_t capacity = 1; capacity < 3000; capacity += 7) {
@@ -169,7 +170,7 @@ static uint64_t item_of_batch(uint64_t batch, uint64_t i)
 static void batches_are_adds_in_order(void **state)
 {
     enum { BATCHES = 40 };
-    purse p = rich();
+    limited_allocator p = rich();
     redis_bloom one = new_filter(&p, 0.2, 5, 2), many = new_filter(&p, 0.2, 5, 2);
 
     (void)state;
@@ -198,7 +199,7 @@ static void batches_are_adds_in_order(void **state)
 
 static void a_fixed_filter_is_full_at_its_capacity(void **state)
 {
-    purse p = rich();
+    limited_allocator p = rich();
     redis_bloom b;
     redis_bloom_hash hashes[6];
     bool added[6];
@@ -219,7 +220,7 @@ static void without_memory_nothing_is_lost(void **state)
 {
     (void)state;
     for (uint64_t limit = 0; limit < 4000; limit += 50) {
-        purse p = { .limit = limit };
+        limited_allocator p = { .limit = limit };
         redis_bloom b;
         tamis_status status = redis_bloom_init(&b, allocator_of(&p), 0.01, 10, 2, false);
         uint64_t in = 0;
@@ -243,7 +244,7 @@ static void without_memory_nothing_is_lost(void **state)
 /* At twice the links the rate is 0, and there is no such link. */
 static void growth_ends_with_the_last_rate(void **state)
 {
-    purse p = rich();
+    limited_allocator p = rich();
     redis_bloom b = new_filter(&p, 1e-320, 1, 1);
     tamis_status status = TAMIS_OK;
     bool added;
@@ -257,7 +258,7 @@ static void growth_ends_with_the_last_rate(void **state)
 
 static void copies_are_equal_and_apart(void **state)
 {
-    purse p = rich();
+    limited_allocator p = rich();
     redis_bloom b = new_filter(&p, 0.05, 10, 2), copy;
     bool added;
 
@@ -277,7 +278,7 @@ static void copies_are_equal_and_apart(void **state)
 
 static void headers_make_the_filter_again(void **state)
 {
-    purse p = rich();
+    limited_allocator p = rich();
     redis_bloom b = new_filter(&p, 0.05, 10, 4), again;
     unsigned char header[20 + 53 * 8];
     bool added;
@@ -301,7 +302,7 @@ static void headers_make_the_filter_again(void **state)
 /* Whatever a byte of the header is: refused without a trace, or a filter that can be used. */
 static void any_header_is_refused_or_safe(void **state)
 {
-    purse p = { .limit = 1 << 20 };
+    limited_allocator p = { .limit = 1 << 20 };
     redis_bloom b = new_filter(&p, 0.05, 10, 4);
     unsigned char good[73], bad[73];
     unsigned step = is_sanitized() ? 5 : 1;

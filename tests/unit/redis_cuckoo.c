@@ -3,11 +3,11 @@
 #include "redis_cuckoo.h"
 
 #include "check.h"
-#include "purse.h"
+#include "limited_allocator.h"
 
 enum { TABLES = 32 };
 
-static redis_cuckoo new_filter(purse *p, uint64_t capacity, uint16_t bucket_size,
+static redis_cuckoo new_filter(limited_allocator *p, uint64_t capacity, uint16_t bucket_size,
                                uint16_t expansion)
 {
     redis_cuckoo c;
@@ -60,7 +60,7 @@ static void sizes_are_those_of_redisbloom(void **state)
                  { 1000, 512, 2, 3, 4 },
                  { 4, 2, 2, 0, 0 },
                  { 100, 32, 4, 32768, 32768 } };
-    purse p = { .limit = UINT64_MAX };
+    limited_allocator p = { .limit = UINT64_MAX };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -81,7 +81,7 @@ static void no_copy_is_lost(void **state)
 
     (void)state;
     for (size_t e = 0; e < 3; e++) {
-        purse p = { .limit = UINT64_MAX };
+        limited_allocator p = { .limit = UINT64_MAX };
         redis_cuckoo c = new_filter(&p, 16, 2, expansions[e]);
         uint64_t seed = test_seed(), live = 0, counts[300] = { 0 };
 
@@ -126,7 +126,7 @@ static void what_fails_changes_nothing(void **state)
 
     (void)state;
     for (size_t r = 0; r < 3; r++) {
-        purse p = { .limit = UINT64_MAX }, q = p;
+        limited_allocator p = { .limit = UINT64_MAX }, q = p;
         redis_cuckoo c = new_filter(&p, 64, 4, rows[r].expansion), before;
         unsigned failed = 0;
 
@@ -151,7 +151,7 @@ static void what_fails_changes_nothing(void **state)
 
 static void headers_make_the_filter_again(void **state)
 {
-    purse p = { .limit = UINT64_MAX };
+    limited_allocator p = { .limit = UINT64_MAX };
     redis_cuckoo c = new_filter(&p, 16, 2, 2), again;
     unsigned char bytes[REDIS_CUCKOO_HEADER_SIZE];
     redis_cuckoo_header h;
@@ -175,7 +175,7 @@ static void headers_make_the_filter_again(void **state)
  */
 static void any_header_is_refused_or_safe(void **state)
 {
-    purse p = { .limit = 1 << 18 };
+    limited_allocator p = { .limit = 1 << 18 };
     redis_cuckoo c = new_filter(&p, 16, 2, 2);
     unsigned char good[REDIS_CUCKOO_HEADER_SIZE], bad[REDIS_CUCKOO_HEADER_SIZE], *slots;
     unsigned step = is_sanitized() ? 15 : 1;

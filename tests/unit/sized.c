@@ -4,7 +4,7 @@
 #include "core/sized.h"
 #include "advice/advise.h"
 #include "kinds.h"
-#include "purse.h"
+#include "limited_allocator.h"
 #include "tamis_budget.h"
 #include "tamis_builder.h"
 #include "tamis_disk.h"
@@ -242,7 +242,7 @@ static void machines_of_other_sizes_are_measured(void **state)
 
     (void)state;
     for (int i = 0; i < N_SIZES; i++) {
-        purse nothing = { .limit = 0 };
+        limited_allocator nothing = { .limit = 0 };
         const tamis_allocator a = allocator_of(&nothing);
         tamis_machine *m = of_size(&now, sizeof now, other_size(ADVISE_MACHINE, sizeof now, i));
 

@@ -4,7 +4,7 @@
 #include "../../md4.h"
 #include "../../rolling.h"
 #include "check.h"
-#include "purse.h"
+#include "limited_allocator.h"
 
 /* ---- Bytes that are read and written ----------------------------------- */
 
@@ -349,7 +349,7 @@ static void a_signature_that_lies_does_not_take_forever(void **state)
 static void claims_take_no_memory(void **state)
 {
     static bytes old, sig, delta;
-    purse p = { .limit = 1 << 20 };
+    limited_allocator p = { .limit = 1 << 20 };
     tamis_allocator a = allocator_of(&p);
     block_signature *s;
 
@@ -390,7 +390,7 @@ static void memory_may_be_missing(void **state)
 {
     static bytes old, sig, delta;
     signature_spec spec = { SIGNATURE_RABIN_BLAKE2, 16, 8 };
-    purse p = { 0 };
+    limited_allocator p = { 0 };
     tamis_allocator a = allocator_of(&p);
     tamis_status status = TAMIS_NOMEM;
     block_signature *s = NULL;
