@@ -251,8 +251,8 @@ bool args_given_any(const args *a, const option_row *table)
 {
     bool given = false;
 
-    for (; table->name && !given; table++)
-        given = args_given(a, table->name);
+    for (; is_row(table) && !given; table++)
+        given = table->name && args_given(a, table->name);
     return given;
 }
 
