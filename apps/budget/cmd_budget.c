@@ -237,7 +237,7 @@ static void check_plan_options(const request *r, const args *a, const char *path
     bool are_images = store_is_folder(path) || member_is_collection(path);
 
     if (!r->budget.total)
-        args_refuse(a, "give --total-bytes BYTES");
+        args_refuse(a, "give --total-bytes SIZE");
     if (!tamis_kind_can(r->budget.kind))
         args_refuse(a, "this program was built without partitioned filters; give -k KIND");
     if (r->job.keys || r->job.images || r->job.out)
@@ -289,10 +289,10 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_TOTAL, "total-bytes", "BYTES", "what all filters together may take: 4096, 64K, 1G" },
+    { OPTION_TOTAL, "total-bytes", "SIZE", "what all filters together may take: 4096, 64K, 1G" },
     { 'k', "kind", "KIND",
       "of the filters (default: partitioned, whose rows can be dropped later)" },
-    { OPTION_OVERHEAD, "overhead", "BYTES", "what each filter takes besides, such as its header" },
+    { OPTION_OVERHEAD, "overhead", "SIZE", "what each filter takes besides, such as its header" },
     { OPTION_TABLE, "table", NULL, "print a table" },
     { OPTION_JSON, "json", NULL, "print JSON, with the costs of other ways to share" },
     { OPTION_LOG, "log", "FILE", "queries that were asked, as name,key or name" },
@@ -307,7 +307,7 @@ static const option_row options[] = {
 
 const command cmd_budget = {
     .name = "budget",
-    .operands = "--total-bytes BYTES [OPTION]... CSV | apply -o OUT [OPTION]... PLAN",
+    .operands = "--total-bytes SIZE [OPTION]... CSV | apply -o OUT [OPTION]... PLAN",
     .summary = "share one budget of memory among many filters",
     .about =
         "Reads a CSV of filters with the columns name, keys, share and cost: how many keys each\n"

@@ -261,7 +261,7 @@ static const option_row options[] = {
     { OPTION_PRINT, "print", NULL, "print the words, one per line, and save nothing" },
     { 'n', "keys", "N", "room for that many different words (default: as many as come)" },
     { 'p', "fpr", "RATE", "share of other words found, and of counts too high; 1e-6 by default" },
-    { OPTION_MEMORY, "memory", "B", "memory for words: 512M, 4G (default: what it needs)" },
+    { OPTION_MEMORY, "memory", "SIZE", "memory for words: 512M, 4G (default: what it needs)" },
     { OPTION_TMP, "tmp", "DIR", "folder for those that do not fit (default: $TMPDIR or /var/tmp)" },
     { 0 },
 };

@@ -252,7 +252,7 @@ static const option_row options[] = {
     { 'S', "sum-size", "BYTES", "signature: kept of each strong hash; all of it" },
     { OPTION_HASH, "hash", "NAME", "signature: blake2, or md4 for old programs" },
     { OPTION_ROLLING, "rollsum", "NAME", "signature: rabinkarp, or rollsum for old programs" },
-    { OPTION_LIMIT_SIZE, "limit-size", "BYTES",
+    { OPTION_LIMIT_SIZE, "limit-size", "SIZE",
       "patch: most that NEW may have (default: 16M and 4 times OLD and DELTA)" },
     { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
     { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },

@@ -553,7 +553,7 @@ static const option_row options[] = {
     { OPTION_PLAN, "plan", NULL, "tell which filter would be sent, and send none" },
     { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
     { OPTION_JSON, "json", NULL, "as --count or --plan, with all figures, in JSON" },
-    { OPTION_MEMORY, "memory", "B", "memory it may take: 512M, 4G; more waits on disk" },
+    { OPTION_MEMORY, "memory", "SIZE", "memory it may take: 512M, 4G; more waits on disk" },
     { 0 },
 };
 

@@ -339,7 +339,7 @@ static const option_row options[] = {
     { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them", TO_KIND(request, kind) },
     { 0, "seed", "S", "integer that changes the hash (default: 0)",
       TO_INTEGER(request, spec.hasher.seed) },
-    { 0, "memory", "B", "memory it may take: 512M, 4G (default: what it needs)",
+    { 0, "memory", "SIZE", "memory it may take: 512M, 4G (default: what it needs)",
       TO_SIZE(request, memory) },
     { 0, "tmp", "DIR", "folder for keys that do not fit (default: $TMPDIR or /var/tmp)",
       TO_TEXT(request, tmp) },

@@ -40,7 +40,7 @@ static int run(args *a)
     args_read(a, &r);
     const char *path = args_operands(a, 1, 1, "the FILE to fold")[0];
     if (!r.out || !r.by == !r.max_bytes)
-        args_refuse(a, "give -o OUT and either --by N or --max-bytes BYTES");
+        args_refuse(a, "give -o OUT and either --by N or --max-bytes SIZE");
     store_lock_target(r.out);
 
     tamis *f = store_load(path);
@@ -62,14 +62,14 @@ static int run(args *a)
 static const option_row options[] = {
     { 'o', "output", "OUT", "where to save the smaller filter", TO_TEXT(request, out) },
     { 0, "by", "N", "how many times smaller", TO_COUNT(request, by, 2, UINT64_MAX) },
-    { 0, "max-bytes", "BYTES", "how large it may be, without the header of the file",
+    { 0, "max-bytes", "SIZE", "how large it may be, without the header of the file",
       TO_SIZE(request, max_bytes) },
     { 0 },
 };
 
 const command cmd_fold = {
     .name = "fold",
-    .operands = "-o OUT {--by N | --max-bytes BYTES} FILE",
+    .operands = "-o OUT {--by N | --max-bytes SIZE} FILE",
     .summary = "shrink a filter without its keys",
     .about =
         "Saves to OUT a filter N times smaller than the one in FILE. It still holds every key,\n"

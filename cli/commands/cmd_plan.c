@@ -323,7 +323,8 @@ static void plan(request *r, const args *a)
     const tamis_spec *spec = &r->spec;
 
     if (spec->keys == 0 && spec->error == 0 && !spec_has_room(spec))
-        args_refuse(a, "give --keys N, or the room: --max-bytes B, --bits M or --quotient-bits Q");
+        args_refuse(a,
+                    "give --keys N, or the room: --max-bytes SIZE, --bits M or --quotient-bits Q");
     spell_out(&r->spec);
     show(r);
 }

@@ -197,7 +197,7 @@ static const option_row options[] = {
     { 'n', "count", "N", "how many lines to print (default: 20)", TO_COUNT(request, k, 1, K_MAX) },
     { 0, "error", "E", "how far the sketch may be off, as a share of all lines (1e-5)",
       TO_ERROR(request, spec.error) },
-    { 0, "memory", "B", "memory it may take: 64M, 1G (default: what --error needs)",
+    { 0, "memory", "SIZE", "memory it may take: 64M, 1G (default: what --error needs)",
       TO_SIZE(request, memory) },
     { 0, "hash", "HASH", "how lines become keys: fast (default), keyed or raw",
       TO_HASH(request, spec.hasher) },

@@ -56,7 +56,7 @@ const option_row spec_options[] = {
       TO_COUNT(tamis_spec, keys, 1, UINT64_MAX) },
     { 'p', "fpr", "P", "false positive rate, from 2^-64 to below 1: 0.001, 1% (default: 0.01)",
       TO_FPR(tamis_spec, fpr) },
-    { 0, "max-bytes", "B", "size it may have: 4096, 64K, 1G", TO_SIZE(tamis_spec, max_bytes) },
+    { 0, "max-bytes", "SIZE", "size it may have: 4096, 64K, 1G", TO_SIZE(tamis_spec, max_bytes) },
     { 0, "can", "LIST", "abilities it must have, such as add,remove",
       TO_ABILITIES(tamis_spec, can) },
     { 0, "value-bits", "B", "bits of a value, 1 to 32, in kinds that can get",

@@ -29,7 +29,7 @@ const option_row connect_options[] = {
       TO_FLAG(connect_way, serves_here) },
     { 0, "timeout", "SECONDS", "of silence, after which the line is given up (default: 60)",
       TO_COUNT(connect_way, limits.seconds, 1, MOST_SECONDS) },
-    { 0, "limit-bytes", "BYTES", "stop when more would cross the line",
+    { 0, "limit-bytes", "SIZE", "stop when more would cross the line",
       TO_SIZE(connect_way, limits.bytes) },
     { 0 },
 };
