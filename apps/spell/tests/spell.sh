@@ -310,11 +310,11 @@ compare_texts()
 }
 
 if command -v hunspell >/dev/null && [ -f $folder/en_US.dic ]; then
-    cp "$tests/../../README.md" text
+    cp "$tests/../../../README.md" text
     compare_forms en_US "${TAMIS_LONG:+1}$([ -n "${TAMIS_LONG:-}" ] || echo 40)"
     compare_texts en_US 15 text
     if [ -n "${TAMIS_LONG:-}" ]; then
-        cat "$tests"/../../docs/*.md "$tests"/../../docs/filters/*.md >text
+        cat "$tests"/../../../docs/*.md "$tests"/../../../docs/filters/*.md >text
         compare_texts en_US 500 text
         for name in de_DE fr; do
             [ -f "$folder/$name.dic" ] && compare_forms "$name" 25
