@@ -2,21 +2,13 @@
  * multiset, the stash, loads and sizes, and what verify() must not accept. */
 #include "cuckoo/cuckoo.h"
 
-#include "kinds.h"
+#include "moving.h"
 
 static const tamis_kind KIND = TAMIS_CUCKOO;
 
-/* A filter of just that shape. */
 static tamis *shaped(uint64_t slots, unsigned width, uint64_t seed)
 {
-    tamis_plan plan = plan_for(KIND, 0, 0.5, seed);
-
-    plan.slots = slots;
-    plan.width = width;
-    plan.bytes = tamis__ops(KIND)->bytes(&plan);
-    assert_true(plan.bytes > 0);
-    plan.fpr = 0;
-    return new_filter(&plan);
+    return shaped_as(KIND, slots, width, seed);
 }
 
 static cuckoo_entry entry_of_key(const tamis *f, uint64_t key)
@@ -331,26 +323,8 @@ static void what_is_added_often_can_be_removed(void **state)
 
 static void counts_stop_at_three(void **state)
 {
-    tamis *f = shaped(100, 20, 0);
-
     (void)state;
-    assert_int_equal(tamis_plan_of(f)->ceiling, 3);
-    for (uint64_t n = 1; n <= 20; n++) {
-        assert_int_equal(tamis_add(f, 42), TAMIS_OK);
-        assert_int_equal(tamis_count(f, 42), n < 3 ? n : 3);
-        assert_int_equal(info_of(f).count, n < 3 ? n : 3);
-    }
-    assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_ABSENT);
-    for (uint64_t n = 20; n-- > 0;) {
-        assert_int_equal(tamis_remove(f, 42), TAMIS_OK);
-        assert_int_equal(tamis_count(f, 42), n < 3 ? n : 3);
-    }
-    assert_int_equal(tamis_add_times(f, 43, 2), TAMIS_OK);
-    assert_int_equal(tamis_remove_times(f, 43, 3), TAMIS_ABSENT);
-    assert_int_equal(tamis_remove_times(f, 43, 2), TAMIS_OK);
-    assert_int_equal(tamis_remove(f, 43), TAMIS_ABSENT);
-    assert_true(is_whole(f));
-    tamis_free(f);
+    assert_counts_stop_at(shaped(100, 20, 0), 3);
 }
 
 /* Tables of all loads, full ones too: all the copies or none of them. */
@@ -361,25 +335,8 @@ static void add_times_is_all_or_nothing(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         tamis *f = shaped(20 + seed % 50, 14, seed);
-        uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (CUCKOO_STASH_MOST + 1),
-                 key = 0;
-
-        while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
-            key++;
-        image_bytes before = image_of(f);
-        tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 2);
-        if (status) {
-            assert_int_equal(status, TAMIS_FULL);
-            assert_true(is_image_of(&before, f));
-            refused++;
-        } else {
-            assert_true(tamis_count(f, UINT64_MAX) >= 2 + seed % 2);
-        }
-        free_bytes(&before);
-        for (uint64_t i = 0; i < key; i++)
-            assert_true(tamis_has(f, i));
-        assert_true(is_whole(f));
-        tamis_free(f);
+        uint64_t fill = f->plan.slots * (80 + seed % 21) / 100 + seed % (CUCKOO_STASH_MOST + 1);
+        refused += are_copies_refused(f, fill, 2 + seed % 2);
     }
     assert_true(refused > 50 && refused < 1950);
 }
@@ -652,30 +609,13 @@ static void tables_fill_to_94_percent(void **state)
             assert_true(load_at_first_refusal(106500, widths[w], seed) >= 0.945);
 }
 
-/* Plans of few keys and narrow slots are the ones that could fail. */
 static void plans_take_their_keys(void **state)
 {
-    const uint64_t tables = is_sanitized() ? 20 : 200;
-
     (void)state;
-    for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
-        for (unsigned width = CUCKOO_NARROWEST; width <= 18; width += 4)
-            for (uint64_t seed = 0; seed < tables; seed++) {
-                tamis_plan plan = plan_of_width(n, width);
-                plan.hasher.seed = seed + 1000 * n;
-                tamis *f = new_filter(&plan);
-                for (uint64_t key = 0; key < n; key++)
-                    assert_int_equal(tamis_add(f, key), TAMIS_OK);
-                tamis_free(f);
-            }
+    assert_plans_take_their_keys(plan_of_width, CUCKOO_NARROWEST, 18);
 }
 
 /* ---- Verifying --------------------------------------------------------- */
-
-static void assert_broken(const tamis *f)
-{
-    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
-}
 
 static void verify_sees_wrong_counts(void **state)
 {

@@ -2,21 +2,13 @@
  * what verify() must not accept. */
 #include "cuckoo/cuckoo_buckets.h"
 
-#include "kinds.h"
+#include "moving.h"
 
 static const tamis_kind KIND = TAMIS_CUCKOO_BUCKETS;
 
-/* A filter of just that shape. */
 static tamis *shaped(uint64_t buckets, unsigned width, uint64_t seed)
 {
-    tamis_plan plan = plan_for(KIND, 0, 0.5, seed);
-
-    plan.slots = buckets * BUCKETS_SLOTS;
-    plan.width = width;
-    plan.bytes = tamis__ops(KIND)->bytes(&plan);
-    assert_true(plan.bytes > 0);
-    plan.fpr = 0;
-    return new_filter(&plan);
+    return shaped_as(KIND, buckets * BUCKETS_SLOTS, width, seed);
 }
 
 typedef struct bucket {
@@ -247,30 +239,8 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
 
 static void counts_stop_at_seven(void **state)
 {
-    tamis *f = shaped(100, 20, 0);
-
     (void)state;
-    assert_int_equal(tamis_plan_of(f)->ceiling, 7);
-    for (uint64_t n = 1; n <= 20; n++) {
-        assert_int_equal(tamis_add(f, 42), TAMIS_OK);
-        assert_int_equal(tamis_count(f, 42), n < 7 ? n : 7);
-        assert_int_equal(info_of(f).count, n < 7 ? n : 7);
-    }
-    assert_int_equal(tamis_remove_times(f, 42, UINT64_MAX), TAMIS_ABSENT);
-    for (uint64_t n = 20; n-- > 0;) {
-        assert_int_equal(tamis_remove(f, 42), TAMIS_OK);
-        assert_int_equal(tamis_count(f, 42), n < 7 ? n : 7);
-    }
-    assert_int_equal(tamis_add_times(f, 43, 6), TAMIS_OK);
-    assert_int_equal(tamis_remove_times(f, 43, 7), TAMIS_ABSENT);
-    assert_int_equal(tamis_remove_times(f, 43, 6), TAMIS_OK);
-    assert_int_equal(tamis_remove(f, 43), TAMIS_ABSENT);
-    assert_int_equal(tamis_add_times(f, 44, UINT64_MAX - 7), TAMIS_OK);
-    assert_int_equal(tamis_count(f, 44), 7);
-    assert_int_equal(tamis_remove_times(f, 44, UINT64_MAX), TAMIS_OK);
-    assert_int_equal(tamis_count(f, 44), 7);
-    assert_true(is_whole(f));
-    tamis_free(f);
+    assert_counts_stop_at(shaped(100, 20, 0), 7);
 }
 
 /* Tables of all loads, full ones too: all the copies or none of them. */
@@ -281,25 +251,8 @@ static void add_times_is_all_or_nothing(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         tamis *f = shaped(6 + 2 * (seed % 8), 14, seed);
-        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (BUCKETS_STASH + 1),
-                 key = 0;
-
-        while (info_of(f).count < fill && tamis_add(f, key) == TAMIS_OK)
-            key++;
-        image_bytes before = image_of(f);
-        tamis_status status = tamis_add_times(f, UINT64_MAX, 2 + seed % 6);
-        if (status) {
-            assert_int_equal(status, TAMIS_FULL);
-            assert_true(is_image_of(&before, f));
-            refused++;
-        } else {
-            assert_true(tamis_count(f, UINT64_MAX) >= 2 + seed % 6);
-        }
-        free_bytes(&before);
-        for (uint64_t i = 0; i < key; i++)
-            assert_true(tamis_has(f, i));
-        assert_true(is_whole(f));
-        tamis_free(f);
+        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (BUCKETS_STASH + 1);
+        refused += are_copies_refused(f, fill, 2 + seed % 6);
     }
     assert_true(refused > 50 && refused < 1950);
 }
@@ -400,30 +353,13 @@ static void tables_fill_to_95_percent(void **state)
             assert_true(load_at_first_refusal(26316, widths[w], seed) >= 0.95);
 }
 
-/* Plans of few keys and short tags are the ones that could fail. */
 static void plans_take_their_keys(void **state)
 {
-    const uint64_t tables = is_sanitized() ? 20 : 200;
-
     (void)state;
-    for (uint64_t n = 1; n <= 1100; n += 1 + n / 8)
-        for (unsigned width = BUCKETS_MIN_TAG; width <= 20; width += 4)
-            for (uint64_t seed = 0; seed < tables; seed++) {
-                tamis_plan plan = plan_of_width(n, width);
-                plan.hasher.seed = seed + 1000 * n;
-                tamis *f = new_filter(&plan);
-                for (uint64_t key = 0; key < n; key++)
-                    assert_int_equal(tamis_add(f, key), TAMIS_OK);
-                tamis_free(f);
-            }
+    assert_plans_take_their_keys(plan_of_width, BUCKETS_MIN_TAG, 20);
 }
 
 /* ---- Verifying --------------------------------------------------------- */
-
-static void assert_broken(const tamis *f)
-{
-    assert_int_equal(tamis_verify(f, NULL, NULL), TAMIS_CORRUPT);
-}
 
 /* Every flipped bit of the payload changes the number of keys or breaks an order, or is a tag that
  * became another: those are all that verify() lets pass, and checksums see them. */
