@@ -271,3 +271,40 @@ static tamis_status cuckoo_walk_some(tamis *f, uint64_t **log, size_t *walked, c
     *walked = cuckoo_walk_round(f, keys, n, *log, CUCKOO_LOG_MOST);
     return TAMIS_OK;
 }
+
+/* At most one group, key by key. */
+static tamis_status cuckoo_add_in_turn(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    const cuckoo_table t = cuckoo_table_of(f);
+    cuckoo_group g;
+
+    g.n = many_group(*added, n);
+    cuckoo_hash_group(&g, &t, keys + *added);
+    for (size_t i = 0; i < g.n; i++)
+        cuckoo_group_fetch(t.slots, &g, i, true, f->is_far);
+    for (size_t i = 0; i < g.n; i++, ++*added) {
+        cuckoo_entry e = cuckoo_entry_of_group(&g, i);
+        tamis_status status = tamis__cuckoo_add(f, hash_key(keys[*added], t.salt), &e, 1);
+        if (status)
+            return status;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status cuckoo_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+{
+    uint64_t *log = NULL;
+    tamis_status status = TAMIS_OK;
+
+    for (*added = 0; *added < n && !status;) {
+        size_t walked = 0;
+        if (cuckoo_can_walk(f))
+            status = cuckoo_walk_some(f, &log, &walked, keys + *added, n - *added);
+        *added += walked;
+        if (!status && !walked)
+            status = cuckoo_add_in_turn(f, added, keys, n);
+    }
+    if (log)
+        tamis__scratch_free(f, log, CUCKOO_LOG_SIZE);
+    return status;
+}

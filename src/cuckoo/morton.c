@@ -350,9 +350,7 @@ static const char *morton_verify(const tamis *f)
     const surplus s = morton_surplus_of(&t);
     if (!why)
         why = tamis__surplus_verify(&s, morton_is_at_ceiling, &t);
-    if (!why && held != f->count)
-        why = "count is not the number of fingerprints";
-    return why;
+    return !why && held != f->count ? "count is not the number of fingerprints" : why;
 }
 
 /* ---- The kind ---------------------------------------------------------- */

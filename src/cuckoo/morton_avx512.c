@@ -9,6 +9,7 @@
 #include "base/hash_avx512.h"
 #include "base/many.h"
 #include "cuckoo/morton.h"
+#include "cuckoo/morton_avx2.h"
 
 enum { MORTON_EIGHT = 8, MORTON_BUCKET_BITS = 6 };
 

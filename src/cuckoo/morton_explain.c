@@ -1,6 +1,6 @@
 /* morton_explain.c - blocks of the Morton filter: how full buckets are, which have overflowed, and
  * the fingerprints. */
-#include "cuckoo/morton.h"
+#include "cuckoo/morton_change.h"
 #include "explain.h"
 
 static uint8_t *morton_block_at(const morton_table *t, uint64_t block)

@@ -8,7 +8,7 @@
  * Moves are found before any is made (moves.h). Blocks are noted as they were until all are made.
  * So an add that is refused changes nothing. */
 #include "base/ahead.h"
-#include "cuckoo/morton.h"
+#include "cuckoo/morton_change.h"
 #include "cuckoo/moves.h"
 
 /* Nodes of a search, and of these the deepest. Blocks that moves and a whole add may change. */

@@ -1,5 +1,5 @@
 /* morton: where fingerprints go, blocks against lists, what is refused, and growth without keys. */
-#include "cuckoo/morton.h"
+#include "cuckoo/morton_change.h"
 
 #include "base/cpu.h"
 #include "core/plan.h"
