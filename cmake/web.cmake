@@ -34,7 +34,7 @@ function(tamis_web_object list source)
     # Lookups are made fast, half of them twice as fast as for size alone; what runs once per filter or
     # per picture is made small.
     set(options -Os)
-    if(source MATCHES "/src/(base|bloom|exact)/|/core/(batch|filter)\\.c|/module/")
+    if(source MATCHES "/src/(base|bloom|exact)/|/core/(batch|filter|making)\\.c|/module/")
         set(options -O2)
     elseif(source MATCHES "/src/(advice|core|explain)/|_explain\\.c$")
         set(options -Oz)

@@ -16,7 +16,8 @@
  * Parts are cut by the same leading bits as buckets: a part is made of whole buckets, or a bucket
  * of whole parts.
  *
- *   make.c             units of work; counting, solving, enlarging; keys in an array
+ *   make.c             units of work; counting, solving, enlarging
+ *   make_arrays.c      keys in an array
  *   make_items.c       lists, and the items of a part
  *   make_excluding.c   kinds that tell keys from others
  *   make_sorted.c      kinds in order, and kinds that build sets
@@ -158,6 +159,17 @@ struct make_work {
     uint64_t scratch_at, items_at, buffer_at, starts_at, needs; /* offsets; bytes of a worker */
     uint8_t *memory;                                            /* of all workers */
 };
+
+/* Items of so many buckets; no list has none. */
+static inline uint64_t make_between(const make_list *l, size_t from, size_t to)
+{
+    return l && l->starts ? l->starts[to] - l->starts[from] : 0;
+}
+
+static inline bool make_excludes(const make *m)
+{
+    return m->f->ops.traits & TAMIS_TRAIT_TAKES_OTHERS;
+}
 
 tamis_status tamis__make_run(make_work *w);
 /* Does pieces of work, by so many workers: the run() of a team whose ctx is a make. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "core/sized.h"
 
 /* 2^48 bits: no product of sizes below it overflows, and no machine has more. */
 static const uint64_t MAX_BYTES = UINT64_C(1) << 45;
@@ -193,81 +192,6 @@ tamis_status tamis__plan_settle(tamis_plan *p)
     return tamis__plan_is_valid(p) ? TAMIS_OK : TAMIS_RANGE;
 }
 
-tamis_status tamis__plan_resize(tamis_plan *p, uint64_t keys)
-{
-    tamis_status status = tamis__ops(p->kind)->resize(p, keys);
-
-    return status ? status : tamis__plan_settle(p);
-}
-
-/* Kinds in order take the size for twice the keys. Where whole hashes are told apart, slots are the
- * room, and a plan may have more of them than its keys need: then that is no larger size, and twice
- * as many keys again are tried. */
-tamis_status tamis__plan_enlarge(tamis_plan *p)
-{
-    const uint64_t slots = tamis__plan_is_in_slots(p) ? p->slots : 0;
-    tamis_status status;
-
-    do
-        status = tamis__plan_resize(p, p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX
-                                                                        : 2 * p->capacity + 1);
-    while (!status && p->slots <= slots);
-    return status;
-}
-
-/* Hashes that nobody chose fill nine tenths of any size, or half of it where copies take room, too.
- * If less than a quarter is in use, then keys were chosen to crowd one place, and crowd it as well
- * in a larger filter; so too if there are keys for less than half of it, where what tells them
- * apart takes room. So a filter never has more than eight times the room that its keys need, or
- * twice what was planned. */
-tamis_status tamis__plan_grow(tamis_plan *p, uint64_t needed)
-{
-    bool for_counts = tamis__ops(p->kind)->traits & TAMIS_TRAIT_GROWS_COUNTS;
-    bool helps = for_counts || needed >= p->capacity / (tamis__plan_is_in_slots(p) ? 2 : 4);
-
-    return helps && !tamis__plan_enlarge(p) ? TAMIS_OK : TAMIS_FULL;
-}
-
-/* ---- Smaller sizes ----------------------------------------------------- */
-
-/* Leaves out rows, if there are any to be left out, until p has at most max_bytes. */
-static bool plan_fit_rows(tamis_plan *p, uint64_t max_bytes)
-{
-    const tamis_ops *ops = tamis__ops(p->kind);
-
-    for (uint64_t more = 0; (p->bytes = ops->bytes(p)) > max_bytes; more = p->bytes)
-        if (p->bytes == more || --p->hashes == 0)
-            return false;
-    return p->bytes > 0;
-}
-
-/* Rows that are half full are better left out than folded, and almost empty ones better folded. */
-tamis_status tamis__plan_shrink(tamis_plan *plan, uint64_t max_bytes, uint64_t keys)
-{
-    enum { MOST_TIMES = 1 << 16 };
-    tamis_plan best = { 0 };
-    double lowest = INFINITY;
-    bool fits_whole = false; /* and then does not get better by being folded more */
-
-    if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_FOLD))
-        return TAMIS_CANNOT;
-    for (uint64_t by = 1; by <= MOST_TIMES && !fits_whole; by++) {
-        tamis_plan p = *plan;
-        p.slots /= by;
-        if (plan->slots % by || !plan_fit_rows(&p, max_bytes))
-            continue;
-        double rate = tamis_plan_rate(&p, keys);
-        if (rate < lowest)
-            best = p;
-        lowest = fmin(rate, lowest);
-        fits_whole = p.hashes == plan->hashes;
-    }
-    if (lowest == INFINITY)
-        return TAMIS_RANGE;
-    *plan = best;
-    return tamis__plan_settle(plan);
-}
-
 /* ---- One kind ---------------------------------------------------------- */
 
 /* `fpr` and `keys` are decided; max_bytes is only checked. */
@@ -394,7 +318,7 @@ static double plan_default_rate(const tamis_ops *ops, const tamis_spec *s)
     return is_any ? 1 : DEFAULT_FPR;
 }
 
-static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
+tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     const tamis_ops *ops = tamis__ops(kind);
     tamis_spec s = *spec;
@@ -418,114 +342,4 @@ static tamis_status plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
     if (s.keys == 0 && is_sized && s.error == 0)
         return plan_most_keys(plan, kind, &s);
     return plan_exactly(plan, kind, &s);
-}
-
-/* ---- The best kind ----------------------------------------------------- */
-
-/* How many times the room of the smallest kind a faster one may take. Where copies count, they may
- * take room too, and the smallest kind is taken. */
-static double plan_price_of_speed(const tamis_spec *spec)
-{
-    return spec->can & TAMIS_CAN_COUNT ? 1 : 2;
-}
-
-/* Whether the kind may be chosen, and its plan. Counts with a ceiling do not count everything. */
-static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec *spec,
-                               bool has_ceiling)
-{
-    tamis_status status = plan_one(p, kind, spec);
-
-    if (status)
-        return status;
-    bool is_limited = spec->can & TAMIS_CAN_COUNT && p->ceiling != UINT64_MAX;
-    return tamis_kind_can(kind) & PLAN_ONLY_IF_ASKED & ~spec->can || (is_limited && !has_ceiling)
-               ? TAMIS_CANNOT
-               : TAMIS_OK;
-}
-
-/* Room for a key. If the rate is as low as the room allows, it is room for a key and a bit of that
- * rate, of which no 64-bit key has more than 64. */
-static double plan_price(const tamis_plan *p, const tamis_spec *spec)
-{
-    double bits = (double)p->bytes / (double)(p->capacity ? p->capacity : 1);
-    bool is_best_rate = spec->fpr == 0 && spec->keys && (spec->max_bytes || spec->bits);
-
-    return is_best_rate ? bits / -log2(fmax(p->fpr, 0x1p-64)) : bits;
-}
-
-/* What a kind that is chosen may cost: never more than a set that makes no mistakes. */
-static double plan_highest_price(const tamis_spec *spec, bool has_ceiling)
-{
-    double lowest = INFINITY, exact = INFINITY;
-
-    for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;) {
-        tamis_plan p;
-        if (plan_offer(&p, k, spec, has_ceiling))
-            continue;
-        lowest = fmin(lowest, plan_price(&p, spec));
-        if (!tamis__ops(k)->rate)
-            exact = fmin(exact, plan_price(&p, spec));
-    }
-    return lowest < INFINITY ? fmin(plan_price_of_speed(spec) * lowest, exact) : 0;
-}
-
-static tamis_status plan_fastest(tamis_plan *plan, const tamis_spec *spec, bool has_ceiling)
-{
-    double highest = plan_highest_price(spec, has_ceiling);
-    tamis_status outcome = TAMIS_CANNOT;
-    tamis_plan p;
-
-    for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;) {
-        tamis_status status = plan_offer(&p, k, spec, has_ceiling);
-        if (status == TAMIS_RANGE && outcome)
-            outcome = TAMIS_RANGE;
-        if (status || plan_price(&p, spec) > highest)
-            continue;
-        if (outcome || tamis__kind_rank(k) < tamis__kind_rank(plan->kind))
-            *plan = p;
-        outcome = TAMIS_OK;
-    }
-    return outcome;
-}
-
-tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
-{
-    tamis_spec s;
-
-    if (!tamis__sized_take_spec(&s, spec))
-        return TAMIS_RANGE;
-    if (kind != TAMIS_NO_KIND)
-        return plan_one(plan, kind, &s);
-    return plan_fastest(plan, &s, false) ? plan_fastest(plan, &s, true) : TAMIS_OK;
-}
-
-/* ---- All kinds --------------------------------------------------------- */
-
-/* Keeps `plans` sorted by size; of equal ones the first stays first. */
-static void plan_insert(tamis_plan *plans, size_t n, size_t max, const tamis_plan *p)
-{
-    size_t at = n < max ? n : max;
-
-    while (at > 0 && plans[at - 1].bytes > p->bytes)
-        at--;
-    if (at == max)
-        return;
-    size_t kept = (n < max ? n : max - 1) - at;
-    memmove(&plans[at + 1], &plans[at], kept * sizeof *plans);
-    plans[at] = *p;
-}
-
-size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec)
-{
-    tamis_spec s;
-    size_t n = 0;
-
-    if (!tamis__sized_take_spec(&s, spec))
-        return 0;
-    for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;) {
-        tamis_plan p;
-        if (plan_one(&p, k, &s) == TAMIS_OK)
-            plan_insert(plans, n++, max, &p);
-    }
-    return n;
 }

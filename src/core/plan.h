@@ -8,6 +8,9 @@
  * keys are small integers, or that they may be forgotten; and who wants a kind to study says so. */
 enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY };
 
+/* A plan of that kind for a spec that was checked for its size. */
+tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec);
+
 /* Whether the kind itself could have made this plan: the gate for plans that callers edited and for
  * those read from images. */
 bool tamis__plan_is_valid(const tamis_plan *plan);
