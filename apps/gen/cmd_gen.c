@@ -10,16 +10,6 @@
 #include "term/output.h"
 #include "term/progress.h"
 
-enum {
-    OPTION_EMAILS = OPTION_OWN,
-    OPTION_URLS,
-    OPTION_U64,
-    OPTION_PACKETS,
-    OPTION_FLOWS,
-    OPTION_FIRST,
-    OPTION_SEED
-};
-
 /* Small enough for the second-level cache. */
 enum { BLOCK = 1 << 18 };
 
@@ -70,64 +60,46 @@ static void print_packets(traffic *t, uint64_t n)
     free(block);
 }
 
-static trial_form form_of(int letter)
-{
-    return letter == OPTION_EMAILS ? TRIAL_EMAILS
-           : letter == OPTION_URLS ? TRIAL_URLS
-                                   : TRIAL_NUMBERS;
-}
-
 typedef struct request {
     trial trial;
     traffic traffic;
-    uint64_t n, first;
+    uint64_t n, first, seed;
     int forms; /* of what is printed, that were given */
-    bool is_packets;
-    bool has_flows, has_lines; /* options of the one or the other */
 } request;
 
-static void take_option(request *r, const args *a)
+/* The row's `min` is the form. */
+static void take_form(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'z':
-        r->trial.end = 0;
-        r->has_lines = true;
-        break;
-    case OPTION_FIRST:
-        r->first = args_count(a, 0, UINT64_MAX);
-        r->has_lines = true;
-        break;
-    case OPTION_SEED:
-        r->trial.seed = r->traffic.seed = args_integer(a);
-        break;
-    case OPTION_FLOWS:
-        r->traffic.flows = args_count(a, 1, UINT64_C(1) << 40);
-        r->has_flows = true;
-        break;
-    case OPTION_PACKETS:
-        r->n = args_count(a, 0, UINT64_C(1) << 40);
-        r->is_packets = true;
-        r->forms++;
-        break;
-    default:
-        r->trial.form = form_of(a->letter);
-        r->n = args_count(a, 0, trial_indexes(r->trial.form));
-        r->forms++;
-    }
+    request *r = into;
+
+    r->trial.form = (trial_form)a->option->min;
+    r->n = args_count(a, 0, trial_indexes(r->trial.form));
+    r->forms++;
 }
 
-static void check_options(const request *r, const args *a)
+static void take_packets(void *into, const args *a)
 {
+    request *r = into;
+
+    r->n = args_count(a, 0, UINT64_C(1) << 40);
+    r->forms++;
+}
+
+static void check_options(void *into, const args *a)
+{
+    const request *r = into;
+    bool is_packets = args_given(a, "packets");
+
     if (r->forms != 1)
         args_refuse(a, "give one of --emails N, --urls N, --u64 N and --packets N");
-    if (r->is_packets && r->has_lines)
+    if (is_packets && (args_given(a, "first") || args_given(a, "null")))
         args_refuse(a, "--packets takes no --first and no --null: it prints no lines");
-    if (!r->is_packets && r->has_flows)
+    if (!is_packets && args_given(a, "flows"))
         args_refuse(a, "--flows is for --packets");
-    if (!r->is_packets && r->first > trial_indexes(r->trial.form) - r->n)
+    if (!is_packets && r->first > trial_indexes(r->trial.form) - r->n)
         die(CODE_LIMIT, "gen: there are %" PRIu64 " keys of that form, and --first leaves fewer",
             trial_indexes(r->trial.form));
-    if (r->is_packets && isatty(STDOUT_FILENO))
+    if (is_packets && isatty(STDOUT_FILENO))
         args_refuse(a, "packets are no text: send them to a file");
 }
 
@@ -135,11 +107,10 @@ static int run(args *a)
 {
     request r = { .trial.end = '\n', .traffic.flows = 100000 };
 
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    args_read(a, &r);
     args_operands(a, 0, 0, "nothing");
-    check_options(&r, a);
-    if (r.is_packets)
+    r.trial.seed = r.traffic.seed = r.seed;
+    if (args_given(a, "packets"))
         print_packets(&r.traffic, r.n);
     else
         print_keys(&r.trial, r.first, r.n);
@@ -147,15 +118,21 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_EMAILS, "emails", "N", "print N addresses: ada.smith42@river.example.org" },
-    { OPTION_URLS, "urls", "N", "print N links: https://river.example.org/blog/red-fox-7" },
-    { OPTION_U64, "u64", "N", "print N integers below 2^64, for '--hash raw'" },
-    { OPTION_PACKETS, "packets", "N", "print a capture of N packets, for 'tamis flows'" },
-    { OPTION_FLOWS, "flows", "F", "of that many flows (default: 100000)" },
-    { OPTION_FIRST, "first", "I", "start with key number I (default: 0)" },
-    { OPTION_SEED, "seed", "S", "other keys in another order (default: 0)" },
-    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { 0 },
+    { 0, "emails", "N", "print N addresses: ada.smith42@river.example.org", .take = take_form,
+      .min = TRIAL_EMAILS },
+    { 0, "urls", "N", "print N links: https://river.example.org/blog/red-fox-7", .take = take_form,
+      .min = TRIAL_URLS },
+    { 0, "u64", "N", "print N integers below 2^64, for '--hash raw'", .take = take_form,
+      .min = TRIAL_NUMBERS },
+    { 0, "packets", "N", "print a capture of N packets, for 'tamis flows'", .take = take_packets },
+    { 0, "flows", "F", "of that many flows (default: 100000)",
+      TO_COUNT(request, traffic.flows, 1, UINT64_C(1) << 40) },
+    { 0, "first", "I", "start with key number I (default: 0)",
+      TO_COUNT(request, first, 0, UINT64_MAX) },
+    { 0, "seed", "S", "other keys in another order (default: 0)", TO_INTEGER(request, seed) },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
+      TO_CONSTANT(request, trial.end, 0) },
+    { .take = check_options },
 };
 
 const command cmd_gen = {
