@@ -141,13 +141,14 @@ FUSE_INLINE size_t fuse_has_many_plain(const tamis *f, uint64_t *hits, const uin
 }
 
 /* One copy serves all widths of filters whose parts have seeds of their own, or stashes that were
- * not looked for: the keys of a short call wait for memory, and other seeds are rare. */
+ * not looked for: the keys of a short call wait for memory, and other seeds are rare. It also
+ * serves widths that are not plain and cannot be found by 32 bits. */
 static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     unsigned width = f->plan.width, plain = packed_is_plain(width) ? width : 0;
     fuse_tails tails = fuse_ask_tails(f, fuse_shape_in(f), n / 8 ? n / 8 : 1);
-
     bool has_bits = width <= PACKED_NARROW && fuse_shape_in(f)->part_bytes < UINT32_MAX / 8;
+
     if (tails.are_mixed || (!plain && !has_bits))
         return fuse_has_many_of(f, hits, keys, n, false, true, true, plain);
     return FUSE_BY_WIDTH(width, fuse_has_many_plain, f, hits, keys, n, tails.has_stash);
