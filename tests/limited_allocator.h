@@ -38,4 +38,33 @@ static inline tamis_allocator allocator_of(limited_allocator *p)
     return (tamis_allocator){ limited_alloc, limited_free, p };
 }
 
+typedef struct limited_blocks {
+    size_t left;        /* allocations that succeed */
+    size_t held, taken; /* blocks that were not given back, and all there were */
+} limited_blocks;
+
+static inline void *limited_blocks_alloc(void *ctx, size_t size)
+{
+    limited_blocks *b = ctx;
+
+    if (b->left == 0)
+        return NULL;
+    b->left--;
+    b->held++;
+    b->taken++;
+    return malloc(size);
+}
+
+static inline void limited_blocks_free(void *ctx, void *block, size_t size)
+{
+    (void)size;
+    ((limited_blocks *)ctx)->held--;
+    free(block);
+}
+
+static inline tamis_allocator allocator_of_blocks(limited_blocks *b)
+{
+    return (tamis_allocator){ limited_blocks_alloc, limited_blocks_free, b };
+}
+
 #endif

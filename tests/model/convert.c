@@ -1,6 +1,7 @@
 /* convert.c - a filter of another kind that is made without the keys answers as the first did; one
  * that forgets converts to the plain filter of what it holds, and a pair keeps the two in step. No
  * kind is named. */
+#include "limited_allocator.h"
 #include "model/ground.h"
 #include "tamis_pair.h"
 
@@ -193,37 +194,12 @@ static void others_make_no_pair(tamis_kind kind)
 
 /* ---- Failing ----------------------------------------------------------- */
 
-typedef struct limited_blocks {
-    size_t left; /* allocations that succeed */
-    size_t held; /* blocks that were not given back */
-} limited_blocks;
-
-static void *spend(void *ctx, size_t size)
-{
-    limited_blocks *p = ctx;
-
-    if (p->left == 0)
-        return NULL;
-    p->left--;
-    p->held++;
-    return malloc(size);
-}
-
-static void give_back(void *ctx, void *block, size_t size)
-{
-    limited_blocks *p = ctx;
-
-    (void)size;
-    p->held--;
-    free(block);
-}
-
 /* Each block in turn is the one that there is no memory for. */
 static void failed_pairs_leave_nothing(ground *g)
 {
     for (size_t blocks = 0; blocks < 6; blocks++) {
-        limited_blocks slow = { blocks, 0 }, fast = { blocks < 3 ? 9 : blocks - 3, 0 };
-        const tamis_allocator far = { spend, give_back, &slow }, near = { spend, give_back, &fast };
+        limited_blocks slow = { .left = blocks }, fast = { .left = blocks < 3 ? 9 : blocks - 3 };
+        const tamis_allocator far = allocator_of_blocks(&slow), near = allocator_of_blocks(&fast);
         tamis_pair *p = NULL;
         tamis_status status = tamis_pair_new(&p, &g->plan, &far, &near);
 
@@ -242,8 +218,8 @@ static void failed_conversions_leave_nothing(ground *g)
         tamis_status status = TAMIS_NOMEM;
 
         for (size_t blocks = 0; status == TAMIS_NOMEM; blocks++) {
-            limited_blocks p = { blocks, 0 };
-            const tamis_allocator a = { spend, give_back, &p };
+            limited_blocks p = { .left = blocks };
+            const tamis_allocator a = allocator_of_blocks(&p);
 
             status = tamis_convert(&made, to, f, &a);
             assert_true(blocks < 20);

@@ -1,6 +1,7 @@
 /* pieces.c - images that are sent and received in pieces: the same bytes as in one go, and an error
  * whenever a byte is missing or wrong. Every kind, also those made from values or a universe. */
 #include "kinds.h"
+#include "limited_allocator.h"
 #include "tamis_file.h"
 
 /* ---- Filters of every kind --------------------------------------------- */
@@ -91,34 +92,12 @@ static bool source(void *ctx, void *piece, size_t size)
     return true;
 }
 
-typedef struct {
-    size_t blocks, allocations;
-} meter;
-
-static void *metered_alloc(void *ctx, size_t size)
-{
-    meter *m = ctx;
-
-    m->allocations++;
-    m->blocks++;
-    return malloc(size);
-}
-
-static void metered_free(void *ctx, void *block, size_t size)
-{
-    meter *m = ctx;
-
-    (void)size;
-    m->blocks--;
-    free(block);
-}
-
 /* Receives from these bytes; whatever comes of it, no block is left. Returns what it came to, how
  * many bytes were taken, and compares with the image if there is one. */
 static tamis_status receive(pipe_end *from, uint64_t max_bytes, const image_bytes *image)
 {
-    meter m = { 0, 0 };
-    const tamis_allocator a = { metered_alloc, metered_free, &m };
+    limited_blocks m = { .left = SIZE_MAX };
+    const tamis_allocator a = allocator_of_blocks(&m);
     tamis *f = NULL;
     tamis_status status = tamis_image_receive(&f, source, from, max_bytes, &a);
 
@@ -129,9 +108,9 @@ static tamis_status receive(pipe_end *from, uint64_t max_bytes, const image_byte
     } else {
         assert_null(f);
     }
-    assert_int_equal(m.blocks, 0);
+    assert_int_equal(m.held, 0);
     if (status == TAMIS_RANGE)
-        assert_int_equal(m.allocations, 0);
+        assert_int_equal(m.taken, 0);
     return status;
 }
 
@@ -193,16 +172,16 @@ static void views_are_sent(tamis_kind kind)
 /* A host can save what it holds when it has no memory left. */
 static void sending_takes_no_memory(tamis_kind kind)
 {
-    meter m = { 0, 0 };
-    const tamis_allocator a = { metered_alloc, metered_free, &m };
+    limited_blocks m = { .left = SIZE_MAX };
+    const tamis_allocator a = allocator_of_blocks(&m);
     tamis *f = large_filter(kind), *copy = NULL;
     image_bytes image = image_of(f);
     pipe_end out = { array_of(image.size, 1), image.size, 0, 0, SIZE_MAX };
 
     assert_int_equal(tamis_clone(&copy, f, &a), TAMIS_OK);
-    m.allocations = 0;
+    m.taken = 0;
     assert_int_equal(tamis_image_send(copy, sink, &out), TAMIS_OK);
-    assert_int_equal(m.allocations, 0);
+    assert_int_equal(m.taken, 0);
     free(out.at);
     tamis_free(copy);
     free_bytes(&image);

@@ -1,5 +1,6 @@
 /* map.c - values come back: every width, conflicts, strangers, and payloads of any bytes. */
 #include "kinds.h"
+#include "limited_allocator.h"
 #include "tamis_builder.h"
 
 static tamis_plan map_plan(uint64_t keys, unsigned value_bits, unsigned fingerprint_bits)
@@ -324,30 +325,6 @@ static void any_payload_is_safe(void **state)
 
 /* ---- Memory ------------------------------------------------------------ */
 
-/* Gives `left` blocks, then none. */
-typedef struct budget {
-    int left, held;
-} budget;
-
-static void *take(void *ctx, size_t size)
-{
-    budget *b = ctx;
-
-    if (b->left-- <= 0)
-        return NULL;
-    b->held++;
-    return malloc(size);
-}
-
-static void give_back(void *ctx, void *block, size_t size)
-{
-    budget *b = ctx;
-
-    (void)size;
-    b->held--;
-    free(block);
-}
-
 static void building_without_memory_leaves_nothing(void **state)
 {
     enum { N = 5000 };
@@ -357,12 +334,12 @@ static void building_without_memory_leaves_nothing(void **state)
     tamis_status status = TAMIS_NOMEM;
 
     (void)state;
-    for (int blocks = 0; status == TAMIS_NOMEM; blocks++) {
-        budget b = { .left = blocks };
+    for (size_t blocks = 0; status == TAMIS_NOMEM; blocks++) {
+        limited_blocks b = { .left = blocks };
+        const tamis_allocator a = allocator_of_blocks(&b);
         tamis *f = (tamis *)(uintptr_t)0x10;
 
-        status =
-            tamis_build_map(&f, &p, keys, values, N, &(tamis_allocator){ take, give_back, &b });
+        status = tamis_build_map(&f, &p, keys, values, N, &a);
         assert_int_equal(b.held, status ? 0 : 2);
         assert_true(status ? f == (tamis *)(uintptr_t)0x10 : blocks > 2);
         if (!status)
