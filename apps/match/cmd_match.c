@@ -6,46 +6,17 @@
 #include "matcher.h"
 #include "term/message.h"
 
-enum {
-    OPTION_OFFSETS = OPTION_OWN,
-    OPTION_COUNT,
-    OPTION_PATTERNS,
-    OPTION_NO_FILENAME,
-    OPTION_JSON
-};
-
-static const option_row options[] = {
-    { OPTION_OFFSETS, "offsets", NULL, "print where each pattern begins, OFFSET:PATTERN" },
-    { OPTION_COUNT, "count", NULL, "print how often each pattern occurs, if it does" },
-    { OPTION_PATTERNS, "patterns", NULL, "print the patterns that occur; with -v, the others" },
-    { 'l', "files-with-matches", NULL, "print only the names of TEXTs with such a line" },
-    { 'q', "quiet", NULL, "print nothing, stop at the first match" },
-    { 'i', "ignore-case", NULL, "A to Z are the same as a to z" },
-    { 'w', "word-regexp", NULL, "no letter, digit or _ may stand before or after a match" },
-    { 'v', "invert-match", NULL, "print the lines without a match" },
-    { 'n', "line-number", NULL, "print the number of each line and a colon before it" },
-    { 'H', "with-filename", NULL, "print the name of the TEXT first (default: if there are two)" },
-    { OPTION_NO_FILENAME, "no-filename", NULL, "never print it" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
-    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { OPTION_CRLF, "crlf", NULL, "patterns end with CR and LF: the CR is no part of them" },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
-    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
-    { 0 },
-};
-
 typedef struct request {
     matcher matcher;
     source source;
-    bool names_chosen;
 } request;
 
-/* -q prints nothing, whatever else is asked for. */
-static void choose_view(matcher *m, const args *a, view chosen)
+/* The row's `min` is the view. -q prints nothing, whatever else is asked for. */
+static void take_view(void *into, const args *a)
 {
+    matcher *m = &((request *)into)->matcher;
+    view chosen = (view)a->option->min;
+
     if (m->view == VIEW_NOTHING)
         return;
     if (m->view != VIEW_LINES && m->view != chosen && chosen != VIEW_NOTHING)
@@ -53,56 +24,10 @@ static void choose_view(matcher *m, const args *a, view chosen)
     m->view = chosen;
 }
 
-static void choose_names(request *r, bool shown)
+static void check_options(void *into, const args *a)
 {
-    r->matcher.shows_names = shown;
-    r->names_chosen = true;
-}
+    const matcher *m = &((const request *)into)->matcher;
 
-static void take_option(request *r, const args *a)
-{
-    static const struct {
-        int letter;
-        view view;
-    } views[] = { { OPTION_OFFSETS, VIEW_OFFSETS },
-                  { OPTION_COUNT, VIEW_COUNTS },
-                  { OPTION_PATTERNS, VIEW_PATTERNS },
-                  { 'l', VIEW_NAMES },
-                  { 'q', VIEW_NOTHING } };
-    matcher *m = &r->matcher;
-
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-        if (a->letter == views[i].letter) {
-            choose_view(m, a, views[i].view);
-            return;
-        }
-    switch (a->letter) {
-    case 'i':
-        m->format.folds = true;
-        break;
-    case 'w':
-        m->words = true;
-        break;
-    case 'v':
-        m->inverted = true;
-        break;
-    case 'n':
-        m->numbered = true;
-        break;
-    case 'H':
-    case OPTION_NO_FILENAME:
-        choose_names(r, a->letter == 'H');
-        break;
-    case OPTION_JSON:
-        m->as_json = true;
-        break;
-    default:
-        source_option(&r->source, a);
-    }
-}
-
-static void check_options(const matcher *m, const args *a)
-{
     if (m->inverted && (m->view == VIEW_OFFSETS || m->view == VIEW_COUNTS))
         args_refuse(a, "-v is for lines, --patterns, -l and -q: what is not there has no place");
     if (m->numbered && m->view != VIEW_LINES && m->view != VIEW_NOTHING)
@@ -113,10 +38,8 @@ static void read_options(request *r, args *a)
 {
     matcher *m = &r->matcher;
 
-    source_init(&r->source);
-    while (args_next(a) != -1)
-        take_option(r, a);
-    check_options(m, a);
+    r->source = source_default();
+    args_read(a, r);
     m->format.end = r->source.format.end;
     m->format.strips_cr = r->source.format.strips_cr;
     m->format.takes_packed = r->source.takes_packed;
@@ -176,7 +99,7 @@ static int run(args *a)
     operands = args_operands(a, 1, SIZE_MAX, "a file of PATTERNS");
     refuse_stdin_twice(a, operands);
     source_inputs(&r.source, a, operands + 1);
-    if (!r.names_chosen)
+    if (!args_given(a, "with-filename") && !args_given(a, "no-filename"))
         m->shows_names = r.source.names[0] && r.source.names[1];
     begin(m, operands[0]);
     if (!matcher_needs_lines(m))
@@ -191,6 +114,37 @@ static int run(args *a)
     end(m);
     return m->found ? CODE_OK : CODE_NOTHING;
 }
+
+static const option_row options[] = {
+    { 0, "offsets", NULL, "print where each pattern begins, OFFSET:PATTERN", .take = take_view,
+      .min = VIEW_OFFSETS },
+    { 0, "count", NULL, "print how often each pattern occurs, if it does", .take = take_view,
+      .min = VIEW_COUNTS },
+    { 0, "patterns", NULL, "print the patterns that occur; with -v, the others", .take = take_view,
+      .min = VIEW_PATTERNS },
+    { 'l', "files-with-matches", NULL, "print only the names of TEXTs with such a line",
+      .take = take_view, .min = VIEW_NAMES },
+    { 'q', "quiet", NULL, "print nothing, stop at the first match", .take = take_view,
+      .min = VIEW_NOTHING },
+    { 'i', "ignore-case", NULL, "A to Z are the same as a to z",
+      TO_FLAG(request, matcher.format.folds) },
+    { 'w', "word-regexp", NULL, "no letter, digit or _ may stand before or after a match",
+      TO_FLAG(request, matcher.words) },
+    { 'v', "invert-match", NULL, "print the lines without a match",
+      TO_FLAG(request, matcher.inverted) },
+    { 'n', "line-number", NULL, "print the number of each line and a colon before it",
+      TO_FLAG(request, matcher.numbered) },
+    { 'H', "with-filename", NULL, "print the name of the TEXT first (default: if there are two)",
+      TO_CONSTANT(request, matcher.shows_names, true) },
+    { 0, "no-filename", NULL, "never print it", TO_CONSTANT(request, matcher.shows_names, false) },
+    { 0, "json", NULL, "print JSON", TO_FLAG(request, matcher.as_json) },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
+      TO_CONSTANT(request, source.format.end, 0) },
+    { 0, "crlf", NULL, "patterns end with CR and LF: the CR is no part of them",
+      TO_FLAG(request, source.format.strips_cr) },
+    OPTIONS(input_options, request, source),
+    { .take = check_options },
+};
 
 const command cmd_match = {
     .name = "match",

@@ -21,7 +21,7 @@ as_grep()
 
 section 'Real text'
 
-cat "$tests"/../../docs/*.md "$tests"/../../cli/*/*.c "$tests"/../../apps/*/*.c >sources
+cat "$tests"/../../../docs/*.md "$tests"/../../../cli/*/*.c "$tests"/../../../apps/*/*.c >sources
 awk 'length > 3 && NR % 5 == 0' /usr/share/dict/american-english >words
 as_grep words sources
 as_grep words sources -v -n
