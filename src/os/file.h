@@ -29,6 +29,13 @@ tamis_status tamis__save_seal(const file_save *s, const tamis *f);
  * fails, nothing is left. TAMIS_BUSY: it must be new, and another file has the name. */
 tamis_status tamis__save_end(file_save *s, tamis_status status);
 
+/* Writes all but the payload of an image of f, the header last. The payload is there: `written`, or
+ * in a map that was synced, and then the header waits until the rest is on disk. */
+tamis_status tamis__file_seal(int fd, const tamis *f, const image_source *written);
+
+/* Whether a program has it mapped for writing: such hold a lock as long as they live. */
+bool tamis__file_is_being_written(int fd);
+
 /* Opens a file with the mode of open(). */
 tamis_status tamis__file_open(image_source *s, const char *path, int mode);
 /* Opens a file and locks it for writing: TAMIS_BUSY if another has. */
@@ -38,8 +45,9 @@ tamis_status tamis__file_is_named(int fd, const char *path);
 /* As tamis_map() of a source; the descriptor stays the caller's unless it is mapped to write. */
 tamis_status tamis__map_source(tamis **out, const image_source *s, unsigned flags,
                                const tamis_allocator *a);
-/* What is open there. */
+/* What is open there, and its read(). */
 tamis_status tamis__file_source(image_source *s, int fd);
+bool tamis__file_read_source(const image_source *s, uint64_t offset, void *buf, size_t size);
 
 /* Whole buffers, at an offset. False: errno tells why. */
 bool tamis__file_read(int fd, uint64_t offset, void *buf, size_t size);
