@@ -112,12 +112,11 @@ static double log_moment(const double *chances, size_t values, double tilt)
  * same of P(mean <= x). So x is where that is half of what may be outside: the closest of all. */
 static double furthest_mean(const double *chances, size_t values, uint64_t n, double sign)
 {
-    double enough = log(2 / CHANCE_OUTSIDE) / (double)n, best = 0;
+    double enough = log(2 / CHANCE_OUTSIDE) / (double)n, best = sign * INFINITY;
 
     for (double tilt = 1e-6; tilt < 100; tilt *= 1.02) {
         double x = (log_moment(chances, values, sign * tilt) + enough) / (sign * tilt);
-        if (tilt == 1e-6 || (sign > 0 ? x < best : x > best))
-            best = x;
+        best = sign > 0 ? fmin(best, x) : fmax(best, x);
     }
     return best;
 }

@@ -86,6 +86,9 @@ enum { N_DRAWN = sizeof DRAWN / sizeof *DRAWN };
 
 enum { KINDS_MAX = 64 };
 
+/* What the charts show that have one rate: a variable, as a literal may have more bits. */
+static const double AT_ONE_RATE = 0.01;
+
 /* The chart of bars keeps them, beyond the run. */
 static const char *names[KINDS_MAX];
 
@@ -138,7 +141,7 @@ static void draw(pictures *p, tamis_kind kind, double fpr, const outcome *o)
     for (size_t i = 0; i < N_DRAWN; i++)
         if (DRAWN[i] == kind && o->hits > 0)
             chart_put(p->drawn[i], o->bits, (double)o->hits / (double)o->probes);
-    if (fpr != 0.01)
+    if (fpr != AT_ONE_RATE)
         return;
     if (o->bits < 20)
         chart_put_name(p->spots, o->bits, (double)o->hits / (double)o->probes,

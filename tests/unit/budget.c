@@ -365,7 +365,7 @@ static void equal_steps_are_proven(void **state)
 
 static void choosing_has_ends(void **state)
 {
-    const tamis_size sizes[] = { { 10, 0.5 }, { 20, 0.25 } }, kept[] = { { 15, 0.4 } };
+    const tamis_size sizes[] = { { 10, 0.5 }, { 20, 0.25 } }, kept[] = { { 15, 0.375 } };
     tamis_claim c = { .weight = 1, .sizes = sizes, .n = 2 };
     tamis_budget b;
 
@@ -381,12 +381,12 @@ static void choosing_has_ends(void **state)
     /* Building costs more than it brings, so it stays what it is. */
     c.kept = kept;
     c.m = 1;
-    c.price = 0.2;
+    c.price = 0.1875;
     assert_int_equal(tamis_budget_choose(&b, &c, 1, 100, NULL), TAMIS_OK);
-    assert_true(c.size == &kept[0] && c.is_kept && fabs(b.cost - 0.4) < 1e-15);
-    c.price = 0.1;
+    assert_true(c.size == &kept[0] && c.is_kept && b.cost == 0.375);
+    c.price = 0.0625;
     assert_int_equal(tamis_budget_choose(&b, &c, 1, 100, NULL), TAMIS_OK);
-    assert_true(c.size == &sizes[1] && !c.is_kept && fabs(b.cost - 0.35) < 1e-15);
+    assert_true(c.size == &sizes[1] && !c.is_kept && b.cost == 0.3125);
     /* What nobody asks is not worth a byte. */
     c.weight = 0;
     assert_int_equal(tamis_budget_choose(&b, &c, 1, 100, NULL), TAMIS_OK);

@@ -58,9 +58,8 @@ static void means_of_coins_stay_inside(void **state)
 
             for (uint64_t x = 0; x <= n; x++) {
                 double mean = (double)x / (double)n;
-                /* An end may be a mean but for its last bit. */
-                below += mean < range.low - 1e-12 ? chance_binomial(x, n, p) : 0;
-                above += mean > range.high + 1e-12 ? chance_binomial(x, n, p) : 0;
+                below += mean < range.low ? chance_binomial(x, n, p) : 0;
+                above += mean > range.high ? chance_binomial(x, n, p) : 0;
             }
             assert_true(below <= CHANCE_OUTSIDE / 2 && above <= CHANCE_OUTSIDE / 2);
             assert_true(range.low <= p && range.high >= p);
