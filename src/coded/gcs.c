@@ -81,10 +81,19 @@ static uint64_t gcs_bytes(const tamis_plan *p)
     return 4 * (g.buckets + 1) < g.part_size ? g.part_size << g.part_bits : 0;
 }
 
+/* No more than a double has: of 32 bits, x86 keeps what functions return in wider registers, and a
+ * last bit decides about cells. */
+static double gcs_double(double x)
+{
+    volatile double stored = x;
+
+    return stored;
+}
+
 /* Keys fall into cells independently. */
 static double gcs_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / gcs_cells(p)));
+    return -gcs_double(expm1(n * log1p(-1 / gcs_cells(p))));
 }
 
 /* One part in a billion needs more bits, whatever the number of keys. Moving one key changes the
@@ -113,7 +122,7 @@ static double gcs_bits_needed(const gcs_geometry *g, double n)
 /* The smallest number of cells that meets the rate, then the room for their codes. */
 static tamis_status gcs_plan(tamis_plan *p, const tamis_spec *spec)
 {
-    double n = fmax(1, (double)spec->keys), cells = -1 / expm1(log1p(-spec->fpr) / n);
+    double n = fmax(1, (double)spec->keys), cells = -1 / gcs_double(expm1(log1p(-spec->fpr) / n));
     gcs_geometry g = gcs_geometry_of(p);
 
     if (spec->keys >= GCS_MAX_CAPACITY || n / spec->fpr >= GCS_MAX_CELLS)

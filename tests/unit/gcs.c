@@ -538,9 +538,28 @@ static void geometries_are_checked(void **state)
     assert_no_geometry(p);
 }
 
+/* Whatever the machine: doubles decide, though registers may hold more. */
+static void plans_are_the_same_everywhere(void **state)
+{
+    const struct {
+        uint64_t keys, slots;
+        double fpr;
+    } rows[] = { { 1, 10, 0.1 }, { 1, 20, 0.05 }, { 5, 499999998, 1e-8 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const tamis_spec spec = TAMIS_SPEC(.keys = rows[i].keys, .fpr = rows[i].fpr);
+        tamis_plan plan;
+
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_GCS, &spec), TAMIS_OK);
+        assert_int_equal(plan.slots, rows[i].slots);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_the_same_everywhere),
         cmocka_unit_test(every_small_set_is_written_and_read),
         cmocka_unit_test(buckets_follow_each_other),
         cmocka_unit_test(every_width_of_rest),
