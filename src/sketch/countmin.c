@@ -221,7 +221,9 @@ static size_t countmin_has_many(const tamis *f, uint64_t *hits, const uint64_t *
     size_t found = 0;
 
     for (size_t from = 0; from < n; from += MANY) {
-        uint64_t word = 0, here = many_group(from, n);
+        uint64_t word = 0;
+        size_t here = many_group(from, n);
+
         countmin_count_many(f, counts, keys + from, here);
         for (size_t i = 0; i < here; i++)
             word |= (uint64_t)(counts[i] > 0) << i;
