@@ -35,8 +35,12 @@ endif()
 # quarter faster to compile; under sanitizers, optimising more takes longer than it saves, and less
 # sees variables without a value where there are none.
 if(TAMIS_SANITIZE)
+    set(level -Og)
+    if(TAMIS_SANITIZE MATCHES thread) # where -Og does not inline what must be: steps of a lookup
+        set(level -O1)
+    endif()
     add_compile_options(-fsanitize=${TAMIS_SANITIZE} -fno-sanitize-recover=all -Wno-maybe-uninitialized
-                        -fno-omit-frame-pointer $<$<CONFIG:RelWithDebInfo>:-Og$<SEMICOLON>-g1>)
+                        -fno-omit-frame-pointer $<$<CONFIG:RelWithDebInfo>:${level}$<SEMICOLON>-g1>)
     add_compile_definitions(XXH_NO_INLINE_HINTS=1) # which -Og cannot follow
     add_link_options(-fsanitize=${TAMIS_SANITIZE})
     # Their data are full of addresses, which a program at a fixed place need not work out whenever it
