@@ -7,7 +7,7 @@
  * damages one.
  *
  * A new collection, and one that is compacted, are written beside and renamed, as every filter is
- * (os/file.c). */
+ * (os/file_save.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,48 +18,11 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
-#include "base/sort.h"
 #include "core/memory.h"
 #include "core/note.h"
-#include "os/collection.h"
+#include "os/editor.h"
 
-/* ---- What an editor holds ---------------------------------------------- */
-
-typedef struct editor_name {
-    uint64_t offset, size; /* size 0: it was removed */
-    uint64_t hash;
-    size_t text; /* where it starts among the texts */
-    uint8_t length;
-    bool is_old; /* its image is in the file that is replaced */
-} editor_name;
-
-/* An array that grows. */
-typedef struct editor_array {
-    void *at;
-    size_t n, room; /* items */
-    size_t item;    /* size of one */
-} editor_array;
-
-enum { EDITOR_BUFFER = 1 << 18 };
-
-struct tamis_editor {
-    tamis_allocator alloc;
-    tamis_collection *old; /* NULL: there was none */
-    collection_slot slot;  /* to be written */
-    bool is_anew;          /* all of it goes to a new file, by `save` */
-    bool has_save;         /* which was begun, and not ended */
-    bool is_over;
-    file_save save;
-    int lock;                  /* of the old file; -1: there was none */
-    int fd;                    /* that is written to: of one of the two */
-    editor_array names, texts; /* of editor_name, of bytes */
-    uint32_t *table;           /* numbers of names, plus 1, by their hashes */
-    size_t table_size;         /* a power of two, or 0 */
-    uint64_t end;              /* of what was written, buffer included */
-    size_t buffered;
-    char path[PATH_MAX];
-    uint8_t buffer[EDITOR_BUFFER];
-};
+/* ---- Arrays ------------------------------------------------------------- */
 
 static bool editor_reserve(tamis_editor *e, editor_array *a, size_t more)
 {
@@ -78,16 +41,6 @@ static bool editor_reserve(tamis_editor *e, editor_array *a, size_t more)
     a->at = block;
     a->room = room;
     return true;
-}
-
-static editor_name *editor_name_at(const tamis_editor *e, uint64_t i)
-{
-    return (editor_name *)e->names.at + i;
-}
-
-static const char *editor_text(const tamis_editor *e, const editor_name *n)
-{
-    return (const char *)e->texts.at + n->text;
 }
 
 /* ---- Names ------------------------------------------------------------- */
@@ -154,7 +107,7 @@ static tamis_status editor_enter(tamis_editor *e, size_t *number, const char *te
 
 /* ---- Writing ----------------------------------------------------------- */
 
-static bool editor_flush(tamis_editor *e)
+bool tamis__editor_flush(tamis_editor *e)
 {
     bool done = tamis__file_write(e->fd, e->end - e->buffered, e->buffer, e->buffered);
 
@@ -162,7 +115,7 @@ static bool editor_flush(tamis_editor *e)
     return done;
 }
 
-static bool editor_write(void *ctx, const void *bytes, size_t size)
+bool tamis__editor_write(void *ctx, const void *bytes, size_t size)
 {
     tamis_editor *e = ctx;
     const uint8_t *at = bytes;
@@ -174,18 +127,17 @@ static bool editor_write(void *ctx, const void *bytes, size_t size)
         e->end += piece;
         at += piece;
         size -= piece;
-        if (e->buffered == sizeof e->buffer && !editor_flush(e))
+        if (e->buffered == sizeof e->buffer && !tamis__editor_flush(e))
             return false;
     }
     return true;
 }
 
-/* Zeros, up to a multiple of that. */
-static bool editor_align(tamis_editor *e, uint64_t to)
+bool tamis__editor_align(tamis_editor *e, uint64_t to)
 {
     static const uint8_t zeros[COLLECTION_PAGE];
 
-    return editor_write(e, zeros, (size_t)(round_up(e->end, to) - e->end));
+    return tamis__editor_write(e, zeros, (size_t)(round_up(e->end, to) - e->end));
 }
 
 /* Where an image of that size starts: those whose payload starts on a page of its own do too. */
@@ -212,7 +164,7 @@ static tamis_status editor_leave_old(tamis_editor *e)
 {
     tamis_collection *old = e->old;
 
-    if (!editor_flush(e))
+    if (!tamis__editor_flush(e))
         return TAMIS_IO;
     void *map =
         mremap((void *)(uintptr_t)old->map, (size_t)old->slot.end, (size_t)e->end, MREMAP_MAYMOVE);
@@ -256,11 +208,11 @@ tamis_status tamis_editor_put(tamis_editor *e, const char *name, const tamis *f)
     tamis_status status = editor_enter(e, &number, name, length);
     if (!status)
         status = editor_keep_secret(e, f);
-    if (!status && !editor_align(e, editor_alignment(size)))
+    if (!status && !tamis__editor_align(e, editor_alignment(size)))
         status = TAMIS_IO;
     uint64_t offset = e->end;
     if (!status)
-        status = tamis_image_send(f, editor_write, e);
+        status = tamis_image_send(f, tamis__editor_write, e);
     /* What could not be written is not tried again: the file may have lost something before it. */
     if (status == TAMIS_IO)
         e->is_over = true;
@@ -398,151 +350,6 @@ void tamis_editor_free(tamis_editor *e)
     errno = saved;
 }
 
-/* ---- The directory ----------------------------------------------------- */
-
-/* A pair of words to base/sort.h: names in order of their pages. */
-typedef struct editor_order {
-    uint64_t hash, number;
-} editor_order;
-
-static size_t editor_entry_size(const tamis_editor *e, const editor_order *o)
-{
-    return COLLECTION_ENTRY_SIZE + editor_name_at(e, o->number)->length;
-}
-
-/* All names, in order of their hashes. */
-static void editor_sort(const tamis_editor *e, editor_order *order)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < e->names.n; i++) {
-        const editor_name *name = editor_name_at(e, i);
-        if (name->size)
-            order[n++] = (editor_order){
-                tamis__collection_hash(editor_text(e, name), name->length, e->slot.seed), i
-            };
-    }
-    tamis__sort_pairs(order, n);
-}
-
-/* How many of the names from order[i] on are in its page; *fits: there is room for them. */
-static size_t editor_page_names(const tamis_editor *e, const editor_order *order, size_t i,
-                                bool *fits)
-{
-    uint64_t page = scale64(order[i].hash, e->slot.pages), size = COLLECTION_FIRST_ENTRY;
-    size_t n = 0;
-
-    for (; i + n < e->slot.count && scale64(order[i + n].hash, e->slot.pages) == page; n++)
-        size += editor_entry_size(e, &order[i + n]);
-    *fits = size <= COLLECTION_PAGE;
-    return n;
-}
-
-static bool editor_all_fit(const tamis_editor *e, const editor_order *order)
-{
-    bool fits = true;
-
-    for (size_t i = 0; i < e->slot.count && fits;)
-        i += editor_page_names(e, order, i, &fits);
-    return fits;
-}
-
-/* Pages that are to be seven tenths full; where one would be too full, other hashes are tried, and
- * then more pages. TAMIS_FULL: names were chosen to crowd a page. */
-static tamis_status editor_lay_out(tamis_editor *e, editor_order *order)
-{
-    enum { SEEDS = 4, ROUNDS = 16 };
-    uint64_t size = 0;
-
-    for (size_t i = 0; i < e->names.n; i++)
-        if (editor_name_at(e, i)->size)
-            size += COLLECTION_ENTRY_SIZE + editor_name_at(e, i)->length;
-    e->slot.pages = size / (COLLECTION_PAGE * 7 / 10) + 1;
-    for (int round = 0; round < ROUNDS; round++) {
-        for (e->slot.seed = 0; e->slot.seed < SEEDS; e->slot.seed++) {
-            editor_sort(e, order);
-            if (editor_all_fit(e, order))
-                return TAMIS_OK;
-        }
-        e->slot.pages += e->slot.pages / 8 + 1;
-    }
-    return TAMIS_FULL;
-}
-
-static int editor_compare(const tamis_editor *e, uint64_t a, uint64_t b)
-{
-    const editor_name *x = editor_name_at(e, a), *y = editor_name_at(e, b);
-    size_t common = x->length < y->length ? x->length : y->length;
-    int order = memcmp(editor_text(e, x), editor_text(e, y), common);
-
-    return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
-static void editor_sort_page(const tamis_editor *e, editor_order *order, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        editor_order moving = order[i];
-        size_t at = i;
-        for (; at > 0 && editor_compare(e, order[at - 1].number, moving.number) > 0; at--)
-            order[at] = order[at - 1];
-        order[at] = moving;
-    }
-}
-
-static bool editor_write_page(tamis_editor *e, uint64_t number, const editor_order *order, size_t n)
-{
-    uint8_t page[COLLECTION_PAGE] = { 0 }, *at = page + COLLECTION_FIRST_ENTRY;
-
-    put_le16(page + 8, (uint16_t)n);
-    for (size_t i = 0; i < n; i++) {
-        const editor_name *name = editor_name_at(e, order[i].number);
-        put_le64(at, name->offset);
-        put_le64(at + 8, name->size);
-        at[16] = name->length;
-        memcpy(at + COLLECTION_ENTRY_SIZE, editor_text(e, name), name->length);
-        at += editor_entry_size(e, &order[i]);
-    }
-    put_le64(page, tamis__collection_sum(page, number));
-    return editor_write(e, page, sizeof page);
-}
-
-static bool editor_write_pages(tamis_editor *e, editor_order *order)
-{
-    size_t i = 0;
-
-    for (uint64_t page = 0; page < e->slot.pages; page++) {
-        size_t n = 0;
-        bool fits;
-        if (i < e->slot.count && scale64(order[i].hash, e->slot.pages) == page)
-            n = editor_page_names(e, order, i, &fits);
-        editor_sort_page(e, order + i, n);
-        if (!editor_write_page(e, page, order + i, n))
-            return false;
-        i += n;
-    }
-    return true;
-}
-
-static tamis_status editor_write_directory(tamis_editor *e)
-{
-    e->slot.count = 0;
-    for (size_t i = 0; i < e->names.n; i++)
-        e->slot.count += editor_name_at(e, i)->size > 0;
-    size_t size = ((size_t)e->slot.count + 1) * sizeof(editor_order);
-    editor_order *order = e->alloc.alloc(e->alloc.ctx, size);
-    if (!order)
-        return TAMIS_NOMEM;
-    tamis_status status = editor_lay_out(e, order);
-    if (!status && !editor_align(e, COLLECTION_PAGE))
-        status = TAMIS_IO;
-    e->slot.directory = e->end;
-    if (!status && (!editor_write_pages(e, order) || !editor_flush(e)))
-        status = TAMIS_IO;
-    e->slot.end = e->end;
-    e->alloc.free(e->alloc.ctx, order, size);
-    return status;
-}
-
 /* ---- Saving ------------------------------------------------------------ */
 
 /* Copies what stays from the file that is replaced; as it is, damaged or not. */
@@ -553,11 +360,11 @@ static bool editor_copy_old(tamis_editor *e)
         if (!n->is_old || n->size == 0)
             continue;
         const uint8_t *image = e->old->map + n->offset;
-        if (!editor_align(e, editor_alignment(n->size)))
+        if (!tamis__editor_align(e, editor_alignment(n->size)))
             return false;
         n->offset = e->end;
         n->is_old = false;
-        if (!editor_write(e, image, (size_t)n->size))
+        if (!tamis__editor_write(e, image, (size_t)n->size))
             return false;
     }
     return true;
@@ -613,7 +420,7 @@ tamis_status tamis_editor_save(tamis_editor *e)
     if (e->is_anew && !editor_copy_old(e))
         status = TAMIS_IO;
     if (!status)
-        status = editor_write_directory(e);
+        status = tamis__editor_write_directory(e);
     if (e->is_anew)
         return editor_end_anew(e, status);
     return status ? status : editor_switch(e);
