@@ -49,14 +49,14 @@ static bool acf_make_room(acf_table *t, const acf_places *p, uint64_t *cell)
 {
     moves_node nodes[ACF_SEARCH + 1];
     uint64_t seen[ACF_SEARCH * MOVES_SEEN / 64] = { 0 };
-    moves m = { nodes, seen, ACF_SEARCH, ACF_DEEPEST, 0, 0 };
+    moves m = { .nodes = nodes, .seen = seen, .most = ACF_SEARCH, .deepest = ACF_DEEPEST };
 
     for (unsigned i = 0; i < ACF_TABLES; i++)
         moves_add_root(&m, p->cell[i], 0);
     const moves_node *x = moves_search(&m, t, acf_look_from);
     if (!x)
         return false;
-    for (; x->depth; x = moves_before(&m, x)) {
+    for (; !moves_is_root(&m, x); x = moves_before(&m, x)) {
         uint64_t from = moves_before(&m, x)->place;
         acf_put(t, x->place, acf_hash(t, from), acf_copies(t, from));
     }

@@ -126,7 +126,7 @@ static bool buckets_put_by_moves(moves *m, void *self)
     if (!x)
         return false;
     unsigned slot = buckets_slot_of(a->t, x->place, 0);
-    for (; x->depth; slot = x->by, x = moves_before(m, x)) {
+    for (; !moves_is_root(m, x); slot = x->by, x = moves_before(m, x)) {
         uint32_t tag = buckets_get(a->t, moves_before(m, x)->place, x->by);
         buckets_put(a->t, x->place, slot, tag, a->j);
     }

@@ -119,7 +119,7 @@ static bool cuckoo_put_by_moves(moves *m, void *self)
     const moves_node *x = moves_search(m, a, cuckoo_look_from);
     if (!x)
         return false;
-    for (; x->depth; x = moves_before(m, x)) {
+    for (; !moves_is_root(m, x); x = moves_before(m, x)) {
         uint64_t value = cuckoo_slot(a->t, moves_before(m, x)->place);
         cuckoo_change(a, x->place, (value & ~(uint64_t)CUCKOO_TAG_MASK) | x->by);
     }

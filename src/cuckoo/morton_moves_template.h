@@ -96,7 +96,7 @@ static inline bool morton_look_at(moves *m, morton_search *s, unsigned from,
     uint64_t place = morton_place(&to);
     bool is_free = morton_position_has_room(s->t, &to);
 
-    if (!is_free && (m->nodes[from].depth == MORTON_DEEPEST || morton_is_seen(m, place)))
+    if (!is_free && (m->depth == MORTON_DEEPEST || morton_is_seen(m, place)))
         return false;
     s->fingerprints[m->n] = to.fingerprint;
     return moves_add_place(m, from, place, (uint8_t)p->bucket, is_free);
@@ -131,7 +131,7 @@ static inline bool morton_carry_out(const morton_search *s, const moves *m, cons
 {
     const morton_table *t = s->t;
 
-    for (; (*x)->depth; *x = moves_before(m, *x)) {
+    for (; !moves_is_root(m, *x); *x = moves_before(m, *x)) {
         uint64_t home = moves_before(m, *x)->place / MORTON_MAX_BUCKETS;
         morton_position to = morton_at_node(s, m, *x);
         morton_position from = morton_position_at(t, home, (*x)->by, to.fingerprint);
@@ -152,7 +152,7 @@ static bool morton_put_by_moves(const morton_table *t, const morton_position *p,
                                 const morton_position *other, moves_journal *j)
 {
     moves_node nodes[MORTON_SEARCH + 1];
-    moves m = { nodes, NULL, MORTON_SEARCH, MORTON_DEEPEST, 0, 0 };
+    moves m = { .nodes = nodes, .most = MORTON_SEARCH, .deepest = MORTON_DEEPEST };
     morton_search s;
     size_t before = j->n;
 

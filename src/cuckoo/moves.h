@@ -18,20 +18,30 @@
 
 /* ---- Searching --------------------------------------------------------- */
 
-/* A place. All but the last of a search are taken. Packed: many of them are on the stack. */
-typedef struct __attribute__((packed, aligned(4))) moves_node {
-    uint64_t place;  /* slot or bucket */
-    uint16_t before; /* the node that an entry would come from */
-    uint8_t by;      /* which entry of it: in words of the kind */
-    uint8_t depth;   /* 0: a place of the new entry, which would come here */
+/* A place. All but the last of a search are taken. In one word: many of them are on the stack. */
+typedef struct moves_node {
+    uint64_t place : 46; /* slot or bucket: no machine has memory for more */
+    uint64_t
+        before : 12; /* the node that an entry would come from; of a place of the new one: none */
+    uint64_t by : 6; /* which entry of it: in words of the kind */
 } moves_node;
+
+static inline moves_node moves_node_at(uint64_t place, unsigned before, unsigned by)
+{
+    return (moves_node){ .place = place & (UINT64_MAX >> 18),
+                         .before = before & (UINT64_MAX >> 52),
+                         .by = by & (UINT64_MAX >> 58) };
+}
 
 typedef struct moves {
     moves_node *nodes;    /* room for `most`, and for the free place */
     uint64_t *seen;       /* MOVES_SEEN bits for each node, or NULL: a place may come twice */
     unsigned most;        /* nodes */
-    unsigned deepest;     /* depth of nodes that are looked from; below 255 */
+    unsigned deepest;     /* most moves in a row */
     unsigned n, n_looked; /* nodes, and those that were looked from */
+    unsigned n_roots;     /* places of the new entry: the first nodes */
+    unsigned depth;       /* moves in a row to what is found from the node at hand, less one */
+    unsigned level_end;   /* nodes up to here are of that depth */
 } moves;
 
 enum { MOVES_SEEN = 8, MOVES_FEW = 32 };
@@ -49,25 +59,26 @@ static inline bool moves_is_seen(moves *m, uint64_t place)
 
 static inline void moves_add(moves *m, moves_node x)
 {
-    if (m->n < m->most && x.depth <= m->deepest && !moves_is_seen(m, x.place))
+    if (m->n < m->most && !moves_is_seen(m, x.place))
         m->nodes[m->n++] = x;
 }
 
 /* A place of the new entry. */
 static inline void moves_add_root(moves *m, uint64_t place, uint8_t by)
 {
-    moves_add(m, (moves_node){ .place = place, .by = by });
+    moves_add(m, moves_node_at(place, 0, by));
+    m->n_roots = m->level_end = m->n;
 }
 
 /* What is at a node could move to that place. Returns is_free, which ends the search. */
 static inline bool moves_add_place(moves *m, unsigned from, uint64_t place, uint8_t by,
                                    bool is_free)
 {
-    moves_node x = { place, (uint16_t)from, by, (uint8_t)(m->nodes[from].depth + 1) };
+    moves_node x = moves_node_at(place, from, by);
 
     if (is_free)
         m->nodes[m->n] = x;
-    else
+    else if (m->depth < m->deepest)
         moves_add(m, x);
     return is_free;
 }
@@ -79,10 +90,20 @@ typedef bool moves_look(moves *m, void *self, unsigned from);
 __attribute__((always_inline)) static inline const moves_node *moves_search(moves *m, void *self,
                                                                             moves_look *look)
 {
-    while (m->n_looked < m->n)
+    while (m->n_looked < m->n) {
+        if (m->n_looked == m->level_end) {
+            m->depth++;
+            m->level_end = m->n;
+        }
         if (look(m, self, m->n_looked++))
             return &m->nodes[m->n];
+    }
     return NULL;
+}
+
+static inline bool moves_is_root(const moves *m, const moves_node *x)
+{
+    return x < m->nodes + m->n_roots;
 }
 
 static inline const moves_node *moves_before(const moves *m, const moves_node *x)
@@ -102,7 +123,9 @@ static inline tamis_status moves_make_room(const tamis *f, moves m, bool is_seen
     const size_t size = seen_size + (m.most + 1) * sizeof(moves_node);
     moves_node few[MOVES_FEW + 1];
     uint64_t seen[MOVES_FEW * MOVES_SEEN / 64] = { 0 };
-    moves first = { few, is_seen ? seen : NULL, MOVES_FEW, m.deepest, 0, 0 };
+    moves first = {
+        .nodes = few, .seen = is_seen ? seen : NULL, .most = MOVES_FEW, .deepest = m.deepest
+    };
 
     if (attempt(&first, self))
         return TAMIS_OK;
