@@ -23,8 +23,9 @@ static uint64_t column_from(const args *a, const char *at, size_t size)
 {
     uint64_t column = 0;
     bool is_number = number_integer(&column, at, size);
+    bool is_negative = size > 1 && at[0] == '-' && number_integer(&column, at + 1, size - 1);
 
-    if (size == 0 || (is_number && (column == 0 || column > UINT32_MAX)))
+    if (size == 0 || is_negative || (is_number && (column == 0 || column > UINT32_MAX)))
         args_refuse_value(a,
                           "a column from 1 to 4294967295 or the name of one, or several: 3 or 1,3");
     return column;

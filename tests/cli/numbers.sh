@@ -74,10 +74,12 @@ for n in 0 257 '' -1 x 1e9; do
     exits 2 "$tamis" build "-j$n" -k bloom -o out.tamis keys
     says "from 1 to 256"
 done
-for n in 0 '' -1 x 4294967296; do
+for n in 0 '' -1 4294967296; do
     exits 2 "$tamis" build "--field=$n" -k bloom -o out.tamis keys
     says "from 1 to 4294967295"
 done
+exits 2 "$tamis" build --field=x -k bloom -o out.tamis keys
+says "no column of its first line is called 'x'"
 for seed in '' -1 x 1e3 0x 0xg 18446744073709551616 0x10000000000000000; do
     exits 2 "$tamis" build "--seed=$seed" -k bloom -o out.tamis keys
     says "from 0 to 18446744073709551615"
