@@ -25,7 +25,7 @@ STACK = 20 << 10
 # What a host without an operating system still has: memory, mathematics, the compiler's arithmetic.
 ALLOWED = set("""memcpy memmove memset memcmp strcmp strlen __multi3 __stack_pointer
     ceil exp exp2 expm1 fabs floor fmax fmin frexp ldexp log log1p log2 pow rint sqrt lgamma
-    nextafter erfc hypot cbrt round trunc lround""".split())
+    nextafter erfc hypot cbrt round trunc lround fmod""".split())
 RUN = """const fs = require('fs');
 WebAssembly.instantiate(fs.readFileSync(process.argv[1]), {}).then(m => {
     const failed = m.instance.exports.first_failure();
