@@ -93,8 +93,8 @@ static bool morton_plan_blocks(tamis_plan *p, const tamis_spec *spec, unsigned b
                                unsigned width)
 {
     morton_shape s = morton_shape_of(buckets, width);
-    double held = (spec->load > 0 ? spec->load : MORTON_LOAD) * s.slots;
-    double blocks = ceil((double)spec->keys / held);
+    double load = spec->load > 0 ? spec->load : MORTON_LOAD;
+    double blocks = ceil((double)spec->keys / (load * s.slots));
     double least = spec->can & TAMIS_CAN_GROW ? MORTON_GROWING_HOMES : 1;
 
     if (!(blocks < (double)MORTON_MAX_BLOCKS))

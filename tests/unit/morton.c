@@ -774,21 +774,9 @@ static void verify_sees_what_is_wrong(void **state)
     tamis_free(f);
 }
 
-/* Whatever the machine: the slots of a block times the load are a double, as doubles are kept. */
-static void blocks_are_as_many_everywhere(void **state)
-{
-    const tamis_spec spec = TAMIS_SPEC(.keys = 22973090, .fpr = 0.01);
-    tamis_plan plan;
-
-    (void)state;
-    assert_int_equal(tamis_plan_kind(&plan, TAMIS_MORTON, &spec), TAMIS_OK);
-    assert_int_equal(plan.slots, 431826);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_as_many_everywhere),
         cmocka_unit_test(the_other_of_the_other_is_the_first),
         cmocka_unit_test(short_fingerprints_share_no_buckets),
         cmocka_unit_test(blocks_are_lists),
