@@ -79,12 +79,9 @@ double args_share(const args *a, double least, double most)
 double args_cost(const args *a, bool *is_time)
 {
     double value;
-    bool has_unit;
 
-    if (number_cost(&value, &has_unit, a->value) && value >= 0 && value <= 1e12) {
-        *is_time = *is_time || has_unit;
+    if (number_cost(&value, is_time, a->value) && value >= 0 && value <= 1e12)
         return value;
-    }
     args_refuse_value(a, "a cost from 0 to 1e12; write it as 500ms, 1us or 0.02");
 }
 
