@@ -307,9 +307,12 @@ static void all_that_was_taken_can_be_flushed(tamis_kind kind)
 
 /* ---- Crowds ------------------------------------------------------------ */
 
-static size_t crowd(void)
+/* A kind to study looks through a crowd slot by slot: it gets fewer keys. */
+static size_t crowd(tamis_kind kind)
 {
-    return run_size(50000, 10000, 400000);
+    bool is_slow = tamis_kind_can(kind) & TAMIS_IS_TO_STUDY;
+
+    return run_size(is_slow ? 10000 : 50000, is_slow ? 4000 : 10000, is_slow ? 50000 : 400000);
 }
 
 /* Keys whose hashes start with these bits, as strangers who know the seed would choose them: one
@@ -317,9 +320,9 @@ static size_t crowd(void)
 static uint64_t *crowd_of(const tamis_plan *plan, uint64_t stream, unsigned bits)
 {
     rng r = rng_for(980 + (uint64_t)plan->kind, stream);
-    uint64_t *keys = fresh_keys(&r, crowd()), salt = salt_of_seed(plan->hasher.seed);
+    uint64_t *keys = fresh_keys(&r, crowd(plan->kind)), salt = salt_of_seed(plan->hasher.seed);
 
-    for (size_t i = 0; i < crowd(); i++)
+    for (size_t i = 0; i < crowd(plan->kind); i++)
         keys[i] = unhash_key(hash_key(keys[i], salt) >> bits, salt);
     return keys;
 }
@@ -332,7 +335,7 @@ static void check_promise(const tamis_plan *plan, const uint64_t *keys, size_t n
     tamis_status status = TAMIS_OK;
 
     make_file(plan);
-    tamis_disk *d = open_disk(64 << 10 | crowd() * 5 / 2);
+    tamis_disk *d = open_disk(64 << 10 | crowd(plan->kind) * 5 / 2);
     for (; !status && total < n; total += added)
         status =
             tamis_disk_add_many(d, &added, keys + total, n - total < piece ? n - total : piece);
@@ -349,11 +352,11 @@ static void check_promise(const tamis_plan *plan, const uint64_t *keys, size_t n
 
 static void crowds_are_refused_before_the_flush(tamis_kind kind)
 {
-    tamis_plan plan = disk_plan(kind, crowd() * 5 / 8, 0);
+    tamis_plan plan = disk_plan(kind, crowd(kind) * 5 / 8, 0);
 
     for (unsigned bits = 0; bits < 4; bits++) {
         uint64_t *keys = crowd_of(&plan, bits, bits);
-        check_promise(&plan, keys, crowd());
+        check_promise(&plan, keys, crowd(kind));
         free(keys);
     }
 }
@@ -362,14 +365,15 @@ static void crowds_are_refused_before_the_flush(tamis_kind kind)
 static void counts_are_refused_before_the_flush(tamis_kind kind)
 {
     enum { COPIES = 40 };
-    tamis_spec spec = spec_for(crowd() * 7 / 20, 0.2, 7);
+    tamis_spec spec = spec_for(crowd(kind) * 7 / 20, 0.2, 7);
     tamis_plan plan;
 
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    uint64_t *keys = crowd_of(&plan, 9, 1), *copies = array_of(crowd() * COPIES, sizeof *copies);
-    for (size_t i = 0; i < crowd() * COPIES; i++)
+    uint64_t *keys = crowd_of(&plan, 9, 1),
+             *copies = array_of(crowd(kind) * COPIES, sizeof *copies);
+    for (size_t i = 0; i < crowd(kind) * COPIES; i++)
         copies[i] = keys[i / COPIES];
-    check_promise(&plan, copies, crowd() * COPIES);
+    check_promise(&plan, copies, crowd(kind) * COPIES);
     free(keys);
     free(copies);
 }
@@ -377,14 +381,14 @@ static void counts_are_refused_before_the_flush(tamis_kind kind)
 /* A file that grows does so wherever keys crowd, and as far as fingerprints go. */
 static void crowds_make_it_grow(tamis_kind kind)
 {
-    tamis_spec spec = spec_for(crowd() * 3 / 20, 0.01, 7);
+    tamis_spec spec = spec_for(crowd(kind) * 3 / 20, 0.01, 7);
     tamis_plan plan;
 
     spec.can = TAMIS_CAN_GROW;
     for (unsigned bits = 0; bits < 5; bits++) {
         assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
         uint64_t *keys = crowd_of(&plan, 20 + bits, bits);
-        check_promise(&plan, keys, crowd());
+        check_promise(&plan, keys, crowd(kind));
         free(keys);
     }
 }
