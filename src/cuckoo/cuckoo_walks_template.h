@@ -301,12 +301,8 @@ static tamis_status cuckoo_add_many(tamis *f, size_t *added, const uint64_t *key
         if (cuckoo_can_walk(f))
             status = cuckoo_walk_some(f, &log, &walked, keys + *added, n - *added);
         *added += walked;
-        if (status || walked)
-            continue;
-        if (log) /* a search has memory of its own */
-            tamis__scratch_free(f, log, CUCKOO_LOG_SIZE);
-        log = NULL;
-        status = cuckoo_add_in_turn(f, added, keys, n);
+        if (!status && !walked)
+            status = cuckoo_add_in_turn(f, added, keys, n);
     }
     if (log)
         tamis__scratch_free(f, log, CUCKOO_LOG_SIZE);
