@@ -310,5 +310,5 @@ def was_seen_asleep():
 
 check_replies()
 check_large()
-check("it waits asleep", any(was_seen_asleep() for _ in range(5)), True)
+check("it waits asleep", any(was_seen_asleep() for _ in range(40)), True)
 redis.finish()
