@@ -58,7 +58,7 @@ liar=$(dirname "$tamis")/tests/sync_liar
 # pulls WHAT CODE TEXT: from a sender that lies.
 pulls()
 {
-    exits "$2" "$tamis" sync -r --timeout 2 --memory 64M --via "$liar '$1' 2>/dev/null" - kept/here
+    exits "$2" "$tamis" sync -r --timeout 60 --memory 64M --via "$liar '$1' 2>/dev/null" - kept/here
     says "$3"
 }
 mkdir -p kept/here
@@ -89,9 +89,9 @@ check "nothing is made" test "$(find kept | wc -l)" = 3
 promise 'A sender that asks does the same to --serve and --listen'
 mkfifo back
 "$liar" ask:entries:5900000 <back 2>/dev/null |
-    exits 4 bash -c "'$tamis' sync --serve --timeout 5 --memory 64M kept/here >back"
+    exits 4 bash -c "'$tamis' sync --serve --timeout 60 --memory 64M kept/here >back"
 says 'a list of 5900000 files takes more than 67108864 bytes'
-exits 4 bash -c "'$tamis' sync --listen 127.0.0.1:0 --timeout 5 --memory 64M kept/here 2>listener & there=\$!
+exits 4 bash -c "'$tamis' sync --listen 127.0.0.1:0 --timeout 60 --memory 64M kept/here 2>listener & there=\$!
     until port=\$(grep -os '[0-9]*\$' listener); do sleep 0.01; done
     exec 3<>/dev/tcp/127.0.0.1/\$port
     '$liar' ask:entries:5900000 <&3 >&3 2>/dev/null
@@ -104,7 +104,7 @@ promise 'Two thousand folders, one in the other, are not walked for each, and no
     failures=0
     ulimit -n 200
     [ -n "${TAMIS_SANITIZED:-}" ] || ulimit -t 4
-    exits 3 "$tamis" sync -r --timeout 5 --via "$liar nested:2000 2>/dev/null; exit 9" - deep
+    exits 3 "$tamis" sync -r --timeout 60 --via "$liar nested:2000 2>/dev/null; exit 9" - deep
     says "ended with code 9"
     check "all are made" test "$(cd deep && find . | wc -l)" = 2001
     exits 0 "$tamis" sync -r --json deep deeper
@@ -128,7 +128,7 @@ promise 'Of what is compressed, no more comes to the disk than is allowed'
 (
     failures=0
     ulimit -f 20000
-    exits 4 "$tamis" sync --timeout 5 --limit-size 16M --via "$liar zeros:2000000000 2>/dev/null" - kept/here
+    exits 4 "$tamis" sync --timeout 60 --limit-size 16M --via "$liar zeros:2000000000 2>/dev/null" - kept/here
     says 'files of more than 16777216 bytes would come; --limit-size allows more'
     [ "$failures" -eq 0 ]
 ) || failed "more is written than is allowed"
@@ -146,7 +146,7 @@ prints 'makes    ?31m'
 # pushes WHAT CODE TEXT: to a receiver that lies.
 pushes()
 {
-    exits "$2" "$tamis" sync --timeout 2 --memory 64M --via "$liar '$1' 2>/dev/null" new -
+    exits "$2" "$tamis" sync --timeout 60 --memory 64M --via "$liar '$1' 2>/dev/null" new -
     says "$3"
 }
 pushes plan 4 'a plan that came makes no sense'
