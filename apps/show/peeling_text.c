@@ -1,7 +1,6 @@
 /* peeling_text.c - how a filter by peeling or by elimination was made, in sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "peeling_text.h"
 #include "term/message.h"
@@ -13,69 +12,52 @@ typedef struct telling {
     bool is_eliminated;
 } telling;
 
-static void append(buffer *to, const char *text)
+/* "cell 3 of block 1" after some text. */
+static void tell_cell(const telling *t, const char *before, const tamis_cell *cell)
 {
-    buffer_append(to, text, strlen(text));
-}
-
-/* "cell 3 of block 1" */
-static void append_cell(const telling *t, const tamis_cell *cell)
-{
-    char array[64], text[96];
+    char array[64];
 
     picture_array_text(t->picture, cell, array);
-    snprintf(text, sizeof text, "cell %" PRIu64 " of %s", cell->index + t->picture->first, array);
-    append(t->to, text);
+    buffer_print(t->to, "%scell %" PRIu64 " of %s", before, cell->index + t->picture->first, array);
 }
 
 static void tell_touches(const telling *t, const tamis_peel *step)
 {
-    append(t->to, " touches ");
-    for (unsigned i = 0; i < step->n_cells; i++) {
-        append(t->to, i == 0 ? "" : i + 1 < step->n_cells ? ", " : " and ");
-        append_cell(t, &step->cells[i]);
-    }
-}
-
-static void tell_fills(const telling *t, const tamis_peel *step)
-{
-    char text[96];
-
-    append(t->to, ": ");
-    append_cell(t, &step->cells[step->own]);
-    snprintf(text, sizeof text,
-             " becomes %" PRIu64 ", so that the xor is its fingerprint, %" PRIu64,
-             step->cells[step->own].value, step->fingerprint);
-    append(t->to, text);
+    for (unsigned i = 0; i < step->n_cells; i++)
+        tell_cell(t,
+                  i == 0                  ? " touches "
+                  : i + 1 < step->n_cells ? ", "
+                                          : " and ",
+                  &step->cells[i]);
 }
 
 static bool tell_step(void *ctx, const tamis_peel *step)
 {
     const telling *t = ctx;
+    const tamis_cell *own = &step->cells[step->own];
 
-    append(t->to, t->keys[step->key].label);
+    buffer_print(t->to, "%s", t->keys[step->key].label);
     switch (step->type) {
     case TAMIS_PEEL_TOUCHES:
         tell_touches(t, step);
         break;
     case TAMIS_PEEL_TAKES:
-        append(t->to, " goes, and owns ");
-        append_cell(t, &step->cells[step->own]);
-        append(t->to, t->is_eliminated ? ", which no other row begins with"
-                                       : ", which no other key that is left touches");
+        tell_cell(t, " goes, and owns ", own);
+        buffer_print(t->to, t->is_eliminated ? ", which no other row begins with"
+                                             : ", which no other key that is left touches");
         break;
     case TAMIS_PEEL_LEAVES:
-        append(t->to, " goes without a cell of its own");
+        buffer_print(t->to, " goes without a cell of its own");
         break;
     case TAMIS_PEEL_FILLS:
-        tell_fills(t, step);
+        tell_cell(t, ": ", own);
+        buffer_print(t->to, " becomes %" PRIu64 ", so that the xor is its fingerprint, %" PRIu64,
+                     own->value, step->fingerprint);
         break;
     case TAMIS_PEEL_ADDS:
-        append(t->to, " takes on the row of ");
-        append(t->to, t->keys[step->other].label);
-        append(t->to, step->n_cells ? ", and" : ", of which nothing is left");
-        if (step->n_cells)
-            tell_touches(t, step);
+        buffer_print(t->to, " takes on the row of %s%s", t->keys[step->other].label,
+                     step->n_cells ? ", and" : ", of which nothing is left");
+        tell_touches(t, step);
         break;
     }
     buffer_append(t->to, "", 1);

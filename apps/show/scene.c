@@ -1,6 +1,5 @@
 /* scene.c - what is said of a filter and its keys, in words. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "scene.h"
@@ -26,23 +25,6 @@ const explanation *scene_said(const scene *s, size_t *n)
 
 /* ---- Sentences --------------------------------------------------------- */
 
-static void put(buffer *to, const char *format, ...) LIKE_PRINTF(2, 3);
-
-/* A NUL follows what was put, and is not counted. */
-static void put(buffer *to, const char *format, ...)
-{
-    va_list list;
-
-    va_start(list, format);
-    int size = vsnprintf(NULL, 0, format, list);
-    va_end(list);
-    buffer_reserve(to, (size_t)size + 1);
-    va_start(list, format);
-    vsnprintf(to->bytes + to->size, (size_t)size + 1, format, list);
-    va_end(list);
-    to->size += (size_t)size;
-}
-
 const char *scene_deed_name(deed_type type)
 {
     static const char *const NAMES[] = {
@@ -56,16 +38,17 @@ buffer scene_deeds_text(const deed *d, size_t n)
 {
     buffer text = { 0 };
 
-    put(&text, "%s ", scene_deed_name(d->type));
+    buffer_print(&text, "%s ", scene_deed_name(d->type));
     for (; n > 1; n--, d++)
-        put(&text, "%s, ", d->label);
-    put(&text, "%s: ", d->label);
+        buffer_print(&text, "%s, ", d->label);
+    buffer_print(&text, "%s: ", d->label);
     if (d->type == DEED_BUILD)
-        put(&text, "it is made of %" PRIu64 " key%s at once", d->keys, d->keys == 1 ? "" : "s");
+        buffer_print(&text, "it is made of %" PRIu64 " key%s at once", d->keys,
+                     d->keys == 1 ? "" : "s");
     else if (d->status == TAMIS_ABSENT)
-        put(&text, "it is not there, and nothing changes");
+        buffer_print(&text, "it is not there, and nothing changes");
     else
-        put(&text, "it holds %" PRIu64 " key%s", d->keys, d->keys == 1 ? "" : "s");
+        buffer_print(&text, "it holds %" PRIu64 " key%s", d->keys, d->keys == 1 ? "" : "s");
     return text;
 }
 
@@ -73,7 +56,7 @@ static void put_marks(buffer *to, unsigned marks)
 {
     for (unsigned i = 1; picture_mark_name(i); i++)
         if (marks >> i & 1)
-            put(to, ", %s", picture_mark_name(i));
+            buffer_print(to, ", %s", picture_mark_name(i));
 }
 
 static bool reads(const explanation *e, const tamis_step *step)
@@ -97,7 +80,7 @@ static void put_origin(buffer *to, const scene *now, const tamis_step *step)
 
     for (size_t i = 0; i < now->present.size / sizeof *present; i++)
         if (reads(&present[i], step)) {
-            put(to, "%s%s", before, present[i].label);
+            buffer_print(to, "%s%s", before, present[i].label);
             before = ", ";
         }
 }
@@ -109,14 +92,14 @@ static void put_cell(buffer *to, const show *s, const scene *now, const tamis_st
 
     picture_array_text(&now->picture, cell, array);
     picture_cell_text(&now->picture, cell, value);
-    put(to, "%s: cell %" PRIu64 " of %s ", step->text, cell->index + s->first, array);
+    buffer_print(to, "%s: cell %" PRIu64 " of %s ", step->text, cell->index + s->first, array);
     if (cell->marks & TAMIS_MARK_EMPTY)
-        put(to, "is empty");
+        buffer_print(to, "is empty");
     else
-        put(to, "holds %s", value);
+        buffer_print(to, "holds %s", value);
     put_origin(to, now, step);
     put_marks(to, cell->marks);
-    put(to, ", %s", step->agrees ? "for it" : "against it");
+    buffer_print(to, ", %s", step->agrees ? "for it" : "against it");
 }
 
 static void put_number(buffer *to, const show *s, const tamis_step *step)
@@ -124,11 +107,12 @@ static void put_number(buffer *to, const show *s, const tamis_step *step)
     unsigned bits = s->plan->width;
 
     if (strcmp(step->text, "hash") == 0)
-        put(to, "hash is 0x%016" PRIx64, step->value);
+        buffer_print(to, "hash is 0x%016" PRIx64, step->value);
     else if (s->is_signed && bits > 0 && bits < 64 && step->value >> (bits - 1) == 1)
-        put(to, "%s is %" PRId64, step->text, (int64_t)(step->value - (UINT64_C(1) << bits)));
+        buffer_print(to, "%s is %" PRId64, step->text,
+                     (int64_t)(step->value - (UINT64_C(1) << bits)));
     else
-        put(to, "%s is %" PRIu64, step->text, step->value);
+        buffer_print(to, "%s is %" PRIu64, step->text, step->value);
 }
 
 buffer scene_step_text(const show *s, const scene *now, const tamis_step *step)
@@ -140,7 +124,7 @@ buffer scene_step_text(const show *s, const scene *now, const tamis_step *step)
     else if (step->type == TAMIS_STEP_CELL)
         put_cell(&text, s, now, step);
     else
-        put(&text, "%s", step->text);
+        buffer_print(&text, "%s", step->text);
     return text;
 }
 
@@ -159,13 +143,13 @@ buffer scene_answer_text(const show *s, const explanation *e)
     bool counts = (tamis_kind_can(s->plan->kind) & TAMIS_CAN_COUNT) != 0;
     buffer text = { 0 };
 
-    put(&text, "%s", e->label);
+    buffer_print(&text, "%s", e->label);
     if (s->with_keys)
-        put(&text, ", key %" PRIu64, e->key);
-    put(&text, "? %s", answer_of(s, e));
+        buffer_print(&text, ", key %" PRIu64, e->key);
+    buffer_print(&text, "? %s", answer_of(s, e));
     if (e->found && counts)
-        put(&text, " (%" PRIu64 " time%s)", e->count, e->count == 1 ? "" : "s");
-    put(&text, ": %s", e->n > 0 ? e->steps[e->n - 1].text : "");
+        buffer_print(&text, " (%" PRIu64 " time%s)", e->count, e->count == 1 ? "" : "s");
+    buffer_print(&text, ": %s", e->n > 0 ? e->steps[e->n - 1].text : "");
     return text;
 }
 
@@ -174,7 +158,7 @@ buffer scene_changes_text(const scene *now)
     const char *whose = now->picture.n < now->picture.total ? " of those shown" : "";
     buffer text = { 0 };
 
-    put(&text, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
+    buffer_print(&text, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
     return text;
 }
 
@@ -183,10 +167,10 @@ buffer scene_blank_text(const scene *now, const picture_line *l)
     const picture *p = &now->picture;
     buffer text = { 0 };
 
-    put(&text, "%" PRIu64, p->cells[l->from].index + p->first);
+    buffer_print(&text, "%" PRIu64, p->cells[l->from].index + p->first);
     if (l->to > l->from + 1)
-        put(&text, " to %" PRIu64, p->cells[l->to - 1].index + p->first);
-    put(&text, l->to > l->from + 1 ? " are empty" : " is empty");
+        buffer_print(&text, " to %" PRIu64, p->cells[l->to - 1].index + p->first);
+    buffer_print(&text, l->to > l->from + 1 ? " are empty" : " is empty");
     return text;
 }
 
@@ -195,10 +179,10 @@ buffer scene_rest_text(const scene *now)
     buffer text = { 0 };
 
     if (now->picture.total == 0)
-        put(&text, "filters of this kind do not show their cells");
+        buffer_print(&text, "filters of this kind do not show their cells");
     else
-        put(&text, "%zu of %" PRIu64 " cells are shown; --all shows all of them", now->picture.n,
-            now->picture.total);
+        buffer_print(&text, "%zu of %" PRIu64 " cells are shown; --all shows all of them",
+                     now->picture.n, now->picture.total);
     return text;
 }
 
@@ -207,9 +191,9 @@ buffer scene_members_text(const scene *now)
     const uint64_t *member = (const void *)now->members.bytes;
     buffer text = { 0 };
 
-    put(&text, "members {");
+    buffer_print(&text, "members {");
     for (size_t i = 0; i < now->members.size / sizeof *member; i++)
-        put(&text, "%s%" PRIu64, i ? ", " : "", member[i]);
-    put(&text, "}");
+        buffer_print(&text, "%s%" PRIu64, i ? ", " : "", member[i]);
+    buffer_print(&text, "}");
     return text;
 }

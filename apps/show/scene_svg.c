@@ -316,7 +316,7 @@ void scene_svg(const show *s, const char *path)
     snprintf(title, sizeof title, "The cells of a %s filter", tamis_kind_name(s->plan->kind));
     /* Once to see how large it is. */
     draw_all(&c);
-    svg_free(&c.svg);
+    buffer_free(&c.svg);
     svg_begin(&c.svg, ceil(c.width + MARGIN), ceil(c.y), title, about.bytes);
     draw_all(&c);
     svg_end(&c.svg);

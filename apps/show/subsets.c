@@ -15,11 +15,6 @@ typedef struct subsets {
     unsigned false_positives;
 } subsets;
 
-static void append(buffer *to, const char *text)
-{
-    buffer_append(to, text, strlen(text));
-}
-
 static buffer set_text(const subsets *s, unsigned set)
 {
     const char *before = "{";
@@ -27,12 +22,10 @@ static buffer set_text(const subsets *s, unsigned set)
 
     for (size_t i = 0; i < s->n; i++)
         if (set >> i & 1) {
-            append(&text, before);
-            append(&text, s->keys[i].label);
+            buffer_print(&text, "%s%s", before, s->keys[i].label);
             before = ",";
         }
-    append(&text, set ? "}" : "{}");
-    buffer_append(&text, "", 1);
+    buffer_print(&text, set ? "}" : "{}");
     return text;
 }
 
@@ -45,11 +38,9 @@ static buffer cells_text(const tamis *f)
 
     for (size_t i = 0; i < p.n; i++) {
         bool starts = i > 0 && p.cells[i].index == 0;
-        append(&text, starts || (i > 0 && p.cells[i].bits > 1) ? " " : "");
         picture_cell_text(&p, &p.cells[i], cell);
-        append(&text, cell);
+        buffer_print(&text, "%s%s", starts || (i > 0 && p.cells[i].bits > 1) ? " " : "", cell);
     }
-    buffer_append(&text, "", 1);
     picture_free(&p);
     return text;
 }
@@ -65,11 +56,14 @@ static tamis *filter_of(const subsets *s, unsigned set)
     return toy_filter(s->plan, keys, n);
 }
 
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static int column_width(const char *label)
 {
-    int size = (int)strlen(label);
-
-    return size > 4 ? size : 4;
+    return larger((int)strlen(label), 4);
 }
 
 static void print_answers(subsets *s, const tamis *f, unsigned set)
@@ -111,10 +105,9 @@ static void measure(subsets *s)
     for (unsigned set = 0; set < 1u << s->n; set++) {
         tamis *f = filter_of(s, set);
         buffer name = set_text(s, set), cells = cells_text(f);
-        int set_width = (int)name.size - 1, cells_width = (int)cells.size - 1;
 
-        s->set_width = set_width > s->set_width ? set_width : s->set_width;
-        s->cells_width = cells_width > s->cells_width ? cells_width : s->cells_width;
+        s->set_width = larger(s->set_width, (int)name.size);
+        s->cells_width = larger(s->cells_width, (int)cells.size);
         buffer_free(&name);
         buffer_free(&cells);
         tamis_free(f);

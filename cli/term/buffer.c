@@ -3,13 +3,13 @@
  * One array can hold all keys of a large input: the C library gives large blocks mappings of their
  * own. realloc() moves these without copying, and the part that was never touched takes no memory.
  */
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
-#include "message.h"
 
 void buffer_reserve(buffer *b, size_t extra)
 {
@@ -35,6 +35,20 @@ void buffer_append(buffer *b, const void *bytes, size_t size)
     buffer_reserve(b, size);
     memcpy(b->bytes + b->size, bytes, size);
     b->size += size;
+}
+
+void buffer_print(buffer *b, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    int size = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    buffer_reserve(b, (size_t)size + 1);
+    va_start(list, format);
+    vsnprintf(b->bytes + b->size, (size_t)size + 1, format, list);
+    va_end(list);
+    b->size += (size_t)size;
 }
 
 void buffer_free(buffer *b)

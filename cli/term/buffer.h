@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "message.h"
+
 typedef struct buffer {
     char *bytes;
     size_t size, room;
@@ -12,6 +14,8 @@ typedef struct buffer {
 /* Makes room for `extra` bytes after those in use. */
 void buffer_reserve(buffer *b, size_t extra);
 void buffer_append(buffer *b, const void *bytes, size_t size);
+/* Appends text as printf() does. A NUL follows it, and is not counted. */
+void buffer_print(buffer *b, const char *format, ...) LIKE_PRINTF(2, 3);
 void buffer_free(buffer *b);
 /* Writes all of it to a file. A failure ends the program. */
 void buffer_save(const buffer *b, const char *path);

@@ -1,12 +1,10 @@
 /* svg.c - pictures as SVG. Colours are classes of a style sheet, so that the viewer of a picture
  * chooses between white and dark paper. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "svg.h"
-#include "term/message.h"
 #include "term/output.h"
 #include "term/unicode.h"
 
@@ -27,25 +25,6 @@ svg_colour svg_colour_at(size_t i)
 
 /* ---- Text -------------------------------------------------------------- */
 
-static void append(buffer *to, const char *text)
-{
-    buffer_append(to, text, strlen(text));
-}
-
-static void put(svg *s, const char *format, ...) LIKE_PRINTF(2, 3);
-
-/* No more than a few numbers and words of the program itself. */
-static void put(svg *s, const char *format, ...)
-{
-    char text[512];
-    va_list list;
-
-    va_start(list, format);
-    int size = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    buffer_append(&s->text, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
-}
-
 /* Well-formed UTF-8 that XML has no place for: controls, and the two last of the basic plane. */
 static bool is_foreign(const char *at)
 {
@@ -58,15 +37,15 @@ static bool is_foreign(const char *at)
 static void escape_one(buffer *to, const char *at, size_t size)
 {
     if (size == 0 || is_foreign(at))
-        append(to, "\xEF\xBF\xBD");
+        buffer_print(to, "\xEF\xBF\xBD");
     else if (*at == '<')
-        append(to, "&lt;");
+        buffer_print(to, "&lt;");
     else if (*at == '>')
-        append(to, "&gt;");
+        buffer_print(to, "&gt;");
     else if (*at == '&')
-        append(to, "&amp;");
+        buffer_print(to, "&amp;");
     else if (*at == '"')
-        append(to, "&quot;");
+        buffer_print(to, "&quot;");
     else
         buffer_append(to, at, size);
 }
@@ -98,38 +77,40 @@ static void put_rules(svg *s, bool is_dark)
 {
     for (int i = 0; i < N_PALETTE; i++) {
         const char *value = is_dark ? PALETTE[i].dark : PALETTE[i].light;
-        put(s, ".f%d{fill:%s}.s%d{stroke:%s}\n", i, value, i, value);
+        buffer_print(s, ".f%d{fill:%s}.s%d{stroke:%s}\n", i, value, i, value);
     }
 }
 
 void svg_begin(svg *s, double width, double height, const char *title, const char *about)
 {
     *s = (svg){ 0 };
-    put(s,
+    buffer_print(
+        s,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
         "viewBox=\"0 0 %.0f %.0f\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\">\n"
         "<title>",
         width, height, width, height);
-    svg_escape(&s->text, title);
-    put(s, "</title>\n<desc>");
-    svg_escape(&s->text, about);
-    put(s, "</desc>\n<style>\n.m{font-family:monospace}.b{font-weight:bold}\n");
+    svg_escape(s, title);
+    buffer_print(s, "</title>\n<desc>");
+    svg_escape(s, about);
+    buffer_print(s, "</desc>\n<style>\n.m{font-family:monospace}.b{font-weight:bold}\n");
     put_rules(s, false);
-    put(s, "@media (prefers-color-scheme:dark){\n");
+    buffer_print(s, "@media (prefers-color-scheme:dark){\n");
     put_rules(s, true);
-    put(s, "}\n</style>\n");
+    buffer_print(s, "}\n</style>\n");
     svg_rect(s, 0, 0, width, height, SVG_PAPER, SVG_NONE);
 }
 
 void svg_end(svg *s)
 {
-    put(s, "</svg>\n");
+    buffer_print(s, "</svg>\n");
 }
 
 /* A picture in the picture, with the same places. */
 void svg_clip(svg *s, double x, double y, double width, double height)
 {
-    put(s,
+    buffer_print(
+        s,
         "<svg x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" viewBox=\"%.6g %.6g %.6g "
         "%.6g\">\n",
         tenth(x), tenth(y), tenth(width), tenth(height), tenth(x), tenth(y), tenth(width),
@@ -146,44 +127,45 @@ void svg_clip_end(svg *s)
 void svg_rect(svg *s, double x, double y, double width, double height, svg_colour fill,
               svg_colour edge)
 {
-    put(s, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" class=\"f%d s%d\"/>\n",
-        tenth(x), tenth(y), tenth(width), tenth(height), fill, edge);
+    buffer_print(s,
+                 "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" class=\"f%d s%d\"/>\n",
+                 tenth(x), tenth(y), tenth(width), tenth(height), fill, edge);
 }
 
 void svg_line(svg *s, svg_point from, svg_point to, svg_colour colour)
 {
-    put(s, "<line x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" class=\"s%d\"/>\n", tenth(from.x),
-        tenth(from.y), tenth(to.x), tenth(to.y), colour);
+    buffer_print(s, "<line x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" class=\"s%d\"/>\n",
+                 tenth(from.x), tenth(from.y), tenth(to.x), tenth(to.y), colour);
 }
 
 void svg_path(svg *s, const svg_point *points, size_t n, svg_colour colour, bool is_dashed)
 {
-    put(s, "<polyline class=\"f%d s%d\" stroke-width=\"2\"%s points=\"", SVG_NONE, colour,
-        is_dashed ? " stroke-dasharray=\"6 4\"" : "");
+    buffer_print(s, "<polyline class=\"f%d s%d\" stroke-width=\"2\"%s points=\"", SVG_NONE, colour,
+                 is_dashed ? " stroke-dasharray=\"6 4\"" : "");
     for (size_t i = 0; i < n; i++)
-        put(s, "%s%.6g,%.6g", i ? " " : "", tenth(points[i].x), tenth(points[i].y));
-    put(s, "\"/>\n");
+        buffer_print(s, "%s%.6g,%.6g", i ? " " : "", tenth(points[i].x), tenth(points[i].y));
+    buffer_print(s, "\"/>\n");
 }
 
 void svg_dot(svg *s, svg_point at, double radius, svg_colour fill)
 {
-    put(s, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"%.6g\" class=\"f%d\"/>\n", tenth(at.x), tenth(at.y),
-        tenth(radius), fill);
+    buffer_print(s, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"%.6g\" class=\"f%d\"/>\n", tenth(at.x),
+                 tenth(at.y), tenth(radius), fill);
 }
 
 void svg_text(svg *s, double x, double y, svg_font font, const char *text)
 {
-    put(s, "<text x=\"%.6g\" y=\"%.6g\" class=\"f%d%s%s\"", tenth(x), tenth(y), font.colour,
-        font.is_mono ? " m" : "", font.is_bold ? " b" : "");
+    buffer_print(s, "<text x=\"%.6g\" y=\"%.6g\" class=\"f%d%s%s\"", tenth(x), tenth(y),
+                 font.colour, font.is_mono ? " m" : "", font.is_bold ? " b" : "");
     if (font.size > 0)
-        put(s, " font-size=\"%.6g\"", tenth(font.size));
+        buffer_print(s, " font-size=\"%.6g\"", tenth(font.size));
     if (font.anchor)
-        put(s, " text-anchor=\"%s\"", font.anchor == 'm' ? "middle" : "end");
+        buffer_print(s, " text-anchor=\"%s\"", font.anchor == 'm' ? "middle" : "end");
     if (font.turn != 0)
-        put(s, " transform=\"rotate(%.6g %.6g %.6g)\"", font.turn, tenth(x), tenth(y));
-    put(s, " xml:space=\"preserve\">");
-    svg_escape(&s->text, text);
-    put(s, "</text>\n");
+        buffer_print(s, " transform=\"rotate(%.6g %.6g %.6g)\"", font.turn, tenth(x), tenth(y));
+    buffer_print(s, " xml:space=\"preserve\">");
+    svg_escape(s, text);
+    buffer_print(s, "</text>\n");
 }
 
 /* ---- Files ------------------------------------------------------------- */
@@ -191,13 +173,8 @@ void svg_text(svg *s, double x, double y, svg_font font, const char *text)
 void svg_save(svg *s, const char *path)
 {
     if (strcmp(path, "-") == 0)
-        output_write(s->text.bytes, s->text.size);
+        output_write(s->bytes, s->size);
     else
-        buffer_save(&s->text, path);
-    svg_free(s);
-}
-
-void svg_free(svg *s)
-{
-    buffer_free(&s->text);
+        buffer_save(s, path);
+    buffer_free(s);
 }

@@ -43,9 +43,7 @@ enum { SVG_N_COLOURS = 6 };
 /* SVG_COLOUR0 to SVG_COLOUR5, and round again. */
 svg_colour svg_colour_at(size_t i);
 
-typedef struct svg {
-    buffer text;
-} svg;
+typedef buffer svg; /* its text so far */
 
 typedef struct svg_font {
     svg_colour colour; /* of the letters */
@@ -82,6 +80,5 @@ double svg_text_width(svg_font font, const char *text);
 void svg_escape(buffer *to, const char *text);
 /* Writes it to a file, "-" for standard output, and frees it. A failure ends the program. */
 void svg_save(svg *s, const char *path);
-void svg_free(svg *s);
 
 #endif
