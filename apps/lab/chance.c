@@ -1,8 +1,11 @@
 /* chance.c - exact bounds. Tails are summed from the probabilities themselves: a normal
  * approximation is wrong exactly where bounds lie. */
-#include <math.h>
-
 #include "chance.h"
+
+chance_range chance_shares(chance_range counts, uint64_t n)
+{
+    return (chance_range){ counts.low / (double)n, counts.high / (double)n };
+}
 
 double chance_binomial(uint64_t x, uint64_t n, double p)
 {
@@ -173,8 +176,8 @@ chance_range chance_bloom(chance_array a, uint64_t n, uint64_t probes)
     double k = a.hashes, outside = CHANCE_OUTSIDE / 2, fill = chance_fill(a, (double)n);
     double rows = a.has_rows ? k : 1, bits = a.has_rows ? 1 : k;
     double off = bits * sqrt((double)n * log(2 * rows / outside) / 2) / (double)a.slots;
-    chance_range counts =
-        chance_counts(probes, pow(fmax(fill - off, 0), k), pow(fmin(fill + off, 1), k), outside);
 
-    return (chance_range){ counts.low / (double)probes, counts.high / (double)probes };
+    return chance_shares(
+        chance_counts(probes, pow(fmax(fill - off, 0), k), pow(fmin(fill + off, 1), k), outside),
+        probes);
 }

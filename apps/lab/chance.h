@@ -2,6 +2,7 @@
 #ifndef TAMIS_APPS_LAB_CHANCE_H
 #define TAMIS_APPS_LAB_CHANCE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,8 +11,12 @@
 #define CHANCE_OUTSIDE 0.001
 
 typedef struct chance_range {
-    double low, high;
+    double low, high; /* NAN: there is no theory */
 } chance_range;
+
+#define CHANCE_UNKNOWN ((chance_range){ NAN, NAN })
+/* Of shares, from that of counts. */
+chance_range chance_shares(chance_range counts, uint64_t n);
 
 /* P(X = x) */
 double chance_binomial(uint64_t x, uint64_t n, double p);

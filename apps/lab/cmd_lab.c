@@ -7,7 +7,11 @@
 #include "term/message.h"
 #include "text/nearest.h"
 
-enum { LAB_ALL = LAB_OWN };
+typedef struct request {
+    const char *folder;
+    uint64_t seed;
+    bool is_all, is_quick;
+} request;
 
 static const char *name_at(const void *ctx, size_t i)
 {
@@ -60,38 +64,31 @@ static int run_one(const args *a, const char *word)
 
 static int run(args *a)
 {
-    const char *folder = NULL;
-    uint64_t seed = 1;
-    bool is_all = false, is_quick = false;
+    request r = { .seed = 1 };
 
     if (a->argc > 1 && a->argv[1][0] != '-')
         return run_one(a, a->argv[1]);
-    for (int letter; (letter = args_next(a)) != -1;)
-        if (letter == 'o')
-            folder = a->value;
-        else if (letter == LAB_ALL)
-            is_all = true;
-        else if (letter == LAB_SEED)
-            seed = args_integer(a);
-        else if (letter == LAB_QUICK)
-            is_quick = true;
+    args_read(a, &r);
     char **operands = args_operands(a, 0, 1, "an EXPERIMENT");
     if (operands[0])
         args_refuse(a, "give the EXPERIMENT first, then its options");
-    if (is_all != (folder != NULL))
+    if (r.is_all != (r.folder != NULL))
         args_refuse(a, "--all and -o DIR go together");
-    if (is_all)
-        lab_run_all(a, folder, seed, is_quick);
+    if (r.is_all)
+        lab_run_all(r.folder, r.seed, r.is_quick);
     else
         print_list();
     return CODE_OK;
 }
 
 static const option_row options[] = {
-    { LAB_ALL, "all", NULL, "run every experiment" },
-    { 'o', "output", "DIR", "with --all: where to write index.html, tables and pictures" },
-    { LAB_SEED, "seed", "N", "other keys and hashes (default: 1); the same seed, the same output" },
-    { LAB_QUICK, "quick", NULL, "fewer keys: a fraction of the time, and wider bounds" },
+    { 0, "all", NULL, "run every experiment", TO_FLAG(request, is_all) },
+    { 'o', "output", "DIR", "with --all: where to write index.html, tables and pictures",
+      TO_TEXT(request, folder) },
+    { 0, "seed", "N", "other keys and hashes (default: 1); the same seed, the same output",
+      TO_INTEGER(request, seed) },
+    { 0, "quick", NULL, "fewer keys: a fraction of the time, and wider bounds",
+      TO_FLAG(request, is_quick) },
     { 0 },
 };
 

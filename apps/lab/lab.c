@@ -8,8 +8,6 @@
 
 #include "lab.h"
 #include "lab_report.h"
-#include "text/csv.h"
-#include "text/json.h"
 
 static const experiment *const EXPERIMENTS[] = {
 #define LAB_X(name) &lab_##name,
@@ -44,54 +42,32 @@ const experiment *lab_find(const char *name)
 
 /* ---- Options ----------------------------------------------------------- */
 
+/* The table goes to standard output, and nothing else. */
+static void take_file(void *into, const args *a)
+{
+    if (strcmp(a->value, "-") == 0)
+        args_refuse(a, "--csv and --svg write to files; --json prints for programs");
+    option_text(into, a);
+}
+
 const option_row lab_options[] = {
-    { LAB_SEED, "seed", "N", "other keys and hashes (default: 1); the same seed, the same output" },
-    { LAB_CSV, "csv", "FILE", "write the table as CSV" },
-    { LAB_SVG, "svg", "FILE", "write a picture of it" },
-    { LAB_JSON, "json", NULL, "print JSON: the rows, and what is seen" },
-    { LAB_TIME, "time", NULL, "show columns of time too, which differ from run to run" },
-    { LAB_QUICK, "quick", NULL, "fewer keys: a fraction of a second, and wider bounds" },
+    { 0, "seed", "N", "other keys and hashes (default: 1); the same seed, the same output",
+      TO_INTEGER(lab, seed) },
+    { 0, "csv", "FILE", "write the table as CSV", .take = take_file,
+      OPTION_MEMBER(const char *, lab, csv) },
+    { 0, "svg", "FILE", "write a picture of it", .take = take_file,
+      OPTION_MEMBER(const char *, lab, svg) },
+    { 0, "json", NULL, "print JSON: the rows, and what is seen", TO_FLAG(lab, as_json) },
+    { 0, "time", NULL, "show columns of time too, which differ from run to run",
+      TO_FLAG(lab, with_times) },
+    { 0, "quick", NULL, "fewer keys: a fraction of a second, and wider bounds",
+      TO_FLAG(lab, is_quick) },
     { 0 },
 };
 
-/* The table goes to standard output, and nothing else. */
-static const char *file_of(const lab *l)
+uint64_t lab_choice(const lab *l, uint64_t chosen, uint64_t usual, uint64_t quick)
 {
-    if (strcmp(l->args.value, "-") == 0)
-        args_refuse(&l->args, "--csv and --svg write to files; --json prints for programs");
-    return l->args.value;
-}
-
-static bool take_option(lab *l)
-{
-    switch (l->args.letter) {
-    case LAB_SEED:
-        l->seed = args_integer(&l->args);
-        return true;
-    case LAB_CSV:
-        l->csv = file_of(l);
-        return true;
-    case LAB_SVG:
-        l->svg = file_of(l);
-        return true;
-    case LAB_JSON:
-        return l->as_json = true;
-    case LAB_TIME:
-        return l->with_times = true;
-    case LAB_QUICK:
-        return l->is_quick = true;
-    default:
-        return false;
-    }
-}
-
-int lab_next(lab *l)
-{
-    while (args_next(&l->args) != -1)
-        if (!take_option(l))
-            return l->args.letter;
-    args_operands(&l->args, 0, 0, "nothing");
-    return -1;
+    return chosen ? chosen : l->is_quick ? quick : usual;
 }
 
 /* ---- Random numbers and keys ------------------------------------------- */
@@ -270,64 +246,73 @@ double lab_clock(void)
 
 /* ---- The table --------------------------------------------------------- */
 
-void lab_columns(lab *l, const lab_column *columns)
+lab_cell lab_text(const char *format, ...)
 {
-    l->table->columns = columns;
-    for (l->table->n_columns = 0; columns[l->table->n_columns].name;)
-        l->table->n_columns++;
-}
-
-static lab_cell *add_cell(lab *l, lab_cell_type type)
-{
-    lab_cell cell = { .type = type };
-    buffer *cells = &l->table->cells;
-
-    buffer_append(cells, &cell, sizeof cell);
-    return (lab_cell *)(void *)(cells->bytes + cells->size - sizeof cell);
-}
-
-void lab_text(lab *l, const char *format, ...)
-{
-    lab_cell *cell = add_cell(l, CELL_TEXT);
+    lab_cell cell = { .type = CELL_TEXT };
     va_list list;
 
     va_start(list, format);
-    vsnprintf(cell->text, sizeof cell->text, format, list);
+    vsnprintf(cell.text, sizeof cell.text, format, list);
     va_end(list);
+    return cell;
 }
 
-void lab_count(lab *l, uint64_t value)
+lab_cell lab_count(uint64_t value)
 {
-    lab_cell *cell = add_cell(l, CELL_COUNT);
+    lab_cell cell = { .type = CELL_COUNT, .count = value };
 
-    cell->count = value;
-    snprintf(cell->text, sizeof cell->text, "%" PRIu64, value);
+    snprintf(cell.text, sizeof cell.text, "%" PRIu64, value);
+    return cell;
 }
 
-void lab_real(lab *l, double value)
+lab_cell lab_none(void)
 {
-    lab_cell *cell = add_cell(l, CELL_REAL);
-
-    cell->real = value;
-    snprintf(cell->text, sizeof cell->text, "%.4g", value);
+    return (lab_cell){ .is_none = true, .type = CELL_REAL, .text = "-" };
 }
 
-void lab_inside(lab *l, bool is_inside)
+lab_cell lab_real(double value)
 {
-    lab_cell *cell = add_cell(l, CELL_INSIDE);
+    lab_cell cell = { .type = CELL_REAL, .real = value };
 
-    cell->count = is_inside;
-    snprintf(cell->text, sizeof cell->text, "%s", is_inside ? "yes" : "no");
-    l->table->tested++;
-    l->table->inside += is_inside;
+    snprintf(cell.text, sizeof cell.text, "%.4g", value);
+    return isnan(value) ? lab_none() : cell;
 }
 
-void lab_none(lab *l)
+lab_cell lab_inside(chance_range range, double value)
 {
-    snprintf(add_cell(l, CELL_NONE)->text, 2, "-");
+    bool is_inside = value >= range.low && value <= range.high;
+    lab_cell cell = { .type = CELL_INSIDE, .count = is_inside };
+
+    snprintf(cell.text, sizeof cell.text, is_inside ? "yes" : "no");
+    return isnan(range.low) ? lab_none() : cell;
 }
 
-void lab_note(lab *l, const char *format, ...)
+void lab_row(const lab *l, const lab_cell *cells, size_t n)
+{
+    lab_result *t = l->result;
+
+    buffer_append(&t->cells, cells, n * sizeof *cells);
+    for (size_t i = 0; i < n; i++)
+        if (cells[i].type == CELL_INSIDE) {
+            t->tested++;
+            t->inside += cells[i].count;
+        }
+}
+
+/* They are the first row. */
+void lab_columns(const lab *l, const char *names)
+{
+    lab_result *t = l->result;
+
+    for (size_t size; *names; names += size + strspn(names + size, "* ")) {
+        size = strcspn(names, "* ");
+        lab_cell name = lab_text("%.*s", (int)size, names);
+        t->is_time[t->n_columns++] = names[size] == '*';
+        lab_row(l, &name, 1);
+    }
+}
+
+void lab_note(const lab *l, const char *format, ...)
 {
     char text[1024];
     va_list list;
@@ -335,12 +320,12 @@ void lab_note(lab *l, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    buffer_append(&l->table->notes, text, strlen(text) + 1);
+    buffer_append(&l->result->notes, text, strlen(text) + 1);
 }
 
-chart *lab_chart(lab *l, const char *title, const char *x, const char *y)
+chart *lab_chart(const lab *l, const char *title, const char *x, const char *y)
 {
-    lab_result *t = l->table;
+    lab_result *t = l->result;
 
     if (t->n_charts == LAB_CHARTS_MAX)
         die(CODE_LIMIT, "a picture has %d panels at most", LAB_CHARTS_MAX);
@@ -350,20 +335,24 @@ chart *lab_chart(lab *l, const char *title, const char *x, const char *y)
 
 /* ---- Runs -------------------------------------------------------------- */
 
-static void begin(lab *l, const experiment *e, const args *a, lab_result *table)
+static lab *begin(const experiment *e, lab_result *result)
 {
-    *table = (lab_result){ 0 };
-    *l = (lab){ .args = *a, .experiment = e, .seed = 1, .table = table };
+    lab *l = e->request;
+
+    *result = (lab_result){ 0 };
+    *l = (lab){ .seed = 1, .experiment = e, .result = result };
+    return l;
 }
 
 /* All of one experiment in the order that it came. */
-static void finish(lab *l)
+static void run(const lab *l)
 {
-    lab_result *t = l->table;
+    lab_result *t = l->result;
 
+    t->with_times = l->with_times;
+    l->experiment->run(l->experiment->request);
     if (t->tested)
         lab_note(l, "Inside the bounds of 99.9 %%: %zu of %zu.", t->inside, t->tested);
-    t->with_times = l->with_times;
     if (l->csv)
         report_csv(t, l->csv);
     if (l->svg)
@@ -378,51 +367,47 @@ static void end(lab_result *t)
     buffer_free(&t->notes);
 }
 
-void lab_run(const experiment *e, const args *a)
+void lab_run(const experiment *e, args *a)
 {
-    lab_result table;
-    lab l;
+    lab_result result;
+    lab *l = begin(e, &result);
 
-    begin(&l, e, a, &table);
-    e->run(&l);
-    finish(&l);
-    if (l.as_json)
-        report_json(e, &table, l.seed);
+    l->args = a;
+    args_read(a, l);
+    args_operands(a, 0, 0, "nothing");
+    run(l);
+    if (l->as_json)
+        report_json(l);
     else
-        report_print(&table);
-    end(&table);
+        report_print(&result);
+    end(&result);
 }
 
 /* Files of one experiment are called after it. */
-static void run_into(const args *a, const experiment *e, const char *folder, buffer *page,
-                     uint64_t seed, bool is_quick)
+static void run_into(const experiment *e, const char *folder, buffer *page, uint64_t seed,
+                     bool is_quick)
 {
-    static char name[] = "lab", *nothing[] = { name, NULL };
     char table_path[LAB_PATH_MAX], picture_path[LAB_PATH_MAX];
-    args none = { .command = a->command, .argc = 1, .argv = nothing };
-    lab_result table;
-    lab l;
+    lab_result result;
+    lab *l = begin(e, &result);
 
     report_path(table_path, folder, e->name, ".csv");
     report_path(picture_path, folder, e->name, ".svg");
-    begin(&l, e, &none, &table);
-    l.seed = seed;
-    l.is_quick = is_quick;
-    l.csv = table_path;
-    l.svg = picture_path;
-    args_restart();
-    e->run(&l);
-    finish(&l);
-    report_section(page, e, &table);
-    if (table.tested)
-        printf("%-10s %zu of %zu inside\n", e->name, table.inside, table.tested);
+    l->seed = seed;
+    l->is_quick = is_quick;
+    l->csv = table_path;
+    l->svg = picture_path;
+    run(l);
+    report_section(page, e, &result);
+    if (result.tested)
+        printf("%-10s %zu of %zu inside\n", e->name, result.inside, result.tested);
     else
         printf("%-10s no bounds\n", e->name);
     fflush(stdout); /* output_end() looks at the stream */
-    end(&table);
+    end(&result);
 }
 
-void lab_run_all(const args *a, const char *folder, uint64_t seed, bool is_quick)
+void lab_run_all(const char *folder, uint64_t seed, bool is_quick)
 {
     const experiment *e;
     buffer page = { 0 };
@@ -430,6 +415,6 @@ void lab_run_all(const args *a, const char *folder, uint64_t seed, bool is_quick
     report_folder(folder);
     report_begin(&page, seed);
     for (size_t i = 0; (e = lab_at(i)); i++)
-        run_into(a, e, folder, &page, seed, is_quick);
+        run_into(e, folder, &page, seed, is_quick);
     report_end(&page, folder);
 }

@@ -1,13 +1,15 @@
 /* lab.h - experiments: each is one command with a table, a CSV and a picture.
  *
- * An experiment is a file of this folder and a line in LAB_EXPERIMENTS. Its run() takes its options
- * from lab_next(), puts cells into the table, points into charts and says in notes what is seen;
- * the frame prints and writes all of it. The same seed gives the same output, but for times.
+ * An experiment is a file of this folder and a line in LAB_EXPERIMENTS. Its options are rows for a
+ * struct that begins with a lab. Its run() gets that struct, puts rows into the table, points into
+ * charts and says in notes what is seen; the frame prints and writes all of it. The same seed gives
+ * the same output, but for times.
  */
 #ifndef TAMIS_APPS_LAB_LAB_H
 #define TAMIS_APPS_LAB_LAB_H
 
 #include "args/args.h"
+#include "chance.h"
 #include "chart.h"
 #include "term/message.h"
 
@@ -24,16 +26,15 @@
     X(adapt)               \
     X(compare)
 
-typedef struct lab lab;
-
 typedef struct experiment {
     const char *name;
     const char *summary;       /* one line */
     const char *about;         /* paragraphs */
     tamis_kind kinds[5];       /* that it needs; TAMIS_NO_KIND follows the last */
-    const option_row *options; /* its own; letters from LAB_OWN on. NULL: none */
+    const option_row *options; /* its own, for the request */
     const char *example;       /* options, as in "--keys 1e6" */
-    void (*run)(lab *l);
+    void *request;             /* a struct that begins with a lab, and holds the defaults */
+    void (*run)(void *request);
 } experiment;
 
 #define LAB_X(name) extern const experiment lab_##name;
@@ -42,26 +43,24 @@ LAB_EXPERIMENTS(LAB_X)
 
 /* ---- Options ----------------------------------------------------------- */
 
-/* Of every experiment. */
-enum { LAB_SEED = OPTION_OWN, LAB_CSV, LAB_SVG, LAB_JSON, LAB_TIME, LAB_QUICK, LAB_OWN };
-
-extern const option_row lab_options[];
+extern const option_row lab_options[]; /* of every experiment */
 
 typedef struct lab_result lab_result;
 
-struct lab {
-    args args; /* of the option at hand: args_count(&l->args, 1, 1000) */
-    const experiment *experiment;
+/* A run. What it prints and draws goes to the result. */
+typedef struct lab {
     uint64_t seed;
     bool is_quick; /* a run of a fraction of a second is wanted */
     /* The rest belongs to the frame. */
     bool as_json, with_times;
     const char *csv, *svg;
-    lab_result *table;
-};
+    const args *args;
+    const experiment *experiment;
+    lab_result *result;
+} lab;
 
-/* The letter of the next option of the experiment itself, or -1. Call it until then. */
-int lab_next(lab *l);
+/* What was chosen or, if that is 0, the default: `quick` if a quick run is wanted. */
+uint64_t lab_choice(const lab *l, uint64_t chosen, uint64_t usual, uint64_t quick);
 
 /* ---- Random numbers and keys ------------------------------------------- */
 
@@ -109,28 +108,41 @@ double lab_clock(void);
 
 /* ---- Results ----------------------------------------------------------- */
 
-typedef struct lab_column {
-    const char *name; /* NULL in the last row; a word in lower case */
-    bool is_time;     /* shown only with --time: it differs from run to run */
-} lab_column;
+typedef enum lab_cell_type { CELL_TEXT, CELL_COUNT, CELL_REAL, CELL_INSIDE } lab_cell_type;
 
-/* Before the first cell. */
-void lab_columns(lab *l, const lab_column *columns);
-/* Cells from left to right, row by row. */
-void lab_text(lab *l, const char *format, ...) LIKE_PRINTF(2, 3);
-void lab_count(lab *l, uint64_t value);
-void lab_real(lab *l, double value);
+typedef struct lab_cell {
+    lab_cell_type type;
+    bool is_none; /* "-" */
+    uint64_t count;
+    double real;
+    char text[48]; /* as the table shows it */
+} lab_cell;
+
+lab_cell lab_text(const char *format, ...) LIKE_PRINTF(1, 2);
+lab_cell lab_count(uint64_t value);
+lab_cell lab_real(double value); /* NAN: none */
+lab_cell lab_none(void);
 /* "yes" or "no": whether what was measured lies in the bounds of theory. The frame counts them. */
-void lab_inside(lab *l, bool is_inside);
-void lab_none(lab *l); /* "-" */
+lab_cell lab_inside(chance_range range, double value);
+/* Four cells: the bounds of theory, what was measured, and whether it lies inside. */
+#define LAB_BOUNDS(range, value) \
+    lab_real((range).low), lab_real((range).high), lab_real(value), lab_inside(range, value)
+
+/* Words in lower case, before the first row. A time, which differs from run to run, has a star
+ * after its name, and is shown only with --time. */
+void lab_columns(const lab *l, const char *names);
+void lab_row(const lab *l, const lab_cell *cells, size_t n);
+#define LAB_ROW(l, ...)                             \
+    lab_row((l), (const lab_cell[]){ __VA_ARGS__ }, \
+            sizeof((const lab_cell[]){ __VA_ARGS__ }) / sizeof(lab_cell))
 
 /* A paragraph that says what is seen, printed below the table. */
-void lab_note(lab *l, const char *format, ...) LIKE_PRINTF(2, 3);
+void lab_note(const lab *l, const char *format, ...) LIKE_PRINTF(2, 3);
 
 enum { LAB_CHARTS_MAX = 6 };
 
 /* A panel of the picture, below those before. Texts are to outlive the run. */
-chart *lab_chart(lab *l, const char *title, const char *x, const char *y);
+chart *lab_chart(const lab *l, const char *title, const char *x, const char *y);
 
 /* ---- The frame --------------------------------------------------------- */
 
@@ -138,9 +150,9 @@ chart *lab_chart(lab *l, const char *title, const char *x, const char *y);
 const experiment *lab_find(const char *name);
 const experiment *lab_at(size_t i);
 /* Runs it with the options of `a`, and prints and writes what was asked for. */
-void lab_run(const experiment *e, const args *a);
+void lab_run(const experiment *e, args *a);
 /* Runs all of them, and writes their files and index.html in a folder, which is made if it is not
  * there. */
-void lab_run_all(const args *a, const char *folder, uint64_t seed, bool is_quick);
+void lab_run_all(const char *folder, uint64_t seed, bool is_quick);
 
 #endif

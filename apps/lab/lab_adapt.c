@@ -2,20 +2,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "lab.h"
 #include "tamis_adapt.h"
-
-enum { ADAPT_KEYS = LAB_OWN, ADAPT_POWER };
 
 static const tamis_kind KINDS[] = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF };
 
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS, ROUNDS = 12, STEPS = 12 };
 
 typedef struct adapt {
-    lab *lab;
+    lab lab;
     uint64_t keys, strangers, queries;
-    double power;
 } adapt;
 
 static bool adapts(tamis_kind kind)
@@ -27,13 +23,13 @@ static bool adapts(tamis_kind kind)
 static tamis *fill(const adapt *r, tamis_kind kind)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.01);
-    lab_random random = lab_stream(r->lab, 100 + (uint64_t)kind);
+    lab_random random = lab_stream(&r->lab, 100 + (uint64_t)kind);
     uint64_t *keys = lab_draw_keys(&random, r->keys);
 
     if (kind == TAMIS_AQF)
         spec.universe = r->keys + r->strangers;
-    tamis_plan plan = lab_plan(r->lab, kind, &spec);
-    tamis *f = lab_filter(r->lab, &plan, keys, r->keys);
+    tamis_plan plan = lab_plan(&r->lab, kind, &spec);
+    tamis *f = lab_filter(&r->lab, &plan, keys, r->keys);
     free(keys);
     return f;
 }
@@ -48,29 +44,11 @@ static bool ask(tamis *f, uint64_t stranger)
     return found;
 }
 
-static void row(lab *l, const char *part, tamis_kind kind, uint64_t asked, double theory,
-                const chance_range *range, double found)
+static void row(const adapt *r, const char *part, tamis_kind kind, uint64_t asked, double theory,
+                chance_range range, uint64_t found)
 {
-    lab_text(l, "%s", part);
-    lab_text(l, "%s", tamis_kind_name(kind));
-    lab_count(l, asked);
-    if (isnan(theory))
-        lab_none(l);
-    else
-        lab_real(l, theory);
-    if (range)
-        lab_real(l, range->low);
-    else
-        lab_none(l);
-    if (range)
-        lab_real(l, range->high);
-    else
-        lab_none(l);
-    lab_real(l, found);
-    if (range)
-        lab_inside(l, found >= range->low && found <= range->high);
-    else
-        lab_none(l);
+    LAB_ROW(&r->lab, lab_text("%s", part), lab_text("%s", tamis_kind_name(kind)), lab_count(asked),
+            lab_real(theory), LAB_BOUNDS(range, (double)found));
 }
 
 /* ---- The same strangers, again and again ------------------------------- */
@@ -80,8 +58,8 @@ static void row(lab *l, const char *part, tamis_kind kind, uint64_t asked, doubl
  * as the first without adapting, and without mistakes in a filter that makes none twice. */
 static void show_rounds(const adapt *r, tamis_kind kind, chart_series *s)
 {
-    lab_random random = lab_stream(r->lab, 2);
-    uint64_t *strangers = lab_draw_keys(&random, r->strangers), first = 0;
+    lab_random random = lab_stream(&r->lab, 2);
+    uint64_t *strangers = lab_draw_keys(&random, r->strangers);
     tamis *f = fill(r, kind);
     double rate = lab_rate(f), theory = rate * (double)r->strangers;
     chance_range range = chance_counts(r->strangers, rate, rate, CHANCE_OUTSIDE);
@@ -92,17 +70,13 @@ static void show_rounds(const adapt *r, tamis_kind kind, chart_series *s)
         uint64_t found = 0;
         for (uint64_t i = 0; i < r->strangers; i++)
             found += ask(f, strangers[i]);
-        if (round == 1)
-            first = found;
-        else if (kind == TAMIS_AQF)
-            range = (chance_range){ theory = 0, 0 };
-        else if (!adapts(kind))
-            range = (chance_range){ theory = (double)first, (double)first };
-        bool is_known = round == 1 || kind != TAMIS_ACF;
         if (round <= 3 || round == ROUNDS)
-            row(r->lab, "round", kind, round, is_known ? theory : NAN, is_known ? &range : NULL,
-                (double)found);
+            row(r, "round", kind, round, theory, range, found);
         chart_put(s, (double)round, (double)found);
+        if (round > 1)
+            continue;
+        theory = kind == TAMIS_ACF ? NAN : kind == TAMIS_AQF ? 0 : (double)found;
+        range = (chance_range){ theory, theory };
     }
     free(strangers);
     tamis_free(f);
@@ -121,7 +95,7 @@ static chance_range most_mistakes(double rate, uint64_t strangers)
 
 static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, chart_series *s)
 {
-    lab_random random = lab_stream(r->lab, 3), stream = lab_stream(r->lab, 4);
+    lab_random random = lab_stream(&r->lab, 3), stream = lab_stream(&r->lab, 4);
     uint64_t *strangers = lab_draw_keys(&random, r->strangers), found = 0, different = 0, asked = 0;
     bool *was_asked = lab_array(r->strangers, sizeof *was_asked);
     tamis *f = fill(r, kind);
@@ -135,10 +109,10 @@ static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, char
             was_asked[i] = true;
             found += ask(f, strangers[i]);
         }
-        chance_range range = most_mistakes(rate, different);
+        bool is_bound = kind == TAMIS_AQF;
         if (step % 4 == 0)
-            row(r->lab, "zipf", kind, asked, rate * (double)(kind == TAMIS_AQF ? different : asked),
-                kind == TAMIS_AQF ? &range : NULL, (double)found);
+            row(r, "zipf", kind, asked, rate * (double)(is_bound ? different : asked),
+                is_bound ? most_mistakes(rate, different) : CHANCE_UNKNOWN, found);
         chart_put(s, (double)asked, (double)found);
     }
     free(was_asked);
@@ -150,11 +124,11 @@ static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, char
 
 static void show_all(const adapt *r)
 {
-    chart *rounds = lab_chart(r->lab, "The same strangers, asked for in every round", "round",
+    chart *rounds = lab_chart(&r->lab, "The same strangers, asked for in every round", "round",
                               "false positives");
     chart *zipf =
-        lab_chart(r->lab, "Strangers by Zipf's law", "queries so far", "false positives so far");
-    lab_zipf z = lab_zipf_new(r->strangers, r->power);
+        lab_chart(&r->lab, "Strangers by Zipf's law", "queries so far", "false positives so far");
+    lab_zipf z = lab_zipf_new(r->strangers, 1);
 
     rounds->y.low = 0;
     zipf->x.is_log = zipf->y.is_log = true;
@@ -166,30 +140,21 @@ static void show_all(const adapt *r)
     lab_zipf_free(&z);
 }
 
-static const lab_column COLUMNS[] = {
-    { "part", false },   { "kind", false },   { "asked", false },
-    { "theory", false }, { "low", false },    { "high", false },
-    { "found", false },  { "inside", false }, { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
-    adapt r = { .lab = l, .power = 1 };
+    adapt *r = request;
+    lab *l = &r->lab;
 
-    while (lab_next(l) != -1)
-        r.keys = args_count(&l->args, 1000, 10000000);
-    if (!r.keys)
-        r.keys = l->is_quick ? 5000 : 50000;
-    r.strangers = r.keys;
-    r.queries = 10 * r.keys;
-    lab_columns(l, COLUMNS);
-    show_all(&r);
+    r->strangers = r->keys = lab_choice(l, r->keys, 50000, 5000);
+    r->queries = 10 * r->keys;
+    lab_columns(l, "part kind asked theory low high found inside");
+    show_all(r);
     lab_note(l,
              "Round: %" PRIu64 " strangers, each asked for once in every round. 'cqf' and 'cuckoo' "
              "err about the same ones each time. 'aqf' is told of them, and errs about none of "
              "them again. 'acf' takes most mistakes back, but what one stranger took back another "
              "may bring again.",
-             r.strangers);
+             r->strangers);
     lab_note(l,
              "Zipf: some strangers are asked for far more often than others. Without adapting, "
              "what counts is whether one of these few is a false positive; the filter that makes "
@@ -197,7 +162,8 @@ static void run(lab *l)
 }
 
 static const option_row options[] = {
-    { ADAPT_KEYS, "keys", "N", "in the filter, and as many strangers (default: 5e4)" },
+    { 0, "keys", "N", "in the filter, and as many strangers (default: 5e4)",
+      TO_COUNT(adapt, keys, 1000, 10000000) },
     { 0 },
 };
 
@@ -213,5 +179,6 @@ const experiment lab_adapt = {
     .kinds = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF },
     .options = options,
     .example = "--keys 1e4",
+    .request = &(adapt){ .lab = { 0 } },
     .run = run,
 };

@@ -2,13 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "lab.h"
 
-enum { COMPARE_KEYS = LAB_OWN, COMPARE_PROBES };
-
 typedef struct compare {
-    lab *lab;
+    lab lab;
     uint64_t keys, probes;
 } compare;
 
@@ -29,11 +26,11 @@ static uint64_t probes_of(const compare *r, tamis_kind kind)
 static outcome measure(const compare *r, const tamis_plan *plan)
 {
     /* Keys of their own for each filter: what is by chance in one is not in all. */
-    lab_random random = lab_stream(r->lab, plan->bytes << 8 | plan->kind);
+    lab_random random = lab_stream(&r->lab, plan->bytes << 8 | plan->kind);
     uint64_t *keys = lab_draw_keys(&random, r->keys);
     uint64_t *hits = lab_array(r->keys / 64 + 1, sizeof *hits);
     double start = lab_clock();
-    tamis *f = lab_filter(r->lab, plan, keys, r->keys);
+    tamis *f = lab_filter(&r->lab, plan, keys, r->keys);
     double built = lab_clock(), n = (double)r->keys;
     tamis_info info = { .size = sizeof info };
 
@@ -58,22 +55,13 @@ static outcome measure(const compare *r, const tamis_plan *plan)
 
 static void show_row(const compare *r, tamis_kind kind, double fpr, const outcome *o)
 {
-    chance_range range = chance_counts(o->probes, o->rate, o->rate, CHANCE_OUTSIDE);
-    double probes = (double)o->probes, hits = (double)o->hits;
+    chance_range range =
+        chance_shares(chance_counts(o->probes, o->rate, o->rate, CHANCE_OUTSIDE), o->probes);
 
-    lab_text(r->lab, "%s", tamis_kind_name(kind));
-    lab_real(r->lab, fpr);
-    lab_real(r->lab, o->bits);
-    lab_real(r->lab, log2(1 / fmax(o->plan, 0x1p-64)));
-    lab_real(r->lab, o->plan);
-    lab_real(r->lab, o->rate);
-    lab_real(r->lab, range.low / probes);
-    lab_real(r->lab, range.high / probes);
-    lab_real(r->lab, hits / probes);
-    lab_inside(r->lab, hits >= range.low && hits <= range.high);
-    lab_real(r->lab, o->build);
-    lab_real(r->lab, o->hit);
-    lab_real(r->lab, o->miss);
+    LAB_ROW(&r->lab, lab_text("%s", tamis_kind_name(kind)), lab_real(fpr), lab_real(o->bits),
+            lab_real(log2(1 / fmax(o->plan, 0x1p-64))), lab_real(o->plan), lab_real(o->rate),
+            LAB_BOUNDS(range, (double)o->hits / (double)o->probes), lab_real(o->build),
+            lab_real(o->hit), lab_real(o->miss));
 }
 
 /* ---- Pictures ---------------------------------------------------------- */
@@ -160,7 +148,7 @@ static void show_rate(const compare *r, pictures *p, double fpr)
     tamis_plan plans[KINDS_MAX];
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = fpr);
 
-    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab->seed };
+    spec.hasher = (tamis_hasher){ .hash = TAMIS_RAW, .seed = r->lab.seed };
     size_t n = tamis_plan_all(plans, KINDS_MAX, &spec);
     for (size_t i = 0; i < n && i < KINDS_MAX; i++) {
         if (tamis_kind_can(plans[i].kind) & (TAMIS_IS_INDEXED | TAMIS_CAN_GET))
@@ -171,35 +159,20 @@ static void show_rate(const compare *r, pictures *p, double fpr)
     }
 }
 
-static const lab_column COLUMNS[] = {
-    { "kind", false },      { "asked", false },
-    { "bits", false },      { "least", false },
-    { "predicted", false }, { "now", false },
-    { "low", false },       { "high", false },
-    { "measured", false },  { "inside", false },
-    { "build", true },      { "hit", true },
-    { "miss", true },       { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
     static const double RATES[] = { 0.1, 0.01, 0.001 };
-    compare r = { .lab = l };
+    compare *r = request;
+    lab *l = &r->lab;
     pictures p = { 0 };
 
-    for (int letter; (letter = lab_next(l)) != -1;)
-        if (letter == COMPARE_KEYS)
-            r.keys = args_count(&l->args, 100, 100000000);
-        else
-            r.probes = args_count(&l->args, 1, 1000000000);
-    if (!r.keys)
-        r.keys = l->is_quick ? 2000 : 50000;
-    if (!r.probes)
-        r.probes = 2 * r.keys;
-    lab_columns(l, COLUMNS);
+    r->keys = lab_choice(l, r->keys, 50000, 2000);
+    r->probes = lab_choice(l, r->probes, 2 * r->keys, 2 * r->keys);
+    lab_columns(l,
+                "kind asked bits least predicted now low high measured inside build* hit* miss*");
     begin_pictures(&p, l);
     for (size_t i = 0; i < sizeof RATES / sizeof *RATES; i++)
-        show_rate(&r, &p, RATES[i]);
+        show_rate(r, &p, RATES[i]);
     lab_note(l,
              "%" PRIu64 " keys, %" PRIu64 " strangers, a tenth for 'compressed', whose lookups are "
              "slow. 'bits' are per key, 'least' what no filter "
@@ -207,12 +180,13 @@ static void run(lab *l)
              "became, tells of itself: given that, each stranger is a trial, and the bounds are "
              "exact. 'build', 'hit' and 'miss', with --time, are nanoseconds per key on this "
              "machine, in batches.",
-             r.keys, r.probes);
+             r->keys, r->probes);
 }
 
 static const option_row options[] = {
-    { COMPARE_KEYS, "keys", "N", "in each filter (default: 5e4)" },
-    { COMPARE_PROBES, "probes", "P", "strangers to ask for (default: two for each key)" },
+    { 0, "keys", "N", "in each filter (default: 5e4)", TO_COUNT(compare, keys, 100, 100000000) },
+    { 0, "probes", "P", "strangers to ask for (default: two for each key)",
+      TO_COUNT(compare, probes, 1, 1000000000) },
     { 0 },
 };
 
@@ -225,5 +199,6 @@ const experiment lab_compare = {
         "take: in a small filter and while others use the machine; 'make bench' measures better.",
     .options = options,
     .example = "--keys 1e4 --time",
+    .request = &(compare){ .lab = { 0 } },
     .run = run,
 };

@@ -6,13 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "lab.h"
 
-enum { COUNTING_KEYS = LAB_OWN, COUNTING_BITS };
-
 typedef struct counting {
-    lab *lab;
+    lab lab;
     uint64_t n;
     uint64_t slots; /* counters per key */
     uint64_t *keys;
@@ -22,25 +19,16 @@ typedef struct counting {
 static tamis *fill(const counting *r, uint32_t width)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = r->n, .bits = r->n * r->slots, .counter_bits = width);
-    tamis_plan plan = lab_plan(r->lab, TAMIS_COUNTING, &spec);
+    tamis_plan plan = lab_plan(&r->lab, TAMIS_COUNTING, &spec);
 
-    return lab_filter(r->lab, &plan, r->keys, r->n);
+    return lab_filter(&r->lab, &plan, r->keys, r->n);
 }
 
-static void begin_row(lab *l, const char *part, uint32_t width, uint64_t removes, double theory)
+static void row(const counting *r, const char *part, uint32_t width, uint64_t removes,
+                double theory, chance_range range, double measured)
 {
-    lab_text(l, "%s", part);
-    lab_count(l, width);
-    lab_count(l, removes);
-    lab_real(l, theory);
-}
-
-static void end_row(lab *l, double value)
-{
-    lab_none(l);
-    lab_none(l);
-    lab_real(l, value);
-    lab_none(l);
+    LAB_ROW(&r->lab, lab_text("%s", part), lab_count(width), lab_count(removes), lab_real(theory),
+            LAB_BOUNDS(range, measured));
 }
 
 /* P(a counter is raised at least c times), of so many throws. */
@@ -68,18 +56,24 @@ static void show_stopped(const counting *r, overflow *o, const tamis *f, uint32_
 {
     const tamis_plan *p = tamis_plan_of(f);
     tamis_info info = { .size = sizeof info };
-    double share = reaches(p, r->n * p->hashes, p->ceiling), m = (double)p->slots;
-    chance_range range = chance_sums(p->slots, share, CHANCE_OUTSIDE);
+    double share = reaches(p, r->n * p->hashes, p->ceiling);
+    chance_range range = chance_shares(chance_sums(p->slots, share, CHANCE_OUTSIDE), p->slots);
 
     tamis_get_info(f, &info);
-    double stopped = (double)info.saturated;
-    begin_row(r->lab, "stopped", width, 0, share);
-    lab_real(r->lab, range.low / m);
-    lab_real(r->lab, range.high / m);
-    lab_real(r->lab, stopped / m);
-    lab_inside(r->lab, stopped >= range.low && stopped <= range.high);
+    double stopped = (double)info.saturated / (double)p->slots;
+    row(r, "stopped", width, 0, share, range, stopped);
     chart_put(o->theory, width, share);
-    chart_put_range(o->seen, width, stopped / m, range.low / m, range.high / m);
+    chart_put_range(o->seen, width, stopped, range.low, range.high);
+}
+
+/* How many of the keys are found. */
+static double count_found(const counting *r, const tamis *f)
+{
+    uint64_t *hits = lab_array(r->n / 64 + 1, sizeof *hits);
+    uint64_t found = tamis_has_many(f, hits, r->keys, (size_t)r->n);
+
+    free(hits);
+    return (double)found;
 }
 
 /* After every key was removed: a counter of one of them has stopped if others raised it to one
@@ -88,24 +82,21 @@ static void show_left(const counting *r, overflow *o, tamis *f, uint32_t width)
 {
     const tamis_plan *p = tamis_plan_of(f);
     double stays = pow(reaches(p, (r->n - 1) * p->hashes, p->ceiling - 1), p->hashes);
-    uint64_t *hits = lab_array(r->n / 64 + 1, sizeof *hits);
     size_t removed;
 
     /* Keys whose counters have all stopped are still there, and so is a key that shares counters
      * with them: that is what is counted. */
     if (tamis_remove_many(f, &removed, r->keys, (size_t)r->n) == TAMIS_NOMEM)
         die(CODE_MEMORY, "lab counting: out of memory");
-    double found = (double)tamis_has_many(f, hits, r->keys, (size_t)r->n) / (double)r->n;
-    begin_row(r->lab, "left", width, r->n, stays);
-    end_row(r->lab, found);
+    double found = count_found(r, f) / (double)r->n;
+    row(r, "left", width, r->n, stays, CHANCE_UNKNOWN, found);
     chart_put(o->stay_theory, width, stays);
     chart_put(o->stay, width, found);
-    free(hits);
 }
 
 static void show_widths(const counting *r)
 {
-    chart *c = lab_chart(r->lab, "Wider counters stop less often", "bits of a counter", "share");
+    chart *c = lab_chart(&r->lab, "Wider counters stop less often", "bits of a counter", "share");
     overflow o = { chart_add(c, "counters that stop, theory", CHART_LINE),
                    chart_add(c, "counters, measured, with bounds of 99.9 %", CHART_DOTS),
                    chart_add(c, "keys still found when all are removed, theory", CHART_DASHES),
@@ -118,7 +109,7 @@ static void show_widths(const counting *r)
         show_left(r, &o, f, width);
         tamis_free(f);
     }
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Stopped: a counter of w bits stops for good at 2^w - 1, as nobody knows how often it "
              "was raised beyond. With four bits that is rare enough to be forgotten. Left: keys "
              "that are still found after all were removed, because all their counters have "
@@ -136,15 +127,6 @@ static uint64_t remove_strangers(tamis *f, lab_random *random, uint64_t n)
     return accepted;
 }
 
-static uint64_t count_lost(const counting *r, const tamis *f)
-{
-    uint64_t *hits = lab_array(r->n / 64 + 1, sizeof *hits);
-    uint64_t lost = r->n - tamis_has_many(f, hits, r->keys, (size_t)r->n);
-
-    free(hits);
-    return lost;
-}
-
 /* Each accepted remove lowers k counters above 0. One that was 1 becomes 0, and its only key is
  * lost. */
 static double lost_by_each(const tamis_plan *p, double n)
@@ -154,21 +136,10 @@ static double lost_by_each(const tamis_plan *p, double n)
     return p->hashes * mean * exp(-mean) / -expm1(-mean);
 }
 
-/* Counters only go down: no later remove is more likely to be accepted than the first. */
-static void show_accepted(lab *l, uint64_t accepted, uint64_t removes, double first_rate)
-{
-    chance_range range = chance_counts(removes, 0, first_rate, CHANCE_OUTSIDE);
-
-    lab_real(l, range.low);
-    lab_real(l, range.high);
-    lab_real(l, (double)accepted);
-    lab_inside(l, (double)accepted <= range.high);
-}
-
 static void show_strangers(const counting *r)
 {
     static const double SHARES[] = { 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1 };
-    chart *c = lab_chart(r->lab, "Removing keys that were never added loses others",
+    chart *c = lab_chart(&r->lab, "Removing keys that were never added loses others",
                          "strangers removed, as a share of the keys", "keys");
     chart_series *theory = chart_add(c, "lost, if each remove were the first", CHART_DASHES);
     chart_series *lost_seen = chart_add(c, "lost: false negatives", CHART_LINE_DOTS);
@@ -176,61 +147,50 @@ static void show_strangers(const counting *r)
     lab_random random = r->random;
     uint64_t done = 0, accepted = 0;
     tamis *f = fill(r, 4);
-    double rate = lab_rate(f);
+    double n = (double)r->n, rate = lab_rate(f);
 
     c->x.is_log = c->y.is_log = true;
     for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
         const tamis_plan *p = tamis_plan_of(f);
-        uint64_t end = (uint64_t)(SHARES[i] * (double)r->n);
+        uint64_t end = (uint64_t)(SHARES[i] * n);
         double passes = (double)end * tamis_plan_rate(p, r->n);
         accepted += remove_strangers(f, &random, end - done);
         done = end;
-        double lost = (double)count_lost(r, f), all = passes * lost_by_each(p, (double)r->n);
-        begin_row(r->lab, "accepted", 4, end, passes);
-        show_accepted(r->lab, accepted, end, rate);
-        begin_row(r->lab, "lost", 4, end, fmin(all, (double)r->n));
-        end_row(r->lab, lost);
-        chart_put(theory, SHARES[i], fmin(all, (double)r->n));
+        double lost = n - count_found(r, f), all = fmin(passes * lost_by_each(p, n), n);
+        /* Counters only go down: no later remove is more likely to be accepted than the first. */
+        row(r, "accepted", 4, end, passes, chance_counts(end, 0, rate, CHANCE_OUTSIDE),
+            (double)accepted);
+        row(r, "lost", 4, end, all, CHANCE_UNKNOWN, lost);
+        chart_put(theory, SHARES[i], all);
         chart_put(lost_seen, SHARES[i], lost);
         chart_put(accepted_seen, SHARES[i], (double)accepted);
     }
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Accepted and lost: a stranger is removed if all its counters are above 0, a false "
              "positive. Each such remove takes %.2g keys with it, at first: those that alone had "
              "raised one of its counters. These are false negatives, the only ones there are.",
-             lost_by_each(tamis_plan_of(f), (double)r->n));
+             lost_by_each(tamis_plan_of(f), n));
     tamis_free(f);
 }
 
 /* ---- Experiment -------------------------------------------------------- */
 
-static const lab_column COLUMNS[] = {
-    { "part", false },     { "width", false },  { "removes", false },
-    { "theory", false },   { "low", false },    { "high", false },
-    { "measured", false }, { "inside", false }, { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
-    counting r = { .lab = l, .slots = 10, .random = lab_stream(l, 1) };
+    counting *r = request;
 
-    for (int letter; (letter = lab_next(l)) != -1;)
-        if (letter == COUNTING_KEYS)
-            r.n = args_count(&l->args, 1000, 10000000);
-        else
-            r.slots = args_count(&l->args, 2, 64);
-    if (!r.n)
-        r.n = l->is_quick ? 20000 : 200000;
-    r.keys = lab_draw_keys(&r.random, r.n);
-    lab_columns(l, COLUMNS);
-    show_widths(&r);
-    show_strangers(&r);
-    free(r.keys);
+    r->random = lab_stream(&r->lab, 1);
+    r->n = lab_choice(&r->lab, r->n, 200000, 20000);
+    r->keys = lab_draw_keys(&r->random, r->n);
+    lab_columns(&r->lab, "part width removes theory low high measured inside");
+    show_widths(r);
+    show_strangers(r);
+    free(r->keys);
 }
 
 static const option_row options[] = {
-    { COUNTING_KEYS, "keys", "N", "in the filter (default: 2e5)" },
-    { COUNTING_BITS, "counters", "C", "for each key (default: 10)" },
+    { 0, "keys", "N", "in the filter (default: 2e5)", TO_COUNT(counting, n, 1000, 10000000) },
+    { 0, "counters", "C", "for each key (default: 10)", TO_COUNT(counting, slots, 2, 64) },
     { 0 },
 };
 
@@ -246,5 +206,6 @@ const experiment lab_counting = {
     .kinds = { TAMIS_COUNTING },
     .options = options,
     .example = "--counters 8",
+    .request = &(counting){ .slots = 10 },
     .run = run,
 };

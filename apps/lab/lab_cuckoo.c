@@ -7,7 +7,10 @@
 #include "lab.h"
 #include "tamis_explain.h"
 
-enum { CUCKOO_SLOTS = LAB_OWN, CUCKOO_FILTERS };
+typedef struct cuckoo {
+    lab lab;
+    uint64_t slots, filters;
+} cuckoo;
 
 /* `limit` is the load that no table can pass as it grows, if the places of keys were independent:
  * two buckets of four slots (Fernholz and Ramachandran 2007; Cain, Sanders and Wormald 2007), two
@@ -49,7 +52,7 @@ static double fill_up(const lab *l, tamis_kind kind, uint64_t slots, lab_random 
     return load;
 }
 
-static void show_refusal(lab *l, int t, uint64_t slots, uint64_t filters, chart_series *seen)
+static void show_refusal(const lab *l, int t, uint64_t slots, uint64_t filters, chart_series *seen)
 {
     lab_random random = lab_stream(l, slots * N_TRIED + (uint64_t)t);
     double least = 2, most = 0, sum = 0;
@@ -60,18 +63,14 @@ static void show_refusal(lab *l, int t, uint64_t slots, uint64_t filters, chart_
         most = fmax(most, load);
         sum += load;
     }
-    lab_text(l, "refusal");
-    lab_text(l, "%s", tamis_kind_name(TRIED[t].kind));
-    lab_count(l, slots);
-    lab_none(l);
-    lab_real(l, TRIED[t].limit);
-    lab_real(l, least);
-    lab_real(l, sum / (double)filters);
-    lab_real(l, most);
-    chart_put_range(seen, (double)slots, sum / (double)filters, least, most);
+    double mean = sum / (double)filters;
+    LAB_ROW(l, lab_text("refusal"), lab_text("%s", tamis_kind_name(TRIED[t].kind)),
+            lab_count(slots), lab_none(), lab_real(TRIED[t].limit), lab_real(least), lab_real(mean),
+            lab_real(most));
+    chart_put_range(seen, (double)slots, mean, least, most);
 }
 
-static void show_refusals(lab *l, uint64_t filters)
+static void show_refusals(const lab *l, uint64_t filters)
 {
     static const uint64_t SLOTS[] = { 256, 1024, 4096, 16384, 65536 };
     chart *c = lab_chart(l, "Load at which the first key is refused: least, mean and most",
@@ -140,19 +139,7 @@ static uint64_t add_to(tamis *f, lab_random *random, uint64_t keys, double load)
     return keys;
 }
 
-static void show_moves_at(lab *l, int t, double load, double mean, uint64_t most, uint64_t slots)
-{
-    lab_text(l, "moves");
-    lab_text(l, "%s", tamis_kind_name(TRIED[t].kind));
-    lab_count(l, slots);
-    lab_real(l, load);
-    lab_none(l);
-    lab_none(l);
-    lab_real(l, mean);
-    lab_count(l, most);
-}
-
-static void show_moves(lab *l, int t, uint64_t slots, chart_series *seen)
+static void show_moves(const lab *l, int t, uint64_t slots, chart_series *seen)
 {
     static const double LOADS[] = { 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94 };
     lab_random random = lab_stream(l, 7 + (uint64_t)t);
@@ -171,7 +158,9 @@ static void show_moves(lab *l, int t, uint64_t slots, chart_series *seen)
             keys++;
         }
         double mean = keys > first ? (double)moved / (double)(keys - first) : 0;
-        show_moves_at(l, t, LOADS[i], mean, most, slots);
+        LAB_ROW(l, lab_text("moves"), lab_text("%s", tamis_kind_name(TRIED[t].kind)),
+                lab_count(slots), lab_real(LOADS[i]), lab_none(), lab_none(), lab_real(mean),
+                lab_count(most));
         chart_put(seen, LOADS[i], mean);
     }
     free(s.values);
@@ -180,29 +169,17 @@ static void show_moves(lab *l, int t, uint64_t slots, chart_series *seen)
 
 /* ---- Experiment -------------------------------------------------------- */
 
-static const lab_column COLUMNS[] = {
-    { "part", false }, { "kind", false },  { "slots", false },
-    { "load", false }, { "limit", false }, { "least", false },
-    { "mean", false }, { "most", false },  { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
-    uint64_t slots = 8192, filters = 0;
+    const cuckoo *r = request;
+    const lab *l = &r->lab;
 
-    for (int letter; (letter = lab_next(l)) != -1;)
-        if (letter == CUCKOO_SLOTS)
-            slots = args_count(&l->args, 256, 1 << 16);
-        else
-            filters = args_count(&l->args, 1, 100000);
-    if (!filters)
-        filters = l->is_quick ? 3 : 20;
-    lab_columns(l, COLUMNS);
-    show_refusals(l, filters);
+    lab_columns(l, "part kind slots load limit least mean most");
+    show_refusals(l, lab_choice(l, r->filters, 20, 3));
     chart *c = lab_chart(l, "Keys that an add moves", "load", "moves, mean");
     c->y.is_log = true;
     for (int t = 0; t < N_TRIED; t++)
-        show_moves(l, t, l->is_quick ? slots / 4 : slots,
+        show_moves(l, t, l->is_quick ? r->slots / 4 : r->slots,
                    chart_add(c, TRIED[t].name, CHART_LINE_DOTS));
     lab_note(l,
              "Moves: slots that an add has changed, less one. Half-full filters hardly ever move "
@@ -210,8 +187,10 @@ static void run(lab *l)
 }
 
 static const option_row options[] = {
-    { CUCKOO_SLOTS, "slots", "N", "of the filter in which moves are counted (default: 8192)" },
-    { CUCKOO_FILTERS, "filters", "N", "of each size to fill (default: 20)" },
+    { 0, "slots", "N", "of the filter in which moves are counted (default: 8192)",
+      TO_COUNT(cuckoo, slots, 256, 1 << 16) },
+    { 0, "filters", "N", "of each size to fill (default: 20)",
+      TO_COUNT(cuckoo, filters, 1, 100000) },
     { 0 },
 };
 
@@ -226,5 +205,6 @@ const experiment lab_cuckoo = {
     .kinds = { TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS },
     .options = options,
     .example = "--filters 5",
+    .request = &(cuckoo){ .slots = 8192 },
     .run = run,
 };

@@ -1,18 +1,13 @@
 /* lab_fpr.c - tamis lab fpr: false positives of Bloom filters, measured and predicted. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "chance.h"
-#include "filters/spec.h"
 #include "lab.h"
-
-enum { FPR_KEYS = LAB_OWN, FPR_BITS, FPR_HASHES, FPR_PROBES, FPR_OVER };
 
 enum { OVER_HASHES = 1, OVER_BITS = 2, OVER_KEYS = 4, OVER_NOTHING = 8 };
 
 typedef struct fpr {
-    lab *lab;
+    lab lab;
     tamis_kind kind;
     uint64_t keys, bits, probes;
     uint32_t hashes; /* 0: the best */
@@ -52,7 +47,7 @@ static double best_rate(double bits_per_key)
  * take longer than each of many. */
 static uint64_t most_keys(const fpr *r)
 {
-    return r->lab->is_quick ? 50000 : r->over & OVER_NOTHING ? 10000000 : 1000000;
+    return r->lab.is_quick ? 50000 : r->over & OVER_NOTHING ? 10000000 : 1000000;
 }
 
 static double scale_of(const fpr *r)
@@ -66,14 +61,14 @@ static tamis_plan plan_of(const fpr *r, uint64_t keys, uint64_t bits, uint32_t h
 {
     tamis_spec spec = TAMIS_SPEC(.keys = keys, .bits = bits, .hashes = hashes);
 
-    return lab_plan(r->lab, r->kind, &spec);
+    return lab_plan(&r->lab, r->kind, &spec);
 }
 
 static double measure(const fpr *r, const tamis_plan *plan, uint64_t n)
 {
-    lab_random random = lab_stream(r->lab, 1);
+    lab_random random = lab_stream(&r->lab, 1);
     uint64_t *keys = lab_draw_keys(&random, n);
-    tamis *f = lab_filter(r->lab, plan, keys, n);
+    tamis *f = lab_filter(&r->lab, plan, keys, n);
     uint64_t hits = lab_count_hits(f, &random, r->probes);
 
     tamis_free(f);
@@ -93,18 +88,9 @@ static double try_one(const fpr *r, const char *over, double x, const tamis_plan
     chance_range range = chance_bloom(array_of(&small), tried, r->probes);
     double rate = measure(r, &small, tried), predicted = tamis_plan_rate(plan, n);
 
-    lab_text(r->lab, "%s", over);
-    lab_count(r->lab, n);
-    lab_count(r->lab, bits);
-    lab_count(r->lab, plan->hashes);
-    lab_real(r->lab, best_rate((double)bits / (double)n));
-    lab_real(r->lab, textbook(plan, (double)n));
-    lab_real(r->lab, predicted);
-    lab_count(r->lab, tried);
-    lab_real(r->lab, range.low);
-    lab_real(r->lab, range.high);
-    lab_real(r->lab, rate);
-    lab_inside(r->lab, rate >= range.low && rate <= range.high);
+    LAB_ROW(&r->lab, lab_text("%s", over), lab_count(n), lab_count(bits), lab_count(plan->hashes),
+            lab_real(best_rate((double)bits / (double)n)), lab_real(textbook(plan, (double)n)),
+            lab_real(predicted), lab_count(tried), LAB_BOUNDS(range, rate));
     chart_put(r->predicted, x, predicted);
     chart_put_range(r->measured, x, rate, range.low, range.high);
     return rate;
@@ -112,7 +98,7 @@ static double try_one(const fpr *r, const char *over, double x, const tamis_plan
 
 static void begin_panel(fpr *r, const char *title, const char *x)
 {
-    chart *c = lab_chart(r->lab, title, x, "false positive rate");
+    chart *c = lab_chart(&r->lab, title, x, "false positive rate");
 
     c->y.is_log = true;
     r->predicted = chart_add(c, "predicted", CHART_LINE_DOTS);
@@ -136,7 +122,7 @@ static void sweep_hashes(fpr *r)
             seen = k;
         }
     }
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Over k: by the textbook the best is (m/n) ln 2 = %.4g, the nearest integer %.0f, and "
              "the rate is then 0.6185^(m/n) = %.4g. The lowest rate measured is %.4g, at k = %u.",
              best, fmax(round(best), 1), best_rate(ratio), lowest, seen);
@@ -151,7 +137,7 @@ static void sweep_bits(fpr *r)
         tamis_plan plan = plan_of(r, r->keys, r->keys * RATIOS[i], r->hashes);
         try_one(r, "bits", RATIOS[i], &plan, r->keys);
     }
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Over m: 'best' is 0.6185^(m/n), with a k that is no integer: 1, 2, 5 and 10 bits per "
              "key give %.3f, %.3f, %.4f and %.5f. Each %.2f bits more per key divide it by ten.",
              best_rate(1), best_rate(2), best_rate(5), best_rate(10), log(10) / (log(2) * log(2)));
@@ -166,7 +152,7 @@ static void sweep_keys(fpr *r)
                 "n, keys as a share of the plan");
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++)
         try_one(r, "keys", LOADS[i], &plan, (uint64_t)fmax(1, round((double)r->keys * LOADS[i])));
-    lab_note(r->lab, "Over n: with twice the keys of the plan the rate is %.3g instead of %.3g.",
+    lab_note(&r->lab, "Over n: with twice the keys of the plan the rate is %.3g instead of %.3g.",
              tamis_plan_rate(&plan, 2 * r->keys), tamis_plan_rate(&plan, r->keys));
 }
 
@@ -176,7 +162,7 @@ static void one_filter(fpr *r)
 
     begin_panel(r, "One filter", "k, hashes");
     double rate = try_one(r, "-", plan.hashes, &plan, r->keys);
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "%" PRIu64 " keys in %" PRIu64 " bits, %u hashes: %.3g %% by the textbook, "
              "%.3g %% predicted, %.3g %% measured.",
              r->keys, r->bits, plan.hashes, 100 * textbook(&plan, (double)r->keys), 100 * plan.fpr,
@@ -185,99 +171,70 @@ static void one_filter(fpr *r)
 
 /* ---- Experiment -------------------------------------------------------- */
 
-static unsigned over_of(const args *a)
+static void take_over(void *into, const args *a)
 {
-    if (strcmp(a->value, "hashes") == 0)
-        return OVER_HASHES;
-    if (strcmp(a->value, "bits") == 0)
-        return OVER_BITS;
-    if (strcmp(a->value, "keys") == 0)
-        return OVER_KEYS;
-    die(CODE_USAGE, "%s: --over '%s' is not hashes, bits or keys", a->command->name, a->value);
+    static const word_row SWEEPS[] = { { "hashes", OVER_HASHES, NULL },
+                                       { "bits", OVER_BITS, NULL },
+                                       { "keys", OVER_KEYS, NULL },
+                                       { 0 } };
+    fpr *r = into;
+
+    r->over |= (unsigned)args_word(a, SWEEPS);
 }
 
-static void take_option(fpr *r, const args *a)
+static void take_kind(void *into, const args *a)
 {
-    switch (a->letter) {
-    case FPR_KEYS:
-        r->keys = args_count(a, 1, UINT64_C(1) << 40);
-        break;
-    case FPR_BITS:
-        r->bits = args_count(a, 1, UINT64_C(1) << 46);
-        break;
-    case FPR_HASHES:
-        r->hashes = (uint32_t)args_count(a, 1, 64);
-        break;
-    case FPR_PROBES:
-        r->probes = args_count(a, 1, 1000000000);
-        break;
-    case FPR_OVER:
-        r->over |= over_of(a);
-        break;
-    case 'k':
-        r->kind = args_kind(a);
-        if (r->kind != TAMIS_BLOOM && r->kind != TAMIS_PARTITIONED)
-            args_refuse(a, "-k is bloom or partitioned");
-        break;
-    }
+    fpr *r = into;
+
+    r->kind = args_kind(a);
+    if (r->kind != TAMIS_BLOOM && r->kind != TAMIS_PARTITIONED)
+        args_refuse(a, "-k is bloom or partitioned");
 }
 
 static void settle(fpr *r)
 {
     if (!r->bits)
         r->bits = 8 * r->keys;
-    if (!r->probes)
-        r->probes = r->lab->is_quick ? 50000 : 1000000;
+    r->probes = lab_choice(&r->lab, r->probes, 1000000, 50000);
     if (!r->over)
         r->over = r->hashes ? OVER_NOTHING : OVER_HASHES | OVER_BITS | OVER_KEYS;
     if (scale_of(r) < 1)
-        lab_note(r->lab,
+        lab_note(&r->lab,
                  "'keys', 'bits' and what is predicted are of the size that was asked for. "
                  "Measured is a filter of %" PRIu64 " keys ('tried') with as many bits for each.",
                  most_keys(r));
 }
 
-static const lab_column COLUMNS[] = {
-    { "over", false },
-    { "keys", false },
-    { "bits", false },
-    { "hashes", false },
-    { "best", false },
-    { "textbook", false },
-    { "predicted", false },
-    { "tried", false },
-    { "low", false },
-    { "high", false },
-    { "measured", false },
-    { "inside", false },
-    { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
-    fpr r = { .lab = l, .kind = TAMIS_BLOOM, .keys = 1000000 };
+    fpr *r = request;
 
-    while (lab_next(l) != -1)
-        take_option(&r, &l->args);
-    lab_columns(l, COLUMNS);
-    settle(&r);
-    if (r.over & OVER_HASHES)
-        sweep_hashes(&r);
-    if (r.over & OVER_BITS)
-        sweep_bits(&r);
-    if (r.over & OVER_KEYS)
-        sweep_keys(&r);
-    if (r.over & OVER_NOTHING)
-        one_filter(&r);
+    lab_columns(&r->lab, "over keys bits hashes best textbook predicted tried low high measured "
+                         "inside");
+    settle(r);
+    if (r->over & OVER_HASHES)
+        sweep_hashes(r);
+    if (r->over & OVER_BITS)
+        sweep_bits(r);
+    if (r->over & OVER_KEYS)
+        sweep_keys(r);
+    if (r->over & OVER_NOTHING)
+        one_filter(r);
 }
 
 static const option_row options[] = {
-    { FPR_KEYS, "keys", "N", "keys in the filter (default: 1e6)" },
-    { FPR_BITS, "bits", "M", "of the filter, in all rows together (default: 8 per key)" },
-    { FPR_HASHES, "hashes", "K", "of each key (default: each number in turn, and the best)" },
-    { FPR_OVER, "over", "WHAT", "one of hashes, bits and keys; may come again (default: all)" },
-    { 'k', "kind", "KIND", "bloom (default), or partitioned: a row of bits for each hash" },
-    { FPR_PROBES, "probes", "P", "strangers to ask for, at each point (default: 1e6)" },
+    { 0, "keys", "N", "keys in the filter (default: 1e6)",
+      TO_COUNT(fpr, keys, 1, UINT64_C(1) << 40) },
+    { 0, "bits", "M", "of the filter, in all rows together (default: 8 per key)",
+      TO_COUNT(fpr, bits, 1, UINT64_C(1) << 46) },
+    { 0, "hashes", "K", "of each key (default: each number in turn, and the best)",
+      TO_COUNT(fpr, hashes, 1, 64) },
+    { 0, "over", "WHAT", "one of hashes, bits and keys; may come again (default: all)",
+      .take = take_over },
+    { 'k', "kind", "KIND", "bloom (default), or partitioned: a row of bits for each hash",
+      .take = take_kind },
+    { 0, "probes", "P", "strangers to ask for, at each point (default: 1e6)",
+      TO_COUNT(fpr, probes, 1, 1000000000) },
     { 0 },
 };
 
@@ -297,5 +254,6 @@ const experiment lab_fpr = {
     .kinds = { TAMIS_BLOOM },
     .options = options,
     .example = "--keys 1e9 --bits 8e9 --over hashes",
+    .request = &(fpr){ .kind = TAMIS_BLOOM, .keys = 1000000 },
     .run = run,
 };

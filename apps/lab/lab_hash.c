@@ -1,17 +1,13 @@
 /* lab_hash.c - tamis lab hash: how evenly hash functions spread keys, what a flipped bit does, and
  * whether two halves of a hash are as good as many hashes. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "chance.h"
 #include "hashes.h"
 #include "lab.h"
 #include "text/reader.h"
-
-enum { HASH_WORDS = LAB_OWN, HASH_KEYS, HASH_BUCKETS, HASH_OF };
 
 static const char WORDS[] = "/usr/share/dict/american-english";
 
@@ -25,7 +21,7 @@ typedef struct key_list {
 enum { TYPED_MAX = 32, KEY_BITS = 64 };
 
 typedef struct hash {
-    lab *lab;
+    lab lab;
     const char *words; /* a file, or NULL: some are made up */
     uint64_t keys, buckets;
     const char *typed[TYPED_MAX];
@@ -118,13 +114,14 @@ static const char *verdict_of(double p)
 }
 
 /* The sum of (found - expected)^2 / expected over all buckets. */
-static double chi_square(const hash *r, const hashes_row *row, const uint64_t *hashes, size_t n)
+static double chi_square(const hash *r, const hashes_row *function, const uint64_t *hashes,
+                         size_t n)
 {
     uint64_t *found = lab_array(r->buckets, sizeof *found);
     double expected = (double)n / (double)r->buckets, sum = 0;
 
     for (size_t i = 0; i < n; i++)
-        found[hashes_bucket(r->family, row, hashes[i])]++;
+        found[hashes_bucket(r->family, function, hashes[i])]++;
     for (uint64_t i = 0; i < r->buckets; i++)
         sum += ((double)found[i] - expected) * ((double)found[i] - expected) / expected;
     free(found);
@@ -151,52 +148,27 @@ static double clashes(uint64_t *hashes, size_t n)
     return pairs;
 }
 
-static void begin_row(const hash *r, const char *test, const char *name, const char *keys,
-                      uint64_t n)
-{
-    lab_text(r->lab, "%s", test);
-    lab_text(r->lab, "%s", name);
-    lab_text(r->lab, "%s", keys);
-    lab_count(r->lab, n);
-}
-
-static void no_bounds(const hash *r)
-{
-    lab_none(r->lab);
-    lab_none(r->lab);
-    lab_none(r->lab);
-}
-
-static void test_evenness(const hash *r, const hashes_row *row, const key_list *k)
+static void test_evenness(const hash *r, const hashes_row *function, const key_list *k)
 {
     uint64_t *hashes = lab_array(k->n, sizeof *hashes);
-    double range = row->bits ? ldexp(1, (int)row->bits) : (double)r->buckets;
+    double range = function->bits ? ldexp(1, (int)function->bits) : (double)r->buckets;
     double start = lab_clock(), degrees = (double)r->buckets - 1, n = (double)k->n;
 
     for (size_t i = 0; i < k->n; i++) {
         size_t size;
         const void *key = key_at(k, i, &size);
-        hashes[i] = row->hash(r->family, key, size);
+        hashes[i] = function->hash(r->family, key, size);
     }
-    double took = lab_clock() - start, sum = chi_square(r, row, hashes, k->n);
+    double took = lab_clock() - start, sum = chi_square(r, function, hashes, k->n);
     double p = chance_chi_square(sum, degrees);
 
-    begin_row(r, "buckets", row->name, k->name, k->n);
-    lab_real(r->lab, sum);
-    lab_real(r->lab, degrees);
-    lab_real(r->lab, p);
-    lab_text(r->lab, "%s", verdict_of(p));
-    no_bounds(r);
-    lab_real(r->lab, took / n);
-    chart_put(r->bars, (double)(row - hashes_table), fmax(sum / degrees, 1e-3));
-
-    begin_row(r, "clashes", row->name, k->name, k->n);
-    lab_real(r->lab, clashes(hashes, k->n));
-    lab_real(r->lab, n * (n - 1) / 2 / range);
-    lab_none(r->lab);
-    lab_none(r->lab);
-    no_bounds(r);
-    lab_none(r->lab);
+    LAB_ROW(&r->lab, lab_text("buckets"), lab_text("%s", function->name), lab_text("%s", k->name),
+            lab_count(k->n), lab_real(sum), lab_real(degrees), lab_real(p),
+            lab_text("%s", verdict_of(p)), lab_none(), lab_none(), lab_none(), lab_real(took / n));
+    chart_put(r->bars, (double)(function - hashes_table), fmax(sum / degrees, 1e-3));
+    LAB_ROW(&r->lab, lab_text("clashes"), lab_text("%s", function->name), lab_text("%s", k->name),
+            lab_count(k->n), lab_real(clashes(hashes, k->n)), lab_real(n * (n - 1) / 2 / range),
+            lab_none(), lab_none(), lab_none(), lab_none(), lab_none(), lab_none());
     free(hashes);
 }
 
@@ -217,19 +189,19 @@ static void bytes_of(uint8_t bytes[8], uint64_t key)
         bytes[b] = (uint8_t)(key >> 8 * b);
 }
 
-static void count_flips(const hash *r, const hashes_row *row, uint32_t flips[KEY_BITS][64],
+static void count_flips(const hash *r, const hashes_row *function, uint32_t flips[KEY_BITS][64],
                         size_t keys)
 {
-    lab_random random = lab_stream(r->lab, 3);
+    lab_random random = lab_stream(&r->lab, 3);
     uint8_t bytes[8];
 
     for (size_t i = 0; i < keys; i++) {
         uint64_t key = lab_draw(&random);
         bytes_of(bytes, key);
-        uint64_t before = row->hash(r->family, bytes, sizeof bytes);
+        uint64_t before = function->hash(r->family, bytes, sizeof bytes);
         for (int in = 0; in < KEY_BITS; in++) {
             bytes_of(bytes, key ^ UINT64_C(1) << in);
-            uint64_t flipped = before ^ row->hash(r->family, bytes, sizeof bytes);
+            uint64_t flipped = before ^ function->hash(r->family, bytes, sizeof bytes);
             for (int out = 0; out < 64; out++)
                 flips[in][out] += (uint32_t)(flipped >> out & 1);
         }
@@ -244,16 +216,16 @@ static effect effect_of(uint32_t flips, size_t keys, chance_range half)
 }
 
 /* All pairs of bits together leave their bounds once in a thousand times. */
-static void test_avalanche(const hash *r, const hashes_row *row)
+static void test_avalanche(const hash *r, const hashes_row *function)
 {
-    const size_t keys = r->lab->is_quick ? 300 : 2000, number = (size_t)(row - hashes_table);
-    unsigned bits = hashes_bits(r->family, row);
+    const size_t keys = r->lab.is_quick ? 300 : 2000, number = (size_t)(function - hashes_table);
+    unsigned bits = hashes_bits(r->family, function);
     uint32_t(*flips)[64] = lab_array(KEY_BITS, sizeof *flips);
     double pairs = KEY_BITS * (double)bits, sum = 0;
     chance_range half = chance_counts(keys, 0.5, 0.5, CHANCE_OUTSIDE / pairs);
     size_t good = 0;
 
-    count_flips(r, row, flips, keys);
+    count_flips(r, function, flips, keys);
     avalanche.bits[number] = bits;
     for (int in = 0; in < KEY_BITS; in++)
         for (unsigned out = 0; out < bits; out++) {
@@ -263,13 +235,10 @@ static void test_avalanche(const hash *r, const hashes_row *row)
             sum += flips[in][out];
         }
     free(flips);
-    begin_row(r, "avalanche", row->name, "random", keys);
-    lab_real(r->lab, sum / pairs / (double)keys);
-    lab_real(r->lab, 0.5);
-    lab_none(r->lab);
-    lab_text(r->lab, "%.3g %% of bits", 100 * (double)good / pairs);
-    no_bounds(r);
-    lab_none(r->lab);
+    LAB_ROW(&r->lab, lab_text("avalanche"), lab_text("%s", function->name), lab_text("random"),
+            lab_count(keys), lab_real(sum / pairs / (double)keys), lab_real(0.5), lab_none(),
+            lab_text("%.3g %% of bits", 100 * (double)good / pairs), lab_none(), lab_none(),
+            lab_none(), lab_none());
 }
 
 static const svg_colour EFFECT_COLOURS[] = { SVG_PAPER, SVG_TINT4, SVG_TINT2, SVG_MARK };
@@ -325,10 +294,10 @@ static void test_families(const hash *r)
 {
     static const size_t FAMILIES[] = { 6, 7, 8 };
     static hashes_family family;
-    const uint64_t n = r->lab->is_quick ? 2000 : 20000;
-    lab_random random = lab_stream(r->lab, 6);
+    const uint64_t n = r->lab.is_quick ? 2000 : 20000;
+    lab_random random = lab_stream(&r->lab, 6);
     double theory = 1 / (double)r->buckets;
-    chance_range range = chance_counts(n, theory, theory, CHANCE_OUTSIDE);
+    chance_range range = chance_shares(chance_counts(n, theory, theory, CHANCE_OUTSIDE), n);
     uint64_t shared[3] = { 0 };
 
     for (uint64_t i = 0; i < n; i++) {
@@ -340,16 +309,11 @@ static void test_families(const hash *r)
         }
     }
     for (size_t f = 0; f < 3; f++) {
-        double found = (double)shared[f];
-        begin_row(r, "family", hashes_table[FAMILIES[f]].name, "two", n);
-        lab_real(r->lab, found / (double)n);
-        lab_real(r->lab, theory);
-        lab_none(r->lab);
-        lab_none(r->lab);
-        lab_real(r->lab, range.low / (double)n);
-        lab_real(r->lab, range.high / (double)n);
-        lab_inside(r->lab, found >= range.low && found <= range.high);
-        lab_none(r->lab);
+        double found = (double)shared[f] / (double)n;
+        LAB_ROW(&r->lab, lab_text("family"), lab_text("%s", hashes_table[FAMILIES[f]].name),
+                lab_text("two"), lab_count(n), lab_real(found), lab_real(theory), lab_none(),
+                lab_none(), lab_real(range.low), lab_real(range.high), lab_inside(range, found),
+                lab_none());
     }
 }
 
@@ -394,9 +358,9 @@ static bool bloom_has(const bloom *b, uint64_t key)
 
 static void test_halves(const hash *r, unsigned k, bool has_halves, chart_series *dots)
 {
-    const uint64_t n = r->lab->is_quick ? 2000 : 20000, probes = 25 * n;
+    const uint64_t n = r->lab.is_quick ? 2000 : 20000, probes = 25 * n;
     bloom b = { 10 * n, lab_array(10 * n / 64 + 1, sizeof *b.words), k, has_halves };
-    lab_random random = lab_stream(r->lab, 4 + has_halves);
+    lab_random random = lab_stream(&r->lab, 4 + has_halves);
     const chance_array array = { b.bits, k, false };
     chance_range range = chance_bloom(array, n, probes);
     uint64_t hits = 0;
@@ -408,15 +372,11 @@ static void test_halves(const hash *r, unsigned k, bool has_halves, chart_series
         hits += bloom_has(&b, lab_draw(&random));
     double took = lab_clock() - start, rate = (double)hits / (double)probes;
 
-    begin_row(r, "bloom", has_halves ? "two halves" : "k functions", "random", n);
-    lab_real(r->lab, rate);
-    lab_real(r->lab, pow(chance_fill(array, (double)n), k));
-    lab_none(r->lab);
-    lab_text(r->lab, "k = %u", k);
-    lab_real(r->lab, range.low);
-    lab_real(r->lab, range.high);
-    lab_inside(r->lab, rate >= range.low && rate <= range.high);
-    lab_real(r->lab, took / (double)probes);
+    LAB_ROW(&r->lab, lab_text("bloom"), lab_text(has_halves ? "two halves" : "k functions"),
+            lab_text("random"), lab_count(n), lab_real(rate),
+            lab_real(pow(chance_fill(array, (double)n), k)), lab_none(), lab_text("k = %u", k),
+            lab_real(range.low), lab_real(range.high), lab_inside(range, rate),
+            lab_real(took / (double)probes));
     chart_put_range(dots, k, rate, range.low, range.high);
     free(b.words);
 }
@@ -424,7 +384,7 @@ static void test_halves(const hash *r, unsigned k, bool has_halves, chart_series
 static void test_bloom(const hash *r)
 {
     static const unsigned KS[] = { 1, 2, 3, 5, 7, 10, 14 };
-    chart *c = lab_chart(r->lab, "Two halves of one hash, or as many hashes", "k, bits of a key",
+    chart *c = lab_chart(&r->lab, "Two halves of one hash, or as many hashes", "k, bits of a key",
                          "false positive rate at 10 bits per key");
     chart_series *theory = chart_add(c, "theory of k functions", CHART_LINE);
     chart_series *dots[] = { chart_add(c, "k functions", CHART_DOTS),
@@ -440,23 +400,16 @@ static void test_bloom(const hash *r)
 
 /* ---- The experiment ---------------------------------------------------- */
 
-static const lab_column COLUMNS[] = {
-    { "test", false },
-    { "hash", false },
-    { "keys", false },
-    { "n", false },
-    { "found", false },
-    { "theory", false },
-    { "p", false },
-    { "verdict", false },
-    { "low", false },
-    { "high", false },
-    { "inside", false },
-    { "ns", true },
-    { 0 },
-};
-
 static const char *names[HASHES_N];
+
+static chart *name_hashes(chart *c)
+{
+    for (size_t i = 0; i < HASHES_N; i++)
+        names[i] = hashes_table[i].name;
+    c->x.names = names;
+    c->x.n = HASHES_N;
+    return c;
+}
 
 static void test_keys(hash *r, chart *c, key_list k)
 {
@@ -471,42 +424,40 @@ static void say_what_is_seen(const hash *r)
     const hashes_row *sum = &hashes_table[2];
 
     lab_note(
-        r->lab,
+        &r->lab,
         "buckets: chi-square over %" PRIu64 " buckets, and the share p of random functions "
         "that would be as uneven or more. 'too even' is no praise: consecutive integers modulo a "
         "prime fill buckets in turn, which is fine until they are not consecutive.",
         r->buckets);
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "clashes: pairs of keys with one hash. A sum of characters does not see their order: "
              "silent and listen both have %" PRIu64 ", as all anagrams do. k(k+3) is the same for "
              "k and -3-k, so that it never uses half of the buckets.",
              sum->hash(r->family, "silent", 6));
-    lab_note(r->lab, "avalanche: the mean share of bits of the hash that a flipped bit of the key "
-                     "flips, and how many of these pairs of bits do so about half of the time.");
-    lab_note(r->lab,
+    lab_note(&r->lab, "avalanche: the mean share of bits of the hash that a flipped bit of the key "
+                      "flips, and how many of these pairs of bits do so about half of the time.");
+    lab_note(&r->lab,
              "family: two keys, silent and listen, and a function drawn anew each time. They "
              "share a bucket as often as if it were random: so keys can be chosen against a "
              "function, but not against the family.");
-    lab_note(r->lab, "bloom: false positives of a Bloom filter whose k bits are h1 + i h2, the two "
-                     "halves of one hash, beside one with k hash functions.");
+    lab_note(&r->lab,
+             "bloom: false positives of a Bloom filter whose k bits are h1 + i h2, the two "
+             "halves of one hash, beside one with k hash functions.");
 }
 
 static void test_all(hash *r)
 {
-    lab_columns(r->lab, COLUMNS);
-    chart *c = lab_chart(r->lab, "Evenness: 1 is what random functions have", "hash",
-                         "chi-square / degrees of freedom");
+    lab_columns(&r->lab, "test hash keys n found theory p verdict low high inside ns*");
+    chart *c = name_hashes(lab_chart(&r->lab, "Evenness: 1 is what random functions have", "hash",
+                                     "chi-square / degrees of freedom"));
 
-    for (size_t i = 0; i < HASHES_N; i++)
-        names[i] = hashes_table[i].name;
     c->y.is_log = true;
-    c->x.names = names;
-    c->x.n = HASHES_N;
     test_keys(r, c, words_of(r));
     test_keys(r, c, integers_of(r));
     for (size_t i = 0; i < HASHES_N; i++)
         test_avalanche(r, &hashes_table[i]);
-    c = lab_chart(r->lab, "Avalanche: bits of the key downwards, of the hash to the right", "", "");
+    c = lab_chart(&r->lab, "Avalanche: bits of the key downwards, of the hash to the right", "",
+                  "");
     c->paint = paint_avalanche;
     c->height = 600;
     test_families(r);
@@ -516,33 +467,23 @@ static void test_all(hash *r)
 
 /* ---- Keys typed by hand ------------------------------------------------ */
 
-static const lab_column TYPED[] = {
-    { "hash", false },  { "key", false },    { "bits", false },
-    { "value", false }, { "bucket", false }, { 0 },
-};
-
 static void show_typed(const hash *r)
 {
-    chart *c = lab_chart(r->lab, "The buckets of the keys", "hash", "bucket");
+    chart *c = name_hashes(lab_chart(&r->lab, "The buckets of the keys", "hash", "bucket"));
 
-    lab_columns(r->lab, TYPED);
-    for (size_t i = 0; i < HASHES_N; i++)
-        names[i] = hashes_table[i].name;
-    c->x.names = names;
-    c->x.n = HASHES_N;
+    lab_columns(&r->lab, "hash key bits value bucket");
     for (size_t k = 0; k < r->n_typed; k++) {
         chart_series *dots = k < CHART_SERIES_MAX ? chart_add(c, r->typed[k], CHART_DOTS) : NULL;
         for (size_t i = 0; i < HASHES_N; i++) {
             const hashes_row *row = &hashes_table[i];
             uint64_t h = row->hash(r->family, r->typed[k], strlen(r->typed[k]));
+            uint64_t bucket = hashes_bucket(r->family, row, h);
 
-            lab_text(r->lab, "%s", row->name);
-            lab_text(r->lab, "%.40s", r->typed[k]);
-            lab_count(r->lab, hashes_bits(r->family, row));
-            lab_text(r->lab, "%" PRIx64, h);
-            lab_count(r->lab, hashes_bucket(r->family, row, h));
+            LAB_ROW(&r->lab, lab_text("%s", row->name), lab_text("%.40s", r->typed[k]),
+                    lab_count(hashes_bits(r->family, row)), lab_text("%" PRIx64, h),
+                    lab_count(bucket));
             if (dots)
-                chart_put(dots, (double)i, (double)hashes_bucket(r->family, row, h));
+                chart_put(dots, (double)i, (double)bucket);
         }
     }
 }
@@ -557,51 +498,48 @@ static bool is_prime(uint64_t n)
     return n > 1;
 }
 
-static void take_option(hash *r, const args *a)
+static void take_buckets(void *into, const args *a)
 {
-    switch (a->letter) {
-    case HASH_WORDS:
-        r->words = a->value;
-        break;
-    case HASH_KEYS:
-        r->keys = args_count(a, 1, 100000000);
-        break;
-    case HASH_BUCKETS:
-        r->buckets = args_count(a, 2, 1000000);
-        if (!is_prime(r->buckets))
-            args_refuse(a, "--buckets is a prime, as 1021 or 8191: division is by it");
-        break;
-    case HASH_OF:
-        if (r->n_typed == TYPED_MAX)
-            args_refuse(a, "there are too many of --of");
-        r->typed[r->n_typed++] = a->value;
-        break;
-    }
+    hash *r = into;
+
+    r->buckets = args_count(a, 2, 1000000);
+    if (!is_prime(r->buckets))
+        args_refuse(a, "--buckets is a prime, as 1021 or 8191: division is by it");
 }
 
-static void run(lab *l)
+static void take_text(void *into, const args *a)
+{
+    hash *r = into;
+
+    if (r->n_typed == TYPED_MAX)
+        args_refuse(a, "there are too many of --of");
+    r->typed[r->n_typed++] = a->value;
+}
+
+static void run(void *request)
 {
     static hashes_family family;
-    hash r = { .lab = l, .buckets = 1021, .family = &family };
-    lab_random random = lab_stream(l, 2);
+    hash *r = request;
+    lab_random random = lab_stream(&r->lab, 2);
 
-    r.words = access(WORDS, R_OK) == 0 ? WORDS : NULL;
-    while (lab_next(l) != -1)
-        take_option(&r, &l->args);
-    if (r.keys == 0)
-        r.keys = l->is_quick ? 20000 : 100000;
-    hashes_draw(&family, r.buckets, draw, &random);
-    if (r.n_typed)
-        show_typed(&r);
+    if (!r->words)
+        r->words = access(WORDS, R_OK) == 0 ? WORDS : NULL;
+    r->keys = lab_choice(&r->lab, r->keys, 100000, 20000);
+    r->family = &family;
+    hashes_draw(&family, r->buckets, draw, &random);
+    if (r->n_typed)
+        show_typed(r);
     else
-        test_all(&r);
+        test_all(r);
 }
 
 static const option_row options[] = {
-    { HASH_WORDS, "words", "FILE", "keys, one per line (default: the words of the system)" },
-    { HASH_KEYS, "keys", "N", "integers 0 to N - 1 as keys, too (default: 1e5)" },
-    { HASH_BUCKETS, "buckets", "M", "a prime (default: 1021)" },
-    { HASH_OF, "of", "TEXT", "only print the hashes of a text, by each function" },
+    { 0, "words", "FILE", "keys, one per line (default: the words of the system)",
+      TO_TEXT(hash, words) },
+    { 0, "keys", "N", "integers 0 to N - 1 as keys, too (default: 1e5)",
+      TO_COUNT(hash, keys, 1, 100000000) },
+    { 0, "buckets", "M", "a prime (default: 1021)", .take = take_buckets },
+    { 0, "of", "TEXT", "only print the hashes of a text, by each function", .take = take_text },
     { 0 },
 };
 
@@ -624,5 +562,6 @@ const experiment lab_hash = {
         "system has no list of words, some are made up.",
     .options = options,
     .example = "--of silent --of listen",
+    .request = &(hash){ .buckets = 1021 },
     .run = run,
 };

@@ -6,43 +6,15 @@
  * are exact; that is why the number of keys is drawn here. The rate of a filter is then the mean of
  * independent rates of blocks, whose variance is known: Bernstein's inequality bounds it. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "lab.h"
 #include "tamis_explain.h"
 
-enum { POISSON_KEYS = LAB_OWN, POISSON_BITS };
-
 typedef struct poisson {
-    lab *lab;
-    uint64_t keys;
-    double bits; /* per key, where keys per block are counted */
+    lab lab;
+    uint64_t keys, bits; /* bits: per key, where keys per block are counted */
 } poisson;
-
-static void row(lab *l, const char *part, const char *of, double theory)
-{
-    lab_text(l, "%s", part);
-    lab_text(l, "%s", of);
-    lab_real(l, theory);
-}
-
-static bool measured(lab *l, chance_range range, double value)
-{
-    bool is_inside = value >= range.low && value <= range.high;
-
-    lab_real(l, range.low);
-    lab_real(l, range.high);
-    lab_real(l, value);
-    lab_inside(l, is_inside);
-    return is_inside;
-}
-
-static chance_range share_of(chance_range counts, uint64_t n)
-{
-    return (chance_range){ counts.low / (double)n, counts.high / (double)n };
-}
 
 /* ---- The limit --------------------------------------------------------- */
 
@@ -64,24 +36,20 @@ static bool is_good_by_rule(uint64_t n, double p)
     return (n > 20 && p < 0.05) || (n > 100 && p < 0.1);
 }
 
-static void show_limit(lab *l)
+static void show_limit(const lab *l)
 {
     static const struct {
         uint64_t n;
         double p;
     } TRIED[] = { { 10, 0.5 },   { 20, 0.25 },  { 21, 0.2 },   { 21, 0.049 },    { 50, 0.04 },
                   { 101, 0.15 }, { 101, 0.09 }, { 500, 0.01 }, { 10000, 0.0005 } };
-    char of[48];
-
     for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED; i++) {
         uint64_t n = TRIED[i].n;
         double p = TRIED[i].p, most = -expm1(-(double)n * p) * p;
-        snprintf(of, sizeof of, "n = %" PRIu64 ", p = %g: %s by the rule", n, p,
-                 is_good_by_rule(n, p) ? "good" : "bad");
-        lab_text(l, "limit");
-        lab_text(l, "%s", of);
-        lab_none(l);
-        measured(l, (chance_range){ 0, most }, distance(n, p));
+        LAB_ROW(l, lab_text("limit"),
+                lab_text("n = %" PRIu64 ", p = %g: %s by the rule", n, p,
+                         is_good_by_rule(n, p) ? "good" : "bad"),
+                lab_none(), LAB_BOUNDS(((chance_range){ 0, most }), distance(n, p)));
     }
     lab_note(l, "Limit: 'measured' is the most by which any probability of the binomial and of the "
                 "Poisson distribution of the same mean differ, 'high' the bound (1 - e^-np) p of "
@@ -89,7 +57,7 @@ static void show_limit(lab *l)
                 "means an error below p/3: it is p that counts, not n.");
 }
 
-static void draw_limit(lab *l)
+static void draw_limit(const lab *l)
 {
     static const struct {
         const char *name;
@@ -115,27 +83,25 @@ static void draw_limit(lab *l)
 /* ---- Sums -------------------------------------------------------------- */
 
 /* Shares of n of each number, against a Poisson distribution, as rows and in a panel. */
-static void compare_shares(lab *l, chart *c, const char *part, const uint64_t *counts, uint64_t n,
-                           double mean)
+static void compare_shares(const lab *l, chart *c, const char *part, const uint64_t *counts,
+                           uint64_t n, double mean)
 {
     chart_series *theory = chart_add(c, "Poisson", CHART_BARS);
     chart_series *seen = chart_add(c, "measured, with the bounds of 99.9 %", CHART_DOTS);
-    char of[48];
 
     theory->colour = SVG_TINT0;
     double spread = 3.2 * sqrt(mean);
     for (uint64_t x = (uint64_t)fmax(mean - spread, 0); (double)x <= mean + spread; x++) {
         double p = chance_poisson(x, mean), share = (double)counts[x] / (double)n;
-        chance_range range = share_of(chance_counts(n, p, p, CHANCE_OUTSIDE), n);
-        snprintf(of, sizeof of, "x = %" PRIu64, x);
-        row(l, part, of, p);
-        measured(l, range, share);
+        chance_range range = chance_shares(chance_counts(n, p, p, CHANCE_OUTSIDE), n);
+        LAB_ROW(l, lab_text("%s", part), lab_text("x = %" PRIu64, x), lab_real(p),
+                LAB_BOUNDS(range, share));
         chart_put(theory, (double)x, p);
         chart_put_range(seen, (double)x, share, range.low, range.high);
     }
 }
 
-static void show_sum(lab *l)
+static void show_sum(const lab *l)
 {
     enum { MOST = 64 };
     const uint64_t n = l->is_quick ? 20000 : 200000;
@@ -171,11 +137,11 @@ static tamis *draw_filter(const poisson *r, double bits, lab_random *random, uin
                           uint64_t *n)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .bits = (uint64_t)((double)r->keys * bits));
-    tamis_plan plan = lab_plan(r->lab, TAMIS_BLOCKED, &spec);
+    tamis_plan plan = lab_plan(&r->lab, TAMIS_BLOCKED, &spec);
 
     *n = lab_draw_poisson(random, (double)r->keys);
     *keys = lab_draw_keys(random, *n);
-    return lab_filter(r->lab, &plan, *keys, *n);
+    return lab_filter(&r->lab, &plan, *keys, *n);
 }
 
 enum { MOST_IN_BLOCK = 256 };
@@ -199,16 +165,16 @@ static void count_blocks(uint64_t counts[MOST_IN_BLOCK], const tamis *f, const u
 static void show_blocks(const poisson *r)
 {
     uint64_t counts[MOST_IN_BLOCK] = { 0 }, *keys, n;
-    lab_random random = lab_stream(r->lab, 2);
-    tamis *f = draw_filter(r, r->bits, &random, &keys, &n);
+    lab_random random = lab_stream(&r->lab, 2);
+    tamis *f = draw_filter(r, (double)r->bits, &random, &keys, &n);
     uint64_t blocks = tamis_plan_of(f)->slots;
     double mean = (double)r->keys / (double)blocks;
-    chart *c = lab_chart(r->lab, "Keys in a block of 'blocked', 256 bits", "keys in a block",
+    chart *c = lab_chart(&r->lab, "Keys in a block of 'blocked', 256 bits", "keys in a block",
                          "share of all blocks");
 
     count_blocks(counts, f, keys, n);
-    compare_shares(r->lab, c, "block", counts, blocks, mean);
-    lab_note(r->lab,
+    compare_shares(&r->lab, c, "block", counts, blocks, mean);
+    lab_note(&r->lab,
              "Block: %" PRIu64 " keys in %" PRIu64 " blocks of 256 bits: the number of keys in a "
              "block is Poisson with mean %.4g, so that some blocks have twice the keys of others.",
              n, blocks, mean);
@@ -235,7 +201,7 @@ static chance_range block_bounds(double mean, double blocks, uint64_t probes)
 
     block_moments(mean, &rate, &square);
     double off = sqrt(2 * fmax(square - rate * rate, 0) * l / blocks) + l / (3 * blocks);
-    return share_of(chance_counts(probes, fmax(rate - off, 0), rate + off, outside), probes);
+    return chance_shares(chance_counts(probes, fmax(rate - off, 0), rate + off, outside), probes);
 }
 
 typedef struct curves {
@@ -245,19 +211,17 @@ typedef struct curves {
 /* One filter: how often strangers are found. Returns the predicted rate. */
 static double try_rate(const poisson *r, curves *c, double bits, uint64_t purpose)
 {
-    const uint64_t probes = r->lab->is_quick ? 100000 : 1000000;
-    lab_random random = lab_stream(r->lab, purpose);
+    const uint64_t probes = r->lab.is_quick ? 100000 : 1000000;
+    lab_random random = lab_stream(&r->lab, purpose);
     uint64_t *keys, n;
     tamis *f = draw_filter(r, bits, &random, &keys, &n);
     double blocks = (double)tamis_plan_of(f)->slots, mean = (double)r->keys / blocks, rate, square;
     double share = (double)lab_count_hits(f, &random, probes) / (double)probes;
     chance_range range = block_bounds(mean, blocks, probes);
-    char of[48];
 
     block_moments(mean, &rate, &square);
-    snprintf(of, sizeof of, "%g bits per key", bits);
-    row(r->lab, "rate", of, rate);
-    measured(r->lab, range, share);
+    LAB_ROW(&r->lab, lab_text("rate"), lab_text("%g bits per key", bits), lab_real(rate),
+            LAB_BOUNDS(range, share));
     chart_put(c->plain, bits, pow(-expm1(-8 * mean / 256), 8));
     chart_put(c->theory, bits, rate);
     chart_put_range(c->seen, bits, share, range.low, range.high);
@@ -269,7 +233,7 @@ static double try_rate(const poisson *r, curves *c, double bits, uint64_t purpos
 static void show_rates(const poisson *r)
 {
     static const double BITS[] = { 6, 8, 10, 12, 14, 16 };
-    chart *c = lab_chart(r->lab, "What it costs: uneven blocks err more", "bits per key",
+    chart *c = lab_chart(&r->lab, "What it costs: uneven blocks err more", "bits per key",
                          "false positive rate");
     curves lines = { chart_add(c, "bloom with 8 hashes, predicted", CHART_DASHES),
                      chart_add(c, "blocked, predicted", CHART_LINE),
@@ -279,7 +243,7 @@ static void show_rates(const poisson *r)
     c->y.is_log = true;
     for (size_t i = 0; i < sizeof BITS / sizeof *BITS; i++)
         rate = try_rate(r, &lines, BITS[i], 3 + i);
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Rate: a block with x keys takes a stranger for one of them with probability "
              "(1 - (31/32)^x)^8, and the rate of the filter is the mean of that over the Poisson "
              "distribution of x. At 16 bits per key it is %.2g, against %.2g of a Bloom filter "
@@ -290,33 +254,25 @@ static void show_rates(const poisson *r)
 
 /* ---- Experiment -------------------------------------------------------- */
 
-static const lab_column COLUMNS[] = {
-    { "part", false }, { "of", false },       { "theory", false }, { "low", false },
-    { "high", false }, { "measured", false }, { "inside", false }, { 0 },
-};
-
-static void run(lab *l)
+static void run(void *request)
 {
-    poisson r = { .lab = l, .bits = 10 };
+    poisson *r = request;
+    const lab *l = &r->lab;
 
-    for (int letter; (letter = lab_next(l)) != -1;)
-        if (letter == POISSON_KEYS)
-            r.keys = args_count(&l->args, 1000, 10000000);
-        else
-            r.bits = (double)args_count(&l->args, 3, 64);
-    if (!r.keys)
-        r.keys = l->is_quick ? 50000 : 500000;
-    lab_columns(l, COLUMNS);
+    r->keys = lab_choice(l, r->keys, 500000, 50000);
+    lab_columns(l, "part of theory low high measured inside");
     show_limit(l);
     draw_limit(l);
     show_sum(l);
-    show_blocks(&r);
-    show_rates(&r);
+    show_blocks(r);
+    show_rates(r);
 }
 
 static const option_row options[] = {
-    { POISSON_KEYS, "keys", "N", "in filters, about: their number is drawn (default: 5e5)" },
-    { POISSON_BITS, "bits-per-key", "B", "where keys per block are counted (default: 10)" },
+    { 0, "keys", "N", "in filters, about: their number is drawn (default: 5e5)",
+      TO_COUNT(poisson, keys, 1000, 10000000) },
+    { 0, "bits-per-key", "B", "where keys per block are counted (default: 10)",
+      TO_COUNT(poisson, bits, 3, 64) },
     { 0 },
 };
 
@@ -335,5 +291,6 @@ const experiment lab_poisson = {
     .kinds = { TAMIS_BLOCKED },
     .options = options,
     .example = "--bits-per-key 8",
+    .request = &(poisson){ .bits = 10 },
     .run = run,
 };

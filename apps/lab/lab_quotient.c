@@ -15,14 +15,15 @@
  * The number of keys is drawn, so that all this holds exactly for a table that is long enough. How
  * many of a number of clusters that was fixed before are of some length is binomial. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "lab.h"
 #include "tamis_explain.h"
 
-enum { QUOTIENT_BITS = LAB_OWN };
+typedef struct quotient {
+    lab lab;
+    uint32_t bits;
+} quotient;
 
 enum { N_BINS = 7 }; /* 1, 2-3, 4-7, ... slots, and all longer ones */
 
@@ -135,51 +136,34 @@ typedef struct panels {
     chart *shares;
 } panels;
 
-static void show_shares(lab *l, const clusters *c, double load, chart_series *theory,
+static void show_shares(const lab *l, const clusters *c, double load, chart_series *theory,
                         chart_series *seen)
 {
-    double n = (double)c->n;
-
     for (int bin = 0; bin < N_BINS; bin++) {
         double p = bin < N_BINS - 1 ? bin_chance(load, bin) : last_chance(load);
-        chance_range range = chance_counts(c->n, p, p, CHANCE_OUTSIDE);
-        double count = (double)c->bins[bin];
-        lab_real(l, load);
-        lab_text(l, "%s", BINS[bin]);
-        lab_real(l, p);
-        lab_real(l, range.low / n);
-        lab_real(l, range.high / n);
-        lab_real(l, count / n);
-        lab_inside(l, count >= range.low && count <= range.high);
+        chance_range range = chance_shares(chance_counts(c->n, p, p, CHANCE_OUTSIDE), c->n);
+        double share = (double)c->bins[bin] / (double)c->n;
+        LAB_ROW(l, lab_real(load), lab_text("%s", BINS[bin]), lab_real(p),
+                LAB_BOUNDS(range, share));
         chart_put(theory, bin, p);
-        chart_put_range(seen, bin, count / n, range.low / n, range.high / n);
+        chart_put_range(seen, bin, share, range.low, range.high);
     }
 }
 
-static void show_mean(lab *l, panels *p, const clusters *c, double load)
+static void show_mean(const lab *l, panels *p, const clusters *c, double load)
 {
     double theory = load / clusters_per_slot(load), mean = (double)c->slots / (double)c->all;
 
-    lab_real(l, load);
-    lab_text(l, "mean");
-    lab_real(l, theory);
-    lab_none(l);
-    lab_none(l);
-    lab_real(l, mean);
-    lab_none(l);
+    LAB_ROW(l, lab_real(load), lab_text("mean"), lab_real(theory),
+            LAB_BOUNDS(CHANCE_UNKNOWN, mean));
+    LAB_ROW(l, lab_real(load), lab_text("longest"), lab_none(), lab_none(), lab_none(),
+            lab_count(c->longest), lab_none());
     chart_put(p->mean_theory, load, theory);
     chart_put(p->mean, load, mean);
-    lab_real(l, load);
-    lab_text(l, "longest");
-    lab_none(l);
-    lab_none(l);
-    lab_none(l);
-    lab_count(l, c->longest);
-    lab_none(l);
     chart_put(p->longest, load, (double)c->longest);
 }
 
-static panels begin_panels(lab *l)
+static panels begin_panels(const lab *l)
 {
     chart *c =
         lab_chart(l, "Clusters grow with the load", "load, keys per slot", "slots of a cluster");
@@ -195,11 +179,6 @@ static panels begin_panels(lab *l)
     return p;
 }
 
-static const lab_column COLUMNS[] = {
-    { "load", false }, { "length", false },   { "theory", false }, { "low", false },
-    { "high", false }, { "measured", false }, { "inside", false }, { 0 },
-};
-
 static const struct {
     double load;
     const char *theory, *measured;
@@ -208,15 +187,13 @@ static const struct {
     { 0.85, NULL, NULL }, { 0.9, "load 0.9", "measured" },
 };
 
-static void run(lab *l)
+static void run(void *request)
 {
-    uint32_t bits = 0;
+    const quotient *r = request;
+    const lab *l = &r->lab;
+    uint32_t bits = (uint32_t)lab_choice(l, r->bits, 18, 14);
 
-    while (lab_next(l) != -1)
-        bits = (uint32_t)args_count(&l->args, 10, 22);
-    if (!bits)
-        bits = l->is_quick ? 14 : 18;
-    lab_columns(l, COLUMNS);
+    lab_columns(l, "load length theory low high measured inside");
     panels p = begin_panels(l);
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
         clusters c = count_clusters(l, bits, LOADS[i].load, i + 1);
@@ -239,7 +216,8 @@ static void run(lab *l)
 }
 
 static const option_row options[] = {
-    { QUOTIENT_BITS, "quotient-bits", "Q", "the filter has 2^Q slots (default: 18)" },
+    { 0, "quotient-bits", "Q", "the filter has 2^Q slots (default: 18)",
+      TO_COUNT(quotient, bits, 10, 22) },
     { 0 },
 };
 
@@ -255,5 +233,6 @@ const experiment lab_quotient = {
     .kinds = { TAMIS_QUOTIENT },
     .options = options,
     .example = "--quotient-bits 16",
+    .request = &(quotient){ .lab = { 0 } },
     .run = run,
 };

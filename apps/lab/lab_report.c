@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "lab_report.h"
+#include "term/output.h"
 #include "text/csv.h"
 #include "text/json.h"
 
 static size_t n_rows(const lab_result *t)
 {
-    return t->n_columns ? t->cells.size / sizeof(lab_cell) / t->n_columns : 0;
+    return t->cells.size / sizeof(lab_cell) / t->n_columns;
 }
 
 static const lab_cell *cell_at(const lab_result *t, size_t row, size_t column)
@@ -23,7 +24,7 @@ static const lab_cell *cell_at(const lab_result *t, size_t row, size_t column)
 
 static bool is_shown(const lab_result *t, size_t column)
 {
-    return t->with_times || !t->columns[column].is_time;
+    return t->with_times || !t->is_time[column];
 }
 
 /* The note after this one, NULL after the last; NULL gives the first. */
@@ -34,16 +35,31 @@ static const char *next_note(const lab_result *t, const char *note)
     return t->notes.size && next < t->notes.bytes + t->notes.size ? next : NULL;
 }
 
-static void append(buffer *to, const char *text)
-{
-    buffer_append(to, text, strlen(text));
-}
+/* ---- Lines ------------------------------------------------------------- */
 
-/* ---- Text -------------------------------------------------------------- */
+/* What stands around the cells of a row, and how each is written. */
+typedef struct line_form {
+    const char *begin, *between, *end;
+    void (*put)(buffer *to, const lab_result *t, size_t row, size_t column);
+} line_form;
+
+static void put_lines(buffer *to, const lab_result *t, const line_form *form)
+{
+    for (size_t row = 0; row < n_rows(t); row++) {
+        const char *before = form->begin;
+        for (size_t i = 0; i < t->n_columns; i++)
+            if (is_shown(t, i)) {
+                buffer_print(to, "%s", before);
+                form->put(to, t, row, i);
+                before = form->between;
+            }
+        buffer_print(to, "%s", form->end);
+    }
+}
 
 static int width_of(const lab_result *t, size_t column)
 {
-    size_t width = strlen(t->columns[column].name);
+    size_t width = 0;
 
     for (size_t row = 0; row < n_rows(t); row++) {
         size_t size = strlen(cell_at(t, row, column)->text);
@@ -52,67 +68,90 @@ static int width_of(const lab_result *t, size_t column)
     return (int)width;
 }
 
-static bool is_left(const lab_result *t, size_t column)
+/* Texts begin where their column does, numbers end there. */
+static void put_text(buffer *to, const lab_result *t, size_t row, size_t column)
 {
-    return n_rows(t) > 0 && cell_at(t, 0, column)->type == CELL_TEXT;
-}
-
-static void print_cell(const lab_result *t, size_t column, const char *text)
-{
+    const char *text = cell_at(t, row, column)->text;
+    bool is_left = n_rows(t) > 1 && cell_at(t, 1, column)->type == CELL_TEXT;
     int width = width_of(t, column);
 
-    if (is_left(t, column))
-        printf("%-*s", column + 1 == t->n_columns ? 0 : width, text);
+    if (is_left)
+        buffer_print(to, "%-*s", column + 1 == t->n_columns ? 0 : width, text);
     else
-        printf("%*s", width, text);
+        buffer_print(to, "%*s", width, text);
 }
 
-static void print_line(const lab_result *t, size_t row, bool is_head)
+static void put_csv(buffer *to, const lab_result *t, size_t row, size_t column)
 {
-    const char *space = "";
+    static const csv_format FORMAT = { .delim = ',', .end = '\n' };
+    const lab_cell *cell = cell_at(t, row, column);
 
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (is_shown(t, i)) {
-            printf("%s", space);
-            print_cell(t, i, is_head ? t->columns[i].name : cell_at(t, row, i)->text);
-            space = "  ";
-        }
-    putchar('\n');
+    if (cell->is_none)
+        return;
+    if (cell->type == CELL_REAL)
+        buffer_print(to, "%.10g", cell->real);
+    else
+        csv_quote(&FORMAT, to, cell->text, strlen(cell->text));
 }
+
+static void put_element(buffer *to, const char *tag, const char *text)
+{
+    buffer_print(to, "<%s>", tag);
+    svg_escape(to, text);
+    buffer_print(to, "</%s>", tag);
+}
+
+static void put_html(buffer *to, const lab_result *t, size_t row, size_t column)
+{
+    put_element(to, row == 0 ? "th" : "td", cell_at(t, row, column)->text);
+}
+
+static const line_form TEXT = { "", "  ", "\n", put_text }, CSV = { "", ",", "\n", put_csv },
+                       HTML = { "<tr>", "", "</tr>\n", put_html };
+
+/* ---- Text, CSV, JSON and picture --------------------------------------- */
 
 /* As many words to a line as fit. */
-static void print_wrapped(const char *text)
+static void put_wrapped(buffer *to, const char *text)
 {
     size_t column = 0;
 
     while (*text) {
         size_t size = strcspn(text, " \n");
-        if (column > 0 && column + 1 + size > 80) {
-            putchar('\n');
-            column = 0;
-        }
-        printf("%s%.*s", column ? " " : "", (int)size, text);
-        column += size + (column > 0);
+        const char *space = column == 0 ? "" : column + 1 + size > 80 ? "\n" : " ";
+        buffer_print(to, "%s%.*s", space, (int)size, text);
+        column = *space == ' ' ? column + 1 + size : size;
         text += size + (text[size] != 0);
     }
-    putchar('\n');
+    buffer_print(to, "\n");
 }
 
 void report_print(const lab_result *t)
 {
-    print_line(t, 0, true);
-    for (size_t row = 0; row < n_rows(t); row++)
-        print_line(t, row, false);
+    buffer out = { 0 };
+
+    put_lines(&out, t, &TEXT);
     for (const char *note = NULL; (note = next_note(t, note));) {
-        putchar('\n');
-        print_wrapped(note);
+        buffer_print(&out, "\n");
+        put_wrapped(&out, note);
     }
+    output_write(out.bytes, out.size);
+    buffer_free(&out);
 }
 
-/* ---- JSON and CSV ------------------------------------------------------ */
+void report_csv(const lab_result *t, const char *path)
+{
+    buffer out = { 0 };
+
+    put_lines(&out, t, &CSV);
+    buffer_save(&out, path);
+    buffer_free(&out);
+}
 
 static void json_cell(json *j, const char *name, const lab_cell *cell)
 {
+    if (cell->is_none)
+        return;
     switch (cell->type) {
     case CELL_TEXT:
         json_text(j, name, cell->text);
@@ -126,24 +165,23 @@ static void json_cell(json *j, const char *name, const lab_cell *cell)
     case CELL_INSIDE:
         json_bool(j, name, cell->count);
         break;
-    case CELL_NONE:
-        break;
     }
 }
 
-void report_json(const experiment *e, const lab_result *t, uint64_t seed)
+void report_json(const lab *l)
 {
+    const lab_result *t = l->result;
     json j = { 0 };
 
     json_open(&j, NULL, '{');
-    json_text(&j, "experiment", e->name);
-    json_count(&j, "seed", seed);
+    json_text(&j, "experiment", l->experiment->name);
+    json_count(&j, "seed", l->seed);
     json_open(&j, "rows", '[');
-    for (size_t row = 0; row < n_rows(t); row++) {
+    for (size_t row = 1; row < n_rows(t); row++) {
         json_open(&j, NULL, '{');
         for (size_t i = 0; i < t->n_columns; i++)
             if (is_shown(t, i))
-                json_cell(&j, t->columns[i].name, cell_at(t, row, i));
+                json_cell(&j, cell_at(t, 0, i)->text, cell_at(t, row, i));
         json_close(&j, '}');
     }
     json_close(&j, ']');
@@ -154,68 +192,19 @@ void report_json(const experiment *e, const lab_result *t, uint64_t seed)
     json_close(&j, '}');
 }
 
-static void csv_cell(buffer *to, const lab_cell *cell)
-{
-    static const csv_format FORMAT = { .delim = ',', .end = '\n' };
-    char digits[32];
-
-    if (cell->type == CELL_NONE)
-        return;
-    if (cell->type == CELL_REAL) {
-        snprintf(digits, sizeof digits, "%.10g", cell->real);
-        append(to, digits);
-    } else
-        csv_quote(&FORMAT, to, cell->text, strlen(cell->text));
-}
-
-static void csv_line(buffer *to, const lab_result *t, size_t row, bool is_head)
-{
-    const char *comma = "";
-
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (is_shown(t, i)) {
-            append(to, comma);
-            if (is_head)
-                append(to, t->columns[i].name);
-            else
-                csv_cell(to, cell_at(t, row, i));
-            comma = ",";
-        }
-    append(to, "\n");
-}
-
-void report_csv(const lab_result *t, const char *path)
-{
-    buffer out = { 0 };
-
-    csv_line(&out, t, 0, true);
-    for (size_t row = 0; row < n_rows(t); row++)
-        csv_line(&out, t, row, false);
-    buffer_save(&out, path);
-    buffer_free(&out);
-}
-
-/* ---- Picture and page -------------------------------------------------- */
-
-static void all_notes(buffer *to, const lab_result *t)
-{
-    for (const char *note = NULL; (note = next_note(t, note));) {
-        append(to, note);
-        append(to, " ");
-    }
-    buffer_append(to, "", 1);
-}
-
 void report_svg(const experiment *e, const lab_result *t, const char *path)
 {
     buffer about = { 0 };
     svg picture;
 
-    all_notes(&about, t);
-    chart_draw(&picture, e->summary, about.bytes, t->charts, t->n_charts);
+    for (const char *note = NULL; (note = next_note(t, note));)
+        buffer_print(&about, "%s ", note);
+    chart_draw(&picture, e->summary, about.size ? about.bytes : "", t->charts, t->n_charts);
     svg_save(&picture, path);
     buffer_free(&about);
 }
+
+/* ---- Page -------------------------------------------------------------- */
 
 void report_folder(const char *folder)
 {
@@ -234,108 +223,67 @@ void report_path(char path[LAB_PATH_MAX], const char *folder, const char *name, 
         die(CODE_USAGE, "lab: the name of the folder is too long");
 }
 
-static void element(buffer *to, const char *tag, const char *text)
-{
-    append(to, "<");
-    append(to, tag);
-    append(to, ">");
-    svg_escape(to, text);
-    append(to, "</");
-    append(to, tag);
-    append(to, ">");
-}
+static const char HEAD[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<title>Experiments with filters</title>\n<style>\n"
+    ":root{color-scheme:light dark}\n"
+    "body{font:16px/1.5 sans-serif;max-width:66rem;margin:auto;padding:1rem}\n"
+    "img{max-width:100%}\n"
+    ".scroll{overflow-x:auto}\n"
+    "table{border-collapse:collapse;font-size:14px}\n"
+    "td,th{padding:.15rem .6rem;border-bottom:1px solid #8888;text-align:right}\n"
+    "</style>\n</head>\n<body>\n<h1>Experiments with filters</h1>\n";
 
 void report_begin(buffer *page, uint64_t seed)
 {
-    char text[120];
     const experiment *e;
 
-    append(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                 "<title>Experiments with filters</title>\n<style>\n"
-                 ":root{color-scheme:light dark}\n"
-                 "body{font:16px/1.5 sans-serif;max-width:66rem;margin:auto;padding:1rem}\n"
-                 "img{max-width:100%}\n"
-                 ".scroll{overflow-x:auto}\n"
-                 "table{border-collapse:collapse;font-size:14px}\n"
-                 "td,th{padding:.15rem .6rem;border-bottom:1px solid #8888;text-align:right}\n"
-                 "</style>\n</head>\n<body>\n<h1>Experiments with filters</h1>\n");
-    snprintf(text, sizeof text, "Made by tamis %s, seed %" PRIu64 ".", tamis_version(), seed);
-    element(page, "p", text);
-    append(page, "\n<ul>\n");
+    buffer_print(page, "%s<p>Made by tamis %s, seed %" PRIu64 ".</p>\n<ul>\n", HEAD,
+                 tamis_version(), seed);
     for (size_t i = 0; (e = lab_at(i)); i++) {
-        append(page, "<li><a href=\"#");
-        append(page, e->name);
-        append(page, "\">");
-        append(page, e->name);
-        append(page, "</a>: ");
+        buffer_print(page, "<li><a href=\"#%s\">%s</a>: ", e->name, e->name);
         svg_escape(page, e->summary);
-        append(page, "</li>\n");
+        buffer_print(page, "</li>\n");
     }
-    append(page, "</ul>\n");
+    buffer_print(page, "</ul>\n");
 }
 
 /* Paragraphs are parted by empty lines. */
-static void paragraphs(buffer *page, const char *text)
+static void put_paragraphs(buffer *page, const char *text)
 {
     for (const char *end; *text; text = end + strspn(end, "\n")) {
         buffer part = { 0 };
         end = strstr(text, "\n\n");
         end = end ? end : text + strlen(text);
-        buffer_append(&part, text, (size_t)(end - text));
-        buffer_append(&part, "", 1);
-        element(page, "p", part.bytes);
-        append(page, "\n");
+        buffer_print(&part, "%.*s", (int)(end - text), text);
+        put_element(page, "p", part.bytes);
+        buffer_print(page, "\n");
         buffer_free(&part);
     }
 }
 
-static void table_line(buffer *page, const lab_result *t, size_t row, bool is_head)
-{
-    append(page, "<tr>");
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (is_shown(t, i))
-            element(page, is_head ? "th" : "td",
-                    is_head ? t->columns[i].name : cell_at(t, row, i)->text);
-    append(page, "</tr>\n");
-}
-
-static void figure(buffer *page, const experiment *e)
-{
-    append(page, "<p><img src=\"");
-    append(page, e->name);
-    append(page, ".svg\" alt=\"");
-    svg_escape(page, e->summary);
-    append(page, "\"></p>\n");
-}
-
 void report_section(buffer *page, const experiment *e, const lab_result *t)
 {
-    append(page, "<section id=\"");
-    append(page, e->name);
-    append(page, "\">\n");
-    element(page, "h2", e->name);
-    append(page, "\n");
-    paragraphs(page, e->about);
-    figure(page, e);
-    for (const char *note = NULL; (note = next_note(t, note));) {
-        element(page, "p", note);
-        append(page, "\n");
-    }
-    append(page, "<div class=\"scroll\"><table>\n");
-    table_line(page, t, 0, true);
-    for (size_t row = 0; row < n_rows(t); row++)
-        table_line(page, t, row, false);
-    append(page, "</table></div>\n<p><a href=\"");
-    append(page, e->name);
-    append(page, ".csv\">the table as CSV</a></p>\n</section>\n");
+    buffer_print(page, "<section id=\"%s\">\n<h2>%s</h2>\n", e->name, e->name);
+    put_paragraphs(page, e->about);
+    buffer_print(page, "<p><img src=\"%s.svg\" alt=\"", e->name);
+    svg_escape(page, e->summary);
+    buffer_print(page, "\"></p>\n");
+    for (const char *note = NULL; (note = next_note(t, note));)
+        put_paragraphs(page, note);
+    buffer_print(page, "<div class=\"scroll\"><table>\n");
+    put_lines(page, t, &HTML);
+    buffer_print(page,
+                 "</table></div>\n<p><a href=\"%s.csv\">the table as CSV</a></p>\n</section>\n",
+                 e->name);
 }
 
 void report_end(buffer *page, const char *folder)
 {
     char path[LAB_PATH_MAX];
 
-    append(page, "</body>\n</html>\n");
+    buffer_print(page, "</body>\n</html>\n");
     report_path(path, folder, "index", ".html");
     buffer_save(page, path);
     buffer_free(page);

@@ -4,25 +4,12 @@
 
 #include "lab.h"
 
-typedef enum lab_cell_type {
-    CELL_TEXT,
-    CELL_COUNT,
-    CELL_REAL,
-    CELL_INSIDE,
-    CELL_NONE
-} lab_cell_type;
-
-typedef struct lab_cell {
-    lab_cell_type type;
-    uint64_t count;
-    double real;
-    char text[48]; /* as the table shows it */
-} lab_cell;
+enum { LAB_COLUMNS_MAX = 16 };
 
 struct lab_result {
-    const lab_column *columns;
     size_t n_columns;
-    buffer cells; /* of lab_cell, row by row */
+    bool is_time[LAB_COLUMNS_MAX];
+    buffer cells; /* of lab_cell, row by row; the first row has the names of columns */
     buffer notes; /* each with a NUL */
     chart charts[LAB_CHARTS_MAX];
     size_t n_charts;
@@ -31,7 +18,7 @@ struct lab_result {
 };
 
 void report_print(const lab_result *t);
-void report_json(const experiment *e, const lab_result *t, uint64_t seed);
+void report_json(const lab *l);
 void report_csv(const lab_result *t, const char *path);
 void report_svg(const experiment *e, const lab_result *t, const char *path);
 

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chance.h"
 #include "lab.h"
 #include "text/number.h"
-
-enum { SPECTRAL_KEYS = LAB_OWN, SPECTRAL_ADDS, SPECTRAL_POWER, SPECTRAL_STREAM };
 
 static const struct {
     tamis_kind kind;
@@ -24,9 +21,10 @@ static const struct {
 enum { N_METHODS = 3 };
 
 typedef struct spectral {
-    lab *lab;
+    lab lab;
     uint64_t keys, adds;
     double power;
+    const char *stream;
 } spectral;
 
 static void add_key(const lab *l, tamis *f, uint64_t key)
@@ -38,10 +36,6 @@ static void add_key(const lab *l, tamis *f, uint64_t key)
 }
 
 /* ---- A stream that is typed -------------------------------------------- */
-
-static const lab_column WORD_COLUMNS[] = {
-    { "method", false }, { "key", false }, { "added", false }, { "counted", false }, { 0 },
-};
 
 enum { WORDS_MAX = 1000 };
 
@@ -64,7 +58,7 @@ static size_t times_in(char *const *words, size_t n, const char *word)
     return times;
 }
 
-static void count_words(lab *l, int method, char *const *words, size_t n)
+static void count_words(const lab *l, int method, char *const *words, size_t n)
 {
     const tamis_hasher hasher = { .hash = TAMIS_FAST, .seed = l->seed };
     tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = 0.001);
@@ -76,15 +70,14 @@ static void count_words(lab *l, int method, char *const *words, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (times_in(words, i, words[i]))
             continue;
-        lab_text(l, "%s", tamis_kind_name(METHODS[method].kind));
-        lab_text(l, "%s", words[i]);
-        lab_count(l, times_in(words, n, words[i]));
-        lab_count(l, tamis_count(f, tamis_hasher_key(&hasher, words[i], strlen(words[i]))));
+        LAB_ROW(l, lab_text("%s", tamis_kind_name(METHODS[method].kind)), lab_text("%s", words[i]),
+                lab_count(times_in(words, n, words[i])),
+                lab_count(tamis_count(f, tamis_hasher_key(&hasher, words[i], strlen(words[i])))));
     }
     tamis_free(f);
 }
 
-static void show_words(lab *l, const char *stream)
+static void show_words(const lab *l, const char *stream)
 {
     char *words[WORDS_MAX], *copy = strdup(stream);
     chart *c = lab_chart(l, "Counts of the words of a stream", "words in the order that they came",
@@ -93,8 +86,8 @@ static void show_words(lab *l, const char *stream)
     size_t n = copy ? split(words, copy) : 0, distinct = 0;
 
     if (n == 0)
-        args_refuse(&l->args, "--stream has no word");
-    lab_columns(l, WORD_COLUMNS);
+        args_refuse(l->args, "--stream has no word");
+    lab_columns(l, "method key added counted");
     for (int method = 0; method < N_METHODS; method++)
         count_words(l, method, words, n);
     for (size_t i = 0; i < n; i++)
@@ -105,12 +98,6 @@ static void show_words(lab *l, const char *stream)
 }
 
 /* ---- Many small filters ------------------------------------------------ */
-
-static const lab_column COLUMNS[] = {
-    { "part", false },   { "method", false }, { "ranks", false }, { "theory", false },
-    { "low", false },    { "high", false },   { "wrong", false }, { "inside", false },
-    { "excess", false }, { "under", false },  { "bits", false },  { 0 },
-};
 
 /* How often each of n keys comes, most frequent first. */
 static void draw_times(uint64_t *times, const lab_zipf *z, lab_random *random, uint64_t adds)
@@ -153,27 +140,20 @@ static bool is_wrong(const lab *l, tamis_plan *plan, const lab_zipf *z, lab_rand
 static void show_small(const spectral *r, int method)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = SMALL_KEYS, .fpr = 0.05);
-    uint64_t filters = r->lab->is_quick ? 200 : 2000, wrong = 0;
-    lab_random random = lab_stream(r->lab, 20 + (uint64_t)method);
+    uint64_t filters = r->lab.is_quick ? 200 : 2000, wrong = 0;
+    lab_random random = lab_stream(&r->lab, 20 + (uint64_t)method);
     lab_zipf z = lab_zipf_new(SMALL_KEYS, r->power);
-    tamis_plan plan = lab_plan(r->lab, METHODS[method].kind, &spec);
-    double p = tamis_plan_rate(&plan, SMALL_KEYS - 1), n = (double)filters;
+    tamis_plan plan = lab_plan(&r->lab, METHODS[method].kind, &spec);
+    double p = tamis_plan_rate(&plan, SMALL_KEYS - 1);
 
     for (uint64_t i = 0; i < filters; i++)
-        wrong += is_wrong(r->lab, &plan, &z, &random);
-    chance_range range = chance_counts(filters, p, p, CHANCE_OUTSIDE);
+        wrong += is_wrong(&r->lab, &plan, &z, &random);
+    chance_range range = chance_shares(chance_counts(filters, p, p, CHANCE_OUTSIDE), filters);
     if (method > 0)
         range.low = 0; /* the other two are to be better than that */
-    lab_text(r->lab, "small");
-    lab_text(r->lab, "%s", tamis_kind_name(METHODS[method].kind));
-    lab_text(r->lab, "any");
-    lab_real(r->lab, p);
-    lab_real(r->lab, range.low / n);
-    lab_real(r->lab, range.high / n);
-    lab_real(r->lab, (double)wrong / n);
-    lab_inside(r->lab, (double)wrong >= range.low && (double)wrong <= range.high);
-    for (int i = 0; i < 3; i++)
-        lab_none(r->lab);
+    LAB_ROW(&r->lab, lab_text("small"), lab_text("%s", tamis_kind_name(METHODS[method].kind)),
+            lab_text("any"), lab_real(p), LAB_BOUNDS(range, (double)wrong / (double)filters),
+            lab_none(), lab_none(), lab_none());
     lab_zipf_free(&z);
 }
 
@@ -207,17 +187,10 @@ static void show_errors(const spectral *r, int method, const char *ranks, const 
 {
     double keys = e->keys > 0 ? (double)e->keys : 1;
 
-    lab_text(r->lab, "stream");
-    lab_text(r->lab, "%s", tamis_kind_name(METHODS[method].kind));
-    lab_text(r->lab, "%s", ranks);
-    lab_real(r->lab, theory);
-    lab_none(r->lab);
-    lab_none(r->lab);
-    lab_real(r->lab, (double)e->wrong / keys);
-    lab_none(r->lab);
-    lab_real(r->lab, e->excess / keys);
-    lab_count(r->lab, e->under);
-    lab_real(r->lab, bits);
+    LAB_ROW(&r->lab, lab_text("stream"), lab_text("%s", tamis_kind_name(METHODS[method].kind)),
+            lab_text("%s", ranks), lab_real(theory),
+            LAB_BOUNDS(CHANCE_UNKNOWN, (double)e->wrong / keys), lab_real(e->excess / keys),
+            lab_count(e->under), lab_real(bits));
 }
 
 static const char *const RANKS[] = { "1-100", "101-1000", "1001-10000", "10001-" };
@@ -225,15 +198,15 @@ static const char *const RANKS[] = { "1-100", "101-1000", "1001-10000", "10001-"
 static void show_stream(const spectral *r, int method, chart_series *wrong, chart_series *excess)
 {
     static const uint64_t ENDS[] = { 0, 100, 1000, 10000 };
-    lab_random random = lab_stream(r->lab, 1);
+    lab_random random = lab_stream(&r->lab, 1);
     uint64_t *keys = lab_draw_keys(&random, r->keys), *times = lab_array(r->keys, sizeof *times);
     lab_zipf z = lab_zipf_new(r->keys, r->power);
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.05);
     lab_random stream = random;
-    tamis_plan plan = lab_plan(r->lab, METHODS[method].kind, &spec);
-    tamis *f = lab_new(r->lab, &plan);
+    tamis_plan plan = lab_plan(&r->lab, METHODS[method].kind, &spec);
+    tamis *f = lab_new(&r->lab, &plan);
 
-    add_stream(r->lab, f, keys, &z, stream, r->adds);
+    add_stream(&r->lab, f, keys, &z, stream, r->adds);
     draw_times(times, &z, &random, r->adds);
     errors all = find_errors(f, keys, times, 0, r->keys);
     double theory = tamis_plan_rate(&plan, all.keys - 1);
@@ -254,10 +227,10 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
 
 static void show_streams(const spectral *r)
 {
-    chart *wrong = lab_chart(r->lab, "Counts that are wrong, by how frequent the key is",
+    chart *wrong = lab_chart(&r->lab, "Counts that are wrong, by how frequent the key is",
                              "rank of the key", "share of keys");
-    chart *excess = lab_chart(r->lab, "By how much: frequent keys suffer little", "rank of the key",
-                              "excess / count");
+    chart *excess = lab_chart(&r->lab, "By how much: frequent keys suffer little",
+                              "rank of the key", "excess / count");
 
     wrong->x.names = excess->x.names = RANKS;
     wrong->x.n = excess->x.n = 4;
@@ -265,7 +238,7 @@ static void show_streams(const spectral *r)
         show_stream(r, method, chart_add(wrong, METHODS[method].name, CHART_BARS),
                     chart_add(excess, METHODS[method].name, CHART_BARS));
     lab_note(
-        r->lab,
+        &r->lab,
         "Stream: %" PRIu64 " adds of %" PRIu64 " keys by Zipf's law with power %g, in "
         "filters planned for 5 %%. 'wrong' is the share of keys whose count is not right, "
         "'excess' by how much on average, as a share of the right count, 'under' how many are "
@@ -275,60 +248,43 @@ static void show_streams(const spectral *r)
 
 /* ---- Experiment -------------------------------------------------------- */
 
-static double power_of(const args *a)
+static void take_power(void *into, const args *a)
 {
     double value;
 
-    if (number_real(&value, a->value) && value >= 0 && value <= 4)
-        return value;
-    die(CODE_USAGE, "%s: --power '%s' is not a number from 0 to 4", a->command->name, a->value);
+    if (!number_real(&value, a->value) || !(value >= 0 && value <= 4))
+        args_refuse_value(a, "a number from 0 to 4");
+    *(double *)into = value;
 }
 
-static const char *take_options(spectral *r)
+static void run(void *request)
 {
-    const args *a = &r->lab->args;
-    const char *stream = NULL;
+    spectral *r = request;
+    const lab *l = &r->lab;
 
-    for (int letter; (letter = lab_next(r->lab)) != -1;)
-        if (letter == SPECTRAL_KEYS)
-            r->keys = args_count(a, 1000, 10000000);
-        else if (letter == SPECTRAL_ADDS)
-            r->adds = args_count(a, 1, 1000000000);
-        else if (letter == SPECTRAL_POWER)
-            r->power = power_of(a);
-        else
-            stream = a->value;
-    return stream;
-}
-
-static void run(lab *l)
-{
-    spectral r = { .lab = l, .power = 1 };
-    const char *stream = take_options(&r);
-
-    if (stream) {
-        show_words(l, stream);
+    if (r->stream) {
+        show_words(l, r->stream);
         return;
     }
-    if (!r.keys)
-        r.keys = l->is_quick ? 2000 : 50000;
-    if (!r.adds)
-        r.adds = 20 * r.keys;
-    lab_columns(l, COLUMNS);
+    r->keys = lab_choice(l, r->keys, 50000, 2000);
+    r->adds = lab_choice(l, r->adds, 20 * r->keys, 20 * r->keys);
+    lab_columns(l, "part method ranks theory low high wrong inside excess under bits");
     for (int method = 0; method < N_METHODS; method++)
-        show_small(&r, method);
+        show_small(r, method);
     lab_note(l,
              "Small: one key of each of many filters of %d keys. With minimum selection its count "
              "is wrong as often as a Bloom filter of that shape is; the other two are below.",
              SMALL_KEYS);
-    show_streams(&r);
+    show_streams(r);
 }
 
 static const option_row options[] = {
-    { SPECTRAL_KEYS, "keys", "N", "different keys (default: 5e4)" },
-    { SPECTRAL_ADDS, "adds", "N", "of the stream (default: 20 for each key)" },
-    { SPECTRAL_POWER, "power", "S", "of Zipf's law: rank i comes as 1/i^S (default: 1)" },
-    { SPECTRAL_STREAM, "stream", "WORDS", "count these instead, as in A,A,B,C,C" },
+    { 0, "keys", "N", "different keys (default: 5e4)", TO_COUNT(spectral, keys, 1000, 10000000) },
+    { 0, "adds", "N", "of the stream (default: 20 for each key)",
+      TO_COUNT(spectral, adds, 1, 1000000000) },
+    { 0, "power", "S", "of Zipf's law: rank i comes as 1/i^S (default: 1)", .take = take_power,
+      OPTION_MEMBER(double, spectral, power) },
+    { 0, "stream", "WORDS", "count these instead, as in A,A,B,C,C", TO_TEXT(spectral, stream) },
     { 0 },
 };
 
@@ -350,5 +306,6 @@ const experiment lab_spectral = {
     .kinds = { TAMIS_SPECTRAL, TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM },
     .options = options,
     .example = "--stream A,A,B,C,C",
+    .request = &(spectral){ .power = 1 },
     .run = run,
 };

@@ -5,24 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chance.h"
 #include "lab.h"
 #include "tables.h"
 #include "text/number.h"
 
-enum { TABLE_SLOTS = LAB_OWN, TABLE_TABLES, TABLE_WAY, TABLE_PUT, TABLE_GET, TABLE_REMOVE };
+typedef enum step { PUT, GET, REMOVE } step;
 
 typedef struct typed {
-    int letter; /* TABLE_PUT, TABLE_GET, TABLE_REMOVE */
+    step step;
     const char *text;
 } typed;
 
 enum { TYPED_MAX = 64 };
 
 typedef struct table {
-    lab *lab;
-    size_t slots;
-    uint64_t tables;
+    lab lab;
+    uint64_t slots, tables;
     tables_way way; /* TABLES_N: all */
     typed typed[TYPED_MAX];
     size_t n_typed;
@@ -165,7 +163,7 @@ static void hit_of(double *out, tables_way way, size_t m, size_t n)
 /* The mean over many tables, of one key and one stranger each: these searches are independent. */
 static void measure(const table *r, tables_way way, size_t n, double *hit, double *miss)
 {
-    lab_random random = lab_stream(r->lab, (uint64_t)way << 32 | n);
+    lab_random random = lab_stream(&r->lab, (uint64_t)way << 32 | n);
     uint64_t hits = 0, misses = 0, *hashes = lab_array(n, sizeof *hashes);
 
     for (uint64_t i = 0; i < r->tables; i++) {
@@ -196,40 +194,22 @@ static const double LOADS[] = { 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95 };
 
 enum { N_LOADS = sizeof LOADS / sizeof *LOADS };
 
-/* "-" where there is no theory but an approximation. */
-static void show_exact(const table *r, tables_way way, bool is_hit, size_t n)
-{
-    if (way == TABLES_QUADRATIC)
-        lab_none(r->lab);
-    else
-        lab_real(r->lab, exact_mean(way, is_hit, (double)r->slots, (double)n));
-}
-
 static void show_row(const table *r, tables_way way, bool is_hit, size_t n, double measured,
                      chart_series *dots)
 {
     double *chances = lab_array(r->slots + 2, sizeof *chances);
-    double load = (double)n / (double)r->slots;
-    chance_range range = { measured, measured };
+    double slots = (double)r->slots, load = (double)n / slots;
+    chance_range range = CHANCE_UNKNOWN;
 
     if (has_distribution(way)) {
         (is_hit ? hit_of : miss_of)(chances, way, r->slots, n);
         range = chance_means(chances, r->slots + 1, r->tables);
     }
     free(chances);
-    lab_text(r->lab, "%s", tables_name(way));
-    lab_text(r->lab, "%s", is_hit ? "hit" : "miss");
-    lab_real(r->lab, load);
-    lab_count(r->lab, n);
-    lab_real(r->lab, textbook(way, is_hit, load));
-    show_exact(r, way, is_hit, n);
-    has_distribution(way) ? lab_real(r->lab, range.low) : lab_none(r->lab);
-    has_distribution(way) ? lab_real(r->lab, range.high) : lab_none(r->lab);
-    lab_real(r->lab, measured);
-    if (has_distribution(way))
-        lab_inside(r->lab, measured >= range.low && measured <= range.high);
-    else
-        lab_none(r->lab);
+    LAB_ROW(&r->lab, lab_text("%s", tables_name(way)), lab_text(is_hit ? "hit" : "miss"),
+            lab_real(load), lab_count(n), lab_real(textbook(way, is_hit, load)),
+            lab_real(way == TABLES_QUADRATIC ? NAN : exact_mean(way, is_hit, slots, (double)n)),
+            LAB_BOUNDS(range, measured));
     chart_put_range(dots, load, measured, range.low, range.high);
 }
 
@@ -262,28 +242,14 @@ static void sweep(const table *r, tables_way way, chart *charts[2])
     }
 }
 
-static const lab_column COLUMNS[] = {
-    { "table", false },
-    { "search", false },
-    { "load", false },
-    { "keys", false },
-    { "textbook", false },
-    { "exact", false },
-    { "low", false },
-    { "high", false },
-    { "measured", false },
-    { "inside", false },
-    { 0 },
-};
-
 static void sweep_all(const table *r)
 {
     chart *charts[2];
 
-    lab_columns(r->lab, COLUMNS);
-    charts[0] = lab_chart(r->lab, "Searches for keys that are there", "load, keys per slot",
+    lab_columns(&r->lab, "table search load keys textbook exact low high measured inside");
+    charts[0] = lab_chart(&r->lab, "Searches for keys that are there", "load, keys per slot",
                           "probes; lines are theory");
-    charts[1] = lab_chart(r->lab, "Searches for keys that are not there", "load, keys per slot",
+    charts[1] = lab_chart(&r->lab, "Searches for keys that are not there", "load, keys per slot",
                           "probes; lines are theory");
     charts[0]->y.is_log = charts[1]->y.is_log = true;
     for (tables_way way = 0; way < TABLES_N; way++) {
@@ -291,12 +257,12 @@ static void sweep_all(const table *r)
             sweep(r, way, charts);
     }
     for (tables_way way = 0; way < TABLES_N; way++)
-        lab_note(r->lab, "%s: if the home of a key is taken, %s.", tables_name(way),
+        lab_note(&r->lab, "%s: if the home of a key is taken, %s.", tables_name(way),
                  tables_what(way));
-    lab_note(r->lab,
+    lab_note(&r->lab,
              "Half full, all are fast. At nine tenths a miss looks at %.3g slots in linear "
              "probing, at %.3g in double hashing and at %.3g in Robin Hood order, by the textbook. "
-             "'exact' is for %zu slots, which are fewer than the textbook has in mind.",
+             "'exact' is for %" PRIu64 " slots, which are fewer than the textbook has in mind.",
              textbook(TABLES_LINEAR, false, 0.9), textbook(TABLES_DOUBLE, false, 0.9),
              textbook(TABLES_ROBIN_HOOD, false, 0.9), r->slots);
 }
@@ -362,41 +328,31 @@ static size_t key_of(book *b, const line *l, uint64_t seed)
     return b->n++;
 }
 
-static void show_step(lab *l, const book *b, const char *what, size_t key, bool done)
+static void show_step(const lab *l, const book *b, const char *what, size_t key, bool done)
 {
     tables_place p = tables_get(&b->t, key, b->lines[key].hash);
 
-    lab_text(l, "%s", what);
-    lab_text(l, "%s", b->lines[key].name);
-    lab_count(l, b->lines[key].hash % b->t.slots);
-    if (p.found)
-        lab_count(l, p.slot);
-    else
-        lab_none(l);
-    lab_count(l, p.probes);
-    if (p.found)
-        lab_count(l, p.entry->value);
-    else
-        lab_none(l);
-    lab_text(l, "%s", done ? "yes" : "no");
+    LAB_ROW(l, lab_text("%s", what), lab_text("%s", b->lines[key].name),
+            lab_count(b->lines[key].hash % b->t.slots), p.found ? lab_count(p.slot) : lab_none(),
+            lab_count(p.probes), p.found ? lab_count(p.entry->value) : lab_none(),
+            lab_text(done ? "yes" : "no"));
 }
 
-static void take_step(lab *l, book *b, const typed *t)
+static void take_step(const lab *l, book *b, const typed *t)
 {
     line given = parse(t->text);
     size_t key = key_of(b, &given, l->seed);
     uint64_t hash = b->lines[key].hash;
 
-    if (t->letter == TABLE_PUT) {
-        bool is_there = tables_get(&b->t, key, hash).found;
-        bool fits = tables_put(&b->t, key, hash, given.value);
-        show_step(l, b, is_there ? "update" : "put", key, fits);
-    } else if (t->letter == TABLE_GET) {
-        show_step(l, b, "get", key, tables_get(&b->t, key, hash).found);
-    } else {
-        bool was_there = tables_remove(&b->t, key, hash);
-        show_step(l, b, "remove", key, was_there);
-    }
+    bool is_there = tables_get(&b->t, key, hash).found;
+
+    if (t->step == PUT)
+        show_step(l, b, is_there ? "update" : "put", key,
+                  tables_put(&b->t, key, hash, given.value));
+    else if (t->step == GET)
+        show_step(l, b, "get", key, is_there);
+    else
+        show_step(l, b, "remove", key, tables_remove(&b->t, key, hash));
 }
 
 /* Cells of the picture: the slots in use, from the first to the last. */
@@ -424,11 +380,6 @@ static void paint_book(const void *ctx, svg *s, chart_box box)
     }
 }
 
-static const lab_column STEPS[] = {
-    { "step", false },   { "key", false },   { "home", false }, { "slot", false },
-    { "probes", false }, { "value", false }, { "done", false }, { 0 },
-};
-
 static void type_table(const table *r)
 {
     static book b;
@@ -438,14 +389,14 @@ static void type_table(const table *r)
     b = (book){ .t = tables_new(r->way == TABLES_N ? TABLES_LINEAR : r->way, r->slots) };
     if (!b.t.entries)
         die(CODE_MEMORY, "lab table: out of memory");
-    lab_columns(r->lab, STEPS);
+    lab_columns(&r->lab, "step key home slot probes value done");
     for (size_t i = 0; i < r->n_typed; i++)
-        take_step(r->lab, &b, &r->typed[i]);
+        take_step(&r->lab, &b, &r->typed[i]);
     while ((e = tables_next(&b.t, &at)))
-        show_step(r->lab, &b, "list", (size_t)e->key, true);
-    lab_note(r->lab, "%s: if the home of a key is taken, %s. %zu of %zu slots are in use.",
+        show_step(&r->lab, &b, "list", (size_t)e->key, true);
+    lab_note(&r->lab, "%s: if the home of a key is taken, %s. %zu of %zu slots are in use.",
              tables_name(b.t.way), tables_what(b.t.way), b.t.n, b.t.slots);
-    chart *c = lab_chart(r->lab, "The table, without its empty slots", "", "");
+    chart *c = lab_chart(&r->lab, "The table, without its empty slots", "", "");
     c->paint = paint_book;
     c->ctx = &b;
     c->height = 60 + 26 * (double)b.t.n;
@@ -453,60 +404,50 @@ static void type_table(const table *r)
 
 /* ---- Options ----------------------------------------------------------- */
 
-static tables_way way_of(const args *a)
+static const word_row WAYS[] = {
+#define TABLES_X(constant, name, what) { name, TABLES_##constant, NULL },
+    TABLES_WAYS(TABLES_X)
+#undef TABLES_X
+        { 0 },
+};
+
+/* The row's `min` is the step. */
+static void take_typed(void *into, const args *a)
 {
-    for (tables_way way = 0; way < TABLES_N; way++)
-        if (strcmp(a->value, tables_name(way)) == 0)
-            return way;
-    die(CODE_USAGE, "%s: --way '%s' is not chaining, linear, quadratic, double or robin-hood",
-        a->command->name, a->value);
+    table *r = into;
+
+    if (r->n_typed == TYPED_MAX)
+        args_refuse(a, "there are too many of --put, --get and --remove");
+    r->typed[r->n_typed++] = (typed){ (step)a->option->min, a->value };
 }
 
-static void take_option(table *r, const args *a)
+static void run(void *request)
 {
-    switch (a->letter) {
-    case TABLE_SLOTS:
-        r->slots = (size_t)args_count(a, 1, 1000000);
-        break;
-    case TABLE_TABLES:
-        r->tables = args_count(a, 1, 100000);
-        break;
-    case TABLE_WAY:
-        r->way = way_of(a);
-        break;
-    default:
-        if (r->n_typed == TYPED_MAX)
-            args_refuse(a, "there are too many of --put, --get and --remove");
-        r->typed[r->n_typed++] = (typed){ a->letter, a->value };
-    }
-}
+    table *r = request;
+    const lab *l = &r->lab;
 
-static void run(lab *l)
-{
-    table r = { .lab = l, .way = TABLES_N };
-
-    while (lab_next(l) != -1)
-        take_option(&r, &l->args);
-    if (r.slots == 0)
-        r.slots = r.n_typed ? 1000 : 256;
-    if (r.tables == 0)
-        r.tables = l->is_quick ? 300 : 5000;
-    if (r.n_typed) {
-        type_table(&r);
+    r->slots = lab_choice(l, r->slots, r->n_typed ? 1000 : 256, r->n_typed ? 1000 : 256);
+    r->tables = lab_choice(l, r->tables, 5000, 300);
+    if (r->n_typed) {
+        type_table(r);
         return;
     }
-    if (r.slots & (r.slots - 1) || r.slots < 32 || r.slots > 4096)
-        args_refuse(&l->args, "without --put, --slots is a power of two, 32 to 4096");
-    sweep_all(&r);
+    if (r->slots & (r->slots - 1) || r->slots < 32 || r->slots > 4096)
+        args_refuse(l->args, "without --put, --slots is a power of two, 32 to 4096");
+    sweep_all(r);
 }
 
 static const option_row options[] = {
-    { TABLE_SLOTS, "slots", "M", "of a table (default: 256, and 1000 with --put)" },
-    { TABLE_TABLES, "tables", "N", "that are filled and asked, of each sort (default: 5000)" },
-    { TABLE_WAY, "way", "W", "chaining, linear, quadratic, double or robin-hood (default: all)" },
-    { TABLE_PUT, "put", "K=V@H", "put the name K with the value V; its home is H modulo M" },
-    { TABLE_GET, "get", "K", "look for a name" },
-    { TABLE_REMOVE, "remove", "K", "remove a name" },
+    { 0, "slots", "M", "of a table (default: 256, and 1000 with --put)",
+      TO_COUNT(table, slots, 1, 1000000) },
+    { 0, "tables", "N", "that are filled and asked, of each sort (default: 5000)",
+      TO_COUNT(table, tables, 1, 100000) },
+    { 0, "way", "W", "chaining, linear, quadratic, double or robin-hood (default: all)",
+      TO_WORD(table, way, WAYS) },
+    { 0, "put", "K=V@H", "put the name K with the value V; its home is H modulo M",
+      .take = take_typed, .min = PUT },
+    { 0, "get", "K", "look for a name", .take = take_typed, .min = GET },
+    { 0, "remove", "K", "remove a name", .take = take_typed, .min = REMOVE },
     { 0 },
 };
 
@@ -527,5 +468,6 @@ const experiment lab_table = {
         "The table is linear unless --way names another.",
     .options = options,
     .example = "--put ann=1@873 --put bob=2@873 --put cleo=3@999 --put dan=4@1",
+    .request = &(table){ .way = TABLES_N },
     .run = run,
 };

@@ -25,6 +25,12 @@ value murmur3 hello cbd8a7b341bd9b02
 value xxh3 hello 9555e8555c62dcfd
 value siphash hello 4fb3985767df81
 
+promise 'Another seed draws other functions of a family'
+exits 0 "$tamis" lab hash --of silent --seed 2
+cp "$said/out" two
+exits 0 "$tamis" lab hash --of silent --seed 3
+differ "$said/out" two
+
 section 'The experiment'
 
 seq 1 3000 | sed 's/.*/word&/' >words
