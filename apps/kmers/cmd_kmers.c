@@ -252,55 +252,10 @@ static void take_inputs(kmers *m)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum { OPTION_CANONICAL = LETTERLESS, OPTION_PRINT, OPTION_MEMORY, OPTION_TMP };
-
-static const option_row options[] = {
-    { 'o', "output", "FILE", "where to save the filter" },
-    { 'k', "length", "K", "letters in a word, 1 to 32" },
-    { OPTION_CANONICAL, "canonical", NULL, "take a word and its reverse complement for one" },
-    { OPTION_PRINT, "print", NULL, "print the words, one per line, and save nothing" },
-    { 'n', "keys", "N", "room for that many different words (default: as many as come)" },
-    { 'p', "fpr", "RATE", "share of other words found, and of counts too high; 1e-6 by default" },
-    { OPTION_MEMORY, "memory", "SIZE", "memory for words: 512M, 4G (default: what it needs)" },
-    { OPTION_TMP, "tmp", "DIR", "folder for those that do not fit (default: $TMPDIR or /var/tmp)" },
-    { 0 },
-};
-
-static void take_option(kmers *m, const args *a)
+static void check_options(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'o':
-        m->out = a->value;
-        break;
-    case 'k':
-        m->k = (unsigned)args_count(a, 1, LONGEST);
-        break;
-    case OPTION_CANONICAL:
-        m->canonical = true;
-        break;
-    case OPTION_PRINT:
-        m->prints = true;
-        break;
-    case 'n':
-        m->spec.keys = args_count(a, 1, UINT64_C(1) << 50);
-        break;
-    case 'p':
-        m->spec.fpr = args_fpr(a);
-        break;
-    case OPTION_MEMORY:
-        m->memory = args_bytes(a);
-        break;
-    case OPTION_TMP:
-        m->tmp = a->value;
-    }
-}
+    const kmers *m = into;
 
-static void read_options(kmers *m, args *a)
-{
-    source_init(&m->source);
-    while (args_next(a) != -1)
-        take_option(m, a);
-    source_inputs(&m->source, a, args_operands(a, 0, SIZE_MAX, NULL));
     if (m->k == 0)
         args_refuse(a, "give -k K, the length of a word");
     if (m->prints == (m->out != NULL))
@@ -308,6 +263,23 @@ static void read_options(kmers *m, args *a)
     if (m->out)
         store_check_target(m->out);
 }
+
+static const option_row options[] = {
+    { 'o', "output", "FILE", "where to save the filter", TO_TEXT(kmers, out) },
+    { 'k', "length", "K", "letters in a word, 1 to 32", TO_COUNT(kmers, k, 1, LONGEST) },
+    { 0, "canonical", NULL, "take a word and its reverse complement for one",
+      TO_FLAG(kmers, canonical) },
+    { 0, "print", NULL, "print the words, one per line, and save nothing", TO_FLAG(kmers, prints) },
+    { 'n', "keys", "N", "room for that many different words (default: as many as come)",
+      TO_COUNT(kmers, spec.keys, 1, UINT64_C(1) << 50) },
+    { 'p', "fpr", "RATE", "share of other words found, and of counts too high; 1e-6 by default",
+      TO_FPR(kmers, spec.fpr) },
+    { 0, "memory", "SIZE", "memory for words: 512M, 4G (default: what it needs)",
+      TO_SIZE(kmers, memory) },
+    { 0, "tmp", "DIR", "folder for those that do not fit (default: $TMPDIR or /var/tmp)",
+      TO_TEXT(kmers, tmp) },
+    { .take = check_options },
+};
 
 static void begin_builder(kmers *m)
 {
@@ -337,7 +309,9 @@ static int run(args *a)
 {
     static kmers m = { .spec = TAMIS_SPEC(.fpr = 1e-6) };
 
-    read_options(&m, a);
+    m.source = source_default();
+    args_read(a, &m);
+    source_inputs(&m.source, a, args_operands(a, 0, SIZE_MAX, NULL));
     if (!m.prints)
         begin_builder(&m);
     take_inputs(&m);

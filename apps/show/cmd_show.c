@@ -21,115 +21,59 @@ typedef struct display {
     const char *table, *out, *svg;
     uint64_t width;
     bool subsets, as_json;
-    bool has_wish; /* the size of a toy was given */
-    bool has_hash;
+    bool has_hash; /* how keys of a toy are hashed was given */
     bool is_given; /* keys of a toy have given hashes */
-    int colour;    /* 1: yes, 0: no, -1: on a terminal */
+    enum { ON_TERMINAL, NEVER, ALWAYS } colour;
     toy toy;
 } display;
 
 /* ---- What is asked for ------------------------------------------------- */
 
-static void enter_line(void *ctx, char *line, size_t size)
+static void ask_line(void *ctx, char *line, size_t size)
 {
     showing_enter(ctx, DEED_ASK, line, size);
 }
 
-enum {
-    OPTION_ADD = OPTION_AFTER_SPEC,
-    OPTION_KEYS_FROM,
-    OPTION_REMOVE,
-    OPTION_TOY,
-    OPTION_TABLE,
-    OPTION_SUBSETS,
-    OPTION_FIRST,
-    OPTION_EACH,
-    OPTION_STEPS,
-    OPTION_ALL,
-    OPTION_CELLS,
-    OPTION_WIDTH,
-    OPTION_COLOUR,
-    OPTION_SVG,
-    OPTION_JSON
-};
-
-static int colour_from(const args *a)
+/* The row's `min` is what is done with the key. */
+static void take_key(void *into, const args *a)
 {
-    static const char *const words[] = { "never", "always" };
+    display *s = into;
 
-    for (int i = 0; a->value && i < 2; i++)
-        if (strcmp(a->value, words[i]) == 0)
-            return i;
-    if (a->value && strcmp(a->value, "auto") != 0)
-        args_refuse(a, "--color is always, never or auto");
-    return a->value ? -1 : 1;
+    showing_enter(&s->it, (deed_type)a->option->min, a->value, strlen(a->value));
 }
 
-static bool take_request(display *s, const args *a)
+static void take_lines(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'e':
-        showing_enter(&s->it, DEED_ASK, a->value, strlen(a->value));
-        return true;
-    case OPTION_KEYS_FROM:
-        reader_each_line(a->value, enter_line, &s->it);
-        return true;
-    case OPTION_ADD:
-        showing_enter(&s->it, DEED_ADD, a->value, strlen(a->value));
-        return true;
-    case OPTION_REMOVE:
-        showing_enter(&s->it, DEED_REMOVE, a->value, strlen(a->value));
-        return true;
-    }
-    return false;
+    display *s = into;
+
+    reader_each_line(a->value, ask_line, &s->it);
 }
 
-static void take_option(display *s, const args *a)
+static void take_colour(void *into, const args *a)
 {
-    switch (a->letter) {
-    case OPTION_TOY:
-        s->toy_kind = args_kind(a);
-        break;
-    case OPTION_TABLE:
-        s->table = a->value;
-        break;
-    case OPTION_SUBSETS:
-        s->subsets = true;
-        break;
-    case OPTION_FIRST:
-        s->it.show.first = args_count(a, 0, 1000000);
-        break;
-    case OPTION_EACH:
-        s->it.each = true;
-        break;
-    case OPTION_STEPS:
-        s->it.steps = true;
-        break;
-    case OPTION_ALL:
-        s->it.most = 0;
-        break;
-    case OPTION_CELLS:
-        s->it.most = args_count(a, 1, UINT64_MAX);
-        break;
-    case OPTION_WIDTH:
-        s->width = args_count(a, 20, 100000);
-        break;
-    case OPTION_COLOUR:
-        s->colour = colour_from(a);
-        break;
-    case OPTION_SVG:
-        s->svg = a->value;
-        break;
-    case OPTION_JSON:
-        s->as_json = true;
-        break;
-    case 'o':
-        s->out = a->value;
-        break;
-    default:
-        spec_option(&s->spec, a);
-        s->has_wish = true;
-    }
+    static const word_row WHEN[] = {
+        { "always", ALWAYS, NULL }, { "never", NEVER, NULL }, { "auto", ON_TERMINAL, NULL }, { 0 }
+    };
+    display *s = into;
+
+    s->colour = a->value ? args_word(a, WHEN) : ALWAYS;
+}
+
+static void check_options(void *into, const args *a)
+{
+    display *s = into;
+    bool has_wish = s->table || s->out || s->subsets || args_given_any(a, spec_options);
+
+    s->has_hash = args_given(a, "hash");
+    if (s->toy_kind == TAMIS_NO_KIND && has_wish)
+        args_refuse(a, "--table, --subsets, -o and the size of a filter are for --toy KIND");
+    if (s->subsets && (s->svg || s->as_json || s->out ||
+                       showing_count(&s->it, DEED_ASK) * sizeof(request) < s->it.requests.size))
+        args_refuse(a, "--subsets takes KEYs, and makes a table of all their sets");
+    if (s->svg && s->as_json)
+        args_refuse(a, "--svg and --json cannot be used together");
+    if (s->out)
+        store_lock_target(s->out);
 }
 
 /* ---- Keys -------------------------------------------------------------- */
@@ -278,8 +222,8 @@ static bool is_in_colour(const display *s)
 {
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    if (s->colour >= 0)
-        return s->colour != 0;
+    if (s->colour != ON_TERMINAL)
+        return s->colour == ALWAYS;
     return isatty(STDOUT_FILENO) && !(no && *no) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
@@ -309,31 +253,11 @@ static void tell(display *s)
         store_save(s->it.filter, s->out);
 }
 
-static void check_options(const display *s, const args *a)
-{
-    bool is_toy = s->toy_kind != TAMIS_NO_KIND;
-
-    if (!is_toy && (s->table || s->out || s->subsets || s->has_wish))
-        args_refuse(a, "--table, --subsets, -o and the size of a filter are for --toy KIND");
-    if (s->subsets && (s->svg || s->as_json || s->out ||
-                       showing_count(&s->it, DEED_ASK) * sizeof(request) < s->it.requests.size))
-        args_refuse(a, "--subsets takes KEYs, and makes a table of all their sets");
-    if (s->svg && s->as_json)
-        args_refuse(a, "--svg and --json cannot be used together");
-    if (s->out) {
-        store_lock_target(s->out);
-    }
-}
-
 static int run(args *a)
 {
-    display s = { .it.most = 256, .spec = TAMIS_SPEC(.keys = 0), .colour = -1 };
+    display s = { .it.most = 256, .spec = TAMIS_SPEC(.keys = 0) };
 
-    while (args_next(a) != -1)
-        if (!take_request(&s, a))
-            take_option(&s, a);
-    s.has_hash = args_given(a, "hash");
-    check_options(&s, a);
+    args_read(a, &s);
     char **operands = args_operands(a, s.toy_kind ? 0 : 1, SIZE_MAX, "the FILE of a filter");
     for (char **key = operands + !s.toy_kind; *key; key++)
         showing_enter(&s.it, DEED_ASK, *key, strlen(*key));
@@ -353,25 +277,37 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'e', "key", "KEY", "ask for KEY, as for one after FILE" },
-    { OPTION_KEYS_FROM, "keys-from", "FILE", "ask for each line of FILE, - for standard input" },
-    { OPTION_ADD, "add", "KEY", "show what adding KEY changes, but not in the file" },
-    { OPTION_REMOVE, "remove", "KEY", "show what removing KEY changes, but not in the file" },
-    { OPTION_EACH, "each", NULL, "a picture after each --add and --remove, not only the last" },
-    { OPTION_STEPS, "steps", NULL, "how a toy by peeling is made, or a FILE of these KEYs" },
-    { OPTION_CELLS, "cells", "N", "draw N cells of a larger filter (default: 256)" },
-    { OPTION_ALL, "all", NULL, "draw all cells" },
-    { OPTION_FIRST, "first", "N", "what the first cell is called (default: 0)" },
-    { OPTION_WIDTH, "width", "N", "columns of text (default: those of the terminal, or 80)" },
-    { OPTION_COLOUR, "color", "[=WHEN]", "colours: always, never or auto (on a terminal)" },
-    { OPTION_SVG, "svg", "OUT", "write it as a picture, - for standard output" },
-    { OPTION_JSON, "json", NULL, "print it as JSON" },
-    { OPTION_TOY, "toy", "KIND", "show a new filter of that kind, in place of one in a FILE" },
-    { OPTION_TABLE, "table", "FILE", "names of a toy and the numbers that they hash to" },
-    { OPTION_SUBSETS, "subsets", NULL,
-      "all sets of the KEYs, and what a toy answers for each KEY" },
-    { 'o', "output", "OUT", "save the toy" },
-    { 0 },
+    { 'e', "key", "KEY", "ask for KEY, as for one after FILE", .take = take_key, .min = DEED_ASK },
+    { 0, "keys-from", "FILE", "ask for each line of FILE, - for standard input",
+      .take = take_lines },
+    { 0, "add", "KEY", "show what adding KEY changes, but not in the file", .take = take_key,
+      .min = DEED_ADD },
+    { 0, "remove", "KEY", "show what removing KEY changes, but not in the file", .take = take_key,
+      .min = DEED_REMOVE },
+    { 0, "each", NULL, "a picture after each --add and --remove, not only the last",
+      TO_FLAG(display, it.each) },
+    { 0, "steps", NULL, "how a toy by peeling is made, or a FILE of these KEYs",
+      TO_FLAG(display, it.steps) },
+    { 0, "cells", "N", "draw N cells of a larger filter (default: 256)",
+      TO_COUNT(display, it.most, 1, UINT64_MAX) },
+    { 0, "all", NULL, "draw all cells", TO_CONSTANT(display, it.most, 0) },
+    { 0, "first", "N", "what the first cell is called (default: 0)",
+      TO_COUNT(display, it.show.first, 0, 1000000) },
+    { 0, "width", "N", "columns of text (default: those of the terminal, or 80)",
+      TO_COUNT(display, width, 20, 100000) },
+    { 0, "color", "[=WHEN]", "colours: always, never or auto (on a terminal)",
+      .take = take_colour },
+    { 0, "svg", "OUT", "write it as a picture, - for standard output", TO_TEXT(display, svg) },
+    { 0, "json", NULL, "print it as JSON", TO_FLAG(display, as_json) },
+    { 0, "toy", "KIND", "show a new filter of that kind, in place of one in a FILE",
+      TO_KIND(display, toy_kind) },
+    { 0, "table", "FILE", "names of a toy and the numbers that they hash to",
+      TO_TEXT(display, table) },
+    { 0, "subsets", NULL, "all sets of the KEYs, and what a toy answers for each KEY",
+      TO_FLAG(display, subsets) },
+    { 'o', "output", "OUT", "save the toy", TO_TEXT(display, out) },
+    OPTIONS(spec_options, display, spec),
+    { .take = check_options },
 };
 
 const command cmd_show = {
@@ -396,7 +332,7 @@ const command cmd_show = {
         "That ends, with a message, after eight million keys. A toy that is saved with -o takes\n"
         "these keys, which are integers and printed beside the names. --add, --remove and --key\n"
         "are done in the order in which they come, and KEYs at last.",
-    .options = { options, spec_options },
+    .options = { options },
     .when_ok = "a KEY is there, or none was asked for",
     .when_nothing = "no KEY is there, or one to be removed is not",
     .example = "  printf '%s\\n' red green | tamis build -k bloom --bits 24 --hashes 3 -o c.tamis\n"
