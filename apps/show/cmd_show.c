@@ -67,8 +67,7 @@ static void check_options(void *into, const args *a)
     s->has_hash = args_given(a, "hash");
     if (s->toy_kind == TAMIS_NO_KIND && has_wish)
         args_refuse(a, "--table, --subsets, -o and the size of a filter are for --toy KIND");
-    if (s->subsets && (s->svg || s->as_json || s->out ||
-                       showing_count(&s->it, DEED_ASK) * sizeof(request) < s->it.requests.size))
+    if (s->subsets && (s->svg || s->as_json || s->out || showing_count(&s->it, DEED_ASK) < s->it.n))
         args_refuse(a, "--subsets takes KEYs, and makes a table of all their sets");
     if (s->svg && s->as_json)
         args_refuse(a, "--svg and --json cannot be used together");
@@ -91,37 +90,30 @@ static void make_ordinary_key(const display *s, request *r)
 
 static void make_keys(display *s)
 {
-    size_t n;
-    request *r = showing_requests(&s->it, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        const char *numbers;
-        if (s->is_given && toy_split(r[i].text, &numbers))
-            toy_define(&s->toy, r[i].text, numbers);
-        r[i].size = s->is_given ? strlen(r[i].text) : r[i].size;
-        showing_make_label(&r[i]);
+    for (request *r = s->it.requests; r < s->it.requests + s->it.n; r++) {
+        const char *numbers = s->is_given ? toy_numbers(r->text) : NULL;
+        if (numbers) {
+            r->text[numbers - r->text - 1] = 0;
+            toy_define(&s->toy, r->text, numbers);
+        }
+        r->size = s->is_given ? strlen(r->text) : r->size;
+        showing_make_label(r);
     }
-    for (size_t i = 0; i < n; i++)
+    for (request *r = s->it.requests; r < s->it.requests + s->it.n; r++)
         if (s->is_given)
-            r[i].key = toy_key(&s->toy, r[i].text);
+            r->key = toy_key(&s->toy, r->text);
         else
-            make_ordinary_key(s, &r[i]);
+            make_ordinary_key(s, r);
 }
 
 /* ---- Toys -------------------------------------------------------------- */
 
 static bool gives_hashes(const display *s)
 {
-    size_t n;
-    const request *r = showing_requests(&s->it, &n);
     bool gives = s->table != NULL;
 
-    for (size_t i = 0; i < n && !gives; i++) {
-        char *copy = strdup(r[i].text);
-        const char *numbers;
-        gives = copy && toy_split(copy, &numbers);
-        free(copy);
-    }
+    for (size_t i = 0; i < s->it.n && !gives; i++)
+        gives = toy_numbers(s->it.requests[i].text);
     return gives;
 }
 
@@ -152,14 +144,12 @@ static void fill_static_toy(display *s)
 {
     tamis_plan plan = *tamis_plan_of(s->it.filter);
     buffer keys = { 0 };
-    size_t n;
-    request *r = showing_requests(&s->it, &n);
 
     if (tamis_kind_can(plan.kind) & TAMIS_CAN_ADD)
         return;
-    for (size_t i = 0; i < n; i++)
-        if (r[i].type == DEED_ADD)
-            buffer_append(&keys, &r[i].key, sizeof r[i].key);
+    for (size_t i = 0; i < s->it.n; i++)
+        if (s->it.requests[i].type == DEED_ADD)
+            buffer_append(&keys, &s->it.requests[i].key, sizeof(uint64_t));
     tamis_free(s->it.filter);
     s->it.filter = toy_filter(&plan, (const void *)keys.bytes, keys.size / sizeof(uint64_t));
     buffer_free(&keys);
@@ -229,14 +219,13 @@ static bool is_in_colour(const display *s)
 
 static void tell_subsets(const display *s)
 {
-    subset_key keys[SUBSETS_KEYS_MAX];
-    size_t n;
-    const request *r = showing_requests(&s->it, &n);
+    named_key keys[SUBSETS_KEYS_MAX];
+    size_t n = s->it.n;
 
     if (n > SUBSETS_KEYS_MAX)
         die(CODE_USAGE, "show: --subsets takes %d KEYs at most", SUBSETS_KEYS_MAX);
     for (size_t i = 0; i < n; i++)
-        keys[i] = (subset_key){ r[i].label, r[i].key };
+        keys[i] = (named_key){ s->it.requests[i].label, s->it.requests[i].key };
     subsets_print(tamis_plan_of(s->it.filter), keys, n);
 }
 

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "peeling_text.h"
-#include "term/message.h"
+#include "term/allocate.h"
 
 typedef struct telling {
     buffer *to;
     const picture *picture;
-    const peeled_key *keys;
+    const named_key *keys;
     bool is_eliminated;
 } telling;
 
@@ -65,13 +65,11 @@ static bool tell_step(void *ctx, const tamis_peel *step)
 }
 
 tamis_status peeling_tell(buffer *sentences, const tamis *f, const picture *p,
-                          const peeled_key *keys, size_t n)
+                          const named_key *keys, size_t n)
 {
     telling t = { .to = sentences, .picture = p, .keys = keys };
-    uint64_t *numbers = calloc(n + 1, sizeof *numbers);
+    uint64_t *numbers = allocate(n, sizeof *numbers);
 
-    if (!numbers)
-        die(CODE_MEMORY, "out of memory for %zu keys", n);
     for (size_t i = 0; i < n; i++)
         numbers[i] = keys[i].key;
     tamis_status status = tamis_explain_peeling(f, numbers, n, tell_step, &t);

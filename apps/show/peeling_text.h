@@ -4,14 +4,9 @@
 
 #include "picture.h"
 
-typedef struct peeled_key {
-    const char *label;
-    uint64_t key;
-} peeled_key;
-
 /* One after the other, each with a NUL. TAMIS_CANNOT: the kind is not made this way. TAMIS_ABSENT:
  * these are not its keys. */
 tamis_status peeling_tell(buffer *sentences, const tamis *f, const picture *p,
-                          const peeled_key *keys, size_t n);
+                          const named_key *keys, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "picture.h"
+#include "term/allocate.h"
 #include "term/message.h"
 #include "term/unicode.h"
 
@@ -45,7 +46,7 @@ static bool same_array(const tamis_cell *a, const tamis_cell *b)
     return a->number == b->number && same_name(a, b);
 }
 
-static bool same_place(const tamis_cell *a, const tamis_cell *b)
+bool picture_same_place(const tamis_cell *a, const tamis_cell *b)
 {
     return a->index == b->index && same_array(a, b);
 }
@@ -65,10 +66,8 @@ typedef struct choice {
 
 static bool is_numbered(const buffer *names, const char *array)
 {
-    const char *const *name = (const void *)names->bytes;
-
-    for (size_t i = 0; i < names->size / sizeof *name; i++)
-        if (strcmp(name[i], array) == 0)
+    for (const char *const *name = NULL; (name = buffer_next(names, name, sizeof *name));)
+        if (strcmp(*name, array) == 0)
             return true;
     return false;
 }
@@ -85,13 +84,10 @@ static bool count_cell(void *ctx, const tamis_cell *cell)
 
 static bool is_chosen(const choice *c, const tamis_cell *cell)
 {
-    const tamis_cell *read = (const void *)c->reads.bytes;
-    size_t n = c->reads.size / sizeof *read;
-
-    for (size_t i = 0; i < n; i++)
-        if (same_array(&read[i], cell) && distance(read[i].index, cell->index) <= c->radius)
+    for (const tamis_cell *read = NULL; (read = buffer_next(&c->reads, read, sizeof *read));)
+        if (same_array(read, cell) && distance(read->index, cell->index) <= c->radius)
             return true;
-    return n == 0 && c->seen < c->most;
+    return c->reads.size == 0 && c->seen < c->most;
 }
 
 static bool take_cell(void *ctx, const tamis_cell *cell)
@@ -108,14 +104,14 @@ static bool take_cell(void *ctx, const tamis_cell *cell)
 enum { LEAST_RADIUS = 2 };
 
 /* The first ones, if not all have a place. */
-static void choose_around(choice *c, const explanation *reads, size_t n)
+static void choose_around(choice *c, const buffer *reads)
 {
     uint64_t room = c->most / (2 * LEAST_RADIUS + 1) + 1, taken = 0;
 
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < reads[i].n && taken < room; j++)
-            if (reads[i].steps[j].type == TAMIS_STEP_CELL) {
-                buffer_append(&c->reads, &reads[i].steps[j].cell, sizeof(tamis_cell));
+    for (const explanation *e = NULL; (e = buffer_next(reads, e, sizeof *e));)
+        for (size_t j = 0; j < e->n && taken < room; j++)
+            if (e->steps[j].type == TAMIS_STEP_CELL) {
+                buffer_append(&c->reads, &e->steps[j].cell, sizeof(tamis_cell));
                 taken++;
             }
     if (taken > 0)
@@ -124,7 +120,7 @@ static void choose_around(choice *c, const explanation *reads, size_t n)
 }
 
 /* A filter that tells no cell has an empty picture. */
-picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size_t n)
+picture picture_of(const tamis *f, uint64_t most, const buffer *reads)
 {
     choice c = { .most = UINT64_MAX };
 
@@ -133,7 +129,7 @@ picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size
     uint64_t total = c.seen;
     if (most > 0 && total > most) {
         c.most = most;
-        choose_around(&c, reads, n);
+        choose_around(&c, reads);
     }
     c.seen = 0;
     if (tamis_visit_cells(f, take_cell, &c))
@@ -147,12 +143,9 @@ picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size
 
 void picture_free(picture *p)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(p, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        free(rows[i].marks);
-        free(rows[i].texts);
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));) {
+        free(row->marks);
+        free(row->texts);
     }
     buffer_free(&p->rows);
     buffer_free(&p->numbered);
@@ -161,34 +154,19 @@ void picture_free(picture *p)
 
 /* ---- Rows of marks ----------------------------------------------------- */
 
-const picture_row *picture_rows(const picture *p, size_t *n)
-{
-    *n = p->rows.size / sizeof(picture_row);
-    return (const void *)p->rows.bytes;
-}
-
-static void *room_for(size_t n, size_t size)
-{
-    void *room = calloc(n + 1, size);
-
-    if (!room)
-        die(CODE_MEMORY, "out of memory for a picture of %zu cells", n);
-    return room;
-}
-
 /* Its place in the picture, or n if it is not drawn. */
 static size_t place_of(const picture *p, const tamis_cell *cell)
 {
     size_t i = 0;
 
-    while (i < p->n && !same_place(&p->cells[i], cell))
+    while (i < p->n && !picture_same_place(&p->cells[i], cell))
         i++;
     return i;
 }
 
 void picture_mark_reads(picture *p, const explanation *e)
 {
-    picture_row row = { .label = e->label, .marks = room_for(p->n, 1) };
+    picture_row row = { .label = e->label, .marks = allocate(p->n + 1, 1) };
 
     for (size_t i = 0; i < e->n; i++) {
         const tamis_step *step = &e->steps[i];
@@ -210,12 +188,12 @@ static bool same_content(const tamis_cell *a, const tamis_cell *b)
 
 size_t picture_mark_changes(picture *p, const picture *before)
 {
-    picture_row row = { .label = "changed", .marks = room_for(p->n, 1) };
+    picture_row row = { .label = "changed", .marks = allocate(p->n + 1, 1) };
     size_t n = 0, j = 0;
 
     /* Most pictures have the same cells in the same order. */
     for (size_t i = 0; i < p->n; i++, j++) {
-        if (j >= before->n || !same_place(&p->cells[i], &before->cells[j]))
+        if (j >= before->n || !picture_same_place(&p->cells[i], &before->cells[j]))
             j = place_of(before, &p->cells[i]);
         if (j < before->n && same_content(&p->cells[i], &before->cells[j]))
             continue;
@@ -280,14 +258,14 @@ static size_t name_owner(picture *p, const char **texts, const explanation *e)
     return named;
 }
 
-void picture_mark_owners(picture *p, const explanation *keys, size_t n)
+void picture_mark_owners(picture *p, const buffer *keys)
 {
-    picture_row row = { .label = "key", .texts = room_for(p->n, sizeof *row.texts) };
+    picture_row row = { .label = "key", .texts = allocate(p->n + 1, sizeof *row.texts) };
     size_t named = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (has_own_place(&keys[i]))
-            named += name_owner(p, row.texts, &keys[i]);
+    for (const explanation *e = NULL; (e = buffer_next(keys, e, sizeof *e));)
+        if (has_own_place(e))
+            named += name_owner(p, row.texts, e);
     if (named > 0)
         buffer_append(&p->rows, &row, sizeof row);
     else
@@ -296,16 +274,13 @@ void picture_mark_owners(picture *p, const explanation *keys, size_t n)
 
 char picture_mark_at(const picture *p, size_t cell)
 {
-    static const char WORST_LAST[] = { ROW_FOR, ROW_CHANGED, ROW_AGAINST };
-    size_t n;
-    const picture_row *rows = picture_rows(p, &n);
-    char mark = ROW_NONE;
+    static const char WORST_LAST[] = { ROW_NONE, ROW_FOR, ROW_CHANGED, ROW_AGAINST };
+    size_t worst = 0;
 
-    for (size_t w = 0; w < sizeof WORST_LAST; w++)
-        for (size_t i = 0; i < n; i++)
-            if (rows[i].marks && rows[i].marks[cell] == WORST_LAST[w])
-                mark = WORST_LAST[w];
-    return mark;
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));)
+        for (size_t w = worst; row->marks && w < sizeof WORST_LAST; w++)
+            worst = row->marks[cell] == WORST_LAST[w] ? w : worst;
+    return WORST_LAST[worst];
 }
 
 /* ---- Texts ------------------------------------------------------------- */
@@ -356,13 +331,11 @@ static unsigned larger(unsigned a, unsigned b)
 
 static unsigned owner_width(const picture *p, size_t cell)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(p, &n);
     unsigned width = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].texts && rows[i].texts[cell])
-            width = larger(width, (unsigned)utf8_length(rows[i].texts[cell]));
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));)
+        if (row->texts && row->texts[cell])
+            width = larger(width, (unsigned)utf8_length(row->texts[cell]));
     return width;
 }
 
@@ -408,7 +381,7 @@ static group group_from(const picture *p, size_t from, unsigned least)
     return g;
 }
 
-static bool goes_on(const tamis_cell *now, const tamis_cell *next)
+bool picture_goes_on(const tamis_cell *now, const tamis_cell *next)
 {
     return same_array(now, next) && next->index == now->index + 1;
 }
@@ -421,13 +394,15 @@ static size_t cells_in_line(const group *g, unsigned columns)
     return fit > 10 && g->longest > fit ? fit - fit % 10 : fit > 0 ? fit : 1;
 }
 
+static bool has_sign(const picture_row *row, size_t cell)
+{
+    return row->texts ? row->texts[cell] != NULL : row->marks[cell] != ROW_NONE;
+}
+
 static bool has_row(const picture *p, size_t cell)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(p, &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].texts ? rows[i].texts[cell] != NULL : rows[i].marks[cell] != ROW_NONE)
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));)
+        if (has_sign(row, cell))
             return true;
     return false;
 }
@@ -448,7 +423,7 @@ static void put_line(buffer *lines, const picture *p, picture_line line)
         lines->size ? (picture_line *)(void *)(lines->bytes + lines->size) - 1 : NULL;
 
     if (last && last->is_blank && line.is_blank &&
-        goes_on(&p->cells[last->to - 1], &p->cells[line.from]))
+        picture_goes_on(&p->cells[last->to - 1], &p->cells[line.from]))
         last->to = line.to;
     else
         buffer_append(lines, &line, sizeof line);
@@ -463,12 +438,13 @@ static void put_group(buffer *lines, const picture *p, group g, unsigned columns
     for (size_t at = g.from; at < g.to;) {
         picture_line line = g.line;
         line.from = at++;
-        while (at < g.to && at - line.from < most && goes_on(&cells[at - 1], &cells[at]))
+        while (at < g.to && at - line.from < most && picture_goes_on(&cells[at - 1], &cells[at]))
             at++;
         line.to = at;
         const tamis_cell *first = &cells[line.from];
         line.is_blank = g.longest > most && !p->with_blanks && is_blank(p, &line);
-        line.is_after_gap = first->index > 0 && (line.from == g.from || !goes_on(first - 1, first));
+        line.is_after_gap =
+            first->index > 0 && (line.from == g.from || !picture_goes_on(first - 1, first));
         if (above && above->index == first->index && cells[at - 1].index <= above_to)
             line.step = 0;
         else if (!line.is_blank)
@@ -491,8 +467,6 @@ buffer picture_layout(const picture *p, unsigned columns, unsigned least)
 
 unsigned picture_label_width(const picture *p, unsigned most)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(p, &n);
     unsigned width = 0, marks = 0;
     char text[64];
 
@@ -504,7 +478,89 @@ unsigned picture_label_width(const picture *p, unsigned most)
     for (unsigned i = 0; picture_mark_name(i); i++)
         if (marks >> i & 1)
             width = larger(width, (unsigned)utf8_length(picture_mark_name(i)));
-    for (size_t i = 0; i < n; i++)
-        width = larger(width, (unsigned)utf8_length(rows[i].label));
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));)
+        width = larger(width, (unsigned)utf8_length(row->label));
     return width < most ? width : most;
+}
+
+/* ---- Drawing ----------------------------------------------------------- */
+
+static void put_blank_text(const drawn_row *r, char text[64])
+{
+    const tamis_cell *first = &r->picture->cells[r->line->from];
+    const tamis_cell *last = &r->picture->cells[r->line->to - 1];
+    uint64_t from = first->index + r->picture->first, to = last->index + r->picture->first;
+
+    if (first == last)
+        snprintf(text, 64, "%" PRIu64 " is empty", from);
+    else
+        snprintf(text, 64, "%" PRIu64 " to %" PRIu64 " are empty", from, to);
+}
+
+/* What stands in a row at a cell: in `text`, or what is returned; NULL: nothing. */
+static const char *text_at(const drawn_row *r, size_t i, char text[64])
+{
+    const tamis_cell *cell = &r->picture->cells[i];
+    uint64_t index = cell->index + r->picture->first;
+
+    switch (r->look) {
+    case LOOK_INDEX:
+        snprintf(text, 64, "%" PRIu64, index);
+        return i == r->line->from || index % r->line->step == 0 ? text : NULL;
+    case LOOK_VALUE:
+        picture_cell_text(r->picture, cell, text);
+        return text;
+    case LOOK_MARK:
+        return cell->marks >> r->mark & 1 ? "1" : ".";
+    case LOOK_SIGN:
+        snprintf(text, 64, "%c", r->row->marks ? r->row->marks[i] : ROW_NONE);
+        return !has_sign(r->row, i) ? NULL : r->row->texts ? r->row->texts[i] : text;
+    case LOOK_BLANK:
+        put_blank_text(r, text);
+        return i == r->line->from ? text : NULL;
+    }
+    return NULL;
+}
+
+static char sign_at(const drawn_row *r, size_t i)
+{
+    if (r->look == LOOK_VALUE)
+        return picture_mark_at(r->picture, i);
+    return r->look == LOOK_SIGN && r->row->marks ? r->row->marks[i] : ROW_NONE;
+}
+
+static void paint_row(drawn_row r, const painter *with, void *ctx)
+{
+    bool has_begun = false;
+    char room[64];
+
+    for (size_t i = r.line->from; i < r.line->to; i++) {
+        const char *text = text_at(&r, i, room);
+        if (text && !has_begun)
+            with->begin(ctx, &r);
+        if (text)
+            with->cell(ctx, &r, i, text, sign_at(&r, i));
+        has_begun = has_begun || text;
+    }
+    if (has_begun)
+        with->end(ctx, &r);
+}
+
+void picture_paint(const picture *p, const picture_line *l, const painter *with, void *ctx)
+{
+    char array[64];
+
+    picture_array_text(p, &p->cells[l->from], array);
+    if (l->is_blank) {
+        paint_row((drawn_row){ p, l, LOOK_BLANK, .label = array }, with, ctx);
+        return;
+    }
+    if (l->step > 0)
+        paint_row((drawn_row){ p, l, LOOK_INDEX, .label = "" }, with, ctx);
+    paint_row((drawn_row){ p, l, LOOK_VALUE, .label = array }, with, ctx);
+    for (unsigned m = 0; picture_mark_name(m); m++)
+        if (l->marks >> m & 1)
+            paint_row((drawn_row){ p, l, LOOK_MARK, picture_mark_name(m), .mark = m }, with, ctx);
+    for (const picture_row *row = NULL; (row = buffer_next(&p->rows, row, sizeof *row));)
+        paint_row((drawn_row){ p, l, LOOK_SIGN, row->label, .row = row }, with, ctx);
 }

@@ -8,6 +8,11 @@
 #include "tamis_explain.h"
 #include "term/buffer.h"
 
+typedef struct named_key {
+    const char *label; /* as it was given, for people */
+    uint64_t key;
+} named_key;
+
 /* What a filter says of a key. */
 typedef struct explanation {
     const char *label; /* the key as it was given, for people */
@@ -51,7 +56,7 @@ typedef struct picture {
 
 /* `most` cells; 0: all of them. If there are more, these are the first ones or, if some are read,
  * those around what is read. */
-picture picture_of(const tamis *f, uint64_t most, const explanation *reads, size_t n);
+picture picture_of(const tamis *f, uint64_t most, const buffer *reads); /* explanation */
 void picture_free(picture *p);
 
 /* Adds the row of a key, and that of what differs from the picture before. Returns how many cells
@@ -59,9 +64,8 @@ void picture_free(picture *p);
 void picture_mark_reads(picture *p, const explanation *e);
 size_t picture_mark_changes(picture *p, const picture *before);
 /* Adds a row that names the cells in which keys lie, where a key has one of its own. */
-void picture_mark_owners(picture *p, const explanation *keys, size_t n);
+void picture_mark_owners(picture *p, const buffer *keys); /* explanation */
 
-const picture_row *picture_rows(const picture *p, size_t *n);
 /* What is drawn at a cell in all rows: the worst of them. */
 char picture_mark_at(const picture *p, size_t cell);
 
@@ -69,6 +73,10 @@ char picture_mark_at(const picture *p, size_t cell);
 
 enum { CELL_TEXT_SIZE = 24 };
 
+/* The same cell, at two times or in two filters. */
+bool picture_same_place(const tamis_cell *a, const tamis_cell *b);
+/* Whether `next` is behind `now` in its array. */
+bool picture_goes_on(const tamis_cell *now, const tamis_cell *next);
 /* "17", "-3"; "." if it is empty. */
 void picture_cell_text(const picture *p, const tamis_cell *cell, char text[CELL_TEXT_SIZE]);
 /* "row 3"; "bits" if there is only one of that name. */
@@ -91,5 +99,30 @@ typedef struct picture_line {
 buffer picture_layout(const picture *p, unsigned columns, unsigned least);
 /* The longest label of arrays, marks and rows, at most `most`. */
 unsigned picture_label_width(const picture *p, unsigned most);
+
+/* ---- Drawing ----------------------------------------------------------- */
+
+/* What a row of a line shows: where cells are, what they hold, whether a mark is set there ("1" or
+ * "."), what speaks for and against keys; or that all its cells are empty. */
+typedef enum picture_look { LOOK_INDEX, LOOK_VALUE, LOOK_MARK, LOOK_SIGN, LOOK_BLANK } picture_look;
+
+typedef struct drawn_row {
+    const picture *picture;
+    const picture_line *line;
+    picture_look look;
+    const char *label;
+    unsigned mark;          /* of LOOK_MARK */
+    const picture_row *row; /* of LOOK_SIGN */
+} drawn_row;
+
+/* How rows are drawn; `ctx` is the painter's own. */
+typedef struct painter {
+    void (*begin)(void *ctx, const drawn_row *r);
+    void (*cell)(void *ctx, const drawn_row *r, size_t cell, const char *text, char sign);
+    void (*end)(void *ctx, const drawn_row *r);
+} painter;
+
+/* All rows of a line, from top to bottom; those without a sign are left out. */
+void picture_paint(const picture *p, const picture_line *l, const painter *with, void *ctx);
 
 #endif

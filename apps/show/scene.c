@@ -5,26 +5,6 @@
 #include "scene.h"
 #include "term/message.h"
 
-const scene *show_scenes(const show *s, size_t *n)
-{
-    *n = s->scenes.size / sizeof(scene);
-    return (const void *)s->scenes.bytes;
-}
-
-const deed *scene_deeds(const scene *s, size_t *n)
-{
-    *n = s->deeds.size / sizeof(deed);
-    return (const void *)s->deeds.bytes;
-}
-
-const explanation *scene_said(const scene *s, size_t *n)
-{
-    *n = s->said.size / sizeof(explanation);
-    return (const void *)s->said.bytes;
-}
-
-/* ---- Sentences --------------------------------------------------------- */
-
 const char *scene_deed_name(deed_type type)
 {
     static const char *const NAMES[] = {
@@ -34,22 +14,28 @@ const char *scene_deed_name(deed_type type)
     return NAMES[type];
 }
 
-buffer scene_deeds_text(const deed *d, size_t n)
+void scene_put_deeds(buffer *to, const deed *d, size_t n)
 {
-    buffer text = { 0 };
-
-    buffer_print(&text, "%s ", scene_deed_name(d->type));
+    buffer_print(to, "%s ", scene_deed_name(d->type));
     for (; n > 1; n--, d++)
-        buffer_print(&text, "%s, ", d->label);
-    buffer_print(&text, "%s: ", d->label);
-    if (d->type == DEED_BUILD)
-        buffer_print(&text, "it is made of %" PRIu64 " key%s at once", d->keys,
-                     d->keys == 1 ? "" : "s");
-    else if (d->status == TAMIS_ABSENT)
-        buffer_print(&text, "it is not there, and nothing changes");
+        buffer_print(to, "%s, ", d->label);
+    buffer_print(to, "%s: ", d->label);
+    if (d->status == TAMIS_ABSENT)
+        buffer_print(to, "it is not there, and nothing changes");
     else
-        buffer_print(&text, "it holds %" PRIu64 " key%s", d->keys, d->keys == 1 ? "" : "s");
-    return text;
+        buffer_print(to,
+                     d->type == DEED_BUILD ? "it is made of %" PRIu64 " key%s at once"
+                                           : "it holds %" PRIu64 " key%s",
+                     d->keys, d->keys == 1 ? "" : "s");
+}
+
+size_t scene_deeds_alike(const deed *d, size_t n)
+{
+    size_t i = 1;
+
+    while (i < n && d[i].type == d[0].type && !d[i].status && !d[0].status)
+        i++;
+    return i;
 }
 
 static void put_marks(buffer *to, unsigned marks)
@@ -61,26 +47,22 @@ static void put_marks(buffer *to, unsigned marks)
 
 static bool reads(const explanation *e, const tamis_step *step)
 {
-    for (size_t i = 0; i < e->n; i++) {
-        const tamis_step *other = &e->steps[i];
-        if (other->type == TAMIS_STEP_CELL && other->agrees &&
-            other->cell.index == step->cell.index && other->cell.number == step->cell.number &&
-            strcmp(other->cell.array, step->cell.array) == 0 &&
-            strcmp(other->text, step->text) == 0)
+    for (size_t i = 0; i < e->n; i++)
+        if (e->steps[i].type == TAMIS_STEP_CELL && e->steps[i].agrees &&
+            picture_same_place(&e->steps[i].cell, &step->cell) &&
+            strcmp(e->steps[i].text, step->text) == 0)
             return true;
-    }
     return false;
 }
 
 /* The keys that made a cell what it is. */
 static void put_origin(buffer *to, const scene *now, const tamis_step *step)
 {
-    const explanation *present = (const void *)now->present.bytes;
     const char *before = " from ";
 
-    for (size_t i = 0; i < now->present.size / sizeof *present; i++)
-        if (reads(&present[i], step)) {
-            buffer_print(to, "%s%s", before, present[i].label);
+    for (const explanation *e = NULL; (e = buffer_next(&now->present, e, sizeof *e));)
+        if (reads(e, step)) {
+            buffer_print(to, "%s%s", before, e->label);
             before = ", ";
         }
 }
@@ -115,17 +97,14 @@ static void put_number(buffer *to, const show *s, const tamis_step *step)
         buffer_print(to, "%s is %" PRIu64, step->text, step->value);
 }
 
-buffer scene_step_text(const show *s, const scene *now, const tamis_step *step)
+void scene_put_step(buffer *to, const show *s, const scene *now, const tamis_step *step)
 {
-    buffer text = { 0 };
-
     if (step->type == TAMIS_STEP_NUMBER)
-        put_number(&text, s, step);
+        put_number(to, s, step);
     else if (step->type == TAMIS_STEP_CELL)
-        put_cell(&text, s, now, step);
+        put_cell(to, s, now, step);
     else
-        buffer_print(&text, "%s", step->text);
-    return text;
+        buffer_print(to, "%s", step->text);
 }
 
 static const char *answer_of(const show *s, const explanation *e)
@@ -138,62 +117,45 @@ static const char *answer_of(const show *s, const explanation *e)
                                                                          : "yes, or so it seems";
 }
 
-buffer scene_answer_text(const show *s, const explanation *e)
+void scene_put_answer(buffer *to, const show *s, const explanation *e)
 {
     bool counts = (tamis_kind_can(s->plan->kind) & TAMIS_CAN_COUNT) != 0;
-    buffer text = { 0 };
 
-    buffer_print(&text, "%s", e->label);
+    buffer_print(to, "%s", e->label);
     if (s->with_keys)
-        buffer_print(&text, ", key %" PRIu64, e->key);
-    buffer_print(&text, "? %s", answer_of(s, e));
+        buffer_print(to, ", key %" PRIu64, e->key);
+    buffer_print(to, "? %s", answer_of(s, e));
     if (e->found && counts)
-        buffer_print(&text, " (%" PRIu64 " time%s)", e->count, e->count == 1 ? "" : "s");
-    buffer_print(&text, ": %s", e->n > 0 ? e->steps[e->n - 1].text : "");
-    return text;
+        buffer_print(to, " (%" PRIu64 " time%s)", e->count, e->count == 1 ? "" : "s");
+    buffer_print(to, ": %s", e->n > 0 ? e->steps[e->n - 1].text : "");
 }
 
-buffer scene_changes_text(const scene *now)
+void scene_put_changes(buffer *to, const scene *now)
 {
     const char *whose = now->picture.n < now->picture.total ? " of those shown" : "";
-    buffer text = { 0 };
 
-    buffer_print(&text, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
-    return text;
+    buffer_print(to, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
 }
 
-buffer scene_blank_text(const scene *now, const picture_line *l)
+bool scene_has_rest(const scene *now)
 {
-    const picture *p = &now->picture;
-    buffer text = { 0 };
-
-    buffer_print(&text, "%" PRIu64, p->cells[l->from].index + p->first);
-    if (l->to > l->from + 1)
-        buffer_print(&text, " to %" PRIu64, p->cells[l->to - 1].index + p->first);
-    buffer_print(&text, l->to > l->from + 1 ? " are empty" : " is empty");
-    return text;
+    return now->picture.n != now->picture.total || now->picture.n == 0;
 }
 
-buffer scene_rest_text(const scene *now)
+void scene_put_rest(buffer *to, const scene *now)
 {
-    buffer text = { 0 };
-
     if (now->picture.total == 0)
-        buffer_print(&text, "filters of this kind do not show their cells");
+        buffer_print(to, "filters of this kind do not show their cells");
     else
-        buffer_print(&text, "%zu of %" PRIu64 " cells are shown; --all shows all of them",
+        buffer_print(to, "%zu of %" PRIu64 " cells are shown; --all shows all of them",
                      now->picture.n, now->picture.total);
-    return text;
 }
 
-buffer scene_members_text(const scene *now)
+void scene_put_members(buffer *to, const scene *now)
 {
-    const uint64_t *member = (const void *)now->members.bytes;
-    buffer text = { 0 };
+    const char *before = "members {";
 
-    buffer_print(&text, "members {");
-    for (size_t i = 0; i < now->members.size / sizeof *member; i++)
-        buffer_print(&text, "%s%" PRIu64, i ? ", " : "", member[i]);
-    buffer_print(&text, "}");
-    return text;
+    for (const uint64_t *m = NULL; (m = buffer_next(&now->members, m, sizeof *m)); before = ", ")
+        buffer_print(to, "%s%" PRIu64, before, *m);
+    buffer_print(to, "}");
 }

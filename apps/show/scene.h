@@ -36,21 +36,19 @@ typedef struct show {
     buffer scenes;
 } show;
 
-const scene *show_scenes(const show *s, size_t *n);
-const deed *scene_deeds(const scene *s, size_t *n);
-const explanation *scene_said(const scene *s, size_t *n);
+const char *scene_deed_name(deed_type type); /* "add", "remove", "build" */
 
 /* Sentences, which are the same in text and in pictures. The first is of n deeds of one type. */
-buffer scene_deeds_text(const deed *d, size_t n);
-/* "add", "remove", "build" */
-const char *scene_deed_name(deed_type type);
-buffer scene_step_text(const show *s, const scene *now, const tamis_step *step);
-buffer scene_answer_text(const show *s, const explanation *e);
-/* How many cells changed, which are empty or not drawn, and what an exact set holds. */
-buffer scene_changes_text(const scene *now);
-buffer scene_blank_text(const scene *now, const picture_line *l);
-buffer scene_rest_text(const scene *now);
-buffer scene_members_text(const scene *now);
+void scene_put_deeds(buffer *to, const deed *d, size_t n);
+/* So many deeds from this one on fit in one sentence: `n` at most. */
+size_t scene_deeds_alike(const deed *d, size_t n);
+void scene_put_step(buffer *to, const show *s, const scene *now, const tamis_step *step);
+void scene_put_answer(buffer *to, const show *s, const explanation *e);
+/* How many cells changed, which are not drawn, and what an exact set holds. */
+void scene_put_changes(buffer *to, const scene *now);
+void scene_put_rest(buffer *to, const scene *now);
+void scene_put_members(buffer *to, const scene *now);
+bool scene_has_rest(const scene *now);
 
 /* `width` is that of the terminal. */
 void scene_print(const show *s, unsigned width, bool in_colour);

@@ -38,28 +38,25 @@ static void put_cells(json *j, const picture *p)
 /* What the deeds before the picture changed: the places in "cells". */
 static void put_changes(json *j, const scene *s)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(&s->picture, &n);
+    const picture_row *row = NULL;
 
     json_open(j, "changed", '[');
-    for (size_t i = 0; s->has_changes && i < s->picture.n; i++)
-        if (rows[n - 1].marks[i] == ROW_CHANGED)
-            json_count(j, NULL, i);
+    while ((row = buffer_next(&s->picture.rows, row, sizeof *row)))
+        for (size_t i = 0; row->marks && i < s->picture.n; i++)
+            if (row->marks[i] == ROW_CHANGED)
+                json_count(j, NULL, i);
     json_close(j, ']');
 }
 
 static void put_deeds(json *j, const scene *s)
 {
-    size_t n;
-    const deed *deeds = scene_deeds(s, &n);
-
     json_open(j, "changes", '[');
-    for (size_t i = 0; i < n; i++) {
+    for (const deed *d = NULL; (d = buffer_next(&s->deeds, d, sizeof *d));) {
         json_open(j, NULL, '{');
-        json_text(j, "change", scene_deed_name(deeds[i].type));
-        json_text(j, "key", deeds[i].label);
-        json_text(j, "status", tamis_status_text(deeds[i].status));
-        json_count(j, "keys", deeds[i].keys);
+        json_text(j, "change", scene_deed_name(d->type));
+        json_text(j, "key", d->label);
+        json_text(j, "status", tamis_status_text(d->status));
+        json_count(j, "keys", d->keys);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -97,36 +94,29 @@ static void put_explanation(json *j, const explanation *e)
 /* How it was made, if that was asked for. */
 static void put_steps(json *j, const scene *s)
 {
-    const char *at = s->steps.bytes, *end = at + s->steps.size;
-
     json_open(j, "steps", '[');
-    for (; at < end; at += strlen(at) + 1)
-        json_text(j, NULL, at);
+    for (const char *step = NULL; (step = buffer_next_text(&s->steps, step));)
+        json_text(j, NULL, step);
     json_close(j, ']');
 }
 
 static void put_scene(json *j, const scene *s)
 {
-    size_t n;
-    const explanation *said = scene_said(s, &n);
-
     json_open(j, NULL, '{');
     put_deeds(j, s);
     put_cells(j, &s->picture);
     put_changes(j, s);
     put_steps(j, s);
     json_open(j, "asked", '[');
-    for (size_t i = 0; i < n; i++)
-        if (said[i].is_asked)
-            put_explanation(j, &said[i]);
+    for (const explanation *e = NULL; (e = buffer_next(&s->said, e, sizeof *e));)
+        if (e->is_asked)
+            put_explanation(j, e);
     json_close(j, ']');
     json_close(j, '}');
 }
 
 void scene_json(const show *s)
 {
-    size_t n;
-    const scene *scenes = show_scenes(s, &n);
     json j = { 0 };
 
     json_open(&j, NULL, '{');
@@ -134,8 +124,8 @@ void scene_json(const show *s)
     json_text(&j, "kind", tamis_kind_name(s->plan->kind));
     shape_json(&j, "shape", s->plan);
     json_open(&j, "pictures", '[');
-    for (size_t i = 0; i < n; i++)
-        put_scene(&j, &scenes[i]);
+    for (const scene *now = NULL; (now = buffer_next(&s->scenes, now, sizeof *now));)
+        put_scene(&j, now);
     json_close(&j, ']');
     json_close(&j, '}');
 }

@@ -12,10 +12,8 @@ enum { LETTER = 8, BOX = 25, ROW = 19, MARGIN = 14, WIDTH = 780, LABEL_MOST = 18
 typedef struct canvas {
     svg svg;
     const show *show;
-    const scene *scene;
-    const picture *picture; /* of the scene */
-    double x, y;            /* where cells begin; where the next row begins */
-    double width;           /* as far as something was drawn */
+    double x, y;  /* where cells begin; where the next row begins */
+    double width; /* as far as something was drawn */
 } canvas;
 
 static void text_at(canvas *c, double x, double y, svg_font font, const char *text)
@@ -27,242 +25,163 @@ static void text_at(canvas *c, double x, double y, svg_font font, const char *te
         c->width = right;
 }
 
-static void sentence(canvas *c, svg_font font, buffer text)
+/* Draws what was put together, and frees it. */
+static void sentence(canvas *c, svg_colour colour, buffer *text)
 {
-    text_at(c, MARGIN, c->y + 13, font, text.bytes);
+    text_at(c, MARGIN, c->y + 13, (svg_font){ .colour = colour }, text->bytes);
     c->y += ROW;
-    buffer_free(&text);
+    buffer_free(text);
 }
 
 /* ---- Cells ------------------------------------------------------------- */
 
-static double cell_width(const picture_line *l)
-{
-    return LETTER * (double)l->column;
-}
+/* How high a row is, where its label stands, and in which colour. */
+static const struct {
+    double height, label;
+    svg_colour colour;
+} LOOKS[] = { [LOOK_INDEX] = { 15, 11, SVG_DIM },
+              [LOOK_VALUE] = { BOX, 18, SVG_INK },
+              [LOOK_MARK] = { ROW, 13, SVG_DIM },
+              [LOOK_SIGN] = { ROW, 13, SVG_INK },
+              [LOOK_BLANK] = { ROW, 13, SVG_INK } };
 
-static double cell_x(const canvas *c, const picture_line *l, size_t cell)
-{
-    return c->x + cell_width(l) * (double)(cell - l->from);
-}
-
-static double cell_middle(const canvas *c, const picture_line *l, size_t cell)
-{
-    return cell_x(c, l, cell) + cell_width(l) / 2;
-}
-
-static void label(canvas *c, double y, svg_colour colour, const char *text)
+static void label(canvas *c, picture_look look, const char *text)
 {
     char cut[4 * LABEL_MOST + 1];
 
     snprintf(cut, sizeof cut, "%.*s", (int)sizeof cut - 1, text);
-    svg_text(&c->svg, c->x - 8, y, (svg_font){ .colour = colour, .size = 12, .anchor = 'e' }, cut);
+    svg_text(&c->svg, c->x - 8, c->y + LOOKS[look].label,
+             (svg_font){ .colour = LOOKS[look].colour, .size = 12, .anchor = 'e' }, cut);
 }
 
-static void draw_indexes(canvas *c, const picture_line *l)
+static void begin_row(void *ctx, const drawn_row *r)
 {
-    svg_font font = { .colour = SVG_DIM, .size = 10, .anchor = 'm' };
-    char text[24];
-
-    for (size_t i = l->from; i < l->to; i++) {
-        uint64_t index = c->picture->cells[i].index + c->picture->first;
-        if (i > l->from && index % l->step)
-            continue;
-        snprintf(text, sizeof text, "%" PRIu64, index);
-        svg_text(&c->svg, cell_middle(c, l, i), c->y + 11, font, text);
-    }
-    c->y += 15;
+    if (*r->label)
+        label(ctx, r->look, r->label);
 }
 
 /* What holds something is tinted; what has changed has an edge in the colour of marks. */
-static void draw_cell(canvas *c, const picture_line *l, size_t i)
+static void draw_value(canvas *c, const tamis_cell *cell, svg_point at, double width,
+                       const char *text, char sign)
 {
-    const tamis_cell *cell = &c->picture->cells[i];
     bool is_empty = (cell->marks & TAMIS_MARK_EMPTY) != 0;
-    bool has_changed = picture_mark_at(c->picture, i) == ROW_CHANGED;
-    svg_colour fill = is_empty || cell->value == 0 ? SVG_NONE : SVG_TINT0;
-    char text[CELL_TEXT_SIZE];
 
-    svg_rect(&c->svg, cell_x(c, l, i) + 1, c->y + 1, cell_width(l) - 2, BOX - 2, fill,
-             has_changed ? SVG_MARK : SVG_DIM);
-    if (is_empty)
-        return;
-    picture_cell_text(c->picture, cell, text);
-    svg_text(&c->svg, cell_middle(c, l, i), c->y + 18,
-             (svg_font){ .colour = SVG_INK, .size = 12, .anchor = 'm', .is_mono = true }, text);
-}
-
-static void draw_values(canvas *c, const picture_line *l)
-{
-    char text[64];
-
-    picture_array_text(c->picture, &c->picture->cells[l->from], text);
-    label(c, c->y + 18, SVG_INK, text);
-    for (size_t i = l->from; i < l->to; i++)
-        draw_cell(c, l, i);
-    c->y += BOX;
-    double right = cell_x(c, l, l->to);
-    c->width = right > c->width ? right : c->width;
-}
-
-static void draw_marks(canvas *c, const picture_line *l)
-{
-    for (unsigned m = 0; picture_mark_name(m); m++) {
-        if (!(l->marks >> m & 1))
-            continue;
-        label(c, c->y + 13, SVG_DIM, picture_mark_name(m));
-        for (size_t i = l->from; i < l->to; i++) {
-            bool is_set = c->picture->cells[i].marks >> m & 1;
-            svg_rect(&c->svg, cell_middle(c, l, i) - 5, c->y + 4, 10, 10,
-                     is_set ? SVG_COLOUR0 : SVG_NONE, SVG_FAINT);
-        }
-        c->y += ROW;
-    }
-}
-
-static bool has_marks(const picture_row *row, const picture_line *l)
-{
-    for (size_t i = l->from; i < l->to; i++)
-        if (row->texts ? row->texts[i] != NULL : row->marks[i] != ROW_NONE)
-            return true;
-    return false;
+    svg_rect(&c->svg, at.x - width / 2 + 1, at.y + 1, width - 2, BOX - 2,
+             is_empty || cell->value == 0 ? SVG_NONE : SVG_TINT0,
+             sign == ROW_CHANGED ? SVG_MARK : SVG_DIM);
+    if (!is_empty)
+        svg_text(&c->svg, at.x, at.y + 18,
+                 (svg_font){ .colour = SVG_INK, .size = 12, .anchor = 'm', .is_mono = true }, text);
 }
 
 /* For it: a dot. Against it: a cross. Changed: a star. Names as they are. */
-static void draw_mark(canvas *c, double x, char mark, const char *text)
+static void draw_sign(canvas *c, svg_point at, const char *text, char sign)
 {
-    svg_font font = { .colour = mark == ROW_AGAINST ? SVG_MARK : SVG_INK,
+    svg_font font = { .colour = sign == ROW_AGAINST ? SVG_MARK : SVG_INK,
                       .size = 12,
                       .anchor = 'm' };
 
-    if (mark == ROW_FOR)
-        svg_dot(&c->svg, (svg_point){ x, c->y + 9 }, 4.5, SVG_COLOUR2);
-    else if (text)
-        svg_text(&c->svg, x, c->y + 13, font, text);
+    if (sign == ROW_FOR)
+        svg_dot(&c->svg, (svg_point){ at.x, at.y + 9 }, 4.5, SVG_COLOUR2);
     else
-        svg_text(&c->svg, x, c->y + 13, font, mark == ROW_AGAINST ? "\xE2\x9C\x95" : "*");
+        svg_text(&c->svg, at.x, at.y + 13, font, sign == ROW_AGAINST ? "\xE2\x9C\x95" : text);
 }
 
-static void draw_row(canvas *c, const picture_line *l, const picture_row *row)
+static void draw_cell(void *ctx, const drawn_row *r, size_t cell, const char *text, char sign)
 {
-    if (!has_marks(row, l))
-        return;
-    label(c, c->y + 13, SVG_INK, row->label);
-    for (size_t i = l->from; i < l->to; i++)
-        if (row->texts ? row->texts[i] != NULL : row->marks[i] != ROW_NONE)
-            draw_mark(c, cell_middle(c, l, i), row->marks ? row->marks[i] : ROW_NONE,
-                      row->texts ? row->texts[i] : NULL);
-    c->y += ROW;
-}
+    canvas *c = ctx;
+    double width = LETTER * (double)r->line->column;
+    svg_point at = { c->x + width * ((double)(cell - r->line->from) + 0.5), c->y };
 
-static void draw_blank(canvas *c, const picture_line *l)
-{
-    buffer text = scene_blank_text(c->scene, l);
-    char array[64];
-
-    picture_array_text(c->picture, &c->picture->cells[l->from], array);
-    label(c, c->y + 13, SVG_INK, array);
-    text_at(c, c->x + 2, c->y + 13, (svg_font){ .colour = SVG_DIM, .size = 12 }, text.bytes);
-    c->y += ROW;
-    buffer_free(&text);
-}
-
-static void draw_line(canvas *c, const picture_line *l)
-{
-    size_t n;
-    const picture_row *rows = picture_rows(c->picture, &n);
-
-    if (l->step > 0 && l->from > 0)
-        c->y += 8;
-    if (l->is_after_gap && l->from > 0)
-        label(c, c->y + 11, SVG_DIM, "...");
-    if (l->is_blank) {
-        draw_blank(c, l);
-        return;
+    switch (r->look) {
+    case LOOK_INDEX:
+        svg_text(&c->svg, at.x, at.y + 11,
+                 (svg_font){ .colour = SVG_DIM, .size = 10, .anchor = 'm' }, text);
+        break;
+    case LOOK_VALUE:
+        draw_value(c, &r->picture->cells[cell], at, width, text, sign);
+        c->width = fmax(c->width, at.x + width / 2);
+        break;
+    case LOOK_MARK:
+        svg_rect(&c->svg, at.x - 5, at.y + 4, 10, 10, *text == '1' ? SVG_COLOUR0 : SVG_NONE,
+                 SVG_FAINT);
+        break;
+    case LOOK_SIGN:
+        draw_sign(c, at, text, sign);
+        break;
+    case LOOK_BLANK:
+        text_at(c, c->x + 2, at.y + 13, (svg_font){ .colour = SVG_DIM, .size = 12 }, text);
+        break;
     }
-    if (l->step > 0)
-        draw_indexes(c, l);
-    draw_values(c, l);
-    draw_marks(c, l);
-    for (size_t i = 0; i < n; i++)
-        draw_row(c, l, &rows[i]);
+}
+
+static void end_row(void *ctx, const drawn_row *r)
+{
+    canvas *c = ctx;
+
+    c->y += LOOKS[r->look].height;
 }
 
 /* ---- Scenes ------------------------------------------------------------ */
 
-static void draw_picture(canvas *c)
+static void draw_picture(canvas *c, const picture *p)
 {
-    c->x = MARGIN + 8 + 7.5 * (double)picture_label_width(c->picture, LABEL_MOST);
-    buffer lines = picture_layout(c->picture, (unsigned)(WIDTH - MARGIN - c->x) / LETTER, 3);
-    const picture_line *line = (const void *)lines.bytes;
+    static const painter ROWS = { begin_row, draw_cell, end_row };
 
-    for (size_t i = 0; i < lines.size / sizeof *line; i++)
-        draw_line(c, &line[i]);
+    c->x = MARGIN + 8 + 7.5 * (double)picture_label_width(p, LABEL_MOST);
+    buffer lines = picture_layout(p, (unsigned)(WIDTH - MARGIN - c->x) / LETTER, 3);
+    for (const picture_line *l = NULL; (l = buffer_next(&lines, l, sizeof *l));) {
+        c->y += l->step > 0 && l->from > 0 ? 8 : 0;
+        if (l->is_after_gap && l->from > 0)
+            label(c, LOOK_INDEX, "...");
+        picture_paint(p, l, &ROWS, c);
+    }
     buffer_free(&lines);
-}
-
-/* How many of them one sentence tells. */
-static size_t deeds_alike(const deed *d, size_t n)
-{
-    size_t i = 1;
-
-    while (i < n && d[i].type == d[0].type && !d[i].status && !d[0].status)
-        i++;
-    return i;
 }
 
 static void draw_scene(canvas *c, const scene *now)
 {
-    size_t n;
-    const deed *deeds = scene_deeds(now, &n);
+    size_t n = now->deeds.size / sizeof(deed);
+    const deed *deeds = (const void *)now->deeds.bytes;
+    buffer text = { 0 };
 
     for (size_t i = 0, run; i < n; i += run) {
-        run = deeds_alike(deeds + i, n - i);
-        sentence(c, (svg_font){ .colour = SVG_DIM }, scene_deeds_text(deeds + i, run));
+        run = scene_deeds_alike(deeds + i, n - i);
+        scene_put_deeds(&text, deeds + i, run);
+        sentence(c, SVG_DIM, &text);
     }
     c->y += n > 0 ? 8 : 0;
-    c->scene = now;
-    c->picture = &now->picture;
-    draw_picture(c);
+    draw_picture(c, &now->picture);
     c->y += 6;
-    if (now->picture.n != now->picture.total || now->picture.n == 0)
-        sentence(c, (svg_font){ .colour = SVG_DIM }, scene_rest_text(now));
-    if (now->members.size)
-        sentence(c, (svg_font){ .colour = SVG_INK }, scene_members_text(now));
-    const explanation *said = scene_said(now, &n);
-    for (size_t i = 0; i < n; i++)
-        if (said[i].is_asked)
-            sentence(c, (svg_font){ .colour = SVG_INK }, scene_answer_text(c->show, &said[i]));
+    if (scene_has_rest(now)) {
+        scene_put_rest(&text, now);
+        sentence(c, SVG_DIM, &text);
+    }
+    if (now->members.size) {
+        scene_put_members(&text, now);
+        sentence(c, SVG_INK, &text);
+    }
+    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
+        if (e->is_asked) {
+            scene_put_answer(&text, c->show, e);
+            sentence(c, SVG_INK, &text);
+        }
     c->y += 10;
 }
 
 static void draw_all(canvas *c)
 {
-    size_t n;
-    const scene *scenes = show_scenes(c->show, &n);
     svg_font font = { .colour = SVG_INK, .size = 14, .is_bold = true };
 
     c->y = MARGIN;
     c->width = 0;
     text_at(c, MARGIN, c->y + 12, font, tamis_kind_name(c->show->plan->kind));
     c->y += 24;
-    for (size_t i = 0; i < n; i++)
-        draw_scene(c, &scenes[i]);
+    for (const scene *now = NULL; (now = buffer_next(&c->show->scenes, now, sizeof *now));)
+        draw_scene(c, now);
 }
 
 /* ---- For screen readers ------------------------------------------------ */
-
-static void tell(buffer *to, const char *text)
-{
-    buffer_append(to, text, strlen(text));
-}
-
-static void tell_sentence(buffer *to, buffer text)
-{
-    tell(to, text.bytes);
-    tell(to, ".\n");
-    buffer_free(&text);
-}
 
 /* Arrays and what they hold. */
 static void tell_cells(buffer *to, const picture *p)
@@ -270,49 +189,42 @@ static void tell_cells(buffer *to, const picture *p)
     char text[64];
 
     for (size_t i = 0; i < p->n; i++) {
-        const tamis_cell *cell = &p->cells[i], *last = cell - 1;
-        bool goes_on = i > 0 && cell->index == last->index + 1 && cell->number == last->number &&
-                       strcmp(cell->array, last->array) == 0;
-        if (!goes_on) {
-            picture_array_text(p, cell, text);
-            tell(to, i ? ".\n" : "");
-            tell(to, text);
-            tell(to, ":");
+        if (i == 0 || !picture_goes_on(&p->cells[i - 1], &p->cells[i])) {
+            picture_array_text(p, &p->cells[i], text);
+            buffer_print(to, "%s%s:", i ? ".\n" : "", text);
         }
-        picture_cell_text(p, cell, text);
-        tell(to, " ");
-        tell(to, strcmp(text, ".") == 0 ? "empty" : text);
+        picture_cell_text(p, &p->cells[i], text);
+        buffer_print(to, " %s", strcmp(text, ".") == 0 ? "empty" : text);
     }
-    tell(to, p->n ? ".\n" : "");
+    buffer_print(to, p->n ? ".\n" : "");
 }
 
 static void tell_scene(buffer *to, const show *s, const scene *now)
 {
-    size_t n;
-    const deed *deeds = scene_deeds(now, &n);
+    size_t n = now->deeds.size / sizeof(deed);
+    const deed *deeds = (const void *)now->deeds.bytes;
 
     for (size_t i = 0, run; i < n; i += run) {
-        run = deeds_alike(deeds + i, n - i);
-        tell_sentence(to, scene_deeds_text(deeds + i, run));
+        run = scene_deeds_alike(deeds + i, n - i);
+        scene_put_deeds(to, deeds + i, run);
+        buffer_print(to, ".\n");
     }
     tell_cells(to, &now->picture);
-    const explanation *said = scene_said(now, &n);
-    for (size_t i = 0; i < n; i++)
-        if (said[i].is_asked)
-            tell_sentence(to, scene_answer_text(s, &said[i]));
+    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
+        if (e->is_asked) {
+            scene_put_answer(to, s, e);
+            buffer_print(to, ".\n");
+        }
 }
 
 void scene_svg(const show *s, const char *path)
 {
     canvas c = { .show = s };
     buffer about = { 0 };
-    size_t n;
-    const scene *scenes = show_scenes(s, &n);
     char title[80];
 
-    for (size_t i = 0; i < n; i++)
-        tell_scene(&about, s, &scenes[i]);
-    buffer_append(&about, "", 1);
+    for (const scene *now = NULL; (now = buffer_next(&s->scenes, now, sizeof *now));)
+        tell_scene(&about, s, now);
     snprintf(title, sizeof title, "The cells of a %s filter", tamis_kind_name(s->plan->kind));
     /* Once to see how large it is. */
     draw_all(&c);

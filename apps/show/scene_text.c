@@ -1,5 +1,4 @@
 /* scene_text.c - scenes in a terminal. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,72 +10,47 @@
 enum { LABEL_MOST = 20 };
 
 typedef struct page {
-    const show *show;
-    const scene *scene;
-    const picture *picture; /* of the scene */
-    unsigned label;         /* letters before the first cell */
+    buffer out;
     bool in_colour;
+    unsigned label;            /* letters before the first cell */
+    unsigned letters, pending; /* of the row at hand: blanks wait for what follows them */
 } page;
 
 /* ---- Rows -------------------------------------------------------------- */
 
-/* A row is put together before it is printed, so that no blank stands at its end. */
-typedef struct row {
-    buffer text;
-    unsigned letters, pending; /* blanks that are printed if something follows */
-} row;
-
-static void row_text(row *r, const char *text, unsigned most)
+static void put_letters(page *p, const char *text, unsigned most)
 {
-    while (r->pending > 0) {
-        buffer_append(&r->text, " ", 1);
-        r->letters++;
-        r->pending--;
-    }
+    p->letters += p->pending;
+    buffer_print(&p->out, "%*s", (int)p->pending, "");
+    p->pending = 0;
     for (size_t size; *text && most > 0; text += size, most--) {
         size = utf8_size(text);
         size = size ? size : 1;
-        buffer_append(&r->text, text, size);
-        r->letters++;
+        buffer_append(&p->out, text, size);
+        p->letters++;
     }
 }
 
 /* Blanks up to this place. */
-static void row_to(row *r, unsigned place)
+static void move_to(page *p, unsigned place)
 {
-    unsigned at = r->letters + r->pending;
+    unsigned at = p->letters + p->pending;
 
-    r->pending += place > at ? place - at : 0;
+    p->pending += place > at ? place - at : 0;
 }
 
-static void row_right(row *r, unsigned end, const char *text)
+static void begin_row(void *ctx, const drawn_row *r)
 {
-    unsigned size = (unsigned)utf8_length(text);
+    page *p = ctx;
 
-    row_to(r, end > size ? end - size : 0);
-    row_text(r, text, UINT32_MAX);
+    p->letters = p->pending = 0;
+    put_letters(p, r->label, LABEL_MOST);
+    move_to(p, r->look == LOOK_INDEX ? 0 : p->label);
 }
 
-static void row_print(row *r)
+static const char *colour_of(char sign)
 {
-    printf("%.*s\n", (int)r->text.size, r->text.size ? r->text.bytes : "");
-    buffer_free(&r->text);
-}
-
-static row row_begin(const page *p, const char *label)
-{
-    row r = { 0 };
-
-    row_text(&r, label, LABEL_MOST);
-    row_to(&r, p->label);
-    return r;
-}
-
-/* ---- A picture --------------------------------------------------------- */
-
-static const char *colour_of(char mark)
-{
-    switch (mark) {
+    switch (sign) {
     case ROW_FOR:
         return "\033[1;32m";
     case ROW_AGAINST:
@@ -87,113 +61,37 @@ static const char *colour_of(char mark)
     return NULL;
 }
 
-/* Escape codes take no place. */
-static void row_colour(const page *p, row *r, const char *code)
+/* Texts end where their cell does. An index that would touch the one before is left out. */
+static void put_cell(void *ctx, const drawn_row *r, size_t cell, const char *text, char sign)
 {
-    if (p->in_colour && code)
-        buffer_append(&r->text, code, strlen(code));
+    page *p = ctx;
+    const char *colour = p->in_colour ? colour_of(sign) : NULL;
+    unsigned column = r->line->column, size = (unsigned)utf8_length(text);
+    unsigned end = p->label + (unsigned)(cell - r->line->from + 1) * column;
+
+    if (r->look == LOOK_BLANK)
+        end = p->label + column - 1 + size;
+    unsigned start = end > size ? end - size : 0;
+    if (r->look == LOOK_INDEX && cell > r->line->from && start <= p->letters)
+        return;
+    move_to(p, start);
+    put_letters(p, colour ? "" : text, UINT32_MAX);
+    if (!colour)
+        return;
+    buffer_print(&p->out, "%s", colour); /* which takes no place */
+    put_letters(p, text, UINT32_MAX);
+    buffer_print(&p->out, "\033[0m");
 }
 
-static void cell_right(const page *p, row *r, unsigned end, const char *text, char mark)
+static void end_row(void *ctx, const drawn_row *r)
 {
-    unsigned size = (unsigned)utf8_length(text);
+    page *p = ctx;
 
-    row_to(r, end > size ? end - size : 0);
-    row_text(r, "", 0);
-    row_colour(p, r, colour_of(mark));
-    row_text(r, text, UINT32_MAX);
-    row_colour(p, r, colour_of(mark) ? "\033[0m" : NULL);
+    (void)r;
+    buffer_print(&p->out, "\n");
 }
 
-static unsigned end_of(const page *p, const picture_line *l, size_t cell)
-{
-    return p->label + (unsigned)(cell - l->from + 1) * l->column;
-}
-
-static void print_indexes(const page *p, const picture_line *l)
-{
-    row r = { 0 };
-    char text[24];
-
-    for (size_t i = l->from; i < l->to; i++) {
-        uint64_t index = p->picture->cells[i].index + p->picture->first;
-        if (i > l->from && index % l->step)
-            continue;
-        int size = snprintf(text, sizeof text, "%" PRIu64, index);
-        unsigned end = end_of(p, l, i), start = end > (unsigned)size ? end - (unsigned)size : 0;
-        if (i == l->from || start > r.letters)
-            row_right(&r, end, text);
-    }
-    row_print(&r);
-}
-
-static void print_values(const page *p, const picture_line *l)
-{
-    char text[64];
-
-    picture_array_text(p->picture, &p->picture->cells[l->from], text);
-    row r = row_begin(p, text);
-    for (size_t i = l->from; i < l->to; i++) {
-        picture_cell_text(p->picture, &p->picture->cells[i], text);
-        cell_right(p, &r, end_of(p, l, i), text, picture_mark_at(p->picture, i));
-    }
-    row_print(&r);
-}
-
-static void print_marks(const page *p, const picture_line *l)
-{
-    for (unsigned m = 0; picture_mark_name(m); m++) {
-        if (!(l->marks >> m & 1))
-            continue;
-        row r = row_begin(p, picture_mark_name(m));
-        for (size_t i = l->from; i < l->to; i++)
-            row_right(&r, end_of(p, l, i), p->picture->cells[i].marks >> m & 1 ? "1" : ".");
-        row_print(&r);
-    }
-}
-
-static const char *text_at(const picture_row *of, size_t cell)
-{
-    static char mark[2];
-
-    if (of->texts)
-        return of->texts[cell];
-    mark[0] = of->marks[cell];
-    return mark[0] ? mark : NULL;
-}
-
-/* A row without marks in this line is left out. */
-static void print_row(const page *p, const picture_line *l, const picture_row *of)
-{
-    row r = row_begin(p, of->label);
-    bool is_empty = true;
-
-    for (size_t i = l->from; i < l->to; i++) {
-        const char *text = text_at(of, i);
-        if (!text)
-            continue;
-        unsigned size = (unsigned)utf8_length(text), end = end_of(p, l, i);
-        cell_right(p, &r, size < end ? end : size, text, of->marks ? of->marks[i] : ROW_NONE);
-        is_empty = false;
-    }
-    if (is_empty)
-        buffer_free(&r.text);
-    else
-        row_print(&r);
-}
-
-static void print_blank(const page *p, const picture_line *l)
-{
-    buffer text = scene_blank_text(p->scene, l);
-    char array[64];
-
-    picture_array_text(p->picture, &p->picture->cells[l->from], array);
-    row r = row_begin(p, array);
-    row_to(&r, p->label + l->column - 1);
-    row_text(&r, text.bytes, UINT32_MAX);
-    row_print(&r);
-    buffer_free(&text);
-}
+/* ---- Pictures ---------------------------------------------------------- */
 
 /* As the cell before. */
 static bool same_name(const picture *p, size_t cell)
@@ -201,109 +99,100 @@ static bool same_name(const picture *p, size_t cell)
     return strcmp(p->cells[cell].array, p->cells[cell - 1].array) == 0;
 }
 
-static void print_line(const page *p, const picture_line *l)
+static void put_line(page *p, const picture *of, const picture_line *l)
 {
-    size_t n;
-    const picture_row *rows = picture_rows(p->picture, &n);
+    static const painter ROWS = { begin_row, put_cell, end_row };
 
-    bool is_below = l->is_blank && l->from > 0 && same_name(p->picture, l->from);
-
-    if (l->step > 0 && l->from > 0 && !is_below)
-        printf("\n");
+    if (l->step > 0 && l->from > 0 && !(l->is_blank && same_name(of, l->from)))
+        buffer_print(&p->out, "\n");
     if (l->is_after_gap && l->from > 0)
-        printf("...\n");
-    if (l->is_blank) {
-        print_blank(p, l);
-        return;
-    }
-    if (l->step > 0)
-        print_indexes(p, l);
-    print_values(p, l);
-    print_marks(p, l);
-    for (size_t i = 0; i < n; i++)
-        print_row(p, l, &rows[i]);
+        buffer_print(&p->out, "...\n");
+    picture_paint(of, l, &ROWS, p);
 }
 
-static void print_picture(page p, unsigned width)
+static void put_picture(page *p, const picture *of, unsigned width)
 {
-    p.label = picture_label_width(p.picture, LABEL_MOST) + 1;
-    buffer lines = picture_layout(p.picture, width > p.label ? width - p.label : 1, 2);
-    const picture_line *line = (const void *)lines.bytes;
+    p->label = picture_label_width(of, LABEL_MOST) + 1;
+    buffer lines = picture_layout(of, width > p->label ? width - p->label : 1, 2);
 
-    for (size_t i = 0; i < lines.size / sizeof *line; i++)
-        print_line(&p, &line[i]);
+    for (const picture_line *l = NULL; (l = buffer_next(&lines, l, sizeof *l));)
+        put_line(p, of, l);
     buffer_free(&lines);
 }
 
 /* ---- Words ------------------------------------------------------------- */
 
-static void print_sentence(const char *before, buffer text)
+static void put_explanation(buffer *to, const show *s, const scene *now, const explanation *e)
 {
-    printf("%s%s\n", before, text.bytes);
-    buffer_free(&text);
-}
-
-static void print_explanation(const show *s, const scene *now, const explanation *e)
-{
-    printf("\n");
-    print_sentence("", scene_answer_text(s, e));
-    for (size_t i = 0; i + 1 < e->n; i++)
-        print_sentence("  ", scene_step_text(s, now, &e->steps[i]));
+    buffer_print(to, "\n");
+    scene_put_answer(to, s, e);
+    buffer_print(to, "\n");
+    for (size_t i = 0; i + 1 < e->n; i++) {
+        buffer_print(to, "  ");
+        scene_put_step(to, s, now, &e->steps[i]);
+        buffer_print(to, "\n");
+    }
 }
 
 /* One by one; what is built has all keys at once. */
-static void print_deeds(const deed *deeds, size_t n)
+static void put_deeds(buffer *to, const scene *now)
 {
-    bool is_built = n > 0 && deeds[0].type == DEED_BUILD;
+    size_t n = now->deeds.size / sizeof(deed);
+    const deed *first = (const void *)now->deeds.bytes;
+    size_t run = n > 0 && first->type == DEED_BUILD ? n : 1;
 
-    if (is_built)
-        print_sentence("", scene_deeds_text(deeds, n));
-    for (size_t i = 0; i < n && !is_built; i++)
-        print_sentence("", scene_deeds_text(&deeds[i], 1));
+    for (size_t i = 0; i < n; i += run) {
+        scene_put_deeds(to, &first[i], run);
+        buffer_print(to, "\n");
+    }
 }
 
-static void print_steps(const scene *now)
+static void put_steps(buffer *to, const scene *now)
 {
-    const char *at = now->steps.bytes, *end = at + now->steps.size;
-
     if (now->steps.size)
-        printf("\nHow it is made, step by step:\n");
-    for (; at < end; at += strlen(at) + 1)
-        printf("  %s\n", at);
+        buffer_print(to, "\nHow it is made, step by step:\n");
+    for (const char *step = NULL; (step = buffer_next_text(&now->steps, step));)
+        buffer_print(to, "  %s\n", step);
 }
 
-static void print_scene(const show *s, const scene *now, unsigned width, bool in_colour)
+static void put_scene(page *p, const show *s, const scene *now, unsigned width)
 {
-    size_t n;
-    const deed *deeds = scene_deeds(now, &n);
+    buffer *to = &p->out;
 
-    printf("\n");
-    print_deeds(deeds, n);
-    if (now->has_changes)
-        print_sentence("", scene_changes_text(now));
-    if (n > 0)
-        printf("\n");
-    print_picture(
-        (page){ .show = s, .scene = now, .picture = &now->picture, .in_colour = in_colour }, width);
-    if (now->picture.n != now->picture.total || now->picture.n == 0)
-        print_sentence("\n", scene_rest_text(now));
-    print_steps(now);
-    if (now->members.size)
-        print_sentence("\n", scene_members_text(now));
-    const explanation *said = scene_said(now, &n);
-    for (size_t i = 0; i < n; i++)
-        if (said[i].is_asked)
-            print_explanation(s, now, &said[i]);
+    buffer_print(to, "\n");
+    put_deeds(to, now);
+    if (now->has_changes) {
+        scene_put_changes(to, now);
+        buffer_print(to, "\n");
+    }
+    if (now->deeds.size)
+        buffer_print(to, "\n");
+    put_picture(p, &now->picture, width);
+    if (scene_has_rest(now)) {
+        buffer_print(to, "\n");
+        scene_put_rest(to, now);
+        buffer_print(to, "\n");
+    }
+    put_steps(to, now);
+    if (now->members.size) {
+        buffer_print(to, "\n");
+        scene_put_members(to, now);
+        buffer_print(to, "\n");
+    }
+    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
+        if (e->is_asked)
+            put_explanation(to, s, now, e);
 }
 
 void scene_print(const show *s, unsigned width, bool in_colour)
 {
-    size_t n;
-    const scene *scenes = show_scenes(s, &n);
+    page p = { .in_colour = in_colour };
 
     printf("%s: %s, ", s->name, tamis_kind_name(s->plan->kind));
     shape_print(s->plan);
     printf("\n");
-    for (size_t i = 0; i < n; i++)
-        print_scene(s, &scenes[i], width, in_colour);
+    for (const scene *now = NULL; (now = buffer_next(&s->scenes, now, sizeof *now));)
+        put_scene(&p, s, now, width);
+    fwrite(p.out.bytes, 1, p.out.size, stdout);
+    buffer_free(&p.out);
 }

@@ -4,53 +4,34 @@
 
 #include "peeling_text.h"
 #include "show_steps.h"
+#include "term/allocate.h"
 #include "term/message.h"
 #include "term/unicode.h"
 
 /* ---- Requests ---------------------------------------------------------- */
 
-request *showing_requests(const showing *s, size_t *n)
-{
-    *n = s->requests.size / sizeof(request);
-    return (void *)s->requests.bytes;
-}
-
-static char *label_of(const char *text, size_t size)
-{
-    buffer label = { 0 };
-
-    buffer_append(&label, text, size);
-    label.size = unicode_clean(label.bytes, size);
-    if (size == 0)
-        buffer_append(&label, "''", 2);
-    buffer_append(&label, "", 1);
-    return label.bytes;
-}
-
 void showing_make_label(request *r)
 {
-    r->label = label_of(r->text, r->size);
+    r->label = r->size > 0 ? allocate_text(r->text, r->size) : allocate_text("''", 2);
+    if (r->size > 0)
+        r->label[unicode_clean(r->label, r->size)] = 0;
 }
 
 void showing_enter(showing *s, deed_type type, const char *text, size_t size)
 {
-    request r = { .type = type, .text = malloc(size + 1), .size = size };
+    request r = { .type = type, .text = allocate_text(text, size), .size = size };
 
-    if (!r.text)
-        die(CODE_MEMORY, "out of memory for the keys");
-    memcpy(r.text, text, size);
-    r.text[size] = 0;
-    buffer_append(&s->requests, &r, sizeof r);
+    buffer_append(&s->room, &r, sizeof r);
+    s->requests = (void *)s->room.bytes;
+    s->n++;
 }
 
 size_t showing_count(const showing *s, deed_type type)
 {
-    size_t n;
-    const request *r = showing_requests(s, &n);
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++)
-        count += r[i].type == type;
+    for (size_t i = 0; i < s->n; i++)
+        count += s->requests[i].type == type;
     return count;
 }
 
@@ -99,11 +80,11 @@ static deed do_request(showing *s, const request *r)
  * start. Exact kinds are sets, and forget a key whole. Others keep copies. */
 static bool is_there(const showing *s, const char *text, size_t end)
 {
-    size_t n, copies = 0;
-    const request *r = showing_requests(s, &n);
+    size_t copies = 0;
+    const request *r = s->requests;
     bool is_set = (abilities_of(s) & TAMIS_IS_EXACT) != 0;
 
-    end = abilities_of(s) & TAMIS_CAN_ADD ? end : n;
+    end = abilities_of(s) & TAMIS_CAN_ADD ? end : s->n;
     for (size_t i = 0; i < end; i++) {
         if (r[i].type == DEED_ASK || strcmp(r[i].text, text) != 0)
             continue;
@@ -117,8 +98,8 @@ static bool is_there(const showing *s, const char *text, size_t end)
 
 static bool is_first(const showing *s, size_t at)
 {
-    size_t n, i = 0;
-    const request *r = showing_requests(s, &n);
+    const request *r = s->requests;
+    size_t i = 0;
 
     while (i < at && (r[i].type != DEED_ADD || strcmp(r[i].text, r[at].text) != 0))
         i++;
@@ -127,8 +108,7 @@ static bool is_first(const showing *s, size_t at)
 
 static void say_of(const showing *s, scene *now, size_t at, bool is_asked)
 {
-    size_t n;
-    const request *r = showing_requests(s, &n) + at;
+    const request *r = &s->requests[at];
     explanation e = explanation_of(s->filter, r->key, r->label);
 
     e.is_asked = is_asked;
@@ -139,8 +119,7 @@ static void say_of(const showing *s, scene *now, size_t at, bool is_asked)
 /* Of a toy it is known what was added: each key once. */
 static void find_present(const showing *s, scene *now, size_t end)
 {
-    size_t n;
-    const request *r = showing_requests(s, &n);
+    const request *r = s->requests;
 
     for (size_t i = 0; s->show.is_known && i < end; i++)
         if (r[i].type == DEED_ADD && is_first(s, i) && is_there(s, r[i].text, end)) {
@@ -173,21 +152,18 @@ static void find_members(const showing *s, scene *now)
 /* Of a toy, the keys that were added; of a file, those that are asked for. */
 static void tell_peeling(const showing *s, scene *now)
 {
-    size_t n;
-    const request *r = showing_requests(s, &n);
-    tamis_kind kind = tamis_plan_of(s->filter)->kind;
     buffer keys = { 0 };
 
-    for (size_t i = 0; i < n; i++)
-        if (r[i].type == (s->show.is_known ? DEED_ADD : DEED_ASK)) {
-            peeled_key key = { r[i].label, r[i].key };
+    for (size_t i = 0; i < s->n; i++)
+        if (s->requests[i].type == (s->show.is_known ? DEED_ADD : DEED_ASK)) {
+            named_key key = { s->requests[i].label, s->requests[i].key };
             buffer_append(&keys, &key, sizeof key);
         }
     tamis_status status = peeling_tell(&now->steps, s->filter, &now->picture,
-                                       (const void *)keys.bytes, keys.size / sizeof(peeled_key));
+                                       (const void *)keys.bytes, keys.size / sizeof(named_key));
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE, "%s: %s filters are not made by peeling, so that there are no --steps",
-            s->show.name, tamis_kind_name(kind));
+            s->show.name, tamis_kind_name(tamis_plan_of(s->filter)->kind));
     if (status)
         die_status("explain", s->show.name, status);
     buffer_free(&keys);
@@ -196,20 +172,18 @@ static void tell_peeling(const showing *s, scene *now)
 /* The picture, and a row for each key that is asked for, or that alone was changed. */
 static void draw(showing *s, scene *now, const tamis *before)
 {
-    const explanation *present = (const void *)now->present.bytes;
-    size_t n;
-    const explanation *said = scene_said(now, &n);
-    picture p = picture_of(s->filter, s->most, said, n);
+    picture p = picture_of(s->filter, s->most, &now->said);
+    bool is_one = now->said.size == sizeof(explanation);
 
     p.first = s->show.first;
     p.is_signed = s->show.is_signed;
     p.with_blanks = s->most == 0;
-    picture_mark_owners(&p, present, now->present.size / sizeof *present);
-    for (size_t i = 0; i < n; i++)
-        if (said[i].is_asked || n == 1)
-            picture_mark_reads(&p, &said[i]);
+    picture_mark_owners(&p, &now->present);
+    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
+        if (e->is_asked || is_one)
+            picture_mark_reads(&p, e);
     if (before) {
-        picture old = picture_of(before, s->most, said, n);
+        picture old = picture_of(before, s->most, &now->said);
         now->changes = picture_mark_changes(&p, &old);
         now->has_changes = true;
         picture_free(&old);
@@ -223,10 +197,10 @@ static void draw(showing *s, scene *now, const tamis *before)
 /* Requests of this kind, from `at` on; of changes only one if each is shown. */
 static size_t run_of(const showing *s, size_t at, bool asks)
 {
-    size_t n, from = at;
-    const request *r = showing_requests(s, &n);
+    size_t from = at;
 
-    while (at < n && (r[at].type == DEED_ASK) == asks && (asks || !s->each || at == from))
+    while (at < s->n && (s->requests[at].type == DEED_ASK) == asks &&
+           (asks || !s->each || at == from))
         at++;
     return at;
 }
@@ -250,16 +224,14 @@ static void show_before(showing *s)
 
 static size_t show_next(showing *s, size_t at)
 {
-    size_t n, n_scenes, changes = run_of(s, at, false), asks = run_of(s, changes, true);
-    const request *r = showing_requests(s, &n);
+    size_t changes = run_of(s, at, false), asks = run_of(s, changes, true);
     tamis *before = NULL;
     scene now = { 0 };
 
-    show_scenes(&s->show, &n_scenes);
-    if (changes > at && n_scenes > 0)
+    if (changes > at && s->show.scenes.size > 0)
         before = showing_copy(s);
     for (size_t i = at; i < changes; i++) {
-        deed d = do_request(s, &r[i]);
+        deed d = do_request(s, &s->requests[i]);
         buffer_append(&now.deeds, &d, sizeof d);
     }
     for (size_t i = at; i < asks; i++)
@@ -273,72 +245,58 @@ static size_t show_next(showing *s, size_t at)
 
 void showing_run(showing *s)
 {
-    size_t n, at = 0;
-    const request *r = showing_requests(s, &n);
+    size_t at = 0;
 
     s->show.plan = tamis_plan_of(s->filter);
-    if (!s->show.is_known && n > 0 && r[0].type != DEED_ASK)
+    if (!s->show.is_known && s->n > 0 && s->requests[0].type != DEED_ASK)
         show_before(s);
     do
         at = show_next(s, at);
-    while (at < n);
+    while (at < s->n);
 }
 
-/* Whether a key was found, or none was asked for; and nothing that was to be removed is absent. */
 bool showing_is_well(const showing *s)
 {
-    size_t n, m, asked = 0, found = 0, absent = 0;
-    const scene *scenes = show_scenes(&s->show, &n);
+    size_t asked = 0, found = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const explanation *said = scene_said(&scenes[i], &m);
-        for (size_t j = 0; j < m; j++) {
-            asked += said[j].is_asked;
-            found += said[j].is_asked && said[j].found;
+    for (const scene *now = NULL; (now = buffer_next(&s->show.scenes, now, sizeof *now));) {
+        for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));) {
+            asked += e->is_asked;
+            found += e->is_asked && e->found;
         }
-        const deed *deeds = scene_deeds(&scenes[i], &m);
-        for (size_t j = 0; j < m; j++)
-            absent += deeds[j].status != TAMIS_OK;
+        for (const deed *d = NULL; (d = buffer_next(&now->deeds, d, sizeof *d));)
+            if (d->status)
+                return false;
     }
-    return absent == 0 && (asked == 0 || found > 0);
+    return asked == 0 || found > 0;
 }
 
 static void free_explanations(buffer *all)
 {
-    explanation *e = (void *)all->bytes;
-
-    for (size_t i = 0; i < all->size / sizeof *e; i++)
-        explanation_free(&e[i]);
+    for (explanation *e = NULL; (e = buffer_next(all, e, sizeof *e));)
+        explanation_free(e);
     buffer_free(all);
 }
 
-static void free_scenes(const show *s)
+static void free_scene(scene *s)
 {
-    size_t n;
-    scene *scenes = (void *)s->scenes.bytes;
-
-    show_scenes(s, &n);
-    for (size_t i = 0; i < n; i++) {
-        free_explanations(&scenes[i].said);
-        free_explanations(&scenes[i].present);
-        buffer_free(&scenes[i].steps);
-        buffer_free(&scenes[i].members);
-        buffer_free(&scenes[i].deeds);
-        picture_free(&scenes[i].picture);
-    }
+    free_explanations(&s->said);
+    free_explanations(&s->present);
+    buffer_free(&s->steps);
+    buffer_free(&s->members);
+    buffer_free(&s->deeds);
+    picture_free(&s->picture);
 }
 
 void showing_free(showing *s)
 {
-    size_t n;
-    request *r = showing_requests(s, &n);
-
-    free_scenes(&s->show);
+    for (scene *now = NULL; (now = buffer_next(&s->show.scenes, now, sizeof *now));)
+        free_scene(now);
     buffer_free(&s->show.scenes);
-    for (size_t i = 0; i < n; i++) {
-        free(r[i].text);
-        free(r[i].label);
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->requests[i].text);
+        free(s->requests[i].label);
     }
-    buffer_free(&s->requests);
+    buffer_free(&s->room);
     tamis_free(s->filter);
 }

@@ -13,17 +13,18 @@ typedef struct request {
 } request;
 
 typedef struct showing {
-    buffer requests; /* request: in the order in which they are done */
-    tamis *filter;   /* changes with them */
-    uint64_t most;   /* cells that are drawn; 0: all */
-    bool each;       /* a scene for each change */
-    bool steps;      /* tell how it was made */
+    request *requests; /* in the order in which they are done */
+    size_t n;
+    buffer room;   /* of them */
+    tamis *filter; /* changes with them */
+    uint64_t most; /* cells that are drawn; 0: all */
+    bool each;     /* a scene for each change */
+    bool steps;    /* tell how it was made */
     show show;
 } showing;
 
-/* Copies the text. Labels and keys are made when the filter is there. */
+/* Copies the text. The key is made when the filter is there. */
 void showing_enter(showing *s, deed_type type, const char *text, size_t size);
-request *showing_requests(const showing *s, size_t *n);
 size_t showing_count(const showing *s, deed_type type);
 void showing_make_label(request *r);
 

@@ -2,14 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "picture.h"
 #include "subsets.h"
 #include "term/message.h"
 #include "toy_filter.h"
 
 typedef struct subsets {
     const tamis_plan *plan;
-    const subset_key *keys;
+    const named_key *keys;
     size_t n;
     int set_width, cells_width;
     unsigned false_positives;
@@ -32,7 +31,7 @@ static buffer set_text(const subsets *s, unsigned set)
 /* 0110, 0 3 1 2: bits stand together, arrays apart. */
 static buffer cells_text(const tamis *f)
 {
-    picture p = picture_of(f, 0, NULL, 0);
+    picture p = picture_of(f, 0, &(buffer){ 0 });
     buffer text = { 0 };
     char cell[CELL_TEXT_SIZE];
 
@@ -114,7 +113,7 @@ static void measure(subsets *s)
     }
 }
 
-void subsets_print(const tamis_plan *plan, const subset_key *keys, size_t n)
+void subsets_print(const tamis_plan *plan, const named_key *keys, size_t n)
 {
     subsets s = { .plan = plan, .keys = keys, .n = n, .set_width = 3, .cells_width = 5 };
 

@@ -2,17 +2,12 @@
 #ifndef TAMIS_APPS_SHOW_SUBSETS_H
 #define TAMIS_APPS_SHOW_SUBSETS_H
 
-#include "tamis.h"
+#include "picture.h"
 
 enum { SUBSETS_KEYS_MAX = 10 };
 
-typedef struct subset_key {
-    const char *label;
-    uint64_t key;
-} subset_key;
-
 /* Prints a line for each of the 2^n sets: its keys, its cells, the answer for each key. False
  * positives are marked. */
-void subsets_print(const tamis_plan *plan, const subset_key *keys, size_t n);
+void subsets_print(const tamis_plan *plan, const named_key *keys, size_t n);
 
 #endif

@@ -32,15 +32,13 @@ tamis *toy_filter(const tamis_plan *plan, const uint64_t *keys, size_t n)
 
 static const char SEPARATORS[] = ", \t\r";
 
-bool toy_split(char *word, const char **given)
+const char *toy_numbers(const char *word)
 {
-    char *equals = strrchr(word, '=');
+    const char *equals = strrchr(word, '=');
 
     if (!equals || equals == word || !isdigit((unsigned char)equals[1 + (equals[1] == '-')]))
-        return false;
-    *equals = 0;
-    *given = equals + 1;
-    return true;
+        return NULL;
+    return equals + 1;
 }
 
 static _Noreturn void refuse(const char *name, const char *given, const char *why)

@@ -19,8 +19,8 @@ typedef struct toy {
 /* A filter of these keys, added in order or, in kinds that do not add, built from them. */
 tamis *toy_filter(const tamis_plan *plan, const uint64_t *keys, size_t n);
 
-/* Whether a word gives numbers: "TTA=1,10,9". Ends its name with a NUL, and sets *numbers. */
-bool toy_split(char *word, const char **numbers);
+/* Where a word gives numbers, behind its "=": "TTA=1,10,9". NULL: it does not. */
+const char *toy_numbers(const char *word);
 /* Takes a name and its numbers, which may be parted by commas or blanks. */
 void toy_define(toy *t, const char *name, const char *numbers);
 /* Takes those of a file, a name and its numbers in each line; "-" is standard input. */

@@ -51,6 +51,18 @@ void buffer_print(buffer *b, const char *format, ...)
     b->size += (size_t)size;
 }
 
+void *buffer_next(const buffer *b, const void *item, size_t size)
+{
+    size_t at = item ? (size_t)((const char *)item - b->bytes) + size : 0;
+
+    return at < b->size ? b->bytes + at : NULL;
+}
+
+const char *buffer_next_text(const buffer *b, const char *text)
+{
+    return buffer_next(b, text, text ? strlen(text) + 1 : 0);
+}
+
 void buffer_free(buffer *b)
 {
     free(b->bytes);
