@@ -21,24 +21,19 @@ chart_series *chart_add(chart *c, const char *name, chart_shape shape)
     return &c->series[c->n++];
 }
 
-static void put_point(chart_series *s, chart_point p)
+void chart_put_range(chart_series *s, double x, double y, double low, double high)
 {
-    buffer_append(&s->points, &p, sizeof p);
+    buffer_append(&s->points, &(chart_point){ x, y, low, high, NULL }, sizeof(chart_point));
 }
 
 void chart_put(chart_series *s, double x, double y)
 {
-    put_point(s, (chart_point){ x, y, y, y, NULL });
-}
-
-void chart_put_range(chart_series *s, double x, double y, double low, double high)
-{
-    put_point(s, (chart_point){ x, y, low, high, NULL });
+    chart_put_range(s, x, y, y, y);
 }
 
 void chart_put_name(chart_series *s, double x, double y, const char *name)
 {
-    put_point(s, (chart_point){ x, y, y, y, name });
+    buffer_append(&s->points, &(chart_point){ x, y, y, y, name }, sizeof(chart_point));
 }
 
 void chart_free(chart *c)
@@ -48,14 +43,10 @@ void chart_free(chart *c)
     c->n = 0;
 }
 
-static size_t n_points(const chart_series *s)
+/* The point after this one, NULL after the last; NULL gives the first. */
+static const chart_point *next_point(const chart_series *s, const chart_point *p)
 {
-    return s->points.size / sizeof(chart_point);
-}
-
-static const chart_point *points_of(const chart_series *s)
-{
-    return (const void *)s->points.bytes;
+    return buffer_next(&s->points, p, sizeof *p);
 }
 
 /* ---- Axes -------------------------------------------------------------- */
@@ -79,38 +70,29 @@ static bool has_place(const scale *s, double value)
     return isfinite(value) && (!s->is_log || value > 0);
 }
 
-static double clamp(const scale *s, double value)
+/* At the nearer end of the axis, if it is beyond it. */
+static double place_inside(const scale *s, double value)
 {
-    double low = s->is_log ? pow(10, s->low) : s->low,
-           high = s->is_log ? pow(10, s->high) : s->high;
+    double at = place(s, value);
 
-    return value < low ? low : value > high ? high : value;
+    return fmin(fmax(at, fmin(s->from, s->to)), fmax(s->from, s->to));
 }
 
-static void widen(double *low, double *high, double value, bool is_log)
+static void find_ends(const chart *c, bool is_x, scale *s)
 {
-    if (!isfinite(value) || (is_log && value <= 0))
-        return;
-    *low = fmin(*low, value);
-    *high = fmax(*high, value);
-}
-
-static void find_ends(const chart *c, bool is_x, double *low, double *high)
-{
-    bool is_log = is_x ? c->x.is_log : c->y.is_log;
-
-    *low = INFINITY;
-    *high = -INFINITY;
+    s->low = INFINITY;
+    s->high = -INFINITY;
     for (size_t i = 0; i < c->n; i++)
-        for (size_t j = 0; j < n_points(&c->series[i]); j++) {
-            const chart_point *p = &points_of(&c->series[i])[j];
-            widen(low, high, is_x ? p->x : p->low, is_log);
-            widen(low, high, is_x ? p->x : p->high, is_log);
-            if (!is_x)
-                widen(low, high, p->y, is_log);
+        for (const chart_point *p = NULL; (p = next_point(&c->series[i], p));) {
+            const double ys[] = { p->y, p->low, p->high };
+            for (size_t j = 0; j < 3; j++) {
+                double value = is_x ? p->x : ys[j];
+                s->low = has_place(s, value) ? fmin(s->low, value) : s->low;
+                s->high = has_place(s, value) ? fmax(s->high, value) : s->high;
+            }
         }
-    if (*low > *high)
-        *low = *high = 1;
+    if (s->low > s->high)
+        s->low = s->high = 1;
 }
 
 /* The step of 1, 2 or 5 times a power of ten that makes at most that many ticks. */
@@ -158,27 +140,29 @@ static scale scale_of(const chart *c, bool is_x, double from, double to)
 {
     const chart_axis *a = is_x ? &c->x : &c->y;
     scale s = { .low = a->low, .high = a->high, .from = from, .to = to, .is_log = a->is_log };
-    bool is_given = a->low != a->high;
 
     if (a->names) {
         s.low = -0.5;
         s.high = (double)a->n - 0.5;
         return s;
     }
-    if (!is_given)
-        find_ends(c, is_x, &s.low, &s.high);
+    if (a->low == a->high)
+        find_ends(c, is_x, &s);
     if (s.is_log) {
         s.low = log10(s.low);
         s.high = log10(s.high);
     }
-    if (!is_given && s.is_log)
+    if (a->low != a->high)
+        return s;
+    double margin = fmax((s.high - s.low) * 0.03, has_bars(c) ? 0.6 : 0);
+    if (s.is_log)
         round_log(&s);
-    if (!is_given && !s.is_log && is_x) {
-        double margin = fmax((s.high - s.low) * 0.03, has_bars(c) ? 0.6 : 0);
+    else if (!is_x)
+        round_linear(&s, MOST_TICKS);
+    else {
         s.low -= margin > 0 ? margin : 1;
         s.high += margin > 0 ? margin : 1;
-    } else if (!is_given && !s.is_log)
-        round_linear(&s, MOST_TICKS);
+    }
     return s;
 }
 
@@ -377,7 +361,7 @@ static int draw_legend(svg *s, const chart *c, double y)
 
 static svg_point spot(const panel *p, double x, double y)
 {
-    return (svg_point){ place(&p->x, clamp(&p->x, x)), place(&p->y, clamp(&p->y, y)) };
+    return (svg_point){ place_inside(&p->x, x), place_inside(&p->y, y) };
 }
 
 static bool is_drawable(const panel *p, const chart_point *at)
@@ -387,15 +371,13 @@ static bool is_drawable(const panel *p, const chart_point *at)
 
 static void draw_line(const panel *p, const chart_series *s)
 {
-    const chart_point *points = points_of(s);
     buffer path = { 0 };
 
-    for (size_t i = 0; i < n_points(s); i++) {
-        if (!is_drawable(p, &points[i]))
-            continue;
-        svg_point at = { place(&p->x, points[i].x), place(&p->y, points[i].y) };
-        buffer_append(&path, &at, sizeof at);
-    }
+    for (const chart_point *point = NULL; (point = next_point(s, point));)
+        if (is_drawable(p, point)) {
+            svg_point at = { place(&p->x, point->x), place(&p->y, point->y) };
+            buffer_append(&path, &at, sizeof at);
+        }
     svg_clip(p->svg, p->box.x, p->box.y, p->box.width, p->box.height);
     if (path.size)
         svg_path(p->svg, (const void *)path.bytes, path.size / sizeof(svg_point), s->colour,
@@ -408,22 +390,21 @@ static void draw_range(const panel *p, const chart_point *point, svg_colour colo
 {
     if (point->low >= point->high || !has_place(&p->y, point->high))
         return;
-    double low = has_place(&p->y, point->low) ? point->low : clamp(&p->y, 0);
-    svg_point a = spot(p, point->x, low), b = spot(p, point->x, point->high);
-    svg_line(p->svg, a, b, colour);
-    svg_line(p->svg, (svg_point){ a.x - 4, a.y }, (svg_point){ a.x + 4, a.y }, colour);
-    svg_line(p->svg, (svg_point){ b.x - 4, b.y }, (svg_point){ b.x + 4, b.y }, colour);
+    double low = has_place(&p->y, point->low) ? point->low : 0;
+    svg_point ends[] = { spot(p, point->x, low), spot(p, point->x, point->high) };
+    svg_line(p->svg, ends[0], ends[1], colour);
+    for (size_t i = 0; i < 2; i++)
+        svg_line(p->svg, (svg_point){ ends[i].x - 4, ends[i].y },
+                 (svg_point){ ends[i].x + 4, ends[i].y }, colour);
 }
 
 static void draw_dots(const panel *p, const chart_series *s)
 {
-    for (size_t i = 0; i < n_points(s); i++) {
-        const chart_point *point = &points_of(s)[i];
-        if (!is_drawable(p, point))
-            continue;
-        draw_range(p, point, s->colour);
-        svg_dot(p->svg, spot(p, point->x, point->y), 3.5, s->colour);
-    }
+    for (const chart_point *point = NULL; (point = next_point(s, point));)
+        if (is_drawable(p, point)) {
+            draw_range(p, point, s->colour);
+            svg_dot(p->svg, spot(p, point->x, point->y), 3.5, s->colour);
+        }
 }
 
 /* Series of bars share the room of one step of x: its number among them, and how many there are. */
@@ -445,13 +426,11 @@ static void draw_bars(const panel *p, const chart_series *s)
     double width = fabs(place(&p->x, 1) - place(&p->x, 0)) * 0.8 / (double)n;
     double foot = p->box.y + p->box.height;
 
-    for (size_t i = 0; i < n_points(s); i++) {
-        const chart_point *point = &points_of(s)[i];
-        if (!is_drawable(p, point))
-            continue;
+    for (const chart_point *point = NULL; (point = next_point(s, point));) {
         svg_point at = spot(p, point->x, point->y);
         double left = at.x + width * ((double)rank - (double)n / 2);
-        svg_rect(p->svg, left, at.y, width, foot - at.y, s->colour, SVG_NONE);
+        if (is_drawable(p, point))
+            svg_rect(p->svg, left, at.y, width, foot - at.y, s->colour, SVG_NONE);
     }
 }
 
@@ -539,23 +518,23 @@ static void draw_name(const panel *p, taken *t, const chart_series *s, const cha
     svg_text(p->svg, x, y + 4, font, point->name);
 }
 
+/* All points come before the first name. */
 static void draw_names(const panel *p)
 {
     taken t = { 0 };
 
-    for (size_t i = 0; i < p->chart->n; i++)
-        for (size_t j = 0; j < n_points(&p->chart->series[i]); j++) {
-            const chart_point *point = &points_of(&p->chart->series[i])[j];
-            svg_point at = spot(p, point->x, point->y);
-            if (point->name && is_drawable(p, point))
-                take(&t, (chart_box){ at.x - 4, at.y - 4, 8, 8 });
-        }
-    for (size_t i = 0; i < p->chart->n; i++)
-        for (size_t j = 0; j < n_points(&p->chart->series[i]); j++) {
-            const chart_point *point = &points_of(&p->chart->series[i])[j];
-            if (point->name && is_drawable(p, point))
-                draw_name(p, &t, &p->chart->series[i], point);
-        }
+    for (int names = 0; names < 2; names++)
+        for (size_t i = 0; i < p->chart->n; i++)
+            for (const chart_point *point = NULL;
+                 (point = next_point(&p->chart->series[i], point));) {
+                svg_point at = spot(p, point->x, point->y);
+                if (!point->name || !is_drawable(p, point))
+                    continue;
+                if (names)
+                    draw_name(p, &t, &p->chart->series[i], point);
+                else
+                    take(&t, (chart_box){ at.x - 4, at.y - 4, 8, 8 });
+            }
 }
 
 /* ---- Panels ------------------------------------------------------------ */

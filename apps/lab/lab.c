@@ -117,7 +117,7 @@ uint64_t lab_draw_poisson(lab_random *r, double mean)
 
 lab_zipf lab_zipf_new(uint64_t n, double power)
 {
-    lab_zipf z = { lab_array(n, sizeof *z.sums), (size_t)n };
+    lab_zipf z = { allocate(n, sizeof *z.sums), (size_t)n };
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -147,19 +147,9 @@ void lab_zipf_free(lab_zipf *z)
     free(z->sums);
 }
 
-void *lab_array(uint64_t n, size_t size)
-{
-    void *array = n <= SIZE_MAX ? calloc(n ? (size_t)n : 1, size) : NULL;
-
-    if (!array)
-        die(CODE_MEMORY, "lab: out of memory for %" PRIu64 " items of %zu bytes; take fewer keys",
-            n, size);
-    return array;
-}
-
 uint64_t *lab_draw_keys(lab_random *r, uint64_t n)
 {
-    uint64_t *keys = lab_array(n, sizeof *keys);
+    uint64_t *keys = allocate(n, sizeof *keys);
 
     for (size_t i = 0; i < n; i++)
         keys[i] = lab_draw(r);

@@ -11,6 +11,7 @@
 #include "args/args.h"
 #include "chance.h"
 #include "chart.h"
+#include "term/allocate.h"
 #include "term/message.h"
 
 /* All of them, in the order of the list and of the report. */
@@ -101,8 +102,6 @@ tamis *lab_filter(const lab *l, const tamis_plan *plan, const uint64_t *keys, ui
 double lab_rate(const tamis *f);
 /* How many of n new keys of the stream are found. */
 uint64_t lab_count_hits(const tamis *f, lab_random *r, uint64_t n);
-/* Zeros; ends the program if there is no memory. To be freed. */
-void *lab_array(uint64_t n, size_t size);
 /* Nanoseconds of processor time so far. */
 double lab_clock(void);
 

@@ -97,7 +97,7 @@ static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, char
 {
     lab_random random = lab_stream(&r->lab, 3), stream = lab_stream(&r->lab, 4);
     uint64_t *strangers = lab_draw_keys(&random, r->strangers), found = 0, different = 0, asked = 0;
-    bool *was_asked = lab_array(r->strangers, sizeof *was_asked);
+    bool *was_asked = allocate(r->strangers, sizeof *was_asked);
     tamis *f = fill(r, kind);
     double rate = lab_rate(f);
 

@@ -69,7 +69,7 @@ static void show_stopped(const counting *r, overflow *o, const tamis *f, uint32_
 /* How many of the keys are found. */
 static double count_found(const counting *r, const tamis *f)
 {
-    uint64_t *hits = lab_array(r->n / 64 + 1, sizeof *hits);
+    uint64_t *hits = allocate(r->n / 64 + 1, sizeof *hits);
     uint64_t found = tamis_has_many(f, hits, r->keys, (size_t)r->n);
 
     free(hits);

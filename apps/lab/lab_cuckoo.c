@@ -147,7 +147,7 @@ static void show_moves(const lab *l, int t, uint64_t slots, chart_series *seen)
     snapshot s = { .room = 2 * slots };
     uint64_t keys = 0;
 
-    s.values = lab_array(s.room, sizeof *s.values);
+    s.values = allocate(s.room, sizeof *s.values);
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
         uint64_t moved = 0, most = 0, first = keys = add_to(f, &random, keys, LOADS[i]);
         slots_changed(f, &s);

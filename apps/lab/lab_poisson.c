@@ -151,7 +151,7 @@ static void count_blocks(uint64_t counts[MOST_IN_BLOCK], const tamis *f, const u
                          uint64_t n)
 {
     uint64_t blocks = tamis_plan_of(f)->slots, block = 0;
-    uint32_t *load = lab_array(blocks, sizeof *load);
+    uint32_t *load = allocate(blocks, sizeof *load);
 
     for (uint64_t i = 0; i < n; i++) {
         tamis_explain(f, keys[i], take_block, &block);

@@ -27,14 +27,6 @@ static bool is_shown(const lab_result *t, size_t column)
     return t->with_times || !t->is_time[column];
 }
 
-/* The note after this one, NULL after the last; NULL gives the first. */
-static const char *next_note(const lab_result *t, const char *note)
-{
-    const char *next = note ? note + strlen(note) + 1 : t->notes.bytes;
-
-    return t->notes.size && next < t->notes.bytes + t->notes.size ? next : NULL;
-}
-
 /* ---- Lines ------------------------------------------------------------- */
 
 /* What stands around the cells of a row, and how each is written. */
@@ -131,7 +123,7 @@ void report_print(const lab_result *t)
     buffer out = { 0 };
 
     put_lines(&out, t, &TEXT);
-    for (const char *note = NULL; (note = next_note(t, note));) {
+    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));) {
         buffer_print(&out, "\n");
         put_wrapped(&out, note);
     }
@@ -186,7 +178,7 @@ void report_json(const lab *l)
     }
     json_close(&j, ']');
     json_open(&j, "seen", '[');
-    for (const char *note = NULL; (note = next_note(t, note));)
+    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
         json_text(&j, NULL, note);
     json_close(&j, ']');
     json_close(&j, '}');
@@ -197,7 +189,7 @@ void report_svg(const experiment *e, const lab_result *t, const char *path)
     buffer about = { 0 };
     svg picture;
 
-    for (const char *note = NULL; (note = next_note(t, note));)
+    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
         buffer_print(&about, "%s ", note);
     chart_draw(&picture, e->summary, about.size ? about.bytes : "", t->charts, t->n_charts);
     svg_save(&picture, path);
@@ -270,7 +262,7 @@ void report_section(buffer *page, const experiment *e, const lab_result *t)
     buffer_print(page, "<p><img src=\"%s.svg\" alt=\"", e->name);
     svg_escape(page, e->summary);
     buffer_print(page, "\"></p>\n");
-    for (const char *note = NULL; (note = next_note(t, note));)
+    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
         put_paragraphs(page, note);
     buffer_print(page, "<div class=\"scroll\"><table>\n");
     put_lines(page, t, &HTML);

@@ -199,7 +199,7 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
 {
     static const uint64_t ENDS[] = { 0, 100, 1000, 10000 };
     lab_random random = lab_stream(&r->lab, 1);
-    uint64_t *keys = lab_draw_keys(&random, r->keys), *times = lab_array(r->keys, sizeof *times);
+    uint64_t *keys = lab_draw_keys(&random, r->keys), *times = allocate(r->keys, sizeof *times);
     lab_zipf z = lab_zipf_new(r->keys, r->power);
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.05);
     lab_random stream = random;

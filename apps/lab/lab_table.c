@@ -146,7 +146,7 @@ static void miss_of(double *out, tables_way way, size_t m, size_t n)
  * In a list, one more is looked at: the key itself. */
 static void hit_of(double *out, tables_way way, size_t m, size_t n)
 {
-    double *miss = lab_array(m + 2, sizeof *miss);
+    double *miss = allocate(m + 2, sizeof *miss);
     size_t more = way == TABLES_CHAINING;
 
     memset(out, 0, (m + 1) * sizeof *out);
@@ -164,12 +164,10 @@ static void hit_of(double *out, tables_way way, size_t m, size_t n)
 static void measure(const table *r, tables_way way, size_t n, double *hit, double *miss)
 {
     lab_random random = lab_stream(&r->lab, (uint64_t)way << 32 | n);
-    uint64_t hits = 0, misses = 0, *hashes = lab_array(n, sizeof *hashes);
+    uint64_t hits = 0, misses = 0, *hashes = allocate(n, sizeof *hashes);
 
     for (uint64_t i = 0; i < r->tables; i++) {
         tables t = tables_new(way, r->slots);
-        if (!t.entries)
-            die(CODE_MEMORY, "lab table: out of memory");
         for (size_t k = 0; k < n; k++) {
             hashes[k] = lab_draw(&random);
             if (!tables_put(&t, k, hashes[k], k))
@@ -197,7 +195,7 @@ enum { N_LOADS = sizeof LOADS / sizeof *LOADS };
 static void show_row(const table *r, tables_way way, bool is_hit, size_t n, double measured,
                      chart_series *dots)
 {
-    double *chances = lab_array(r->slots + 2, sizeof *chances);
+    double *chances = allocate(r->slots + 2, sizeof *chances);
     double slots = (double)r->slots, load = (double)n / slots;
     chance_range range = CHANCE_UNKNOWN;
 
@@ -206,7 +204,7 @@ static void show_row(const table *r, tables_way way, bool is_hit, size_t n, doub
         range = chance_means(chances, r->slots + 1, r->tables);
     }
     free(chances);
-    LAB_ROW(&r->lab, lab_text("%s", tables_name(way)), lab_text(is_hit ? "hit" : "miss"),
+    LAB_ROW(&r->lab, lab_text("%s", tables_ways[way].name), lab_text(is_hit ? "hit" : "miss"),
             lab_real(load), lab_count(n), lab_real(textbook(way, is_hit, load)),
             lab_real(way == TABLES_QUADRATIC ? NAN : exact_mean(way, is_hit, slots, (double)n)),
             LAB_BOUNDS(range, measured));
@@ -215,7 +213,7 @@ static void show_row(const table *r, tables_way way, bool is_hit, size_t n, doub
 
 static void draw_theory(const table *r, tables_way way, bool is_hit, chart *c)
 {
-    chart_series *line = chart_add(c, tables_name(way), CHART_LINE);
+    chart_series *line = chart_add(c, tables_ways[way].name, CHART_LINE);
     double m = (double)r->slots;
 
     line->colour = svg_colour_at(way);
@@ -257,8 +255,8 @@ static void sweep_all(const table *r)
             sweep(r, way, charts);
     }
     for (tables_way way = 0; way < TABLES_N; way++)
-        lab_note(&r->lab, "%s: if the home of a key is taken, %s.", tables_name(way),
-                 tables_what(way));
+        lab_note(&r->lab, "%s: if the home of a key is taken, %s.", tables_ways[way].name,
+                 tables_ways[way].meaning);
     lab_note(&r->lab,
              "Half full, all are fast. At nine tenths a miss looks at %.3g slots in linear "
              "probing, at %.3g in double hashing and at %.3g in Robin Hood order, by the textbook. "
@@ -387,15 +385,13 @@ static void type_table(const table *r)
     size_t at = 0;
 
     b = (book){ .t = tables_new(r->way == TABLES_N ? TABLES_LINEAR : r->way, r->slots) };
-    if (!b.t.entries)
-        die(CODE_MEMORY, "lab table: out of memory");
     lab_columns(&r->lab, "step key home slot probes value done");
     for (size_t i = 0; i < r->n_typed; i++)
         take_step(&r->lab, &b, &r->typed[i]);
     while ((e = tables_next(&b.t, &at)))
         show_step(&r->lab, &b, "list", (size_t)e->key, true);
     lab_note(&r->lab, "%s: if the home of a key is taken, %s. %zu of %zu slots are in use.",
-             tables_name(b.t.way), tables_what(b.t.way), b.t.n, b.t.slots);
+             tables_ways[b.t.way].name, tables_ways[b.t.way].meaning, b.t.n, b.t.slots);
     chart *c = lab_chart(&r->lab, "The table, without its empty slots", "", "");
     c->paint = paint_book;
     c->ctx = &b;
@@ -403,13 +399,6 @@ static void type_table(const table *r)
 }
 
 /* ---- Options ----------------------------------------------------------- */
-
-static const word_row WAYS[] = {
-#define TABLES_X(constant, name, what) { name, TABLES_##constant, NULL },
-    TABLES_WAYS(TABLES_X)
-#undef TABLES_X
-        { 0 },
-};
 
 /* The row's `min` is the step. */
 static void take_typed(void *into, const args *a)
@@ -443,7 +432,7 @@ static const option_row options[] = {
     { 0, "tables", "N", "that are filled and asked, of each sort (default: 5000)",
       TO_COUNT(table, tables, 1, 100000) },
     { 0, "way", "W", "chaining, linear, quadratic, double or robin-hood (default: all)",
-      TO_WORD(table, way, WAYS) },
+      TO_WORD(table, way, tables_ways) },
     { 0, "put", "K=V@H", "put the name K with the value V; its home is H modulo M",
       .take = take_typed, .min = PUT },
     { 0, "get", "K", "look for a name", .take = take_typed, .min = GET },

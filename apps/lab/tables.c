@@ -4,42 +4,26 @@
 
 #include <stdlib.h>
 
-const char *tables_name(tables_way way)
-{
-    static const char *const NAMES[] = {
-#define TABLES_X(constant, name, what) name,
-        TABLES_WAYS(TABLES_X)
-#undef TABLES_X
-    };
+#include "term/allocate.h"
 
-    return NAMES[way];
-}
-
-const char *tables_what(tables_way way)
-{
-    static const char *const WHAT[] = {
-#define TABLES_X(constant, name, what) what,
-        TABLES_WAYS(TABLES_X)
-#undef TABLES_X
-    };
-
-    return WHAT[way];
-}
+const word_row tables_ways[TABLES_N + 1] = {
+    { "chaining", TABLES_CHAINING, "it goes to the end of a list that starts there" },
+    { "linear", TABLES_LINEAR, "it goes to the next free slot" },
+    { "quadratic", TABLES_QUADRATIC, "it goes 1, then 2, then 3 ... slots further" },
+    { "double", TABLES_DOUBLE, "it goes further by steps of a length of its own" },
+    { "robin-hood", TABLES_ROBIN_HOOD, "the next slots are shared, sorted by home and hash" },
+    { 0 }
+};
 
 tables tables_new(tables_way way, size_t slots)
 {
-    tables t = { .way = way, .slots = slots };
+    tables t = { .way = way, .slots = slots, .entries = allocate(slots, sizeof *t.entries) };
 
-    t.entries = calloc(slots, sizeof *t.entries);
-    t.heads = way == TABLES_CHAINING ? calloc(slots, sizeof *t.heads) : NULL;
-    if (!t.entries || (way == TABLES_CHAINING && !t.heads)) {
-        tables_free(&t);
-        return t;
-    }
     if (way == TABLES_CHAINING) {
+        t.heads = allocate(slots, sizeof *t.heads);
+        t.free = 1;
         for (size_t i = 0; i + 1 < slots; i++)
             t.entries[i].next = i + 2;
-        t.free = 1;
     }
     return t;
 }

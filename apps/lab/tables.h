@@ -2,27 +2,19 @@
 #ifndef TAMIS_APPS_LAB_TABLES_H
 #define TAMIS_APPS_LAB_TABLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* Constant, name, what becomes of a key whose home is taken. */
-#define TABLES_WAYS(X)                                                        \
-    X(CHAINING, "chaining", "it goes to the end of a list that starts there") \
-    X(LINEAR, "linear", "it goes to the next free slot")                      \
-    X(QUADRATIC, "quadratic", "it goes 1, then 2, then 3 ... slots further")  \
-    X(DOUBLE, "double", "it goes further by steps of a length of its own")    \
-    X(ROBIN_HOOD, "robin-hood", "the next slots are shared, sorted by home and hash")
+#include "args/args.h"
 
 typedef enum tables_way {
-#define TABLES_X(constant, name, what) TABLES_##constant,
-    TABLES_WAYS(TABLES_X)
-#undef TABLES_X
-        TABLES_N
+    TABLES_CHAINING,
+    TABLES_LINEAR,
+    TABLES_QUADRATIC,
+    TABLES_DOUBLE,
+    TABLES_ROBIN_HOOD,
+    TABLES_N
 } tables_way;
 
-const char *tables_name(tables_way way);
-const char *tables_what(tables_way way);
+/* Names, and what becomes of a key whose home is taken. */
+extern const word_row tables_ways[TABLES_N + 1];
 
 /* Keys are known by their number; the home is hash % slots. */
 typedef struct tables_entry {
@@ -40,7 +32,6 @@ typedef struct tables {
     size_t free;           /* of chaining: as next, of those that are not used */
 } tables;
 
-/* Zeros if there is no memory: entries is NULL. */
 tables tables_new(tables_way way, size_t slots);
 void tables_free(tables *t);
 
