@@ -6,59 +6,13 @@
 #include "commands.h"
 #include "gen_traffic.h"
 #include "gen_trial.h"
+#include "term/allocate.h"
 #include "term/message.h"
 #include "term/output.h"
 #include "term/progress.h"
 
 /* Small enough for the second-level cache. */
 enum { BLOCK = 1 << 18 };
-
-/* The largest pipe that anyone may ask for: reader and writer then wait for each other less often.
- * If it cannot be had, the pipe stays as it is. */
-static void widen_pipe(void)
-{
-#ifdef F_SETPIPE_SZ
-    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
-#endif
-}
-
-static void print_keys(const trial *t, uint64_t first, uint64_t n)
-{
-    uint64_t i = first, end = first + n;
-    char *block = malloc(BLOCK);
-
-    if (!block)
-        die(CODE_MEMORY, "out of memory for %d bytes of keys", BLOCK);
-    widen_pipe();
-    while (i < end) {
-        const char *stop = trial_write(t, block, block + BLOCK, &i, end);
-
-        output_write(block, (size_t)(stop - block));
-        progress_show(i - first, n, "keys");
-    }
-    progress_erase();
-    free(block);
-}
-
-static void print_packets(traffic *t, uint64_t n)
-{
-    unsigned char *block = malloc(BLOCK), *at = block;
-
-    if (!block)
-        die(CODE_MEMORY, "out of memory for %d bytes of packets", BLOCK);
-    widen_pipe();
-    at = traffic_begin(t, at, n);
-    while (t->left > 0) {
-        while (t->left > 0 && at < block + BLOCK - TRAFFIC_ROOM)
-            at = traffic_packet(t, at);
-        output_write(block, (size_t)(at - block));
-        progress_show(n - t->left, n, "packets");
-        at = block;
-    }
-    output_write(block, (size_t)(at - block));
-    progress_erase();
-    free(block);
-}
 
 typedef struct request {
     trial trial;
@@ -103,6 +57,42 @@ static void check_options(void *into, const args *a)
         args_refuse(a, "packets are no text: send them to a file");
 }
 
+/* ---- What is printed --------------------------------------------------- */
+
+/* The largest pipe that anyone may ask for: reader and writer then wait for each other less often.
+ * If it cannot be had, the pipe stays as it is. */
+static void widen_pipe(void)
+{
+#ifdef F_SETPIPE_SZ
+    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
+#endif
+}
+
+static void print_keys(const request *r, char *block)
+{
+    const uint64_t end = r->first + r->n;
+
+    for (uint64_t i = r->first; i < end;) {
+        const char *stop = trial_write(&r->trial, block, block + BLOCK, &i, end);
+        output_write(block, (size_t)(stop - block));
+        progress_show(i - r->first, r->n, "keys");
+    }
+}
+
+static void print_packets(request *r, unsigned char *block)
+{
+    traffic *t = &r->traffic;
+    unsigned char *at = traffic_begin(t, block, r->n);
+
+    do {
+        while (t->left > 0 && at < block + BLOCK - TRAFFIC_ROOM)
+            at = traffic_packet(t, at);
+        output_write(block, (size_t)(at - block));
+        progress_show(r->n - t->left, r->n, "packets");
+        at = block;
+    } while (t->left > 0);
+}
+
 static int run(args *a)
 {
     request r = { .trial.end = '\n', .traffic.flows = 100000 };
@@ -110,10 +100,14 @@ static int run(args *a)
     args_read(a, &r);
     args_operands(a, 0, 0, "nothing");
     r.trial.seed = r.traffic.seed = r.seed;
+    void *block = allocate(1, BLOCK);
+    widen_pipe();
     if (args_given(a, "packets"))
-        print_packets(&r.traffic, r.n);
+        print_packets(&r, block);
     else
-        print_keys(&r.trial, r.first, r.n);
+        print_keys(&r, block);
+    progress_erase();
+    free(block);
     return CODE_OK;
 }
 

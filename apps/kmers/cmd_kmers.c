@@ -204,24 +204,18 @@ static void end_input(kmers *m)
 
 /* ---- Inputs ------------------------------------------------------------ */
 
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
+/* Each line has its end, and blanks before it that are not of it. */
 static void take_lines(kmers *m, const buffer *text)
 {
-    const char *at = text->bytes, *end = at + text->size;
+    const char *line = text->bytes, *stop = line + text->size, *end;
 
-    while (at < end) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        span line = { at, (size_t)((stop ? stop : end) - at) };
-
-        while (line.size && is_blank(line.at[line.size - 1]))
-            line.size--;
+    for (; line < stop; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(stop - line));
+        size_t size = (size_t)(end - line);
+        while (size > 0 && memchr(" \t\r", line[size - 1], 3))
+            size--;
         m->line++;
-        take_line(m, line);
-        at += (size_t)((stop ? stop + 1 : end) - at);
+        take_line(m, (span){ line, size });
     }
 }
 
@@ -229,10 +223,9 @@ static void take_inputs(kmers *m)
 {
     reader r;
     buffer text = { 0 };
-    reader_state state;
 
     reader_open(&r, m->source.names, '\n');
-    while ((state = reader_next(&r, &text)) == READER_CHUNK) {
+    while (reader_has_next(&r, &text)) {
         if (r.inputs != m->input_number)
             end_input(m);
         m->input_number = r.inputs;
@@ -241,10 +234,6 @@ static void take_inputs(kmers *m)
         progress_show(r.done >> 20, r.total >> 20, "MiB");
     }
     progress_erase();
-    if (state == READER_FAILED && r.why)
-        die(CODE_IO, "%s: %s", r.name, r.why);
-    if (state == READER_FAILED)
-        die_errno("read", r.name);
     end_input(m);
     reader_close(&r);
     buffer_free(&text);

@@ -61,6 +61,13 @@ static const void *key_at(const key_list *k, size_t i, size_t *size)
     return k->bytes.bytes + starts[i];
 }
 
+/* The lowest first. */
+static void bytes_of(uint8_t bytes[8], uint64_t key)
+{
+    for (int b = 0; b < 8; b++)
+        bytes[b] = (uint8_t)(key >> 8 * b);
+}
+
 /* Syllables in the order of counting. */
 static void make_up_words(key_list *k, uint64_t n)
 {
@@ -89,15 +96,14 @@ static key_list words_of(const hash *r)
     return k;
 }
 
-/* 0, 1, 2 ..., as eight bytes, the lowest first. */
+/* 0, 1, 2 ..., as eight bytes. */
 static key_list integers_of(const hash *r)
 {
     key_list k = { .name = "integers" };
 
     for (uint64_t i = 0; i < r->keys; i++) {
         uint8_t bytes[8];
-        for (int b = 0; b < 8; b++)
-            bytes[b] = (uint8_t)(i >> 8 * b);
+        bytes_of(bytes, i);
         append_key(&k, bytes, sizeof bytes);
     }
     return k;
@@ -182,12 +188,6 @@ static struct avalanche {
     unsigned bits[HASHES_N];
     uint8_t effects[HASHES_N][KEY_BITS][64];
 } avalanche;
-
-static void bytes_of(uint8_t bytes[8], uint64_t key)
-{
-    for (int b = 0; b < 8; b++)
-        bytes[b] = (uint8_t)(key >> 8 * b);
-}
 
 static void count_flips(const hash *r, const hashes_row *function, uint32_t flips[KEY_BITS][64],
                         size_t keys)

@@ -256,8 +256,7 @@ reader_state reader_next(reader *r, buffer *text)
 
 /* ---- Whole inputs ------------------------------------------------------ */
 
-/* False: that was all. What cannot be read ends the program. */
-static bool has_chunk(reader *r, buffer *text)
+bool reader_has_next(reader *r, buffer *text)
 {
     reader_state state = reader_next(r, text);
 
@@ -275,7 +274,7 @@ void reader_each_line(const char *path, void (*take)(void *ctx, char *line, size
     reader r;
 
     reader_open(&r, names, '\n');
-    while (has_chunk(&r, &text))
+    while (reader_has_next(&r, &text))
         for (char *line = text.bytes, *stop = line + text.size, *end; line < stop; line = end + 1) {
             end = memchr(line, '\n', (size_t)(stop - line));
             *end = 0;
@@ -293,7 +292,7 @@ void reader_all(buffer *to, const char *path, unsigned char end, bool takes_pack
 
     reader_open(&r, names, end);
     r.takes_packed = takes_packed;
-    while (has_chunk(&r, &text))
+    while (reader_has_next(&r, &text))
         buffer_append(to, text.bytes, text.size);
     reader_close(&r);
     buffer_free(&text);

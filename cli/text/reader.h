@@ -46,6 +46,8 @@ typedef enum reader_state { READER_CHUNK, READER_END, READER_FAILED } reader_sta
  * With an overlap, a chunk is any bytes, as they are, and begins with the last `overlap` bytes of
  * the one before it, if that is of the same input. */
 reader_state reader_next(reader *r, buffer *text);
+/* The same. False: that was all. An input that cannot be read ends the program. */
+bool reader_has_next(reader *r, buffer *text);
 
 /* Calls `take` for each line of a file, "-" for standard input, with a NUL in place of its end. An
  * input that cannot be read ends the program. */
