@@ -9,7 +9,6 @@
 #include "proof.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/progress.h"
 #include "text/json.h"
 #include "text/reader.h"
 #include "token.h"
@@ -18,10 +17,11 @@ enum { TEXTS_MAX = 16 };
 
 typedef struct request {
     const char *out, *personal;
-    char *texts[TEXTS_MAX + 1]; /* for frequencies; NULL follows the last */
+    const char *texts[TEXTS_MAX]; /* for frequencies */
     size_t n_texts;
     double fpr;
-    bool as_json, talks, suggests, shows_lines;
+    proof_form form; /* of build, too: JSON or none */
+    bool talks, suggests;
     char **words; /* after the verb; NULL follows the last */
     size_t n;
 } request;
@@ -39,6 +39,13 @@ static bool is_called(const char *path, const char *suffix)
 static bool has_rules(const request *r)
 {
     return r->n == 2 && is_called(r->words[0], ".aff");
+}
+
+static void check_files(const request *r, const args *a)
+{
+    for (char **path = r->words; *path && !has_rules(r); path++)
+        if (is_called(*path, ".aff") || is_called(*path, ".dic"))
+            args_refuse(a, "a hunspell dictionary is two files: give the .aff and then the .dic");
 }
 
 /* What a dictionary is made of: a .aff and a .dic, or lists of words. */
@@ -93,8 +100,8 @@ static void count_texts(const request *r, gathering *g, const affixes *a)
     if (r->n_texts == 0)
         return;
     dictionary_set(&c.d, &a->kept);
-    for (char *const *text = r->texts; *text; text++)
-        reader_each_line(*text, count_line, &c);
+    for (size_t i = 0; i < r->n_texts; i++)
+        reader_each_line(r->texts[i], count_line, &c);
     dictionary_close(&c.d);
 }
 
@@ -115,20 +122,25 @@ static void print_making(const expand_totals *totals, const making *m, const cha
     json_close(&j, '}');
 }
 
-static int run_build(const request *r)
+static int run_build(const request *r, const args *a)
 {
     making m = { .fpr = r->fpr, .suggest_fpr = 1.0 / 4096 };
     gathering *g = gather_begin();
-    affixes a;
+    affixes rules;
 
+    check_files(r, a);
+    if (!r->out)
+        args_refuse(a, "give -o FILE");
+    if (strcmp(r->out, "-") == 0)
+        args_refuse(a, "a dictionary is mapped from its file: -o cannot be standard output");
     store_check_target(r->out);
-    expand_totals totals = expand(r, &a, gather_form, g);
-    say_unsupported(r, &a);
-    count_texts(r, g, &a);
-    gather_save(g, &m, &a, r->out);
-    if (r->as_json)
+    expand_totals totals = expand(r, &rules, gather_form, g);
+    say_unsupported(r, &rules);
+    count_texts(r, g, &rules);
+    gather_save(g, &m, &rules, r->out);
+    if (r->form == PROOF_JSON)
         print_making(&totals, &m, r->out);
-    affixes_free(&a);
+    affixes_free(&rules);
     return CODE_OK;
 }
 
@@ -141,169 +153,115 @@ static void print_form(void *ctx, const word *form, unsigned what)
     putchar('\n');
 }
 
-static int run_expand(const request *r)
+static int run_expand(const request *r, const args *a)
 {
-    affixes a;
+    affixes rules;
 
-    expand(r, &a, print_form, NULL);
-    say_unsupported(r, &a);
-    affixes_free(&a);
+    check_files(r, a);
+    expand(r, &rules, print_form, NULL);
+    say_unsupported(r, &rules);
+    affixes_free(&rules);
     return CODE_OK;
 }
 
 /* ---- Checking ---------------------------------------------------------- */
 
-static int run_check(const request *r)
+static int run_check(const request *r, const args *a)
 {
     static char *standard[] = { "-", NULL };
     dictionary d;
     uint64_t wrong = 0;
 
+    if (r->talks && (r->form || r->suggests || r->n > 1))
+        args_refuse(a, "-a talks with an editor over standard input and output, in its own way");
+    if (args_given(a, "json") && args_given(a, "lines"))
+        args_refuse(a, "--json has the lines");
     dictionary_open(&d, r->words[0]);
     if (r->personal)
         personal_open(&d, r->personal);
-    if (r->talks) {
+    if (r->talks)
         proof_talk(&d, r->personal);
-    } else {
-        proof p = { .d = &d, .suggests = r->suggests };
-        p.form = r->as_json ? PROOF_JSON : r->shows_lines ? PROOF_LINES : PROOF_WORDS;
-        wrong = proof_read(&p, r->n > 1 ? r->words + 1 : standard);
-    }
+    else
+        wrong =
+            proof_read(&(proof){ &d, r->form, r->suggests }, r->n > 1 ? r->words + 1 : standard);
     dictionary_close(&d);
     return wrong ? CODE_NOTHING : CODE_OK;
 }
 
-static int run_add(const request *r)
+static int edit(const request *r, const args *a, personal_change how)
 {
-    personal_edit(r->personal, r->words, PERSONAL_ADD);
+    if (!r->personal)
+        args_refuse(a, "give --personal FILE, where the words of the user are");
+    personal_edit(r->personal, r->words, how);
     return CODE_OK;
 }
 
-static int run_remove(const request *r)
+static int run_add(const request *r, const args *a)
 {
-    personal_edit(r->personal, r->words, PERSONAL_REMOVE);
-    return CODE_OK;
+    return edit(r, a, PERSONAL_ADD);
+}
+
+static int run_remove(const request *r, const args *a)
+{
+    return edit(r, a, PERSONAL_REMOVE);
 }
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum {
-    OPTION_FREQUENCIES = OPTION_OWN,
-    OPTION_PERSONAL,
-    OPTION_LINES,
-    OPTION_SUGGEST,
-    OPTION_JSON
-};
-
-/* Options that a verb takes. */
-enum { MAKES = 1, FILES = 2, CHECKS = 4, KEEPS = 8 };
-
 /* In the order of the command's verbs. */
 static const struct verb {
-    const char *name;
-    int (*run)(const request *r);
-    unsigned takes;
+    int (*run)(const request *r, const args *a);
     const char *operands; /* if there are none */
 } VERBS[] = {
-    { "build", run_build, MAKES | FILES, "give a .aff and a .dic file, or lists of words" },
-    { "expand", run_expand, FILES, "give a .aff and a .dic file, or lists of words" },
-    { "check", run_check, CHECKS | KEEPS, "give a DICTIONARY that 'tamis spell build' made" },
-    { "add", run_add, KEEPS, "give the WORDs that are right" },
-    { "remove", run_remove, KEEPS, "give the WORDs that are wrong" },
+    { run_build, "give a .aff and a .dic file, or lists of words" },
+    { run_expand, "give a .aff and a .dic file, or lists of words" },
+    { run_check, "give a DICTIONARY that 'tamis spell build' made" },
+    { run_add, "give the WORDs that are right" },
+    { run_remove, "give the WORDs that are wrong" },
 };
 
-static void take_option(request *r, const args *a)
+static void add_text(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'o':
-        r->out = a->value;
-        break;
-    case 'p':
-        r->fpr = args_fpr(a);
-        break;
-    case 'a':
-        r->talks = true;
-        break;
-    case OPTION_FREQUENCIES:
-        if (r->n_texts == TEXTS_MAX)
-            args_refuse(a, "give at most 16 --frequencies");
-        r->texts[r->n_texts++] = (char *)a->value;
-        break;
-    case OPTION_PERSONAL:
-        r->personal = a->value;
-        break;
-    case OPTION_LINES:
-        r->shows_lines = true;
-        break;
-    case OPTION_SUGGEST:
-        r->suggests = true;
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    case OPTION_QUIET:
-        say_errors_only();
-        break;
-    default:
-        progress_choose(a->letter == OPTION_PROGRESS);
-    }
-}
+    request *r = into;
 
-static void refuse_misplaced(const args *a, const request *r, const struct verb *verb)
-{
-    if (!(verb->takes & MAKES) && (r->out || r->n_texts || r->fpr != 0))
-        args_refuse(a, "-o, -p and --frequencies are for build");
-    if (!(verb->takes & CHECKS) && (r->talks || r->shows_lines || r->suggests))
-        args_refuse(a, "-a, --lines and --suggest are for check");
-    if (!(verb->takes & KEEPS) && r->personal)
-        args_refuse(a, "--personal is for check, add and remove");
-    if (!(verb->takes & (MAKES | CHECKS)) && r->as_json)
-        args_refuse(a, "--json is for build and check");
-    for (char **path = r->words; *path && (verb->takes & FILES) && !has_rules(r); path++)
-        if (is_called(*path, ".aff") || is_called(*path, ".dic"))
-            args_refuse(a, "a hunspell dictionary is two files: give the .aff and then the .dic");
-    if (r->talks && (r->as_json || r->shows_lines || r->suggests || r->n > 1))
-        args_refuse(a, "-a talks with an editor over standard input and output, in its own way");
-    if (r->as_json && r->shows_lines)
-        args_refuse(a, "--json has the lines");
-    if (verb->takes == KEEPS && !r->personal)
-        args_refuse(a, "give --personal FILE, where the words of the user are");
-    if ((verb->takes & MAKES) && !r->out)
-        args_refuse(a, "give -o FILE");
-    if (r->out && strcmp(r->out, "-") == 0)
-        args_refuse(a, "a dictionary is mapped from its file: -o cannot be standard output");
+    if (r->n_texts == TEXTS_MAX)
+        args_refuse(a, "give at most 16 --frequencies");
+    r->texts[r->n_texts++] = a->value;
 }
 
 static int run(args *a)
 {
-    request r = { 0 };
+    request r = { .fpr = 1.0 / 4096 };
 
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    args_read(a, &r);
     r.words = args_operands(a, 1, SIZE_MAX, "build, expand, check, add or remove") + 1;
     const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
     while (r.words[r.n])
         r.n++;
     if (r.n == 0)
         args_refuse(a, verb->operands);
-    refuse_misplaced(a, &r, verb);
-    if (r.fpr == 0)
-        r.fpr = 1.0 / 4096;
-    return verb->run(&r);
+    return verb->run(&r, a);
 }
 
 static const option_row options[] = {
-    { 'o', "output", "FILE", "build: where the dictionary goes" },
-    { 'p', "fpr", "RATE", "build: share of wrong words that pass as right; 1/4096 by default" },
-    { OPTION_FREQUENCIES, "frequencies", "TEXT", "build: rank words by how often TEXT has them" },
-    { OPTION_PERSONAL, "personal", "FILE", "check, add, remove: words of the user" },
-    { 'a', "pipe", NULL, "check: talk with an editor, as 'ispell -a' does" },
-    { OPTION_LINES, "lines", NULL, "check: print file, line and column before each word" },
-    { OPTION_SUGGEST, "suggest", NULL, "check: print what may have been meant after each word" },
-    { OPTION_JSON, "json", NULL, "build, check: print JSON" },
-    { OPTION_QUIET, "quiet", NULL, "say nothing of what is not supported" },
-    { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
+    { 'o', "output", "FILE", "build: where the dictionary goes", TO_TEXT(request, out),
+      .verbs = "build" },
+    { 'p', "fpr", "RATE", "build: share of wrong words that pass as right; 1/4096 by default",
+      TO_FPR(request, fpr), .verbs = "build" },
+    { 0, "frequencies", "TEXT", "build: rank words by how often TEXT has them", .take = add_text,
+      .verbs = "build" },
+    { 0, "personal", "FILE", "check, add, remove: words of the user", TO_TEXT(request, personal),
+      .verbs = "check add remove" },
+    { 'a', "pipe", NULL, "check: talk with an editor, as 'ispell -a' does", TO_FLAG(request, talks),
+      .verbs = "check" },
+    { 0, "lines", NULL, "check: print file, line and column before each word",
+      TO_CONSTANT(request, form, PROOF_LINES), .verbs = "check" },
+    { 0, "suggest", NULL, "check: print what may have been meant after each word",
+      TO_FLAG(request, suggests), .verbs = "check" },
+    { 0, "json", NULL, "build, check: print JSON", TO_CONSTANT(request, form, PROOF_JSON),
+      .verbs = "build check" },
+    { .included = quiet_options },
+    { .included = progress_options },
     { 0 },
 };
 
