@@ -9,12 +9,13 @@
 #include <strings.h>
 
 #include "affixes.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/unicode.h"
 #include "text/number.h"
 #include "text/reader.h"
 
-enum { FIELDS_MAX = 6, PARTS_MAX = 1000, CONVERTED_MAX = 1 << 20 };
+enum { FIELDS_MAX = 5, PARTS_MAX = 1000, CONVERTED_MAX = 1 << 20 };
 
 /* What a .aff file may hold: far more than any does, and far less than memory. */
 enum { ROWS_MAX = 1 << 20 };
@@ -24,25 +25,10 @@ _Noreturn void affixes_refuse(const affixes *a, const char *why)
     die(CODE_CORRUPT, "%s, line %" PRIu64 ": %s", a->path, a->line, why);
 }
 
-static void *grown(void *rows, size_t n, size_t size)
+/* For one more thing in an array of a dictionary. */
+static void *grown(void *all, size_t n, size_t size)
 {
-    if (n > 0 && (n & (n - 1)) != 0)
-        return rows;
-    void *more = realloc(rows, (n ? 2 * n : 1) * size);
-    if (!more)
-        die(CODE_MEMORY, "out of memory for the rules of a dictionary");
-    return more;
-}
-
-static char *copied(const char *text, size_t size)
-{
-    char *copy = malloc(size + 1);
-
-    if (!copy)
-        die(CODE_MEMORY, "out of memory for the rules of a dictionary");
-    memcpy(copy, text, size);
-    copy[size] = 0;
-    return copy;
+    return array_grown(all, n, size, "rules of a dictionary");
 }
 
 /* ---- Encodings --------------------------------------------------------- */
@@ -108,8 +94,6 @@ static void set_encoding(affixes *a, const char *name)
 
 static void add_flag(affixes *a, uint32_t flag)
 {
-    if (flag == 0)
-        affixes_refuse(a, "0 is no flag");
     a->flags = grown(a->flags, a->n_flags, sizeof *a->flags);
     a->flags[a->n_flags++] = flag;
 }
@@ -138,18 +122,20 @@ static uint32_t number_flag(const affixes *a, const char **at, const char *end)
 /* One flag, as it is written. */
 static uint32_t next_flag(const affixes *a, const char **at, const char *end)
 {
-    if (a->form == FLAG_NUMBER)
-        return number_flag(a, at, end);
-    uint32_t flag = letter_code(at, end);
-    if (a->form == FLAG_LETTER)
+    uint32_t flag = a->form == FLAG_NUMBER ? number_flag(a, at, end) : letter_code(at, end);
+
+    if (flag == 0)
+        affixes_refuse(a, "0 is no flag");
+    if (a->form != FLAG_LONG)
         return flag;
     if (*at == end)
         affixes_refuse(a, "flags have two letters here");
     return flag << 16 | (letter_code(at, end) & 0xFFFF);
 }
 
-static flag_set read_flags(affixes *a, const char *at, const char *end)
+static flag_set read_flags(affixes *a, const char *at, size_t size)
 {
+    const char *end = at + size;
     flag_set set = { .first = a->n_flags };
 
     while (at < end) {
@@ -163,15 +149,12 @@ static flag_set read_flags(affixes *a, const char *at, const char *end)
 
 flag_set affixes_flags(affixes *a, const char *text, size_t size)
 {
-    uint64_t number = 0;
+    uint64_t number;
 
     if (!a->has_aliases)
-        return read_flags(a, text, text + size);
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] < '0' || text[i] > '9' || number > ROWS_MAX)
-            affixes_refuse(a, "the flags after a slash are no number of a line AF");
-        number = 10 * number + (uint64_t)(text[i] - '0');
-    }
+        return read_flags(a, text, size);
+    if (!number_integer(&number, text, size))
+        affixes_refuse(a, "the flags after a slash are no number of a line AF");
     if (number == 0 || number > a->n_aliases)
         affixes_refuse(a, "there is no line AF of that number");
     return a->aliases[number - 1];
@@ -187,35 +170,19 @@ bool affixes_has(const affixes *a, flag_set set, uint32_t flag)
 
 /* ---- Fields ------------------------------------------------------------ */
 
+static const char blanks[] = " \t";
+
 typedef struct fields {
     size_t n;
     char *at[FIELDS_MAX];
-    char *rest; /* from the second field on, with all blanks */
 } fields;
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 static fields split(char *line)
 {
     fields f = { 0 };
 
-    while (f.n < FIELDS_MAX) {
-        while (is_blank(*line))
-            line++;
-        if (!*line)
-            break;
-        if (f.n == 1)
-            f.rest = line;
-        f.at[f.n++] = line;
-        while (*line && !is_blank(*line))
-            line++;
-        if (!*line)
-            break;
-        *line++ = 0;
-    }
+    for (char *rest = line; f.n < FIELDS_MAX && (f.at[f.n] = strtok_r(rest, blanks, &rest)); f.n++)
+        ;
     return f;
 }
 
@@ -233,49 +200,31 @@ static uint64_t announced(const affixes *a, const fields *f, size_t i)
 
 /* ---- Prefixes and suffixes --------------------------------------------- */
 
-static void add_condition(affixes *a, condition c)
+/* Where the rest of a condition begins: after a letter, a dot for any, or letters in brackets. */
+static const char *after_letter(const char *condition)
 {
-    a->conditions = grown(a->conditions, a->n_conditions, sizeof *a->conditions);
-    a->conditions[a->n_conditions++] = c;
+    return *condition == '[' ? strchr(condition, ']') + 1 : condition + utf8_size(condition);
 }
 
-/* A letter, a dot for any, or letters in brackets. */
-static void read_conditions(affixes *a, affix *x, const char *text)
+static void read_condition(const affixes *a, affix *x, const char *text)
 {
-    const char *end = text + strlen(text);
-
-    x->first_condition = a->n_conditions;
-    for (size_t size; text < end; text += size) {
-        condition c = { 0 };
-
-        if (*text == '[') {
-            const char *close = strchr(text + 2 <= end ? text + 1 : end, ']');
-            if (!close)
-                affixes_refuse(a, "a bracket of the condition is not closed");
-            size = (size_t)(close + 1 - text);
-            c.is_negated = text[1] == '^';
-            c.letters = copied(text + 1 + c.is_negated, size - 2 - c.is_negated);
-        } else {
-            unicode_at(text, end, &size);
-            c.is_any = *text == '.';
-            c.letters = copied(text, size);
-        }
-        add_condition(a, c);
-    }
-    x->n_conditions = a->n_conditions - x->first_condition;
+    x->condition = text;
+    for (; *text; text = after_letter(text), x->letters++)
+        if (*text == '[' && !strchr(text, ']'))
+            affixes_refuse(a, "a bracket of the condition is not closed");
 }
 
-static char *piece_of(const char *text, size_t size, size_t *out)
+static const char *piece_of(char *text)
 {
-    *out = size == 1 && *text == '0' ? 0 : size;
-    return copied(text, *out);
+    return strcmp(text, "0") == 0 ? "" : text;
 }
 
 /* SFX A Y 12, or SFX A strip append/flags condition. */
-static void take_affix(affixes *a, const fields *f)
+static void take_affix(affixes *a, const fields *f, void *to)
 {
     bool is_suffix = f->at[0][0] == 'S';
 
+    (void)to;
     if (f->n < 4)
         affixes_refuse(a, "this affix has too few fields");
     const char *at = f->at[1], *end = at + strlen(at);
@@ -285,19 +234,19 @@ static void take_affix(affixes *a, const fields *f)
     if (a->missing == 0) {
         a->table = is_suffix ? "SFX" : "PFX";
         a->missing = announced(a, f, 3);
-        a->head = (affix){ .flag = flag, .is_suffix = is_suffix, .crosses = f->at[2][0] == 'Y' };
+        a->head = (affix){ flag, is_suffix, .crosses = f->at[2][0] == 'Y', .condition = "" };
         return;
     }
     if (flag != a->head.flag)
         affixes_refuse(a, "this affix has another flag than the table that it is in");
     affix x = a->head;
-    size_t size = strcspn(f->at[3], "/");
-    x.strip = piece_of(f->at[2], strlen(f->at[2]), &x.strip_size);
-    x.append = piece_of(f->at[3], size, &x.append_size);
-    if (f->at[3][size])
-        x.next = affixes_flags(a, f->at[3] + size + 1, strlen(f->at[3] + size + 1));
+    char *flags = f->at[3], *append = strsep(&flags, "/");
+    x.strip = piece_of(f->at[2]);
+    x.append = piece_of(append);
+    if (flags)
+        x.next = affixes_flags(a, flags, strlen(flags));
     if (f->n > 4 && strchr(f->at[4], ':') != f->at[4] + 2)
-        read_conditions(a, &x, f->at[4]);
+        read_condition(a, &x, f->at[4]);
     a->all = grown(a->all, a->n, sizeof *a->all);
     a->all[a->n++] = x;
     a->missing--;
@@ -312,60 +261,70 @@ static int compare_affixes(const void *left, const void *right)
     return (a->flag > b->flag) - (a->flag < b->flag);
 }
 
-size_t affixes_find(const affixes *a, bool is_suffix, uint32_t flag, size_t *first)
+affix_walk affixes_of(const affixes *a, flag_set set, bool is_suffix)
 {
-    const affix wanted = { .flag = flag, .is_suffix = is_suffix };
-    size_t low = 0, high = a->n, n = 0;
+    return (affix_walk){ a, set, .wanted.is_suffix = is_suffix, .at = a->n };
+}
+
+/* The first one that does not come before the wanted. */
+static size_t find_first(const affixes *a, const affix *wanted)
+{
+    size_t low = 0, high = a->n;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare_affixes(&a->all[middle], &wanted) < 0)
+        if (compare_affixes(&a->all[middle], wanted) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    *first = low;
-    while (low + n < a->n && compare_affixes(&a->all[low + n], &wanted) == 0)
-        n++;
-    return n;
+    return low;
 }
 
-static bool meets(const condition *c, const char *letter, size_t size)
+const affix *affixes_next(affix_walk *w)
 {
-    if (c->is_any)
-        return true;
-    for (const char *at = c->letters, *end = at + strlen(at); at < end;) {
-        size_t other;
+    const affixes *a = w->a;
 
-        unicode_at(at, end, &other);
-        if (other == size && memcmp(at, letter, size) == 0)
-            return !c->is_negated;
-        at += other;
+    while (w->at == a->n || compare_affixes(&a->all[w->at], &w->wanted) != 0) {
+        if (w->set.n-- == 0)
+            return NULL;
+        w->wanted.flag = a->flags[w->set.first++];
+        w->at = find_first(a, &w->wanted);
     }
-    return c->is_negated;
+    return &a->all[w->at++];
+}
+
+static bool meets(const char *condition, const char *letter, size_t size)
+{
+    if (*condition != '[')
+        return *condition == '.' || strncmp(condition, letter, size) == 0;
+    bool is_negated = *++condition == '^';
+    for (condition += is_negated; *condition != ']'; condition += utf8_size(condition))
+        if (strncmp(condition, letter, size) == 0)
+            return !is_negated;
+    return is_negated;
 }
 
 bool affixes_allow(const affixes *a, const affix *x, const word *w)
 {
-    const char *at = w->text, *end = at + w->size;
+    const char *at = w->text, *end = at + w->size, *condition = x->condition;
+    size_t strip = strlen(x->strip), size;
 
-    if (x->strip_size > w->size || (x->strip_size == w->size && !a->full_strip))
+    if (strip > w->size || (strip == w->size && !a->full_strip))
         return false;
-    if (memcmp(x->is_suffix ? end - x->strip_size : at, x->strip, x->strip_size) != 0)
+    if (memcmp(x->is_suffix ? end - strip : at, x->strip, strip) != 0)
         return false;
-    if (x->is_suffix) {
-        at = end;
-        for (size_t i = 0; i < x->n_conditions; i++) {
-            if (at == w->text)
-                return false;
-            at = unicode_before(at, w->text);
-        }
+    at = x->is_suffix ? end : at;
+    for (size_t i = 0; x->is_suffix && i < x->letters; i++) {
+        if (at == w->text)
+            return false;
+        at = unicode_before(at, w->text);
     }
-    for (size_t i = 0, size; i < x->n_conditions; i++, at += size) {
+    for (; *condition; condition = after_letter(condition), at += size) {
         if (at == end)
             return false;
         unicode_at(at, end, &size);
-        if (!meets(&a->conditions[x->first_condition + i], at, size))
+        if (!meets(condition, at, size))
             return false;
     }
     return true;
@@ -376,31 +335,30 @@ bool affixes_allow(const affixes *a, const affix *x, const word *w)
 static void add_pair(pair_list *list, const char *from, const char *to)
 {
     list->all = grown(list->all, list->n, sizeof *list->all);
-    list->all[list->n++] = (text_pair){ copied(from, strlen(from)), copied(to, strlen(to)) };
+    list->all[list->n++] = (text_pair){ from, to };
     list->starts[(unsigned char)*from] = true;
 }
 
 /* The first line of a table only counts, and others have two texts. */
-static void take_pair(pair_list *list, const fields *f)
+static void take_pair(affixes *a, const fields *f, void *to)
 {
+    (void)a;
     if (f->n >= 3)
-        add_pair(list, f->at[1], strcmp(f->at[2], "0") == 0 ? "" : f->at[2]);
+        add_pair(to, f->at[1], piece_of(f->at[2]));
 }
 
-static bool is_number(const char *text)
+static void take_break(affixes *a, const fields *f, void *to)
 {
-    return *text && text[strspn(text, "0123456789")] == 0;
-}
+    bool is_number = f->n > 1 && f->at[1][strspn(f->at[1], "0123456789")] == 0;
 
-static void take_break(affixes *a, const fields *f)
-{
-    if (f->n > 1 && (a->has_breaks || !is_number(f->at[1])))
-        add_pair(&a->breaks, f->at[1], "");
+    if (f->n > 1 && (a->has_breaks || !is_number))
+        add_pair(to, f->at[1], "");
     a->has_breaks = true;
 }
 
-static void take_alias(affixes *a, const fields *f)
+static void take_alias(affixes *a, const fields *f, void *to)
 {
+    (void)to;
     if (!a->has_aliases) {
         a->table = "AF";
         a->missing = announced(a, f, 1);
@@ -411,7 +369,7 @@ static void take_alias(affixes *a, const fields *f)
         affixes_refuse(a, "there are more lines AF than the first one says");
     a->aliases = grown(a->aliases, a->n_aliases, sizeof *a->aliases);
     a->aliases[a->n_aliases++] =
-        f->n > 1 ? read_flags(a, f->at[1], f->at[1] + strlen(f->at[1])) : (flag_set){ 0 };
+        f->n > 1 ? read_flags(a, f->at[1], strlen(f->at[1])) : (flag_set){ 0 };
     a->missing--;
 }
 
@@ -431,33 +389,35 @@ static rule_step next_step(const affixes *a, const char **at, const char *end)
     return step;
 }
 
-static void take_rule(affixes *a, const fields *f)
+static void add_step(affixes *a, rule_step step)
 {
-    rule r = { 0 };
+    a->steps = grown(a->steps, a->n_steps, sizeof *a->steps);
+    a->steps[a->n_steps++] = step;
+}
 
-    if (f->n < 2 || !a->has_rules) {
-        a->has_rules = true; /* the first line only counts */
-        return;
+/* The first line only counts. */
+static void take_rule(affixes *a, const fields *f, void *to)
+{
+    bool *has_rules = to;
+
+    if (f->n > 1 && *has_rules) {
+        for (const char *at = f->at[1], *end = at + strlen(at); at < end;)
+            add_step(a, next_step(a, &at, end));
+        add_step(a, (rule_step){ 0 });
     }
-    for (const char *at = f->at[1], *end = at + strlen(at); at < end;) {
-        r.steps = grown(r.steps, r.n, sizeof *r.steps);
-        r.steps[r.n++] = next_step(a, &at, end);
-    }
-    a->rules = grown(a->rules, a->n_rules, sizeof *a->rules);
-    a->rules[a->n_rules++] = r;
+    *has_rules = true;
 }
 
 static bool is_of_rules(const affixes *a, flag_set set)
 {
-    for (size_t i = 0; i < a->n_rules; i++)
-        for (size_t k = 0; k < a->rules[i].n; k++)
-            if (affixes_has(a, set, a->rules[i].steps[k].flag))
-                return true;
+    for (size_t i = 0; i < a->n_steps; i++)
+        if (affixes_has(a, set, a->steps[i].flag))
+            return true;
     return false;
 }
 
 /* Parts are kept as lines of a keyword of this program, with flags as numbers. */
-static void take_part(affixes *a, const fields *f)
+static void take_part(affixes *a, const fields *f, void *starts)
 {
     rule_part part = { .flags.first = a->n_flags };
 
@@ -466,8 +426,8 @@ static void take_part(affixes *a, const fields *f)
     for (const char *at = f->at[2], *end = at + strlen(at); at < end; at += *at == ',')
         add_flag(a, (uint32_t)strtoul(at, (char **)&at, 10));
     part.flags.n = a->n_flags - part.flags.first;
-    part.text = copied(f->at[1], strlen(f->at[1]));
-    a->part_starts[(unsigned char)part.text[0]] = true;
+    part.text = f->at[1];
+    ((bool *)starts)[(unsigned char)*part.text] = true;
     a->parts = grown(a->parts, a->n_parts, sizeof *a->parts);
     a->parts[a->n_parts++] = part;
 }
@@ -493,144 +453,113 @@ void affixes_keep_part(affixes *a, const char *text, flag_set set)
 
 /* ---- Lines ------------------------------------------------------------- */
 
-static void take_form(affixes *a, const fields *f)
+static void take_form(affixes *a, const fields *f, void *form)
 {
-    const char *name = f->n > 1 ? f->at[1] : "";
+    static const char *const names[] = { "char", "UTF-8", "long", "num", NULL };
+    static const flag_form forms[] = { FLAG_LETTER, FLAG_LETTER, FLAG_LONG, FLAG_NUMBER };
+    size_t i = 0;
 
-    if (strcmp(name, "long") == 0)
-        a->form = FLAG_LONG;
-    else if (strcmp(name, "num") == 0)
-        a->form = FLAG_NUMBER;
-    else if (strcmp(name, "UTF-8") != 0 && strcmp(name, "char") != 0)
+    while (names[i] && (f->n < 2 || strcmp(names[i], f->at[1]) != 0))
+        i++;
+    if (!names[i])
         affixes_refuse(a, "FLAG is none of char, long, num and UTF-8");
+    *(flag_form *)form = forms[i];
 }
 
-static void take_set(affixes *a, const fields *f)
+static void take_set(affixes *a, const fields *f, void *to)
 {
+    (void)to;
     if (f->n < 2)
         affixes_refuse(a, "SET has no encoding");
     set_encoding(a, f->at[1]);
 }
 
-static void take_least(affixes *a, const fields *f)
+static void take_least(affixes *a, const fields *f, void *least)
 {
     uint64_t n;
 
     if (f->n < 2 || !number_integer(&n, f->at[1], strlen(f->at[1])) || n > WORD_MAX)
         affixes_refuse(a, "COMPOUNDMIN is no number of letters");
-    a->part_least = n ? (size_t)n : 1;
+    *(size_t *)least = n ? (size_t)n : 1;
 }
 
-static void take_text(char **to, const fields *f)
+static void take_text(affixes *a, const fields *f, void *to)
 {
-    if (f->n < 2)
-        return;
-    free(*to);
-    *to = copied(f->at[1], strlen(f->at[1]));
+    (void)a;
+    if (f->n > 1)
+        *(const char **)to = f->at[1];
 }
 
-/* Keywords of one flag, and where it goes. */
-static uint32_t *flag_of(affixes *a, const char *keyword)
+static void take_flag(affixes *a, const fields *f, void *to)
 {
-    const struct {
-        const char *name;
-        uint32_t *flag;
-    } rows[] = {
-        { "NEEDAFFIX", &a->need_affix },
-        { "PSEUDOROOT", &a->need_affix },
-        { "FORBIDDENWORD", &a->forbidden },
-        { "KEEPCASE", &a->keep_case },
-        { "CIRCUMFIX", &a->circumfix },
-        { "NOSUGGEST", &a->no_suggest },
-        { "ONLYINCOMPOUND", &a->only_in_compound },
-    };
+    const char *at = f->n > 1 ? f->at[1] : NULL;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, keyword) == 0)
-            return rows[i].flag;
-    return NULL;
+    if (at)
+        *(uint32_t *)to = next_flag(a, &at, at + strlen(at));
 }
 
-static const char *one_of(const char *const *names, const char *keyword)
+static void take_fact(affixes *a, const fields *f, void *to)
 {
-    for (; *names; names++)
-        if (strcmp(*names, keyword) == 0)
-            return *names;
-    return NULL;
+    (void)a;
+    (void)f;
+    *(bool *)to = true;
 }
 
-/* Those that this program cannot do, and that decide which words there are. */
-static void note_unsupported(affixes *a, const char *keyword)
+static void note_keyword(affixes *a, const fields *f, void *to)
 {
-    static const char *const compounding[] = { "COMPOUNDFLAG",   "COMPOUNDBEGIN", "COMPOUNDLAST",
-                                               "COMPOUNDMIDDLE", "COMPOUNDEND",   NULL };
-    static const char *const others[] = { "COMPLEXPREFIXES", "IGNORE", NULL };
-    const char *name = one_of(others, keyword);
-
-    if (name)
-        a->unsupported = name;
-    if ((name = one_of(compounding, keyword)))
-        a->compounding = name;
+    (void)a;
+    *(const char **)to = f->at[0];
 }
 
-/* What is needed to check a text. */
-static bool is_kept(const char *keyword)
-{
-    static const char *const names[] = { "FLAG",        "TRY",         "WORDCHARS", "REP",
-                                         "ICONV",       "OCONV",       "BREAK",     "COMPOUNDRULE",
-                                         "COMPOUNDMIN", "CHECKSHARPS", NULL };
+/* Lines of a keyword, and where they go. */
+typedef struct keyword {
+    const char *name;
+    void (*take)(affixes *a, const fields *f, void *to);
+    size_t at;
+    bool is_kept; /* it is needed to check a text */
+} keyword;
 
-    return one_of(names, keyword);
-}
-
-static void take_fields(affixes *a, const fields *f)
-{
-    const char *keyword = f->at[0];
-    uint32_t *flag = flag_of(a, keyword);
-
-    if (flag && f->n > 1) {
-        const char *at = f->at[1];
-        *flag = next_flag(a, &at, at + strlen(at));
-    } else if (strcmp(keyword, "SFX") == 0 || strcmp(keyword, "PFX") == 0)
-        take_affix(a, f);
-    else if (strcmp(keyword, "AF") == 0)
-        take_alias(a, f);
-    else if (strcmp(keyword, "SET") == 0)
-        take_set(a, f);
-    else if (strcmp(keyword, "FLAG") == 0)
-        take_form(a, f);
-    else if (strcmp(keyword, "TRY") == 0)
-        take_text(&a->try_letters, f);
-    else if (strcmp(keyword, "WORDCHARS") == 0)
-        take_text(&a->word_chars, f);
-    else if (strcmp(keyword, "REP") == 0)
-        take_pair(&a->replace, f);
-    else if (strcmp(keyword, "ICONV") == 0)
-        take_pair(&a->in, f);
-    else if (strcmp(keyword, "OCONV") == 0)
-        take_pair(&a->out, f);
-    else if (strcmp(keyword, "BREAK") == 0)
-        take_break(a, f);
-    else if (strcmp(keyword, "COMPOUNDRULE") == 0)
-        take_rule(a, f);
-    else if (strcmp(keyword, "COMPOUNDMIN") == 0)
-        take_least(a, f);
-    else if (strcmp(keyword, "PART") == 0)
-        take_part(a, f);
-    else if (strcmp(keyword, "FULLSTRIP") == 0)
-        a->full_strip = true;
-    else if (strcmp(keyword, "APOSTROPHES") == 0)
-        a->joins_apostrophes = true;
-    else if (strcmp(keyword, "CHECKSHARPS") == 0)
-        a->checks_sharps = true;
-    else
-        note_unsupported(a, keyword);
-}
+/* Of those that decide which words there are, all that this program cannot do are noted. The last
+ * two are its own. */
+static const keyword KEYWORDS[] = {
+    { "SFX", take_affix, 0, false },
+    { "PFX", take_affix, 0, false },
+    { "AF", take_alias, 0, false },
+    { "SET", take_set, 0, false },
+    { "FLAG", take_form, offsetof(affixes, form), true },
+    { "TRY", take_text, offsetof(affixes, try_letters), true },
+    { "WORDCHARS", take_text, offsetof(affixes, word_chars), true },
+    { "REP", take_pair, offsetof(affixes, replace), true },
+    { "ICONV", take_pair, offsetof(affixes, in), true },
+    { "OCONV", take_pair, offsetof(affixes, out), true },
+    { "BREAK", take_break, offsetof(affixes, breaks), true },
+    { "NEEDAFFIX", take_flag, offsetof(affixes, need_affix), false },
+    { "PSEUDOROOT", take_flag, offsetof(affixes, need_affix), false },
+    { "FORBIDDENWORD", take_flag, offsetof(affixes, forbidden), false },
+    { "KEEPCASE", take_flag, offsetof(affixes, keep_case), false },
+    { "CIRCUMFIX", take_flag, offsetof(affixes, circumfix), false },
+    { "NOSUGGEST", take_flag, offsetof(affixes, no_suggest), false },
+    { "ONLYINCOMPOUND", take_flag, offsetof(affixes, only_in_compound), false },
+    { "FULLSTRIP", take_fact, offsetof(affixes, full_strip), false },
+    { "CHECKSHARPS", take_fact, offsetof(affixes, checks_sharps), true },
+    { "COMPOUNDRULE", take_rule, offsetof(affixes, has_rules), true },
+    { "COMPOUNDMIN", take_least, offsetof(affixes, part_least), true },
+    { "COMPOUNDFLAG", note_keyword, offsetof(affixes, compounding), false },
+    { "COMPOUNDBEGIN", note_keyword, offsetof(affixes, compounding), false },
+    { "COMPOUNDMIDDLE", note_keyword, offsetof(affixes, compounding), false },
+    { "COMPOUNDLAST", note_keyword, offsetof(affixes, compounding), false },
+    { "COMPOUNDEND", note_keyword, offsetof(affixes, compounding), false },
+    { "COMPLEXPREFIXES", note_keyword, offsetof(affixes, unsupported), false },
+    { "IGNORE", note_keyword, offsetof(affixes, unsupported), false },
+    { "PART", take_part, offsetof(affixes, part_starts), false },
+    { "APOSTROPHES", take_fact, offsetof(affixes, joins_apostrophes), false },
+    { 0 },
+};
 
 /* A table that was announced goes on until it is whole. */
-static void check_table(affixes *a, const char *keyword)
+static void check_table(const affixes *a, const char *name)
 {
-    if (a->missing && strcmp(keyword, a->table) != 0)
+    if (a->missing && strcmp(name, a->table) != 0)
         die(CODE_CORRUPT,
             "%s, line %" PRIu64 ": %" PRIu64 " more lines %s were announced; is the file cut?",
             a->path, a->line, a->missing, a->table);
@@ -639,27 +568,28 @@ static void check_table(affixes *a, const char *keyword)
 static void take_line(void *ctx, char *line, size_t size)
 {
     affixes *a = ctx;
+    size_t indent = strspn(line, blanks);
+    const keyword *k = KEYWORDS;
 
     a->line++;
-    while (size && is_blank(*line)) {
-        line++;
-        size--;
-    }
-    if (size == 0 || *line == '#' || *line == '\r')
+    if (indent == size || line[indent] == '#' || line[indent] == '\r')
         return;
-    span text = affixes_text(a, line, size);
-    buffer copy = { 0 };
-    buffer_append(&copy, text.at, text.size + 1);
-    fields f = split(copy.bytes);
-    if (f.n) {
-        check_table(a, f.at[0]);
-        take_fields(a, &f);
-        if (is_kept(f.at[0])) {
-            buffer_append(&a->kept, text.at, text.size);
-            buffer_append(&a->kept, "\n", 1);
-        }
+    span text = affixes_text(a, line + indent, size - indent);
+    char *copy = array_new(text.size + 1, 1, "rules of a dictionary");
+    a->lines = grown(a->lines, a->n_lines, sizeof *a->lines);
+    a->lines[a->n_lines++] = memcpy(copy, text.at, text.size);
+    fields f = split(copy);
+    if (f.n == 0)
+        return;
+    check_table(a, f.at[0]);
+    while (k->name && strcmp(k->name, f.at[0]) != 0)
+        k++;
+    if (k->name)
+        k->take(a, &f, (char *)a + k->at);
+    if (k->is_kept) {
+        buffer_append(&a->kept, text.at, text.size);
+        buffer_append(&a->kept, "\n", 1);
     }
-    buffer_free(&copy);
 }
 
 static void take_end(affixes *a)
@@ -712,41 +642,22 @@ void affixes_none(affixes *a, const char *path)
     buffer_append(&a->kept, apostrophes, sizeof apostrophes - 1);
 }
 
-static void free_pairs(pair_list *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        free(list->all[i].from);
-        free(list->all[i].to);
-    }
-    free(list->all);
-}
-
 void affixes_free(affixes *a)
 {
     if (a->converter != (iconv_t)-1)
         iconv_close(a->converter);
-    for (size_t i = 0; i < a->n; i++) {
-        free(a->all[i].strip);
-        free(a->all[i].append);
-    }
-    for (size_t i = 0; i < a->n_conditions; i++)
-        free(a->conditions[i].letters);
-    for (size_t i = 0; i < a->n_rules; i++)
-        free(a->rules[i].steps);
-    for (size_t i = 0; i < a->n_parts && a->parts; i++)
-        free(a->parts[i].text);
-    free_pairs(&a->replace);
-    free_pairs(&a->in);
-    free_pairs(&a->out);
-    free_pairs(&a->breaks);
-    free(a->rules);
+    for (size_t i = 0; i < a->n_lines; i++)
+        free(a->lines[i]);
+    free(a->lines);
+    free(a->replace.all);
+    free(a->in.all);
+    free(a->out.all);
+    free(a->breaks.all);
+    free(a->steps);
     free(a->parts);
-    free(a->conditions);
     free(a->all);
     free(a->aliases);
     free(a->flags);
-    free(a->word_chars);
-    free(a->try_letters);
     buffer_free(&a->converted);
     buffer_free(&a->kept);
 }

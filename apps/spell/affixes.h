@@ -19,24 +19,18 @@ typedef struct flag_set {
     size_t first, n;
 } flag_set;
 
-/* One letter that a word must have at some place. */
-typedef struct condition {
-    bool is_any, is_negated;
-    char *letters; /* one of these, or none of them */
-} condition;
-
 typedef struct affix {
     uint32_t flag;
     bool is_suffix;
     bool crosses; /* with prefixes, if this is a suffix, and the other way round */
-    char *strip, *append;
-    size_t strip_size, append_size;
-    size_t first_condition, n_conditions;
-    flag_set next; /* flags of the word that it makes */
+    const char *strip, *append;
+    const char *condition; /* what a word must have at its start or its end, */
+    size_t letters;        /* of so many */
+    flag_set next;         /* flags of the word that it makes */
 } affix;
 
 typedef struct text_pair {
-    char *from, *to;
+    const char *from, *to;
 } text_pair;
 
 typedef struct pair_list {
@@ -47,18 +41,13 @@ typedef struct pair_list {
 
 /* COMPOUNDRULE: so many words with that flag. */
 typedef struct rule_step {
-    uint32_t flag;
-    char repeat; /* '*', '?' or 0 */
+    uint32_t flag; /* 0: the rule ends */
+    char repeat;   /* '*', '?' or 0 */
 } rule_step;
-
-typedef struct rule {
-    rule_step *steps;
-    size_t n;
-} rule;
 
 /* A word that rules are about. */
 typedef struct rule_part {
-    char *text;
+    const char *text;
     flag_set flags;
 } rule_part;
 
@@ -69,6 +58,8 @@ typedef struct affixes {
     char encoding[32];
     iconv_t converter; /* (iconv_t)-1: the text is UTF-8 */
     buffer converted;
+    char **lines; /* all texts below are in them */
+    size_t n_lines;
 
     uint32_t need_affix, forbidden, keep_case, circumfix, no_suggest, only_in_compound;
     bool full_strip, checks_sharps;
@@ -83,18 +74,16 @@ typedef struct affixes {
     bool has_aliases;
     affix *all; /* by kind and flag, after the last line */
     size_t n;
-    condition *conditions;
-    size_t n_conditions;
     const char *table; /* the keyword of lines that were announced; NULL: none */
     uint64_t missing;  /* so many of them */
     affix head;        /* what was announced */
 
-    char *word_chars, *try_letters;
+    const char *word_chars, *try_letters;
     pair_list replace, in, out; /* REP, ICONV, OCONV */
     pair_list breaks;           /* BREAK, in `from` */
     bool has_breaks;
-    rule *rules;
-    size_t n_rules;
+    rule_step *steps; /* of all rules */
+    size_t n_steps;
     bool has_rules;
     size_t part_least; /* COMPOUNDMIN: letters */
     rule_part *parts;
@@ -120,8 +109,18 @@ flag_set affixes_flags(affixes *a, const char *text, size_t size);
 bool affixes_has(const affixes *a, flag_set set, uint32_t flag);
 /* A word of a rule, with its flags. */
 void affixes_keep_part(affixes *a, const char *text, flag_set set);
-/* Those of one kind and flag: [*first, *first + n). */
-size_t affixes_find(const affixes *a, bool is_suffix, uint32_t flag, size_t *first);
+
+/* Those of one kind with a flag of the set, one after the other. */
+typedef struct affix_walk {
+    const affixes *a;
+    flag_set set; /* flags that are left */
+    affix wanted;
+    size_t at;
+} affix_walk;
+
+affix_walk affixes_of(const affixes *a, flag_set set, bool is_suffix);
+/* NULL: there are no more. */
+const affix *affixes_next(affix_walk *w);
 bool affixes_allow(const affixes *a, const affix *x, const word *w);
 /* The word in another form: longest matches first, once through. False: it became too long. */
 bool affixes_convert(const pair_list *pairs, word *w);

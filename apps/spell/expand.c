@@ -51,11 +51,10 @@ static bool apply(expansion *e, const affix *x, const word *w, word *out)
             e->a->path, e->a->line, TRIES_OF_ROOT_MAX);
     if (!affixes_allow(e->a, x, w))
         return false;
+    size_t strip = strlen(x->strip), size = strlen(x->append);
     if (x->is_suffix)
-        return word_set(out, w->text, w->size - x->strip_size) &&
-               word_append(out, x->append, x->append_size);
-    return word_set(out, x->append, x->append_size) &&
-           word_append(out, w->text + x->strip_size, w->size - x->strip_size);
+        return word_set(out, w->text, w->size - strip) && word_append(out, x->append, size);
+    return word_set(out, x->append, size) && word_append(out, w->text + strip, w->size - strip);
 }
 
 /* A word with its suffixes, one or two, or none. */
@@ -94,13 +93,11 @@ static void try_prefix(expansion *e, const affix *prefix, const stem *s)
 /* Prefixes of these flags, but not of those that had their turn. */
 static void try_prefixes(expansion *e, const stem *s, flag_set flags, flag_set before)
 {
-    for (size_t i = 0; i < flags.n; i++) {
-        uint32_t flag = e->a->flags[flags.first + i];
-        size_t first, n = affixes_find(e->a, false, flag, &first);
+    affix_walk prefixes = affixes_of(e->a, flags, false);
 
-        for (size_t k = 0; k < n && !affixes_has(e->a, before, flag); k++)
-            try_prefix(e, &e->a->all[first + k], s);
-    }
+    for (const affix *x; (x = affixes_next(&prefixes));)
+        if (!affixes_has(e->a, before, x->flag))
+            try_prefix(e, x, s);
 }
 
 /* With each prefix that the root, or one of the suffixes, allows. */
@@ -119,51 +116,32 @@ static void take_stem(expansion *e, const stem *s)
         try_prefixes(e, s, s->second->next, e->flags);
 }
 
-static void take_second(expansion *e, const stem *s)
+/* One more suffix, and then a second that the first one allows. */
+static void take_suffixes(expansion *e, const stem *s, flag_set flags)
 {
-    for (size_t i = 0; i < s->first->next.n; i++) {
-        uint32_t flag = e->a->flags[s->first->next.first + i];
-        size_t first, n = affixes_find(e->a, true, flag, &first);
+    affix_walk suffixes = affixes_of(e->a, flags, true);
 
-        for (size_t k = 0; k < n; k++) {
-            stem longer = { .first = s->first, .second = &e->a->all[first + k] };
-            if (apply(e, longer.second, &s->text, &longer.text))
-                take_stem(e, &longer);
-        }
-    }
-}
-
-static void take_suffixes(expansion *e, const word *root, flag_set flags)
-{
-    for (size_t i = 0; i < flags.n; i++) {
-        size_t first, n = affixes_find(e->a, true, e->a->flags[flags.first + i], &first);
-
-        for (size_t k = 0; k < n; k++) {
-            stem s = { .first = &e->a->all[first + k] };
-            if (!apply(e, s.first, root, &s.text))
-                continue;
-            take_stem(e, &s);
-            take_second(e, &s);
-        }
+    for (const affix *x; (x = affixes_next(&suffixes));) {
+        stem longer = { s->first ? s->first : x, s->first ? x : NULL, { 0 } };
+        if (!apply(e, x, &s->text, &longer.text))
+            continue;
+        take_stem(e, &longer);
+        if (!s->first)
+            take_suffixes(e, &longer, x->next);
     }
 }
 
 /* Suffixes that a prefix allows go with that prefix only. */
 static void take_prefix_flags(expansion *e, const word *root)
 {
-    for (size_t i = 0; i < e->flags.n; i++) {
-        size_t first, n = affixes_find(e->a, false, e->a->flags[e->flags.first + i], &first);
+    affix_walk prefixes = affixes_of(e->a, e->flags, false);
 
-        for (size_t k = 0; k < n; k++) {
-            const affix *prefix = &e->a->all[first + k];
-            for (size_t j = 0; j < prefix->next.n && prefix->crosses; j++) {
-                size_t at, m = affixes_find(e->a, true, e->a->flags[prefix->next.first + j], &at);
-                for (size_t l = 0; l < m; l++) {
-                    stem s = { .first = &e->a->all[at + l] };
-                    if (s.first->crosses && apply(e, s.first, root, &s.text))
-                        try_prefix(e, prefix, &s);
-                }
-            }
+    for (const affix *prefix; (prefix = affixes_next(&prefixes));) {
+        affix_walk suffixes = affixes_of(e->a, prefix->next, true);
+        for (const affix *x; prefix->crosses && (x = affixes_next(&suffixes));) {
+            stem s = { .first = x };
+            if (x->crosses && apply(e, x, root, &s.text))
+                try_prefix(e, prefix, &s);
         }
     }
 }
@@ -176,7 +154,7 @@ static void take_forms(expansion *e, const word *root)
     if (!affixes_has(e->a, e->flags, e->a->need_affix))
         emit(e, root);
     take_stem(e, &bare);
-    take_suffixes(e, root, e->flags);
+    take_suffixes(e, &bare, e->flags);
     take_prefix_flags(e, root);
 }
 

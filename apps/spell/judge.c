@@ -21,35 +21,32 @@ typedef enum verdict { WRONG, RIGHT, FORBIDDEN } verdict;
 
 /* ---- Rules for words put together -------------------------------------- */
 
-static bool rule_fits(judging *j, const rule *r, size_t step, const char *at, size_t n);
+static bool rule_fits(judging *j, const rule_step *step, const char *at, size_t n);
 
 /* One word of the step, and then the rest. */
-static bool rule_takes(judging *j, const rule *r, size_t step, const char *at, size_t n,
-                       size_t next)
+static bool rule_takes(judging *j, const rule_step *step, const char *at, size_t n)
 {
     const affixes *a = &j->d->settings;
+    const rule_step *next = step->repeat == '*' ? step : step + 1;
 
     for (size_t i = 0; i < a->n_parts; i++) {
         size_t size = strlen(a->parts[i].text);
 
-        if (size >= a->part_least && affixes_has(a, a->parts[i].flags, r->steps[step].flag) &&
-            strncmp(at, a->parts[i].text, size) == 0 && rule_fits(j, r, next, at + size, n + 1))
+        if (size >= a->part_least && affixes_has(a, a->parts[i].flags, step->flag) &&
+            strncmp(at, a->parts[i].text, size) == 0 && rule_fits(j, next, at + size, n + 1))
             return true;
     }
     return false;
 }
 
 /* Whether the text from `at` on is what the rule says from this step on, after n parts. */
-static bool rule_fits(judging *j, const rule *r, size_t step, const char *at, size_t n)
+static bool rule_fits(judging *j, const rule_step *step, const char *at, size_t n)
 {
     if (j->steps++ > STEPS_MAX)
         return false;
-    if (step == r->n)
+    if (!step->flag)
         return *at == 0 && n > 1;
-    char repeat = r->steps[step].repeat;
-    if (repeat && rule_fits(j, r, step + 1, at, n))
-        return true;
-    return *at && rule_takes(j, r, step, at, n, repeat == '*' ? step : step + 1);
+    return (step->repeat && rule_fits(j, step + 1, at, n)) || (*at && rule_takes(j, step, at, n));
 }
 
 /* ---- Cases ------------------------------------------------------------- */
@@ -72,8 +69,8 @@ static verdict look(judging *j, const word *w, unsigned codes)
         return RIGHT;
     if (!a->part_starts[(unsigned char)w->text[0]])
         return WRONG;
-    for (size_t i = 0; i < a->n_rules; i++)
-        if (rule_fits(j, &a->rules[i], 0, w->text, 0))
+    for (size_t i = 0; i < a->n_steps; i++)
+        if ((i == 0 || !a->steps[i - 1].flag) && rule_fits(j, &a->steps[i], w->text, 0))
             return RIGHT;
     return WRONG;
 }

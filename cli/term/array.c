@@ -1,0 +1,27 @@
+/* array.c - arrays. */
+#include <stdlib.h>
+
+#include "array.h"
+#include "message.h"
+
+static void *given(void *memory, size_t n, const char *what)
+{
+    if (!memory && n > 1)
+        die(CODE_MEMORY, "out of memory for %zu %s", n, what);
+    if (!memory)
+        die(CODE_MEMORY, "out of memory for %s", what);
+    return memory;
+}
+
+void *array_new(size_t n, size_t size, const char *what)
+{
+    return given(calloc(n ? n : 1, size), n, what);
+}
+
+/* A block is full when it has a power of two, and becomes twice as large then. */
+void *array_grown(void *all, size_t n, size_t size, const char *what)
+{
+    if (n & (n - 1))
+        return all;
+    return given(reallocarray(all, n ? 2 * n : 1, size), n, what);
+}

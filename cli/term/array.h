@@ -1,0 +1,13 @@
+/* array.h - arrays. Out of memory ends the program with its exit code. */
+#ifndef TAMIS_CLI_TERM_ARRAY_H
+#define TAMIS_CLI_TERM_ARRAY_H
+
+#include <stddef.h>
+
+/* n things of so many bytes, all of them 0; free() takes them. `what` they are is for the message.
+ */
+void *array_new(size_t n, size_t size, const char *what);
+/* The same n things in a block with space for one more. */
+void *array_grown(void *all, size_t n, size_t size, const char *what);
+
+#endif
