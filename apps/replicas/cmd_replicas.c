@@ -11,7 +11,6 @@
 #include "replicas_talk.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/progress.h"
 #include "text/json.h"
 #include "wire/connect.h"
 #include "wire/packed_message.h"
@@ -22,7 +21,8 @@ typedef struct request {
     replicas talk;
     inventory here, there; /* there: if it is here, too */
     connect_way way;
-    bool takes_packed, prints_null, counting, as_json, shows_stats;
+    traffic_wish wants;
+    bool takes_packed, prints_null, counting;
 } request;
 
 /* ---- What was found ---------------------------------------------------- */
@@ -183,15 +183,15 @@ static void print_result(const request *q)
     char counts[160];
 
     tell_counts(counts, sizeof counts, q, &f);
-    if (q->as_json)
+    if (q->wants.as_json)
         print_json(q, &f);
     else if (q->counting)
         printf("%s\n", counts);
     else
         print_names(q, &f);
-    if (!q->as_json)
+    if (!q->wants.as_json)
         say_chance(q, counts);
-    if (q->shows_stats)
+    if (q->wants.as_text)
         traffic_print(q->talk.line, replicas_parts);
     free(f.all);
 }
@@ -275,89 +275,36 @@ static void compare_there(request *q)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum {
-    OPTION_CHECKSUM = OPTION_OWN,
-    OPTION_SIZE_ONLY,
-    OPTION_ROUNDS,
-    OPTION_MEMORY,
-    OPTION_STATS,
-    OPTION_JSON
-};
-
 static const option_row options[] = {
-    { OPTION_CHECKSUM, "checksum", NULL,
-      "files are equal if their contents are, whatever their times" },
-    { OPTION_SIZE_ONLY, "size-only", NULL,
-      "files are equal if their sizes are, whatever their times" },
-    { 'c', "count", NULL, "print only how many names differ" },
-    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { 'p', "fpr", "P",
-      "rate of all filters (default: 1/16, then what is likely to find the rest)" },
-    { OPTION_ROUNDS, "rounds", "N", "exchange filters N times at most (default: 16)" },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed lists as they are (default: read gzip, zstd and xz)" },
-    { OPTION_MEMORY, "memory", "SIZE",
-      "for each message of the other side and what is made of it (default: 1G)" },
-    { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
-    { OPTION_JSON, "json", NULL, "print the result as JSON, with what was sent and received" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0, "checksum", NULL, "files are equal if their contents are, whatever their times",
+      TO_CONSTANT(request, here.facts, FACTS_CONTENT) },
+    { 0, "size-only", NULL, "files are equal if their sizes are, whatever their times",
+      TO_CONSTANT(request, here.facts, FACTS_SIZE) },
+    { 'c', "count", NULL, "print only how many names differ", TO_FLAG(request, counting) },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
+      TO_FLAG(request, prints_null) },
+    { 'p', "fpr", "P", "rate of all filters (default: 1/16, then what is likely to find the rest)",
+      TO_FPR(request, talk.fpr) },
+    { 0, "rounds", "N", "exchange filters N times at most (default: 16)",
+      TO_COUNT(request, talk.rounds_most, 1, MOST_ROUNDS) },
+    { 0, "no-decompress", NULL,
+      "take compressed lists as they are (default: read gzip, zstd and xz)",
+      TO_FLAG(request, takes_packed) },
+    { 0, "memory", "SIZE",
+      "for each message of the other side and what is made of it (default: 1G)",
+      TO_MEMORY(request, talk.memory) },
+    OPTIONS(traffic_options, request, wants),
+    OPTIONS(connect_options, request, way),
+    { .included = progress_options },
+    { .included = quiet_options },
     { 0 },
 };
 
-static void take_option(request *q, const args *a)
-{
-    switch (a->letter) {
-    case OPTION_CHECKSUM:
-        q->here.facts = FACTS_CONTENT;
-        break;
-    case OPTION_SIZE_ONLY:
-        q->here.facts = FACTS_SIZE;
-        break;
-    case 'c':
-        q->counting = true;
-        break;
-    case 'z':
-        q->prints_null = true;
-        break;
-    case 'p':
-        q->talk.fpr = args_fpr(a);
-        break;
-    case OPTION_ROUNDS:
-        q->talk.rounds_most = (unsigned)args_count(a, 1, MOST_ROUNDS);
-        break;
-    case OPTION_NO_DECOMPRESS:
-        q->takes_packed = true;
-        break;
-    case OPTION_MEMORY:
-        q->talk.memory = args_memory(a);
-        break;
-    case OPTION_STATS:
-        q->shows_stats = true;
-        break;
-    case OPTION_JSON:
-        q->as_json = true;
-        break;
-    case OPTION_QUIET:
-        say_errors_only();
-        break;
-    case OPTION_PROGRESS:
-    case OPTION_NO_PROGRESS:
-        progress_choose(a->letter == OPTION_PROGRESS);
-        break;
-    default:
-        connect_option(&q->way, a);
-    }
-}
-
 static void read_request(request *q, args *a)
 {
-    char **paths;
-
-    connect_init(&q->way);
-    while (args_next(a) != -1)
-        take_option(q, a);
-    paths = args_operands(a, 1, 2, "two lists or two folders, or one and how to reach the other");
+    args_read(a, q);
+    char **paths =
+        args_operands(a, 1, 2, "two lists or two folders, or one and how to reach the other");
     q->here.path = paths[0];
     q->there.path = paths[1];
     if (!is_local(q))
@@ -379,7 +326,8 @@ static void open_inventory(request *q, inventory *v)
 
 static int run(args *a)
 {
-    request q = { .talk = { .memory = (size_t)1 << 30, .rounds_most = DEFAULT_ROUNDS } };
+    request q = { .talk = { .memory = (size_t)1 << 30, .rounds_most = DEFAULT_ROUNDS },
+                  .way = connect_default() };
 
     read_request(&q, a);
     q.talk.here = &q.here;
@@ -424,7 +372,7 @@ const command cmd_replicas = {
         "the chance that these are equal by accident, and something was overlooked.\n"
         "\n"
         "If few of many lines differ, 'tamis reconcile' sends less.",
-    .options = { options, quiet_options, connect_options },
+    .options = { options },
     .when_ok = "both are the same",
     .when_nothing = "something differs",
     .example = "  seq 1 1000 >a; seq 3 1002 >b\n"

@@ -34,9 +34,14 @@ const option_row connect_options[] = {
     { 0 },
 };
 
+connect_way connect_default(void)
+{
+    return (connect_way){ .limits = { .seconds = DEFAULT_SECONDS } };
+}
+
 void connect_init(connect_way *way)
 {
-    *way = (connect_way){ .limits = { .seconds = DEFAULT_SECONDS } };
+    *way = connect_default();
 }
 
 bool connect_option(connect_way *way, const args *a)

@@ -15,6 +15,7 @@ typedef struct connect_way {
 
 extern const option_row connect_options[]; /* for a connect_way: of every command with a line */
 
+connect_way connect_default(void);
 void connect_init(connect_way *way);
 /* Takes one of connect_options; false: it is none of them. */
 bool connect_option(connect_way *way, const args *a);

@@ -3,6 +3,14 @@
 
 #include "traffic.h"
 
+const option_row traffic_options[] = {
+    { 0, "stats", NULL, "tell what was sent and received, on standard error",
+      TO_FLAG(traffic_wish, as_text) },
+    { 0, "json", NULL, "print the result as JSON, with what was sent and received",
+      TO_FLAG(traffic_wish, as_json) },
+    { 0 },
+};
+
 static void print_row(const char *name, uint64_t sent, uint64_t received)
 {
     if (sent + received > 0)
