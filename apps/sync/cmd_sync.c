@@ -18,7 +18,8 @@
 typedef struct request {
     connect_way way;
     const char *rsh, *program;
-    bool is_read_only, wants_stats, wants_json;
+    traffic_wish wants;
+    bool is_read_only;
     sync_job job;
 } request;
 
@@ -221,78 +222,13 @@ static void print_stats(const sync_job *work)
 
 static void print_result(const request *r)
 {
-    if (r->wants_json)
+    if (r->wants.as_json)
         print_json(&r->job);
-    if (r->wants_stats)
+    if (r->wants.as_text)
         print_stats(&r->job);
 }
 
 /* ---- Command ----------------------------------------------------------- */
-
-enum {
-    OPTION_DELETE = OPTION_OWN,
-    OPTION_CHECKSUM,
-    OPTION_RSH,
-    OPTION_TAMIS,
-    OPTION_READ_ONLY,
-    OPTION_BLOCKS,
-    OPTION_CHUNKS,
-    OPTION_STATS,
-    OPTION_JSON,
-    OPTION_MEMORY,
-    OPTION_LIMIT_SIZE
-};
-
-static void take_option(request *r, const args *a)
-{
-    sync_job *work = &r->job;
-
-    switch (a->letter) {
-    case 'r':
-        work->is_recursive = true;
-        break;
-    case 'n':
-        work->is_dry = true;
-        break;
-    case OPTION_DELETE:
-        work->deletes = true;
-        break;
-    case OPTION_CHECKSUM:
-        work->by_content = true;
-        break;
-    case OPTION_BLOCKS:
-    case OPTION_CHUNKS:
-        work->way = a->letter == OPTION_BLOCKS ? WAY_BLOCKS : WAY_CHUNKS;
-        break;
-    case OPTION_RSH:
-        r->rsh = a->value;
-        break;
-    case OPTION_TAMIS:
-        r->program = a->value;
-        break;
-    case OPTION_READ_ONLY:
-        r->is_read_only = true;
-        break;
-    case OPTION_STATS:
-        r->wants_stats = true;
-        break;
-    case OPTION_JSON:
-        r->wants_json = true;
-        break;
-    case OPTION_MEMORY:
-        work->memory = args_memory(a);
-        break;
-    case OPTION_LIMIT_SIZE:
-        work->limit_size = args_bytes(a);
-        break;
-    case OPTION_PROGRESS:
-    case OPTION_NO_PROGRESS:
-        progress_choose(a->letter == OPTION_PROGRESS);
-        break;
-    default:
-        connect_option(&r->way, a);
-    }
-}
 
 static int run_serving(request *r, const args *a)
 {
@@ -328,7 +264,7 @@ static int run_asking(request *r, const args *a)
     char **words = args_operands(a, 2, 2, "a SRC and a DEST");
     bool pushes = pushes_to(r, a, words);
 
-    r->job.shows = r->job.is_dry && !r->wants_json;
+    r->job.shows = r->job.is_dry && !r->wants.as_json;
     if (!r->way.via && !r->way.connect) {
         sync_here(r, words[0], words[1]);
     } else {
@@ -345,34 +281,39 @@ static int run_asking(request *r, const args *a)
 
 static int run(args *a)
 {
-    request r = { .rsh = "ssh", .program = "tamis", .job = { .memory = (size_t)1 << 30 } };
+    request r = { .way = connect_default(),
+                  .rsh = "ssh",
+                  .program = "tamis",
+                  .job = { .memory = (size_t)1 << 30 } };
 
-    connect_init(&r.way);
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    args_read(a, &r);
     return r.way.serves_here || r.way.listen ? run_serving(&r, a) : run_asking(&r, a);
 }
 
 static const option_row options[] = {
-    { 'r', "recursive", NULL, "folders, with all that is in them" },
-    { OPTION_DELETE, "delete", NULL, "delete at DEST what SRC does not have" },
-    { 'n', "dry-run", NULL, "only show what would be made, changed and deleted" },
-    { OPTION_CHECKSUM, "checksum", NULL,
-      "compare what is in files (default: their sizes and times)" },
-    { OPTION_RSH, "rsh", "COMMAND", "reaches HOST (default: ssh)" },
-    { OPTION_TAMIS, "tamis", "PROGRAM", "what tamis is called on HOST (default: tamis)" },
-    { OPTION_READ_ONLY, "read-only", NULL, "with --serve or --listen: nothing may be changed" },
-    { OPTION_BLOCKS, "blocks", NULL, "find what changed by blocks of fixed size" },
-    { OPTION_CHUNKS, "chunks", NULL,
-      "find it by chunks that content cuts (default: what is cheaper)" },
-    { OPTION_MEMORY, "memory", "SIZE",
-      "for a message of the other side and what is made of it (default: 1G)" },
-    { OPTION_LIMIT_SIZE, "limit-size", "SIZE",
-      "of files that come, at most (default: 1G and 1024 times what came)" },
-    { OPTION_STATS, "stats", NULL, "tell on standard error what crossed the line" },
-    { OPTION_JSON, "json", NULL, "tell it as JSON" },
-    { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
+    { 'r', "recursive", NULL, "folders, with all that is in them",
+      TO_FLAG(request, job.is_recursive) },
+    { 0, "delete", NULL, "delete at DEST what SRC does not have", TO_FLAG(request, job.deletes) },
+    { 'n', "dry-run", NULL, "only show what would be made, changed and deleted",
+      TO_FLAG(request, job.is_dry) },
+    { 0, "checksum", NULL, "compare what is in files (default: their sizes and times)",
+      TO_FLAG(request, job.by_content) },
+    { 0, "rsh", "COMMAND", "reaches HOST (default: ssh)", TO_TEXT(request, rsh) },
+    { 0, "tamis", "PROGRAM", "what tamis is called on HOST (default: tamis)",
+      TO_TEXT(request, program) },
+    { 0, "read-only", NULL, "with --serve or --listen: nothing may be changed",
+      TO_FLAG(request, is_read_only) },
+    { 0, "blocks", NULL, "find what changed by blocks of fixed size",
+      TO_CONSTANT(request, job.way, WAY_BLOCKS) },
+    { 0, "chunks", NULL, "find it by chunks that content cuts (default: what is cheaper)",
+      TO_CONSTANT(request, job.way, WAY_CHUNKS) },
+    { 0, "memory", "SIZE", "for a message of the other side and what is made of it (default: 1G)",
+      TO_MEMORY(request, job.memory) },
+    { 0, "limit-size", "SIZE", "of files that come, at most (default: 1G and 1024 times what came)",
+      TO_SIZE(request, job.limit_size) },
+    OPTIONS(traffic_options, request, wants),
+    OPTIONS(connect_options, request, way),
+    { .included = progress_options },
     { 0 },
 };
 
@@ -392,7 +333,7 @@ const command cmd_sync = {
         "A file is written beside the old one, checked, and takes its place when it is whole.\n"
         "--serve and --listen touch nothing outside the PATH they are given. --memory and\n"
         "--limit-size bound what the other side may take here; each side gives its own.",
-    .options = { options, connect_options },
+    .options = { options },
     .when_ok = "DEST is as SRC is",
     .example = "  mkdir -p a && seq 100000 >a/numbers\n"
                "  tamis sync -r a b\n"
