@@ -177,60 +177,20 @@ static int apply_delta(request *r)
 
 /* In the order of the command's verbs. */
 static const struct verb {
-    const char *name, *operands;
+    const char *operands;
     size_t n;
     int (*run)(request *r);
 } VERBS[] = {
-    { "signature", "give an OLD file and where its SIGNATURE goes", 2, make_signature },
-    { "delta", "give a SIGNATURE, a NEW file and where the DELTA goes", 3, make_delta },
-    { "patch", "give an OLD file, a DELTA and where the NEW file goes", 3, apply_delta },
+    { "give an OLD file and where its SIGNATURE goes", 2, make_signature },
+    { "give a SIGNATURE, a NEW file and where the DELTA goes", 3, make_delta },
+    { "give an OLD file, a DELTA and where the NEW file goes", 3, apply_delta },
 };
-
-/* One of two words. */
-static bool is_second(const args *a, const char *first, const char *second)
-{
-    if (strcmp(a->value, first) != 0 && strcmp(a->value, second) != 0)
-        die(CODE_USAGE, "delta: '%s' is neither %s nor %s", a->value, first, second);
-    return strcmp(a->value, second) == 0;
-}
-
-enum { OPTION_HASH = OPTION_OWN, OPTION_ROLLING, OPTION_LIMIT_SIZE };
-
-static void take_option(request *r, const args *a)
-{
-    switch (a->letter) {
-    case 'b':
-        r->spec.block = (uint32_t)args_count(a, 1, UINT64_C(1) << 28);
-        break;
-    case 'S':
-        r->spec.strong = (uint32_t)args_count(a, 1, 32);
-        break;
-    case OPTION_HASH:
-        r->is_md4 = is_second(a, "blake2", "md4");
-        break;
-    case OPTION_ROLLING:
-        r->is_sum = is_second(a, "rabinkarp", "rollsum");
-        break;
-    case OPTION_LIMIT_SIZE:
-        r->most = args_bytes(a);
-        break;
-    case OPTION_PROGRESS:
-    case OPTION_NO_PROGRESS:
-        progress_choose(a->letter == OPTION_PROGRESS);
-        break;
-    }
-}
 
 static int run(args *a)
 {
     request r = { 0 };
-    bool has_options = false;
 
-    for (int letter; (letter = args_next(a)) != -1;) {
-        take_option(&r, a);
-        has_options |= letter != OPTION_PROGRESS && letter != OPTION_NO_PROGRESS &&
-                       letter != OPTION_LIMIT_SIZE;
-    }
+    args_read(a, &r);
     r.words = args_operands(a, 1, 4, "signature, delta or patch") + 1;
     const struct verb *verb = &VERBS[args_verb(a, r.words[-1])];
     size_t n = 0;
@@ -238,24 +198,35 @@ static int run(args *a)
         n++;
     if (n != verb->n)
         args_refuse(a, verb->operands);
-    if (has_options && verb->run != make_signature)
-        args_refuse(a, "the size of blocks and the hashes are chosen when the signature is made");
-    if (r.most && verb->run != apply_delta)
-        args_refuse(a, "--limit-size is for patch: the other steps write no more than they read");
     int code = verb->run(&r);
     progress_erase();
     return code;
 }
 
+static const word_row strong_hashes[] = {
+    { "blake2", false, "BLAKE2b" },
+    { "md4", true, "MD4" },
+    { 0 },
+};
+
+static const word_row rolling_hashes[] = {
+    { "rabinkarp", false, "a polynomial" },
+    { "rollsum", true, "sums" },
+    { 0 },
+};
+
 static const option_row options[] = {
-    { 'b', "block-size", "BYTES", "signature: of a block; the square root of the file's size" },
-    { 'S', "sum-size", "BYTES", "signature: kept of each strong hash; all of it" },
-    { OPTION_HASH, "hash", "NAME", "signature: blake2, or md4 for old programs" },
-    { OPTION_ROLLING, "rollsum", "NAME", "signature: rabinkarp, or rollsum for old programs" },
-    { OPTION_LIMIT_SIZE, "limit-size", "SIZE",
-      "patch: most that NEW may have (default: 16M and 4 times OLD and DELTA)" },
-    { OPTION_PROGRESS, "progress", NULL, "show progress even if standard error is no terminal" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "show no progress" },
+    { 'b', "block-size", "BYTES", "of a block; the square root of the file's size",
+      TO_COUNT(request, spec.block, 1, UINT64_C(1) << 28), .verbs = "signature" },
+    { 'S', "sum-size", "BYTES", "kept of each strong hash; all of it",
+      TO_COUNT(request, spec.strong, 1, 32), .verbs = "signature" },
+    { 0, "hash", "NAME", "blake2, or md4 for old programs", TO_WORD(request, is_md4, strong_hashes),
+      .verbs = "signature" },
+    { 0, "rollsum", "NAME", "rabinkarp, or rollsum for old programs",
+      TO_WORD(request, is_sum, rolling_hashes), .verbs = "signature" },
+    { 0, "limit-size", "SIZE", "most that NEW may have (default: 16M and 4 times OLD and DELTA)",
+      TO_SIZE(request, most), .verbs = "patch" },
+    { .included = progress_options },
     { 0 },
 };
 

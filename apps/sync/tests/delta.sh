@@ -173,7 +173,7 @@ exits 0 "$tamis" delta patch --limit-size 480M zeros bomb.delta made
 check "as large as is allowed" test "$(stat -c %s made)" = $((60 * 8 << 20))
 rm made
 exits 2 "$tamis" delta delta --limit-size 1G old.sig new made
-says "--limit-size is for patch"
+says "delta: delta does not take --limit-size"
 
 section 'What is refused'
 
@@ -202,7 +202,7 @@ says "give an OLD file, a DELTA and where the NEW file goes"
 exits 2 "$tamis" delta pach old new made
 says "delta: 'pach' is none of signature, delta and patch. Did you mean 'patch'?"
 exits 2 "$tamis" delta signature --hash md5 old made
-says "delta: 'md5' is neither blake2 nor md4"
+says "delta: --hash 'md5' is not blake2 or md4"
 exits 2 "$tamis" delta signature --hash md4 -S 17 old made
 exits 2 "$tamis" delta patch -b 700 old new.delta made
 cat old | exits 3 "$tamis" delta patch - new.delta made
