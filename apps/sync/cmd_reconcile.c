@@ -10,7 +10,6 @@
 #include "filters/store.h"
 #include "reconcile.h"
 #include "term/output.h"
-#include "term/progress.h"
 #include "text/abilities.h"
 #include "text/json.h"
 #include "text/unpack.h"
@@ -26,7 +25,8 @@ typedef struct request {
     const char *path;
     struct stat read_as; /* the file when it was read */
     bool is_packed;      /* it is compressed */
-    bool takes_packed, makes_union, counting, as_json, shows_stats;
+    traffic_wish wants;
+    bool takes_packed, makes_union, counting;
 } request;
 
 /* ---- Reading ----------------------------------------------------------- */
@@ -312,7 +312,7 @@ static void print_stats(const reconcile *r)
 
 static void print_result(const request *q)
 {
-    if (q->as_json)
+    if (q->wants.as_json)
         print_json(q);
     else if (q->counting)
         print_counts(&q->talk);
@@ -320,61 +320,29 @@ static void print_result(const request *q)
         print_entries(q);
     else if (!q->makes_union)
         print_lines(q);
-    if (q->shows_stats)
+    if (q->wants.as_text)
         print_stats(&q->talk);
 }
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum { OPTION_UNION = OPTION_OWN, OPTION_MEMORY, OPTION_STATS, OPTION_JSON };
-
 static const option_row options[] = {
-    { OPTION_UNION, "union", NULL, "add to each file the lines that only the other has" },
-    { 'c', "count", NULL, "print only how many lines differ" },
-    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline" },
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
-      "take compressed inputs as they are (default: read gzip, zstd and xz)" },
-    { OPTION_MEMORY, "memory", "SIZE",
-      "for what the other side sends: K, M, G (default: half of the machine's)" },
-    { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
-    { OPTION_JSON, "json", NULL, "print the result as JSON, with what was sent and received" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
+    { 0, "union", NULL, "add to each file the lines that only the other has",
+      TO_FLAG(request, makes_union) },
+    { 'c', "count", NULL, "print only how many lines differ", TO_FLAG(request, counting) },
+    { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
+      TO_CONSTANT(request, talk.here.end, 0) },
+    { 0, "no-decompress", NULL,
+      "take compressed inputs as they are (default: read gzip, zstd and xz)",
+      TO_FLAG(request, takes_packed) },
+    { 0, "memory", "SIZE",
+      "for what the other side sends: K, M, G (default: half of the machine's)",
+      TO_MEMORY(request, talk.memory) },
+    OPTIONS(traffic_options, request, wants),
+    OPTIONS(connect_options, request, way),
+    { .included = progress_options },
     { 0 },
 };
-
-static void take_option(request *q, const args *a)
-{
-    switch (a->letter) {
-    case OPTION_UNION:
-        q->makes_union = true;
-        break;
-    case 'c':
-        q->counting = true;
-        break;
-    case 'z':
-        q->talk.here.end = 0;
-        break;
-    case OPTION_NO_DECOMPRESS:
-        q->takes_packed = true;
-        break;
-    case OPTION_MEMORY:
-        q->talk.memory = args_memory(a);
-        break;
-    case OPTION_STATS:
-        q->shows_stats = true;
-        break;
-    case OPTION_JSON:
-        q->as_json = true;
-        break;
-    case OPTION_PROGRESS:
-    case OPTION_NO_PROGRESS:
-        progress_choose(a->letter == OPTION_PROGRESS);
-        break;
-    default:
-        connect_option(&q->way, a);
-    }
-}
 
 static size_t half_of_memory(void)
 {
@@ -419,11 +387,10 @@ static void converse(request *q)
 
 static int run(args *a)
 {
-    request q = { .talk = { .here = { .end = '\n' }, .memory = half_of_memory() } };
+    request q = { .talk = { .here = { .end = '\n' }, .memory = half_of_memory() },
+                  .way = connect_default() };
 
-    connect_init(&q.way);
-    while (args_next(a) != -1)
-        take_option(&q, a);
+    args_read(a, &q);
     connect_check(&q.way, a);
     q.path = args_operands(a, 1, 1, "a FILE of lines, or of a filter")[0];
     if (q.way.serves_here && (strcmp(q.path, "-") == 0))
@@ -464,7 +431,7 @@ const command cmd_reconcile = {
         "FILE may also be a filter that can list, such as cqf, on both sides. Then each\n"
         "fingerprint whose count differs is printed, a TAB, how often this side has it, a TAB,\n"
         "and how often the other side has it. Both need the same hash, seed, --keys and --fpr.",
-    .options = { options, connect_options },
+    .options = { options },
     .when_ok = "the sides have the same, or --union made it so",
     .when_nothing = "they differ",
     .example = "  seq 1 1000 >a; seq 3 1002 >b\n"
