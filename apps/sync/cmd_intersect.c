@@ -21,7 +21,8 @@ typedef struct request {
     source source;
     intersect_wish wish;
     const char *out;
-    bool both, counting, as_json, plans, shows_stats;
+    traffic_wish wants;
+    bool both, counting, plans;
     tamis_hasher second; /* of the other hash */
     uint64_t line;       /* of the chunk at hand: how many came before it */
     intersect talk;
@@ -403,61 +404,18 @@ static void print_plan(const request *r, double common)
 
 /* ---- Command ----------------------------------------------------------- */
 
-enum {
-    OPTION_BOTH = OPTION_OWN,
-    OPTION_RAW,
-    OPTION_UNCODED,
-    OPTION_PLAN,
-    OPTION_STATS,
-    OPTION_JSON,
-    OPTION_MEMORY
-};
-
-static void take_option(request *r, const args *a)
+static void take_memory(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'k':
-        r->wish.kind = args_kind(a);
-        break;
-    case 'p':
-        r->wish.fpr = args_fpr(a);
-        break;
-    case 'c':
-        r->counting = true;
-        break;
-    case 'o':
-        r->out = a->value;
-        break;
-    case OPTION_BOTH:
-        r->both = true;
-        break;
-    case OPTION_RAW:
-        r->wish.is_raw = true;
-        break;
-    case OPTION_UNCODED:
-        r->wish.form = INTERSECT_UNCODED;
-        break;
-    case OPTION_PLAN:
-        r->plans = true;
-        break;
-    case OPTION_STATS:
-        r->shows_stats = true;
-        break;
-    case OPTION_JSON:
-        r->counting = r->as_json = true;
-        break;
-    case OPTION_MEMORY:
-        r->talk.memory = args_bytes(a);
-        r->wish.memory = r->talk.memory / 2;
-        break;
-    default:
-        if (!connect_option(&r->way, a))
-            source_option(&r->source, a);
-    }
+    request *r = into;
+
+    r->talk.memory = args_bytes(a);
+    r->wish.memory = r->talk.memory / 2;
 }
 
-static void check_options(const request *r, const args *a)
+static void check_options(void *into, const args *a)
 {
+    const request *r = into;
+
     connect_check(&r->way, a);
     if (r->wish.kind && !intersect_takes(r->wish.kind, r->wish.is_raw))
         args_refuse(a, tamis_kind_can(r->wish.kind) & TAMIS_IS_INDEXED
@@ -468,9 +426,30 @@ static void check_options(const request *r, const args *a)
         args_refuse(a, "the side that asks decides how; this one serves");
     if (r->talk.memory && r->talk.memory < LEAST_MEMORY)
         die(CODE_MEMORY, "intersect: --memory is too little; give %dM or more", LEAST_MEMORY >> 20);
-    if (r->way.serves_here && strcmp(r->source.names[0], "-") == 0)
-        args_refuse(a, "standard input is the line, with --serve; name a FILE");
 }
+
+static const option_row options[] = {
+    { 'k', "kind", "KIND", "kind of filter (default: with which the fewest bytes are sent)",
+      TO_KIND(request, wish.kind) },
+    { 'p', "fpr", "RATE", "its false positive rate (default: likewise)",
+      TO_FPR(request, wish.fpr) },
+    { 'c', "count", NULL, "print only how many lines are in common", TO_FLAG(request, counting) },
+    { 'o', "output", "FILE", "where to write the lines (default: standard output)",
+      TO_TEXT(request, out) },
+    { 0, "both", NULL, "write the lines of the other side there, too", TO_FLAG(request, both) },
+    { 0, "raw", NULL, "lines are integers below 2^64, known by their value",
+      TO_FLAG(request, wish.is_raw) },
+    { 0, "uncoded", NULL, "send what passes the filter in full: 8 or 16 bytes each",
+      TO_CONSTANT(request, wish.form, INTERSECT_UNCODED) },
+    { 0, "plan", NULL, "tell which filter would be sent, and send none", TO_FLAG(request, plans) },
+    { 0, "memory", "SIZE", "memory it may take: 512M, 4G; more waits on disk",
+      .take = take_memory },
+    OPTIONS(traffic_options, request, wants),
+    OPTIONS(connect_options, request, way),
+    OPTIONS(key_options, request, source),
+    { .included = quiet_options },
+    { .take = check_options },
+};
 
 static elements *ask_for_it(request *r, double *common)
 {
@@ -501,7 +480,7 @@ static void show(request *r, elements *result, double expected)
 {
     uint64_t n = result ? elements_count(result) : 0;
 
-    if (r->as_json)
+    if (r->wants.as_json)
         print_json(r, expected, n);
     else if (r->plans)
         print_plan(r, expected);
@@ -513,15 +492,13 @@ static void show(request *r, elements *result, double expected)
 
 static int run(args *a)
 {
-    request r = { .out = "-" };
+    request r = { .way = connect_default(), .source = source_default(), .out = "-" };
     double expected = 0;
 
-    source_init(&r.source);
-    connect_init(&r.way);
-    while (args_next(a) != -1)
-        take_option(&r, a);
-    source_inputs(&r.source, a, args_operands(a, 1, 1, "the FILE of a set"));
-    check_options(&r, a);
+    args_read(a, &r);
+    r.source.names = args_operands(a, 1, 1, "the FILE of a set");
+    if (r.way.serves_here && strcmp(r.source.names[0], "-") == 0)
+        args_refuse(a, "standard input is the line, with --serve; name a FILE");
     bool asks = connect_asks(&r.way);
     copy_pipe(&r);
     r.talk.threads = r.source.threads;
@@ -533,7 +510,7 @@ static int run(args *a)
     elements_free(r.talk.set);
     if (asks || (r.both && result))
         show(&r, result, expected);
-    if (r.shows_stats)
+    if (r.wants.as_text)
         print_stats(&r);
     line_free(r.talk.line);
     uint64_t n = result ? elements_count(result) : 0;
@@ -541,21 +518,6 @@ static int run(args *a)
         elements_free(result);
     return n > 0 || r.plans || !asks ? CODE_OK : CODE_NOTHING;
 }
-
-static const option_row options[] = {
-    { 'k', "kind", "KIND", "kind of filter (default: with which the fewest bytes are sent)" },
-    { 'p', "fpr", "RATE", "its false positive rate (default: likewise)" },
-    { 'c', "count", NULL, "print only how many lines are in common" },
-    { 'o', "output", "FILE", "where to write the lines (default: standard output)" },
-    { OPTION_BOTH, "both", NULL, "write the lines of the other side there, too" },
-    { OPTION_RAW, "raw", NULL, "lines are integers below 2^64, known by their value" },
-    { OPTION_UNCODED, "uncoded", NULL, "send what passes the filter in full: 8 or 16 bytes each" },
-    { OPTION_PLAN, "plan", NULL, "tell which filter would be sent, and send none" },
-    { OPTION_STATS, "stats", NULL, "tell what was sent and received, on standard error" },
-    { OPTION_JSON, "json", NULL, "as --count or --plan, with all figures, in JSON" },
-    { OPTION_MEMORY, "memory", "SIZE", "memory it may take: 512M, 4G; more waits on disk" },
-    { 0 },
-};
 
 const command cmd_intersect = {
     .name = "intersect",
@@ -588,7 +550,7 @@ const command cmd_intersect = {
         "through a pipe is copied to a file without a name. A line takes 24 bytes, which wait in\n"
         "a file without a name in $TMPDIR, or /var/tmp, if they do not fit; the filter itself is\n"
         "in memory.",
-    .options = { options, connect_options, key_options, quiet_options },
+    .options = { options },
     .when_ok = "lines are in common",
     .when_nothing = "no line is",
     .example = "  seq 1 100 >here\n"

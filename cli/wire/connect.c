@@ -39,16 +39,6 @@ connect_way connect_default(void)
     return (connect_way){ .limits = { .seconds = DEFAULT_SECONDS } };
 }
 
-void connect_init(connect_way *way)
-{
-    *way = connect_default();
-}
-
-bool connect_option(connect_way *way, const args *a)
-{
-    return args_take(a, connect_options, way);
-}
-
 void connect_check(const connect_way *way, const args *a)
 {
     int ways = !!way->via + !!way->connect + !!way->listen + way->serves_here;

@@ -16,9 +16,6 @@ typedef struct connect_way {
 extern const option_row connect_options[]; /* for a connect_way: of every command with a line */
 
 connect_way connect_default(void);
-void connect_init(connect_way *way);
-/* Takes one of connect_options; false: it is none of them. */
-bool connect_option(connect_way *way, const args *a);
 /* Refuses more than one way, or none. */
 void connect_check(const connect_way *way, const args *a);
 /* This side asks, the other one serves. */
