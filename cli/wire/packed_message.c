@@ -1,108 +1,26 @@
 /* packed_message.c - messages of any length, compressed if that makes them shorter. */
-#include <stdlib.h>
-#ifdef TAMIS_HAS_ZSTD
-#include <zstd.h>
-#endif
-
-#include "frame.h"
 #include "packed_message.h"
+#include "frame.h"
 
 enum { FLAG_LAST = 1, FLAG_ZSTD = 2 };
 
-/* ---- zstd -------------------------------------------------------------- */
-
-#ifdef TAMIS_HAS_ZSTD
 /* Short messages are worth more time. */
 enum { SHORT_MESSAGE = 1 << 18, LEVEL_SHORT = 12, LEVEL_LONG = 3, UNPACK_STEP = 1 << 18 };
 
-uint64_t packed_offer(void)
-{
-    return PACKED_OFFER;
-}
-
 static bool compress(buffer *out, const void *bytes, size_t size)
 {
-    buffer_reserve(out, ZSTD_compressBound(size));
-    size_t made = ZSTD_compress(out->bytes, out->room, bytes, size,
-                                size <= SHORT_MESSAGE ? LEVEL_SHORT : LEVEL_LONG);
-    out->size = ZSTD_isError(made) ? 0 : made;
-    return out->size > 0 && out->size < size;
+    zstd_packer *z = zstd_packer_new(size <= SHORT_MESSAGE ? LEVEL_SHORT : LEVEL_LONG);
+
+    zstd_pack(z, out, bytes, size, true);
+    zstd_packer_free(z);
+    return out->size < size;
 }
-
-static void *unpacking_begin(void)
-{
-    ZSTD_DStream *stream = ZSTD_createDStream();
-
-    if (!stream || ZSTD_isError(ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, PACKED_WINDOW)))
-        die(CODE_MEMORY, "out of memory to unpack a message");
-    return stream;
-}
-
-static void unpacking_end(void *stream)
-{
-    ZSTD_freeDStream(stream);
-}
-
-static _Noreturn void refuse_size(line *l, size_t most);
-
-/* False: this is not compressed by zstd. */
-static bool unpack(line *l, void *stream, const uint8_t *bytes, size_t size, buffer *to,
-                   size_t most)
-{
-    ZSTD_inBuffer in = { bytes, size, 0 };
-    bool is_full;
-
-    do {
-        size_t left = most - to->size, step = left < UNPACK_STEP ? left + 1 : UNPACK_STEP;
-        buffer_reserve(to, step);
-        ZSTD_outBuffer out = { to->bytes + to->size, step, 0 };
-        size_t result = ZSTD_decompressStream(stream, &out, &in);
-        if (ZSTD_isError(result))
-            return false;
-        to->size += out.pos;
-        if (to->size > most)
-            refuse_size(l, most);
-        is_full = out.pos == step;
-    } while (in.pos < in.size || is_full);
-    return true;
-}
-#else
-uint64_t packed_offer(void)
-{
-    return 0;
-}
-
-static bool compress(buffer *out, const void *bytes, size_t size)
-{
-    (void)out, (void)bytes, (void)size;
-    return false;
-}
-
-static void *unpacking_begin(void)
-{
-    return NULL;
-}
-
-static void unpacking_end(void *stream)
-{
-    (void)stream;
-}
-
-static bool unpack(line *l, void *stream, const uint8_t *bytes, size_t size, buffer *to,
-                   size_t most)
-{
-    (void)l, (void)stream, (void)bytes, (void)size, (void)to, (void)most;
-    return false;
-}
-#endif
-
-/* ---- Messages ---------------------------------------------------------- */
 
 packed packed_make(const void *bytes, size_t size, uint64_t offers)
 {
     packed p = { 0 };
 
-    p.is_zstd = offers & PACKED_OFFER && compress(&p.bytes, bytes, size);
+    p.is_zstd = offers & packed_offer() && compress(&p.bytes, bytes, size);
     if (!p.is_zstd) {
         p.bytes.size = 0;
         buffer_append(&p.bytes, bytes, size);
@@ -139,33 +57,52 @@ static _Noreturn void refuse_size(line *l, size_t most)
         most);
 }
 
-static void take_plain(line *l, buffer *out, const uint8_t *bytes, size_t size, size_t most)
+static void take_plain(line *l, buffer *out, coded in, size_t most)
 {
+    size_t size = (size_t)(in.end - in.at);
+
     if (size > most || out->size > most - size)
         refuse_size(l, most);
-    buffer_append(out, bytes, size);
+    buffer_append(out, in.at, size);
+}
+
+/* False: this is not compressed by zstd. */
+static bool take_packed(line *l, zstd_unpacker *z, buffer *out, coded in, size_t most)
+{
+    size_t before, step;
+
+    do {
+        size_t left = most - out->size;
+        before = out->size;
+        step = left < UNPACK_STEP ? left + 1 : UNPACK_STEP;
+        if (!zstd_unpack(z, &in, out, step))
+            return false;
+        if (out->size > most)
+            refuse_size(l, most);
+    } while (in.at < in.end || out->size - before == step);
+    return true;
 }
 
 static void take_message(line *l, line_frame f, buffer *out, size_t most, bool may_be_packed)
 {
-    void *stream = may_be_packed ? unpacking_begin() : NULL;
+    zstd_unpacker *z = may_be_packed ? zstd_unpacker_new() : NULL;
 
     for (;;) {
         if (f.size == 0)
             line_refuse(l, "a message of part '%c' has no first byte", f.part);
         uint8_t flags = f.body[0];
+        coded in = coded_of(f.body + 1, f.size - 1);
         if (!(flags & FLAG_ZSTD))
-            take_plain(l, out, f.body + 1, f.size - 1, most);
+            take_plain(l, out, in, most);
         else if (!may_be_packed)
             line_refuse(l, "a message of part '%c' is compressed, which it never is", f.part);
-        else if (!unpack(l, stream, f.body + 1, f.size - 1, out, most))
+        else if (!take_packed(l, z, out, in, most))
             line_refuse(l, "a message of part '%c' cannot be unpacked", f.part);
         if (flags & FLAG_LAST)
             break;
         f = line_expect(l, f.part);
     }
-    if (stream)
-        unpacking_end(stream);
+    zstd_unpacker_free(z);
 }
 
 void packed_take(line *l, line_frame first, buffer *out, size_t most)

@@ -5,11 +5,7 @@
 #define TAMIS_CLI_WIRE_PACKED_MESSAGE_H
 
 #include "connection.h"
-#include "term/buffer.h"
-
-/* An offer, for line_greet(): this program can unpack. */
-enum { PACKED_OFFER = 1 };
-uint64_t packed_offer(void);
+#include "zstd_stream.h"
 
 typedef struct packed {
     buffer bytes;
@@ -19,10 +15,6 @@ typedef struct packed {
 /* A copy of these bytes. `offers` are those of the side that it is for. */
 packed packed_make(const void *bytes, size_t size, uint64_t offers);
 void packed_send(const packed *p, line *l, char part);
-
-/* The window of zstd, as a power of two, that somebody who unpacks has to have. A stream may ask
- * for 2^27 bytes in its first ten. No tamis compresses with a larger one than this. */
-enum { PACKED_WINDOW = 23 };
 
 /* Appends a message to `out`. More than `most` bytes in all are refused. */
 void packed_receive(line *l, char part, buffer *out, size_t most);
