@@ -1,13 +1,12 @@
 /* entry_message.c - entries of a folder as a message.
  *
  * How many, and whether there are hashes; then all names, types and modes, sizes, times, hashes,
- * targets of links: one kind after the other, so that what is alike stands together. */
+ * targets of links: one kind after the other, so that what is alike stands together. Times of files
+ * that came together are alike: each is told from the one before. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "entry_message.h"
-#include "term/message.h"
 #include "wire/coded.h"
 
 uint64_t entry_key(const entry *e, const tamis_hasher *by)
@@ -46,19 +45,6 @@ bool entry_name_is_safe(const char *name)
 
 /* ---- Bytes ------------------------------------------------------------- */
 
-/* Times of files that came together are alike: each is told from the one before. */
-static uint64_t fold_step(int64_t from, int64_t to)
-{
-    uint64_t step = (uint64_t)to - (uint64_t)from;
-
-    return step << 1 ^ (step >> 63 ? UINT64_MAX : 0);
-}
-
-static int64_t unfold_step(int64_t from, uint64_t step)
-{
-    return (int64_t)((uint64_t)from + (step >> 1 ^ (step & 1 ? UINT64_MAX : 0)));
-}
-
 static void put_text(buffer *out, const char *text)
 {
     buffer_append(out, text, strlen(text) + 1);
@@ -80,7 +66,7 @@ void entry_write(buffer *out, const entry *const *entries, size_t n)
         if (entries[i]->type == ENTRY_FILE)
             coded_put_number(out, entries[i]->size);
     for (size_t i = 0; i < n; i++) {
-        coded_put_number(out, fold_step(before, entries[i]->seconds));
+        coded_put_signed(out, (int64_t)((uint64_t)entries[i]->seconds - (uint64_t)before));
         before = entries[i]->seconds;
     }
     for (size_t i = 0; i < n; i++)
@@ -132,13 +118,13 @@ static bool take_sizes(coded *c, entry *e, size_t n)
 
 static bool take_times(coded *c, entry *e, size_t n)
 {
-    int64_t before = 0;
+    int64_t before = 0, step;
     uint64_t number;
 
     for (size_t i = 0; i < n; i++) {
-        if (!coded_number(c, &number))
+        if (!coded_signed(c, &step))
             return false;
-        before = e[i].seconds = unfold_step(before, number);
+        before = e[i].seconds = (int64_t)((uint64_t)before + (uint64_t)step);
     }
     for (size_t i = 0; i < n; i++) {
         if (!coded_number(c, &number) || number >= 1000000000)
@@ -196,9 +182,7 @@ bool entry_read(entry_list *l, buffer *bytes)
     *bytes = (buffer){ 0 };
     if (c.at == c.end || !take_head(&c, &n, &has_contents))
         return false;
-    l->all = calloc(n + 1, sizeof *l->all);
-    if (!l->all)
-        die(CODE_MEMORY, "out of memory for a list of %zu files", n);
+    l->all = array_new(n, sizeof *l->all, "files");
     l->n = n;
     return take_names(&c, l->all, n) && take_modes(&c, l->all, n) && take_sizes(&c, l->all, n) &&
            take_times(&c, l->all, n) && (!has_contents || take_contents(&c, l->all, n)) &&

@@ -41,27 +41,10 @@ static tamis_symbols *symbols_of(const sync_job *job, const uint64_t *keys, size
 
 /* ---- Who tells --------------------------------------------------------- */
 
-static void tell_symbols(const sync_job *job, tamis_symbols *s, size_t n_keys, uint64_t first,
-                         size_t n)
-{
-    tamis_symbol *symbols = calloc(n, sizeof *symbols);
-    buffer message = { 0 };
-
-    if (!symbols)
-        die(CODE_MEMORY, "out of memory for %zu symbols", n);
-    tamis_symbols_next(s, symbols, n);
-    if (first == 0)
-        coded_put_number(&message, n_keys);
-    for (size_t i = 0; i < n; i++)
-        coded_put_symbol(&message, &symbols[i], first + i, n_keys);
-    job_send_plain(job, PART_SYMBOLS, &message);
-    free(symbols);
-}
-
 static uint64_t hear_more(const sync_job *job)
 {
     line_frame f = line_expect(job->line, PART_MORE);
-    coded c = { f.body, f.body + f.size };
+    coded c = coded_of(f.body, f.size);
     uint64_t more;
 
     if (!coded_number(&c, &more) || c.at < c.end)
@@ -73,10 +56,13 @@ void exchange_tell(const sync_job *job, const uint64_t *keys, size_t n, double d
                    uint64_t others)
 {
     tamis_symbols *s = symbols_of(job, keys, n);
+    buffer message = { 0 };
     uint64_t told = 0, more = (uint64_t)symbols_for(differ), most = most_symbols(n, others) + more;
 
+    coded_put_number(&message, n);
     while (more > 0) {
-        tell_symbols(job, s, n, told, (size_t)more);
+        coded_put_symbols(&message, s, told, (size_t)more, n);
+        job_send_plain(job, PART_SYMBOLS, &message);
         told += more;
         more = hear_more(job);
         if (more > most - told)
@@ -110,19 +96,16 @@ typedef struct finder {
 /* False: not all is known yet. */
 static bool take_symbols(finder *f, coded *c)
 {
-    size_t n = 0, room = (size_t)(c->end - c->at) / (CODED_SYMBOL - 1) + 1;
-    tamis_symbol *symbols = calloc(room, sizeof *symbols);
     bool is_done = false;
+    buffer symbols = { 0 };
 
-    if (!symbols)
-        die(CODE_MEMORY, "out of memory for %zu symbols", room);
-    for (; c->at < c->end && n < room; n++)
-        if (!coded_symbol(c, &symbols[n], f->taken + n, f->n_there))
-            line_refuse(f->job->line, "what came instead of symbols makes no sense");
-    if (n == 0 || tamis_difference_take(f->difference, symbols, n, &is_done))
+    if (!coded_symbols(c, &symbols, UINT64_MAX, f->taken, f->n_there))
+        line_refuse(f->job->line, "what came instead of symbols makes no sense");
+    size_t n = symbols.size / sizeof(tamis_symbol);
+    if (n == 0 || tamis_difference_take(f->difference, (const void *)symbols.bytes, n, &is_done))
         line_refuse(f->job->line, "no set has the symbols that came");
     f->taken += n;
-    free(symbols);
+    buffer_free(&symbols);
     return is_done;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "key_set.h"
-#include "term/message.h"
+#include "term/buffer.h"
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -14,10 +14,8 @@ static int compare_keys(const void *a, const void *b)
 
 uint64_t *key_set_of(const uint64_t *keys, size_t n)
 {
-    uint64_t *set = calloc(n + 1, sizeof *set);
+    uint64_t *set = array_new(n, sizeof *set, "keys");
 
-    if (!set)
-        die(CODE_MEMORY, "out of memory for %zu keys", n);
     if (n > 0)
         memcpy(set, keys, n * sizeof *set);
     qsort(set, n, sizeof *set, compare_keys);

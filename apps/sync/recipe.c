@@ -4,7 +4,6 @@
 
 #include "key_set.h"
 #include "recipe.h"
-#include "term/message.h"
 
 /* As few bytes of a key as tell n from all others, but for one time in 2^10: the check of the file
  * notices. */
@@ -42,9 +41,7 @@ static bool read_gone(recipe *r, coded *c, size_t most)
     if (!coded_number(c, &n) || !coded_number(c, &size) || size == 0 || size > 8 ||
         n > (uint64_t)(c->end - c->at) / size || n > most)
         return false;
-    uint64_t *gone = calloc((size_t)n + 1, sizeof *gone);
-    if (!gone)
-        die(CODE_MEMORY, "out of memory for %" PRIu64 " keys", n);
+    uint64_t *gone = array_new((size_t)n, sizeof *gone, "keys");
     r->n_gone = (size_t)n;
     r->shift = 64 - 8 * (unsigned)size;
     for (size_t i = 0; i < r->n_gone; i++)
@@ -77,9 +74,7 @@ bool recipe_read(recipe *r, const void *bytes, size_t size, size_t n_files, size
 {
     coded c = coded_of(bytes, size);
 
-    *r = (recipe){ .files = calloc(n_files + 1, sizeof *r->files) };
-    if (!r->files)
-        die(CODE_MEMORY, "out of memory for %zu files", n_files);
+    *r = (recipe){ .files = array_new(n_files, sizeof *r->files, "files") };
     bool is_good = size > 0 && read_gone(r, &c, n_chunks);
     for (size_t i = 0; i < n_files && is_good; i++)
         is_good = read_steps(&r->files[i], &c);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "filters/spec.h"
+#include "key_set.h"
 #include "reconcile_talk.h"
 #include "term/progress.h"
 #include "wire/packed_message.h"
@@ -23,9 +24,8 @@ typedef struct asking {
     double packed_there;  /* and if they are sent; 0: not known */
     uint64_t taken;       /* symbols */
     bool is_done;
-    const uint64_t *keys_here; /* that differ */
-    uint64_t *keys_there;      /* in order */
-    size_t n_here, n_there;
+    uint64_t *keys_there; /* that differ, in order */
+    size_t n_there;
 } asking;
 
 /* ---- Begin ------------------------------------------------------------- */
@@ -75,16 +75,11 @@ static bool take_frame(asking *a, uint64_t most, uint64_t *taken)
 {
     coded c = reconcile_expect(a->r, PART_SYMBOLS);
     buffer symbols = { 0 };
-    tamis_symbol s;
     tamis_status status = TAMIS_OK;
 
-    for (*taken = 0; c.at < c.end; ++*taken) {
-        if (*taken == most || !coded_symbol(&c, &s, a->taken + *taken, a->r->all_there))
-            reconcile_refuse_frame(a->r);
-        buffer_append(&symbols, &s, sizeof s);
-    }
-    if (*taken == 0)
+    if (!coded_symbols(&c, &symbols, most, a->taken, a->r->all_there) || symbols.size == 0)
         reconcile_refuse_frame(a->r);
+    *taken = symbols.size / sizeof(tamis_symbol);
     if (!a->is_done)
         status = tamis_difference_take(a->difference, (const void *)symbols.bytes, (size_t)*taken,
                                        &a->is_done);
@@ -196,70 +191,44 @@ static bool all_is_shorter(asking *a)
 
 /* ---- What differs ------------------------------------------------------ */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-static void *copy_of(const void *from, size_t n, size_t size)
-{
-    void *to = calloc(n + 1, size);
-
-    if (!to)
-        die(CODE_MEMORY, "out of memory for what differs");
-    if (n > 0)
-        memcpy(to, from, n * size);
-    return to;
-}
-
-/* Keys that were found become lines. False: they cannot be what differs. */
+/* Keys that were found become lines, in the order of keys. False: they cannot be what differs. */
 static bool find_lines(asking *a)
 {
     reconcile *r = a->r;
+    size_t n_here;
+    const uint64_t *here = tamis_difference_here(a->difference, &n_here);
     const uint64_t *there = tamis_difference_there(a->difference, &a->n_there);
+    uint64_t *keys_here = key_set_of(here, n_here);
+    bool is_fine = true;
 
-    a->keys_here = tamis_difference_here(a->difference, &a->n_here);
-    a->keys_there = copy_of(there, a->n_there, sizeof *there);
-    qsort(a->keys_there, a->n_there, sizeof *a->keys_there, compare_numbers);
-    r->only_here = calloc(a->n_here + 1, sizeof *r->only_here);
-    if (!r->only_here)
-        die(CODE_MEMORY, "out of memory for what differs");
-    for (r->n_here = 0; r->n_here < a->n_here; r->n_here++) {
-        const line_ref *own = line_set_find(&r->here, a->keys_here[r->n_here]);
-        if (!own)
-            return false;
-        r->only_here[r->n_here] = *own;
+    a->keys_there = key_set_of(there, a->n_there);
+    r->only_here = array_new(n_here, sizeof *r->only_here, "lines");
+    for (r->n_here = 0; r->n_here < n_here && is_fine;) {
+        const line_ref *own = line_set_find(&r->here, keys_here[r->n_here]);
+        is_fine = own;
+        if (own)
+            r->only_here[r->n_here++] = *own;
     }
     for (size_t i = 0; i < a->n_there; i++)
-        if (line_set_find(&r->here, a->keys_there[i]))
-            return false;
-    return r->here.n - r->n_here + a->n_there == r->all_there;
-}
-
-static int compare_refs(const void *a, const void *b)
-{
-    return compare_numbers(&((const line_ref *)a)->key, &((const line_ref *)b)->key);
+        is_fine = is_fine && !line_set_find(&r->here, a->keys_there[i]);
+    free(keys_here);
+    return is_fine && r->here.n - r->n_here + a->n_there == r->all_there;
 }
 
 /* Where the lines that only the other side has are among its lines. */
 static uint64_t *find_places(const asking *a)
 {
     const reconcile *r = a->r;
-    line_ref *only_here = copy_of(r->only_here, r->n_here, sizeof *only_here);
-    uint64_t *places = copy_of(a->keys_there, a->n_there, sizeof *places);
+    uint64_t *places = array_new(a->n_there, sizeof *places, "places");
     size_t passed = 0, gone = 0;
 
-    qsort(only_here, r->n_here, sizeof *only_here, compare_refs);
     for (size_t i = 0; i < a->n_there; i++) {
         while (passed < r->here.n && r->here.lines[passed].key < a->keys_there[i]) {
-            gone += gone < r->n_here && only_here[gone].key == r->here.lines[passed].key;
+            gone += gone < r->n_here && r->only_here[gone].key == r->here.lines[passed].key;
             passed++;
         }
         places[i] = passed - gone + i;
     }
-    free(only_here);
     return places;
 }
 
@@ -288,13 +257,11 @@ static void send_difference(asking *a)
 static bool compare_all(asking *a)
 {
     reconcile *r = a->r;
-    bool *is_there = calloc(r->here.n + 1, sizeof *is_there);
+    bool *is_there = array_new(r->here.n, sizeof *is_there, "lines");
     buffer only_there = { 0 }, keys = { 0 };
     size_t at = 0, n = 0;
     span text;
 
-    if (!is_there)
-        die(CODE_MEMORY, "out of memory for what differs");
     while (line_next(&r->only_there, r->here.end, &at, &text)) {
         uint64_t key = line_set_key(&r->here, text);
         const line_ref *same = line_set_find(&r->here, key);
@@ -307,17 +274,14 @@ static bool compare_all(asking *a)
         buffer_append(&keys, &key, sizeof key);
         n++;
     }
-    a->keys_there = copy_of(keys.bytes, n, sizeof *a->keys_there);
+    a->keys_there = key_set_of((const void *)keys.bytes, n);
     a->n_there = n;
-    qsort(a->keys_there, n, sizeof *a->keys_there, compare_numbers);
     buffer_free(&keys);
     buffer_free(&r->only_there);
     r->only_there = only_there;
     bool is_fine = r->n_there == r->all_there;
     r->n_there = n;
-    r->only_here = calloc(r->here.n + 1, sizeof *r->only_here);
-    if (!r->only_here)
-        die(CODE_MEMORY, "out of memory for what differs");
+    r->only_here = array_new(r->here.n, sizeof *r->only_here, "lines");
     for (size_t i = r->n_here = 0; i < r->here.n; i++)
         if (!is_there[i])
             r->only_here[r->n_here++] = r->here.lines[i];
@@ -350,7 +314,7 @@ static void check_lines(const asking *a)
         line_refuse(r->line, "it sent %zu lines instead of %zu", r->n_there, a->n_there);
     while (line_next(&r->only_there, r->here.end, &at, &text)) {
         uint64_t key = line_set_key(&r->here, text);
-        if (!bsearch(&key, a->keys_there, a->n_there, sizeof key, compare_numbers))
+        if (!key_set_has(a->keys_there, a->n_there, key))
             line_refuse(r->line, "it sent a line that was not asked for");
     }
 }

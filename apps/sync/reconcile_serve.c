@@ -63,22 +63,13 @@ enum { SYMBOLS_PIECE = 1 << 14 };
 
 static void send_symbols(serving *s, uint64_t n)
 {
-    tamis_symbol *symbols = calloc(SYMBOLS_PIECE, sizeof *symbols);
-
-    if (!symbols)
-        die(CODE_MEMORY, "out of memory for symbols");
-    while (n > 0) {
-        size_t piece = n < SYMBOLS_PIECE ? (size_t)n : SYMBOLS_PIECE;
+    for (size_t piece; n > 0; n -= piece, s->sent += piece) {
         buffer body = { 0 };
 
-        tamis_symbols_next(s->symbols, symbols, piece);
-        for (size_t i = 0; i < piece; i++)
-            coded_put_symbol(&body, &symbols[i], s->sent + i, s->r->here.n);
+        piece = n < SYMBOLS_PIECE ? (size_t)n : SYMBOLS_PIECE;
+        coded_put_symbols(&body, s->symbols, s->sent, piece, s->r->here.n);
         reconcile_send(s->r, PART_SYMBOLS, &body);
-        s->sent += piece;
-        n -= piece;
     }
-    free(symbols);
 }
 
 static void answer_more(serving *s, uint64_t n)
@@ -121,9 +112,7 @@ static void pack_all(serving *s)
 
     if (s->has_all)
         return;
-    lines = calloc(here->n + 1, sizeof *lines);
-    if (!lines)
-        die(CODE_MEMORY, "out of memory for %zu lines", here->n);
+    lines = array_new(here->n, sizeof *lines, "lines");
     if (here->n > 0)
         memcpy(lines, here->lines, here->n * sizeof *lines);
     line_set_sort(here, lines, here->n);
@@ -174,9 +163,7 @@ static places take_places(serving *s, line_frame first)
     if (n > s->r->here.n || !coded_bytes(&c, &p.sum, 8))
         reconcile_refuse_frame(s->r);
     p.n = (size_t)n;
-    p.at = calloc(p.n + 1, sizeof *p.at);
-    if (!p.at)
-        die(CODE_MEMORY, "out of memory for what differs");
+    p.at = array_new(p.n, sizeof *p.at, "lines");
     if (!coded_places(&c, p.at, p.n, s->r->here.n))
         line_refuse(s->r->line, "places of lines make no sense");
     buffer_free(&body);
@@ -188,9 +175,7 @@ static void take_difference(serving *s, const places *p)
     reconcile *r = s->r;
 
     free(r->only_here);
-    r->only_here = calloc(p->n + 1, sizeof *r->only_here);
-    if (!r->only_here)
-        die(CODE_MEMORY, "out of memory for what differs");
+    r->only_here = array_new(p->n, sizeof *r->only_here, "lines");
     r->n_here = p->n;
     for (size_t i = 0; i < p->n; i++)
         r->only_here[i] = r->here.lines[p->at[i]];

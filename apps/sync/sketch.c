@@ -43,10 +43,8 @@ double sketch_distance(const int64_t *a, const int64_t *b, size_t n)
 void sketch_write(buffer *out, const int64_t *numbers, size_t n, uint64_t n_keys)
 {
     coded_put_number(out, n_keys);
-    for (size_t j = 0; j < n; j++) {
-        int64_t half = (numbers[j] - (int64_t)(n_keys & 1)) / 2;
-        coded_put_number(out, (uint64_t)half << 1 ^ (half < 0 ? UINT64_MAX : 0));
-    }
+    for (size_t j = 0; j < n; j++)
+        coded_put_signed(out, (numbers[j] - (int64_t)(n_keys & 1)) / 2);
 }
 
 size_t sketch_most(size_t n)
@@ -59,10 +57,9 @@ bool sketch_read(coded *c, int64_t *numbers, size_t n, uint64_t *n_keys)
     if (!coded_number(c, n_keys) || *n_keys > INT64_MAX / 4)
         return false;
     for (size_t j = 0; j < n; j++) {
-        uint64_t folded;
-        if (!coded_number(c, &folded) || folded >> 1 > *n_keys)
+        int64_t half, most = (int64_t)*n_keys;
+        if (!coded_signed(c, &half) || half > most || half < -most - 1)
             return false;
-        int64_t half = (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0));
         numbers[j] = 2 * half + (int64_t)(*n_keys & 1);
     }
     return true;

@@ -1,4 +1,5 @@
 /* coded.c - numbers, places and coded symbols, as bytes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "coded.h"
@@ -52,6 +53,20 @@ bool coded_bytes(coded *c, uint64_t *number, unsigned size)
     return true;
 }
 
+void coded_put_signed(buffer *out, int64_t number)
+{
+    coded_put_number(out, (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0));
+}
+
+bool coded_signed(coded *c, int64_t *number)
+{
+    uint64_t folded;
+    bool is_good = coded_number(c, &folded);
+
+    *number = is_good ? (int64_t)(folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0)) : 0;
+    return is_good;
+}
+
 /* ---- Symbols ----------------------------------------------------------- */
 
 /* Each of n keys is in symbol i with probability 1 / (1 + i / 2). */
@@ -60,36 +75,48 @@ static uint64_t expected_count(uint64_t i, uint64_t n)
     return n / (i + 2) * 2;
 }
 
-/* Small numbers of either sign become small numbers. */
-static uint64_t fold_sign(uint64_t number)
-{
-    return number << 1 ^ (number >> 63 ? UINT64_MAX : 0);
-}
-
-static uint64_t unfold_sign(uint64_t number)
-{
-    return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
-}
-
 void coded_put_symbol(buffer *out, const tamis_symbol *s, uint64_t i, uint64_t n)
 {
     coded_put_bytes(out, s->sum, 8);
     coded_put_bytes(out, s->check, 5);
     if (i < TAMIS_SYMBOLS_FIRST)
-        coded_put_number(out, fold_sign((uint64_t)s->count - expected_count(i, n)));
+        coded_put_signed(out, (int64_t)((uint64_t)s->count - expected_count(i, n)));
     else
         coded_put_bytes(out, (uint64_t)s->count, 1);
 }
 
 bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n)
 {
-    uint64_t count;
     bool is_first = i < TAMIS_SYMBOLS_FIRST;
+    uint64_t count = 0;
 
     if (!coded_bytes(c, &s->sum, 8) || !coded_bytes(c, &s->check, 5) ||
-        !(is_first ? coded_number(c, &count) : coded_bytes(c, &count, 1)))
+        !(is_first ? coded_signed(c, &s->count) : coded_bytes(c, &count, 1)))
         return false;
-    s->count = (int64_t)(is_first ? unfold_sign(count) + expected_count(i, n) : count);
+    s->count = is_first ? (int64_t)((uint64_t)s->count + expected_count(i, n)) : (int64_t)count;
+    return true;
+}
+
+void coded_put_symbols(buffer *out, tamis_symbols *of, uint64_t i, size_t more, uint64_t n)
+{
+    tamis_symbol *symbols = array_new(more, sizeof *symbols, "symbols");
+
+    tamis_symbols_next(of, symbols, more);
+    for (size_t k = 0; k < more; k++)
+        coded_put_symbol(out, &symbols[k], i + k, n);
+    free(symbols);
+}
+
+bool coded_symbols(coded *c, buffer *symbols, uint64_t most, uint64_t i, uint64_t n)
+{
+    tamis_symbol s;
+
+    buffer_reserve(symbols, ((size_t)(c->end - c->at) / (CODED_SYMBOL - 1) + 1) * sizeof s);
+    for (uint64_t taken = 0; c->at < c->end; taken++) {
+        if (taken == most || !coded_symbol(c, &s, i + taken, n))
+            return false;
+        buffer_append(symbols, &s, sizeof s);
+    }
     return true;
 }
 

@@ -19,6 +19,10 @@ void coded_put_number(buffer *out, uint64_t number);
 /* False: there is none, or it has more than 64 bits. */
 bool coded_number(coded *c, uint64_t *number);
 
+/* Small numbers of either sign take few bytes. */
+void coded_put_signed(buffer *out, int64_t number);
+bool coded_signed(coded *c, int64_t *number);
+
 /* As many bytes, little-endian. */
 void coded_put_bytes(buffer *out, uint64_t number, unsigned size);
 bool coded_bytes(coded *c, uint64_t *number, unsigned size);
@@ -27,6 +31,10 @@ bool coded_bytes(coded *c, uint64_t *number, unsigned size);
  * first symbols how far it is from what is expected of n keys, of others one byte. */
 void coded_put_symbol(buffer *out, const tamis_symbol *s, uint64_t i, uint64_t n);
 bool coded_symbol(coded *c, tamis_symbol *s, uint64_t i, uint64_t n);
+/* The next `more` symbols of that set, of which `i` came before. */
+void coded_put_symbols(buffer *out, tamis_symbols *of, uint64_t i, size_t more, uint64_t n);
+/* All symbols that there are, at most so many. False: what is there is none, or more. */
+bool coded_symbols(coded *c, buffer *symbols, uint64_t most, uint64_t i, uint64_t n);
 
 enum { CODED_SYMBOL = 8 + 5 + 1 }; /* bytes of a symbol, after the first ones */
 
