@@ -4,7 +4,6 @@
 
 #include "byte_stream.h"
 #include "patch_limit.h"
-#include "term/message.h"
 #include "wire/packed_message.h"
 
 enum { PIECE = 1 << 17 };
@@ -44,10 +43,8 @@ static int level_for(uint64_t expected)
 
 pour *pour_begin(const sync_job *job, uint64_t expected)
 {
-    pour *p = calloc(1, sizeof *p);
+    pour *p = array_new(1, sizeof *p, "stream");
 
-    if (!p)
-        die(CODE_MEMORY, "out of memory to send");
     p->line = job->line;
     if (job->offers & PACKED_OFFER)
         p->zstd = zstd_packer_new(level_for(expected));
@@ -83,10 +80,8 @@ void pour_end(pour *p)
 
 drain *drain_begin(const sync_job *job)
 {
-    drain *d = calloc(1, sizeof *d);
+    drain *d = array_new(1, sizeof *d, "stream");
 
-    if (!d)
-        die(CODE_MEMORY, "out of memory to receive");
     d->line = job->line;
     d->may_grow = job->limit_size > 0;
     if (job->offers & PACKED_OFFER)

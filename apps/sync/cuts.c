@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "cuts.h"
-#include "files/file_read.h"
-#include "term/message.h"
 
 enum { PIECE = 1 << 17 };
 
@@ -24,39 +22,23 @@ cutter cutter_new(const uint8_t secret[16], unsigned scale)
 
 /* ---- The smallest ------------------------------------------------------ */
 
-static void *grown(void *array, size_t n, size_t size)
-{
-    void *p = reallocarray(array, n, size);
-
-    if (!p)
-        die(CODE_MEMORY, "out of memory for %zu chunks", n);
-    return p;
-}
-
 static void add_chunk(cuts *to, const cutter *c, const uint8_t *bytes, size_t size)
 {
-    if (to->n == to->room) {
-        to->room = to->room * 3 / 2 + 64;
-        to->hashes = grown(to->hashes, to->room, sizeof *to->hashes);
-        to->sizes = grown(to->sizes, to->room, sizeof *to->sizes);
-    }
-    to->hashes[to->n] = tamis_hasher_key(&c->hasher, bytes, size);
-    to->sizes[to->n++] = (uint32_t)size;
+    uint64_t hash = tamis_hasher_key(&c->hasher, bytes, size);
+    uint32_t short_size = (uint32_t)size;
+
+    buffer_append(&to->hashes, &hash, sizeof hash);
+    buffer_append(&to->sizes, &short_size, sizeof short_size);
 }
 
-cuts cuts_of(const cutter *c, int fd, const char *path, uint64_t size)
+cuts cuts_of(const cutter *c, file_input *in)
 {
     cuts all = { 0 };
     size_t held = 0, looked = 0, room = PIECE + c->most;
-    uint8_t *bytes = grown(NULL, room, 1);
+    uint8_t *bytes = array_new(room, 1, "bytes");
     chunk now = { 0 };
 
-    for (uint64_t at = 0; at < size;) {
-        size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        size_t got = file_read(fd, path, bytes + held, piece, at);
-        if (got == 0)
-            break;
-        at += got;
+    for (size_t got; (got = file_next(in, bytes + held, PIECE)) > 0;) {
         held += got;
         size_t first = 0;
         while (looked < held) {
@@ -79,9 +61,8 @@ cuts cuts_of(const cutter *c, int fd, const char *path, uint64_t size)
 
 void cuts_free(cuts *c)
 {
-    free(c->hashes);
-    free(c->sizes);
-    *c = (cuts){ 0 };
+    buffer_free(&c->hashes);
+    buffer_free(&c->sizes);
 }
 
 /* ---- Larger ones ------------------------------------------------------- */
@@ -102,7 +83,7 @@ static int compare_twins(const void *a, const void *b)
 
 static twin *sorted_twins(const chunk_list *l)
 {
-    twin *twins = grown(NULL, l->n + 1, sizeof *twins);
+    twin *twins = array_new(l->n, sizeof *twins, "chunks");
 
     for (size_t i = 0; i < l->n; i++)
         twins[i] = (twin){ l->keys[i], i };
@@ -120,9 +101,8 @@ static bool are_twins(const twin *twins, size_t n, size_t i, size_t j)
 static void tell_by_neighbour(const cutter *c, chunk_list *l)
 {
     twin *twins = sorted_twins(l);
-    uint64_t *hashes = grown(NULL, l->n + 1, sizeof *hashes);
+    uint64_t *hashes = array_new(l->n, sizeof *hashes, "chunks"); /* 0 before the first */
 
-    hashes[0] = 0; /* before the first */
     for (size_t i = 0; i < l->n; i++)
         hashes[i + 1] = l->keys[i];
     for (size_t i = 0; i < l->n; i++)
@@ -150,22 +130,29 @@ static void tell_by_number(const cutter *c, chunk_list *l, uint64_t file)
 chunk_list cuts_level(const cutter *c, const cuts *of, unsigned level, uint64_t file)
 {
     uint64_t mask = (UINT64_C(1) << 2 * level) - 1;
-    chunk_list l = { .keys = grown(NULL, of->n + 1, sizeof *l.keys),
-                     .sizes = grown(NULL, of->n + 1, sizeof *l.sizes) };
+    const uint64_t *hashes = (const void *)of->hashes.bytes;
+    const uint32_t *sizes = (const void *)of->sizes.bytes;
+    size_t n = of->sizes.size / sizeof *sizes;
+    chunk_list l = { .keys = array_new(n, sizeof *l.keys, "chunks"),
+                     .sizes = array_new(n, sizeof *l.sizes, "chunks") };
 
-    for (size_t i = 0; i < of->n;) {
+    for (size_t i = 0; i < n;) {
         size_t first = i;
         uint64_t size = 0;
         do
-            size += of->sizes[i];
-        while ((of->hashes[i++] & mask) != 0 && i < of->n && i - first < 4 * (mask + 1));
+            size += sizes[i];
+        while ((hashes[i++] & mask) != 0 && i < n && i - first < 4 * (mask + 1));
         l.sizes[l.n] = size;
-        l.keys[l.n++] =
-            tamis_hasher_key(&c->hasher, of->hashes + first, (i - first) * sizeof *of->hashes);
+        l.keys[l.n++] = tamis_hasher_key(&c->hasher, hashes + first, (i - first) * sizeof *hashes);
     }
     tell_by_neighbour(c, &l);
     tell_by_number(c, &l, file);
     return l;
+}
+
+void chunk_list_keys(const chunk_list *l, buffer *keys)
+{
+    buffer_append(keys, l->keys, l->n * sizeof *l->keys);
 }
 
 void chunk_list_free(chunk_list *l)

@@ -3,10 +3,8 @@
 #ifndef TAMIS_APPS_SYNC_CUTS_H
 #define TAMIS_APPS_SYNC_CUTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "chunks.h"
+#include "file_check.h"
 
 enum { CUTS_LEVELS = 3, CUTS_MEAN = 256 };
 
@@ -22,13 +20,12 @@ cutter cutter_new(const uint8_t secret[16], unsigned scale);
 
 /* The smallest chunks of a file, in order. */
 typedef struct cuts {
-    uint64_t *hashes; /* of what is in them */
-    uint32_t *sizes;
-    size_t n, room;
+    buffer hashes; /* uint64_t: of what is in them */
+    buffer sizes;  /* uint32_t */
 } cuts;
 
-/* The first `size` bytes of a file; fewer, if there are no more. */
-cuts cuts_of(const cutter *c, int fd, const char *path, uint64_t size);
+/* Fewer, if a file ends before. */
+cuts cuts_of(const cutter *c, file_input *in);
 void cuts_free(cuts *c);
 
 /* Chunks of one level: of level 0 the smallest, of each other four times as large on average. */
@@ -39,6 +36,8 @@ typedef struct chunk_list {
 } chunk_list;
 
 chunk_list cuts_level(const cutter *c, const cuts *of, unsigned level, uint64_t file);
+/* Appends the keys, as uint64_t. */
+void chunk_list_keys(const chunk_list *l, buffer *keys);
 void chunk_list_free(chunk_list *l);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "term/buffer.h"
 #include "term/message.h"
 
 size_t file_next(void *ctx, void *bytes, size_t size)
@@ -16,45 +15,43 @@ size_t file_next(void *ctx, void *bytes, size_t size)
     return got;
 }
 
-/* ---- Checks ------------------------------------------------------------ */
+size_t coded_next(void *ctx, void *bytes, size_t size)
+{
+    coded *c = ctx;
+    size_t left = (size_t)(c->end - c->at), n = left < size ? left : size;
 
-/* Of a file of one block, the strong hash is all there is after the header and the rolling hash. */
-enum { CHECK_BLOCK = 1 << 17, STRONG = 32, BEFORE_STRONG = 12 + 4 };
+    memcpy(bytes, c->at, n);
+    c->at += n;
+    return n;
+}
 
-static bool append_bytes(void *ctx, const void *bytes, size_t size)
+bool buffer_sink(void *ctx, const void *bytes, size_t size)
 {
     buffer_append(ctx, bytes, size);
     return true;
 }
 
-static size_t take_bytes(void *ctx, void *bytes, size_t size)
-{
-    buffer *rest = ctx;
-    size_t n = rest->size < size ? rest->size : size;
+/* ---- Checks ------------------------------------------------------------ */
 
-    memcpy(bytes, rest->bytes, n);
-    rest->bytes += n;
-    rest->size -= n;
-    return n;
-}
+/* Of a file of one block, the strong hash is all there is after the header and the rolling hash. */
+enum { CHECK_BLOCK = 1 << 17, STRONG = 32, BEFORE_STRONG = 12 + 4 };
 
 static buffer hash_blocks(uint32_t block, byte_source *in, void *ctx, const char *path)
 {
     const signature_spec spec = { SIGNATURE_RABIN_BLAKE2, block, STRONG };
     buffer hashes = { 0 };
-    tamis_status status = signature_make(&spec, in, ctx, append_bytes, &hashes, NULL);
+    tamis_status status = signature_make(&spec, in, ctx, buffer_sink, &hashes, NULL);
 
     if (status)
         die_status("read", path, status);
     return hashes;
 }
 
-uint64_t file_check(int fd, const char *path, uint64_t size, const tamis_hasher *by)
+uint64_t file_check(file_input in, const tamis_hasher *by)
 {
-    file_input in = { fd, path, 0, size };
-    buffer hashes = hash_blocks(CHECK_BLOCK, file_next, &in, path);
-    buffer rest = hashes;
-    buffer top = hash_blocks((uint32_t)hashes.size, take_bytes, &rest, path);
+    buffer hashes = hash_blocks(CHECK_BLOCK, file_next, &in, in.path);
+    coded rest = coded_of(hashes.bytes, hashes.size);
+    buffer top = hash_blocks((uint32_t)hashes.size, coded_next, &rest, in.path);
 
     uint64_t check = tamis_hasher_key(by, top.bytes + BEFORE_STRONG, STRONG);
     buffer_free(&hashes);

@@ -4,12 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "byte_order.h"
 #include "byte_stream.h"
-#include "cuts.h"
 #include "delta.h"
 #include "entry_message.h"
 #include "exchange.h"
-#include "file_check.h"
 #include "key_set.h"
 #include "patch_limit.h"
 #include "recipe.h"
@@ -39,8 +38,7 @@ typedef struct receiver {
     size_t n_files;
     cutter cutter;
     unsigned scale;
-    size_t n_here;    /* chunks of files that come in chunks */
-    uint64_t n_there; /* and there, as the other side says */
+    uint64_t n_there; /* chunks of files that come in chunks, as the other side says */
     double differ;    /* about how many of them do */
     buffer message;   /* that has the recipe */
     recipe recipe;
@@ -100,7 +98,7 @@ static void mark_gone(receiver *r, bool are_listed)
 {
     if (!r->job->deletes)
         return;
-    r->is_gone = job_array(r->own.n, sizeof *r->is_gone);
+    r->is_gone = array_new(r->own.n, sizeof *r->is_gone, "files");
     if (are_listed) {
         for (size_t i = 0; i < r->own.n; i++)
             r->is_gone[i] = !entry_find(&r->coming, r->own.all[i].name);
@@ -109,7 +107,7 @@ static void mark_gone(receiver *r, bool are_listed)
     buffer message = job_receive_plain(r->job, PART_GONE, 8 * r->own.n);
     coded c = job_coded(&message);
     size_t n = message.size / 8;
-    uint64_t *keys = job_array(n, sizeof *keys);
+    uint64_t *keys = array_new(n, sizeof *keys, "keys");
     for (size_t i = 0; i < n; i++)
         (void)coded_bytes(&c, &keys[i], 8);
     if (c.at < c.end)
@@ -144,15 +142,10 @@ static void read_entries(receiver *r)
 static void hear_entries(receiver *r)
 {
     sync_job *job = r->job;
-    tamis_hasher by = job_hasher(job);
     buffer summary = job_receive_plain(job, PART_SUMMARY, sketch_most(ENTRY_NUMBERS));
 
     r->own = tree_list(&job->tree, job->is_recursive, false);
-    r->own_keys = job_array(r->own.n, sizeof *r->own_keys);
-    if (job->by_content)
-        job_hash_contents(job, &r->own);
-    for (size_t i = 0; i < r->own.n; i++)
-        r->own_keys[i] = entry_key(&r->own.all[i], &by);
+    r->own_keys = job_entry_keys(job, &r->own);
     bool are_listed = summary.size == 0 || !find_differences(r, &summary);
     read_entries(r);
     check_entries(r);
@@ -241,8 +234,8 @@ static void make_plan(receiver *r)
 {
     buffer message = { 0 };
 
-    r->plans = job_array(r->coming.n, 1);
-    r->files = job_array(r->coming.n, sizeof *r->files);
+    r->plans = array_new(r->coming.n, 1, "files");
+    r->files = array_new(r->coming.n, sizeof *r->files, "files");
     for (size_t i = 0; i < r->coming.n; i++)
         plan_entry(r, i);
     check_sizes(r);
@@ -324,20 +317,13 @@ static file_how cheapest(const receiver *r, const incoming *f, const estimate *c
     return cost_of_blocks(f, &chunks[0], r->scale) < cost ? HOW_BLOCKS : how;
 }
 
-static int open_old(const receiver *r, const incoming *f)
-{
-    return tree_read(&r->job->tree, f->old);
-}
-
 static void choose_how(receiver *r, incoming *f, coded *sketches)
 {
     chunk_list lists[CUTS_LEVELS];
     estimate estimates[CUTS_LEVELS];
-    int fd = open_old(r, f);
-    cuts own = cuts_of(&r->cutter, fd, tree_name(&r->job->tree, f->old->name), f->old->size);
+    cuts own = job_cuts(r->job, &r->cutter, f->old);
     size_t numbers = job_sketch_size(f->entry->size, r->scale);
 
-    close(fd); /* only read */
     for (unsigned i = 0; i < CUTS_LEVELS; i++) {
         uint64_t n_new;
         lists[i] = cuts_level(&r->cutter, &own, i, f->number);
@@ -348,19 +334,12 @@ static void choose_how(receiver *r, incoming *f, coded *sketches)
     for (unsigned i = 0; i < CUTS_LEVELS; i++)
         if (f->how == HOW_CHUNKS + i) {
             f->list = lists[i];
-            r->n_here += lists[i].n;
             r->n_there += estimates[i].n_there;
             r->differ += estimates[i].differ;
         } else {
             chunk_list_free(&lists[i]);
         }
     cuts_free(&own);
-}
-
-static bool append_bytes(void *ctx, const void *bytes, size_t size)
-{
-    buffer_append(ctx, bytes, size);
-    return true;
 }
 
 /* As rdiff has it, without the header. */
@@ -374,17 +353,15 @@ static void put_signature(const receiver *r, buffer *out, const incoming *f, boo
     coded_put_number(out, old_size);
     if (!f->old)
         return;
-    int fd = open_old(r, f);
-    const char *path = tree_name(&r->job->tree, f->old->name);
-    file_input in = { fd, path, 0, old_size };
-    tamis_status status = signature_make(&spec, file_next, &in, append_bytes, &signature, NULL);
+    file_input in = job_open(r->job, f->old);
+    tamis_status status = signature_make(&spec, file_next, &in, buffer_sink, &signature, NULL);
     if (status)
-        die_status("read", path, status);
+        die_status("read", in.path, status);
     if (in.at < old_size)
-        die(CODE_IO, "%s became shorter while it was read", path);
+        die(CODE_IO, "%s became shorter while it was read", in.path);
     buffer_append(out, signature.bytes + HEADER, signature.size - HEADER);
     buffer_free(&signature);
-    close(fd); /* only read */
+    close(in.fd); /* only read */
 }
 
 static void tell_signatures(const receiver *r)
@@ -466,37 +443,26 @@ static void choose_all(receiver *r)
 
 /* ---- Recipes ----------------------------------------------------------- */
 
-/* Keys of all chunks of the files that come in chunks. */
-static uint64_t *all_keys(const receiver *r, size_t *n_files)
-{
-    uint64_t *keys = job_array(r->n_here, sizeof *keys);
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n_files; i++) {
-        const incoming *f = &r->files[i];
-        if (f->list.n > 0)
-            memcpy(keys + n, f->list.keys, f->list.n * sizeof *keys);
-        n += f->list.n;
-        *n_files += f->how >= HOW_CHUNKS;
-    }
-    return keys;
-}
-
 static void hear_recipes(receiver *r)
 {
     size_t n_files = 0, n = 0;
-    uint64_t *keys = all_keys(r, &n_files);
+    buffer keys = { 0 };
 
+    for (size_t i = 0; i < r->n_files; i++) {
+        chunk_list_keys(&r->files[i].list, &keys);
+        n_files += r->files[i].how >= HOW_CHUNKS;
+    }
     if (n_files > 0) {
-        exchange_tell(r->job, keys, r->n_here, r->differ, r->n_there);
+        size_t n_here = keys.size / sizeof(uint64_t);
+        exchange_tell(r->job, (const void *)keys.bytes, n_here, r->differ, r->n_there);
         r->message = job_receive(r->job, PART_RECIPE, SIZE_MAX);
-        if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files, r->n_here))
+        if (!recipe_read(&r->recipe, r->message.bytes, r->message.size, n_files, n_here))
             job_no_sense(r->job, "a recipe");
     }
     for (size_t i = 0; i < r->n_files; i++)
         if (r->files[i].how >= HOW_CHUNKS)
             r->files[i].steps = r->recipe.files[n++];
-    free(keys);
+    buffer_free(&keys);
 }
 
 /* ---- Bytes ------------------------------------------------------------- */
@@ -631,23 +597,12 @@ static void put_delta(making *m)
         continue;
 }
 
-static uint64_t next_check(drain *from)
-{
-    uint8_t bytes[8];
-    coded c = { bytes, bytes + sizeof bytes };
-    uint64_t check;
-
-    drain_read(from, bytes, sizeof bytes);
-    (void)coded_bytes(&c, &check, 8);
-    return check;
-}
-
 static void make_file(receiver *r, drain *from, incoming *f)
 {
     sync_job *job = r->job;
-    const char *name = f->entry->name;
     tamis_hasher by = job_hasher(job);
-    making m = { .r = r, .f = f, .from = from, .old = f->old ? open_old(r, f) : -1 };
+    making m = { .r = r, .f = f, .from = from, .old = f->old ? tree_read(&job->tree, f->old) : -1 };
+    uint8_t check[8];
 
     m.to = tree_begin_file(&job->tree, f->entry, job->deletes);
     if (f->how == HOW_WHOLE)
@@ -656,9 +611,9 @@ static void make_file(receiver *r, drain *from, incoming *f)
         put_delta(&m);
     else
         put_chunks(&m);
-    uint64_t wanted = next_check(from);
-    uint64_t made = file_check(replace_fd(m.to), tree_name(&job->tree, name), m.size, &by);
-    f->has_failed = m.size != f->entry->size || wanted != made;
+    drain_read(from, check, sizeof check);
+    file_input made = { replace_fd(m.to), tree_name(&job->tree, f->entry->name), 0, m.size };
+    f->has_failed = m.size != f->entry->size || file_check(made, &by) != le64(check);
     if (f->has_failed) {
         replace_forget(m.to);
     } else {

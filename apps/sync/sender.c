@@ -3,18 +3,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "byte_order.h"
 #include "byte_stream.h"
-#include "cuts.h"
 #include "delta.h"
 #include "entry_message.h"
 #include "exchange.h"
-#include "file_check.h"
 #include "key_set.h"
 #include "recipe.h"
 #include "sketch.h"
 #include "term/message.h"
 #include "term/progress.h"
-#include "wire/coded.h"
 
 /* Bytes that the receiver lacks, after so many chunks that it has. */
 typedef struct span {
@@ -27,10 +25,9 @@ typedef struct outgoing {
     uint64_t number; /* among the entries that were sent */
     bool is_compared, is_verified, is_same;
     file_how how;
-    cuts cuts;       /* if it is compared */
-    chunk_list list; /* if it goes in chunks */
-    span *spans;
-    size_t n_spans;
+    cuts cuts;        /* if it is compared */
+    chunk_list list;  /* if it goes in chunks */
+    buffer changes;   /* likewise: spans */
     buffer signature; /* if it goes by blocks */
 } outgoing;
 
@@ -44,25 +41,10 @@ typedef struct sender {
     cutter cutter;
 } sender;
 
-static int open_file(const sender *s, const entry *e)
-{
-    return tree_read(&s->job->tree, e);
-}
-
 /* ---- Entries ----------------------------------------------------------- */
 
 /* Lists that are not much longer than a sketch are sent at once. */
 enum { SHORT_LIST = 8, ENTRY_NUMBERS = 64 };
-
-static uint64_t *entry_keys(const sender *s)
-{
-    uint64_t *keys = job_array(s->entries.n, sizeof *keys);
-    tamis_hasher by = job_hasher(s->job);
-
-    for (size_t i = 0; i < s->entries.n; i++)
-        keys[i] = entry_key(&s->entries.all[i], &by);
-    return keys;
-}
 
 static void put_sketch(buffer *out, const uint64_t *keys, size_t n, size_t size)
 {
@@ -107,7 +89,7 @@ static void choose_entries(sender *s, const tamis_difference *d, const uint64_t 
 
 static void tell_entries(sender *s)
 {
-    uint64_t *keys = entry_keys(s);
+    uint64_t *keys = job_entry_keys(s->job, &s->entries);
     buffer summary = { 0 };
 
     put_sketch(&summary, keys, s->entries.n, ENTRY_NUMBERS);
@@ -131,9 +113,7 @@ static void send_list(sender *s)
         die(CODE_IO, "cannot read %s: there is no such file or folder", job->tree.path);
     if (!job->is_recursive && s->entries.all[0].type == ENTRY_FOLDER)
         die(CODE_USAGE, "sync: %s is a folder; -r takes folders", job->tree.path);
-    if (job->by_content)
-        job_hash_contents(job, &s->entries);
-    s->sent = job_array(s->entries.n, sizeof *s->sent);
+    s->sent = array_new(s->entries.n, sizeof *s->sent, "files");
     s->n_sent = s->entries.n;
     for (size_t i = 0; i < s->entries.n; i++)
         s->sent[i] = &s->entries.all[i];
@@ -189,7 +169,7 @@ static void hear_plan(sender *s)
     buffer plan = job_receive(s->job, PART_PLAN, s->job->is_dry ? SIZE_MAX : 9 * s->n_sent);
     coded c = job_coded(&plan);
 
-    s->files = job_array(s->n_sent, sizeof *s->files);
+    s->files = array_new(s->n_sent, sizeof *s->files, "files");
     for (size_t i = 0; i < s->n_sent; i++) {
         uint64_t one;
         if (!coded_bytes(&c, &one, 1) || one > PLAN_VERIFY ||
@@ -220,14 +200,10 @@ static unsigned choose_scale(const sender *s)
 
 static void put_sketches(sender *s, buffer *out, outgoing *f, unsigned scale)
 {
-    const entry *e = f->entry;
-    int fd = open_file(s, e);
-
-    f->cuts = cuts_of(&s->cutter, fd, tree_name(&s->job->tree, e->name), e->size);
-    close(fd); /* only read */
+    f->cuts = job_cuts(s->job, &s->cutter, f->entry);
     for (unsigned level = 0; level < CUTS_LEVELS; level++) {
         chunk_list l = cuts_level(&s->cutter, &f->cuts, level, f->number);
-        put_sketch(out, l.keys, l.n, job_sketch_size(e->size, scale));
+        put_sketch(out, l.keys, l.n, job_sketch_size(f->entry->size, scale));
         chunk_list_free(&l);
     }
 }
@@ -336,33 +312,6 @@ static void hear_signatures(sender *s)
 
 /* ---- Recipes ----------------------------------------------------------- */
 
-static uint64_t *all_keys(const sender *s, size_t *n)
-{
-    uint64_t *keys;
-
-    *n = 0;
-    for (size_t i = 0; i < s->n_files; i++)
-        *n += s->files[i].list.n;
-    keys = job_array(*n, sizeof *keys);
-    *n = 0;
-    for (size_t i = 0; i < s->n_files; i++) {
-        const chunk_list *l = &s->files[i].list;
-        if (l->n > 0)
-            memcpy(keys + *n, l->keys, l->n * sizeof *keys);
-        *n += l->n;
-    }
-    return keys;
-}
-
-static void add_span(outgoing *f, span one)
-{
-    if (f->n_spans % 64 == 0)
-        f->spans = reallocarray(f->spans, f->n_spans + 64, sizeof *f->spans);
-    if (!f->spans)
-        die(CODE_MEMORY, "out of memory for %zu changes of a file", f->n_spans);
-    f->spans[f->n_spans++] = one;
-}
-
 static void find_spans(outgoing *f, const uint64_t *fresh, size_t n)
 {
     const chunk_list *l = &f->list;
@@ -371,32 +320,43 @@ static void find_spans(outgoing *f, const uint64_t *fresh, size_t n)
     for (size_t i = 0; i < l->n; i++) {
         bool is_fresh = key_set_has(fresh, n, l->keys[i]);
         if (!is_fresh && now.size > 0) {
-            add_span(f, now);
+            buffer_append(&f->changes, &now, sizeof now);
             now = (span){ .offset = now.offset + now.size };
         }
         now.kept += !is_fresh;
         *(is_fresh ? &now.size : &now.offset) += l->sizes[i];
     }
     if (now.size > 0)
-        add_span(f, now);
+        buffer_append(&f->changes, &now, sizeof now);
+}
+
+static const span *spans_of(const outgoing *f, size_t *n)
+{
+    *n = f->changes.size / sizeof(span);
+    return (const void *)f->changes.bytes;
 }
 
 static void put_recipe(buffer *out, const outgoing *f)
 {
-    coded_put_number(out, f->n_spans);
-    for (size_t i = 0; i < f->n_spans; i++)
-        recipe_put_step(out, f->spans[i].kept, f->spans[i].size);
+    size_t n;
+    const span *all = spans_of(f, &n);
+
+    coded_put_number(out, n);
+    for (size_t i = 0; i < n; i++)
+        recipe_put_step(out, all[i].kept, all[i].size);
 }
 
 static void tell_recipes(sender *s)
 {
+    buffer keys = { 0 }, message = { 0 };
     size_t n_here, n;
-    buffer message = { 0 };
 
     if (!any_goes(s, true))
         return;
-    uint64_t *keys = all_keys(s, &n_here);
-    tamis_difference *d = exchange_find(s->job, keys, n_here);
+    for (size_t i = 0; i < s->n_files; i++)
+        chunk_list_keys(&s->files[i].list, &keys);
+    n_here = keys.size / sizeof(uint64_t);
+    tamis_difference *d = exchange_find(s->job, (const void *)keys.bytes, n_here);
     if (!d)
         job_no_sense(s->job, "a message without symbols");
     const uint64_t *there = tamis_difference_there(d, &n);
@@ -411,22 +371,22 @@ static void tell_recipes(sender *s)
     job_send(s->job, PART_RECIPE, &message);
     tamis_difference_free(d);
     free(fresh);
-    free(keys);
+    buffer_free(&keys);
 }
 
 /* ---- Bytes ------------------------------------------------------------- */
 
-static void pour_span(const sender *s, pour *to, int fd, const outgoing *f, span one)
+static void pour_span(pour *to, const file_input *in, span one)
 {
     static _Thread_local char bytes[1 << 16];
-    const char *path = tree_name(&s->job->tree, f->entry->name);
 
     for (uint64_t done = 0; done < one.size;) {
         uint64_t left = one.size - done;
-        size_t got = file_read(fd, path, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes,
-                               one.offset + done);
+        size_t got =
+            file_read(in->fd, in->path, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes,
+                      one.offset + done);
         if (got == 0)
-            die(CODE_IO, "%s became shorter while it was sent", path);
+            die(CODE_IO, "%s became shorter while it was sent", in->path);
         pour_write(to, bytes, got);
         done += got;
     }
@@ -446,64 +406,48 @@ static bool pour_piece(void *to, const void *bytes, size_t size)
     return true;
 }
 
-static size_t next_bytes(void *ctx, void *bytes, size_t size)
-{
-    coded *c = ctx;
-    size_t left = (size_t)(c->end - c->at), n = left < size ? left : size;
-
-    memcpy(bytes, c->at, n);
-    c->at += n;
-    return n;
-}
-
-static void pour_delta(const sender *s, pour *to, int fd, const outgoing *f)
+static void pour_delta(const sender *s, pour *to, file_input in, const outgoing *f)
 {
     coded c = job_coded(&f->signature);
-    const char *path = tree_name(&s->job->tree, f->entry->name);
-    file_input in = { fd, path, 0, f->entry->size };
     block_signature *signature;
-    tamis_status status = signature_load(&signature, next_bytes, &c, 0, NULL);
+    tamis_status status = signature_load(&signature, coded_next, &c, 0, NULL);
 
     if (status)
         job_no_sense(s->job, "a signature");
     status = delta_make(signature, file_next, &in, pour_piece, to, NULL);
     if (status)
-        die_status("read", path, status);
+        die_status("read", in.path, status);
     pour_write(to, "", 1);
     signature_free(signature);
-}
-
-static void put_check(pour *to, uint64_t check)
-{
-    buffer bytes = { 0 };
-
-    coded_put_bytes(&bytes, check, 8);
-    pour_write(to, bytes.bytes, bytes.size);
-    buffer_free(&bytes);
 }
 
 static void pour_file(const sender *s, pour *to, const outgoing *f)
 {
     tamis_hasher by = job_hasher(s->job);
-    int fd = open_file(s, f->entry);
+    file_input in = job_open(s->job, f->entry);
+    uint8_t check[8];
+    size_t n;
+    const span *changes = spans_of(f, &n);
 
     if (f->how == HOW_WHOLE)
-        pour_span(s, to, fd, f, (span){ .size = f->entry->size });
+        pour_span(to, &in, (span){ .size = f->entry->size });
     else if (f->how == HOW_BLOCKS)
-        pour_delta(s, to, fd, f);
-    for (size_t i = 0; f->how >= HOW_CHUNKS && i < f->n_spans; i++)
-        pour_span(s, to, fd, f, f->spans[i]);
-    uint64_t check = file_check(fd, tree_name(&s->job->tree, f->entry->name), f->entry->size, &by);
-    put_check(to, check);
-    close(fd); /* only read */
+        pour_delta(s, to, in, f);
+    for (size_t i = 0; i < n; i++)
+        pour_span(to, &in, changes[i]);
+    put_le64(check, file_check(in, &by));
+    pour_write(to, check, sizeof check);
+    close(in.fd); /* only read */
 }
 
 static uint64_t bytes_to_pour(const outgoing *f)
 {
     uint64_t bytes = 0;
+    size_t n;
+    const span *changes = spans_of(f, &n);
 
-    for (size_t i = 0; i < f->n_spans; i++)
-        bytes += f->spans[i].size;
+    for (size_t i = 0; i < n; i++)
+        bytes += changes[i].size;
     return f->how >= HOW_CHUNKS ? bytes : f->entry->size;
 }
 
@@ -530,7 +474,7 @@ static void free_file(outgoing *f)
     cuts_free(&f->cuts);
     chunk_list_free(&f->list);
     buffer_free(&f->signature);
-    free(f->spans);
+    buffer_free(&f->changes);
 }
 
 /* Keeps the files that failed, which go by blocks now, with long hashes if they did before. False:

@@ -2,12 +2,10 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cuts.h"
-#include "file_check.h"
+#include "entry_message.h"
 #include "sketch.h"
 #include "sync_job.h"
 #include "term/unicode.h"
@@ -46,22 +44,42 @@ size_t job_sketch_size(uint64_t size, unsigned scale)
     return n < LEAST_SKETCH ? LEAST_SKETCH : n > SKETCH_MOST ? SKETCH_MOST : (size_t)n;
 }
 
+file_input job_open(sync_job *job, const entry *e)
+{
+    return (file_input){ tree_read(&job->tree, e), tree_name(&job->tree, e->name), 0, e->size };
+}
+
+cuts job_cuts(sync_job *job, const cutter *by, const entry *e)
+{
+    file_input in = job_open(job, e);
+    cuts all = cuts_of(by, &in);
+
+    close(in.fd); /* only read */
+    return all;
+}
+
 uint64_t job_content(sync_job *job, const entry *e)
 {
     tamis_hasher by = job_hasher(job);
-    int fd = tree_read(&job->tree, e);
-    uint64_t check = file_check(fd, tree_name(&job->tree, e->name), e->size, &by);
+    file_input in = job_open(job, e);
+    uint64_t check = file_check(in, &by);
 
-    close(fd); /* only read */
+    close(in.fd); /* only read */
     line_breathe(job->line);
     return check;
 }
 
-void job_hash_contents(sync_job *job, entry_list *l)
+uint64_t *job_entry_keys(sync_job *job, entry_list *l)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (l->all[i].type == ENTRY_FILE)
+    uint64_t *keys = array_new(l->n, sizeof *keys, "keys");
+    tamis_hasher by = job_hasher(job);
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (job->by_content && l->all[i].type == ENTRY_FILE)
             l->all[i].content = job_content(job, &l->all[i]);
+        keys[i] = entry_key(&l->all[i], &by);
+    }
+    return keys;
 }
 
 /* ---- Dry runs ---------------------------------------------------------- */
@@ -139,13 +157,4 @@ coded job_coded(const buffer *message)
 void job_no_sense(const sync_job *job, const char *what)
 {
     line_refuse(job->line, "%s that came makes no sense", what);
-}
-
-void *job_array(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-
-    if (!p)
-        die(CODE_MEMORY, "out of memory for %zu things", n);
-    return p;
 }

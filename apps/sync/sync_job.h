@@ -3,9 +3,8 @@
 #ifndef TAMIS_APPS_SYNC_SYNC_JOB_H
 #define TAMIS_APPS_SYNC_SYNC_JOB_H
 
+#include "cuts.h"
 #include "files/tree.h"
-#include "signature.h"
-#include "wire/coded.h"
 #include "wire/connection.h"
 
 enum {
@@ -67,10 +66,13 @@ signature_spec job_blocks(uint64_t old_size, uint64_t new_size, bool is_sure);
 /* How many numbers a sketch of that file has. */
 size_t job_sketch_size(uint64_t size, unsigned scale);
 
-/* A hash of what is in a file. */
+/* A file of that side, to be closed. */
+file_input job_open(sync_job *job, const entry *e);
+/* What is in it, as chunks, or as a hash. */
+cuts job_cuts(sync_job *job, const cutter *by, const entry *e);
 uint64_t job_content(sync_job *job, const entry *e);
-/* The same for all files of a list: entry.content. */
-void job_hash_contents(sync_job *job, entry_list *l);
+/* Of each entry. Sets entry.content of files, if contents are compared. */
+uint64_t *job_entry_keys(sync_job *job, entry_list *l);
 
 /* A message of one part, of any length. */
 void job_send(const sync_job *job, char part, buffer *message);
@@ -82,9 +84,6 @@ buffer job_receive_plain(const sync_job *job, char part, size_t most);
 coded job_coded(const buffer *message);
 /* What came is no such thing. */
 _Noreturn void job_no_sense(const sync_job *job, const char *what);
-
-/* n things, all zero. Out of memory ends the program. */
-void *job_array(size_t n, size_t size);
 
 /* One line for each entry that is new, changed or deleted, in a dry run. */
 void job_show(const sync_job *job, const char *what, const char *name);
