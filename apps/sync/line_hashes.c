@@ -1,7 +1,7 @@
 /* line_hashes.c - sets of lines by their hashes.
  *
- * What does not fit in memory goes to a file, sorted, one run after the other. At the end the runs
- * are merged into a second file: 24 bytes for each element, twice while they are merged. */
+ * What does not fit in memory goes to a file, sorted, one run after the other: 24 bytes for each
+ * element. Each time that one goes through them, the runs are merged. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include "files/scratch.h"
 #include "line_hashes.h"
 #include "term/buffer.h"
-#include "term/message.h"
 
 /* Elements read from a run at a time, and at least kept in memory. */
 enum { PIECE = 2048, LEAST = 4096, TICK_EVERY = 1 << 16 };
@@ -26,19 +25,20 @@ struct elements {
     buffer runs; /* uint64_t: where each ends in the file */
     int file;    /* -1: all are in memory */
     uint64_t n;
-    size_t next;  /* to be given, of those in memory */
-    run *reading; /* of the sorted file */
+    uint64_t next; /* how many were given since the first */
+    run *all_runs; /* as many as ends */
+    run **heap;    /* those that have more, the one with the least element first */
+    size_t in_heap;
+    element given; /* the last one */
     void (*tick)(void *ctx);
     void *ctx;
 };
 
 elements *elements_new(uint64_t memory, void (*tick)(void *ctx), void *ctx)
 {
-    elements *all = calloc(1, sizeof *all);
+    elements *all = array_new(1, sizeof *all, "set");
     uint64_t most = memory / sizeof(element) * sizeof(element);
 
-    if (!all)
-        die(CODE_MEMORY, "out of memory for a set");
     if (most < LEAST * sizeof(element))
         most = LEAST * sizeof(element);
     all->most = most < SIZE_MAX ? (size_t)most : SIZE_MAX;
@@ -90,17 +90,20 @@ static void sort_here(elements *all)
 
 /* ---- Runs -------------------------------------------------------------- */
 
-static uint64_t end_of_runs(const elements *all)
+/* Where a run ends in the file, from 1 on. */
+static uint64_t end_of_run(const elements *all, size_t i)
 {
-    const uint64_t *ends = (const void *)all->runs.bytes;
-    size_t n = all->runs.size / sizeof *ends;
+    return i ? ((const uint64_t *)(const void *)all->runs.bytes)[i - 1] : 0;
+}
 
-    return n ? ends[n - 1] : 0;
+static size_t count_runs(const elements *all)
+{
+    return all->runs.size / sizeof(uint64_t);
 }
 
 static void write_run(elements *all)
 {
-    uint64_t start = end_of_runs(all);
+    uint64_t start = end_of_run(all, count_runs(all));
 
     sort_here(all);
     if (all->file < 0)
@@ -135,96 +138,30 @@ static const element *run_peek(run *r, int file)
 
 /* ---- Merging ----------------------------------------------------------- */
 
-/* A heap of runs, the one with the least element first. */
-typedef struct heap {
-    run **runs;
-    size_t n;
-    int file;
-} heap;
-
-static bool is_before(const heap *h, size_t i, size_t j)
+static bool is_before(const elements *all, size_t i, size_t j)
 {
-    return compare(run_peek(h->runs[i], h->file), run_peek(h->runs[j], h->file)) < 0;
+    return compare(run_peek(all->heap[i], all->file), run_peek(all->heap[j], all->file)) < 0;
 }
 
-static void sink(heap *h, size_t i)
+static void sink(elements *all, size_t i)
 {
-    for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-        if (child + 1 < h->n && is_before(h, child + 1, child))
+    for (size_t child; (child = 2 * i + 1) < all->in_heap; i = child) {
+        if (child + 1 < all->in_heap && is_before(all, child + 1, child))
             child++;
-        if (!is_before(h, child, i))
+        if (!is_before(all, child, i))
             return;
-        run *moved = h->runs[i];
-        h->runs[i] = h->runs[child];
-        h->runs[child] = moved;
+        run *moved = all->heap[i];
+        all->heap[i] = all->heap[child];
+        all->heap[child] = moved;
     }
 }
 
-static heap open_runs(const elements *all)
+static void drop_least(elements *all)
 {
-    const uint64_t *ends = (const void *)all->runs.bytes;
-    heap h = { .n = all->runs.size / sizeof *ends, .file = all->file };
-
-    if (!(h.runs = calloc(h.n, sizeof *h.runs)))
-        die(CODE_MEMORY, "out of memory for %zu runs; give more with --memory", h.n);
-    for (size_t i = 0; i < h.n; i++) {
-        if (!(h.runs[i] = calloc(1, sizeof **h.runs)))
-            die(CODE_MEMORY, "out of memory for %zu runs; give more with --memory", h.n);
-        h.runs[i]->at = i ? ends[i - 1] : 0;
-        h.runs[i]->end = ends[i];
-    }
-    for (size_t i = h.n; i-- > 0;)
-        sink(&h, i);
-    return h;
-}
-
-static void drop_least(heap *h)
-{
-    h->runs[0]->next++;
-    if (!run_peek(h->runs[0], h->file)) {
-        free(h->runs[0]);
-        h->runs[0] = h->runs[--h->n];
-    }
-    sink(h, 0);
-}
-
-typedef struct merged {
-    int file;
-    uint64_t n; /* written, without those here */
-    element last;
-    buffer out;
-} merged;
-
-static void flush_merged(merged *m)
-{
-    scratch_write(m->file, m->out.bytes, m->out.size, m->n * sizeof(element));
-    m->n += m->out.size / sizeof(element);
-    m->out.size = 0;
-}
-
-static void merge_runs(elements *all)
-{
-    heap h = open_runs(all);
-    merged m = { .file = scratch_open() };
-
-    for (uint64_t i = 0; h.n > 0; i++) {
-        const element *least = run_peek(h.runs[0], h.file);
-
-        if (i == 0 || !is_same(&m.last, least))
-            buffer_append(&m.out, least, sizeof *least);
-        m.last = *least;
-        if (m.out.size == PIECE * sizeof(element))
-            flush_merged(&m);
-        if (i % TICK_EVERY == 0)
-            all->tick(all->ctx);
-        drop_least(&h);
-    }
-    flush_merged(&m);
-    close(all->file); /* all of it was read again */
-    all->file = m.file;
-    all->n = m.n;
-    free(h.runs);
-    buffer_free(&m.out);
+    all->heap[0]->next++;
+    if (!run_peek(all->heap[0], all->file))
+        all->heap[0] = all->heap[--all->in_heap];
+    sink(all, 0);
 }
 
 void elements_sort(elements *all)
@@ -236,9 +173,12 @@ void elements_sort(elements *all)
     }
     write_run(all);
     buffer_free(&all->here);
-    merge_runs(all);
-    if (!(all->reading = calloc(1, sizeof *all->reading)))
-        die(CODE_MEMORY, "out of memory for a set");
+    all->all_runs = array_new(count_runs(all), sizeof *all->all_runs, "runs");
+    all->heap = array_new(count_runs(all), sizeof *all->heap, "runs");
+    elements_rewind(all);
+    while (elements_next(all))
+        if (++all->n % TICK_EVERY == 0)
+            all->tick(all->ctx);
     elements_rewind(all);
 }
 
@@ -252,21 +192,30 @@ uint64_t elements_count(const elements *all)
 void elements_rewind(elements *all)
 {
     all->next = 0;
-    if (all->reading) {
-        all->reading->at = all->reading->next = all->reading->n = 0;
-        all->reading->end = all->n;
+    all->in_heap = all->heap ? count_runs(all) : 0;
+    for (size_t i = all->in_heap; i-- > 0;) {
+        all->heap[i] = &all->all_runs[i];
+        all->heap[i]->at = end_of_run(all, i);
+        all->heap[i]->end = end_of_run(all, i + 1);
+        all->heap[i]->next = all->heap[i]->n = 0;
+        sink(all, i);
     }
 }
 
 const element *elements_next(elements *all)
 {
-    const element *e;
-
-    if (!all->reading)
+    if (!all->heap)
         return all->next < all->n ? (const element *)(void *)all->here.bytes + all->next++ : NULL;
-    if ((e = run_peek(all->reading, all->file)))
-        all->reading->next++;
-    return e;
+    for (bool is_new = false; !is_new;) {
+        if (all->in_heap == 0)
+            return NULL;
+        const element *least = run_peek(all->heap[0], all->file);
+        is_new = all->next == 0 || !is_same(&all->given, least);
+        all->given = *least;
+        drop_least(all);
+    }
+    all->next++;
+    return &all->given;
 }
 
 void elements_free(elements *all)
@@ -275,6 +224,7 @@ void elements_free(elements *all)
         close(all->file); /* all of it was read again, or nobody wants it */
     buffer_free(&all->here);
     buffer_free(&all->runs);
-    free(all->reading);
+    free(all->all_runs);
+    free(all->heap);
     free(all);
 }
