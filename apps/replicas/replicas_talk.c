@@ -48,28 +48,18 @@ static _Noreturn void refuse_message(const replicas *r)
     line_refuse(r->line, "a message makes no sense");
 }
 
-static void send_message(const replicas *r, char part, buffer *body)
-{
-    packed p = packed_make(body->bytes, body->size, r->offers);
-
-    packed_send(&p, r->line, part);
-    buffer_free(&p.bytes);
-    buffer_free(body);
-}
-
 static void send_numbers(const replicas *r, char part, uint64_t a, uint64_t b)
 {
     buffer body = { 0 };
 
     coded_put_number(&body, a);
     coded_put_bytes(&body, b, 8);
-    line_send(r->line, part, body.bytes, body.size);
-    buffer_free(&body);
+    line_put(r->line, part, &body);
 }
 
 static side_tally read_numbers(const replicas *r, line_frame f)
 {
-    coded c = { f.body, f.body + f.size };
+    coded c = coded_of(f.body, f.size);
     side_tally t;
 
     if (!coded_number(&c, &t.n) || !coded_bytes(&c, &t.sum, 8) || c.at != c.end)
@@ -120,7 +110,7 @@ static double send_filter(const replicas *r, double fpr)
     }
     if (status)
         die_status("make", "a filter of names", status);
-    send_message(r, PART_FILTER, &image);
+    packed_put(r->line, PART_FILTER, &image, r->offers);
     tamis_free(f);
     return rate;
 }
@@ -200,11 +190,9 @@ static buffer compare_groups(asking *a, unsigned bits, size_t *n_differ)
 {
     replicas *r = a->r;
     size_t n = (size_t)1 << bits;
-    uint64_t *sums = calloc(n, sizeof *sums), sum;
+    uint64_t *sums = array_new(n, sizeof *sums, "sums of groups"), sum;
     buffer got = { 0 }, differs = { 0 };
 
-    if (!sums)
-        die(CODE_MEMORY, "out of memory for sums of groups");
     send_numbers(r, PART_GROUPS, bits, 0);
     side_sum_groups(&r->side, bits, sums);
     packed_receive(r->line, PART_SUMS, &got, n * 8);
@@ -246,7 +234,7 @@ static void find_groups(asking *a)
         bits = next;
         buffer differs = compare_groups(a, bits, &n_differ);
         side_settle(&r->side, bits, (const uint8_t *)differs.bytes);
-        send_message(r, PART_DIFFER, &differs);
+        packed_put(r->line, PART_DIFFER, &differs, r->offers);
         a->comparisons += exp2(bits);
         d = differences(bits, n_differ);
         now = cost_of(bits, n, d) - 8 * exp2(bits);
@@ -415,13 +403,11 @@ static void answer_groups(serving *s, line_frame f)
         refuse_message(s->r);
     s->bits = (unsigned)wanted.n;
     size_t n = (size_t)1 << s->bits;
-    uint64_t *sums = calloc(n, sizeof *sums);
-    if (!sums)
-        die(CODE_MEMORY, "out of memory for sums of groups");
+    uint64_t *sums = array_new(n, sizeof *sums, "sums of groups");
     side_sum_groups(&s->r->side, s->bits, sums);
     for (size_t i = 0; i < n; i++)
         coded_put_bytes(&body, sums[i], 8);
-    send_message(s->r, PART_SUMS, &body);
+    packed_put(s->r->line, PART_SUMS, &body, s->r->offers);
     free(sums);
 }
 
@@ -467,41 +453,33 @@ static void answer_filter(serving *s, line_frame f)
 static void send_lines(const replicas *r)
 {
     const line_set *set = &r->here->set;
-    line_ref *lines = calloc(r->side.n_missing + 1, sizeof *lines);
+    line_ref *lines = array_new(r->side.n_missing, sizeof *lines, "lines");
     buffer text = { 0 };
     size_t n = 0;
 
-    if (!lines)
-        die(CODE_MEMORY, "out of memory for what is missing");
     for (size_t i = 0; i < r->side.n; i++)
         if (r->side.states[i] == SIDE_MISSING)
             lines[n++] = set->lines[i];
     line_set_sort(set, lines, n);
     line_set_write(set, lines, n, &text);
-    send_message(r, PART_LINES, &text);
+    packed_put(r->line, PART_LINES, &text, r->offers);
     free(lines);
 }
 
 /* False: that was the end. */
 static bool answer(serving *s, line_frame f)
 {
-    switch (f.part) {
-    case PART_GROUPS:
+    if (f.part == PART_GROUPS)
         answer_groups(s, f);
-        return true;
-    case PART_DIFFER:
+    else if (f.part == PART_DIFFER)
         take_differing(s, f);
-        return true;
-    case PART_RATE:
+    else if (f.part == PART_RATE)
         take_rate(s, f);
-        return true;
-    case PART_FILTER:
+    else if (f.part == PART_FILTER)
         answer_filter(s, f);
-        return true;
-    case PART_END:
-        return false;
-    }
-    line_refuse(s->r->line, "a message of part '%c' makes no sense here", f.part);
+    else if (f.part != PART_END)
+        line_refuse(s->r->line, "a message of part '%c' makes no sense here", f.part);
+    return f.part != PART_END;
 }
 
 void replicas_serve(replicas *r)

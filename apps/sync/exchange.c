@@ -83,8 +83,7 @@ static void ask_for_more(const sync_job *job, uint64_t more)
     buffer message = { 0 };
 
     coded_put_number(&message, more);
-    line_send(job->line, PART_MORE, message.bytes, message.size);
-    buffer_free(&message);
+    line_put(job->line, PART_MORE, &message);
 }
 
 typedef struct finder {

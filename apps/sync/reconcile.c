@@ -72,12 +72,6 @@ uint64_t reconcile_number(reconcile *r, coded *c)
     return number;
 }
 
-void reconcile_send(reconcile *r, char part, buffer *body)
-{
-    line_send(r->line, part, body->bytes, body->size);
-    buffer_free(body);
-}
-
 /* ---- Lines ------------------------------------------------------------- */
 
 /* What the first byte of a message says of its lines. */

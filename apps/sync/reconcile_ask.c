@@ -42,7 +42,7 @@ static void send_question(asking *a)
         coded_put_bytes(&body, seal.hasher, 8);
         coded_put_bytes(&body, seal.range, 8);
     }
-    reconcile_send(a->r, PART_ASK, &body);
+    line_put(a->r->line, PART_ASK, &body);
 }
 
 /* False: two lines of the other side have the same key. */
@@ -151,7 +151,7 @@ static bool ask_for_symbols(asking *a)
         return false;
     check_memory(a, n);
     coded_put_number(&body, n);
-    reconcile_send(a->r, PART_MORE, &body);
+    line_put(a->r->line, PART_MORE, &body);
     a->r->rounds++;
     progress_show(a->taken, a->taken + n, "symbols");
     return take_symbols(a, n);
@@ -168,7 +168,7 @@ static double weigh_all(asking *a)
     buffer body = { 0 };
 
     if (a->packed_there == 0) {
-        reconcile_send(a->r, PART_WEIGH, &body);
+        line_put(a->r->line, PART_WEIGH, &body);
         coded c = reconcile_expect(a->r, PART_WEIGH);
         a->packed_there = (double)reconcile_number(a->r, &c);
         a->r->rounds++;
@@ -241,13 +241,10 @@ static void send_difference(asking *a)
     coded_put_number(&body, a->n_there);
     coded_put_bytes(&body, r->here.sum, 8);
     coded_put_places(&body, places, a->n_there, r->all_there);
-    packed p = packed_make(body.bytes, body.size, r->offers);
-    packed_send(&p, r->line, PART_PLACES);
+    packed_put(r->line, PART_PLACES, &body, r->offers);
     line_set_sort(&r->here, r->only_here, r->n_here);
     reconcile_send_lines(r, r->only_here, r->n_here);
     r->rounds++;
-    buffer_free(&p.bytes);
-    buffer_free(&body);
     free(places);
 }
 
@@ -293,7 +290,7 @@ static void take_all(asking *a)
 {
     buffer body = { 0 };
 
-    reconcile_send(a->r, PART_GIVE, &body);
+    line_put(a->r->line, PART_GIVE, &body);
     a->r->rounds++;
     a->r->is_whole = true;
     reconcile_receive_lines(a->r);

@@ -68,7 +68,7 @@ static void send_symbols(serving *s, uint64_t n)
 
         piece = n < SYMBOLS_PIECE ? (size_t)n : SYMBOLS_PIECE;
         coded_put_symbols(&body, s->symbols, s->sent, piece, s->r->here.n);
-        reconcile_send(s->r, PART_SYMBOLS, &body);
+        line_put(s->r->line, PART_SYMBOLS, &body);
     }
 }
 
@@ -96,7 +96,7 @@ static void answer_question(serving *s, coded c)
     coded_put_number(&body, is_fine ? RECONCILE_FINE : RECONCILE_AGAIN);
     coded_put_number(&body, s->r->here.n);
     coded_put_number(&body, s->r->here.text.size);
-    reconcile_send(s->r, PART_SET, &body);
+    line_put(s->r->line, PART_SET, &body);
     if (!is_fine)
         return;
     s->symbols = reconcile_symbols(s->r, secret);
@@ -127,7 +127,7 @@ static void answer_weight(serving *s)
 
     pack_all(s);
     coded_put_number(&body, s->all.bytes.size);
-    reconcile_send(s->r, PART_WEIGH, &body);
+    line_put(s->r->line, PART_WEIGH, &body);
 }
 
 static void answer_all(serving *s)
@@ -196,7 +196,7 @@ static void answer_difference(serving *s, line_frame first)
         r->settle(r);
     coded_put_number(&body, is_fine ? RECONCILE_FINE : RECONCILE_AGAIN);
     coded_put_bytes(&body, r->here.sum, 8);
-    reconcile_send(r, PART_VERDICT, &body);
+    line_put(r->line, PART_VERDICT, &body);
     if (is_fine && !r->is_whole)
         reconcile_send_lines(r, r->only_here, r->n_here);
     s->is_done = is_fine;

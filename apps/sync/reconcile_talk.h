@@ -39,7 +39,6 @@ tamis_symbols *reconcile_symbols(const reconcile *r, const uint8_t secret[16]);
 coded reconcile_expect(reconcile *r, char part);
 /* One number of it, or the end of the program. */
 uint64_t reconcile_number(reconcile *r, coded *c);
-void reconcile_send(reconcile *r, char part, buffer *body);
 _Noreturn void reconcile_refuse_frame(reconcile *r);
 
 packed reconcile_pack_lines(const reconcile *r, const line_ref *lines, size_t n);

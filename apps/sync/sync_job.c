@@ -114,23 +114,14 @@ void job_hear_deleted(sync_job *job, coded *c)
 
 /* ---- Messages ---------------------------------------------------------- */
 
-static void send_packed(const sync_job *job, char part, buffer *message, uint64_t offers)
-{
-    packed p = packed_make(message->bytes, message->size, offers);
-
-    packed_send(&p, job->line, part);
-    buffer_free(&p.bytes);
-    buffer_free(message);
-}
-
 void job_send(const sync_job *job, char part, buffer *message)
 {
-    send_packed(job, part, message, job->offers);
+    packed_put(job->line, part, message, job->offers);
 }
 
 void job_send_plain(const sync_job *job, char part, buffer *message)
 {
-    send_packed(job, part, message, 0);
+    packed_put(job->line, part, message, 0);
 }
 
 buffer job_receive(const sync_job *job, char part, size_t most)

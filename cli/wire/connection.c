@@ -12,7 +12,6 @@
 
 #include "connection.h"
 #include "frame.h"
-#include "term/buffer.h"
 
 /* Parts that every conversation has. */
 enum { PART_HELLO = 'H', PART_ALIVE = '.', PART_REFUSED = '!' };
@@ -34,10 +33,8 @@ struct line {
 
 line *line_open(int in, int out, const char *other, const line_limits *limits)
 {
-    line *l = calloc(1, sizeof *l);
+    line *l = array_new(1, sizeof *l, "line");
 
-    if (!l)
-        die(CODE_MEMORY, "out of memory for a line");
     l->in = in;
     l->out = out;
     l->other = other;
@@ -153,6 +150,12 @@ void line_send(line *l, char part, const void *bytes, size_t size)
         if (size > 0) /* nothing may be NULL */
             bytes = (const char *)bytes + piece;
     } while (size > 0);
+}
+
+void line_put(line *l, char part, buffer *body)
+{
+    line_send(l, part, body->bytes, body->size);
+    buffer_free(body);
 }
 
 static _Noreturn void line_is_cut(const line *l)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "term/buffer.h"
 #include "term/message.h"
 
 typedef struct line line;
@@ -35,6 +36,8 @@ uint64_t line_greet(line *l, const char *job, bool asks, uint64_t offers);
 
 /* As many frames as it takes; an empty one if there is nothing. */
 void line_send(line *l, char part, const void *bytes, size_t size);
+/* The same of a buffer, which is freed. */
+void line_put(line *l, char part, buffer *body);
 /* Sends what is waiting to be sent first. */
 line_frame line_receive(line *l);
 /* The same; another part than this one makes no sense. */

@@ -48,6 +48,15 @@ void packed_send(const packed *p, line *l, char part)
     buffer_free(&frame);
 }
 
+void packed_put(line *l, char part, buffer *body, uint64_t offers)
+{
+    packed p = packed_make(body->bytes, body->size, offers);
+
+    packed_send(&p, l, part);
+    buffer_free(&p.bytes);
+    buffer_free(body);
+}
+
 static _Noreturn void refuse_size(line *l, size_t most)
 {
     line_refuse(

@@ -15,6 +15,8 @@ typedef struct packed {
 /* A copy of these bytes. `offers` are those of the side that it is for. */
 packed packed_make(const void *bytes, size_t size, uint64_t offers);
 void packed_send(const packed *p, line *l, char part);
+/* Both, of a buffer, which is freed. */
+void packed_put(line *l, char part, buffer *body, uint64_t offers);
 
 /* Appends a message to `out`. More than `most` bytes in all are refused. */
 void packed_receive(line *l, char part, buffer *out, size_t most);

@@ -75,7 +75,7 @@ static void answer_question(liar *l, const uint8_t *secret)
     coded_put_number(&body, is(l, "again") ? RECONCILE_AGAIN : RECONCILE_FINE);
     coded_put_number(&body, n);
     coded_put_number(&body, n);
-    reconcile_send(&l->talk, PART_SET, &body);
+    line_put(l->talk.line, PART_SET, &body);
     if (!is(l, "again"))
         send_symbols(l, TAMIS_SYMBOLS_FIRST);
 }
@@ -114,7 +114,7 @@ static void answer_weight(liar *l)
     buffer body = { 0 };
 
     coded_put_number(&body, is(l, "bomb") || is(l, "order") ? 1 : UINT64_C(1) << 60);
-    reconcile_send(&l->talk, PART_WEIGH, &body);
+    line_put(l->talk.line, PART_WEIGH, &body);
 }
 
 static void answer_difference(liar *l)
@@ -123,7 +123,7 @@ static void answer_difference(liar *l)
 
     coded_put_number(&body, is(l, "verdict") ? RECONCILE_AGAIN : RECONCILE_FINE);
     coded_put_bytes(&body, l->talk.here.sum + is(l, "sum"), 8);
-    reconcile_send(&l->talk, PART_VERDICT, &body);
+    line_put(l->talk.line, PART_VERDICT, &body);
     if (!is(l, "verdict"))
         send_text(l, is(l, "other") ? "7\n8\n" : is(l, "fewer") ? "" : "1\n2\n");
 }
@@ -166,7 +166,7 @@ static void ask(liar *l)
     buffer_append(&body, secret, sizeof secret);
     coded_put_number(&body, 0);
     coded_put_number(&body, '\n');
-    reconcile_send(&l->talk, PART_ASK, &body);
+    line_put(l->talk.line, PART_ASK, &body);
     (void)line_expect(l->talk.line, PART_SET);
     (void)line_expect(l->talk.line, PART_SYMBOLS);
 }
