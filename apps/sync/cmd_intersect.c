@@ -13,6 +13,7 @@
 #include "intersect.h"
 #include "term/message.h"
 #include "text/json.h"
+#include "wire/coded.h"
 #include "wire/connect.h"
 #include "wire/traffic.h"
 
@@ -132,25 +133,18 @@ enum { SKETCH = 128, SKETCH_SHARE = 64 };
 /* More elements than this no line of any length brings. */
 #define SET_MOST (UINT64_C(1) << 48)
 
-static void put(buffer *b, uint64_t number, unsigned bytes)
+/* The sizes of messages are checked before. */
+static uint64_t take(coded *c, unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        buffer_append(b, &(uint8_t){ (uint8_t)(number >> 8 * i) }, 1);
-}
+    uint64_t number;
 
-static uint64_t take(const uint8_t **at, unsigned bytes)
-{
-    uint64_t number = 0;
-
-    for (unsigned i = 0; i < bytes; i++)
-        number |= (uint64_t) * (*at)++ << 8 * i;
+    (void)coded_bytes(c, &number, bytes);
     return number;
 }
 
-static void send_all(line *l, char part, buffer *b)
+static coded expect(const request *r, char part, size_t size)
 {
-    line_send(l, part, b->bytes, b->size);
-    buffer_free(b);
+    return coded_of(line_expect_bytes(r->talk.line, part, size), size);
 }
 
 /* Two hashes, by secrets that nobody knew before: no line was made to have those of another. */
@@ -178,9 +172,9 @@ static void ask(request *r)
     draw_secret(secrets[1]);
     use_secrets(r, secrets[0], secrets[1]);
     buffer_append(&b, secrets, sizeof secrets);
-    put(&b, r->wish.is_raw, 1);
-    put(&b, r->both, 1);
-    send_all(r->talk.line, PART_ASK, &b);
+    coded_put_bytes(&b, r->wish.is_raw, 1);
+    coded_put_bytes(&b, r->both, 1);
+    line_put(r->talk.line, PART_ASK, &b);
     line_flush(r->talk.line);
 }
 
@@ -198,18 +192,32 @@ static void hear_ask(request *r)
     use_secrets(r, at, at + 16);
 }
 
+static void put_set(const request *r, buffer *b)
+{
+    coded_put_bytes(b, r->talk.here.n, 8);
+    coded_put_bytes(b, r->talk.here.largest, 8);
+}
+
+static void take_set(request *r, coded *c)
+{
+    r->talk.there.n = take(c, 8);
+    r->talk.there.largest = take(c, 8);
+    if (r->talk.there.n > SET_MOST)
+        line_refuse(r->talk.line, "%" PRIu64 " elements are more than any file has",
+                    r->talk.there.n);
+}
+
 static void send_sketch(const request *r)
 {
     uint64_t n = r->talk.here.n / SKETCH_SHARE;
     const element *e;
     buffer b = { 0 };
 
-    put(&b, r->talk.here.n, 8);
-    put(&b, r->talk.here.largest, 8);
+    put_set(r, &b);
     elements_rewind(r->talk.set);
     for (uint64_t i = 0; i < SKETCH && i < n && (e = elements_next(r->talk.set)); i++)
-        put(&b, e->hash, 8);
-    send_all(r->talk.line, PART_SKETCH, &b);
+        coded_put_bytes(&b, e->hash, 8);
+    line_put(r->talk.line, PART_SKETCH, &b);
 }
 
 /* The hashes that come are the lowest of the other side: those of them that are here, too, tell
@@ -218,20 +226,16 @@ static double hear_sketch(request *r)
 {
     line_frame f = line_expect(r->talk.line, PART_SKETCH);
     uint64_t seen = 0, n = f.size / 8 - 2;
-    const uint8_t *at = f.body;
+    coded c = coded_of(f.body, f.size);
     const element *e;
 
     if (f.size < 16 || f.size % 8 || n > SKETCH)
         line_refuse(r->talk.line, "a sketch has %zu bytes", f.size);
-    r->talk.there.n = take(&at, 8);
-    r->talk.there.largest = take(&at, 8);
-    if (r->talk.there.n > SET_MOST)
-        line_refuse(r->talk.line, "%" PRIu64 " elements are more than any file has",
-                    r->talk.there.n);
+    take_set(r, &c);
     elements_rewind(r->talk.set);
     e = elements_next(r->talk.set);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t hash = take(&at, 8);
+        uint64_t hash = take(&c, 8);
         while (e && e->hash < hash)
             e = elements_next(r->talk.set);
         seen += e && e->hash == hash;
@@ -250,32 +254,27 @@ static void send_plan(request *r)
     buffer b = { 0 };
 
     memcpy(&fpr, &p->fpr, sizeof fpr);
-    put(&b, p->is_dry, 1);
-    put(&b, p->asker_is_first, 1);
-    put(&b, p->form, 1);
-    put(&b, p->kind, 4);
-    put(&b, fpr, 8);
-    put(&b, r->talk.here.n, 8);
-    put(&b, r->talk.here.largest, 8);
-    send_all(r->talk.line, PART_PLAN, &b);
+    coded_put_bytes(&b, p->is_dry, 1);
+    coded_put_bytes(&b, p->asker_is_first, 1);
+    coded_put_bytes(&b, p->form, 1);
+    coded_put_bytes(&b, p->kind, 4);
+    coded_put_bytes(&b, fpr, 8);
+    put_set(r, &b);
+    line_put(r->talk.line, PART_PLAN, &b);
 }
 
 static void hear_plan(request *r)
 {
-    const uint8_t *at = line_expect_bytes(r->talk.line, PART_PLAN, PLAN_BYTES);
+    coded c = expect(r, PART_PLAN, PLAN_BYTES);
     intersect_plan *p = &r->talk.plan;
 
-    p->is_dry = take(&at, 1) == 1;
-    p->asker_is_first = take(&at, 1) == 1;
-    p->form = take(&at, 1) == INTERSECT_CODED ? INTERSECT_CODED : INTERSECT_UNCODED;
-    p->kind = (tamis_kind)take(&at, 4);
-    uint64_t fpr = take(&at, 8);
+    p->is_dry = take(&c, 1) == 1;
+    p->asker_is_first = take(&c, 1) == 1;
+    p->form = take(&c, 1) == INTERSECT_CODED ? INTERSECT_CODED : INTERSECT_UNCODED;
+    p->kind = (tamis_kind)take(&c, 4);
+    uint64_t fpr = take(&c, 8);
     memcpy(&p->fpr, &fpr, sizeof fpr);
-    r->talk.there.n = take(&at, 8);
-    r->talk.there.largest = take(&at, 8);
-    if (r->talk.there.n > SET_MOST)
-        line_refuse(r->talk.line, "%" PRIu64 " elements are more than any file has",
-                    r->talk.there.n);
+    take_set(r, &c);
     if (p->kind && !intersect_takes(p->kind, r->wish.is_raw))
         line_refuse(r->talk.line, "kind %d cannot be made here", (int)p->kind);
     if (p->kind && !p->asker_is_first && !intersect_is_worth(p, &r->talk.here))

@@ -21,9 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_order.h"
 #include "intersect.h"
-#include "term/buffer.h"
 #include "term/message.h"
+#include "wire/coded.h"
 #include "wire/rice.h"
 
 /* ---- Bytes of a line --------------------------------------------------- */
@@ -32,21 +33,12 @@ enum { SEND_AT = 1 << 16 };
 
 static void put_number(buffer *b, uint64_t number)
 {
-    uint8_t bytes[8];
-
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> 8 * i);
-    buffer_append(b, bytes, sizeof bytes);
+    coded_put_bytes(b, number, 8);
 }
 
 static uint64_t number_at(const void *bytes, size_t i)
 {
-    const uint8_t *at = (const uint8_t *)bytes + 8 * i;
-    uint64_t number = 0;
-
-    for (int k = 8; k-- > 0;)
-        number = number << 8 | at[k];
-    return number;
+    return le64((const uint8_t *)bytes + 8 * i);
 }
 
 static void send_number(line *l, char part, uint64_t number)
@@ -54,8 +46,7 @@ static void send_number(line *l, char part, uint64_t number)
     buffer b = { 0 };
 
     put_number(&b, number);
-    line_send(l, part, b.bytes, b.size);
-    buffer_free(&b);
+    line_put(l, part, &b);
 }
 
 static uint64_t receive_number(line *l, char part)
@@ -105,8 +96,7 @@ uint64_t intersect_hash(const tamis_hasher *by, uint64_t number)
 {
     uint8_t bytes[8];
 
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> 8 * i);
+    put_le64(bytes, number);
     return tamis_hasher_key(by, bytes, sizeof bytes);
 }
 
@@ -309,84 +299,79 @@ static uint64_t number_of(const element *e, uint64_t range)
     return high * (range >> 32) + (middle >> 32) + (other >> 32);
 }
 
-/* Elements of different numbers are in different places. */
-static bool is_next_place(const intersect *t, uint64_t range, const element *last, const element *e)
-{
-    return t->plan.form == INTERSECT_UNCODED || number_of(last, range) != number_of(e, range);
-}
-
-/* Calls `take` for each element with its place among the numbers. Returns how many places. */
-static uint64_t each_place(const intersect *t, elements *answer, uint64_t range,
-                           void (*take)(void *ctx, const element *e, uint64_t place, bool is_new),
-                           void *ctx)
-{
-    uint64_t place = 0;
-    const element *e;
-    element last;
-
-    elements_rewind(answer);
-    for (uint64_t i = 0; (e = elements_next(answer)); i++) {
-        bool is_new = i == 0 || is_next_place(t, range, &last, e);
-
-        place += is_new && i > 0;
-        take(ctx, e, place, is_new);
-        last = *e;
-        if (i % BATCH == 0)
-            line_breathe(t->line);
-    }
-    return elements_count(answer) ? place + 1 : 0;
-}
-
-typedef struct answering {
+/* Goes through the elements of an answer. Those of one number are in one place; what is not coded
+ * has a place of its own. */
+typedef struct walk {
     const intersect *t;
-    uint64_t range, after; /* the last number, from 1 */
-    rice_writer out;
-} answering;
+    elements *answer;
+    uint64_t range, number;
+    uint64_t place; /* of the element at hand */
+    bool is_new;    /* it is the first of its place */
+    uint64_t n;     /* elements so far */
+} walk;
 
-static void count_only(void *ctx, const element *e, uint64_t place, bool is_new)
+static walk walk_through(const intersect *t, elements *answer)
 {
-    (void)ctx, (void)e, (void)place, (void)is_new;
+    elements_rewind(answer);
+    return (walk){ .t = t,
+                   .answer = answer,
+                   .range = intersect_range(t->there.n, elements_count(answer)) };
 }
 
-static void put_coded(void *ctx, const element *e, uint64_t place, bool is_new)
+static const element *walk_on(walk *w)
 {
-    answering *a = ctx;
-    uint64_t number = number_of(e, a->range);
+    const element *e = elements_next(w->answer);
 
-    (void)place;
-    if (!is_new)
-        return;
-    rice_put(&a->out, number - a->after);
-    a->after = number + 1;
-    send_when_full(a->t->line, PART_ANSWER, &a->out.out, SEND_AT);
+    if (!e)
+        return NULL;
+    uint64_t number = number_of(e, w->range);
+    w->is_new = w->n == 0 || w->t->plan.form == INTERSECT_UNCODED || number != w->number;
+    w->place += w->is_new && w->n > 0;
+    w->number = number;
+    if (w->n++ % BATCH == 0)
+        line_breathe(w->t->line);
+    return e;
+}
+
+static uint64_t count_places(const intersect *t, elements *answer)
+{
+    walk w = walk_through(t, answer);
+    uint64_t places = 0;
+
+    while (walk_on(&w))
+        places += w.is_new;
+    return places;
 }
 
 /* An integer is all there is to know. */
-static void put_uncoded(void *ctx, const element *e, uint64_t place, bool is_new)
+static void put_uncoded(const intersect *t, buffer *out, const element *e)
 {
-    answering *a = ctx;
-
-    (void)place, (void)is_new;
-    if (!a->t->is_raw)
-        put_number(&a->out.out, e->hash);
-    put_number(&a->out.out, e->rest);
-    send_when_full(a->t->line, PART_ANSWER, &a->out.out, SEND_AT);
+    if (!t->is_raw)
+        put_number(out, e->hash);
+    put_number(out, e->rest);
 }
 
 /* Returns how many numbers there are. */
 static uint64_t send_answer(const intersect *t, elements *answer)
 {
-    uint64_t q = elements_count(answer), range = intersect_range(t->there.n, q);
-    answering a = { .t = t, .range = range };
-    uint64_t places = each_place(t, answer, range, count_only, NULL);
+    uint64_t places = count_places(t, answer), after = 0;
+    walk w = walk_through(t, answer);
+    rice_writer numbers = { .low = rice_low_bits(w.range, places) };
+    const element *e;
 
-    a.out.low = rice_low_bits(range, places);
-    send_number(t->line, PART_ANSWER, q);
+    send_number(t->line, PART_ANSWER, elements_count(answer));
     send_number(t->line, PART_ANSWER, places);
-    each_place(t, answer, range, t->plan.form == INTERSECT_CODED ? put_coded : put_uncoded, &a);
-    rice_end(&a.out);
-    send_when_full(t->line, PART_ANSWER, &a.out.out, 1);
-    buffer_free(&a.out.out);
+    while ((e = walk_on(&w))) {
+        if (t->plan.form == INTERSECT_UNCODED)
+            put_uncoded(t, &numbers.out, e);
+        else if (w.is_new)
+            rice_put(&numbers, w.number - after);
+        after = w.number + 1;
+        send_when_full(t->line, PART_ANSWER, &numbers.out, SEND_AT);
+    }
+    rice_end(&numbers);
+    send_when_full(t->line, PART_ANSWER, &numbers.out, 1);
+    buffer_free(&numbers.out);
     return places;
 }
 
@@ -558,13 +543,11 @@ static void receive_bits(const intersect *t, common *c)
     c->n_bits = 0;
     in.low = rice_low_bits(c->places, n);
     for (; n > 0; n--) {
-        if (!rice_get(&in, &gap, c->places - 1 - i))
-            line_refuse(t->line, "the verdict has a number that is too large");
+        if (i == c->places || !rice_get(&in, &gap, c->places - 1 - i))
+            line_refuse(t->line, "the verdict has a number that is too large, or too many");
         for (; gap > 0; gap--)
             set_bit(c, i++, !wanted);
         set_bit(c, i++, wanted);
-        if (i == c->places && n > 1)
-            line_refuse(t->line, "the verdict is of more elements than were asked for");
     }
     while (i < c->places)
         set_bit(c, i++, !wanted);
@@ -587,80 +570,55 @@ static uint64_t count_groups(const intersect *t, const common *c)
     return c->places / INTERSECT_GROUP + (c->places % INTERSECT_GROUP > 0);
 }
 
-/* A sum for each group that has an element; 0 for others. */
-static void each_sum(const intersect *t, common *c, void (*take)(void *ctx, uint64_t sum),
-                     void *ctx)
+/* Of the next group, from its first element on; 0 if it has none. */
+static uint64_t next_sum(const intersect *t, common *c, const element **e, uint64_t group)
 {
-    uint64_t groups = count_groups(t, c);
-    const element *e;
+    uint64_t sum = 0;
 
-    elements_rewind(c->of);
-    e = elements_next(c->of);
-    for (uint64_t group = 0; group < groups; group++) {
-        uint64_t sum = 0;
-
-        for (; e && group_of(e) == group; e = elements_next(c->of))
-            sum += intersect_hash(&t->check, e->rest);
-        take(ctx, sum);
-        if (group % BATCH == 0)
-            line_breathe(t->line);
-    }
-}
-
-typedef struct summing {
-    line *line;
-    buffer out;
-} summing;
-
-static void send_sum(void *ctx, uint64_t sum)
-{
-    summing *s = ctx;
-
-    put_number(&s->out, sum);
-    send_when_full(s->line, PART_CHECK, &s->out, SEND_AT);
+    for (; *e && group_of(*e) == group; *e = elements_next(c->of))
+        sum += intersect_hash(&t->check, (*e)->rest);
+    if (group % BATCH == 0)
+        line_breathe(t->line);
+    return sum;
 }
 
 static void send_sums(const intersect *t, common *c)
 {
-    summing s = { .line = t->line };
+    uint64_t groups = count_groups(t, c);
+    buffer out = { 0 };
 
-    each_sum(t, c, send_sum, &s);
-    send_when_full(s.line, PART_CHECK, &s.out, 1);
-    buffer_free(&s.out);
-}
-
-/* Which groups do not agree. */
-typedef struct comparing {
-    incoming from;
-    const uint8_t *at, *end;
-    buffer bad; /* uint64_t */
-    uint64_t group;
-} comparing;
-
-static void compare_sum(void *ctx, uint64_t sum)
-{
-    comparing *k = ctx;
-    size_t size = 0;
-
-    if (k->at == k->end) {
-        if (!bring_more(&k->from, &k->at, &size) || size % 8)
-            line_refuse(k->from.line, "checksums of groups are missing");
-        k->end = k->at + size;
+    elements_rewind(c->of);
+    const element *e = elements_next(c->of);
+    for (uint64_t group = 0; group < groups; group++) {
+        put_number(&out, next_sum(t, c, &e, group));
+        send_when_full(t->line, PART_CHECK, &out, SEND_AT);
     }
-    if (number_at(k->at, 0) != sum)
-        buffer_append(&k->bad, &k->group, sizeof k->group);
-    k->at += 8;
-    k->group++;
+    send_when_full(t->line, PART_CHECK, &out, 1);
+    buffer_free(&out);
 }
 
+/* Returns which groups do not agree, as uint64_t. */
 static buffer receive_sums(const intersect *t, common *c)
 {
-    comparing k = { .from = { t->line, PART_CHECK } };
+    uint64_t groups = count_groups(t, c), there;
+    coded sums = { 0 };
+    buffer bad = { 0 };
 
-    each_sum(t, c, compare_sum, &k);
-    if (k.at != k.end)
+    elements_rewind(c->of);
+    const element *e = elements_next(c->of);
+    for (uint64_t group = 0; group < groups; group++) {
+        if (sums.at == sums.end) {
+            line_frame f = line_expect(t->line, PART_CHECK);
+            sums = coded_of(f.body, f.size);
+        }
+        if (!coded_bytes(&sums, &there, 8))
+            line_refuse(t->line, "checksums of groups are missing");
+        if (there != next_sum(t, c, &e, group))
+            buffer_append(&bad, &group, sizeof group);
+    }
+    if (sums.at != sums.end)
         line_refuse(t->line, "there are more checksums than groups");
-    return k.bad;
+    return bad;
 }
 
 /* ---- Groups that do not agree ------------------------------------------ */
@@ -812,23 +770,17 @@ static elements *run_first(intersect *t)
     return result;
 }
 
-static void take_matched(void *ctx, const element *e, uint64_t place, bool is_new)
-{
-    common *c = ctx;
-
-    (void)is_new;
-    if (has_bit(&c->bits, place))
-        elements_add(c->of, &(element){ place, e->rest, e->line });
-}
-
 static elements *run_second(intersect *t)
 {
     elements *answer = sift(t);
-    uint64_t range = intersect_range(t->there.n, elements_count(answer));
     common c = { .of = intersect_new_set(t), .places = send_answer(t, answer) };
+    const element *e;
 
     receive_bits(t, &c);
-    each_place(t, answer, range, take_matched, &c);
+    walk w = walk_through(t, answer);
+    while ((e = walk_on(&w)))
+        if (has_bit(&c.bits, w.place))
+            elements_add(c.of, &(element){ w.place, e->rest, e->line });
     elements_sort(c.of);
     elements_free(answer);
     buffer bad = receive_sums(t, &c);
