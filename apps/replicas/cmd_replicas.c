@@ -2,11 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "commands.h"
-#include "files/thread_pool.h"
 #include "filters/store.h"
 #include "replicas_talk.h"
 #include "term/message.h"
@@ -69,12 +67,11 @@ static findings find_all(const request *q)
     const replicas *r = &q->talk;
     const line_set *set = &q->here.set;
     _Static_assert(sizeof(finding) <= REPLICAS_NAME, "names that come are counted so");
-    findings f = { .all = calloc(r->side.n_missing + (size_t)r->n_there + 1, sizeof *f.all) };
+    findings f = { .all =
+                       array_new(r->side.n_missing + (size_t)r->n_there, sizeof *f.all, "names") };
     size_t at = 0;
     span text;
 
-    if (!f.all)
-        die(CODE_MEMORY, "out of memory for what is missing");
     for (size_t i = 0; i < r->side.n; i++)
         if (r->side.states[i] == SIDE_MISSING) {
             finding *one = &f.all[f.n++];
@@ -140,21 +137,11 @@ static void say_chance(const request *q, const char *counts)
 
 static void json_names(json *j, const char *name, const findings *f, const char *sign)
 {
-    buffer copy = { 0 };
-
     json_open(j, name, '[');
-    for (size_t i = 0; i < f->n; i++) {
-        span text = f->all[i].name;
-
-        if (strcmp(sign_of(&f->all[i]), sign) != 0)
-            continue;
-        copy.size = 0;
-        buffer_append(&copy, text.at, text.size);
-        buffer_append(&copy, "", 1);
-        json_bytes(j, NULL, copy.bytes, text.size);
-    }
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(sign_of(&f->all[i]), sign) == 0)
+            json_bytes(j, NULL, f->all[i].name.at, f->all[i].name.size);
     json_close(j, ']');
-    buffer_free(&copy);
 }
 
 static void print_json(const request *q, const findings *f)
@@ -198,40 +185,19 @@ static void print_result(const request *q)
 
 /* ---- Talking ----------------------------------------------------------- */
 
-/* The other replica, if it is on this machine: the same conversation, over a socket. */
-typedef struct neighbour {
+/* The other replica, if it is on this machine: the same conversation. */
+typedef struct other_side {
+    neighbour beside;
     replicas talk;
-    thread_pool pool; /* of one */
-} neighbour;
+} other_side;
 
-static void serve_neighbour(void *ctx)
+static void serve_beside(neighbour *n)
 {
-    neighbour *n = ctx;
+    replicas *talk = &((other_side *)n)->talk;
 
-    n->talk.offers = line_greet(n->talk.line, "replicas", false, packed_offer());
-    replicas_serve(&n->talk);
-    line_close(n->talk.line);
-}
-
-static void start_neighbour(neighbour *n, request *q)
-{
-    int ends[2];
-
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-        die_errno("connect to", q->there.path);
-    q->talk.line = line_open(ends[0], ends[0], q->there.path, &q->way.limits);
-    n->talk = (replicas){ .here = &q->there, .memory = q->talk.memory };
-    n->talk.line = line_open(ends[1], ends[1], q->here.path, &q->way.limits);
-    thread_pool_init(&n->pool, serve_neighbour, n);
-    if (!thread_pool_grow(&n->pool))
-        die(CODE_MEMORY, "cannot start a thread");
-}
-
-static void end_neighbour(neighbour *n)
-{
-    thread_pool_wait(&n->pool);
-    line_free(n->talk.line);
-    replicas_free(&n->talk);
+    talk->line = n->line;
+    talk->offers = line_greet(talk->line, "replicas", false, packed_offer());
+    replicas_serve(talk);
 }
 
 static bool is_local(const request *q)
@@ -252,13 +218,15 @@ static void converse(request *q, bool asks)
 
 static void compare_here(request *q)
 {
-    neighbour n;
+    other_side other = { .beside = { .serve = serve_beside },
+                         .talk = { .here = &q->there, .memory = q->talk.memory } };
 
-    start_neighbour(&n, q);
+    q->talk.line = connect_beside(&other.beside, &q->way.limits, q->here.path, q->there.path);
     converse(q, true);
     print_result(q);
     line_close(q->talk.line);
-    end_neighbour(&n);
+    connect_end_beside(&other.beside);
+    replicas_free(&other.talk);
     inventory_close(&q->there);
 }
 

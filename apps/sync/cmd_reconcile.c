@@ -146,20 +146,6 @@ static const char *why_no_union(const request *q)
 
 /* ---- Printing ---------------------------------------------------------- */
 
-/* Bytes written at a time. */
-enum { PIECE = 1 << 16 };
-
-static void put_line(buffer *out, const char *sign, span text, unsigned char end)
-{
-    buffer_append(out, sign, strlen(sign));
-    output_put_text(out, text.at, text.size);
-    buffer_append(out, &end, 1);
-    if (out->size > PIECE) {
-        output_write(out->bytes, out->size);
-        out->size = 0;
-    }
-}
-
 static void print_lines(const request *q)
 {
     const reconcile *r = &q->talk;
@@ -168,9 +154,13 @@ static void print_lines(const request *q)
     span text;
     bool is_here;
 
-    while (reconcile_next(r, &w, &text, &is_here))
-        put_line(&out, is_here ? "< " : "> ", text, r->here.end);
-    output_write(out.bytes, out.size);
+    while (reconcile_next(r, &w, &text, &is_here)) {
+        buffer_append(&out, is_here ? "< " : "> ", 2);
+        output_put_text(&out, text.at, text.size);
+        buffer_append(&out, &r->here.end, 1);
+        output_gathered(&out, false);
+    }
+    output_gathered(&out, true);
     buffer_free(&out);
 }
 
@@ -248,19 +238,13 @@ static void json_lines(json *j, const char *name, const request *q, bool wants_h
 {
     reconcile_walk w = { 0 };
     bool is_here;
-    buffer copy = { 0 };
     span text;
 
     json_open(j, name, '[');
     while (reconcile_next(&q->talk, &w, &text, &is_here))
-        if (is_here == wants_here) {
-            copy.size = 0;
-            buffer_append(&copy, text.at, text.size);
-            buffer_append(&copy, "", 1);
-            json_bytes(j, NULL, copy.bytes, text.size);
-        }
+        if (is_here == wants_here)
+            json_bytes(j, NULL, text.at, text.size);
     json_close(j, ']');
-    buffer_free(&copy);
 }
 
 static void json_entries(json *j, const request *q)

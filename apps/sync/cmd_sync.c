@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "commands.h"
-#include "files/thread_pool.h"
 #include "sync_job.h"
 #include "term/progress.h"
 #include "text/json.h"
@@ -100,37 +98,29 @@ static void request_from(sync_job *work, const char *path, bool pushes)
 
 /* ---- Both on this machine ---------------------------------------------- */
 
-typedef struct neighbour {
+typedef struct other_side {
+    neighbour beside;
     sync_job job;
     const char *path;
-} neighbour;
+} other_side;
 
-static void serve_neighbour(void *ctx)
+static void serve_beside(neighbour *n)
 {
-    neighbour *n = ctx;
+    other_side *other = (other_side *)n;
 
-    serve(&n->job, n->path, false);
-    line_close(n->job.line);
-    line_free(n->job.line);
+    other->job.line = n->line;
+    serve(&other->job, other->path, false);
 }
 
-/* The other side is a thread: what fails there ends the program, with one message. */
 static void sync_here(request *r, const char *from, const char *to)
 {
-    neighbour other = { .path = to,
-                        .job = { .memory = r->job.memory, .limit_size = r->job.limit_size } };
-    thread_pool others;
-    int ends[2];
+    other_side other = { .beside = { .serve = serve_beside },
+                         .job = { .memory = r->job.memory, .limit_size = r->job.limit_size },
+                         .path = to };
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-        die_errno("make", "a line");
-    r->job.line = line_open(ends[0], ends[0], to, &r->way.limits);
-    other.job.line = line_open(ends[1], ends[1], from, &r->way.limits);
-    thread_pool_init(&others, serve_neighbour, &other);
-    if (!thread_pool_grow(&others))
-        die(CODE_MEMORY, "cannot start a thread");
+    r->job.line = connect_beside(&other.beside, &r->way.limits, from, to);
     request_from(&r->job, from, true);
-    thread_pool_wait(&others);
+    connect_end_beside(&other.beside);
 }
 
 /* ---- Another machine --------------------------------------------------- */

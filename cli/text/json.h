@@ -17,7 +17,7 @@ void json_close(json *j, char bracket);
 
 /* Bytes that are not UTF-8 are shown as U+FFFD. */
 void json_text(json *j, const char *name, const char *text);
-/* The same for bytes with NULs among them. A NUL must follow the last one. */
+/* The same for bytes with NULs among them. */
 void json_bytes(json *j, const char *name, const char *bytes, size_t size);
 void json_count(json *j, const char *name, uint64_t value);
 void json_bool(json *j, const char *name, bool value);

@@ -226,6 +226,36 @@ static line *serve_here(const connect_way *way)
     return line_open(in, out, "the other side", &way->limits);
 }
 
+/* ---- A thread ---------------------------------------------------------- */
+
+static void serve_beside(void *ctx)
+{
+    neighbour *n = ctx;
+
+    n->serve(n);
+    line_close(n->line);
+}
+
+line *connect_beside(neighbour *n, const line_limits *limits, const char *here, const char *there)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        die_errno("connect to", there);
+    line *own = line_open(ends[0], ends[0], there, limits);
+    n->line = line_open(ends[1], ends[1], here, limits);
+    thread_pool_init(&n->pool, serve_beside, n);
+    if (!thread_pool_grow(&n->pool))
+        die(CODE_MEMORY, "cannot start a thread");
+    return own;
+}
+
+void connect_end_beside(neighbour *n)
+{
+    thread_pool_wait(&n->pool);
+    line_free(n->line);
+}
+
 /* ---- Lines ------------------------------------------------------------- */
 
 line *connect_open(connect_way *way)

@@ -5,6 +5,7 @@
 
 #include "args/args.h"
 #include "connection.h"
+#include "files/thread_pool.h"
 
 typedef struct connect_way {
     const char *listen, *connect, *via; /* at most one is set */
@@ -20,6 +21,19 @@ connect_way connect_default(void);
 void connect_check(const connect_way *way, const args *a);
 /* This side asks, the other one serves. */
 bool connect_asks(const connect_way *way);
+
+/* The other side, if it is a thread of this program. What fails there ends the program, with one
+ * message. */
+typedef struct neighbour {
+    line *line;
+    void (*serve)(struct neighbour *n);
+    thread_pool pool; /* of one */
+} neighbour;
+
+/* Calls `serve` there. Returns the line to it; names are those of both sides for messages. */
+line *connect_beside(neighbour *n, const line_limits *limits, const char *here, const char *there);
+/* Waits until it has served. */
+void connect_end_beside(neighbour *n);
 
 /* A line to the other side. Waits for it, with --listen. */
 line *connect_open(connect_way *way);
