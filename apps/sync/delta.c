@@ -112,12 +112,6 @@ static size_t delta_left(const delta_scan *d)
     return d->size - d->at;
 }
 
-static void delta_drop(delta_scan *d)
-{
-    if (d->bytes)
-        d->by->free(d->by->ctx, d->bytes, d->room);
-}
-
 /* Room for large blocks is made when the file was found to be large: any signature can claim
  * them. */
 static void delta_grow(delta_scan *d)
@@ -125,15 +119,7 @@ static void delta_grow(delta_scan *d)
     size_t room = d->room ? 2 * d->room : PIECE;
 
     room = room < d->room_most ? room : d->room_most;
-    uint8_t *bytes = d->by->alloc(d->by->ctx, room);
-    d->lacks_memory = !bytes;
-    if (!bytes)
-        return;
-    if (d->room)
-        memcpy(bytes, d->bytes, d->size);
-    delta_drop(d);
-    d->bytes = bytes;
-    d->room = room;
+    d->lacks_memory = !signature_grow(d->by, &d->bytes, d->size, &d->room, room);
 }
 
 static void delta_fill(delta_scan *d)
@@ -182,7 +168,7 @@ static int64_t delta_block_at(delta_scan *d, uint32_t weak, size_t size)
 
     if (!signature_may_have(d->s, weak) || !signature_has(d->s, weak) || size > d->patience)
         return SIGNATURE_NONE;
-    signature_strong(d->s, strong, d->bytes + d->at, size);
+    signature_strong(d->s->is_md4, strong, d->bytes + d->at, size);
     if (d->expected != SIGNATURE_NONE && delta_is_block(d, d->expected, weak, strong))
         return d->expected;
     int64_t found = signature_find(d->s, weak, strong);
@@ -316,7 +302,8 @@ tamis_status delta_make(const block_signature *s, byte_source *new_file, void *n
     delta_put_copy(&d);
     line[0] = END;
     delta_put(&d, line, 1);
-    delta_drop(&d);
+    if (d.bytes)
+        d.by->free(d.by->ctx, d.bytes, d.room);
     return d.lacks_memory ? TAMIS_NOMEM : d.has_failed ? TAMIS_IO : TAMIS_OK;
 }
 

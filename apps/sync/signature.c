@@ -32,19 +32,13 @@ const tamis_allocator signature_heap = { signature_heap_alloc, signature_heap_fr
 
 /* ---- Hashes ------------------------------------------------------------ */
 
-static void signature_strong_of(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST],
-                                const uint8_t *bytes, size_t size)
+void signature_strong(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST], const uint8_t *bytes,
+                      size_t size)
 {
     if (is_md4)
         md4(out, bytes, size);
     else
         blake2b(out, bytes, size);
-}
-
-void signature_strong(const block_signature *s, uint8_t out[SIGNATURE_STRONG_MOST],
-                      const uint8_t *bytes, size_t size)
-{
-    signature_strong_of(s->is_md4, out, bytes, size);
 }
 
 void signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST], const uint8_t *bytes,
@@ -110,7 +104,7 @@ static bool signature_write(const signature_spec *spec, const uint8_t *bytes, si
     if (n == GROUP)
         signature_strong_four(signature_is_md4(spec), strong, bytes, block);
     else
-        signature_strong_of(signature_is_md4(spec), strong[0], bytes, block);
+        signature_strong(signature_is_md4(spec), strong[0], bytes, block);
     for (size_t i = 0; i < n && ok; i++) {
         signature_put(line, rolling_of(signature_is_rabin(spec), bytes + i * block, block), 4);
         memcpy(line + 4, strong[i], spec->strong);
@@ -237,22 +231,20 @@ static void signature_index(block_signature *s)
 
 /* ---- Loading ----------------------------------------------------------- */
 
-static void *signature_alloc(const block_signature *s, uint64_t size)
+bool signature_grow(const tamis_allocator *by, uint8_t **bytes, size_t used, size_t *room,
+                    size_t wanted)
 {
-    void *block = size <= SIZE_MAX ? s->alloc.alloc(s->alloc.ctx, (size_t)size) : NULL;
+    uint8_t *more = by->alloc(by->ctx, wanted);
 
-    return block ? memset(block, 0, (size_t)size) : NULL;
-}
-
-static void signature_drop(const block_signature *s, void *block, uint64_t size)
-{
-    if (block)
-        s->alloc.free(s->alloc.ctx, block, (size_t)size);
-}
-
-static uint64_t signature_bits_size(const block_signature *s)
-{
-    return (UINT64_C(1) << (32 - s->bit_shift)) / 8;
+    if (!more)
+        return false;
+    if (used > 0)
+        memcpy(more, *bytes, used);
+    if (*bytes)
+        by->free(by->ctx, *bytes, *room);
+    *bytes = more;
+    *room = wanted;
+    return true;
 }
 
 void signature_free(block_signature *s)
@@ -260,18 +252,14 @@ void signature_free(block_signature *s)
     if (!s)
         return;
     tamis_allocator a = s->alloc;
-    uint64_t room = s->blocks ? s->blocks : 1, table = signature_table_size(s);
-    signature_drop(s, s->weak, room * sizeof *s->weak);
-    signature_drop(s, s->strong, room * s->spec.strong);
-    signature_drop(s, s->bits, signature_bits_size(s));
-    signature_drop(s, s->weak_table, table * sizeof *s->weak_table);
-    signature_drop(s, s->block_table, table * sizeof *s->block_table);
+    if (s->arrays)
+        a.free(a.ctx, s->arrays, s->arrays_size);
     a.free(a.ctx, s, sizeof *s);
 }
 
 /* 64 bits for a block, at least: one window in 64 that is of no block passes. Tables are at most
  * half full. */
-static bool signature_make_tables(block_signature *s)
+static void signature_choose_tables(block_signature *s)
 {
     unsigned bits = 6;
 
@@ -279,11 +267,24 @@ static bool signature_make_tables(block_signature *s)
         bits++;
     s->table_shift = 32 - bits;
     s->bit_shift = bits + 5 < 32 ? 32 - (bits + 5) : 0;
-    uint64_t table = signature_table_size(s);
-    s->bits = signature_alloc(s, signature_bits_size(s));
-    s->weak_table = signature_alloc(s, table * sizeof *s->weak_table);
-    s->block_table = signature_alloc(s, table * sizeof *s->block_table);
-    return s->bits && s->weak_table && s->block_table;
+}
+
+/* In one block, those with the largest numbers first. */
+static bool signature_make_arrays(block_signature *s)
+{
+    uint64_t table = signature_table_size(s), bits = (UINT64_C(1) << (32 - s->bit_shift)) / 64;
+    uint64_t size = table * (sizeof *s->weak_table + sizeof *s->block_table) +
+                    bits * sizeof *s->bits + s->blocks * (sizeof *s->weak + s->spec.strong);
+
+    if (size > SIZE_MAX || !signature_grow(&s->alloc, &s->arrays, 0, &s->arrays_size, (size_t)size))
+        return false;
+    memset(s->arrays, 0, (size_t)size);
+    s->weak_table = (void *)s->arrays;
+    s->bits = s->weak_table + table;
+    s->block_table = (void *)(s->bits + bits);
+    s->weak = s->block_table + table;
+    s->strong = (void *)(s->weak + s->blocks);
+    return true;
 }
 
 /* Who makes a signature could choose hashes that all come to one place in a table. Where they come
@@ -310,16 +311,10 @@ static tamis_status signature_read_all(const block_signature *s, signature_bytes
     size_t got;
 
     do {
-        size_t room = b->room ? 2 * b->room : AT_LEAST;
-        uint8_t *bytes = s->alloc.alloc(s->alloc.ctx, room);
-        if (!bytes)
+        if (!signature_grow(&s->alloc, &b->bytes, b->size, &b->room,
+                            b->room ? 2 * b->room : AT_LEAST))
             return TAMIS_NOMEM;
-        if (b->size > 0)
-            memcpy(bytes, b->bytes, b->size);
-        signature_drop(s, b->bytes, b->room);
-        b->bytes = bytes;
-        b->room = room;
-        got = signature_fill(in, ctx, bytes + b->size, room - b->size);
+        got = signature_fill(in, ctx, b->bytes + b->size, b->room - b->size);
         if (got == SIZE_MAX)
             return TAMIS_IO;
         b->size += got;
@@ -351,12 +346,10 @@ static tamis_status signature_read_header(block_signature *s, const signature_by
 
 static tamis_status signature_take_blocks(block_signature *s, const signature_bytes *b)
 {
-    uint64_t room = s->blocks ? s->blocks : 1;
     const uint8_t *line = b->bytes + HEADER;
 
-    s->weak = signature_alloc(s, room * sizeof *s->weak);
-    s->strong = signature_alloc(s, room * s->spec.strong);
-    if (!s->weak || !s->strong || !signature_make_tables(s))
+    signature_choose_tables(s);
+    if (!signature_make_arrays(s))
         return TAMIS_NOMEM;
     signature_draw_secret(s, b->bytes, b->size);
     for (uint64_t i = 0; i < s->blocks; i++, line += 4 + s->spec.strong) {
@@ -376,15 +369,14 @@ tamis_status signature_load(block_signature **out, byte_source *in, void *ctx, u
 
     if (!s)
         return TAMIS_NOMEM;
-    *s = (block_signature){
-        .alloc = *by, .places.hash = TAMIS_KEYED, .table_shift = 32, .bit_shift = 32
-    };
+    *s = (block_signature){ .alloc = *by, .places.hash = TAMIS_KEYED };
     tamis_status status = signature_read_all(s, &b, in, ctx, most);
     if (!status)
         status = signature_read_header(s, &b);
     if (!status)
         status = signature_take_blocks(s, &b);
-    signature_drop(s, b.bytes, b.room);
+    if (b.bytes)
+        by->free(by->ctx, b.bytes, b.room);
     if (status) {
         signature_free(s);
         return status;

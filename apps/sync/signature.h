@@ -40,6 +40,8 @@ typedef struct block_signature {
     uint64_t *weak_table;  /* hash | 1 << 32; 0: empty */
     uint32_t *block_table; /* 1 + the first block with these two hashes, by both; 0: empty */
     tamis_allocator alloc;
+    uint8_t *arrays; /* all of them */
+    size_t arrays_size;
 } block_signature;
 
 /* What a NULL allocator stands for. */
@@ -73,12 +75,15 @@ bool signature_has(const block_signature *s, uint32_t weak);
 /* The first block with both hashes, or SIGNATURE_NONE. */
 int64_t signature_find(const block_signature *s, uint32_t weak, const uint8_t *strong);
 
-void signature_strong(const block_signature *s, uint8_t out[SIGNATURE_STRONG_MOST],
-                      const uint8_t *bytes, size_t size);
+void signature_strong(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST], const uint8_t *bytes,
+                      size_t size);
 /* Of four blocks that follow each other. */
 void signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST], const uint8_t *bytes,
                            size_t size);
 
+/* Makes room for so many bytes, of which those in use stay. False: there is no memory. */
+bool signature_grow(const tamis_allocator *by, uint8_t **bytes, size_t used, size_t *room,
+                    size_t wanted);
 /* As much as there is, up to `size`; SIZE_MAX: the input failed. */
 size_t signature_fill(byte_source *in, void *ctx, void *bytes, size_t size);
 
