@@ -40,8 +40,7 @@
  * Schmitz, Zentgraf, Rahmann: Smaller and More Flexible Cuckoo Filters, 2025. */
 #include "cuckoo/cuckoo.h"
 
-#include <math.h>
-
+#include "base/collisions.h"
 #include "base/cpu.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -85,7 +84,7 @@ static double cuckoo_classes(const tamis_plan *p)
 
 static double cuckoo_rate(const tamis_plan *p, double n)
 {
-    return p->width >= cuckoo_exact_width(p->slots) ? 0 : -expm1(n * log1p(-1 / cuckoo_classes(p)));
+    return p->width >= cuckoo_exact_width(p->slots) ? 0 : collisions_rate(n, cuckoo_classes(p));
 }
 
 /* Few keys are spread less evenly than many. Beyond the load, a table gets five slots, and 23 bytes
@@ -195,7 +194,7 @@ static void cuckoo_measure(const tamis *f, tamis_info *info)
     info->fpr = 0;
     if (f->plan.width >= cuckoo_exact_width(f->plan.slots))
         return;
-    info->cardinality = log1p(-fmin(distinct, all - 1) / all) / log1p(-1 / all);
+    info->cardinality = collisions_keys(distinct, all);
     info->fpr = fmin(1, distinct / all);
 }
 

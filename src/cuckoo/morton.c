@@ -40,8 +40,7 @@
  *
  * Breslow, Jayasena: Morton Filters: Faster, Space-Efficient Cuckoo Filters via Biasing,
  * Compression, and Decoupled Logical Sparsity, 2018. */
-#include <math.h>
-
+#include "base/collisions.h"
 #include "base/cpu.h"
 #include "cuckoo/morton_template.h"
 
@@ -269,8 +268,7 @@ static void morton_tally_block(morton_tally *y, const morton_table *t, uint64_t 
     }
 }
 
-/* n distinct keys have on average C (1 - (1 - 1/C)^n) classes out of C: solved for n. All of them
- * count as all but one. */
+/* Half of the places are classes: one of the two buckets of a fingerprint is even. */
 static void morton_measure(const tamis *f, tamis_info *info)
 {
     const morton_table t = morton_of(f);
@@ -278,10 +276,10 @@ static void morton_measure(const tamis *f, tamis_info *info)
 
     for (uint64_t i = 0; i < f->plan.slots; i++)
         morton_tally_block(&y, &t, i);
-    double places = ldexp((double)f->plan.slots * t.s.buckets, (int)t.s.width), all = places / 2;
+    double places = ldexp((double)f->plan.slots * t.s.buckets, (int)t.s.width);
     info->fpr = fmin(1, (double)y.ways / places);
     info->fill = (double)y.held / ((double)f->plan.slots * t.s.slots);
-    info->cardinality = log1p(-fmin((double)y.classes, all - 1) / all) / log1p(-1 / all);
+    info->cardinality = collisions_keys((double)y.classes, places / 2);
 }
 
 static bool morton_is_zero(const uint8_t *b, unsigned from, unsigned to)

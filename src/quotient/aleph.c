@@ -39,9 +39,9 @@
  * Dayan, Bercea, Pagh: Aleph Filter: To Infinity in Constant Time, 2024.
  * Dayan, Bercea, Reviriego, Pagh: InfiniFilter: Expanding Filters to Infinity and Beyond, 2023.
  * Pagh, Segev, Wieder: How to Approximate a Set Without Knowing Its Size in Advance, 2013. */
+#include "base/collisions.h"
 #include "base/cpu.h"
 #include "quotient/aleph_template.h"
-#include "quotient/collisions.h"
 #include "quotient/runs_check.h"
 #include "quotient/runs_writer.h"
 

@@ -24,8 +24,8 @@
  *
  * Pandey, Bender, Johnson, Patro: A General-Purpose Counting Filter: Making Every Bit Count, 2017.
  * Bender et al.: Don't Thrash: How to Cache Your Hash on Flash, 2012. */
+#include "base/collisions.h"
 #include "base/cpu.h"
-#include "quotient/collisions.h"
 #include "quotient/cqf_template.h"
 #include "quotient/runs_check.h"
 

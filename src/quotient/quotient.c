@@ -37,7 +37,7 @@
 #include "quotient/quotient.h"
 
 #include "base/ahead.h"
-#include "quotient/collisions.h"
+#include "base/collisions.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 

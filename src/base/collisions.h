@@ -1,6 +1,6 @@
 /* collisions.h - how often keys share a fingerprint: each has one of N, all equally likely. */
-#ifndef TAMIS_QUOTIENT_COLLISIONS_H
-#define TAMIS_QUOTIENT_COLLISIONS_H
+#ifndef TAMIS_BASE_COLLISIONS_H
+#define TAMIS_BASE_COLLISIONS_H
 
 #include <math.h>
 
