@@ -17,64 +17,75 @@
  * Payload: plan.slots / 4 buckets of four tags, those in use first; a stash of eight classes, for
  * what finds no room; the surplus. plan.hashes is 2. Zeros are the empty filter.
  *
+ * A kind to study: tags are read and moved one by one, as in the paper, but for lookups.
+ *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better Than Bloom, 2014.
  * Breslow, Jayasena: Morton Filters, 2018. Wang, Zhou, Shi, Qian: Vacuum Filters, 2019. */
 #include "cuckoo/cuckoo_buckets.h"
 
-#include <math.h>
-
 #include "base/ahead.h"
+#include "base/collisions.h"
+#include "base/many.h"
 #include "cuckoo/moves.h"
+#include "explain.h"
 
 /* ---- Lookups ----------------------------------------------------------- */
 
 /* A group is an array of keys. */
-MANY_INLINE void buckets_prepare(const void *table, void *group, const uint64_t *keys, size_t n)
+MANY_INLINE void buckets_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
 {
+    const tamis *f = self;
+    const buckets_table t = buckets_of(f);
     buckets_key *k = group;
 
     for (size_t i = 0; i < n; i++)
-        k[i] = buckets_find(table, keys[i]);
+        k[i] = buckets_key_of(&t, hash_key(keys[i], f->salt));
 }
 
-MANY_INLINE void buckets_fetch(const void *table, const void *group, size_t i)
+MANY_INLINE void buckets_fetch(const void *self, const void *group, size_t i)
 {
-    const buckets_table *t = table;
+    const buckets_table t = buckets_of(self);
     const buckets_key *k = (const buckets_key *)group + i;
 
-    ahead_read(t->at + k->first * BUCKETS_SLOTS * t->width / 8, false);
-    ahead_read(t->at + k->second * BUCKETS_SLOTS * t->width / 8, false);
+    ahead_read(t.at + k->first * BUCKETS_SLOTS * t.width / 8, false);
+    ahead_read(t.at + k->second * BUCKETS_SLOTS * t.width / 8, false);
 }
 
-MANY_INLINE uint64_t buckets_look(void *table, void *group, size_t i)
+MANY_INLINE uint64_t buckets_look(void *self, void *group, size_t i)
 {
-    const buckets_table *t = table;
+    const buckets_table t = buckets_of(self);
     const buckets_key *k = (const buckets_key *)group + i;
 
-    return buckets_hold(t, k) || (t->stash[0] && buckets_stashed(t, k));
+    return buckets_hold(&t, k) || buckets_stashed(&t, k);
 }
 
 static bool buckets_has(const tamis *f, uint64_t key)
 {
-    buckets_table t = buckets_of(f);
-    buckets_key k = buckets_find(&t, key);
+    buckets_key k;
 
-    return buckets_look(&t, &k, 0);
+    buckets_prepare(f, &k, &key, 1);
+    return buckets_look(many_self(f), &k, 0);
 }
 
 static size_t buckets_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const buckets_table t = buckets_of(f);
     buckets_key groups[2][MANY];
 
-    return many_lookups(&t, hits, keys, n, groups[0], groups[1], buckets_prepare, buckets_fetch,
+    return many_lookups(f, hits, keys, n, groups[0], groups[1], buckets_prepare, buckets_fetch,
                         buckets_look, NULL);
+}
+
+static unsigned buckets_count_of(const buckets_table *t, const buckets_key *k)
+{
+    unsigned copies = buckets_copies(t, k);
+
+    return copies < BUCKETS_CEILING ? copies : BUCKETS_CEILING;
 }
 
 static uint64_t buckets_count(const tamis *f, uint64_t key)
 {
     const buckets_table t = buckets_of(f);
-    buckets_key k = buckets_find(&t, key);
+    buckets_key k = buckets_key_of(&t, hash_key(key, f->salt));
 
     return buckets_count_of(&t, &k);
 }
@@ -110,7 +121,7 @@ static bool buckets_look_from(moves *m, void *self, unsigned from)
 
     for (uint8_t slot = 0; slot < BUCKETS_SLOTS && m->n < m->most; slot++) {
         uint64_t to = buckets_other(a->t, i, buckets_get(a->t, i, slot));
-        if (moves_add_place(m, from, to, slot, buckets_has_room(a->t, to)))
+        if (moves_add_place(m, from, to, slot, buckets_used(a->t, to) < BUCKETS_SLOTS))
             return true;
     }
     return false;
@@ -154,17 +165,18 @@ static tamis_status buckets_add(tamis *f, uint64_t key, uint64_t times)
 {
     const buckets_table t = buckets_of(f);
     const surplus s = buckets_surplus_of(&t);
-    buckets_key k = buckets_find(&t, key);
-    unsigned room = BUCKETS_CEILING - buckets_count_of(&t, &k), stash = t.stash[0];
+    buckets_key k = buckets_key_of(&t, hash_key(key, f->salt));
+    unsigned room = BUCKETS_CEILING - buckets_count_of(&t, &k);
     unsigned n = times < room ? (unsigned)times : room;
+    unsigned stashed = t.stash.at[0];
     moves_word words[BUCKETS_CEILING * (BUCKETS_MOVES + 1)];
     moves_journal j = { words, 0 };
 
     for (unsigned i = 0; i < n; i++) {
         tamis_status status = buckets_put_inside(f, &t, &k, &j);
-        if (!status || (status == TAMIS_FULL && buckets_stash_put(&t, buckets_class(&t, &k))))
+        if (!status || (status == TAMIS_FULL && stash_replace(&t.stash, 0, buckets_entry(&t, &k))))
             continue;
-        buckets_stash_drop(&t, t.stash[0] & ~stash);
+        stash_keep(&t.stash, stashed);
         moves_undo(&j, 0);
         return status;
     }
@@ -179,33 +191,19 @@ static tamis_status buckets_add(tamis *f, uint64_t key, uint64_t times)
 /* There is one. The last one in use goes where it was. */
 static void buckets_drop_copy(const buckets_table *t, const buckets_key *k)
 {
-    unsigned stashed = buckets_stash_find(t, buckets_class(t, k));
-
-    if (stashed) {
-        buckets_stash_drop(t, stashed & -stashed);
+    if (stash_replace(&t->stash, buckets_entry(t, k), 0))
         return;
-    }
     uint64_t i = buckets_copies_in(t, k->first, k->tag) ? k->first : k->second;
     unsigned last = buckets_used(t, i) - 1;
     buckets_put(t, i, buckets_slot_of(t, i, k->tag), buckets_get(t, i, last), NULL);
     buckets_put(t, i, last, 0, NULL);
 }
 
-/* What waits in the stash may find room now; if there is no memory to search, it stays. */
-static void buckets_unstash(const tamis *f, const buckets_table *t)
-{
-    unsigned entry = (unsigned)__builtin_ctz(t->stash[0]);
-    buckets_key k = buckets_key_of_class(t, buckets_stash_get(t, entry));
-
-    if (buckets_put_inside(f, t, &k, NULL) == TAMIS_OK)
-        buckets_stash_drop(t, 1u << entry);
-}
-
 static tamis_status buckets_remove(tamis *f, uint64_t key, uint64_t times)
 {
     const buckets_table t = buckets_of(f);
     const surplus s = buckets_surplus_of(&t);
-    buckets_key k = buckets_find(&t, key);
+    buckets_key k = buckets_key_of(&t, hash_key(key, f->salt));
     unsigned copies = buckets_count_of(&t, &k);
 
     if (copies < BUCKETS_CEILING
@@ -215,10 +213,16 @@ static tamis_status buckets_remove(tamis *f, uint64_t key, uint64_t times)
     for (uint64_t i = 0; i < times; i++)
         buckets_drop_copy(&t, &k);
     f->count -= times;
-    if (t.stash[0])
-        buckets_unstash(f, &t);
+    if (!t.stash.at[0])
+        return TAMIS_OK;
+    /* What waits there may find room now; if there is no memory to search, it stays. */
+    unsigned e = (unsigned)__builtin_ctz(t.stash.at[0]);
+    buckets_key_of_class(&t, stash_get(&t.stash, e) >> 1, &k);
+    if (buckets_put_inside(f, &t, &k, NULL) == TAMIS_OK)
+        stash_put(&t.stash, e, 0);
     return TAMIS_OK;
 }
+
 /* ---- Sizing ------------------------------------------------------------ */
 
 static const double BUCKETS_LOAD = 0.95;
@@ -229,12 +233,12 @@ static uint64_t buckets_bytes(const tamis_plan *p)
               p->width >= BUCKETS_MIN_TAG && p->width <= BUCKETS_MAX_TAG &&
               p->hashes == BUCKETS_OF_KEY && p->flags == 0 && p->load == 0 &&
               p->capacity <= p->slots &&
-              p->slots / BUCKETS_STEP <= UINT64_C(1) << (BUCKETS_CLASS_BITS - p->width);
+              p->slots / BUCKETS_STEP <= UINT64_C(1) << (STASH_MOST_BITS - p->width);
 
     if (!ok)
         return 0;
     const buckets_table t = buckets_of_plan(p);
-    return t.stash_at + buckets_stash_bytes(&t) + surplus_bytes(buckets_surplus_entries(&t));
+    return t.stash_at + stash_bytes(t.stash.bits) + surplus_bytes(buckets_surplus_entries(&t));
 }
 
 /* A key has each with the same probability, whatever the load. */
@@ -245,16 +249,7 @@ static double buckets_classes(const tamis_plan *p)
 
 static double buckets_rate(const tamis_plan *p, double n)
 {
-    return -expm1(n * log1p(-1 / buckets_classes(p)));
-}
-
-/* With a step beyond the load, where it is cheap: tables of few buckets are less even. */
-static uint64_t buckets_plan_slots(const tamis_plan *p)
-{
-    double spare = p->width <= BUCKETS_NARROW_TAG ? BUCKETS_STEP : 0;
-    double least = ceil((double)p->capacity / BUCKETS_LOAD + spare);
-
-    return round_up((uint64_t)fmax(1, least), BUCKETS_STEP);
+    return collisions_rate(n, buckets_classes(p));
 }
 
 static tamis_status buckets_plan(tamis_plan *p, const tamis_spec *spec)
@@ -264,7 +259,10 @@ static tamis_status buckets_plan(tamis_plan *p, const tamis_spec *spec)
     p->hashes = BUCKETS_OF_KEY;
     for (p->width = BUCKETS_MIN_TAG; p->width <= BUCKETS_MAX_TAG; p->width++) {
         bool is_asked = !spec->tag_bits || p->width == spec->tag_bits;
-        p->slots = buckets_plan_slots(p);
+        /* A step beyond the load, where it is cheap: tables of few buckets are less even. */
+        double spare = p->width <= BUCKETS_NARROW_TAG ? BUCKETS_STEP : 0;
+        double least = ceil((double)p->capacity / BUCKETS_LOAD + spare);
+        p->slots = round_up((uint64_t)fmax(1, least), BUCKETS_STEP);
         if (is_asked && buckets_rate(p, (double)p->capacity) <= spec->fpr)
             return TAMIS_OK;
     }
@@ -291,17 +289,15 @@ static unsigned buckets_classes_in_stash(const buckets_table *t)
 {
     unsigned n = 0;
 
-    for (unsigned entry = 0; entry < BUCKETS_STASH; entry++) {
-        uint64_t class = buckets_stash_get(t, entry);
-        buckets_key k = buckets_key_of_class(t, class);
-        if (t->stash[0] >> entry & 1 && buckets_is_key(t, &k) && !buckets_hold(t, &k))
-            n += !(buckets_stash_find(t, class) & ((1u << entry) - 1));
+    for (unsigned e = 0; e < STASH_ENTRIES; e++) {
+        uint64_t entry = stash_get(&t->stash, e);
+        buckets_key k;
+        if (entry && buckets_key_of_class(t, entry >> 1, &k) && !buckets_hold(t, &k))
+            n += !(stash_find(&t->stash, entry) & ((1u << e) - 1));
     }
     return n;
 }
 
-/* n distinct keys have on average C (1 - (1 - 1/C)^n) classes out of C: solved for n. All of them
- * count as all but one. */
 static void buckets_measure(const tamis *f, tamis_info *info)
 {
     const buckets_table t = buckets_of(f);
@@ -311,7 +307,7 @@ static void buckets_measure(const tamis *f, tamis_info *info)
         distinct += buckets_classes_in(&t, i);
     info->fill = (double)f->count / (double)f->plan.slots;
     info->fpr = fmin(1, distinct / all);
-    info->cardinality = distinct > 0 ? log1p(-fmin(distinct, all - 1) / all) / log1p(-1 / all) : 0;
+    info->cardinality = collisions_keys(distinct, all);
 }
 
 /* Only a bucket of four copies can have a class that is there too often. */
@@ -329,37 +325,33 @@ static const char *buckets_check_bucket(const buckets_table *t, uint64_t i, uint
     return buckets_copies(t, &k) > BUCKETS_CEILING ? "a key is held too often" : NULL;
 }
 
-static const char *buckets_check_entry(const buckets_table *t, unsigned entry, uint64_t *used)
+/* One that is not in use has no other bit. */
+static bool buckets_is_entry(const buckets_table *t, uint64_t entry)
 {
-    uint64_t class = buckets_stash_get(t, entry);
-    buckets_key k = buckets_key_of_class(t, class);
+    buckets_key k;
 
-    if (!(t->stash[0] >> entry & 1))
-        return class ? "an unused entry of the stash is set" : NULL;
-    ++*used;
-    return buckets_is_key(t, &k) ? NULL : "an entry of the stash is no key";
+    return !entry || (entry & 1 && buckets_key_of_class(t, entry >> 1, &k));
 }
 
 static bool buckets_is_at_ceiling(const void *table, uint64_t class)
 {
-    buckets_key k = buckets_key_of_class(table, class);
+    buckets_key k;
 
-    return buckets_is_key(table, &k) && buckets_count_of(table, &k) == BUCKETS_CEILING;
+    return buckets_key_of_class(table, class, &k) && buckets_count_of(table, &k) == BUCKETS_CEILING;
 }
 
 static const char *buckets_verify(const tamis *f)
 {
     const buckets_table t = buckets_of(f);
     const surplus s = buckets_surplus_of(&t);
-    uint64_t used = 0;
+    uint64_t used = (unsigned)__builtin_popcount(t.stash.at[0]);
     const char *why = NULL;
 
-    if (f->plan.slots * t.width % 8 && t.stash[-1] >> 4)
+    if (f->plan.slots * t.width % 8 && t.stash.at[-1] >> 4)
         return "unused bits are set";
-    if (!bytes_are_zero(t.stash + 1 + t.class_bits, s.at))
-        return "unused bytes are set";
-    for (unsigned entry = 0; entry < BUCKETS_STASH && !why; entry++)
-        why = buckets_check_entry(&t, entry, &used);
+    for (unsigned e = 0; e < STASH_ENTRIES; e++)
+        if (!buckets_is_entry(&t, stash_get(&t.stash, e)))
+            return "an entry of the stash is no key";
     for (uint64_t i = 0; i < t.buckets && !why; i++)
         why = buckets_check_bucket(&t, i, &used);
     if (!why)
@@ -367,12 +359,69 @@ static const char *buckets_verify(const tamis *f)
     return !why && used != f->count ? "the number of keys is wrong" : why;
 }
 
-static void buckets_for_cpu(tamis *f, unsigned cpu)
-{
-    const buckets_table t = buckets_of_plan(&f->plan);
+/* ---- Explained --------------------------------------------------------- */
 
-    (void)cpu;
-    memcpy(f->derived, &t, sizeof t);
+static tamis_cell buckets_cell(const buckets_table *t, uint64_t bucket, unsigned slot)
+{
+    uint32_t tag = buckets_get(t, bucket, slot);
+
+    return (tamis_cell){ .array = "bucket",
+                         .number = bucket,
+                         .index = slot,
+                         .value = tag,
+                         .bits = t->width,
+                         .marks = tag ? 0 : TAMIS_MARK_EMPTY };
+}
+
+static tamis_cell buckets_stash_cell(const buckets_table *t, unsigned e)
+{
+    uint64_t entry = stash_get(&t->stash, e);
+
+    return (tamis_cell){ .array = "stash",
+                         .index = e,
+                         .value = entry >> 1 & UINT64_MAX >> (64 - t->stash.bits),
+                         .bits = t->stash.bits,
+                         .marks = entry & 1 ? 0 : TAMIS_MARK_EMPTY };
+}
+
+static void buckets_cells(const tamis *f, tamis_telling *to)
+{
+    const buckets_table t = buckets_of(f);
+    const surplus s = buckets_surplus_of(&t);
+
+    for (uint64_t i = 0; i < f->plan.slots && !to->has_ended; i++)
+        tamis__tell_cell(to, buckets_cell(&t, i / BUCKETS_SLOTS, i % BUCKETS_SLOTS));
+    for (unsigned e = 0; e < STASH_ENTRIES; e++)
+        tamis__tell_cell(to, buckets_stash_cell(&t, e));
+    tamis__tell_surplus(to, &s);
+}
+
+static bool buckets_explain(const tamis *f, uint64_t key, tamis_telling *to)
+{
+    const buckets_table t = buckets_of(f);
+    buckets_key k = buckets_key_of(&t, hash_key(key, f->salt));
+    bool is_held = buckets_hold(&t, &k), found = is_held || buckets_stashed(&t, &k);
+
+    tamis__tell_number(to, "tag", k.tag);
+    tamis__tell_number(to, "bucket", k.first);
+    tamis__tell_number(to, "other bucket", k.second);
+    for (unsigned i = 0; i < BUCKETS_STEP; i++) {
+        bool is_first = i < BUCKETS_SLOTS;
+        tamis_cell cell = buckets_cell(&t, is_first ? k.first : k.second, i % BUCKETS_SLOTS);
+        tamis__tell_read(to, is_first ? "tag in the bucket" : "tag in the other bucket", cell,
+                         cell.value == k.tag);
+    }
+    if (t.stash.at[0])
+        tamis__tell_number(to, "class", buckets_class(&t, &k));
+    for (unsigned e = 0; e < STASH_ENTRIES; e++)
+        if (stash_get(&t.stash, e))
+            tamis__tell_read(to, "class in the stash", buckets_stash_cell(&t, e),
+                             stash_get(&t.stash, e) == buckets_entry(&t, &k));
+    tamis__tell_number(to, "count", buckets_count_of(&t, &k));
+    return tamis__tell_answer(to, found,
+                              is_held ? "one of its buckets has its tag"
+                              : found ? "the stash has its tag and buckets"
+                                      : "neither of its buckets has its tag");
 }
 
 const tamis_ops tamis__cuckoo_buckets = {
@@ -381,7 +430,6 @@ const tamis_ops tamis__cuckoo_buckets = {
     .bytes = buckets_bytes,
     .rate = buckets_rate,
     .limits = { .ceiling = BUCKETS_CEILING },
-    .for_cpu = buckets_for_cpu,
     .verify = buckets_verify,
     .measure = buckets_measure,
     .has = buckets_has,
@@ -389,6 +437,6 @@ const tamis_ops tamis__cuckoo_buckets = {
     .add = buckets_add,
     .remove = buckets_remove,
     .has_many = buckets_has_many,
-    .cells = tamis__cuckoo_buckets_cells,
-    .explain = tamis__cuckoo_buckets_explain,
+    .cells = buckets_cells,
+    .explain = buckets_explain,
 };

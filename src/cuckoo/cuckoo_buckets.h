@@ -1,14 +1,80 @@
-/* cuckoo_buckets.h - buckets of four tags, the buckets of a key, the stash: what the files of the
- * kind share. cuckoo_buckets.c says what it means.
- * Prefix: buckets_. */
-#ifndef TAMIS_CUCKOO_BUCKETS_H
-#define TAMIS_CUCKOO_BUCKETS_H
+/* cuckoo_buckets.h - buckets of four tags, and the stash. cuckoo_buckets.c says what they mean.
+ * Prefixes: buckets_, stash_. */
+#ifndef TAMIS_CUCKOO_CUCKOO_BUCKETS_H
+#define TAMIS_CUCKOO_CUCKOO_BUCKETS_H
 
 #include "base/bits.h"
-#include "base/many.h"
+#include "base/hash.h"
 #include "base/packed.h"
 #include "base/surplus.h"
 #include "filter.h"
+
+/* ---- The stash --------------------------------------------------------- */
+
+/* Eight numbers, bit by bit:
+ *
+ *   byte 0       bit e: entry e is in use
+ *   byte 1 + j   bit e: bit j of the number of entry e
+ *
+ * There are eight bytes at least: loads at the last bucket, which is before, reach fewer beyond it.
+ * An entry that is read or written is its number above a 1, or 0 if it is not in use. */
+enum { STASH_ENTRIES = 8, STASH_LEAST_BYTES = 8, STASH_MOST_BITS = 62 };
+
+typedef struct stash {
+    uint8_t *at;
+    unsigned bits; /* of a number */
+} stash;
+
+static inline unsigned stash_bytes(unsigned bits)
+{
+    return 1 + bits > STASH_LEAST_BYTES ? 1 + bits : STASH_LEAST_BYTES;
+}
+
+static inline uint64_t stash_get(const stash *s, unsigned e)
+{
+    uint64_t entry = 0;
+
+    for (unsigned j = 0; j < stash_bytes(s->bits); j++)
+        entry |= (uint64_t)(s->at[j] >> e & 1) << j;
+    return entry;
+}
+
+static inline void stash_put(const stash *s, unsigned e, uint64_t entry)
+{
+    for (unsigned j = 0; j < stash_bytes(s->bits); j++)
+        s->at[j] = (uint8_t)((s->at[j] & ~(1u << e)) | (entry >> j & 1) << e);
+}
+
+/* Only these entries stay. */
+static inline void stash_keep(const stash *s, unsigned entries)
+{
+    for (unsigned j = 0; j < stash_bytes(s->bits); j++)
+        s->at[j] &= (uint8_t)entries;
+}
+
+/* Bit e: entry e is this. */
+static inline unsigned stash_find(const stash *s, uint64_t entry)
+{
+    unsigned same = 0;
+
+    if (entry && !s->at[0]) /* as nearly always */
+        return 0;
+    for (unsigned e = 0; e < STASH_ENTRIES; e++)
+        same |= (unsigned)(stash_get(s, e) == entry) << e;
+    return same;
+}
+
+/* The lowest that is `from` becomes `to`; false: none is. */
+static inline bool stash_replace(const stash *s, uint64_t from, uint64_t to)
+{
+    unsigned same = stash_find(s, from);
+
+    if (same)
+        stash_put(s, (unsigned)__builtin_ctz(same), to);
+    return same;
+}
+
+/* ---- Layout ------------------------------------------------------------ */
 
 enum {
     BUCKETS_SLOTS = 4,
@@ -18,59 +84,44 @@ enum {
     BUCKETS_MAX_TAG = 32,
     BUCKETS_NARROW_TAG = 16, /* four of these are in eight bytes, from any half byte on */
     BUCKETS_CEILING = 7,
-    BUCKETS_STASH = 8,
-    BUCKETS_STASH_MIN = 8, /* bytes: loads at the last bucket reach fewer beyond it */
-    BUCKETS_CLASS_BITS = 62,
 };
 
 static const uint64_t BUCKETS_MOST_SLOTS = UINT64_C(1) << 48;
 
-/* A filter, taken apart. All but the first three are worked out once, by for_cpu(). */
+/* A filter, taken apart. */
 typedef struct buckets_table {
-    uint8_t *at, *stash;
-    uint64_t salt;
-    uint64_t buckets, reach, stash_at;
-    uint64_t ones, tops; /* the lowest and the highest bits of four narrow tags */
-    uint32_t tags;       /* there are, without 0 */
-    unsigned width, class_bits;
+    uint8_t *at;
+    stash stash; /* of classes */
+    uint64_t stash_at, buckets;
+    unsigned width;
 } buckets_table;
 
-_Static_assert(sizeof(buckets_table) <= TAMIS_DERIVED_SIZE, "");
-
-/* What has to be known of a key. */
-typedef struct buckets_key {
-    uint64_t first, second; /* buckets */
-    uint32_t tag;
-} buckets_key;
-
-/* ---- Geometry ---------------------------------------------------------- */
-
+/* Of a plan alone, which has no payload. */
 static inline buckets_table buckets_of_plan(const tamis_plan *p)
 {
-    uint64_t n = p->slots / BUCKETS_SLOTS, two = 1 | UINT64_C(1) << p->width;
-    uint64_t ones = p->width <= BUCKETS_NARROW_TAG ? two | two << 2 * p->width : 0;
+    uint64_t n = p->slots / BUCKETS_SLOTS;
+    stash classes = { NULL, 64 - (unsigned)__builtin_clzll((n / 2 << p->width) - 1) };
 
-    return (buckets_table){ .buckets = n,
-                            .reach = n < UINT64_C(1) << 32 ? n : UINT64_C(1) << 32,
-                            .stash_at = (p->slots * p->width + 7) / 8,
-                            .ones = ones,
-                            .tops = ones << (p->width - 1),
-                            .tags = packed_mask(p->width),
-                            .width = p->width,
-                            .class_bits = 64 - (unsigned)__builtin_clzll((n / 2 << p->width) - 1) };
+    return (buckets_table){
+        .stash = classes, .stash_at = (p->slots * p->width + 7) / 8, .buckets = n, .width = p->width
+    };
 }
 
 static inline buckets_table buckets_of(const tamis *f)
 {
-    buckets_table t = *(const buckets_table *)(const void *)f->derived;
+    buckets_table t = buckets_of_plan(&f->plan);
 
     t.at = f->payload;
-    t.stash = t.at + t.stash_at;
-    t.salt = f->salt;
+    t.stash.at = t.at + t.stash_at;
     return t;
 }
 
 /* ---- From a key to its buckets ----------------------------------------- */
+
+typedef struct buckets_key {
+    uint64_t first, second; /* buckets */
+    uint32_t tag;
+} buckets_key;
 
 /*             +3
  *         .--------.
@@ -79,23 +130,15 @@ static inline buckets_table buckets_of(const tamis *f)
  *         ^        |           even number of buckets, and the two always differ.
  *         `--------'
  *             -3
- */
-
-/* Mixed, too: if distances were multiples of each other, moves would lead to few buckets. */
-static inline uint64_t buckets_distance(const buckets_table *t, uint32_t tag)
-{
-    uint32_t x = tag * UINT32_C(0x9E3779B1);
-
-    x ^= x >> 15;
-    x *= UINT32_C(0x85EBCA6B);
-    return (x * t->reach >> 32) | 1;
-}
-
+ *
+ * Mixed, too: if distances were multiples of each other, moves would lead to few buckets. */
 static inline uint64_t buckets_other(const buckets_table *t, uint64_t i, uint32_t tag)
 {
-    uint64_t distance = buckets_distance(t, tag),
-             to = i + (i & 1 ? t->buckets - distance : distance);
+    uint64_t reach = t->buckets < UINT64_C(1) << 32 ? t->buckets : UINT64_C(1) << 32;
+    uint32_t x = tag * UINT32_C(0x9E3779B1);
 
+    x = (x ^ x >> 15) * UINT32_C(0x85EBCA6B);
+    uint64_t distance = (x * reach >> 32) | 1, to = i + (i & 1 ? t->buckets - distance : distance);
     return to < t->buckets ? to : to - t->buckets;
 }
 
@@ -103,16 +146,12 @@ static inline uint64_t buckets_other(const buckets_table *t, uint64_t i, uint32_
 static inline buckets_key buckets_key_of(const buckets_table *t, uint64_t h)
 {
     uint64_t first = scale64(h, t->buckets);
-    uint32_t tag = 1 + (uint32_t)scale64(h * t->buckets, t->tags);
+    uint32_t tag = 1 + (uint32_t)scale64(h * t->buckets, packed_mask(t->width));
 
     return (buckets_key){ first, buckets_other(t, first, tag), tag };
 }
 
-MANY_INLINE buckets_key buckets_find(const buckets_table *t, uint64_t key)
-{
-    return buckets_key_of(t, hash_key(key, t->salt));
-}
-
+/* As one number: the tag, above it half the even bucket. */
 static inline uint64_t buckets_class(const buckets_table *t, const buckets_key *k)
 {
     uint64_t even = k->first & 1 ? k->second : k->first;
@@ -120,18 +159,14 @@ static inline uint64_t buckets_class(const buckets_table *t, const buckets_key *
     return even / 2 << t->width | k->tag;
 }
 
-/* In a damaged payload, `class` may be any number, and the bucket one that is not there. */
-static inline buckets_key buckets_key_of_class(const buckets_table *t, uint64_t class)
+/* False: in a damaged payload, `class` may be any number. */
+static inline bool buckets_key_of_class(const buckets_table *t, uint64_t class, buckets_key *k)
 {
-    buckets_key k = { .first = class >> t->width << 1, .tag = (uint32_t) class & t->tags };
+    uint64_t first = class >> t->width << 1;
+    uint32_t tag = (uint32_t) class & packed_mask(t->width);
 
-    k.second = buckets_other(t, k.first, k.tag);
-    return k;
-}
-
-static inline bool buckets_is_key(const buckets_table *t, const buckets_key *k)
-{
-    return k->tag && k->first < t->buckets;
+    *k = (buckets_key){ first, buckets_other(t, first, tag), tag };
+    return tag && first < t->buckets;
 }
 
 /* ---- Buckets ----------------------------------------------------------- */
@@ -165,12 +200,6 @@ static inline unsigned buckets_slot_of(const buckets_table *t, uint64_t i, uint3
     return slot;
 }
 
-/* Slots in use come first. */
-static inline bool buckets_has_room(const buckets_table *t, uint64_t i)
-{
-    return buckets_get(t, i, BUCKETS_SLOTS - 1) == 0;
-}
-
 /* Four narrow tags are compared at once: a tag that is found becomes 0, and less 1 has its highest
  * bit. Above one that is found, another may be taken for one. */
 static inline bool buckets_holds(const buckets_table *t, uint64_t i, uint32_t tag)
@@ -179,8 +208,9 @@ static inline bool buckets_holds(const buckets_table *t, uint64_t i, uint32_t ta
 
     if (t->width > BUCKETS_NARROW_TAG)
         return buckets_copies_in(t, i, tag) != 0;
-    uint64_t x = le64(t->at + bit / 8) >> bit % 8 ^ tag * t->ones;
-    return ((x - t->ones) & ~x & t->tops) != 0;
+    uint64_t two = 1 | UINT64_C(1) << t->width, ones = two | two << 2 * t->width;
+    uint64_t x = le64(t->at + bit / 8) >> bit % 8 ^ tag * ones;
+    return ((x - ones) & ~x & ones << (t->width - 1)) != 0;
 }
 
 /* Both are read: which of them has the tag is unpredictable. */
@@ -189,77 +219,17 @@ static inline bool buckets_hold(const buckets_table *t, const buckets_key *k)
     return buckets_holds(t, k->first, k->tag) | buckets_holds(t, k->second, k->tag);
 }
 
-/* ---- Stash ------------------------------------------------------------- */
+/* ---- Stash and surplus of a filter -------------------------------------- */
 
-/* Entry e of it is bit e of each of its bytes.
- *
- *   stash:  entries in use, 1 byte | a byte for each bit of a class, lowest first | zeros
- *   class:  tag + (number of the even bucket / 2 << width) */
-
-static inline uint64_t buckets_stash_bytes(const buckets_table *t)
+static inline uint64_t buckets_entry(const buckets_table *t, const buckets_key *k)
 {
-    return 1 + t->class_bits > BUCKETS_STASH_MIN ? 1 + t->class_bits : BUCKETS_STASH_MIN;
-}
-
-/* Which entries are that class. */
-static inline unsigned buckets_stash_find(const buckets_table *t, uint64_t class)
-{
-    unsigned same = t->stash[0];
-
-    for (unsigned j = 0; j < t->class_bits && same; j++)
-        same &= (class >> j & 1 ? 0u : ~0u) ^ t->stash[1 + j];
-    return same;
+    return buckets_class(t, k) << 1 | 1;
 }
 
 static inline unsigned buckets_stashed(const buckets_table *t, const buckets_key *k)
 {
-    return (unsigned)__builtin_popcount(buckets_stash_find(t, buckets_class(t, k)));
+    return (unsigned)__builtin_popcount(stash_find(&t->stash, buckets_entry(t, k)));
 }
-
-static inline uint64_t buckets_stash_get(const buckets_table *t, unsigned entry)
-{
-    uint64_t class = 0;
-
-    for (unsigned j = 0; j < t->class_bits; j++)
-        class |= (uint64_t)(t->stash[1 + j] >> entry & 1) << j;
-    return class;
-}
-
-static inline bool buckets_stash_put(const buckets_table *t, uint64_t class)
-{
-    unsigned entry = ~(unsigned)t->stash[0] & (t->stash[0] + 1u); /* the lowest that is free */
-
-    if (entry > UINT8_MAX)
-        return false;
-    t->stash[0] |= (uint8_t)entry;
-    for (unsigned j = 0; j < t->class_bits; j++)
-        t->stash[1 + j] |= (uint8_t)(class >> j & 1 ? entry : 0);
-    return true;
-}
-
-static inline void buckets_stash_drop(const buckets_table *t, unsigned entries)
-{
-    for (unsigned j = 0; j <= t->class_bits; j++)
-        t->stash[j] &= (uint8_t)~entries;
-}
-
-/* ---- Surplus ----------------------------------------------------------- */
-
-/* With one key for 2^(width - 3) classes, 2^(21 - 7 width) / 8! classes have a surplus for each
- * key: a thousandth in 2^(7 width - 16) slots. */
-static inline uint64_t buckets_surplus_entries(const buckets_table *t)
-{
-    return surplus_entries(BUCKETS_SLOTS * t->buckets, BUCKETS_CEILING * t->width - 16,
-                           t->class_bits);
-}
-
-static inline surplus buckets_surplus_of(const buckets_table *t)
-{
-    return (surplus){ t->stash + buckets_stash_bytes(t), buckets_surplus_entries(t),
-                      t->class_bits };
-}
-
-/* ---- Copies ------------------------------------------------------------ */
 
 static inline unsigned buckets_copies(const buckets_table *t, const buckets_key *k)
 {
@@ -267,14 +237,18 @@ static inline unsigned buckets_copies(const buckets_table *t, const buckets_key 
            buckets_stashed(t, k);
 }
 
-static inline unsigned buckets_count_of(const buckets_table *t, const buckets_key *k)
+/* With one key for 2^(width - 3) classes, 2^(21 - 7 width) / 8! classes have a surplus for each
+ * key: a thousandth in 2^(7 width - 16) slots. */
+static inline uint64_t buckets_surplus_entries(const buckets_table *t)
 {
-    unsigned copies = buckets_copies(t, k);
-
-    return copies < BUCKETS_CEILING ? copies : BUCKETS_CEILING;
+    return surplus_entries(BUCKETS_SLOTS * t->buckets, BUCKETS_CEILING * t->width - 16,
+                           t->stash.bits);
 }
 
-void tamis__cuckoo_buckets_cells(const tamis *f, tamis_telling *to);
-bool tamis__cuckoo_buckets_explain(const tamis *f, uint64_t key, tamis_telling *to);
+static inline surplus buckets_surplus_of(const buckets_table *t)
+{
+    return (surplus){ t->stash.at + stash_bytes(t->stash.bits), buckets_surplus_entries(t),
+                      t->stash.bits };
+}
 
 #endif

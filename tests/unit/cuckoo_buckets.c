@@ -66,7 +66,7 @@ static void buckets_keep_to_themselves(void **state)
         bucket model[N] = { { { 0 } } };
         rng r = rng_for(2000 + (uint64_t)KIND, width);
 
-        memset(t.stash, 0xA5, f->plan.bytes - t.stash_at);
+        memset(t.stash.at, 0xA5, f->plan.bytes - t.stash_at);
         for (int step = 0; step < (is_sanitized() ? 2000 : 40000); step++) {
             uint64_t i = rng_below(&r, N);
             model[i] = random_bucket(&r, width);
@@ -77,7 +77,7 @@ static void buckets_keep_to_themselves(void **state)
             }
         }
         for (uint64_t i = 0; i < f->plan.bytes - t.stash_at; i++)
-            assert_int_equal(t.stash[i], 0xA5);
+            assert_int_equal(t.stash.at[i], 0xA5);
         tamis_free(f);
     }
 }
@@ -118,9 +118,10 @@ static void assert_pair(const buckets_table *t, uint64_t i, uint32_t tag)
 
     assert_true(j < t->buckets && (i ^ j) % 2 == 1);
     assert_int_equal(buckets_other(t, j, tag), i);
-    buckets_key k = { i, j, tag }, back = buckets_key_of_class(t, buckets_class(t, &k));
+    buckets_key k = { i, j, tag }, back;
+    assert_true(buckets_key_of_class(t, buckets_class(t, &k), &back));
     assert_true(back.first == (i % 2 ? j : i) && back.second == (i % 2 ? i : j));
-    assert_true(back.tag == tag && buckets_class(t, &k) >> t->class_bits == 0);
+    assert_true(back.tag == tag && buckets_class(t, &k) >> t->stash.bits == 0);
 }
 
 static void the_other_of_the_other_is_the_first(void **state)
@@ -179,27 +180,29 @@ static void tags_and_buckets_are_even(void **state)
 static void the_stash_holds_eight(void **state)
 {
     tamis *f = shaped(100, 13, 0);
-    buckets_table t = buckets_of(f);
+    const stash s = buckets_of(f).stash;
     rng r = rng_for(2500, 0);
-    uint64_t in[BUCKETS_STASH];
+    uint64_t in[STASH_ENTRIES];
 
     (void)state;
-    for (unsigned e = 0; e < BUCKETS_STASH; e++) {
-        in[e] = e == 5 ? in[2] : rng_below(&r, 50) << 13 | (1 + rng_below(&r, 8191));
-        assert_true(buckets_stash_put(&t, in[e]));
+    for (unsigned e = 0; e < STASH_ENTRIES; e++) {
+        in[e] = e == 5 ? in[2] : (rng_below(&r, 50) << 13 | (1 + rng_below(&r, 8191))) << 1 | 1;
+        assert_true(stash_replace(&s, 0, in[e]));
     }
-    assert_false(buckets_stash_put(&t, 1));
-    for (unsigned e = 0; e < BUCKETS_STASH; e++) {
-        assert_int_equal(buckets_stash_get(&t, e), in[e]);
-        assert_int_equal(buckets_stash_find(&t, in[e]), e == 2 || e == 5 ? 0x24 : 1u << e);
-        assert_int_equal(buckets_stash_find(&t, in[e] ^ 1), 0);
+    assert_false(stash_replace(&s, 0, 3));
+    for (unsigned e = 0; e < STASH_ENTRIES; e++) {
+        assert_int_equal(stash_get(&s, e), in[e]);
+        assert_int_equal(stash_find(&s, in[e]), e == 2 || e == 5 ? 0x24 : 1u << e);
+        assert_int_equal(stash_find(&s, in[e] ^ 2), 0);
     }
-    buckets_stash_drop(&t, 1u << 3);
-    assert_int_equal(buckets_stash_find(&t, in[3]), 0);
-    assert_true(buckets_stash_put(&t, in[7]));
-    assert_int_equal(buckets_stash_find(&t, in[7]), 0x88);
-    for (unsigned e = 0; e < BUCKETS_STASH; e++)
-        buckets_stash_drop(&t, 1u << e);
+    stash_put(&s, 3, 0);
+    assert_int_equal(stash_find(&s, in[3]), 0);
+    assert_true(stash_replace(&s, 0, in[7]));
+    assert_int_equal(stash_find(&s, in[7]), 0x88);
+    stash_keep(&s, 0x0f);
+    assert_int_equal(s.at[0], 0x0f);
+    for (unsigned e = 0; e < STASH_ENTRIES; e++)
+        stash_put(&s, e, 0);
     for (uint64_t i = 0; i < f->plan.bytes; i++)
         assert_int_equal(((uint8_t *)f->payload)[i], 0);
     tamis_free(f);
@@ -216,7 +219,7 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
 
         for (uint64_t key = 0; key < 16; key++) {
             assert_int_equal(tamis_add(f, key), TAMIS_OK);
-            assert_int_equal(t.stash[0] != 0, key >= 8);
+            assert_int_equal(t.stash.at[0] != 0, key >= 8);
         }
         image_bytes before = image_of(f);
         assert_int_equal(tamis_add(f, 16), TAMIS_FULL);
@@ -227,7 +230,7 @@ static void a_table_of_two_buckets_takes_sixteen(void **state)
             assert_int_equal(tamis_count(f, key), 1);
             assert_int_equal(tamis_has_many(f, hits, keys, 6), 6);
             assert_int_equal(tamis_remove(f, key), TAMIS_OK);
-            assert_int_equal(t.stash[0] != 0, key < 7);
+            assert_int_equal(t.stash.at[0] != 0, key < 7);
             assert_true(is_whole(f));
         }
         assert_int_equal(info_of(f).count, 0);
@@ -251,7 +254,7 @@ static void add_times_is_all_or_nothing(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         tamis *f = shaped(6 + 2 * (seed % 8), 14, seed);
-        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (BUCKETS_STASH + 1);
+        uint64_t fill = f->plan.slots * (70 + seed % 31) / 100 + seed % (STASH_ENTRIES + 1);
         refused += are_copies_refused(f, fill, 2 + seed % 6);
     }
     assert_true(refused > 50 && refused < 1950);
@@ -335,7 +338,7 @@ static double load_at_first_refusal(uint64_t buckets, unsigned width, uint64_t s
     buckets_table t = buckets_of(f);
     uint64_t key = 0;
 
-    while (!t.stash[0])
+    while (!t.stash.at[0])
         assert_int_equal(tamis_add(f, key++), TAMIS_OK);
     double load = (double)info_of(f).count / (double)f->plan.slots;
     tamis_free(f);
@@ -375,19 +378,18 @@ static void verify_sees_counts_and_order(void **state)
     f->count++;
     assert_broken(f);
     f->count--;
-    t.stash[0] ^= 0x80;
+    t.stash.at[0] ^= 0x80;
     assert_broken(f);
-    t.stash[0] ^= 0x80;
-    t.stash[3] ^= 0x80;
+    t.stash.at[0] ^= 0x80;
+    t.stash.at[3] ^= 0x80;
     assert_broken(f);
-    t.stash[3] ^= 0x80;
-    assert_true(buckets_stash_put(&t, UINT64_C(3) << 9 | 1));
+    t.stash.at[3] ^= 0x80;
+    stash_put(&t.stash, 0, (UINT64_C(3) << 9 | 1) << 1 | 1);
     f->count++;
     assert_broken(f);
-    buckets_stash_drop(&t, 1);
-    assert_true(buckets_stash_put(&t, UINT64_C(2) << 9));
+    stash_put(&t.stash, 0, (UINT64_C(2) << 9) << 1 | 1);
     assert_broken(f);
-    buckets_stash_drop(&t, 1);
+    stash_put(&t.stash, 0, 0);
     f->count--;
     assert_true(is_whole(f));
     memset(f->payload, 0, f->plan.bytes);
