@@ -34,10 +34,142 @@
  *
  * Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok:
  * Don't Thrash: How to Cache Your Hash on Flash, 2012. */
-#include "quotient/quotient.h"
-
 #include "base/ahead.h"
+#include "base/bits.h"
 #include "base/collisions.h"
+#include "base/hash.h"
+#include "base/packed.h"
+#include "explain.h"
+
+/* ---- Layout ------------------------------------------------------------ */
+
+/* Where the words of a block are, one for each kind of bit, and the remainders. */
+enum { IS_OCCUPIED = 0, IS_CONTINUATION = 8, IS_SHIFTED = 16, QUOTIENT_REMAINDERS = 24 };
+enum { QUOTIENT_BLOCK = 64 };
+
+static inline uint64_t quotient_block_bytes(const tamis_plan *p)
+{
+    return QUOTIENT_REMAINDERS + 8 * p->width;
+}
+
+static inline uint64_t quotient_fingerprint(const tamis *f, uint64_t key)
+{
+    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
+}
+
+static inline uint8_t *quotient_block_of(const tamis *f, uint64_t slot)
+{
+    return (uint8_t *)f->payload + slot / QUOTIENT_BLOCK * quotient_block_bytes(&f->plan);
+}
+
+static inline bool quotient_bit(const tamis *f, int which, uint64_t slot)
+{
+    return le64(quotient_block_of(f, slot) + which) >> slot % QUOTIENT_BLOCK & 1;
+}
+
+/* A slot with no bit but is_occupied holds the head of its own run. */
+static inline bool quotient_is_empty(const tamis *f, uint64_t slot)
+{
+    return !quotient_bit(f, IS_OCCUPIED, slot) && !quotient_bit(f, IS_CONTINUATION, slot) &&
+           !quotient_bit(f, IS_SHIFTED, slot);
+}
+
+static inline uint32_t quotient_remainder(const tamis *f, uint64_t slot)
+{
+    return packed_get(quotient_block_of(f, slot) + QUOTIENT_REMAINDERS, slot % QUOTIENT_BLOCK,
+                      f->plan.width);
+}
+
+/* Positions go on after the last slot, up to twice the slots: runs wrap around. */
+static inline uint64_t quotient_wrap(const tamis *f, uint64_t position)
+{
+    return position < f->plan.slots ? position : position - f->plan.slots;
+}
+
+static inline void quotient_put_bit(tamis *f, int which, uint64_t slot, bool bit)
+{
+    uint8_t *word = quotient_block_of(f, slot) + which;
+    uint64_t mask = UINT64_C(1) << slot % QUOTIENT_BLOCK;
+
+    put_le64(word, bit ? le64(word) | mask : le64(word) & ~mask);
+}
+
+/* All of a slot but whether it is occupied, which is not about what lies there. */
+static inline void quotient_put(tamis *f, uint64_t position, uint32_t remainder,
+                                bool is_continuation, bool is_shifted)
+{
+    uint64_t slot = quotient_wrap(f, position);
+    uint8_t *remainders = quotient_block_of(f, slot) + QUOTIENT_REMAINDERS;
+
+    packed_put(remainders, slot % QUOTIENT_BLOCK, f->plan.width, remainder);
+    quotient_put_bit(f, IS_CONTINUATION, slot, is_continuation);
+    quotient_put_bit(f, IS_SHIFTED, slot, is_shifted);
+}
+
+/* ---- Search ------------------------------------------------------------ */
+
+/* What lies there is of the same run as in the position before. */
+static inline bool quotient_continues(const tamis *f, uint64_t position)
+{
+    return position < 2 * f->plan.slots &&
+           quotient_bit(f, IS_CONTINUATION, quotient_wrap(f, position));
+}
+
+/* The start of the cluster of a quotient: the next slot below, or its own, where something is at
+ * home or nothing lies. plan.slots: the table is damaged. */
+static inline uint64_t quotient_cluster(const tamis *f, uint64_t quotient)
+{
+    uint64_t slot = quotient, slots = f->plan.slots;
+
+    for (uint64_t steps = 0; quotient_bit(f, IS_SHIFTED, slot); slot = (slot ? slot : slots) - 1)
+        if (++steps == slots)
+            return slots;
+    return slot;
+}
+
+/* The first slot of the run of a quotient, or where it would be: from the start of the cluster up,
+ * from run to run and from one occupied quotient to the next. plan.slots: the table is damaged. */
+static inline uint64_t quotient_run(const tamis *f, uint64_t quotient)
+{
+    uint64_t home = quotient_cluster(f, quotient), slot = home, steps = 0, slots = f->plan.slots;
+
+    while (home != quotient && home != slots) {
+        do {
+            slot = quotient_wrap(f, slot + 1);
+            if (++steps > slots)
+                return slots;
+        } while (quotient_bit(f, IS_CONTINUATION, slot));
+        do
+            home = quotient_wrap(f, home + 1);
+        while (home != quotient && !quotient_bit(f, IS_OCCUPIED, home));
+    }
+    return slot;
+}
+
+/* The run of a fingerprint's quotient, and the copies of the fingerprint in there. */
+typedef struct quotient_found {
+    uint64_t quotient, start, length; /* of the run; without one, 0 slots and where it would be */
+    uint64_t before, copies;          /* slots of the run that hold less, and the same */
+    uint32_t remainder;
+} quotient_found;
+
+static inline quotient_found quotient_find(const tamis *f, uint64_t fingerprint)
+{
+    unsigned width = f->plan.width;
+    quotient_found r = { .quotient = fingerprint >> width,
+                         .remainder = (uint32_t)fingerprint & packed_mask(width) };
+
+    r.start = quotient_run(f, r.quotient);
+    if (r.start == f->plan.slots || !quotient_bit(f, IS_OCCUPIED, r.quotient))
+        return r;
+    do {
+        uint32_t remainder = quotient_remainder(f, quotient_wrap(f, r.start + r.length));
+        r.before += remainder < r.remainder;
+        r.copies += remainder == r.remainder;
+        r.length++;
+    } while (r.length < f->plan.slots && quotient_continues(f, r.start + r.length));
+    return r;
+}
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -304,44 +436,27 @@ static void quotient_measure(const tamis *f, tamis_info *info)
     info->fpr = fmin(1, distinct / all);
 }
 
-/* Slots are looked at one by one, all around. */
-typedef struct quotient_check {
-    uint64_t next,
-        end; /* the quotient after that of the last run, and the position after that run */
-    uint64_t used;
-    uint32_t least; /* that may come next in the run */
-} quotient_check;
-
-static const char *quotient_check_slot(const tamis *f, quotient_check *c, uint64_t position)
+/* The run of a quotient lies from *position on, is sorted, and each slot tells where it is. */
+static const char *quotient_check_run(const tamis *f, uint64_t quotient, uint64_t *position)
 {
-    uint64_t slot = quotient_wrap(f, position);
-    uint32_t remainder = quotient_remainder(f, slot);
-    bool is_home = false;
+    uint64_t start = *position;
+    uint32_t least = 0;
 
-    if (quotient_is_empty(f, slot))
-        return remainder ? "an empty slot has a remainder" : NULL;
-    if (!quotient_bit(f, IS_CONTINUATION, slot)) {
-        while (c->next < position && !quotient_bit(f, IS_OCCUPIED, quotient_wrap(f, c->next)))
-            c->next++;
-        if (!quotient_bit(f, IS_OCCUPIED, quotient_wrap(f, c->next)))
-            return "a run has no quotient";
-        is_home = c->next == position;
-        c->end = c->end > c->next ? c->end : c->next;
-        c->next++;
-        c->least = 0;
-    }
-    if (position != c->end || quotient_bit(f, IS_SHIFTED, slot) == is_home)
-        return "a slot is not where it says";
-    if (remainder < c->least)
-        return "a run is not sorted";
-    c->least = remainder;
-    c->end++;
-    c->used++;
+    do {
+        uint64_t slot = quotient_wrap(f, *position);
+        if (quotient_bit(f, IS_CONTINUATION, slot) != (*position != start) ||
+            quotient_bit(f, IS_SHIFTED, slot) != (*position != quotient))
+            return "a slot is not where it says";
+        if (quotient_remainder(f, slot) < least)
+            return "a run is not sorted";
+        least = quotient_remainder(f, slot);
+    } while (quotient_continues(f, ++*position));
     return NULL;
 }
 
-/* From a slot on that is not shifted: each run is at home, or follows the one before. */
-static const char *quotient_check_slots(const tamis *f, quotient_check *c)
+/* All around, from a slot on that is not shifted: each run is at home, or follows the one before,
+ * and what is between runs is empty. */
+static const char *quotient_check_runs(const tamis *f, uint64_t *used)
 {
     uint64_t first = 0, slots = f->plan.slots;
     const char *why = NULL;
@@ -350,30 +465,88 @@ static const char *quotient_check_slots(const tamis *f, quotient_check *c)
         first++;
     if (first == slots)
         return "no slot is at home";
-    c->next = c->end = first;
-    for (uint64_t i = first; i < first + slots && !why; i++)
-        why = quotient_check_slot(f, c, i);
-    for (; c->next < first + slots && !why; c->next++)
-        if (quotient_bit(f, IS_OCCUPIED, quotient_wrap(f, c->next)))
-            why = "a quotient has no run";
-    return why;
+    uint64_t position = first, end = first + slots;
+    for (uint64_t q = first; q < end && !why; q++) {
+        uint64_t slot = quotient_wrap(f, q), start = position;
+        if (quotient_bit(f, IS_OCCUPIED, slot)) {
+            why = start < end ? quotient_check_run(f, q, &position) : "a quotient has no run";
+            *used += position - start;
+        } else if (start == q) {
+            position++;
+            if (!quotient_is_empty(f, slot) || quotient_remainder(f, slot))
+                why = "an empty slot is in use";
+        }
+    }
+    return why || position == end ? why : "a slot is not where it says";
 }
 
 /* The last block may have bits that stand for no slot. */
 static const char *quotient_verify(const tamis *f)
 {
-    uint64_t end = round_up(f->plan.slots, QUOTIENT_BLOCK);
-    quotient_check c = { .used = 0 };
-    const char *why = quotient_check_slots(f, &c);
+    uint64_t end = round_up(f->plan.slots, QUOTIENT_BLOCK), used = 0;
+    const char *why = quotient_check_runs(f, &used);
 
     for (uint64_t i = f->plan.slots; i < end && !why; i++)
         if (!quotient_is_empty(f, i) || quotient_remainder(f, i))
             why = "a slot past the end is in use";
     if (!why && le64(quotient_block_of(f, end)))
         why = "bytes past the end are set";
-    if (!why && (c.used != f->count || c.used > f->plan.capacity))
+    if (!why && (used != f->count || used > f->plan.capacity))
         why = "the number of keys is wrong";
     return why;
+}
+
+/* ---- Explained --------------------------------------------------------- */
+
+static tamis_cell quotient_cell(const tamis *f, uint64_t slot)
+{
+    unsigned occupied = quotient_bit(f, IS_OCCUPIED, slot) ? TAMIS_MARK_OCCUPIED : 0;
+    unsigned continued = quotient_bit(f, IS_CONTINUATION, slot) ? TAMIS_MARK_CONTINUATION : 0;
+    unsigned shifted = quotient_bit(f, IS_SHIFTED, slot) ? TAMIS_MARK_SHIFTED : 0;
+    bool is_empty = quotient_is_empty(f, slot);
+
+    return (tamis_cell){ .array = "slots",
+                         .index = slot,
+                         .value = quotient_remainder(f, slot),
+                         .bits = f->plan.width,
+                         .marks = is_empty ? TAMIS_MARK_EMPTY : occupied | continued | shifted };
+}
+
+static void quotient_cells(const tamis *f, tamis_telling *to)
+{
+    for (uint64_t i = 0; i < f->plan.slots && !to->has_ended; i++)
+        tamis__tell_cell(to, quotient_cell(f, i));
+}
+
+static bool quotient_explain_run(const tamis *f, const quotient_found *r, tamis_telling *to)
+{
+    bool found = r->copies != 0;
+
+    tamis__tell_number(to, "first slot of its cluster", quotient_cluster(f, r->quotient));
+    tamis__tell_number(to, "first slot of its run", r->start);
+    for (uint64_t i = 0; i < r->length; i++) {
+        tamis_cell cell = quotient_cell(f, quotient_wrap(f, r->start + i));
+        tamis__tell_read(to, "slot of the run", cell, cell.value == r->remainder);
+    }
+    tamis__tell_number(to, "count", r->copies);
+    return tamis__tell_answer(to, found,
+                              found ? "a slot of its run holds its remainder"
+                                    : "no slot of its run holds its remainder");
+}
+
+static bool quotient_explain(const tamis *f, uint64_t key, tamis_telling *to)
+{
+    uint64_t fingerprint = quotient_fingerprint(f, key);
+    quotient_found r = quotient_find(f, fingerprint);
+    bool is_occupied = quotient_bit(f, IS_OCCUPIED, r.quotient);
+
+    tamis__tell_number(to, "fingerprint", fingerprint);
+    tamis__tell_number(to, "quotient", r.quotient);
+    tamis__tell_number(to, "remainder", r.remainder);
+    tamis__tell_read(to, "home slot", quotient_cell(f, r.quotient), is_occupied);
+    if (!is_occupied)
+        return tamis__tell_answer(to, false, "no key has its quotient");
+    return quotient_explain_run(f, &r, to);
 }
 
 /* ---- The table of functions -------------------------------------------- */
@@ -395,6 +568,6 @@ const tamis_ops tamis__quotient = {
     .next = quotient_next,
     .append = quotient_append,
     .room = quotient_room,
-    .cells = tamis__quotient_cells,
-    .explain = tamis__quotient_explain,
+    .cells = quotient_cells,
+    .explain = quotient_explain,
 };
