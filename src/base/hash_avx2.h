@@ -2,8 +2,11 @@
 #ifndef TAMIS_BASE_HASH_AVX2_H
 #define TAMIS_BASE_HASH_AVX2_H
 
-#include <immintrin.h>
 #include <stdint.h>
+
+#include "base/target.h"
+
+TARGET_AVX2
 
 /* Products of the low halves of each 64-bit lane. */
 static inline __m256i mul32_avx2(__m256i a, __m256i b)
@@ -46,5 +49,7 @@ static inline __m256i scale64_avx2(__m256i h, __m256i slots)
 
     return high32_avx2(_mm256_add_epi64(mul32_avx2(high32_avx2(h), slots), low));
 }
+
+TARGET_END
 
 #endif

@@ -2,8 +2,11 @@
 #ifndef TAMIS_BASE_HASH_AVX512_H
 #define TAMIS_BASE_HASH_AVX512_H
 
-#include <immintrin.h>
 #include <stdint.h>
+
+#include "base/target.h"
+
+TARGET_AVX512
 
 static inline __m512i high32_avx512(__m512i a)
 {
@@ -33,5 +36,7 @@ static inline __m512i scale64_avx512(__m512i h, __m512i slots)
 
     return high32_avx512(_mm512_add_epi64(_mm512_mul_epu32(high32_avx512(h), slots), low));
 }
+
+TARGET_END
 
 #endif

@@ -9,9 +9,4 @@
 void tamis__hash_keys(uint64_t *hashes, const uint64_t *keys, size_t n, uint64_t salt,
                       unsigned cpu);
 
-/* Where there are such instructions: of the first keys, as many as go into whole registers; returns
- * how many. */
-size_t tamis__hash_keys_avx2(uint64_t *hashes, const uint64_t *keys, size_t n, uint64_t salt);
-size_t tamis__hash_keys_avx512(uint64_t *hashes, const uint64_t *keys, size_t n, uint64_t salt);
-
 #endif

@@ -29,7 +29,24 @@ static inline void slide_up(uint8_t *slots, unsigned lo, unsigned hi, unsigned w
     }
 }
 
-#ifdef __AVX2__
+/* Slots lo + 1 .. top move down by one, and slot top becomes x. */
+static inline void slide_down(uint8_t *slots, unsigned lo, unsigned top, unsigned width, uint32_t x)
+{
+    unsigned first = lo * width, last = (top + 1) * width;
+
+    if (packed_is_plain(width))
+        memmove(slots + first / 8, slots + first / 8 + width / 8, (top - lo) * width / 8);
+    else
+        for (unsigned i = first / 64; i <= (last - 1) / 64; i++) {
+            uint64_t from = i + 1 < width ? le64(slots + 8 * (i + 1)) << (64 - width) : 0;
+            slide_put(slots, i, first, last, le64(slots + 8 * i) >> width | from);
+        }
+    packed_put(slots, top, width, x);
+}
+
+#ifdef TARGET_AVX2
+TARGET_AVX2
+
 /* As slide_down(), in half of a block of bytes: stored at once, and without a branch. */
 static inline void slide_half_down(uint8_t *slots, unsigned lo, unsigned top, uint32_t x, int half)
 {
@@ -47,28 +64,24 @@ static inline void slide_half_down(uint8_t *slots, unsigned lo, unsigned top, ui
     come = _mm256_blendv_epi8(come, _mm256_set1_epi8((char)x), _mm256_cmpeq_epi8(places, last));
     _mm256_storeu_si256(at, _mm256_blendv_epi8(stay, come, is_moving));
 }
-#endif
 
-/* Slots lo + 1 .. top move down by one, and slot top becomes x. */
-static inline void slide_down(uint8_t *slots, unsigned lo, unsigned top, unsigned width, uint32_t x)
+static inline void slide_down_avx2(uint8_t *slots, unsigned lo, unsigned top, unsigned width,
+                                   uint32_t x)
 {
-    unsigned first = lo * width, last = (top + 1) * width;
-
-#ifdef __AVX2__
-    if (width == 8) {
-        slide_half_down(slots, lo, top, x, 0);
-        slide_half_down(slots, lo, top, x, 1);
+    if (width != 8) {
+        slide_down(slots, lo, top, width, x);
         return;
     }
-#endif
-    if (packed_is_plain(width))
-        memmove(slots + first / 8, slots + first / 8 + width / 8, (top - lo) * width / 8);
-    else
-        for (unsigned i = first / 64; i <= (last - 1) / 64; i++) {
-            uint64_t from = i + 1 < width ? le64(slots + 8 * (i + 1)) << (64 - width) : 0;
-            slide_put(slots, i, first, last, le64(slots + 8 * i) >> width | from);
-        }
-    packed_put(slots, top, width, x);
+    slide_half_down(slots, lo, top, x, 0);
+    slide_half_down(slots, lo, top, x, 1);
 }
+
+TARGET_END
+#endif
+
+/* In a file that is all for AVX2. */
+#ifdef __AVX2__
+#define slide_down slide_down_avx2
+#endif
 
 #endif

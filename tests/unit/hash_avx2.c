@@ -27,6 +27,7 @@ static const uint64_t EDGES[] = {
 
 enum { N_EDGES = sizeof EDGES / sizeof *EDGES, LANES = 4 };
 
+TARGET_AVX2
 static void load_and_compare(const uint64_t *x, uint64_t factor, uint64_t slots)
 {
     __m256i v = _mm256_loadu_si256((const void *)x), n = _mm256_set1_epi64x((long long)slots);
@@ -41,6 +42,7 @@ static void load_and_compare(const uint64_t *x, uint64_t factor, uint64_t slots)
         assert_int_equal(scaled[i], scale64(x[i], slots));
     }
 }
+TARGET_END
 
 static void edges_agree(void **state)
 {
