@@ -32,19 +32,13 @@ enum { AHEAD_FAR_BYTES = 8 << 20 };
  * of one that is passed by name: an empty asm is something. */
 __attribute__((always_inline)) static inline void ahead_read(const void *line, bool is_far)
 {
-    if (is_far)
-        __builtin_prefetch(line, 0, 2);
-    else
-        __builtin_prefetch(line, 0, 3);
+    is_far ? __builtin_prefetch(line, 0, 2) : __builtin_prefetch(line, 0, 3);
     __asm__ volatile("");
 }
 
 __attribute__((always_inline)) static inline void ahead_write(const void *line, bool is_far)
 {
-    if (is_far)
-        __builtin_prefetch(line, 1, 2);
-    else
-        __builtin_prefetch(line, 1, 3);
+    is_far ? __builtin_prefetch(line, 1, 2) : __builtin_prefetch(line, 1, 3);
     __asm__ volatile("");
 }
 

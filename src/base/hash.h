@@ -8,28 +8,26 @@
 /* 2^64 divided by the golden ratio: an odd number without structure. */
 #define HASH_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
-/* Appleby's finaliser of MurmurHash3: a permutation of the 64-bit numbers in which each input bit
- * flips each output bit about half of the time. */
-static inline uint64_t mix64(uint64_t x)
+/* A permutation of the 64-bit numbers, by two odd factors. */
+static inline uint64_t mix64_by(uint64_t x, uint64_t first, uint64_t second)
 {
-    x ^= x >> 33;
-    x *= UINT64_C(0xff51afd7ed558ccd);
-    x ^= x >> 33;
-    x *= UINT64_C(0xc4ceb9fe1a85ec53);
-    x ^= x >> 33;
-    return x;
+    x = (x ^ x >> 33) * first;
+    x = (x ^ x >> 33) * second;
+    return x ^ x >> 33;
 }
 
-/* The key that mix64 takes to x. The multipliers are the inverses of the above modulo 2^64, and a
+/* Appleby's finaliser of MurmurHash3: each input bit flips each output bit about half of the time.
+ */
+static inline uint64_t mix64(uint64_t x)
+{
+    return mix64_by(x, UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53));
+}
+
+/* The key that mix64 takes to x. The factors are the inverses of those above modulo 2^64, and a
  * shift by 33 of 64 bits undoes itself. */
 static inline uint64_t unmix64(uint64_t x)
 {
-    x ^= x >> 33;
-    x *= UINT64_C(0x9cb4b2f8129337db);
-    x ^= x >> 33;
-    x *= UINT64_C(0x4f74430c22a54005);
-    x ^= x >> 33;
-    return x;
+    return mix64_by(x, UINT64_C(0x9cb4b2f8129337db), UINT64_C(0x4f74430c22a54005));
 }
 
 /* Seeds are small numbers more often than not: mixed, any two place keys independently. */

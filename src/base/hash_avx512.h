@@ -18,6 +18,14 @@ static inline __m512i xor_shifted_avx512(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 33));
 }
 
+/* scale64() for fewer than 2^32 slots. */
+static inline __m512i scale64_avx512(__m512i h, __m512i slots)
+{
+    __m512i low = high32_avx512(_mm512_mul_epu32(h, slots));
+
+    return high32_avx512(_mm512_add_epi64(_mm512_mul_epu32(high32_avx512(h), slots), low));
+}
+
 /* See mix64(). */
 static inline __m512i mix64_avx512(__m512i x)
 {
@@ -27,14 +35,6 @@ static inline __m512i mix64_avx512(__m512i x)
     x = _mm512_mullo_epi64(xor_shifted_avx512(x), first);
     x = _mm512_mullo_epi64(xor_shifted_avx512(x), second);
     return xor_shifted_avx512(x);
-}
-
-/* scale64() for fewer than 2^32 slots. */
-static inline __m512i scale64_avx512(__m512i h, __m512i slots)
-{
-    __m512i low = high32_avx512(_mm512_mul_epu32(h, slots));
-
-    return high32_avx512(_mm512_add_epi64(_mm512_mul_epu32(high32_avx512(h), slots), low));
 }
 
 TARGET_END

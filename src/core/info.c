@@ -4,26 +4,26 @@
 #include "core/sized.h"
 #include "filter.h"
 
-tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
+/* A tamis_visit and a tamis_visit_value are functions of one type. */
+static tamis_status info_list(const tamis *f, tamis_visit *visit, void *ctx, bool with_values)
 {
     tamis_cursor c = { .f = f };
 
     if (!f->ops.next)
         return TAMIS_CANNOT;
-    while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.count))
+    while (f->ops.next(&c) && visit(ctx, c.fingerprint, with_values ? c.value : c.count))
         continue;
     return c.status;
 }
 
+tamis_status tamis_list(const tamis *f, tamis_visit *visit, void *ctx)
+{
+    return info_list(f, visit, ctx, false);
+}
+
 tamis_status tamis_list_values(const tamis *f, tamis_visit_value *visit, void *ctx)
 {
-    tamis_cursor c = { .f = f };
-
-    if (!f->ops.next)
-        return TAMIS_CANNOT;
-    while (f->ops.next(&c) && visit(ctx, c.fingerprint, c.value))
-        continue;
-    return c.status;
+    return info_list(f, visit, ctx, true);
 }
 
 const tamis_plan *tamis_plan_of(const tamis *f)
