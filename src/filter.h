@@ -146,8 +146,6 @@ typedef struct tamis_ops {
      * Absent: its hash. Kinds that have it rely on the order of keys, and take raw ones alone; of
      * exact ones, these are below plan.capacity. */
     uint64_t (*item)(const tamis *f, uint64_t key);
-    /* Of plans with TAMIS_PLAN_ASKS_KEYS, and to ask for: tamis_group(). */
-    uint64_t (*group)(const tamis *f, uint64_t key);
 
     /* One key. Kinds without count() see 1 as `times`, others never 0 and no sum above 2^64 - 1.
      * Kinds that take values see a value there, and another one if the key is in. */
@@ -220,7 +218,7 @@ typedef struct tamis_ops {
     bool (*explain)(const tamis *f, uint64_t key, tamis_telling *t);
 } tamis_ops;
 
-/* Fingerprints in next() and append() are hash_key(). */
+/* Fingerprints in next() and append() are hash_key(). A plan may have TAMIS_PLAN_ASKS_KEYS. */
 static inline bool ops_have_whole_hashes(const tamis_ops *ops)
 {
     return ops->append && ops->adapt;
@@ -300,11 +298,14 @@ void tamis__use_cpu(tamis *f, unsigned cpu);
 
 /* ---- Conversions ------------------------------------------------------- */
 
+/* Makes a filter of kind `to` with the answers of f, which was verified. */
+typedef tamis_status tamis_converter(tamis **out, tamis_kind to, const tamis *f,
+                                     const tamis_allocator *a);
+
 /* A row of core/kinds.c, which lists them all. */
 typedef struct tamis_conversion {
     tamis_kind from, to;
-    /* A filter of kind `to` with the answers of f, which was verified. */
-    tamis_status (*convert)(tamis **out, tamis_kind to, const tamis *f, const tamis_allocator *a);
+    tamis_converter *convert;
     /* Optional, for pairs: brings `to` in step with `from` after one key was added or removed,
      * while others read `to`. */
     void (*follow)(tamis *to, const tamis *from, uint64_t key);

@@ -1,6 +1,8 @@
 /* filter.c - public calls: check arguments and abilities, then call the kind. */
 #include <string.h>
 
+#include "base/bits.h"
+#include "base/hash.h"
 #include "core/batch.h"
 #include "core/grow.h"
 #include "core/image.h"
@@ -246,9 +248,12 @@ tamis_status tamis_queried(const tamis *f, double *keys, double *error)
     return TAMIS_OK;
 }
 
+/* What the filter holds of a key that no adaptation has told from others. */
 uint64_t tamis_group(const tamis *f, uint64_t key)
 {
-    return f->plan.flags & TAMIS_PLAN_ASKS_KEYS ? f->ops.group(f, key) : 0;
+    bool asks = f->plan.flags & TAMIS_PLAN_ASKS_KEYS;
+
+    return asks ? scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width) : 0;
 }
 
 void tamis_set_keys(tamis *f, tamis_keys *keys, void *ctx)

@@ -38,13 +38,8 @@ static const kinds_entry *kinds_row(tamis_kind kind)
 
 /* ---- Conversions ------------------------------------------------------- */
 
-tamis_status tamis__counting_to_bloom(tamis **out, tamis_kind to, const tamis *f,
-                                      const tamis_allocator *a);
+tamis_converter tamis__counting_to_bloom, tamis__compressed_to_bloom, tamis__bloom_to_compressed;
 void tamis__counting_follow(tamis *to, const tamis *from, uint64_t key);
-tamis_status tamis__compressed_to_bloom(tamis **out, tamis_kind to, const tamis *f,
-                                        const tamis_allocator *a);
-tamis_status tamis__bloom_to_compressed(tamis **out, tamis_kind to, const tamis *f,
-                                        const tamis_allocator *a);
 
 /* The name of a kind is a macro where tamis__left_out is in its place. */
 static const tamis_conversion CONVERSIONS[] = {
@@ -58,20 +53,26 @@ static const tamis_conversion CONVERSIONS[] = {
     { TAMIS_NO_KIND, TAMIS_NO_KIND, NULL, NULL },
 };
 
-const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to)
+/* `to` may be NULL: any kind. */
+static const tamis_conversion *kinds_conversion(tamis_kind from, const tamis_kind *to)
 {
     for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
-        if (CONVERSIONS[i].from == from && CONVERSIONS[i].to == to)
+        if (CONVERSIONS[i].from == from && (!to || CONVERSIONS[i].to == *to))
             return &CONVERSIONS[i];
     return NULL;
 }
 
+const tamis_conversion *tamis__conversion(tamis_kind from, tamis_kind to)
+{
+    return kinds_conversion(from, &to);
+}
+
+/* It is the first row of its kind. */
 const tamis_conversion *tamis__plain_conversion(tamis_kind from)
 {
-    for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
-        if (CONVERSIONS[i].from == from && CONVERSIONS[i].follow)
-            return &CONVERSIONS[i];
-    return NULL;
+    const tamis_conversion *row = kinds_conversion(from, NULL);
+
+    return row && row->follow ? row : NULL;
 }
 
 /* ---- Speed ------------------------------------------------------------- */
@@ -189,14 +190,6 @@ static unsigned kinds_sizes(const tamis_ops *ops)
     return can;
 }
 
-static bool kinds_can_convert(tamis_kind from)
-{
-    for (size_t i = 0; i < sizeof CONVERSIONS / sizeof *CONVERSIONS; i++)
-        if (CONVERSIONS[i].from == from)
-            return true;
-    return false;
-}
-
 unsigned tamis_kind_can(tamis_kind kind)
 {
     const tamis_ops *ops = tamis__ops(kind);
@@ -215,11 +208,12 @@ unsigned tamis_kind_can(tamis_kind kind)
            (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
            (ops_put(ops) ? TAMIS_CAN_PUT : 0u) |
            (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
-           (ops->adapt ? TAMIS_CAN_ADAPT : 0u) | (ops->group ? TAMIS_CAN_ASK_KEYS : 0u) |
+           (ops->adapt ? TAMIS_CAN_ADAPT : 0u) |
+           (ops_have_whole_hashes(ops) ? TAMIS_CAN_ASK_KEYS : 0u) |
            (ops->forget && !ops->adapt ? TAMIS_CAN_ROTATE : 0u) |
            (ops->dot || ops->append ? TAMIS_CAN_DOT : 0u) | (ops->rate ? 0u : TAMIS_IS_EXACT) |
            (is_raw ? TAMIS_IS_INDEXED : 0u) |
            (ops->traits & TAMIS_TRAIT_TO_STUDY ? TAMIS_IS_TO_STUDY : 0u) |
-           (kinds_can_convert(kind) ? TAMIS_CAN_CONVERT : 0u) | kinds_deletions(ops) |
+           (kinds_conversion(kind, NULL) ? TAMIS_CAN_CONVERT : 0u) | kinds_deletions(ops) |
            kinds_sizes(ops);
 }

@@ -45,7 +45,7 @@ static unsigned plan_options(const tamis_ops *ops)
            (ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_PLAN_EXACT_DELETE : 0u) |
            (ops->dot ? TAMIS_PLAN_SUMS : 0u) |
            (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u) |
-           (ops->group ? TAMIS_PLAN_ASKS_KEYS : 0u);
+           (ops_have_whole_hashes(ops) ? TAMIS_PLAN_ASKS_KEYS : 0u);
 }
 
 bool tamis__plan_is_valid(const tamis_plan *p)

@@ -177,11 +177,6 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
     (void)cpu;
 }
 
-static uint64_t aqf_group(const tamis *f, uint64_t key)
-{
-    return scale64(hash_key(key, f->salt), f->plan.slots << f->plan.width);
-}
-
 const tamis_ops tamis__aqf = {
     .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_QUOTIENT_BITS |
               TAMIS_TRAIT_TAG_BITS,
@@ -192,7 +187,6 @@ const tamis_ops tamis__aqf = {
     .for_cpu = aqf_for_cpu,
     .verify = tamis__aqf_verify,
     .measure = tamis__aqf_measure,
-    .group = aqf_group,
     .has = aqf_has,
     .count = aqf_count,
     .add = aqf_add,

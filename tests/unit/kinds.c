@@ -120,7 +120,6 @@ static void abilities_are_what_the_tables_offer(void **state)
         assert_true(!solved || (!ops->add && ops->resize));
         assert_true(!needs_more || ((solved || ops_put(ops)) && ops->get));
         assert_true(!ops->adapt || ops->forget);
-        assert_true(!ops->group || ops->adapt);
     }
 }
 

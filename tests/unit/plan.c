@@ -424,7 +424,7 @@ static unsigned if_asked_to(tamis_kind kind)
 {
     return (has_trait(kind, TAMIS_TRAIT_CAN_GROW) ? TAMIS_CAN_GROW : 0u) |
            (has_trait(kind, TAMIS_TRAIT_CAN_DELETE_EXACTLY) ? TAMIS_CAN_EXACT_DELETE : 0u) |
-           (tamis__ops(kind)->group ? TAMIS_CAN_ASK_KEYS : 0u) |
+           (ops_have_whole_hashes(tamis__ops(kind)) ? TAMIS_CAN_ASK_KEYS : 0u) |
            (tamis__ops(kind)->dot ? TAMIS_CAN_DOT : 0u);
 }
 
