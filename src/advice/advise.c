@@ -12,9 +12,9 @@
  * lower rates in some. So rates are tried, one for each bit at first: the total falls to its least
  * and then rises, but for steps. */
 #include <math.h>
-#include <string.h>
 
 #include "advice/advise.h"
+#include "core/list.h"
 #include "core/plan.h"
 
 /* ---- One kind ---------------------------------------------------------- */
@@ -138,11 +138,7 @@ static void advise_insert(tamis_advice *advice, size_t n, size_t max, const tami
 
     while (at > 0 && advise_is_before(a, &advice[at - 1], o))
         at--;
-    if (at == max)
-        return;
-    size_t kept = (n < max ? n : max - 1) - at;
-    memmove(&advice[at + 1], &advice[at], kept * sizeof *advice);
-    advice[at] = *a;
+    tamis__list_put(advice, sizeof *advice, n, max, at, a);
 }
 
 /* With its machine, if it has one. */

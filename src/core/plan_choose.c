@@ -1,7 +1,7 @@
 /* plan_choose.c - which kind suits what is wanted best, and what all of them would take. */
 #include <math.h>
-#include <string.h>
 
+#include "core/list.h"
 #include "core/plan.h"
 #include "core/sized.h"
 
@@ -93,11 +93,7 @@ static void plan_insert(tamis_plan *plans, size_t n, size_t max, const tamis_pla
 
     while (at > 0 && plans[at - 1].bytes > p->bytes)
         at--;
-    if (at == max)
-        return;
-    size_t kept = (n < max ? n : max - 1) - at;
-    memmove(&plans[at + 1], &plans[at], kept * sizeof *plans);
-    plans[at] = *p;
+    tamis__list_put(plans, sizeof *plans, n, max, at, p);
 }
 
 size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec *spec)

@@ -22,27 +22,6 @@
 #include "core/note.h"
 #include "os/editor.h"
 
-/* ---- Arrays ------------------------------------------------------------- */
-
-static bool editor_reserve(tamis_editor *e, editor_array *a, size_t more)
-{
-    if (more <= a->room - a->n)
-        return true;
-    size_t room = a->room + a->room / 2 + more + 64;
-    if (room > SIZE_MAX / 2 / a->item)
-        return false;
-    void *block = e->alloc.alloc(e->alloc.ctx, room * a->item);
-    if (!block)
-        return false;
-    if (a->at) {
-        memcpy(block, a->at, a->n * a->item);
-        e->alloc.free(e->alloc.ctx, a->at, a->room * a->item);
-    }
-    a->at = block;
-    a->room = room;
-    return true;
-}
-
 /* ---- Names ------------------------------------------------------------- */
 
 /* The place of a name in the table, or the empty one where it would be. */
@@ -94,13 +73,13 @@ static tamis_status editor_enter(tamis_editor *e, size_t *number, const char *te
     *number = e->table[place] - (size_t)1;
     if (e->table[place])
         return TAMIS_OK;
-    if (!editor_reserve(e, &e->names, 1) || !editor_reserve(e, &e->texts, length))
+    if (!tamis__list_reserve(&e->names, &e->alloc, 1) ||
+        !tamis__list_reserve(&e->texts, &e->alloc, length))
         return TAMIS_NOMEM;
-    *number = e->names.n++;
-    *editor_name_at(e, *number) =
-        (editor_name){ .hash = hash, .text = e->texts.n, .length = (uint8_t)length };
-    memcpy((char *)e->texts.at + e->texts.n, text, length);
-    e->texts.n += length;
+    const editor_name n = { .hash = hash, .text = e->texts.n, .length = (uint8_t)length };
+    *number = e->names.n;
+    list_push(&e->names, &n, 1);
+    list_push(&e->texts, text, length);
     e->table[place] = (uint32_t)*number + 1;
     return TAMIS_OK;
 }
@@ -318,8 +297,8 @@ tamis_status tamis_editor_open(tamis_editor **out, const char *path, unsigned fl
     memset(e, 0, offsetof(tamis_editor, buffer));
     e->alloc = *from;
     e->is_anew = flags & TAMIS_EDIT_COMPACT;
-    e->names.item = sizeof(editor_name);
-    e->texts.item = 1;
+    e->names.size = sizeof(editor_name);
+    e->texts.size = 1;
     e->lock = e->fd = -1;
     tamis_status status = editor_open_editor(e, path);
     if (status)
@@ -337,10 +316,8 @@ void tamis_editor_free(tamis_editor *e)
     int saved = errno;
     if (e->has_save)
         (void)!tamis__save_end(&e->save, TAMIS_STOPPED); /* nothing of it stays */
-    if (e->names.at)
-        a.free(a.ctx, e->names.at, e->names.room * e->names.item);
-    if (e->texts.at)
-        a.free(a.ctx, e->texts.at, e->texts.room);
+    tamis__list_free(&e->names, &a);
+    tamis__list_free(&e->texts, &a);
     if (e->table)
         a.free(a.ctx, e->table, e->table_size * sizeof *e->table);
     tamis_collection_free(e->old);

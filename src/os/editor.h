@@ -2,6 +2,7 @@
 #ifndef TAMIS_OS_EDITOR_H
 #define TAMIS_OS_EDITOR_H
 
+#include "core/list.h"
 #include "os/collection.h"
 
 typedef struct editor_name {
@@ -11,13 +12,6 @@ typedef struct editor_name {
     uint8_t length;
     bool is_old; /* its image is in the file that is replaced */
 } editor_name;
-
-/* An array that grows. */
-typedef struct editor_array {
-    void *at;
-    size_t n, room; /* items */
-    size_t item;    /* size of one */
-} editor_array;
 
 enum { EDITOR_BUFFER = 1 << 18 };
 
@@ -29,12 +23,12 @@ struct tamis_editor {
     bool has_save;         /* which was begun, and not ended */
     bool is_over;
     file_save save;
-    int lock;                  /* of the old file; -1: there was none */
-    int fd;                    /* that is written to: of one of the two */
-    editor_array names, texts; /* of editor_name, of bytes */
-    uint32_t *table;           /* numbers of names, plus 1, by their hashes */
-    size_t table_size;         /* a power of two, or 0 */
-    uint64_t end;              /* of what was written, buffer included */
+    int lock;          /* of the old file; -1: there was none */
+    int fd;            /* that is written to: of one of the two */
+    list names, texts; /* of editor_name, of bytes */
+    uint32_t *table;   /* numbers of names, plus 1, by their hashes */
+    size_t table_size; /* a power of two, or 0 */
+    uint64_t end;      /* of what was written, buffer included */
     size_t buffered;
     char path[PATH_MAX];
     uint8_t buffer[EDITOR_BUFFER];
@@ -42,12 +36,12 @@ struct tamis_editor {
 
 static inline editor_name *editor_name_at(const tamis_editor *e, uint64_t i)
 {
-    return (editor_name *)e->names.at + i;
+    return (editor_name *)e->names.items + i;
 }
 
 static inline const char *editor_text(const tamis_editor *e, const editor_name *n)
 {
-    return (const char *)e->texts.at + n->text;
+    return (const char *)e->texts.items + n->text;
 }
 
 /* Bytes behind all that was written. The first is a tamis_sink. */

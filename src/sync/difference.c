@@ -14,23 +14,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/list.h"
 #include "core/memory.h"
 #include "sync/symbols.h"
 #include "sync/walk.h"
 
-/* An array that grows. */
-typedef struct difference_list {
-    void *items;
-    size_t n, room, size; /* of an item */
-} difference_list;
-
 struct tamis_difference {
     tamis_symbols *own;
-    difference_list symbols; /* tamis_symbol: theirs minus own minus what was found */
-    difference_list pure;    /* uint64_t: symbols that seemed so, to be looked at */
-    difference_list walks;   /* walk of each key that was found */
-    difference_list signs;   /* int8_t: 1 if only the other side has it, -1 if only this one */
-    difference_list here, there;
+    list symbols; /* tamis_symbol: theirs minus own minus what was found */
+    list pure;    /* uint64_t: symbols that seemed so, to be looked at */
+    list walks;   /* walk of each key that was found */
+    list signs;   /* int8_t: 1 if only the other side has it, -1 if only this one */
+    list here, there;
     int64_t surplus;   /* of keys on the other side */
     double deviations; /* squares of those of the counts from what is expected, each of which is the
                           number of keys that differ on average */
@@ -39,48 +34,14 @@ struct tamis_difference {
     tamis_allocator alloc;
 };
 
-static bool difference_reserve(tamis_difference *d, difference_list *l, size_t extra)
-{
-    size_t room = l->room ? l->room : 64;
-
-    if (extra > SIZE_MAX / 4 / l->size - l->n)
-        return false;
-    while (room < l->n + extra)
-        room *= 2;
-    if (room == l->room)
-        return true;
-    void *items = d->alloc.alloc(d->alloc.ctx, room * l->size);
-    if (!items)
-        return false;
-    if (l->items) {
-        memcpy(items, l->items, l->n * l->size);
-        d->alloc.free(d->alloc.ctx, l->items, l->room * l->size);
-    }
-    l->items = items;
-    l->room = room;
-    return true;
-}
-
-/* Room was reserved before. */
-static void difference_push(difference_list *l, const void *item)
-{
-    memcpy((char *)l->items + l->n++ * l->size, item, l->size);
-}
-
-static void difference_list_free(tamis_difference *d, difference_list *l)
-{
-    if (l->items)
-        d->alloc.free(d->alloc.ctx, l->items, l->room * l->size);
-}
-
 void tamis_difference_free(tamis_difference *d)
 {
     if (!d)
         return;
     tamis_allocator a = d->alloc;
-    difference_list *lists[] = { &d->symbols, &d->pure, &d->walks, &d->signs, &d->here, &d->there };
+    list *lists[] = { &d->symbols, &d->pure, &d->walks, &d->signs, &d->here, &d->there };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        difference_list_free(d, lists[i]);
+        tamis__list_free(lists[i], &a);
     tamis_symbols_free(d->own);
     a.free(a.ctx, d, sizeof *d);
 }
@@ -135,28 +96,28 @@ static tamis_status difference_take_out(tamis_difference *d, walk *w, int sign)
         walk_apply(w, s, -sign);
         if (!difference_is_single(s))
             continue;
-        if (!difference_reserve(d, &d->pure, 1))
+        if (!tamis__list_reserve(&d->pure, &d->alloc, 1))
             return TAMIS_NOMEM;
-        difference_push(&d->pure, &w->next);
+        list_push(&d->pure, &w->next, 1);
     }
     return TAMIS_OK;
 }
 
 static tamis_status difference_found(tamis_difference *d, uint64_t key, uint64_t hash, int sign)
 {
-    difference_list *side = sign > 0 ? &d->there : &d->here;
+    list *side = sign > 0 ? &d->there : &d->here;
     walk w = walk_start(key, hash);
     int8_t as_stored = (int8_t)sign;
 
     if (d->walks.n == d->symbols.n)
         return TAMIS_CORRUPT;
-    if (!difference_reserve(d, &d->walks, 1) || !difference_reserve(d, &d->signs, 1) ||
-        !difference_reserve(d, side, 1))
+    if (!tamis__list_reserve(&d->walks, &d->alloc, 1) ||
+        !tamis__list_reserve(&d->signs, &d->alloc, 1) || !tamis__list_reserve(side, &d->alloc, 1))
         return TAMIS_NOMEM;
     tamis_status status = difference_take_out(d, &w, sign);
-    difference_push(&d->walks, &w);
-    difference_push(&d->signs, &as_stored);
-    difference_push(side, &key);
+    list_push(&d->walks, &w, 1);
+    list_push(&d->signs, &as_stored, 1);
+    list_push(side, &key, 1);
     return status;
 }
 
@@ -238,11 +199,12 @@ tamis_status tamis_difference_take(tamis_difference *d, const tamis_symbol *ther
 
     if (d->is_corrupt)
         return TAMIS_CORRUPT;
-    if (!difference_reserve(d, &d->symbols, n) || !difference_reserve(d, &d->pure, n))
+    if (!tamis__list_reserve(&d->symbols, &d->alloc, n) ||
+        !tamis__list_reserve(&d->pure, &d->alloc, n))
         return TAMIS_NOMEM;
     difference_subtract(d, there, n);
     for (uint64_t at = first; at < d->symbols.n; at++)
-        difference_push(&d->pure, &at);
+        list_push(&d->pure, &at, 1);
     tamis_status status = difference_peel(d);
     d->is_corrupt = status != TAMIS_OK;
     *is_done = d->symbols.n > 0 && difference_is_empty(d->symbols.items);
