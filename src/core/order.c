@@ -210,58 +210,71 @@ tamis_status tamis__order_merge_many(tamis **out, const tamis *const *filters, s
     return status;
 }
 
-/* ---- Intersections and differences --------------------------------------- */
+/* ---- Side by side ------------------------------------------------------ */
 
-/* What is to be subtracted, and is not there. */
-static bool order_is_missing(tamis_operation op, uint64_t held, uint64_t count)
+order_side tamis__order_side(const tamis *f)
 {
-    return op == TAMIS_SUBTRACT && held < count;
+    order_side s = { .next = { .f = f } };
+
+    s.more = order_advance(&s.next);
+    return s;
 }
 
-static uint64_t order_left(tamis_operation op, uint64_t a, uint64_t b)
+bool tamis__order_next(order_side *sides, size_t n, uint64_t *fingerprint)
 {
-    uint64_t common = a < b ? a : b;
+    bool more = false;
 
-    return op == TAMIS_INTERSECT ? common : a - common;
-}
-
-/* Takes what g holds up to the fingerprint at hand, and appends what is left of that. */
-static tamis_status order_append_left(tamis_writer *w, const tamis_cursor *a, tamis_cursor *b,
-                                      bool *more, tamis_operation op)
-{
-    uint64_t left, others = 0;
-
-    for (; *more && b->fingerprint <= a->fingerprint; *more = order_advance(b)) {
-        others = b->fingerprint == a->fingerprint ? b->count : 0;
-        if (order_is_missing(op, b->fingerprint == a->fingerprint ? a->count : 0, b->count))
-            return TAMIS_ABSENT;
+    for (size_t i = 0; i < n; i++)
+        if (sides[i].more && (!more || sides[i].next.fingerprint < *fingerprint)) {
+            *fingerprint = sides[i].next.fingerprint;
+            more = true;
+        }
+    for (order_side *s = sides; s < sides + n; s++) {
+        bool has_it = more && s->more && s->next.fingerprint == *fingerprint;
+        s->count = has_it ? s->next.count : 0;
+        s->bits = s->next.bits;
+        s->told = s->next.told;
+        if (has_it)
+            s->more = order_advance(&s->next);
     }
-    left = order_left(op, a->count, others);
-    w->bits = a->bits;
-    w->told = a->told;
-    return left ? w->f->ops.append(w, a->fingerprint, left) : TAMIS_OK;
+    return more;
 }
+
+tamis_status tamis__order_failure(const order_side *sides, size_t n)
+{
+    tamis_status status = TAMIS_OK;
+
+    for (size_t i = 0; i < n && !status; i++)
+        status = sides[i].next.status;
+    return status;
+}
+
+/* ---- Intersections and differences --------------------------------------- */
 
 /* Where nothing was adapted, what is left is as if the rest had never been there. */
 static tamis_status order_append_reduced(tamis *to, const tamis *f, const tamis *g,
                                          tamis_operation op)
 {
-    tamis_cursor a = { .f = f }, b = { .f = g };
+    order_side both[] = { tamis__order_side(f), tamis__order_side(g) };
     tamis_writer w = { .f = to };
     tamis_info info = { .size = sizeof info };
-    bool more = order_advance(&b);
     tamis_status status = TAMIS_OK;
+    uint64_t fingerprint;
 
     if (f->ops.adapt)
         tamis_get_info(f, &info);
-    while (!status && order_advance(&a)) {
-        a.told = info.adaptations ? a.told : 0;
-        status = order_append_left(&w, &a, &b, &more, op);
+    while (!status && tamis__order_next(both, 2, &fingerprint)) {
+        uint64_t a = both[0].count, b = both[1].count, common = a < b ? a : b;
+        uint64_t left = op == TAMIS_INTERSECT ? common : a - common;
+        w.bits = both[0].bits;
+        w.told = info.adaptations ? both[0].told : 0;
+        if (op == TAMIS_SUBTRACT && a < b)
+            status = TAMIS_ABSENT;
+        else if (left)
+            status = to->ops.append(&w, fingerprint, left);
     }
     (void)to->ops.append(&w, 0, 0);
-    if (!status)
-        status = a.status ? a.status : b.status;
-    return !status && more && op == TAMIS_SUBTRACT ? TAMIS_ABSENT : status;
+    return status ? status : tamis__order_failure(both, 2);
 }
 
 /* What is left of f fits where f fits: fewer copies take no more slots. */
@@ -284,19 +297,15 @@ tamis_status tamis__order_reduce(tamis *f, const tamis *g, tamis_operation op)
 
 tamis_status tamis__order_dot(const tamis *f, uint64_t *product, const tamis *g)
 {
-    tamis_cursor a = { .f = f }, b = { .f = g };
-    bool more = order_advance(&a) && order_advance(&b);
-    uint64_t sum = 0;
+    order_side both[] = { tamis__order_side(f), tamis__order_side(g) };
+    uint64_t sum = 0, fingerprint;
 
-    while (more) {
-        if (a.fingerprint == b.fingerprint)
-            sum = order_sum(sum, order_product(a.count, b.count));
-        more = a.fingerprint <= b.fingerprint ? order_advance(&a) : order_advance(&b);
-    }
-    if (a.status || b.status)
-        return a.status ? a.status : b.status;
-    *product = sum;
-    return TAMIS_OK;
+    while (tamis__order_next(both, 2, &fingerprint))
+        sum = order_sum(sum, order_product(both[0].count, both[1].count));
+    tamis_status status = tamis__order_failure(both, 2);
+    if (!status)
+        *product = sum;
+    return status;
 }
 
 /* ---- Sizes ------------------------------------------------------------- */

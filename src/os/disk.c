@@ -160,44 +160,12 @@ const tamis *tamis_disk_file(const tamis_disk *d)
 
 /* ---- Merging ----------------------------------------------------------- */
 
-/* A cursor that may have come to its end. */
-typedef struct disk_stream {
-    tamis_cursor c;
-    bool more;
-} disk_stream;
-
-static void disk_advance(disk_stream *s)
-{
-    s->more = s->c.f->ops.next(&s->c);
-}
-
-static disk_stream disk_stream_of(const tamis *f)
-{
-    disk_stream s = { .c = { .f = f } };
-
-    disk_advance(&s);
-    return s;
-}
-
-static uint64_t disk_lowest(const disk_stream *s, uint64_t fingerprint)
-{
-    return s->more && s->c.fingerprint < fingerprint ? s->c.fingerprint : fingerprint;
-}
-
-/* How often the fingerprint is there; the stream is then past it. */
-static uint64_t disk_take(disk_stream *s, uint64_t fingerprint)
-{
-    if (!s->more || s->c.fingerprint != fingerprint)
-        return 0;
-    uint64_t count = s->c.count;
-    disk_advance(s);
-    return count;
-}
+enum { DISK_FILE, DISK_ADDED, DISK_REMOVED, DISK_SIDES };
 
 typedef struct disk_merge {
     tamis_disk *d;
     ordered_file *out;
-    disk_stream file, added, removed;
+    order_side sides[DISK_SIDES];
     uint64_t passed; /* bytes of the old file */
 } disk_merge;
 
@@ -216,23 +184,14 @@ static tamis_status disk_report(disk_merge *m, uint64_t fingerprint)
     return o->progress && !o->progress(o->ctx, at, total) ? TAMIS_STOPPED : TAMIS_OK;
 }
 
-/* What is left of a fingerprint; all three are then past it. */
+/* What is left of a fingerprint. */
 static tamis_status disk_merge_one(disk_merge *m, uint64_t fingerprint)
 {
-    uint64_t count = disk_take(&m->file, fingerprint), gone = disk_take(&m->removed, fingerprint),
-             held;
+    uint64_t count = m->sides[DISK_FILE].count, gone = m->sides[DISK_REMOVED].count, held;
 
-    if (add_overflows(count > gone ? count - gone : 0, disk_take(&m->added, fingerprint), &held))
+    if (add_overflows(count > gone ? count - gone : 0, m->sides[DISK_ADDED].count, &held))
         return TAMIS_CORRUPT;
     return held ? tamis__ordered_file_append(m->out, fingerprint, held) : TAMIS_OK;
-}
-
-/* Why one of the streams ended before its end. */
-static tamis_status disk_failure(const disk_merge *m)
-{
-    if (m->file.c.status)
-        return m->file.c.status;
-    return m->added.c.status ? m->added.c.status : m->removed.c.status;
 }
 
 enum { REPORT_EVERY = 1 << 16 };
@@ -242,21 +201,17 @@ enum { REPORT_EVERY = 1 << 16 };
 static tamis_status disk_merge_all(disk_merge *m)
 {
     const tamis_plan *plan = &m->d->file->plan;
-    uint64_t low = 0, end = plan->slots << plan->width;
+    uint64_t low = 0, end = plan->slots << plan->width, fingerprint;
     tamis_status status = TAMIS_OK;
 
-    for (uint64_t i = 0; !status; i++) {
-        uint64_t fingerprint =
-            disk_lowest(&m->file, disk_lowest(&m->added, disk_lowest(&m->removed, UINT64_MAX)));
-        if (fingerprint == UINT64_MAX)
-            break;
+    for (uint64_t i = 0; !status && tamis__order_next(m->sides, DISK_SIDES, &fingerprint); i++) {
         status = fingerprint < low || fingerprint >= end ? TAMIS_CORRUPT
                                                          : disk_merge_one(m, fingerprint);
         low = fingerprint + 1;
         if (!status && i % REPORT_EVERY == 0)
             status = disk_report(m, fingerprint);
     }
-    return status ? status : disk_failure(m);
+    return status ? status : tamis__order_failure(m->sides, DISK_SIDES);
 }
 
 /* ---- Changing over ----------------------------------------------------- */
@@ -301,9 +256,9 @@ static tamis_status disk_write_to(ordered_file *next, tamis_disk *d, const tamis
     (void)madvise(d->file->block, d->file->block_size, MADV_SEQUENTIAL);
     disk_merge m = { .d = d,
                      .out = next,
-                     .file = disk_stream_of(d->file),
-                     .added = disk_stream_of(d->added),
-                     .removed = disk_stream_of(d->removed) };
+                     .sides = { [DISK_FILE] = tamis__order_side(d->file),
+                                [DISK_ADDED] = tamis__order_side(d->added),
+                                [DISK_REMOVED] = tamis__order_side(d->removed) } };
     status = tamis__ordered_file_complete(next, disk_merge_all(&m));
     (void)madvise(d->file->block, d->file->block_size, MADV_RANDOM);
     if (!status)
