@@ -35,12 +35,6 @@ tamis_status tamis__header_read(image_header *h, const image_source *s);
 /* Whether writing this header anew would lose nothing that a later version put there. */
 bool tamis__header_is_ours(const image_header *h);
 
-/* Source and place of the next byte. */
-typedef struct image_reader {
-    const image_source *source;
-    uint64_t at;
-} image_reader;
-
 /* A checked copy of the filter in memory of its own. */
 tamis_status tamis__image_decode(tamis **out, const image_source *s, const tamis_allocator *a);
 
@@ -70,20 +64,14 @@ uint64_t tamis__image_size(const tamis_plan *plan);
 /* Where in an image of that plan the payload starts. */
 uint64_t tamis__image_offset(const tamis_plan *plan);
 
-/* An image without its payload: what comes before that and after it. */
-typedef struct image_frame {
-    const tamis *f;
-    uint8_t *head, *tail; /* head: the header and zeros */
-    size_t head_size, tail_size;
-    uint64_t tail_at; /* in the image */
-} image_frame;
+/* The checksums of a payload: how many there are, and each of them. The payload is that of f or, if
+ * `written` is not NULL, in an image that is read from there; false: it could not be. */
+uint64_t tamis__image_sums_count(const tamis_plan *plan);
+bool tamis__image_sums(uint64_t *sums, const tamis *f, const image_source *written);
 
-/* The payload is that of f or, if `written` is not NULL, read from there. */
-tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source *written);
-void tamis__frame_free(image_frame *r);
-
-/* tamis_image_send() of a filter that nobody changes. */
-tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx);
+/* tamis_image_send() of a filter that nobody changes, whose checksums may be known. If f has no
+ * payload, in the place of its bytes comes NULL. */
+tamis_status tamis__image_send(const tamis *f, const uint64_t *sums, tamis_sink *sink, void *ctx);
 
 /* A header that says that the checksums are stale. */
 void tamis__image_dirty_header(uint8_t header[IMAGE_HEADER], const tamis *f);

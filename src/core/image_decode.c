@@ -21,15 +21,15 @@ uint64_t tamis__image_sum(const void *bytes, size_t size)
     return XXH3_64bits(bytes, size);
 }
 
-uint64_t tamis__image_digest(const tamis *f, const image_section *payload)
+uint64_t tamis__image_digest(const tamis *f, const image_section *payload, const uint64_t *sums)
 {
     XXH3_state_t state;
-    uint8_t bytes[8];
+    uint8_t sum[8];
 
     XXH3_64bits_reset(&state);
     for (uint64_t at = 0; at < payload->length; at += IMAGE_BLOCK) {
-        put_le64(bytes, tamis__image_block_sum(f, payload, at));
-        XXH3_64bits_update(&state, bytes, sizeof bytes);
+        put_le64(sum, sums ? sums[at / IMAGE_BLOCK] : tamis__image_block_sum(f, payload, at));
+        XXH3_64bits_update(&state, sum, sizeof sum);
     }
     return XXH3_64bits_digest(&state);
 }
@@ -180,7 +180,14 @@ bool tamis__header_is_ours(const image_header *h)
            h->payload_offset == payload.offset &&
            (!has_note || h->note_offset == round_up(payload.end, 64));
 }
+
 /* ---- Reading: the rest ------------------------------------------------- */
+
+/* Source and place of the next byte. */
+typedef struct image_reader {
+    const image_source *source;
+    uint64_t at;
+} image_reader;
 
 static bool image_take(image_reader *r, void *piece, uint64_t size)
 {
@@ -205,7 +212,8 @@ static tamis_status image_take_zeros(image_reader *in, uint64_t to)
     return TAMIS_OK;
 }
 
-bool tamis__image_take_block(image_reader *in, uint64_t *sum, uint8_t *dest, size_t size)
+/* The sum of the next bytes, which go to `dest` or, if that is NULL, nowhere. */
+static bool image_take_block(image_reader *in, uint64_t *sum, uint8_t *dest, size_t size)
 {
     XXH3_state_t state;
     uint8_t buf[512];
@@ -226,6 +234,19 @@ bool tamis__image_take_block(image_reader *in, uint64_t *sum, uint8_t *dest, siz
     return true;
 }
 
+bool tamis__image_sums(uint64_t *sums, const tamis *f, const image_source *written)
+{
+    image_section payload = tamis__image_payload_section(&f->plan);
+    image_reader in = { .source = written, .at = payload.offset };
+
+    for (uint64_t at = 0; at < payload.length; at += IMAGE_BLOCK, sums++)
+        if (!written)
+            *sums = tamis__image_block_sum(f, &payload, at);
+        else if (!image_take_block(&in, sums, NULL, tamis__image_block(&payload, at)))
+            return false;
+    return true;
+}
+
 /* A section. Its checksums come after it: the digest over those of the blocks that came, and the
  * digest over those that are in the image, both have to be the one in the header. */
 static tamis_status image_take_section(image_reader *in, const image_section *s, uint8_t *dest)
@@ -237,7 +258,7 @@ static tamis_status image_take_section(image_reader *in, const image_section *s,
     XXH3_64bits_reset(&came);
     XXH3_64bits_reset(&kept);
     for (uint64_t at = 0; at < s->length; at += IMAGE_BLOCK) {
-        if (!tamis__image_take_block(in, &sum, dest ? dest + at : NULL, tamis__image_block(s, at)))
+        if (!image_take_block(in, &sum, dest ? dest + at : NULL, tamis__image_block(s, at)))
             return TAMIS_IO;
         put_le64(bytes, sum);
         XXH3_64bits_update(&came, bytes, sizeof bytes);
@@ -336,6 +357,7 @@ tamis_status tamis__image_borrow(tamis **out, const image_header *h, const image
     *out = f;
     return TAMIS_OK;
 }
+
 /* ---- From memory, and in pieces ---------------------------------------- */
 
 static bool image_read_memory(const image_source *s, uint64_t offset, void *buf, size_t size)

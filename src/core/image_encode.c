@@ -1,7 +1,9 @@
 /* image_encode.c - from a filter to an image.
  *
- * The header vouches for the checksums, and these for the payload: so all but the payload is worked
- * out first, in the frame, in memory of a few bytes for each MiB of payload. */
+ * All images come from one writer, tamis__image_send(), from the first byte to the last. The header
+ * vouches for the checksums, which follow the payload: they are worked out before it is sent, and
+ * again in their turn, or were known before. So no memory is taken, which the host of a filter may
+ * not have. */
 #include "core/image_layout.h"
 
 #include <string.h>
@@ -73,70 +75,6 @@ void tamis__image_dirty_header(uint8_t h[IMAGE_HEADER], const tamis *f)
     image_put_header(h, f, 0, IMAGE_DIRTY);
 }
 
-/* ---- The frame --------------------------------------------------------- */
-
-static tamis_status image_frame_begin(image_frame *r, const tamis *f)
-{
-    image_section s = tamis__image_payload_section(&f->plan);
-
-    *r = (image_frame){ .f = f, .head_size = (size_t)s.offset, .tail_at = s.offset + s.length };
-    r->tail_size = (size_t)(tamis_image_size(f) - r->tail_at);
-    r->head = tamis__scratch_new(f, r->head_size + r->tail_size);
-    if (!r->head)
-        return TAMIS_NOMEM;
-    memset(r->head, 0, r->head_size + r->tail_size);
-    r->tail = r->head + r->head_size;
-    return TAMIS_OK;
-}
-
-static uint8_t *image_frame_sums(const image_frame *r)
-{
-    return r->tail + (tamis__image_payload_section(&r->f->plan).sums - r->tail_at);
-}
-
-/* All checksums are there. */
-static void image_frame_finish(image_frame *r)
-{
-    image_section payload = tamis__image_payload_section(&r->f->plan);
-    uint64_t digest =
-        tamis__image_sum(image_frame_sums(r), (size_t)(8 * tamis__image_blocks(&payload)));
-
-    if (tamis__image_has_note(r->f)) {
-        uint8_t bytes[NOTE_SIZE_MAX + 16];
-        image_section note = tamis__image_note_section(r->f);
-        size_t size = image_put_note(bytes, &note, r->f);
-        memcpy(r->tail + (note.offset - r->tail_at), bytes, size);
-    }
-    image_put_header(r->head, r->f, digest, IMAGE_WHOLE);
-}
-
-tamis_status tamis__frame_new(image_frame *r, const tamis *f, const image_source *written)
-{
-    image_section s = tamis__image_payload_section(&f->plan);
-    image_reader in = { .source = written, .at = s.offset };
-    tamis_status status = image_frame_begin(r, f);
-    uint64_t sum;
-
-    for (uint64_t at = 0; at < s.length && !status; at += IMAGE_BLOCK) {
-        size_t size = tamis__image_block(&s, at);
-        if (!written)
-            sum = tamis__image_block_sum(f, &s, at);
-        else if (!tamis__image_take_block(&in, &sum, NULL, size))
-            status = TAMIS_IO;
-        put_le64(image_frame_sums(r) + at / IMAGE_BLOCK * 8, status ? 0 : sum);
-    }
-    if (!status)
-        image_frame_finish(r);
-    else if (r->head)
-        tamis__frame_free(r);
-    return status;
-}
-
-void tamis__frame_free(image_frame *r)
-{
-    tamis__scratch_free(r->f, r->head, r->head_size + r->tail_size);
-}
-
 /* ---- All of it, from the first byte to the last ------------------------- */
 
 typedef struct image_sender {
@@ -159,22 +97,21 @@ static void image_send_zeros(image_sender *p, uint64_t to)
     image_send_bytes(p, zeros, to - p->at);
 }
 
-/* The header vouches for the checksums that follow the payload: they are worked out before it is
- * sent, and again in their turn. So no memory is taken, which the host of a filter may not have. */
-tamis_status tamis__image_send(const tamis *f, tamis_sink *sink, void *ctx)
+tamis_status tamis__image_send(const tamis *f, const uint64_t *sums, tamis_sink *sink, void *ctx)
 {
     image_section s = tamis__image_payload_section(&f->plan);
     image_sender p = { .sink = sink, .ctx = ctx, .ok = true };
+    const uint8_t *payload = f->payload;
     uint8_t header[IMAGE_HEADER], note[NOTE_SIZE_MAX + 16], sum[8];
 
-    image_put_header(header, f, tamis__image_digest(f, &s), IMAGE_WHOLE);
+    image_put_header(header, f, tamis__image_digest(f, &s, sums), IMAGE_WHOLE);
     image_send_bytes(&p, header, sizeof header);
     image_send_zeros(&p, s.offset);
     for (uint64_t at = 0; at < s.length && p.ok; at += IMAGE_BLOCK)
-        image_send_bytes(&p, (const uint8_t *)f->payload + at, tamis__image_block(&s, at));
+        image_send_bytes(&p, payload ? payload + at : NULL, tamis__image_block(&s, at));
     image_send_zeros(&p, s.sums);
     for (uint64_t at = 0; at < s.length && p.ok; at += IMAGE_BLOCK) {
-        put_le64(sum, tamis__image_block_sum(f, &s, at));
+        put_le64(sum, sums ? sums[at / IMAGE_BLOCK] : tamis__image_block_sum(f, &s, at));
         image_send_bytes(&p, sum, sizeof sum);
     }
     if (tamis__image_has_note(f)) {
@@ -192,7 +129,7 @@ tamis_status tamis_image_send(const tamis *f, tamis_sink *sink, void *ctx)
 
     if (status)
         return status;
-    status = tamis__image_send(s.f, sink, ctx);
+    status = tamis__image_send(s.f, NULL, sink, ctx);
     tamis_free(s.copy);
     return status;
 }
@@ -219,52 +156,40 @@ tamis_status tamis_image_write(const tamis *f, void *buf, size_t size)
 typedef struct image_cut {
     uint8_t *buf;
     uint64_t from, to;
+    uint64_t at; /* bytes that have passed */
 } image_cut;
 
-static void image_cut_out(const image_cut *c, uint64_t offset, const void *bytes, uint64_t size)
+static bool image_cut_out(void *ctx, const void *bytes, size_t size)
 {
-    uint64_t first = offset > c->from ? offset : c->from;
-    uint64_t last = offset + size < c->to ? offset + size : c->to;
+    image_cut *c = ctx;
+    uint64_t first = c->at > c->from ? c->at : c->from;
+    uint64_t last = c->at + size < c->to ? c->at + size : c->to;
 
     if (first < last)
-        memcpy(c->buf + (first - c->from), (const uint8_t *)bytes + (first - offset),
+        memcpy(c->buf + (first - c->from), (const uint8_t *)bytes + (first - c->at),
                (size_t)(last - first));
-}
-
-/* Those that are 0 are not known. */
-static void image_find_sums(const image_frame *r, uint64_t *sums)
-{
-    image_section s = tamis__image_payload_section(&r->f->plan);
-
-    for (uint64_t i = 0; i < tamis__image_blocks(&s); i++) {
-        if (!sums[i])
-            sums[i] = tamis__image_sum((const uint8_t *)r->f->payload + i * IMAGE_BLOCK,
-                                       tamis__image_block(&s, i * IMAGE_BLOCK));
-        put_le64(image_frame_sums(r) + 8 * i, sums[i]);
-    }
+    c->at += size;
+    return true;
 }
 
 tamis_status tamis__image_part(const tamis *f, uint64_t *sums, uint8_t *buf, size_t size,
                                uint64_t offset)
 {
     image_section s = tamis__image_payload_section(&f->plan);
-    const image_cut c = { .buf = buf, .from = offset, .to = offset + size };
-    image_frame r;
+    image_cut c = { .buf = buf, .from = offset, .to = offset + size };
 
     if (f->image)
         return TAMIS_CANNOT;
     if (offset > tamis_image_size(f) || size > tamis_image_size(f) - offset)
         return TAMIS_RANGE;
-    image_cut_out(&c, s.offset, f->payload, s.length);
-    if (c.from >= s.offset && c.to <= s.offset + s.length)
+    if (c.from >= s.offset && c.to <= s.offset + s.length) {
+        memcpy(buf, (const uint8_t *)f->payload + (offset - s.offset), size);
         return TAMIS_OK;
-    tamis_status status = image_frame_begin(&r, f);
-    if (status)
-        return status;
-    image_find_sums(&r, sums);
-    image_frame_finish(&r);
-    image_cut_out(&c, 0, r.head, r.head_size);
-    image_cut_out(&c, r.tail_at, r.tail, r.tail_size);
-    tamis__frame_free(&r);
-    return TAMIS_OK;
+    }
+    for (uint64_t at = 0; at < s.length; at += IMAGE_BLOCK) {
+        uint64_t *sum = &sums[at / IMAGE_BLOCK];
+        if (*sum == 0) /* it is not known */
+            *sum = tamis__image_block_sum(f, &s, at);
+    }
+    return tamis__image_send(f, sums, image_cut_out, &c);
 }

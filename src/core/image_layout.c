@@ -59,6 +59,13 @@ uint64_t tamis__image_size(const tamis_plan *plan)
     return tamis__image_payload_section(plan).end;
 }
 
+uint64_t tamis__image_sums_count(const tamis_plan *plan)
+{
+    image_section s = tamis__image_payload_section(plan);
+
+    return tamis__image_blocks(&s);
+}
+
 uint64_t tamis__image_offset(const tamis_plan *plan)
 {
     return tamis__image_payload_section(plan).offset;

@@ -76,11 +76,9 @@ image_section tamis__image_section_at(const image_header *h, uint32_t i);
 void tamis__image_put_plan(uint8_t *header, const tamis_plan *p);
 
 uint64_t tamis__image_sum(const void *bytes, size_t size);
-/* The checksum of the block at that place of the payload, and that of all those checksums. */
+/* The checksum of the block at that place of the payload, and that of all those checksums, which
+ * may be known. */
 uint64_t tamis__image_block_sum(const tamis *f, const image_section *payload, uint64_t at);
-uint64_t tamis__image_digest(const tamis *f, const image_section *payload);
-
-/* The sum of the next bytes of a reader, which go to `dest` or, if that is NULL, nowhere. */
-bool tamis__image_take_block(image_reader *r, uint64_t *sum, uint8_t *dest, size_t size);
+uint64_t tamis__image_digest(const tamis *f, const image_section *payload, const uint64_t *sums);
 
 #endif

@@ -195,16 +195,37 @@ tamis_status tamis__save_begin(file_save *p, const char *path, bool is_secret)
     return TAMIS_IO;
 }
 
+/* All of an image goes by, of which the header is kept, and what follows the payload is written. */
+typedef struct file_sealing {
+    int fd;
+    uint64_t at, payload_end;
+    uint8_t header[IMAGE_HEADER];
+} file_sealing;
+
+static bool file_seal_piece(void *ctx, const void *piece, size_t size)
+{
+    file_sealing *s = ctx;
+    uint64_t at = s->at;
+
+    s->at += size;
+    if (at == 0)
+        memcpy(s->header, piece, sizeof s->header);
+    return at < s->payload_end || tamis__file_write(s->fd, at, piece, size);
+}
+
 tamis_status tamis__file_seal(int fd, const tamis *f, const image_source *written)
 {
-    image_frame r;
-    tamis_status status = tamis__frame_new(&r, f, written);
+    const tamis_plan *p = &f->plan;
+    file_sealing s = { .fd = fd, .payload_end = tamis__image_offset(p) + p->bytes };
+    uint64_t size = tamis__image_sums_count(p) * sizeof(uint64_t);
+    uint64_t *sums = tamis__scratch_new(f, size);
 
-    if (status)
-        return status;
-    bool ok = tamis__file_write(fd, r.tail_at, r.tail, r.tail_size) &&
-              (written || fsync(fd) == 0) && tamis__file_write(fd, 0, r.head, IMAGE_HEADER);
-    tamis__frame_free(&r);
+    if (!sums)
+        return TAMIS_NOMEM;
+    bool ok = tamis__image_sums(sums, f, written) &&
+              tamis__image_send(f, sums, file_seal_piece, &s) == TAMIS_OK &&
+              (written || fsync(fd) == 0) && tamis__file_write(fd, 0, s.header, sizeof s.header);
+    tamis__scratch_free(f, sums, size);
     return ok ? TAMIS_OK : TAMIS_IO;
 }
 
