@@ -142,24 +142,6 @@ tamis_status tamis__builder_fill_given(tamis_builder *b, tamis **out)
 
 /* ---- Kinds that are solved --------------------------------------------------- */
 
-static tamis_status builder_solve(tamis_builder *b, tamis **out)
-{
-    make m = tamis__builder_make(b);
-    tamis_plan plan;
-    tamis_status status = tamis__builder_plan_solved(b, &m, &plan);
-
-    if (!status)
-        status = tamis__builder_new_filter(b, &m.f, &plan, 0);
-    if (status)
-        return status;
-    status = tamis__make_solve(&m);
-    if (status)
-        tamis_free(m.f);
-    else
-        *out = m.f;
-    return status;
-}
-
 static tamis_status builder_put(const make *m, uint64_t offset, const void *part, size_t size)
 {
     const tamis_builder *b = m->host->ctx;
@@ -168,21 +150,30 @@ static tamis_status builder_put(const make *m, uint64_t offset, const void *part
     return tamis__file_write(b->save->fd, offset, part, size) ? TAMIS_OK : TAMIS_IO;
 }
 
-/* The stub takes the plan; parts go to the file. */
-static tamis_status builder_solve_to(tamis_builder *b, file_save *save)
+/* To a new filter; or to a file: then the stub takes the plan, and parts go there. */
+static tamis_status builder_solve(tamis_builder *b, tamis **out, file_save *save)
 {
     make m = tamis__builder_make(b);
     tamis_plan plan;
     tamis_status status = tamis__builder_plan_solved(b, &m, &plan);
 
+    if (!status && !save)
+        status = tamis__builder_new_filter(b, &m.f, &plan, 0);
     if (status)
         return status;
-    tamis__builder_set_plan(b, &plan);
+    if (save)
+        tamis__builder_set_plan(b, &plan);
     b->save = save;
-    b->host.put = builder_put;
+    b->host.put = save ? builder_put : NULL;
     status = tamis__make_solve(&m);
     b->host.put = NULL;
-    return status ? status : tamis__save_seal(save, &b->stub);
+    if (save)
+        return status ? status : tamis__save_seal(save, m.f);
+    if (status)
+        tamis_free(m.f);
+    else
+        *out = m.f;
+    return status;
 }
 
 static tamis_status builder_solve_file(tamis_builder *b, const char *path)
@@ -193,14 +184,14 @@ static tamis_status builder_solve_file(tamis_builder *b, const char *path)
         return TAMIS_NOMEM;
     tamis_status status = tamis__save_begin(save, path, b->spec.hasher.hash == TAMIS_KEYED);
     if (!status)
-        status = tamis__save_end(save, builder_solve_to(b, save));
+        status = tamis__save_end(save, builder_solve(b, NULL, save));
     tamis__scratch_free(&b->stub, save, sizeof *save);
     return status;
 }
 
 tamis_status tamis__builder_fill_solved(tamis_builder *b, tamis **out, const char *path)
 {
-    return path ? builder_solve_file(b, path) : builder_solve(b, out);
+    return path ? builder_solve_file(b, path) : builder_solve(b, out, NULL);
 }
 
 /* ---- Kinds in order, and kinds that build sets ------------------------------- */
