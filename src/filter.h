@@ -31,7 +31,7 @@ enum tamis_trait {
     TAMIS_TRAIT_BUILDS_SETS = 1 << 1,    /* build by add() after removing duplicates */
     TAMIS_TRAIT_KEEPS_COPIES = 1 << 2,   /* each copy of a key takes a slot */
     TAMIS_TRAIT_TAKES_VALUES = 1 << 3,   /* a value with each key, to solve() or add(); get() */
-    TAMIS_TRAIT_TAKES_OTHERS = 1 << 4,   /* solve() gets keys, and others to tell them from */
+    TAMIS_TRAIT_TAKES_EXCLUDED = 1 << 4, /* solve() gets keys, and others to tell them from */
     TAMIS_TRAIT_ONE_PART = 1 << 5,       /* solve() fills the whole payload, however large */
     /* Growth. */
     TAMIS_TRAIT_GROWS = 1 << 6,        /* always; others grow if plan.flags has TAMIS_PLAN_GROWS */
@@ -94,7 +94,7 @@ typedef struct tamis_entry {
     uint64_t hash, value;
 } tamis_entry;
 
-/* Kinds with TAMIS_TRAIT_TAKES_OTHERS are solved twice: a sieve of the keys, then the rest, which
+/* Kinds with TAMIS_TRAIT_TAKES_EXCLUDED are solved twice: a sieve of the keys, then the rest, which
  * tells keys (value 1) from others that pass the sieve (value 0). If plan.flags has
  * TAMIS_PLAN_INVERTED, the sieve is of the others. get() tells whether a key passes the sieve. */
 enum tamis_stage { TAMIS_STAGE_SIEVE = 0, TAMIS_STAGE_REST = 1 };

@@ -186,7 +186,7 @@ static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr
 
     spec.can = tamis_kind_can(kind) & TAMIS_CAN_DOT;
     spec.value_bits = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_VALUES ? 5 : 0;
-    spec.universe = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_OTHERS ? 2 * keys + 1 : 0;
+    spec.universe = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_EXCLUDED ? 2 * keys + 1 : 0;
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     return plan;
 }

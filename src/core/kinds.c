@@ -197,7 +197,7 @@ unsigned tamis_kind_can(tamis_kind kind)
     if (!ops)
         return 0;
     const bool adds = ops->add && !ops_put(ops), is_raw = ops->item && !ops->rate;
-    unsigned extras = ops->traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
+    unsigned extras = ops->traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_EXCLUDED);
     return (adds ? TAMIS_CAN_ADD : 0u) | (adds || (ops->solve && !extras) ? TAMIS_CAN_BUILD : 0u) |
            (ops->remove ? TAMIS_CAN_REMOVE : 0u) | (ops->count ? TAMIS_CAN_COUNT : 0u) |
            (ops->merge || ops->append ? TAMIS_CAN_MERGE : 0u) |
@@ -205,7 +205,7 @@ unsigned tamis_kind_can(tamis_kind kind)
            (ops->next ? TAMIS_CAN_LIST : 0u) |
            (ops->add_concurrent ? TAMIS_CAN_ADD_CONCURRENT : 0u) |
            (extras & TAMIS_TRAIT_TAKES_VALUES ? TAMIS_CAN_GET : 0u) |
-           (extras & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_CAN_EXCLUDE : 0u) |
+           (extras & TAMIS_TRAIT_TAKES_EXCLUDED ? TAMIS_CAN_EXCLUDE : 0u) |
            (ops_put(ops) ? TAMIS_CAN_PUT : 0u) |
            (ops->traits & TAMIS_TRAIT_ONLY_SETS_BITS ? TAMIS_CAN_READ_WHILE_ADD : 0u) |
            (ops->adapt ? TAMIS_CAN_ADAPT : 0u) |

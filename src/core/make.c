@@ -23,7 +23,7 @@ static size_t make_buffer_size(const make_list *l)
  *   | part, if it goes elsewhere | scratch | items | buffer to read to | starts of groups |  */
 static void make_lay_out(make_work *w)
 {
-    size_t a = make_buffer_size(&w->m->keys), b = make_buffer_size(&w->m->others);
+    size_t a = make_buffer_size(&w->m->keys), b = make_buffer_size(&w->m->excluded);
     uint64_t items = w->room * w->words * sizeof(uint64_t);
 
     w->scratch_at = round_up(w->part, 64);
@@ -78,7 +78,7 @@ static tamis_status make_find_room(make_work *w)
     make_set_sizes(w, make_team(w));
     if (w->team > 1 && make_workers(w) == 0)
         make_set_sizes(w, 1);
-    if (make_workers(w) == 0 && m->host->unload && (m->keys.items || m->others.items)) {
+    if (make_workers(w) == 0 && m->host->unload && (m->keys.items || m->excluded.items)) {
         tamis_status status = m->host->unload(m);
         if (status)
             return status;
@@ -145,7 +145,8 @@ uint64_t tamis__make_weight(const make_work *w, size_t unit)
 {
     size_t n = ((size_t)1 << w->m->keys.bits) / w->units, from = unit * n;
 
-    return make_between(&w->m->keys, from, from + n) + make_between(&w->m->others, from, from + n);
+    return make_between(&w->m->keys, from, from + n) +
+           make_between(&w->m->excluded, from, from + n);
 }
 
 uint64_t tamis__make_largest(const make_list *a, const make_list *b, const uint64_t *counts,
@@ -195,21 +196,21 @@ static void make_size_count(make_work *w)
     w->room = tamis__make_largest(&w->m->keys, w->ctx, NULL, w->units);
 }
 
-tamis_status tamis__make_count(make *m, bool with_others, uint64_t *keys, uint64_t *others)
+tamis_status tamis__make_count(make *m, bool with_excluded, uint64_t *keys, uint64_t *excluded)
 {
     make_work w = { .m = m,
                     .do_unit = make_count_bucket,
                     .set_sizes = make_size_count,
                     .units = (size_t)1 << m->keys.bits,
                     .words = m->keys.words,
-                    .ctx = with_others ? &m->others : NULL };
+                    .ctx = with_excluded ? &m->excluded : NULL };
     tamis_status status = tamis__make_run(&w);
 
     m->is_counted = !status;
-    *keys = *others = 0;
+    *keys = *excluded = 0;
     for (size_t i = 0; i < w.units && !status; i++) {
         *keys += m->distinct[i];
-        *others += with_others ? m->both[i] - m->distinct[i] : 0;
+        *excluded += with_excluded ? m->both[i] - m->distinct[i] : 0;
     }
     return status;
 }
@@ -324,8 +325,9 @@ static tamis_status make_enlarge(make *m)
     return TAMIS_OK;
 }
 
-/* That a key is among the others, too, is found while solving, if only because there is no room for
- * it: both lists are cleaned when one is, not before. What was done in vain is more work in all. */
+/* That a key is among the excluded keys, too, is found while solving, if only because there is no
+ * room for it: both lists are cleaned when one is, not before. What was done in vain is more work
+ * in all. */
 tamis_status tamis__make_solve(make *m)
 {
     unsigned steps = 0;

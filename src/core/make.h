@@ -19,7 +19,7 @@
  *   make.c             units of work; counting, solving, enlarging
  *   make_arrays.c      keys in an array
  *   make_items.c       lists, and the items of a part
- *   make_excluding.c   kinds that tell keys from others
+ *   make_excluding.c   kinds that tell keys from excluded ones
  *   make_sorted.c      kinds in order, and kinds that build sets
  *
  * Where lists wait, how much memory may be taken, who runs workers and where parts go: the host
@@ -36,13 +36,14 @@ typedef struct make_host make_host;
 typedef struct make_keys {
     const uint64_t *keys, *values; /* values: of kinds that take them, else NULL */
     size_t n;
-    const uint64_t *excluded; /* of kinds that take others, else NULL */
+    const uint64_t *excluded; /* of kinds that take excluded keys, else NULL */
     size_t m;
     const make_host *host; /* that runs workers; NULL: none */
 } make_keys;
 
 /* A filter of these keys. Its plan and payload become larger together if they must. `with` is the
- * trait of what comes with keys, values or others, or 0; TAMIS_CANNOT: the kind has another. */
+ * trait of what comes with keys, values or excluded keys, or 0; TAMIS_CANNOT: the kind has another.
+ */
 tamis_status tamis__make(tamis **out, const tamis_plan *plan, const make_keys *k, unsigned with,
                          const tamis_allocator *a);
 
@@ -106,19 +107,19 @@ struct make_host {
 struct make {
     tamis *f; /* empty */
     const make_host *host;
-    make_list keys, others; /* others: of kinds that exclude, else zeros; the same buckets */
-    bool is_counted;        /* by tamis__make_count() */
-    bool is_clean;          /* repeated items are to be dropped before solving */
-    uint64_t count;         /* distinct keys that were solved */
-    uint64_t done, total;   /* items, for progress */
-    /* Of each bucket: distinct keys; distinct keys and others, at most; and how many of them the
-     * rest is made of (enum tamis_stage). */
+    make_list keys, excluded; /* excluded: of kinds that exclude, else zeros; the same buckets */
+    bool is_counted;          /* by tamis__make_count() */
+    bool is_clean;            /* repeated items are to be dropped before solving */
+    uint64_t count;           /* distinct keys that were solved */
+    uint64_t done, total;     /* items, for progress */
+    /* Of each bucket: distinct keys; distinct keys and excluded ones, at most; and how many of them
+     * the rest is made of (enum tamis_stage). */
     uint64_t *distinct, *both, *rest;
 };
 
-/* Sets m->distinct and, if wanted, m->both. *keys and *others are the sums: an other that is a key,
- * too, is a key. */
-tamis_status tamis__make_count(make *m, bool with_others, uint64_t *keys, uint64_t *others);
+/* Sets m->distinct and, if wanted, m->both. *keys and *excluded are the sums: an excluded key that
+ * is a key, too, is a key. */
+tamis_status tamis__make_count(make *m, bool with_excluded, uint64_t *keys, uint64_t *excluded);
 
 /* Fills m->f, which has a plan and, unless the host takes parts, a payload. Enlarges both until
  * there is room. After a failure f is of no use. */
@@ -168,7 +169,7 @@ static inline uint64_t make_between(const make_list *l, size_t from, size_t to)
 
 static inline bool make_excludes(const make *m)
 {
-    return m->f->ops.traits & TAMIS_TRAIT_TAKES_OTHERS;
+    return m->f->ops.traits & TAMIS_TRAIT_TAKES_EXCLUDED;
 }
 
 tamis_status tamis__make_run(make_work *w);

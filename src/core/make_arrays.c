@@ -7,13 +7,13 @@
 /* More keys than planned are welcome as long as they are the same ones again. */
 static tamis_status make_solve_lists(make *m)
 {
-    uint64_t keys = 0, others;
+    uint64_t keys = 0, excluded;
     tamis_status status = TAMIS_OK;
 
     for (size_t i = 0; i < (size_t)1 << m->keys.bits; i++)
-        m->both[i] = make_between(&m->keys, i, i + 1) + make_between(&m->others, i, i + 1);
+        m->both[i] = make_between(&m->keys, i, i + 1) + make_between(&m->excluded, i, i + 1);
     if (make_excludes(m) || m->keys.n > m->f->plan.capacity)
-        status = tamis__make_count(m, false, &keys, &others);
+        status = tamis__make_count(m, false, &keys, &excluded);
     if (!status && keys > m->f->plan.capacity)
         status = TAMIS_FULL;
     return status ? status : tamis__make_solve(m);
@@ -25,9 +25,9 @@ static tamis_status make_solve_arrays(make *m)
     unsigned bits = tamis__make_part_bits(&m->f->plan);
     const tamis_team team = { m->host->threads, m, tamis__make_share };
     uint64_t parts = UINT64_C(1) << bits, keys = bits ? m->keys.n * m->keys.words : 0;
-    uint64_t others = bits ? m->others.n : 0;
+    uint64_t excluded = bits ? m->excluded.n : 0;
     /* Counts; starts and ends; items; counts of pieces. */
-    uint64_t size = (3 * parts + 2 * (parts + 1) + keys + others) * sizeof(uint64_t) +
+    uint64_t size = (3 * parts + 2 * (parts + 1) + keys + excluded) * sizeof(uint64_t) +
                     tamis__make_pieces(team.workers) * parts * sizeof(size_t);
     uint64_t *block = tamis__scratch_new(m->f, size);
 
@@ -38,9 +38,9 @@ static tamis_status make_solve_arrays(make *m)
     m->rest = block + 2 * parts;
     if (bits) {
         uint64_t *starts = block + 3 * parts, *items = starts + 2 * (parts + 1);
-        size_t *counts = (size_t *)(items + keys + others);
+        size_t *counts = (size_t *)(items + keys + excluded);
         tamis__make_deal(&team, &m->keys, bits, items, starts, counts);
-        tamis__make_deal(&team, &m->others, bits, items + keys, starts + parts + 1, counts);
+        tamis__make_deal(&team, &m->excluded, bits, items + keys, starts + parts + 1, counts);
     }
     tamis_status status = make_solve_lists(m);
     tamis__scratch_free(m->f, block, size);
@@ -50,7 +50,7 @@ static tamis_status make_solve_arrays(make *m)
 static tamis_status make_fill(tamis *f, const make_keys *k)
 {
     static const make_host NONE = { 0 };
-    const uint64_t keys[] = { 0, k->n }, others[] = { 0, k->m };
+    const uint64_t keys[] = { 0, k->n }, excluded[] = { 0, k->m };
     make m = { .f = f, .host = k->host ? k->host : &NONE };
     size_t added;
 
@@ -60,8 +60,8 @@ static tamis_status make_fill(tamis *f, const make_keys *k)
                           .keys = k->keys,
                           .values = k->values,
                           .ctx = f };
-    m.others =
-        (make_list){ .words = 1, .n = k->m, .starts = others, .keys = k->excluded, .ctx = f };
+    m.excluded =
+        (make_list){ .words = 1, .n = k->m, .starts = excluded, .keys = k->excluded, .ctx = f };
     if (f->ops.traits & TAMIS_TRAIT_BUILDS_SETS)
         return tamis__make_set(&m);
     if (ops_put(&f->ops))
@@ -74,7 +74,7 @@ static tamis_status make_fill(tamis *f, const make_keys *k)
 tamis_status tamis__make(tamis **out, const tamis_plan *plan, const make_keys *k, unsigned with,
                          const tamis_allocator *a)
 {
-    const unsigned EXTRAS = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS;
+    const unsigned EXTRAS = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_EXCLUDED;
     tamis *f;
     tamis_status status = tamis_new(&f, plan, a);
 

@@ -1,14 +1,14 @@
-/* make_excluding.c - the engine for kinds that tell their keys from certain others. See make.h.
+/* make_excluding.c - the engine for kinds that tell their keys from excluded ones. See make.h.
  *
  * Both lists are gone through three times. Of a part, no more is in memory than its keys and those
- * of the others that pass its sieve, about as many, however many others there are:
+ * of the excluded keys that pass its sieve, about as many, however many of these there are:
  *
- *   sieve    of the keys; if the plan is inverted, of the others
+ *   sieve    of the keys; if the plan is inverted, of the excluded keys
  *   tell     how many of the other list pass it, so that no more room is taken than they need
  *   rest     of the list that the sieve is of, and what passes it of the other
  *
- * A key that is among the others, too, is a key. In clean lists it is found by sorting; inverted
- * plans need both lists for that, in the sieve as in the rest. */
+ * A key that is among the excluded keys, too, is a key. In clean lists it is found by sorting;
+ * inverted plans need both lists for that, in the sieve as in the rest. */
 #include <string.h>
 
 #include "core/make.h"
@@ -16,16 +16,16 @@
 /* The list that the sieve is made of. */
 static const make_list *make_sieved(const make *m)
 {
-    return m->f->plan.flags & TAMIS_PLAN_INVERTED ? &m->others : &m->keys;
+    return m->f->plan.flags & TAMIS_PLAN_INVERTED ? &m->excluded : &m->keys;
 }
 
 /* The list that is tried on it. */
 static const make_list *make_tried(const make *m)
 {
-    return m->f->plan.flags & TAMIS_PLAN_INVERTED ? &m->keys : &m->others;
+    return m->f->plan.flags & TAMIS_PLAN_INVERTED ? &m->keys : &m->excluded;
 }
 
-/* Whether keys among the others must be dropped from the sieve. */
+/* Whether keys among the excluded keys must be dropped from the sieve. */
 static bool make_drops_keys(const make *m)
 {
     return m->is_clean && m->f->plan.flags & TAMIS_PLAN_INVERTED;
@@ -106,7 +106,7 @@ static tamis_status make_tell_bucket(const make_work *w, size_t bucket, unsigned
 static void make_size_tell(make_work *w)
 {
     const make *m = w->m;
-    uint64_t all = tamis__make_largest(&m->keys, &m->others, NULL, w->units);
+    uint64_t all = tamis__make_largest(&m->keys, &m->excluded, NULL, w->units);
     uint64_t distinct = tamis__make_largest(&m->keys, NULL, m->both, w->units);
 
     w->room = m->host->unload ? tamis__make_room(&m->keys, all, distinct) : 0;
@@ -125,7 +125,7 @@ static tamis_status make_tell(make *m)
     if (!make_drops_keys(m))
         return tamis__make_run(&w);
     memcpy(m->rest, m->both, w.units * sizeof *m->rest);
-    m->done += m->keys.n + m->others.n;
+    m->done += m->keys.n + m->excluded.n;
     return TAMIS_OK;
 }
 

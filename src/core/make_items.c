@@ -245,7 +245,7 @@ tamis_status tamis__make_unique(make_part *p)
     for (size_t i = 1; i < p->n; i++)
         if (e[i].hash != e[kept - 1].hash)
             e[kept++] = e[i];
-        else if (p->w->m->f->ops.traits & TAMIS_TRAIT_TAKES_OTHERS)
+        else if (p->w->m->f->ops.traits & TAMIS_TRAIT_TAKES_EXCLUDED)
             e[kept - 1].value |= e[i].value;
         else if (p->w->m->f->ops.append)
             e[kept - 1].value += e[i].value;

@@ -106,7 +106,7 @@ tamis_status tamis_build_excluding(tamis **out, const tamis_plan *plan, const ui
     tamis *f;
 
     if (!(tamis_kind_can(plan->kind) & TAMIS_CAN_ADAPT))
-        return tamis__make(out, plan, &k, TAMIS_TRAIT_TAKES_OTHERS, a);
+        return tamis__make(out, plan, &k, TAMIS_TRAIT_TAKES_EXCLUDED, a);
     tamis_status status = tamis_build(&f, plan, keys, n, a);
     if (status)
         return status;

@@ -44,7 +44,7 @@ static unsigned plan_options(const tamis_ops *ops)
     return (ops->traits & TAMIS_TRAIT_CAN_GROW ? TAMIS_PLAN_GROWS : 0u) |
            (ops->traits & TAMIS_TRAIT_CAN_DELETE_EXACTLY ? TAMIS_PLAN_EXACT_DELETE : 0u) |
            (ops->dot ? TAMIS_PLAN_SUMS : 0u) |
-           (ops->traits & TAMIS_TRAIT_TAKES_OTHERS ? TAMIS_PLAN_INVERTED : 0u) |
+           (ops->traits & TAMIS_TRAIT_TAKES_EXCLUDED ? TAMIS_PLAN_INVERTED : 0u) |
            (ops_have_whole_hashes(ops) ? TAMIS_PLAN_ASKS_KEYS : 0u);
 }
 
@@ -302,7 +302,7 @@ static tamis_status plan_most_keys(tamis_plan *plan, tamis_kind kind, const tami
 static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
 {
     return (!s->value_bits || ops->traits & TAMIS_TRAIT_TAKES_VALUES) &&
-           (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_OTHERS || ops->adapt) &&
+           (!s->universe || ops->traits & TAMIS_TRAIT_TAKES_EXCLUDED || ops->adapt) &&
            (!s->counter_bits || ops->traits & TAMIS_TRAIT_COUNTER_BITS) &&
            (!(s->bits || s->hashes) || ops->traits & TAMIS_TRAIT_BITS) &&
            (!s->quotient_bits || ops->traits & TAMIS_TRAIT_QUOTIENT_BITS) &&
@@ -313,7 +313,7 @@ static bool plan_obeys(const tamis_ops *ops, const tamis_spec *s)
 /* The rate that is planned if none is asked for. 1: any that geometry, or nothing, leads to. */
 static double plan_default_rate(const tamis_ops *ops, const tamis_spec *s)
 {
-    bool is_any = ops->traits & TAMIS_TRAIT_TAKES_OTHERS || s->tag_bits || (s->bits && s->keys);
+    bool is_any = ops->traits & TAMIS_TRAIT_TAKES_EXCLUDED || s->tag_bits || (s->bits && s->keys);
 
     return is_any ? 1 : DEFAULT_FPR;
 }

@@ -245,7 +245,7 @@ static bool cascade_explain(const tamis *f, uint64_t key, tamis_telling *t)
 }
 
 const tamis_ops tamis__cascade = {
-    .traits = TAMIS_TRAIT_TAKES_OTHERS,
+    .traits = TAMIS_TRAIT_TAKES_EXCLUDED,
     .plan = cascade_plan,
     .bytes = cascade_bytes,
     .rate = cascade_rate,

@@ -30,14 +30,14 @@ static tamis_status builder_check(tamis_plan *plan, tamis_kind kind, tamis_spec 
         return TAMIS_RANGE;
     if (ops->traits & TAMIS_TRAIT_TAKES_VALUES && spec.value_bits == 0)
         spec.value_bits = 1;
-    if (ops->traits & TAMIS_TRAIT_TAKES_OTHERS && spec.universe == 0)
+    if (ops->traits & TAMIS_TRAIT_TAKES_EXCLUDED && spec.universe == 0)
         spec.universe = spec.keys + 1;
     tamis_status status = tamis_plan_kind(plan, kind, &spec);
     if (status || memory == 0)
         return status;
     if (memory < MEMORY_MIN)
         return TAMIS_NOMEM;
-    if (!ops->solve || ops->traits & TAMIS_TRAIT_TAKES_OTHERS || spec.keys == 0)
+    if (!ops->solve || ops->traits & TAMIS_TRAIT_TAKES_EXCLUDED || spec.keys == 0)
         return TAMIS_OK;
     return tamis__make_needs(plan) > memory - memory / 8 ? TAMIS_NOMEM : TAMIS_OK;
 }
@@ -78,19 +78,19 @@ static tamis_status builder_unload(make *m)
     tamis_builder *b = m->host->ctx;
     tamis_status status = m->keys.items ? tamis__spill_to_file(&b->keys) : TAMIS_OK;
 
-    if (!status && m->others.items)
-        status = tamis__spill_to_file(&b->others);
+    if (!status && m->excluded.items)
+        status = tamis__spill_to_file(&b->excluded);
     b->error = status == TAMIS_IO ? errno : 0;
     m->keys = tamis__spill_list(&b->keys);
-    if (m->others.starts)
-        m->others = tamis__spill_list(&b->others);
+    if (m->excluded.starts)
+        m->excluded = tamis__spill_list(&b->excluded);
     return status;
 }
 
 /* Two lists at a time share the memory. */
 void tamis__builder_open_keys(tamis_builder *b)
 {
-    bool is_alone = builder_takes_items(b) && !builder_takes_others(b);
+    bool is_alone = builder_takes_items(b) && !builder_takes_excluded(b);
     unsigned words = builder_has(b, TAMIS_TRAIT_TAKES_VALUES) && builder_takes_items(b) ? 2 : 1;
 
     tamis__spill_open(&b->keys, &b->stub, b->options.memory / (is_alone ? 1 : 2), b->options.dir,
@@ -113,7 +113,7 @@ static void builder_init(tamis_builder *b)
     pthread_cond_init(&b->freed, NULL);
     tamis__spill_open(&b->given, &b->stub, o->memory, o->dir, ops_put(&b->stub.ops) ? 2 : 1, true);
     tamis__builder_open_keys(b);
-    tamis__spill_open(&b->others, &b->stub, o->memory / 2, o->dir, 1, false);
+    tamis__spill_open(&b->excluded, &b->stub, o->memory / 2, o->dir, 1, false);
 }
 
 tamis_status tamis_builder_new(tamis_builder **out, tamis_kind kind, const tamis_spec *spec,
@@ -158,7 +158,7 @@ void tamis_builder_free(tamis_builder *b)
         return;
     tamis__spill_close(&b->given);
     tamis__spill_close(&b->keys);
-    tamis__spill_close(&b->others);
+    tamis__spill_close(&b->excluded);
     tamis_free(b->filter);
     for (unsigned i = 1; i < b->n_lanes; i++)
         tamis_free(b->lanes[i].f);

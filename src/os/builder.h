@@ -36,7 +36,7 @@ struct tamis_builder {
     pthread_cond_t freed; /* a lane was */
     spill given;          /* keys as they come, of kinds that add; pairs, of kinds that put */
     spill keys;           /* as items */
-    spill others;         /* of kinds that exclude */
+    spill excluded;       /* of kinds that exclude */
 
     uint64_t counts[3][SPILL_BUCKETS]; /* for the engine */
     size_t size;                       /* of this block */
@@ -56,10 +56,10 @@ static inline bool builder_takes_items(const tamis_builder *b)
     return b->stub.ops.solve || b->stub.ops.append || builder_has(b, TAMIS_TRAIT_BUILDS_SETS);
 }
 
-/* Whether it takes keys to be told from the others. */
-static inline bool builder_takes_others(const tamis_builder *b)
+/* Whether it takes keys that are excluded. */
+static inline bool builder_takes_excluded(const tamis_builder *b)
 {
-    return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || b->stub.ops.adapt;
+    return builder_has(b, TAMIS_TRAIT_TAKES_EXCLUDED) || b->stub.ops.adapt;
 }
 
 /* Whether the filter can be planned before keys come. One that adapts is planned for the excluded
@@ -84,7 +84,7 @@ static inline uint64_t builder_memory_left(const tamis_builder *b, uint64_t take
 static inline uint64_t builder_held(const tamis_builder *b)
 {
     return tamis__spill_held(&b->given) + tamis__spill_held(&b->keys) +
-           tamis__spill_held(&b->others);
+           tamis__spill_held(&b->excluded);
 }
 
 static inline uint32_t builder_bits(uint64_t x)
@@ -113,7 +113,7 @@ tamis_status tamis__builder_join_lanes(tamis_builder *b);
 
 /* The work of the engine, from its beginning. */
 make tamis__builder_make(tamis_builder *b);
-/* The plan for so many keys and for all others that came. */
+/* The plan for so many keys and for all excluded keys that came. */
 tamis_status tamis__builder_plan_for(const tamis_builder *b, tamis_plan *plan, tamis_spec *spec);
 /* The plan of a kind that is solved. */
 tamis_status tamis__builder_plan_solved(tamis_builder *b, make *m, tamis_plan *plan);

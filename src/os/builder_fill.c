@@ -87,14 +87,14 @@ static tamis_status builder_for_all(tamis_builder *b, tamis *f, builder_take *ta
 /* Each key goes through three times: as an item, counted, and into the filter. */
 static tamis_status builder_count_given(tamis_builder *b, uint64_t *distinct)
 {
-    uint64_t n = b->given.n, others;
+    uint64_t n = b->given.n, excluded;
     tamis_status status = builder_for_all(b, NULL, builder_take_as_items, 0, 3 * n);
 
     if (!status) {
         make m = tamis__builder_make(b);
         m.done = n;
         m.total = 3 * n;
-        status = tamis__make_count(&m, false, distinct, &others);
+        status = tamis__make_count(&m, false, distinct, &excluded);
     }
     tamis__spill_close(&b->keys);
     tamis__builder_open_keys(b);

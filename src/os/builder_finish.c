@@ -9,11 +9,11 @@
 
 /* ---- Kinds that adapt -------------------------------------------------------- */
 
-/* One round over all others. */
+/* One round over all excluded keys. */
 static tamis_status builder_exclude_round(tamis_builder *b, tamis *f, uint64_t *buffer,
                                           bool *is_done)
 {
-    const make_list l = tamis__spill_list(&b->others);
+    const make_list l = tamis__spill_list(&b->excluded);
     make_cursor c = { .end = SPILL_BUCKETS };
     tamis_status status = TAMIS_OK;
     uint64_t keys[MAKE_BUFFER];
@@ -32,7 +32,7 @@ static tamis_status builder_exclude_round(tamis_builder *b, tamis *f, uint64_t *
 
 static tamis_status builder_exclude(tamis_builder *b, tamis *f)
 {
-    size_t size = b->others.chunk * sizeof(uint64_t);
+    size_t size = b->excluded.chunk * sizeof(uint64_t);
     tamis_status status = TAMIS_OK;
     bool is_done = false;
     uint64_t *buffer = tamis__scratch_new(&b->stub, size);
@@ -55,8 +55,8 @@ static tamis_status builder_exclude(tamis_builder *b, tamis *f)
 static bool builder_can_write(const tamis_builder *b)
 {
     if (b->stub.ops.solve)
-        return !builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
-    return b->stub.ops.append && b->others.n == 0;
+        return !builder_has(b, TAMIS_TRAIT_TAKES_EXCLUDED);
+    return b->stub.ops.append && b->excluded.n == 0;
 }
 
 static tamis_status builder_fill(tamis_builder *b, tamis **out, const char *path)
@@ -80,7 +80,7 @@ static tamis_status builder_make_filter(tamis_builder *b, tamis **out)
 
     if (status)
         return status;
-    if (b->stub.ops.adapt && b->others.n)
+    if (b->stub.ops.adapt && b->excluded.n)
         status = builder_exclude(b, f);
     if (status)
         tamis_free(f);
@@ -121,7 +121,7 @@ static tamis_status builder_end(tamis_builder *b, tamis_status status)
     if (!status || status == TAMIS_UNSYNCED) {
         tamis__spill_close(&b->given);
         tamis__spill_close(&b->keys);
-        tamis__spill_close(&b->others);
+        tamis__spill_close(&b->excluded);
         b->broken = TAMIS_CANNOT;
     }
     if (status == TAMIS_IO && b->error)

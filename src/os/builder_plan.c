@@ -14,19 +14,19 @@ make tamis__builder_make(tamis_builder *b)
                .both = b->counts[1],
                .rest = b->counts[2] };
 
-    if (builder_has(b, TAMIS_TRAIT_TAKES_OTHERS))
-        m.others = tamis__spill_list(&b->others);
+    if (builder_has(b, TAMIS_TRAIT_TAKES_EXCLUDED))
+        m.excluded = tamis__spill_list(&b->excluded);
     memset(b->counts, 0, sizeof b->counts);
-    m.total = m.keys.n + m.others.n;
+    m.total = m.keys.n + m.excluded.n;
     return m;
 }
 
-/* The plan for so many keys and for all others that came. */
+/* The plan for so many keys and for all excluded keys that came. */
 tamis_status tamis__builder_plan_for(const tamis_builder *b, tamis_plan *plan, tamis_spec *spec)
 {
     spec->keys = spec->keys ? spec->keys : 1;
-    if (b->others.n && spec->universe < spec->keys + b->others.n)
-        spec->universe = spec->keys + b->others.n;
+    if (b->excluded.n && spec->universe < spec->keys + b->excluded.n)
+        spec->universe = spec->keys + b->excluded.n;
     return tamis_plan_kind(plan, b->stub.plan.kind, spec);
 }
 
@@ -41,7 +41,7 @@ static bool builder_must_count(const tamis_builder *b, const make *m)
     unsigned above = bits > SPILL_BUCKET_BITS ? bits - SPILL_BUCKET_BITS : 0;
     uint64_t most = tamis__make_largest(&m->keys, NULL, NULL, (size_t)1 << (bits - above));
 
-    return builder_has(b, TAMIS_TRAIT_TAKES_OTHERS) || m->keys.n > planned.capacity ||
+    return builder_has(b, TAMIS_TRAIT_TAKES_EXCLUDED) || m->keys.n > planned.capacity ||
            most > tamis__make_part_room(&planned) << above;
 }
 
@@ -49,14 +49,14 @@ static bool builder_must_count(const tamis_builder *b, const make *m)
  * counting, and the three passes of core/make_excluding.c. */
 tamis_status tamis__builder_plan_solved(tamis_builder *b, make *m, tamis_plan *plan)
 {
-    const bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_OTHERS);
+    const bool excludes = builder_has(b, TAMIS_TRAIT_TAKES_EXCLUDED);
     tamis_spec spec = b->spec;
-    uint64_t keys = 0, others = 0;
+    uint64_t keys = 0, excluded = 0;
     tamis_status status = TAMIS_OK;
 
     if (builder_must_count(b, m)) {
         m->total *= excludes ? 4 : 2;
-        status = tamis__make_count(m, excludes, &keys, &others);
+        status = tamis__make_count(m, excludes, &keys, &excluded);
     }
     if (status)
         return status;
@@ -65,8 +65,8 @@ tamis_status tamis__builder_plan_solved(tamis_builder *b, make *m, tamis_plan *p
     spec.keys = spec.keys ? spec.keys : 1;
     if (builder_has(b, TAMIS_TRAIT_TAKES_VALUES) && spec.value_bits == 0)
         spec.value_bits = builder_bits(b->values | 1);
-    if (excludes && spec.universe < spec.keys + others)
-        spec.universe = spec.keys + others;
+    if (excludes && spec.universe < spec.keys + excluded)
+        spec.universe = spec.keys + excluded;
     return tamis_plan_kind(plan, b->stub.plan.kind, &spec);
 }
 
@@ -75,7 +75,7 @@ tamis_status tamis__builder_plan_solved(tamis_builder *b, make *m, tamis_plan *p
 /* How many keys to plan for: those announced, or those that came. */
 tamis_status tamis__builder_size_items(const tamis_builder *b, make *m, uint64_t *keys)
 {
-    uint64_t others;
+    uint64_t excluded;
 
     if (*keys)
         return TAMIS_OK;
@@ -83,7 +83,7 @@ tamis_status tamis__builder_size_items(const tamis_builder *b, make *m, uint64_t
     if (builder_has(b, TAMIS_TRAIT_KEEPS_COPIES) || m->keys.n < 2)
         return TAMIS_OK;
     m->total *= 2;
-    return tamis__make_count(m, false, keys, &others);
+    return tamis__make_count(m, false, keys, &excluded);
 }
 
 /* A plan with more room, for copies of keys that were not announced; or for more keys than were, if

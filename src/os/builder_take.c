@@ -182,7 +182,7 @@ tamis_status tamis_builder_add_map(tamis_builder *b, const uint64_t *keys, const
 
 tamis_status tamis_builder_add_excluded(tamis_builder *b, const uint64_t *excluded, size_t n)
 {
-    if (!builder_takes_others(b))
+    if (!builder_takes_excluded(b))
         return TAMIS_CANNOT;
-    return tamis__builder_take_items(b, &b->others, excluded, NULL, n);
+    return tamis__builder_take_items(b, &b->excluded, excluded, NULL, n);
 }

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-typedef struct workers_crew {
+typedef struct workers_pool {
     make_work *w;
     tamis_progress *progress;
     void *ctx;
@@ -16,9 +16,9 @@ typedef struct workers_crew {
     unsigned started;
     tamis_status status;
     int error; /* errno belongs to the thread that met it */
-} workers_crew;
+} workers_pool;
 
-static void workers_end_unit(workers_crew *c, size_t unit, tamis_status status)
+static void workers_end_unit(workers_pool *c, size_t unit, tamis_status status)
 {
     make *m = c->w->m;
 
@@ -35,7 +35,7 @@ static void workers_end_unit(workers_crew *c, size_t unit, tamis_status status)
 
 static void *workers_work(void *arg)
 {
-    workers_crew *c = arg;
+    workers_pool *c = arg;
 
     pthread_mutex_lock(&c->lock);
     unsigned worker = c->started++;
@@ -67,7 +67,7 @@ static void workers_block_signals(sigset_t *before)
 
 tamis_status tamis__workers_run(make_work *w, unsigned workers, tamis_progress *progress, void *ctx)
 {
-    workers_crew c = {
+    workers_pool c = {
         .w = w, .progress = progress, .ctx = ctx, .lock = PTHREAD_MUTEX_INITIALIZER
     };
     pthread_t threads[WORKERS_MAX];

@@ -68,7 +68,7 @@ static tamis_spec crafted_spec(tamis_kind kind)
     tamis_spec spec = spec_for(N, 0.001, SEED);
 
     spec.value_bits = has_trait(kind, TAMIS_TRAIT_TAKES_VALUES) ? 4 : 0;
-    spec.universe = has_trait(kind, TAMIS_TRAIT_TAKES_OTHERS) ? 2 * N : 0;
+    spec.universe = has_trait(kind, TAMIS_TRAIT_TAKES_EXCLUDED) ? 2 * N : 0;
     return spec;
 }
 
@@ -77,7 +77,7 @@ static tamis_status crafted_build(tamis **out, const tamis_plan *p, const chosen
 {
     if (has_trait(p->kind, TAMIS_TRAIT_TAKES_VALUES))
         return tamis_build_map(out, p, c->keys, c->values, N, a);
-    if (has_trait(p->kind, TAMIS_TRAIT_TAKES_OTHERS))
+    if (has_trait(p->kind, TAMIS_TRAIT_TAKES_EXCLUDED))
         return tamis_build_excluding(out, p, c->keys, N, c->keys + N, N, a);
     return tamis_build(out, p, c->keys, N, a);
 }
@@ -95,7 +95,7 @@ static tamis_status crafted_finish(tamis **out, tamis_kind kind, const chosen *c
         status = tamis_builder_add_map(b, c->keys, c->values, N);
     else
         status = tamis_builder_add_many(b, c->keys, N);
-    if (!status && has_trait(kind, TAMIS_TRAIT_TAKES_OTHERS))
+    if (!status && has_trait(kind, TAMIS_TRAIT_TAKES_EXCLUDED))
         status = tamis_builder_add_excluded(b, c->keys + N, N);
     assert_int_equal(status, TAMIS_OK);
     status = tamis_builder_finish(out, b);
@@ -124,7 +124,7 @@ static void assert_holds_chosen(const tamis *f, const chosen *c)
         if (has_trait(f->plan.kind, TAMIS_TRAIT_TAKES_VALUES))
             assert_true(tamis_get(f, &value, c->keys[i]) && value == c->values[i]);
     }
-    if (has_trait(f->plan.kind, TAMIS_TRAIT_TAKES_OTHERS))
+    if (has_trait(f->plan.kind, TAMIS_TRAIT_TAKES_EXCLUDED))
         assert_int_equal(tamis_has_many(f, hits, c->keys + N, N), 0);
 }
 

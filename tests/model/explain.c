@@ -10,7 +10,7 @@ static tamis *told_filter(const ground *g)
     tamis *f = NULL;
     tamis_status status;
 
-    if (has_trait(g->plan.kind, TAMIS_TRAIT_TAKES_OTHERS)) {
+    if (has_trait(g->plan.kind, TAMIS_TRAIT_TAKES_EXCLUDED)) {
         status =
             tamis_build_excluding(&f, &g->plan, g->keys, g->n, g->strangers, g->n_strangers, NULL);
     } else if (has_trait(g->plan.kind, TAMIS_TRAIT_TAKES_VALUES)) {

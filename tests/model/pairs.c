@@ -75,7 +75,7 @@ static bool plan_of(tamis_plan *plan, tamis_kind kind, tamis_spec spec)
 {
     if (has_trait(kind, TAMIS_TRAIT_TAKES_VALUES))
         spec.value_bits = 5;
-    if (has_trait(kind, TAMIS_TRAIT_TAKES_OTHERS))
+    if (has_trait(kind, TAMIS_TRAIT_TAKES_EXCLUDED))
         spec.universe = 3 * spec.keys + 50;
     return tamis_plan_kind(plan, kind, &spec) == TAMIS_OK;
 }
@@ -206,7 +206,7 @@ static tamis_status build(sample *s)
         excluded[i] = stranger_at(s, i);
     if (has_trait(s->plan.kind, TAMIS_TRAIT_TAKES_VALUES))
         return tamis_build_map(&s->f, &s->plan, keys, values, n, NULL);
-    if (has_trait(s->plan.kind, TAMIS_TRAIT_TAKES_OTHERS))
+    if (has_trait(s->plan.kind, TAMIS_TRAIT_TAKES_EXCLUDED))
         return tamis_build_excluding(&s->f, &s->plan, keys, n, excluded, N_STRANGERS, NULL);
     return tamis_build(&s->f, &s->plan, keys, n, NULL);
 }

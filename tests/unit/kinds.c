@@ -87,7 +87,7 @@ static void abilities_are_what_the_tables_offer(void **state)
         unsigned can = tamis_kind_can(kind), traits = ops->traits;
 
         bool in_order = ops->next && ops->append, solved = ops->solve != NULL;
-        bool needs_more = traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_OTHERS);
+        bool needs_more = traits & (TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_TAKES_EXCLUDED);
 
         assert_int_equal(!!(can & TAMIS_CAN_ADD), ops->add && !ops_put(ops));
         assert_int_equal(!!(can & TAMIS_CAN_BUILD),
@@ -107,7 +107,7 @@ static void abilities_are_what_the_tables_offer(void **state)
                          !!(traits & (TAMIS_TRAIT_GROWS | TAMIS_TRAIT_CAN_GROW)));
         assert_int_equal(!!(can & TAMIS_CAN_GET), !!(traits & TAMIS_TRAIT_TAKES_VALUES));
         assert_int_equal(!!(can & TAMIS_CAN_PUT), ops_put(ops));
-        assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), !!(traits & TAMIS_TRAIT_TAKES_OTHERS));
+        assert_int_equal(!!(can & TAMIS_CAN_EXCLUDE), !!(traits & TAMIS_TRAIT_TAKES_EXCLUDED));
         assert_int_equal(!!(can & TAMIS_CAN_ROTATE), ops->forget && !ops->adapt);
         assert_int_equal(!!(can & TAMIS_IS_EXACT), ops->rate == NULL);
         assert_int_equal(!!(can & TAMIS_IS_INDEXED), ops->item && !ops->rate);
