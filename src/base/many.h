@@ -67,6 +67,21 @@ static inline size_t many_group(size_t from, size_t n)
 
 enum many_answer { MANY_HITS, MANY_COUNTS, MANY_GO_ON };
 
+/* Looks at key i of a group. False: the loop does not go on. */
+MANY_INLINE bool many_take(enum many_answer kind, void *self, void *group, size_t i,
+                           many_look *look, uint64_t *hits, uint64_t *counts)
+{
+    uint64_t answer = look(self, group, i);
+
+    if (kind == MANY_HITS)
+        *hits |= answer << i;
+    else if (kind == MANY_COUNTS)
+        counts[i] = answer;
+    return kind != MANY_GO_ON || answer;
+}
+
+/* The keys of the next group are as many as those of this one, or fewer: they have a loop of their
+ * own, since one with a condition in it would end in two jumps. */
 MANY_INLINE size_t many_keys(enum many_answer kind, void *self, uint64_t *answers,
                              const uint64_t *keys, size_t n, void *now, void *next,
                              many_prepare *prepare, many_fetch *fetch, many_look *look,
@@ -78,20 +93,17 @@ MANY_INLINE size_t many_keys(enum many_answer kind, void *self, uint64_t *answer
     for (size_t i = 0; i < here; i++)
         fetch(self, now, i);
     for (size_t from = 0; from < n; from += MANY) {
-        size_t coming = many_group(from + MANY, n);
+        size_t coming = many_group(from + MANY, n), i = 0;
         uint64_t hits = 0;
         prepare(self, next, keys + from + here, coming);
-        for (size_t i = 0; i < here; i++) {
-            if (i < coming)
-                fetch(self, next, i);
-            uint64_t answer = look(self, now, i);
-            if (kind == MANY_HITS)
-                hits |= answer << i;
-            else if (kind == MANY_COUNTS)
-                answers[from + i] = answer;
-            else if (!answer)
+        for (; i < coming; i++) {
+            fetch(self, next, i);
+            if (!many_take(kind, self, now, i, look, &hits, answers + from))
                 return from + i;
         }
+        for (; i < here; i++)
+            if (!many_take(kind, self, now, i, look, &hits, answers + from))
+                return from + i;
         if (more)
             hits = more(self, now, hits);
         if (kind == MANY_HITS)
