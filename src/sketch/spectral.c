@@ -41,14 +41,8 @@ static const char *spectral_verify(const tamis *f)
 }
 
 const tamis_ops tamis__spectral = {
-    SPECTRAL_OPS,
-    .plan = tamis__spectral_plan,
-    .bytes = tamis__spectral_bytes,
+    SPECTRAL_ROWS_OPS,
     .verify = spectral_verify,
-    .count = tamis__spectral_count,
     .add = spectral_add,
     .remove = spectral_remove,
-    .merge = tamis__spectral_merge,
-    .cells = tamis__spectral_cells,
-    .explain = tamis__spectral_explain,
 };

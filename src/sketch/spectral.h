@@ -22,7 +22,6 @@
 #ifndef TAMIS_SKETCH_SPECTRAL_H
 #define TAMIS_SKETCH_SPECTRAL_H
 
-#include "base/ahead.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
@@ -171,7 +170,6 @@ tamis_status tamis__spectral_size(tamis_plan *p, double n, double fpr,
                                   uint64_t (*bytes)(const tamis_plan *p));
 
 bool tamis__spectral_has(const tamis *f, uint64_t key);
-void tamis__spectral_touch(const tamis *f, uint64_t key);
 /* Of kinds whose count is the least counter. */
 uint64_t tamis__spectral_count(const tamis *f, uint64_t key);
 
@@ -192,10 +190,16 @@ bool tamis__spectral_explain(const tamis *f, uint64_t key, tamis_telling *t);
 void tamis__spectral_tell_counters(const tamis *f, spectral_rows rows, const uint64_t *at,
                                    tamis_telling *t);
 
-/* What the tables of these kinds have in common. */
+/* What the tables of these kinds have in common; and those of kinds that have nothing but k rows.
+ */
 #define SPECTRAL_OPS                                                              \
     .traits = TAMIS_TRAIT_GROWS_COUNTS | TAMIS_TRAIT_TO_STUDY, .rate = rows_rate, \
     .resize = tamis__spectral_resize, .measure = tamis__spectral_measure,         \
-    .has = tamis__spectral_has, .touch = tamis__spectral_touch, .move = tamis__spectral_move
+    .has = tamis__spectral_has, .move = tamis__spectral_move
+
+#define SPECTRAL_ROWS_OPS                                                         \
+    SPECTRAL_OPS, .plan = tamis__spectral_plan, .bytes = tamis__spectral_bytes,   \
+                  .count = tamis__spectral_count, .merge = tamis__spectral_merge, \
+                  .cells = tamis__spectral_cells, .explain = tamis__spectral_explain
 
 #endif

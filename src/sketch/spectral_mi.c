@@ -30,13 +30,7 @@ static const char *spectral_mi_verify(const tamis *f)
 }
 
 const tamis_ops tamis__spectral_mi = {
-    SPECTRAL_OPS,
-    .plan = tamis__spectral_plan,
-    .bytes = tamis__spectral_bytes,
+    SPECTRAL_ROWS_OPS,
     .verify = spectral_mi_verify,
-    .count = tamis__spectral_count,
     .add = spectral_mi_add,
-    .merge = tamis__spectral_merge,
-    .cells = tamis__spectral_cells,
-    .explain = tamis__spectral_explain,
 };

@@ -64,15 +64,6 @@ bool tamis__spectral_has(const tamis *f, uint64_t key)
     return true;
 }
 
-/* The counter of the first row. Half of the strangers need no other, and of a key that needs them
- * all the processor reads several at a time. */
-void tamis__spectral_touch(const tamis *f, uint64_t key)
-{
-    uint64_t i = scale64(hash_key(key, f->salt), f->plan.slots);
-
-    ahead_read(spectral_nibbles(f) + i / 2, f->is_far);
-}
-
 uint64_t tamis__spectral_count(const tamis *f, uint64_t key)
 {
     uint64_t at[SPECTRAL_MAX_HASHES];
