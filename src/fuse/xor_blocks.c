@@ -1,5 +1,7 @@
-/* xor_blocks.c - sizes of a xor filter, and whether its payload is whole. */
+/* xor_blocks.c - sizes of a xor filter, lookups, and whether its payload is whole. */
 #include "fuse/xor_blocks.h"
+
+#include "base/ahead.h"
 
 /* Slots are numbered in 32 bits. */
 uint64_t tamis__xor_bytes(const tamis_plan *p, unsigned third)
@@ -9,6 +11,60 @@ uint64_t tamis__xor_bytes(const tamis_plan *p, unsigned third)
         p->capacity >= XOR_MOST_KEYS || p->flags || p->load)
         return 0;
     return bytes_of_parts(p->capacity, xor_shape_of(p, third).part_bytes);
+}
+
+/* ---- Lookups ----------------------------------------------------------- */
+
+/* Where to look for a key. */
+typedef struct xor_key {
+    const uint8_t *part, *head, *array;
+    uint64_t mark;
+    xor_slots slots;
+} xor_key;
+
+static inline xor_key xor_key_of(const tamis *f, uint64_t key)
+{
+    const xor_shape *s = xor_shape_in(f);
+    uint64_t h = hash_key(key, f->salt), mark = xor_mark(s, h);
+    const uint8_t *part = (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
+    const uint8_t *head = part + s->head;
+
+    return (xor_key){ part, head, head + XOR_HEAD_BYTES, mark,
+                      xor_slots_of(s, mark, xor_spread_seed(head[XOR_HEAD_SEED])) };
+}
+
+static bool xor_is_stashed(const xor_key *k)
+{
+    for (unsigned i = 0; i < k->head[XOR_HEAD_STASHED] && i < XOR_STASH; i++)
+        if (le64(k->head + XOR_HEAD_STASH + 8 * i) == k->mark)
+            return true;
+    return false;
+}
+
+bool tamis__xor_has(const tamis *f, uint64_t key)
+{
+    const xor_shape *s = xor_shape_in(f);
+    const xor_key k = xor_key_of(f, key);
+    const xor_third_slot third = xor_find_third(k.part, s, k.slots.at[2]);
+    uint32_t sum = packed_get(k.array, k.slots.at[0], s->width) ^
+                   packed_get(k.array, k.slots.at[1], s->width) ^
+                   (packed_get(k.array, third.slot, s->width) & third.mask);
+    bool fits = sum == ((uint32_t)k.mark & packed_mask(s->width));
+
+    return le32(k.head) != 0 && (fits || xor_is_stashed(&k));
+}
+
+/* Of a third block that omits zeros, the line is asked for that tells where a slot is kept. */
+void tamis__xor_touch(const tamis *f, uint64_t key)
+{
+    const xor_shape *s = xor_shape_in(f);
+    const xor_key k = xor_key_of(f, key);
+    unsigned bit;
+
+    for (unsigned j = 0; j < (s->omits_zeros ? 2 : XOR_ARITY); j++)
+        ahead_read(k.array + packed_byte(k.slots.at[j], s->width), f->is_far);
+    if (s->omits_zeros)
+        ahead_read(xor_line_of(k.part, s, k.slots.at[2], &bit), f->is_far);
 }
 
 /* ---- Checking ---------------------------------------------------------- */
@@ -21,7 +77,7 @@ uint64_t tamis__xor_counts(const uint8_t *line, unsigned words, uint64_t ones)
     for (unsigned i = 0; i < words; i++) {
         if (i && i % 2 == 0)
             counts |= in_line << (32 + XOR_COUNT_BITS * (i / 2 - 1));
-        in_line += xor_count_ones(le64(line + 8 + 8 * i), 0);
+        in_line += (uint64_t)__builtin_popcountll(le64(line + 8 + 8 * i));
     }
     return counts;
 }

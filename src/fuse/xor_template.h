@@ -8,7 +8,7 @@
  *
  * With fewer slots a key than a threshold, a large set cannot be peeled; with more, it can. The
  * smaller the set, the more luck it has, good or bad: in proportion to the root of its size. */
-#include "fuse/xor_lookup.h"
+#include "fuse/xor_blocks.h"
 
 static uint64_t xor_name(bytes)(const tamis_plan *p)
 {
@@ -43,41 +43,12 @@ static uint64_t xor_name(scratch)(const tamis_plan *p, enum tamis_stage stage, u
     return tamis__xor_scratch(p, XOR_THIRD);
 }
 
-static bool xor_name(has)(const tamis *f, uint64_t key)
-{
-    return xor_has_plain(f, key, XOR_THIRD, false, 0);
-}
-
-#define XOR_HAS(name, plain)                                  \
-    static bool name(const tamis *f, uint64_t key)            \
-    {                                                         \
-        return xor_has_plain(f, key, XOR_THIRD, true, plain); \
-    }
-
-XOR_HAS(xor_name(has_8), 8)
-XOR_HAS(xor_name(has_16), 16)
-XOR_HAS(xor_name(has_32), 32)
-XOR_HAS(xor_name(has_odd), 0)
-
-static size_t xor_name(has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
-{
-    if (!xor_is_usual(f))
-        return xor_has_many_plain(f, hits, keys, n, XOR_THIRD, false, 0);
-    return FUSE_BY_WIDTH(f->plan.width, xor_has_many_plain, f, hits, keys, n, XOR_THIRD, true);
-}
-
 static void xor_name(for_cpu)(tamis *f, unsigned cpu)
 {
     const xor_shape s = xor_shape_of(&f->plan, XOR_THIRD);
 
     (void)cpu;
     memcpy(f->derived, &s, sizeof s);
-    f->ops.has = xor_name(has);
-    if (f->payload && xor_is_usual(f))
-        f->ops.has = s.width == 8    ? xor_name(has_8)
-                     : s.width == 16 ? xor_name(has_16)
-                     : s.width == 32 ? xor_name(has_32)
-                                     : xor_name(has_odd);
 }
 
 const tamis_ops XOR_OPS = {
@@ -88,8 +59,8 @@ const tamis_ops XOR_OPS = {
     .resize = xor_name(resize),
     .for_cpu = xor_name(for_cpu),
     .verify = tamis__xor_verify,
-    .has = xor_name(has),
-    .has_many = xor_name(has_many),
+    .has = tamis__xor_has,
+    .touch = tamis__xor_touch,
     .solve = tamis__xor_solve,
     .scratch = xor_name(scratch),
     .cells = tamis__xor_cells,
@@ -98,7 +69,6 @@ const tamis_ops XOR_OPS = {
 
 #undef xor_name
 #undef XOR_OPS
-#undef XOR_HAS
 #undef XOR_THIRD
 #undef XOR_SLOTS_FOR_2_16
 #undef XOR_SLOTS_FOR_LUCK
