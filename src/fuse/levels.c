@@ -6,11 +6,14 @@ typedef struct levels_place {
     const uint8_t *part; /* where the ribbon begins in it */
     uint64_t part_number, number;
     ribbon_level level;
+    unsigned width;
+    const levels_names *names;
 } levels_place;
 
 /* ---- Cells ------------------------------------------------------------- */
 
-static levels_place levels_first(const tamis *f, const retrieval *r, uint64_t part)
+static levels_place levels_first(const tamis *f, const retrieval *r, const levels_names *names,
+                                 uint64_t part)
 {
     uint64_t size = f->plan.bytes >> r->shape.part_bits;
     unsigned levels = ribbon_last_level(&r->shape).number + 1 - r->shape.first_hash;
@@ -18,113 +21,91 @@ static levels_place levels_first(const tamis *f, const retrieval *r, uint64_t pa
     return (levels_place){ .part = (const uint8_t *)f->payload + part * size + r->at,
                            .part_number = part,
                            .number = part * levels,
-                           .level = ribbon_first_level(&r->shape) };
+                           .level = ribbon_first_level(&r->shape),
+                           .width = r->shape.width,
+                           .names = names };
 }
 
-static void levels_go_on(levels_place *at, unsigned width)
+static void levels_go_on(levels_place *at)
 {
-    at->level = ribbon_next_level(&at->level, width);
+    at->level = ribbon_next_level(&at->level, at->width);
     at->number++;
 }
 
-static uint64_t levels_slot(const levels_place *at, unsigned width, uint64_t i)
+static uint64_t levels_slot(const levels_place *at, uint64_t i)
 {
     const ribbon_level *l = &at->level;
     const uint8_t *slots = at->part + l->slots_at;
     uint64_t value = 0;
 
-    for (unsigned j = 0; j < width; j++) {
+    for (unsigned j = 0; j < at->width; j++) {
         uint64_t bit = l->is_last ? (uint64_t)slots[j * l->slots / 8 + i / 8] >> i % 8
-                                  : le64(slots + 8 * (i / 64 * width + j)) >> i % 64;
+                                  : le64(slots + 8 * (i / 64 * at->width + j)) >> i % 64;
         value |= (bit & 1) << j;
     }
     return value;
 }
 
-static tamis_cell levels_slot_cell(const levels_place *at, unsigned width,
-                                   const levels_names *names, uint64_t i)
+/* Cell i of one of the arrays of a level. */
+typedef tamis_cell levels_cell(const levels_place *at, uint64_t i);
+
+static tamis_cell levels_slot_cell(const levels_place *at, uint64_t i)
 {
-    return (tamis_cell){ .array = names->level,
+    return (tamis_cell){ .array = at->names->level,
                          .number = at->number,
                          .index = i,
-                         .value = levels_slot(at, width, i),
-                         .bits = width };
+                         .value = levels_slot(at, i),
+                         .bits = at->width };
 }
 
-static tamis_cell levels_threshold_cell(const levels_place *at, const levels_names *names,
-                                        uint64_t bucket)
+static tamis_cell levels_threshold_cell(const levels_place *at, uint64_t bucket)
 {
-    return (tamis_cell){ .array = names->thresholds,
+    return (tamis_cell){ .array = at->names->thresholds,
                          .number = at->number,
                          .index = bucket,
                          .value = ribbon_threshold(at->part + at->level.at, bucket),
                          .bits = 2 };
 }
 
-static tamis_cell levels_seeds_cell(const levels_place *at, const levels_names *names)
+static tamis_cell levels_seeds_cell(const levels_place *at, uint64_t i)
 {
-    return (tamis_cell){ .array = names->seeds,
+    (void)i;
+    return (tamis_cell){ .array = at->names->seeds,
                          .number = at->part_number,
                          .value = at->part[at->level.end - RIBBON_LAST_STATE],
                          .bits = 8 };
 }
 
-static void levels_tell_slots(const levels_place *at, unsigned width, const levels_names *names,
-                              tamis_telling *t)
-{
-    for (uint64_t i = 0; i < at->level.slots; i++)
-        if (!tamis__tell_cell(t, levels_slot_cell(at, width, names, i)))
-            return;
-}
-
-static void levels_tell_thresholds(const levels_place *at, unsigned width,
-                                   const levels_names *names, tamis_telling *t)
-{
-    (void)width;
-    for (uint64_t i = 0; i < at->level.slots / RIBBON_BUCKET && !at->level.is_last; i++)
-        if (!tamis__tell_cell(t, levels_threshold_cell(at, names, i)))
-            return;
-}
-
-static void levels_tell_seeds(const levels_place *at, unsigned width, const levels_names *names,
-                              tamis_telling *t)
-{
-    (void)width;
-    if (at->level.is_last)
-        tamis__tell_cell(t, levels_seeds_cell(at, names));
-}
-
-typedef void levels_teller(const levels_place *at, unsigned width, const levels_names *names,
-                           tamis_telling *t);
-
-static void levels_tell(const tamis *f, const retrieval *r, const levels_names *names,
-                        tamis_telling *t, levels_teller *tell)
-{
-    for (uint64_t part = 0; part < UINT64_C(1) << r->shape.part_bits; part++) {
-        levels_place at = levels_first(f, r, part);
-        for (; !at.level.is_last; levels_go_on(&at, r->shape.width))
-            tell(&at, r->shape.width, names, t);
-        tell(&at, r->shape.width, names, t);
-    }
-}
-
+/* Slots of all levels, then thresholds of all but the last ones, then seeds of these. */
 void tamis__levels_cells(const tamis *f, const retrieval *r, const levels_names *names,
                          tamis_telling *t)
 {
-    levels_tell(f, r, names, t, levels_tell_slots);
-    levels_tell(f, r, names, t, levels_tell_thresholds);
-    levels_tell(f, r, names, t, levels_tell_seeds);
+    levels_cell *const cells[] = { levels_slot_cell, levels_threshold_cell, levels_seeds_cell };
+
+    for (unsigned array = 0; array < 3; array++)
+        for (uint64_t part = 0; part < UINT64_C(1) << r->shape.part_bits; part++) {
+            levels_place at = levels_first(f, r, names, part);
+            for (;; levels_go_on(&at)) {
+                const ribbon_level *l = &at.level;
+                uint64_t thresholds = l->is_last ? 0 : l->slots / RIBBON_BUCKET;
+                uint64_t n = array == 0 ? l->slots : array == 1 ? thresholds : l->is_last;
+                for (uint64_t i = 0; i < n && tamis__tell_cell(t, cells[array](&at, i)); i++)
+                    continue;
+                if (l->is_last)
+                    break;
+            }
+        }
 }
 
 /* ---- Steps ------------------------------------------------------------- */
 
 /* The level that a key lives on, and its equation there; false if that level has no keys. */
-static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape *s,
-                        const levels_names *names, uint64_t h, tamis_telling *t)
+static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape *s, uint64_t h,
+                        tamis_telling *t)
 {
-    for (; !at->level.is_last; levels_go_on(at, s->width)) {
+    for (; !at->level.is_last; levels_go_on(at)) {
         *e = ribbon_equation_of(s, &at->level, ribbon_rehash(h, at->level.number));
-        tamis_cell threshold = levels_threshold_cell(at, names, e->start / RIBBON_BUCKET);
+        tamis_cell threshold = levels_threshold_cell(at, e->start / RIBBON_BUCKET);
         bool is_bumped = ribbon_is_bumped(at->part + at->level.at, e->start);
         tamis__tell_number(t, "start", e->start);
         tamis__tell_read(t, "threshold of its bucket", threshold, !is_bumped);
@@ -133,9 +114,9 @@ static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape
         if (!is_bumped)
             return true;
     }
-    tamis_cell seeds = levels_seeds_cell(at, names);
+    tamis_cell seeds = levels_seeds_cell(at, 0);
     tamis__tell_read(t, "seeds tried in its level", seeds,
-                     (seeds.value != 0) != names->is_of_others);
+                     (seeds.value != 0) != at->names->is_of_others);
     if (seeds.value == 0)
         return false;
     *e = ribbon_equation_of(s, &at->level,
@@ -144,12 +125,12 @@ static bool levels_find(levels_place *at, ribbon_equation *e, const ribbon_shape
     return true;
 }
 
-static uint64_t levels_sum(const levels_place *at, const ribbon_equation *e, unsigned width)
+static uint64_t levels_sum(const levels_place *at, const ribbon_equation *e)
 {
     uint64_t sum = 0;
 
     for (uint64_t row = e->row; row; row &= row - 1)
-        sum ^= levels_slot(at, width, e->start + (unsigned)__builtin_ctzll(row));
+        sum ^= levels_slot(at, e->start + (unsigned)__builtin_ctzll(row));
     return sum;
 }
 
@@ -158,15 +139,15 @@ const char *tamis__levels_explain(const tamis *f, const retrieval *r, const leve
                                   uint64_t h, uint64_t *value, tamis_telling *t)
 {
     const ribbon_shape *s = &r->shape;
-    levels_place at = levels_first(f, r, part_of(h, s->part_bits));
+    levels_place at = levels_first(f, r, names, part_of(h, s->part_bits));
     ribbon_equation e;
 
     *value = 0;
     if (s->part_bits)
         tamis__tell_number(t, "part", at.part_number);
-    if (!levels_find(&at, &e, s, names, h, t))
+    if (!levels_find(&at, &e, s, h, t))
         return "its level has no keys";
-    uint64_t sum = levels_sum(&at, &e, s->width), rest = sum ^ e.sum;
+    uint64_t sum = levels_sum(&at, &e), rest = sum ^ e.sum;
     bool is_bare = s->width == s->value_bits, fits = is_bare || rest >> s->value_bits == 0;
     bool agrees = is_bare ? rest != 0 : fits != names->is_of_others;
     tamis__tell_number(t, "row", e.row);
@@ -174,8 +155,7 @@ const char *tamis__levels_explain(const tamis *f, const retrieval *r, const leve
                        is_bare ? e.sum : e.sum >> s->value_bits);
     for (uint64_t row = e.row; row; row &= row - 1) {
         uint64_t slot = e.start + (unsigned)__builtin_ctzll(row);
-        tamis__tell_read(t, "slot that its row picks", levels_slot_cell(&at, s->width, names, slot),
-                         agrees);
+        tamis__tell_read(t, "slot that its row picks", levels_slot_cell(&at, slot), agrees);
     }
     tamis__tell_number(t, "xor of its slots", sum);
     *value = rest & ((UINT64_C(1) << s->value_bits) - 1);
