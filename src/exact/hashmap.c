@@ -30,21 +30,12 @@ static tamis_status hashmap_resize(tamis_plan *p, uint64_t keys)
 }
 
 const tamis_ops tamis__hashmap = {
+    ROBIN_HOOD_OPS,
     .traits = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_GROWS,
     .plan = hashmap_plan,
     .bytes = hashmap_bytes,
     .resize = hashmap_resize,
-    .verify = tamis__robin_hood_verify,
-    .has = tamis__robin_hood_has,
     .get = tamis__robin_hood_get,
     .add = tamis__robin_hood_put,
-    .remove = tamis__robin_hood_remove,
-    .touch = tamis__robin_hood_touch,
-    .has_many = tamis__robin_hood_has_many,
-    .merge = tamis__robin_hood_merge,
-    .reduce = tamis__robin_hood_reduce,
     .move = tamis__robin_hood_merge,
-    .next = tamis__robin_hood_next,
-    .cells = tamis__robin_hood_cells,
-    .explain = tamis__robin_hood_explain,
 };

@@ -24,17 +24,8 @@ static tamis_status hashset_add(tamis *f, uint64_t key, uint64_t times)
 }
 
 const tamis_ops tamis__hashset = {
+    ROBIN_HOOD_OPS,
     .plan = hashset_plan,
     .bytes = hashset_bytes,
-    .verify = tamis__robin_hood_verify,
-    .has = tamis__robin_hood_has,
     .add = hashset_add,
-    .remove = tamis__robin_hood_remove,
-    .touch = tamis__robin_hood_touch,
-    .has_many = tamis__robin_hood_has_many,
-    .merge = tamis__robin_hood_merge,
-    .reduce = tamis__robin_hood_reduce,
-    .next = tamis__robin_hood_next,
-    .cells = tamis__robin_hood_cells,
-    .explain = tamis__robin_hood_explain,
 };

@@ -25,4 +25,12 @@ const char *tamis__robin_hood_verify(const tamis *f);
 void tamis__robin_hood_cells(const tamis *f, tamis_telling *t);
 bool tamis__robin_hood_explain(const tamis *f, uint64_t key, tamis_telling *t);
 
+/* What the tables of the two kinds have in common. */
+#define ROBIN_HOOD_OPS                                                        \
+    .verify = tamis__robin_hood_verify, .has = tamis__robin_hood_has,         \
+    .remove = tamis__robin_hood_remove, .touch = tamis__robin_hood_touch,     \
+    .has_many = tamis__robin_hood_has_many, .merge = tamis__robin_hood_merge, \
+    .reduce = tamis__robin_hood_reduce, .next = tamis__robin_hood_next,       \
+    .cells = tamis__robin_hood_cells, .explain = tamis__robin_hood_explain
+
 #endif
