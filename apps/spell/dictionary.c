@@ -1,4 +1,5 @@
 /* dictionary.c - a dictionary as a collection of filters. */
+#include <endian.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "dictionary.h"
 #include "filters/store.h"
 #include "tamis_values.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/unicode.h"
 
@@ -19,8 +21,7 @@ static const tamis_hasher SECOND = { .hash = TAMIS_RAW, .seed = 1 };
 
 /* ---- Making ------------------------------------------------------------ */
 
-/* Bits of what is known of a form; its count is above them. */
-enum { SEEN_WORD = 1, SEEN_KEEPS = 2, SEEN_CAPITALS = 4, SEEN_FORBIDDEN = 8, SEEN_HIDDEN = 16 };
+/* The count of a form is above the bits that say what it is. */
 enum { COUNT_SHIFT = 8 };
 
 struct gathering {
@@ -37,41 +38,47 @@ static void must(tamis_status status, const char *verb, const char *path)
         die_status(verb, path, status);
 }
 
-gathering *gather_begin(void)
+static tamis_plan planned(tamis_kind kind, const tamis_spec *spec, const char *path)
 {
-    gathering *g = calloc(1, sizeof *g);
-    tamis_spec spec = TAMIS_SPEC(.keys = 1 << 16, .hasher = { .hash = TAMIS_RAW });
     tamis_plan plan;
 
-    if (!g)
-        die(CODE_MEMORY, "out of memory for the words of a dictionary");
-    must(tamis_plan_kind(&plan, TAMIS_HASHMAP, &spec), "plan", "a map of words");
-    must(tamis_new(&g->forms, &plan, NULL), "make", "a map of words");
+    must(tamis_plan_kind(&plan, kind, spec), "plan", path);
+    return plan;
+}
+
+tamis *dictionary_map(uint64_t keys)
+{
+    tamis_spec spec = TAMIS_SPEC(.keys = keys, .hasher = { .hash = TAMIS_RAW });
+    tamis_plan plan = planned(TAMIS_HASHMAP, &spec, "a map of words");
+    tamis *f;
+
+    must(tamis_new(&f, &plan, NULL), "make", "a map of words");
+    return f;
+}
+
+gathering *gather_begin(void)
+{
+    gathering *g = array_new(1, sizeof *g, "the words of a dictionary");
+
+    g->forms = dictionary_map(1 << 16);
     return g;
 }
 
 void gather_form(void *ctx, const word *form, unsigned what)
 {
     gathering *g = ctx;
-    uint64_t key = tamis_hasher_key(&g->hasher, form->text, form->size), seen = 0, before;
+    uint64_t key = tamis_hasher_key(&g->hasher, form->text, form->size), seen = 0;
 
     tamis_get(g->forms, &seen, key);
-    before = seen;
-    seen |= what & FORM_FORBIDDEN     ? SEEN_FORBIDDEN
-            : what & FORM_IN_CAPITALS ? SEEN_CAPITALS
-            : what & FORM_KEEPS_CASE  ? SEEN_KEEPS
-                                      : SEEN_WORD;
-    if (what & FORM_NO_SUGGESTION)
-        seen |= SEEN_HIDDEN;
-    if (seen != before)
-        must(tamis_put(g->forms, key, seen), "make", "a map of words");
+    if ((seen | what) != seen)
+        must(tamis_put(g->forms, key, seen | what), "make", "a map of words");
 }
 
 static bool count_key(gathering *g, const word *w)
 {
     uint64_t key = tamis_hasher_key(&g->hasher, w->text, w->size), seen;
 
-    if (!tamis_get(g->forms, &seen, key) || !(seen & SEEN_WORD))
+    if (!tamis_get(g->forms, &seen, key) || !(seen & FORM_WORD))
         return false;
     seen += UINT64_C(1) << COUNT_SHIFT;
     if (seen >> COUNT_SHIFT > g->most)
@@ -94,10 +101,10 @@ static uint64_t code_of(const gathering *g, uint64_t seen)
 {
     uint64_t count = seen >> COUNT_SHIFT;
 
-    if (seen & SEEN_FORBIDDEN)
+    if (seen & FORM_FORBIDDEN)
         return CODE_FORBIDDEN;
-    if (!(seen & SEEN_WORD))
-        return seen & SEEN_KEEPS ? CODE_KEEPS_CASE : CODE_IN_CAPITALS;
+    if (!(seen & FORM_WORD))
+        return seen & FORM_KEEPS_CASE ? CODE_KEEPS_CASE : CODE_IN_CAPITALS;
     if (count == 0)
         return CODE_WORD;
     return CODE_RANKS + (uint64_t)((N_RANKS - 1) * log((double)count) / log((double)g->most + 1));
@@ -111,18 +118,9 @@ static bool take_key(void *ctx, uint64_t key, uint64_t seen)
     g->keys[g->n] = key;
     g->values[g->n++] = code;
     g->highest = code > g->highest ? code : g->highest;
-    if (!(seen & (SEEN_FORBIDDEN | SEEN_HIDDEN)) && code != CODE_IN_CAPITALS)
+    if (!(seen & (FORM_FORBIDDEN | FORM_NO_SUGGESTION)) && code != CODE_IN_CAPITALS)
         g->suggested[g->n_suggested++] = key;
     return true;
-}
-
-static void *many(uint64_t n)
-{
-    uint64_t *all = n <= SIZE_MAX ? calloc(n ? (size_t)n : 1, sizeof *all) : NULL;
-
-    if (!all)
-        die(CODE_MEMORY, "out of memory for %" PRIu64 " words", n);
-    return all;
 }
 
 static void list_keys(gathering *g)
@@ -130,9 +128,9 @@ static void list_keys(gathering *g)
     tamis_info info = { .size = sizeof info };
 
     tamis_get_info(g->forms, &info);
-    g->keys = many(info.count);
-    g->values = many(info.count);
-    g->suggested = many(info.count);
+    g->keys = array_new((size_t)info.count, sizeof *g->keys, "words");
+    g->values = array_new((size_t)info.count, sizeof *g->values, "words");
+    g->suggested = array_new((size_t)info.count, sizeof *g->suggested, "words");
     must(tamis_list_values(g->forms, take_key, g), "list", "a map of words");
     tamis_free(g->forms);
 }
@@ -143,10 +141,9 @@ static tamis *make_words(const gathering *g, const making *m, const char *path)
                                  .value_bits = g->highest >= CODE_RANKS ? 4
                                                : g->highest >= 2        ? 2
                                                                         : 1);
-    tamis_plan plan;
+    tamis_plan plan = planned(TAMIS_MAP, &spec, path);
     tamis *f;
 
-    must(tamis_plan_kind(&plan, TAMIS_MAP, &spec), "plan", path);
     must(tamis_build_map(&f, &plan, g->keys, g->values, (size_t)g->n, NULL), "build", path);
     return f;
 }
@@ -155,10 +152,9 @@ static tamis *make_suggestions(const gathering *g, const making *m, const char *
 {
     tamis_spec spec = TAMIS_SPEC(.keys = g->n_suggested ? g->n_suggested : 1, .fpr = m->suggest_fpr,
                                  .hasher = SECOND);
-    tamis_plan plan;
+    tamis_plan plan = planned(TAMIS_RIBBON, &spec, path);
     tamis *f;
 
-    must(tamis_plan_kind(&plan, TAMIS_RIBBON, &spec), "plan", path);
     must(tamis_build(&f, &plan, g->suggested, (size_t)g->n_suggested, NULL), "build", path);
     return f;
 }
@@ -166,24 +162,17 @@ static tamis *make_suggestions(const gathering *g, const making *m, const char *
 static tamis *make_settings(const buffer *text, const char *path)
 {
     uint64_t n = text->size / 8 + 1;
-    tamis_spec spec = TAMIS_SPEC(.keys = n, .hasher = { .hash = TAMIS_RAW });
-    tamis_plan plan;
-    tamis *f;
+    tamis *f = dictionary_map(n);
 
     if (text->size >= SETTINGS_MAX)
         die(CODE_LIMIT, "the tables of %s have more than a mebibyte", path);
-    must(tamis_plan_kind(&plan, TAMIS_HASHMAP, &spec), "plan", path);
-    must(tamis_new(&f, &plan, NULL), "make", path);
     for (uint64_t i = 0; i < n; i++) {
         size_t left = text->size - 8 * (size_t)i;
-        unsigned char bytes[8] = { 0 };
         uint64_t value = 0;
 
         if (left)
-            memcpy(bytes, text->bytes + 8 * i, left < 8 ? left : 8);
-        for (unsigned k = 8; k-- > 0;)
-            value = value << 8 | bytes[k];
-        must(tamis_put(f, i, value), "make", path);
+            memcpy(&value, text->bytes + 8 * i, left < 8 ? left : 8);
+        must(tamis_put(f, i, le64toh(value)), "make", path);
     }
     return f;
 }
@@ -252,12 +241,12 @@ static void read_settings(dictionary *d, const tamis *f)
     buffer text = { 0 };
     uint64_t value;
 
-    for (uint64_t i = 0; tamis_get(f, &value, i) && text.size < SETTINGS_MAX; i++)
-        for (unsigned k = 0; k < 8; k++, value >>= 8) {
-            char byte = (char)(value & 0xFF);
-            if (byte)
-                buffer_append(&text, &byte, 1);
-        }
+    for (uint64_t i = 0; tamis_get(f, &value, i) && text.size < SETTINGS_MAX; i++) {
+        value = htole64(value);
+        buffer_append(&text, &value, sizeof value);
+    }
+    while (text.size && text.bytes[text.size - 1] == 0)
+        text.size--;
     affixes_parse(&d->settings, d->path, text.bytes, text.size);
     buffer_free(&text);
 }

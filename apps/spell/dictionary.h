@@ -25,6 +25,9 @@ enum {
 
 /* ---- Making ------------------------------------------------------------ */
 
+/* An exact map of raw keys, with room for so many. */
+tamis *dictionary_map(uint64_t keys);
+
 typedef struct gathering gathering;
 
 gathering *gather_begin(void);

@@ -170,7 +170,7 @@ static void take_capitals(expansion *e, const word *root)
         return;
     word other = word_small(root);
     other = word_initial(&other);
-    e->what |= FORM_IN_CAPITALS;
+    e->what ^= FORM_WORD | FORM_IN_CAPITALS;
     take_forms(e, &other);
 }
 
@@ -180,7 +180,7 @@ static void take_root(expansion *e, const word *root, flag_set flags)
 
     e->totals.roots++;
     e->flags = flags;
-    e->what = (affixes_has(a, flags, a->keep_case) ? FORM_KEEPS_CASE : 0) |
+    e->what = (affixes_has(a, flags, a->keep_case) ? FORM_KEEPS_CASE : FORM_WORD) |
               (affixes_has(a, flags, a->no_suggest) ? FORM_NO_SUGGESTION : 0);
     if (affixes_has(a, flags, a->forbidden)) {
         e->what = FORM_FORBIDDEN;

@@ -6,10 +6,11 @@
 
 /* What a form is. */
 enum {
-    FORM_KEEPS_CASE = 1,  /* right only as it is written */
-    FORM_IN_CAPITALS = 2, /* of a word like NASA, found when a text is in capitals: Nasa's */
-    FORM_FORBIDDEN = 4,
-    FORM_NO_SUGGESTION = 8
+    FORM_WORD = 1,        /* right in any case */
+    FORM_KEEPS_CASE = 2,  /* right only as it is written */
+    FORM_IN_CAPITALS = 4, /* of a word like NASA, found when a text is in capitals: Nasa's */
+    FORM_FORBIDDEN = 8,
+    FORM_NO_SUGGESTION = 16
 };
 
 /* What is called for each form; a form may come more than once. */

@@ -1,5 +1,5 @@
 /* personal.c - the words of a user. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,24 +7,15 @@
 #include "files/replace.h"
 #include "personal.h"
 #include "tamis_values.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/unicode.h"
 #include "text/reader.h"
 
-static void make_room(dictionary *d)
-{
-    tamis_spec spec = TAMIS_SPEC(.keys = 64, .hasher = { .hash = TAMIS_RAW });
-    tamis_plan plan;
-    tamis_status status = tamis_plan_kind(&plan, TAMIS_HASHMAP, &spec);
-
-    if (status || (status = tamis_new(&d->personal, &plan, NULL)))
-        die_status("make", "a map of words", status);
-}
-
 void personal_put(dictionary *d, const word *w, unsigned code)
 {
     if (!d->personal)
-        make_room(d);
+        d->personal = dictionary_map(64);
     tamis_status status = tamis_put(d->personal, tamis_key(d->words, w->text, w->size), code);
     if (status)
         die_status("add to", "the words of the user", status);
@@ -70,41 +61,49 @@ void personal_open(dictionary *d, const char *path)
 
 /* ---- Changing ---------------------------------------------------------- */
 
+/* How a word is in the file. */
+enum { AS_RIGHT = 1, AS_WRONG = 2 };
+
 typedef struct edit {
     const char *path;
     char *const *words;
+    unsigned char *found; /* for each of the words, how it is there */
     personal_change how;
     replacement *out;
     size_t changes;
-    bool *is_there; /* for each word: as a line of its own, or with * before it */
-    bool *is_removed;
 } edit;
 
-static void write_line(edit *e, const char *mark, const char *text)
+static void write_line(edit *e, bool is_wrong, const char *text)
 {
-    replace_write(e->out, mark, strlen(mark));
+    replace_write(e->out, "*", is_wrong);
     replace_write(e->out, text, strlen(text));
     replace_write(e->out, "\n", 1);
+}
+
+/* Whether it is one of the words. */
+static bool mark(edit *e, const char *text, bool is_wrong)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; e->words[i]; i++)
+        if (strcmp(text, e->words[i]) == 0) {
+            e->found[i] |= is_wrong ? AS_WRONG : AS_RIGHT;
+            is_found = true;
+        }
+    return is_found;
 }
 
 /* Copies the lines that stay. */
 static void take_old(void *ctx, char *line, size_t size)
 {
     edit *e = ctx;
-    bool is_removed = *line == '*';
+    bool is_wrong = *line == '*';
 
     check_line(e->path, line, size);
-    for (size_t i = 0; e->words[i]; i++) {
-        if (strcmp(line + is_removed, e->words[i]) != 0)
-            continue;
-        e->is_there[i] |= !is_removed;
-        e->is_removed[i] |= is_removed;
-        if (is_removed != (e->how == PERSONAL_REMOVE)) {
-            e->changes++;
-            return;
-        }
-    }
-    write_line(e, "", line);
+    if (mark(e, line + is_wrong, is_wrong) && is_wrong != (e->how == PERSONAL_REMOVE))
+        e->changes++;
+    else
+        write_line(e, false, line);
 }
 
 bool personal_is_word(const char *text, size_t size)
@@ -125,43 +124,27 @@ static void check_word(const char *text)
             WORD_MAX);
 }
 
-static bool is_repeated(char *const *words, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(words[k], words[i]) == 0)
-            return true;
-    return false;
-}
-
 /* A word that was in the file is not any more: that is all that removing it has to do. */
 static void write_new(edit *e)
 {
-    for (size_t i = 0; e->words[i]; i++) {
-        bool is_done = e->is_there[i] || (e->how == PERSONAL_REMOVE && e->is_removed[i]);
+    int done = e->how == PERSONAL_REMOVE ? AS_RIGHT | AS_WRONG : AS_RIGHT;
 
-        if (is_done || is_repeated(e->words, i))
-            continue;
-        write_line(e, e->how == PERSONAL_ADD ? "" : "*", e->words[i]);
-        e->changes++;
-    }
+    for (size_t i = 0; e->words[i]; i++)
+        if (!(e->found[i] & done)) {
+            mark(e, e->words[i], false);
+            write_line(e, e->how == PERSONAL_REMOVE, e->words[i]);
+            e->changes++;
+        }
 }
 
 size_t personal_edit(const char *path, char *const *words, personal_change how)
 {
-    buffer marks = { 0 };
     size_t n = 0;
 
     for (; words[n]; n++)
         check_word(words[n]);
-    buffer_reserve(&marks, 2 * n);
-    memset(marks.bytes, 0, 2 * n);
     int lock = lock_output(path);
-    edit e = { .path = path,
-               .words = words,
-               .how = how,
-               .out = replace_begin(path),
-               .is_there = (bool *)marks.bytes,
-               .is_removed = (bool *)marks.bytes + n };
+    edit e = { path, words, array_new(n, 1, "words"), how, replace_begin(path), 0 };
     if (access(path, F_OK) == 0)
         reader_each_line(path, take_old, &e);
     write_new(&e);
@@ -170,6 +153,6 @@ size_t personal_edit(const char *path, char *const *words, personal_change how)
     else
         replace_forget(e.out);
     lock_release(lock);
-    buffer_free(&marks);
+    free(e.found);
     return e.changes;
 }

@@ -21,15 +21,6 @@ typedef struct reading {
     json json;
 } reading;
 
-static size_t letters_before(const char *line, const char *at)
-{
-    size_t n = 0;
-
-    for (; line < at; line++)
-        n += ((unsigned char)*line & 0xC0) != 0x80;
-    return n;
-}
-
 /* ---- Printing ---------------------------------------------------------- */
 
 static void print_text(reading *r, const char *line, span token)
@@ -39,16 +30,14 @@ static void print_text(reading *r, const char *line, span token)
 
     if (r->p->form == PROOF_LINES) {
         snprintf(number, sizeof number, ":%" PRIu64 ":%zu: ", r->line,
-                 letters_before(line, token.at) + 1);
+                 token_place(line, token.at) + 1);
         buffer_append(&r->out, r->input, strlen(r->input));
         buffer_append(&r->out, number, strlen(number));
     }
     buffer_append(&r->out, token.at, token.size);
     size_t n = r->suggester ? suggest_words(r->suggester, token.at, token.size, &words) : 0;
-    for (size_t i = 0; i < n; i++) {
-        buffer_append(&r->out, i ? ", " : ": ", 2);
-        buffer_append(&r->out, words[i].text, words[i].size);
-    }
+    buffer_append(&r->out, ": ", n ? 2 : 0);
+    suggest_append(&r->out, words, n);
     buffer_append(&r->out, "\n", 1);
 }
 
@@ -62,7 +51,7 @@ static void print_json(reading *r, const char *line, span token)
     json_open(&r->json, NULL, '{');
     json_text(&r->json, "file", r->input);
     json_count(&r->json, "line", r->line);
-    json_count(&r->json, "column", letters_before(line, token.at) + 1);
+    json_count(&r->json, "column", token_place(line, token.at) + 1);
     json_bytes(&r->json, "word", text.bytes, token.size);
     if (r->suggester) {
         size_t n = suggest_words(r->suggester, token.at, token.size, &words);
@@ -99,27 +88,16 @@ static void take_chunk(reading *r, const buffer *text)
         stop = memchr(at, '\n', (size_t)(end - at));
         take_line(r, at, (size_t)(stop - at));
     }
-    if (r->out.size)
-        progress_make_way();
-    output_write(r->out.bytes, r->out.size);
-    r->out.size = 0;
-}
-
-static void refuse_input(const reader *in)
-{
-    if (in->why)
-        die(CODE_IO, "%s: %s", in->name, in->why);
-    die_errno("read", in->name);
+    output_gathered(&r->out, true);
 }
 
 static void take_inputs(reading *r, char *const *names)
 {
     reader in;
     buffer text = { 0 };
-    reader_state state;
 
     reader_open(&in, names, '\n');
-    while ((state = reader_next(&in, &text)) == READER_CHUNK) {
+    while (reader_has_next(&in, &text)) {
         if (in.inputs != r->input_number)
             r->line = 0;
         r->input_number = in.inputs;
@@ -128,8 +106,6 @@ static void take_inputs(reading *r, char *const *names)
         progress_show(in.done >> 20, in.total >> 20, "MiB");
     }
     progress_erase();
-    if (state == READER_FAILED)
-        refuse_input(&in);
     reader_close(&in);
     buffer_free(&text);
 }

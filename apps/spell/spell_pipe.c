@@ -12,6 +12,7 @@
 #include "personal.h"
 #include "proof.h"
 #include "suggest.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
 #include "text/reader.h"
@@ -48,10 +49,7 @@ static void answer_wrong(talk *t, span token, size_t place)
     else
         snprintf(numbers, sizeof numbers, " %zu", place);
     answer(t, numbers);
-    for (size_t i = 0; i < n; i++) {
-        answer(t, i ? ", " : "");
-        answer(t, words[i].text);
-    }
+    suggest_append(&t->out, words, n);
     answer(t, "\n");
 }
 
@@ -68,16 +66,12 @@ static void answer_right(talk *t, span token)
 static void take_text(talk *t, const char *line, const char *text, const char *end)
 {
     tokens words = tokens_of(t->d, text, (size_t)(end - text));
-    size_t place = 0;
 
-    for (span token; token_next(&words, &token);) {
-        for (; line < token.at; line++)
-            place += ((unsigned char)*line & 0xC0) != 0x80;
+    for (span token; token_next(&words, &token);)
         if (judge_word(t->d, token.at, token.size))
             answer_right(t, token);
         else
-            answer_wrong(t, token, place);
-    }
+            answer_wrong(t, token, token_place(line, token.at));
     answer(t, "\n");
 }
 
@@ -108,11 +102,9 @@ static void take_word(talk *t, const char *text, size_t size, bool is_small, boo
     personal_put(t->d, &w, CODE_WORD);
     if (!is_kept)
         return;
-    t->added = realloc(t->added, (t->n_added + 2) * sizeof *t->added);
-    char *copy = t->added ? strdup(w.text) : NULL;
-    if (!copy)
-        die(CODE_MEMORY, "out of memory for the words of the user");
-    t->added[t->n_added++] = copy;
+    t->added = array_grown(t->added, t->n_added + 1, sizeof *t->added, "words of the user");
+    t->added[t->n_added] = array_new(w.size + 1, 1, "bytes of a word");
+    memcpy(t->added[t->n_added++], w.text, w.size);
     t->added[t->n_added] = NULL;
 }
 
@@ -167,33 +159,24 @@ static void take_line(talk *t, const char *line, const char *end)
 
 /* ---- Lines ------------------------------------------------------------- */
 
-static void send(talk *t)
-{
-    output_write(t->out.bytes, t->out.size);
-    t->out.size = 0;
-}
-
 void proof_talk(dictionary *d, const char *personal)
 {
     talk t = { .d = d, .suggester = suggest_begin(d), .personal = personal };
     char *names[] = { "-", NULL };
     buffer text = { 0 };
-    reader_state state;
     reader in;
 
     answer(&t, "@(#) International Ispell Version 3.1.20 (but really tamis " TAMIS_VERSION ")\n");
-    send(&t);
+    output_gathered(&t.out, true);
     reader_open(&in, names, '\n');
     in.takes_packed = true; /* what an editor sends is text, and the first line must not wait */
-    while ((state = reader_next(&in, &text)) == READER_CHUNK) {
+    while (reader_has_next(&in, &text)) {
         for (const char *at = text.bytes, *end = at + text.size, *stop; at < end; at = stop + 1) {
             stop = memchr(at, '\n', (size_t)(end - at));
             take_line(&t, at, stop > at && stop[-1] == '\r' ? stop - 1 : stop);
         }
-        send(&t);
+        output_gathered(&t.out, true);
     }
-    if (state == READER_FAILED)
-        die_errno("read", in.name);
     reader_close(&in);
     buffer_free(&text);
     buffer_free(&t.out);

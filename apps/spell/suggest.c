@@ -12,7 +12,7 @@
 
 #include "judge.h"
 #include "suggest.h"
-#include "term/message.h"
+#include "term/array.h"
 #include "term/unicode.h"
 
 /* LETTERS_MAX: of a word that is changed at two places; the number of tries grows with its square.
@@ -188,36 +188,19 @@ static unsigned cost_at(size_t i, unsigned cost)
     return i == 0 ? cost + COST_FIRST : cost;
 }
 
-static void swap_letters(suggester *s, const letters *l, size_t from, unsigned cost,
-                         take_change *take)
+/* `dropped` letters from `at` on become so many others, which are still to be set. */
+static letters with_hole(const letters *l, size_t at, size_t dropped, size_t others)
 {
-    letters other = *l;
+    letters out = { .n = l->n - dropped + others };
 
-    for (size_t i = from; i + 1 < l->n; i++) {
-        other.at[i] = l->at[i + 1];
-        other.at[i + 1] = l->at[i];
-        if (l->at[i] != l->at[i + 1])
-            take(s, &other, i, cost_at(i, cost + COST_SWAP));
-        other.at[i] = l->at[i];
-        other.at[i + 1] = l->at[i + 1];
-    }
+    memcpy(out.at, l->at, at * sizeof *l->at);
+    memcpy(out.at + at + others, l->at + at + dropped, (l->n - at - dropped) * sizeof *l->at);
+    return out;
 }
 
 static bool is_doubled(const letters *l, size_t i)
 {
     return (i > 0 && l->at[i - 1] == l->at[i]) || (i + 1 < l->n && l->at[i + 1] == l->at[i]);
-}
-
-static void drop_letters(suggester *s, const letters *l, size_t from, unsigned cost,
-                         take_change *take)
-{
-    letters other = { .n = l->n - 1 };
-
-    for (size_t i = from; i < l->n; i++) {
-        memcpy(other.at, l->at, i * sizeof *l->at);
-        memcpy(other.at + i, l->at + i + 1, (l->n - i - 1) * sizeof *l->at);
-        take(s, &other, i, cost_at(i, cost + (is_doubled(l, i) ? COST_DOUBLE : COST_LETTER)));
-    }
 }
 
 /* An apostrophe is left out more easily than a letter: dont. */
@@ -228,47 +211,39 @@ static unsigned letter_cost(const suggester *s, size_t k)
     return COST_LETTER + (unsigned)(3 * k / (s->n_alphabet + 1));
 }
 
-static void change_letters(suggester *s, const letters *l, size_t from, unsigned cost,
-                           take_change *take)
+/* Each letter of the alphabet in the place of another, or before it. */
+static void put_letters(suggester *s, const letters *l, size_t at, bool is_more, unsigned cost,
+                        take_change *take)
 {
-    letters other = *l;
+    letters other = with_hole(l, at, !is_more, 1);
 
-    for (size_t i = from; i < l->n; i++) {
-        for (size_t k = 0; k < s->n_alphabet; k++) {
-            other.at[i] = s->alphabet[k];
-            if (other.at[i] != l->at[i])
-                take(s, &other, i, cost_at(i, cost + letter_cost(s, k)));
-        }
-        other.at[i] = l->at[i];
-    }
-}
+    for (size_t k = 0; k < s->n_alphabet; k++) {
+        bool doubles = is_more && at > 0 && l->at[at - 1] == s->alphabet[k];
 
-static void insert_letters(suggester *s, const letters *l, size_t from, unsigned cost,
-                           take_change *take)
-{
-    letters other = { .n = l->n + 1 };
-
-    if (other.n > WORD_MAX)
-        return;
-    for (size_t i = from; i <= l->n; i++) {
-        memcpy(other.at, l->at, i * sizeof *l->at);
-        memcpy(other.at + i + 1, l->at + i, (l->n - i) * sizeof *l->at);
-        for (size_t k = 0; k < s->n_alphabet; k++) {
-            other.at[i] = s->alphabet[k];
-            bool doubles = i > 0 && l->at[i - 1] == s->alphabet[k];
-            take(s, &other, i, cost_at(i, cost + (doubles ? COST_DOUBLE : letter_cost(s, k))));
-        }
+        other.at[at] = s->alphabet[k];
+        if (is_more || other.at[at] != l->at[at])
+            take(s, &other, at, cost_at(at, cost + (doubles ? COST_DOUBLE : letter_cost(s, k))));
     }
 }
 
 static void change_once(suggester *s, const letters *l, size_t from, unsigned cost,
                         take_change *take)
 {
-    swap_letters(s, l, from, cost, take);
-    if (l->n > 1)
-        drop_letters(s, l, from, cost, take);
-    change_letters(s, l, from, cost, take);
-    insert_letters(s, l, from, cost, take);
+    for (size_t i = from; i + 1 < l->n; i++) {
+        letters other = with_hole(l, i, 2, 2);
+        other.at[i] = l->at[i + 1];
+        other.at[i + 1] = l->at[i];
+        if (l->at[i] != l->at[i + 1])
+            take(s, &other, i, cost_at(i, cost + COST_SWAP));
+    }
+    for (size_t i = from; i < l->n && l->n > 1; i++) {
+        letters other = with_hole(l, i, 1, 0);
+        take(s, &other, i, cost_at(i, cost + (is_doubled(l, i) ? COST_DOUBLE : COST_LETTER)));
+    }
+    for (size_t i = from; i < l->n; i++)
+        put_letters(s, l, i, false, cost, take);
+    for (size_t i = from; i <= l->n && l->n < WORD_MAX; i++)
+        put_letters(s, l, i, true, cost, take);
 }
 
 /* The second change, at the place of the first one or after it: the other order makes the same. */
@@ -462,10 +437,8 @@ static void add_letter(suggester *s, uint32_t letter)
 suggester *suggest_begin(const dictionary *d)
 {
     const char *at = d->settings.try_letters;
-    suggester *s = calloc(1, sizeof *s);
+    suggester *s = array_new(1, sizeof *s, "suggestions");
 
-    if (!s)
-        die(CODE_MEMORY, "out of memory for suggestions");
     s->d = d;
     if (!at)
         at = "esianrtolcdugmphbyfvkwzxjq'";
@@ -478,6 +451,14 @@ suggester *suggest_begin(const dictionary *d)
         at += size;
     }
     return s;
+}
+
+void suggest_append(buffer *to, const word *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        buffer_append(to, ", ", i ? 2 : 0);
+        buffer_append(to, words[i].text, words[i].size);
+    }
 }
 
 void suggest_end(suggester *s)

@@ -90,6 +90,15 @@ static bool is_in_address(tokens *t, const char *at)
 
 /* ---- Words ------------------------------------------------------------- */
 
+size_t token_place(const char *line, const char *at)
+{
+    size_t n = 0;
+
+    for (; line < at; line++)
+        n += ((unsigned char)*line & 0xC0) != 0x80;
+    return n;
+}
+
 bool token_next(tokens *t, span *token)
 {
     size_t size;

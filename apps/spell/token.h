@@ -14,5 +14,7 @@ typedef struct tokens {
 tokens tokens_of(const dictionary *d, const char *line, size_t size);
 /* False: there are no more. Words of addresses and paths are passed over. */
 bool token_next(tokens *t, span *token);
+/* Letters from the start of a line to a place in it. */
+size_t token_place(const char *line, const char *at);
 
 #endif
