@@ -48,22 +48,6 @@ static void add_keys(void *into, const args *a)
     buffer_append(&r->keys, a->value, strlen(a->value) + 1);
 }
 
-static void leave_out_header(void *into, const args *a)
-{
-    request *r = into;
-
-    (void)a;
-    r->join.a.has_header = r->join.b.has_header = false;
-}
-
-static void leave_out_quotes(void *into, const args *a)
-{
-    request *r = into;
-
-    (void)a;
-    r->join.a.has_quotes = r->join.b.has_quotes = false;
-}
-
 static void check_keys(const request *r, const args *a)
 {
     size_t n = 1;
@@ -78,13 +62,14 @@ static void check_keys(const request *r, const args *a)
 
 static void check_options(void *into, const args *a)
 {
-    const request *r = into;
+    request *r = into;
 
     if (args_given(a, "left") + args_given(a, "semi") + args_given(a, "anti") > 1)
         args_refuse(a, "--left, --semi and --anti cannot be used together");
     check_keys(r, a);
     if (r->join.memory < LEAST_MEMORY)
         args_refuse(a, "--memory is too little for two files; give 64K or more");
+    r->join.b = r->join.a;
 }
 
 /* ---- Files ------------------------------------------------------------- */
@@ -194,7 +179,7 @@ static void request_init(request *r)
 
     *r = (request){ .out = "-" };
     r->join.memory = DEFAULT_MEMORY;
-    r->join.a = r->join.b = empty;
+    r->join.a = empty; /* and B is so, too, when options were read */
     r->join.source = source_default();
 }
 
@@ -225,10 +210,11 @@ static const option_row options[] = {
       TO_CONSTANT(request, join.kind, JOIN_SEMI) },
     { 0, "anti", NULL, "rows of A without one", TO_CONSTANT(request, join.kind, JOIN_ANTI) },
     { 0, "no-header", NULL, "the first lines are rows: columns have numbers only",
-      .take = leave_out_header },
+      TO_CONSTANT(request, join.a.has_header, false) },
     { 'd', "delim", "C", "the byte C stands between fields (default: by the name, TAB for .tsv)",
       TO_BYTE(request, join.source.format.delim) },
-    { 0, "no-quotes", NULL, "quotes are text as any other", .take = leave_out_quotes },
+    { 0, "no-quotes", NULL, "quotes are text as any other",
+      TO_CONSTANT(request, join.a.has_quotes, false) },
     { 'o', "output", "FILE", "write to FILE, which is replaced when all went well",
       TO_TEXT(request, out) },
     { 0, "memory", "SIZE", "for rows, 1G by default: K, M, G; more wait on disk",

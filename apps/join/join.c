@@ -34,9 +34,8 @@ typedef struct rows {
     span text[ROWS], key[ROWS];
     uint32_t missing[ROWS]; /* fields */
     uint64_t keys[ROWS];    /* for the filter */
-    const char *start[ROWS];
-    size_t lines[ROWS]; /* and empty ones before it */
-    size_t tail;        /* empty lines after the last row */
+    size_t lines[ROWS];     /* and empty ones before it */
+    size_t tail;            /* empty lines after the last row */
     uint64_t hits[ROWS / 64];
 } rows;
 
@@ -48,20 +47,6 @@ typedef struct chunk_note {
     join_counts counts;
 } chunk_note;
 
-/* A row that has no room for its key in `joined` begins the next batch: what is there must not
- * move. */
-static bool has_key_room(const sheet *s, const rows *b, const row *r, buffer *joined)
-{
-    size_t need = sheet_key_room(s, r);
-
-    if (joined->size + need <= joined->room)
-        return true;
-    if (b->n > 0)
-        return false;
-    buffer_reserve(joined, need);
-    return true;
-}
-
 static uint64_t plain_key(span key)
 {
     tamis_hasher plain = { .hash = TAMIS_FAST };
@@ -69,15 +54,14 @@ static uint64_t plain_key(span key)
     return tamis_hasher_key(&plain, key.at, key.size);
 }
 
-static void add_row(rows *b, const sheet *s, const row *r, const char *start, buffer *joined)
+static void add_row(rows *b, const sheet *s, const row *r, buffer *joined)
 {
     span key = sheet_key_text(s, r, joined);
 
     b->text[b->n] = r->text;
     b->key[b->n] = key;
     b->missing[b->n] = (uint32_t)(s->columns - r->fields);
-    b->keys[b->n] = plain_key(key);
-    b->start[b->n++] = start;
+    b->keys[b->n++] = plain_key(key);
 }
 
 /* Takes rows until the batch is full; lines without a byte are none. */
@@ -90,13 +74,13 @@ static const char *take_rows(rows *b, const sheet *s, bool is_plain, const char 
     while (b->n < ROWS && at < end) {
         const char *next = sheet_row(s, is_plain, at, end, &r, fault);
 
-        if (*fault || (r.text.size > 0 && !has_key_room(s, b, &r, joined)))
+        if (*fault)
             break;
         b->tail += r.lines;
         if (r.text.size > 0) {
             b->lines[b->n] = b->tail;
             b->tail = 0;
-            add_row(b, s, &r, at, joined);
+            add_row(b, s, &r, joined);
         }
         at = next;
     }
@@ -214,12 +198,14 @@ static void take_text(const pass *p, const job *chunk, outlet *o, chunk_note *no
     buffer joined = { 0 }, line = { 0 };
     rows b;
 
+    /* What is there must not move. */
+    buffer_reserve(&joined, sheet_key_room(p->sheet, ROWS, (size_t)(end - at)));
     while (at < end && !note->fault) {
         at = take_rows(&b, p->sheet, is_plain, at, end, &joined, &note->fault);
         size_t n = take_batch(p, &b, o, &line, note);
         if (n < b.n) {
             note->fault = ROW_GOOD;
-            at = b.start[n];
+            at = b.text[n].at;
             break;
         }
         note->lines += b.tail;
@@ -317,7 +303,7 @@ static uint64_t size_of(const char *path)
 /* Rows that came before the filter. */
 static void filter_tape(join *j, tape *t)
 {
-    buffer *held = &t->spool.held;
+    buffer *held = &t->held;
     size_t kept = 0, size;
 
     j->counts.asked += t->rows;
@@ -359,7 +345,7 @@ static void drop_repeats(tape *b)
 {
     matches once;
 
-    matches_open(&once, &b->spool.held, &b->rows, true);
+    matches_open(&once, &b->held, &b->rows, true);
     matches_close(&once);
 }
 
@@ -506,17 +492,17 @@ static void join_tapes(join *j)
 {
     outlet o = { .when_full = OUTLET_WRITES, .text = &j->line };
 
-    matches_open(&j->matches, &j->b_rows.spool.held, &j->b_rows.rows, !emits_pairs(j));
+    matches_open(&j->matches, &j->b_rows.held, &j->b_rows.rows, !emits_pairs(j));
     grace_probe(j, &j->a_rows, &o, PROBE_ALL);
     matches_close(&j->matches);
     j->spilled += tape_close(&j->a_rows) + tape_close(&j->b_rows);
 }
 
-static void write_text(void *ctx, span text)
+static void write_row(void *ctx, const record *r)
 {
     join *j = ctx;
 
-    replace_write(j->to, text.at, text.size);
+    replace_write(j->to, record_text(r).at, r->text_size);
 }
 
 static void join_spilled(join *j)
@@ -527,7 +513,7 @@ static void join_spilled(join *j)
     tamis_free(j->filter);
     j->filter = NULL;
     grace_join(j, &j->a_rows, &j->b_rows, 0);
-    j->spilled += runs_merge(&j->runs, write_text, j);
+    j->spilled += runs_merge(&j->runs, write_row, j);
 }
 
 /* Room for the rows of both files, if A is read first; else for those of one at a time. */
@@ -551,7 +537,7 @@ void join_run(join *j)
         make_filter(j, j->a_is_first ? &j->a_rows : &j->b_rows);
     j->is_probing = !j->a_is_read && !tape_is_on_disk(&j->b_rows);
     if (j->is_probing)
-        matches_open(&j->matches, &j->b_rows.spool.held, &j->b_rows.rows, !emits_pairs(j));
+        matches_open(&j->matches, &j->b_rows.held, &j->b_rows.rows, !emits_pairs(j));
     if (!j->a_is_read || !j->b_is_read)
         read_sheet(j, j->a_is_read ? &j->b : &j->a);
     emit_header(j);

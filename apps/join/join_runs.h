@@ -3,22 +3,21 @@
 #ifndef TAMIS_APPS_JOIN_JOIN_RUNS_H
 #define TAMIS_APPS_JOIN_JOIN_RUNS_H
 
-#include "spool.h"
-#include "text/keys.h"
+#include "tape.h"
 
 typedef struct runs {
-    spool spool;
-    size_t piece;  /* bytes written or read at a time */
-    buffer starts; /* uint64_t: of each run */
+    tape rows;
+    buffer starts; /* uint64_t: of each run on the tape */
     bool is_new;   /* the next row begins a run */
 } runs;
 
+/* Bytes are written and read by the piece. */
 void runs_open(runs *r, size_t piece);
 /* What is put from now on is in order again. */
 void runs_begin(runs *r);
 void runs_put(runs *r, uint64_t place, span text);
-/* Calls `take` for each text, by its place; of one place, the earliest run comes first. Returns how
+/* Calls `take` for each row, by its place; of one place, the earliest run comes first. Returns how
  * many bytes went to the disk. */
-uint64_t runs_merge(runs *r, void (*take)(void *ctx, span text), void *ctx);
+uint64_t runs_merge(runs *r, void (*take)(void *ctx, const record *row), void *ctx);
 
 #endif

@@ -159,9 +159,9 @@ static void append_text(const sheet *s, buffer *to, span field)
         buffer_append(to, field.at, field.size);
 }
 
-size_t sheet_key_room(const sheet *s, const row *r)
+size_t sheet_key_room(const sheet *s, size_t rows, size_t size)
 {
-    return s->n_keys * (sizeof(uint32_t) + r->text.size);
+    return s->n_keys * (rows * sizeof(uint32_t) + size);
 }
 
 /* The size of a column comes before it: else (a,b)(c) and (a)(b,c) would be one key. */

@@ -63,10 +63,11 @@ void sheet_close(sheet *s);
  * text has no quotes, `is_plain`, this is faster. */
 const char *sheet_row(const sheet *s, bool is_plain, const char *at, const char *end, row *r,
                       row_fault *fault);
-/* What the key says, in the record itself or at the end of `joined`, which takes
- * sheet_key_room() bytes at most. Keys are equal if these bytes are, in any two sheets. */
+/* What the key says, in the record itself or at the end of `joined`. Keys are equal if these bytes
+ * are, in any two sheets. */
 span sheet_key_text(const sheet *s, const row *r, buffer *joined);
-size_t sheet_key_room(const sheet *s, const row *r);
+/* Bytes of `joined` that the keys of so many records take at most, of that size together. */
+size_t sheet_key_room(const sheet *s, size_t rows, size_t size);
 _Noreturn void sheet_refuse(const sheet *s, uint64_t line, row_fault fault);
 
 /* Columns that are no part of the key. */
