@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "documents.h"
 #include "pairs.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "text/json.h"
@@ -140,34 +141,26 @@ static int compare_sized(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void *given(void *memory)
-{
-    if (!memory)
-        die(CODE_MEMORY, "out of memory for the bits of all documents; give smaller --bits");
-    return memory;
-}
-
 static bit_rows new_rows(const documents *d)
 {
     bit_rows rows = { .n = d->n };
     size_t size;
 
     rows.words = ((size_t)(d->plan.bytes + 7) / 8 + OVERLAP_LINE - 1) / OVERLAP_LINE * OVERLAP_LINE;
-    if (__builtin_mul_overflow(rows.words * sizeof *rows.bits, d->n, &size))
-        given(NULL);
-    rows.bits = given(aligned_alloc(OVERLAP_LINE * sizeof *rows.bits, size));
+    if (__builtin_mul_overflow(rows.words * sizeof *rows.bits, d->n, &size) ||
+        !(rows.bits = aligned_alloc(OVERLAP_LINE * sizeof *rows.bits, size)) ||
+        !occupancy_init(&rows.occupancy, d->total_bits, d->plan.hashes))
+        die(CODE_MEMORY, "out of memory for the bits of all documents; give smaller --bits");
     memset(rows.bits, 0, size);
-    rows.ones = given(malloc(d->n * sizeof *rows.ones));
-    rows.ids = given(malloc(d->n * sizeof *rows.ids));
-    if (!occupancy_init(&rows.occupancy, d->total_bits, d->plan.hashes))
-        given(NULL);
+    rows.ones = array_new(d->n, sizeof *rows.ones, "documents");
+    rows.ids = array_new(d->n, sizeof *rows.ids, "documents");
     return rows;
 }
 
 static bit_rows make_rows(const documents *d)
 {
     bit_rows rows = new_rows(d);
-    sized *order = given(malloc(d->n * sizeof *order));
+    sized *order = array_new(d->n, sizeof *order, "documents");
 
     for (size_t i = 0; i < d->n; i++)
         order[i] = (sized){ (uint32_t)d->all[i].ones, (uint32_t)i };

@@ -6,10 +6,8 @@
  * half as wide from the start. Of most documents few bits are set, and only their places are kept.
  */
 #include "documents.h"
-#include "files/header.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include "files/tree.h"
 #include "filters/compatible.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "text/reader.h"
@@ -25,20 +24,17 @@
 /* What has no line end for so long is no text, and would fill the memory. */
 enum { LINE_MAX_SIZE = 64 << 20 };
 
-static void *given(void *memory)
+static void *room_for(size_t size)
 {
-    if (!memory)
-        die(CODE_MEMORY, "out of memory for documents; give fewer of them, or smaller --bits");
-    return memory;
+    return array_new(1, size, "documents; give fewer of them, or smaller --bits");
 }
 
 static document *new_document(documents *d, const char *name)
 {
-    if (d->n == d->room) {
-        d->room = d->room ? 2 * d->room : 256;
-        d->all = given(reallocarray(d->all, d->room, sizeof *d->all));
-    }
-    d->all[d->n] = (document){ .name = given(strdup(name)) };
+    size_t size = strlen(name) + 1;
+
+    d->all = array_grown(d->all, d->n, sizeof *d->all, "documents; give fewer of them");
+    d->all[d->n] = (document){ .name = memcpy(room_for(size), name, size) };
     return &d->all[d->n++];
 }
 
@@ -119,11 +115,11 @@ static void keep_bits(const documents *d, document *doc, const uint8_t *bits)
 
     doc->ones = count_ones(bits, size);
     if (doc->ones * sizeof *doc->places < size) {
-        doc->places = given(malloc((size_t)doc->ones * sizeof *doc->places + 1));
+        doc->places = room_for((size_t)doc->ones * sizeof *doc->places);
         list_places(doc->places, bits, size);
         return;
     }
-    doc->bits = given(malloc((size_t)size));
+    doc->bits = room_for((size_t)size);
     memcpy(doc->bits, bits, (size_t)size);
 }
 
@@ -132,14 +128,22 @@ static void set_place(uint8_t *row, uint64_t place)
     row[place / 8] = (uint8_t)(row[place / 8] | 1u << place % 8);
 }
 
+/* Bits of a filter of `size` bytes that are one bit in a filter 2^shift times smaller follow each
+ * other. */
+static void set_bits(uint8_t *row, const document *doc, uint64_t size, unsigned shift)
+{
+    for (uint64_t p = 0; doc->places && p < doc->ones; p++)
+        set_place(row, doc->places[p] >> shift);
+    if (doc->bits && shift == 0)
+        memcpy(row, doc->bits, (size_t)size);
+    for (uint64_t i = 0; doc->bits && shift > 0 && i < size; i += 8)
+        for (uint64_t word = word_at(doc->bits, size, i); word; word &= word - 1)
+            set_place(row, (8 * i + (uint64_t)__builtin_ctzll(word)) >> shift);
+}
+
 void document_fill(const documents *d, size_t i, uint8_t *row)
 {
-    const document *doc = &d->all[i];
-
-    if (doc->bits)
-        memcpy(row, doc->bits, (size_t)d->plan.bytes);
-    for (uint64_t p = 0; doc->places && p < doc->ones; p++)
-        set_place(row, doc->places[p]);
+    set_bits(row, &d->all[i], d->plan.bytes, 0);
 }
 
 static void forget_bits(document *doc)
@@ -150,36 +154,23 @@ static void forget_bits(document *doc)
     doc->bits = NULL;
 }
 
-/* Bits of a wide row that are one in a row 2^shift times smaller follow each other. */
-static void fold_row(uint8_t *small, const uint8_t *wide, uint64_t size, unsigned shift)
-{
-    for (uint64_t i = 0; i < size; i += 8)
-        for (uint64_t word = word_at(wide, size, i); word; word &= word - 1)
-            set_place(small, (8 * i + (uint64_t)__builtin_ctzll(word)) >> shift);
-}
-
 void documents_fold(documents *d, uint64_t bits)
 {
-    documents to = *d;
     unsigned shift = (unsigned)__builtin_ctzll(d->total_bits / bits);
-    uint8_t *wide, *small;
+    uint64_t size = d->plan.bytes;
+    uint8_t *row;
 
     if (shift == 0)
         return;
-    wide = given(malloc((size_t)d->plan.bytes));
-    small = given(malloc((size_t)d->plan.bytes));
-    make_plan(&to, bits);
+    make_plan(d, bits);
+    row = room_for((size_t)d->plan.bytes);
     for (size_t i = 0; i < d->n; i++) {
-        memset(wide, 0, (size_t)d->plan.bytes);
-        memset(small, 0, (size_t)to.plan.bytes);
-        document_fill(d, i, wide);
-        fold_row(small, wide, d->plan.bytes, shift);
+        memset(row, 0, (size_t)d->plan.bytes);
+        set_bits(row, &d->all[i], size, shift);
         forget_bits(&d->all[i]);
-        keep_bits(&to, &d->all[i], small);
+        keep_bits(d, &d->all[i], row);
     }
-    *d = to;
-    free(wide);
-    free(small);
+    free(row);
 }
 
 /* ---- Filters of documents ---------------------------------------------- */
@@ -206,11 +197,11 @@ static void add_keys(void *ctx, const uint64_t *keys, size_t n)
 
 static maker *maker_new(const documents *d)
 {
-    maker *m = given(calloc(1, sizeof *m));
+    maker *m = room_for(sizeof *m);
 
     m->documents = d;
     m->shingler = (shingler){ .format = &d->shingles, .take = add_keys, .ctx = m };
-    m->bits = given(malloc((size_t)d->plan.bytes));
+    m->bits = room_for((size_t)d->plan.bytes);
     return m;
 }
 
@@ -241,13 +232,16 @@ static void keep_keys(document *doc, const buffer *kept)
 {
     size_t n = kept->size / sizeof *doc->keys;
 
-    doc->keys = given(malloc(kept->size + 1));
-    memcpy(doc->keys, kept->bytes ? kept->bytes : "", kept->size);
-    qsort(doc->keys, n, sizeof *doc->keys, compare_keys);
+    uint64_t *keys = (void *)kept->bytes;
+
+    if (n > 0)
+        qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; i < n; i++)
-        if (doc->n_keys == 0 || doc->keys[i] != doc->keys[doc->n_keys - 1])
-            doc->keys[doc->n_keys++] = doc->keys[i];
-    doc->keys = given(realloc(doc->keys, doc->n_keys * sizeof *doc->keys + 1));
+        if (doc->n_keys == 0 || keys[i] != keys[doc->n_keys - 1])
+            keys[doc->n_keys++] = keys[i];
+    doc->keys = room_for(doc->n_keys * sizeof *keys);
+    if (n > 0)
+        memcpy(doc->keys, keys, doc->n_keys * sizeof *keys);
 }
 
 static void maker_end(maker *m, document *doc)
@@ -263,58 +257,17 @@ static void maker_end(maker *m, document *doc)
 
 /* ---- Inputs ------------------------------------------------------------ */
 
-static void open_reader(reader *r, const documents *d, char *const *names)
-{
-    const key_format *f = &d->source->format;
-
-    reader_open(r, names, f->end);
-    r->takes_packed = d->source->takes_packed;
-    r->is_csv = f->columns == COLUMNS_BY_CSV && d->unit == DOCUMENT_IS_LINE;
-    r->csv = (csv_format){ f->delim, f->end };
-    r->line_max = LINE_MAX_SIZE;
-}
-
-/* What cannot be read ends the program. */
-static bool read_more(reader *r, buffer *text)
-{
-    reader_state state = reader_next(r, text);
-
-    if (state == READER_FAILED && r->why)
-        die(CODE_IO, "similar: %s: %s", r->name, r->why);
-    if (state == READER_FAILED)
-        die_errno("read", r->name);
-    /* Characters are read without a look at the end of the text. */
-    buffer_reserve(text, 1);
-    text->bytes[text->size] = 0;
-    return state == READER_CHUNK;
-}
-
 typedef void take_line(void *ctx, span line);
 
 /* Each with its end. */
 static void each_line(const documents *d, const buffer *text, take_line *take, void *ctx)
 {
-    const key_format *f = &d->source->format;
-    const char *end = text->bytes + text->size;
-    csv_format csv = { f->delim, f->end };
-    bool is_csv = f->columns == COLUMNS_BY_CSV && d->unit == DOCUMENT_IS_LINE;
+    const char *at = text->bytes, *end = at + text->size;
 
-    for (const char *at = text->bytes, *next; at < end; at = next) {
-        csv_state state = CSV_START;
-
-        next = is_csv ? csv_record(&csv, &state, at, end) : memchr(at, f->end, (size_t)(end - at));
-        next = !next ? end : is_csv ? next : next + 1;
-        take(ctx, (span){ at, (size_t)(next - at) });
+    for (size_t size; at < end; at += size) {
+        size = key_line_size(&d->source->format, at, end);
+        take(ctx, (span){ at, size });
     }
-}
-
-static span without_end(const key_format *f, span line)
-{
-    if (line.size > 0 && (unsigned char)line.at[line.size - 1] == f->end)
-        line.size--;
-    if (f->strips_cr && line.size > 0 && line.at[line.size - 1] == '\r')
-        line.size--;
-    return line;
 }
 
 /* ---- Files ------------------------------------------------------------- */
@@ -322,8 +275,9 @@ static span without_end(const key_format *f, span line)
 static void take_element(void *ctx, span line)
 {
     maker *m = ctx;
-    span text = without_end(&m->documents->source->format, line);
+    span text;
 
+    key_text(&text, &m->documents->source->format, line.at, line.at + line.size, NULL);
     shingle_key(&m->shingler, tamis_hasher_key(&m->documents->shingles.hasher, text.at, text.size));
 }
 
@@ -335,9 +289,11 @@ static void make_document(maker *m, document *doc)
     bool is_first = true;
     reader r;
 
-    open_reader(&r, d, names);
+    reader_open(&r, names, d->source->format.end);
+    r.takes_packed = d->source->takes_packed;
+    r.line_max = LINE_MAX_SIZE;
     maker_begin(m);
-    while (!doc->is_binary && read_more(&r, &text)) {
+    while (!doc->is_binary && reader_more(&r, &text)) {
         doc->is_binary = d->unit == DOCUMENT_IS_FILE && is_first &&
                          memchr(text.bytes, 0, text.size) && d->source->format.end;
         is_first = false;
@@ -351,31 +307,24 @@ static void make_document(maker *m, document *doc)
     buffer_free(&text);
 }
 
-/* Threads take the next document that nobody has taken. */
 typedef struct reading {
     documents *documents;
-    size_t next, done;
-    pthread_t caller; /* who shows the progress */
+    work_list list;
 } reading;
 
 static void read_files(void *ctx)
 {
     reading *r = ctx;
     maker *m = maker_new(r->documents);
-    size_t i;
 
-    while ((i = __atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED)) < r->documents->n) {
+    for (size_t i; work_list_next(&r->list, &i);)
         make_document(m, &r->documents->all[i]);
-        size_t done = __atomic_add_fetch(&r->done, 1, __ATOMIC_RELAXED);
-        if (pthread_equal(pthread_self(), r->caller))
-            progress_show(done, r->documents->n, "documents");
-    }
     maker_free(m);
 }
 
 static void read_all_files(documents *d)
 {
-    reading r = { .documents = d, .caller = pthread_self() };
+    reading r = { d, work_list_of(d->n, "documents") };
 
     thread_pool_run(d->source->threads, read_files, &r);
     progress_erase();
@@ -387,7 +336,8 @@ typedef struct line_reading {
     documents *documents;
     maker *maker;
     const char *input;
-    uint64_t line, without; /* the last lack the column with the text, or the one with the name */
+    uint64_t input_number, line,
+        without; /* the last lack the column with the text, or the one with the name */
     buffer name, joined;
 } line_reading;
 
@@ -414,51 +364,44 @@ static bool name_line(line_reading *l, span line)
 static void take_document(void *ctx, span line)
 {
     line_reading *l = ctx;
-    const key_format *format = &l->documents->source->format;
-    span text = without_end(format, line);
+    const char *end = line.at + line.size;
+    span text;
 
     l->line++;
-    if (!name_line(l, text) || !key_text(&text, format, text.at, text.at + text.size, &l->joined)) {
+    if (!name_line(l, line) ||
+        !key_text(&text, &l->documents->source->format, line.at, end, &l->joined)) {
         l->without++;
         return;
-    }
-    /* Characters are read without a look at the end of the text. */
-    if (text.at == l->joined.bytes) {
-        buffer_reserve(&l->joined, 1);
-        text.at = l->joined.bytes;
-        l->joined.bytes[text.size] = 0;
     }
     maker_begin(l->maker);
     shingle_text(&l->maker->shingler, text);
     maker_end(l->maker, new_document(l->documents, l->name.bytes));
 }
 
-static void read_lines(documents *d, char *const *names)
+static void take_chunk(void *ctx, job *j)
+{
+    line_reading *l = ctx;
+
+    if (j->input_number != l->input_number)
+        l->line = j->has_header;
+    l->input_number = j->input_number;
+    l->input = strcmp(j->input, "standard input") == 0 ? "-" : j->input;
+    each_line(l->documents, &j->text, take_document, l);
+}
+
+/* One thread makes the documents, because they stay in the order of their lines. */
+static void read_lines(documents *d)
 {
     line_reading l = { .documents = d, .maker = maker_new(d) };
-    uint64_t inputs = 0;
-    buffer text = { 0 }, header = { 0 };
-    reader r;
+    pipeline p = { .take_chunk = take_chunk, .ctx = &l };
+    source lines = *d->source;
 
-    open_reader(&r, d, names);
-    while (read_more(&r, &text)) {
-        bool is_first = r.inputs != inputs, has_header = header_is_expected(d->source);
-        if (is_first)
-            l.line = has_header;
-        if (is_first && has_header)
-            header_take(&header, d->source, &text, r.name);
-        inputs = r.inputs;
-        l.input = strcmp(r.name, "standard input") == 0 ? "-" : r.name;
-        each_line(d, &text, take_document, &l);
-        progress_show(r.done >> 20, r.total >> 20, "MiB");
-    }
-    progress_erase();
+    lines.threads = 1;
+    lines.line_max = LINE_MAX_SIZE;
+    pipeline_run(&p, &lines);
     if (l.without > 0)
         say("%" PRIu64 " %s the column and %s left out", l.without,
             l.without == 1 ? "line lacks" : "lines lack", l.without == 1 ? "is" : "are");
-    reader_close(&r);
-    buffer_free(&text);
-    buffer_free(&header);
     buffer_free(&l.name);
     buffer_free(&l.joined);
     maker_free(l.maker);
@@ -483,17 +426,10 @@ static void check_size(const documents *d)
         die(CODE_LIMIT, "similar: %s has more than 2^32 bits", d->all[0].name);
 }
 
-/* Field by field: what is between fields may be anything. */
-static bool is_same_hasher(const tamis_hasher *a, const tamis_hasher *b)
-{
-    return a->hash == b->hash && a->seed == b->seed &&
-           memcmp(a->secret, b->secret, sizeof a->secret) == 0;
-}
-
 static bool is_same_plan(const tamis_plan *a, const tamis_plan *b)
 {
     return a->kind == b->kind && a->slots == b->slots && a->hashes == b->hashes &&
-           is_same_hasher(&a->hasher, &b->hasher);
+           makes_same_keys(&a->hasher, &b->hasher);
 }
 
 static void read_filters(documents *d)
@@ -509,7 +445,7 @@ static void read_filters(documents *d)
         check_size(d);
         if (!is_same_plan(&d->plan, plan))
             refuse_pair("similar", d->all[0].name, &d->plan, doc->name, plan);
-        uint8_t *bits = given(malloc((size_t)plan->bytes));
+        uint8_t *bits = room_for((size_t)plan->bytes);
         tamis_status status = copy_bits(bits, f);
         if (status)
             die_status("read", doc->name, status);
@@ -549,7 +485,7 @@ void documents_read(documents *d, char *const *names, uint64_t bits)
     if (d->unit != DOCUMENT_IS_FILTER)
         make_plan(d, bits);
     if (d->unit == DOCUMENT_IS_LINE) {
-        read_lines(d, names);
+        read_lines(d);
         return;
     }
     list_files(d, names);

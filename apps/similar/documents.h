@@ -31,7 +31,7 @@ typedef struct documents {
     tamis_plan plan;     /* of every filter */
     uint64_t total_bits; /* of a filter */
     document *all;
-    size_t n, room;
+    size_t n;
 } documents;
 
 /* The widest filters that are made unless a width is asked for: later they can be folded, but not

@@ -10,9 +10,9 @@
 #include "pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "files/thread_pool.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
 
@@ -24,21 +24,21 @@ typedef struct search {
     const pairs_wish *wish;
     overlap_kernel *overlap;
     size_t tile; /* rows */
-    size_t next; /* tile to be taken */
+    work_list tiles;
     uint64_t done, total;
-    pthread_t caller; /* who shows the progress */
     pthread_mutex_t lock;
     pairs_found found; /* guarded by the lock */
-    size_t room;
 } search;
 
 /* ---- Best pairs -------------------------------------------------------- */
 
-/* A heap of at most `most` pairs, with the worst in front; or a list without a limit. */
+/* A list of pairs. With a limit, the best of them are found, and the others dropped, whenever it
+ * has twice as many. */
 typedef struct best {
     pair *all;
-    size_t n, room;
+    size_t n;
     uint64_t most; /* 0: no limit */
+    pair last;     /* the worst that was not dropped */
     double least;  /* value that a pair must have to be taken */
 } best;
 
@@ -50,36 +50,15 @@ static bool is_worse(const pair *x, const pair *y)
     return x->a != y->a ? x->a > y->a : x->b > y->b;
 }
 
-static void sift_down(best *b, pair p)
+static int compare_pairs(const void *x, const void *y)
 {
-    size_t i = 0;
-
-    for (size_t child; (child = 2 * i + 1) < b->n; i = child) {
-        if (child + 1 < b->n && is_worse(&b->all[child + 1], &b->all[child]))
-            child++;
-        if (!is_worse(&b->all[child], &p))
-            break;
-        b->all[i] = b->all[child];
-    }
-    b->all[i] = p;
+    return is_worse(x, y) - is_worse(y, x);
 }
 
-static void sift_up(best *b, size_t i)
+static void add_pair(pair **all, size_t *n, const pair *p)
 {
-    pair p = b->all[i];
-
-    for (; i > 0 && is_worse(&p, &b->all[(i - 1) / 2]); i = (i - 1) / 2)
-        b->all[i] = b->all[(i - 1) / 2];
-    b->all[i] = p;
-}
-
-static pair *grown(pair *all, size_t *room)
-{
-    *room = *room ? 2 * *room : 64;
-    all = reallocarray(all, *room, sizeof *all);
-    if (!all)
-        die(CODE_MEMORY, "out of memory for pairs; give a higher --above, or --top");
-    return all;
+    *all = array_grown(*all, *n, sizeof **all, "pairs; give a higher --above, or --top");
+    (*all)[(*n)++] = *p;
 }
 
 static void refuse_more(size_t n)
@@ -89,34 +68,40 @@ static void refuse_more(size_t n)
             PAIRS_MAX);
 }
 
-static void best_take(best *b, pair p)
+static void drop_worst(best *b)
 {
-    if (b->most > 0 && b->n == b->most) {
-        if (is_worse(&b->all[0], &p))
-            sift_down(b, p);
-        b->least = b->all[0].value;
+    if (b->most == 0 || b->n < b->most)
         return;
-    }
-    refuse_more(b->n + 1);
-    if (b->n == b->room)
-        b->all = grown(b->all, &b->room);
-    b->all[b->n++] = p;
-    if (b->most > 0)
-        sift_up(b, b->n - 1);
+    qsort(b->all, b->n, sizeof *b->all, compare_pairs);
+    b->n = (size_t)b->most;
+    b->last = b->all[b->n - 1];
+    b->least = b->last.value;
 }
 
-/* Moves all of them to what was found. */
+static void best_take(best *b, pair p)
+{
+    /* Written so that NaN is not taken. */
+    if (!(p.value >= b->least) || (p.value == b->last.value && is_worse(&p, &b->last)))
+        return;
+    add_pair(&b->all, &b->n, &p);
+    if (b->n == 2 * b->most)
+        drop_worst(b);
+    if (b->most == 0)
+        refuse_more(b->n);
+}
+
+/* Moves the best to what was found, and begins again. */
 static void hand_over(search *s, best *b)
 {
+    drop_worst(b);
     pthread_mutex_lock(&s->lock);
     refuse_more(s->found.n + b->n);
-    while (s->found.n + b->n > s->room)
-        s->found.all = grown(s->found.all, &s->room);
-    if (b->n > 0)
-        memcpy(s->found.all + s->found.n, b->all, b->n * sizeof *b->all);
-    s->found.n += b->n;
+    for (size_t i = 0; i < b->n; i++)
+        add_pair(&s->found.all, &s->found.n, &b->all[i]);
     pthread_mutex_unlock(&s->lock);
     b->n = 0;
+    b->least = s->wish->above;
+    b->last.value = -1;
 }
 
 /* ---- Tiles ------------------------------------------------------------- */
@@ -127,8 +112,7 @@ static void take_pair(const search *s, best *b, size_t i, size_t j, uint32_t bot
     similar_sizes sizes = similar_sizes_of(&r->occupancy, r->ones[i], r->ones[j], both);
     double value = similar_value(s->wish->by, &sizes);
 
-    if (value >= b->least)
-        best_take(b, (pair){ value, r->ids[i], r->ids[j], r->ones[i], r->ones[j], both });
+    best_take(b, (pair){ value, r->ids[i], r->ids[j], r->ones[i], r->ones[j], both });
 }
 
 /* Both directions where they differ, else the first document first. */
@@ -182,15 +166,13 @@ static void count_done(search *s, uint64_t pairs)
 {
     uint64_t done = __atomic_add_fetch(&s->done, pairs, __ATOMIC_RELAXED);
 
-    if (pthread_equal(pthread_self(), s->caller))
+    if (pthread_equal(pthread_self(), s->tiles.caller))
         progress_show(done / 1000000, s->total / 1000000, "million pairs");
 }
 
 static void take_later_tiles(search *s, best *b, size_t tile)
 {
-    size_t tiles = (s->rows->n + s->tile - 1) / s->tile;
-
-    for (size_t other = tile; other < tiles && !is_hopeless(s, b, tile, other); other++)
+    for (size_t other = tile; other < s->tiles.n && !is_hopeless(s, b, tile, other); other++)
         take_tiles(s, b, tile, other);
 }
 
@@ -202,10 +184,8 @@ static void take_all_tiles(search *s, best *own, size_t tile)
     for (size_t first = 0; first < s->rows->n; first += s->tile)
         for (size_t i = begin; i < end; i++)
             take_row(s, &own[i - begin], i, first, smaller_of(first + s->tile, s->rows->n));
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; i < end; i++)
         hand_over(s, &own[i - begin]);
-        own[i - begin].least = s->wish->above;
-    }
 }
 
 static void work(void *ctx)
@@ -213,11 +193,10 @@ static void work(void *ctx)
     search *s = ctx;
     const pairs_wish *w = s->wish;
     best own[TILE_ROWS_MAX];
-    size_t tile;
 
     for (size_t i = 0; i < TILE_ROWS_MAX; i++)
-        own[i] = (best){ .most = w->each ? w->each : w->top, .least = w->above };
-    while ((tile = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED)) * s->tile < s->rows->n) {
+        own[i] = (best){ .most = w->each ? w->each : w->top, .last.value = -1, .least = w->above };
+    for (size_t tile; work_list_next(&s->tiles, &tile);) {
         if (w->each)
             take_all_tiles(s, own, tile);
         else
@@ -230,11 +209,6 @@ static void work(void *ctx)
 }
 
 /* ---- Order ------------------------------------------------------------- */
-
-static int compare_pairs(const void *x, const void *y)
-{
-    return is_worse(x, y) - is_worse(y, x);
-}
 
 static int compare_by_document(const void *x, const void *y)
 {
@@ -251,9 +225,9 @@ pairs_found pairs_find(const bit_rows *rows, const pairs_wish *wish)
                  .overlap = overlap_choose(),
                  .tile = size > TILE_BYTES / 8 ? 8 : smaller_of(TILE_BYTES / size, TILE_ROWS_MAX),
                  .total = (uint64_t)rows->n * rows->n / 2,
-                 .caller = pthread_self(),
                  .lock = PTHREAD_MUTEX_INITIALIZER };
 
+    s.tiles = work_list_of((rows->n + s.tile - 1) / s.tile, NULL);
     thread_pool_run(wish->threads, work, &s);
     progress_erase();
     if (s.found.n > 0)

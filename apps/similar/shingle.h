@@ -34,8 +34,7 @@ typedef struct shingler {
 } shingler;
 
 void shingle_begin(shingler *s);
-/* More text of the document. It ends between characters, and a byte follows that is no UTF-8
- * continuation. */
+/* More text of the document, which ends between characters. */
 void shingle_text(shingler *s, span text);
 /* The last shingle; a document of fewer than K words or characters is one. */
 void shingle_end(shingler *s);

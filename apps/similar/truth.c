@@ -9,15 +9,9 @@
 #include <stdlib.h>
 
 #include "files/thread_pool.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
-
-static void *given(void *memory)
-{
-    if (!memory)
-        die(CODE_MEMORY, "out of memory for --check; give fewer documents");
-    return memory;
-}
 
 typedef struct occurrence {
     uint64_t key;
@@ -39,7 +33,7 @@ static occurrence *list_occurrences(const documents *d, size_t *n)
 
     for (size_t i = 0; i < d->n; i++)
         total += d->all[i].n_keys;
-    occurrence *all = given(reallocarray(NULL, total + 1, sizeof *all));
+    occurrence *all = array_new(total, sizeof *all, "shingles of --check; give fewer documents");
     for (size_t i = 0; i < d->n; i++)
         for (size_t k = 0; k < d->all[i].n_keys; k++)
             all[at++] = (occurrence){ d->all[i].keys[k], (uint32_t)i };
@@ -74,7 +68,7 @@ truth truth_count(const documents *d)
     if (d->n > TRUTH_DOCUMENTS_MAX)
         die(CODE_LIMIT, "similar: --check counts the pairs of at most %d documents",
             TRUTH_DOCUMENTS_MAX);
-    t.both = given(calloc(d->n * d->n / 2 + 1, sizeof *t.both));
+    t.both = array_new(d->n * d->n / 2, sizeof *t.both, "pairs of --check; give fewer documents");
     occurrence *all = list_occurrences(d, &n);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && all[end].key == all[i].key;)
@@ -107,14 +101,13 @@ double truth_value(const truth *t, similar_measure by, uint32_t a, uint32_t b)
 
 /* ---- Estimates against it ---------------------------------------------- */
 
-/* Threads take the next row that nobody has taken, and compare it with all after it. */
+/* Each row is compared with all after it. */
 typedef struct comparison {
     const truth *truth;
     const bit_rows *rows;
     similar_measure by;
     truth_report *reports; /* of each row: sums, which are added in order whoever made them */
-    size_t next;
-    pthread_t caller; /* who shows the progress */
+    work_list list;
 } comparison;
 
 static void compare_pair(const comparison *c, truth_report *r, size_t i, size_t j, uint32_t both)
@@ -145,15 +138,12 @@ static void compare_rows(void *ctx)
 {
     comparison *c = ctx;
     const bit_rows *rows = c->rows;
-    uint32_t *both = given(malloc(rows->n * sizeof *both));
+    uint32_t *both = array_new(rows->n, sizeof *both, "pairs of --check; give fewer documents");
     overlap_kernel *overlap = overlap_choose();
-    size_t i;
 
-    while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < rows->n) {
+    for (size_t i; work_list_next(&c->list, &i);) {
         overlap(both, bit_row(rows, i), bit_row(rows, i + 1), rows->n - i - 1, rows->words);
         compare_row(c, &c->reports[i], i, both);
-        if (pthread_equal(pthread_self(), c->caller))
-            progress_show(i, rows->n, "documents checked");
     }
     free(both);
 }
@@ -178,9 +168,11 @@ static truth_report sum_reports(const truth_report *all, size_t n)
 truth_report truth_compare(const truth *t, const bit_rows *rows, similar_measure by,
                            unsigned threads)
 {
-    comparison c = { .truth = t, .rows = rows, .by = by, .caller = pthread_self() };
+    comparison c = {
+        .truth = t, .rows = rows, .by = by, .list = work_list_of(rows->n, "documents checked")
+    };
 
-    c.reports = given(calloc(rows->n + 1, sizeof *c.reports));
+    c.reports = array_new(rows->n, sizeof *c.reports, "documents to check; give fewer of them");
     thread_pool_run(threads, compare_rows, &c);
     progress_erase();
     truth_report sum = sum_reports(c.reports, rows->n);

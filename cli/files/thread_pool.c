@@ -4,6 +4,8 @@
  * them. */
 #include "thread_pool.h"
 
+#include "term/progress.h"
+
 void thread_pool_init(thread_pool *c, void (*work)(void *ctx), void *ctx)
 {
     *c = (thread_pool){ .work = work,
@@ -61,4 +63,17 @@ void thread_pool_run(unsigned threads, void (*work)(void *ctx), void *ctx)
         ;
     work(ctx);
     thread_pool_wait(&c);
+}
+
+work_list work_list_of(size_t n, const char *unit)
+{
+    return (work_list){ n, 0, unit, pthread_self() };
+}
+
+bool work_list_next(work_list *l, size_t *i)
+{
+    *i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+    if (*i < l->n && l->unit && pthread_equal(pthread_self(), l->caller))
+        progress_show(*i, l->n, l->unit);
+    return *i < l->n;
 }

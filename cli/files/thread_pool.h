@@ -22,4 +22,15 @@ void thread_pool_wait(thread_pool *c);
 /* Does the work on so many threads, the caller's among them, and waits for all. */
 void thread_pool_run(unsigned threads, void (*work)(void *ctx), void *ctx);
 
+/* Numbers below n, which threads take one by one. */
+typedef struct work_list {
+    size_t n, next;
+    const char *unit; /* of the progress, which the caller shows; NULL: it is not shown */
+    pthread_t caller;
+} work_list;
+
+work_list work_list_of(size_t n, const char *unit);
+/* False: all are taken. */
+bool work_list_next(work_list *l, size_t *i);
+
 #endif

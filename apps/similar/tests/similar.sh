@@ -170,6 +170,15 @@ exits 0 "$tamis" similar --lines --bits 4096 --chars 2 --above 0 counted
 cp "$said/out" expected
 exits 0 "$tamis" similar --lines --chars 2 --above 0 counted
 same "$said/out" expected
+promise 'Folded filters, of few bits or of many, are those that were as wide from the start'
+for n in 700 3000; do
+    seq "$n" >one
+    seq 300 "$((n + 300))" >other
+    exits 0 "$tamis" similar --json --sets one other
+    cp "$said/out" folded
+    exits 0 "$tamis" similar --json --sets --bits "$((n == 700 ? 8192 : 32768))" one other
+    same folded "$said/out"
+done
 exits 0 "$tamis" similar --bits 4000 --top 3 --json texts
 json_holds 'bits are rounded up' 'it["bits"] == 4096'
 
