@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "matcher.h"
+#include "term/array.h"
 #include "term/message.h"
 
 typedef struct request {
@@ -75,9 +76,7 @@ static void begin(matcher *m, const char *path)
 {
     index_open(&m->index, path, &m->format);
     warn(&m->index, &m->format, path);
-    m->counts = calloc(m->index.n + 1, sizeof *m->counts);
-    if (!m->counts)
-        die(CODE_MEMORY, "out of memory for the counts of %zu patterns", m->index.n);
+    m->counts = array_new(m->index.n, sizeof *m->counts, "patterns");
 }
 
 static void end(matcher *m)

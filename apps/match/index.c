@@ -4,6 +4,7 @@
 #include "filters/spec.h"
 #include "index.h"
 #include "items.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "text/reader.h"
 
@@ -113,9 +114,7 @@ static void fill_slots(window_class *c, const group *groups, size_t n)
 
     c->n_slots = (size_t)1 << bits;
     c->slot_shift = 64 - bits;
-    c->slots = calloc(c->n_slots, sizeof *c->slots);
-    if (!c->slots)
-        die(CODE_MEMORY, "out of memory for the patterns");
+    c->slots = array_new(c->n_slots, sizeof *c->slots, "patterns");
     for (size_t i = 0; i < n; i++) {
         size_t slot = (size_t)(groups[i].hash >> c->slot_shift);
 
@@ -132,9 +131,7 @@ static void fill_bits(window_class *c, const group *groups, size_t n)
     unsigned bits = bits_for(n, 12, 4);
 
     c->bit_shift = 64 - bits;
-    c->bits = calloc((size_t)1 << (bits - 6), sizeof *c->bits);
-    if (!c->bits)
-        die(CODE_MEMORY, "out of memory for the patterns");
+    c->bits = array_new((size_t)1 << (bits - 6), sizeof *c->bits, "bits of patterns");
     for (size_t i = 0; i < n; i++) {
         uint64_t bit = groups[i].hash >> c->bit_shift;
 
@@ -145,11 +142,11 @@ static void fill_bits(window_class *c, const group *groups, size_t n)
 static void fill_filter(window_class *c, const group *groups, size_t n, uint64_t seed)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = n, .fpr = 0.01, .hasher = { TAMIS_RAW, seed, { 0 } });
-    uint64_t *keys = malloc(n * sizeof *keys);
+    uint64_t *keys = array_new(n, sizeof *keys, "patterns");
     tamis_plan plan;
-    tamis_status status = keys ? tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec) : TAMIS_NOMEM;
+    tamis_status status = tamis_plan_kind(&plan, TAMIS_BLOCKED, &spec);
 
-    for (size_t i = 0; !status && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         keys[i] = groups[i].hash;
     if (!status)
         status = tamis_build(&c->filter, &plan, keys, n, NULL);
@@ -164,10 +161,8 @@ static void fill_filter(window_class *c, const group *groups, size_t n, uint64_t
  * parent in a row, or else to the parent: so a search takes about log2 of the depth steps. */
 static void make_jumps(match_index *x)
 {
-    uint32_t *depths = malloc((x->n + 1) * sizeof *depths), *jumps = x->jumps;
+    uint32_t *depths = array_new(x->n, sizeof *depths, "patterns"), *jumps = x->jumps;
 
-    if (!depths)
-        die(CODE_MEMORY, "out of memory for the patterns");
     for (size_t i = 0; i < x->n; i++) {
         uint32_t up = x->patterns[i].parent, over, top;
 
@@ -265,12 +260,10 @@ static void begin_classes(match_index *x)
 /* Classes without a pattern are left out. */
 static void fill_classes(match_index *x, item_list *l, uint64_t seed)
 {
-    group *groups = malloc((l->n + 1) * sizeof *groups);
+    group *groups = array_new(l->n, sizeof *groups, "patterns");
 
-    x->patterns = malloc((l->n + 1) * sizeof *x->patterns);
-    x->jumps = malloc((l->n + 1) * sizeof *x->jumps);
-    if (!groups || !x->patterns || !x->jumps)
-        die(CODE_MEMORY, "out of memory for %zu patterns", l->n);
+    x->patterns = array_new(l->n, sizeof *x->patterns, "patterns");
+    x->jumps = array_new(l->n, sizeof *x->jumps, "patterns");
     for (size_t i = 0, first = 0; i < CLASSES; first = l->ends[i++]) {
         size_t n = take_items(x, l->items + first, l->ends[i] - first, groups);
         window_class *c = &x->classes[x->n_classes];

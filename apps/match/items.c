@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "items.h"
+#include "term/array.h"
 #include "term/message.h"
 
 /* ---- Lines ------------------------------------------------------------- */
@@ -116,9 +117,7 @@ static void choose_windows(item_list *l, const match_index *x)
     while (bits < 25 && x->given.size >> bits > 0)
         bits++;
     c.shift = 64 - bits;
-    c.counts = calloc((size_t)1 << bits, 1);
-    if (!c.counts)
-        die(CODE_MEMORY, "out of memory for the patterns");
+    c.counts = array_new((size_t)1 << bits, 1, "bytes of patterns");
     for (size_t i = 0; i < l->n; i++)
         count_windows(&c, x, &l->items[i]);
     for (size_t i = 0; i < l->n; i++)
@@ -165,11 +164,10 @@ static size_t bucket_of(const item *i, unsigned bits)
 static void sort_items(item_list *l)
 {
     unsigned bits = bucket_bits(l->n);
-    size_t buckets = (size_t)CLASSES << bits, *ends = calloc(buckets + 1, sizeof *ends);
-    item *sorted = malloc((l->n + 1) * sizeof *sorted);
+    size_t buckets = (size_t)CLASSES << bits;
+    size_t *ends = array_new(buckets + 1, sizeof *ends, "patterns");
+    item *sorted = array_new(l->n, sizeof *sorted, "patterns");
 
-    if (!ends || !sorted)
-        die(CODE_MEMORY, "out of memory for the patterns");
     for (size_t i = 0; i < l->n; i++)
         ends[bucket_of(&l->items[i], bits) + 1]++;
     for (size_t b = 0; b < buckets; b++)
@@ -191,9 +189,7 @@ void items_make(item_list *l, match_index *x, const pattern_format *format)
 
     if (lines > PATTERNS_MAX)
         die(CODE_LIMIT, "match: %zu patterns are more than the limit, %d", lines, PATTERNS_MAX);
-    *l = (item_list){ .items = malloc((lines + 1) * sizeof *l->items) };
-    if (!l->items)
-        die(CODE_MEMORY, "out of memory for %zu patterns", lines);
+    *l = (item_list){ .items = array_new(lines, sizeof *l->items, "patterns") };
     take_lines(l, x, format);
     choose_windows(l, x);
     sort_items(l);

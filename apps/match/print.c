@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "matcher.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
 
@@ -19,76 +20,67 @@ static void append_number(buffer *out, uint64_t number, char after)
     buffer_append(out, at, (size_t)(digits + sizeof digits - at));
 }
 
-static void append_name(matcher *m, const job *j)
+/* What is found, and where: what has no name is not told. */
+typedef struct finding {
+    const char *input, *place, *what;
+    uint64_t number; /* the place */
+    char after;      /* the number; 0: only JSON has it */
+    span text;
+} finding;
+
+static void print_finding(matcher *m, const finding *f)
 {
-    if (!m->shows_names)
+    if (m->as_json) {
+        json_open(&m->json, NULL, '{');
+        if (f->input)
+            json_text(&m->json, "file", f->input);
+        if (f->place)
+            json_count(&m->json, f->place, f->number);
+        json_bytes(&m->json, f->what, f->text.at, f->text.size);
+        json_close(&m->json, '}');
         return;
-    buffer_append(&m->out, j->input, strlen(j->input));
-    buffer_append(&m->out, ":", 1);
-}
-
-static void append_pattern(matcher *m, uint32_t id)
-{
-    const pattern *p = &m->index.patterns[id];
-
-    buffer_append(&m->out, m->index.given.bytes + p->at, p->size);
+    }
+    if (f->input && m->shows_names) {
+        buffer_append(&m->out, f->input, strlen(f->input));
+        buffer_append(&m->out, ":", 1);
+    }
+    if (f->after)
+        append_number(&m->out, f->number, f->after);
+    buffer_append(&m->out, f->text.at, f->text.size);
     buffer_append(&m->out, &m->format.end, 1);
     output_gathered(&m->out, false);
 }
 
-static void json_pattern(matcher *m, uint32_t id)
+static span text_of(const matcher *m, uint32_t id)
 {
     const pattern *p = &m->index.patterns[id];
 
-    json_bytes(&m->json, "pattern", m->index.given.bytes + p->at, p->size);
-}
-
-/* ---- Lines ------------------------------------------------------------- */
-
-static void print_line_json(matcher *m, const job *j, const spot *line)
-{
-    json_open(&m->json, NULL, '{');
-    json_text(&m->json, "file", j->input);
-    json_count(&m->json, "line", m->lines + line->line + 1);
-    json_bytes(&m->json, "text", j->text.bytes + line->from, line->to - line->from - 1);
-    json_close(&m->json, '}');
+    return (span){ m->index.given.bytes + p->at, p->size };
 }
 
 static void print_line(matcher *m, const job *j, const spot *line)
 {
-    append_name(m, j);
-    if (m->numbered)
-        append_number(&m->out, m->lines + line->line + 1, ':');
-    buffer_append(&m->out, j->text.bytes + line->from, line->to - line->from);
-    output_gathered(&m->out, false);
+    print_finding(m, &(finding){ j->input,
+                                 "line",
+                                 "text",
+                                 m->lines + line->line + 1,
+                                 m->numbered ? ':' : 0,
+                                 { j->text.bytes + line->from, line->to - line->from - 1 } });
 }
 
 /* ---- Matches ----------------------------------------------------------- */
 
-static void print_match(matcher *m, const job *j, size_t place, uint32_t id)
+/* A pattern, and what it is sorted by. */
+typedef struct ranked {
+    uint64_t by;
+    uint32_t id;
+} ranked;
+
+static int compare_ranked(const void *left, const void *right)
 {
-    if (m->as_json) {
-        json_open(&m->json, NULL, '{');
-        json_text(&m->json, "file", j->input);
-        json_count(&m->json, "offset", j->start + place);
-        json_pattern(m, id);
-        json_close(&m->json, '}');
-        return;
-    }
-    append_name(m, j);
-    append_number(&m->out, j->start + place, ':');
-    append_pattern(m, id);
-}
+    const ranked *a = left, *b = right;
 
-typedef struct sized {
-    uint32_t size, id;
-} sized;
-
-static int by_size(const void *left, const void *right)
-{
-    const sized *a = left, *b = right;
-
-    return (a->size > b->size) - (a->size < b->size);
+    return (a->by > b->by) - (a->by < b->by);
 }
 
 /* All patterns that begin at one place, the shortest first. */
@@ -98,16 +90,17 @@ static void print_place(matcher *m, const job *j, const spot *spots, size_t n)
     for (size_t i = 0; i < n; i++)
         for (uint32_t id = spots[i].longest; id != NO_PATTERN;
              id = matcher_next(m, j, spots->from, m->index.patterns[id].parent)) {
-            sized s = { m->index.patterns[id].size, id };
+            ranked r = { m->index.patterns[id].size, id };
 
-            buffer_append(&m->ids, &s, sizeof s);
+            buffer_append(&m->ids, &r, sizeof r);
         }
-    sized *ids = (void *)m->ids.bytes;
+    ranked *ids = (void *)m->ids.bytes;
     size_t n_ids = m->ids.size / sizeof *ids;
     if (n_ids > 1)
-        qsort(ids, n_ids, sizeof *ids, by_size);
+        qsort(ids, n_ids, sizeof *ids, compare_ranked);
     for (size_t i = 0; i < n_ids; i++)
-        print_match(m, j, spots->from, ids[i].id);
+        print_finding(m, &(finding){ j->input, "offset", "pattern", j->start + spots->from, ':',
+                                     text_of(m, ids[i].id) });
 }
 
 static void print_places(matcher *m, const job *j, const spot *spots, size_t n)
@@ -143,48 +136,25 @@ static void count_ancestors(matcher *m)
     }
 }
 
-typedef struct placed {
-    uint64_t at;
-    uint32_t id;
-} placed;
-
-static int by_place(const void *left, const void *right)
-{
-    const placed *a = left, *b = right;
-
-    return (a->at > b->at) - (a->at < b->at);
-}
-
 static void print_pattern(matcher *m, uint32_t id)
 {
     bool has_count = m->view == VIEW_COUNTS;
 
-    if (m->as_json) {
-        json_open(&m->json, NULL, '{');
-        if (has_count)
-            json_count(&m->json, "count", m->counts[id]);
-        json_pattern(m, id);
-        json_close(&m->json, '}');
-        return;
-    }
-    if (has_count)
-        append_number(&m->out, m->counts[id], '\t');
-    append_pattern(m, id);
+    print_finding(m, &(finding){ NULL, has_count ? "count" : NULL, "pattern", m->counts[id],
+                                 has_count ? '\t' : 0, text_of(m, id) });
 }
 
 /* Those that occur, or do not, in the order of the lines they were read from. */
 void matcher_print_patterns(matcher *m)
 {
-    placed *list = malloc((m->index.n + 1) * sizeof *list);
+    ranked *list = array_new(m->index.n, sizeof *list, "patterns");
     size_t n = 0;
 
-    if (!list)
-        die(CODE_MEMORY, "out of memory for a list of the patterns");
     count_ancestors(m);
     for (size_t i = 0; i < m->index.n; i++)
         if ((m->counts[i] > 0) != m->inverted)
-            list[n++] = (placed){ m->index.patterns[i].at, (uint32_t)i };
-    qsort(list, n, sizeof *list, by_place);
+            list[n++] = (ranked){ m->index.patterns[i].at, (uint32_t)i };
+    qsort(list, n, sizeof *list, compare_ranked);
     for (size_t i = 0; i < n; i++)
         print_pattern(m, list[i].id);
     output_gathered(&m->out, true);
@@ -212,7 +182,7 @@ static void print_spots(matcher *m, const job *j, const spot *spots, size_t n)
     switch (m->view) {
     case VIEW_LINES:
         for (size_t i = 0; i < n; i++)
-            (m->as_json ? print_line_json : print_line)(m, j, &spots[i]);
+            print_line(m, j, &spots[i]);
         break;
     case VIEW_OFFSETS:
         print_places(m, j, spots, n);

@@ -44,15 +44,12 @@ static void print_text(reading *r, const char *line, span token)
 static void print_json(reading *r, const char *line, span token)
 {
     const word *words;
-    buffer text = { 0 };
 
-    buffer_append(&text, token.at, token.size);
-    buffer_append(&text, "", 1);
     json_open(&r->json, NULL, '{');
     json_text(&r->json, "file", r->input);
     json_count(&r->json, "line", r->line);
     json_count(&r->json, "column", token_place(line, token.at) + 1);
-    json_bytes(&r->json, "word", text.bytes, token.size);
+    json_bytes(&r->json, "word", token.at, token.size);
     if (r->suggester) {
         size_t n = suggest_words(r->suggester, token.at, token.size, &words);
         json_open(&r->json, "suggestions", '[');
@@ -61,7 +58,6 @@ static void print_json(reading *r, const char *line, span token)
         json_close(&r->json, ']');
     }
     json_close(&r->json, '}');
-    buffer_free(&text);
 }
 
 /* ---- Reading ----------------------------------------------------------- */
