@@ -293,7 +293,7 @@ static void make_document(maker *m, document *doc)
     r.takes_packed = d->source->takes_packed;
     r.line_max = LINE_MAX_SIZE;
     maker_begin(m);
-    while (!doc->is_binary && reader_more(&r, &text)) {
+    while (!doc->is_binary && reader_has_next(&r, &text)) {
         doc->is_binary = d->unit == DOCUMENT_IS_FILE && is_first &&
                          memchr(text.bytes, 0, text.size) && d->source->format.end;
         is_first = false;
