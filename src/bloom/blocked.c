@@ -15,6 +15,7 @@
 #include "bloom/bitset.h"
 #include "bloom/split_block.h"
 
+#define one_block_name(function) blocked_##function
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS split_block_has
 #define ONE_BLOCK_ADD split_block_add
@@ -57,16 +58,15 @@ static void blocked_add_atomic(split_block *b, uint32_t x)
 
 MANY_INLINE uint64_t blocked_add_one_atomic(void *self, void *group, size_t i)
 {
-    one_block_batch *b = self;
     const one_block_group *g = group;
 
-    blocked_add_atomic(&b->blocks[g->block[i]], g->x[i]);
+    blocked_add_atomic(one_block_at(self, g, i), g->x[i]);
     return true;
 }
 
 static tamis_status blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    one_block_change_many(f, keys, n, blocked_add_one_atomic);
+    one_block_change(f, keys, n, sizeof(split_block), blocked_add_one_atomic);
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;
@@ -150,10 +150,10 @@ const tamis_ops tamis__blocked = {
     .rate = blocked_rate,
     .for_cpu = blocked_for_cpu,
     .measure = blocked_measure,
-    .has = one_block_has,
-    .add = one_block_add,
-    .has_many = one_block_has_many,
-    .add_many = one_block_add_many,
+    .has = blocked_has,
+    .add = blocked_add,
+    .has_many = blocked_has_many,
+    .add_many = blocked_add_many,
     .add_concurrent = blocked_add_concurrent,
     .merge = bitset_merge,
     .reduce = bitset_reduce,

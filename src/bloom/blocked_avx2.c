@@ -2,6 +2,7 @@
  * query is then bound by the one line that it reads. */
 #include "bloom/split_block.h"
 
+#define one_block_name(function) blocked_avx2_##function
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS split_block_has_avx2
 #define ONE_BLOCK_ADD split_block_add_avx2
@@ -10,5 +11,5 @@
 
 void tamis__blocked_use_avx2(tamis_ops *ops)
 {
-    one_block_use(ops);
+    blocked_avx2_use(ops);
 }

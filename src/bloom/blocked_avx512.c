@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 #include "bloom/split_block.h"
 
+#define one_block_name(function) blocked_avx512_##function
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS split_block_has_avx2
 #define ONE_BLOCK_ADD split_block_add_avx2
@@ -17,5 +18,5 @@ enum { BLOCKED_NEAR_BYTES = 1 << 20 };
 void tamis__blocked_use_avx512(tamis *f, unsigned cpu)
 {
     f->is_far = cpu & TAMIS_CPU_FAR && f->plan.bytes > BLOCKED_NEAR_BYTES;
-    one_block_use(&f->ops);
+    blocked_avx512_use(&f->ops);
 }

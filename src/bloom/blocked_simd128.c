@@ -20,7 +20,7 @@ static inline v128_t blocked_simd128_missing(const uint32_t *words, const uint32
     return wasm_v128_andnot(bit, byte);
 }
 
-static inline bool blocked_simd128_has(const split_block *b, uint32_t x)
+static inline bool blocked_simd128_block_has(const split_block *b, uint32_t x)
 {
     v128_t low = blocked_simd128_missing(b->word, SPLIT_SALT, x);
     v128_t high = blocked_simd128_missing(b->word + 4, SPLIT_SALT + 4, x);
@@ -29,12 +29,13 @@ static inline bool blocked_simd128_has(const split_block *b, uint32_t x)
     return !wasm_v128_any_true(wasm_v128_and(missing, wasm_u32x4_const_splat(0xff)));
 }
 
+#define one_block_name(function) blocked_simd128_##function
 #define ONE_BLOCK split_block
-#define ONE_BLOCK_HAS blocked_simd128_has
+#define ONE_BLOCK_HAS blocked_simd128_block_has
 #define ONE_BLOCK_ADD split_block_add
 #include "bloom/one_block_template.h"
 
 void tamis__blocked_use_simd128(tamis_ops *ops)
 {
-    one_block_use(ops);
+    blocked_simd128_use(ops);
 }

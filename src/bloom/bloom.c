@@ -17,6 +17,7 @@
  * Payload: plan.slots = m bits in whole 64-bit words; what sticks out is zero. plan.hashes = k.
  *
  * Bloom: Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970. */
+#define scattered_name(function) bloom_##function
 #define SCATTERED_HAS_ROWS false
 #include "bloom/scattered_template.h"
 
@@ -26,21 +27,11 @@ static tamis_status bloom_plan(tamis_plan *p, const tamis_spec *spec)
 }
 
 const tamis_ops tamis__bloom = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
+    SCATTERED_OPS,
     .plan = bloom_plan,
-    .bytes = scattered_bytes,
     .rate = tamis__rates_classic,
-    .for_cpu = scattered_for_cpu,
-    .verify = scattered_verify,
-    .measure = scattered_measure,
-    .has = scattered_has,
-    .add = scattered_add,
-    .has_many = scattered_has_many,
-    .add_many = scattered_add_many,
-    .add_concurrent = scattered_add_concurrent,
-    .merge = bitset_merge,
-    .reduce = bitset_reduce,
-    .move = scattered_move,
-    .cells = scattered_cells,
-    .explain = scattered_explain,
 };
+
+#undef scattered_name
+#undef SCATTERED_HAS_ROWS
+#undef SCATTERED_OPS

@@ -87,6 +87,7 @@ static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32
 
 /* ---- Operations -------------------------------------------------------- */
 
+#define one_block_name(function) counting_blocked_##function
 #define ONE_BLOCK counting_blocked_line
 #define ONE_BLOCK_HAS counting_blocked_line_has
 #define ONE_BLOCK_ADD counting_blocked_add_once
@@ -97,7 +98,7 @@ static inline counters_key counting_blocked_key(uint64_t *slots, const tamis *f,
 {
     uint64_t h = hash_key(key, f->salt);
 
-    return counting_blocked_find(slots, one_block_of(f, h), (uint32_t)h);
+    return counting_blocked_find(slots, counting_blocked_block_of(f, h), (uint32_t)h);
 }
 
 static uint64_t counting_blocked_count(const tamis *f, uint64_t key)
@@ -128,14 +129,15 @@ MANY_INLINE uint64_t counting_blocked_add_atomic(void *self, void *group, size_t
     const one_block_group *g = group;
     uint64_t slots[COUNTING_BLOCKED_WORDS];
 
-    return counters_raise_atomic(counting_blocked_find(slots, &b->blocks[g->block[i]], g->x[i]), 1,
+    return counters_raise_atomic(counting_blocked_find(slots, one_block_at(b, g, i), g->x[i]), 1,
                                  &b->counted);
 }
 
 static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                                     size_t n)
 {
-    one_block_batch b = one_block_change_many(f, keys, n, counting_blocked_add_atomic);
+    one_block_batch b =
+        one_block_change(f, keys, n, sizeof(counting_blocked_line), counting_blocked_add_atomic);
 
     __atomic_fetch_add(&f->count, b.counted, __ATOMIC_RELAXED);
     *added = n;
@@ -144,7 +146,7 @@ static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, con
 
 static void counting_blocked_touch(const tamis *f, uint64_t key)
 {
-    ahead_read(one_block_of(f, hash_key(key, f->salt)), f->is_far);
+    ahead_read(counting_blocked_block_of(f, hash_key(key, f->salt)), f->is_far);
 }
 
 /* ---- The whole filter -------------------------------------------------- */
@@ -237,14 +239,14 @@ const tamis_ops tamis__counting_blocked = {
     .rate = counting_blocked_rate,
     .for_cpu = counting_blocked_for_cpu,
     .measure = counting_blocked_measure,
-    .has = one_block_has,
+    .has = counting_blocked_has,
     .count = counting_blocked_count,
     .add = counting_blocked_add,
     .remove = counting_blocked_remove,
     .touch = counting_blocked_touch,
-    .has_many = one_block_has_many,
-    .add_many = one_block_add_many,
-    .remove_many = one_block_remove_many,
+    .has_many = counting_blocked_has_many,
+    .add_many = counting_blocked_add_many,
+    .remove_many = counting_blocked_remove_many,
     .add_concurrent = counting_blocked_add_concurrent,
     .merge = counters_merge,
     .reduce = counters_reduce,

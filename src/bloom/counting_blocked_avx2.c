@@ -75,6 +75,7 @@ static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32
     return true;
 }
 
+#define one_block_name(function) counting_blocked_avx2_##function
 #define ONE_BLOCK counting_blocked_line
 #define ONE_BLOCK_HAS counting_blocked_has_avx2
 #define ONE_BLOCK_ADD counting_blocked_add_avx2
@@ -88,7 +89,7 @@ static tamis_status counting_blocked_add_one(tamis *f, uint64_t key, uint64_t ti
 
     if (times != 1)
         return tamis__ops(f->plan.kind)->add(f, key, times);
-    counting_blocked_add_avx2(one_block_of(f, h), (uint32_t)h, &f->count);
+    counting_blocked_add_avx2(counting_blocked_avx2_block_of(f, h), (uint32_t)h, &f->count);
     return TAMIS_OK;
 }
 
@@ -98,7 +99,7 @@ static tamis_status counting_blocked_remove_one(tamis *f, uint64_t key, uint64_t
 
     if (times != 1)
         return tamis__ops(f->plan.kind)->remove(f, key, times);
-    if (!counting_blocked_remove_avx2(one_block_of(f, h), (uint32_t)h, &counted))
+    if (!counting_blocked_remove_avx2(counting_blocked_avx2_block_of(f, h), (uint32_t)h, &counted))
         return TAMIS_ABSENT;
     counters_forget(f, counted);
     return TAMIS_OK;
@@ -106,7 +107,7 @@ static tamis_status counting_blocked_remove_one(tamis *f, uint64_t key, uint64_t
 
 void tamis__counting_blocked_use_avx2(tamis_ops *ops)
 {
-    one_block_use(ops);
+    counting_blocked_avx2_use(ops);
     ops->add = counting_blocked_add_one;
     ops->remove = counting_blocked_remove_one;
 }

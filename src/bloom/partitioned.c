@@ -14,6 +14,7 @@
  * Mullin: A Second Look at Bloom Filters, 1983. */
 #include <math.h>
 
+#define scattered_name(function) partitioned_##function
 #define SCATTERED_HAS_ROWS true
 #include "bloom/scattered_template.h"
 
@@ -37,21 +38,11 @@ static tamis_status partitioned_plan(tamis_plan *p, const tamis_spec *spec)
 }
 
 const tamis_ops tamis__partitioned = {
-    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
+    SCATTERED_OPS,
     .plan = partitioned_plan,
-    .bytes = scattered_bytes,
     .rate = partitioned_rate,
-    .for_cpu = scattered_for_cpu,
-    .verify = scattered_verify,
-    .measure = scattered_measure,
-    .has = scattered_has,
-    .add = scattered_add,
-    .has_many = scattered_has_many,
-    .add_many = scattered_add_many,
-    .add_concurrent = scattered_add_concurrent,
-    .merge = bitset_merge,
-    .reduce = bitset_reduce,
-    .move = scattered_move,
-    .cells = scattered_cells,
-    .explain = scattered_explain,
 };
+
+#undef scattered_name
+#undef SCATTERED_HAS_ROWS
+#undef SCATTERED_OPS

@@ -1,14 +1,13 @@
-/* scattered_template.h - TEMPLATE, compiled once for each kind of scattered bits.
+/* scattered_template.h - TEMPLATE, compiled once for each kind of scattered bits: what it does
+ * most.
  *
- * The includer defines SCATTERED_HAS_ROWS: whether each probe has a row of plan.slots bits, or all
- * have one. */
-#include <math.h>
-
+ * The includer defines scattered_name(), which makes a name its own, and SCATTERED_HAS_ROWS:
+ * whether each probe has a row of plan.slots bits, or all have one. */
 #include "base/cpu.h"
-#include "bloom/probes.h"
+#include "bloom/scattered.h"
 
 /* The compiler is to know whether there is a step. */
-static inline probes_shape scattered_shape(const tamis *f)
+static inline probes_shape scattered_name(shape)(const tamis *f)
 {
     const probes_shape *s = probes_derived(f);
 
@@ -17,7 +16,7 @@ static inline probes_shape scattered_shape(const tamis *f)
                            .hashes = s->hashes };
 }
 
-static void scattered_for_cpu(tamis *f, unsigned cpu)
+static void scattered_name(for_cpu)(tamis *f, unsigned cpu)
 {
     probes_shape s = { .range = f->plan.slots,
                        .step = SCATTERED_HAS_ROWS ? f->plan.slots : 0,
@@ -31,183 +30,64 @@ static void scattered_for_cpu(tamis *f, unsigned cpu)
     (void)cpu;
 }
 
-static inline uint64_t scattered_rows(const tamis_plan *p)
+static uint64_t scattered_name(bytes)(const tamis_plan *p)
 {
-    return SCATTERED_HAS_ROWS ? p->hashes : 1;
-}
-
-static uint64_t scattered_bytes(const tamis_plan *p)
-{
-    uint64_t bits;
+    uint64_t bits, rows = SCATTERED_HAS_ROWS ? p->hashes : 1;
     bool ok = p->slots > 0 && p->width == 0 && p->hashes > 0 && p->hashes <= PROBES_MAX &&
-              !p->flags && !p->load && !mul_overflows(p->slots, scattered_rows(p), &bits) &&
+              !p->flags && !p->load && !mul_overflows(p->slots, rows, &bits) &&
               bits < UINT64_C(1) << 60;
 
     return ok ? bytes_of_bits(bits) : 0;
 }
 
-__attribute__((noinline)) static bool scattered_has_rest(const tamis *f, uint64_t x, uint64_t base,
-                                                         uint32_t left)
+__attribute__((noinline)) static bool scattered_name(has_rest)(const tamis *f, uint64_t x,
+                                                               uint64_t base, uint32_t left)
 {
-    return probes_has_rest(f, scattered_shape(f), x, base, left);
+    return probes_has_rest(f, scattered_name(shape)(f), x, base, left);
 }
 
-static bool scattered_has(const tamis *f, uint64_t key)
+static bool scattered_name(has)(const tamis *f, uint64_t key)
 {
-    return probes_has_first(f, scattered_shape(f), key, scattered_has_rest);
+    return probes_has_first(f, scattered_name(shape)(f), key, scattered_name(has_rest));
 }
 
-static size_t scattered_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+static size_t scattered_name(has_many)(const tamis *f, uint64_t *hits, const uint64_t *keys,
+                                       size_t n)
 {
-    return probes_has_many(f, scattered_shape(f), hits, keys, n);
+    return probes_has_many(f, scattered_name(shape)(f), hits, keys, n);
 }
 
-static tamis_status scattered_add(tamis *f, uint64_t key, uint64_t times)
+static tamis_status scattered_name(add)(tamis *f, uint64_t key, uint64_t times)
 {
-    uint64_t x = hash_key(key, f->salt), base = 0;
-    probes_shape s = scattered_shape(f);
-    void *bits = f->payload;
-
     (void)times;
-    for (uint32_t i = s.hashes; i > 0; i--) {
-        bitset_set(bits, base + scale64(x, s.range));
-        base += s.step;
-        x = probes_next(x);
-    }
+    scattered_set_key(f, scattered_name(shape)(f), key);
     f->count++;
     return TAMIS_OK;
 }
 
-/* ---- Many keys --------------------------------------------------------- */
-
-typedef void scattered_set(void *bits, uint64_t pos);
-
-/* Sets one round of bits while the next one is being fetched, or the first of the next row. */
-__attribute__((always_inline)) static inline void scattered_set_many(tamis *f, const uint64_t *keys,
-                                                                     size_t n, scattered_set *set)
+static tamis_status scattered_name(add_many)(tamis *f, size_t *added, const uint64_t *keys,
+                                             size_t n)
 {
-    probes_shape s = scattered_shape(f);
-    uint64_t salt = f->salt;
-    uint32_t rounds = s.hashes;
-    uint8_t *bits = f->payload;
-    bool is_far = f->is_far;
-    size_t here = probes_abreast(n), done = 0;
-    probes_row r;
-
-    for (size_t i = 0; i < here; i++)
-        ahead_write(bits + probes_start(&r, i, hash_key(keys[i], salt), s.range) / 8, is_far);
-    while (here) {
-        uint64_t base = 0;
-        for (uint32_t round = 1; round < rounds; round++) {
-            base += s.step;
-            for (size_t i = 0; i < here; i++) {
-                uint64_t now = r.pos[i];
-                ahead_write(bits + probes_step(&r, i, base, s.range) / 8, is_far);
-                set(bits, now);
-            }
-        }
-        done += here;
-        size_t coming = probes_abreast(n - done);
-        for (size_t i = 0; i < here; i++) {
-            uint64_t now = r.pos[i];
-            if (i < coming)
-                ahead_write(bits + probes_start(&r, i, hash_key(keys[done + i], salt), s.range) / 8,
-                            is_far);
-            set(bits, now);
-        }
-        here = coming;
-    }
-}
-
-static tamis_status scattered_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
-{
-    scattered_set_many(f, keys, n, bitset_set);
+    scattered_set_many(f, scattered_name(shape)(f), keys, n, bitset_set);
     f->count += n;
     *added = n;
     return TAMIS_OK;
 }
 
-static tamis_status scattered_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
-                                             size_t n)
+static tamis_status scattered_name(add_concurrent)(tamis *f, size_t *added, const uint64_t *keys,
+                                                   size_t n)
 {
-    scattered_set_many(f, keys, n, bitset_set_atomic);
+    scattered_set_many(f, scattered_name(shape)(f), keys, n, bitset_set_atomic);
     __atomic_fetch_add(&f->count, n, __ATOMIC_RELAXED);
     *added = n;
     return TAMIS_OK;
 }
 
-/* ---- Pictures and words ------------------------------------------------ */
-
-/* Rows if there are several, else one array. */
-static tamis_cell scattered_cell(const tamis *f, uint64_t pos)
-{
-    bool is_row = scattered_shape(f).step != 0;
-    uint64_t row = is_row ? pos / f->plan.slots : 0;
-
-    return (tamis_cell){ .array = is_row ? "row" : "bits",
-                         .number = row,
-                         .index = pos - row * f->plan.slots,
-                         .value = bitset_get(f->payload, pos),
-                         .bits = 1 };
-}
-
-static void scattered_cells(const tamis *f, tamis_telling *t)
-{
-    uint64_t bits = f->plan.slots * scattered_rows(&f->plan);
-
-    for (uint64_t pos = 0; pos < bits && tamis__tell_cell(t, scattered_cell(f, pos)); pos++)
-        continue;
-}
-
-static bool scattered_explain(const tamis *f, uint64_t key, tamis_telling *t)
-{
-    uint64_t pos[PROBES_MAX];
-    bool found = true;
-
-    probes_find(pos, f, scattered_shape(f), key);
-    for (uint32_t i = 0; i < f->plan.hashes; i++)
-        found &= bitset_tell_bit(t, scattered_cell(f, pos[i]));
-    return bitset_tell_answer(t, found);
-}
-
-/* ---- The whole filter -------------------------------------------------- */
-
-/* Position p of a large row falls on p / by of the small one: see scale64(). Rows that f does not
- * have are left out. */
-static tamis_status scattered_move(tamis *f, const tamis *g)
-{
-    uint64_t small = f->plan.slots, large = g->plan.slots, rows = scattered_rows(&f->plan);
-
-    if (small == large) {
-        memcpy(f->payload, g->payload, (size_t)f->plan.bytes);
-        for (uint64_t i = rows * small; i < 8 * f->plan.bytes; i++)
-            bitset_put_atomic(f->payload, i, false);
-    }
-    for (uint64_t row = 0; small < large && row < rows; row++)
-        bitset_fold(f->payload, row * small, g->payload, row * large, large, large / small);
-    f->count = g->count;
-    return TAMIS_OK;
-}
-
-static const char *scattered_verify(const tamis *f)
-{
-    return bitset_verify_end(f->payload, f->plan.slots * scattered_rows(&f->plan));
-}
-
-/* Each row is a witness of its own: rates multiply, estimates are averaged. Where there is one row,
- * all probes of a key go there. */
-static void scattered_measure(const tamis *f, tamis_info *info)
-{
-    uint64_t slots = f->plan.slots, rows = scattered_rows(&f->plan);
-    double w = (double)slots, keys = 0, fill = 0, fpr = 1, probes = f->plan.hashes / (double)rows;
-
-    for (uint64_t row = 0; row < rows; row++) {
-        double set = (double)bitset_ones(f->payload, row * slots, (row + 1) * slots) / w;
-        fill += set;
-        fpr *= pow(set, probes);
-        keys += tamis__rates_keys(1 - set, w, 1 / w);
-    }
-    info->fill = fill / (double)rows;
-    info->fpr = fpr;
-    info->cardinality = keys / f->plan.hashes;
-}
+/* What the tables of these kinds have in common. */
+#define SCATTERED_OPS                                                                             \
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS, .bytes = scattered_name(bytes),      \
+    .for_cpu = scattered_name(for_cpu), .verify = scattered_verify, .measure = scattered_measure, \
+    .has = scattered_name(has), .add = scattered_name(add), .has_many = scattered_name(has_many), \
+    .add_many = scattered_name(add_many), .add_concurrent = scattered_name(add_concurrent),       \
+    .merge = bitset_merge, .reduce = bitset_reduce, .move = scattered_move,                       \
+    .cells = scattered_cells, .explain = scattered_explain
