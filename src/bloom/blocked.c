@@ -144,16 +144,14 @@ static void blocked_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__blocked = {
+    ONE_BLOCK_OPS(blocked),
     .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS,
     .plan = blocked_plan,
     .bytes = blocked_bytes,
     .rate = blocked_rate,
     .for_cpu = blocked_for_cpu,
     .measure = blocked_measure,
-    .has = blocked_has,
     .add = blocked_add,
-    .has_many = blocked_has_many,
-    .add_many = blocked_add_many,
     .add_concurrent = blocked_add_concurrent,
     .merge = bitset_merge,
     .reduce = bitset_reduce,

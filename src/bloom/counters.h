@@ -342,4 +342,9 @@ static inline const char *counters_verify(const tamis *f, uint64_t n)
     return stray ? "bits of no counter are set" : NULL;
 }
 
+/* What the tables of these kinds have in common. */
+#define COUNTERS_OPS                                                                \
+    .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS, .merge = counters_merge, \
+    .reduce = counters_reduce
+
 #endif

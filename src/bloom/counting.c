@@ -270,7 +270,7 @@ static void counting_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__counting = {
-    .traits = TAMIS_TRAIT_COUNTER_BITS | TAMIS_TRAIT_BITS,
+    COUNTERS_OPS,
     .plan = counting_plan,
     .bytes = counting_bytes,
     .rate = tamis__rates_classic,
@@ -286,8 +286,6 @@ const tamis_ops tamis__counting = {
     .add_many = counting_add_many,
     .remove_many = counting_remove_many,
     .add_concurrent = counting_add_concurrent,
-    .merge = counters_merge,
-    .reduce = counters_reduce,
     .cells = counting_cells,
     .explain = counting_explain,
 };

@@ -141,4 +141,8 @@ MANY_INLINE one_block_batch one_block_change(tamis *f, const uint64_t *keys, siz
     return b;
 }
 
+/* What the tables of these kinds have in common: of one_block_template.h. */
+#define ONE_BLOCK_OPS(kind) \
+    .has = kind##_has, .has_many = kind##_has_many, .add_many = kind##_add_many
+
 #endif
