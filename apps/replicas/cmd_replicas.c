@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "filters/store.h"
 #include "replicas_talk.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
 #include "text/json.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filters/spec.h"
+#include "term/array.h"
 #include "wire/coded.h"
 #include "wire/packed_message.h"
 

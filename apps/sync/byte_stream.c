@@ -4,6 +4,7 @@
 
 #include "byte_stream.h"
 #include "patch_limit.h"
+#include "term/array.h"
 #include "wire/packed_message.h"
 
 enum { PIECE = 1 << 17 };

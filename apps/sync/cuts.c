@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuts.h"
+#include "term/array.h"
 
 enum { PIECE = 1 << 17 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "entry_message.h"
+#include "term/array.h"
 #include "wire/coded.h"
 
 uint64_t entry_key(const entry *e, const tamis_hasher *by)

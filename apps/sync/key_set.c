@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "key_set.h"
+#include "term/array.h"
 #include "term/buffer.h"
 
 static int compare_keys(const void *a, const void *b)

@@ -8,6 +8,7 @@
 
 #include "files/scratch.h"
 #include "line_hashes.h"
+#include "term/array.h"
 #include "term/buffer.h"
 
 /* Elements read from a run at a time, and at least kept in memory. */

@@ -13,6 +13,7 @@
 #include "patch_limit.h"
 #include "recipe.h"
 #include "sketch.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
 

@@ -4,6 +4,7 @@
 
 #include "key_set.h"
 #include "recipe.h"
+#include "term/array.h"
 
 /* As few bytes of a key as tell n from all others, but for one time in 2^10: the check of the file
  * notices. */

@@ -13,6 +13,7 @@
 #include "filters/spec.h"
 #include "key_set.h"
 #include "reconcile_talk.h"
+#include "term/array.h"
 #include "term/progress.h"
 #include "wire/packed_message.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reconcile_talk.h"
+#include "term/array.h"
 #include "wire/packed_message.h"
 
 typedef struct serving {

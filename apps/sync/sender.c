@@ -11,6 +11,7 @@
 #include "key_set.h"
 #include "recipe.h"
 #include "sketch.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
 

@@ -8,6 +8,7 @@
 #include "entry_message.h"
 #include "sketch.h"
 #include "sync_job.h"
+#include "term/array.h"
 #include "term/unicode.h"
 #include "wire/packed_message.h"
 

@@ -69,15 +69,6 @@ void buffer_free(buffer *b)
     *b = (buffer){ 0 };
 }
 
-void *array_new(size_t n, size_t size, const char *things)
-{
-    void *array = calloc(n + 1, size);
-
-    if (!array)
-        die(CODE_MEMORY, "out of memory for %zu %s", n, things);
-    return array;
-}
-
 void buffer_save(const buffer *b, const char *path)
 {
     FILE *file = fopen(path, "w");

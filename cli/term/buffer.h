@@ -24,8 +24,6 @@ void *buffer_next(const buffer *b, const void *item, size_t size);
 /* The same of texts that end with a NUL each. */
 const char *buffer_next_text(const buffer *b, const char *text);
 void buffer_free(buffer *b);
-/* n things, all zero; to be freed. Out of memory ends the program: "for 5 lines". */
-void *array_new(size_t n, size_t size, const char *things);
 /* Writes all of it to a file. A failure ends the program. */
 void buffer_save(const buffer *b, const char *path);
 

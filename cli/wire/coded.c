@@ -4,6 +4,7 @@
 
 #include "coded.h"
 #include "rice.h"
+#include "term/array.h"
 
 coded coded_of(const void *bytes, size_t size)
 {

@@ -12,6 +12,7 @@
 
 #include "connection.h"
 #include "frame.h"
+#include "term/array.h"
 
 /* Parts that every conversation has. */
 enum { PART_HELLO = 'H', PART_ALIVE = '.', PART_REFUSED = '!' };
