@@ -102,7 +102,7 @@ static bool are_twins(const twin *twins, size_t n, size_t i, size_t j)
 static void tell_by_neighbour(const cutter *c, chunk_list *l)
 {
     twin *twins = sorted_twins(l);
-    uint64_t *hashes = array_new(l->n, sizeof *hashes, "chunks"); /* 0 before the first */
+    uint64_t *hashes = array_new(l->n + 1, sizeof *hashes, "chunks"); /* 0 before the first */
 
     for (size_t i = 0; i < l->n; i++)
         hashes[i + 1] = l->keys[i];
