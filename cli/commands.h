@@ -2,6 +2,8 @@
 #ifndef TAMIS_CLI_COMMANDS_H
 #define TAMIS_CLI_COMMANDS_H
 
+#include <help_texts.h>
+
 #include "args/args.h"
 
 extern const command cmd_kinds, cmd_plan, cmd_build, cmd_add, cmd_remove, cmd_adapt, cmd_query,

@@ -309,30 +309,9 @@ const command cmd_budget = {
     .name = "budget",
     .operands = "--total-bytes SIZE [OPTION]... CSV | apply -o OUT [OPTION]... PLAN",
     .summary = "share one budget of memory among many filters",
-    .about =
-        "Reads a CSV of filters with the columns name, keys, share and cost: how many keys each\n"
-        "holds, how often it is asked for keys that it does not hold, and what a wrong yes costs\n"
-        "(1 if there is no such column). Shares are of all queries, or counts. Prints the plan\n"
-        "that makes wrong answers cost least in that many bytes, as a CSV: the kind, bytes and\n"
-        "rate of each filter, and its wrong answers, share times rate. A filter that is not\n"
-        "worth its bytes is left out, and answers yes to all. Columns min_bytes and max_bytes\n"
-        "limit single filters; others are skipped. A last line on standard error compares this\n"
-        "with simple ways to share.\n"
-        "\n"
-        "With --log, CSV is a folder of *.tamis or a collection, which can be shrunk without\n"
-        "keys. The log has lines of name,key, or of names alone; a query counts if its key is\n"
-        "not there, and each filter is asked once more than the log says.\n"
-        "\n"
-        "With --was, filters of an older plan stay or shrink for nothing, and what is built anew\n"
-        "costs C for each key: shares then count the queries until the next plan, or --queries\n"
-        "tells their number. A last column tells what to do: keep, shrink, build, drop, or none.\n"
-        "\n"
-        "'tamis budget apply' makes the filters of a plan: shrinks those of --images, and builds\n"
-        "others from --keys, where the file NAME in DIR has the keys of filter NAME.",
+    .help = help_budget,
     .options = { options },
     .when_ok = "done",
-    .example = "  printf '%s\\n' name,keys,share new,1000,0.9 old,1000,0.1 >filters.csv\n"
-               "  tamis budget --total-bytes 1000 filters.csv >plan.csv 2>summary",
     .verbs = "apply",
     .run = run,
 };

@@ -521,32 +521,10 @@ const command cmd_digest = {
     .name = "digest",
     .operands = "{write|info|compare|ask} [OPTION]... [FILE]...",
     .summary = "read, write, compare and ask cache digests of Squid",
-    .about =
-        "A cache digest tells peers of a cache which URLs it has. A Squid with 'digest_generation\n"
-        "on' serves its own under /squid-internal-periodic/store_digest, and gets those of its\n"
-        "peers there. FILE is such a digest, with or without the headers of HTTP; '-' is standard\n"
-        "input.\n"
-        "\n"
-        "  write -o FILE [INPUT]...: a digest of the URLs in the INPUTs, or in standard input.\n"
-        "  info FILE...: what digests hold, how full they are and how often they mislead.\n"
-        "  compare FILE FILE: how many URLs two digests of one size have in common, estimated.\n"
-        "  ask FILE...: reads URLs from standard input, or from --from INPUT, and prints those\n"
-        "  that some peer may have, each with these peers, after TABs. A peer that is not named\n"
-        "  does not have it; one that is named may not have it, at the rate that 'info' tells.\n"
-        "\n"
-        "URLs have to be as Squid writes them in its log: the host in lower case, no default\n"
-        "port, no fragment. With --fields-by blanks --field 7, they are read from such a log. "
-        "What\n"
-        "a Squid keeps by Vary or by a store ID of its own is not found by its URL.\n"
-        "\n"
-        "Squid uses no digest that has more than 65 % of its bits set. Four bits are set for each\n"
-        "entry, whatever --bits-per-entry is.",
+    .help = help_digest,
     .options = { options, quiet_options, key_options },
     .when_ok = "done; ask: a URL was found; compare: all bits are the same",
     .when_nothing = "ask: none was found; compare: some bits differ",
-    .example = "  tamis gen --urls 1000 | tamis digest write -o sun.digest\n"
-               "  tamis gen --urls 1000 --first 500 | tamis digest write -o moon.digest\n"
-               "  tamis gen --urls 3 --first 700 | tamis digest ask sun.digest moon.digest",
     .verbs = "write info compare ask",
     .run = run,
 };

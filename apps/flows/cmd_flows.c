@@ -281,42 +281,9 @@ const command cmd_flows = {
     .name = "flows",
     .operands = "[OPTION]... CAPTURE...",
     .summary = "count the packets, flows and addresses of a capture",
-    .about =
-        "Reads packets that tcpdump and the like have captured, pcap or pcapng, '-' for standard\n"
-        "input, and prints how many packets and flows there are, the flows with most packets, for\n"
-        "--window a line for each interval, and for --block what came from or went to a list of\n"
-        "addresses. libpcap reads the files; it is opened when this command runs.\n"
-        "\n"
-        "A flow is source, destination, protocol and both ports. Ethernet with any number of VLAN\n"
-        "tags, Linux cooked, raw IP and loopback are read, IPv4 with options and IPv6 with all\n"
-        "extension headers, not what is inside of tunnels. 'truncated' counts packets whose\n"
-        "headers end early or contradict each other: they count with what could be read, ports\n"
-        "that are missing as 0. The ports of a fragment are those of the first fragment of its\n"
-        "packet, if that came in the minute before and is one of the latest 4096; others are\n"
-        "'strays' and count with port 0. 'other' has no IP addresses. Bytes are those on the "
-        "wire.\n"
-        "\n"
-        "Packets, bytes and what is blocked are exact. The number of flows is never too high: a\n"
-        "new one is taken for a known one at the rate -p. The range behind it holds but in one\n"
-        "case of a thousand. Of the lists, both bounds are certain, as in 'tamis top', and equal\n"
-        "for all flows that came early. 'first seen' is the time of the first packet, if known.\n"
-        "If something that is not shown may have more than what is, a message says so.\n"
-        "\n"
-        "With --window, lines tell packets, bytes, flows, and flows that were never seen before.\n"
-        "Intervals are multiples of TIME since 1970, in UTC; those without packets are left out.\n"
-        "A packet of an earlier interval counts in the one at hand, and as 'late'.\n"
-        "\n"
-        "--block reads lines such as 10.0.0.0/8 or 2001:db8::1, with comments after '#' or ';',\n"
-        "and may be given again. A packet counts for the longest prefix that holds its source,\n"
-        "and for the longest that holds its destination.\n"
-        "\n"
-        "A capture that breaks off is counted up to there, with a message and code 4; so are the\n"
-        "captures after it. INT and TERM end the reading, and what was counted is printed. Who\n"
-        "sends packets could choose some whose hashes collide: --hash keyed prevents that.",
+    .help = help_flows,
     .options = { options, quiet_options },
     .when_ok = "there were packets",
     .when_nothing = "there was none",
-    .example = "  tamis gen --packets 10k > traffic.pcap\n"
-               "  tamis flows -n 5 --by flow,port traffic.pcap",
     .run = run,
 };

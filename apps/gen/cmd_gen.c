@@ -133,20 +133,8 @@ const command cmd_gen = {
     .name = "gen",
     .operands = "--emails N|--urls N|--u64 N|--packets N [OPTION]...",
     .summary = "print made-up keys or packets, to try filters with",
-    .about =
-        "Prints keys I, I + 1, ..., I + N - 1 of a long list, one per line. The list is the same\n"
-        "on every machine, and no key comes twice. Ranges of one seed that do not overlap have no\n"
-        "key in common, so '--first N' gives keys that are not among the first N. There are 2^40\n"
-        "addresses and as many links; other seeds give the same ones in another order. All of\n"
-        "them are in domains that are reserved for examples.\n"
-        "\n"
-        "--packets prints a capture in the format of pcap: flow r of F has packets in proportion\n"
-        "to log(1 + 1/r), a million a second. There are VLANs, IPv6, fragments, packets that end\n"
-        "in their headers and some that are not IP. Addresses are in 198.18.0.0/15 and\n"
-        "2001:db8::/32, which are reserved for such things.",
+    .help = help_gen,
     .options = { options },
     .when_ok = "done",
-    .example = "  tamis gen --emails 10k | tamis build -k bloom -o users.tamis\n"
-               "  tamis gen --emails 10k --first 10k | tamis query -c users.tamis",
     .run = run,
 };

@@ -207,40 +207,9 @@ const command cmd_guard = {
     .name = "guard",
     .operands = "[OPTION]... STORE QUERIES",
     .summary = "try a filter in front of a store, and tell whether it is worth it",
-    .about =
-        "Asks the STORE for each line of QUERIES, first without a filter and then with each one\n"
-        "that --kind or --filter names; without them, with one of the kind that 'tamis build'\n"
-        "takes. The STORE is an SQLite file or an LMDB store, a file or a folder; it is opened to\n"
-        "be read. A filter that is built is of all keys of the table and column, or of the\n"
-        "database. A key is the text of the column, byte for byte.\n"
-        "\n"
-        "Prints for each filter how many queries it stopped; how many passed and were found; how\n"
-        "many passed and were not, so that the store was read in vain; how many reads of the\n"
-        "store there were, and the time: for all queries, for each, and how much less for each\n"
-        "than without a filter. Queries are in memory before the clock starts. What is found is\n"
-        "the same each time: a filter that does not know a key of the store ends the command.\n"
-        "Filters that can adapt are told of each read in vain.\n"
-        "\n"
-        "Then it says whether a filter is worth its memory, by the costs of 'tamis plan': what a\n"
-        "lookup in the store takes, a lookup in the filter, and building it. All are measured\n"
-        "here. With --queries, building is shared by so many; with --memory-cost, memory has a\n"
-        "price.\n"
-        "\n"
-        "With --urls, queries are brought into the normal form of RFC 3986: lower case of scheme\n"
-        "and host, no default port, no dot segments, no fragment, no user, %7e as ~ and %2f as\n"
-        "%2F. A query is found if the store has the whole URL, or one of up to 30 keys host/path\n"
-        "without scheme and port: the host, or its last five to two words; the path with its\n"
-        "question, without it, or its first four folders. So example.com/ads/ finds\n"
-        "http://www.example.com/ads/1.html. Addresses are not shortened. International names\n"
-        "have to be in their ASCII form, xn--...\n"
-        "\n"
-        "All of it is one read transaction: SQLite without a write-ahead log lets others write\n"
-        "only when it ends. LMDB trusts its files: open none that somebody else may have made.",
+    .help = help_guard,
     .options = { options, quiet_options, key_options },
     .when_ok = "a query was found in the store",
     .when_nothing = "none was",
-    .example = "  sqlite3 words.db \"CREATE TABLE words (word TEXT PRIMARY KEY) WITHOUT ROWID;\n"
-               "      INSERT INTO words VALUES ('sieve'), ('filter')\"\n"
-               "  printf '%s\\n' sieve seive | tamis guard words.db - -k bloom -k aqf",
     .run = run,
 };

@@ -230,44 +230,9 @@ const command cmd_join = {
     .name = "join",
     .operands = "[OPTION]... --on COLUMNS A B",
     .summary = "rows of two tables with the same key",
-    .about =
-        "Prints each row of A beside each row of B that has the same key: the columns of A, then\n"
-        "those of B that are no part of the key. Rows come in the order of A, and those of one "
-        "row\n"
-        "of A in the order of B, whatever memory and threads there are. One header line comes\n"
-        "first; a name of B that A has too gets a number: name_2. With --left, rows of A without "
-        "a\n"
-        "partner come too. --semi and --anti print rows of A with or without one, as they are.\n"
-        "\n"
-        "A and B are files, or - for standard input. Fields are as in RFC 4180: in quotes they "
-        "may\n"
-        "hold delimiters, line ends and, doubled, quotes. Keys are equal if their fields say the\n"
-        "same bytes, quoted or not; empty ones are equal, and 1 and 01 are not. --on names the\n"
-        "columns, or gives their numbers: 'id', '2', 'id=user_id' where the name differs in B, "
-        "and\n"
-        "several as 'year,id=user_id'. A name goes before a number. A name that has a comma or an\n"
-        "equals sign is given by number. The name of a file tells its delimiter: a TAB for .tsv "
-        "and\n"
-        ".tab, also before .gz, .zst or .xz, else a comma; standard input has that of the other\n"
-        "file. The output has that of A, and its line ends. Empty lines are skipped. Fields that "
-        "a\n"
-        "row lacks at its end are empty; a row with more fields than the first line, or without "
-        "its\n"
-        "key, is an error.\n"
-        "\n"
-        "The smaller file is read first. A pipe counts as the larger one if it is A and B fits in\n"
-        "memory, else as the smaller, until it outgrows memory. A filter of the keys of one file\n"
-        "drops rows of the other file before anything else is done with them, unless it drops "
-        "less\n"
-        "than an eighth of a sample. The others are compared exactly. Rows for which --memory is\n"
-        "too little wait in files without a name in $TMPDIR, or /var/tmp; threads and the program\n"
-        "take some megabytes more. What goes to standard output before an error is found cannot "
-        "be\n"
-        "taken back; FILE of -o is left as it was.",
+    .help = help_join,
     .options = { options },
     .when_ok = "rows were printed",
     .when_nothing = "no row was",
-    .example = "  printf 'id,name\\n1,ann\\n2,bob\\n' >people.csv\n"
-               "  printf 'id,score\\n2,9\\n' | tamis join --on id people.csv -",
     .run = run,
 };

@@ -318,24 +318,9 @@ const command cmd_kmers = {
     .name = "kmers",
     .operands = "-k K [OPTION]... -o FILE|--print [INPUT]...",
     .summary = "count the words of K letters in DNA",
-    .about =
-        "Reads FASTA, FASTQ or plain lines of letters from the INPUTs, or from standard input,\n"
-        "compressed or not, and saves to FILE a counting quotient filter (cqf) of all words of K\n"
-        "letters in them, each as often as it occurs. A sequence of FASTA may have many lines; a\n"
-        "plain line is a sequence of its own. Small letters count as capitals. A letter that is\n"
-        "not A, C, G or T, such as N, is in no word.\n"
-        "\n"
-        "The key of a word is its text in capitals: 'tamis count', 'tamis query' and the other\n"
-        "commands take words as lines. With --canonical, a word and its reverse complement count\n"
-        "as one, the first of the two in the alphabet. Give queries through 'tamis kmers\n"
-        "--canonical --print' to get that one.\n"
-        "\n"
-        "A count is never too low. It is too high if two words share a fingerprint, which happens\n"
-        "to a share -p of the words at most; as many words that do not occur are found.",
+    .help = help_kmers,
     .options = { options },
     .when_ok = "the filter was saved, or words were printed",
     .when_nothing = "there was no word, and nothing was saved",
-    .example = "  printf '>one\\nGATTACAGATTACA\\n' | tamis kmers -k 7 -o words.tamis\n"
-               "  echo GATTACA | tamis count words.tamis",
     .run = run,
 };

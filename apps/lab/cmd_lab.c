@@ -32,21 +32,19 @@ static void print_list(void)
 /* An experiment as a command of its own, for its options and its help. */
 static const command *part(const char *word)
 {
-    static char name[32], example[160];
+    static char name[32];
     static command made;
     const experiment *e = lab_find(word);
 
     if (!e)
         return NULL;
     snprintf(name, sizeof name, "lab %s", e->name);
-    snprintf(example, sizeof example, "  tamis lab %s %s", e->name, e->example);
     made = (command){ .name = name,
                       .operands = "[OPTION]...",
                       .summary = e->summary,
-                      .about = e->about,
+                      .help = e->help,
                       .options = { lab_options, e->options },
-                      .when_ok = "done",
-                      .example = example };
+                      .when_ok = "done" };
     return &made;
 }
 
@@ -98,22 +96,9 @@ const command cmd_lab = {
     .name = "lab",
     .operands = "[EXPERIMENT [OPTION]... | --all -o DIR [OPTION]...]",
     .summary = "repeat the experiments of a course on filters",
-    .about =
-        "Runs an experiment and prints a table: what was measured, what theory says, and whether\n"
-        "the measurement lies in the bounds that theory gives for 99.9 % of all runs. These are\n"
-        "exact, or on the safe side. Below it stands what is seen. Without an EXPERIMENT, lists\n"
-        "them. 'tamis lab EXPERIMENT --help' tells what each does and takes.\n"
-        "\n"
-        "Every experiment takes --seed N, --csv FILE, --svg FILE, --json, --time and --quick. The\n"
-        "same seed prints the same bytes, but for times, which are shown only with --time or "
-        "where\n"
-        "they are the point.\n"
-        "\n"
-        "With --all, DIR gets a page with all of them, index.html, and beside it the tables as\n"
-        "CSV and the pictures as SVG.",
+    .help = help_lab,
     .options = { options },
     .when_ok = "done",
-    .example = "  tamis lab fpr --keys 1e5 --bits 8e5 --over hashes --svg fpr.svg",
     .verbs = LAB_EXPERIMENTS(LAB_X),
     .part = part,
     .run = run,

@@ -8,6 +8,8 @@
 #ifndef TAMIS_APPS_LAB_LAB_H
 #define TAMIS_APPS_LAB_LAB_H
 
+#include <help_texts.h>
+
 #include "args/args.h"
 #include "chance.h"
 #include "chart.h"
@@ -30,10 +32,9 @@
 typedef struct experiment {
     const char *name;
     const char *summary;       /* one line */
-    const char *about;         /* paragraphs */
+    const char *help;          /* as that of a command */
     tamis_kind kinds[5];       /* that it needs; TAMIS_NO_KIND follows the last */
     const option_row *options; /* its own, for the request */
-    const char *example;       /* options, as in "--keys 1e6" */
     void *request;             /* a struct that begins with a lab, and holds the defaults */
     void (*run)(void *request);
 } experiment;

@@ -169,16 +169,10 @@ static const option_row options[] = {
 
 const experiment lab_adapt = {
     .name = "adapt",
+    .help = help_lab_adapt,
     .summary = "false positives over time, in filters that learn and in others",
-    .about =
-        "Asks filters of 1 % for keys that they do not hold, and tells those that can adapt of\n"
-        "every mistake. 'round': the same strangers again and again. 'zipf': strangers by Zipf's\n"
-        "law. In the first round each stranger is a trial at the rate of the filter, so that the\n"
-        "bounds are those of a binomial distribution; later ones are as the first, or without any\n"
-        "mistake. There is no theory here for 'acf', whose repairs undo each other.",
     .kinds = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF },
     .options = options,
-    .example = "--keys 1e4",
     .request = &(adapt){ .lab = { 0 } },
     .run = run,
 };

@@ -192,13 +192,9 @@ static const option_row options[] = {
 
 const experiment lab_compare = {
     .name = "compare",
+    .help = help_lab_compare,
     .summary = "every kind: size against rate against time",
-    .about =
-        "Builds a filter of every kind that takes keys alone, for rates of 10 %, 1 % and 0.1 %,\n"
-        "and measures its size and its rate. With --time, also how long building and asking\n"
-        "take: in a small filter and while others use the machine; 'make bench' measures better.",
     .options = options,
-    .example = "--keys 1e4 --time",
     .request = &(compare){ .lab = { 0 } },
     .run = run,
 };

@@ -196,16 +196,10 @@ static const option_row options[] = {
 
 const experiment lab_counting = {
     .name = "counting",
+    .help = help_lab_counting,
     .summary = "counters that stop, and removes that bring false negatives",
-    .about =
-        "Fills counting Bloom filters with counters of 1 to 5 bits. 'stopped' is the share of\n"
-        "counters that came to their end, 2^w - 1, and take no more changes; 'left' the share of\n"
-        "keys that are still found when all were removed. Then removes keys from a filter with\n"
-        "counters of 4 bits that it does not hold: 'accepted' counts removes that did not fail,\n"
-        "'lost' the keys of the filter that are no longer found.",
     .kinds = { TAMIS_COUNTING },
     .options = options,
-    .example = "--counters 8",
     .request = &(counting){ .slots = 10 },
     .run = run,
 };

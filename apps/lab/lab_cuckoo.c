@@ -196,15 +196,10 @@ static const option_row options[] = {
 
 const experiment lab_cuckoo = {
     .name = "cuckoo",
+    .help = help_lab_cuckoo,
     .summary = "how full cuckoo filters become, and how many keys an add moves",
-    .about =
-        "Fills cuckoo filters of several sizes until they refuse a key: 'refusal' shows at which\n"
-        "load, beside the limit of theory for tables that grow without end. 'moves' compares all\n"
-        "slots before and after each add, and tells how many keys it moved to another place.\n"
-        "There is no exact theory for filters of one size, and so no bounds.",
     .kinds = { TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS },
     .options = options,
-    .example = "--filters 5",
     .request = &(cuckoo){ .slots = 8192 },
     .run = run,
 };

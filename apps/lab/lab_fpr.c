@@ -240,20 +240,10 @@ static const option_row options[] = {
 
 const experiment lab_fpr = {
     .name = "fpr",
+    .help = help_lab_fpr,
     .summary = "false positives of Bloom filters against m, n and k",
-    .about =
-        "Builds Bloom filters and asks them for keys that they do not hold: over the number of\n"
-        "hashes k, of bits m and of keys n. Beside the measured rate stand the formula of the\n"
-        "lectures ('textbook'), the rate that tamis plans with ('predicted'), and the rate of the\n"
-        "best k if it need not be an integer ('best', 0.6185^(m/n)). 'low' and 'high' are where\n"
-        "999 of 1000 measurements lie: wide enough for how full a filter may become, and for\n"
-        "which strangers were asked. They hold for certain, not for large numbers only.\n"
-        "\n"
-        "Filters of more than a million keys, or ten million if it is one alone, are planned at\n"
-        "full size, and measured at that many keys with as many bits for each.",
     .kinds = { TAMIS_BLOOM },
     .options = options,
-    .example = "--keys 1e9 --bits 8e9 --over hashes",
     .request = &(fpr){ .kind = TAMIS_BLOOM, .keys = 1000000 },
     .run = run,
 };

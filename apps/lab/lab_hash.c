@@ -545,23 +545,9 @@ static const option_row options[] = {
 
 const experiment lab_hash = {
     .name = "hash",
+    .help = help_lab_hash,
     .summary = "hash functions: evenness, avalanche, speed, and two halves of one",
-    .about =
-        "Hashes real words and consecutive integers by the functions of the lectures: division by\n"
-        "a prime, Knuth's k(k+3), the sum of characters, times 31, FNV-1a, MurmurHash3, the\n"
-        "universal families multiply-shift and Carter-Wegman, tabulation, and the two that tamis\n"
-        "uses, XXH3 and SipHash. Asks how evenly they fill buckets, by chi-square and its\n"
-        "p-value; how many keys have one hash; and what a flipped bit of the key does to each bit\n"
-        "of the hash. --time adds nanoseconds per key.\n"
-        "\n"
-        "Then a Bloom filter gets its k bits from the two halves of one hash, as h1 + i h2 "
-        "(Kirsch\n"
-        "and Mitzenmacher), and from k functions: its rate is measured beside theory.\n"
-        "\n"
-        "With --of, as often as you like, prints what each function makes of a text. If the\n"
-        "system has no list of words, some are made up.",
     .options = options,
-    .example = "--of silent --of listen",
     .request = &(hash){ .buckets = 1021 },
     .run = run,
 };

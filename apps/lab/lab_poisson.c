@@ -278,19 +278,10 @@ static const option_row options[] = {
 
 const experiment lab_poisson = {
     .name = "poisson",
+    .help = help_lab_poisson,
     .summary = "the Poisson distribution, and why blocked filters err more",
-    .about =
-        "Four facts. 'limit': a binomial distribution of n trials with probability p comes close\n"
-        "to the Poisson distribution of mean np, where the usual rule of thumb says so. 'sum':\n"
-        "the sum of two numbers from Poisson distributions is from one too. 'block': a key of a\n"
-        "'blocked' filter falls into one block, so that the keys of a block are a Poisson number.\n"
-        "'rate': the false positive rate of such a filter follows from that.\n"
-        "\n"
-        "How many keys a filter gets is drawn as well: blocks are then independent, and their\n"
-        "bounds exact.",
     .kinds = { TAMIS_BLOCKED },
     .options = options,
-    .example = "--bits-per-key 8",
     .request = &(poisson){ .bits = 10 },
     .run = run,
 };

@@ -223,16 +223,10 @@ static const option_row options[] = {
 
 const experiment lab_quotient = {
     .name = "quotient",
+    .help = help_lab_quotient,
     .summary = "lengths of clusters in a quotient filter against its load",
-    .about =
-        "Fills quotient filters to a share of their slots, reads the three bits of each slot, and\n"
-        "counts clusters by their length: slots from a key that is at home to the next one that\n"
-        "is, or to an empty slot. In theory a slot is home to a Poisson number of keys, and what\n"
-        "finds no room waits for the next slot. The lengths of clusters are then independent, so\n"
-        "that bounds are those of a binomial distribution.",
     .kinds = { TAMIS_QUOTIENT },
     .options = options,
-    .example = "--quotient-bits 16",
     .request = &(quotient){ .lab = { 0 } },
     .run = run,
 };

@@ -290,22 +290,10 @@ static const option_row options[] = {
 
 const experiment lab_spectral = {
     .name = "spectral",
+    .help = help_lab_spectral,
     .summary = "three ways to count the keys of a stream that follows Zipf's law",
-    .about =
-        "Adds a stream to three spectral Bloom filters planned for the same rate, and compares\n"
-        "counts with the truth: 'spectral' tells the least of the counters of a key (minimum "
-        "selection),\n"
-        "'spectral-mi' raises only these (minimal increase), 'spectral-rm' keeps keys whose least\n"
-        "counter is alone in a second filter (recurring minimum). Theory is for the first: a "
-        "count\n"
-        "is wrong if each counter of the key has another key, as often as in a Bloom filter of "
-        "that\n"
-        "shape. The other two are to be below.\n"
-        "\n"
-        "With --stream, counts the words that are given and prints each.",
     .kinds = { TAMIS_SPECTRAL, TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM },
     .options = options,
-    .example = "--stream A,A,B,C,C",
     .request = &(spectral){ .power = 1 },
     .run = run,
 };

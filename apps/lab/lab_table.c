@@ -442,21 +442,9 @@ static const option_row options[] = {
 
 const experiment lab_table = {
     .name = "table",
+    .help = help_lab_table,
     .summary = "hash tables: probes of a search against the load, five ways",
-    .about =
-        "Fills hash tables that deal with collisions in five ways: lists of keys (chaining), the\n"
-        "next slots (linear), slots at growing distances (quadratic), steps of a length that the\n"
-        "key decides (double), and the next slots in sorted order (robin-hood, as in the kinds\n"
-        "hashset and hashmap). Counts the probes of a search: slots that it looks at, in lists\n"
-        "keys. Beside the mean stand Knuth's formulas for large tables ('textbook') and, where it\n"
-        "is known, the exact mean for tables of this size. In each of many tables, one key that\n"
-        "is there and one that is not are searched for, so that the searches are independent.\n"
-        "\n"
-        "With --put, --get and --remove, in the order given, a table of your own is filled and\n"
-        "listed. A name's home is its hash modulo --slots; NAME=VALUE@HASH gives it the hash.\n"
-        "The table is linear unless --way names another.",
     .options = options,
-    .example = "--put ann=1@873 --put bob=2@873 --put cleo=3@999 --put dan=4@1",
     .request = &(table){ .way = TABLES_N },
     .run = run,
 };

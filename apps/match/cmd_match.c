@@ -149,31 +149,9 @@ const command cmd_match = {
     .name = "match",
     .operands = "[OPTION]... PATTERNS [TEXT]...",
     .summary = "find many fixed strings in a text",
-    .about =
-        "Reads patterns from PATTERNS, one per line, any bytes of any length, and prints the\n"
-        "lines of the TEXTs, or of standard input, that contain one, as 'grep -a -F -f' would\n"
-        "in the locale C. Nothing is missed, and nothing is printed by mistake: what passes the\n"
-        "filters is compared byte by byte.\n"
-        "\n"
-        "With --offsets, every occurrence of every pattern is printed, those that overlap too:\n"
-        "the name of the TEXT if there are two or more, the number of bytes before the match,\n"
-        "and the pattern, with colons between them. They come in the order of their offsets,\n"
-        "and the shortest first where several begin. ('grep -ob' prints the longest only, and\n"
-        "goes on after its end.) --count prints how many of these there are, a TAB, and the\n"
-        "pattern, in the order of PATTERNS. Where no lines are printed, line ends of the TEXTs\n"
-        "are bytes like others, and a TEXT without any takes no more memory.\n"
-        "\n"
-        "A pattern that comes twice counts once; so do, with -i, those that differ only in\n"
-        "case, as the first of them. Empty lines of PATTERNS are passed over, where 'grep'\n"
-        "would find them in every line. With -z, lines of PATTERNS and TEXTs end with NUL, and\n"
-        "patterns may have newlines in them.\n"
-        "\n"
-        "Memory: the patterns themselves and about 100 bytes for each. With --offsets and the\n"
-        "like, also five times the longest pattern for each thread.",
+    .help = help_match,
     .options = { options },
     .when_ok = "something was found",
     .when_nothing = "nothing was found",
-    .example = "  printf '%s\\n' red green blue >colours\n"
-               "  echo 'a green field, a red barn' | tamis match --offsets colours",
     .run = run,
 };

@@ -318,34 +318,11 @@ static int run(args *a)
 
 const command cmd_replicas = {
     .name = "replicas",
+    .help = help_replicas,
     .operands = "[OPTION]... {A B | WAY A}",
     .summary = "tell what two copies of a list or folder lack",
-    .about =
-        "A and B are lists of lines, or folders, that should be the same. Either both are here, "
-        "or\n"
-        "B is on another machine: then WAY is how they find each other. One side gives --via or\n"
-        "--connect and asks, the other --serve or --listen, and prints nothing.\n"
-        "\n"
-        "What only A has is printed after '< ', what only B has after '> ', and a name that both\n"
-        "have for different things after '! ', in the order of the bytes of names. Lines of lists\n"
-        "are sets: neither their order nor how often they come matters. Below a folder, types,\n"
-        "sizes, times and the targets of links are compared, not modes and owners; of folders and\n"
-        "links not the times. --size-only and --checksum of the side that asks count.\n"
-        "\n"
-        "No names are exchanged but those that are missing. First both sides tell a sum of keyed\n"
-        "64-bit hashes of all their names: if these are equal, that was all, some 100 bytes. If\n"
-        "not, they compare sums of groups, and exchange filters of the names in groups that\n"
-        "differ. A name that is not in the filter of the other side is missing there, for\n"
-        "certain. One that is missing may pass a filter with rate P by mistake; so this is\n"
-        "repeated with other seeds until the sums of all other names are equal. A message tells\n"
-        "the chance that these are equal by accident, and something was overlooked.\n"
-        "\n"
-        "If few of many lines differ, 'tamis reconcile' sends less.",
     .options = { options },
     .when_ok = "both are the same",
     .when_nothing = "something differs",
-    .example = "  seq 1 1000 >a; seq 3 1002 >b\n"
-               "  tamis replicas --quiet a b || echo they differ\n"
-               "  tamis replicas --quiet --via 'tamis replicas --serve a' a",
     .run = run,
 };

@@ -301,30 +301,11 @@ static const option_row options[] = {
 
 const command cmd_show = {
     .name = "show",
+    .help = help_show,
     .operands = "[OPTION]... {FILE | --toy KIND} [KEY]...",
     .summary = "draw a small filter, and explain its answers",
-    .about =
-        "Draws what a filter holds, array by array: bits, counters, slots with their marks, an\n"
-        "empty cell as '.'. Of a larger filter, it draws the first cells or, if there is a KEY,\n"
-        "those around what is read for it. For each KEY it tells what is worked out, which cells\n"
-        "are read, and why the answer is as it is. In a row of its own, '^' is below the cells\n"
-        "that speak for the key, and 'x' below those that speak against it.\n"
-        "\n"
-        "With --add and --remove it draws the filter before and after; '*' is below the cells\n"
-        "that have changed. The file stays as it is. FILE may be COLLECTION:NAME.\n"
-        "\n"
-        "With --toy, a new filter of that KIND takes the place of the one in FILE, as large as\n"
-        "--keys, --bits or --quotient-bits tell. If the examples of a lecture say where a key\n"
-        "hashes to, NAME=P,P,... or a line 'NAME P P ...' of a --table gives that in place of a\n"
-        "KEY: the cells that it reads, or the last numbers worked out before any is read, such\n"
-        "as quotient and remainder. The filter is a real one: a key is searched that hashes so.\n"
-        "That ends, with a message, after eight million keys. A toy that is saved with -o takes\n"
-        "these keys, which are integers and printed beside the names. --add, --remove and --key\n"
-        "are done in the order in which they come, and KEYs at last.",
     .options = { options },
     .when_ok = "a KEY is there, or none was asked for",
     .when_nothing = "no KEY is there, or one to be removed is not",
-    .example = "  printf '%s\\n' red green | tamis build -k bloom --bits 24 --hashes 3 -o c.tamis\n"
-               "  tamis show c.tamis red",
     .run = run,
 };

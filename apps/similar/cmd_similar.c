@@ -373,39 +373,9 @@ const command cmd_similar = {
     .name = "similar",
     .operands = "[OPTION]... [INPUT]...",
     .summary = "find documents that are alike",
-    .about =
-        "Prints the pairs of documents that are most alike. Each INPUT is a document; of a "
-        "folder,\n"
-        "all files below it are, but no links. Compressed files are read as they are. A row has\n"
-        "the measure, a TAB, its bar, a TAB, and the two documents with a TAB between them; with\n"
-        "--check, the true value follows the bar. At least 95 of 100 bars hold the truth.\n"
-        "\n"
-        "A document is the set of its shingles: every K words in a row, or every K characters. A\n"
-        "word is made of letters, digits and '_'; what else is between words does not matter. "
-        "With\n"
-        "--chars, a run of blanks is one blank. Capitals count as small letters.\n"
-        "A shorter document is a single shingle. Words are cut at 1024 bytes.\n"
-        "\n"
-        "All pairs are compared by their filters alone, which are a few kilobytes each whatever\n"
-        "the length of the document. The measures, for A and B:\n"
-        "  jaccard      the share of all shingles that are in both\n"
-        "  cosine       shingles in both, divided by the root of the product of the two sizes\n"
-        "  containment  the share of A that is in B; a row for each direction\n"
-        "  bits         bits in both filters, divided by the root of the product of their bits:\n"
-        "               the normalised dot product. It is exact, has no bar, and is above\n"
-        "               the cosine, the more so the fuller the filters are\n"
-        "\n"
-        "Filters have eight bits for each shingle of the largest document, rounded up to a power\n"
-        "of two, from 4096 to 65536. --bits sets another power of two, rounded up, to 2^26. A bar\n"
-        "of half the width takes four times the bits. Documents with more than three shingles for\n"
-        "a bit have wide bars, and a message says so.\n"
-        "\n"
-        "--filters takes bloom and partitioned filters of one plan, as 'tamis build --bits' makes\n"
-        "them. Documents that are binary, have no shingle, or fill their filter are left out.",
+    .help = help_similar,
     .options = { options },
     .when_ok = "a pair was printed",
     .when_nothing = "there was none",
-    .example = "  printf '%s\\n' 'to be or not to be' 'be or not to be' 'a rose is a rose' |\n"
-               "    tamis similar --lines --words 2",
     .run = run,
 };

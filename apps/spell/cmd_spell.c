@@ -269,43 +269,10 @@ const command cmd_spell = {
     .name = "spell",
     .operands = "{build|expand|check|add|remove} [OPTION]... FILE|WORD...",
     .summary = "check spelling with a dictionary of a few hundred kilobytes",
-    .about =
-        "  build -o FILE AFF DIC: makes a dictionary of a hunspell one, with every form of every\n"
-        "  word. 'build -o FILE LIST...' takes lists of words, one a line.\n"
-        "  expand AFF DIC: prints these forms, one a line; some more than once.\n"
-        "  check DICTIONARY [TEXT]...: prints words that are wrong, one a line, as they come in\n"
-        "  the TEXTs or in standard input, which are UTF-8, compressed or not.\n"
-        "  add --personal FILE WORD...: these are right from now on.\n"
-        "  remove --personal FILE WORD...: takes them out of FILE. A WORD that is not in it is\n"
-        "  wrong from now on, even if the dictionary has it: the FILE gets a line '*WORD'.\n"
-        "\n"
-        "A right word is never called wrong. A wrong one passes as right with a chance of -p for\n"
-        "each form that is looked up: as it is written, in small letters, with a capital.\n"
-        "\n"
-        "Words are runs of letters and of WORDCHARS of the .aff file. An apostrophe between\n"
-        "letters belongs to the word. Addresses, URLs and paths are passed over. A word may begin\n"
-        "with a capital or be all in capitals, unless it keeps its case; numbers are right; what\n"
-        "has a hyphen is right if its parts are.\n"
-        "\n"
-        "Of .aff files, these are obeyed: SET, FLAG, AF, PFX and SFX with conditions, cross\n"
-        "products and two suffixes, NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE, NOSUGGEST,\n"
-        "ONLYINCOMPOUND, FULLSTRIP, WORDCHARS, BREAK, ICONV, OCONV, REP, TRY, CHECKSHARPS, and\n"
-        "COMPOUNDRULE for up to 1000 words. Words that are put together freely, as in German, are\n"
-        "unknown unless they are listed. So are those of COMPLEXPREFIXES and IGNORE.\n"
-        "\n"
-        "--suggest tries all words that are one change away, or two if there is none. With\n"
-        "--frequencies, frequent words come first. Words of NOSUGGEST are never suggested.\n"
-        "\n"
-        "-a prints '*' for each right word, because a filter knows no roots, and for others '&'\n"
-        "or '#', what may have been meant, and the place of the word in its line. It obeys '*',\n"
-        "'&', '@' and '#', which add and save words, '!', '%' and '`' for short and long answers,\n"
-        "and '^' before text; '~', '+' and '-' change nothing.",
+    .help = help_spell,
     .options = { options },
     .when_ok = "done; check: every word is right",
     .when_nothing = "check: a word is wrong",
-    .example = "  printf '%s\\n' the there their >list\n"
-               "  tamis spell build -o small.tamis list\n"
-               "  echo 'Their teh' | tamis spell check --suggest small.tamis || true",
     .verbs = "build expand check add remove",
     .run = run,
 };

@@ -234,27 +234,9 @@ const command cmd_delta = {
     .name = "delta",
     .operands = "{signature|delta|patch} [OPTION]... FILE...",
     .summary = "send a changed file as what changed",
-    .about =
-        "Three steps bring a new file to a machine that has an old one, without sending it:\n"
-        "\n"
-        "  signature OLD SIGNATURE: hashes of the blocks of OLD, to be sent.\n"
-        "  delta SIGNATURE NEW DELTA: what of NEW is not in OLD, to be sent back.\n"
-        "  patch OLD DELTA NEW: makes the new file of these two.\n"
-        "\n"
-        "The files are those of rdiff, which reads and writes the same formats. '-' is standard\n"
-        "input or output; only the OLD of patch has to be a file. A file that is written takes\n"
-        "its name when it is whole.\n"
-        "\n"
-        "A delta does not tell of which file it is: of another OLD, patch makes rubbish. Compare\n"
-        "a checksum of the new file where that matters. A few bytes of a delta can copy OLD again "
-        "and\n"
-        "again: patch stops where NEW gets larger than --limit-size.",
+    .help = help_delta,
     .options = { options },
     .when_ok = "done",
-    .example = "  seq 100000 >old; { echo new; seq 100000; } >new\n"
-               "  tamis delta signature old old.sig\n"
-               "  tamis delta delta old.sig new new.delta\n"
-               "  tamis delta patch old new.delta made && cmp made new",
     .verbs = "signature delta patch",
     .run = run,
 };

@@ -520,40 +520,11 @@ static int run(args *a)
 
 const command cmd_intersect = {
     .name = "intersect",
+    .help = help_intersect,
     .operands = "[OPTION]... FILE",
     .summary = "print the lines that two machines have in common",
-    .about =
-        "Prints the lines of FILE that the file of the other side has, too, each once and in\n"
-        "order. One side sends a filter of its lines, the other answers with hashes of those\n"
-        "that pass it, and the two remove the wrong ones: the result is exact, and far fewer\n"
-        "bytes are sent than either file has. The other side is the same command with --serve\n"
-        "or --listen:\n"
-        "\n"
-        "  tamis intersect --via 'ssh HOST tamis intersect --serve THERE' HERE\n"
-        "\n"
-        "With --both, that side writes the lines of its file, too: to standard output or, with\n"
-        "--serve, to -o FILE.\n"
-        "\n"
-        "First, the sides tell each other how many lines they have, and the side that serves\n"
-        "sends up to 128 hashes, which show how many lines are in common. From that follows\n"
-        "whose filter is sent, of which kind and with which false positive rate, so that the\n"
-        "fewest bytes are sent; --plan tells. No filter is sent if most lines would pass it.\n"
-        "\n"
-        "What passes is sent as short hashes, in order and coded, with a checksum for each 64 of\n"
-        "them. Groups whose checksums differ are sent again in full. Hashes are keyed by secrets\n"
-        "that are drawn each time: of a hundred million lines, one is in the result by mistake\n"
-        "less than once in 2^40 runs.\n"
-        "With --raw and --uncoded, integers are compared themselves.\n"
-        "\n"
-        "Files may be larger than memory. They are read twice, once with --count; what comes\n"
-        "through a pipe is copied to a file without a name. A line takes 24 bytes, which wait in\n"
-        "a file without a name in $TMPDIR, or /var/tmp, if they do not fit; the filter itself is\n"
-        "in memory.",
     .options = { options },
     .when_ok = "lines are in common",
     .when_nothing = "no line is",
-    .example = "  seq 1 100 >here\n"
-               "  seq 90 200 >there\n"
-               "  tamis intersect --via 'tamis intersect --serve there' here",
     .run = run,
 };

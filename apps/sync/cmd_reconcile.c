@@ -395,31 +395,11 @@ static int run(args *a)
 
 const command cmd_reconcile = {
     .name = "reconcile",
+    .help = help_reconcile,
     .operands = "WAY [OPTION]... FILE",
     .summary = "tell what differs between two sets on two machines",
-    .about =
-        "Both sides have a FILE of lines. WAY is how they find each other: one gives --via or\n"
-        "--connect and asks, the other --serve or --listen. What crosses the line is little more\n"
-        "than what differs: about 20 bytes for each line that only one of them has, then these\n"
-        "lines, compressed. If it is shorter, all lines of one side are sent. Lines are sets:\n"
-        "neither their order nor how often they come matters. Both sets are held in memory.\n"
-        "\n"
-        "Lines that only this side has are printed after '< ', those that only the other side has\n"
-        "after '> ', in the order of their bytes. --serve prints nothing.\n"
-        "\n"
-        "With --union, nothing is printed: both files end as the same set. Each gets the lines\n"
-        "that it lacked at its end, in the order of their bytes, and is replaced in one step. If\n"
-        "the line breaks meanwhile, each file is as it was or whole. A side that listens has to\n"
-        "give --union too.\n"
-        "\n"
-        "FILE may also be a filter that can list, such as cqf, on both sides. Then each\n"
-        "fingerprint whose count differs is printed, a TAB, how often this side has it, a TAB,\n"
-        "and how often the other side has it. Both need the same hash, seed, --keys and --fpr.",
     .options = { options },
     .when_ok = "the sides have the same, or --union made it so",
     .when_nothing = "they differ",
-    .example = "  seq 1 1000 >a; seq 3 1002 >b\n"
-               "  tamis reconcile --via 'tamis reconcile --serve b' a || echo they differ\n"
-               "  tamis reconcile --union --via 'tamis reconcile --serve b' a",
     .run = run,
 };

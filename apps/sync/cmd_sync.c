@@ -309,24 +309,10 @@ static const option_row options[] = {
 
 const command cmd_sync = {
     .name = "sync",
+    .help = help_sync,
     .operands = "[OPTION]... SRC DEST",
     .summary = "make a file or a folder like another, over a thin line",
-    .about =
-        "DEST becomes as SRC is, and little more than what differs crosses the line. One of\n"
-        "them may be HOST:PATH, which runs 'ssh HOST tamis sync --serve PATH'. With --via or\n"
-        "--connect, '-' is what the other side serves.\n"
-        "\n"
-        "With -r, DEST gets the files, folders and links of the folder SRC, their modes and\n"
-        "times. Files of the same size and time are taken as equal. Owners are not copied. What\n"
-        "SRC does not have stays, unless --delete is given.\n"
-        "\n"
-        "A file is written beside the old one, checked, and takes its place when it is whole.\n"
-        "--serve and --listen touch nothing outside the PATH they are given. --memory and\n"
-        "--limit-size bound what the other side may take here; each side gives its own.",
     .options = { options },
     .when_ok = "DEST is as SRC is",
-    .example = "  mkdir -p a && seq 100000 >a/numbers\n"
-               "  tamis sync -r a b\n"
-               "  tamis sync -r --via 'tamis sync --serve b' a -",
     .run = run,
 };

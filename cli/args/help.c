@@ -66,10 +66,17 @@ static void print_common_codes(void)
 
 /* ---- Commands ---------------------------------------------------------- */
 
+const char *help_example(const char *help)
+{
+    return strstr(help, "\nExample:\n");
+}
+
 static void print_command(const command *c, bool is_all)
 {
-    printf("Usage: tamis %s %s\n%s\n\n%s\n\nOptions:\n", c->name, c->operands, c->summary,
-           c->about);
+    const char *example = help_example(c->help);
+
+    printf("Usage: tamis %s %s\n%s\n\n%.*s%s\nOptions:\n", c->name, c->operands, c->summary,
+           (int)(example - c->help), c->help, c->list ? c->list : "");
     for (const option_row *const *table = c->options; *table; table++)
         print_options(*table, is_all ? NULL : key_options);
     print_options(help_options, NULL);
@@ -80,7 +87,7 @@ static void print_command(const command *c, bool is_all)
         printf("\nExit status and common input options: tamis help exit, tamis help input\n");
     else
         printf("\nExit status: tamis help exit\n");
-    printf("\nExample:\n%s\n", c->example);
+    printf("%s", example);
 }
 
 void help_print(const command *c)

@@ -228,25 +228,9 @@ const command cmd_adapt = {
     .name = "adapt",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "correct false positives of the filter in FILE",
-    .about =
-        "Reads keys from the INPUTs, or from standard input, that are not in the set but may be\n"
-        "found in the filter of FILE. If its kind can adapt, they are not found afterwards, and\n"
-        "all keys of the set are. Prints how many lines there were, how many keys were taken\n"
-        "back, were not found anyway, are in the filter after all, and had no room.\n"
-        "\n"
-        "Keys that are in the filter stay in it. A warning names the lines of the first of them,\n"
-        "and --json those of all.\n"
-        "\n"
-        "How long that lasts, the page of the kind says: in some, a key may be found again after\n"
-        "others were taken back. 'tamis info' tells how many adaptations are in effect, and what\n"
-        "they take. With --forget, the filter becomes what it was before the first of them.\n"
-        "\n"
-        "The file is replaced in one step at the end. What had room is saved even if something\n"
-        "else had none. Other runs of adapt, add and remove on it wait until this one ends.",
+    .help = help_adapt,
     .options = { options },
     .when_ok = "none of the keys is in the filter",
     .when_nothing = "some are, and stay in it",
-    .example = "  seq 1000 | tamis build -k aqf -o numbers.tamis\n"
-               "  seq 1001 2000 | tamis adapt numbers.tamis",
     .run = run,
 };

@@ -68,26 +68,8 @@ const command cmd_add = {
     .name = "add",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "add keys to the filter in FILE",
-    .about =
-        "Reads keys from the INPUTs, or from standard input, and adds them to the filter in\n"
-        "FILE. The file is replaced in one step at the end: whatever happens, it holds all of\n"
-        "the keys or none. Other runs of add and remove on it wait until this one ends.\n"
-        "\n"
-        "With --memory, the filter may be larger than memory, if its kind can resize. Keys wait\n"
-        "in memory. Whenever they fill it, and at the end, they are merged into a new file.\n"
-        "Whatever happens, the file is whole and holds all keys that were merged before.\n"
-        "\n"
-        "With --absent, a key that the filter already finds is not added again, so that repeated\n"
-        "keys take no room in filters that count or remove. Do not remove keys from such a\n"
-        "filter: a key may have been found only by mistake, in place of another, and removing\n"
-        "that other key would remove both.\n"
-        "\n"
-        "Kinds that can put hold a value for each key. With --values-field 2, a line is a key, a\n"
-        "TAB and an integer below 2^64, as in 'tamis build'. A key that is there already gets the\n"
-        "new value or, with --absent, keeps its own.",
+    .help = help_add,
     .options = { options },
     .when_ok = "the keys were added",
-    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -n 1000 -o colours.tamis\n"
-               "  printf '%s\\n' black white | tamis add colours.tamis",
     .run = run,
 };

@@ -359,58 +359,9 @@ const command cmd_build = {
     .name = "build",
     .operands = "[OPTION]... -o FILE [INPUT]...",
     .summary = "make a filter from keys",
-    .about =
-        "Reads keys from the INPUTs, or from standard input, and saves a filter of them to\n"
-        "FILE. A key is a line, byte for byte, without its end. If there is no key, nothing is\n"
-        "saved, unless --allow-empty says that this is no mistake.\n"
-        "\n"
-        "Without --keys, the keys are hashed and counted first, repeated ones once. They take 8\n"
-        "bytes each, and 8 more while they are counted or if they have a value. With --keys,\n"
-        "kinds that can add take each key as it comes. If more keys come than announced, the\n"
-        "false positive rate rises and a warning says so. A kind with a fixed capacity ends the\n"
-        "command instead, unless --grow was given. Kinds that cannot add see all keys first,\n"
-        "and make room for as many as there are. In kinds that count, a repeated key is counted\n"
-        "again: quotient and aleph filters need a slot for each copy. Cuckoo and Morton filters\n"
-        "take it once.\n"
-        "\n"
-        "Without --kind, one is chosen and named on standard error: the one with a star in\n"
-        "'tamis plan'. With -o -, the filter goes to standard output.\n"
-        "\n"
-        "--bits, --hashes, --quotient-bits, --remainder-bits and --tag-bits ask for a geometry, "
-        "in\n"
-        "place of a rate; 'tamis help plan' tells which kinds have these numbers.\n"
-        "\n"
-        "With --memory, the program takes no more than that. Keys that do not fit wait in a file\n"
-        "without a name, which is gone when the program ends. Kinds that can add need the size of\n"
-        "the filter and a little more. Other kinds never have the whole filter in memory: they\n"
-        "need what it takes to solve a part of at most 17 million keys. That is 48 bytes for each\n"
-        "key of a part in kinds that can get. Kinds that can exclude need the filter, and 48\n"
-        "bytes for each key and for each other key that passes the first test.\n"
-        "\n"
-        "Sketches count in memory that does not depend on the number of keys. With --error E, a\n"
-        "count is never too low. It is too high by more than E times the number of all keys,\n"
-        "repeated ones included, with the probability --fpr at most. Without --error, a sketch is\n"
-        "made for --keys different keys, as other kinds are.\n"
-        "\n"
-        "Kinds that can get hold a value for each key. With --values-field 2, a line is a key, a\n"
-        "TAB and an integer below 2^32. Columns are counted from 1. The key is the first column\n"
-        "unless --field names another, and --delim changes the TAB. Without --value-bits, values\n"
-        "have as many bits as the largest one needs. A key with two values is an error. Kinds\n"
-        "that can put take integers below 2^64, and the last value of a key.\n"
-        "\n"
-        "Kinds that can exclude never take a key of the --universe for one of their own. The\n"
-        "INPUTs list their own keys. A key in both lists is one of their own. Kinds that can\n"
-        "adapt do the same, if they are given a --universe: they adapt to each of its keys that\n"
-        "is found by mistake, and other keys are found at the rate --fpr.\n"
-        "\n"
-        "The hash is stored in the file. 'fast' is for keys from people you trust. 'keyed' draws\n"
-        "a secret, so that outsiders cannot choose keys that collide; the file is then private.\n"
-        "'raw' takes integers from 0 to 2^64 - 1, decimal or hexadecimal after 0x. The same keys\n"
-        "and options give the same file on every machine and with any number of threads, unless\n"
-        "the hash is keyed.",
+    .help = help_build,
     .options = { options },
     .when_ok = "the filter was saved",
     .when_nothing = "there was no key, and nothing was saved",
-    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -p 0.001 -o colours.tamis",
     .run = run,
 };

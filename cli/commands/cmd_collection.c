@@ -337,30 +337,10 @@ const command cmd_collection = {
     .name = "collection",
     .operands = "{add|remove|list|compact} [OPTION]... COLLECTION [FILE|NAME]...",
     .summary = "keep many named filters in one file",
-    .about =
-        "A collection is one file of many filters, each with a name. It opens at once, however\n"
-        "many there are. Other commands take one of its filters as COLLECTION:NAME wherever they\n"
-        "read the FILE of a filter; 'tamis verify COLLECTION' checks all of it.\n"
-        "\n"
-        "  add COLLECTION FILE...: puts filters in, and makes the collection if there is none. A\n"
-        "  filter is called as its file, without folder and '.tamis'; if there is one of that\n"
-        "  name, it is replaced. FILE may be a folder of *.tamis, or a filter of another\n"
-        "  collection.\n"
-        "  remove COLLECTION NAME...: takes filters out.\n"
-        "  list COLLECTION: prints the names, one per line, in order.\n"
-        "  compact COLLECTION: writes it anew, without what was replaced or removed.\n"
-        "\n"
-        "All changes of a command are made at once, or none of them. Programs that have the\n"
-        "collection open go on with what they opened. What is replaced or removed stays in the\n"
-        "file until it is compacted, and each add writes a new list of names: add many at a\n"
-        "time.",
+    .help = help_collection,
     .options = { options },
     .when_ok = "done; list: there is a filter",
     .when_nothing = "list: the collection is empty; remove: there was no such NAME",
-    .example = "  seq 1000 | tamis build -k blocked -o low.tamis\n"
-               "  seq 1001 2000 | tamis build -k blocked -o high.tamis\n"
-               "  tamis collection add numbers.tms low.tamis high.tamis\n"
-               "  echo 1234 | tamis query numbers.tms:high",
     .verbs = "add remove list compact",
     .run = run,
 };

@@ -52,21 +52,8 @@ const command cmd_convert = {
     .name = "convert",
     .operands = "--to KIND FILE -o OUT",
     .summary = "make a filter of another kind, without its keys",
-    .about =
-        "Saves to OUT a filter of another KIND that gives the same answers as the one in FILE. It\n"
-        "is made without the keys. These conversions exist:\n"
-        "\n"
-        "  counting to bloom: the bits without the counters, a quarter of the size or less\n"
-        "  bloom to compressed: the same bits in less room, to be sent\n"
-        "  compressed to bloom: the way back, at the receiver\n"
-        "\n"
-        "The Bloom filter of a counting filter is the one that its keys would have made. The\n"
-        "farther a Bloom filter is from half full, the smaller it gets by compression. A filter\n"
-        "that is built as a compressed one is smaller still: see 'tamis plan --wire'.",
+    .help = help_convert,
     .options = { options },
     .when_ok = "the new filter was saved",
-    .example = "  seq 1000 | tamis build -k counting -o counts.tamis\n"
-               "  seq 501 1000 | tamis remove counts.tamis\n"
-               "  tamis convert --to bloom counts.tamis -o plain.tamis",
     .run = run,
 };

@@ -108,22 +108,9 @@ const command cmd_count = {
     .name = "count",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "print how often each line was added to a filter",
-    .about =
-        "Reads lines from the INPUTs, or from standard input. Before each line it prints how\n"
-        "often its key was added to the filter in FILE, and a TAB. The number may be too high, at\n"
-        "the filter's rate. How far it can be trusted otherwise depends on the kind:\n"
-        "\n"
-        "  quotient, cqf, spectral, spectral-mi: it is never too low.\n"
-        "  counting, counting-blocked, countmin: it stops at a ceiling, which 'tamis info' shows,\n"
-        "  and has a '+' there: 15+ means 15 times or more. Below that it is never too low.\n"
-        "  cuckoo, cuckoo-buckets, morton: the same. 'tamis build' puts each key in once, however\n"
-        "  often it comes; 'tamis add' counts.\n"
-        "  spectral-rm: in rare cases it is too low, but never 0 for a key that is there.\n"
-        "  all others do not count: 1 means that the key is there, however often it was added.",
+    .help = help_count,
     .options = { options },
     .when_ok = "a line had a count above 0",
     .when_nothing = "all counts were 0",
-    .example = "  printf '%s\\n' red green red | tamis build -k cqf -o colours.tamis\n"
-               "  printf '%s\\n' red grey | tamis count colours.tamis",
     .run = run,
 };

@@ -540,37 +540,8 @@ const command cmd_dedup = {
     .name = "dedup",
     .operands = "[OPTION]... [INPUT]...",
     .summary = "remove duplicate lines, keeping order",
-    .about =
-        "Reads lines from the INPUTs, or from standard input, and prints those whose key did not\n"
-        "come before, in order. A filter remembers what came, in a few bytes for each different\n"
-        "line however long it is. A repeated line is never printed. A new line is taken for an\n"
-        "old one, and dropped, at the rate -p. At the default, 1e-9, a billion different lines\n"
-        "lose less than one on average, for 6.1 bytes a line; 1e-6 loses up to a thousand, for\n"
-        "4.1 bytes. --stats tells how many to expect.\n"
-        "\n"
-        "The filter grows with the number of different lines. With --fixed it does not: if more\n"
-        "than -n lines come, more are dropped by mistake, and a message at the end says so.\n"
-        "\n"
-        "With --exact no line is lost. Two hashes of each line are kept, with secrets that nobody\n"
-        "knows: 16 bytes, in a table of 18 to 43 bytes a line. Two of a billion lines have the\n"
-        "same once in 10^20 runs. With --exact=lines the lines themselves are kept and compared.\n"
-        "What does not fit in --memory waits in a file without a name in $TMPDIR, or /var/tmp,\n"
-        "which is read again when the input has ended, once for every table full of different\n"
-        "lines. The order stays that of the input.\n"
-        "\n"
-        "With --state, lines that an earlier run has printed count as old ones. FILE is a filter,\n"
-        "made by the first run with -n and -p, and saved when the input ends or when a signal\n"
-        "(INT, TERM, HUP) ends the program. After any other end it is as it was before the run:\n"
-        "lines may be printed again, but none is remembered that was not printed. A second run\n"
-        "with the same FILE waits for the first.\n"
-        "\n"
-        "With --window, the filter forgets. A line is dropped if its key came among the latest N\n"
-        "lines, or within that time. It is printed again after 8/7 of the window at the latest:\n"
-        "after that much time, or after that many lines with new keys, rounded up to a multiple\n"
-        "of eight. M is a million, m stands for minutes. With a window of time, -n is the number\n"
-        "of lines expected, and more may come.",
+    .help = help_dedup,
     .options = { options },
     .when_ok = "all lines were read",
-    .example = "  printf '%s\\n' red green red | tamis dedup",
     .run = run,
 };

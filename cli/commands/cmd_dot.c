@@ -36,17 +36,9 @@ const command cmd_dot = {
     .name = "dot",
     .operands = "FILE FILE",
     .summary = "multiply two multisets",
-    .about =
-        "Prints the sum, over all keys, of the count in the first filter times the count in the\n"
-        "second. For sets, that is the number of keys in both. The sum is never too small, and\n"
-        "2^64 - 1 means that it is at least that. The files must have the same kind, hash and\n"
-        "seed, and be built with the same --keys and --fpr; 'tamis resize' does not matter.\n"
-        "Sketches must be built with --can dot.",
+    .help = help_dot,
     .options = { NULL },
     .when_ok = "the filters have a key in common",
     .when_nothing = "they have no key in common",
-    .example = "  seq 1 600 | tamis build -k cqf -n 1000 -o low.tamis\n"
-               "  seq 401 1000 | tamis build -k cqf -n 1000 -o high.tamis\n"
-               "  tamis dot low.tamis high.tamis",
     .run = run,
 };

@@ -71,17 +71,8 @@ const command cmd_fold = {
     .name = "fold",
     .operands = "-o OUT {--by N | --max-bytes SIZE} FILE",
     .summary = "shrink a filter without its keys",
-    .about =
-        "Saves to OUT a filter N times smaller than the one in FILE. It still holds every key,\n"
-        "at a higher false positive rate, as if it had been built at that size. N must divide\n"
-        "the number of slots that 'tamis info' shows.\n"
-        "\n"
-        "With --max-bytes, it is made as small as that, at the lowest rate there is: a "
-        "partitioned\n"
-        "filter loses rows, which is better than any other way; other kinds are folded.",
+    .help = help_fold,
     .options = { options },
     .when_ok = "the smaller filter was saved",
-    .example = "  seq 1000 | tamis build -k blocked -n 1024 --max-bytes 4K -o numbers.tamis\n"
-               "  tamis fold -o small.tamis --by 2 numbers.tamis",
     .run = run,
 };

@@ -72,16 +72,9 @@ const command cmd_get = {
     .name = "get",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "print lines with the values of their keys",
-    .about =
-        "Reads lines from the INPUTs, or from standard input, and prints each whose key is in\n"
-        "the filter in FILE, then a TAB and the value that came with the key when the filter was\n"
-        "built, or when it was put last. A line that is not printed is certainly not in it. A\n"
-        "printed line may be there by mistake, at the filter's false positive rate; its value is\n"
-        "then arbitrary.",
+    .help = help_get,
     .options = { options },
     .when_ok = "a line was printed",
     .when_nothing = "no line was printed",
-    .example = "  printf '%s\\t%s\\n' red 1 green 2 | tamis build --values-field 2 -o n.tamis\n"
-               "  printf '%s\\n' green grey | tamis get n.tamis",
     .run = run,
 };

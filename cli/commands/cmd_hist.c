@@ -107,15 +107,9 @@ const command cmd_hist = {
     .name = "hist",
     .operands = "[--json] FILE",
     .summary = "print how many keys were added how often",
-    .about =
-        "Prints a line for each count, from the lowest to the highest: the count, a TAB, and how\n"
-        "many keys were added to the filter in FILE that often. It works with kinds that can\n"
-        "list. In those that do not count, every count is 1. Keys with the same fingerprint are\n"
-        "one key here, with the sum of their counts.",
+    .help = help_hist,
     .options = { options },
     .when_ok = "something was printed",
     .when_nothing = "the filter is empty",
-    .example = "  printf '%s\\n' red green red | tamis build -k cqf -o colours.tamis\n"
-               "  tamis hist colours.tamis",
     .run = run,
 };

@@ -317,25 +317,8 @@ const command cmd_info = {
     .name = "info",
     .operands = "[--json] [--set-note TEXT] FILE...",
     .summary = "tell what a filter is, and how full",
-    .about =
-        "Reads and checks each FILE. Prints its kind, what was planned, what it holds, its false\n"
-        "positive rate now, its size and its hash, and a warning if it holds more than planned.\n"
-        "The secret of a keyed filter is never shown.\n"
-        "\n"
-        "A filter can hold a note: a line of text of at most 255 bytes, such as where its keys\n"
-        "come from, and when it was written. --set-note writes one; the time is that of the\n"
-        "clock or, if it is set, of SOURCE_DATE_EPOCH. What add, remove, resize, fold, convert\n"
-        "and merge make of a filter has its note; of merged ones, it is that of the first.\n"
-        "\n"
-        "  distinct: different keys, exact or estimated from the payload\n"
-        "  saturated: counters that have stopped for good, in kinds whose counts have a ceiling\n"
-        "  error: how far counts of a sketch may be too high, except for a share --fpr of them\n"
-        "  adapted: changes by false positives that 'tamis adapt' or a program told it of\n"
-        "  queried: keys that are not in it and were asked for, if all its false positives were\n"
-        "  told to it and no key was added since the first; in kinds that can tell",
+    .help = help_info,
     .options = { options },
     .when_ok = "done",
-    .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"
-               "  tamis info numbers.tamis",
     .run = run,
 };

@@ -58,7 +58,7 @@ static int run(args *a)
     return CODE_OK;
 }
 
-#define ABILITY_LINE(constant, bit, name, meaning) "\n  " name ": " meaning
+#define ABILITY_LINE(constant, bit, name, meaning) "  " name ": " meaning "\n"
 
 static const option_row options[] = {
     { 0, "json", NULL, "print JSON", .take = option_flag },
@@ -69,10 +69,9 @@ const command cmd_kinds = {
     .name = "kinds",
     .operands = "[--json]",
     .summary = "list every kind of filter, and what it can do",
-    .about = "Prints one line per kind. The names of kinds are for 'tamis build --kind', the\n"
-             "names of abilities for '--can':\n" TAMIS_ABILITIES(ABILITY_LINE),
+    .help = help_kinds,
+    .list = "\n" TAMIS_ABILITIES(ABILITY_LINE),
     .options = { options },
     .when_ok = "done",
-    .example = "  tamis kinds --json",
     .run = run,
 };

@@ -67,20 +67,9 @@ const command cmd_list = {
     .name = "list",
     .operands = "FILE",
     .summary = "print the keys or fingerprints stored in a filter",
-    .about =
-        "Prints one number per line. Exact sets give back their keys: the integers that were\n"
-        "given if the hash is raw, else hashes of the lines, which are not kept. For other kinds\n"
-        "they are fingerprints, from the lowest to the highest. A message says so, unless the\n"
-        "numbers are those that were given. In kinds that count, a TAB and the count follow; in\n"
-        "kinds that can get, a TAB and the value.\n"
-        "\n"
-        "Lines that a filter cannot tell apart have the same fingerprint. It is the same in every\n"
-        "filter with the same hash, seed, --keys and --fpr, also after 'tamis resize'. The file\n"
-        "is mapped and checked, so that long lists take no memory.",
+    .help = help_list,
     .options = { NULL },
     .when_ok = "something was printed",
     .when_nothing = "the filter is empty",
-    .example = "  printf '%s\\n' 3 1 4 1 5 | tamis build -k hashset --hash raw -o digits.tamis\n"
-               "  tamis list digits.tamis",
     .run = run,
 };

@@ -276,30 +276,8 @@ const command cmd_merge = {
     .name = "merge",
     .operands = "[--intersect | --subtract] -o OUT FILE FILE...",
     .summary = "make the union, intersection or difference of filters",
-    .about =
-        "Saves to OUT a filter that holds the keys of every FILE. OUT may be one of them. In\n"
-        "kinds that count, counts add up. Where keys have values, a key in several files has that\n"
-        "of the last; an intersection or difference keeps those of the first.\n"
-        "\n"
-        "The files must have the same kind, size, hash and seed: build them with the same --kind,\n"
-        "--keys, --fpr, --hash and --seed. Exact sets may differ in size. So may filters of\n"
-        "fingerprints, after 'tamis resize': their files are read side by side in one pass, and\n"
-        "only the union takes memory.\n"
-        "\n"
-        "With --intersect, OUT holds every key that is in all files, as often as in the one that\n"
-        "holds it least often. Exact sets hold nothing else. Others cannot tell all keys apart: a\n"
-        "key of one file alone is found in OUT at the rate of the other file, a key of none at\n"
-        "less than that. A filter built from the common keys would find fewer.\n"
-        "\n"
-        "With --subtract, OUT holds what is in the first file and in no other. Exact sets are\n"
-        "exact. Of counting kinds and filters of fingerprints, counts are subtracted, and only\n"
-        "what was added can be: all that the other files hold, as often as they do, must be in\n"
-        "the first. If it is seen not to be, nothing is saved, because a key that should stay\n"
-        "could be lost. Bloom filters without counters cannot subtract: a bit has many keys.",
+    .help = help_merge,
     .options = { options },
     .when_ok = "the result was saved",
-    .example = "  seq 1 500 | tamis build -k bloom -n 1000 -o low.tamis\n"
-               "  seq 501 1000 | tamis build -k bloom -n 1000 -o high.tamis\n"
-               "  tamis merge -o all.tamis low.tamis high.tamis",
     .run = run,
 };

@@ -365,56 +365,8 @@ const command cmd_plan = {
     .name = "plan",
     .operands = "--keys N [--fpr P] [OPTION]...",
     .summary = "compare what each kind of filter would take, and advise",
-    .about =
-        "Prints every kind to use that can do what is asked, smallest first: its bytes, its bits "
-        "per\n"
-        "key, how far that is above log2(1/P), the least possible, its false positive rate when\n"
-        "full, and its abilities, which are left out on a terminal unless --long is given. The\n"
-        "kind with a star is the one that 'tamis build' chooses if it is given none: the fastest\n"
-        "that takes at most twice the room of the smallest, and no more than an exact set; if\n"
-        "counts are asked for, the smallest without a ceiling.\n"
-        "\n"
-        "Kinds to study are printed with --all. Each is the classic form of an idea that another\n"
-        "kind does better; 'tamis build -k' takes any kind by its name.\n"
-        "\n"
-        "Without --keys, the plan is for as many keys as fit in --max-bytes. Kinds for small\n"
-        "integers are shown with --hash raw: there N is the largest key plus one.\n"
-        "\n"
-        "Who knows the geometry may ask for it: --bits and --hashes of Bloom filters,\n"
-        "--quotient-bits and --remainder-bits of quotient filters, --tag-bits of all kinds that\n"
-        "keep some bits of each key. Kinds that have no such number are left out, the rate is the\n"
-        "one that follows, and the last column is the shape. --bits are those of all rows or\n"
-        "blocks together; without --hashes, their best number is taken. Without --keys, the plan\n"
-        "is for as many as --bits hold at the rate, or 2^Q slots.\n"
-        "\n"
-        "With --value-bits, kinds that hold values are shown, and the least is that many bits\n"
-        "more. With --universe, kinds that can exclude or adapt are shown: N keys out of so many.\n"
-        "The least is then the logarithm of the number of ways to choose them, and the rate is\n"
-        "that of keys outside the universe. With --error, sketches are shown: --fpr is then the\n"
-        "probability that a count is too high by more than E times the number of all adds.\n"
-        "\n"
-        "With --queries and --store-cost, the command advises. The keys are in a store, where a\n"
-        "lookup costs C. N queries will be asked, a share S of them for members. What do they "
-        "cost\n"
-        "without a filter, and with one of each kind? Options are listed from the best to the\n"
-        "worst, 'no filter' among them, and in words: what to take, why, and what would change\n"
-        "that. With --long, the table tells what costs are made of. Costs are times, such as "
-        "500ms\n"
-        "or 1us, or numbers in any one unit. With --memory-cost, or within --max-bytes, each kind\n"
-        "has the rate at which the total is least, unless --fpr or a geometry asks for one.\n"
-        "\n"
-        "Without --probe-cost, lookups and builds take what they take on this machine. That is\n"
-        "measured once, in a few seconds, and kept in $XDG_CACHE_HOME/tamis, or ~/.cache/tamis,\n"
-        "in a file with the name of the machine. --calibrate measures anew. With --probe-cost,\n"
-        "building costs nothing unless --build-cost tells.\n"
-        "\n"
-        "With --wire, the table tells how much has to be sent, z bits per key. A compressed\n"
-        "filter is sent coded, and 'tamis convert --to bloom' makes it a Bloom filter with m/n\n"
-        "bits per key and k probes. Other kinds are sent as they are in memory.",
+    .help = help_plan,
     .options = { options },
     .when_ok = "done",
-    .example = "  tamis plan --keys 1M --fpr 0.001 --can add,merge\n"
-               "  tamis plan --keys 2000 --fpr 3% --queries 102000 --member-share 2% \\\n"
-               "      --store-cost 500ms --probe-cost 1ms",
     .run = run,
 };

@@ -330,23 +330,9 @@ const command cmd_query = {
     .name = "query",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "print the lines that are in a filter",
-    .about =
-        "Reads lines from the INPUTs, or from standard input, and prints those whose key is in\n"
-        "the filter in FILE, in order. A line that is not printed is certainly not in it. A\n"
-        "printed line may be there by mistake, at the filter's false positive rate.\n"
-        "\n"
-        "With -e, a key is given on the command line, and printed if it is in the filter. With\n"
-        "-i, a key is also looked up with its letters A to Z in lower and in upper case: a\n"
-        "filter of keys in one of them then finds them in any, at up to three times its rate.\n"
-        "Line numbers start at 1 in each INPUT.\n"
-        "\n"
-        "The whole filter is read and checked before the first line. With --map, it is mapped,\n"
-        "and only its header is checked. It then starts at once, but a damaged filter may give\n"
-        "wrong answers.",
+    .help = help_query,
     .options = { options },
     .when_ok = "a line was selected",
     .when_nothing = "no line was selected",
-    .example = "  printf '%s\\n' red green blue | tamis build -k bloom -o colours.tamis\n"
-               "  printf '%s\\n' green grey | tamis query colours.tamis",
     .run = run,
 };

@@ -66,24 +66,9 @@ const command cmd_remove = {
     .name = "remove",
     .operands = "[OPTION]... FILE [INPUT]...",
     .summary = "remove keys from the filter in FILE",
-    .about =
-        "Reads keys from the INPUTs, or from standard input, and removes them from the filter\n"
-        "in FILE, if its kind can. A warning tells how many keys were seen not to be in it. The\n"
-        "file is replaced in one step at the end: whatever happens, it has lost all of the keys\n"
-        "or none. Other runs of add and remove on it wait until this one ends.\n"
-        "\n"
-        "Only remove keys that were added. Removing another key may delete one that was added,\n"
-        "with the probability of a false positive, unless the filter was built with\n"
-        "--can exact-delete.\n"
-        "\n"
-        "With --memory, the filter may be larger than memory, if its kind can resize. Keys wait\n"
-        "in memory. Whenever they fill it, and at the end, they are left out of a new file. Keys\n"
-        "that are not in the filter are then ignored without a warning, and the exit code is 0\n"
-        "if any key was given.",
+    .help = help_remove,
     .options = { options },
     .when_ok = "at least one key was removed",
     .when_nothing = "no key was removed",
-    .example = "  printf '%s\\n' red green blue | tamis build -k hashset -o colours.tamis\n"
-               "  echo green | tamis remove colours.tamis",
     .run = run,
 };

@@ -53,16 +53,8 @@ const command cmd_resize = {
     .name = "resize",
     .operands = "--keys N [-o OUT] FILE",
     .summary = "change the size of the filter in FILE, without its keys",
-    .about =
-        "Replaces the filter in FILE by one with room for N keys: with twice, four times or half\n"
-        "as many slots, and so on. Fingerprints stay the same. So a filter of twice the size\n"
-        "gives the same answers, and has twice the false positive rate when it is full. The file\n"
-        "is replaced in one step. Other runs that change it wait until this one ends. With -o,\n"
-        "FILE stays as it is.",
+    .help = help_resize,
     .options = { options },
     .when_ok = "the filter was saved",
-    .example = "  seq 1000 | tamis build -k quotient -n 1000 -o numbers.tamis\n"
-               "  tamis resize --keys 2000 numbers.tamis\n"
-               "  seq 1001 2000 | tamis add numbers.tamis",
     .run = run,
 };

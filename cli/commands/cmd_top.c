@@ -211,26 +211,9 @@ const command cmd_top = {
     .name = "top",
     .operands = "[-n N] [OPTION]... [INPUT]...",
     .summary = "print the most frequent lines of a stream",
-    .about =
-        "Reads lines from the INPUTs, or from standard input, once, and prints the N that came\n"
-        "most often, the most frequent first. Memory does not grow with the input. A row has: how\n"
-        "often the line came at most, a TAB, how often at least, a TAB, and the line or its\n"
-        "--field. Both bounds are certain. They are equal if there are few different lines, and\n"
-        "for most lines in any case. If a line that is not shown may have come more often than\n"
-        "one that is, a message says so. With --json, 'others_at_most' is the most that any other\n"
-        "line can have come.\n"
-        "\n"
-        "Rare lines are counted by a Count-Min sketch. In one case of fifty, such a count is too\n"
-        "high by more than E times the number of lines. --memory is for everything except single\n"
-        "lines longer than a few hundred kilobytes. Without --error, the sketch gets what is left\n"
-        "of it. Lines are printed up to 4096 bytes.\n"
-        "\n"
-        "Lines are told apart by 64-bit hashes. Outsiders who write the lines could choose some\n"
-        "that collide and look like one: --hash keyed prevents that. Results do not depend on the\n"
-        "number of threads.",
+    .help = help_top,
     .options = { options },
     .when_ok = "a line was printed",
     .when_nothing = "there was no line",
-    .example = "  tamis gen --urls 100k | cut -d/ -f3 | tamis top -n 5",
     .run = run,
 };

@@ -168,17 +168,8 @@ const command cmd_verify = {
     .name = "verify",
     .operands = "[--recover] [--json] FILE...",
     .summary = "check every byte of a filter",
-    .about =
-        "Checks the header, every checksum and the structure of each FILE. Prints 'FILE: ok', or\n"
-        "a line for each fault: what is wrong, in which MiB of the file, and which bytes. Of a\n"
-        "collection, it checks the list of names and every filter, and names the damaged ones.\n"
-        "\n"
-        "If a program adds keys to a mapped filter and stops before it has synced them, the file\n"
-        "says so, and other commands refuse it. It has all keys up to the last sync. With\n"
-        "--recover, it is accepted as it is and can be used again.",
+    .help = help_verify,
     .options = { options },
     .when_ok = "every FILE is whole",
-    .example = "  seq 1000 | tamis build -k bloom -o numbers.tamis\n"
-               "  tamis verify numbers.tamis",
     .run = run,
 };
