@@ -307,11 +307,8 @@ static const option_row options[] = {
 
 const command cmd_budget = {
     .name = "budget",
-    .operands = "--total-bytes SIZE [OPTION]... CSV | apply -o OUT [OPTION]... PLAN",
-    .summary = "share one budget of memory among many filters",
     .help = help_budget,
     .options = { options },
-    .when_ok = "done",
     .verbs = "apply",
     .run = run,
 };

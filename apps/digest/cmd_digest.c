@@ -519,12 +519,8 @@ static const option_row options[] = {
 
 const command cmd_digest = {
     .name = "digest",
-    .operands = "{write|info|compare|ask} [OPTION]... [FILE]...",
-    .summary = "read, write, compare and ask cache digests of Squid",
     .help = help_digest,
     .options = { options, quiet_options, key_options },
-    .when_ok = "done; ask: a URL was found; compare: all bits are the same",
-    .when_nothing = "ask: none was found; compare: some bits differ",
     .verbs = "write info compare ask",
     .run = run,
 };

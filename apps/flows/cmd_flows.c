@@ -279,11 +279,7 @@ static const option_row options[] = {
 
 const command cmd_flows = {
     .name = "flows",
-    .operands = "[OPTION]... CAPTURE...",
-    .summary = "count the packets, flows and addresses of a capture",
     .help = help_flows,
     .options = { options, quiet_options },
-    .when_ok = "there were packets",
-    .when_nothing = "there was none",
     .run = run,
 };

@@ -131,10 +131,7 @@ static const option_row options[] = {
 
 const command cmd_gen = {
     .name = "gen",
-    .operands = "--emails N|--urls N|--u64 N|--packets N [OPTION]...",
-    .summary = "print made-up keys or packets, to try filters with",
     .help = help_gen,
     .options = { options },
-    .when_ok = "done",
     .run = run,
 };

@@ -205,11 +205,7 @@ static const option_row options[] = {
 
 const command cmd_guard = {
     .name = "guard",
-    .operands = "[OPTION]... STORE QUERIES",
-    .summary = "try a filter in front of a store, and tell whether it is worth it",
     .help = help_guard,
     .options = { options, quiet_options, key_options },
-    .when_ok = "a query was found in the store",
-    .when_nothing = "none was",
     .run = run,
 };

@@ -228,11 +228,7 @@ static const option_row options[] = {
 
 const command cmd_join = {
     .name = "join",
-    .operands = "[OPTION]... --on COLUMNS A B",
-    .summary = "rows of two tables with the same key",
     .help = help_join,
     .options = { options },
-    .when_ok = "rows were printed",
-    .when_nothing = "no row was",
     .run = run,
 };

@@ -316,11 +316,7 @@ static int run(args *a)
 
 const command cmd_kmers = {
     .name = "kmers",
-    .operands = "-k K [OPTION]... -o FILE|--print [INPUT]...",
-    .summary = "count the words of K letters in DNA",
     .help = help_kmers,
     .options = { options },
-    .when_ok = "the filter was saved, or words were printed",
-    .when_nothing = "there was no word, and nothing was saved",
     .run = run,
 };

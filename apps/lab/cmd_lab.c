@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "args/help.h"
 #include "commands.h"
 #include "lab.h"
 #include "term/message.h"
@@ -26,7 +27,7 @@ static void print_list(void)
     const experiment *e;
 
     for (size_t i = 0; (e = lab_at(i)); i++)
-        printf("%-10s %s\n", e->name, e->summary);
+        printf("%-10s %s\n", e->name, help_summary(e->help));
 }
 
 /* An experiment as a command of its own, for its options and its help. */
@@ -39,12 +40,7 @@ static const command *part(const char *word)
     if (!e)
         return NULL;
     snprintf(name, sizeof name, "lab %s", e->name);
-    made = (command){ .name = name,
-                      .operands = "[OPTION]...",
-                      .summary = e->summary,
-                      .help = e->help,
-                      .options = { lab_options, e->options },
-                      .when_ok = "done" };
+    made = (command){ .name = name, .help = e->help, .options = { lab_options, e->options } };
     return &made;
 }
 
@@ -94,11 +90,8 @@ static const option_row options[] = {
 
 const command cmd_lab = {
     .name = "lab",
-    .operands = "[EXPERIMENT [OPTION]... | --all -o DIR [OPTION]...]",
-    .summary = "repeat the experiments of a course on filters",
     .help = help_lab,
     .options = { options },
-    .when_ok = "done",
     .verbs = LAB_EXPERIMENTS(LAB_X),
     .part = part,
     .run = run,

@@ -31,7 +31,6 @@
 
 typedef struct experiment {
     const char *name;
-    const char *summary;       /* one line */
     const char *help;          /* as that of a command */
     tamis_kind kinds[5];       /* that it needs; TAMIS_NO_KIND follows the last */
     const option_row *options; /* its own, for the request */

@@ -147,11 +147,7 @@ static const option_row options[] = {
 
 const command cmd_match = {
     .name = "match",
-    .operands = "[OPTION]... PATTERNS [TEXT]...",
-    .summary = "find many fixed strings in a text",
     .help = help_match,
     .options = { options },
-    .when_ok = "something was found",
-    .when_nothing = "nothing was found",
     .run = run,
 };

@@ -319,10 +319,6 @@ static int run(args *a)
 const command cmd_replicas = {
     .name = "replicas",
     .help = help_replicas,
-    .operands = "[OPTION]... {A B | WAY A}",
-    .summary = "tell what two copies of a list or folder lack",
     .options = { options },
-    .when_ok = "both are the same",
-    .when_nothing = "something differs",
     .run = run,
 };

@@ -302,10 +302,6 @@ static const option_row options[] = {
 const command cmd_show = {
     .name = "show",
     .help = help_show,
-    .operands = "[OPTION]... {FILE | --toy KIND} [KEY]...",
-    .summary = "draw a small filter, and explain its answers",
     .options = { options },
-    .when_ok = "a KEY is there, or none was asked for",
-    .when_nothing = "no KEY is there, or one to be removed is not",
     .run = run,
 };

@@ -371,11 +371,7 @@ static const option_row options[] = {
 
 const command cmd_similar = {
     .name = "similar",
-    .operands = "[OPTION]... [INPUT]...",
-    .summary = "find documents that are alike",
     .help = help_similar,
     .options = { options },
-    .when_ok = "a pair was printed",
-    .when_nothing = "there was none",
     .run = run,
 };

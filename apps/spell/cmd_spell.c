@@ -267,12 +267,8 @@ static const option_row options[] = {
 
 const command cmd_spell = {
     .name = "spell",
-    .operands = "{build|expand|check|add|remove} [OPTION]... FILE|WORD...",
-    .summary = "check spelling with a dictionary of a few hundred kilobytes",
     .help = help_spell,
     .options = { options },
-    .when_ok = "done; check: every word is right",
-    .when_nothing = "check: a word is wrong",
     .verbs = "build expand check add remove",
     .run = run,
 };

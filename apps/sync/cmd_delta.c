@@ -232,11 +232,8 @@ static const option_row options[] = {
 
 const command cmd_delta = {
     .name = "delta",
-    .operands = "{signature|delta|patch} [OPTION]... FILE...",
-    .summary = "send a changed file as what changed",
     .help = help_delta,
     .options = { options },
-    .when_ok = "done",
     .verbs = "signature delta patch",
     .run = run,
 };

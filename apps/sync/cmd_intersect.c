@@ -521,10 +521,6 @@ static int run(args *a)
 const command cmd_intersect = {
     .name = "intersect",
     .help = help_intersect,
-    .operands = "[OPTION]... FILE",
-    .summary = "print the lines that two machines have in common",
     .options = { options },
-    .when_ok = "lines are in common",
-    .when_nothing = "no line is",
     .run = run,
 };

@@ -396,10 +396,6 @@ static int run(args *a)
 const command cmd_reconcile = {
     .name = "reconcile",
     .help = help_reconcile,
-    .operands = "WAY [OPTION]... FILE",
-    .summary = "tell what differs between two sets on two machines",
     .options = { options },
-    .when_ok = "the sides have the same, or --union made it so",
-    .when_nothing = "they differ",
     .run = run,
 };

@@ -310,9 +310,6 @@ static const option_row options[] = {
 const command cmd_sync = {
     .name = "sync",
     .help = help_sync,
-    .operands = "[OPTION]... SRC DEST",
-    .summary = "make a file or a folder like another, over a thin line",
     .options = { options },
-    .when_ok = "DEST is as SRC is",
     .run = run,
 };

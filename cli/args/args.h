@@ -103,13 +103,9 @@ typedef struct cost_value {
 
 typedef struct command {
     const char *name;
-    const char *operands;         /* as in the usage line */
-    const char *summary;          /* one line */
-    const char *help;             /* NAME.help: paragraphs, then "Example:" and lines for a shell */
+    const char *help; /* NAME.help: usage, summary, paragraphs, own exit codes, example */
+    const char *list; /* lines that follow the paragraphs; NULL: none */
     const option_row *options[5]; /* tables, all for the request; NULL follows the last */
-    const char *list;             /* lines that follow the paragraphs; NULL: none */
-    const char *when_ok;          /* exit code 0 */
-    const char *when_nothing;     /* exit code 1; NULL: never */
     const char *verbs;            /* words that may come first, for completion; NULL: none */
     /* What a verb does as a command of its own, valid until the next call; NULL if it is none. */
     const struct command *(*part)(const char *verb);

@@ -114,7 +114,7 @@ static int complete_option(const command *c, const char *word)
 static void offer_commands(const typed *t, const command *const *commands)
 {
     for (; *commands; commands++)
-        offer(t, (*commands)->name, (*commands)->summary);
+        offer(t, (*commands)->name, help_summary((*commands)->help));
 }
 
 static int complete_help(const command *const *commands, const char *word)
@@ -148,7 +148,7 @@ static int complete_verb(const command *c, const char *word)
     for (const char *verb = c->verbs; *verb; verb += length + (verb[length] == ' ')) {
         length = strcspn(verb, " ");
         if (size <= length && strncmp(verb, word, size) == 0) {
-            printf("%.*s\t%s\n", (int)length, verb, c->summary);
+            printf("%.*s\t%s\n", (int)length, verb, help_summary(c->help));
             code = CODE_OK;
         }
     }

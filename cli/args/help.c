@@ -1,4 +1,5 @@
 /* help.c - help of commands, from their tables, and of what they have in common. */
+#include <help_texts.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,40 +48,58 @@ static bool takes_keys(const command *c)
     return command_includes(c, key_options);
 }
 
-/* The codes that mean something else for each command. */
-static void print_own_codes(const command *c)
+/* ---- Texts ------------------------------------------------------------- */
+
+static const char CODES[] = "\nExit codes:\n", EXAMPLE[] = "\nExample:\n";
+
+static const char *part_of_text(const char *help, const char *title)
 {
-    printf("\nExit codes:\n  %d  %s\n", CODE_OK, c->when_ok);
-    if (c->when_nothing)
-        printf("  %d  %s\n", CODE_NOTHING, c->when_nothing);
+    const char *part = strstr(help, title);
+
+    return part ? part : help + strlen(help);
 }
 
+static void print_between(const char *from, const char *to)
+{
+    printf("%.*s", (int)(to - from), from);
+}
+
+const char *help_summary(const char *help)
+{
+    static char line[100];
+    const char *start = strchr(help, '\n') + 1;
+
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(start, "\n"), start);
+    return line;
+}
+
+span help_about(const char *help)
+{
+    const char *start = strstr(help, "\n\n") + 2;
+
+    return (span){ start, (size_t)(part_of_text(help, CODES) - start) };
+}
+
+/* Those from 2 on, which mean the same for each command. */
 static void print_common_codes(void)
 {
-    printf("  %d  usage, or a bad argument\n", CODE_USAGE);
-    printf("  %d  input/output error\n", CODE_IO);
-    printf("  %d  not a filter, or damaged: a file, or what another machine sent\n", CODE_CORRUPT);
-    printf("  %d  full, or over a limit\n", CODE_LIMIT);
-    printf("  %d  out of memory\n", CODE_MEMORY);
+    const char *start = strstr(help_exit, "  2  ");
+
+    print_between(start, strstr(start, "\n\n") + 1);
 }
 
 /* ---- Commands ---------------------------------------------------------- */
 
-const char *help_example(const char *help)
-{
-    return strstr(help, "\nExample:\n");
-}
-
 static void print_command(const command *c, bool is_all)
 {
-    const char *example = help_example(c->help);
+    const char *codes = part_of_text(c->help, CODES), *example = part_of_text(c->help, EXAMPLE);
 
-    printf("Usage: tamis %s %s\n%s\n\n%.*s%s\nOptions:\n", c->name, c->operands, c->summary,
-           (int)(example - c->help), c->help, c->list ? c->list : "");
+    print_between(c->help, codes);
+    printf("%s\nOptions:\n", c->list ? c->list : "");
     for (const option_row *const *table = c->options; *table; table++)
         print_options(*table, is_all ? NULL : key_options);
     print_options(help_options, NULL);
-    print_own_codes(c);
+    print_between(codes, example);
     if (is_all)
         print_common_codes();
     else if (takes_keys(c))
@@ -239,7 +258,7 @@ static void print_all(const command *const *commands)
            "\n"
            "Commands:\n");
     for (; *commands; commands++)
-        printf("  %-10s %s\n", (*commands)->name, (*commands)->summary);
+        printf("  %-10s %s\n", (*commands)->name, help_summary((*commands)->help));
     printf("\nTopics of help:\n");
     for (const topic *t = topics; t->name; t++)
         printf("  %-10s %s\n", t->name, t->summary);
@@ -271,52 +290,20 @@ static void print_takers(const command *const *commands)
 
 static void print_input(const command *const *commands)
 {
-    printf("Usage: tamis COMMAND [OPTION]... [INPUT]...\n"
-           "how commands read keys\n"
-           "\n"
-           "A key is a line without its end, byte for byte. A carriage return counts, but\n"
-           "not with --crlf or --csv. An empty line is the empty key. A last line without an\n"
-           "end is a line. Without an INPUT, or where it is -, standard input is read.\n"
-           "\n"
-           "With --field 3, the key is column 3. With --field 3,1, the key is columns 3 and\n"
-           "1 with the delimiter between them. A line that lacks a column has no key: it is\n"
-           "not added and never matches, and a warning gives the number of such lines.\n"
-           "With --field email, the key is the column of that name in the first line, which is\n"
-           "the header of each INPUT and no key; 'query' and 'dedup' print it once.\n"
-           "Commands print the whole line, but 'top' counts and prints the key. With --csv,\n"
-           "a column may be quoted, and may then hold delimiters and line ends.\n"
-           "\n"
-           "Inputs compressed with gzip, zstd or xz are decompressed automatically, with up\n"
-           "to 128 MiB of memory more. Results do not depend on the number of threads.\n"
-           "\n"
-           "Options:\n");
+    const char *example = part_of_text(help_input, EXAMPLE);
+
+    print_between(help_input, example);
+    printf("\nOptions:\n");
     print_options(key_options, NULL);
     printf("\n");
     print_takers(commands);
-    printf("\n"
-           "Example:\n"
-           "  printf '%%s\\n' 'red,1' '\"blue, dark\",2' |\n"
-           "    tamis build -k bloom --csv --field 1 -o c.tamis\n"
-           "  printf '%%s\\0' red grey | tamis query -z c.tamis | tr '\\0' '\\n'\n");
+    printf("%s", example);
 }
 
 static void print_exit(const command *const *commands)
 {
     (void)commands;
-    printf("Usage: tamis COMMAND...\n"
-           "exit codes of every command\n"
-           "\n"
-           "Exit codes:\n"
-           "  %d  done; of a command that looks for something: found\n"
-           "  %d  nothing found, or a difference; 'tamis help COMMAND' tells which\n",
-           CODE_OK, CODE_NOTHING);
-    print_common_codes();
-    printf("\n"
-           "From 2 on, one line on standard error gives the error, the file and the remedy.\n"
-           "\n"
-           "Example:\n"
-           "  seq 10 | tamis build -k bloom -o ten.tamis\n"
-           "  echo 11 | tamis query -q ten.tamis || [ $? -eq 1 ]\n");
+    printf("%s", help_exit);
 }
 
 const topic topics[] = {

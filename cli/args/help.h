@@ -12,8 +12,10 @@ typedef struct topic {
 
 extern const topic topics[]; /* the last has no name */
 
-/* Where a help text ends its paragraphs: "\nExample:\n" and the rest. */
-const char *help_example(const char *help);
+/* The second line of a help text, which tells what the command does; until the next call. */
+const char *help_summary(const char *help);
+/* Its paragraphs. */
+span help_about(const char *help);
 /* What a command prints for --help: all but what the topics hold. */
 void help_print(const command *c);
 /* tamis help WORD...; NULL follows the last command, and the last word. */

@@ -226,11 +226,7 @@ static const option_row options[] = {
 
 const command cmd_adapt = {
     .name = "adapt",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "correct false positives of the filter in FILE",
     .help = help_adapt,
     .options = { options },
-    .when_ok = "none of the keys is in the filter",
-    .when_nothing = "some are, and stay in it",
     .run = run,
 };

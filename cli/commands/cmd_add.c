@@ -66,10 +66,7 @@ static const option_row options[] = {
 
 const command cmd_add = {
     .name = "add",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "add keys to the filter in FILE",
     .help = help_add,
     .options = { options },
-    .when_ok = "the keys were added",
     .run = run,
 };

@@ -357,11 +357,7 @@ static const option_row options[] = {
 
 const command cmd_build = {
     .name = "build",
-    .operands = "[OPTION]... -o FILE [INPUT]...",
-    .summary = "make a filter from keys",
     .help = help_build,
     .options = { options },
-    .when_ok = "the filter was saved",
-    .when_nothing = "there was no key, and nothing was saved",
     .run = run,
 };

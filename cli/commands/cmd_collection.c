@@ -335,12 +335,8 @@ static const option_row options[] = {
 
 const command cmd_collection = {
     .name = "collection",
-    .operands = "{add|remove|list|compact} [OPTION]... COLLECTION [FILE|NAME]...",
-    .summary = "keep many named filters in one file",
     .help = help_collection,
     .options = { options },
-    .when_ok = "done; list: there is a filter",
-    .when_nothing = "list: the collection is empty; remove: there was no such NAME",
     .verbs = "add remove list compact",
     .run = run,
 };

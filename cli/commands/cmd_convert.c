@@ -50,10 +50,7 @@ static const option_row options[] = {
 
 const command cmd_convert = {
     .name = "convert",
-    .operands = "--to KIND FILE -o OUT",
-    .summary = "make a filter of another kind, without its keys",
     .help = help_convert,
     .options = { options },
-    .when_ok = "the new filter was saved",
     .run = run,
 };

@@ -106,11 +106,7 @@ static const option_row options[] = {
 
 const command cmd_count = {
     .name = "count",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "print how often each line was added to a filter",
     .help = help_count,
     .options = { options },
-    .when_ok = "a line had a count above 0",
-    .when_nothing = "all counts were 0",
     .run = run,
 };

@@ -538,10 +538,7 @@ static const option_row options[] = {
 
 const command cmd_dedup = {
     .name = "dedup",
-    .operands = "[OPTION]... [INPUT]...",
-    .summary = "remove duplicate lines, keeping order",
     .help = help_dedup,
     .options = { options },
-    .when_ok = "all lines were read",
     .run = run,
 };

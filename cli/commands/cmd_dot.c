@@ -34,11 +34,7 @@ static int run(args *a)
 
 const command cmd_dot = {
     .name = "dot",
-    .operands = "FILE FILE",
-    .summary = "multiply two multisets",
     .help = help_dot,
     .options = { NULL },
-    .when_ok = "the filters have a key in common",
-    .when_nothing = "they have no key in common",
     .run = run,
 };

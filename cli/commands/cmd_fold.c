@@ -69,10 +69,7 @@ static const option_row options[] = {
 
 const command cmd_fold = {
     .name = "fold",
-    .operands = "-o OUT {--by N | --max-bytes SIZE} FILE",
-    .summary = "shrink a filter without its keys",
     .help = help_fold,
     .options = { options },
-    .when_ok = "the smaller filter was saved",
     .run = run,
 };

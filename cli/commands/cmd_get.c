@@ -70,11 +70,7 @@ static const option_row options[] = {
 
 const command cmd_get = {
     .name = "get",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "print lines with the values of their keys",
     .help = help_get,
     .options = { options },
-    .when_ok = "a line was printed",
-    .when_nothing = "no line was printed",
     .run = run,
 };

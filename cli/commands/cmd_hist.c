@@ -105,11 +105,7 @@ static const option_row options[] = {
 
 const command cmd_hist = {
     .name = "hist",
-    .operands = "[--json] FILE",
-    .summary = "print how many keys were added how often",
     .help = help_hist,
     .options = { options },
-    .when_ok = "something was printed",
-    .when_nothing = "the filter is empty",
     .run = run,
 };

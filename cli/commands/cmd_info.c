@@ -315,10 +315,7 @@ static const option_row options[] = {
 
 const command cmd_info = {
     .name = "info",
-    .operands = "[--json] [--set-note TEXT] FILE...",
-    .summary = "tell what a filter is, and how full",
     .help = help_info,
     .options = { options },
-    .when_ok = "done",
     .run = run,
 };

@@ -67,11 +67,8 @@ static const option_row options[] = {
 
 const command cmd_kinds = {
     .name = "kinds",
-    .operands = "[--json]",
-    .summary = "list every kind of filter, and what it can do",
     .help = help_kinds,
     .list = "\n" TAMIS_ABILITIES(ABILITY_LINE),
     .options = { options },
-    .when_ok = "done",
     .run = run,
 };

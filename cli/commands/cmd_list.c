@@ -65,11 +65,7 @@ static int run(args *a)
 
 const command cmd_list = {
     .name = "list",
-    .operands = "FILE",
-    .summary = "print the keys or fingerprints stored in a filter",
     .help = help_list,
     .options = { NULL },
-    .when_ok = "something was printed",
-    .when_nothing = "the filter is empty",
     .run = run,
 };

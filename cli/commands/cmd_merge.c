@@ -274,10 +274,7 @@ static const option_row options[] = {
 
 const command cmd_merge = {
     .name = "merge",
-    .operands = "[--intersect | --subtract] -o OUT FILE FILE...",
-    .summary = "make the union, intersection or difference of filters",
     .help = help_merge,
     .options = { options },
-    .when_ok = "the result was saved",
     .run = run,
 };

@@ -363,10 +363,7 @@ static const option_row options[] = {
 
 const command cmd_plan = {
     .name = "plan",
-    .operands = "--keys N [--fpr P] [OPTION]...",
-    .summary = "compare what each kind of filter would take, and advise",
     .help = help_plan,
     .options = { options },
-    .when_ok = "done",
     .run = run,
 };

@@ -328,11 +328,7 @@ static const option_row options[] = {
 
 const command cmd_query = {
     .name = "query",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "print the lines that are in a filter",
     .help = help_query,
     .options = { options },
-    .when_ok = "a line was selected",
-    .when_nothing = "no line was selected",
     .run = run,
 };

@@ -64,11 +64,7 @@ static const option_row options[] = {
 
 const command cmd_remove = {
     .name = "remove",
-    .operands = "[OPTION]... FILE [INPUT]...",
-    .summary = "remove keys from the filter in FILE",
     .help = help_remove,
     .options = { options },
-    .when_ok = "at least one key was removed",
-    .when_nothing = "no key was removed",
     .run = run,
 };

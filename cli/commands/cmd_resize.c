@@ -51,10 +51,7 @@ static const option_row options[] = {
 
 const command cmd_resize = {
     .name = "resize",
-    .operands = "--keys N [-o OUT] FILE",
-    .summary = "change the size of the filter in FILE, without its keys",
     .help = help_resize,
     .options = { options },
-    .when_ok = "the filter was saved",
     .run = run,
 };

@@ -209,11 +209,7 @@ static const option_row options[] = {
 
 const command cmd_top = {
     .name = "top",
-    .operands = "[-n N] [OPTION]... [INPUT]...",
-    .summary = "print the most frequent lines of a stream",
     .help = help_top,
     .options = { options },
-    .when_ok = "a line was printed",
-    .when_nothing = "there was no line",
     .run = run,
 };

@@ -166,10 +166,7 @@ static const option_row options[] = {
 
 const command cmd_verify = {
     .name = "verify",
-    .operands = "[--recover] [--json] FILE...",
-    .summary = "check every byte of a filter",
     .help = help_verify,
     .options = { options },
-    .when_ok = "every FILE is whole",
     .run = run,
 };
