@@ -20,6 +20,8 @@ typedef struct request {
     budget budget;
     budget_job job;
     const char *log, *was;
+    uint64_t queries;
+    cost_value rebuild_cost; /* costs may have any unit, but all the same */
     printing printing;
 } request;
 
@@ -161,65 +163,6 @@ static void say_summary(const budget *b)
         b->result.cost, bound, b->equal / cost, b->by_keys / cost, b->by_weight / cost);
 }
 
-/* ---- Options ----------------------------------------------------------- */
-
-enum {
-    OPTION_TOTAL = OPTION_OWN,
-    OPTION_OVERHEAD,
-    OPTION_LOG,
-    OPTION_WAS,
-    OPTION_QUERIES,
-    OPTION_REBUILD_COST,
-    OPTION_TABLE,
-    OPTION_JSON,
-    OPTION_KEYS,
-    OPTION_IMAGES,
-};
-
-static void take_option(request *r, const args *a)
-{
-    bool is_time; /* costs may have any unit, but all the same */
-
-    switch (a->letter) {
-    case OPTION_TOTAL:
-        r->budget.total = args_bytes(a);
-        break;
-    case 'k':
-        r->budget.kind = args_kind(a);
-        break;
-    case OPTION_OVERHEAD:
-        r->budget.overhead = args_bytes(a);
-        break;
-    case OPTION_LOG:
-        r->log = a->value;
-        break;
-    case OPTION_WAS:
-        r->was = a->value;
-        break;
-    case OPTION_QUERIES:
-        r->budget.queries = (double)args_count(a, 1, UINT64_MAX);
-        break;
-    case OPTION_REBUILD_COST:
-        r->budget.rebuild_cost = args_cost(a, &is_time);
-        break;
-    case OPTION_TABLE:
-        r->printing = AS_TABLE;
-        break;
-    case OPTION_JSON:
-        r->printing = AS_JSON;
-        break;
-    case OPTION_KEYS:
-        r->job.keys = a->value;
-        break;
-    case OPTION_IMAGES:
-        r->job.images = a->value;
-        break;
-    case 'o':
-        r->job.out = a->value;
-        break;
-    }
-}
-
 /* ---- Command ----------------------------------------------------------- */
 
 static int run_apply(request *r, const args *a, char **operands)
@@ -248,7 +191,7 @@ static void check_plan_options(const request *r, const args *a, const char *path
         args_refuse(a, "--log is for a folder of images or a collection; a CSV has shares");
     if (are_images && r->was)
         args_refuse(a, "--was is for a CSV; images are what they are");
-    if (!r->was && (r->budget.rebuild_cost > 0 || r->budget.queries != 1))
+    if (!r->was && (r->rebuild_cost.value > 0 || r->queries != 1))
         args_refuse(a, "--rebuild-cost and --queries need --was: what there is already");
 }
 
@@ -259,6 +202,8 @@ static int run_plan(request *r, const args *a, char **operands)
     if (operands[1])
         args_refuse(a, "give one CSV, folder or collection");
     check_plan_options(r, a, operands[0]);
+    b->queries = (double)r->queries;
+    b->rebuild_cost = r->rebuild_cost.value;
     if (r->log)
         budget_read_images(b, operands[0], r->log);
     else
@@ -278,10 +223,9 @@ static int run_plan(request *r, const args *a, char **operands)
 
 static int run(args *a)
 {
-    request r = { .budget = { .kind = TAMIS_PARTITIONED, .queries = 1 } };
+    request r = { .budget = { .kind = TAMIS_PARTITIONED }, .queries = 1 };
 
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    args_read(a, &r);
     char **operands = args_operands(a, 1, 3, "a CSV of filters");
     if (strcmp(operands[0], "apply") == 0)
         return run_apply(&r, a, operands + 1);
@@ -289,19 +233,28 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { OPTION_TOTAL, "total-bytes", "SIZE", "what all filters together may take: 4096, 64K, 1G" },
-    { 'k', "kind", "KIND",
-      "of the filters (default: partitioned, whose rows can be dropped later)" },
-    { OPTION_OVERHEAD, "overhead", "SIZE", "what each filter takes besides, such as its header" },
-    { OPTION_TABLE, "table", NULL, "print a table" },
-    { OPTION_JSON, "json", NULL, "print JSON, with the costs of other ways to share" },
-    { OPTION_LOG, "log", "FILE", "queries that were asked, as name,key or name" },
-    { OPTION_WAS, "was", "PLAN", "the plan of what there is: keeping and shrinking it is free" },
-    { OPTION_REBUILD_COST, "rebuild-cost", "C", "of each key of a filter that is built anew" },
-    { OPTION_QUERIES, "queries", "N", "that come before the next plan (default: 1)" },
-    { OPTION_KEYS, "keys", "DIR", "apply: files of keys, one per filter, called as it" },
-    { OPTION_IMAGES, "images", "FILE", "apply: a folder of filters to shrink, or a collection" },
-    { 'o', "output", "OUT", "apply: an existing folder, or the collection to make" },
+    { 0, "total-bytes", "SIZE", "what all filters together may take: 4096, 64K, 1G",
+      TO_SIZE(request, budget.total) },
+    { 'k', "kind", "KIND", "of the filters (default: partitioned, whose rows can be dropped later)",
+      TO_KIND(request, budget.kind) },
+    { 0, "overhead", "SIZE", "what each filter takes besides, such as its header",
+      TO_SIZE(request, budget.overhead) },
+    { 0, "table", NULL, "print a table", TO_CONSTANT(request, printing, AS_TABLE) },
+    { 0, "json", NULL, "print JSON, with the costs of other ways to share",
+      TO_CONSTANT(request, printing, AS_JSON) },
+    { 0, "log", "FILE", "queries that were asked, as name,key or name", TO_TEXT(request, log) },
+    { 0, "was", "PLAN", "the plan of what there is: keeping and shrinking it is free",
+      TO_TEXT(request, was) },
+    { 0, "rebuild-cost", "C", "of each key of a filter that is built anew",
+      TO_COST(request, rebuild_cost) },
+    { 0, "queries", "N", "that come before the next plan (default: 1)",
+      TO_COUNT(request, queries, 1, UINT64_MAX) },
+    { 0, "keys", "DIR", "apply: files of keys, one per filter, called as it",
+      TO_TEXT(request, job.keys) },
+    { 0, "images", "FILE", "apply: a folder of filters to shrink, or a collection",
+      TO_TEXT(request, job.images) },
+    { 'o', "output", "OUT", "apply: an existing folder, or the collection to make",
+      TO_TEXT(request, job.out) },
     { 0 },
 };
 

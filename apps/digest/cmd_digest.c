@@ -399,64 +399,39 @@ static int run_ask(request *r)
 
 /* ---- Command ----------------------------------------------------------- */
 
-/* Options that not all verbs take. */
-enum { TAKES_OUT = 1, TAKES_SIZE = 2, TAKES_URLS = 4, TAKES_CHOICE = 8, TAKES_JSON = 16 };
-
 /* In the order of the command's verbs. */
 static const struct verb {
-    const char *name;
     int (*run)(request *r);
     size_t min, max; /* operands */
     const char *what;
-    unsigned takes;
+    bool reads_urls;
 } VERBS[] = {
-    { "write", run_write, 0, SIZE_MAX, "", TAKES_OUT | TAKES_SIZE | TAKES_URLS },
-    { "info", run_info, 1, SIZE_MAX, "digest info: give the FILE of a digest", TAKES_JSON },
-    { "compare", run_compare, 2, 2, "digest compare: give the FILEs of two digests", TAKES_JSON },
-    { "ask", run_ask, 1, SIZE_MAX, "digest ask: give the FILE of a peer's digest",
-      TAKES_URLS | TAKES_CHOICE | TAKES_JSON },
+    { run_write, 0, SIZE_MAX, "", true },
+    { run_info, 1, SIZE_MAX, "digest info: give the FILE of a digest", false },
+    { run_compare, 2, 2, "digest compare: give the FILEs of two digests", false },
+    { run_ask, 1, SIZE_MAX, "digest ask: give the FILE of a peer's digest", true },
 };
 
-enum { OPTION_CAPACITY = OPTION_OWN, OPTION_BITS, OPTION_METHOD, OPTION_FROM, OPTION_JSON };
-
-static void take_method(request *r, const args *a)
+static void take_method(void *into, const args *a)
 {
+    request *r = into;
+
     r->method = digest_method(a->value);
     if (!r->method)
         args_refuse(a, "--method is GET, POST, PUT, HEAD, CONNECT, TRACE, OPTIONS or DELETE");
 }
 
-/* Which of the verbs' options it is. */
-static unsigned take_option(request *r, const args *a)
+static void take_from(void *into, const args *a)
 {
-    switch (a->letter) {
-    case 'o':
-        r->out = a->value;
-        return TAKES_OUT;
-    case OPTION_CAPACITY:
-        r->capacity = args_count(a, 1, UINT32_MAX);
-        return TAKES_SIZE;
-    case OPTION_BITS:
-        r->bits_per_entry = (uint32_t)args_count(a, 1, UINT8_MAX);
-        return TAKES_SIZE;
-    case OPTION_METHOD:
-        take_method(r, a);
-        return TAKES_URLS;
-    case OPTION_FROM:
-        r->from[0] = (char *)(uintptr_t)a->value;
-        return TAKES_CHOICE;
-    case 'v':
-        r->inverted = true;
-        return TAKES_CHOICE;
-    case 'c':
-        r->counting = true;
-        return TAKES_CHOICE;
-    case OPTION_JSON:
-        r->counting = r->as_json = true;
-        return TAKES_JSON;
-    }
-    source_option(&r->source, a);
-    return TAKES_URLS;
+    ((request *)into)->from[0] = (char *)(uintptr_t)a->value;
+}
+
+static void choose_json(void *into, const args *a)
+{
+    request *r = into;
+
+    (void)a;
+    r->counting = r->as_json = true;
 }
 
 /* How often standard input is named, or meant. */
@@ -469,20 +444,20 @@ static int inputs_of(const request *r, const struct verb *verb)
     return n;
 }
 
-static void check_request(const request *r, const struct verb *verb, const args *a, unsigned given)
+static void check_request(const request *r, const struct verb *verb, const args *a)
 {
-    char why[128];
     size_t n = 0;
 
-    snprintf(why, sizeof why, "digest %s does not take that option", verb->name);
-    if (given & ~verb->takes)
-        args_refuse(a, why);
+    if (!verb->reads_urls && args_given_any(a, key_options))
+        args_refuse(a, "info and compare read no URLs, and take no options of inputs");
     while (r->files[n])
         n++;
     if (n < verb->min || n > verb->max)
         args_refuse(a, verb->what);
-    if (verb->takes & TAKES_OUT && !r->out)
+    if (verb->run == run_write && !r->out)
         args_refuse(a, "digest write: name the FILE to write with -o");
+    if (verb->run == run_write && r->as_json)
+        args_refuse(a, "digest write: there is nothing to print as JSON");
     if (inputs_of(r, verb) > 1)
         args_refuse(a, "standard input can be read only once; name files, or give --from INPUT");
     if (r->inverted && r->counting)
@@ -491,36 +466,44 @@ static void check_request(const request *r, const struct verb *verb, const args 
 
 static int run(args *a)
 {
-    request r = { .bits_per_entry = DEFAULT_BITS, .method = digest_method("GET") };
-    unsigned given = 0;
+    request r = { .source = source_default(),
+                  .bits_per_entry = DEFAULT_BITS,
+                  .method = digest_method("GET") };
 
-    source_init(&r.source);
-    while (args_next(a) != -1)
-        given |= take_option(&r, a);
+    args_read(a, &r);
     char **words = args_operands(a, 1, SIZE_MAX, "write, info, compare or ask");
     const struct verb *verb = &VERBS[args_verb(a, words[0])];
     r.files = words + 1;
-    check_request(&r, verb, a, given);
+    check_request(&r, verb, a);
     source_inputs(&r.source, a, verb->run == run_ask ? r.from : r.files);
     return verb->run(&r);
 }
 
 static const option_row options[] = {
-    { 'o', "output", "FILE", "write: the digest to write; '-' is standard output" },
-    { OPTION_CAPACITY, "capacity", "N", "write: entries to make it for (default: what it gets)" },
-    { OPTION_BITS, "bits-per-entry", "B", "write: bits for each of them (default: 5, as Squid's)" },
-    { OPTION_METHOD, "method", "METHOD", "write, ask: of the requests (default: GET)" },
-    { OPTION_FROM, "from", "INPUT", "ask: where URLs come from (default: standard input)" },
-    { 'v', "invert-match", NULL, "ask: print the URLs that no peer has" },
-    { 'c', "count", NULL, "ask: print only how many of the URLs each peer may have" },
-    { OPTION_JSON, "json", NULL, "print JSON; ask: as --count" },
+    { 'o', "output", "FILE", "the digest to write; '-' is standard output", TO_TEXT(request, out),
+      .verbs = "write" },
+    { 0, "capacity", "N", "entries to make it for (default: what it gets)",
+      TO_COUNT(request, capacity, 1, UINT32_MAX), .verbs = "write" },
+    { 0, "bits-per-entry", "B", "bits for each of them (default: 5, as Squid's)",
+      TO_COUNT(request, bits_per_entry, 1, UINT8_MAX), .verbs = "write" },
+    { 0, "method", "METHOD", "of the requests (default: GET)", .take = take_method,
+      .verbs = "write ask" },
+    { 0, "from", "INPUT", "where URLs come from (default: standard input)", .take = take_from,
+      .verbs = "ask" },
+    { 'v', "invert-match", NULL, "print the URLs that no peer has", TO_FLAG(request, inverted),
+      .verbs = "ask" },
+    { 'c', "count", NULL, "print only how many of the URLs each peer may have",
+      TO_FLAG(request, counting), .verbs = "ask" },
+    { 0, "json", NULL, "print JSON; ask: as --count", .take = choose_json },
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
     { 0 },
 };
 
 const command cmd_digest = {
     .name = "digest",
     .help = help_digest,
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .verbs = "write info compare ask",
     .run = run,
 };

@@ -28,26 +28,16 @@ typedef struct request {
 
 /* ---- Options ----------------------------------------------------------- */
 
-enum {
-    OPTION_BY = OPTION_AFTER_SPEC,
-    OPTION_KEYS,
-    OPTION_BYTES,
-    OPTION_BOTH_WAYS,
-    OPTION_WINDOW,
-    OPTION_BLOCK,
-    OPTION_AS_CSV,
-    OPTION_JSON
-};
-
 /* A sketch of 3 rows and 0.3 MiB, which stays in the cache, and more candidates than are shown, so
  * that a mistake about the last of them does not matter. */
-static const double DEFAULT_ERROR = 1e-4, CHANCE = 0.05;
+static const double CHANCE = 0.05;
 
 enum { DEFAULT_K = 20, K_MAX = 1000000, SPARE = 1000, TIMES_K = 4 };
 
 /* flow,port */
-static void choose_ways(request *r, const args *a)
+static void choose_ways(void *into, const args *a)
 {
+    request *r = into;
     const char *at = a->value;
 
     do {
@@ -61,61 +51,26 @@ static void choose_ways(request *r, const args *a)
     } while (*at++);
 }
 
-static uint64_t window_of(const args *a)
+static void choose_window(void *into, const args *a)
 {
-    bool is_time = false;
-    double seconds = args_cost(a, &is_time);
+    request *r = into;
+    cost_value time;
+
+    option_cost(&time, a);
 
     /* Up to a year, which is less than 2^55 nanoseconds: exact enough for whole ones. */
-    if (!is_time || seconds < 1e-9 || seconds > 366 * 86400.0)
+    if (!time.is_time || time.value < 1e-9 || time.value > 366 * 86400.0)
         args_refuse(a, "--window is a time from 1ns to 366d, such as 60s, 500ms or 10min");
-    return (uint64_t)llround(seconds * 1e9);
+    r->tally.window = (uint64_t)llround(time.value * 1e9);
 }
 
-static void add_block(request *r, const args *a)
+static void add_block(void *into, const args *a)
 {
+    request *r = into;
+
     if (r->n_blocks == BLOCKS_MAX)
         args_refuse(a, "give --block 64 times at most");
     r->blocks[r->n_blocks++] = a->value;
-}
-
-static void take_option(request *r, const args *a)
-{
-    switch (a->letter) {
-    case 'n':
-        r->k = args_count(a, 1, K_MAX);
-        break;
-    case OPTION_KEYS:
-        r->flows = args_count(a, 1, UINT64_C(1) << 40);
-        break;
-    case 'p':
-        r->fpr = args_fpr(a);
-        break;
-    case OPTION_BY:
-        choose_ways(r, a);
-        break;
-    case OPTION_BYTES:
-        r->tally.by_bytes = true;
-        break;
-    case OPTION_BOTH_WAYS:
-        r->tally.both_ways = true;
-        break;
-    case OPTION_WINDOW:
-        r->tally.window = window_of(a);
-        break;
-    case OPTION_BLOCK:
-        add_block(r, a);
-        break;
-    case OPTION_AS_CSV:
-        r->report.form = REPORT_CSV;
-        break;
-    case OPTION_JSON:
-        r->report.form = REPORT_JSON;
-        break;
-    default:
-        spec_option(&r->spec, a);
-        source_option(&r->source, a);
-    }
 }
 
 static bool has_way(const request *r)
@@ -126,18 +81,14 @@ static bool has_way(const request *r)
     return false;
 }
 
-static char **read_options(request *r, args *a)
+static void check_options(void *into, const args *a)
 {
-    source_init(&r->source);
-    while (args_next(a) != -1)
-        take_option(r, a);
+    request *r = into;
+
     if (r->spec.hasher.hash == TAMIS_RAW)
         args_refuse(a, "--hash is fast or keyed: flows are no integers");
     if (!has_way(r))
         r->tally.ways[WAY_FLOW] = true;
-    if (r->spec.error == 0)
-        r->spec.error = DEFAULT_ERROR;
-    return args_operands(a, 1, SIZE_MAX, "a capture, or - for standard input");
 }
 
 static void settle(request *r)
@@ -242,9 +193,14 @@ static int take_captures(request *r, tally *t, char **paths)
 
 static int run(args *a)
 {
-    request r = { .spec = TAMIS_SPEC(), .k = DEFAULT_K, .flows = 1000000, .fpr = 1e-4 };
-    char **paths = read_options(&r, a);
+    request r = { .spec = TAMIS_SPEC(.error = 1e-4),
+                  .source = source_default(),
+                  .k = DEFAULT_K,
+                  .flows = 1000000,
+                  .fpr = 1e-4 };
 
+    args_read(a, &r);
+    char **paths = args_operands(a, 1, SIZE_MAX, "a capture, or - for standard input");
     capture_begin();
     settle(&r);
     watch_signals();
@@ -258,28 +214,39 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'n', "count", "N", "how many lines of each list to print (default: 20)" },
-    { OPTION_BY, "by", "WHAT", "lists of: flow (default), source, destination, port; or several" },
-    { OPTION_BYTES, "bytes", NULL, "lists are of those with most bytes, not packets" },
-    { OPTION_BOTH_WAYS, "both-ways", NULL, "a flow and the packets back are one flow" },
-    { OPTION_WINDOW, "window", "TIME", "a line for each interval: 60s, 500ms, 10min, 1h" },
-    { OPTION_BLOCK, "block", "FILE", "count packets from and to the addresses listed in FILE" },
-    { OPTION_KEYS, "keys", "N", "flows expected (default: 1000000); more take a little longer" },
-    { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)" },
-    { OPTION_ERROR, "error", "E", "how far a sketch may be off, as a share of all (1e-4)" },
-    { OPTION_HASH, "hash", "HASH", "how flows become keys: fast (default) or keyed",
-      .words = hash_words },
-    { OPTION_AS_CSV, "csv", NULL, "print CSV: one table, the first column says what a row is" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
-    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)" },
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes" },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)" },
-    { 0 },
+    { 'n', "count", "N", "how many lines of each list to print (default: 20)",
+      TO_COUNT(request, k, 1, K_MAX) },
+    { 0, "by", "WHAT", "lists of: flow (default), source, destination, port; or several",
+      .take = choose_ways },
+    { 0, "bytes", NULL, "lists are of those with most bytes, not packets",
+      TO_FLAG(request, tally.by_bytes) },
+    { 0, "both-ways", NULL, "a flow and the packets back are one flow",
+      TO_FLAG(request, tally.both_ways) },
+    { 0, "window", "TIME", "a line for each interval: 60s, 500ms, 10min, 1h",
+      .take = choose_window },
+    { 0, "block", "FILE", "count packets from and to the addresses listed in FILE",
+      .take = add_block },
+    { 0, "keys", "N", "flows expected (default: 1000000); more take a little longer",
+      TO_COUNT(request, flows, 1, UINT64_C(1) << 40) },
+    { 'p', "fpr", "RATE", "share of new flows taken for known ones (default: 1e-4)",
+      TO_FPR(request, fpr) },
+    { 0, "error", "E", "how far a sketch may be off, as a share of all (1e-4)",
+      TO_ERROR(request, spec.error) },
+    { 0, "hash", "HASH", "how flows become keys: fast (default) or keyed",
+      TO_HASH(request, spec.hasher) },
+    { 0, "csv", NULL, "print CSV: one table, the first column says what a row is",
+      TO_CONSTANT(request, report.form, REPORT_CSV) },
+    { 0, "json", NULL, "print JSON", TO_CONSTANT(request, report.form, REPORT_JSON) },
+    { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)",
+      TO_COUNT(request, source.threads, 1, THREADS_MAX) },
+    { .included = progress_options },
+    { .included = quiet_options },
+    { .take = check_options },
 };
 
 const command cmd_flows = {
     .name = "flows",
     .help = help_flows,
-    .options = { options, quiet_options },
+    .options = { options },
     .run = run,
 };

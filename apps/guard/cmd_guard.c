@@ -21,6 +21,7 @@ typedef struct request {
     guard guard;
     database_wish wish;
     verdict_price price;
+    cost_value memory_cost;
     source source;
     candidate candidates[CANDIDATES_MAX];
     size_t n;
@@ -28,18 +29,6 @@ typedef struct request {
 } request;
 
 /* ---- Options ----------------------------------------------------------- */
-
-enum {
-    OPTION_FILTER = OPTION_OWN,
-    OPTION_TABLE,
-    OPTION_COLUMN,
-    OPTION_DB,
-    OPTION_CACHE,
-    OPTION_URLS,
-    OPTION_QUERIES,
-    OPTION_MEMORY_COST,
-    OPTION_JSON
-};
 
 static void add_candidate(request *r, const args *a, tamis_kind kind, const char *path)
 {
@@ -63,47 +52,14 @@ static tamis_kind kind_of_keys(const args *a)
     return kind;
 }
 
-static void take_option(request *r, const args *a)
+static void add_kind(void *into, const args *a)
 {
-    bool is_time;
+    add_candidate(into, a, kind_of_keys(a), NULL);
+}
 
-    switch (a->letter) {
-    case 'k':
-        add_candidate(r, a, kind_of_keys(a), NULL);
-        break;
-    case OPTION_FILTER:
-        add_candidate(r, a, TAMIS_NO_KIND, a->value);
-        break;
-    case 'p':
-        r->price.fpr = args_fpr(a);
-        break;
-    case OPTION_TABLE:
-        r->wish.table = a->value;
-        break;
-    case OPTION_COLUMN:
-        r->wish.column = a->value;
-        break;
-    case OPTION_DB:
-        r->wish.name = a->value;
-        break;
-    case OPTION_CACHE:
-        r->guard.cache = args_count(a, 1, UINT64_C(1) << 31);
-        break;
-    case OPTION_URLS:
-        r->guard.queries.are_urls = true;
-        break;
-    case OPTION_QUERIES:
-        r->price.queries = args_count(a, 1, UINT64_C(1000000000000000));
-        break;
-    case OPTION_MEMORY_COST:
-        r->price.memory_cost = args_cost(a, &is_time);
-        break;
-    case OPTION_JSON:
-        r->as_json = true;
-        break;
-    default:
-        source_option(&r->source, a);
-    }
+static void add_filter(void *into, const args *a)
+{
+    add_candidate(into, a, TAMIS_NO_KIND, a->value);
 }
 
 /* The kind that 'tamis build' would take. */
@@ -174,9 +130,9 @@ static int run(args *a)
 {
     static request r = { .price.fpr = 0.01 };
 
-    source_init(&r.source);
-    while (args_next(a) != -1)
-        take_option(&r, a);
+    r.source = source_default();
+    args_read(a, &r);
+    r.price.memory_cost = r.memory_cost.value;
     char **operands = args_operands(a, 2, 2, "the STORE and the file of QUERIES");
     source_inputs(&r.source, a, operands + 1);
     r.guard.store = database_open(operands[0], &r.wish);
@@ -188,24 +144,34 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'k', "kind", "KIND", "try a filter of this kind; may be repeated" },
-    { OPTION_FILTER, "filter", "FILE", "try this filter of 'tamis build'; may be repeated" },
-    { 'p', "fpr", "P", "false positive rate of those that are built (default: 0.01)" },
-    { OPTION_TABLE, "table", "NAME", "table of an SQLite file (default: the only one)" },
-    { OPTION_COLUMN, "column", "NAME",
-      "its column with keys (default: primary key, or the first)" },
-    { OPTION_DB, "db", "NAME", "database of an LMDB store (default: the only one)" },
-    { OPTION_CACHE, "cache", "N", "keep the last N answers of the store in memory" },
-    { OPTION_URLS, "urls", NULL, "queries are URLs, and found by host and path, too" },
-    { OPTION_QUERIES, "queries", "N", "a filter is asked so often before it is built anew" },
-    { OPTION_MEMORY_COST, "memory-cost", "C", "time that a GiB costs (default: none)" },
-    { OPTION_JSON, "json", NULL, "print JSON" },
+    { 'k', "kind", "KIND", "try a filter of this kind; may be repeated", .take = add_kind },
+    { 0, "filter", "FILE", "try this filter of 'tamis build'; may be repeated",
+      .take = add_filter },
+    { 'p', "fpr", "P", "false positive rate of those that are built (default: 0.01)",
+      TO_FPR(request, price.fpr) },
+    { 0, "table", "NAME", "table of an SQLite file (default: the only one)",
+      TO_TEXT(request, wish.table) },
+    { 0, "column", "NAME", "its column with keys (default: primary key, or the first)",
+      TO_TEXT(request, wish.column) },
+    { 0, "db", "NAME", "database of an LMDB store (default: the only one)",
+      TO_TEXT(request, wish.name) },
+    { 0, "cache", "N", "keep the last N answers of the store in memory",
+      TO_COUNT(request, guard.cache, 1, UINT64_C(1) << 31) },
+    { 0, "urls", NULL, "queries are URLs, and found by host and path, too",
+      TO_FLAG(request, guard.queries.are_urls) },
+    { 0, "queries", "N", "a filter is asked so often before it is built anew",
+      TO_COUNT(request, price.queries, 1, UINT64_C(1000000000000000)) },
+    { 0, "memory-cost", "C", "time that a GiB costs (default: none)",
+      TO_COST(request, memory_cost) },
+    { 0, "json", NULL, "print JSON", TO_FLAG(request, as_json) },
+    { .included = quiet_options },
+    OPTIONS(key_options, request, source),
     { 0 },
 };
 
 const command cmd_guard = {
     .name = "guard",
     .help = help_guard,
-    .options = { options, quiet_options, key_options },
+    .options = { options },
     .run = run,
 };

@@ -252,7 +252,7 @@ bool args_given_any(const args *a, const option_row *table)
     bool given = false;
 
     for (; is_row(table) && !given; table++)
-        given = table->name && args_given(a, table->name);
+        given = table->included ? args_given_any(a, table->included) : args_given(a, table->name);
     return given;
 }
 

@@ -89,12 +89,12 @@ static void offer_options(const command *c, const typed *t)
 
     for (size_t i = 0; (o = command_option(c, i)); i++) {
         snprintf(name, sizeof name, "--%s", o->name);
-        offer(t, name, o->help);
+        offer(t, name, option_help(o));
     }
     for (size_t i = 0; t->part[1] != '-' && (o = command_option(c, i)); i++)
         if (option_has_letter(o)) {
             snprintf(name, sizeof name, "-%c", o->letter);
-            offer(t, name, o->help);
+            offer(t, name, option_help(o));
         }
 }
 

@@ -9,12 +9,15 @@
 
 /* ---- Parts ------------------------------------------------------------- */
 
-/* "write, ask: " before the help of an option that is for these verbs only. */
-static void print_verbs(const char *verbs)
+const char *option_help(const option_row *o)
 {
-    for (const char *c = verbs; *c; c++)
-        printf(*c == ' ' ? ", " : "%c", *c);
-    printf(": ");
+    static char text[160];
+    size_t size = 0;
+
+    for (const char *c = o->verbs; c && *c; c++)
+        size += (size_t)snprintf(text + size, sizeof text - size, *c == ' ' ? ", " : "%c", *c);
+    snprintf(text + size, sizeof text - size, "%s%s", o->verbs ? ": " : "", o->help);
+    return text;
 }
 
 static void print_option(const option_row *o)
@@ -27,9 +30,7 @@ static void print_option(const option_row *o)
         printf("  -%c, %-20s ", o->letter, left);
     else
         printf("      %-20s ", left);
-    if (o->verbs)
-        print_verbs(o->verbs);
-    printf("%s\n", o->help);
+    printf("%s\n", option_help(o));
 }
 
 static void print_options(const option_row *table, const option_row *without)

@@ -12,6 +12,8 @@ typedef struct topic {
 
 extern const topic topics[]; /* the last has no name */
 
+/* What an option does, after "write, ask: " if it is for these verbs only; until the next call. */
+const char *option_help(const option_row *o);
 /* The second line of a help text, which tells what the command does; until the next call. */
 const char *help_summary(const char *help);
 /* Its paragraphs. */
