@@ -8,6 +8,7 @@
 #include "filters/collection_member.h"
 #include "filters/store.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/number.h"
 
 /* ---- The CSV ----------------------------------------------------------- */
@@ -210,9 +211,7 @@ static void read_log(images *all, const char *log)
 {
     budget *b = all->budget;
 
-    all->asked = calloc(b->n, sizeof *all->asked);
-    if (!all->asked)
-        die(CODE_MEMORY, "out of memory for %zu filters", b->n);
+    all->asked = room_for(b->n, sizeof *all->asked, "filters");
     table_read(&LOG, log, take_query, all);
     if (all->unknown)
         say("%" PRIu64 " lines of %s name no filter of %s", all->unknown, log, b->path);

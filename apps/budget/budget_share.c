@@ -9,6 +9,7 @@
 
 #include "budget.h"
 #include "term/message.h"
+#include "term/room.h"
 
 /* ---- Lists of sizes ---------------------------------------------------- */
 
@@ -99,11 +100,9 @@ static size_t kept_sizes(tamis_size *sizes, const shape *s)
 /* A list for each row: rows of one shape have one. */
 static list *make_lists(const budget *b, shape *s, size_t n, buffer *sizes)
 {
-    list *lists = calloc(b->n, sizeof *lists), last = { 0 };
+    list *lists = room_for(b->n, sizeof *lists, "filters"), last = { 0 };
     tamis_size found[TAMIS_SIZES_MAX];
 
-    if (!lists)
-        die(CODE_MEMORY, "out of memory for %zu filters", b->n);
     sort_shapes(s, n);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || compare_shapes(&s[i - 1], &s[i]) != 0) {
@@ -118,18 +117,9 @@ static list *make_lists(const budget *b, shape *s, size_t n, buffer *sizes)
     return lists;
 }
 
-static shape *room_for_shapes(size_t n)
-{
-    shape *s = malloc((n + 1) * sizeof *s);
-
-    if (!s)
-        die(CODE_MEMORY, "out of memory for %zu filters", n);
-    return s;
-}
-
 static list *lists_to_build(const budget *b, buffer *sizes)
 {
-    shape *s = room_for_shapes(b->n);
+    shape *s = room_for(b->n, sizeof *s, "filters");
 
     for (size_t i = 0; i < b->n; i++)
         s[i] = (shape){ .keys = budget_row_at(b, i)->keys, .row = i };
@@ -140,7 +130,7 @@ static list *lists_to_build(const budget *b, buffer *sizes)
 
 static list *lists_to_keep(budget *b)
 {
-    shape *s = room_for_shapes(b->n);
+    shape *s = room_for(b->n, sizeof *s, "filters");
     size_t n = 0;
 
     for (size_t i = 0; i < b->n; i++) {
@@ -219,10 +209,8 @@ static void cost_of_others(budget *b)
 /* What filters of any size would cost: each falls as its largest size does. */
 static void cost_of_ideal(budget *b)
 {
-    tamis_vessel *vessels = calloc(b->n, sizeof *vessels);
+    tamis_vessel *vessels = room_for(b->n, sizeof *vessels, "filters");
 
-    if (!vessels)
-        die(CODE_MEMORY, "out of memory for %zu filters", b->n);
     for (size_t i = 0; i < b->n; i++) {
         const tamis_claim *c = &b->claims[i];
         const tamis_size *last = c->n ? &c->sizes[c->n - 1] : c->m ? &c->kept[c->m - 1] : NULL;
@@ -252,9 +240,7 @@ void budget_share(budget *b)
     if (to_build && built.size == 0)
         die(CODE_USAGE, "budget: %s filters cannot share a budget: they need more than keys",
             tamis_kind_name(b->kind));
-    b->claims = calloc(b->n, sizeof *b->claims);
-    if (!b->claims)
-        die(CODE_MEMORY, "out of memory for %zu filters", b->n);
+    b->claims = room_for(b->n, sizeof *b->claims, "filters");
     make_claims(b, &built, to_build, to_keep);
     free(to_build);
     free(to_keep);

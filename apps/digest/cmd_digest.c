@@ -9,6 +9,7 @@
 #include "filters/store.h"
 #include "term/message.h"
 #include "term/output.h"
+#include "term/room.h"
 #include "text/json.h"
 
 /* Squid's default. */
@@ -24,15 +25,6 @@ typedef struct request {
     uint8_t method;
     bool inverted, counting, as_json;
 } request;
-
-static void *allocate(size_t n, size_t size)
-{
-    void *block = calloc(n + 1, size);
-
-    if (!block)
-        die(CODE_MEMORY, "out of memory for %zu URLs", n);
-    return block;
-}
 
 /* The URL of line i of a batch, and its entry. False: the line has no such field. */
 static bool entry_of(uint8_t key[MD5_SIZE], span *url, const request *r, job *j, size_t i)
@@ -382,8 +374,8 @@ static int run_ask(request *r)
 
     while (r->files[a.n])
         a.n++;
-    a.peers = allocate(a.n, sizeof *a.peers);
-    a.found = allocate(a.n, sizeof *a.found);
+    a.peers = room_for(a.n, sizeof *a.peers, "digests");
+    a.found = room_for(a.n, sizeof *a.found, "digests");
     for (size_t i = 0; i < a.n; i++)
         a.peers[i] = digest_read(r->files[i]);
     pipeline_run(&p, &r->source);

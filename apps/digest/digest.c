@@ -11,6 +11,7 @@
 
 #include "files/replace.h"
 #include "term/message.h"
+#include "term/room.h"
 
 const double DIGEST_FULL = 0.65;
 
@@ -109,11 +110,7 @@ static void take_header(digest *d, const uint8_t *h)
 
 static void *mask_alloc(uint32_t size)
 {
-    void *mask = calloc(size, 1);
-
-    if (!mask)
-        die(CODE_MEMORY, "out of memory for a digest of %" PRIu32 " bytes", size);
-    return mask;
+    return room_for(size, 1, "a digest");
 }
 
 digest digest_read(const char *path)

@@ -13,6 +13,7 @@
 
 #include "term/buffer.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/number.h"
 #include "text/reader.h"
 
@@ -190,10 +191,8 @@ static void fill_filter(blocklist *b)
 
 blocklist *blocklist_read(const char *const *paths, size_t n)
 {
-    blocklist *b = calloc(1, sizeof *b);
+    blocklist *b = room_for(1, sizeof *b, "a list of prefixes");
 
-    if (!b)
-        die(CODE_MEMORY, "out of memory for a list of prefixes");
     for (size_t i = 0; i < n; i++) {
         list_reader r = { .list = b, .path = paths[i] };
         reader_each_line(paths[i], take_line, &r);

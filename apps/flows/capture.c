@@ -18,34 +18,30 @@
 #endif
 
 #include "files/library.h"
+#include "term/room.h"
 #include "text/unpack.h"
 
 /* ---- The library ------------------------------------------------------- */
 
+#define FUNCTIONS(X)                              \
+    X(pcap_, fopen_offline_with_tstamp_precision) \
+    X(pcap_, datalink)                            \
+    X(pcap_, datalink_val_to_name)                \
+    X(pcap_, dispatch)                            \
+    X(pcap_, geterr)                              \
+    X(pcap_, close)
+
 static struct {
-    pcap_t *(*open)(FILE *, u_int, char *);
-    int (*datalink)(pcap_t *);
-    const char *(*link_name)(int);
-    int (*dispatch)(pcap_t *, int, pcap_handler, u_char *);
-    char *(*error)(pcap_t *);
-    void (*close)(pcap_t *);
+    FUNCTIONS(LIBRARY_POINTER)
 } library;
 
 void capture_begin(void)
 {
     static const char *const files[] = { "libpcap.so.0.8", "libpcap.so.1", "libpcap.so",
                                          "libpcap.dylib", NULL };
-    const library_call calls[] = {
-        { "pcap_fopen_offline_with_tstamp_precision", &library.open },
-        { "pcap_datalink", &library.datalink },
-        { "pcap_datalink_val_to_name", &library.link_name },
-        { "pcap_dispatch", &library.dispatch },
-        { "pcap_geterr", &library.error },
-        { "pcap_close", &library.close },
-        { NULL, NULL },
-    };
+    static const char *const names[] = { FUNCTIONS(LIBRARY_NAME) NULL };
 
-    library_open("libpcap", "libpcap0.8", files, calls);
+    library_open("libpcap", "libpcap0.8", files, names, &library);
 }
 
 /* ---- Files ------------------------------------------------------------- */
@@ -106,7 +102,8 @@ static bool open_packets(capture *c)
     struct capture_file *file = c->file;
 
     errno = 0;
-    file->pcap = library.open(file->stream, PCAP_TSTAMP_PRECISION_NANO, why);
+    file->pcap =
+        library.fopen_offline_with_tstamp_precision(file->stream, PCAP_TSTAMP_PRECISION_NANO, why);
     if (!file->pcap && ferror(file->stream))
         return fail_errno(c, "read");
     if (!file->pcap && is_compressed(file->stream))
@@ -117,7 +114,7 @@ static bool open_packets(capture *c)
     file->link = library.datalink(file->pcap);
     if (packet_link_name(file->link))
         return true;
-    const char *name = library.link_name(file->link);
+    const char *name = library.datalink_val_to_name(file->link);
     return fail(c, CODE_CORRUPT,
                 "%s has packets of link type %d (%s): only Ethernet, Linux cooked, raw IP and "
                 "loopback are read",
@@ -132,9 +129,7 @@ bool capture_open(capture *c, const char *path)
     *c = (capture){ .path = is_stdin ? "standard input" : path };
     if (!stream)
         return fail_errno(c, "read");
-    c->file = calloc(1, sizeof *c->file);
-    if (!c->file)
-        die(CODE_MEMORY, "out of memory for the packets of %s", c->path);
+    c->file = room_for(1, sizeof *c->file, c->path);
     tune_stream(c, stream);
     return open_packets(c);
 }
@@ -195,7 +190,7 @@ size_t capture_read(capture *c, packet *packets, size_t most)
     if (status < 0 && ferror(file->stream))
         fail_errno(c, "read");
     else if (status < 0)
-        fail(c, CODE_CORRUPT, "%s is damaged: %s", c->path, library.error(file->pcap));
+        fail(c, CODE_CORRUPT, "%s is damaged: %s", c->path, library.geterr(file->pcap));
     long at = c->total ? ftell(file->stream) : 0;
     c->done = at > 0 ? (uint64_t)at : 0;
     return (size_t)(file->next - packets);

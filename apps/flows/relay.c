@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "files/thread_pool.h"
-#include "term/message.h"
+#include "term/room.h"
 
 enum { RING = 8 };
 
@@ -91,10 +91,8 @@ static void grow(relay *r, unsigned threads)
 
 relay *relay_new(const relay_duty *duties, size_t n, unsigned threads)
 {
-    relay *r = calloc(1, sizeof *r);
+    relay *r = room_for(1, sizeof *r, "packets");
 
-    if (!r)
-        die(CODE_MEMORY, "out of memory for packets");
     memcpy(r->duties, duties, n * sizeof *duties);
     r->n = n;
     pthread_mutex_init(&r->lock, NULL);

@@ -5,6 +5,7 @@
 
 #include "fragments.h"
 #include "term/message.h"
+#include "term/room.h"
 
 /* One of the lists, and what it makes of a chunk. */
 typedef struct list {
@@ -285,10 +286,8 @@ static void begin_duties(tally *t)
 
 tally *tally_new(const tally_wish *wish)
 {
-    tally *t = calloc(1, sizeof *t);
+    tally *t = room_for(1, sizeof *t, "counters");
 
-    if (!t)
-        die(CODE_MEMORY, "out of memory for counters");
     t->wish = *wish;
     t->total.first = UINT64_MAX;
     distinct_begin(&t->flows, &wish->seen);

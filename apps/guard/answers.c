@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "filters/spec.h"
-#include "term/message.h"
+#include "term/room.h"
 
 enum { NOTHING = 0 }; /* entry 0 is the head of the ring, and ends chains */
 
@@ -29,19 +29,16 @@ struct answers {
 
 answers *answers_new(uint64_t n)
 {
-    answers *all = calloc(1, sizeof *all);
+    static const char CACHE[] = "a cache of answers";
+    answers *all = room_for(1, sizeof *all, CACHE);
     uint64_t chains = 1;
 
     while (chains < n)
         chains *= 2;
-    if (all) {
-        all->most = (uint32_t)n;
-        all->mask = chains - 1;
-        all->entries = calloc((size_t)n + 1, sizeof *all->entries);
-        all->chains = calloc((size_t)chains, sizeof *all->chains);
-    }
-    if (!all || !all->entries || !all->chains)
-        die(CODE_MEMORY, "out of memory for a cache of %" PRIu64 " answers", n);
+    all->most = (uint32_t)n;
+    all->mask = chains - 1;
+    all->entries = room_for((size_t)n + 1, sizeof *all->entries, CACHE);
+    all->chains = room_for((size_t)chains, sizeof *all->chains, CACHE);
     for (int i = 0; i < 2; i++) {
         all->hashers[i].hash = TAMIS_KEYED;
         draw_secret(all->hashers[i].secret);

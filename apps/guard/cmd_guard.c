@@ -7,6 +7,7 @@
 #include "filters/store.h"
 #include "guard_report.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/abilities.h"
 
 /* A filter that is to be tried. */
@@ -107,10 +108,8 @@ static void warn(const guard *g)
 
 static int run_rounds(request *r)
 {
-    guard_round *rounds = calloc(CANDIDATES_MAX + 1, sizeof *rounds);
+    guard_round *rounds = room_for(CANDIDATES_MAX + 1, sizeof *rounds, "rounds");
 
-    if (!rounds)
-        die(CODE_MEMORY, "out of memory");
     guard_read_keys(&r->guard);
     if (r->n == 0)
         choose_kind(r);

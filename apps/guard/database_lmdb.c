@@ -15,6 +15,7 @@
 
 #include "files/library.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/number.h"
 
 #ifndef TAMIS_HAS_LMDB
@@ -36,40 +37,34 @@ const database_engine database_lmdb = { .name = "LMDB", .open = lmdb_open };
 
 /* ---- The library ------------------------------------------------------- */
 
-#define FUNCTIONS(X)  \
-    X(env_create)     \
-    X(env_set_maxdbs) \
-    X(env_set_assert) \
-    X(env_open)       \
-    X(env_info)       \
-    X(env_stat)       \
-    X(env_close)      \
-    X(txn_begin)      \
-    X(txn_abort)      \
-    X(dbi_open)       \
-    X(dbi_flags)      \
-    X(cursor_open)    \
-    X(cursor_get)     \
-    X(cursor_close)   \
-    X(get)            \
-    X(strerror)
+#define FUNCTIONS(X)        \
+    X(mdb_, env_create)     \
+    X(mdb_, env_set_maxdbs) \
+    X(mdb_, env_set_assert) \
+    X(mdb_, env_open)       \
+    X(mdb_, env_info)       \
+    X(mdb_, env_stat)       \
+    X(mdb_, env_close)      \
+    X(mdb_, txn_begin)      \
+    X(mdb_, txn_abort)      \
+    X(mdb_, dbi_open)       \
+    X(mdb_, dbi_flags)      \
+    X(mdb_, cursor_open)    \
+    X(mdb_, cursor_get)     \
+    X(mdb_, cursor_close)   \
+    X(mdb_, get)            \
+    X(mdb_, strerror)
 
 static struct {
-#define X(name) __typeof__(mdb_##name) *name;
-    FUNCTIONS(X)
-#undef X
+    FUNCTIONS(LIBRARY_POINTER)
 } mdb;
 
 static void open_library(void)
 {
     static const char *const files[] = { "liblmdb.so.0", "liblmdb.so", NULL };
-    static const library_call calls[] = {
-#define X(name) { "mdb_" #name, &mdb.name },
-        FUNCTIONS(X){ 0 }
-#undef X
-    };
+    static const char *const names[] = { FUNCTIONS(LIBRARY_NAME) NULL };
 
-    library_open("LMDB", "liblmdb0", files, calls);
+    library_open("LMDB", "liblmdb0", files, names, &mdb);
 }
 
 /* ---- The file ---------------------------------------------------------- */
@@ -112,25 +107,6 @@ static void on_assert(MDB_env *env, const char *text)
 {
     (void)env;
     die(CODE_CORRUPT, "the LMDB store is damaged: %s; restore a copy", text);
-}
-
-static void on_fault(int signal)
-{
-    static const char text[] = "tamis: the LMDB store is damaged, or was shortened while it was "
-                               "read; restore a copy\n";
-
-    (void)signal;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        _exit(CODE_CORRUPT);
-    _exit(CODE_CORRUPT);
-}
-
-static void catch_faults(void)
-{
-    struct sigaction action = { .sa_handler = on_fault };
-
-    sigaction(SIGBUS, &action, NULL);
-    sigaction(SIGSEGV, &action, NULL);
 }
 
 /* Pages past the end of the file cannot be read. */
@@ -285,12 +261,12 @@ static void measure_integers(lmdb_database *d, const char *path)
 
 static database *lmdb_open(const char *path, const database_wish *wish)
 {
-    lmdb_database *d = calloc(1, sizeof *d);
+    static const int faults[] = { SIGBUS, SIGSEGV, 0 };
+    lmdb_database *d = room_for(1, sizeof *d, path);
 
-    if (!d)
-        die(CODE_MEMORY, "%s: out of memory", path);
     open_library();
-    catch_faults();
+    die_of_faults(faults, "tamis: the LMDB store is damaged, or was shortened while it was read; "
+                          "restore a copy\n");
     d->base.path = path;
     d->env = open_env(path);
     refuse_if_cut(d->env, path);

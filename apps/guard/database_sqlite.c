@@ -11,6 +11,7 @@
 
 #include "files/library.h"
 #include "term/message.h"
+#include "term/room.h"
 
 #ifndef TAMIS_HAS_SQLITE3
 
@@ -31,41 +32,35 @@ const database_engine database_sqlite = { .name = "SQLite", .open = sqlite_open 
 
 /* ---- The library ------------------------------------------------------- */
 
-#define FUNCTIONS(X) \
-    X(open_v2)       \
-    X(close)         \
-    X(busy_timeout)  \
-    X(errcode)       \
-    X(errmsg)        \
-    X(exec)          \
-    X(prepare_v2)    \
-    X(step)          \
-    X(reset)         \
-    X(finalize)      \
-    X(bind_text)     \
-    X(bind_blob)     \
-    X(bind_int64)    \
-    X(column_type)   \
-    X(column_text)   \
-    X(column_blob)   \
-    X(column_bytes)
+#define FUNCTIONS(X)          \
+    X(sqlite3_, open_v2)      \
+    X(sqlite3_, close)        \
+    X(sqlite3_, busy_timeout) \
+    X(sqlite3_, errcode)      \
+    X(sqlite3_, errmsg)       \
+    X(sqlite3_, exec)         \
+    X(sqlite3_, prepare_v2)   \
+    X(sqlite3_, step)         \
+    X(sqlite3_, reset)        \
+    X(sqlite3_, finalize)     \
+    X(sqlite3_, bind_text)    \
+    X(sqlite3_, bind_blob)    \
+    X(sqlite3_, bind_int64)   \
+    X(sqlite3_, column_type)  \
+    X(sqlite3_, column_text)  \
+    X(sqlite3_, column_blob)  \
+    X(sqlite3_, column_bytes)
 
 static struct {
-#define X(name) __typeof__(sqlite3_##name) *name;
-    FUNCTIONS(X)
-#undef X
+    FUNCTIONS(LIBRARY_POINTER)
 } sql;
 
 static void open_library(void)
 {
     static const char *const files[] = { "libsqlite3.so.0", "libsqlite3.so", NULL };
-    static const library_call calls[] = {
-#define X(name) { "sqlite3_" #name, &sql.name },
-        FUNCTIONS(X){ 0 }
-#undef X
-    };
+    static const char *const names[] = { FUNCTIONS(LIBRARY_NAME) NULL };
 
-    library_open("SQLite", "libsqlite3-0", files, calls);
+    library_open("SQLite", "libsqlite3-0", files, names, &sql);
 }
 
 /* ---- The file ---------------------------------------------------------- */
@@ -151,11 +146,8 @@ static char *ask(sqlite3 *db, const char *path, const char *text, const char *a,
 
     sql.bind_text(statement, 1, a, -1, SQLITE_STATIC);
     sql.bind_text(statement, 2, b, -1, SQLITE_STATIC);
-    if (step(db, path, statement) && sql.column_text(statement, 0)) {
-        answer = strdup((const char *)sql.column_text(statement, 0));
-        if (!answer)
-            die(CODE_MEMORY, "%s: out of memory", path);
-    }
+    if (step(db, path, statement) && sql.column_text(statement, 0))
+        answer = room_copy((const char *)sql.column_text(statement, 0), path);
     sql.finalize(statement);
     return answer;
 }
@@ -243,10 +235,8 @@ static void warn_of_scans(sqlite3 *db, const char *path, const char *table, cons
 
 static database *sqlite_open(const char *path, const database_wish *wish)
 {
-    sqlite_database *d = calloc(1, sizeof *d);
+    sqlite_database *d = room_for(1, sizeof *d, path);
 
-    if (!d)
-        die(CODE_MEMORY, "%s: out of memory", path);
     open_library();
     d->db = open_file(path);
     char *table = choose_table(d->db, path, wish->table);

@@ -14,6 +14,7 @@
 #include "tamis_builder.h"
 #include "term/message.h"
 #include "term/progress.h"
+#include "term/room.h"
 
 static double seconds(void)
 {
@@ -210,21 +211,14 @@ static answers *make_cache(const guard *g)
     return answers_new(g->cache < most ? g->cache : most);
 }
 
-static void prepare_answers(guard *g)
-{
-    if (!g->answers)
-        g->answers = calloc((size_t)(g->queries.n / 64 + 1), sizeof *g->answers);
-    if (!g->answers)
-        die(CODE_MEMORY, "out of memory for %" PRIu64 " answers", g->queries.n);
-}
-
 void guard_run(guard *g, tamis *f, guard_round *r)
 {
     const key_format format = { .hasher = f ? tamis_plan_of(f)->hasher : (tamis_hasher){ 0 } };
     asking a = { .guard = g, .round = r, .cache = make_cache(g) };
     query_keys keys = { .n = 0 };
 
-    prepare_answers(g);
+    if (!g->answers)
+        g->answers = room_for((size_t)(g->queries.n / 64 + 1), sizeof *g->answers, "answers");
     if (f)
         r->probe = time_probes(g, f, &format, r);
     double start = seconds();

@@ -11,6 +11,7 @@
 #include "term/buffer.h"
 #include "term/message.h"
 #include "term/output.h"
+#include "term/room.h"
 #include "text/json.h"
 #include "text/names.h"
 
@@ -61,30 +62,20 @@ static void must_exist(const request *r)
 
 /* ---- Adding ------------------------------------------------------------ */
 
+static const char NAMES[] = "the names of files";
+
 /* Files to be added, with their names in the collection. */
 typedef struct listing {
     char **paths; /* what malloc() gave, like each of them */
     size_t n, room;
 } listing;
 
-static void *grown(void *block, size_t size)
-{
-    void *more = realloc(block, size);
-
-    if (!more)
-        die(CODE_MEMORY, "out of memory for the names of files");
-    return more;
-}
-
 static void take_path(listing *l, const char *folder, const char *path)
 {
     size_t size = strlen(folder) + strlen(path) + 2;
 
-    if (l->n == l->room) {
-        l->room = 2 * l->room + 16;
-        l->paths = grown(l->paths, l->room * sizeof *l->paths);
-    }
-    l->paths[l->n] = grown(NULL, size);
+    l->paths = room_for_next(l->paths, l->n, &l->room, sizeof *l->paths, NAMES);
+    l->paths[l->n] = room_for(size, 1, NAMES);
     snprintf(l->paths[l->n++], size, "%s%s%s", folder, *folder ? "/" : "", path);
 }
 

@@ -7,6 +7,7 @@
 #include "filters/store.h"
 #include "term/buffer.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/abilities.h"
 #include "text/json.h"
 
@@ -74,12 +75,10 @@ static void print_all(histogram *h)
 
 static int run(args *a)
 {
-    histogram h = { .low = calloc(LOW_COUNTS, sizeof *h.low) };
+    histogram h = { .low = room_for(LOW_COUNTS, sizeof *h.low, "a histogram") };
     const char *path;
     tamis *f;
 
-    if (!h.low)
-        die(CODE_MEMORY, "out of memory for a histogram");
     args_read(a, &h);
     path = args_operands(a, 1, 1, "the FILE of a filter")[0];
     f = store_map_whole(path);

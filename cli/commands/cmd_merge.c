@@ -10,6 +10,7 @@
 #include "filters/compatible.h"
 #include "filters/store.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/abilities.h"
 
 typedef struct mixing {
@@ -85,8 +86,7 @@ static tamis *merge_fingerprints(char **paths)
 
     while (paths[n])
         n++;
-    if (!(files = calloc(n, sizeof *files)))
-        die(CODE_MEMORY, "out of memory for %zu files", n);
+    files = room_for(n, sizeof *files, "a list of files");
     for (size_t i = 0; i < n; i++)
         files[i] = store_map(paths[i]);
     tamis_status status = tamis_merge_many(&f, (const tamis *const *)files, n, NULL);

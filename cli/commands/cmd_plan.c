@@ -10,6 +10,7 @@
 #include "filters/shape.h"
 #include "filters/spec.h"
 #include "term/message.h"
+#include "term/room.h"
 #include "text/abilities.h"
 #include "text/json.h"
 
@@ -200,10 +201,8 @@ static void show(const request *r)
 {
     const tamis_spec *spec = &r->spec;
     size_t n = tamis_plan_all(NULL, 0, spec);
-    tamis_plan *plans = calloc(n + 1, sizeof *plans);
+    tamis_plan *plans = room_for(n, sizeof *plans, "plans");
 
-    if (!plans)
-        die(CODE_MEMORY, "out of memory for %zu plans", n);
     tamis_plan_all(plans, n, spec);
     n = keep_wanted(r, plans, n);
     if (n == 0)

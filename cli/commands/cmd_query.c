@@ -7,6 +7,7 @@
 #include "filters/store.h"
 #include "term/message.h"
 #include "term/output.h"
+#include "term/room.h"
 #include "text/json.h"
 
 typedef struct query {
@@ -51,12 +52,10 @@ static void append_selected(buffer *out, const batch *b, const uint64_t *selecte
 static void look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
 {
     size_t size = (size_t)(b->start[b->n] - b->start[0]);
-    batch *other = calloc(1, sizeof *other);
+    batch *other = room_for(1, sizeof *other, "a thread; use fewer (-j)");
     uint64_t found[BATCH_LINES / 64];
     buffer text = { 0 };
 
-    if (!other)
-        die(CODE_MEMORY, "out of memory: use fewer threads (-j)");
     buffer_append(&text, b->start[0], size);
     for (char *c = text.bytes; c < text.bytes + size; c++)
         *c ^= *c >= first && *c <= first + 'Z' - 'A' ? 'a' ^ 'A' : 0;
@@ -220,11 +219,9 @@ static uint64_t look_up_keys(query *q, const key_format *format)
 {
     const key_format whole = { .end = format->end, .hasher = format->hasher };
     const char *at = q->keys.bytes, *end = at + q->keys.size;
-    job *j = calloc(1, sizeof *j);
+    job *j = room_for(1, sizeof *j, "the keys of -e");
 
     make_lines(&q->keys, (char)format->end);
-    if (!j)
-        die(CODE_MEMORY, "out of memory for the keys of -e");
     q->format = &whole;
     j->input = "-e";
     while (at < end) {

@@ -3,17 +3,11 @@
 #include <string.h>
 
 #include "entry.h"
-#include "term/message.h"
+#include "term/room.h"
 
 void entry_add(entry_list *l, entry e)
 {
-    if (l->n == l->room) {
-        l->room = l->room * 3 / 2 + 16;
-        entry *all = reallocarray(l->all, l->room, sizeof *all);
-        if (!all)
-            die(CODE_MEMORY, "out of memory for a list of %zu files", l->n);
-        l->all = all;
-    }
+    l->all = room_for_next(l->all, l->n, &l->room, sizeof *l->all, "a list of files");
     l->all[l->n++] = e;
 }
 

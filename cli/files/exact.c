@@ -17,6 +17,7 @@
 #include "scratch.h"
 #include "term/buffer.h"
 #include "term/message.h"
+#include "term/room.h"
 
 typedef struct slot {
     uint64_t hash;
@@ -41,21 +42,15 @@ enum { SLOTS_MIN = 1 << 12, FILE_BUFFER = 1 << 18 };
 
 static slot *new_slots(size_t n)
 {
-    slot *slots = calloc(n, sizeof *slots);
-
-    if (!slots)
-        die(CODE_MEMORY, "out of memory for %zu lines; set a limit with --memory", n);
-    return slots;
+    return room_for(n, sizeof(slot), "lines; set a limit with --memory");
 }
 
 /* Texts are longer than slots. */
 exact *exact_open(uint64_t memory, bool by_text)
 {
-    exact *e = calloc(1, sizeof *e);
+    exact *e = room_for(1, sizeof *e, "lines");
     uint64_t for_slots = by_text ? memory / 3 : memory;
 
-    if (!e)
-        die(CODE_MEMORY, "out of memory");
     e->by_text = by_text;
     e->is_bounded = memory > 0;
     e->n_slots = memory ? (size_t)(for_slots / sizeof *e->slots) : SLOTS_MIN;

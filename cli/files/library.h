@@ -3,15 +3,18 @@
 #ifndef TAMIS_CLI_FILES_LIBRARY_H
 #define TAMIS_CLI_FILES_LIBRARY_H
 
-/* A function of a library, and the pointer that is to call it. */
-typedef struct library_call {
-    const char *name; /* NULL in the last row */
-    void *pointer;    /* to a pointer to a function of that type */
-} library_call;
+/* Of a list FUNCTIONS(X) with X(mdb_, get) for each function: the pointers to call them by, and
+ * their names.
+ *
+ *     static struct { FUNCTIONS(LIBRARY_POINTER) } mdb;
+ *     static const char *const names[] = { FUNCTIONS(LIBRARY_NAME) NULL }; */
+#define LIBRARY_POINTER(prefix, name) __typeof__(prefix##name) *name;
+#define LIBRARY_NAME(prefix, name) #prefix #name,
 
-/* Opens the first of `files` that there is, up to NULL, and finds every function. Without them the
- * program ends, and says what is missing: `what`, and the package that has it. */
+/* Opens the first of `files` that there is, up to NULL, and finds every function of `names` for the
+ * struct of pointers. Without them the program ends, and says what is missing: `what`, and the
+ * package that has it. */
 void library_open(const char *what, const char *package, const char *const *files,
-                  const library_call *calls);
+                  const char *const *names, void *pointers);
 
 #endif

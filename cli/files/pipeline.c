@@ -14,6 +14,7 @@
 #include "pipeline.h"
 #include "term/message.h"
 #include "term/progress.h"
+#include "term/room.h"
 #include "text/reader.h"
 #include "thread_pool.h"
 
@@ -213,10 +214,8 @@ static void finish(run *r, job *j)
 static void work(void *ctx)
 {
     run *r = ctx;
-    job *j = calloc(1, sizeof *j);
+    job *j = room_for(1, sizeof *j, "a thread; use fewer (-j)");
 
-    if (!j)
-        die(CODE_MEMORY, "out of memory: use fewer threads (-j)");
     while (read_chunk(r, j)) {
         work_on(r, j);
         await_turn(r, j->turn);

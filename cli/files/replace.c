@@ -15,6 +15,7 @@
 #include "term/buffer.h"
 #include "term/message.h"
 #include "term/output.h"
+#include "term/room.h"
 
 enum { WRITE_AT = 1 << 18 };
 
@@ -109,10 +110,8 @@ static void keep_mode(const replacement *r)
 
 replacement *replace_begin(const char *path)
 {
-    replacement *r = calloc(1, sizeof *r);
+    replacement *r = room_for(1, sizeof *r, path);
 
-    if (!r)
-        die(CODE_MEMORY, "out of memory to write %s", path);
     r->fd = -1;
     if (strcmp(path, "-") == 0)
         return r;

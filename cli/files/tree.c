@@ -6,23 +6,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "term/message.h"
+#include "term/room.h"
 #include "tree.h"
 
 enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 static char *copied(const char *text)
 {
-    char *copy = strdup(text);
-
-    if (!copy)
-        die(CODE_MEMORY, "out of memory for a list of files");
-    return copy;
+    return room_copy(text, "a list of files");
 }
 
 tree tree_open(const char *path)

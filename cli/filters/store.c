@@ -256,22 +256,12 @@ tamis *store_load_locked(const char *path)
 
 /* ---- Maps -------------------------------------------------------------- */
 
-static void on_truncation(int signal)
-{
-    static const char text[] = "tamis: the filter's file was shortened or cannot be read while it "
-                               "was mapped; restore it and do not use --map\n";
-
-    (void)signal;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        _exit(CODE_CORRUPT);
-    _exit(CODE_CORRUPT);
-}
-
 void store_catch_truncation(void)
 {
-    struct sigaction action = { .sa_handler = on_truncation };
+    static const int bus[] = { SIGBUS, 0 };
 
-    sigaction(SIGBUS, &action, NULL);
+    die_of_faults(bus, "tamis: the filter's file was shortened or cannot be read while it was "
+                       "mapped; restore it and do not use --map\n");
 }
 
 static tamis *map_file(const char *path)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "term/message.h"
+#include "term/room.h"
 #include "top.h"
 
 /* Where a key is among the candidates; `at` is one more than its index, 0: nowhere. */
@@ -45,11 +46,7 @@ struct top {
 
 static void *take_array(size_t n, size_t size)
 {
-    void *array = calloc(n, size);
-
-    if (!array)
-        die(CODE_MEMORY, "out of memory for %zu candidates", n);
-    return array;
+    return room_for(n, size, "candidates");
 }
 
 top *top_new(tamis *sketch, size_t room)

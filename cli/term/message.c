@@ -4,6 +4,7 @@
  * write(), so that lines of parallel runs do not mix. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,25 @@ void die_errno(const char *verb, const char *path)
     int code = errno == ENOMEM ? CODE_MEMORY : CODE_IO;
 
     die(code, "cannot %s %s: %s", verb, path, strerror(errno));
+}
+
+static const char *fault_text;
+
+static void on_fault(int which)
+{
+    (void)which;
+    if (write(STDERR_FILENO, fault_text, strlen(fault_text)) < 0)
+        _exit(CODE_CORRUPT);
+    _exit(CODE_CORRUPT);
+}
+
+void die_of_faults(const int *signals, const char *text)
+{
+    struct sigaction action = { .sa_handler = on_fault };
+
+    fault_text = text;
+    for (; *signals; signals++)
+        sigaction(*signals, &action, NULL);
 }
 
 static const struct answer {

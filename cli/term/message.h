@@ -32,6 +32,10 @@ _Noreturn void die(int code, const char *format, ...) LIKE_PRINTF(2, 3);
 /* As die, because errno says so: "cannot read words.txt: No such file or directory". */
 _Noreturn void die_errno(const char *verb, const char *path);
 
+/* From now on, each of these signals, up to 0, ends the program with that text: memory that is a
+ * file is not as it should be. */
+void die_of_faults(const int *signals, const char *text);
+
 /* Says what went wrong with the filter at `path`, and returns the exit code for it. */
 int report(const char *verb, const char *path, tamis_status status);
 _Noreturn void die_status(const char *verb, const char *path, tamis_status status);

@@ -4,6 +4,7 @@
 
 #include "names.h"
 #include "term/message.h"
+#include "term/room.h"
 
 static const tamis_hasher HASHER = { .hash = TAMIS_FAST };
 
@@ -40,8 +41,8 @@ static void grow(names *all)
     uint64_t *old = all->table;
 
     all->table_size = before ? 2 * before : 1024;
-    all->table = calloc(all->table_size, sizeof *all->table);
-    if (!all->table || all->n > UINT32_MAX / 2)
+    all->table = room_for(all->table_size, sizeof *all->table, "names");
+    if (all->n > UINT32_MAX / 2)
         die(CODE_MEMORY, "out of memory for %zu names", all->n);
     for (size_t i = 0; i < before; i++)
         if (old[i])

@@ -19,8 +19,10 @@
 #endif
 
 #include "term/message.h"
+#include "term/room.h"
 #include "unpack.h"
 
+#define STATE "compressed data"
 #define DAMAGED "the compressed data is damaged; restore it, or compress it again"
 #define TOO_LARGE "it takes more than 128 MiB of memory to decompress; do that first"
 #define CUT_OFF "the compressed data ends too early; copy or compress it again"
@@ -48,10 +50,10 @@ typedef struct gzip_state {
 
 static void *gzip_open(void)
 {
-    gzip_state *g = calloc(1, sizeof *g);
+    gzip_state *g = room_for(1, sizeof *g, STATE);
 
-    if (!g || inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK)
-        die(CODE_MEMORY, "out of memory to read compressed data");
+    if (inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK)
+        die(CODE_MEMORY, "out of memory for %s", STATE);
     return g;
 }
 
@@ -113,11 +115,11 @@ typedef struct zstd_state {
 
 static void *zstd_open(void)
 {
-    zstd_state *z = calloc(1, sizeof *z);
+    zstd_state *z = room_for(1, sizeof *z, STATE);
 
     /* The library itself refuses windows of more than 128 MiB. */
-    if (!z || !(z->stream = ZSTD_createDStream()))
-        die(CODE_MEMORY, "out of memory to read compressed data");
+    if (!(z->stream = ZSTD_createDStream()))
+        die(CODE_MEMORY, "out of memory for %s", STATE);
     return z;
 }
 
@@ -170,12 +172,11 @@ enum { XZ_MEMORY = 128 << 20 };
 
 static void *xz_open(void)
 {
-    lzma_stream *z = calloc(1, sizeof *z);
+    lzma_stream *z = room_for(1, sizeof *z, STATE);
 
-    if (z)
-        *z = (lzma_stream)LZMA_STREAM_INIT;
-    if (!z || lzma_stream_decoder(z, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
-        die(CODE_MEMORY, "out of memory to read compressed data");
+    *z = (lzma_stream)LZMA_STREAM_INIT;
+    if (lzma_stream_decoder(z, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
+        die(CODE_MEMORY, "out of memory for %s", STATE);
     return z;
 }
 
@@ -251,16 +252,12 @@ const packing *unpack_find(const char *bytes, size_t size, bool *is_open)
 
 unpacker *unpack_open(const packing *p, const char **why)
 {
-    unpacker *u = malloc(sizeof *u);
-
     *why = p->missing;
-    if (!u)
-        die(CODE_MEMORY, "out of memory to read compressed data");
-    *u = (unpacker){ .packing = p, .state = p->open ? p->open() : NULL };
-    if (u->state)
-        return u;
-    free(u);
-    return NULL;
+    if (!p->open)
+        return NULL;
+    unpacker *u = room_for(1, sizeof *u, STATE);
+    *u = (unpacker){ .packing = p, .state = p->open() };
+    return u;
 }
 
 void unpack_close(unpacker *u)
