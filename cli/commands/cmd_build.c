@@ -177,26 +177,12 @@ static void print_json(const request *r, const tamis_plan *plan)
 
 /* ---- Building ---------------------------------------------------------- */
 
-/* Memory besides the builder: the program, and what each thread reads and hashes. */
-enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, BUILDER_BYTES = 4 << 20 };
-
-static uint64_t own_memory(const request *r)
-{
-    return OWN_BYTES + (uint64_t)r->source.threads * THREAD_BYTES;
-}
+enum { BUILDER_BYTES = 4 << 20 };
 
 static uint64_t memory_for_builder(const request *r)
 {
-    uint64_t own = own_memory(r);
-
-    if (r->memory == 0)
-        return 0;
-    if (r->memory < own + BUILDER_BYTES)
-        die(CODE_MEMORY, "build: --memory is too little for %u threads; give %" PRIu64 "M or more",
-            r->source.threads, (own + BUILDER_BYTES) >> 20);
-    return r->memory - own;
+    return source_memory(&r->source, r->memory, BUILDER_BYTES);
 }
-
 /* Whether a builder has enough memory for that many keys, all different. Where the library cannot
  * tell before they come, it takes the filter, and 8 bytes for each key of a 256th of them; twice
  * that, as some are larger. */
@@ -228,7 +214,7 @@ static _Noreturn void refuse_memory(const request *r, uint64_t keys)
     while (memory < UINT64_MAX / 2 && !is_enough(r, memory, keys))
         memory += memory / 16;
     die(CODE_MEMORY, "%s: cannot be built in so little memory; --memory %" PRIu64 "M is enough",
-        r->out, ((own_memory(r) + memory) >> 20) + 1);
+        r->out, ((source_own_memory(&r->source) + memory) >> 20) + 1);
 }
 
 static _Noreturn void refuse(const request *r, tamis_status status, uint64_t keys)

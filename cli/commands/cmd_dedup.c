@@ -186,19 +186,6 @@ static void begin_state(dedup *d, uint64_t keys)
 
 /* ---- Begin ------------------------------------------------------------- */
 
-/* Memory besides the lines seen: the program, and what each thread reads and hashes. */
-enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
-
-static uint64_t memory_for_lines(const dedup *d)
-{
-    uint64_t own = OWN_BYTES + (uint64_t)d->source.threads * THREAD_BYTES;
-
-    if (d->memory && d->memory < own + LEAST_BYTES)
-        die(CODE_MEMORY, "dedup: --memory is too little for %u threads; give %" PRIu64 "M or more",
-            d->source.threads, (own + LEAST_BYTES) >> 20);
-    return d->memory ? d->memory - own : 0;
-}
-
 /* Nobody who does not know the secrets can make two lines with the same hashes. */
 static void begin_exact(dedup *d)
 {
@@ -208,7 +195,7 @@ static void begin_exact(dedup *d)
     draw_secret(hasher->secret);
     d->second.hash = TAMIS_KEYED;
     draw_secret(d->second.secret);
-    d->exact = exact_open(memory_for_lines(d), d->by_text);
+    d->exact = exact_open(source_memory(&d->source, d->memory, 1 << 20), d->by_text);
 }
 
 static void begin_filters(dedup *d)

@@ -22,30 +22,17 @@ typedef struct subject {
     bool has_slots;
 } subject;
 
-static const char *hash_name(const subject *s)
-{
-    switch (s->info.plan.hasher.hash) {
-    case TAMIS_FAST:
-        return "fast";
-    case TAMIS_KEYED:
-        return "keyed";
-    case TAMIS_RAW:
-        return "raw";
-    }
-    return "unknown";
-}
+static const struct hash_text {
+    const char *name, *meaning;
+} HASHES[] = {
+    [TAMIS_FAST] = { "fast", "for trusted keys only" },
+    [TAMIS_KEYED] = { "keyed", "the file holds the secret, keep it private" },
+    [TAMIS_RAW] = { "raw", "keys are integers" },
+};
 
-static const char *hash_meaning(const subject *s)
+static const struct hash_text *hash_of(const subject *s)
 {
-    switch (s->info.plan.hasher.hash) {
-    case TAMIS_FAST:
-        return "for trusted keys only";
-    case TAMIS_KEYED:
-        return "the file holds the secret, keep it private";
-    case TAMIS_RAW:
-        return "keys are integers";
-    }
-    return "unknown";
+    return &HASHES[s->info.plan.hasher.hash];
 }
 
 /* The number to compare with the plan, which is for distinct keys in kinds that count. */
@@ -137,7 +124,8 @@ static void print_text(const subject *s)
         print_adaptations(i);
     printf("bytes     %" PRIu64 ", %.3f bits per planned key\n", p->bytes, bits_per_key(p));
     printf("image     %zu bytes\n", s->image_bytes);
-    printf("hash      %s, seed %" PRIu64 ": %s\n", hash_name(s), p->hasher.seed, hash_meaning(s));
+    printf("hash      %s, seed %" PRIu64 ": %s\n", hash_of(s)->name, p->hasher.seed,
+           hash_of(s)->meaning);
     printf("shape     ");
     shape_print(p);
     putchar('\n');
@@ -160,7 +148,7 @@ static void print_plan_json(json *j, const subject *s)
     json_count(j, "bytes", p->bytes);
     json_real(j, "bits_per_key", bits_per_key(p));
     shape_json(j, "shape", p);
-    json_text(j, "hash", hash_name(s));
+    json_text(j, "hash", hash_of(s)->name);
     json_count(j, "seed", p->hasher.seed);
     json_close(j, '}');
 }

@@ -228,6 +228,23 @@ static void work(void *ctx)
     free(j);
 }
 
+uint64_t source_own_memory(const source *s)
+{
+    enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20 };
+
+    return OWN_BYTES + (uint64_t)s->threads * THREAD_BYTES;
+}
+
+uint64_t source_memory(const source *s, uint64_t memory, uint64_t least)
+{
+    uint64_t own = source_own_memory(s);
+
+    if (memory && memory < own + least)
+        die(CODE_MEMORY, "--memory is too little for %u threads; give %" PRIu64 "M or more",
+            s->threads, (own + least) >> 20);
+    return memory ? memory - own : 0;
+}
+
 static uint64_t last_field(const key_format *f)
 {
     uint64_t last = f->value_field;

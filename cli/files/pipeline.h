@@ -62,4 +62,10 @@ const uint64_t *pipeline_kept_keys(const job *j, size_t *n);
  * Returns how many lines there were, and warns of those without the field. */
 uint64_t pipeline_run(const pipeline *p, source *s);
 
+/* Memory of the program, and of what each thread reads and hashes. */
+uint64_t source_own_memory(const source *s);
+/* What is left for the rest of --memory, at least `least`, or the program ends; 0: as much as it
+ * takes. */
+uint64_t source_memory(const source *s, uint64_t memory, uint64_t least);
+
 #endif

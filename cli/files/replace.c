@@ -125,18 +125,10 @@ replacement *replace_begin(const char *path)
 
 static void write_waiting(replacement *r)
 {
-    const char *at = r->waiting.bytes;
-    size_t left = r->waiting.size;
-
     if (r->fd < 0)
-        output_write(at, left);
-    while (r->fd >= 0 && left > 0) {
-        ssize_t put = write(r->fd, at, left);
-        if (put < 0 && errno != EINTR)
-            die_errno("write", r->path);
-        at += put > 0 ? put : 0;
-        left -= put > 0 ? (size_t)put : 0;
-    }
+        output_write(r->waiting.bytes, r->waiting.size);
+    else if (!write_all(r->fd, r->waiting.bytes, r->waiting.size))
+        die_errno("write", r->path);
     r->waiting.size = 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file_read.h"
 #include "scratch.h"
 #include "term/buffer.h"
 #include "term/message.h"
@@ -47,13 +48,6 @@ void scratch_write(int fd, const void *bytes, size_t size, uint64_t offset)
 
 void scratch_read(int fd, void *bytes, size_t size, uint64_t offset)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-
-        if (got == 0)
-            die(CODE_IO, "a file in %s is shorter than what was written", scratch_folder());
-        if (got < 0 && errno != EINTR)
-            die_errno("read a file in", scratch_folder());
-        done += got > 0 ? (size_t)got : 0;
-    }
+    if (!file_read_all(fd, scratch_folder(), bytes, size, offset))
+        die(CODE_IO, "a file in %s is shorter than what was written", scratch_folder());
 }

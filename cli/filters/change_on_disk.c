@@ -6,9 +6,6 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-/* Memory besides the keys that wait: the program, and what each thread reads and hashes. */
-enum { OWN_BYTES = 6 << 20, THREAD_BYTES = 2 << 20, LEAST_BYTES = 1 << 20 };
-
 const option_row disk_options[] = {
     { 0, "memory", "SIZE", "memory to use, for filters larger than that", .take = option_size },
     { 0 },
@@ -26,16 +23,6 @@ static bool show_merge(void *ctx, uint64_t done, uint64_t total)
     (void)ctx;
     progress_show(done, total, "slots merged");
     return true;
-}
-
-static uint64_t memory_for_keys(uint64_t memory, const source *s)
-{
-    uint64_t own = OWN_BYTES + (uint64_t)s->threads * THREAD_BYTES;
-
-    if (memory < own + LEAST_BYTES)
-        die(CODE_MEMORY, "--memory is too little for %u threads; give %" PRIu64 "M or more",
-            s->threads, (own + LEAST_BYTES) >> 20);
-    return memory - own;
 }
 
 /* Waits while another program changes it. */
@@ -79,7 +66,7 @@ static uint64_t run(change *c, uint64_t memory, source *s)
 {
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = take_chunk, .ctx = c };
 
-    c->disk = open_when_free(c->path, memory_for_keys(memory, s));
+    c->disk = open_when_free(c->path, source_memory(s, memory, 1 << 20));
     s->format.hasher = tamis_plan_of(tamis_disk_file(c->disk))->hasher;
     pipeline_run(&p, s);
     check(c, tamis_disk_flush(c->disk));

@@ -1,5 +1,4 @@
 /* collection_member.c - filters of collections. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +7,9 @@
 #include <unistd.h>
 
 #include "collection_member.h"
+#include "files/file_read.h"
 #include "term/message.h"
+#include "term/output.h"
 
 static bool is_file(const char *path)
 {
@@ -73,19 +74,12 @@ static void copy_bytes(int to, int from, uint64_t offset, uint64_t size, const c
 {
     char piece[1 << 16];
 
-    while (size > 0) {
-        size_t most = size < sizeof piece ? (size_t)size : sizeof piece;
-        ssize_t got = pread(from, piece, most, (off_t)offset);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            die_errno("read", path);
-        for (ssize_t put = 0, n; put<got; put += n> 0 ? n : 0)
-            if ((n = write(to, piece + put, (size_t)(got - put))) < 0 && errno != EINTR)
-                die(CODE_MEMORY, "out of memory for %s", path);
-        offset += (uint64_t)got;
-        size -= (uint64_t)got;
+    for (size_t n; size > 0; offset += n, size -= n) {
+        n = size < sizeof piece ? (size_t)size : sizeof piece;
+        if (!file_read_all(from, path, piece, n, offset))
+            die(CODE_IO, "cannot read %s: it was cut", path);
+        if (!write_all(to, piece, n))
+            die(CODE_MEMORY, "out of memory for %s", path);
     }
 }
 

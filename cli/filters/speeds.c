@@ -56,8 +56,7 @@ static void write_numbers(FILE *file, const char *name, const double *numbers, s
     fputc('\n', file);
 }
 
-enum { TIMINGS = 7 };
-
+enum { TIMINGS = sizeof(tamis_timing) / sizeof(double), TIMES = 2 }; /* of these, the first */
 void speeds_write(FILE *file, const tamis_machine *m)
 {
     char line[200];
@@ -68,9 +67,8 @@ void speeds_write(FILE *file, const tamis_machine *m)
     write_numbers(file, "reads", m->reads, TAMIS_READS);
     for (const tamis_speed *s = m->speeds; s < m->speeds + m->kinds; s++)
         for (int i = 0; i < 2; i++) {
-            const tamis_timing *t = &s->at[i];
-            const double numbers[TIMINGS] = { t->bits,    t->bytes,       t->build,       t->absent,
-                                              t->present, t->absent_cold, t->present_cold };
+            double numbers[TIMINGS];
+            memcpy(numbers, &s->at[i], sizeof numbers);
             write_numbers(file, tamis_kind_name(s->kind), numbers, TIMINGS);
         }
     fputs("end\n", file);
@@ -115,8 +113,11 @@ static bool read_timing(char **rest, tamis_timing *t)
 
     if (!read_numbers(rest, n, TIMINGS, 1e12))
         return false;
-    *t = (tamis_timing){ n[0], n[1], n[2], n[3], n[4], n[5], n[6] };
-    return n[2] <= 60 && n[3] <= 60 && n[4] <= 60 && n[5] <= 60 && n[6] <= 60;
+    memcpy(t, n, sizeof *t);
+    for (int i = TIMES; i < TIMINGS; i++)
+        if (n[i] > 60)
+            return false;
+    return true;
 }
 
 static bool read_speed(char **rest, tamis_speed *s)

@@ -43,18 +43,6 @@ static uint64_t announced_size(const inflow *in)
     return size;
 }
 
-static void keep_copy(const inflow *in, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t put = write(in->copy, bytes, size);
-
-        if (put < 0 && errno != EINTR)
-            die(CODE_MEMORY, "out of memory for a filter from a pipe; save it to a file first");
-        bytes += put > 0 ? put : 0;
-        size -= put > 0 ? (size_t)put : 0;
-    }
-}
-
 /* One read(); false at the end. */
 static bool take_some(inflow *in, uint8_t *piece, size_t *size)
 {
@@ -70,8 +58,8 @@ static bool take_some(inflow *in, uint8_t *piece, size_t *size)
         if (in->size + i - AT_IMAGE_SIZE < sizeof in->announced)
             in->announced[in->size + i - AT_IMAGE_SIZE] = piece[i];
     in->size += *size;
-    if (in->copy >= 0)
-        keep_copy(in, piece, *size);
+    if (in->copy >= 0 && !write_all(in->copy, piece, *size))
+        die(CODE_MEMORY, "out of memory for a filter from a pipe; save it to a file first");
     return true;
 }
 

@@ -9,24 +9,26 @@
 #include "progress.h"
 #include "unicode.h"
 
-void output_write(const void *bytes, size_t size)
+bool write_all(int fd, const void *bytes, size_t size)
 {
-    const char *at = bytes;
-
-    if (size > 0)
-        progress_make_way();
-    while (size > 0) {
-        ssize_t put = write(STDOUT_FILENO, at, size);
+    for (const char *at = bytes; size > 0;) {
+        ssize_t put = write(fd, at, size);
 
         if (put < 0 && errno != EINTR)
-            die_errno("write", "standard output");
-        if (put > 0) {
-            at += put;
-            size -= (size_t)put;
-        }
+            return false;
+        at += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
     }
+    return true;
 }
 
+void output_write(const void *bytes, size_t size)
+{
+    if (size > 0)
+        progress_make_way();
+    if (!write_all(STDOUT_FILENO, bytes, size))
+        die_errno("write", "standard output");
+}
 void output_gathered(buffer *out, bool is_end)
 {
     if (out->size < 1 << 16 && !is_end)

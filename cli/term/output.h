@@ -6,6 +6,8 @@
 
 #include "buffer.h"
 
+/* Writes all of it to a file. False: errno tells why not. */
+bool write_all(int fd, const void *bytes, size_t size);
 /* Writes all of it, without stdio. */
 void output_write(const void *bytes, size_t size);
 /* Writes what has gathered in the buffer, and empties it: once it is 64 KiB, or at the end. */

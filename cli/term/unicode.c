@@ -4,6 +4,7 @@
  * the system, and no locale is loaded. */
 #include "unicode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "unicode_table.h"
@@ -114,39 +115,31 @@ size_t unicode_write(char out[4], uint32_t code)
 
 /* ---- Kinds of letters --------------------------------------------------- */
 
+/* The first two members of a row of both tables. */
+static int compare_range(const void *code, const void *row)
+{
+    uint32_t c = *(const uint32_t *)code;
+    const uint16_t *range = row;
+
+    return (c > range[1]) - (c < range[0]);
+}
+
 bool unicode_is_letter(uint32_t code)
 {
-    size_t low = 0, high = N_LETTERS;
-
     if (code < 0x80)
         return (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (code > LETTERS[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < N_LETTERS && code >= LETTERS[low].first;
+    return bsearch(&code, LETTERS, N_LETTERS, sizeof *LETTERS, compare_range);
 }
 
 uint32_t unicode_lower(uint32_t code)
 {
-    size_t low = 0, high = N_CAPITALS;
-
     if (code < 0x80)
         return code >= 'A' && code <= 'Z' ? code + 32 : code;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (code > CAPITALS[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == N_CAPITALS || code < CAPITALS[low].first ||
-        (code - CAPITALS[low].first) % CAPITALS[low].step)
+    __typeof__(*CAPITALS) *found =
+        bsearch(&code, CAPITALS, N_CAPITALS, sizeof *CAPITALS, compare_range);
+    if (!found || (code - found->first) % found->step)
         return code;
-    return (uint32_t)((int32_t)code + CAPITALS[low].distance);
+    return (uint32_t)((int32_t)code + found->distance);
 }
 
 uint32_t unicode_upper(uint32_t code)
