@@ -7,8 +7,8 @@
 #include "budget_table.h"
 #include "filters/collection_member.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/number.h"
 
 /* ---- The CSV ----------------------------------------------------------- */
@@ -211,7 +211,7 @@ static void read_log(images *all, const char *log)
 {
     budget *b = all->budget;
 
-    all->asked = room_for(b->n, sizeof *all->asked, "filters");
+    all->asked = array_new(b->n, sizeof *all->asked, "filters");
     table_read(&LOG, log, take_query, all);
     if (all->unknown)
         say("%" PRIu64 " lines of %s name no filter of %s", all->unknown, log, b->path);

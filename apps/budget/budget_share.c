@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "budget.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 
 /* ---- Lists of sizes ---------------------------------------------------- */
 
@@ -100,7 +100,7 @@ static size_t kept_sizes(tamis_size *sizes, const shape *s)
 /* A list for each row: rows of one shape have one. */
 static list *make_lists(const budget *b, shape *s, size_t n, buffer *sizes)
 {
-    list *lists = room_for(b->n, sizeof *lists, "filters"), last = { 0 };
+    list *lists = array_new(b->n, sizeof *lists, "filters"), last = { 0 };
     tamis_size found[TAMIS_SIZES_MAX];
 
     sort_shapes(s, n);
@@ -119,7 +119,7 @@ static list *make_lists(const budget *b, shape *s, size_t n, buffer *sizes)
 
 static list *lists_to_build(const budget *b, buffer *sizes)
 {
-    shape *s = room_for(b->n, sizeof *s, "filters");
+    shape *s = array_new(b->n, sizeof *s, "filters");
 
     for (size_t i = 0; i < b->n; i++)
         s[i] = (shape){ .keys = budget_row_at(b, i)->keys, .row = i };
@@ -130,7 +130,7 @@ static list *lists_to_build(const budget *b, buffer *sizes)
 
 static list *lists_to_keep(budget *b)
 {
-    shape *s = room_for(b->n, sizeof *s, "filters");
+    shape *s = array_new(b->n, sizeof *s, "filters");
     size_t n = 0;
 
     for (size_t i = 0; i < b->n; i++) {
@@ -209,7 +209,7 @@ static void cost_of_others(budget *b)
 /* What filters of any size would cost: each falls as its largest size does. */
 static void cost_of_ideal(budget *b)
 {
-    tamis_vessel *vessels = room_for(b->n, sizeof *vessels, "filters");
+    tamis_vessel *vessels = array_new(b->n, sizeof *vessels, "filters");
 
     for (size_t i = 0; i < b->n; i++) {
         const tamis_claim *c = &b->claims[i];
@@ -240,7 +240,7 @@ void budget_share(budget *b)
     if (to_build && built.size == 0)
         die(CODE_USAGE, "budget: %s filters cannot share a budget: they need more than keys",
             tamis_kind_name(b->kind));
-    b->claims = room_for(b->n, sizeof *b->claims, "filters");
+    b->claims = array_new(b->n, sizeof *b->claims, "filters");
     make_claims(b, &built, to_build, to_keep);
     free(to_build);
     free(to_keep);

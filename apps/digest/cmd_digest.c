@@ -7,9 +7,9 @@
 #include "commands.h"
 #include "digest.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/room.h"
 #include "text/json.h"
 
 /* Squid's default. */
@@ -374,8 +374,8 @@ static int run_ask(request *r)
 
     while (r->files[a.n])
         a.n++;
-    a.peers = room_for(a.n, sizeof *a.peers, "digests");
-    a.found = room_for(a.n, sizeof *a.found, "digests");
+    a.peers = array_new(a.n, sizeof *a.peers, "digests");
+    a.found = array_new(a.n, sizeof *a.found, "digests");
     for (size_t i = 0; i < a.n; i++)
         a.peers[i] = digest_read(r->files[i]);
     pipeline_run(&p, &r->source);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "files/replace.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 
 const double DIGEST_FULL = 0.65;
 
@@ -110,7 +110,7 @@ static void take_header(digest *d, const uint8_t *h)
 
 static void *mask_alloc(uint32_t size)
 {
-    return room_for(size, 1, "a digest");
+    return array_new(size, 1, "bytes of a digest");
 }
 
 digest digest_read(const char *path)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "term/array.h"
 #include "term/buffer.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/number.h"
 #include "text/reader.h"
 
@@ -191,7 +191,7 @@ static void fill_filter(blocklist *b)
 
 blocklist *blocklist_read(const char *const *paths, size_t n)
 {
-    blocklist *b = room_for(1, sizeof *b, "a list of prefixes");
+    blocklist *b = array_new(1, sizeof *b, "a list of prefixes");
 
     for (size_t i = 0; i < n; i++) {
         list_reader r = { .list = b, .path = paths[i] };

@@ -18,7 +18,7 @@
 #endif
 
 #include "files/library.h"
-#include "term/room.h"
+#include "term/array.h"
 #include "text/unpack.h"
 
 /* ---- The library ------------------------------------------------------- */
@@ -129,7 +129,7 @@ bool capture_open(capture *c, const char *path)
     *c = (capture){ .path = is_stdin ? "standard input" : path };
     if (!stream)
         return fail_errno(c, "read");
-    c->file = room_for(1, sizeof *c->file, c->path);
+    c->file = array_new(1, sizeof *c->file, c->path);
     tune_stream(c, stream);
     return open_packets(c);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "files/thread_pool.h"
-#include "term/room.h"
+#include "term/array.h"
 
 enum { RING = 8 };
 
@@ -91,7 +91,7 @@ static void grow(relay *r, unsigned threads)
 
 relay *relay_new(const relay_duty *duties, size_t n, unsigned threads)
 {
-    relay *r = room_for(1, sizeof *r, "packets");
+    relay *r = array_new(1, sizeof *r, "packets");
 
     memcpy(r->duties, duties, n * sizeof *duties);
     r->n = n;

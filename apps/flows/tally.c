@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fragments.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 
 /* One of the lists, and what it makes of a chunk. */
 typedef struct list {
@@ -286,7 +286,7 @@ static void begin_duties(tally *t)
 
 tally *tally_new(const tally_wish *wish)
 {
-    tally *t = room_for(1, sizeof *t, "counters");
+    tally *t = array_new(1, sizeof *t, "counters");
 
     t->wish = *wish;
     t->total.first = UINT64_MAX;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "filters/spec.h"
-#include "term/room.h"
+#include "term/array.h"
 
 enum { NOTHING = 0 }; /* entry 0 is the head of the ring, and ends chains */
 
@@ -29,16 +29,15 @@ struct answers {
 
 answers *answers_new(uint64_t n)
 {
-    static const char CACHE[] = "a cache of answers";
-    answers *all = room_for(1, sizeof *all, CACHE);
+    answers *all = array_new(1, sizeof *all, "answers");
     uint64_t chains = 1;
 
     while (chains < n)
         chains *= 2;
     all->most = (uint32_t)n;
     all->mask = chains - 1;
-    all->entries = room_for((size_t)n + 1, sizeof *all->entries, CACHE);
-    all->chains = room_for((size_t)chains, sizeof *all->chains, CACHE);
+    all->entries = array_new((size_t)n + 1, sizeof *all->entries, "answers");
+    all->chains = array_new((size_t)chains, sizeof *all->chains, "answers");
     for (int i = 0; i < 2; i++) {
         all->hashers[i].hash = TAMIS_KEYED;
         draw_secret(all->hashers[i].secret);

@@ -6,8 +6,8 @@
 #include "filters/spec.h"
 #include "filters/store.h"
 #include "guard_report.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/abilities.h"
 
 /* A filter that is to be tried. */
@@ -108,7 +108,7 @@ static void warn(const guard *g)
 
 static int run_rounds(request *r)
 {
-    guard_round *rounds = room_for(CANDIDATES_MAX + 1, sizeof *rounds, "rounds");
+    guard_round *rounds = array_new(CANDIDATES_MAX + 1, sizeof *rounds, "rounds");
 
     guard_read_keys(&r->guard);
     if (r->n == 0)

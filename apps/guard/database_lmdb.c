@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "files/library.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/number.h"
 
 #ifndef TAMIS_HAS_LMDB
@@ -262,7 +262,7 @@ static void measure_integers(lmdb_database *d, const char *path)
 static database *lmdb_open(const char *path, const database_wish *wish)
 {
     static const int faults[] = { SIGBUS, SIGSEGV, 0 };
-    lmdb_database *d = room_for(1, sizeof *d, path);
+    lmdb_database *d = array_new(1, sizeof *d, path);
 
     open_library();
     die_of_faults(faults, "tamis: the LMDB store is damaged, or was shortened while it was read; "

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "files/library.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 
 #ifndef TAMIS_HAS_SQLITE3
 
@@ -146,8 +146,10 @@ static char *ask(sqlite3 *db, const char *path, const char *text, const char *a,
 
     sql.bind_text(statement, 1, a, -1, SQLITE_STATIC);
     sql.bind_text(statement, 2, b, -1, SQLITE_STATIC);
-    if (step(db, path, statement) && sql.column_text(statement, 0))
-        answer = room_copy((const char *)sql.column_text(statement, 0), path);
+    if (step(db, path, statement) && sql.column_text(statement, 0)) {
+        const char *found = (const char *)sql.column_text(statement, 0);
+        answer = strcpy(array_new(strlen(found) + 1, 1, "bytes of a name"), found);
+    }
     sql.finalize(statement);
     return answer;
 }
@@ -235,7 +237,7 @@ static void warn_of_scans(sqlite3 *db, const char *path, const char *table, cons
 
 static database *sqlite_open(const char *path, const database_wish *wish)
 {
-    sqlite_database *d = room_for(1, sizeof *d, path);
+    sqlite_database *d = array_new(1, sizeof *d, path);
 
     open_library();
     d->db = open_file(path);

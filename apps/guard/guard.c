@@ -12,9 +12,9 @@
 
 #include "tamis_adapt.h"
 #include "tamis_builder.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
-#include "term/room.h"
 
 static double seconds(void)
 {
@@ -218,7 +218,7 @@ void guard_run(guard *g, tamis *f, guard_round *r)
     query_keys keys = { .n = 0 };
 
     if (!g->answers)
-        g->answers = room_for((size_t)(g->queries.n / 64 + 1), sizeof *g->answers, "answers");
+        g->answers = array_new((size_t)(g->queries.n / 64 + 1), sizeof *g->answers, "answers");
     if (f)
         r->probe = time_probes(g, f, &format, r);
     double start = seconds();

@@ -8,10 +8,10 @@
 #include "commands.h"
 #include "filters/collection_member.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/buffer.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/room.h"
 #include "text/json.h"
 #include "text/names.h"
 
@@ -62,20 +62,18 @@ static void must_exist(const request *r)
 
 /* ---- Adding ------------------------------------------------------------ */
 
-static const char NAMES[] = "the names of files";
-
 /* Files to be added, with their names in the collection. */
 typedef struct listing {
     char **paths; /* what malloc() gave, like each of them */
-    size_t n, room;
+    size_t n;
 } listing;
 
 static void take_path(listing *l, const char *folder, const char *path)
 {
     size_t size = strlen(folder) + strlen(path) + 2;
 
-    l->paths = room_for_next(l->paths, l->n, &l->room, sizeof *l->paths, NAMES);
-    l->paths[l->n] = room_for(size, 1, NAMES);
+    l->paths = array_grown(l->paths, l->n, sizeof *l->paths, "files");
+    l->paths[l->n] = array_new(size, 1, "bytes of a name");
     snprintf(l->paths[l->n++], size, "%s%s%s", folder, *folder ? "/" : "", path);
 }
 

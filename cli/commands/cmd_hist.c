@@ -5,9 +5,9 @@
 
 #include "commands.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/buffer.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/abilities.h"
 #include "text/json.h"
 
@@ -75,7 +75,7 @@ static void print_all(histogram *h)
 
 static int run(args *a)
 {
-    histogram h = { .low = room_for(LOW_COUNTS, sizeof *h.low, "a histogram") };
+    histogram h = { .low = array_new(LOW_COUNTS, sizeof *h.low, "counts") };
     const char *path;
     tamis *f;
 

@@ -9,8 +9,8 @@
 #include "commands.h"
 #include "filters/compatible.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/abilities.h"
 
 typedef struct mixing {
@@ -86,7 +86,7 @@ static tamis *merge_fingerprints(char **paths)
 
     while (paths[n])
         n++;
-    files = room_for(n, sizeof *files, "a list of files");
+    files = array_new(n, sizeof *files, "files");
     for (size_t i = 0; i < n; i++)
         files[i] = store_map(paths[i]);
     tamis_status status = tamis_merge_many(&f, (const tamis *const *)files, n, NULL);

@@ -9,8 +9,8 @@
 #include "filters/machine.h"
 #include "filters/shape.h"
 #include "filters/spec.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "text/abilities.h"
 #include "text/json.h"
 
@@ -201,7 +201,7 @@ static void show(const request *r)
 {
     const tamis_spec *spec = &r->spec;
     size_t n = tamis_plan_all(NULL, 0, spec);
-    tamis_plan *plans = room_for(n, sizeof *plans, "plans");
+    tamis_plan *plans = array_new(n, sizeof *plans, "plans");
 
     tamis_plan_all(plans, n, spec);
     n = keep_wanted(r, plans, n);

@@ -5,9 +5,9 @@
 
 #include "commands.h"
 #include "filters/store.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/room.h"
 #include "text/json.h"
 
 typedef struct query {
@@ -52,7 +52,7 @@ static void append_selected(buffer *out, const batch *b, const uint64_t *selecte
 static void look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
 {
     size_t size = (size_t)(b->start[b->n] - b->start[0]);
-    batch *other = room_for(1, sizeof *other, "a thread; use fewer (-j)");
+    batch *other = array_new(1, sizeof *other, "a thread; use fewer (-j)");
     uint64_t found[BATCH_LINES / 64];
     buffer text = { 0 };
 
@@ -219,7 +219,7 @@ static uint64_t look_up_keys(query *q, const key_format *format)
 {
     const key_format whole = { .end = format->end, .hasher = format->hasher };
     const char *at = q->keys.bytes, *end = at + q->keys.size;
-    job *j = room_for(1, sizeof *j, "the keys of -e");
+    job *j = array_new(1, sizeof *j, "the keys of -e");
 
     make_lines(&q->keys, (char)format->end);
     q->format = &whole;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "entry.h"
-#include "term/room.h"
+#include "term/array.h"
 
 void entry_add(entry_list *l, entry e)
 {
-    l->all = room_for_next(l->all, l->n, &l->room, sizeof *l->all, "a list of files");
+    l->all = array_grown(l->all, l->n, sizeof *l->all, "files");
     l->all[l->n++] = e;
 }
 

@@ -21,7 +21,7 @@ typedef struct entry {
 
 typedef struct entry_list {
     entry *all;
-    size_t n, room;
+    size_t n;
     char *text; /* names and targets of a list that was read; NULL: each has a block of its own */
 } entry_list;
 

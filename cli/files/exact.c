@@ -15,9 +15,9 @@
 
 #include "exact.h"
 #include "scratch.h"
+#include "term/array.h"
 #include "term/buffer.h"
 #include "term/message.h"
-#include "term/room.h"
 
 typedef struct slot {
     uint64_t hash;
@@ -42,13 +42,13 @@ enum { SLOTS_MIN = 1 << 12, FILE_BUFFER = 1 << 18 };
 
 static slot *new_slots(size_t n)
 {
-    return room_for(n, sizeof(slot), "lines; set a limit with --memory");
+    return array_new(n, sizeof(slot), "lines; set a limit with --memory");
 }
 
 /* Texts are longer than slots. */
 exact *exact_open(uint64_t memory, bool by_text)
 {
-    exact *e = room_for(1, sizeof *e, "lines");
+    exact *e = array_new(1, sizeof *e, "lines");
     uint64_t for_slots = by_text ? memory / 3 : memory;
 
     e->by_text = by_text;

@@ -12,9 +12,9 @@
 
 #include "header.h"
 #include "pipeline.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
-#include "term/room.h"
 #include "text/reader.h"
 #include "thread_pool.h"
 
@@ -214,7 +214,7 @@ static void finish(run *r, job *j)
 static void work(void *ctx)
 {
     run *r = ctx;
-    job *j = room_for(1, sizeof *j, "a thread; use fewer (-j)");
+    job *j = array_new(1, sizeof *j, "a thread; use fewer (-j)");
 
     while (read_chunk(r, j)) {
         work_on(r, j);

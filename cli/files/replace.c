@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "replace.h"
+#include "term/array.h"
 #include "term/buffer.h"
 #include "term/message.h"
 #include "term/output.h"
-#include "term/room.h"
 
 enum { WRITE_AT = 1 << 18 };
 
@@ -110,7 +110,7 @@ static void keep_mode(const replacement *r)
 
 replacement *replace_begin(const char *path)
 {
-    replacement *r = room_for(1, sizeof *r, path);
+    replacement *r = array_new(1, sizeof *r, path);
 
     r->fd = -1;
     if (strcmp(path, "-") == 0)

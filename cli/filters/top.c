@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "top.h"
 
 /* Where a key is among the candidates; `at` is one more than its index, 0: nowhere. */
@@ -46,7 +46,7 @@ struct top {
 
 static void *take_array(size_t n, size_t size)
 {
-    return room_for(n, size, "candidates");
+    return array_new(n, size, "candidates");
 }
 
 top *top_new(tamis *sketch, size_t room)

@@ -4,7 +4,7 @@
 
 #include "line_set.h"
 #include "reader.h"
-#include "term/room.h"
+#include "term/array.h"
 
 void line_set_hash_by(line_set *s, const uint8_t secret[16])
 {
@@ -112,7 +112,8 @@ bool line_set_index(line_set *s)
 
     s->n = count_lines(s);
     s->sum = 0;
-    s->lines = room_resized(s->lines, s->n + 1, sizeof *s->lines, "lines");
+    free(s->lines);
+    s->lines = array_new(s->n, sizeof *s->lines, "lines");
     for (size_t i = 0; i < s->n; i++) {
         s->lines[i].at = at;
         span line = line_set_line(s, &s->lines[i]);
@@ -166,7 +167,7 @@ static uint64_t first_bytes(span line)
 
 void line_set_sort(const line_set *s, line_ref *lines, size_t n)
 {
-    sort_item *items = room_for(n, sizeof *items, "lines to sort");
+    sort_item *items = array_new(n, sizeof *items, "lines to sort");
 
     for (size_t i = 0; i < n; i++)
         items[i] = (sort_item){ first_bytes(line_set_line(s, &lines[i])), lines[i] };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "names.h"
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 
 static const tamis_hasher HASHER = { .hash = TAMIS_FAST };
 
@@ -41,7 +41,7 @@ static void grow(names *all)
     uint64_t *old = all->table;
 
     all->table_size = before ? 2 * before : 1024;
-    all->table = room_for(all->table_size, sizeof *all->table, "names");
+    all->table = array_new(all->table_size, sizeof *all->table, "names");
     if (all->n > UINT32_MAX / 2)
         die(CODE_MEMORY, "out of memory for %zu names", all->n);
     for (size_t i = 0; i < before; i++)

@@ -18,8 +18,8 @@
 #include <lzma.h>
 #endif
 
+#include "term/array.h"
 #include "term/message.h"
-#include "term/room.h"
 #include "unpack.h"
 
 #define STATE "compressed data"
@@ -50,7 +50,7 @@ typedef struct gzip_state {
 
 static void *gzip_open(void)
 {
-    gzip_state *g = room_for(1, sizeof *g, STATE);
+    gzip_state *g = array_new(1, sizeof *g, STATE);
 
     if (inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK)
         die(CODE_MEMORY, "out of memory for %s", STATE);
@@ -115,7 +115,7 @@ typedef struct zstd_state {
 
 static void *zstd_open(void)
 {
-    zstd_state *z = room_for(1, sizeof *z, STATE);
+    zstd_state *z = array_new(1, sizeof *z, STATE);
 
     /* The library itself refuses windows of more than 128 MiB. */
     if (!(z->stream = ZSTD_createDStream()))
@@ -172,7 +172,7 @@ enum { XZ_MEMORY = 128 << 20 };
 
 static void *xz_open(void)
 {
-    lzma_stream *z = room_for(1, sizeof *z, STATE);
+    lzma_stream *z = array_new(1, sizeof *z, STATE);
 
     *z = (lzma_stream)LZMA_STREAM_INIT;
     if (lzma_stream_decoder(z, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
@@ -255,7 +255,7 @@ unpacker *unpack_open(const packing *p, const char **why)
     *why = p->missing;
     if (!p->open)
         return NULL;
-    unpacker *u = room_for(1, sizeof *u, STATE);
+    unpacker *u = array_new(1, sizeof *u, STATE);
     *u = (unpacker){ .packing = p, .state = p->open() };
     return u;
 }
