@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "gen_traffic.h"
 #include "gen_trial.h"
-#include "term/allocate.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/output.h"
 #include "term/progress.h"
@@ -100,7 +100,7 @@ static int run(args *a)
     args_read(a, &r);
     args_operands(a, 0, 0, "nothing");
     r.trial.seed = r.traffic.seed = r.seed;
-    void *block = allocate(1, BLOCK);
+    void *block = array_new(1, BLOCK, "bytes");
     widen_pipe();
     if (args_given(a, "packets"))
         print_packets(&r, block);

@@ -117,7 +117,7 @@ uint64_t lab_draw_poisson(lab_random *r, double mean)
 
 lab_zipf lab_zipf_new(uint64_t n, double power)
 {
-    lab_zipf z = { allocate(n, sizeof *z.sums), (size_t)n };
+    lab_zipf z = { array_new(n, sizeof *z.sums, "numbers"), (size_t)n };
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -149,7 +149,7 @@ void lab_zipf_free(lab_zipf *z)
 
 uint64_t *lab_draw_keys(lab_random *r, uint64_t n)
 {
-    uint64_t *keys = allocate(n, sizeof *keys);
+    uint64_t *keys = array_new(n, sizeof *keys, "numbers");
 
     for (size_t i = 0; i < n; i++)
         keys[i] = lab_draw(r);

@@ -13,7 +13,7 @@
 #include "args/args.h"
 #include "chance.h"
 #include "chart.h"
-#include "term/allocate.h"
+#include "term/array.h"
 #include "term/message.h"
 
 /* All of them, in the order of the list and of the report. */

@@ -97,7 +97,7 @@ static void show_stream(const adapt *r, tamis_kind kind, const lab_zipf *z, char
 {
     lab_random random = lab_stream(&r->lab, 3), stream = lab_stream(&r->lab, 4);
     uint64_t *strangers = lab_draw_keys(&random, r->strangers), found = 0, different = 0, asked = 0;
-    bool *was_asked = allocate(r->strangers, sizeof *was_asked);
+    bool *was_asked = array_new(r->strangers, sizeof *was_asked, "numbers");
     tamis *f = fill(r, kind);
     double rate = lab_rate(f);
 
@@ -170,7 +170,6 @@ static const option_row options[] = {
 const experiment lab_adapt = {
     .name = "adapt",
     .help = help_lab_adapt,
-    .summary = "false positives over time, in filters that learn and in others",
     .kinds = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF },
     .options = options,
     .request = &(adapt){ .lab = { 0 } },

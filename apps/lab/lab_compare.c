@@ -28,7 +28,7 @@ static outcome measure(const compare *r, const tamis_plan *plan)
     /* Keys of their own for each filter: what is by chance in one is not in all. */
     lab_random random = lab_stream(&r->lab, plan->bytes << 8 | plan->kind);
     uint64_t *keys = lab_draw_keys(&random, r->keys);
-    uint64_t *hits = allocate(r->keys / 64 + 1, sizeof *hits);
+    uint64_t *hits = array_new(r->keys / 64 + 1, sizeof *hits, "numbers");
     double start = lab_clock();
     tamis *f = lab_filter(&r->lab, plan, keys, r->keys);
     double built = lab_clock(), n = (double)r->keys;
@@ -193,7 +193,6 @@ static const option_row options[] = {
 const experiment lab_compare = {
     .name = "compare",
     .help = help_lab_compare,
-    .summary = "every kind: size against rate against time",
     .options = options,
     .request = &(compare){ .lab = { 0 } },
     .run = run,

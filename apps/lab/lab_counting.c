@@ -69,7 +69,7 @@ static void show_stopped(const counting *r, overflow *o, const tamis *f, uint32_
 /* How many of the keys are found. */
 static double count_found(const counting *r, const tamis *f)
 {
-    uint64_t *hits = allocate(r->n / 64 + 1, sizeof *hits);
+    uint64_t *hits = array_new(r->n / 64 + 1, sizeof *hits, "numbers");
     uint64_t found = tamis_has_many(f, hits, r->keys, (size_t)r->n);
 
     free(hits);
@@ -197,7 +197,6 @@ static const option_row options[] = {
 const experiment lab_counting = {
     .name = "counting",
     .help = help_lab_counting,
-    .summary = "counters that stop, and removes that bring false negatives",
     .kinds = { TAMIS_COUNTING },
     .options = options,
     .request = &(counting){ .slots = 10 },

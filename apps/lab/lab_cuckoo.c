@@ -147,7 +147,7 @@ static void show_moves(const lab *l, int t, uint64_t slots, chart_series *seen)
     snapshot s = { .room = 2 * slots };
     uint64_t keys = 0;
 
-    s.values = allocate(s.room, sizeof *s.values);
+    s.values = array_new(s.room, sizeof *s.values, "numbers");
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
         uint64_t moved = 0, most = 0, first = keys = add_to(f, &random, keys, LOADS[i]);
         slots_changed(f, &s);
@@ -197,7 +197,6 @@ static const option_row options[] = {
 const experiment lab_cuckoo = {
     .name = "cuckoo",
     .help = help_lab_cuckoo,
-    .summary = "how full cuckoo filters become, and how many keys an add moves",
     .kinds = { TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS },
     .options = options,
     .request = &(cuckoo){ .slots = 8192 },

@@ -241,7 +241,6 @@ static const option_row options[] = {
 const experiment lab_fpr = {
     .name = "fpr",
     .help = help_lab_fpr,
-    .summary = "false positives of Bloom filters against m, n and k",
     .kinds = { TAMIS_BLOOM },
     .options = options,
     .request = &(fpr){ .kind = TAMIS_BLOOM, .keys = 1000000 },

@@ -123,7 +123,7 @@ static const char *verdict_of(double p)
 static double chi_square(const hash *r, const hashes_row *function, const uint64_t *hashes,
                          size_t n)
 {
-    uint64_t *found = allocate(r->buckets, sizeof *found);
+    uint64_t *found = array_new(r->buckets, sizeof *found, "numbers");
     double expected = (double)n / (double)r->buckets, sum = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -156,7 +156,7 @@ static double clashes(uint64_t *hashes, size_t n)
 
 static void test_evenness(const hash *r, const hashes_row *function, const key_list *k)
 {
-    uint64_t *hashes = allocate(k->n, sizeof *hashes);
+    uint64_t *hashes = array_new(k->n, sizeof *hashes, "numbers");
     double range = function->bits ? ldexp(1, (int)function->bits) : (double)r->buckets;
     double start = lab_clock(), degrees = (double)r->buckets - 1, n = (double)k->n;
 
@@ -220,7 +220,7 @@ static void test_avalanche(const hash *r, const hashes_row *function)
 {
     const size_t keys = r->lab.is_quick ? 300 : 2000, number = (size_t)(function - hashes_table);
     unsigned bits = hashes_bits(r->family, function);
-    uint32_t(*flips)[64] = allocate(KEY_BITS, sizeof *flips);
+    uint32_t(*flips)[64] = array_new(KEY_BITS, sizeof *flips, "numbers");
     double pairs = KEY_BITS * (double)bits, sum = 0;
     chance_range half = chance_counts(keys, 0.5, 0.5, CHANCE_OUTSIDE / pairs);
     size_t good = 0;
@@ -359,7 +359,7 @@ static bool bloom_has(const bloom *b, uint64_t key)
 static void test_halves(const hash *r, unsigned k, bool has_halves, chart_series *dots)
 {
     const uint64_t n = r->lab.is_quick ? 2000 : 20000, probes = 25 * n;
-    bloom b = { 10 * n, allocate(10 * n / 64 + 1, sizeof *b.words), k, has_halves };
+    bloom b = { 10 * n, array_new(10 * n / 64 + 1, sizeof *b.words, "numbers"), k, has_halves };
     lab_random random = lab_stream(&r->lab, 4 + has_halves);
     const chance_array array = { b.bits, k, false };
     chance_range range = chance_bloom(array, n, probes);
@@ -546,7 +546,6 @@ static const option_row options[] = {
 const experiment lab_hash = {
     .name = "hash",
     .help = help_lab_hash,
-    .summary = "hash functions: evenness, avalanche, speed, and two halves of one",
     .options = options,
     .request = &(hash){ .buckets = 1021 },
     .run = run,

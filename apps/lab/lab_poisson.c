@@ -151,7 +151,7 @@ static void count_blocks(uint64_t counts[MOST_IN_BLOCK], const tamis *f, const u
                          uint64_t n)
 {
     uint64_t blocks = tamis_plan_of(f)->slots, block = 0;
-    uint32_t *load = allocate(blocks, sizeof *load);
+    uint32_t *load = array_new(blocks, sizeof *load, "numbers");
 
     for (uint64_t i = 0; i < n; i++) {
         tamis_explain(f, keys[i], take_block, &block);
@@ -279,7 +279,6 @@ static const option_row options[] = {
 const experiment lab_poisson = {
     .name = "poisson",
     .help = help_lab_poisson,
-    .summary = "the Poisson distribution, and why blocked filters err more",
     .kinds = { TAMIS_BLOCKED },
     .options = options,
     .request = &(poisson){ .bits = 10 },

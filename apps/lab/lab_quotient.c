@@ -224,7 +224,6 @@ static const option_row options[] = {
 const experiment lab_quotient = {
     .name = "quotient",
     .help = help_lab_quotient,
-    .summary = "lengths of clusters in a quotient filter against its load",
     .kinds = { TAMIS_QUOTIENT },
     .options = options,
     .request = &(quotient){ .lab = { 0 } },

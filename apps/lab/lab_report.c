@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "args/help.h"
 #include "lab_report.h"
 #include "term/output.h"
 #include "text/csv.h"
@@ -191,7 +192,8 @@ void report_svg(const experiment *e, const lab_result *t, const char *path)
 
     for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
         buffer_print(&about, "%s ", note);
-    chart_draw(&picture, e->summary, about.size ? about.bytes : "", t->charts, t->n_charts);
+    chart_draw(&picture, help_summary(e->help), about.size ? about.bytes : "", t->charts,
+               t->n_charts);
     svg_save(&picture, path);
     buffer_free(&about);
 }
@@ -235,19 +237,19 @@ void report_begin(buffer *page, uint64_t seed)
                  tamis_version(), seed);
     for (size_t i = 0; (e = lab_at(i)); i++) {
         buffer_print(page, "<li><a href=\"#%s\">%s</a>: ", e->name, e->name);
-        svg_escape(page, e->summary);
+        svg_escape(page, help_summary(e->help));
         buffer_print(page, "</li>\n");
     }
     buffer_print(page, "</ul>\n");
 }
 
 /* Paragraphs are parted by empty lines. */
-static void put_paragraphs(buffer *page, const char *text)
+static void put_paragraphs(buffer *page, const char *text, size_t size)
 {
-    for (const char *end; *text; text = end + strspn(end, "\n")) {
+    for (const char *end, *stop = text + size; text < stop; text = end + strspn(end, "\n")) {
         buffer part = { 0 };
-        end = strstr(text, "\n\n");
-        end = end ? end : text + strlen(text);
+        end = memmem(text, (size_t)(stop - text), "\n\n", 2);
+        end = end ? end : stop;
         buffer_print(&part, "%.*s", (int)(end - text), text);
         put_element(page, "p", part.bytes);
         buffer_print(page, "\n");
@@ -258,12 +260,13 @@ static void put_paragraphs(buffer *page, const char *text)
 void report_section(buffer *page, const experiment *e, const lab_result *t)
 {
     buffer_print(page, "<section id=\"%s\">\n<h2>%s</h2>\n", e->name, e->name);
-    put_paragraphs(page, e->about);
+    span about = help_about(e->help);
+    put_paragraphs(page, about.at, about.size);
     buffer_print(page, "<p><img src=\"%s.svg\" alt=\"", e->name);
-    svg_escape(page, e->summary);
+    svg_escape(page, help_summary(e->help));
     buffer_print(page, "\"></p>\n");
     for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
-        put_paragraphs(page, note);
+        put_paragraphs(page, note, strlen(note));
     buffer_print(page, "<div class=\"scroll\"><table>\n");
     put_lines(page, t, &HTML);
     buffer_print(page,

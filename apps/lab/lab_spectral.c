@@ -199,7 +199,8 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
 {
     static const uint64_t ENDS[] = { 0, 100, 1000, 10000 };
     lab_random random = lab_stream(&r->lab, 1);
-    uint64_t *keys = lab_draw_keys(&random, r->keys), *times = allocate(r->keys, sizeof *times);
+    uint64_t *keys = lab_draw_keys(&random, r->keys),
+             *times = array_new(r->keys, sizeof *times, "numbers");
     lab_zipf z = lab_zipf_new(r->keys, r->power);
     tamis_spec spec = TAMIS_SPEC(.keys = r->keys, .fpr = 0.05);
     lab_random stream = random;
@@ -291,7 +292,6 @@ static const option_row options[] = {
 const experiment lab_spectral = {
     .name = "spectral",
     .help = help_lab_spectral,
-    .summary = "three ways to count the keys of a stream that follows Zipf's law",
     .kinds = { TAMIS_SPECTRAL, TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM },
     .options = options,
     .request = &(spectral){ .power = 1 },

@@ -146,7 +146,7 @@ static void miss_of(double *out, tables_way way, size_t m, size_t n)
  * In a list, one more is looked at: the key itself. */
 static void hit_of(double *out, tables_way way, size_t m, size_t n)
 {
-    double *miss = allocate(m + 2, sizeof *miss);
+    double *miss = array_new(m + 2, sizeof *miss, "numbers");
     size_t more = way == TABLES_CHAINING;
 
     memset(out, 0, (m + 1) * sizeof *out);
@@ -164,7 +164,7 @@ static void hit_of(double *out, tables_way way, size_t m, size_t n)
 static void measure(const table *r, tables_way way, size_t n, double *hit, double *miss)
 {
     lab_random random = lab_stream(&r->lab, (uint64_t)way << 32 | n);
-    uint64_t hits = 0, misses = 0, *hashes = allocate(n, sizeof *hashes);
+    uint64_t hits = 0, misses = 0, *hashes = array_new(n, sizeof *hashes, "numbers");
 
     for (uint64_t i = 0; i < r->tables; i++) {
         tables t = tables_new(way, r->slots);
@@ -195,7 +195,7 @@ enum { N_LOADS = sizeof LOADS / sizeof *LOADS };
 static void show_row(const table *r, tables_way way, bool is_hit, size_t n, double measured,
                      chart_series *dots)
 {
-    double *chances = allocate(r->slots + 2, sizeof *chances);
+    double *chances = array_new(r->slots + 2, sizeof *chances, "numbers");
     double slots = (double)r->slots, load = (double)n / slots;
     chance_range range = CHANCE_UNKNOWN;
 
@@ -443,7 +443,6 @@ static const option_row options[] = {
 const experiment lab_table = {
     .name = "table",
     .help = help_lab_table,
-    .summary = "hash tables: probes of a search against the load, five ways",
     .options = options,
     .request = &(table){ .way = TABLES_N },
     .run = run,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "term/allocate.h"
+#include "term/array.h"
 
 const word_row tables_ways[TABLES_N + 1] = {
     { "chaining", TABLES_CHAINING, "it goes to the end of a list that starts there" },
@@ -17,10 +17,12 @@ const word_row tables_ways[TABLES_N + 1] = {
 
 tables tables_new(tables_way way, size_t slots)
 {
-    tables t = { .way = way, .slots = slots, .entries = allocate(slots, sizeof *t.entries) };
+    tables t = { .way = way,
+                 .slots = slots,
+                 .entries = array_new(slots, sizeof *t.entries, "numbers") };
 
     if (way == TABLES_CHAINING) {
-        t.heads = allocate(slots, sizeof *t.heads);
+        t.heads = array_new(slots, sizeof *t.heads, "numbers");
         t.free = 1;
         for (size_t i = 0; i + 1 < slots; i++)
             t.entries[i].next = i + 2;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "peeling_text.h"
-#include "term/allocate.h"
+#include "term/array.h"
 
 typedef struct telling {
     buffer *to;
@@ -68,7 +68,7 @@ tamis_status peeling_tell(buffer *sentences, const tamis *f, const picture *p,
                           const named_key *keys, size_t n)
 {
     telling t = { .to = sentences, .picture = p, .keys = keys };
-    uint64_t *numbers = allocate(n, sizeof *numbers);
+    uint64_t *numbers = array_new(n, sizeof *numbers, "cells");
 
     for (size_t i = 0; i < n; i++)
         numbers[i] = keys[i].key;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "picture.h"
-#include "term/allocate.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "term/unicode.h"
 
@@ -166,7 +166,7 @@ static size_t place_of(const picture *p, const tamis_cell *cell)
 
 void picture_mark_reads(picture *p, const explanation *e)
 {
-    picture_row row = { .label = e->label, .marks = allocate(p->n + 1, 1) };
+    picture_row row = { .label = e->label, .marks = array_new(p->n + 1, 1, "cells") };
 
     for (size_t i = 0; i < e->n; i++) {
         const tamis_step *step = &e->steps[i];
@@ -188,7 +188,7 @@ static bool same_content(const tamis_cell *a, const tamis_cell *b)
 
 size_t picture_mark_changes(picture *p, const picture *before)
 {
-    picture_row row = { .label = "changed", .marks = allocate(p->n + 1, 1) };
+    picture_row row = { .label = "changed", .marks = array_new(p->n + 1, 1, "cells") };
     size_t n = 0, j = 0;
 
     /* Most pictures have the same cells in the same order. */
@@ -260,7 +260,7 @@ static size_t name_owner(picture *p, const char **texts, const explanation *e)
 
 void picture_mark_owners(picture *p, const buffer *keys)
 {
-    picture_row row = { .label = "key", .texts = allocate(p->n + 1, sizeof *row.texts) };
+    picture_row row = { .label = "key", .texts = array_new(p->n + 1, sizeof *row.texts, "cells") };
     size_t named = 0;
 
     for (const explanation *e = NULL; (e = buffer_next(keys, e, sizeof *e));)

@@ -4,18 +4,18 @@
 #include "array.h"
 #include "message.h"
 
-static void *given(void *memory, size_t n, const char *what)
+static void *given(void *memory, uint64_t n, const char *what)
 {
     if (!memory && n > 1)
-        die(CODE_MEMORY, "out of memory for %zu %s", n, what);
+        die(CODE_MEMORY, "out of memory for %" PRIu64 " %s", n, what);
     if (!memory)
         die(CODE_MEMORY, "out of memory for %s", what);
     return memory;
 }
 
-void *array_new(size_t n, size_t size, const char *what)
+void *array_new(uint64_t n, size_t size, const char *what)
 {
-    return given(calloc(n ? n : 1, size), n, what);
+    return given(n <= SIZE_MAX ? calloc(n ? (size_t)n : 1, size) : NULL, n, what);
 }
 
 /* A block is full when it has a power of two, and becomes twice as large then. */

@@ -3,10 +3,11 @@
 #define TAMIS_CLI_TERM_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* n things of so many bytes, all of them 0; free() takes them. `what` they are is for the message.
  */
-void *array_new(size_t n, size_t size, const char *what);
+void *array_new(uint64_t n, size_t size, const char *what);
 /* The same n things in a block with space for one more. */
 void *array_grown(void *all, size_t n, size_t size, const char *what);
 
