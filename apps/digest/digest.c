@@ -189,12 +189,11 @@ uint8_t digest_method(const char *name)
 
 void digest_key(uint8_t key[MD5_SIZE], uint8_t method, span url)
 {
-    md5 m;
+    md m = md_begin(true);
 
-    md5_begin(&m);
-    md5_take(&m, &method, 1);
-    md5_take(&m, url.at, url.size);
-    md5_end(&m, key);
+    md_take(&m, &method, 1);
+    md_take(&m, url.at, url.size);
+    md_end(&m, key);
 }
 
 static uint32_t bit_of(const digest *d, const uint8_t key[MD5_SIZE], int i)

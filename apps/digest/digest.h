@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "md5.h"
 #include "text/keys.h"
+#include "text/md.h"
 
 enum { DIGEST_VERSION = 5, DIGEST_READABLE_BY = 3, DIGEST_HEADER = 128, DIGEST_HASHES = 4 };
 

@@ -1,7 +1,6 @@
 /* inventory.c - what a list or a folder holds, as lines. */
 #include "inventory.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "files/file_read.h"
 #include "filters/store.h"
 #include "term/progress.h"
+#include "text/byte_order.h"
 
 void inventory_open(inventory *v, bool takes_packed)
 {
@@ -36,11 +36,10 @@ static uint64_t content_of(inventory *v, const entry *e, line *l)
     int fd = tree_read(&v->tree, e);
 
     for (size_t got = 1; left > 0 && got > 0; left -= got) {
-        uint64_t before = htole64(check);
-        memcpy(bytes, &before, sizeof before);
-        got = file_read(fd, path, bytes + sizeof before, left < PIECE ? (size_t)left : PIECE,
+        put_le64(bytes, check);
+        got = file_read(fd, path, bytes + sizeof check, left < PIECE ? (size_t)left : PIECE,
                         e->size - left);
-        check = tamis_hasher_key(&v->set.keys, bytes, sizeof before + got);
+        check = tamis_hasher_key(&v->set.keys, bytes, sizeof check + got);
     }
     close(fd); /* only read */
     line_breathe(l);

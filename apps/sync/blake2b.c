@@ -1,7 +1,7 @@
 /* blake2b.c - BLAKE2b, one message after the other. */
 #include "blake2b.h"
 
-#include "byte_order.h"
+#include "text/byte_order.h"
 
 #define BLAKE2B_WORD uint64_t
 #define BLAKE2B_ROTATED(x, n) ((x) >> (n) | (x) << (64 - (n)))

@@ -8,10 +8,9 @@
  *
  * Xia and others: FastCDC, 2016, which calls this normalised chunking. */
 #include "chunks.h"
+#include "text/byte_order.h"
 
 #include <string.h>
-
-#include "byte_order.h"
 
 enum { WINDOW = 64, BYTES = CHUNKS_BYTES, PHASES = CHUNKS_PHASES };
 

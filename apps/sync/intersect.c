@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "byte_order.h"
 #include "intersect.h"
 #include "term/message.h"
+#include "text/byte_order.h"
 #include "wire/coded.h"
 #include "wire/rice.h"
 

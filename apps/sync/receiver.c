@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "byte_order.h"
 #include "byte_stream.h"
 #include "delta.h"
 #include "entry_message.h"
@@ -16,6 +15,7 @@
 #include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
+#include "text/byte_order.h"
 
 /* A file that comes. */
 typedef struct incoming {

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "byte_order.h"
 #include "byte_stream.h"
 #include "delta.h"
 #include "entry_message.h"
@@ -14,6 +13,7 @@
 #include "term/array.h"
 #include "term/message.h"
 #include "term/progress.h"
+#include "text/byte_order.h"
 
 /* Bytes that the receiver lacks, after so many chunks that it has. */
 typedef struct span {

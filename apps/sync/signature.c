@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "md4.h"
 #include "rolling.h"
+#include "text/md.h"
 
 enum { HEADER = 12, GROUP = 4, AT_LEAST = 1 << 18 };
 
@@ -35,10 +35,14 @@ const tamis_allocator signature_heap = { signature_heap_alloc, signature_heap_fr
 void signature_strong(bool is_md4, uint8_t out[SIGNATURE_STRONG_MOST], const uint8_t *bytes,
                       size_t size)
 {
-    if (is_md4)
-        md4(out, bytes, size);
-    else
+    md m = md_begin(false);
+
+    if (!is_md4) {
         blake2b(out, bytes, size);
+        return;
+    }
+    md_take(&m, bytes, size);
+    md_end(&m, out);
 }
 
 void signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST], const uint8_t *bytes,
@@ -49,7 +53,7 @@ void signature_strong_four(bool is_md4, uint8_t out[4][SIGNATURE_STRONG_MOST], c
     if (!is_md4)
         blake2b_four(out, blocks, size);
     for (int i = 0; is_md4 && i < GROUP; i++)
-        md4(out[i], blocks[i], size);
+        signature_strong(true, out[i], blocks[i], size);
 }
 
 size_t signature_fill(byte_source *in, void *ctx, void *bytes, size_t size)

@@ -13,6 +13,7 @@
 #include "connection.h"
 #include "frame.h"
 #include "term/array.h"
+#include "text/byte_order.h"
 
 /* Parts that every conversation has. */
 enum { PART_HELLO = 'H', PART_ALIVE = '.', PART_REFUSED = '!' };
@@ -310,11 +311,9 @@ uint64_t line_greet(line *l, const char *job, bool asks, uint64_t offers)
 {
     uint8_t greeting[FRAME_GREETING];
     hello here = { .asks = asks }, there;
-    uint64_t theirs = 0;
 
     snprintf(here.job, sizeof here.job, "%s", job);
-    for (int i = 0; i < 8; i++)
-        here.offers[i] = (uint8_t)(offers >> 8 * i);
+    put_le64(here.offers, offers);
     frame_greeting(greeting);
     buffer_append(&l->waiting, greeting, sizeof greeting);
     count_bytes(l, &l->sent[PART_HELLO], sizeof greeting);
@@ -323,9 +322,7 @@ uint64_t line_greet(line *l, const char *job, bool asks, uint64_t offers)
     hear_greeting(l);
     memcpy(&there, line_expect_bytes(l, PART_HELLO, sizeof there), sizeof there);
     check_hello(l, &here, &there);
-    for (int i = 8; i-- > 0;)
-        theirs = theirs << 8 | there.offers[i];
-    return theirs;
+    return le64(there.offers);
 }
 
 /* ---- Counts ------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 
 #include "frame.h"
 #include "tamis.h"
+#include "text/byte_order.h"
 
 static const uint8_t GREETING[FRAME_GREETING] = {
     'T', 'A', 'M', 'I', 'S', '\r', '\n', FRAME_VERSION
@@ -28,18 +29,14 @@ static uint32_t frame_sum(const uint8_t header[FRAME_HEADER], uint64_t number, c
 
 static size_t frame_size(const uint8_t header[FRAME_HEADER])
 {
-    return (size_t)header[0] | (size_t)header[1] << 8 | (size_t)header[2] << 16;
+    return le32(header) & 0xffffff;
 }
 
 void frame_seal(uint8_t header[FRAME_HEADER], char part, uint64_t number, const void *body,
                 size_t size)
 {
-    for (int i = 0; i < 3; i++)
-        header[i] = (uint8_t)(size >> 8 * i);
-    header[3] = (uint8_t)part;
-    uint32_t sum = frame_sum(header, number, body, size);
-    for (int i = 0; i < 4; i++)
-        header[4 + i] = (uint8_t)(sum >> 8 * i);
+    put_le32(header, (uint32_t)size | (uint32_t)(uint8_t)part << 24);
+    put_le32(header + 4, frame_sum(header, number, body, size));
 }
 
 bool frame_open(const uint8_t header[FRAME_HEADER], char *part, size_t *size)
@@ -51,9 +48,5 @@ bool frame_open(const uint8_t header[FRAME_HEADER], char *part, size_t *size)
 
 bool frame_is_whole(const uint8_t header[FRAME_HEADER], uint64_t number, const void *body)
 {
-    uint32_t sum = 0;
-
-    for (int i = 4; i-- > 0;)
-        sum = sum << 8 | header[4 + i];
-    return sum == frame_sum(header, number, body, frame_size(header));
+    return le32(header + 4) == frame_sum(header, number, body, frame_size(header));
 }

@@ -1,6 +1,6 @@
 /* byte_order.h - numbers with the lowest byte first, on any machine and at any alignment. */
-#ifndef TAMIS_APPS_SYNC_BYTE_ORDER_H
-#define TAMIS_APPS_SYNC_BYTE_ORDER_H
+#ifndef TAMIS_CLI_TEXT_BYTE_ORDER_H
+#define TAMIS_CLI_TEXT_BYTE_ORDER_H
 
 #include <endian.h>
 #include <stdint.h>
