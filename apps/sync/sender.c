@@ -88,9 +88,8 @@ static void choose_entries(sender *s, const tamis_difference *d, const uint64_t 
     free(here);
 }
 
-static void tell_entries(sender *s)
+static void tell_entries(sender *s, const uint64_t *keys)
 {
-    uint64_t *keys = job_entry_keys(s->job, &s->entries);
     buffer summary = { 0 };
 
     put_sketch(&summary, keys, s->entries.n, ENTRY_NUMBERS);
@@ -102,7 +101,6 @@ static void tell_entries(sender *s)
     if (d && s->job->deletes)
         send_gone(s, d);
     tamis_difference_free(d);
-    free(keys);
 }
 
 static void send_list(sender *s)
@@ -114,6 +112,7 @@ static void send_list(sender *s)
         die(CODE_IO, "cannot read %s: there is no such file or folder", job->tree.path);
     if (!job->is_recursive && s->entries.all[0].type == ENTRY_FOLDER)
         die(CODE_USAGE, "sync: %s is a folder; -r takes folders", job->tree.path);
+    uint64_t *keys = job_entry_keys(job, &s->entries);
     s->sent = array_new(s->entries.n, sizeof *s->sent, "files");
     s->n_sent = s->entries.n;
     for (size_t i = 0; i < s->entries.n; i++)
@@ -122,8 +121,9 @@ static void send_list(sender *s)
         job_send_plain(job, PART_SUMMARY, &(buffer){ 0 });
         send_entries(s, PART_ENTRIES);
     } else {
-        tell_entries(s);
+        tell_entries(s, keys);
     }
+    free(keys);
 }
 
 /* ---- The plan of the receiver ------------------------------------------ */

@@ -159,6 +159,10 @@ same_tree dest
 touch -d '2001-02-03' dest/a/b/40
 exits 0 "$tamis" sync -r --json --checksum src dest
 json_holds "times do not count" 'it["bytes"] < 400' 'it["changed"] == 0'
+mkdir few && echo x >few/x
+exits 0 "$tamis" sync -r few dest.few
+exits 0 "$tamis" sync -r --json --checksum few dest.few
+json_holds "nor of a few files" 'it["changed"] == 0'
 exits 0 "$tamis" sync -r --json src dest
 json_holds "times count, but the file is the same" 'it["bytes"] < 600' 'it["file_bytes"] == 0'
 same_tree dest
