@@ -19,7 +19,7 @@
  *
  * So a large payload is far, and lines are best asked for 64 to 128 ahead, in steps and not in
  * bursts. Whether a filter is far is decided once, when it gets its plan: tamis.is_far; a kind that
- * asks faster may decide otherwise (blocked_avx512.c). Without TAMIS_CPU_FAR it never is. */
+ * asks faster may decide otherwise (blocked.c). Without TAMIS_CPU_FAR it never is. */
 #ifndef TAMIS_BASE_AHEAD_H
 #define TAMIS_BASE_AHEAD_H
 

@@ -91,6 +91,7 @@ static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32
 #define ONE_BLOCK counting_blocked_line
 #define ONE_BLOCK_HAS counting_blocked_line_has
 #define ONE_BLOCK_ADD counting_blocked_add_once
+#define ONE_BLOCK_PREPARE one_block_prepare
 #define ONE_BLOCK_REMOVE counting_blocked_remove_once
 #include "bloom/one_block_template.h"
 
@@ -136,8 +137,8 @@ MANY_INLINE uint64_t counting_blocked_add_atomic(void *self, void *group, size_t
 static tamis_status counting_blocked_add_concurrent(tamis *f, size_t *added, const uint64_t *keys,
                                                     size_t n)
 {
-    one_block_batch b =
-        one_block_change(f, keys, n, sizeof(counting_blocked_line), counting_blocked_add_atomic);
+    one_block_batch b = one_block_change(f, keys, n, sizeof(counting_blocked_line),
+                                         one_block_prepare, counting_blocked_add_atomic);
 
     __atomic_fetch_add(&f->count, b.counted, __ATOMIC_RELAXED);
     *added = n;

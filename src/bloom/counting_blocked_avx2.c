@@ -1,8 +1,9 @@
 /* counting_blocked_avx2.c - the counting filter of blocks with a line in two registers, its eight
  * words in their lanes. */
-#include <immintrin.h>
-
 #include "bloom/counting_blocked.h"
+#include "bloom/one_block.h"
+
+TARGET_AVX2
 
 /* Half of a line: four words, and what they say of the counters of x. */
 typedef struct counting_blocked_half {
@@ -12,8 +13,8 @@ typedef struct counting_blocked_half {
 } counting_blocked_half;
 
 /* Word i has its counter at four times digit i of x. */
-static inline counting_blocked_half counting_blocked_look(const counting_blocked_line *l,
-                                                          uint32_t x, int half)
+static inline counting_blocked_half counting_blocked_half_of(const counting_blocked_line *l,
+                                                             uint32_t x, int half)
 {
     const __m256i digits =
         half ? _mm256_set_epi64x(28, 24, 20, 16) : _mm256_set_epi64x(12, 8, 4, 0);
@@ -46,13 +47,15 @@ static inline bool counting_blocked_counts(counting_blocked_half a, counting_blo
 
 static inline bool counting_blocked_has_avx2(const counting_blocked_line *l, uint32_t x)
 {
-    return counting_blocked_no_zero(counting_blocked_look(l, x, 0), counting_blocked_look(l, x, 1));
+    return counting_blocked_no_zero(counting_blocked_half_of(l, x, 0),
+                                    counting_blocked_half_of(l, x, 1));
 }
 
 static inline bool counting_blocked_add_avx2(counting_blocked_line *l, uint32_t x,
                                              uint64_t *counted)
 {
-    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    counting_blocked_half a = counting_blocked_half_of(l, x, 0),
+                          b = counting_blocked_half_of(l, x, 1);
     __m256i *to = (__m256i *)l->word;
 
     _mm256_store_si256(to, _mm256_add_epi64(a.words, a.step));
@@ -64,7 +67,8 @@ static inline bool counting_blocked_add_avx2(counting_blocked_line *l, uint32_t 
 static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32_t x,
                                                 uint64_t *counted)
 {
-    counting_blocked_half a = counting_blocked_look(l, x, 0), b = counting_blocked_look(l, x, 1);
+    counting_blocked_half a = counting_blocked_half_of(l, x, 0),
+                          b = counting_blocked_half_of(l, x, 1);
     __m256i *to = (__m256i *)l->word;
 
     if (!counting_blocked_no_zero(a, b))
@@ -79,6 +83,7 @@ static inline bool counting_blocked_remove_avx2(counting_blocked_line *l, uint32
 #define ONE_BLOCK counting_blocked_line
 #define ONE_BLOCK_HAS counting_blocked_has_avx2
 #define ONE_BLOCK_ADD counting_blocked_add_avx2
+#define ONE_BLOCK_PREPARE one_block_prepare_avx2
 #define ONE_BLOCK_REMOVE counting_blocked_remove_avx2
 #include "bloom/one_block_template.h"
 
@@ -111,3 +116,5 @@ void tamis__counting_blocked_use_avx2(tamis_ops *ops)
     ops->add = counting_blocked_add_one;
     ops->remove = counting_blocked_remove_one;
 }
+
+TARGET_END

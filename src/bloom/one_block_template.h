@@ -6,6 +6,7 @@
  *   ONE_BLOCK_HAS     bool (const ONE_BLOCK *b, uint32_t x)
  *   ONE_BLOCK_ADD     bool (ONE_BLOCK *b, uint32_t x, uint64_t *counted): true, and 1 is added to
  *                     *counted if f->count is to learn of it
+ *   ONE_BLOCK_PREPARE how a group of keys is hashed: see one_block.h
  *   ONE_BLOCK_REMOVE  optional, the same; false: the key is not there
  *   ONE_BLOCK_READS   optional, an attribute of functions that read blocks beside add_concurrent().
  *                     Words are read whole on every machine with vectors, and a bit that shows a
@@ -40,7 +41,8 @@ ONE_BLOCK_READS MANY_INLINE uint64_t one_block_name(look)(void *self, void *grou
 ONE_BLOCK_READS static size_t one_block_name(has_many)(const tamis *f, uint64_t *hits,
                                                        const uint64_t *keys, size_t n)
 {
-    return one_block_look_up(f, hits, keys, n, sizeof(ONE_BLOCK), one_block_name(look));
+    return one_block_look_up(f, hits, keys, n, sizeof(ONE_BLOCK), ONE_BLOCK_PREPARE,
+                             one_block_name(look));
 }
 
 MANY_INLINE uint64_t one_block_name(add_in)(void *self, void *group, size_t i)
@@ -54,7 +56,9 @@ MANY_INLINE uint64_t one_block_name(add_in)(void *self, void *group, size_t i)
 static tamis_status one_block_name(add_many)(tamis *f, size_t *added, const uint64_t *keys,
                                              size_t n)
 {
-    f->count += one_block_change(f, keys, n, sizeof(ONE_BLOCK), one_block_name(add_in)).counted;
+    f->count +=
+        one_block_change(f, keys, n, sizeof(ONE_BLOCK), ONE_BLOCK_PREPARE, one_block_name(add_in))
+            .counted;
     *added = n;
     return TAMIS_OK;
 }
@@ -71,7 +75,8 @@ MANY_INLINE uint64_t one_block_name(remove_in)(void *self, void *group, size_t i
 
 static size_t one_block_name(remove_many)(tamis *f, const uint64_t *keys, size_t n)
 {
-    one_block_batch b = one_block_change(f, keys, n, sizeof(ONE_BLOCK), one_block_name(remove_in));
+    one_block_batch b = one_block_change(f, keys, n, sizeof(ONE_BLOCK), ONE_BLOCK_PREPARE,
+                                         one_block_name(remove_in));
 
     counters_forget(f, b.counted);
     return b.done;
@@ -104,5 +109,6 @@ static inline void one_block_name(use)(tamis_ops *ops)
 #undef ONE_BLOCK
 #undef ONE_BLOCK_HAS
 #undef ONE_BLOCK_ADD
+#undef ONE_BLOCK_PREPARE
 #undef ONE_BLOCK_REMOVE
 #undef ONE_BLOCK_READS

@@ -7,6 +7,8 @@
 #include "base/hash_avx512.h"
 #include "bloom/probes.h"
 
+TARGET_AVX512
+
 /* Eight walks, each at a slot. */
 typedef struct probes_eight {
     __m512i x, pos;
@@ -110,3 +112,5 @@ void tamis__probes_use_avx512(tamis *f, bool of_counters)
     if (!f->is_far && probes_derived(f)->range >> 32 == 0)
         f->ops.has_many = of_counters ? probes_has_counters_avx512 : probes_has_bits_avx512;
 }
+
+TARGET_END

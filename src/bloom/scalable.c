@@ -24,13 +24,131 @@
  * Apple: Stretching your data with taffy filters, 2022. */
 #include <math.h>
 
+#include "base/ahead.h"
 #include "base/cpu.h"
+#include "base/many.h"
 #include "bloom/bitset.h"
 #include "bloom/split_block.h"
 
+/* ---- Layout ------------------------------------------------------------ */
+
+/* 2^40 times the first stage is more than any memory holds. */
+enum { SCALABLE_MAX_STAGES = 40, SCALABLE_MAX_PROBES = 8 };
+
+/* Before the blocks, in a line of its own. */
+typedef struct scalable_header {
+    uint64_t held; /* keys that set a bit; little-endian */
+    uint8_t zeros[56];
+} scalable_header;
+
+typedef struct scalable_stage {
+    split_block *blocks;
+    uint64_t n, factor; /* of hashes */
+    unsigned probes;
+} scalable_stage;
+
+/* In 256ths of a bit: -log2 of the rate of stage j. That of the whole is plan.width. */
+static inline uint32_t scalable_rate_bits(const tamis_plan *p, unsigned j)
+{
+    /* 256 log2 of pi^2 / 6 (j + 1)^2, rounded up: by how much stage j is stricter than the whole.
+     * Their rates then add up to no more than that of the whole, however many there are. */
+    static const uint16_t STRICTER[SCALABLE_MAX_STAGES] = {
+        184,  696,  996,  1208, 1373, 1508, 1622, 1720, 1807, 1885, 1956, 2020, 2079, 2134,
+        2185, 2232, 2277, 2319, 2359, 2397, 2433, 2468, 2500, 2532, 2562, 2591, 2619, 2646,
+        2672, 2697, 2721, 2744, 2767, 2789, 2811, 2831, 2852, 2871, 2890, 2909,
+    };
+
+    return p->width + STRICTER[j];
+}
+
+/* One block takes a rate of 2^-10 at little more than the least space, and lower ones at ever more:
+ * those are left to several blocks. */
+static inline unsigned scalable_probes(const tamis_plan *p, unsigned j)
+{
+    unsigned probes = 1 + (scalable_rate_bits(p, j) - 1) / (10 * 256);
+
+    return probes < SCALABLE_MAX_PROBES ? probes : SCALABLE_MAX_PROBES;
+}
+
+/* Odd, and 1 for the first stage. Stages have hashes of their own: the keys of a stage are those
+ * that the ones before it have not, as are the strangers that come to it, and with the same hashes
+ * they would meet there more often than by chance. */
+static inline uint64_t scalable_factor(unsigned j)
+{
+    return 1 + j * (2 * HASH_GOLDEN);
+}
+
+/* Stage j has 2^j times the blocks of the first, and follows those before it. */
+static inline scalable_stage scalable_stage_of(const tamis *f, unsigned j)
+{
+    split_block *blocks = (split_block *)((scalable_header *)f->payload + 1);
+    uint64_t first = f->plan.slots;
+
+    return (scalable_stage){ blocks + (first << j) - first, first << j, scalable_factor(j),
+                             scalable_probes(&f->plan, j) };
+}
+
+static inline split_block *scalable_block(const scalable_stage *s, uint64_t probe)
+{
+    return &s->blocks[scale64(probe, s->n)];
+}
+
+/* ---- Lookups and adds, with a block in one register where there are some - */
+
+/* The keys of a group that were not found yet, and the stage that is looked at. */
+typedef struct scalable_group {
+    uint64_t h[MANY], g[MANY]; /* of each key: its hash, and this times the factor of the stage */
+    uint8_t at[MANY];          /* where in the group it stands */
+    unsigned left;             /* how many there are, of those that were looked at so far */
+} scalable_group;
+
+typedef struct scalable_batch {
+    const tamis *f;
+    scalable_stage newest, before;
+    bool is_far;
+} scalable_batch;
+
+static inline scalable_batch scalable_begin(const tamis *f)
+{
+    unsigned newest = f->plan.hashes - 1;
+
+    return (scalable_batch){ f, scalable_stage_of(f, newest),
+                             scalable_stage_of(f, newest ? newest - 1 : 0), f->is_far };
+}
+
+MANY_INLINE void scalable_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
+{
+    const scalable_batch *b = self;
+    scalable_group *g = group;
+
+    for (size_t i = 0; i < n; i++) {
+        g->h[i] = hash_key(keys[i], b->f->salt);
+        g->g[i] = g->h[i] * b->newest.factor;
+    }
+    g->left = 0;
+}
+
+MANY_INLINE void scalable_fetch(const void *self, const void *group, size_t i)
+{
+    const scalable_batch *b = self;
+    const scalable_group *g = group;
+
+    ahead_read(scalable_block(&b->newest, g->g[i]), b->is_far);
+}
+
+#define scalable_name(function) scalable_##function
 #define SCALABLE_HAS split_block_has
 #define SCALABLE_ADD split_block_add
 #include "bloom/scalable_template.h"
+
+#ifdef TARGET_AVX2
+TARGET_AVX2
+#define scalable_name(function) scalable_avx2_##function
+#define SCALABLE_HAS split_block_has_avx2
+#define SCALABLE_ADD split_block_add_avx2
+#include "bloom/scalable_template.h"
+TARGET_END
+#endif
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -253,8 +371,12 @@ static bool scalable_explain(const tamis *f, uint64_t key, tamis_telling *t)
 static void scalable_for_cpu(tamis *f, unsigned cpu)
 {
 #if defined(__x86_64__)
-    if (cpu & TAMIS_CPU_AVX2)
-        tamis__scalable_use_avx2(&f->ops);
+    if (cpu & TAMIS_CPU_AVX2) {
+        f->ops.has = scalable_avx2_has;
+        f->ops.has_many = scalable_avx2_has_many;
+        f->ops.add = scalable_avx2_add;
+        f->ops.add_many = scalable_avx2_add_many;
+    }
 #endif
     (void)f, (void)cpu;
 }

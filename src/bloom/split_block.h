@@ -10,11 +10,8 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/le.h"
+#include "base/target.h"
 #include "bloom/rates.h"
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 enum { SPLIT_WORDS = RATES_WORDS, SPLIT_BITS = 32 * SPLIT_WORDS };
 
@@ -67,7 +64,9 @@ static inline bool split_block_add(split_block *b, uint32_t x, uint64_t *counted
     return true;
 }
 
-#ifdef __AVX2__
+#ifdef TARGET_AVX2
+TARGET_AVX2
+
 /* The eight words in one register. */
 static inline __m256i split_block_mask_avx2(uint32_t x)
 {
@@ -92,6 +91,8 @@ static inline bool split_block_add_avx2(split_block *b, uint32_t x, uint64_t *co
     ++*counted;
     return true;
 }
+
+TARGET_END
 #endif
 
 /* Kinds that give a key several blocks: the hash for the block of probe i. */
@@ -101,11 +102,8 @@ static inline uint64_t split_block_probe(uint64_t h, unsigned i)
 }
 
 /* Kernels of these kinds. */
-void tamis__blocked_use_avx2(tamis_ops *ops);
-void tamis__blocked_use_avx512(tamis *f, unsigned cpu);
 void tamis__blocked_use_neon(tamis_ops *ops);
 void tamis__blocked_use_simd128(tamis_ops *ops);
-void tamis__scalable_use_avx2(tamis_ops *ops);
 
 /* ---- What blocks tell of their keys ------------------------------------ */
 

@@ -1,9 +1,5 @@
 /* fuse_eight_avx2_template.h - TEMPLATE, compiled once for each FUSE_ARITY: fuse_eight_template.h,
  * which includes this, in two registers of four hashes and one of eight slots. */
-#include <immintrin.h>
-
-#include "base/hash_avx2.h"
-
 static inline __m256i fuse_load(const void *from)
 {
     return _mm256_loadu_si256((const __m256i *)from);

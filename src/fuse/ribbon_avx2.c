@@ -1,6 +1,12 @@
 /* ribbon_avx2.c - eight columns at a time. */
 #define RIBBON_AVX2
 
+#include "base/many.h"
+#include "base/target.h"
+#include "fuse/ribbon.h"
+
+TARGET_AVX2
+
 #include "fuse/ribbon_solve_template.h"
 
 static inline __m256i ribbon_load(const uint8_t *words)
@@ -58,3 +64,5 @@ void tamis__ribbon_use_avx2(tamis *f)
     ribbon_use(f);
     f->ops.solve = ribbon_solve;
 }
+
+TARGET_END

@@ -1,7 +1,5 @@
 /* ribbon_back_avx2_template.h - TEMPLATE, compiled once for keys and once for keys with values:
  * parity and back substitution, eight columns at a time. ribbon_solve_template.h includes it. */
-#include <immintrin.h>
-
 /* Of eight words, the parity of each in the top bit of 32. Halves are added, then bytes, then the
  * two digits of the last byte are; a table has their parity. */
 static inline __m256i ribbon_parities(__m256i a, __m256i b)
