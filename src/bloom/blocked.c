@@ -19,7 +19,6 @@
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS split_block_has
 #define ONE_BLOCK_ADD split_block_add
-#define ONE_BLOCK_PREPARE one_block_prepare
 #include "bloom/one_block_template.h"
 
 /* ---- Sizing ------------------------------------------------------------ */

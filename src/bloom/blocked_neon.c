@@ -35,7 +35,6 @@ static inline bool blocked_neon_block_add(split_block *b, uint32_t x, uint64_t *
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS blocked_neon_block_has
 #define ONE_BLOCK_ADD blocked_neon_block_add
-#define ONE_BLOCK_PREPARE one_block_prepare
 #include "bloom/one_block_template.h"
 
 void tamis__blocked_use_neon(tamis_ops *ops)

@@ -33,7 +33,6 @@ static inline bool blocked_simd128_block_has(const split_block *b, uint32_t x)
 #define ONE_BLOCK split_block
 #define ONE_BLOCK_HAS blocked_simd128_block_has
 #define ONE_BLOCK_ADD split_block_add
-#define ONE_BLOCK_PREPARE one_block_prepare
 #include "bloom/one_block_template.h"
 
 void tamis__blocked_use_simd128(tamis_ops *ops)

@@ -91,7 +91,6 @@ static inline bool counting_blocked_remove_once(counting_blocked_line *l, uint32
 #define ONE_BLOCK counting_blocked_line
 #define ONE_BLOCK_HAS counting_blocked_line_has
 #define ONE_BLOCK_ADD counting_blocked_add_once
-#define ONE_BLOCK_PREPARE one_block_prepare
 #define ONE_BLOCK_REMOVE counting_blocked_remove_once
 #include "bloom/one_block_template.h"
 

@@ -6,13 +6,16 @@
  *   ONE_BLOCK_HAS     bool (const ONE_BLOCK *b, uint32_t x)
  *   ONE_BLOCK_ADD     bool (ONE_BLOCK *b, uint32_t x, uint64_t *counted): true, and 1 is added to
  *                     *counted if f->count is to learn of it
- *   ONE_BLOCK_PREPARE how a group of keys is hashed: see one_block.h
+ *   ONE_BLOCK_PREPARE optional, how a group of keys is hashed: see one_block.h
  *   ONE_BLOCK_REMOVE  optional, the same; false: the key is not there
  *   ONE_BLOCK_READS   optional, an attribute of functions that read blocks beside add_concurrent().
  *                     Words are read whole on every machine with vectors, and a bit that shows a
  *                     moment later is no harm; the race detector cannot know that. */
 #include "bloom/one_block.h"
 
+#ifndef ONE_BLOCK_PREPARE
+#define ONE_BLOCK_PREPARE one_block_prepare
+#endif
 #ifndef ONE_BLOCK_READS
 #define ONE_BLOCK_READS
 #endif
