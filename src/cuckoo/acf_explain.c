@@ -37,11 +37,10 @@ static tamis_cell acf_part_cell(const acf_table *t, enum acf_part part, uint64_t
 void tamis__acf_cells(const tamis *f, tamis_telling *to)
 {
     const acf_table t = acf_of(f);
-    bool goes_on = true;
 
     for (enum acf_part part = 0; part < ACF_PARTS; part++)
-        for (uint64_t i = 0; i < acf_cells(&t) && goes_on; i++)
-            goes_on = tamis__tell_cell(to, acf_part_cell(&t, part, i));
+        for (uint64_t i = 0; i < acf_cells(&t) && !to->has_ended; i++)
+            tamis__tell_cell(to, acf_part_cell(&t, part, i));
 }
 
 /* A cell in use has one of two fingerprints of its key: its selector tells which one. */

@@ -27,15 +27,13 @@ void tamis__cuckoo_cells(const tamis *f, tamis_telling *to)
 {
     cuckoo_table t = cuckoo_table_of(f);
     surplus s = cuckoo_surplus_of(&t);
-    bool goes_on = true;
 
     for (unsigned is_place = 0; is_place < 2; is_place++)
-        for (uint64_t i = 0; i <= t.starts && goes_on; i++)
-            goes_on = tamis__tell_cell(to, cuckoo_cell(&t, i, is_place));
-    for (unsigned i = 0; i < CUCKOO_STASH_MOST && goes_on; i++)
-        goes_on = tamis__tell_cell(to, cuckoo_stash_cell(&t, i));
-    if (goes_on)
-        tamis__tell_surplus(to, &s);
+        for (uint64_t i = 0; i <= t.starts && !to->has_ended; i++)
+            tamis__tell_cell(to, cuckoo_cell(&t, i, is_place));
+    for (unsigned i = 0; i < CUCKOO_STASH_MOST; i++)
+        tamis__tell_cell(to, cuckoo_stash_cell(&t, i));
+    tamis__tell_surplus(to, &s);
 }
 
 /* Only the fingerprint of the key has to say which place it is at. */

@@ -57,30 +57,24 @@ static tamis_cell morton_slot_cell(const morton_table *t, uint64_t block, unsign
                                                                  : 0 };
 }
 
-/* False: nobody listens any more. */
-static bool morton_tell_block(const morton_table *t, uint64_t block, tamis_telling *to)
+static void morton_tell_block(const morton_table *t, uint64_t block, tamis_telling *to)
 {
-    bool goes_on = true;
-
-    for (unsigned i = 0; i < t->s.buckets && goes_on; i++)
-        goes_on = tamis__tell_cell(to, morton_fullness_cell(t, block, i));
-    for (unsigned i = 0; i < t->s.marks && goes_on; i++)
-        goes_on = tamis__tell_cell(to, morton_overflow_cell(t, block, i));
-    for (unsigned i = 0; i < t->s.slots && goes_on; i++)
-        goes_on = tamis__tell_cell(to, morton_slot_cell(t, block, i));
-    return goes_on;
+    for (unsigned i = 0; i < t->s.buckets; i++)
+        tamis__tell_cell(to, morton_fullness_cell(t, block, i));
+    for (unsigned i = 0; i < t->s.marks; i++)
+        tamis__tell_cell(to, morton_overflow_cell(t, block, i));
+    for (unsigned i = 0; i < t->s.slots; i++)
+        tamis__tell_cell(to, morton_slot_cell(t, block, i));
 }
 
 void tamis__morton_cells(const tamis *f, tamis_telling *to)
 {
     const morton_table t = morton_of(f);
     const surplus s = morton_surplus_of(&t);
-    bool goes_on = true;
 
-    for (uint64_t i = 0; i < f->plan.slots && goes_on; i++)
-        goes_on = morton_tell_block(&t, i, to);
-    if (goes_on)
-        tamis__tell_surplus(to, &s);
+    for (uint64_t i = 0; i < f->plan.slots && !to->has_ended; i++)
+        morton_tell_block(&t, i, to);
+    tamis__tell_surplus(to, &s);
 }
 
 /* How full a bucket is, and what it holds. True: the fingerprint is there. */
@@ -119,19 +113,17 @@ bool tamis__morton_explain(const tamis *f, uint64_t key, tamis_telling *to)
     tamis__tell_number(to, "fingerprint", morton_stored(&t, &p));
     tamis__tell_number(to, "block", (uint64_t)(p.block - t.at) / MORTON_LINE);
     tamis__tell_number(to, "bucket", p.bucket);
-    bool found = morton_explain_bucket(&t, &p, to);
-    if (!morton_explain_overflow(&t, &p, to)) {
-        tamis__tell_number(to, "count", f->ops.count(f, key));
-        return tamis__tell_answer(to, found,
-                                  found ? "its bucket has its fingerprint"
-                                        : "its bucket has others, if any, and none was turned away "
-                                          "from there");
+    bool found = morton_explain_bucket(&t, &p, to), is_marked = morton_explain_overflow(&t, &p, to);
+    if (is_marked) {
+        tamis__tell_number(to, "other block", (uint64_t)(other.block - t.at) / MORTON_LINE);
+        tamis__tell_number(to, "other bucket", other.bucket);
+        found = morton_explain_bucket(&t, &other, to) || found;
     }
-    tamis__tell_number(to, "other block", (uint64_t)(other.block - t.at) / MORTON_LINE);
-    tamis__tell_number(to, "other bucket", other.bucket);
-    found = morton_explain_bucket(&t, &other, to) || found;
     tamis__tell_number(to, "count", f->ops.count(f, key));
-    return tamis__tell_answer(to, found,
-                              found ? "one of its buckets has its fingerprint"
-                                    : "neither of its buckets has its fingerprint");
+    return tamis__tell_answer(
+        to, found,
+        is_marked ? (found ? "one of its buckets has its fingerprint"
+                           : "neither of its buckets has its fingerprint")
+        : found   ? "its bucket has its fingerprint"
+                  : "its bucket has others, if any, and none was turned away from there");
 }

@@ -18,26 +18,22 @@ static tamis_cell aleph_cell(runs_table t, uint64_t slot)
 }
 
 /* How many bits are left of the fingerprints that came at each size. */
-static bool aleph_tell_generations(const tamis_plan *p, tamis_telling *to)
+static void aleph_tell_generations(const tamis_plan *p, tamis_telling *to)
 {
-    bool goes_on = true;
-
-    for (unsigned i = 0; i <= aleph_size(p) && goes_on; i++)
-        goes_on = tamis__tell_cell(
+    for (unsigned i = 0; i <= aleph_size(p); i++)
+        tamis__tell_cell(
             to, (tamis_cell){
                     .array = "bits left", .index = i, .value = aleph_bits_left(p, i), .bits = 8 });
-    return goes_on;
 }
 
 void tamis__aleph_cells(const tamis *f, tamis_telling *to)
 {
     runs_table t = aleph_of(f).t;
-    bool goes_on = true;
 
-    for (uint64_t i = 0; i < t.slots && goes_on; i++)
-        goes_on = tamis__tell_cell(to, aleph_cell(t, i));
-    if (goes_on && runs_tell_beside(t, 0, to))
-        aleph_tell_generations(&f->plan, to);
+    for (uint64_t i = 0; i < t.slots && !to->has_ended; i++)
+        tamis__tell_cell(to, aleph_cell(t, i));
+    runs_tell_beside(t, 0, to);
+    aleph_tell_generations(&f->plan, to);
 }
 
 /* The size at which a fingerprint came that has these bits left; of a void, the last one possible.

@@ -17,34 +17,31 @@ static tamis_cell aqf_cell(const aqf_shard *s, uint64_t number, uint64_t slot)
 }
 
 /* Hashes of keys are beside the slots in which their items start. */
-static bool aqf_tell_hashes(const aqf_shard *s, uint64_t number, tamis_telling *to)
+static void aqf_tell_hashes(const aqf_shard *s, uint64_t number, tamis_telling *to)
 {
     const unsigned none = TAMIS_MARK_EMPTY | TAMIS_MARK_COUNT | TAMIS_MARK_EXTENSION;
-    bool goes_on = true;
 
-    for (uint64_t i = 0; s->hashes && i < s->t.slots && goes_on; i++) {
+    for (uint64_t i = 0; s->hashes && i < s->t.slots && !to->has_ended; i++) {
         bool is_none = aqf_cell(s, number, i).marks & none;
-        goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "key hash",
-                                                     .number = number,
-                                                     .index = i,
-                                                     .value = le64(aqf_hash_at(s, i)),
-                                                     .bits = 64,
-                                                     .marks = is_none ? TAMIS_MARK_EMPTY : 0 });
+        tamis__tell_cell(to, (tamis_cell){ .array = "key hash",
+                                           .number = number,
+                                           .index = i,
+                                           .value = le64(aqf_hash_at(s, i)),
+                                           .bits = 64,
+                                           .marks = is_none ? TAMIS_MARK_EMPTY : 0 });
     }
-    return goes_on;
 }
 
 void tamis__aqf_cells(const tamis *f, tamis_telling *to)
 {
     shards s = shards_of(f);
-    bool goes_on = true;
 
-    for (uint64_t number = 0; number < UINT64_C(1) << s.bits && goes_on; number++) {
+    for (uint64_t number = 0; number < UINT64_C(1) << s.bits && !to->has_ended; number++) {
         aqf_shard shard = aqf_shard_at(&s, number);
-        for (uint64_t i = 0; i < s.slots && goes_on; i++)
-            goes_on = tamis__tell_cell(to, aqf_cell(&shard, number, i));
-        goes_on =
-            goes_on && runs_tell_beside(shard.t, number, to) && aqf_tell_hashes(&shard, number, to);
+        for (uint64_t i = 0; i < s.slots && !to->has_ended; i++)
+            tamis__tell_cell(to, aqf_cell(&shard, number, i));
+        runs_tell_beside(shard.t, number, to);
+        aqf_tell_hashes(&shard, number, to);
     }
 }
 

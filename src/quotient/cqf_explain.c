@@ -55,13 +55,12 @@ static tamis_cell cqf_cell(cqf_reader *r, uint64_t slot)
 void tamis__cqf_cells(const tamis *f, tamis_telling *to)
 {
     shards s = shards_of(f);
-    bool goes_on = true;
 
-    for (uint64_t shard = 0; shard < UINT64_C(1) << s.bits && goes_on; shard++) {
+    for (uint64_t shard = 0; shard < UINT64_C(1) << s.bits && !to->has_ended; shard++) {
         cqf_reader r = { .t = shards_table(&s, shard), .shard = shard };
-        for (uint64_t i = 0; i < s.slots && goes_on; i++)
-            goes_on = tamis__tell_cell(to, cqf_cell(&r, i));
-        goes_on = goes_on && runs_tell_beside(r.t, shard, to);
+        for (uint64_t i = 0; i < s.slots && !to->has_ended; i++)
+            tamis__tell_cell(to, cqf_cell(&r, i));
+        runs_tell_beside(r.t, shard, to);
     }
 }
 

@@ -48,21 +48,20 @@ static inline tamis_cell runs_cell(runs_table t, uint64_t number, uint64_t slot)
                          .marks = runs_marks(t, slot) };
 }
 
-/* What a table has beside its slots. False: nobody listens any more. */
-static inline bool runs_tell_beside(runs_table t, uint64_t number, tamis_telling *to)
+/* What a table has beside its slots. */
+static inline void runs_tell_beside(runs_table t, uint64_t number, tamis_telling *to)
 {
     tamis_cell used = {
         .array = "slots in use", .number = number, .value = runs_used(t), .bits = 64
     };
-    bool goes_on = true;
 
-    for (uint64_t i = 0; i < t.blocks && goes_on; i++)
-        goes_on = tamis__tell_cell(to, (tamis_cell){ .array = "offset",
-                                                     .number = number,
-                                                     .index = i,
-                                                     .value = runs_block(t, i)[RUNS_OFFSET],
-                                                     .bits = 8 });
-    return goes_on && tamis__tell_cell(to, used);
+    for (uint64_t i = 0; i < t.blocks && !to->has_ended; i++)
+        tamis__tell_cell(to, (tamis_cell){ .array = "offset",
+                                           .number = number,
+                                           .index = i,
+                                           .value = runs_block(t, i)[RUNS_OFFSET],
+                                           .bits = 8 });
+    tamis__tell_cell(to, used);
 }
 
 /* The home of a key: whether any key of its quotient is there, and then where its run starts. */
