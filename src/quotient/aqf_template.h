@@ -66,16 +66,12 @@ __attribute__((noinline)) static bool aqf_has_odd(const tamis *f, uint64_t key)
 
 static bool aqf_has(const tamis *f, uint64_t key)
 {
-    const shards s = shards_of(f);
-
-    return runs_has(f, &s, &s.lanes, key, shards_locate, aqf_look, aqf_has_odd);
+    return shards_has(f, key, 0, aqf_look, aqf_has_odd);
 }
 
 static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const shards s = shards_of(f);
-
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, aqf_look, aqf_has_odd);
+    return shards_has_many(f, hits, keys, n, 0, aqf_look, aqf_has_odd);
 }
 
 /* ---- Changes ----------------------------------------------------------- */

@@ -118,6 +118,35 @@ __attribute__((always_inline)) static inline runs_place shards_locate(const void
                          .quotient = q % RUNS_BLOCK };
 }
 
+/* As has() and has_many() of a tamis_ops. `width`, if it is not 0, tells the compiler that slots
+ * are remainders of so many bits. */
+MANY_INLINE shards shards_of_width(const tamis *f, unsigned width)
+{
+    shards s = shards_of(f);
+
+    if (width) {
+        s.width = width;
+        s.lanes = lanes_of(width);
+    }
+    return s;
+}
+
+MANY_INLINE bool shards_has(const tamis *f, uint64_t key, unsigned width, runs_look *look,
+                            runs_has_odd *has_odd)
+{
+    const shards s = shards_of_width(f, width);
+
+    return runs_has(f, &s, &s.lanes, key, shards_locate, look, has_odd);
+}
+
+MANY_INLINE size_t shards_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
+                                   unsigned width, runs_look *look, runs_has_odd *has_odd)
+{
+    const shards s = shards_of_width(f, width);
+
+    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, look, has_odd);
+}
+
 __attribute__((always_inline)) static inline void shards_fetch(const void *self, uint64_t hash)
 {
     const shards *s = self;
