@@ -28,15 +28,21 @@ void emit_flush(join *j, outlet *o)
     o->text->size = 0;
 }
 
-static void append_delims(const join *j, buffer *to, size_t n)
-{
-    while (n-- > 0)
-        buffer_append(to, &j->a.csv.delim, 1);
-}
-
 static void append_end(const join *j, buffer *to)
 {
     buffer_append(to, j->a.is_crlf ? "\r\n" : "\n", 1 + (size_t)j->a.is_crlf);
+}
+
+/* A row of A, so many delimiters, and what follows them. */
+static void emit_row(const join *j, outlet *o, span text, size_t delims, span others,
+                     join_counts *counts)
+{
+    buffer_append(o->text, text.at, text.size);
+    while (delims-- > 0)
+        buffer_append(o->text, &j->a.csv.delim, 1);
+    buffer_append(o->text, others.at, others.size);
+    append_end(j, o->text);
+    counts->out++;
 }
 
 static bool emit_pairs(join *j, outlet *o, span text, size_t missing, const record *last,
@@ -46,11 +52,7 @@ static bool emit_pairs(join *j, outlet *o, span text, size_t missing, const reco
 
     do {
         r = matches_next(&j->matches, r);
-        buffer_append(o->text, text.at, text.size);
-        append_delims(j, o->text, missing);
-        buffer_append(o->text, record_text(r).at, r->text_size);
-        append_end(j, o->text);
-        counts->out++;
+        emit_row(j, o, text, missing, record_text(r), counts);
         if (o->text->size > OUTLET_MAX) {
             if (o->when_full == OUTLET_STOPS)
                 return false;
@@ -60,33 +62,22 @@ static bool emit_pairs(join *j, outlet *o, span text, size_t missing, const reco
     return true;
 }
 
-static void emit_row(const join *j, outlet *o, span text, join_counts *counts)
-{
-    buffer_append(o->text, text.at, text.size);
-    append_end(j, o->text);
-    counts->out++;
-}
-
 bool emit_found(join *j, outlet *o, span text, size_t missing, const record *last,
                 join_counts *counts)
 {
     if (emits_pairs(j))
         return emit_pairs(j, o, text, missing, last, counts);
     if (j->kind == JOIN_SEMI)
-        emit_row(j, o, text, counts);
+        emit_row(j, o, text, 0, (span){ 0 }, counts);
     return true;
 }
 
 void emit_alone(const join *j, outlet *o, span text, size_t missing, join_counts *counts)
 {
-    if (j->kind == JOIN_ANTI)
-        emit_row(j, o, text, counts);
-    if (j->kind != JOIN_LEFT)
-        return;
-    buffer_append(o->text, text.at, text.size);
-    append_delims(j, o->text, missing + sheet_others(&j->b));
-    append_end(j, o->text);
-    counts->out++;
+    size_t delims = j->kind == JOIN_LEFT ? missing + sheet_others(&j->b) : 0;
+
+    if (emits_alone(j))
+        emit_row(j, o, text, delims, (span){ 0 }, counts);
 }
 
 /* Once both headers are known. */

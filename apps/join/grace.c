@@ -76,11 +76,9 @@ static bool is_over(const join *j, const loaded *l, const record *next)
     return l->n > 0 && l->rows.size + record_size(next) + (l->n + 1) * MATCHES_ROW > grace_room(j);
 }
 
-static void load_one(loaded *l, const record *r, bool with_text)
+static void load_one(loaded *l, const record *r, span text)
 {
-    span none = { 0 };
-
-    record_append(&l->rows, r, record_key(r), with_text ? record_text(r) : none);
+    record_append(&l->rows, r, record_key(r), text);
     l->n++;
 }
 
@@ -104,7 +102,7 @@ static bool load_keys(const join *j, const tape *b, loaded *l, bool must)
     tape_read(&reader, b, grace_piece(j));
     while (fits && (r = tape_next(&reader))) {
         fits = !is_over(j, l, r) || thin(j, l) || must;
-        load_one(l, r, false);
+        load_one(l, r, (span){ 0 });
     }
     tape_read_end(&reader);
     return fits;
@@ -116,17 +114,20 @@ static bool load_block(const join *j, tape_reader *reader, const record **next, 
     l->rows.size = 0;
     l->n = 0;
     while (*next && !is_over(j, l, *next)) {
-        load_one(l, *next, true);
+        load_one(l, *next, record_text(*next));
         *next = tape_next(reader);
     }
     return l->n > 0;
 }
 
-static bool load_rows(const join *j, const tape *b, loaded *l)
+/* All that has to be in memory at once; false: it does not fit. */
+static bool load(const join *j, const tape *b, loaded *l)
 {
     tape_reader reader;
     const record *next;
 
+    if (!emits_pairs(j))
+        return load_keys(j, b, l, !b->is_mixed);
     if (tape_bytes(b) + b->rows * MATCHES_ROW > grace_room(j))
         return false;
     tape_read(&reader, b, grace_piece(j));
@@ -134,11 +135,6 @@ static bool load_rows(const join *j, const tape *b, loaded *l)
     load_block(j, &reader, &next, l);
     tape_read_end(&reader);
     return true;
-}
-
-static bool load(const join *j, const tape *b, loaded *l)
-{
-    return emits_pairs(j) ? load_rows(j, b, l) : load_keys(j, b, l, !b->is_mixed);
 }
 
 /* What goes out for `a` and what is loaded is a run. */

@@ -301,9 +301,9 @@ void dictionary_close(dictionary *d)
     affixes_free(&d->settings);
 }
 
-unsigned dictionary_code(const dictionary *d, const word *w)
+unsigned dictionary_code(const dictionary *d, uint64_t key)
 {
-    uint64_t key = tamis_key(d->words, w->text, w->size), code;
+    uint64_t code;
 
     if (d->personal && tamis_get(d->personal, &code, key))
         return (unsigned)code;

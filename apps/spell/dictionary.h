@@ -62,6 +62,7 @@ void dictionary_open(dictionary *d, const char *path);
 /* One that knows how words are written, but no words. */
 void dictionary_set(dictionary *d, const buffer *kept);
 void dictionary_close(dictionary *d);
-unsigned dictionary_code(const dictionary *d, const word *w);
+/* Of the word with that key; what the user says goes first. */
+unsigned dictionary_code(const dictionary *d, uint64_t key);
 
 #endif

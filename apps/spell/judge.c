@@ -61,7 +61,7 @@ enum {
 static verdict look(judging *j, const word *w, unsigned codes)
 {
     const affixes *a = &j->d->settings;
-    unsigned code = dictionary_code(j->d, w);
+    unsigned code = dictionary_code(j->d, tamis_key(j->d->words, w->text, w->size));
 
     if (code == CODE_FORBIDDEN)
         return FORBIDDEN;

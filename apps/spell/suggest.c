@@ -92,22 +92,6 @@ static unsigned rareness(unsigned code)
     return code >= CODE_RANKS ? (unsigned)(CODE_RANKS + N_RANKS - 1 - code) : N_RANKS;
 }
 
-static void take_hit(suggester *s, size_t i, unsigned code)
-{
-    if (code == CODE_FORBIDDEN || code == CODE_IN_CAPITALS || code >= CODE_NONE)
-        return;
-    keep(s, &s->batch[i].text, 2 * s->batch[i].cost + rareness(code));
-}
-
-static void take_personal(suggester *s)
-{
-    uint64_t code;
-
-    for (size_t i = 0; i < s->n && s->d->personal; i++)
-        if (tamis_get(s->d->personal, &code, s->keys[i]) && code == CODE_WORD)
-            keep(s, &s->batch[i].text, 2 * s->batch[i].cost);
-}
-
 static bool is_personal(const suggester *s, uint64_t key)
 {
     return s->d->personal && tamis_has(s->d->personal, key);
@@ -116,14 +100,18 @@ static bool is_personal(const suggester *s, uint64_t key)
 /* The first filter takes all, the second what passes. */
 static void look_up(suggester *s)
 {
-    uint64_t hits[BATCH / 64], code;
+    uint64_t hits[BATCH / 64];
 
-    take_personal(s);
     tamis_has_many(s->d->suggestions, hits, s->keys, s->n);
-    for (size_t i = 0; i < s->n; i++)
-        if ((hits[i / 64] >> i % 64 & 1) && !is_personal(s, s->keys[i]) &&
-            tamis_get(s->d->words, &code, s->keys[i]))
-            take_hit(s, i, (unsigned)code);
+    for (size_t i = 0; i < s->n; i++) {
+        bool is_own = is_personal(s, s->keys[i]);
+        unsigned code = CODE_NONE;
+
+        if (is_own || (hits[i / 64] >> i % 64 & 1))
+            code = dictionary_code(s->d, s->keys[i]);
+        if (code != CODE_NONE && code != CODE_FORBIDDEN && code != CODE_IN_CAPITALS)
+            keep(s, &s->batch[i].text, 2 * s->batch[i].cost + (is_own ? 0 : rareness(code)));
+    }
     s->n = 0;
 }
 
@@ -276,8 +264,8 @@ static bool are_words(const suggester *s, const word *w, unsigned *rarest)
         end = at + strcspn(at, " ");
         if (end == at || !word_set(&part, at, (size_t)(end - at)) || !judge_form(s->d, &part))
             return false;
-        unsigned rare = rareness(dictionary_code(s->d, &part));
         uint64_t key = tamis_key(s->d->words, part.text, part.size);
+        unsigned rare = rareness(dictionary_code(s->d, key));
         if (!tamis_has(s->d->suggestions, key) && !is_personal(s, key))
             return false;
         *rarest = rare > *rarest ? rare : *rarest;
