@@ -283,10 +283,10 @@ static void cuckoo_for_cpu(tamis *f, unsigned cpu)
 
 const tamis_ops tamis__cuckoo = {
     .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_DELETE_EXACTLY | TAMIS_TRAIT_TAG_BITS,
+    .limits = { .ceiling = CUCKOO_CEILING },
     .plan = cuckoo_plan,
     .bytes = cuckoo_bytes,
     .rate = cuckoo_rate,
-    .limits = { .ceiling = CUCKOO_CEILING },
     .for_cpu = cuckoo_for_cpu,
     .verify = cuckoo_verify,
     .measure = cuckoo_measure,

@@ -426,10 +426,10 @@ static bool buckets_explain(const tamis *f, uint64_t key, tamis_telling *to)
 
 const tamis_ops tamis__cuckoo_buckets = {
     .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_TAG_BITS | TAMIS_TRAIT_TO_STUDY,
+    .limits = { .ceiling = BUCKETS_CEILING },
     .plan = buckets_plan,
     .bytes = buckets_bytes,
     .rate = buckets_rate,
-    .limits = { .ceiling = BUCKETS_CEILING },
     .verify = buckets_verify,
     .measure = buckets_measure,
     .has = buckets_has,

@@ -370,10 +370,10 @@ static void morton_for_cpu(tamis *f, unsigned cpu)
 
 const tamis_ops tamis__morton = {
     .traits = TAMIS_TRAIT_BUILDS_SETS | TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_TAG_BITS,
+    .limits = { .ceiling = MORTON_CEILING },
     .plan = morton_plan,
     .bytes = morton_bytes,
     .rate = tamis__morton_rate,
-    .limits = { .ceiling = MORTON_CEILING },
     .resize = morton_resize,
     .for_cpu = morton_for_cpu,
     .verify = morton_verify,
