@@ -1,4 +1,4 @@
-/* acf.c - adaptive cuckoo filter: a false positive that it is told of is taken back.
+/* acf.c - adaptive cuckoo filter: reported false positives are corrected.
  *
  * There are four tables of b cells, and a key is in one of four cells, one of each table. A cell
  * has a fingerprint of its key, and beside the cells, in the same order, are the keys themselves.
@@ -10,18 +10,19 @@
  *   cells     |  | 0:17 |  | ..   | 0:4 |  |  | ..   |  | 1:9 |  | ..   |  |  | 0:30 | ..
  *   entries   |  | red  |  | ..   | tea |  |  | ..   |  | dog |  | ..   |  |  | sun  | ..
  *
- * A stranger that has the fingerprint of a key in one of its own cells is taken for it. Its owner,
- * who knows better, says so: the selector is flipped and the cell gets the other fingerprint of its
- * key, which the stranger has with probability 1 / v only, v being the number of fingerprints. But
- * another stranger may have that one, and its report flips the selector back. So adaptation is
- * weak: a cell for which each function is hit by strangers that go on asking never comes to rest.
+ * An absent key that has the fingerprint of a key in one of its own cells is taken for it. When the
+ * owner reports that, the selector is flipped and the cell gets the other fingerprint of its
+ * key, which the absent key has with probability 1 / v only, v being the number of fingerprints.
+ * But another absent key may have that one, and its report flips the selector back. So adaptation
+ * is weak: a cell for which each function is hit by absent keys that are queried again never comes
+ * to rest.
  *
  * A new key takes an empty cell of its own, or others move to make room (acf_change.c). With a
- * fraction o of the cells in use, a stranger is found at the rate
+ * fraction o of the cells in use, an absent key is found at the rate
  *
  *   1 - (1 - o / v)^4    about 4 o / v,    v = 2^(bits - 1) - 1
  *
- * Selectors tell how many different strangers were asked: a cell whose fingerprints were hit by
+ * Selectors tell how many distinct absent keys were queried: a cell whose fingerprints were hit by
  * nobody still has selector 0, and any other has 1 in half of all cases (tamis__acf_queried()).
  *
  * plan.slots is the number of cells of a table when it was planned, plan.width how often they were
@@ -64,9 +65,9 @@ static uint64_t acf_bytes(const tamis_plan *p)
     return p->capacity <= cells ? acf_cells_bytes(cells, p->hashes) + cells * ACF_ENTRY : 0;
 }
 
-/* Of a stranger's four cells, k are in use, as if these were chosen at random among all: then the
- * rate is the mean of 1 - (1 - 1 / v)^k, here by its binomial moments. More keys than cells count
- * as if cells held several. */
+/* Of the four cells of an absent key, k are in use, as if these were chosen at random among all:
+ * then the rate is the mean of 1 - (1 - 1 / v)^k, here by its binomial moments. More keys than
+ * cells count as if cells held several. */
 static double acf_rate(const tamis_plan *p, double n)
 {
     double cells = (double)(ACF_TABLES * acf_buckets(p)), each = 1.0 / acf_prints(p->hashes);
@@ -234,9 +235,9 @@ static uint64_t acf_count(const tamis *f, uint64_t key)
     return tamis__acf_find(&t, hash_key(key, f->salt), &cell) ? acf_copies(&t, cell) : 0;
 }
 
-/* ---- How many were asked ----------------------------------------------- */
+/* ---- How many were queried --------------------------------------------- */
 
-/* C strangers hit a cell under each selector l0 and l1 times, Poisson numbers with the mean
+/* C absent keys hit a cell under each selector l0 and l1 times, Poisson numbers with the mean
  * C / values. If both are 0, its selector is 0. Else it is 1 in half of all cases: it is if l0
  * alone is not 0, it is not if l1 alone is, and if neither is 0 they take turns. So
  *

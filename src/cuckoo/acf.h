@@ -144,8 +144,9 @@ tamis_status tamis__acf_move(tamis *f, const tamis *g);
 
 /* ---- acf.c ------------------------------------------------------------- */
 
-/* How many strangers were asked, and the standard error: of so many cells in use, some have
- * selector 1. `values` are all that a cell can be matched by: its buckets times the fingerprints.
+/* How many distinct absent keys were queried, and the standard error: of so many cells in use, some
+ * have selector 1. `values` are all that a cell can be matched by: its buckets times the
+ * fingerprints.
  */
 double tamis__acf_queried(double values, double used, double ones, double *error);
 

@@ -74,7 +74,7 @@ typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its 
 
 /* Eight bytes are read. One time in nine they reach into the next line. To wait for it there would
  * take longer than to ask for both. */
-CUCKOO_GROUP_INLINE void cuckoo_group_ask(const uint8_t *at, bool writes, bool is_far)
+CUCKOO_GROUP_INLINE void cuckoo_group_prefetch(const uint8_t *at, bool writes, bool is_far)
 {
     if (writes) {
         ahead_write(at, is_far);
@@ -88,8 +88,8 @@ CUCKOO_GROUP_INLINE void cuckoo_group_ask(const uint8_t *at, bool writes, bool i
 CUCKOO_GROUP_INLINE void cuckoo_group_fetch(const uint8_t *payload, const cuckoo_group *g, size_t i,
                                             bool writes, bool is_far)
 {
-    cuckoo_group_ask(payload + g->at[0][i], writes, is_far);
-    cuckoo_group_ask(payload + g->at[1][i], writes, is_far);
+    cuckoo_group_prefetch(payload + g->at[0][i], writes, is_far);
+    cuckoo_group_prefetch(payload + g->at[1][i], writes, is_far);
 }
 
 CUCKOO_GROUP_INLINE size_t cuckoo_group_step_end(const cuckoo_group *g, size_t i)

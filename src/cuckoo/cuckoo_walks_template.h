@@ -120,7 +120,7 @@ CUCKOO_GROUP_INLINE void cuckoo_walk_push_out(cuckoo_walks *w, const cuckoo_walk
                         (owner & ~(uint64_t)CUCKOO_TAG_MASK) | (~owner & 2) };
 
     cuckoo_walk_put(w, slot, owner, to->value | which);
-    cuckoo_group_ask(w->t.slots + out.start * w->t.width / 8, true, false);
+    cuckoo_group_prefetch(w->t.slots + out.start * w->t.width / 8, true, false);
     w->ring[w->tail++ % CUCKOO_WALKS_RING] = out;
 }
 

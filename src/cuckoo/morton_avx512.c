@@ -233,8 +233,8 @@ __attribute__((always_inline)) static inline morton_seen morton_see_eight(const 
 
 /* ---- Groups ------------------------------------------------------------ */
 
-__attribute__((always_inline)) static inline void morton_ask_eight(const morton_table *t,
-                                                                   const morton_places *g, size_t i)
+__attribute__((always_inline)) static inline void
+morton_prefetch_eight(const morton_table *t, const morton_places *g, size_t i)
 {
 #pragma GCC unroll 8
     for (size_t k = 0; k < MORTON_EIGHT; k++)
@@ -249,7 +249,7 @@ morton_begin_eight(morton_places *g, const morton_table *t, const uint64_t *keys
     __m512i hashes = mix64_avx512(_mm512_xor_si512(some, morton_all(t->salt)));
 
     morton_put_eight(g, i, morton_eight_of(t, hashes));
-    morton_ask_eight(t, g, i);
+    morton_prefetch_eight(t, g, i);
 }
 
 /* Keys that wait for their other bucket, without gaps, and which of the group they are. */
@@ -292,13 +292,13 @@ morton_look_and_begin(morton_later *w, const morton_table *t, const morton_place
     return word;
 }
 
-__attribute__((noinline)) static void morton_ask_others(morton_later *w, const morton_table *t)
+__attribute__((noinline)) static void morton_prefetch_others(morton_later *w, const morton_table *t)
 {
     const morton_table own = *t;
 
     for (size_t i = 0; i < w->others.n; i += MORTON_EIGHT) {
         morton_put_eight(&w->others, i, morton_eight_others(&own, morton_eight_at(&w->others, i)));
-        morton_ask_eight(&own, &w->others, i);
+        morton_prefetch_eight(&own, &w->others, i);
     }
 }
 
@@ -329,7 +329,7 @@ static size_t morton_has_eights(const tamis *f, uint64_t *hits, const uint64_t *
         morton_later *w = &waits[k % 2];
         next->n = many_group(k * MANY, n);
         uint64_t word = morton_look_and_begin(w, &t, &groups[(k + 1) % 2], next, keys + k * MANY);
-        morton_ask_others(w, &t);
+        morton_prefetch_others(w, &t);
         if (k > 1) {
             hits[k - 2] |= morton_look_at_others(&waits[(k + 1) % 2], &t);
             found += (size_t)__builtin_popcountll(hits[k - 2]);

@@ -14,10 +14,10 @@
  *  160 slots   quotient 123  a void                slot 123 holds 10000
  *  320 slots   a void each in slots 246 and 247
  *
- * However old it is, a key makes a stranger pass that has its first quotient and fingerprint, with
- * probability 1 / (S << bits) at the size in which it came: a void says yes to all of its slot, and
- * is copied to both halves of it. The rate is therefore a sum over the sizes that the filter had,
- * each of which but the first took half of its keys:
+ * However old it is, a key lets an absent key pass that has its first quotient and fingerprint,
+ * with probability 1 / (S << bits) at the size in which it came: a void says yes to all of its
+ * slot, and is copied to both halves of it. The rate is therefore a sum over the sizes that the
+ * filter had, each of which but the first took half of its keys:
  *
  *   load * (2^-bits(0) + 2^-bits(1) / 2 + 2^-bits(2) / 2 + ...)
  *

@@ -1,9 +1,9 @@
-/* aqf.c - adaptive quotient filter: a false positive that it was told of does not come again.
+/* aqf.c - adaptive quotient filter: a reported false positive does not come again.
  *
- * The fingerprint of a key is scale64(hash_key(key), slots << width), as in cqf, and n keys make a
- * stranger pass with a probability of about load * 2^-width.
+ * The fingerprint of a key is scale64(hash_key(key), slots << width), as in cqf, and an absent
+ * key is found among n keys with a probability of about load * 2^-width.
  *
- * When a stranger passes and the filter is told so, the item that it was taken for is extended by
+ * When a false positive is reported, the item that the absent key was taken for is extended by
  * more bits of its own key's hash, up to the first chunk in which the two differ (quotient/aqf.h).
  * Items never become shorter, whatever is asked. Hashes of 64-bit keys are a permutation of them,
  * so that any two keys differ within the 64 bits of a tail.
@@ -12,7 +12,7 @@
  * 8 bytes, which only changes read: lookups touch the table alone. Or the filter asks for it:
  * TAMIS_PLAN_ASKS_KEYS.
  *
- * A chunk takes a slot, and keeps 1 - 2^(1 - width) of the strangers away that it was made against:
+ * A chunk takes a slot, and excludes 1 - 2^(1 - width) of the absent keys that it was made against:
  * z false positives take about z slots. Keys take `load` of the slots, 0.9 if nothing else is
  * asked for; 31 of 32 may be in use.
  *
@@ -47,7 +47,7 @@ static double aqf_probability_unique(const tamis_plan *p, double n, double pass)
     return exp(fmax(n - 1, 0) * log1p(-pass / aqf_fingerprints(p)));
 }
 
-/* The share of strangers alike that one chunk leaves. */
+/* The share of absent keys with the same fingerprint that one chunk lets pass. */
 static double aqf_chunk_pass(const tamis_plan *p)
 {
     return ldexp(1, 1 - (int)p->width);
@@ -55,16 +55,16 @@ static double aqf_chunk_pass(const tamis_plan *p)
 
 static const double AQF_LEAST_PASS = 1e-18;
 
-/* Of the strangers with the fingerprint of a key that is extended by k chunks, a share of 2^-k
+/* Of the absent keys with the fingerprint of a key that is extended by k chunks, a share of 2^-k
  * chunks passes. */
 static double aqf_rate(const tamis_plan *p, double n)
 {
-    double told = aqf_probability_unique(p, n, 1), sum = told;
+    double unique = aqf_probability_unique(p, n, 1), sum = unique;
 
     for (double pass = aqf_chunk_pass(p); pass > AQF_LEAST_PASS; pass *= aqf_chunk_pass(p)) {
         double by_more = aqf_probability_unique(p, n, pass);
-        sum += pass * (by_more - told);
-        told = by_more;
+        sum += pass * (by_more - unique);
+        unique = by_more;
     }
     return fmin(n / aqf_fingerprints(p) * sum, 1);
 }

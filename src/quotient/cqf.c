@@ -2,7 +2,7 @@
  *
  * The fingerprint of a key is scale64(hash_key(key), slots << width): its high part, the quotient,
  * says where it belongs among the slots, its low `width` bits, the remainder, are what is written
- * there. n distinct keys make a stranger pass with probability
+ * there. An absent key is found among n distinct keys with probability
  *
  *   1 - (1 - 1 / (slots << width))^n,   about load * 2^-width
  *

@@ -26,7 +26,7 @@ __attribute__((noinline)) static void cqf_locate_group(cqf_group *g, const cqf_e
     const cqf_eights own = *t;
 
     g->n = n;
-    g->told = (cqf_told){ 0 };
+    g->masks = (cqf_masks){ 0 };
     for (size_t i = 0; i < n; i += CQF_EIGHT)
         cqf_locate_eight(g, &own, keys, i);
 }
@@ -51,14 +51,14 @@ __attribute__((noinline)) static void cqf_look_group(cqf_group *g, const cqf_eig
         if (i < g->n)
             cqf_look_eight(g, &own, i);
         if (i < next->n)
-            cqf_ask_eight(&own, next, i);
+            cqf_prefetch_eight(&own, next, i);
     }
 }
 
 /* The block behind the last of a shard is not the one that is meant, but is no harm. */
-__attribute__((noinline)) static void cqf_ask_on(const cqf_eights *t, const cqf_group *g)
+__attribute__((noinline)) static void cqf_prefetch_next(const cqf_eights *t, const cqf_group *g)
 {
-    for (uint64_t open = le64(g->told.open); open; open &= open - 1) {
+    for (uint64_t open = le64(g->masks.open); open; open &= open - 1) {
         const uint8_t *next = t->at + g->blocks[word_lowest(open)] + t->stride;
         ahead_read(next + RUNS_ENDS, t->is_far);
         ahead_read(next + RUNS_SLOTS + 8, t->is_far);
@@ -69,7 +69,7 @@ __attribute__((noinline)) static void cqf_ask_on(const cqf_eights *t, const cqf_
 __attribute__((noinline)) static uint64_t cqf_end_group(const cqf_eights *t, const cqf_group *g,
                                                         const tamis *f, const uint64_t *keys)
 {
-    uint64_t open = le64(g->told.open), fits = 0, equal = 0, held = 0;
+    uint64_t open = le64(g->masks.open), fits = 0, equal = 0, held = 0;
     uint8_t list[MANY];
     size_t n = cqf_list(list, open);
 
@@ -79,10 +79,10 @@ __attribute__((noinline)) static uint64_t cqf_end_group(const cqf_eights *t, con
         equal |= (uint64_t)seen.equal << i;
         held |= (uint64_t)seen.held << i;
     }
-    fits = le64(g->told.fits) | _pdep_u64(fits, open);
-    equal = le64(g->told.equal) | _pdep_u64(equal, open);
-    held = le64(g->told.held) | _pdep_u64(held, open);
-    uint64_t odd = (le64(g->told.occupied) & ~fits) | (equal & ~held);
+    fits = le64(g->masks.fits) | _pdep_u64(fits, open);
+    equal = le64(g->masks.equal) | _pdep_u64(equal, open);
+    held = le64(g->masks.held) | _pdep_u64(held, open);
+    uint64_t odd = (le64(g->masks.occupied) & ~fits) | (equal & ~held);
     return odd ? held | cqf_has_odd_keys(f, keys, odd) : held;
 }
 
@@ -99,7 +99,7 @@ static size_t cqf_has_eights(const tamis *f, uint64_t *hits, const uint64_t *key
         cqf_find_group(now, &t);
         cqf_look_group(now, &t, next);
         if (k > 0)
-            cqf_ask_on(&t, now);
+            cqf_prefetch_next(&t, now);
         if (k > 1) {
             hits[k - 2] = cqf_end_group(&t, last, f, keys + (k - 2) * MANY);
             found += word_ones(hits[k - 2]);

@@ -83,10 +83,10 @@ static inline cqf_eights cqf_eights_of(const tamis *f)
 
 /* Of the keys of a group, those for which something holds: a byte for each eight. `open` runs go on
  * in the next block; the others are as in cqf_seen. */
-typedef struct cqf_told {
+typedef struct cqf_masks {
     uint8_t last[CQF_EIGHTS], occupied[CQF_EIGHTS], open[CQF_EIGHTS], fits[CQF_EIGHTS],
         equal[CQF_EIGHTS], held[CQF_EIGHTS];
-} cqf_told;
+} cqf_masks;
 
 /* Keys on their way. Blocks are in bytes from the first on. slots[] is where the run may be, in
  * bytes too; then its rank, for cqf_select(); then its slots, of which there are lengths[]. */
@@ -94,7 +94,7 @@ typedef struct cqf_group {
     _Alignas(64) uint64_t blocks[MANY];
     uint64_t fingerprints[MANY], ends[MANY], offsets[MANY], starts[MANY], ranks[MANY], slots[MANY],
         lengths[MANY];
-    cqf_told told;
+    cqf_masks masks;
     size_t n;
 } cqf_group;
 
@@ -121,7 +121,7 @@ cqf_locate_eight(cqf_group *g, const cqf_eights *t, const uint64_t *keys, size_t
     __m512i bits = _mm512_mul_epu32(cqf_quotients(t, fingerprints), cqf_all(t->width));
     __m512i bytes = _mm512_srli_epi64(_mm512_add_epi64(bits, cqf_all(8 * RUNS_SLOTS + 32)), 3);
 
-    g->told.last[i / CQF_EIGHT] = _mm512_cmpeq_epi64_mask(nth, cqf_all(t->blocks - 1));
+    g->masks.last[i / CQF_EIGHT] = _mm512_cmpeq_epi64_mask(nth, cqf_all(t->blocks - 1));
     cqf_store(g->blocks + i, blocks);
     cqf_store(g->slots + i, _mm512_add_epi64(blocks, bytes));
     _mm512_store_si512(g->fingerprints + i, fingerprints);
@@ -129,8 +129,8 @@ cqf_locate_eight(cqf_group *g, const cqf_eights *t, const uint64_t *keys, size_t
 
 /* The block of a key, and where its slots may be. The end of a head may be in a line between, but
  * hardly ever. */
-__attribute__((always_inline)) static inline void cqf_ask_eight(const cqf_eights *t,
-                                                                const cqf_group *g, size_t i)
+__attribute__((always_inline)) static inline void cqf_prefetch_eight(const cqf_eights *t,
+                                                                     const cqf_group *g, size_t i)
 {
 #pragma GCC unroll 8
     for (size_t k = i; k < i + CQF_EIGHT; k++) {
@@ -197,7 +197,7 @@ __attribute__((always_inline)) static inline void cqf_find_eight(cqf_group *g, c
     __m512i before = _mm512_and_si512(h.occupied, _mm512_sub_epi64(bit, one));
     __m512i ranks = _mm512_popcnt_epi64(before), ends = _mm512_srlv_epi64(h.ends, h.offsets);
 
-    g->told.occupied[i / CQF_EIGHT] =
+    g->masks.occupied[i / CQF_EIGHT] =
         _mm512_mask_test_epi64_mask(cqf_some(g->n - i), h.occupied, bit);
     _mm512_store_si512(g->ends + i, h.ends);
     _mm512_store_si512(g->offsets + i, h.offsets);
@@ -276,15 +276,15 @@ __attribute__((always_inline)) static inline void cqf_look_eight(cqf_group *g, c
     __m512i before = _mm512_sllv_epi64(cqf_load(g->starts + i), offsets);
     cqf_pieces p = cqf_pieces_of(t, cqf_load(g->blocks + i), cqf_load(g->ends + i), before,
                                  cqf_quotients(t, fingerprints));
-    __mmask8 near =
-        _mm512_mask_cmplt_epu64_mask(g->told.occupied[i / CQF_EIGHT], offsets, cqf_all(RUNS_BLOCK));
+    __mmask8 near = _mm512_mask_cmplt_epu64_mask(g->masks.occupied[i / CQF_EIGHT], offsets,
+                                                 cqf_all(RUNS_BLOCK));
     __mmask8 ends = _mm512_mask_test_epi64_mask(near, p.ends, p.ends);
     cqf_seen seen = cqf_see(&t->lanes, ends, p.slots, p.n, fingerprints);
 
-    g->told.open[i / CQF_EIGHT] = near ^ ends;
-    g->told.fits[i / CQF_EIGHT] = seen.fits;
-    g->told.equal[i / CQF_EIGHT] = seen.equal;
-    g->told.held[i / CQF_EIGHT] = seen.held;
+    g->masks.open[i / CQF_EIGHT] = near ^ ends;
+    g->masks.fits[i / CQF_EIGHT] = seen.fits;
+    g->masks.equal[i / CQF_EIGHT] = seen.equal;
+    g->masks.held[i / CQF_EIGHT] = seen.held;
     _mm512_store_si512(g->slots + i, p.slots);
     _mm512_store_si512(g->lengths + i, p.n);
 }
@@ -315,7 +315,7 @@ static inline __m512i cqf_of(const uint64_t *words, __m512i which)
 static inline __m512i cqf_next_blocks(const cqf_eights *t, const cqf_group *g, __m512i which)
 {
     __m512i bit = _mm512_sllv_epi64(cqf_all(1), which);
-    __mmask8 last = _mm512_test_epi64_mask(bit, cqf_all(le64(g->told.last)));
+    __mmask8 last = _mm512_test_epi64_mask(bit, cqf_all(le64(g->masks.last)));
     __m512i blocks = _mm512_add_epi64(cqf_of(g->blocks, which), cqf_all(t->stride));
 
     return _mm512_mask_sub_epi64(blocks, last, blocks, cqf_all(t->blocks * t->stride));

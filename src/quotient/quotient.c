@@ -20,8 +20,8 @@
  * The run of an occupied quotient is found from the start of its cluster, the next slot below that
  * is not shifted: skip as many runs as there are occupied quotients between. No fingerprint is
  * lost, so that the filter can forget a key, be listed in order, merged in one pass, and doubled:
- * one bit of each remainder becomes the last of the quotient. A stranger is taken for one of n keys
- * only if it has the fingerprint of one:
+ * one bit of each remainder becomes the last of the quotient. An absent key is taken for one of n
+ * keys only if it has the fingerprint of one:
  *
  *   1 - (1 - 1 / (slots * 2^r))^n        about load * 2^-r
  *
