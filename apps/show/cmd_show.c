@@ -8,7 +8,6 @@
 #include "filters/spec.h"
 #include "filters/store.h"
 #include "show_steps.h"
-#include "subsets.h"
 #include "term/message.h"
 #include "text/abilities.h"
 #include "text/reader.h"
@@ -226,7 +225,7 @@ static void tell_subsets(const display *s)
         die(CODE_USAGE, "show: --subsets takes %d KEYs at most", SUBSETS_KEYS_MAX);
     for (size_t i = 0; i < n; i++)
         keys[i] = (named_key){ s->it.requests[i].label, s->it.requests[i].key };
-    subsets_print(tamis_plan_of(s->it.filter), keys, n);
+    scene_print_subsets(tamis_plan_of(s->it.filter), keys, n);
 }
 
 static void tell(display *s)

@@ -50,6 +50,15 @@ void scene_put_rest(buffer *to, const scene *now);
 void scene_put_members(buffer *to, const scene *now);
 bool scene_has_rest(const scene *now);
 
+/* How a filter by peeling was made: sentences with a NUL each. TAMIS_CANNOT: the kind is not made
+ * this way. TAMIS_ABSENT: these are not its keys. */
+tamis_status scene_tell_peeling(buffer *sentences, const tamis *f, const picture *p,
+                                const named_key *keys, size_t n);
+/* A line for each of the 2^n sets: its keys, its cells, the answer for each key, with a star if
+ * that is a false positive. */
+enum { SUBSETS_KEYS_MAX = 10 };
+void scene_print_subsets(const tamis_plan *plan, const named_key *keys, size_t n);
+
 /* `width` is that of the terminal. */
 void scene_print(const show *s, unsigned width, bool in_colour);
 void scene_json(const show *s);

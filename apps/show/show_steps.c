@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peeling_text.h"
 #include "show_steps.h"
 #include "term/array.h"
 #include "term/message.h"
@@ -164,8 +163,9 @@ static void tell_peeling(const showing *s, scene *now)
             named_key key = { s->requests[i].label, s->requests[i].key };
             buffer_append(&keys, &key, sizeof key);
         }
-    tamis_status status = peeling_tell(&now->steps, s->filter, &now->picture,
-                                       (const void *)keys.bytes, keys.size / sizeof(named_key));
+    tamis_status status =
+        scene_tell_peeling(&now->steps, s->filter, &now->picture, (const void *)keys.bytes,
+                           keys.size / sizeof(named_key));
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE, "%s: %s filters are not made by peeling, so that there are no --steps",
             s->show.name, tamis_kind_name(tamis_plan_of(s->filter)->kind));

@@ -1,8 +1,8 @@
-/* subsets.c - every set of a few keys. Small sets come first. */
+/* scene_subsets.c - every set of a few keys. Small sets come first. */
 #include <stdio.h>
 #include <string.h>
 
-#include "subsets.h"
+#include "scene.h"
 #include "term/message.h"
 #include "toy_filter.h"
 
@@ -78,13 +78,19 @@ static void print_answers(subsets *s, const tamis *f, unsigned set)
     printf("\n");
 }
 
-static void print_set(subsets *s, unsigned set)
+/* Measures how wide its texts are, or prints them. */
+static void take_set(subsets *s, unsigned set, bool prints)
 {
     tamis *f = filter_of(s, set);
     buffer name = set_text(s, set), cells = cells_text(f);
 
-    printf("%-*s  %-*s", s->set_width, name.bytes, s->cells_width, cells.bytes);
-    print_answers(s, f, set);
+    if (prints) {
+        printf("%-*s  %-*s", s->set_width, name.bytes, s->cells_width, cells.bytes);
+        print_answers(s, f, set);
+    } else {
+        s->set_width = larger(s->set_width, (int)name.size);
+        s->cells_width = larger(s->cells_width, (int)cells.size);
+    }
     buffer_free(&name);
     buffer_free(&cells);
     tamis_free(f);
@@ -98,30 +104,16 @@ static void print_head(const subsets *s)
     printf("\n");
 }
 
-/* The widest of all sets, and of their cells. */
-static void measure(subsets *s)
-{
-    for (unsigned set = 0; set < 1u << s->n; set++) {
-        tamis *f = filter_of(s, set);
-        buffer name = set_text(s, set), cells = cells_text(f);
-
-        s->set_width = larger(s->set_width, (int)name.size);
-        s->cells_width = larger(s->cells_width, (int)cells.size);
-        buffer_free(&name);
-        buffer_free(&cells);
-        tamis_free(f);
-    }
-}
-
-void subsets_print(const tamis_plan *plan, const named_key *keys, size_t n)
+void scene_print_subsets(const tamis_plan *plan, const named_key *keys, size_t n)
 {
     subsets s = { .plan = plan, .keys = keys, .n = n, .set_width = 3, .cells_width = 5 };
 
-    measure(&s);
+    for (unsigned set = 0; set < 1u << n; set++)
+        take_set(&s, set, false);
     print_head(&s);
     for (int size = 0; size <= (int)n; size++)
         for (unsigned set = 0; set < 1u << n; set++)
             if (__builtin_popcount(set) == size)
-                print_set(&s, set);
+                take_set(&s, set, true);
     printf("\n* %u false positive%s\n", s.false_positives, s.false_positives == 1 ? "" : "s");
 }

@@ -1,8 +1,8 @@
-/* peeling_text.c - how a filter by peeling or by elimination was made, in sentences. */
+/* scene_peeling.c - how a filter by peeling or by elimination was made, in sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "peeling_text.h"
+#include "scene.h"
 #include "term/array.h"
 
 typedef struct telling {
@@ -64,8 +64,8 @@ static bool tell_step(void *ctx, const tamis_peel *step)
     return true;
 }
 
-tamis_status peeling_tell(buffer *sentences, const tamis *f, const picture *p,
-                          const named_key *keys, size_t n)
+tamis_status scene_tell_peeling(buffer *sentences, const tamis *f, const picture *p,
+                                const named_key *keys, size_t n)
 {
     telling t = { .to = sentences, .picture = p, .keys = keys };
     uint64_t *numbers = array_new(n, sizeof *numbers, "cells");
