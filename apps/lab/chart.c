@@ -136,14 +136,19 @@ static bool has_bars(const chart *c)
     return false;
 }
 
+static double n_names(const chart *c)
+{
+    return (double)(c->series[0].points.size / sizeof(chart_point));
+}
+
 static scale scale_of(const chart *c, bool is_x, double from, double to)
 {
     const chart_axis *a = is_x ? &c->x : &c->y;
     scale s = { .low = a->low, .high = a->high, .from = from, .to = to, .is_log = a->is_log };
 
-    if (a->names) {
+    if (a->is_named) {
         s.low = -0.5;
-        s.high = (double)a->n - 0.5;
+        s.high = n_names(c) - 0.5;
         return s;
     }
     if (a->low == a->high)
@@ -242,33 +247,32 @@ static void draw_x_number(const panel *p, double at, const char *text)
     svg_text(p->svg, at, p->box.y + p->box.height + 17, font, text);
 }
 
-static double widest_name(const chart_axis *a)
+static double widest_name(const chart *c)
 {
     double widest = 0;
 
-    for (size_t i = 0; i < a->n; i++)
-        widest = fmax(widest, svg_text_width(NUMBERS, a->names[i]));
+    for (const chart_point *point = NULL; (point = next_point(&c->series[0], point));)
+        widest = fmax(widest, svg_text_width(NUMBERS, point->name));
     return widest;
 }
 
 static bool has_turned_names(const chart *c)
 {
-    return c->x.names && widest_name(&c->x) + 6 > (CHART_WIDTH - LEFT - RIGHT) / (double)c->x.n;
+    return c->x.is_named && widest_name(c) + 6 > (CHART_WIDTH - LEFT - RIGHT) / n_names(c);
 }
 
 static void draw_x_names(const panel *p)
 {
-    const chart_axis *a = &p->chart->x;
     double y = p->box.y + p->box.height + 14;
     svg_font font = NUMBERS;
 
     font.anchor = 'e';
     font.turn = -40;
-    for (size_t i = 0; i < a->n; i++)
+    for (const chart_point *point = NULL; (point = next_point(&p->chart->series[0], point));)
         if (has_turned_names(p->chart))
-            svg_text(p->svg, place(&p->x, (double)i) + 4, y, font, a->names[i]);
+            svg_text(p->svg, place(&p->x, point->x) + 4, y, font, point->name);
         else
-            draw_x_number(p, place(&p->x, (double)i), a->names[i]);
+            draw_x_number(p, place(&p->x, point->x), point->name);
 }
 
 static void draw_x_axis(const panel *p)
@@ -276,7 +280,7 @@ static void draw_x_axis(const panel *p)
     char text[32];
     ticks t;
 
-    if (p->chart->x.names) {
+    if (p->chart->x.is_named) {
         draw_x_names(p);
         return;
     }
@@ -547,7 +551,7 @@ static double height_of(const chart *c)
 /* What names that are turned need below the frame beyond a line of numbers. */
 static double names_height(const chart *c)
 {
-    return has_turned_names(c) ? widest_name(&c->x) * 0.64 - 4 : 0;
+    return has_turned_names(c) ? widest_name(c) * 0.64 - 4 : 0;
 }
 
 static void draw_axes(svg *s, const chart *c, double top)
@@ -563,7 +567,8 @@ static void draw_axes(svg *s, const chart *c, double top)
     draw_x_axis(&p);
     draw_y_axis(&p);
     draw_series(&p);
-    draw_names(&p);
+    if (!c->x.is_named)
+        draw_names(&p);
     svg_rect(s, p.box.x, p.box.y, p.box.width, p.box.height, SVG_NONE, SVG_DIM);
     svg_text(s, p.box.x + p.box.width / 2, bottom - 14, LABELS, c->x.label);
 }

@@ -15,7 +15,7 @@ typedef enum chart_shape {
 typedef struct chart_point {
     double x, y;
     double low, high; /* both y: no range */
-    const char *name; /* written beside it; NULL: none. It outlives the chart. */
+    const char *name; /* written beside it, or below the axis; NULL: none. It outlives the chart. */
 } chart_point;
 
 /* A name that is NULL is not in the legend. */
@@ -31,10 +31,9 @@ typedef struct chart_axis {
     bool is_log;
     /* Where they start and end; both 0: where the points do. */
     double low, high;
-    /* The points are at 0, 1, ... n - 1, and these are their names; NULL: numbers. They outlive
-     * the chart. */
-    const char *const *names;
-    size_t n;
+    /* The points are at 0, 1, ..., and those of the first series have the names that stand there.
+     */
+    bool is_named;
 } chart_axis;
 
 enum { CHART_SERIES_MAX = 16 };

@@ -142,11 +142,6 @@ size_t lab_draw_zipf(const lab_zipf *z, lab_random *r)
     return low;
 }
 
-void lab_zipf_free(lab_zipf *z)
-{
-    free(z->sums);
-}
-
 uint64_t *lab_draw_keys(lab_random *r, uint64_t n)
 {
     uint64_t *keys = array_new(n, sizeof *keys, "numbers");

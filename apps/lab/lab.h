@@ -80,13 +80,12 @@ double lab_draw_unit(lab_random *r);
 uint64_t lab_draw_poisson(lab_random *r, double mean);
 /* Zipf's law: rank i, from 0 to n - 1, comes in proportion to (i + 1)^-power. */
 typedef struct lab_zipf {
-    double *sums; /* of the shares of all ranks up to each */
+    double *sums; /* of the shares of all ranks up to each; to be freed */
     size_t n;
 } lab_zipf;
 
 lab_zipf lab_zipf_new(uint64_t n, double power);
 size_t lab_draw_zipf(const lab_zipf *z, lab_random *r);
-void lab_zipf_free(lab_zipf *z);
 /* To be freed. */
 uint64_t *lab_draw_keys(lab_random *r, uint64_t n);
 

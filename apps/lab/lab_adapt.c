@@ -137,7 +137,7 @@ static void show_all(const adapt *r)
         show_rounds(r, KINDS[i], chart_add(rounds, name, CHART_LINE_DOTS));
         show_stream(r, KINDS[i], &z, chart_add(zipf, name, CHART_LINE_DOTS));
     }
-    lab_zipf_free(&z);
+    free(z.sums);
 }
 
 static void run(void *request)

@@ -77,22 +77,18 @@ enum { KINDS_MAX = 64 };
 /* What the charts show that have one rate: a variable, as a literal may have more bits. */
 static const double AT_ONE_RATE = 0.01;
 
-/* The chart of bars keeps them, beyond the run. */
-static const char *names[KINDS_MAX];
-
 typedef struct pictures {
     chart_series *drawn[N_DRAWN];
     chart *by_size, *by_time;
     chart_series *spots;
-    size_t n;
+    size_t n; /* bars */
 } pictures;
 
 static chart *begin_bars(lab *l, const char *title, const char *y)
 {
     chart *c = lab_chart(l, title, "kind, smallest first", y);
 
-    c->y.is_log = true;
-    c->x.names = names;
+    c->y.is_log = c->x.is_named = true;
     chart_add(c, NULL, CHART_BARS);
     return c;
 }
@@ -118,26 +114,21 @@ static void begin_pictures(pictures *p, lab *l)
         p->by_time = begin_bars(l, "Time of a lookup at 1 %, absent keys", "ns per key");
 }
 
-static void draw_bar(chart *c, size_t i, double value)
-{
-    c->x.n = i + 1;
-    chart_put(&c->series[0], (double)i, value);
-}
-
 static void draw(pictures *p, tamis_kind kind, double fpr, const outcome *o)
 {
+    const char *name = tamis_kind_name(kind);
+
     for (size_t i = 0; i < N_DRAWN; i++)
         if (DRAWN[i] == kind && o->hits > 0)
             chart_put(p->drawn[i], o->bits, (double)o->hits / (double)o->probes);
     if (fpr != AT_ONE_RATE)
         return;
     if (o->bits < 20)
-        chart_put_name(p->spots, o->bits, (double)o->hits / (double)o->probes,
-                       tamis_kind_name(kind));
-    draw_bar(p->by_size, p->n, o->bits);
+        chart_put_name(p->spots, o->bits, (double)o->hits / (double)o->probes, name);
+    chart_put_name(&p->by_size->series[0], (double)p->n, o->bits, name);
     if (p->by_time)
-        draw_bar(p->by_time, p->n, o->miss);
-    names[p->n++] = tamis_kind_name(kind);
+        chart_put_name(&p->by_time->series[0], (double)p->n, o->miss, name);
+    p->n++;
 }
 
 /* ---- Experiment -------------------------------------------------------- */

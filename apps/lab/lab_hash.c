@@ -171,7 +171,8 @@ static void test_evenness(const hash *r, const hashes_row *function, const key_l
     LAB_ROW(&r->lab, lab_text("buckets"), lab_text("%s", function->name), lab_text("%s", k->name),
             lab_count(k->n), lab_real(sum), lab_real(degrees), lab_real(p),
             lab_text("%s", verdict_of(p)), lab_none(), lab_none(), lab_none(), lab_real(took / n));
-    chart_put(r->bars, (double)(function - hashes_table), fmax(sum / degrees, 1e-3));
+    chart_put_name(r->bars, (double)(function - hashes_table), fmax(sum / degrees, 1e-3),
+                   function->name);
     LAB_ROW(&r->lab, lab_text("clashes"), lab_text("%s", function->name), lab_text("%s", k->name),
             lab_count(k->n), lab_real(clashes(hashes, k->n)), lab_real(n * (n - 1) / 2 / range),
             lab_none(), lab_none(), lab_none(), lab_none(), lab_none(), lab_none());
@@ -400,17 +401,6 @@ static void test_bloom(const hash *r)
 
 /* ---- The experiment ---------------------------------------------------- */
 
-static const char *names[HASHES_N];
-
-static chart *name_hashes(chart *c)
-{
-    for (size_t i = 0; i < HASHES_N; i++)
-        names[i] = hashes_table[i].name;
-    c->x.names = names;
-    c->x.n = HASHES_N;
-    return c;
-}
-
 static void test_keys(hash *r, chart *c, key_list k)
 {
     r->bars = chart_add(c, k.name, CHART_BARS);
@@ -448,10 +438,10 @@ static void say_what_is_seen(const hash *r)
 static void test_all(hash *r)
 {
     lab_columns(&r->lab, "test hash keys n found theory p verdict low high inside ns*");
-    chart *c = name_hashes(lab_chart(&r->lab, "Evenness: 1 is what random functions have", "hash",
-                                     "chi-square / degrees of freedom"));
+    chart *c = lab_chart(&r->lab, "Evenness: 1 is what random functions have", "hash",
+                         "chi-square / degrees of freedom");
 
-    c->y.is_log = true;
+    c->y.is_log = c->x.is_named = true;
     test_keys(r, c, words_of(r));
     test_keys(r, c, integers_of(r));
     for (size_t i = 0; i < HASHES_N; i++)
@@ -469,8 +459,9 @@ static void test_all(hash *r)
 
 static void show_typed(const hash *r)
 {
-    chart *c = name_hashes(lab_chart(&r->lab, "The buckets of the keys", "hash", "bucket"));
+    chart *c = lab_chart(&r->lab, "The buckets of the keys", "hash", "bucket");
 
+    c->x.is_named = true;
     lab_columns(&r->lab, "hash key bits value bucket");
     for (size_t k = 0; k < r->n_typed; k++) {
         chart_series *dots = k < CHART_SERIES_MAX ? chart_add(c, r->typed[k], CHART_DOTS) : NULL;
@@ -483,7 +474,7 @@ static void show_typed(const hash *r)
                     lab_count(hashes_bits(r->family, row)), lab_text("%" PRIx64, h),
                     lab_count(bucket));
             if (dots)
-                chart_put(dots, (double)i, (double)bucket);
+                chart_put_name(dots, (double)i, (double)bucket, row->name);
         }
     }
 }

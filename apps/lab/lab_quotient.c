@@ -145,7 +145,7 @@ static void show_shares(const lab *l, const clusters *c, double load, chart_seri
         double share = (double)c->bins[bin] / (double)c->n;
         LAB_ROW(l, lab_real(load), lab_text("%s", BINS[bin]), lab_real(p),
                 LAB_BOUNDS(range, share));
-        chart_put(theory, bin, p);
+        chart_put_name(theory, bin, p, BINS[bin]);
         chart_put_range(seen, bin, share, range.low, range.high);
     }
 }
@@ -173,9 +173,7 @@ static panels begin_panels(const lab *l)
 
     c->y.is_log = true;
     p.shares = lab_chart(l, "How long clusters are", "slots of a cluster", "share of all clusters");
-    p.shares->y.is_log = true;
-    p.shares->x.names = BINS;
-    p.shares->x.n = N_BINS;
+    p.shares->y.is_log = p.shares->x.is_named = true;
     return p;
 }
 

@@ -154,7 +154,7 @@ static void show_small(const spectral *r, int method)
     LAB_ROW(&r->lab, lab_text("small"), lab_text("%s", tamis_kind_name(METHODS[method].kind)),
             lab_text("any"), lab_real(p), LAB_BOUNDS(range, (double)wrong / (double)filters),
             lab_none(), lab_none(), lab_none());
-    lab_zipf_free(&z);
+    free(z.sums);
 }
 
 /* ---- One large filter -------------------------------------------------- */
@@ -217,10 +217,10 @@ static void show_stream(const spectral *r, int method, chart_series *wrong, char
         uint64_t end = i < 3 && ENDS[i + 1] < r->keys ? ENDS[i + 1] : r->keys;
         errors e = find_errors(f, keys, times, ENDS[i], end);
         show_errors(r, method, RANKS[i], &e, theory, bits);
-        chart_put(wrong, (double)i, (double)e.wrong / (double)e.keys);
-        chart_put(excess, (double)i, e.excess / (double)e.keys);
+        chart_put_name(wrong, (double)i, (double)e.wrong / (double)e.keys, RANKS[i]);
+        chart_put_name(excess, (double)i, e.excess / (double)e.keys, RANKS[i]);
     }
-    lab_zipf_free(&z);
+    free(z.sums);
     tamis_free(f);
     free(times);
     free(keys);
@@ -233,8 +233,7 @@ static void show_streams(const spectral *r)
     chart *excess = lab_chart(&r->lab, "By how much: frequent keys suffer little",
                               "rank of the key", "excess / count");
 
-    wrong->x.names = excess->x.names = RANKS;
-    wrong->x.n = excess->x.n = 4;
+    wrong->x.is_named = excess->x.is_named = true;
     for (int method = 0; method < N_METHODS; method++)
         show_stream(r, method, chart_add(wrong, METHODS[method].name, CHART_BARS),
                     chart_add(excess, METHODS[method].name, CHART_BARS));

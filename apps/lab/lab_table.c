@@ -341,7 +341,6 @@ static void take_step(const lab *l, book *b, const typed *t)
     line given = parse(t->text);
     size_t key = key_of(b, &given, l->seed);
     uint64_t hash = b->lines[key].hash;
-
     bool is_there = tables_get(&b->t, key, hash).found;
 
     if (t->step == PUT)
