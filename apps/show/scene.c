@@ -14,7 +14,8 @@ const char *scene_deed_name(deed_type type)
     return NAMES[type];
 }
 
-void scene_put_deeds(buffer *to, const deed *d, size_t n)
+/* Of n deeds of one type. */
+static void put_deeds(buffer *to, const deed *d, size_t n)
 {
     buffer_print(to, "%s ", scene_deed_name(d->type));
     for (; n > 1; n--, d++)
@@ -29,13 +30,27 @@ void scene_put_deeds(buffer *to, const deed *d, size_t n)
                      d->keys, d->keys == 1 ? "" : "s");
 }
 
-size_t scene_deeds_alike(const deed *d, size_t n)
+/* So many from this one on fit in one sentence. */
+static size_t deeds_alike(const deed *d, size_t n)
 {
     size_t i = 1;
 
     while (i < n && d[i].type == d[0].type && !d[i].status && !d[0].status)
         i++;
     return i;
+}
+
+/* What is built has all keys at once. */
+void scene_put_deeds(buffer *to, const scene *now, bool together, const char *end)
+{
+    const deed *d = (const void *)now->deeds.bytes;
+    size_t n = now->deeds.size / sizeof *d;
+
+    for (size_t run; n > 0; d += run, n -= run) {
+        run = together || d->type == DEED_BUILD ? deeds_alike(d, n) : 1;
+        put_deeds(to, d, run);
+        buffer_print(to, "%s", end);
+    }
 }
 
 static void put_marks(buffer *to, unsigned marks)
@@ -117,7 +132,7 @@ static const char *answer_of(const show *s, const explanation *e)
                                                                          : "yes, or so it seems";
 }
 
-void scene_put_answer(buffer *to, const show *s, const explanation *e)
+void scene_put_answer(buffer *to, const show *s, const explanation *e, const char *end)
 {
     bool counts = (tamis_kind_can(s->plan->kind) & TAMIS_CAN_COUNT) != 0;
 
@@ -127,14 +142,16 @@ void scene_put_answer(buffer *to, const show *s, const explanation *e)
     buffer_print(to, "? %s", answer_of(s, e));
     if (e->found && counts)
         buffer_print(to, " (%" PRIu64 " time%s)", e->count, e->count == 1 ? "" : "s");
-    buffer_print(to, ": %s", e->n > 0 ? e->steps[e->n - 1].text : "");
+    buffer_print(to, ": %s%s", e->n > 0 ? e->steps[e->n - 1].text : "", end);
 }
 
 void scene_put_changes(buffer *to, const scene *now)
 {
     const char *whose = now->picture.n < now->picture.total ? " of those shown" : "";
 
-    buffer_print(to, "%zu cell%s%s changed", now->changes, now->changes == 1 ? "" : "s", whose);
+    if (now->has_changes)
+        buffer_print(to, "%zu cell%s%s changed\n", now->changes, now->changes == 1 ? "" : "s",
+                     whose);
 }
 
 bool scene_has_rest(const scene *now)
@@ -145,9 +162,9 @@ bool scene_has_rest(const scene *now)
 void scene_put_rest(buffer *to, const scene *now)
 {
     if (now->picture.total == 0)
-        buffer_print(to, "filters of this kind do not show their cells");
-    else
-        buffer_print(to, "%zu of %" PRIu64 " cells are shown; --all shows all of them",
+        buffer_print(to, "filters of this kind do not show their cells\n");
+    else if (scene_has_rest(now))
+        buffer_print(to, "%zu of %" PRIu64 " cells are shown; --all shows all of them\n",
                      now->picture.n, now->picture.total);
 }
 
@@ -157,5 +174,6 @@ void scene_put_members(buffer *to, const scene *now)
 
     for (const uint64_t *m = NULL; (m = buffer_next(&now->members, m, sizeof *m)); before = ", ")
         buffer_print(to, "%s%" PRIu64, before, *m);
-    buffer_print(to, "}");
+    if (now->members.size)
+        buffer_print(to, "}\n");
 }

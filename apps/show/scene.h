@@ -38,13 +38,12 @@ typedef struct show {
 
 const char *scene_deed_name(deed_type type); /* "add", "remove", "build" */
 
-/* Sentences, which are the same in text and in pictures. The first is of n deeds of one type. */
-void scene_put_deeds(buffer *to, const deed *d, size_t n);
-/* So many deeds from this one on fit in one sentence: `n` at most. */
-size_t scene_deeds_alike(const deed *d, size_t n);
+/* Sentences, which are the same in text and in pictures. Those of deeds, of which one may tell
+ * several, and of answers have `end` after each. */
+void scene_put_deeds(buffer *to, const scene *now, bool together, const char *end);
+void scene_put_answer(buffer *to, const show *s, const explanation *e, const char *end);
 void scene_put_step(buffer *to, const show *s, const scene *now, const tamis_step *step);
-void scene_put_answer(buffer *to, const show *s, const explanation *e);
-/* How many cells changed, which are not drawn, and what an exact set holds. */
+/* How many cells changed, which are not drawn, what an exact set holds: a line, or none. */
 void scene_put_changes(buffer *to, const scene *now);
 void scene_put_rest(buffer *to, const scene *now);
 void scene_put_members(buffer *to, const scene *now);

@@ -25,12 +25,14 @@ static void text_at(canvas *c, double x, double y, svg_font font, const char *te
         c->width = right;
 }
 
-/* Draws what was put together, and frees it. */
-static void sentence(canvas *c, svg_colour colour, buffer *text)
+/* Draws the lines that were put together, and empties them. */
+static void draw_lines(canvas *c, svg_colour colour, buffer *lines)
 {
-    text_at(c, MARGIN, c->y + 13, (svg_font){ .colour = colour }, text->bytes);
-    c->y += ROW;
-    buffer_free(text);
+    char *rest = lines->size ? lines->bytes : NULL;
+
+    for (char *line; (line = strsep(&rest, "\n")) && *line; c->y += ROW)
+        text_at(c, MARGIN, c->y + 13, (svg_font){ .colour = colour }, line);
+    lines->size = 0;
 }
 
 /* ---- Cells ------------------------------------------------------------- */
@@ -139,33 +141,28 @@ static void draw_picture(canvas *c, const picture *p)
     buffer_free(&lines);
 }
 
+static void put_answers(buffer *to, const show *s, const scene *now, const char *end)
+{
+    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
+        if (e->is_asked)
+            scene_put_answer(to, s, e, end);
+}
+
 static void draw_scene(canvas *c, const scene *now)
 {
-    size_t n = now->deeds.size / sizeof(deed);
-    const deed *deeds = (const void *)now->deeds.bytes;
     buffer text = { 0 };
 
-    for (size_t i = 0, run; i < n; i += run) {
-        run = scene_deeds_alike(deeds + i, n - i);
-        scene_put_deeds(&text, deeds + i, run);
-        sentence(c, SVG_DIM, &text);
-    }
-    c->y += n > 0 ? 8 : 0;
+    scene_put_deeds(&text, now, true, "\n");
+    draw_lines(c, SVG_DIM, &text);
+    c->y += now->deeds.size ? 8 : 0;
     draw_picture(c, &now->picture);
     c->y += 6;
-    if (scene_has_rest(now)) {
-        scene_put_rest(&text, now);
-        sentence(c, SVG_DIM, &text);
-    }
-    if (now->members.size) {
-        scene_put_members(&text, now);
-        sentence(c, SVG_INK, &text);
-    }
-    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
-        if (e->is_asked) {
-            scene_put_answer(&text, c->show, e);
-            sentence(c, SVG_INK, &text);
-        }
+    scene_put_rest(&text, now);
+    draw_lines(c, SVG_DIM, &text);
+    scene_put_members(&text, now);
+    put_answers(&text, c->show, now, "\n");
+    draw_lines(c, SVG_INK, &text);
+    buffer_free(&text);
     c->y += 10;
 }
 
@@ -199,32 +196,17 @@ static void tell_cells(buffer *to, const picture *p)
     buffer_print(to, p->n ? ".\n" : "");
 }
 
-static void tell_scene(buffer *to, const show *s, const scene *now)
-{
-    size_t n = now->deeds.size / sizeof(deed);
-    const deed *deeds = (const void *)now->deeds.bytes;
-
-    for (size_t i = 0, run; i < n; i += run) {
-        run = scene_deeds_alike(deeds + i, n - i);
-        scene_put_deeds(to, deeds + i, run);
-        buffer_print(to, ".\n");
-    }
-    tell_cells(to, &now->picture);
-    for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
-        if (e->is_asked) {
-            scene_put_answer(to, s, e);
-            buffer_print(to, ".\n");
-        }
-}
-
 void scene_svg(const show *s, const char *path)
 {
     canvas c = { .show = s };
     buffer about = { 0 };
     char title[80];
 
-    for (const scene *now = NULL; (now = buffer_next(&s->scenes, now, sizeof *now));)
-        tell_scene(&about, s, now);
+    for (const scene *now = NULL; (now = buffer_next(&s->scenes, now, sizeof *now));) {
+        scene_put_deeds(&about, now, true, ".\n");
+        tell_cells(&about, &now->picture);
+        put_answers(&about, s, now, ".\n");
+    }
     snprintf(title, sizeof title, "The cells of a %s filter", tamis_kind_name(s->plan->kind));
     /* Once to see how large it is. */
     draw_all(&c);

@@ -125,24 +125,10 @@ static void put_picture(page *p, const picture *of, unsigned width)
 static void put_explanation(buffer *to, const show *s, const scene *now, const explanation *e)
 {
     buffer_print(to, "\n");
-    scene_put_answer(to, s, e);
-    buffer_print(to, "\n");
+    scene_put_answer(to, s, e, "\n");
     for (size_t i = 0; i + 1 < e->n; i++) {
         buffer_print(to, "  ");
         scene_put_step(to, s, now, &e->steps[i]);
-        buffer_print(to, "\n");
-    }
-}
-
-/* One by one; what is built has all keys at once. */
-static void put_deeds(buffer *to, const scene *now)
-{
-    size_t n = now->deeds.size / sizeof(deed);
-    const deed *first = (const void *)now->deeds.bytes;
-    size_t run = n > 0 && first->type == DEED_BUILD ? n : 1;
-
-    for (size_t i = 0; i < n; i += run) {
-        scene_put_deeds(to, &first[i], run);
         buffer_print(to, "\n");
     }
 }
@@ -160,25 +146,15 @@ static void put_scene(page *p, const show *s, const scene *now, unsigned width)
     buffer *to = &p->out;
 
     buffer_print(to, "\n");
-    put_deeds(to, now);
-    if (now->has_changes) {
-        scene_put_changes(to, now);
-        buffer_print(to, "\n");
-    }
-    if (now->deeds.size)
-        buffer_print(to, "\n");
+    scene_put_deeds(to, now, false, "\n");
+    scene_put_changes(to, now);
+    buffer_print(to, now->deeds.size ? "\n" : "");
     put_picture(p, &now->picture, width);
-    if (scene_has_rest(now)) {
-        buffer_print(to, "\n");
-        scene_put_rest(to, now);
-        buffer_print(to, "\n");
-    }
+    buffer_print(to, scene_has_rest(now) ? "\n" : "");
+    scene_put_rest(to, now);
     put_steps(to, now);
-    if (now->members.size) {
-        buffer_print(to, "\n");
-        scene_put_members(to, now);
-        buffer_print(to, "\n");
-    }
+    buffer_print(to, now->members.size ? "\n" : "");
+    scene_put_members(to, now);
     for (const explanation *e = NULL; (e = buffer_next(&now->said, e, sizeof *e));)
         if (e->is_asked)
             put_explanation(to, s, now, e);
