@@ -244,8 +244,7 @@ static int run(args *a)
 }
 
 static const option_row options[] = {
-    { 'o', "output", "FILE", "where the dictionary goes", TO_TEXT(request, out),
-      .verbs = "build" },
+    { 'o', "output", "FILE", "where the dictionary goes", TO_TEXT(request, out), .verbs = "build" },
     { 'p', "fpr", "RATE", "share of wrong words that pass as right; 1/4096 by default",
       TO_FPR(request, fpr), .verbs = "build" },
     { 0, "frequencies", "TEXT", "rank words by how often TEXT has them", .take = add_text,
