@@ -1,6 +1,6 @@
 /* module.c - where Redis begins: the module's name, settings, families and INFO section. */
+#include "counted_memory.h"
 #include "families.h"
-#include "memory_limits.h"
 #include "settings.h"
 #include "tamis.h"
 

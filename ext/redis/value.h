@@ -5,7 +5,7 @@
 #ifndef TAMIS_REDIS_VALUE_H
 #define TAMIS_REDIS_VALUE_H
 
-#include "memory_limits.h"
+#include "counted_memory.h"
 
 typedef struct value_type value_type;
 

@@ -1,6 +1,6 @@
-/* memory_limits.c - counted memory. Values are freed by a thread of the server's own at times, so
+/* counted_memory.c - counted memory. Values are freed by a thread of the server's own at times, so
  * that the counters of all values together are atomic. */
-#include "memory_limits.h"
+#include "counted_memory.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* memory_limits.h - where all memory of filters comes from: Redis' allocator, counted, and refused
+/* counted_memory.h - where all memory of filters comes from: Redis' allocator, counted, and refused
  * above a limit.
  *
  * There are three limits. max-object-bytes holds for one value and max-bytes for all of them; both
@@ -7,8 +7,8 @@
  *
  * The first two hold for clients only. What a primary did, a replica does as well, and what is in a
  * file is loaded, or they would lose data. */
-#ifndef TAMIS_REDIS_MEMORY_LIMITS_H
-#define TAMIS_REDIS_MEMORY_LIMITS_H
+#ifndef TAMIS_REDIS_COUNTED_MEMORY_H
+#define TAMIS_REDIS_COUNTED_MEMORY_H
 
 #include "redis_api.h"
 #include "tamis.h"
