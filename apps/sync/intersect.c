@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "intersect.h"
+#include "term/array.h"
 #include "term/message.h"
 #include "text/byte_order.h"
 #include "wire/coded.h"
@@ -709,14 +710,14 @@ static bool next_bad(const intersect *t, const buffer *all, size_t *at, bad_grou
 }
 
 /* Whether the other side has it, which is told that this one has. */
-static bool is_in_group(const bad_group *b, const element *e, buffer *bits)
+static bool is_in_group(const bad_group *b, const element *e, uint8_t *bits)
 {
     bool found = false;
 
     for (uint64_t i = 0; i < b->n; i++)
         if (number_at(b->rests, (size_t)i) == e->rest) {
             uint64_t bit = b->first + i;
-            bits->bytes[bit / 8] = (char)(bits->bytes[bit / 8] | 1 << bit % 8);
+            bits[bit / 8] = (uint8_t)(bits[bit / 8] | 1 << bit % 8);
             found = true;
         }
     return found;
@@ -724,34 +725,29 @@ static bool is_in_group(const bad_group *b, const element *e, buffer *bits)
 
 static elements *settle_first(intersect *t, common *c)
 {
-    buffer all = receive_all(t, PART_REPAIR), bits = { 0 };
+    buffer all = receive_all(t, PART_REPAIR);
+    size_t n_bytes = all.size / 64 + 1, at = 0;
+    uint8_t *bits = array_new(n_bytes, 1, "bits");
     elements *result = intersect_new_set(t);
     bad_group b = { 0 };
-    size_t at = 0;
-    const element *e;
 
-    buffer_reserve(&bits, all.size / 64 + 1);
-    bits.size = all.size / 64 + 1;
-    memset(bits.bytes, 0, bits.size);
-    bool is_open = next_bad(t, &all, &at, &b);
-    t->repaired = is_open;
     elements_rewind(c->of);
-    while ((e = elements_next(c->of))) {
-        while (is_open && b.group < group_of(e)) {
-            is_open = next_bad(t, &all, &at, &b);
-            t->repaired += is_open;
-        }
-        if (!is_open || b.group != group_of(e) || is_in_group(&b, e, &bits))
+    const element *e = elements_next(c->of);
+    for (; next_bad(t, &all, &at, &b); t->repaired++) {
+        for (; e && group_of(e) < b.group; e = elements_next(c->of))
             keep(result, e);
+        for (; e && group_of(e) == b.group; e = elements_next(c->of))
+            if (is_in_group(&b, e, bits))
+                keep(result, e);
     }
-    while (is_open && (is_open = next_bad(t, &all, &at, &b)))
-        t->repaired++;
+    for (; e; e = elements_next(c->of))
+        keep(result, e);
     if (all.size > 0) {
-        line_send(t->line, PART_REST, bits.bytes, bits.size);
+        line_send(t->line, PART_REST, bits, n_bytes);
         line_send(t->line, PART_REST, NULL, 0);
     }
     buffer_free(&all);
-    buffer_free(&bits);
+    free(bits);
     return result;
 }
 
