@@ -118,12 +118,6 @@ static size_t same_of(const request *q, const findings *f)
     return q->talk.side.n - f->only_here - f->differ;
 }
 
-static void tell_counts(char *text, size_t size, const request *q, const findings *f)
-{
-    snprintf(text, size, "%zu only here, %zu only there, %zu different, %zu the same", f->only_here,
-             f->only_there, f->differ, same_of(q, f));
-}
-
 static void say_chance(const request *q, const char *counts)
 {
     const replicas *r = &q->talk;
@@ -170,7 +164,8 @@ static void print_result(const request *q)
     findings f = find_all(q);
     char counts[160];
 
-    tell_counts(counts, sizeof counts, q, &f);
+    snprintf(counts, sizeof counts, "%zu only here, %zu only there, %zu different, %zu the same",
+             f.only_here, f.only_there, f.differ, same_of(q, &f));
     if (q->wants.as_json)
         print_json(q, &f);
     else if (q->counting)

@@ -1,4 +1,5 @@
 /* cmd_reconcile.c - tamis reconcile: what differs between two sets, and how to end that. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "files/file_read.h"
 #include "files/replace.h"
 #include "filters/store.h"
 #include "reconcile.h"
@@ -67,16 +69,6 @@ static void read_image(request *q)
     tamis_free(f);
 }
 
-static size_t read_start(const char *path, char *bytes, size_t size)
-{
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
-    size_t got = file ? fread(bytes, 1, size, file) : 0;
-
-    if (file)
-        fclose(file); /* only read */
-    return got;
-}
-
 /* Images begin with these bytes. */
 static bool is_image(const char *bytes, size_t size)
 {
@@ -89,14 +81,16 @@ static void read_set(request *q)
 {
     bool is_open;
     char start[16];
-    size_t size;
+    int fd;
 
     /* A pipe would lose what is read from it. */
-    if (stat(q->path, &q->read_as) || !S_ISREG(q->read_as.st_mode)) {
+    if (strcmp(q->path, "-") == 0 || stat(q->path, &q->read_as) || !S_ISREG(q->read_as.st_mode) ||
+        (fd = open(q->path, O_RDONLY | O_CLOEXEC)) < 0) {
         line_set_read(&q->talk.here, q->path, q->takes_packed);
         return;
     }
-    size = read_start(q->path, start, sizeof start);
+    size_t size = file_read(fd, q->path, start, sizeof start, 0);
+    close(fd); /* only read */
     q->is_packed = !q->takes_packed && unpack_find(start, size, &is_open);
     if (is_image(start, size))
         read_image(q);

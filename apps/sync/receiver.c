@@ -36,7 +36,7 @@ typedef struct receiver {
     uint8_t *plans;    /* of each of these */
     bool *is_gone;     /* of each of one's own, if things are deleted */
     incoming *files;
-    size_t n_files;
+    size_t n_files, n_compared;
     cutter cutter;
     unsigned scale;
     uint64_t n_there; /* chunks of files that come in chunks, as the other side says */
@@ -208,6 +208,7 @@ static void plan_entry(receiver *r, size_t i)
         .is_verified = plan == PLAN_VERIFY,
         .keeps_mode = old && !r->job->is_recursive,
     };
+    r->n_compared += plan >= PLAN_COMPARE;
     r->job->bytes += e->size;
 }
 
@@ -247,8 +248,9 @@ static void make_plan(receiver *r)
     for (size_t i = 0; i < r->own.n && r->is_gone; i++)
         if (r->is_gone[i]) {
             r->job->n_deleted++;
-            job_show(r->job, "deletes", r->own.all[i].name);
-            job_tell_deleted(r->job, &message, r->own.all[i].name);
+            const char *name = r->own.all[i].name;
+            job_show(r->job, "deletes", name);
+            buffer_append(&message, name, r->job->is_dry ? strlen(name) + 1 : 0);
         }
     job_send(r->job, PART_PLAN, &message);
 }
@@ -394,14 +396,6 @@ static void drop_same(receiver *r, coded *c)
         }
     }
     r->n_files = n;
-}
-
-static bool any_is_compared(const receiver *r)
-{
-    for (size_t i = 0; i < r->n_files; i++)
-        if (r->files[i].is_compared)
-            return true;
-    return false;
 }
 
 /* Bytes that come of the files of both sides. */
@@ -662,7 +656,7 @@ static bool ask_again(receiver *r)
 
 static void receive_files(receiver *r)
 {
-    if (any_is_compared(r)) {
+    if (r->n_compared > 0) {
         choose_all(r);
         tell_signatures(r);
         hear_recipes(r);

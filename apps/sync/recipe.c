@@ -27,12 +27,6 @@ void recipe_put_gone(buffer *out, const uint64_t *keys, size_t n, size_t others)
     free(gone);
 }
 
-void recipe_put_step(buffer *out, uint64_t kept, uint64_t fresh)
-{
-    coded_put_number(out, kept);
-    coded_put_number(out, fresh);
-}
-
 /* ---- Reading ----------------------------------------------------------- */
 
 static bool read_gone(recipe *r, coded *c, size_t most)

@@ -10,7 +10,6 @@
 
 /* Chunks are told from `others`. */
 void recipe_put_gone(buffer *out, const uint64_t *keys, size_t n, size_t others);
-void recipe_put_step(buffer *out, uint64_t kept, uint64_t fresh);
 
 typedef struct recipe {
     uint64_t *gone; /* starts of keys, in order */

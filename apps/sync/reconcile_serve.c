@@ -46,19 +46,6 @@ static void check_form(serving *s, coded *c, const uint8_t secret[16])
                                 "lengths; build them with the same --keys and --fpr");
 }
 
-/* One who asks takes all lines instead where symbols would take more bytes than these. So much and
- * a bit more is what others send. */
-enum { SYMBOLS_FREE = 4096, SYMBOLS_TIMES = 4 };
-
-static void check_symbols(const serving *s, uint64_t n)
-{
-    uint64_t lines = s->r->here.n + s->r->here.text.size / CODED_SYMBOL;
-    uint64_t most = SYMBOLS_FREE + SYMBOLS_TIMES * lines;
-
-    if (n > most || s->sent > most - n)
-        line_refuse(s->r->line, "it asks for more symbols than all lines are worth");
-}
-
 /* In pieces, so that memory does not depend on how many are asked for. */
 enum { SYMBOLS_PIECE = 1 << 14 };
 
@@ -73,9 +60,17 @@ static void send_symbols(serving *s, uint64_t n)
     }
 }
 
+/* One who asks takes all lines instead where symbols would take more bytes than these. So much and
+ * a bit more is what others send. */
+enum { SYMBOLS_FREE = 4096, SYMBOLS_TIMES = 4 };
+
 static void answer_more(serving *s, uint64_t n)
 {
-    check_symbols(s, n);
+    uint64_t lines = s->r->here.n + s->r->here.text.size / CODED_SYMBOL;
+    uint64_t most = SYMBOLS_FREE + SYMBOLS_TIMES * lines;
+
+    if (n > most || s->sent > most - n)
+        line_refuse(s->r->line, "it asks for more symbols than all lines are worth");
     send_symbols(s, n);
 }
 

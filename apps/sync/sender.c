@@ -38,7 +38,7 @@ typedef struct sender {
     const entry **sent;
     size_t n_sent;
     outgoing *files;
-    size_t n_files;
+    size_t n_files, n_compared;
     cutter cutter;
 } sender;
 
@@ -147,6 +147,7 @@ static void add_file(sender *s, size_t i, uint64_t plan)
                                          .number = i,
                                          .is_compared = plan >= PLAN_COMPARE,
                                          .is_verified = plan == PLAN_VERIFY };
+    s->n_compared += plan >= PLAN_COMPARE;
     s->job->bytes += s->sent[i]->size;
 }
 
@@ -223,15 +224,8 @@ static void drop_same(sender *s, buffer *out)
         else
             s->job->bytes -= f.entry->size;
     }
+    s->n_compared -= s->n_files - n;
     s->n_files = n;
-}
-
-static bool any_is_compared(const sender *s)
-{
-    for (size_t i = 0; i < s->n_files; i++)
-        if (s->files[i].is_compared)
-            return true;
-    return false;
 }
 
 static void send_sketches(sender *s)
@@ -343,8 +337,10 @@ static void put_recipe(buffer *out, const outgoing *f)
     const span *all = spans_of(f, &n);
 
     coded_put_number(out, n);
-    for (size_t i = 0; i < n; i++)
-        recipe_put_step(out, all[i].kept, all[i].size);
+    for (size_t i = 0; i < n; i++) {
+        coded_put_number(out, all[i].kept);
+        coded_put_number(out, all[i].size);
+    }
 }
 
 static void tell_recipes(sender *s)
@@ -509,9 +505,9 @@ static bool hear_failed(sender *s)
 
 static void send_changes(sender *s)
 {
-    if (any_is_compared(s))
+    if (s->n_compared > 0)
         send_sketches(s);
-    if (any_is_compared(s)) {
+    if (s->n_compared > 0) {
         hear_choice(s);
         hear_signatures(s);
         tell_recipes(s);

@@ -133,13 +133,6 @@ static bool signature_write_all(const signature_spec *spec, const uint8_t *bytes
     return true;
 }
 
-static size_t signature_buffer(const signature_spec *spec)
-{
-    size_t group = GROUP * (size_t)spec->block;
-
-    return (AT_LEAST / group + 1) * group;
-}
-
 tamis_status signature_make(const signature_spec *spec, byte_source *old_file, void *old_ctx,
                             tamis_sink *out, void *out_ctx, const tamis_allocator *a)
 {
@@ -148,7 +141,7 @@ tamis_status signature_make(const signature_spec *spec, byte_source *old_file, v
 
     if (!signature_is_spec(spec))
         return TAMIS_RANGE;
-    size_t room = signature_buffer(spec), got;
+    size_t group = GROUP * (size_t)spec->block, room = (AT_LEAST / group + 1) * group, got;
     uint8_t *bytes = by->alloc(by->ctx, room);
     if (!bytes)
         return TAMIS_NOMEM;

@@ -94,12 +94,6 @@ void job_show(const sync_job *job, const char *what, const char *name)
     printf("%-7s  %.*s\n", what, (int)unicode_clean(text, strlen(text)), text);
 }
 
-void job_tell_deleted(const sync_job *job, buffer *out, const char *name)
-{
-    if (job->is_dry)
-        buffer_append(out, name, strlen(name) + 1);
-}
-
 void job_hear_deleted(sync_job *job, coded *c)
 {
     const uint8_t *end;

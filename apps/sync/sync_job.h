@@ -89,7 +89,6 @@ _Noreturn void job_no_sense(const sync_job *job, const char *what);
 void job_show(const sync_job *job, const char *what, const char *name);
 
 /* Names of what is deleted follow the plan, in a dry run. */
-void job_tell_deleted(const sync_job *job, buffer *out, const char *name);
 void job_hear_deleted(sync_job *job, coded *c);
 
 void sender_run(sync_job *job);

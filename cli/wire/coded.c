@@ -137,17 +137,9 @@ void coded_put_places(buffer *out, const uint64_t *places, size_t n, uint64_t be
     buffer_free(&w.out);
 }
 
-static bool no_more_places(void *ctx, const uint8_t **bytes, size_t *size)
-{
-    (void)ctx, (void)bytes, (void)size;
-    return false;
-}
-
 bool coded_places(coded *c, uint64_t *places, size_t n, uint64_t below)
 {
-    rice_reader in = {
-        .low = rice_low_bits(below, n), .at = c->at, .end = c->end, .more = no_more_places
-    };
+    rice_reader in = { .low = rice_low_bits(below, n), .at = c->at, .end = c->end };
     uint64_t next = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -48,7 +48,7 @@ static bool refill(rice_reader *r, unsigned n)
         size_t size = 0;
 
         while (r->at == r->end) {
-            if (!r->more(r->ctx, &r->at, &size))
+            if (!r->more || !r->more(r->ctx, &r->at, &size))
                 return false;
             r->end = r->at + size;
         }

@@ -30,7 +30,7 @@ typedef struct rice_reader {
     unsigned n_bits;
     uint64_t bits;
     const uint8_t *at, *end;
-    /* Brings the next bytes; false: there are no more. */
+    /* Brings the next bytes; false, or NULL: there are no more. */
     bool (*more)(void *ctx, const uint8_t **bytes, size_t *size);
     void *ctx;
 } rice_reader;
