@@ -83,52 +83,41 @@ static address split_address(const char *text)
     return a;
 }
 
-static struct addrinfo *find_addresses(const char *text, int flags)
+/* A socket for the first address of HOST:PORT that it can be used for. */
+static int open_socket(const char *text, int flags, const char *verb,
+                       bool (*use)(int fd, const struct addrinfo *to))
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
     address a = split_address(text);
     struct addrinfo *found;
-    int failure = getaddrinfo(a.host, a.port, &hints, &found);
+    int failure = getaddrinfo(a.host, a.port, &hints, &found), fd = -1;
 
     if (failure)
         die(CODE_IO, "cannot find %s: %s", text, gai_strerror(failure));
-    return found;
-}
-
-static int try_connect(const struct addrinfo *to)
-{
-    int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC, to->ai_protocol);
-
-    if (fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd); /* nothing was sent */
-    return -1;
-}
-
-static int connect_to(const char *text)
-{
-    struct addrinfo *found = find_addresses(text, 0);
-    int fd = -1;
-
-    for (const struct addrinfo *to = found; to && fd < 0; to = to->ai_next)
-        fd = try_connect(to);
+    for (const struct addrinfo *to = found; to && fd < 0; to = to->ai_next) {
+        fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC, to->ai_protocol);
+        if (fd >= 0 && !use(fd, to)) {
+            close(fd); /* nothing was sent */
+            fd = -1;
+        }
+    }
     if (fd < 0)
-        die_errno("connect to", text);
+        die_errno(verb, text);
     freeaddrinfo(found);
     return fd;
 }
 
-static int try_listen(const struct addrinfo *at)
+static bool use_to_connect(int fd, const struct addrinfo *to)
 {
-    int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol), yes = 1;
+    return connect(fd, to->ai_addr, to->ai_addrlen) == 0;
+}
 
-    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-        bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, 1) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd); /* nothing was sent */
-    return -1;
+static bool use_to_listen(int fd, const struct addrinfo *at)
+{
+    int yes = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+           bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, 1) == 0;
 }
 
 /* Others need to know which port was free. */
@@ -146,14 +135,8 @@ static void say_where(int fd)
 
 static int accept_at(const char *text)
 {
-    struct addrinfo *found = find_addresses(text, AI_PASSIVE);
-    int fd = -1, end = -1;
+    int fd = open_socket(text, AI_PASSIVE, "listen on", use_to_listen), end;
 
-    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
-        fd = try_listen(at);
-    if (fd < 0)
-        die_errno("listen on", text);
-    freeaddrinfo(found);
     say_where(fd);
     while ((end = accept4(fd, NULL, NULL, SOCK_CLOEXEC)) < 0 && errno == EINTR)
         continue;
@@ -268,7 +251,8 @@ line *connect_open(connect_way *way)
         way->command = run_command(way->via, ends);
         return line_open(ends[0], ends[1], way->via, &way->limits);
     }
-    int fd = way->listen ? accept_at(way->listen) : connect_to(way->connect);
+    int fd = way->listen ? accept_at(way->listen)
+                         : open_socket(way->connect, 0, "connect to", use_to_connect);
     send_at_once(fd);
     return line_open(fd, fd, way->listen ? "the other side" : way->connect, &way->limits);
 }
