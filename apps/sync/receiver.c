@@ -261,17 +261,22 @@ static void make_plan(receiver *r)
 enum { SQUEEZE = 4, BYTES_A_STEP = 8 };
 
 typedef struct estimate {
+    chunk_list list; /* of the old file */
     uint64_t n_there;
     double differ, fresh_bytes, cost;
 } estimate;
 
-static estimate cost_of_chunks(double differ, uint64_t n_new, uint64_t n_old, uint64_t size)
+static estimate estimate_chunks(const receiver *r, const incoming *f, chunk_list list,
+                                coded *sketches)
 {
-    double fresh = (differ + (double)n_new - (double)n_old) / 2;
-    double bytes = n_new ? fresh * (double)size / (double)n_new : 0;
+    size_t numbers = job_sketch_size(f->entry->size, r->scale);
+    double size = (double)f->entry->size;
+    uint64_t n_new;
+    double differ = distance_to(r, sketches, list.keys, list.n, numbers, &n_new);
+    double fresh = (differ + (double)n_new - (double)list.n) / 2;
+    double bytes = n_new ? fmin(fresh * size / (double)n_new, size) : 0;
 
-    bytes = bytes < (double)size ? bytes : (double)size;
-    return (estimate){ n_new, differ, bytes,
+    return (estimate){ list, n_new, differ, bytes,
                        exchange_cost(differ) + BYTES_A_STEP * differ / 2 + bytes / SQUEEZE };
 }
 
@@ -281,10 +286,8 @@ static double cost_of_blocks(const incoming *f, const estimate *smallest, unsign
     signature_spec spec = job_blocks(f->old->size, f->entry->size, false);
     double hashes = (double)(f->old->size / spec.block + 1) * (4 + spec.strong);
     double more = smallest->differ / 2 * ((double)spec.block - (double)(CUTS_MEAN << scale));
-    double bytes = smallest->fresh_bytes + more;
 
-    bytes = bytes < (double)f->entry->size ? bytes : (double)f->entry->size;
-    return hashes + bytes / SQUEEZE;
+    return hashes + fmin(smallest->fresh_bytes + more, (double)f->entry->size) / SQUEEZE;
 }
 
 /* How much larger than the old file the new one may be, if what is told of the old one shall pay:
@@ -292,9 +295,9 @@ static double cost_of_blocks(const incoming *f, const estimate *smallest, unsign
  * the other side says, and symbols are made and sent by them, and the old file copied. */
 enum { CHUNKS_TIMES = 8, CHUNKS_MORE = 64, BYTES_MORE = 1 << 16 };
 
-static bool pays_by_chunks(const estimate *e, size_t n_old)
+static bool pays_by_chunks(const estimate *e)
 {
-    return e->differ <= (double)CHUNKS_TIMES * (double)n_old + CHUNKS_MORE;
+    return e->differ <= (double)CHUNKS_TIMES * (double)e->list.n + CHUNKS_MORE;
 }
 
 static bool pays_by_blocks(const incoming *f)
@@ -303,15 +306,14 @@ static bool pays_by_blocks(const incoming *f)
            (f->entry->size - BYTES_MORE) / GROWTH_TIMES <= f->old->size;
 }
 
-static file_how cheapest(const receiver *r, const incoming *f, const estimate *chunks,
-                         const chunk_list *lists)
+static file_how cheapest(const receiver *r, const incoming *f, const estimate *chunks)
 {
     double whole = (double)f->entry->size / SQUEEZE,
            cost = r->job->way == WAY_ANY ? whole : INFINITY;
     file_how how = HOW_WHOLE;
 
     for (unsigned i = 0; i < CUTS_LEVELS && r->job->way != WAY_BLOCKS; i++)
-        if (chunks[i].cost < cost && pays_by_chunks(&chunks[i], lists[i].n)) {
+        if (chunks[i].cost < cost && pays_by_chunks(&chunks[i])) {
             how = HOW_CHUNKS + i;
             cost = chunks[i].cost;
         }
@@ -322,25 +324,19 @@ static file_how cheapest(const receiver *r, const incoming *f, const estimate *c
 
 static void choose_how(receiver *r, incoming *f, coded *sketches)
 {
-    chunk_list lists[CUTS_LEVELS];
-    estimate estimates[CUTS_LEVELS];
+    estimate chunks[CUTS_LEVELS];
     cuts own = job_cuts(r->job, &r->cutter, f->old);
-    size_t numbers = job_sketch_size(f->entry->size, r->scale);
 
-    for (unsigned i = 0; i < CUTS_LEVELS; i++) {
-        uint64_t n_new;
-        lists[i] = cuts_level(&r->cutter, &own, i, f->number);
-        double differ = distance_to(r, sketches, lists[i].keys, lists[i].n, numbers, &n_new);
-        estimates[i] = cost_of_chunks(differ, n_new, lists[i].n, f->entry->size);
-    }
-    f->how = cheapest(r, f, estimates, lists);
+    for (unsigned i = 0; i < CUTS_LEVELS; i++)
+        chunks[i] = estimate_chunks(r, f, cuts_level(&r->cutter, &own, i, f->number), sketches);
+    f->how = cheapest(r, f, chunks);
     for (unsigned i = 0; i < CUTS_LEVELS; i++)
         if (f->how == HOW_CHUNKS + i) {
-            f->list = lists[i];
-            r->n_there += estimates[i].n_there;
-            r->differ += estimates[i].differ;
+            f->list = chunks[i].list;
+            r->n_there += chunks[i].n_there;
+            r->differ += chunks[i].differ;
         } else {
-            chunk_list_free(&lists[i]);
+            chunk_list_free(&chunks[i].list);
         }
     cuts_free(&own);
 }
@@ -490,11 +486,10 @@ static void put_fresh(making *m, uint64_t size)
 {
     static _Thread_local char bytes[1 << 16];
 
-    while (size > 0) {
-        size_t n = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    for (size_t n; size > 0; size -= n) {
+        n = size < sizeof bytes ? (size_t)size : sizeof bytes;
         drain_read(m->from, bytes, n);
         (void)put(m, bytes, n);
-        size -= n;
     }
 }
 
@@ -510,12 +505,10 @@ static void put_old(making *m, uint64_t offset, uint64_t size)
 {
     static _Thread_local char bytes[1 << 16];
 
-    while (size > 0) {
-        size_t n = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    for (size_t n; size > 0; size -= n, offset += n) {
+        n = size < sizeof bytes ? (size_t)size : sizeof bytes;
         if (!read_old(m, bytes, n, offset) || !put(m, bytes, n))
             return;
-        offset += n;
-        size -= n;
     }
 }
 
