@@ -48,19 +48,20 @@ static uint64_t content_of(inventory *v, const entry *e, line *l)
 
 static void append_facts(inventory *v, const entry *e, line *l)
 {
-    char facts[96] = "d/";
+    buffer *out = &v->set.text;
 
     if (e->type == ENTRY_LINK)
-        snprintf(facts, sizeof facts, "l%016" PRIx64 "/",
-                 tamis_hasher_key(&v->set.keys, e->target, strlen(e->target)));
+        buffer_print(out, "l%016" PRIx64 "/",
+                     tamis_hasher_key(&v->set.keys, e->target, strlen(e->target)));
     else if (e->type == ENTRY_FILE && v->facts == FACTS_CONTENT)
-        snprintf(facts, sizeof facts, "f%" PRIu64 "@%016" PRIx64 "/", e->size, content_of(v, e, l));
+        buffer_print(out, "f%" PRIu64 "@%016" PRIx64 "/", e->size, content_of(v, e, l));
     else if (e->type == ENTRY_FILE && v->facts == FACTS_TIME)
-        snprintf(facts, sizeof facts, "f%" PRIu64 "@%" PRId64 ".%" PRIu32 "/", e->size, e->seconds,
-                 e->nanoseconds);
+        buffer_print(out, "f%" PRIu64 "@%" PRId64 ".%" PRIu32 "/", e->size, e->seconds,
+                     e->nanoseconds);
     else if (e->type == ENTRY_FILE)
-        snprintf(facts, sizeof facts, "f%" PRIu64 "/", e->size);
-    buffer_append(&v->set.text, facts, strlen(facts));
+        buffer_print(out, "f%" PRIu64 "/", e->size);
+    else
+        buffer_append(out, "d/", 2);
 }
 
 /* The folder itself is not among its entries. */

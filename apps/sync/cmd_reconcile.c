@@ -35,10 +35,7 @@ typedef struct request {
 
 static bool read_entry(void *ctx, uint64_t key, uint64_t count)
 {
-    char text[48];
-    int size = snprintf(text, sizeof text, "%020" PRIu64 "\t%" PRIu64 "\n", key, count);
-
-    buffer_append(ctx, text, (size_t)size);
+    buffer_print(ctx, "%020" PRIu64 "\t%" PRIu64 "\n", key, count);
     return true;
 }
 

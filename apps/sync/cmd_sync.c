@@ -23,15 +23,8 @@ typedef struct request {
 
 /* ---- Requests ---------------------------------------------------------- */
 
-enum {
-    ASKED_SIZE = 18,
-    ASKED_PUSH = 1,
-    ASKED_FOLDERS = 2,
-    ASKED_DELETE = 4,
-    ASKED_CONTENT = 8,
-    ASKED_DRY = 16,
-    ASKED_ALL = 31
-};
+enum { ASKED_SIZE = 18, ASKED_ALL = 31 };
+enum { ASKED_PUSH = 1, ASKED_FOLDERS = 2, ASKED_DELETE = 4, ASKED_CONTENT = 8, ASKED_DRY = 16 };
 
 static void ask(const sync_job *work, bool pushes)
 {
@@ -125,7 +118,7 @@ static void sync_here(request *r, const char *from, const char *to)
 
 /* ---- Another machine --------------------------------------------------- */
 
-/* For a shell: in quotes, and a quote as '\''. */
+/* For a shell: in quotes, and a quote as '\''. A NUL follows. */
 static void append_quoted(buffer *out, const char *text)
 {
     buffer_append(out, "'", 1);
@@ -134,12 +127,7 @@ static void append_quoted(buffer *out, const char *text)
             buffer_append(out, "'\\''", 4);
         else
             buffer_append(out, text, 1);
-    buffer_append(out, "'", 1);
-}
-
-static void append_text(buffer *out, const char *text)
-{
-    buffer_append(out, text, strlen(text));
+    buffer_print(out, "'");
 }
 
 /* HOST:PATH has no slash before the colon. NULL: it is a file here. */
@@ -160,16 +148,12 @@ static char *remote_command(const request *r, const char *operand)
     snprintf(host, sizeof host, "%.*s", (int)(path - 1 - operand), operand);
     if (host[0] == '-') /* ssh would take it for an option */
         die(CODE_USAGE, "sync: no host is called '%s'; './%s' is a file here", host, operand);
-    append_text(&there, r->program);
-    append_text(&there, " sync --serve -- ");
+    buffer_print(&there, "%s sync --serve -- ", r->program);
     append_quoted(&there, *path ? path : ".");
-    buffer_append(&there, "", 1);
-    append_text(&here, r->rsh);
-    append_text(&here, " ");
+    buffer_print(&here, "%s ", r->rsh);
     append_quoted(&here, host);
-    append_text(&here, " ");
+    buffer_print(&here, " ");
     append_quoted(&here, there.bytes);
-    buffer_append(&here, "", 1);
     buffer_free(&there);
     return here.bytes;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reconcile_talk.h"
+#include "term/array.h"
 #include "wire/packed_message.h"
 
 const traffic_part reconcile_parts[] = {
@@ -35,14 +36,12 @@ reconcile_seal reconcile_seal_form(const reconcile *r, const uint8_t secret[16])
 
 tamis_symbols *reconcile_symbols(const reconcile *r, const uint8_t secret[16])
 {
-    uint64_t *keys = malloc((r->here.n + 1) * sizeof *keys);
-    tamis_symbols *made = NULL;
-    tamis_status status = TAMIS_NOMEM;
+    uint64_t *keys = array_new(r->here.n, sizeof *keys, "keys");
+    tamis_symbols *made;
 
-    for (size_t i = 0; keys && i < r->here.n; i++)
+    for (size_t i = 0; i < r->here.n; i++)
         keys[i] = r->here.lines[i].key;
-    if (keys)
-        status = tamis_symbols_new(&made, keys, r->here.n, secret, NULL);
+    tamis_status status = tamis_symbols_new(&made, keys, r->here.n, secret, NULL);
     if (status)
         die_status("compare with", "the other side", status);
     free(keys);

@@ -325,21 +325,12 @@ static void find_spans(outgoing *f, const uint64_t *fresh, size_t n)
         buffer_append(&f->changes, &now, sizeof now);
 }
 
-static const span *spans_of(const outgoing *f, size_t *n)
-{
-    *n = f->changes.size / sizeof(span);
-    return (const void *)f->changes.bytes;
-}
-
 static void put_recipe(buffer *out, const outgoing *f)
 {
-    size_t n;
-    const span *all = spans_of(f, &n);
-
-    coded_put_number(out, n);
-    for (size_t i = 0; i < n; i++) {
-        coded_put_number(out, all[i].kept);
-        coded_put_number(out, all[i].size);
+    coded_put_number(out, f->changes.size / sizeof(span));
+    for (const span *one = NULL; (one = buffer_next(&f->changes, one, sizeof *one));) {
+        coded_put_number(out, one->kept);
+        coded_put_number(out, one->size);
     }
 }
 
@@ -373,15 +364,15 @@ static void tell_recipes(sender *s)
 
 /* ---- Bytes ------------------------------------------------------------- */
 
-static void pour_span(pour *to, const file_input *in, span one)
+static void pour_span(pour *to, const file_input *in, const span *one)
 {
     static _Thread_local char bytes[1 << 16];
 
-    for (uint64_t done = 0; done < one.size;) {
-        uint64_t left = one.size - done;
+    for (uint64_t done = 0; done < one->size;) {
+        uint64_t left = one->size - done;
         size_t got =
             file_read(in->fd, in->path, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes,
-                      one.offset + done);
+                      one->offset + done);
         if (got == 0)
             die(CODE_IO, "%s became shorter while it was sent", in->path);
         pour_write(to, bytes, got);
@@ -423,15 +414,13 @@ static void pour_file(const sender *s, pour *to, const outgoing *f)
     tamis_hasher by = job_hasher(s->job);
     file_input in = job_open(s->job, f->entry);
     uint8_t check[8];
-    size_t n;
-    const span *changes = spans_of(f, &n);
 
     if (f->how == HOW_WHOLE)
-        pour_span(to, &in, (span){ .size = f->entry->size });
+        pour_span(to, &in, &(span){ .size = f->entry->size });
     else if (f->how == HOW_BLOCKS)
         pour_delta(s, to, in, f);
-    for (size_t i = 0; i < n; i++)
-        pour_span(to, &in, changes[i]);
+    for (const span *one = NULL; (one = buffer_next(&f->changes, one, sizeof *one));)
+        pour_span(to, &in, one);
     put_le64(check, file_check(in, &by));
     pour_write(to, check, sizeof check);
     close(in.fd); /* only read */
@@ -440,11 +429,9 @@ static void pour_file(const sender *s, pour *to, const outgoing *f)
 static uint64_t bytes_to_pour(const outgoing *f)
 {
     uint64_t bytes = 0;
-    size_t n;
-    const span *changes = spans_of(f, &n);
 
-    for (size_t i = 0; i < n; i++)
-        bytes += changes[i].size;
+    for (const span *one = NULL; (one = buffer_next(&f->changes, one, sizeof *one));)
+        bytes += one->size;
     return f->how >= HOW_CHUNKS ? bytes : f->entry->size;
 }
 
