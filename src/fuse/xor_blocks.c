@@ -2,6 +2,7 @@
 #include "fuse/xor_blocks.h"
 
 #include "base/ahead.h"
+#include "base/many.h"
 
 /* Slots are numbered in 32 bits. */
 uint64_t tamis__xor_bytes(const tamis_plan *p, unsigned third)
@@ -41,30 +42,59 @@ static bool xor_is_stashed(const xor_key *k)
     return false;
 }
 
+MANY_INLINE bool xor_holds(const xor_shape *s, const xor_key *k)
+{
+    const xor_third_slot third = xor_find_third(k->part, s, k->slots.at[2]);
+    uint32_t sum = packed_get(k->array, k->slots.at[0], s->width) ^
+                   packed_get(k->array, k->slots.at[1], s->width) ^
+                   (packed_get(k->array, third.slot, s->width) & third.mask);
+    bool fits = sum == ((uint32_t)k->mark & packed_mask(s->width));
+
+    return le32(k->head) != 0 && (fits || xor_is_stashed(k));
+}
+
 bool tamis__xor_has(const tamis *f, uint64_t key)
 {
-    const xor_shape *s = xor_shape_in(f);
     const xor_key k = xor_key_of(f, key);
-    const xor_third_slot third = xor_find_third(k.part, s, k.slots.at[2]);
-    uint32_t sum = packed_get(k.array, k.slots.at[0], s->width) ^
-                   packed_get(k.array, k.slots.at[1], s->width) ^
-                   (packed_get(k.array, third.slot, s->width) & third.mask);
-    bool fits = sum == ((uint32_t)k.mark & packed_mask(s->width));
 
-    return le32(k.head) != 0 && (fits || xor_is_stashed(&k));
+    return xor_holds(xor_shape_in(f), &k);
+}
+
+MANY_INLINE void xor_prepare(const void *f, void *group, const uint64_t *keys, size_t n)
+{
+    xor_key *k = group;
+
+    for (size_t i = 0; i < n; i++)
+        k[i] = xor_key_of(f, keys[i]);
 }
 
 /* Of a third block that omits zeros, the line is asked for that tells where a slot is kept. */
-void tamis__xor_touch(const tamis *f, uint64_t key)
+MANY_INLINE void xor_fetch(const void *self, const void *group, size_t i)
 {
+    const tamis *f = self;
     const xor_shape *s = xor_shape_in(f);
-    const xor_key k = xor_key_of(f, key);
+    const xor_key *k = (const xor_key *)group + i;
     unsigned bit;
 
     for (unsigned j = 0; j < (s->omits_zeros ? 2 : XOR_ARITY); j++)
-        ahead_read(k.array + packed_byte(k.slots.at[j], s->width), f->is_far);
+        ahead_read(k->array + packed_byte(k->slots.at[j], s->width), f->is_far);
     if (s->omits_zeros)
-        ahead_read(xor_line_of(k.part, s, k.slots.at[2], &bit), f->is_far);
+        ahead_read(xor_line_of(k->part, s, k->slots.at[2], &bit), f->is_far);
+}
+
+MANY_INLINE uint64_t xor_look(void *self, void *group, size_t i)
+{
+    const tamis *f = self;
+
+    return xor_holds(xor_shape_in(f), (const xor_key *)group + i);
+}
+
+size_t tamis__xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
+{
+    xor_key groups[2][MANY];
+
+    return many_lookups(f, hits, keys, n, groups[0], groups[1], xor_prepare, xor_fetch, xor_look,
+                        NULL);
 }
 
 /* ---- Checking ---------------------------------------------------------- */

@@ -144,16 +144,29 @@ static inline uint64_t xor_pair_count(uint64_t counts, unsigned pair)
     return counts >> 32 << XOR_COUNT_BITS >> XOR_COUNT_BITS * pair & 511;
 }
 
+/* Ones in two words, counted in pairs of bits, then of two pairs, then of bytes of both words:
+ * where no instruction counts them, that is faster than two calls. */
+static inline uint64_t xor_count_ones(uint64_t a, uint64_t b)
+{
+    const uint64_t twos = UINT64_MAX / 3, fours = UINT64_MAX / 5, bytes = UINT64_MAX / 17;
+
+    a -= a >> 1 & twos;
+    b -= b >> 1 & twos;
+    a = (a & fours) + (a >> 2 & fours) + (b & fours) + (b >> 2 & fours);
+    a = (a & bytes) + (a >> 4 & bytes);
+    return a * (UINT64_MAX / 255) >> 56;
+}
+
 /* Ones before a bit: of the lines before, of the pairs of words before, of the first word of the
  * pair if the bit is in the second, of its own word. */
 static inline uint64_t xor_rank(const uint8_t *line, unsigned bit, uint64_t word)
 {
     unsigned pair = bit / 128;
-    uint64_t counts = le64(line), first = bit / 64 % 2 ? le64(line + 8 + 16 * pair) : 0;
-    uint64_t below = word & ((UINT64_C(1) << bit % 64) - 1);
+    uint64_t counts = le64(line), first = le64(line + 8 + 16 * pair);
+    uint64_t below = (UINT64_C(1) << bit % 64) - 1, in_second = 0 - (uint64_t)(bit / 64 % 2);
 
     return (counts & UINT32_MAX) + xor_pair_count(counts, pair) +
-           (uint64_t)(__builtin_popcountll(first) + __builtin_popcountll(below));
+           xor_count_ones(first & in_second, word & below);
 }
 
 /* The slot in which one of the third block is kept; if it is left out, any slot, and no mask. */
@@ -177,7 +190,7 @@ static inline xor_third_slot xor_find_third(const uint8_t *part, const xor_shape
 
 uint64_t tamis__xor_bytes(const tamis_plan *p, unsigned third);
 bool tamis__xor_has(const tamis *f, uint64_t key);
-void tamis__xor_touch(const tamis *f, uint64_t key);
+size_t tamis__xor_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n);
 uint64_t tamis__xor_counts(const uint8_t *line, unsigned words, uint64_t ones);
 const char *tamis__xor_verify(const tamis *f);
 tamis_status tamis__xor_solve(const tamis *f, enum tamis_stage stage, void *part, void *items,
