@@ -34,4 +34,3 @@ const tamis_ops tamis__bloom = {
 
 #undef scattered_name
 #undef SCATTERED_HAS_ROWS
-#undef SCATTERED_OPS

@@ -45,4 +45,3 @@ const tamis_ops tamis__partitioned = {
 
 #undef scattered_name
 #undef SCATTERED_HAS_ROWS
-#undef SCATTERED_OPS

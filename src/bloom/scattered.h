@@ -139,4 +139,13 @@ static void scattered_measure(const tamis *f, tamis_info *info)
     info->cardinality = keys / f->plan.hashes;
 }
 
+/* What the tables of these kinds have in common. */
+#define SCATTERED_OPS                                                                             \
+    .traits = TAMIS_TRAIT_ONLY_SETS_BITS | TAMIS_TRAIT_BITS, .bytes = scattered_name(bytes),      \
+    .for_cpu = scattered_name(for_cpu), .verify = scattered_verify, .measure = scattered_measure, \
+    .has = scattered_name(has), .add = scattered_name(add), .has_many = scattered_name(has_many), \
+    .add_many = scattered_name(add_many), .add_concurrent = scattered_name(add_concurrent),       \
+    .merge = bitset_merge, .reduce = bitset_reduce, .move = scattered_move,                       \
+    .cells = scattered_cells, .explain = scattered_explain
+
 #endif

@@ -1,7 +1,5 @@
 /* counting-blocked: counters lie where the format says, stop where they should on every CPU, and a
  * line never touches another. */
-#include "bloom/counting_blocked.h"
-
 #include <math.h>
 
 #include "base/bits.h"
