@@ -58,8 +58,11 @@ void tamis__surplus_add(const surplus *s, uint64_t class, uint64_t times)
     surplus_put(s, at, class, n + (times < room ? times : room));
 }
 
-bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling, uint64_t *times)
+bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t copies, uint64_t ceiling,
+                           uint64_t *times)
 {
+    if (copies < ceiling)
+        return *times <= copies;
     uint64_t at = surplus_find(s, class), n = at < s->entries ? surplus_in(s, at) : 0;
     uint64_t wanted = *times;
 

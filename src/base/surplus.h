@@ -58,10 +58,13 @@ static inline uint64_t surplus_class_in(const surplus *s, uint64_t i)
     return le64(s->at + 1 + 8 * i) & ((UINT64_C(1) << s->class_bits) - 1);
 }
 
-/* Of a class that is at its ceiling: keys more, and keys less. After a remove, *times tells how
- * many copies have to leave their slots. False: the class has fewer keys. */
+/* So many keys more of a class that is at its ceiling. */
 void tamis__surplus_add(const surplus *s, uint64_t class, uint64_t times);
-bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t ceiling, uint64_t *times);
+
+/* So many keys less of a class that has `copies` in slots, as far as its surplus goes; *times
+ * becomes how many copies have to leave their slots. False: the class has fewer keys. */
+bool tamis__surplus_remove(const surplus *s, uint64_t class, uint64_t copies, uint64_t ceiling,
+                           uint64_t *times);
 
 /* Puts all into an empty one, whose classes are the same. */
 void tamis__surplus_move(const surplus *to, const surplus *from);

@@ -204,11 +204,9 @@ static tamis_status buckets_remove(tamis *f, uint64_t key, uint64_t times)
     const buckets_table t = buckets_of(f);
     const surplus s = buckets_surplus_of(&t);
     buckets_key k = buckets_key_of(&t, hash_key(key, f->salt));
-    unsigned copies = buckets_count_of(&t, &k);
 
-    if (copies < BUCKETS_CEILING
-            ? copies < times
-            : !tamis__surplus_remove(&s, buckets_class(&t, &k), BUCKETS_CEILING, &times))
+    if (!tamis__surplus_remove(&s, buckets_class(&t, &k), buckets_count_of(&t, &k), BUCKETS_CEILING,
+                               &times))
         return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         buckets_drop_copy(&t, &k);

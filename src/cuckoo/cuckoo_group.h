@@ -44,7 +44,6 @@ typedef struct cuckoo_group_batch {
     const uint8_t *payload;
     const uint64_t *keys;
     size_t n;
-    cuckoo_group *groups; /* room for two */
     bool is_far;
 } cuckoo_group_batch;
 
@@ -70,7 +69,8 @@ typedef void cuckoo_group_hash(cuckoo_group *g, const void *table, const uint64_
  * passed, by which code is chosen. */
 typedef bool cuckoo_group_visit(void *self, const cuckoo_group *g, size_t i, size_t end,
                                 unsigned how);
-typedef void cuckoo_group_end(void *self, const cuckoo_group *g); /* all of its keys were visited */
+/* All keys of a group were visited. */
+typedef void cuckoo_group_end(void *self, const cuckoo_group *g);
 
 /* Eight bytes are read. One time in nine they reach into the next line. To wait for it there would
  * take longer than to ask for both. */
@@ -129,27 +129,23 @@ CUCKOO_GROUP_INLINE void cuckoo_group_run(const cuckoo_group_batch *b, bool writ
                                           cuckoo_group_hash *hash, cuckoo_group_visit *visit,
                                           cuckoo_group_end *end, void *self)
 {
-    cuckoo_group_load(&b->groups[0], b, 0, hash);
-    for (size_t i = 0; i < b->groups[0].n; i += CUCKOO_GROUP_STEP)
-        cuckoo_group_fetch_step(b, &b->groups[0], i, writes);
+    cuckoo_group groups[2];
+
+    cuckoo_group_load(&groups[0], b, 0, hash);
+    for (size_t i = 0; i < groups[0].n; i += CUCKOO_GROUP_STEP)
+        cuckoo_group_fetch_step(b, &groups[0], i, writes);
     for (size_t from = 0; from < b->n; from += MANY) {
-        const cuckoo_group *now = &b->groups[from / MANY % 2];
-        cuckoo_group *next = &b->groups[from / MANY % 2 ^ 1];
+        const cuckoo_group *now = &groups[from / MANY % 2];
+        cuckoo_group *next = &groups[from / MANY % 2 ^ 1];
         cuckoo_group_load(next, b, from + MANY, hash);
         for (size_t i = 0; i < now->n; i += CUCKOO_GROUP_STEP) {
             cuckoo_group_fetch_step(b, next, i, writes);
             if (!visit(self, now, i, cuckoo_group_step_end(now, i), how))
                 return;
         }
-        end(self, now);
+        if (end)
+            end(self, now);
     }
-}
-
-/* For batches without work at the end of a group. */
-CUCKOO_GROUP_INLINE void cuckoo_group_go_on(void *self, const cuckoo_group *g)
-{
-    (void)self;
-    (void)g;
 }
 
 #endif

@@ -198,22 +198,13 @@ static void cuckoo_empty_stash(const tamis *f, const cuckoo_table *t)
     }
 }
 
-static bool cuckoo_remove_surplus(const cuckoo_table *t, const cuckoo_entry *e, uint64_t *times)
-{
-    const surplus s = cuckoo_surplus_of(t);
-
-    return tamis__surplus_remove(&s, cuckoo_class(t, e), CUCKOO_CEILING, times);
-}
-
 tamis_status tamis__cuckoo_remove(tamis *f, const cuckoo_entry *e, uint64_t times)
 {
     const cuckoo_table t = cuckoo_table_of(f);
-    unsigned copies = cuckoo_copies(&t, e);
-    bool is_there = copies >= times;
+    const surplus s = cuckoo_surplus_of(&t);
 
-    if (copies == CUCKOO_CEILING)
-        is_there = cuckoo_remove_surplus(&t, e, &times);
-    if (!is_there)
+    if (!tamis__surplus_remove(&s, cuckoo_class(&t, e), cuckoo_copies(&t, e), CUCKOO_CEILING,
+                               &times))
         return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         cuckoo_take_copy(&t, e);

@@ -35,8 +35,7 @@ CUCKOO_GROUP_INLINE void cuckoo_run(const tamis *f, const cuckoo_table *t, const
                                     size_t n, bool writes, cuckoo_group_visit *visit,
                                     cuckoo_group_end *end, void *self)
 {
-    cuckoo_group groups[2];
-    const cuckoo_group_batch b = { t, t->slots, keys, n, groups, f->is_far };
+    const cuckoo_group_batch b = { t, t->slots, keys, n, f->is_far };
 
     if (t->width <= CUCKOO_WIDEST_SHORT)
         cuckoo_group_run(&b, writes, CUCKOO_LOOK_SHORT, cuckoo_hash_group, visit, end, self);
@@ -216,12 +215,11 @@ CUCKOO_GROUP_INLINE bool cuckoo_visit_count(void *self, const cuckoo_group *g, s
 static void cuckoo_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)
 {
     const cuckoo_table t = cuckoo_table_of(f);
-    cuckoo_group groups[2];
-    const cuckoo_group_batch all = { &t, t.slots, keys, n, groups, f->is_far };
+    const cuckoo_group_batch all = { &t, t.slots, keys, n, f->is_far };
     cuckoo_batch b = { .t = t, .out = counts };
 
-    cuckoo_group_run(&all, false, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_visit_count,
-                     cuckoo_group_go_on, &b);
+    cuckoo_group_run(&all, false, CUCKOO_LOOK_WIDE, cuckoo_hash_group, cuckoo_visit_count, NULL,
+                     &b);
 }
 
 /* ---- Removing ---------------------------------------------------------- */
@@ -298,7 +296,7 @@ static size_t cuckoo_remove_many(tamis *f, const uint64_t *keys, size_t n)
     const cuckoo_table t = cuckoo_table_of(f);
     cuckoo_batch b = { .t = t, .l = cuckoo_derived_of(f)->lanes, .f = f };
 
-    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_remove, cuckoo_group_go_on, &b);
+    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_remove, NULL, &b);
     return b.n;
 }
 

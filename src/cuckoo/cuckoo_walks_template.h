@@ -234,7 +234,7 @@ __attribute__((noinline)) static size_t cuckoo_walk_round(tamis *f, const uint64
         .count = f->count,
     };
 
-    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_add, cuckoo_group_go_on, &w);
+    cuckoo_run(f, &t, keys, n, true, cuckoo_visit_add, NULL, &w);
     if (cuckoo_walk_on(&w, 0) && (w.added == n || !is_short)) {
         f->count = w.count;
         for (size_t i = 0; i < w.n_spare; i++)

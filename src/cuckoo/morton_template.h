@@ -133,23 +133,14 @@ static inline void morton_take_copy(const morton_table *t, const morton_position
     morton_take(t, &other);
 }
 
-static bool morton_remove_surplus(const morton_table *t, const morton_position *p, uint64_t *times)
-{
-    const surplus s = morton_surplus_of(t);
-
-    return tamis__surplus_remove(&s, morton_class(t, p), MORTON_CEILING, times);
-}
-
 __attribute__((noinline)) static tamis_status morton_remove_copies(const morton_table *t,
                                                                    const morton_position *p,
                                                                    uint64_t times, uint64_t *held)
 {
-    unsigned copies = morton_count_seen(t, p);
-    bool is_there = copies >= times;
+    const surplus s = morton_surplus_of(t);
 
-    if (copies == MORTON_CEILING)
-        is_there = morton_remove_surplus(t, p, &times);
-    if (!is_there)
+    if (!tamis__surplus_remove(&s, morton_class(t, p), morton_count_seen(t, p), MORTON_CEILING,
+                               &times))
         return TAMIS_ABSENT;
     for (uint64_t i = 0; i < times; i++)
         morton_take_copy(t, p);

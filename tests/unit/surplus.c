@@ -46,7 +46,7 @@ static void take(model *m, uint64_t class, uint64_t times)
     uint64_t left = times, more = m->times[class] - CEILING;
     bool fits = times <= m->times[class];
 
-    assert_int_equal(tamis__surplus_remove(&m->s, class, CEILING, &left), fits);
+    assert_int_equal(tamis__surplus_remove(&m->s, class, CEILING, CEILING, &left), fits);
     assert_int_equal(left, !fits ? times : times > more ? times - more : 0);
     if (fits)
         m->times[class] -= times;
@@ -110,7 +110,7 @@ static void assert_stays(const model *m, uint64_t class)
 {
     uint64_t times = 1000;
 
-    assert_true(tamis__surplus_remove(&m->s, class, CEILING, &times));
+    assert_true(tamis__surplus_remove(&m->s, class, CEILING, CEILING, &times));
     assert_int_equal(times, 0);
 }
 
