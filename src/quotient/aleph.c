@@ -43,7 +43,6 @@
 #include "base/cpu.h"
 #include "quotient/aleph_template.h"
 #include "quotient/runs_check.h"
-#include "quotient/runs_writer.h"
 
 /* ---- Sizing ------------------------------------------------------------ */
 
@@ -167,8 +166,8 @@ static uint64_t aleph_move_half(runs_writer *to, const runs_walk *w, unsigned ha
 /* Each fingerprint becomes two at most: there is room for all, and for one more. */
 static tamis_status aleph_move(tamis *f, const tamis *g)
 {
-    runs_writer to = runs_writer_at(aleph_of(f).t, 0, 0, false);
-    runs_walk w = { .t = aleph_of(g).t };
+    runs_writer to = runs_writer_at(aleph_table(f), 0, 0, false);
+    runs_walk w = { .t = aleph_table(g) };
     uint64_t used = 0;
 
     if (aleph_size(&f->plan) != aleph_size(&g->plan) + 1)
@@ -213,15 +212,14 @@ static void aleph_tally_run(aleph_tally *s, const runs_walk *w)
  */
 static void aleph_measure(const tamis *f, tamis_info *info)
 {
-    aleph_filter a = aleph_of(f);
-    runs_walk w = { .t = a.t };
+    runs_walk w = { .t = aleph_table(f) };
     aleph_tally s = { .passing = 0 };
-    double slots = (double)a.t.slots;
+    double slots = (double)f->plan.slots;
 
     while (runs_walk_on(&w))
         aleph_tally_run(&s, &w);
-    info->fill = fmin(1, (double)runs_used(a.t) / slots);
-    info->fpr = fmin(1, s.passing / (double)a.fingerprints);
+    info->fill = fmin(1, (double)runs_used(w.t) / slots);
+    info->fpr = fmin(1, s.passing / (double)shards_of(f).fingerprints);
     info->cardinality = f->count > s.lasting ? (double)(f->count - s.lasting) : 0;
     for (int bits = 1; bits <= ALEPH_MAX_BITS; bits++)
         info->cardinality += collisions_keys(s.distinct[bits], ldexp(slots, bits));
@@ -260,9 +258,11 @@ static const char *aleph_check_run(const runs_check *c, uint64_t end)
 /* A key is a slot, but for the copies of voids. */
 static const char *aleph_verify(const tamis *f)
 {
-    aleph_filter a = aleph_of(f);
+    shards s = shards_of(f);
     uint32_t lengths = aleph_lengths(&f->plan);
-    runs_check c = { .t = a.t, .room = a.room, .check_run = aleph_check_run, .ctx = &lengths };
+    runs_check c = {
+        .t = shards_table(&s, 0), .room = s.room, .check_run = aleph_check_run, .ctx = &lengths
+    };
     const char *why = tamis__runs_check(&c);
 
     if (!why && (f->count > c.used || (f->count < c.used && !(lengths & 1))))
@@ -275,13 +275,8 @@ static const char *aleph_verify(const tamis *f)
 static void aleph_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
-    aleph_filter a = { .t = { NULL, p->slots, p->slots / RUNS_BLOCK, p->width,
-                              runs_stride(p->width) },
-                       .fingerprints = p->slots << (p->width - 1),
-                       .room = aleph_room_at(p, aleph_size(p)),
-                       .lanes = lanes_of(p->width) };
 
-    memcpy(f->derived, &a, sizeof a);
+    tamis__shards_derive(f, 0, p->width - 1, p->width, aleph_room_at(p, aleph_size(p)), false);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__aleph_use_avx2(&f->ops);

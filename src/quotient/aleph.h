@@ -3,10 +3,7 @@
 #ifndef TAMIS_QUOTIENT_ALEPH_H
 #define TAMIS_QUOTIENT_ALEPH_H
 
-#include "base/hash.h"
-#include "base/lanes.h"
-#include "filter.h"
-#include "quotient/runs.h"
+#include "quotient/shards.h"
 
 /* ---- Fingerprints of any length ---------------------------------------- */
 
@@ -50,37 +47,26 @@ static inline uint32_t aleph_shortened(uint32_t x, unsigned width, unsigned to_w
 
 /* ---- Geometry ---------------------------------------------------------- */
 
-/* A filter, taken apart. All but the pointer to the table, and `salt`, come from the plan and are
- * in f->derived. */
-typedef struct aleph_filter {
-    runs_table t;
-    uint64_t salt, fingerprints, room; /* as many slots as `room` may be in use */
-    lanes lanes;
-} aleph_filter;
-
-_Static_assert(sizeof(aleph_filter) <= TAMIS_DERIVED_SIZE, "");
-
-static inline aleph_filter aleph_of(const tamis *f)
+/* There is one shard, which the compiler knows. */
+static inline shards aleph_of(const tamis *f)
 {
-    aleph_filter a = *(const aleph_filter *)(const void *)f->derived;
+    shards s = shards_of(f);
 
-    a.t.at = (uint8_t *)f->payload + RUNS_HEADER;
-    a.salt = f->salt;
-    return a;
+    s.bits = 0;
+    return s;
 }
 
-/* Where a key goes: its quotient, and its fingerprint as a slot holds it when it is new. */
-typedef struct aleph_position {
-    uint64_t quotient;
-    uint32_t fresh;
-} aleph_position;
-
-static inline aleph_position aleph_position_of(const aleph_filter *a, uint64_t hash)
+static inline runs_table aleph_table(const tamis *f)
 {
-    uint64_t fingerprint = scale64(hash, a->fingerprints);
+    shards s = aleph_of(f);
 
-    return (aleph_position){ fingerprint >> (a->t.width - 1),
-                             (uint32_t)(fingerprint << 1 | 1) & packed_mask(a->t.width) };
+    return shards_table(&s, 0);
+}
+
+/* A remainder is the fingerprint of a new key; a slot holds it with a one. */
+static inline uint32_t aleph_fresh(const shards_position *at)
+{
+    return at->remainder << 1 | 1;
 }
 
 /* ---- Sizes ------------------------------------------------------------- */

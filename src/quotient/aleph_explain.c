@@ -28,7 +28,7 @@ static void aleph_tell_generations(const tamis_plan *p, tamis_telling *to)
 
 void tamis__aleph_cells(const tamis *f, tamis_telling *to)
 {
-    runs_table t = aleph_of(f).t;
+    runs_table t = aleph_table(f);
 
     for (uint64_t i = 0; i < t.slots && !to->has_ended; i++)
         tamis__tell_cell(to, aleph_cell(t, i));
@@ -47,15 +47,15 @@ static unsigned aleph_generation(const tamis_plan *p, unsigned bits)
     return size;
 }
 
-static bool aleph_explain_run(const tamis *f, const aleph_position *at, tamis_telling *to)
+static bool aleph_explain_run(const tamis *f, const shards_position *at, tamis_telling *to)
 {
-    runs_table t = aleph_of(f).t;
+    runs_table t = at->t;
     runs_run r = runs_find(t, at->quotient);
-    uint64_t after = aleph_find_longest(t, &r, at->fresh);
+    uint64_t after = aleph_find_longest(t, &r, aleph_fresh(at));
 
     for (uint64_t i = r.start; i < r.end; i++)
         tamis__tell_read(to, "slot of the run", aleph_cell(t, i % t.slots),
-                         aleph_covers(runs_slot(t, i), at->fresh));
+                         aleph_covers(runs_slot(t, i), aleph_fresh(at)));
     if (!after)
         return tamis__tell_answer(to, false, "no fingerprint of its run begins its own");
     unsigned bits = aleph_bits_of(runs_slot(t, after - 1), t.width);
@@ -67,13 +67,13 @@ static bool aleph_explain_run(const tamis *f, const aleph_position *at, tamis_te
 
 bool tamis__aleph_explain(const tamis *f, uint64_t key, tamis_telling *to)
 {
-    aleph_filter a = aleph_of(f);
-    aleph_position at = aleph_position_of(&a, hash_key(key, a.salt));
+    shards s = shards_of(f);
+    shards_position at = shards_position_of(&s, hash_key(key, s.salt));
 
     tamis__tell_number(to, "doublings", aleph_size(&f->plan));
     tamis__tell_number(to, "quotient", at.quotient);
-    tamis__tell_number(to, "fingerprint", at.fresh >> 1);
-    if (!runs_tell_home(a.t, at.quotient, aleph_cell(a.t, at.quotient), to))
+    tamis__tell_number(to, "fingerprint", at.remainder);
+    if (!runs_tell_home(at.t, at.quotient, aleph_cell(at.t, at.quotient), to))
         return tamis__tell_answer(to, false, "no key has its quotient");
     return aleph_explain_run(f, &at, to);
 }

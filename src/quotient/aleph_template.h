@@ -1,63 +1,52 @@
 /* aleph_template.h - TEMPLATE, compiled once for each CPU, without macros: lookups and changes of
  * aleph, of one key and of many. */
 #include "quotient/aleph.h"
-#include "quotient/runs_change.h"
-#include "quotient/runs_lookup.h"
 
 /* ---- One fingerprint --------------------------------------------------- */
 
-static inline void aleph_add_in_order(runs_table t, aleph_position at)
+static inline void aleph_add_in_order(const shards_position *at)
 {
-    runs_run r = runs_find(t, at.quotient);
-    uint64_t i = aleph_slot_after(t, &r, at.fresh);
+    runs_run r = runs_find(at->t, at->quotient);
+    uint64_t i = aleph_slot_after(at->t, &r, aleph_fresh(at));
 
-    runs_open_slot(t, at.quotient, &r, i);
-    runs_put_slot(t, i, at.fresh);
+    runs_open_slot(at->t, at->quotient, &r, i);
+    runs_put_slot(at->t, i, aleph_fresh(at));
 }
 
-static inline tamis_status aleph_add_at(const aleph_filter *a, aleph_position at)
+/* In a table that may use `room` slots. */
+static inline tamis_status aleph_add_at(shards_position at, uint64_t room)
 {
-    uint64_t used = runs_used(a->t);
+    uint64_t used = runs_used(at.t);
 
-    if (used >= a->room)
+    if (used >= room)
         return TAMIS_FULL;
-    if (!runs_add_at_home(a->t, at.quotient, at.fresh))
-        aleph_add_in_order(a->t, at);
-    runs_put_used(a->t, used + 1);
+    if (!runs_add_at_home(at.t, at.quotient, aleph_fresh(&at)))
+        aleph_add_in_order(&at);
+    runs_put_used(at.t, used + 1);
     return TAMIS_OK;
 }
 
 /* The longest that covers it goes: shorter ones cover whatever that one did. Of a void that is all
  * over the table, the one that this key would be looked for in. */
-static inline bool aleph_remove_at(const aleph_filter *a, aleph_position at)
+static inline bool aleph_remove_at(shards_position at)
 {
-    runs_run r = runs_find(a->t, at.quotient);
-    uint64_t after = r.is_there ? aleph_find_longest(a->t, &r, at.fresh) : 0;
+    runs_run r = runs_find(at.t, at.quotient);
+    uint64_t after = r.is_there ? aleph_find_longest(at.t, &r, aleph_fresh(&at)) : 0;
 
     if (!after)
         return false;
-    runs_close_slot(a->t, at.quotient, &r, after - 1);
-    runs_put_used(a->t, runs_used(a->t) - 1);
+    runs_close_slot(at.t, at.quotient, &r, after - 1);
+    runs_put_used(at.t, runs_used(at.t) - 1);
     return true;
 }
 
 /* ---- One key ----------------------------------------------------------- */
 
-__attribute__((always_inline)) static inline runs_place aleph_locate(const void *self, uint64_t key)
-{
-    const aleph_filter *a = self;
-    aleph_position at = aleph_position_of(a, hash_key(key, a->salt));
-
-    return (runs_place){ .block = runs_home(a->t, at.quotient),
-                         .wanted = at.fresh,
-                         .quotient = at.quotient % RUNS_BLOCK };
-}
-
 /* All of a run is compared at once, as aleph_covers() does it. */
 __attribute__((always_inline)) static inline int aleph_look(const lanes *l, const runs_place *at)
 {
     runs_near r = runs_near_of(l, at->block, at->quotient);
-    uint64_t differs = (r.slots ^ l->lows * at->wanted) & ~(r.slots ^ (r.slots - l->lows));
+    uint64_t differs = (r.slots ^ l->lows * (at->wanted | 1)) & ~(r.slots ^ (r.slots - l->lows));
 
     if (!(r.is_occupied & (r.is_odd | (runs_near_zero(l, &r, differs) != 0))))
         return 0;
@@ -66,31 +55,27 @@ __attribute__((always_inline)) static inline int aleph_look(const lanes *l, cons
 
 __attribute__((noinline)) static bool aleph_has_odd(const tamis *f, uint64_t key)
 {
-    aleph_filter a = aleph_of(f);
-    aleph_position at = aleph_position_of(&a, hash_key(key, a.salt));
-    runs_run r = runs_find(a.t, at.quotient);
+    shards s = aleph_of(f);
+    shards_position at = shards_position_of(&s, hash_key(key, s.salt));
+    runs_run r = runs_find(at.t, at.quotient);
 
-    return r.is_there && aleph_find_longest(a.t, &r, at.fresh);
+    return r.is_there && aleph_find_longest(at.t, &r, aleph_fresh(&at));
 }
 
 static bool aleph_has(const tamis *f, uint64_t key)
 {
-    const aleph_filter a = aleph_of(f);
-
-    return runs_has(f, &a, &a.lanes, key, aleph_locate, aleph_look, aleph_has_odd);
+    return shards_has(f, aleph_of(f), key, aleph_look, aleph_has_odd);
 }
 
 static size_t aleph_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    const aleph_filter a = aleph_of(f);
-
-    return runs_has_many(f, &a, &a.lanes, hits, keys, n, aleph_locate, aleph_look, aleph_has_odd);
+    return shards_has_many(f, aleph_of(f), hits, keys, n, aleph_look, aleph_has_odd);
 }
 
 static tamis_status aleph_add(tamis *f, uint64_t key, uint64_t times)
 {
-    aleph_filter a = aleph_of(f);
-    tamis_status status = aleph_add_at(&a, aleph_position_of(&a, hash_key(key, a.salt)));
+    shards s = aleph_of(f);
+    tamis_status status = aleph_add_at(shards_position_of(&s, hash_key(key, s.salt)), s.room);
 
     (void)times;
     f->count += !status;
@@ -100,10 +85,10 @@ static tamis_status aleph_add(tamis *f, uint64_t key, uint64_t times)
 /* Copies of voids stay when the keys that they stood for are gone: they are nobody's to remove. */
 static tamis_status aleph_remove(tamis *f, uint64_t key, uint64_t times)
 {
-    aleph_filter a = aleph_of(f);
+    shards s = aleph_of(f);
 
     (void)times;
-    if (f->count == 0 || !aleph_remove_at(&a, aleph_position_of(&a, hash_key(key, a.salt))))
+    if (f->count == 0 || !aleph_remove_at(shards_position_of(&s, hash_key(key, s.salt))))
         return TAMIS_ABSENT;
     f->count--;
     return TAMIS_OK;
@@ -111,38 +96,26 @@ static tamis_status aleph_remove(tamis *f, uint64_t key, uint64_t times)
 
 /* ---- Many changes ------------------------------------------------------ */
 
-__attribute__((always_inline)) static inline void aleph_fetch(const void *self, uint64_t hash)
-{
-    const aleph_filter *a = self;
-    uint64_t q = aleph_position_of(a, hash).quotient;
-
-    runs_fetch(runs_home(a->t, q), q % RUNS_BLOCK, a->t.width);
-}
-
 static tamis_status aleph_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    aleph_filter a = aleph_of(f);
+    shards s = aleph_of(f);
     uint64_t hashes[MANY];
     tamis_status status = TAMIS_OK;
 
-    for (*added = 0; *added < n && !status; *added += !status) {
-        uint64_t h = runs_hash_ahead(hashes, &a, a.salt, keys, *added, n, aleph_fetch);
-        status = aleph_add_at(&a, aleph_position_of(&a, h));
-    }
+    for (*added = 0; *added < n && !status; *added += !status)
+        status = aleph_add_at(shards_position_ahead(hashes, &s, keys, *added, n), s.room);
     f->count += *added;
     return status;
 }
 
 static size_t aleph_remove_many(tamis *f, const uint64_t *keys, size_t n)
 {
-    aleph_filter a = aleph_of(f);
+    shards s = aleph_of(f);
     uint64_t hashes[MANY];
     size_t removed = 0;
 
-    for (size_t i = 0; i < n && removed < f->count; i++) {
-        uint64_t h = runs_hash_ahead(hashes, &a, a.salt, keys, i, n, aleph_fetch);
-        removed += aleph_remove_at(&a, aleph_position_of(&a, h));
-    }
+    for (size_t i = 0; i < n && removed < f->count; i++)
+        removed += aleph_remove_at(shards_position_ahead(hashes, &s, keys, i, n));
     f->count -= removed;
     return removed;
 }

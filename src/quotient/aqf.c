@@ -169,7 +169,8 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
 
-    tamis__shards_derive(f, p->width + 1, tamis__shards_room(p, &AQF_RULE), aqf_keeps_keys(p));
+    tamis__shards_derive(f, shards_bits(p->slots), p->width, p->width + 1,
+                         tamis__shards_room(p, &AQF_RULE), aqf_keeps_keys(p));
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)
         tamis__aqf_use_avx2(&f->ops);

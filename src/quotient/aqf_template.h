@@ -66,12 +66,12 @@ __attribute__((noinline)) static bool aqf_has_odd(const tamis *f, uint64_t key)
 
 static bool aqf_has(const tamis *f, uint64_t key)
 {
-    return shards_has(f, key, 0, aqf_look, aqf_has_odd);
+    return shards_has(f, shards_of(f), key, aqf_look, aqf_has_odd);
 }
 
 static size_t aqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return shards_has_many(f, hits, keys, n, 0, aqf_look, aqf_has_odd);
+    return shards_has_many(f, shards_of(f), hits, keys, n, aqf_look, aqf_has_odd);
 }
 
 /* ---- Changes ----------------------------------------------------------- */

@@ -184,7 +184,8 @@ static void cqf_for_cpu(tamis *f, unsigned cpu)
 {
     const tamis_plan *p = &f->plan;
 
-    tamis__shards_derive(f, p->width, tamis__shards_needed(p), false);
+    tamis__shards_derive(f, shards_bits(p->slots), p->width, p->width, tamis__shards_needed(p),
+                         false);
     cqf_use(&f->ops, p->width);
 #ifdef __x86_64__
     if (cpu & TAMIS_CPU_AVX2)

@@ -35,24 +35,34 @@ __attribute__((noinline)) static bool cqf_has_odd(const tamis *f, uint64_t key)
     return cqf_count(f, key) != 0;
 }
 
+/* With remainders of a byte, which the compiler knows. */
+MANY_INLINE shards cqf_shards_of_bytes(const tamis *f)
+{
+    shards s = shards_of(f);
+
+    s.width = 8;
+    s.lanes = lanes_of(8);
+    return s;
+}
+
 static bool cqf_has(const tamis *f, uint64_t key)
 {
-    return shards_has(f, key, 0, cqf_look, cqf_has_odd);
+    return shards_has(f, shards_of(f), key, cqf_look, cqf_has_odd);
 }
 
 static size_t cqf_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return shards_has_many(f, hits, keys, n, 0, cqf_look, cqf_has_odd);
+    return shards_has_many(f, shards_of(f), hits, keys, n, cqf_look, cqf_has_odd);
 }
 
 static bool cqf_has_bytes(const tamis *f, uint64_t key)
 {
-    return shards_has(f, key, 8, cqf_look, cqf_has_odd);
+    return shards_has(f, cqf_shards_of_bytes(f), key, cqf_look, cqf_has_odd);
 }
 
 static size_t cqf_has_many_bytes(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
-    return shards_has_many(f, hits, keys, n, 8, cqf_look, cqf_has_odd);
+    return shards_has_many(f, cqf_shards_of_bytes(f), hits, keys, n, cqf_look, cqf_has_odd);
 }
 
 static void cqf_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, size_t n)

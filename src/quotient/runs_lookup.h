@@ -1,8 +1,8 @@
-/* runs_lookup.h - lookups of many keys in tables of runs, for the kinds to fill in.
+/* runs_lookup.h - a run of few slots, found and compared in a few steps: lookups in shards.h.
  *
  * Most runs lie in the block of their quotient and have so few slots that one load holds them all.
  * Such a run is found without a branch, since nobody can foresee where it lies, and compared at
- * once. While the blocks of 64 keys are looked at, those of the next 64 are on their way. */
+ * once. */
 #ifndef TAMIS_QUOTIENT_RUNS_LOOKUP_H
 #define TAMIS_QUOTIENT_RUNS_LOOKUP_H
 
@@ -82,98 +82,9 @@ typedef struct runs_place {
     unsigned quotient;
 } runs_place;
 
-/* What a kind gives. As names of inline functions, they cost no call. */
-typedef runs_place runs_locate(const void *self, uint64_t key);
-/* 1 or 0, or -1 where runs_has_odd() has to tell. */
+/* What a kind gives. As names of inline functions, they cost no call: 1 or 0, or -1 where
+ * runs_has_odd() has to tell. */
 typedef int runs_look(const lanes *l, const runs_place *at);
 typedef bool runs_has_odd(const tamis *f, uint64_t key);
-
-/* As has() of a tamis_ops. */
-__attribute__((always_inline)) static inline bool runs_has(const tamis *f, const void *self,
-                                                           const lanes *l, uint64_t key,
-                                                           runs_locate *locate, runs_look *look,
-                                                           runs_has_odd *has_odd)
-{
-    runs_place at = locate(self, key);
-    int seen = look(l, &at);
-
-    if (seen == 0)
-        return word_no();
-    return seen < 0 ? has_odd(f, key) : true;
-}
-
-/* What has_many() works with: the steps of a kind, and places of keys on their way. */
-typedef struct runs_lookups {
-    const tamis *f;
-    const void *self;
-    const lanes *l;
-    runs_locate *locate;
-    runs_look *look;
-    runs_has_odd *has_odd;
-} runs_lookups;
-
-typedef struct runs_group {
-    runs_place at[MANY];
-    const uint64_t *keys;
-} runs_group;
-
-MANY_INLINE void runs_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
-{
-    const runs_lookups *r = self;
-    runs_group *g = group;
-
-    g->keys = keys;
-    for (size_t i = 0; i < n; i++)
-        g->at[i] = r->locate(r->self, keys[i]);
-}
-
-MANY_INLINE void runs_fetch_place(const void *self, const void *group, size_t i)
-{
-    const runs_lookups *r = self;
-    const runs_place *at = &((const runs_group *)group)->at[i];
-
-    runs_fetch(at->block, at->quotient, r->l->width);
-}
-
-MANY_INLINE uint64_t runs_look_at(void *self, void *group, size_t i)
-{
-    const runs_lookups *r = self;
-    const runs_group *g = group;
-    int seen = r->look(r->l, &g->at[i]);
-
-    return (uint64_t)(seen < 0 ? r->has_odd(r->f, g->keys[i]) : seen);
-}
-
-/* As has_many() of a tamis_ops. */
-MANY_INLINE size_t runs_has_many(const tamis *f, const void *self, const lanes *l, uint64_t *hits,
-                                 const uint64_t *keys, size_t n, runs_locate *locate,
-                                 runs_look *look, runs_has_odd *has_odd)
-{
-    const runs_lookups r = { f, self, l, locate, look, has_odd };
-    runs_group groups[2];
-
-    return many_lookups(&r, hits, keys, n, &groups[0], &groups[1], runs_prepare, runs_fetch_place,
-                        runs_look_at, NULL);
-}
-
-/* For loops that go key by key: the hash of key i. That of the one which comes a group later takes
- * its place, and `fetch` asks for the block of that. */
-typedef void runs_fetch_hash(const void *self, uint64_t hash);
-
-__attribute__((always_inline)) static inline uint64_t
-runs_hash_ahead(uint64_t hashes[MANY], const void *self, uint64_t salt, const uint64_t *keys,
-                size_t i, size_t n, runs_fetch_hash *fetch)
-{
-    for (size_t k = 0; i == 0 && k < many_group(0, n); k++) {
-        hashes[k] = hash_key(keys[k], salt);
-        fetch(self, hashes[k]);
-    }
-    uint64_t hash = hashes[i % MANY];
-    if (n - i > MANY) {
-        hashes[i % MANY] = hash_key(keys[i + MANY], salt);
-        fetch(self, hashes[i % MANY]);
-    }
-    return hash;
-}
 
 #endif

@@ -139,20 +139,19 @@ tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width
 
 /* ---- A filter, taken apart --------------------------------------------- */
 
-void tamis__shards_derive(tamis *f, unsigned slot_bits, uint64_t room, bool beside)
+void tamis__shards_derive(tamis *f, unsigned bits, unsigned width, unsigned slot_bits,
+                          uint64_t room, bool beside)
 {
-    const tamis_plan *p = &f->plan;
-    unsigned bits = shards_bits(p->slots);
-    uint64_t slots = p->slots >> bits, table = runs_bytes(slots, slot_bits);
+    uint64_t slots = f->plan.slots >> bits, table = runs_bytes(slots, slot_bits);
     uint64_t bytes = table + (beside ? 8 * slots : 0);
-    shards s = { .fingerprints = p->slots << p->width,
+    shards s = { .fingerprints = f->plan.slots << width,
                  .slots = slots,
                  .bytes = bytes,
                  .room = room,
                  .between = bytes - slots / RUNS_BLOCK * runs_stride(slot_bits),
                  .beside = beside ? table : 0,
                  .bits = bits,
-                 .width = p->width,
+                 .width = width,
                  .lanes = lanes_of(slot_bits) };
 
     memcpy(f->derived, &s, sizeof s);

@@ -49,7 +49,8 @@ tamis_status tamis__shards_resize(tamis_plan *p, uint64_t keys, bool keeps_width
 
 /* ---- A filter, taken apart --------------------------------------------- */
 
-/* All but `at` and `salt` comes from the plan and is in f->derived. */
+/* Of aleph, too, which has one shard of any size. All but `at` and `salt` comes from the plan and
+ * is in f->derived. */
 typedef struct shards {
     uint8_t *at;
     uint64_t salt, fingerprints; /* fingerprints are below that */
@@ -62,9 +63,10 @@ typedef struct shards {
 
 _Static_assert(sizeof(shards) <= TAMIS_DERIVED_SIZE, "");
 
-/* Fills f->derived: slots have so many bits, and `beside` tells whether each has 8 bytes besides.
- */
-void tamis__shards_derive(tamis *f, unsigned slot_bits, uint64_t room, bool beside);
+/* Fills f->derived: there are 2^bits shards, remainders have `width` bits and slots `slot_bits`,
+ * and `beside` tells whether each has 8 bytes besides. */
+void tamis__shards_derive(tamis *f, unsigned bits, unsigned width, unsigned slot_bits,
+                          uint64_t room, bool beside);
 
 static inline shards shards_of(const tamis *f)
 {
@@ -102,12 +104,12 @@ static inline shards_position shards_position_of(const shards *s, uint64_t hash)
                               (uint32_t)fingerprint & packed_mask(s->width) };
 }
 
-/* For lookups of many: the remainder is in the upper bits of a slot. Blocks follow each other
- * evenly but for what is between the last of a shard and the first of the next. */
-__attribute__((always_inline)) static inline runs_place shards_locate(const void *self,
-                                                                      uint64_t key)
+/* ---- Lookups ----------------------------------------------------------- */
+
+/* The remainder is in the upper bits of a slot. Blocks follow each other evenly but for what is
+ * between the last of a shard and the first of the next. */
+MANY_INLINE runs_place shards_locate(const shards *s, uint64_t key)
 {
-    const shards *s = self;
     uint64_t h = hash_key(key, s->salt), fingerprint = scale64(h, s->fingerprints);
     uint64_t q = fingerprint >> s->width, shard = h >> 1 >> (63 - s->bits);
     uint64_t offset = q / RUNS_BLOCK * runs_stride(s->lanes.width) + shard * s->between;
@@ -118,48 +120,92 @@ __attribute__((always_inline)) static inline runs_place shards_locate(const void
                          .quotient = q % RUNS_BLOCK };
 }
 
-/* As has() and has_many() of a tamis_ops. `width`, if it is not 0, tells the compiler that slots
- * are remainders of so many bits. */
-MANY_INLINE shards shards_of_width(const tamis *f, unsigned width)
-{
-    shards s = shards_of(f);
-
-    if (width) {
-        s.width = width;
-        s.lanes = lanes_of(width);
-    }
-    return s;
-}
-
-MANY_INLINE bool shards_has(const tamis *f, uint64_t key, unsigned width, runs_look *look,
+/* As has() of a tamis_ops; what the compiler knows of s, it makes use of. */
+MANY_INLINE bool shards_has(const tamis *f, shards s, uint64_t key, runs_look *look,
                             runs_has_odd *has_odd)
 {
-    const shards s = shards_of_width(f, width);
+    runs_place at = shards_locate(&s, key);
+    int seen = look(&s.lanes, &at);
 
-    return runs_has(f, &s, &s.lanes, key, shards_locate, look, has_odd);
+    if (seen == 0)
+        return word_no();
+    return seen < 0 ? has_odd(f, key) : true;
 }
 
-MANY_INLINE size_t shards_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
-                                   unsigned width, runs_look *look, runs_has_odd *has_odd)
-{
-    const shards s = shards_of_width(f, width);
+/* What has_many() works with, and places of keys: while the blocks of 64 keys are looked at, those
+ * of the next 64 are on their way. */
+typedef struct shards_lookups {
+    const tamis *f;
+    const shards *s;
+    runs_look *look;
+    runs_has_odd *has_odd;
+} shards_lookups;
 
-    return runs_has_many(f, &s, &s.lanes, hits, keys, n, shards_locate, look, has_odd);
+typedef struct shards_group {
+    runs_place at[MANY];
+    const uint64_t *keys;
+} shards_group;
+
+MANY_INLINE void shards_prepare(const void *self, void *group, const uint64_t *keys, size_t n)
+{
+    const shards_lookups *l = self;
+    shards_group *g = group;
+
+    g->keys = keys;
+    for (size_t i = 0; i < n; i++)
+        g->at[i] = shards_locate(l->s, keys[i]);
 }
 
-__attribute__((always_inline)) static inline void shards_fetch(const void *self, uint64_t hash)
+MANY_INLINE void shards_fetch_place(const void *self, const void *group, size_t i)
 {
-    const shards *s = self;
+    const shards_lookups *l = self;
+    const runs_place *at = &((const shards_group *)group)->at[i];
+
+    runs_fetch(at->block, at->quotient, l->s->lanes.width);
+}
+
+MANY_INLINE uint64_t shards_look_at(void *self, void *group, size_t i)
+{
+    const shards_lookups *l = self;
+    const shards_group *g = group;
+    int seen = l->look(&l->s->lanes, &g->at[i]);
+
+    return (uint64_t)(seen < 0 ? l->has_odd(l->f, g->keys[i]) : seen);
+}
+
+/* As has_many() of a tamis_ops. */
+MANY_INLINE size_t shards_has_many(const tamis *f, shards s, uint64_t *hits, const uint64_t *keys,
+                                   size_t n, runs_look *look, runs_has_odd *has_odd)
+{
+    const shards_lookups l = { f, &s, look, has_odd };
+    shards_group groups[2];
+
+    return many_lookups(&l, hits, keys, n, &groups[0], &groups[1], shards_prepare,
+                        shards_fetch_place, shards_look_at, NULL);
+}
+
+MANY_INLINE void shards_fetch(const shards *s, uint64_t hash)
+{
     shards_position p = shards_position_of(s, hash);
 
     runs_fetch(runs_home(p.t, p.quotient), p.quotient % RUNS_BLOCK, s->lanes.width);
 }
 
-/* For loops that go key by key: where key i belongs, as runs_hash_ahead(). */
-static inline shards_position shards_position_ahead(uint64_t *hashes, const shards *s,
-                                                    const uint64_t *keys, size_t i, size_t n)
+/* For loops that go key by key: where key i belongs. The hash of the one which comes a group later
+ * takes the place of its hash, and the block of that is fetched. */
+MANY_INLINE shards_position shards_position_ahead(uint64_t hashes[MANY], const shards *s,
+                                                  const uint64_t *keys, size_t i, size_t n)
 {
-    return shards_position_of(s, runs_hash_ahead(hashes, s, s->salt, keys, i, n, shards_fetch));
+    for (size_t k = 0; i == 0 && k < many_group(0, n); k++) {
+        hashes[k] = hash_key(keys[k], s->salt);
+        shards_fetch(s, hashes[k]);
+    }
+    uint64_t hash = hashes[i % MANY];
+    if (n - i > MANY) {
+        hashes[i % MANY] = hash_key(keys[i + MANY], s->salt);
+        shards_fetch(s, hashes[i % MANY]);
+    }
+    return shards_position_of(s, hash);
 }
 
 /* ---- In order ---------------------------------------------------------- */

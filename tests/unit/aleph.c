@@ -484,13 +484,13 @@ static void long_runs_are_searched_well(void **state)
     assert_true(is_whole(f));
     for (size_t i = 0; i < 20000; i++) {
         uint64_t h = 20 * quotient + (rng_next(&r) >> (i % 3 ? 14 : 7));
-        aleph_filter a = aleph_of(f);
-        aleph_position at = aleph_position_of(&a, h);
-        runs_run run = runs_find(a.t, at.quotient);
+        shards all = shards_of(f);
+        shards_position at = shards_position_of(&all, h);
+        runs_run run = runs_find(at.t, at.quotient);
         uint64_t covering = 0;
 
         for (uint64_t k = run.start; run.is_there && k < run.end; k++)
-            covering += aleph_covers(runs_slot(a.t, k), at.fresh);
+            covering += aleph_covers(runs_slot(at.t, k), aleph_fresh(&at));
         assert_int_equal(tamis_has(f, unhash_key(h, f->salt)), covering != 0);
         assert_int_equal(tamis_remove(f, unhash_key(h, f->salt)),
                          covering ? TAMIS_OK : TAMIS_ABSENT);
