@@ -24,15 +24,16 @@ static size_t make_buffer_size(const make_list *l)
 static void make_lay_out(make_work *w)
 {
     size_t a = make_buffer_size(&w->m->keys), b = make_buffer_size(&w->m->excluded);
-    uint64_t items = w->room * w->words * sizeof(uint64_t);
+    uint64_t items = w->sizes.room * w->words * sizeof(uint64_t);
 
-    w->scratch_at = round_up(w->part, 64);
-    w->items_at = w->scratch_at + round_up(w->scratch, 64);
+    w->scratch_at = round_up(w->sizes.part, 64);
+    w->items_at = w->scratch_at + round_up(w->sizes.scratch, 64);
     w->buffer_at = w->items_at + round_up(items, 64);
     w->starts_at = w->buffer_at + round_up(a > b ? a : b, 64);
     w->needs = w->starts_at;
     if (w->has_groups)
-        w->needs += (uint64_t)tamis__make_pieces(w->team) * sizeof(size_t) << group_bits(w->room);
+        w->needs += (uint64_t)tamis__make_pieces(w->team) * sizeof(size_t)
+                    << group_bits(w->sizes.room);
     w->needs = round_up(w->needs, 64) + 64;
 }
 
@@ -51,11 +52,11 @@ static unsigned make_workers(make_work *w)
     return (unsigned)(n < left / w->needs ? n : left / w->needs);
 }
 
-static void make_set_sizes(make_work *w, unsigned team)
+static unsigned make_workers_in_teams(make_work *w, unsigned team)
 {
     w->team = team;
-    if (w->set_sizes)
-        w->set_sizes(w);
+    w->sizes = w->size ? w->size(w) : (make_sizes){ 0 };
+    return make_workers(w);
 }
 
 /* So few items that threads would take longer to start. */
@@ -71,34 +72,37 @@ static unsigned make_team(const make_work *w)
 /* A single unit is for all workers, if that much memory can be had. Lists go out of memory if there
  * is no room beside them. Then less room is often enough, as repeated items are dropped when it is
  * full, and most may be. */
-static tamis_status make_find_room(make_work *w)
+static tamis_status make_find_room(make_work *w, unsigned *workers)
 {
     make *m = w->m;
+    unsigned n = make_workers_in_teams(w, make_team(w));
 
-    make_set_sizes(w, make_team(w));
-    if (w->team > 1 && make_workers(w) == 0)
-        make_set_sizes(w, 1);
-    if (make_workers(w) == 0 && m->host->unload && (m->keys.items || m->excluded.items)) {
+    if (n == 0 && w->team > 1)
+        n = make_workers_in_teams(w, 1);
+    if (n == 0 && m->host->unload && (m->keys.items || m->excluded.items)) {
         tamis_status status = m->host->unload(m);
         if (status)
             return status;
-        make_set_sizes(w, 1);
+        n = make_workers_in_teams(w, 1);
     }
-    while (make_workers(w) == 0 && m->keys.read && !w->keeps_repeats && w->room > m->keys.chunk)
-        w->room -= w->room / 16 + 1;
-    return make_workers(w) ? TAMIS_OK : TAMIS_NOMEM;
+    while (n == 0 && m->keys.read && !w->keeps_repeats && w->sizes.room > m->keys.chunk) {
+        w->sizes.room -= w->sizes.room / 16 + 1;
+        n = make_workers(w);
+    }
+    *workers = n;
+    return n ? TAMIS_OK : TAMIS_NOMEM;
 }
 
 tamis_status tamis__make_run(make_work *w)
 {
-    tamis_status status = make_find_room(w);
     uint8_t *block = NULL;
     size_t size = 0;
     unsigned n;
+    tamis_status status = make_find_room(w, &n);
 
     if (status)
         return status;
-    for (n = make_workers(w); n > 0 && !block; n -= !block) {
+    for (; n > 0 && !block; n -= !block) {
         size = (size_t)w->needs * n + 63;
         block = tamis__scratch_new(w->m->f, size);
     }
@@ -191,16 +195,16 @@ static tamis_status make_count_bucket(const make_work *w, size_t bucket, unsigne
     return status;
 }
 
-static void make_size_count(make_work *w)
+static make_sizes make_size_count(const make_work *w)
 {
-    w->room = tamis__make_largest(&w->m->keys, w->ctx, NULL, w->units);
+    return (make_sizes){ .room = tamis__make_largest(&w->m->keys, w->ctx, NULL, w->units) };
 }
 
 tamis_status tamis__make_count(make *m, bool with_excluded, uint64_t *keys, uint64_t *excluded)
 {
     make_work w = { .m = m,
                     .do_unit = make_count_bucket,
-                    .set_sizes = make_size_count,
+                    .size = make_size_count,
                     .units = (size_t)1 << m->keys.bits,
                     .words = m->keys.words,
                     .ctx = with_excluded ? &m->excluded : NULL };
@@ -263,7 +267,7 @@ static tamis_status make_solve_unit(const make_work *w, size_t unit, unsigned wo
     return status;
 }
 
-static void make_size_solve(make_work *w)
+static make_sizes make_size_solve(const make_work *w)
 {
     const make *m = w->m;
     const tamis_plan *plan = &m->f->plan;
@@ -271,32 +275,36 @@ static void make_size_solve(make_work *w)
 
     if (m->is_counted && m->keys.read)
         distinct = tamis__make_largest(&m->keys, NULL, m->distinct, w->units);
-    w->room = tamis__make_room(&m->keys, all, distinct);
-    w->scratch = m->f->ops.scratch(plan, w->stage, w->room, w->team);
-    w->part = m->host->put ? plan->bytes >> tamis__make_part_bits(plan) : 0;
+    uint64_t room = tamis__make_room(&m->keys, all, distinct);
+    return (make_sizes){ .room = room,
+                         .scratch = m->f->ops.scratch(plan, w->stage, room, w->team),
+                         .part = m->host->put ? plan->bytes >> tamis__make_part_bits(plan) : 0 };
 }
 
 uint64_t tamis__make_needs(const tamis_plan *p)
 {
     const tamis_ops *ops = tamis__ops(p->kind);
     make none = { 0 };
-    make_work w = { .m = &none, .has_groups = true, .team = 1 };
+    uint64_t room = tamis__make_part_room(p);
+    make_work w = { .m = &none,
+                    .words = ops->traits & TAMIS_TRAIT_TAKES_VALUES ? 2 : 1,
+                    .has_groups = true,
+                    .team = 1,
+                    .sizes = { .room = room,
+                               .scratch = ops->scratch(p, TAMIS_STAGE_SIEVE, room, 1),
+                               .part = p->bytes >> tamis__make_part_bits(p) } };
 
-    w.words = ops->traits & TAMIS_TRAIT_TAKES_VALUES ? 2 : 1;
-    w.room = tamis__make_part_room(p);
-    w.scratch = ops->scratch(p, TAMIS_STAGE_SIEVE, w.room, w.team);
-    w.part = p->bytes >> tamis__make_part_bits(p);
     make_lay_out(&w);
     return w.needs;
 }
 
 tamis_status tamis__make_solve_stage(make *m, enum tamis_stage stage, unsigned words,
-                                     void (*set_sizes)(make_work *w))
+                                     make_size *size)
 {
     unsigned bits = tamis__make_part_bits(&m->f->plan);
     make_work w = { .m = m,
                     .do_unit = make_solve_unit,
-                    .set_sizes = set_sizes,
+                    .size = size,
                     .units = (size_t)1 << (bits < m->keys.bits ? bits : m->keys.bits),
                     .words = words,
                     .has_groups = true,

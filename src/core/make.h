@@ -140,22 +140,30 @@ uint64_t tamis__make_needs(const tamis_plan *p);
 
 /* ---- Units of work ----------------------------------------------------- */
 
+/* What a worker needs for a unit. */
+typedef struct make_sizes {
+    uint64_t room;          /* for items */
+    uint64_t scratch, part; /* bytes for solve(), and for a part that goes elsewhere */
+} make_sizes;
+
+/* Works out what that is, in a team of w->team. */
+typedef make_sizes make_size(const make_work *w);
+
 /* One pass over all buckets, and the memory of each worker. */
 struct make_work {
     make *m;
     tamis_status (*do_unit)(const make_work *w, size_t unit, unsigned worker);
-    void (*set_sizes)(make_work *w); /* room, scratch, part; absent: none */
-    size_t units;                    /* each is some whole buckets */
-    unsigned most;                   /* workers; 0: as many as the host has */
-    unsigned words;                  /* of an item that is collected */
-    bool keeps_repeats;              /* else repeated items are dropped when room runs out */
-    bool has_groups;                 /* items are put in groups */
-    bool is_shared; /* units are pieces of one that is being worked on, and do not fail */
+    make_size *size;    /* absent: nothing */
+    size_t units;       /* each is some whole buckets */
+    unsigned most;      /* workers; 0: as many as the host has */
+    unsigned words;     /* of an item that is collected */
+    bool keeps_repeats; /* else repeated items are dropped when room runs out */
+    bool has_groups;    /* items are put in groups */
+    bool is_shared;     /* units are pieces of one that is being worked on, and do not fail */
     enum tamis_stage stage;
     void *ctx;
-    unsigned team;          /* workers that share a unit, 1 if they have units of their own */
-    uint64_t room;          /* for items */
-    uint64_t scratch, part; /* bytes for solve(), and for a part that goes elsewhere */
+    unsigned team; /* workers that share a unit, 1 if they have units of their own */
+    make_sizes sizes;
 
     uint64_t scratch_at, items_at, buffer_at, starts_at, needs; /* offsets; bytes of a worker */
     uint8_t *memory;                                            /* of all workers */
@@ -224,7 +232,7 @@ bool tamis__make_passes(const tamis *f, uint64_t hash);
 
 /* Solves all parts, once. */
 tamis_status tamis__make_solve_stage(make *m, enum tamis_stage stage, unsigned words,
-                                     void (*set_sizes)(make_work *w));
+                                     make_size *size);
 /* Kinds that exclude: the items of a part for a stage; all stages, once. */
 tamis_status tamis__make_load_both(make_part *p);
 tamis_status tamis__make_excluding(make *m);

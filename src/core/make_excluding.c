@@ -65,7 +65,7 @@ tamis_status tamis__make_load_both(make_part *p)
     return status;
 }
 
-static void make_size_stage(make_work *w)
+static make_sizes make_size_stage(const make_work *w)
 {
     const make *m = w->m;
     const bool is_rest = w->stage == TAMIS_STAGE_REST, takes_both = is_rest || make_drops_keys(m);
@@ -75,8 +75,8 @@ static void make_size_stage(make_work *w)
     uint64_t most =
         is_rest || m->is_clean ? tamis__make_largest(&m->keys, NULL, counts, w->units) : all;
 
-    w->room = m->is_clean ? tamis__make_room(&m->keys, all, most) : most;
-    w->scratch = m->f->ops.scratch(&m->f->plan, w->stage, most, w->team);
+    return (make_sizes){ .room = m->is_clean ? tamis__make_room(&m->keys, all, most) : most,
+                         .scratch = m->f->ops.scratch(&m->f->plan, w->stage, most, w->team) };
 }
 
 /* ---- What passes the sieve --------------------------------------------- */
@@ -103,13 +103,13 @@ static tamis_status make_tell_bucket(const make_work *w, size_t bucket, unsigned
     return status;
 }
 
-static void make_size_tell(make_work *w)
+static make_sizes make_size_tell(const make_work *w)
 {
     const make *m = w->m;
     uint64_t all = tamis__make_largest(&m->keys, &m->excluded, NULL, w->units);
     uint64_t distinct = tamis__make_largest(&m->keys, NULL, m->both, w->units);
 
-    w->room = m->host->unload ? tamis__make_room(&m->keys, all, distinct) : 0;
+    return (make_sizes){ .room = m->host->unload ? tamis__make_room(&m->keys, all, distinct) : 0 };
 }
 
 /* Where keys are dropped, all items of both lists are looked at whether they pass or not. */
@@ -117,7 +117,7 @@ static tamis_status make_tell(make *m)
 {
     make_work w = { .m = m,
                     .do_unit = make_tell_bucket,
-                    .set_sizes = make_size_tell,
+                    .size = make_size_tell,
                     .units = (size_t)1 << m->keys.bits,
                     .words = 2,
                     .stage = TAMIS_STAGE_REST };

@@ -190,7 +190,7 @@ bool tamis__make_passes(const tamis *f, uint64_t hash)
 /* Takes those that belong to the part, as long as there is room; returns how many it looked at. */
 static size_t make_take(make_part *p, const make_list *l, const uint64_t *items, size_t n)
 {
-    const size_t words = p->w->words, room = (size_t)p->w->room;
+    const size_t words = p->w->words, room = (size_t)p->w->sizes.room;
     const bool is_cut = p->bits > l->bits;
     uint64_t *to = p->items + p->n * words;
 
@@ -225,7 +225,7 @@ tamis_status tamis__make_collect(make_part *p, const make_list *l)
     while ((items = tamis__make_read(l, &c, p->buffer, &n)))
         for (size_t done; (done = make_take(p, l, items, n)) < n; n -= done) {
             tamis_status status = p->w->keeps_repeats ? TAMIS_NOMEM : tamis__make_unique(p);
-            if (status || p->w->room - p->n <= p->w->room / 32)
+            if (status || p->w->sizes.room - p->n <= p->w->sizes.room / 32)
                 return status ? status : TAMIS_NOMEM;
             items += done * l->words;
         }

@@ -104,29 +104,29 @@ static tamis_status make_add_bucket(const make_work *w, size_t bucket, unsigned 
     if (status)
         return status;
     tamis__sort_groups(p.items, p.n, p.bits + group_bits(p.n), spare,
-                       (size_t)(w->scratch / sizeof *spare));
+                       (size_t)(w->sizes.scratch / sizeof *spare));
     return tamis_add_many(w->m->f, &added, p.items, make_keys_of(w->m->f, p.items, p.n));
 }
 
-static void make_size_bucket(make_work *w)
+static make_sizes make_size_bucket(const make_work *w)
 {
-    w->room = tamis__make_largest(&w->m->keys, NULL, NULL, w->units);
+    return (make_sizes){ .room = tamis__make_largest(&w->m->keys, NULL, NULL, w->units) };
 }
 
 /* Groups of hashes are of nearly one size. */
-static void make_size_set(make_work *w)
+static make_sizes make_size_set(const make_work *w)
 {
-    make_size_bucket(w);
-    w->scratch = (2 * (w->room >> group_bits(w->room)) + 64) * sizeof(uint64_t);
+    make_sizes s = make_size_bucket(w);
+
+    s.scratch = (2 * (s.room >> group_bits(s.room)) + 64) * sizeof(uint64_t);
+    return s;
 }
 
 static make_work make_in_order(make *m)
 {
-    return (make_work){ .m = m,
-                        .set_sizes = make_size_bucket,
-                        .units = (size_t)1 << m->keys.bits,
-                        .most = 1,
-                        .words = 1 };
+    return (make_work){
+        .m = m, .size = make_size_bucket, .units = (size_t)1 << m->keys.bits, .most = 1, .words = 1
+    };
 }
 
 tamis_status tamis__make_ordered(make *m, make_append *append, void *ctx)
@@ -151,7 +151,7 @@ tamis_status tamis__make_set(make *m)
     make_work w = make_in_order(m);
 
     w.do_unit = make_add_bucket;
-    w.set_sizes = make_size_set;
+    w.size = make_size_set;
     w.has_groups = true;
     return tamis__make_run(&w);
 }

@@ -79,9 +79,9 @@ typedef struct wish {
     tamis_status status;
 } wish;
 
-static void set_room(make_work *w)
+static make_sizes size(const make_work *w)
 {
-    w->room = ((wish *)w->ctx)->room;
+    return (make_sizes){ .room = ((const wish *)w->ctx)->room };
 }
 
 /* All parts, one after the other: each has its items, and no other. */
@@ -112,7 +112,7 @@ static void run(wish *x, const make_list *l)
     make m = { .f = x->g->f, .host = &NONE, .keys = *l };
     make_work w = { .m = &m,
                     .do_unit = collect_parts,
-                    .set_sizes = set_room,
+                    .size = size,
                     .units = 1,
                     .words = 1,
                     .has_groups = true,
