@@ -3,7 +3,6 @@
  * A record is checked when it is split, whether or not it goes out: what is wrong with a file must
  * not depend on the other one, or on what a filter drops. Short records are taken, as spreadsheets
  * leave out empty fields at the end; their missing fields are empty. */
-#include <stdio.h>
 #include <string.h>
 
 #include "sheet.h"
@@ -399,19 +398,16 @@ void sheet_close(sheet *s)
 /* name, name_2, name_3: the first that is free. */
 static void append_unique(names *taken, const csv_format *format, buffer *to, buffer *name)
 {
-    size_t size = name->size - 1;
-    char number[24];
+    size_t size = --name->size;
     bool is_new;
 
     names_enter(taken, name->bytes, &is_new);
     for (unsigned i = 2; !is_new; i++) {
-        int digits = snprintf(number, sizeof number, "_%u", i);
-
         name->size = size;
-        buffer_append(name, number, (size_t)digits + 1);
+        buffer_print(name, "_%u", i);
         names_enter(taken, name->bytes, &is_new);
     }
-    csv_quote(format, to, name->bytes, name->size - 1);
+    csv_quote(format, to, name->bytes, name->size);
 }
 
 void sheet_append_header(const sheet *s, const sheet *left, buffer *to)

@@ -8,7 +8,6 @@
 #include "documents.h"
 
 #include <endian.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -344,20 +343,18 @@ typedef struct line_reading {
 static bool name_line(line_reading *l, span line)
 {
     key_format format = l->documents->source->format;
-    char number[32];
-    span text = { l->input, strlen(l->input) };
+    span text;
 
     l->name.size = 0;
+    if (l->documents->id_field == 0) {
+        buffer_print(&l->name, "%s:%" PRIu64, l->input, l->line);
+        return true;
+    }
     format.n_fields = 1;
     format.fields[0] = l->documents->id_field;
-    if (l->documents->id_field &&
-        !key_text(&text, &format, line.at, line.at + line.size, &l->joined))
+    if (!key_text(&text, &format, line.at, line.at + line.size, &l->joined))
         return false;
-    buffer_append(&l->name, text.at, text.size);
-    snprintf(number, sizeof number, ":%" PRIu64, l->line);
-    if (!l->documents->id_field)
-        buffer_append(&l->name, number, strlen(number));
-    buffer_append(&l->name, "", 1);
+    buffer_print(&l->name, "%.*s", (int)text.size, text.at);
     return true;
 }
 

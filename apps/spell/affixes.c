@@ -3,7 +3,6 @@
  * A line is a keyword and its values. Tables begin with a line that says how many lines follow.
  * Keywords that do not change which words there are, but how they are explained or suggested, are
  * passed over. Flags are numbers here, whatever they are written as. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -434,20 +433,15 @@ static void take_part(affixes *a, const fields *f, void *starts)
 
 void affixes_keep_part(affixes *a, const char *text, flag_set set)
 {
-    char number[16];
-
     if (!is_of_rules(a, set))
         return;
     if (a->n_parts++ == PARTS_MAX)
         a->unsupported = "COMPOUNDRULE for more than 1000 words";
     if (a->n_parts > PARTS_MAX)
         return;
-    buffer_append(&a->kept, "PART ", 5);
-    buffer_append(&a->kept, text, strlen(text));
-    for (size_t i = 0; i < set.n; i++) {
-        snprintf(number, sizeof number, "%c%" PRIu32, i ? ',' : ' ', a->flags[set.first + i]);
-        buffer_append(&a->kept, number, strlen(number));
-    }
+    buffer_print(&a->kept, "PART %s", text);
+    for (size_t i = 0; i < set.n; i++)
+        buffer_print(&a->kept, "%c%" PRIu32, i ? ',' : ' ', a->flags[set.first + i]);
     buffer_append(&a->kept, "\n", 1);
 }
 
@@ -586,10 +580,8 @@ static void take_line(void *ctx, char *line, size_t size)
         k++;
     if (k->name)
         k->take(a, &f, (char *)a + k->at);
-    if (k->is_kept) {
-        buffer_append(&a->kept, text.at, text.size);
-        buffer_append(&a->kept, "\n", 1);
-    }
+    if (k->is_kept)
+        buffer_print(&a->kept, "%s\n", text.at);
 }
 
 static void take_end(affixes *a)

@@ -1,5 +1,4 @@
 /* proof.c - texts that are read word by word. */
-#include <stdio.h>
 #include <string.h>
 
 #include "judge.h"
@@ -26,14 +25,10 @@ typedef struct reading {
 static void print_text(reading *r, const char *line, span token)
 {
     const word *words;
-    char number[64];
 
-    if (r->p->form == PROOF_LINES) {
-        snprintf(number, sizeof number, ":%" PRIu64 ":%zu: ", r->line,
-                 token_place(line, token.at) + 1);
-        buffer_append(&r->out, r->input, strlen(r->input));
-        buffer_append(&r->out, number, strlen(number));
-    }
+    if (r->p->form == PROOF_LINES)
+        buffer_print(&r->out, "%s:%" PRIu64 ":%zu: ", r->input, r->line,
+                     token_place(line, token.at) + 1);
     buffer_append(&r->out, token.at, token.size);
     size_t n = r->suggester ? suggest_words(r->suggester, token.at, token.size, &words) : 0;
     buffer_append(&r->out, ": ", n ? 2 : 0);

@@ -4,7 +4,6 @@
  * word there is a line: * if it is right, & and what may have been meant, or # if there is no idea.
  * An empty line ends the answer. Places are letters from the start of the line, 0 being the first.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,38 +28,28 @@ typedef struct talk {
     buffer out;
 } talk;
 
-static void answer(talk *t, const char *text)
-{
-    buffer_append(&t->out, text, strlen(text));
-}
-
 /* ---- Text -------------------------------------------------------------- */
 
 static void answer_wrong(talk *t, span token, size_t place)
 {
     const word *words;
-    char numbers[64];
     size_t n = suggest_words(t->suggester, token.at, token.size, &words);
 
-    answer(t, n ? "& " : "# ");
-    buffer_append(&t->out, token.at, token.size);
+    buffer_print(&t->out, n ? "& %.*s " : "# %.*s ", (int)token.size, token.at);
     if (n)
-        snprintf(numbers, sizeof numbers, " %zu %zu: ", n, place);
+        buffer_print(&t->out, "%zu %zu: ", n, place);
     else
-        snprintf(numbers, sizeof numbers, " %zu", place);
-    answer(t, numbers);
+        buffer_print(&t->out, "%zu", place);
     suggest_append(&t->out, words, n);
-    answer(t, "\n");
+    buffer_append(&t->out, "\n", 1);
 }
 
 static void answer_right(talk *t, span token)
 {
-    if (t->is_terse)
-        return;
-    answer(t, t->is_verbose ? "* " : "*");
-    if (t->is_verbose)
-        buffer_append(&t->out, token.at, token.size);
-    answer(t, "\n");
+    if (!t->is_terse && t->is_verbose)
+        buffer_print(&t->out, "* %.*s\n", (int)token.size, token.at);
+    else if (!t->is_terse)
+        buffer_append(&t->out, "*\n", 2);
 }
 
 static void take_text(talk *t, const char *line, const char *text, const char *end)
@@ -72,7 +61,7 @@ static void take_text(talk *t, const char *line, const char *text, const char *e
             answer_right(t, token);
         else
             answer_wrong(t, token, token_place(line, token.at));
-    answer(t, "\n");
+    buffer_append(&t->out, "\n", 1);
 }
 
 /* ---- Commands ---------------------------------------------------------- */
@@ -166,7 +155,8 @@ void proof_talk(dictionary *d, const char *personal)
     buffer text = { 0 };
     reader in;
 
-    answer(&t, "@(#) International Ispell Version 3.1.20 (but really tamis " TAMIS_VERSION ")\n");
+    buffer_print(&t.out, "@(#) International Ispell Version 3.1.20 (but really tamis %s)\n",
+                 TAMIS_VERSION);
     output_gathered(&t.out, true);
     reader_open(&in, names, '\n');
     in.takes_packed = true; /* what an editor sends is text, and the first line must not wait */
