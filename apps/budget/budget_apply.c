@@ -170,7 +170,7 @@ static void open_all(applying *ap)
 {
     tamis_status status = TAMIS_OK;
 
-    source_init(&ap->source);
+    ap->source = source_default();
     ap->source.threads = 1;
     if (ap->job->images && !store_is_folder(ap->job->images))
         status = tamis_collection_open(&ap->images, ap->job->images, NULL);

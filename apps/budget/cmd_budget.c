@@ -261,7 +261,7 @@ static const option_row options[] = {
 const command cmd_budget = {
     .name = "budget",
     .help = help_budget,
-    .options = { options },
+    .options = options,
     .verbs = "apply",
     .run = run,
 };

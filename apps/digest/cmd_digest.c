@@ -467,7 +467,7 @@ static int run(args *a)
     const struct verb *verb = &VERBS[args_verb(a, words[0])];
     r.files = words + 1;
     check_request(&r, verb, a);
-    source_inputs(&r.source, a, verb->run == run_ask ? r.from : r.files);
+    source_inputs(&r.source, verb->run == run_ask ? r.from : r.files);
     return verb->run(&r);
 }
 
@@ -495,7 +495,7 @@ static const option_row options[] = {
 const command cmd_digest = {
     .name = "digest",
     .help = help_digest,
-    .options = { options },
+    .options = options,
     .verbs = "write info compare ask",
     .run = run,
 };

@@ -247,6 +247,6 @@ static const option_row options[] = {
 const command cmd_flows = {
     .name = "flows",
     .help = help_flows,
-    .options = { options },
+    .options = options,
     .run = run,
 };

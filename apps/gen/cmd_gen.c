@@ -132,6 +132,6 @@ static const option_row options[] = {
 const command cmd_gen = {
     .name = "gen",
     .help = help_gen,
-    .options = { options },
+    .options = options,
     .run = run,
 };

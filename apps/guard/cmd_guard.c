@@ -133,7 +133,7 @@ static int run(args *a)
     args_read(a, &r);
     r.price.memory_cost = r.memory_cost.value;
     char **operands = args_operands(a, 2, 2, "the STORE and the file of QUERIES");
-    source_inputs(&r.source, a, operands + 1);
+    source_inputs(&r.source, operands + 1);
     r.guard.store = database_open(operands[0], &r.wish);
     queries_read(&r.guard.queries, &r.source);
     int code = run_rounds(&r);
@@ -171,6 +171,6 @@ static const option_row options[] = {
 const command cmd_guard = {
     .name = "guard",
     .help = help_guard,
-    .options = { options },
+    .options = options,
     .run = run,
 };

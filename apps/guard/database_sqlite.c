@@ -148,7 +148,7 @@ static char *ask(sqlite3 *db, const char *path, const char *text, const char *a,
     sql.bind_text(statement, 2, b, -1, SQLITE_STATIC);
     if (step(db, path, statement) && sql.column_text(statement, 0)) {
         const char *found = (const char *)sql.column_text(statement, 0);
-        answer = strcpy(array_new(strlen(found) + 1, 1, "bytes of a name"), found);
+        answer = array_text(found, strlen(found));
     }
     sql.finalize(statement);
     return answer;

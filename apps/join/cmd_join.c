@@ -229,6 +229,6 @@ static const option_row options[] = {
 const command cmd_join = {
     .name = "join",
     .help = help_join,
-    .options = { options },
+    .options = options,
     .run = run,
 };

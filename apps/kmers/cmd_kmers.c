@@ -300,7 +300,7 @@ static int run(args *a)
 
     m.source = source_default();
     args_read(a, &m);
-    source_inputs(&m.source, a, args_operands(a, 0, SIZE_MAX, NULL));
+    source_inputs(&m.source, args_operands(a, 0, SIZE_MAX, NULL));
     if (!m.prints)
         begin_builder(&m);
     take_inputs(&m);
@@ -317,6 +317,6 @@ static int run(args *a)
 const command cmd_kmers = {
     .name = "kmers",
     .help = help_kmers,
-    .options = { options },
+    .options = options,
     .run = run,
 };

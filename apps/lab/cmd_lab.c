@@ -34,13 +34,16 @@ static void print_list(void)
 static const command *part(const char *word)
 {
     static char name[32];
+    static option_row options[3]; /* the last ends it */
     static command made;
     const experiment *e = lab_find(word);
 
     if (!e)
         return NULL;
     snprintf(name, sizeof name, "lab %s", e->name);
-    made = (command){ .name = name, .help = e->help, .options = { lab_options, e->options } };
+    options[0] = (option_row){ .included = lab_options };
+    options[1] = (option_row){ .included = e->options };
+    made = (command){ .name = name, .help = e->help, .options = options };
     return &made;
 }
 
@@ -91,7 +94,7 @@ static const option_row options[] = {
 const command cmd_lab = {
     .name = "lab",
     .help = help_lab,
-    .options = { options },
+    .options = options,
     .verbs = LAB_EXPERIMENTS(LAB_X),
     .part = part,
     .run = run,

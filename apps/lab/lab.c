@@ -8,6 +8,7 @@
 
 #include "lab.h"
 #include "lab_report.h"
+#include "term/array.h"
 
 static const experiment *const EXPERIMENTS[] = {
 #define LAB_X(name) &lab_##name,

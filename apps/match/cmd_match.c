@@ -97,7 +97,7 @@ static int run(args *a)
     read_options(&r, a);
     operands = args_operands(a, 1, SIZE_MAX, "a file of PATTERNS");
     refuse_stdin_twice(a, operands);
-    source_inputs(&r.source, a, operands + 1);
+    source_inputs(&r.source, operands + 1);
     if (!args_given(a, "with-filename") && !args_given(a, "no-filename"))
         m->shows_names = r.source.names[0] && r.source.names[1];
     begin(m, operands[0]);
@@ -148,6 +148,6 @@ static const option_row options[] = {
 const command cmd_match = {
     .name = "match",
     .help = help_match,
-    .options = { options },
+    .options = options,
     .run = run,
 };

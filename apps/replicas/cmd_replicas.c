@@ -314,6 +314,6 @@ static int run(args *a)
 const command cmd_replicas = {
     .name = "replicas",
     .help = help_replicas,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -301,6 +301,6 @@ static const option_row options[] = {
 const command cmd_show = {
     .name = "show",
     .help = help_show,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -9,21 +9,16 @@
 
 /* ---- Requests ---------------------------------------------------------- */
 
-static char *copy_of(const char *text, size_t size)
-{
-    return memcpy(array_new(size + 1, 1, "text"), text, size);
-}
-
 void showing_make_label(request *r)
 {
-    r->label = r->size > 0 ? copy_of(r->text, r->size) : copy_of("''", 2);
+    r->label = r->size > 0 ? array_text(r->text, r->size) : array_text("''", 2);
     if (r->size > 0)
         r->label[unicode_clean(r->label, r->size)] = 0;
 }
 
 void showing_enter(showing *s, deed_type type, const char *text, size_t size)
 {
-    request r = { .type = type, .text = copy_of(text, size), .size = size };
+    request r = { .type = type, .text = array_text(text, size), .size = size };
 
     buffer_append(&s->room, &r, sizeof r);
     s->requests = (void *)s->room.bytes;

@@ -85,7 +85,7 @@ static void read_options(request *r, args *a)
     r->source = source_default();
     r->documents.source = &r->source;
     args_read(a, r);
-    source_inputs(&r->source, a, args_operands(a, 0, SIZE_MAX, ""));
+    source_inputs(&r->source, args_operands(a, 0, SIZE_MAX, ""));
     r->wish.threads = r->source.threads;
 }
 
@@ -372,6 +372,6 @@ static const option_row options[] = {
 const command cmd_similar = {
     .name = "similar",
     .help = help_similar,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -267,7 +267,7 @@ static const option_row options[] = {
 const command cmd_spell = {
     .name = "spell",
     .help = help_spell,
-    .options = { options },
+    .options = options,
     .verbs = "build expand check add remove",
     .run = run,
 };

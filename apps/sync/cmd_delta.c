@@ -233,7 +233,7 @@ static const option_row options[] = {
 const command cmd_delta = {
     .name = "delta",
     .help = help_delta,
-    .options = { options },
+    .options = options,
     .verbs = "signature delta patch",
     .run = run,
 };

@@ -521,6 +521,6 @@ static int run(args *a)
 const command cmd_intersect = {
     .name = "intersect",
     .help = help_intersect,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -387,6 +387,6 @@ static int run(args *a)
 const command cmd_reconcile = {
     .name = "reconcile",
     .help = help_reconcile,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -294,6 +294,6 @@ static const option_row options[] = {
 const command cmd_sync = {
     .name = "sync",
     .help = help_sync,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -25,7 +25,7 @@ typedef struct place {
 
 static bool is_row(const option_row *o)
 {
-    return o->name || o->included;
+    return o && (o->name || o->included);
 }
 
 /* The row that *i more come before, or else *i is less by all rows of the table. */
@@ -46,10 +46,8 @@ static place find_row(const option_row *table, size_t base, size_t *i)
 
 static place place_at(const command *c, size_t i)
 {
-    place found = { NULL, 0 };
+    place found = find_row(c->options, 0, &i);
 
-    for (const option_row *const *table = c->options; *table && !found.row; table++)
-        found = find_row(*table, 0, &i);
     if (!found.row && i == 0)
         found.row = help_options;
     return found;
@@ -71,11 +69,7 @@ static bool includes(const option_row *table, const option_row *wanted)
 
 bool command_includes(const command *c, const option_row *wanted)
 {
-    bool found = false;
-
-    for (const option_row *const *table = c->options; *table && !found; table++)
-        found = includes(*table, wanted);
-    return found;
+    return includes(c->options, wanted);
 }
 
 static const char *command_at(const void *ctx, size_t i)
@@ -99,11 +93,7 @@ const command *command_find(const command *const *commands, const char *name)
 /* ---- Options ----------------------------------------------------------- */
 
 enum { OPTIONS_MAX = 64 }; /* bits of args.given */
-
-bool option_has_letter(const option_row *o)
-{
-    return o->letter > 0 && o->letter < LETTERLESS;
-}
+enum { BY_PLACE = 256 };   /* above all letters */
 
 bool option_is_optional(const option_row *o)
 {
@@ -117,10 +107,10 @@ static void add_row(struct option *longs, char **letters, const option_row *o, s
                   : o->argument         ? required_argument
                                         : no_argument;
 
-    *longs = (struct option){ o->name, has_arg, NULL, LETTERLESS + (int)i };
-    if (!option_has_letter(o))
+    *longs = (struct option){ o->name, has_arg, NULL, BY_PLACE + (int)i };
+    if (!o->letter)
         return;
-    *(*letters)++ = (char)o->letter;
+    *(*letters)++ = o->letter;
     if (o->argument)
         *(*letters)++ = ':';
 }
@@ -143,8 +133,8 @@ static size_t index_of(const command *c, int outcome)
     const option_row *row;
     size_t i = 0;
 
-    if (outcome >= LETTERLESS)
-        return (size_t)(outcome - LETTERLESS);
+    if (outcome >= BY_PLACE)
+        return (size_t)(outcome - BY_PLACE);
     while ((row = command_option(c, i)) && row->letter != outcome)
         i++;
     return i;
@@ -202,7 +192,6 @@ static bool next_place(args *a, place *next)
     *next = place_at(a->command, i);
     a->option = next->row;
     a->value = optarg;
-    a->letter = a->option->letter;
     a->given |= UINT64_C(1) << i;
     if (a->option == help_options) {
         help_print(a->command);
@@ -233,8 +222,8 @@ void args_read(args *a, void *request)
 
     while (next_place(a, &next))
         take(a, next.row, (char *)request + next.base);
-    for (const option_row *const *table = a->command->options; *table; table++)
-        check_table(*table, request, a);
+    if (a->command->options)
+        check_table(a->command->options, request, a);
 }
 
 bool args_given(const args *a, const char *name)
@@ -254,27 +243,6 @@ bool args_given_any(const args *a, const option_row *table)
     for (; is_row(table) && !given; table++)
         given = table->included ? args_given_any(a, table->included) : args_given(a, table->name);
     return given;
-}
-
-int args_next(args *a)
-{
-    place next;
-
-    return next_place(a, &next) ? a->letter : -1;
-}
-
-bool args_take(const args *a, const option_row *table, void *into)
-{
-    for (size_t i = 0, at = 0;; at = ++i) {
-        place p = find_row(table, 0, &at);
-        if (!p.row || strcmp(p.row->name, a->option->name) == 0) {
-            args own = *a;
-            own.option = p.row;
-            if (p.row)
-                take(&own, p.row, (char *)into + p.base);
-            return p.row;
-        }
-    }
 }
 
 void args_restart(void)

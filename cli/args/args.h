@@ -8,9 +8,6 @@
 
 #include "files/pipeline.h"
 
-/* Rows of options that have no type yet end early. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 /* Options are rows of tables. A row says how an option is called, what takes its value (its type),
  * where that goes, and the help. args_read() reads all options of a command into its request:
  *
@@ -35,7 +32,7 @@ typedef struct word_row {
 } word_row;
 
 typedef struct option_row {
-    int letter;           /* 0, or from LETTERLESS on: the option has only its long name */
+    char letter;          /* 0: the option has only its long name */
     const char *name;     /* NULL in the last row, and where a table is included */
     const char *argument; /* NULL: takes none; "[=WORD]" may be left out */
     const char *help;
@@ -47,8 +44,6 @@ typedef struct option_row {
     const char *verbs;                       /* of the command, that it is for; NULL: all */
     const struct option_row *included;       /* a table for the struct at that place */
 } option_row;
-
-enum { LETTERLESS = 256 };
 
 /* Types of options. A member of another type than its option does not compile. */
 #define OPTION_MEMBER(type, request, member) \
@@ -103,10 +98,10 @@ typedef struct cost_value {
 
 typedef struct command {
     const char *name;
-    const char *help; /* NAME.help: usage, summary, paragraphs, own exit codes, example */
-    const char *list; /* lines that follow the paragraphs; NULL: none */
-    const option_row *options[5]; /* tables, all for the request; NULL follows the last */
-    const char *verbs;            /* words that may come first, for completion; NULL: none */
+    const char *help;          /* NAME.help: usage, summary, paragraphs, own exit codes, example */
+    const char *list;          /* lines that follow the paragraphs; NULL: none */
+    const option_row *options; /* for the request; NULL: it takes none */
+    const char *verbs;         /* words that may come first, for completion; NULL: none */
     /* What a verb does as a command of its own, valid until the next call; NULL if it is none. */
     const struct command *(*part)(const char *verb);
     int (*run)(args *a);
@@ -118,19 +113,17 @@ struct args {
     char **argv;
     const option_row *option; /* at hand */
     const char *value;        /* of it; NULL: it has none */
-    int letter;
-    uint64_t given; /* options so far, by their place */
+    uint64_t given;           /* options so far, by their place */
 };
 
 /* NULL follows the last command. Ends the program if none has that name. */
 const command *command_find(const command *const *commands, const char *name);
-/* The i-th option, of all tables; then --help, then NULL. */
+/* The i-th option; then --help, then NULL. */
 const option_row *command_option(const command *c, size_t i);
 /* Whether its options include that table. */
 bool command_includes(const command *c, const option_row *table);
 
 extern const option_row help_options[]; /* of every command, after its own */
-bool option_has_letter(const option_row *o);
 /* Whether its argument may be left out. */
 bool option_is_optional(const option_row *o);
 
@@ -141,10 +134,6 @@ void args_read(args *a, void *request);
 bool args_given(const args *a, const char *name);
 /* Whether one of the table was. */
 bool args_given_any(const args *a, const option_row *table);
-/* The letter of the next option, or -1: for commands that take options one by one. */
-int args_next(args *a);
-/* Takes the option at hand, for them, if the table has one of its name. */
-bool args_take(const args *a, const option_row *table, void *into);
 /* Other arguments come next: begin with the first of them. */
 void args_restart(void);
 /* The operands, `min` to `max` of them; NULL follows the last. */
@@ -158,16 +147,10 @@ _Noreturn void args_refuse(const args *a, const char *why);
 /* Ends the program: "--NAME 'VALUE' is not `expected`". */
 _Noreturn void args_refuse_value(const args *a, const char *expected);
 
-/* The value of the option at hand, within its range. */
+/* The value of the option at hand, for take functions, within its range. */
 uint64_t args_count(const args *a, uint64_t min, uint64_t max);
 uint64_t args_bytes(const args *a);
-/* The same, of memory: no more than half of what the machine can address. */
-size_t args_memory(const args *a);
-uint64_t args_integer(const args *a);
-double args_fpr(const args *a);
 double args_share(const args *a, double least, double most);
-/* Sets *is_time if it has a unit of time; it is in seconds then. */
-double args_cost(const args *a, bool *is_time);
 tamis_kind args_kind(const args *a);
 int args_word(const args *a, const word_row *words);
 
@@ -188,20 +171,6 @@ void option_byte(void *into, const args *a);
 void option_kind(void *into, const args *a);
 void option_abilities(void *into, const args *a);
 
-/* Letters of shared options, for commands that take options one by one. */
-enum {
-    OPTION_FIELD = LETTERLESS,
-    OPTION_DELIM,
-    OPTION_FIELDS_BY,
-    OPTION_CSV,
-    OPTION_CRLF,
-    OPTION_NO_DECOMPRESS,
-    OPTION_PROGRESS,
-    OPTION_NO_PROGRESS,
-    OPTION_QUIET,
-    OPTION_OWN
-};
-
 extern const option_row key_options[];      /* for a source: of every command that reads keys */
 extern const option_row value_options[];    /* for a source: --values-field */
 extern const option_row input_options[];    /* those of them that are not about keys */
@@ -211,12 +180,9 @@ extern const option_row quiet_options[];    /* for no struct: where --quiet mean
 /* One per CPU, at most 8. */
 unsigned threads_default(void);
 source source_default(void);
-void source_init(source *s);
-/* Takes one of key_options or quiet_options. */
-void source_option(source *s, const args *a);
 /* Takes the operands: a FILE, which is returned, and INPUTs; without `what`, INPUTs only. */
 const char *source_operands(source *s, const args *a, const char *what);
 /* `names` are operands; none means standard input. */
-void source_inputs(source *s, const args *a, char **names);
+void source_inputs(source *s, char **names);
 
 #endif

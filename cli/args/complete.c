@@ -65,7 +65,7 @@ static int complete_value(const option_row *o, typed t)
 
 static bool is_called(const option_row *o, const char *word, size_t size)
 {
-    if (size == 2 && word[0] == '-' && option_has_letter(o))
+    if (size == 2 && word[0] == '-' && o->letter)
         return word[1] == o->letter;
     return size > 2 && memcmp(word, "--", 2) == 0 && strlen(o->name) == size - 2 &&
            memcmp(o->name, word + 2, size - 2) == 0;
@@ -92,7 +92,7 @@ static void offer_options(const command *c, const typed *t)
         offer(t, name, option_help(o));
     }
     for (size_t i = 0; t->part[1] != '-' && (o = command_option(c, i)); i++)
-        if (option_has_letter(o)) {
+        if (o->letter) {
             snprintf(name, sizeof name, "-%c", o->letter);
             offer(t, name, option_help(o));
         }

@@ -26,7 +26,7 @@ static void print_option(const option_row *o)
 
     snprintf(left, sizeof left, "--%s%s%s", o->name,
              o->argument && !option_is_optional(o) ? " " : "", o->argument ? o->argument : "");
-    if (option_has_letter(o))
+    if (o->letter)
         printf("  -%c, %-20s ", o->letter, left);
     else
         printf("      %-20s ", left);
@@ -97,8 +97,8 @@ static void print_command(const command *c, bool is_all)
 
     print_between(c->help, codes);
     printf("%s\nOptions:\n", c->list ? c->list : "");
-    for (const option_row *const *table = c->options; *table; table++)
-        print_options(*table, is_all ? NULL : key_options);
+    if (c->options)
+        print_options(c->options, is_all ? NULL : key_options);
     print_options(help_options, NULL);
     print_between(codes, example);
     if (is_all)

@@ -105,15 +105,14 @@ static void check_columns(void *into, const args *a)
 /* ---- Tables ------------------------------------------------------------ */
 
 const option_row progress_options[] = {
-    { OPTION_PROGRESS, "progress", NULL, "show how far it is, wherever standard error goes",
+    { 0, "progress", NULL, "show how far it is, wherever standard error goes",
       .take = show_progress },
-    { OPTION_NO_PROGRESS, "no-progress", NULL, "never show it (default: on a terminal)",
-      .take = hide_progress },
+    { 0, "no-progress", NULL, "never show it (default: on a terminal)", .take = hide_progress },
     { 0 },
 };
 
 const option_row quiet_options[] = {
-    { OPTION_QUIET, "quiet", NULL, "say nothing but errors", .take = be_quiet },
+    { 0, "quiet", NULL, "say nothing but errors", .take = be_quiet },
     { 0 },
 };
 
@@ -125,7 +124,7 @@ static const word_row separators[] = {
 };
 
 const option_row input_options[] = {
-    { OPTION_NO_DECOMPRESS, "no-decompress", NULL,
+    { 0, "no-decompress", NULL,
       "take compressed inputs as they are (default: read gzip, zstd and xz)",
       TO_FLAG(source, takes_packed) },
     { 'j', "threads", "N", "threads to work with (default: one per CPU, at most 8)",
@@ -143,16 +142,15 @@ const option_row value_options[] = {
 const option_row key_options[] = {
     { 'z', "null", NULL, "lines end with a NUL byte, not with a newline",
       TO_CONSTANT(source, format.end, 0) },
-    { OPTION_CRLF, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key",
+    { 0, "crlf", NULL, "lines end with CR and LF: the CR is not part of the key",
       TO_FLAG(source, format.strips_cr) },
     { 'f', "field", "COLUMNS", "the key is column 3, or the column called email, or 3,1 joined",
       .take = choose_fields },
     { 'd', "delim", "C", "columns are separated by the byte C (default: TAB)",
       TO_BYTE(source, format.delim) },
-    { OPTION_FIELDS_BY, "fields-by", "HOW",
-      "columns are separated by delim (default), blanks or csv",
+    { 0, "fields-by", "HOW", "columns are separated by delim (default), blanks or csv",
       TO_WORD(source, format.columns, separators) },
-    { OPTION_CSV, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma",
+    { 0, "csv", NULL, "as --fields-by csv: columns may be quoted, C is a comma",
       TO_CONSTANT(source, format.columns, COLUMNS_BY_CSV) },
     { .included = input_options },
     { .take = check_columns },
@@ -172,22 +170,10 @@ source source_default(void)
     return (source){ .format = { .end = '\n', .delim = '\t' }, .threads = threads_default() };
 }
 
-void source_init(source *s)
-{
-    *s = source_default();
-}
-
-void source_option(source *s, const args *a)
-{
-    if (!args_take(a, key_options, s))
-        args_take(a, quiet_options, s);
-}
-
-void source_inputs(source *s, const args *a, char **names)
+void source_inputs(source *s, char **names)
 {
     static char dash[] = "-", *standard_input[] = { dash, NULL };
 
-    check_columns(s, a);
     s->names = names[0] ? names : standard_input;
 }
 
@@ -195,6 +181,6 @@ const char *source_operands(source *s, const args *a, const char *what)
 {
     char **operands = args_operands(a, what != NULL, SIZE_MAX, what);
 
-    source_inputs(s, a, operands + (what != NULL));
+    source_inputs(s, operands + (what != NULL));
     return what ? operands[0] : NULL;
 }

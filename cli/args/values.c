@@ -36,34 +36,6 @@ uint64_t args_bytes(const args *a)
                       "a size from 1 to 18446744073709551615 bytes; write it as 4096, 64K or 1G");
 }
 
-size_t args_memory(const args *a)
-{
-    uint64_t bytes = args_bytes(a);
-
-    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
-}
-
-uint64_t args_integer(const args *a)
-{
-    uint64_t value;
-
-    if (number_integer(&value, a->value, strlen(a->value)))
-        return value;
-    args_refuse_value(a, "an integer from 0 to 18446744073709551615; write it as 42 or 0x2a");
-}
-
-double args_fpr(const args *a)
-{
-    double value;
-
-    /* Written so that NaN fails. */
-    if (number_share(&value, a->value) && value >= 0x1p-64 && value < 1)
-        return value;
-    args_refuse_value(a,
-                      "a false positive rate from 2^-64 (5.4e-20) to below 1; write it as 0.01, 1% "
-                      "or 1e-3");
-}
-
 double args_share(const args *a, double least, double most)
 {
     char expected[80];
@@ -74,15 +46,6 @@ double args_share(const args *a, double least, double most)
     snprintf(expected, sizeof expected, "a share from %g to %g; write it as %s", least, most,
              least < 1e-3 && least > 0 ? "0.001 or 1e-4" : "0.02 or 2%");
     args_refuse_value(a, expected);
-}
-
-double args_cost(const args *a, bool *is_time)
-{
-    double value;
-
-    if (number_cost(&value, is_time, a->value) && value >= 0 && value <= 1e12)
-        return value;
-    args_refuse_value(a, "a cost from 0 to 1e12; write it as 500ms, 1us or 0.02");
 }
 
 static const char *kind_at(const void *ctx, size_t i)
@@ -165,17 +128,26 @@ void option_size(void *into, const args *a)
 
 void option_memory(void *into, const args *a)
 {
-    *(size_t *)into = args_memory(a);
+    uint64_t bytes = args_bytes(a);
+
+    *(size_t *)into = bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
 }
 
 void option_integer(void *into, const args *a)
 {
-    *(uint64_t *)into = args_integer(a);
+    if (!number_integer(into, a->value, strlen(a->value)))
+        args_refuse_value(a, "an integer from 0 to 18446744073709551615; write it as 42 or 0x2a");
 }
 
 void option_fpr(void *into, const args *a)
 {
-    *(double *)into = args_fpr(a);
+    double value;
+
+    /* Written so that NaN fails. */
+    if (!(number_share(&value, a->value) && value >= 0x1p-64 && value < 1))
+        args_refuse_value(a, "a false positive rate from 2^-64 (5.4e-20) to below 1; write it as "
+                             "0.01, 1% or 1e-3");
+    *(double *)into = value;
 }
 
 void option_share(void *into, const args *a)
@@ -187,7 +159,9 @@ void option_cost(void *into, const args *a)
 {
     cost_value *cost = into;
 
-    cost->value = args_cost(a, &cost->is_time);
+    if (!(number_cost(&cost->value, &cost->is_time, a->value) && cost->value >= 0 &&
+          cost->value <= 1e12))
+        args_refuse_value(a, "a cost from 0 to 1e12; write it as 500ms, 1us or 0.02");
 }
 
 void option_word(void *into, const args *a)

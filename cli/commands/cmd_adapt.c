@@ -204,7 +204,7 @@ static int run(args *a)
     char **operands = args_operands(a, 1, SIZE_MAX, "the FILE to adapt");
     if (it.forget && operands[1])
         args_refuse(a, "--forget takes one FILE and reads no INPUT");
-    source_inputs(&it.source, a, operands + 1);
+    source_inputs(&it.source, operands + 1);
     it.path = operands[0];
 
     it.filter = store_load_locked(it.path);
@@ -227,6 +227,6 @@ static const option_row options[] = {
 const command cmd_adapt = {
     .name = "adapt",
     .help = help_adapt,
-    .options = { options },
+    .options = options,
     .run = run,
 };

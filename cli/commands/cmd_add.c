@@ -67,6 +67,6 @@ static const option_row options[] = {
 const command cmd_add = {
     .name = "add",
     .help = help_add,
-    .options = { options },
+    .options = options,
     .run = run,
 };

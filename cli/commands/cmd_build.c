@@ -344,6 +344,6 @@ static const option_row options[] = {
 const command cmd_build = {
     .name = "build",
     .help = help_build,
-    .options = { options },
+    .options = options,
     .run = run,
 };

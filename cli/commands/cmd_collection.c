@@ -325,7 +325,7 @@ static const option_row options[] = {
 const command cmd_collection = {
     .name = "collection",
     .help = help_collection,
-    .options = { options },
+    .options = options,
     .verbs = "add remove list compact",
     .run = run,
 };

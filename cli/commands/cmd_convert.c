@@ -51,6 +51,6 @@ static const option_row options[] = {
 const command cmd_convert = {
     .name = "convert",
     .help = help_convert,
-    .options = { options },
+    .options = options,
     .run = run,
 };

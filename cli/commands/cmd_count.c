@@ -107,6 +107,6 @@ static const option_row options[] = {
 const command cmd_count = {
     .name = "count",
     .help = help_count,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -526,6 +526,6 @@ static const option_row options[] = {
 const command cmd_dedup = {
     .name = "dedup",
     .help = help_dedup,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -35,6 +35,5 @@ static int run(args *a)
 const command cmd_dot = {
     .name = "dot",
     .help = help_dot,
-    .options = { NULL },
     .run = run,
 };

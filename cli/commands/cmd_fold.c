@@ -70,6 +70,6 @@ static const option_row options[] = {
 const command cmd_fold = {
     .name = "fold",
     .help = help_fold,
-    .options = { options },
+    .options = options,
     .run = run,
 };

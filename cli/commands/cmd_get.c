@@ -71,6 +71,6 @@ static const option_row options[] = {
 const command cmd_get = {
     .name = "get",
     .help = help_get,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -105,6 +105,6 @@ static const option_row options[] = {
 const command cmd_hist = {
     .name = "hist",
     .help = help_hist,
-    .options = { options },
+    .options = options,
     .run = run,
 };

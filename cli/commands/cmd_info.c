@@ -304,6 +304,6 @@ static const option_row options[] = {
 const command cmd_info = {
     .name = "info",
     .help = help_info,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -69,6 +69,6 @@ const command cmd_kinds = {
     .name = "kinds",
     .help = help_kinds,
     .list = "\n" TAMIS_ABILITIES(ABILITY_LINE),
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -66,6 +66,5 @@ static int run(args *a)
 const command cmd_list = {
     .name = "list",
     .help = help_list,
-    .options = { NULL },
     .run = run,
 };

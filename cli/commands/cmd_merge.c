@@ -275,6 +275,6 @@ static const option_row options[] = {
 const command cmd_merge = {
     .name = "merge",
     .help = help_merge,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -363,6 +363,6 @@ static const option_row options[] = {
 const command cmd_plan = {
     .name = "plan",
     .help = help_plan,
-    .options = { options },
+    .options = options,
     .run = run,
 };

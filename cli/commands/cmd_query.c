@@ -289,7 +289,7 @@ static int run(args *a)
     args_read(a, &q);
     q.counting |= q.as_json;
     char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
-    source_inputs(&q.source, a, operands + 1);
+    source_inputs(&q.source, operands + 1);
     for (char *const *name = q.source.names; *name; name++)
         q.inputs++;
 
@@ -326,6 +326,6 @@ static const option_row options[] = {
 const command cmd_query = {
     .name = "query",
     .help = help_query,
-    .options = { options },
+    .options = options,
     .run = run,
 };

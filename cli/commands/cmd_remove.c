@@ -65,6 +65,6 @@ static const option_row options[] = {
 const command cmd_remove = {
     .name = "remove",
     .help = help_remove,
-    .options = { options },
+    .options = options,
     .run = run,
 };

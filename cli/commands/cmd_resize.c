@@ -52,6 +52,6 @@ static const option_row options[] = {
 const command cmd_resize = {
     .name = "resize",
     .help = help_resize,
-    .options = { options },
+    .options = options,
     .run = run,
 };

@@ -210,6 +210,6 @@ static const option_row options[] = {
 const command cmd_top = {
     .name = "top",
     .help = help_top,
-    .options = { options },
+    .options = options,
     .run = run,
 };

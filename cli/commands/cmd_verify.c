@@ -167,6 +167,6 @@ static const option_row options[] = {
 const command cmd_verify = {
     .name = "verify",
     .help = help_verify,
-    .options = { options },
+    .options = options,
     .run = run,
 };

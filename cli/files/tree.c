@@ -18,7 +18,7 @@ enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 static char *copied(const char *text)
 {
-    return strcpy(array_new(strlen(text) + 1, 1, "bytes of a name"), text);
+    return array_text(text, strlen(text));
 }
 
 tree tree_open(const char *path)

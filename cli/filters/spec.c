@@ -82,11 +82,6 @@ const option_row spec_options[] = {
     { 0 },
 };
 
-void spec_option(tamis_spec *spec, const args *a)
-{
-    args_take(a, spec_options, spec);
-}
-
 bool spec_has_room(const tamis_spec *spec)
 {
     return spec->max_bytes || spec->bits || spec->quotient_bits;

@@ -4,8 +4,6 @@
 
 #include "args/args.h"
 
-enum { OPTION_ERROR = OPTION_OWN, OPTION_HASH, OPTION_AFTER_SPEC };
-
 extern const option_row spec_options[]; /* for a tamis_spec */
 extern const word_row hash_words[];
 
@@ -15,9 +13,6 @@ extern const word_row hash_words[];
     .take = option_hash, .words = hash_words, OPTION_MEMBER(tamis_hasher, request, member)
 
 void option_hash(void *into, const args *a);
-
-/* Takes one of spec_options. */
-void spec_option(tamis_spec *spec, const args *a);
 
 /* Whether it says how much room there is for keys, if not how many there are. */
 bool spec_has_room(const tamis_spec *spec);

@@ -1,5 +1,6 @@
 /* array.c - arrays. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
 #include "message.h"
@@ -24,4 +25,9 @@ void *array_grown(void *all, size_t n, size_t size, const char *what)
     if (n & (n - 1))
         return all;
     return given(reallocarray(all, n ? 2 * n : 1, size), n, what);
+}
+
+char *array_text(const char *bytes, size_t size)
+{
+    return memcpy(array_new(size + 1, 1, "bytes of text"), bytes, size);
 }

@@ -10,5 +10,7 @@
 void *array_new(uint64_t n, size_t size, const char *what);
 /* The same n things in a block with space for one more. */
 void *array_grown(void *all, size_t n, size_t size, const char *what);
+/* A copy of these bytes, and a NUL. */
+char *array_text(const char *bytes, size_t size);
 
 #endif

@@ -78,7 +78,7 @@ static const option_row options[] = {
     { .take = check_all },
 };
 
-static const command made = { .name = "made", .options = { options }, .verbs = "make show drop" };
+static const command made = { .name = "made", .options = options, .verbs = "make show drop" };
 
 static request read_words(args *a, char **words)
 {
