@@ -258,10 +258,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_budget = {
-    .name = "budget",
-    .help = help_budget,
-    .options = options,
-    .verbs = "apply",
-    .run = run,
-};
+const command cmd_budget = { "budget", help_budget, options, .verbs = "apply", .run = run };

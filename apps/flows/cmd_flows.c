@@ -244,9 +244,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_flows = {
-    .name = "flows",
-    .help = help_flows,
-    .options = options,
-    .run = run,
-};
+const command cmd_flows = { "flows", help_flows, options, .run = run };

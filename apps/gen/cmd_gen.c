@@ -129,9 +129,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_gen = {
-    .name = "gen",
-    .help = help_gen,
-    .options = options,
-    .run = run,
-};
+const command cmd_gen = { "gen", help_gen, options, .run = run };

@@ -168,9 +168,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_guard = {
-    .name = "guard",
-    .help = help_guard,
-    .options = options,
-    .run = run,
-};
+const command cmd_guard = { "guard", help_guard, options, .run = run };

@@ -226,9 +226,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_join = {
-    .name = "join",
-    .help = help_join,
-    .options = options,
-    .run = run,
-};
+const command cmd_join = { "join", help_join, options, .run = run };

@@ -314,9 +314,4 @@ static int run(args *a)
     return m.found ? CODE_OK : CODE_NOTHING;
 }
 
-const command cmd_kmers = {
-    .name = "kmers",
-    .help = help_kmers,
-    .options = options,
-    .run = run,
-};
+const command cmd_kmers = { "kmers", help_kmers, options, .run = run };

@@ -145,9 +145,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_match = {
-    .name = "match",
-    .help = help_match,
-    .options = options,
-    .run = run,
-};
+const command cmd_match = { "match", help_match, options, .run = run };

@@ -311,9 +311,4 @@ static int run(args *a)
     return is_equal || q.way.serves_here ? CODE_OK : CODE_NOTHING;
 }
 
-const command cmd_replicas = {
-    .name = "replicas",
-    .help = help_replicas,
-    .options = options,
-    .run = run,
-};
+const command cmd_replicas = { "replicas", help_replicas, options, .run = run };

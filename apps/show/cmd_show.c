@@ -298,9 +298,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_show = {
-    .name = "show",
-    .help = help_show,
-    .options = options,
-    .run = run,
-};
+const command cmd_show = { "show", help_show, options, .run = run };

@@ -369,9 +369,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_similar = {
-    .name = "similar",
-    .help = help_similar,
-    .options = options,
-    .run = run,
-};
+const command cmd_similar = { "similar", help_similar, options, .run = run };

@@ -518,9 +518,4 @@ static int run(args *a)
     return n > 0 || r.plans || !asks ? CODE_OK : CODE_NOTHING;
 }
 
-const command cmd_intersect = {
-    .name = "intersect",
-    .help = help_intersect,
-    .options = options,
-    .run = run,
-};
+const command cmd_intersect = { "intersect", help_intersect, options, .run = run };

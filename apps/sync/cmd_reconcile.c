@@ -384,9 +384,4 @@ static int run(args *a)
     return code;
 }
 
-const command cmd_reconcile = {
-    .name = "reconcile",
-    .help = help_reconcile,
-    .options = options,
-    .run = run,
-};
+const command cmd_reconcile = { "reconcile", help_reconcile, options, .run = run };

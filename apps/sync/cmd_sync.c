@@ -291,9 +291,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_sync = {
-    .name = "sync",
-    .help = help_sync,
-    .options = options,
-    .run = run,
-};
+const command cmd_sync = { "sync", help_sync, options, .run = run };

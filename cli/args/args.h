@@ -96,11 +96,12 @@ typedef struct cost_value {
     bool is_time;
 } cost_value;
 
+/*     const command cmd_join = { "join", help_join, options, .run = run }; */
 typedef struct command {
     const char *name;
     const char *help;          /* NAME.help: usage, summary, paragraphs, own exit codes, example */
-    const char *list;          /* lines that follow the paragraphs; NULL: none */
     const option_row *options; /* for the request; NULL: it takes none */
+    const char *list;          /* lines that follow the paragraphs; NULL: none */
     const char *verbs;         /* words that may come first, for completion; NULL: none */
     /* What a verb does as a command of its own, valid until the next call; NULL if it is none. */
     const struct command *(*part)(const char *verb);

@@ -224,9 +224,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_adapt = {
-    .name = "adapt",
-    .help = help_adapt,
-    .options = options,
-    .run = run,
-};
+const command cmd_adapt = { "adapt", help_adapt, options, .run = run };

@@ -64,9 +64,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_add = {
-    .name = "add",
-    .help = help_add,
-    .options = options,
-    .run = run,
-};
+const command cmd_add = { "add", help_add, options, .run = run };

@@ -341,9 +341,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_build = {
-    .name = "build",
-    .help = help_build,
-    .options = options,
-    .run = run,
-};
+const command cmd_build = { "build", help_build, options, .run = run };

@@ -48,9 +48,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_convert = {
-    .name = "convert",
-    .help = help_convert,
-    .options = options,
-    .run = run,
-};
+const command cmd_convert = { "convert", help_convert, options, .run = run };

@@ -104,9 +104,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_count = {
-    .name = "count",
-    .help = help_count,
-    .options = options,
-    .run = run,
-};
+const command cmd_count = { "count", help_count, options, .run = run };

@@ -523,9 +523,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_dedup = {
-    .name = "dedup",
-    .help = help_dedup,
-    .options = options,
-    .run = run,
-};
+const command cmd_dedup = { "dedup", help_dedup, options, .run = run };

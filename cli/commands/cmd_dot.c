@@ -32,8 +32,4 @@ static int run(args *a)
     return product > 0 ? CODE_OK : CODE_NOTHING;
 }
 
-const command cmd_dot = {
-    .name = "dot",
-    .help = help_dot,
-    .run = run,
-};
+const command cmd_dot = { "dot", help_dot, .run = run };

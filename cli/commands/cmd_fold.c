@@ -67,9 +67,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_fold = {
-    .name = "fold",
-    .help = help_fold,
-    .options = options,
-    .run = run,
-};
+const command cmd_fold = { "fold", help_fold, options, .run = run };

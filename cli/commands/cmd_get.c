@@ -68,9 +68,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_get = {
-    .name = "get",
-    .help = help_get,
-    .options = options,
-    .run = run,
-};
+const command cmd_get = { "get", help_get, options, .run = run };

@@ -102,9 +102,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_hist = {
-    .name = "hist",
-    .help = help_hist,
-    .options = options,
-    .run = run,
-};
+const command cmd_hist = { "hist", help_hist, options, .run = run };

@@ -301,9 +301,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_info = {
-    .name = "info",
-    .help = help_info,
-    .options = options,
-    .run = run,
-};
+const command cmd_info = { "info", help_info, options, .run = run };

@@ -63,8 +63,4 @@ static int run(args *a)
     return l.n > 0 ? CODE_OK : CODE_NOTHING;
 }
 
-const command cmd_list = {
-    .name = "list",
-    .help = help_list,
-    .run = run,
-};
+const command cmd_list = { "list", help_list, .run = run };

@@ -272,9 +272,4 @@ static const option_row options[] = {
     { .take = check_options },
 };
 
-const command cmd_merge = {
-    .name = "merge",
-    .help = help_merge,
-    .options = options,
-    .run = run,
-};
+const command cmd_merge = { "merge", help_merge, options, .run = run };

@@ -360,9 +360,4 @@ static const option_row options[] = {
     { .take = check_use },
 };
 
-const command cmd_plan = {
-    .name = "plan",
-    .help = help_plan,
-    .options = options,
-    .run = run,
-};
+const command cmd_plan = { "plan", help_plan, options, .run = run };

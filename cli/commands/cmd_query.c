@@ -323,9 +323,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_query = {
-    .name = "query",
-    .help = help_query,
-    .options = options,
-    .run = run,
-};
+const command cmd_query = { "query", help_query, options, .run = run };

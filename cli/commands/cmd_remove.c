@@ -62,9 +62,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_remove = {
-    .name = "remove",
-    .help = help_remove,
-    .options = options,
-    .run = run,
-};
+const command cmd_remove = { "remove", help_remove, options, .run = run };

@@ -49,9 +49,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_resize = {
-    .name = "resize",
-    .help = help_resize,
-    .options = options,
-    .run = run,
-};
+const command cmd_resize = { "resize", help_resize, options, .run = run };

@@ -207,9 +207,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_top = {
-    .name = "top",
-    .help = help_top,
-    .options = options,
-    .run = run,
-};
+const command cmd_top = { "top", help_top, options, .run = run };

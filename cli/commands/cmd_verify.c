@@ -164,9 +164,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const command cmd_verify = {
-    .name = "verify",
-    .help = help_verify,
-    .options = options,
-    .run = run,
-};
+const command cmd_verify = { "verify", help_verify, options, .run = run };
