@@ -188,45 +188,6 @@ static void format_tick(char text[32], double value)
     memmove(at + 1, digits, strlen(digits) + 1);
 }
 
-typedef struct ticks {
-    double values[64];
-    size_t n;
-} ticks;
-
-static void add_tick(ticks *t, const scale *s, double value)
-{
-    double at = s->is_log ? log10(value) : value, slack = (s->high - s->low) * 1e-9;
-
-    if (at >= s->low - slack && at <= s->high + slack &&
-        t->n < sizeof t->values / sizeof *t->values)
-        t->values[t->n++] = value;
-}
-
-static void find_log_ticks(ticks *t, const scale *s)
-{
-    double range = s->high - s->low, every = fmax(1, ceil(range / MOST_TICKS));
-
-    for (double power = floor(s->low); power <= s->high; power += every) {
-        add_tick(t, s, pow(10, power));
-        if (range < 2.5)
-            add_tick(t, s, 2 * pow(10, power));
-        if (range < 2.5)
-            add_tick(t, s, 5 * pow(10, power));
-    }
-}
-
-static void find_ticks(ticks *t, const scale *s)
-{
-    t->n = 0;
-    if (s->is_log) {
-        find_log_ticks(t, s);
-        return;
-    }
-    double step = step_of(s->high - s->low, MOST_TICKS), first = ceil(s->low / step - 1e-9);
-    for (double i = first; i * step <= s->high + step * 1e-9; i++)
-        add_tick(t, s, i * step + 0.0); /* no -0 */
-}
-
 /* ---- Frame ------------------------------------------------------------- */
 
 typedef struct panel {
@@ -236,23 +197,18 @@ typedef struct panel {
     scale x, y;
 } panel;
 
-static const svg_font NUMBERS = { .colour = SVG_DIM, .size = 12 };
-static const svg_font LABELS = { .colour = SVG_INK, .size = 13, .anchor = 'm' };
-
-static void draw_x_number(const panel *p, double at, const char *text)
-{
-    svg_font font = NUMBERS;
-
-    font.anchor = 'm';
-    svg_text(p->svg, at, p->box.y + p->box.height + 17, font, text);
-}
+static const svg_font X_NUMBERS = { .colour = SVG_DIM, .size = 12, .anchor = 'm' };
+static const svg_font X_TURNED = { .colour = SVG_DIM, .size = 12, .anchor = 'e', .turn = -40 };
+static const svg_font Y_NUMBERS = { .colour = SVG_DIM, .size = 12, .anchor = 'e' };
+static const svg_font X_LABEL = { .colour = SVG_INK, .size = 13, .anchor = 'm' };
+static const svg_font Y_LABEL = { .colour = SVG_INK, .size = 13, .anchor = 'm', .turn = -90 };
 
 static double widest_name(const chart *c)
 {
     double widest = 0;
 
     for (const chart_point *point = NULL; (point = next_point(&c->series[0], point));)
-        widest = fmax(widest, svg_text_width(NUMBERS, point->name));
+        widest = fmax(widest, svg_text_width(X_NUMBERS, point->name));
     return widest;
 }
 
@@ -261,56 +217,51 @@ static bool has_turned_names(const chart *c)
     return c->x.is_named && widest_name(c) + 6 > (CHART_WIDTH - LEFT - RIGHT) / n_names(c);
 }
 
-static void draw_x_names(const panel *p)
+static void draw_names_of_x(const panel *p)
 {
-    double y = p->box.y + p->box.height + 14;
-    svg_font font = NUMBERS;
+    double below = p->box.y + p->box.height;
+    bool is_turned = has_turned_names(p->chart);
 
-    font.anchor = 'e';
-    font.turn = -40;
     for (const chart_point *point = NULL; (point = next_point(&p->chart->series[0], point));)
-        if (has_turned_names(p->chart))
-            svg_text(p->svg, place(&p->x, point->x) + 4, y, font, point->name);
-        else
-            draw_x_number(p, place(&p->x, point->x), point->name);
+        svg_text(p->svg, place(&p->x, point->x) + (is_turned ? 4 : 0),
+                 below + (is_turned ? 14 : 17), is_turned ? X_TURNED : X_NUMBERS, point->name);
 }
 
-static void draw_x_axis(const panel *p)
+/* A number, and a line through the frame. */
+static void draw_tick(const panel *p, bool is_x, double value)
 {
+    const scale *s = is_x ? &p->x : &p->y;
+    double at = s->is_log ? log10(value) : value, slack = (s->high - s->low) * 1e-9;
+    double x = is_x ? place(s, value) : p->box.x, y = is_x ? p->box.y : place(s, value);
+    double to_x = is_x ? x : x + p->box.width, to_y = is_x ? y + p->box.height : y;
     char text[32];
-    ticks t;
 
-    if (p->chart->x.is_named) {
-        draw_x_names(p);
+    if (at < s->low - slack || at > s->high + slack)
         return;
-    }
-    find_ticks(&t, &p->x);
-    for (size_t i = 0; i < t.n; i++) {
-        double at = place(&p->x, t.values[i]);
-        svg_line(p->svg, (svg_point){ at, p->box.y }, (svg_point){ at, p->box.y + p->box.height },
-                 SVG_FAINT);
-        format_tick(text, t.values[i]);
-        draw_x_number(p, at, text);
-    }
+    svg_line(p->svg, (svg_point){ x, y }, (svg_point){ to_x, to_y }, SVG_FAINT);
+    format_tick(text, value);
+    if (is_x)
+        svg_text(p->svg, x, to_y + 17, X_NUMBERS, text);
+    else
+        svg_text(p->svg, x - 7, y + 4, Y_NUMBERS, text);
 }
 
-static void draw_y_axis(const panel *p)
+static void draw_ticks(const panel *p, bool is_x)
 {
-    svg_font font = NUMBERS, label = LABELS;
-    char text[32];
-    ticks t;
+    const scale *s = is_x ? &p->x : &p->y;
+    double range = s->high - s->low, step = step_of(range, MOST_TICKS);
+    double every = fmax(1, ceil(range / MOST_TICKS));
 
-    font.anchor = 'e';
-    label.turn = -90;
-    find_ticks(&t, &p->y);
-    for (size_t i = 0; i < t.n; i++) {
-        double at = place(&p->y, t.values[i]);
-        svg_line(p->svg, (svg_point){ p->box.x, at }, (svg_point){ p->box.x + p->box.width, at },
-                 SVG_FAINT);
-        format_tick(text, t.values[i]);
-        svg_text(p->svg, p->box.x - 7, at + 4, font, text);
+    for (double power = floor(s->low); s->is_log && power <= s->high; power += every) {
+        draw_tick(p, is_x, pow(10, power));
+        if (range < 2.5) {
+            draw_tick(p, is_x, 2 * pow(10, power));
+            draw_tick(p, is_x, 5 * pow(10, power));
+        }
     }
-    svg_text(p->svg, 18, p->box.y + p->box.height / 2, label, p->chart->y.label);
+    for (double i = ceil(s->low / step - 1e-9); !s->is_log && i * step <= s->high + step * 1e-9;
+         i++)
+        draw_tick(p, is_x, i * step + 0.0); /* no -0 */
 }
 
 /* ---- Legend ------------------------------------------------------------ */
@@ -564,13 +515,17 @@ static void draw_axes(svg *s, const chart *c, double top)
         (chart_box){ LEFT, y, CHART_WIDTH - LEFT - RIGHT, bottom - BELOW - names_height(c) - y };
     p.x = scale_of(c, true, p.box.x, p.box.x + p.box.width);
     p.y = scale_of(c, false, p.box.y + p.box.height, p.box.y);
-    draw_x_axis(&p);
-    draw_y_axis(&p);
+    if (c->x.is_named)
+        draw_names_of_x(&p);
+    else
+        draw_ticks(&p, true);
+    draw_ticks(&p, false);
+    svg_text(s, 18, p.box.y + p.box.height / 2, Y_LABEL, c->y.label);
     draw_series(&p);
     if (!c->x.is_named)
         draw_names(&p);
     svg_rect(s, p.box.x, p.box.y, p.box.width, p.box.height, SVG_NONE, SVG_DIM);
-    svg_text(s, p.box.x + p.box.width / 2, bottom - 14, LABELS, c->x.label);
+    svg_text(s, p.box.x + p.box.width / 2, bottom - 14, X_LABEL, c->x.label);
 }
 
 static void draw_panel(svg *s, const chart *c, double top)
